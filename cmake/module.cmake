@@ -1,0 +1,34 @@
+# myriad_module(NAME [USES module...] [LINK library...])
+#
+# A static library myr_NAME from src/NAME/*.c, and one test program for each src/NAME/*_test.c,
+# which ctest knows as NAME/<file>. A module sees the public headers of what it uses, transitively.
+function(myriad_module name)
+  cmake_parse_arguments(ARG "" "" "USES;LINK" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
+  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*_test.c)
+  list(REMOVE_ITEM sources ${tests} "")
+
+  add_library(myr_${name} STATIC ${sources})
+  target_include_directories(myr_${name} PUBLIC ${CMAKE_SOURCE_DIR}/include)
+  target_include_directories(myr_${name} PRIVATE ${CMAKE_SOURCE_DIR}/src/${name})
+  foreach(used ${ARG_USES})
+    target_link_libraries(myr_${name} PUBLIC myr_${used})
+  endforeach()
+  target_link_libraries(myr_${name} PUBLIC ${ARG_LINK})
+
+  if(NOT CMOCKA_FOUND)
+    return()
+  endif()
+  foreach(test ${tests})
+    get_filename_component(stem ${test} NAME_WE)
+    string(REGEX REPLACE "_test$" "" short ${stem})
+    add_executable(${name}_${stem} ${test})
+    target_include_directories(${name}_${stem} PRIVATE ${CMAKE_SOURCE_DIR}/src/${name})
+    target_compile_definitions(${name}_${stem} PRIVATE MYR_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    target_link_libraries(${name}_${stem} PRIVATE myr_${name} PkgConfig::CMOCKA)
+    set_target_properties(${name}_${stem} PROPERTIES
+      RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    add_test(NAME ${name}/${short} COMMAND ${name}_${stem})
+    set_tests_properties(${name}/${short} PROPERTIES TIMEOUT 120)
+  endforeach()
+endfunction()

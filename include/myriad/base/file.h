@@ -1,0 +1,37 @@
+/*
+ * file: whole-file reads with a limit, writes that appear whole or not at all, the clock.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "myriad/base/str.h"
+
+/* Reads a whole file ("-" is standard input). More than 'limit' bytes is an error. */
+MYR_MUST_USE int myr_file_read(const char *path, size_t limit, struct myr_buf *ret,
+                               struct myr_err *err);
+
+/*
+ * A file being written: goes to "path.tmp-PID" and takes its name in commit. 'abandon' (also
+ * after commit, and on a zeroed struct) leaves nothing behind.
+ */
+struct myr_outfile {
+    int fd;
+    bool open;
+    const char *path; /* borrowed */
+    char temp[4096];
+    int error; /* first errno met; reported by commit */
+};
+
+MYR_MUST_USE int myr_outfile_open(struct myr_outfile *file, const char *path, struct myr_err *err);
+void myr_outfile_write(struct myr_outfile *file, const void *data, size_t len);
+/* Writes and clears the buffer once it holds more than a block; call it in the row loop. */
+void myr_outfile_drain(struct myr_outfile *file, struct myr_buf *buf);
+MYR_MUST_USE int myr_outfile_commit(struct myr_outfile *file, struct myr_err *err);
+void myr_outfile_abandon(struct myr_outfile *file);
+
+/* Makes the directory and its parents. */
+MYR_MUST_USE int myr_make_dirs(const char *path, struct myr_err *err);
+
+int64_t myr_clock_ns(void);

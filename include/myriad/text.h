@@ -1,0 +1,22 @@
+/*
+ * text: reading and writing what people and other programs see.
+ *
+ *   doc      one tree for YAML and JSON input, every node with its line and column
+ *   json     streaming JSON writer
+ *   csv      CSV reader and field writer
+ *   table    aligned tables for people; the same rows as JSON, YAML or CSV for programs
+ *   progress one line on stderr with rate and time left
+ *   option   option tables: parsing, environment, help, man section and completion from one row
+ *   svg      drawing by shapes
+ *
+ * Include this header; the parts under text/ are its chapters.
+ */
+#pragma once
+
+#include "myriad/text/csv.h"
+#include "myriad/text/doc.h"
+#include "myriad/text/json.h"
+#include "myriad/text/option.h"
+#include "myriad/text/progress.h"
+#include "myriad/text/svg.h"
+#include "myriad/text/table.h"

@@ -1,0 +1,46 @@
+#include "myriad/base/bitset.h"
+
+#include <string.h>
+
+static uint32_t word_count(const struct myr_bitset *set)
+{
+    return set->size / 64 + (set->size % 64 != 0);
+}
+
+void myr_bitset_init(struct myr_bitset *set, struct myr_arena *arena, uint32_t size)
+{
+    MYR_ASSERT(size < MYR_BITSET_NONE);
+    set->size = size;
+    set->words = MYR_ARENA_NEW(arena, uint64_t, word_count(set));
+}
+
+void myr_bitset_clear(struct myr_bitset *set)
+{
+    memset(set->words, 0, word_count(set) * sizeof(*set->words));
+}
+
+uint32_t myr_bitset_count(const struct myr_bitset *set)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < word_count(set); i++) {
+        count += (uint32_t)__builtin_popcountll(set->words[i]);
+    }
+    return count;
+}
+
+uint32_t myr_bitset_next(const struct myr_bitset *set, uint32_t from)
+{
+    if (from >= set->size) {
+        return MYR_BITSET_NONE;
+    }
+    uint32_t word = from / 64;
+    uint64_t bits = set->words[word] & (UINT64_MAX << (from % 64));
+    while (bits == 0) {
+        word++;
+        if (word == word_count(set)) {
+            return MYR_BITSET_NONE;
+        }
+        bits = set->words[word];
+    }
+    return word * 64 + (uint32_t)__builtin_ctzll(bits);
+}

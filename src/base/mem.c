@@ -1,0 +1,122 @@
+#include "myriad/base/mem.h"
+
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FIRST_BLOCK_BYTES = 16 * 1024,
+    LAST_BLOCK_BYTES = 4 * 1024 * 1024,
+};
+
+struct myr_arena_block {
+    struct myr_arena_block *older;
+    size_t used;
+    size_t size;
+    max_align_t data[];
+};
+
+static MYR_NORETURN void out_of_memory(size_t bytes)
+{
+    fprintf(stderr, "myriad: out of memory (wanted %zu bytes)\n", bytes);
+    exit(3);
+}
+
+void myr_arena_init(struct myr_arena *arena)
+{
+    *arena = (struct myr_arena){.next_block_bytes = FIRST_BLOCK_BYTES};
+}
+
+void myr_arena_done(struct myr_arena *arena)
+{
+    struct myr_arena_block *block = arena->blocks;
+    while (block) {
+        struct myr_arena_block *older = block->older;
+        free(block);
+        block = older;
+    }
+    myr_arena_init(arena);
+}
+
+static struct myr_arena_block *block_new(struct myr_arena *arena, size_t bytes)
+{
+    /* calloc: large blocks come zeroed from the system without being touched. */
+    struct myr_arena_block *block = calloc(1, sizeof(*block) + bytes);
+    if (!block) {
+        out_of_memory(bytes);
+    }
+    block->size = bytes;
+    arena->total_bytes += bytes;
+    return block;
+}
+
+void *myr_arena_alloc(struct myr_arena *arena, size_t count, size_t size)
+{
+    size_t bytes;
+    MYR_ASSERT(!__builtin_mul_overflow(count, size, &bytes));
+    MYR_ASSERT(bytes <= SIZE_MAX / 2);
+    bytes = (bytes + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
+
+    struct myr_arena_block *block = arena->blocks;
+    if (block && bytes <= block->size - block->used) {
+        void *memory = (unsigned char *)block->data + block->used;
+        block->used += bytes;
+        return memory;
+    }
+    if (arena->next_block_bytes == 0) {
+        arena->next_block_bytes = FIRST_BLOCK_BYTES; /* a zeroed arena works too */
+    }
+    if (bytes > arena->next_block_bytes / 2 && block) {
+        /* A big piece goes behind the newest block, which stays open for small ones. */
+        struct myr_arena_block *own = block_new(arena, bytes);
+        own->used = bytes;
+        own->older = block->older;
+        block->older = own;
+        return own->data;
+    }
+    struct myr_arena_block *fresh =
+        block_new(arena, bytes > arena->next_block_bytes ? bytes : arena->next_block_bytes);
+    fresh->older = block;
+    fresh->used = bytes;
+    arena->blocks = fresh;
+    if (arena->next_block_bytes < LAST_BLOCK_BYTES) {
+        arena->next_block_bytes *= 2;
+    }
+    return fresh->data;
+}
+
+char *myr_arena_strndup(struct myr_arena *arena, const char *text, size_t len)
+{
+    char *copy = myr_arena_alloc(arena, len + 1, 1);
+    memcpy(copy, text, len);
+    return copy;
+}
+
+const char *myr_arena_printf(struct myr_arena *arena, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    va_list again;
+    va_copy(again, args);
+    int len = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    MYR_ASSERT(len >= 0);
+    char *text = myr_arena_alloc(arena, (size_t)len + 1, 1);
+    vsnprintf(text, (size_t)len + 1, fmt, again);
+    va_end(again);
+    return text;
+}
+
+void *myr_xrealloc(void *memory, size_t count, size_t size)
+{
+    size_t bytes;
+    MYR_ASSERT(!__builtin_mul_overflow(count, size, &bytes));
+    void *grown = realloc(memory, bytes);
+    if (!grown && bytes > 0) {
+        out_of_memory(bytes);
+    }
+    return grown;
+}
