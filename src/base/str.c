@@ -118,7 +118,7 @@ uint32_t myr_str_distance(struct myr_str a, struct myr_str b, uint32_t limit)
     return row[b.len] > limit ? limit + 1 : row[b.len];
 }
 
-/* Small is near; a name that merely contains the text (or the other way round) is nearly as near. */
+/* Small is near; a name that contains the text (or the other way round) is nearly as near. */
 static uint32_t nearness(struct myr_str text, struct myr_str name)
 {
     uint32_t limit = text.len < 4 ? 1 : text.len < 8 ? 2 : 3;

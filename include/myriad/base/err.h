@@ -69,7 +69,7 @@ MYR_NORETURN void myr_assert_failed(const char *file, int line, const char *what
 
 #define MYR_ASSERT(cond) ((cond) ? (void)0 : myr_assert_failed(__FILE__, __LINE__, #cond))
 
-/* For checks that cost more than O(1); compiled in where MYR_SLOW_CHECKS is set (dev, sanitizers). */
+/* For checks that cost more than O(1); compiled in where MYR_SLOW_CHECKS is set. */
 #ifdef MYR_SLOW_CHECKS
 #define MYR_SLOW_ASSERT(cond) MYR_ASSERT(cond)
 #else
