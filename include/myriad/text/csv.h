@@ -19,7 +19,7 @@ struct myr_csv {
     struct myr_str text;
     struct myr_arena *arena;
     size_t at;
-    uint32_t line;     /* of the row last read, from 1 */
+    uint32_t line; /* of the row last read, from 1 */
     uint32_t next_line;
     uint32_t count; /* fields of the row last read */
     struct myr_str fields[MYR_CSV_FIELDS_MAX];

@@ -36,7 +36,7 @@ struct myr_doc_entry {
 
 struct myr_doc {
     enum myr_doc_kind kind;
-    bool quoted; /* a quoted scalar is text even when it looks like a number */
+    bool quoted;           /* a quoted scalar is text even when it looks like a number */
     uint32_t line, column; /* from 1 */
     uint32_t count;        /* entries of a list or map */
     uint32_t depth;        /* 0 for scalars */
@@ -58,16 +58,24 @@ MYR_MUST_USE int myr_doc_read_json(struct myr_arena *arena, const char *file, st
 MYR_MUST_USE int myr_doc_read_file(struct myr_arena *arena, const char *path,
                                    const struct myr_doc **ret, struct myr_err *err);
 
-/* Sets "file:line:column: message". */
+/* Sets "file:line:column: message", one line whatever the arguments hold. */
 MYR_PRINTF(4, 5)
 int myr_doc_error(struct myr_err *err, const struct myr_doc *node, int code, const char *fmt, ...);
 
+/* At most 40 characters of outside text, fit for a message: "..." when cut, '?' for controls. */
+#define MYR_EXCERPT_MAX 176
+const char *myr_text_excerpt(struct myr_str text, char ret[MYR_EXCERPT_MAX]);
+
 /* NULL when absent (or when 'map' is NULL or no map). */
 const struct myr_doc *myr_doc_get(const struct myr_doc *map, const char *key);
+/* As get, but an absent key is an error at the place of the map; 'what' names the map. */
+MYR_MUST_USE int myr_doc_need(const struct myr_doc *map, const char *what, const char *key,
+                              const struct myr_doc **ret, struct myr_err *err);
 
 /*
  * The typed accessors. 'what' names the value for messages, usually its key. Numbers are checked
- * against min and max, both included.
+ * against min and max, both included; no digit grouping, no exponent for whole numbers. A node that
+ * is NULL is an error too ("'servers' is missing"), but without a place: see myr_doc_need().
  */
 MYR_MUST_USE int myr_doc_expect(const struct myr_doc *node, enum myr_doc_kind kind,
                                 const char *what, struct myr_err *err);
@@ -85,6 +93,9 @@ MYR_MUST_USE int myr_doc_choice(const struct myr_doc *node, const char *what,
                                 const char *const *names, size_t count, uint32_t *ret,
                                 struct myr_err *err);
 
-/* Every key of 'map' must be among 'keys'; an unknown one names the nearest. */
+/*
+ * Every key of 'map' must be among 'keys'; an unknown one names the nearest. 'what' is where the
+ * map stands ("networks.compute"), or NULL at the top.
+ */
 MYR_MUST_USE int myr_doc_check_keys(const struct myr_doc *map, const char *what,
                                     const char *const *keys, size_t count, struct myr_err *err);

@@ -8,7 +8,8 @@
  *     myr_json_u64(&json, "servers", 64);
  *     myr_json_end(&json);
  *
- * 'key' is NULL inside a list and at the top.
+ * 'key' is NULL inside a list and at the top. PRETTY is one item a line, indented by two spaces;
+ * the line end after the whole is the caller's.
  */
 #pragma once
 
@@ -38,10 +39,15 @@ void myr_json_str(struct myr_json *json, const char *key, struct myr_str value);
 void myr_json_text(struct myr_json *json, const char *key, const char *value); /* NULL: null */
 void myr_json_u64(struct myr_json *json, const char *key, uint64_t value);
 void myr_json_i64(struct myr_json *json, const char *key, int64_t value);
-/* The shortest text that reads back as the same value; at most 'digits' after the point. */
+/*
+ * The shortest text that reads back as the same value, but at most 'digits' (0 to 17) after the
+ * point. No exponent below 1e15. NaN and infinity are bugs.
+ */
 void myr_json_double(struct myr_json *json, const char *key, double value, int digits);
 void myr_json_bool(struct myr_json *json, const char *key, bool value);
 void myr_json_null(struct myr_json *json, const char *key);
 
 /* The value as a JSON string with quotes; bytes that are not UTF-8 become U+FFFD. */
 void myr_json_quote(struct myr_buf *buf, struct myr_str value);
+/* The number as myr_json_double() writes it. */
+void myr_json_number(struct myr_buf *buf, double value, int digits);

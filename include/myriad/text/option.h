@@ -32,13 +32,13 @@ struct myr_option_list {
 };
 
 struct myr_option {
-    const char *name;     /* long name without dashes */
-    char letter;          /* short name, or 0 */
+    const char *name; /* long name without dashes */
+    char letter;      /* short name, or 0 */
     enum myr_option_type type;
-    const char *value;    /* placeholder for help: "DIR" */
-    const char *help;     /* one line */
-    void *target;         /* where the value goes; holds the default before parsing */
-    uint64_t min, max;    /* U64 */
+    const char *value;          /* placeholder for help: "DIR" */
+    const char *help;           /* one line */
+    void *target;               /* where the value goes; holds the default before parsing */
+    uint64_t min, max;          /* U64 */
     const char *const *choices; /* CHOICE */
     uint32_t choice_count;
 };

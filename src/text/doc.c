@@ -1,0 +1,312 @@
+#include "myriad/text/doc.h"
+
+#include <stdio.h>
+
+#include "doc_build.h"
+#include "utf8.h"
+
+enum {
+    EXCERPT_CHARACTERS = 40,
+    LISTED_NAMES_MAX = 20,
+    LISTED_BYTES_MAX = 300, /* leaves room for place and name in a message */
+    NEAREST_BYTES = 160,
+    RANGE_BYTES = 112,
+};
+
+const char *myr_text_excerpt(struct myr_str text, char ret[MYR_EXCERPT_MAX])
+{
+    size_t len = 0;
+    size_t at = 0;
+    for (int i = 0; i < EXCERPT_CHARACTERS && at < text.len; i++) {
+        size_t start = at;
+        if (utf8_is_hidden(utf8_next(text, &at))) {
+            ret[len++] = '?';
+            continue;
+        }
+        memcpy(ret + len, text.data + start, at - start);
+        len += at - start;
+    }
+    if (at < text.len) {
+        memcpy(ret + len, "...", 3);
+        len += 3;
+    }
+    MYR_ASSERT(len < MYR_EXCERPT_MAX);
+    ret[len] = '\0';
+    return ret;
+}
+
+int myr_doc_read_file(struct myr_arena *arena, const char *path, const struct myr_doc **ret,
+                      struct myr_err *err)
+{
+    struct myr_buf text = {0};
+    struct myr_str name = myr_str_from(path);
+    int r = myr_file_read(path, MYR_DOC_BYTES_MAX, &text, err);
+    if (r == MYR_OK) {
+        bool is_json = name.len > 5 && memcmp(path + name.len - 5, ".json", 5) == 0;
+        const char *file =
+            strcmp(path, "-") == 0 ? "stdin" : myr_arena_strndup(arena, name.data, name.len);
+        struct myr_str content = {text.data, text.len};
+        r = is_json ? myr_doc_read_json(arena, file, content, ret, err)
+                    : myr_doc_read_yaml(arena, file, content, ret, err);
+    }
+    myr_buf_done(&text);
+    return r;
+}
+
+int myr_doc_error(struct myr_err *err, const struct myr_doc *node, int code, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    int r = doc_error_at_args(err, node->file, (struct doc_place){node->line, node->column}, code,
+                              fmt, args);
+    va_end(args);
+    return r;
+}
+
+const struct myr_doc *myr_doc_get(const struct myr_doc *map, const char *key)
+{
+    if (!map || map->kind != MYR_DOC_MAP) {
+        return NULL;
+    }
+    struct myr_str wanted = myr_str_from(key);
+    for (uint32_t i = 0; i < map->count; i++) {
+        if (myr_str_eq(map->entries[i].key, wanted)) {
+            return map->entries[i].value;
+        }
+    }
+    return NULL;
+}
+
+int myr_doc_need(const struct myr_doc *map, const char *what, const char *key,
+                 const struct myr_doc **ret, struct myr_err *err)
+{
+    int r = myr_doc_expect(map, MYR_DOC_MAP, what ? what : "the file", err);
+    if (r < 0) {
+        return r;
+    }
+    const struct myr_doc *value = myr_doc_get(map, key);
+    if (!value) {
+        return myr_doc_error(err, map, MYR_EINVAL, "'%s' is missing%s%s", key, what ? " in " : "",
+                             what ? what : "");
+    }
+    *ret = value;
+    return MYR_OK;
+}
+
+/* "'servers' is 'many', a whole number is expected": the one shape of a wrong value. */
+static int fail_value(const struct myr_doc *node, const char *what, const char *wanted,
+                      struct myr_err *err)
+{
+    char shown[MYR_EXCERPT_MAX];
+    if (!node) {
+        return myr_err_set(err, MYR_EINVAL, "'%s' is missing, %s is expected", what, wanted);
+    }
+    switch (node->kind) {
+    case MYR_DOC_NULL:
+        return myr_doc_error(err, node, MYR_EINVAL, "'%s' is empty, %s is expected", what, wanted);
+    case MYR_DOC_LIST:
+        return myr_doc_error(err, node, MYR_EINVAL, "'%s' is a list, %s is expected", what, wanted);
+    case MYR_DOC_MAP:
+        return myr_doc_error(err, node, MYR_EINVAL, "'%s' is a map, %s is expected", what, wanted);
+    case MYR_DOC_SCALAR:
+        break;
+    }
+    return myr_doc_error(err, node, MYR_EINVAL, "'%s' is '%s', %s is expected", what,
+                         myr_text_excerpt(node->text, shown), wanted);
+}
+
+static int fail_quoted(const struct myr_doc *node, const char *what, const char *wanted,
+                       struct myr_err *err)
+{
+    char shown[MYR_EXCERPT_MAX];
+    return myr_doc_error(err, node, MYR_EINVAL,
+                         "'%s' is \"%s\", text in quotes, %s is expected; remove the quotes", what,
+                         myr_text_excerpt(node->text, shown), wanted);
+}
+
+int myr_doc_expect(const struct myr_doc *node, enum myr_doc_kind kind, const char *what,
+                   struct myr_err *err)
+{
+    static const char *const names[] = {"nothing", "a single value", "a list", "a map of keys"};
+    MYR_ASSERT((size_t)kind < MYR_ARRAY_COUNT(names));
+    return node && node->kind == kind ? MYR_OK : fail_value(node, what, names[kind], err);
+}
+
+static bool is_scalar(const struct myr_doc *node)
+{
+    return node && node->kind == MYR_DOC_SCALAR;
+}
+
+int myr_doc_u64(const struct myr_doc *node, const char *what, uint64_t min, uint64_t max,
+                uint64_t *ret, struct myr_err *err)
+{
+    MYR_ASSERT(min <= max);
+    uint64_t value = 0;
+    bool is_number = is_scalar(node) && myr_str_to_u64(node->text, &value);
+    bool in_range = is_number && value >= min && value <= max;
+    if (in_range && !node->quoted) {
+        *ret = value;
+        return MYR_OK;
+    }
+    char low[32];
+    char high[32];
+    char wanted[RANGE_BYTES];
+    if (max == UINT64_MAX) {
+        snprintf(wanted, sizeof(wanted), "a whole number of at least %s",
+                 myr_u64_grouped(min, low));
+    } else {
+        snprintf(wanted, sizeof(wanted), "a whole number from %s to %s", myr_u64_grouped(min, low),
+                 myr_u64_grouped(max, high));
+    }
+    return in_range ? fail_quoted(node, what, wanted, err) : fail_value(node, what, wanted, err);
+}
+
+int myr_doc_double(const struct myr_doc *node, const char *what, double min, double max,
+                   double *ret, struct myr_err *err)
+{
+    MYR_ASSERT(min <= max);
+    double value = 0;
+    bool is_number = is_scalar(node) && myr_str_to_double(node->text, &value);
+    bool in_range = is_number && value >= min && value <= max;
+    if (in_range && !node->quoted) {
+        *ret = value;
+        return MYR_OK;
+    }
+    char wanted[RANGE_BYTES];
+    snprintf(wanted, sizeof(wanted), "a number from %.12g to %.12g", min, max);
+    return in_range ? fail_quoted(node, what, wanted, err) : fail_value(node, what, wanted, err);
+}
+
+int myr_doc_bool(const struct myr_doc *node, const char *what, bool *ret, struct myr_err *err)
+{
+    bool is_true = is_scalar(node) && myr_str_eq(node->text, MYR_STR("true"));
+    bool is_false = is_scalar(node) && myr_str_eq(node->text, MYR_STR("false"));
+    if (!is_true && !is_false) {
+        return fail_value(node, what, "true or false", err);
+    }
+    if (node->quoted) {
+        return fail_quoted(node, what, "true or false", err);
+    }
+    *ret = is_true;
+    return MYR_OK;
+}
+
+int myr_doc_text(const struct myr_doc *node, const char *what, struct myr_str *ret,
+                 struct myr_err *err)
+{
+    if (!is_scalar(node)) {
+        return fail_value(node, what, "text", err);
+    }
+    if (node->text.len == 0) {
+        return myr_doc_error(err, node, MYR_EINVAL, "'%s' is empty, text is expected", what);
+    }
+    for (size_t at = 0; at < node->text.len;) {
+        uint32_t code = utf8_next(node->text, &at);
+        if (utf8_is_hidden(code)) {
+            return myr_doc_error(err, node, MYR_EINVAL,
+                                 "'%s' has a control character (U+%04X) in it, text of one line "
+                                 "is expected",
+                                 what, code == UTF8_BAD ? 0xFFFD : code);
+        }
+    }
+    *ret = node->text;
+    return MYR_OK;
+}
+
+/* "a, b, c", or nothing when that would be too long to help. */
+static void list_names(const char *const *names, size_t count, char ret[LISTED_BYTES_MAX])
+{
+    size_t len = 0;
+    ret[0] = '\0';
+    if (count > LISTED_NAMES_MAX) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t more = strlen(names[i]) + 2;
+        if (len + more >= LISTED_BYTES_MAX) {
+            ret[0] = '\0';
+            return;
+        }
+        len += (size_t)snprintf(ret + len, LISTED_BYTES_MAX - len, "%s%s", i > 0 ? ", " : "",
+                                names[i]);
+    }
+}
+
+static void nearest(struct myr_str text, const char *const *names, size_t count,
+                    char ret[NEAREST_BYTES])
+{
+    /* Text far longer than any name is near to none; do not spend time on it. */
+    ret[0] = '\0';
+    if (text.len <= 64) {
+        myr_str_nearest(text, names, count, ret, NEAREST_BYTES);
+    }
+}
+
+int myr_doc_choice(const struct myr_doc *node, const char *what, const char *const *names,
+                   size_t count, uint32_t *ret, struct myr_err *err)
+{
+    MYR_ASSERT(count > 0);
+    for (size_t i = 0; is_scalar(node) && i < count; i++) {
+        if (myr_str_eq(node->text, myr_str_from(names[i]))) {
+            *ret = (uint32_t)i;
+            return MYR_OK;
+        }
+    }
+    char near[NEAREST_BYTES] = "";
+    if (is_scalar(node)) {
+        nearest(node->text, names, count, near);
+    }
+    if (near[0]) {
+        char shown[MYR_EXCERPT_MAX];
+        return myr_doc_error(err, node, MYR_EINVAL,
+                             "'%s' is '%s', which is no known choice; did you mean %s?", what,
+                             myr_text_excerpt(node->text, shown), near);
+    }
+    char wanted[LISTED_BYTES_MAX + 16] = "another word";
+    char list[LISTED_BYTES_MAX];
+    list_names(names, count, list);
+    if (list[0]) {
+        snprintf(wanted, sizeof(wanted), "%s%s", count > 1 ? "one of " : "", list);
+    }
+    return fail_value(node, what, wanted, err);
+}
+
+static int fail_key(const struct myr_doc *map, const struct myr_doc_entry *entry, const char *what,
+                    const char *const *keys, size_t count, struct myr_err *err)
+{
+    char shown[MYR_EXCERPT_MAX];
+    char near[NEAREST_BYTES];
+    char list[LISTED_BYTES_MAX];
+    char advice[LISTED_BYTES_MAX + 32];
+    nearest(entry->key, keys, count, near);
+    list_names(keys, count, list);
+    if (near[0]) {
+        snprintf(advice, sizeof(advice), "did you mean %s?", near);
+    } else if (list[0]) {
+        snprintf(advice, sizeof(advice), "known keys: %s", list);
+    } else {
+        snprintf(advice, sizeof(advice), "see myriad help");
+    }
+    return doc_error_at(err, map->file, (struct doc_place){entry->key_line, entry->key_column},
+                        MYR_EINVAL, "unknown key '%s'%s%s; %s", myr_text_excerpt(entry->key, shown),
+                        what && *what ? " in " : "", what ? what : "", advice);
+}
+
+int myr_doc_check_keys(const struct myr_doc *map, const char *what, const char *const *keys,
+                       size_t count, struct myr_err *err)
+{
+    int r = myr_doc_expect(map, MYR_DOC_MAP, what && *what ? what : "the file", err);
+    if (r < 0) {
+        return r;
+    }
+    for (uint32_t i = 0; i < map->count; i++) {
+        bool known = false;
+        for (size_t k = 0; k < count && !known; k++) {
+            known = myr_str_eq(map->entries[i].key, myr_str_from(keys[k]));
+        }
+        if (!known) {
+            return fail_key(map, &map->entries[i], what, keys, count, err);
+        }
+    }
+    return MYR_OK;
+}

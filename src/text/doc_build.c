@@ -1,0 +1,288 @@
+#include "doc_build.h"
+
+#include <stdio.h>
+
+#include "utf8.h"
+
+/* Below this many keys comparing all pairs is cheaper than a hash map. */
+enum { FEW_KEYS = 16 };
+
+void doc_build_init(struct doc_build *build, struct myr_arena *arena, const char *file)
+{
+    *build = (struct doc_build){.arena = arena, .file = file};
+}
+
+void doc_build_done(struct doc_build *build)
+{
+    myr_vec_done(&build->children);
+}
+
+static struct doc_frame *top_frame(struct doc_build *build)
+{
+    return build->depth > 0 ? &build->frames[build->depth - 1] : NULL;
+}
+
+bool doc_build_wants_key(const struct doc_build *build)
+{
+    if (build->depth == 0) {
+        return false;
+    }
+    const struct doc_frame *frame = &build->frames[build->depth - 1];
+    return frame->node->kind == MYR_DOC_MAP && !frame->has_key;
+}
+
+bool doc_build_is_open(const struct doc_build *build, const struct myr_doc *node)
+{
+    for (uint32_t i = 0; i < build->depth; i++) {
+        if (build->frames[i].node == node) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void doc_build_key(struct doc_build *build, struct doc_place place, struct myr_str key)
+{
+    MYR_ASSERT(doc_build_wants_key(build));
+    struct doc_frame *frame = top_frame(build);
+    frame->key = key;
+    frame->key_place = place;
+    frame->has_key = true;
+}
+
+/* Hands a complete value to the list or map that is open, or makes it the root. */
+static int attach(struct doc_build *build, struct doc_place place, const struct myr_doc *value,
+                  struct myr_err *err)
+{
+    struct doc_frame *frame = top_frame(build);
+    if (!frame) {
+        MYR_ASSERT(!build->root);
+        build->root = value;
+        return MYR_OK;
+    }
+    struct myr_doc *parent = frame->node;
+    MYR_ASSERT(parent->kind == MYR_DOC_LIST || frame->has_key);
+    frame->has_key = false;
+    myr_vec_push(&build->children, (struct myr_doc_entry){
+                                       .key = frame->key,
+                                       .key_line = frame->key_place.line,
+                                       .key_column = frame->key_place.column,
+                                       .value = value,
+                                   });
+    parent->count++;
+    parent->expanded += 1 + value->expanded;
+    if (parent->depth < value->depth + 1) {
+        parent->depth = value->depth + 1;
+    }
+    if (parent->expanded > MYR_DOC_EXPANDED_MAX) {
+        return doc_error_at(err, build->file, place, MYR_ERANGE,
+                            "aliases repeat so much that the whole has more than %d values",
+                            MYR_DOC_EXPANDED_MAX);
+    }
+    return MYR_OK;
+}
+
+static int new_node(struct doc_build *build, const struct myr_doc *like, struct myr_doc **ret,
+                    struct myr_err *err)
+{
+    struct doc_place place = {like->line, like->column};
+    if (build->node_count == MYR_DOC_NODES_MAX) {
+        return doc_error_at(err, build->file, place, MYR_ERANGE,
+                            "more than %d values, the most allowed in one file", MYR_DOC_NODES_MAX);
+    }
+    build->node_count++;
+    *ret = MYR_ARENA_NEW(build->arena, struct myr_doc, 1);
+    **ret = *like;
+    (*ret)->file = build->file;
+    return MYR_OK;
+}
+
+int doc_build_scalar(struct doc_build *build, const struct myr_doc *scalar,
+                     const struct myr_doc **ret, struct myr_err *err)
+{
+    struct myr_doc *node;
+    MYR_ASSERT(scalar->kind == MYR_DOC_NULL || scalar->kind == MYR_DOC_SCALAR);
+    int r = new_node(build, scalar, &node, err);
+    if (r < 0) {
+        return r;
+    }
+    if (ret) {
+        *ret = node;
+    }
+    return attach(build, (struct doc_place){node->line, node->column}, node, err);
+}
+
+static int too_deep(const struct doc_build *build, struct doc_place place, struct myr_err *err)
+{
+    return doc_error_at(err, build->file, place, MYR_ERANGE,
+                        "nested more than %d levels deep, the most allowed", MYR_DOC_DEPTH_MAX);
+}
+
+int doc_build_open(struct doc_build *build, struct doc_place place, enum myr_doc_kind kind,
+                   const struct myr_doc **ret, struct myr_err *err)
+{
+    MYR_ASSERT(kind == MYR_DOC_LIST || kind == MYR_DOC_MAP);
+    MYR_ASSERT(!doc_build_wants_key(build));
+    if (build->depth == MYR_DOC_DEPTH_MAX) {
+        return too_deep(build, place, err);
+    }
+    struct myr_doc like = {.kind = kind, .line = place.line, .column = place.column, .depth = 1};
+    struct myr_doc *node;
+    int r = new_node(build, &like, &node, err);
+    if (r < 0) {
+        return r;
+    }
+    build->frames[build->depth] =
+        (struct doc_frame){.node = node, .first_child = build->children.count};
+    build->depth++;
+    if (ret) {
+        *ret = node;
+    }
+    return MYR_OK;
+}
+
+static int twice(const struct doc_build *build, const struct myr_doc_entry *first,
+                 const struct myr_doc_entry *second, struct myr_err *err)
+{
+    char key[MYR_EXCERPT_MAX];
+    return doc_error_at(err, build->file, (struct doc_place){second->key_line, second->key_column},
+                        MYR_EINVAL, "key '%s' is given twice, on line %u and on line %u",
+                        myr_text_excerpt(second->key, key), first->key_line, second->key_line);
+}
+
+static int check_unique(const struct doc_build *build, const struct myr_doc_entry *entries,
+                        uint32_t count, struct myr_err *err)
+{
+    if (count <= FEW_KEYS) {
+        for (uint32_t i = 1; i < count; i++) {
+            for (uint32_t j = 0; j < i; j++) {
+                if (myr_str_eq(entries[i].key, entries[j].key)) {
+                    return twice(build, &entries[j], &entries[i], err);
+                }
+            }
+        }
+        return MYR_OK;
+    }
+    struct myr_strmap seen = {0};
+    int r = MYR_OK;
+    for (uint32_t i = 0; i < count && r == MYR_OK; i++) {
+        if (!myr_strmap_add(&seen, entries[i].key, i)) {
+            r = twice(build, &entries[myr_strmap_get(&seen, entries[i].key)], &entries[i], err);
+        }
+    }
+    myr_strmap_done(&seen);
+    return r;
+}
+
+int doc_build_close(struct doc_build *build, struct myr_err *err)
+{
+    MYR_ASSERT(build->depth > 0);
+    struct doc_frame *frame = top_frame(build);
+    struct myr_doc *node = frame->node;
+    const struct myr_doc_entry *children = build->children.items + frame->first_child;
+    MYR_ASSERT(!frame->has_key);
+    MYR_ASSERT(build->children.count - frame->first_child == node->count);
+
+    if (node->count > 0 && node->kind == MYR_DOC_MAP) {
+        int r = check_unique(build, children, node->count, err);
+        if (r < 0) {
+            return r;
+        }
+        node->entries = MYR_ARENA_NEW(build->arena, struct myr_doc_entry, node->count);
+        memcpy(node->entries, children, node->count * sizeof(*children));
+    } else if (node->count > 0) {
+        node->items = MYR_ARENA_NEW(build->arena, const struct myr_doc *, node->count);
+        for (uint32_t i = 0; i < node->count; i++) {
+            node->items[i] = children[i].value;
+        }
+    }
+    build->children.count = frame->first_child;
+    build->depth--;
+    return attach(build, (struct doc_place){node->line, node->column}, node, err);
+}
+
+int doc_build_alias(struct doc_build *build, struct doc_place place, const struct myr_doc *node,
+                    struct myr_err *err)
+{
+    MYR_ASSERT(!doc_build_is_open(build, node));
+    if (build->depth + node->depth > MYR_DOC_DEPTH_MAX) {
+        return too_deep(build, place, err);
+    }
+    return attach(build, place, node, err);
+}
+
+int doc_error_at_args(struct myr_err *err, const char *file, struct doc_place place, int code,
+                      const char *fmt, va_list args)
+{
+    char message[MYR_ERR_MESSAGE_MAX];
+    vsnprintf(message, sizeof(message), fmt, args);
+    struct myr_buf line = {0};
+    myr_buf_printf(&line, "%s:%u:%u: %s", file, place.line, place.column, message);
+
+    /* Names from outside may hold anything; one message stays one line and one reading. */
+    struct myr_buf clean = {0};
+    struct myr_str text = {line.data, line.len};
+    for (size_t at = 0; at < text.len;) {
+        size_t start = at;
+        if (utf8_is_hidden(utf8_next(text, &at))) {
+            myr_buf_putc(&clean, '?');
+        } else {
+            myr_buf_put(&clean, text.data + start, at - start);
+        }
+    }
+    int r = myr_err_set(err, code, "%s", clean.data);
+    myr_buf_done(&line);
+    myr_buf_done(&clean);
+    return r;
+}
+
+int doc_error_at(struct myr_err *err, const char *file, struct doc_place place, int code,
+                 const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    int r = doc_error_at_args(err, file, place, code, fmt, args);
+    va_end(args);
+    return r;
+}
+
+void doc_cursor_init(struct doc_cursor *cursor, struct myr_str text)
+{
+    *cursor = (struct doc_cursor){.text = text, .place = {1, 1}};
+}
+
+struct doc_place doc_cursor_move(struct doc_cursor *cursor, size_t offset)
+{
+    MYR_ASSERT(offset >= cursor->at && offset <= cursor->text.len);
+    const char *data = cursor->text.data;
+    for (; cursor->at < offset; cursor->at++) {
+        char c = data[cursor->at];
+        bool crlf = c == '\r' && cursor->at + 1 < cursor->text.len && data[cursor->at + 1] == '\n';
+        if (c == '\n' || (c == '\r' && !crlf)) {
+            cursor->place.line++;
+            cursor->place.column = 1;
+        } else if (((unsigned char)c & 0xC0) != 0x80) {
+            cursor->place.column++; /* bytes inside a character do not count */
+        }
+    }
+    return cursor->place;
+}
+
+int doc_check_text(const char *file, struct myr_str text, struct myr_err *err)
+{
+    if (text.len > MYR_DOC_BYTES_MAX) {
+        return doc_error_at(err, file, (struct doc_place){1, 1}, MYR_ERANGE,
+                            "the file has %zu bytes, more than %u are not read", text.len,
+                            MYR_DOC_BYTES_MAX);
+    }
+    size_t bad = utf8_first_bad(text);
+    if (bad < text.len) {
+        struct doc_cursor cursor;
+        doc_cursor_init(&cursor, text);
+        struct doc_place place = doc_cursor_move(&cursor, bad);
+        return doc_error_at(err, file, place, MYR_EINVAL,
+                            "byte 0x%02x is not UTF-8 text; save the file as UTF-8",
+                            (unsigned)(unsigned char)text.data[bad]);
+    }
+    return MYR_OK;
+}

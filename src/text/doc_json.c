@@ -1,0 +1,397 @@
+/*
+ * A strict RFC 8259 reader. Our own, because libraries that decode JSON keep no place for a value,
+ * and every complaint of ours names line and column.
+ */
+#include "doc_build.h"
+#include "utf8.h"
+
+enum expected {
+    EXPECT_VALUE,
+    EXPECT_VALUE_OR_END, /* after '[' */
+    EXPECT_KEY,
+    EXPECT_KEY_OR_END, /* after '{' */
+    EXPECT_COMMA_OR_END,
+    EXPECT_NOTHING,
+};
+
+struct reader {
+    struct doc_build build;
+    struct doc_cursor cursor;
+    struct myr_str text;
+    size_t at;
+    enum expected expected;
+};
+
+MYR_PRINTF(4, 5)
+static int fail(struct reader *reader, size_t offset, struct myr_err *err, const char *fmt, ...)
+{
+    /* The cursor may be past 'offset' (start of a string); errors are rare enough to count anew. */
+    struct doc_cursor cursor;
+    doc_cursor_init(&cursor, reader->text);
+    va_list args;
+    va_start(args, fmt);
+    int r = doc_error_at_args(err, reader->build.file, doc_cursor_move(&cursor, offset), MYR_EINVAL,
+                              fmt, args);
+    va_end(args);
+    return r;
+}
+
+/* The byte at 'at', or NUL at the end (a NUL in the text is wrong everywhere, too). */
+static char peek(const struct reader *reader)
+{
+    return reader->at < reader->text.len ? reader->text.data[reader->at] : '\0';
+}
+
+static void skip_blanks(struct reader *reader)
+{
+    char c = peek(reader);
+    while (c == ' ' || c == '\n' || c == '\t' || c == '\r') {
+        reader->at++;
+        c = peek(reader);
+    }
+}
+
+static int fail_found(struct reader *reader, struct myr_err *err, const char *wanted)
+{
+    if (reader->at == reader->text.len) {
+        return fail(reader, reader->at, err, "the text ends where %s is expected", wanted);
+    }
+    size_t end = reader->at;
+    uint32_t code = utf8_next(reader->text, &end);
+    if (utf8_is_hidden(code)) {
+        return fail(reader, reader->at, err, "%s is expected, not the control character 0x%02x",
+                    wanted, code);
+    }
+    return fail(reader, reader->at, err, "%s is expected, not '%.*s'", wanted,
+                (int)(end - reader->at), reader->text.data + reader->at);
+}
+
+static bool read_hex4(struct reader *reader, uint32_t *ret)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < 4; i++) {
+        char c = peek(reader);
+        uint32_t digit = c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
+                         : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a' + 10)
+                         : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A' + 10)
+                                                : 16;
+        if (digit == 16) {
+            return false;
+        }
+        value = value * 16 + digit;
+        reader->at++;
+    }
+    *ret = value;
+    return true;
+}
+
+/* After "\u": one character, from one escape or from a pair of surrogates. */
+static int read_unicode(struct reader *reader, size_t start, uint32_t *ret, struct myr_err *err)
+{
+    uint32_t code;
+    if (!read_hex4(reader, &code)) {
+        return fail(reader, start, err, "'\\u' needs four hexadecimal digits");
+    }
+    if (code >= 0xD800 && code <= 0xDBFF) {
+        uint32_t low = 0;
+        bool pair = peek(reader) == '\\';
+        reader->at += pair;
+        pair = pair && peek(reader) == 'u';
+        reader->at += pair;
+        if (!pair || !read_hex4(reader, &low) || low < 0xDC00 || low > 0xDFFF) {
+            return fail(reader, start, err, "half of a surrogate pair stands alone");
+        }
+        code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+    } else if (code >= 0xDC00 && code <= 0xDFFF) {
+        return fail(reader, start, err, "half of a surrogate pair stands alone");
+    }
+    *ret = code;
+    return MYR_OK;
+}
+
+static int read_escape(struct reader *reader, uint32_t *ret, struct myr_err *err)
+{
+    static const char names[] = "\"\\/bfnrt";
+    static const char values[] = "\"\\/\b\f\n\r\t";
+    size_t start = reader->at;
+    reader->at++;
+    char c = peek(reader);
+    const char *name = c ? strchr(names, c) : NULL;
+    if (name) {
+        reader->at++;
+        *ret = (uint32_t)values[name - names];
+        return MYR_OK;
+    }
+    if (c != 'u') {
+        return fail(reader, start, err, "unknown escape after '\\'; write '\\\\' for a backslash");
+    }
+    reader->at++;
+    return read_unicode(reader, start, ret, err);
+}
+
+static int fail_control(struct reader *reader, size_t offset, struct myr_err *err)
+{
+    return fail(reader, offset, err, "a control character in a string must be escaped");
+}
+
+/* 'at' is behind the opening quote, and 'len' bytes on is the closing one. */
+static int copy_string(struct reader *reader, size_t len, struct myr_str *ret, struct myr_err *err)
+{
+    const char *data = reader->text.data + reader->at;
+    for (size_t i = 0; i < len; i++) {
+        if ((unsigned char)data[i] < 0x20) {
+            return fail_control(reader, reader->at + i, err);
+        }
+    }
+    *ret = (struct myr_str){myr_arena_strndup(reader->build.arena, data, len), len};
+    reader->at += len + 1;
+    return MYR_OK;
+}
+
+static int decode_string(struct reader *reader, struct myr_buf *decoded, struct myr_err *err)
+{
+    size_t start = reader->at - 1;
+    while (peek(reader) != '"') {
+        unsigned char c = (unsigned char)peek(reader);
+        if (reader->at >= reader->text.len) {
+            return fail(reader, start, err, "the quote opened here is never closed");
+        }
+        if (c < 0x20) {
+            return fail_control(reader, reader->at, err);
+        }
+        if (c != '\\') {
+            myr_buf_putc(decoded, (char)c);
+            reader->at++;
+            continue;
+        }
+        uint32_t code = 0;
+        int r = read_escape(reader, &code, err);
+        if (r < 0) {
+            return r;
+        }
+        char encoded[4];
+        size_t len = utf8_encode(code, encoded);
+        myr_buf_put(decoded, encoded, len);
+    }
+    reader->at++;
+    return MYR_OK;
+}
+
+/* 'at' is on the opening quote; afterwards behind the closing one. */
+static int read_string(struct reader *reader, struct myr_str *ret, struct myr_err *err)
+{
+    reader->at++;
+    const char *data = reader->text.data + reader->at;
+    const char *quote = memchr(data, '"', reader->text.len - reader->at);
+    if (quote && !memchr(data, '\\', (size_t)(quote - data))) {
+        return copy_string(reader, (size_t)(quote - data), ret, err);
+    }
+    struct myr_buf decoded = {0};
+    int r = decode_string(reader, &decoded, err);
+    if (r == MYR_OK) {
+        MYR_ASSERT(decoded.len > 0); /* it holds an escape at least */
+        *ret = (struct myr_str){myr_arena_strndup(reader->build.arena, decoded.data, decoded.len),
+                                decoded.len};
+    }
+    myr_buf_done(&decoded);
+    return r;
+}
+
+static bool skip_digits(struct reader *reader)
+{
+    size_t start = reader->at;
+    while (peek(reader) >= '0' && peek(reader) <= '9') {
+        reader->at++;
+    }
+    return reader->at > start;
+}
+
+/* Checks the grammar only; the value stays text until somebody asks for a type. */
+static int read_number(struct reader *reader, struct myr_err *err)
+{
+    size_t start = reader->at;
+    reader->at += peek(reader) == '-';
+    if (peek(reader) == '0') {
+        reader->at++;
+        if (peek(reader) >= '0' && peek(reader) <= '9') {
+            return fail(reader, start, err, "a number cannot begin with 0");
+        }
+    } else if (!skip_digits(reader)) {
+        return fail_found(reader, err, "a digit");
+    }
+    if (peek(reader) == '.') {
+        reader->at++;
+        if (!skip_digits(reader)) {
+            return fail_found(reader, err, "a digit after the point");
+        }
+    }
+    if (peek(reader) == 'e' || peek(reader) == 'E') {
+        reader->at++;
+        reader->at += peek(reader) == '+' || peek(reader) == '-';
+        if (!skip_digits(reader)) {
+            return fail_found(reader, err, "a digit of the exponent");
+        }
+    }
+    return MYR_OK;
+}
+
+static bool skip_word(struct reader *reader, struct myr_str word)
+{
+    if (reader->text.len - reader->at < word.len ||
+        memcmp(reader->text.data + reader->at, word.data, word.len) != 0) {
+        return false;
+    }
+    reader->at += word.len;
+    return true;
+}
+
+static int read_scalar(struct reader *reader, struct myr_err *err)
+{
+    size_t start = reader->at;
+    struct doc_place place = doc_cursor_move(&reader->cursor, start);
+    struct myr_doc scalar = {.kind = MYR_DOC_SCALAR, .line = place.line, .column = place.column};
+    char c = peek(reader);
+    int r = MYR_OK;
+    if (c == '"') {
+        scalar.quoted = true;
+        r = read_string(reader, &scalar.text, err);
+    } else if (c == '-' || (c >= '0' && c <= '9')) {
+        r = read_number(reader, err);
+    } else if (skip_word(reader, MYR_STR("null"))) {
+        scalar.kind = MYR_DOC_NULL;
+    } else if (!skip_word(reader, MYR_STR("true")) && !skip_word(reader, MYR_STR("false"))) {
+        r = fail_found(reader, err, "a value");
+    }
+    if (r < 0) {
+        return r;
+    }
+    if (!scalar.quoted) {
+        size_t len = reader->at - start;
+        scalar.text = (struct myr_str){
+            myr_arena_strndup(reader->build.arena, reader->text.data + start, len), len};
+    }
+    reader->expected = reader->build.depth > 0 ? EXPECT_COMMA_OR_END : EXPECT_NOTHING;
+    return doc_build_scalar(&reader->build, &scalar, NULL, err);
+}
+
+static int read_value(struct reader *reader, struct myr_err *err)
+{
+    char c = peek(reader);
+    if (c != '[' && c != '{') {
+        return read_scalar(reader, err);
+    }
+    struct doc_place place = doc_cursor_move(&reader->cursor, reader->at);
+    reader->at++;
+    reader->expected = c == '[' ? EXPECT_VALUE_OR_END : EXPECT_KEY_OR_END;
+    return doc_build_open(&reader->build, place, c == '[' ? MYR_DOC_LIST : MYR_DOC_MAP, NULL, err);
+}
+
+static int read_key(struct reader *reader, struct myr_err *err)
+{
+    if (peek(reader) != '"') {
+        return fail_found(reader, err, "a key in quotes");
+    }
+    struct doc_place place = doc_cursor_move(&reader->cursor, reader->at);
+    struct myr_str key;
+    int r = read_string(reader, &key, err);
+    if (r < 0) {
+        return r;
+    }
+    skip_blanks(reader);
+    if (peek(reader) != ':') {
+        return fail_found(reader, err, "':' after the key");
+    }
+    reader->at++;
+    doc_build_key(&reader->build, place, key);
+    reader->expected = EXPECT_VALUE;
+    return MYR_OK;
+}
+
+static bool in_list(const struct reader *reader)
+{
+    return reader->build.frames[reader->build.depth - 1].node->kind == MYR_DOC_LIST;
+}
+
+static int read_end(struct reader *reader, struct myr_err *err)
+{
+    reader->at++;
+    int r = doc_build_close(&reader->build, err);
+    reader->expected = reader->build.depth > 0 ? EXPECT_COMMA_OR_END : EXPECT_NOTHING;
+    return r;
+}
+
+static int read_comma(struct reader *reader, struct myr_err *err)
+{
+    char end = in_list(reader) ? ']' : '}';
+    if (peek(reader) == end) {
+        return read_end(reader, err);
+    }
+    if (peek(reader) != ',') {
+        return fail_found(reader, err, end == ']' ? "',' or ']'" : "',' or '}'");
+    }
+    size_t comma = reader->at;
+    reader->at++;
+    skip_blanks(reader);
+    if (peek(reader) == end) {
+        return fail(reader, comma, err, "a ',' before '%c' is not allowed", end);
+    }
+    reader->expected = end == ']' ? EXPECT_VALUE : EXPECT_KEY;
+    return MYR_OK;
+}
+
+static int read_step(struct reader *reader, struct myr_err *err)
+{
+    skip_blanks(reader);
+    switch (reader->expected) {
+    case EXPECT_VALUE_OR_END:
+        return peek(reader) == ']' ? read_end(reader, err) : read_value(reader, err);
+    case EXPECT_KEY_OR_END:
+        return peek(reader) == '}' ? read_end(reader, err) : read_key(reader, err);
+    case EXPECT_KEY:
+        return read_key(reader, err);
+    case EXPECT_COMMA_OR_END:
+        return read_comma(reader, err);
+    case EXPECT_VALUE:
+    case EXPECT_NOTHING:
+        break;
+    }
+    return read_value(reader, err);
+}
+
+static int read_all(struct reader *reader, struct myr_err *err)
+{
+    skip_blanks(reader);
+    if (reader->at == reader->text.len) {
+        return fail(reader, 0, err, "the file is empty, a JSON value is expected");
+    }
+    while (reader->expected != EXPECT_NOTHING) {
+        int r = read_step(reader, err);
+        if (r < 0) {
+            return r;
+        }
+    }
+    skip_blanks(reader);
+    if (reader->at < reader->text.len) {
+        return fail(reader, reader->at, err, "nothing more is expected after the value");
+    }
+    return MYR_OK;
+}
+
+int myr_doc_read_json(struct myr_arena *arena, const char *file, struct myr_str text,
+                      const struct myr_doc **ret, struct myr_err *err)
+{
+    text = utf8_skip_mark(text);
+    int r = doc_check_text(file, text, err);
+    if (r < 0) {
+        return r;
+    }
+    struct reader reader = {.text = text, .expected = EXPECT_VALUE};
+    doc_build_init(&reader.build, arena, file);
+    doc_cursor_init(&reader.cursor, text);
+    r = read_all(&reader, err);
+    if (r == MYR_OK) {
+        *ret = reader.build.root;
+    }
+    doc_build_done(&reader.build);
+    return r;
+}

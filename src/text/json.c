@@ -1,0 +1,221 @@
+#include "myriad/text/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "utf8.h"
+
+/* From here on a double has no decimals worth writing, and positional digits would be invented. */
+static const double POSITIONAL_LIMIT = 1e15;
+
+enum { NUMBER_BYTES_MAX = 64, DIGITS_MAX = 17, EXACT_DIGITS = 15 };
+
+void myr_json_init(struct myr_json *json, struct myr_buf *buf, enum myr_json_style style)
+{
+    *json = (struct myr_json){.buf = buf, .style = style};
+}
+
+static void put_escape(struct myr_buf *buf, uint32_t code)
+{
+    switch (code) {
+    case '"':
+        myr_buf_put_lit(buf, "\\\"");
+        return;
+    case '\\':
+        myr_buf_put_lit(buf, "\\\\");
+        return;
+    case '\n':
+        myr_buf_put_lit(buf, "\\n");
+        return;
+    case '\r':
+        myr_buf_put_lit(buf, "\\r");
+        return;
+    case '\t':
+        myr_buf_put_lit(buf, "\\t");
+        return;
+    default:
+        myr_buf_printf(buf, "\\u%04x", code);
+    }
+}
+
+void myr_json_quote(struct myr_buf *buf, struct myr_str value)
+{
+    myr_buf_putc(buf, '"');
+    size_t written = 0;
+    for (size_t at = 0; at < value.len;) {
+        size_t start = at;
+        uint32_t code = utf8_next(value, &at);
+        /* Hidden characters are escaped beyond what JSON asks, so that YAML takes the text too. */
+        if (code != '"' && code != '\\' && !utf8_is_hidden(code)) {
+            continue;
+        }
+        myr_buf_put(buf, value.data + written, start - written);
+        written = at;
+        put_escape(buf, code == UTF8_BAD ? 0xFFFD : code);
+    }
+    if (value.len > written) {
+        myr_buf_put(buf, value.data + written, value.len - written);
+    }
+    myr_buf_putc(buf, '"');
+}
+
+static void new_line(struct myr_json *json)
+{
+    if (json->style == MYR_JSON_PRETTY) {
+        myr_buf_putc(json->buf, '\n');
+        for (uint32_t i = 0; i < json->depth; i++) {
+            myr_buf_put_lit(json->buf, "  ");
+        }
+    }
+}
+
+/* What stands in front of any value: comma, line, key. */
+static void begin_value(struct myr_json *json, const char *key)
+{
+    bool in_object = json->depth > 0 && !json->is_list[json->depth - 1];
+    MYR_ASSERT(in_object == (key != NULL));
+    if (json->depth == 0) {
+        return;
+    }
+    if (json->has_items[json->depth - 1]) {
+        myr_buf_putc(json->buf, ',');
+    }
+    json->has_items[json->depth - 1] = true;
+    new_line(json);
+    if (key) {
+        myr_json_quote(json->buf, myr_str_from(key));
+        myr_buf_putc(json->buf, ':');
+        if (json->style == MYR_JSON_PRETTY) {
+            myr_buf_putc(json->buf, ' ');
+        }
+    }
+}
+
+static void begin_container(struct myr_json *json, const char *key, bool is_list)
+{
+    begin_value(json, key);
+    MYR_ASSERT(json->depth < MYR_JSON_DEPTH_MAX);
+    json->is_list[json->depth] = is_list;
+    json->has_items[json->depth] = false;
+    json->depth++;
+    myr_buf_putc(json->buf, is_list ? '[' : '{');
+}
+
+void myr_json_object(struct myr_json *json, const char *key)
+{
+    begin_container(json, key, false);
+}
+
+void myr_json_list(struct myr_json *json, const char *key)
+{
+    begin_container(json, key, true);
+}
+
+void myr_json_end(struct myr_json *json)
+{
+    MYR_ASSERT(json->depth > 0);
+    json->depth--;
+    if (json->has_items[json->depth]) {
+        new_line(json);
+    }
+    myr_buf_putc(json->buf, json->is_list[json->depth] ? ']' : '}');
+}
+
+void myr_json_str(struct myr_json *json, const char *key, struct myr_str value)
+{
+    begin_value(json, key);
+    myr_json_quote(json->buf, value);
+}
+
+void myr_json_text(struct myr_json *json, const char *key, const char *value)
+{
+    if (!value) {
+        myr_json_null(json, key);
+        return;
+    }
+    myr_json_str(json, key, myr_str_from(value));
+}
+
+void myr_json_u64(struct myr_json *json, const char *key, uint64_t value)
+{
+    begin_value(json, key);
+    myr_buf_put_u64(json->buf, value);
+}
+
+void myr_json_i64(struct myr_json *json, const char *key, int64_t value)
+{
+    begin_value(json, key);
+    myr_buf_put_i64(json->buf, value);
+}
+
+/* The shortest of the exponent forms that reads back as the same value. */
+static void put_large(struct myr_buf *buf, double value)
+{
+    char text[NUMBER_BYTES_MAX];
+    for (int digits = EXACT_DIGITS; digits <= DIGITS_MAX; digits++) {
+        snprintf(text, sizeof(text), "%.*g", digits, value);
+        if (strtod(text, NULL) == value) {
+            break;
+        }
+    }
+    myr_buf_puts(buf, text);
+}
+
+static size_t trim_zeros(char *text, size_t len)
+{
+    if (!memchr(text, '.', len)) {
+        return len;
+    }
+    while (text[len - 1] == '0') {
+        len--;
+    }
+    return text[len - 1] == '.' ? len - 1 : len;
+}
+
+void myr_json_number(struct myr_buf *buf, double value, int digits)
+{
+    MYR_ASSERT(isfinite(value));
+    MYR_ASSERT(digits >= 0 && digits <= DIGITS_MAX);
+    if (fabs(value) >= POSITIONAL_LIMIT) {
+        put_large(buf, value);
+        return;
+    }
+    char text[NUMBER_BYTES_MAX];
+    int len = snprintf(text, sizeof(text), "%.*f", digits, value);
+    MYR_ASSERT(len > 0 && (size_t)len < sizeof(text));
+    /*
+     * Up to 15 digits no two decimals share a double, so the trimmed text is the shortest already.
+     * Beyond that the last digits may be noise, and fewer may do.
+     */
+    for (int fewer = 0; len > EXACT_DIGITS && fewer < digits; fewer++) {
+        char shorter[NUMBER_BYTES_MAX];
+        int shorter_len = snprintf(shorter, sizeof(shorter), "%.*f", fewer, value);
+        if (strtod(shorter, NULL) == value) {
+            memcpy(text, shorter, sizeof(text));
+            len = shorter_len;
+            break;
+        }
+    }
+    size_t end = trim_zeros(text, (size_t)len);
+    bool minus_zero = end == 2 && text[0] == '-' && text[1] == '0';
+    myr_buf_put(buf, text + minus_zero, end - minus_zero);
+}
+
+void myr_json_double(struct myr_json *json, const char *key, double value, int digits)
+{
+    begin_value(json, key);
+    myr_json_number(json->buf, value, digits);
+}
+
+void myr_json_bool(struct myr_json *json, const char *key, bool value)
+{
+    begin_value(json, key);
+    myr_buf_puts(json->buf, value ? "true" : "false");
+}
+
+void myr_json_null(struct myr_json *json, const char *key)
+{
+    begin_value(json, key);
+    myr_buf_put_lit(json->buf, "null");
+}

@@ -1,0 +1,90 @@
+#include "utf8.h"
+
+/* Lead bytes by length: the bits that carry payload, and the least value that is not overlong. */
+static uint32_t sequence_len(unsigned char lead)
+{
+    if (lead < 0x80) {
+        return 1;
+    }
+    if (lead >= 0xC2 && lead <= 0xDF) {
+        return 2;
+    }
+    if (lead >= 0xE0 && lead <= 0xEF) {
+        return 3;
+    }
+    return lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
+}
+
+uint32_t utf8_next(struct myr_str text, size_t *at)
+{
+    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    MYR_ASSERT(*at < text.len);
+    const unsigned char *bytes = (const unsigned char *)text.data + *at;
+    uint32_t len = sequence_len(bytes[0]);
+    if (len == 1) {
+        *at += 1;
+        return bytes[0];
+    }
+    if (len == 0 || len > text.len - *at) {
+        *at += 1;
+        return UTF8_BAD;
+    }
+    uint32_t code = bytes[0] & (0xFFU >> (len + 1));
+    for (uint32_t i = 1; i < len; i++) {
+        if ((bytes[i] & 0xC0) != 0x80) {
+            *at += 1;
+            return UTF8_BAD;
+        }
+        code = code << 6 | (bytes[i] & 0x3F);
+    }
+    if (code < least[len] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) {
+        *at += 1;
+        return UTF8_BAD;
+    }
+    *at += len;
+    return code;
+}
+
+size_t utf8_first_bad(struct myr_str text)
+{
+    size_t at = 0;
+    while (at < text.len) {
+        size_t start = at;
+        if (utf8_next(text, &at) == UTF8_BAD) {
+            return start;
+        }
+    }
+    return text.len;
+}
+
+struct myr_str utf8_skip_mark(struct myr_str text)
+{
+    if (text.len >= 3 && memcmp(text.data, "\xEF\xBB\xBF", 3) == 0) {
+        return (struct myr_str){text.data + 3, text.len - 3};
+    }
+    return text;
+}
+
+size_t utf8_encode(uint32_t code, char ret[4])
+{
+    MYR_ASSERT(code <= 0x10FFFF);
+    if (code < 0x80) {
+        ret[0] = (char)code;
+        return 1;
+    }
+    size_t len = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (size_t i = len - 1; i > 0; i--) {
+        ret[i] = (char)(0x80 | (code & 0x3F));
+        code >>= 6;
+    }
+    /* The lead byte has as many high ones as the sequence has bytes. */
+    ret[0] = (char)((0xF00U >> len & 0xFF) | code);
+    return len;
+}
+
+bool utf8_is_hidden(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7F && code <= 0x9F) || code == 0x200E || code == 0x200F ||
+           (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) ||
+           code == 0xFEFF || code == 0xFFFE || code == 0xFFFF || code > 0x10FFFF;
+}
