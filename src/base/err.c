@@ -19,6 +19,10 @@ static const struct error_row error_rows[] = {
 #undef MYR_ERROR_ROW
 };
 
+static const struct error_row success_row = {MYR_OK, 0, 200, "OK", "no error"};
+/* A code from nowhere is a bug, but it must never look like success to the shell. */
+static const struct error_row unknown_row = {-1, 3, 500, "EUNKNOWN", "unknown error"};
+
 static const struct error_row *row_of(int code)
 {
     for (size_t i = 0; i < MYR_ARRAY_COUNT(error_rows); i++) {
@@ -26,7 +30,28 @@ static const struct error_row *row_of(int code)
             return &error_rows[i];
         }
     }
-    return NULL;
+    return code >= 0 ? &success_row : &unknown_row;
+}
+
+/* A text that did not fit is cut between two UTF-8 characters, not inside one. */
+static void cut_whole(char *text, size_t size, int wanted)
+{
+    if (wanted < 0 || (size_t)wanted < size) {
+        return;
+    }
+    size_t end = size - 1;
+    size_t start = end;
+    while (start > 0 && end - start < 4 && ((unsigned char)text[start - 1] & 0xC0) == 0x80) {
+        start--;
+    }
+    if (start == 0 || (unsigned char)text[start - 1] < 0xC0) {
+        return;
+    }
+    unsigned char lead = (unsigned char)text[start - 1];
+    size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    if (end - (start - 1) < length) {
+        text[start - 1] = '\0';
+    }
 }
 
 int myr_err_set(struct myr_err *err, int code, const char *fmt, ...)
@@ -37,8 +62,9 @@ int myr_err_set(struct myr_err *err, int code, const char *fmt, ...)
         va_start(args, fmt);
         err->code = code;
         err->hint[0] = '\0';
-        vsnprintf(err->message, sizeof(err->message), fmt, args);
+        int len = vsnprintf(err->message, sizeof(err->message), fmt, args);
         va_end(args);
+        cut_whole(err->message, sizeof(err->message), len);
     }
     return code;
 }
@@ -64,9 +90,10 @@ int myr_err_wrap(struct myr_err *err, const char *fmt, ...)
     va_end(args);
     if (used >= 0 && (size_t)used < sizeof(err->message)) {
         size_t left = sizeof(err->message) - (size_t)used;
-        int more = snprintf(err->message + used, left, ": %s", inner);
-        (void)more; /* cut at the end of the buffer: the front is what matters */
+        used += snprintf(err->message + used, left, ": %s", inner);
     }
+    /* What does not fit is lost at the end: the front says where to look. */
+    cut_whole(err->message, sizeof(err->message), used);
     return err->code;
 }
 
@@ -75,33 +102,30 @@ void myr_err_hint(struct myr_err *err, const char *fmt, ...)
     if (err) {
         va_list args;
         va_start(args, fmt);
-        vsnprintf(err->hint, sizeof(err->hint), fmt, args);
+        int len = vsnprintf(err->hint, sizeof(err->hint), fmt, args);
         va_end(args);
+        cut_whole(err->hint, sizeof(err->hint), len);
     }
 }
 
 const char *myr_err_name(int code)
 {
-    const struct error_row *row = row_of(code);
-    return row ? row->name : "OK";
+    return row_of(code)->name;
 }
 
 const char *myr_err_text(int code)
 {
-    const struct error_row *row = row_of(code);
-    return row ? row->text : "no error";
+    return row_of(code)->text;
 }
 
 int myr_err_exit_code(int code)
 {
-    const struct error_row *row = row_of(code);
-    return row ? row->exit_code : 0;
+    return row_of(code)->exit_code;
 }
 
 int myr_err_http_status(int code)
 {
-    const struct error_row *row = row_of(code);
-    return row ? row->http : 200;
+    return row_of(code)->http;
 }
 
 void myr_assert_failed(const char *file, int line, const char *what)

@@ -1,5 +1,6 @@
 #include "myriad/base/map.h"
 
+#include <endian.h>
 #include <stdlib.h>
 
 #include "myriad/base/mem.h"
@@ -24,7 +25,7 @@ uint64_t myr_hash_bytes(const void *data, size_t len)
     for (; at + 8 <= len; at += 8) {
         uint64_t word;
         memcpy(&word, bytes + at, sizeof(word));
-        hash = myr_hash_u64(hash ^ word);
+        hash = myr_hash_u64(hash ^ le64toh(word));
     }
     for (; at < len; at++) {
         hash = (hash ^ bytes[at]) * UINT64_C(0x100000001b3);

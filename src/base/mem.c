@@ -91,7 +91,9 @@ void *myr_arena_alloc(struct myr_arena *arena, size_t count, size_t size)
 char *myr_arena_strndup(struct myr_arena *arena, const char *text, size_t len)
 {
     char *copy = myr_arena_alloc(arena, len + 1, 1);
-    memcpy(copy, text, len);
+    if (len > 0) { /* borrowed empty text may be NULL */
+        memcpy(copy, text, len);
+    }
     return copy;
 }
 

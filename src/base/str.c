@@ -46,7 +46,7 @@ int myr_str_cmp(struct myr_str a, struct myr_str b)
 bool myr_str_to_u64(struct myr_str text, uint64_t *ret)
 {
     uint64_t value = 0;
-    if (text.len == 0 || text.len > 20) {
+    if (text.len == 0) {
         return false;
     }
     for (size_t i = 0; i < text.len; i++) {
@@ -65,10 +65,11 @@ bool myr_str_to_i64(struct myr_str text, int64_t *ret)
     bool negative = text.len > 0 && text.data[0] == '-';
     uint64_t size;
     struct myr_str digits = negative ? (struct myr_str){text.data + 1, text.len - 1} : text;
-    if (!myr_str_to_u64(digits, &size) || size > (uint64_t)INT64_MAX) {
+    if (!myr_str_to_u64(digits, &size) || size > (uint64_t)INT64_MAX + negative) {
         return false;
     }
-    *ret = negative ? -(int64_t)size : (int64_t)size;
+    /* The smallest number has no positive twin, so the sign is applied to the unsigned value. */
+    *ret = (int64_t)(negative ? 0 - size : size);
     return true;
 }
 

@@ -52,7 +52,10 @@ MYR_PRINTF(3, 4)
 int myr_err_set(struct myr_err *err, int code, const char *fmt, ...);
 int myr_err_errno(struct myr_err *err, const char *what, const char *path);
 
-/* Puts "context: " in front of the message. Returns the code that is already set. */
+/*
+ * Puts "context: " in front of the message. Returns the code that is already set; without an err
+ * to hold one, MYR_EINVAL.
+ */
 MYR_PRINTF(2, 3)
 int myr_err_wrap(struct myr_err *err, const char *fmt, ...);
 

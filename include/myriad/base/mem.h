@@ -33,5 +33,5 @@ const char *myr_arena_printf(struct myr_arena *arena, const char *fmt, ...);
 
 #define MYR_ARENA_NEW(arena, type, count) ((type *)myr_arena_alloc((arena), (count), sizeof(type)))
 
-/* Heap memory for long-lived things: zero-filled growth, stops the program when there is none. */
+/* Heap memory for what grows; the new part is not zeroed. Stops the program when there is none. */
 void *myr_xrealloc(void *memory, size_t count, size_t size);

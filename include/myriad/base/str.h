@@ -2,9 +2,9 @@
  * str: borrowed text (struct myr_str), growing text (struct myr_buf), strict number parsing.
  *
  * A myr_str points into somebody else's memory and need not end in NUL. A myr_buf owns heap
- * memory; its data is always NUL-terminated as well, so that it can be handed to libc. The myr_buf
- * writers for integers exist because cable lists have millions of rows: they are about ten times
- * faster than printf.
+ * memory; once something was put, its data is NUL-terminated as well, so that it can be handed to
+ * libc. The myr_buf writers for integers exist because cable lists have millions of rows: they
+ * are about ten times faster than printf.
  */
 #pragma once
 
@@ -36,7 +36,7 @@ MYR_MUST_USE bool myr_str_to_u64(struct myr_str text, uint64_t *ret);
 MYR_MUST_USE bool myr_str_to_i64(struct myr_str text, int64_t *ret);
 MYR_MUST_USE bool myr_str_to_double(struct myr_str text, double *ret);
 
-/* Levenshtein distance without regard to case, at most 'limit' + 1. */
+/* Levenshtein distance without regard to case, at most 'limit' + 1; texts over 64 bytes are far. */
 uint32_t myr_str_distance(struct myr_str a, struct myr_str b, uint32_t limit);
 
 /*

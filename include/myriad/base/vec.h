@@ -20,24 +20,23 @@
         size_t capacity; \
     }
 
-#define myr_vec_reserve(vec, wanted)                                                           \
-    do {                                                                                       \
-        if ((vec)->capacity < (wanted)) {                                                      \
-            size_t myr_vec_cap = (vec)->capacity ? (vec)->capacity * 2 : 8;                    \
-            (vec)->capacity = myr_vec_cap < (wanted) ? (wanted) : myr_vec_cap;                 \
-            (vec)->items = myr_xrealloc((vec)->items, (vec)->capacity, sizeof(*(vec)->items)); \
-        }                                                                                      \
-    } while (0)
+/* At least 'wanted' places; at least doubled when it grows. Used through the macros below. */
+static inline void *myr_vec_fit(void *items, size_t *capacity, size_t wanted, size_t item_size)
+{
+    if (wanted <= *capacity) {
+        return items;
+    }
+    size_t doubled = *capacity ? *capacity * 2 : 8;
+    *capacity = doubled < wanted ? wanted : doubled;
+    return myr_xrealloc(items, *capacity, item_size);
+}
 
-#define myr_vec_push(vec, ...)                      \
-    do {                                            \
-        myr_vec_reserve((vec), (vec)->count + 1);   \
-        (vec)->items[(vec)->count++] = __VA_ARGS__; \
-    } while (0)
+#define myr_vec_reserve(vec, wanted) \
+    ((void)((vec)->items =           \
+                myr_vec_fit((vec)->items, &(vec)->capacity, (wanted), sizeof(*(vec)->items))))
 
-#define myr_vec_done(vec)                   \
-    do {                                    \
-        free((vec)->items);                 \
-        (vec)->items = NULL;                \
-        (vec)->count = (vec)->capacity = 0; \
-    } while (0)
+#define myr_vec_push(vec, ...) \
+    (myr_vec_reserve((vec), (vec)->count + 1), (void)((vec)->items[(vec)->count++] = (__VA_ARGS__)))
+
+#define myr_vec_done(vec) \
+    (free((vec)->items), (vec)->items = NULL, (void)((vec)->count = (vec)->capacity = 0))

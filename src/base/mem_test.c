@@ -1,0 +1,153 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <stdalign.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "myriad/base.h"
+
+static bool is_zero(const unsigned char *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (bytes[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+struct piece {
+    unsigned char *memory;
+    size_t len;
+    unsigned char mark;
+};
+
+/*
+ * Pieces of every size are zeroed, aligned and apart: each is filled with a mark of its own, and
+ * all marks are still there at the end.
+ */
+static bool pieces_hold(uint64_t seed)
+{
+    enum { PIECES = 2000 };
+    static struct piece pieces[PIECES];
+    struct myr_arena arena;
+    struct myr_rng rng;
+    myr_arena_init(&arena);
+    myr_rng_init(&rng, seed, 0);
+    bool good = true;
+    for (uint32_t i = 0; i < PIECES; i++) {
+        uint32_t scale = myr_rng_below(&rng, 17);
+        size_t len = myr_rng_below(&rng, 1U << scale);
+        struct piece piece = {myr_arena_alloc(&arena, len, 1), len, (unsigned char)(1 + i % 255)};
+        good = good && (uintptr_t)piece.memory % alignof(max_align_t) == 0 &&
+               is_zero(piece.memory, len);
+        memset(piece.memory, piece.mark, len);
+        pieces[i] = piece;
+    }
+    for (uint32_t i = 0; i < PIECES; i++) {
+        for (size_t at = 0; at < pieces[i].len; at++) {
+            good = good && pieces[i].memory[at] == pieces[i].mark;
+        }
+    }
+    myr_arena_done(&arena);
+    return good;
+}
+
+static void pieces_are_zeroed_aligned_and_apart(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        if (!pieces_hold(seed)) {
+            fail_msg("seed %llu", (unsigned long long)seed);
+        }
+    }
+}
+
+static void small_pieces_waste_less_than_half(void **state)
+{
+    (void)state;
+    struct myr_arena arena;
+    myr_arena_init(&arena);
+    size_t used = 0;
+    for (int i = 0; i < 100000; i++) {
+        myr_arena_alloc(&arena, 3, sizeof(uint64_t));
+        used += 32U; /* 24 rounded up to the alignment */
+    }
+    assert_true(arena.total_bytes >= used);
+    /* 16 kB at first, and the newest block at most as large as all before it. */
+    assert_true(arena.total_bytes <= 2 * used + 32 * 1024);
+    myr_arena_done(&arena);
+}
+
+static void a_big_piece_leaves_the_open_block_in_use(void **state)
+{
+    (void)state;
+    struct myr_arena arena;
+    myr_arena_init(&arena);
+    char *first = myr_arena_alloc(&arena, 16, 1);
+    char *big = myr_arena_alloc(&arena, 10 << 20, 1);
+    char *second = myr_arena_alloc(&arena, 16, 1);
+    assert_ptr_equal(second, first + 16);
+    big[0] = big[(10 << 20) - 1] = 1;
+    myr_arena_done(&arena);
+}
+
+static void a_zeroed_arena_works_and_done_makes_it_fresh(void **state)
+{
+    (void)state;
+    struct myr_arena arena = {0};
+    myr_arena_done(&arena);
+    memset(&arena, 0, sizeof(arena));
+    assert_non_null(myr_arena_alloc(&arena, 0, 8));
+    assert_non_null(MYR_ARENA_NEW(&arena, uint64_t, 5));
+    assert_true(arena.total_bytes > 0);
+    myr_arena_done(&arena);
+    assert_int_equal(arena.total_bytes, 0);
+    assert_null(arena.blocks);
+    assert_non_null(myr_arena_alloc(&arena, 1, 1));
+    myr_arena_done(&arena);
+}
+
+static void copies_of_text_end_in_nul(void **state)
+{
+    (void)state;
+    struct myr_arena arena;
+    myr_arena_init(&arena);
+    assert_string_equal(myr_arena_strndup(&arena, "leaf/p2-g1", 4), "leaf");
+    assert_string_equal(myr_arena_strndup(&arena, NULL, 0), "");
+    assert_string_equal(myr_arena_printf(&arena, "node/%05d", 42), "node/00042");
+    const char *wide = myr_arena_printf(&arena, "%20000d", 7);
+    assert_int_equal(strlen(wide), 20000);
+    assert_int_equal(wide[19999], '7');
+    myr_arena_done(&arena);
+}
+
+static void heap_memory_grows_and_keeps_what_it_held(void **state)
+{
+    (void)state;
+    uint32_t *numbers = myr_xrealloc(NULL, 2, sizeof(*numbers));
+    numbers[0] = 10;
+    numbers[1] = 11;
+    numbers = myr_xrealloc(numbers, 100000, sizeof(*numbers));
+    assert_int_equal(numbers[0], 10);
+    assert_int_equal(numbers[1], 11);
+    free(numbers);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_are_zeroed_aligned_and_apart),
+        cmocka_unit_test(small_pieces_waste_less_than_half),
+        cmocka_unit_test(a_big_piece_leaves_the_open_block_in_use),
+        cmocka_unit_test(a_zeroed_arena_works_and_done_makes_it_fresh),
+        cmocka_unit_test(copies_of_text_end_in_nul),
+        cmocka_unit_test(heap_memory_grows_and_keeps_what_it_held),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,302 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "myriad/base.h"
+
+static struct myr_str str(const char *text)
+{
+    return myr_str_from(text);
+}
+
+static void comparison_is_by_bytes_and_length(void **state)
+{
+    (void)state;
+    assert_true(myr_str_eq(MYR_STR("leaf"), str("leaf")));
+    assert_false(myr_str_eq(MYR_STR("leaf"), str("leaf1")));
+    assert_true(myr_str_eq(str(NULL), MYR_STR("")));
+    assert_true(myr_str_eq_nocase(MYR_STR("H100-SXM"), MYR_STR("h100-sxm")));
+    assert_false(myr_str_eq_nocase(MYR_STR("h100"), MYR_STR("h200")));
+    assert_false(myr_str_eq_nocase(MYR_STR("@"), MYR_STR("`"))); /* 32 apart, and no letters */
+    assert_true(myr_str_cmp(MYR_STR("a"), MYR_STR("b")) < 0);
+    assert_true(myr_str_cmp(MYR_STR("ab"), MYR_STR("a")) > 0);
+    assert_true(myr_str_cmp(MYR_STR("\xff"), MYR_STR("a")) > 0);
+    assert_int_equal(myr_str_cmp(str(NULL), MYR_STR("")), 0);
+}
+
+static void numbers_are_taken_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    const char *const bad[] = {"",
+                               " 1",
+                               "1 ",
+                               "+1",
+                               "1x",
+                               "0x10",
+                               "1.0",
+                               "1,0",
+                               "1e3",
+                               "-",
+                               "--1",
+                               "- 1",
+                               "\xd9\xa1",
+                               "18446744073709551616",
+                               "99999999999999999999999"};
+    uint64_t u = 7;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+        assert_false(myr_str_to_u64(str(bad[i]), &u));
+    }
+    assert_false(myr_str_to_u64(MYR_STR("-1"), &u));
+    assert_int_equal(u, 7); /* untouched on failure */
+    assert_true(myr_str_to_u64(MYR_STR("18446744073709551615"), &u));
+    assert_true(u == UINT64_MAX);
+    assert_true(myr_str_to_u64(MYR_STR("0000000000000000000000042"), &u));
+    assert_true(u == 42);
+    assert_true(myr_str_to_u64((struct myr_str){"123456", 3}, &u));
+    assert_true(u == 123);
+}
+
+static void signed_numbers_reach_both_ends(void **state)
+{
+    (void)state;
+    int64_t i = 7;
+    assert_true(myr_str_to_i64(MYR_STR("-9223372036854775808"), &i));
+    assert_true(i == INT64_MIN);
+    assert_true(myr_str_to_i64(MYR_STR("9223372036854775807"), &i));
+    assert_true(i == INT64_MAX);
+    assert_false(myr_str_to_i64(MYR_STR("9223372036854775808"), &i));
+    assert_false(myr_str_to_i64(MYR_STR("-9223372036854775809"), &i));
+    assert_false(myr_str_to_i64(MYR_STR("-"), &i));
+    assert_false(myr_str_to_i64(MYR_STR("--1"), &i));
+    assert_true(i == INT64_MAX);
+}
+
+/* Random text over a small alphabet, long enough to overflow now and then. */
+static struct myr_str random_text(struct myr_rng *rng, const char *alphabet, char *ret,
+                                  uint32_t len_max)
+{
+    uint32_t len = myr_rng_below(rng, len_max + 1);
+    uint32_t kinds = (uint32_t)strlen(alphabet);
+    for (uint32_t i = 0; i < len; i++) {
+        ret[i] = alphabet[myr_rng_below(rng, kinds)];
+    }
+    ret[len] = '\0';
+    return (struct myr_str){ret, len};
+}
+
+/* libc takes signs and blanks that we do not; over digits and '-' alone the two must agree. */
+static void integers_agree_with_libc(void **state)
+{
+    (void)state;
+    struct myr_rng rng;
+    myr_rng_init(&rng, 1, 0);
+    for (uint32_t round = 0; round < 200000; round++) {
+        char text[32];
+        struct myr_str s = random_text(&rng, "0123456789-", text, 22);
+        char *end;
+        errno = 0;
+        unsigned long long u_want = strtoull(text, &end, 10);
+        bool u_good = s.len > 0 && *end == '\0' && errno == 0 && text[0] != '-';
+        uint64_t u = 0;
+        assert_int_equal(myr_str_to_u64(s, &u), u_good);
+        assert_true(!u_good || u == u_want);
+        errno = 0;
+        long long i_want = strtoll(text, &end, 10);
+        bool i_good = s.len > 0 && *end == '\0' && end != text && errno == 0;
+        int64_t i = 0;
+        assert_int_equal(myr_str_to_i64(s, &i), i_good);
+        assert_true(!i_good || i == i_want);
+    }
+}
+
+static void decimals_agree_with_libc_where_we_accept_them(void **state)
+{
+    (void)state;
+    struct myr_rng rng;
+    myr_rng_init(&rng, 2, 0);
+    for (uint32_t round = 0; round < 200000; round++) {
+        char text[32];
+        struct myr_str s = random_text(&rng, "0123456789.-+eE", text, 12);
+        char *end;
+        errno = 0;
+        double want = strtod(text, &end);
+        bool good = s.len > 0 && *end == '\0' && errno == 0;
+        double got = 0;
+        assert_int_equal(myr_str_to_double(s, &got), good);
+        assert_true(!good || (got == want && signbit(got) == signbit(want)));
+    }
+    const char *const bad[] = {"", " 1", "1 ", "inf", "nan", "0x1p3", "1e999", "1e-999", ".", "1e"};
+    double got = 7;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+        assert_false(myr_str_to_double(str(bad[i]), &got));
+    }
+    assert_false(myr_str_to_double((struct myr_str){"1\0002", 3}, &got));
+    assert_true(got == 7);
+}
+
+/* The definition of the distance, without any cleverness. */
+static uint32_t plain_distance(const char *a, const char *b)
+{
+    if (!*a || !*b) {
+        return (uint32_t)(strlen(a) + strlen(b));
+    }
+    if (*a == *b) {
+        return plain_distance(a + 1, b + 1);
+    }
+    uint32_t best = plain_distance(a + 1, b + 1);
+    uint32_t shorter_a = plain_distance(a + 1, b);
+    uint32_t shorter_b = plain_distance(a, b + 1);
+    best = shorter_a < best ? shorter_a : best;
+    best = shorter_b < best ? shorter_b : best;
+    return best + 1;
+}
+
+static void distance_agrees_with_its_definition(void **state)
+{
+    (void)state;
+    struct myr_rng rng;
+    myr_rng_init(&rng, 3, 0);
+    for (uint32_t round = 0; round < 20000; round++) {
+        char a[8], b[8];
+        struct myr_str sa = random_text(&rng, "abc", a, 6);
+        struct myr_str sb = random_text(&rng, "abc", b, 6);
+        uint32_t limit = myr_rng_below(&rng, 8);
+        uint32_t want = plain_distance(a, b);
+        want = want > limit ? limit + 1 : want;
+        assert_int_equal(myr_str_distance(sa, sb, limit), want);
+        assert_int_equal(myr_str_distance(sb, sa, limit), want);
+    }
+    assert_int_equal(myr_str_distance(MYR_STR("Servers"), MYR_STR("serverS"), 3), 0);
+}
+
+static void text_too_long_to_be_a_typing_error_is_far(void **state)
+{
+    (void)state;
+    char text[80];
+    memset(text, 'x', sizeof(text));
+    struct myr_str longest = {text, 64}, longer = {text, 65};
+    assert_int_equal(myr_str_distance(longest, longest, 3), 0);
+    assert_int_equal(myr_str_distance(longer, longer, 3), 4);
+}
+
+static void nearest_names_at_most_two(void **state)
+{
+    (void)state;
+    const char *const keys[] = {"servers", "server", "storage", "networks", "planes"};
+    char near[128];
+    myr_str_nearest(MYR_STR("servrs"), keys, 5, near, sizeof(near));
+    assert_string_equal(near, "'servers' or 'server'");
+    myr_str_nearest(MYR_STR("plane"), keys, 5, near, sizeof(near));
+    assert_string_equal(near, "'planes'");
+    myr_str_nearest(MYR_STR("NETWORK"), keys, 5, near, sizeof(near));
+    assert_string_equal(near, "'networks'");
+    myr_str_nearest(MYR_STR("quantity"), keys, 5, near, sizeof(near));
+    assert_string_equal(near, "");
+    const char *const parts[] = {"mqm9790-hs2f", "q3400-ra", "sn5600"};
+    myr_str_nearest(MYR_STR("mqm9790"), parts, 3, near, sizeof(near));
+    assert_string_equal(near, "'mqm9790-hs2f'"); /* contained, though many letters short */
+    char tiny[6];
+    myr_str_nearest(MYR_STR("servrs"), keys, 5, tiny, sizeof(tiny));
+    assert_string_equal(tiny, "'serv");
+}
+
+static void buffers_agree_with_printf(void **state)
+{
+    (void)state;
+    struct myr_buf buf = {0};
+    struct myr_rng rng;
+    myr_rng_init(&rng, 4, 0);
+    for (uint32_t round = 0; round < 50000; round++) {
+        uint64_t value = myr_rng_u64(&rng) >> myr_rng_below(&rng, 64);
+        uint32_t width = myr_rng_below(&rng, 21);
+        char want[128];
+        int len = snprintf(want, sizeof(want), "%" PRIu64 ",%" PRId64 ",%0*" PRIu64 ";", value,
+                           (int64_t)(0 - value), (int)width, value);
+        myr_buf_clear(&buf);
+        myr_buf_put_u64(&buf, value);
+        myr_buf_putc(&buf, ',');
+        myr_buf_put_i64(&buf, (int64_t)(0 - value));
+        myr_buf_put_lit(&buf, ",");
+        myr_buf_put_u64_pad(&buf, value, width);
+        myr_buf_printf(&buf, "%s", ";");
+        assert_int_equal(buf.len, len);
+        assert_string_equal(buf.data, want);
+    }
+    myr_buf_clear(&buf);
+    myr_buf_put_i64(&buf, INT64_MIN);
+    assert_string_equal(buf.data, "-9223372036854775808");
+    myr_buf_done(&buf);
+    assert_null(buf.data);
+}
+
+/* Pieces of every length land one after the other, through every growth of the buffer. */
+static void buffers_grow_without_losing_text(void **state)
+{
+    (void)state;
+    struct myr_buf buf = {0};
+    size_t total = 0;
+    for (int len = 0; len < 1500; len++) {
+        myr_buf_printf(&buf, "%*d|", len + 1, len % 10);
+        total += (size_t)len + 2;
+        assert_int_equal(buf.len, total);
+        assert_int_equal(buf.data[buf.len], '\0');
+        assert_int_equal(buf.data[buf.len - 1], '|');
+        assert_int_equal(buf.data[buf.len - 2], '0' + len % 10);
+    }
+    assert_memory_equal(buf.data, "0| 1|  2|", 9);
+    myr_buf_clear(&buf);
+    assert_string_equal(buf.data, "");
+    myr_buf_put(&buf, NULL, 0);
+    myr_buf_puts(&buf, "again");
+    assert_string_equal(buf.data, "again");
+    myr_buf_done(&buf);
+}
+
+static void an_empty_put_makes_the_text_usable(void **state)
+{
+    (void)state;
+    struct myr_buf buf = {0};
+    myr_buf_clear(&buf);
+    myr_buf_put(&buf, NULL, 0);
+    assert_string_equal(buf.data, "");
+    myr_buf_done(&buf);
+    myr_buf_done(&buf);
+}
+
+static void thousands_are_grouped_for_people(void **state)
+{
+    (void)state;
+    char text[32];
+    assert_string_equal(myr_u64_grouped(0, text), "0");
+    assert_string_equal(myr_u64_grouped(999, text), "999");
+    assert_string_equal(myr_u64_grouped(1000, text), "1,000");
+    assert_string_equal(myr_u64_grouped(301056, text), "301,056");
+    assert_string_equal(myr_u64_grouped(UINT64_MAX, text), "18,446,744,073,709,551,615");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(comparison_is_by_bytes_and_length),
+        cmocka_unit_test(numbers_are_taken_whole_or_not_at_all),
+        cmocka_unit_test(signed_numbers_reach_both_ends),
+        cmocka_unit_test(integers_agree_with_libc),
+        cmocka_unit_test(decimals_agree_with_libc_where_we_accept_them),
+        cmocka_unit_test(distance_agrees_with_its_definition),
+        cmocka_unit_test(text_too_long_to_be_a_typing_error_is_far),
+        cmocka_unit_test(nearest_names_at_most_two),
+        cmocka_unit_test(buffers_agree_with_printf),
+        cmocka_unit_test(buffers_grow_without_losing_text),
+        cmocka_unit_test(an_empty_put_makes_the_text_usable),
+        cmocka_unit_test(thousands_are_grouped_for_people),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
