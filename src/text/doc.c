@@ -5,35 +5,7 @@
 #include "doc_build.h"
 #include "utf8.h"
 
-enum {
-    EXCERPT_CHARACTERS = 40,
-    LISTED_NAMES_MAX = 20,
-    LISTED_BYTES_MAX = 300, /* leaves room for place and name in a message */
-    NEAREST_BYTES = 160,
-    RANGE_BYTES = 112,
-};
-
-const char *myr_text_excerpt(struct myr_str text, char ret[MYR_EXCERPT_MAX])
-{
-    size_t len = 0;
-    size_t at = 0;
-    for (int i = 0; i < EXCERPT_CHARACTERS && at < text.len; i++) {
-        size_t start = at;
-        if (utf8_is_hidden(utf8_next(text, &at))) {
-            ret[len++] = '?';
-            continue;
-        }
-        memcpy(ret + len, text.data + start, at - start);
-        len += at - start;
-    }
-    if (at < text.len) {
-        memcpy(ret + len, "...", 3);
-        len += 3;
-    }
-    MYR_ASSERT(len < MYR_EXCERPT_MAX);
-    ret[len] = '\0';
-    return ret;
-}
+enum { RANGE_BYTES = 112 };
 
 int myr_doc_read_file(struct myr_arena *arena, const char *path, const struct myr_doc **ret,
                       struct myr_err *err)
@@ -57,8 +29,8 @@ int myr_doc_error(struct myr_err *err, const struct myr_doc *node, int code, con
 {
     va_list args;
     va_start(args, fmt);
-    int r = doc_error_at_args(err, node->file, (struct doc_place){node->line, node->column}, code,
-                              fmt, args);
+    int r = text_error_at_args(err, node->file, (struct text_place){node->line, node->column}, code,
+                               fmt, args);
     va_end(args);
     return r;
 }
@@ -148,16 +120,8 @@ int myr_doc_u64(const struct myr_doc *node, const char *what, uint64_t min, uint
         *ret = value;
         return MYR_OK;
     }
-    char low[32];
-    char high[32];
-    char wanted[RANGE_BYTES];
-    if (max == UINT64_MAX) {
-        snprintf(wanted, sizeof(wanted), "a whole number of at least %s",
-                 myr_u64_grouped(min, low));
-    } else {
-        snprintf(wanted, sizeof(wanted), "a whole number from %s to %s", myr_u64_grouped(min, low),
-                 myr_u64_grouped(max, high));
-    }
+    char wanted[MESSAGE_PHRASE_MAX];
+    message_range(min, max, wanted);
     return in_range ? fail_quoted(node, what, wanted, err) : fail_value(node, what, wanted, err);
 }
 
@@ -213,35 +177,6 @@ int myr_doc_text(const struct myr_doc *node, const char *what, struct myr_str *r
     return MYR_OK;
 }
 
-/* "a, b, c", or nothing when that would be too long to help. */
-static void list_names(const char *const *names, size_t count, char ret[LISTED_BYTES_MAX])
-{
-    size_t len = 0;
-    ret[0] = '\0';
-    if (count > LISTED_NAMES_MAX) {
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        size_t more = strlen(names[i]) + 2;
-        if (len + more >= LISTED_BYTES_MAX) {
-            ret[0] = '\0';
-            return;
-        }
-        len += (size_t)snprintf(ret + len, LISTED_BYTES_MAX - len, "%s%s", i > 0 ? ", " : "",
-                                names[i]);
-    }
-}
-
-static void nearest(struct myr_str text, const char *const *names, size_t count,
-                    char ret[NEAREST_BYTES])
-{
-    /* Text far longer than any name is near to none; do not spend time on it. */
-    ret[0] = '\0';
-    if (text.len <= 64) {
-        myr_str_nearest(text, names, count, ret, NEAREST_BYTES);
-    }
-}
-
 int myr_doc_choice(const struct myr_doc *node, const char *what, const char *const *names,
                    size_t count, uint32_t *ret, struct myr_err *err)
 {
@@ -252,44 +187,31 @@ int myr_doc_choice(const struct myr_doc *node, const char *what, const char *con
             return MYR_OK;
         }
     }
-    char near[NEAREST_BYTES] = "";
+    char phrase[MESSAGE_PHRASE_MAX] = "";
     if (is_scalar(node)) {
-        nearest(node->text, names, count, near);
+        message_nearest(node->text, names, count, phrase);
     }
-    if (near[0]) {
+    if (phrase[0]) {
         char shown[MYR_EXCERPT_MAX];
-        return myr_doc_error(err, node, MYR_EINVAL,
-                             "'%s' is '%s', which is no known choice; did you mean %s?", what,
-                             myr_text_excerpt(node->text, shown), near);
+        return myr_doc_error(err, node, MYR_EINVAL, "'%s' is '%s', which is no known choice; %s",
+                             what, myr_text_excerpt(node->text, shown), phrase);
     }
-    char wanted[LISTED_BYTES_MAX + 16] = "another word";
-    char list[LISTED_BYTES_MAX];
-    list_names(names, count, list);
-    if (list[0]) {
-        snprintf(wanted, sizeof(wanted), "%s%s", count > 1 ? "one of " : "", list);
-    }
-    return fail_value(node, what, wanted, err);
+    return fail_value(node, what, message_one_of(names, count, phrase), err);
 }
 
 static int fail_key(const struct myr_doc *map, const struct myr_doc_entry *entry, const char *what,
                     const char *const *keys, size_t count, struct myr_err *err)
 {
     char shown[MYR_EXCERPT_MAX];
-    char near[NEAREST_BYTES];
-    char list[LISTED_BYTES_MAX];
-    char advice[LISTED_BYTES_MAX + 32];
-    nearest(entry->key, keys, count, near);
-    list_names(keys, count, list);
-    if (near[0]) {
-        snprintf(advice, sizeof(advice), "did you mean %s?", near);
-    } else if (list[0]) {
-        snprintf(advice, sizeof(advice), "known keys: %s", list);
-    } else {
-        snprintf(advice, sizeof(advice), "see myriad help");
-    }
-    return doc_error_at(err, map->file, (struct doc_place){entry->key_line, entry->key_column},
-                        MYR_EINVAL, "unknown key '%s'%s%s; %s", myr_text_excerpt(entry->key, shown),
-                        what && *what ? " in " : "", what ? what : "", advice);
+    char near[MESSAGE_PHRASE_MAX];
+    char list[MESSAGE_PHRASE_MAX];
+    message_nearest(entry->key, keys, count, near);
+    message_list(keys, count, list);
+    const char *label = near[0] ? "" : list[0] ? "known keys: " : "see myriad help";
+    return text_error_at(err, map->file, (struct text_place){entry->key_line, entry->key_column},
+                         MYR_EINVAL, "unknown key '%s'%s%s; %s%s",
+                         myr_text_excerpt(entry->key, shown), what && *what ? " in " : "",
+                         what ? what : "", label, near[0] ? near : list);
 }
 
 int myr_doc_check_keys(const struct myr_doc *map, const char *what, const char *const *keys,

@@ -1,7 +1,5 @@
 #include "doc_build.h"
 
-#include <stdio.h>
-
 #include "utf8.h"
 
 /* Below this many keys comparing all pairs is cheaper than a hash map. */
@@ -41,7 +39,7 @@ bool doc_build_is_open(const struct doc_build *build, const struct myr_doc *node
     return false;
 }
 
-void doc_build_key(struct doc_build *build, struct doc_place place, struct myr_str key)
+void doc_build_key(struct doc_build *build, struct text_place place, struct myr_str key)
 {
     MYR_ASSERT(doc_build_wants_key(build));
     struct doc_frame *frame = top_frame(build);
@@ -51,7 +49,7 @@ void doc_build_key(struct doc_build *build, struct doc_place place, struct myr_s
 }
 
 /* Hands a complete value to the list or map that is open, or makes it the root. */
-static int attach(struct doc_build *build, struct doc_place place, const struct myr_doc *value,
+static int attach(struct doc_build *build, struct text_place place, const struct myr_doc *value,
                   struct myr_err *err)
 {
     struct doc_frame *frame = top_frame(build);
@@ -75,9 +73,9 @@ static int attach(struct doc_build *build, struct doc_place place, const struct 
         parent->depth = value->depth + 1;
     }
     if (parent->expanded > MYR_DOC_EXPANDED_MAX) {
-        return doc_error_at(err, build->file, place, MYR_ERANGE,
-                            "aliases repeat so much that the whole has more than %d values",
-                            MYR_DOC_EXPANDED_MAX);
+        return text_error_at(err, build->file, place, MYR_ERANGE,
+                             "aliases repeat so much that the whole has more than %d values",
+                             MYR_DOC_EXPANDED_MAX);
     }
     return MYR_OK;
 }
@@ -85,10 +83,11 @@ static int attach(struct doc_build *build, struct doc_place place, const struct 
 static int new_node(struct doc_build *build, const struct myr_doc *like, struct myr_doc **ret,
                     struct myr_err *err)
 {
-    struct doc_place place = {like->line, like->column};
+    struct text_place place = {like->line, like->column};
     if (build->node_count == MYR_DOC_NODES_MAX) {
-        return doc_error_at(err, build->file, place, MYR_ERANGE,
-                            "more than %d values, the most allowed in one file", MYR_DOC_NODES_MAX);
+        return text_error_at(err, build->file, place, MYR_ERANGE,
+                             "more than %d values, the most allowed in one file",
+                             MYR_DOC_NODES_MAX);
     }
     build->node_count++;
     *ret = MYR_ARENA_NEW(build->arena, struct myr_doc, 1);
@@ -109,16 +108,16 @@ int doc_build_scalar(struct doc_build *build, const struct myr_doc *scalar,
     if (ret) {
         *ret = node;
     }
-    return attach(build, (struct doc_place){node->line, node->column}, node, err);
+    return attach(build, (struct text_place){node->line, node->column}, node, err);
 }
 
-static int too_deep(const struct doc_build *build, struct doc_place place, struct myr_err *err)
+static int too_deep(const struct doc_build *build, struct text_place place, struct myr_err *err)
 {
-    return doc_error_at(err, build->file, place, MYR_ERANGE,
-                        "nested more than %d levels deep, the most allowed", MYR_DOC_DEPTH_MAX);
+    return text_error_at(err, build->file, place, MYR_ERANGE,
+                         "nested more than %d levels deep, the most allowed", MYR_DOC_DEPTH_MAX);
 }
 
-int doc_build_open(struct doc_build *build, struct doc_place place, enum myr_doc_kind kind,
+int doc_build_open(struct doc_build *build, struct text_place place, enum myr_doc_kind kind,
                    const struct myr_doc **ret, struct myr_err *err)
 {
     MYR_ASSERT(kind == MYR_DOC_LIST || kind == MYR_DOC_MAP);
@@ -145,9 +144,10 @@ static int twice(const struct doc_build *build, const struct myr_doc_entry *firs
                  const struct myr_doc_entry *second, struct myr_err *err)
 {
     char key[MYR_EXCERPT_MAX];
-    return doc_error_at(err, build->file, (struct doc_place){second->key_line, second->key_column},
-                        MYR_EINVAL, "key '%s' is given twice, on line %u and on line %u",
-                        myr_text_excerpt(second->key, key), first->key_line, second->key_line);
+    return text_error_at(err, build->file,
+                         (struct text_place){second->key_line, second->key_column}, MYR_EINVAL,
+                         "key '%s' is given twice, on line %u and on line %u",
+                         myr_text_excerpt(second->key, key), first->key_line, second->key_line);
 }
 
 static int check_unique(const struct doc_build *build, const struct myr_doc_entry *entries,
@@ -198,10 +198,10 @@ int doc_build_close(struct doc_build *build, struct myr_err *err)
     }
     build->children.count = frame->first_child;
     build->depth--;
-    return attach(build, (struct doc_place){node->line, node->column}, node, err);
+    return attach(build, (struct text_place){node->line, node->column}, node, err);
 }
 
-int doc_build_alias(struct doc_build *build, struct doc_place place, const struct myr_doc *node,
+int doc_build_alias(struct doc_build *build, struct text_place place, const struct myr_doc *node,
                     struct myr_err *err)
 {
     MYR_ASSERT(!doc_build_is_open(build, node));
@@ -211,78 +211,21 @@ int doc_build_alias(struct doc_build *build, struct doc_place place, const struc
     return attach(build, place, node, err);
 }
 
-int doc_error_at_args(struct myr_err *err, const char *file, struct doc_place place, int code,
-                      const char *fmt, va_list args)
-{
-    char message[MYR_ERR_MESSAGE_MAX];
-    vsnprintf(message, sizeof(message), fmt, args);
-    struct myr_buf line = {0};
-    myr_buf_printf(&line, "%s:%u:%u: %s", file, place.line, place.column, message);
-
-    /* Names from outside may hold anything; one message stays one line and one reading. */
-    struct myr_buf clean = {0};
-    struct myr_str text = {line.data, line.len};
-    for (size_t at = 0; at < text.len;) {
-        size_t start = at;
-        if (utf8_is_hidden(utf8_next(text, &at))) {
-            myr_buf_putc(&clean, '?');
-        } else {
-            myr_buf_put(&clean, text.data + start, at - start);
-        }
-    }
-    int r = myr_err_set(err, code, "%s", clean.data);
-    myr_buf_done(&line);
-    myr_buf_done(&clean);
-    return r;
-}
-
-int doc_error_at(struct myr_err *err, const char *file, struct doc_place place, int code,
-                 const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    int r = doc_error_at_args(err, file, place, code, fmt, args);
-    va_end(args);
-    return r;
-}
-
-void doc_cursor_init(struct doc_cursor *cursor, struct myr_str text)
-{
-    *cursor = (struct doc_cursor){.text = text, .place = {1, 1}};
-}
-
-struct doc_place doc_cursor_move(struct doc_cursor *cursor, size_t offset)
-{
-    MYR_ASSERT(offset >= cursor->at && offset <= cursor->text.len);
-    const char *data = cursor->text.data;
-    for (; cursor->at < offset; cursor->at++) {
-        char c = data[cursor->at];
-        bool crlf = c == '\r' && cursor->at + 1 < cursor->text.len && data[cursor->at + 1] == '\n';
-        if (c == '\n' || (c == '\r' && !crlf)) {
-            cursor->place.line++;
-            cursor->place.column = 1;
-        } else if (((unsigned char)c & 0xC0) != 0x80) {
-            cursor->place.column++; /* bytes inside a character do not count */
-        }
-    }
-    return cursor->place;
-}
-
 int doc_check_text(const char *file, struct myr_str text, struct myr_err *err)
 {
     if (text.len > MYR_DOC_BYTES_MAX) {
-        return doc_error_at(err, file, (struct doc_place){1, 1}, MYR_ERANGE,
-                            "the file has %zu bytes, more than %u are not read", text.len,
-                            MYR_DOC_BYTES_MAX);
+        return text_error_at(err, file, (struct text_place){1, 1}, MYR_ERANGE,
+                             "the file has %zu bytes, more than %u are not read", text.len,
+                             MYR_DOC_BYTES_MAX);
     }
     size_t bad = utf8_first_bad(text);
     if (bad < text.len) {
-        struct doc_cursor cursor;
-        doc_cursor_init(&cursor, text);
-        struct doc_place place = doc_cursor_move(&cursor, bad);
-        return doc_error_at(err, file, place, MYR_EINVAL,
-                            "byte 0x%02x is not UTF-8 text; save the file as UTF-8",
-                            (unsigned)(unsigned char)text.data[bad]);
+        struct text_cursor cursor;
+        text_cursor_init(&cursor, text);
+        struct text_place place = text_cursor_move(&cursor, bad);
+        return text_error_at(err, file, place, MYR_EINVAL,
+                             "byte 0x%02x is not UTF-8 text; save the file as UTF-8",
+                             (unsigned)(unsigned char)text.data[bad]);
     }
     return MYR_OK;
 }

@@ -16,7 +16,7 @@ enum expected {
 
 struct reader {
     struct doc_build build;
-    struct doc_cursor cursor;
+    struct text_cursor cursor;
     struct myr_str text;
     size_t at;
     enum expected expected;
@@ -26,12 +26,12 @@ MYR_PRINTF(4, 5)
 static int fail(struct reader *reader, size_t offset, struct myr_err *err, const char *fmt, ...)
 {
     /* The cursor may be past 'offset' (start of a string); errors are rare enough to count anew. */
-    struct doc_cursor cursor;
-    doc_cursor_init(&cursor, reader->text);
+    struct text_cursor cursor;
+    text_cursor_init(&cursor, reader->text);
     va_list args;
     va_start(args, fmt);
-    int r = doc_error_at_args(err, reader->build.file, doc_cursor_move(&cursor, offset), MYR_EINVAL,
-                              fmt, args);
+    int r = text_error_at_args(err, reader->build.file, text_cursor_move(&cursor, offset),
+                               MYR_EINVAL, fmt, args);
     va_end(args);
     return r;
 }
@@ -248,7 +248,7 @@ static bool skip_word(struct reader *reader, struct myr_str word)
 static int read_scalar(struct reader *reader, struct myr_err *err)
 {
     size_t start = reader->at;
-    struct doc_place place = doc_cursor_move(&reader->cursor, start);
+    struct text_place place = text_cursor_move(&reader->cursor, start);
     struct myr_doc scalar = {.kind = MYR_DOC_SCALAR, .line = place.line, .column = place.column};
     char c = peek(reader);
     int r = MYR_OK;
@@ -280,7 +280,7 @@ static int read_value(struct reader *reader, struct myr_err *err)
     if (c != '[' && c != '{') {
         return read_scalar(reader, err);
     }
-    struct doc_place place = doc_cursor_move(&reader->cursor, reader->at);
+    struct text_place place = text_cursor_move(&reader->cursor, reader->at);
     reader->at++;
     reader->expected = c == '[' ? EXPECT_VALUE_OR_END : EXPECT_KEY_OR_END;
     return doc_build_open(&reader->build, place, c == '[' ? MYR_DOC_LIST : MYR_DOC_MAP, NULL, err);
@@ -291,7 +291,7 @@ static int read_key(struct reader *reader, struct myr_err *err)
     if (peek(reader) != '"') {
         return fail_found(reader, err, "a key in quotes");
     }
-    struct doc_place place = doc_cursor_move(&reader->cursor, reader->at);
+    struct text_place place = text_cursor_move(&reader->cursor, reader->at);
     struct myr_str key;
     int r = read_string(reader, &key, err);
     if (r < 0) {
@@ -387,7 +387,7 @@ int myr_doc_read_json(struct myr_arena *arena, const char *file, struct myr_str 
     }
     struct reader reader = {.text = text, .expected = EXPECT_VALUE};
     doc_build_init(&reader.build, arena, file);
-    doc_cursor_init(&reader.cursor, text);
+    text_cursor_init(&reader.cursor, text);
     r = read_all(&reader, err);
     if (r == MYR_OK) {
         *ret = reader.build.root;

@@ -12,18 +12,18 @@ struct reader {
     bool has_document;
 };
 
-static struct doc_place place_of(yaml_mark_t mark)
+static struct text_place place_of(yaml_mark_t mark)
 {
-    return (struct doc_place){(uint32_t)mark.line + 1, (uint32_t)mark.column + 1};
+    return (struct text_place){(uint32_t)mark.line + 1, (uint32_t)mark.column + 1};
 }
 
 MYR_PRINTF(4, 5)
-static int fail(const struct reader *reader, struct doc_place place, struct myr_err *err,
+static int fail(const struct reader *reader, struct text_place place, struct myr_err *err,
                 const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    int r = doc_error_at_args(err, reader->build.file, place, MYR_EINVAL, fmt, args);
+    int r = text_error_at_args(err, reader->build.file, place, MYR_EINVAL, fmt, args);
     va_end(args);
     return r;
 }
@@ -99,7 +99,7 @@ static int fail_at_character(const struct reader *reader, struct myr_err *err)
                 found);
 }
 
-static struct doc_place problem_place(const struct reader *reader)
+static struct text_place problem_place(const struct reader *reader)
 {
     const yaml_parser_t *parser = &reader->parser;
     size_t len = reader->text.len;
@@ -111,9 +111,9 @@ static struct doc_place problem_place(const struct reader *reader)
         return place_of(parser->problem_mark);
     }
     /* At the end of the text libyaml counts one line more than there is. */
-    struct doc_cursor cursor;
-    doc_cursor_init(&cursor, reader->text);
-    return doc_cursor_move(&cursor, offset);
+    struct text_cursor cursor;
+    text_cursor_init(&cursor, reader->text);
+    return text_cursor_move(&cursor, offset);
 }
 
 static int fail_parser(const struct reader *reader, struct myr_err *err)
@@ -127,10 +127,10 @@ static int fail_parser(const struct reader *reader, struct myr_err *err)
     if (strcmp(problem, "found character that cannot start any token") == 0) {
         return fail_at_character(reader, err);
     }
-    struct doc_place found = problem_place(reader);
+    struct text_place found = problem_place(reader);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(readings); i++) {
         const struct reading *reading = &readings[i];
-        struct doc_place began = place_of(parser->context_mark);
+        struct text_place began = place_of(parser->context_mark);
         if (strcmp(reading->problem, problem) != 0 ||
             (reading->context && !strstr(context, reading->context))) {
             continue;
@@ -181,7 +181,7 @@ static int check_tag(const struct reader *reader, const yaml_event_t *event, con
 
 static int read_key(struct reader *reader, const struct myr_doc *scalar, struct myr_err *err)
 {
-    struct doc_place place = {scalar->line, scalar->column};
+    struct text_place place = {scalar->line, scalar->column};
     if (scalar->text.len == 0 && !scalar->quoted) {
         return fail(reader, place, err, "a key is expected before ':'");
     }
@@ -191,7 +191,7 @@ static int read_key(struct reader *reader, const struct myr_doc *scalar, struct 
 
 static int read_scalar(struct reader *reader, const yaml_event_t *event, struct myr_err *err)
 {
-    struct doc_place place = place_of(event->start_mark);
+    struct text_place place = place_of(event->start_mark);
     int r = check_tag(reader, event, event->data.scalar.tag, err);
     if (r < 0) {
         return r;
@@ -227,7 +227,7 @@ static int read_scalar(struct reader *reader, const yaml_event_t *event, struct 
 
 static int read_alias(struct reader *reader, const yaml_event_t *event, struct myr_err *err)
 {
-    struct doc_place place = place_of(event->start_mark);
+    struct text_place place = place_of(event->start_mark);
     struct myr_str name = myr_str_from((const char *)event->data.alias.anchor);
     uint32_t index = myr_strmap_get(&reader->anchor_names, name);
     char shown[MYR_EXCERPT_MAX];
@@ -255,7 +255,7 @@ static int read_alias(struct reader *reader, const yaml_event_t *event, struct m
 static int read_open(struct reader *reader, const yaml_event_t *event, enum myr_doc_kind kind,
                      struct myr_err *err)
 {
-    struct doc_place place = place_of(event->start_mark);
+    struct text_place place = place_of(event->start_mark);
     bool is_list = kind == MYR_DOC_LIST;
     const yaml_char_t *anchor =
         is_list ? event->data.sequence_start.anchor : event->data.mapping_start.anchor;
@@ -318,7 +318,7 @@ static int read_events(struct reader *reader, struct myr_err *err)
     }
     const struct myr_doc *root = reader->build.root;
     if (!root || (root->kind == MYR_DOC_NULL && root->text.len == 0)) {
-        return fail(reader, (struct doc_place){1, 1}, err,
+        return fail(reader, (struct text_place){1, 1}, err,
                     "the file is empty, settings such as 'name: value' are expected");
     }
     return MYR_OK;

@@ -219,3 +219,10 @@ void myr_json_null(struct myr_json *json, const char *key)
     begin_value(json, key);
     myr_buf_put_lit(json->buf, "null");
 }
+
+void myr_json_raw(struct myr_json *json, const char *key, struct myr_str value)
+{
+    MYR_ASSERT(value.len > 0);
+    begin_value(json, key);
+    myr_buf_put(json->buf, value.data, value.len);
+}

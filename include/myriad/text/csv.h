@@ -4,6 +4,7 @@
  * The reader goes row by row over text in memory and borrows fields from it; only fields that
  * contain doubled quotes are copied (into the arena). Lines may end in LF or CRLF; a UTF-8 byte
  * order mark is skipped; blank lines are skipped. Column numbers in errors count bytes from 1.
+ * Quotes are strict: a field either has none or is quoted whole.
  */
 #pragma once
 
@@ -19,18 +20,20 @@ struct myr_csv {
     struct myr_str text;
     struct myr_arena *arena;
     size_t at;
-    uint32_t line; /* of the row last read, from 1 */
-    uint32_t next_line;
-    uint32_t count; /* fields of the row last read */
+    size_t line_start;  /* offset of the current line */
+    uint32_t line;      /* of the row last read, from 1 */
+    uint32_t next_line; /* of 'at' */
+    uint32_t count;     /* fields of the row last read */
     struct myr_str fields[MYR_CSV_FIELDS_MAX];
-    uint32_t columns[MYR_CSV_FIELDS_MAX]; /* where each field starts */
+    uint32_t lines[MYR_CSV_FIELDS_MAX];   /* where each field starts: */
+    uint32_t columns[MYR_CSV_FIELDS_MAX]; /* a quoted one may span lines */
 };
 
 void myr_csv_init(struct myr_csv *csv, struct myr_arena *arena, const char *file,
                   struct myr_str text);
 /* 1 when a row was read, 0 at the end, negative on error. */
 MYR_MUST_USE int myr_csv_next(struct myr_csv *csv, struct myr_err *err);
-/* Sets "file:line:column: message" for a field of the row last read. */
+/* Sets "file:line:column: message" for a field of the row last read; returns MYR_EINVAL. */
 MYR_PRINTF(4, 5)
 int myr_csv_error(struct myr_err *err, const struct myr_csv *csv, uint32_t field, const char *fmt,
                   ...);

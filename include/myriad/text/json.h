@@ -46,6 +46,8 @@ void myr_json_i64(struct myr_json *json, const char *key, int64_t value);
 void myr_json_double(struct myr_json *json, const char *key, double value, int digits);
 void myr_json_bool(struct myr_json *json, const char *key, bool value);
 void myr_json_null(struct myr_json *json, const char *key);
+/* A value that is JSON already. */
+void myr_json_raw(struct myr_json *json, const char *key, struct myr_str value);
 
 /* The value as a JSON string with quotes; bytes that are not UTF-8 become U+FFFD. */
 void myr_json_quote(struct myr_buf *buf, struct myr_str value);

@@ -4,7 +4,8 @@
  * A table is filled cell by cell and then written as aligned text, JSON, YAML or CSV. Tables are
  * stable when piped: no colour, no truncation; width is measured in terminal columns (CJK is two).
  * An empty table is "[]" in JSON. Values keep their type: numbers are right-aligned for people
- * (with thousands separators) and bare in JSON.
+ * (with thousands separators, and as many decimals as the row that has most) and bare in JSON.
+ * Null is "-" for people, null in JSON and YAML, empty in CSV. Every form ends with a line end.
  */
 #pragma once
 

@@ -1,0 +1,176 @@
+#include "myriad/text/csv.h"
+
+#include "message.h"
+#include "utf8.h"
+
+void myr_csv_init(struct myr_csv *csv, struct myr_arena *arena, const char *file,
+                  struct myr_str text)
+{
+    *csv = (struct myr_csv){
+        .file = file,
+        .text = utf8_skip_mark(text),
+        .arena = arena,
+        .next_line = 1,
+    };
+}
+
+/* The byte at 'offset', or a line end behind the text: the last row may lack its own. */
+static char byte_at(const struct myr_csv *csv, size_t offset)
+{
+    return offset < csv->text.len ? csv->text.data[offset] : '\n';
+}
+
+static bool at_line_end(const struct myr_csv *csv, size_t offset)
+{
+    return byte_at(csv, offset) == '\n' ||
+           (byte_at(csv, offset) == '\r' && byte_at(csv, offset + 1) == '\n');
+}
+
+static void skip_line_end(struct myr_csv *csv)
+{
+    MYR_ASSERT(at_line_end(csv, csv->at));
+    csv->at += byte_at(csv, csv->at) == '\r' ? 2 : 1;
+    if (csv->at > csv->text.len) {
+        csv->at = csv->text.len; /* the line end that was only imagined */
+    }
+    csv->next_line++;
+    csv->line_start = csv->at;
+}
+
+static int fail_here(const struct myr_csv *csv, struct myr_err *err, const char *what)
+{
+    struct text_place place = {csv->next_line, (uint32_t)(csv->at - csv->line_start) + 1};
+    return text_error_at(err, csv->file, place, MYR_EINVAL, "%s", what);
+}
+
+/* The field in quotes without them, with doubled ones made single. */
+static struct myr_str unquote(struct myr_csv *csv, size_t start, size_t end, size_t doubled_count)
+{
+    const char *data = csv->text.data;
+    if (doubled_count == 0) {
+        return (struct myr_str){data + start, end - start};
+    }
+    size_t len = end - start - doubled_count;
+    char *copy = MYR_ARENA_NEW(csv->arena, char, len + 1);
+    size_t put = 0;
+    for (size_t i = start; i < end; i++) {
+        copy[put++] = data[i];
+        i += data[i] == '"';
+    }
+    MYR_ASSERT(put == len);
+    return (struct myr_str){copy, len};
+}
+
+static int read_quoted(struct myr_csv *csv, struct myr_str *ret, struct myr_err *err)
+{
+    size_t start = csv->at + 1;
+    size_t doubled_count = 0;
+    struct text_place open = {csv->next_line, (uint32_t)(csv->at - csv->line_start) + 1};
+    for (csv->at++;; csv->at++) {
+        if (csv->at >= csv->text.len) {
+            return text_error_at(err, csv->file, open, MYR_EINVAL,
+                                 "the quote opened here is never closed");
+        }
+        char c = csv->text.data[csv->at];
+        if (c == '\n') {
+            csv->next_line++;
+            csv->line_start = csv->at + 1;
+        } else if (c == '"' && byte_at(csv, csv->at + 1) == '"') {
+            doubled_count++;
+            csv->at++;
+        } else if (c == '"') {
+            break;
+        }
+    }
+    *ret = unquote(csv, start, csv->at, doubled_count);
+    csv->at++;
+    if (byte_at(csv, csv->at) != ',' && !at_line_end(csv, csv->at)) {
+        return fail_here(csv, err,
+                         "',' or the end of the line is expected after the closing quote");
+    }
+    return MYR_OK;
+}
+
+static int read_bare(struct myr_csv *csv, struct myr_str *ret, struct myr_err *err)
+{
+    size_t start = csv->at;
+    while (byte_at(csv, csv->at) != ',' && !at_line_end(csv, csv->at)) {
+        char c = byte_at(csv, csv->at);
+        if (c == '"') {
+            return fail_here(csv, err,
+                             "a quote inside a field; quote the whole field and write "
+                             "the quote twice");
+        }
+        if (c == '\r') {
+            return fail_here(csv, err, "a carriage return without a line feed");
+        }
+        csv->at++;
+    }
+    *ret = (struct myr_str){csv->text.data + start, csv->at - start};
+    return MYR_OK;
+}
+
+int myr_csv_next(struct myr_csv *csv, struct myr_err *err)
+{
+    csv->count = 0;
+    while (csv->at < csv->text.len && at_line_end(csv, csv->at)) {
+        skip_line_end(csv);
+    }
+    csv->line = csv->next_line;
+    if (csv->at >= csv->text.len) {
+        return 0;
+    }
+    for (;;) {
+        if (csv->count == MYR_CSV_FIELDS_MAX) {
+            return fail_here(csv, err, "more than 256 fields in a row, the most allowed");
+        }
+        uint32_t field = csv->count;
+        csv->lines[field] = csv->next_line;
+        csv->columns[field] = (uint32_t)(csv->at - csv->line_start) + 1;
+        int r = byte_at(csv, csv->at) == '"' ? read_quoted(csv, &csv->fields[field], err)
+                                             : read_bare(csv, &csv->fields[field], err);
+        if (r < 0) {
+            csv->count = 0;
+            return r;
+        }
+        csv->count++;
+        if (at_line_end(csv, csv->at)) {
+            skip_line_end(csv);
+            return 1;
+        }
+        csv->at++; /* the comma: another field follows, if only an empty one */
+    }
+}
+
+int myr_csv_error(struct myr_err *err, const struct myr_csv *csv, uint32_t field, const char *fmt,
+                  ...)
+{
+    MYR_ASSERT(field < csv->count);
+    struct text_place place = {csv->lines[field], csv->columns[field]};
+    va_list args;
+    va_start(args, fmt);
+    int r = text_error_at_args(err, csv->file, place, MYR_EINVAL, fmt, args);
+    va_end(args);
+    return r;
+}
+
+void myr_csv_put(struct myr_buf *buf, struct myr_str field)
+{
+    bool must_quote = false;
+    for (size_t i = 0; i < field.len && !must_quote; i++) {
+        char c = field.data[i];
+        must_quote = c == '"' || c == ',' || c == '\n' || c == '\r';
+    }
+    if (!must_quote) {
+        myr_buf_put(buf, field.data, field.len);
+        return;
+    }
+    myr_buf_putc(buf, '"');
+    for (size_t i = 0; i < field.len; i++) {
+        if (field.data[i] == '"') {
+            myr_buf_putc(buf, '"');
+        }
+        myr_buf_putc(buf, field.data[i]);
+    }
+    myr_buf_putc(buf, '"');
+}

@@ -1,0 +1,147 @@
+#include "message.h"
+
+#include <stdio.h>
+
+#include "myriad/text/doc.h"
+#include "utf8.h"
+
+enum {
+    EXCERPT_CHARACTERS = 40,
+    LISTED_NAMES_MAX = 20,
+    NAME_BYTES_MAX = 64, /* text longer than any name is near to none */
+};
+
+const char *myr_text_excerpt(struct myr_str text, char ret[MYR_EXCERPT_MAX])
+{
+    size_t len = 0;
+    size_t at = 0;
+    for (int i = 0; i < EXCERPT_CHARACTERS && at < text.len; i++) {
+        size_t start = at;
+        if (utf8_is_hidden(utf8_next(text, &at))) {
+            ret[len++] = '?';
+            continue;
+        }
+        memcpy(ret + len, text.data + start, at - start);
+        len += at - start;
+    }
+    if (at < text.len) {
+        memcpy(ret + len, "...", 3);
+        len += 3;
+    }
+    MYR_ASSERT(len < MYR_EXCERPT_MAX);
+    ret[len] = '\0';
+    return ret;
+}
+
+int text_error_at_args(struct myr_err *err, const char *file, struct text_place place, int code,
+                       const char *fmt, va_list args)
+{
+    char message[MYR_ERR_MESSAGE_MAX];
+    vsnprintf(message, sizeof(message), fmt, args);
+    struct myr_buf line = {0};
+    myr_buf_printf(&line, "%s:%u:%u: %s", file, place.line, place.column, message);
+
+    /* Names from outside may hold anything; one message stays one line and one reading. */
+    struct myr_buf clean = {0};
+    struct myr_str text = {line.data, line.len};
+    for (size_t at = 0; at < text.len;) {
+        size_t start = at;
+        if (utf8_is_hidden(utf8_next(text, &at))) {
+            myr_buf_putc(&clean, '?');
+        } else {
+            myr_buf_put(&clean, text.data + start, at - start);
+        }
+    }
+    int r = myr_err_set(err, code, "%s", clean.data);
+    myr_buf_done(&line);
+    myr_buf_done(&clean);
+    return r;
+}
+
+int text_error_at(struct myr_err *err, const char *file, struct text_place place, int code,
+                  const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    int r = text_error_at_args(err, file, place, code, fmt, args);
+    va_end(args);
+    return r;
+}
+
+void text_cursor_init(struct text_cursor *cursor, struct myr_str text)
+{
+    *cursor = (struct text_cursor){.text = text, .place = {1, 1}};
+}
+
+struct text_place text_cursor_move(struct text_cursor *cursor, size_t offset)
+{
+    MYR_ASSERT(offset >= cursor->at && offset <= cursor->text.len);
+    const char *data = cursor->text.data;
+    for (; cursor->at < offset; cursor->at++) {
+        char c = data[cursor->at];
+        bool crlf = c == '\r' && cursor->at + 1 < cursor->text.len && data[cursor->at + 1] == '\n';
+        if (c == '\n' || (c == '\r' && !crlf)) {
+            cursor->place.line++;
+            cursor->place.column = 1;
+        } else if (((unsigned char)c & 0xC0) != 0x80) {
+            cursor->place.column++; /* bytes inside a character do not count */
+        }
+    }
+    return cursor->place;
+}
+
+const char *message_range(uint64_t min, uint64_t max, char ret[MESSAGE_PHRASE_MAX])
+{
+    char low[32];
+    char high[32];
+    myr_u64_grouped(min, low);
+    myr_u64_grouped(max, high);
+    if (max == UINT64_MAX) {
+        snprintf(ret, MESSAGE_PHRASE_MAX, "a whole number of at least %s", low);
+    } else {
+        snprintf(ret, MESSAGE_PHRASE_MAX, "a whole number from %s to %s", low, high);
+    }
+    return ret;
+}
+
+const char *message_list(const char *const *names, size_t count, char ret[MESSAGE_PHRASE_MAX])
+{
+    size_t len = 0;
+    ret[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        if (count > LISTED_NAMES_MAX || len + strlen(names[i]) + 16 > MESSAGE_PHRASE_MAX) {
+            ret[0] = '\0';
+            return ret;
+        }
+        len += (size_t)snprintf(ret + len, MESSAGE_PHRASE_MAX - len, "%s%s", i > 0 ? ", " : "",
+                                names[i]);
+    }
+    return ret;
+}
+
+const char *message_one_of(const char *const *names, size_t count, char ret[MESSAGE_PHRASE_MAX])
+{
+    char list[MESSAGE_PHRASE_MAX];
+    message_list(names, count, list);
+    if (list[0]) {
+        /* The list leaves 16 bytes free for what goes in front. */
+        snprintf(ret, MESSAGE_PHRASE_MAX, "%s%.304s", count > 1 ? "one of " : "", list);
+    } else {
+        snprintf(ret, MESSAGE_PHRASE_MAX, "another word");
+    }
+    return ret;
+}
+
+const char *message_nearest(struct myr_str text, const char *const *names, size_t count,
+                            char ret[MESSAGE_PHRASE_MAX])
+{
+    char near[MESSAGE_PHRASE_MAX - 16] = "";
+    ret[0] = '\0';
+    if (text.len <= NAME_BYTES_MAX) {
+        myr_str_nearest(text, names, count, near, sizeof(near));
+    }
+    if (near[0]) {
+        snprintf(ret, MESSAGE_PHRASE_MAX, "did you mean %s?", near);
+    }
+    return ret;
+}

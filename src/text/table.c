@@ -1,0 +1,393 @@
+#include "myriad/text/table.h"
+
+#include "myriad/text/csv.h"
+#include "myriad/text/json.h"
+#include "utf8.h"
+
+enum { COLUMN_GAP = 2, COLUMNS_MAX = 64 };
+
+const char *const myr_format_names[MYR_FORMAT_COUNT] = {"table", "wide", "json", "yaml", "csv"};
+
+void myr_table_init(struct myr_table *table, struct myr_arena *arena,
+                    const struct myr_column *columns, uint32_t column_count)
+{
+    MYR_ASSERT(column_count > 0 && column_count <= COLUMNS_MAX);
+    *table = (struct myr_table){
+        .columns = columns,
+        .column_count = column_count,
+        .arena = arena,
+    };
+}
+
+void myr_table_done(struct myr_table *table)
+{
+    myr_vec_done(&table->cells);
+}
+
+void myr_table_str(struct myr_table *table, struct myr_str value)
+{
+    struct myr_str copy = {NULL, 0};
+    if (value.data) {
+        copy = (struct myr_str){
+            myr_arena_strndup(table->arena, value.data, value.len),
+            value.len,
+        };
+    }
+    myr_vec_push(&table->cells, copy);
+}
+
+void myr_table_text(struct myr_table *table, const char *value)
+{
+    myr_table_str(table, myr_str_from(value));
+}
+
+static void push_buf(struct myr_table *table, struct myr_buf *buf)
+{
+    myr_table_str(table, (struct myr_str){buf->data, buf->len});
+    myr_buf_done(buf);
+}
+
+void myr_table_u64(struct myr_table *table, uint64_t value)
+{
+    struct myr_buf buf = {0};
+    myr_buf_put_u64(&buf, value);
+    push_buf(table, &buf);
+}
+
+void myr_table_i64(struct myr_table *table, int64_t value)
+{
+    struct myr_buf buf = {0};
+    myr_buf_put_i64(&buf, value);
+    push_buf(table, &buf);
+}
+
+void myr_table_double(struct myr_table *table, double value, int digits)
+{
+    struct myr_buf buf = {0};
+    myr_json_number(&buf, value, digits);
+    push_buf(table, &buf);
+}
+
+struct range {
+    uint32_t first, last;
+};
+
+static bool in_ranges(uint32_t code, const struct range *ranges, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (code >= ranges[i].first && code <= ranges[i].last) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * After Unicode's East Asian Width (wide and fullwidth) and the marks that take no room. Our own,
+ * because wcwidth() follows the locale, and a table must not.
+ */
+static uint32_t character_width(uint32_t code)
+{
+    static const struct range wide[] = {
+        {0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0x33FF},   {0x3400, 0x4DBF},
+        {0x4E00, 0x9FFF},   {0xA000, 0xA4CF},   {0xA960, 0xA97F},   {0xAC00, 0xD7A3},
+        {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},
+        {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD},
+    };
+    static const struct range none[] = {
+        {0x0300, 0x036F}, {0x0483, 0x0489}, {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF}, {0x200B, 0x200F},
+        {0x2060, 0x2064}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F},
+    };
+    if (code < 0x300) {
+        return 1;
+    }
+    if (in_ranges(code, none, MYR_ARRAY_COUNT(none))) {
+        return 0;
+    }
+    return in_ranges(code, wide, MYR_ARRAY_COUNT(wide)) ? 2 : 1;
+}
+
+uint32_t myr_text_width(struct myr_str text)
+{
+    uint32_t width = 0;
+    for (size_t at = 0; at < text.len;) {
+        width += character_width(utf8_next(text, &at));
+    }
+    return width;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* True for what JSON takes as a bare number. */
+static bool is_number(struct myr_str cell)
+{
+    double value;
+    size_t first = cell.len > 0 && cell.data[0] == '-';
+    if (!myr_str_to_double(cell, &value) || !is_digit(cell.data[first]) ||
+        (cell.data[first] == '0' && first + 1 < cell.len && is_digit(cell.data[first + 1]))) {
+        return false;
+    }
+    const char *point = memchr(cell.data, '.', cell.len);
+    return !point || (point + 1 < cell.data + cell.len && is_digit(point[1]));
+}
+
+static bool is_bare(const struct myr_column *column, struct myr_str cell)
+{
+    return (column->flags & MYR_COLUMN_NUMBER) && is_number(cell);
+}
+
+/* Digits after the point; an exponent form has none that could be lined up. */
+static uint32_t decimals_of(struct myr_str cell)
+{
+    const char *point = memchr(cell.data, '.', cell.len);
+    if (!point || memchr(cell.data, 'e', cell.len)) {
+        return 0;
+    }
+    return (uint32_t)(cell.data + cell.len - point - 1);
+}
+
+/* "-1234567.5" as "-1,234,567.50" for two decimals. */
+static void put_grouped(struct myr_buf *buf, struct myr_str number, uint32_t decimals)
+{
+    if (memchr(number.data, 'e', number.len) || memchr(number.data, 'E', number.len)) {
+        myr_buf_put(buf, number.data, number.len);
+        return;
+    }
+    uint32_t own_decimals = decimals_of(number);
+    size_t whole_end = number.len - own_decimals - (own_decimals > 0);
+    for (size_t i = 0; i < whole_end; i++) {
+        if (i > 0 && is_digit(number.data[i - 1]) && (whole_end - i) % 3 == 0) {
+            myr_buf_putc(buf, ',');
+        }
+        myr_buf_putc(buf, number.data[i]);
+    }
+    myr_buf_put(buf, number.data + whole_end, number.len - whole_end);
+    if (decimals > 0 && own_decimals == 0) {
+        myr_buf_putc(buf, '.');
+    }
+    for (uint32_t i = own_decimals; i < decimals; i++) {
+        myr_buf_putc(buf, '0');
+    }
+}
+
+static void put_shown(struct myr_buf *buf, const struct myr_column *column, struct myr_str cell,
+                      uint32_t decimals)
+{
+    if (!cell.data) {
+        myr_buf_putc(buf, '-');
+        return;
+    }
+    if (is_bare(column, cell)) {
+        put_grouped(buf, cell, decimals);
+        return;
+    }
+    for (size_t at = 0; at < cell.len;) {
+        size_t start = at;
+        if (utf8_is_hidden(utf8_next(cell, &at))) {
+            myr_buf_putc(buf, '?'); /* a cell cannot break the row or drive the terminal */
+        } else {
+            myr_buf_put(buf, cell.data + start, at - start);
+        }
+    }
+}
+
+struct layout {
+    uint32_t decimals[COLUMNS_MAX];
+    uint32_t widths[COLUMNS_MAX];
+    bool shown[COLUMNS_MAX];
+    uint32_t last_shown;
+};
+
+static void measure(const struct myr_table *table, enum myr_format format, struct layout *layout)
+{
+    struct myr_buf scratch = {0};
+    *layout = (struct layout){0};
+    for (uint32_t c = 0; c < table->column_count; c++) {
+        const struct myr_column *column = &table->columns[c];
+        layout->shown[c] = format == MYR_FORMAT_WIDE || !(column->flags & MYR_COLUMN_WIDE);
+        layout->last_shown = layout->shown[c] ? c : layout->last_shown;
+        layout->widths[c] = myr_text_width(myr_str_from(column->title));
+        for (size_t i = c; i < table->cells.count; i += table->column_count) {
+            struct myr_str cell = table->cells.items[i];
+            uint32_t decimals = cell.data && is_bare(column, cell) ? decimals_of(cell) : 0;
+            if (layout->decimals[c] < decimals) {
+                layout->decimals[c] = decimals;
+            }
+        }
+        for (size_t i = c; i < table->cells.count; i += table->column_count) {
+            myr_buf_clear(&scratch);
+            put_shown(&scratch, column, table->cells.items[i], layout->decimals[c]);
+            uint32_t width = myr_text_width((struct myr_str){scratch.data, scratch.len});
+            if (layout->widths[c] < width) {
+                layout->widths[c] = width;
+            }
+        }
+    }
+    myr_buf_done(&scratch);
+}
+
+static void put_spaces(struct myr_buf *buf, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        myr_buf_putc(buf, ' ');
+    }
+}
+
+static void put_aligned(const struct myr_table *table, const struct layout *layout, uint32_t c,
+                        struct myr_str shown, struct myr_buf *buf)
+{
+    uint32_t padding = layout->widths[c] - myr_text_width(shown);
+    bool right = table->columns[c].flags & MYR_COLUMN_NUMBER;
+    bool last = c == layout->last_shown;
+    put_spaces(buf, right ? padding : 0);
+    myr_buf_put(buf, shown.data, shown.len);
+    /* No blanks at the end of a line. */
+    put_spaces(buf, last ? 0 : COLUMN_GAP + (right ? 0 : padding));
+    if (last) {
+        myr_buf_putc(buf, '\n');
+    }
+}
+
+static void write_people(const struct myr_table *table, enum myr_format format, struct myr_buf *buf)
+{
+    struct layout layout;
+    struct myr_buf scratch = {0};
+    measure(table, format, &layout);
+    for (uint32_t c = 0; c < table->column_count; c++) {
+        if (layout.shown[c]) {
+            put_aligned(table, &layout, c, myr_str_from(table->columns[c].title), buf);
+        }
+    }
+    for (size_t i = 0; i < table->cells.count; i++) {
+        uint32_t c = (uint32_t)(i % table->column_count);
+        if (layout.shown[c]) {
+            myr_buf_clear(&scratch);
+            put_shown(&scratch, &table->columns[c], table->cells.items[i], layout.decimals[c]);
+            put_aligned(table, &layout, c, (struct myr_str){scratch.data, scratch.len}, buf);
+        }
+    }
+    myr_buf_done(&scratch);
+}
+
+static void write_json(const struct myr_table *table, struct myr_buf *buf)
+{
+    struct myr_json json;
+    myr_json_init(&json, buf, MYR_JSON_PRETTY);
+    myr_json_list(&json, NULL);
+    for (size_t i = 0; i < table->cells.count; i++) {
+        uint32_t c = (uint32_t)(i % table->column_count);
+        const struct myr_column *column = &table->columns[c];
+        struct myr_str cell = table->cells.items[i];
+        if (c == 0) {
+            myr_json_object(&json, NULL);
+        }
+        if (!cell.data) {
+            myr_json_null(&json, column->key);
+        } else if (is_bare(column, cell)) {
+            myr_json_raw(&json, column->key, cell);
+        } else {
+            myr_json_str(&json, column->key, cell);
+        }
+        if (c + 1 == table->column_count) {
+            myr_json_end(&json);
+        }
+    }
+    myr_json_end(&json);
+    myr_buf_putc(buf, '\n');
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/*
+ * Text that every YAML reader takes as this very text without quotes. Narrower than YAML allows: a
+ * letter first, then letters, digits and a few marks, and none of the words that mean something.
+ */
+static bool is_plain_yaml(struct myr_str text)
+{
+    static const char *const words[] = {"null", "true", "false", "yes", "no",  "on",
+                                        "off",  "y",    "n",     "nan", "inf", "infinity"};
+    if (text.len == 0 || !is_letter(text.data[0]) || text.data[text.len - 1] == ' ') {
+        return false;
+    }
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.data[i];
+        if (!is_letter(c) && !is_digit(c) && (c == '\0' || !strchr("_-./+ ", c))) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
+        if (myr_str_eq_nocase(text, myr_str_from(words[i]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void put_yaml(struct myr_buf *buf, const struct myr_column *column, struct myr_str cell)
+{
+    if (!cell.data) {
+        myr_buf_put_lit(buf, "null");
+    } else if (is_bare(column, cell) || is_plain_yaml(cell)) {
+        myr_buf_put(buf, cell.data, cell.len);
+    } else {
+        myr_json_quote(buf, cell);
+    }
+}
+
+static void write_yaml(const struct myr_table *table, struct myr_buf *buf)
+{
+    if (table->cells.count == 0) {
+        myr_buf_put_lit(buf, "[]\n");
+        return;
+    }
+    for (size_t i = 0; i < table->cells.count; i++) {
+        uint32_t c = (uint32_t)(i % table->column_count);
+        myr_buf_puts(buf, c == 0 ? "- " : "  ");
+        myr_buf_puts(buf, table->columns[c].key);
+        myr_buf_put_lit(buf, ": ");
+        put_yaml(buf, &table->columns[c], table->cells.items[i]);
+        myr_buf_putc(buf, '\n');
+    }
+}
+
+static void write_csv(const struct myr_table *table, struct myr_buf *buf)
+{
+    for (uint32_t c = 0; c < table->column_count; c++) {
+        myr_csv_put(buf, myr_str_from(table->columns[c].key));
+        myr_buf_putc(buf, c + 1 < table->column_count ? ',' : '\n');
+    }
+    for (size_t i = 0; i < table->cells.count; i++) {
+        struct myr_str cell = table->cells.items[i];
+        if (cell.len == 0 && table->column_count == 1) {
+            myr_buf_put_lit(buf, "\"\""); /* a blank line would be no row at all */
+        }
+        myr_csv_put(buf, cell);
+        myr_buf_putc(buf, (i + 1) % table->column_count ? ',' : '\n');
+    }
+}
+
+void myr_table_write(const struct myr_table *table, enum myr_format format, struct myr_buf *buf)
+{
+    MYR_ASSERT(table->cells.count % table->column_count == 0); /* whole rows */
+    switch (format) {
+    case MYR_FORMAT_TABLE:
+    case MYR_FORMAT_WIDE:
+        write_people(table, format, buf);
+        return;
+    case MYR_FORMAT_JSON:
+        write_json(table, buf);
+        return;
+    case MYR_FORMAT_YAML:
+        write_yaml(table, buf);
+        return;
+    case MYR_FORMAT_CSV:
+        write_csv(table, buf);
+        return;
+    }
+}
