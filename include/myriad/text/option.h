@@ -6,7 +6,10 @@
  * variable (MYRIAD_ + upper-case name) as the value when the flag is absent; --help; the man
  * section; completion for bash, zsh and fish; "did you mean" for a wrong name.
  *
- * Precedence: flag, environment, default. Parsed values are written through 'target'.
+ * Precedence: flag, environment, default. Parsed values are written through 'target'; after a
+ * failed parse the targets may hold some of the given values. Of an option given twice the last one
+ * counts; a list collects them all. An empty variable counts as absent; for a list it is one item,
+ * for a flag it is true, false, 1, 0, yes, no, on or off.
  */
 #pragma once
 
@@ -38,7 +41,7 @@ struct myr_option {
     const char *value;          /* placeholder for help: "DIR" */
     const char *help;           /* one line */
     void *target;               /* where the value goes; holds the default before parsing */
-    uint64_t min, max;          /* U64 */
+    uint64_t min, max;          /* U64; max 0: no limit */
     const char *const *choices; /* CHOICE */
     uint32_t choice_count;
 };

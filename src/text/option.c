@@ -1,0 +1,337 @@
+#include "myriad/text/option.h"
+
+#include <stdio.h>
+
+#include "message.h"
+#include "myriad/text/doc.h"
+#include "option_words.h"
+
+struct parse {
+    const struct myr_command *command;
+    int argc;
+    const char *const *argv;
+    int at;
+    bool given[OPTION_COUNT_MAX]; /* on the command line */
+    struct myr_operands *operands;
+    struct myr_err *err;
+};
+
+/* One line, and where to read more. */
+MYR_PRINTF(2, 3)
+static int fail(const struct parse *parse, const char *fmt, ...)
+{
+    char message[MYR_ERR_MESSAGE_MAX];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof(message), fmt, args);
+    va_end(args);
+    struct myr_buf name = {0};
+    option_put_command(parse->command, &name);
+    int r = myr_err_set(parse->err, MYR_EINVAL, "%s", message);
+    myr_err_hint(parse->err, "%s --help", name.data);
+    myr_buf_done(&name);
+    return r;
+}
+
+/* 'origin' is what the user wrote: "--output", "-o" or "MYRIAD_OUTPUT". */
+static int set_number(const struct parse *parse, const struct myr_option *option,
+                      const char *origin, const char *value)
+{
+    uint64_t number;
+    uint64_t max = option_max(option);
+    MYR_ASSERT(option->min <= max);
+    if (!myr_str_to_u64(myr_str_from(value), &number) || number < option->min || number > max) {
+        char shown[MYR_EXCERPT_MAX];
+        char phrase[MESSAGE_PHRASE_MAX];
+        return fail(parse, "'%s' is '%s', %s is expected", origin,
+                    myr_text_excerpt(myr_str_from(value), shown),
+                    message_range(option->min, max, phrase));
+    }
+    *(uint64_t *)option->target = number;
+    return MYR_OK;
+}
+
+static int set_choice(const struct parse *parse, const struct myr_option *option,
+                      const char *origin, const char *value)
+{
+    for (uint32_t i = 0; i < option->choice_count; i++) {
+        if (strcmp(option->choices[i], value) == 0) {
+            *(uint32_t *)option->target = i;
+            return MYR_OK;
+        }
+    }
+    char shown[MYR_EXCERPT_MAX];
+    char phrase[MESSAGE_PHRASE_MAX];
+    struct myr_str text = myr_str_from(value);
+    message_nearest(text, option->choices, option->choice_count, phrase);
+    if (phrase[0]) {
+        return fail(parse, "'%s' is '%s', which is no known choice; %s", origin,
+                    myr_text_excerpt(text, shown), phrase);
+    }
+    return fail(parse, "'%s' is '%s', %s is expected", origin, myr_text_excerpt(text, shown),
+                message_one_of(option->choices, option->choice_count, phrase));
+}
+
+static int add_item(const struct parse *parse, const struct myr_option *option, const char *origin,
+                    const char *value)
+{
+    struct myr_option_list *list = option->target;
+    if (!parse->given[option - parse->command->options]) {
+        list->count = 0; /* what the user gives replaces the default */
+    }
+    if (list->count == MYR_OPTION_LIST_MAX) {
+        return fail(parse, "'%s' is given more than %d times, the most allowed", origin,
+                    MYR_OPTION_LIST_MAX);
+    }
+    list->items[list->count++] = value;
+    return MYR_OK;
+}
+
+static int set_value(const struct parse *parse, const struct myr_option *option, const char *origin,
+                     const char *value)
+{
+    MYR_ASSERT(option->target);
+    switch (option->type) {
+    case MYR_OPTION_U64:
+        return set_number(parse, option, origin, value);
+    case MYR_OPTION_CHOICE:
+        return set_choice(parse, option, origin, value);
+    case MYR_OPTION_LIST:
+        return add_item(parse, option, origin, value);
+    case MYR_OPTION_TEXT:
+    case MYR_OPTION_PATH:
+    case MYR_OPTION_FLAG:
+        break;
+    }
+    MYR_ASSERT(option->type != MYR_OPTION_FLAG);
+    *(const char **)option->target = value;
+    return MYR_OK;
+}
+
+/* Takes the value from 'attached' ("--name=value", "-nvalue") or from the next word. */
+static int take_value(struct parse *parse, const struct myr_option *option, const char *origin,
+                      const char *attached)
+{
+    const char *value = attached;
+    if (!value && parse->at + 1 < parse->argc) {
+        value = parse->argv[parse->at + 1];
+        if (strncmp(value, "--", 2) == 0) {
+            value = NULL; /* far more likely the next option than a value */
+        } else {
+            parse->at++;
+        }
+    }
+    if (!value || !*value) {
+        return fail(parse, "'%s' needs a value: %s", origin, option_placeholder(option));
+    }
+    int r = set_value(parse, option, origin, value);
+    parse->given[option - parse->command->options] = true;
+    return r;
+}
+
+static const struct myr_option *find_option(const struct myr_command *command, struct myr_str name)
+{
+    for (uint32_t i = 0; i < command->option_count; i++) {
+        if (myr_str_eq(myr_str_from(command->options[i].name), name)) {
+            return &command->options[i];
+        }
+    }
+    return NULL;
+}
+
+/* 'text' is the option as written, without its value. */
+static int fail_unknown(const struct parse *parse, struct myr_str text)
+{
+    static const char help[] = "--help";
+    char names[2 * OPTION_COUNT_MAX][OPTION_NAME_MAX];
+    const char *pointers[2 * OPTION_COUNT_MAX + 1];
+    size_t count = 0;
+    for (uint32_t i = 0; i < parse->command->option_count; i++) {
+        const struct myr_option *option = &parse->command->options[i];
+        snprintf(names[count], OPTION_NAME_MAX, "--%s", option->name);
+        pointers[count] = names[count];
+        count++;
+        if (option->type == MYR_OPTION_FLAG) {
+            snprintf(names[count], OPTION_NAME_MAX, "--no-%s", option->name);
+            pointers[count] = names[count];
+            count++;
+        }
+    }
+    pointers[count++] = help;
+    char phrase[MESSAGE_PHRASE_MAX] = "";
+    if (text.len > 2) {
+        message_nearest(text, pointers, count, phrase);
+    }
+    char shown[MYR_EXCERPT_MAX];
+    struct myr_buf name = {0};
+    option_put_command(parse->command, &name);
+    int r = fail(parse, "unknown option '%s' for '%s'%s%s", myr_text_excerpt(text, shown),
+                 name.data, phrase[0] ? "; " : "", phrase);
+    myr_buf_done(&name);
+    return r;
+}
+
+static int parse_long(struct parse *parse, const char *word)
+{
+    const char *equals = strchr(word, '=');
+    struct myr_str text = {word, equals ? (size_t)(equals - word) : strlen(word)};
+    struct myr_str name = {word + 2, text.len - 2};
+    const struct myr_option *option = find_option(parse->command, name);
+    bool turns_off = false;
+    if (!option && name.len > 3 && memcmp(name.data, "no-", 3) == 0) {
+        option = find_option(parse->command, (struct myr_str){name.data + 3, name.len - 3});
+        turns_off = option != NULL;
+    }
+    if (!option || (turns_off && option->type != MYR_OPTION_FLAG)) {
+        return fail_unknown(parse, text);
+    }
+    char origin[OPTION_NAME_MAX];
+    snprintf(origin, sizeof(origin), "--%s%s", turns_off ? "no-" : "", option->name);
+    if (option->type != MYR_OPTION_FLAG) {
+        return take_value(parse, option, origin, equals ? equals + 1 : NULL);
+    }
+    if (equals) {
+        char shown[MYR_EXCERPT_MAX];
+        return fail(parse, "'%s' takes no value; leave out '%s'", origin,
+                    myr_text_excerpt(myr_str_from(equals), shown));
+    }
+    *(bool *)option->target = !turns_off;
+    parse->given[option - parse->command->options] = true;
+    return MYR_OK;
+}
+
+static int parse_short(struct parse *parse, const char *word)
+{
+    const struct myr_option *option = NULL;
+    for (uint32_t i = 0; i < parse->command->option_count && !option; i++) {
+        const struct myr_option *candidate = &parse->command->options[i];
+        option = candidate->letter == word[1] ? candidate : NULL;
+    }
+    if (!option || (option->type == MYR_OPTION_FLAG && word[2])) {
+        return fail_unknown(parse, myr_str_from(word));
+    }
+    if (option->type == MYR_OPTION_FLAG) {
+        *(bool *)option->target = true;
+        parse->given[option - parse->command->options] = true;
+        return MYR_OK;
+    }
+    char origin[3] = {'-', word[1], '\0'};
+    return take_value(parse, option, origin, word[2] ? word + 2 : NULL);
+}
+
+static int add_operand(struct parse *parse, const char *word)
+{
+    const struct myr_command *command = parse->command;
+    struct myr_operands *operands = parse->operands;
+    MYR_ASSERT(command->operand_max <= MYR_OPERANDS_MAX);
+    if (operands->count < command->operand_max) {
+        operands->items[operands->count++] = word;
+        return MYR_OK;
+    }
+    char shown[MYR_EXCERPT_MAX];
+    struct myr_buf name = {0};
+    option_put_command(command, &name);
+    int r = command->operand_max == 0
+                ? fail(parse, "'%s' takes no operand, '%s' is one too many", name.data,
+                       myr_text_excerpt(myr_str_from(word), shown))
+                : fail(parse, "'%s' takes %s, '%s' is one too many", name.data, command->operands,
+                       myr_text_excerpt(myr_str_from(word), shown));
+    myr_buf_done(&name);
+    return r;
+}
+
+static int parse_words(struct parse *parse)
+{
+    bool only_operands = false;
+    for (; parse->at < parse->argc; parse->at++) {
+        const char *word = parse->argv[parse->at];
+        int r;
+        if (only_operands || word[0] != '-' || word[1] == '\0') {
+            r = add_operand(parse, word);
+        } else if (strcmp(word, "--") == 0) {
+            only_operands = true;
+            r = MYR_OK;
+        } else if (word[1] == '-') {
+            r = parse_long(parse, word);
+        } else {
+            r = parse_short(parse, word);
+        }
+        if (r < 0) {
+            return r;
+        }
+    }
+    return MYR_OK;
+}
+
+static int set_flag_from_env(const struct parse *parse, const struct myr_option *option,
+                             const char *origin, const char *value)
+{
+    static const char *const words[] = {"false", "true", "0", "1", "no", "yes", "off", "on"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
+        if (myr_str_eq_nocase(myr_str_from(value), myr_str_from(words[i]))) {
+            *(bool *)option->target = i % 2 == 1;
+            return MYR_OK;
+        }
+    }
+    char shown[MYR_EXCERPT_MAX];
+    return fail(parse, "'%s' is '%s', true or false is expected", origin,
+                myr_text_excerpt(myr_str_from(value), shown));
+}
+
+static int apply_env(const struct parse *parse, const char *(*lookup_env)(const char *name))
+{
+    for (uint32_t i = 0; i < parse->command->option_count; i++) {
+        const struct myr_option *option = &parse->command->options[i];
+        char name[OPTION_NAME_MAX];
+        option_env_name(option, name);
+        const char *value = parse->given[i] ? NULL : lookup_env(name);
+        if (!value || !*value) {
+            continue;
+        }
+        int r = option->type == MYR_OPTION_FLAG ? set_flag_from_env(parse, option, name, value)
+                                                : set_value(parse, option, name, value);
+        if (r < 0) {
+            return r;
+        }
+    }
+    return MYR_OK;
+}
+
+static bool asks_for_help(int argc, const char *const *argv)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int myr_option_parse(const struct myr_command *command, int argc, const char *const *argv,
+                     const char *(*lookup_env)(const char *name), struct myr_operands *ret,
+                     struct myr_err *err)
+{
+    MYR_ASSERT(command->option_count <= OPTION_COUNT_MAX);
+    *ret = (struct myr_operands){.help = asks_for_help(argc, argv)};
+    if (ret->help) {
+        return MYR_OK;
+    }
+    struct parse parse = {
+        .command = command,
+        .argc = argc,
+        .argv = argv,
+        .operands = ret,
+        .err = err,
+    };
+    int r = parse_words(&parse);
+    if (r == MYR_OK) {
+        r = apply_env(&parse, lookup_env);
+    }
+    if (r == MYR_OK && ret->count < command->operand_min) {
+        struct myr_buf name = {0};
+        option_put_command(command, &name);
+        r = fail(&parse, "'%s' needs %s", name.data, command->operands);
+        myr_buf_done(&name);
+    }
+    return r;
+}

@@ -1,0 +1,388 @@
+/*
+ * Completion scripts. Command names may be two words ("design show"): the first is then a group,
+ * completed by its second words.
+ */
+#include "option_words.h"
+
+struct script {
+    struct myr_buf *buf;
+    const char *program;
+    const struct myr_command *const *commands;
+    uint32_t count;
+};
+
+static struct myr_str first_word(const char *name)
+{
+    return (struct myr_str){name, strcspn(name, " ")};
+}
+
+/* NULL for a command of one word. */
+static const char *second_word(const char *name)
+{
+    const char *blank = strchr(name, ' ');
+    return blank ? blank + 1 : NULL;
+}
+
+/* True for the first command that has this first word. */
+static bool opens_word(const struct script *script, uint32_t index)
+{
+    struct myr_str word = first_word(script->commands[index]->name);
+    for (uint32_t i = 0; i < index; i++) {
+        if (myr_str_eq(first_word(script->commands[i]->name), word)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool opens_group(const struct script *script, uint32_t index)
+{
+    return second_word(script->commands[index]->name) && opens_word(script, index);
+}
+
+/* Text inside single quotes; 'special' characters get a backslash. */
+static void put_quoted(struct myr_buf *buf, const char *text, const char *special,
+                       const char *quote)
+{
+    for (const char *c = text; *c; c++) {
+        if (*c == '\'') {
+            myr_buf_puts(buf, quote);
+            continue;
+        }
+        if (strchr(special, *c)) {
+            myr_buf_putc(buf, '\\');
+        }
+        myr_buf_putc(buf, *c);
+    }
+}
+
+static void put_first_words(const struct script *script)
+{
+    const char *blank = "";
+    for (uint32_t i = 0; i < script->count; i++) {
+        if (opens_word(script, i)) {
+            struct myr_str word = first_word(script->commands[i]->name);
+            myr_buf_printf(script->buf, "%s%.*s", blank, (int)word.len, word.data);
+            blank = " ";
+        }
+    }
+}
+
+static void put_second_words(const struct script *script, struct myr_str group)
+{
+    const char *blank = "";
+    for (uint32_t i = 0; i < script->count; i++) {
+        const char *name = script->commands[i]->name;
+        if (second_word(name) && myr_str_eq(first_word(name), group)) {
+            myr_buf_printf(script->buf, "%s%s", blank, second_word(name));
+            blank = " ";
+        }
+    }
+}
+
+static void put_choices(struct myr_buf *buf, const struct myr_option *option)
+{
+    for (uint32_t i = 0; i < option->choice_count; i++) {
+        myr_buf_puts(buf, i > 0 ? " " : "");
+        myr_buf_puts(buf, option->choices[i]);
+    }
+}
+
+static void bash_command(const struct script *script, const struct myr_command *command)
+{
+    struct myr_buf *buf = script->buf;
+    myr_buf_printf(buf, "    '%s')\n        case $prev in\n", command->name);
+    for (uint32_t i = 0; i < command->option_count; i++) {
+        const struct myr_option *option = &command->options[i];
+        if (option->type == MYR_OPTION_FLAG) {
+            continue;
+        }
+        myr_buf_put_lit(buf, "        ");
+        if (option->letter) {
+            myr_buf_printf(buf, "-%c | ", option->letter);
+        }
+        myr_buf_printf(buf, "--%s) ", option->name);
+        if (option->type == MYR_OPTION_CHOICE) {
+            myr_buf_put_lit(buf, "COMPREPLY=($(compgen -W '");
+            put_choices(buf, option);
+            myr_buf_put_lit(buf, "' -- \"$cur\")); ");
+        }
+        myr_buf_put_lit(buf, "return ;;\n");
+    }
+    myr_buf_put_lit(buf, "        esac\n        words='--help");
+    for (uint32_t i = 0; i < command->option_count; i++) {
+        const struct myr_option *option = &command->options[i];
+        myr_buf_printf(buf, " --%s", option->name);
+        if (option->type == MYR_OPTION_FLAG) {
+            myr_buf_printf(buf, " --no-%s", option->name);
+        }
+    }
+    myr_buf_put_lit(buf, "'\n        ;;\n");
+}
+
+/* The first part finds out which command, of one word or two, the line is about. */
+static void bash_head(const struct script *script)
+{
+    myr_buf_printf(script->buf,
+                   "# bash completion for %s\n"
+                   "_%s() {\n"
+                   "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+                   "    local command= words= i\n"
+                   "    COMPREPLY=()\n"
+                   "    # '--name=value' comes as three words.\n"
+                   "    if [[ $cur == '=' ]]; then\n"
+                   "        cur=\n"
+                   "    elif [[ $prev == '=' ]]; then\n"
+                   "        prev=${COMP_WORDS[COMP_CWORD-2]}\n"
+                   "    fi\n"
+                   "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+                   "        [[ ${COMP_WORDS[i]} == -* ]] && break\n"
+                   "        case $command in\n"
+                   "        '') command=${COMP_WORDS[i]} ;;\n",
+                   script->program, script->program);
+    for (uint32_t i = 0; i < script->count; i++) {
+        if (opens_group(script, i)) {
+            struct myr_str group = first_word(script->commands[i]->name);
+            myr_buf_printf(script->buf,
+                           "        '%.*s') command=\"$command ${COMP_WORDS[i]}\" ;;\n",
+                           (int)group.len, group.data);
+        }
+    }
+    myr_buf_put_lit(script->buf, "        esac\n    done\n");
+}
+
+/* With '-o default' the shell offers file names wherever the function offers nothing. */
+static void bash_script(const struct script *script)
+{
+    struct myr_buf *buf = script->buf;
+    bash_head(script);
+    myr_buf_put_lit(buf, "    case $command in\n    '') words='");
+    put_first_words(script);
+    myr_buf_put_lit(buf, "' ;;\n");
+    for (uint32_t i = 0; i < script->count; i++) {
+        struct myr_str group = first_word(script->commands[i]->name);
+        if (opens_group(script, i)) {
+            myr_buf_printf(buf, "    '%.*s') words='", (int)group.len, group.data);
+            put_second_words(script, group);
+            myr_buf_put_lit(buf, "' ;;\n");
+        }
+    }
+    for (uint32_t i = 0; i < script->count; i++) {
+        bash_command(script, script->commands[i]);
+    }
+    myr_buf_printf(buf,
+                   "    esac\n"
+                   "    if [[ $cur == -* || $words != --* ]]; then\n"
+                   "        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+                   "    fi\n"
+                   "}\n"
+                   "complete -o default -F _%s %s\n",
+                   script->program, script->program);
+}
+
+static void zsh_option(struct myr_buf *buf, const struct myr_option *option)
+{
+    const char *quote = "'\\''";
+    if (option->letter) {
+        myr_buf_printf(buf, " \\\n            '(-%c --%s)'{-%c,--%s}'[", option->letter,
+                       option->name, option->letter, option->name);
+    } else {
+        myr_buf_printf(buf, " \\\n            '--%s[", option->name);
+    }
+    put_quoted(buf, option->help, "[]:\\", quote);
+    myr_buf_putc(buf, ']');
+    if (option->type != MYR_OPTION_FLAG) {
+        myr_buf_putc(buf, ':');
+        put_quoted(buf, option_placeholder(option), "[]:\\", quote);
+        myr_buf_putc(buf, ':');
+    }
+    if (option->type == MYR_OPTION_CHOICE) {
+        myr_buf_putc(buf, '(');
+        put_choices(buf, option);
+        myr_buf_putc(buf, ')');
+    } else if (option->type == MYR_OPTION_PATH) {
+        myr_buf_put_lit(buf, "_files");
+    }
+    myr_buf_putc(buf, '\'');
+    if (option->type == MYR_OPTION_FLAG) {
+        myr_buf_printf(buf, " \\\n            '--no-%s[Not: ", option->name);
+        put_quoted(buf, option->help, "[]:\\", quote);
+        myr_buf_put_lit(buf, "]'");
+    }
+}
+
+static void zsh_command(const struct script *script, const struct myr_command *command)
+{
+    myr_buf_printf(script->buf, "    '%s')\n        _arguments '--help[Show help]'", command->name);
+    for (uint32_t i = 0; i < command->option_count; i++) {
+        zsh_option(script->buf, &command->options[i]);
+    }
+    if (command->operand_max > 0) {
+        myr_buf_put_lit(script->buf, " \\\n            '*:file:_files'");
+    }
+    myr_buf_put_lit(script->buf, "\n        ;;\n");
+}
+
+static void zsh_words(const struct script *script, struct myr_str group)
+{
+    for (uint32_t i = 0; i < script->count; i++) {
+        const struct myr_command *command = script->commands[i];
+        struct myr_str first = first_word(command->name);
+        if (group.len == 0 ? !opens_word(script, i)
+                           : !second_word(command->name) || !myr_str_eq(first, group)) {
+            continue;
+        }
+        struct myr_str word = group.len > 0 ? myr_str_from(second_word(command->name)) : first;
+        myr_buf_printf(script->buf, " '%.*s:", (int)word.len, word.data);
+        if (group.len == 0 && second_word(command->name)) {
+            put_second_words(script, first);
+        } else {
+            put_quoted(script->buf, command->summary, ":\\", "'\\''");
+        }
+        myr_buf_putc(script->buf, '\'');
+    }
+}
+
+static void zsh_script(const struct script *script)
+{
+    struct myr_buf *buf = script->buf;
+    const char *program = script->program;
+    myr_buf_printf(buf,
+                   "#compdef %s\n_%s() {\n    local -a found\n    local command=$words[2]\n"
+                   "    if ((CURRENT == 2)); then\n        found=(",
+                   program, program);
+    zsh_words(script, (struct myr_str){0});
+    myr_buf_put_lit(buf, ")\n        _describe command found\n        return\n    fi\n"
+                         "    shift words\n    ((CURRENT--))\n    case $command in\n");
+    for (uint32_t i = 0; i < script->count; i++) {
+        struct myr_str group = first_word(script->commands[i]->name);
+        if (!opens_group(script, i)) {
+            continue;
+        }
+        myr_buf_printf(buf, "    '%.*s')\n        if ((CURRENT == 2)); then\n            found=(",
+                       (int)group.len, group.data);
+        zsh_words(script, group);
+        myr_buf_put_lit(buf, ")\n            _describe command found\n            return\n"
+                             "        fi\n        command=\"$command $words[2]\"\n"
+                             "        shift words\n        ((CURRENT--))\n        ;;\n");
+    }
+    myr_buf_put_lit(buf, "    *) ;;\n    esac\n    case $command in\n");
+    for (uint32_t i = 0; i < script->count; i++) {
+        zsh_command(script, script->commands[i]);
+    }
+    /* Autoloaded from fpath the file is the function; sourced, it must register itself. */
+    myr_buf_printf(buf,
+                   "    *) _files ;;\n    esac\n}\n"
+                   "if [[ $funcstack[1] == _%s ]]; then\n    _%s \"$@\"\nelse\n"
+                   "    compdef _%s %s\nfi\n",
+                   program, program, program, program);
+}
+
+/* The condition under which a command's options are offered. */
+static void fish_seen(const struct script *script, const struct myr_command *command)
+{
+    struct myr_str first = first_word(command->name);
+    const char *second = second_word(command->name);
+    myr_buf_printf(script->buf, "complete -c %s -n '__fish_seen_subcommand_from %.*s",
+                   script->program, (int)first.len, first.data);
+    if (second) {
+        myr_buf_printf(script->buf, "; and __fish_seen_subcommand_from %s", second);
+    }
+    myr_buf_putc(script->buf, '\'');
+}
+
+static void fish_help(const struct script *script, const char *prefix, const char *help)
+{
+    myr_buf_printf(script->buf, " -d '%s", prefix);
+    put_quoted(script->buf, help, "\\", "\\'");
+    myr_buf_put_lit(script->buf, "'\n");
+}
+
+static void fish_command(const struct script *script, const struct myr_command *command)
+{
+    struct myr_buf *buf = script->buf;
+    for (uint32_t i = 0; i < command->option_count; i++) {
+        const struct myr_option *option = &command->options[i];
+        fish_seen(script, command);
+        myr_buf_printf(buf, " -l %s", option->name);
+        if (option->letter) {
+            myr_buf_printf(buf, " -s %c", option->letter);
+        }
+        if (option->type == MYR_OPTION_PATH) {
+            myr_buf_put_lit(buf, " -r -F");
+        } else if (option->type != MYR_OPTION_FLAG) {
+            myr_buf_put_lit(buf, " -x");
+        }
+        if (option->type == MYR_OPTION_CHOICE) {
+            myr_buf_put_lit(buf, " -a '");
+            put_choices(buf, option);
+            myr_buf_putc(buf, '\'');
+        }
+        fish_help(script, "", option->help);
+        if (option->type == MYR_OPTION_FLAG) {
+            fish_seen(script, command);
+            myr_buf_printf(buf, " -l no-%s", option->name);
+            fish_help(script, "Not: ", option->help);
+        }
+    }
+    if (command->operand_max > 0) {
+        fish_seen(script, command);
+        myr_buf_put_lit(buf, " -F\n");
+    }
+}
+
+static void fish_word(const struct script *script, uint32_t index)
+{
+    const struct myr_command *command = script->commands[index];
+    struct myr_str first = first_word(command->name);
+    const char *second = second_word(command->name);
+    if (opens_word(script, index)) {
+        myr_buf_printf(script->buf, "complete -c %s -n __fish_use_subcommand -a %.*s",
+                       script->program, (int)first.len, first.data);
+        if (second) {
+            myr_buf_put_lit(script->buf, " -d '");
+            put_second_words(script, first);
+            myr_buf_put_lit(script->buf, "'\n");
+        } else {
+            fish_help(script, "", command->summary);
+        }
+    }
+    if (second) {
+        myr_buf_printf(script->buf,
+                       "complete -c %s -n '__fish_seen_subcommand_from %.*s; and not "
+                       "__fish_seen_subcommand_from ",
+                       script->program, (int)first.len, first.data);
+        put_second_words(script, first);
+        myr_buf_printf(script->buf, "' -a %s", second);
+        fish_help(script, "", command->summary);
+    }
+}
+
+static void fish_script(const struct script *script)
+{
+    myr_buf_printf(script->buf, "# fish completion for %s\ncomplete -c %s -f\n", script->program,
+                   script->program);
+    myr_buf_printf(script->buf, "complete -c %s -l help -s h -d 'Show help'\n", script->program);
+    for (uint32_t i = 0; i < script->count; i++) {
+        fish_word(script, i);
+        fish_command(script, script->commands[i]);
+    }
+}
+
+void myr_option_completion(enum myr_shell shell, const char *program,
+                           const struct myr_command *const *commands, uint32_t count,
+                           struct myr_buf *buf)
+{
+    struct script script = {buf, program, commands, count};
+    switch (shell) {
+    case MYR_SHELL_BASH:
+        bash_script(&script);
+        return;
+    case MYR_SHELL_ZSH:
+        zsh_script(&script);
+        return;
+    case MYR_SHELL_FISH:
+        fish_script(&script);
+        return;
+    }
+}

@@ -1,0 +1,220 @@
+#include "option_words.h"
+
+enum { HELP_WIDTH = 80, LEFT_WIDTH_MAX = 30 };
+
+static const struct myr_option help_row = {
+    .name = "help", .letter = 'h', .type = MYR_OPTION_FLAG, .help = "Show this help"};
+
+/* Appends words to a line that stands at 'column', breaking before the width; returns where. */
+static size_t put_wrapped(struct myr_buf *buf, const char *text, size_t indent, size_t column)
+{
+    while (*text) {
+        size_t blanks = strspn(text, " ");
+        size_t word = strcspn(text + blanks, " ");
+        if (column > indent && column + 1 + word > HELP_WIDTH) {
+            myr_buf_printf(buf, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > indent) {
+            myr_buf_putc(buf, ' ');
+            column++;
+        }
+        myr_buf_put(buf, text + blanks, word);
+        column += word;
+        text += blanks + word;
+    }
+    return column;
+}
+
+/* "  -o, --output FORMAT" */
+static void put_left(struct myr_buf *buf, const struct myr_option *option)
+{
+    const char *placeholder = option_placeholder(option);
+    bool can_unset = option->type == MYR_OPTION_FLAG && option != &help_row;
+    if (option->letter) {
+        myr_buf_printf(buf, "  -%c, ", option->letter);
+    } else {
+        myr_buf_put_lit(buf, "      ");
+    }
+    myr_buf_printf(buf, "--%s%s", can_unset ? "[no-]" : "", option->name);
+    if (placeholder) {
+        myr_buf_printf(buf, " %s", placeholder);
+    }
+}
+
+static size_t left_width(const struct myr_option *option)
+{
+    struct myr_buf scratch = {0};
+    put_left(&scratch, option);
+    size_t len = scratch.len;
+    myr_buf_done(&scratch);
+    return len;
+}
+
+/* What may be given: "One of a, b, c" or "1 to 64"; nothing for free text. */
+static void put_allowed(struct myr_buf *buf, const struct myr_option *option)
+{
+    char low[32];
+    char high[32];
+    if (option->type == MYR_OPTION_CHOICE) {
+        for (uint32_t i = 0; i < option->choice_count; i++) {
+            myr_buf_puts(buf, i > 0 ? ", " : "one of ");
+            myr_buf_puts(buf, option->choices[i]);
+        }
+    } else if (option->type == MYR_OPTION_U64 && option_max(option) == UINT64_MAX) {
+        myr_buf_printf(buf, "at least %s", myr_u64_grouped(option->min, low));
+    } else if (option->type == MYR_OPTION_U64) {
+        myr_buf_printf(buf, "%s to %s", myr_u64_grouped(option->min, low),
+                       myr_u64_grouped(option_max(option), high));
+    } else if (option->type == MYR_OPTION_LIST) {
+        myr_buf_put_lit(buf, "may be given several times");
+    }
+}
+
+static void put_option(struct myr_buf *buf, const struct myr_option *option, size_t indent)
+{
+    size_t start = buf->len;
+    put_left(buf, option);
+    size_t column = buf->len - start;
+    if (column + 2 > indent) {
+        myr_buf_putc(buf, '\n');
+        column = 0;
+    }
+    myr_buf_printf(buf, "%*s", (int)(indent - column), "");
+    column = put_wrapped(buf, option->help, indent, indent);
+
+    struct myr_buf note = {0};
+    put_allowed(&note, option);
+    if (note.len > 0) {
+        myr_buf_putc(buf, ';');
+        column = put_wrapped(buf, note.data, indent, column + 1);
+    }
+    if (option != &help_row) {
+        char env[OPTION_NAME_MAX];
+        struct myr_buf value = {0};
+        option_put_default(option, &value);
+        option_env_name(option, env);
+        myr_buf_clear(&note);
+        myr_buf_printf(&note, "[%s%s%s%s]", value.len > 0 ? "default: " : "",
+                       value.len > 0 ? value.data : "", value.len > 0 ? "; " : "", env);
+        put_wrapped(buf, note.data, indent, column);
+        myr_buf_done(&value);
+    }
+    myr_buf_done(&note);
+    myr_buf_putc(buf, '\n');
+}
+
+/* Paragraphs and examples keep their own line ends. */
+static void put_block(struct myr_buf *buf, const char *text, const char *indent)
+{
+    while (*text) {
+        size_t len = strcspn(text, "\n");
+        if (len > 0) {
+            myr_buf_puts(buf, indent);
+            myr_buf_put(buf, text, len);
+        }
+        myr_buf_putc(buf, '\n');
+        text += len + (text[len] == '\n');
+    }
+}
+
+void myr_option_help(const struct myr_command *command, struct myr_buf *buf)
+{
+    myr_buf_put_lit(buf, "Usage: ");
+    option_put_command(command, buf);
+    myr_buf_puts(buf, " [OPTION]...");
+    if (command->operands && command->operands[0]) {
+        myr_buf_printf(buf, " %s", command->operands);
+    }
+    myr_buf_printf(buf, "\n\n%s\n\nOptions:\n", command->summary);
+
+    size_t indent = left_width(&help_row) + 2;
+    for (uint32_t i = 0; i < command->option_count; i++) {
+        size_t width = left_width(&command->options[i]) + 2;
+        indent = width > indent && width <= LEFT_WIDTH_MAX ? width : indent;
+    }
+    for (uint32_t i = 0; i < command->option_count; i++) {
+        put_option(buf, &command->options[i], indent);
+    }
+    put_option(buf, &help_row, indent);
+    if (command->details) {
+        myr_buf_putc(buf, '\n');
+        put_block(buf, command->details, "");
+    }
+    if (command->example) {
+        myr_buf_put_lit(buf, "\nExample:\n");
+        put_block(buf, command->example, "  ");
+    }
+}
+
+/* Text that scdoc takes literally. */
+static void put_scdoc(struct myr_buf *buf, const char *text)
+{
+    bool at_line_start = true;
+    for (const char *c = text; *c; c++) {
+        if (strchr("\\*_+", *c) || (at_line_start && strchr("#-.[]|;`\t", *c))) {
+            myr_buf_putc(buf, '\\');
+        }
+        myr_buf_putc(buf, *c);
+        at_line_start = *c == '\n';
+    }
+}
+
+static void put_man_option(struct myr_buf *buf, const struct myr_option *option)
+{
+    const char *placeholder = option_placeholder(option);
+    char env[OPTION_NAME_MAX];
+    struct myr_buf note = {0};
+    if (option->letter) {
+        myr_buf_printf(buf, "*-%c*, ", option->letter);
+    }
+    myr_buf_printf(buf, "*--%s*", option->name);
+    if (option->type == MYR_OPTION_FLAG) {
+        myr_buf_printf(buf, ", *--no-%s*", option->name);
+    } else {
+        myr_buf_printf(buf, " _%s_", placeholder);
+    }
+    myr_buf_put_lit(buf, "\n\t");
+    put_scdoc(buf, option->help);
+    put_allowed(&note, option);
+    if (note.len > 0) {
+        myr_buf_put_lit(buf, "; ");
+        put_scdoc(buf, note.data);
+    }
+    myr_buf_put_lit(buf, ".");
+    myr_buf_clear(&note);
+    option_put_default(option, &note);
+    if (note.len > 0) {
+        myr_buf_put_lit(buf, " Default: ");
+        put_scdoc(buf, note.data);
+        myr_buf_put_lit(buf, ".");
+    }
+    option_env_name(option, env);
+    myr_buf_put_lit(buf, " Environment: *");
+    put_scdoc(buf, env);
+    myr_buf_put_lit(buf, "*.\n\n");
+    myr_buf_done(&note);
+}
+
+void myr_option_man(const struct myr_command *command, struct myr_buf *buf)
+{
+    myr_buf_put_lit(buf, "## ");
+    option_put_command(command, buf);
+    if (command->operands && command->operands[0]) {
+        myr_buf_printf(buf, " %s", command->operands);
+    }
+    myr_buf_put_lit(buf, "\n\n");
+    put_scdoc(buf, command->summary);
+    myr_buf_put_lit(buf, "\n\n");
+    if (command->details) {
+        put_scdoc(buf, command->details);
+        myr_buf_put_lit(buf, "\n\n");
+    }
+    for (uint32_t i = 0; i < command->option_count; i++) {
+        put_man_option(buf, &command->options[i]);
+    }
+    if (command->example) {
+        myr_buf_put_lit(buf, "Example:\n\n```\n");
+        put_block(buf, command->example, "");
+        myr_buf_put_lit(buf, "```\n\n");
+    }
+}

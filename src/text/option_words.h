@@ -1,0 +1,21 @@
+/*
+ * option_words: names that parsing, help, man section and completion derive from a row. Private.
+ */
+#pragma once
+
+#include "myriad/text/option.h"
+
+#define OPTION_PROGRAM "myriad"
+
+enum { OPTION_COUNT_MAX = 64, OPTION_NAME_MAX = 48 };
+
+/* "MYRIAD_DRY_RUN" for "dry-run". */
+void option_env_name(const struct myr_option *option, char ret[OPTION_NAME_MAX]);
+/* The largest number allowed; a row that names none has no limit. */
+uint64_t option_max(const struct myr_option *option);
+/* What stands for the value in help: "DIR"; NULL for a flag. */
+const char *option_placeholder(const struct myr_option *option);
+/* The default as text, appended to 'buf'; nothing when there is none worth showing. */
+void option_put_default(const struct myr_option *option, struct myr_buf *buf);
+/* "myriad plan"; just "myriad" for a command without a name. */
+void option_put_command(const struct myr_command *command, struct myr_buf *buf);
