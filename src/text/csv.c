@@ -156,7 +156,8 @@ int myr_csv_error(struct myr_err *err, const struct myr_csv *csv, uint32_t field
 
 void myr_csv_put(struct myr_buf *buf, struct myr_str field)
 {
-    bool must_quote = false;
+    /* A mark at the start of the file would be skipped by the reader, were it not quoted. */
+    bool must_quote = utf8_skip_mark(field).len < field.len;
     for (size_t i = 0; i < field.len && !must_quote; i++) {
         char c = field.data[i];
         must_quote = c == '"' || c == ',' || c == '\n' || c == '\r';

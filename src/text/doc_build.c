@@ -80,30 +80,31 @@ static int attach(struct doc_build *build, struct text_place place, const struct
     return MYR_OK;
 }
 
-static int new_node(struct doc_build *build, const struct myr_doc *like, struct myr_doc **ret,
-                    struct myr_err *err)
+/* NULL, with the error set, when there are too many. */
+static struct myr_doc *new_node(struct doc_build *build, const struct myr_doc *like,
+                                struct myr_err *err)
 {
     struct text_place place = {like->line, like->column};
     if (build->node_count == MYR_DOC_NODES_MAX) {
-        return text_error_at(err, build->file, place, MYR_ERANGE,
-                             "more than %d values, the most allowed in one file",
-                             MYR_DOC_NODES_MAX);
+        text_error_at(err, build->file, place, MYR_ERANGE,
+                      "more than %d values, the most allowed in one file", MYR_DOC_NODES_MAX);
+        return NULL;
     }
     build->node_count++;
-    *ret = MYR_ARENA_NEW(build->arena, struct myr_doc, 1);
-    **ret = *like;
-    (*ret)->file = build->file;
-    return MYR_OK;
+    struct myr_doc *node = MYR_ARENA_NEW(build->arena, struct myr_doc, 1);
+    *node = *like;
+    node->file = build->file;
+    return node;
 }
 
 int doc_build_scalar(struct doc_build *build, const struct myr_doc *scalar,
                      const struct myr_doc **ret, struct myr_err *err)
 {
-    struct myr_doc *node;
     MYR_ASSERT(scalar->kind == MYR_DOC_NULL || scalar->kind == MYR_DOC_SCALAR);
-    int r = new_node(build, scalar, &node, err);
-    if (r < 0) {
-        return r;
+    MYR_ASSERT(scalar->depth == 0 && scalar->expanded == 0);
+    const struct myr_doc *node = new_node(build, scalar, err);
+    if (!node) {
+        return MYR_ERANGE;
     }
     if (ret) {
         *ret = node;
@@ -126,10 +127,9 @@ int doc_build_open(struct doc_build *build, struct text_place place, enum myr_do
         return too_deep(build, place, err);
     }
     struct myr_doc like = {.kind = kind, .line = place.line, .column = place.column, .depth = 1};
-    struct myr_doc *node;
-    int r = new_node(build, &like, &node, err);
-    if (r < 0) {
-        return r;
+    struct myr_doc *node = new_node(build, &like, err);
+    if (!node) {
+        return MYR_ERANGE;
     }
     build->frames[build->depth] =
         (struct doc_frame){.node = node, .first_child = build->children.count};
@@ -150,18 +150,24 @@ static int twice(const struct doc_build *build, const struct myr_doc_entry *firs
                          myr_text_excerpt(second->key, key), first->key_line, second->key_line);
 }
 
+static int check_pairs(const struct doc_build *build, const struct myr_doc_entry *entries,
+                       uint32_t count, struct myr_err *err)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        for (uint32_t j = 0; j < i; j++) {
+            if (myr_str_eq(entries[i].key, entries[j].key)) {
+                return twice(build, &entries[j], &entries[i], err);
+            }
+        }
+    }
+    return MYR_OK;
+}
+
 static int check_unique(const struct doc_build *build, const struct myr_doc_entry *entries,
                         uint32_t count, struct myr_err *err)
 {
     if (count <= FEW_KEYS) {
-        for (uint32_t i = 1; i < count; i++) {
-            for (uint32_t j = 0; j < i; j++) {
-                if (myr_str_eq(entries[i].key, entries[j].key)) {
-                    return twice(build, &entries[j], &entries[i], err);
-                }
-            }
-        }
-        return MYR_OK;
+        return check_pairs(build, entries, count, err);
     }
     struct myr_strmap seen = {0};
     int r = MYR_OK;
@@ -174,26 +180,35 @@ static int check_unique(const struct doc_build *build, const struct myr_doc_entr
     return r;
 }
 
+static int keep_children(struct doc_build *build, struct myr_doc *node,
+                         const struct myr_doc_entry *children, struct myr_err *err)
+{
+    if (node->kind == MYR_DOC_LIST) {
+        node->items = MYR_ARENA_NEW(build->arena, const struct myr_doc *, node->count);
+        for (uint32_t i = 0; i < node->count; i++) {
+            node->items[i] = children[i].value;
+        }
+        return MYR_OK;
+    }
+    int r = check_unique(build, children, node->count, err);
+    if (r == MYR_OK) {
+        node->entries = MYR_ARENA_NEW(build->arena, struct myr_doc_entry, node->count);
+        memcpy(node->entries, children, node->count * sizeof(*children));
+    }
+    return r;
+}
+
 int doc_build_close(struct doc_build *build, struct myr_err *err)
 {
     MYR_ASSERT(build->depth > 0);
     struct doc_frame *frame = top_frame(build);
     struct myr_doc *node = frame->node;
-    const struct myr_doc_entry *children = build->children.items + frame->first_child;
     MYR_ASSERT(!frame->has_key);
     MYR_ASSERT(build->children.count - frame->first_child == node->count);
-
-    if (node->count > 0 && node->kind == MYR_DOC_MAP) {
-        int r = check_unique(build, children, node->count, err);
+    if (node->count > 0) {
+        int r = keep_children(build, node, build->children.items + frame->first_child, err);
         if (r < 0) {
             return r;
-        }
-        node->entries = MYR_ARENA_NEW(build->arena, struct myr_doc_entry, node->count);
-        memcpy(node->entries, children, node->count * sizeof(*children));
-    } else if (node->count > 0) {
-        node->items = MYR_ARENA_NEW(build->arena, const struct myr_doc *, node->count);
-        for (uint32_t i = 0; i < node->count; i++) {
-            node->items[i] = children[i].value;
         }
     }
     build->children.count = frame->first_child;

@@ -292,7 +292,7 @@ static int read_key(struct reader *reader, struct myr_err *err)
         return fail_found(reader, err, "a key in quotes");
     }
     struct text_place place = text_cursor_move(&reader->cursor, reader->at);
-    struct myr_str key;
+    struct myr_str key = {0};
     int r = read_string(reader, &key, err);
     if (r < 0) {
         return r;

@@ -1,0 +1,67 @@
+/* The YAML reader: any bytes give a sound tree or one clear line. */
+#include "fuzz.h"
+#include "myriad/text/doc.h"
+
+enum { WALK_NODES_MAX = 5000 };
+
+static const char file[] = "fuzz.yaml";
+
+/* Every accessor must take every node; what they answer is the unit tests' concern. */
+static void ask_everything(const struct myr_doc *node)
+{
+    static const char *const words[] = {"name", "servers", "networks", "switch"};
+    uint64_t number;
+    double real;
+    bool truth;
+    uint32_t index;
+    struct myr_str text;
+    struct myr_err err;
+    int results[] = {
+        myr_doc_u64(node, "what", 1, 200000, &number, &err),
+        myr_doc_double(node, "what", -1.5, 1e9, &real, &err),
+        myr_doc_bool(node, "what", &truth, &err),
+        myr_doc_text(node, "what", &text, &err),
+        myr_doc_choice(node, "what", words, MYR_ARRAY_COUNT(words), &index, &err),
+        myr_doc_check_keys(node, "what", words, MYR_ARRAY_COUNT(words), &err),
+    };
+    if (results[MYR_ARRAY_COUNT(results) - 1] < 0) {
+        fuzz_check_error(&err, results[MYR_ARRAY_COUNT(results) - 1], file);
+    }
+}
+
+/* Returns how many nodes lie below, counting shared ones as often as they are met. */
+static uint64_t walk(const struct myr_doc *node, uint32_t level)
+{
+    MYR_ASSERT(level + node->depth <= MYR_DOC_DEPTH_MAX);
+    MYR_ASSERT(node->line > 0 && node->column > 0);
+    ask_everything(node);
+    bool is_map = node->kind == MYR_DOC_MAP;
+    MYR_ASSERT(is_map || node->kind == MYR_DOC_LIST || node->count == 0);
+    uint64_t below = 0;
+    for (uint32_t i = 0; i < node->count; i++) {
+        below += 1 + walk(is_map ? node->entries[i].value : node->items[i], level + 1);
+    }
+    MYR_ASSERT(below == node->expanded);
+    return below;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct myr_arena arena;
+    myr_arena_init(&arena);
+    const struct myr_doc *root = NULL;
+    struct myr_err err;
+    struct myr_str text = {(const char *)data, size};
+    int r = myr_doc_read_yaml(&arena, file, text, &root, &err);
+    if (r < 0) {
+        fuzz_check_error(&err, r, file);
+        MYR_ASSERT(!root);
+    } else {
+        MYR_ASSERT(root->expanded <= MYR_DOC_EXPANDED_MAX);
+        if (root->expanded <= WALK_NODES_MAX) {
+            walk(root, 0);
+        }
+    }
+    myr_arena_done(&arena);
+    return 0;
+}
