@@ -1,0 +1,98 @@
+#include "myriad/work/count.h"
+#include "weights.h"
+
+uint64_t myr_model_pairs(const struct myr_model *model, bool full, uint32_t seq_tokens)
+{
+    uint64_t s = seq_tokens;
+    uint64_t w = model->window_tokens;
+    if (!model->causal) {
+        return s * s;
+    }
+    if (full || w == 0 || w >= s) {
+        return s * (s + 1) / 2;
+    }
+    return w * (w + 1) / 2 + (s - w) * w;
+}
+
+/* Weights of the attention's projections that multiply: without norms, biases and sinks. */
+static uint64_t attention_products(const struct myr_model *model)
+{
+    uint64_t h = model->hidden;
+    uint64_t a = model->head_count;
+    if (!myr_model_is_mla(model)) {
+        return 2 * h * model->head_dim * (a + model->kv_head_count);
+    }
+    const struct myr_mla *mla = &model->mla;
+    uint64_t qk = a * (mla->nope_dim + mla->rope_dim);
+    uint64_t q = mla->q_rank ? (h + qk) * mla->q_rank : h * qk;
+    return q + h * (mla->kv_rank + mla->rope_dim) +
+           mla->kv_rank * a * (mla->nope_dim + mla->v_dim) + a * mla->v_dim * h;
+}
+
+static struct myr_flops layer_flops(const struct myr_model *model, bool moe, bool full,
+                                    uint32_t seq_tokens)
+{
+    const struct myr_moe *experts = &model->moe;
+    uint64_t h = model->hidden;
+    uint64_t matrices = model->gated ? 3 : 2;
+    myr_u128 per_weight = 2 * (myr_u128)seq_tokens;
+    struct myr_flops flops = {.attention = per_weight * attention_products(model)};
+    uint64_t pair_width =
+        (uint64_t)model->head_count * (myr_model_qk_dim(model) + myr_model_v_dim(model));
+    flops.scores = 2 * (myr_u128)myr_model_pairs(model, full, seq_tokens) * pair_width;
+    if (moe) {
+        uint64_t routed = matrices * h * experts->expert_hidden * experts->experts_per_token;
+        uint64_t shared = matrices * h * experts->shared_hidden * experts->shared_count;
+        flops.experts = per_weight * (routed + h * experts->expert_count);
+        flops.ffn = per_weight * (shared + (experts->shared_gate ? h : 0));
+    } else {
+        flops.ffn = per_weight * (matrices * h * model->ffn_hidden);
+    }
+    flops.forward = flops.attention + flops.scores + flops.ffn + flops.experts;
+    return flops;
+}
+
+struct myr_flops myr_model_layer_flops(const struct myr_model *model, uint32_t layer,
+                                       uint32_t seq_tokens)
+{
+    MYR_ASSERT(layer < model->layer_count);
+    return layer_flops(model, myr_model_layer_is_moe(model, layer),
+                       myr_model_layer_is_full(model, layer), seq_tokens);
+}
+
+struct myr_flops myr_model_flops(const struct myr_model *model, uint32_t seq_tokens)
+{
+    struct myr_flops sum = {0};
+    for (uint32_t layer = 0; layer < model->layer_count; layer++) {
+        struct myr_flops one = myr_model_layer_flops(model, layer, seq_tokens);
+        sum.attention += one.attention;
+        sum.scores += one.scores;
+        sum.ffn += one.ffn;
+        sum.experts += one.experts;
+    }
+    uint64_t h = model->hidden;
+    sum.logits = 2 * (myr_u128)seq_tokens * h * model->vocab * (1 + model->mtp_count);
+    if (model->mtp_count > 0) {
+        myr_u128 module = layer_flops(model, myr_work_mtp_is_moe(model), true, seq_tokens).forward +
+                          2 * (myr_u128)seq_tokens * (2 * h * h);
+        sum.mtp = module * model->mtp_count;
+    }
+    sum.forward = sum.attention + sum.scores + sum.ffn + sum.experts + sum.logits + sum.mtp;
+    return sum;
+}
+
+myr_u128 myr_flops_train(const struct myr_flops *flops, enum myr_recompute recompute)
+{
+    myr_u128 again = 0;
+    switch (recompute) {
+    case MYR_RECOMPUTE_NONE:
+        break;
+    case MYR_RECOMPUTE_SELECTIVE:
+        again = flops->scores;
+        break;
+    case MYR_RECOMPUTE_FULL:
+        again = flops->forward - flops->logits;
+        break;
+    }
+    return 3 * flops->forward + again;
+}

@@ -1,0 +1,73 @@
+#include <myr_work_models.h>
+
+#include "myriad/work/model.h"
+
+/* "catalog/models/llama3-8b.yaml" is the model "llama3-8b". */
+static struct myr_str builtin_name(uint32_t index)
+{
+    static const struct myr_str folder = MYR_STR("catalog/models/");
+    static const struct myr_str ending = MYR_STR(".yaml");
+    struct myr_str path = myr_str_from(myr_work_models[index].name);
+    MYR_ASSERT(path.len > folder.len + ending.len);
+    return (struct myr_str){path.data + folder.len, path.len - folder.len - ending.len};
+}
+
+uint32_t myr_model_builtin_count(void)
+{
+    return (uint32_t)myr_work_models_count;
+}
+
+struct myr_str myr_model_builtin_name(uint32_t index)
+{
+    MYR_ASSERT(index < myr_work_models_count);
+    return builtin_name(index);
+}
+
+static int read_builtin(struct myr_arena *arena, uint32_t index, struct myr_model *ret,
+                        struct myr_err *err)
+{
+    const struct myr_embedded *file = &myr_work_models[index];
+    struct myr_str text = {(const char *)file->data, file->size};
+    const struct myr_doc *doc;
+    int rc = myr_doc_read_yaml(arena, file->name, text, &doc, err);
+    return rc == MYR_OK ? myr_model_parse(arena, doc, ret, err) : rc;
+}
+
+static int fail_unknown(struct myr_arena *arena, struct myr_str name, struct myr_err *err)
+{
+    const char **names = MYR_ARENA_NEW(arena, const char *, myr_work_models_count);
+    for (uint32_t i = 0; i < myr_work_models_count; i++) {
+        struct myr_str known = builtin_name(i);
+        names[i] = myr_arena_strndup(arena, known.data, known.len);
+    }
+    char near[128] = "";
+    myr_str_nearest(name, names, myr_work_models_count, near, sizeof(near));
+    int rc = myr_err_set(err, MYR_ENOENT, "no built-in model and no file is named '%.*s'%s%s%s",
+                         (int)(name.len < 200 ? name.len : 200), name.data,
+                         near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
+    myr_err_hint(err, "give a built-in name such as llama3-8b, or a path to a model file or a "
+                      "Hugging Face config.json");
+    return rc;
+}
+
+int myr_model_find(struct myr_arena *arena, const char *name, struct myr_model *ret,
+                   struct myr_err *err)
+{
+    struct myr_str wanted = myr_str_from(name);
+    for (uint32_t i = 0; i < myr_work_models_count; i++) {
+        if (myr_str_eq_nocase(builtin_name(i), wanted)) {
+            return read_builtin(arena, i, ret, err);
+        }
+    }
+    /* Something that looks like a path gets the file system's own complaint. */
+    struct myr_err file_err = {0};
+    int rc = myr_model_read(arena, name, ret, &file_err);
+    bool is_path = strchr(name, '/') || strcmp(name, "-") == 0;
+    if (rc == MYR_ENOENT && !is_path) {
+        return fail_unknown(arena, wanted, err);
+    }
+    if (rc != MYR_OK && err) {
+        *err = file_err;
+    }
+    return rc;
+}

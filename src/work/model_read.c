@@ -1,0 +1,220 @@
+#include "model_read.h"
+
+#include "keys.h"
+
+/* The rows of docs/work.md, "Model files". */
+#define NUMBER(key, member, min, max)                            \
+    {                                                            \
+        key, offsetof(struct myr_model, member), min, max, false \
+    }
+#define NEEDED(key, member, min, max)                           \
+    {                                                           \
+        key, offsetof(struct myr_model, member), min, max, true \
+    }
+#define FLAG(key, member)                       \
+    {                                           \
+        key, offsetof(struct myr_model, member) \
+    }
+
+static const struct key_number top_numbers[] = {
+    NEEDED("layers", layer_count, 1, MYR_MODEL_LAYERS_MAX),
+    NEEDED("hidden", hidden, 1, MYR_MODEL_HIDDEN_MAX),
+    NEEDED("heads", head_count, 1, MYR_MODEL_HEADS_MAX),
+    NUMBER("kv_heads", kv_head_count, 1, MYR_MODEL_HEADS_MAX),
+    NUMBER("head_dim", head_dim, 1, MYR_MODEL_DIM_MAX),
+    NUMBER("ffn", ffn_hidden, 1, MYR_MODEL_FFN_MAX),
+    NEEDED("vocab", vocab, 1, MYR_MODEL_VOCAB_MAX),
+    NEEDED("sequence", seq_tokens, 1, MYR_MODEL_SEQ_MAX),
+    NUMBER("max_positions", position_max, 1, MYR_MODEL_SEQ_MAX),
+    NUMBER("mtp", mtp_count, 0, MYR_MODEL_MTP_MAX),
+    NUMBER("norms_per_layer", norms_per_layer, 0, MYR_MODEL_NORMS_MAX),
+};
+
+static const struct key_flag top_flags[] = {
+    FLAG("causal", causal),   FLAG("gated", gated),
+    FLAG("tied", tied),       FLAG("embedding_norm", embedding_norm),
+    FLAG("qk_norm", qk_norm), FLAG("attention_sink", attention_sink),
+    FLAG("dropout", dropout),
+};
+
+static const struct key_number mla_numbers[] = {
+    NUMBER("q_rank", mla.q_rank, 0, MYR_MODEL_DIM_MAX),
+    NEEDED("kv_rank", mla.kv_rank, 1, MYR_MODEL_DIM_MAX),
+    NEEDED("nope_dim", mla.nope_dim, 1, MYR_MODEL_DIM_MAX),
+    NEEDED("rope_dim", mla.rope_dim, 0, MYR_MODEL_DIM_MAX),
+    NEEDED("v_dim", mla.v_dim, 1, MYR_MODEL_DIM_MAX),
+};
+
+static const struct key_number moe_numbers[] = {
+    NEEDED("experts", moe.expert_count, 1, MYR_MODEL_EXPERTS_MAX),
+    NEEDED("top_k", moe.experts_per_token, 1, MYR_MODEL_EXPERTS_MAX),
+    NEEDED("ffn", moe.expert_hidden, 1, MYR_MODEL_FFN_MAX),
+    NUMBER("shared", moe.shared_count, 0, MYR_MODEL_EXPERTS_MAX),
+    NUMBER("shared_ffn", moe.shared_hidden, 1, MYR_MODEL_FFN_MAX),
+    NUMBER("first_dense", moe.first_dense, 0, MYR_MODEL_LAYERS_MAX),
+    NUMBER("interval", moe.interval, 1, MYR_MODEL_LAYERS_MAX),
+};
+
+static const struct key_flag moe_flags[] = {
+    FLAG("router_bias", moe.router_bias),
+    FLAG("score_bias", moe.score_bias),
+    FLAG("shared_gate", moe.shared_gate),
+};
+
+static const struct key_number window_numbers[] = {
+    NEEDED("tokens", window_tokens, 1, MYR_MODEL_SEQ_MAX),
+    NUMBER("full_every", full_every, 0, MYR_MODEL_LAYERS_MAX),
+};
+
+static const char *const other_keys[] = {"name",   "source", "mla",  "moe",
+                                         "window", "bias",   "norm", "positions"};
+
+static const struct key_table top_table = {
+    "the model",
+    top_numbers,
+    MYR_ARRAY_COUNT(top_numbers),
+    top_flags,
+    MYR_ARRAY_COUNT(top_flags),
+    other_keys,
+    MYR_ARRAY_COUNT(other_keys),
+};
+static const struct key_table mla_table = {
+    "mla", mla_numbers, MYR_ARRAY_COUNT(mla_numbers), NULL, 0, NULL, 0,
+};
+static const struct key_table moe_table = {
+    "moe", moe_numbers, MYR_ARRAY_COUNT(moe_numbers), moe_flags, MYR_ARRAY_COUNT(moe_flags),
+    NULL,  0,
+};
+static const struct key_table window_table = {
+    "window", window_numbers, MYR_ARRAY_COUNT(window_numbers), NULL, 0, NULL, 0,
+};
+
+static int read_parts(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    const struct {
+        const char *key;
+        const struct key_table *table;
+    } parts[] = {{"mla", &mla_table}, {"moe", &moe_table}, {"window", &window_table}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(parts); i++) {
+        const struct myr_doc *map = myr_doc_get(doc, parts[i].key);
+        int rc = map ? myr_work_read_map(map, parts[i].table, model, err) : MYR_OK;
+        if (rc != MYR_OK) {
+            return rc;
+        }
+    }
+    if (model->moe.shared_hidden == 0 && model->moe.shared_count > 0) {
+        model->moe.shared_hidden = model->moe.expert_hidden;
+    }
+    return MYR_OK;
+}
+
+static int read_choices(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    static const char *const norms[] = {"rms", "layer", "bare"};
+    static const char *const positions[] = {"rotary", "learned", "none"};
+    const struct myr_doc *norm = myr_doc_get(doc, "norm");
+    const struct myr_doc *position = myr_doc_get(doc, "positions");
+    uint32_t index;
+    int rc = MYR_OK;
+    if (norm) {
+        rc = myr_doc_choice(norm, "norm", norms, MYR_ARRAY_COUNT(norms), &index, err);
+        model->norm = rc == MYR_OK ? (enum myr_norm)index : model->norm;
+    }
+    if (rc == MYR_OK && position) {
+        rc = myr_doc_choice(position, "positions", positions, MYR_ARRAY_COUNT(positions), &index,
+                            err);
+        model->positions = rc == MYR_OK ? (enum myr_positions)index : model->positions;
+    }
+    return rc;
+}
+
+/* bias: [qkv, out, ffn] */
+static int read_bias(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    static const char *const names[] = {"qkv", "out", "ffn"};
+    const struct myr_doc *list = myr_doc_get(doc, "bias");
+    if (!list) {
+        return MYR_OK;
+    }
+    int rc = myr_doc_expect(list, MYR_DOC_LIST, "bias", err);
+    for (uint32_t i = 0; rc == MYR_OK && i < list->count; i++) {
+        uint32_t which;
+        rc = myr_doc_choice(list->items[i], "bias", names, MYR_ARRAY_COUNT(names), &which, err);
+        if (rc == MYR_OK) {
+            bool *const flags[] = {&model->qkv_bias, &model->out_bias, &model->ffn_bias};
+            *flags[which] = true;
+        }
+    }
+    return rc;
+}
+
+static int read_text(struct myr_arena *arena, const struct myr_doc *doc, const char *key,
+                     const char **ret, struct myr_err *err)
+{
+    const struct myr_doc *node = myr_doc_get(doc, key);
+    struct myr_str text;
+    int rc = node ? myr_doc_text(node, key, &text, err) : MYR_OK;
+    if (node && rc == MYR_OK) {
+        *ret = myr_arena_strndup(arena, text.data, text.len);
+    }
+    return rc;
+}
+
+static int model_from_ours(struct myr_arena *arena, const struct myr_doc *doc,
+                           struct myr_model *ret, struct myr_err *err)
+{
+    struct myr_model model = {
+        .name = doc->file, .causal = true, .norms_per_layer = 2, .moe.interval = 1};
+    int rc = myr_work_read_map(doc, &top_table, &model, err);
+    rc = rc == MYR_OK ? read_text(arena, doc, "name", &model.name, err) : rc;
+    rc = rc == MYR_OK ? read_text(arena, doc, "source", &model.source, err) : rc;
+    rc = rc == MYR_OK ? read_parts(doc, &model, err) : rc;
+    rc = rc == MYR_OK ? read_choices(doc, &model, err) : rc;
+    rc = rc == MYR_OK ? read_bias(doc, &model, err) : rc;
+    if (rc == MYR_OK && model.positions == MYR_POSITIONS_LEARNED && model.position_max == 0) {
+        model.position_max = model.seq_tokens;
+    }
+    rc = rc == MYR_OK ? myr_work_model_finish(doc, &model, err) : rc;
+    if (rc == MYR_OK) {
+        *ret = model;
+    }
+    return rc;
+}
+
+int myr_work_model_finish(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    if (model->kv_head_count == 0 || myr_model_is_mla(model)) {
+        model->kv_head_count = model->head_count;
+    }
+    if (model->head_dim == 0 && !myr_model_is_mla(model)) {
+        if (model->hidden % model->head_count != 0) {
+            return myr_doc_error(err, doc, MYR_EINVAL,
+                                 "the head width is not given, and %u hidden do not divide by %u "
+                                 "heads",
+                                 model->hidden, model->head_count);
+        }
+        model->head_dim = model->hidden / model->head_count;
+    }
+    struct myr_err inner = {0};
+    int rc = myr_model_check(model, &inner);
+    return rc == MYR_OK ? MYR_OK : myr_doc_error(err, doc, rc, "%s", inner.message);
+}
+
+int myr_model_parse(struct myr_arena *arena, const struct myr_doc *doc, struct myr_model *ret,
+                    struct myr_err *err)
+{
+    int rc = myr_doc_expect(doc, MYR_DOC_MAP, "the model", err);
+    if (rc != MYR_OK) {
+        return rc;
+    }
+    return myr_doc_get(doc, "model_type") ? myr_work_model_from_hf(arena, doc, ret, err)
+                                          : model_from_ours(arena, doc, ret, err);
+}
+
+int myr_model_read(struct myr_arena *arena, const char *path, struct myr_model *ret,
+                   struct myr_err *err)
+{
+    const struct myr_doc *doc;
+    int rc = myr_doc_read_file(arena, path, &doc, err);
+    return rc == MYR_OK ? myr_model_parse(arena, doc, ret, err) : rc;
+}

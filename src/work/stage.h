@@ -1,0 +1,35 @@
+/* stage: what a pipeline stage consists of. Private. */
+#pragma once
+
+#include "myriad/work/state.h"
+#include "weights.h"
+
+struct stage {
+    uint32_t dense_layers;
+    uint32_t moe_layers;
+    uint32_t mtp_count; /* the prediction modules, on the stage of the last chunk */
+    bool has_first;     /* the embedding */
+    bool has_last;      /* final norm, output matrix, loss */
+    bool has_copy;      /* a second copy of the embedding table, for output or prediction */
+};
+
+struct stage myr_work_stage(const struct myr_layout *layout, const struct myr_model *model,
+                            uint32_t stage);
+struct weights_share myr_work_share(const struct myr_layout *layout);
+/* Embedding, final norm, output matrix and the projections of prediction modules. */
+struct weights myr_work_stage_ends(const struct myr_layout *layout, const struct myr_model *model,
+                                   const struct stage *stage);
+
+/* Tokens of a micro-batch on a rank, and outside of the tensor-parallel parts. */
+uint64_t myr_work_tokens(const struct myr_layout *layout, const struct myr_model *model);
+uint64_t myr_work_tokens_between(const struct myr_layout *layout, const struct myr_model *model);
+
+static inline uint64_t clamp_u64(myr_u128 value)
+{
+    return value > UINT64_MAX ? UINT64_MAX : (uint64_t)value;
+}
+
+static inline uint64_t divide_up(myr_u128 value, uint64_t by)
+{
+    return clamp_u64((value + by - 1) / by);
+}

@@ -1,0 +1,213 @@
+#include "myriad/work/state.h"
+
+#include "stage.h"
+
+/* Bytes a token that one part of a layer keeps on a rank. */
+struct kept {
+    uint64_t whole; /* for each token between the tensor-parallel parts */
+    uint64_t cut;   /* for each token of the rank's sequence part */
+};
+
+static struct kept attention_kept(const struct myr_layout *layout, const struct myr_model *model)
+{
+    uint64_t a = myr_numerics_of(layout->precision).activation_bytes;
+    uint64_t heads = model->head_count / layout->tp;
+    uint64_t qk = myr_model_qk_dim(model);
+    uint64_t v = myr_model_v_dim(model);
+    uint64_t kv_heads = myr_work_kv_heads(model, layout->tp);
+    struct kept kept = {.whole = a * model->hidden + (model->dropout ? model->hidden : 0)};
+    if (myr_model_is_mla(model)) {
+        const struct myr_mla *mla = &model->mla;
+        kept.whole += a * (2 * (uint64_t)mla->q_rank + 2 * (uint64_t)mla->kv_rank + mla->rope_dim);
+    }
+    kept.cut = a * (heads * qk + kv_heads * (qk + v) + heads * v);
+    if (layout->flash_attention) {
+        kept.cut += 4 * heads; /* logarithm of the sum of exponentials, fp32 */
+    } else if (layout->recompute == MYR_RECOMPUTE_NONE) {
+        uint64_t score_bytes = a + (model->dropout ? 1 + a : 0);
+        kept.cut += score_bytes * heads * myr_layout_seq(layout, model);
+    }
+    return kept;
+}
+
+static struct kept ffn_kept(const struct myr_layout *layout, const struct myr_model *model)
+{
+    uint64_t a = myr_numerics_of(layout->precision).activation_bytes;
+    return (struct kept){
+        .whole = a * model->hidden + (model->dropout ? model->hidden : 0),
+        .cut = a * (model->gated ? 3 : 2) * (model->ffn_hidden / layout->tp),
+    };
+}
+
+static struct kept moe_kept(const struct myr_layout *layout, const struct myr_model *model)
+{
+    const struct myr_moe *moe = &model->moe;
+    uint64_t a = myr_numerics_of(layout->precision).activation_bytes;
+    uint64_t etp = myr_layout_etp(layout);
+    uint64_t matrices = model->gated ? 3 : 2;
+    uint64_t k = moe->experts_per_token;
+    /* Under sequence parallelism etp ranks' tokens are gathered for each cut expert. */
+    uint64_t arrived = layout->sequence_parallel ? etp : 1;
+    uint64_t routed = k * (a * model->hidden + a * matrices * (moe->expert_hidden / etp));
+    return (struct kept){
+        .whole = a * model->hidden + 4 * (uint64_t)moe->expert_count + arrived * routed +
+                 k * a * model->hidden,
+        .cut = a * matrices * moe->shared_count * (moe->shared_hidden / layout->tp),
+    };
+}
+
+/* Everything a layer keeps when nothing is computed again ('full' rebuilds it layer by layer). */
+static uint64_t whole_layer_bytes(const struct myr_layout *layout, const struct myr_model *model,
+                                  bool moe)
+{
+    uint64_t a = myr_numerics_of(layout->precision).activation_bytes;
+    struct kept attention = attention_kept(layout, model);
+    struct kept ffn = moe ? moe_kept(layout, model) : ffn_kept(layout, model);
+    uint64_t norms = a * model->hidden * model->norms_per_layer;
+    myr_u128 whole =
+        (myr_u128)(attention.whole + ffn.whole + norms) * myr_work_tokens_between(layout, model);
+    return clamp_u64(whole + (myr_u128)(attention.cut + ffn.cut) * myr_work_tokens(layout, model));
+}
+
+uint64_t myr_layer_activation_bytes(const struct myr_layout *layout, const struct myr_model *model,
+                                    bool moe)
+{
+    if (layout->recompute == MYR_RECOMPUTE_FULL) {
+        uint64_t a = myr_numerics_of(layout->precision).activation_bytes;
+        return clamp_u64((myr_u128)(a * model->hidden) * myr_work_tokens_between(layout, model));
+    }
+    return whole_layer_bytes(layout, model, moe);
+}
+
+static myr_u128 stage_activations(const struct myr_layout *layout, const struct myr_model *model,
+                                  uint32_t stage)
+{
+    myr_u128 dense = myr_layer_activation_bytes(layout, model, false);
+    myr_u128 moe = myr_layer_activation_bytes(layout, model, true);
+    uint32_t last_chunk = layout->pp * layout->vp - 1;
+    myr_u128 sum = 0;
+    for (uint32_t i = 0; i < myr_layout_stage_chunk_count(layout); i++) {
+        uint32_t chunk = myr_layout_stage_chunk(layout, stage, i);
+        struct myr_span span = myr_layout_chunk_layers(layout, model, chunk);
+        uint32_t moe_layers = myr_model_moe_layers(model, span.first, span.count);
+        myr_u128 one = dense * (span.count - moe_layers) + moe * moe_layers;
+        if (chunk == 0 && model->dropout) {
+            one += (myr_u128)model->hidden * myr_work_tokens_between(layout, model);
+        }
+        if (chunk == last_chunk && model->mtp_count > 0) {
+            one += (myr_work_mtp_is_moe(model) ? moe : dense) * model->mtp_count;
+        }
+        sum += one * myr_layout_in_flight(layout, stage, i);
+    }
+    return sum;
+}
+
+/* The loss follows its forward pass at once, so there is one micro-batch's worth of logits. */
+static myr_u128 output_bytes(const struct myr_layout *layout, const struct myr_model *model)
+{
+    uint64_t a = myr_numerics_of(layout->precision).activation_bytes;
+    uint64_t columns = ((uint64_t)model->vocab + layout->tp - 1) / layout->tp;
+    myr_u128 one = (myr_u128)(2 * a * model->hidden) * myr_work_tokens_between(layout, model) +
+                   (myr_u128)(4 * columns) * myr_work_tokens(layout, model);
+    return one * (1 + model->mtp_count);
+}
+
+static uint64_t max_u64(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What exists only while a layer is being worked on. */
+static myr_u128 working_bytes(const struct myr_layout *layout, const struct myr_model *model,
+                              const struct stage *parts)
+{
+    struct weights_share share = myr_work_share(layout);
+    uint64_t weight = myr_numerics_of(layout->precision).gather_bytes;
+    uint64_t activations = 0;
+    uint64_t weights = 0;
+    bool mtp_moe = parts->mtp_count > 0 && myr_work_mtp_is_moe(model);
+    if (parts->dense_layers > 0 || (parts->mtp_count > 0 && !mtp_moe)) {
+        activations = whole_layer_bytes(layout, model, false);
+        weights = weights_sum(myr_work_layer(model, false, share));
+    }
+    if (parts->moe_layers > 0 || mtp_moe) {
+        activations = max_u64(activations, whole_layer_bytes(layout, model, true));
+        weights = max_u64(weights, weights_sum(myr_work_layer(model, true, share)));
+    }
+    myr_u128 sum = layout->recompute == MYR_RECOMPUTE_FULL ? activations : 0;
+    if (layout->zero == 3) {
+        sum += 2 * (myr_u128)weights * weight; /* the one in use and the next */
+    }
+    return sum;
+}
+
+/* Copies are written once: by the tensor group together, by one of two stages. */
+static uint64_t rank_checkpoint(const struct myr_layout *layout, const struct myr_model *model,
+                                const struct stage *parts, const struct myr_rank_params *params)
+{
+    struct myr_numerics n = myr_numerics_of(layout->precision);
+    uint64_t each = n.weight_bytes + n.optimiser_bytes;
+    uint64_t sharded = params->sharded;
+    if (parts->has_copy) {
+        sharded -= weights_sum(myr_work_head(model, layout->tp));
+    }
+    uint64_t copies = layout->schedule == MYR_SCHEDULE_DUALPIPE ? 2 : 1;
+    uint64_t replicas = (uint64_t)layout->dp * layout->cp * copies;
+    return divide_up((myr_u128)sharded * each, replicas) +
+           divide_up((myr_u128)params->replicated * each, replicas * layout->tp) +
+           divide_up((myr_u128)params->expert * each, myr_layout_edp(layout) * copies);
+}
+
+struct myr_state myr_state_of(const struct myr_layout *layout, const struct myr_model *model,
+                              uint32_t stage)
+{
+    struct myr_numerics n = myr_numerics_of(layout->precision);
+    struct stage parts = myr_work_stage(layout, model, stage);
+    struct myr_rank_params params = myr_rank_params(layout, model, stage);
+    myr_u128 dense = params.sharded + params.replicated;
+    myr_u128 expert = params.expert;
+    uint64_t cut = myr_layout_shard(layout);
+    uint64_t expert_cut = myr_layout_expert_shard(layout);
+    uint64_t weight_cut = layout->zero >= 3 ? cut : 1;
+    uint64_t gradient_cut = layout->zero >= 2 ? cut : 1;
+    uint64_t expert_weight_cut = layout->zero >= 3 ? expert_cut : 1;
+    uint64_t expert_gradient_cut = layout->zero >= 2 ? expert_cut : 1;
+    struct myr_state state = {
+        .weight_bytes = divide_up(dense * n.weight_bytes, weight_cut) +
+                        divide_up(expert * n.weight_bytes, expert_weight_cut),
+        .gradient_bytes = divide_up(dense * n.gradient_bytes, gradient_cut) +
+                          divide_up(expert * n.gradient_bytes, expert_gradient_cut),
+        .optimiser_bytes = divide_up(dense * n.optimiser_bytes, cut) +
+                           divide_up(expert * n.optimiser_bytes, expert_cut),
+        .activation_bytes = clamp_u64(stage_activations(layout, model, stage)),
+        .output_bytes = parts.has_last ? clamp_u64(output_bytes(layout, model)) : 0,
+        .working_bytes = clamp_u64(working_bytes(layout, model, &parts)),
+        .checkpoint_bytes = rank_checkpoint(layout, model, &parts, &params),
+    };
+    state.total_bytes =
+        clamp_u64((myr_u128)state.weight_bytes + state.gradient_bytes + state.optimiser_bytes +
+                  state.activation_bytes + state.output_bytes + state.working_bytes);
+    return state;
+}
+
+struct myr_state myr_state_fullest(const struct myr_layout *layout, const struct myr_model *model,
+                                   uint32_t *ret_stage)
+{
+    struct myr_state fullest = myr_state_of(layout, model, 0);
+    *ret_stage = 0;
+    for (uint32_t stage = 1; stage < layout->pp; stage++) {
+        struct myr_state state = myr_state_of(layout, model, stage);
+        if (state.total_bytes > fullest.total_bytes) {
+            fullest = state;
+            *ret_stage = stage;
+        }
+    }
+    return fullest;
+}
+
+uint64_t myr_checkpoint_bytes(const struct myr_model *model, enum myr_precision precision)
+{
+    struct myr_numerics n = myr_numerics_of(precision);
+    struct myr_params params = myr_model_params(model);
+    return (params.total + params.mtp) * (n.weight_bytes + n.optimiser_bytes);
+}

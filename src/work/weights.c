@@ -1,0 +1,178 @@
+#include "weights.h"
+
+/* Rounded up: a vocabulary that does not divide is padded by every trainer. */
+static uint64_t share_of(uint64_t whole, uint32_t parts)
+{
+    MYR_ASSERT(parts > 0);
+    return (whole + parts - 1) / parts;
+}
+
+uint32_t myr_work_kv_heads(const struct myr_model *model, uint32_t tp)
+{
+    return (uint32_t)share_of(model->kv_head_count, tp);
+}
+
+uint64_t myr_work_norm(const struct myr_model *model)
+{
+    switch (model->norm) {
+    case MYR_NORM_RMS:
+        return model->hidden;
+    case MYR_NORM_LAYER:
+        return 2 * (uint64_t)model->hidden;
+    case MYR_NORM_BARE:
+        break;
+    }
+    return 0;
+}
+
+static struct weights grouped_attention(const struct myr_model *model, uint32_t tp)
+{
+    uint64_t h = model->hidden;
+    uint64_t q = share_of(model->head_count, tp) * model->head_dim;
+    uint64_t kv = (uint64_t)myr_work_kv_heads(model, tp) * model->head_dim;
+    struct weights w = {.sharded = h * q + 2 * h * kv + q * h};
+    if (model->qkv_bias) {
+        w.sharded += q + 2 * kv;
+    }
+    if (model->out_bias) {
+        w.replicated += h; /* added once, after the reduction */
+    }
+    if (model->qk_norm) {
+        w.replicated += 2 * (uint64_t)model->head_dim;
+    }
+    if (model->attention_sink) {
+        w.sharded += share_of(model->head_count, tp);
+    }
+    return w;
+}
+
+/* The narrow down-projections and their norms are repeated on every rank; the wide ones are cut. */
+static struct weights latent_attention(const struct myr_model *model, uint32_t tp)
+{
+    const struct myr_mla *mla = &model->mla;
+    uint64_t h = model->hidden;
+    uint64_t heads = share_of(model->head_count, tp);
+    uint64_t qk = heads * (mla->nope_dim + mla->rope_dim);
+    struct weights w = {0};
+    if (mla->q_rank > 0) {
+        w.replicated += h * mla->q_rank + mla->q_rank;
+        w.sharded += mla->q_rank * qk;
+    } else {
+        w.sharded += h * qk;
+    }
+    w.replicated += h * (mla->kv_rank + mla->rope_dim) + mla->kv_rank;
+    w.sharded += mla->kv_rank * heads * (mla->nope_dim + mla->v_dim);
+    w.sharded += heads * mla->v_dim * h;
+    return w;
+}
+
+struct weights myr_work_attention(const struct myr_model *model, uint32_t tp)
+{
+    return myr_model_is_mla(model) ? latent_attention(model, tp) : grouped_attention(model, tp);
+}
+
+static struct weights ffn(const struct myr_model *model, uint64_t width, uint32_t tp)
+{
+    uint64_t h = model->hidden;
+    uint64_t f = share_of(width, tp);
+    uint64_t up_count = model->gated ? 2 : 1;
+    struct weights w = {.sharded = (up_count + 1) * h * f};
+    if (model->ffn_bias) {
+        w.sharded += up_count * f;
+        w.replicated += h;
+    }
+    return w;
+}
+
+struct weights myr_work_dense_ffn(const struct myr_model *model, uint32_t tp)
+{
+    return model->ffn_hidden ? ffn(model, model->ffn_hidden, tp) : (struct weights){0};
+}
+
+struct weights myr_work_moe(const struct myr_model *model, struct weights_share share)
+{
+    const struct myr_moe *moe = &model->moe;
+    if (moe->expert_count == 0) {
+        return (struct weights){0};
+    }
+    uint64_t biases = (moe->router_bias ? 1 : 0) + (moe->score_bias ? 1 : 0);
+    struct weights w = {0};
+    if (moe->shared_count > 0) {
+        w = weights_times(ffn(model, moe->shared_hidden, share.tp), moe->shared_count);
+    }
+    w.replicated += (model->hidden + biases) * (uint64_t)moe->expert_count;
+    w.replicated += moe->shared_gate ? model->hidden : 0;
+    w.expert = share_of(moe->expert_count, share.ep) *
+               weights_sum(ffn(model, moe->expert_hidden, share.etp));
+    return w;
+}
+
+struct weights myr_work_layer(const struct myr_model *model, bool moe, struct weights_share share)
+{
+    struct weights w =
+        weights_add(myr_work_attention(model, share.tp),
+                    moe ? myr_work_moe(model, share) : myr_work_dense_ffn(model, share.tp));
+    w.replicated += model->norms_per_layer * myr_work_norm(model);
+    return w;
+}
+
+struct weights myr_work_embedding(const struct myr_model *model, uint32_t tp)
+{
+    struct weights w = {.sharded = share_of(model->vocab, tp) * model->hidden};
+    if (model->positions == MYR_POSITIONS_LEARNED) {
+        w.replicated += (uint64_t)model->position_max * model->hidden;
+    }
+    if (model->embedding_norm) {
+        w.replicated += myr_work_norm(model);
+    }
+    return w;
+}
+
+struct weights myr_work_head(const struct myr_model *model, uint32_t tp)
+{
+    return (struct weights){.sharded = share_of(model->vocab, tp) * model->hidden};
+}
+
+bool myr_work_mtp_is_moe(const struct myr_model *model)
+{
+    return myr_model_layer_is_moe(model, model->layer_count - 1);
+}
+
+struct weights myr_work_mtp(const struct myr_model *model, struct weights_share share)
+{
+    uint64_t h = model->hidden;
+    struct weights w = myr_work_layer(model, myr_work_mtp_is_moe(model), share);
+    w.sharded += 2 * h * share_of(h, share.tp);
+    w.replicated += 3 * myr_work_norm(model);
+    return w;
+}
+
+/* Public: whole-model counts. */
+
+struct myr_params myr_model_params(const struct myr_model *model)
+{
+    struct weights_share whole = WEIGHTS_WHOLE;
+    struct myr_params p = {
+        .attention = weights_sum(myr_work_attention(model, 1)),
+        .ffn = weights_sum(myr_work_dense_ffn(model, 1)),
+        .moe = weights_sum(myr_work_moe(model, whole)),
+        .norms = model->norms_per_layer * myr_work_norm(model),
+        .embedding = weights_sum(myr_work_embedding(model, 1)),
+        .head = model->tied ? 0 : weights_sum(myr_work_head(model, 1)),
+        .final_norm = myr_work_norm(model),
+    };
+    uint64_t moe_layers = myr_model_moe_layers(model, 0, model->layer_count);
+    uint64_t dense_layers = model->layer_count - moe_layers;
+    uint64_t idle = 0;
+    if (model->moe.expert_count > 0) {
+        p.expert = myr_work_moe(model, whole).expert / model->moe.expert_count;
+        idle = (model->moe.expert_count - model->moe.experts_per_token) * p.expert;
+    }
+    p.dense_layer = dense_layers ? p.attention + p.ffn + p.norms : 0;
+    p.moe_layer = moe_layers ? p.attention + p.moe + p.norms : 0;
+    p.total = p.embedding + dense_layers * p.dense_layer + moe_layers * p.moe_layer + p.final_norm +
+              p.head;
+    p.active = p.total - moe_layers * idle;
+    p.mtp = model->mtp_count ? model->mtp_count * weights_sum(myr_work_mtp(model, whole)) : 0;
+    return p;
+}
