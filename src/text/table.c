@@ -241,14 +241,17 @@ static void put_aligned(const struct myr_table *table, const struct layout *layo
 {
     uint32_t padding = layout->widths[c] - myr_text_width(shown);
     bool right = table->columns[c].flags & MYR_COLUMN_NUMBER;
-    bool last = c == layout->last_shown;
     put_spaces(buf, right ? padding : 0);
     myr_buf_put(buf, shown.data, shown.len);
-    /* No blanks at the end of a line. */
-    put_spaces(buf, last ? 0 : COLUMN_GAP + (right ? 0 : padding));
-    if (last) {
-        myr_buf_putc(buf, '\n');
+    if (c < layout->last_shown) {
+        put_spaces(buf, COLUMN_GAP + (right ? 0 : padding));
+        return;
     }
+    /* Blanks at the end of a line (the last cells may be empty) only trouble those who compare. */
+    while (buf->len > 0 && buf->data[buf->len - 1] == ' ') {
+        buf->len--;
+    }
+    myr_buf_putc(buf, '\n');
 }
 
 static void write_people(const struct myr_table *table, enum myr_format format, struct myr_buf *buf)

@@ -1,0 +1,179 @@
+#include "myriad/text/csv.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static struct myr_arena arena;
+
+static int begin(void **state)
+{
+    (void)state;
+    myr_arena_init(&arena);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    myr_arena_done(&arena);
+    return 0;
+}
+
+static void expect_row(struct myr_csv *csv, uint32_t line, uint32_t count, const char *const *texts)
+{
+    struct myr_err err = {0};
+    if (myr_csv_next(csv, &err) != 1) {
+        fail_msg("no row: %s", err.message);
+    }
+    assert_int_equal(csv->line, line);
+    assert_int_equal(csv->count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(myr_str_eq(csv->fields[i], myr_str_from(texts[i])));
+    }
+}
+
+static void rows_are_read_with_and_without_quotes(void **state)
+{
+    (void)state;
+    struct myr_csv csv;
+    struct myr_err err = {0};
+    myr_csv_init(&csv, &arena, "a.csv",
+                 MYR_STR("\xEF\xBB\xBFname,price\r\n\n\r\n\"a, b\",\"say \"\"x\"\"\"\n"
+                         "\"two\nlines\",,\n\"\"\nlast,1"));
+    expect_row(&csv, 1, 2, (const char *const[]){"name", "price"});
+    expect_row(&csv, 4, 2, (const char *const[]){"a, b", "say \"x\""});
+    assert_int_equal(csv.columns[1], 8);
+    expect_row(&csv, 5, 3, (const char *const[]){"two\nlines", "", ""});
+    assert_int_equal(csv.lines[1], 6);
+    assert_int_equal(csv.columns[1], 8);
+    expect_row(&csv, 7, 1, (const char *const[]){""});
+    expect_row(&csv, 8, 2, (const char *const[]){"last", "1"});
+    assert_int_equal(myr_csv_next(&csv, &err), 0);
+    assert_int_equal(myr_csv_next(&csv, &err), 0);
+}
+
+static void fields_without_doubled_quotes_are_borrowed(void **state)
+{
+    (void)state;
+    static const char text[] = "plain,\"quoted\",\"dou\"\"bled\"\n";
+    struct myr_csv csv;
+    myr_csv_init(&csv, &arena, "a.csv", MYR_STR(text));
+    assert_int_equal(myr_csv_next(&csv, NULL), 1);
+    assert_ptr_equal(csv.fields[0].data, text);
+    assert_ptr_equal(csv.fields[1].data, text + 7);
+    assert_false(csv.fields[2].data >= text && csv.fields[2].data < text + sizeof(text));
+}
+
+static void broken_text_gets_one_line_with_its_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *message;
+    } cases[] = {
+        {"a,\"never\nclosed", "a.csv:1:3: the quote opened here is never closed"},
+        {"\"", "a.csv:1:1: the quote opened here is never closed"},
+        {"\"\"\"", "a.csv:1:1: the quote opened here is never closed"},
+        {"x,y\n\"a\"b\n",
+         "a.csv:2:4: ',' or the end of the line is expected after the closing quote"},
+        {"\"a\nb\"c\n",
+         "a.csv:2:3: ',' or the end of the line is expected after the closing quote"},
+        {"a\"b\n", "a.csv:1:2: a quote inside a field; quote the whole field and write the quote "
+                   "twice"},
+        {"a\rb\n", "a.csv:1:2: a carriage return without a line feed"},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct myr_csv csv;
+        struct myr_err err = {0};
+        int r;
+        myr_csv_init(&csv, &arena, "a.csv", myr_str_from(cases[i].text));
+        do {
+            r = myr_csv_next(&csv, &err);
+        } while (r == 1);
+        assert_int_equal(r, MYR_EINVAL);
+        assert_string_equal(err.message, cases[i].message);
+    }
+}
+
+static void the_number_of_fields_is_limited(void **state)
+{
+    (void)state;
+    struct myr_buf text = {0};
+    struct myr_csv csv;
+    struct myr_err err = {0};
+    for (int i = 1; i < MYR_CSV_FIELDS_MAX; i++) {
+        myr_buf_puts(&text, "x,");
+    }
+    myr_csv_init(&csv, &arena, "a.csv", (struct myr_str){text.data, text.len});
+    assert_int_equal(myr_csv_next(&csv, &err), 1);
+    assert_int_equal(csv.count, MYR_CSV_FIELDS_MAX);
+    myr_buf_puts(&text, ",");
+    myr_csv_init(&csv, &arena, "a.csv", (struct myr_str){text.data, text.len});
+    assert_int_equal(myr_csv_next(&csv, &err), MYR_EINVAL);
+    assert_string_equal(err.message,
+                        "a.csv:1:512: more than 256 fields in a row, the most allowed");
+    myr_buf_done(&text);
+}
+
+static void a_complaint_points_at_the_field(void **state)
+{
+    (void)state;
+    struct myr_csv csv;
+    struct myr_err err = {0};
+    myr_csv_init(&csv, &arena, "a.csv", MYR_STR("a,b\n1,x\n"));
+    assert_int_equal(myr_csv_next(&csv, &err), 1);
+    assert_int_equal(myr_csv_next(&csv, &err), 1);
+    assert_int_equal(myr_csv_error(&err, &csv, 1, "'%s' is no number\n", "x"), MYR_EINVAL);
+    assert_string_equal(err.message, "a.csv:2:3: 'x' is no number?");
+}
+
+static void random_fields_come_back(void **state)
+{
+    (void)state;
+    const uint64_t seed = 20240610;
+    static const char bytes[] = "ab,\"\n\r ;\xEF\xBB\xBF";
+    struct myr_rng rng;
+    myr_rng_init(&rng, seed, 1);
+    for (int round = 0; round < 5000; round++) {
+        char fields[5][8];
+        size_t lens[5];
+        uint32_t count = 2 + myr_rng_below(&rng, 4);
+        struct myr_buf text = {0};
+        for (uint32_t i = 0; i < count; i++) {
+            lens[i] = myr_rng_below(&rng, 8);
+            for (size_t k = 0; k < lens[i]; k++) {
+                fields[i][k] = bytes[myr_rng_below(&rng, sizeof(bytes) - 1)];
+            }
+            myr_csv_put(&text, (struct myr_str){fields[i], lens[i]});
+            myr_buf_puts(&text, i + 1 < count ? "," : round % 2 ? "\n" : "\r\n");
+        }
+        struct myr_csv csv;
+        struct myr_err err = {0};
+        myr_csv_init(&csv, &arena, "a.csv", (struct myr_str){text.data, text.len});
+        bool same = myr_csv_next(&csv, &err) == 1 && csv.count == count;
+        for (uint32_t i = 0; same && i < count; i++) {
+            same = myr_str_eq(csv.fields[i], (struct myr_str){fields[i], lens[i]});
+        }
+        if (!same || myr_csv_next(&csv, &err) != 0) {
+            fail_msg("seed %llu round %d: %s %s", (unsigned long long)seed, round, err.message,
+                     text.data);
+        }
+        myr_buf_done(&text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_read_with_and_without_quotes),
+        cmocka_unit_test(fields_without_doubled_quotes_are_borrowed),
+        cmocka_unit_test(broken_text_gets_one_line_with_its_place),
+        cmocka_unit_test(the_number_of_fields_is_limited),
+        cmocka_unit_test(a_complaint_points_at_the_field),
+        cmocka_unit_test(random_fields_come_back),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
