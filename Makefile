@@ -23,15 +23,15 @@ test-quick: deps-test ## the release build's tests without the slow ones
 	@scripts/test quick
 
 bench: deps-test build/build.ninja ## timings beside a reference; NAME=plan for one group
-	@ninja -C build --quiet myriad bench_reference
+	@ninja -C build --quiet bench_programs
 	@bench/run $(NAME)
 
 fmt: deps-test ## clang-format over the tree
 	@$(SOURCES) | xargs clang-format -i
 
-tidy: deps-test build/build.ninja ## clang-tidy over the tree
+tidy: deps-test build/build.ninja ## clang-tidy over the tree, deeper than the test
 	@ninja -C build --quiet
-	@tests/tidy/check clang-tidy --build build
+	@tests/tidy/check clang-tidy-deep --build build
 
 fuzz: deps-test ## every fuzzer, RUNS executions each
 	@scripts/fuzz $(RUNS)

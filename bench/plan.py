@@ -27,3 +27,13 @@ def write_files(bench, name, example, goal=None):
     size = sum(file.stat().st_size for file in out.iterdir())
     bench.figure(f"{name}/size", size / 2**20, "MiB")
     bench.time(f"{name}/files", command, goal, ref="write", ref_size=size)
+    open_design(bench, name, out / "design.myr")
+
+
+def open_design(bench, name, path):
+    """What every later stage does first, and what the design takes in memory."""
+    helper = [bench.program.parent / "bench_design", path]
+    bench.time(f"{name}/open", helper)
+    found = bench.ask(f"{name}/bytes-per-cable", helper)
+    if found:
+        bench.figure(f"{name}/bytes-per-cable", float(found["bytes_per_cable"]), "B", goal=64.0)

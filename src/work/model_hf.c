@@ -115,7 +115,7 @@ static int read_layer_types(const struct myr_doc *types, struct myr_model *model
     for (uint32_t i = 0; i < types->count; i++) {
         if (myr_model_layer_is_full(model, i) != is_full(types->items[i])) {
             return myr_doc_error(err, types->items[i], MYR_EINVAL,
-                                 "layer %u breaks the rule 'every %u-th layer has full attention'; "
+                                 "layer %u breaks the rule 'one layer in %u has full attention'; "
                                  "other patterns are not understood",
                                  i, model->full_every);
         }

@@ -1,0 +1,280 @@
+#include "myriad/model/design.h"
+
+enum { NODE_DIGITS = 5 };
+
+const char *const myr_layer_names[MYR_LAYER_COUNT] = {"host_leaf", "leaf_spine", "spine_core",
+                                                      "local", "global"};
+
+static const char *const kind_names[MYR_DEVICE_KIND_COUNT] = {
+    "node", "leaf", "spine", "core", "router", "access", "agg", "store", "mgmt", "fm"};
+
+/* What NICs are called on a node, by network. */
+static const char *const nic_names[MYR_NET_COUNT] = {"nic", "st", "eth", "bmc"};
+
+const char *myr_device_kind_name(enum myr_device_kind kind)
+{
+    return kind_names[kind];
+}
+
+static void put_number(struct myr_buf *buf, char letter, uint32_t number)
+{
+    if (letter) {
+        myr_buf_putc(buf, letter);
+    }
+    myr_buf_put_u64(buf, number);
+}
+
+void myr_design_name(const struct myr_design *design, uint32_t device, struct myr_buf *buf)
+{
+    MYR_ASSERT(device < design->device_count);
+    const struct myr_place *place = &design->place[device];
+    myr_buf_puts(buf, kind_names[place->kind]);
+    myr_buf_putc(buf, '/');
+    if (place->style == MYR_NAME_PLAIN) {
+        myr_buf_put_u64_pad(buf, place->ordinal, NODE_DIGITS);
+        return;
+    }
+    if (place->net != MYR_NET_COMPUTE) {
+        myr_buf_puts(buf, myr_net_names[place->net]);
+        myr_buf_putc(buf, '-');
+    }
+    if (place->plane != MYR_PLANE_NONE) {
+        put_number(buf, 'x', place->plane);
+        myr_buf_putc(buf, '-');
+    }
+    if (place->style == MYR_NAME_RAIL_POD || place->style == MYR_NAME_RAIL_GROUP) {
+        put_number(buf, 'r', place->unit);
+        myr_buf_putc(buf, '-');
+    }
+    if (place->style != MYR_NAME_NET) {
+        bool group = place->style == MYR_NAME_GROUP || place->style == MYR_NAME_RAIL_GROUP;
+        put_number(buf, place->style == MYR_NAME_COORDINATES ? 0 : group ? 'g' : 'p', place->pod);
+        myr_buf_putc(buf, '-');
+    }
+    if (place->style == MYR_NAME_POD_GROUP || place->style == MYR_NAME_COORDINATES) {
+        put_number(buf, place->style == MYR_NAME_POD_GROUP ? 'g' : 0, place->unit);
+        myr_buf_putc(buf, '-');
+    }
+    put_number(buf, place->style == MYR_NAME_POD_GROUP ? 'r' : 0, place->ordinal);
+}
+
+const struct myr_port_group *myr_design_port_group(const struct myr_design *design, uint32_t port)
+{
+    uint32_t device = design->port_device[port];
+    const struct myr_devtype *type = &design->devtypes[design->device_type[device]];
+    uint32_t index = port - design->first_port[device];
+    for (uint32_t i = 0; i < type->group_count; i++) {
+        if (index - type->groups[i].first < type->groups[i].count) {
+            return &type->groups[i];
+        }
+    }
+    MYR_ASSERT(false && "a port lies in a group of its device's type");
+    return NULL;
+}
+
+uint32_t myr_design_port_cage(const struct myr_design *design, uint32_t port)
+{
+    const struct myr_port_group *group = myr_design_port_group(design, port);
+    uint32_t index = port - design->first_port[design->port_device[port]] - group->first;
+    return group->first_cage + index / group->per_cage;
+}
+
+void myr_design_port_name(const struct myr_design *design, uint32_t port, struct myr_buf *buf)
+{
+    const struct myr_port_group *group = myr_design_port_group(design, port);
+    uint32_t index = port - design->first_port[design->port_device[port]] - group->first;
+    if (group->role == MYR_PORT_NIC) {
+        uint32_t planes = design->networks[group->net].planes;
+        myr_buf_puts(buf, nic_names[group->net]);
+        myr_buf_put_u64(buf, index / planes);
+        if (planes > 1) {
+            put_number(buf, 'p', index % planes);
+        }
+        return;
+    }
+    myr_buf_put_u64(buf, group->first_cage + index / group->per_cage + 1);
+    uint32_t in_cage = index % group->per_cage;
+    if (group->per_cage > group->per_connector) {
+        myr_buf_putc(buf, '/');
+        myr_buf_put_u64(buf, in_cage / group->per_connector + 1);
+    }
+    if (group->per_connector > 1) {
+        myr_buf_putc(buf, '/');
+        myr_buf_put_u64(buf, in_cage % group->per_connector + 1);
+    }
+}
+
+/* Cuts "x3-" or "17" off the front: the letter must match (0: none), a dash is eaten. */
+static bool take_number(struct myr_str *text, char letter, uint32_t *ret)
+{
+    size_t at = 0;
+    if (letter && (text->len == 0 || text->data[at++] != letter)) {
+        return false;
+    }
+    size_t digits = at;
+    while (digits < text->len && text->data[digits] >= '0' && text->data[digits] <= '9') {
+        digits++;
+    }
+    uint64_t value;
+    if (!myr_str_to_u64((struct myr_str){text->data + at, digits - at}, &value) ||
+        value > UINT32_MAX) {
+        return false;
+    }
+    if (digits < text->len && text->data[digits] != '-') {
+        return false;
+    }
+    size_t used = digits < text->len ? digits + 1 : digits;
+    text->data += used;
+    text->len -= used;
+    *ret = (uint32_t)value;
+    return true;
+}
+
+static bool take_word(struct myr_str *text, const char *word, char end)
+{
+    size_t len = strlen(word);
+    if (text->len <= len || memcmp(text->data, word, len) != 0 || text->data[len] != end) {
+        return false;
+    }
+    text->data += len + 1;
+    text->len -= len + 1;
+    return true;
+}
+
+/* The order in which devices of one kind and network stand in the design. */
+static int compare_places(const struct myr_place *a, const struct myr_place *b)
+{
+    bool unit_first = a->style == MYR_NAME_RAIL_POD || a->style == MYR_NAME_RAIL_GROUP;
+    const uint32_t left[] = {a->plane, unit_first ? a->unit : a->pod,
+                             unit_first ? a->pod : a->unit, a->ordinal};
+    const uint32_t right[] = {b->plane, unit_first ? b->unit : b->pod,
+                              unit_first ? b->pod : b->unit, b->ordinal};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(left); i++) {
+        if (left[i] != right[i]) {
+            return left[i] < right[i] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+static bool parse_place(struct myr_str text, uint8_t style, bool planes, struct myr_place *ret)
+{
+    uint32_t plane = MYR_PLANE_NONE;
+    if (style == MYR_NAME_PLAIN) {
+        return take_number(&text, 0, &ret->ordinal) && text.len == 0;
+    }
+    if (ret->net != MYR_NET_COMPUTE && !take_word(&text, myr_net_names[ret->net], '-')) {
+        return false;
+    }
+    if (planes && (!take_number(&text, 'x', &plane) || plane > UINT8_MAX)) {
+        return false;
+    }
+    ret->plane = (uint8_t)plane;
+    bool good = true;
+    if (style == MYR_NAME_RAIL_POD || style == MYR_NAME_RAIL_GROUP) {
+        good = take_number(&text, 'r', &ret->unit);
+    }
+    if (style != MYR_NAME_NET) {
+        bool group = style == MYR_NAME_GROUP || style == MYR_NAME_RAIL_GROUP;
+        char letter = style == MYR_NAME_COORDINATES ? 0 : group ? 'g' : 'p';
+        good = good && take_number(&text, letter, &ret->pod);
+    }
+    if (style == MYR_NAME_POD_GROUP || style == MYR_NAME_COORDINATES) {
+        good = good && take_number(&text, style == MYR_NAME_POD_GROUP ? 'g' : 0, &ret->unit);
+    }
+    return good && take_number(&text, style == MYR_NAME_POD_GROUP ? 'r' : 0, &ret->ordinal) &&
+           text.len == 0;
+}
+
+struct device_range {
+    uint32_t first, count;
+};
+
+static struct device_range range_of(const struct myr_design *design, enum myr_device_kind kind,
+                                    enum myr_net_id net)
+{
+    const struct myr_design_head *head = design->head;
+    const struct myr_network *network = &design->networks[net];
+    switch (kind) {
+    case MYR_DEVICE_NODE:
+        return (struct device_range){head->first_node, head->nodes};
+    case MYR_DEVICE_STORAGE:
+        return (struct device_range){head->first_storage, head->storage_servers};
+    case MYR_DEVICE_MANAGEMENT:
+        return (struct device_range){head->first_management, head->management_nodes};
+    case MYR_DEVICE_FABRIC_MANAGER:
+        return (struct device_range){head->first_fabric_manager, head->fabric_managers};
+    case MYR_DEVICE_LEAF:
+    case MYR_DEVICE_ROUTER:
+        return (struct device_range){network->first_leaf, network->leaf};
+    case MYR_DEVICE_SPINE:
+        return (struct device_range){network->first_spine, network->spine};
+    case MYR_DEVICE_CORE:
+        return (struct device_range){network->first_core, network->core};
+    case MYR_DEVICE_ACCESS:
+        return (struct device_range){network->first_access, network->access};
+    case MYR_DEVICE_AGGREGATION:
+        return (struct device_range){network->first_aggregation, network->aggregation};
+    case MYR_DEVICE_KIND_COUNT:
+        break;
+    }
+    return (struct device_range){0, 0};
+}
+
+static uint32_t find_in(const struct myr_design *design, struct device_range range,
+                        const struct myr_place *wanted)
+{
+    uint32_t low = range.first, high = range.first + range.count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = compare_places(&design->place[middle], wanted);
+        if (order == 0) {
+            return middle;
+        }
+        if (order < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return MYR_NONE;
+}
+
+uint32_t myr_design_find(const struct myr_design *design, struct myr_str name)
+{
+    for (uint32_t kind = 0; kind < MYR_DEVICE_KIND_COUNT; kind++) {
+        struct myr_str rest = name;
+        if (!take_word(&rest, kind_names[kind], '/')) {
+            continue;
+        }
+        for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
+            struct device_range range =
+                range_of(design, (enum myr_device_kind)kind, (enum myr_net_id)net);
+            if (range.count == 0 || design->place[range.first].kind != kind) {
+                continue;
+            }
+            struct myr_place wanted = design->place[range.first];
+            bool planes = wanted.plane != MYR_PLANE_NONE;
+            wanted.pod = wanted.unit = wanted.ordinal = 0;
+            if (!parse_place(rest, wanted.style, planes, &wanted)) {
+                continue;
+            }
+            uint32_t device = find_in(design, range, &wanted);
+            if (device != MYR_NONE) {
+                return device;
+            }
+        }
+    }
+    return MYR_NONE;
+}
+
+double myr_design_bytes_per_cable(const struct myr_design *design)
+{
+    if (design->cable_count == 0) {
+        return 0;
+    }
+    double ports = (double)design->port_count * (sizeof(uint32_t) * 2);
+    double links = (double)design->link_count * (sizeof(uint32_t) * 3);
+    double cables = (double)design->cable_count * (sizeof(uint32_t) + sizeof(uint16_t));
+    return (ports + links + cables) / design->cable_count;
+}

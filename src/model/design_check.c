@@ -1,0 +1,221 @@
+#include "myriad/model/design.h"
+
+/*
+ * A design file may be damaged, or made to harm: after these checks every index that later code
+ * follows without looking is known to be in range, and every reference is mutual.
+ */
+
+static int broken(struct myr_err *err, const char *name, const char *what, uint64_t index)
+{
+    return myr_err_set(err, MYR_ECORRUPT, "%s:1:1: not a usable design: %s (at %llu)", name, what,
+                       (unsigned long long)index);
+}
+
+static bool string_ok(const struct myr_design *design, uint32_t offset)
+{
+    return offset < design->string_bytes;
+}
+
+static int check_strings(const struct myr_design *design, const char *name, struct myr_err *err)
+{
+    if (design->string_bytes == 0 || design->strings[0] != '\0' ||
+        design->strings[design->string_bytes - 1] != '\0') {
+        return broken(err, name, "the strings do not end", 0);
+    }
+    const struct myr_design_head *head = design->head;
+    const uint32_t used[] = {head->name, head->currency, head->price_book, head->server_part,
+                             head->gpu_part};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(used); i++) {
+        if (!string_ok(design, used[i])) {
+            return broken(err, name, "a string lies outside", i);
+        }
+    }
+    for (uint32_t i = 0; i < design->bom_count; i++) {
+        const struct myr_bom_row *row = &design->bom[i];
+        if (!string_ok(design, row->system) || !string_ok(design, row->name) ||
+            !string_ok(design, row->part) || !string_ok(design, row->rule) ||
+            !string_ok(design, row->inputs) || !string_ok(design, row->price_note)) {
+            return broken(err, name, "a line of the bill of materials has a string outside", i);
+        }
+    }
+    for (uint32_t i = 0; i < design->finding_count; i++) {
+        const struct myr_finding *finding = &design->findings[i];
+        if (!string_ok(design, finding->rule) || !string_ok(design, finding->where) ||
+            !string_ok(design, finding->message) || !string_ok(design, finding->remedy) ||
+            finding->severity > MYR_SEVERITY_ERROR) {
+            return broken(err, name, "a finding has a field outside", i);
+        }
+    }
+    return MYR_OK;
+}
+
+static bool group_ok(const struct myr_port_group *group, uint32_t next)
+{
+    return group->first == next && group->per_cage > 0 && group->per_connector > 0 &&
+           group->per_cage % group->per_connector == 0 && group->role <= MYR_PORT_GLOBAL &&
+           group->net < MYR_NET_COUNT && group->count <= 65536;
+}
+
+static int check_types(const struct myr_design *design, const char *name, struct myr_err *err)
+{
+    for (uint32_t i = 0; i < design->devtype_count; i++) {
+        const struct myr_devtype *type = &design->devtypes[i];
+        uint32_t next = 0;
+        if (type->group_count > MYR_PORT_GROUPS_MAX || !string_ok(design, type->part)) {
+            return broken(err, name, "a device type is wrong", i);
+        }
+        for (uint32_t g = 0; g < type->group_count; g++) {
+            if (!group_ok(&type->groups[g], next)) {
+                return broken(err, name, "a port group is wrong", i);
+            }
+            next += type->groups[g].count;
+        }
+        if (next != type->port_count) {
+            return broken(err, name, "a device type's ports do not add up", i);
+        }
+    }
+    for (uint32_t i = 0; i < design->cabletype_count; i++) {
+        const struct myr_cabletype *type = &design->cabletypes[i];
+        if (!string_ok(design, type->part) || !string_ok(design, type->optic_a) ||
+            !string_ok(design, type->optic_b) || type->net >= MYR_NET_COUNT ||
+            type->layer >= MYR_LAYER_COUNT || type->legs == 0) {
+            return broken(err, name, "a cable type is wrong", i);
+        }
+    }
+    for (uint32_t i = 0; i < design->inside_count; i++) {
+        if (design->insides[i].kind >= MYR_INSIDE_KIND_COUNT) {
+            return broken(err, name, "a server inside is wrong", i);
+        }
+    }
+    for (uint32_t i = 0; i < design->inside_link_count; i++) {
+        if (design->inside_links[i].a >= design->inside_count ||
+            design->inside_links[i].b >= design->inside_count) {
+            return broken(err, name, "a link inside a server leads outside", i);
+        }
+    }
+    return MYR_OK;
+}
+
+static int check_devices(const struct myr_design *design, const char *name, struct myr_err *err)
+{
+    if (design->first_port[0] != 0 ||
+        design->first_port[design->device_count] != design->port_count) {
+        return broken(err, name, "the ports do not cover the devices", 0);
+    }
+    for (uint32_t i = 0; i < design->device_count; i++) {
+        const struct myr_place *place = &design->place[i];
+        if (place->kind >= MYR_DEVICE_KIND_COUNT || place->net > MYR_NET_COUNT ||
+            place->style >= MYR_NAME_STYLE_COUNT ||
+            (place->net == MYR_NET_COUNT && place->style != MYR_NAME_PLAIN)) {
+            return broken(err, name, "a device's place is wrong", i);
+        }
+        if (design->device_type[i] >= design->devtype_count) {
+            return broken(err, name, "a device has no type", i);
+        }
+        uint64_t next = (uint64_t)design->first_port[i] +
+                        design->devtypes[design->device_type[i]].port_count;
+        if (next != design->first_port[i + 1]) {
+            return broken(err, name, "a device's ports do not match its type", i);
+        }
+        if (design->device_rack[i] != MYR_NONE && design->device_rack[i] >= design->rack_count) {
+            return broken(err, name, "a device stands in no rack", i);
+        }
+    }
+    return MYR_OK;
+}
+
+static int check_ports(const struct myr_design *design, const char *name, struct myr_err *err)
+{
+    for (uint32_t device = 0; device < design->device_count; device++) {
+        for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
+            uint32_t link = design->port_link[p];
+            if (design->port_device[p] != device) {
+                return broken(err, name, "a port belongs to two devices", p);
+            }
+            if (link != MYR_NONE && (link >= design->link_count || (design->link_a[link] != p &&
+                                                                    design->link_b[link] != p))) {
+                return broken(err, name, "a port's link does not know it", p);
+            }
+        }
+    }
+    return MYR_OK;
+}
+
+static int check_cabling(const struct myr_design *design, const char *name, struct myr_err *err)
+{
+    if (design->first_link[0] != 0 ||
+        design->first_link[design->cable_count] != design->link_count) {
+        return broken(err, name, "the cables do not cover the links", 0);
+    }
+    for (uint32_t i = 0; i < design->link_count; i++) {
+        uint32_t a = design->link_a[i], b = design->link_b[i];
+        if (a >= design->port_count || b >= design->port_count || a == b ||
+            design->port_link[a] != i || design->port_link[b] != i) {
+            return broken(err, name, "a link's ports do not know it", i);
+        }
+    }
+    for (uint32_t cable = 0; cable < design->cable_count; cable++) {
+        uint32_t first = design->first_link[cable], end = design->first_link[cable + 1];
+        if (first >= end || end > design->link_count ||
+            design->cable_type[cable] >= design->cabletype_count) {
+            return broken(err, name, "a cable is wrong", cable);
+        }
+        for (uint32_t link = first; link < end; link++) {
+            if (design->link_cable[link] != cable) {
+                return broken(err, name, "a link belongs to two cables", link);
+            }
+        }
+    }
+    return MYR_OK;
+}
+
+static bool range_ok(const struct myr_design *design, uint32_t first, uint32_t count)
+{
+    return count <= design->device_count && first <= design->device_count - count;
+}
+
+static int check_networks(const struct myr_design *design, const char *name, struct myr_err *err)
+{
+    const struct myr_design_head *head = design->head;
+    if (!range_ok(design, head->first_node, head->nodes) ||
+        !range_ok(design, head->first_storage, head->storage_servers) ||
+        !range_ok(design, head->first_management, head->management_nodes) ||
+        !range_ok(design, head->first_fabric_manager, head->fabric_managers)) {
+        return broken(err, name, "the nodes lie outside the devices", 0);
+    }
+    for (uint32_t i = 0; i < MYR_NET_COUNT; i++) {
+        const struct myr_network *net = &design->networks[i];
+        if (net->topology >= MYR_TOPOLOGY_COUNT || net->planes == 0 ||
+            !range_ok(design, net->first_leaf, net->leaf) ||
+            !range_ok(design, net->first_spine, net->spine) ||
+            !range_ok(design, net->first_core, net->core) ||
+            !range_ok(design, net->first_access, net->access) ||
+            !range_ok(design, net->first_aggregation, net->aggregation) ||
+            net->dim_count > MYR_SPEC_DIMS_MAX || net->tiers > MYR_SPEC_TIERS_MAX) {
+            return broken(err, name, "a network is wrong", i);
+        }
+    }
+    for (uint32_t i = 0; i < design->domain_count; i++) {
+        const struct myr_domain *domain = &design->domains[i];
+        if (domain->count > design->member_count ||
+            domain->first > design->member_count - domain->count) {
+            return broken(err, name, "a failure domain has members outside", i);
+        }
+    }
+    for (uint32_t i = 0; i < design->member_count; i++) {
+        if (design->domain_devices[i] >= design->device_count) {
+            return broken(err, name, "a failure domain names no device", i);
+        }
+    }
+    return MYR_OK;
+}
+
+int myr_design_check(const struct myr_design *design, const char *name, struct myr_err *err)
+{
+    int r = check_strings(design, name, err);
+    r = r < 0 ? r : check_types(design, name, err);
+    r = r < 0 ? r : check_devices(design, name, err);
+    r = r < 0 ? r : check_ports(design, name, err);
+    r = r < 0 ? r : check_cabling(design, name, err);
+    return r < 0 ? r : check_networks(design, name, err);
+}

@@ -1,0 +1,326 @@
+#include "myriad/model/design.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "design files are little-endian");
+
+enum { SECTION_ALIGN = 64, SECTIONS_MAX = 256, NAME_TAG_BYTES = 8 };
+
+static const char magic[8] = "MYRIAD\r\n"; /* the line end shows a transfer in text mode */
+
+struct file_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t section_count;
+    uint64_t file_bytes;
+    uint32_t table_crc;
+    uint32_t header_crc; /* of everything above */
+};
+
+struct section_entry {
+    char tag[NAME_TAG_BYTES];
+    uint32_t version;
+    uint32_t item_bytes;
+    uint64_t offset;
+    uint64_t bytes;
+    uint32_t crc;
+    uint32_t pad;
+};
+
+_Static_assert(sizeof(struct file_header) == 32, "no hidden padding");
+_Static_assert(sizeof(struct section_entry) == 40, "no hidden padding");
+_Static_assert(sizeof(struct myr_place) == 16, "no hidden padding");
+_Static_assert(sizeof(struct myr_cabletype) == 28, "no hidden padding");
+_Static_assert(sizeof(struct myr_bom_row) == 48, "no hidden padding");
+_Static_assert(sizeof(struct myr_finding) == 20, "no hidden padding");
+
+/* One row a section: where the pointer and the count lie in struct myr_design. */
+struct section {
+    const char *tag;
+    size_t pointer, count;
+    uint32_t item_bytes;
+    uint32_t extra;    /* items beyond the count: 1 for the arrays that end ranges */
+    uint32_t fixed;    /* the count, where it is no field */
+    bool count_comes; /* this section sets the count; the others must agree */
+};
+
+#define COUNTED(tag, pointer, count, sets)                                                        \
+    {tag, offsetof(struct myr_design, pointer), offsetof(struct myr_design, count),               \
+     sizeof(*((struct myr_design *)0)->pointer), 0, 0, sets}
+#define BOUNDED(tag, pointer, count)                                                              \
+    {tag, offsetof(struct myr_design, pointer), offsetof(struct myr_design, count),               \
+     sizeof(*((struct myr_design *)0)->pointer), 1, 0, false}
+#define FIXED(tag, pointer, number)                                                               \
+    {tag, offsetof(struct myr_design, pointer), 0, sizeof(*((struct myr_design *)0)->pointer), 0, \
+     number, false}
+
+static const struct section sections[] = {
+    FIXED("HEAD", head, 1),
+    FIXED("NETWORKS", networks, MYR_NET_COUNT),
+    COUNTED("STRINGS", strings, string_bytes, true),
+    COUNTED("PLACES", place, device_count, true),
+    COUNTED("DEVTYPE", device_type, device_count, false),
+    BOUNDED("DEVPORT", first_port, device_count),
+    COUNTED("DEVRACK", device_rack, device_count, false),
+    COUNTED("PORTDEV", port_device, port_count, true),
+    COUNTED("PORTLINK", port_link, port_count, false),
+    COUNTED("LINKA", link_a, link_count, true),
+    COUNTED("LINKB", link_b, link_count, false),
+    COUNTED("LINKCABL", link_cable, link_count, false),
+    COUNTED("CABLTYPE", cable_type, cable_count, true),
+    BOUNDED("CABLLINK", first_link, cable_count),
+    COUNTED("DEVTYPES", devtypes, devtype_count, true),
+    COUNTED("CABTYPES", cabletypes, cabletype_count, true),
+    COUNTED("INSIDES", insides, inside_count, true),
+    COUNTED("INLINKS", inside_links, inside_link_count, true),
+    COUNTED("BOM", bom, bom_count, true),
+    COUNTED("FINDINGS", findings, finding_count, true),
+    COUNTED("RACKS", racks, rack_count, true),
+    COUNTED("POWER", power, power_count, true),
+    COUNTED("COOLING", cooling, cooling_count, true),
+    COUNTED("TRAYS", trays, tray_count, true),
+    COUNTED("DOMAINS", domains, domain_count, true),
+    COUNTED("MEMBERS", domain_devices, member_count, true),
+};
+
+enum { SECTION_COUNT = MYR_ARRAY_COUNT(sections) };
+
+static void **pointer_of(struct myr_design *design, const struct section *section)
+{
+    return (void **)((char *)design + section->pointer);
+}
+
+static uint32_t *count_of(struct myr_design *design, const struct section *section)
+{
+    return (uint32_t *)((char *)design + section->count);
+}
+
+static uint64_t item_count(const struct myr_design *design, const struct section *section)
+{
+    if (section->fixed) {
+        return section->fixed;
+    }
+    return (uint64_t)*count_of((struct myr_design *)design, section) + section->extra;
+}
+
+static uint32_t crc_of(const void *data, size_t bytes)
+{
+    return (uint32_t)crc32_z(0, data, bytes);
+}
+
+static uint64_t aligned(uint64_t offset)
+{
+    return (offset + SECTION_ALIGN - 1) / SECTION_ALIGN * SECTION_ALIGN;
+}
+
+int myr_design_write(const struct myr_design *design, const char *path, struct myr_err *err)
+{
+    struct section_entry table[SECTION_COUNT] = {0};
+    uint64_t offset = aligned(sizeof(struct file_header) + sizeof(table));
+    for (uint32_t i = 0; i < SECTION_COUNT; i++) {
+        const void *data = *pointer_of((struct myr_design *)design, &sections[i]);
+        uint64_t bytes = item_count(design, &sections[i]) * sections[i].item_bytes;
+        memcpy(table[i].tag, sections[i].tag, strlen(sections[i].tag));
+        table[i].version = MYR_DESIGN_VERSION;
+        table[i].item_bytes = sections[i].item_bytes;
+        table[i].offset = offset;
+        table[i].bytes = bytes;
+        table[i].crc = bytes ? crc_of(data, bytes) : 0;
+        offset = aligned(offset + bytes);
+    }
+    struct file_header header = {.version = MYR_DESIGN_VERSION,
+                                 .section_count = SECTION_COUNT,
+                                 .file_bytes = offset,
+                                 .table_crc = crc_of(table, sizeof(table))};
+    memcpy(header.magic, magic, sizeof(magic));
+    header.header_crc = crc_of(&header, offsetof(struct file_header, header_crc));
+
+    struct myr_outfile file;
+    int r = myr_outfile_open(&file, path, err);
+    if (r < 0) {
+        return r;
+    }
+    static const char zeros[SECTION_ALIGN];
+    myr_outfile_write(&file, &header, sizeof(header));
+    myr_outfile_write(&file, table, sizeof(table));
+    uint64_t at = sizeof(header) + sizeof(table);
+    for (uint32_t i = 0; i < SECTION_COUNT; i++) {
+        myr_outfile_write(&file, zeros, table[i].offset - at);
+        myr_outfile_write(&file, *pointer_of((struct myr_design *)design, &sections[i]),
+                          table[i].bytes);
+        at = table[i].offset + table[i].bytes;
+    }
+    myr_outfile_write(&file, zeros, header.file_bytes - at);
+    return myr_outfile_commit(&file, err);
+}
+
+static int damaged(struct myr_err *err, const char *name, const char *what)
+{
+    int r = myr_err_set(err, MYR_ECORRUPT, "%s:1:1: not a usable design file: %s", name, what);
+    myr_err_hint(err, "write it again with: myriad plan SPEC --out DIR");
+    return r;
+}
+
+static int check_header(const struct file_header *header, size_t bytes, const char *name,
+                        struct myr_err *err)
+{
+    if (bytes < sizeof(*header) || memcmp(header->magic, magic, sizeof(magic)) != 0) {
+        return damaged(err, name, "it does not begin like one");
+    }
+    if (header->version != MYR_DESIGN_VERSION) {
+        return myr_err_set(err, MYR_EVERSION,
+                           "%s:1:1: design file of version %u, this program reads version %d", name,
+                           header->version, MYR_DESIGN_VERSION);
+    }
+    if (header->header_crc != crc_of(header, offsetof(struct file_header, header_crc))) {
+        return damaged(err, name, "the header's checksum is wrong");
+    }
+    if (header->file_bytes != bytes) {
+        return damaged(err, name, "it is cut off or has grown");
+    }
+    if (header->section_count > SECTIONS_MAX ||
+        sizeof(*header) + header->section_count * sizeof(struct section_entry) > bytes) {
+        return damaged(err, name, "its table of sections does not fit");
+    }
+    return MYR_OK;
+}
+
+static const struct section *section_named(const char tag[NAME_TAG_BYTES])
+{
+    for (uint32_t i = 0; i < SECTION_COUNT; i++) {
+        char padded[NAME_TAG_BYTES] = {0};
+        memcpy(padded, sections[i].tag, strlen(sections[i].tag));
+        if (memcmp(padded, tag, sizeof(padded)) == 0) {
+            return &sections[i];
+        }
+    }
+    return NULL;
+}
+
+/* Points the design's array at the section. Counts are compared once all are known. */
+static int take_section(struct myr_design *design, const struct section_entry *entry,
+                        const struct section *section, void *image, size_t bytes, const char *name,
+                        struct myr_err *err)
+{
+    if (entry->offset % SECTION_ALIGN || entry->offset > bytes ||
+        entry->bytes > bytes - entry->offset) {
+        return damaged(err, name, "a section lies outside the file");
+    }
+    void *data = (char *)image + entry->offset;
+    if (entry->crc != (entry->bytes ? crc_of(data, entry->bytes) : 0)) {
+        return damaged(err, name, "a section's checksum is wrong");
+    }
+    if (entry->item_bytes != section->item_bytes || entry->bytes % section->item_bytes) {
+        return damaged(err, name, "a section has items of another size");
+    }
+    if (*pointer_of(design, section)) {
+        return damaged(err, name, "a section comes twice");
+    }
+    *pointer_of(design, section) = data;
+    if (section->count_comes) {
+        uint64_t count = entry->bytes / section->item_bytes;
+        if (count >= MYR_NONE) {
+            return damaged(err, name, "a section is too long");
+        }
+        *count_of(design, section) = (uint32_t)count;
+    }
+    return MYR_OK;
+}
+
+int myr_design_parse(struct myr_design *ret, void *image, size_t bytes, const char *name,
+                     struct myr_err *err)
+{
+    const struct file_header *header = image;
+    int r = check_header(header, bytes, name, err);
+    if (r < 0) {
+        return r;
+    }
+    const struct section_entry *table = (const void *)(header + 1);
+    if (header->table_crc != crc_of(table, header->section_count * sizeof(*table))) {
+        return damaged(err, name, "the checksum of its table of sections is wrong");
+    }
+    struct myr_design design = {0};
+    const struct section_entry *entries[SECTION_COUNT] = {0};
+    for (uint32_t i = 0; i < header->section_count; i++) {
+        const struct section *section = section_named(table[i].tag);
+        if (!section) {
+            continue; /* from a newer program */
+        }
+        entries[section - sections] = &table[i];
+        r = take_section(&design, &table[i], section, image, bytes, name, err);
+        if (r < 0) {
+            return r;
+        }
+    }
+    for (uint32_t i = 0; i < SECTION_COUNT; i++) {
+        if (!entries[i]) {
+            return damaged(err, name, "a section is missing");
+        }
+        if (entries[i]->bytes != item_count(&design, &sections[i]) * sections[i].item_bytes) {
+            return damaged(err, name, "two sections disagree about a count");
+        }
+    }
+    r = myr_design_check(&design, name, err);
+    if (r == MYR_OK) {
+        *ret = design;
+    }
+    return r;
+}
+
+static int map_file(const char *path, void **ret, size_t *ret_bytes, struct myr_err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return myr_err_errno(err, "cannot open", path);
+    }
+    struct stat st;
+    int r = MYR_OK;
+    if (fstat(fd, &st) < 0) {
+        r = myr_err_errno(err, "cannot read", path);
+    } else if (!S_ISREG(st.st_mode) || st.st_size == 0) {
+        r = damaged(err, path, st.st_size == 0 ? "it is empty" : "it is no regular file");
+    } else {
+        /* Private and writable by nobody: a design is immutable. */
+        void *mapping = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (mapping == MAP_FAILED) {
+            r = myr_err_errno(err, "cannot map", path);
+        } else {
+            *ret = mapping;
+            *ret_bytes = (size_t)st.st_size;
+        }
+    }
+    close(fd);
+    return r;
+}
+
+int myr_design_open(struct myr_design *ret, const char *path, struct myr_err *err)
+{
+    void *mapping = NULL;
+    size_t bytes = 0;
+    int r = map_file(path, &mapping, &bytes, err);
+    if (r < 0) {
+        return r;
+    }
+    r = myr_design_parse(ret, mapping, bytes, path, err);
+    if (r < 0) {
+        munmap(mapping, bytes);
+        return r;
+    }
+    ret->mapping = mapping;
+    ret->mapping_bytes = bytes;
+    return MYR_OK;
+}
+
+void myr_design_close(struct myr_design *design)
+{
+    if (design->mapping) {
+        munmap(design->mapping, design->mapping_bytes);
+    }
+    *design = (struct myr_design){0};
+}

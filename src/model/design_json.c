@@ -1,0 +1,140 @@
+#include "myriad/model/design.h"
+
+#include "myriad/text/json.h"
+
+/*
+ * The design as JSON for other programs. Devices and links are written one object a line by hand:
+ * there are hundreds of thousands, and nothing in them needs escaping.
+ */
+
+static void put_devices(const struct myr_design *design, struct myr_outfile *file,
+                        struct myr_buf *buf)
+{
+    myr_buf_put_lit(buf, ",\n\"devices\": [");
+    for (uint32_t i = 0; i < design->device_count; i++) {
+        const struct myr_devtype *type = &design->devtypes[design->device_type[i]];
+        myr_buf_puts(buf, i ? ",\n{\"id\":" : "\n{\"id\":");
+        myr_buf_put_u64(buf, i);
+        myr_buf_put_lit(buf, ",\"name\":\"");
+        myr_design_name(design, i, buf);
+        myr_buf_put_lit(buf, "\",\"part\":");
+        myr_json_quote(buf, myr_str_from(myr_design_str(design, type->part)));
+        myr_buf_put_lit(buf, ",\"first_port\":");
+        myr_buf_put_u64(buf, design->first_port[i]);
+        myr_buf_put_lit(buf, ",\"ports\":");
+        myr_buf_put_u64(buf, type->port_count);
+        myr_buf_putc(buf, '}');
+        myr_outfile_drain(file, buf);
+    }
+    myr_buf_put_lit(buf, "\n]");
+}
+
+static void put_port(const struct myr_design *design, struct myr_buf *buf, char side,
+                     uint32_t port)
+{
+    myr_buf_put_lit(buf, ",\"");
+    myr_buf_putc(buf, side);
+    myr_buf_put_lit(buf, "\":\"");
+    myr_design_name(design, design->port_device[port], buf);
+    myr_buf_put_lit(buf, "\",\"");
+    myr_buf_putc(buf, side);
+    myr_buf_put_lit(buf, "_port\":\"");
+    myr_design_port_name(design, port, buf);
+    myr_buf_putc(buf, '"');
+}
+
+static void put_links(const struct myr_design *design, struct myr_outfile *file,
+                      struct myr_buf *buf)
+{
+    myr_buf_put_lit(buf, ",\n\"links\": [");
+    for (uint32_t i = 0; i < design->link_count; i++) {
+        myr_buf_puts(buf, i ? ",\n{\"id\":" : "\n{\"id\":");
+        myr_buf_put_u64(buf, i);
+        myr_buf_put_lit(buf, ",\"cable\":");
+        myr_buf_put_u64(buf, design->link_cable[i]);
+        myr_buf_put_lit(buf, ",\"type\":");
+        myr_buf_put_u64(buf, design->cable_type[design->link_cable[i]]);
+        put_port(design, buf, 'a', design->link_a[i]);
+        put_port(design, buf, 'b', design->link_b[i]);
+        myr_buf_putc(buf, '}');
+        myr_outfile_drain(file, buf);
+    }
+    myr_buf_put_lit(buf, "\n]");
+}
+
+static void put_cabletypes(const struct myr_design *design, struct myr_json *json)
+{
+    myr_json_list(json, "cable_types");
+    for (uint32_t i = 0; i < design->cabletype_count; i++) {
+        const struct myr_cabletype *type = &design->cabletypes[i];
+        myr_json_object(json, NULL);
+        myr_json_text(json, "network", myr_net_names[type->net]);
+        myr_json_text(json, "layer", myr_layer_names[type->layer]);
+        myr_json_text(json, "part", myr_design_str(design, type->part));
+        myr_json_text(json, "optic_a", myr_design_str(design, type->optic_a));
+        myr_json_text(json, "optic_b", myr_design_str(design, type->optic_b));
+        myr_json_u64(json, "gbps", type->gbps);
+        myr_json_double(json, "length_m", type->length_mm / 1000.0, 3);
+        myr_json_u64(json, "legs", type->legs);
+        myr_json_end(json);
+    }
+    myr_json_end(json);
+}
+
+static void put_insides(const struct myr_design *design, struct myr_json *json)
+{
+    static const char *const kinds[MYR_INSIDE_KIND_COUNT] = {
+        "numa", "pcie_switch", "gpu", "nic", "scale_up_switch", "dpu"};
+    myr_json_list(json, "node_parts");
+    for (uint32_t i = 0; i < design->inside_count; i++) {
+        const struct myr_inside *inside = &design->insides[i];
+        myr_json_object(json, NULL);
+        myr_json_text(json, "kind", kinds[inside->kind]);
+        myr_json_u64(json, "index", inside->index);
+        myr_json_u64(json, "numa", inside->numa);
+        if (inside->kind == MYR_INSIDE_NIC && inside->net < MYR_NET_COUNT) {
+            myr_json_text(json, "network", myr_net_names[inside->net]);
+        }
+        myr_json_end(json);
+    }
+    myr_json_end(json);
+    myr_json_list(json, "node_links");
+    for (uint32_t i = 0; i < design->inside_link_count; i++) {
+        myr_json_object(json, NULL);
+        myr_json_u64(json, "a", design->inside_links[i].a);
+        myr_json_u64(json, "b", design->inside_links[i].b);
+        myr_json_u64(json, "gbps", design->inside_links[i].gbps);
+        myr_json_end(json);
+    }
+    myr_json_end(json);
+}
+
+int myr_design_write_json(const struct myr_design *design, const char *path, struct myr_err *err)
+{
+    struct myr_outfile file;
+    int r = myr_outfile_open(&file, path, err);
+    if (r < 0) {
+        return r;
+    }
+    const struct myr_design_head *head = design->head;
+    struct myr_buf buf = {0};
+    struct myr_json json;
+    myr_json_init(&json, &buf, MYR_JSON_PRETTY);
+    myr_json_object(&json, NULL);
+    myr_json_u64(&json, "version", MYR_DESIGN_VERSION);
+    myr_json_text(&json, "name", myr_design_str(design, head->name));
+    myr_json_u64(&json, "servers", head->servers);
+    myr_json_u64(&json, "nodes", head->nodes);
+    myr_json_u64(&json, "gpus", head->gpus);
+    myr_json_u64(&json, "gpus_per_node", head->gpus_per_node);
+    myr_json_u64(&json, "scale_up_gpus", head->scale_up_gpus);
+    put_cabletypes(design, &json);
+    put_insides(design, &json);
+    /* The two long lists are put in front of the closing brace by hand. */
+    put_devices(design, &file, &buf);
+    put_links(design, &file, &buf);
+    myr_buf_put_lit(&buf, "\n}\n");
+    myr_outfile_write(&file, buf.data, buf.len);
+    myr_buf_done(&buf);
+    return myr_outfile_commit(&file, err);
+}

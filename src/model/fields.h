@@ -1,0 +1,59 @@
+/*
+ * fields: reads a map of a document into a struct by a table, one row per key.
+ *
+ * The row gives key, type, place and range, so that catalogue and spec are tables instead of code,
+ * and an unknown key is always found. Absent keys leave the struct as it was: defaults are set
+ * before, and a user's part overrides single fields of a built-in one.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "myriad/base.h"
+#include "myriad/text/doc.h"
+
+enum field_type {
+    FIELD_U32,
+    FIELD_U64,
+    FIELD_DOUBLE,
+    FIELD_TEXT,   /* const char *, copied into the arena */
+    FIELD_BOOL,
+    FIELD_CHOICE, /* uint32_t */
+    FIELD_SPEEDS, /* struct myr_speeds */
+    FIELD_NODE,   /* const struct myr_doc *: read by the caller */
+};
+
+struct field {
+    const char *key;
+    enum field_type type;
+    size_t offset;
+    double min, max;
+    const char *const *choices;
+    uint32_t choice_count;
+};
+
+#define FIELD_ROW_U32(key, type, member, min, max) \
+    {key, FIELD_U32, offsetof(type, member), min, max, NULL, 0}
+#define FIELD_ROW_U64(key, type, member, min, max) \
+    {key, FIELD_U64, offsetof(type, member), min, max, NULL, 0}
+#define FIELD_ROW_DOUBLE(key, type, member, min, max) \
+    {key, FIELD_DOUBLE, offsetof(type, member), min, max, NULL, 0}
+#define FIELD_ROW_TEXT(key, type, member)     {key, FIELD_TEXT, offsetof(type, member), 0, 0, NULL, 0}
+#define FIELD_ROW_BOOL(key, type, member)     {key, FIELD_BOOL, offsetof(type, member), 0, 0, NULL, 0}
+#define FIELD_ROW_SPEEDS(key, type, member)   {key, FIELD_SPEEDS, offsetof(type, member), 0, 0, NULL, 0}
+#define FIELD_ROW_NODE(key, type, member)     {key, FIELD_NODE, offsetof(type, member), 0, 0, NULL, 0}
+#define FIELD_ROW_CHOICE(key, type, member, names) \
+    {key, FIELD_CHOICE, offsetof(type, member), 0, 0, names, MYR_ARRAY_COUNT(names)}
+
+#define FIELD_TABLES_MAX 3
+
+struct field_table {
+    const struct field *fields;
+    uint32_t count;
+    void *target; /* the struct that the offsets of this table are in */
+};
+
+/* Reads 'map' by all tables together; a key that none has is an error that names the nearest. */
+MYR_MUST_USE int fields_read(struct myr_arena *arena, const struct myr_doc *map, const char *what,
+                             const struct field_table *tables, uint32_t table_count,
+                             struct myr_err *err);

@@ -1,0 +1,278 @@
+#include "plan_internal.h"
+
+/*
+ * Proves the finished design. Nothing here uses the builder's formulas: degrees, multiplicities,
+ * rails, reachability, diameter and bisection are counted again from ports and links, and compared
+ * with what the closed forms promised. A difference is a finding of severity error.
+ */
+
+struct walk {
+    uint32_t *distance; /* by device, in switch hops; MYR_NONE: not reached */
+    uint32_t *queue;
+};
+
+static bool is_switch(const struct myr_design *design, uint32_t device)
+{
+    uint8_t kind = design->place[device].kind;
+    return kind != MYR_DEVICE_NODE && kind != MYR_DEVICE_STORAGE &&
+           kind != MYR_DEVICE_MANAGEMENT && kind != MYR_DEVICE_FABRIC_MANAGER;
+}
+
+static uint32_t peer_device(const struct myr_design *design, uint32_t port)
+{
+    uint32_t peer = myr_design_peer(design, port);
+    return peer == MYR_NONE ? MYR_NONE : design->port_device[peer];
+}
+
+/* Breadth first over switches; returns how many were reached. */
+static uint32_t walk_from(const struct myr_design *design, struct walk *walk, uint32_t start)
+{
+    uint32_t head = 0, tail = 0;
+    walk->distance[start] = 0;
+    walk->queue[tail++] = start;
+    while (head < tail) {
+        uint32_t device = walk->queue[head++];
+        for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
+            uint32_t other = peer_device(design, p);
+            if (other != MYR_NONE && is_switch(design, other) &&
+                walk->distance[other] == MYR_NONE) {
+                walk->distance[other] = walk->distance[device] + 1;
+                walk->queue[tail++] = other;
+            }
+        }
+    }
+    return tail;
+}
+
+static void structure(struct plan *plan, const struct net_plan *net, const char *what,
+                      uint64_t found, uint64_t promised)
+{
+    if (found != promised) {
+        plan_finding(plan, MYR_SEVERITY_ERROR, "structure", myr_net_names[net->id],
+                     "report this: the builder and the checker disagree",
+                     "%s: counted %llu, planned %llu", what, (unsigned long long)found,
+                     (unsigned long long)promised);
+    }
+}
+
+static uint32_t host_switches(const struct net_plan *net)
+{
+    return net->out.leaf ? net->out.leaf : net->out.access;
+}
+
+/* Every fabric is in one piece, and no two of its host switches are farther than promised. */
+static void check_distances(struct plan *plan, const struct net_plan *net)
+{
+    const struct myr_design *design = &plan->design;
+    const struct myr_network *out = &net->out;
+    uint32_t first = out->leaf ? out->first_leaf : out->first_access;
+    uint32_t count = host_switches(net);
+    struct myr_arena arena;
+    myr_arena_init(&arena);
+    struct walk walk = {MYR_ARENA_NEW(&arena, uint32_t, design->device_count),
+                        MYR_ARENA_NEW(&arena, uint32_t, design->device_count)};
+    uint32_t pieces = 0, farthest = 0;
+    for (uint32_t i = 0; i < design->device_count; i++) {
+        walk.distance[i] = MYR_NONE;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (walk.distance[first + i] != MYR_NONE) {
+            continue;
+        }
+        uint32_t reached = walk_from(design, &walk, first + i);
+        pieces++;
+        for (uint32_t k = 0; k < reached; k++) {
+            uint32_t device = walk.queue[k];
+            bool holds_hosts = device >= first && device < first + count;
+            if (holds_hosts && walk.distance[device] > farthest) {
+                farthest = walk.distance[device];
+            }
+        }
+    }
+    uint32_t fabrics = out->leaf ? out->planes * out->units : 1;
+    structure(plan, net, "separate fabrics", pieces, fabrics);
+    if (farthest > out->diameter_hops) {
+        structure(plan, net, "diameter in hops", farthest, out->diameter_hops);
+    }
+    myr_arena_done(&arena);
+}
+
+struct multiplicity {
+    uint32_t least, most;
+};
+
+/* Links between neighbours on two tiers: equal everywhere in a regular fabric. */
+static struct multiplicity count_pairs(const struct plan *plan, uint32_t first, uint32_t count,
+                                       enum myr_port_role role, uint32_t *scratch)
+{
+    const struct myr_design *design = &plan->design;
+    struct multiplicity found = {MYR_NONE, 0};
+    for (uint32_t device = first; device < first + count; device++) {
+        uint32_t begin = design->first_port[device], end = design->first_port[device + 1];
+        for (uint32_t pass = 0; pass < 2; pass++) {
+            for (uint32_t p = begin; p < end; p++) {
+                uint32_t other = peer_device(design, p);
+                if (other == MYR_NONE || myr_design_port_group(design, p)->role != role) {
+                    continue;
+                }
+                if (pass == 0) {
+                    scratch[other]++;
+                } else if (scratch[other]) {
+                    uint32_t links = scratch[other];
+                    found.least = links < found.least ? links : found.least;
+                    found.most = links > found.most ? links : found.most;
+                    scratch[other] = 0;
+                }
+            }
+        }
+    }
+    return found;
+}
+
+static void check_multiplicity(struct plan *plan, const struct net_plan *net, uint32_t first,
+                               uint32_t count, const char *between, uint32_t *scratch)
+{
+    if (count == 0) {
+        return;
+    }
+    struct multiplicity found = count_pairs(plan, first, count, MYR_PORT_UP, scratch);
+    if (found.most == 0 || found.least == found.most) {
+        return;
+    }
+    bool expected = net->out.fill == MYR_FILL_DENSE;
+    plan_finding(plan, expected ? MYR_SEVERITY_INFO : MYR_SEVERITY_WARNING, "uneven-links",
+                 myr_net_names[net->id], "fill: regular makes every pair equal",
+                 "%s: %u to %u links between a pair", between, found.least, found.most);
+    if (found.most - found.least > 1 && expected) {
+        structure(plan, net, "spread of links between pairs", found.most - found.least, 1);
+    }
+}
+
+/* Rail k of every node of a group ends on that group's leaf k, and on no other. */
+static void check_rails(struct plan *plan, const struct net_plan *net)
+{
+    const struct myr_design *design = &plan->design;
+    const struct myr_network *out = &net->out;
+    uint64_t wrong = 0;
+    for (uint32_t leaf = 0; leaf < out->leaf; leaf++) {
+        uint32_t device = out->first_leaf + leaf;
+        uint32_t rail = out->topology == MYR_TOPOLOGY_RAIL_ONLY ? design->place[device].unit
+                                                                : design->place[device].ordinal;
+        for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
+            uint32_t peer = myr_design_peer(design, p);
+            if (peer == MYR_NONE ||
+                design->place[design->port_device[peer]].kind != MYR_DEVICE_NODE) {
+                continue;
+            }
+            const struct myr_port_group *group = myr_design_port_group(design, peer);
+            uint32_t index = peer - design->first_port[design->port_device[peer]] - group->first;
+            wrong += index / out->planes % out->rails != rail;
+        }
+    }
+    structure(plan, net, "NICs on a leaf of another rail", wrong, 0);
+}
+
+/* Capacity of each layer, counted link by link; half of the least is the bisection of a Clos. */
+static uint64_t count_bisection(const struct plan *plan, const struct net_plan *net)
+{
+    const struct myr_design *design = &plan->design;
+    const struct myr_network *out = &net->out;
+    uint64_t capacity[MYR_LAYER_COUNT] = {0};
+    uint64_t crossing = 0;
+    uint32_t longest = 0;
+    for (uint32_t i = 1; i < out->dim_count; i++) {
+        longest = out->dims[i] > out->dims[longest] ? i : longest;
+    }
+    for (uint32_t link = 0; link < design->link_count; link++) {
+        const struct myr_cabletype *type =
+            &plan->cabletypes.items[design->cable_type[design->link_cable[link]]];
+        if (type->net != net->id) {
+            continue;
+        }
+        capacity[type->layer] += type->gbps;
+        const struct myr_place *a = &design->place[design->port_device[design->link_a[link]]];
+        const struct myr_place *b = &design->place[design->port_device[design->link_b[link]]];
+        const uint32_t at_a[] = {a->pod, a->unit, a->ordinal};
+        const uint32_t at_b[] = {b->pod, b->unit, b->ordinal};
+        if (type->layer == MYR_LAYER_GLOBAL) {
+            uint32_t half = out->groups / 2;
+            crossing += (a->pod < half) != (b->pod < half) ? type->gbps : 0;
+        } else if (type->layer == MYR_LAYER_LOCAL && out->dim_count) {
+            uint32_t half = out->dims[longest] / 2;
+            crossing += (at_a[longest] < half) != (at_b[longest] < half) ? type->gbps : 0;
+        }
+    }
+    uint64_t least = capacity[MYR_LAYER_HOST] / 2;
+    if (out->dim_count || out->groups > 1) {
+        bool clos = out->topology == MYR_TOPOLOGY_RAIL;
+        return clos || crossing > least ? least : crossing;
+    }
+    return least;
+}
+
+static void check_bisection(struct plan *plan, const struct net_plan *net)
+{
+    const struct myr_network *out = &net->out;
+    uint64_t found = count_bisection(plan, net);
+    bool clos = out->topology != MYR_TOPOLOGY_DRAGONFLY && out->topology != MYR_TOPOLOGY_TORUS &&
+                out->topology != MYR_TOPOLOGY_DRAGONFLY_PLUS;
+    if (clos) {
+        uint64_t layers[] = {(uint64_t)out->links[MYR_LAYER_FABRIC] * out->fabric_gbps / 2,
+                             (uint64_t)out->links[MYR_LAYER_CORE] * out->fabric_gbps / 2};
+        for (uint32_t i = 0; i < MYR_ARRAY_COUNT(layers); i++) {
+            found = layers[i] && layers[i] < found ? layers[i] : found;
+        }
+    }
+    structure(plan, net, "bisection in Gb/s", found, out->bisection_gbps);
+}
+
+/* Cables and links by layer, counted from the arrays: these are the numbers that are printed. */
+static void count_layers(struct plan *plan)
+{
+    const struct myr_design *design = &plan->design;
+    for (uint32_t cable = 0; cable < design->cable_count; cable++) {
+        const struct myr_cabletype *type = &plan->cabletypes.items[design->cable_type[cable]];
+        struct myr_network *out = &plan->nets[type->net].out;
+        out->cables[type->layer]++;
+        out->links[type->layer] += design->first_link[cable + 1] - design->first_link[cable];
+        out->copper_cables += type->medium == MYR_MEDIUM_COPPER && type->part;
+    }
+}
+
+static void check_net(struct plan *plan, struct net_plan *net, uint32_t *scratch)
+{
+    const struct myr_network *out = &net->out;
+    uint64_t links = 0;
+    for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {
+        links += out->links[layer];
+    }
+    structure(plan, net, "links", links, net->link_total);
+    structure(plan, net, "host links", out->links[MYR_LAYER_HOST],
+              (uint64_t)net->endpoints * out->planes);
+    check_distances(plan, net);
+    check_bisection(plan, net);
+    if (out->topology == MYR_TOPOLOGY_ACCESS) {
+        return;
+    }
+    check_multiplicity(plan, net, out->first_leaf, out->leaf, "leaf to spine", scratch);
+    check_multiplicity(plan, net, out->first_spine, out->spine, "spine to core", scratch);
+    if (out->topology == MYR_TOPOLOGY_RAIL || out->topology == MYR_TOPOLOGY_RAIL_ONLY) {
+        check_rails(plan, net);
+    }
+}
+
+int plan_check(struct plan *plan, struct myr_err *err)
+{
+    (void)err;
+    struct myr_arena arena;
+    myr_arena_init(&arena);
+    uint32_t *scratch = MYR_ARENA_NEW(&arena, uint32_t, plan->design.device_count);
+    count_layers(plan);
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        if (plan->nets[id].present) {
+            check_net(plan, &plan->nets[id], scratch);
+        }
+    }
+    myr_arena_done(&arena);
+    return MYR_OK;
+}

@@ -1,0 +1,220 @@
+#include "myriad/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/*
+ * The files of a plan. Cable and label lists have one row a cable (hundreds of thousands), so names
+ * are made once per device and copied.
+ */
+
+struct names {
+    struct myr_buf text;
+    uint32_t *start; /* by device; device_count + 1 */
+};
+
+static void names_init(struct names *names, const struct myr_design *design)
+{
+    *names = (struct names){0};
+    names->start = myr_xrealloc(NULL, (size_t)design->device_count + 1, sizeof(uint32_t));
+    for (uint32_t device = 0; device < design->device_count; device++) {
+        names->start[device] = (uint32_t)names->text.len;
+        myr_design_name(design, device, &names->text);
+    }
+    names->start[design->device_count] = (uint32_t)names->text.len;
+}
+
+static void names_done(struct names *names)
+{
+    myr_buf_done(&names->text);
+    free(names->start);
+}
+
+static void put_device(struct myr_buf *buf, const struct names *names, uint32_t device)
+{
+    myr_buf_put(buf, names->text.data + names->start[device],
+                names->start[device + 1] - names->start[device]);
+}
+
+static void put_meters(struct myr_buf *buf, uint32_t length_mm)
+{
+    myr_buf_put_u64(buf, length_mm / 1000);
+    if (length_mm % 1000) {
+        myr_buf_putc(buf, '.');
+        myr_buf_put_u64(buf, length_mm % 1000 / 100);
+    }
+}
+
+static void put_end(struct myr_buf *buf, const struct myr_design *design,
+                    const struct names *names, uint32_t port)
+{
+    put_device(buf, names, design->port_device[port]);
+    myr_buf_putc(buf, ',');
+    myr_design_port_name(design, port, buf);
+    myr_buf_putc(buf, ',');
+}
+
+/* The part of a row that all cables of one type share, made once. */
+static void type_tail(struct myr_buf *buf, const struct myr_design *design,
+                      const struct myr_cabletype *type)
+{
+    static const char *const media[] = {"copper", "multimode", "singlemode"};
+    myr_buf_put_u64(buf, type->gbps);
+    myr_buf_putc(buf, ',');
+    myr_buf_puts(buf, myr_design_str(design, type->part));
+    myr_buf_putc(buf, ',');
+    put_meters(buf, type->length_mm);
+    myr_buf_putc(buf, ',');
+    myr_buf_puts(buf, media[type->medium]);
+    myr_buf_putc(buf, ',');
+    myr_buf_puts(buf, myr_design_str(design, type->optic_a));
+    myr_buf_putc(buf, ',');
+    myr_buf_puts(buf, myr_design_str(design, type->optic_b));
+    myr_buf_putc(buf, '\n');
+}
+
+static int write_cables(const struct myr_design *design, const struct names *names,
+                        const char *path, struct myr_err *err)
+{
+    struct myr_outfile file;
+    int r = myr_outfile_open(&file, path, err);
+    if (r < 0) {
+        return r;
+    }
+    struct myr_buf tails[64] = {0}, buf = {0};
+    uint32_t kinds = design->cabletype_count < 64 ? design->cabletype_count : 64;
+    for (uint32_t i = 0; i < kinds; i++) {
+        type_tail(&tails[i], design, &design->cabletypes[i]);
+    }
+    myr_buf_put_lit(&buf, "cable,link,network,layer,a_device,a_port,b_device,b_port,gbps,part,"
+                          "length_m,medium,optic_a,optic_b\n");
+    for (uint32_t link = 0; link < design->link_count; link++) {
+        uint32_t cable = design->link_cable[link];
+        const struct myr_cabletype *type = &design->cabletypes[design->cable_type[cable]];
+        myr_buf_put_u64_pad(&buf, cable, 8);
+        myr_buf_putc(&buf, ',');
+        myr_buf_put_u64_pad(&buf, link, 8);
+        myr_buf_putc(&buf, ',');
+        myr_buf_puts(&buf, myr_net_names[type->net]);
+        myr_buf_putc(&buf, ',');
+        myr_buf_puts(&buf, myr_layer_names[type->layer]);
+        myr_buf_putc(&buf, ',');
+        put_end(&buf, design, names, design->link_a[link]);
+        put_end(&buf, design, names, design->link_b[link]);
+        if (design->cable_type[cable] < kinds) {
+            const struct myr_buf *tail = &tails[design->cable_type[cable]];
+            myr_buf_put(&buf, tail->data, tail->len);
+        } else {
+            type_tail(&buf, design, type);
+        }
+        myr_outfile_drain(&file, &buf);
+    }
+    myr_outfile_write(&file, buf.data, buf.len);
+    for (uint32_t i = 0; i < kinds; i++) {
+        myr_buf_done(&tails[i]);
+    }
+    myr_buf_done(&buf);
+    return myr_outfile_commit(&file, err);
+}
+
+/* What is printed on the flag at one end: where it goes, where it comes from, which cable it is. */
+static void put_label(struct myr_buf *buf, const struct myr_design *design,
+                      const struct names *names, uint32_t cable, char side, uint32_t here,
+                      uint32_t there)
+{
+    myr_buf_put_u64_pad(buf, cable, 8);
+    myr_buf_putc(buf, ',');
+    myr_buf_putc(buf, side);
+    myr_buf_putc(buf, ',');
+    put_end(buf, design, names, here);
+    put_device(buf, names, design->port_device[here]);
+    myr_buf_putc(buf, ':');
+    myr_design_port_name(design, here, buf);
+    myr_buf_put_lit(buf, " -> ");
+    put_device(buf, names, design->port_device[there]);
+    myr_buf_putc(buf, ':');
+    myr_design_port_name(design, there, buf);
+    myr_buf_putc(buf, '\n');
+}
+
+static int write_labels(const struct myr_design *design, const struct names *names,
+                        const char *path, struct myr_err *err)
+{
+    struct myr_outfile file;
+    int r = myr_outfile_open(&file, path, err);
+    if (r < 0) {
+        return r;
+    }
+    struct myr_buf buf = {0};
+    myr_buf_put_lit(&buf, "cable,end,device,port,label\n");
+    for (uint32_t link = 0; link < design->link_count; link++) {
+        uint32_t cable = design->link_cable[link];
+        put_label(&buf, design, names, cable, 'A', design->link_a[link], design->link_b[link]);
+        put_label(&buf, design, names, cable, 'B', design->link_b[link], design->link_a[link]);
+        myr_outfile_drain(&file, &buf);
+    }
+    myr_outfile_write(&file, buf.data, buf.len);
+    myr_buf_done(&buf);
+    return myr_outfile_commit(&file, err);
+}
+
+static int write_text(const char *path, const struct myr_buf *text, struct myr_err *err)
+{
+    struct myr_outfile file;
+    int r = myr_outfile_open(&file, path, err);
+    if (r < 0) {
+        return r;
+    }
+    myr_outfile_write(&file, text->data, text->len);
+    return myr_outfile_commit(&file, err);
+}
+
+static int write_small(const struct myr_design *design, const char *folder, struct myr_err *err)
+{
+    struct myr_buf text = {0}, path = {0};
+    myr_buf_printf(&path, "%s/bom.csv", folder);
+    myr_plan_bom(design, MYR_FORMAT_CSV, &text);
+    int r = write_text(path.data, &text, err);
+    myr_buf_clear(&text);
+    myr_buf_clear(&path);
+    if (r == MYR_OK) {
+        myr_buf_printf(&path, "%s/topology.svg", folder);
+        myr_plan_svg(design, &text);
+        r = write_text(path.data, &text, err);
+    }
+    myr_buf_done(&text);
+    myr_buf_done(&path);
+    return r;
+}
+
+int myr_plan_write(const struct myr_design *design, const char *folder, struct myr_err *err)
+{
+    int r = myr_make_dirs(folder, err);
+    if (r < 0) {
+        return r;
+    }
+    struct names names;
+    struct myr_buf path = {0};
+    names_init(&names, design);
+    myr_buf_printf(&path, "%s/design.myr", folder);
+    r = myr_design_write(design, path.data, err);
+    if (r == MYR_OK) {
+        myr_buf_clear(&path);
+        myr_buf_printf(&path, "%s/design.json", folder);
+        r = myr_design_write_json(design, path.data, err);
+    }
+    if (r == MYR_OK) {
+        myr_buf_clear(&path);
+        myr_buf_printf(&path, "%s/cables.csv", folder);
+        r = write_cables(design, &names, path.data, err);
+    }
+    if (r == MYR_OK) {
+        myr_buf_clear(&path);
+        myr_buf_printf(&path, "%s/labels.csv", folder);
+        r = write_labels(design, &names, path.data, err);
+    }
+    r = r < 0 ? r : write_small(design, folder, err);
+    myr_buf_done(&path);
+    names_done(&names);
+    return r;
+}

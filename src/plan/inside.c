@@ -1,0 +1,170 @@
+#include "plan_internal.h"
+
+/*
+ * The insides of a node, from the few numbers of the catalogue: NUMA nodes in a row, PCIe switches
+ * spread over them, GPUs and compute NICs spread over the PCIe switches in order (GPU k beside NIC
+ * k: that is what makes a rail short), scale-up switches joined to every GPU. Where there are no
+ * scale-up switches, GPUs of one domain are joined to each other.
+ */
+
+struct inside_builder {
+    struct plan *plan;
+    MYR_VEC(struct myr_inside) parts;
+    MYR_VEC(struct myr_inside_link) links;
+};
+
+static uint16_t put_part(struct inside_builder *builder, enum myr_inside_kind kind, uint32_t net,
+                         uint32_t index, uint32_t numa)
+{
+    struct myr_inside part = {.kind = (uint8_t)kind,
+                              .net = (uint8_t)net,
+                              .index = (uint16_t)index,
+                              .numa = (uint16_t)numa};
+    myr_vec_push(&builder->parts, part);
+    return (uint16_t)(builder->parts.count - 1);
+}
+
+static void put_link(struct inside_builder *builder, uint32_t a, uint32_t b, uint32_t gbps)
+{
+    struct myr_inside_link link = {.a = (uint16_t)a, .b = (uint16_t)b, .gbps = gbps};
+    myr_vec_push(&builder->links, link);
+}
+
+/* One direction of sixteen lanes: 8 GT/s in generation 3, doubling with each. */
+static uint32_t pcie_gbps(uint32_t generation)
+{
+    uint32_t gbps = 32; /* generation 1, with its 8b/10b coding */
+    for (uint32_t i = 1; i < generation; i++) {
+        gbps *= 2;
+    }
+    return generation >= 3 ? gbps * 126 / 128 : gbps;
+}
+
+struct roots {
+    uint32_t first, count; /* PCIe switches, or NUMA nodes where there are none */
+    uint32_t gbps;
+};
+
+static void put_children(struct inside_builder *builder, enum myr_inside_kind kind, uint32_t net,
+                         uint32_t count, struct roots roots, uint32_t numa_count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = (uint32_t)((uint64_t)i * roots.count / count);
+        uint32_t numa = (uint32_t)((uint64_t)at * numa_count / roots.count);
+        uint32_t part = put_part(builder, kind, net, i, numa);
+        put_link(builder, roots.first + at, part, roots.gbps);
+    }
+}
+
+static void put_scale_up(struct inside_builder *builder, uint32_t first_gpu,
+                         const struct myr_part_server *server)
+{
+    uint32_t switches = server->nodes == 1 ? server->scale_up_switches : 0;
+    for (uint32_t s = 0; s < switches; s++) {
+        uint32_t part = put_part(builder, MYR_INSIDE_SCALE_UP_SWITCH, 0, s, 0);
+        for (uint32_t g = 0; g < server->gpus_per_node; g++) {
+            put_link(builder, part, first_gpu + g, server->scale_up_gbps / switches);
+        }
+    }
+    if (switches || server->gpus_per_node < 2 || !server->scale_up_gbps || server->nodes > 1) {
+        return;
+    }
+    for (uint32_t a = 0; a < server->gpus_per_node; a++) {
+        for (uint32_t b = a + 1; b < server->gpus_per_node; b++) {
+            put_link(builder, first_gpu + a, first_gpu + b,
+                     server->scale_up_gbps / (server->gpus_per_node - 1));
+        }
+    }
+}
+
+void plan_insides(struct plan *plan)
+{
+    const struct myr_part_server *server = &plan->server->server;
+    struct inside_builder builder = {.plan = plan};
+    uint32_t numa_count = server->numa ? server->numa : 1;
+    uint32_t gbps = pcie_gbps(server->pcie_gen ? server->pcie_gen : 5);
+    for (uint32_t i = 0; i < numa_count; i++) {
+        put_part(&builder, MYR_INSIDE_NUMA, 0, i, i);
+        if (i > 0) {
+            put_link(&builder, i - 1, i, gbps);
+        }
+    }
+    struct roots numa = {0, numa_count, gbps}, roots = numa;
+    if (server->pcie_switches) {
+        roots.first = (uint32_t)builder.parts.count;
+        roots.count = server->pcie_switches;
+        put_children(&builder, MYR_INSIDE_PCIE_SWITCH, 0, server->pcie_switches, numa, numa_count);
+    }
+    uint32_t first_gpu = (uint32_t)builder.parts.count;
+    put_children(&builder, MYR_INSIDE_GPU, 0, server->gpus_per_node, roots, numa_count);
+    for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
+        put_children(&builder, MYR_INSIDE_NIC, net, server->nics[net].count,
+                     net == MYR_NET_COMPUTE ? roots : numa, numa_count);
+    }
+    if (server->dpu) {
+        put_children(&builder, MYR_INSIDE_DPU, 0, 1, numa, numa_count);
+    }
+    put_scale_up(&builder, first_gpu, server);
+
+    struct myr_design *design = &plan->design;
+    design->inside_count = (uint32_t)builder.parts.count;
+    design->inside_link_count = (uint32_t)builder.links.count;
+    design->insides = MYR_ARENA_NEW(plan->arena, struct myr_inside, design->inside_count);
+    design->inside_links =
+        MYR_ARENA_NEW(plan->arena, struct myr_inside_link, design->inside_link_count);
+    memcpy(design->insides, builder.parts.items, design->inside_count * sizeof(struct myr_inside));
+    if (builder.links.count) {
+        memcpy(design->inside_links, builder.links.items,
+               design->inside_link_count * sizeof(struct myr_inside_link));
+    }
+    myr_vec_done(&builder.parts);
+    myr_vec_done(&builder.links);
+}
+
+/* Sets of nodes that share something: a scale-up domain, a rail group, a pod. */
+static uint32_t domain_nodes(const struct plan *plan, enum myr_domain_kind kind)
+{
+    const struct myr_part_server *server = &plan->server->server;
+    const struct net_plan *net = &plan->nets[MYR_NET_COMPUTE];
+    uint32_t nodes = 0;
+    switch (kind) {
+    case MYR_DOMAIN_SCALE_UP:
+        nodes = server->scale_up_gpus / server->gpus_per_node;
+        return nodes > 1 ? nodes : 0;
+    case MYR_DOMAIN_RAIL_GROUP:
+        return net->present && net->out.topology == MYR_TOPOLOGY_RAIL ? net->out.group_nodes : 0;
+    case MYR_DOMAIN_POD:
+        return net->present && net->out.topology == MYR_TOPOLOGY_RAIL && net->out.tiers == 3
+                   ? net->out.group_nodes * (net->out.pod_leaves / net->out.rails)
+                   : 0;
+    case MYR_DOMAIN_RACK:
+        break;
+    }
+    return 0;
+}
+
+void plan_domains(struct plan *plan)
+{
+    struct myr_design *design = &plan->design;
+    uint32_t domains = 0, members = 0;
+    for (uint32_t kind = MYR_DOMAIN_SCALE_UP; kind <= MYR_DOMAIN_POD; kind++) {
+        uint32_t size = domain_nodes(plan, (enum myr_domain_kind)kind);
+        domains += size ? ceil_div(plan->nodes, size) : 0;
+        members += size ? plan->nodes : 0;
+    }
+    design->domains = MYR_ARENA_NEW(plan->arena, struct myr_domain, domains);
+    design->domain_devices = MYR_ARENA_NEW(plan->arena, uint32_t, members);
+    for (uint32_t kind = MYR_DOMAIN_SCALE_UP; kind <= MYR_DOMAIN_POD; kind++) {
+        uint32_t size = domain_nodes(plan, (enum myr_domain_kind)kind);
+        for (uint32_t node = 0; size && node < plan->nodes; node++) {
+            if (node % size == 0) {
+                design->domains[design->domain_count++] = (struct myr_domain){
+                    .kind = kind, .index = node / size, .first = design->member_count};
+            }
+            design->domains[design->domain_count - 1].count++;
+            design->domain_devices[design->member_count++] = design->head->first_node + node;
+        }
+    }
+    MYR_ASSERT(design->domain_count == domains);
+    MYR_ASSERT(design->member_count == members);
+}

@@ -1,0 +1,379 @@
+#include "plan_internal.h"
+
+/*
+ * Devices and their ports. Order: nodes, storage servers, management nodes, fabric managers, then
+ * the switches network by network, tier by tier, plane by plane; within a plane by rail (rail-only)
+ * and place. Paths by arithmetic and myr_design_find() rest on this order.
+ */
+
+static uint16_t add_type(struct plan *plan, uint32_t part)
+{
+    struct myr_devtype type = {
+        .part = part == MYR_PART_NONE ? 0 : plan_string(plan, part_at(plan, part)->id)};
+    MYR_ASSERT(plan->devtypes.count < UINT16_MAX);
+    myr_vec_push(&plan->devtypes, type);
+    return (uint16_t)(plan->devtypes.count - 1);
+}
+
+static void add_group(struct plan *plan, uint16_t type_id, struct myr_port_group group)
+{
+    struct myr_devtype *type = &plan->devtypes.items[type_id];
+    if (group.count == 0) {
+        return;
+    }
+    MYR_ASSERT(type->group_count < MYR_PORT_GROUPS_MAX);
+    MYR_ASSERT(group.per_cage > 0);
+    group.first = type->port_count;
+    group.first_cage = (uint16_t)type->cages;
+    group.per_connector = group.per_connector ? group.per_connector : 1;
+    type->port_count += group.count;
+    type->cages += ceil_div(group.count, group.per_cage);
+    type->groups[type->group_count++] = group;
+}
+
+static uint16_t per_cage(const struct myr_part_switch *sw, uint32_t gbps)
+{
+    return (uint16_t)myr_switch_ports_per_cage(sw, gbps);
+}
+
+static void add_nic_group(struct plan *plan, uint16_t type, const struct net_plan *net,
+                          uint32_t ports)
+{
+    add_group(plan, type,
+              (struct myr_port_group){.count = ports * net->out.planes,
+                                      .gbps = net->out.host_gbps,
+                                      .per_cage = (uint16_t)(net->twin ? net->out.planes : 1),
+                                      .role = MYR_PORT_NIC,
+                                      .net = (uint8_t)net->id});
+}
+
+/* The host types get one group of ports for each network they hang on. */
+static void host_types(struct plan *plan)
+{
+    plan->node_type = add_type(plan, plan->server_part);
+    plan->storage_type = add_type(plan, plan->storage_part);
+    plan->management_type = add_type(
+        plan, myr_catalog_find(plan->catalog, MYR_STR("mgmt-node")));
+    const uint16_t types[] = {plan->node_type, plan->storage_type, plan->management_type};
+    const enum myr_device_kind kinds[] = {MYR_DEVICE_NODE, MYR_DEVICE_STORAGE,
+                                          MYR_DEVICE_MANAGEMENT};
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        struct net_plan *net = &plan->nets[id];
+        for (uint32_t i = 0; net->present && i < net->host_class_count; i++) {
+            for (uint32_t k = 0; k < MYR_ARRAY_COUNT(kinds); k++) {
+                if (net->hosts[i].kind == kinds[k]) {
+                    net->hosts[i].port_base = plan->devtypes.items[types[k]].port_count;
+                    add_nic_group(plan, types[k], net, net->hosts[i].nic_ports);
+                }
+            }
+        }
+    }
+}
+
+static void router_type(struct plan *plan, struct net_plan *net)
+{
+    const struct myr_network *out = &net->out;
+    bool torus = out->topology == MYR_TOPOLOGY_TORUS;
+    net->leaf_type = add_type(plan, net->leaf_part);
+    struct myr_port_group group = {.count = out->hosts_per_switch,
+                                   .gbps = out->host_gbps,
+                                   .per_cage = per_cage(net->leaf_sw, out->host_gbps),
+                                   .role = MYR_PORT_DOWN,
+                                   .net = (uint8_t)net->id};
+    add_group(plan, net->leaf_type, group);
+    group.gbps = out->fabric_gbps;
+    group.per_cage = per_cage(net->leaf_sw, out->fabric_gbps);
+    group.count = torus ? out->leaf_up : out->group_switches - 1;
+    group.role = MYR_PORT_LOCAL;
+    add_group(plan, net->leaf_type, group);
+    group.count = torus ? 0 : out->leaf_up;
+    group.role = MYR_PORT_GLOBAL;
+    add_group(plan, net->leaf_type, group);
+}
+
+static void tier_types(struct plan *plan, struct net_plan *net)
+{
+    const struct myr_network *out = &net->out;
+    bool plus = out->topology == MYR_TOPOLOGY_DRAGONFLY_PLUS;
+    struct myr_port_group down = {.count = out->leaf_down,
+                                  .gbps = out->host_gbps,
+                                  .per_cage = per_cage(net->leaf_sw, out->host_gbps),
+                                  .per_connector = (uint16_t)net->splitter_legs,
+                                  .role = MYR_PORT_DOWN,
+                                  .net = (uint8_t)net->id};
+    struct myr_port_group up = {.count = out->leaf_up,
+                                .gbps = out->fabric_gbps,
+                                .per_cage = per_cage(net->leaf_sw, out->fabric_gbps),
+                                .role = MYR_PORT_UP,
+                                .net = (uint8_t)net->id};
+    net->leaf_type = add_type(plan, net->leaf_part);
+    add_group(plan, net->leaf_type, down);
+    add_group(plan, net->leaf_type, up);
+
+    uint32_t radix = myr_switch_radix(net->spine_sw, out->fabric_gbps);
+    net->spine_type = add_type(plan, net->spine_part);
+    down.per_connector = 1;
+    down.gbps = out->fabric_gbps;
+    down.per_cage = up.per_cage = per_cage(net->spine_sw, out->fabric_gbps);
+    down.count = plus ? out->spine_down : radix - out->spine_up;
+    /* Groups start at a cage: with an odd number of ports one port of the middle cage is lost. */
+    if (out->spine_up && down.count % down.per_cage && !plus) {
+        down.count -= down.count % down.per_cage;
+    }
+    up.count = out->spine_up;
+    up.role = plus ? MYR_PORT_GLOBAL : MYR_PORT_UP;
+    add_group(plan, net->spine_type, down);
+    add_group(plan, net->spine_type, up);
+
+    net->core_type = add_type(plan, net->core_part);
+    down.count = myr_switch_radix(net->core_sw, out->fabric_gbps);
+    down.per_cage = per_cage(net->core_sw, out->fabric_gbps);
+    add_group(plan, net->core_type, down);
+}
+
+static void access_types(struct plan *plan, struct net_plan *net)
+{
+    const struct myr_network *out = &net->out;
+    struct myr_port_group group = {.count = out->leaf_down,
+                                   .gbps = out->host_gbps,
+                                   .per_cage = 1,
+                                   .role = MYR_PORT_DOWN,
+                                   .net = (uint8_t)net->id};
+    net->access_type = add_type(plan, net->access_part);
+    add_group(plan, net->access_type, group);
+    group.count = out->leaf_up;
+    group.gbps = out->fabric_gbps;
+    group.role = MYR_PORT_UP;
+    add_group(plan, net->access_type, group);
+    net->aggregation_type = add_type(plan, net->aggregation_part);
+    group.count = out->spine_down;
+    group.role = MYR_PORT_DOWN;
+    add_group(plan, net->aggregation_type, group);
+}
+
+static void net_types(struct plan *plan, struct net_plan *net)
+{
+    switch (net->out.topology) {
+    case MYR_TOPOLOGY_ACCESS:
+        access_types(plan, net);
+        break;
+    case MYR_TOPOLOGY_DRAGONFLY:
+    case MYR_TOPOLOGY_TORUS:
+        router_type(plan, net);
+        break;
+    default:
+        tier_types(plan, net);
+        break;
+    }
+}
+
+static uint64_t count_devices(const struct plan *plan)
+{
+    uint64_t total = (uint64_t)plan->nodes + plan->storage_servers + plan->management_nodes +
+                     plan->managers;
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        const struct myr_network *out = &plan->nets[id].out;
+        total += (uint64_t)out->leaf + out->spine + out->core + out->access + out->aggregation;
+    }
+    return total;
+}
+
+/* Appends a device; its ports follow from its type. */
+static void put_device(struct plan *plan, struct myr_place place, uint16_t type)
+{
+    struct myr_design *design = &plan->design;
+    uint32_t device = design->device_count++;
+    design->place[device] = place;
+    design->device_type[device] = type;
+    design->device_rack[device] = MYR_NONE;
+    design->first_port[device + 1] =
+        design->first_port[device] + plan->devtypes.items[type].port_count;
+}
+
+static void put_plain(struct plan *plan, enum myr_device_kind kind, uint32_t count, uint16_t type,
+                      uint32_t first_ordinal)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct myr_place place = {.kind = (uint8_t)kind,
+                                  .net = MYR_NET_COUNT,
+                                  .plane = MYR_PLANE_NONE,
+                                  .style = MYR_NAME_PLAIN,
+                                  .ordinal = first_ordinal + i};
+        put_device(plan, place, type);
+    }
+}
+
+static void put_hosts(struct plan *plan)
+{
+    struct myr_design_head *head = plan->design.head;
+    head->first_node = plan->design.device_count;
+    put_plain(plan, MYR_DEVICE_NODE, plan->nodes, plan->node_type, 0);
+    head->first_storage = plan->design.device_count;
+    put_plain(plan, MYR_DEVICE_STORAGE, plan->storage_servers, plan->storage_type, 0);
+    head->first_management = plan->design.device_count;
+    put_plain(plan, MYR_DEVICE_MANAGEMENT, plan->management_nodes, plan->management_type, 0);
+    head->first_fabric_manager = plan->design.device_count;
+    uint32_t ordinal = 0;
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        struct net_plan *net = &plan->nets[id];
+        if (net->present && net->managers) {
+            uint16_t type = add_type(
+                plan, myr_catalog_find(plan->catalog, MYR_STR("ufm-appliance")));
+            add_nic_group(plan, type, net, 1);
+            struct host_class hosts = {.kind = MYR_DEVICE_FABRIC_MANAGER,
+                                       .first_device = plan->design.device_count,
+                                       .count = net->managers,
+                                       .nic_part = net->hosts[0].nic_part,
+                                       .nic_ports = 1};
+            MYR_ASSERT(net->host_class_count < PLAN_HOSTS_MAX);
+            net->hosts[net->host_class_count++] = hosts;
+            put_plain(plan, MYR_DEVICE_FABRIC_MANAGER, net->managers, type, ordinal);
+            ordinal += net->managers;
+        }
+        for (uint32_t i = 0; net->present && i < net->host_class_count; i++) {
+            struct host_class *hosts = &net->hosts[i];
+            hosts->first_device = hosts->kind == MYR_DEVICE_NODE      ? head->first_node
+                                  : hosts->kind == MYR_DEVICE_STORAGE ? head->first_storage
+                                  : hosts->kind == MYR_DEVICE_MANAGEMENT
+                                      ? head->first_management
+                                      : hosts->first_device;
+        }
+    }
+}
+
+static struct myr_place tier_place(const struct net_plan *net, enum myr_device_kind kind,
+                                   uint32_t plane, uint32_t unit, uint32_t index)
+{
+    const struct myr_network *out = &net->out;
+    struct myr_place place = {.kind = (uint8_t)kind,
+                              .net = (uint8_t)net->id,
+                              .plane = out->planes > 1 ? (uint8_t)plane : MYR_PLANE_NONE};
+    bool plus = out->topology == MYR_TOPOLOGY_DRAGONFLY_PLUS;
+    bool rail_only = out->topology == MYR_TOPOLOGY_RAIL_ONLY;
+    uint32_t in_pod = kind == MYR_DEVICE_LEAF    ? out->pod_leaves
+                      : kind == MYR_DEVICE_SPINE ? out->pod_spines
+                                                 : out->group_cores;
+    place.pod = index / in_pod;
+    place.ordinal = index % in_pod;
+    if (kind == MYR_DEVICE_LEAF && out->topology == MYR_TOPOLOGY_RAIL) {
+        place.style = MYR_NAME_POD_GROUP;
+        place.unit = place.ordinal / out->rails;
+        place.ordinal = place.ordinal % out->rails;
+    } else if (rail_only) {
+        place.style = kind == MYR_DEVICE_CORE ? MYR_NAME_RAIL_GROUP : MYR_NAME_RAIL_POD;
+        place.unit = unit;
+    } else {
+        place.style = plus || kind == MYR_DEVICE_CORE ? MYR_NAME_GROUP : MYR_NAME_POD;
+    }
+    return place;
+}
+
+static void put_tier(struct plan *plan, struct net_plan *net, enum myr_device_kind kind,
+                     uint32_t unit_count, uint16_t type)
+{
+    for (uint32_t plane = 0; plane < net->out.planes; plane++) {
+        for (uint32_t unit = 0; unit < net->out.units; unit++) {
+            for (uint32_t i = 0; i < unit_count; i++) {
+                put_device(plan, tier_place(net, kind, plane, unit, i), type);
+            }
+        }
+    }
+}
+
+static void put_routers(struct plan *plan, struct net_plan *net)
+{
+    const struct myr_network *out = &net->out;
+    for (uint32_t i = 0; i < out->leaf; i++) {
+        struct myr_place place = {.kind = MYR_DEVICE_ROUTER,
+                                  .net = (uint8_t)net->id,
+                                  .plane = MYR_PLANE_NONE,
+                                  .style = MYR_NAME_GROUP};
+        if (out->topology == MYR_TOPOLOGY_TORUS) {
+            uint32_t depth = out->dim_count > 2 ? out->dims[2] : 1;
+            place.style = MYR_NAME_COORDINATES;
+            place.pod = i / depth / out->dims[1];
+            place.unit = i / depth % out->dims[1];
+            place.ordinal = i % depth;
+        } else {
+            place.pod = i / out->group_switches;
+            place.ordinal = i % out->group_switches;
+        }
+        put_device(plan, place, net->leaf_type);
+    }
+}
+
+static void put_net_row(struct plan *plan, const struct net_plan *net, enum myr_device_kind kind,
+                        uint32_t count, uint16_t type)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct myr_place place = {.kind = (uint8_t)kind,
+                                  .net = (uint8_t)net->id,
+                                  .plane = MYR_PLANE_NONE,
+                                  .style = MYR_NAME_NET,
+                                  .ordinal = i};
+        put_device(plan, place, type);
+    }
+}
+
+static void put_switches(struct plan *plan, struct net_plan *net)
+{
+    struct myr_network *out = &net->out;
+    out->first_leaf = plan->design.device_count;
+    if (out->topology == MYR_TOPOLOGY_DRAGONFLY || out->topology == MYR_TOPOLOGY_TORUS) {
+        put_routers(plan, net);
+        net->unit_leaves = out->leaf;
+    } else if (out->leaf) {
+        net->unit_leaves = out->leaf / out->planes / out->units;
+        net->unit_spines = out->spine / out->planes / out->units;
+        put_tier(plan, net, MYR_DEVICE_LEAF, net->unit_leaves, net->leaf_type);
+    }
+    out->first_spine = plan->design.device_count;
+    put_tier(plan, net, MYR_DEVICE_SPINE, net->unit_spines, net->spine_type);
+    out->first_core = plan->design.device_count;
+    put_tier(plan, net, MYR_DEVICE_CORE, net->unit_cores, net->core_type);
+    out->first_access = plan->design.device_count;
+    put_net_row(plan, net, MYR_DEVICE_ACCESS, out->access, net->access_type);
+    out->first_aggregation = plan->design.device_count;
+    put_net_row(plan, net, MYR_DEVICE_AGGREGATION, out->aggregation, net->aggregation_type);
+}
+
+static void put_ports(struct plan *plan)
+{
+    struct myr_design *design = &plan->design;
+    design->port_count = design->first_port[design->device_count];
+    design->port_device = MYR_ARENA_NEW(plan->arena, uint32_t, design->port_count);
+    design->port_link = MYR_ARENA_NEW(plan->arena, uint32_t, design->port_count);
+    for (uint32_t device = 0; device < design->device_count; device++) {
+        for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
+            design->port_device[p] = device;
+            design->port_link[p] = MYR_NONE;
+        }
+    }
+}
+
+int plan_place(struct plan *plan, struct myr_err *err)
+{
+    struct myr_design *design = &plan->design;
+    uint64_t devices = count_devices(plan);
+    if (devices > PLAN_DEVICES_MAX) {
+        return myr_doc_error(err, plan->spec->root, MYR_ERANGE,
+                             "%llu devices are more than one design may have (%u)",
+                             (unsigned long long)devices, PLAN_DEVICES_MAX);
+    }
+    design->head = MYR_ARENA_NEW(plan->arena, struct myr_design_head, 1);
+    design->place = MYR_ARENA_NEW(plan->arena, struct myr_place, devices);
+    design->device_type = MYR_ARENA_NEW(plan->arena, uint16_t, devices);
+    design->device_rack = MYR_ARENA_NEW(plan->arena, uint32_t, devices);
+    design->first_port = MYR_ARENA_NEW(plan->arena, uint32_t, devices + 1);
+    host_types(plan);
+    put_hosts(plan);
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        if (plan->nets[id].present) {
+            net_types(plan, &plan->nets[id]);
+            put_switches(plan, &plan->nets[id]);
+        }
+    }
+    MYR_ASSERT(design->device_count == devices);
+    put_ports(plan);
+    return MYR_OK;
+}

@@ -1,0 +1,438 @@
+#include <stdio.h>
+
+#include "plan_internal.h"
+
+/*
+ * The bill of materials. Quantities are counted from the finished design (modules cage by cage,
+ * cables one by one), so that what is ordered is what is drawn. A pinned quantity replaces the
+ * counted one and says so; fewer than counted is a finding.
+ */
+
+enum { TALLY_MAX = 128 };
+
+/* How many of which part a network uses, in the order in which they were met. */
+struct tally_row {
+    uint32_t part; /* string: catalogue id */
+    bool at_nic;
+    uint64_t count;
+};
+
+struct tally {
+    struct tally_row rows[TALLY_MAX];
+    uint32_t count;
+};
+
+static void tally_add(struct tally *tally, uint32_t part, bool at_nic, uint64_t count)
+{
+    if (part == 0 || count == 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < tally->count; i++) {
+        if (tally->rows[i].part == part && tally->rows[i].at_nic == at_nic) {
+            tally->rows[i].count += count;
+            return;
+        }
+    }
+    MYR_ASSERT(tally->count < TALLY_MAX);
+    tally->rows[tally->count++] = (struct tally_row){part, at_nic, count};
+}
+
+static const struct myr_price *price_of(const struct plan *plan, uint32_t part)
+{
+    for (size_t i = plan->spec->own_prices.count; i-- > 0;) {
+        if (plan->spec->own_prices.items[i].part == part) {
+            return &plan->spec->own_prices.items[i];
+        }
+    }
+    for (size_t i = 0; plan->spec->price_book && i < plan->catalog->books.count; i++) {
+        if (strcmp(plan->catalog->books.items[i].id, plan->spec->price_book) == 0) {
+            return myr_price_find(&plan->catalog->books.items[i], part);
+        }
+    }
+    return NULL;
+}
+
+static const char *price_text(struct plan *plan, const struct myr_price *price)
+{
+    if (!price) {
+        return "no price known";
+    }
+    if (price->per_servers) {
+        return myr_arena_printf(plan->arena, "price for each started %u servers%s",
+                                price->per_servers, price->assumed ? ", assumed" : "");
+    }
+    return price->assumed ? myr_arena_printf(plan->arena, "assumed%s%s", price->note ? ": " : "",
+                                             price->note ? price->note : "")
+           : price->note  ? price->note
+                          : "";
+}
+
+static void add_row(struct plan *plan, const char *system, const char *name, uint32_t part,
+                    uint64_t quantity, const char *rule, const char *inputs)
+{
+    const struct myr_part *what = part_at(plan, part);
+    const struct myr_price *price = price_of(plan, part);
+    struct myr_bom_row row = {
+        .system = plan_string(plan, system),
+        .name = plan_string(plan, name),
+        .part = plan_string(plan, what->order),
+        .rule = plan_string(plan, rule),
+        .inputs = plan_string(plan, inputs),
+        .price_note = plan_string(plan, price_text(plan, price)),
+        .quantity = quantity,
+        .unit_cents = -1,
+    };
+    if (price) {
+        row.unit_cents = price->cents;
+        if (price->per_servers) {
+            row.unit_cents *= ceil_div(plan->spec->servers, price->per_servers);
+        }
+        /* Fits: quantity <= 1e9 and unit <= 1e14 are far from overflow only together. */
+        if (__builtin_mul_overflow(row.unit_cents, (int64_t)quantity, &row.total_cents)) {
+            row.unit_cents = -1;
+            row.total_cents = 0;
+        }
+        plan->design.head->total_cents += row.total_cents;
+    } else {
+        plan_finding(plan, MYR_SEVERITY_INFO, "unpriced", what->id,
+                     "add a price to the price book or under prices: parts:",
+                     "%s has no price; it is not in the total", what->order);
+    }
+    myr_vec_push(&plan->bom, row);
+}
+
+/* The quantity that the spec pins for this part on this network, if any. */
+static const struct myr_pin_quantity *pinned(const struct net_plan *net, uint32_t part)
+{
+    for (uint32_t i = 0; i < net->spec->quantity_count; i++) {
+        if (net->spec->quantities[i].part == part) {
+            return &net->spec->quantities[i];
+        }
+    }
+    return NULL;
+}
+
+static void add_net_row(struct plan *plan, const struct net_plan *net, const char *name,
+                        uint32_t part, uint64_t quantity, const char *rule, const char *inputs)
+{
+    const struct myr_pin_quantity *pin = pinned(net, part);
+    if (pin) {
+        inputs = myr_arena_printf(plan->arena, "pinned to %llu by the spec; counted %llu: %s",
+                                  (unsigned long long)pin->quantity, (unsigned long long)quantity,
+                                  inputs);
+        if (pin->quantity < quantity) {
+            plan_finding(plan, MYR_SEVERITY_ERROR, "quantity-short", myr_net_names[net->id],
+                         "leave the quantity out, or order the difference",
+                         "%s: %llu ordered, %llu needed", part_at(plan, part)->order,
+                         (unsigned long long)pin->quantity, (unsigned long long)quantity);
+        }
+        quantity = pin->quantity;
+    }
+    if (quantity > 0) {
+        add_row(plan, myr_net_names[net->id], name, part, quantity, rule, inputs);
+    }
+}
+
+static void join_text(struct plan *plan, const char **text, const char *more)
+{
+    if (more) {
+        *text = **text ? myr_arena_printf(plan->arena, "%s; %s", *text, more) : more;
+    }
+}
+
+/* Tiers that use the same part make one line. */
+static void switch_rows(struct plan *plan, const struct net_plan *net)
+{
+    const struct {
+        uint32_t part, count;
+        enum myr_device_kind kind;
+        const char *name;
+    } tiers[] = {
+        {net->leaf_part, net->out.leaf, MYR_DEVICE_LEAF, "leaf"},
+        {net->spine_part, net->out.spine, MYR_DEVICE_SPINE, "spine"},
+        {net->core_part, net->out.core, MYR_DEVICE_CORE, "core"},
+    };
+    bool done[MYR_ARRAY_COUNT(tiers)] = {false};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(tiers); i++) {
+        if (done[i] || tiers[i].count == 0) {
+            continue;
+        }
+        uint64_t quantity = 0;
+        const char *rule = "", *inputs = "";
+        for (uint32_t k = i; k < MYR_ARRAY_COUNT(tiers); k++) {
+            if (tiers[k].count && tiers[k].part == tiers[i].part) {
+                done[k] = true;
+                quantity += tiers[k].count;
+                join_text(plan, &rule,
+                          myr_arena_printf(plan->arena, "%s: %s", tiers[k].name,
+                                           net->rule[tiers[k].kind]));
+                join_text(plan, &inputs,
+                          myr_arena_printf(plan->arena, "%s: %s", tiers[k].name,
+                                           net->inputs[tiers[k].kind]));
+            }
+        }
+        const struct myr_part *sw = part_at(plan, tiers[i].part);
+        add_net_row(plan, net,
+                    sw->sw.technology == MYR_TECH_INFINIBAND ? "InfiniBand switch"
+                                                             : "Ethernet switch",
+                    tiers[i].part, quantity, rule, inputs);
+    }
+}
+
+/* One module for every cage in which at least one port carries a link. */
+static void count_modules(const struct plan *plan, const struct net_plan *net, struct tally *tally)
+{
+    const struct myr_design *design = &plan->design;
+    for (uint32_t device = 0; device < design->device_count; device++) {
+        const struct myr_devtype *type = &plan->devtypes.items[design->device_type[device]];
+        for (uint32_t g = 0; g < type->group_count; g++) {
+            const struct myr_port_group *group = &type->groups[g];
+            if (group->net != net->id) {
+                continue;
+            }
+            uint32_t first = design->first_port[device] + group->first;
+            for (uint32_t i = 0; i < group->count; i++) {
+                uint32_t link = design->port_link[first + i];
+                if (link == MYR_NONE) {
+                    continue;
+                }
+                const struct myr_cabletype *cable =
+                    &plan->cabletypes.items[design->cable_type[design->link_cable[link]]];
+                bool at_a = design->link_a[link] == first + i;
+                tally_add(tally, at_a ? cable->optic_a : cable->optic_b,
+                          group->role == MYR_PORT_NIC, 1);
+                i = i / group->per_cage * group->per_cage + group->per_cage - 1; /* next cage */
+            }
+        }
+    }
+}
+
+static void module_rows(struct plan *plan, const struct net_plan *net)
+{
+    struct tally tally = {0};
+    count_modules(plan, net, &tally);
+    for (uint32_t at_nic = 0; at_nic < 2; at_nic++) {
+        for (uint32_t i = 0; i < tally.count; i++) {
+            const struct tally_row *row = &tally.rows[i];
+            if (row->at_nic != (at_nic == 1)) {
+                continue;
+            }
+            uint32_t part = myr_catalog_find(
+                plan->catalog, myr_str_from(plan->strings.data + row->part));
+            const struct myr_part *optic = part_at(plan, part);
+            const char *name = myr_arena_printf(plan->arena, "%uG transceiver, %s",
+                                                at_nic ? net->out.host_gbps
+                                                       : optic->optic.cage_gbps,
+                                                at_nic ? "NIC end" : "switch end");
+            add_net_row(plan, net, name, part, row->count,
+                        at_nic ? "one for each NIC cage in use"
+                               : "one for each switch cage with a port in use",
+                        myr_arena_printf(plan->arena, "%llu cages counted in the design",
+                                         (unsigned long long)row->count));
+        }
+    }
+}
+
+static void cable_rows(struct plan *plan, const struct net_plan *net)
+{
+    const struct myr_design *design = &plan->design;
+    struct tally pieces = {0}, links = {0};
+    MYR_VEC(uint64_t) by_type = {0}, links_by_type = {0};
+    for (size_t i = 0; i < plan->cabletypes.count; i++) {
+        myr_vec_push(&by_type, 0);
+        myr_vec_push(&links_by_type, 0);
+    }
+    for (uint32_t cable = 0; cable < design->cable_count; cable++) {
+        by_type.items[design->cable_type[cable]]++;
+        links_by_type.items[design->cable_type[cable]] +=
+            design->first_link[cable + 1] - design->first_link[cable];
+    }
+    for (size_t i = 0; i < plan->cabletypes.count; i++) {
+        const struct myr_cabletype *type = &plan->cabletypes.items[i];
+        if (type->net != net->id || type->part == 0) {
+            continue;
+        }
+        uint32_t part =
+            myr_catalog_find(plan->catalog, myr_str_from(plan->strings.data + type->part));
+        uint32_t legs = part_at(plan, part)->cable.legs;
+        /* A splitter is one piece; a bundle of straight fibres is as many as it has links. */
+        uint64_t count = legs == type->legs ? by_type.items[i]
+                                            : (links_by_type.items[i] + legs - 1) / legs;
+        tally_add(&pieces, type->part, false, count);
+        tally_add(&links, type->part, false, links_by_type.items[i]);
+    }
+    for (uint32_t i = 0; i < pieces.count; i++) {
+        uint32_t part = myr_catalog_find(
+            plan->catalog, myr_str_from(plan->strings.data + pieces.rows[i].part));
+        const struct myr_part_cable *cable = &part_at(plan, part)->cable;
+        const char *name = cable->legs > 1                          ? "splitter cable"
+                           : cable->medium == MYR_MEDIUM_COPPER ? "copper cable"
+                           : cable->fixed_ends                      ? "active cable"
+                                                                    : "fibre cable";
+        add_net_row(plan, net, name, part, pieces.rows[i].count,
+                    cable->legs > 1 ? "ceil(links / legs), connector by connector"
+                                    : "one for each link",
+                    myr_arena_printf(plan->arena, "%llu links, %u leg%s",
+                                     (unsigned long long)links.rows[i].count, cable->legs,
+                                     cable->legs == 1 ? "" : "s"));
+    }
+    myr_vec_done(&by_type);
+    myr_vec_done(&links_by_type);
+}
+
+/* Parts that are pinned to a number without the rules asking for any. */
+static void pinned_rows(struct plan *plan, const struct net_plan *net, size_t first_row)
+{
+    for (uint32_t i = 0; i < net->spec->quantity_count; i++) {
+        const struct myr_pin_quantity *pin = &net->spec->quantities[i];
+        bool there = pin->quantity == 0;
+        for (size_t k = first_row; k < plan->bom.count; k++) {
+            there = there || strcmp(plan->strings.data + plan->bom.items[k].part,
+                                    part_at(plan, pin->part)->order) == 0;
+        }
+        if (!there) {
+            add_row(plan, myr_net_names[net->id], part_at(plan, pin->part)->title, pin->part,
+                    pin->quantity, "pinned by the spec", "no rule asks for it");
+        }
+    }
+}
+
+static double item_base(const struct plan *plan, const struct myr_spec_item *item)
+{
+    const struct net_plan *net = &plan->nets[MYR_NET_COMPUTE];
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        if (item->system && strcmp(item->system, myr_net_names[id]) == 0) {
+            net = &plan->nets[id];
+        }
+    }
+    const struct myr_network *out = &net->out;
+    switch (item->per) {
+    case MYR_PER_GPU:
+        return (double)plan->nodes * plan->server->server.gpus_per_node;
+    case MYR_PER_SERVER:
+        return plan->spec->servers;
+    case MYR_PER_NODE:
+        return net->nodes;
+    case MYR_PER_NIC_PORT:
+        return (double)net->endpoints * out->planes;
+    case MYR_PER_SWITCH:
+        return (double)out->leaf + out->spine + out->core + out->access + out->aggregation;
+    default:
+        return 1;
+    }
+}
+
+static void item_rows(struct plan *plan, const char *system, bool others)
+{
+    for (size_t i = 0; i < plan->spec->items.count; i++) {
+        const struct myr_spec_item *item = &plan->spec->items.items[i];
+        bool of_net = false;
+        for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+            of_net = of_net || strcmp(item->system, myr_net_names[id]) == 0;
+        }
+        if (others ? of_net : strcmp(item->system, system) != 0) {
+            continue;
+        }
+        double base = item_base(plan, item);
+        double quantity = item->quantity * base;
+        const struct myr_part *part = part_at(plan, item->part);
+        add_row(plan, item->system, item->name ? item->name : part->title, item->part,
+                (uint64_t)(quantity + 0.999999),
+                item->per == MYR_PER_PIECE
+                    ? "as many as the spec asks for"
+                    : myr_arena_printf(plan->arena, "asked for per %s", myr_per_names[item->per]),
+                myr_arena_printf(plan->arena, "%g * %g", item->quantity, base));
+    }
+}
+
+static void fabric_rows(struct plan *plan, const struct net_plan *net)
+{
+    size_t first_row = plan->bom.count;
+    switch_rows(plan, net);
+    module_rows(plan, net);
+    cable_rows(plan, net);
+    if (net->managers && !(plan->spec->supplied & MYR_SUPPLIED_FABRIC_MANAGERS)) {
+        uint32_t part = myr_catalog_find(plan->catalog, MYR_STR("ufm-appliance"));
+        if (part != MYR_PART_NONE) {
+            add_net_row(plan, net, "fabric manager", part, net->managers,
+                        "one for each fabric-manager port of a plane", "fabric_manager_ports");
+        }
+    }
+    pinned_rows(plan, net, first_row);
+    item_rows(plan, myr_net_names[net->id], false);
+}
+
+static void access_rows(struct plan *plan, const struct net_plan *net)
+{
+    size_t first_row = plan->bom.count;
+    add_net_row(plan, net, "access switch", net->access_part, net->out.access,
+                net->rule[MYR_DEVICE_ACCESS], net->inputs[MYR_DEVICE_ACCESS]);
+    add_net_row(plan, net, "aggregation switch", net->aggregation_part, net->out.aggregation,
+                net->rule[MYR_DEVICE_AGGREGATION], net->inputs[MYR_DEVICE_AGGREGATION]);
+    if (!(plan->spec->supplied & MYR_SUPPLIED_ETHERNET_CABLING)) {
+        module_rows(plan, net);
+        cable_rows(plan, net);
+    }
+    pinned_rows(plan, net, first_row);
+    item_rows(plan, myr_net_names[net->id], false);
+}
+
+static void storage_rows(struct plan *plan)
+{
+    const struct myr_part *server = part_at(plan, plan->storage_part);
+    add_row(plan, "storage system", "storage server", plan->storage_part, plan->storage_servers,
+            plan->storage_rule, plan->storage_inputs);
+    if (server->storage.software) {
+        uint32_t software = myr_catalog_find(plan->catalog, myr_str_from(server->storage.software));
+        add_row(plan, "storage system", "storage software", software, 1,
+                "one for the storage cluster", "comes with the storage servers");
+    }
+}
+
+static void supplied_finding(struct plan *plan)
+{
+    static const char *const names[] = {"servers", "management nodes", "Ethernet cabling",
+                                        "fabric managers"};
+    struct myr_buf list = {0};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+        if (plan->spec->supplied & 1U << i) {
+            myr_buf_printf(&list, "%s%s", list.len ? ", " : "", names[i]);
+        }
+    }
+    if (list.len) {
+        plan_finding(plan, MYR_SEVERITY_INFO, "bom-scope", "bill of materials",
+                     "remove 'supplied' to have them listed",
+                     "supplied by others and not in the bill of materials: %s", list.data);
+    }
+    myr_buf_done(&list);
+}
+
+void plan_price(struct plan *plan)
+{
+    if (!(plan->spec->supplied & MYR_SUPPLIED_SERVERS)) {
+        add_row(plan, "servers", "GPU server", plan->server_part, plan->spec->servers,
+                "as many as the spec asks for",
+                myr_arena_printf(plan->arena, "servers=%u", plan->spec->servers));
+    }
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        const struct net_plan *net = &plan->nets[id];
+        if (net->present && net->out.topology != MYR_TOPOLOGY_ACCESS) {
+            fabric_rows(plan, net);
+        }
+        if (id == MYR_NET_STORAGE && plan->storage_servers) {
+            storage_rows(plan);
+        }
+        if (net->present && net->out.topology == MYR_TOPOLOGY_ACCESS) {
+            access_rows(plan, net);
+        }
+    }
+    if (plan->management_nodes && !(plan->spec->supplied & MYR_SUPPLIED_MANAGEMENT_NODES)) {
+        uint32_t part = myr_catalog_find(plan->catalog, MYR_STR("mgmt-node"));
+        if (part != MYR_PART_NONE) {
+            add_row(plan, "servers", "management node", part, plan->management_nodes,
+                    "the largest extra_nodes of the networks", "extra_nodes");
+        }
+    }
+    item_rows(plan, NULL, true);
+    supplied_finding(plan);
+}

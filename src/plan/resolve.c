@@ -1,0 +1,308 @@
+#include <stdio.h>
+
+#include "plan_internal.h"
+
+/*
+ * Fills in what the spec leaves open. Whatever is decided here can be read off the printed design;
+ * docs/spec.md lists the defaults.
+ */
+
+static const char *const default_server = "h100-8gpu";
+static const char *const default_storage = "flash-22x15";
+static const char *const default_access[MYR_NET_COUNT] = {NULL, NULL, "eth-access-25g",
+                                                          "eth-access-1g"};
+static const char *const default_aggregation[MYR_NET_COUNT] = {NULL, NULL, "eth-core-100g",
+                                                               "eth-agg-10g"};
+
+static int find_default(const struct plan *plan, const char *name, uint32_t *ret,
+                        struct myr_err *err)
+{
+    *ret = myr_catalog_find(plan->catalog, myr_str_from(name));
+    if (*ret == MYR_PART_NONE) {
+        return myr_err_set(err, MYR_ENOENT, "the catalogue lacks '%s', which is needed by default",
+                           name);
+    }
+    return MYR_OK;
+}
+
+static bool nic_can(const struct myr_part_nic *nic, uint32_t gbps)
+{
+    bool can = nic->port_gbps == gbps;
+    for (uint32_t i = 0; i < nic->also.count; i++) {
+        can = can || nic->also.items[i] == gbps;
+    }
+    return can;
+}
+
+/* The first switch of the catalogue that speaks the NIC's technology and takes its speed. */
+static int default_switch(const struct plan *plan, const struct net_plan *net,
+                          enum myr_technology technology, uint32_t *ret, struct myr_err *err)
+{
+    for (uint32_t i = 0; i < plan->catalog->parts.count; i++) {
+        const struct myr_part *part = part_at(plan, i);
+        if (part->kind == MYR_PART_SWITCH && myr_switch_radix(&part->sw, net->out.host_gbps) > 0 &&
+            (technology == MYR_TECH_ANY || part->sw.technology == technology)) {
+            *ret = i;
+            return MYR_OK;
+        }
+    }
+    return myr_doc_error(err, net->node, MYR_ENOENT,
+                         "no switch in the catalogue takes %u Gb/s; give 'switch'",
+                         net->out.host_gbps);
+}
+
+static int check_speed(const struct net_plan *net, const struct myr_part *part, uint32_t gbps,
+                       struct myr_err *err)
+{
+    if (myr_switch_radix(&part->sw, gbps) > 0) {
+        return MYR_OK;
+    }
+    char speeds[128];
+    int at = snprintf(speeds, sizeof(speeds), "%u", part->sw.port_gbps);
+    for (uint32_t i = 0; i < part->sw.splits.count && at > 0 && (size_t)at < sizeof(speeds); i++) {
+        at += snprintf(speeds + at, sizeof(speeds) - (size_t)at, ", %u", part->sw.splits.items[i]);
+    }
+    return myr_doc_error(err, net->node, MYR_EINVAL,
+                         "switch '%s' has no ports of %u Gb/s; it offers %s", part->id, gbps,
+                         speeds);
+}
+
+static int resolve_switches(struct plan *plan, struct net_plan *net,
+                            enum myr_technology technology, struct myr_err *err)
+{
+    const struct myr_spec_net *spec = net->spec;
+    int r = MYR_OK;
+    net->leaf_part = spec->switch_part;
+    if (net->leaf_part == MYR_PART_NONE) {
+        r = default_switch(plan, net, technology, &net->leaf_part, err);
+    }
+    if (r < 0) {
+        return r;
+    }
+    const struct myr_part *leaf = part_at(plan, net->leaf_part);
+    net->spine_part = spec->spine_switch == MYR_PART_NONE ? net->leaf_part : spec->spine_switch;
+    net->core_part = spec->core_switch == MYR_PART_NONE ? net->spine_part : spec->core_switch;
+    net->leaf_sw = &leaf->sw;
+    net->spine_sw = &part_at(plan, net->spine_part)->sw;
+    net->core_sw = &part_at(plan, net->core_part)->sw;
+    net->out.fabric_gbps = spec->uplink_gbps      ? spec->uplink_gbps
+                           : leaf->sw.uplink_gbps ? leaf->sw.uplink_gbps
+                                                  : net->out.host_gbps;
+    if (technology != MYR_TECH_ANY && leaf->sw.technology != technology) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "switch '%s' and the servers' NICs speak different technologies",
+                             leaf->id);
+    }
+    r = check_speed(net, leaf, net->out.host_gbps, err);
+    r = r < 0 ? r : check_speed(net, leaf, net->out.fabric_gbps, err);
+    r = r < 0 ? r : check_speed(net, part_at(plan, net->spine_part), net->out.fabric_gbps, err);
+    return r < 0 ? r : check_speed(net, part_at(plan, net->core_part), net->out.fabric_gbps, err);
+}
+
+static void add_hosts(struct net_plan *net, enum myr_device_kind kind, uint32_t count,
+                      uint32_t nic_part, uint32_t nic_ports)
+{
+    if (count == 0) {
+        return;
+    }
+    MYR_ASSERT(net->host_class_count < PLAN_HOSTS_MAX);
+    net->hosts[net->host_class_count++] = (struct host_class){
+        .kind = kind, .count = count, .nic_part = nic_part, .nic_ports = nic_ports};
+    net->nodes += count;
+    net->endpoints += count * nic_ports;
+}
+
+static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_part,
+                       struct myr_err *err)
+{
+    const struct myr_spec_net *spec = net->spec;
+    const struct myr_server_nics *nics = &plan->server->server.nics[net->id];
+    if (spec->pins[MYR_PIN_NIC] != MYR_PART_NONE) {
+        *ret_part = spec->pins[MYR_PIN_NIC];
+    } else if (nics->nic) {
+        *ret_part = myr_catalog_find(plan->catalog, myr_str_from(nics->nic));
+    } else {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "server '%s' has no NIC for the %s network; give pin: {nic: ...}",
+                             plan->server->id, myr_net_names[net->id]);
+    }
+    const struct myr_part_nic *nic = &part_at(plan, *ret_part)->nic;
+    net->out.host_gbps = spec->nic_gbps ? spec->nic_gbps : nic->port_gbps;
+    net->out.planes = spec->planes ? spec->planes : 1;
+    uint32_t ports = (nics->count ? nics->count : 1) * nic->cages * nic->cage_ports;
+    net->nic_ports = spec->nic_ports               ? spec->nic_ports
+                     : ports >= net->out.planes ? ports / net->out.planes
+                                                : 1;
+    net->twin = net->out.planes > 1 && nic->cage_ports == net->out.planes;
+    if (spec->twin_planar && !net->twin) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "twin-planar needs NICs with %u ports in one cage, '%s' has %u",
+                             net->out.planes, part_at(plan, *ret_part)->id, nic->cage_ports);
+    }
+    if (!nic_can(nic, net->out.host_gbps)) {
+        plan_finding(plan, MYR_SEVERITY_WARNING, "nic-speed", myr_net_names[net->id],
+                     "give pin: {nic: ...} or another nic_gbps",
+                     "NIC '%s' is listed with %u Gb/s, the spec asks for %u Gb/s",
+                     part_at(plan, *ret_part)->id, nic->port_gbps, net->out.host_gbps);
+    }
+    return MYR_OK;
+}
+
+/* Topologies that need the same number of ports on every host are told so early. */
+static int resolve_rails(struct plan *plan, struct net_plan *net, struct myr_err *err)
+{
+    bool railed = net->out.topology == MYR_TOPOLOGY_RAIL ||
+                  net->out.topology == MYR_TOPOLOGY_RAIL_ONLY;
+    uint32_t rails = net->spec->rails;
+    if (!railed) {
+        if (rails > 1) {
+            return myr_doc_error(err, net->node, MYR_EINVAL,
+                                 "'rails' is %u, but topology '%s' has no rails", rails,
+                                 myr_topology_name(net->out.topology));
+        }
+        net->out.rails = 1;
+        net->ports_per_rail = net->nic_ports;
+        return MYR_OK;
+    }
+    if (!rails && net->id == MYR_NET_COMPUTE && plan->server->server.rails) {
+        rails = plan->server->server.rails;
+    }
+    if (!rails || (!net->spec->rails && net->nic_ports % rails)) {
+        rails = net->nic_ports;
+    }
+    if (net->nic_ports % rails) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "%u NIC ports cannot be spread evenly over %u rails", net->nic_ports,
+                             rails);
+    }
+    for (uint32_t i = 0; i < net->host_class_count; i++) {
+        if (net->hosts[i].nic_ports != net->nic_ports) {
+            return myr_doc_error(err, net->node, MYR_EINVAL,
+                                 "topology '%s' needs the same number of ports on every node; use "
+                                 "topology: clos",
+                                 myr_topology_name(net->out.topology));
+        }
+    }
+    net->out.rails = rails;
+    net->ports_per_rail = net->nic_ports / rails;
+    return MYR_OK;
+}
+
+static void resolve_oversubscription(struct net_plan *net)
+{
+    for (uint32_t i = 0; i < MYR_SPEC_TIERS_MAX; i++) {
+        net->oversubscription[i] =
+            i < net->spec->oversubscription_count ? net->spec->oversubscription[i] : 1;
+    }
+}
+
+static int resolve_hosts(struct plan *plan, struct net_plan *net, uint32_t nic_part,
+                         struct myr_err *err)
+{
+    const struct myr_part *storage =
+        plan->storage_servers ? part_at(plan, plan->storage_part) : NULL;
+    uint64_t ports = (uint64_t)plan->nodes * net->nic_ports * net->out.planes;
+    if (ports > PLAN_LINKS_MAX / 8) {
+        return myr_doc_error(err, net->node, MYR_ERANGE,
+                             "%llu host ports are more than the %u that one design may have",
+                             (unsigned long long)ports, PLAN_LINKS_MAX / 8);
+    }
+    add_hosts(net, MYR_DEVICE_NODE, plan->nodes, nic_part, net->nic_ports);
+    if (net->id != MYR_NET_COMPUTE && storage) {
+        bool own = net->id == MYR_NET_STORAGE && storage->storage.nic;
+        add_hosts(net, MYR_DEVICE_STORAGE, plan->storage_servers,
+                  own ? myr_catalog_find(plan->catalog, myr_str_from(storage->storage.nic))
+                      : nic_part,
+                  own && storage->storage.nic_ports ? storage->storage.nic_ports : net->nic_ports);
+    }
+    add_hosts(net, MYR_DEVICE_MANAGEMENT, net->spec->extra_nodes, nic_part, net->nic_ports);
+    net->managers = net->spec->fabric_manager_ports;
+    net->endpoints += net->managers;
+    plan->managers += net->managers;
+    if (net->spec->extra_nodes > plan->management_nodes) {
+        plan->management_nodes = net->spec->extra_nodes;
+    }
+    return MYR_OK;
+}
+
+static int resolve_access_parts(struct plan *plan, struct net_plan *net, struct myr_err *err)
+{
+    uint32_t fallback = net->id == MYR_NET_OOB ? MYR_NET_OOB : MYR_NET_SERVICE;
+    int r = MYR_OK;
+    net->access_part = net->spec->access_switch;
+    net->aggregation_part = net->spec->aggregation_switch;
+    if (net->access_part == MYR_PART_NONE) {
+        r = find_default(plan, default_access[fallback], &net->access_part, err);
+    }
+    if (r == MYR_OK && net->aggregation_part == MYR_PART_NONE) {
+        r = find_default(plan, default_aggregation[fallback], &net->aggregation_part, err);
+    }
+    return r;
+}
+
+static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *err)
+{
+    static const enum myr_topology defaults[MYR_NET_COUNT] = {
+        MYR_TOPOLOGY_RAIL, MYR_TOPOLOGY_CLOS, MYR_TOPOLOGY_ACCESS, MYR_TOPOLOGY_ACCESS};
+    const struct myr_spec_net *spec = net->spec;
+    net->present = true;
+    net->out.topology = spec->topology ? spec->topology : defaults[net->id];
+    net->out.fill = spec->fill                      ? spec->fill
+                    : net->id == MYR_NET_STORAGE ? MYR_FILL_DENSE
+                                                 : MYR_FILL_REGULAR;
+    net->out.units = 1;
+    resolve_oversubscription(net);
+    uint32_t nic_part = MYR_PART_NONE;
+    int r = resolve_nic(plan, net, &nic_part, err);
+    r = r < 0 ? r : resolve_hosts(plan, net, nic_part, err);
+    if (r < 0) {
+        return r;
+    }
+    if (net->out.topology == MYR_TOPOLOGY_ACCESS) {
+        net->out.rails = 1;
+        r = resolve_access_parts(plan, net, err);
+    } else {
+        r = resolve_switches(plan, net,
+                             (enum myr_technology)part_at(plan, nic_part)->nic.technology, err);
+        r = r < 0 ? r : resolve_rails(plan, net, err);
+    }
+    net->out.nodes_on_it = net->nodes;
+    net->out.host_ports = net->endpoints * net->out.planes;
+    return r;
+}
+
+int plan_resolve(struct plan *plan, struct myr_err *err)
+{
+    const struct myr_spec *spec = plan->spec;
+    plan->server_part = spec->server_part;
+    int r = MYR_OK;
+    if (plan->server_part == MYR_PART_NONE) {
+        r = find_default(plan, default_server, &plan->server_part, err);
+    }
+    if (r < 0) {
+        return r;
+    }
+    plan->server = part_at(plan, plan->server_part);
+    uint64_t nodes = (uint64_t)spec->servers * plan->server->server.nodes;
+    if (nodes > PLAN_DEVICES_MAX / 2) {
+        return myr_doc_error(err, spec->root, MYR_ERANGE,
+                             "%llu nodes are more than the %u that one design may have",
+                             (unsigned long long)nodes, PLAN_DEVICES_MAX / 2);
+    }
+    plan->nodes = (uint32_t)nodes;
+    plan->storage_part = spec->storage.server_part;
+    if (spec->storage.node && plan->storage_part == MYR_PART_NONE) {
+        r = find_default(plan, default_storage, &plan->storage_part, err);
+    }
+    r = r < 0 ? r : plan_storage(plan, err);
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        struct net_plan *net = &plan->nets[id];
+        *net = (struct net_plan){.id = (enum myr_net_id)id, .spec = &spec->nets[id]};
+        net->node = spec->nets[id].node;
+        net->out.planes = 1;
+        if (r == MYR_OK && net->node) {
+            r = resolve_net(plan, net, err);
+        }
+    }
+    return r;
+}

@@ -1,0 +1,469 @@
+#include "plan_internal.h"
+
+/*
+ * Clos fabrics of one to three tiers, with or without rails.
+ *
+ * A unit is one independent fabric: a plane, or one rail of a plane in rail-only. All units of a
+ * network are equal, so one is sized and multiplied.
+ *
+ * Regular form: at every tier the number of switches above is the smallest divisor of a switch's
+ * uplinks that offers enough ports, so that every pair has the same number of links. Dense form:
+ * just enough switches, and multiplicities that differ by one.
+ */
+
+static uint32_t smallest_divisor(uint32_t number, uint32_t at_least)
+{
+    for (uint32_t divisor = at_least ? at_least : 1; divisor <= number; divisor++) {
+        if (number % divisor == 0) {
+            return divisor;
+        }
+    }
+    return 0;
+}
+
+static bool has_rail_groups(const struct net_plan *net)
+{
+    return net->out.topology == MYR_TOPOLOGY_RAIL;
+}
+
+static bool cages_suffice(const struct myr_part_switch *sw, uint32_t down, uint32_t down_gbps,
+                          uint32_t up, uint32_t up_gbps)
+{
+    uint32_t down_per_cage = myr_switch_ports_per_cage(sw, down_gbps);
+    uint32_t up_per_cage = myr_switch_ports_per_cage(sw, up_gbps);
+    return (!sw->ports_max || down + up <= sw->ports_max) &&
+           ceil_div(down, down_per_cage) + ceil_div(up, up_per_cage) <= sw->cages;
+}
+
+/* Down and up ports of a leaf: as many as its cages allow at the wanted ratio. */
+static int split_leaf(struct net_plan *net, struct myr_err *err)
+{
+    const struct myr_part_switch *sw = net->leaf_sw;
+    const struct myr_spec_net *spec = net->spec;
+    uint32_t host = net->out.host_gbps, fabric = net->out.fabric_gbps;
+    double ratio = net->oversubscription[0];
+    uint32_t down = spec->leaf_down, up = spec->leaf_up;
+    if (net->out.tiers == 1) {
+        down = down ? down : myr_switch_radix(sw, host);
+        up = 0;
+    } else if (down) {
+        up = up ? up : (uint32_t)((double)down * host / (ratio * fabric) + 0.999999);
+    } else {
+        double total = (double)sw->cages * sw->cage_gbps;
+        up = up ? up : (uint32_t)(total / (1 + ratio) / fabric + 1e-9);
+        for (; up > 0; up--) {
+            down = (uint32_t)((double)up * fabric * ratio / host + 1e-9);
+            if (down > 0 && cages_suffice(sw, down, host, up, fabric)) {
+                break;
+            }
+            if (spec->leaf_up) {
+                up = 0;
+                break;
+            }
+        }
+    }
+    down = down / net->ports_per_rail * net->ports_per_rail;
+    if (net->out.topology != MYR_TOPOLOGY_RAIL && net->out.topology != MYR_TOPOLOGY_RAIL_ONLY) {
+        down = net->out.topology == MYR_TOPOLOGY_MIDDLE_OF_RACK ? down / net->nic_ports * net->nic_ports
+               : spec->leaf_down                                ? spec->leaf_down
+                                                                : down;
+    }
+    if (down == 0 || (up == 0 && net->out.tiers > 1) || !cages_suffice(sw, down, host, up, fabric)) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "oversubscription %g cannot be cabled on this switch: %u cages of %u "
+                             "Gb/s, hosts at %u, uplinks at %u Gb/s",
+                             ratio, sw->cages, sw->cage_gbps, host, fabric);
+    }
+    net->out.leaf_down = down;
+    net->out.leaf_up = up;
+    return MYR_OK;
+}
+
+static void count_leaves(struct net_plan *net)
+{
+    uint32_t down = net->out.leaf_down;
+    if (has_rail_groups(net)) {
+        /* A fabric manager takes the slot of a node: nodes and managers fill whole groups. */
+        uint32_t slots = net->nodes + ceil_div(net->managers, net->nic_ports);
+        net->out.group_nodes = down / net->ports_per_rail;
+        net->out.groups = ceil_div(slots, net->out.group_nodes);
+        net->unit_leaves = net->out.groups * net->out.rails;
+    } else if (net->out.topology == MYR_TOPOLOGY_RAIL_ONLY) {
+        net->out.units = net->out.rails;
+        uint32_t slots = net->nodes + ceil_div(net->managers, net->nic_ports);
+        net->unit_leaves = ceil_div(slots * net->ports_per_rail, down);
+        net->out.group_nodes = down / net->ports_per_rail;
+    } else {
+        net->unit_leaves = ceil_div(net->endpoints, down);
+        net->out.group_nodes = down / net->nic_ports;
+    }
+    net->unit_endpoints = net->endpoints / net->out.units;
+}
+
+/* Connectors on the leaves: what a splitter hangs on counts once. */
+uint32_t plan_leaf_hosts(const struct net_plan *net, uint32_t leaf)
+{
+    if (net->out.topology == MYR_TOPOLOGY_RAIL || net->out.topology == MYR_TOPOLOGY_RAIL_ONLY ||
+        net->out.fill != MYR_FILL_DENSE) {
+        return net->out.leaf_down; /* filled in order; the last ones may stay free */
+    }
+    /* Dense: spread evenly, in whole connectors. */
+    uint32_t connectors = ceil_div(net->endpoints, net->splitter_legs);
+    uint32_t share = connectors / net->unit_leaves + (leaf < connectors % net->unit_leaves);
+    return share * net->splitter_legs;
+}
+
+uint32_t plan_leaf_uplinks(const struct net_plan *net, uint32_t leaf)
+{
+    if (net->out.fill != MYR_FILL_DENSE || net->out.tiers != 2 || has_rail_groups(net) ||
+        net->out.topology == MYR_TOPOLOGY_RAIL_ONLY) {
+        return net->out.leaf_up;
+    }
+    double down_gbps = (double)plan_leaf_hosts(net, leaf) * net->out.host_gbps;
+    uint32_t needed = (uint32_t)(down_gbps / net->oversubscription[0] / net->out.fabric_gbps +
+                                 0.999999);
+    needed = needed < net->unit_spines ? net->unit_spines : needed; /* reach every spine */
+    return needed > net->out.leaf_up ? net->out.leaf_up : needed;
+}
+
+static uint64_t unit_uplinks(const struct net_plan *net)
+{
+    uint64_t total = 0;
+    for (uint32_t leaf = 0; leaf < net->unit_leaves; leaf++) {
+        total += plan_leaf_uplinks(net, leaf);
+    }
+    return total;
+}
+
+static bool size_two_tiers(struct net_plan *net)
+{
+    uint32_t radix = myr_switch_radix(net->spine_sw, net->out.fabric_gbps);
+    uint32_t up = net->out.leaf_up;
+    if (net->unit_leaves > radix) {
+        return false;
+    }
+    net->unit_pods = 1;
+    net->out.pod_leaves = net->unit_leaves;
+    net->unit_spines = 1;
+    if (net->out.fill == MYR_FILL_DENSE) {
+        /* Leaves get at least one uplink to each spine, so more spines may mean more uplinks. */
+        while (net->unit_spines < ceil_div(unit_uplinks(net), radix)) {
+            net->unit_spines++;
+        }
+        net->pair_links = 0;
+    } else {
+        net->unit_spines = smallest_divisor(up, ceil_div((uint64_t)net->unit_leaves * up, radix));
+        net->pair_links = net->unit_spines ? up / net->unit_spines : 0;
+    }
+    net->out.pod_spines = net->unit_spines;
+    net->out.spine_down = radix;
+    return net->unit_spines > 0 && net->unit_spines <= up;
+}
+
+/* Spines of a pod of 'leaves', and their uplinks; false when the radix does not allow it. */
+static bool size_pod(struct net_plan *net, uint32_t leaves)
+{
+    uint32_t radix = myr_switch_radix(net->spine_sw, net->out.fabric_gbps);
+    uint32_t up = net->out.leaf_up;
+    for (uint32_t spines = 1; spines <= up; spines++) {
+        if (up % spines) {
+            continue;
+        }
+        uint64_t used = (uint64_t)leaves * (up / spines);
+        uint64_t above = (uint64_t)((double)used / net->oversubscription[1] + 0.999999);
+        if (used + above <= radix && above > 0) {
+            net->out.pod_leaves = leaves;
+            net->out.pod_spines = spines;
+            net->out.spine_down = (uint32_t)used;
+            net->out.spine_up = (uint32_t)above;
+            net->pair_links = up / spines;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool size_cores(struct net_plan *net)
+{
+    uint32_t radix = myr_switch_radix(net->core_sw, net->out.fabric_gbps);
+    uint32_t up = net->out.spine_up;
+    net->unit_pods = ceil_div(net->unit_leaves, net->out.pod_leaves);
+    uint32_t least = ceil_div((uint64_t)net->unit_pods * up, radix);
+    if (net->unit_pods > radix) {
+        return false;
+    }
+    if (net->out.fill == MYR_FILL_DENSE) {
+        net->out.group_cores = least;
+        net->core_pair_links = 0;
+    } else {
+        net->out.group_cores = smallest_divisor(up, least);
+        net->core_pair_links = net->out.group_cores ? up / net->out.group_cores : 0;
+    }
+    if (net->out.group_cores == 0 || net->out.group_cores > up) {
+        return false;
+    }
+    net->unit_spines = net->unit_pods * net->out.pod_spines;
+    net->unit_cores = net->out.pod_spines * net->out.group_cores;
+    net->out.core_down = radix;
+    return true;
+}
+
+/*
+ * The smallest pod that works. Its leaves are a multiple of the rails (without rails: of a node's
+ * ports, so that a pod is never smaller than what one rail group would be), and in the first pass
+ * divide the uplinks, as the regular form wants.
+ */
+static bool size_three_tiers(struct net_plan *net)
+{
+    uint32_t step = has_rail_groups(net) ? net->out.rails
+                    : net->out.topology == MYR_TOPOLOGY_RAIL_ONLY ? 1
+                                                                  : net->nic_ports;
+    if (net->spec->pod_leaves % step) {
+        return false;
+    }
+    if (net->spec->pod_leaves || net->spec->islands) {
+        uint32_t leaves = net->spec->pod_leaves
+                              ? net->spec->pod_leaves
+                              : ceil_div(ceil_div(net->unit_leaves, step), net->spec->islands) * step;
+        return size_pod(net, leaves) && size_cores(net);
+    }
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t leaves = step; leaves <= net->unit_leaves; leaves += step) {
+            if (pass == 0 && (leaves > net->out.leaf_up || net->out.leaf_up % leaves)) {
+                continue;
+            }
+            if (size_pod(net, leaves) && size_cores(net)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool size_one_tier(struct net_plan *net)
+{
+    net->unit_pods = 1;
+    net->out.pod_leaves = 1;
+    return net->unit_leaves == 1;
+}
+
+static bool size_tiers(struct net_plan *net, uint32_t tiers, struct myr_err *err, int *ret_error)
+{
+    net->out.tiers = tiers;
+    net->unit_spines = net->unit_cores = 0;
+    *ret_error = split_leaf(net, err);
+    if (*ret_error < 0) {
+        return false;
+    }
+    count_leaves(net);
+    return tiers == 1   ? size_one_tier(net)
+           : tiers == 2 ? size_two_tiers(net)
+                        : size_three_tiers(net);
+}
+
+static int too_big(const struct plan *plan, const struct net_plan *net, struct myr_err *err)
+{
+    uint32_t radix = myr_switch_radix(net->leaf_sw, net->out.host_gbps);
+    char grouped[32];
+    int r = myr_doc_error(
+        err, net->node, MYR_EINVAL,
+        "%s host ports in one fabric cannot be built with %s%u tier%s of '%s' (%u ports of %u "
+        "Gb/s) at oversubscription %g",
+        myr_u64_grouped(net->unit_endpoints, grouped), net->spec->tiers ? "" : "up to ",
+        net->spec->tiers ? net->spec->tiers : MYR_SPEC_TIERS_MAX,
+        net->spec->tiers == 1 ? "" : "s", part_at(plan, net->leaf_part)->id, radix,
+        net->out.host_gbps, net->oversubscription[0]);
+    myr_err_hint(err, "a switch with more ports, planes: 2, topology: rail-only, or a larger "
+                      "oversubscription makes room");
+    return r;
+}
+
+/* Bandwidth between two pods (or leaves) over one group of switches above, worst pair. */
+static uint64_t worst_pair(uint32_t pods, uint32_t up, uint32_t above)
+{
+    uint64_t worst = up;
+    for (uint32_t other = 1; other < pods; other++) {
+        /* Pod j starts at (j * up) mod above: only the distance between two starts matters. */
+        uint32_t shift = (uint32_t)((uint64_t)other * up % above);
+        uint64_t shared = 0;
+        for (uint32_t i = 0; i < above; i++) {
+            uint32_t mine = up / above + (i < up % above);
+            uint32_t place = (i + above - shift) % above;
+            uint32_t theirs = up / above + (place < up % above);
+            shared += mine < theirs ? mine : theirs;
+        }
+        worst = shared < worst ? shared : worst;
+        if (other > 2 * above) {
+            break; /* the shifts repeat */
+        }
+    }
+    return worst;
+}
+
+static void state_pairs(struct plan *plan, struct net_plan *net)
+{
+    uint32_t gbps = net->out.fabric_gbps;
+    if (net->out.tiers == 3) {
+        uint64_t full = (uint64_t)net->out.spine_up * net->out.pod_spines * gbps;
+        net->out.full_pair_gbps = full;
+        net->out.worst_pair_gbps = full;
+        if (net->out.fill == MYR_FILL_DENSE && net->unit_pods > 1) {
+            net->out.worst_pair_gbps =
+                worst_pair(net->unit_pods, net->out.spine_up, net->out.group_cores) *
+                net->out.pod_spines * gbps;
+        }
+    } else if (net->out.tiers == 2) {
+        uint64_t full = (uint64_t)plan_leaf_uplinks(net, 0) * gbps;
+        net->out.full_pair_gbps = net->out.worst_pair_gbps = full;
+        if (net->out.fill == MYR_FILL_DENSE && net->unit_leaves > 1) {
+            uint32_t up = plan_leaf_uplinks(net, net->unit_leaves - 1);
+            net->out.worst_pair_gbps =
+                worst_pair(net->unit_leaves, up, net->unit_spines) * gbps;
+        }
+    }
+    if (net->out.worst_pair_gbps < net->out.full_pair_gbps) {
+        plan_finding(plan, MYR_SEVERITY_INFO, "uneven-fill", myr_net_names[net->id],
+                     "fill: regular gives every pair the same",
+                     "dense fill: the worst pair of %s has %llu Gb/s, an even fill would give %llu",
+                     net->out.tiers == 3 ? "pods" : "leaves",
+                     (unsigned long long)net->out.worst_pair_gbps,
+                     (unsigned long long)net->out.full_pair_gbps);
+    }
+}
+
+/* The least capacity over the cuts that halve the hosts: at the hosts, above leaves, above spines. */
+static void state_bisection(struct net_plan *net)
+{
+    uint64_t units = (uint64_t)net->out.units * net->out.planes;
+    uint64_t hosts = (uint64_t)net->endpoints * net->out.planes * net->out.host_gbps;
+    uint64_t least = hosts;
+    if (net->out.tiers >= 2) {
+        uint64_t leaves = unit_uplinks(net) * units * net->out.fabric_gbps;
+        least = leaves < least ? leaves : least;
+    }
+    if (net->out.tiers == 3) {
+        uint64_t spines =
+            (uint64_t)net->unit_spines * net->out.spine_up * units * net->out.fabric_gbps;
+        least = spines < least ? spines : least;
+    }
+    net->out.bisection_gbps = least / 2;
+}
+
+static void state_ratios(struct net_plan *net)
+{
+    const struct myr_network *out = &net->out;
+    if (out->tiers >= 2) {
+        uint64_t down = (uint64_t)plan_leaf_hosts(net, 0) * out->host_gbps * 1000;
+        uint64_t up = (uint64_t)plan_leaf_uplinks(net, 0) * out->fabric_gbps;
+        net->out.oversubscription_milli[0] = (uint32_t)((down + up / 2) / up);
+    }
+    if (out->tiers == 3) {
+        net->out.oversubscription_milli[1] =
+            (uint32_t)(((uint64_t)out->spine_down * 1000 + out->spine_up / 2) / out->spine_up);
+    }
+}
+
+static void explain(struct plan *plan, struct net_plan *net)
+{
+    const struct myr_network *out = &net->out;
+    struct myr_arena *arena = plan->arena;
+    const char *times = out->planes * out->units > 1
+                            ? myr_arena_printf(arena, " * %u planes * %u units", out->planes,
+                                               out->units)
+                            : "";
+    if (has_rail_groups(net)) {
+        net->rule[MYR_DEVICE_LEAF] = "rails * ceil(nodes / nodes of a rail group)";
+        net->inputs[MYR_DEVICE_LEAF] = myr_arena_printf(
+            arena, "%u rails * ceil(%u / %u)%s = %u", out->rails,
+            net->nodes + ceil_div(net->managers, net->nic_ports), out->group_nodes, times,
+            out->leaf);
+    } else {
+        net->rule[MYR_DEVICE_LEAF] = "ceil(host ports / down ports of a leaf)";
+        net->inputs[MYR_DEVICE_LEAF] =
+            myr_arena_printf(arena, "ceil(%u / %u)%s = %u", net->unit_endpoints, out->leaf_down,
+                             times, out->leaf);
+    }
+    uint32_t spine_radix = myr_switch_radix(net->spine_sw, out->fabric_gbps);
+    if (out->tiers == 2) {
+        bool dense = out->fill == MYR_FILL_DENSE;
+        net->rule[MYR_DEVICE_SPINE] =
+            dense ? "ceil(leaf uplinks / ports of a spine)"
+                  : "smallest divisor of a leaf's uplinks >= ceil(leaf uplinks / ports of a spine)";
+        net->inputs[MYR_DEVICE_SPINE] = myr_arena_printf(
+            arena, "uplinks of a leaf=%u, ceil(%llu / %u)%s = %u", out->leaf_up,
+            (unsigned long long)unit_uplinks(net), spine_radix, times, out->spine);
+    } else if (out->tiers == 3) {
+        net->rule[MYR_DEVICE_SPINE] =
+            "pods * smallest divisor of a leaf's uplinks whose spines can carry the pod";
+        net->inputs[MYR_DEVICE_SPINE] = myr_arena_printf(
+            arena, "%u pods of %u leaves * %u spines%s = %u", net->unit_pods, out->pod_leaves,
+            out->pod_spines, times, out->spine);
+        net->rule[MYR_DEVICE_CORE] =
+            out->fill == MYR_FILL_DENSE
+                ? "core groups * ceil(pods * spine uplinks / ports of a core)"
+                : "core groups * smallest divisor of a spine's uplinks >= ceil(pods * uplinks / "
+                  "ports of a core)";
+        net->inputs[MYR_DEVICE_CORE] = myr_arena_printf(
+            arena, "%u groups * %u (ceil(%u * %u / %u) = %u)%s = %u", out->core_groups,
+            out->group_cores, net->unit_pods, out->spine_up, out->core_down,
+            ceil_div((uint64_t)net->unit_pods * out->spine_up, out->core_down), times, out->core);
+    }
+}
+
+static void finish(struct plan *plan, struct net_plan *net)
+{
+    struct myr_network *out = &net->out;
+    uint32_t fabrics = out->units * out->planes;
+    out->leaf = net->unit_leaves * fabrics;
+    out->spine = net->unit_spines * fabrics;
+    out->core = net->unit_cores * fabrics;
+    out->pods = net->unit_pods;
+    out->core_groups = out->tiers == 3 ? out->pod_spines : 0;
+    out->diameter_hops = (out->tiers - 1) * 2;
+    state_pairs(plan, net);
+    state_bisection(net);
+    state_ratios(net);
+    explain(plan, net);
+    uint64_t links = (uint64_t)net->endpoints * out->planes + unit_uplinks(net) * fabrics;
+    if (out->tiers == 3) {
+        links += (uint64_t)out->spine * out->spine_up;
+    }
+    net->link_total = links;
+    if (out->tiers == 3 && net->unit_leaves % out->pod_leaves) {
+        plan_finding(plan, MYR_SEVERITY_INFO, "partial-pod", myr_net_names[net->id],
+                     "a number of servers that fills whole pods is even",
+                     "the last pod has %u of %u leaves, and all its %u spines",
+                     net->unit_leaves % out->pod_leaves, out->pod_leaves, out->pod_spines);
+    }
+}
+
+int plan_size_clos(struct plan *plan, struct net_plan *net, struct myr_err *err)
+{
+    const struct myr_spec_net *spec = net->spec;
+    bool may_be_one = net->out.topology != MYR_TOPOLOGY_RAIL;
+    uint32_t first = spec->tiers ? spec->tiers
+                     : spec->islands || spec->pod_leaves ? 3
+                     : may_be_one                        ? 1
+                                                         : 2;
+    uint32_t last = spec->tiers ? spec->tiers : MYR_SPEC_TIERS_MAX;
+    net->splitter_legs = 1;
+    if (net->leaf_sw->breakout == MYR_BREAKOUT_SPLITTER &&
+        net->out.host_gbps < net->leaf_sw->port_gbps) {
+        net->splitter_legs = net->leaf_sw->port_gbps / net->out.host_gbps;
+    }
+    for (uint32_t tiers = first; tiers <= last; tiers++) {
+        int r;
+        if (size_tiers(net, tiers, err, &r)) {
+            finish(plan, net);
+            return net->link_total > PLAN_LINKS_MAX
+                       ? myr_doc_error(err, net->node, MYR_ERANGE,
+                                       "%llu links are more than one design may have (%u)",
+                                       (unsigned long long)net->link_total, PLAN_LINKS_MAX)
+                       : MYR_OK;
+        }
+        if (r < 0) {
+            return r;
+        }
+    }
+    return too_big(plan, net, err);
+}

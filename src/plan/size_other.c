@@ -1,0 +1,286 @@
+#include "plan_internal.h"
+
+/* Fabrics without tiers (dragonfly, dragonfly+, torus) and access networks. */
+
+static int need_ports(const struct net_plan *net, uint64_t needed, uint32_t radix,
+                      const char *what, struct myr_err *err)
+{
+    if (needed > radix) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "a switch of this %s needs %llu ports, it has %u", what,
+                             (unsigned long long)needed, radix);
+    }
+    return MYR_OK;
+}
+
+static int check_links(const struct net_plan *net, struct myr_err *err)
+{
+    if (net->link_total > PLAN_LINKS_MAX) {
+        return myr_doc_error(err, net->node, MYR_ERANGE,
+                             "%llu links are more than one design may have (%u)",
+                             (unsigned long long)net->link_total, PLAN_LINKS_MAX);
+    }
+    return MYR_OK;
+}
+
+/* Halving the groups cuts every pair that lands on different sides. */
+static uint64_t global_bisection(const struct net_plan *net)
+{
+    uint64_t groups = net->out.groups;
+    if (groups == 1) {
+        return (uint64_t)net->endpoints * net->out.host_gbps / 2;
+    }
+    return (groups / 2) * (groups - groups / 2) * net->global_pair_links * net->out.fabric_gbps;
+}
+
+/* Balanced by default (Kim et al. 2008): a = 2p = 2h, so a switch has 4h - 1 ports. */
+static void dragonfly_shape(struct net_plan *net, uint32_t radix, uint32_t *ret_h)
+{
+    const struct myr_spec_net *spec = net->spec;
+    uint32_t h = spec->global_ports ? spec->global_ports : (radix + 1) / 4;
+    net->out.group_switches = spec->group_switches ? spec->group_switches : 2 * h;
+    net->out.hosts_per_switch = spec->hosts_per_switch ? spec->hosts_per_switch : h;
+    *ret_h = h;
+}
+
+static int size_groups(struct net_plan *net, uint32_t hosts_per_group, uint32_t global_per_group,
+                       struct myr_err *err)
+{
+    uint32_t groups = ceil_div(net->endpoints, hosts_per_group);
+    if (groups - 1 > global_per_group) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "%u groups are needed, a group's %u global ports reach %u others",
+                             groups, global_per_group, global_per_group);
+    }
+    net->out.groups = groups;
+    net->global_pair_links = groups > 1 ? global_per_group / (groups - 1) : 0;
+    return MYR_OK;
+}
+
+static int size_dragonfly_plain(struct plan *plan, struct net_plan *net, struct myr_err *err)
+{
+    struct myr_network *out = &net->out;
+    uint32_t radix = myr_switch_radix(net->leaf_sw, out->host_gbps), h;
+    dragonfly_shape(net, radix, &h);
+    uint32_t p = out->hosts_per_switch, a = out->group_switches;
+    int r = need_ports(net, (uint64_t)p + a - 1 + h, radix, "dragonfly", err);
+    r = r < 0 ? r : size_groups(net, a * p, a * h, err);
+    if (r < 0) {
+        return r;
+    }
+    uint64_t groups = out->groups;
+    out->leaf = (uint32_t)groups * a;
+    out->leaf_down = p;
+    out->leaf_up = h;
+    out->tiers = 1;
+    out->diameter_hops = groups > 1 ? 3 : a > 1;
+    net->link_total = net->endpoints + groups * a * (a - 1) / 2 +
+                      groups * (groups - 1) / 2 * net->global_pair_links;
+    out->bisection_gbps = global_bisection(net);
+    net->rule[MYR_DEVICE_LEAF] = "groups * switches of a group; groups = ceil(host ports / "
+                                 "(switches of a group * hosts of a switch))";
+    net->inputs[MYR_DEVICE_LEAF] =
+        myr_arena_printf(plan->arena, "ceil(%u / (%u * %u)) = %u groups * %u, h = %u",
+                         net->endpoints, a, p, out->groups, a, h);
+    return MYR_OK;
+}
+
+/* Dragonfly+ (Shpiner et al. 2017): a group is a full bipartite leaf-spine; spines go global. */
+static int size_dragonfly_plus(struct plan *plan, struct net_plan *net, struct myr_err *err)
+{
+    struct myr_network *out = &net->out;
+    uint32_t radix = myr_switch_radix(net->leaf_sw, out->host_gbps);
+    uint32_t half = net->spec->group_switches ? net->spec->group_switches : radix / 2;
+    uint32_t hosts = net->spec->hosts_per_switch ? net->spec->hosts_per_switch : half;
+    uint32_t global = net->spec->global_ports ? net->spec->global_ports : half;
+    int r = need_ports(net, (uint64_t)hosts + half, radix, "dragonfly+", err);
+    r = r < 0 ? r : need_ports(net, (uint64_t)global + half, radix, "dragonfly+", err);
+    r = r < 0 ? r : size_groups(net, half * hosts, half * global, err);
+    if (r < 0) {
+        return r;
+    }
+    uint64_t groups = out->groups;
+    out->group_switches = half;
+    out->hosts_per_switch = hosts;
+    out->leaf = out->spine = (uint32_t)groups * half;
+    out->leaf_down = hosts;
+    out->leaf_up = half;
+    out->spine_down = half;
+    out->spine_up = global;
+    out->tiers = 2;
+    out->pod_leaves = out->pod_spines = half;
+    out->diameter_hops = groups > 1 ? 3 : half > 1 ? 2 : 0;
+    /* A pair of leaves without a direct global link at a shared spine still needs leaf, spine,
+     * spine, leaf: three hops, when each pair of groups is joined somewhere. */
+    net->link_total = net->endpoints + groups * half * half +
+                      groups * (groups - 1) / 2 * net->global_pair_links;
+    out->bisection_gbps = global_bisection(net);
+    net->rule[MYR_DEVICE_LEAF] = "groups * leaves of a group; groups = ceil(host ports / (leaves * "
+                                 "hosts of a leaf))";
+    net->inputs[MYR_DEVICE_LEAF] =
+        myr_arena_printf(plan->arena, "ceil(%u / (%u * %u)) = %u groups * %u", net->endpoints,
+                         half, hosts, out->groups, half);
+    net->rule[MYR_DEVICE_SPINE] = "as many spines as leaves in each group";
+    net->inputs[MYR_DEVICE_SPINE] =
+        myr_arena_printf(plan->arena, "%u groups * %u", out->groups, half);
+    return MYR_OK;
+}
+
+static int one_plane_only(const struct net_plan *net, struct myr_err *err)
+{
+    if (net->out.planes > 1) {
+        return myr_doc_error(err, net->node, MYR_EINVAL, "topology '%s' is built in one plane only",
+                             myr_topology_name(net->out.topology));
+    }
+    return MYR_OK;
+}
+
+int plan_size_dragonfly(struct plan *plan, struct net_plan *net, struct myr_err *err)
+{
+    net->splitter_legs = 1;
+    net->out.fabric_gbps = net->out.host_gbps;
+    int r = one_plane_only(net, err);
+    if (r == MYR_OK) {
+        r = net->out.topology == MYR_TOPOLOGY_DRAGONFLY ? size_dragonfly_plain(plan, net, err)
+                                                        : size_dragonfly_plus(plan, net, err);
+    }
+    if (r < 0) {
+        return r;
+    }
+    uint64_t hosts = (uint64_t)net->endpoints * net->out.host_gbps / 2;
+    net->out.bisection_gbps =
+        net->out.bisection_gbps < hosts ? net->out.bisection_gbps : hosts;
+    uint64_t global = net->out.topology == MYR_TOPOLOGY_DRAGONFLY
+                          ? (uint64_t)net->out.group_switches * net->out.leaf_up
+                          : (uint64_t)net->out.group_switches * net->out.spine_up;
+    uint64_t used = (uint64_t)net->global_pair_links * (net->out.groups - 1);
+    if (used < global) {
+        plan_finding(plan, MYR_SEVERITY_INFO, "idle-global-ports", myr_net_names[net->id],
+                     "a number of groups whose pairs share the ports evenly uses them all",
+                     "%llu of a group's %llu global ports stay free: every pair of groups has %u "
+                     "link%s",
+                     (unsigned long long)(global - used), (unsigned long long)global,
+                     net->global_pair_links, net->global_pair_links == 1 ? "" : "s");
+    }
+    return check_links(net, err);
+}
+
+int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err)
+{
+    struct myr_network *out = &net->out;
+    const struct myr_spec_net *spec = net->spec;
+    net->splitter_legs = 1;
+    out->fabric_gbps = spec->uplink_gbps ? spec->uplink_gbps : out->host_gbps;
+    int r = one_plane_only(net, err);
+    if (r < 0) {
+        return r;
+    }
+    if (spec->dim_count == 0) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "topology 'torus' needs 'dims', such as dims: [8, 8, 4]");
+    }
+    uint64_t routers = 1;
+    uint32_t trunk = spec->trunk ? spec->trunk : 1, longest = 0;
+    out->dim_count = spec->dim_count;
+    for (uint32_t i = 0; i < spec->dim_count; i++) {
+        out->dims[i] = spec->dims[i];
+        routers *= spec->dims[i];
+        out->diameter_hops += spec->dims[i] / 2;
+        longest = spec->dims[i] > longest ? spec->dims[i] : longest;
+    }
+    uint32_t hosts = spec->hosts_per_switch ? spec->hosts_per_switch
+                                            : ceil_div(net->endpoints, routers);
+    if ((uint64_t)hosts * routers < net->endpoints) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "%u host ports do not fit on %llu switches of %u hosts",
+                             net->endpoints, (unsigned long long)routers, hosts);
+    }
+    uint32_t radix = myr_switch_radix(net->leaf_sw, out->host_gbps);
+    r = need_ports(net, (uint64_t)hosts + 2ULL * trunk * spec->dim_count, radix, "torus", err);
+    if (r < 0) {
+        return r;
+    }
+    out->leaf = (uint32_t)routers;
+    out->leaf_down = out->hosts_per_switch = hosts;
+    out->leaf_up = 2 * trunk * spec->dim_count;
+    out->tiers = 1;
+    net->pair_links = trunk;
+    net->link_total = net->endpoints + routers * spec->dim_count * trunk;
+    /* The cut across the longest dimension is the smallest; it is crossed twice, by the wrap. */
+    out->bisection_gbps = 2 * (routers / longest) * trunk * out->fabric_gbps;
+    uint64_t host_half = (uint64_t)net->endpoints * out->host_gbps / 2;
+    out->bisection_gbps = out->bisection_gbps < host_half ? out->bisection_gbps : host_half;
+    net->rule[MYR_DEVICE_LEAF] = "product of the dimensions";
+    net->inputs[MYR_DEVICE_LEAF] =
+        myr_arena_printf(plan->arena, "%u dimensions, %llu switches, %u hosts on each",
+                         spec->dim_count, (unsigned long long)routers, hosts);
+    return check_links(net, err);
+}
+
+/* Two access switches for each started row of nodes when nodes have two homes, and so on. */
+int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *err)
+{
+    const struct myr_part_ethernet *access = &part_at(plan, net->access_part)->eth;
+    const struct myr_part_ethernet *above = &part_at(plan, net->aggregation_part)->eth;
+    struct myr_network *out = &net->out;
+    uint32_t homes = net->spec->homes ? net->spec->homes : net->nic_ports;
+    uint32_t fixed = net->id == MYR_NET_OOB ? 2 : 4;
+    net->splitter_legs = 1;
+    if (homes > net->nic_ports) {
+        return myr_doc_error(err, net->node, MYR_EINVAL, "%u homes need as many ports, nodes have %u",
+                             homes, net->nic_ports);
+    }
+    out->tiers = 2;
+    out->host_gbps = net->spec->nic_gbps ? net->spec->nic_gbps : access->access_gbps;
+    out->fabric_gbps = access->uplink_gbps;
+    out->group_nodes = access->access_ports;
+    out->access = homes * ceil_div(net->nodes, access->access_ports);
+    out->leaf_down = access->access_ports;
+    out->leaf_up = access->uplink_ports;
+    out->spine_down = above->access_ports;
+    uint64_t uplinks = (uint64_t)out->access * access->uplink_ports;
+    uint32_t needed = ceil_div(uplinks, above->access_ports);
+    out->aggregation = net->spec->aggregation_count ? net->spec->aggregation_count
+                       : needed > fixed          ? needed
+                                                 : fixed;
+    if (out->aggregation < needed) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "%u aggregation switches have %llu ports, the access switches' "
+                             "uplinks need %llu",
+                             out->aggregation,
+                             (unsigned long long)out->aggregation * above->access_ports,
+                             (unsigned long long)uplinks);
+    }
+    if (out->aggregation > access->uplink_ports && out->access > 1) {
+        plan_finding(plan, MYR_SEVERITY_WARNING, "aggregation-not-meshed", myr_net_names[net->id],
+                     "use aggregation switches with more ports or add a tier above",
+                     "%u aggregation switches, but an access switch reaches only %u of them",
+                     out->aggregation, access->uplink_ports);
+    }
+    net->nic_ports = homes;
+    net->endpoints = net->nodes * homes;
+    for (uint32_t i = 0; i < net->host_class_count; i++) {
+        net->hosts[i].nic_ports = homes;
+    }
+    out->planes = 1;
+    out->host_ports = net->endpoints;
+    net->link_total = net->endpoints + uplinks;
+    out->diameter_hops = 2;
+    if (access->uplink_ports) {
+        uint64_t down = (uint64_t)access->access_ports * out->host_gbps * 1000;
+        out->oversubscription_milli[0] =
+            (uint32_t)(down / ((uint64_t)access->uplink_ports * access->uplink_gbps));
+    }
+    uint64_t hosts_gbps = (uint64_t)net->endpoints * out->host_gbps;
+    uint64_t up_gbps = uplinks * access->uplink_gbps;
+    out->bisection_gbps = (hosts_gbps < up_gbps ? hosts_gbps : up_gbps) / 2;
+    net->rule[MYR_DEVICE_ACCESS] = "homes * ceil(nodes / ports of an access switch)";
+    net->inputs[MYR_DEVICE_ACCESS] = myr_arena_printf(plan->arena, "%u * ceil(%u / %u)", homes,
+                                                      net->nodes, access->access_ports);
+    net->rule[MYR_DEVICE_AGGREGATION] =
+        "at least the fixed number, and enough ports for all uplinks";
+    net->inputs[MYR_DEVICE_AGGREGATION] =
+        myr_arena_printf(plan->arena, "max(%u, ceil(%llu / %u))", fixed,
+                         (unsigned long long)uplinks, above->access_ports);
+    return check_links(net, err);
+}

@@ -1,0 +1,426 @@
+#include "plan_internal.h"
+
+/*
+ * Links and cables. Host links go leaf by leaf, port by port, so that the NICs behind one splitter
+ * are neighbours; with twin NIC cages they go NIC by NIC instead, so that the legs of one cage
+ * are. Uplinks go in ascending order of the switch above, and a leaf takes the same port numbers
+ * on every spine: that is what makes labels readable.
+ */
+
+struct layer_wiring {
+    struct plan *plan;
+    const struct net_plan *net;
+    uint16_t type;
+    uint32_t legs;     /* links a cable may hold */
+    uint64_t last_key; /* links with one key may share a cable */
+};
+
+/* Links may share a cable when they leave one connector, or one cage, of one device. */
+static uint64_t design_key(uint32_t device, uint32_t position)
+{
+    return (uint64_t)device << 32 | position;
+}
+
+static uint32_t port_of(const struct myr_design *design, uint32_t device, uint32_t index)
+{
+    MYR_ASSERT(index < design->first_port[device + 1] - design->first_port[device]);
+    return design->first_port[device] + index;
+}
+
+/* Joins two ports; opens a new cable when the key changes or the cable is full. */
+static void join(struct layer_wiring *wiring, uint32_t port_a, uint32_t port_b, uint64_t key)
+{
+    struct plan *plan = wiring->plan;
+    struct myr_design *design = &plan->design;
+    uint32_t link = plan->next_link++;
+    MYR_ASSERT(link < design->link_count);
+    MYR_ASSERT(design->port_link[port_a] == MYR_NONE);
+    MYR_ASSERT(design->port_link[port_b] == MYR_NONE);
+    design->link_a[link] = port_a;
+    design->link_b[link] = port_b;
+    design->port_link[port_a] = design->port_link[port_b] = link;
+    if (wiring->legs == 1 || key != wiring->last_key || plan->cable_links == wiring->legs) {
+        design->first_link[plan->next_cable] = link;
+        design->cable_type[plan->next_cable] = wiring->type;
+        plan->next_cable++;
+        plan->cable_links = 0;
+        wiring->last_key = key;
+    }
+    design->link_cable[link] = plan->next_cable - 1;
+    plan->cable_links++;
+}
+
+static struct layer_wiring start_layer(struct plan *plan, const struct net_plan *net,
+                                       enum myr_layer layer)
+{
+    uint16_t type = plan_layer_cabletype(plan, net, layer);
+    plan->cable_links = 0;
+    return (struct layer_wiring){.plan = plan,
+                                 .net = net,
+                                 .type = type,
+                                 .legs = plan->cabletypes.items[type].legs,
+                                 .last_key = UINT64_MAX};
+}
+
+static uint32_t first_endpoint(const struct net_plan *net, uint32_t leaf)
+{
+    bool spread = net->out.fill == MYR_FILL_DENSE && net->out.tiers >= 2 &&
+                  (net->out.topology == MYR_TOPOLOGY_CLOS ||
+                   net->out.topology == MYR_TOPOLOGY_MIDDLE_OF_RACK);
+    if (!spread) {
+        return leaf * net->out.leaf_down;
+    }
+    uint32_t connectors = ceil_div(net->endpoints, net->splitter_legs);
+    uint32_t extra = connectors % net->unit_leaves;
+    uint32_t before = leaf * (connectors / net->unit_leaves) + (leaf < extra ? leaf : extra);
+    return before * net->splitter_legs;
+}
+
+static bool host_of_node(const struct net_plan *net, uint32_t node, uint32_t nic,
+                         uint32_t *ret_device, uint32_t *ret_port)
+{
+    for (uint32_t i = 0; i < net->host_class_count; i++) {
+        const struct host_class *hosts = &net->hosts[i];
+        if (hosts->kind == MYR_DEVICE_FABRIC_MANAGER) {
+            uint32_t manager = node * net->nic_ports + nic;
+            *ret_device = hosts->first_device + manager;
+            *ret_port = 0;
+            return manager < hosts->count;
+        }
+        if (node < hosts->count) {
+            *ret_device = hosts->first_device + node;
+            *ret_port = hosts->port_base + nic * net->out.planes;
+            return true;
+        }
+        node -= hosts->count;
+    }
+    return false;
+}
+
+static bool host_of_endpoint(const struct net_plan *net, uint32_t endpoint, uint32_t *ret_device,
+                             uint32_t *ret_port)
+{
+    for (uint32_t i = 0; i < net->host_class_count; i++) {
+        const struct host_class *hosts = &net->hosts[i];
+        uint32_t ports = hosts->count * hosts->nic_ports;
+        if (endpoint < ports) {
+            *ret_device = hosts->first_device + endpoint / hosts->nic_ports;
+            *ret_port = hosts->port_base + endpoint % hosts->nic_ports * net->out.planes;
+            return true;
+        }
+        endpoint -= ports;
+    }
+    return false;
+}
+
+bool plan_endpoint(const struct plan *plan, const struct net_plan *net, uint32_t unit,
+                   uint32_t leaf, uint32_t port, uint32_t *ret_device, uint32_t *ret_nic_port)
+{
+    (void)plan;
+    const struct myr_network *out = &net->out;
+    uint32_t per_rail = net->ports_per_rail;
+    if (out->topology == MYR_TOPOLOGY_RAIL) {
+        uint32_t node = leaf / out->rails * out->group_nodes + port / per_rail;
+        uint32_t nic = port % per_rail * out->rails + leaf % out->rails;
+        return port / per_rail < out->group_nodes &&
+               host_of_node(net, node, nic, ret_device, ret_nic_port);
+    }
+    uint32_t endpoint = first_endpoint(net, leaf) + port;
+    if (out->topology == MYR_TOPOLOGY_RAIL_ONLY) {
+        return host_of_node(net, endpoint / per_rail, endpoint % per_rail * out->rails + unit,
+                            ret_device, ret_nic_port);
+    }
+    bool within = leaf + 1 == net->unit_leaves || endpoint < first_endpoint(net, leaf + 1);
+    return within && host_of_endpoint(net, endpoint, ret_device, ret_nic_port);
+}
+
+static uint32_t leaf_device(const struct net_plan *net, uint32_t plane, uint32_t unit,
+                            uint32_t leaf)
+{
+    return net->out.first_leaf + (plane * net->out.units + unit) * net->unit_leaves + leaf;
+}
+
+/* A new cable type begins where the kind of host changes. */
+static void join_host(struct layer_wiring *wiring, uint32_t device, uint32_t nic_port,
+                      uint32_t leaf_id, uint32_t port, uint64_t key)
+{
+    const struct myr_design *design = &wiring->plan->design;
+    enum myr_device_kind kind = (enum myr_device_kind)design->place[device].kind;
+    uint16_t type = plan_host_cabletype(wiring->plan, wiring->net, kind);
+    if (type != wiring->type) {
+        wiring->type = type;
+        wiring->legs = wiring->plan->cabletypes.items[type].legs;
+        wiring->last_key = UINT64_MAX;
+    }
+    join(wiring, port_of(design, device, nic_port), port_of(design, leaf_id, port), key);
+}
+
+static void wire_hosts_by_leaf(struct plan *plan, const struct net_plan *net)
+{
+    struct layer_wiring wiring = start_layer(plan, net, MYR_LAYER_HOST);
+    for (uint32_t plane = 0; plane < net->out.planes; plane++) {
+        for (uint32_t unit = 0; unit < net->out.units; unit++) {
+            for (uint32_t leaf = 0; leaf < net->unit_leaves; leaf++) {
+                uint32_t leaf_id = leaf_device(net, plane, unit, leaf);
+                for (uint32_t port = 0; port < net->out.leaf_down; port++) {
+                    uint32_t device, nic_port;
+                    if (plan_endpoint(plan, net, unit, leaf, port, &device, &nic_port)) {
+                        uint64_t key = design_key(leaf_id, port / net->splitter_legs);
+                        join_host(&wiring, device, nic_port + plane, leaf_id, port, key);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/* Twin cages: all planes of a NIC before the next NIC. Every plane has the same leaf and port. */
+static void wire_hosts_by_nic(struct plan *plan, const struct net_plan *net)
+{
+    struct layer_wiring wiring = start_layer(plan, net, MYR_LAYER_HOST);
+    for (uint32_t unit = 0; unit < net->out.units; unit++) {
+        for (uint32_t leaf = 0; leaf < net->unit_leaves; leaf++) {
+            for (uint32_t port = 0; port < net->out.leaf_down; port++) {
+                uint32_t device, nic_port;
+                if (!plan_endpoint(plan, net, unit, leaf, port, &device, &nic_port)) {
+                    continue;
+                }
+                for (uint32_t plane = 0; plane < net->out.planes; plane++) {
+                    join_host(&wiring, device, nic_port + plane,
+                              leaf_device(net, plane, unit, leaf), port,
+                              port_of(&plan->design, device, nic_port));
+                }
+            }
+        }
+    }
+}
+
+/* Uplink 'up' of a leaf: which spine of the pod, and which of its ports. */
+static void spine_of(const struct net_plan *net, uint32_t leaf_in_pod, uint32_t uplink,
+                     uint64_t running, uint32_t *ret_spine, uint32_t *ret_port)
+{
+    if (net->pair_links) {
+        *ret_spine = uplink / net->pair_links;
+        *ret_port = leaf_in_pod * net->pair_links + uplink % net->pair_links;
+    } else {
+        *ret_spine = (uint32_t)(running % net->unit_spines);
+        *ret_port = (uint32_t)(running / net->unit_spines);
+    }
+}
+
+static void wire_leaf_spine(struct plan *plan, const struct net_plan *net)
+{
+    const struct myr_network *out = &net->out;
+    const struct myr_design *design = &plan->design;
+    struct layer_wiring wiring = start_layer(plan, net, MYR_LAYER_FABRIC);
+    for (uint32_t fabric = 0; fabric < out->planes * out->units; fabric++) {
+        uint64_t running = 0;
+        for (uint32_t leaf = 0; leaf < net->unit_leaves; leaf++) {
+            uint32_t leaf_id = out->first_leaf + fabric * net->unit_leaves + leaf;
+            uint32_t pod = leaf / out->pod_leaves;
+            uint32_t uplinks = plan_leaf_uplinks(net, leaf);
+            for (uint32_t up = 0; up < uplinks; up++, running++) {
+                uint32_t spine, port;
+                spine_of(net, leaf % out->pod_leaves, up, running, &spine, &port);
+                uint32_t spine_id =
+                    out->first_spine + fabric * net->unit_spines + pod * out->pod_spines + spine;
+                join(&wiring, port_of(design, leaf_id, out->leaf_down + up),
+                     port_of(design, spine_id, port), design_key(leaf_id, up / wiring.legs));
+            }
+        }
+    }
+}
+
+static void wire_spine_core(struct plan *plan, const struct net_plan *net)
+{
+    const struct myr_network *out = &net->out;
+    const struct myr_design *design = &plan->design;
+    struct layer_wiring wiring = start_layer(plan, net, MYR_LAYER_CORE);
+    uint32_t first_up = plan->devtypes.items[net->spine_type].groups[1].first;
+    for (uint32_t fabric = 0; fabric < out->planes * out->units; fabric++) {
+        for (uint32_t index = 0; index < net->unit_spines; index++) {
+            uint32_t pod = index / out->pod_spines, group = index % out->pod_spines;
+            uint32_t spine_id = out->first_spine + fabric * net->unit_spines + index;
+            for (uint32_t up = 0; up < out->spine_up; up++) {
+                uint32_t core, port;
+                if (net->core_pair_links) {
+                    core = up / net->core_pair_links;
+                    port = pod * net->core_pair_links + up % net->core_pair_links;
+                } else {
+                    uint64_t running = (uint64_t)pod * out->spine_up + up;
+                    core = (uint32_t)(running % out->group_cores);
+                    port = (uint32_t)(running / out->group_cores);
+                }
+                uint32_t core_id = out->first_core + fabric * net->unit_cores +
+                                   group * out->group_cores + core;
+                join(&wiring, port_of(design, spine_id, first_up + up),
+                     port_of(design, core_id, port), design_key(spine_id, up / wiring.legs));
+            }
+        }
+    }
+}
+
+/* Global port of 'group' towards 'other', copy 'copy': ports are dealt out in order of the peers. */
+static uint32_t global_index(const struct net_plan *net, uint32_t group, uint32_t other,
+                             uint32_t copy)
+{
+    return (other < group ? other : other - 1) * net->global_pair_links + copy;
+}
+
+static void wire_global(struct plan *plan, const struct net_plan *net, uint32_t first_switch,
+                        uint32_t ports_each, uint32_t first_port)
+{
+    const struct myr_network *out = &net->out;
+    const struct myr_design *design = &plan->design;
+    struct layer_wiring wiring = start_layer(plan, net, MYR_LAYER_GLOBAL);
+    for (uint32_t a = 0; a < out->groups; a++) {
+        for (uint32_t b = a + 1; b < out->groups; b++) {
+            for (uint32_t copy = 0; copy < net->global_pair_links; copy++) {
+                uint32_t at_a = global_index(net, a, b, copy);
+                uint32_t at_b = global_index(net, b, a, copy);
+                uint32_t switch_a = first_switch + a * out->group_switches + at_a / ports_each;
+                uint32_t switch_b = first_switch + b * out->group_switches + at_b / ports_each;
+                join(&wiring, port_of(design, switch_a, first_port + at_a % ports_each),
+                     port_of(design, switch_b, first_port + at_b % ports_each), 0);
+            }
+        }
+    }
+}
+
+static void wire_dragonfly(struct plan *plan, const struct net_plan *net)
+{
+    const struct myr_network *out = &net->out;
+    const struct myr_design *design = &plan->design;
+    struct layer_wiring wiring = start_layer(plan, net, MYR_LAYER_LOCAL);
+    for (uint32_t group = 0; group < out->groups; group++) {
+        uint32_t first = out->first_leaf + group * out->group_switches;
+        for (uint32_t a = 0; a < out->group_switches; a++) {
+            for (uint32_t b = a + 1; b < out->group_switches; b++) {
+                join(&wiring, port_of(design, first + a, out->hosts_per_switch + b - 1),
+                     port_of(design, first + b, out->hosts_per_switch + a), 0);
+            }
+        }
+    }
+    wire_global(plan, net, out->first_leaf, out->leaf_up,
+                out->hosts_per_switch + out->group_switches - 1);
+}
+
+static void wire_dragonfly_plus(struct plan *plan, const struct net_plan *net)
+{
+    const struct myr_network *out = &net->out;
+    const struct myr_design *design = &plan->design;
+    struct layer_wiring wiring = start_layer(plan, net, MYR_LAYER_FABRIC);
+    for (uint32_t leaf = 0; leaf < out->leaf; leaf++) {
+        uint32_t group = leaf / out->group_switches;
+        for (uint32_t s = 0; s < out->group_switches; s++) {
+            uint32_t spine = out->first_spine + group * out->group_switches + s;
+            join(&wiring, port_of(design, out->first_leaf + leaf, out->leaf_down + s),
+                 port_of(design, spine, leaf % out->group_switches), 0);
+        }
+    }
+    wire_global(plan, net, out->first_spine, out->spine_up, out->spine_down);
+}
+
+static void wire_torus(struct plan *plan, const struct net_plan *net)
+{
+    const struct myr_network *out = &net->out;
+    const struct myr_design *design = &plan->design;
+    struct layer_wiring wiring = start_layer(plan, net, MYR_LAYER_LOCAL);
+    for (uint32_t router = 0; router < out->leaf; router++) {
+        uint32_t stride = 1;
+        for (uint32_t i = out->dim_count; i-- > 0;) {
+            uint32_t size = out->dims[i];
+            uint32_t at = router / stride % size;
+            uint32_t next = router - at * stride + (at + 1) % size * stride;
+            for (uint32_t k = 0; k < net->pair_links; k++) {
+                uint32_t plus = out->hosts_per_switch + 2 * i * net->pair_links + k;
+                join(&wiring, port_of(design, out->first_leaf + router, plus),
+                     port_of(design, out->first_leaf + next, plus + net->pair_links), 0);
+            }
+            stride *= size;
+        }
+    }
+}
+
+static void wire_access(struct plan *plan, const struct net_plan *net)
+{
+    const struct myr_network *out = &net->out;
+    const struct myr_design *design = &plan->design;
+    struct layer_wiring wiring = start_layer(plan, net, MYR_LAYER_HOST);
+    for (uint32_t node = 0; node < net->nodes; node++) {
+        for (uint32_t home = 0; home < net->nic_ports; home++) {
+            uint32_t device, nic_port;
+            bool found = host_of_node(net, node, home, &device, &nic_port);
+            MYR_ASSERT(found);
+            uint32_t row = node / out->leaf_down;
+            uint32_t access = out->first_access + row * net->nic_ports + home;
+            join_host(&wiring, device, nic_port, access, node % out->leaf_down, 0);
+        }
+    }
+    wiring = start_layer(plan, net, MYR_LAYER_FABRIC);
+    uint32_t running = 0;
+    for (uint32_t i = 0; i < out->access; i++) {
+        for (uint32_t up = 0; up < out->leaf_up; up++, running++) {
+            join(&wiring, port_of(design, out->first_access + i, out->leaf_down + up),
+                 port_of(design, out->first_aggregation + running % out->aggregation,
+                         running / out->aggregation),
+                 0);
+        }
+    }
+}
+
+static void wire_net(struct plan *plan, const struct net_plan *net)
+{
+    if (net->out.topology == MYR_TOPOLOGY_ACCESS) {
+        wire_access(plan, net);
+        return;
+    }
+    if (net->twin) {
+        wire_hosts_by_nic(plan, net);
+    } else {
+        wire_hosts_by_leaf(plan, net);
+    }
+    switch (net->out.topology) {
+    case MYR_TOPOLOGY_DRAGONFLY:
+        wire_dragonfly(plan, net);
+        break;
+    case MYR_TOPOLOGY_DRAGONFLY_PLUS:
+        wire_dragonfly_plus(plan, net);
+        break;
+    case MYR_TOPOLOGY_TORUS:
+        wire_torus(plan, net);
+        break;
+    default:
+        if (net->out.tiers >= 2) {
+            wire_leaf_spine(plan, net);
+        }
+        if (net->out.tiers == 3) {
+            wire_spine_core(plan, net);
+        }
+        break;
+    }
+}
+
+void plan_wire(struct plan *plan)
+{
+    struct myr_design *design = &plan->design;
+    uint64_t links = 0;
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        links += plan->nets[id].present ? plan->nets[id].link_total : 0;
+    }
+    MYR_ASSERT(links <= (uint64_t)PLAN_LINKS_MAX * MYR_NET_COUNT);
+    design->link_count = (uint32_t)links;
+    design->link_a = MYR_ARENA_NEW(plan->arena, uint32_t, links);
+    design->link_b = MYR_ARENA_NEW(plan->arena, uint32_t, links);
+    design->link_cable = MYR_ARENA_NEW(plan->arena, uint32_t, links);
+    design->first_link = MYR_ARENA_NEW(plan->arena, uint32_t, links + 1);
+    design->cable_type = MYR_ARENA_NEW(plan->arena, uint16_t, links);
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        if (plan->nets[id].present) {
+            wire_net(plan, &plan->nets[id]);
+        }
+    }
+    MYR_ASSERT(plan->next_link == design->link_count);
+    design->cable_count = plan->next_cable;
+    design->first_link[design->cable_count] = design->link_count;
+}
