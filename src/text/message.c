@@ -36,26 +36,30 @@ const char *myr_text_excerpt(struct myr_str text, char ret[MYR_EXCERPT_MAX])
 int text_error_at_args(struct myr_err *err, const char *file, struct text_place place, int code,
                        const char *fmt, va_list args)
 {
-    char message[MYR_ERR_MESSAGE_MAX];
-    vsnprintf(message, sizeof(message), fmt, args);
-    struct myr_buf line = {0};
-    myr_buf_printf(&line, "%s:%u:%u: %s", file, place.line, place.column, message);
-
-    /* Names from outside may hold anything; one message stays one line and one reading. */
-    struct myr_buf clean = {0};
-    struct myr_str text = {line.data, line.len};
+    char line[MYR_ERR_MESSAGE_MAX];
+    char clean[MYR_ERR_MESSAGE_MAX];
+    int len = snprintf(line, sizeof(line), "%s:%u:%u: ", file, place.line, place.column);
+    MYR_ASSERT(len > 0);
+    if ((size_t)len < sizeof(line)) {
+        vsnprintf(line + len, sizeof(line) - (size_t)len, fmt, args);
+    }
+    /*
+     * Names from outside may hold anything; one message stays one line and one reading. Every '?'
+     * is at most as long as what it stands for, so the clean line fits where the other did.
+     */
+    struct myr_str text = myr_str_from(line);
+    size_t put = 0;
     for (size_t at = 0; at < text.len;) {
         size_t start = at;
         if (utf8_is_hidden(utf8_next(text, &at))) {
-            myr_buf_putc(&clean, '?');
-        } else {
-            myr_buf_put(&clean, text.data + start, at - start);
+            clean[put++] = '?';
+            continue;
         }
+        memcpy(clean + put, text.data + start, at - start);
+        put += at - start;
     }
-    int r = myr_err_set(err, code, "%s", clean.data);
-    myr_buf_done(&line);
-    myr_buf_done(&clean);
-    return r;
+    clean[put] = '\0';
+    return myr_err_set(err, code, "%s", clean);
 }
 
 int text_error_at(struct myr_err *err, const char *file, struct text_place place, int code,

@@ -199,9 +199,7 @@ static void mistakes_get_one_clear_line(void **state)
         {"s --exlain", "unknown option '--exlain' for 'myriad plan'; did you mean '--explain'?",
          no_env},
         {"s --no-exlain",
-         "unknown option '--no-exlain' for 'myriad plan'; did you mean '--no-explain' or "
-         "'--explain'?",
-         no_env},
+         "unknown option '--no-exlain' for 'myriad plan'; did you mean '--no-explain'?", no_env},
         {"s --no-out", "unknown option '--no-out' for 'myriad plan'; did you mean '--out'?",
          no_env},
         {"s --zzzzzz=3", "unknown option '--zzzzzz' for 'myriad plan'", no_env},
