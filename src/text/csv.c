@@ -65,6 +65,7 @@ static int read_quoted(struct myr_csv *csv, struct myr_str *ret, struct myr_err 
 {
     size_t start = csv->at + 1;
     size_t doubled_count = 0;
+    /* Told apart from the place where the text ends: far away, when a quote is missing. */
     struct text_place open = {csv->next_line, (uint32_t)(csv->at - csv->line_start) + 1};
     for (csv->at++;; csv->at++) {
         if (csv->at >= csv->text.len) {
@@ -91,6 +92,7 @@ static int read_quoted(struct myr_csv *csv, struct myr_str *ret, struct myr_err 
     return MYR_OK;
 }
 
+/* Strict: a reader that guesses at quotes shifts columns without anybody noticing. */
 static int read_bare(struct myr_csv *csv, struct myr_str *ret, struct myr_err *err)
 {
     size_t start = csv->at;
@@ -154,6 +156,7 @@ int myr_csv_error(struct myr_err *err, const struct myr_csv *csv, uint32_t field
     return r;
 }
 
+/* Blanks at the ends need no quotes: readers that follow the RFC keep them. */
 void myr_csv_put(struct myr_buf *buf, struct myr_str field)
 {
     /* A mark at the start of the file would be skipped by the reader, were it not quoted. */

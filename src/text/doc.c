@@ -14,6 +14,7 @@ int myr_doc_read_file(struct myr_arena *arena, const char *path, const struct my
     struct myr_str name = myr_str_from(path);
     int r = myr_file_read(path, MYR_DOC_BYTES_MAX, &text, err);
     if (r == MYR_OK) {
+        /* By name, not by content: a guess would make the error of a typo hard to understand. */
         bool is_json = name.len > 5 && memcmp(path + name.len - 5, ".json", 5) == 0;
         const char *file =
             strcmp(path, "-") == 0 ? "stdin" : myr_arena_strndup(arena, name.data, name.len);
@@ -41,6 +42,7 @@ const struct myr_doc *myr_doc_get(const struct myr_doc *map, const char *key)
         return NULL;
     }
     struct myr_str wanted = myr_str_from(key);
+    /* Maps of settings have a few dozen keys; whoever has a large one walks its entries instead. */
     for (uint32_t i = 0; i < map->count; i++) {
         if (myr_str_eq(map->entries[i].key, wanted)) {
             return map->entries[i].value;
@@ -87,6 +89,7 @@ static int fail_value(const struct myr_doc *node, const char *what, const char *
                          myr_text_excerpt(node->text, shown), wanted);
 }
 
+/* In YAML quotes turn a number into text. Taking it all the same would hide a real confusion. */
 static int fail_quoted(const struct myr_doc *node, const char *what, const char *wanted,
                        struct myr_err *err)
 {
@@ -104,6 +107,7 @@ int myr_doc_expect(const struct myr_doc *node, enum myr_doc_kind kind, const cha
     return node && node->kind == kind ? MYR_OK : fail_value(node, what, names[kind], err);
 }
 
+/* Null is no scalar here: "servers:" with nothing behind it is a value that was forgotten. */
 static bool is_scalar(const struct myr_doc *node)
 {
     return node && node->kind == MYR_DOC_SCALAR;
@@ -141,6 +145,7 @@ int myr_doc_double(const struct myr_doc *node, const char *what, double min, dou
     return in_range ? fail_quoted(node, what, wanted, err) : fail_value(node, what, wanted, err);
 }
 
+/* Not yes, no, on and off, which YAML 1.1 took for truth: in a country list "no" is Norway. */
 int myr_doc_bool(const struct myr_doc *node, const char *what, bool *ret, struct myr_err *err)
 {
     bool is_true = is_scalar(node) && myr_str_eq(node->text, MYR_STR("true"));
@@ -199,6 +204,7 @@ int myr_doc_choice(const struct myr_doc *node, const char *what, const char *con
     return fail_value(node, what, message_one_of(names, count, phrase), err);
 }
 
+/* Points at the key itself; the value may be far away. */
 static int fail_key(const struct myr_doc *map, const struct myr_doc_entry *entry, const char *what,
                     const char *const *keys, size_t count, struct myr_err *err)
 {

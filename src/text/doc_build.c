@@ -67,6 +67,10 @@ static int attach(struct doc_build *build, struct text_place place, const struct
                                        .key_column = frame->key_place.column,
                                        .value = value,
                                    });
+    /*
+     * Both figures grow with every child, so that a bomb is noticed at the alias that makes it too
+     * large. They cannot overflow: parent and child were both within the limit until now.
+     */
     parent->count++;
     parent->expanded += 1 + value->expanded;
     if (parent->depth < value->depth + 1) {
@@ -112,6 +116,7 @@ int doc_build_scalar(struct doc_build *build, const struct myr_doc *scalar,
     return attach(build, (struct text_place){node->line, node->column}, node, err);
 }
 
+/* Callers may then walk the tree by recursion: that is what the limit is for. */
 static int too_deep(const struct doc_build *build, struct text_place place, struct myr_err *err)
 {
     return text_error_at(err, build->file, place, MYR_ERANGE,
@@ -140,6 +145,7 @@ int doc_build_open(struct doc_build *build, struct text_place place, enum myr_do
     return MYR_OK;
 }
 
+/* The last one wins in many readers, the first in some; a person meant one of them. */
 static int twice(const struct doc_build *build, const struct myr_doc_entry *first,
                  const struct myr_doc_entry *second, struct myr_err *err)
 {
@@ -180,6 +186,7 @@ static int check_unique(const struct doc_build *build, const struct myr_doc_entr
     return r;
 }
 
+/* Moves the children off the shared stack into an array of the right size. */
 static int keep_children(struct doc_build *build, struct myr_doc *node,
                          const struct myr_doc_entry *children, struct myr_err *err)
 {
@@ -220,6 +227,7 @@ int doc_build_alias(struct doc_build *build, struct text_place place, const stru
                     struct myr_err *err)
 {
     MYR_ASSERT(!doc_build_is_open(build, node));
+    /* The anchored node was shallow enough where it stood; here it may hang deeper. */
     if (build->depth + node->depth > MYR_DOC_DEPTH_MAX) {
         return too_deep(build, place, err);
     }
@@ -233,6 +241,7 @@ int doc_check_text(const char *file, struct myr_str text, struct myr_err *err)
                              "the file has %zu bytes, more than %u are not read", text.len,
                              MYR_DOC_BYTES_MAX);
     }
+    /* Checked once here; everything behind may take the text for UTF-8. */
     size_t bad = utf8_first_bad(text);
     if (bad < text.len) {
         struct text_cursor cursor;

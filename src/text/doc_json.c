@@ -1,6 +1,9 @@
 /*
  * A strict RFC 8259 reader. Our own, because libraries that decode JSON keep no place for a value,
  * and every complaint of ours names line and column.
+ *
+ * One loop and a word for what may come next, instead of functions that call each other: depth
+ * costs no stack. The text is checked to be UTF-8 before, so bytes above 0x7F can be copied unseen.
  */
 #include "doc_build.h"
 #include "utf8.h"
@@ -51,6 +54,7 @@ static void skip_blanks(struct reader *reader)
     }
 }
 
+/* "a value is expected, not 'x'"; the end of the text has no character to show. */
 static int fail_found(struct reader *reader, struct myr_err *err, const char *wanted)
 {
     if (reader->at == reader->text.len) {
@@ -109,6 +113,7 @@ static int read_unicode(struct reader *reader, size_t start, uint32_t *ret, stru
     return MYR_OK;
 }
 
+/* 'at' is on the backslash; afterwards behind the escape. */
 static int read_escape(struct reader *reader, uint32_t *ret, struct myr_err *err)
 {
     static const char names[] = "\"\\/bfnrt";
@@ -148,6 +153,7 @@ static int copy_string(struct reader *reader, size_t len, struct myr_str *ret, s
     return MYR_OK;
 }
 
+/* Strings with escapes (or without an end) are taken apart byte by byte. */
 static int decode_string(struct reader *reader, struct myr_buf *decoded, struct myr_err *err)
 {
     size_t start = reader->at - 1;
@@ -235,6 +241,7 @@ static int read_number(struct reader *reader, struct myr_err *err)
     return MYR_OK;
 }
 
+/* What follows a word is checked by whoever reads on: "nullx" fails there. */
 static bool skip_word(struct reader *reader, struct myr_str word)
 {
     if (reader->text.len - reader->at < word.len ||
@@ -329,6 +336,7 @@ static int read_comma(struct reader *reader, struct myr_err *err)
     if (peek(reader) != ',') {
         return fail_found(reader, err, end == ']' ? "',' or ']'" : "',' or '}'");
     }
+    /* Looks over the comma at once, so that the commonest slip gets its own words. */
     size_t comma = reader->at;
     reader->at++;
     skip_blanks(reader);

@@ -1,3 +1,8 @@
+/*
+ * YAML by libyaml's events: it scans and parses without recursion, and hands out one event at a
+ * time, so that the limits of doc_build stop a hostile text before it costs anything. Kept small on
+ * purpose: no tags, no merge keys, one document a file.
+ */
 #include <yaml.h>
 
 #include "doc_build.h"
@@ -76,6 +81,7 @@ static const struct reading {
     {FOUND, "control characters are not allowed", NULL, "a control character is not allowed"},
 };
 
+/* libyaml counts characters; a look at the text needs bytes. */
 static size_t offset_of_character(struct myr_str text, size_t index)
 {
     size_t at = 0;
@@ -169,6 +175,7 @@ static void set_anchor(struct reader *reader, const yaml_char_t *name, const str
     myr_vec_push(&reader->anchors, node);
 }
 
+/* "!!int '64'" and "!!binary" change what a value is; nothing here would honour that. */
 static int check_tag(const struct reader *reader, const yaml_event_t *event, const yaml_char_t *tag,
                      struct myr_err *err)
 {
@@ -179,6 +186,7 @@ static int check_tag(const struct reader *reader, const yaml_event_t *event, con
                 "tags such as '!!str' are not supported; put text in quotes instead");
 }
 
+/* '<<' is a key like any other, so that the reader of the map calls it unknown. */
 static int read_key(struct reader *reader, const struct myr_doc *scalar, struct myr_err *err)
 {
     struct text_place place = {scalar->line, scalar->column};
@@ -211,6 +219,7 @@ static int read_scalar(struct reader *reader, const yaml_event_t *event, struct 
     const struct myr_doc *node = NULL;
     if (doc_build_wants_key(&reader->build)) {
         r = read_key(reader, &scalar, err);
+        /* A key is no node of the tree, but an alias may want one. */
         if (r == MYR_OK && event->data.scalar.anchor) {
             struct myr_doc *copy = MYR_ARENA_NEW(reader->build.arena, struct myr_doc, 1);
             *copy = scalar;
@@ -304,6 +313,7 @@ static int read_event(struct reader *reader, const yaml_event_t *event, struct m
 
 static int read_events(struct reader *reader, struct myr_err *err)
 {
+    /* Ends at the latest with the text: every event takes at least one byte or closes a level. */
     for (bool at_end = false; !at_end;) {
         yaml_event_t event;
         if (!yaml_parser_parse(&reader->parser, &event)) {

@@ -112,9 +112,7 @@ static void scalars_keep_their_text_and_their_quotes(void **state)
 static void line_ends_and_byte_order_marks_do_not_matter(void **state)
 {
     static const char *const texts[] = {"a: 1\nb: 2\n", "a: 1\r\nb: 2\r\n", "a: 1\rb: 2\r",
-                                        "\xEF\xBB\xBF"
-                                        "a: 1\nb: 2\n",
-                                        "--- {a: 1,\nb: 2}\n...\n"};
+                                        "\xEF\xBB\xBFx: 1\nb: 2\n", "--- {a: 1,\nb: 2}\n...\n"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(texts); i++) {
         const struct myr_doc *root = read_good(*state, texts[i]);
         assert_int_equal(root->count, 2);

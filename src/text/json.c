@@ -6,6 +6,11 @@
 
 #include "utf8.h"
 
+/*
+ * Numbers must come out the same with every C library. Both conversions used here, "%.*f" and
+ * "%.*g", are exactly rounded in glibc and musl, and the locale is never set.
+ */
+
 /* From here on a double has no decimals worth writing, and positional digits would be invented. */
 static const double POSITIONAL_LIMIT = 1e15;
 
@@ -16,6 +21,7 @@ void myr_json_init(struct myr_json *json, struct myr_buf *buf, enum myr_json_sty
     *json = (struct myr_json){.buf = buf, .style = style};
 }
 
+/* JSON also has \b and \f; the general form does for characters that nobody writes. */
 static void put_escape(struct myr_buf *buf, uint32_t code)
 {
     switch (code) {
@@ -41,6 +47,7 @@ static void put_escape(struct myr_buf *buf, uint32_t code)
 
 void myr_json_quote(struct myr_buf *buf, struct myr_str value)
 {
+    /* Whole stretches between escapes are copied at once: most text has none. */
     myr_buf_putc(buf, '"');
     size_t written = 0;
     for (size_t at = 0; at < value.len;) {
@@ -162,6 +169,7 @@ static void put_large(struct myr_buf *buf, double value)
     myr_buf_puts(buf, text);
 }
 
+/* "1.500" to "1.5", "2.000" to "2"; "100" stays. */
 static size_t trim_zeros(char *text, size_t len)
 {
     if (!memchr(text, '.', len)) {
@@ -197,6 +205,7 @@ void myr_json_number(struct myr_buf *buf, double value, int digits)
             break;
         }
     }
+    /* A small negative value may round to "-0", which readers show as it is. */
     size_t end = trim_zeros(text, (size_t)len);
     bool minus_zero = end == 2 && text[0] == '-' && text[1] == '0';
     myr_buf_put(buf, text + minus_zero, end - minus_zero);

@@ -81,6 +81,7 @@ struct text_place text_cursor_move(struct text_cursor *cursor, size_t offset)
 {
     MYR_ASSERT(offset >= cursor->at && offset <= cursor->text.len);
     const char *data = cursor->text.data;
+    /* Each byte is passed once, so asking for a million places costs one walk. */
     for (; cursor->at < offset; cursor->at++) {
         char c = data[cursor->at];
         bool crlf = c == '\r' && cursor->at + 1 < cursor->text.len && data[cursor->at + 1] == '\n';
@@ -108,6 +109,7 @@ const char *message_range(uint64_t min, uint64_t max, char ret[MESSAGE_PHRASE_MA
     return ret;
 }
 
+/* All or nothing: half a list reads as if it were the whole. */
 const char *message_list(const char *const *names, size_t count, char ret[MESSAGE_PHRASE_MAX])
 {
     size_t len = 0;

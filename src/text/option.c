@@ -51,6 +51,7 @@ static int set_number(const struct parse *parse, const struct myr_option *option
     return MYR_OK;
 }
 
+/* Only whole words: an abbreviation in a script breaks when a new choice is added. */
 static int set_choice(const struct parse *parse, const struct myr_option *option,
                       const char *origin, const char *value)
 {
@@ -129,6 +130,7 @@ static int take_value(struct parse *parse, const struct myr_option *option, cons
     return r;
 }
 
+/* A walk over the row: commands have a dozen options, and each is looked up once. */
 static const struct myr_option *find_option(const struct myr_command *command, struct myr_str name)
 {
     for (uint32_t i = 0; i < command->option_count; i++) {
@@ -142,6 +144,7 @@ static const struct myr_option *find_option(const struct myr_command *command, s
 /* 'text' is the option as written, without its value. */
 static int fail_unknown(const struct parse *parse, struct myr_str text)
 {
+    /* With dashes, so that "--no-x" and "--x" compete as the user sees them. */
     static const char help[] = "--help";
     char names[2 * OPTION_COUNT_MAX][OPTION_NAME_MAX];
     const char *pointers[2 * OPTION_COUNT_MAX + 1];
@@ -177,6 +180,7 @@ static int parse_long(struct parse *parse, const char *word)
     struct myr_str text = {word, equals ? (size_t)(equals - word) : strlen(word)};
     struct myr_str name = {word + 2, text.len - 2};
     const struct myr_option *option = find_option(parse->command, name);
+    /* An option that is itself called "no-..." comes first. */
     bool turns_off = false;
     if (!option && name.len > 3 && memcmp(name.data, "no-", 3) == 0) {
         option = find_option(parse->command, (struct myr_str){name.data + 3, name.len - 3});
@@ -200,6 +204,7 @@ static int parse_long(struct parse *parse, const char *word)
     return MYR_OK;
 }
 
+/* "-o json" and "-ojson". Letters are not grouped: "-out" would mean something surprising. */
 static int parse_short(struct parse *parse, const char *word)
 {
     const struct myr_option *option = NULL;
@@ -278,6 +283,7 @@ static int set_flag_from_env(const struct parse *parse, const struct myr_option 
                 myr_text_excerpt(myr_str_from(value), shown));
 }
 
+/* Only what the command line left open: a wrong variable must not stop who overrides it. */
 static int apply_env(const struct parse *parse, const char *(*lookup_env)(const char *name))
 {
     for (uint32_t i = 0; i < parse->command->option_count; i++) {
@@ -297,6 +303,7 @@ static int apply_env(const struct parse *parse, const char *(*lookup_env)(const 
     return MYR_OK;
 }
 
+/* Before anything else, so that help is there for the one whose line is still wrong. */
 static bool asks_for_help(int argc, const char *const *argv)
 {
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {

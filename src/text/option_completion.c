@@ -88,6 +88,7 @@ static void put_choices(struct myr_buf *buf, const struct myr_option *option)
     }
 }
 
+/* Values first, by the word before the cursor; then the names of the options. */
 static void bash_command(const struct script *script, const struct myr_command *command)
 {
     struct myr_buf *buf = script->buf;
@@ -180,6 +181,7 @@ static void bash_script(const struct script *script)
                    script->program, script->program);
 }
 
+/* _arguments takes one word a row: '(what it excludes)'{spellings}'[help]:value:how'. */
 static void zsh_option(struct myr_buf *buf, const struct myr_option *option)
 {
     const char *quote = "'\\''";
@@ -223,6 +225,7 @@ static void zsh_command(const struct script *script, const struct myr_command *c
     myr_buf_put_lit(script->buf, "\n        ;;\n");
 }
 
+/* 'word:summary' rows; for the first words when 'group' is empty, else for that group's. */
 static void zsh_words(const struct script *script, struct myr_str group)
 {
     for (uint32_t i = 0; i < script->count; i++) {
@@ -298,6 +301,7 @@ static void fish_help(const struct script *script, const char *prefix, const cha
     myr_buf_put_lit(script->buf, "'\n");
 }
 
+/* fish wants one line a spelling, each with the condition under which it is offered. */
 static void fish_command(const struct script *script, const struct myr_command *command)
 {
     struct myr_buf *buf = script->buf;

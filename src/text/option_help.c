@@ -2,6 +2,7 @@
 
 enum { HELP_WIDTH = 80, LEFT_WIDTH_MAX = 30 };
 
+/* Not in any command's table: it is everywhere, and has no value to set. */
 static const struct myr_option help_row = {
     .name = "help", .letter = 'h', .type = MYR_OPTION_FLAG, .help = "Show this help"};
 
@@ -41,6 +42,7 @@ static void put_left(struct myr_buf *buf, const struct myr_option *option)
     }
 }
 
+/* Written once to be measured: the width cannot disagree with the text. */
 static size_t left_width(const struct myr_option *option)
 {
     struct myr_buf scratch = {0};
@@ -75,6 +77,7 @@ static void put_option(struct myr_buf *buf, const struct myr_option *option, siz
     size_t start = buf->len;
     put_left(buf, option);
     size_t column = buf->len - start;
+    /* A long name gets a line of its own rather than pushing all texts to the right. */
     if (column + 2 > indent) {
         myr_buf_putc(buf, '\n');
         column = 0;
@@ -159,6 +162,7 @@ static void put_scdoc(struct myr_buf *buf, const char *text)
     }
 }
 
+/* The same facts as put_option, in the form that man pages have. */
 static void put_man_option(struct myr_buf *buf, const struct myr_option *option)
 {
     const char *placeholder = option_placeholder(option);
@@ -195,6 +199,7 @@ static void put_man_option(struct myr_buf *buf, const struct myr_option *option)
     myr_buf_done(&note);
 }
 
+/* A subsection, so that the commands lie together under one heading of the page. */
 void myr_option_man(const struct myr_command *command, struct myr_buf *buf)
 {
     myr_buf_put_lit(buf, "## ");

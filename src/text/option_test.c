@@ -314,7 +314,7 @@ static void help_shows_every_row(void **state)
 }
 
 /* Runs a program with a file as its input; its exit status, or -1 where it is not installed. */
-static int run_on(const char *program, const char *const *argv, const struct myr_buf *input)
+static int run_on(const char *program, char *const *argv, const struct myr_buf *input)
 {
     char path[] = "/tmp/myriad-option-XXXXXX";
     int fd = mkstemp(path);
@@ -326,7 +326,7 @@ static int run_on(const char *program, const char *const *argv, const struct myr
         lseek(fd, 0, SEEK_SET);
         dup2(fd, STDIN_FILENO);
         dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
-        execvp(program, (char *const *)(uintptr_t)argv);
+        execvp(program, argv);
         _exit(127);
     }
     int status;
@@ -351,7 +351,7 @@ static void the_man_section_is_valid_scdoc(void **state)
                            "table, wide, json, yaml, csv. Default: table. Environment: "
                            "*MYRIAD\\_OUTPUT*.\n"));
     assert_non_null(strstr(page.data, "*-e*, *--explain*, *--no-explain*\n"));
-    int status = run_on("scdoc", (const char *const[]){"scdoc", NULL}, &page);
+    int status = run_on("scdoc", (char *const[]){"scdoc", NULL}, &page);
     myr_buf_done(&page);
     if (status < 0) {
         print_message("scdoc is not installed: its verdict is skipped\n");
@@ -366,7 +366,7 @@ static void completion_scripts_are_valid(void **state)
     static const struct {
         enum myr_shell shell;
         const char *program;
-        const char *const argv[4];
+        char *const argv[4];
     } shells[] = {
         {MYR_SHELL_BASH, "bash", {"bash", "-n", NULL}},
         {MYR_SHELL_ZSH, "zsh", {"zsh", "-f", "-n", NULL}},
@@ -421,7 +421,7 @@ static void bash_offers_what_fits(void **state)
     struct myr_buf script = {0};
     myr_option_completion(MYR_SHELL_BASH, "myriad", commands, 3, &script);
     myr_buf_puts(&script, checks);
-    int status = run_on("bash", (const char *const[]){"bash", "--norc", NULL}, &script);
+    int status = run_on("bash", (char *const[]){"bash", "--norc", NULL}, &script);
     myr_buf_done(&script);
     assert_true(status <= 0); /* -1: there is no bash */
 }

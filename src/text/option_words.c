@@ -41,6 +41,7 @@ const char *option_placeholder(const struct myr_option *option)
     return "TEXT";
 }
 
+/* Read from the target, which holds the default until something is parsed: no second copy. */
 void option_put_default(const struct myr_option *option, struct myr_buf *buf)
 {
     char number[32];

@@ -2,6 +2,10 @@
 
 #include <unistd.h>
 
+/*
+ * Integers only, so that a line can be compared byte by byte in a test. The rate is over the whole
+ * time, not a moving one: the time left then jumps less, and converges to the truth.
+ */
 static const int64_t SECOND_NS = 1000000000;
 
 /* Quicker work shows nothing; a terminal is redrawn ten times a second; a log gets few lines. */
@@ -115,6 +119,7 @@ static void write_stderr(const struct myr_buf *line)
 
 void myr_progress_update(struct myr_progress *progress, uint64_t done, int64_t now_ns)
 {
+    /* Called in hot loops: the two comparisons come before anything that costs. */
     int64_t pause_ns = progress->terminal ? REDRAW_NS : LOG_NS;
     if (now_ns - progress->start_ns < QUIET_NS || now_ns - progress->shown_ns < pause_ns) {
         return;

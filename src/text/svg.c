@@ -49,6 +49,7 @@ static const char stylesheet[] =
     "rect.muted,line.muted{stroke:#30363d}"
     "}";
 
+/* XML has no way at all to write most control characters, escaped or not. */
 static void put_escaped(struct myr_buf *buf, const char *text)
 {
     struct myr_str all = myr_str_from(text);
@@ -115,6 +116,7 @@ static void end_shape(struct myr_buf *buf, const char *name, const char *css, co
 void myr_svg_begin(struct myr_svg *svg, struct myr_buf *buf, uint32_t width_px, uint32_t height_px,
                    const char *title)
 {
+    /* The size is stated twice: as a default for viewers, and as coordinates that scale. */
     MYR_ASSERT(width_px > 0 && height_px > 0);
     *svg = (struct myr_svg){.buf = buf};
     myr_buf_printf(buf,

@@ -41,6 +41,7 @@ void myr_table_text(struct myr_table *table, const char *value)
     myr_table_str(table, myr_str_from(value));
 }
 
+/* Numbers are kept as text as well: what every form prints is then the same digits. */
 static void push_buf(struct myr_table *table, struct myr_buf *buf)
 {
     myr_table_str(table, (struct myr_str){buf->data, buf->len});
@@ -134,6 +135,7 @@ static bool is_number(struct myr_str cell)
     return !point || (point + 1 < cell.data + cell.len && is_digit(point[1]));
 }
 
+/* A number column may hold words ("n/a"): those are text in every form. */
 static bool is_bare(const struct myr_column *column, struct myr_str cell)
 {
     return (column->flags & MYR_COLUMN_NUMBER) && is_number(cell);
@@ -194,6 +196,7 @@ static void put_shown(struct myr_buf *buf, const struct myr_column *column, stru
     }
 }
 
+/* How the columns come out for people. */
 struct layout {
     uint32_t decimals[COLUMNS_MAX];
     uint32_t widths[COLUMNS_MAX];
@@ -201,6 +204,7 @@ struct layout {
     uint32_t last_shown;
 };
 
+/* Two passes over the cells: decimals must be known before widths can be. */
 static void measure(const struct myr_table *table, enum myr_format format, struct layout *layout)
 {
     struct myr_buf scratch = {0};
@@ -239,6 +243,7 @@ static void put_spaces(struct myr_buf *buf, uint32_t count)
 static void put_aligned(const struct myr_table *table, const struct layout *layout, uint32_t c,
                         struct myr_str shown, struct myr_buf *buf)
 {
+    /* Not printf's width: it counts bytes, and a CJK character has three for two columns. */
     uint32_t padding = layout->widths[c] - myr_text_width(shown);
     bool right = table->columns[c].flags & MYR_COLUMN_NUMBER;
     put_spaces(buf, right ? padding : 0);
@@ -275,6 +280,7 @@ static void write_people(const struct myr_table *table, enum myr_format format, 
     myr_buf_done(&scratch);
 }
 
+/* All columns: programs pick by name, and 'wide' is about screens. */
 static void write_json(const struct myr_table *table, struct myr_buf *buf)
 {
     struct myr_json json;

@@ -1,6 +1,7 @@
 #include "utf8.h"
 
-/* Lead bytes by length: the bits that carry payload, and the least value that is not overlong. */
+/* 0 for a byte that begins nothing; C0, C1 and F5 up could only begin overlong or too large forms.
+ */
 static uint32_t sequence_len(unsigned char lead)
 {
     if (lead < 0x80) {
@@ -29,6 +30,7 @@ uint32_t utf8_next(struct myr_str text, size_t *at)
         *at += 1;
         return UTF8_BAD;
     }
+    /* One byte is skipped on damage, not the whole form: the next byte may begin a good one. */
     uint32_t code = bytes[0] & (0xFFU >> (len + 1));
     for (uint32_t i = 1; i < len; i++) {
         if ((bytes[i] & 0xC0) != 0x80) {
