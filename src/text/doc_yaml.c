@@ -78,6 +78,10 @@ static const struct reading {
      "'*' needs a name after it; quote the text if no alias is meant"},
     {BEGAN, "did not find expected alphabetic or numeric character", "anchor",
      "'&' needs a name after it; quote the text if no anchor is meant"},
+    {BEGAN, "found unknown directive name", NULL,
+     "'%' begins a directive, of which only %YAML is known; put text in quotes"},
+    {BEGAN, "could not find expected directive name", NULL,
+     "'%' begins a directive, of which only %YAML is known; put text in quotes"},
     {FOUND, "control characters are not allowed", NULL, "a control character is not allowed"},
 };
 
@@ -334,6 +338,43 @@ static int read_events(struct reader *reader, struct myr_err *err)
     return MYR_OK;
 }
 
+/* LF, CR, NEL, LS or PS: what libyaml takes for the end of a line. */
+static bool follows_line_end(struct myr_str text, size_t offset)
+{
+    static const char *const ends[] = {"\n", "\r", "\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(ends); i++) {
+        size_t len = strlen(ends[i]);
+        if (offset >= len && memcmp(text.data + offset - len, ends[i], len) == 0) {
+            return true;
+        }
+    }
+    return offset == 0;
+}
+
+/*
+ * libyaml compares each %TAG line with all before it, within one call: a few megabytes of them take
+ * hours. Tags are not supported, so one is too many.
+ */
+static int check_directives(const struct reader *reader, struct myr_err *err)
+{
+    static const char directive[] = "%TAG";
+    struct myr_str text = reader->text;
+    for (size_t at = 0; text.len > 0; at++) {
+        const char *found = memmem(text.data + at, text.len - at, directive, sizeof(directive) - 1);
+        if (!found) {
+            break;
+        }
+        at = (size_t)(found - text.data);
+        if (follows_line_end(text, at)) {
+            struct text_cursor cursor;
+            text_cursor_init(&cursor, text);
+            return fail(reader, text_cursor_move(&cursor, at), err,
+                        "tags are not supported, so a %%TAG line has no meaning");
+        }
+    }
+    return MYR_OK;
+}
+
 int myr_doc_read_yaml(struct myr_arena *arena, const char *file, struct myr_str text,
                       const struct myr_doc **ret, struct myr_err *err)
 {
@@ -350,7 +391,10 @@ int myr_doc_read_yaml(struct myr_arena *arena, const char *file, struct myr_str 
     /* Fixed, or a file that begins with certain bytes would be taken for UTF-16. */
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text.data, text.len);
-    r = read_events(&reader, err);
+    r = check_directives(&reader, err);
+    if (r == MYR_OK) {
+        r = read_events(&reader, err);
+    }
     if (r == MYR_OK) {
         *ret = reader.build.root;
     }

@@ -113,6 +113,7 @@ static void line_ends_and_byte_order_marks_do_not_matter(void **state)
 {
     static const char *const texts[] = {"a: 1\nb: 2\n", "a: 1\r\nb: 2\r\n", "a: 1\rb: 2\r",
                                         "\xEF\xBB\xBFx: 1\nb: 2\n", "--- {a: 1,\nb: 2}\n...\n"};
+    assert_int_equal(read_good(*state, "%YAML 1.2\n--- {a: \"100 %TAG\"}\n")->count, 1);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(texts); i++) {
         const struct myr_doc *root = read_good(*state, texts[i]);
         assert_int_equal(root->count, 2);
@@ -170,6 +171,12 @@ static void broken_text_gets_one_plain_line(void **state)
         {"? \n: 3\n", "s.yaml:1:2: a key is expected before ':'"},
         {"a: !!str 3\n",
          "s.yaml:1:4: tags such as '!!str' are not supported; put text in quotes instead"},
+        {"%TAG ! tag:x\n--- 1\n",
+         "s.yaml:1:1: tags are not supported, so a %TAG line has no meaning"},
+        {"# a\xE2\x80\xA8%TAG ! tag:x\n--- 1\n",
+         "s.yaml:1:5: tags are not supported, so a %TAG line has no meaning"},
+        {"%NAME x\n--- 1\n", "s.yaml:1:1: '%' begins a directive, of which only %YAML is known; "
+                             "put text in quotes"},
         {"a: \x01\n", "s.yaml:1:4: a control character is not allowed"},
         {"a: 1\nb: \xE4\xB8\x87\xFF\n",
          "s.yaml:2:5: byte 0xff is not UTF-8 text; save the file as UTF-8"},
