@@ -17,8 +17,7 @@
 
 /* The design's arrays live in 'arena'. */
 MYR_MUST_USE int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
-                          const struct myr_spec *spec, struct myr_design *ret,
-                          struct myr_err *err);
+                          const struct myr_spec *spec, struct myr_design *ret, struct myr_err *err);
 
 /* Findings of severity error that the spec does not accept. */
 uint32_t myr_plan_open_errors(const struct myr_design *design);

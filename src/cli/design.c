@@ -44,8 +44,8 @@ static void put_name(struct myr_table *table, const struct myr_design *design, u
 {
     struct myr_buf buf = {0};
     myr_design_name(design, device, &buf);
-    myr_table_str(table, (struct myr_str){myr_arena_strndup(table->arena, buf.data, buf.len),
-                                          buf.len});
+    myr_table_str(table,
+                  (struct myr_str){myr_arena_strndup(table->arena, buf.data, buf.len), buf.len});
     myr_buf_done(&buf);
 }
 
@@ -53,17 +53,17 @@ static void put_port(struct myr_table *table, const struct myr_design *design, u
 {
     struct myr_buf buf = {0};
     myr_design_port_name(design, port, &buf);
-    myr_table_str(table, (struct myr_str){myr_arena_strndup(table->arena, buf.data, buf.len),
-                                          buf.len});
+    myr_table_str(table,
+                  (struct myr_str){myr_arena_strndup(table->arena, buf.data, buf.len), buf.len});
     myr_buf_done(&buf);
 }
 
 static void device_ports(const struct myr_design *design, uint32_t device, struct myr_buf *buf)
 {
     static const struct myr_column columns[] = {
-        {"port", "PORT", 0},        {"gbps", "Gb/s", MYR_COLUMN_NUMBER},
-        {"to", "TO", 0},            {"to_port", "TO PORT", 0},
-        {"link", "LINK", 0},        {"cable", "CABLE", MYR_COLUMN_NUMBER},
+        {"port", "PORT", 0}, {"gbps", "Gb/s", MYR_COLUMN_NUMBER},
+        {"to", "TO", 0},     {"to_port", "TO PORT", 0},
+        {"link", "LINK", 0}, {"cable", "CABLE", MYR_COLUMN_NUMBER},
         {"part", "PART", 0},
     };
     struct myr_arena arena;
@@ -86,8 +86,7 @@ static void device_ports(const struct myr_design *design, uint32_t device, struc
         myr_table_text(&table, myr_arena_printf(&arena, "link/%08u", link));
         myr_table_u64(&table, cable);
         myr_table_text(&table,
-                       myr_design_str(design,
-                                      design->cabletypes[design->cable_type[cable]].part));
+                       myr_design_str(design, design->cabletypes[design->cable_type[cable]].part));
     }
     myr_table_write(&table, (enum myr_format)options.format, buf);
     myr_table_done(&table);

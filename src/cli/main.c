@@ -63,8 +63,9 @@ static int overview(void)
 {
     struct myr_buf buf = {0};
     const char *group = "";
-    myr_buf_put_lit(&buf, "Myriad takes a training cluster from a one-page spec to a running machine "
-                          "that heals itself.\n\nusage: myriad <verb> [options]\n");
+    myr_buf_put_lit(&buf,
+                    "Myriad takes a training cluster from a one-page spec to a running machine "
+                    "that heals itself.\n\nusage: myriad <verb> [options]\n");
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(verbs); i++) {
         const struct myr_command *command = verbs[i].command();
         if (strcmp(group, verbs[i].group) != 0) {

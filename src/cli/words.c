@@ -67,13 +67,13 @@ int cli_man(const struct myr_operands *operands)
     const struct myr_command *commands[VERBS_MAX];
     uint32_t count = all_commands(commands);
     struct myr_buf buf = {0};
-    myr_buf_put_lit(&buf,
-                    "myriad(1)\n\n# NAME\n\nmyriad - design, prove, run and heal training clusters\n"
-                    "\n# FIRST STEPS\n\n"
-                    "*myriad plan examples/h100-64.yaml*\n\n"
-                    "# EXIT STATUS\n\n"
-                    "*0* done; *1* the answer is no; *2* bad usage or input; *3* the environment "
-                    "failed.\n\n# VERBS\n\n");
+    myr_buf_put_lit(
+        &buf, "myriad(1)\n\n# NAME\n\nmyriad - design, prove, run and heal training clusters\n"
+              "\n# FIRST STEPS\n\n"
+              "*myriad plan examples/h100-64.yaml*\n\n"
+              "# EXIT STATUS\n\n"
+              "*0* done; *1* the answer is no; *2* bad usage or input; *3* the environment "
+              "failed.\n\n# VERBS\n\n");
     for (uint32_t i = 0; i < count; i++) {
         myr_option_man(commands[i], &buf);
     }

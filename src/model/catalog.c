@@ -103,6 +103,7 @@ static const struct field optic_fields[] = {
     FIELD_ROW_U32("cage_gbps", struct myr_part, optic.cage_gbps, 1, 100000),
     FIELD_ROW_U32("connectors", struct myr_part, optic.connectors, 1, 16),
     FIELD_ROW_U32("port_gbps", struct myr_part, optic.port_gbps, 1, 100000),
+    FIELD_ROW_U32("lane_gbps", struct myr_part, optic.lane_gbps, 1, 1000),
     FIELD_ROW_SPEEDS("also", struct myr_part, optic.also),
     FIELD_ROW_CHOICE("medium", struct myr_part, optic.medium, medium_names),
     FIELD_ROW_U32("wavelength_nm", struct myr_part, optic.wavelength_nm, 1, 10000),

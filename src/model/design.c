@@ -145,8 +145,8 @@ static bool take_word(struct myr_str *text, const char *word, char end)
 static int compare_places(const struct myr_place *a, const struct myr_place *b)
 {
     bool unit_first = a->style == MYR_NAME_RAIL_POD || a->style == MYR_NAME_RAIL_GROUP;
-    const uint32_t left[] = {a->plane, unit_first ? a->unit : a->pod,
-                             unit_first ? a->pod : a->unit, a->ordinal};
+    const uint32_t left[] = {a->plane, unit_first ? a->unit : a->pod, unit_first ? a->pod : a->unit,
+                             a->ordinal};
     const uint32_t right[] = {b->plane, unit_first ? b->unit : b->pod,
                               unit_first ? b->pod : b->unit, b->ordinal};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(left); i++) {

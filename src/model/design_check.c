@@ -112,8 +112,8 @@ static int check_devices(const struct myr_design *design, const char *name, stru
         if (design->device_type[i] >= design->devtype_count) {
             return broken(err, name, "a device has no type", i);
         }
-        uint64_t next = (uint64_t)design->first_port[i] +
-                        design->devtypes[design->device_type[i]].port_count;
+        uint64_t next =
+            (uint64_t)design->first_port[i] + design->devtypes[design->device_type[i]].port_count;
         if (next != design->first_port[i + 1]) {
             return broken(err, name, "a device's ports do not match its type", i);
         }
@@ -132,8 +132,8 @@ static int check_ports(const struct myr_design *design, const char *name, struct
             if (design->port_device[p] != device) {
                 return broken(err, name, "a port belongs to two devices", p);
             }
-            if (link != MYR_NONE && (link >= design->link_count || (design->link_a[link] != p &&
-                                                                    design->link_b[link] != p))) {
+            if (link != MYR_NONE && (link >= design->link_count ||
+                                     (design->link_a[link] != p && design->link_b[link] != p))) {
                 return broken(err, name, "a port's link does not know it", p);
             }
         }

@@ -45,20 +45,26 @@ struct section {
     const char *tag;
     size_t pointer, count;
     uint32_t item_bytes;
-    uint32_t extra;    /* items beyond the count: 1 for the arrays that end ranges */
-    uint32_t fixed;    /* the count, where it is no field */
+    uint32_t extra;   /* items beyond the count: 1 for the arrays that end ranges */
+    uint32_t fixed;   /* the count, where it is no field */
     bool count_comes; /* this section sets the count; the others must agree */
 };
 
-#define COUNTED(tag, pointer, count, sets)                                                        \
-    {tag, offsetof(struct myr_design, pointer), offsetof(struct myr_design, count),               \
-     sizeof(*((struct myr_design *)0)->pointer), 0, 0, sets}
-#define BOUNDED(tag, pointer, count)                                                              \
-    {tag, offsetof(struct myr_design, pointer), offsetof(struct myr_design, count),               \
-     sizeof(*((struct myr_design *)0)->pointer), 1, 0, false}
+#define COUNTED(tag, pointer, count, sets)                                             \
+    {                                                                                  \
+        tag, offsetof(struct myr_design, pointer), offsetof(struct myr_design, count), \
+            sizeof(*((struct myr_design *)0)->pointer), 0, 0, sets                     \
+    }
+#define BOUNDED(tag, pointer, count)                                                   \
+    {                                                                                  \
+        tag, offsetof(struct myr_design, pointer), offsetof(struct myr_design, count), \
+            sizeof(*((struct myr_design *)0)->pointer), 1, 0, false                    \
+    }
 #define FIXED(tag, pointer, number)                                                               \
-    {tag, offsetof(struct myr_design, pointer), 0, sizeof(*((struct myr_design *)0)->pointer), 0, \
-     number, false}
+    {                                                                                             \
+        tag, offsetof(struct myr_design, pointer), 0, sizeof(*((struct myr_design *)0)->pointer), \
+            0, number, false                                                                      \
+    }
 
 static const struct section sections[] = {
     FIXED("HEAD", head, 1),

@@ -29,8 +29,7 @@ static void put_devices(const struct myr_design *design, struct myr_outfile *fil
     myr_buf_put_lit(buf, "\n]");
 }
 
-static void put_port(const struct myr_design *design, struct myr_buf *buf, char side,
-                     uint32_t port)
+static void put_port(const struct myr_design *design, struct myr_buf *buf, char side, uint32_t port)
 {
     myr_buf_put_lit(buf, ",\"");
     myr_buf_putc(buf, side);
@@ -83,8 +82,8 @@ static void put_cabletypes(const struct myr_design *design, struct myr_json *jso
 
 static void put_insides(const struct myr_design *design, struct myr_json *json)
 {
-    static const char *const kinds[MYR_INSIDE_KIND_COUNT] = {
-        "numa", "pcie_switch", "gpu", "nic", "scale_up_switch", "dpu"};
+    static const char *const kinds[MYR_INSIDE_KIND_COUNT] = {"numa", "pcie_switch",     "gpu",
+                                                             "nic",  "scale_up_switch", "dpu"};
     myr_json_list(json, "node_parts");
     for (uint32_t i = 0; i < design->inside_count; i++) {
         const struct myr_inside *inside = &design->insides[i];

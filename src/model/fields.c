@@ -2,7 +2,8 @@
 
 #include "myriad/model/catalog.h"
 
-enum { KEYS_MAX = 96 };
+/* No name, title or note is longer; what a user writes is copied, compared and printed. */
+enum { KEYS_MAX = 96, TEXT_BYTES_MAX = 1000 };
 
 static int read_speeds(const struct myr_doc *node, const char *key, struct myr_speeds *ret,
                        struct myr_err *err)
@@ -43,6 +44,21 @@ static int read_number(const struct field *field, const struct myr_doc *node, vo
     return MYR_OK;
 }
 
+int field_text(const struct myr_doc *node, const char *key, struct myr_str *ret,
+               struct myr_err *err)
+{
+    struct myr_str text;
+    int r = myr_doc_text(node, key, &text, err);
+    if (r == MYR_OK && text.len > TEXT_BYTES_MAX) {
+        return myr_doc_error(err, node, MYR_ERANGE, "'%s' has %zu bytes, at most %d are expected",
+                             key, text.len, TEXT_BYTES_MAX);
+    }
+    if (r == MYR_OK) {
+        *ret = text;
+    }
+    return r;
+}
+
 static int read_field(struct myr_arena *arena, const struct field *field,
                       const struct myr_doc *node, void *place, struct myr_err *err)
 {
@@ -55,7 +71,7 @@ static int read_field(struct myr_arena *arena, const struct field *field,
     case FIELD_DOUBLE:
         return myr_doc_double(node, field->key, field->min, field->max, place, err);
     case FIELD_TEXT:
-        r = myr_doc_text(node, field->key, &text, err);
+        r = field_text(node, field->key, &text, err);
         if (r == MYR_OK) {
             *(const char **)place = myr_arena_strndup(arena, text.data, text.len);
         }

@@ -16,7 +16,7 @@ enum field_type {
     FIELD_U32,
     FIELD_U64,
     FIELD_DOUBLE,
-    FIELD_TEXT,   /* const char *, copied into the arena */
+    FIELD_TEXT, /* const char *, copied into the arena */
     FIELD_BOOL,
     FIELD_CHOICE, /* uint32_t */
     FIELD_SPEEDS, /* struct myr_speeds */
@@ -32,18 +32,38 @@ struct field {
     uint32_t choice_count;
 };
 
-#define FIELD_ROW_U32(key, type, member, min, max) \
-    {key, FIELD_U32, offsetof(type, member), min, max, NULL, 0}
-#define FIELD_ROW_U64(key, type, member, min, max) \
-    {key, FIELD_U64, offsetof(type, member), min, max, NULL, 0}
-#define FIELD_ROW_DOUBLE(key, type, member, min, max) \
-    {key, FIELD_DOUBLE, offsetof(type, member), min, max, NULL, 0}
-#define FIELD_ROW_TEXT(key, type, member)     {key, FIELD_TEXT, offsetof(type, member), 0, 0, NULL, 0}
-#define FIELD_ROW_BOOL(key, type, member)     {key, FIELD_BOOL, offsetof(type, member), 0, 0, NULL, 0}
-#define FIELD_ROW_SPEEDS(key, type, member)   {key, FIELD_SPEEDS, offsetof(type, member), 0, 0, NULL, 0}
-#define FIELD_ROW_NODE(key, type, member)     {key, FIELD_NODE, offsetof(type, member), 0, 0, NULL, 0}
-#define FIELD_ROW_CHOICE(key, type, member, names) \
-    {key, FIELD_CHOICE, offsetof(type, member), 0, 0, names, MYR_ARRAY_COUNT(names)}
+#define FIELD_ROW_U32(key, type, member, min, max)                \
+    {                                                             \
+        key, FIELD_U32, offsetof(type, member), min, max, NULL, 0 \
+    }
+#define FIELD_ROW_U64(key, type, member, min, max)                \
+    {                                                             \
+        key, FIELD_U64, offsetof(type, member), min, max, NULL, 0 \
+    }
+#define FIELD_ROW_DOUBLE(key, type, member, min, max)                \
+    {                                                                \
+        key, FIELD_DOUBLE, offsetof(type, member), min, max, NULL, 0 \
+    }
+#define FIELD_ROW_TEXT(key, type, member)                      \
+    {                                                          \
+        key, FIELD_TEXT, offsetof(type, member), 0, 0, NULL, 0 \
+    }
+#define FIELD_ROW_BOOL(key, type, member)                      \
+    {                                                          \
+        key, FIELD_BOOL, offsetof(type, member), 0, 0, NULL, 0 \
+    }
+#define FIELD_ROW_SPEEDS(key, type, member)                      \
+    {                                                            \
+        key, FIELD_SPEEDS, offsetof(type, member), 0, 0, NULL, 0 \
+    }
+#define FIELD_ROW_NODE(key, type, member)                      \
+    {                                                          \
+        key, FIELD_NODE, offsetof(type, member), 0, 0, NULL, 0 \
+    }
+#define FIELD_ROW_CHOICE(key, type, member, names)                                     \
+    {                                                                                  \
+        key, FIELD_CHOICE, offsetof(type, member), 0, 0, names, MYR_ARRAY_COUNT(names) \
+    }
 
 #define FIELD_TABLES_MAX 3
 
@@ -52,6 +72,10 @@ struct field_table {
     uint32_t count;
     void *target; /* the struct that the offsets of this table are in */
 };
+
+/* Text that is neither empty nor longer than any name, title or note needs to be. */
+MYR_MUST_USE int field_text(const struct myr_doc *node, const char *key, struct myr_str *ret,
+                            struct myr_err *err);
 
 /* Reads 'map' by all tables together; a key that none has is an error that names the nearest. */
 MYR_MUST_USE int fields_read(struct myr_arena *arena, const struct myr_doc *map, const char *what,

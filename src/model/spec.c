@@ -4,6 +4,9 @@
 
 #include "fields.h"
 
+/* Far more than there are rules; every name is looked for among all findings. */
+enum { ACCEPT_MAX = 256 };
+
 const char *const myr_per_names[MYR_PER_COUNT] = {"piece", "gpu",      "server",
                                                   "node",  "nic_port", "switch"};
 const char *const myr_pin_role_names[MYR_PIN_ROLE_COUNT] = {
@@ -107,6 +110,13 @@ static int read_topology(const struct myr_doc *node, struct myr_spec_net *net, s
     }
     struct myr_str word = myr_str_from(topology_words[choice].name);
     net->topology = topology_words[choice].topology;
+    uint32_t dims = myr_str_eq(word, MYR_STR("torus-2d"))   ? 2
+                    : myr_str_eq(word, MYR_STR("torus-3d")) ? 3
+                                                            : net->dim_count;
+    if (net->dim_count && dims != net->dim_count) {
+        return myr_doc_error(err, node, MYR_EINVAL, "'topology' is '%s', but 'dims' has %u entries",
+                             word.data, net->dim_count);
+    }
     net->twin_planar = myr_str_eq(word, MYR_STR("twin-planar"));
     if (!net->planes && (net->twin_planar || myr_str_eq(word, MYR_STR("dual-tor")) ||
                          myr_str_eq(word, MYR_STR("dual-plane")))) {
@@ -178,6 +188,33 @@ static int read_lengths(struct myr_arena *arena, const struct myr_doc *node,
     return fields_read(arena, node, "length_m", &table, 1, err);
 }
 
+/*
+ * A part of any kind was meant, so the nearest names of all kinds are offered. Where the name is a
+ * key, the complaint points at the key.
+ */
+static int unknown_part(const struct myr_catalog *catalog, const struct myr_doc *place,
+                        struct myr_str name, const char *where, struct myr_err *err)
+{
+    MYR_VEC(const char *) names = {0};
+    for (uint32_t i = 0; i < catalog->names.count; i++) {
+        myr_vec_push(&names, catalog->names.keys[i].data);
+    }
+    char near[128], shown[MYR_EXCERPT_MAX];
+    myr_str_nearest(name, names.items, names.count, near, sizeof(near));
+    myr_vec_done(&names);
+    return myr_doc_error(err, place, MYR_ENOENT, "unknown part '%s' in '%s'%s%s%s",
+                         myr_text_excerpt(name, shown), where, near[0] ? "; did you mean " : "",
+                         near, near[0] ? "?" : "");
+}
+
+static struct myr_doc key_place(const struct myr_doc_entry *entry)
+{
+    struct myr_doc place = *entry->value;
+    place.line = entry->key_line;
+    place.column = entry->key_column;
+    return place;
+}
+
 static int read_quantities(const struct myr_catalog *catalog, const struct myr_doc *node,
                            struct myr_spec_net *net, struct myr_err *err)
 {
@@ -190,11 +227,8 @@ static int read_quantities(const struct myr_catalog *catalog, const struct myr_d
         const struct myr_doc_entry *entry = &node->entries[i];
         uint32_t part = myr_catalog_find(catalog, entry->key);
         if (part == MYR_PART_NONE) {
-            struct myr_doc at = *entry->value;
-            at.line = entry->key_line;
-            at.column = entry->key_column;
-            return myr_doc_error(err, &at, MYR_ENOENT, "unknown part '%.*s' in 'quantities'",
-                                 entry->key.len > 40 ? 40 : (int)entry->key.len, entry->key.data);
+            struct myr_doc place = key_place(entry);
+            return unknown_part(catalog, &place, entry->key, "quantities", err);
         }
         struct myr_pin_quantity *pin = &net->quantities[net->quantity_count++];
         *pin = (struct myr_pin_quantity){.part = part, .node = entry->value};
@@ -256,11 +290,8 @@ static int read_item(struct myr_arena *arena, const struct myr_catalog *catalog,
     }
     item->part = myr_catalog_find(catalog, name);
     item->node = node;
-    if (item->part == MYR_PART_NONE) {
-        /* Services are what items mostly are: they make the best guess. */
-        return myr_catalog_need(catalog, nodes.part, "part", MYR_PART_SERVICE, &item->part, err);
-    }
-    return MYR_OK;
+    return item->part == MYR_PART_NONE ? unknown_part(catalog, nodes.part, name, "items", err)
+                                       : MYR_OK;
 }
 
 static int read_items(struct myr_arena *arena, const struct myr_catalog *catalog,
@@ -327,14 +358,14 @@ static int read_net(struct myr_arena *arena, const struct myr_catalog *catalog,
     };
     const char *what = myr_arena_printf(arena, "networks.%s", myr_net_names[id]);
     int r = fields_read(arena, node, what, tables, 2, err);
+    if (r == MYR_OK && nodes.dims) {
+        r = read_dims(nodes.dims, net, err);
+    }
     if (r == MYR_OK && nodes.topology) {
         r = read_topology(nodes.topology, net, err);
     }
     if (r == MYR_OK && nodes.oversubscription) {
         r = read_oversubscription(nodes.oversubscription, net, err);
-    }
-    if (r == MYR_OK && nodes.dims) {
-        r = read_dims(nodes.dims, net, err);
     }
     if (r == MYR_OK && nodes.lengths) {
         r = read_lengths(arena, nodes.lengths, net, err);
@@ -425,9 +456,13 @@ static int read_names(struct myr_arena *arena, const struct myr_doc *node, const
                       struct myr_spec *spec, struct myr_err *err)
 {
     int r = myr_doc_expect(node, MYR_DOC_LIST, what, err);
+    if (r == MYR_OK && node->count > ACCEPT_MAX) {
+        return myr_doc_error(err, node, MYR_ERANGE, "'%s' has %u entries, at most %d are expected",
+                             what, node->count, ACCEPT_MAX);
+    }
     for (uint32_t i = 0; r == MYR_OK && i < node->count; i++) {
         struct myr_str name;
-        r = myr_doc_text(node->items[i], what, &name, err);
+        r = field_text(node->items[i], what, &name, err);
         if (r == MYR_OK) {
             myr_vec_push(&spec->accept, myr_arena_strndup(arena, name.data, name.len));
         }
@@ -480,8 +515,8 @@ static int read_prices(struct myr_arena *arena, const struct myr_catalog *catalo
         struct myr_price price = {.part = myr_catalog_find(catalog, entry->key)};
         double amount;
         if (price.part == MYR_PART_NONE) {
-            return myr_doc_error(err, entry->value, MYR_ENOENT, "a price for the unknown part '%.*s'",
-                                 entry->key.len > 40 ? 40 : (int)entry->key.len, entry->key.data);
+            struct myr_doc place = key_place(entry);
+            return unknown_part(catalog, &place, entry->key, "prices", err);
         }
         r = myr_doc_double(entry->value, "price", 0, 1e12, &amount, err);
         if (r == MYR_OK) {
@@ -498,8 +533,7 @@ struct root_nodes {
 };
 
 static int read_networks(struct myr_arena *arena, const struct myr_catalog *catalog,
-                         const struct myr_doc *networks, struct myr_spec *spec,
-                         struct myr_err *err)
+                         const struct myr_doc *networks, struct myr_spec *spec, struct myr_err *err)
 {
     if (!networks) {
         spec->nets[MYR_NET_COMPUTE].node = spec->root;
@@ -519,11 +553,10 @@ static int read_networks(struct myr_arena *arena, const struct myr_catalog *cata
 }
 
 static int read_sections(struct myr_arena *arena, const struct myr_catalog *catalog,
-                         const struct root_nodes *nodes, struct myr_spec *spec,
-                         struct myr_err *err)
+                         const struct root_nodes *nodes, struct myr_spec *spec, struct myr_err *err)
 {
-    int r = need_optional(catalog, nodes->server, "server", MYR_PART_SERVER, &spec->server_part,
-                          err);
+    int r =
+        need_optional(catalog, nodes->server, "server", MYR_PART_SERVER, &spec->server_part, err);
     r = r < 0 ? r : read_networks(arena, catalog, nodes->networks, spec, err);
     if (r == MYR_OK && nodes->storage) {
         r = read_storage(arena, catalog, nodes->storage, &spec->storage, err);

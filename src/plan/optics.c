@@ -24,10 +24,10 @@ struct end {
 struct layer_need {
     struct end a, b;
     uint32_t gbps;
-    uint32_t legs;      /* of the cable: 2 with a splitter */
-    uint32_t pins[3];   /* optic a, optic b, cable */
+    uint32_t legs;    /* of the cable: 2 with a splitter */
+    uint32_t pins[3]; /* optic a, optic b, cable */
     double length_m;
-    bool fixed_only;    /* access networks: ends are part of the cable */
+    bool fixed_only; /* access networks: ends are part of the cable */
 };
 
 struct layer_choice {
@@ -73,10 +73,10 @@ static bool optic_fits(const struct myr_part_transceiver *optic, const struct en
            (!end->nic || host_listed(optic->fits, end->id));
 }
 
-static bool optics_match(const struct myr_part_transceiver *a,
-                         const struct myr_part_transceiver *b)
+static bool optics_match(const struct myr_part_transceiver *a, const struct myr_part_transceiver *b)
 {
-    return a->medium == b->medium && a->wavelength_nm == b->wavelength_nm &&
+    bool lanes = !a->lane_gbps || !b->lane_gbps || a->lane_gbps == b->lane_gbps;
+    return a->medium == b->medium && a->wavelength_nm == b->wavelength_nm && lanes &&
            text_eq(a->connector, b->connector);
 }
 
@@ -90,8 +90,7 @@ static uint32_t find_fibre(const struct plan *plan, const struct myr_part_transc
         if (part->kind == MYR_PART_CABLE && !part->cable.fixed_ends &&
             part->cable.medium == optic->medium && part->cable.legs == legs &&
             text_eq(part->cable.connector, optic->connector) && part->cable.length_m >= length_m &&
-            (best == MYR_PART_NONE ||
-             part->cable.length_m < part_at(plan, best)->cable.length_m)) {
+            (best == MYR_PART_NONE || part->cable.length_m < part_at(plan, best)->cable.length_m)) {
             best = i;
         }
     }
@@ -106,16 +105,17 @@ static uint32_t find_fixed(const struct plan *plan, const struct layer_need *nee
         const struct myr_part_cable *cable = &part->cable;
         if (part->kind != MYR_PART_CABLE || !cable->fixed_ends ||
             cable->length_m < need->length_m ||
-            (cable->gbps && cable->gbps != need->gbps * cable->legs)) {
-            continue;
+            (cable->gbps && cable->gbps != need->gbps * cable->legs) ||
+            (!need->a.nic && cable->legs > 1)) {
+            continue; /* a divided cable joins a switch to hosts, not to a switch */
         }
         /* Side A of the part is its undivided end: the switch. */
         const char *far = cable->form_b ? cable->form_b : cable->connector;
         bool fits = text_eq(cable->connector, need->b.form) && text_eq(far, need->a.form);
         const struct myr_part *old = best == MYR_PART_NONE ? NULL : part_at(plan, best);
-        if (fits && (!old || cable->length_m < old->cable.length_m ||
-                     (cable->length_m == old->cable.length_m &&
-                      cable->medium < old->cable.medium))) {
+        if (fits &&
+            (!old || cable->length_m < old->cable.length_m ||
+             (cable->length_m == old->cable.length_m && cable->medium < old->cable.medium))) {
             best = i;
         }
     }
@@ -149,12 +149,10 @@ static bool choose_optical(const struct plan *plan, const struct layer_need *nee
     return false;
 }
 
-static bool choose(const struct plan *plan, const struct layer_need *need,
-                   struct layer_choice *ret)
+static bool choose(const struct plan *plan, const struct layer_need *need, struct layer_choice *ret)
 {
     uint32_t fixed = find_fixed(plan, need);
-    bool copper = fixed != MYR_PART_NONE &&
-                  part_at(plan, fixed)->cable.medium == MYR_MEDIUM_COPPER;
+    bool copper = fixed != MYR_PART_NONE && part_at(plan, fixed)->cable.medium == MYR_MEDIUM_COPPER;
     if (fixed != MYR_PART_NONE && (copper || need->fixed_only)) {
         *ret = (struct layer_choice){MYR_PART_NONE, MYR_PART_NONE, fixed};
         return true;
@@ -175,9 +173,8 @@ static void check_end(struct plan *plan, const char *where, const struct myr_par
 {
     if (!text_eq(optic->optic.form, end->form)) {
         plan_finding(plan, MYR_SEVERITY_ERROR, "optic-form", where,
-                     "take a module of the cage's form",
-                     "%s is %s, the cage of %s is %s", optic->order, optic->optic.form, end->id,
-                     end->form);
+                     "take a module of the cage's form", "%s is %s, the cage of %s is %s",
+                     optic->order, optic->optic.form, end->id, end->form);
     } else if (end->nic && !host_listed(optic->optic.fits, end->id)) {
         plan_finding(plan, MYR_SEVERITY_ERROR, "optic-host", where,
                      "take a module that is specified for this NIC",
@@ -223,8 +220,8 @@ static void check_pinned(struct plan *plan, const char *where, const struct laye
     double reach = a->optic.reach_m < b->optic.reach_m ? a->optic.reach_m : b->optic.reach_m;
     if (reach < need->length_m) {
         plan_finding(plan, MYR_SEVERITY_ERROR, "optic-reach", where,
-                     "take modules with a longer reach",
-                     "the modules reach %g m, %g m are needed", reach, need->length_m);
+                     "take modules with a longer reach", "the modules reach %g m, %g m are needed",
+                     reach, need->length_m);
     }
 }
 
@@ -315,8 +312,8 @@ static void host_optics(struct plan *plan, struct net_plan *net, uint32_t class_
                           .connector_gbps = net->out.host_gbps,
                           .connectors = net->twin ? net->out.planes : 0,
                           .nic = true};
-    need.b = switch_end(plan, net->leaf_part,
-                        splitter ? net->leaf_sw->port_gbps : net->out.host_gbps);
+    need.b =
+        switch_end(plan, net->leaf_part, splitter ? net->leaf_sw->port_gbps : net->out.host_gbps);
     uint32_t legs = net->twin ? net->out.planes : net->splitter_legs;
     net->host_cabletype[class_index] =
         add_cabletype(plan, net, MYR_LAYER_HOST, &need, legs, splitter);
@@ -335,8 +332,7 @@ static void fabric_optics(struct plan *plan, struct net_plan *net, enum myr_laye
     need.a = switch_end(plan, lower, net->out.fabric_gbps);
     need.b = switch_end(plan, upper, net->out.fabric_gbps);
     /* Twin planes are ordered and counted in whole cages: two ports, one cable. */
-    uint32_t legs =
-        net->twin ? myr_switch_ports_per_cage(net->leaf_sw, net->out.fabric_gbps) : 1;
+    uint32_t legs = net->twin ? myr_switch_ports_per_cage(net->leaf_sw, net->out.fabric_gbps) : 1;
     net->layer_cabletype[layer] = add_cabletype(plan, net, layer, &need, legs, false);
 }
 
@@ -352,12 +348,12 @@ static const char *form_of_speed(uint32_t gbps)
 
 static void access_optics(struct plan *plan, struct net_plan *net)
 {
-    struct layer_need need = {.gbps = net->out.host_gbps,
-                              .legs = 1,
-                              .pins = {MYR_PART_NONE, MYR_PART_NONE,
-                                       net->spec->pins[MYR_PIN_HOST_CABLE]},
-                              .length_m = length_or(net->spec->host_length_m, 10),
-                              .fixed_only = true};
+    struct layer_need need = {
+        .gbps = net->out.host_gbps,
+        .legs = 1,
+        .pins = {MYR_PART_NONE, MYR_PART_NONE, net->spec->pins[MYR_PIN_HOST_CABLE]},
+        .length_m = length_or(net->spec->host_length_m, 10),
+        .fixed_only = true};
     need.a = need.b = (struct end){.form = form_of_speed(need.gbps),
                                    .id = part_at(plan, net->access_part)->id,
                                    .connector_gbps = need.gbps};

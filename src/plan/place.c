@@ -52,8 +52,7 @@ static void host_types(struct plan *plan)
 {
     plan->node_type = add_type(plan, plan->server_part);
     plan->storage_type = add_type(plan, plan->storage_part);
-    plan->management_type = add_type(
-        plan, myr_catalog_find(plan->catalog, MYR_STR("mgmt-node")));
+    plan->management_type = add_type(plan, myr_catalog_find(plan->catalog, MYR_STR("mgmt-node")));
     const uint16_t types[] = {plan->node_type, plan->storage_type, plan->management_type};
     const enum myr_device_kind kinds[] = {MYR_DEVICE_NODE, MYR_DEVICE_STORAGE,
                                           MYR_DEVICE_MANAGEMENT};
@@ -169,8 +168,8 @@ static void net_types(struct plan *plan, struct net_plan *net)
 
 static uint64_t count_devices(const struct plan *plan)
 {
-    uint64_t total = (uint64_t)plan->nodes + plan->storage_servers + plan->management_nodes +
-                     plan->managers;
+    uint64_t total =
+        (uint64_t)plan->nodes + plan->storage_servers + plan->management_nodes + plan->managers;
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         const struct myr_network *out = &plan->nets[id].out;
         total += (uint64_t)out->leaf + out->spine + out->core + out->access + out->aggregation;
@@ -217,8 +216,8 @@ static void put_hosts(struct plan *plan)
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         struct net_plan *net = &plan->nets[id];
         if (net->present && net->managers) {
-            uint16_t type = add_type(
-                plan, myr_catalog_find(plan->catalog, MYR_STR("ufm-appliance")));
+            uint16_t type =
+                add_type(plan, myr_catalog_find(plan->catalog, MYR_STR("ufm-appliance")));
             add_nic_group(plan, type, net, 1);
             struct host_class hosts = {.kind = MYR_DEVICE_FABRIC_MANAGER,
                                        .first_device = plan->design.device_count,
@@ -232,11 +231,10 @@ static void put_hosts(struct plan *plan)
         }
         for (uint32_t i = 0; net->present && i < net->host_class_count; i++) {
             struct host_class *hosts = &net->hosts[i];
-            hosts->first_device = hosts->kind == MYR_DEVICE_NODE      ? head->first_node
-                                  : hosts->kind == MYR_DEVICE_STORAGE ? head->first_storage
-                                  : hosts->kind == MYR_DEVICE_MANAGEMENT
-                                      ? head->first_management
-                                      : hosts->first_device;
+            hosts->first_device = hosts->kind == MYR_DEVICE_NODE         ? head->first_node
+                                  : hosts->kind == MYR_DEVICE_STORAGE    ? head->first_storage
+                                  : hosts->kind == MYR_DEVICE_MANAGEMENT ? head->first_management
+                                                                         : hosts->first_device;
         }
     }
 }

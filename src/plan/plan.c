@@ -144,13 +144,13 @@ static void finish(struct plan *plan)
     design->bom_count = (uint32_t)plan->bom.count;
     design->finding_count = (uint32_t)plan->findings.count;
     design->string_bytes = (uint32_t)plan->strings.len;
-    design->devtypes = keep(plan, plan->devtypes.items, plan->devtypes.count,
-                            sizeof(*design->devtypes));
-    design->cabletypes = keep(plan, plan->cabletypes.items, plan->cabletypes.count,
-                              sizeof(*design->cabletypes));
+    design->devtypes =
+        keep(plan, plan->devtypes.items, plan->devtypes.count, sizeof(*design->devtypes));
+    design->cabletypes =
+        keep(plan, plan->cabletypes.items, plan->cabletypes.count, sizeof(*design->cabletypes));
     design->bom = keep(plan, plan->bom.items, plan->bom.count, sizeof(*design->bom));
-    design->findings = keep(plan, plan->findings.items, plan->findings.count,
-                            sizeof(*design->findings));
+    design->findings =
+        keep(plan, plan->findings.items, plan->findings.count, sizeof(*design->findings));
     design->strings = keep(plan, plan->strings.data, plan->strings.len, 1);
     design->racks = keep(plan, NULL, 0, sizeof(*design->racks));
     design->power = keep(plan, NULL, 0, sizeof(*design->power));

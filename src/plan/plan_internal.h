@@ -15,8 +15,8 @@ struct host_class {
     enum myr_device_kind kind;
     uint32_t first_device, count;
     uint32_t nic_part;
-    uint32_t nic_ports;  /* per device and plane */
-    uint32_t port_base;  /* first port for this network, relative to the device's ports */
+    uint32_t nic_ports; /* per device and plane */
+    uint32_t port_base; /* first port for this network, relative to the device's ports */
 };
 
 struct net_plan {
@@ -30,11 +30,11 @@ struct net_plan {
     const struct myr_part_switch *leaf_sw, *spine_sw, *core_sw;
     struct host_class hosts[PLAN_HOSTS_MAX];
     uint32_t host_class_count;
-    uint32_t nodes;         /* devices on it, fabric managers left out */
-    uint32_t managers;      /* fabric-manager ports per plane */
-    uint32_t nic_ports;     /* of a GPU node, per plane */
+    uint32_t nodes;          /* devices on it, fabric managers left out */
+    uint32_t managers;       /* fabric-manager ports per plane */
+    uint32_t nic_ports;      /* of a GPU node, per plane */
     uint32_t ports_per_rail; /* of a node */
-    uint32_t endpoints;     /* host ports in one plane, fabric managers included */
+    uint32_t endpoints;      /* host ports in one plane, fabric managers included */
     double oversubscription[MYR_SPEC_TIERS_MAX];
 
     /* Clos, in one unit (a plane, or a rail of it): */
@@ -50,7 +50,7 @@ struct net_plan {
     uint16_t host_cabletype[PLAN_HOSTS_MAX]; /* by host class */
     uint16_t layer_cabletype[MYR_LAYER_COUNT];
     uint64_t link_total;
-    const char *rule[MYR_DEVICE_KIND_COUNT];   /* how each count came about */
+    const char *rule[MYR_DEVICE_KIND_COUNT]; /* how each count came about */
     const char *inputs[MYR_DEVICE_KIND_COUNT];
 };
 
@@ -102,8 +102,7 @@ MYR_MUST_USE int plan_storage(struct plan *plan, struct myr_err *err);
 
 /* 2. size: counts by closed form */
 MYR_MUST_USE int plan_size_clos(struct plan *plan, struct net_plan *net, struct myr_err *err);
-MYR_MUST_USE int plan_size_dragonfly(struct plan *plan, struct net_plan *net,
-                                     struct myr_err *err);
+MYR_MUST_USE int plan_size_dragonfly(struct plan *plan, struct net_plan *net, struct myr_err *err);
 MYR_MUST_USE int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err);
 MYR_MUST_USE int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *err);
 

@@ -217,13 +217,13 @@ static void module_rows(struct plan *plan, const struct net_plan *net)
             if (row->at_nic != (at_nic == 1)) {
                 continue;
             }
-            uint32_t part = myr_catalog_find(
-                plan->catalog, myr_str_from(plan->strings.data + row->part));
+            uint32_t part =
+                myr_catalog_find(plan->catalog, myr_str_from(plan->strings.data + row->part));
             const struct myr_part *optic = part_at(plan, part);
-            const char *name = myr_arena_printf(plan->arena, "%uG transceiver, %s",
-                                                at_nic ? net->out.host_gbps
-                                                       : optic->optic.cage_gbps,
-                                                at_nic ? "NIC end" : "switch end");
+            const char *name =
+                myr_arena_printf(plan->arena, "%uG transceiver, %s",
+                                 at_nic ? net->out.host_gbps : optic->optic.cage_gbps,
+                                 at_nic ? "NIC end" : "switch end");
             add_net_row(plan, net, name, part, row->count,
                         at_nic ? "one for each NIC cage in use"
                                : "one for each switch cage with a port in use",
@@ -256,19 +256,19 @@ static void cable_rows(struct plan *plan, const struct net_plan *net)
             myr_catalog_find(plan->catalog, myr_str_from(plan->strings.data + type->part));
         uint32_t legs = part_at(plan, part)->cable.legs;
         /* A splitter is one piece; a bundle of straight fibres is as many as it has links. */
-        uint64_t count = legs == type->legs ? by_type.items[i]
-                                            : (links_by_type.items[i] + legs - 1) / legs;
+        uint64_t count =
+            legs == type->legs ? by_type.items[i] : (links_by_type.items[i] + legs - 1) / legs;
         tally_add(&pieces, type->part, false, count);
         tally_add(&links, type->part, false, links_by_type.items[i]);
     }
     for (uint32_t i = 0; i < pieces.count; i++) {
-        uint32_t part = myr_catalog_find(
-            plan->catalog, myr_str_from(plan->strings.data + pieces.rows[i].part));
+        uint32_t part =
+            myr_catalog_find(plan->catalog, myr_str_from(plan->strings.data + pieces.rows[i].part));
         const struct myr_part_cable *cable = &part_at(plan, part)->cable;
-        const char *name = cable->legs > 1                          ? "splitter cable"
+        const char *name = cable->legs > 1                      ? "splitter cable"
                            : cable->medium == MYR_MEDIUM_COPPER ? "copper cable"
-                           : cable->fixed_ends                      ? "active cable"
-                                                                    : "fibre cable";
+                           : cable->fixed_ends                  ? "active cable"
+                                                                : "fibre cable";
         add_net_row(plan, net, name, part, pieces.rows[i].count,
                     cable->legs > 1 ? "ceil(links / legs), connector by connector"
                                     : "one for each link",

@@ -307,10 +307,31 @@ void myr_plan_bom(const struct myr_design *design, enum myr_format format, struc
     myr_arena_done(&arena);
 }
 
+/* Many parts may be unpriced: one line names them all. */
+static void unpriced_line(const struct myr_design *design, struct myr_buf *buf)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < design->finding_count; i++) {
+        const struct myr_finding *finding = &design->findings[i];
+        if (strcmp(myr_design_str(design, finding->rule), "unpriced") == 0) {
+            myr_buf_printf(buf, "%s%s",
+                           count ? ", " : "info: not in the total, no price [unpriced]: ",
+                           myr_design_str(design, finding->where));
+            count++;
+        }
+    }
+    if (count) {
+        myr_buf_putc(buf, '\n');
+    }
+}
+
 void myr_plan_findings(const struct myr_design *design, struct myr_buf *buf)
 {
     for (uint32_t i = 0; i < design->finding_count; i++) {
         const struct myr_finding *finding = &design->findings[i];
+        if (strcmp(myr_design_str(design, finding->rule), "unpriced") == 0) {
+            continue;
+        }
         /* What the user knows already is no more than a warning. */
         const char *severity = finding->accepted && finding->severity == MYR_SEVERITY_ERROR
                                    ? "warning (accepted)"
@@ -322,6 +343,7 @@ void myr_plan_findings(const struct myr_design *design, struct myr_buf *buf)
             myr_buf_printf(buf, "  remedy: %s\n", myr_design_str(design, finding->remedy));
         }
     }
+    unpriced_line(design, buf);
 }
 
 void myr_plan_summary(const struct myr_design *design, struct myr_buf *buf)
@@ -330,8 +352,7 @@ void myr_plan_summary(const struct myr_design *design, struct myr_buf *buf)
     char text[3][40];
     myr_buf_printf(buf, "%s: %s servers (%s), %s GPUs\n", myr_design_str(design, head->name),
                    myr_u64_grouped(head->servers, text[0]),
-                   myr_design_str(design, head->server_part),
-                   myr_u64_grouped(head->gpus, text[1]));
+                   myr_design_str(design, head->server_part), myr_u64_grouped(head->gpus, text[1]));
     if (head->storage_servers) {
         myr_buf_printf(buf, "storage: %u servers, %.2f TB raw, %.2f TB usable\n",
                        head->storage_servers,
@@ -347,8 +368,12 @@ void myr_plan_summary(const struct myr_design *design, struct myr_buf *buf)
         unpriced += design->bom[i].unit_cents < 0;
     }
     money(head->total_cents, text[2]);
-    myr_buf_printf(buf, "\ntotal %s %s", text[2], myr_design_str(design, head->currency));
-    if (unpriced) {
+    if (unpriced == design->bom_count) {
+        myr_buf_put_lit(buf, "\ntotal unknown: give 'prices: BOOK' for a price book");
+    } else {
+        myr_buf_printf(buf, "\ntotal %s %s", text[2], myr_design_str(design, head->currency));
+    }
+    if (unpriced && unpriced < design->bom_count) {
         myr_buf_printf(buf, ", without %u unpriced line%s", unpriced, unpriced == 1 ? "" : "s");
     }
     myr_buf_putc(buf, '\n');

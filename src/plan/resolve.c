@@ -8,7 +8,7 @@
  */
 
 static const char *const default_server = "h100-8gpu";
-static const char *const default_storage = "flash-22x15";
+static const char *const default_storage = "flash-22x15-cx7";
 static const char *const default_access[MYR_NET_COUNT] = {NULL, NULL, "eth-access-25g",
                                                           "eth-access-1g"};
 static const char *const default_aggregation[MYR_NET_COUNT] = {NULL, NULL, "eth-core-100g",
@@ -67,8 +67,8 @@ static int check_speed(const struct net_plan *net, const struct myr_part *part, 
                          speeds);
 }
 
-static int resolve_switches(struct plan *plan, struct net_plan *net,
-                            enum myr_technology technology, struct myr_err *err)
+static int resolve_switches(struct plan *plan, struct net_plan *net, enum myr_technology technology,
+                            struct myr_err *err)
 {
     const struct myr_spec_net *spec = net->spec;
     int r = MYR_OK;
@@ -130,7 +130,7 @@ static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_pa
     net->out.host_gbps = spec->nic_gbps ? spec->nic_gbps : nic->port_gbps;
     net->out.planes = spec->planes ? spec->planes : 1;
     uint32_t ports = (nics->count ? nics->count : 1) * nic->cages * nic->cage_ports;
-    net->nic_ports = spec->nic_ports               ? spec->nic_ports
+    net->nic_ports = spec->nic_ports            ? spec->nic_ports
                      : ports >= net->out.planes ? ports / net->out.planes
                                                 : 1;
     net->twin = net->out.planes > 1 && nic->cage_ports == net->out.planes;
@@ -151,8 +151,8 @@ static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_pa
 /* Topologies that need the same number of ports on every host are told so early. */
 static int resolve_rails(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
-    bool railed = net->out.topology == MYR_TOPOLOGY_RAIL ||
-                  net->out.topology == MYR_TOPOLOGY_RAIL_ONLY;
+    bool railed =
+        net->out.topology == MYR_TOPOLOGY_RAIL || net->out.topology == MYR_TOPOLOGY_RAIL_ONLY;
     uint32_t rails = net->spec->rails;
     if (!railed) {
         if (rails > 1) {
@@ -247,7 +247,7 @@ static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *
     const struct myr_spec_net *spec = net->spec;
     net->present = true;
     net->out.topology = spec->topology ? spec->topology : defaults[net->id];
-    net->out.fill = spec->fill                      ? spec->fill
+    net->out.fill = spec->fill                   ? spec->fill
                     : net->id == MYR_NET_STORAGE ? MYR_FILL_DENSE
                                                  : MYR_FILL_REGULAR;
     net->out.units = 1;

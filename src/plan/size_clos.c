@@ -64,11 +64,13 @@ static int split_leaf(struct net_plan *net, struct myr_err *err)
     }
     down = down / net->ports_per_rail * net->ports_per_rail;
     if (net->out.topology != MYR_TOPOLOGY_RAIL && net->out.topology != MYR_TOPOLOGY_RAIL_ONLY) {
-        down = net->out.topology == MYR_TOPOLOGY_MIDDLE_OF_RACK ? down / net->nic_ports * net->nic_ports
-               : spec->leaf_down                                ? spec->leaf_down
-                                                                : down;
+        down = net->out.topology == MYR_TOPOLOGY_MIDDLE_OF_RACK
+                   ? down / net->nic_ports * net->nic_ports
+               : spec->leaf_down ? spec->leaf_down
+                                 : down;
     }
-    if (down == 0 || (up == 0 && net->out.tiers > 1) || !cages_suffice(sw, down, host, up, fabric)) {
+    if (down == 0 || (up == 0 && net->out.tiers > 1) ||
+        !cages_suffice(sw, down, host, up, fabric)) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "oversubscription %g cannot be cabled on this switch: %u cages of %u "
                              "Gb/s, hosts at %u, uplinks at %u Gb/s",
@@ -120,8 +122,8 @@ uint32_t plan_leaf_uplinks(const struct net_plan *net, uint32_t leaf)
         return net->out.leaf_up;
     }
     double down_gbps = (double)plan_leaf_hosts(net, leaf) * net->out.host_gbps;
-    uint32_t needed = (uint32_t)(down_gbps / net->oversubscription[0] / net->out.fabric_gbps +
-                                 0.999999);
+    uint32_t needed =
+        (uint32_t)(down_gbps / net->oversubscription[0] / net->out.fabric_gbps + 0.999999);
     needed = needed < net->unit_spines ? net->unit_spines : needed; /* reach every spine */
     return needed > net->out.leaf_up ? net->out.leaf_up : needed;
 }
@@ -215,16 +217,17 @@ static bool size_cores(struct net_plan *net)
  */
 static bool size_three_tiers(struct net_plan *net)
 {
-    uint32_t step = has_rail_groups(net) ? net->out.rails
+    uint32_t step = has_rail_groups(net)                          ? net->out.rails
                     : net->out.topology == MYR_TOPOLOGY_RAIL_ONLY ? 1
                                                                   : net->nic_ports;
     if (net->spec->pod_leaves % step) {
         return false;
     }
     if (net->spec->pod_leaves || net->spec->islands) {
-        uint32_t leaves = net->spec->pod_leaves
-                              ? net->spec->pod_leaves
-                              : ceil_div(ceil_div(net->unit_leaves, step), net->spec->islands) * step;
+        uint32_t leaves =
+            net->spec->pod_leaves
+                ? net->spec->pod_leaves
+                : ceil_div(ceil_div(net->unit_leaves, step), net->spec->islands) * step;
         return size_pod(net, leaves) && size_cores(net);
     }
     for (uint32_t pass = 0; pass < 2; pass++) {
@@ -270,9 +273,8 @@ static int too_big(const struct plan *plan, const struct net_plan *net, struct m
         "%s host ports in one fabric cannot be built with %s%u tier%s of '%s' (%u ports of %u "
         "Gb/s) at oversubscription %g",
         myr_u64_grouped(net->unit_endpoints, grouped), net->spec->tiers ? "" : "up to ",
-        net->spec->tiers ? net->spec->tiers : MYR_SPEC_TIERS_MAX,
-        net->spec->tiers == 1 ? "" : "s", part_at(plan, net->leaf_part)->id, radix,
-        net->out.host_gbps, net->oversubscription[0]);
+        net->spec->tiers ? net->spec->tiers : MYR_SPEC_TIERS_MAX, net->spec->tiers == 1 ? "" : "s",
+        part_at(plan, net->leaf_part)->id, radix, net->out.host_gbps, net->oversubscription[0]);
     myr_err_hint(err, "a switch with more ports, planes: 2, topology: rail-only, or a larger "
                       "oversubscription makes room");
     return r;
@@ -317,8 +319,7 @@ static void state_pairs(struct plan *plan, struct net_plan *net)
         net->out.full_pair_gbps = net->out.worst_pair_gbps = full;
         if (net->out.fill == MYR_FILL_DENSE && net->unit_leaves > 1) {
             uint32_t up = plan_leaf_uplinks(net, net->unit_leaves - 1);
-            net->out.worst_pair_gbps =
-                worst_pair(net->unit_leaves, up, net->unit_spines) * gbps;
+            net->out.worst_pair_gbps = worst_pair(net->unit_leaves, up, net->unit_spines) * gbps;
         }
     }
     if (net->out.worst_pair_gbps < net->out.full_pair_gbps) {
@@ -331,7 +332,8 @@ static void state_pairs(struct plan *plan, struct net_plan *net)
     }
 }
 
-/* The least capacity over the cuts that halve the hosts: at the hosts, above leaves, above spines. */
+/* The least capacity over the cuts that halve the hosts: at the hosts, above leaves, above spines.
+ */
 static void state_bisection(struct net_plan *net)
 {
     uint64_t units = (uint64_t)net->out.units * net->out.planes;
@@ -367,21 +369,20 @@ static void explain(struct plan *plan, struct net_plan *net)
 {
     const struct myr_network *out = &net->out;
     struct myr_arena *arena = plan->arena;
-    const char *times = out->planes * out->units > 1
-                            ? myr_arena_printf(arena, " * %u planes * %u units", out->planes,
-                                               out->units)
-                            : "";
+    const char *times =
+        out->planes * out->units > 1
+            ? myr_arena_printf(arena, " * %u planes * %u units", out->planes, out->units)
+            : "";
     if (has_rail_groups(net)) {
         net->rule[MYR_DEVICE_LEAF] = "rails * ceil(nodes / nodes of a rail group)";
-        net->inputs[MYR_DEVICE_LEAF] = myr_arena_printf(
-            arena, "%u rails * ceil(%u / %u)%s = %u", out->rails,
-            net->nodes + ceil_div(net->managers, net->nic_ports), out->group_nodes, times,
-            out->leaf);
+        net->inputs[MYR_DEVICE_LEAF] =
+            myr_arena_printf(arena, "%u rails * ceil(%u / %u)%s = %u", out->rails,
+                             net->nodes + ceil_div(net->managers, net->nic_ports), out->group_nodes,
+                             times, out->leaf);
     } else {
         net->rule[MYR_DEVICE_LEAF] = "ceil(host ports / down ports of a leaf)";
-        net->inputs[MYR_DEVICE_LEAF] =
-            myr_arena_printf(arena, "ceil(%u / %u)%s = %u", net->unit_endpoints, out->leaf_down,
-                             times, out->leaf);
+        net->inputs[MYR_DEVICE_LEAF] = myr_arena_printf(
+            arena, "ceil(%u / %u)%s = %u", net->unit_endpoints, out->leaf_down, times, out->leaf);
     }
     uint32_t spine_radix = myr_switch_radix(net->spine_sw, out->fabric_gbps);
     if (out->tiers == 2) {
@@ -389,15 +390,15 @@ static void explain(struct plan *plan, struct net_plan *net)
         net->rule[MYR_DEVICE_SPINE] =
             dense ? "ceil(leaf uplinks / ports of a spine)"
                   : "smallest divisor of a leaf's uplinks >= ceil(leaf uplinks / ports of a spine)";
-        net->inputs[MYR_DEVICE_SPINE] = myr_arena_printf(
-            arena, "uplinks of a leaf=%u, ceil(%llu / %u)%s = %u", out->leaf_up,
-            (unsigned long long)unit_uplinks(net), spine_radix, times, out->spine);
+        net->inputs[MYR_DEVICE_SPINE] =
+            myr_arena_printf(arena, "uplinks of a leaf=%u, ceil(%llu / %u)%s = %u", out->leaf_up,
+                             (unsigned long long)unit_uplinks(net), spine_radix, times, out->spine);
     } else if (out->tiers == 3) {
         net->rule[MYR_DEVICE_SPINE] =
             "pods * smallest divisor of a leaf's uplinks whose spines can carry the pod";
-        net->inputs[MYR_DEVICE_SPINE] = myr_arena_printf(
-            arena, "%u pods of %u leaves * %u spines%s = %u", net->unit_pods, out->pod_leaves,
-            out->pod_spines, times, out->spine);
+        net->inputs[MYR_DEVICE_SPINE] =
+            myr_arena_printf(arena, "%u pods of %u leaves * %u spines%s = %u", net->unit_pods,
+                             out->pod_leaves, out->pod_spines, times, out->spine);
         net->rule[MYR_DEVICE_CORE] =
             out->fill == MYR_FILL_DENSE
                 ? "core groups * ceil(pods * spine uplinks / ports of a core)"
@@ -441,7 +442,7 @@ int plan_size_clos(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     const struct myr_spec_net *spec = net->spec;
     bool may_be_one = net->out.topology != MYR_TOPOLOGY_RAIL;
-    uint32_t first = spec->tiers ? spec->tiers
+    uint32_t first = spec->tiers                         ? spec->tiers
                      : spec->islands || spec->pod_leaves ? 3
                      : may_be_one                        ? 1
                                                          : 2;

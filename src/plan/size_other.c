@@ -2,8 +2,8 @@
 
 /* Fabrics without tiers (dragonfly, dragonfly+, torus) and access networks. */
 
-static int need_ports(const struct net_plan *net, uint64_t needed, uint32_t radix,
-                      const char *what, struct myr_err *err)
+static int need_ports(const struct net_plan *net, uint64_t needed, uint32_t radix, const char *what,
+                      struct myr_err *err)
 {
     if (needed > radix) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
@@ -110,16 +110,14 @@ static int size_dragonfly_plus(struct plan *plan, struct net_plan *net, struct m
     out->tiers = 2;
     out->pod_leaves = out->pod_spines = half;
     out->diameter_hops = groups > 1 ? 3 : half > 1 ? 2 : 0;
-    /* A pair of leaves without a direct global link at a shared spine still needs leaf, spine,
-     * spine, leaf: three hops, when each pair of groups is joined somewhere. */
-    net->link_total = net->endpoints + groups * half * half +
-                      groups * (groups - 1) / 2 * net->global_pair_links;
+    net->link_total =
+        net->endpoints + groups * half * half + groups * (groups - 1) / 2 * net->global_pair_links;
     out->bisection_gbps = global_bisection(net);
     net->rule[MYR_DEVICE_LEAF] = "groups * leaves of a group; groups = ceil(host ports / (leaves * "
                                  "hosts of a leaf))";
     net->inputs[MYR_DEVICE_LEAF] =
-        myr_arena_printf(plan->arena, "ceil(%u / (%u * %u)) = %u groups * %u", net->endpoints,
-                         half, hosts, out->groups, half);
+        myr_arena_printf(plan->arena, "ceil(%u / (%u * %u)) = %u groups * %u", net->endpoints, half,
+                         hosts, out->groups, half);
     net->rule[MYR_DEVICE_SPINE] = "as many spines as leaves in each group";
     net->inputs[MYR_DEVICE_SPINE] =
         myr_arena_printf(plan->arena, "%u groups * %u", out->groups, half);
@@ -148,8 +146,7 @@ int plan_size_dragonfly(struct plan *plan, struct net_plan *net, struct myr_err 
         return r;
     }
     uint64_t hosts = (uint64_t)net->endpoints * net->out.host_gbps / 2;
-    net->out.bisection_gbps =
-        net->out.bisection_gbps < hosts ? net->out.bisection_gbps : hosts;
+    net->out.bisection_gbps = net->out.bisection_gbps < hosts ? net->out.bisection_gbps : hosts;
     uint64_t global = net->out.topology == MYR_TOPOLOGY_DRAGONFLY
                           ? (uint64_t)net->out.group_switches * net->out.leaf_up
                           : (uint64_t)net->out.group_switches * net->out.spine_up;
@@ -188,8 +185,8 @@ int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err
         out->diameter_hops += spec->dims[i] / 2;
         longest = spec->dims[i] > longest ? spec->dims[i] : longest;
     }
-    uint32_t hosts = spec->hosts_per_switch ? spec->hosts_per_switch
-                                            : ceil_div(net->endpoints, routers);
+    uint32_t hosts =
+        spec->hosts_per_switch ? spec->hosts_per_switch : ceil_div(net->endpoints, routers);
     if ((uint64_t)hosts * routers < net->endpoints) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "%u host ports do not fit on %llu switches of %u hosts",
@@ -227,8 +224,8 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
     uint32_t fixed = net->id == MYR_NET_OOB ? 2 : 4;
     net->splitter_legs = 1;
     if (homes > net->nic_ports) {
-        return myr_doc_error(err, net->node, MYR_EINVAL, "%u homes need as many ports, nodes have %u",
-                             homes, net->nic_ports);
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "%u homes need as many ports, nodes have %u", homes, net->nic_ports);
     }
     out->tiers = 2;
     out->host_gbps = net->spec->nic_gbps ? net->spec->nic_gbps : access->access_gbps;
@@ -239,17 +236,24 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
     out->leaf_up = access->uplink_ports;
     out->spine_down = above->access_ports;
     uint64_t uplinks = (uint64_t)out->access * access->uplink_ports;
-    uint32_t needed = ceil_div(uplinks, above->access_ports);
+    /* Dealt out in windows of uplinks (wire.c): an aggregation switch takes whole windows. */
+    uint32_t windows = access->uplink_ports ? above->access_ports / access->uplink_ports : 0;
+    uint32_t needed = windows ? ceil_div(out->access, windows) : 0;
+    if (access->uplink_ports > above->access_ports) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "an access switch has more uplinks (%u) than its aggregation switch "
+                             "has ports (%u)",
+                             access->uplink_ports, above->access_ports);
+    }
     out->aggregation = net->spec->aggregation_count ? net->spec->aggregation_count
-                       : needed > fixed          ? needed
-                                                 : fixed;
+                       : needed > fixed             ? needed
+                                                    : fixed;
     if (out->aggregation < needed) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
-                             "%u aggregation switches have %llu ports, the access switches' "
-                             "uplinks need %llu",
-                             out->aggregation,
-                             (unsigned long long)out->aggregation * above->access_ports,
-                             (unsigned long long)uplinks);
+                             "%u aggregation switches of %u ports cannot take the %llu uplinks of "
+                             "%u access switches; %u are needed",
+                             out->aggregation, above->access_ports, (unsigned long long)uplinks,
+                             out->access, needed);
     }
     if (out->aggregation > access->uplink_ports && out->access > 1) {
         plan_finding(plan, MYR_SEVERITY_WARNING, "aggregation-not-meshed", myr_net_names[net->id],
@@ -280,7 +284,7 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
     net->rule[MYR_DEVICE_AGGREGATION] =
         "at least the fixed number, and enough ports for all uplinks";
     net->inputs[MYR_DEVICE_AGGREGATION] =
-        myr_arena_printf(plan->arena, "max(%u, ceil(%llu / %u))", fixed,
-                         (unsigned long long)uplinks, above->access_ports);
+        myr_arena_printf(plan->arena, "max(%u, ceil(%u / floor(%u / %u)))", fixed, out->access,
+                         above->access_ports, access->uplink_ports);
     return check_links(net, err);
 }

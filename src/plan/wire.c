@@ -251,8 +251,8 @@ static void wire_spine_core(struct plan *plan, const struct net_plan *net)
                     core = (uint32_t)(running % out->group_cores);
                     port = (uint32_t)(running / out->group_cores);
                 }
-                uint32_t core_id = out->first_core + fabric * net->unit_cores +
-                                   group * out->group_cores + core;
+                uint32_t core_id =
+                    out->first_core + fabric * net->unit_cores + group * out->group_cores + core;
                 join(&wiring, port_of(design, spine_id, first_up + up),
                      port_of(design, core_id, port), design_key(spine_id, up / wiring.legs));
             }
@@ -260,7 +260,8 @@ static void wire_spine_core(struct plan *plan, const struct net_plan *net)
     }
 }
 
-/* Global port of 'group' towards 'other', copy 'copy': ports are dealt out in order of the peers. */
+/* Global port of 'group' towards 'other', copy 'copy': ports are dealt out in order of the peers.
+ */
 static uint32_t global_index(const struct net_plan *net, uint32_t group, uint32_t other,
                              uint32_t copy)
 {
@@ -342,10 +343,45 @@ static void wire_torus(struct plan *plan, const struct net_plan *net)
     }
 }
 
-static void wire_access(struct plan *plan, const struct net_plan *net)
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+    while (b) {
+        uint32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/*
+ * An access switch reaches a window of neighbouring aggregation switches. Windows start at steps
+ * that share no divisor with the number of aggregation switches: they load all of them evenly, and
+ * being shorter than a window they overlap, so that the network is in one piece.
+ */
+static void wire_access_uplinks(struct plan *plan, const struct net_plan *net)
 {
     const struct myr_network *out = &net->out;
     const struct myr_design *design = &plan->design;
+    struct layer_wiring wiring = start_layer(plan, net, MYR_LAYER_FABRIC);
+    uint32_t step =
+        out->leaf_up > 1 && out->aggregation > out->leaf_up ? out->leaf_up - 1 : out->leaf_up;
+    while (step > 1 && out->aggregation > out->leaf_up &&
+           common_divisor(step, out->aggregation) > 1) {
+        step--;
+    }
+    uint32_t *used = MYR_ARENA_NEW(plan->arena, uint32_t, out->aggregation);
+    for (uint32_t i = 0; i < out->access; i++) {
+        for (uint32_t up = 0; up < out->leaf_up; up++) {
+            uint32_t above = (uint32_t)(((uint64_t)i * step + up) % out->aggregation);
+            join(&wiring, port_of(design, out->first_access + i, out->leaf_down + up),
+                 port_of(design, out->first_aggregation + above, used[above]++), 0);
+        }
+    }
+}
+
+static void wire_access(struct plan *plan, const struct net_plan *net)
+{
+    const struct myr_network *out = &net->out;
     struct layer_wiring wiring = start_layer(plan, net, MYR_LAYER_HOST);
     for (uint32_t node = 0; node < net->nodes; node++) {
         for (uint32_t home = 0; home < net->nic_ports; home++) {
@@ -357,16 +393,7 @@ static void wire_access(struct plan *plan, const struct net_plan *net)
             join_host(&wiring, device, nic_port, access, node % out->leaf_down, 0);
         }
     }
-    wiring = start_layer(plan, net, MYR_LAYER_FABRIC);
-    uint32_t running = 0;
-    for (uint32_t i = 0; i < out->access; i++) {
-        for (uint32_t up = 0; up < out->leaf_up; up++, running++) {
-            join(&wiring, port_of(design, out->first_access + i, out->leaf_down + up),
-                 port_of(design, out->first_aggregation + running % out->aggregation,
-                         running / out->aggregation),
-                 0);
-        }
-    }
+    wire_access_uplinks(plan, net);
 }
 
 static void wire_net(struct plan *plan, const struct net_plan *net)

@@ -21,17 +21,17 @@
 #define MYR_PART_NONE UINT32_MAX
 
 enum myr_part_kind {
-    MYR_PART_SWITCH,      /* data-centre switch with cages for transceivers */
+    MYR_PART_SWITCH, /* data-centre switch with cages for transceivers */
     MYR_PART_NIC,
     MYR_PART_GPU,
-    MYR_PART_SERVER,      /* what is ordered as one: a server, or a rack-scale supernode */
+    MYR_PART_SERVER, /* what is ordered as one: a server, or a rack-scale supernode */
     MYR_PART_TRANSCEIVER,
-    MYR_PART_CABLE,       /* one length of fibre or copper */
-    MYR_PART_STORAGE,     /* storage server */
+    MYR_PART_CABLE,   /* one length of fibre or copper */
+    MYR_PART_STORAGE, /* storage server */
     MYR_PART_RACK,
-    MYR_PART_ETHERNET,    /* access and aggregation switches with fixed ports */
-    MYR_PART_DEVICE,      /* anything else with a power cord: security, management, appliance */
-    MYR_PART_SERVICE,     /* licences, support, software */
+    MYR_PART_ETHERNET, /* access and aggregation switches with fixed ports */
+    MYR_PART_DEVICE,   /* anything else with a power cord: security, management, appliance */
+    MYR_PART_SERVICE,  /* licences, support, software */
     MYR_PART_KIND_COUNT,
 };
 
@@ -50,14 +50,14 @@ struct myr_speeds {
 struct myr_part_switch {
     uint32_t technology;
     uint32_t cages;
-    const char *form;     /* of a cage: "osfp" */
+    const char *form; /* of a cage: "osfp" */
     uint32_t cage_gbps;
-    uint32_t port_gbps;   /* a port as it comes: one straight cable */
+    uint32_t port_gbps;       /* a port as it comes: one straight cable */
     struct myr_speeds splits; /* lower speeds that a port can be divided into */
     uint32_t breakout;
-    uint32_t uplink_gbps; /* between switches; 0: as fast as the host links */
-    uint32_t ports_max;   /* what the chip can address; 0: no limit of its own */
-    double watts_copper, watts_multimode, watts_max;
+    uint32_t uplink_gbps;                 /* between switches; 0: as fast as the host links */
+    uint32_t ports_max;                   /* what the chip can address; 0: no limit of its own */
+    double watts_copper, watts_multimode; /* with that kind of cable; part.watts is the most */
     double buffer_mb;
 };
 
@@ -74,8 +74,6 @@ struct myr_part_nic {
 struct myr_part_gpu {
     double memory_gb, memory_gbytes_per_s;
     double bf16_tflops, fp8_tflops, fp4_tflops; /* dense */
-    double watts;
-    const char *vendor;
 };
 
 /* The NICs of one node on one network. */
@@ -89,15 +87,15 @@ extern const char *const myr_net_names[MYR_NET_COUNT];
 
 struct myr_part_server {
     const char *gpu;
-    uint32_t nodes;         /* operating-system instances in it: 1, or 18 in an NVL72 rack */
+    uint32_t nodes; /* operating-system instances in it: 1, or 18 in an NVL72 rack */
     uint32_t gpus_per_node;
-    uint32_t rails;         /* 0: one for each compute NIC of a node */
+    uint32_t rails; /* 0: one for each compute NIC of a node */
     uint32_t numa, pcie_switches, pcie_gen;
-    uint32_t scale_up_gpus; /* GPUs that reach each other without the network */
-    uint32_t scale_up_gbps; /* per GPU, one direction */
+    uint32_t scale_up_gpus;     /* GPUs that reach each other without the network */
+    uint32_t scale_up_gbps;     /* per GPU, one direction */
     uint32_t scale_up_switches; /* in one node when nodes is 1, else in the whole server */
     const char *scale_up_kind;
-    const char *dpu;        /* part, or NULL */
+    const char *dpu; /* part, or NULL */
     struct myr_server_nics nics[MYR_NET_COUNT];
 };
 
@@ -106,6 +104,7 @@ struct myr_part_transceiver {
     uint32_t cage_gbps; /* of the cage it fills */
     uint32_t connectors;
     uint32_t port_gbps; /* through one connector */
+    uint32_t lane_gbps; /* one lane of it; both ends must agree; 0: not known */
     struct myr_speeds also;
     uint32_t medium;
     uint32_t wavelength_nm;
@@ -116,7 +115,7 @@ struct myr_part_transceiver {
 
 struct myr_part_cable {
     uint32_t medium;
-    uint32_t legs;         /* 2: one end divides into two */
+    uint32_t legs; /* 2: one end divides into two */
     double length_m;
     const char *connector; /* of fibre; for copper with fixed ends the form of side A */
     const char *form_b;    /* copper: the form of the leg ends, default as side A */
@@ -139,13 +138,13 @@ struct myr_part_ethernet {
 
 struct myr_part {
     enum myr_part_kind kind;
-    const char *id;      /* lower case, the name used in specs */
-    const char *order;   /* order number as the vendor prints it */
+    const char *id;    /* lower case, the name used in specs */
+    const char *order; /* order number as the vendor prints it */
     const char *title;
     const char *vendor;
-    const char *source;  /* where the figures come from */
+    const char *source; /* where the figures come from */
     double watts, rack_units, weight_kg;
-    bool assumed;        /* figures are class values, not from a data sheet */
+    bool assumed; /* figures are class values, not from a data sheet */
     union {
         struct myr_part_switch sw;
         struct myr_part_nic nic;

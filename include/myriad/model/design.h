@@ -61,21 +61,21 @@ const char *myr_device_kind_name(enum myr_device_kind kind);
 
 /* How a name is made: leaf/p2-g1-r5 is pod 2, unit g1, ordinal r5. */
 enum myr_name_style {
-    MYR_NAME_PLAIN,        /* kind/00042 */
-    MYR_NAME_POD,          /* kind/p2-3 */
-    MYR_NAME_POD_GROUP,    /* kind/p2-g1-r5 */
-    MYR_NAME_RAIL_POD,     /* kind/r5-p2-3 */
-    MYR_NAME_GROUP,        /* kind/g4-17 */
-    MYR_NAME_RAIL_GROUP,   /* kind/r5-g4-17 */
-    MYR_NAME_COORDINATES,  /* kind/1-2-3 */
-    MYR_NAME_NET,          /* kind/service-3 */
+    MYR_NAME_PLAIN,       /* kind/00042 */
+    MYR_NAME_POD,         /* kind/p2-3 */
+    MYR_NAME_POD_GROUP,   /* kind/p2-g1-r5 */
+    MYR_NAME_RAIL_POD,    /* kind/r5-p2-3 */
+    MYR_NAME_GROUP,       /* kind/g4-17 */
+    MYR_NAME_RAIL_GROUP,  /* kind/r5-g4-17 */
+    MYR_NAME_COORDINATES, /* kind/1-2-3 */
+    MYR_NAME_NET,         /* kind/service-3 */
     MYR_NAME_STYLE_COUNT,
 };
 
 struct myr_place {
     uint32_t pod, unit, ordinal;
-    uint8_t kind; /* enum myr_device_kind */
-    uint8_t net;  /* enum myr_net_id, or MYR_NET_COUNT for devices of all networks */
+    uint8_t kind;  /* enum myr_device_kind */
+    uint8_t net;   /* enum myr_net_id, or MYR_NET_COUNT for devices of all networks */
     uint8_t plane; /* MYR_PLANE_NONE where there is one plane only */
     uint8_t style;
 };
@@ -86,7 +86,7 @@ enum myr_port_role { MYR_PORT_NIC, MYR_PORT_DOWN, MYR_PORT_UP, MYR_PORT_LOCAL, M
 struct myr_port_group {
     uint32_t first, count; /* relative to the device's first port */
     uint32_t gbps;
-    uint16_t per_cage;     /* ports in one cage */
+    uint16_t per_cage;      /* ports in one cage */
     uint16_t per_connector; /* ports behind one connector: 2 with a splitter */
     uint16_t first_cage;
     uint8_t role, net;
@@ -107,8 +107,8 @@ struct myr_cabletype {
     uint32_t gbps;                   /* of one link */
     uint32_t length_mm;
     uint8_t net, layer, medium;
-    uint8_t legs;   /* links in a full cable */
-    uint8_t head_b; /* the undivided end is at b */
+    uint8_t legs;                                   /* links in a full cable */
+    uint8_t head_b;                                 /* the undivided end is at b */
     uint8_t optics_per_cable_a, optics_per_cable_b; /* in halves of a module; for people */
     uint8_t pad;
 };
@@ -116,7 +116,7 @@ struct myr_cabletype {
 /* One network as it was built. Counts are over all planes. Absent networks have topology 0. */
 struct myr_network {
     uint32_t topology, fill, tiers, planes, rails;
-    uint32_t units;         /* independent fabrics in one plane: the rails of rail-only, else 1 */
+    uint32_t units; /* independent fabrics in one plane: the rails of rail-only, else 1 */
     uint32_t nodes_on_it, host_ports, host_gbps, fabric_gbps;
     uint32_t leaf, spine, core, access, aggregation; /* devices; routers count as leaf */
     uint32_t leaf_down, leaf_up, spine_down, spine_up, core_down; /* ports used at most */
@@ -194,7 +194,12 @@ struct myr_domain {
     uint32_t kind, index, first, count;
 };
 
-enum myr_domain_kind { MYR_DOMAIN_SCALE_UP, MYR_DOMAIN_RAIL_GROUP, MYR_DOMAIN_POD, MYR_DOMAIN_RACK };
+enum myr_domain_kind {
+    MYR_DOMAIN_SCALE_UP,
+    MYR_DOMAIN_RAIL_GROUP,
+    MYR_DOMAIN_POD,
+    MYR_DOMAIN_RACK
+};
 
 struct myr_design_head {
     uint32_t name, currency, price_book; /* strings */
@@ -203,8 +208,7 @@ struct myr_design_head {
     uint32_t server_part, gpu_part; /* strings */
     uint32_t storage_servers, management_nodes, fabric_managers;
     uint32_t first_node, first_storage, first_management, first_fabric_manager;
-    uint32_t storage_raw_gb_high, storage_raw_gb_low, storage_usable_gb_high,
-        storage_usable_gb_low;
+    uint32_t storage_raw_gb_high, storage_raw_gb_low, storage_usable_gb_high, storage_usable_gb_low;
     uint32_t pad;
     int64_t total_cents;
 };

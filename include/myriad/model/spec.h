@@ -68,7 +68,7 @@ enum myr_pin_role {
     MYR_PIN_HOST_CABLE,
     MYR_PIN_FABRIC_OPTIC, /* between switches, both ends */
     MYR_PIN_FABRIC_CABLE,
-    MYR_PIN_NIC,          /* the card itself */
+    MYR_PIN_NIC, /* the card itself */
     MYR_PIN_ROLE_COUNT,
 };
 
