@@ -4,21 +4,7 @@
 
 #include <cmocka.h>
 
-#include "myriad/work/count.h"
-
-static struct myr_model find(const char *name)
-{
-    struct myr_arena arena = {0};
-    struct myr_model model;
-    struct myr_err err = {0};
-    if (myr_model_find(&arena, name, &model, &err) != MYR_OK) {
-        fail_msg("%s: %s", name, err.message);
-    }
-    myr_arena_done(&arena);
-    model.name = NULL;
-    model.source = NULL;
-    return model;
-}
+#include "work_test.h"
 
 /* cmocka compares 64 bits. */
 static void assert_u128_equal(myr_u128 a, myr_u128 b)
@@ -35,7 +21,7 @@ static void full_recomputation_equals_the_closed_form_of_megatron(void **state)
     static const char *const names[] = {"megatron-1.7b",   "megatron-7.5b",   "megatron-39.1b",
                                         "megatron-145.6b", "megatron-310.1b", "megatron-1008b"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
-        struct myr_model model = find(names[i]);
+        struct myr_model model = test_model(names[i]);
         model.causal = false;
         myr_u128 s = 2048;
         myr_u128 l = model.layer_count;
@@ -49,7 +35,7 @@ static void full_recomputation_equals_the_closed_form_of_megatron(void **state)
 static void a_weight_costs_two_flops_a_token_and_the_backward_pass_twice_that(void **state)
 {
     (void)state;
-    struct myr_model model = find("llama3-8b");
+    struct myr_model model = test_model("llama3-8b");
     struct myr_params params = myr_model_params(&model);
     struct myr_flops flops = myr_model_flops(&model, 8192);
     /* Everything but the looked-up table and the norms multiplies. */
@@ -64,7 +50,7 @@ static void a_weight_costs_two_flops_a_token_and_the_backward_pass_twice_that(vo
 static void expert_models_pay_for_the_experts_a_token_uses(void **state)
 {
     (void)state;
-    struct myr_model model = find("mixtral-8x7b");
+    struct myr_model model = test_model("mixtral-8x7b");
     struct myr_params params = myr_model_params(&model);
     struct myr_flops flops = myr_model_flops(&model, 4096);
     uint64_t norms = 32 * params.norms + params.final_norm;
@@ -72,7 +58,7 @@ static void expert_models_pay_for_the_experts_a_token_uses(void **state)
     assert_u128_equal(flops.forward - flops.scores, 2 * (myr_u128)4096 * products);
     assert_u128_equal(flops.ffn, 0);
 
-    model = find("deepseek-v3");
+    model = test_model("deepseek-v3");
     params = myr_model_params(&model);
     flops = myr_model_flops(&model, 4096);
     /* Norms of layers, of the latents, and the score bias do not multiply. */
@@ -113,7 +99,7 @@ static void attended_pairs_equal_a_count_one_by_one(void **state)
 static void windows_alternate_as_the_model_says(void **state)
 {
     (void)state;
-    struct myr_model model = find("gpt-oss-120b");
+    struct myr_model model = test_model("gpt-oss-120b");
     assert_false(myr_model_layer_is_full(&model, 0));
     assert_true(myr_model_layer_is_full(&model, 1));
     struct myr_flops narrow = myr_model_layer_flops(&model, 0, 4096);
@@ -128,12 +114,12 @@ static void known_training_budgets_come_out(void **state)
 {
     (void)state;
     /* Llama 3: 3.8e25 FLOPs for 405B on 15.6T tokens (the report's figure is 6*N*D). */
-    struct myr_model model = find("llama3-405b");
+    struct myr_model model = test_model("llama3-405b");
     struct myr_flops flops = myr_model_flops(&model, 8192);
     double budget = (double)myr_flops_train(&flops, MYR_RECOMPUTE_NONE) / 8192 * 15.6e12;
     assert_true(budget > 3.8e25 && budget < 4.1e25);
     /* The seed's logs: 3.176e15 a sample, attention counted in full. */
-    model = find("seed-130b");
+    model = test_model("seed-130b");
     model.causal = false;
     flops = myr_model_flops(&model, 4096);
     double sample = (double)myr_flops_train(&flops, MYR_RECOMPUTE_NONE);
@@ -143,7 +129,7 @@ static void known_training_budgets_come_out(void **state)
 static void the_longest_sequence_through_the_largest_model_does_not_overflow(void **state)
 {
     (void)state;
-    struct myr_model model = find("kimi-k2");
+    struct myr_model model = test_model("kimi-k2");
     struct myr_flops once = myr_model_flops(&model, 4096);
     struct myr_flops flops = myr_model_flops(&model, MYR_MODEL_SEQ_MAX);
     assert_true(flops.forward > (myr_u128)UINT64_MAX);

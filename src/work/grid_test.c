@@ -3,7 +3,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -39,6 +38,35 @@ static void enumerate(const struct myr_layout *layout, struct myr_coords *ret)
     }
 }
 
+/* The rank's place in the grid of the experts, a number of its own. */
+static uint32_t expert_number(const struct myr_layout *layout, const struct myr_coords *c)
+{
+    MYR_ASSERT(c->etp < myr_layout_etp(layout) && c->ep < layout->ep);
+    MYR_ASSERT(c->edp < myr_layout_edp(layout));
+    uint32_t outer = c->pp * myr_layout_edp(layout) + c->edp;
+    return (outer * layout->ep + c->ep) * myr_layout_etp(layout) + c->etp;
+}
+
+static void check_coordinates(const struct myr_layout *layout, uint64_t seed)
+{
+    uint32_t gpus = (uint32_t)myr_layout_gpus(layout);
+    struct myr_arena arena = {0};
+    struct myr_coords *naive = MYR_ARENA_NEW(&arena, struct myr_coords, gpus);
+    uint8_t *seen = MYR_ARENA_NEW(&arena, uint8_t, gpus);
+    enumerate(layout, naive);
+    for (uint32_t rank = 0; rank < gpus; rank++) {
+        struct myr_coords c = myr_layout_coords(layout, rank);
+        bool same = c.tp == naive[rank].tp && c.cp == naive[rank].cp && c.dp == naive[rank].dp &&
+                    c.pp == naive[rank].pp;
+        uint8_t *place = &seen[expert_number(layout, &c)];
+        if (!same || *place || myr_layout_rank(layout, &c) != rank) {
+            fail_msg("seed %llu, rank %u", (unsigned long long)seed, rank);
+        }
+        *place = 1;
+    }
+    myr_arena_done(&arena);
+}
+
 static void rank_and_coordinates_are_inverse_for_any_layout(void **state)
 {
     (void)state;
@@ -47,27 +75,7 @@ static void rank_and_coordinates_are_inverse_for_any_layout(void **state)
         myr_rng_init(&rng, seed, 1);
         struct myr_model model = test_divisible_model(seed % 2);
         struct myr_layout layout = test_legal_layout(&rng, &model);
-        uint32_t gpus = (uint32_t)myr_layout_gpus(&layout);
-        struct myr_coords *naive = calloc(gpus, sizeof(*naive));
-        uint8_t *seen = calloc(gpus, 1);
-        enumerate(&layout, naive);
-        for (uint32_t rank = 0; rank < gpus; rank++) {
-            struct myr_coords c = myr_layout_coords(&layout, rank);
-            bool same = c.tp == naive[rank].tp && c.cp == naive[rank].cp &&
-                        c.dp == naive[rank].dp && c.pp == naive[rank].pp;
-            bool inside = c.etp < myr_layout_etp(&layout) && c.ep < layout.ep &&
-                          c.edp < myr_layout_edp(&layout);
-            /* The experts' coordinates are a bijection too. */
-            uint32_t expert = ((c.pp * myr_layout_edp(&layout) + c.edp) * layout.ep + c.ep) *
-                                  myr_layout_etp(&layout) +
-                              c.etp;
-            if (!same || !inside || myr_layout_rank(&layout, &c) != rank || seen[expert]) {
-                fail_msg("seed %llu, rank %u", (unsigned long long)seed, rank);
-            }
-            seen[expert] = 1;
-        }
-        free(naive);
-        free(seen);
+        check_coordinates(&layout, seed);
     }
 }
 
@@ -164,17 +172,25 @@ static void check_axis(const struct myr_layout *layout, enum myr_axis axis, uint
 static void groups_of_every_axis_partition_the_ranks(void **state)
 {
     (void)state;
+    uint32_t hybrid = 0;
+    uint32_t expert_grids = 0;
+    uint32_t inner_stages = 0;
     for (uint64_t seed = 0; seed < LAYOUTS; seed++) {
         struct myr_rng rng;
         myr_rng_init(&rng, seed, 2);
         struct myr_model model = test_divisible_model(seed % 2);
         struct myr_layout layout = test_legal_layout(&rng, &model);
+        hybrid += layout.shard > 0 && layout.shard < layout.dp * layout.cp;
+        expert_grids += layout.ep > 1;
+        inner_stages += layout.pp > 1 && layout.order[4] != MYR_AXIS_PP;
         for (uint32_t axis = 0; axis < AXES; axis++) {
             if (axis != MYR_AXIS_MIRROR || layout.pp == 1 || layout.pp % 2 == 0) {
                 check_axis(&layout, (enum myr_axis)axis, seed);
             }
         }
     }
+    /* The generator does reach the interesting ones. */
+    assert_true(hybrid > 20 && expert_grids > 20 && inner_stages > 20);
 }
 
 static void assert_group(const struct myr_layout *layout, enum myr_axis axis, uint32_t group,

@@ -218,6 +218,7 @@ static bool micro_batches_ok(const struct myr_layout *layout)
 /* Causal context parallelism gives every rank an early and a late piece, for balance. */
 static bool sequence_ok(const struct myr_layout *layout, uint32_t seq)
 {
+    MYR_ASSERT(layout->cp > 0 && layout->tp > 0);
     if (layout->cp > 1 && seq % (2 * layout->cp) != 0) {
         return false;
     }

@@ -119,10 +119,15 @@ static void explain_run(enum myr_layout_rule rule, const struct myr_layout *l,
                  myr_layout_micro_batches(l), l->pp, 2 * l->pp);
         break;
     case MYR_LAYOUT_SEQUENCE:
+        if (l->cp > 1 && seq % (2 * l->cp) != 0) {
+            snprintf(text, REASON_BYTES,
+                     "a sequence of %u tokens cannot be cut into 2 x cp %u pieces", seq, l->cp);
+            break;
+        }
         snprintf(text, REASON_BYTES,
-                 "a sequence of %u tokens cannot be cut into 2 x cp %u pieces%s "
-                 "%u",
-                 seq, l->cp, l->sequence_parallel ? ", each rank's part into tp" : "; tp", l->tp);
+                 "a sequence of %u tokens cannot be cut into %u parts (cp %u x tp %u, sequence "
+                 "parallel)",
+                 seq, l->cp * l->tp, l->cp, l->tp);
         break;
     case MYR_LAYOUT_POSITIONS:
         snprintf(text, REASON_BYTES,

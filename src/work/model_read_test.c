@@ -35,7 +35,7 @@ static void our_own_description_is_read_with_its_defaults(void **state)
     (void)state;
     struct myr_arena arena = {0};
     struct myr_err err = {0};
-    struct myr_model model;
+    struct myr_model model = {0};
     assert_int_equal(parse(&arena, false, SMALL "ffn: 16\n", &model, &err), MYR_OK);
     assert_string_equal(model.name, "model.yaml");
     assert_null(model.source);
@@ -62,7 +62,7 @@ static void every_key_of_our_description_has_its_effect(void **state)
     (void)state;
     struct myr_arena arena = {0};
     struct myr_err err = {0};
-    struct myr_model m;
+    struct myr_model m = {0};
     const char *text = SMALL
         "name: all\nsource: a test\nkv_heads: 1\nhead_dim: 6\nffn: 16\ngated: true\ntied: true\n"
         "causal: true\nwindow: {tokens: 3, full_every: 2}\nmtp: 1\npositions: learned\n"
@@ -213,7 +213,7 @@ static void configs_of_the_hub_give_their_published_counts(void **state)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(configs); i++) {
         struct myr_arena arena = {0};
         struct myr_err err = {0};
-        struct myr_model model;
+        struct myr_model model = {0};
         if (parse(&arena, true, configs[i].text, &model, &err) != MYR_OK) {
             fail_msg("config %zu: %s", i, err.message);
         }
@@ -231,7 +231,7 @@ static void configs_say_more_than_counts(void **state)
     (void)state;
     struct myr_arena arena = {0};
     struct myr_err err = {0};
-    struct myr_model model;
+    struct myr_model model = {0};
     assert_int_equal(parse(&arena, true, configs[1].text, &model, &err), MYR_OK);
     assert_int_equal(model.window_tokens, 4096); /* Mistral, all layers */
     assert_int_equal(model.full_every, 0);
@@ -296,7 +296,7 @@ static void a_name_is_a_built_in_model_or_a_path(void **state)
     (void)state;
     struct myr_arena arena = {0};
     struct myr_err err = {0};
-    struct myr_model model;
+    struct myr_model model = {0};
     assert_int_equal(myr_model_find(&arena, "LLAMA3-8B", &model, &err), MYR_OK);
     assert_string_equal(model.name, "llama3-8b");
     assert_int_equal(

@@ -16,28 +16,30 @@ static struct myr_layout pipeline(uint32_t pp, uint32_t vp)
     return layout;
 }
 
+static void check_deal(const struct myr_layout *layout, const struct myr_model *model)
+{
+    uint32_t next = 0;
+    uint32_t least = UINT32_MAX;
+    uint32_t most = 0;
+    for (uint32_t chunk = 0; chunk < layout->pp * layout->vp; chunk++) {
+        struct myr_span span = myr_layout_chunk_layers(layout, model, chunk);
+        assert_int_equal(span.first, next);
+        next += span.count;
+        least = span.count < least ? span.count : least;
+        most = span.count > most ? span.count : most;
+    }
+    assert_int_equal(next, model->layer_count);
+    assert_true(most - least <= 1);
+}
+
 static void layers_are_dealt_in_order_and_completely(void **state)
 {
     (void)state;
     struct myr_model model = {0};
     for (model.layer_count = 1; model.layer_count < 60; model.layer_count++) {
-        for (uint32_t pp = 1; pp < 12; pp++) {
-            for (uint32_t vp = 1; vp < 5; vp++) {
-                struct myr_layout layout = pipeline(pp, vp);
-                uint32_t chunks = pp * vp;
-                uint32_t next = 0;
-                uint32_t least = UINT32_MAX;
-                uint32_t most = 0;
-                for (uint32_t chunk = 0; chunk < chunks; chunk++) {
-                    struct myr_span span = myr_layout_chunk_layers(&layout, &model, chunk);
-                    assert_int_equal(span.first, next);
-                    next += span.count;
-                    least = span.count < least ? span.count : least;
-                    most = span.count > most ? span.count : most;
-                }
-                assert_int_equal(next, model.layer_count);
-                assert_true(most - least <= 1);
-            }
+        for (uint32_t shape = 0; shape < 44; shape++) {
+            struct myr_layout layout = pipeline(1 + shape / 4, 1 + shape % 4);
+            check_deal(&layout, &model);
         }
     }
 }
@@ -129,15 +131,13 @@ static void assert_in_flight(const struct myr_layout *layout, uint32_t stage)
 static void micro_batches_in_flight_equal_the_schedule_played_out(void **state)
 {
     (void)state;
-    for (uint32_t pp = 1; pp <= 8; pp++) {
-        for (uint32_t vp = 1; vp <= (pp > 1 ? 6 : 1); vp++) {
-            for (uint32_t rounds = 1; rounds < 5; rounds++) {
-                struct myr_layout layout = pipeline(pp, vp);
-                layout.global_batch = rounds * pp;
-                for (uint32_t stage = 0; stage < pp; stage++) {
-                    assert_in_flight(&layout, stage);
-                }
-            }
+    for (uint32_t shape = 0; shape < 8 * 6 * 4; shape++) {
+        uint32_t pp = 1 + shape % 8;
+        uint32_t vp = pp > 1 ? 1 + shape / 8 % 6 : 1;
+        struct myr_layout layout = pipeline(pp, vp);
+        layout.global_batch = (1 + shape / 48) * pp;
+        for (uint32_t stage = 0; stage < pp; stage++) {
+            assert_in_flight(&layout, stage);
         }
     }
 }

@@ -1,5 +1,5 @@
 /*
- * work_test: what the tests of this module share. cmocka.h must be included before.
+ * work_test: what the tests of this module share.
  */
 #pragma once
 
@@ -8,11 +8,9 @@
 static inline struct myr_model test_model(const char *name)
 {
     struct myr_arena arena = {0};
-    struct myr_model model;
-    struct myr_err err = {0};
-    if (myr_model_find(&arena, name, &model, &err) != MYR_OK) {
-        fail_msg("%s: %s", name, err.message);
-    }
+    struct myr_model model = {0};
+    int rc = myr_model_find(&arena, name, &model, NULL);
+    MYR_ASSERT(rc == MYR_OK);
     myr_arena_done(&arena);
     model.name = NULL; /* lay in the arena */
     model.source = NULL;
