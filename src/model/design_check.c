@@ -78,7 +78,7 @@ static int check_types(const struct myr_design *design, const char *name, struct
         const struct myr_cabletype *type = &design->cabletypes[i];
         if (!string_ok(design, type->part) || !string_ok(design, type->optic_a) ||
             !string_ok(design, type->optic_b) || type->net >= MYR_NET_COUNT ||
-            type->layer >= MYR_LAYER_COUNT || type->legs == 0) {
+            type->layer >= MYR_LAYER_COUNT || type->medium > MYR_MEDIUM_SINGLE || type->legs == 0) {
             return broken(err, name, "a cable type is wrong", i);
         }
     }
@@ -185,7 +185,7 @@ static int check_networks(const struct myr_design *design, const char *name, str
     }
     for (uint32_t i = 0; i < MYR_NET_COUNT; i++) {
         const struct myr_network *net = &design->networks[i];
-        if (net->topology >= MYR_TOPOLOGY_COUNT || net->planes == 0 ||
+        if (net->topology >= MYR_TOPOLOGY_COUNT || net->fill > MYR_FILL_DENSE || net->planes == 0 ||
             !range_ok(design, net->first_leaf, net->leaf) ||
             !range_ok(design, net->first_spine, net->spine) ||
             !range_ok(design, net->first_core, net->core) ||

@@ -209,18 +209,52 @@ static const struct section *section_named(const char tag[NAME_TAG_BYTES])
     return NULL;
 }
 
+static bool all_zero(const char *image, uint64_t from, uint64_t to)
+{
+    for (uint64_t i = from; i < to; i++) {
+        if (image[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*
+ * Sections come in order and do not overlap, also those that this program does not know; what lies
+ * between them is zero. So there is no bit in a file that may change unseen.
+ */
+static int check_layout(const struct file_header *header, const struct section_entry *table,
+                        size_t bytes, const char *name, struct myr_err *err)
+{
+    const char *image = (const char *)header;
+    uint64_t end = sizeof(*header) + header->section_count * sizeof(*table);
+    for (uint32_t i = 0; i < header->section_count; i++) {
+        const struct section_entry *entry = &table[i];
+        if (entry->offset % SECTION_ALIGN || entry->offset < end || entry->offset > bytes ||
+            entry->bytes > bytes - entry->offset) {
+            return damaged(err, name, "a section lies outside the file or over another");
+        }
+        if (!all_zero(image, end, entry->offset)) {
+            return damaged(err, name, "there is something between its sections");
+        }
+        if (entry->crc != (entry->bytes ? crc_of(image + entry->offset, entry->bytes) : 0)) {
+            return damaged(err, name, "a section's checksum is wrong");
+        }
+        end = entry->offset + entry->bytes;
+    }
+    return all_zero(image, end, bytes)
+               ? MYR_OK
+               : damaged(err, name, "there is something behind its sections");
+}
+
 /* Points the design's array at the section. Counts are compared once all are known. */
 static int take_section(struct myr_design *design, const struct section_entry *entry,
-                        const struct section *section, void *image, size_t bytes, const char *name,
+                        const struct section *section, void *image, const char *name,
                         struct myr_err *err)
 {
-    if (entry->offset % SECTION_ALIGN || entry->offset > bytes ||
-        entry->bytes > bytes - entry->offset) {
-        return damaged(err, name, "a section lies outside the file");
-    }
     void *data = (char *)image + entry->offset;
-    if (entry->crc != (entry->bytes ? crc_of(data, entry->bytes) : 0)) {
-        return damaged(err, name, "a section's checksum is wrong");
+    if (entry->version != MYR_DESIGN_VERSION) {
+        return damaged(err, name, "a section is of another version");
     }
     if (entry->item_bytes != section->item_bytes || entry->bytes % section->item_bytes) {
         return damaged(err, name, "a section has items of another size");
@@ -251,6 +285,10 @@ int myr_design_parse(struct myr_design *ret, void *image, size_t bytes, const ch
     if (header->table_crc != crc_of(table, header->section_count * sizeof(*table))) {
         return damaged(err, name, "the checksum of its table of sections is wrong");
     }
+    r = check_layout(header, table, bytes, name, err);
+    if (r < 0) {
+        return r;
+    }
     struct myr_design design = {0};
     const struct section_entry *entries[SECTION_COUNT] = {0};
     for (uint32_t i = 0; i < header->section_count; i++) {
@@ -259,7 +297,7 @@ int myr_design_parse(struct myr_design *ret, void *image, size_t bytes, const ch
             continue; /* from a newer program */
         }
         entries[section - sections] = &table[i];
-        r = take_section(&design, &table[i], section, image, bytes, name, err);
+        r = take_section(&design, &table[i], section, image, name, err);
         if (r < 0) {
             return r;
         }
@@ -281,7 +319,8 @@ int myr_design_parse(struct myr_design *ret, void *image, size_t bytes, const ch
 
 static int map_file(const char *path, void **ret, size_t *ret_bytes, struct myr_err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* O_NONBLOCK: a named pipe must not make us wait before we see that it is no file. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         return myr_err_errno(err, "cannot open", path);
     }
@@ -290,7 +329,7 @@ static int map_file(const char *path, void **ret, size_t *ret_bytes, struct myr_
     if (fstat(fd, &st) < 0) {
         r = myr_err_errno(err, "cannot read", path);
     } else if (!S_ISREG(st.st_mode) || st.st_size == 0) {
-        r = damaged(err, path, st.st_size == 0 ? "it is empty" : "it is no regular file");
+        r = damaged(err, path, S_ISREG(st.st_mode) ? "it is empty" : "it is no regular file");
     } else {
         /* Private and writable by nobody: a design is immutable. */
         void *mapping = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);

@@ -35,6 +35,24 @@ static bool cages_suffice(const struct myr_part_switch *sw, uint32_t down, uint3
            ceil_div(down, down_per_cage) + ceil_div(up, up_per_cage) <= sw->cages;
 }
 
+/* Names what the spec gave: its leaf_down or leaf_up, or else the ratio. */
+static int cannot_split(const struct net_plan *net, struct myr_err *err)
+{
+    const struct myr_part_switch *sw = net->leaf_sw;
+    const struct myr_spec_net *spec = net->spec;
+    const char *what = spec->leaf_down ? "leaf_down"
+                       : spec->leaf_up ? "leaf_up"
+                                       : "oversubscription";
+    double value = spec->leaf_down ? spec->leaf_down
+                   : spec->leaf_up ? spec->leaf_up
+                                   : net->oversubscription[0];
+    return myr_doc_error(err, net->node, MYR_EINVAL,
+                         "%s %g cannot be cabled on this switch: %u cages of %u Gb/s, hosts at %u, "
+                         "uplinks at %u Gb/s",
+                         what, value, sw->cages, sw->cage_gbps, net->out.host_gbps,
+                         net->out.fabric_gbps);
+}
+
 /* Down and up ports of a leaf: as many as its cages allow at the wanted ratio. */
 static int split_leaf(struct net_plan *net, struct myr_err *err)
 {
@@ -71,10 +89,7 @@ static int split_leaf(struct net_plan *net, struct myr_err *err)
     }
     if (down == 0 || (up == 0 && net->out.tiers > 1) ||
         !cages_suffice(sw, down, host, up, fabric)) {
-        return myr_doc_error(err, net->node, MYR_EINVAL,
-                             "oversubscription %g cannot be cabled on this switch: %u cages of %u "
-                             "Gb/s, hosts at %u, uplinks at %u Gb/s",
-                             ratio, sw->cages, sw->cage_gbps, host, fabric);
+        return cannot_split(net, err);
     }
     net->out.leaf_down = down;
     net->out.leaf_up = up;
@@ -210,6 +225,13 @@ static bool size_cores(struct net_plan *net)
     return true;
 }
 
+static uint32_t pod_step(const struct net_plan *net)
+{
+    return has_rail_groups(net)                          ? net->out.rails
+           : net->out.topology == MYR_TOPOLOGY_RAIL_ONLY ? 1
+                                                         : net->nic_ports;
+}
+
 /*
  * The smallest pod that works. Its leaves are a multiple of the rails (without rails: of a node's
  * ports, so that a pod is never smaller than what one rail group would be), and in the first pass
@@ -268,13 +290,22 @@ static int too_big(const struct plan *plan, const struct net_plan *net, struct m
 {
     uint32_t radix = myr_switch_radix(net->leaf_sw, net->out.host_gbps);
     char grouped[32];
+    if (net->spec->pod_leaves % pod_step(net)) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "'pod_leaves' is %u, a multiple of %u is expected",
+                             net->spec->pod_leaves, pod_step(net));
+    }
     int r = myr_doc_error(
         err, net->node, MYR_EINVAL,
-        "%s host ports in one fabric cannot be built with %s%u tier%s of '%s' (%u ports of %u "
+        "%s host ports in one fabric%s cannot be built with %s%u tier%s of '%s' (%u ports of %u "
         "Gb/s) at oversubscription %g",
-        myr_u64_grouped(net->unit_endpoints, grouped), net->spec->tiers ? "" : "up to ",
-        net->spec->tiers ? net->spec->tiers : MYR_SPEC_TIERS_MAX, net->spec->tiers == 1 ? "" : "s",
-        part_at(plan, net->leaf_part)->id, radix, net->out.host_gbps, net->oversubscription[0]);
+        myr_u64_grouped(net->unit_endpoints, grouped),
+        net->spec->pod_leaves ? " of such pods"
+        : net->spec->islands  ? " of such islands"
+                              : "",
+        net->spec->tiers ? "" : "up to ", net->spec->tiers ? net->spec->tiers : MYR_SPEC_TIERS_MAX,
+        net->spec->tiers == 1 ? "" : "s", part_at(plan, net->leaf_part)->id, radix,
+        net->out.host_gbps, net->oversubscription[0]);
     myr_err_hint(err, "a switch with more ports, planes: 2, topology: rail-only, or a larger "
                       "oversubscription makes room");
     return r;
