@@ -1,8 +1,11 @@
 /*
  * model: the one description of a cluster that every stage shares.
  *
- *   catalog  what can be bought: parts with their properties, price books
+ *   parts    what is known about one part
+ *   catalog  what can be bought: all parts, price books
  *   spec     what the user asks for: one page of YAML
+ *   records  what a design is made of
+ *   room     where it stands and what fails together
  *   design   what was planned: devices, ports, cables, as arrays in one file
  *
  * Include this header; the parts under model/ are its chapters.
@@ -11,4 +14,7 @@
 
 #include "myriad/model/catalog.h"
 #include "myriad/model/design.h"
+#include "myriad/model/parts.h"
+#include "myriad/model/records.h"
+#include "myriad/model/room.h"
 #include "myriad/model/spec.h"

@@ -254,6 +254,22 @@ static const char *missing_field(const struct myr_part *part)
     }
 }
 
+/*
+ * Names stand in specs, in lists for other programs and on labels: they hold nothing that needs
+ * quoting anywhere. Letters of other alphabets are welcome.
+ */
+static bool name_ok(struct myr_str name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.data[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;
+        if (!letter && !(c >= '0' && c <= '9') && !memchr(".-_+/", c, 5)) {
+            return false;
+        }
+    }
+    return name.len > 0;
+}
+
 static int add_name(struct myr_catalog *catalog, const struct myr_doc *node, struct myr_str name,
                     uint32_t part, struct myr_err *err)
 {
@@ -271,6 +287,12 @@ static int add_name(struct myr_catalog *catalog, const struct myr_doc *node, str
     if (name.len > NAME_BYTES_MAX) {
         return myr_doc_error(err, node, MYR_ERANGE, "a name of %zu bytes, at most %d are expected",
                              name.len, NAME_BYTES_MAX);
+    }
+    if (!name_ok(name)) {
+        return myr_doc_error(err, node, MYR_EINVAL,
+                             "'%.*s' is no name for a part: letters, digits and . - _ + / are "
+                             "expected",
+                             (int)name.len, name.data);
     }
     myr_strmap_add(&catalog->names, key, part);
     return MYR_OK;
@@ -538,7 +560,7 @@ static int read_book(struct myr_catalog *catalog, const struct myr_doc_entry *en
     }
     r = myr_doc_expect(extra.parts, MYR_DOC_MAP, "parts", err);
     for (uint32_t i = 0; r == MYR_OK && i < extra.parts->count; i++) {
-        struct myr_price price;
+        struct myr_price price = {0};
         r = read_price(catalog, &extra.parts->entries[i], &price, err);
         if (r == MYR_OK) {
             /* A later entry wins: it is put in front of the search by overwriting. */
@@ -714,13 +736,13 @@ int myr_catalog_need(const struct myr_catalog *catalog, const struct myr_doc *no
     nearest_part(catalog, name, kind, near);
     if (part != MYR_PART_NONE) {
         return myr_doc_error(
-            err, node, MYR_EINVAL, "'%s' is '%.*s', of kind %s; a %s is expected%s", what,
+            err, node, MYR_EINVAL, "'%s' is '%.*s', of kind %s; %s %s is expected%s", what,
             shown_len(name), name.data, myr_part_kind_name(catalog->parts.items[part].kind),
-            myr_part_kind_name(kind), near);
+            kind == MYR_PART_ETHERNET ? "an" : "a", myr_part_kind_name(kind), near);
     }
     r = myr_doc_error(err, node, MYR_ENOENT, "unknown %s '%.*s'%s", myr_part_kind_name(kind),
                       shown_len(name), name.data, near);
-    myr_err_hint(err, "myriad catalog list --kind '%s'", kind_rows[kind].section);
+    myr_err_hint(err, "myriad catalog --kind '%s' lists them", myr_part_kind_name(kind));
     return r;
 }
 

@@ -276,6 +276,7 @@ static int take_section(struct myr_design *design, const struct section_entry *e
 int myr_design_parse(struct myr_design *ret, void *image, size_t bytes, const char *name,
                      struct myr_err *err)
 {
+    MYR_ASSERT(image);
     const struct file_header *header = image;
     int r = check_header(header, bytes, name, err);
     if (r < 0) {

@@ -185,6 +185,7 @@ static uint64_t count_bisection(const struct plan *plan, const struct net_plan *
     for (uint32_t i = 1; i < out->dim_count; i++) {
         longest = out->dims[i] > out->dims[longest] ? i : longest;
     }
+    MYR_ASSERT(longest < MYR_SPEC_DIMS_MAX);
     for (uint32_t link = 0; link < design->link_count; link++) {
         const struct myr_cabletype *type =
             &plan->cabletypes.items[design->cable_type[design->link_cable[link]]];

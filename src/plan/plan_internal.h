@@ -82,6 +82,7 @@ struct plan {
 
 static inline uint32_t ceil_div(uint64_t a, uint64_t b)
 {
+    MYR_ASSERT(b > 0);
     return (uint32_t)((a + b - 1) / b);
 }
 

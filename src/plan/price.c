@@ -237,14 +237,11 @@ static void cable_rows(struct plan *plan, const struct net_plan *net)
 {
     const struct myr_design *design = &plan->design;
     struct tally pieces = {0}, links = {0};
-    MYR_VEC(uint64_t) by_type = {0}, links_by_type = {0};
-    for (size_t i = 0; i < plan->cabletypes.count; i++) {
-        myr_vec_push(&by_type, 0);
-        myr_vec_push(&links_by_type, 0);
-    }
+    uint64_t *by_type = MYR_ARENA_NEW(plan->arena, uint64_t, plan->cabletypes.count);
+    uint64_t *links_by_type = MYR_ARENA_NEW(plan->arena, uint64_t, plan->cabletypes.count);
     for (uint32_t cable = 0; cable < design->cable_count; cable++) {
-        by_type.items[design->cable_type[cable]]++;
-        links_by_type.items[design->cable_type[cable]] +=
+        by_type[design->cable_type[cable]]++;
+        links_by_type[design->cable_type[cable]] +=
             design->first_link[cable + 1] - design->first_link[cable];
     }
     for (size_t i = 0; i < plan->cabletypes.count; i++) {
@@ -256,10 +253,9 @@ static void cable_rows(struct plan *plan, const struct net_plan *net)
             myr_catalog_find(plan->catalog, myr_str_from(plan->strings.data + type->part));
         uint32_t legs = part_at(plan, part)->cable.legs;
         /* A splitter is one piece; a bundle of straight fibres is as many as it has links. */
-        uint64_t count =
-            legs == type->legs ? by_type.items[i] : (links_by_type.items[i] + legs - 1) / legs;
+        uint64_t count = legs == type->legs ? by_type[i] : (links_by_type[i] + legs - 1) / legs;
         tally_add(&pieces, type->part, false, count);
-        tally_add(&links, type->part, false, links_by_type.items[i]);
+        tally_add(&links, type->part, false, links_by_type[i]);
     }
     for (uint32_t i = 0; i < pieces.count; i++) {
         uint32_t part =
@@ -276,8 +272,6 @@ static void cable_rows(struct plan *plan, const struct net_plan *net)
                                      (unsigned long long)links.rows[i].count, cable->legs,
                                      cable->legs == 1 ? "" : "s"));
     }
-    myr_vec_done(&by_type);
-    myr_vec_done(&links_by_type);
 }
 
 /* Parts that are pinned to a number without the rules asking for any. */

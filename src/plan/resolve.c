@@ -170,6 +170,7 @@ static int resolve_rails(struct plan *plan, struct net_plan *net, struct myr_err
     if (!rails || (!net->spec->rails && net->nic_ports % rails)) {
         rails = net->nic_ports;
     }
+    MYR_ASSERT(rails > 0);
     if (net->nic_ports % rails) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "%u NIC ports cannot be spread evenly over %u rails", net->nic_ports,

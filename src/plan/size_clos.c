@@ -242,6 +242,7 @@ static bool size_three_tiers(struct net_plan *net)
     uint32_t step = has_rail_groups(net)                          ? net->out.rails
                     : net->out.topology == MYR_TOPOLOGY_RAIL_ONLY ? 1
                                                                   : net->nic_ports;
+    MYR_ASSERT(step > 0);
     if (net->spec->pod_leaves % step) {
         return false;
     }
@@ -254,6 +255,7 @@ static bool size_three_tiers(struct net_plan *net)
     }
     for (uint32_t pass = 0; pass < 2; pass++) {
         for (uint32_t leaves = step; leaves <= net->unit_leaves; leaves += step) {
+            MYR_ASSERT(leaves > 0);
             if (pass == 0 && (leaves > net->out.leaf_up || net->out.leaf_up % leaves)) {
                 continue;
             }

@@ -185,6 +185,7 @@ int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err
         out->diameter_hops += spec->dims[i] / 2;
         longest = spec->dims[i] > longest ? spec->dims[i] : longest;
     }
+    MYR_ASSERT(longest > 0);
     uint32_t hosts =
         spec->hosts_per_switch ? spec->hosts_per_switch : ceil_div(net->endpoints, routers);
     if ((uint64_t)hosts * routers < net->endpoints) {
@@ -214,14 +215,50 @@ int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err
     return check_links(net, err);
 }
 
-/* Two access switches for each started row of nodes when nodes have two homes, and so on. */
-int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *err)
+static int size_aggregation(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     const struct myr_part_ethernet *access = &part_at(plan, net->access_part)->eth;
     const struct myr_part_ethernet *above = &part_at(plan, net->aggregation_part)->eth;
     struct myr_network *out = &net->out;
-    uint32_t homes = net->spec->homes ? net->spec->homes : net->nic_ports;
     uint32_t fixed = net->id == MYR_NET_OOB ? 2 : 4;
+    if (access->uplink_ports > above->access_ports) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "an access switch has more uplinks (%u) than its aggregation switch "
+                             "has ports (%u)",
+                             access->uplink_ports, above->access_ports);
+    }
+    /* Dealt out in windows of uplinks (wire.c): an aggregation switch takes whole windows. */
+    uint32_t windows = access->uplink_ports ? above->access_ports / access->uplink_ports : 0;
+    uint32_t needed = windows ? ceil_div(out->access, windows) : 0;
+    out->aggregation = net->spec->aggregation_count ? net->spec->aggregation_count
+                       : needed > fixed             ? needed
+                                                    : fixed;
+    if (out->aggregation < needed) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "%u aggregation switches of %u ports cannot take the uplinks of %u "
+                             "access switches; %u are needed",
+                             out->aggregation, above->access_ports, out->access, needed);
+    }
+    if (out->aggregation > access->uplink_ports && out->access > 1) {
+        plan_finding(plan, MYR_SEVERITY_WARNING, "aggregation-not-meshed", myr_net_names[net->id],
+                     "use aggregation switches with more ports or add a tier above",
+                     "%u aggregation switches, but an access switch reaches only %u of them",
+                     out->aggregation, access->uplink_ports);
+    }
+    net->rule[MYR_DEVICE_AGGREGATION] =
+        "at least the fixed number, and enough ports for all uplinks";
+    net->inputs[MYR_DEVICE_AGGREGATION] =
+        myr_arena_printf(plan->arena, "max(%u, ceil(%u / floor(%u / %u)))", fixed, out->access,
+                         above->access_ports, access->uplink_ports);
+    return MYR_OK;
+}
+
+/* Two access switches for each started row of nodes when nodes have two homes, and so on. */
+int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *err)
+{
+    const struct myr_part_ethernet *access = &part_at(plan, net->access_part)->eth;
+    struct myr_network *out = &net->out;
+    uint32_t homes = net->spec->homes ? net->spec->homes : net->nic_ports;
     net->splitter_legs = 1;
     if (homes > net->nic_ports) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
@@ -234,46 +271,24 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
     out->access = homes * ceil_div(net->nodes, access->access_ports);
     out->leaf_down = access->access_ports;
     out->leaf_up = access->uplink_ports;
-    out->spine_down = above->access_ports;
-    uint64_t uplinks = (uint64_t)out->access * access->uplink_ports;
-    /* Dealt out in windows of uplinks (wire.c): an aggregation switch takes whole windows. */
-    uint32_t windows = access->uplink_ports ? above->access_ports / access->uplink_ports : 0;
-    uint32_t needed = windows ? ceil_div(out->access, windows) : 0;
-    if (access->uplink_ports > above->access_ports) {
-        return myr_doc_error(err, net->node, MYR_EINVAL,
-                             "an access switch has more uplinks (%u) than its aggregation switch "
-                             "has ports (%u)",
-                             access->uplink_ports, above->access_ports);
-    }
-    out->aggregation = net->spec->aggregation_count ? net->spec->aggregation_count
-                       : needed > fixed             ? needed
-                                                    : fixed;
-    if (out->aggregation < needed) {
-        return myr_doc_error(err, net->node, MYR_EINVAL,
-                             "%u aggregation switches of %u ports cannot take the %llu uplinks of "
-                             "%u access switches; %u are needed",
-                             out->aggregation, above->access_ports, (unsigned long long)uplinks,
-                             out->access, needed);
-    }
-    if (out->aggregation > access->uplink_ports && out->access > 1) {
-        plan_finding(plan, MYR_SEVERITY_WARNING, "aggregation-not-meshed", myr_net_names[net->id],
-                     "use aggregation switches with more ports or add a tier above",
-                     "%u aggregation switches, but an access switch reaches only %u of them",
-                     out->aggregation, access->uplink_ports);
+    out->spine_down = part_at(plan, net->aggregation_part)->eth.access_ports;
+    int r = size_aggregation(plan, net, err);
+    if (r < 0) {
+        return r;
     }
     net->nic_ports = homes;
     net->endpoints = net->nodes * homes;
     for (uint32_t i = 0; i < net->host_class_count; i++) {
         net->hosts[i].nic_ports = homes;
     }
+    uint64_t uplinks = (uint64_t)out->access * access->uplink_ports;
+    uint64_t leaf_up_gbps = (uint64_t)access->uplink_ports * access->uplink_gbps;
     out->planes = 1;
     out->host_ports = net->endpoints;
     net->link_total = net->endpoints + uplinks;
-    out->diameter_hops = 2;
-    if (access->uplink_ports) {
+    if (leaf_up_gbps > 0) {
         uint64_t down = (uint64_t)access->access_ports * out->host_gbps * 1000;
-        out->oversubscription_milli[0] =
-            (uint32_t)(down / ((uint64_t)access->uplink_ports * access->uplink_gbps));
+        out->oversubscription_milli[0] = (uint32_t)(down / leaf_up_gbps);
     }
     uint64_t hosts_gbps = (uint64_t)net->endpoints * out->host_gbps;
     uint64_t up_gbps = uplinks * access->uplink_gbps;
@@ -281,10 +296,5 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
     net->rule[MYR_DEVICE_ACCESS] = "homes * ceil(nodes / ports of an access switch)";
     net->inputs[MYR_DEVICE_ACCESS] = myr_arena_printf(plan->arena, "%u * ceil(%u / %u)", homes,
                                                       net->nodes, access->access_ports);
-    net->rule[MYR_DEVICE_AGGREGATION] =
-        "at least the fixed number, and enough ports for all uplinks";
-    net->inputs[MYR_DEVICE_AGGREGATION] =
-        myr_arena_printf(plan->arena, "max(%u, ceil(%u / floor(%u / %u)))", fixed, out->access,
-                         above->access_ports, access->uplink_ports);
     return check_links(net, err);
 }

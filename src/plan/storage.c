@@ -51,7 +51,8 @@ int plan_storage(struct plan *plan, struct myr_err *err)
     }
     plan->storage_servers = (uint32_t)count;
     plan->storage_raw_tb = (double)(count * raw_gb) / 1000;
-    plan->storage_usable_tb = (double)(count * raw_gb * data / stored) / 1000;
+    uint64_t kept_gb = count * raw_gb * data / stored; /* whole gigabytes, rounded down */
+    plan->storage_usable_tb = (double)kept_gb / 1000;
     plan->storage_rule =
         "max(ceil(usable * stored / data / raw of one server), ceil(rate / line rate of one "
         "server))";

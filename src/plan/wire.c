@@ -16,7 +16,7 @@ struct layer_wiring {
 };
 
 /* Links may share a cable when they leave one connector, or one cage, of one device. */
-static uint64_t design_key(uint32_t device, uint32_t position)
+static uint64_t cable_key(uint32_t device, uint32_t position)
 {
     return (uint64_t)device << 32 | position;
 }
@@ -155,20 +155,26 @@ static void join_host(struct layer_wiring *wiring, uint32_t device, uint32_t nic
     join(wiring, port_of(design, device, nic_port), port_of(design, leaf_id, port), key);
 }
 
+static void wire_leaf(struct layer_wiring *wiring, uint32_t plane, uint32_t unit, uint32_t leaf)
+{
+    const struct net_plan *net = wiring->net;
+    uint32_t leaf_id = leaf_device(net, plane, unit, leaf);
+    for (uint32_t port = 0; port < net->out.leaf_down; port++) {
+        uint32_t device, nic_port;
+        if (plan_endpoint(wiring->plan, net, unit, leaf, port, &device, &nic_port)) {
+            uint64_t key = cable_key(leaf_id, port / net->splitter_legs);
+            join_host(wiring, device, nic_port + plane, leaf_id, port, key);
+        }
+    }
+}
+
 static void wire_hosts_by_leaf(struct plan *plan, const struct net_plan *net)
 {
     struct layer_wiring wiring = start_layer(plan, net, MYR_LAYER_HOST);
     for (uint32_t plane = 0; plane < net->out.planes; plane++) {
         for (uint32_t unit = 0; unit < net->out.units; unit++) {
             for (uint32_t leaf = 0; leaf < net->unit_leaves; leaf++) {
-                uint32_t leaf_id = leaf_device(net, plane, unit, leaf);
-                for (uint32_t port = 0; port < net->out.leaf_down; port++) {
-                    uint32_t device, nic_port;
-                    if (plan_endpoint(plan, net, unit, leaf, port, &device, &nic_port)) {
-                        uint64_t key = design_key(leaf_id, port / net->splitter_legs);
-                        join_host(&wiring, device, nic_port + plane, leaf_id, port, key);
-                    }
-                }
+                wire_leaf(&wiring, plane, unit, leaf);
             }
         }
     }
@@ -225,7 +231,7 @@ static void wire_leaf_spine(struct plan *plan, const struct net_plan *net)
                 uint32_t spine_id =
                     out->first_spine + fabric * net->unit_spines + pod * out->pod_spines + spine;
                 join(&wiring, port_of(design, leaf_id, out->leaf_down + up),
-                     port_of(design, spine_id, port), design_key(leaf_id, up / wiring.legs));
+                     port_of(design, spine_id, port), cable_key(leaf_id, up / wiring.legs));
             }
         }
     }
@@ -254,7 +260,7 @@ static void wire_spine_core(struct plan *plan, const struct net_plan *net)
                 uint32_t core_id =
                     out->first_core + fabric * net->unit_cores + group * out->group_cores + core;
                 join(&wiring, port_of(design, spine_id, first_up + up),
-                     port_of(design, core_id, port), design_key(spine_id, up / wiring.legs));
+                     port_of(design, core_id, port), cable_key(spine_id, up / wiring.legs));
             }
         }
     }

@@ -208,7 +208,7 @@ def torus(myriad):
 
 
 def published_shapes(myriad):
-    """Alibaba HPN 7.0: 2 x 200G to two planes, leaf 128 x 200G down and 60 x 400G up, 15 segments."""
+    """Alibaba HPN 7.0: 2 x 200G to two planes, leaf 128 x 200G down, 60 x 400G up, 15 segments."""
     got = compute(myriad, 1920, "h100-8gpu-2x200",
                   "switch: sn5600, nic_gbps: 200, uplink_gbps: 400, planes: 2, leaf_down: 128, "
                   "leaf_up: 60, tiers: 3, islands: 1, oversubscription: [1, 15]", "hpn")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The shipped examples: totals to the yuan, counts, and the seed's bill of materials line by line."""
+"""The shipped examples: totals to the yuan, counts, and the bill of materials line by line."""
 import json
 import pathlib
 import subprocess
@@ -109,7 +109,8 @@ def main():
           (1048576, (16384, 16384, 8192, 40960)))
     for result in (ten, hundred, nvl, ascend, million):
         check(f"{result['name']}: open errors", open_errors(result), [])
-        check(f"{result['name']}: memory of a cable", result["totals"]["bytes_per_cable"] < 64, True)
+        check(f"{result['name']}: memory of a cable",
+              result["totals"]["bytes_per_cable"] < 64, True)
         for row in result["bom"]:
             if row["unit_price"] is None:
                 check(f"{row['part']}: no price, no total", row["total"], None)

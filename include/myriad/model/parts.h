@@ -1,0 +1,146 @@
+/*
+ * parts: what the catalogue knows about one part, by its kind. Texts live in the catalogue's arena.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MYR_PART_NONE UINT32_MAX
+
+enum myr_part_kind {
+    MYR_PART_SWITCH, /* data-centre switch with cages for transceivers */
+    MYR_PART_NIC,
+    MYR_PART_GPU,
+    MYR_PART_SERVER, /* what is ordered as one: a server, or a rack-scale supernode */
+    MYR_PART_TRANSCEIVER,
+    MYR_PART_CABLE,   /* one length of fibre or copper */
+    MYR_PART_STORAGE, /* storage server */
+    MYR_PART_RACK,
+    MYR_PART_ETHERNET, /* access and aggregation switches with fixed ports */
+    MYR_PART_DEVICE,   /* anything else with a power cord: security, management, appliance */
+    MYR_PART_SERVICE,  /* licences, support, software */
+    MYR_PART_KIND_COUNT,
+};
+
+enum myr_technology { MYR_TECH_INFINIBAND, MYR_TECH_ETHERNET, MYR_TECH_ANY };
+enum myr_medium { MYR_MEDIUM_COPPER, MYR_MEDIUM_MULTI, MYR_MEDIUM_SINGLE };
+/* How a port is divided: by a cable with legs, or by a module with one connector a port. */
+enum myr_breakout { MYR_BREAKOUT_SPLITTER, MYR_BREAKOUT_MODULE };
+
+#define MYR_SPEEDS_MAX 8
+
+struct myr_speeds {
+    uint32_t items[MYR_SPEEDS_MAX];
+    uint32_t count;
+};
+
+struct myr_part_switch {
+    uint32_t technology;
+    uint32_t cages;
+    const char *form; /* of a cage: "osfp" */
+    uint32_t cage_gbps;
+    uint32_t port_gbps;       /* a port as it comes: one straight cable */
+    struct myr_speeds splits; /* lower speeds that a port can be divided into */
+    uint32_t breakout;
+    uint32_t uplink_gbps;                 /* between switches; 0: as fast as the host links */
+    uint32_t ports_max;                   /* what the chip can address; 0: no limit of its own */
+    double watts_copper, watts_multimode; /* with that kind of cable; part.watts is the most */
+    double buffer_mb;
+};
+
+struct myr_part_nic {
+    uint32_t technology;
+    const char *form; /* of its cage */
+    const char *top;  /* "flat" or "finned": what its cage accepts; NULL: either */
+    uint32_t cages;
+    uint32_t cage_ports; /* 2: a twin cage, one port to each of two planes */
+    uint32_t port_gbps;
+    struct myr_speeds also; /* lower speeds that it can run at */
+};
+
+struct myr_part_gpu {
+    double memory_gb, memory_gbytes_per_s;
+    double bf16_tflops, fp8_tflops, fp4_tflops; /* dense */
+};
+
+/* The NICs of one node on one network. */
+struct myr_server_nics {
+    const char *nic; /* part; NULL: none */
+    uint32_t count;
+};
+
+enum myr_net_id { MYR_NET_COMPUTE, MYR_NET_STORAGE, MYR_NET_SERVICE, MYR_NET_OOB, MYR_NET_COUNT };
+extern const char *const myr_net_names[MYR_NET_COUNT];
+
+struct myr_part_server {
+    const char *gpu;
+    uint32_t nodes; /* operating-system instances in it: 1, or 18 in an NVL72 rack */
+    uint32_t gpus_per_node;
+    uint32_t rails; /* 0: one for each compute NIC of a node */
+    uint32_t numa, pcie_switches, pcie_gen;
+    uint32_t scale_up_gpus;     /* GPUs that reach each other without the network */
+    uint32_t scale_up_gbps;     /* per GPU, one direction */
+    uint32_t scale_up_switches; /* in one node when nodes is 1, else in the whole server */
+    const char *scale_up_kind;
+    const char *dpu; /* part, or NULL */
+    struct myr_server_nics nics[MYR_NET_COUNT];
+};
+
+struct myr_part_transceiver {
+    const char *form, *top;
+    uint32_t cage_gbps; /* of the cage it fills */
+    uint32_t connectors;
+    uint32_t port_gbps; /* through one connector */
+    uint32_t lane_gbps; /* one lane of it; both ends must agree; 0: not known */
+    struct myr_speeds also;
+    uint32_t medium;
+    uint32_t wavelength_nm;
+    const char *connector; /* "mpo12-apc" */
+    const char *fits;      /* restricted to these hosts ("cx7 bluefield3"), or NULL */
+    double reach_m;
+};
+
+struct myr_part_cable {
+    uint32_t medium;
+    uint32_t legs; /* 2: one end divides into two */
+    double length_m;
+    const char *connector; /* of fibre; for copper with fixed ends the form of side A */
+    const char *form_b;    /* copper: the form of the leg ends, default as side A */
+    bool fixed_ends;       /* ends are part of the cable: no transceivers */
+    uint32_t gbps;         /* fixed ends: speed of a whole cable end; 0: any */
+};
+
+struct myr_part_storage {
+    uint32_t disks;
+    uint64_t disk_gb; /* decimal */
+    const char *nic;
+    uint32_t nic_ports;
+    const char *software; /* service part that comes with each cluster of it, or NULL */
+};
+
+struct myr_part_ethernet {
+    uint32_t access_ports, access_gbps;
+    uint32_t uplink_ports, uplink_gbps;
+};
+
+struct myr_part {
+    enum myr_part_kind kind;
+    const char *id;    /* lower case, the name used in specs */
+    const char *order; /* order number as the vendor prints it */
+    const char *title;
+    const char *vendor;
+    const char *source; /* where the figures come from */
+    double watts, rack_units, weight_kg;
+    bool assumed; /* figures are class values, not from a data sheet */
+    union {
+        struct myr_part_switch sw;
+        struct myr_part_nic nic;
+        struct myr_part_gpu gpu;
+        struct myr_part_server server;
+        struct myr_part_transceiver optic;
+        struct myr_part_cable cable;
+        struct myr_part_storage storage;
+        struct myr_part_ethernet eth;
+    };
+};
