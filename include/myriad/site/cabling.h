@@ -1,0 +1,73 @@
+/*
+ * cabling: a list of devices and of links between their ports, with names as text.
+ *
+ * The common ground of all cabling formats: writers of ibnetdiscover, NetBox and P2P files write
+ * one of these, readers fill one, verify compares one with a design. Texts are borrowed: from the
+ * file that was read, or from the arena.
+ *
+ * In InfiniBand formats every NIC is a device of its own, as the fabric sees it ("node-00042-nic3",
+ * port 1). In the others a NIC is a port of its node ("node-00042", port "nic3"). Files use names
+ * with '-' where addresses have '/', because many tools choke on slashes; both forms are found.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "myriad/base.h"
+#include "myriad/model.h"
+
+struct myr_cabling_device {
+    struct myr_str name; /* may be empty: only the GUID is known */
+    uint64_t guid;       /* 0: not known */
+    uint32_t port_count; /* 0: not known */
+    bool is_switch;
+    uint32_t line; /* in its file */
+};
+
+/* One end of a link, as a file names it. */
+struct myr_cabling_end {
+    uint32_t device; /* index into devices */
+    struct myr_str port;
+};
+
+struct myr_cabling_link {
+    struct myr_cabling_end a, b;
+    uint32_t gbps;   /* 0: not given */
+    uint32_t width;  /* lanes; 0: not given */
+    uint64_t errors; /* symbol errors and the like; 0: none or not given */
+    bool one_sided;  /* only a reported it */
+    uint32_t line;   /* in its file, for messages */
+};
+
+struct myr_cabling {
+    struct myr_arena *arena;
+    MYR_VEC(struct myr_cabling_device) devices;
+    MYR_VEC(struct myr_cabling_link) links;
+    struct myr_strmap names; /* device names; ambiguous ones keep the first */
+};
+
+void myr_cabling_init(struct myr_cabling *cabling, struct myr_arena *arena);
+void myr_cabling_done(struct myr_cabling *cabling);
+/* The device of this name, added when it is new. */
+uint32_t myr_cabling_device(struct myr_cabling *cabling, struct myr_str name);
+
+/* The device's address with '-' for '/': "leaf-p0-g1-r5". */
+void myr_site_name(const struct myr_design *design, uint32_t device, struct myr_buf *buf);
+/* Finds a device by its address or by that form; MYR_NONE when there is none. */
+uint32_t myr_site_find(const struct myr_design *design, struct myr_str name);
+/* Finds a port of a device by its name; MYR_NONE when there is none. */
+uint32_t myr_site_find_port(const struct myr_design *design, uint32_t device, struct myr_str name);
+
+/* How NICs appear: as ports of their node, or as devices of their own (InfiniBand). */
+enum myr_nic_view { MYR_NIC_AS_PORT, MYR_NIC_AS_DEVICE };
+
+/* The links of one network of a design. */
+void myr_cabling_from_design(struct myr_cabling *cabling, const struct myr_design *design,
+                             enum myr_net_id net, enum myr_nic_view view);
+/*
+ * The design port that an end of a file means, or MYR_NONE. Understands both views, addresses and
+ * dashed names; in the device view, switch ports are numbered from 1 in the order of the design.
+ */
+uint32_t myr_cabling_port(const struct myr_design *design, const struct myr_cabling *cabling,
+                          struct myr_cabling_end end);

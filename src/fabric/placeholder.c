@@ -1,0 +1,1 @@
+typedef int myr_fabric_placeholder;

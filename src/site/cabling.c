@@ -1,0 +1,214 @@
+#include "myriad/site/cabling.h"
+
+#include <stdlib.h>
+
+enum { NAME_MAX_BYTES = 128 };
+
+void myr_cabling_init(struct myr_cabling *cabling, struct myr_arena *arena)
+{
+    *cabling = (struct myr_cabling){.arena = arena};
+}
+
+void myr_cabling_done(struct myr_cabling *cabling)
+{
+    myr_vec_done(&cabling->devices);
+    myr_vec_done(&cabling->links);
+    myr_strmap_done(&cabling->names);
+}
+
+uint32_t myr_cabling_device(struct myr_cabling *cabling, struct myr_str name)
+{
+    uint32_t known = myr_strmap_get(&cabling->names, name);
+    if (known != MYR_MAP_NONE) {
+        return known;
+    }
+    uint32_t device = (uint32_t)cabling->devices.count;
+    struct myr_cabling_device added = {.name = name};
+    myr_vec_push(&cabling->devices, added);
+    myr_strmap_add(&cabling->names, name, device);
+    return device;
+}
+
+void myr_site_name(const struct myr_design *design, uint32_t device, struct myr_buf *buf)
+{
+    size_t start = buf->len;
+    myr_design_name(design, device, buf);
+    char *slash = memchr(buf->data + start, '/', buf->len - start);
+    MYR_ASSERT(slash);
+    *slash = '-';
+}
+
+uint32_t myr_site_find(const struct myr_design *design, struct myr_str name)
+{
+    if (name.len == 0 || name.len >= NAME_MAX_BYTES) {
+        return MYR_NONE;
+    }
+    if (memchr(name.data, '/', name.len)) {
+        return myr_design_find(design, name);
+    }
+    char address[NAME_MAX_BYTES];
+    memcpy(address, name.data, name.len);
+    char *dash = memchr(address, '-', name.len);
+    if (!dash) {
+        return MYR_NONE;
+    }
+    *dash = '/';
+    return myr_design_find(design, (struct myr_str){address, name.len});
+}
+
+/* "17/2", "17/2/1" or "17": cage, connector, leg, all from 1. */
+static uint32_t switch_port_index(const struct myr_devtype *type, struct myr_str name)
+{
+    uint64_t part[3] = {0, 1, 1};
+    uint32_t parts = 0;
+    size_t start = 0;
+    for (size_t i = 0; i <= name.len; i++) {
+        if (i < name.len && name.data[i] != '/') {
+            continue;
+        }
+        struct myr_str digits = {name.data + start, i - start};
+        if (parts == 3 || !myr_str_to_u64(digits, &part[parts]) || part[parts] == 0) {
+            return MYR_NONE;
+        }
+        parts++;
+        start = i + 1;
+    }
+    for (uint32_t g = 0; g < type->group_count; g++) {
+        const struct myr_port_group *group = &type->groups[g];
+        uint64_t cages = (group->count + group->per_cage - 1) / group->per_cage;
+        uint64_t cage = part[0] - 1;
+        uint32_t connectors = group->per_cage / group->per_connector;
+        if (cage < group->first_cage || cage >= group->first_cage + cages) {
+            continue;
+        }
+        uint64_t connector = connectors > 1 ? part[1] - 1 : 0;
+        uint64_t leg = group->per_connector > 1 ? part[connectors > 1 ? 2 : 1] - 1 : 0;
+        uint32_t wanted = 1 + (connectors > 1) + (group->per_connector > 1);
+        uint64_t index =
+            (cage - group->first_cage) * group->per_cage + connector * group->per_connector + leg;
+        bool fits = connector < connectors && leg < group->per_connector && parts == wanted;
+        return fits && index < group->count ? group->first + (uint32_t)index : MYR_NONE;
+    }
+    return MYR_NONE;
+}
+
+/* "nic3", "nic3p1", "st0", "eth1", "bmc0". */
+static uint32_t nic_port_index(const struct myr_design *design, uint32_t device,
+                               struct myr_str name)
+{
+    struct myr_buf text = {0};
+    uint32_t found = MYR_NONE;
+    uint32_t first = design->first_port[device], end = design->first_port[device + 1];
+    for (uint32_t p = first; p < end && found == MYR_NONE; p++) {
+        myr_buf_clear(&text);
+        myr_design_port_name(design, p, &text);
+        if (myr_str_eq((struct myr_str){text.data, text.len}, name)) {
+            found = p - first;
+        }
+    }
+    myr_buf_done(&text);
+    return found;
+}
+
+uint32_t myr_site_find_port(const struct myr_design *design, uint32_t device, struct myr_str name)
+{
+    MYR_ASSERT(device < design->device_count);
+    const struct myr_devtype *type = &design->devtypes[design->device_type[device]];
+    if (name.len == 0 || type->group_count == 0) {
+        return MYR_NONE;
+    }
+    uint32_t index = type->groups[0].role == MYR_PORT_NIC ? nic_port_index(design, device, name)
+                                                          : switch_port_index(type, name);
+    return index == MYR_NONE ? MYR_NONE : design->first_port[device] + index;
+}
+
+static struct myr_str keep(struct myr_cabling *cabling, const struct myr_buf *buf)
+{
+    return (struct myr_str){myr_arena_strndup(cabling->arena, buf->data, buf->len), buf->len};
+}
+
+static bool is_host(const struct myr_design *design, uint32_t port)
+{
+    return myr_design_port_group(design, port)->role == MYR_PORT_NIC;
+}
+
+static struct myr_cabling_end end_of(struct myr_cabling *cabling, const struct myr_design *design,
+                                     uint32_t port, enum myr_nic_view view, struct myr_buf *scratch)
+{
+    uint32_t device = design->port_device[port];
+    bool own_device = view == MYR_NIC_AS_DEVICE && is_host(design, port);
+    struct myr_cabling_end end;
+    myr_buf_clear(scratch);
+    myr_site_name(design, device, scratch);
+    if (own_device) {
+        myr_buf_putc(scratch, '-');
+        myr_design_port_name(design, port, scratch);
+    }
+    struct myr_str name = {scratch->data, scratch->len};
+    end.device = myr_strmap_get(&cabling->names, name);
+    if (end.device == MYR_MAP_NONE) {
+        end.device = myr_cabling_device(cabling, keep(cabling, scratch));
+        struct myr_cabling_device *added = &cabling->devices.items[end.device];
+        added->is_switch = !is_host(design, port);
+        added->port_count =
+            own_device ? 1 : design->first_port[device + 1] - design->first_port[device];
+    }
+    myr_buf_clear(scratch);
+    if (own_device) {
+        myr_buf_putc(scratch, '1');
+    } else if (view == MYR_NIC_AS_DEVICE) {
+        myr_buf_put_u64(scratch, port - design->first_port[device] + 1);
+    } else {
+        myr_design_port_name(design, port, scratch);
+    }
+    end.port = keep(cabling, scratch);
+    return end;
+}
+
+void myr_cabling_from_design(struct myr_cabling *cabling, const struct myr_design *design,
+                             enum myr_net_id net, enum myr_nic_view view)
+{
+    struct myr_buf scratch = {0};
+    for (uint32_t i = 0; i < design->link_count; i++) {
+        const struct myr_cabletype *type =
+            &design->cabletypes[design->cable_type[design->link_cable[i]]];
+        if (type->net != net) {
+            continue;
+        }
+        struct myr_cabling_link link = {.gbps = type->gbps};
+        link.a = end_of(cabling, design, design->link_a[i], view, &scratch);
+        link.b = end_of(cabling, design, design->link_b[i], view, &scratch);
+        myr_vec_push(&cabling->links, link);
+    }
+    myr_buf_done(&scratch);
+}
+
+/* "node-00042-nic3" is the NIC of a node: the node is what stands before the last dash. */
+static uint32_t nic_device_port(const struct myr_design *design, struct myr_str name)
+{
+    for (size_t i = name.len; i > 1; i--) {
+        if (name.data[i - 1] == '-' || name.data[i - 1] == ' ') {
+            uint32_t device = myr_site_find(design, (struct myr_str){name.data, i - 1});
+            struct myr_str port = {name.data + i, name.len - i};
+            return device == MYR_NONE ? MYR_NONE : myr_site_find_port(design, device, port);
+        }
+    }
+    return MYR_NONE;
+}
+
+uint32_t myr_cabling_port(const struct myr_design *design, const struct myr_cabling *cabling,
+                          struct myr_cabling_end end)
+{
+    struct myr_str name = cabling->devices.items[end.device].name;
+    uint32_t device = myr_site_find(design, name);
+    if (device == MYR_NONE) {
+        return nic_device_port(design, name);
+    }
+    uint32_t port = myr_site_find_port(design, device, end.port);
+    uint64_t number;
+    if (port == MYR_NONE && myr_str_to_u64(end.port, &number) && number > 0) {
+        uint32_t count = design->first_port[device + 1] - design->first_port[device];
+        port = number <= count ? design->first_port[device] + (uint32_t)number - 1 : MYR_NONE;
+    }
+    return port;
+}
