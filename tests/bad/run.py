@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+"""Feeds bad input to the program and looks at how it refuses it.
+
+    tests/bad/run.py MYRIAD [NAME...]
+
+Every case must end with exit code 2, nothing on standard output, one line on standard error that
+begins with "myriad: FILE:LINE:COLUMN: " (a line "hint: ..." may follow), no file written, and all
+that in time. Complaints about a file as a whole (it is missing, too large) have no line and column.
+A sanitizer's report breaks the same rules, so nothing more is needed to see one.
+
+Cases: specs.txt, catalogs.txt, and what is made here. With NAMEs, only cases that begin like one.
+"""
+import concurrent.futures
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+EXAMPLE = HERE.parent.parent / "examples" / "h100-64.yaml"
+TIMEOUT_S = 60  # a sanitizer build on a busy machine
+SEED = 20240523
+
+GOOD_SPEC = b"servers: 4\n"
+SMALL_SPEC = b"servers: 4\nserver: generic-1gpu\nnetworks: {compute: {topology: clos}}\n"
+
+
+class Case:
+    """One call of the program, and what must come of it."""
+
+    def __init__(self, name, expected, spec=None, catalog=None, design=None, path=None,
+                 may_pass=False):
+        self.name = name
+        self.expected = expected  # how the complaint begins behind "FILE:"; None: any place
+        self.spec, self.catalog, self.design, self.path = spec, catalog, design, path
+        self.may_pass = may_pass  # exit 0 or 1 is right as well: the damage need not show
+
+    def command(self, folder):
+        """Writes the files; returns the arguments and the name of the bad file."""
+        bad = self.path
+        if self.design is not None:
+            bad = "bad.myr"
+            (folder / bad).write_bytes(self.design)
+            return ["design", bad], bad
+        if bad is not None and bad.endswith(".myr"):
+            return ["design", bad], bad
+        if self.catalog is not None:
+            bad = "bad-catalog.yaml"
+            (folder / bad).write_bytes(self.catalog)
+            (folder / "good.yaml").write_bytes(GOOD_SPEC)
+            return ["plan", "good.yaml", "--catalog", bad, "--out", "out"], bad
+        if self.spec is not None:
+            bad = "bad.yaml"
+            (folder / bad).write_bytes(self.spec)
+        return ["plan", bad, "--out", "out"], bad
+
+    def faults(self, myriad, folder):
+        arguments, bad = self.command(folder)
+        before = sorted(os.listdir(folder))
+        try:
+            result = subprocess.run([myriad, *arguments], cwd=folder, capture_output=True,
+                                    timeout=TIMEOUT_S, stdin=subprocess.DEVNULL, check=False)
+        except subprocess.TimeoutExpired:
+            yield f"still running after {TIMEOUT_S} s"
+            return
+        if self.may_pass and result.returncode in (0, 1):
+            if b"Sanitizer" in result.stderr or b"runtime error" in result.stderr:
+                yield f"a sanitizer spoke: {result.stderr[:2000]!r}"
+            return
+        if result.returncode != 2:
+            yield f"exit code {result.returncode}, 2 is expected"
+        if result.stdout:
+            yield f"standard output: {result.stdout[:200]!r}"
+        after = sorted(os.listdir(folder))
+        if after != before:
+            yield f"left behind: {', '.join(set(after) - set(before))}"
+        yield from self.message_faults(result.stderr, bad)
+
+    def message_faults(self, stderr, bad):
+        try:
+            text = stderr.decode("utf-8")
+        except UnicodeDecodeError:
+            yield f"standard error is not UTF-8: {stderr[:200]!r}"
+            return
+        lines = text.split("\n")
+        if lines.pop() != "":
+            yield "no line end at the end of standard error"
+        if not lines or len(lines) > 2 or (len(lines) == 2 and not lines[1].startswith("hint: ")):
+            yield f"one line and at most one hint are expected: {text[:2000]!r}"
+            return
+        if any(ord(c) < 32 or ord(c) == 127 for c in "".join(lines)):
+            yield f"control characters in the message: {text[:300]!r}"
+        start = f"myriad: {bad}:"
+        expected = self.expected
+        if not lines[0].startswith(start):
+            yield f"'{start}' is expected in front: {lines[0]}"
+        elif expected is None and not re.match(r"\d+:\d+: \S", lines[0][len(start):]):
+            yield f"line and column are expected: {lines[0]}"
+        elif expected is not None and not lines[0][len(start):].startswith(expected):
+            yield f"expected: {start}{expected}\n     got: {lines[0]}"
+
+
+def table(name):
+    """(case name, expected, text) of a table of cases."""
+    for block in re.split(r"^==(?!=) ?", (HERE / name).read_text("utf-8"), flags=re.M)[1:]:
+        block = re.split(r"^===.*\n?", block, flags=re.M)[0]
+        head, expected, body = block.split("\n", 2)
+        assert expected.startswith(">> "), head
+        yield head.strip(), expected[3:], body.encode("utf-8")
+
+
+def nested(opening, depth):
+    return b"servers: 4\nname: " + opening * depth
+
+
+def block_nested(depth):
+    return b"".join(b" " * i + b"a:\n" for i in range(depth))
+
+
+def bomb():
+    """Nine levels of nine aliases: a billion nodes when written out."""
+    lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
+    for above, below in zip("bcdefghi", "abcdefgh"):
+        lines.append(f"{above}: &{above} [{', '.join(['*' + below] * 9)}]")
+    return ("servers: 4\n" + "\n".join(lines) + "\n").encode()
+
+
+def made_specs():
+    rng = random.Random(SEED)
+    many_items = b"servers: 4\nitems:\n" + b"- {part: firewall}\n" * 65
+    many_accepts = b"servers: 4\naccept: [" + b"r, " * 300 + b"r]\n"
+    pins = b", ".join(b"%s: 1" % bytes(name) for name in case_variants(b"mqm9790-ns2f", 33))
+    many_pins = b"servers: 4\nnetworks: {compute: {pin: {quantities: {%s}}}}\n" % pins
+    word = b"x" * (1 << 20)
+    yield "empty-file", "1:1: the file is empty", b""
+    yield "blank-lines", "1:1: the file is empty", b"\n\n   \n"
+    yield "truncated-file", None, EXAMPLE.read_bytes().split(b"_nodes, eth")[0]
+    yield "binary-garbage", None, rng.randbytes(4096)
+    yield "elf-header", None, b"\x7fELF\x02\x01\x01" + bytes(64)
+    yield "nul-byte", None, b"servers: 4\nname: a\0b\n"
+    yield "invalid-utf8", None, b"servers: 4\nname: \xff\xfe\n"
+    yield "cut-utf8", None, b"servers: 4\nname: \xe4\xb8"
+    yield "utf16", None, "servers: 4\n".encode("utf-16")
+    yield "latin1", None, "servers: 4\nname: caf\u00e9\n".encode("latin-1")
+    yield "deep-flow-lists", None, nested(b"[", 5000)
+    yield "deep-flow-maps", None, nested(b"{a: ", 5000)
+    yield "deep-flow-closed", None, nested(b"[", 5000) + b"]" * 5000
+    yield "deep-block", None, block_nested(5000)
+    yield "deep-block-lists", None, b"- " * 5000 + b"x\n"
+    yield "alias-bomb", None, bomb()
+    yield "long-name", "2:7: 'name' has 1048576 bytes", b"servers: 4\nname: " + word
+    yield "long-number", "1:10: 'servers' is '999", b"servers: " + b"9" * (1 << 20)
+    yield "long-part", "2:9: unknown server 'xxx", b"servers: 4\nserver: " + word
+    yield "long-key", None, word + b": 4\n"
+    yield "long-topology", None, b"servers: 4\nnetworks: {compute: {topology: %s}}\n" % word
+    yield "many-keys", None, b"".join(b"key%d: 1\n" % i for i in range(100000))
+    yield "many-items", "3:1: more than 64 items", many_items
+    yield "many-accepts", "2:9: 'accept' has 301 entries", many_accepts
+    yield "many-quantities", None, many_pins
+    yield "accept-long-name", "2:10: 'accept' has 1048576 bytes", b"servers: 4\naccept: [%s]\n" % word
+
+
+def case_variants(name, count):
+    """Spellings of one name that differ in case: different keys, the same part."""
+    for number in range(count):
+        yield bytes(c - 32 if 97 <= c <= 122 and number >> min(i, 30) & 1 else c
+                    for i, c in enumerate(name))
+
+
+def made_catalogs():
+    yield "empty-file", "1:1: the file is empty", b""
+    yield "binary-garbage", None, random.Random(SEED).randbytes(1000)
+    yield "deep", None, b"switches: " + b"{a: " * 5000
+    yield "long-title", None, (b"switches: {mqm9790-ns2f: {title: %s}}\n" % (b"x" * 100000))
+
+
+# The layout of design.myr (src/model/design_file.c): a header of 32 bytes, then the table.
+HEADER_BYTES, ENTRY_BYTES = 32, 40
+
+
+def entries(image):
+    count = struct.unpack_from("<I", image, 12)[0]
+    for i in range(count):
+        at = HEADER_BYTES + i * ENTRY_BYTES
+        yield (at, *struct.unpack_from("<8sIIQQII", image, at))
+
+
+def with_checksums(image):
+    """The image with all checksums made right again: what lies behind them is looked at."""
+    image = bytearray(image)
+    for at, _tag, _version, _item, offset, size, _crc, _pad in list(entries(image)):
+        crc = zlib.crc32(image[offset:offset + size]) if size else 0
+        struct.pack_into("<I", image, at + 32, crc)
+    count = struct.unpack_from("<I", image, 12)[0]
+    table_end = HEADER_BYTES + count * ENTRY_BYTES
+    struct.pack_into("<I", image, 24, zlib.crc32(image[HEADER_BYTES:table_end]))
+    struct.pack_into("<I", image, 28, zlib.crc32(image[:28]))
+    return bytes(image)
+
+
+def flipped(image, bit):
+    image = bytearray(image)
+    image[bit // 8] ^= 1 << bit % 8
+    return bytes(image)
+
+
+def design_cases(image):
+    rng = random.Random(SEED)
+    size = len(image)
+    unusable = "1:1: not a usable design"
+    version = bytearray(image)
+    struct.pack_into("<I", version, 8, 2)
+    yield Case("design/zero-length", unusable, design=b"")
+    yield Case("design/wrong-magic", unusable, design=b"NOTMYR\r\n" + image[8:])
+    yield Case("design/text-mode", unusable, design=image.replace(b"\r\n", b"\n"))
+    yield Case("design/wrong-version", "1:1: design file of version 2", design=bytes(version))
+    yield Case("design/grown", unusable, design=image + bytes(64))
+    yield Case("design/twice", unusable, design=image + image)
+    yield Case("design/a-spec", unusable, design=EXAMPLE.read_bytes())
+    yield Case("design/zeros", unusable, design=bytes(size))
+    yield Case("design/garbage", unusable, design=image[:32] + rng.randbytes(size - 32))
+    cuts = {1, 7, 8, 31, 32, 33, size - 1, size - 64}
+    cuts |= {offset + rng.randrange(1 + length) for _, _, _, _, offset, length, _, _ in
+             entries(image)}
+    cuts |= {rng.randrange(1, size) for _ in range(40)}
+    for cut in sorted(cuts):
+        if cut < size:
+            yield Case(f"design/cut-{cut}", unusable, design=image[:cut])
+    for bit in sorted(rng.sample(range(size * 8), 200)):
+        yield Case(f"design/bit-{bit}", "1:1: ", design=flipped(image, bit))
+    for at in sorted(rng.sample(range(0, size - 4, 4), 200)):
+        wrong = bytearray(image)
+        value = rng.choice((0, 1, 0xFF, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFE, 0xFFFFFFFF,
+                            rng.getrandbits(32)))
+        struct.pack_into("<I", wrong, at, value)
+        if at >= HEADER_BYTES + ENTRY_BYTES * struct.unpack_from("<I", image, 12)[0]:
+            yield Case(f"design/word-{at}", "1:1: ", design=with_checksums(wrong), may_pass=True)
+
+
+def path_cases(folder):
+    """Names of files that cannot be read; each is made in the case's own folder."""
+    (folder / "folder").mkdir()
+    (folder / "folder.myr").mkdir()
+    with open(folder / "large.yaml", "wb") as large:
+        large.truncate((64 << 20) + 1)
+    os.mkfifo(folder / "pipe.myr")
+    yield Case("path/missing", " cannot open: ", path="missing.yaml")
+    yield Case("path/missing-folder", " cannot open: ", path="no/such/folder/spec.yaml")
+    yield Case("path/directory", " cannot read: ", path="folder")
+    yield Case("path/too-large", " larger than ", path="large.yaml")
+    yield Case("path/design-missing", " cannot open: ", path="missing.myr")
+    yield Case("path/design-directory", "1:1: not a usable design", path="folder.myr")
+    yield Case("path/design-pipe", "1:1: not a usable design", path="pipe.myr")
+
+
+def spec_cases():
+    for name, expected, text in table("specs.txt"):
+        yield Case("spec/" + name, expected, spec=text)
+    for name, expected, text in made_specs():
+        yield Case("spec/" + name, expected, spec=text)
+    example = EXAMPLE.read_bytes()
+    for cut in range(1, len(example), 61):  # a spec that is cut may still be a spec
+        yield Case(f"spec/cut-{cut}", None, spec=example[:cut], may_pass=True)
+    for name, expected, text in table("catalogs.txt"):
+        yield Case("catalog/" + name, expected, catalog=text)
+    for name, expected, text in made_catalogs():
+        yield Case("catalog/" + name, expected, catalog=text)
+
+
+def small_design(myriad, folder):
+    (folder / "small.yaml").write_bytes(SMALL_SPEC)
+    subprocess.run([myriad, "plan", "small.yaml", "--out", "small"], cwd=folder, check=True,
+                   capture_output=True, timeout=TIMEOUT_S)
+    return (folder / "small" / "design.myr").read_bytes()
+
+
+def run(case, myriad, root):
+    if case.path is not None:
+        return list(case.faults(myriad, root / "paths"))
+    folder = Path(tempfile.mkdtemp(dir=root))
+    try:
+        return list(case.faults(myriad, folder))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    myriad, wanted = os.path.abspath(sys.argv[1]), tuple(sys.argv[2:])
+    with tempfile.TemporaryDirectory(prefix="myriad-bad-") as name:
+        root = Path(name)
+        (root / "paths").mkdir()
+        cases = [*spec_cases(), *path_cases(root / "paths"),
+                 *design_cases(small_design(myriad, root))]
+        cases = [case for case in cases if not wanted or case.name.startswith(wanted)]
+        names = [case.name for case in cases]
+        assert len(set(names)) == len(names), "two cases share a name"
+        failed = 0
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for case, faults in zip(cases, pool.map(lambda c: run(c, myriad, root), cases)):
+                failed += bool(faults)
+                for fault in faults:
+                    print(f"{case.name}: {fault}")
+    print(f"{len(cases)} cases, {failed} failed")
+    sys.exit(1 if failed or not cases else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+myriad catalog quantum -o json

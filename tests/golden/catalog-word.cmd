@@ -1,0 +1,1 @@
+myriad catalog mfp7e30

@@ -1,0 +1,2 @@
+echo 'this is no design' > design.myr
+myriad design design.myr

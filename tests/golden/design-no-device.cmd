@@ -1,0 +1,2 @@
+myriad plan examples/h100-64.yaml --out out >/dev/null 2>&1
+myriad design out/design.myr --device leaf/p9-g9-r9

@@ -1,0 +1,1 @@
+myriad man --help

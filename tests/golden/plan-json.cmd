@@ -1,0 +1,1 @@
+myriad plan examples/h100-64.yaml -o json

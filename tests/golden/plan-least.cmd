@@ -1,0 +1,2 @@
+echo 'servers: 64' > spec.yaml
+myriad plan spec.yaml

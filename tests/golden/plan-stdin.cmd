@@ -1,0 +1,1 @@
+echo 'servers: 4' | myriad plan -

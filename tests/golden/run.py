@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""What the program prints, compared with what it printed when somebody last looked.
+
+    tests/golden/run.py MYRIAD [NAME...]            compares
+    tests/golden/run.py MYRIAD --rewrite [NAME...]  writes what comes out now; read the diff
+
+A case is NAME.cmd: lines of a shell script in which `myriad` is the program, run in an empty folder
+where examples/ is at hand. NAME.out, NAME.err and NAME.code are its standard output, standard error
+and exit code; a missing .out or .err means empty, a missing .code means 0. Output must not depend on
+time, machine or compiler.
+"""
+import concurrent.futures
+import difflib
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+EXAMPLES = HERE.parent.parent / "examples"
+TIMEOUT_S = 60
+DIFF_LINES_MAX = 40
+ENDINGS = ("out", "err", "code")
+EMPTY = {"out": "", "err": "", "code": "0\n"}
+
+
+def run(case, myriad):
+    """What the case gives now, by ending."""
+    with tempfile.TemporaryDirectory(prefix="myriad-golden-") as folder:
+        os.symlink(EXAMPLES, os.path.join(folder, "examples"))
+        script = f"myriad() {{ {shlex.quote(myriad)} \"$@\"; }}\n" + case.read_text()
+        environment = {key: value for key, value in os.environ.items()
+                       if not key.startswith("MYRIAD_")}
+        environment.update(LC_ALL="C.UTF-8", COLUMNS="80")
+        result = subprocess.run(["bash", "-u", "-c", script], cwd=folder, env=environment,
+                                stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S,
+                                check=False)
+    return {"out": result.stdout.decode(), "err": result.stderr.decode(),
+            "code": f"{result.returncode}\n"}
+
+
+def kept(case, ending):
+    path = case.with_suffix("." + ending)
+    return path.read_text() if path.exists() else EMPTY[ending]
+
+
+def compare(case, found):
+    """Lines that say what differs; none when all is as it was."""
+    for ending in ENDINGS:
+        before, now = kept(case, ending), found[ending]
+        if before != now:
+            name = f"{case.stem}.{ending}"
+            lines = list(difflib.unified_diff(before.splitlines(), now.splitlines(), name,
+                                              name + " now", lineterm=""))
+            yield from lines[:DIFF_LINES_MAX]
+            if len(lines) > DIFF_LINES_MAX:
+                yield f"... and {len(lines) - DIFF_LINES_MAX} more lines"
+
+
+def rewrite(case, found):
+    for ending in ENDINGS:
+        path = case.with_suffix("." + ending)
+        if found[ending] == EMPTY[ending]:
+            path.unlink(missing_ok=True)
+        elif kept(case, ending) != found[ending]:
+            path.write_text(found[ending])
+
+
+def main():
+    words = [word for word in sys.argv[1:] if word != "--rewrite"]
+    if not words:
+        sys.exit(__doc__)
+    myriad, wanted = os.path.abspath(words[0]), set(words[1:])
+    cases = [case for case in sorted(HERE.glob("*.cmd")) if not wanted or case.stem in wanted]
+    stray = [path.name for ending in ENDINGS for path in HERE.glob("*." + ending)
+             if not path.with_suffix(".cmd").exists()]
+    failed = len(stray)
+    for name in stray:
+        print(f"{name}: there is no such case")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for case, found in zip(cases, pool.map(lambda case: run(case, myriad), cases)):
+            if "--rewrite" in sys.argv:
+                rewrite(case, found)
+                continue
+            lines = list(compare(case, found))
+            failed += bool(lines)
+            print("\n".join(lines), end="\n" if lines else "")
+    print(f"{len(cases)} cases, {failed} failed")
+    if failed:
+        print("if the new output is right: tests/golden/run.py MYRIAD --rewrite, and read the diff")
+    sys.exit(1 if failed or not cases else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+myriad plan -o jsn examples/h100-64.yaml

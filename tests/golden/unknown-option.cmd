@@ -1,0 +1,1 @@
+myriad plan --ouput json examples/h100-64.yaml

@@ -1,0 +1,1 @@
+myriad plann examples/h100-64.yaml

@@ -1,0 +1,1 @@
+myriad --version | sed "s/[0-9.]*$/VERSION/"
