@@ -289,7 +289,7 @@ void myr_comm_of(const struct myr_layout *layout, const struct myr_model *model,
     struct step step = {
         .layout = layout,
         .model = model,
-        .n = myr_numerics_of(layout->precision),
+        .n = myr_layout_numerics(layout),
         .parts = myr_work_stage(layout, model, stage),
         .stage = stage,
         .passes = myr_layout_passes(layout),

@@ -84,7 +84,8 @@ static bool sizes_ok(const struct myr_layout *l)
             }
         }
     }
-    return in_range(l->vp, MYR_LAYOUT_VP_MAX) && l->zero <= 3 &&
+    bool widths = l->gradient_bytes == 0 || l->gradient_bytes == 2 || l->gradient_bytes == 4;
+    return widths && in_range(l->vp, MYR_LAYOUT_VP_MAX) && l->zero <= 3 &&
            in_range(l->micro_batch, MYR_LAYOUT_BATCH_MAX) &&
            in_range(l->global_batch, MYR_LAYOUT_BATCH_MAX) && l->seq_tokens <= MYR_MODEL_SEQ_MAX &&
            l->first_layers <= MYR_MODEL_LAYERS_MAX && l->last_layers <= MYR_MODEL_LAYERS_MAX;

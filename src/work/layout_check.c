@@ -11,11 +11,13 @@ static void explain_grid(enum myr_layout_rule rule, const struct myr_layout *l, 
     uint32_t etp = myr_layout_etp(l);
     switch (rule) {
     case MYR_LAYOUT_SIZES:
-        snprintf(text, REASON_BYTES,
-                 "tp %u, cp %u, dp %u, pp %u, vp %u, ep %u, etp %u, zero %u, micro_batch %u, "
-                 "global_batch %u: each size is at least 1, zero at most 3, GPUs at most %u",
-                 l->tp, l->cp, l->dp, l->pp, l->vp, l->ep, etp, l->zero, l->micro_batch,
-                 l->global_batch, MYR_LAYOUT_GPUS_MAX);
+        snprintf(
+            text, REASON_BYTES,
+            "tp %u, cp %u, dp %u, pp %u, vp %u, ep %u, etp %u, zero %u, micro_batch %u, "
+            "global_batch %u, gradient_bytes %u: each size is at least 1, zero at most 3, GPUs at "
+            "most %u, gradient_bytes 2 or 4",
+            l->tp, l->cp, l->dp, l->pp, l->vp, l->ep, etp, l->zero, l->micro_batch, l->global_batch,
+            l->gradient_bytes, MYR_LAYOUT_GPUS_MAX);
         break;
     case MYR_LAYOUT_ORDER:
         snprintf(text, REASON_BYTES, "the order must name tp, cp, ep, dp and pp once each");

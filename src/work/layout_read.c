@@ -19,6 +19,7 @@ static const struct key_number numbers[] = {
     NUMBER("shard", shard, 1, MYR_LAYOUT_GPUS_MAX),
     NUMBER("micro_batch", micro_batch, 1, MYR_LAYOUT_BATCH_MAX),
     NUMBER("global_batch", global_batch, 1, MYR_LAYOUT_BATCH_MAX),
+    NUMBER("gradient_bytes", gradient_bytes, 2, 4),
     NUMBER("sequence", seq_tokens, 1, MYR_MODEL_SEQ_MAX),
     NUMBER("first_layers", first_layers, 1, MYR_MODEL_LAYERS_MAX),
     NUMBER("last_layers", last_layers, 1, MYR_MODEL_LAYERS_MAX),

@@ -80,12 +80,15 @@ static void rules_of_sizes_name_what_is_wrong(void **state)
     l.dp = 0;
     assert_broken(&l, &model, 0, MYR_LAYOUT_SIZES,
                   "layout rule 'sizes': tp 1, cp 1, dp 0, pp 16, vp 1, ep 64, etp 1, zero 1, "
-                  "micro_batch 1, global_batch 15360: each size is at least 1, zero at most 3, "
-                  "GPUs at most 16777216");
+                  "micro_batch 1, global_batch 15360, gradient_bytes 0: each size is at least 1, "
+                  "zero at most 3, GPUs at most 16777216, gradient_bytes 2 or 4");
     l = good_layout();
     l.tp = l.cp = l.dp = l.pp = UINT32_MAX; /* no product overflows on the way */
     assert_int_equal(myr_layout_broken(&l, &model, 0), MYR_LAYOUT_SIZES);
     l.tp = l.cp = l.dp = l.pp = MYR_LAYOUT_GPUS_MAX;
+    assert_int_equal(myr_layout_broken(&l, &model, 0), MYR_LAYOUT_SIZES);
+    l = good_layout();
+    l.gradient_bytes = 3;
     assert_int_equal(myr_layout_broken(&l, &model, 0), MYR_LAYOUT_SIZES);
     l = good_layout();
     l.order[0] = MYR_AXIS_PP;
@@ -279,6 +282,7 @@ static void a_written_layout_reads_back_the_same(void **state)
         struct myr_layout layout = test_random_layout(&rng, true);
         layout.seq_tokens = myr_rng_below(&rng, 3) * 1024;
         layout.first_layers = myr_rng_below(&rng, 3);
+        layout.gradient_bytes = 2 * myr_rng_below(&rng, 3);
         layout.precision = (enum myr_precision)myr_rng_below(&rng, 6);
         struct myr_buf buf = {0};
         struct myr_layout back;

@@ -94,3 +94,13 @@ struct myr_numerics myr_numerics_of(enum myr_precision precision)
     }
     return (struct myr_numerics){2, 4, 12, 2, 2, 4, 2};
 }
+
+struct myr_numerics myr_layout_numerics(const struct myr_layout *layout)
+{
+    struct myr_numerics numerics = myr_numerics_of(layout->precision);
+    if (layout->gradient_bytes > 0) {
+        numerics.gradient_bytes = layout->gradient_bytes;
+        numerics.reduce_bytes = layout->gradient_bytes;
+    }
+    return numerics;
+}

@@ -10,7 +10,7 @@ struct kept {
 
 static struct kept attention_kept(const struct myr_layout *layout, const struct myr_model *model)
 {
-    uint64_t a = myr_numerics_of(layout->precision).activation_bytes;
+    uint64_t a = myr_layout_numerics(layout).activation_bytes;
     uint64_t heads = model->head_count / layout->tp;
     uint64_t qk = myr_model_qk_dim(model);
     uint64_t v = myr_model_v_dim(model);
@@ -32,7 +32,7 @@ static struct kept attention_kept(const struct myr_layout *layout, const struct 
 
 static struct kept ffn_kept(const struct myr_layout *layout, const struct myr_model *model)
 {
-    uint64_t a = myr_numerics_of(layout->precision).activation_bytes;
+    uint64_t a = myr_layout_numerics(layout).activation_bytes;
     return (struct kept){
         .whole = a * model->hidden + (model->dropout ? model->hidden : 0),
         .cut = a * (model->gated ? 3 : 2) * (model->ffn_hidden / layout->tp),
@@ -42,7 +42,7 @@ static struct kept ffn_kept(const struct myr_layout *layout, const struct myr_mo
 static struct kept moe_kept(const struct myr_layout *layout, const struct myr_model *model)
 {
     const struct myr_moe *moe = &model->moe;
-    uint64_t a = myr_numerics_of(layout->precision).activation_bytes;
+    uint64_t a = myr_layout_numerics(layout).activation_bytes;
     uint64_t etp = myr_layout_etp(layout);
     uint64_t matrices = model->gated ? 3 : 2;
     uint64_t k = moe->experts_per_token;
@@ -60,7 +60,7 @@ static struct kept moe_kept(const struct myr_layout *layout, const struct myr_mo
 static uint64_t whole_layer_bytes(const struct myr_layout *layout, const struct myr_model *model,
                                   bool moe)
 {
-    uint64_t a = myr_numerics_of(layout->precision).activation_bytes;
+    uint64_t a = myr_layout_numerics(layout).activation_bytes;
     struct kept attention = attention_kept(layout, model);
     struct kept ffn = moe ? moe_kept(layout, model) : ffn_kept(layout, model);
     uint64_t norms = a * model->hidden * model->norms_per_layer;
@@ -73,7 +73,7 @@ uint64_t myr_layer_activation_bytes(const struct myr_layout *layout, const struc
                                     bool moe)
 {
     if (layout->recompute == MYR_RECOMPUTE_FULL) {
-        uint64_t a = myr_numerics_of(layout->precision).activation_bytes;
+        uint64_t a = myr_layout_numerics(layout).activation_bytes;
         return clamp_u64((myr_u128)(a * model->hidden) * myr_work_tokens_between(layout, model));
     }
     return whole_layer_bytes(layout, model, moe);
@@ -105,7 +105,7 @@ static myr_u128 stage_activations(const struct myr_layout *layout, const struct 
 /* The loss follows its forward pass at once, so there is one micro-batch's worth of logits. */
 static myr_u128 output_bytes(const struct myr_layout *layout, const struct myr_model *model)
 {
-    uint64_t a = myr_numerics_of(layout->precision).activation_bytes;
+    uint64_t a = myr_layout_numerics(layout).activation_bytes;
     uint64_t columns = ((uint64_t)model->vocab + layout->tp - 1) / layout->tp;
     myr_u128 one = (myr_u128)(2 * a * model->hidden) * myr_work_tokens_between(layout, model) +
                    (myr_u128)(4 * columns) * myr_work_tokens(layout, model);
@@ -122,7 +122,7 @@ static myr_u128 working_bytes(const struct myr_layout *layout, const struct myr_
                               const struct stage *parts)
 {
     struct weights_share share = myr_work_share(layout);
-    uint64_t weight = myr_numerics_of(layout->precision).gather_bytes;
+    uint64_t weight = myr_layout_numerics(layout).gather_bytes;
     uint64_t activations = 0;
     uint64_t weights = 0;
     bool mtp_moe = parts->mtp_count > 0 && myr_work_mtp_is_moe(model);
@@ -145,7 +145,7 @@ static myr_u128 working_bytes(const struct myr_layout *layout, const struct myr_
 static uint64_t rank_checkpoint(const struct myr_layout *layout, const struct myr_model *model,
                                 const struct stage *parts, const struct myr_rank_params *params)
 {
-    struct myr_numerics n = myr_numerics_of(layout->precision);
+    struct myr_numerics n = myr_layout_numerics(layout);
     uint64_t each = n.weight_bytes + n.optimiser_bytes;
     uint64_t sharded = params->sharded;
     if (parts->has_copy) {
@@ -161,7 +161,7 @@ static uint64_t rank_checkpoint(const struct myr_layout *layout, const struct my
 struct myr_state myr_state_of(const struct myr_layout *layout, const struct myr_model *model,
                               uint32_t stage)
 {
-    struct myr_numerics n = myr_numerics_of(layout->precision);
+    struct myr_numerics n = myr_layout_numerics(layout);
     struct stage parts = myr_work_stage(layout, model, stage);
     struct myr_rank_params params = myr_rank_params(layout, model, stage);
     myr_u128 dense = params.sharded + params.replicated;

@@ -127,6 +127,10 @@ static void zero_cuts_state_as_its_paper_says(void **state)
     l.zero = 0;
     struct myr_state s = myr_state_of(&l, &model, 0);
     assert_int_equal(s.weight_bytes + s.gradient_bytes + s.optimiser_bytes, 18 * params);
+    l.gradient_bytes = 2;
+    s = myr_state_of(&l, &model, 0);
+    assert_int_equal(s.gradient_bytes, 2 * params);
+    l.gradient_bytes = 0;
     l.zero = 1;
     s = myr_state_of(&l, &model, 0);
     assert_in_range(s.weight_bytes + s.gradient_bytes + s.optimiser_bytes,

@@ -24,6 +24,8 @@ struct myr_numerics {
 };
 
 struct myr_numerics myr_numerics_of(enum myr_precision precision);
+/* The same with the layout's own width of gradients, where it has one. */
+struct myr_numerics myr_layout_numerics(const struct myr_layout *layout);
 
 /* Parameters on one rank of a stage. Heads, columns and experts are cut; the rest is repeated. */
 struct myr_rank_params {
