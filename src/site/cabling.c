@@ -57,7 +57,7 @@ uint32_t myr_site_find(const struct myr_design *design, struct myr_str name)
 }
 
 /* "17/2", "17/2/1" or "17": cage, connector, leg, all from 1. */
-static uint32_t switch_port_index(const struct myr_devtype *type, struct myr_str name)
+static uint32_t own_port_index(const struct myr_devtype *type, struct myr_str name)
 {
     uint64_t part[3] = {0, 1, 1};
     uint32_t parts = 0;
@@ -92,6 +92,60 @@ static uint32_t switch_port_index(const struct myr_devtype *type, struct myr_str
     return MYR_NONE;
 }
 
+/* "swp17s1" counts the ports of a cage from 0, "sw17p2" from 1: the cage, and where in it. */
+static uint32_t caged_port_index(const struct myr_devtype *type, struct myr_str name, char divider,
+                                 uint32_t first)
+{
+    const char *cut = memchr(name.data, divider, name.len);
+    size_t digits = cut ? (size_t)(cut - name.data) : name.len;
+    uint64_t cage, at = first;
+    if (!myr_str_to_u64((struct myr_str){name.data, digits}, &cage) || cage == 0) {
+        return MYR_NONE;
+    }
+    if (cut &&
+        (!myr_str_to_u64((struct myr_str){cut + 1, name.len - digits - 1}, &at) || at < first)) {
+        return MYR_NONE;
+    }
+    for (uint32_t g = 0; g < type->group_count; g++) {
+        const struct myr_port_group *group = &type->groups[g];
+        uint64_t cages = (group->count + group->per_cage - 1) / group->per_cage;
+        uint64_t in_group = cage - 1 - group->first_cage; /* wraps below the first */
+        uint64_t index = in_group * group->per_cage + at - first;
+        if (in_group < cages && at - first < group->per_cage && index < group->count) {
+            /* A divided cage has no port of its own: "swp17" is then nothing. */
+            return cut || group->per_cage == 1 ? group->first + (uint32_t)index : MYR_NONE;
+        }
+    }
+    return MYR_NONE;
+}
+
+static bool cut_prefix(struct myr_str *name, const char *prefix)
+{
+    size_t len = strlen(prefix);
+    if (name->len <= len || memcmp(name->data, prefix, len) != 0) {
+        return false;
+    }
+    name->data += len;
+    name->len -= len;
+    return true;
+}
+
+static uint32_t switch_port_index(const struct myr_devtype *type, struct myr_str name)
+{
+    if (cut_prefix(&name, "swp")) {
+        return caged_port_index(type, name, 's', 0);
+    }
+    if (cut_prefix(&name, "sw")) {
+        return caged_port_index(type, name, 'p', 1);
+    }
+    /* A bare "Ethernet64" counts lanes, and how many a port has is not known here. */
+    if (memchr(name.data, '/', name.len)) {
+        (void)(cut_prefix(&name, "Ethernet") || cut_prefix(&name, "Eth") ||
+               cut_prefix(&name, "IB1/"));
+    }
+    return own_port_index(type, name);
+}
+
 /* "nic3", "nic3p1", "st0", "eth1", "bmc0". */
 static uint32_t nic_port_index(const struct myr_design *design, uint32_t device,
                                struct myr_str name)
@@ -122,6 +176,22 @@ uint32_t myr_site_find_port(const struct myr_design *design, uint32_t device, st
     return index == MYR_NONE ? MYR_NONE : design->first_port[device] + index;
 }
 
+void myr_site_interface(const struct myr_design *design, uint32_t port, struct myr_buf *buf)
+{
+    const struct myr_port_group *group = myr_design_port_group(design, port);
+    if (group->role == MYR_PORT_NIC) {
+        myr_design_port_name(design, port, buf);
+        return;
+    }
+    uint32_t index = port - design->first_port[design->port_device[port]] - group->first;
+    myr_buf_put_lit(buf, "swp");
+    myr_buf_put_u64(buf, group->first_cage + index / group->per_cage + 1);
+    if (group->per_cage > 1) {
+        myr_buf_putc(buf, 's');
+        myr_buf_put_u64(buf, index % group->per_cage);
+    }
+}
+
 static struct myr_str keep(struct myr_cabling *cabling, const struct myr_buf *buf)
 {
     return (struct myr_str){myr_arena_strndup(cabling->arena, buf->data, buf->len), buf->len};
@@ -130,6 +200,22 @@ static struct myr_str keep(struct myr_cabling *cabling, const struct myr_buf *bu
 static bool is_host(const struct myr_design *design, uint32_t port)
 {
     return myr_design_port_group(design, port)->role == MYR_PORT_NIC;
+}
+
+/* 02 marks a locally assigned address; then "MYR" for a NIC, one more for a switch. */
+static const uint64_t guid_nics = UINT64_C(0x024d595200000000);
+static const uint64_t guid_switches = UINT64_C(0x024d595300000000);
+
+uint64_t myr_site_guid(const struct myr_design *design, uint32_t port)
+{
+    MYR_ASSERT(port < design->port_count);
+    return is_host(design, port) ? guid_nics + 2 * (uint64_t)port
+                                 : guid_switches + design->port_device[port];
+}
+
+uint64_t myr_site_port_guid(const struct myr_design *design, uint32_t port)
+{
+    return myr_site_guid(design, port) + (is_host(design, port) ? 1 : 0);
 }
 
 static struct myr_cabling_end end_of(struct myr_cabling *cabling, const struct myr_design *design,
@@ -150,6 +236,7 @@ static struct myr_cabling_end end_of(struct myr_cabling *cabling, const struct m
         end.device = myr_cabling_device(cabling, keep(cabling, scratch));
         struct myr_cabling_device *added = &cabling->devices.items[end.device];
         added->is_switch = !is_host(design, port);
+        added->guid = own_device || added->is_switch ? myr_site_guid(design, port) : 0;
         added->port_count =
             own_device ? 1 : design->first_port[device + 1] - design->first_port[device];
     }
@@ -168,14 +255,20 @@ static struct myr_cabling_end end_of(struct myr_cabling *cabling, const struct m
 void myr_cabling_from_design(struct myr_cabling *cabling, const struct myr_design *design,
                              enum myr_net_id net, enum myr_nic_view view)
 {
+    static const char *const media[] = {"dac-passive", "mmf", "smf"};
     struct myr_buf scratch = {0};
     for (uint32_t i = 0; i < design->link_count; i++) {
-        const struct myr_cabletype *type =
-            &design->cabletypes[design->cable_type[design->link_cable[i]]];
+        uint32_t cable = design->link_cable[i];
+        const struct myr_cabletype *type = &design->cabletypes[design->cable_type[cable]];
         if (type->net != net) {
             continue;
         }
-        struct myr_cabling_link link = {.gbps = type->gbps};
+        struct myr_cabling_link link = {.gbps = type->gbps,
+                                        .medium = myr_str_from(media[type->medium]),
+                                        .length_mm = type->length_mm};
+        myr_buf_clear(&scratch);
+        myr_buf_put_u64_pad(&scratch, cable, 8);
+        link.label = keep(cabling, &scratch);
         link.a = end_of(cabling, design, design->link_a[i], view, &scratch);
         link.b = end_of(cabling, design, design->link_b[i], view, &scratch);
         myr_vec_push(&cabling->links, link);

@@ -38,6 +38,11 @@ struct myr_cabling_link {
     uint64_t errors; /* symbol errors and the like; 0: none or not given */
     bool one_sided;  /* only a reported it */
     uint32_t line;   /* in its file, for messages */
+
+    /* What is known of the cable itself; lists of cables carry it. */
+    struct myr_str label;  /* empty: none */
+    struct myr_str medium; /* as NetBox calls it: "smf", "mmf", "dac-passive"; empty: not given */
+    uint32_t length_mm;    /* 0: not given */
 };
 
 struct myr_cabling {
@@ -56,13 +61,27 @@ uint32_t myr_cabling_device(struct myr_cabling *cabling, struct myr_str name);
 void myr_site_name(const struct myr_design *design, uint32_t device, struct myr_buf *buf);
 /* Finds a device by its address or by that form; MYR_NONE when there is none. */
 uint32_t myr_site_find(const struct myr_design *design, struct myr_str name);
-/* Finds a port of a device by its name; MYR_NONE when there is none. */
+/*
+ * Finds a port of a device by its name; MYR_NONE when there is none. Switch ports may also have
+ * the names that switches' own systems give them: "swp17s1", "sw17p2", "Ethernet17/2", "IB1/17/2".
+ */
 uint32_t myr_site_find_port(const struct myr_design *design, uint32_t device, struct myr_str name);
+
+/* The port as Linux names it, without '/': "swp17s1" on a switch, "nic3" on a node. */
+void myr_site_interface(const struct myr_design *design, uint32_t port, struct myr_buf *buf);
+
+/*
+ * GUIDs for a fabric that has none yet (simulators, file routing before delivery): they follow
+ * from the design's ids, have the bit of locally assigned addresses, and never meet real ones.
+ * A switch has one; a NIC port has one for its node (even) and the next one for its port.
+ */
+uint64_t myr_site_guid(const struct myr_design *design, uint32_t port);
+uint64_t myr_site_port_guid(const struct myr_design *design, uint32_t port);
 
 /* How NICs appear: as ports of their node, or as devices of their own (InfiniBand). */
 enum myr_nic_view { MYR_NIC_AS_PORT, MYR_NIC_AS_DEVICE };
 
-/* The links of one network of a design. */
+/* The links of one network of a design, with GUIDs as above. */
 void myr_cabling_from_design(struct myr_cabling *cabling, const struct myr_design *design,
                              enum myr_net_id net, enum myr_nic_view view);
 /*
