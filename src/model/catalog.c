@@ -248,7 +248,10 @@ static const char *missing_field(const struct myr_part *part)
     case MYR_PART_STORAGE:
         return !part->storage.disks ? "disks" : !part->storage.disk_gb ? "disk_gb" : NULL;
     case MYR_PART_ETHERNET:
-        return !part->eth.access_ports ? "access_ports" : NULL;
+        return !part->eth.access_ports                            ? "access_ports"
+               : !part->eth.access_gbps                           ? "access_gbps"
+               : part->eth.uplink_ports && !part->eth.uplink_gbps ? "uplink_gbps"
+                                                                  : NULL;
     default:
         return NULL;
     }

@@ -221,6 +221,11 @@ static int size_aggregation(struct plan *plan, struct net_plan *net, struct myr_
     const struct myr_part_ethernet *above = &part_at(plan, net->aggregation_part)->eth;
     struct myr_network *out = &net->out;
     uint32_t fixed = net->id == MYR_NET_OOB ? 2 : 4;
+    if (access->uplink_ports == 0) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "'%s' has no uplinks: it cannot be an access switch",
+                             part_at(plan, net->access_part)->id);
+    }
     if (access->uplink_ports > above->access_ports) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "an access switch has more uplinks (%u) than its aggregation switch "
@@ -228,8 +233,8 @@ static int size_aggregation(struct plan *plan, struct net_plan *net, struct myr_
                              access->uplink_ports, above->access_ports);
     }
     /* Dealt out in windows of uplinks (wire.c): an aggregation switch takes whole windows. */
-    uint32_t windows = access->uplink_ports ? above->access_ports / access->uplink_ports : 0;
-    uint32_t needed = windows ? ceil_div(out->access, windows) : 0;
+    uint32_t windows = above->access_ports / access->uplink_ports;
+    uint32_t needed = ceil_div(out->access, windows);
     out->aggregation = net->spec->aggregation_count ? net->spec->aggregation_count
                        : needed > fixed             ? needed
                                                     : fixed;

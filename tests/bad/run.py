@@ -163,7 +163,8 @@ def made_specs():
     yield "many-items", "3:1: more than 64 items", many_items
     yield "many-accepts", "2:9: 'accept' has 301 entries", many_accepts
     yield "many-quantities", None, many_pins
-    yield "accept-long-name", "2:10: 'accept' has 1048576 bytes", b"servers: 4\naccept: [%s]\n" % word
+    accept_word = b"servers: 4\naccept: [%s]\n" % word
+    yield "accept-long-name", "2:10: 'accept' has 1048576 bytes", accept_word
 
 
 def case_variants(name, count):
