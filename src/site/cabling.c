@@ -11,8 +11,14 @@ void myr_cabling_init(struct myr_cabling *cabling, struct myr_arena *arena)
 
 void myr_cabling_done(struct myr_cabling *cabling)
 {
+    for (size_t i = 0; i < cabling->texts.count; i++) {
+        myr_buf_done(&cabling->texts.items[i]);
+    }
+    myr_vec_done(&cabling->texts);
+    myr_vec_done(&cabling->files);
     myr_vec_done(&cabling->devices);
     myr_vec_done(&cabling->links);
+    myr_vec_done(&cabling->bare);
     myr_strmap_done(&cabling->names);
 }
 

@@ -22,7 +22,9 @@ struct myr_cabling_device {
     uint64_t guid;       /* 0: not known */
     uint32_t port_count; /* 0: not known */
     bool is_switch;
+    bool reported; /* the source told about all of its ports: one that is not listed is empty */
     uint32_t line; /* in its file */
+    struct myr_str mac, address; /* chassis and management address, as text; may be empty */
 };
 
 /* One end of a link, as a file names it. */
@@ -38,6 +40,7 @@ struct myr_cabling_link {
     uint64_t errors; /* symbol errors and the like; 0: none or not given */
     bool one_sided;  /* only a reported it */
     uint32_t line;   /* in its file, for messages */
+    uint32_t file;   /* index into files */
 
     /* What is known of the cable itself; lists of cables carry it. */
     struct myr_str label;  /* empty: none */
@@ -45,11 +48,20 @@ struct myr_cabling_link {
     uint32_t length_mm;    /* 0: not given */
 };
 
+/* A port that a source mentions without a neighbour. */
+struct myr_cabling_bare {
+    struct myr_cabling_end end;
+    bool unknown; /* the source could not tell; otherwise nothing is plugged in */
+};
+
 struct myr_cabling {
     struct myr_arena *arena;
     MYR_VEC(struct myr_cabling_device) devices;
     MYR_VEC(struct myr_cabling_link) links;
-    struct myr_strmap names; /* device names; ambiguous ones keep the first */
+    MYR_VEC(struct myr_cabling_bare) bare;
+    struct myr_strmap names;       /* device names; ambiguous ones keep the first */
+    MYR_VEC(const char *) files;   /* names of the files that were read */
+    MYR_VEC(struct myr_buf) texts; /* their texts, which the names above are borrowed from */
 };
 
 void myr_cabling_init(struct myr_cabling *cabling, struct myr_arena *arena);
