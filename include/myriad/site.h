@@ -13,3 +13,4 @@
 #pragma once
 
 #include "myriad/site/cabling.h"
+#include "myriad/site/export.h"

@@ -1,0 +1,112 @@
+#include "myriad/site/export.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "export_internal.h"
+
+const struct myr_exporter myr_exporters[] = {
+    {"ibnetdiscover", "InfiniBand topology as ibnetdiscover prints it", "fabric.topo",
+     "fabric.topo", "myriad verify, UFM, topology tools", export_ibnetdiscover},
+    {"ibsim", "netlist for the InfiniBand simulator, links at most 4xHDR", "fabric.net",
+     "fabric.net", "ibsim", export_ibsim},
+    {"opensm", "subnet manager: roots, compute and storage ports, names", NULL,
+     "root_guids.txt, cn_guids.txt, io_guids.txt, node-name-map", "opensm, infiniband-diags",
+     export_opensm},
+};
+
+const uint32_t myr_exporter_count = MYR_ARRAY_COUNT(myr_exporters);
+
+int myr_exporter_find(const char *name, const struct myr_exporter **ret, struct myr_err *err)
+{
+    const char *names[MYR_ARRAY_COUNT(myr_exporters)];
+    for (uint32_t i = 0; i < myr_exporter_count; i++) {
+        names[i] = myr_exporters[i].name;
+        if (strcmp(name, names[i]) == 0) {
+            *ret = &myr_exporters[i];
+            return MYR_OK;
+        }
+    }
+    char near[128];
+    myr_str_nearest(myr_str_from(name), names, myr_exporter_count, near, sizeof(near));
+    int r = myr_err_set(err, MYR_EINVAL, "unknown format '%.40s'%s%s%s", name,
+                        near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
+    myr_err_hint(err, "myriad export --list");
+    return r;
+}
+
+int export_put(const struct myr_export_sink *sink, const char *name, struct myr_buf *text,
+               struct myr_err *err)
+{
+    int r = sink->put(sink->context, name, text, err);
+    myr_buf_clear(text);
+    return r;
+}
+
+int myr_export_run(const struct myr_exporter *exporter, const struct myr_export *job,
+                   const struct myr_export_sink *sink, struct myr_err *err)
+{
+    MYR_ASSERT(job->net < MYR_NET_COUNT);
+    if (job->design->networks[job->net].topology == MYR_TOPOLOGY_DEFAULT) {
+        return myr_err_set(err, MYR_ENOENT, "this design has no %s network",
+                           myr_net_names[job->net]);
+    }
+    return exporter->run(job, sink, err);
+}
+
+static int write_file(const char *path, const struct myr_buf *text, struct myr_err *err)
+{
+    struct myr_outfile file;
+    int r = myr_outfile_open(&file, path, err);
+    if (r < 0) {
+        return r;
+    }
+    myr_outfile_write(&file, text->data, text->len);
+    return myr_outfile_commit(&file, err);
+}
+
+static int put_as_file(void *context, const char *name, const struct myr_buf *text,
+                       struct myr_err *err)
+{
+    (void)name;
+    return write_file(context, text, err);
+}
+
+/* Some formats have one folder a device. */
+static int put_in_folder(void *context, const char *name, const struct myr_buf *text,
+                         struct myr_err *err)
+{
+    struct myr_buf path = {0};
+    const char *slash = strchr(name, '/');
+    int r = MYR_OK;
+    if (slash) {
+        myr_buf_printf(&path, "%s/%.*s", (const char *)context, (int)(slash - name), name);
+        r = myr_make_dirs(path.data, err);
+        myr_buf_clear(&path);
+    }
+    myr_buf_printf(&path, "%s/%s", (const char *)context, name);
+    r = r < 0 ? r : write_file(path.data, text, err);
+    myr_buf_done(&path);
+    return r;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat about;
+    size_t len = strlen(path);
+    return (len > 0 && path[len - 1] == '/') || (stat(path, &about) == 0 && S_ISDIR(about.st_mode));
+}
+
+int myr_export_write(const struct myr_exporter *exporter, const struct myr_export *job,
+                     const char *path, struct myr_err *err)
+{
+    struct myr_export_sink sink = {.context = (void *)path, .put = put_as_file};
+    if (!exporter->file || is_folder(path)) {
+        int r = myr_make_dirs(path, err);
+        if (r < 0) {
+            return r;
+        }
+        sink.put = put_in_folder;
+    }
+    return myr_export_run(exporter, job, &sink, err);
+}
