@@ -1,0 +1,37 @@
+/* Specs: any bytes give one clear line, or a plan that holds together. */
+#include "fuzz_plan.h"
+
+static const char file[] = "fuzz.yaml";
+
+/* Read once: it takes longer than a thousand specs. */
+static const struct myr_catalog *shared_catalog(void)
+{
+    static struct myr_arena arena;
+    static struct myr_catalog catalog;
+    if (!catalog.arena) {
+        struct myr_err err;
+        myr_arena_init(&arena);
+        MYR_ASSERT(myr_catalog_init(&catalog, &arena, &err) == MYR_OK);
+    }
+    return &catalog;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct myr_catalog *catalog = shared_catalog();
+    struct myr_arena arena;
+    struct myr_spec spec;
+    const struct myr_doc *doc;
+    struct myr_err err;
+    myr_arena_init(&arena);
+    int r = myr_doc_read_yaml(&arena, file, (struct myr_str){(const char *)data, size}, &doc, &err);
+    r = r < 0 ? r : myr_spec_read(&arena, catalog, doc, &spec, &err);
+    if (r < 0) {
+        fuzz_check_error(&err, r, file);
+    } else {
+        fuzz_plan(catalog, &spec, file);
+        myr_spec_done(&spec);
+    }
+    myr_arena_done(&arena);
+    return 0;
+}
