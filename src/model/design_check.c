@@ -169,32 +169,89 @@ static int check_cabling(const struct myr_design *design, const char *name, stru
     return MYR_OK;
 }
 
-static bool range_ok(const struct myr_design *design, uint32_t first, uint32_t count)
+/* Devices of one kind on one network stand in a row: later code walks it without a look. */
+static bool row_ok(const struct myr_design *design, uint32_t first, uint32_t count,
+                   enum myr_device_kind kind, uint32_t net)
 {
-    return count <= design->device_count && first <= design->device_count - count;
+    if (count > design->device_count || first > design->device_count - count) {
+        return false;
+    }
+    for (uint32_t device = first; device < first + count; device++) {
+        if (design->place[device].kind != kind || design->place[device].net != net) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool switches_ok(const struct myr_design *design, uint32_t id)
+{
+    const struct myr_network *net = &design->networks[id];
+    bool routers = net->topology == MYR_TOPOLOGY_DRAGONFLY || net->topology == MYR_TOPOLOGY_TORUS;
+    return row_ok(design, net->first_leaf, net->leaf, routers ? MYR_DEVICE_ROUTER : MYR_DEVICE_LEAF,
+                  id) &&
+           row_ok(design, net->first_spine, net->spine, MYR_DEVICE_SPINE, id) &&
+           row_ok(design, net->first_core, net->core, MYR_DEVICE_CORE, id) &&
+           row_ok(design, net->first_access, net->access, MYR_DEVICE_ACCESS, id) &&
+           row_ok(design, net->first_aggregation, net->aggregation, MYR_DEVICE_AGGREGATION, id);
+}
+
+/* What is counted in a network is a part of its ports; what later code divides by is not zero. */
+static bool shape_ok(const struct myr_design *design, const struct myr_network *net)
+{
+    const uint32_t counts[] = {
+        net->units,       net->rails,          net->nodes_on_it,
+        net->host_ports,  net->leaf_down,      net->leaf_up,
+        net->spine_down,  net->spine_up,       net->core_down,
+        net->pods,        net->pod_leaves,     net->pod_spines,
+        net->core_groups, net->group_cores,    net->group_nodes,
+        net->groups,      net->group_switches, net->hosts_per_switch,
+    };
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(counts); i++) {
+        if (counts[i] > design->port_count) {
+            return false;
+        }
+    }
+    uint64_t routers = 1;
+    for (uint32_t i = 0; i < net->dim_count; i++) {
+        uint64_t size = net->dims[i];
+        routers = size > 0 && routers <= net->leaf / size ? routers * size : 0;
+    }
+    bool tiers = net->topology != MYR_TOPOLOGY_DRAGONFLY && net->topology != MYR_TOPOLOGY_TORUS;
+    uint64_t fabrics = (uint64_t)net->planes * net->units;
+    return (!net->dim_count || routers == net->leaf) && (!net->topology || fabrics > 0) &&
+           (!net->topology || (net->tiers > 0 && net->rails > 0)) &&
+           (!tiers || ((!net->leaf || net->pod_leaves) && (!net->spine || net->pod_spines) &&
+                       (!net->core || net->group_cores))) &&
+           (!fabrics ||
+            (net->leaf % fabrics == 0 && net->spine % fabrics == 0 && net->core % fabrics == 0));
 }
 
 static int check_networks(const struct myr_design *design, const char *name, struct myr_err *err)
 {
     const struct myr_design_head *head = design->head;
-    if (!range_ok(design, head->first_node, head->nodes) ||
-        !range_ok(design, head->first_storage, head->storage_servers) ||
-        !range_ok(design, head->first_management, head->management_nodes) ||
-        !range_ok(design, head->first_fabric_manager, head->fabric_managers)) {
-        return broken(err, name, "the nodes lie outside the devices", 0);
+    if (!row_ok(design, head->first_node, head->nodes, MYR_DEVICE_NODE, MYR_NET_COUNT) ||
+        !row_ok(design, head->first_storage, head->storage_servers, MYR_DEVICE_STORAGE,
+                MYR_NET_COUNT) ||
+        !row_ok(design, head->first_management, head->management_nodes, MYR_DEVICE_MANAGEMENT,
+                MYR_NET_COUNT) ||
+        !row_ok(design, head->first_fabric_manager, head->fabric_managers,
+                MYR_DEVICE_FABRIC_MANAGER, MYR_NET_COUNT)) {
+        return broken(err, name, "the nodes are not where they should be", 0);
     }
     for (uint32_t i = 0; i < MYR_NET_COUNT; i++) {
         const struct myr_network *net = &design->networks[i];
         if (net->topology >= MYR_TOPOLOGY_COUNT || net->fill > MYR_FILL_DENSE || net->planes == 0 ||
-            !range_ok(design, net->first_leaf, net->leaf) ||
-            !range_ok(design, net->first_spine, net->spine) ||
-            !range_ok(design, net->first_core, net->core) ||
-            !range_ok(design, net->first_access, net->access) ||
-            !range_ok(design, net->first_aggregation, net->aggregation) ||
-            net->dim_count > MYR_SPEC_DIMS_MAX || net->tiers > MYR_SPEC_TIERS_MAX) {
+            net->planes > MYR_SPEC_PLANES_MAX || net->dim_count > MYR_SPEC_DIMS_MAX ||
+            net->tiers > MYR_SPEC_TIERS_MAX || !switches_ok(design, i) || !shape_ok(design, net)) {
             return broken(err, name, "a network is wrong", i);
         }
     }
+    return MYR_OK;
+}
+
+static int check_domains(const struct myr_design *design, const char *name, struct myr_err *err)
+{
     for (uint32_t i = 0; i < design->domain_count; i++) {
         const struct myr_domain *domain = &design->domains[i];
         if (domain->count > design->member_count ||
@@ -217,5 +274,6 @@ int myr_design_check(const struct myr_design *design, const char *name, struct m
     r = r < 0 ? r : check_devices(design, name, err);
     r = r < 0 ? r : check_ports(design, name, err);
     r = r < 0 ? r : check_cabling(design, name, err);
-    return r < 0 ? r : check_networks(design, name, err);
+    r = r < 0 ? r : check_networks(design, name, err);
+    return r < 0 ? r : check_domains(design, name, err);
 }
