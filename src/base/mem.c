@@ -122,3 +122,12 @@ void *myr_xrealloc(void *memory, size_t count, size_t size)
     }
     return grown;
 }
+
+void *myr_xcalloc(size_t count, size_t size)
+{
+    void *memory = calloc(count ? count : 1, size);
+    if (!memory) {
+        out_of_memory(count);
+    }
+    return memory;
+}

@@ -38,6 +38,8 @@ const struct myr_command *cli_design_command(void);
 int cli_design(const struct myr_operands *operands);
 const struct myr_command *cli_catalog_command(void);
 int cli_catalog_run(const struct myr_operands *operands);
+const struct myr_command *cli_route_command(void);
+int cli_route(const struct myr_operands *operands);
 const struct myr_command *cli_export_command(void);
 int cli_export(const struct myr_operands *operands);
 const struct myr_command *cli_completion_command(void);

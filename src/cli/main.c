@@ -10,6 +10,7 @@ static const struct cli_verb verbs[] = {
     {cli_plan_command, cli_plan, "Design a cluster"},
     {cli_design_command, cli_design, "Design a cluster"},
     {cli_catalog_command, cli_catalog_run, "Design a cluster"},
+    {cli_route_command, cli_route, "Prove it"},
     {cli_export_command, cli_export, "Build it"},
     {cli_completion_command, cli_completion, "This program"},
     {cli_man_command, cli_man, "This program"},

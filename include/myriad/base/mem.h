@@ -35,3 +35,5 @@ const char *myr_arena_printf(struct myr_arena *arena, const char *fmt, ...);
 
 /* Heap memory for what grows; the new part is not zeroed. Stops the program when there is none. */
 void *myr_xrealloc(void *memory, size_t count, size_t size);
+/* The same, fresh and zeroed. */
+void *myr_xcalloc(size_t count, size_t size);

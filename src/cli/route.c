@@ -1,0 +1,193 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli.h"
+#include "fabric_args.h"
+
+static const char *const policy_choices[] = {"all",     "ecmp",  "ecmp-xor", "port",   "static",
+                                             "flowlet", "spray", "adaptive", "planned"};
+
+static struct {
+    uint32_t format, policy;
+    uint64_t seed, permutation;
+    bool polarised;
+    struct fabric_args args;
+} options = {.args = {.axis = "dp"}, .permutation = UINT64_MAX};
+
+const struct myr_command *cli_route_command(void)
+{
+    static const struct myr_option rows[] = {
+        {.name = "output",
+         .letter = 'o',
+         .type = MYR_OPTION_CHOICE,
+         .value = "FORMAT",
+         .help = "how to print the result",
+         .target = &options.format,
+         .choices = myr_format_names,
+         .choice_count = MYR_FORMAT_COUNT},
+        {.name = "policy",
+         .type = MYR_OPTION_CHOICE,
+         .value = "POLICY",
+         .help = "load-balance policy; all of them side by side when absent",
+         .target = &options.policy,
+         .choices = policy_choices,
+         .choice_count = MYR_ARRAY_COUNT(policy_choices)},
+        {.name = "flows",
+         .type = MYR_OPTION_PATH,
+         .value = "FILE",
+         .help = "flows as CSV: from,to[,share[,source_port]]",
+         .target = &options.args.flows},
+        {.name = "layout",
+         .type = MYR_OPTION_TEXT,
+         .value = "AXES",
+         .help = "rings of a parallel layout, such as tp=8,pp=8",
+         .target = &options.args.layout},
+        {.name = "axis",
+         .type = MYR_OPTION_TEXT,
+         .value = "AXIS",
+         .help = "whose rings: tp, cp, dp, pp, ep or all",
+         .target = &options.args.axis},
+        {.name = "nodes",
+         .type = MYR_OPTION_TEXT,
+         .value = "LIST",
+         .help = "the layout's nodes in rank order; all when absent",
+         .target = &options.args.nodes},
+        {.name = "permutation",
+         .type = MYR_OPTION_U64,
+         .value = "SEED",
+         .help = "a random permutation of all GPUs instead",
+         .target = &options.permutation},
+        {.name = "dead",
+         .type = MYR_OPTION_TEXT,
+         .value = "LIST",
+         .help = "links and devices that are down: link/00000123,spine/p0-1",
+         .target = &options.args.dead},
+        {.name = "net",
+         .type = MYR_OPTION_CHOICE,
+         .value = "NETWORK",
+         .help = "which network",
+         .target = &options.args.net,
+         .choices = myr_net_names,
+         .choice_count = MYR_NET_COUNT},
+        {.name = "seed",
+         .type = MYR_OPTION_U64,
+         .value = "N",
+         .help = "of the hashes",
+         .target = &options.seed},
+        {.name = "polarised",
+         .type = MYR_OPTION_FLAG,
+         .help = "every switch hashes with the same seed",
+         .target = &options.polarised},
+    };
+    static const struct myr_command command = {
+        .name = "route",
+        .operands = "DESIGN",
+        .summary = "load of every link under a load-balance policy",
+        .details = "Puts flows on paths and reports the maximum and mean load of the links between "
+                   "switches (1 is line rate), the share of the ideal throughput that max-min fair "
+                   "rates reach, and a lower bound of the maximum load.",
+        .example = "myriad route out/h100-10k/design.myr --layout tp=8,pp=8 --axis dp",
+        .options = rows,
+        .option_count = MYR_ARRAY_COUNT(rows),
+        .operand_min = 1,
+        .operand_max = 1,
+    };
+    return &command;
+}
+
+static void put_json(struct myr_json *json, enum myr_policy policy,
+                     const struct myr_balance_report *report, size_t flows)
+{
+    myr_json_object(json, NULL);
+    myr_json_text(json, "policy", myr_policy_names[policy]);
+    myr_json_u64(json, "flows", flows);
+    myr_json_u64(json, "unroutable", report->unroutable);
+    myr_json_double(json, "max_link_load", report->max_load, 6);
+    myr_json_double(json, "mean_link_load", report->mean_load, 6);
+    myr_json_double(json, "share_of_ideal", report->share_of_ideal, 6);
+    myr_json_double(json, "bound", report->bound, 6);
+    myr_json_double(json, "throughput_bound", report->throughput_bound, 6);
+    myr_json_u64(json, "loaded_channels", report->loaded);
+    myr_json_end(json);
+}
+
+static void put_row(struct myr_table *table, enum myr_policy policy,
+                    const struct myr_balance_report *report)
+{
+    myr_table_text(table, myr_policy_names[policy]);
+    myr_table_double(table, report->max_load, 3);
+    myr_table_double(table, report->mean_load, 3);
+    myr_table_double(table, report->share_of_ideal, 3);
+    myr_table_double(table, report->bound, 3);
+    myr_table_double(table, report->throughput_bound, 3);
+    myr_table_u64(table, report->unroutable);
+}
+
+static int report_all(const struct fabric_input *input, struct myr_buf *buf, struct myr_err *err)
+{
+    static const struct myr_column columns[] = {
+        {"policy", "POLICY", 0},
+        {"max_link_load", "MAX LOAD", MYR_COLUMN_NUMBER},
+        {"mean_link_load", "MEAN LOAD", MYR_COLUMN_NUMBER},
+        {"share_of_ideal", "SHARE OF IDEAL", MYR_COLUMN_NUMBER},
+        {"bound", "LOAD BOUND", MYR_COLUMN_NUMBER},
+        {"throughput_bound", "SHARE BOUND", MYR_COLUMN_NUMBER},
+        {"unroutable", "UNROUTABLE", MYR_COLUMN_NUMBER},
+    };
+    struct myr_arena arena;
+    struct myr_table table;
+    struct myr_json json;
+    bool as_json = options.format == MYR_FORMAT_JSON, list = options.policy == 0;
+    int r = MYR_OK;
+    myr_arena_init(&arena);
+    myr_table_init(&table, &arena, columns, MYR_ARRAY_COUNT(columns));
+    myr_json_init(&json, buf, MYR_JSON_PRETTY);
+    if (as_json && list) {
+        myr_json_list(&json, NULL);
+    }
+    for (uint32_t policy = 0; r == MYR_OK && policy < MYR_POLICY_COUNT; policy++) {
+        if (!list && policy + 1 != options.policy) {
+            continue;
+        }
+        struct myr_balance_options balance = {(enum myr_policy)policy, options.seed,
+                                              options.polarised};
+        struct myr_balance_report report;
+        r = myr_balance_report(&input->graph, &balance, input->flows.items.items,
+                               input->flows.items.count, &report, err);
+        if (r == MYR_OK && as_json) {
+            put_json(&json, (enum myr_policy)policy, &report, input->flows.items.count);
+        } else if (r == MYR_OK) {
+            put_row(&table, (enum myr_policy)policy, &report);
+        }
+    }
+    if (as_json && list) {
+        myr_json_end(&json);
+    }
+    if (as_json) {
+        myr_buf_putc(buf, '\n');
+    } else {
+        myr_table_write(&table, (enum myr_format)options.format, buf);
+    }
+    myr_table_done(&table);
+    myr_arena_done(&arena);
+    return r;
+}
+
+int cli_route(const struct myr_operands *operands)
+{
+    struct fabric_input input;
+    struct myr_err err = {0};
+    struct myr_buf buf = {0};
+    options.args.design = operands->items[0];
+    options.args.permutation = options.permutation == UINT64_MAX ? 0 : options.permutation + 1;
+    int r = fabric_input_open(&input, &options.args, &err);
+    if (r == MYR_OK && input.flows.items.count == 0) {
+        r = myr_err_set(&err, MYR_EINVAL, "no flow leaves a scale-up domain: nothing to route");
+        myr_err_hint(&err, "give --flows FILE, or a layout whose groups span nodes");
+    }
+    r = r < 0 ? r : report_all(&input, &buf, &err);
+    int code = r < 0 ? cli_error(&err) : cli_print(&buf);
+    myr_buf_done(&buf);
+    fabric_input_done(&input);
+    return code;
+}

@@ -1,1 +1,0 @@
-typedef int myr_fabric_placeholder;
