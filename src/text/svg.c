@@ -75,17 +75,25 @@ static void put_escaped(struct myr_buf *buf, const char *text)
 }
 
 /* Tenths of a pixel as pixels: 125 is "12.5", 120 is "12". */
-static void put_tenths(struct myr_buf *buf, const char *name, int32_t tenths)
+static void put_number(struct myr_buf *buf, int32_t tenths)
 {
     uint32_t size = tenths < 0 ? 0 - (uint32_t)tenths : (uint32_t)tenths;
-    myr_buf_putc(buf, ' ');
-    myr_buf_puts(buf, name);
-    myr_buf_puts(buf, tenths < 0 ? "=\"-" : "=\"");
+    if (tenths < 0) {
+        myr_buf_putc(buf, '-');
+    }
     myr_buf_put_u64(buf, size / 10);
     if (size % 10 > 0) {
         myr_buf_putc(buf, '.');
         myr_buf_putc(buf, (char)('0' + size % 10));
     }
+}
+
+static void put_tenths(struct myr_buf *buf, const char *name, int32_t tenths)
+{
+    myr_buf_putc(buf, ' ');
+    myr_buf_puts(buf, name);
+    myr_buf_put_lit(buf, "=\"");
+    put_number(buf, tenths);
     myr_buf_putc(buf, '"');
 }
 
@@ -131,8 +139,15 @@ void myr_svg_begin(struct myr_svg *svg, struct myr_buf *buf, uint32_t width_px, 
 
 void myr_svg_end(struct myr_svg *svg)
 {
-    MYR_ASSERT(svg->group_depth == 0);
+    MYR_ASSERT(svg->group_depth == 0 && !svg->in_path);
     myr_buf_put_lit(svg->buf, "</svg>\n");
+}
+
+void myr_svg_style(struct myr_svg *svg, const char *rules)
+{
+    myr_buf_put_lit(svg->buf, "<style>");
+    myr_buf_puts(svg->buf, rules);
+    myr_buf_put_lit(svg->buf, "</style>\n");
 }
 
 void myr_svg_rect(struct myr_svg *svg, int32_t x, int32_t y, int32_t width, int32_t height,
@@ -161,6 +176,66 @@ void myr_svg_line(struct myr_svg *svg, int32_t x1, int32_t y1, int32_t x2, int32
     put_tenths(buf, "x2", x2);
     put_tenths(buf, "y2", y2);
     end_shape(buf, "line", css ? css : "link", tip);
+}
+
+void myr_svg_circle(struct myr_svg *svg, int32_t x, int32_t y, int32_t radius, const char *css,
+                    const char *tip)
+{
+    MYR_ASSERT(radius >= 0);
+    myr_buf_put_lit(svg->buf, "<circle");
+    put_tenths(svg->buf, "cx", x);
+    put_tenths(svg->buf, "cy", y);
+    put_tenths(svg->buf, "r", radius);
+    end_shape(svg->buf, "circle", css, tip);
+}
+
+static void put_point(struct myr_buf *buf, char command, int32_t x, int32_t y)
+{
+    myr_buf_putc(buf, command);
+    put_number(buf, x);
+    myr_buf_putc(buf, ' ');
+    put_number(buf, y);
+}
+
+void myr_svg_path_begin(struct myr_svg *svg)
+{
+    MYR_ASSERT(!svg->in_path);
+    svg->in_path = true;
+    myr_buf_put_lit(svg->buf, "<path d=\"");
+}
+
+void myr_svg_path_move(struct myr_svg *svg, int32_t x, int32_t y)
+{
+    MYR_ASSERT(svg->in_path);
+    put_point(svg->buf, 'M', x, y);
+}
+
+void myr_svg_path_line(struct myr_svg *svg, int32_t x, int32_t y)
+{
+    MYR_ASSERT(svg->in_path);
+    put_point(svg->buf, 'L', x, y);
+}
+
+void myr_svg_path_curve(struct myr_svg *svg, int32_t control_x, int32_t control_y, int32_t x,
+                        int32_t y)
+{
+    MYR_ASSERT(svg->in_path);
+    put_point(svg->buf, 'Q', control_x, control_y);
+    put_point(svg->buf, ' ', x, y);
+}
+
+void myr_svg_path_close(struct myr_svg *svg)
+{
+    MYR_ASSERT(svg->in_path);
+    myr_buf_putc(svg->buf, 'Z');
+}
+
+void myr_svg_path_end(struct myr_svg *svg, const char *css, const char *tip)
+{
+    MYR_ASSERT(svg->in_path);
+    svg->in_path = false;
+    myr_buf_putc(svg->buf, '"');
+    end_shape(svg->buf, "path", css ? css : "link", tip);
 }
 
 void myr_svg_text(struct myr_svg *svg, int32_t x, int32_t y, enum myr_svg_anchor anchor,

@@ -40,6 +40,32 @@ static void shapes_come_out_in_order_and_in_pixels(void **state)
     myr_buf_done(&buf);
 }
 
+static void circles_and_paths_join_many_strokes_into_one_shape(void **state)
+{
+    (void)state;
+    struct myr_buf buf = {0};
+    struct myr_svg svg;
+    myr_svg_begin(&svg, &buf, 10, 10, "t");
+    size_t head = buf.len;
+    myr_svg_style(&svg, ".own{fill:red}");
+    myr_svg_circle(&svg, 15, 20, 5, "core", "round");
+    myr_svg_path_begin(&svg);
+    myr_svg_path_move(&svg, 0, -1);
+    myr_svg_path_line(&svg, 105, 20);
+    myr_svg_path_move(&svg, 0, 0);
+    myr_svg_path_curve(&svg, 10, 20, 30, 40);
+    myr_svg_path_close(&svg);
+    myr_svg_path_end(&svg, NULL, "a & b");
+    myr_svg_end(&svg);
+    assert_string_equal(buf.data + head, "<style>.own{fill:red}</style>\n"
+                                         "<circle cx=\"1.5\" cy=\"2\" r=\"0.5\" class=\"core\">"
+                                         "<title>round</title></circle>\n"
+                                         "<path d=\"M0 -0.1L10.5 2M0 0Q1 2 3 4Z\" class=\"link\">"
+                                         "<title>a &amp; b</title></path>\n"
+                                         "</svg>\n");
+    myr_buf_done(&buf);
+}
+
 static void the_stylesheet_has_every_class_for_light_and_dark(void **state)
 {
     (void)state;
@@ -68,6 +94,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_come_out_in_order_and_in_pixels),
+        cmocka_unit_test(circles_and_paths_join_many_strokes_into_one_shape),
         cmocka_unit_test(the_stylesheet_has_every_class_for_light_and_dark),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
