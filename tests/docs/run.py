@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""The pages of docs/ say what the program does: nothing more, nothing less.
+
+    tests/docs/run.py MYRIAD
+
+Every spec printed in docs/spec.md and docs/planning.md can be planned. docs/spec.md names every key
+and topology of the reader, every rule of a finding (and no other), and every field of the JSON.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SPEC_PAGE = (ROOT / "docs" / "spec.md").read_text()
+JSON_EXAMPLES = ("h100-64", "h100-10k")
+GRID = "servers: 24\nserver: generic-1gpu\nnetworks: {compute: {%s}}\n"
+JSON_SPECS = (GRID % "topology: torus, dims: [4, 4]",
+              GRID % "topology: dragonfly, group_switches: 4, hosts_per_switch: 2, global_ports: 2")
+
+
+def plan(myriad, text):
+    """Exit code, standard output and standard error of planning this spec."""
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as spec:
+        spec.write(text)
+        spec.flush()
+        result = subprocess.run([myriad, "plan", spec.name, "-o", "json"], capture_output=True,
+                                text=True, timeout=60, stdin=subprocess.DEVNULL, check=False)
+    return result.returncode, result.stdout, result.stderr
+
+
+def printed_specs(myriad):
+    count = 0
+    for name in ("spec.md", "planning.md"):
+        text = (ROOT / "docs" / name).read_text()
+        for block in re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S):
+            count += 1
+            code, _, stderr = plan(myriad, block)
+            if code not in (0, 1):
+                yield f"docs/{name}: this spec is refused: {stderr.strip()}\n{block}"
+    if count < 5:
+        yield "docs/spec.md: fewer examples than expected: has their form changed?"
+
+
+def named(word):
+    return re.search(rf"`[^`\n]*(?<![\w-]){re.escape(word)}(?![\w-])[^`\n]*`", SPEC_PAGE)
+
+
+def spec_words():
+    source = (ROOT / "src" / "model" / "spec.c").read_text()
+    keys = re.findall(r'FIELD_ROW_\w+\(\s*"(\w+)"', source)
+    words = re.findall(r'\{"([a-z0-9+-]+)", MYR_TOPOLOGY_', source)
+    for array in ("myr_per_names", "myr_pin_role_names", "fill_names", "rate_names"):
+        words += re.findall(r'"(\w+)"', re.search(rf"{array}\[.*?\] = {{(.*?)}};", source, re.S)[1])
+    words.remove("default")  # how the reader calls what is not given
+    if len(keys) < 50 or len(words) < 30:
+        yield "src/model/spec.c: fewer keys than expected: has their form changed?"
+    for word in [*keys, *words]:
+        if not named(word):
+            yield f"docs/spec.md: '{word}' is not there"
+
+
+def finding_rules():
+    rule = re.compile(r'plan_finding\([^;]*?"([a-z]+(?:-[a-z]+)*)"')
+    known = set()
+    for source in sorted((ROOT / "src" / "plan").glob("*.c")):
+        if not source.name.endswith("_test.c"):
+            known |= set(rule.findall(source.read_text()))
+    table = SPEC_PAGE.split("\n| rule | severity |")[1].split("\n\n")[0]
+    listed = set(re.findall(r"^\| `([a-z-]+)` \|", table, re.M))
+    for name in sorted(known - listed):
+        yield f"docs/spec.md: the finding '{name}' is not in the table"
+    for name in sorted(listed - known):
+        yield f"docs/spec.md: no code gives the finding '{name}'"
+
+
+def json_fields(value):
+    if isinstance(value, dict):
+        for key, below in value.items():
+            yield key
+            yield from json_fields(below)
+    elif isinstance(value, list):
+        for below in value:
+            yield from json_fields(below)
+
+
+def json_names(myriad):
+    specs = [(ROOT / "examples" / f"{name}.yaml").read_text() for name in JSON_EXAMPLES]
+    fields = set()
+    for text in [*specs, *JSON_SPECS]:
+        code, stdout, stderr = plan(myriad, text)
+        if code not in (0, 1):
+            yield f"a spec for the JSON fields is refused: {stderr.strip()}"
+            continue
+        fields |= set(json_fields(json.loads(stdout)))
+    for field in sorted(fields):
+        if not named(field):
+            yield f"docs/spec.md: the JSON field '{field}' is not there"
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    myriad = os.path.abspath(sys.argv[1])
+    faults = [*printed_specs(myriad), *spec_words(), *finding_rules(), *json_names(myriad)]
+    print("\n".join([*faults, f"{len(faults)} faults"]))
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()
