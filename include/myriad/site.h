@@ -2,15 +2,17 @@
  * site: the real site beside the design: what others' tools read and write, whether the built
  * fabric is the planned one, and which real device is which design id.
  *
- *   cabling  a list of devices and links, from a design or from a file
- *   export   the table of formats written
- *   import   the formats read
- *   verify   found against planned, and the shortest repair
- *   binding  design ids to GUIDs, MACs, serials, host names, addresses
+ *   cabling    a list of devices and links, from a design or from a file
+ *   addresses  IPv4 addresses and AS numbers of routed networks
+ *   export     the table of formats written
+ *   import     the formats read
+ *   verify     found against planned, and the shortest repair
+ *   binding    design ids to GUIDs, MACs, serials, host names, addresses
  *
  * Include this header; the parts under site/ are its chapters.
  */
 #pragma once
 
+#include "myriad/site/addresses.h"
 #include "myriad/site/cabling.h"
 #include "myriad/site/export.h"

@@ -13,6 +13,10 @@ static struct {
 
 const struct myr_command *cli_export_command(void)
 {
+    static const char *networks[MYR_NET_COUNT + 1] = {[MYR_NET_COUNT] = "all"};
+    for (uint32_t i = 0; i < MYR_NET_COUNT; i++) {
+        networks[i] = myr_net_names[i];
+    }
     static const struct myr_option rows[] = {
         {.name = "out",
          .type = MYR_OPTION_PATH,
@@ -22,10 +26,10 @@ const struct myr_command *cli_export_command(void)
         {.name = "net",
          .type = MYR_OPTION_CHOICE,
          .value = "NETWORK",
-         .help = "which network of the design",
+         .help = "which network of the design; all: cable lists only",
          .target = &options.net,
-         .choices = myr_net_names,
-         .choice_count = MYR_NET_COUNT},
+         .choices = networks,
+         .choice_count = MYR_NET_COUNT + 1},
         {.name = "list",
          .type = MYR_OPTION_FLAG,
          .help = "show the formats, their files and who reads them",

@@ -309,6 +309,10 @@ static void put_roots(struct myr_buf *buf, const struct myr_export *job)
     const struct myr_network *net = &design->networks[job->net];
     uint32_t first = net->core ? net->first_core : net->first_spine;
     uint32_t count = net->core ? net->core : net->spine;
+    if (count == 0 && net->tiers == 1) {
+        first = net->first_leaf;
+        count = net->leaf;
+    }
     for (uint32_t d = first; d < first + count; d++) {
         put_guid_line(buf, myr_site_guid(design, design->first_port[d]));
     }

@@ -15,3 +15,23 @@ int export_ibsim(const struct myr_export *job, const struct myr_export_sink *sin
                  struct myr_err *err);
 int export_opensm(const struct myr_export *job, const struct myr_export_sink *sink,
                   struct myr_err *err);
+int export_slurm(const struct myr_export *job, const struct myr_export_sink *sink,
+                 struct myr_err *err);
+int export_slurm_block(const struct myr_export *job, const struct myr_export_sink *sink,
+                       struct myr_err *err);
+int export_p2p(const struct myr_export *job, const struct myr_export_sink *sink,
+               struct myr_err *err);
+int export_dot(const struct myr_export *job, const struct myr_export_sink *sink,
+               struct myr_err *err);
+int export_netbox(const struct myr_export *job, const struct myr_export_sink *sink,
+                  struct myr_err *err);
+int export_frr(const struct myr_export *job, const struct myr_export_sink *sink,
+               struct myr_err *err);
+
+/* The cabling of the job's network or networks, NICs as ports of their nodes. */
+void export_cabling(const struct myr_export *job, struct myr_cabling *cabling,
+                    struct myr_arena *arena);
+/* The catalogue's entry for the device's type, or NULL. */
+const struct myr_part *export_part(const struct myr_export *job, uint32_t device);
+/* InfiniBand, Ethernet, or MYR_TECH_ANY when the catalogue does not know the switches. */
+enum myr_technology export_technology(const struct myr_export *job, enum myr_net_id net);

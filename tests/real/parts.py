@@ -116,16 +116,16 @@ def wait_for(what, test, seconds=20, every=0.05):
         time.sleep(every)
 
 
-def plan(myriad, scratch, spec, name=None):
+def plan(myriad, scratch, spec, name=None, options=()):
     """Plans an example by name, or a spec given as text; returns the path of its design."""
     name = name or spec
     folder = scratch.path / name
-    if (ROOT / "examples" / f"{spec}.yaml").exists():
+    if "\n" not in spec:
         path = ROOT / "examples" / f"{spec}.yaml"
     else:
         path = scratch.path / f"{name}.yaml"
         path.write_text(spec)
-    run(myriad, "plan", path, "--out", folder)
+    run(myriad, "plan", path, "--out", folder, *options)
     return folder / "design.myr"
 
 

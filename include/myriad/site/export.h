@@ -20,7 +20,7 @@
 
 struct myr_export {
     const struct myr_design *design;
-    enum myr_net_id net;
+    enum myr_net_id net;               /* MYR_NET_COUNT: all of them, where the format allows it */
     const struct myr_catalog *catalog; /* for part numbers and the kind of network; may be NULL */
 };
 
@@ -38,6 +38,7 @@ struct myr_exporter {
     const char *read_by; /* the programs that read it */
     int (*run)(const struct myr_export *job, const struct myr_export_sink *sink,
                struct myr_err *err);
+    bool all_networks; /* can hold several networks at once */
 };
 
 extern const struct myr_exporter myr_exporters[];
