@@ -14,5 +14,8 @@
 #pragma once
 
 #include "myriad/site/addresses.h"
+#include "myriad/site/binding.h"
 #include "myriad/site/cabling.h"
 #include "myriad/site/export.h"
+#include "myriad/site/import.h"
+#include "myriad/site/verify.h"

@@ -20,6 +20,7 @@
 struct myr_cabling_device {
     struct myr_str name; /* may be empty: only the GUID is known */
     uint64_t guid;       /* 0: not known */
+    uint64_t port_guid;  /* of a NIC's port; 0: not known */
     uint32_t port_count; /* 0: not known */
     bool is_switch;
     bool reported; /* the source told about all of its ports: one that is not listed is empty */
@@ -59,6 +60,7 @@ struct myr_cabling {
     MYR_VEC(struct myr_cabling_device) devices;
     MYR_VEC(struct myr_cabling_link) links;
     MYR_VEC(struct myr_cabling_bare) bare;
+    bool numbered; /* ports are numbers from 1 in the order of the design, as InfiniBand counts */
     struct myr_strmap names;       /* device names; ambiguous ones keep the first */
     MYR_VEC(const char *) files;   /* names of the files that were read */
     MYR_VEC(struct myr_buf) texts; /* their texts, which the names above are borrowed from */

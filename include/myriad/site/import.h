@@ -1,0 +1,72 @@
+/*
+ * import: reads what others' tools say about a built fabric into a struct myr_cabling.
+ *
+ *   ibnetdiscover  the text of that tool, and the netlists of ibsim
+ *   lldp           lldpcli's JSON: -f json and -f json0; one text a device
+ *   netbox         NetBox's cables as CSV
+ *   p2p            point-to-point lists: A-Node Name,A-Type,A-Port,Z-Node Name,Z-Type,Z-Port
+ *
+ * Several files add up. What a source does not say is kept apart from what it denies: a device is
+ * 'reported' when the source told about all of its ports. A text that is broken is refused with
+ * file, line and column. LLDP is an exception where the wire is: neighbours may be told by one side
+ * only, twice, or in a text that ends early.
+ *
+ * Names are borrowed from the texts, which the cabling keeps (files) or the caller (texts).
+ */
+#pragma once
+
+#include "myriad/site/cabling.h"
+
+#define MYR_IMPORT_BYTES_MAX   (4ULL << 30)
+#define MYR_IMPORT_NAME_MAX    255
+#define MYR_IMPORT_DEVICES_MAX 16000000
+#define MYR_IMPORT_LINKS_MAX   64000000
+
+enum myr_import_format {
+    MYR_IMPORT_AUTO, /* told by how the text begins */
+    MYR_IMPORT_IBNETDISCOVER,
+    MYR_IMPORT_LLDP,
+    MYR_IMPORT_NETBOX,
+    MYR_IMPORT_P2P,
+    MYR_IMPORT_FORMAT_COUNT,
+};
+
+extern const char *const myr_import_names[MYR_IMPORT_FORMAT_COUNT];
+
+/* InfiniBand's names of speeds, by what one lane carries. */
+#define MYR_IB_SPEED_COUNT 9
+
+struct myr_speed_map {
+    uint32_t lane_mbps[MYR_IB_SPEED_COUNT];
+};
+
+void myr_speed_map_init(struct myr_speed_map *map);
+/* "HDR=400": four lanes of HDR stand for 400 Gb/s; simulators know few names. */
+MYR_MUST_USE int myr_speed_map_set(struct myr_speed_map *map, struct myr_str rule,
+                                   struct myr_err *err);
+
+struct myr_import {
+    struct myr_cabling *cabling;
+    struct myr_speed_map speeds;
+    bool partial; /* the lists hold some of the cables only: what is not listed is not seen */
+
+    /* What was met on the way. */
+    uint32_t file_count;
+    uint32_t truncated_count; /* LLDP texts that end early */
+    uint32_t other_count;     /* rows about power, consoles, cables that are only planned */
+
+    /* Across files. */
+    struct myr_strmap ids;   /* ibnetdiscover: "S-0002c9..." to device */
+    struct myr_u64map ports; /* ibnetdiscover: device and port to link */
+    struct myr_buf scratch;
+};
+
+void myr_import_init(struct myr_import *import, struct myr_cabling *cabling);
+void myr_import_done(struct myr_import *import);
+
+/* "-" is standard input. Of a folder every file is read, in the order of their names. */
+MYR_MUST_USE int myr_import_file(struct myr_import *import, enum myr_import_format format,
+                                 const char *path, struct myr_err *err);
+/* 'file' is the name for messages; it and the text must outlive the cabling. */
+MYR_MUST_USE int myr_import_text(struct myr_import *import, enum myr_import_format format,
+                                 const char *file, struct myr_str text, struct myr_err *err);

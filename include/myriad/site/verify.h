@@ -1,0 +1,145 @@
+/*
+ * verify: the built fabric against the design, and the shortest way from one to the other.
+ *
+ * Plan and reality are two matchings on the same ports. Every port of the chosen networks gets one
+ * state; the difference falls apart into alternating cycles and paths, and from these follow the
+ * fewest moves of plugs that make reality the plan (docs/verify.md has the definitions and why the
+ * number is exact).
+ *
+ * Vertices are the ports of the design, and behind them one number for each far end that the
+ * design does not know (a foreign device, a port that no device of its type has). All results live
+ * in the arena; 'design' and 'cabling' must outlive them.
+ */
+#pragma once
+
+#include "myriad/site/binding.h"
+#include "myriad/site/cabling.h"
+
+enum myr_port_state {
+    MYR_STATE_IDLE,     /* neither planned nor found: not counted */
+    MYR_STATE_RIGHT,    /* the planned neighbour is there */
+    MYR_STATE_WRONG,    /* another neighbour is there */
+    MYR_STATE_MISSING,  /* nothing is there, and both ends were looked at */
+    MYR_STATE_UNSEEN,   /* nobody looked at it, or at its planned neighbour */
+    MYR_STATE_EXTRA,    /* a neighbour where none is planned */
+    MYR_STATE_DEGRADED, /* the planned neighbour, but slower, narrower or with errors */
+    MYR_STATE_COUNT,
+};
+
+extern const char *const myr_port_state_names[MYR_STATE_COUNT];
+
+enum myr_repair_op {
+    MYR_REPAIR_SWAP,   /* exchange the plugs in ports 'at' and 'to' */
+    MYR_REPAIR_MOVE,   /* move the plug from port 'at' to port 'to', which is free */
+    MYR_REPAIR_ADD,    /* a new cable between 'at' and 'to' */
+    MYR_REPAIR_REMOVE, /* take out the cable between 'at' and 'to' */
+    MYR_REPAIR_OP_COUNT,
+};
+
+extern const char *const myr_repair_op_names[MYR_REPAIR_OP_COUNT];
+
+/* Steps of one component stand together and are to be done in their order; components are free. */
+struct myr_repair_step {
+    uint32_t op;
+    uint32_t at, to;         /* vertices */
+    uint32_t far_at, far_to; /* the other ends of the cables there; MYR_NONE: no cable */
+    uint32_t component;
+    bool unseen; /* 'to' was not looked at: check that it is free */
+};
+
+struct myr_repair {
+    uint32_t moves; /* swaps count as one */
+    uint32_t adds, removes;
+    uint32_t lower_bound; /* on moves, with these adds and removes */
+    bool exact;           /* nothing shorter exists */
+    uint32_t components;
+    uint32_t step_count;
+    struct myr_repair_step *steps;
+};
+
+enum myr_pattern_kind {
+    MYR_PATTERN_CAGE_HALVES_SWAPPED,
+    MYR_PATTERN_BUNDLE_SHIFTED,
+    MYR_PATTERN_LEAF_PAIR_EXCHANGED,
+    MYR_PATTERN_DEVICES_EXCHANGED,
+    MYR_PATTERN_RAILS_PERMUTED,
+    MYR_PATTERN_RACK_ROTATED,
+    MYR_PATTERN_SPLITTER_LEGS_CROSSED,
+    MYR_PATTERN_KIND_COUNT,
+};
+
+extern const char *const myr_pattern_kind_names[MYR_PATTERN_KIND_COUNT];
+
+struct myr_pattern {
+    uint32_t kind;
+    uint32_t ports;       /* wrong ports that it explains, both ends of the cables */
+    struct myr_str where; /* devices and ports, for people */
+};
+
+/* Found devices whose name says nothing, or says what the wiring denies. */
+struct myr_identity {
+    uint32_t found;      /* device of the cabling */
+    uint32_t first_port; /* what it is: the first of its ports in the design */
+    uint32_t votes, links;
+};
+
+struct myr_ambiguity {
+    uint32_t found_count, design_count; /* so many found devices are some of so many */
+    uint32_t found, first_port;         /* one of each */
+};
+
+struct myr_verify_options {
+    uint32_t nets;       /* bit by enum myr_net_id; 0: compute */
+    bool equivalent;     /* parallel links, equal spines and equal cores may stand for each other */
+    uint64_t errors_max; /* a link with more symbol errors is degraded */
+    const struct myr_binding *binding; /* or NULL */
+};
+
+struct myr_verify {
+    struct myr_arena *arena;
+    const struct myr_design *design;
+    const struct myr_cabling *cabling;
+    struct myr_verify_options options;
+
+    uint32_t vertex_count;
+    uint32_t *plan, *found;          /* neighbour of each vertex; MYR_NONE: none */
+    uint8_t *state;                  /* enum myr_port_state, of the design's ports */
+    uint32_t *found_link;            /* of the cabling */
+    struct myr_cabling_end *foreign; /* vertices from design->port_count on */
+    uint32_t counts[MYR_STATE_COUNT];
+
+    struct myr_repair repair;     /* in the mode that was asked for */
+    struct myr_repair labelled;   /* every cable in its own two ports */
+    struct myr_repair equivalent; /* steps only when that mode was asked for */
+    uint32_t relabel_links;       /* of the plan, to make what is equivalent labelled right */
+    uint32_t relabel_devices;     /* devices whose names should be exchanged */
+    uint32_t relabel_moves;       /* what is left to move after both */
+
+    uint32_t pattern_count, identity_count, ambiguity_count;
+    struct myr_pattern *patterns;
+    struct myr_identity *identities;
+    struct myr_ambiguity *ambiguities;
+
+    /* Worth a line each, when not 0. */
+    uint32_t outside_links;   /* of other networks or other people's devices: not judged */
+    uint32_t one_sided_links; /* told by one end only */
+    uint32_t contradicted;    /* neighbours told by one end and denied by the other */
+    uint32_t name_conflicts;  /* devices whose GUID and name are bound to different ids */
+    uint32_t slow_found_gbps, slow_planned_gbps; /* the whole file is slower: not degraded */
+};
+
+/* Refuses lists in which a port has two cables. */
+MYR_MUST_USE int myr_verify(struct myr_verify *ret, struct myr_arena *arena,
+                            const struct myr_design *design, const struct myr_cabling *cabling,
+                            const struct myr_verify_options *options, struct myr_err *err);
+
+/* True when nothing is wrong, missing, extra or degraded. */
+bool myr_verify_clean(const struct myr_verify *verify);
+
+/* "leaf/p0-g1-r5 17/2"; far ends outside of the design as their source names them. */
+void myr_verify_port_name(const struct myr_verify *verify, uint32_t vertex, struct myr_buf *buf);
+/* One line for the crew. */
+void myr_verify_step_text(const struct myr_verify *verify, const struct myr_repair_step *step,
+                          struct myr_buf *buf);
+void myr_verify_write_json(const struct myr_verify *verify, struct myr_buf *buf);
+void myr_verify_write_summary(const struct myr_verify *verify, struct myr_buf *buf);

@@ -1,0 +1,110 @@
+#include <stdio.h>
+
+#include "cli.h"
+#include "myriad/site.h"
+
+enum { NET_ALL = MYR_NET_COUNT };
+
+static const char *const net_choices[] = {"compute", "storage", "service", "oob", "all"};
+
+static struct {
+    uint32_t from, format, net;
+    bool equivalent, partial;
+    uint64_t errors_max;
+    const char *binding;
+    struct myr_option_list speeds;
+} options = {.from = MYR_IMPORT_AUTO, .format = MYR_FORMAT_TABLE};
+
+const struct myr_command *cli_verify_command(void)
+{
+    static const struct myr_option rows[] = {
+        {.name = "from",
+         .type = MYR_OPTION_CHOICE,
+         .value = "FORMAT",
+         .help = "what the files are; auto looks at how they begin",
+         .target = &options.from,
+         .choices = myr_import_names,
+         .choice_count = MYR_IMPORT_FORMAT_COUNT},
+        {.name = "output",
+         .letter = 'o',
+         .type = MYR_OPTION_CHOICE,
+         .value = "FORMAT",
+         .help = "how to print the result",
+         .target = &options.format,
+         .choices = myr_format_names,
+         .choice_count = MYR_FORMAT_COUNT},
+        {.name = "net",
+         .type = MYR_OPTION_CHOICE,
+         .value = "NETWORK",
+         .help = "the network that is judged",
+         .target = &options.net,
+         .choices = net_choices,
+         .choice_count = MYR_ARRAY_COUNT(net_choices)},
+    };
+    static const struct myr_command command = {
+        .name = "verify",
+        .operands = "DESIGN FILE...",
+        .summary = "compare the built fabric with the design and list the fewest repairs",
+        .example = "myriad verify design.myr --from ibnetdiscover fabric.txt",
+        .options = rows,
+        .option_count = MYR_ARRAY_COUNT(rows),
+        .operand_min = 2,
+        .operand_max = MYR_OPERANDS_MAX,
+    };
+    return &command;
+}
+
+static int import_files(struct myr_cabling *cabling, const struct myr_operands *operands,
+                        struct myr_err *err)
+{
+    struct myr_import import;
+    myr_import_init(&import, cabling);
+    import.partial = options.partial;
+    int r = MYR_OK;
+    for (uint32_t i = 1; r == MYR_OK && i < operands->count; i++) {
+        r = myr_import_file(&import, (enum myr_import_format)options.from, operands->items[i], err);
+    }
+    myr_import_done(&import);
+    return r;
+}
+
+static void print_result(const struct myr_verify *verify, struct myr_buf *buf)
+{
+    if (options.format == MYR_FORMAT_JSON) {
+        myr_verify_write_json(verify, buf);
+    } else {
+        myr_verify_write_summary(verify, buf);
+    }
+}
+
+int cli_verify(const struct myr_operands *operands)
+{
+    struct myr_arena arena;
+    struct myr_design design = {0};
+    struct myr_cabling cabling;
+    struct myr_verify verify;
+    struct myr_err err = {0};
+    struct myr_buf buf = {0};
+    myr_arena_init(&arena);
+    myr_cabling_init(&cabling, &arena);
+    struct myr_verify_options wanted = {.nets = options.net == NET_ALL ? (1U << MYR_NET_COUNT) - 1
+                                                                       : 1U << options.net,
+                                        .equivalent = options.equivalent,
+                                        .errors_max = options.errors_max};
+    int r = myr_design_open(&design, operands->items[0], &err);
+    r = r < 0 ? r : import_files(&cabling, operands, &err);
+    r = r < 0 ? r : myr_verify(&verify, &arena, &design, &cabling, &wanted, &err);
+    int code = CLI_DONE;
+    if (r < 0) {
+        code = cli_error(&err);
+    } else {
+        print_result(&verify, &buf);
+        code = cli_print(&buf);
+        code = code == CLI_DONE && !myr_verify_clean(&verify) ? CLI_NO : code;
+    }
+    myr_buf_done(&buf);
+    myr_cabling_done(&cabling);
+    myr_design_close(&design);
+    myr_arena_done(&arena);
+    return code;
+}

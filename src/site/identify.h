@@ -1,0 +1,45 @@
+/*
+ * identify: which part of the design a found device is.
+ *
+ * A found device is a whole device of the design or, in InfiniBand's view, one port of a host. It
+ * is told by its GUID when that is bound, else by its name; names are taken as the design writes
+ * them, with a domain behind, in the form of managed switches ("MF0;name:model/U1"), or as bound.
+ * What names leave open is found by structure (identify_structure.c).
+ */
+#pragma once
+
+#include "myriad/site/verify.h"
+
+/* Consecutive ports of the design; count 0: not known. */
+struct identity {
+    uint32_t first, count;
+};
+
+struct identify {
+    struct myr_arena *arena;
+    const struct myr_design *design;
+    const struct myr_binding *binding; /* or NULL */
+    const struct myr_cabling *cabling;
+    struct myr_strmap *type_ports; /* by type of device: port name to index */
+    struct identity *devices;      /* of the cabling */
+    uint32_t name_conflicts;
+};
+
+void identify_init(struct identify *identify, struct myr_arena *arena,
+                   const struct myr_design *design, const struct myr_cabling *cabling,
+                   const struct myr_binding *binding);
+void identify_done(struct identify *identify);
+
+/* Fills 'devices' from GUIDs and names. Two devices that claim one place get none. */
+void identify_by_name(struct identify *identify);
+
+/* The design port that an end means; MYR_NONE when its device or its port is not known. */
+uint32_t identify_port(const struct identify *identify, struct myr_cabling_end end);
+/* The same, with another idea of what the device is. */
+uint32_t identify_port_as(const struct identify *identify, struct identity as, struct myr_str port);
+
+static inline struct identity identity_of_device(const struct myr_design *design, uint32_t device)
+{
+    uint32_t first = design->first_port[device];
+    return (struct identity){first, design->first_port[device + 1] - first};
+}
