@@ -101,6 +101,7 @@ static void check_distances(struct plan *plan, struct net_plan *net)
 
 struct multiplicity {
     uint32_t least, most;
+    uint32_t spread; /* most at one switch: leaves with more hosts may have more uplinks */
 };
 
 /* Links between neighbours on two tiers: equal everywhere in a regular fabric. */
@@ -108,9 +109,10 @@ static struct multiplicity count_pairs(const struct plan *plan, uint32_t first, 
                                        enum myr_port_role role, uint32_t *scratch)
 {
     const struct myr_design *design = &plan->design;
-    struct multiplicity found = {MYR_NONE, 0};
+    struct multiplicity found = {MYR_NONE, 0, 0};
     for (uint32_t device = first; device < first + count; device++) {
         uint32_t begin = design->first_port[device], end = design->first_port[device + 1];
+        uint32_t least = MYR_NONE, most = 0;
         for (uint32_t pass = 0; pass < 2; pass++) {
             for (uint32_t p = begin; p < end; p++) {
                 uint32_t other = peer_device(design, p);
@@ -121,12 +123,15 @@ static struct multiplicity count_pairs(const struct plan *plan, uint32_t first, 
                     scratch[other]++;
                 } else if (scratch[other]) {
                     uint32_t links = scratch[other];
-                    found.least = links < found.least ? links : found.least;
-                    found.most = links > found.most ? links : found.most;
+                    least = links < least ? links : least;
+                    most = links > most ? links : most;
                     scratch[other] = 0;
                 }
             }
         }
+        found.least = least < found.least ? least : found.least;
+        found.most = most > found.most ? most : found.most;
+        found.spread = most && most - least > found.spread ? most - least : found.spread;
     }
     return found;
 }
@@ -145,8 +150,8 @@ static void check_multiplicity(struct plan *plan, const struct net_plan *net, ui
     plan_finding(plan, expected ? MYR_SEVERITY_INFO : MYR_SEVERITY_WARNING, "uneven-links",
                  myr_net_names[net->id], "fill: regular makes every pair equal",
                  "%s: %u to %u links between a pair", between, found.least, found.most);
-    if (found.most - found.least > 1 && expected) {
-        structure(plan, net, "spread of links between pairs", found.most - found.least, 1);
+    if (found.spread > 1 && expected) {
+        structure(plan, net, "spread of a switch's links over its pairs", found.spread, 1);
     }
 }
 

@@ -26,6 +26,12 @@ static bool has_rail_groups(const struct net_plan *net)
     return net->out.topology == MYR_TOPOLOGY_RAIL;
 }
 
+/* Dense without rails: hosts are spread evenly over the leaves, in whole connectors. */
+static bool spreads_hosts(const struct net_plan *net)
+{
+    return net->out.topology == MYR_TOPOLOGY_CLOS && net->out.fill == MYR_FILL_DENSE;
+}
+
 static bool cages_suffice(const struct myr_part_switch *sw, uint32_t down, uint32_t down_gbps,
                           uint32_t up, uint32_t up_gbps)
 {
@@ -87,6 +93,9 @@ static int split_leaf(struct net_plan *net, struct myr_err *err)
                : spec->leaf_down ? spec->leaf_down
                                  : down;
     }
+    if (spreads_hosts(net)) {
+        down = down / net->splitter_legs * net->splitter_legs;
+    }
     if (down == 0 || (up == 0 && net->out.tiers > 1) ||
         !cages_suffice(sw, down, host, up, fabric)) {
         return cannot_split(net, err);
@@ -120,11 +129,9 @@ static void count_leaves(struct net_plan *net)
 /* Connectors on the leaves: what a splitter hangs on counts once. */
 uint32_t plan_leaf_hosts(const struct net_plan *net, uint32_t leaf)
 {
-    if (net->out.topology == MYR_TOPOLOGY_RAIL || net->out.topology == MYR_TOPOLOGY_RAIL_ONLY ||
-        net->out.fill != MYR_FILL_DENSE) {
+    if (!spreads_hosts(net)) {
         return net->out.leaf_down; /* filled in order; the last ones may stay free */
     }
-    /* Dense: spread evenly, in whole connectors. */
     uint32_t connectors = ceil_div(net->endpoints, net->splitter_legs);
     uint32_t share = connectors / net->unit_leaves + (leaf < connectors % net->unit_leaves);
     return share * net->splitter_legs;
@@ -132,8 +139,7 @@ uint32_t plan_leaf_hosts(const struct net_plan *net, uint32_t leaf)
 
 uint32_t plan_leaf_uplinks(const struct net_plan *net, uint32_t leaf)
 {
-    if (net->out.fill != MYR_FILL_DENSE || net->out.tiers != 2 || has_rail_groups(net) ||
-        net->out.topology == MYR_TOPOLOGY_RAIL_ONLY) {
+    if (!spreads_hosts(net) || net->out.tiers != 2) {
         return net->out.leaf_up;
     }
     double down_gbps = (double)plan_leaf_hosts(net, leaf) * net->out.host_gbps;

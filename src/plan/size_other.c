@@ -93,8 +93,14 @@ static int size_dragonfly_plus(struct plan *plan, struct net_plan *net, struct m
     uint32_t half = net->spec->group_switches ? net->spec->group_switches : radix / 2;
     uint32_t hosts = net->spec->hosts_per_switch ? net->spec->hosts_per_switch : half;
     uint32_t global = net->spec->global_ports ? net->spec->global_ports : half;
+    uint32_t spine_radix = myr_switch_radix(net->spine_sw, out->fabric_gbps);
+    if (spine_radix == 0) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "'%s' has no ports of %u Gb/s: a dragonfly+ has one speed",
+                             part_at(plan, net->spine_part)->id, out->fabric_gbps);
+    }
     int r = need_ports(net, (uint64_t)hosts + half, radix, "dragonfly+", err);
-    r = r < 0 ? r : need_ports(net, (uint64_t)global + half, radix, "dragonfly+", err);
+    r = r < 0 ? r : need_ports(net, (uint64_t)global + half, spine_radix, "dragonfly+", err);
     r = r < 0 ? r : size_groups(net, half * hosts, half * global, err);
     if (r < 0) {
         return r;

@@ -65,8 +65,7 @@ static struct layer_wiring start_layer(struct plan *plan, const struct net_plan 
 static uint32_t first_endpoint(const struct net_plan *net, uint32_t leaf)
 {
     bool spread = net->out.fill == MYR_FILL_DENSE && net->out.tiers >= 2 &&
-                  (net->out.topology == MYR_TOPOLOGY_CLOS ||
-                   net->out.topology == MYR_TOPOLOGY_MIDDLE_OF_RACK);
+                  net->out.topology == MYR_TOPOLOGY_CLOS;
     if (!spread) {
         return leaf * net->out.leaf_down;
     }
