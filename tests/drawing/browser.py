@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Opens drawings in headless Chromium, light and dark, and measures what was laid out: every text
+inside the page, hardly a text on another, and a ground that follows the colour scheme."""
+import html
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import specs
+
+SKIPPED = 77
+NAMES = ["h100-64", "h100-10k", "twin-planar", "rail-only", "dragonfly", "torus-3"]
+
+# Written into the page beside the drawing; leaves its findings as text in the document.
+PROBE = """
+<pre id="found"></pre><script>
+const found = {texts: 0, outside: [], overlaps: []};
+const svg = document.querySelector("svg");
+const page = svg.getBoundingClientRect();
+const boxes = [];
+for (const text of svg.querySelectorAll("text")) {
+  const box = text.getBoundingClientRect();
+  if (!text.textContent.trim()) continue;
+  found.texts++;
+  boxes.push([box, text.textContent]);
+  if (box.left < page.left || box.right > page.right || box.top < page.top ||
+      box.bottom > page.bottom) found.outside.push(text.textContent);
+}
+for (let i = 0; i < boxes.length; i++) for (let k = i + 1; k < boxes.length; k++) {
+  const [a, one] = boxes[i], [b, other] = boxes[k];
+  const width = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+  // Boxes are as high as the font, letters are not: rows may touch.
+  const height = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) - 5;
+  const smaller = Math.min(a.width * a.height, b.width * b.height);
+  if (width > 0 && height > 0 && width * height > 0.15 * smaller)
+    found.overlaps.push(one + " / " + other);
+}
+found.ground = getComputedStyle(svg.querySelector(".page")).fill;
+document.getElementById("found").textContent = JSON.stringify(found);
+</script>"""
+
+
+def look(chromium, drawing, dark):
+    with tempfile.TemporaryDirectory() as folder:
+        page = pathlib.Path(folder) / "page.html"
+        page.write_text("<!DOCTYPE html><meta charset=utf-8><body style='margin:0'>" +
+                        drawing.decode() + PROBE, encoding="utf-8")
+        command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+                   "--disable-background-networking", "--disable-component-update",
+                   "--disable-sync", f"--user-data-dir={folder}/profile",
+                   f"--blink-settings=preferredColorScheme={0 if dark else 1}",
+                   "--window-size=1400,1200", "--dump-dom", page.as_uri()]
+        done = subprocess.run(command, capture_output=True, timeout=120, check=False)
+    match = re.search(r'<pre id="found">(.*?)</pre>', done.stdout.decode(), re.S)
+    if not match or not match.group(1):
+        raise SystemExit(f"Chromium gave no findings: {done.stderr.decode()[-500:]}")
+    return json.loads(html.unescape(match.group(1)))
+
+
+def main():
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if not chromium:
+        print("skipped: Chromium is not installed")
+        return SKIPPED
+    failed = 0
+    for name in NAMES:
+        with tempfile.TemporaryDirectory() as folder:
+            drawing = specs.plan(sys.argv[1], name, folder)
+        light = look(chromium, drawing, dark=False)
+        problems = [f"'{text}' is cut off" for text in light["outside"]]
+        problems += [f"{pair} overlap" for pair in light["overlaps"]]
+        if light["texts"] < 40:
+            problems.append(f"only {light['texts']} texts")
+        if name == NAMES[0]:
+            dark = look(chromium, drawing, dark=True)
+            if (light["ground"], dark["ground"]) != ("rgb(255, 255, 255)", "rgb(13, 17, 23)"):
+                problems.append(f"grounds are {light['ground']} and {dark['ground']}")
+        for problem in problems[:8]:
+            print(f"FAIL {name}: {problem}")
+        failed += bool(problems)
+    print(f"{len(NAMES)} drawings in the browser, {failed} with faults")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
