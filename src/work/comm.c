@@ -329,6 +329,7 @@ uint64_t myr_comm_wire_bytes(const struct myr_comm *row)
     case MYR_ALL_TO_ALL:
         return divide_up((myr_u128)row->bytes * (n - 1), n);
     case MYR_SEND_RECEIVE:
+    case MYR_BROADCAST:
         break;
     }
     return row->bytes;
@@ -348,7 +349,7 @@ const char *myr_comm_kind_name(enum myr_comm_kind kind)
 const char *myr_collective_name(enum myr_collective collective)
 {
     static const char *const names[] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all",
-                                        "send-receive"};
+                                        "send-receive", "broadcast"};
     MYR_ASSERT((size_t)collective < MYR_ARRAY_COUNT(names));
     return names[collective];
 }

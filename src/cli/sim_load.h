@@ -1,0 +1,18 @@
+/* --workload: words into tasks. */
+#pragma once
+
+#include "myriad/sim.h"
+
+struct sim_load {
+    uint32_t first_flow, flow_count; /* single flows: their tasks are consecutive */
+    bool collective;
+    enum myr_collective kind;
+    uint32_t ranks;
+    uint64_t bytes;
+    uint32_t end; /* last task, or MYR_NONE */
+};
+
+/* See the details of `myriad sim --help` for the grammar. */
+MYR_MUST_USE int sim_load_parse(struct myr_sim *sim, const struct myr_graph *graph,
+                                const char *text, uint64_t seed, struct sim_load *ret,
+                                struct myr_err *err);

@@ -1,0 +1,239 @@
+#include <stdlib.h>
+
+#include "sim_internal.h"
+
+/*
+ * Patterns to channels. Messages inside a scale-up domain use the GPUs' own channels. The others
+ * go through the NIC beside the GPU, over all planes at once; where rails are not joined (rail
+ * only) they first change to the GPU of the right rail inside the domain. With spraying, all
+ * uplinks of a leaf (and of a pod) are one pool: that is what spraying evenly over them means.
+ */
+
+struct router {
+    struct myr_sim *sim;
+    struct myr_flows flows;
+    MYR_VEC(uint32_t) flow_pattern; /* by flow */
+    uint32_t *weight;               /* by channel, of the pattern at hand */
+    MYR_VEC(uint32_t) used;
+};
+
+static void add_use(struct router *router, uint32_t channel, uint32_t weight)
+{
+    if (router->weight[channel] == 0) {
+        myr_vec_push(&router->used, channel);
+    }
+    router->weight[channel] += weight;
+}
+
+static uint32_t domain_of(const struct myr_sim *sim, uint32_t gpu)
+{
+    uint32_t size = sim->graph->design->head->scale_up_gpus;
+    return gpu / (size ? size : 1);
+}
+
+static bool joined(const struct myr_sim *sim, uint32_t from_port, uint32_t to_port)
+{
+    const struct myr_graph *graph = sim->graph;
+    uint32_t a = myr_graph_host_switch(graph, from_port);
+    uint32_t b = myr_graph_host_switch(graph, to_port);
+    return !graph->clos ||
+           (a != MYR_NONE && b != MYR_NONE &&
+            myr_graph_leaf_spot(graph, a).unit == myr_graph_leaf_spot(graph, b).unit);
+}
+
+/* The GPU whose NIC carries the message out: the sender, or its neighbour on the right rail. */
+static uint32_t sending_gpu(const struct myr_sim *sim, struct myr_message message)
+{
+    uint32_t per_node = sim->graph->design->head->gpus_per_node;
+    if (joined(sim, myr_flow_port(sim->graph, message.from),
+               myr_flow_port(sim->graph, message.to))) {
+        return message.from;
+    }
+    return message.from / per_node * per_node + message.to % per_node;
+}
+
+static int add_flows(struct router *router, uint32_t pattern_id, struct myr_message message,
+                     struct myr_err *err)
+{
+    const struct myr_sim *sim = router->sim;
+    uint32_t planes = sim->graph->net->planes;
+    uint32_t gpu = sending_gpu(sim, message);
+    uint32_t from = myr_flow_port(sim->graph, gpu), to = myr_flow_port(sim->graph, message.to);
+    if (from == MYR_NONE || to == MYR_NONE || !joined(sim, from, to)) {
+        return myr_err_set(err, MYR_EINVAL, "no path from GPU %u to GPU %u", message.from,
+                           message.to);
+    }
+    for (uint32_t plane = 0; plane < planes; plane++) {
+        uint64_t key = ((uint64_t)from + plane) << 32 | to;
+        struct myr_flow flow = {.from_port = from + plane,
+                                .to_port = to + plane,
+                                .share = 1000 / planes,
+                                .source = (uint16_t)(0xC000 | (myr_hash_u64(key) & 0x3FFF))};
+        myr_vec_push(&router->flows.items, flow);
+        myr_vec_push(&router->flow_pattern, pattern_id);
+    }
+    return MYR_OK;
+}
+
+static int collect(struct router *router, uint32_t first, struct myr_err *err)
+{
+    struct myr_sim *sim = router->sim;
+    int r = MYR_OK;
+    for (uint32_t id = first; r == MYR_OK && id < sim->patterns.count; id++) {
+        struct sim_pattern *pattern = &sim->patterns.items[id];
+        for (uint32_t m = 0; r == MYR_OK && m < pattern->message_count; m++) {
+            struct myr_message message = sim->messages.items[pattern->first_message + m];
+            if (domain_of(sim, message.from) != domain_of(sim, message.to)) {
+                r = add_flows(router, id, message, err);
+                pattern->network_flows++;
+            }
+        }
+    }
+    return r;
+}
+
+static myr_ps path_latency(const struct myr_sim *sim, const uint32_t *channels, uint32_t count)
+{
+    const struct myr_design *design = sim->graph->design;
+    myr_ps total = (myr_ps)(count > 0 ? count - 1 : 0) * sim->options.switch_ps;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t cable = design->link_cable[channels[i] / 2];
+        myr_ps own = (myr_ps)design->cabletypes[design->cable_type[cable]].length_mm * 5;
+        total += sim->options.link_ps < 0 ? own : sim->options.link_ps;
+    }
+    return total;
+}
+
+static void raise_latency(struct sim_pattern *pattern, myr_ps latency)
+{
+    pattern->latency = latency > pattern->latency ? latency : pattern->latency;
+}
+
+/* Inside the scale-up domain, and the hop to another rail's GPU. */
+static void local_uses(struct router *router, struct sim_pattern *pattern)
+{
+    struct myr_sim *sim = router->sim;
+    for (uint32_t m = 0; m < pattern->message_count; m++) {
+        struct myr_message message = sim->messages.items[pattern->first_message + m];
+        bool inside = domain_of(sim, message.from) == domain_of(sim, message.to);
+        uint32_t to = inside ? message.to : sending_gpu(sim, message);
+        if (message.from != to) {
+            add_use(router, sim_scale_up_out(sim, message.from), 1000);
+            add_use(router, sim_scale_up_in(sim, to), 1000);
+            raise_latency(pattern, sim->options.scale_up_ps);
+        }
+    }
+}
+
+static void sprayed_uses(struct router *router, struct sim_pattern *pattern,
+                         const struct myr_flow *flow)
+{
+    struct myr_sim *sim = router->sim;
+    const struct myr_graph *graph = sim->graph;
+    uint32_t channels[] = {graph->design->port_link[flow->from_port] * 2,
+                           graph->design->port_link[flow->to_port] * 2 + 1};
+    uint32_t a = myr_graph_host_switch(graph, flow->from_port);
+    uint32_t b = myr_graph_host_switch(graph, flow->to_port);
+    struct myr_path path;
+    add_use(router, channels[0], flow->share);
+    add_use(router, channels[1], flow->share);
+    if (a != b) {
+        struct myr_spot from = myr_graph_leaf_spot(graph, a), to = myr_graph_leaf_spot(graph, b);
+        add_use(router, sim_pool(sim, false, a - graph->net->first_leaf, false), flow->share);
+        add_use(router, sim_pool(sim, false, b - graph->net->first_leaf, true), flow->share);
+        if (from.pod != to.pod) {
+            uint32_t pods = graph->net->pods;
+            add_use(router, sim_pool(sim, true, from.unit * pods + from.pod, false), flow->share);
+            add_use(router, sim_pool(sim, true, to.unit * pods + to.pod, true), flow->share);
+        }
+    }
+    if (myr_path_by_value(graph, flow->from_port, flow->to_port, 0, &path)) {
+        raise_latency(pattern, path_latency(sim, path.channels, path.count));
+    }
+}
+
+static void flush_uses(struct router *router, struct sim_pattern *pattern)
+{
+    struct myr_sim *sim = router->sim;
+    pattern->first_use = (uint32_t)sim->uses.count;
+    pattern->use_count = (uint32_t)router->used.count;
+    pattern->spare_nodes = MYR_NONE;
+    for (size_t i = 0; i < router->used.count; i++) {
+        uint32_t channel = router->used.items[i];
+        struct sim_use use = {channel, router->weight[channel]};
+        myr_vec_push(&sim->uses, use);
+        router->weight[channel] = 0;
+    }
+    router->used.count = 0;
+}
+
+/* Flows and routes come in the order of the patterns: one pass over all. */
+static void make_uses(struct router *router, uint32_t first, const struct myr_routes *routes)
+{
+    struct myr_sim *sim = router->sim;
+    size_t flow = 0, route = 0;
+    for (uint32_t id = first; id < sim->patterns.count; id++) {
+        struct sim_pattern *pattern = &sim->patterns.items[id];
+        pattern->latency = 0;
+        local_uses(router, pattern);
+        myr_ps before = pattern->latency;
+        for (; flow < router->flow_pattern.count && router->flow_pattern.items[flow] == id;
+             flow++) {
+            if (routes->sprayed) {
+                sprayed_uses(router, pattern, &router->flows.items.items[flow]);
+            }
+            while (route < routes->flow.count && routes->flow.items[route] == flow) {
+                uint32_t start = routes->start.items[route];
+                uint32_t count = routes->start.items[route + 1] - start;
+                const uint32_t *channels = &routes->channels.items[start];
+                for (uint32_t i = 0; i < count; i++) {
+                    add_use(router, channels[i], routes->weight.items[route]);
+                }
+                raise_latency(pattern, before + path_latency(sim, channels, count));
+                route++;
+            }
+        }
+        flush_uses(router, pattern);
+    }
+}
+
+static int check_routes(const struct myr_sim *sim, const struct myr_routes *routes,
+                        struct myr_err *err)
+{
+    if (routes->unroutable == 0) {
+        return MYR_OK;
+    }
+    return myr_err_set(err, MYR_ESTALLED, "%u flows have no path on the %s network",
+                       routes->unroutable, myr_net_names[sim->graph->net_id]);
+}
+
+int sim_route_patterns(struct myr_sim *sim, uint32_t first, struct myr_err *err)
+{
+    struct router router = {.sim = sim};
+    struct myr_routes routes = {0};
+    struct myr_balance_options balance = sim->options.balance;
+    /* Pools stand for even spraying only in a regular fabric; elsewhere the nearest thing. */
+    if (balance.policy == MYR_POLICY_SPRAY && !sim->graph->regular) {
+        balance.policy = MYR_POLICY_FLOWLET;
+    }
+    router.weight = myr_xcalloc(sim->channel_count, sizeof(uint32_t));
+    int r = collect(&router, first, err);
+    if (r == MYR_OK && balance.policy == MYR_POLICY_SPRAY) {
+        routes.sprayed = true;
+    } else if (r == MYR_OK) {
+        uint64_t *load = myr_xcalloc(sim->link_channels, sizeof(*load));
+        r = myr_balance(sim->graph, &balance, router.flows.items.items, router.flows.items.count,
+                        &routes, load, err);
+        free(load);
+    }
+    r = r < 0 ? r : check_routes(sim, &routes, err);
+    if (r == MYR_OK) {
+        make_uses(&router, first, &routes);
+    }
+    free(router.weight);
+    myr_vec_done(&router.used);
+    myr_vec_done(&router.flow_pattern);
+    myr_flows_done(&router.flows);
+    myr_routes_done(&routes);
+    return r;
+}

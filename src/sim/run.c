@@ -1,0 +1,322 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sim_internal.h"
+
+/* The event loop: everything that happens at one moment is taken together, then solved once. */
+
+static struct sim_event unpack_event(uint64_t value)
+{
+    return (struct sim_event){.kind = (uint8_t)(value >> 62),
+                              .a = (uint32_t)value,
+                              .version = (uint32_t)(value >> 32) & SIM_VERSION_MASK};
+}
+
+static void list_edges(struct myr_sim *sim)
+{
+    size_t tasks = sim->tasks.count;
+    uint32_t *start = myr_xcalloc(tasks + 2, sizeof(*start));
+    struct sim_edge *sorted = myr_xcalloc(sim->edges.count, sizeof(*sorted));
+    for (size_t i = 0; i < sim->edges.count; i++) {
+        start[sim->edges.items[i].before + 2]++;
+        sim->tasks.items[sim->edges.items[i].task].waits_for++;
+    }
+    for (size_t i = 2; i < tasks + 2; i++) {
+        start[i] += start[i - 1];
+    }
+    for (size_t i = 0; i < sim->edges.count; i++) {
+        sorted[start[sim->edges.items[i].before + 1]++] = sim->edges.items[i];
+    }
+    if (sim->edges.count) {
+        memcpy(sim->edges.items, sorted, sim->edges.count * sizeof(*sorted));
+    }
+    free(sorted);
+    sim->edge_start = start;
+}
+
+static void start_task(struct myr_sim *sim, uint32_t id)
+{
+    struct sim_task *task = &sim->tasks.items[id];
+    struct sim_event event = {SIM_EVENT_TASK, id, ++task->version};
+    myr_ps wait = task->duration;
+    if (task->kind == SIM_TRANSFER) {
+        wait = sim->patterns.items[task->pattern].latency * task->latency_rounds;
+    }
+    task->start = sim->now;
+    task->state = SIM_LATENCY;
+    sim_push_event(sim, sim->now + wait, event);
+}
+
+static uint64_t mix_hash(uint64_t hash, uint64_t value)
+{
+    return myr_hash_u64(hash ^ myr_hash_u64(value + UINT64_C(0x9E3779B97F4A7C15)));
+}
+
+static void end_task(struct myr_sim *sim, uint32_t id)
+{
+    struct sim_task *task = &sim->tasks.items[id];
+    task->state = SIM_DONE;
+    task->end = sim->now;
+    sim->result.blocked--;
+    /* Each task mixes its own number in, so the order of equal times does not matter. */
+    sim->result.hash += mix_hash((uint64_t)task->end, id);
+    for (uint32_t e = sim->edge_start[id]; e < sim->edge_start[id + 1]; e++) {
+        uint32_t next = sim->edges.items[e].task;
+        if (--sim->tasks.items[next].waits_for == 0) {
+            start_task(sim, next);
+        }
+    }
+}
+
+/* Whoever was held back where this transfer went may now go faster. */
+static void seed_neighbours(struct myr_sim *sim, const struct sim_task *task)
+{
+    const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
+    for (uint32_t u = 0; u < pattern->use_count; u++) {
+        uint32_t id = sim->uses.items[pattern->first_use + u].channel;
+        for (uint32_t n = sim->channels[id].first; n != MYR_NONE; n = sim->nodes.items[n].next) {
+            uint32_t other = sim->nodes.items[n].task;
+            if (sim->tasks.items[other].bottleneck == id) {
+                myr_vec_push(&sim->seeds, other);
+            }
+        }
+    }
+}
+
+static void end_transfer(struct myr_sim *sim, uint32_t id)
+{
+    struct sim_task *task = &sim->tasks.items[id];
+    const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
+    sim_detach(sim, id);
+    seed_neighbours(sim, task);
+    for (uint32_t u = 0; u < pattern->use_count; u++) {
+        const struct sim_use *use = &sim->uses.items[pattern->first_use + u];
+        sim->channels[use->channel].bytes +=
+            (uint64_t)((unsigned __int128)task->bits * use->weight / 8000);
+    }
+    sim->result.transfers++;
+    sim->result.flows += pattern->message_count;
+    end_task(sim, id);
+}
+
+static void task_event(struct myr_sim *sim, uint32_t id, uint32_t version)
+{
+    struct sim_task *task = &sim->tasks.items[id];
+    if ((task->version & SIM_VERSION_MASK) != version || task->state == SIM_DONE) {
+        return; /* its rate has changed since */
+    }
+    if (task->state == SIM_MOVING) {
+        sim_update(sim, id);
+        MYR_ASSERT(task->bits_left == 0);
+        end_transfer(sim, id);
+        return;
+    }
+    bool moves = task->kind == SIM_TRANSFER && task->bits > 0 &&
+                 sim->patterns.items[task->pattern].use_count > 0;
+    if (!moves) {
+        end_task(sim, id);
+        return;
+    }
+    task->state = SIM_MOVING;
+    task->bits_left = task->bits;
+    task->rate = 0;
+    task->updated = sim->now;
+    sim_attach(sim, id);
+    myr_vec_push(&sim->seeds, id);
+}
+
+static void seed_channel(struct myr_sim *sim, uint32_t channel)
+{
+    for (uint32_t n = sim->channels[channel].first; n != MYR_NONE; n = sim->nodes.items[n].next) {
+        myr_vec_push(&sim->seeds, sim->nodes.items[n].task);
+    }
+}
+
+static void change_link(struct myr_sim *sim, uint32_t link, uint32_t permille)
+{
+    for (uint32_t way = 0; way < 2; way++) {
+        struct sim_channel *channel = &sim->channels[link * 2 + way];
+        channel->capacity = channel->full_capacity / 1000 * permille;
+        seed_channel(sim, link * 2 + way);
+    }
+}
+
+/* Calls change_link, or marks the graph, for the fault's link or every link of its device. */
+static void each_link(struct myr_sim *sim, const struct myr_sim_fault *fault, bool mark_graph)
+{
+    const struct myr_design *design = sim->graph->design;
+    uint32_t permille = fault->kind == MYR_FAULT_DOWN      ? 0
+                        : fault->kind == MYR_FAULT_DEGRADE ? fault->capacity_permille
+                                                           : 1000;
+    uint32_t first = 0, end = 1;
+    if (fault->link == MYR_NONE) {
+        first = design->first_port[fault->device];
+        end = design->first_port[fault->device + 1];
+    }
+    for (uint32_t p = first; p < end; p++) {
+        uint32_t link = fault->link == MYR_NONE ? design->port_link[p] : fault->link;
+        if (link == MYR_NONE) {
+            continue;
+        }
+        if (mark_graph) {
+            myr_graph_set_link(sim->graph, link, fault->kind == MYR_FAULT_DOWN);
+        } else {
+            change_link(sim, link, permille);
+        }
+    }
+}
+
+static bool pattern_hit(const struct myr_sim *sim, const struct sim_pattern *pattern)
+{
+    for (uint32_t u = 0; u < pattern->use_count; u++) {
+        uint32_t channel = sim->uses.items[pattern->first_use + u].channel;
+        if (channel < sim->link_channels && myr_graph_link_dead(sim->graph, channel / 2)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Routes a pattern again by appending a copy of it, and moves its transfers over. */
+static int reroute_pattern(struct myr_sim *sim, uint32_t id, struct myr_err *err)
+{
+    struct sim_pattern copy = sim->patterns.items[id];
+    copy.network_flows = 0;
+    myr_vec_push(&sim->patterns, copy);
+    uint32_t fresh = (uint32_t)sim->patterns.count - 1;
+    int r = sim_route_patterns(sim, fresh, err);
+    for (uint32_t t = 0; r == MYR_OK && t < sim->tasks.count; t++) {
+        struct sim_task *task = &sim->tasks.items[t];
+        if (task->kind == SIM_TRANSFER && task->pattern == id && task->state == SIM_MOVING) {
+            sim_update(sim, t);
+            sim_detach(sim, t);
+            seed_neighbours(sim, task);
+        }
+    }
+    if (r == MYR_OK) {
+        sim->patterns.items[id] = sim->patterns.items[fresh];
+        for (uint32_t t = 0; t < sim->tasks.count; t++) {
+            struct sim_task *task = &sim->tasks.items[t];
+            if (task->kind == SIM_TRANSFER && task->pattern == id && task->state == SIM_MOVING) {
+                sim_attach(sim, t);
+                myr_vec_push(&sim->seeds, t);
+            }
+        }
+    }
+    sim->patterns.count = fresh;
+    return r;
+}
+
+static int reroute(struct myr_sim *sim, const struct myr_sim_fault *fault, struct myr_err *err)
+{
+    int r = MYR_OK;
+    each_link(sim, fault, true);
+    uint32_t count = (uint32_t)sim->patterns.count;
+    for (uint32_t id = 0; r == MYR_OK && id < count; id++) {
+        if (fault->kind == MYR_FAULT_UP || pattern_hit(sim, &sim->patterns.items[id])) {
+            r = reroute_pattern(sim, id, err);
+        }
+    }
+    return r;
+}
+
+static int take_event(struct myr_sim *sim, struct sim_event event, struct myr_err *err)
+{
+    const struct myr_sim_fault *fault;
+    switch (event.kind) {
+    case SIM_EVENT_FAULT:
+        fault = &sim->faults.items[event.a];
+        each_link(sim, fault, false);
+        if (fault->kind != MYR_FAULT_DEGRADE) {
+            struct sim_event later = {SIM_EVENT_REROUTE, event.a, 0};
+            sim_push_event(sim, sim->now + fault->reroute, later);
+        }
+        return MYR_OK;
+    case SIM_EVENT_REROUTE:
+        return reroute(sim, &sim->faults.items[event.a], err);
+    default:
+        task_event(sim, event.a, event.version);
+        return MYR_OK;
+    }
+}
+
+static int stalled(const struct myr_sim *sim, struct myr_err *err)
+{
+    uint32_t standing = 0, first = MYR_NONE;
+    for (uint32_t t = 0; t < sim->tasks.count; t++) {
+        if (sim->tasks.items[t].state == SIM_MOVING) {
+            standing++;
+            first = first == MYR_NONE ? t : first;
+        }
+    }
+    if (first == MYR_NONE) {
+        return myr_err_set(err, MYR_ESTALLED,
+                           "nothing can progress at %.3f us: %u tasks wait for each other",
+                           (double)sim->now / (double)MYR_PS_PER_US, sim->result.blocked);
+    }
+    uint32_t channel = sim->tasks.items[first].bottleneck;
+    char where[64] = "a channel inside a server";
+    if (channel != MYR_NONE && channel < sim->link_channels) {
+        snprintf(where, sizeof(where), "link/%08u", channel / 2);
+    }
+    return myr_err_set(err, MYR_ESTALLED,
+                       "nothing can progress at %.3f us: %u transfers stand still, the first (task "
+                       "%u) at %s; %u tasks wait",
+                       (double)sim->now / (double)MYR_PS_PER_US, standing, first, where,
+                       sim->result.blocked);
+}
+
+static void start_all(struct myr_sim *sim)
+{
+    list_edges(sim);
+    sim->result.blocked = (uint32_t)sim->tasks.count;
+    for (uint32_t i = 0; i < sim->faults.count; i++) {
+        struct sim_event event = {SIM_EVENT_FAULT, i, 0};
+        sim_push_event(sim, sim->faults.items[i].at, event);
+    }
+    for (uint32_t t = 0; t < sim->tasks.count; t++) {
+        if (sim->tasks.items[t].waits_for == 0 && sim->tasks.items[t].state == SIM_WAITING) {
+            start_task(sim, t);
+        }
+    }
+}
+
+int myr_sim_run(struct myr_sim *sim, myr_sim_progress *progress, void *context,
+                struct myr_sim_result *ret, struct myr_err *err)
+{
+    struct myr_heap_item item;
+    int r = myr_sim_route(sim, err);
+    if (r < 0) {
+        return r;
+    }
+    start_all(sim);
+    bool more = myr_heap_pop(&sim->events, &item);
+    while (more && r == MYR_OK) {
+        sim->now = item.key;
+        while (more && item.key == sim->now && r == MYR_OK) {
+            r = take_event(sim, unpack_event(item.value), err);
+            sim->result.events++;
+            more = myr_heap_pop(&sim->events, &item);
+        }
+        if (sim->seeds.count) {
+            /* The event in hand may be stale after solving; that is seen when it is taken. */
+            sim_solve(sim);
+            if (more) {
+                myr_heap_push(&sim->events, item.key, item.value);
+            }
+            more = myr_heap_pop(&sim->events, &item);
+        }
+        if (progress && (sim->result.events & 1023) == 0) {
+            progress(context, sim->tasks.count - sim->result.blocked, sim->tasks.count);
+        }
+        if (sim->result.blocked == 0) {
+            break;
+        }
+    }
+    sim->result.end = sim->now;
+    if (r == MYR_OK && sim->result.blocked) {
+        r = stalled(sim, err);
+    }
+    *ret = sim->result;
+    return r;
+}

@@ -1,0 +1,109 @@
+/* The engine's state, shared by its parts: patterns and routes, rates, events. */
+#pragma once
+
+#include "myriad/sim/engine.h"
+
+#define SIM_RATE_NONE    UINT64_MAX
+#define SIM_VERSION_MASK UINT32_C(0x3FFFFFFF) /* what of a version an event carries */
+#define SIM_SLACK_BPS    4096U                /* less than this left over counts as full */
+
+/* How much of a channel one unit of a pattern's rate takes, in thousandths. */
+struct sim_use {
+    uint32_t channel;
+    uint32_t weight;
+};
+
+struct sim_pattern {
+    uint32_t first_message, message_count;
+    uint32_t first_use, use_count;
+    uint32_t network_flows;
+    myr_ps latency;
+    uint32_t spare_nodes; /* entries of transfers that ended, for the next one */
+};
+
+enum sim_task_kind { SIM_COMPUTE, SIM_TRANSFER };
+enum sim_state { SIM_WAITING, SIM_LATENCY, SIM_MOVING, SIM_DONE };
+
+struct sim_task {
+    uint8_t kind, state;
+    uint32_t pattern, latency_rounds;
+    uint32_t waits_for; /* tasks before it that are not done */
+    uint32_t bottleneck;
+    uint32_t first_node; /* of its entries in the channels' lists */
+    uint64_t bits_left, bits;
+    uint64_t rate;    /* bits per second of one flow */
+    uint32_t version; /* of its finish event */
+    uint32_t mark;
+    myr_ps duration, start, end, updated;
+};
+
+/* One entry in the list of transfers over a channel. */
+struct sim_node {
+    uint32_t task, next, previous;
+};
+
+struct sim_channel {
+    uint64_t capacity; /* bits per second */
+    uint64_t full_capacity;
+    uint64_t bytes;
+    uint32_t first; /* node, MYR_NONE: nobody */
+    uint32_t mark;  /* of the solve that has it in its list */
+};
+
+struct sim_edge {
+    uint32_t before, task;
+};
+
+struct sim_event {
+    uint8_t kind;
+    uint32_t a, version;
+};
+
+enum sim_event_kind { SIM_EVENT_TASK, SIM_EVENT_FAULT, SIM_EVENT_REROUTE };
+
+struct myr_sim {
+    struct myr_graph *graph;
+    struct myr_sim_options options;
+    uint32_t link_channels, channel_count;
+    uint32_t scale_up_base, pool_base;
+    struct sim_channel *channels;
+    uint32_t *node_slow; /* permille by node; NULL: all at full speed */
+
+    MYR_VEC(struct myr_message) messages;
+    MYR_VEC(struct sim_use) uses;
+    MYR_VEC(struct sim_pattern) patterns;
+    uint32_t routed_patterns;
+
+    MYR_VEC(struct sim_task) tasks;
+    MYR_VEC(struct sim_edge) edges;
+    uint32_t *edge_start; /* by task, made when the run starts */
+    MYR_VEC(struct sim_node) nodes;
+    MYR_VEC(struct myr_sim_fault) faults;
+
+    myr_ps now;
+    struct myr_heap events;
+    MYR_VEC(uint32_t) seeds; /* tasks whose rates may change */
+    uint32_t solve_mark;
+    MYR_VEC(uint32_t) set;     /* tasks being solved */
+    MYR_VEC(uint32_t) touched; /* channels being solved */
+    uint64_t *residual;
+    uint64_t *weight;
+    struct myr_sim_result result;
+};
+
+/* Channel ids beyond the links'. */
+uint32_t sim_scale_up_out(const struct myr_sim *sim, uint32_t gpu);
+uint32_t sim_scale_up_in(const struct myr_sim *sim, uint32_t gpu);
+uint32_t sim_pool(const struct myr_sim *sim, bool pod, uint32_t index, bool down);
+
+/* route.c: fills the uses of the patterns from 'first' on. */
+MYR_MUST_USE int sim_route_patterns(struct myr_sim *sim, uint32_t first, struct myr_err *err);
+
+/* rates.c */
+void sim_attach(struct myr_sim *sim, uint32_t task);
+void sim_detach(struct myr_sim *sim, uint32_t task);
+/* Brings the transfer's progress up to now. */
+void sim_update(struct myr_sim *sim, uint32_t task);
+/* Solves again whatever the seeds can affect; pushes new finish events. */
+void sim_solve(struct myr_sim *sim);
+void sim_push_event(struct myr_sim *sim, myr_ps at, struct sim_event event);

@@ -1,0 +1,294 @@
+#include <stdlib.h>
+
+#include "myriad/sim/workload.h"
+
+/*
+ * One training step. All ranks of a pipeline stage do the same at the same time, so a stage is one
+ * actor: a micro-batch's forward or backward pass is one computing task, what it sends to the next
+ * stage is one pattern of all its ranks. Collectives of a pass (tensor, context, experts) follow
+ * its computing, as rings of their groups; gradients and parameters go as rings of the
+ * data-parallel groups when a stage has done its last backward pass.
+ */
+
+struct step_builder {
+    struct myr_sim *sim;
+    struct myr_ranks ranks;
+    const struct myr_step *step;
+    uint32_t stages, micro_batches;
+    uint32_t *down_pattern, *up_pattern; /* by stage: to the next, to the previous */
+    uint32_t *inner_pattern;             /* by stage and kind of inner collective */
+    MYR_VEC(struct myr_message) messages;
+};
+
+static uint32_t gpu_at(const struct step_builder *b, uint32_t rank)
+{
+    return b->ranks.gpus ? b->ranks.gpus[rank] : rank;
+}
+
+static uint32_t stage_of(const struct step_builder *b, uint32_t rank)
+{
+    return myr_layout_coords(b->step->layout, rank).pp;
+}
+
+static int take_pattern(struct step_builder *b, uint32_t *ret, struct myr_err *err)
+{
+    *ret = myr_sim_pattern(b->sim, b->messages.items, (uint32_t)b->messages.count);
+    b->messages.count = 0;
+    return myr_sim_route(b->sim, err);
+}
+
+/* Every rank of a stage to the rank with the same place in another stage. */
+static int stage_pattern(struct step_builder *b, uint32_t from, uint32_t to, uint32_t *ret,
+                         struct myr_err *err)
+{
+    const struct myr_layout *layout = b->step->layout;
+    for (uint32_t rank = 0; rank < b->ranks.count; rank++) {
+        struct myr_coords coords = myr_layout_coords(layout, rank);
+        if (coords.pp == from) {
+            coords.pp = to;
+            struct myr_message message = {gpu_at(b, rank),
+                                          gpu_at(b, myr_layout_rank(layout, &coords))};
+            myr_vec_push(&b->messages, message);
+        }
+    }
+    return take_pattern(b, ret, err);
+}
+
+/* Rings of all groups of an axis that lie in a stage. */
+static int ring_pattern(struct step_builder *b, enum myr_axis axis, uint32_t stage, uint32_t *ret,
+                        struct myr_err *err)
+{
+    struct myr_groups groups;
+    myr_groups_init(&groups, b->step->layout, axis);
+    for (uint32_t g = 0; g < groups.group_count; g++) {
+        uint32_t first = myr_groups_member(&groups, g, 0);
+        if (stage != MYR_NONE && stage_of(b, first) != stage) {
+            continue;
+        }
+        for (uint32_t m = 0; m < groups.group_size && groups.group_size > 1; m++) {
+            uint32_t next = m + 1 == groups.group_size ? 0 : m + 1;
+            struct myr_message message = {gpu_at(b, myr_groups_member(&groups, g, m)),
+                                          gpu_at(b, myr_groups_member(&groups, g, next))};
+            myr_vec_push(&b->messages, message);
+        }
+    }
+    return take_pattern(b, ret, err);
+}
+
+static myr_ps seconds(double s)
+{
+    return (myr_ps)(s * (double)MYR_PS_PER_S + 0.5);
+}
+
+static bool is_gradient(enum myr_comm_kind kind)
+{
+    return kind >= MYR_COMM_DP_GRADIENT;
+}
+
+static bool is_pipeline(enum myr_comm_kind kind)
+{
+    return kind == MYR_COMM_PP_ACTIVATION || kind == MYR_COMM_PP_GRADIENT;
+}
+
+/* Computing time of one pass of a micro-batch through a stage. */
+static myr_ps pass_time(const struct step_builder *b, uint32_t stage, bool backward)
+{
+    const struct myr_layout *layout = b->step->layout;
+    uint32_t seq = myr_layout_seq(layout, b->step->model);
+    struct myr_flops flops = myr_model_flops(b->step->model, seq);
+    uint32_t layers = 0, all = b->step->model->layer_count;
+    for (uint32_t i = 0; i < myr_layout_stage_chunk_count(layout); i++) {
+        uint32_t chunk = myr_layout_stage_chunk(layout, stage, i);
+        layers += myr_layout_chunk_layers(layout, b->step->model, chunk).count;
+    }
+    /* The backward pass costs twice the forward one. */
+    double sequence = (double)flops.forward * (backward ? 2 : 1) * layers / all;
+    double total = sequence * layout->micro_batch / (layout->tp * layout->cp);
+    return seconds(total / b->step->flops_per_s);
+}
+
+/* What one pass moves over an axis inside it (tensor, context, experts), as bytes a rank sends. */
+static uint64_t inner_bytes(const struct step_builder *b, const struct myr_comm_list *list,
+                            enum myr_axis axis, enum myr_phase phase)
+{
+    unsigned __int128 bytes = 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct myr_comm *row = &list->rows[i];
+        if (row->axis == axis && row->phase == phase && !is_gradient(row->kind) &&
+            !is_pipeline(row->kind)) {
+            bytes += (unsigned __int128)myr_comm_wire_bytes(row) * row->count;
+        }
+    }
+    return (uint64_t)(bytes / (b->micro_batches ? b->micro_batches : 1));
+}
+
+static uint64_t pipeline_bytes(const struct myr_comm_list *list, enum myr_comm_kind kind)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->rows[i].kind == kind) {
+            return list->rows[i].bytes;
+        }
+    }
+    return 0;
+}
+
+enum { INNER_AXES = 4 };
+static const enum myr_axis inner_axes[INNER_AXES] = {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_EP,
+                                                     MYR_AXIS_ETP};
+
+/* A pass: computing, then what it exchanges inside the stage. Returns the last task. */
+static uint32_t put_pass(struct step_builder *b, uint32_t stage, const struct myr_comm_list *list,
+                         bool backward, uint32_t *ret_first)
+{
+    uint32_t task = myr_sim_compute(b->sim, pass_time(b, stage, backward));
+    *ret_first = task;
+    for (uint32_t i = 0; i < INNER_AXES; i++) {
+        uint64_t bytes =
+            inner_bytes(b, list, inner_axes[i], backward ? MYR_PHASE_BACKWARD : MYR_PHASE_FORWARD);
+        if (bytes == 0) {
+            continue;
+        }
+        uint32_t pattern = b->inner_pattern[stage * INNER_AXES + i];
+        uint32_t next = myr_sim_transfer(b->sim, pattern, bytes, 1);
+        myr_sim_after(b->sim, next, task);
+        task = next;
+    }
+    return task;
+}
+
+static int make_patterns(struct step_builder *b, struct myr_err *err)
+{
+    int r = MYR_OK;
+    for (uint32_t s = 0; r == MYR_OK && s < b->stages; s++) {
+        if (s + 1 < b->stages) {
+            r = stage_pattern(b, s, s + 1, &b->down_pattern[s], err);
+        }
+        if (r == MYR_OK && s > 0) {
+            r = stage_pattern(b, s, s - 1, &b->up_pattern[s], err);
+        }
+        for (uint32_t i = 0; r == MYR_OK && i < INNER_AXES; i++) {
+            r = ring_pattern(b, inner_axes[i], s, &b->inner_pattern[s * INNER_AXES + i], err);
+        }
+    }
+    return r;
+}
+
+struct pass_ends {
+    uint32_t first, last;
+};
+
+/* One stage's passes in 1F1B order, each after the one before. */
+static void put_stage(struct step_builder *b, uint32_t stage, uint32_t after,
+                      struct pass_ends *forward, struct pass_ends *backward)
+{
+    struct myr_comm_list list;
+    uint32_t m = b->micro_batches, f = 0, g = 0, previous = after;
+    uint32_t warm = b->stages - stage < m ? b->stages - stage : m;
+    myr_comm_of(b->step->layout, b->step->model, stage, &list);
+    while (g < m) {
+        bool back = f == m || (f >= warm && f - g >= warm);
+        struct pass_ends *ends = back ? &backward[g++] : &forward[f++];
+        ends->last = put_pass(b, stage, &list, back, &ends->first);
+        if (previous != MYR_NONE) {
+            myr_sim_after(b->sim, ends->first, previous);
+        }
+        previous = ends->last;
+    }
+}
+
+/* Joins the stages: activations go down, gradients come up. */
+static void join_stages(struct step_builder *b, struct pass_ends *forward,
+                        struct pass_ends *backward)
+{
+    struct myr_comm_list list;
+    uint32_t m = b->micro_batches;
+    for (uint32_t s = 0; s < b->stages; s++) {
+        myr_comm_of(b->step->layout, b->step->model, s, &list);
+        uint64_t down = pipeline_bytes(&list, MYR_COMM_PP_ACTIVATION);
+        uint64_t up = pipeline_bytes(&list, MYR_COMM_PP_GRADIENT);
+        up = up ? up : down;
+        for (uint32_t i = 0; i < m; i++) {
+            if (s + 1 < b->stages) {
+                uint32_t send = myr_sim_transfer(b->sim, b->down_pattern[s], down ? down : up, 1);
+                myr_sim_after(b->sim, send, forward[s * m + i].last);
+                myr_sim_after(b->sim, forward[(s + 1) * m + i].first, send);
+            } else {
+                myr_sim_after(b->sim, backward[s * m + i].first, forward[s * m + i].last);
+            }
+            if (s > 0) {
+                uint32_t send = myr_sim_transfer(b->sim, b->up_pattern[s], up, 1);
+                myr_sim_after(b->sim, send, backward[s * m + i].last);
+                myr_sim_after(b->sim, backward[(s - 1) * m + i].first, send);
+            }
+        }
+    }
+}
+
+/* Gradients and parameters of a stage after its last backward pass, one row after the other. */
+static int put_gradients(struct step_builder *b, uint32_t stage, uint32_t after, uint32_t end,
+                         struct myr_err *err)
+{
+    struct myr_comm_list list;
+    int r = MYR_OK;
+    myr_comm_of(b->step->layout, b->step->model, stage, &list);
+    for (uint32_t i = 0; r == MYR_OK && i < list.count; i++) {
+        const struct myr_comm *row = &list.rows[i];
+        if (!is_gradient(row->kind) || row->kind == MYR_COMM_GRAD_NORM) {
+            continue;
+        }
+        uint32_t pattern;
+        r = ring_pattern(b, row->axis, stage, &pattern, err);
+        if (r == MYR_OK) {
+            uint64_t bytes = myr_comm_wire_bytes(row) * row->count;
+            uint32_t task = myr_sim_transfer(b->sim, pattern, bytes, row->group_size - 1);
+            myr_sim_after(b->sim, task, after);
+            after = task;
+        }
+    }
+    myr_sim_after(b->sim, end, after);
+    return r;
+}
+
+static void builder_done(struct step_builder *b)
+{
+    free(b->down_pattern);
+    free(b->up_pattern);
+    free(b->inner_pattern);
+    myr_vec_done(&b->messages);
+}
+
+int myr_load_step(struct myr_sim *sim, struct myr_ranks ranks, const struct myr_step *step,
+                  uint32_t after, struct myr_step_result *ret, struct myr_err *err)
+{
+    struct step_builder b = {.sim = sim, .ranks = ranks, .step = step};
+    b.stages = step->layout->pp;
+    b.micro_batches = myr_layout_micro_batches(step->layout);
+    if (myr_layout_gpus(step->layout) != ranks.count) {
+        return myr_err_set(err, MYR_EINVAL, "the layout needs %llu ranks, %u are given",
+                           (unsigned long long)myr_layout_gpus(step->layout), ranks.count);
+    }
+    b.down_pattern = myr_xcalloc(b.stages, sizeof(uint32_t));
+    b.up_pattern = myr_xcalloc(b.stages, sizeof(uint32_t));
+    b.inner_pattern = myr_xcalloc((size_t)b.stages * INNER_AXES, sizeof(uint32_t));
+    size_t passes = (size_t)b.stages * b.micro_batches;
+    struct pass_ends *forward = myr_xcalloc(passes, sizeof(*forward));
+    struct pass_ends *backward = myr_xcalloc(passes, sizeof(*backward));
+    int r = make_patterns(&b, err);
+    if (r == MYR_OK) {
+        for (uint32_t s = 0; s < b.stages; s++) {
+            put_stage(&b, s, after, &forward[s * b.micro_batches], &backward[s * b.micro_batches]);
+        }
+        join_stages(&b, forward, backward);
+        ret->pipeline_end = myr_sim_compute(sim, 0);
+        ret->end = ret->gradients_end = myr_sim_compute(sim, 0);
+    }
+    for (uint32_t s = 0; r == MYR_OK && s < b.stages; s++) {
+        uint32_t last = backward[(s + 1) * b.micro_batches - 1].last;
+        myr_sim_after(sim, ret->pipeline_end, last);
+        r = put_gradients(&b, s, last, ret->end, err);
+    }
+    free(forward);
+    free(backward);
+    builder_done(&b);
+    return r;
+}
