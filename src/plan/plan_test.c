@@ -129,6 +129,19 @@ static void a_typing_error_in_accept_is_shown(void **state)
     release(&f);
 }
 
+static void a_card_of_the_same_family_stands_in(void **state)
+{
+    (void)state;
+    struct fixture f;
+    assert_int_equal(plan_text(&f, "servers: 72\nserver: b300\nnetworks: {compute: {switch: q3400, "
+                                   "nic_gbps: 800}}"),
+                     MYR_OK);
+    assert_true(has_finding(&f.design, "nic-variant"));
+    assert_int_equal(f.design.networks[MYR_NET_COMPUTE].leaf, 8);
+    assert_int_equal(f.design.networks[MYR_NET_COMPUTE].cables[MYR_LAYER_HOST], 576);
+    release(&f);
+}
+
 /* A random spec over all topologies; many are impossible, which is part of the test. */
 static void random_spec(struct myr_rng *rng, char *text, size_t size)
 {
@@ -260,6 +273,7 @@ int main(void)
         cmocka_unit_test(nics_behind_one_splitter_share_a_cable),
         cmocka_unit_test(wrong_optics_are_named),
         cmocka_unit_test(a_typing_error_in_accept_is_shown),
+        cmocka_unit_test(a_card_of_the_same_family_stands_in),
         cmocka_unit_test(random_specs_give_sound_designs),
         cmocka_unit_test(insides_join_every_gpu_to_the_scale_up_switches),
     };

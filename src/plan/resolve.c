@@ -112,6 +112,46 @@ static void add_hosts(struct net_plan *net, enum myr_device_kind kind, uint32_t 
     net->endpoints += count * nic_ports;
 }
 
+/* Whether a card can do what the network asks: technology, speed, ports for every plane. */
+static bool nic_suits(const struct plan *plan, const struct myr_spec_net *spec,
+                      const struct myr_part_nic *nic)
+{
+    uint32_t technology = spec->switch_part == MYR_PART_NONE
+                              ? MYR_TECH_ANY
+                              : part_at(plan, spec->switch_part)->sw.technology;
+    bool speaks = technology == MYR_TECH_ANY || nic->technology == MYR_TECH_ANY ||
+                  nic->technology == technology;
+    uint32_t planes = spec->planes ? spec->planes : 1;
+    bool planar = nic->cages * nic->cage_ports % planes == 0 &&
+                  (!spec->twin_planar || nic->cage_ports == planes);
+    return speaks && planar && (!spec->nic_gbps || nic_can(nic, spec->nic_gbps));
+}
+
+/*
+ * The server's own card, or one of the same family that suits the network where it does not: the
+ * same ConnectX comes with other ports, and servers are ordered with either.
+ */
+static uint32_t nic_or_variant(struct plan *plan, const struct net_plan *net, uint32_t own)
+{
+    const char *id = part_at(plan, own)->id;
+    size_t family = strcspn(id, "-");
+    if (nic_suits(plan, net->spec, &part_at(plan, own)->nic)) {
+        return own;
+    }
+    for (uint32_t i = 0; i < plan->catalog->parts.count; i++) {
+        const struct myr_part *part = part_at(plan, i);
+        if (part->kind == MYR_PART_NIC && strncmp(part->id, id, family) == 0 &&
+            part->id[family] == '-' && nic_suits(plan, net->spec, &part->nic)) {
+            plan_finding(plan, MYR_SEVERITY_INFO, "nic-variant", myr_net_names[net->id],
+                         "give pin: {nic: ...} to choose the card",
+                         "the server's '%s' does not suit this network; '%s' is taken", id,
+                         part->id);
+            return i;
+        }
+    }
+    return own;
+}
+
 static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_part,
                        struct myr_err *err)
 {
@@ -120,7 +160,8 @@ static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_pa
     if (spec->pins[MYR_PIN_NIC] != MYR_PART_NONE) {
         *ret_part = spec->pins[MYR_PIN_NIC];
     } else if (nics->nic) {
-        *ret_part = myr_catalog_find(plan->catalog, myr_str_from(nics->nic));
+        uint32_t own = myr_catalog_find(plan->catalog, myr_str_from(nics->nic));
+        *ret_part = nic_or_variant(plan, net, own);
     } else {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "server '%s' has no NIC for the %s network; give pin: {nic: ...}",

@@ -348,8 +348,8 @@ const char *myr_comm_kind_name(enum myr_comm_kind kind)
 
 const char *myr_collective_name(enum myr_collective collective)
 {
-    static const char *const names[] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all",
-                                        "send-receive", "broadcast"};
+    static const char *const names[] = {"all-reduce", "all-gather",   "reduce-scatter",
+                                        "all-to-all", "send-receive", "broadcast"};
     MYR_ASSERT((size_t)collective < MYR_ARRAY_COUNT(names));
     return names[collective];
 }
