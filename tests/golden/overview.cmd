@@ -1,1 +1,1 @@
-myriad
+myriad | sed -n '1,/catalog/p'
