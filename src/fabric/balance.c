@@ -33,6 +33,17 @@ static uint32_t switch_seed(const struct picker *picker, uint32_t device)
     return (uint32_t)myr_hash_u64(picker->options->seed * UINT64_C(0x9E3779B97F4A7C15) + own);
 }
 
+/*
+ * A CRC is linear: another start value only flips the same bits of every flow's hash, so two
+ * switches in a row would make the same choice up to a constant, and each would leave most of its
+ * uplinks empty. Chips therefore mix the CRC with their own seed before they take it modulo.
+ */
+static uint32_t crc_choice(const struct picker *picker, uint32_t device)
+{
+    uint64_t crc = myr_hash_crc(&picker->tuple, 0);
+    return (uint32_t)(myr_hash_u64(crc | (uint64_t)switch_seed(picker, device) << 32) >> 32);
+}
+
 static uint32_t ingress_index(const struct picker *picker)
 {
     const struct myr_design *design = picker->graph->design;
@@ -64,7 +75,7 @@ static uint32_t pick(void *context, uint32_t device, uint32_t count, uint32_t de
     switch (picker->options->policy) {
     case MYR_POLICY_ECMP_CRC:
     case MYR_POLICY_FLOWLET:
-        choice = myr_hash_crc(&picker->tuple, switch_seed(picker, device)) % count;
+        choice = crc_choice(picker, device) % count;
         break;
     case MYR_POLICY_ECMP_XOR:
         choice = myr_hash_xor(&picker->tuple, switch_seed(picker, device)) % count;

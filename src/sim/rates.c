@@ -225,7 +225,25 @@ static void push_finish(struct myr_sim *sim, uint32_t id)
     sim_push_event(sim, sim->now + (myr_ps)wait, event);
 }
 
-void sim_solve(struct myr_sim *sim)
+/* Nothing carries more than it can; shares are rounded down one by one, as when they are given. */
+static bool within_capacity(const struct myr_sim *sim)
+{
+    for (size_t i = 0; i < sim->touched.count; i++) {
+        const struct sim_channel *channel = &sim->channels[sim->touched.items[i]];
+        uint64_t used = 0;
+        for (uint32_t n = channel->first; n != MYR_NONE; n = sim->nodes.items[n].next) {
+            const struct sim_task *task = &sim->tasks.items[sim->nodes.items[n].task];
+            used += (uint64_t)((unsigned __int128)task->rate * use_weight(sim, task, n) / 1000);
+        }
+        if (used > channel->capacity) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Rates of whatever the seeds can affect; the set is what was solved. */
+static void solve_rates(struct myr_sim *sim)
 {
     sim->solve_mark++;
     sim->set.count = sim->touched.count = 0;
@@ -245,8 +263,39 @@ void sim_solve(struct myr_sim *sim)
             check_channel(sim, sim->touched.items[i]);
         }
     }
+    MYR_SLOW_ASSERT(within_capacity(sim));
+}
+
+void sim_solve(struct myr_sim *sim)
+{
+    solve_rates(sim);
     for (size_t i = 0; i < sim->set.count; i++) {
         push_finish(sim, sim->set.items[i]);
     }
     sim->result.solved += sim->set.count;
+}
+
+void myr_sim_fair_rates(struct myr_sim *sim, uint32_t first, uint32_t count, uint64_t *ret_bps)
+{
+    MYR_ASSERT(first + count <= sim->tasks.count && sim->now == 0);
+    for (uint32_t i = 0; i < count; i++) {
+        struct sim_task *task = &sim->tasks.items[first + i];
+        MYR_ASSERT(task->state == SIM_WAITING);
+        if (task->kind == SIM_TRANSFER && pattern_of(sim, task)->use_count) {
+            task->state = SIM_MOVING;
+            sim_attach(sim, first + i);
+            myr_vec_push(&sim->seeds, first + i);
+        }
+    }
+    solve_rates(sim);
+    for (uint32_t i = 0; i < count; i++) {
+        struct sim_task *task = &sim->tasks.items[first + i];
+        ret_bps[i] = task->rate;
+        if (task->state == SIM_MOVING) {
+            sim_detach(sim, first + i);
+        }
+        task->state = SIM_WAITING;
+        task->rate = 0;
+        task->bottleneck = MYR_NONE;
+    }
 }

@@ -11,6 +11,8 @@
 
 struct router {
     struct myr_sim *sim;
+    const uint32_t *ids; /* patterns */
+    uint32_t id_count;
     struct myr_flows flows;
     MYR_VEC(uint32_t) flow_pattern; /* by flow */
     uint32_t *weight;               /* by channel, of the pattern at hand */
@@ -28,7 +30,27 @@ static void add_use(struct router *router, uint32_t channel, uint32_t weight)
 static uint32_t domain_of(const struct myr_sim *sim, uint32_t gpu)
 {
     uint32_t size = sim->graph->design->head->scale_up_gpus;
-    return gpu / (size ? size : 1);
+    return gpu & MYR_MESSAGE_STORAGE ? gpu : gpu / (size ? size : 1);
+}
+
+/* The NIC port of a message's end: beside the GPU, or any of a storage server's, by the peer. */
+static uint32_t end_port(const struct myr_sim *sim, uint32_t end, uint32_t peer)
+{
+    const struct myr_design *design = sim->graph->design;
+    if (!(end & MYR_MESSAGE_STORAGE)) {
+        return myr_flow_port(sim->graph, end);
+    }
+    uint32_t device = design->head->first_storage + (end & ~MYR_MESSAGE_STORAGE);
+    const struct myr_devtype *type = &design->devtypes[design->device_type[device]];
+    for (uint32_t i = 0; i < type->group_count; i++) {
+        const struct myr_port_group *group = &type->groups[i];
+        if (group->role == MYR_PORT_NIC && group->net == sim->graph->net_id) {
+            uint32_t planes = sim->graph->net->planes, nics = group->count / planes;
+            uint32_t nic = nics ? (peer & ~MYR_MESSAGE_STORAGE) % nics : 0;
+            return design->first_port[device] + group->first + nic * planes;
+        }
+    }
+    return MYR_NONE;
 }
 
 static bool joined(const struct myr_sim *sim, uint32_t from_port, uint32_t to_port)
@@ -45,7 +67,8 @@ static bool joined(const struct myr_sim *sim, uint32_t from_port, uint32_t to_po
 static uint32_t sending_gpu(const struct myr_sim *sim, struct myr_message message)
 {
     uint32_t per_node = sim->graph->design->head->gpus_per_node;
-    if (joined(sim, myr_flow_port(sim->graph, message.from),
+    if ((message.from | message.to) & MYR_MESSAGE_STORAGE ||
+        joined(sim, myr_flow_port(sim->graph, message.from),
                myr_flow_port(sim->graph, message.to))) {
         return message.from;
     }
@@ -57,17 +80,21 @@ static int add_flows(struct router *router, uint32_t pattern_id, struct myr_mess
 {
     const struct myr_sim *sim = router->sim;
     uint32_t planes = sim->graph->net->planes;
+    uint32_t pairs = sim->options.queue_pairs ? sim->options.queue_pairs : 1;
     uint32_t gpu = sending_gpu(sim, message);
-    uint32_t from = myr_flow_port(sim->graph, gpu), to = myr_flow_port(sim->graph, message.to);
+    uint32_t from = end_port(sim, gpu, message.to), to = end_port(sim, message.to, gpu);
     if (from == MYR_NONE || to == MYR_NONE || !joined(sim, from, to)) {
-        return myr_err_set(err, MYR_EINVAL, "no path from GPU %u to GPU %u", message.from,
-                           message.to);
+        return myr_err_set(err, MYR_EINVAL, "no path from GPU %u to %s %u on the %s network",
+                           message.from, message.to & MYR_MESSAGE_STORAGE ? "storage" : "GPU",
+                           message.to & ~MYR_MESSAGE_STORAGE, myr_net_names[sim->graph->net_id]);
     }
-    for (uint32_t plane = 0; plane < planes; plane++) {
-        uint64_t key = ((uint64_t)from + plane) << 32 | to;
+    uint32_t ways = planes * pairs;
+    for (uint32_t i = 0; i < ways; i++) {
+        uint32_t plane = i % planes;
+        uint64_t key = (((uint64_t)from + plane) << 32 | to) + ((uint64_t)(i / planes) << 56);
         struct myr_flow flow = {.from_port = from + plane,
                                 .to_port = to + plane,
-                                .share = 1000 / planes,
+                                .share = 1000 * (i + 1) / ways - 1000 * i / ways,
                                 .source = (uint16_t)(0xC000 | (myr_hash_u64(key) & 0x3FFF))};
         myr_vec_push(&router->flows.items, flow);
         myr_vec_push(&router->flow_pattern, pattern_id);
@@ -75,12 +102,14 @@ static int add_flows(struct router *router, uint32_t pattern_id, struct myr_mess
     return MYR_OK;
 }
 
-static int collect(struct router *router, uint32_t first, struct myr_err *err)
+static int collect(struct router *router, struct myr_err *err)
 {
     struct myr_sim *sim = router->sim;
     int r = MYR_OK;
-    for (uint32_t id = first; r == MYR_OK && id < sim->patterns.count; id++) {
+    for (uint32_t k = 0; r == MYR_OK && k < router->id_count; k++) {
+        uint32_t id = router->ids[k];
         struct sim_pattern *pattern = &sim->patterns.items[id];
+        pattern->network_flows = 0;
         for (uint32_t m = 0; r == MYR_OK && m < pattern->message_count; m++) {
             struct myr_message message = sim->messages.items[pattern->first_message + m];
             if (domain_of(sim, message.from) != domain_of(sim, message.to)) {
@@ -168,11 +197,12 @@ static void flush_uses(struct router *router, struct sim_pattern *pattern)
 }
 
 /* Flows and routes come in the order of the patterns: one pass over all. */
-static void make_uses(struct router *router, uint32_t first, const struct myr_routes *routes)
+static void make_uses(struct router *router, const struct myr_routes *routes)
 {
     struct myr_sim *sim = router->sim;
     size_t flow = 0, route = 0;
-    for (uint32_t id = first; id < sim->patterns.count; id++) {
+    for (uint32_t k = 0; k < router->id_count; k++) {
+        uint32_t id = router->ids[k];
         struct sim_pattern *pattern = &sim->patterns.items[id];
         pattern->latency = 0;
         local_uses(router, pattern);
@@ -207,9 +237,10 @@ static int check_routes(const struct myr_sim *sim, const struct myr_routes *rout
                        routes->unroutable, myr_net_names[sim->graph->net_id]);
 }
 
-int sim_route_patterns(struct myr_sim *sim, uint32_t first, struct myr_err *err)
+int sim_route_patterns(struct myr_sim *sim, const uint32_t *ids, uint32_t count,
+                       struct myr_err *err)
 {
-    struct router router = {.sim = sim};
+    struct router router = {.sim = sim, .ids = ids, .id_count = count};
     struct myr_routes routes = {0};
     struct myr_balance_options balance = sim->options.balance;
     /* Pools stand for even spraying only in a regular fabric; elsewhere the nearest thing. */
@@ -217,7 +248,7 @@ int sim_route_patterns(struct myr_sim *sim, uint32_t first, struct myr_err *err)
         balance.policy = MYR_POLICY_FLOWLET;
     }
     router.weight = myr_xcalloc(sim->channel_count, sizeof(uint32_t));
-    int r = collect(&router, first, err);
+    int r = collect(&router, err);
     if (r == MYR_OK && balance.policy == MYR_POLICY_SPRAY) {
         routes.sprayed = true;
     } else if (r == MYR_OK) {
@@ -228,7 +259,7 @@ int sim_route_patterns(struct myr_sim *sim, uint32_t first, struct myr_err *err)
     }
     r = r < 0 ? r : check_routes(sim, &routes, err);
     if (r == MYR_OK) {
-        make_uses(&router, first, &routes);
+        make_uses(&router, &routes);
     }
     free(router.weight);
     myr_vec_done(&router.used);

@@ -132,6 +132,15 @@ static void seed_channel(struct myr_sim *sim, uint32_t channel)
     }
 }
 
+static void seed_everyone(struct myr_sim *sim)
+{
+    for (uint32_t t = 0; t < sim->tasks.count; t++) {
+        if (sim->tasks.items[t].state == SIM_MOVING) {
+            myr_vec_push(&sim->seeds, t);
+        }
+    }
+}
+
 static void change_link(struct myr_sim *sim, uint32_t link, uint32_t permille)
 {
     for (uint32_t way = 0; way < 2; way++) {
@@ -141,7 +150,7 @@ static void change_link(struct myr_sim *sim, uint32_t link, uint32_t permille)
     }
 }
 
-/* Calls change_link, or marks the graph, for the fault's link or every link of its device. */
+/* Changes, or marks in the graph, the fault's link or every link of its device. */
 static void each_link(struct myr_sim *sim, const struct myr_sim_fault *fault, bool mark_graph)
 {
     const struct myr_design *design = sim->graph->design;
@@ -163,6 +172,10 @@ static void each_link(struct myr_sim *sim, const struct myr_sim_fault *fault, bo
         } else {
             change_link(sim, link, permille);
         }
+        sim_refresh_pools(sim, link);
+    }
+    if (sim->options.balance.policy == MYR_POLICY_SPRAY) {
+        seed_everyone(sim); /* whoever uses a pool that has changed */
     }
 }
 
@@ -177,46 +190,95 @@ static bool pattern_hit(const struct myr_sim *sim, const struct sim_pattern *pat
     return false;
 }
 
-/* Routes a pattern again by appending a copy of it, and moves its transfers over. */
-static int reroute_pattern(struct myr_sim *sim, uint32_t id, struct myr_err *err)
+/* One byte a pattern: whether it must be routed again. Planned paths are planned as a whole. */
+static uint8_t *patterns_to_move(const struct myr_sim *sim, const struct myr_sim_fault *fault)
 {
-    struct sim_pattern copy = sim->patterns.items[id];
-    copy.network_flows = 0;
-    myr_vec_push(&sim->patterns, copy);
-    uint32_t fresh = (uint32_t)sim->patterns.count - 1;
-    int r = sim_route_patterns(sim, fresh, err);
-    for (uint32_t t = 0; r == MYR_OK && t < sim->tasks.count; t++) {
+    bool whole = sim->options.balance.policy == MYR_POLICY_PLANNED;
+    uint8_t *move = myr_xcalloc(sim->patterns.count, 1);
+    uint8_t *batch = myr_xcalloc(sim->batch_count + 1, 1);
+    for (uint32_t id = 0; id < sim->patterns.count; id++) {
+        const struct sim_pattern *pattern = &sim->patterns.items[id];
+        if (pattern->network_flows && (fault->kind == MYR_FAULT_UP || pattern_hit(sim, pattern))) {
+            move[id] = 1;
+            batch[pattern->batch] = 1;
+        }
+    }
+    for (uint32_t id = 0; whole && id < sim->patterns.count; id++) {
+        const struct sim_pattern *pattern = &sim->patterns.items[id];
+        move[id] = pattern->network_flows && batch[pattern->batch];
+    }
+    free(batch);
+    return move;
+}
+
+/* Takes the moving transfers of the marked patterns off their channels, or puts them back on. */
+static void move_transfers(struct myr_sim *sim, const uint8_t *move, bool attach)
+{
+    for (uint32_t t = 0; t < sim->tasks.count; t++) {
         struct sim_task *task = &sim->tasks.items[t];
-        if (task->kind == SIM_TRANSFER && task->pattern == id && task->state == SIM_MOVING) {
+        if (task->kind != SIM_TRANSFER || task->state != SIM_MOVING || !move[task->pattern]) {
+            continue;
+        }
+        if (attach) {
+            sim_attach(sim, t);
+            myr_vec_push(&sim->seeds, t);
+        } else {
             sim_update(sim, t);
             sim_detach(sim, t);
             seed_neighbours(sim, task);
         }
     }
-    if (r == MYR_OK) {
-        sim->patterns.items[id] = sim->patterns.items[fresh];
-        for (uint32_t t = 0; t < sim->tasks.count; t++) {
-            struct sim_task *task = &sim->tasks.items[t];
-            if (task->kind == SIM_TRANSFER && task->pattern == id && task->state == SIM_MOVING) {
-                sim_attach(sim, t);
-                myr_vec_push(&sim->seeds, t);
-            }
+}
+
+/* Together if that works; else one by one, and who has no way left keeps the dead one and waits. */
+static int route_batch(struct myr_sim *sim, const uint32_t *ids, uint32_t count,
+                       struct myr_err *err)
+{
+    int r = sim_route_patterns(sim, ids, count, err);
+    if (r != MYR_ESTALLED) {
+        return r;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        r = sim_route_patterns(sim, &ids[i], 1, err);
+        if (r < 0 && r != MYR_ESTALLED) {
+            return r;
         }
     }
-    sim->patterns.count = fresh;
+    return MYR_OK;
+}
+
+static int route_marked(struct myr_sim *sim, const uint8_t *move, struct myr_err *err)
+{
+    MYR_VEC(uint32_t) ids = {0};
+    int r = MYR_OK;
+    for (uint32_t batch = 0; r == MYR_OK && batch < sim->batch_count; batch++) {
+        ids.count = 0;
+        for (uint32_t id = 0; id < sim->patterns.count; id++) {
+            if (move[id] && sim->patterns.items[id].batch == batch) {
+                myr_vec_push(&ids, id);
+            }
+        }
+        if (ids.count) {
+            r = route_batch(sim, ids.items, (uint32_t)ids.count, err);
+        }
+    }
+    myr_vec_done(&ids);
     return r;
 }
 
 static int reroute(struct myr_sim *sim, const struct myr_sim_fault *fault, struct myr_err *err)
 {
-    int r = MYR_OK;
     each_link(sim, fault, true);
-    uint32_t count = (uint32_t)sim->patterns.count;
-    for (uint32_t id = 0; r == MYR_OK && id < count; id++) {
-        if (fault->kind == MYR_FAULT_UP || pattern_hit(sim, &sim->patterns.items[id])) {
-            r = reroute_pattern(sim, id, err);
-        }
+    if (sim->options.balance.policy == MYR_POLICY_SPRAY && sim->graph->regular) {
+        return MYR_OK; /* the pools have done it */
     }
+    uint8_t *move = patterns_to_move(sim, fault);
+    move_transfers(sim, move, false);
+    int r = route_marked(sim, move, err);
+    if (r == MYR_OK) {
+        move_transfers(sim, move, true);
+    }
+    free(move);
     return r;
 }
 
@@ -285,7 +347,7 @@ int myr_sim_run(struct myr_sim *sim, myr_sim_progress *progress, void *context,
                 struct myr_sim_result *ret, struct myr_err *err)
 {
     struct myr_heap_item item;
-    int r = myr_sim_route(sim, err);
+    int r = sim_route_deferred(sim, err);
     if (r < 0) {
         return r;
     }

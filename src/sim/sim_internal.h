@@ -17,6 +17,7 @@ struct sim_pattern {
     uint32_t first_message, message_count;
     uint32_t first_use, use_count;
     uint32_t network_flows;
+    uint32_t phase, batch; /* patterns of one phase are routed together: a batch */
     myr_ps latency;
     uint32_t spare_nodes; /* entries of transfers that ended, for the next one */
 };
@@ -67,12 +68,13 @@ struct myr_sim {
     uint32_t link_channels, channel_count;
     uint32_t scale_up_base, pool_base;
     struct sim_channel *channels;
-    uint32_t *node_slow; /* permille by node; NULL: all at full speed */
+    uint32_t *node_slow; /* permille lost, by node; NULL: all at full speed */
 
     MYR_VEC(struct myr_message) messages;
     MYR_VEC(struct sim_use) uses;
     MYR_VEC(struct sim_pattern) patterns;
-    uint32_t routed_patterns;
+    uint32_t routed_patterns, phase, batch_count;
+    bool defer;
 
     MYR_VEC(struct sim_task) tasks;
     MYR_VEC(struct sim_edge) edges;
@@ -96,8 +98,14 @@ uint32_t sim_scale_up_out(const struct myr_sim *sim, uint32_t gpu);
 uint32_t sim_scale_up_in(const struct myr_sim *sim, uint32_t gpu);
 uint32_t sim_pool(const struct myr_sim *sim, bool pod, uint32_t index, bool down);
 
-/* route.c: fills the uses of the patterns from 'first' on. */
-MYR_MUST_USE int sim_route_patterns(struct myr_sim *sim, uint32_t first, struct myr_err *err);
+/* Whatever is not routed yet, phase by phase. */
+MYR_MUST_USE int sim_route_deferred(struct myr_sim *sim, struct myr_err *err);
+/* All uplinks of a leaf or of a pod, after one of their links has changed. */
+void sim_refresh_pools(struct myr_sim *sim, uint32_t link);
+
+/* route.c: fills the uses of these patterns, as flows of one moment. */
+MYR_MUST_USE int sim_route_patterns(struct myr_sim *sim, const uint32_t *ids, uint32_t count,
+                                    struct myr_err *err);
 
 /* rates.c */
 void sim_attach(struct myr_sim *sim, uint32_t task);

@@ -17,6 +17,7 @@ struct step_builder {
     uint32_t stages, micro_batches;
     uint32_t *down_pattern, *up_pattern; /* by stage: to the next, to the previous */
     uint32_t *inner_pattern;             /* by stage and kind of inner collective */
+    uint32_t *permille;                  /* by stage: speed of its slowest node */
     MYR_VEC(struct myr_message) messages;
 };
 
@@ -90,6 +91,21 @@ static bool is_pipeline(enum myr_comm_kind kind)
     return kind == MYR_COMM_PP_ACTIVATION || kind == MYR_COMM_PP_GRADIENT;
 }
 
+/* A stage waits for its slowest node. */
+static void find_slow_stages(struct step_builder *b, uint32_t gpus_per_node)
+{
+    for (uint32_t s = 0; s < b->stages; s++) {
+        b->permille[s] = 1000;
+    }
+    for (uint32_t rank = 0; rank < b->ranks.count; rank++) {
+        uint32_t speed = myr_sim_node_permille(b->sim, gpu_at(b, rank) / gpus_per_node);
+        if (speed < 1000) {
+            uint32_t *least = &b->permille[stage_of(b, rank)];
+            *least = speed < *least ? speed : *least;
+        }
+    }
+}
+
 /* Computing time of one pass of a micro-batch through a stage. */
 static myr_ps pass_time(const struct step_builder *b, uint32_t stage, bool backward)
 {
@@ -104,7 +120,7 @@ static myr_ps pass_time(const struct step_builder *b, uint32_t stage, bool backw
     /* The backward pass costs twice the forward one. */
     double sequence = (double)flops.forward * (backward ? 2 : 1) * layers / all;
     double total = sequence * layout->micro_batch / (layout->tp * layout->cp);
-    return seconds(total / b->step->flops_per_s);
+    return seconds(total / b->step->flops_per_s * 1000 / b->permille[stage]);
 }
 
 /* What one pass moves over an axis inside it (tensor, context, experts), as bytes a rank sends. */
@@ -254,6 +270,7 @@ static void builder_done(struct step_builder *b)
     free(b->down_pattern);
     free(b->up_pattern);
     free(b->inner_pattern);
+    free(b->permille);
     myr_vec_done(&b->messages);
 }
 
@@ -270,6 +287,8 @@ int myr_load_step(struct myr_sim *sim, struct myr_ranks ranks, const struct myr_
     b.down_pattern = myr_xcalloc(b.stages, sizeof(uint32_t));
     b.up_pattern = myr_xcalloc(b.stages, sizeof(uint32_t));
     b.inner_pattern = myr_xcalloc((size_t)b.stages * INNER_AXES, sizeof(uint32_t));
+    b.permille = myr_xcalloc(b.stages, sizeof(uint32_t));
+    find_slow_stages(&b, myr_sim_gpus_per_node(sim));
     size_t passes = (size_t)b.stages * b.micro_batches;
     struct pass_ends *forward = myr_xcalloc(passes, sizeof(*forward));
     struct pass_ends *backward = myr_xcalloc(passes, sizeof(*backward));

@@ -111,6 +111,7 @@ int myr_load_collective(struct myr_sim *sim, struct myr_ranks ranks, enum myr_co
     for (size_t i = 0; r == MYR_OK && i < plan.rounds.count; i++) {
         const struct myr_round *round = &plan.rounds.items[i];
         uint32_t pattern;
+        myr_sim_phase(sim, (uint32_t)i);
         r = round_pattern(sim, ranks, &plan, round, &pattern, err);
         if (r == MYR_OK) {
             *ret = myr_sim_transfer(sim, pattern, round->bytes, round->hops);

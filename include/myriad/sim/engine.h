@@ -33,6 +33,7 @@ struct myr_sim_options {
     myr_ps switch_ps;             /* per switch */
     myr_ps scale_up_ps;           /* inside a scale-up domain */
     uint32_t efficiency_permille; /* of line rate that congestion control reaches; 0: 1000 */
+    uint32_t queue_pairs;         /* each message goes as so many equal parts, hashed apart; 0: 1 */
 };
 
 struct myr_sim_options myr_sim_default(void);
@@ -42,9 +43,11 @@ struct myr_sim;
 struct myr_sim *myr_sim_create(struct myr_graph *graph, const struct myr_sim_options *options);
 void myr_sim_free(struct myr_sim *sim);
 
+#define MYR_MESSAGE_STORAGE UINT32_C(0x80000000) /* with it: number of a storage server */
+
 /* A flow between two GPUs. Inside a scale-up domain it stays off the network. */
 struct myr_message {
-    uint32_t from, to; /* GPUs */
+    uint32_t from, to; /* GPUs, or storage servers */
 };
 
 /*
@@ -54,6 +57,12 @@ struct myr_message {
 uint32_t myr_sim_pattern(struct myr_sim *sim, const struct myr_message *messages, uint32_t count);
 /* Patterns added between two calls are routed together: what runs at the same time belongs here. */
 MYR_MUST_USE int myr_sim_route(struct myr_sim *sim, struct myr_err *err);
+/*
+ * Several jobs at once: while routing is deferred myr_sim_route() does nothing; the run routes the
+ * patterns of equal phase together, whatever job they belong to. Phases count from 0.
+ */
+void myr_sim_defer_routing(struct myr_sim *sim);
+void myr_sim_phase(struct myr_sim *sim, uint32_t phase);
 myr_ps myr_sim_pattern_latency(const struct myr_sim *sim, uint32_t pattern);
 
 /* Tasks; ids count up from 0. 'latency_rounds' charges the pattern's latency so many times. */
@@ -62,6 +71,12 @@ uint32_t myr_sim_transfer(struct myr_sim *sim, uint32_t pattern, uint64_t bytes,
                           uint32_t latency_rounds);
 /* 'task' starts after 'before' has ended. */
 void myr_sim_after(struct myr_sim *sim, uint32_t task, uint32_t before);
+
+/*
+ * Fair rates of these transfers if all of them moved at once, in bits per second of one flow.
+ * Before the run, which it does not change; 0 for those that use no channel.
+ */
+void myr_sim_fair_rates(struct myr_sim *sim, uint32_t first, uint32_t count, uint64_t *ret_bps);
 
 enum myr_fault_kind { MYR_FAULT_DOWN, MYR_FAULT_DEGRADE, MYR_FAULT_UP };
 
@@ -77,6 +92,8 @@ struct myr_sim_fault {
 void myr_sim_fault(struct myr_sim *sim, const struct myr_sim_fault *fault);
 /* A host whose NICs and computing run at a part of their speed. */
 void myr_sim_slow_node(struct myr_sim *sim, uint32_t node, uint32_t permille);
+uint32_t myr_sim_node_permille(const struct myr_sim *sim, uint32_t node);
+uint32_t myr_sim_gpus_per_node(const struct myr_sim *sim);
 
 struct myr_sim_result {
     myr_ps end;
