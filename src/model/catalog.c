@@ -649,12 +649,13 @@ static int check_sections(const struct myr_doc *doc, struct myr_err *err)
     if (r < 0) {
         return r;
     }
-    const char *keys[MYR_PART_KIND_COUNT + 1];
+    const char *keys[MYR_PART_KIND_COUNT + 2];
     for (uint32_t kind = 0; kind < MYR_PART_KIND_COUNT; kind++) {
         keys[kind] = kind_rows[kind].section;
     }
     keys[MYR_PART_KIND_COUNT] = "prices";
-    return myr_doc_check_keys(doc, "a catalogue", keys, MYR_PART_KIND_COUNT + 1, err);
+    keys[MYR_PART_KIND_COUNT + 1] = "recovery"; /* read by fit, in the same files */
+    return myr_doc_check_keys(doc, "a catalogue", keys, MYR_ARRAY_COUNT(keys), err);
 }
 
 /* Parts first: prices and other parts point at them, whatever their order in the files. */

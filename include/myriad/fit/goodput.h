@@ -1,0 +1,80 @@
+/*
+ * goodput: how much of the time a long training run really trains.
+ *
+ * Failures come as a Poisson process. Work is done in segments of 'interval' seconds, each followed
+ * by a checkpoint that stalls training for 'stall' seconds. A failure throws the run back to the
+ * last checkpoint that survives it, after a recovery that can itself be struck again.
+ *
+ * Two tiers: after each segment a quick copy (in memory), after every 'per_period' segments a
+ * durable one. A failure of the lesser kind returns to the last quick copy, one of the greater kind
+ * (the copies are gone) to the last durable one. The expected length of a period is the solution of
+ * a linear recurrence over its segments: exact, no first-order approximation. With one tier it is
+ * Daly's formula (2006, equation 20).
+ *
+ * No libm: the exponential is our own, so that the same input gives the same answer everywhere.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "myriad/base.h"
+
+/* Seconds, and failures per second of the whole job. */
+struct myr_tier {
+    double rate;     /* failures that this tier heals */
+    double recovery; /* from failure to training again */
+    double stall;    /* of one checkpoint */
+};
+
+struct myr_renewal {
+    struct myr_tier quick, durable; /* quick.rate 0: one tier */
+    double interval;                /* work between two quick copies (one tier: durable ones) */
+    uint32_t per_period;            /* quick copies in a durable period; 1 with one tier */
+};
+
+struct myr_goodput {
+    double goodput;    /* share of the time that ends up as kept work */
+    double stalled;    /* shares of the time: checkpoints, */
+    double recovering; /* recovery, */
+    double repeated;   /* work done again */
+    double failures_per_day;
+    double mean_time_between_s;
+};
+
+struct myr_goodput myr_goodput_of(const struct myr_renewal *renewal);
+
+/* The interval (and number of quick copies in a period) with the highest goodput. */
+struct myr_renewal myr_goodput_optimum(const struct myr_renewal *renewal);
+
+double myr_exp(double x);
+
+/* The data: rows of catalog/recovery.yaml. */
+enum myr_scaling { MYR_SCALING_CONST, MYR_SCALING_POWER, MYR_SCALING_LOG2 };
+
+struct myr_recovery_row {
+    const char *key, *unit, *source, *when, *confidence;
+    double low, typical, high;
+    enum myr_scaling scaling;
+    double power, at_gpus;
+};
+
+struct myr_recovery {
+    MYR_VEC(struct myr_recovery_row) rows;
+};
+
+MYR_MUST_USE int myr_recovery_init(struct myr_recovery *recovery, struct myr_arena *arena,
+                                   struct myr_err *err);
+void myr_recovery_done(struct myr_recovery *recovery);
+/* NULL when there is no such row. */
+const struct myr_recovery_row *myr_recovery_find(const struct myr_recovery *recovery,
+                                                 const char *key);
+/* The typical value at a number of GPUs, by the row's scaling rule. */
+double myr_recovery_value(const struct myr_recovery_row *row, double gpus);
+
+enum myr_practice { MYR_PRACTICE_COMMON, MYR_PRACTICE_BEST };
+
+/* Seconds from a failure to training again: the sum of the practice's parts, without lost work. */
+MYR_MUST_USE int myr_recovery_seconds(const struct myr_recovery *recovery,
+                                      enum myr_practice practice, double gpus, double *ret,
+                                      struct myr_err *err);

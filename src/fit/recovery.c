@@ -1,0 +1,166 @@
+#include <stdlib.h>
+
+#include "myr_fit_recovery.h"
+#include "myriad/fit/goodput.h"
+#include "myriad/text/doc.h"
+
+static const char *const row_keys[] = {"unit",   "low",  "typical", "high",
+                                       "scales", "when", "source",  "confidence"};
+
+static int read_text(struct myr_arena *arena, const struct myr_doc *map, const char *key,
+                     const char **ret, struct myr_err *err)
+{
+    const struct myr_doc *node = myr_doc_get(map, key);
+    struct myr_str text;
+    if (!node) {
+        *ret = "";
+        return MYR_OK;
+    }
+    int r = myr_doc_text(node, key, &text, err);
+    if (r == MYR_OK) {
+        *ret = myr_arena_strndup(arena, text.data, text.len);
+    }
+    return r;
+}
+
+static int read_number(const struct myr_doc *map, const char *key, double *ret, struct myr_err *err)
+{
+    const struct myr_doc *node = myr_doc_get(map, key);
+    if (!node) {
+        return myr_doc_error(err, map, MYR_EINVAL, "the row lacks '%s'", key);
+    }
+    return myr_doc_double(node, key, 0, 1e15, ret, err);
+}
+
+/* "gpus^0.6@16384", "log2gpus@16384"; everything else counts as constant. */
+static void read_scaling(struct myr_recovery_row *row, struct myr_str text)
+{
+    const char *at = memchr(text.data, '@', text.len);
+    if (!at) {
+        return;
+    }
+    struct myr_str rule = {text.data, (size_t)(at - text.data)};
+    struct myr_str gpus = {at + 1, text.len - rule.len - 1};
+    double number, power = 0;
+    if (!myr_str_to_double(gpus, &number) || number <= 1) {
+        return;
+    }
+    if (myr_str_eq(rule, MYR_STR("log2gpus"))) {
+        row->scaling = MYR_SCALING_LOG2;
+        row->at_gpus = number;
+    } else if (rule.len > 5 && memcmp(rule.data, "gpus^", 5) == 0 &&
+               myr_str_to_double((struct myr_str){rule.data + 5, rule.len - 5}, &power)) {
+        row->scaling = MYR_SCALING_POWER;
+        row->at_gpus = number;
+        row->power = power;
+    }
+}
+
+static int read_row(struct myr_recovery *recovery, struct myr_arena *arena,
+                    const struct myr_doc_entry *entry, struct myr_err *err)
+{
+    const struct myr_doc *map = entry->value;
+    struct myr_recovery_row row = {.key =
+                                       myr_arena_strndup(arena, entry->key.data, entry->key.len)};
+    const char *scales = "";
+    int r = myr_doc_check_keys(map, row.key, row_keys, MYR_ARRAY_COUNT(row_keys), err);
+    r = r < 0 ? r : read_number(map, "low", &row.low, err);
+    r = r < 0 ? r : read_number(map, "typical", &row.typical, err);
+    r = r < 0 ? r : read_number(map, "high", &row.high, err);
+    r = r < 0 ? r : read_text(arena, map, "unit", &row.unit, err);
+    r = r < 0 ? r : read_text(arena, map, "when", &row.when, err);
+    r = r < 0 ? r : read_text(arena, map, "source", &row.source, err);
+    r = r < 0 ? r : read_text(arena, map, "confidence", &row.confidence, err);
+    r = r < 0 ? r : read_text(arena, map, "scales", &scales, err);
+    if (r == MYR_OK) {
+        read_scaling(&row, myr_str_from(scales));
+        myr_vec_push(&recovery->rows, row);
+    }
+    return r;
+}
+
+int myr_recovery_init(struct myr_recovery *recovery, struct myr_arena *arena, struct myr_err *err)
+{
+    *recovery = (struct myr_recovery){0};
+    const struct myr_doc *doc;
+    struct myr_str text = {(const char *)myr_fit_recovery[0].data, myr_fit_recovery[0].size};
+    int r = myr_doc_read_yaml(arena, myr_fit_recovery[0].name, text, &doc, err);
+    const struct myr_doc *rows = r < 0 ? NULL : myr_doc_get(doc, "recovery");
+    for (uint32_t i = 0; r == MYR_OK && rows && i < rows->count; i++) {
+        r = read_row(recovery, arena, &rows->entries[i], err);
+    }
+    return r;
+}
+
+void myr_recovery_done(struct myr_recovery *recovery)
+{
+    myr_vec_done(&recovery->rows);
+}
+
+const struct myr_recovery_row *myr_recovery_find(const struct myr_recovery *recovery,
+                                                 const char *key)
+{
+    for (size_t i = 0; i < recovery->rows.count; i++) {
+        if (strcmp(recovery->rows.items[i].key, key) == 0) {
+            return &recovery->rows.items[i];
+        }
+    }
+    return NULL;
+}
+
+/* Natural logarithm by Newton's method on our own exponential; x > 0. */
+static double log_of(double x)
+{
+    double y = 0;
+    while (x > 2.718281828) {
+        x /= 2.718281828459045;
+        y += 1;
+    }
+    while (x < 0.367879441) {
+        x *= 2.718281828459045;
+        y -= 1;
+    }
+    double z = x - 1;
+    for (uint32_t i = 0; i < 40; i++) {
+        double e = myr_exp(z);
+        z -= (e - x) / e;
+    }
+    return y + z;
+}
+
+double myr_recovery_value(const struct myr_recovery_row *row, double gpus)
+{
+    double value = row->typical;
+    if (row->scaling == MYR_SCALING_POWER) {
+        value *= myr_exp(row->power * log_of(gpus / row->at_gpus));
+    } else if (row->scaling == MYR_SCALING_LOG2 && gpus > 1) {
+        value *= log_of(gpus) / log_of(row->at_gpus);
+    }
+    return value;
+}
+
+int myr_recovery_seconds(const struct myr_recovery *recovery, enum myr_practice practice,
+                         double gpus, double *ret, struct myr_err *err)
+{
+    /* An explicit crash, the node replaced: recovery.md's parts of the two default sets. */
+    static const char *const common[] = {"a.detect.crash", "a.diagnose",       "a.replace_node",
+                                         "a.image_pull",   "a.process_import", "a.cuda_context",
+                                         "a.rendezvous",   "a.nccl_init",      "a.first_step",
+                                         "a.state_load",   "a.dataloader"};
+    static const char *const best[] = {
+        "b.detect.crash",  "b.diagnose",    "b.replace_node", "b.process_import", "b.rendezvous",
+        "b.comm_teardown", "b.comm_reform", "b.first_step",   "b.state_restore",  "b.dataloader"};
+    const char *const *keys = practice == MYR_PRACTICE_COMMON ? common : best;
+    size_t count =
+        practice == MYR_PRACTICE_COMMON ? MYR_ARRAY_COUNT(common) : MYR_ARRAY_COUNT(best);
+    double total = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct myr_recovery_row *row = myr_recovery_find(recovery, keys[i]);
+        if (!row) {
+            return myr_err_set(err, MYR_ENOENT, "the recovery data lack '%s'", keys[i]);
+        }
+        total += myr_recovery_value(row, gpus);
+    }
+    *ret = total;
+    return MYR_OK;
+}
