@@ -196,8 +196,69 @@ static bool switches_ok(const struct myr_design *design, uint32_t id)
            row_ok(design, net->first_aggregation, net->aggregation, MYR_DEVICE_AGGREGATION, id);
 }
 
-/* What is counted in a network is a part of its ports; what later code divides by is not zero. */
-static bool shape_ok(const struct myr_design *design, const struct myr_network *net)
+/* The relations between tiers that paths and drawings are computed by, in one fabric of it. */
+static bool tiers_ok(const struct myr_network *net)
+{
+    uint64_t fabrics = (uint64_t)net->planes * net->units;
+    if (fabrics == 0 || net->leaf % fabrics || net->spine % fabrics || net->core % fabrics) {
+        return false;
+    }
+    uint64_t leaves = net->leaf / fabrics, spines = net->spine / fabrics;
+    uint64_t cores = net->core / fabrics;
+    if (leaves == 0 || net->pod_leaves == 0 || net->leaf_down == 0) {
+        return false;
+    }
+    uint64_t pods = (leaves + net->pod_leaves - 1) / net->pod_leaves;
+    if (net->topology == MYR_TOPOLOGY_RAIL &&
+        (net->rails == 0 || net->pod_leaves % net->rails || leaves % net->rails)) {
+        return false;
+    }
+    if (net->units != (net->topology == MYR_TOPOLOGY_RAIL_ONLY ? net->rails : 1) ||
+        net->pods != pods || spines != (net->tiers > 1 ? pods * net->pod_spines : 0)) {
+        return false;
+    }
+    return net->tiers < 3 ? pods == 1 && cores == 0 && (net->tiers > 1 ? spines > 0 : leaves == 1)
+                          : spines > 0 && net->core_groups == net->pod_spines && cores > 0 &&
+                                cores == (uint64_t)net->core_groups * net->group_cores;
+}
+
+static bool grid_ok(const struct myr_network *net)
+{
+    uint64_t routers = net->dim_count >= 2;
+    for (uint32_t i = 0; i < net->dim_count; i++) {
+        uint64_t size = net->dims[i];
+        routers = size > 0 && routers <= net->leaf / size ? routers * size : 0;
+    }
+    return routers > 0 && routers == net->leaf && net->spine == 0 && net->core == 0;
+}
+
+static bool groups_ok(const struct myr_network *net)
+{
+    bool plus = net->topology == MYR_TOPOLOGY_DRAGONFLY_PLUS;
+    uint64_t switches = (uint64_t)net->groups * net->group_switches;
+    return switches > 0 && net->leaf == switches && net->spine == (plus ? switches : 0) &&
+           net->core == 0;
+}
+
+static bool shape_ok(const struct myr_network *net)
+{
+    switch ((enum myr_topology)net->topology) {
+    case MYR_TOPOLOGY_DEFAULT: /* there is no such network */
+        return !net->leaf && !net->spine && !net->core && !net->access && !net->aggregation;
+    case MYR_TOPOLOGY_ACCESS:
+        return net->access > 0 && !net->leaf && !net->spine && !net->core;
+    case MYR_TOPOLOGY_TORUS:
+        return grid_ok(net);
+    case MYR_TOPOLOGY_DRAGONFLY:
+    case MYR_TOPOLOGY_DRAGONFLY_PLUS:
+        return groups_ok(net);
+    default:
+        return tiers_ok(net);
+    }
+}
+
+/* What is counted in a network is a part of its ports. */
+static bool counts_ok(const struct myr_design *design, const struct myr_network *net)
 {
     const uint32_t counts[] = {
         net->units,       net->rails,          net->nodes_on_it,
@@ -212,19 +273,10 @@ static bool shape_ok(const struct myr_design *design, const struct myr_network *
             return false;
         }
     }
-    uint64_t routers = 1;
-    for (uint32_t i = 0; i < net->dim_count; i++) {
-        uint64_t size = net->dims[i];
-        routers = size > 0 && routers <= net->leaf / size ? routers * size : 0;
-    }
-    bool tiers = net->topology != MYR_TOPOLOGY_DRAGONFLY && net->topology != MYR_TOPOLOGY_TORUS;
-    uint64_t fabrics = (uint64_t)net->planes * net->units;
-    return (!net->dim_count || routers == net->leaf) && (!net->topology || fabrics > 0) &&
-           (!net->topology || (net->tiers > 0 && net->rails > 0)) &&
-           (!tiers || ((!net->leaf || net->pod_leaves) && (!net->spine || net->pod_spines) &&
-                       (!net->core || net->group_cores))) &&
-           (!fabrics ||
-            (net->leaf % fabrics == 0 && net->spine % fabrics == 0 && net->core % fabrics == 0));
+    return net->planes > 0 && net->planes <= MYR_SPEC_PLANES_MAX &&
+           net->tiers <= MYR_SPEC_TIERS_MAX && net->dim_count <= MYR_SPEC_DIMS_MAX &&
+           net->fill <= MYR_FILL_DENSE && net->topology < MYR_TOPOLOGY_COUNT &&
+           (!net->topology || (net->tiers > 0 && net->rails > 0 && net->units > 0));
 }
 
 static int check_networks(const struct myr_design *design, const char *name, struct myr_err *err)
@@ -241,9 +293,7 @@ static int check_networks(const struct myr_design *design, const char *name, str
     }
     for (uint32_t i = 0; i < MYR_NET_COUNT; i++) {
         const struct myr_network *net = &design->networks[i];
-        if (net->topology >= MYR_TOPOLOGY_COUNT || net->fill > MYR_FILL_DENSE || net->planes == 0 ||
-            net->planes > MYR_SPEC_PLANES_MAX || net->dim_count > MYR_SPEC_DIMS_MAX ||
-            net->tiers > MYR_SPEC_TIERS_MAX || !switches_ok(design, i) || !shape_ok(design, net)) {
+        if (!counts_ok(design, net) || !shape_ok(net) || !switches_ok(design, i)) {
             return broken(err, name, "a network is wrong", i);
         }
     }

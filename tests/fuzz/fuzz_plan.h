@@ -75,6 +75,9 @@ static inline void fuzz_use_design(const struct myr_design *design, bool planned
     myr_plan_summary(design, &text);
     myr_plan_findings(design, &text);
     myr_plan_explain(design, &text);
+    myr_plan_bom(design, MYR_FORMAT_CSV, &text);
+    myr_buf_clear(&text);
+    myr_plan_svg(design, &text);
     myr_arena_done(&arena);
     myr_buf_done(&text);
 }
