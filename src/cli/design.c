@@ -107,8 +107,10 @@ static int show(const struct myr_design *design, struct myr_buf *buf, struct myr
     }
     switch ((enum myr_format)options.format) {
     case MYR_FORMAT_JSON:
-    case MYR_FORMAT_YAML:
         myr_plan_json(design, buf);
+        break;
+    case MYR_FORMAT_YAML:
+        myr_plan_yaml(design, buf);
         break;
     case MYR_FORMAT_TABLE:
         myr_plan_summary(design, buf);

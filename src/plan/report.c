@@ -395,8 +395,17 @@ void myr_plan_explain(const struct myr_design *design, struct myr_buf *buf)
     }
 }
 
-/* YAML is a superset of JSON: the same document, read by any YAML reader. */
 void myr_plan_yaml(const struct myr_design *design, struct myr_buf *buf)
 {
-    myr_plan_json(design, buf);
+    /* The same document: what JSON says, in YAML's form. */
+    struct myr_buf json = {0};
+    struct myr_arena arena;
+    const struct myr_doc *doc;
+    myr_arena_init(&arena);
+    myr_plan_json(design, &json);
+    int r = myr_doc_read_json(&arena, "plan", (struct myr_str){json.data, json.len}, &doc, NULL);
+    MYR_ASSERT(r == MYR_OK);
+    myr_doc_write_yaml(doc, buf);
+    myr_arena_done(&arena);
+    myr_buf_done(&json);
 }

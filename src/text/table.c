@@ -3,6 +3,7 @@
 #include "myriad/text/csv.h"
 #include "myriad/text/json.h"
 #include "utf8.h"
+#include "yaml_plain.h"
 
 enum { COLUMN_GAP = 2, COLUMNS_MAX = 64 };
 
@@ -306,36 +307,6 @@ static void write_json(const struct myr_table *table, struct myr_buf *buf)
     }
     myr_json_end(&json);
     myr_buf_putc(buf, '\n');
-}
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-/*
- * Text that every YAML reader takes as this very text without quotes. Narrower than YAML allows: a
- * letter first, then letters, digits and a few marks, and none of the words that mean something.
- */
-static bool is_plain_yaml(struct myr_str text)
-{
-    static const char *const words[] = {"null", "true", "false", "yes", "no",  "on",
-                                        "off",  "y",    "n",     "nan", "inf", "infinity"};
-    if (text.len == 0 || !is_letter(text.data[0]) || text.data[text.len - 1] == ' ') {
-        return false;
-    }
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.data[i];
-        if (!is_letter(c) && !is_digit(c) && (c == '\0' || !strchr("_-./+ ", c))) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
-        if (myr_str_eq_nocase(text, myr_str_from(words[i]))) {
-            return false;
-        }
-    }
-    return true;
 }
 
 static void put_yaml(struct myr_buf *buf, const struct myr_column *column, struct myr_str cell)

@@ -99,3 +99,6 @@ MYR_MUST_USE int myr_doc_choice(const struct myr_doc *node, const char *what,
  */
 MYR_MUST_USE int myr_doc_check_keys(const struct myr_doc *map, const char *what,
                                     const char *const *keys, size_t count, struct myr_err *err);
+
+/* The tree as YAML in block style, ending in a line end. */
+void myr_doc_write_yaml(const struct myr_doc *node, struct myr_buf *buf);
