@@ -1,8 +1,13 @@
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "import_internal.h"
+
+enum { PIECE_BYTES = 1 << 20 };
 
 const char *const myr_import_names[MYR_IMPORT_FORMAT_COUNT] = {"auto", "ibnetdiscover", "lldp",
                                                                "netbox", "p2p"};
@@ -123,7 +128,7 @@ void myr_import_done(struct myr_import *import)
 {
     myr_strmap_done(&import->ids);
     myr_u64map_done(&import->ports);
-    myr_buf_done(&import->scratch);
+    myr_strmap_done(&import->words);
 }
 
 static struct myr_str first_line(struct myr_str text)
@@ -148,17 +153,19 @@ static enum myr_import_format guess_format(struct myr_str text)
                                   : MYR_IMPORT_IBNETDISCOVER;
 }
 
-int myr_import_text(struct myr_import *import, enum myr_import_format format, const char *file,
-                    struct myr_str text, struct myr_err *err)
+static int (*const readers[MYR_IMPORT_FORMAT_COUNT])(struct myr_import *, const char *,
+                                                     struct myr_str, struct myr_err *) = {
+    [MYR_IMPORT_IBNETDISCOVER] = import_ibnetdiscover,
+    [MYR_IMPORT_LLDP] = import_lldp,
+    [MYR_IMPORT_NETBOX] = import_netbox,
+    [MYR_IMPORT_P2P] = import_p2p,
+};
+
+/* What every file goes through first. */
+static int begin_file(struct myr_import *import, enum myr_import_format *format, const char *file,
+                      struct myr_str text, struct myr_err *err)
 {
-    static int (*const readers[MYR_IMPORT_FORMAT_COUNT])(struct myr_import *, const char *,
-                                                         struct myr_str, struct myr_err *) = {
-        [MYR_IMPORT_IBNETDISCOVER] = import_ibnetdiscover,
-        [MYR_IMPORT_LLDP] = import_lldp,
-        [MYR_IMPORT_NETBOX] = import_netbox,
-        [MYR_IMPORT_P2P] = import_p2p,
-    };
-    MYR_ASSERT(format < MYR_IMPORT_FORMAT_COUNT);
+    MYR_ASSERT(*format < MYR_IMPORT_FORMAT_COUNT);
     size_t first = 0;
     while (first < text.len && memchr(" \t\r\n", text.data[first], 4)) {
         first++;
@@ -169,22 +176,104 @@ int myr_import_text(struct myr_import *import, enum myr_import_format format, co
     }
     myr_vec_push(&import->cabling->files, file);
     import->file_count++;
-    format = format == MYR_IMPORT_AUTO ? guess_format(text) : format;
-    return readers[format](import, file, text, err);
+    *format = *format == MYR_IMPORT_AUTO ? guess_format(text) : *format;
+    return MYR_OK;
+}
+
+int myr_import_text(struct myr_import *import, enum myr_import_format format, const char *file,
+                    struct myr_str text, struct myr_err *err)
+{
+    int r = begin_file(import, &format, file, text, err);
+    return r < 0 ? r : readers[format](import, file, text, err);
+}
+
+/* A file that is read piece by piece. */
+struct open_file {
+    const char *path;
+    int fd;
+    int error; /* errno of the first failure */
+    uint64_t bytes;
+};
+
+static size_t fill_from_file(void *context, char *to, size_t room)
+{
+    struct open_file *file = context;
+    ssize_t got;
+    do {
+        got = read(file->fd, to, room);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) {
+        file->error = errno;
+        return 0;
+    }
+    file->bytes += (uint64_t)got;
+    return (size_t)got;
+}
+
+static int check_read(const struct open_file *file, struct myr_err *err)
+{
+    if (file->error) {
+        errno = file->error;
+        return myr_err_errno(err, "cannot read", file->path);
+    }
+    if (file->bytes > MYR_IMPORT_BYTES_MAX) {
+        return myr_err_set(err, MYR_ERANGE, "%s: larger than %llu bytes, the most allowed here",
+                           file->path, MYR_IMPORT_BYTES_MAX);
+    }
+    return MYR_OK;
+}
+
+/* Reads until the buffer has 'wanted' bytes or the file ends. */
+static int read_up_to(struct open_file *file, struct myr_buf *text, uint64_t wanted,
+                      struct myr_err *err)
+{
+    size_t got = 1;
+    while (got > 0 && text->len < wanted && file->bytes <= MYR_IMPORT_BYTES_MAX) {
+        myr_buf_reserve(text, PIECE_BYTES);
+        got = fill_from_file(file, text->data + text->len, PIECE_BYTES);
+        text->len += got;
+    }
+    return check_read(file, err);
+}
+
+static int import_open_file(struct myr_import *import, enum myr_import_format format,
+                            struct open_file *file, struct myr_err *err)
+{
+    struct myr_cabling *cabling = import->cabling;
+    const char *kept = myr_arena_strndup(cabling->arena, file->path, strlen(file->path));
+    struct myr_buf text = {0};
+    int r = read_up_to(file, &text, 1, err);
+    r = r < 0 ? r : begin_file(import, &format, kept, (struct myr_str){text.data, text.len}, err);
+    if (r == MYR_OK && format == MYR_IMPORT_LLDP) {
+        struct json_source source = {file, fill_from_file};
+        r = import_lldp_stream(import, kept, (struct myr_str){text.data, text.len}, &source, err);
+        int read = check_read(file, err);
+        myr_buf_done(&text);
+        return read < 0 ? read : r;
+    }
+    r = r < 0 ? r : read_up_to(file, &text, UINT64_MAX, err);
+    if (r < 0) {
+        myr_buf_done(&text);
+        return r;
+    }
+    myr_vec_push(&cabling->texts, text);
+    return readers[format](import, kept, (struct myr_str){text.data, text.len}, err);
 }
 
 static int import_one(struct myr_import *import, enum myr_import_format format, const char *path,
                       struct myr_err *err)
 {
-    struct myr_buf text = {0};
-    int r = myr_file_read(path, MYR_IMPORT_BYTES_MAX, &text, err);
-    if (r < 0) {
-        myr_buf_done(&text);
-        return r;
+    bool from_stdin = strcmp(path, "-") == 0;
+    struct open_file file = {.path = path};
+    file.fd = from_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (file.fd < 0) {
+        return myr_err_errno(err, "cannot open", path);
     }
-    myr_vec_push(&import->cabling->texts, text);
-    const char *kept = myr_arena_strndup(import->cabling->arena, path, strlen(path));
-    return myr_import_text(import, format, kept, (struct myr_str){text.data, text.len}, err);
+    int r = import_open_file(import, format, &file, err);
+    if (!from_stdin) {
+        close(file.fd);
+    }
+    return r;
 }
 
 static int compare_names(const void *left, const void *right)

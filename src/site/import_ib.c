@@ -364,12 +364,3 @@ int import_ibnetdiscover(struct myr_import *import, const char *file, struct myr
     }
     return r;
 }
-
-int import_lldp(struct myr_import *import, const char *file, struct myr_str text,
-                struct myr_err *err)
-{
-    (void)import;
-    (void)text;
-    struct import_place place = {file, 1, 1};
-    return import_error(err, place, "LLDP is not read yet");
-}

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "import_json.h"
 #include "myriad/site/import.h"
 #include "myriad/text.h"
 
@@ -10,6 +11,9 @@ int import_ibnetdiscover(struct myr_import *import, const char *file, struct myr
                          struct myr_err *err);
 int import_lldp(struct myr_import *import, const char *file, struct myr_str text,
                 struct myr_err *err);
+/* The same, piece by piece: the first is there already. */
+int import_lldp_stream(struct myr_import *import, const char *file, struct myr_str first,
+                       const struct json_source *source, struct myr_err *err);
 int import_netbox(struct myr_import *import, const char *file, struct myr_str text,
                   struct myr_err *err);
 int import_p2p(struct myr_import *import, const char *file, struct myr_str text,

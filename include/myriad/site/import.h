@@ -58,7 +58,7 @@ struct myr_import {
     /* Across files. */
     struct myr_strmap ids;   /* ibnetdiscover: "S-0002c9..." to device */
     struct myr_u64map ports; /* ibnetdiscover: device and port to link */
-    struct myr_buf scratch;
+    struct myr_strmap words; /* LLDP: names met, each kept once */
 };
 
 void myr_import_init(struct myr_import *import, struct myr_cabling *cabling);
