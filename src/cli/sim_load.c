@@ -4,152 +4,178 @@
 
 #include "fabric_args.h"
 #include "sim_topology.h"
+#include "sim_words.h"
 
-enum { WORDS_MAX = 16 };
-
-/* "kind:word,word,key=value" in pieces. */
-struct words {
-    struct myr_str kind;
-    struct myr_str items[WORDS_MAX];
-    uint32_t count;
+/* What every workload's maker is given. */
+struct maker {
+    struct myr_sim *sim;
+    const struct myr_graph *graph;
+    struct sim_words words;
+    uint64_t seed;
+    uint32_t *gpus; /* of the job, by rank */
+    uint32_t gpu_count;
 };
 
-static int split(const char *text, struct words *ret, struct myr_err *err)
+/* Keys that say which GPUs a job has; makers put their own behind. */
+#define JOB_KEYS "seed", "ranks", "first", "place"
+
+static uint32_t gpus_of(const struct maker *maker)
 {
-    const char *colon = strchr(text, ':');
-    *ret = (struct words){.kind = {text, colon ? (size_t)(colon - text) : strlen(text)}};
-    if (!colon) {
-        return MYR_OK;
+    return maker->graph->design->head->gpus;
+}
+
+/* Whole nodes drawn at random: 'sorted' numbers them in the order of the fabric. */
+static int draw_nodes(struct maker *maker, bool sorted, struct myr_err *err)
+{
+    const struct myr_design_head *head = maker->graph->design->head;
+    uint32_t local = head->gpus_per_node, wanted = maker->gpu_count / local;
+    if (maker->gpu_count % local) {
+        return myr_err_set(err, MYR_EINVAL, "%s: place= needs whole nodes of %u GPUs, not %u ranks",
+                           maker->words.option, local, maker->gpu_count);
     }
-    for (const char *at = colon + 1; *at;) {
-        size_t len = strcspn(at, ",");
-        if (ret->count == WORDS_MAX) {
-            return myr_err_set(err, MYR_EINVAL, "--workload has more than %d parts", WORDS_MAX);
+    uint32_t *nodes = myr_xcalloc(head->nodes, sizeof(*nodes));
+    uint8_t *taken = myr_xcalloc(head->nodes, 1);
+    struct myr_rng rng;
+    myr_rng_init(&rng, maker->seed, 3);
+    for (uint32_t i = 0; i < head->nodes; i++) {
+        nodes[i] = i;
+    }
+    myr_rng_shuffle(&rng, nodes, head->nodes);
+    for (uint32_t i = 0; i < wanted; i++) {
+        taken[nodes[i]] = 1;
+    }
+    for (uint32_t node = 0, i = 0; sorted && node < head->nodes; node++) {
+        if (taken[node]) {
+            nodes[i++] = node;
         }
-        ret->items[ret->count++] = (struct myr_str){at, len};
-        at += len + (at[len] == ',');
     }
+    for (uint32_t i = 0; i < maker->gpu_count; i++) {
+        maker->gpus[i] = nodes[i / local] * local + i % local;
+    }
+    free(taken);
+    free(nodes);
     return MYR_OK;
 }
 
-/* The value of "key=..." among the words; false when it is absent. */
-static bool keyed(const struct words *words, const char *key, struct myr_str *ret)
+/* first=GPU,ranks=N,place=block|random|sorted: the job's GPUs, all of the fabric when absent. */
+static int choose_gpus(struct maker *maker, struct myr_err *err)
 {
-    size_t len = strlen(key);
-    for (uint32_t i = 0; i < words->count; i++) {
-        struct myr_str item = words->items[i];
-        if (item.len > len && memcmp(item.data, key, len) == 0 && item.data[len] == '=') {
-            *ret = (struct myr_str){item.data + len + 1, item.len - len - 1};
-            return true;
-        }
+    uint64_t gpus = gpus_of(maker), first = 0, ranks;
+    struct myr_str place = MYR_STR("block");
+    bool placed = sim_words_keyed(&maker->words, "place", &place);
+    int r = sim_words_number(&maker->words, "seed", 0, UINT64_MAX, &maker->seed, err);
+    r = r < 0 ? r : sim_words_number(&maker->words, "first", 0, gpus - 1, &first, err);
+    ranks = gpus - first;
+    r = r < 0 ? r : sim_words_number(&maker->words, "ranks", 2, gpus - first, &ranks, err);
+    if (r < 0) {
+        return r;
     }
-    return false;
+    bool random = myr_str_eq(place, MYR_STR("random")),
+         sorted = myr_str_eq(place, MYR_STR("sorted"));
+    if (placed && !random && !sorted && !myr_str_eq(place, MYR_STR("block"))) {
+        return myr_err_set(err, MYR_EINVAL, "%s: 'place' is block, random or sorted, not '%.*s'",
+                           maker->words.option, sim_words_shown(place), place.data);
+    }
+    maker->gpu_count = (uint32_t)ranks;
+    maker->gpus = myr_xcalloc(ranks, sizeof(*maker->gpus));
+    for (uint32_t i = 0; i < maker->gpu_count; i++) {
+        maker->gpus[i] = (uint32_t)first + i;
+    }
+    return random || sorted ? draw_nodes(maker, sorted, err) : MYR_OK;
 }
 
-static int need_bytes(const struct words *words, uint32_t index, uint64_t *ret, struct myr_err *err)
+static int need_two(const struct maker *maker, struct myr_err *err)
 {
-    if (index < words->count && sim_parse_bytes(words->items[index], ret) && *ret > 0) {
-        return MYR_OK;
-    }
-    struct myr_str got = index < words->count ? words->items[index] : MYR_STR("nothing");
-    return myr_err_set(err, MYR_EINVAL, "--workload: a size such as 1MB is expected, not '%.*s'",
-                       got.len > 40 ? 40 : (int)got.len, got.data);
+    return maker->gpu_count > 1 ? MYR_OK
+                                : myr_err_set(err, MYR_EINVAL, "%s: at least two GPUs are needed",
+                                              maker->words.option);
 }
 
-static int optional_number(const struct words *words, const char *key, uint64_t most,
-                           uint64_t *value, struct myr_err *err)
-{
-    struct myr_str text;
-    if (keyed(words, key, &text) && (!myr_str_to_u64(text, value) || *value > most)) {
-        return myr_err_set(err, MYR_EINVAL, "--workload: '%s' must be a whole number up to %llu",
-                           key, (unsigned long long)most);
-    }
-    return MYR_OK;
-}
-
-static int put_flows(struct myr_sim *sim, const struct myr_message *messages, uint32_t count,
+static int put_flows(struct maker *maker, const struct myr_message *messages, uint32_t count,
                      uint64_t bytes, struct sim_load *ret, struct myr_err *err)
 {
     int r = MYR_OK;
-    ret->first_flow = myr_sim_task_count(sim);
+    ret->first_flow = myr_sim_task_count(maker->sim);
     ret->flow_count = count;
     for (uint32_t i = 0; r == MYR_OK && i < count; i++) {
-        r = myr_load_flow(sim, messages[i], bytes, MYR_NONE, &ret->end, err);
+        r = myr_load_flow(maker->sim, messages[i], bytes, MYR_NONE, &ret->end, err);
     }
     ret->end = MYR_NONE;
     return r;
 }
 
-static int load_permutation(struct myr_sim *sim, const struct myr_graph *graph,
-                            const struct words *words, uint64_t seed, struct sim_load *ret,
-                            struct myr_err *err)
+/* A random order of 0..count-1 in which nobody keeps its place. */
+static void derange(uint64_t seed, uint32_t *order, uint32_t count)
 {
-    uint64_t bytes;
-    int r = need_bytes(words, 0, &bytes, err);
-    r = r < 0 ? r : optional_number(words, "seed", UINT64_MAX, &seed, err);
-    if (r < 0) {
-        return r;
-    }
-    uint32_t gpus = graph->design->head->gpus;
-    struct myr_message *messages = myr_xcalloc(gpus, sizeof(*messages));
-    uint32_t *order = myr_xcalloc(gpus, sizeof(*order));
     struct myr_rng rng;
+    bool fixed = true;
     myr_rng_init(&rng, seed, 1);
-    bool fixed = gpus > 1;
-    while (fixed) { /* until nobody sends to itself */
+    while (fixed) {
         fixed = false;
-        for (uint32_t i = 0; i < gpus; i++) {
+        for (uint32_t i = 0; i < count; i++) {
             order[i] = i;
         }
-        myr_rng_shuffle(&rng, order, gpus);
-        for (uint32_t i = 0; i < gpus; i++) {
+        myr_rng_shuffle(&rng, order, count);
+        for (uint32_t i = 0; i < count; i++) {
             fixed = fixed || order[i] == i;
         }
     }
-    for (uint32_t i = 0; i < gpus; i++) {
-        messages[i] = (struct myr_message){i, order[i]};
+}
+
+static int load_permutation(struct maker *maker, struct sim_load *ret, struct myr_err *err)
+{
+    static const char *const keys[] = {JOB_KEYS};
+    uint64_t bytes;
+    int r = sim_words_bytes(&maker->words, 0, &bytes, err);
+    r = r < 0 ? r : sim_words_check(&maker->words, 1, keys, MYR_ARRAY_COUNT(keys), err);
+    r = r < 0 ? r : choose_gpus(maker, err);
+    r = r < 0 ? r : need_two(maker, err);
+    if (r < 0) {
+        return r;
     }
-    r = put_flows(sim, messages, gpus > 1 ? gpus : 0, bytes, ret, err);
+    uint32_t count = maker->gpu_count;
+    struct myr_message *messages = myr_xcalloc(count, sizeof(*messages));
+    uint32_t *order = myr_xcalloc(count, sizeof(*order));
+    derange(maker->seed, order, count);
+    for (uint32_t i = 0; i < count; i++) {
+        messages[i] = (struct myr_message){maker->gpus[i], maker->gpus[order[i]]};
+    }
+    r = put_flows(maker, messages, count, bytes, ret, err);
     free(order);
     free(messages);
     return r;
 }
 
-/* incast:K:1,SIZE - K senders, drawn by the seed, to GPU 0. */
-static int load_incast(struct myr_sim *sim, const struct myr_graph *graph,
-                       const struct words *words, uint64_t seed, struct sim_load *ret,
-                       struct myr_err *err)
+/* incast:K:1,SIZE - K senders, drawn by the seed, to the job's first GPU. */
+static int load_incast(struct maker *maker, struct sim_load *ret, struct myr_err *err)
 {
+    static const char *const keys[] = {JOB_KEYS};
     uint64_t bytes, senders = 0;
-    uint32_t gpus = graph->design->head->gpus;
-    struct myr_str ratio = words->count ? words->items[0] : MYR_STR("");
+    struct myr_str ratio = maker->words.count ? maker->words.items[0] : MYR_STR("");
     const char *colon = ratio.len ? memchr(ratio.data, ':', ratio.len) : NULL;
     size_t len = colon ? (size_t)(colon - ratio.data) : ratio.len;
-    if (!myr_str_to_u64((struct myr_str){ratio.data, len}, &senders) || senders == 0 ||
-        senders >= gpus) {
-        return myr_err_set(err, MYR_EINVAL,
-                           "--workload: incast:K:1,SIZE with K from 1 to %u is expected",
-                           gpus ? gpus - 1 : 0);
-    }
-    int r = need_bytes(words, 1, &bytes, err);
-    r = r < 0 ? r : optional_number(words, "seed", UINT64_MAX, &seed, err);
+    bool to_one = !colon || (ratio.len == len + 2 && colon[1] == '1');
+    int r = sim_words_bytes(&maker->words, 1, &bytes, err);
+    r = r < 0 ? r : sim_words_check(&maker->words, 2, keys, MYR_ARRAY_COUNT(keys), err);
+    r = r < 0 ? r : choose_gpus(maker, err);
+    r = r < 0 ? r : need_two(maker, err);
     if (r < 0) {
         return r;
     }
-    uint32_t *order = myr_xcalloc(gpus, sizeof(*order));
+    if (!to_one || !myr_str_to_u64((struct myr_str){ratio.data, len}, &senders) || senders == 0 ||
+        senders >= maker->gpu_count) {
+        return myr_err_set(err, MYR_EINVAL, "%s: incast:K:1,SIZE with K from 1 to %u is expected",
+                           maker->words.option, maker->gpu_count - 1);
+    }
     struct myr_message *messages = myr_xcalloc(senders, sizeof(*messages));
     struct myr_rng rng;
-    myr_rng_init(&rng, seed, 2);
-    for (uint32_t i = 0; i + 1 < gpus; i++) {
-        order[i] = i + 1;
-    }
-    myr_rng_shuffle(&rng, order, gpus - 1);
+    myr_rng_init(&rng, maker->seed, 2);
+    myr_rng_shuffle(&rng, maker->gpus + 1, maker->gpu_count - 1);
     for (uint32_t i = 0; i < senders; i++) {
-        messages[i] = (struct myr_message){order[i], 0};
+        messages[i] = (struct myr_message){maker->gpus[i + 1], maker->gpus[0]};
     }
-    r = put_flows(sim, messages, (uint32_t)senders, bytes, ret, err);
+    r = put_flows(maker, messages, (uint32_t)senders, bytes, ret, err);
     free(messages);
-    free(order);
     return r;
 }
 
@@ -162,38 +188,50 @@ static const struct {
     {"broadcast", MYR_BROADCAST},
 };
 
-static int load_collective(struct myr_sim *sim, const struct myr_graph *graph,
-                           const struct words *words, enum myr_collective kind,
-                           struct sim_load *ret, struct myr_err *err)
+static int load_collective(struct maker *maker, enum myr_collective kind, struct sim_load *ret,
+                           struct myr_err *err)
 {
+    static const char *const keys[] = {JOB_KEYS};
     enum myr_algorithm algorithm = MYR_ALGORITHM_AUTO;
-    uint32_t at = 0;
+    uint32_t at = 0, local = maker->graph->design->head->gpus_per_node;
     if (kind == MYR_ALL_TO_ALL) {
         algorithm = MYR_ALGORITHM_PAIRWISE;
     }
-    for (uint32_t a = 0; a < MYR_ALGORITHM_COUNT && words->count; a++) {
-        if (myr_str_eq(words->items[0], myr_str_from(myr_algorithm_names[a]))) {
+    for (uint32_t a = 0; a < MYR_ALGORITHM_COUNT && maker->words.count; a++) {
+        if (myr_str_eq(maker->words.items[0], myr_str_from(myr_algorithm_names[a]))) {
             algorithm = (enum myr_algorithm)a;
             at = 1;
         }
     }
-    uint64_t ranks = graph->design->head->gpus;
-    int r = need_bytes(words, at, &ret->bytes, err);
-    r = r < 0 ? r : optional_number(words, "ranks", graph->design->head->gpus, &ranks, err);
+    int r = sim_words_bytes(&maker->words, at, &ret->bytes, err);
+    r = r < 0 ? r : sim_words_check(&maker->words, at + 1, keys, MYR_ARRAY_COUNT(keys), err);
+    r = r < 0 ? r : choose_gpus(maker, err);
     if (r < 0) {
         return r;
     }
     ret->collective = true;
     ret->kind = kind;
-    ret->ranks = (uint32_t)ranks;
-    uint32_t local = graph->design->head->gpus_per_node;
-    return myr_load_collective(sim, (struct myr_ranks){NULL, ret->ranks}, kind, algorithm,
-                               ranks % local ? 1 : local, ret->bytes, MYR_NONE, &ret->end, err);
+    ret->ranks = maker->gpu_count;
+    bool whole = maker->gpu_count % local == 0 && maker->gpus[0] % local == 0;
+    return myr_load_collective(maker->sim, (struct myr_ranks){maker->gpus, maker->gpu_count}, kind,
+                               algorithm, whole ? local : 1, ret->bytes, MYR_NONE, &ret->end, err);
+}
+
+/* Words of a step that are its own; the others are the layout's. */
+static bool own_word(struct myr_str item)
+{
+    static const char *const keys[] = {"tflops", "ranks", "first", "place", "seed"};
+    for (size_t k = 0; k < MYR_ARRAY_COUNT(keys); k++) {
+        size_t len = strlen(keys[k]);
+        if (item.len > len && memcmp(item.data, keys[k], len) == 0 && item.data[len] == '=') {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* step:MODEL,tflops=400,tp=8,pp=8,micro_batch=1,global_batch=... - one training step. */
-static int load_step(struct myr_sim *sim, const struct myr_graph *graph, const struct words *words,
-                     struct sim_load *ret, struct myr_err *err)
+static int load_step(struct maker *maker, struct sim_load *ret, struct myr_err *err)
 {
     struct myr_arena arena;
     struct myr_buf layout_text = {0};
@@ -201,31 +239,35 @@ static int load_step(struct myr_sim *sim, const struct myr_graph *graph, const s
     struct myr_layout layout;
     struct myr_str tflops;
     double rate = 400;
+    const struct sim_words *words = &maker->words;
     if (words->count == 0) {
-        return myr_err_set(err, MYR_EINVAL, "--workload: step:MODEL,tp=8,pp=8,... is expected");
+        return myr_err_set(err, MYR_EINVAL, "%s: step:MODEL,tp=8,pp=8,... is expected",
+                           words->option);
     }
-    if (keyed(words, "tflops", &tflops) && (!myr_str_to_double(tflops, &rate) || rate <= 0)) {
-        return myr_err_set(err, MYR_EINVAL, "--workload: 'tflops' must be a number above 0");
+    if (sim_words_keyed(words, "tflops", &tflops) &&
+        (!myr_str_to_double(tflops, &rate) || !(rate > 0 && rate < 1e9))) {
+        return myr_err_set(err, MYR_EINVAL, "%s: 'tflops' must be a number above 0, not '%.*s'",
+                           words->option, sim_words_shown(tflops), tflops.data);
     }
     myr_arena_init(&arena);
     const char *name = myr_arena_strndup(&arena, words->items[0].data, words->items[0].len);
-    int r = myr_model_find(&arena, name, &model, err);
     for (uint32_t i = 1; i < words->count; i++) {
         struct myr_str item = words->items[i];
-        if (item.len > 7 && memcmp(item.data, "tflops=", 7) == 0) {
-            continue;
+        if (!own_word(item)) {
+            myr_buf_printf(&layout_text, "%s%.*s", layout_text.len ? "," : "", (int)item.len,
+                           item.data);
         }
-        myr_buf_printf(&layout_text, "%s%.*s", layout_text.len ? "," : "", (int)item.len,
-                       item.data);
     }
-    uint64_t gpus = graph->design->head->gpus;
+    int r = myr_model_find(&arena, name, &model, err);
+    r = r < 0 ? r : choose_gpus(maker, err);
+    uint64_t gpus = maker->gpu_count;
     r = r < 0 ? r : fabric_layout(layout_text.len ? layout_text.data : "tp=8", gpus, &layout, err);
     r = r < 0 ? r : myr_layout_check(&layout, &model, gpus, err);
     if (r == MYR_OK) {
         struct myr_step step = {&model, &layout, rate * 1e12, MYR_ALGORITHM_RING};
         struct myr_step_result result;
-        r = myr_load_step(sim, (struct myr_ranks){NULL, (uint32_t)gpus}, &step, MYR_NONE, &result,
-                          err);
+        r = myr_load_step(maker->sim, (struct myr_ranks){maker->gpus, maker->gpu_count}, &step,
+                          MYR_NONE, &result, err);
         ret->end = r < 0 ? MYR_NONE : result.end;
     }
     myr_buf_done(&layout_text);
@@ -233,32 +275,85 @@ static int load_step(struct myr_sim *sim, const struct myr_graph *graph, const s
     return r;
 }
 
-int sim_load_parse(struct myr_sim *sim, const struct myr_graph *graph, const char *text,
-                   uint64_t seed, struct sim_load *ret, struct myr_err *err)
+/* checkpoint:SIZE and read:SIZE - all nodes to or from the storage servers, in stripes. */
+static int load_storage(struct maker *maker, bool write, struct sim_load *ret, struct myr_err *err)
 {
-    struct words words;
-    *ret = (struct sim_load){.end = MYR_NONE};
-    int r = split(text, &words, err);
+    static const char *const keys[] = {JOB_KEYS, "stripes"};
+    const struct myr_design_head *head = maker->graph->design->head;
+    uint64_t stripes = 4, bytes;
+    int r = sim_words_bytes(&maker->words, 0, &bytes, err);
+    r = r < 0 ? r : sim_words_check(&maker->words, 1, keys, MYR_ARRAY_COUNT(keys), err);
+    r = r < 0 ? r : sim_words_number(&maker->words, "stripes", 1, 1024, &stripes, err);
+    r = r < 0 ? r : choose_gpus(maker, err);
+    if (r == MYR_OK && head->storage_servers == 0) {
+        r = myr_err_set(err, MYR_EINVAL, "%s: this fabric has no storage servers",
+                        maker->words.option);
+        myr_err_hint(err, "plan a design with a storage network, and give --net storage");
+    }
     if (r < 0) {
         return r;
     }
-    if (myr_str_eq(words.kind, MYR_STR("permutation"))) {
-        return load_permutation(sim, graph, &words, seed, ret, err);
+    stripes = stripes < head->storage_servers ? stripes : head->storage_servers;
+    uint32_t local = head->gpus_per_node, nodes = (maker->gpu_count + local - 1) / local;
+    uint32_t count = nodes * (uint32_t)stripes;
+    struct myr_message *messages = myr_xcalloc(count, sizeof(*messages));
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t server = MYR_MESSAGE_STORAGE | i % head->storage_servers;
+        /* Stripes leave by the NICs of the node in turn. */
+        uint32_t node = i / (uint32_t)stripes, stripe = i % (uint32_t)stripes;
+        uint32_t gpu = maker->gpus[node * local] + stripe % local;
+        messages[i] = write ? (struct myr_message){gpu, server} : (struct myr_message){server, gpu};
     }
-    if (myr_str_eq(words.kind, MYR_STR("incast"))) {
-        return load_incast(sim, graph, &words, seed, ret, err);
+    r = put_flows(maker, messages, count, (bytes + count - 1) / count, ret, err);
+    free(messages);
+    return r;
+}
+
+static int dispatch(struct maker *maker, struct sim_load *ret, struct myr_err *err)
+{
+    struct myr_str kind = maker->words.kind;
+    if (myr_str_eq(kind, MYR_STR("permutation"))) {
+        return load_permutation(maker, ret, err);
     }
-    if (myr_str_eq(words.kind, MYR_STR("step"))) {
-        return load_step(sim, graph, &words, ret, err);
+    if (myr_str_eq(kind, MYR_STR("incast"))) {
+        return load_incast(maker, ret, err);
+    }
+    if (myr_str_eq(kind, MYR_STR("step"))) {
+        return load_step(maker, ret, err);
+    }
+    if (myr_str_eq(kind, MYR_STR("checkpoint")) || myr_str_eq(kind, MYR_STR("read"))) {
+        return load_storage(maker, kind.data[0] == 'c', ret, err);
     }
     for (size_t i = 0; i < MYR_ARRAY_COUNT(collectives); i++) {
-        if (myr_str_eq(words.kind, myr_str_from(collectives[i].name))) {
-            return load_collective(sim, graph, &words, collectives[i].kind, ret, err);
+        if (myr_str_eq(kind, myr_str_from(collectives[i].name))) {
+            return load_collective(maker, collectives[i].kind, ret, err);
         }
     }
-    r = myr_err_set(err, MYR_EINVAL, "unknown workload '%.*s'",
-                    words.kind.len > 40 ? 40 : (int)words.kind.len, words.kind.data);
+    int r =
+        myr_err_set(err, MYR_EINVAL, "unknown workload '%.*s'", sim_words_shown(kind), kind.data);
     myr_err_hint(err, "permutation, incast, alltoall, allreduce, reducescatter, allgather, "
-                      "broadcast or step; see myriad sim --help");
+                      "broadcast, step, checkpoint or read; see myriad sim --help");
     return r;
+}
+
+int sim_load_parse(struct myr_sim *sim, const struct myr_graph *graph, const char *text,
+                   uint64_t seed, struct sim_load *ret, struct myr_err *err)
+{
+    struct maker maker = {.sim = sim, .graph = graph, .seed = seed};
+    *ret = (struct sim_load){.text = text, .end = MYR_NONE, .first_task = myr_sim_task_count(sim)};
+    int r = sim_words_split("--workload", text, &maker.words, err);
+    r = r < 0 ? r : dispatch(&maker, ret, err);
+    ret->task_count = myr_sim_task_count(sim) - ret->first_task;
+    free(maker.gpus);
+    return r;
+}
+
+myr_ps sim_load_end(const struct myr_sim *sim, const struct sim_load *load)
+{
+    myr_ps end = 0;
+    for (uint32_t t = 0; t < load->task_count; t++) {
+        myr_ps one = myr_sim_task_end(sim, load->first_task + t);
+        end = one > end ? one : end;
+    }
+    return end;
 }
