@@ -24,14 +24,18 @@ static uint32_t gpus_of(const struct maker *maker)
     return maker->graph->design->head->gpus;
 }
 
-/* Whole nodes drawn at random: 'sorted' numbers them in the order of the fabric. */
-static int draw_nodes(struct maker *maker, bool sorted, struct myr_err *err)
+/*
+ * Whole nodes drawn at random: 'sorted' numbers them in the order of the fabric. Jobs with the same
+ * seed and other places in the draw ('first') share no node.
+ */
+static int draw_nodes(struct maker *maker, uint32_t first, bool sorted, struct myr_err *err)
 {
     const struct myr_design_head *head = maker->graph->design->head;
     uint32_t local = head->gpus_per_node, wanted = maker->gpu_count / local;
-    if (maker->gpu_count % local) {
-        return myr_err_set(err, MYR_EINVAL, "%s: place= needs whole nodes of %u GPUs, not %u ranks",
-                           maker->words.option, local, maker->gpu_count);
+    if (maker->gpu_count % local || first % local) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "%s: place= needs whole nodes of %u GPUs: %u ranks from %u",
+                           maker->words.option, local, maker->gpu_count, first);
     }
     uint32_t *nodes = myr_xcalloc(head->nodes, sizeof(*nodes));
     uint8_t *taken = myr_xcalloc(head->nodes, 1);
@@ -41,6 +45,7 @@ static int draw_nodes(struct maker *maker, bool sorted, struct myr_err *err)
         nodes[i] = i;
     }
     myr_rng_shuffle(&rng, nodes, head->nodes);
+    memmove(nodes, nodes + first / local, wanted * sizeof(*nodes));
     for (uint32_t i = 0; i < wanted; i++) {
         taken[nodes[i]] = 1;
     }
@@ -81,7 +86,7 @@ static int choose_gpus(struct maker *maker, struct myr_err *err)
     for (uint32_t i = 0; i < maker->gpu_count; i++) {
         maker->gpus[i] = (uint32_t)first + i;
     }
-    return random || sorted ? draw_nodes(maker, sorted, err) : MYR_OK;
+    return random || sorted ? draw_nodes(maker, (uint32_t)first, sorted, err) : MYR_OK;
 }
 
 static int need_two(const struct maker *maker, struct myr_err *err)

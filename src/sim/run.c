@@ -1,4 +1,3 @@
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "sim_internal.h"
@@ -83,17 +82,26 @@ static void seed_neighbours(struct myr_sim *sim, const struct sim_task *task)
     }
 }
 
+/* Counts what has moved since it was last counted, on the channels that it moved over. */
+static void count_bytes(struct myr_sim *sim, struct sim_task *task)
+{
+    const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
+    uint64_t moved = task->counted_left - task->bits_left;
+    for (uint32_t u = 0; u < pattern->use_count; u++) {
+        const struct sim_use *use = &sim->uses.items[pattern->first_use + u];
+        sim->channels[use->channel].bytes +=
+            (uint64_t)((unsigned __int128)moved * use->weight / 8000);
+    }
+    task->counted_left = task->bits_left;
+}
+
 static void end_transfer(struct myr_sim *sim, uint32_t id)
 {
     struct sim_task *task = &sim->tasks.items[id];
     const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
     sim_detach(sim, id);
     seed_neighbours(sim, task);
-    for (uint32_t u = 0; u < pattern->use_count; u++) {
-        const struct sim_use *use = &sim->uses.items[pattern->first_use + u];
-        sim->channels[use->channel].bytes +=
-            (uint64_t)((unsigned __int128)task->bits * use->weight / 8000);
-    }
+    count_bytes(sim, task);
     sim->result.transfers++;
     sim->result.flows += pattern->message_count;
     end_task(sim, id);
@@ -118,7 +126,7 @@ static void task_event(struct myr_sim *sim, uint32_t id, uint32_t version)
         return;
     }
     task->state = SIM_MOVING;
-    task->bits_left = task->bits;
+    task->bits_left = task->counted_left = task->bits;
     task->rate = 0;
     task->updated = sim->now;
     sim_attach(sim, id);
@@ -225,6 +233,7 @@ static void move_transfers(struct myr_sim *sim, const uint8_t *move, bool attach
         } else {
             sim_update(sim, t);
             sim_detach(sim, t);
+            count_bytes(sim, task);
             seed_neighbours(sim, task);
         }
     }
@@ -302,30 +311,78 @@ static int take_event(struct myr_sim *sim, struct sim_event event, struct myr_er
     }
 }
 
-static int stalled(const struct myr_sim *sim, struct myr_err *err)
+/* "GPU 3 to GPU 8 at link/00000012": the first flow of a transfer that stands still, and where. */
+static void name_blocked(const struct myr_sim *sim, const struct sim_task *task,
+                         struct myr_buf *buf)
 {
-    uint32_t standing = 0, first = MYR_NONE;
-    for (uint32_t t = 0; t < sim->tasks.count; t++) {
-        if (sim->tasks.items[t].state == SIM_MOVING) {
-            standing++;
-            first = first == MYR_NONE ? t : first;
+    const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
+    if (pattern->message_count) {
+        struct myr_message message = sim->messages.items[pattern->first_message];
+        uint32_t ends[] = {message.from, message.to};
+        for (uint32_t i = 0; i < 2; i++) {
+            bool storage = ends[i] & MYR_MESSAGE_STORAGE;
+            myr_buf_printf(buf, "%s%s %u", i ? " to " : "", storage ? "storage" : "GPU",
+                           ends[i] & ~MYR_MESSAGE_STORAGE);
         }
     }
-    if (first == MYR_NONE) {
+    if (pattern->message_count > 1) {
+        myr_buf_printf(buf, " and %u more flows", pattern->message_count - 1);
+    }
+    if (task->bottleneck < sim->link_channels) {
+        myr_buf_printf(buf, " at link/%08u", task->bottleneck / 2);
+    }
+}
+
+static int stalled(const struct myr_sim *sim, struct myr_err *err)
+{
+    enum { SHOWN_MAX = 4 };
+    uint32_t standing = 0;
+    struct myr_buf names = {0};
+    double now_us = (double)sim->now / (double)MYR_PS_PER_US;
+    for (uint32_t t = 0; t < sim->tasks.count; t++) {
+        if (sim->tasks.items[t].state == SIM_MOVING && standing++ < SHOWN_MAX) {
+            myr_buf_puts(&names, standing > 1 ? "; " : "");
+            name_blocked(sim, &sim->tasks.items[t], &names);
+        }
+    }
+    if (standing == 0) {
         return myr_err_set(err, MYR_ESTALLED,
-                           "nothing can progress at %.3f us: %u tasks wait for each other",
-                           (double)sim->now / (double)MYR_PS_PER_US, sim->result.blocked);
+                           "nothing can progress at %.3f us: %u tasks wait for each other", now_us,
+                           sim->result.blocked);
     }
-    uint32_t channel = sim->tasks.items[first].bottleneck;
-    char where[64] = "a channel inside a server";
-    if (channel != MYR_NONE && channel < sim->link_channels) {
-        snprintf(where, sizeof(where), "link/%08u", channel / 2);
+    int r = myr_err_set(err, MYR_ESTALLED,
+                        "nothing can progress at %.3f us: %u transfers stand still and %u tasks "
+                        "wait for them: %s%s",
+                        now_us, standing, sim->result.blocked - standing, names.data,
+                        standing > SHOWN_MAX ? "; ..." : "");
+    myr_buf_done(&names);
+    return r;
+}
+
+/* What goes into a switch comes out of it, but for rounding: one byte a transfer and channel. */
+static bool conserved(const struct myr_sim *sim)
+{
+    const struct myr_graph *graph = sim->graph;
+    if (!graph || sim->options.balance.policy == MYR_POLICY_SPRAY) {
+        return true; /* pools hide which link it was */
     }
-    return myr_err_set(err, MYR_ESTALLED,
-                       "nothing can progress at %.3f us: %u transfers stand still, the first (task "
-                       "%u) at %s; %u tasks wait",
-                       (double)sim->now / (double)MYR_PS_PER_US, standing, first, where,
-                       sim->result.blocked);
+    const struct myr_design *design = graph->design;
+    uint64_t slack = sim->result.transfers * 64 + 64;
+    for (uint32_t d = graph->first_switch; d < graph->first_switch + graph->switch_count; d++) {
+        uint64_t in = 0, out = 0;
+        for (uint32_t p = design->first_port[d]; p < design->first_port[d + 1]; p++) {
+            uint32_t link = design->port_link[p];
+            if (link != MYR_NONE) {
+                bool is_a = design->link_a[link] == p;
+                out += sim->channels[link * 2 + !is_a].bytes;
+                in += sim->channels[link * 2 + is_a].bytes;
+            }
+        }
+        if (in > out + slack || out > in + slack) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static void start_all(struct myr_sim *sim)
@@ -379,6 +436,7 @@ int myr_sim_run(struct myr_sim *sim, myr_sim_progress *progress, void *context,
     if (r == MYR_OK && sim->result.blocked) {
         r = stalled(sim, err);
     }
+    MYR_SLOW_ASSERT(r < 0 || conserved(sim));
     *ret = sim->result;
     return r;
 }

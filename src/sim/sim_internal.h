@@ -32,6 +32,7 @@ struct sim_task {
     uint32_t bottleneck;
     uint32_t first_node; /* of its entries in the channels' lists */
     uint64_t bits_left, bits;
+    uint64_t counted_left; /* bits_left when its bytes were last counted */
     uint64_t rate;    /* bits per second of one flow */
     uint32_t version; /* of its finish event */
     uint32_t mark;
