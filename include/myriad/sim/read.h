@@ -1,0 +1,111 @@
+/*
+ * read: other simulators' input files, in one small form.
+ *
+ * A trace is a list of operations of ranks and the order between them. Readers turn GOAL schedules,
+ * HPCC flow files, htsim connection matrices and SimAI workloads into it; myr_load_trace() turns it
+ * into tasks of the engine. A Clos shape is what htsim and HPCC topology files say about a fabric.
+ *
+ * Whatever is wrong with a file is one line, "file:line:column: what". Sizes that come from a file
+ * are held against the limits below before anything is allocated for them.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "myriad/sim/workload.h"
+
+#define MYR_TRACE_FILE_MAX  (UINT32_C(1) << 30) /* bytes */
+#define MYR_TRACE_RANKS_MAX UINT32_C(1000000)
+#define MYR_TRACE_OPS_MAX   UINT32_C(20000000)
+#define MYR_TRACE_BYTES_MAX (UINT64_C(1) << 50)               /* of one message */
+#define MYR_TRACE_TIME_MAX  (INT64_C(1000000) * MYR_PS_PER_S) /* start, computing */
+
+enum myr_trace_format {
+    MYR_TRACE_GOAL,  /* LogGOPSim's schedule text */
+    MYR_TRACE_HPCC,  /* flow list */
+    MYR_TRACE_HTSIM, /* connection matrix with triggers */
+    MYR_TRACE_SIMAI, /* layers with collectives */
+    MYR_TRACE_FORMAT_COUNT,
+};
+
+extern const char *const myr_trace_format_names[MYR_TRACE_FORMAT_COUNT];
+
+enum myr_trace_kind {
+    MYR_TRACE_COMPUTE,    /* 'from' is busy for 'duration'; a join of others when that is 0 */
+    MYR_TRACE_MESSAGE,    /* 'bytes' from one rank to another */
+    MYR_TRACE_COLLECTIVE, /* 'bytes' in every group of a split, all groups in step */
+};
+
+struct myr_trace_op {
+    uint8_t kind, collective;
+    uint32_t from, to; /* ranks; of a collective 'from' is the split */
+    uint32_t line;     /* where the file says it */
+    uint64_t bytes;
+    myr_ps duration;
+    myr_ps start; /* not before; time 0 is the first start of the file */
+};
+
+struct myr_trace_edge {
+    uint32_t before, op;
+};
+
+/*
+ * All ranks in groups of 'size', whose members lie 'stride' ranks apart: tensor parallel groups
+ * have stride 1, data parallel groups the stride of what lies inside them.
+ */
+struct myr_trace_split {
+    uint32_t size, stride;
+};
+
+struct myr_trace {
+    uint32_t ranks;
+    MYR_VEC(struct myr_trace_op) ops;
+    MYR_VEC(struct myr_trace_edge) edges;
+    MYR_VEC(struct myr_trace_split) splits;
+    uint32_t messages; /* among the ops */
+};
+
+/* By the ending of the name; where that says nothing (.txt), by the first word. */
+enum myr_trace_format myr_trace_guess(const char *path, struct myr_str text);
+
+/* 'file' is for messages. On failure nothing is held. */
+MYR_MUST_USE int myr_trace_read(const char *file, struct myr_str text, enum myr_trace_format format,
+                                struct myr_trace *ret, struct myr_err *err);
+void myr_trace_done(struct myr_trace *trace);
+
+struct myr_trace_tasks {
+    uint32_t first_message, message_count; /* tasks of the messages, in the file's order */
+    uint32_t collectives;
+};
+
+/*
+ * Adds the trace to the engine; rank r runs on GPU r. 'local' is the number of GPUs of a node.
+ * Messages are single flows; messages between the same ranks take the same path.
+ */
+MYR_MUST_USE int myr_load_trace(struct myr_sim *sim, const struct myr_trace *trace, uint32_t local,
+                                struct myr_trace_tasks *ret, struct myr_err *err);
+
+/* Leaf, spine and core with equal bundles; what a tier above the top would have is 0. */
+struct myr_clos_shape {
+    uint32_t tiers, hosts;
+    uint32_t leaf_hosts, leaf_up; /* links of a leaf */
+    uint32_t pods, pod_leaves, pod_spines;
+    uint32_t spine_up, cores;
+    uint32_t host_gbps, fabric_gbps;
+    myr_ps delay_ps[3]; /* host to leaf, leaf to spine, spine to core */
+    myr_ps switch_ps;
+};
+
+#define MYR_CLOS_HOSTS_MAX    UINT32_C(200000)
+#define MYR_CLOS_SWITCHES_MAX UINT32_C(50000)
+#define MYR_CLOS_LINKS_MAX    UINT32_C(2000000)
+
+enum myr_shape_format { MYR_SHAPE_HTSIM, MYR_SHAPE_HPCC, MYR_SHAPE_FORMAT_COUNT };
+
+extern const char *const myr_shape_format_names[MYR_SHAPE_FORMAT_COUNT];
+
+enum myr_shape_format myr_shape_guess(const char *path);
+/* Refuses graphs that are no Clos of one to three tiers with equal bundles, saying why. */
+MYR_MUST_USE int myr_shape_read(const char *file, struct myr_str text, enum myr_shape_format format,
+                                struct myr_clos_shape *ret, struct myr_err *err);
