@@ -113,6 +113,7 @@ const struct myr_command *cli_sim_command(void)
             "allreduce|reducescatter|allgather|broadcast:[ring|tree|halving|hier|in-network|auto,]"
             "SIZE; step:MODEL,tflops=400,tp=8,pp=8,global_batch=B,... for a training step; "
             "checkpoint:SIZE and read:SIZE[,stripes=N] between all nodes and the storage servers. "
+            "file:PATH[,format=goal|hpcc|htsim|simai] for other simulators' files. "
             "Sizes are bytes or 1KB, 1MB, 1GB. Each takes ranks=N, first=GPU, "
             "place=block|random|sorted and seed=N. With several jobs each is compared with running "
             "alone.\n\n"
@@ -162,7 +163,7 @@ static struct myr_sim_options engine_options(const struct source *source)
     ret.efficiency_permille = (uint32_t)options.efficiency;
     if (source->planned) {
         ret.link_ps = source->topology.delay_ps;
-        ret.switch_ps = 0;
+        ret.switch_ps = source->topology.switch_ps;
     }
     return ret;
 }

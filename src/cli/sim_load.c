@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "fabric_args.h"
+#include "sim_file.h"
 #include "sim_topology.h"
 #include "sim_words.h"
 
@@ -337,7 +338,7 @@ static int dispatch(struct maker *maker, struct sim_load *ret, struct myr_err *e
     int r =
         myr_err_set(err, MYR_EINVAL, "unknown workload '%.*s'", sim_words_shown(kind), kind.data);
     myr_err_hint(err, "permutation, incast, alltoall, allreduce, reducescatter, allgather, "
-                      "broadcast, step, checkpoint or read; see myriad sim --help");
+                      "broadcast, step, checkpoint, read or file:PATH; see myriad sim --help");
     return r;
 }
 
@@ -346,8 +347,13 @@ int sim_load_parse(struct myr_sim *sim, const struct myr_graph *graph, const cha
 {
     struct maker maker = {.sim = sim, .graph = graph, .seed = seed};
     *ret = (struct sim_load){.text = text, .end = MYR_NONE, .first_task = myr_sim_task_count(sim)};
-    int r = sim_words_split("--workload", text, &maker.words, err);
-    r = r < 0 ? r : dispatch(&maker, ret, err);
+    int r;
+    if (strncmp(text, "file:", 5) == 0) {
+        r = sim_file_load(sim, graph, text, ret, err);
+    } else {
+        r = sim_words_split("--workload", text, &maker.words, err);
+        r = r < 0 ? r : dispatch(&maker, ret, err);
+    }
     ret->task_count = myr_sim_task_count(sim) - ret->first_task;
     free(maker.gpus);
     return r;

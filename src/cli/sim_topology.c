@@ -1,6 +1,7 @@
 #include "sim_topology.h"
 
 #include "myriad/plan.h"
+#include "sim_file.h"
 
 struct unit {
     const char *name;
@@ -112,8 +113,12 @@ int sim_topology_make(struct sim_topology *topology, const char *text, struct my
     const struct myr_doc *doc;
     *topology = (struct sim_topology){0};
     myr_arena_init(&topology->arena);
-    int r = parse_topology(&tree, text, err);
+    bool file = strncmp(text, "file:", 5) == 0;
+    int r = file ? MYR_OK : parse_topology(&tree, text, err);
     r = r < 0 ? r : myr_catalog_init(&topology->catalog, &topology->arena, err);
+    if (r == MYR_OK && file) {
+        return sim_file_topology(topology, text, err);
+    }
     if (r < 0) {
         return r;
     }

@@ -8,10 +8,11 @@ struct sim_topology {
     struct myr_catalog catalog;
     struct myr_spec spec;
     struct myr_design design;
-    int64_t delay_ps; /* per link */
+    int64_t delay_ps;  /* per link; negative: by the lengths of the cables */
+    int64_t switch_ps; /* per switch */
 };
 
-/* "fat-tree:k=8,gbps=100,delay=1us" */
+/* "fat-tree:k=8,gbps=100,delay=1us", "file:PATH" */
 MYR_MUST_USE int sim_topology_make(struct sim_topology *topology, const char *text,
                                    struct myr_err *err);
 void sim_topology_done(struct sim_topology *topology);
