@@ -211,7 +211,8 @@ static int read_trigger(struct matrix *matrix, struct myr_err *err)
                              : said.type == 0 ? "type: oneshot, multishot or barrier"
                                               : "count");
     }
-    struct trigger *trigger = &matrix->list.items[trigger_at(matrix, said.id)];
+    uint32_t index = trigger_at(matrix, said.id); /* may move the list */
+    struct trigger *trigger = &matrix->list.items[index];
     if (trigger->type != TRIGGER_UNSAID) {
         return scan_error_at(err, scan, said.place, "trigger %u is there already", said.id);
     }

@@ -75,31 +75,26 @@ struct scan_place scan_here(const struct scan *scan)
     return (struct scan_place){scan->word_line, scan->word_column};
 }
 
-static int set_error(struct myr_err *err, const struct scan *scan, struct scan_place place,
-                     const char *fmt, va_list arguments)
-{
-    char what[MYR_ERR_MESSAGE_MAX];
-    vsnprintf(what, sizeof(what), fmt, arguments);
-    return myr_err_set(err, MYR_EINVAL, "%s:%u:%u: %s", scan->file, place.line, place.column, what);
-}
-
 int scan_error(struct myr_err *err, const struct scan *scan, const char *fmt, ...)
 {
+    char what[MYR_ERR_MESSAGE_MAX];
     va_list arguments;
     va_start(arguments, fmt);
-    int r = set_error(err, scan, scan_here(scan), fmt, arguments);
+    vsnprintf(what, sizeof(what), fmt, arguments);
     va_end(arguments);
-    return r;
+    return myr_err_set(err, MYR_EINVAL, "%s:%u:%u: %s", scan->file, scan->word_line,
+                       scan->word_column, what);
 }
 
 int scan_error_at(struct myr_err *err, const struct scan *scan, struct scan_place place,
                   const char *fmt, ...)
 {
+    char what[MYR_ERR_MESSAGE_MAX];
     va_list arguments;
     va_start(arguments, fmt);
-    int r = set_error(err, scan, place, fmt, arguments);
+    vsnprintf(what, sizeof(what), fmt, arguments);
     va_end(arguments);
-    return r;
+    return myr_err_set(err, MYR_EINVAL, "%s:%u:%u: %s", scan->file, place.line, place.column, what);
 }
 
 const char *scan_shown(const struct scan *scan, char ret[SCAN_SHOWN])

@@ -1,0 +1,58 @@
+/* What the fuzzers of the simulator's readers share: a file is refused in one line, or holds. */
+#pragma once
+
+#include "fuzz.h"
+#include "myriad/sim/read.h"
+
+static inline void fuzz_trace(const char *file, enum myr_trace_format format, const uint8_t *data,
+                              size_t size)
+{
+    struct myr_trace trace;
+    struct myr_err err;
+    struct myr_str text = {(const char *)data, size};
+    int r = myr_trace_read(file, text, format, &trace, &err);
+    if (r < 0) {
+        fuzz_check_error(&err, r, file);
+        return;
+    }
+    uint32_t messages = 0;
+    for (size_t i = 0; i < trace.ops.count; i++) {
+        const struct myr_trace_op *op = &trace.ops.items[i];
+        MYR_ASSERT(op->start >= 0 && op->start <= MYR_TRACE_TIME_MAX);
+        MYR_ASSERT(op->duration >= 0 && op->duration <= MYR_TRACE_TIME_MAX);
+        MYR_ASSERT(op->line > 0 && op->bytes <= MYR_TRACE_BYTES_MAX);
+        if (op->kind == MYR_TRACE_MESSAGE) {
+            messages++;
+            MYR_ASSERT(op->from < trace.ranks && op->to < trace.ranks);
+        } else if (op->kind == MYR_TRACE_COLLECTIVE) {
+            MYR_ASSERT(op->from < trace.splits.count && trace.splits.items[op->from].size > 1);
+        }
+    }
+    MYR_ASSERT(messages == trace.messages && trace.ranks <= MYR_TRACE_RANKS_MAX);
+    for (size_t i = 0; i < trace.splits.count; i++) {
+        const struct myr_trace_split *split = &trace.splits.items[i];
+        MYR_ASSERT(trace.ranks % ((uint64_t)split->size * split->stride) == 0);
+    }
+    for (size_t i = 0; i < trace.edges.count; i++) {
+        MYR_ASSERT(trace.edges.items[i].before < trace.ops.count);
+        MYR_ASSERT(trace.edges.items[i].op < trace.ops.count);
+    }
+    myr_trace_done(&trace);
+}
+
+static inline void fuzz_shape(const char *file, enum myr_shape_format format, const uint8_t *data,
+                              size_t size)
+{
+    struct myr_clos_shape shape;
+    struct myr_err err;
+    struct myr_str text = {(const char *)data, size};
+    int r = myr_shape_read(file, text, format, &shape, &err);
+    if (r < 0) {
+        fuzz_check_error(&err, r, file);
+        return;
+    }
+    MYR_ASSERT(shape.tiers >= 1 && shape.tiers <= 3 && shape.host_gbps && shape.fabric_gbps);
+    MYR_ASSERT((uint64_t)shape.pods * shape.pod_leaves * shape.leaf_hosts == shape.hosts);
+    MYR_ASSERT((shape.pod_spines > 0) == (shape.tiers > 1));
+    MYR_ASSERT((shape.cores > 0) == (shape.tiers > 2));
+}
