@@ -81,12 +81,6 @@ void sim_update(struct myr_sim *sim, uint32_t id)
     task->updated = sim->now;
 }
 
-static uint32_t use_weight(const struct myr_sim *sim, const struct sim_task *task, uint32_t node)
-{
-    const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
-    return sim->uses.items[pattern->first_use + (node - task->first_node)].weight;
-}
-
 static void join_set(struct myr_sim *sim, uint32_t id)
 {
     struct sim_task *task = &sim->tasks.items[id];
@@ -103,7 +97,7 @@ static void measure_channel(struct myr_sim *sim, uint32_t id)
     uint64_t taken = 0, weight = 0;
     for (uint32_t n = channel->first; n != MYR_NONE; n = sim->nodes.items[n].next) {
         const struct sim_task *task = &sim->tasks.items[sim->nodes.items[n].task];
-        uint64_t each = use_weight(sim, task, n);
+        uint64_t each = sim_use_weight(sim, task, n);
         if (task->mark == sim->solve_mark) {
             weight += each;
         } else if (task->rate != SIM_RATE_NONE) {
@@ -225,23 +219,6 @@ static void push_finish(struct myr_sim *sim, uint32_t id)
     sim_push_event(sim, sim->now + (myr_ps)wait, event);
 }
 
-/* Nothing carries more than it can; shares are rounded down one by one, as when they are given. */
-static bool within_capacity(const struct myr_sim *sim)
-{
-    for (size_t i = 0; i < sim->touched.count; i++) {
-        const struct sim_channel *channel = &sim->channels[sim->touched.items[i]];
-        uint64_t used = 0;
-        for (uint32_t n = channel->first; n != MYR_NONE; n = sim->nodes.items[n].next) {
-            const struct sim_task *task = &sim->tasks.items[sim->nodes.items[n].task];
-            used += (uint64_t)((unsigned __int128)task->rate * use_weight(sim, task, n) / 1000);
-        }
-        if (used > channel->capacity) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Rates of whatever the seeds can affect; the set is what was solved. */
 static void solve_rates(struct myr_sim *sim)
 {
@@ -263,7 +240,7 @@ static void solve_rates(struct myr_sim *sim)
             check_channel(sim, sim->touched.items[i]);
         }
     }
-    MYR_SLOW_ASSERT(within_capacity(sim));
+    MYR_SLOW_ASSERT(sim_within_capacity(sim));
 }
 
 void sim_solve(struct myr_sim *sim)

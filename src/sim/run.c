@@ -359,32 +359,6 @@ static int stalled(const struct myr_sim *sim, struct myr_err *err)
     return r;
 }
 
-/* What goes into a switch comes out of it, but for rounding: one byte a transfer and channel. */
-static bool conserved(const struct myr_sim *sim)
-{
-    const struct myr_graph *graph = sim->graph;
-    if (!graph || sim->options.balance.policy == MYR_POLICY_SPRAY) {
-        return true; /* pools hide which link it was */
-    }
-    const struct myr_design *design = graph->design;
-    uint64_t slack = sim->result.transfers * 64 + 64;
-    for (uint32_t d = graph->first_switch; d < graph->first_switch + graph->switch_count; d++) {
-        uint64_t in = 0, out = 0;
-        for (uint32_t p = design->first_port[d]; p < design->first_port[d + 1]; p++) {
-            uint32_t link = design->port_link[p];
-            if (link != MYR_NONE) {
-                bool is_a = design->link_a[link] == p;
-                out += sim->channels[link * 2 + !is_a].bytes;
-                in += sim->channels[link * 2 + is_a].bytes;
-            }
-        }
-        if (in > out + slack || out > in + slack) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void start_all(struct myr_sim *sim)
 {
     list_edges(sim);
@@ -436,7 +410,7 @@ int myr_sim_run(struct myr_sim *sim, myr_sim_progress *progress, void *context,
     if (r == MYR_OK && sim->result.blocked) {
         r = stalled(sim, err);
     }
-    MYR_SLOW_ASSERT(r < 0 || conserved(sim));
+    MYR_SLOW_ASSERT(r < 0 || sim_conserved(sim));
     *ret = sim->result;
     return r;
 }

@@ -33,8 +33,8 @@ struct sim_task {
     uint32_t first_node; /* of its entries in the channels' lists */
     uint64_t bits_left, bits;
     uint64_t counted_left; /* bits_left when its bytes were last counted */
-    uint64_t rate;    /* bits per second of one flow */
-    uint32_t version; /* of its finish event */
+    uint64_t rate;         /* bits per second of one flow */
+    uint32_t version;      /* of its finish event */
     uint32_t mark;
     myr_ps duration, start, end, updated;
 };
@@ -107,6 +107,18 @@ void sim_refresh_pools(struct myr_sim *sim, uint32_t link);
 /* route.c: fills the uses of these patterns, as flows of one moment. */
 MYR_MUST_USE int sim_route_patterns(struct myr_sim *sim, const uint32_t *ids, uint32_t count,
                                     struct myr_err *err);
+
+/* check.c: no channel of the last solve is over its capacity; bytes into and out of switches. */
+bool sim_within_capacity(const struct myr_sim *sim);
+bool sim_conserved(const struct myr_sim *sim);
+
+/* How much of the channel that this entry is for one unit of the transfer's rate takes. */
+static inline uint32_t sim_use_weight(const struct myr_sim *sim, const struct sim_task *task,
+                                      uint32_t node)
+{
+    const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
+    return sim->uses.items[pattern->first_use + (node - task->first_node)].weight;
+}
 
 /* rates.c */
 void sim_attach(struct myr_sim *sim, uint32_t task);

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Several jobs at once, and storage bursts: tests/sim/jobs.py MYRIAD"""
+import sys
+import tempfile
+
+from lib import TREE, Checks, plan, sim
+
+PS = 1e-6
+
+
+def two_jobs(program, lb, seed):
+    """Two rings of 64 hosts each, scattered over the same fabric, no host in common."""
+    place = f"allreduce:ring,100MB,ranks=64,place=random,seed={seed}"
+    return sim(program, "--topology", TREE, "--lb", lb, "--seed", seed, "--job", place,
+               "--job", f"{place},first=64")["jobs"]
+
+
+def scattered(check, program):
+    worst = {}
+    for lb in ("ecmp", "planned", "spray"):
+        jobs = [job for seed in range(5) for job in two_jobs(program, lb, seed)]
+        worst[lb] = max(job["slowdown"] for job in jobs)
+        check.true(f"{lb}: nobody is faster than alone", min(j["slowdown"] for j in jobs) > 0.999999)
+        print(f"{lb}: slowdown up to {worst[lb]:.3f}")
+    check.equal("planned together, jobs do not touch each other", worst["planned"], 1, 1e-6)
+    check.equal("nor when sprayed", worst["spray"], 1, 1e-6)
+    check.true("hashed apart, they do", worst["ecmp"] > 1.2)
+
+
+def apart(check, program):
+    """Jobs in different pods have nothing in common."""
+    job = "allreduce:ring,100MB,ranks=16"
+    jobs = sim(program, "--topology", TREE, "--lb", "ecmp", "--job", job,
+               "--job", f"{job},first=16")["jobs"]
+    for got in jobs:
+        check.equal("a pod each: no slowdown", got["slowdown"], 1, 0)
+
+
+def shared(check, program):
+    """The same GPUs twice: each gets half, but for the latencies."""
+    job = "allgather:ring,128MB,ranks=16"
+    for got in sim(program, "--topology", TREE, "--lb", "spray", "--job", job, "--job", job)["jobs"]:
+        check.equal("half of the ports", got["end_us"], 2 * 15 / 16 * 128 * 80 + 15 * 4, PS * 10)
+
+
+def storage(check, program):
+    spec = """
+name: storage
+servers: 64
+server: h100-8gpu
+networks: {compute: {switch: sn5600}, storage: {switch: sn5600}}
+storage: {servers: 4}
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        design = plan(program, folder, spec)
+        for kind in ("checkpoint", "read"):
+            words = ("--design", design, "--net", "storage", "--lb", "spray")
+            small = sim(program, *words, "--workload", f"{kind}:1TB")
+            large = sim(program, *words, "--workload", f"{kind}:2TB")
+            check.true(f"{kind}: many flows", small["flows"] >= 64)
+            check.true(f"{kind}: twice the bytes take twice as long",
+                       1.9 < large["sim_time_us"] / small["sim_time_us"] <= 2.001)
+
+
+def main():
+    program, check = sys.argv[1], Checks()
+    for test in (scattered, apart, shared, storage):
+        test(check, program)
+    check.end()
+
+
+if __name__ == "__main__":
+    main()
