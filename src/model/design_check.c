@@ -83,7 +83,8 @@ static int check_types(const struct myr_design *design, const char *name, struct
         }
     }
     for (uint32_t i = 0; i < design->inside_count; i++) {
-        if (design->insides[i].kind >= MYR_INSIDE_KIND_COUNT) {
+        if (design->insides[i].kind >= MYR_INSIDE_KIND_COUNT ||
+            design->insides[i].net >= MYR_NET_COUNT) {
             return broken(err, name, "a server inside is wrong", i);
         }
     }

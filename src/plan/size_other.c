@@ -250,6 +250,12 @@ static int size_aggregation(struct plan *plan, struct net_plan *net, struct myr_
                              "access switches; %u are needed",
                              out->aggregation, above->access_ports, out->access, needed);
     }
+    if (access->uplink_ports == 1 && out->access > 1 && out->aggregation > 1) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "access switches with one uplink cannot join %u aggregation switches; "
+                             "give 'aggregation: 1' or switches with more uplinks",
+                             out->aggregation);
+    }
     if (out->aggregation > access->uplink_ports && out->access > 1) {
         plan_finding(plan, MYR_SEVERITY_WARNING, "aggregation-not-meshed", myr_net_names[net->id],
                      "use aggregation switches with more ports or add a tier above",

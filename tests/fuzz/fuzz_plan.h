@@ -16,7 +16,10 @@ static inline bool fuzz_net_is_small(const struct myr_spec_net *net)
     for (uint32_t i = 0; i < net->dim_count; i++) {
         routers *= net->dims[i];
     }
-    return net->extra_nodes <= FUZZ_HOSTS_MAX && routers <= FUZZ_ROUTERS_MAX &&
+    bool grouped =
+        net->topology == MYR_TOPOLOGY_DRAGONFLY || net->topology == MYR_TOPOLOGY_DRAGONFLY_PLUS;
+    return (!grouped || net->group_switches) && net->extra_nodes <= FUZZ_HOSTS_MAX &&
+           routers <= FUZZ_ROUTERS_MAX &&
            net->planes * (net->rails ? net->rails : 1) <= FUZZ_FABRICS_MAX &&
            net->nic_ports <= FUZZ_FABRICS_MAX && net->group_switches <= 2 * FUZZ_FABRICS_MAX &&
            net->trunk <= FUZZ_FABRICS_MAX && net->pod_leaves <= FUZZ_HOSTS_MAX &&
