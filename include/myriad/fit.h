@@ -1,0 +1,16 @@
+/*
+ * fit: step time, memory and the best parallel layout of a model on a number of GPUs.
+ *
+ *   profile.h   devices, software stacks and the fitted constants, as data
+ *   cost.h      time and memory of one layout
+ *   runs.h      published or own measurements, and the error of the model on them
+ *   validate.h  the error on measured runs
+ *   search.h    the best layout
+ */
+#pragma once
+
+#include "myriad/fit/cost.h"
+#include "myriad/fit/profile.h"
+#include "myriad/fit/runs.h"
+#include "myriad/fit/search.h"
+#include "myriad/fit/validate.h"

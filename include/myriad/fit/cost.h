@@ -1,0 +1,71 @@
+/*
+ * cost: the time of one training step and the memory of the fullest rank.
+ *
+ * Each operator costs the larger of arithmetic (peak, times what tiles and waves leave of it) and
+ * memory traffic; a layer costs at least what it takes to launch it. Transfers are priced for each
+ * axis with the place of its group (inside a scale-up domain, or over the NICs), and what the
+ * stack hides is taken off. Stages are summed one by one, so uneven pipelines and the outer
+ * stages' vocabulary are exact; the number of micro-batches does not change the cost of a question.
+ */
+#pragma once
+
+#include "myriad/fit/profile.h"
+
+struct myr_fit_case {
+    const struct myr_model *model;
+    const struct myr_device *device;
+    const struct myr_stack *stack;
+    const double *constants;
+    double nic_gbps;      /* 0: the device's */
+    uint32_t domain_gpus; /* 0: the device's */
+};
+
+/* Named parts of a step; they sum to 'step_s'. */
+#define MYR_FIT_TERMS(X)          \
+    X(GEMM, "gemm")               \
+    X(ATTENTION, "attention")     \
+    X(EXPERTS, "experts")         \
+    X(MEMORY, "memory-bound")     \
+    X(VOCABULARY, "vocabulary")   \
+    X(LAUNCH, "launch")           \
+    X(TENSOR, "tensor-comm")      \
+    X(CONTEXT, "context-comm")    \
+    X(EXPERT_COMM, "expert-comm") \
+    X(PIPELINE, "pipeline-comm")  \
+    X(BUBBLE, "bubble")           \
+    X(DATA, "data-comm")          \
+    X(OPTIMISER, "optimiser")     \
+    X(STRAGGLER, "straggler")
+
+enum myr_fit_term {
+#define MYR_FIT_TERM_ENUM(name, text) MYR_FIT_##name,
+    MYR_FIT_TERMS(MYR_FIT_TERM_ENUM)
+#undef MYR_FIT_TERM_ENUM
+        MYR_FIT_TERM_COUNT
+};
+
+const char *myr_fit_term_name(enum myr_fit_term term);
+
+struct myr_fit_cost {
+    double step_s;
+    double terms_s[MYR_FIT_TERM_COUNT];
+    double mfu; /* model FLOPs (causal) over the peak of the precision */
+    double tokens_per_s_per_gpu;
+};
+
+/* The layout must have passed myr_layout_check(). No allocation. */
+void myr_fit_cost_of(const struct myr_fit_case *it, const struct myr_layout *layout,
+                     struct myr_fit_cost *ret);
+
+struct myr_fit_memory {
+    struct myr_state state; /* of the fullest stage */
+    uint32_t stage;
+    double reserve_bytes; /* context, communication buffers, allocator slack */
+    double total_bytes, limit_bytes;
+    bool fits;
+};
+
+void myr_fit_memory_of(const struct myr_fit_case *it, const struct myr_layout *layout,
+                       struct myr_fit_memory *ret);
+/* The largest term's name, for messages. */
+const char *myr_fit_memory_term(const struct myr_fit_memory *memory);

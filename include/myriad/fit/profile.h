@@ -1,0 +1,74 @@
+/*
+ * profile: what the cost model knows of devices and of software, as data.
+ *
+ * A device is its data sheet. A stack is a release of a trainer: which kernels it has (flash
+ * attention, fusion) and what it hides behind arithmetic. What no data sheet says are the fitted
+ * constants: each has a name, a unit, bounds and a meaning, and all rows of all publishers share
+ * them. catalog/profiles/ holds all three; tools/fit writes the constants.
+ */
+#pragma once
+
+#include "myriad/work.h"
+
+#define MYR_FIT_CONSTANTS_MAX 80 /* more would fit noise; the limit is part of the contract */
+
+enum myr_generation { MYR_GENERATION_AMPERE, MYR_GENERATION_HOPPER, MYR_GENERATION_BLACKWELL };
+
+struct myr_device {
+    const char *name;  /* "h100" */
+    const char *alias; /* the name in published tables: "H100-SXM" */
+    enum myr_generation generation;
+    double bf16_flops, fp8_flops, fp4_flops; /* dense peak a second */
+    double memory_bytes;
+    double memory_bytes_per_s;
+    uint32_t domain_gpus;      /* scale-up domain */
+    double domain_bytes_per_s; /* a GPU, one way */
+    double nic_gbps;           /* a GPU, unless a run says otherwise */
+    uint32_t sm_count, tile_m, tile_n;
+    bool extrapolated; /* no published run stands behind it */
+};
+
+/* How a stack's kernels are launched and what they share; constants differ by era. */
+enum myr_era { MYR_ERA_EAGER, MYR_ERA_FLASH, MYR_ERA_NEMO, MYR_ERA_FSDP };
+
+struct myr_stack {
+    const char *name; /* the 'software' of a published run */
+    const char *line; /* releases of one line follow each other: "NeMo" */
+    double order;     /* within the line; a later release has a larger one */
+    enum myr_era era;
+    bool flash;           /* attention never stores its scores */
+    bool overlap_tensor;  /* tensor-parallel transfers are cut and hidden */
+    bool overlap_data;    /* gradient and parameter exchange is hidden */
+    uint32_t moe_release; /* generation of expert kernels and of their all-to-all */
+    int kernel_constant;  /* index of the release's kernel factor, or -1 */
+};
+
+struct myr_constant {
+    const char *name, *unit, *meaning;
+    double prior, min, max;
+    double spread; /* how far from the prior a value costs as much as one badly missed row */
+};
+
+struct myr_profiles {
+    struct myr_device *devices;
+    struct myr_stack *stacks;
+    uint32_t device_count, stack_count, constant_count;
+    double constants[MYR_FIT_CONSTANTS_MAX];
+    /* Log error that nine of ten left-out rows stay below, by how far the prediction reaches. */
+    double interval_near, interval_far;
+};
+
+const struct myr_constant *myr_fit_constant(uint32_t index);
+uint32_t myr_fit_constant_count(void);
+/* -1 when there is none of that name. */
+int myr_fit_constant_index(struct myr_str name);
+
+/* The built-in profiles. */
+MYR_MUST_USE int myr_profiles_init(struct myr_profiles *profiles, struct myr_arena *arena,
+                                   struct myr_err *err);
+MYR_MUST_USE int myr_profiles_device(const struct myr_profiles *profiles, struct myr_str name,
+                                     const struct myr_device **ret, struct myr_err *err);
+/* An unknown release takes the nearest earlier one of its line; '*ret_exact' says so. */
+MYR_MUST_USE int myr_profiles_stack(const struct myr_profiles *profiles, struct myr_str name,
+                                    const struct myr_stack **ret, bool *ret_exact,
+                                    struct myr_err *err);

@@ -1,0 +1,48 @@
+/*
+ * runs: measured training runs from a CSV, what the model says of each, and how far it is off.
+ *
+ * A row names model, hardware, software and layout (docs/fit.md lists the columns). An axis that a
+ * row leaves open takes the value that the model finds best among those that fit in memory, and
+ * the answer says so. Rows without a time count for coverage only.
+ */
+#pragma once
+
+#include "myriad/fit/cost.h"
+
+enum {
+    MYR_RUN_OPEN_MICRO_BATCH = 1,
+    MYR_RUN_OPEN_VP = 2,
+    MYR_RUN_OPEN_RECOMPUTE = 4,
+    MYR_RUN_OPEN_ETP = 8
+};
+
+struct myr_run {
+    const char *id, *source, *software;
+    struct myr_model model;
+    struct myr_layout layout; /* open axes as last resolved */
+    struct myr_fit_case it;
+    double measured_s;   /* 0: none published */
+    uint32_t open;       /* MYR_RUN_OPEN_* */
+    bool stack_exact;    /* the release is known */
+    bool fits;           /* in memory, as modelled */
+    double again;        /* share of what 'full' computes again, where recompute is open */
+    const char *refused; /* why the row cannot be expressed; NULL when it can */
+};
+
+struct myr_runs {
+    struct myr_run *items;
+    uint32_t count;
+};
+
+MYR_MUST_USE int myr_runs_read(struct myr_runs *runs, struct myr_arena *arena,
+                               const struct myr_profiles *profiles, const char *path,
+                               struct myr_err *err);
+/* Chooses the open axes; the constants are those of 'run->it'. */
+void myr_run_resolve(struct myr_run *run);
+/* The cost with the run's share of recomputation. */
+void myr_run_cost(const struct myr_run *run, struct myr_fit_cost *ret);
+/* Log error that 90 % of comparable predictions stay below. */
+double myr_run_spread(const struct myr_run *run, const struct myr_profiles *profiles);
+
+/* Length of the family's name: the source up to the first hyphen. */
+size_t myr_run_family_len(const struct myr_run *run);

@@ -1,0 +1,21 @@
+/* validate: the model's error on measured runs. Shares and errors in percent. */
+#pragma once
+
+#include "myriad/fit/runs.h"
+
+struct myr_family {
+    const char *name;
+    uint32_t count;
+    double median;
+};
+
+struct myr_validation {
+    double *predicted_s; /* one for each run; 0 where it is refused */
+    double median, mean, p90, coverage, interval_coverage;
+    uint32_t timed; /* runs with a time */
+    struct myr_family *families;
+    uint32_t family_count; /* those with five rows or more */
+};
+
+void myr_runs_validate(const struct myr_runs *runs, const struct myr_profiles *profiles,
+                       struct myr_arena *arena, struct myr_validation *ret);

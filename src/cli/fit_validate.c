@@ -1,0 +1,156 @@
+#include "fit.h"
+
+static const char *const open_names[] = {"micro_batch", "vp", "recompute", "etp"};
+
+static void put_run(struct myr_json *json, const struct myr_run *run, double predicted_s)
+{
+    myr_json_object(json, NULL);
+    myr_json_text(json, "id", run->id);
+    if (run->refused) {
+        myr_json_null(json, "predicted");
+        myr_json_text(json, "refused", run->refused);
+    } else {
+        myr_json_double(json, "predicted", predicted_s, 6);
+    }
+    if (run->measured_s > 0) {
+        myr_json_double(json, "measured", run->measured_s, 6);
+    } else {
+        myr_json_null(json, "measured");
+    }
+    if (run->measured_s > 0 && !run->refused) {
+        myr_json_double(json, "error", 100 * (predicted_s / run->measured_s - 1), 3);
+    } else {
+        myr_json_null(json, "error");
+    }
+    myr_json_object(json, "assumed");
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(open_names); i++) {
+        if (!run->refused && run->open & 1U << i) {
+            double values[] = {run->layout.micro_batch, run->layout.vp, run->again,
+                               myr_layout_etp(&run->layout)};
+            myr_json_double(json, open_names[i], values[i], 3);
+        }
+    }
+    if (!run->stack_exact && !run->refused) {
+        myr_json_text(json, "software", run->it.stack->name);
+    }
+    myr_json_end(json);
+    myr_json_end(json);
+}
+
+static void put_json(const struct myr_runs *runs, const struct myr_validation *result,
+                     struct myr_buf *buf)
+{
+    struct myr_json json;
+    myr_json_init(&json, buf, MYR_JSON_PRETTY);
+    myr_json_object(&json, NULL);
+    myr_json_double(&json, "median", result->median, 3);
+    myr_json_double(&json, "mean", result->mean, 3);
+    myr_json_double(&json, "p90", result->p90, 3);
+    myr_json_double(&json, "coverage", result->coverage, 3);
+    myr_json_double(&json, "interval_coverage", result->interval_coverage, 3);
+    myr_json_object(&json, "families");
+    for (uint32_t i = 0; i < result->family_count; i++) {
+        myr_json_object(&json, result->families[i].name);
+        myr_json_double(&json, "median", result->families[i].median, 3);
+        myr_json_u64(&json, "n", result->families[i].count);
+        myr_json_end(&json);
+    }
+    myr_json_end(&json);
+    myr_json_list(&json, "rows");
+    for (uint32_t i = 0; i < runs->count; i++) {
+        put_run(&json, &runs->items[i], result->predicted_s[i]);
+    }
+    myr_json_end(&json);
+    myr_json_end(&json);
+    myr_buf_putc(buf, '\n');
+}
+
+static void put_text(const struct myr_runs *runs, const struct myr_validation *result,
+                     struct myr_buf *buf)
+{
+    myr_buf_printf(buf,
+                   "%u runs, %u with a time: median error %.2f %%, mean %.2f %%, 90th %.2f %%\n"
+                   "%.1f %% expressible; %.1f %% of measurements inside the 90 %% interval\n",
+                   runs->count, result->timed, result->median, result->mean, result->p90,
+                   result->coverage, result->interval_coverage);
+    for (uint32_t i = 0; i < result->family_count; i++) {
+        myr_buf_printf(buf, "  %-18s %4u rows  median %6.2f %%\n", result->families[i].name,
+                       result->families[i].count, result->families[i].median);
+    }
+}
+
+int cli_fit_validate(const char *path, bool json)
+{
+    struct myr_arena arena;
+    struct myr_profiles profiles;
+    struct myr_runs runs;
+    struct myr_err err = {0};
+    struct myr_buf buf = {0};
+    int code;
+    myr_arena_init(&arena);
+    int rc = myr_profiles_init(&profiles, &arena, &err);
+    rc = rc < 0 ? rc : myr_runs_read(&runs, &arena, &profiles, path, &err);
+    if (rc < 0) {
+        code = cli_error(&err);
+    } else {
+        struct myr_validation result;
+        myr_runs_validate(&runs, &profiles, &arena, &result);
+        if (json) {
+            put_json(&runs, &result, &buf);
+        } else {
+            put_text(&runs, &result, &buf);
+        }
+        code = cli_print(&buf);
+    }
+    myr_buf_done(&buf);
+    myr_arena_done(&arena);
+    return code;
+}
+
+static void put_constant(struct myr_json *json, const struct myr_constant *constant, double value)
+{
+    myr_json_object(json, NULL);
+    myr_json_text(json, "name", constant->name);
+    myr_json_double(json, "value", value, 6);
+    myr_json_text(json, "unit", constant->unit);
+    myr_json_double(json, "prior", constant->prior, 6);
+    myr_json_double(json, "min", constant->min, 6);
+    myr_json_double(json, "max", constant->max, 6);
+    myr_json_text(json, "meaning", constant->meaning);
+    myr_json_end(json);
+}
+
+int cli_fit_constants(bool as_json)
+{
+    struct myr_arena arena;
+    struct myr_profiles profiles;
+    struct myr_err err = {0};
+    struct myr_buf buf = {0};
+    struct myr_json json;
+    myr_arena_init(&arena);
+    if (myr_profiles_init(&profiles, &arena, &err) < 0) {
+        myr_arena_done(&arena);
+        return cli_error(&err);
+    }
+    myr_json_init(&json, &buf, MYR_JSON_PRETTY);
+    if (as_json) {
+        myr_json_list(&json, NULL);
+    }
+    for (uint32_t i = 0; i < profiles.constant_count; i++) {
+        const struct myr_constant *constant = myr_fit_constant(i);
+        if (as_json) {
+            put_constant(&json, constant, profiles.constants[i]);
+        } else {
+            myr_buf_printf(&buf, "%-30s %10.4g %-3s %s\n", constant->name, profiles.constants[i],
+                           constant->unit, constant->meaning);
+        }
+    }
+    if (as_json) {
+        myr_json_end(&json);
+        myr_buf_putc(&buf, '\n');
+    }
+    int code = cli_print(&buf);
+    myr_buf_done(&buf);
+    myr_arena_done(&arena);
+    return code;
+}

@@ -1,0 +1,457 @@
+#include "myriad/fit/runs.h"
+
+#include "myriad/text/csv.h"
+
+#define RUNS_BYTES_MAX (64U << 20)
+
+/* Columns that are read; their order in the file does not matter. */
+#define COLUMNS(X)                                                                                 \
+    X(id)                                                                                          \
+    X(source) X(software) X(model) X(layers) X(hidden) X(ffn) X(gated) X(heads) X(kv_heads)        \
+        X(head_dim) X(vocab) X(seq) X(experts) X(topk) X(shared_experts) X(moe_ffn) X(moe_layers)  \
+            X(hw) X(gpus_per_node) X(nic_gbps_per_gpu) X(gpus) X(tp) X(pp) X(cp) X(ep) X(dp) X(vp) \
+                X(mbs) X(gbs) X(sharding) X(recompute) X(seq_par) X(precision) X(iter_s)           \
+                    X(tokens_per_s_per_gpu) X(note)
+
+enum column {
+#define COLUMN_ENUM(name) COLUMN_##name,
+    COLUMNS(COLUMN_ENUM)
+#undef COLUMN_ENUM
+        COLUMN_COUNT
+};
+
+static const char *const column_names[] = {
+#define COLUMN_NAME(name) #name,
+    COLUMNS(COLUMN_NAME)
+#undef COLUMN_NAME
+};
+
+struct reader {
+    struct myr_arena *arena;
+    const struct myr_profiles *profiles;
+    struct myr_csv csv;
+    int at[COLUMN_COUNT]; /* field of each column, or -1 */
+};
+
+static struct myr_str field(const struct reader *r, enum column column)
+{
+    int at = r->at[column];
+    return at >= 0 && (uint32_t)at < r->csv.count ? r->csv.fields[at] : (struct myr_str){"", 0};
+}
+
+static bool is(struct myr_str text, const char *word)
+{
+    return myr_str_eq_nocase(text, myr_str_from(word));
+}
+
+static bool has(struct myr_str text, const char *word)
+{
+    size_t len = strlen(word);
+    for (size_t i = 0; i + len <= text.len; i++) {
+        if (strncmp(text.data + i, word, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_open(struct myr_str text)
+{
+    return text.len == 0 || is(text, "?") || is(text, "recipe");
+}
+
+static uint32_t count_of(const struct reader *r, enum column column, uint32_t otherwise)
+{
+    uint64_t value;
+    struct myr_str text = field(r, column);
+    if (is_open(text) || !myr_str_to_u64(text, &value) || value > UINT32_MAX) {
+        return otherwise;
+    }
+    return (uint32_t)value;
+}
+
+static double number_of(const struct reader *r, enum column column)
+{
+    double value;
+    return myr_str_to_double(field(r, column), &value) && value > 0 && value < 1e12 ? value : 0;
+}
+
+static int read_header(struct reader *r, struct myr_err *err)
+{
+    static const enum column needed[] = {COLUMN_id, COLUMN_software, COLUMN_layers, COLUMN_hidden,
+                                         COLUMN_hw, COLUMN_gpus,     COLUMN_gbs};
+    int rc = myr_csv_next(&r->csv, err);
+    if (rc <= 0) {
+        return rc < 0 ? rc : myr_err_set(err, MYR_EINVAL, "%s: no rows", r->csv.file);
+    }
+    for (uint32_t c = 0; c < COLUMN_COUNT; c++) {
+        r->at[c] = -1;
+        for (uint32_t i = 0; i < r->csv.count; i++) {
+            if (is(r->csv.fields[i], column_names[c])) {
+                r->at[c] = (int)i;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(needed); i++) {
+        if (r->at[needed[i]] < 0) {
+            return myr_err_set(err, MYR_EINVAL, "%s: column '%s' is missing", r->csv.file,
+                               column_names[needed[i]]);
+        }
+    }
+    return MYR_OK;
+}
+
+/* The columns do not hold latent ranks, windows or prediction modules: a known shape does. */
+static bool known_model(const struct reader *r, struct myr_model *ret)
+{
+    static const char *const aliases[][2] = {{"llama3.1-405b", "llama3-405b"},
+                                             {"grok1-314b", "grok-1"}};
+    struct myr_str name = field(r, COLUMN_model);
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(aliases); i++) {
+        name = is(name, aliases[i][0]) ? myr_str_from(aliases[i][1]) : name;
+    }
+    for (uint32_t i = 0; i < myr_model_builtin_count(); i++) {
+        struct myr_str builtin = myr_model_builtin_name(i);
+        if (!myr_str_eq_nocase(builtin, name)) {
+            continue;
+        }
+        const char *text = myr_arena_strndup(r->arena, builtin.data, builtin.len);
+        return myr_model_find(r->arena, text, ret, NULL) == MYR_OK &&
+               ret->layer_count == count_of(r, COLUMN_layers, 0) &&
+               ret->hidden == count_of(r, COLUMN_hidden, 0);
+    }
+    return false;
+}
+
+static int read_model(const struct reader *r, struct myr_model *ret, struct myr_err *err)
+{
+    struct myr_str name = field(r, COLUMN_model);
+    if (known_model(r, ret)) {
+        ret->mtp_count = has(field(r, COLUMN_note), "w/o MTP") ? 0 : ret->mtp_count;
+    } else {
+        uint32_t layers = count_of(r, COLUMN_layers, 0), moe = count_of(r, COLUMN_moe_layers, 0);
+        *ret = (struct myr_model){
+            .name = myr_arena_strndup(r->arena, name.data, name.len),
+            .layer_count = layers,
+            .hidden = count_of(r, COLUMN_hidden, 0),
+            .head_count = count_of(r, COLUMN_heads, 0),
+            .kv_head_count = count_of(r, COLUMN_kv_heads, count_of(r, COLUMN_heads, 0)),
+            .head_dim = count_of(r, COLUMN_head_dim, 0),
+            .causal = true,
+            .ffn_hidden = count_of(r, COLUMN_ffn, 0),
+            .gated = count_of(r, COLUMN_gated, 0) == 1,
+            .vocab = count_of(r, COLUMN_vocab, 51200),
+            .seq_tokens = count_of(r, COLUMN_seq, 2048),
+            .norms_per_layer = 2,
+        };
+        ret->moe.interval = 1;
+        if (count_of(r, COLUMN_experts, 0) > 1 && moe > 0) {
+            ret->moe.expert_count = count_of(r, COLUMN_experts, 0);
+            ret->moe.experts_per_token = count_of(r, COLUMN_topk, 1);
+            ret->moe.expert_hidden = count_of(r, COLUMN_moe_ffn, 0);
+            ret->moe.shared_count = count_of(r, COLUMN_shared_experts, 0);
+            ret->moe.shared_hidden = ret->moe.shared_count ? ret->moe.expert_hidden : 0;
+            ret->moe.interval = layers >= 2 * moe ? layers / moe : 1;
+            ret->moe.first_dense = ret->moe.interval == 1 ? layers - moe : 0;
+            ret->ffn_hidden = moe == layers ? 0 : ret->ffn_hidden;
+        }
+    }
+    int rc = myr_model_check(ret, err);
+    return rc < 0 ? myr_err_wrap(err, "%s:%u", r->csv.file, r->csv.line) : rc;
+}
+
+static enum myr_precision precision_of(struct myr_str text)
+{
+    return is(text, "fp8")     ? MYR_PRECISION_FP8
+           : is(text, "mxfp8") ? MYR_PRECISION_MXFP8
+           : is(text, "nvfp4") ? MYR_PRECISION_NVFP4
+           : is(text, "fp16")  ? MYR_PRECISION_FP16
+           : is(text, "fp32")  ? MYR_PRECISION_FP32
+                               : MYR_PRECISION_BF16;
+}
+
+static uint32_t zero_of(struct myr_str text)
+{
+    return has(text, "zero3")   ? 3
+           : has(text, "zero2") ? 2
+           : has(text, "zero1") ? 1
+           : is(text, "none")   ? 0
+                                : 1;
+}
+
+static void read_recompute(struct myr_str text, struct myr_run *run)
+{
+    run->layout.recompute = MYR_RECOMPUTE_NONE;
+    if (is(text, "full")) {
+        run->layout.recompute = MYR_RECOMPUTE_FULL;
+    } else if (is(text, "selective") || has(text, "mla_up")) {
+        run->layout.recompute = MYR_RECOMPUTE_SELECTIVE;
+    } else if (!is(text, "none")) {
+        run->open |= MYR_RUN_OPEN_RECOMPUTE;
+    }
+}
+
+/* Whether experts are cut as well is in no table: open where both ways are legal. */
+static void choose_etp(struct myr_run *run)
+{
+    struct myr_layout *layout = &run->layout;
+    uint32_t grid = layout->tp * layout->cp * layout->dp;
+    layout->etp = 0;
+    if (run->model.moe.expert_count == 0 || layout->tp == 1) {
+        return;
+    }
+    bool cut = grid % (layout->ep * layout->tp) == 0;
+    layout->etp = cut ? 0 : 1;
+    run->open |= cut && grid % layout->ep == 0 ? MYR_RUN_OPEN_ETP : 0;
+}
+
+/* DualPipe is HAI-LLM's; performance recipes of the NeMo line reduce gradients in bf16. */
+static void stack_habits(struct myr_run *run)
+{
+    struct myr_layout *layout = &run->layout;
+    const struct myr_stack *stack = run->it.stack;
+    if (strcmp(stack->line, "HAI-LLM") == 0 && layout->pp > 1 && layout->pp % 2 == 0) {
+        layout->schedule = MYR_SCHEDULE_DUALPIPE;
+        run->open &= ~(uint32_t)MYR_RUN_OPEN_VP;
+    }
+    if (strcmp(stack->line, "NeMo") == 0 || strcmp(stack->line, "Megatron-Bridge") == 0) {
+        layout->gradient_bytes = 2;
+    }
+}
+
+static void read_layout(const struct reader *r, struct myr_run *run)
+{
+    struct myr_layout *layout = &run->layout;
+    *layout = myr_layout_default();
+    layout->tp = count_of(r, COLUMN_tp, 1);
+    layout->pp = count_of(r, COLUMN_pp, 1);
+    layout->cp = count_of(r, COLUMN_cp, 1);
+    layout->ep = count_of(r, COLUMN_ep, 1);
+    layout->dp = count_of(r, COLUMN_dp, 1);
+    layout->vp = count_of(r, COLUMN_vp, 1);
+    layout->micro_batch = count_of(r, COLUMN_mbs, 1);
+    layout->global_batch = count_of(r, COLUMN_gbs, 1);
+    layout->seq_tokens = count_of(r, COLUMN_seq, 0);
+    layout->zero = zero_of(field(r, COLUMN_sharding));
+    layout->sequence_parallel = count_of(r, COLUMN_seq_par, 0) == 1 && layout->tp > 1;
+    layout->flash_attention = run->it.stack->flash;
+    layout->precision = precision_of(field(r, COLUMN_precision));
+    run->open = (is_open(field(r, COLUMN_vp)) && layout->pp > 1 ? MYR_RUN_OPEN_VP : 0) |
+                (is_open(field(r, COLUMN_mbs)) ? MYR_RUN_OPEN_MICRO_BATCH : 0);
+    read_recompute(field(r, COLUMN_recompute), run);
+    layout->schedule = layout->vp > 1 ? MYR_SCHEDULE_INTERLEAVED : MYR_SCHEDULE_1F1B;
+    choose_etp(run);
+    stack_habits(run);
+}
+
+static int read_run(struct reader *r, struct myr_run *run, struct myr_err *err)
+{
+    struct myr_str id = field(r, COLUMN_id), source = field(r, COLUMN_source);
+    struct myr_str software = field(r, COLUMN_software);
+    struct myr_err why = {0};
+    run->id = myr_arena_strndup(r->arena, id.data, id.len);
+    run->source = myr_arena_strndup(r->arena, source.data, source.len);
+    run->software = myr_arena_strndup(r->arena, software.data, software.len);
+    run->measured_s = number_of(r, COLUMN_iter_s);
+    run->it.constants = r->profiles->constants;
+    int rc = read_model(r, &run->model, &why);
+    rc = rc < 0 ? rc : myr_profiles_device(r->profiles, field(r, COLUMN_hw), &run->it.device, &why);
+    rc = rc < 0
+             ? rc
+             : myr_profiles_stack(r->profiles, software, &run->it.stack, &run->stack_exact, &why);
+    if (rc < 0) {
+        run->refused = myr_arena_printf(r->arena, "%s", why.message);
+        return MYR_OK;
+    }
+    run->it.nic_gbps = number_of(r, COLUMN_nic_gbps_per_gpu);
+    run->it.domain_gpus = count_of(r, COLUMN_gpus_per_node, 0);
+    read_layout(r, run);
+    double rate = number_of(r, COLUMN_tokens_per_s_per_gpu);
+    if (run->measured_s <= 0 && rate > 0) {
+        run->measured_s = (double)run->layout.global_batch * run->layout.seq_tokens /
+                          (rate * (double)myr_layout_gpus(&run->layout));
+    }
+    /* A layout that no rule allows as it stands may still have an open axis that mends it. */
+    if (run->open == 0 && myr_layout_check(&run->layout, &run->model, 0, &why) < 0) {
+        run->refused = myr_arena_printf(r->arena, "%s", why.message);
+    }
+    (void)err;
+    return MYR_OK;
+}
+
+int myr_runs_read(struct myr_runs *runs, struct myr_arena *arena,
+                  const struct myr_profiles *profiles, const char *path, struct myr_err *err)
+{
+    struct reader *r = MYR_ARENA_NEW(arena, struct reader, 1);
+    struct myr_buf file = {0};
+    uint32_t capacity = 64;
+    *runs = (struct myr_runs){0};
+    r->arena = arena;
+    r->profiles = profiles;
+    int rc = myr_file_read(path, RUNS_BYTES_MAX, &file, err);
+    if (rc < 0) {
+        return rc;
+    }
+    myr_csv_init(&r->csv, arena, path, (struct myr_str){file.data, file.len});
+    rc = read_header(r, err);
+    runs->items = MYR_ARENA_NEW(arena, struct myr_run, capacity);
+    while (rc >= 0 && (rc = myr_csv_next(&r->csv, err)) > 0) {
+        if (runs->count == capacity) {
+            struct myr_run *grown = MYR_ARENA_NEW(arena, struct myr_run, 2 * capacity);
+            memcpy(grown, runs->items, capacity * sizeof(*grown));
+            runs->items = grown;
+            capacity *= 2;
+        }
+        rc = read_run(r, &runs->items[runs->count++], err);
+    }
+    for (uint32_t i = 0; rc >= 0 && i < runs->count; i++) {
+        runs->items[i].it.model = &runs->items[i].model; /* the rows no longer move */
+        myr_run_resolve(&runs->items[i]);
+    }
+    myr_buf_done(&file); /* what the rows keep was copied */
+    return rc;
+}
+
+struct choice {
+    struct myr_layout layout;
+    double time_s;
+    double memory_bytes;
+    double again;
+    bool fits, found;
+};
+
+/*
+ * Recipes recompute as little as they can: first what is cheap to make again (norms, activation
+ * functions), then whole layers, as many as it takes. 'again' is the share of the memory between
+ * none and full that has to go.
+ */
+#define LIGHT_SHARE 0.4
+
+static double again_of(const struct myr_fit_case *it, const struct myr_layout *layout)
+{
+    struct myr_layout full = *layout, none = *layout;
+    struct myr_fit_memory kept, least;
+    none.recompute = MYR_RECOMPUTE_NONE;
+    full.recompute = MYR_RECOMPUTE_FULL;
+    myr_fit_memory_of(it, &none, &kept);
+    myr_fit_memory_of(it, &full, &least);
+    if (kept.fits) {
+        return 0;
+    }
+    double room = kept.total_bytes - least.total_bytes;
+    double share = room > 0 ? (kept.total_bytes - kept.limit_bytes) / room : 1;
+    return share < 1 ? share : 1;
+}
+
+static void blend(struct myr_fit_cost *cost, const struct myr_fit_cost *full, double share)
+{
+    double whole = share > LIGHT_SHARE ? (share - LIGHT_SHARE) / (1 - LIGHT_SHARE) : 0;
+    double light = share > LIGHT_SHARE ? 1 : share / LIGHT_SHARE;
+    cost->step_s = 0;
+    for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
+        double part = i == MYR_FIT_MEMORY && light > whole ? light : whole;
+        cost->terms_s[i] += part * (full->terms_s[i] - cost->terms_s[i]);
+        cost->step_s += cost->terms_s[i];
+    }
+}
+
+static void cost_of(const struct myr_fit_case *it, const struct myr_layout *layout, double again,
+                    struct myr_fit_cost *ret)
+{
+    myr_fit_cost_of(it, layout, ret);
+    if (again > 0) {
+        struct myr_layout full = *layout;
+        struct myr_fit_cost cost;
+        full.recompute = MYR_RECOMPUTE_FULL;
+        myr_fit_cost_of(it, &full, &cost);
+        blend(ret, &cost, again);
+    }
+}
+
+void myr_run_cost(const struct myr_run *run, struct myr_fit_cost *ret)
+{
+    cost_of(&run->it, &run->layout, run->again, ret);
+}
+
+static void consider(const struct myr_run *run, struct myr_layout layout, struct choice *best)
+{
+    struct myr_fit_cost cost;
+    struct myr_fit_memory memory;
+    double again = 0;
+    if (myr_layout_broken(&layout, &run->model, 0) != MYR_LAYOUT_OK) {
+        return;
+    }
+    if (run->open & MYR_RUN_OPEN_RECOMPUTE) {
+        layout.recompute = MYR_RECOMPUTE_NONE;
+        again = again_of(&run->it, &layout);
+    }
+    struct myr_layout held = layout;
+    held.recompute = again > 0 ? MYR_RECOMPUTE_FULL : layout.recompute;
+    myr_fit_memory_of(&run->it, &held, &memory);
+    cost_of(&run->it, &layout, again, &cost);
+    /* Where nothing fits, the smallest is the most likely to have run. */
+    bool better = !best->found                ? true
+                  : memory.fits != best->fits ? memory.fits
+                  : memory.fits               ? cost.step_s < best->time_s
+                                              : memory.total_bytes < best->memory_bytes;
+    if (better) {
+        *best = (struct choice){layout, cost.step_s, memory.total_bytes, again, memory.fits, true};
+    }
+}
+
+static void consider_etp(const struct myr_run *run, struct myr_layout layout, struct choice *best)
+{
+    if (run->open & MYR_RUN_OPEN_ETP) {
+        layout.etp = 1;
+        consider(run, layout, best);
+        layout.etp = 0;
+    }
+    consider(run, layout, best);
+}
+
+void myr_run_resolve(struct myr_run *run)
+{
+    struct choice best = {0};
+    struct myr_layout layout = run->layout;
+    if (run->refused) {
+        return;
+    }
+    bool open_batch = run->open & MYR_RUN_OPEN_MICRO_BATCH, open_vp = run->open & MYR_RUN_OPEN_VP;
+    uint32_t vp_max = open_vp ? run->model.layer_count / layout.pp : layout.vp;
+    for (uint32_t b = open_batch ? 1 : layout.micro_batch; b <= 64; b *= 2) {
+        layout.micro_batch = b;
+        for (uint32_t vp = open_vp ? 1 : layout.vp; vp <= vp_max; vp++) {
+            if (open_vp && run->model.layer_count % (layout.pp * vp) != 0 && vp > 1) {
+                continue;
+            }
+            layout.vp = vp;
+            if (layout.schedule != MYR_SCHEDULE_DUALPIPE) {
+                layout.schedule = vp > 1 ? MYR_SCHEDULE_INTERLEAVED : MYR_SCHEDULE_1F1B;
+            }
+            consider_etp(run, layout, &best);
+        }
+        if (!open_batch) {
+            break;
+        }
+    }
+    if (!best.found) {
+        run->refused = myr_layout_rule_name(myr_layout_broken(&run->layout, &run->model, 0));
+        return;
+    }
+    run->layout = best.layout;
+    run->again = best.again;
+    run->fits = best.fits;
+}
+
+double myr_run_spread(const struct myr_run *run, const struct myr_profiles *profiles)
+{
+    bool far = !run->stack_exact || run->it.device->extrapolated || run->model.moe.expert_count ||
+               run->open & (MYR_RUN_OPEN_MICRO_BATCH | MYR_RUN_OPEN_VP);
+    return far ? profiles->interval_far : profiles->interval_near;
+}
+
+size_t myr_run_family_len(const struct myr_run *run)
+{
+    const char *dash = strchr(run->source, '-');
+    return dash ? (size_t)(dash - run->source) : strlen(run->source);
+}
