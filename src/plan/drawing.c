@@ -207,6 +207,7 @@ static int32_t draw_cards(struct drawing *drawing, int32_t y, const uint32_t *wh
     return bottom + GAP;
 }
 
+/* Whole-page cards first, then the halves in pairs; a last one alone gets the whole width. */
 static int32_t draw_all_cards(struct drawing *drawing, int32_t y)
 {
     const struct myr_design *design = drawing->design;
@@ -228,6 +229,7 @@ static int32_t draw_all_cards(struct drawing *drawing, int32_t y)
     return y;
 }
 
+/* The body goes into a buffer first: the page's height stands at the head of the file. */
 void myr_plan_svg(const struct myr_design *design, struct myr_buf *buf)
 {
     struct myr_buf page = {0};

@@ -32,6 +32,12 @@ static bool is_access(const struct clos *clos)
     return clos->net->topology == MYR_TOPOLOGY_ACCESS;
 }
 
+/* With one rail there is nothing to tell apart. */
+static bool is_railed(const struct myr_network *net)
+{
+    return net->topology == MYR_TOPOLOGY_RAIL && net->rails > 1;
+}
+
 /* Access networks are read as one pod whose leaves come in pairs (or as many as hosts have homes).
  */
 static struct clos clos_of(const struct draw_net *view)
@@ -53,11 +59,15 @@ static struct clos clos_of(const struct draw_net *view)
     return clos;
 }
 
+/*
+ * The heights of the rows, from the top. The space between leaves and spines is generous, for it
+ * is there that the eye follows a line; half-page cards have fewer lines and get less.
+ */
 static void set_rows(struct clos *clos)
 {
     const struct draw_net *view = clos->view;
     bool racked = clos->net->topology == MYR_TOPOLOGY_MIDDLE_OF_RACK;
-    bool railed = clos->net->topology == MYR_TOPOLOGY_RAIL;
+    bool railed = is_railed(clos->net);
     int32_t y = view->canvas.y;
     int32_t behind = (int32_t)(clos->sheets - 1) * SHEET_STEP;
     clos->x = view->canvas.x;
@@ -83,13 +93,14 @@ static void set_rows(struct clos *clos)
     clos->bottom = y + (clos->pods > 1 ? PX(22) : 0);
 }
 
+/* A pod of plane 0 between two edges; the last pod may have fewer leaves. */
 static struct draw_pod pod_at(const struct clos *clos, uint32_t index, int32_t x, int32_t width)
 {
     const struct myr_network *net = clos->net;
     uint32_t first = index * clos->pod_leaves;
     uint32_t leaves =
         clos->unit_leaves - first < clos->pod_leaves ? clos->unit_leaves - first : clos->pod_leaves;
-    struct draw_pod pod = {.railed = net->topology == MYR_TOPOLOGY_RAIL,
+    struct draw_pod pod = {.railed = is_railed(net),
                            .racked = net->topology == MYR_TOPOLOGY_MIDDLE_OF_RACK,
                            .group_leaves = 1,
                            .host_y = clos->host_y,
@@ -131,6 +142,7 @@ static void draw_sheets(struct drawing *drawing, const struct clos *clos,
                        MYR_SVG_END, "tiny", last ? "planes %u\xE2\x80\x93%u" : "plane %u", sheet,
                        clos->net->planes - 1);
     }
+    /* These lines go on behind the front sheet, which is drawn over them. */
     for (uint32_t p = 0; p < pod_count; p++) {
         const struct draw_row *row = &pods[p].leaves;
         myr_svg_path_begin(svg);
@@ -155,6 +167,10 @@ static uint32_t pod_nodes(const struct clos *clos, uint32_t pod)
     return (uint32_t)(left < full ? left : full);
 }
 
+/*
+ * Frames around the pods that are drawn, and a pile for the others. Captions stand below the
+ * hosts: no line passes there.
+ */
 static void draw_pod_frames(struct drawing *drawing, const struct clos *clos, int32_t pod_width,
                             uint32_t drawn)
 {
@@ -199,7 +215,11 @@ static void draw_pod_frames(struct drawing *drawing, const struct clos *clos, in
                    rest == 1 ? "pod %u" : "pods %u\xE2\x80\x93%u", drawn, clos->pods - 1);
 }
 
-/* Core group j takes spine j of every pod. */
+/*
+ * Core group j takes spine j of every pod: as many groups as spines are drawn, so that each line
+ * has both its ends. One shape a group lights up all of its links under the pointer. Thin lines
+ * where pods share less than what is below them.
+ */
 static void draw_core_links(struct drawing *drawing, const struct clos *clos,
                             const struct draw_row *cores, const struct draw_pod *pods,
                             uint32_t pod_count, struct draw_area pile)
@@ -230,7 +250,7 @@ static void draw_core_links(struct drawing *drawing, const struct clos *clos,
     }
 }
 
-/* Small squares for the switches of a core group. */
+/* Small squares for the switches of a core group: as many as fit, the number is in words. */
 static void draw_core_group(struct drawing *drawing, const struct clos *clos, int32_t x,
                             int32_t width, uint32_t index)
 {
@@ -282,6 +302,8 @@ static void draw_cores(struct drawing *drawing, const struct clos *clos,
         plan_draw_rest(drawing, at, label, "core groups like the ones drawn");
     }
 }
+
+/* The gutter: names and numbers of the tiers, and of what runs between them. */
 
 static void label_hosts(struct drawing *drawing, const struct clos *clos)
 {
@@ -364,6 +386,7 @@ static void label_cores(struct drawing *drawing, const struct clos *clos)
                     MYR_LAYER_CORE, pairs, net->oversubscription_milli[1]);
 }
 
+/* Order matters: what lies behind comes first, lines before the boxes that cover their ends. */
 int32_t plan_draw_clos(struct drawing *drawing, const struct draw_net *view)
 {
     struct clos clos = clos_of(view);

@@ -51,7 +51,6 @@ static void draw_ring(struct drawing *drawing, const struct myr_network *net,
     /* From the last to the first, so that the chords of group 0 lie on top. */
     for (uint32_t i = ring->groups.count; i-- > 0;) {
         myr_svg_path_begin(svg);
-        myr_svg_path_move(svg, ring->x[i], ring->y[i]);
         for (uint32_t k = i + 1; k < ring->groups.count; k++) {
             myr_svg_path_move(svg, ring->x[i], ring->y[i]);
             myr_svg_path_line(svg, ring->x[k], ring->y[k]);
@@ -93,6 +92,7 @@ static void draw_arcs(struct drawing *drawing, const struct draw_row *row)
     }
 }
 
+/* Where the links to other groups leave. */
 static void draw_stubs(struct drawing *drawing, const struct draw_row *row, int32_t top)
 {
     struct myr_svg *svg = &drawing->svg;
@@ -109,6 +109,7 @@ struct lens {
     struct draw_pod pod;
 };
 
+/* A dragonfly group is a pod without spines; its switches are joined by arcs instead. */
 static struct lens lens_of(const struct draw_net *view, struct draw_area frame)
 {
     const struct myr_network *net = view->net;
@@ -129,6 +130,7 @@ static struct lens lens_of(const struct draw_net *view, struct draw_area frame)
     return lens;
 }
 
+/* The frame, tied to its circle in the ring by two lines, as if the group were magnified. */
 static void draw_lens(struct drawing *drawing, const struct draw_net *view, const struct lens *lens,
                       const struct ring *ring)
 {

@@ -33,6 +33,7 @@ static bool is_root(enum myr_inside_kind kind)
     return kind == MYR_INSIDE_NUMA || kind == MYR_INSIDE_PCIE_SWITCH;
 }
 
+/* PCIe hangs below a memory domain or a switch; links between equals are no part of the tree. */
 static void find_parents(struct inside *inside)
 {
     const struct myr_design *design = inside->design;
@@ -132,6 +133,7 @@ static int32_t row_of(const struct inside *inside, uint32_t part)
     }
 }
 
+/* Straight down from a root to its parts: roots are wide enough for that. */
 static void draw_tree(struct drawing *drawing, const struct inside *inside)
 {
     struct myr_svg *svg = &drawing->svg;
@@ -184,6 +186,7 @@ static void draw_item(struct drawing *drawing, const struct inside *inside, uint
                       MYR_SVG_MIDDLE, text_css, "%c%u", letter, item->index);
 }
 
+/* Roots are as wide as what is below them, which shows at a glance who shares what. */
 static void draw_parts(struct drawing *drawing, const struct inside *inside)
 {
     for (uint32_t i = 0; i < inside->count; i++) {
@@ -256,7 +259,6 @@ static void draw_scale_links(struct drawing *drawing, const struct inside *insid
     const struct myr_design_head *head = design->head;
     bool outside = head->nodes_per_server > 1;
     myr_svg_path_begin(svg);
-    myr_svg_path_move(svg, inside->area.x, inside->scale_y);
     for (uint32_t i = 0; i < design->inside_link_count && !outside; i++) {
         const struct myr_inside_link *link = &design->inside_links[i];
         if (link->a < inside->count && link->b < inside->count && inside->x[link->a] &&

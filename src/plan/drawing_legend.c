@@ -15,6 +15,7 @@ struct legend {
     uint32_t columns, count;
 };
 
+/* Entries go row by row through the columns. */
 static struct draw_area next_entry(struct legend *legend)
 {
     uint32_t at = legend->count++;

@@ -114,6 +114,7 @@ static uint32_t first_switch(const struct myr_network *net)
     return net->topology == MYR_TOPOLOGY_ACCESS ? net->first_access : net->first_leaf;
 }
 
+/* Title, what sets this network apart in a few words, and the sentence. */
 static void draw_heading(struct drawing *drawing, struct draw_area card,
                          const struct draw_net *view)
 {
@@ -150,6 +151,7 @@ static void draw_heading(struct drawing *drawing, struct draw_area card,
                       MYR_SVG_START, "label muted", "%s", text);
 }
 
+/* Three lines around the middle of a row of boxes. */
 void plan_draw_tier(struct drawing *drawing, const struct draw_net *view, int32_t y,
                     const char *name, const char *line, const char *second)
 {
@@ -160,7 +162,7 @@ void plan_draw_tier(struct drawing *drawing, const struct draw_net *view, int32_
                       second);
 }
 
-/* The cable that most links of this layer use. */
+/* The first cable type of a layer: that of the GPU nodes, where hosts differ. */
 static const struct myr_cabletype *cable_of(const struct myr_design *design, enum myr_net_id id,
                                             enum myr_layer layer)
 {
@@ -172,6 +174,10 @@ static const struct myr_cabletype *cable_of(const struct myr_design *design, enu
     return NULL;
 }
 
+/*
+ * Indented, so that it reads as lying between two tiers: links and their speed, how a pair is
+ * joined, the cable; the oversubscription at the right, marked where it is above 1:1.
+ */
 void plan_draw_layer(struct drawing *drawing, const struct draw_net *view, int32_t y,
                      enum myr_layer layer, const char *line, uint32_t ratio_milli)
 {
@@ -203,6 +209,7 @@ void plan_draw_layer(struct drawing *drawing, const struct draw_net *view, int32
     }
 }
 
+/* The table beside the drawing, filled from the top. */
 struct table {
     struct drawing *drawing;
     struct draw_area at;
@@ -227,6 +234,7 @@ static void put_row(struct table *table, const char *name, const char *value)
     table->y += TABLE_ROW;
 }
 
+/* A number that is zero says nothing: no row. */
 static void put_count(struct table *table, const char *name, uint64_t count)
 {
     char number[32];
@@ -314,6 +322,7 @@ static int32_t draw_table(struct drawing *drawing, struct draw_area at, const st
     return table.y;
 }
 
+/* From the left: gutter with labels, drawing, table. The higher of the two sides decides. */
 int32_t plan_draw_network(struct drawing *drawing, struct draw_area card, enum myr_net_id id)
 {
     struct draw_net view = {.net = &drawing->design->networks[id], .id = id};

@@ -46,6 +46,7 @@ static void place_groups(struct draw_pod *pod, struct draw_area area, uint32_t l
     row->box = box < PX(34) ? box : PX(34);
 }
 
+/* Spines are spread over the same width as the leaves, so that the mesh between them is even. */
 void plan_draw_pod_place(struct draw_pod *pod, struct draw_area area, uint32_t leaves,
                          uint32_t spines, uint32_t spines_max)
 {
@@ -164,6 +165,7 @@ static void draw_rack(struct drawing *drawing, const struct draw_row *row,
     plan_draw_text(drawing, mark->x, bottom + PX(12), MYR_SVG_MIDDLE, "tiny", "%u", hosts.devices);
 }
 
+/* The hosts of each group that is drawn, and a pile under the box that stands for the rest. */
 static void draw_hosts(struct drawing *drawing, const struct draw_pod *pod)
 {
     const struct draw_row *row = &pod->leaves;

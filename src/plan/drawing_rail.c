@@ -39,6 +39,7 @@ static struct columns columns_of(const struct draw_net *view)
     return columns;
 }
 
+/* A tier of one rail's fabric. Rails follow each other in the design, plane by plane. */
 static struct draw_row row_of(const struct columns *columns, uint32_t first, uint32_t unit_count,
                               uint32_t unit, int32_t y, const char *css)
 {
@@ -90,6 +91,7 @@ static void draw_column(struct drawing *drawing, const struct columns *columns, 
     plan_draw_text(drawing, x, columns->host_y + PX(18), MYR_SVG_MIDDLE, css, "%u", unit);
 }
 
+/* All servers as one pile: each has a NIC on every rail. */
 static void draw_servers(struct drawing *drawing, const struct columns *columns)
 {
     struct myr_svg *svg = &drawing->svg;

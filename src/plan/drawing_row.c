@@ -68,6 +68,7 @@ void plan_draw_rest(struct drawing *drawing, struct draw_area at, const char *la
     }
 }
 
+/* "+37", in a box wide enough for it: it may be wider than those of the row. */
 static void draw_rest_mark(struct drawing *drawing, const struct draw_row *row, int32_t x)
 {
     char label[32], number[32];
@@ -80,6 +81,7 @@ static void draw_rest_mark(struct drawing *drawing, const struct draw_row *row, 
                                  row->rest, row->total));
 }
 
+/* Boxes of a tier with rails bear the rail, others their place in the row. */
 void plan_draw_boxes(struct drawing *drawing, const struct draw_row *row)
 {
     struct myr_svg *svg = &drawing->svg;
@@ -130,6 +132,7 @@ static uint32_t count_links(const struct myr_design *design, uint32_t device,
     return hidden;
 }
 
+/* Width tells links apart roughly; the exact number is in the gutter and in the tooltip. */
 static const char *line_weight(uint32_t links)
 {
     return links >= 8 ? "w4" : links >= 4 ? "w3" : links >= 2 ? "w2" : "w1";
@@ -144,7 +147,6 @@ static void draw_fan(struct drawing *drawing, const struct draw_row *lower,
     uint32_t device = lower->first_device + mark->index;
     uint32_t hidden = count_links(drawing->design, device, upper, counts);
     myr_svg_path_begin(svg);
-    myr_svg_path_move(svg, mark->x, lower->y); /* a path without a place is none */
     for (uint32_t k = 0; k < upper->count; k++) {
         bool rest = upper->marks[k].index == MYR_NONE;
         uint32_t count = rest ? hidden : counts[upper->marks[k].index];
@@ -188,7 +190,6 @@ void plan_draw_mesh(struct drawing *drawing, const struct draw_row *lower,
             continue;
         }
         myr_svg_path_begin(svg);
-        myr_svg_path_move(svg, mark->x, lower->y - PX(6));
         for (uint32_t k = 0; k < upper->count; k++) {
             /* Where both ends stand for many, the line does too. */
             if (upper->marks[k].index != MYR_NONE &&
@@ -203,6 +204,10 @@ void plan_draw_mesh(struct drawing *drawing, const struct draw_row *lower,
     }
 }
 
+/*
+ * One device speaks for its tier: regular fabrics give every pair the same, and where a dense fill
+ * does not, each device has both of the numbers that occur.
+ */
 const char *plan_draw_pairs(const struct myr_design *design, uint32_t device, uint32_t first,
                             uint32_t count, char *ret)
 {
@@ -229,6 +234,7 @@ const char *plan_draw_pairs(const struct myr_design *design, uint32_t device, ui
     return ret;
 }
 
+/* Counted from the cabled ports: what is drawn is what is planned, not what was meant. */
 struct draw_hosts plan_draw_hosts_of(const struct myr_design *design, uint32_t device)
 {
     struct draw_hosts hosts = {.first_node = MYR_NONE};

@@ -27,6 +27,7 @@ struct torus {
     int32_t x, y, column, row, slant, layer; /* origin and steps */
 };
 
+/* The first places and the last: without the last there would be no wrap to draw. */
 static struct axis axis_of(uint32_t size, uint32_t max)
 {
     struct axis axis = {.size = size, .count = size < max ? size : max};
@@ -47,6 +48,7 @@ static struct point point_at(const struct torus *torus, const uint32_t at[DIMS])
                           torus->y + (int32_t)at[1] * torus->row + (int32_t)at[0] * torus->layer};
 }
 
+/* Rows are slanted when there are layers, so that the switches of all layers stay visible. */
 static struct torus torus_of(const struct draw_net *view)
 {
     const struct myr_network *net = view->net;
@@ -98,7 +100,7 @@ static void draw_links(struct drawing *drawing, const struct torus *torus, uint3
     struct myr_svg *svg = &drawing->svg;
     const struct axis *axis = &torus->axes[dim];
     uint32_t at[DIMS] = {0};
-    bool any = false;
+    myr_svg_path_begin(svg);
     do {
         if (at[dim] + 1 >= axis->count) {
             continue;
@@ -107,10 +109,6 @@ static void draw_links(struct drawing *drawing, const struct torus *torus, uint3
         if (gap != gaps) {
             continue;
         }
-        if (!any) {
-            myr_svg_path_begin(svg);
-            any = true;
-        }
         struct point from = point_at(torus, at);
         at[dim]++;
         struct point to = point_at(torus, at);
@@ -118,11 +116,9 @@ static void draw_links(struct drawing *drawing, const struct torus *torus, uint3
         myr_svg_path_move(svg, from.x, from.y);
         myr_svg_path_line(svg, to.x, to.y);
     } while (next_place(torus, at));
-    if (any) {
-        char css[32];
-        snprintf(css, sizeof(css), gaps ? "faint r%u" : "mesh w4 r%u", dim);
-        myr_svg_path_end(svg, css, gaps ? "switches that are not drawn" : NULL);
-    }
+    char css[32];
+    snprintf(css, sizeof(css), gaps ? "faint r%u" : "mesh w4 r%u", dim);
+    myr_svg_path_end(svg, css, gaps ? "switches that are not drawn" : NULL);
 }
 
 /* Arcs from the last place of a dimension back to the first. */
@@ -161,6 +157,7 @@ static void draw_wraps(struct drawing *drawing, const struct torus *torus, uint3
     myr_svg_path_end(svg, css, "the ends of a dimension are joined");
 }
 
+/* Circles, so that links of all directions meet them alike. */
 static void draw_nodes(struct drawing *drawing, const struct torus *torus)
 {
     uint32_t at[DIMS] = {0};

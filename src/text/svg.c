@@ -189,6 +189,8 @@ void myr_svg_circle(struct myr_svg *svg, int32_t x, int32_t y, int32_t radius, c
     end_shape(svg->buf, "circle", css, tip);
 }
 
+#define PATH_HEAD "<path d=\""
+
 static void put_point(struct myr_buf *buf, char command, int32_t x, int32_t y)
 {
     myr_buf_putc(buf, command);
@@ -201,7 +203,8 @@ void myr_svg_path_begin(struct myr_svg *svg)
 {
     MYR_ASSERT(!svg->in_path);
     svg->in_path = true;
-    myr_buf_put_lit(svg->buf, "<path d=\"");
+    svg->path_start = svg->buf->len;
+    myr_buf_put_lit(svg->buf, PATH_HEAD);
 }
 
 void myr_svg_path_move(struct myr_svg *svg, int32_t x, int32_t y)
@@ -234,6 +237,11 @@ void myr_svg_path_end(struct myr_svg *svg, const char *css, const char *tip)
 {
     MYR_ASSERT(svg->in_path);
     svg->in_path = false;
+    if (svg->buf->len == svg->path_start + sizeof(PATH_HEAD) - 1) {
+        svg->buf->len = svg->path_start;
+        svg->buf->data[svg->buf->len] = '\0';
+        return;
+    }
     myr_buf_putc(svg->buf, '"');
     end_shape(svg->buf, "path", css ? css : "link", tip);
 }

@@ -49,6 +49,8 @@ static void circles_and_paths_join_many_strokes_into_one_shape(void **state)
     size_t head = buf.len;
     myr_svg_style(&svg, ".own{fill:red}");
     myr_svg_circle(&svg, 15, 20, 5, "core", "round");
+    myr_svg_path_begin(&svg); /* empty: leaves nothing */
+    myr_svg_path_end(&svg, "link", "tip");
     myr_svg_path_begin(&svg);
     myr_svg_path_move(&svg, 0, -1);
     myr_svg_path_line(&svg, 105, 20);

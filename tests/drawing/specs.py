@@ -49,6 +49,7 @@ SPECS = {
     "three-pods": (one(90, f"tiers: 3, islands: 3, {IB}"), ["more pod", "pod 2"]),
     "uneven-pods": (one(280, f"tiers: 3, pod_leaves: 16, {IB}"), ["last pod:"]),
     "one-pod": (one(16, f"tiers: 3, {IB}"), ["Core"]),
+    "one-rail": (one(300, "topology: rail, rails: 1, switch: sn5600, nic_gbps: 400"), ["Leaf"]),
     "clos-3": (one(700, f"topology: clos, tiers: 3, {IB}"), ["Core"]),
     "clos-dense": (one(96, f"topology: clos, fill: dense, oversubscription: 2, {IB}"), [
         "20 leaves", "7 spines", "dense fill", "1.95:1"]),

@@ -21,6 +21,7 @@ struct myr_svg {
     struct myr_buf *buf;
     uint32_t group_depth;
     bool in_path;
+    size_t path_start; /* in the buffer */
 };
 
 /* Starts a document of the given size in pixels, with a title for readers that speak. */
@@ -41,7 +42,7 @@ void myr_svg_circle(struct myr_svg *svg, int32_t x, int32_t y, int32_t radius, c
 /*
  * Many strokes as one shape: begin, then moves, lines and curves, then end with what is common to
  * all. A mesh of a thousand cables stays a few shapes this way. Pieces begin with a move; 'close'
- * joins the end of a piece to its beginning.
+ * joins the end of a piece to its beginning. A path without pieces is not written at all.
  */
 void myr_svg_path_begin(struct myr_svg *svg);
 void myr_svg_path_move(struct myr_svg *svg, int32_t x, int32_t y);
