@@ -289,7 +289,8 @@ static void draw_cores(struct drawing *drawing, const struct clos *clos,
     struct draw_row cores = {.y = clos->core_y, .height = CORE_HEIGHT};
     plan_draw_place(&cores, clos->x, clos->width, clos->net->core_groups, CORE_GROUPS);
     draw_core_links(drawing, clos, &cores, pods, pod_count, pile);
-    int32_t width = clos->width / (int32_t)cores.count - PX(12);
+    int32_t pitch = cores.count > 1 ? cores.marks[1].x - cores.marks[0].x : clos->width;
+    int32_t width = pitch - (pitch < PX(96) ? PX(6) : PX(12));
     width = width < PX(150) ? width : PX(150);
     for (uint32_t j = 0; j < cores.count; j++) {
         if (cores.marks[j].index != MYR_NONE) {
