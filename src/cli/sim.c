@@ -3,7 +3,7 @@
 
 #include "cli.h"
 #include "sim_faults.h"
-#include "sim_print.h"
+#include "sim_report.h"
 #include "sim_topology.h"
 
 static const char *const lb_names[] = {"ecmp",    "ecmp-xor", "port",     "static",
@@ -15,6 +15,7 @@ static struct {
     uint64_t seed, queue_pairs, efficiency;
     bool polarised;
     const char *design, *topology, *workload;
+    const char *report, *heatmap, *fct;
     struct myr_option_list jobs, faults, slow;
 } options = {.queue_pairs = 1, .efficiency = 1000};
 
@@ -96,6 +97,21 @@ const struct myr_command *cli_sim_command(void)
          .target = &options.net,
          .choices = myr_net_names,
          .choice_count = MYR_NET_COUNT},
+        {.name = "report",
+         .type = MYR_OPTION_PATH,
+         .value = "FILE.html",
+         .help = "also write a page about the run",
+         .target = &options.report},
+        {.name = "heatmap",
+         .type = MYR_OPTION_PATH,
+         .value = "FILE.svg",
+         .help = "also draw the load of the links",
+         .target = &options.heatmap},
+        {.name = "fct",
+         .type = MYR_OPTION_PATH,
+         .value = "FILE.csv",
+         .help = "also write a row for each flow: when it ran, what held it back",
+         .target = &options.fct},
         {.name = "mode",
          .type = MYR_OPTION_CHOICE,
          .value = "MODE",
@@ -266,6 +282,13 @@ static int simulate(struct source *source, struct sim_run *run, struct myr_err *
     return r;
 }
 
+static int write_files(const struct sim_run *run, struct myr_err *err)
+{
+    struct sim_report_paths paths = {options.report, options.heatmap, options.fct,
+                                     lb_names[options.lb]};
+    return sim_report_write(run, &paths, err);
+}
+
 int cli_sim(const struct myr_operands *operands)
 {
     (void)operands;
@@ -275,7 +298,7 @@ int cli_sim(const struct myr_operands *operands)
     struct myr_buf buf = {0};
     int code;
     myr_arena_init(&source.arena);
-    if (simulate(&source, &run, &err) < 0) {
+    if (simulate(&source, &run, &err) < 0 || write_files(&run, &err) < 0) {
         code = cli_error(&err);
     } else {
         if (options.format == MYR_FORMAT_JSON || options.format == MYR_FORMAT_YAML) {

@@ -1,0 +1,241 @@
+#include <stdlib.h>
+
+#include "report_internal.h"
+
+enum { STEPS_SHOWN = 40, CULPRITS_SHOWN = 12 };
+
+static const char style[] =
+    "body{font:14px/1.5 system-ui,'Segoe UI','Noto Sans',sans-serif;margin:24px auto;max-width:"
+    "1000px;padding:0 16px;color:#1f2328;background:#fff}h1{font-size:22px}h2{font-size:18px;"
+    "margin-top:32px}table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
+    "td,th{padding:3px 12px 3px 0;text-align:left;border-bottom:1px solid #d0d7de}"
+    "td.n,th.n{text-align:right}svg{max-width:100%;height:auto}.muted{color:#656d76}"
+    "@media (prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}"
+    "td,th{border-color:#30363d}.muted{color:#8b949e}}";
+
+static void put_text(struct myr_buf *buf, const char *text)
+{
+    for (; *text; text++) {
+        switch (*text) {
+        case '<':
+            myr_buf_put_lit(buf, "&lt;");
+            break;
+        case '>':
+            myr_buf_put_lit(buf, "&gt;");
+            break;
+        case '&':
+            myr_buf_put_lit(buf, "&amp;");
+            break;
+        case '"':
+            myr_buf_put_lit(buf, "&quot;");
+            break;
+        default:
+            myr_buf_putc(buf, *text);
+        }
+    }
+}
+
+static void put_facts(const struct myr_report *report, struct myr_buf *buf)
+{
+    myr_buf_put_lit(buf, "<table>\n");
+    for (uint32_t i = 0; i < report->fact_count; i++) {
+        myr_buf_put_lit(buf, "<tr><th>");
+        put_text(buf, report->facts[i].name);
+        myr_buf_put_lit(buf, "</th><td>");
+        put_text(buf, report->facts[i].value);
+        myr_buf_put_lit(buf, "</td></tr>\n");
+    }
+    myr_buf_put_lit(buf, "</table>\n");
+}
+
+static void put_percentiles(const struct myr_report *report, uint32_t job, struct myr_buf *buf)
+{
+    static const uint32_t parts[] = {0, 10, 50, 90, 99, 100};
+    static const char *const names[] = {"least", "p10", "p50", "p90", "p99", "most"};
+    myr_ps *times;
+    uint32_t count = report_times(report, job, &times);
+    myr_buf_put_lit(buf, "<table><tr>");
+    for (size_t i = 0; count && i < MYR_ARRAY_COUNT(parts); i++) {
+        myr_buf_printf(buf, "<th class=\"n\">%s</th>", names[i]);
+    }
+    myr_buf_put_lit(buf, "</tr><tr>");
+    for (size_t i = 0; count && i < MYR_ARRAY_COUNT(parts); i++) {
+        uint32_t at = (uint32_t)((uint64_t)(count - 1) * parts[i] / 100);
+        myr_buf_printf(buf, "<td class=\"n\">%.3f us</td>", report_us(times[at]));
+    }
+    myr_buf_put_lit(buf, "</tr></table>\n");
+    free(times);
+}
+
+/* What the task does: "computing", "3 to 7, 1000 bytes", "16 flows of 1000 bytes". */
+static void put_task(const struct myr_sim *sim, uint32_t id, struct myr_buf *buf)
+{
+    const struct sim_task *task = &sim->tasks.items[id];
+    if (task->kind == SIM_COMPUTE) {
+        myr_buf_put_lit(buf, "computing");
+        return;
+    }
+    const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
+    if (pattern->message_count == 1) {
+        struct myr_message message = sim->messages.items[pattern->first_message];
+        report_put_rank(buf, message.from);
+        myr_buf_put_lit(buf, " to ");
+        report_put_rank(buf, message.to);
+        myr_buf_put_lit(buf, ", ");
+    } else {
+        myr_buf_printf(buf, "%u flows of ", pattern->message_count);
+    }
+    char bytes[32];
+    myr_buf_printf(buf, "%s bytes", myr_u64_grouped(task->bits / 8, bytes));
+}
+
+/* Whose channel it is: the GPU at its end; inside the network, the sender of the one flow. */
+static void put_rank_of(const struct myr_sim *sim, uint32_t channel, uint32_t id,
+                        struct myr_buf *buf)
+{
+    const struct myr_design *design = sim->graph->design;
+    const struct myr_design_head *head = design->head;
+    const struct sim_pattern *pattern = &sim->patterns.items[sim->tasks.items[id].pattern];
+    if (channel >= sim->scale_up_base && channel < sim->pool_base) {
+        myr_buf_put_u64(buf, (channel - sim->scale_up_base) / 2);
+        return;
+    }
+    uint32_t port = channel < sim->link_channels ? design->link_a[channel / 2] : MYR_NONE;
+    uint32_t node = port == MYR_NONE ? MYR_NONE : design->port_device[port] - head->first_node;
+    for (uint32_t i = 0; node < head->nodes && i < head->gpus_per_node; i++) {
+        uint32_t gpu = node * head->gpus_per_node + i;
+        if (myr_flow_port(sim->graph, gpu) == port) {
+            myr_buf_put_u64(buf, gpu);
+            return;
+        }
+    }
+    if (pattern->message_count == 1) {
+        report_put_rank(buf, sim->messages.items[pattern->first_message].from);
+    }
+}
+
+static void put_held_by(const struct myr_sim *sim, uint32_t channel, uint32_t task,
+                        struct myr_buf *buf)
+{
+    struct myr_buf name = {0};
+    myr_buf_put_lit(buf, "<td>");
+    if (channel == MYR_NONE) {
+        myr_buf_put_lit(buf, "<span class=\"muted\">own time</span></td><td class=\"n\">");
+    } else {
+        myr_report_channel_name(sim, channel, &name);
+        put_text(buf, name.data);
+        myr_buf_put_lit(buf, "</td><td class=\"n\">");
+        put_rank_of(sim, channel, task, buf);
+    }
+    myr_buf_put_lit(buf, "</td>");
+    myr_buf_done(&name);
+}
+
+struct culprit {
+    uint32_t channel, steps;
+    uint32_t task; /* the last of them */
+    myr_ps time;
+};
+
+static int by_blame(const void *a, const void *b)
+{
+    const struct culprit *left = a, *right = b;
+    if (left->time != right->time) {
+        return left->time > right->time ? -1 : 1;
+    }
+    return left->channel < right->channel ? -1 : left->channel > right->channel;
+}
+
+/* Time on the path by what held it back, the longest first. */
+static void put_culprits(const struct myr_sim *sim, const struct myr_report_step *path,
+                         uint32_t count, struct myr_buf *buf)
+{
+    struct myr_u64map known = {0};
+    MYR_VEC(struct culprit) list = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t *place = myr_u64map_find(&known, path[i].channel);
+        uint32_t at = place ? *place : (uint32_t)list.count;
+        if (!place) {
+            struct culprit fresh = {.channel = path[i].channel};
+            myr_vec_push(&list, fresh);
+            myr_u64map_add(&known, path[i].channel, at);
+        }
+        list.items[at].steps++;
+        list.items[at].task = path[i].task;
+        list.items[at].time += path[i].end - path[i].start;
+    }
+    if (list.count) {
+        qsort(list.items, list.count, sizeof(*list.items), by_blame);
+    }
+    myr_buf_put_lit(buf, "<table><tr><th class=\"n\">time</th><th class=\"n\">steps</th>"
+                         "<th>held back by</th><th class=\"n\">rank</th></tr>\n");
+    for (size_t i = 0; i < list.count && i < CULPRITS_SHOWN; i++) {
+        myr_buf_printf(buf, "<tr><td class=\"n\">%.3f us</td><td class=\"n\">%u</td>",
+                       report_us(list.items[i].time), list.items[i].steps);
+        put_held_by(sim, list.items[i].channel, list.items[i].task, buf);
+        myr_buf_put_lit(buf, "</tr>\n");
+    }
+    myr_buf_put_lit(buf, "</table>\n");
+    if (list.count > CULPRITS_SHOWN) {
+        myr_buf_printf(buf, "<p class=\"muted\">and %zu more</p>\n", list.count - CULPRITS_SHOWN);
+    }
+    myr_vec_done(&list);
+    myr_u64map_done(&known);
+}
+
+static void put_path(const struct myr_report *report, uint32_t job, struct myr_buf *buf)
+{
+    const struct myr_sim *sim = report->sim;
+    struct myr_report_step *path;
+    uint32_t count = myr_report_critical_path(report, job, &path);
+    myr_buf_printf(buf,
+                   "<h3>Critical path</h3>\n<p class=\"muted\">The last task to end, the one "
+                   "that it waited for, and so on back: %u step%s.</p>\n",
+                   count, count == 1 ? "" : "s");
+    put_culprits(sim, path, count, buf);
+    myr_buf_put_lit(buf, "<details><summary>Steps</summary><table><tr><th class=\"n\">task</th>"
+                         "<th class=\"n\">start</th><th class=\"n\">end</th><th>what</th>"
+                         "<th>held back by</th><th class=\"n\">rank</th></tr>\n");
+    for (uint32_t i = 0; i < count; i++) {
+        if (count > STEPS_SHOWN && i == STEPS_SHOWN / 2) {
+            uint32_t left_out = count - STEPS_SHOWN;
+            myr_buf_printf(buf, "<tr><td colspan=\"6\" class=\"muted\">%u steps</td></tr>\n",
+                           left_out);
+            i += left_out;
+        }
+        myr_buf_printf(buf,
+                       "<tr><td class=\"n\">%u</td><td class=\"n\">%.3f</td>"
+                       "<td class=\"n\">%.3f us</td><td>",
+                       path[i].task, report_us(path[i].start), report_us(path[i].end));
+        put_task(sim, path[i].task, buf);
+        myr_buf_put_lit(buf, "</td>");
+        put_held_by(sim, path[i].channel, path[i].task, buf);
+        myr_buf_put_lit(buf, "</tr>\n");
+    }
+    myr_buf_put_lit(buf, "</table></details>\n");
+    free(path);
+}
+
+void myr_report_html(const struct myr_report *report, struct myr_buf *buf)
+{
+    myr_buf_put_lit(buf, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+                         "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
+    put_text(buf, report->title);
+    myr_buf_put_lit(buf, "</title><style>");
+    myr_buf_puts(buf, style);
+    myr_buf_put_lit(buf, "</style></head>\n<body>\n<h1>");
+    put_text(buf, report->title);
+    myr_buf_put_lit(buf, "</h1>\n");
+    put_facts(report, buf);
+    myr_buf_put_lit(buf, "<h2>Network</h2>\n");
+    report_draw_heatmap(report, buf);
+    for (uint32_t i = 0; i < report->job_count; i++) {
+        myr_buf_put_lit(buf, "<h2>");
+        put_text(buf, report->jobs[i].name);
+        myr_buf_put_lit(buf, "</h2>\n");
+        report_draw_times(report, i, buf);
+        put_percentiles(report, i, buf);
+        put_path(report, i, buf);
+    }
+    myr_buf_put_lit(buf, "</body></html>\n");
+}
