@@ -2,8 +2,9 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "sim_contention.h"
 #include "sim_faults.h"
-#include "sim_report.h"
+#include "sim_print.h"
 #include "sim_topology.h"
 
 static const char *const lb_names[] = {"ecmp",    "ecmp-xor", "port",     "static",
@@ -14,8 +15,7 @@ static struct {
     uint32_t format, lb, mode, net;
     uint64_t seed, queue_pairs, efficiency;
     bool polarised;
-    const char *design, *topology, *workload;
-    const char *report, *heatmap, *fct;
+    const char *design, *topology, *workload, *out;
     struct myr_option_list jobs, faults, slow;
 } options = {.queue_pairs = 1, .efficiency = 1000};
 
@@ -97,21 +97,11 @@ const struct myr_command *cli_sim_command(void)
          .target = &options.net,
          .choices = myr_net_names,
          .choice_count = MYR_NET_COUNT},
-        {.name = "report",
+        {.name = "out",
          .type = MYR_OPTION_PATH,
-         .value = "FILE.html",
-         .help = "also write a page about the run",
-         .target = &options.report},
-        {.name = "heatmap",
-         .type = MYR_OPTION_PATH,
-         .value = "FILE.svg",
-         .help = "also draw the load of the links",
-         .target = &options.heatmap},
-        {.name = "fct",
-         .type = MYR_OPTION_PATH,
-         .value = "FILE.csv",
-         .help = "also write a row for each flow: when it ran, what held it back",
-         .target = &options.fct},
+         .value = "FILE",
+         .help = "contention: where the table goes; beside the design when absent",
+         .target = &options.out},
         {.name = "mode",
          .type = MYR_OPTION_CHOICE,
          .value = "MODE",
@@ -122,26 +112,27 @@ const struct myr_command *cli_sim_command(void)
     };
     static const struct myr_command command = {
         .name = "sim",
-        .operands = "",
+        .operands = "[contention]",
         .summary = "run traffic on a fabric in virtual time",
         .details =
             "Workloads: permutation:SIZE; incast:K:1,SIZE; alltoall:SIZE; "
             "allreduce|reducescatter|allgather|broadcast:[ring|tree|halving|hier|in-network|auto,]"
             "SIZE; step:MODEL,tflops=400,tp=8,pp=8,global_batch=B,... for a training step; "
             "checkpoint:SIZE and read:SIZE[,stripes=N] between all nodes and the storage servers. "
-            "file:PATH[,format=goal|hpcc|htsim|simai] for other simulators' files. "
             "Sizes are bytes or 1KB, 1MB, 1GB. Each takes ranks=N, first=GPU, "
             "place=block|random|sorted and seed=N. With several jobs each is compared with running "
             "alone.\n\n"
             "Faults: link/ID or a device, then :down@TIME, :up@TIME, :degrade=0.5@TIME or "
             ":flap@TIME,down=TIME,period=TIME,count=N; with reroute=local|remote|convergence|TIME, "
-            "how long until paths avoid it (50us, 1ms, 1s).",
+            "how long until paths avoid it (50us, 1ms, 1s).\n\n"
+            "With the word 'contention': the slowdown of rings, all-to-alls and permutations by "
+            "level of the fabric and by load, as contention.json.",
         .example = "myriad sim --design out/h100-10k/design.myr --workload allreduce:auto,1GB "
                    "--lb planned",
         .options = rows,
         .option_count = MYR_ARRAY_COUNT(rows),
         .operand_min = 0,
-        .operand_max = 0,
+        .operand_max = 1,
     };
     return &command;
 }
@@ -179,7 +170,7 @@ static struct myr_sim_options engine_options(const struct source *source)
     ret.efficiency_permille = (uint32_t)options.efficiency;
     if (source->planned) {
         ret.link_ps = source->topology.delay_ps;
-        ret.switch_ps = source->topology.switch_ps;
+        ret.switch_ps = 0;
     }
     return ret;
 }
@@ -282,26 +273,47 @@ static int simulate(struct source *source, struct sim_run *run, struct myr_err *
     return r;
 }
 
-static int write_files(const struct sim_run *run, struct myr_err *err)
+/* `myriad sim contention`: the table, into a file and to the user. */
+static int contention(struct source *source, struct sim_run *run, struct myr_buf *buf,
+                      struct myr_err *err)
 {
-    struct sim_report_paths paths = {options.report, options.heatmap, options.fct,
-                                     lb_names[options.lb]};
-    return sim_report_write(run, &paths, err);
+    struct myr_balance_options balance = engine_options(source).balance;
+    char beside[4096];
+    if (!options.out && !options.design) {
+        return myr_err_set(err, MYR_EINVAL, "give --out FILE: a --topology has no folder");
+    }
+    int r = open_fabric(source, run, err);
+    r = r < 0 ? r : sim_contention_path(options.design, beside, sizeof(beside), err);
+    r = r < 0 ? r
+              : myr_graph_init(&run->graph, &source->arena, run->design,
+                               (enum myr_net_id)options.net, err);
+    return r < 0 ? r
+                 : sim_contention_make(&run->graph, &balance, options.out ? options.out : beside,
+                                       options.format, buf, err);
 }
 
 int cli_sim(const struct myr_operands *operands)
 {
-    (void)operands;
     struct source source = {0};
     struct sim_run run = {0};
     struct myr_err err = {0};
     struct myr_buf buf = {0};
     int code;
     myr_arena_init(&source.arena);
-    if (simulate(&source, &run, &err) < 0 || write_files(&run, &err) < 0) {
+    bool table = operands->count > 0;
+    int r;
+    if (table && strcmp(operands->items[0], "contention") != 0) {
+        r = myr_err_set(&err, MYR_EINVAL, "'%.40s' is not understood; 'contention' is",
+                        operands->items[0]);
+    } else {
+        r = table ? contention(&source, &run, &buf, &err) : simulate(&source, &run, &err);
+    }
+    if (r < 0) {
         code = cli_error(&err);
     } else {
-        if (options.format == MYR_FORMAT_JSON || options.format == MYR_FORMAT_YAML) {
+        if (table) {
+            /* printed already */
+        } else if (options.format == MYR_FORMAT_JSON || options.format == MYR_FORMAT_YAML) {
             sim_print_json(&run, &buf);
         } else {
             sim_print_table(&run, &buf);

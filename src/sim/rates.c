@@ -158,7 +158,8 @@ static void fill(struct myr_sim *sim)
                           sim->touched.items[i]);
         }
     }
-    while (myr_heap_pop(&heap, &item)) {
+    size_t unfixed = sim->set.count;
+    while (unfixed && myr_heap_pop(&heap, &item)) {
         uint32_t id = (uint32_t)item.value;
         if (sim->weight[id] == 0) {
             continue;
@@ -173,6 +174,7 @@ static void fill(struct myr_sim *sim)
             const struct sim_task *task = &sim->tasks.items[other];
             if (task->mark == sim->solve_mark && task->rate == SIM_RATE_NONE) {
                 fix_rate(sim, other, share, id);
+                unfixed--;
             }
         }
     }
