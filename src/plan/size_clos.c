@@ -233,9 +233,7 @@ static bool size_cores(struct net_plan *net)
 
 static uint32_t pod_step(const struct net_plan *net)
 {
-    return has_rail_groups(net)                          ? net->out.rails
-           : net->out.topology == MYR_TOPOLOGY_RAIL_ONLY ? 1
-                                                         : net->nic_ports;
+    return has_rail_groups(net) ? net->out.rails : net->nic_ports;
 }
 
 /*
@@ -245,9 +243,7 @@ static uint32_t pod_step(const struct net_plan *net)
  */
 static bool size_three_tiers(struct net_plan *net)
 {
-    uint32_t step = has_rail_groups(net)                          ? net->out.rails
-                    : net->out.topology == MYR_TOPOLOGY_RAIL_ONLY ? 1
-                                                                  : net->nic_ports;
+    uint32_t step = pod_step(net);
     MYR_ASSERT(step > 0);
     if (net->spec->pod_leaves % step) {
         return false;
