@@ -73,6 +73,8 @@ static bool skip_gap(struct scan *scan)
             }
         } else if (c == '/' && pair && data[scan->at + 1] == '*') {
             block = true;
+            scan->word_line = scan->line;
+            scan->word_column = (uint32_t)(scan->at - scan->line_start) + 1;
             scan->at++;
         } else if (c == '#' || (c == '/' && pair && data[scan->at + 1] == '/')) {
             const char *end = memchr(data + scan->at, '\n', len - scan->at);
@@ -86,12 +88,18 @@ static bool skip_gap(struct scan *scan)
     return !block;
 }
 
-/* A name, a number or one other character; an empty word at the end of the file. */
+/*
+ * A name, a number or one other character; an empty word at the end of the file. A comment that
+ * never ends is a word that nobody expects.
+ */
 static void next_token(struct scan *scan)
 {
-    bool whole = skip_gap(scan);
-    size_t end = scan->at;
     const char *data = scan->text.data;
+    if (!skip_gap(scan)) {
+        scan->word = MYR_STR("/*");
+        return;
+    }
+    size_t end = scan->at;
     if (end < scan->text.len && is_letter(data[end])) {
         while (end < scan->text.len && (is_letter(data[end]) || is_digit(data[end]))) {
             end++;
@@ -106,7 +114,7 @@ static void next_token(struct scan *scan)
     scan->word_at = scan->at;
     scan->word_line = scan->line;
     scan->word_column = (uint32_t)(scan->at - scan->line_start) + 1;
-    scan->word = (struct myr_str){data + scan->at, whole ? end - scan->at : 0};
+    scan->word = (struct myr_str){data + scan->at, end - scan->at};
     scan->at = end;
 }
 
@@ -125,6 +133,9 @@ static int expected(const struct scan *scan, const char *what, struct myr_err *e
     char shown[SCAN_SHOWN];
     if (scan->word.len == 0) {
         return scan_error(err, scan, "the file ends where %s is expected", what);
+    }
+    if (token_is(scan, "/*")) {
+        return scan_error(err, scan, "this comment never ends");
     }
     return scan_error(err, scan, "%s is expected, not '%s'", what, scan_shown(scan, shown));
 }
@@ -462,9 +473,6 @@ static int read_all(struct goal *goal, struct myr_err *err)
         if (r < 0) {
             return r;
         }
-    }
-    if (scan->at < scan->text.len || !skip_gap(scan)) {
-        return scan_error(err, scan, "this comment never ends");
     }
     return goal->seen ? MYR_OK : scan_error(err, scan, "'num_ranks' is missing");
 }
