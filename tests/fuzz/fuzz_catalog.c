@@ -56,25 +56,25 @@ static struct myr_catalog clone(const struct myr_catalog *base, struct myr_arena
             copy_of(book->prices.items, book->prices.count, sizeof(struct myr_price));
         book->prices.capacity = book->prices.count;
     }
-    catalog.names = (struct myr_strmap){0};
-    for (uint32_t i = 0; i < base->names.count; i++) {
-        myr_strmap_add(&catalog.names, base->names.keys[i], base->names.values[i]);
-    }
+    uint32_t places = base->names.table_size; /* of the entry arrays as well */
+    catalog.names.keys = copy_of(base->names.keys, places, sizeof(struct myr_str));
+    catalog.names.values = copy_of(base->names.values, places, sizeof(uint32_t));
+    catalog.names.table = copy_of(base->names.table, places, sizeof(uint32_t));
     return catalog;
 }
 
-static void plan_all(const struct myr_catalog *catalog, struct myr_arena *arena)
+/* All of them would take five times as long, and which one comes makes a difference only rarely. */
+static void plan_one(const struct myr_catalog *catalog, struct myr_arena *arena, uint64_t choice)
 {
-    for (size_t i = 0; i < MYR_ARRAY_COUNT(specs); i++) {
-        struct myr_spec spec;
-        const struct myr_doc *doc;
-        struct myr_err err;
-        int r = myr_doc_read_yaml(arena, file, myr_str_from(specs[i]), &doc, &err);
-        MYR_ASSERT(r == MYR_OK);
-        if (myr_spec_read(arena, catalog, doc, &spec, &err) == MYR_OK) {
-            fuzz_plan(catalog, &spec, file);
-            myr_spec_done(&spec);
-        }
+    struct myr_spec spec;
+    const struct myr_doc *doc;
+    struct myr_err err;
+    struct myr_str text = myr_str_from(specs[choice % MYR_ARRAY_COUNT(specs)]);
+    int r = myr_doc_read_yaml(arena, file, text, &doc, &err);
+    MYR_ASSERT(r == MYR_OK);
+    if (myr_spec_read(arena, catalog, doc, &spec, &err) == MYR_OK) {
+        fuzz_plan(catalog, &spec, file);
+        myr_spec_done(&spec);
     }
 }
 
@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (r < 0) {
             fuzz_check_error(&err, r, file);
         } else {
-            plan_all(&catalog, &arena);
+            plan_one(&catalog, &arena, myr_hash_bytes(data, size));
         }
         myr_catalog_done(&catalog);
     }
