@@ -6,9 +6,10 @@
 enum { NET_ALL = MYR_NET_COUNT };
 
 static const char *const net_choices[] = {"compute", "storage", "service", "oob", "all"};
+static const char *const list_choices[] = {"summary", "steps", "ports", "patterns"};
 
 static struct {
-    uint32_t from, format, net;
+    uint32_t from, format, net, list;
     bool equivalent, partial;
     uint64_t errors_max;
     const char *binding;
@@ -40,11 +41,46 @@ const struct myr_command *cli_verify_command(void)
          .target = &options.net,
          .choices = net_choices,
          .choice_count = MYR_ARRAY_COUNT(net_choices)},
+        {.name = "list",
+         .type = MYR_OPTION_CHOICE,
+         .value = "WHAT",
+         .help = "one list alone: repair steps, ports that are not right, or patterns",
+         .target = &options.list,
+         .choices = list_choices,
+         .choice_count = MYR_ARRAY_COUNT(list_choices)},
+        {.name = "equivalent",
+         .type = MYR_OPTION_FLAG,
+         .help = "parallel links, equal spines and equal cores may stand for each other",
+         .target = &options.equivalent},
+        {.name = "partial",
+         .type = MYR_OPTION_FLAG,
+         .help = "the files tell about some cables only: what they do not list is unseen",
+         .target = &options.partial},
+        {.name = "binding",
+         .type = MYR_OPTION_PATH,
+         .value = "FILE",
+         .help = "binding.yaml: which GUID, host or address is which device",
+         .target = &options.binding},
+        {.name = "speed-map",
+         .type = MYR_OPTION_LIST,
+         .value = "SPEED=GBPS",
+         .help = "what a link of four lanes stands for, such as HDR=400 with ibsim",
+         .target = &options.speeds},
+        {.name = "errors-max",
+         .type = MYR_OPTION_U64,
+         .value = "COUNT",
+         .help = "symbol errors that a link may have before it is degraded",
+         .target = &options.errors_max},
     };
     static const struct myr_command command = {
         .name = "verify",
         .operands = "DESIGN FILE...",
         .summary = "compare the built fabric with the design and list the fewest repairs",
+        .details =
+            "Reads what ibnetdiscover, LLDP, NetBox or a point-to-point list say about the built "
+            "fabric and gives every planned port a state: right, wrong, missing, unseen, extra or "
+            "degraded. The repair is the shortest possible one, in walking order. -o csv prints "
+            "the steps. The exit status is 1 when a port is wrong, missing, extra or degraded.",
         .example = "myriad verify design.myr --from ibnetdiscover fabric.txt",
         .options = rows,
         .option_count = MYR_ARRAY_COUNT(rows),
@@ -61,6 +97,9 @@ static int import_files(struct myr_cabling *cabling, const struct myr_operands *
     myr_import_init(&import, cabling);
     import.partial = options.partial;
     int r = MYR_OK;
+    for (uint32_t i = 0; r == MYR_OK && i < options.speeds.count; i++) {
+        r = myr_speed_map_set(&import.speeds, myr_str_from(options.speeds.items[i]), err);
+    }
     for (uint32_t i = 1; r == MYR_OK && i < operands->count; i++) {
         r = myr_import_file(&import, (enum myr_import_format)options.from, operands->items[i], err);
     }
@@ -70,7 +109,12 @@ static int import_files(struct myr_cabling *cabling, const struct myr_operands *
 
 static void print_result(const struct myr_verify *verify, struct myr_buf *buf)
 {
-    if (options.format == MYR_FORMAT_JSON) {
+    enum myr_format format = (enum myr_format)options.format;
+    bool for_programs = format == MYR_FORMAT_CSV || format == MYR_FORMAT_YAML;
+    if (options.list || for_programs) {
+        uint32_t list = options.list ? options.list - 1 : MYR_VERIFY_STEPS;
+        myr_verify_write_list(verify, (enum myr_verify_list)list, format, buf);
+    } else if (format == MYR_FORMAT_JSON) {
         myr_verify_write_json(verify, buf);
     } else {
         myr_verify_write_summary(verify, buf);
@@ -82,6 +126,7 @@ int cli_verify(const struct myr_operands *operands)
     struct myr_arena arena;
     struct myr_design design = {0};
     struct myr_cabling cabling;
+    struct myr_binding binding;
     struct myr_verify verify;
     struct myr_err err = {0};
     struct myr_buf buf = {0};
@@ -92,6 +137,11 @@ int cli_verify(const struct myr_operands *operands)
                                         .equivalent = options.equivalent,
                                         .errors_max = options.errors_max};
     int r = myr_design_open(&design, operands->items[0], &err);
+    myr_binding_init(&binding, &arena, &design);
+    if (r == MYR_OK && options.binding) {
+        r = myr_binding_read(&binding, options.binding, &err);
+        wanted.binding = &binding;
+    }
     r = r < 0 ? r : import_files(&cabling, operands, &err);
     r = r < 0 ? r : myr_verify(&verify, &arena, &design, &cabling, &wanted, &err);
     int code = CLI_DONE;
@@ -103,6 +153,7 @@ int cli_verify(const struct myr_operands *operands)
         code = code == CLI_DONE && !myr_verify_clean(&verify) ? CLI_NO : code;
     }
     myr_buf_done(&buf);
+    myr_binding_done(&binding);
     myr_cabling_done(&cabling);
     myr_design_close(&design);
     myr_arena_done(&arena);

@@ -1,6 +1,7 @@
 #include "myriad/site/verify.h"
 
-#include "repair.h"
+#include "pattern.h"
+#include "repair_equivalent.h"
 #include "verify_internal.h"
 
 const char *const myr_port_state_names[MYR_STATE_COUNT] = {"idle",   "right", "wrong",   "missing",
@@ -55,18 +56,104 @@ bool myr_verify_clean(const struct myr_verify *verify)
            0;
 }
 
+/* Planned links of which the plan, read in another way, has another pair of ports. */
+static uint32_t count_relabelled(const struct repair_graph *graph, const uint32_t *plan)
+{
+    uint32_t ends = 0;
+    for (uint32_t v = 0; v < graph->vertex_count; v++) {
+        ends += plan[v] != MYR_NONE && plan[v] != graph->plan[v];
+    }
+    return ends / 2;
+}
+
+static void repair_as_equivalent(struct myr_verify *verify, const struct repair_graph *graph,
+                                 bool with_steps, struct myr_repair *ret, uint32_t **ret_plan)
+{
+    uint32_t gap;
+    uint32_t *plan = MYR_ARENA_NEW(verify->arena, uint32_t, (size_t)graph->vertex_count + 1);
+    repair_equivalent_plan(graph, verify->arena, plan, &gap);
+    struct repair_graph read_so = *graph;
+    read_so.plan = plan;
+    if (with_steps) {
+        repair_labelled(&read_so, verify->arena, ret);
+    } else {
+        repair_count(&read_so, verify->arena, ret);
+    }
+    ret->lower_bound = ret->moves > gap ? ret->moves - gap : 0;
+    ret->exact = gap == 0;
+    *ret_plan = plan;
+}
+
+/* The found cables as they are when devices get each other's names. */
+static void repair_renamed(struct verify_job *job, struct myr_repair *ret)
+{
+    struct myr_verify *verify = job->verify;
+    const struct myr_design *design = verify->design;
+    size_t count = verify->vertex_count;
+    uint32_t *now = MYR_ARENA_NEW(verify->arena, uint32_t, count + 1);
+    uint32_t *found = MYR_ARENA_NEW(verify->arena, uint32_t, count + 1);
+    uint8_t *state = MYR_ARENA_NEW(verify->arena, uint8_t, count + 1);
+    for (uint32_t v = 0; v < count; v++) {
+        uint32_t device = v < design->port_count ? design->port_device[v] : MYR_NONE;
+        uint32_t other = device == MYR_NONE ? MYR_NONE : verify->renames[device];
+        now[v] = other == MYR_NONE ? v : v - design->first_port[device] + design->first_port[other];
+    }
+    for (uint32_t v = 0; v < count; v++) {
+        found[now[v]] = verify->found[v] == MYR_NONE ? MYR_NONE : now[verify->found[v]];
+        if (v < design->port_count) {
+            state[now[v]] = is_known(job, v) ? MYR_STATE_MISSING : MYR_STATE_UNSEEN;
+        }
+    }
+    struct repair_graph graph = {design, verify->vertex_count, verify->plan, found, state};
+    uint32_t *plan;
+    repair_as_equivalent(verify, &graph, false, ret, &plan);
+    verify->relabel_links = count_relabelled(&graph, plan);
+}
+
+/* Ports are right that have an equivalent neighbour. */
+static void accept_equivalent(struct verify_job *job, const uint32_t *plan)
+{
+    struct myr_verify *verify = job->verify;
+    for (uint32_t p = 0; p < verify->design->port_count; p++) {
+        if (!(job->flags[p] & VERIFY_JUDGED)) {
+            continue;
+        }
+        bool settled = verify->found[p] != MYR_NONE && plan[p] == verify->found[p];
+        bool waits = verify->found[p] == MYR_NONE && plan[p] == MYR_NONE;
+        verify->state[p] = settled ? MYR_STATE_RIGHT : waits ? MYR_STATE_IDLE : verify->state[p];
+        if (verify->state[p] == MYR_STATE_WRONG && plan[p] == MYR_NONE) {
+            verify->state[p] = MYR_STATE_EXTRA;
+        } else if (verify->state[p] == MYR_STATE_EXTRA && plan[p] != MYR_NONE) {
+            verify->state[p] = MYR_STATE_WRONG;
+        }
+    }
+}
+
 static void repair_all(struct verify_job *job)
 {
     struct myr_verify *verify = job->verify;
-    struct repair_graph graph = {
-        .design = verify->design,
-        .vertex_count = verify->vertex_count,
-        .plan = verify->plan,
-        .found = verify->found,
-        .state = verify->state,
-    };
+    struct repair_graph graph = {verify->design, verify->vertex_count, verify->plan, verify->found,
+                                 verify->state};
+    uint32_t *plan;
     repair_labelled(&graph, verify->arena, &verify->labelled);
     verify->repair = verify->labelled;
+    if (verify->labelled.components == 0) {
+        verify->equivalent = verify->labelled;
+        return;
+    }
+    bool asked = verify->options.equivalent;
+    repair_as_equivalent(verify, &graph, asked, &verify->equivalent, &plan);
+    verify->relabel_links = count_relabelled(&graph, plan);
+    verify->relabel_moves = verify->equivalent.moves;
+    if (verify->relabel_devices) {
+        struct myr_repair renamed;
+        repair_renamed(job, &renamed);
+        verify->relabel_moves = renamed.moves;
+    }
+    if (asked) {
+        verify->repair = verify->equivalent;
+        accept_equivalent(job, plan);
+    }
 }
 
 int myr_verify(struct myr_verify *ret, struct myr_arena *arena, const struct myr_design *design,
@@ -84,6 +171,7 @@ int myr_verify(struct myr_verify *ret, struct myr_arena *arena, const struct myr
     if (r == MYR_OK) {
         ret->name_conflicts = job.identify.name_conflicts;
         fill_states(&job);
+        pattern_find(ret);
         repair_all(&job);
         verify_degrade(&job);
         count_states(ret);

@@ -29,9 +29,12 @@ static inline bool verify_is_foreign(const struct myr_verify *verify, uint32_t v
     return vertex >= verify->design->port_count;
 }
 
-/* Planned Gb/s of a port that has a plan. */
+/* Planned Gb/s of a port; of a spare one, what its kind is made for. */
 static inline uint32_t verify_planned_gbps(const struct myr_design *design, uint32_t port)
 {
+    if (design->port_link[port] == MYR_NONE) {
+        return myr_design_port_group(design, port)->gbps;
+    }
     uint32_t cable = design->link_cable[design->port_link[port]];
     return design->cabletypes[design->cable_type[cable]].gbps;
 }

@@ -14,6 +14,7 @@
 
 #include "myriad/site/binding.h"
 #include "myriad/site/cabling.h"
+#include "myriad/text/table.h"
 
 enum myr_port_state {
     MYR_STATE_IDLE,     /* neither planned nor found: not counted */
@@ -113,6 +114,7 @@ struct myr_verify {
     struct myr_repair equivalent; /* steps only when that mode was asked for */
     uint32_t relabel_links;       /* of the plan, to make what is equivalent labelled right */
     uint32_t relabel_devices;     /* devices whose names should be exchanged */
+    uint32_t *renames;            /* by device: the one that it really is; MYR_NONE: itself */
     uint32_t relabel_moves;       /* what is left to move after both */
 
     uint32_t pattern_count, identity_count, ambiguity_count;
@@ -143,3 +145,11 @@ void myr_verify_step_text(const struct myr_verify *verify, const struct myr_repa
                           struct myr_buf *buf);
 void myr_verify_write_json(const struct myr_verify *verify, struct myr_buf *buf);
 void myr_verify_write_summary(const struct myr_verify *verify, struct myr_buf *buf);
+
+/* What can be listed row by row: every port that is not right, the steps, the patterns. */
+enum myr_verify_list { MYR_VERIFY_STEPS, MYR_VERIFY_PORTS, MYR_VERIFY_PATTERNS, MYR_VERIFY_LISTS };
+
+extern const char *const myr_verify_list_names[MYR_VERIFY_LISTS];
+
+void myr_verify_write_list(const struct myr_verify *verify, enum myr_verify_list list,
+                           enum myr_format format, struct myr_buf *buf);
