@@ -11,6 +11,7 @@ import random
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
 from wiring import Checks, Wiring, plan
 
 SEED = 20240611
