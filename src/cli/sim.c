@@ -15,7 +15,7 @@ static struct {
     uint32_t format, lb, mode, net;
     uint64_t seed, queue_pairs, efficiency;
     bool polarised;
-    const char *design, *topology, *workload, *out;
+    const char *design, *topology, *workload, *out, *overhead;
     struct myr_option_list jobs, faults, slow;
 } options = {.queue_pairs = 1, .efficiency = 1000};
 
@@ -90,6 +90,11 @@ const struct myr_command *cli_sim_command(void)
          .target = &options.efficiency,
          .min = 1,
          .max = 1000},
+        {.name = "message-overhead",
+         .type = MYR_OPTION_TEXT,
+         .value = "TIME",
+         .help = "software time of each message of a collective, such as 2us",
+         .target = &options.overhead},
         {.name = "net",
          .type = MYR_OPTION_CHOICE,
          .value = "NETWORK",
@@ -187,6 +192,11 @@ static int prepare(struct source *source, struct sim_run *run, const char *const
                    uint32_t only, struct myr_err *err)
 {
     struct myr_sim_options engine = engine_options(source);
+    if (options.overhead && !sim_parse_time(myr_str_from(options.overhead), &engine.message_ps)) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "--message-overhead is '%.40s', a time such as 2us is expected",
+                           options.overhead);
+    }
     int r =
         myr_graph_init(&run->graph, &source->arena, run->design, (enum myr_net_id)options.net, err);
     if (r < 0) {

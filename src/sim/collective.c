@@ -16,6 +16,12 @@ static void open_round(struct myr_schedule_plan *plan, uint64_t bytes, uint32_t 
     myr_vec_push(&plan->rounds, round);
 }
 
+static void open_ring(struct myr_schedule_plan *plan, uint64_t bytes, uint32_t hops)
+{
+    open_round(plan, bytes, hops);
+    plan->rounds.items[plan->rounds.count - 1].cyclic = true;
+}
+
 static void put_pair(struct myr_schedule_plan *plan, uint32_t from, uint32_t to)
 {
     struct myr_pair pair = {from, to};
@@ -51,7 +57,7 @@ static void plan_ring(struct myr_schedule_plan *plan, enum myr_collective collec
 {
     uint32_t channels = local > 1 && ranks > local && ranks % local == 0 ? local : 1;
     uint32_t steps = ring_steps(collective, ranks);
-    open_round(plan, part(bytes, steps, (uint64_t)ranks * channels), steps);
+    open_ring(plan, part(bytes, steps, (uint64_t)ranks * channels), steps);
     for (uint32_t c = 0; c < channels; c++) {
         for (uint32_t i = 0; i < ranks; i++) {
             uint32_t next = i + 1 == ranks ? 0 : i + 1;
@@ -124,8 +130,7 @@ static void plan_halving(struct myr_schedule_plan *plan, enum myr_collective col
         bool gathering = collective == MYR_ALL_GATHER || s >= depth;
         uint32_t k = s % depth;
         uint32_t distance = gathering ? 1U << k : ranks >> (k + 1);
-        uint64_t share = gathering ? (uint64_t)distance : (uint64_t)distance;
-        open_round(plan, part(bytes, share, ranks), 1);
+        open_round(plan, part(bytes, distance, ranks), 1);
         for (uint32_t i = 0; i < ranks; i++) {
             put_pair(plan, i, i ^ distance);
         }
@@ -146,7 +151,7 @@ static void plan_pairwise(struct myr_schedule_plan *plan, uint32_t ranks, uint64
 static void local_rings(struct myr_schedule_plan *plan, uint32_t ranks, uint32_t local,
                         uint64_t bytes)
 {
-    open_round(plan, part(bytes, local - 1, local), local - 1);
+    open_ring(plan, part(bytes, local - 1, local), local - 1);
     for (uint32_t i = 0; i < ranks; i++) {
         put_pair(plan, i, i / local * local + (i + 1) % local);
     }
@@ -157,7 +162,7 @@ static void rail_rings(struct myr_schedule_plan *plan, enum myr_collective colle
                        uint32_t ranks, uint32_t local, uint64_t bytes)
 {
     uint32_t nodes = ranks / local, steps = ring_steps(collective, nodes);
-    open_round(plan, part(bytes, steps, (uint64_t)nodes * local), steps);
+    open_ring(plan, part(bytes, steps, (uint64_t)nodes * local), steps);
     for (uint32_t i = 0; i < ranks; i++) {
         put_pair(plan, i, (i + local) % ranks);
     }

@@ -204,6 +204,12 @@ uint32_t myr_sim_pattern(struct myr_sim *sim, const struct myr_message *messages
     return (uint32_t)sim->patterns.count - 1;
 }
 
+void myr_sim_pattern_cyclic(struct myr_sim *sim, uint32_t pattern)
+{
+    MYR_ASSERT(pattern >= sim->routed_patterns && pattern < sim->patterns.count);
+    sim->patterns.items[pattern].cyclic = true;
+}
+
 void myr_sim_defer_routing(struct myr_sim *sim)
 {
     sim->defer = true;

@@ -11,10 +11,12 @@
 
 struct router {
     struct myr_sim *sim;
-    const uint32_t *ids; /* patterns */
+    MYR_VEC(myr_ps) hops; /* by message of the pattern at hand: its latency */
+    const uint32_t *ids;  /* patterns */
     uint32_t id_count;
     struct myr_flows flows;
     MYR_VEC(uint32_t) flow_pattern; /* by flow */
+    MYR_VEC(uint32_t) flow_message; /* by flow: place in its pattern */
     uint32_t *weight;               /* by channel, of the pattern at hand */
     MYR_VEC(uint32_t) used;
 };
@@ -75,10 +77,12 @@ static uint32_t sending_gpu(const struct myr_sim *sim, struct myr_message messag
     return message.from / per_node * per_node + message.to % per_node;
 }
 
-static int add_flows(struct router *router, uint32_t pattern_id, struct myr_message message,
+static int add_flows(struct router *router, uint32_t pattern_id, uint32_t place,
                      struct myr_err *err)
 {
     const struct myr_sim *sim = router->sim;
+    const struct sim_pattern *pattern = &sim->patterns.items[pattern_id];
+    struct myr_message message = sim->messages.items[pattern->first_message + place];
     uint32_t planes = sim->graph->net->planes;
     uint32_t pairs = sim->options.queue_pairs ? sim->options.queue_pairs : 1;
     uint32_t gpu = sending_gpu(sim, message);
@@ -98,6 +102,7 @@ static int add_flows(struct router *router, uint32_t pattern_id, struct myr_mess
                                 .source = (uint16_t)(0xC000 | (myr_hash_u64(key) & 0x3FFF))};
         myr_vec_push(&router->flows.items, flow);
         myr_vec_push(&router->flow_pattern, pattern_id);
+        myr_vec_push(&router->flow_message, place);
     }
     return MYR_OK;
 }
@@ -113,7 +118,7 @@ static int collect(struct router *router, struct myr_err *err)
         for (uint32_t m = 0; r == MYR_OK && m < pattern->message_count; m++) {
             struct myr_message message = sim->messages.items[pattern->first_message + m];
             if (domain_of(sim, message.from) != domain_of(sim, message.to)) {
-                r = add_flows(router, id, message, err);
+                r = add_flows(router, id, m, err);
                 pattern->network_flows++;
             }
         }
@@ -133,29 +138,26 @@ static myr_ps path_latency(const struct myr_sim *sim, const uint32_t *channels, 
     return total;
 }
 
-static void raise_latency(struct sim_pattern *pattern, myr_ps latency)
-{
-    pattern->latency = latency > pattern->latency ? latency : pattern->latency;
-}
-
 /* Inside the scale-up domain, and the hop to another rail's GPU. */
-static void local_uses(struct router *router, struct sim_pattern *pattern)
+static void local_uses(struct router *router, const struct sim_pattern *pattern)
 {
     struct myr_sim *sim = router->sim;
+    router->hops.count = 0;
     for (uint32_t m = 0; m < pattern->message_count; m++) {
         struct myr_message message = sim->messages.items[pattern->first_message + m];
         bool inside = domain_of(sim, message.from) == domain_of(sim, message.to);
         uint32_t to = inside ? message.to : sending_gpu(sim, message);
+        myr_ps latency = 0;
         if (message.from != to) {
             add_use(router, sim_scale_up_out(sim, message.from), 1000);
             add_use(router, sim_scale_up_in(sim, to), 1000);
-            raise_latency(pattern, sim->options.scale_up_ps);
+            latency = sim->options.scale_up_ps;
         }
+        myr_vec_push(&router->hops, latency);
     }
 }
 
-static void sprayed_uses(struct router *router, struct sim_pattern *pattern,
-                         const struct myr_flow *flow)
+static myr_ps sprayed_uses(struct router *router, const struct myr_flow *flow)
 {
     struct myr_sim *sim = router->sim;
     const struct myr_graph *graph = sim->graph;
@@ -176,9 +178,8 @@ static void sprayed_uses(struct router *router, struct sim_pattern *pattern,
             add_use(router, sim_pool(sim, true, to.unit * pods + to.pod, true), flow->share);
         }
     }
-    if (myr_path_by_value(graph, flow->from_port, flow->to_port, 0, &path)) {
-        raise_latency(pattern, path_latency(sim, path.channels, path.count));
-    }
+    bool found = myr_path_by_value(graph, flow->from_port, flow->to_port, 0, &path);
+    return found ? path_latency(sim, path.channels, path.count) : 0;
 }
 
 static void flush_uses(struct router *router, struct sim_pattern *pattern)
@@ -196,6 +197,38 @@ static void flush_uses(struct router *router, struct sim_pattern *pattern)
     router->used.count = 0;
 }
 
+/* The latency of the longest of the flow's routes; adds their channels to the uses at hand. */
+static myr_ps routed_uses(struct router *router, const struct myr_routes *routes, size_t flow,
+                          size_t *route)
+{
+    myr_ps longest = 0;
+    for (; *route < routes->flow.count && routes->flow.items[*route] == flow; ++*route) {
+        uint32_t start = routes->start.items[*route];
+        uint32_t count = routes->start.items[*route + 1] - start;
+        const uint32_t *channels = &routes->channels.items[start];
+        for (uint32_t i = 0; i < count; i++) {
+            add_use(router, channels[i], routes->weight.items[*route]);
+        }
+        myr_ps latency = path_latency(router->sim, channels, count);
+        longest = latency > longest ? latency : longest;
+    }
+    return longest;
+}
+
+/* Of the messages' latencies: the longest, or the mean of a cyclic pattern. */
+static myr_ps pattern_latency(const struct router *router, bool cyclic)
+{
+    myr_ps longest = 0, sum = 0;
+    for (size_t m = 0; m < router->hops.count; m++) {
+        myr_ps latency = router->hops.items[m];
+        longest = latency > longest ? latency : longest;
+        sum += latency;
+    }
+    myr_ps count = (myr_ps)router->hops.count;
+    myr_ps base = cyclic && count ? sum / count : longest;
+    return base + router->sim->options.message_ps;
+}
+
 /* Flows and routes come in the order of the patterns: one pass over all. */
 static void make_uses(struct router *router, const struct myr_routes *routes)
 {
@@ -204,25 +237,22 @@ static void make_uses(struct router *router, const struct myr_routes *routes)
     for (uint32_t k = 0; k < router->id_count; k++) {
         uint32_t id = router->ids[k];
         struct sim_pattern *pattern = &sim->patterns.items[id];
-        pattern->latency = 0;
         local_uses(router, pattern);
-        myr_ps before = pattern->latency;
+        uint32_t message = MYR_NONE;
+        myr_ps local = 0;
         for (; flow < router->flow_pattern.count && router->flow_pattern.items[flow] == id;
              flow++) {
-            if (routes->sprayed) {
-                sprayed_uses(router, pattern, &router->flows.items.items[flow]);
+            if (router->flow_message.items[flow] != message) {
+                message = router->flow_message.items[flow];
+                local = router->hops.items[message]; /* the hop to another rail's GPU */
             }
-            while (route < routes->flow.count && routes->flow.items[route] == flow) {
-                uint32_t start = routes->start.items[route];
-                uint32_t count = routes->start.items[route + 1] - start;
-                const uint32_t *channels = &routes->channels.items[start];
-                for (uint32_t i = 0; i < count; i++) {
-                    add_use(router, channels[i], routes->weight.items[route]);
-                }
-                raise_latency(pattern, before + path_latency(sim, channels, count));
-                route++;
-            }
+            myr_ps latency = local;
+            latency += routes->sprayed ? sprayed_uses(router, &router->flows.items.items[flow])
+                                       : routed_uses(router, routes, flow, &route);
+            myr_ps *hop = &router->hops.items[message];
+            *hop = latency > *hop ? latency : *hop;
         }
+        pattern->latency = pattern_latency(router, pattern->cyclic);
         flush_uses(router, pattern);
     }
 }
@@ -264,6 +294,8 @@ int sim_route_patterns(struct myr_sim *sim, const uint32_t *ids, uint32_t count,
     free(router.weight);
     myr_vec_done(&router.used);
     myr_vec_done(&router.flow_pattern);
+    myr_vec_done(&router.flow_message);
+    myr_vec_done(&router.hops);
     myr_flows_done(&router.flows);
     myr_routes_done(&routes);
     return r;

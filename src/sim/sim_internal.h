@@ -18,6 +18,7 @@ struct sim_pattern {
     uint32_t first_use, use_count;
     uint32_t network_flows;
     uint32_t phase, batch; /* patterns of one phase are routed together: a batch */
+    bool cyclic;           /* latency is the mean over its flows, not the longest */
     myr_ps latency;
     uint32_t spare_nodes; /* entries of transfers that ended, for the next one */
 };

@@ -31,9 +31,12 @@ static uint32_t stage_of(const struct step_builder *b, uint32_t rank)
     return myr_layout_coords(b->step->layout, rank).pp;
 }
 
-static int take_pattern(struct step_builder *b, uint32_t *ret, struct myr_err *err)
+static int take_pattern(struct step_builder *b, bool cyclic, uint32_t *ret, struct myr_err *err)
 {
     *ret = myr_sim_pattern(b->sim, b->messages.items, (uint32_t)b->messages.count);
+    if (cyclic) {
+        myr_sim_pattern_cyclic(b->sim, *ret);
+    }
     b->messages.count = 0;
     return myr_sim_route(b->sim, err);
 }
@@ -52,7 +55,7 @@ static int stage_pattern(struct step_builder *b, uint32_t from, uint32_t to, uin
             myr_vec_push(&b->messages, message);
         }
     }
-    return take_pattern(b, ret, err);
+    return take_pattern(b, false, ret, err);
 }
 
 /* Rings of all groups of an axis that lie in a stage. */
@@ -73,7 +76,7 @@ static int ring_pattern(struct step_builder *b, enum myr_axis axis, uint32_t sta
             myr_vec_push(&b->messages, message);
         }
     }
-    return take_pattern(b, ret, err);
+    return take_pattern(b, true, ret, err);
 }
 
 static myr_ps seconds(double s)

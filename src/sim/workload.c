@@ -35,6 +35,9 @@ static int round_pattern(struct myr_sim *sim, struct myr_ranks ranks,
         messages[i] = (struct myr_message){gpu_of(ranks, pair->from), gpu_of(ranks, pair->to)};
     }
     *ret = myr_sim_pattern(sim, messages, round->pair_count);
+    if (round->cyclic) {
+        myr_sim_pattern_cyclic(sim, *ret);
+    }
     free(messages);
     return myr_sim_route(sim, err);
 }

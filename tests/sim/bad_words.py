@@ -84,6 +84,7 @@ OTHERS = [
     (["--workload", GOOD, "--topology", TREE, "--net", "storage"], "storage"),
     (["--workload", GOOD, "--topology", TREE, "--queue-pairs", "0"], "queue-pairs"),
     (["--workload", GOOD, "--topology", TREE, "--efficiency", "2000"], "efficiency"),
+    (["--workload", GOOD, "--topology", TREE, "--message-overhead", "2"], "a time such as 2us"),
     (["--workload", GOOD, "--topology", TREE, "--seed", "minus"], "seed"),
     (["--topology", TREE, "--job", GOOD, "--job", "nonsense:1MB"], "unknown workload 'nonsense'"),
 ]

@@ -66,7 +66,7 @@ def devices(check, program):
 
 def slow_nodes(check, program):
     got = tree(program, "allreduce:ring,128MB", "--lb", "spray", "--slow", "node/00009:0.5")
-    want = 2 * (2 * 127 / 128 * 128 * 80) + 2 * 127 * 6
+    want = 2 * (2 * 127 / 128 * 128 * 80) + 2 * 127 * 2.625
     check.equal("one slow node slows the ring", got["sim_time_us"], want, PS * 10)
     step = "step:llama3-8b,tp=1,pp=8,micro_batch=1,global_batch=64"
     free = tree(program, step, "--lb", "spray")["sim_time_us"]

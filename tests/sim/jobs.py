@@ -40,7 +40,7 @@ def shared(check, program):
     """The same GPUs twice: each gets half, but for the latencies."""
     job = "allgather:ring,128MB,ranks=16"
     for got in sim(program, "--topology", TREE, "--lb", "spray", "--job", job, "--job", job)["jobs"]:
-        check.equal("half of the ports", got["end_us"], 2 * 15 / 16 * 128 * 80 + 15 * 4, PS * 10)
+        check.equal("half of the ports", got["end_us"], 2 * 15 / 16 * 128 * 80 + 15 * 2.5, PS * 10)
 
 
 def storage(check, program):

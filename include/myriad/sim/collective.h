@@ -39,6 +39,7 @@ struct myr_round {
     uint32_t first_pair, pair_count;
     uint64_t bytes; /* one pair, all repetitions */
     uint32_t hops;  /* times that a message's latency is waited for */
+    bool cyclic;    /* rings: repetitions wait for the rank before, not for all */
 };
 
 struct myr_schedule_plan {

@@ -29,9 +29,10 @@ typedef int64_t myr_ps; /* picoseconds */
 
 struct myr_sim_options {
     struct myr_balance_options balance;
-    myr_ps link_ps;               /* per link; negative: 5 ns a metre of the planned cable */
-    myr_ps switch_ps;             /* per switch */
-    myr_ps scale_up_ps;           /* inside a scale-up domain */
+    myr_ps link_ps;     /* per link; negative: 5 ns a metre of the planned cable */
+    myr_ps switch_ps;   /* per switch */
+    myr_ps scale_up_ps; /* inside a scale-up domain */
+    myr_ps message_ps;  /* in software, each time that a message's latency is waited for */
     uint32_t efficiency_permille; /* of line rate that congestion control reaches; 0: 1000 */
     uint32_t queue_pairs;         /* each message goes as so many equal parts, hashed apart; 0: 1 */
 };
@@ -55,6 +56,12 @@ struct myr_message {
  * is that of its longest path.
  */
 uint32_t myr_sim_pattern(struct myr_sim *sim, const struct myr_message *messages, uint32_t count);
+/*
+ * A ring, repeated: before it is routed. Nobody waits for all others, only for the one before it,
+ * so what a repetition costs is the mean latency of the hops, not the longest: once around the ring
+ * a piece has met each hop once.
+ */
+void myr_sim_pattern_cyclic(struct myr_sim *sim, uint32_t pattern);
 /* Patterns added between two calls are routed together: what runs at the same time belongs here. */
 MYR_MUST_USE int myr_sim_route(struct myr_sim *sim, struct myr_err *err);
 /*
