@@ -3,6 +3,7 @@
  *
  *   profile.h   devices, software stacks and the fitted constants, as data
  *   cost.h      time and memory of one layout
+ *   launch.h    a layout as the arguments of trainers
  *   runs.h      published or own measurements, and the error of the model on them
  *   validate.h  the error on measured runs
  *   search.h    the best layout
@@ -10,6 +11,7 @@
 #pragma once
 
 #include "myriad/fit/cost.h"
+#include "myriad/fit/launch.h"
 #include "myriad/fit/profile.h"
 #include "myriad/fit/runs.h"
 #include "myriad/fit/search.h"

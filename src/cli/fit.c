@@ -1,10 +1,26 @@
 #include "fit.h"
 
-#include <stdio.h>
-
 static struct {
     uint32_t format;
-} options;
+    struct cli_fit_question question;
+} options = {.question = {.software = "NeMo 25.05", .zero = 4, .top = 5}};
+
+#define COUNT_OPTION(word, field, most, text)                             \
+    {                                                                     \
+        .name = word, .type = MYR_OPTION_U64, .value = "N", .help = text, \
+        .target = &options.question.field, .max = most                    \
+    }
+#define NAME_OPTION(word, field, text)                                        \
+    {                                                                         \
+        .name = word, .type = MYR_OPTION_TEXT, .value = "NAME", .help = text, \
+        .target = &options.question.field                                     \
+    }
+#define CHOICE_OPTION(word, field, names, text)                                 \
+    {                                                                           \
+        .name = word, .type = MYR_OPTION_CHOICE, .value = "WORD", .help = text, \
+        .target = &options.question.field, .choices = names,                    \
+        .choice_count = MYR_ARRAY_COUNT(names)                                  \
+    }
 
 const struct myr_command *cli_fit_command(void)
 {
@@ -17,14 +33,44 @@ const struct myr_command *cli_fit_command(void)
          .target = &options.format,
          .choices = myr_format_names,
          .choice_count = MYR_FORMAT_COUNT},
+        NAME_OPTION("model", model, "a built-in model, a model file or a config.json"),
+        NAME_OPTION("device", device, "a100-80, h100, h200, b200, gb200, ..."),
+        NAME_OPTION("software", software, "release of the trainer"),
+        COUNT_OPTION("gpus", gpus, 1 << 24, "how many"),
+        COUNT_OPTION("batch", batch, 1 << 24, "sequences in one step"),
+        COUNT_OPTION("seq", seq, 1 << 24, "tokens of a sequence"),
+        COUNT_OPTION("tp", tp, 1024, "fixes tensor parallelism"),
+        COUNT_OPTION("pp", pp, 4096, "fixes pipeline stages"),
+        COUNT_OPTION("vp", vp, 1024, "fixes chunks a stage"),
+        COUNT_OPTION("dp", dp, 1 << 24, "fixes data parallelism"),
+        COUNT_OPTION("cp", cp, 1024, "fixes context parallelism"),
+        COUNT_OPTION("ep", ep, 4096, "fixes expert parallelism"),
+        COUNT_OPTION("mbs", mbs, 4096, "fixes the micro-batch"),
+        COUNT_OPTION("zero", zero, 3, "fixes the ZeRO stage"),
+        CHOICE_OPTION("recompute", recompute, cli_fit_recomputes, "fixes recomputation"),
+        CHOICE_OPTION("schedule", schedule, cli_fit_schedules, "fixes the pipeline's schedule"),
+        CHOICE_OPTION("precision", precision, cli_fit_precisions, "of the products"),
+        {.name = "top",
+         .type = MYR_OPTION_U64,
+         .value = "N",
+         .help = "how many layouts to show",
+         .target = &options.question.top,
+         .min = 1,
+         .max = MYR_FIT_TOP_MAX},
+        {.name = "exhaustive",
+         .type = MYR_OPTION_FLAG,
+         .help = "visit every layout one by one; slow, same answer",
+         .target = &options.question.exhaustive},
     };
     static const struct myr_command command = {
         .name = "fit",
         .operands = "[validate CSV | constants]",
         .summary = "step time, memory and the best parallel layout of a model",
-        .details = "'validate CSV' compares the model with measured runs; 'constants' lists the "
+        .details = "Without an operand: the layout with the shortest step among those that fit "
+                   "in memory. 'validate CSV' compares the model with measured runs; 'constants' "
+                   "lists the "
                    "fitted numbers with unit and meaning.",
-        .example = "myriad fit validate tests/data/published-runs.csv -o json",
+        .example = "myriad fit --model gpt3-175b --gpus 1024 --device h100 --batch 1536",
         .options = rows,
         .option_count = MYR_ARRAY_COUNT(rows),
         .operand_min = 0,
@@ -44,7 +90,11 @@ int cli_fit(const struct myr_operands *operands)
     if (strcmp(word, "validate") == 0 && operands->count == 2) {
         return cli_fit_validate(operands->items[1], json);
     }
+    if (operands->count == 0) {
+        return cli_fit_search(&options.question, json);
+    }
     (void)myr_err_set(&err, MYR_EINVAL, "fit does not know what to do with '%.60s'", word);
-    myr_err_hint(&err, "myriad fit validate CSV, or myriad fit constants");
+    myr_err_hint(&err,
+                 "myriad fit --model M ..., myriad fit validate CSV, or myriad fit constants");
     return cli_error(&err);
 }

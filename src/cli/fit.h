@@ -6,3 +6,21 @@
 
 int cli_fit_validate(const char *path, bool json);
 int cli_fit_constants(bool as_json);
+
+/* What the user asked 'myriad fit' for; names are checked by cli_fit_search(). */
+struct cli_fit_question {
+    const char *model, *device, *software;
+    uint64_t gpus, batch, seq;
+    uint64_t tp, pp, vp, dp, cp, ep, mbs; /* 0: open */
+    uint64_t zero;                        /* 4: open */
+    uint32_t recompute, schedule;         /* choices; 0: open */
+    uint32_t precision;
+    uint64_t top;
+    bool exhaustive, curve;
+};
+
+extern const char *const cli_fit_recomputes[4];
+extern const char *const cli_fit_schedules[5];
+extern const char *const cli_fit_precisions[6];
+
+int cli_fit_search(const struct cli_fit_question *question, bool json);

@@ -15,7 +15,8 @@ struct work {
     double depth;
     double passes; /* factor on memory-bound traffic */
     double cast_bytes;
-    double tokens;       /* b * s / cp */
+    double tokens; /* b * s / cp */
+    struct fit_places places;
     double whole_tokens; /* those outside tensor-parallel parts */
 };
 
@@ -219,12 +220,12 @@ static void experts(const struct work *w, struct fit_layer *layer)
     }
     struct myr_numerics numerics = myr_layout_numerics(layout);
     expert_products(w, own * etp, etp, layer);
-    double dispatch = fit_collective_s(w->it, MYR_ALL_TO_ALL, layout->ep, (uint32_t)etp,
+    double dispatch = fit_collective_s(w->it, MYR_ALL_TO_ALL, layout->ep, w->places.ep_near,
                                        own * w->model->hidden * numerics.dispatch_bytes);
-    double combine = fit_collective_s(w->it, MYR_ALL_TO_ALL, layout->ep, (uint32_t)etp,
+    double combine = fit_collective_s(w->it, MYR_ALL_TO_ALL, layout->ep, w->places.ep_near,
                                       own * w->model->hidden * 2);
-    double regroup =
-        fit_collective_s(w->it, MYR_ALL_GATHER, (uint32_t)etp, 1, own * etp * w->model->hidden * 2);
+    double regroup = fit_collective_s(w->it, MYR_ALL_GATHER, (uint32_t)etp, (uint32_t)etp,
+                                      own * etp * w->model->hidden * 2);
     layer->forward.terms[MYR_FIT_EXPERT_COMM] += seen * (dispatch + combine + 2 * regroup);
     layer->backward.terms[MYR_FIT_EXPERT_COMM] += seen * (2 * combine + 2 * regroup);
     if (moe->shared_count) {
@@ -241,12 +242,14 @@ static void tensor_comm(const struct work *w, double blocks, struct fit_layer *l
     double bytes = w->tokens * w->model->hidden * 2;
     double once, backward;
     if (layout->sequence_parallel) {
-        double gather = fit_collective_s(w->it, MYR_ALL_GATHER, layout->tp, 1, bytes);
-        double scatter = fit_collective_s(w->it, MYR_REDUCE_SCATTER, layout->tp, 1, bytes);
+        double gather =
+            fit_collective_s(w->it, MYR_ALL_GATHER, layout->tp, w->places.tp_near, bytes);
+        double scatter =
+            fit_collective_s(w->it, MYR_REDUCE_SCATTER, layout->tp, w->places.tp_near, bytes);
         once = gather + scatter;
         backward = once + gather;
     } else {
-        once = fit_collective_s(w->it, MYR_ALL_REDUCE, layout->tp, 1, bytes);
+        once = fit_collective_s(w->it, MYR_ALL_REDUCE, layout->tp, w->places.tp_near, bytes);
         backward = once;
     }
     double seen = w->c[w->it->stack->overlap_tensor ? FIT_TENSOR_OVERLAP : FIT_TENSOR_EAGER];
@@ -264,7 +267,7 @@ static void context_comm(const struct work *w, struct fit_layer *layer)
     double width = myr_model_qk_dim(model) + myr_model_v_dim(model);
     double heads = fit_max((double)model->kv_head_count / layout->tp, 1);
     double bytes = w->tokens * heads * width * 2 * (layout->cp - 1);
-    double once = fit_collective_s(w->it, MYR_SEND_RECEIVE, layout->cp, layout->tp, bytes);
+    double once = fit_collective_s(w->it, MYR_SEND_RECEIVE, layout->cp, w->places.cp_near, bytes);
     layer->forward.terms[MYR_FIT_CONTEXT] += w->c[FIT_CONTEXT_SEEN] * once;
     layer->backward.terms[MYR_FIT_CONTEXT] += w->c[FIT_CONTEXT_SEEN] * 2 * once;
 }
@@ -350,6 +353,7 @@ void fit_blocks_of(const struct myr_fit_case *it, const struct myr_layout *layou
     w.tokens = (double)layout->micro_batch * myr_layout_seq(layout, model) / layout->cp;
     w.whole_tokens = layout->sequence_parallel ? w.tokens / layout->tp : w.tokens;
     rates(&w);
+    w.places = fit_places_of(it, layout);
     bool window = model->window_tokens > 0;
     uint32_t moe = myr_model_moe_layers(model, 0, model->layer_count);
     ret->used[FIT_DENSE_FULL] = moe < model->layer_count;

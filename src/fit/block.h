@@ -31,9 +31,16 @@ struct fit_blocks {
 void fit_blocks_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                    struct fit_blocks *ret);
 
-/* Seconds of one collective. 'stride' is the distance of neighbours in ranks. */
+/* Distance in ranks of neighbours on each axis, and how many of a group share a domain. */
+struct fit_places {
+    uint32_t tp_near, cp_near, dp_near, pp_near, ep_near, edp_near;
+};
+
+struct fit_places fit_places_of(const struct myr_fit_case *it, const struct myr_layout *layout);
+
+/* Seconds of one collective; 'near_count' of its members share a scale-up domain. */
 double fit_collective_s(const struct myr_fit_case *it, enum myr_collective collective,
-                        uint32_t members, uint32_t stride, double bytes);
+                        uint32_t members, uint32_t near_count, double bytes);
 
 /* log2 by halving and squaring: the same bits everywhere, which libm's is not. */
 double fit_log2(double x);

@@ -1,21 +1,59 @@
 #include "block.h"
 
 /* Members of a group that share a scale-up domain. */
-static uint32_t neighbours(const struct myr_fit_case *it, uint32_t members, uint32_t stride)
+static uint32_t neighbours(uint32_t domain, uint32_t members, uint64_t stride)
 {
-    uint32_t domain = it->domain_gpus ? it->domain_gpus : it->device->domain_gpus;
-    uint32_t near = stride >= domain ? 1 : domain / stride;
+    uint32_t near = stride >= domain ? 1 : domain / (uint32_t)stride;
     return near < members ? near : members;
 }
 
+struct fit_places fit_places_of(const struct myr_fit_case *it, const struct myr_layout *layout)
+{
+    uint32_t domain = it->domain_gpus ? it->domain_gpus : it->device->domain_gpus;
+    uint32_t etp = myr_layout_etp(layout);
+    uint64_t stride = 1, expert_stride = 1;
+    struct fit_places places = {1, 1, 1, 1, 1, 1};
+    for (int i = 0; i < MYR_LAYOUT_ORDER_COUNT; i++) {
+        switch (layout->order[i]) {
+        case MYR_AXIS_TP:
+            places.tp_near = neighbours(domain, layout->tp, stride);
+            stride *= layout->tp;
+            expert_stride *= etp;
+            break;
+        case MYR_AXIS_CP:
+            places.cp_near = neighbours(domain, layout->cp, stride);
+            stride *= layout->cp;
+            break;
+        case MYR_AXIS_DP:
+            places.dp_near = neighbours(domain, layout->dp, stride);
+            places.edp_near = neighbours(domain, myr_layout_edp(layout), expert_stride);
+            stride *= layout->dp;
+            expert_stride *= myr_layout_edp(layout);
+            break;
+        case MYR_AXIS_PP:
+            places.pp_near = neighbours(domain, layout->pp, stride);
+            stride *= layout->pp;
+            expert_stride *= layout->pp;
+            break;
+        case MYR_AXIS_EP:
+            places.ep_near = neighbours(domain, layout->ep, expert_stride);
+            expert_stride *= layout->ep;
+            break;
+        default:
+            break;
+        }
+    }
+    return places;
+}
+
 double fit_collective_s(const struct myr_fit_case *it, enum myr_collective collective,
-                        uint32_t members, uint32_t stride, double bytes)
+                        uint32_t members, uint32_t near_count, double bytes)
 {
     const double *c = it->constants;
     if (members < 2 || bytes <= 0) {
         return 0;
     }
-    double n = members, near = neighbours(it, members, stride);
+    double n = members, near = near_count;
     double inside = it->device->domain_bytes_per_s * c[FIT_NVLINK];
     double gbps = it->nic_gbps > 0 ? it->nic_gbps : it->device->nic_gbps;
     double servers = n / near;

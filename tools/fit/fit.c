@@ -1,5 +1,5 @@
 /*
- * fit-constants RUNS.csv [--leave-out] [--rounds N]: fits the constants of the cost model.
+ * fit-constants RUNS.csv [--leave-out] [--rounds N] [--weight W]: fits the constants of the cost model.
  *
  * Coordinate descent on logarithms with shrinking steps. The loss of a row is a Huber-like
  * function of its log error, so that a few odd rows do not bend the rest; each constant is drawn
@@ -216,6 +216,8 @@ int main(int argc, char **argv)
             rows = true;
         } else if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc) {
             rounds = (int)strtod(argv[++i], NULL);
+        } else if (strcmp(argv[i], "--weight") == 0 && i + 1 < argc) {
+            fit.weight = strtod(argv[++i], NULL);
         } else if (strcmp(argv[i], "--step") == 0 && i + 1 < argc) {
             step = strtod(argv[++i], NULL);
         } else {

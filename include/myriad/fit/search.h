@@ -1,4 +1,47 @@
-/* search: the best layout of a model on a number of GPUs. */
+/*
+ * search: the layout with the shortest step among those that fit in memory.
+ *
+ * Axes: tp, cp, pp, vp, dp, ep, etp, sequence parallelism, micro-batch, recompute, schedule, ZeRO
+ * stage, ranks of a shard (HSDP) and the order in which axes take ranks (which level of the
+ * machine each lies on). A layer's cost depends on a few of them only, so it is worked out once
+ * and shared; a set of layouts whose arithmetic alone takes longer than the best known step is
+ * passed over whole. The result is the optimum of the model, not an estimate of it:
+ * 'exhaustive' visits every layout one by one and finds the same.
+ */
 #pragma once
 
 #include "myriad/fit/cost.h"
+
+#define MYR_FIT_TOP_MAX 64
+
+/* 0 (or -1 where 0 means something) leaves an axis open. */
+struct myr_fit_query {
+    struct myr_fit_case it;
+    uint32_t gpus, batch, seq_tokens;
+    enum myr_precision precision;
+    uint32_t tp, pp, vp, dp, cp, ep, micro_batch;
+    int zero, recompute, schedule, sequence_parallel;
+    uint32_t top; /* how many to keep; at least 1 */
+    bool exhaustive;
+};
+
+struct myr_fit_found {
+    struct myr_layout layout;
+    double step_s;
+};
+
+struct myr_fit_answer {
+    struct myr_fit_found top[MYR_FIT_TOP_MAX];
+    uint32_t top_count;
+    uint64_t evaluated; /* distinct layouts covered */
+    uint64_t costed;    /* of those, priced one by one */
+    /* Where nothing fits: the layout that comes nearest, and what it would need. */
+    struct myr_layout nearest;
+    double nearest_bytes;
+    bool has_nearest;
+};
+
+struct myr_fit_query myr_fit_query_default(void);
+/* MYR_EINFEASIBLE with the reason and the nearest thing that would work. */
+MYR_MUST_USE int myr_fit_search(const struct myr_fit_query *query, struct myr_arena *arena,
+                                struct myr_fit_answer *ret, struct myr_err *err);

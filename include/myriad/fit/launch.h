@@ -1,0 +1,11 @@
+/* launch: a layout as the arguments of the trainers that people run. */
+#pragma once
+
+#include "myriad/work.h"
+
+enum myr_trainer { MYR_TRAINER_MEGATRON, MYR_TRAINER_DEEPSPEED, MYR_TRAINER_TORCHTITAN };
+
+const char *myr_trainer_name(enum myr_trainer trainer);
+/* One line; what the trainer cannot do stands in it as a comment after '#'. */
+void myr_launch_write(struct myr_buf *buf, enum myr_trainer trainer,
+                      const struct myr_layout *layout, const struct myr_model *model);
