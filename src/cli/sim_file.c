@@ -103,11 +103,12 @@ static void put_parts(const struct myr_clos_shape *shape, struct myr_buf *yaml)
     };
     myr_buf_put_lit(yaml, "switches:\n");
     for (uint32_t t = 0; t < shape->tiers; t++) {
+        uint32_t gbps = t ? shape->fabric_gbps : most; /* only leaves have two speeds */
         myr_buf_printf(yaml,
                        "  %s: {technology: ethernet, form: sim, cages: %u, cage_gbps: %u, "
                        "port_gbps: %u",
-                       switches[t].name, switches[t].ports, most, most);
-        if (least != most) {
+                       switches[t].name, switches[t].ports, gbps, gbps);
+        if (t == 0 && least != most) {
             myr_buf_printf(yaml, ", splits: [%u]", least);
         }
         myr_buf_put_lit(yaml, "}\n");
@@ -173,7 +174,7 @@ static void put_spec(const struct myr_clos_shape *shape, struct myr_buf *yaml)
                        shape->pod_leaves, shape->pods);
         myr_buf_printf(yaml, ", oversubscription: [1, %llu.%06llu]",
                        (unsigned long long)(down / up),
-                       (unsigned long long)(down % up * 1000000 / up));
+                       (unsigned long long)((down % up * 1000000 + up - 1) / up));
     }
     if (!equal_delays(shape)) {
         put_lengths(shape, yaml);
