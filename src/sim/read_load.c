@@ -59,6 +59,9 @@ static uint32_t round_pattern(struct loader *loader, struct myr_trace_split spli
         }
     }
     uint32_t pattern = myr_sim_pattern(loader->sim, messages, at);
+    if (round->cyclic) {
+        myr_sim_pattern_cyclic(loader->sim, pattern);
+    }
     free(messages);
     return pattern;
 }
