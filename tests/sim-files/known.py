@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Other simulators' files give the times that are known: by hand, or from the same traffic in words.
+"""Files of other simulators give the times that are known: by hand, or from the same traffic in
+words.
 
     tests/sim-files/known.py MYRIAD
 """
