@@ -12,7 +12,7 @@ bool sim_within_capacity(const struct myr_sim *sim)
             const struct sim_task *task = &sim->tasks.items[sim->nodes.items[n].task];
             used += (uint64_t)((unsigned __int128)task->rate * sim_use_weight(sim, task, n) / 1000);
         }
-        if (used > channel->capacity) {
+        if (used > sim_capacity(sim, sim->touched.items[i])) {
             return false;
         }
     }

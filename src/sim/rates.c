@@ -38,9 +38,10 @@ void sim_attach(struct myr_sim *sim, uint32_t id)
     }
     task->first_node = take_nodes(sim, pattern);
     for (uint32_t i = 0; i < pattern->use_count; i++) {
-        struct sim_channel *channel =
-            &sim->channels[sim->uses.items[pattern->first_use + i].channel];
+        const struct sim_use *use = &sim->uses.items[pattern->first_use + i];
+        struct sim_channel *channel = &sim->channels[use->channel];
         uint32_t at = task->first_node + i;
+        channel->wanted += use->weight;
         sim->nodes.items[at] = (struct sim_node){id, channel->first, MYR_NONE};
         if (channel->first != MYR_NONE) {
             sim->nodes.items[channel->first].previous = at;
@@ -54,8 +55,9 @@ void sim_detach(struct myr_sim *sim, uint32_t id)
     struct sim_task *task = &sim->tasks.items[id];
     struct sim_pattern *pattern = pattern_of(sim, task);
     for (uint32_t i = 0; i < pattern->use_count; i++) {
-        struct sim_channel *channel =
-            &sim->channels[sim->uses.items[pattern->first_use + i].channel];
+        const struct sim_use *use = &sim->uses.items[pattern->first_use + i];
+        struct sim_channel *channel = &sim->channels[use->channel];
+        channel->wanted -= use->weight;
         struct sim_node *node = &sim->nodes.items[task->first_node + i];
         if (node->next != MYR_NONE) {
             sim->nodes.items[node->next].previous = node->previous;
@@ -104,7 +106,8 @@ static void measure_channel(struct myr_sim *sim, uint32_t id)
             taken += (uint64_t)((unsigned __int128)task->rate * each / 1000);
         }
     }
-    sim->residual[id] = channel->capacity > taken ? channel->capacity - taken : 0;
+    uint64_t capacity = sim_capacity(sim, id);
+    sim->residual[id] = capacity > taken ? capacity - taken : 0;
     sim->weight[id] = weight;
 }
 

@@ -49,8 +49,9 @@ struct sim_channel {
     uint64_t capacity; /* bits per second */
     uint64_t full_capacity;
     uint64_t bytes;
-    uint32_t first; /* node, MYR_NONE: nobody */
-    uint32_t mark;  /* of the solve that has it in its list */
+    uint64_t wanted; /* sum of the weights of those who move over it */
+    uint32_t first;  /* node, MYR_NONE: nobody */
+    uint32_t mark;   /* of the solve that has it in its list */
 };
 
 struct sim_edge {
@@ -119,6 +120,18 @@ static inline uint32_t sim_use_weight(const struct myr_sim *sim, const struct si
 {
     const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
     return sim->uses.items[pattern->first_use + (node - task->first_node)].weight;
+}
+
+/* What a channel can carry now: a shared link loses some. */
+static inline uint64_t sim_capacity(const struct myr_sim *sim, uint32_t id)
+{
+    const struct sim_channel *channel = &sim->channels[id];
+    uint32_t most = sim->options.sharing_loss_permille;
+    if (most == 0 || channel->wanted <= 1000 || id >= sim->link_channels) {
+        return channel->capacity;
+    }
+    uint64_t lost = myr_hash_u64(sim->options.balance.seed ^ (uint64_t)id << 32) % (most + 1);
+    return channel->capacity - channel->capacity / 1000 * lost;
 }
 
 /* rates.c */

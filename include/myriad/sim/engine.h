@@ -34,7 +34,12 @@ struct myr_sim_options {
     myr_ps scale_up_ps; /* inside a scale-up domain */
     myr_ps message_ps;  /* in software, each time that a message's latency is waited for */
     uint32_t efficiency_permille; /* of line rate that congestion control reaches; 0: 1000 */
-    uint32_t queue_pairs;         /* each message goes as so many equal parts, hashed apart; 0: 1 */
+    /*
+     * A link that more than one flow wants loses up to this part to congestion control (marks,
+     * pauses, unfair shares); how much, each link draws for itself from the seed.
+     */
+    uint32_t sharing_loss_permille;
+    uint32_t queue_pairs; /* each message goes as so many equal parts, hashed apart; 0: 1 */
 };
 
 struct myr_sim_options myr_sim_default(void);
