@@ -50,6 +50,8 @@ const struct myr_command *cli_export_command(void);
 int cli_export(const struct myr_operands *operands);
 const struct myr_command *cli_verify_command(void);
 int cli_verify(const struct myr_operands *operands);
+const struct myr_command *cli_sched_command(void);
+int cli_sched(const struct myr_operands *operands);
 const struct myr_command *cli_completion_command(void);
 int cli_completion(const struct myr_operands *operands);
 const struct myr_command *cli_man_command(void);

@@ -1,0 +1,70 @@
+/*
+ * place: which GPUs are free, and the best set of them for a gang.
+ *
+ * Three levels above the node: group (the nodes of one set of leaves), pod, whole cluster. The
+ * index keeps, for every level, how many whole nodes are free, and buckets of groups and pods by
+ * that number; taking or giving back a GPU updates a handful of words.
+ *
+ * A gang of whole nodes goes to the fullest place that holds it: the group with the fewest free
+ * nodes that suffice, else the pod, with as few groups as possible, else as few pods as possible.
+ * What fits on one node goes to the node with the fewest free GPUs that suffice, in the group with
+ * the fewest whole free nodes, so that whole nodes, groups and pods stay free for gangs.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "myriad/base.h"
+#include "myriad/model.h"
+
+#define MYR_SCHED_GPUS_MAX 64 /* of a node */
+
+struct myr_place_shape {
+    uint32_t nodes, gpus_per_node;
+    uint32_t group_nodes; /* nodes under one set of leaves */
+    uint32_t pod_nodes;   /* a multiple of group_nodes; nodes when there are no pods */
+};
+
+/* The shape of a design's compute network. */
+struct myr_place_shape myr_place_shape_of(const struct myr_design *design);
+
+struct myr_placer;
+
+struct myr_placer *myr_placer_create(const struct myr_place_shape *shape);
+void myr_placer_free(struct myr_placer *placer);
+
+/* GPUs of one node that a job holds. */
+struct myr_share {
+    uint32_t node;
+    uint64_t gpus; /* mask */
+};
+
+struct myr_gang {
+    uint32_t count;
+    struct myr_share *shares; /* in topology order: neighbours stand together */
+};
+
+/*
+ * Places 'gpus' GPUs: on one node when they fit there, else on whole nodes and the remainder on one
+ * more. Returns false, and takes nothing, when they do not all fit. 'shares' has room for
+ * myr_place_nodes() entries.
+ */
+bool myr_place(struct myr_placer *placer, uint32_t gpus, struct myr_gang *ret);
+uint32_t myr_place_nodes(const struct myr_placer *placer, uint32_t gpus);
+/* Whether it would fit now; O(1). */
+bool myr_place_fits(const struct myr_placer *placer, uint32_t gpus);
+/* Whether it would fit now into as few groups as its size allows. */
+bool myr_place_fits_group(const struct myr_placer *placer, uint32_t gpus);
+/* Gives the gang's GPUs back. */
+void myr_release(struct myr_placer *placer, const struct myr_gang *gang);
+
+/* A node leaves or joins; its running GPUs are not touched. */
+void myr_placer_set_node(struct myr_placer *placer, uint32_t node, bool usable);
+/* Held nodes are kept free for somebody: nothing is placed on them until they are let go. */
+void myr_placer_hold(struct myr_placer *placer, uint32_t node, bool held);
+
+uint32_t myr_placer_free_gpus(const struct myr_placer *placer);
+uint32_t myr_placer_free_nodes(const struct myr_placer *placer);
+/* Groups (leaves) that a gang touches. */
+uint32_t myr_gang_groups(const struct myr_placer *placer, const struct myr_gang *gang);
