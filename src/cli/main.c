@@ -16,6 +16,7 @@ static const struct cli_verb verbs[] = {
     {cli_goodput_command, cli_goodput, "Prove it"},
     {cli_export_command, cli_export, "Build it"},
     {cli_verify_command, cli_verify, "Build it"},
+    {cli_bind_command, cli_bind, "Build it"},
     {cli_sched_command, cli_sched, "Run it"},
     {cli_completion_command, cli_completion, "This program"},
     {cli_man_command, cli_man, "This program"},

@@ -59,6 +59,7 @@ static void rates(struct work *w)
     static const uint8_t depth[] = {FIT_DEPTH_AMPERE, FIT_DEPTH_HOPPER, FIT_DEPTH_BLACKWELL};
     const struct myr_device *device = w->it->device;
     enum myr_generation g = device->generation;
+    w->kernel *= 1 + w->c[FIT_POWER] * (device->power_w / device->usual_power_w - 1);
     w->flops = device->bf16_flops * w->c[gemm[g]] * w->kernel;
     w->low_flops = w->flops;
     w->depth = w->c[depth[g]];
@@ -82,6 +83,9 @@ static void rates(struct work *w)
         break;
     }
     w->flash_flops = device->bf16_flops * w->c[flash[g]] * w->kernel;
+    if (w->it->stack->era == MYR_ERA_FSDP) {
+        w->flash_flops *= w->c[FIT_FLASH_PORTABLE];
+    }
     w->bytes_per_s = device->memory_bytes_per_s * w->c[hbm[g]];
     w->passes = w->it->stack->era == MYR_ERA_EAGER ? w->c[FIT_EAGER_PASSES] : 1;
 }
@@ -154,7 +158,9 @@ static void attention_scores(const struct work *w, bool full, struct fit_layer *
     double *bwd = &layer->backward.terms[MYR_FIT_ATTENTION];
     if (w->it->stack->flash && layout->flash_attention) {
         double pairs = (double)myr_model_pairs(model, full, seq) / layout->cp;
-        double forward = 2 * b * pairs * heads * width / w->flash_flops;
+        /* Heads narrower than 128 leave part of the tensor cores idle. */
+        double filled = fit_min(1, 2 * width / 2 / (width / 2 + 128));
+        double forward = 2 * b * pairs * heads * width / (w->flash_flops * filled);
         *fwd += forward;
         /* Five products instead of two: scores are made again. */
         *bwd += 2.5 * forward / w->c[FIT_FLASH_BACKWARD];
@@ -199,9 +205,12 @@ static void expert_products(const struct work *w, double arrived, double etp,
     double forward = fit_max(up + down, weights);
     layer->forward.terms[MYR_FIT_EXPERTS] += forward;
     layer->backward.terms[MYR_FIT_EXPERTS] += 2 * forward;
+    /* A bias of each expert is added in a pass of its own: grouped products have no place for it.
+     */
+    double biases = w->model->ffn_bias ? 2 * (h + (matrices - 1) * f) : 0;
     double moved = arrived *
-                   (h * w->c[FIT_PERMUTE] + matrices * f * w->c[FIT_FFN_PASSES] +
-                    w->cast_bytes * (h + f) / 2) *
+                   (h * w->c[FIT_PERMUTE] + (matrices / 2) * f * w->c[FIT_FFN_PASSES] +
+                    w->cast_bytes * (h + f) / 2 + biases) *
                    2 / w->bytes_per_s;
     layer->forward.terms[MYR_FIT_MEMORY] += moved;
     layer->backward.terms[MYR_FIT_MEMORY] += moved * w->c[FIT_BACKWARD_PASSES];
@@ -284,7 +293,7 @@ static double sum(struct fit_pass *pass)
 /* A host that cannot launch kernels fast enough sets the pace, transfers included. */
 static void launch_bound(const struct work *w, bool moe, struct fit_layer *layer)
 {
-    bool late = w->it->stack->moe_release >= 2;
+    bool late = w->it->stack->moe_release >= 3;
     double host = w->c[w->it->stack->era == MYR_ERA_EAGER ? FIT_LAUNCH_EAGER : FIT_LAUNCH_FUSED];
     host *= w->layout->tp > 1 ? w->c[FIT_LAUNCH_TENSOR] : 1;
     host += moe ? w->c[late ? FIT_EXPERT_LAUNCH_LATE : FIT_EXPERT_LAUNCH_EARLY] : 0;
@@ -300,6 +309,8 @@ static void launch_bound(const struct work *w, bool moe, struct fit_layer *layer
 static void one_layer(const struct work *w, enum fit_kind kind, struct fit_layer *layer)
 {
     bool moe = kind >= FIT_MOE_FULL, full = kind == FIT_DENSE_FULL || kind == FIT_MOE_FULL;
+    /* Fused kernels of this line mask a window, they do not skip what lies outside. */
+    full = full || w->it->stack->era == MYR_ERA_NEMO;
     const struct myr_moe *experts_of = &w->model->moe;
     *layer = (struct fit_layer){0};
     attention_projections(w, layer);

@@ -27,6 +27,10 @@
       "share of the bf16 peak of fused attention, forward")                                        \
     X(FLASH_HOPPER, "flash.hopper", "1", 0.50, 0.15, 0.85, 0.2, "the same on Hopper")              \
     X(FLASH_BLACKWELL, "flash.blackwell", "1", 0.50, 0.15, 0.9, 0.2, "the same on Blackwell")      \
+    X(FLASH_PORTABLE, "flash.portable", "1", 0.7, 0.3, 1.0, 0.3,                                   \
+      "rate of portable (Triton, ALiBi) attention against the vendor's")                           \
+    X(POWER, "power", "1", 0.5, 0.01, 1.5, 0.5,                                                    \
+      "gain in sustained rate for a power limit above the generation's, as a share of it")         \
     X(FLASH_BACKWARD, "flash.backward", "1", 0.8, 0.4, 1.1, 0.2,                                   \
       "rate of the backward pass against the forward one")                                         \
     X(SCORE_GEMM, "score.gemm", "1", 0.45, 0.15, 0.8, 0.3,                                         \
@@ -45,12 +49,12 @@
     X(CAST_FP8, "cast.fp8", "B", 4, 0.5, 20, 0.5,                                                  \
       "traffic of one cast activation, fp8 with one scale a tensor")                               \
     X(CAST_MX, "cast.mx", "B", 6, 0.5, 30, 0.5, "the same with one scale a block")                 \
-    X(LAUNCH_EAGER, "launch.eager", "us", 900, 200, 2500, 0.3,                                     \
+    X(LAUNCH_EAGER, "launch.eager", "us", 700, 200, 2500, 0.3,                                     \
       "least time of one layer forward, early Megatron and DeepSpeed")                             \
     X(LAUNCH_FUSED, "launch.fused", "us", 350, 60, 1500, 0.4, "the same of later stacks")          \
     X(LAUNCH_TENSOR, "launch.tensor", "1", 1.1, 1.0, 2.0, 0.2,                                     \
       "the same with tensor parallelism, against without")                                         \
-    X(LAUNCH_MICRO, "launch.micro", "ms", 2, 0.01, 30, 1.0, "of one micro-batch outside layers")   \
+    X(LAUNCH_MICRO, "launch.micro", "ms", 1, 0.01, 30, 1.0, "of one micro-batch outside layers")   \
     X(NVLINK, "link.domain", "1", 0.75, 0.4, 1.0, 0.15, "share of the scale-up bandwidth reached") \
     X(NVLINK_LATENCY, "latency.domain", "us", 12, 1, 80, 0.6,                                      \
       "of one collective inside a scale-up domain")                                                \
@@ -96,7 +100,7 @@
       "the same, later kernels")                                                                   \
     X(OPTIMISER_BYTES, "optimiser.bytes", "B", 30, 14, 120, 0.4,                                   \
       "traffic of one parameter's update")                                                         \
-    X(STEP, "step", "ms", 20, 1, 300, 0.8, "of each step outside everything else")                 \
+    X(STEP, "step", "ms", 5, 1, 300, 0.8, "of each step outside everything else")                  \
     X(STRAGGLER_EAGER, "straggler.eager", "1", 0.006, 0.0002, 0.04, 0.6,                           \
       "spread of ranks' speed, early stacks")                                                      \
     X(STRAGGLER_FUSED, "straggler.fused", "1", 0.004, 0.0001, 0.03, 0.6, "the same, later stacks") \

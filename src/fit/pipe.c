@@ -67,7 +67,7 @@ double fit_hop_s(const struct myr_fit_case *it, const struct myr_layout *layout,
     if (layout->pp == 1) {
         return 0;
     }
-    bytes /= layout->sequence_parallel ? layout->tp : 1;
+    bytes /= layout->tp; /* each tensor rank sends its part; the domain puts them together */
     bool eager = it->stack->era == MYR_ERA_EAGER && layout->vp == 1;
     double seen =
         it->constants[eager || layout->vp == 1 ? FIT_PIPELINE_SEEN : FIT_PIPELINE_INTERLEAVED];

@@ -105,6 +105,7 @@ static int read_device(struct myr_arena *arena, const struct myr_doc *map, struc
                        struct myr_err *err)
 {
     static const char *const generations[] = {"ampere", "hopper", "blackwell"};
+    static const double usual_w[] = {400, 700, 1200};
     uint32_t generation = 0;
     uint64_t side[2] = {0, 0};
     int rc = text(arena, map, "name", &ret->name, err);
@@ -119,6 +120,8 @@ static int read_device(struct myr_arena *arena, const struct myr_doc *map, struc
     rc = rc < 0 ? rc : whole(map, "domain", &ret->domain_gpus, err);
     rc = rc < 0 ? rc : number(map, "domain_gbps", 1e9, &ret->domain_bytes_per_s, err);
     rc = rc < 0 ? rc : number(map, "nic_gbps", 1, &ret->nic_gbps, err);
+    rc = rc < 0 ? rc : number(map, "power", 1, &ret->power_w, err);
+    ret->usual_power_w = usual_w[generation];
     rc = rc < 0 ? rc : whole(map, "sm", &ret->sm_count, err);
     rc = rc < 0 ? rc : flag(map, "extrapolated", &ret->extrapolated, err);
     const struct myr_doc *tile = myr_doc_get(map, "tile");

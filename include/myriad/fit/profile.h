@@ -24,6 +24,7 @@ struct myr_device {
     uint32_t domain_gpus;      /* scale-up domain */
     double domain_bytes_per_s; /* a GPU, one way */
     double nic_gbps;           /* a GPU, unless a run says otherwise */
+    double power_w, usual_power_w; /* this device's limit, and its generation's usual one */
     uint32_t sm_count, tile_m, tile_n;
     bool extrapolated; /* no published run stands behind it */
 };
@@ -39,7 +40,7 @@ struct myr_stack {
     bool flash;           /* attention never stores its scores */
     bool overlap_tensor;  /* tensor-parallel transfers are cut and hidden */
     bool overlap_data;    /* gradient and parameter exchange is hidden */
-    uint32_t moe_release; /* generation of expert kernels and of their all-to-all */
+    uint32_t moe_release; /* 1: first kernels; 2: fused all-to-all; 3: graphs launch them too */
     int kernel_constant;  /* index of the release's kernel factor, or -1 */
 };
 
