@@ -18,4 +18,5 @@
 #include "myriad/site/cabling.h"
 #include "myriad/site/export.h"
 #include "myriad/site/import.h"
+#include "myriad/site/repair.h"
 #include "myriad/site/verify.h"

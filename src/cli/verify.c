@@ -90,18 +90,22 @@ const struct myr_command *cli_verify_command(void)
     return &command;
 }
 
-static int import_files(struct myr_cabling *cabling, const struct myr_operands *operands,
-                        struct myr_err *err)
+int cli_import(struct myr_cabling *cabling, const struct myr_operands *operands, uint32_t format,
+               const struct myr_option_list *speeds, bool partial, struct myr_err *err)
 {
     struct myr_import import;
     myr_import_init(&import, cabling);
-    import.partial = options.partial;
+    import.partial = partial;
     int r = MYR_OK;
-    for (uint32_t i = 0; r == MYR_OK && i < options.speeds.count; i++) {
-        r = myr_speed_map_set(&import.speeds, myr_str_from(options.speeds.items[i]), err);
+    for (uint32_t i = 0; r == MYR_OK && speeds && i < speeds->count; i++) {
+        r = myr_speed_map_set(&import.speeds, myr_str_from(speeds->items[i]), err);
     }
     for (uint32_t i = 1; r == MYR_OK && i < operands->count; i++) {
-        r = myr_import_file(&import, (enum myr_import_format)options.from, operands->items[i], err);
+        r = myr_import_file(&import, (enum myr_import_format)format, operands->items[i], err);
+    }
+    if (r == MYR_OK && import.truncated_count) {
+        fprintf(stderr, "%u LLDP texts end early: what they do not list is unseen\n",
+                import.truncated_count);
     }
     myr_import_done(&import);
     return r;
@@ -142,7 +146,9 @@ int cli_verify(const struct myr_operands *operands)
         r = myr_binding_read(&binding, options.binding, &err);
         wanted.binding = &binding;
     }
-    r = r < 0 ? r : import_files(&cabling, operands, &err);
+    r = r < 0
+            ? r
+            : cli_import(&cabling, operands, options.from, &options.speeds, options.partial, &err);
     r = r < 0 ? r : myr_verify(&verify, &arena, &design, &cabling, &wanted, &err);
     int code = CLI_DONE;
     if (r < 0) {

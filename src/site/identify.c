@@ -1,6 +1,6 @@
 #include "identify.h"
 
-static const struct identity nobody = {0, 0};
+static const struct myr_port_span nobody = {0, 0};
 
 /* Port names are the same on all devices of a type: one map each, and no text is made twice. */
 static void fill_type_ports(struct identify *identify)
@@ -30,7 +30,7 @@ void identify_init(struct identify *identify, struct myr_arena *arena,
     *identify =
         (struct identify){.arena = arena, .design = design, .cabling = cabling, .binding = binding};
     identify->type_ports = MYR_ARENA_NEW(arena, struct myr_strmap, design->devtype_count);
-    identify->devices = MYR_ARENA_NEW(arena, struct identity, cabling->devices.count + 1);
+    identify->devices = MYR_ARENA_NEW(arena, struct myr_port_span, cabling->devices.count + 1);
     fill_type_ports(identify);
 }
 
@@ -41,15 +41,16 @@ void identify_done(struct identify *identify)
     }
 }
 
-static struct identity of_row(const struct identify *identify, uint32_t row)
+static struct myr_port_span of_row(const struct identify *identify, uint32_t row)
 {
     const struct myr_bound *bound = &identify->binding->rows.items[row];
     return bound->port == MYR_NONE ? identity_of_device(identify->design, bound->device)
-                                   : (struct identity){bound->port, 1};
+                                   : (struct myr_port_span){bound->port, 1};
 }
 
 /* The port of a host that something behind its name means: "nic3", "mlx5_3" when bound so. */
-static struct identity nic_of(const struct identify *identify, uint32_t device, struct myr_str nic)
+static struct myr_port_span nic_of(const struct identify *identify, uint32_t device,
+                                   struct myr_str nic)
 {
     uint32_t port = identify->binding ? myr_binding_port(identify->binding, device, nic) : MYR_NONE;
     if (port == MYR_NONE) {
@@ -57,7 +58,7 @@ static struct identity nic_of(const struct identify *identify, uint32_t device, 
         uint32_t index = myr_strmap_get(&identify->type_ports[design->device_type[device]], nic);
         port = index == MYR_MAP_NONE ? MYR_NONE : design->first_port[device] + index;
     }
-    return port == MYR_NONE ? nobody : (struct identity){port, 1};
+    return port == MYR_NONE ? nobody : (struct myr_port_span){port, 1};
 }
 
 /* A whole device, by its bound host name or its address in the design. */
@@ -75,7 +76,7 @@ static uint32_t device_named(const struct identify *identify, struct myr_str nam
     return myr_site_find(identify->design, name);
 }
 
-static struct identity whole_or_nic(const struct identify *identify, struct myr_str name)
+static struct myr_port_span whole_or_nic(const struct identify *identify, struct myr_str name)
 {
     uint32_t device = device_named(identify, name);
     if (device != MYR_NONE) {
@@ -92,9 +93,9 @@ static struct identity whole_or_nic(const struct identify *identify, struct myr_
     return nobody;
 }
 
-static struct identity by_name(const struct identify *identify, struct myr_str name)
+static struct myr_port_span by_name(const struct identify *identify, struct myr_str name)
 {
-    struct identity found = name.len ? whole_or_nic(identify, name) : nobody;
+    struct myr_port_span found = name.len ? whole_or_nic(identify, name) : nobody;
     if (found.count || name.len == 0) {
         return found;
     }
@@ -119,7 +120,7 @@ static struct identity by_name(const struct identify *identify, struct myr_str n
     return nobody;
 }
 
-static struct identity by_bound_guid(const struct identify *identify, uint64_t guid)
+static struct myr_port_span by_bound_guid(const struct identify *identify, uint64_t guid)
 {
     const uint32_t *row =
         identify->binding && guid ? myr_u64map_find(&identify->binding->guids, guid) : NULL;
@@ -127,7 +128,7 @@ static struct identity by_bound_guid(const struct identify *identify, uint64_t g
 }
 
 /* GUIDs that the design itself made up, for simulators and before delivery. */
-static struct identity by_made_guid(const struct identify *identify, uint64_t guid)
+static struct myr_port_span by_made_guid(const struct identify *identify, uint64_t guid)
 {
     const struct myr_design *design = identify->design;
     if (guid == 0 || design->port_count == 0) {
@@ -138,11 +139,11 @@ static struct identity by_made_guid(const struct identify *identify, uint64_t gu
         uint32_t port = (uint32_t)(low / 2);
         bool host = myr_design_port_group(design, port)->role == MYR_PORT_NIC;
         if (host && myr_site_guid(design, port) == (guid & ~UINT64_C(1))) {
-            return (struct identity){port, 1};
+            return (struct myr_port_span){port, 1};
         }
     }
     if (low < design->device_count) {
-        struct identity device = identity_of_device(design, (uint32_t)low);
+        struct myr_port_span device = identity_of_device(design, (uint32_t)low);
         if (device.count && myr_site_guid(design, device.first) == guid) {
             return device;
         }
@@ -150,7 +151,7 @@ static struct identity by_made_guid(const struct identify *identify, uint64_t gu
     return nobody;
 }
 
-static bool same_identity(struct identity a, struct identity b)
+static bool same_identity(struct myr_port_span a, struct myr_port_span b)
 {
     return a.first == b.first && a.count == b.count;
 }
@@ -164,7 +165,7 @@ static void drop_double_claims(struct identify *identify)
     const struct myr_cabling *cabling = identify->cabling;
     struct myr_u64map claims = {0};
     for (uint32_t i = 0; i < cabling->devices.count; i++) {
-        struct identity own = identify->devices[i];
+        struct myr_port_span own = identify->devices[i];
         if (own.count == 0 || cabling->devices.items[i].guid == 0) {
             continue;
         }
@@ -187,8 +188,8 @@ void identify_by_name(struct identify *identify)
     const struct myr_cabling *cabling = identify->cabling;
     for (uint32_t i = 0; i < cabling->devices.count; i++) {
         const struct myr_cabling_device *device = &cabling->devices.items[i];
-        struct identity bound = by_bound_guid(identify, device->guid);
-        struct identity named = by_name(identify, device->name);
+        struct myr_port_span bound = by_bound_guid(identify, device->guid);
+        struct myr_port_span named = by_name(identify, device->name);
         uint64_t mac;
         if (!named.count && device->mac.len && identify->binding &&
             myr_mac_parse(device->mac, &mac)) {
@@ -205,7 +206,8 @@ void identify_by_name(struct identify *identify)
     drop_double_claims(identify);
 }
 
-uint32_t identify_port_as(const struct identify *identify, struct identity as, struct myr_str port)
+uint32_t identify_port_as(const struct identify *identify, struct myr_port_span as,
+                          struct myr_str port)
 {
     const struct myr_design *design = identify->design;
     uint64_t number;

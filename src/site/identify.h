@@ -10,18 +10,13 @@
 
 #include "myriad/site/verify.h"
 
-/* Consecutive ports of the design; count 0: not known. */
-struct identity {
-    uint32_t first, count;
-};
-
 struct identify {
     struct myr_arena *arena;
     const struct myr_design *design;
     const struct myr_binding *binding; /* or NULL */
     const struct myr_cabling *cabling;
     struct myr_strmap *type_ports; /* by type of device: port name to index */
-    struct identity *devices;      /* of the cabling */
+    struct myr_port_span *devices; /* of the cabling */
     uint32_t name_conflicts;
 };
 
@@ -36,10 +31,25 @@ void identify_by_name(struct identify *identify);
 /* The design port that an end means; MYR_NONE when its device or its port is not known. */
 uint32_t identify_port(const struct identify *identify, struct myr_cabling_end end);
 /* The same, with another idea of what the device is. */
-uint32_t identify_port_as(const struct identify *identify, struct identity as, struct myr_str port);
+uint32_t identify_port_as(const struct identify *identify, struct myr_port_span as,
+                          struct myr_str port);
 
-static inline struct identity identity_of_device(const struct myr_design *design, uint32_t device)
+static inline struct myr_port_span identity_of_device(const struct myr_design *design,
+                                                      uint32_t device)
 {
     uint32_t first = design->first_port[device];
-    return (struct identity){first, design->first_port[device + 1] - first};
+    return (struct myr_port_span){first, design->first_port[device + 1] - first};
+}
+
+/*
+ * What names leave open, from the wiring: a device is what the plan has where most of its cables
+ * lead; where nothing known is near, what only one device of the design looks like. Appends what
+ * was found to the verify; what stays open is counted as classes of devices that look alike.
+ */
+void identify_by_structure(struct identify *identify, struct myr_verify *verify);
+
+/* Whether a found device stands for one port of a host. */
+static inline bool identify_is_nic(const struct identify *identify, uint32_t found)
+{
+    return identify->cabling->numbered && !identify->cabling->devices.items[found].is_switch;
 }

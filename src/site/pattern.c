@@ -237,6 +237,32 @@ static bool follow_homes(struct finder *finder, uint32_t start, uint8_t *visited
     return false;
 }
 
+/* Whether the cables of a pair of devices meet again in one cage: then two plugs were swapped. */
+static bool meets_in_one_cage(const struct finder *finder)
+{
+    const struct myr_design *design = finder->design;
+    uint32_t device = finder->chain.items[0], far_device = MYR_NONE, far_cage = MYR_NONE;
+    for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
+        uint32_t home = home_of(finder->verify, p);
+        if (home == MYR_NONE || design->port_device[home] != finder->home[device]) {
+            continue;
+        }
+        uint32_t far = finder->verify->found[p];
+        if (far >= design->port_count) {
+            return false;
+        }
+        uint32_t cage = myr_design_port_cage(design, far);
+        bool same =
+            far_device == MYR_NONE || (far_device == design->port_device[far] && far_cage == cage);
+        far_device = design->port_device[far];
+        far_cage = cage;
+        if (!same) {
+            return false;
+        }
+    }
+    return far_device != MYR_NONE;
+}
+
 /* Two devices must have each other's cables; more may be a row that runs out at its end. */
 static void find_displaced(struct finder *finder)
 {
@@ -257,7 +283,8 @@ static void find_displaced(struct finder *finder)
                 continue;
             }
             bool closed = follow_homes(finder, d, visited);
-            if (finder->chain.count < 2 || (finder->chain.count == 2 && !closed)) {
+            bool pair = finder->chain.count == 2;
+            if (finder->chain.count < 2 || (pair && (!closed || meets_in_one_cage(finder)))) {
                 continue;
             }
             uint32_t ports = 0;
@@ -362,25 +389,26 @@ static bool is_shifted(const struct finder *finder, uint32_t port, int32_t shift
            group_index(finder->design, home) == group_index(finder->design, port);
 }
 
+/* Names the run, and explains with it what went round from its one end to the other. */
 static void name_bundle(struct finder *finder, uint32_t first, uint32_t last, int32_t shift)
 {
-    const struct myr_verify *verify = finder->verify;
-    uint32_t ports = 0;
-    uint32_t group = group_index(finder->design, first),
-             device = finder->design->port_device[first];
-    uint32_t low = first > 0 ? first - 1 : 0;
-    for (uint32_t p = low; p <= last + 1 && p < finder->design->port_count; p++) {
-        uint32_t home = home_of(verify, p);
-        bool within = home != MYR_NONE && home + 1 >= first && home <= last + 1 &&
-                      finder->design->port_device[p] == device &&
-                      group_index(finder->design, p) == group;
-        if (within && !finder->explained[p]) {
+    const struct myr_design *design = finder->design;
+    uint32_t device = design->port_device[first], ports = 0;
+    const struct myr_port_group *group = myr_design_port_group(design, first);
+    uint32_t reach = (uint32_t)(shift < 0 ? -shift : shift);
+    uint32_t group_first = design->first_port[device] + group->first;
+    uint32_t low = first >= group_first + reach ? first - reach : group_first;
+    uint32_t high =
+        last + reach < group_first + group->count ? last + reach : group_first + group->count - 1;
+    for (uint32_t p = low; p <= high; p++) {
+        uint32_t home = home_of(finder->verify, p);
+        if (home != MYR_NONE && home >= low && home <= high && !finder->explained[p]) {
             ports += explain(finder, p);
         }
     }
-    myr_verify_port_name(verify, first, &finder->where);
+    myr_verify_port_name(finder->verify, first, &finder->where);
     myr_buf_put_lit(&finder->where, " to ");
-    myr_design_port_name(finder->design, last, &finder->where);
+    myr_design_port_name(design, last, &finder->where);
     myr_buf_printf(&finder->where, ", by %d", -shift);
     add_pattern(finder, MYR_PATTERN_BUNDLE_SHIFTED, ports);
 }

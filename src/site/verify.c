@@ -167,9 +167,11 @@ int myr_verify(struct myr_verify *ret, struct myr_arena *arena, const struct myr
     job.flags = MYR_ARENA_NEW(arena, uint8_t, design->port_count + 1);
     identify_init(&job.identify, arena, design, cabling, options->binding);
     identify_by_name(&job.identify);
+    identify_by_structure(&job.identify, ret);
     int r = verify_match(&job, err);
     if (r == MYR_OK) {
         ret->name_conflicts = job.identify.name_conflicts;
+        ret->places = job.identify.devices;
         fill_states(&job);
         pattern_find(ret);
         repair_all(&job);

@@ -63,7 +63,7 @@ static uint32_t add_foreign(struct matcher *matcher, struct myr_cabling_end end)
 static uint32_t guess_far_port(const struct matcher *matcher, uint32_t near,
                                struct myr_cabling_end far)
 {
-    struct identity device = matcher->job->identify.devices[far.device];
+    struct myr_port_span device = matcher->job->identify.devices[far.device];
     uint32_t planned = matcher->verify->plan[near];
     bool fits = planned != MYR_NONE && device.count && planned - device.first < device.count;
     return fits ? planned : MYR_NONE;
@@ -258,12 +258,12 @@ static void note_looked(struct verify_job *job)
     const struct myr_design *design = job->verify->design;
     const struct myr_cabling *cabling = job->verify->cabling;
     for (uint32_t i = 0; i < cabling->devices.count; i++) {
-        struct identity known = job->identify.devices[i];
+        struct myr_port_span known = job->identify.devices[i];
         if (!cabling->devices.items[i].reported || known.count == 0) {
             continue;
         }
         /* A host whose other NICs answer is there: its silent NIC has no link. */
-        struct identity all = identity_of_device(design, design->port_device[known.first]);
+        struct myr_port_span all = identity_of_device(design, design->port_device[known.first]);
         for (uint32_t p = all.first; p < all.first + all.count; p++) {
             job->flags[p] |= VERIFY_LOOKED;
         }

@@ -141,6 +141,79 @@ static void json_patterns(const struct myr_verify *verify, struct myr_json *json
     myr_json_end(json);
 }
 
+static void put_found_name(const struct myr_verify *verify, uint32_t found, struct myr_buf *buf)
+{
+    const struct myr_cabling_device *device = &verify->cabling->devices.items[found];
+    myr_buf_put(buf, device->name.data, device->name.len);
+    if (device->guid) {
+        myr_buf_printf(buf, "%s0x%016llx", device->name.len ? " " : "",
+                       (unsigned long long)device->guid);
+    }
+}
+
+/* The place of a found device: a whole device, or one port of a host. */
+static void put_place(const struct myr_verify *verify, uint32_t found, uint32_t first_port,
+                      struct myr_buf *buf)
+{
+    const struct myr_design *design = verify->design;
+    bool nic = verify->cabling->numbered && !verify->cabling->devices.items[found].is_switch;
+    myr_design_name(design, design->port_device[first_port], buf);
+    if (nic) {
+        myr_buf_putc(buf, ' ');
+        myr_design_port_name(design, first_port, buf);
+    }
+}
+
+static void json_scratch(struct myr_json *json, const char *key, struct myr_buf *scratch)
+{
+    myr_json_str(json, key, (struct myr_str){scratch->data, scratch->len});
+    myr_buf_clear(scratch);
+}
+
+static void json_identity(const struct myr_verify *verify, struct myr_json *json)
+{
+    struct myr_buf scratch = {0};
+    myr_json_object(json, "identity");
+    myr_json_list(json, "recovered");
+    for (uint32_t i = 0; i < verify->identity_count; i++) {
+        const struct myr_identity *row = &verify->identities[i];
+        myr_json_object(json, NULL);
+        put_found_name(verify, row->found, &scratch);
+        json_scratch(json, "found", &scratch);
+        put_place(verify, row->found, row->first_port, &scratch);
+        json_scratch(json, "is", &scratch);
+        myr_json_end(json);
+    }
+    myr_json_end(json);
+    myr_json_list(json, "ambiguous");
+    for (uint32_t i = 0; i < verify->ambiguity_count; i++) {
+        const struct myr_ambiguity *row = &verify->ambiguities[i];
+        myr_json_object(json, NULL);
+        myr_json_u64(json, "found_devices", row->found_count);
+        myr_json_u64(json, "places", row->design_count);
+        put_found_name(verify, row->found, &scratch);
+        json_scratch(json, "such_as", &scratch);
+        put_place(verify, row->found, row->first_port, &scratch);
+        json_scratch(json, "may_be", &scratch);
+        myr_json_end(json);
+    }
+    myr_json_end(json);
+    myr_json_list(json, "renamed");
+    for (uint32_t d = 0; verify->relabel_devices && d < verify->design->device_count; d++) {
+        if (verify->renames[d] != MYR_NONE) {
+            myr_json_object(json, NULL);
+            myr_design_name(verify->design, d, &scratch);
+            json_scratch(json, "called", &scratch);
+            myr_design_name(verify->design, verify->renames[d], &scratch);
+            json_scratch(json, "is", &scratch);
+            myr_json_end(json);
+        }
+    }
+    myr_json_end(json);
+    myr_json_end(json);
+    myr_buf_done(&scratch);
+}
+
 static void json_notes(const struct myr_verify *verify, struct myr_json *json)
 {
     myr_json_object(json, "notes");
@@ -172,6 +245,7 @@ void myr_verify_write_json(const struct myr_verify *verify, struct myr_buf *buf)
     json_steps(verify, &json);
     myr_json_end(&json);
     json_patterns(verify, &json);
+    json_identity(verify, &json);
     json_notes(verify, &json);
     myr_json_end(&json);
     myr_buf_putc(buf, '\n');

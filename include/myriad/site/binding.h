@@ -70,3 +70,19 @@ void myr_binding_write(const struct myr_binding *binding, struct myr_buf *buf);
 
 /* "aa:bb:cc:dd:ee:ff", also with '-' and in Cisco's "aabb.ccdd.eeff". */
 MYR_MUST_USE bool myr_mac_parse(struct myr_str text, uint64_t *ret);
+
+/* What making a binding from discovery met. */
+struct myr_discovery {
+    uint32_t bound;        /* places that got a row */
+    uint32_t unknown;      /* found devices that are nothing in the design, or one of several */
+    uint32_t contradicted; /* their cables say that they are another device: left out */
+    uint32_t conflicts;    /* bound otherwise before: left as it was */
+    uint32_t conflict_row; /* the first of them, and what was found */
+    struct myr_bound conflict;
+};
+
+struct myr_verify;
+
+/* Adds what was found to a binding. 'by_wiring': cables decide where names say otherwise. */
+void myr_binding_discover(struct myr_binding *binding, const struct myr_verify *verify,
+                          bool by_wiring, struct myr_discovery *ret);

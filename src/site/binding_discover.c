@@ -1,0 +1,164 @@
+#include "myriad/site/verify.h"
+
+/*
+ * From what was found to a binding. A device is bound to the place that its name or the wiring says
+ * it has; where the two contradict each other, nothing is bound unless the caller wants the wiring
+ * to decide, for a wrong binding hides the mistake that it was made from.
+ */
+
+struct discoverer {
+    struct myr_binding *binding;
+    const struct myr_verify *verify;
+    struct myr_discovery *report;
+    bool by_wiring;
+    struct myr_strmap names; /* of found devices, to a place in 'uses' */
+    MYR_VEC(uint32_t) uses;
+};
+
+/* Cards and switches that nobody named all have the name of their maker: that is no host name. */
+static void count_names(struct discoverer *d)
+{
+    const struct myr_cabling *cabling = d->verify->cabling;
+    for (uint32_t i = 0; i < cabling->devices.count; i++) {
+        struct myr_str name = cabling->devices.items[i].name;
+        if (name.len && myr_strmap_add(&d->names, name, (uint32_t)d->uses.count)) {
+            myr_vec_push(&d->uses, 0);
+        }
+        if (name.len) {
+            d->uses.items[myr_strmap_get(&d->names, name)]++;
+        }
+    }
+}
+
+static bool is_unique_name(const struct discoverer *d, struct myr_str name)
+{
+    return name.len && d->uses.items[myr_strmap_get(&d->names, name)] == 1;
+}
+
+static void add(struct discoverer *d, const struct myr_bound *bound)
+{
+    uint32_t row, before = (uint32_t)d->binding->rows.count;
+    if (!myr_binding_add(d->binding, bound, &row)) {
+        d->report->conflicts++;
+        if (d->report->conflict_row == MYR_NONE) {
+            d->report->conflict_row = row;
+            d->report->conflict = *bound;
+        }
+        return;
+    }
+    d->report->bound += d->binding->rows.count > before;
+}
+
+/* The same place on the device that it really is. */
+static uint32_t renamed_port(const struct discoverer *d, uint32_t port)
+{
+    const struct myr_design *design = d->verify->design;
+    uint32_t device = design->port_device[port];
+    uint32_t other = d->verify->renames ? d->verify->renames[device] : MYR_NONE;
+    return other == MYR_NONE ? port : port - design->first_port[device] + design->first_port[other];
+}
+
+static bool is_renamed(const struct discoverer *d, uint32_t port)
+{
+    return renamed_port(d, port) != port;
+}
+
+/* The name is worth keeping when it is not the one that the design gives. */
+static bool is_own_name(const struct discoverer *d, struct myr_str name, uint32_t port, bool nic)
+{
+    const struct myr_design *design = d->verify->design;
+    struct myr_buf own = {0};
+    myr_site_name(design, design->port_device[port], &own);
+    if (nic) {
+        myr_buf_putc(&own, '-');
+        myr_design_port_name(design, port, &own);
+    }
+    bool same = myr_str_eq(name, (struct myr_str){own.data, own.len}) ||
+                myr_site_find(design, name) != MYR_NONE;
+    myr_buf_done(&own);
+    return same;
+}
+
+static void add_device(struct discoverer *d, uint32_t found)
+{
+    const struct myr_cabling_device *device = &d->verify->cabling->devices.items[found];
+    const struct myr_design *design = d->verify->design;
+    struct myr_port_span place = d->verify->places[found];
+    if (place.count == 0) {
+        d->report->unknown++;
+        return;
+    }
+    if (is_renamed(d, place.first) && !d->by_wiring) {
+        d->report->contradicted++;
+        return;
+    }
+    uint32_t first = renamed_port(d, place.first);
+    bool nic = d->verify->cabling->numbered && !device->is_switch;
+    struct myr_bound bound = {.device = design->port_device[first],
+                              .port = nic ? first : MYR_NONE,
+                              .guid = device->guid,
+                              .port_guid = nic ? device->port_guid : 0};
+    if (!nic) {
+        uint64_t mac;
+        bound.mac = device->mac.len && myr_mac_parse(device->mac, &mac) ? mac : 0;
+        bound.address = device->address;
+        bool own = !is_unique_name(d, device->name) || is_own_name(d, device->name, first, nic) ||
+                   myr_mac_parse(device->name, &mac);
+        bound.host = own ? MYR_STR("") : device->name;
+    }
+    if (bound.guid || bound.mac || bound.host.len || bound.address.len) {
+        add(d, &bound);
+    }
+}
+
+/* What systems call ports, when the design calls them otherwise and the cable proves which. */
+static void add_port_name(struct discoverer *d, struct myr_cabling_end end, uint32_t port)
+{
+    const struct myr_design *design = d->verify->design;
+    struct myr_buf own = {0};
+    if (is_renamed(d, port)) {
+        return;
+    }
+    myr_design_port_name(design, port, &own);
+    if (!myr_str_eq(end.port, (struct myr_str){own.data, own.len})) {
+        struct myr_bound bound = {
+            .device = design->port_device[port], .port = port, .name = end.port};
+        add(d, &bound);
+    }
+    myr_buf_done(&own);
+}
+
+static void add_port_names(struct discoverer *d)
+{
+    const struct myr_verify *verify = d->verify;
+    for (uint32_t p = 0; p < verify->design->port_count; p++) {
+        bool right = verify->state[p] == MYR_STATE_RIGHT || verify->state[p] == MYR_STATE_DEGRADED;
+        if (!right || verify->found[p] != verify->plan[p]) {
+            continue;
+        }
+        const struct myr_cabling_link *link = &verify->cabling->links.items[verify->found_link[p]];
+        struct myr_port_span place = verify->places[link->a.device];
+        bool is_a = p - place.first < place.count;
+        /* LLDP guesses at far ports: only what a device says of itself is proof. */
+        if (is_a || !link->one_sided) {
+            add_port_name(d, is_a ? link->a : link->b, p);
+        }
+    }
+}
+
+void myr_binding_discover(struct myr_binding *binding, const struct myr_verify *verify,
+                          bool by_wiring, struct myr_discovery *ret)
+{
+    *ret = (struct myr_discovery){.conflict_row = MYR_NONE};
+    struct discoverer d = {
+        .binding = binding, .verify = verify, .report = ret, .by_wiring = by_wiring};
+    count_names(&d);
+    for (uint32_t found = 0; found < verify->cabling->devices.count; found++) {
+        add_device(&d, found);
+    }
+    if (!verify->cabling->numbered) {
+        add_port_names(&d);
+    }
+    myr_strmap_done(&d.names);
+    myr_vec_done(&d.uses);
+}
