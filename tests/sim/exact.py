@@ -107,7 +107,8 @@ networks: {compute: {topology: clos, tiers: 2, switch: sn5600, leaf_down: 8, lea
         check.equal("oversubscribed cut, sprayed", got, per_round * sum(loads), 1e-4)
         # Whole flows on whole links: the fullest of them holds the round back.
         got = both_sizes(program, design, "alltoall:%dMB", "--lb", "planned")
-        check.equal("oversubscribed cut, planned", got, per_round * sum(map(math.ceil, loads)), 1e-4)
+        want = per_round * sum(map(math.ceil, loads))
+        check.equal("oversubscribed cut, planned", got, want, 1e-4)
         got = both_sizes(program, design, "allreduce:ring,%dMB", "--lb", "spray")
         check.equal("a ring crosses the cut once each way", got, 2 * 15 / 16 * 128 * MB_US / 4,
                     PS * 10)
