@@ -4,7 +4,7 @@
 #include "cli.h"
 #include "sim_contention.h"
 #include "sim_faults.h"
-#include "sim_print.h"
+#include "sim_report.h"
 #include "sim_topology.h"
 
 static const char *const lb_names[] = {"ecmp",    "ecmp-xor", "port",     "static",
@@ -16,6 +16,7 @@ static struct {
     uint64_t seed, queue_pairs, efficiency, sharing_loss;
     bool polarised;
     const char *design, *topology, *workload, *out, *overhead;
+    const char *report, *heatmap, *fct;
     struct myr_option_list jobs, faults, slow;
 } options = {.queue_pairs = 1, .efficiency = 1000};
 
@@ -112,6 +113,21 @@ static const struct myr_option rows[] = {
      .value = "FILE",
      .help = "contention: where the table goes; beside the design when absent",
      .target = &options.out},
+    {.name = "report",
+     .type = MYR_OPTION_PATH,
+     .value = "FILE.html",
+     .help = "also write a page about the run",
+     .target = &options.report},
+    {.name = "heatmap",
+     .type = MYR_OPTION_PATH,
+     .value = "FILE.svg",
+     .help = "also draw the load of the links",
+     .target = &options.heatmap},
+    {.name = "fct",
+     .type = MYR_OPTION_PATH,
+     .value = "FILE.csv",
+     .help = "also write a row for each flow: when it ran, what held it back",
+     .target = &options.fct},
     {.name = "mode",
      .type = MYR_OPTION_CHOICE,
      .value = "MODE",
@@ -132,6 +148,7 @@ const struct myr_command *cli_sim_command(void)
             "allreduce|reducescatter|allgather|broadcast:[ring|tree|halving|hier|in-network|auto,]"
             "SIZE; step:MODEL,tflops=400,tp=8,pp=8,global_batch=B,... for a training step; "
             "checkpoint:SIZE and read:SIZE[,stripes=N] between all nodes and the storage servers. "
+            "file:PATH[,format=goal|hpcc|htsim|simai] for other simulators' files. "
             "Sizes are bytes or 1KB, 1MB, 1GB. Each takes ranks=N, first=GPU, "
             "place=block|random|sorted and seed=N. With several jobs each is compared with running "
             "alone.\n\n"
@@ -184,7 +201,7 @@ static struct myr_sim_options engine_options(const struct source *source)
     ret.efficiency_permille = (uint32_t)options.efficiency;
     if (source->planned) {
         ret.link_ps = source->topology.delay_ps;
-        ret.switch_ps = 0;
+        ret.switch_ps = source->topology.switch_ps;
     }
     return ret;
 }
@@ -311,6 +328,13 @@ static int contention(struct source *source, struct sim_run *run, struct myr_buf
                                        options.format, buf, err);
 }
 
+static int write_files(const struct sim_run *run, struct myr_err *err)
+{
+    struct sim_report_paths paths = {options.report, options.heatmap, options.fct,
+                                     lb_names[options.lb]};
+    return sim_report_write(run, &paths, err);
+}
+
 int cli_sim(const struct myr_operands *operands)
 {
     struct source source = {0};
@@ -326,6 +350,7 @@ int cli_sim(const struct myr_operands *operands)
                         operands->items[0]);
     } else {
         r = table ? contention(&source, &run, &buf, &err) : simulate(&source, &run, &err);
+        r = r < 0 || table ? r : write_files(&run, &err);
     }
     if (r < 0) {
         code = cli_error(&err);
