@@ -106,20 +106,15 @@
     X(STRAGGLER_FUSED, "straggler.fused", "1", 0.004, 0.0001, 0.03, 0.6, "the same, later stacks") \
     X(SERVERS, "servers", "1", 0.003, 0.00001, 0.05, 1.0,                                          \
       "step time added for each doubling of the servers")                                          \
-    X(K_SC21, "kernel.megatron-sc21", "1", 1.0, 0.7, 1.4, 0.05,                                    \
+    X(K_EARLY, "kernel.megatron-early", "1", 1.0, 0.7, 1.4, 0.05,                                  \
       "rate of this release's kernels against its peers")                                          \
-    X(K_2022, "kernel.megatron-2022", "1", 1.0, 0.7, 1.4, 0.05, "the same")                        \
     X(K_2023, "kernel.megatron-2023", "1", 1.0, 0.7, 1.4, 0.05, "the same")                        \
     X(K_MEGASCALE, "kernel.megascale", "1", 1.1, 0.7, 1.5, 0.1,                                    \
       "the same; its parallel block and windowed attention included")                              \
     X(K_2024, "kernel.megatron-2024", "1", 1.0, 0.7, 1.4, 0.05, "the same")                        \
-    X(K_CORE, "kernel.megatron-core", "1", 1.0, 0.7, 1.4, 0.05, "the same")                        \
-    X(K_MDS, "kernel.megatron-deepspeed", "1", 0.95, 0.6, 1.4, 0.05, "the same")                   \
     X(K_ZERO3, "kernel.deepspeed-zero3", "1", 0.85, 0.6, 1.4, 0.05, "the same")                    \
-    X(K_FOUNDRY, "kernel.llm-foundry", "1", 0.9, 0.7, 1.4, 0.05, "the same")                       \
-    X(K_FSDP, "kernel.meta-fsdp", "1", 0.9, 0.6, 1.4, 0.05, "the same")                            \
+    X(K_FSDP, "kernel.fsdp", "1", 0.9, 0.7, 1.4, 0.05, "the same")                                 \
     X(K_HAI, "kernel.hai-llm", "1", 1.2, 0.5, 1.6, 0.05, "the same")                               \
-    X(K_2407, "kernel.nemo-24.07", "1", 1.0, 0.7, 1.4, 0.05, "the same")                           \
     X(K_2502, "kernel.nemo-25.02", "1", 1.0, 0.7, 1.4, 0.05, "the same")                           \
     X(K_2505, "kernel.nemo-25.05", "1", 1.0, 0.7, 1.4, 0.05, "the same")                           \
     X(K_2509, "kernel.bridge-25.09", "1", 1.0, 0.7, 1.4, 0.05, "the same")                         \

@@ -1,0 +1,122 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+/* cmocka wants those first */
+#include <cmocka.h>
+
+#include "myriad/fit.h"
+
+static struct myr_arena arena;
+static struct myr_profiles profiles;
+
+static int setup(void **state)
+{
+    (void)state;
+    myr_arena_init(&arena);
+    return myr_profiles_init(&profiles, &arena, NULL);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    myr_arena_done(&arena);
+    return 0;
+}
+
+static struct myr_model small_model(struct myr_rng *rng)
+{
+    static const uint32_t heads[] = {4, 8, 12, 16};
+    struct myr_model model = {
+        .name = "random",
+        .layer_count = 2 + (uint32_t)myr_rng_below(rng, 11),
+        .head_count = heads[myr_rng_below(rng, 4)],
+        .head_dim = 64,
+        .causal = true,
+        .vocab = 32000,
+        .seq_tokens = 1024U << myr_rng_below(rng, 3),
+        .gated = myr_rng_below(rng, 2) == 0,
+        .norms_per_layer = 2,
+    };
+    model.hidden = model.head_count * model.head_dim;
+    model.kv_head_count = model.head_count / 4;
+    model.ffn_hidden = model.hidden * 4;
+    model.moe.interval = 1;
+    if (myr_rng_below(rng, 3) == 0) {
+        model.moe.expert_count = 8;
+        model.moe.experts_per_token = 2;
+        model.moe.expert_hidden = model.hidden;
+        model.ffn_hidden = 0;
+    }
+    return model;
+}
+
+static struct myr_fit_query small_query(struct myr_rng *rng, const struct myr_model *model)
+{
+    static const uint32_t gpus[] = {1, 2, 4, 6, 8, 12, 16, 24, 32};
+    struct myr_fit_query query = myr_fit_query_default();
+    query.it.model = model;
+    query.it.device = &profiles.devices[myr_rng_below(rng, profiles.device_count)];
+    query.it.stack = &profiles.stacks[myr_rng_below(rng, profiles.stack_count)];
+    query.it.constants = profiles.constants;
+    query.it.domain_gpus = myr_rng_below(rng, 2) ? 4 : 0;
+    query.gpus = gpus[myr_rng_below(rng, MYR_ARRAY_COUNT(gpus))];
+    query.batch = query.gpus * (1U << myr_rng_below(rng, 3));
+    query.seq_tokens = model->seq_tokens;
+    query.top = 1 + (uint32_t)myr_rng_below(rng, 3);
+    query.tp = myr_rng_below(rng, 4) ? 0 : 1;
+    return query;
+}
+
+static void the_search_finds_what_visiting_every_layout_finds(void **state)
+{
+    (void)state;
+    uint32_t solved = 0;
+    for (uint64_t seed = 1; seed <= 500; seed++) {
+        struct myr_rng rng;
+        struct myr_fit_answer quick, slow;
+        myr_rng_init(&rng, seed, 0);
+        struct myr_model model = small_model(&rng);
+        struct myr_fit_query query = small_query(&rng, &model);
+        int rc = myr_fit_search(&query, &arena, &quick, NULL);
+        query.exhaustive = true;
+        int expected = myr_fit_search(&query, &arena, &slow, NULL);
+        if (rc != expected || quick.evaluated != slow.evaluated ||
+            quick.top_count != slow.top_count ||
+            (rc == MYR_OK && memcmp(&quick.top[0].step_s, &slow.top[0].step_s, 8) != 0)) {
+            fail_msg("seed %llu: %d and %d, %.9g and %.9g s", (unsigned long long)seed, rc,
+                     expected, quick.top[0].step_s, slow.top[0].step_s);
+        }
+        solved += rc == MYR_OK;
+    }
+    assert_true(solved > 400);
+}
+
+static void a_model_too_large_says_what_broke_and_what_would_hold_it(void **state)
+{
+    (void)state;
+    struct myr_model model;
+    struct myr_fit_answer answer;
+    struct myr_err err = {0};
+    struct myr_fit_query query = myr_fit_query_default();
+    assert_int_equal(myr_model_find(&arena, "llama3-405b", &model, NULL), MYR_OK);
+    query.it.model = &model;
+    query.it.constants = profiles.constants;
+    query.it.stack = &profiles.stacks[0];
+    assert_int_equal(myr_profiles_device(&profiles, MYR_STR("h100"), &query.it.device, NULL),
+                     MYR_OK);
+    query.gpus = 8;
+    query.batch = 8;
+    query.seq_tokens = 8192;
+    assert_int_equal(myr_fit_search(&query, &arena, &answer, &err), MYR_EINFEASIBLE);
+    assert_non_null(strstr(err.message, "does not fit"));
+    assert_non_null(strstr(err.hint, "GPUs"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_search_finds_what_visiting_every_layout_finds),
+        cmocka_unit_test(a_model_too_large_says_what_broke_and_what_would_hold_it),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,135 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+/* cmocka wants those first */
+#include <cmocka.h>
+#include <stdio.h>
+
+#include "myriad/fit.h"
+
+static struct myr_arena arena;
+static struct myr_profiles profiles;
+
+static int setup(void **state)
+{
+    (void)state;
+    myr_arena_init(&arena);
+    return myr_profiles_init(&profiles, &arena, NULL);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    myr_arena_done(&arena);
+    return 0;
+}
+
+static void published_runs_are_met_within_the_promised_error(void **state)
+{
+    (void)state;
+    struct myr_runs runs;
+    struct myr_validation result;
+    const char *path = MYR_SOURCE_DIR "/tests/data/published-runs.csv";
+    assert_int_equal(myr_runs_read(&runs, &arena, &profiles, path, NULL), MYR_OK);
+    myr_runs_validate(&runs, &profiles, &arena, &result);
+    assert_int_equal(runs.count, 328);
+    assert_true(result.median <= 4);
+    assert_true(result.mean <= 7);
+    assert_true(result.p90 <= 15);
+    assert_true(result.coverage >= 95);
+    assert_true(result.interval_coverage >= 85 && result.interval_coverage <= 95);
+    assert_true(result.family_count >= 6);
+    for (uint32_t i = 0; i < result.family_count; i++) {
+        assert_true(result.families[i].median <= 8);
+    }
+}
+
+static void there_are_at_most_eighty_constants_each_named_and_inside_its_bounds(void **state)
+{
+    (void)state;
+    assert_true(myr_fit_constant_count() <= 80);
+    for (uint32_t i = 0; i < myr_fit_constant_count(); i++) {
+        const struct myr_constant *constant = myr_fit_constant(i);
+        assert_true(strlen(constant->name) > 0 && strlen(constant->meaning) > 0);
+        assert_true(profiles.constants[i] >= constant->min);
+        assert_true(profiles.constants[i] <= constant->max);
+        assert_int_equal(myr_fit_constant_index(myr_str_from(constant->name)), i);
+    }
+}
+
+static void an_unknown_release_takes_the_nearest_earlier_one_of_its_line(void **state)
+{
+    (void)state;
+    const struct myr_stack *stack;
+    bool exact;
+    assert_int_equal(
+        myr_profiles_stack(&profiles, MYR_STR("Megatron-Bridge 26.05"), &stack, &exact, NULL),
+        MYR_OK);
+    assert_false(exact);
+    assert_string_equal(stack->name, "Megatron-Bridge 26.04.01");
+    assert_int_equal(myr_profiles_stack(&profiles, MYR_STR("NeMo 23.01"), &stack, &exact, NULL),
+                     MYR_OK);
+    assert_string_equal(stack->name, "NeMo 24.07"); /* nothing is earlier */
+    assert_int_equal(myr_profiles_stack(&profiles, MYR_STR("Caffe"), &stack, &exact, NULL),
+                     MYR_ENOENT);
+}
+
+static void an_unknown_device_names_the_nearest(void **state)
+{
+    (void)state;
+    const struct myr_device *device;
+    struct myr_err err = {0};
+    assert_int_equal(myr_profiles_device(&profiles, MYR_STR("h10"), &device, &err), MYR_ENOENT);
+    assert_non_null(strstr(err.message, "h100"));
+}
+
+static void terms_sum_to_the_step_and_accumulation_costs_its_share(void **state)
+{
+    (void)state;
+    struct myr_model model;
+    struct myr_layout layout = myr_layout_default();
+    struct myr_fit_cost once, twice;
+    struct myr_fit_case it = {.model = &model, .constants = profiles.constants};
+    bool exact;
+    assert_int_equal(myr_model_find(&arena, "gpt3-175b", &model, NULL), MYR_OK);
+    assert_int_equal(myr_profiles_device(&profiles, MYR_STR("h100"), &it.device, NULL), MYR_OK);
+    assert_int_equal(myr_profiles_stack(&profiles, MYR_STR("NeMo 25.05"), &it.stack, &exact, NULL),
+                     MYR_OK);
+    layout.tp = 8;
+    layout.pp = 8;
+    layout.dp = 16;
+    layout.sequence_parallel = true;
+    layout.global_batch = 1024;
+    myr_fit_cost_of(&it, &layout, &once);
+    double sum = 0;
+    for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
+        assert_true(once.terms_s[i] >= 0);
+        sum += once.terms_s[i];
+    }
+    assert_true(sum / once.step_s > 1 - 1e-12 && sum / once.step_s < 1 + 1e-12);
+    layout.global_batch = 2048;
+    myr_fit_cost_of(&it, &layout, &twice);
+    assert_true(twice.step_s > 1.8 * once.step_s && twice.step_s < 2 * once.step_s);
+}
+
+static void a_row_that_cannot_be_read_says_where(void **state)
+{
+    (void)state;
+    struct myr_runs runs;
+    struct myr_err err = {0};
+    assert_true(myr_runs_read(&runs, &arena, &profiles, "no/such/file.csv", &err) < 0);
+    assert_non_null(strstr(err.message, "no/such/file.csv"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(published_runs_are_met_within_the_promised_error),
+        cmocka_unit_test(there_are_at_most_eighty_constants_each_named_and_inside_its_bounds),
+        cmocka_unit_test(an_unknown_release_takes_the_nearest_earlier_one_of_its_line),
+        cmocka_unit_test(an_unknown_device_names_the_nearest),
+        cmocka_unit_test(terms_sum_to_the_step_and_accumulation_costs_its_share),
+        cmocka_unit_test(a_row_that_cannot_be_read_says_where),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
