@@ -383,6 +383,7 @@ int myr_sim_run(struct myr_sim *sim, myr_sim_progress *progress, void *context,
         return r;
     }
     start_all(sim);
+    uint64_t shown = 0;
     bool more = myr_heap_pop(&sim->events, &item);
     while (more && r == MYR_OK) {
         sim->now = item.key;
@@ -399,7 +400,8 @@ int myr_sim_run(struct myr_sim *sim, myr_sim_progress *progress, void *context,
             }
             more = myr_heap_pop(&sim->events, &item);
         }
-        if (progress && (sim->result.events & 1023) == 0) {
+        if (progress && sim->result.events - shown >= 256) {
+            shown = sim->result.events;
             progress(context, sim->tasks.count - sim->result.blocked, sim->tasks.count);
         }
         if (sim->result.blocked == 0) {
