@@ -15,6 +15,7 @@ struct slot {
 
 struct job {
     uint32_t first, count; /* slots */
+    uint32_t first_task, task_count;
 };
 
 struct job_range {
@@ -24,6 +25,7 @@ struct job_range {
 struct table_maker {
     struct myr_graph *graph;
     struct myr_sim_options options;
+    struct myr_sim *sim;
     struct slot *slots;
     MYR_VEC(struct job) jobs;
     MYR_VEC(struct myr_message) messages;
@@ -78,7 +80,7 @@ static void make_jobs(struct table_maker *maker, enum myr_contention_level level
             end++;
         }
         if (end - i > 1 && maker->slots[i].group != MYR_NONE) {
-            struct job job = {i, end - i};
+            struct job job = {.first = i, .count = end - i};
             myr_vec_push(&maker->jobs, job);
         }
     }
@@ -128,36 +130,51 @@ static void job_messages(struct table_maker *maker, const struct job *job,
 }
 
 /* Adds the jobs' transfers; lockstep jobs are one task each, others one a flow. */
-static void add_transfers(struct table_maker *maker, struct myr_sim *sim,
-                          enum myr_contention_pattern pattern, struct job_range jobs)
+static void add_transfers(struct table_maker *maker, enum myr_contention_pattern pattern,
+                          struct job_range jobs)
 {
     struct myr_rng rng;
     myr_rng_init(&rng, maker->options.balance.seed + jobs.first, 20);
     for (uint32_t j = jobs.first; j < jobs.first + jobs.count; j++) {
-        job_messages(maker, &maker->jobs.items[j], pattern, &rng);
+        struct job *job = &maker->jobs.items[j];
+        job_messages(maker, job, pattern, &rng);
         uint32_t count = (uint32_t)maker->messages.count;
         uint32_t each = pattern == MYR_CONTENTION_PERMUTATION ? 1 : count;
+        job->first_task = myr_sim_task_count(maker->sim);
         for (uint32_t m = 0; m < count; m += each) {
-            uint32_t id = myr_sim_pattern(sim, &maker->messages.items[m], each);
-            myr_sim_transfer(sim, id, 1, 1);
+            uint32_t id = myr_sim_pattern(maker->sim, &maker->messages.items[m], each);
+            myr_sim_transfer(maker->sim, id, 1, 1);
         }
+        job->task_count = myr_sim_task_count(maker->sim) - job->first_task;
     }
 }
 
+/* An engine in which these jobs are routed together. */
+static int open_jobs(struct table_maker *maker, enum myr_contention_pattern pattern,
+                     struct job_range jobs, struct myr_err *err)
+{
+    maker->sim = myr_sim_create(maker->graph, &maker->options);
+    add_transfers(maker, pattern, jobs);
+    return myr_sim_route(maker->sim, err);
+}
+
+static void close_jobs(struct table_maker *maker)
+{
+    myr_sim_free(maker->sim);
+    maker->sim = NULL;
+}
+
 /* These jobs at the same time; what they suffer is added to the cell. */
-static int run_jobs(struct table_maker *maker, enum myr_contention_pattern pattern,
-                    struct job_range jobs, struct myr_contention_cell *cell, struct myr_err *err)
+static void add_slowdowns(struct table_maker *maker, struct job_range jobs,
+                          struct myr_contention_cell *cell)
 {
     const struct myr_network *net = maker->graph->net;
     double line = (double)net->host_gbps * net->planes * 1e9, sum = 0;
-    struct myr_sim *sim = myr_sim_create(maker->graph, &maker->options);
-    add_transfers(maker, sim, pattern, jobs);
-    uint32_t count = myr_sim_task_count(sim);
+    const struct job *first = &maker->jobs.items[jobs.first];
+    const struct job *last = &maker->jobs.items[jobs.first + jobs.count - 1];
+    uint32_t count = last->first_task + last->task_count - first->first_task;
     uint64_t *rates = myr_xcalloc(count, sizeof(*rates));
-    int r = myr_sim_route(sim, err);
-    if (r == MYR_OK) {
-        myr_sim_fair_rates(sim, 0, count, rates);
-    }
+    myr_sim_fair_rates(maker->sim, first->first_task, count, rates);
     for (uint32_t i = 0; i < count; i++) {
         /* Flows inside a scale-up domain are faster than line rate: nothing holds them back. */
         double slow = rates[i] && (double)rates[i] < line ? line / (double)rates[i] : 1;
@@ -166,17 +183,19 @@ static int run_jobs(struct table_maker *maker, enum myr_contention_pattern patte
     }
     cell->mean += count ? sum / count : 1;
     free(rates);
-    myr_sim_free(sim);
-    return r;
 }
 
-/* Load 0 is one job alone: the mean of several such runs, as each has its own luck. */
+/*
+ * Load 0 is one job alone: the mean of several such runs, as each has its own luck. Policies that
+ * look at what else runs are routed for each run; with the others all jobs are routed already.
+ */
 static int fill_cell(struct table_maker *maker, enum myr_contention_pattern pattern, double load,
                      struct myr_contention_cell *ret, struct myr_err *err)
 {
     enum { ALONE_RUNS = 8 };
     uint32_t all = (uint32_t)maker->jobs.count, runs = 1;
     struct job_range jobs = {0, (uint32_t)(load * all)};
+    bool routed = maker->sim != NULL;
     int r = MYR_OK;
     if (jobs.count == 0) {
         runs = all < ALONE_RUNS ? all : ALONE_RUNS;
@@ -184,9 +203,31 @@ static int fill_cell(struct table_maker *maker, enum myr_contention_pattern patt
     }
     *ret = (struct myr_contention_cell){.worst = 1, .jobs = runs ? jobs.count : 0};
     for (; r == MYR_OK && jobs.first < runs; jobs.first++) {
-        r = run_jobs(maker, pattern, jobs, ret, err);
+        r = routed ? MYR_OK : open_jobs(maker, pattern, jobs, err);
+        if (r == MYR_OK) {
+            add_slowdowns(maker, jobs, ret);
+        }
+        if (!routed) {
+            close_jobs(maker);
+        }
     }
     ret->mean = runs ? ret->mean / runs : 1;
+    return r;
+}
+
+static int fill_row(struct table_maker *maker, enum myr_contention_pattern pattern,
+                    const double *loads, struct myr_contention_cell *ret, struct myr_err *err)
+{
+    enum myr_policy policy = maker->options.balance.policy;
+    struct job_range all = {0, (uint32_t)maker->jobs.count};
+    int r = MYR_OK;
+    if (policy != MYR_POLICY_PLANNED && policy != MYR_POLICY_ADAPTIVE) {
+        r = open_jobs(maker, pattern, all, err);
+    }
+    for (uint32_t i = 0; r == MYR_OK && i < MYR_CONTENTION_LOADS; i++) {
+        r = fill_cell(maker, pattern, loads[i], &ret[i], err);
+    }
+    close_jobs(maker);
     return r;
 }
 
@@ -207,10 +248,9 @@ int myr_contention_compute(struct myr_graph *graph, const struct myr_balance_opt
     for (uint32_t level = 0; level < MYR_CONTENTION_LEVELS; level++) {
         make_jobs(&maker, (enum myr_contention_level)level);
         for (uint32_t p = 0; p < MYR_CONTENTION_PATTERNS; p++) {
-            for (uint32_t i = 0; r == MYR_OK && i < MYR_CONTENTION_LOADS; i++) {
-                r = fill_cell(&maker, (enum myr_contention_pattern)p, loads[i],
-                              &ret->cells[p][level][i], err);
-            }
+            r = r < 0 ? r
+                      : fill_row(&maker, (enum myr_contention_pattern)p, loads,
+                                 ret->cells[p][level], err);
         }
     }
     free(maker.slots);
