@@ -5,6 +5,8 @@
  *   cabling    a list of devices and links, from a design or from a file
  *   addresses  IPv4 addresses and AS numbers of routed networks
  *   export     the table of formats written
+ *   tables     forwarding tables of an InfiniBand subnet, to OpenSM and back
+ *   source_port  UDP source ports that steer hashed paths
  *   import     the formats read
  *   verify     found against planned, and the shortest repair
  *   binding    design ids to GUIDs, MACs, serials, host names, addresses
@@ -19,4 +21,6 @@
 #include "myriad/site/export.h"
 #include "myriad/site/import.h"
 #include "myriad/site/repair.h"
+#include "myriad/site/source_port.h"
+#include "myriad/site/tables.h"
 #include "myriad/site/verify.h"

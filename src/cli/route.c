@@ -3,6 +3,8 @@
 
 #include "cli.h"
 #include "fabric_args.h"
+#include "myriad/site.h"
+#include "route_apply.h"
 
 static const char *const policy_choices[] = {"all",     "ecmp",  "ecmp-xor", "port",   "static",
                                              "flowlet", "spray", "adaptive", "planned"};
@@ -12,6 +14,7 @@ static struct {
     uint64_t seed, permutation;
     bool polarised;
     struct fabric_args args;
+    struct route_apply apply;
 } options = {.args = {.axis = "dp"}, .permutation = UINT64_MAX};
 
 const struct myr_command *cli_route_command(void)
@@ -78,19 +81,61 @@ const struct myr_command *cli_route_command(void)
          .type = MYR_OPTION_FLAG,
          .help = "every switch hashes with the same seed",
          .target = &options.polarised},
+        {.name = "tables",
+         .type = MYR_OPTION_PATH,
+         .value = "FILE",
+         .help = "paths from a subnet's own tables instead, as dump_lfts prints them",
+         .target = &options.apply.tables},
+        {.name = "for",
+         .type = MYR_OPTION_CHOICE,
+         .value = "TARGET",
+         .help = "apply: opensm (tables for -R file) or roce (a UDP source port each)",
+         .target = &options.apply.target,
+         .choices = route_target_names,
+         .choice_count = ROUTE_TARGET_COUNT},
+        {.name = "out",
+         .type = MYR_OPTION_PATH,
+         .value = "FILE",
+         .help = "apply: the file to write",
+         .target = &options.apply.out},
+        {.name = "hash",
+         .type = MYR_OPTION_CHOICE,
+         .value = "HASH",
+         .help = "apply roce: how the switches hash",
+         .target = &options.apply.hash,
+         .choices = myr_switch_hash_names,
+         .choice_count = MYR_SWITCH_HASH_COUNT},
+        {.name = "seeds",
+         .type = MYR_OPTION_PATH,
+         .value = "FILE",
+         .help = "apply roce: CSV of device,seed; --seed for the others",
+         .target = &options.apply.seeds},
+        {.name = "order",
+         .type = MYR_OPTION_PATH,
+         .value = "FILE",
+         .help = "apply roce: CSV of device,port: the order of next hops; by port when absent",
+         .target = &options.apply.order},
+        {.name = "binding",
+         .type = MYR_OPTION_PATH,
+         .value = "FILE",
+         .help = "GUIDs of the real devices, for tables",
+         .target = &options.apply.binding},
     };
     static const struct myr_command command = {
         .name = "route",
-        .operands = "DESIGN",
+        .operands = "[apply] DESIGN",
         .summary = "load of every link under a load-balance policy",
         .details = "Puts flows on paths and reports the maximum and mean load of the links between "
                    "switches (1 is line rate), the share of the ideal throughput that max-min fair "
-                   "rates reach, and a lower bound of the maximum load.",
+                   "rates reach, and a lower bound of the maximum load.\n\n"
+                   "'route apply' plans the flows' paths and writes what makes a fabric take them: "
+                   "forwarding tables for OpenSM's file routing, or a source port for each RoCE "
+                   "connection that steers the switches' hashes.",
         .example = "myriad route out/h100-10k/design.myr --layout tp=8,pp=8 --axis dp",
         .options = rows,
         .option_count = MYR_ARRAY_COUNT(rows),
         .operand_min = 1,
-        .operand_max = 1,
+        .operand_max = 2,
     };
     return &command;
 }
@@ -173,19 +218,42 @@ static int report_all(const struct fabric_input *input, struct myr_buf *buf, str
     return r;
 }
 
+/* "apply DESIGN" or "DESIGN". */
+static int operands_of(const struct myr_operands *operands, bool *ret_apply, struct myr_err *err)
+{
+    *ret_apply = operands->count == 2;
+    if (*ret_apply && strcmp(operands->items[0], "apply") != 0) {
+        int r = myr_err_set(err, MYR_EINVAL, "surplus operand '%.60s'", operands->items[1]);
+        myr_err_hint(err, "myriad route DESIGN, or: myriad route apply DESIGN");
+        return r;
+    }
+    options.args.design = operands->items[operands->count - 1];
+    options.args.permutation = options.permutation == UINT64_MAX ? 0 : options.permutation + 1;
+    options.apply.seed = options.seed;
+    options.apply.keep_static = options.policy == MYR_POLICY_STATIC + 1;
+    return MYR_OK;
+}
+
 int cli_route(const struct myr_operands *operands)
 {
-    struct fabric_input input;
+    struct fabric_input input = {0};
     struct myr_err err = {0};
     struct myr_buf buf = {0};
-    options.args.design = operands->items[0];
-    options.args.permutation = options.permutation == UINT64_MAX ? 0 : options.permutation + 1;
-    int r = fabric_input_open(&input, &options.args, &err);
-    if (r == MYR_OK && input.flows.items.count == 0) {
+    bool apply = false;
+    enum myr_format format = (enum myr_format)options.format;
+    int r = operands_of(operands, &apply, &err);
+    r = r < 0 ? r : fabric_input_open(&input, &options.args, &err);
+    if (r == MYR_OK && input.flows.items.count == 0 && !(apply && options.apply.keep_static)) {
         r = myr_err_set(&err, MYR_EINVAL, "no flow leaves a scale-up domain: nothing to route");
         myr_err_hint(&err, "give --flows FILE, or a layout whose groups span nodes");
     }
-    r = r < 0 ? r : report_all(&input, &buf, &err);
+    if (r == MYR_OK && apply) {
+        r = route_apply(&input, &options.apply, format, &buf, &err);
+    } else if (r == MYR_OK && options.apply.tables) {
+        r = route_tables(&input, &options.apply, format, &buf, &err);
+    } else if (r == MYR_OK) {
+        r = report_all(&input, &buf, &err);
+    }
     int code = r < 0 ? cli_error(&err) : cli_print(&buf);
     myr_buf_done(&buf);
     fabric_input_done(&input);

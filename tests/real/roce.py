@@ -48,18 +48,21 @@ class Lab:
             lines.append(f"link add {a[1]} netns {self.namespace(a[0])} type veth "
                          f"peer name {b[1]} netns {self.namespace(b[0])}")
         run("ip", "-batch", "-", text="\n".join(lines) + "\n")
-        for number, device in enumerate(self.devices):
-            self._settings(device, number)
+        self.seeds = {device: 1000 + number for number, device in enumerate(self.devices)}
+        for device in self.devices:
+            self._settings(device)
             run("ip", "-n", self.namespace(device), "-batch", "-",
                 text="".join(f"link set {name} up\n" for name in ["lo", *self.interfaces(device)]))
 
-    def _settings(self, device, number):
+    def _settings(self, device):
         """Layer-4 hash with a seed of its own for each switch, as on real switches."""
         settings = {"ip_forward": 0 if device.startswith("node") else 1,
                     "fib_multipath_hash_policy": 1, "conf/all/rp_filter": 0,
-                    "conf/default/rp_filter": 0, "fib_multipath_hash_seed": 1000 + number}
+                    "conf/default/rp_filter": 0, "fib_multipath_hash_seed": self.seeds[device]}
         script = "".join(f"echo {value} > /proc/sys/net/ipv4/{name}\n"
                          for name, value in settings.items())
+        if not Path("/proc/sys/net/ipv4/fib_multipath_hash_seed").exists():
+            raise Skip("the kernel has no net.ipv4.fib_multipath_hash_seed (Linux 6.11)")
         self.inside(device, "sh", "-ec", script)
 
     def _remove(self):
@@ -83,6 +86,15 @@ class Lab:
 
     def hosts(self):
         return [device for device in self.devices if device.startswith("node")]
+
+    def switches(self):
+        return [device for device in self.devices if not device.startswith("node")]
+
+    def order(self, device):
+        """The switch's interfaces in the order of its next hops: by the number that FRR gave them
+        when it learnt them, which is a matter of which session came first."""
+        hops = json.loads(self.inside(device, "ip", "-j", "nexthop").output)
+        return [hop["dev"] for hop in sorted(hops, key=lambda hop: hop["id"]) if "gateway" in hop]
 
     def inside(self, device, *command, **options):
         return run("ip", "netns", "exec", self.namespace(device),
@@ -113,6 +125,23 @@ class Lab:
         except ValueError:
             return {}
 
+    def packets(self):
+        """Packets sent so far, by (device, interface)."""
+        sent = {}
+        for device in self.devices:
+            for link in json.loads(self.inside(device, "ip", "-j", "-s", "link").output):
+                sent[device, link["ifname"]] = link["stats64"]["tx"]["packets"]
+        return sent
+
+    def next_hops(self, device):
+        """Of the routes to blocks of hosts: how many next hops each has."""
+        routes = json.loads(self.inside(device, "ip", "-j", "route", "show", "proto", "bgp").output)
+        return sorted(len(route.get("nexthops", [1])) for route in routes
+                      if route["dst"].endswith("/29") or route["dst"] == "default")
+
+    def expected_hops(self, device):
+        return [{"leaf": [4] * 3, "spin": [2] * 4, "node": [2]}[device[:4]]]
+
     def sessions(self):
         """(established, all) over the whole network; each session counts at both ends."""
         up = total = 0
@@ -123,23 +152,110 @@ class Lab:
         return up, total
 
 
-def reach(myriad, scratch):
-    """BGP comes up on every link, and every host reaches every other on all its addresses."""
-    lab = Lab(myriad, scratch)
+def bring_up(lab):
     start = time.monotonic()
     lab.start_frr()
     ends = 2 * len(lab.links)
     wait_for("all BGP sessions", lambda: lab.sessions() == (ends, ends), 40, 0.5)
-    note(f"{ends // 2} BGP sessions up in {time.monotonic() - start:.1f} s")
+    # Routes follow their sessions one by one: wait for all next hops, two spines by two links.
+    wait_for("all routes", lambda: all(lab.next_hops(device) == hops for device in lab.devices
+                                       for hops in lab.expected_hops(device)), 20, 0.3)
+    note(f"{ends // 2} BGP sessions and all routes up in {time.monotonic() - start:.1f} s")
+
+
+def reach(myriad, scratch):
+    """BGP comes up on every link, and every host reaches every other on all its addresses."""
+    lab = Lab(myriad, scratch)
+    bring_up(lab)
     targets = {host: [lab.loopback(host), *lab.addresses(host)] for host in lab.hosts()}
     for host in lab.hosts():
         others = [address for other, found in targets.items() if other != host for address in found]
         script = "".join(f"ping -n -q -c 1 -W 2 {address} >/dev/null || echo {address}\n"
                          for address in others)
-        def silent():
-            return lab.inside(host, "sh", "-c", script, timeout=120).output.split()
-        wait_for(f"{host} reaching all {len(others)} addresses", lambda: not silent(), 20, 0.5)
+        wait_for(f"{host} reaching all {len(others)} addresses", lambda: not lab.inside(
+            host, "sh", "-c", script, timeout=120).output.split(), 20, 0.5)
     note(f"{len(lab.hosts())} hosts reach each other on {len(others) * len(lab.hosts())} addresses")
 
 
-main({"reach": reach})
+# Runs in a host's namespace: sends each connection's packets, as RoCE would, and nothing else. The
+# sockets stay unconnected, for a connected one would give its packets a hash of its own.
+SENDER = """
+import socket, sys
+for line in sys.stdin:
+    device, source, port, target, count = line.split()
+    link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    link.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode())
+    link.bind((source, int(port)))
+    for _ in range(int(count)):
+        link.sendto(bytes(64), (target, 4791))
+"""
+
+
+def send(lab, connections, packets):
+    """Sends packets on each connection: rows of 'route apply' with their source ports."""
+    for host in lab.hosts():
+        rows = [row for row in connections if row["from"].split(":")[0] == host.replace("-", "/")]
+        text = "".join(f"{row['from'].split(':')[1]} {row['from_address']} {row['source_port']} "
+                       f"{row['to_address']} {packets}\n" for row in rows)
+        if rows:
+            lab.inside(host, "python3", "-c", SENDER, text=text)
+
+
+def steer(myriad, scratch):
+    """Source ports chosen against the switches' hashes put every connection on its planned path,
+    and so one on each uplink; those that a stack would choose do not."""
+    lab = Lab(myriad, scratch)
+    bring_up(lab)
+    flows, seeds, order = (scratch.path / name for name in ("flows.csv", "seeds.csv", "order.csv"))
+    # Every NIC of the first rail group sends to its sister in the second one, and back: 16
+    # connections, which is what the 16 uplinks can carry without conflict.
+    hosts = [host.replace("-", "/") for host in lab.hosts()]
+    flows.write_text("from,to\n" + "".join(
+        f"{a}:nic{rail},{b}:nic{rail}\n" for rail in range(2)
+        for a, b in zip(hosts, hosts[4:] + hosts[:4])))
+    seeds.write_text("device,seed\n" + "".join(
+        f"{device},{seed}\n" for device, seed in lab.seeds.items()))
+    order.write_text("device,port\n" + "".join(
+        f"{device},{port}\n" for device in lab.switches() for port in lab.order(device)))
+    chosen = scratch.path / "connections.csv"
+    report = json.loads(run(myriad, "route", "apply", lab.design, "--for", "roce", "--hash", "linux",
+                            "--seeds", seeds, "--order", order, "--flows", flows, "--out", chosen, "-o",
+                            "json").output)
+    expect(report["planned"] == report["flows"] == 16, f"planned {report['planned']} of 16")
+    expect(report["max_link_load"] == 1, f"maximum load {report['max_link_load']}")
+    with open(chosen, encoding="utf-8") as file:
+        connections = list(csv.DictReader(file))
+    packets = 200
+    uplinks = [(leaf, f"swp{port}") for leaf in lab.devices if leaf.startswith("leaf")
+               for port in range(5, 9)]
+
+    def measure(rows):
+        before = lab.packets()
+        send(lab, rows, packets)
+        after = lab.packets()
+        return {key: (after[key] - before[key]) / packets for key in after}
+
+    # Each uplink carries one connection, and each egress that was predicted was used.
+    loads = measure(connections)
+    used = [round(loads[uplink]) for uplink in uplinks]
+    note(f"connections on the 16 uplinks, ports chosen: {used}")
+    expect(used == [1] * 16, f"uplinks carry {used} connections")
+    predicted = {}
+    for path in report["paths"]:
+        for hop in path["egress"]:
+            device, port = hop.split(":")
+            key = (device.replace("/", "-"), f"swp{port}")
+            predicted[key] = predicted.get(key, 0) + 1
+    wrong = {key: (count, loads[key]) for key, count in predicted.items()
+             if round(loads[key]) != count}
+    expect(not wrong, f"predicted and measured differ: {wrong}")
+    note(f"{len(predicted)} predicted egress ports carried exactly what was predicted")
+    for row, path in zip(connections, range(0, 16 * 7, 7)):
+        row["source_port"] = 49152 + path  # as a stack that counts up
+    used = [round(measure(connections)[uplink]) for uplink in uplinks]
+    note(f"connections on the 16 uplinks, ports as they come: {used}")
+    expect(sum(used) == 16 and max(used) > 1, f"ports as they come: {used}")
+
+
+if __name__ == "__main__":
+    main({"reach": reach, "steer": steer})

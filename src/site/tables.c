@@ -1,0 +1,209 @@
+#include "myriad/site/tables.h"
+
+#include <stdlib.h>
+
+enum { HOPS_MAX = 64 };
+
+static uint32_t switch_index(const struct myr_tables *tables, uint32_t device)
+{
+    MYR_ASSERT(device - tables->graph->first_switch < tables->graph->switch_count);
+    return device - tables->graph->first_switch;
+}
+
+static uint8_t *entry(const struct myr_tables *tables, uint32_t at_switch, uint32_t column)
+{
+    MYR_ASSERT(column < tables->columns);
+    return &tables->egress[(size_t)at_switch * tables->columns + column];
+}
+
+/* The egress port of a channel, as its switch numbers it. */
+static uint8_t port_number(const struct myr_tables *tables, uint32_t channel)
+{
+    const struct myr_design *design = tables->graph->design;
+    uint32_t port = myr_channel_from_port(design, channel);
+    uint32_t number = port - design->first_port[design->port_device[port]] + 1;
+    MYR_ASSERT(number <= UINT8_MAX);
+    return (uint8_t)number;
+}
+
+int myr_tables_init(struct myr_tables *tables, struct myr_arena *arena,
+                    const struct myr_graph *graph, struct myr_err *err)
+{
+    const struct myr_design *design = graph->design;
+    *tables = (struct myr_tables){.graph = graph};
+    tables->host_number = MYR_ARENA_NEW(arena, uint32_t, design->port_count);
+    tables->hosts = MYR_ARENA_NEW(arena, uint32_t, (size_t)graph->net->host_ports + 1);
+    for (uint32_t port = 0; port < design->port_count; port++) {
+        const struct myr_port_group *group = myr_design_port_group(design, port);
+        tables->host_number[port] = MYR_NONE;
+        if (group->role == MYR_PORT_NIC && group->net == graph->net_id &&
+            design->port_link[port] != MYR_NONE) {
+            MYR_ASSERT(tables->host_count <= graph->net->host_ports);
+            tables->host_number[port] = tables->host_count;
+            tables->hosts[tables->host_count++] = port;
+        }
+    }
+    tables->columns = tables->host_count + graph->switch_count;
+    if (tables->columns > MYR_LID_MAX) {
+        return myr_err_set(err, MYR_ERANGE,
+                           "%u host ports and %u switches need more than the %u addresses of an "
+                           "InfiniBand subnet",
+                           tables->host_count, graph->switch_count, MYR_LID_MAX);
+    }
+    tables->egress =
+        MYR_ARENA_NEW(arena, uint8_t, (size_t)tables->columns * graph->switch_count + 1);
+    myr_bitset_init(&tables->planned, arena, tables->columns * graph->switch_count);
+    for (uint32_t i = 0; i < graph->switch_count; i++) {
+        uint32_t device = graph->first_switch + i;
+        if (design->first_port[device + 1] - design->first_port[device] > UINT8_MAX - 1) {
+            return myr_err_set(err, MYR_ERANGE, "InfiniBand switches have at most 254 ports");
+        }
+    }
+    return MYR_OK;
+}
+
+/* One step of a breadth-first search from a switch: neighbours learn the way back. */
+static void spread(struct myr_tables *tables, uint32_t target, uint32_t at, uint32_t *queue,
+                   uint32_t *tail)
+{
+    const struct myr_graph *graph = tables->graph;
+    for (uint32_t i = graph->bundle_start[at]; i < graph->bundle_start[at + 1]; i++) {
+        const struct myr_bundle *bundle = &graph->bundles[i];
+        uint32_t from = bundle->neighbour - graph->first_switch;
+        uint8_t *way = entry(tables, from, tables->host_count + target);
+        if (bundle->alive == 0 || from == target || *way) {
+            continue;
+        }
+        for (uint32_t k = 0; k < bundle->count && *way == 0; k++) {
+            uint32_t channel = graph->channels[bundle->first + k];
+            if (!myr_graph_link_dead(graph, myr_channel_link(channel))) {
+                *way = port_number(tables, myr_channel_back(channel));
+            }
+        }
+        queue[(*tail)++] = from;
+    }
+}
+
+/* Switches are reached by whoever manages them; any shortest way will do. */
+static void fill_switches(struct myr_tables *tables)
+{
+    uint32_t count = tables->graph->switch_count;
+    uint32_t *queue = myr_xrealloc(NULL, (size_t)count + 1, sizeof(uint32_t));
+    for (uint32_t target = 0; target < count; target++) {
+        uint32_t head = 0, tail = 0;
+        queue[tail++] = target;
+        while (head < tail) {
+            spread(tables, target, queue[head++], queue, &tail);
+            MYR_ASSERT(tail <= count);
+        }
+    }
+    free(queue);
+}
+
+void myr_tables_fill(struct myr_tables *tables)
+{
+    const struct myr_graph *graph = tables->graph;
+    for (uint32_t s = 0; s < graph->switch_count; s++) {
+        for (uint32_t h = 0; h < tables->host_count; h++) {
+            uint32_t channel = myr_path_static(graph, graph->first_switch + s, tables->hosts[h]);
+            *entry(tables, s, h) = channel == MYR_NONE ? 0 : port_number(tables, channel);
+        }
+    }
+    fill_switches(tables);
+}
+
+/* Whether a path's hops agree with what earlier flows to its destination have fixed. */
+static bool agrees(const struct myr_tables *tables, uint32_t column, const uint32_t *channels,
+                   uint32_t count)
+{
+    const struct myr_design *design = tables->graph->design;
+    for (uint32_t i = 1; i < count; i++) {
+        uint32_t port = myr_channel_from_port(design, channels[i]);
+        uint32_t at = switch_index(tables, design->port_device[port]);
+        if (myr_bitset_has(&tables->planned, at * tables->columns + column) &&
+            *entry(tables, at, column) != port_number(tables, channels[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+uint32_t myr_tables_plan(struct myr_tables *tables, const struct myr_routes *routes,
+                         const struct myr_flow *flows)
+{
+    const struct myr_design *design = tables->graph->design;
+    uint32_t refused = 0;
+    for (size_t r = 0; r < routes->flow.count; r++) {
+        const uint32_t *channels = routes->channels.items + routes->start.items[r];
+        uint32_t count = routes->start.items[r + 1] - routes->start.items[r];
+        uint32_t column = tables->host_number[flows[routes->flow.items[r]].to_port];
+        MYR_ASSERT(column != MYR_NONE);
+        if (!agrees(tables, column, channels, count)) {
+            refused++;
+            continue;
+        }
+        for (uint32_t i = 1; i < count; i++) { /* the first channel leaves the host */
+            uint32_t port = myr_channel_from_port(design, channels[i]);
+            uint32_t at = switch_index(tables, design->port_device[port]);
+            *entry(tables, at, column) = port_number(tables, channels[i]);
+            myr_bitset_add(&tables->planned, at * tables->columns + column);
+        }
+    }
+    return refused;
+}
+
+static uint32_t channel_of_port(const struct myr_design *design, uint32_t port)
+{
+    uint32_t link = design->port_link[port];
+    return link == MYR_NONE ? MYR_NONE : 2 * link + (design->link_a[link] != port);
+}
+
+bool myr_tables_path(const struct myr_tables *tables, uint32_t from_port, uint32_t to_port,
+                     struct myr_path *ret)
+{
+    const struct myr_design *design = tables->graph->design;
+    uint32_t column = tables->host_number[to_port];
+    uint32_t channel = channel_of_port(design, from_port);
+    MYR_ASSERT(column != MYR_NONE);
+    ret->count = 0;
+    while (channel != MYR_NONE && ret->count < HOPS_MAX) {
+        ret->channels[ret->count++] = channel;
+        uint32_t device = myr_channel_to_device(design, channel);
+        if (device == design->port_device[to_port]) {
+            return myr_channel_from_port(design, myr_channel_back(channel)) == to_port;
+        }
+        if (device - tables->graph->first_switch >= tables->graph->switch_count) {
+            return false;
+        }
+        uint8_t number = *entry(tables, switch_index(tables, device), column);
+        uint32_t ports = design->first_port[device + 1] - design->first_port[device];
+        channel = number == 0 || number > ports
+                      ? MYR_NONE
+                      : channel_of_port(design, design->first_port[device] + number - 1);
+    }
+    return false;
+}
+
+void myr_tables_routes(const struct myr_tables *tables, const struct myr_flow *flows, size_t count,
+                       struct myr_routes *ret, uint64_t *ret_load)
+{
+    const struct myr_graph *graph = tables->graph;
+    struct myr_path path;
+    myr_vec_push(&ret->start, 0);
+    for (size_t f = 0; f < count; f++) {
+        if (!myr_tables_path(tables, flows[f].from_port, flows[f].to_port, &path)) {
+            ret->unroutable++;
+            continue;
+        }
+        for (uint32_t i = 0; i < path.count; i++) {
+            uint32_t channel = path.channels[i];
+            uint64_t gbps = myr_channel_gbps(graph->design, channel);
+            ret_load[channel] +=
+                MYR_LOAD_ONE * flows[f].share / 1000 * graph->net->host_gbps / gbps;
+            myr_vec_push(&ret->channels, channel);
+        }
+        myr_vec_push(&ret->start, (uint32_t)ret->channels.count);
+        myr_vec_push(&ret->flow, (uint32_t)f);
+        myr_vec_push(&ret->weight, flows[f].share);
+    }
+}
