@@ -213,6 +213,25 @@ static enum json_event read_string(struct json_reader *reader, enum json_event e
     return event;
 }
 
+/* Whether the word is one of JSON's; 'ret_begins': or the beginning of one. */
+static bool is_known_word(struct myr_str word, bool *ret_begins)
+{
+    static const char *const words[] = {"true", "false", "null"};
+    double number;
+    *ret_begins = word.len && strchr("-0123456789", word.data[0]);
+    if (*ret_begins) {
+        return myr_str_to_double(word, &number);
+    }
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
+        size_t len = strlen(words[i]);
+        if (word.len && word.len <= len && memcmp(word.data, words[i], word.len) == 0) {
+            *ret_begins = true;
+            return word.len == len;
+        }
+    }
+    return false;
+}
+
 static enum json_event read_word(struct json_reader *reader)
 {
     size_t len = 0;
@@ -226,12 +245,9 @@ static enum json_event read_word(struct json_reader *reader)
         }
     } while (read_more(reader));
     struct myr_str word = {reader->at, len};
-    bool known = myr_str_eq(word, MYR_STR("true")) || myr_str_eq(word, MYR_STR("false")) ||
-                 myr_str_eq(word, MYR_STR("null"));
-    double number;
-    if (!known &&
-        (len == 0 || !strchr("-0123456789", word.data[0]) || !myr_str_to_double(word, &number))) {
-        bool cut = len && reader->at + len == reader->end;
+    bool begins;
+    if (!is_known_word(word, &begins)) {
+        bool cut = begins && reader->at + len == reader->end;
         return cut ? JSON_CUT : bad(reader, "a value is expected");
     }
     reader->at += len;

@@ -250,29 +250,3 @@ void myr_verify_write_json(const struct myr_verify *verify, struct myr_buf *buf)
     myr_json_end(&json);
     myr_buf_putc(buf, '\n');
 }
-
-static void put_count(struct myr_buf *buf, const char *word, uint32_t count)
-{
-    char digits[32];
-    myr_buf_printf(buf, "%-9s %12s\n", word, myr_u64_grouped(count, digits));
-}
-
-void myr_verify_write_summary(const struct myr_verify *verify, struct myr_buf *buf)
-{
-    myr_buf_printf(buf, "%s: %s\n\nPORTS\n",
-                   myr_design_str(verify->design, verify->design->head->name),
-                   myr_verify_clean(verify) ? "what was seen is as planned" : "not as planned");
-    for (uint32_t state = MYR_STATE_RIGHT; state < MYR_STATE_COUNT; state++) {
-        put_count(buf, myr_port_state_names[state], verify->counts[state]);
-    }
-    const struct myr_repair *repair = &verify->repair;
-    if (repair->step_count) {
-        myr_buf_printf(buf, "\nREPAIR: %u moves, %u cables to add, %u to take out\n", repair->moves,
-                       repair->adds, repair->removes);
-        for (uint32_t i = 0; i < repair->step_count; i++) {
-            myr_buf_printf(buf, "%6u  ", i + 1);
-            myr_verify_step_text(verify, &repair->steps[i], buf);
-            myr_buf_putc(buf, '\n');
-        }
-    }
-}
