@@ -101,6 +101,7 @@ static void put_parts(const struct myr_clos_shape *shape, struct myr_buf *yaml)
         {"sim-spine", per(shape->pod_leaves * shape->leaf_up, shape->pod_spines) + shape->spine_up},
         {"sim-core", per(shape->pods * shape->pod_spines * shape->spine_up, shape->cores)},
     };
+    MYR_ASSERT(shape->tiers <= MYR_ARRAY_COUNT(switches));
     myr_buf_put_lit(yaml, "switches:\n");
     for (uint32_t t = 0; t < shape->tiers; t++) {
         uint32_t gbps = t ? shape->fabric_gbps : most; /* only leaves have two speeds */
@@ -170,6 +171,7 @@ static void put_spec(const struct myr_clos_shape *shape, struct myr_buf *yaml)
     if (shape->tiers > 2) {
         uint64_t down = (uint64_t)shape->pod_leaves * shape->leaf_up;
         uint64_t up = (uint64_t)shape->pod_spines * shape->spine_up;
+        MYR_ASSERT(up > 0);
         myr_buf_printf(yaml, ", core_switch: sim-core, pod_leaves: %u, islands: %u",
                        shape->pod_leaves, shape->pods);
         myr_buf_printf(yaml, ", oversubscription: [1, %llu.%06llu]",

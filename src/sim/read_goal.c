@@ -179,7 +179,7 @@ static int suffixes(struct goal *goal, bool calc, uint32_t *tag, struct myr_err 
             *scan = before;
             return MYR_OK;
         }
-        uint64_t value;
+        uint64_t value = 0;
         struct scan ahead = *scan;
         next_token(&ahead);
         if (is_tag && token_is(&ahead, "-")) {
@@ -237,7 +237,7 @@ static int read_end(struct goal *goal, bool receives, uint32_t *ret, struct myr_
 
 static int read_calc(struct goal *goal, uint32_t *ret, struct myr_err *err)
 {
-    uint64_t ns;
+    uint64_t ns = 0;
     uint32_t tag = 0;
     struct myr_trace_op op = {
         .kind = MYR_TRACE_COMPUTE, .from = goal->rank, .line = goal->scan->word_line, .start = -1};
@@ -273,7 +273,7 @@ static int read_labelled(struct goal *goal, struct myr_err *err)
     char shown[SCAN_SHOWN];
     struct label_pair pair = {.later = scan->word, .later_place = scan_here(scan)};
     const char *name = scan_shown(scan, shown);
-    uint32_t op;
+    uint32_t op = 0;
     next_token(scan);
     if (token_is(scan, ":")) {
         next_token(scan);
@@ -353,6 +353,7 @@ static int read_rank(struct goal *goal, struct myr_err *err)
     if (goal->trace->ranks == 0) {
         return scan_error(err, scan, "'num_ranks' must come before the first rank");
     }
+    MYR_ASSERT(goal->seen);
     int r = number(scan, "a rank", goal->trace->ranks - 1, &rank, err);
     if (r == MYR_OK && goal->seen[rank]) {
         r = scan_error(err, scan, "rank %u is there already", (uint32_t)rank);

@@ -193,7 +193,7 @@ static int no_clos(const struct topology *topology, struct scan_place place, con
 /* A level is what hangs on the one below and has no level yet. Ends are turned: a is the lower. */
 static int find_levels(struct topology *topology, struct myr_err *err)
 {
-    for (uint8_t level = LEVEL_HOST; level < LEVEL_CORE; level++) {
+    for (uint32_t level = LEVEL_HOST; level < LEVEL_CORE; level++) {
         for (uint32_t i = 0; i < topology->wires; i++) {
             const struct wire *wire = &topology->list[i];
             for (uint32_t turn = 0; turn < 2; turn++) {
@@ -285,6 +285,7 @@ static int measure(const struct topology *topology, struct myr_clos_shape *ret, 
 static int check_hosts(struct topology *topology, const struct myr_clos_shape *shape,
                        struct myr_err *err)
 {
+    MYR_ASSERT(shape->leaf_hosts > 0); /* hosts have links, and they lead to leaves */
     for (uint32_t i = 0; i < shape->hosts; i++) {
         const struct wire *wire = &topology->list[i];
         if (topology->level[i] != LEVEL_HOST || wire->a != i) {
@@ -416,6 +417,7 @@ static int find_shape(struct topology *topology, struct myr_clos_shape *ret, str
     if (r == MYR_OK && spines) {
         r = check_bundles(topology, LEVEL_LEAF, ret->leaf_up, &sets, &width, err);
         ret->pods = r < 0 ? 1 : sets;
+        MYR_ASSERT(ret->pods > 0);
         ret->pod_leaves = leaves / ret->pods;
         ret->pod_spines = spines / ret->pods;
         r = r < 0 ? r : check_pods(topology, ret, err);

@@ -212,6 +212,7 @@ static int read_trigger(struct matrix *matrix, struct myr_err *err)
                                               : "count");
     }
     uint32_t index = trigger_at(matrix, said.id); /* may move the list */
+    MYR_ASSERT(matrix->list.items);
     struct trigger *trigger = &matrix->list.items[index];
     if (trigger->type != TRIGGER_UNSAID) {
         return scan_error_at(err, scan, said.place, "trigger %u is there already", said.id);
@@ -467,6 +468,7 @@ static int does_not_add_up(const struct tree *tree, const char *what, struct myr
 static int shape_of(const struct tree *tree, struct myr_clos_shape *ret, struct myr_err *err)
 {
     const struct tier *tier = tree->tier;
+    MYR_ASSERT(tree->pod_hosts && tier[0].down && tier[1].down);
     ret->tiers = tree->tiers;
     ret->hosts = tree->nodes;
     ret->leaf_hosts = tier[0].down;

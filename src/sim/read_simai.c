@@ -255,6 +255,7 @@ static int put_part(struct simai *simai, const struct part *part, uint32_t line,
 static int put_layers(struct simai *simai, struct myr_err *err)
 {
     const struct job *job = &simai->job;
+    MYR_ASSERT(job->ep > 0);
     const struct myr_trace_split splits[SPLIT_COUNT] = {
         [SPLIT_TP] = {job->tp, 1},
         [SPLIT_DP] = {job->dp, job->tp},

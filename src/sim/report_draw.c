@@ -253,6 +253,7 @@ void report_draw_times(const struct myr_report *report, uint32_t job, struct myr
     if (count) {
         uint32_t tallest = (fill_bins(times, count, bins) + 3) / 4 * 4; /* whole numbers at ticks */
         myr_ps most = times[count - 1];
+        MYR_ASSERT(tallest > 0);
         draw_axes(&svg, most, tallest);
         for (int32_t i = 0; i < BINS; i++) {
             int32_t high = (int32_t)((int64_t)PLOT_HEIGHT * bins[i] / tallest);

@@ -160,6 +160,7 @@ static void put_culprits(const struct myr_sim *sim, const struct myr_report_step
             myr_vec_push(&list, fresh);
             myr_u64map_add(&known, path[i].channel, at);
         }
+        MYR_ASSERT(list.items && at < list.count);
         list.items[at].steps++;
         list.items[at].task = path[i].task;
         list.items[at].time += path[i].end - path[i].start;
