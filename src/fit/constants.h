@@ -104,8 +104,9 @@
     X(STRAGGLER_EAGER, "straggler.eager", "1", 0.006, 0.0002, 0.04, 0.6,                           \
       "spread of ranks' speed, early stacks")                                                      \
     X(STRAGGLER_FUSED, "straggler.fused", "1", 0.004, 0.0001, 0.03, 0.6, "the same, later stacks") \
-    X(SERVERS, "servers", "1", 0.003, 0.00001, 0.05, 1.0,                                          \
-      "step time added for each doubling of the servers")                                          \
+    X(SERVERS_EAGER, "servers.eager", "1", 0.004, 0.00001, 0.05, 0.7,                              \
+      "step time added for each doubling of the servers, early stacks")                            \
+    X(SERVERS_FUSED, "servers.fused", "1", 0.002, 0.00001, 0.05, 0.7, "the same, later stacks")    \
     X(K_EARLY, "kernel.megatron-early", "1", 1.0, 0.7, 1.4, 0.05,                                  \
       "rate of this release's kernels against its peers")                                          \
     X(K_2023, "kernel.megatron-2023", "1", 1.0, 0.7, 1.4, 0.05, "the same")                        \

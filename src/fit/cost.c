@@ -15,6 +15,20 @@ const char *myr_fit_term_name(enum myr_fit_term term)
     return term_names[term];
 }
 
+/*
+ * Each chunk's exchange starts when its last micro-batch is through: the last chunk has only its
+ * own pass to hide behind, the others also what the pipeline still does of later chunks.
+ */
+static double uncovered_s(const struct myr_fit_case *it, const struct myr_layout *layout,
+                          double exchange_s, double pass_s)
+{
+    const double *c = it->constants;
+    double part = 1.0 / layout->vp, hide = c[FIT_DATA_HIDE] * pass_s;
+    double last = fit_max(0, (exchange_s - hide) * part);
+    double rest = fit_max(0, (exchange_s - hide * layout->pp) * (1 - part));
+    return fit_max(exchange_s * c[FIT_DATA_FLOOR], last + rest);
+}
+
 /* One kind of weights: what its replicas exchange each step beyond what a pass hides. */
 static double data_s(const struct myr_fit_case *it, const struct myr_layout *layout, double params,
                      uint32_t members, uint32_t near_count, const struct fit_pipe *pipe)
@@ -38,9 +52,8 @@ static double data_s(const struct myr_fit_case *it, const struct myr_layout *lay
     if (!it->stack->overlap_data) {
         return (scatter + gather) * c[FIT_DATA_EAGER];
     }
-    double hide = c[FIT_DATA_HIDE] / layout->vp; /* the first and last chunk have no cover */
-    return fit_max(scatter * c[FIT_DATA_FLOOR], scatter - hide * pipe->backward_s) +
-           fit_max(gather * c[FIT_DATA_FLOOR], gather - hide * pipe->forward_s);
+    return uncovered_s(it, layout, scatter, pipe->backward_s) +
+           uncovered_s(it, layout, gather, pipe->forward_s);
 }
 
 /* ZeRO-3 gathers each layer's weights in both passes and scatters its gradients, every time. */
@@ -109,7 +122,7 @@ double fit_straggler_share(const struct myr_fit_case *it, const struct myr_layou
     double spread = c[early ? FIT_STRAGGLER_EAGER : FIT_STRAGGLER_FUSED];
     /* The slowest of N: sigma * sqrt(2 ln N). */
     return spread * sqrt(2 * 0.6931471805599453 * fit_log2(gpus)) +
-           (servers > 1 ? c[FIT_SERVERS] * fit_log2(servers) : 0);
+           (servers > 1 ? c[early ? FIT_SERVERS_EAGER : FIT_SERVERS_FUSED] * fit_log2(servers) : 0);
 }
 
 void fit_close(const struct myr_fit_case *it, const struct myr_layout *layout,

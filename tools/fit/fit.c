@@ -202,7 +202,7 @@ static void print_yaml(const struct fit *fit)
 
 int main(int argc, char **argv)
 {
-    struct fit fit = {.weight = 0.3};
+    struct fit fit = {.weight = 0.4};
     struct myr_arena arena;
     struct myr_err err = {0};
     bool out = false, rows = false;
