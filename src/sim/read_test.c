@@ -40,19 +40,19 @@ static void decimals_are_cut_to_whole_units(void **state)
     (void)state;
     static const struct {
         const char *text;
-        int32_t digits;
         uint64_t value;
+        int32_t digits;
         bool ok;
     } rows[] = {
-        {"2", 12, 2000000000000, true},
-        {"2.000001", 12, 2000001000000, true},
-        {"1e-5", 12, 10000000, true},
-        {"1.5E+2", 0, 150, true},
-        {".5", 1, 5, true},
-        {"0.0000000000009", 12, 0, true},
-        {"123456789012345678901234567890e-20", 0, 1234567890, true},
-        {"0.00000000000000000000000000001", 12, 0, true},
-        {"0e99", 12, 0, true},
+        {"2", 2000000000000, 12, true},
+        {"2.000001", 2000001000000, 12, true},
+        {"1e-5", 10000000, 12, true},
+        {"1.5E+2", 150, 0, true},
+        {".5", 5, 1, true},
+        {"0.0000000000009", 0, 12, true},
+        {"123456789012345678901234567890e-20", 1234567890, 0, true},
+        {"0.00000000000000000000000000001", 0, 12, true},
+        {"0e99", 0, 12, true},
         {"1e99", 0, 0, false},
         {"", 0, 0, false},
         {".", 0, 0, false},
@@ -222,6 +222,7 @@ static void write_clos(struct myr_buf *buf, const struct myr_clos_shape *shape, 
     uint32_t wide = shape->leaf_up / shape->pod_spines;
     uint32_t group = shape->cores ? shape->cores / shape->pod_spines : 0;
     uint32_t core_wide = group ? shape->spine_up / group : 0;
+    MYR_ASSERT(wide > 0 && (core_wide > 0) == (shape->cores > 0));
     uint32_t *ids = myr_xcalloc(switches, sizeof(*ids));
     struct myr_rng rng;
     for (uint32_t i = 0; i < switches; i++) {
@@ -243,7 +244,7 @@ static void write_clos(struct myr_buf *buf, const struct myr_clos_shape *shape, 
         spine += leaf / shape->pod_leaves * shape->pod_spines;
         myr_buf_printf(buf, "%u %u 400Gbps 2us 0\n", ids[leaf], ids[leaves + spine]);
     }
-    for (uint32_t i = 0; i < spines * shape->spine_up; i++) {
+    for (uint32_t i = 0; core_wide > 0 && i < spines * shape->spine_up; i++) {
         uint32_t spine = i / shape->spine_up;
         uint32_t core = spine % shape->pod_spines * group + i % shape->spine_up / core_wide;
         myr_buf_printf(buf, "%u %u 400Gbps 3us 0\n", ids[leaves + spines + core],
