@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """InfiniBand as it really behaves: ibsim, OpenSM and the diagnostic tools on exported fabrics."""
-from parts import Ibsim, expect, main, note, plan, re, run, time
+import random
+
+from parts import Ibsim, expect, json, main, note, plan, re, run, time
 
 H100_256 = """\
 name: h100-256
@@ -10,7 +12,8 @@ networks:
   compute: {switch: mqm9790-ns2f}
 """
 
-FABRICS = [("h100-64", 512, 24), (H100_256, 2048, 96)]
+# spec, NICs, switches, links
+FABRICS = [("h100-64", 512, 24, 1024), (H100_256, 2048, 96, 4096)]
 
 
 def export(myriad, scratch, design, form):
@@ -19,10 +22,27 @@ def export(myriad, scratch, design, form):
     return out
 
 
+def plan_fabric(myriad, scratch, spec):
+    return plan(myriad, scratch, spec, re.search(r"h100-\d+", spec).group())
+
+
+def discover(fabric, scratch):
+    """What ibnetdiscover prints, as a file."""
+    path = scratch.path / scratch.unique("discovered")
+    path.write_text(fabric.tool("ibnetdiscover"))
+    return path
+
+
+def verify(myriad, design, found, *options, ok=(0,)):
+    done = run(myriad, "verify", design, "--from", "ibnetdiscover", found, "-o", "json", *options,
+               ok=ok)
+    return json.loads(done.output)
+
+
 def bring_up(myriad, scratch):
     """OpenSM brings the exported fabrics up with ftree and with updn, and all of it is there."""
-    for spec, nics, switches in FABRICS:
-        design = plan(myriad, scratch, spec, re.search(r"h100-\d+", spec).group())
+    for spec, nics, switches, _ in FABRICS:
+        design = plan_fabric(myriad, scratch, spec)
         guids = export(myriad, scratch, design, "opensm")
         fabric = Ibsim(scratch, export(myriad, scratch, design, "ibsim"))
         roots = ["-a", guids / "root_guids.txt", "-u", guids / "cn_guids.txt"]
@@ -35,7 +55,218 @@ def bring_up(myriad, scratch):
         expect(found == [nics, switches], f"discovered {found} NICs and switches")
         speeds = set(re.findall(r" (\d+x\w+)$", seen, re.M))
         expect(speeds == {"4xHDR"}, f"link speeds {speeds}")
-        fabric.scratch.stop(fabric.process)
+        scratch.stop(fabric.process)
 
 
-main({"bring-up": bring_up})
+def clean(myriad, scratch):
+    """What ibnetdiscover finds verifies clean, slower speeds and all, and binds every GUID."""
+    for spec, nics, switches, links in FABRICS:
+        design = plan_fabric(myriad, scratch, spec)
+        fabric = Ibsim(scratch, export(myriad, scratch, design, "ibsim"))
+        found = discover(fabric, scratch)
+        for options in ([], ["--speed-map", "HDR=400"]):
+            report = verify(myriad, design, found, *options)
+            expect(report["ports"]["right"] == 2 * links and report["repair"]["moves"] == 0 and
+                   sum(report["ports"].values()) == 2 * links, f"{options}: {report['ports']}")
+        binding = scratch.path / scratch.unique("binding")
+        run(myriad, "bind", design, "--from", "ibnetdiscover", found, "--out", binding)
+        bound = re.findall(r"\bguid: 0x([0-9a-f]+)", binding.read_text())
+        expect(len(set(bound)) == len(bound) == nics + switches, f"{len(bound)} GUIDs bound")
+        report = verify(myriad, design, found, "--binding", binding)
+        expect(report["ports"]["right"] == 2 * links, f"with the binding: {report['ports']}")
+        note(f"{nics} NICs: {2 * links} ports right, {len(bound)} GUIDs bound")
+        scratch.stop(fabric.process)
+
+
+class Netlist:
+    """An exported netlist, to be edited: its links as pairs of (device, port)."""
+
+    def __init__(self, path):
+        self.lines = path.read_text().split("\n")
+        self.where = {}  # (device, port) -> number of its line
+        device = None
+        for number, line in enumerate(self.lines):
+            head = re.match(r'(?:Ca|Switch)\s+\d+ "([^"]+)"', line)
+            port = re.match(r"\[(\d+)\]", line)
+            if head:
+                device = head.group(1)
+            elif port:
+                self.where[device, int(port.group(1))] = number
+        self.peers = {end: self.peer(end) for end in self.where}
+
+    def peer(self, end):
+        found = re.search(r'\t"([^"]+)"\[(\d+)\]', self.lines[self.where[end]])
+        return found.group(1), int(found.group(2))
+
+    def fabric_links(self):
+        """Links between switches, from the lower end."""
+        return sorted((a, b) for a, b in self.peers.items()
+                      if a[0].startswith("S") and b[0].startswith("S") and a < b)
+
+    def connect(self, a, b):
+        for here, there in ((a, b), (b, a)):
+            number = self.where[here]
+            self.lines[number] = re.sub(r'\t"[^"]+"\[\d+\]', f'\t"{there[0]}"[{there[1]}]',
+                                        self.lines[number])
+
+    def swap(self, first, second):
+        """The plugs at the upper ends of two cables are exchanged."""
+        (a, b), (c, d) = first, second
+        self.connect(a, d)
+        self.connect(c, b)
+
+    def slow(self, link, speed):
+        for end in link:
+            number = self.where[end]
+            self.lines[number] = re.sub(r"\d+x[A-Z]+$", speed, self.lines[number])
+
+    def write(self, path):
+        path.write_text("\n".join(self.lines))
+        return path
+
+
+def faults(myriad, scratch):
+    """Links swapped, cut and degraded are found, and the repair has exactly as many moves."""
+    for spec, _, _, links in FABRICS:
+        design = plan_fabric(myriad, scratch, spec)
+        netlist = Netlist(export(myriad, scratch, design, "ibsim"))
+        draw = random.Random(links)
+        picked = draw.sample(netlist.fabric_links(), 12 + 3 + 4)
+        swapped, slow, cut = picked[:12], picked[12:15], picked[15:]
+        for first, second in zip(swapped[::2], swapped[1::2]):
+            netlist.swap(first, second)
+        for link, speed in zip(slow, ("1xHDR", "4xEDR", "2xHDR")):
+            netlist.slow(link, speed)
+        fabric = Ibsim(scratch, netlist.write(scratch.path / scratch.unique("faults")))
+        before = verify(myriad, design, discover(fabric, scratch), ok=(1,))
+        expect(before["ports"]["missing"] == 0, f"before the cuts: {before['ports']}")
+        for (device, port), _ in cut:
+            fabric.console(f'Unlink "{device}"[{port}]')
+        report = verify(myriad, design, discover(fabric, scratch), ok=(1,))
+        ports, repair = report["ports"], report["repair"]
+        wanted = {"right": 2 * (links - 19), "wrong": 24, "missing": 8, "unseen": 0, "extra": 0,
+                  "degraded": 6}
+        expect(ports == wanted, f"{ports}, not {wanted}")
+        # Six exchanged pairs take six moves; cut links need cables, not moves.
+        expect(repair["moves"] == repair["lower_bound"] == 6 and repair["exact"],
+               f"moves {repair['moves']}, at least {repair['lower_bound']}")
+        note(f"{2 * links} ports: 6 swaps, 4 cuts, 3 slow links found; {repair['moves']} moves, "
+             f"exact")
+        for (device, port), _ in cut:
+            fabric.console(f'ReLink "{device}"[{port}]')
+        after = verify(myriad, design, discover(fabric, scratch), ok=(1,))
+        expect(after["ports"] == before["ports"], f"after mending the cuts: {after['ports']}")
+        scratch.stop(fabric.process)
+
+
+def read_tables(text):
+    """{switch GUID: {destination port GUID: egress}} of dump_lfts, or of a file for OpenSM."""
+    tables, switch = {}, None
+    for line in text.split("\n"):
+        head = re.match(r"Unicast lids .* guid 0x([0-9a-f]+)", line)
+        row = re.match(r"0x[0-9a-f]+ (\d+)\s.*portguid 0x([0-9a-f]+)", line)
+        if head:
+            switch = tables.setdefault(int(head.group(1), 16), {})
+        elif row and switch is not None:
+            switch[int(row.group(2), 16)] = int(row.group(1))
+    return tables
+
+
+def load(myriad, design, *options):
+    return json.loads(run(myriad, "route", design, *options, "-o", "json").output)
+
+
+def shift(scratch, nodes, step):
+    """Every NIC sends to its sister 'step' nodes on: what fat-tree routing is made for."""
+    path = scratch.path / scratch.unique("shift")
+    path.write_text("from,to\n" + "".join(
+        f"node/{node:05}:nic{rail},node/{(node + step) % nodes:05}:nic{rail}\n"
+        for node in range(nodes) for rail in range(8)))
+    return path
+
+
+def tables(myriad, scratch):
+    """OpenSM's own tables are read back, and the load they give is compared with ours."""
+    for spec, nics, _, _ in FABRICS:
+        design = plan_fabric(myriad, scratch, spec)
+        guids = export(myriad, scratch, design, "opensm")
+        fabric = Ibsim(scratch, export(myriad, scratch, design, "ibsim"))
+        for engine in ("ftree", "updn"):
+            fabric.opensm(engine, "-a", guids / "root_guids.txt", "-u", guids / "cn_guids.txt")
+            dumped = scratch.path / scratch.unique("lfts")
+            dumped.write_text(fabric.tool("dump_lfts", timeout=60))
+            for name, flows in (("permutation", ["--permutation", "7"]),
+                                ("shift", ["--flows", shift(scratch, nics // 8, 32)])):
+                theirs = load(myriad, design, *flows, "--tables", dumped)
+                ours = load(myriad, design, *flows, "--policy", "static")
+                best = load(myriad, design, *flows, "--policy", "planned")
+                expect(theirs["unroutable"] == theirs["unknown"] == 0,
+                       f"{theirs['unroutable']} flows without a path, {theirs['unknown']} unknown")
+                # All take shortest paths: the load is the same, and differs by how it lies.
+                total = [round(found["mean_link_load"] * found["loaded_channels"])
+                         for found in (theirs, ours, best)]
+                expect(len(set(total)) == 1, f"total load {total}")
+                most = [round(found["max_link_load"]) for found in (theirs, ours, best)]
+                expect(most[2] == 1 and (name == "permutation" or most == [1, 1, 1]),
+                       f"{name}: at most {most}")
+                note(f"{nics} NICs, {name}, at most on a link: OpenSM {engine} {most[0]}, "
+                     f"our static {most[1]}, planned {most[2]}")
+        scratch.stop(fabric.process)
+
+
+def lids(discovered):
+    """LIDs of NICs by name."""
+    found = re.findall(r'^Ca\t1 "[^"]+"\t\t# "([^"]+)"\n\[1\]\S* \t\S+\t\t# lid (\d+)', discovered,
+                       re.M)
+    return {name: int(lid) for name, lid in found}
+
+
+def egress_of(hop):
+    """("leaf-p0-g0-r0", 33) for "leaf/p0-g0-r0:17/1": two ports in a cage."""
+    device, port = hop.split(":")
+    cage, half = map(int, port.split("/"))
+    return device.replace("/", "-"), 2 * (cage - 1) + half
+
+
+def trace(fabric, source, target):
+    """The egress port at each switch, as ibtracert follows the tables in the switches."""
+    text = fabric.tool("ibtracert", source, target)
+    hops = re.findall(r'^\[(\d+)\] -> .*"([^"]+)"$', text, re.M)
+    # Each line has the port that the device before it sends from, then the device itself.
+    devices = [name for _, name in hops]
+    return [(device, int(port)) for device, (port, _) in zip(devices, hops[1:])]
+
+
+def file_routing(myriad, scratch):
+    """Planned tables given to OpenSM as a file are what the switches have and ibtracert shows."""
+    for spec, nics, switches, _ in FABRICS:
+        design = plan_fabric(myriad, scratch, spec)
+        fabric = Ibsim(scratch, export(myriad, scratch, design, "ibsim"))
+        binding, written = scratch.path / scratch.unique("b"), scratch.path / scratch.unique("lfts")
+        run(myriad, "bind", design, "--from", "ibnetdiscover", discover(fabric, scratch), "--out",
+            binding)
+        report = load(myriad, "apply", design, "--permutation", "3", "--binding", binding, "--out",
+                      written)
+        expect(report["planned"] == report["flows"] == nics, f"{report['planned']} planned")
+        expect(report["max_link_load"] == 1, f"maximum load {report['max_link_load']}")
+        fabric.opensm("file", "-U", written)
+        wanted = read_tables(written.read_text())
+        have = read_tables(fabric.tool("dump_lfts", timeout=60))
+        hosts = {guid for table in wanted.values() for guid in table} - set(wanted)
+        differ = sum(have[switch].get(guid) != wanted[switch][guid]
+                     for switch in wanted for guid in hosts)
+        expect(len(wanted) == switches and len(hosts) == nics and differ == 0,
+               f"{differ} entries of {len(wanted)} switches differ")
+        lid = lids(fabric.tool("ibnetdiscover"))
+        flows = random.Random(1).sample(report["paths"], 40)
+        for flow in flows:
+            ends = [lid[flow[end].replace("/", "-").replace(":", "-")] for end in ("from", "to")]
+            expect(trace(fabric, *ends) == [egress_of(hop) for hop in flow["egress"]],
+                   f"{flow}: {trace(fabric, *ends)}")
+        note(f"{nics} NICs: {len(wanted) * len(hosts)} entries in {switches} switches as planned, "
+             f"{len(flows)} flows traced, load 1")
+        scratch.stop(fabric.process)
+
+
+main({"bring-up": bring_up, "clean": clean, "faults": faults, "tables": tables,
+      "file-routing": file_routing})

@@ -70,21 +70,32 @@ class Scratch:
         return child
 
     def stop(self, child, seconds=2):
-        """By its own id: TERM, then KILL."""
+        """TERM, then KILL to it and what it started: it leads a process group of its own."""
         if child.poll() is None:
             child.terminate()
             try:
                 child.wait(seconds)
             except subprocess.TimeoutExpired:
-                child.kill()
-                child.wait()
+                pass
+        try:
+            os.killpg(child.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        child.wait()
 
-    def close(self):
+    def close_children(self):
+        """Stops every process and undoes what was done to the system."""
+        for child in reversed(self.children):
+            if child.poll() is None:
+                child.terminate()
         for child in reversed(self.children):
             self.stop(child, 0.5)
         for undo in reversed(self.undo):
             undo()
         self.children, self.undo = [], []
+
+    def close(self):
+        self.close_children()
         shutil.rmtree(self.path, ignore_errors=True)
 
 

@@ -125,6 +125,26 @@ class Lab:
         except ValueError:
             return {}
 
+    def start_lldp(self):
+        need("lldpd", "lldpcli")
+        for device in self.devices:
+            folder = self.frr / device
+            (folder / "lldpd.conf").write_text(
+                f"configure system hostname {device}\nconfigure lldp tx-interval 1\n"
+                "configure lldp portidsubtype ifname\n")
+            self.start(device, ["lldpd", "-d", "-u", folder / "lldpd.sock", "-O",
+                                folder / "lldpd.conf"])
+
+    def neighbours(self):
+        """A folder with one file a device, as 'lldpcli show neighbors' prints it there."""
+        folder = self.scratch.path / self.scratch.unique("lldp")
+        folder.mkdir()
+        for device in self.devices:
+            text = run("lldpcli", "-u", self.frr / device / "lldpd.sock", "-f", "json", "show",
+                       "neighbors", ok=(0, 1)).output
+            (folder / f"{device}.json").write_text(text)
+        return folder
+
     def packets(self):
         """Packets sent so far, by (device, interface)."""
         sent = {}
@@ -257,5 +277,45 @@ def steer(myriad, scratch):
     expect(sum(used) == 16 and max(used) > 1, f"ports as they come: {used}")
 
 
+def verify(myriad, lab, ok):
+    done = run(myriad, "verify", lab.design, "--from", "lldp", lab.neighbours(), "-o", "json", ok=ok)
+    return json.loads(done.output)
+
+
+def complete(myriad, lab):
+    """The verdict once every link was heard of from both ends."""
+    ends = 2 * len(lab.links)
+
+    def look():
+        report = verify(myriad, lab, (0, 1))
+        seen = report["ports"]["right"] + report["ports"]["wrong"]
+        return report if seen == ends else None
+    return wait_for(f"LLDP on all {ends} interfaces", look, 30, 0.5)
+
+
+def lldp(myriad, scratch):
+    """lldpd's own words about the exported network verify clean; an exchanged pair is found."""
+    lab = Lab(myriad, scratch)
+    lab.start_lldp()
+    report = complete(myriad, lab)
+    expect(report["ports"]["right"] == 64 and report["repair"]["moves"] == 0 and
+           sum(report["ports"].values()) == 64, f"{report['ports']}")
+    verify(myriad, lab, (0,))
+    note("64 ports right by LLDP")
+    scratch.close_children()
+    # Two cables of different leaves are exchanged where they meet the spines.
+    ends = [("spine-p0-0", "swp2"), ("spine-p0-1", "swp7")]
+    lab = Lab(myriad, scratch, {ends[0]: ends[1], ends[1]: ends[0]})
+    lab.start_lldp()
+    report = complete(myriad, lab)
+    expect(report["ports"]["wrong"] == 4 and report["ports"]["right"] == 60, f"{report['ports']}")
+    repair = report["repair"]
+    expect(repair["moves"] == 1 and repair["exact"], f"{repair}")
+    text = json.dumps(repair["steps"])
+    named = [end for end in ends if end[0].replace("-", "/", 1) in text]
+    note(f"4 ports wrong, {repair['moves']} move: {repair['steps'][0]}")
+    expect(named, f"the step does not name a spine: {text}")
+
+
 if __name__ == "__main__":
-    main({"reach": reach, "steer": steer})
+    main({"reach": reach, "steer": steer, "lldp": lldp})
