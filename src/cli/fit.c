@@ -64,12 +64,13 @@ const struct myr_command *cli_fit_command(void)
     };
     static const struct myr_command command = {
         .name = "fit",
-        .operands = "[validate CSV | constants]",
+        .operands = "[validate CSV | constants | curve]",
         .summary = "step time, memory and the best parallel layout of a model",
         .details = "Without an operand: the layout with the shortest step among those that fit "
                    "in memory. 'validate CSV' compares the model with measured runs; 'constants' "
                    "lists the "
-                   "fitted numbers with unit and meaning.",
+                   "fitted numbers with unit and meaning; 'curve' "
+                   "follows the best layout from 8 GPUs to --gpus.",
         .example = "myriad fit --model gpt3-175b --gpus 1024 --device h100 --batch 1536",
         .options = rows,
         .option_count = MYR_ARRAY_COUNT(rows),
@@ -90,11 +91,13 @@ int cli_fit(const struct myr_operands *operands)
     if (strcmp(word, "validate") == 0 && operands->count == 2) {
         return cli_fit_validate(operands->items[1], json);
     }
+    if (strcmp(word, "curve") == 0 && operands->count == 1) {
+        return cli_fit_curve(&options.question, json);
+    }
     if (operands->count == 0) {
         return cli_fit_search(&options.question, json);
     }
     (void)myr_err_set(&err, MYR_EINVAL, "fit does not know what to do with '%.60s'", word);
-    myr_err_hint(&err,
-                 "myriad fit --model M ..., myriad fit validate CSV, or myriad fit constants");
+    myr_err_hint(&err, "myriad fit --model M ..., or myriad fit validate CSV, constants, curve");
     return cli_error(&err);
 }

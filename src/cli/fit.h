@@ -16,7 +16,7 @@ struct cli_fit_question {
     uint32_t recompute, schedule;         /* choices; 0: open */
     uint32_t precision;
     uint64_t top;
-    bool exhaustive, curve;
+    bool exhaustive;
 };
 
 extern const char *const cli_fit_recomputes[4];
@@ -24,3 +24,5 @@ extern const char *const cli_fit_schedules[5];
 extern const char *const cli_fit_precisions[6];
 
 int cli_fit_search(const struct cli_fit_question *question, bool json);
+/* Throughput from 8 GPUs to the number asked for: batch in proportion, and batch fixed. */
+int cli_fit_curve(const struct cli_fit_question *question, bool as_json);

@@ -241,3 +241,106 @@ int cli_fit_search(const struct cli_fit_question *question, bool json)
     free(a);
     return code;
 }
+
+/* One point of the curve; nothing is printed where no layout exists. */
+struct point {
+    uint32_t gpus, batch;
+    struct myr_fit_cost cost;
+    struct myr_layout layout;
+    double linearity; /* throughput a GPU against the best point: few GPUs may lack memory */
+};
+
+static uint32_t trace(struct asked *a, bool weak, uint32_t most, uint32_t batch,
+                      struct point *points, uint32_t point_max)
+{
+    uint32_t count = 0;
+    double rate = 0;
+    for (uint32_t gpus = 8; gpus <= most && count < point_max; gpus *= 2) {
+        struct point *point = &points[count];
+        uint64_t share = (uint64_t)batch * gpus / most;
+        a->query.gpus = gpus;
+        a->query.batch = weak ? (uint32_t)(share ? share : 1) : batch;
+        if (myr_fit_search(&a->query, &a->arena, &a->answer, NULL) < 0) {
+            continue;
+        }
+        *point = (struct point){.gpus = gpus, .batch = a->query.batch};
+        point->layout = a->answer.top[0].layout;
+        myr_fit_cost_of(&a->query.it, &point->layout, &point->cost);
+        rate = point->cost.tokens_per_s_per_gpu > rate ? point->cost.tokens_per_s_per_gpu : rate;
+        count++;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        points[i].linearity = points[i].cost.tokens_per_s_per_gpu / rate;
+    }
+    return count;
+}
+
+static void put_curve(struct myr_json *json, struct myr_buf *buf, bool as_json, const char *name,
+                      const struct point *points, uint32_t count)
+{
+    if (as_json) {
+        myr_json_list(json, name);
+    } else {
+        myr_buf_printf(buf, "%s scaling\n", name);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct point *p = &points[i];
+        const struct myr_layout *l = &p->layout;
+        if (!as_json) {
+            myr_buf_printf(buf,
+                           "  %7u GPUs  batch %7u  step %9.3f s  MFU %5.1f %%  linearity %6.2f %%  "
+                           "tp %u pp %u vp %u cp %u dp %u\n",
+                           p->gpus, p->batch, p->cost.step_s, 100 * p->cost.mfu, 100 * p->linearity,
+                           l->tp, l->pp, l->vp, l->cp, l->dp);
+            continue;
+        }
+        myr_json_object(json, NULL);
+        myr_json_u64(json, "gpus", p->gpus);
+        myr_json_u64(json, "batch", p->batch);
+        put_layout(json, l);
+        myr_json_double(json, "step_s", p->cost.step_s, 6);
+        myr_json_double(json, "mfu", p->cost.mfu, 5);
+        myr_json_double(json, "tokens_per_s_per_gpu", p->cost.tokens_per_s_per_gpu, 3);
+        myr_json_double(json, "linearity", p->linearity, 5);
+        myr_json_end(json);
+    }
+    if (as_json) {
+        myr_json_end(json);
+    }
+}
+
+int cli_fit_curve(const struct cli_fit_question *question, bool as_json)
+{
+    enum { POINTS_MAX = 24 };
+    struct asked *a = myr_xcalloc(1, sizeof(*a));
+    struct point points[POINTS_MAX];
+    struct myr_err err = {0};
+    struct myr_buf buf = {0};
+    struct myr_json json;
+    int code;
+    myr_arena_init(&a->arena);
+    int rc = prepare(a, question, &err);
+    if (rc < 0) {
+        code = cli_error(&err);
+    } else {
+        uint32_t most = a->query.gpus, batch = a->query.batch;
+        a->query.top = 1;
+        myr_json_init(&json, &buf, MYR_JSON_PRETTY);
+        if (as_json) {
+            myr_json_object(&json, NULL);
+        }
+        for (int weak = 1; weak >= 0; weak--) {
+            uint32_t count = trace(a, weak, most, batch, points, POINTS_MAX);
+            put_curve(&json, &buf, as_json, weak ? "weak" : "strong", points, count);
+        }
+        if (as_json) {
+            myr_json_end(&json);
+            myr_buf_putc(&buf, '\n');
+        }
+        code = cli_print(&buf);
+    }
+    myr_buf_done(&buf);
+    myr_arena_done(&a->arena);
+    free(a);
+    return code;
+}
