@@ -282,7 +282,7 @@ static int run_alone(struct source *source, struct sim_run *run, const char *con
 
 static int simulate(struct source *source, struct sim_run *run, struct myr_err *err)
 {
-    const char *texts[MYR_OPTION_LIST_MAX + 1];
+    const char *texts[MYR_OPTION_LIST_MAX + 1] = {0};
     int64_t start = myr_clock_ns();
     if (options.workload) {
         texts[run->job_count++] = options.workload;

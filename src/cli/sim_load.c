@@ -300,6 +300,7 @@ static int load_storage(struct maker *maker, bool write, struct sim_load *ret, s
         return r;
     }
     stripes = stripes < head->storage_servers ? stripes : head->storage_servers;
+    MYR_ASSERT(stripes > 0);
     uint32_t local = head->gpus_per_node, nodes = (maker->gpu_count + local - 1) / local;
     uint32_t count = nodes * (uint32_t)stripes;
     struct myr_message *messages = myr_xcalloc(count, sizeof(*messages));

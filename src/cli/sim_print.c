@@ -74,7 +74,7 @@ static struct rates fair_rates(const struct sim_run *run)
 {
     const struct myr_network *net = run->graph.net;
     double line = (double)net->host_gbps * net->planes * 1e9;
-    uint32_t count = run->rate_count, full = 0;
+    uint32_t count = run->rate_count, full = 0, worst = count / 100;
     int64_t *sorted = myr_xcalloc(count, sizeof(*sorted));
     double sum = 0, slow = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -87,7 +87,7 @@ static struct rates fair_rates(const struct sim_run *run)
     qsort(sorted, count, sizeof(*sorted), by_value);
     struct rates ret = {.mean = sum / count,
                         .slowdown = slow / count,
-                        .p1 = (double)sorted[count / 100] / line,
+                        .p1 = (double)sorted[worst] / line,
                         .least = (double)sorted[0] / line,
                         .full_share = (double)full / count};
     free(sorted);

@@ -136,6 +136,7 @@ static void add_transfers(struct table_maker *maker, enum myr_contention_pattern
     struct myr_rng rng;
     myr_rng_init(&rng, maker->options.balance.seed + jobs.first, 20);
     for (uint32_t j = jobs.first; j < jobs.first + jobs.count; j++) {
+        MYR_ASSERT(j < maker->jobs.count && maker->jobs.items);
         struct job *job = &maker->jobs.items[j];
         job_messages(maker, job, pattern, &rng);
         uint32_t count = (uint32_t)maker->messages.count;
@@ -170,6 +171,7 @@ static void add_slowdowns(struct table_maker *maker, struct job_range jobs,
 {
     const struct myr_network *net = maker->graph->net;
     double line = (double)net->host_gbps * net->planes * 1e9, sum = 0;
+    MYR_ASSERT(maker->jobs.items && jobs.first + jobs.count <= maker->jobs.count);
     const struct job *first = &maker->jobs.items[jobs.first];
     const struct job *last = &maker->jobs.items[jobs.first + jobs.count - 1];
     uint32_t count = last->first_task + last->task_count - first->first_task;

@@ -135,10 +135,10 @@ static inline uint64_t sim_capacity(const struct myr_sim *sim, uint32_t id)
 }
 
 /* rates.c */
-void sim_attach(struct myr_sim *sim, uint32_t task);
-void sim_detach(struct myr_sim *sim, uint32_t task);
+void sim_attach(struct myr_sim *sim, uint32_t id);
+void sim_detach(struct myr_sim *sim, uint32_t id);
 /* Brings the transfer's progress up to now. */
-void sim_update(struct myr_sim *sim, uint32_t task);
+void sim_update(struct myr_sim *sim, uint32_t id);
 /* Solves again whatever the seeds can affect; pushes new finish events. */
 void sim_solve(struct myr_sim *sim);
 void sim_push_event(struct myr_sim *sim, myr_ps at, struct sim_event event);
