@@ -1,5 +1,6 @@
 /*
- * fit-constants RUNS.csv [--leave-out] [--rounds N] [--weight W]: fits the constants of the cost model.
+ * fit-constants RUNS.csv [--leave-out] [--rounds N] [--weight W]: fits the constants of the cost
+ * model.
  *
  * Coordinate descent on logarithms with shrinking steps. The loss of a row is a Huber-like
  * function of its log error, so that a few odd rows do not bend the rest; each constant is drawn
@@ -200,6 +201,12 @@ static void print_yaml(const struct fit *fit)
            fit->profiles.interval_far);
 }
 
+static double number(const char *text, double otherwise)
+{
+    double value;
+    return myr_str_to_double(myr_str_from(text), &value) ? value : otherwise;
+}
+
 int main(int argc, char **argv)
 {
     struct fit fit = {.weight = 0.4};
@@ -215,11 +222,11 @@ int main(int argc, char **argv)
         } else if (strcmp(argv[i], "--rows") == 0) {
             rows = true;
         } else if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc) {
-            rounds = (int)strtod(argv[++i], NULL);
+            rounds = (int)number(argv[++i], rounds);
         } else if (strcmp(argv[i], "--weight") == 0 && i + 1 < argc) {
-            fit.weight = strtod(argv[++i], NULL);
+            fit.weight = number(argv[++i], fit.weight);
         } else if (strcmp(argv[i], "--step") == 0 && i + 1 < argc) {
-            step = strtod(argv[++i], NULL);
+            step = number(argv[++i], step);
         } else {
             path = argv[i];
         }
