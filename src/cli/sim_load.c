@@ -300,9 +300,9 @@ static int load_storage(struct maker *maker, bool write, struct sim_load *ret, s
         return r;
     }
     stripes = stripes < head->storage_servers ? stripes : head->storage_servers;
-    MYR_ASSERT(stripes > 0);
     uint32_t local = head->gpus_per_node, nodes = (maker->gpu_count + local - 1) / local;
     uint32_t count = nodes * (uint32_t)stripes;
+    MYR_ASSERT(count > 0);
     struct myr_message *messages = myr_xcalloc(count, sizeof(*messages));
     for (uint32_t i = 0; i < count; i++) {
         uint32_t server = MYR_MESSAGE_STORAGE | i % head->storage_servers;
