@@ -5,7 +5,7 @@
 
 static struct {
     uint32_t format;
-    const char *out;
+    const char *out, *binding;
     uint32_t net;
     bool list;
     struct myr_option_list catalogs;
@@ -42,6 +42,11 @@ const struct myr_command *cli_export_command(void)
          .target = &options.format,
          .choices = myr_format_names,
          .choice_count = MYR_FORMAT_COUNT},
+        {.name = "binding",
+         .type = MYR_OPTION_PATH,
+         .value = "FILE",
+         .help = "binding.yaml: real GUIDs and host names",
+         .target = &options.binding},
         {.name = "catalog",
          .type = MYR_OPTION_LIST,
          .value = "FILE",
@@ -102,11 +107,17 @@ static int export(struct myr_arena *arena, const char *format, const char *path,
     const struct myr_exporter *exporter;
     struct myr_catalog catalog = {0};
     struct myr_design design = {0};
+    struct myr_binding binding = {0};
     int r = myr_exporter_find(format, &exporter, err);
     r = r < 0 ? r : cli_catalog(&catalog, arena, &options.catalogs, err);
     r = r < 0 ? r : myr_design_open(&design, path, err);
+    if (r == MYR_OK && options.binding) {
+        myr_binding_init(&binding, arena, &design);
+        r = myr_binding_read(&binding, options.binding, err);
+    }
     if (r == MYR_OK) {
-        struct myr_export job = {&design, (enum myr_net_id)options.net, &catalog};
+        struct myr_export job = {&design, (enum myr_net_id)options.net, &catalog,
+                                 options.binding ? &binding : NULL};
         struct myr_export_sink print = {ret_code, print_file};
         if (options.out) {
             r = myr_export_write(exporter, &job, options.out, err);
@@ -117,6 +128,7 @@ static int export(struct myr_arena *arena, const char *format, const char *path,
             myr_err_hint(err, "myriad export %s DESIGN --out DIR", format);
         }
     }
+    myr_binding_done(&binding);
     myr_design_close(&design);
     myr_catalog_done(&catalog);
     return r;

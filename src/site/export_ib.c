@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "export_internal.h"
+#include "guids.h"
 
 /*
  * InfiniBand: the fabric as ibnetdiscover prints it, which is also what ibsim loads, and the files
@@ -202,13 +203,14 @@ static void put_head(struct myr_buf *buf, const struct myr_cabling_device *devic
     myr_buf_puts(buf, device->is_switch ? " enhanced port 0 lid 0 lmc 0\n" : "\n");
 }
 
-/* A NIC's port has the GUID after its node's, as in ibsim and on most cards. */
+/* Where it is not known, a NIC's port has the GUID after its node's, as in ibsim. */
 static void put_port_guid(struct myr_buf *buf, const struct myr_cabling_device *device,
                           uint32_t port)
 {
     if (!device->is_switch) {
+        bool known = device->port_guid && device->port_count <= 1;
         myr_buf_putc(buf, '(');
-        put_hex(buf, device->guid + port, 16);
+        put_hex(buf, known ? device->port_guid : device->guid + port, 16);
         myr_buf_put_lit(buf, ") ");
     }
 }
@@ -266,6 +268,34 @@ int myr_write_ibnetdiscover(const struct myr_cabling *cabling, enum myr_netlist 
     return MYR_OK;
 }
 
+/* The job's cabling as InfiniBand sees it, with the real GUIDs where they are bound. */
+static void ib_cabling(const struct myr_export *job, struct myr_cabling *cabling,
+                       struct myr_arena *arena)
+{
+    const struct myr_design *design = job->design;
+    myr_cabling_init(cabling, arena);
+    myr_cabling_from_design(cabling, design, job->net, MYR_NIC_AS_DEVICE);
+    if (!job->binding) {
+        return;
+    }
+    size_t at = 0;
+    for (uint32_t i = 0; i < design->link_count; i++) {
+        uint32_t type = design->cable_type[design->link_cable[i]];
+        if (design->cabletypes[type].net != job->net) {
+            continue;
+        }
+        const struct myr_cabling_link *link = &cabling->links.items[at++];
+        const uint32_t ports[] = {design->link_a[i], design->link_b[i]};
+        const uint32_t devices[] = {link->a.device, link->b.device};
+        for (uint32_t end = 0; end < 2; end++) {
+            struct myr_cabling_device *device = &cabling->devices.items[devices[end]];
+            device->guid = guids_node(design, job->binding, ports[end]);
+            device->port_guid = guids_port(design, job->binding, ports[end]);
+        }
+    }
+    MYR_ASSERT(at == cabling->links.count);
+}
+
 static int put_netlist(const struct myr_export *job, const struct myr_export_sink *sink,
                        enum myr_netlist kind, const char *name, struct myr_err *err)
 {
@@ -273,8 +303,7 @@ static int put_netlist(const struct myr_export *job, const struct myr_export_sin
     struct myr_cabling cabling;
     struct myr_buf text = {0};
     myr_arena_init(&arena);
-    myr_cabling_init(&cabling, &arena);
-    myr_cabling_from_design(&cabling, job->design, job->net, MYR_NIC_AS_DEVICE);
+    ib_cabling(job, &cabling, &arena);
     int r = myr_write_ibnetdiscover(&cabling, kind, &text, err);
     r = r < 0 ? r : export_put(sink, name, &text, err);
     myr_buf_done(&text);
@@ -314,7 +343,7 @@ static void put_roots(struct myr_buf *buf, const struct myr_export *job)
         count = net->leaf;
     }
     for (uint32_t d = first; d < first + count; d++) {
-        put_guid_line(buf, myr_site_guid(design, design->first_port[d]));
+        put_guid_line(buf, guids_node(design, job->binding, design->first_port[d]));
     }
 }
 
@@ -327,7 +356,7 @@ static void put_host_ports(struct myr_buf *buf, const struct myr_export *job, bo
         const struct myr_port_group *group = myr_design_port_group(design, port);
         bool is_node = design->place[design->port_device[port]].kind == MYR_DEVICE_NODE;
         if (group->role == MYR_PORT_NIC && group->net == job->net && is_node == nodes) {
-            put_guid_line(buf, myr_site_port_guid(design, port));
+            put_guid_line(buf, guids_port(design, job->binding, port));
         }
     }
 }
@@ -351,8 +380,7 @@ int export_opensm(const struct myr_export *job, const struct myr_export_sink *si
     struct myr_cabling cabling;
     struct myr_buf text = {0};
     myr_arena_init(&arena);
-    myr_cabling_init(&cabling, &arena);
-    myr_cabling_from_design(&cabling, job->design, job->net, MYR_NIC_AS_DEVICE);
+    ib_cabling(job, &cabling, &arena);
     put_roots(&text, job);
     int r = export_put(sink, "root_guids.txt", &text, err);
     put_host_ports(&text, job, true);

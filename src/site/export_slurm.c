@@ -100,6 +100,20 @@ static bool follows(const struct hostlist *list, uint64_t number, uint32_t width
     return number == list->last + 1 && (width == list->width || !zeros);
 }
 
+/* Ends the brackets, if any are open, and puts the comma before the next name. */
+static void next_word(struct hostlist *list)
+{
+    if (list->open) {
+        flush_range(list);
+        myr_buf_putc(list->buf, ']');
+    }
+    if (list->started) {
+        myr_buf_putc(list->buf, ',');
+    }
+    list->open = false;
+    list->started = true;
+}
+
 static void hostlist_put(struct hostlist *list, struct myr_str name)
 {
     size_t digits = name.len;
@@ -107,9 +121,11 @@ static void hostlist_put(struct hostlist *list, struct myr_str name)
         digits--;
     }
     uint64_t number = 0;
-    bool numbered =
-        myr_str_to_u64((struct myr_str){name.data + digits, name.len - digits}, &number);
-    MYR_ASSERT(numbered); /* our own names end in a number */
+    if (!myr_str_to_u64((struct myr_str){name.data + digits, name.len - digits}, &number)) {
+        next_word(list); /* host names need not end in a number */
+        myr_buf_put(list->buf, name.data, name.len);
+        return;
+    }
     uint32_t width = (uint32_t)(name.len - digits);
     bool zeros = name.data[digits] == '0' && width > 1;
     struct myr_str prefix = {name.data, digits};
@@ -119,20 +135,17 @@ static void hostlist_put(struct hostlist *list, struct myr_str name)
         list->last = number;
         return;
     }
-    if (list->open) {
+    if (same) {
         flush_range(list);
-        myr_buf_putc(list->buf, same ? ',' : ']');
-    }
-    if (!same) {
-        if (list->started) {
-            myr_buf_putc(list->buf, ',');
-        }
+        myr_buf_putc(list->buf, ',');
+    } else {
+        next_word(list);
         myr_buf_put(list->buf, prefix.data, prefix.len);
         myr_buf_putc(list->buf, '[');
         myr_buf_clear(&list->prefix);
         myr_buf_put(&list->prefix, prefix.data, prefix.len);
     }
-    list->open = list->started = true;
+    list->open = true;
     list->first = list->last = number;
     list->width = zeros ? width : 1;
 }
@@ -150,14 +163,26 @@ static void put_group_name(struct myr_buf *buf, const struct myr_design *design,
     }
 }
 
-static void put_nodes(struct myr_buf *buf, const struct myr_design *design,
+/* A node as Slurm knows it: by its host name, once that is bound. */
+static void put_node_name(struct myr_buf *buf, const struct myr_export *job, uint32_t node)
+{
+    const struct myr_bound *bound =
+        job->binding ? myr_binding_get(job->binding, node, MYR_NONE) : NULL;
+    if (bound && bound->host.len) {
+        myr_buf_put(buf, bound->host.data, bound->host.len);
+    } else {
+        myr_site_name(job->design, node, buf);
+    }
+}
+
+static void put_nodes(struct myr_buf *buf, const struct myr_export *job,
                       const struct groups *groups, uint32_t group)
 {
     struct hostlist list = {.buf = buf};
     struct myr_buf name = {0};
     for (uint32_t i = groups->first[group]; i < groups->first[group + 1]; i++) {
         myr_buf_clear(&name);
-        myr_site_name(design, groups->nodes[i], &name);
+        put_node_name(&name, job, groups->nodes[i]);
         hostlist_put(&list, (struct myr_str){name.data, name.len});
     }
     hostlist_end(&list);
@@ -203,7 +228,7 @@ static void put_tree(struct myr_buf *buf, const struct myr_export *job, const st
         myr_buf_clear(&name);
         put_group_name(&name, design, groups->leaf[g]);
         myr_buf_printf(buf, "SwitchName=%s Nodes=", name.data);
-        put_nodes(buf, design, groups, g);
+        put_nodes(buf, job, groups, g);
         myr_buf_putc(buf, '\n');
         if (!pods) {
             hostlist_put(&top, (struct myr_str){name.data, name.len});
@@ -273,7 +298,7 @@ static void put_blocks(struct myr_buf *buf, const struct myr_export *job,
             myr_buf_printf(buf, "BlockName=domain-%u", g);
         }
         myr_buf_put_lit(buf, " Nodes=");
-        put_nodes(buf, job->design, groups, g);
+        put_nodes(buf, job, groups, g);
         myr_buf_putc(buf, '\n');
     }
     if (groups->count) {

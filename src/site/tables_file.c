@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "guids.h"
 #include "myriad/site/cabling.h"
 #include "myriad/site/tables.h"
 
@@ -34,19 +35,7 @@ static uint32_t port_of_column(const struct myr_tables *tables, uint32_t column)
 static uint64_t guid_of(const struct myr_tables *tables, const struct myr_binding *binding,
                         uint32_t column)
 {
-    const struct myr_design *design = tables->graph->design;
-    uint32_t port = port_of_column(tables, column);
-    bool host = column < tables->host_count;
-    const struct myr_bound *bound =
-        binding ? myr_binding_get(binding, design->port_device[port], host ? port : MYR_NONE)
-                : NULL;
-    if (bound && host && bound->port_guid) {
-        return bound->port_guid;
-    }
-    if (bound && bound->guid) {
-        return host ? bound->guid + 1 : bound->guid;
-    }
-    return myr_site_port_guid(design, port);
+    return guids_port(tables->graph->design, binding, port_of_column(tables, column));
 }
 
 static void put_name(const struct myr_tables *tables, uint32_t column, struct myr_buf *buf)
