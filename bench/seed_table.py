@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""seed_table: 8 GB reduce-scatter on a RoCE rail fabric, hashed and planned, beside published points.
+"""seed_table: 8 GB reduce-scatter on a RoCE rail fabric, hashed and planned, beside published.
 
     bench/run seed_table                     figures, and build/seed_table/ with the table and plot
     bench/seed_table.py MYRIAD FOLDER        the same without the stopwatch
@@ -77,7 +77,8 @@ def rows(program, design, extra=()):
 
 def markdown(table):
     lines = ["| servers | published stock | hashed: 10 % / median / 90 % | all seeds | inside "
-             "10-90 % | published optimised | planned, worst seed | fullest link, no software time |",
+             "10-90 % | published optimised | planned, worst seed | "
+             "fullest link, no software time |",
              "|---|---|---|---|---|---|---|---|"]
     for row in table:
         lines.append(

@@ -1,5 +1,6 @@
 """What the tests with real programs share: a scratch folder, children that are always stopped,
-commands with a time-out, and skipping (exit status 77) where a program or kernel feature is missing.
+commands with a time-out, and skipping (exit status 77) where a program or kernel feature is
+missing.
 
 A test is a function taking the path of the program; main() runs the one named on the command line.
 """

@@ -112,7 +112,8 @@ class Lab:
             folder = self.frr / device
             run("chown", "-R", "frr:frr", folder)
             for daemon in ("zebra", "bgpd"):
-                self.start(device, [daemon, "-f", folder / "frr.conf", "-i", folder / f"{daemon}.pid",
+                self.start(device, [daemon, "-f", folder / "frr.conf",
+                                    "-i", folder / f"{daemon}.pid",
                                     "-z", folder / "zserv.api", "--vty_socket", folder,
                                     "-u", "frr", "-g", "frr"])
                 if daemon == "zebra":
@@ -166,7 +167,8 @@ class Lab:
         """(established, all) over the whole network; each session counts at both ends."""
         up = total = 0
         for device in self.devices:
-            peers = self.bgp(device, "show bgp summary json").get("ipv4Unicast", {}).get("peers", {})
+            summary = self.bgp(device, "show bgp summary json")
+            peers = summary.get("ipv4Unicast", {}).get("peers", {})
             total += len(peers)
             up += sum(peer["state"] == "Established" for peer in peers.values())
         return up, total
@@ -238,9 +240,9 @@ def steer(myriad, scratch):
     order.write_text("device,port\n" + "".join(
         f"{device},{port}\n" for device in lab.switches() for port in lab.order(device)))
     chosen = scratch.path / "connections.csv"
-    report = json.loads(run(myriad, "route", "apply", lab.design, "--for", "roce", "--hash", "linux",
-                            "--seeds", seeds, "--order", order, "--flows", flows, "--out", chosen, "-o",
-                            "json").output)
+    report = json.loads(run(myriad, "route", "apply", lab.design, "--for", "roce",
+                            "--hash", "linux", "--seeds", seeds, "--order", order,
+                            "--flows", flows, "--out", chosen, "-o", "json").output)
     expect(report["planned"] == report["flows"] == 16, f"planned {report['planned']} of 16")
     expect(report["max_link_load"] == 1, f"maximum load {report['max_link_load']}")
     with open(chosen, encoding="utf-8") as file:
@@ -278,7 +280,8 @@ def steer(myriad, scratch):
 
 
 def verify(myriad, lab, ok):
-    done = run(myriad, "verify", lab.design, "--from", "lldp", lab.neighbours(), "-o", "json", ok=ok)
+    done = run(myriad, "verify", lab.design, "--from", "lldp", lab.neighbours(), "-o", "json",
+               ok=ok)
     return json.loads(done.output)
 
 

@@ -3,8 +3,8 @@
 
     tests/verify/patterns.py MYRIAD
 
-Alone, the mistake must be the only pattern and explain every wrong port. Among random errors it must
-still be named in its place.
+Alone, the mistake must be the only pattern and explain every wrong port. Among random errors it
+must still be named in its place.
 """
 import random
 import sys
@@ -64,7 +64,8 @@ def cases(wiring):
     yield "bundle-shifted", ["leaf/p0-g0-r3 ", " by 1"], rotate(down, 1)
     yield "bundle-shifted", ["leaf/p0-g0-r3 ", " by -1"], rotate(down, -1)
     yield "bundle-shifted", ["leaf/p0-g0-r3 ", " by 2"], rotate(down, 2)
-    yield "leaf-pair-exchanged", ["leaf/p0-g0-r3", f"leaf/{second}-r6"], exchange(wiring, leaf, other)
+    yield ("leaf-pair-exchanged", ["leaf/p0-g0-r3", f"leaf/{second}-r6"],
+           exchange(wiring, leaf, other))
     yield ("leaf-pair-exchanged", ["leaf/p0-g0-r3", "leaf/p0-g0-r4"],
            exchange(wiring, leaf, "leaf-p0-g0-r4"))
     yield "devices-exchanged", ["spine/p0-1", "spine/p0-2"], exchange(wiring, spine,

@@ -21,9 +21,9 @@ struct myr_device {
     double bf16_flops, fp8_flops, fp4_flops; /* dense peak a second */
     double memory_bytes;
     double memory_bytes_per_s;
-    uint32_t domain_gpus;      /* scale-up domain */
-    double domain_bytes_per_s; /* a GPU, one way */
-    double nic_gbps;           /* a GPU, unless a run says otherwise */
+    uint32_t domain_gpus;          /* scale-up domain */
+    double domain_bytes_per_s;     /* a GPU, one way */
+    double nic_gbps;               /* a GPU, unless a run says otherwise */
     double power_w, usual_power_w; /* this device's limit, and its generation's usual one */
     uint32_t sm_count, tile_m, tile_n;
     bool extrapolated; /* no published run stands behind it */
