@@ -18,8 +18,8 @@ void myr_switch_hashes_init(struct myr_switch_hashes *hashes, struct myr_arena *
                             const struct myr_design *design, enum myr_switch_hash kind,
                             uint32_t seed)
 {
-    hashes->kind = kind;
-    hashes->seeds = MYR_ARENA_NEW(arena, uint32_t, design->device_count);
+    *hashes = (struct myr_switch_hashes){
+        .kind = kind, .seeds = MYR_ARENA_NEW(arena, uint32_t, design->device_count)};
     for (uint32_t d = 0; d < design->device_count; d++) {
         hashes->seeds[d] = seed;
     }
