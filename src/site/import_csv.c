@@ -152,7 +152,10 @@ static int read_header(struct list_reader *reader, struct myr_err *err)
     if (r < 0) {
         return r;
     }
-    MYR_ASSERT(r == 1); /* a text of blanks was refused before */
+    if (r == 0) {
+        struct import_place place = {csv->file, 1, 1};
+        return import_error(err, place, "the file is empty");
+    }
     for (uint32_t f = 0; f < csv->count; f++) {
         uint32_t column = column_of(reader->format, csv->fields[f]);
         if (column == COLUMN_COUNT) {

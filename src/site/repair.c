@@ -13,7 +13,6 @@ struct component {
 struct repairer {
     const struct repair_graph *graph;
     struct myr_repair *repair;
-    bool with_steps;
     uint8_t *visited;             /* by vertex */
     MYR_VEC(uint32_t) chain;      /* the component at hand, edge by edge */
     MYR_VEC(uint32_t) next, prev; /* ring of the planned edges of a cycle */
@@ -109,9 +108,7 @@ static void add_step(struct repairer *r, struct myr_repair_step step)
         r->repair->moves++;
         break;
     }
-    if (r->with_steps) {
-        myr_vec_push(&r->steps, step);
-    }
+    myr_vec_push(&r->steps, step);
 }
 
 /*
@@ -143,10 +140,6 @@ static void solve_cycle(struct repairer *r)
     enum { LEVELS = 4 };
     uint32_t edges = (uint32_t)r->chain.count / 2;
     MYR_ASSERT(r->chain.count % 2 == 0 && edges >= 2);
-    if (!r->with_steps) {
-        r->repair->moves += edges - 1;
-        return;
-    }
     myr_vec_reserve(&r->next, edges);
     myr_vec_reserve(&r->prev, edges);
     for (uint32_t i = 0; i < edges; i++) {
@@ -285,11 +278,10 @@ static bool differs(const struct repair_graph *graph, uint32_t vertex)
     return found != MYR_NONE || state_of(graph, vertex) == MYR_STATE_MISSING;
 }
 
-static void solve(const struct repair_graph *graph, struct myr_arena *arena, bool with_steps,
-                  struct myr_repair *ret)
+void repair_labelled(const struct repair_graph *graph, struct myr_arena *arena,
+                     struct myr_repair *ret)
 {
-    MYR_CLEANUP(repairer_done)
-    struct repairer r = {.graph = graph, .repair = ret, .with_steps = with_steps};
+    MYR_CLEANUP(repairer_done) struct repairer r = {.graph = graph, .repair = ret};
     *ret = (struct myr_repair){.exact = true};
     r.visited = MYR_ARENA_NEW(arena, uint8_t, (size_t)graph->vertex_count + 1);
     for (uint32_t v = 0; v < graph->vertex_count; v++) {
@@ -299,15 +291,4 @@ static void solve(const struct repair_graph *graph, struct myr_arena *arena, boo
     }
     ret->lower_bound = ret->moves;
     put_steps(&r, arena);
-}
-
-void repair_labelled(const struct repair_graph *graph, struct myr_arena *arena,
-                     struct myr_repair *ret)
-{
-    solve(graph, arena, true, ret);
-}
-
-void repair_count(const struct repair_graph *graph, struct myr_arena *arena, struct myr_repair *ret)
-{
-    solve(graph, arena, false, ret);
 }

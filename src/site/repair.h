@@ -21,10 +21,6 @@ struct repair_graph {
 void repair_labelled(const struct repair_graph *graph, struct myr_arena *arena,
                      struct myr_repair *ret);
 
-/* Only the numbers: no steps. */
-void repair_count(const struct repair_graph *graph, struct myr_arena *arena,
-                  struct myr_repair *ret);
-
 /* How far a crew walks between two devices: 0 the same, 1 one rack or rail group, 2 a pod, 3. */
 uint32_t repair_distance(const struct myr_design *design, uint32_t device_a, uint32_t device_b);
 /* Order of walking past devices: by rack when racks are known, else by pod and rail group. */

@@ -69,6 +69,8 @@ static void collect_edges(struct equivalent *eq)
         if (settled) {
             continue;
         }
+        /* What is in a port that nobody looked at may change the number either way. */
+        eq->gap += found == MYR_NONE && is_unseen(graph, v);
         if (plan != MYR_NONE && v < plan) {
             add_edge(eq, &eq->blue, v, plan);
         }
@@ -303,7 +305,10 @@ static void solve_parts(struct equivalent *eq)
                root_of(eq->parent, eq->blue.items[blue_end].class_a) == root) {
             blue_end++;
         }
-        solve_part(eq, eq->red.items + red, (uint32_t)(red_end - red), eq->blue.items + blue,
+        /* Either list may be empty, and then has no memory to point into. */
+        struct eq_edge *red_items = eq->red.items ? eq->red.items + red : NULL;
+        struct eq_edge *blue_items = eq->blue.items ? eq->blue.items + blue : NULL;
+        solve_part(eq, red_items, (uint32_t)(red_end - red), blue_items,
                    (uint32_t)(blue_end - blue));
         red = red_end;
         blue = blue_end;

@@ -47,7 +47,8 @@ void eq_improve(const struct eq_part *part, struct myr_arena *arena, struct eq_s
 
 /*
  * Fills 'ret_plan' (by vertex) with the plan as it may be read, and tells how many moves less than
- * those of that plan might be possible: 0 when it is the best one.
+ * those of that plan might be possible: 0 when it is the best one. Ports that nobody looked at are
+ * taken as empty; each that is met adds to the gap.
  */
 void repair_equivalent_plan(const struct repair_graph *graph, struct myr_arena *arena,
                             uint32_t *ret_plan, uint32_t *ret_gap);

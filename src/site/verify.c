@@ -66,22 +66,30 @@ static uint32_t count_relabelled(const struct repair_graph *graph, const uint32_
     return ends / 2;
 }
 
-static void repair_as_equivalent(struct myr_verify *verify, const struct repair_graph *graph,
-                                 bool with_steps, struct myr_repair *ret, uint32_t **ret_plan)
+static uint32_t steps_of(const struct myr_repair *repair)
+{
+    return repair->moves + repair->adds + repair->removes;
+}
+
+/* Labels as they are stay the answer where none is better, as may be with unseen ports. */
+static const uint32_t *repair_as_equivalent(struct myr_verify *verify,
+                                            const struct repair_graph *graph,
+                                            const struct myr_repair *labelled,
+                                            struct myr_repair *ret)
 {
     uint32_t gap;
     uint32_t *plan = MYR_ARENA_NEW(verify->arena, uint32_t, (size_t)graph->vertex_count + 1);
     repair_equivalent_plan(graph, verify->arena, plan, &gap);
     struct repair_graph read_so = *graph;
     read_so.plan = plan;
-    if (with_steps) {
-        repair_labelled(&read_so, verify->arena, ret);
-    } else {
-        repair_count(&read_so, verify->arena, ret);
+    repair_labelled(&read_so, verify->arena, ret);
+    bool worse = steps_of(ret) > steps_of(labelled);
+    if (worse) {
+        *ret = *labelled;
     }
     ret->lower_bound = ret->moves > gap ? ret->moves - gap : 0;
     ret->exact = gap == 0;
-    *ret_plan = plan;
+    return worse ? graph->plan : plan;
 }
 
 /* The found cables as they are when devices get each other's names. */
@@ -105,8 +113,9 @@ static void repair_renamed(struct verify_job *job, struct myr_repair *ret)
         }
     }
     struct repair_graph graph = {design, verify->vertex_count, verify->plan, found, state};
-    uint32_t *plan;
-    repair_as_equivalent(verify, &graph, false, ret, &plan);
+    struct myr_repair labelled;
+    repair_labelled(&graph, verify->arena, &labelled);
+    const uint32_t *plan = repair_as_equivalent(verify, &graph, &labelled, ret);
     verify->relabel_links = count_relabelled(&graph, plan);
 }
 
@@ -134,15 +143,14 @@ static void repair_all(struct verify_job *job)
     struct myr_verify *verify = job->verify;
     struct repair_graph graph = {verify->design, verify->vertex_count, verify->plan, verify->found,
                                  verify->state};
-    uint32_t *plan;
     repair_labelled(&graph, verify->arena, &verify->labelled);
     verify->repair = verify->labelled;
     if (verify->labelled.components == 0) {
         verify->equivalent = verify->labelled;
         return;
     }
-    bool asked = verify->options.equivalent;
-    repair_as_equivalent(verify, &graph, asked, &verify->equivalent, &plan);
+    const uint32_t *plan =
+        repair_as_equivalent(verify, &graph, &verify->labelled, &verify->equivalent);
     verify->relabel_links = count_relabelled(&graph, plan);
     verify->relabel_moves = verify->equivalent.moves;
     if (verify->relabel_devices) {
@@ -150,7 +158,7 @@ static void repair_all(struct verify_job *job)
         repair_renamed(job, &renamed);
         verify->relabel_moves = renamed.moves;
     }
-    if (asked) {
+    if (verify->options.equivalent) {
         verify->repair = verify->equivalent;
         accept_equivalent(job, plan);
     }

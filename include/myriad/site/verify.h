@@ -70,7 +70,7 @@ struct myr_verify {
 
     struct myr_repair repair;     /* in the mode that was asked for */
     struct myr_repair labelled;   /* every cable in its own two ports */
-    struct myr_repair equivalent; /* steps only when that mode was asked for */
+    struct myr_repair equivalent; /* every cable between its two kinds of ports */
     uint32_t relabel_links;       /* of the plan, to make what is equivalent labelled right */
     uint32_t relabel_devices;     /* devices whose names should be exchanged */
     uint32_t *renames;            /* by device: the one that it really is; MYR_NONE: itself */
