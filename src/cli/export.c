@@ -101,8 +101,8 @@ static int print_file(void *context, const char *name, const struct myr_buf *tex
     return MYR_OK;
 }
 
-static int export(struct myr_arena *arena, const char *format, const char *path, int *ret_code,
-                  struct myr_err *err)
+static int export(struct myr_arena *arena, const char *format, const char *path,
+                  const struct myr_export_sink *print, struct myr_err *err)
 {
     const struct myr_exporter *exporter;
     struct myr_catalog catalog = {0};
@@ -118,11 +118,10 @@ static int export(struct myr_arena *arena, const char *format, const char *path,
     if (r == MYR_OK) {
         struct myr_export job = {&design, (enum myr_net_id)options.net, &catalog,
                                  options.binding ? &binding : NULL};
-        struct myr_export_sink print = {ret_code, print_file};
         if (options.out) {
             r = myr_export_write(exporter, &job, options.out, err);
         } else if (exporter->file) {
-            r = myr_export_run(exporter, &job, &print, err);
+            r = myr_export_run(exporter, &job, print, err);
         } else {
             r = myr_err_set(err, MYR_EINVAL, "format '%s' is several files: name a folder", format);
             myr_err_hint(err, "myriad export %s DESIGN --out DIR", format);
@@ -148,7 +147,8 @@ int cli_export(const struct myr_operands *operands)
         return cli_error(&err);
     }
     myr_arena_init(&arena);
-    int r = export(&arena, operands->items[0], operands->items[1], &code, &err);
+    struct myr_export_sink print = {&code, print_file};
+    int r = export(&arena, operands->items[0], operands->items[1], &print, &err);
     myr_arena_done(&arena);
     return r < 0 ? cli_error(&err) : code;
 }

@@ -73,12 +73,6 @@ struct stanzas {
     uint32_t *first;
 };
 
-static void stanzas_done(struct stanzas *stanzas)
-{
-    free(stanzas->lines);
-    free(stanzas->first);
-}
-
 static void put_line(struct stanzas *stanzas, uint32_t *next, struct line line)
 {
     uint32_t at = next[line.device]++;
@@ -106,13 +100,12 @@ static int fill_stanzas(const struct myr_cabling *cabling, struct stanzas *stanz
     return MYR_OK;
 }
 
-static int stanzas_init(struct stanzas *stanzas, const struct myr_cabling *cabling,
-                        struct myr_err *err)
+static int stanzas_init(struct stanzas *stanzas, struct myr_arena *arena,
+                        const struct myr_cabling *cabling, struct myr_err *err)
 {
     uint32_t devices = (uint32_t)cabling->devices.count;
-    stanzas->first = calloc((size_t)devices + 1, sizeof(uint32_t));
-    stanzas->lines = myr_xrealloc(NULL, 2 * cabling->links.count + 1, sizeof(struct line));
-    MYR_ASSERT(stanzas->first);
+    stanzas->first = MYR_ARENA_NEW(arena, uint32_t, (size_t)devices + 1);
+    stanzas->lines = MYR_ARENA_NEW(arena, struct line, 2 * cabling->links.count + 1);
     for (size_t i = 0; i < cabling->links.count; i++) {
         const struct myr_cabling_link *link = &cabling->links.items[i];
         stanzas->first[link->a.device + 1]++;
@@ -121,10 +114,9 @@ static int stanzas_init(struct stanzas *stanzas, const struct myr_cabling *cabli
     for (uint32_t d = 0; d < devices; d++) {
         stanzas->first[d + 1] += stanzas->first[d];
     }
-    uint32_t *next = myr_xrealloc(NULL, (size_t)devices + 1, sizeof(uint32_t));
+    uint32_t *next = MYR_ARENA_NEW(arena, uint32_t, (size_t)devices + 1);
     memcpy(next, stanzas->first, ((size_t)devices + 1) * sizeof(uint32_t));
     int r = fill_stanzas(cabling, stanzas, next, err);
-    free(next);
     for (uint32_t d = 0; r == MYR_OK && d < devices; d++) {
         uint32_t count = stanzas->first[d + 1] - stanzas->first[d];
         if (count > 1) {
@@ -237,35 +229,42 @@ static void put_port(struct myr_buf *buf, const struct myr_cabling *cabling,
     myr_buf_putc(buf, '\n');
 }
 
-int myr_write_ibnetdiscover(const struct myr_cabling *cabling, enum myr_netlist kind,
-                            struct myr_buf *ret, struct myr_err *err)
+static void put_devices(const struct myr_cabling *cabling, enum myr_netlist kind,
+                        const struct stanzas *stanzas, struct myr_arena *arena, struct myr_buf *buf)
 {
     uint32_t devices = (uint32_t)cabling->devices.count;
-    MYR_CLEANUP(stanzas_done) struct stanzas stanzas = {0};
-    int r = stanzas_init(&stanzas, cabling, err);
-    if (r < 0) {
-        return r;
-    }
-    uint32_t *sorted = myr_xrealloc(NULL, (size_t)devices + 1, sizeof(uint32_t));
+    uint32_t *sorted = MYR_ARENA_NEW(arena, uint32_t, (size_t)devices + 1);
     struct order order = {cabling, kind == MYR_NETLIST_IBSIM};
     for (uint32_t d = 0; d < devices; d++) {
         sorted[d] = d;
     }
     qsort_r(sorted, devices, sizeof(uint32_t), compare_devices, &order);
-    myr_buf_put_lit(ret, "#\n# Topology file\n#\n");
-    if (kind == MYR_NETLIST_IBSIM) {
-        myr_buf_put_lit(ret, "# Links faster than HDR are written as HDR: the simulator knows no "
-                             "other name.\n");
-    }
     for (uint32_t i = 0; i < devices; i++) {
         uint32_t device = sorted[i];
-        put_head(ret, device_at(cabling, device));
-        for (uint32_t l = stanzas.first[device]; l < stanzas.first[device + 1]; l++) {
-            put_port(ret, cabling, &stanzas.lines[l], kind);
+        put_head(buf, device_at(cabling, device));
+        for (uint32_t l = stanzas->first[device]; l < stanzas->first[device + 1]; l++) {
+            put_port(buf, cabling, &stanzas->lines[l], kind);
         }
     }
-    free(sorted);
-    return MYR_OK;
+}
+
+int myr_write_ibnetdiscover(const struct myr_cabling *cabling, enum myr_netlist kind,
+                            struct myr_buf *ret, struct myr_err *err)
+{
+    struct myr_arena arena;
+    struct stanzas stanzas = {0};
+    myr_arena_init(&arena);
+    int r = stanzas_init(&stanzas, &arena, cabling, err);
+    if (r == MYR_OK) {
+        myr_buf_put_lit(ret, "#\n# Topology file\n#\n");
+        if (kind == MYR_NETLIST_IBSIM) {
+            myr_buf_put_lit(ret, "# Links faster than HDR are written as HDR: the simulator knows "
+                                 "no other name.\n");
+        }
+        put_devices(cabling, kind, &stanzas, &arena, ret);
+    }
+    myr_arena_done(&arena);
+    return r;
 }
 
 /* The job's cabling as InfiniBand sees it, with the real GUIDs where they are bound. */

@@ -127,9 +127,8 @@ static void tables_quote_what_needs_it_and_leave_out_what_is_not_known(void **st
     link->medium = MYR_STR("smf");
     link->label = MYR_STR("a \"b\"");
     link->length_mm = 2500;
-    link = add_link(f, node, "nic1", leaf, "1/2");
-    link = add_link(f, node, "nic2", leaf, "2/1");
-    link->length_mm = 50000;
+    add_link(f, node, "nic1", leaf, "1/2");
+    add_link(f, node, "nic2", leaf, "2/1")->length_mm = 50000;
     myr_write_p2p(&f->cabling, &f->text);
     assert_string_equal(f->text.data, "A-Node Name,A-Type,A-Port,Z-Node Name,Z-Type,Z-Port\n"
                                       "\"rack 1, node 2\",Host,nic0,leaf,Switch,1/1\n"
