@@ -240,7 +240,9 @@ static uint32_t draw_scale_switches(struct drawing *drawing, struct inside *insi
             }
         }
         myr_svg_path_end(svg, "mesh w2 r2", "every GPU to every scale-up switch");
-        int32_t width = inside->area.width / (int32_t)switches - PX(12);
+        /* Many switches stand close: the gap shrinks with them, so that boxes stay boxes. */
+        int32_t pitch = inside->area.width / (int32_t)switches;
+        int32_t width = pitch - (pitch / 5 < PX(12) ? pitch / 5 : PX(12));
         width = width < PX(110) ? width : PX(110);
         myr_svg_rect(svg, inside->x[part] - width / 2, inside->scale_y, width, BOX_HEIGHT, "core",
                      NULL);
