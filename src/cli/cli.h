@@ -46,6 +46,8 @@ const struct myr_command *cli_catalog_command(void);
 int cli_catalog_run(const struct myr_operands *operands);
 const struct myr_command *cli_route_command(void);
 int cli_route(const struct myr_operands *operands);
+const struct myr_command *cli_path_command(void);
+int cli_path(const struct myr_operands *operands);
 const struct myr_command *cli_sim_command(void);
 int cli_sim(const struct myr_operands *operands);
 const struct myr_command *cli_goodput_command(void);

@@ -2,13 +2,12 @@
 
 #include <stdio.h>
 
-static const char *const axis_names[] = {"tp", "cp", "dp", "pp", "ep"};
-static const enum myr_axis axes[] = {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_DP, MYR_AXIS_PP,
-                                     MYR_AXIS_EP};
+static const enum myr_axis job_axes[] = {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_DP, MYR_AXIS_PP,
+                                         MYR_AXIS_EP};
 
-/* Calls 'each' for every piece between commas. */
-static int for_each_piece(const char *text, int (*each)(void *, struct myr_str, struct myr_err *),
-                          void *context, struct myr_err *err)
+int fabric_for_each(const char *text,
+                    int (*each)(void *context, struct myr_str piece, struct myr_err *err),
+                    void *context, struct myr_err *err)
 {
     int r = MYR_OK;
     while (r == MYR_OK && *text) {
@@ -18,6 +17,79 @@ static int for_each_piece(const char *text, int (*each)(void *, struct myr_str, 
     }
     return r;
 }
+
+static int shown(struct myr_str text)
+{
+    return text.len > 40 ? 40 : (int)text.len;
+}
+
+static bool starts_with(struct myr_str text, const char *start)
+{
+    size_t len = strlen(start);
+    return text.len >= len && memcmp(text.data, start, len) == 0;
+}
+
+/* --- names */
+
+const char *fabric_device_name(struct myr_arena *arena, const struct myr_design *design,
+                               uint32_t device)
+{
+    struct myr_buf buf = {0};
+    myr_design_name(design, device, &buf);
+    const char *name = myr_arena_strndup(arena, buf.data, buf.len);
+    myr_buf_done(&buf);
+    return name;
+}
+
+const char *fabric_port_name(struct myr_arena *arena, const struct myr_design *design,
+                             uint32_t port)
+{
+    struct myr_buf buf = {0};
+    myr_design_name(design, design->port_device[port], &buf);
+    myr_buf_putc(&buf, ':');
+    myr_design_port_name(design, port, &buf);
+    const char *name = myr_arena_strndup(arena, buf.data, buf.len);
+    myr_buf_done(&buf);
+    return name;
+}
+
+const char *fabric_link_name(struct myr_arena *arena, uint32_t link)
+{
+    return myr_arena_printf(arena, "link/%08u", link);
+}
+
+int fabric_find_link(const struct myr_graph *graph, struct myr_str name, uint32_t *ret,
+                     struct myr_err *err)
+{
+    uint64_t link;
+    if (!starts_with(name, "link/") ||
+        !myr_str_to_u64((struct myr_str){name.data + 5, name.len - 5}, &link) ||
+        link >= graph->design->link_count) {
+        return myr_err_set(err, MYR_ENOENT,
+                           "'%.*s' is no link of this design; link/00000123 is expected",
+                           shown(name), name.data);
+    }
+    if (!myr_graph_has_link(graph, (uint32_t)link)) {
+        return myr_err_set(err, MYR_ENOENT, "'%.*s' is not on the %s network", shown(name),
+                           name.data, myr_net_names[graph->net_id]);
+    }
+    *ret = (uint32_t)link;
+    return MYR_OK;
+}
+
+int fabric_find_device(const struct myr_graph *graph, struct myr_str name, uint32_t *ret,
+                       struct myr_err *err)
+{
+    uint32_t device = myr_design_find(graph->design, name);
+    if (device == MYR_NONE) {
+        return myr_err_set(err, MYR_ENOENT, "'%.*s' is no device of this design", shown(name),
+                           name.data);
+    }
+    *ret = device;
+    return MYR_OK;
+}
+
+/* --- flows */
 
 int fabric_layout(const char *text, uint64_t gpus, struct myr_layout *ret, struct myr_err *err)
 {
@@ -48,73 +120,137 @@ int fabric_layout(const char *text, uint64_t gpus, struct myr_layout *ret, struc
 static int kill_one(void *context, struct myr_str name, struct myr_err *err)
 {
     struct fabric_input *input = context;
-    uint64_t link;
-    if (name.len > 5 && memcmp(name.data, "link/", 5) == 0 &&
-        myr_str_to_u64((struct myr_str){name.data + 5, name.len - 5}, &link) &&
-        link < input->design.link_count) {
-        myr_graph_set_link(&input->graph, (uint32_t)link, true);
-        return MYR_OK;
+    struct myr_graph *graph = &input->graph;
+    uint32_t before = graph->dead_count, id = MYR_NONE;
+    int r;
+    if (starts_with(name, "link/")) {
+        r = fabric_find_link(graph, name, &id, err);
+        if (r == MYR_OK) {
+            myr_graph_set_link(graph, id, true);
+        }
+    } else {
+        r = fabric_find_device(graph, name, &id, err);
+        if (r == MYR_OK) {
+            myr_graph_set_device(graph, id, true);
+        }
     }
-    uint32_t device = myr_design_find(&input->design, name);
-    if (device == MYR_NONE) {
-        return myr_err_set(err, MYR_ENOENT, "'%.*s' is no link or device of this design",
-                           name.len > 40 ? 40 : (int)name.len, name.data);
-    }
-    myr_graph_set_device(&input->graph, device, true);
-    return MYR_OK;
+    input->dead_count += graph->dead_count - before;
+    return r;
 }
 
 typedef MYR_VEC(uint32_t) node_list;
 
 struct node_context {
-    struct fabric_input *input;
+    const struct myr_design *design;
     node_list *nodes;
 };
 
-static int add_node(void *context, struct myr_str name, struct myr_err *err)
+/* "42", "node/00042", or "40-47". */
+static int add_nodes(void *context, struct myr_str name, struct myr_err *err)
 {
     struct node_context *list = context;
-    const struct myr_design *design = &list->input->design;
-    uint64_t number;
+    const struct myr_design *design = list->design;
+    uint64_t first, last, nodes = design->head->nodes;
+    const char *dash = memchr(name.data, '-', name.len);
     uint32_t device = myr_design_find(design, name);
-    if (device == MYR_NONE && myr_str_to_u64(name, &number) && number < design->head->nodes) {
-        device = design->head->first_node + (uint32_t)number;
+    size_t left = dash ? (size_t)(dash - name.data) : name.len;
+    bool numbers = myr_str_to_u64((struct myr_str){name.data, left}, &first);
+    last = first;
+    if (numbers && dash) {
+        numbers = myr_str_to_u64((struct myr_str){dash + 1, name.len - left - 1}, &last);
     }
-    if (device == MYR_NONE || design->place[device].kind != MYR_DEVICE_NODE) {
-        return myr_err_set(err, MYR_ENOENT, "'%.*s' is no node; node/00042 or 42 is expected",
-                           name.len > 40 ? 40 : (int)name.len, name.data);
+    if (device != MYR_NONE && design->place[device].kind == MYR_DEVICE_NODE) {
+        first = last = device - design->head->first_node;
+    } else if (!numbers || first > last || last >= nodes) {
+        return myr_err_set(err, MYR_ENOENT,
+                           "'%.*s' is no node; node/00042, 42 or 40-47 is expected, below %llu",
+                           shown(name), name.data, (unsigned long long)nodes);
     }
-    myr_vec_push(list->nodes, device - design->head->first_node);
+    for (uint64_t node = first; node <= last; node++) {
+        myr_vec_push(list->nodes, (uint32_t)node);
+    }
     return MYR_OK;
 }
 
-static int layout_flows(struct fabric_input *input, const struct fabric_args *args,
-                        struct myr_err *err)
+static int add_axes(struct fabric_input *input, const struct fabric_args *args,
+                    const struct myr_ranks_on *ranks, struct myr_err *err)
 {
-    node_list nodes = {0};
-    struct node_context context = {input, &nodes};
-    const struct myr_design_head *head = input->design.head;
-    struct myr_layout layout;
-    int r = args->nodes ? for_each_piece(args->nodes, add_node, &context, err) : MYR_OK;
-    uint64_t gpus = (uint64_t)(args->nodes ? nodes.count : head->nodes) * head->gpus_per_node;
-    r = r < 0 ? r : fabric_layout(args->layout ? args->layout : "tp=1", gpus, &layout, err);
-    bool met = false;
-    for (uint32_t i = 0; r == MYR_OK && i < MYR_ARRAY_COUNT(axes); i++) {
-        if (strcmp(args->axis, axis_names[i]) == 0 || strcmp(args->axis, "all") == 0) {
+    bool all = strcmp(args->axis, "all") == 0, met = false;
+    int r = MYR_OK;
+    for (uint32_t i = 0; r == MYR_OK && i < MYR_ARRAY_COUNT(job_axes); i++) {
+        if (all || strcmp(args->axis, myr_axis_name(job_axes[i])) == 0) {
             met = true;
-            r = myr_flows_rings(&input->flows, &input->graph, &layout, axes[i],
-                                args->nodes ? nodes.items : NULL, (uint32_t)nodes.count, err);
+            r = myr_flows_groups(&input->flows, &input->graph, ranks, job_axes[i],
+                                 (enum myr_traffic)args->pattern, err);
         }
     }
     if (r == MYR_OK && !met) {
         r = myr_err_set(err, MYR_EINVAL, "unknown axis '%.20s'; tp, cp, dp, pp, ep or all",
                         args->axis);
     }
+    return r;
+}
+
+static int layout_flows(struct fabric_input *input, const struct fabric_args *args,
+                        struct myr_err *err)
+{
+    node_list nodes = {0};
+    struct node_context context = {&input->design, &nodes};
+    const struct myr_design_head *head = input->design.head;
+    struct myr_layout layout;
+    int r = args->nodes ? fabric_for_each(args->nodes, add_nodes, &context, err) : MYR_OK;
+    uint64_t gpus = (uint64_t)(args->nodes ? nodes.count : head->nodes) * head->gpus_per_node;
+    r = r < 0 ? r : fabric_layout(args->layout ? args->layout : "tp=1", gpus, &layout, err);
+    if (r == MYR_OK) {
+        struct myr_ranks_on ranks = {&layout, args->nodes ? nodes.items : NULL,
+                                     (uint32_t)nodes.count};
+        r = add_axes(input, args, &ranks, err);
+        /* All axes at once: a port divides its rate among them. */
+        myr_flows_fit(&input->flows, &input->design);
+    }
     myr_vec_done(&nodes);
     return r;
 }
 
-int fabric_input_open(struct fabric_input *input, const struct fabric_args *args,
+static int make_flows(struct fabric_input *input, const struct fabric_args *args, bool need,
+                      struct myr_err *err)
+{
+    uint64_t seed;
+    int r = MYR_OK;
+    if (args->flows) {
+        r = myr_flows_read(&input->flows, &input->graph, args->flows, err);
+    } else if (args->seed) {
+        if (!myr_str_to_u64(myr_str_from(args->seed), &seed)) {
+            return myr_err_set(err, MYR_EINVAL, "'%.20s' is no seed; a whole number is expected",
+                               args->seed);
+        }
+        myr_flows_permutation(&input->flows, &input->graph, seed);
+    } else if (args->layout || args->nodes || need) {
+        r = layout_flows(input, args, err);
+    }
+    if (r == MYR_OK && need && input->flows.items.count == 0) {
+        r = myr_err_set(err, MYR_EINVAL, "no flow leaves a scale-up domain: nothing to route");
+        myr_err_hint(err, "give --flows FILE, or a layout whose groups span nodes");
+    }
+    return r;
+}
+
+int fabric_args_design(struct fabric_args *args, const struct myr_operands *operands,
+                       uint32_t first, struct myr_err *err)
+{
+    bool operand = operands->count > first;
+    if (operand != (args->design != NULL)) {
+        args->design = operand ? operands->items[first] : args->design;
+        return MYR_OK;
+    }
+    int r = myr_err_set(err, MYR_EINVAL,
+                        operand ? "a design as operand and --design are one too many"
+                                : "a design is needed, as operand or by --design");
+    myr_err_hint(err, "myriad plan SPEC --out DIR writes DIR/design.myr");
+    return r;
+}
+
+int fabric_input_open(struct fabric_input *input, const struct fabric_args *args, bool need_flows,
                       struct myr_err *err)
 {
     *input = (struct fabric_input){0};
@@ -125,16 +261,9 @@ int fabric_input_open(struct fabric_input *input, const struct fabric_args *args
                            err);
     }
     if (r == MYR_OK && args->dead) {
-        r = for_each_piece(args->dead, kill_one, input, err);
+        r = fabric_for_each(args->dead, kill_one, input, err);
     }
-    if (r == MYR_OK && args->flows) {
-        r = myr_flows_read(&input->flows, &input->graph, args->flows, err);
-    } else if (r == MYR_OK && args->permutation) {
-        myr_flows_permutation(&input->flows, &input->graph, args->permutation - 1);
-    } else if (r == MYR_OK) {
-        r = layout_flows(input, args, err);
-    }
-    return r;
+    return r < 0 ? r : make_flows(input, args, need_flows, err);
 }
 
 void fabric_input_done(struct fabric_input *input)

@@ -11,6 +11,7 @@ static const struct cli_verb verbs[] = {
     {cli_design_command, cli_design, "Design a cluster"},
     {cli_catalog_command, cli_catalog_run, "Design a cluster"},
     {cli_route_command, cli_route, "Prove it"},
+    {cli_path_command, cli_path, "Prove it"},
     {cli_sim_command, cli_sim, "Prove it"},
     {cli_fit_command, cli_fit, "Prove it"},
     {cli_goodput_command, cli_goodput, "Prove it"},

@@ -5,17 +5,19 @@
 #include "fabric_args.h"
 #include "myriad/site.h"
 #include "route_apply.h"
+#include "route_repair.h"
 
 static const char *const policy_choices[] = {"all",     "ecmp",  "ecmp-xor", "port",   "static",
                                              "flowlet", "spray", "adaptive", "planned"};
 
 static struct {
     uint32_t format, policy;
-    uint64_t seed, permutation;
+    uint64_t seed;
     bool polarised;
     struct fabric_args args;
     struct route_apply apply;
-} options = {.args = {.axis = "dp"}, .permutation = UINT64_MAX};
+    struct repair_args repair;
+} options = {.args = {.axis = "dp"}};
 
 static const struct myr_option option_rows[] = {
     {.name = "output",
@@ -33,43 +35,7 @@ static const struct myr_option option_rows[] = {
      .target = &options.policy,
      .choices = policy_choices,
      .choice_count = MYR_ARRAY_COUNT(policy_choices)},
-    {.name = "flows",
-     .type = MYR_OPTION_PATH,
-     .value = "FILE",
-     .help = "flows as CSV: from,to[,share[,source_port]]",
-     .target = &options.args.flows},
-    {.name = "layout",
-     .type = MYR_OPTION_TEXT,
-     .value = "AXES",
-     .help = "rings of a parallel layout, such as tp=8,pp=8",
-     .target = &options.args.layout},
-    {.name = "axis",
-     .type = MYR_OPTION_TEXT,
-     .value = "AXIS",
-     .help = "whose rings: tp, cp, dp, pp, ep or all",
-     .target = &options.args.axis},
-    {.name = "nodes",
-     .type = MYR_OPTION_TEXT,
-     .value = "LIST",
-     .help = "the layout's nodes in rank order; all when absent",
-     .target = &options.args.nodes},
-    {.name = "permutation",
-     .type = MYR_OPTION_U64,
-     .value = "SEED",
-     .help = "a random permutation of all GPUs instead",
-     .target = &options.permutation},
-    {.name = "dead",
-     .type = MYR_OPTION_TEXT,
-     .value = "LIST",
-     .help = "links and devices that are down: link/00000123,spine/p0-1",
-     .target = &options.args.dead},
-    {.name = "net",
-     .type = MYR_OPTION_CHOICE,
-     .value = "NETWORK",
-     .help = "which network",
-     .target = &options.args.net,
-     .choices = myr_net_names,
-     .choice_count = MYR_NET_COUNT},
+    FABRIC_ARGS_ROWS(options.args),
     {.name = "seed",
      .type = MYR_OPTION_U64,
      .value = "N",
@@ -118,24 +84,58 @@ static const struct myr_option option_rows[] = {
      .value = "FILE",
      .help = "GUIDs of the real devices, for tables",
      .target = &options.apply.binding},
+    {.name = "failover",
+     .type = MYR_OPTION_FLAG,
+     .help = "what happens when a link or a device dies",
+     .target = &options.repair.failover},
+    {.name = "link",
+     .type = MYR_OPTION_TEXT,
+     .value = "LINK",
+     .help = "failover of this link only",
+     .target = &options.repair.link},
+    {.name = "device",
+     .type = MYR_OPTION_TEXT,
+     .value = "DEVICE",
+     .help = "failover of this device only",
+     .target = &options.repair.device},
+    {.name = "all",
+     .type = MYR_OPTION_FLAG,
+     .help = "failover of every link and switch, not one of each kind",
+     .target = &options.repair.all},
+    {.name = "degraded",
+     .type = MYR_OPTION_FLAG,
+     .help = "bandwidth that is left without what --dead names",
+     .target = &options.repair.degraded},
+    {.name = "blast",
+     .type = MYR_OPTION_TEXT,
+     .value = "LIST",
+     .help = "what these devices or domains take along when they die",
+     .target = &options.repair.blast},
 };
+
+static const char details[] =
+    "Puts flows on paths and reports the maximum and mean load of the links between switches (1 is "
+    "line rate), the share of the ideal throughput that max-min fair rates reach, and what no "
+    "routing can beat: a lower bound of the maximum load, an upper bound of the share.\n\n"
+    "--failover says what happens when a link or a device dies: of every kind one, or the --link "
+    "or --device named, or with --all (or -o csv) every one. --degraded says what is left of the "
+    "fabric without what --dead names. --blast names devices or domains (pod/3, rail-group/7, "
+    "scale-up/12) and counts what they take along. Flows are optional there.\n\n"
+    "'route apply' plans the flows' paths and writes what makes a fabric take them: forwarding "
+    "tables for OpenSM's file routing, or a source port for each RoCE connection that steers the "
+    "switches' hashes.";
 
 const struct myr_command *cli_route_command(void)
 {
     static const struct myr_command command = {
         .name = "route",
         .operands = "[apply] DESIGN",
-        .summary = "load of every link under a load-balance policy",
-        .details = "Puts flows on paths and reports the maximum and mean load of the links between "
-                   "switches (1 is line rate), the share of the ideal throughput that max-min fair "
-                   "rates reach, and a lower bound of the maximum load.\n\n"
-                   "'route apply' plans the flows' paths and writes what makes a fabric take them: "
-                   "forwarding tables for OpenSM's file routing, or a source port for each RoCE "
-                   "connection that steers the switches' hashes.",
+        .summary = "load of every link under a load-balance policy, and failover",
+        .details = details,
         .example = "myriad route out/h100-10k/design.myr --layout tp=8,pp=8 --axis dp",
         .options = option_rows,
         .option_count = MYR_ARRAY_COUNT(option_rows),
-        .operand_min = 1,
+        .operand_min = 0,
         .operand_max = 2,
     };
     return &command;
@@ -219,20 +219,36 @@ static int report_all(const struct fabric_input *input, struct myr_buf *buf, str
     return r;
 }
 
-/* "apply DESIGN" or "DESIGN". */
+/* "apply DESIGN" or "DESIGN"; --design in place of the latter. */
 static int operands_of(const struct myr_operands *operands, bool *ret_apply, struct myr_err *err)
 {
-    *ret_apply = operands->count == 2;
-    if (*ret_apply && strcmp(operands->items[0], "apply") != 0) {
+    *ret_apply = operands->count > 0 && strcmp(operands->items[0], "apply") == 0;
+    if (!*ret_apply && operands->count == 2) {
         int r = myr_err_set(err, MYR_EINVAL, "surplus operand '%.60s'", operands->items[1]);
         myr_err_hint(err, "myriad route DESIGN, or: myriad route apply DESIGN");
         return r;
     }
-    options.args.design = operands->items[operands->count - 1];
-    options.args.permutation = options.permutation == UINT64_MAX ? 0 : options.permutation + 1;
     options.apply.seed = options.seed;
     options.apply.keep_static = options.policy == MYR_POLICY_STATIC + 1;
-    return MYR_OK;
+    return fabric_args_design(&options.args, operands, *ret_apply, err);
+}
+
+static int report(struct fabric_input *input, bool apply, struct myr_buf *buf, struct myr_err *err)
+{
+    enum myr_format format = (enum myr_format)options.format;
+    if (apply) {
+        return route_apply(input, &options.apply, format, buf, err);
+    }
+    if (options.apply.tables) {
+        return route_tables(input, &options.apply, format, buf, err);
+    }
+    if (repair_wanted(&options.repair)) {
+        uint32_t policy = options.policy ? options.policy - 1 : MYR_POLICY_PLANNED;
+        struct myr_balance_options balance = {(enum myr_policy)policy, options.seed,
+                                              options.polarised};
+        return repair_report(input, &options.repair, &balance, format, buf, err);
+    }
+    return report_all(input, buf, err);
 }
 
 int cli_route(const struct myr_operands *operands)
@@ -241,20 +257,10 @@ int cli_route(const struct myr_operands *operands)
     struct myr_err err = {0};
     struct myr_buf buf = {0};
     bool apply = false;
-    enum myr_format format = (enum myr_format)options.format;
     int r = operands_of(operands, &apply, &err);
-    r = r < 0 ? r : fabric_input_open(&input, &options.args, &err);
-    if (r == MYR_OK && input.flows.items.count == 0 && !(apply && options.apply.keep_static)) {
-        r = myr_err_set(&err, MYR_EINVAL, "no flow leaves a scale-up domain: nothing to route");
-        myr_err_hint(&err, "give --flows FILE, or a layout whose groups span nodes");
-    }
-    if (r == MYR_OK && apply) {
-        r = route_apply(&input, &options.apply, format, &buf, &err);
-    } else if (r == MYR_OK && options.apply.tables) {
-        r = route_tables(&input, &options.apply, format, &buf, &err);
-    } else if (r == MYR_OK) {
-        r = report_all(&input, &buf, &err);
-    }
+    bool optional = repair_wanted(&options.repair) || (apply && options.apply.keep_static);
+    r = r < 0 ? r : fabric_input_open(&input, &options.args, !optional, &err);
+    r = r < 0 ? r : report(&input, apply, &buf, &err);
     int code = r < 0 ? cli_error(&err) : cli_print(&buf);
     myr_buf_done(&buf);
     fabric_input_done(&input);

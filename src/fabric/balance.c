@@ -4,7 +4,10 @@
 
 #include "myriad/fabric/colour.h"
 
-enum { FLOWLETS = 8, IMPROVE_PASSES = 3 };
+enum { FLOWLETS = 8, IMPROVE_PASSES = 8, IMPROVE_TRIES = 32 };
+
+/* Fractions of sprayed flows are kept finer than loads: they are divided again at every hop. */
+#define SPRAY_FINE (UINT64_C(1) << 20)
 
 const char *const myr_policy_names[MYR_POLICY_COUNT] = {
     "ecmp", "ecmp-xor", "port", "static", "flowlet", "spray", "adaptive", "planned"};
@@ -15,6 +18,7 @@ void myr_routes_done(struct myr_routes *routes)
     myr_vec_done(&routes->channels);
     myr_vec_done(&routes->flow);
     myr_vec_done(&routes->weight);
+    myr_vec_done(&routes->limit);
 }
 
 /* What a switch needs to pick an egress. */
@@ -98,13 +102,19 @@ static uint32_t pick(void *context, uint32_t device, uint32_t count, uint32_t de
     return choice;
 }
 
-static void add_load(const struct myr_graph *graph, uint64_t *load, const uint32_t *channels,
-                     uint32_t count, uint32_t weight, bool remove)
+/* What a flow's share takes of a channel. */
+static uint64_t load_part(const struct myr_graph *graph, uint32_t channel, uint64_t share)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t gbps = myr_channel_gbps(graph->design, channels[i]);
-        uint64_t part = MYR_LOAD_ONE * weight / 1000 * graph->net->host_gbps / gbps;
-        load[channels[i]] += remove ? 0 - part : part;
+    uint64_t gbps = myr_channel_gbps(graph->design, channel);
+    return MYR_LOAD_ONE * share / MYR_SHARE_ONE * graph->net->host_gbps / gbps;
+}
+
+static void add_load(const struct myr_graph *graph, uint64_t *load, const struct myr_path *path,
+                     uint32_t share, bool remove)
+{
+    for (uint32_t i = 0; i < path->count; i++) {
+        uint64_t part = load_part(graph, path->channels[i], share);
+        load[path->channels[i]] += remove ? 0 - part : part;
     }
 }
 
@@ -144,35 +154,111 @@ static void route_by_hop(const struct myr_graph *graph, const struct myr_balance
             struct picker picker = picker_for(graph, options, &flows[i], load);
             picker.tuple.source = (uint16_t)(picker.tuple.source ^ piece * 0x1F35);
             if (!myr_path_find(graph, flows[i].from_port, flows[i].to_port, pick, &picker, &path)) {
-                ret->unroutable += piece == 0;
-                continue;
+                ret->unroutable++;
+                break;
             }
-            uint32_t weight = flows[i].share / pieces;
-            put_route(ret, (uint32_t)i, weight ? weight : 1, &path);
-            add_load(graph, load, path.channels, path.count, flows[i].share / pieces, false);
+            uint64_t share = flows[i].share;
+            uint32_t weight = (uint32_t)(share * (piece + 1) / pieces - share * piece / pieces);
+            if (weight > 0) {
+                put_route(ret, (uint32_t)i, weight, &path);
+                add_load(graph, load, &path, weight, false);
+            }
         }
     }
 }
 
-/* Takes each route out and puts it back where the load now is least. */
-static void improve(const struct myr_graph *graph, const struct myr_balance_options *options,
-                    const struct myr_flow *flows, struct myr_routes *routes, uint64_t *load)
+/* --- planned, where no colouring is possible: move flows off the links that are too full */
+
+struct path_cost {
+    uint64_t highest, sum;
+};
+
+/* Host channels are the same for every path of a flow, and say nothing. */
+static struct path_cost cost_of(const struct myr_graph *graph, const struct myr_path *path,
+                                uint32_t share, const uint64_t *load)
+{
+    struct path_cost cost = {0};
+    for (uint32_t i = 1; i + 1 < path->count; i++) {
+        uint64_t value = load[path->channels[i]] + load_part(graph, path->channels[i], share);
+        cost.highest = value > cost.highest ? value : cost.highest;
+        cost.sum += value;
+    }
+    return cost;
+}
+
+static bool cheaper(struct path_cost a, struct path_cost b)
+{
+    return a.highest != b.highest ? a.highest < b.highest : a.sum < b.sum;
+}
+
+static bool other_path(const struct myr_graph *graph, const struct myr_flow *flow, uint64_t value,
+                       uint32_t attempt, struct myr_path *ret)
+{
+    bool detour = attempt % 2 && graph->net->topology == MYR_TOPOLOGY_DRAGONFLY;
+    if (detour) {
+        return myr_path_valiant(graph, flow->from_port, flow->to_port, (uint32_t)(value >> 40),
+                                value, ret);
+    }
+    return myr_path_by_value(graph, flow->from_port, flow->to_port, value, ret);
+}
+
+/* Takes each flow out and puts it back on the best of some paths; true when anything changed. */
+static bool improve(const struct myr_graph *graph, const struct myr_flow *flows, size_t count,
+                    uint32_t pass, struct myr_path *paths, uint64_t *load)
+{
+    bool changed = false;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t share = flows[i].share;
+        if (paths[i].count < 3) {
+            continue; /* without a path, or inside one switch */
+        }
+        add_load(graph, load, &paths[i], share, true);
+        struct path_cost now = cost_of(graph, &paths[i], share, load);
+        bool hot = now.highest > MYR_LOAD_ONE;
+        for (uint32_t attempt = 0; hot && attempt < IMPROVE_TRIES; attempt++) {
+            struct myr_path path;
+            uint64_t value = myr_hash_u64(((uint64_t)i << 16 | pass << 8) + attempt);
+            if (!other_path(graph, &flows[i], value, attempt, &path)) {
+                continue;
+            }
+            struct path_cost cost = cost_of(graph, &path, share, load);
+            if (cheaper(cost, now)) {
+                now = cost;
+                paths[i] = path;
+                changed = true;
+            }
+        }
+        add_load(graph, load, &paths[i], share, false);
+    }
+    return changed;
+}
+
+static void route_by_search(const struct myr_graph *graph,
+                            const struct myr_balance_options *options, const struct myr_flow *flows,
+                            size_t count, struct myr_routes *ret, uint64_t *load)
 {
     struct myr_balance_options greedy = *options;
+    struct myr_path *paths = myr_xcalloc(count ? count : 1, sizeof(*paths));
     greedy.policy = MYR_POLICY_ADAPTIVE;
-    for (uint32_t r = 0; r < routes->flow.count; r++) {
-        uint32_t first = routes->start.items[r], count = routes->start.items[r + 1] - first;
-        uint32_t *channels = &routes->channels.items[first];
-        const struct myr_flow *flow = &flows[routes->flow.items[r]];
-        struct myr_path path;
-        add_load(graph, load, channels, count, routes->weight.items[r], true);
-        struct picker picker = picker_for(graph, &greedy, flow, load);
-        if (myr_path_find(graph, flow->from_port, flow->to_port, pick, &picker, &path) &&
-            path.count == count) {
-            memcpy(channels, path.channels, count * sizeof(*channels));
+    for (size_t i = 0; i < count; i++) {
+        struct picker picker = picker_for(graph, &greedy, &flows[i], load);
+        if (myr_path_find(graph, flows[i].from_port, flows[i].to_port, pick, &picker, &paths[i])) {
+            add_load(graph, load, &paths[i], flows[i].share, false);
+        } else {
+            paths[i].count = 0;
+            ret->unroutable++;
         }
-        add_load(graph, load, channels, count, routes->weight.items[r], false);
     }
+    bool changed = true;
+    for (uint32_t pass = 0; changed && pass < IMPROVE_PASSES; pass++) {
+        changed = improve(graph, flows, count, pass, paths, load);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (paths[i].count > 0) {
+            put_route(ret, (uint32_t)i, flows[i].share, &paths[i]);
+        }
+    }
+    free(paths);
 }
 
 static void route_planned(const struct myr_graph *graph, const struct myr_balance_options *options,
@@ -181,12 +267,7 @@ static void route_planned(const struct myr_graph *graph, const struct myr_balanc
 {
     struct myr_colouring *colouring = myr_colouring_create(graph);
     if (!colouring) {
-        struct myr_balance_options greedy = *options;
-        greedy.policy = MYR_POLICY_ADAPTIVE;
-        route_by_hop(graph, &greedy, flows, count, ret, load);
-        for (uint32_t pass = 0; pass < IMPROVE_PASSES; pass++) {
-            improve(graph, options, flows, ret, load);
-        }
+        route_by_search(graph, options, flows, count, ret, load);
         return;
     }
     uint32_t first = myr_colouring_add(colouring, flows, count);
@@ -197,123 +278,117 @@ static void route_planned(const struct myr_graph *graph, const struct myr_balanc
             continue;
         }
         put_route(ret, (uint32_t)i, flows[i].share, &path);
-        add_load(graph, load, path.channels, path.count, flows[i].share, false);
+        add_load(graph, load, &path, flows[i].share, false);
     }
-    ret->bound = myr_colouring_stats(colouring).bound;
     myr_colouring_free(colouring);
 }
 
-/* Fractions at each device, hop by hop: for fabrics without a closed form. */
-static bool spray_flow(const struct myr_graph *graph, const struct myr_flow *flow, uint64_t *load,
-                       uint64_t *fraction)
+/* --- spraying */
+
+struct spray {
+    const struct myr_graph *graph;
+    uint64_t *load;
+    uint64_t *fraction;           /* by device: what has come there */
+    MYR_VEC(uint32_t) now, later; /* devices that the flow has reached */
+};
+
+/*
+ * Spreads a flow evenly over the candidates, hop by hop. Adds to the loads, or, with 'ret_limit',
+ * only looks for the highest load on its way. False when the flow does not arrive.
+ */
+static bool spray_flow(struct spray *spray, const struct myr_flow *flow, uint64_t *ret_limit)
 {
+    const struct myr_graph *graph = spray->graph;
     uint32_t from = myr_graph_host_switch(graph, flow->from_port);
     uint32_t to = myr_graph_host_switch(graph, flow->to_port);
-    uint32_t frontier[MYR_CANDIDATES_MAX], next[MYR_CANDIDATES_MAX];
-    uint32_t count = 1;
-    frontier[0] = from;
-    fraction[from] = MYR_LOAD_ONE * flow->share / 1000;
-    while (count > 0 && !(count == 1 && frontier[0] == to)) {
-        uint32_t next_count = 0;
-        for (uint32_t i = 0; i < count; i++) {
-            uint32_t candidates[MYR_CANDIDATES_MAX];
-            uint32_t device = frontier[i];
+    bool arrived = false;
+    spray->now.count = 0;
+    myr_vec_push(&spray->now, from);
+    spray->fraction[from] = flow->share * SPRAY_FINE;
+    while (spray->now.count > 0) {
+        spray->later.count = 0;
+        for (size_t i = 0; i < spray->now.count; i++) {
+            uint32_t candidates[MYR_CANDIDATES_MAX], device = spray->now.items[i];
             uint32_t ways = myr_path_candidates(graph, device, to, candidates);
-            uint64_t part = ways ? fraction[device] / ways : 0;
-            fraction[device] = 0;
+            uint64_t part = ways ? spray->fraction[device] / ways : 0;
+            arrived |= device == to;
+            spray->fraction[device] = 0;
             for (uint32_t k = 0; k < ways; k++) {
                 uint32_t other = myr_channel_to_device(graph->design, candidates[k]);
-                uint64_t gbps = myr_channel_gbps(graph->design, candidates[k]);
-                load[candidates[k]] += part * graph->net->host_gbps / gbps;
-                if (fraction[other] == 0 && next_count < MYR_CANDIDATES_MAX) {
-                    next[next_count++] = other;
+                uint64_t *load = &spray->load[candidates[k]];
+                if (ret_limit) {
+                    *ret_limit = *load > *ret_limit ? *load : *ret_limit;
+                } else {
+                    *load += load_part(graph, candidates[k], part) / SPRAY_FINE;
                 }
-                fraction[other] += part;
+                if (spray->fraction[other] == 0 && part > 0) {
+                    myr_vec_push(&spray->later, other);
+                }
+                spray->fraction[other] += part;
             }
         }
-        memcpy(frontier, next, next_count * sizeof(*next));
-        count = next_count;
+        uint32_t *kept = spray->now.items;
+        size_t capacity = spray->now.capacity;
+        spray->now.items = spray->later.items;
+        spray->now.count = spray->later.count;
+        spray->now.capacity = spray->later.capacity;
+        spray->later.items = kept;
+        spray->later.capacity = capacity;
     }
-    fraction[to] = 0;
-    return count == 1;
+    return arrived;
 }
 
-static void spray_hosts(const struct myr_graph *graph, const struct myr_flow *flow, uint64_t *load)
+/* Without a way by candidates (direct fabrics with dead links) there may still be a detour. */
+static bool spray_detour(struct spray *spray, const struct myr_flow *flow, uint64_t *ret_limit)
 {
-    uint32_t up = graph->design->port_link[flow->from_port];
-    uint32_t down = graph->design->port_link[flow->to_port];
-    load[up * 2] += MYR_LOAD_ONE * flow->share / 1000;
-    load[down * 2 + 1] += MYR_LOAD_ONE * flow->share / 1000;
+    struct myr_path path;
+    if (!myr_path_by_value(spray->graph, flow->from_port, flow->to_port, 0, &path)) {
+        return false;
+    }
+    for (uint32_t i = 1; i + 1 < path.count; i++) {
+        uint64_t *load = &spray->load[path.channels[i]];
+        if (ret_limit) {
+            *ret_limit = *load > *ret_limit ? *load : *ret_limit;
+        } else {
+            *load += load_part(spray->graph, path.channels[i], flow->share);
+        }
+    }
+    return true;
 }
 
-/* A regular Clos: what leaves a leaf spreads over its uplinks, what leaves a pod over its spines'.
- */
-static void spray_clos(const struct myr_graph *graph, const struct myr_flow *flows, size_t count,
-                       uint64_t *load)
+static bool spray_one(struct spray *spray, const struct myr_flow *flow, uint64_t *ret_limit)
 {
-    const struct myr_network *net = graph->net;
-    uint32_t pods = net->leaf / net->pod_leaves + net->leaf;
-    uint64_t *leaf_out = myr_xcalloc(net->leaf, sizeof(*leaf_out));
-    uint64_t *leaf_in = myr_xcalloc(net->leaf, sizeof(*leaf_in));
-    uint64_t *pod_out = myr_xcalloc(pods, sizeof(*pod_out));
-    uint64_t *pod_in = myr_xcalloc(pods, sizeof(*pod_in));
-    uint32_t unit_pods = net->pods ? net->pods : 1;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t a = myr_graph_host_switch(graph, flows[i].from_port);
-        uint32_t b = myr_graph_host_switch(graph, flows[i].to_port);
-        struct myr_spot from = myr_graph_leaf_spot(graph, a), to = myr_graph_leaf_spot(graph, b);
-        if (a == b) {
-            continue;
-        }
-        leaf_out[a - net->first_leaf] += flows[i].share;
-        leaf_in[b - net->first_leaf] += flows[i].share;
-        if (from.pod != to.pod) {
-            pod_out[from.unit * unit_pods + from.pod] += flows[i].share;
-            pod_in[to.unit * unit_pods + to.pod] += flows[i].share;
-        }
+    const uint32_t *links = spray->graph->design->port_link;
+    uint32_t up = links[flow->from_port], down = links[flow->to_port];
+    if (flow->from_port == flow->to_port || up == MYR_NONE || down == MYR_NONE ||
+        myr_graph_link_dead(spray->graph, up) || myr_graph_link_dead(spray->graph, down)) {
+        return false;
     }
-    for (uint32_t leaf = 0; leaf < net->leaf; leaf++) {
-        uint32_t ups = myr_graph_uplink_count(graph, net->first_leaf + leaf);
-        for (uint32_t k = 0; k < ups; k++) {
-            uint32_t channel = myr_graph_uplink(graph, net->first_leaf + leaf, k);
-            uint64_t unit = MYR_LOAD_ONE * net->host_gbps / net->fabric_gbps;
-            load[channel] += leaf_out[leaf] * unit / 1000 / ups;
-            load[myr_channel_back(channel)] += leaf_in[leaf] * unit / 1000 / ups;
-        }
+    bool sent = spray_flow(spray, flow, ret_limit) || spray_detour(spray, flow, ret_limit);
+    if (sent && !ret_limit) {
+        spray->load[up * 2] += load_part(spray->graph, up * 2, flow->share);
+        spray->load[down * 2 + 1] += load_part(spray->graph, down * 2 + 1, flow->share);
     }
-    for (uint32_t s = 0; s < net->spine && net->tiers == 3; s++) {
-        struct myr_spot spot = myr_graph_spine_spot(graph, net->first_spine + s);
-        uint32_t ups = myr_graph_uplink_count(graph, net->first_spine + s);
-        uint32_t pod = spot.unit * unit_pods + spot.pod;
-        uint64_t unit = MYR_LOAD_ONE * net->host_gbps / net->fabric_gbps;
-        for (uint32_t k = 0; k < ups; k++) {
-            uint32_t channel = myr_graph_uplink(graph, net->first_spine + s, k);
-            load[channel] += pod_out[pod] * unit / 1000 / ups / net->pod_spines;
-            load[myr_channel_back(channel)] += pod_in[pod] * unit / 1000 / ups / net->pod_spines;
-        }
-    }
-    free(leaf_out);
-    free(leaf_in);
-    free(pod_out);
-    free(pod_in);
+    return sent;
 }
 
 static void route_spray(const struct myr_graph *graph, const struct myr_flow *flows, size_t count,
                         struct myr_routes *ret, uint64_t *load)
 {
-    bool closed = graph->regular && graph->dead_count == 0;
-    uint64_t *fraction = myr_xcalloc(graph->design->device_count, sizeof(*fraction));
+    struct spray spray = {.graph = graph, .load = load};
+    spray.fraction = myr_xcalloc(graph->design->device_count, sizeof(uint64_t));
     ret->sprayed = true;
     for (size_t i = 0; i < count; i++) {
-        spray_hosts(graph, &flows[i], load);
-        if (!closed && !spray_flow(graph, &flows[i], load, fraction)) {
-            ret->unroutable++;
-        }
+        ret->unroutable += !spray_one(&spray, &flows[i], NULL);
     }
-    if (closed) {
-        spray_clos(graph, flows, count, load);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t limit = 0;
+        bool sent = spray_one(&spray, &flows[i], &limit);
+        myr_vec_push(&ret->limit, sent ? limit : UINT64_MAX);
     }
-    free(fraction);
+    myr_vec_done(&spray.now);
+    myr_vec_done(&spray.later);
+    free(spray.fraction);
 }
 
 int myr_balance(const struct myr_graph *graph, const struct myr_balance_options *options,
@@ -332,117 +407,5 @@ int myr_balance(const struct myr_graph *graph, const struct myr_balance_options 
     } else {
         route_by_hop(graph, options, flows, count, ret, ret_load);
     }
-    return MYR_OK;
-}
-
-static bool between_switches(const struct myr_graph *graph, uint32_t channel)
-{
-    uint32_t link = channel / 2;
-    const struct myr_design *design = graph->design;
-    uint32_t type = design->cable_type[design->link_cable[link]];
-    return design->cabletypes[type].layer != MYR_LAYER_HOST;
-}
-
-/* The sum of fair rates, and the same with only the host ports as limits. */
-static double fair_share(const struct myr_graph *graph, const struct myr_routes *routes)
-{
-    struct myr_routes hosts = {0};
-    uint32_t count = (uint32_t)routes->flow.count;
-    uint64_t *rate = myr_xrealloc(NULL, count ? count : 1, sizeof(*rate));
-    double sum = 0, ideal = 0;
-    myr_max_min(graph, routes, rate);
-    for (uint32_t i = 0; i < count; i++) {
-        sum += (double)rate[i];
-    }
-    myr_vec_push(&hosts.start, 0);
-    for (uint32_t i = 0; i < count; i++) {
-        struct myr_path ends = {.count = 2};
-        ends.channels[0] = routes->channels.items[routes->start.items[i]];
-        ends.channels[1] = routes->channels.items[routes->start.items[i + 1] - 1];
-        put_route(&hosts, routes->flow.items[i], routes->weight.items[i], &ends);
-    }
-    myr_max_min(graph, &hosts, rate);
-    for (uint32_t i = 0; i < count; i++) {
-        ideal += (double)rate[i];
-    }
-    myr_routes_done(&hosts);
-    free(rate);
-    return ideal > 0 ? sum / ideal : 1;
-}
-
-struct leaf_cut {
-    uint64_t out, in; /* flows' shares that cross */
-};
-
-/* Upper bound by the leaves' own uplinks: what a leaf cannot carry up or down never arrives. */
-static double leaf_cut_bound(const struct myr_graph *graph, const struct myr_flow *flows,
-                             size_t count, double *ret_load)
-{
-    const struct myr_network *net = graph->net;
-    struct leaf_cut *cuts = myr_xcalloc(graph->switch_count, sizeof(*cuts));
-    double total = 0, out_sum = 0, in_sum = 0, worst = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t a = myr_graph_host_switch(graph, flows[i].from_port);
-        uint32_t b = myr_graph_host_switch(graph, flows[i].to_port);
-        total += flows[i].share;
-        if (a == b || a == MYR_NONE || b == MYR_NONE) {
-            out_sum += flows[i].share;
-            in_sum += flows[i].share;
-            continue;
-        }
-        cuts[a - graph->first_switch].out += flows[i].share;
-        cuts[b - graph->first_switch].in += flows[i].share;
-    }
-    for (uint32_t i = 0; i < graph->switch_count; i++) {
-        uint64_t alive = 0;
-        for (uint32_t b = graph->bundle_start[i]; b < graph->bundle_start[i + 1]; b++) {
-            alive += graph->bundles[b].alive;
-        }
-        double capacity = (double)alive * 1000 * net->fabric_gbps / net->host_gbps;
-        double out = (double)cuts[i].out, in = (double)cuts[i].in;
-        out_sum += out < capacity ? out : capacity;
-        in_sum += in < capacity ? in : capacity;
-        if (alive) {
-            worst = out / capacity > worst ? out / capacity : worst;
-            worst = in / capacity > worst ? in / capacity : worst;
-        }
-    }
-    free(cuts);
-    *ret_load = worst;
-    double least = out_sum < in_sum ? out_sum : in_sum;
-    return total > 0 ? least / total : 1;
-}
-
-int myr_balance_report(const struct myr_graph *graph, const struct myr_balance_options *options,
-                       const struct myr_flow *flows, size_t count, struct myr_balance_report *ret,
-                       struct myr_err *err)
-{
-    size_t channels = (size_t)graph->design->link_count * 2;
-    uint64_t *load = myr_xcalloc(channels, sizeof(*load));
-    struct myr_routes routes;
-    int r = myr_balance(graph, options, flows, count, &routes, load, err);
-    if (r < 0) {
-        free(load);
-        return r;
-    }
-    struct myr_balance_report report = {.unroutable = routes.unroutable};
-    double sum = 0;
-    for (uint32_t channel = 0; channel < channels; channel++) {
-        if (load[channel] && between_switches(graph, channel)) {
-            double value = (double)load[channel] / (double)MYR_LOAD_ONE;
-            report.loaded++;
-            sum += value;
-            report.max_load = value > report.max_load ? value : report.max_load;
-        }
-    }
-    report.mean_load = report.loaded ? sum / report.loaded : 0;
-    double cut_load;
-    report.throughput_bound = leaf_cut_bound(graph, flows, count, &cut_load);
-    report.bound = routes.bound > cut_load ? routes.bound : cut_load;
-    report.share_of_ideal = routes.sprayed ? (report.max_load > 1 ? 1 / report.max_load : 1)
-                                           : fair_share(graph, &routes);
-    *ret = report;
-    myr_routes_done(&routes);
-    free(load);
     return MYR_OK;
 }

@@ -1,5 +1,21 @@
 #include "direct.h"
 
+#include <stdlib.h>
+
+/*
+ * Every candidate set here follows one rule: a neighbour is offered only when the number of hops
+ * left from it is known to be finite, and one less than from here. So a walk that has a candidate
+ * at its first switch has one at every switch, and arrives.
+ */
+
+#define FAR UINT32_MAX
+
+static bool alive(const struct myr_graph *graph, uint32_t from, uint32_t to)
+{
+    const struct myr_bundle *bundle = myr_graph_bundle(graph, from, to);
+    return bundle && bundle->alive > 0;
+}
+
 static uint32_t put_alive(const struct myr_graph *graph, const struct myr_bundle *bundle,
                           uint32_t *ret, uint32_t count)
 {
@@ -24,113 +40,211 @@ static uint32_t group_of(const struct myr_graph *graph, uint32_t device)
     return graph->design->place[device].pod;
 }
 
-/* Channels of a switch that lead straight into a group. */
-static uint32_t put_group(const struct myr_graph *graph, uint32_t device, uint32_t group,
-                          uint32_t *ret, uint32_t count)
+/* Hops that a walk towards a switch has left from another one; FAR when it does not arrive. */
+typedef uint32_t hops_fn(const struct myr_graph *graph, uint32_t device, uint32_t to);
+
+/* All channels to the neighbours from which fewest hops are left, at most 'most'. */
+static uint32_t put_nearest(const struct myr_graph *graph, uint32_t device, uint32_t to,
+                            hops_fn *hops, uint32_t *ret)
 {
-    uint32_t at = device - graph->first_switch;
+    uint32_t at = device - graph->first_switch, best = FAR, count = 0;
     for (uint32_t i = graph->bundle_start[at]; i < graph->bundle_start[at + 1]; i++) {
         const struct myr_bundle *bundle = &graph->bundles[i];
-        if (bundle->alive && group_of(graph, bundle->neighbour) == group) {
+        uint32_t left = bundle->alive ? hops(graph, bundle->neighbour, to) : FAR;
+        if (left < best) {
+            best = left;
+            count = 0;
+        }
+        if (left != FAR && left == best) {
             count = put_alive(graph, bundle, ret, count);
         }
     }
     return count;
 }
 
-static bool reaches_group(const struct myr_graph *graph, uint32_t device, uint32_t group)
+/* --- dragonfly: in its group every switch has a link to every other one */
+
+/* Inside the group of 'to': straight, or around a dead link over a third switch. */
+static uint32_t local_hops(const struct myr_graph *graph, uint32_t device, uint32_t to)
 {
-    uint32_t scratch[MYR_CANDIDATES_MAX];
-    return put_group(graph, device, group, scratch, 0) > 0;
+    if (device == to || alive(graph, device, to)) {
+        return device != to;
+    }
+    uint32_t at = device - graph->first_switch, group = group_of(graph, to);
+    for (uint32_t i = graph->bundle_start[at]; i < graph->bundle_start[at + 1]; i++) {
+        const struct myr_bundle *bundle = &graph->bundles[i];
+        if (bundle->alive && group_of(graph, bundle->neighbour) == group &&
+            alive(graph, bundle->neighbour, to)) {
+            return 2;
+        }
+    }
+    return FAR;
 }
 
-/* Minimal: own global link, else a neighbour in the group that has one; at the end a local hop. */
+/* In the other group: over a global link of this very switch. */
+static uint32_t global_hops(const struct myr_graph *graph, uint32_t device, uint32_t to)
+{
+    uint32_t at = device - graph->first_switch, group = group_of(graph, to), best = FAR;
+    for (uint32_t i = graph->bundle_start[at]; i < graph->bundle_start[at + 1]; i++) {
+        const struct myr_bundle *bundle = &graph->bundles[i];
+        if (bundle->alive && group_of(graph, bundle->neighbour) == group) {
+            uint32_t left = local_hops(graph, bundle->neighbour, to);
+            best = left != FAR && left + 1 < best ? left + 1 : best;
+        }
+    }
+    return best;
+}
+
+/*
+ * Minimal: at most a local hop, a global one and a local one. From a neighbour the walk must go on
+ * into the group of 'to', or be there.
+ */
+static uint32_t dragonfly_hops(const struct myr_graph *graph, uint32_t device, uint32_t to)
+{
+    return group_of(graph, device) == group_of(graph, to) ? local_hops(graph, device, to)
+                                                          : global_hops(graph, device, to);
+}
+
 static uint32_t dragonfly(const struct myr_graph *graph, uint32_t device, uint32_t to,
                           uint32_t *ret)
 {
     uint32_t here = group_of(graph, device), there = group_of(graph, to);
-    if (here == there) {
+    uint32_t at = device - graph->first_switch, best = FAR, count = 0;
+    if (here == there && alive(graph, device, to)) {
         return put_neighbour(graph, device, to, ret, 0);
     }
-    uint32_t count = put_group(graph, device, there, ret, 0);
-    if (count > 0) {
-        return count;
-    }
-    uint32_t at = device - graph->first_switch;
     for (uint32_t i = graph->bundle_start[at]; i < graph->bundle_start[at + 1]; i++) {
         const struct myr_bundle *bundle = &graph->bundles[i];
-        if (bundle->alive && group_of(graph, bundle->neighbour) == here &&
-            reaches_group(graph, bundle->neighbour, there)) {
+        uint32_t group = group_of(graph, bundle->neighbour);
+        if (!bundle->alive || (group != here && group != there)) {
+            continue; /* other groups are for those who want a detour */
+        }
+        uint32_t left = here == there ? (alive(graph, bundle->neighbour, to) ? 1 : FAR)
+                                      : dragonfly_hops(graph, bundle->neighbour, to);
+        if (left < best) {
+            best = left;
+            count = 0;
+        }
+        if (left != FAR && left == best) {
             count = put_alive(graph, bundle, ret, count);
         }
     }
     return count;
 }
 
-/* Leaf up to a spine with a link into the group, across, and down. */
+/* --- dragonfly+: leaf up to a spine with a link into the group, across, and down */
+
+static uint32_t plus_spine_hops(const struct myr_graph *graph, uint32_t spine, uint32_t to)
+{
+    if (group_of(graph, spine) == group_of(graph, to)) {
+        return alive(graph, spine, to) ? 1 : FAR;
+    }
+    uint32_t at = spine - graph->first_switch, group = group_of(graph, to);
+    for (uint32_t i = graph->bundle_start[at]; i < graph->bundle_start[at + 1]; i++) {
+        const struct myr_bundle *bundle = &graph->bundles[i];
+        if (bundle->alive && bundle->neighbour >= graph->net->first_spine &&
+            group_of(graph, bundle->neighbour) == group && alive(graph, bundle->neighbour, to)) {
+            return 2;
+        }
+    }
+    return FAR;
+}
+
+/* Down once the walk is in the group; leaves below other spines lead nowhere. */
+static uint32_t plus_hops(const struct myr_graph *graph, uint32_t device, uint32_t to)
+{
+    if (device < graph->net->first_spine) {
+        return device == to ? 0 : FAR;
+    }
+    return group_of(graph, device) == group_of(graph, to) ? plus_spine_hops(graph, device, to)
+                                                          : FAR;
+}
+
 static uint32_t dragonfly_plus(const struct myr_graph *graph, uint32_t device, uint32_t to,
                                uint32_t *ret)
 {
-    uint32_t here = group_of(graph, device), there = group_of(graph, to);
     bool is_spine = device >= graph->net->first_spine;
-    if (is_spine) {
-        return here == there ? put_neighbour(graph, device, to, ret, 0)
-                             : put_group(graph, device, there, ret, 0);
-    }
-    uint32_t count = 0, at = device - graph->first_switch;
-    for (uint32_t i = graph->bundle_start[at]; i < graph->bundle_start[at + 1]; i++) {
-        const struct myr_bundle *bundle = &graph->bundles[i];
-        const struct myr_bundle *down = myr_graph_bundle(graph, bundle->neighbour, to);
-        bool leads =
-            here == there ? down && down->alive : reaches_group(graph, bundle->neighbour, there);
-        if (bundle->alive && leads) {
-            count = put_alive(graph, bundle, ret, count);
-        }
-    }
-    return count;
+    return put_nearest(graph, device, to, is_spine ? plus_hops : plus_spine_hops, ret);
 }
 
-/* Dimension order; in each dimension the shorter way, both when they are equal. */
+/* --- torus: dimension order; in each dimension the shorter way, or the other one if that is dead
+ */
+
+struct ring {
+    uint32_t stride, size;
+};
+
+/* Steps along a ring, 1 forward or size - 1 back each; FAR when a link on the way is dead. */
+static uint32_t ring_hops(const struct myr_graph *graph, uint32_t device, struct ring ring,
+                          uint32_t target, uint32_t step)
+{
+    uint32_t first = graph->net->first_leaf, hops = 0;
+    uint32_t at = (device - first) / ring.stride % ring.size;
+    while (at != target) {
+        uint32_t next = (at + step) % ring.size;
+        uint32_t other = device - at * ring.stride + next * ring.stride;
+        if (graph->dead_count && !alive(graph, device, other)) {
+            return FAR;
+        }
+        device = other;
+        at = next;
+        hops++;
+    }
+    return hops;
+}
+
+/* The two ways round a ring, the one that is longer marked FAR unless the other one is dead. */
+static void ring_ways(const struct myr_graph *graph, uint32_t device, struct ring ring,
+                      uint32_t target, uint32_t ret[2])
+{
+    ret[0] = ring_hops(graph, device, ring, target, 1);
+    ret[1] = ring.size > 2 ? ring_hops(graph, device, ring, target, ring.size - 1) : FAR;
+    if (ret[0] < ret[1]) {
+        ret[1] = FAR;
+    } else if (ret[1] < ret[0]) {
+        ret[0] = FAR;
+    }
+}
+
 static uint32_t torus(const struct myr_graph *graph, uint32_t device, uint32_t to, uint32_t *ret)
 {
     const struct myr_network *net = graph->net;
-    uint32_t stride = net->leaf;
+    struct ring ring = {.stride = net->leaf};
+    uint32_t count = 0, corner = device;
+    bool first = true;
     for (uint32_t i = 0; i < net->dim_count; i++) {
-        uint32_t size = net->dims[i];
-        stride /= size;
-        uint32_t at = (device - net->first_leaf) / stride % size;
-        uint32_t target = (to - net->first_leaf) / stride % size;
+        uint32_t ways[2];
+        ring.size = net->dims[i];
+        ring.stride /= ring.size;
+        uint32_t at = (corner - net->first_leaf) / ring.stride % ring.size;
+        uint32_t target = (to - net->first_leaf) / ring.stride % ring.size;
         if (at == target) {
             continue;
         }
-        uint32_t base = device - at * stride, count = 0;
-        uint32_t ahead = (target + size - at) % size, behind = size - ahead;
-        if (ahead <= behind) {
-            count = put_neighbour(graph, device, base + (at + 1) % size * stride, ret, count);
+        /* Whichever way it goes, the walk leaves a ring at the same corner: look ahead from there.
+         */
+        ring_ways(graph, corner, ring, target, ways);
+        if (ways[0] == FAR && ways[1] == FAR) {
+            return 0;
         }
-        if (behind <= ahead && size > 2) {
-            count =
-                put_neighbour(graph, device, base + (at + size - 1) % size * stride, ret, count);
+        uint32_t base = corner - at * ring.stride;
+        for (uint32_t way = 0; way < 2 && first; way++) {
+            uint32_t next = (at + (way ? ring.size - 1 : 1)) % ring.size;
+            if (ways[way] != FAR) {
+                count = put_neighbour(graph, device, base + next * ring.stride, ret, count);
+            }
         }
-        return count;
-    }
-    return 0;
-}
-
-/* Access to aggregation to access; farther pairs of an unmeshed network by the shared windows. */
-static uint32_t access_network(const struct myr_graph *graph, uint32_t device, uint32_t to,
-                               uint32_t *ret)
-{
-    uint32_t at = device - graph->first_switch, count = 0;
-    for (uint32_t i = graph->bundle_start[at]; i < graph->bundle_start[at + 1]; i++) {
-        const struct myr_bundle *bundle = &graph->bundles[i];
-        bool leads = bundle->neighbour == to || (device < graph->net->first_aggregation &&
-                                                 myr_graph_bundle(graph, bundle->neighbour, to));
-        if (bundle->alive && leads) {
-            count = put_alive(graph, bundle, ret, count);
-        }
+        first = false;
+        corner = base + target * ring.stride;
     }
     return count;
+}
+
+/* --- access networks: up to an aggregation switch that has a link down */
+
+static uint32_t access_hops(const struct myr_graph *graph, uint32_t device, uint32_t to)
+{
+    return device == to ? 0 : alive(graph, device, to) ? 1 : FAR;
 }
 
 uint32_t direct_candidates(const struct myr_graph *graph, uint32_t device, uint32_t to,
@@ -147,6 +261,51 @@ uint32_t direct_candidates(const struct myr_graph *graph, uint32_t device, uint3
     case MYR_TOPOLOGY_TORUS:
         return torus(graph, device, to, ret);
     default:
-        return access_network(graph, device, to, ret);
+        return put_nearest(graph, device, to, access_hops, ret);
     }
+}
+
+/* --- detours */
+
+void detour_init(struct detour *detour, const struct myr_graph *graph, uint32_t to)
+{
+    uint32_t head = 0, tail = 0;
+    uint32_t *queue = myr_xcalloc(graph->switch_count, sizeof(*queue));
+    detour->hops = myr_xrealloc(NULL, graph->switch_count, sizeof(uint32_t));
+    memset(detour->hops, 0xFF, graph->switch_count * sizeof(uint32_t));
+    detour->hops[to - graph->first_switch] = 0;
+    queue[tail++] = to - graph->first_switch;
+    while (head < tail) {
+        uint32_t at = queue[head++];
+        for (uint32_t i = graph->bundle_start[at]; i < graph->bundle_start[at + 1]; i++) {
+            uint32_t next = graph->bundles[i].neighbour - graph->first_switch;
+            if (graph->bundles[i].alive && detour->hops[next] == FAR) {
+                detour->hops[next] = detour->hops[at] + 1;
+                queue[tail++] = next;
+            }
+        }
+    }
+    free(queue);
+}
+
+void detour_done(struct detour *detour)
+{
+    free(detour->hops);
+}
+
+uint32_t detour_candidates(const struct detour *detour, const struct myr_graph *graph,
+                           uint32_t device, uint32_t ret[MYR_CANDIDATES_MAX])
+{
+    uint32_t at = device - graph->first_switch, count = 0;
+    if (detour->hops[at] == FAR) {
+        return 0;
+    }
+    for (uint32_t i = graph->bundle_start[at]; i < graph->bundle_start[at + 1]; i++) {
+        const struct myr_bundle *bundle = &graph->bundles[i];
+        uint32_t left = detour->hops[bundle->neighbour - graph->first_switch];
+        if (bundle->alive && left != FAR && left + 1 == detour->hops[at]) {
+            count = put_alive(graph, bundle, ret, count);
+        }
+    }
+    return count;
 }

@@ -4,7 +4,9 @@
 
 #include "myriad/text/csv.h"
 
-enum { FLOW_FILE_MAX = 1 << 30 };
+enum { FLOW_FILE_MAX = 1 << 30, FLOWS_MAX = 1 << 24 };
+
+const char *const myr_traffic_names[MYR_TRAFFIC_COUNT] = {"ring", "tree", "all-to-all"};
 
 void myr_flows_done(struct myr_flows *flows)
 {
@@ -49,44 +51,56 @@ static void put_flow(struct myr_flows *flows, uint32_t from, uint32_t to, uint32
     myr_vec_push(&flows->items, flow);
 }
 
-/* "gpu/00042/3", or "node/00042:nic3" and the like. */
-static uint32_t parse_end(const struct myr_graph *graph, struct myr_str text)
+/* "gpu/00042/3" */
+static uint32_t parse_gpu(const struct myr_graph *graph, struct myr_str text)
+{
+    const struct myr_design_head *head = graph->design->head;
+    const char *slash = memchr(text.data, '/', text.len);
+    uint64_t node, gpu;
+    if (!slash) {
+        return MYR_NONE;
+    }
+    struct myr_str first = {text.data, (size_t)(slash - text.data)};
+    struct myr_str second = {slash + 1, text.len - first.len - 1};
+    if (!myr_str_to_u64(first, &node) || !myr_str_to_u64(second, &gpu) || node >= head->nodes ||
+        gpu >= head->gpus_per_node) {
+        return MYR_NONE;
+    }
+    return myr_flow_port(graph, (uint32_t)node * head->gpus_per_node + (uint32_t)gpu);
+}
+
+/* "node/00042:nic3" */
+static uint32_t parse_port(const struct myr_graph *graph, struct myr_str text)
 {
     const struct myr_design *design = graph->design;
-    if (text.len > 4 && memcmp(text.data, "gpu/", 4) == 0) {
-        const char *slash = memchr(text.data + 4, '/', text.len - 4);
-        uint64_t node, gpu;
-        if (!slash ||
-            !myr_str_to_u64((struct myr_str){text.data + 4, (size_t)(slash - text.data) - 4},
-                            &node) ||
-            !myr_str_to_u64((struct myr_str){slash + 1, text.len - (size_t)(slash - text.data) - 1},
-                            &gpu) ||
-            node >= design->head->nodes || gpu >= design->head->gpus_per_node) {
-            return MYR_NONE;
-        }
-        return myr_flow_port(graph, (uint32_t)node * design->head->gpus_per_node + (uint32_t)gpu);
-    }
     const char *colon = memchr(text.data, ':', text.len);
     if (!colon) {
         return MYR_NONE;
     }
-    uint32_t device =
-        myr_design_find(design, (struct myr_str){text.data, (size_t)(colon - text.data)});
-    if (device == MYR_NONE || !nic_group(graph, device)) {
-        return MYR_NONE;
-    }
-    struct myr_str wanted = {colon + 1, text.len - (size_t)(colon - text.data) - 1};
+    struct myr_str host = {text.data, (size_t)(colon - text.data)};
+    struct myr_str wanted = {colon + 1, text.len - host.len - 1};
+    uint32_t device = myr_design_find(design, host), found = MYR_NONE;
+    const struct myr_port_group *group = device == MYR_NONE ? NULL : nic_group(graph, device);
     struct myr_buf name = {0};
-    uint32_t found = MYR_NONE;
-    for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
+    for (uint32_t i = 0; group && i < group->count && found == MYR_NONE; i++) {
+        uint32_t port = design->first_port[device] + group->first + i;
         myr_buf_clear(&name);
-        myr_design_port_name(design, p, &name);
+        myr_design_port_name(design, port, &name);
         if (myr_str_eq((struct myr_str){name.data, name.len}, wanted)) {
-            found = p;
+            found = port;
         }
     }
     myr_buf_done(&name);
     return found;
+}
+
+static uint32_t parse_end(const struct myr_graph *graph, struct myr_str text)
+{
+    bool gpu = text.len > 4 && memcmp(text.data, "gpu/", 4) == 0;
+    uint32_t port = gpu ? parse_gpu(graph, (struct myr_str){text.data + 4, text.len - 4})
+                        : parse_port(graph, text);
+    /* A port that is planned but not cabled is as good as none. */
+    return port != MYR_NONE && graph->design->port_link[port] != MYR_NONE ? port : MYR_NONE;
 }
 
 static int read_row(struct myr_flows *flows, const struct myr_graph *graph,
@@ -97,103 +111,217 @@ static int read_row(struct myr_flows *flows, const struct myr_graph *graph,
     uint64_t source = 0;
     if (csv->count < 2 || csv->count > 4) {
         return myr_csv_error(err, csv, 0,
-                             "a flow has 2 to 4 fields, from,to[,share[,source_port]]");
+                             "%u field%s; a flow has 2 to 4, from,to[,share[,source_port]]",
+                             csv->count, csv->count == 1 ? "" : "s");
     }
     for (uint32_t i = 0; i < 2; i++) {
         ends[i] = parse_end(graph, csv->fields[i]);
         if (ends[i] == MYR_NONE) {
             return myr_csv_error(err, csv, i,
-                                 "'%.*s' is no host port of this network; gpu/00042/3 or "
+                                 "'%.*s' is no host port of the %s network; gpu/00042/3 or "
                                  "node/00042:nic3 is expected",
                                  csv->fields[i].len > 40 ? 40 : (int)csv->fields[i].len,
-                                 csv->fields[i].data);
+                                 csv->fields[i].data, myr_net_names[graph->net_id]);
         }
     }
-    if (csv->count > 2 && (!myr_str_to_double(csv->fields[2], &share) || share <= 0 || share > 1)) {
+    if (ends[0] == ends[1]) {
+        return myr_csv_error(err, csv, 1, "the flow ends where it begins");
+    }
+    if (csv->count > 2 &&
+        (!myr_str_to_double(csv->fields[2], &share) || !(share > 0 && share <= 1))) {
         return myr_csv_error(err, csv, 2, "the share must be a number above 0 and at most 1");
     }
     if (csv->count > 3 && (!myr_str_to_u64(csv->fields[3], &source) || source > 65535)) {
         return myr_csv_error(err, csv, 3, "the source port must be a whole number up to 65535");
     }
-    uint32_t milli = (uint32_t)(share * 1000 + 0.5);
-    put_flow(flows, ends[0], ends[1], milli ? milli : 1);
+    if (flows->items.count >= FLOWS_MAX) {
+        return myr_csv_error(err, csv, 0, "more than %d flows", FLOWS_MAX);
+    }
+    uint32_t part = (uint32_t)(share * MYR_SHARE_ONE + 0.5);
+    put_flow(flows, ends[0], ends[1], part ? part : 1);
     if (source) {
         flows->items.items[flows->items.count - 1].source = (uint16_t)source;
     }
     return MYR_OK;
 }
 
-int myr_flows_read(struct myr_flows *flows, const struct myr_graph *graph, const char *path,
-                   struct myr_err *err)
+int myr_flows_parse(struct myr_flows *flows, const struct myr_graph *graph, const char *name,
+                    struct myr_str text, struct myr_err *err)
 {
-    struct myr_buf text = {0};
     struct myr_arena arena;
     myr_arena_init(&arena);
-    int r = myr_file_read(path, FLOW_FILE_MAX, &text, err);
-    if (r == MYR_OK) {
-        struct myr_csv *csv = MYR_ARENA_NEW(&arena, struct myr_csv, 1);
-        myr_csv_init(csv, &arena, path, (struct myr_str){text.data, text.len});
-        bool first = true;
-        while ((r = myr_csv_next(csv, err)) > 0) {
-            bool header = first && myr_str_eq(csv->fields[0], MYR_STR("from"));
-            first = false;
-            if (!header) {
-                r = read_row(flows, graph, csv, err);
-                if (r < 0) {
-                    break;
-                }
-            }
+    struct myr_csv *csv = MYR_ARENA_NEW(&arena, struct myr_csv, 1);
+    myr_csv_init(csv, &arena, name, text);
+    size_t before = flows->items.count;
+    bool first = true;
+    int r;
+    while ((r = myr_csv_next(csv, err)) > 0) {
+        bool header = first && myr_str_eq(csv->fields[0], MYR_STR("from"));
+        first = false;
+        r = header ? MYR_OK : read_row(flows, graph, csv, err);
+        if (r < 0) {
+            break;
         }
     }
-    myr_buf_done(&text);
+    if (r == MYR_OK && flows->items.count == before) {
+        r = myr_err_set(err, MYR_EINVAL, "%s:1:1: there is no flow in it", name);
+    }
+    if (r < 0) {
+        flows->items.count = before;
+    }
     myr_arena_done(&arena);
     return r;
 }
 
-int myr_flows_rings(struct myr_flows *flows, const struct myr_graph *graph,
-                    const struct myr_layout *layout, enum myr_axis axis, const uint32_t *nodes,
-                    uint32_t node_count, struct myr_err *err)
+int myr_flows_read(struct myr_flows *flows, const struct myr_graph *graph, const char *path,
+                   struct myr_err *err)
 {
-    const struct myr_design_head *head = graph->design->head;
-    uint64_t gpus = (uint64_t)(nodes ? node_count : head->nodes) * head->gpus_per_node;
-    if (myr_layout_gpus(layout) > gpus) {
-        return myr_err_set(err, MYR_EINVAL, "the layout needs %llu GPUs, the nodes have %llu",
-                           (unsigned long long)myr_layout_gpus(layout), (unsigned long long)gpus);
+    struct myr_buf text = {0};
+    int r = myr_file_read(path, FLOW_FILE_MAX, &text, err);
+    if (r == MYR_OK) {
+        r = myr_flows_parse(flows, graph, path, (struct myr_str){text.data, text.len}, err);
     }
+    myr_buf_done(&text);
+    return r;
+}
+
+/* --- from a layout */
+
+struct group_flows {
+    struct myr_flows *flows;
+    const struct myr_graph *graph;
+    const struct myr_ranks_on *ranks;
     struct myr_groups groups;
-    myr_groups_init(&groups, layout, axis);
-    for (uint32_t g = 0; g < groups.group_count && groups.group_size > 1; g++) {
-        for (uint32_t m = 0; m < groups.group_size; m++) {
-            uint32_t ends[2] = {myr_groups_member(&groups, g, m),
-                                myr_groups_member(&groups, g, (m + 1) % groups.group_size)};
-            uint32_t gpu[2];
-            for (uint32_t i = 0; i < 2; i++) {
-                uint32_t slot = ends[i] / head->gpus_per_node;
-                gpu[i] = (nodes ? nodes[slot] : slot) * head->gpus_per_node +
-                         ends[i] % head->gpus_per_node;
-            }
-            uint32_t domain = head->scale_up_gpus ? head->scale_up_gpus : 1;
-            if (gpu[0] / domain != gpu[1] / domain) {
-                put_flow(flows, myr_flow_port(graph, gpu[0]), myr_flow_port(graph, gpu[1]), 1000);
-            }
+    uint32_t group; /* the one at hand */
+};
+
+static uint32_t gpu_of(const struct group_flows *job, uint32_t member)
+{
+    uint32_t per_node = job->graph->design->head->gpus_per_node;
+    uint32_t rank = myr_groups_member(&job->groups, job->group, member);
+    uint32_t slot = rank / per_node;
+    return (job->ranks->nodes ? job->ranks->nodes[slot] : slot) * per_node + rank % per_node;
+}
+
+/* What stays inside a scale-up domain never becomes a flow. */
+static void send(const struct group_flows *job, uint32_t from, uint32_t to, uint32_t share)
+{
+    const struct myr_design_head *head = job->graph->design->head;
+    uint32_t domain = head->scale_up_gpus ? head->scale_up_gpus : 1;
+    uint32_t a = gpu_of(job, from), b = gpu_of(job, to);
+    uint32_t a_port = myr_flow_port(job->graph, a), b_port = myr_flow_port(job->graph, b);
+    if (a / domain != b / domain && a_port != b_port && share > 0) {
+        put_flow(job->flows, a_port, b_port, share);
+    }
+}
+
+/*
+ * A heap over the members in order, and one over them in reverse: who is a leaf of one tree is
+ * inside the other. A member has at most three edges each way in one and one in the other.
+ */
+static void send_trees(const struct group_flows *job, uint32_t size)
+{
+    for (uint32_t i = 1; i < size; i++) {
+        uint32_t parent = (i - 1) / 2;
+        uint32_t ends[2][2] = {{i, parent}, {size - 1 - i, size - 1 - parent}};
+        for (uint32_t tree = 0; tree < 2; tree++) {
+            send(job, ends[tree][0], ends[tree][1], MYR_SHARE_ONE / 4);
+            send(job, ends[tree][1], ends[tree][0], MYR_SHARE_ONE / 4);
         }
     }
+}
+
+static void send_pattern(const struct group_flows *job, enum myr_traffic pattern)
+{
+    uint32_t size = job->groups.group_size;
+    if (pattern == MYR_TRAFFIC_TREE) {
+        send_trees(job, size);
+        return;
+    }
+    uint64_t others = pattern == MYR_TRAFFIC_RING ? 1 : size - 1;
+    for (uint32_t member = 0; member < size; member++) {
+        for (uint64_t step = 1; step <= others; step++) {
+            uint64_t share = MYR_SHARE_ONE * step / others - MYR_SHARE_ONE * (step - 1) / others;
+            send(job, member, (uint32_t)((member + step) % size), (uint32_t)share);
+        }
+    }
+}
+
+int myr_flows_groups(struct myr_flows *flows, const struct myr_graph *graph,
+                     const struct myr_ranks_on *ranks, enum myr_axis axis, enum myr_traffic pattern,
+                     struct myr_err *err)
+{
+    const struct myr_design_head *head = graph->design->head;
+    uint64_t nodes = ranks->nodes ? ranks->node_count : head->nodes;
+    uint64_t gpus = nodes * head->gpus_per_node, wanted = myr_layout_gpus(ranks->layout);
+    struct group_flows job = {.flows = flows, .graph = graph, .ranks = ranks};
+    if (wanted > gpus) {
+        return myr_err_set(err, MYR_EINVAL, "the layout needs %llu GPUs, the nodes have %llu",
+                           (unsigned long long)wanted, (unsigned long long)gpus);
+    }
+    if (gpus > 0 && myr_flow_port(graph, 0) == MYR_NONE) {
+        return myr_err_set(err, MYR_EINVAL, "GPU nodes have no port on the %s network",
+                           myr_net_names[graph->net_id]);
+    }
+    myr_groups_init(&job.groups, ranks->layout, axis);
+    uint64_t size = job.groups.group_size;
+    uint64_t each = pattern == MYR_TRAFFIC_ALL_TO_ALL ? size * (size - 1)
+                    : pattern == MYR_TRAFFIC_TREE     ? 4 * (size - 1)
+                                                      : size;
+    if (size > 1 && each > (FLOWS_MAX - flows->items.count) / job.groups.group_count) {
+        return myr_err_set(err, MYR_ERANGE, "%s over %s would be more than %d flows",
+                           myr_traffic_names[pattern], myr_axis_name(axis), FLOWS_MAX);
+    }
+    for (job.group = 0; job.group < job.groups.group_count && size > 1; job.group++) {
+        send_pattern(&job, pattern);
+    }
     return MYR_OK;
+}
+
+void myr_flows_fit(struct myr_flows *flows, const struct myr_design *design)
+{
+    uint64_t *asked[2] = {myr_xcalloc((size_t)design->port_count + 1, sizeof(uint64_t)),
+                          myr_xcalloc((size_t)design->port_count + 1, sizeof(uint64_t))};
+    for (size_t i = 0; i < flows->items.count; i++) {
+        const struct myr_flow *flow = &flows->items.items[i];
+        asked[0][flow->from_port] += flow->share;
+        asked[1][flow->to_port] += flow->share;
+    }
+    for (size_t i = 0; i < flows->items.count; i++) {
+        struct myr_flow *flow = &flows->items.items[i];
+        uint64_t out = asked[0][flow->from_port], in = asked[1][flow->to_port];
+        uint64_t more = out > in ? out : in;
+        if (more > MYR_SHARE_ONE) {
+            uint64_t share = (uint64_t)flow->share * MYR_SHARE_ONE / more;
+            flow->share = share ? (uint32_t)share : 1;
+        }
+    }
+    free(asked[0]);
+    free(asked[1]);
+}
+
+/* Between GPUs, where both have a port and not the same one. */
+static void put_pair(struct myr_flows *flows, const struct myr_graph *graph, uint32_t from,
+                     uint32_t to)
+{
+    uint32_t a = myr_flow_port(graph, from), b = myr_flow_port(graph, to);
+    if (a != MYR_NONE && b != MYR_NONE && a != b) {
+        put_flow(flows, a, b, MYR_SHARE_ONE);
+    }
 }
 
 void myr_flows_shift(struct myr_flows *flows, const struct myr_graph *graph, uint32_t step)
 {
     uint32_t gpus = graph->design->head->gpus;
     for (uint32_t gpu = 0; gpu < gpus; gpu++) {
-        uint32_t to = (uint32_t)(((uint64_t)gpu + step) % gpus);
-        put_flow(flows, myr_flow_port(graph, gpu), myr_flow_port(graph, to), 1000);
+        put_pair(flows, graph, gpu, (uint32_t)(((uint64_t)gpu + step) % gpus));
     }
 }
 
 void myr_flows_permutation(struct myr_flows *flows, const struct myr_graph *graph, uint64_t seed)
 {
     uint32_t gpus = graph->design->head->gpus;
-    uint32_t *order = myr_xrealloc(NULL, gpus, sizeof(*order));
+    uint32_t *order = myr_xcalloc((size_t)gpus + 1, sizeof(*order));
     struct myr_rng rng;
     myr_rng_init(&rng, seed, 1);
     for (uint32_t i = 0; i < gpus; i++) {
@@ -206,8 +334,8 @@ void myr_flows_permutation(struct myr_flows *flows, const struct myr_graph *grap
         order[i - 1] = order[other];
         order[other] = kept;
     }
-    for (uint32_t i = 0; i < gpus && gpus > 1; i++) {
-        put_flow(flows, myr_flow_port(graph, i), myr_flow_port(graph, order[i]), 1000);
+    for (uint32_t i = 0; i < gpus; i++) {
+        put_pair(flows, graph, i, order[i]);
     }
     free(order);
 }

@@ -223,8 +223,9 @@ void myr_graph_set_device(struct myr_graph *graph, uint32_t device, bool dead)
 {
     const struct myr_design *design = graph->design;
     for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
-        if (design->port_link[p] != MYR_NONE) {
-            myr_graph_set_link(graph, design->port_link[p], dead);
+        uint32_t link = design->port_link[p];
+        if (link != MYR_NONE && myr_graph_has_link(graph, link)) {
+            myr_graph_set_link(graph, link, dead);
         }
     }
 }

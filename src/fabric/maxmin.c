@@ -6,7 +6,7 @@
  * Progressive filling. All rates rise together until a channel is full; its routes are then fixed
  * at that share, and the rest goes on. Channels wait in a heap by the share at which they would
  * fill; shares only grow as routes are fixed elsewhere, so an entry that turns out to be too early
- * is put back. Routes with less than a full weight have a channel of their own that caps them.
+ * is put back. A route's weight is a channel of its own that caps it.
  */
 
 struct filling {
@@ -82,6 +82,16 @@ static void fix_route(struct filling *filling, uint32_t route, uint64_t rate, ui
     filling->active[filling->channel_count + route] = 0;
 }
 
+/* Most routes ask for line rate, and their host's port sees to that. */
+static bool capped_by_host(const struct filling *filling, uint32_t route)
+{
+    const struct myr_routes *routes = filling->routes;
+    uint32_t first = routes->start.items[route];
+    return first < routes->start.items[route + 1] &&
+           filling->left[filling->dense[routes->channels.items[first]]] <=
+               filling->left[filling->channel_count + route];
+}
+
 static void start_filling(struct filling *filling)
 {
     for (uint32_t place = 0; place < filling->channel_count; place++) {
@@ -90,9 +100,9 @@ static void start_filling(struct filling *filling)
     }
     for (uint32_t route = 0; route < filling->route_count; route++) {
         uint32_t place = filling->channel_count + route;
-        filling->left[place] = MYR_LOAD_ONE * filling->routes->weight.items[route] / 1000;
+        filling->left[place] = MYR_LOAD_ONE * filling->routes->weight.items[route] / MYR_SHARE_ONE;
         filling->active[place] = 1;
-        if (filling->routes->weight.items[route] != 1000) {
+        if (!capped_by_host(filling, route)) {
             push_channel(filling, place);
         }
     }

@@ -78,12 +78,18 @@ static uint32_t from_spine(const struct myr_graph *graph, uint32_t spine, uint32
                            struct myr_spot to, uint32_t *ret)
 {
     struct myr_spot spot = myr_graph_spine_spot(graph, spine);
+    if (spot.unit != to.unit) {
+        return 0;
+    }
     if (spot.pod == to.pod) {
         const struct myr_bundle *down = myr_graph_bundle(graph, spine, to_leaf);
         return down ? put_bundle(graph, down, ret, 0) : 0;
     }
     uint32_t far = far_spine_of(graph, spine, to), count = 0;
     uint32_t at = spine - graph->first_switch;
+    if (!alive(graph, far, to_leaf)) {
+        return 0;
+    }
     for (uint32_t i = graph->bundle_start[at]; i < graph->bundle_start[at + 1]; i++) {
         const struct myr_bundle *up = &graph->bundles[i];
         if (up->neighbour >= graph->net->first_core && up->alive > 0 &&
@@ -94,13 +100,15 @@ static uint32_t from_spine(const struct myr_graph *graph, uint32_t spine, uint32
     return count;
 }
 
-static uint32_t from_core(const struct myr_graph *graph, uint32_t core, struct myr_spot to,
-                          uint32_t *ret)
+static uint32_t from_core(const struct myr_graph *graph, uint32_t core, uint32_t to_leaf,
+                          struct myr_spot to, uint32_t *ret)
 {
     uint32_t at = core - graph->net->first_core;
     struct myr_spot spot = {to.unit, to.pod, at % graph->unit_cores / graph->net->group_cores};
-    const struct myr_bundle *down = myr_graph_bundle(graph, core, myr_graph_spine(graph, spot));
-    return down ? put_bundle(graph, down, ret, 0) : 0;
+    uint32_t far = myr_graph_spine(graph, spot);
+    const struct myr_bundle *down = myr_graph_bundle(graph, core, far);
+    bool leads = down && at / graph->unit_cores == to.unit && alive(graph, far, to_leaf);
+    return leads ? put_bundle(graph, down, ret, 0) : 0;
 }
 
 uint32_t myr_path_candidates(const struct myr_graph *graph, uint32_t device, uint32_t to_leaf,
@@ -115,7 +123,7 @@ uint32_t myr_path_candidates(const struct myr_graph *graph, uint32_t device, uin
     struct myr_spot to = myr_graph_leaf_spot(graph, to_leaf);
     const struct myr_network *net = graph->net;
     if (net->core && device >= net->first_core) {
-        return from_core(graph, device, to, ret);
+        return from_core(graph, device, to_leaf, to, ret);
     }
     if (net->spine && device >= net->first_spine) {
         return from_spine(graph, device, to_leaf, to, ret);
@@ -136,30 +144,71 @@ static uint32_t host_channel(const struct myr_graph *graph, uint32_t port)
     return link * 2 + (graph->design->link_a[link] != port);
 }
 
+/* A walk from one host port to another. */
+struct walk {
+    const struct myr_graph *graph;
+    struct myr_path *path;
+    uint32_t first, last; /* host channels, both away from the host */
+    uint32_t device;      /* where it is */
+};
+
+static bool walk_start(struct walk *walk, const struct myr_graph *graph, uint32_t from_port,
+                       uint32_t to_port, struct myr_path *path)
+{
+    *walk = (struct walk){.graph = graph,
+                          .path = path,
+                          .first = host_channel(graph, from_port),
+                          .last = host_channel(graph, to_port)};
+    if (walk->first == MYR_NONE || walk->last == MYR_NONE || from_port == to_port) {
+        return false;
+    }
+    walk->device = myr_channel_to_device(graph->design, walk->first);
+    path->count = 0;
+    path->channels[path->count++] = walk->first;
+    return true;
+}
+
+/* To a switch, by the fabric's rule or by a detour; a choice at every hop. */
+static bool walk_to(struct walk *walk, uint32_t to, const struct detour *detour,
+                    myr_choose_fn *choose, void *context)
+{
+    const struct myr_graph *graph = walk->graph;
+    for (uint32_t depth = 0; walk->device != to; depth++) {
+        uint32_t candidates[MYR_CANDIDATES_MAX];
+        uint32_t count = detour ? detour_candidates(detour, graph, walk->device, candidates)
+                                : myr_path_candidates(graph, walk->device, to, candidates);
+        if (count == 0 || walk->path->count >= MYR_PATH_MAX - 1) {
+            return false;
+        }
+        uint32_t pick = choose(context, walk->device, count, depth, candidates);
+        MYR_ASSERT(pick < count);
+        walk->path->channels[walk->path->count++] = candidates[pick];
+        walk->device = myr_channel_to_device(graph->design, candidates[pick]);
+    }
+    return true;
+}
+
 bool myr_path_find(const struct myr_graph *graph, uint32_t from_port, uint32_t to_port,
                    myr_choose_fn *choose, void *context, struct myr_path *ret)
 {
-    uint32_t first = host_channel(graph, from_port), last = host_channel(graph, to_port);
-    if (first == MYR_NONE || last == MYR_NONE || from_port == to_port) {
+    struct walk walk;
+    if (!walk_start(&walk, graph, from_port, to_port, ret)) {
         return false;
     }
-    uint32_t device = myr_channel_to_device(graph->design, first);
-    uint32_t to_leaf = myr_channel_to_device(graph->design, last);
-    ret->count = 0;
-    ret->channels[ret->count++] = first;
-    for (uint32_t depth = 0; device != to_leaf; depth++) {
-        uint32_t candidates[MYR_CANDIDATES_MAX];
-        uint32_t count = myr_path_candidates(graph, device, to_leaf, candidates);
-        if (count == 0 || ret->count >= MYR_PATH_MAX - 1) {
-            return false;
-        }
-        uint32_t pick = choose(context, device, count, depth, candidates);
-        MYR_ASSERT(pick < count);
-        ret->channels[ret->count++] = candidates[pick];
-        device = myr_channel_to_device(graph->design, candidates[pick]);
+    uint32_t start = walk.device, to = myr_channel_to_device(graph->design, walk.last);
+    bool arrived = walk_to(&walk, to, NULL, choose, context);
+    /* Only the first switch can be without candidates; going down and up again is not for a Clos.
+     */
+    if (!arrived && !graph->clos && walk.device == start) {
+        struct detour detour;
+        detour_init(&detour, graph, to);
+        arrived = walk_to(&walk, to, &detour, choose, context);
+        detour_done(&detour);
     }
-    ret->channels[ret->count++] = myr_channel_back(last);
-    return true;
+    if (arrived) {
+        ret->channels[ret->count++] = myr_channel_back(walk.last);
+    }
+    return arrived;
 }
 
 static uint32_t choose_by_value(void *context, uint32_t device, uint32_t count, uint32_t depth,
@@ -229,34 +278,26 @@ bool myr_path_by_value(const struct myr_graph *graph, uint32_t from_port, uint32
 bool myr_path_valiant(const struct myr_graph *graph, uint32_t from_port, uint32_t to_port,
                       uint32_t via, uint64_t value, struct myr_path *ret)
 {
-    if (graph->net->topology != MYR_TOPOLOGY_DRAGONFLY || graph->net->groups < 3) {
+    const struct myr_network *net = graph->net;
+    bool grouped =
+        net->topology == MYR_TOPOLOGY_DRAGONFLY || net->topology == MYR_TOPOLOGY_DRAGONFLY_PLUS;
+    struct walk walk;
+    if (!grouped || net->groups < 3) {
         return myr_path_by_value(graph, from_port, to_port, value, ret);
     }
-    uint32_t first = host_channel(graph, from_port), last = host_channel(graph, to_port);
-    if (first == MYR_NONE || last == MYR_NONE || from_port == to_port) {
+    if (!walk_start(&walk, graph, from_port, to_port, ret)) {
         return false;
     }
-    uint32_t device = myr_channel_to_device(graph->design, first);
-    uint32_t to_leaf = myr_channel_to_device(graph->design, last);
-    uint32_t group_switches = graph->net->group_switches;
-    uint32_t half = graph->net->first_leaf + via % graph->net->groups * group_switches +
-                    (uint32_t)(value % group_switches);
-    uint32_t targets[] = {half, to_leaf};
-    ret->count = 0;
-    ret->channels[ret->count++] = first;
-    for (uint32_t leg = 0; leg < 2; leg++) {
-        while (device != targets[leg]) {
-            uint32_t candidates[MYR_CANDIDATES_MAX];
-            uint32_t count = direct_candidates(graph, device, targets[leg], candidates);
-            if (count == 0 || ret->count >= MYR_PATH_MAX - 1) {
-                return false;
-            }
-            uint32_t pick = candidates[value % count];
-            ret->channels[ret->count++] = pick;
-            device = myr_channel_to_device(graph->design, pick);
-        }
+    uint32_t group_leaves = net->leaf / net->groups;
+    uint32_t half =
+        net->first_leaf + via % net->groups * group_leaves + (uint32_t)(value % group_leaves);
+    uint32_t to = myr_channel_to_device(graph->design, walk.last);
+    value /= group_leaves;
+    if (!walk_to(&walk, half, NULL, choose_by_value, &value) ||
+        !walk_to(&walk, to, NULL, choose_by_value, &value)) {
+        return false;
     }
-    ret->channels[ret->count++] = myr_channel_back(last);
+    ret->channels[ret->count++] = myr_channel_back(walk.last);
     return true;
 }
 
@@ -286,15 +327,18 @@ uint32_t myr_path_static(const struct myr_graph *graph, uint32_t device, uint32_
     if (!graph->clos) {
         return candidates[slot % count];
     }
-    uint32_t up = graph->net->leaf_up ? graph->net->leaf_up : 1;
-    struct myr_spot to = myr_graph_leaf_spot(graph, to_leaf);
-    bool is_leaf = device < graph->net->first_spine || graph->net->spine == 0;
-    /* A leaf goes by the slot; above, ways that came together are spread by the leaf as well. */
-    uint32_t per_pair = graph->net->pod_spines ? up / graph->net->pod_spines : 1;
-    per_pair = per_pair ? per_pair : 1;
-    uint32_t value = is_leaf ? slot : to.index * per_pair + slot % per_pair;
-    if (!is_leaf && count == per_pair) {
-        value = slot % per_pair; /* the last bundle down */
+    const struct myr_network *net = graph->net;
+    if (device - net->first_leaf < net->leaf) {
+        return candidates[slot % count]; /* up from a leaf: by the slot */
     }
+    /*
+     * Above, ways that came together are told apart by the destination's leaf, and by the slots
+     * that go over one spine. Down to the leaf only the slots are left.
+     */
+    uint32_t per_pair = net->pod_spines ? net->leaf_up / net->pod_spines : 1;
+    per_pair = per_pair ? per_pair : 1;
+    struct myr_spot to = myr_graph_leaf_spot(graph, to_leaf);
+    bool last_down = myr_channel_to_device(graph->design, candidates[0]) == to_leaf;
+    uint32_t value = slot % per_pair + (last_down ? 0 : to.index * per_pair);
     return candidates[value % count];
 }

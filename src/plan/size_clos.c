@@ -233,7 +233,10 @@ static bool size_cores(struct net_plan *net)
 
 static uint32_t pod_step(const struct net_plan *net)
 {
-    return has_rail_groups(net) ? net->out.rails : net->nic_ports;
+    if (has_rail_groups(net)) {
+        return net->out.rails;
+    }
+    return net->unit_leaves < net->nic_ports ? 1 : net->nic_ports; /* few leaves: any pod will do */
 }
 
 /*

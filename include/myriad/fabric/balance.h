@@ -16,6 +16,7 @@
  */
 #pragma once
 
+#include "myriad/fabric/bound.h"
 #include "myriad/fabric/flows.h"
 #include "myriad/fabric/path.h"
 
@@ -47,10 +48,10 @@ struct myr_routes {
     MYR_VEC(uint32_t) start; /* by route; one more at the end */
     MYR_VEC(uint32_t) channels;
     MYR_VEC(uint32_t) flow;   /* of each route */
-    MYR_VEC(uint32_t) weight; /* in 1/1000 of a host port's line rate */
+    MYR_VEC(uint32_t) weight; /* in 1/MYR_SHARE_ONE of a host port's line rate */
     uint32_t unroutable;      /* flows without a path */
-    double bound;             /* planned: no assignment has a lower maximum load; else 0 */
-    bool sprayed;             /* no routes: loads were spread directly */
+    bool sprayed;             /* no routes: loads were spread directly ... */
+    MYR_VEC(uint64_t) limit;  /* ... and this is the highest that each flow met; UINT64_MAX: lost */
 };
 
 void myr_routes_done(struct myr_routes *routes);
@@ -81,9 +82,9 @@ void myr_max_min(const struct myr_graph *graph, const struct myr_routes *routes,
 
 struct myr_balance_report {
     double max_load, mean_load; /* over the channels between switches that carry anything */
-    double share_of_ideal;      /* sum of fair rates / sum when only host ports limit */
-    double bound;               /* lower bound of the maximum load; 0: not computed */
-    double throughput_bound;    /* upper bound of share_of_ideal by cuts at leaves */
+    double share_of_ideal;      /* of the sum of fair rates when only host ports limit */
+    double bound;               /* lower bound of max_load for any paths (bound.h) */
+    double throughput_bound;    /* upper bound of share_of_ideal, likewise */
     uint32_t loaded, unroutable;
 };
 

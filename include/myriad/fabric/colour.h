@@ -16,6 +16,7 @@
  */
 #pragma once
 
+#include "myriad/fabric/bound.h"
 #include "myriad/fabric/flows.h"
 #include "myriad/fabric/path.h"
 

@@ -2,8 +2,8 @@
  * flows: who sends to whom. A flow goes from one NIC port to another; what stays inside a scale-up
  * domain never becomes a flow.
  *
- * From a layout: rank r runs on GPU order[r] (rank order of the nodes given); the ring of a group
- * goes from each member to the next. GPU g of a node uses the NIC beside it (rail g).
+ * From a layout: the ranks of a job fill the GPUs of its nodes in order, and what the groups of an
+ * axis send follows from a pattern. GPU g of a node uses the NIC beside it (rail g).
  */
 #pragma once
 
@@ -11,9 +11,11 @@
 #include "myriad/fabric/graph.h"
 #include "myriad/work.h"
 
+#define MYR_SHARE_ONE 1000U
+
 struct myr_flow {
     uint32_t from_port, to_port;
-    uint32_t share;  /* of line rate that it asks for, in 1/1000 */
+    uint32_t share;  /* of a host port's line rate that it asks for, in 1/MYR_SHARE_ONE */
     uint16_t source; /* UDP source port: what a hash can be steered by */
     uint16_t job;
 };
@@ -29,17 +31,43 @@ uint32_t myr_flow_port(const struct myr_graph *graph, uint32_t gpu);
 
 /*
  * CSV with a header: from,to[,share[,source_port]]. Ends are gpu/NODE/GPU or node/NODE:nicK
- * addresses; share is a fraction of line rate, 1 when absent.
+ * addresses; share is a fraction of line rate, 1 when absent. On failure nothing was added.
  */
 MYR_MUST_USE int myr_flows_read(struct myr_flows *flows, const struct myr_graph *graph,
                                 const char *path, struct myr_err *err);
+/* The same from memory; 'name' is for messages. */
+MYR_MUST_USE int myr_flows_parse(struct myr_flows *flows, const struct myr_graph *graph,
+                                 const char *name, struct myr_str text, struct myr_err *err);
 
-/* Rings of every group of one axis, over the GPUs of 'nodes' in order (NULL: all nodes). */
-MYR_MUST_USE int myr_flows_rings(struct myr_flows *flows, const struct myr_graph *graph,
-                                 const struct myr_layout *layout, enum myr_axis axis,
-                                 const uint32_t *nodes, uint32_t node_count, struct myr_err *err);
+/* What the members of a group send each other. */
+enum myr_traffic {
+    MYR_TRAFFIC_RING,       /* each to the next one, at line rate */
+    MYR_TRAFFIC_TREE,       /* two binary trees, up and down, a quarter of line rate an edge */
+    MYR_TRAFFIC_ALL_TO_ALL, /* each to every other one, line rate divided evenly */
+    MYR_TRAFFIC_COUNT,
+};
 
-/* Every pair of hosts of one rail once, as one step of an all-to-all: host i to host i + step. */
+extern const char *const myr_traffic_names[MYR_TRAFFIC_COUNT];
+
+/* Whose ranks run where: rank r on GPU r % gpus_per_node of nodes[r / gpus_per_node]. */
+struct myr_ranks_on {
+    const struct myr_layout *layout;
+    const uint32_t *nodes; /* NULL: all nodes in order */
+    uint32_t node_count;
+};
+
+/* Adds what every group of one axis sends, but for what stays inside a scale-up domain. */
+MYR_MUST_USE int myr_flows_groups(struct myr_flows *flows, const struct myr_graph *graph,
+                                  const struct myr_ranks_on *ranks, enum myr_axis axis,
+                                  enum myr_traffic pattern, struct myr_err *err);
+
+/*
+ * Flows that leave or enter one port together share it: where they ask for more than line rate,
+ * all shares at the port shrink until none does.
+ */
+void myr_flows_fit(struct myr_flows *flows, const struct myr_design *design);
+
+/* Every GPU to the one that is 'step' further on: one step of an all-to-all. */
 void myr_flows_shift(struct myr_flows *flows, const struct myr_graph *graph, uint32_t step);
-/* A seeded random permutation of all host ports that is nowhere the identity. */
+/* A seeded random permutation of all GPUs that is nowhere the identity. */
 void myr_flows_permutation(struct myr_flows *flows, const struct myr_graph *graph, uint64_t seed);

@@ -45,7 +45,14 @@ MYR_MUST_USE int myr_graph_init(struct myr_graph *graph, struct myr_arena *arena
                                 const struct myr_design *design, enum myr_net_id net,
                                 struct myr_err *err);
 
-/* Marks a link, or every link of a device, dead or alive again. */
+/* Links of other networks are none of a graph's business. */
+static inline bool myr_graph_has_link(const struct myr_graph *graph, uint32_t link)
+{
+    const struct myr_design *design = graph->design;
+    return design->cabletypes[design->cable_type[design->link_cable[link]]].net == graph->net_id;
+}
+
+/* Marks a link, or every link that a device has on this network, dead or alive again. */
 void myr_graph_set_link(struct myr_graph *graph, uint32_t link, bool dead);
 void myr_graph_set_device(struct myr_graph *graph, uint32_t device, bool dead);
 

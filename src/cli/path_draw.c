@@ -1,0 +1,294 @@
+#include "path_draw.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/*
+ * Tiers from the hosts at the bottom to the cores on top. A tier with many devices in use shows
+ * them in boxes of neighbours, so that the drawing stays below a few hundred shapes however large
+ * the job is: what lies between two boxes is one line, as thick as its fullest link. Lines of one
+ * thickness are one shape.
+ */
+
+enum {
+    PX = 10, /* tenths of a pixel, svg.h */
+    BOXES_MAX = 40,
+    LINES_MANY = 250,
+    TIERS_MAX = 4,
+    WIDTH = 1200 * PX,
+    LEFT = 110 * PX,
+    RIGHT = 20 * PX,
+    TOP = 60 * PX,
+    TIER_STEP = 150 * PX,
+    BOX_HEIGHT = 26 * PX,
+    BOX_WIDTH_MAX = 90 * PX,
+    THICKNESSES = 4,
+};
+
+static const char style[] = ".load-0{stroke-width:.6}.load-1{stroke-width:1.2}"
+                            ".load-2{stroke-width:2}.load-3{stroke-width:3}";
+/* Where lines lie close, thinner ones still show where they go. */
+static const char fine_style[] = ".load-0{stroke-width:.2}.load-1{stroke-width:.4}"
+                                 ".load-2{stroke-width:.7}.load-3{stroke-width:1}"
+                                 ".link-hot{stroke-width:.8}";
+static const char *const thickness_css[THICKNESSES] = {"link load-0", "link load-1", "link load-2",
+                                                       "link load-3"};
+
+struct tier {
+    const char *title, *css;
+    uint32_t devices, boxes, box_devices;
+    int32_t y, box_width;
+};
+
+struct picture {
+    const struct fabric_input *input;
+    const struct path_use *use;
+    struct myr_svg svg;
+    struct tier tiers[TIERS_MAX];
+    uint32_t tier_count;
+    uint8_t *tier_of; /* by device */
+    uint32_t *box_of; /* by device: MYR_NONE when not in use */
+};
+
+/* Tiers by kind: hosts of all sorts below, routers and access switches where leaves are. */
+static uint32_t tier_of_kind(enum myr_device_kind kind)
+{
+    switch (kind) {
+    case MYR_DEVICE_LEAF:
+    case MYR_DEVICE_ROUTER:
+    case MYR_DEVICE_ACCESS:
+        return 1;
+    case MYR_DEVICE_SPINE:
+    case MYR_DEVICE_AGGREGATION:
+        return 2;
+    case MYR_DEVICE_CORE:
+        return 3;
+    default:
+        return 0;
+    }
+}
+
+static void count_tiers(struct picture *picture)
+{
+    static const struct tier empty[TIERS_MAX] = {{.title = "servers", .css = "host"},
+                                                 {.title = "leaves", .css = "leaf"},
+                                                 {.title = "spines", .css = "spine"},
+                                                 {.title = "cores", .css = "core"}};
+    const struct myr_design *design = &picture->input->design;
+    memcpy(picture->tiers, empty, sizeof(empty));
+    for (uint32_t device = 0; device < design->device_count; device++) {
+        enum myr_device_kind kind = (enum myr_device_kind)design->place[device].kind;
+        uint32_t tier = tier_of_kind(kind);
+        picture->tier_of[device] = (uint8_t)tier;
+        picture->tiers[tier].devices += picture->use->links[device] > 0;
+        if (kind == MYR_DEVICE_ROUTER && picture->use->links[device]) {
+            picture->tiers[tier].title = "routers";
+        }
+    }
+    for (uint32_t i = 0; i < TIERS_MAX; i++) {
+        picture->tier_count = picture->tiers[i].devices ? i + 1 : picture->tier_count;
+    }
+}
+
+static void place_boxes(struct picture *picture)
+{
+    const struct myr_design *design = &picture->input->design;
+    uint32_t seen[TIERS_MAX] = {0};
+    for (uint32_t i = 0; i < picture->tier_count; i++) {
+        struct tier *tier = &picture->tiers[i];
+        tier->box_devices = (tier->devices + BOXES_MAX - 1) / BOXES_MAX;
+        tier->boxes = tier->devices ? (tier->devices - 1) / tier->box_devices + 1 : 0;
+        tier->y = TOP + (int32_t)(picture->tier_count - 1 - i) * TIER_STEP;
+        int32_t room = tier->boxes ? (WIDTH - LEFT - RIGHT) / (int32_t)tier->boxes : 0;
+        int32_t width = room * 8 / 10;
+        tier->box_width = width < BOX_WIDTH_MAX ? width : BOX_WIDTH_MAX;
+    }
+    for (uint32_t device = 0; device < design->device_count; device++) {
+        struct tier *tier = &picture->tiers[picture->tier_of[device]];
+        picture->box_of[device] = MYR_NONE;
+        if (picture->use->links[device]) {
+            uint32_t at = seen[picture->tier_of[device]]++;
+            picture->box_of[device] = at / tier->box_devices;
+        }
+    }
+}
+
+static int32_t box_middle(const struct tier *tier, uint32_t box)
+{
+    int32_t room = (WIDTH - LEFT - RIGHT) / (int32_t)tier->boxes;
+    return LEFT + (int32_t)box * room + room / 2;
+}
+
+/* --- lines */
+
+/* The fullest link between two boxes; within a tier both may be the same. */
+struct line {
+    uint32_t lower, upper;         /* tiers */
+    uint32_t lower_box, upper_box; /* in them */
+    uint64_t load;
+};
+
+struct lines {
+    struct myr_u64map index;
+    MYR_VEC(struct line) items;
+};
+
+static void collect_lines(const struct picture *picture, struct lines *lines)
+{
+    const struct myr_design *design = &picture->input->design;
+    for (uint32_t link = 0; link < design->link_count; link++) {
+        uint64_t up = picture->use->load[link * 2], down = picture->use->load[link * 2 + 1];
+        uint64_t load = up > down ? up : down;
+        uint32_t a = design->port_device[design->link_a[link]];
+        uint32_t b = design->port_device[design->link_b[link]];
+        if (load == 0) {
+            continue;
+        }
+        struct line line = {picture->tier_of[a], picture->tier_of[b], picture->box_of[a],
+                            picture->box_of[b], load};
+        uint64_t key = (uint64_t)(line.lower * TIERS_MAX + line.upper) << 32 |
+                       (uint64_t)line.lower_box << 16 | line.upper_box;
+        uint32_t *at = myr_u64map_find(&lines->index, key);
+        if (!at) {
+            myr_u64map_add(&lines->index, key, (uint32_t)lines->items.count);
+            myr_vec_push(&lines->items, line);
+        } else if (lines->items.items[*at].load < load) {
+            lines->items.items[*at].load = load;
+        }
+    }
+}
+
+/* 0 to 3 by load up to line rate; THICKNESSES: more than fits. */
+static uint32_t thickness(uint64_t load)
+{
+    if (load > MYR_LOAD_ONE) {
+        return THICKNESSES;
+    }
+    uint64_t step = load * THICKNESSES / MYR_LOAD_ONE;
+    return step < THICKNESSES ? (uint32_t)step : THICKNESSES - 1;
+}
+
+static void draw_line(struct picture *picture, const struct line *line)
+{
+    const struct tier *lower = &picture->tiers[line->lower], *upper = &picture->tiers[line->upper];
+    int32_t x1 = box_middle(lower, line->lower_box), x2 = box_middle(upper, line->upper_box);
+    if (line->lower != line->upper) {
+        myr_svg_path_move(&picture->svg, x1, lower->y);
+        myr_svg_path_line(&picture->svg, x2, upper->y + BOX_HEIGHT);
+    } else if (x1 != x2) {
+        int32_t far = x1 > x2 ? x1 - x2 : x2 - x1;
+        myr_svg_path_move(&picture->svg, x1, lower->y);
+        myr_svg_path_curve(&picture->svg, (x1 + x2) / 2, lower->y - far / 4, x2, lower->y);
+    }
+}
+
+static void draw_lines(struct picture *picture)
+{
+    struct lines lines = {0};
+    collect_lines(picture, &lines);
+    myr_svg_style(&picture->svg, lines.items.count > LINES_MANY ? fine_style : style);
+    for (uint32_t width = 0; width <= THICKNESSES; width++) {
+        bool begun = false;
+        for (size_t i = 0; i < lines.items.count; i++) {
+            if (thickness(lines.items.items[i].load) != width) {
+                continue;
+            }
+            if (!begun) {
+                myr_svg_path_begin(&picture->svg);
+                begun = true;
+            }
+            draw_line(picture, &lines.items.items[i]);
+        }
+        if (begun) {
+            bool hot = width == THICKNESSES;
+            myr_svg_path_end(&picture->svg, hot ? "link-hot" : thickness_css[width],
+                             hot ? "load above 1" : NULL);
+        }
+    }
+    myr_u64map_done(&lines.index);
+    myr_vec_done(&lines.items);
+}
+
+/* --- boxes */
+
+struct box {
+    uint32_t first, last, count; /* devices */
+    uint64_t highest;
+};
+
+static void draw_box(struct picture *picture, const struct tier *tier, uint32_t index,
+                     const struct box *box)
+{
+    const struct myr_design *design = &picture->input->design;
+    struct myr_buf tip = {0}, label = {0};
+    int32_t middle = box_middle(tier, index);
+    myr_design_name(design, box->first, &tip);
+    const char *slash = strchr(tip.data, '/');
+    myr_buf_puts(&label, box->count == 1 && slash ? slash + 1 : "");
+    if (box->count > 1) {
+        myr_buf_put_lit(&tip, " to ");
+        myr_design_name(design, box->last, &tip);
+        myr_buf_printf(&tip, ", %u devices", box->count);
+        myr_buf_printf(&label, "\xC3\x97%u", box->count);
+    }
+    myr_buf_printf(&tip, ", maximum load %.3f", (double)box->highest / (double)MYR_LOAD_ONE);
+    myr_svg_rect(&picture->svg, middle - tier->box_width / 2, tier->y, tier->box_width, BOX_HEIGHT,
+                 tier->css, tip.data);
+    if ((int32_t)label.len * 6 * PX <= tier->box_width + 8 * PX) {
+        myr_svg_text(&picture->svg, middle, tier->y + BOX_HEIGHT / 2 + 3 * PX, MYR_SVG_MIDDLE,
+                     "label-small", label.data);
+    }
+    myr_buf_done(&tip);
+    myr_buf_done(&label);
+}
+
+static void draw_tier(struct picture *picture, uint32_t which)
+{
+    const struct tier *tier = &picture->tiers[which];
+    const struct myr_design *design = &picture->input->design;
+    char text[64];
+    struct box boxes[BOXES_MAX] = {0};
+    for (uint32_t device = 0; device < design->device_count; device++) {
+        if (picture->tier_of[device] != which || picture->box_of[device] == MYR_NONE) {
+            continue;
+        }
+        struct box *box = &boxes[picture->box_of[device]];
+        uint64_t load = picture->use->highest[device];
+        box->first = box->count++ ? box->first : device;
+        box->last = device;
+        box->highest = load > box->highest ? load : box->highest;
+    }
+    snprintf(text, sizeof(text), "%u %s", tier->devices, tier->title);
+    myr_svg_text(&picture->svg, 14 * PX, tier->y + BOX_HEIGHT / 2 + 4 * PX, MYR_SVG_START, "label",
+                 text);
+    for (uint32_t i = 0; i < tier->boxes; i++) {
+        draw_box(picture, tier, i, &boxes[i]);
+    }
+}
+
+void path_draw(struct fabric_input *input, const struct path_use *use, struct myr_buf *buf)
+{
+    struct picture picture = {.input = input, .use = use};
+    char title[128];
+    picture.tier_of = myr_xcalloc((size_t)input->design.device_count + 1, sizeof(uint8_t));
+    picture.box_of = myr_xcalloc((size_t)input->design.device_count + 1, sizeof(uint32_t));
+    count_tiers(&picture);
+    place_boxes(&picture);
+    uint32_t height = TOP + picture.tier_count * TIER_STEP - TIER_STEP + BOX_HEIGHT + 50 * PX;
+    snprintf(title, sizeof(title), "%.60s: paths of %zu flows",
+             myr_design_str(&input->design, input->design.head->name), use->flow_count);
+    myr_svg_begin(&picture.svg, buf, WIDTH / PX, height / PX, title);
+    draw_lines(&picture);
+    myr_svg_text(&picture.svg, 14 * PX, 30 * PX, MYR_SVG_START, "title", title);
+    for (uint32_t i = 0; i < picture.tier_count; i++) {
+        if (picture.tiers[i].devices) {
+            draw_tier(&picture, i);
+        }
+    }
+    myr_svg_text(&picture.svg, 14 * PX, (int32_t)height - 14 * PX, MYR_SVG_START, "label muted",
+                 "The thicker a line, the higher the load of the fullest link behind it; orange: "
+                 "above line rate.");
+    myr_svg_end(&picture.svg);
+    free(picture.tier_of);
+    free(picture.box_of);
+}

@@ -1,0 +1,136 @@
+#include <stdlib.h>
+
+#include "myriad/fabric/balance.h"
+
+static bool between_switches(const struct myr_graph *graph, uint32_t channel)
+{
+    const struct myr_design *design = graph->design;
+    uint32_t type = design->cable_type[design->link_cable[myr_channel_link(channel)]];
+    return design->cabletypes[type].layer != MYR_LAYER_HOST;
+}
+
+static void put_loads(const struct myr_graph *graph, const uint64_t *load,
+                      struct myr_balance_report *ret)
+{
+    double sum = 0;
+    for (uint32_t channel = 0; channel < graph->design->link_count * 2; channel++) {
+        if (load[channel] && between_switches(graph, channel)) {
+            double value = (double)load[channel] / (double)MYR_LOAD_ONE;
+            ret->loaded++;
+            sum += value;
+            ret->max_load = value > ret->max_load ? value : ret->max_load;
+        }
+    }
+    ret->mean_load = ret->loaded ? sum / ret->loaded : 0;
+}
+
+/* Rates when only host ports limit; flows whose ports are dead or not cabled get none. */
+static void ideal_rates(const struct myr_graph *graph, const struct myr_flow *flows, size_t count,
+                        uint64_t *ret)
+{
+    const uint32_t *port_link = graph->design->port_link;
+    struct myr_routes routes = {0};
+    myr_vec_push(&routes.start, 0);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t up = port_link[flows[i].from_port], down = port_link[flows[i].to_port];
+        bool alive = up != MYR_NONE && down != MYR_NONE && flows[i].from_port != flows[i].to_port &&
+                     !myr_graph_link_dead(graph, up) && !myr_graph_link_dead(graph, down);
+        if (alive) {
+            myr_vec_push(&routes.channels, up * 2);
+            myr_vec_push(&routes.channels, down * 2 + 1);
+        }
+        myr_vec_push(&routes.start, (uint32_t)routes.channels.count);
+        myr_vec_push(&routes.flow, (uint32_t)i);
+        myr_vec_push(&routes.weight, alive ? flows[i].share : 0);
+    }
+    myr_max_min(graph, &routes, ret);
+    myr_routes_done(&routes);
+}
+
+/* Fair rates over the routes, summed by flow. */
+static void routed_rates(const struct myr_graph *graph, const struct myr_routes *routes,
+                         uint64_t *ret)
+{
+    uint32_t count = (uint32_t)routes->flow.count;
+    uint64_t *rate = myr_xcalloc((size_t)count + 1, sizeof(*rate));
+    myr_max_min(graph, routes, rate);
+    for (uint32_t r = 0; r < count; r++) {
+        ret[routes->flow.items[r]] += rate[r];
+    }
+    free(rate);
+}
+
+/* A sprayed flow is as slow as the fullest channel that it meets, when all send at ideal rates. */
+static int sprayed_rates(const struct myr_graph *graph, const struct myr_balance_options *options,
+                         const struct myr_flow *flows, size_t count, const uint64_t *ideal,
+                         uint64_t *ret, struct myr_err *err)
+{
+    struct myr_flow *sent = myr_xcalloc(count + 1, sizeof(*sent));
+    uint64_t *load = myr_xcalloc((size_t)graph->design->link_count * 2 + 1, sizeof(*load));
+    struct myr_routes routes = {0};
+    for (size_t i = 0; i < count; i++) {
+        sent[i] = flows[i];
+        /* Rounded up: loads may be judged too high, never too low. */
+        sent[i].share = (uint32_t)((ideal[i] * MYR_SHARE_ONE + MYR_LOAD_ONE - 1) / MYR_LOAD_ONE);
+    }
+    int r = myr_balance(graph, options, sent, count, &routes, load, err);
+    for (size_t i = 0; r == MYR_OK && i < count; i++) {
+        uint64_t limit = routes.limit.items[i];
+        ret[i] = limit == UINT64_MAX     ? 0
+                 : limit <= MYR_LOAD_ONE ? ideal[i]
+                                         : ideal[i] * MYR_LOAD_ONE / limit;
+    }
+    myr_routes_done(&routes);
+    free(load);
+    free(sent);
+    return r;
+}
+
+static int put_shares(const struct myr_graph *graph, const struct myr_balance_options *options,
+                      const struct myr_flow *flows, size_t count, const struct myr_routes *routes,
+                      struct myr_balance_report *ret, struct myr_err *err)
+{
+    uint64_t *ideal = myr_xcalloc(count + 1, sizeof(*ideal));
+    uint64_t *rate = myr_xcalloc(count + 1, sizeof(*rate));
+    double sum = 0, all = 0;
+    int r = MYR_OK;
+    ideal_rates(graph, flows, count, ideal);
+    if (routes->sprayed) {
+        r = sprayed_rates(graph, options, flows, count, ideal, rate, err);
+    } else {
+        routed_rates(graph, routes, rate);
+    }
+    for (size_t i = 0; i < count; i++) {
+        /* A flow may gain from others that are held up; that makes up for nothing. */
+        sum += (double)(rate[i] < ideal[i] ? rate[i] : ideal[i]);
+        all += (double)ideal[i];
+    }
+    ret->share_of_ideal = all > 0 ? sum / all : 1;
+    ret->throughput_bound = all > 0 ? myr_throughput_bound(graph, flows, count, ideal) / all : 1;
+    free(rate);
+    free(ideal);
+    return r;
+}
+
+int myr_balance_report(const struct myr_graph *graph, const struct myr_balance_options *options,
+                       const struct myr_flow *flows, size_t count, struct myr_balance_report *ret,
+                       struct myr_err *err)
+{
+    uint64_t *load = myr_xcalloc((size_t)graph->design->link_count * 2 + 1, sizeof(*load));
+    struct myr_routes routes = {0};
+    struct myr_balance_report report = {0};
+    int r = myr_balance(graph, options, flows, count, &routes, load, err);
+    if (r == MYR_OK) {
+        bool split = options->policy == MYR_POLICY_SPRAY || options->policy == MYR_POLICY_FLOWLET;
+        report.unroutable = routes.unroutable;
+        report.bound = myr_load_bound(graph, flows, count, split);
+        put_loads(graph, load, &report);
+        r = put_shares(graph, options, flows, count, &routes, &report, err);
+    }
+    if (r == MYR_OK) {
+        *ret = report;
+    }
+    myr_routes_done(&routes);
+    free(load);
+    return r;
+}
