@@ -86,9 +86,12 @@ static void put_outcome(const struct fabric_input *input, const struct outcome *
     struct load_summary load = summarise(&input->design, outcome->load);
     size_t flows = input->flows.items.count;
     if (format != MYR_FORMAT_JSON) {
-        myr_buf_printf(buf, "%s: %zu flows, %u on their planned path, %u not, %u without a path\n",
-                       outcome->what, flows, outcome->planned, outcome->refused,
-                       outcome->routes.unroutable);
+        myr_buf_printf(buf, "%s: %zu flows", outcome->what, flows);
+        if (outcome->planned + outcome->refused) {
+            myr_buf_printf(buf, ", %u on their planned path, %u not", outcome->planned,
+                           outcome->refused);
+        }
+        myr_buf_printf(buf, ", %u without a path\n", outcome->routes.unroutable);
         myr_buf_printf(buf, "links between switches: %u loaded, at most %.3f, on average %.3f\n",
                        load.loaded, load.max, load.mean);
         if (outcome->same_seeds && outcome->refused) {

@@ -272,9 +272,10 @@ def steer(myriad, scratch):
              if round(loads[key]) != count}
     expect(not wrong, f"predicted and measured differ: {wrong}")
     note(f"{len(predicted)} predicted egress ports carried exactly what was predicted")
-    for row, path in zip(connections, range(0, 16 * 7, 7)):
-        row["source_port"] = 49152 + path  # as a stack that counts up
-    used = [round(measure(connections)[uplink]) for uplink in uplinks]
+    for number, row in enumerate(connections):
+        row["source_port"] = 49152 + 7 * number  # as a stack that counts up
+    loads = measure(connections)
+    used = [round(loads[uplink]) for uplink in uplinks]
     note(f"connections on the 16 uplinks, ports as they come: {used}")
     expect(sum(used) == 16 and max(used) > 1, f"ports as they come: {used}")
 
