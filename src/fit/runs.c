@@ -5,20 +5,46 @@
 #define RUNS_BYTES_MAX (64U << 20)
 
 /* Columns that are read; their order in the file does not matter. */
-#define COLUMNS(X)                                                                               \
-    X(id)                                                                                        \
-    X(source)                                                                                    \
-    X(software)                                                                                  \
-    X(model)                                                                                     \
-    X(layers)                                                                                    \
-    X(hidden)                                                                                    \
-    X(ffn)                                                                                       \
-    X(gated)                                                                                     \
-    X(heads)                                                                                     \
-    X(kv_heads) X(head_dim) X(vocab) X(seq) X(experts) X(topk) X(shared_experts) X(moe_ffn)      \
-        X(moe_layers) X(hw) X(gpus_per_node) X(nic_gbps_per_gpu) X(gpus) X(tp) X(pp) X(cp) X(ep) \
-            X(dp) X(vp) X(mbs) X(gbs) X(sharding) X(recompute) X(seq_par) X(precision) X(iter_s) \
-                X(tokens_per_s_per_gpu) X(note)
+/* clang-format off: it does not come to rest on this list */
+#define COLUMNS(X)          \
+    X(id)                   \
+    X(source)               \
+    X(software)             \
+    X(model)                \
+    X(layers)               \
+    X(hidden)               \
+    X(ffn)                  \
+    X(gated)                \
+    X(heads)                \
+    X(kv_heads)             \
+    X(head_dim)             \
+    X(vocab)                \
+    X(seq)                  \
+    X(experts)              \
+    X(topk)                 \
+    X(shared_experts)       \
+    X(moe_ffn)              \
+    X(moe_layers)           \
+    X(hw)                   \
+    X(gpus_per_node)        \
+    X(nic_gbps_per_gpu)     \
+    X(gpus)                 \
+    X(tp)                   \
+    X(pp)                   \
+    X(cp)                   \
+    X(ep)                   \
+    X(dp)                   \
+    X(vp)                   \
+    X(mbs)                  \
+    X(gbs)                  \
+    X(sharding)             \
+    X(recompute)            \
+    X(seq_par)              \
+    X(precision)            \
+    X(iter_s)               \
+    X(tokens_per_s_per_gpu) \
+    X(note)
+/* clang-format on */
 
 enum column {
 #define COLUMN_ENUM(name) COLUMN_##name,

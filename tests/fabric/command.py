@@ -145,7 +145,8 @@ BAD_WORDS = [
     (["route", "D", "--link", "link/x"], "'link/x' is no link"),
     (["route", "D", "--device", "leaf"], "'leaf' is no device"),
     (["route", "D", "--blast", "pod/99"], "'pod/99' is no device"),
-    (["route", "D", "--degraded", "--failover"], "--failover, --degraded and --blast are three questions"),
+    (["route", "D", "--degraded", "--failover"],
+     "--failover, --degraded and --blast are three questions"),
     (["path", "D", "--nodes", "0", "--layout", "tp=8"], "no flow leaves a scale-up domain"),
     (["path", "D", "--permutation", "1", "--svg", "no/such/folder/x.svg"], ""),
 ]

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""Every format that is read, every way to lose a name, and bindings.
+
+    tests/verify/formats.py MYRIAD
+
+A design of 64 servers is exported, read back and verified; then names and GUIDs are removed,
+doubled or exchanged, and LLDP is told by one end, twice, or cut off.
+"""
+import csv
+import json
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from wiring import Checks, Wiring, call, plan
+
+
+def interface(port):
+    """A switch port as its system calls it."""
+    cage, _, half = port.partition("/")
+    return f"swp{cage}s{int(half) - 1}" if half else port
+
+
+def neighbour(far, shape, mac="3e:9c:2b:3d:21:25"):
+    device, port = far[0], interface(far[1])
+    if shape == "json0":
+        return {"chassis": [{"id": [{"type": "mac", "value": mac}], "name": [{"value": device}]}],
+                "port": [{"id": [{"type": "ifname", "value": port}], "descr": [{"value": port}]}]}
+    return {"via": "LLDP", "chassis": {device: {"id": {"type": "mac", "value": mac},
+                                                "capability": [{"type": "Bridge", "enabled": True}]}},
+            "port": {"id": {"type": "ifname", "value": port}, "descr": port, "ttl": "120"}}
+
+
+def lldp(found, device, shape="json"):
+    """The text of one device."""
+    own = [(port, far) for port, far in found.items() if port[0] == device]
+    if shape == "json0":
+        records = [{"name": interface(port[1]), **neighbour(far, shape)} for port, far in own]
+        return json.dumps({"lldp": [{"interface": records}]}, indent=2)
+    records = [{interface(port[1]): neighbour(far, shape)} for port, far in own]
+    return json.dumps({"lldp": {"interface": records[0] if len(records) == 1 else records}}, indent=2)
+
+
+def write_lldp(folder, found, devices, shape="json"):
+    folder.mkdir()
+    for device in devices:
+        (folder / f"{device}.json").write_text(lldp(found, device, shape))
+    return folder
+
+
+def numbers(result, *keys):
+    return {key: result["ports"][key] for key in keys}
+
+
+def check_exports(checks, myriad, design, folder):
+    count = len(Wiring(myriad, design).plan)
+    for form, file in (("ibnetdiscover", "fabric.topo"), ("ibsim", "fabric.net"),
+                       ("p2p", "p2p.csv"), ("netbox", "cables.csv")):
+        out = folder / form
+        call(myriad, "export", form, design, "--out", f"{out}/")
+        result = json.loads(call(myriad, "verify", design, out / file, "-o", "json"))
+        checks.same(f"{form}: right", result["ports"]["right"], count)
+        checks.same(f"{form}: clean", result["clean"], True)
+    slow = json.loads(call(myriad, "verify", design, folder / "ibsim/fabric.net", "-o", "json"))
+    checks.same("ibsim: said slower", (slow["notes"]["slow_planned_gbps"],
+                                       slow["notes"]["slow_found_gbps"]), (400, 200))
+    mapped = json.loads(call(myriad, "verify", design, folder / "ibsim/fabric.net", "-o", "json",
+                             "--speed-map", "HDR=400"))
+    checks.same("ibsim: mapped", mapped["notes"]["slow_found_gbps"], 0)
+
+
+def check_lldp(checks, myriad, design, folder):
+    wiring = Wiring(myriad, design)
+    found = wiring.found()
+    devices = sorted({device for device, _ in found})
+    for shape in ("json", "json0"):
+        path = write_lldp(folder / f"lldp-{shape}", found, devices, shape)
+        result = wiring.verify(path, codes=(0,))
+        checks.same(f"lldp {shape}: right", result["ports"]["right"], len(found))
+        checks.same(f"lldp {shape}: told twice", result["notes"]["one_sided_links"], 0)
+    leaves = [device for device in devices if device.startswith("leaf")]
+    result = wiring.verify(write_lldp(folder / "lldp-leaves", found, leaves), codes=(0,))
+    checks.same("lldp of the leaves: right", result["ports"]["right"], len(found))
+    checks.same("lldp of the leaves: one end", result["notes"]["one_sided_links"], len(found) // 2)
+    one = wiring.verify(write_lldp(folder / "lldp-one", found, leaves[:1]), codes=(0,))
+    checks.same("lldp of one leaf", numbers(one, "right", "wrong", "missing", "unseen"),
+                {"right": 128, "wrong": 0, "missing": 0, "unseen": len(found) - 128})
+    check_broken_lldp(checks, wiring, found, leaves, folder)
+
+
+def check_broken_lldp(checks, wiring, found, leaves, folder):
+    """Cut, doubled and stale texts never make a right port wrong."""
+    text = lldp(found, leaves[0])
+    for share in (10, 35, 60, 95):
+        path = folder / f"cut-{share}" / f"{leaves[0]}.json"
+        path.parent.mkdir()
+        path.write_text(text[:len(text) * share // 100])
+        result = wiring.verify(path.parent, codes=(0,))
+        checks.same(f"cut at {share} %: bad ports",
+                    numbers(result, "wrong", "missing", "extra"), dict(wrong=0, missing=0, extra=0))
+        checks.true(f"cut at {share} %: some are right", result["ports"]["right"] >= 2)
+    records = json.loads(text)["lldp"]["interface"]
+    stale = neighbour(("node-00063", "nic7"), "json")
+    for record in records[:20]:
+        records = records + [record, {next(iter(record)): stale}]
+    path = folder / "stale"
+    path.mkdir()
+    (path / f"{leaves[0]}.json").write_text(json.dumps({"lldp": {"interface": records}}))
+    result = wiring.verify(path, codes=(0,))
+    checks.same("doubled and stale: right", numbers(result, "right", "wrong"),
+                {"right": 128, "wrong": 0})
+    swapped = dict(found)
+    a, b = (leaves[0], "1/1"), (leaves[0], "3/2")
+    far_a, far_b = swapped[a], swapped[b]
+    swapped.update({a: far_b, far_b: a, b: far_a, far_a: b})
+    nodes = sorted({device for device, _ in found})
+    result = wiring.verify(write_lldp(folder / "lldp-swap", swapped, nodes), codes=(1,))
+    checks.same("lldp, one swap", (result["ports"]["wrong"], result["repair"]["moves"]), (4, 1))
+
+
+NAMED = re.compile(r'# (.*?)"([^"\n]*)"')
+
+
+def rename(text, names):
+    """The same fabric under other names; GUIDs that no design made up."""
+    text = NAMED.sub(lambda m: f'# {m[1]}"{names(m[2])}"', text)
+    return text.replace("024d59", "0c42a1")
+
+
+def check_identity(checks, myriad, design, folder):
+    topo = (folder / "ibnetdiscover/fabric.topo").read_text()
+    count = len(Wiring(myriad, design).plan)
+
+    def verify(name, text, *options, codes=(0,)):
+        path = folder / f"{name}.topo"
+        path.write_text(text)
+        return json.loads(call(myriad, "verify", design, path, "-o", "json", *options, codes=codes))
+
+    nameless = rename(topo, lambda name: "Quantum Mellanox Technologies")
+    result = verify("nameless", nameless)
+    checks.same("no names: right", result["ports"]["right"], count)
+    checks.same("no names: told by cables", len(result["identity"]["recovered"]), 536)
+    hosts = rename(topo, lambda name: re.sub(r"node-(\d+)-nic(\d)", r"gpu\1 mlx5_\2", name))
+    result = verify("hosts", hosts)
+    checks.same("host names: right", result["ports"]["right"], count)
+    checks.same("host names: told by cables", len(result["identity"]["recovered"]), 512)
+    pair = {"spine-p0-1": "spine-p0-2", "spine-p0-2": "spine-p0-1"}
+    result = verify("exchanged", rename(topo, lambda name: pair.get(name, name)), codes=(1,))
+    checks.same("exchanged names: patterns", result["patterns"],
+                [{"kind": "devices-exchanged", "where": "spine/p0-1, spine/p0-2", "ports": 256}])
+    checks.same("exchanged names: relabel", result["repair"]["relabel"],
+                {"links": 0, "devices": 2, "moves": 0})
+    checks.same("exchanged names: moves", result["repair"]["moves"], 64)
+    twins = rename(topo, lambda name: "leaf-p0-g0-r0" if name == "leaf-p0-g1-r3" else name)
+    result = verify("twins", twins)
+    checks.same("doubled name: right", result["ports"]["right"], count)
+    checks.same("doubled name: told by cables", len(result["identity"]["recovered"]), 2)
+    check_binding(checks, myriad, design, folder, nameless, verify)
+
+
+def check_binding(checks, myriad, design, folder, nameless, verify):
+    binding = folder / "binding.yaml"
+    call(myriad, "bind", design, folder / "nameless.topo", "--out", binding)
+    result = verify("bound", nameless, "--binding", binding)
+    checks.same("bound: told by cables", len(result["identity"]["recovered"]), 0)
+    first = binding.read_text()
+    call(myriad, "bind", design, folder / "nameless.topo", "--binding", binding, "--out", binding)
+    checks.same("bound again: the same bytes", binding.read_text() == first, True)
+    # Two switches change places after they were bound: their GUIDs say so.
+    guids = re.findall(r"leaf/p0-g0-r[01]: \{guid: 0x(\w+)", first)
+    swapped = nameless.replace(guids[0], "z" * 16).replace(guids[1], guids[0]) \
+        .replace("z" * 16, guids[1])
+    result = verify("moved", swapped, "--binding", binding, codes=(1,))
+    checks.same("moved switches: patterns", [p["kind"] for p in result["patterns"]],
+                ["leaf-pair-exchanged"])
+    checks.same("moved switches: relabel", result["repair"]["relabel"]["devices"], 2)
+    done = call(myriad, "bind", design, folder / "moved.topo", "--by-wiring")
+    checks.true("moved switches are bound by their cables",
+                f"leaf/p0-g0-r0: {{guid: 0x{guids[1]}" in done)
+
+
+def check_crew_list(checks, myriad, design, folder):
+    """The list for the crew: one row a step, in walking order."""
+    wiring = Wiring(myriad, design)
+    for one, other in ((3, 40), (700, 900), (100, 7)):
+        wiring.swap(one, other)
+    path = wiring.write_p2p(folder / "crew.csv")
+    text = call(myriad, "verify", design, path, "-o", "csv", codes=(1,))
+    rows = list(csv.DictReader(text.splitlines()))
+    checks.same("crew list: steps", [row["step"] for row in rows], ["1", "2", "3"])
+    checks.true("crew list: swaps", all(row["do"] == "swap" for row in rows))
+    places = [(row["at_device"].startswith("spine"), row["at_device"]) for row in rows]
+    checks.same("crew list: order", places, sorted(places))
+
+
+def main():
+    myriad = sys.argv[1]
+    checks = Checks()
+    with tempfile.TemporaryDirectory(prefix="myriad-verify-") as name:
+        folder = Path(name)
+        design = plan(myriad, folder, "h100-64")
+        check_exports(checks, myriad, design, folder)
+        check_lldp(checks, myriad, design, folder)
+        check_identity(checks, myriad, design, folder)
+        check_crew_list(checks, myriad, design, folder)
+    checks.end()
+
+
+if __name__ == "__main__":
+    main()
