@@ -205,12 +205,12 @@ static int read_line(struct reader *reader, struct myr_str line, struct myr_err 
     return MYR_OK;
 }
 
-int myr_tables_read(struct myr_tables *tables, const struct myr_binding *binding, const char *path,
-                    uint32_t *ret_unknown, struct myr_err *err)
+int myr_tables_read_text(struct myr_tables *tables, const struct myr_binding *binding,
+                         const char *file, struct myr_str text, uint32_t *ret_unknown,
+                         struct myr_err *err)
 {
-    struct myr_buf text = {0};
-    struct reader reader = {.tables = tables, .path = path, .at_switch = MYR_NONE};
-    int r = myr_file_read(path, (size_t)1 << BYTES_MAX_SHIFT, &text, err);
+    struct reader reader = {.tables = tables, .path = file, .at_switch = MYR_NONE};
+    int r = MYR_OK;
     index_guids(tables, binding, &reader.guids);
     for (size_t at = 0; r == MYR_OK && at < text.len;) {
         const char *end = memchr(text.data + at, '\n', text.len - at);
@@ -220,11 +220,23 @@ int myr_tables_read(struct myr_tables *tables, const struct myr_binding *binding
         at += len + 1;
     }
     if (r == MYR_OK && reader.entries == 0) {
-        r = myr_err_set(err, MYR_EINVAL, "%s: no forwarding table of this design's switches", path);
+        r = myr_err_set(err, MYR_EINVAL, "%s: no forwarding table of this design's switches", file);
         myr_err_hint(err, "dump_lfts > FILE, or the file of opensm -U");
     }
     *ret_unknown = reader.unknown;
     myr_u64map_done(&reader.guids);
+    return r;
+}
+
+int myr_tables_read(struct myr_tables *tables, const struct myr_binding *binding, const char *path,
+                    uint32_t *ret_unknown, struct myr_err *err)
+{
+    struct myr_buf text = {0};
+    int r = myr_file_read(path, (size_t)1 << BYTES_MAX_SHIFT, &text, err);
+    if (r == MYR_OK) {
+        r = myr_tables_read_text(tables, binding, path, (struct myr_str){text.data, text.len},
+                                 ret_unknown, err);
+    }
     myr_buf_done(&text);
     return r;
 }

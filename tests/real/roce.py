@@ -10,6 +10,7 @@ from parts import (Path, Skip, expect, find, json, main, need, note, os, plan, r
 HERE = Path(__file__).resolve().parent
 CATALOG = ["--catalog", HERE / "lab-parts.yaml"]
 HOSTS, SWITCHES = 8, 6
+HASH_SEED = Path("/proc/sys/net/ipv4/fib_multipath_hash_seed")
 
 
 class Lab:
@@ -58,11 +59,11 @@ class Lab:
         """Layer-4 hash with a seed of its own for each switch, as on real switches."""
         settings = {"ip_forward": 0 if device.startswith("node") else 1,
                     "fib_multipath_hash_policy": 1, "conf/all/rp_filter": 0,
-                    "conf/default/rp_filter": 0, "fib_multipath_hash_seed": self.seeds[device]}
+                    "conf/default/rp_filter": 0}
+        if HASH_SEED.exists():
+            settings[HASH_SEED.name] = self.seeds[device]
         script = "".join(f"echo {value} > /proc/sys/net/ipv4/{name}\n"
                          for name, value in settings.items())
-        if not Path("/proc/sys/net/ipv4/fib_multipath_hash_seed").exists():
-            raise Skip("the kernel has no net.ipv4.fib_multipath_hash_seed (Linux 6.11)")
         self.inside(device, "sh", "-ec", script)
 
     def _remove(self):
@@ -226,6 +227,8 @@ def send(lab, connections, packets):
 def steer(myriad, scratch):
     """Source ports chosen against the switches' hashes put every connection on its planned path,
     and so one on each uplink; those that a stack would choose do not."""
+    if not HASH_SEED.exists():
+        raise Skip("the kernel has no net.ipv4.fib_multipath_hash_seed (Linux 6.11)")
     lab = Lab(myriad, scratch)
     bring_up(lab)
     flows, seeds, order = (scratch.path / name for name in ("flows.csv", "seeds.csv", "order.csv"))

@@ -51,11 +51,14 @@ void myr_tables_routes(const struct myr_tables *tables, const struct myr_flow *f
 
 /*
  * GUIDs are those of the binding, where it has them, else those made from the design. Reading finds
- * devices by GUID and, failing that, by name; ret_unknown counts switches and destinations that the
- * design does not have.
+ * devices by GUID; ret_unknown counts switches and destinations that the design does not have.
  */
 MYR_MUST_USE int myr_tables_write(const struct myr_tables *tables,
                                   const struct myr_binding *binding, const char *path,
                                   struct myr_err *err);
 MYR_MUST_USE int myr_tables_read(struct myr_tables *tables, const struct myr_binding *binding,
                                  const char *path, uint32_t *ret_unknown, struct myr_err *err);
+/* 'file' is the name for messages. */
+MYR_MUST_USE int myr_tables_read_text(struct myr_tables *tables, const struct myr_binding *binding,
+                                      const char *file, struct myr_str text, uint32_t *ret_unknown,
+                                      struct myr_err *err);
