@@ -19,7 +19,8 @@ def run(bench):
     faulty = out / "faulty.csv"
     write_faulty(cables, faulty)
     # The answer is no: exit code 1 is what is measured.
-    command = ["sh", "-c", f"'{bench.program}' verify '{design}' '{faulty}' > /dev/null; [ $? -eq 1 ]"]
+    verify = f"'{bench.program}' verify '{design}' '{faulty}'"
+    command = ["sh", "-c", f"{verify} > /dev/null; [ $? -eq 1 ]"]
     took = bench.time("100k/faults", command, goal=2.0)
     if took:
         bench.figure("100k/faults-memory", took.rss / 2**20, "MiB")

@@ -110,7 +110,7 @@ int cli_bind(const struct myr_operands *operands)
     struct myr_cabling cabling;
     struct myr_binding binding;
     struct myr_verify verify;
-    struct myr_discovery found;
+    struct myr_discovery found = {0};
     struct myr_err err = {0};
     myr_arena_init(&arena);
     myr_cabling_init(&cabling, &arena);

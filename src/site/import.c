@@ -131,6 +131,11 @@ void myr_import_done(struct myr_import *import)
     myr_strmap_done(&import->words);
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 static struct myr_str first_line(struct myr_str text)
 {
     const char *end = memchr(text.data, '\n', text.len);
@@ -141,7 +146,7 @@ static struct myr_str first_line(struct myr_str text)
 static enum myr_import_format guess_format(struct myr_str text)
 {
     size_t at = 0;
-    while (at < text.len && memchr(" \t\r\n", text.data[at], 4)) {
+    while (at < text.len && is_blank(text.data[at])) {
         at++;
     }
     if (at < text.len && (text.data[at] == '{' || text.data[at] == '[')) {
@@ -167,7 +172,7 @@ static int begin_file(struct myr_import *import, enum myr_import_format *format,
 {
     MYR_ASSERT(*format < MYR_IMPORT_FORMAT_COUNT);
     size_t first = 0;
-    while (first < text.len && memchr(" \t\r\n", text.data[first], 4)) {
+    while (first < text.len && is_blank(text.data[first])) {
         first++;
     }
     if (first == text.len) {

@@ -318,7 +318,8 @@ static void solve_parts(struct equivalent *eq)
 void repair_equivalent_plan(const struct repair_graph *graph, struct myr_arena *arena,
                             uint32_t *ret_plan, uint32_t *ret_gap)
 {
-    struct equivalent eq = {.graph = graph, .arena = arena, .plan = ret_plan};
+    struct equivalent eq = {.graph = graph, .arena = arena};
+    eq.plan = ret_plan;
     eq.class_of = MYR_ARENA_NEW(arena, uint32_t, (size_t)graph->vertex_count + 1);
     memset(eq.class_of, 0xFF, (size_t)graph->vertex_count * sizeof(uint32_t));
     eq.displaced = MYR_ARENA_NEW(arena, uint32_t, (size_t)graph->vertex_count + 1);

@@ -184,7 +184,7 @@ static void forget_trail(struct local *l, uint32_t start)
 /* The red end from which the whole trail can be followed: of a path, one of its ends. */
 static uint32_t trail_start(const struct local *l, uint32_t red)
 {
-    uint32_t at = 2 * red, last = at;
+    uint32_t at = 2 * red, last;
     enum next_kind kind;
     do {
         last = at;

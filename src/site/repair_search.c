@@ -167,7 +167,7 @@ static int32_t solve(struct searcher *s, uint32_t red_left, uint32_t blue_left)
     if (red_left == 0) {
         return -__builtin_popcount(blue_left); /* each is a new cable between empty ports */
     }
-    uint64_t key = (uint64_t)red_left << 32 | blue_left;
+    uint64_t key = (uint64_t)red_left * (UINT64_C(1) << 32) + blue_left;
     const uint32_t *known = myr_u64map_find(&s->best, key);
     if (known) {
         return (int32_t)*known - STATE_BIAS;

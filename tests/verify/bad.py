@@ -38,7 +38,8 @@ def made():
     p2p_header = b"A-Node,A-Port,Z-Node,Z-Port\n"
     for form in ("p2p", "netbox", "ibnetdiscover", "lldp", "binding"):
         yield form, "empty", "1:1: the file is empty", b""
-        yield form, "blank", "1:1: the file is empty", b"\n  \n\t\n" if form != "binding" else b"\n\n"
+        blank = b"\n  \n\t\n" if form != "binding" else b"\n\n"  # YAML has no tabs
+        yield form, "blank", "1:1: the file is empty", blank
         yield form, "garbage", None, rng.randbytes(4096)
         yield form, "nul", None, b"\0" * 64
     yield "p2p", "mark-only", "1:1: the file is empty", b"\xef\xbb\xbf"

@@ -28,8 +28,9 @@ def neighbour(far, shape, mac="3e:9c:2b:3d:21:25"):
     if shape == "json0":
         return {"chassis": [{"id": [{"type": "mac", "value": mac}], "name": [{"value": device}]}],
                 "port": [{"id": [{"type": "ifname", "value": port}], "descr": [{"value": port}]}]}
-    return {"via": "LLDP", "chassis": {device: {"id": {"type": "mac", "value": mac},
-                                                "capability": [{"type": "Bridge", "enabled": True}]}},
+    chassis = {"id": {"type": "mac", "value": mac},
+               "capability": [{"type": "Bridge", "enabled": True}]}
+    return {"via": "LLDP", "chassis": {device: chassis},
             "port": {"id": {"type": "ifname", "value": port}, "descr": port, "ttl": "120"}}
 
 
@@ -40,7 +41,8 @@ def lldp(found, device, shape="json"):
         records = [{"name": interface(port[1]), **neighbour(far, shape)} for port, far in own]
         return json.dumps({"lldp": [{"interface": records}]}, indent=2)
     records = [{interface(port[1]): neighbour(far, shape)} for port, far in own]
-    return json.dumps({"lldp": {"interface": records[0] if len(records) == 1 else records}}, indent=2)
+    records = records[0] if len(records) == 1 else records
+    return json.dumps({"lldp": {"interface": records}}, indent=2)
 
 
 def write_lldp(folder, found, devices, shape="json"):
