@@ -4,13 +4,31 @@
 """
 import csv
 
-from parts import (Path, Skip, expect, find, json, main, need, note, os, plan, run, subprocess,
+from parts import (Path, Skip, expect, find, json, main, need, note, os, plan, re, run, subprocess,
                    time, wait_for)
 
 HERE = Path(__file__).resolve().parent
 CATALOG = ["--catalog", HERE / "lab-parts.yaml"]
 HOSTS, SWITCHES = 8, 6
+PREFIX = "myriad-"  # of namespaces; then the process id of the test
 HASH_SEED = Path("/proc/sys/net/ipv4/fib_multipath_hash_seed")
+
+
+def remove_namespaces(is_mine):
+    """Ends what still runs in the namespaces of these names, and removes them."""
+    names = [line.split(" ")[0] for line in run("ip", "netns", "list", ok=(0, 1)).output.split("\n")]
+    for name in filter(is_mine, names):
+        for process in run("ip", "netns", "pids", name, ok=(0, 1)).output.split():
+            run("kill", "-9", process, ok=(0, 1))
+        run("ip", "netns", "delete", name, ok=(0, 1))
+
+
+def remove_stale():
+    """A test that was killed outright leaves namespaces behind: those whose maker is gone."""
+    def stale(name):
+        found = re.match(rf"{PREFIX}(\d+)-", name)
+        return found and not Path("/proc", found.group(1)).exists()
+    remove_namespaces(stale)
 
 
 class Lab:
@@ -21,7 +39,8 @@ class Lab:
         if os.geteuid() != 0:
             raise Skip("network namespaces need root")
         self.scratch = scratch
-        self.prefix = scratch.unique("myr") + "-"
+        remove_stale()
+        self.prefix = f"{PREFIX}{os.getpid()}-{scratch.unique('n')}-"
         scratch.path.chmod(0o755)  # FRR's daemons run as their own user
         self.design = plan(myriad, scratch, (HERE / "lab.yaml").read_text(), "lab", CATALOG)
         self.frr = scratch.path / "frr"
@@ -67,10 +86,7 @@ class Lab:
         self.inside(device, "sh", "-ec", script)
 
     def _remove(self):
-        names = run("ip", "netns", "list", ok=(0, 1)).output.split("\n")
-        for name in (line.split(" ")[0] for line in names):
-            if name.startswith(self.prefix):
-                run("ip", "netns", "delete", name, ok=(0, 1))
+        remove_namespaces(lambda name: name.startswith(self.prefix))
 
     def interfaces(self, device):
         return [link[f"{end}_interface"] for link in self.links for end in "ab"
