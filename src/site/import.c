@@ -128,6 +128,7 @@ void myr_import_done(struct myr_import *import)
 {
     myr_strmap_done(&import->ids);
     myr_u64map_done(&import->ports);
+    myr_u64map_done(&import->stanzas);
     myr_strmap_done(&import->words);
 }
 

@@ -73,6 +73,26 @@ static int take_quoted(struct ib_reader *reader, struct myr_str *ret, struct myr
     return MYR_OK;
 }
 
+/* The port must be one that the device has; before its stanza it has as many as needed. */
+static int check_port(struct ib_reader *reader, struct import_place place, uint32_t device,
+                      struct myr_str port, struct myr_err *err)
+{
+    struct myr_cabling_device *found = &reader->import->cabling->devices.items[device];
+    uint64_t number = 0;
+    bool good = myr_str_to_u64(port, &number);
+    MYR_ASSERT(good);
+    if (number <= found->port_count) {
+        return MYR_OK;
+    }
+    const uint32_t *line = myr_u64map_find(&reader->import->stanzas, device);
+    if (line) {
+        return import_error(err, place, "port %u of a device with %u ports (line %u)",
+                            (uint32_t)number, found->port_count, *line);
+    }
+    found->port_count = (uint32_t)number;
+    return MYR_OK;
+}
+
 /* "[17]", and behind it what is of no use here: "[ext 3]", "(9c0591030012ab35)". */
 static int take_port(struct ib_reader *reader, struct myr_str *ret, uint64_t *ret_guid,
                      struct myr_err *err)
@@ -178,10 +198,15 @@ static int read_device(struct ib_reader *reader, bool is_switch, struct myr_err 
     }
     uint32_t device = device_of(reader, id);
     struct myr_cabling_device *found = &reader->import->cabling->devices.items[device];
-    if (found->reported) {
-        char excerpt[MYR_EXCERPT_MAX];
+    char excerpt[MYR_EXCERPT_MAX];
+    if (!myr_u64map_add(&reader->import->stanzas, device, reader->line)) {
         return import_error(err, place, "device '%s' has two stanzas",
                             myr_text_excerpt(id, excerpt));
+    }
+    /* Until now it had as many ports as others said. */
+    if (found->port_count > ports) {
+        return import_error(err, place, "device '%s' has %u ports here, but a cable in port %u",
+                            myr_text_excerpt(id, excerpt), (uint32_t)ports, found->port_count);
     }
     found->reported = !reader->import->partial;
     found->is_switch = is_switch;
@@ -275,6 +300,11 @@ static int read_port(struct ib_reader *reader, struct myr_err *err)
         return r;
     }
     link.b.device = device_of(reader, id);
+    r = check_port(reader, place, link.a.device, link.a.port, err);
+    r = r < 0 ? r : check_port(reader, place, link.b.device, link.b.port, err);
+    if (r < 0) {
+        return r;
+    }
     struct myr_cabling_device *devices = reader->import->cabling->devices.items;
     devices[link.a.device].port_guid = own_guid ? own_guid : devices[link.a.device].port_guid;
     devices[link.b.device].port_guid = far_guid ? far_guid : devices[link.b.device].port_guid;

@@ -56,9 +56,10 @@ struct myr_import {
     uint32_t other_count;     /* rows about power, consoles, cables that are only planned */
 
     /* Across files. */
-    struct myr_strmap ids;   /* ibnetdiscover: "S-0002c9..." to device */
-    struct myr_u64map ports; /* ibnetdiscover: device and port to link */
-    struct myr_strmap words; /* LLDP: names met, each kept once */
+    struct myr_strmap ids;     /* ibnetdiscover: "S-0002c9..." to device */
+    struct myr_u64map ports;   /* ibnetdiscover: device and port to link */
+    struct myr_u64map stanzas; /* ibnetdiscover: devices that had one, to its line */
+    struct myr_strmap words;   /* LLDP: names met, each kept once */
 };
 
 void myr_import_init(struct myr_import *import, struct myr_cabling *cabling);
