@@ -16,7 +16,8 @@ HASH_SEED = Path("/proc/sys/net/ipv4/fib_multipath_hash_seed")
 
 def remove_namespaces(is_mine):
     """Ends what still runs in the namespaces of these names, and removes them."""
-    names = [line.split(" ")[0] for line in run("ip", "netns", "list", ok=(0, 1)).output.split("\n")]
+    listed = run("ip", "netns", "list", ok=(0, 1)).output
+    names = [line.split(" ")[0] for line in listed.split("\n")]
     for name in filter(is_mine, names):
         for process in run("ip", "netns", "pids", name, ok=(0, 1)).output.split():
             run("kill", "-9", process, ok=(0, 1))
