@@ -12,12 +12,12 @@ static const char file[] = "fuzz.yaml";
 static const char *const specs[] = {
     "servers: 2\n"
     "networks: {compute: , storage: , service: , oob: }\n"
-    "storage: {capacity_tb: 400}\n"
+    "storage: {capacity_tb: 4}\n"
     "prices: cn-2024-05\n",
     "servers: 2\nserver: x\nnetworks: {compute: }\n",
     "servers: 2\nserver: generic-1gpu\nnetworks: {compute: {switch: x, topology: clos}}\n",
     "servers: 2\nserver: generic-1gpu\nnetworks: {service: {access_switch: x, pin: {nic: x}}}\n",
-    "servers: 2\nstorage: {server: x, capacity_tb: 100}\nnetworks: {storage: }\n",
+    "servers: 2\nstorage: {server: x, capacity_tb: 1}\nnetworks: {storage: }\n",
 };
 
 static const struct myr_catalog *base_catalog(void)
