@@ -50,10 +50,19 @@ static void fill_ends(struct structure *s)
     }
 }
 
+static bool is_host_port(const struct myr_design *design, uint32_t port)
+{
+    return myr_design_port_group(design, port)->role == MYR_PORT_NIC;
+}
+
+/* What the found device is if its cable belongs into that port; in InfiniBand kinds must agree. */
 static struct myr_port_span candidate_at(const struct structure *s, uint32_t found, uint32_t port)
 {
-    return identify_is_nic(s->identify, found)
-               ? (struct myr_port_span){port, 1}
+    bool nic = identify_is_nic(s->identify, found);
+    if (s->cabling->numbered && nic != is_host_port(s->design, port)) {
+        return (struct myr_port_span){0, 0};
+    }
+    return nic ? (struct myr_port_span){port, 1}
                : identity_of_device(s->design, s->design->port_device[port]);
 }
 
@@ -93,7 +102,7 @@ static struct candidate elect(const struct structure *s, uint32_t found, uint32_
         }
         election.voters++;
         struct myr_port_span candidate = candidate_at(s, found, planned);
-        if (!s->taken[candidate.first] &&
+        if (candidate.count && !s->taken[candidate.first] &&
             identify_port_as(s->identify, candidate, end_at(s, s->ends[i]).port) == planned) {
             vote(&election, candidate);
         }
@@ -173,6 +182,7 @@ struct colours {
     uint64_t *found, *found_next;   /* by found device */
     uint64_t *design, *design_next; /* by first port of a part; 0: no part begins here */
     uint64_t *port_hash;            /* by port of the design: of the name that files give it */
+    uint8_t *planned;               /* by first port of a part: it has cables in these networks */
 };
 
 static uint64_t mix(uint64_t a, uint64_t b)
@@ -183,11 +193,6 @@ static uint64_t mix(uint64_t a, uint64_t b)
 static uint64_t hash_of_port(struct myr_str port)
 {
     return myr_hash_bytes(port.data, port.len) | 1;
-}
-
-static bool is_host_port(const struct myr_design *design, uint32_t port)
-{
-    return myr_design_port_group(design, port)->role == MYR_PORT_NIC;
 }
 
 /* The first port of the part of the design that this port belongs to. */
@@ -212,26 +217,38 @@ static void hash_ports(struct structure *s, struct colours *colours)
     myr_buf_done(&name);
 }
 
-/* All that is not known starts alike; what is known has its own colour on both sides. */
-static void start_colours(const struct structure *s, struct colours *colours)
-{
-    enum { UNKNOWN = 1 };
-    for (uint32_t p = 0; p < s->design->port_count; p++) {
-        colours->design[p] = part_of(s, p) == p ? UNKNOWN : 0;
-    }
-    for (uint32_t d = 0; d < s->cabling->devices.count; d++) {
-        struct myr_port_span known = s->identify->devices[d];
-        colours->found[d] = UNKNOWN;
-        if (known.count) {
-            colours->found[d] = colours->design[known.first] = mix(known.first, 2);
-        }
-    }
-}
-
 static bool in_nets(const struct structure *s, uint32_t link)
 {
     uint32_t type = s->design->cable_type[s->design->link_cable[link]];
     return s->verify->options.nets >> s->design->cabletypes[type].net & 1;
+}
+
+static void mark_planned(const struct structure *s, struct colours *colours)
+{
+    for (uint32_t link = 0; link < s->design->link_count; link++) {
+        if (in_nets(s, link)) {
+            colours->planned[part_of(s, s->design->link_a[link])] = 1;
+            colours->planned[part_of(s, s->design->link_b[link])] = 1;
+        }
+    }
+}
+
+/* All that is not known starts alike; what is known has its own colour on both sides. */
+static void start_colours(const struct structure *s, struct colours *colours)
+{
+    enum { UNKNOWN = 1, UNKNOWN_NIC = 2 };
+    bool kinds = s->cabling->numbered;
+    for (uint32_t p = 0; p < s->design->port_count; p++) {
+        uint64_t start = kinds && is_host_port(s->design, p) ? UNKNOWN_NIC : UNKNOWN;
+        colours->design[p] = colours->planned[p] ? start : 0;
+    }
+    for (uint32_t d = 0; d < s->cabling->devices.count; d++) {
+        struct myr_port_span known = s->identify->devices[d];
+        colours->found[d] = identify_is_nic(s->identify, d) ? UNKNOWN_NIC : UNKNOWN;
+        if (known.count) {
+            colours->found[d] = colours->design[known.first] = mix(known.first, UNKNOWN_NIC);
+        }
+    }
 }
 
 /* One round: each colour takes up the colours around it; sums do not care for order. */
@@ -343,6 +360,38 @@ static void match_colours(struct structure *s, const struct coloured_list *list,
     }
 }
 
+/*
+ * Devices that look like nothing in the design hang where they do not belong. In InfiniBand their
+ * kind is known: they are some of the places of that kind that are left.
+ */
+static void count_strangers(struct structure *s, const struct coloured_list *list)
+{
+    struct myr_ambiguity kinds[2] = {{0}, {0}}; /* switches, NICs */
+    for (size_t i = 0; s->cabling->numbered && i < list->count;) {
+        size_t end = i, found = 0;
+        while (end < list->count && list->items[end].colour == list->items[i].colour) {
+            found += !list->items[end].in_design;
+            end++;
+        }
+        for (size_t j = i; j < end && (found == 0 || found == end - i); j++) {
+            uint32_t member = list->items[j].member;
+            bool nic =
+                found ? identify_is_nic(s->identify, member) : is_host_port(s->design, member);
+            struct myr_ambiguity *kind = &kinds[nic];
+            uint32_t *count = found ? &kind->found_count : &kind->design_count;
+            uint32_t *one = found ? &kind->found : &kind->first_port;
+            *one = *count == 0 || member < *one ? member : *one;
+            ++*count;
+        }
+        i = end;
+    }
+    for (uint32_t k = 0; k < 2; k++) {
+        if (kinds[k].found_count && kinds[k].design_count) {
+            myr_vec_push(&s->alike, kinds[k]);
+        }
+    }
+}
+
 static void by_colours(struct structure *s)
 {
     struct myr_arena *arena = s->identify->arena;
@@ -353,9 +402,11 @@ static void by_colours(struct structure *s)
         .design = MYR_ARENA_NEW(arena, uint64_t, ports),
         .design_next = MYR_ARENA_NEW(arena, uint64_t, ports),
         .port_hash = MYR_ARENA_NEW(arena, uint64_t, ports),
+        .planned = MYR_ARENA_NEW(arena, uint8_t, ports),
     };
     struct coloured_list list = {0};
     hash_ports(s, &colours);
+    mark_planned(s, &colours);
     start_colours(s, &colours);
     for (uint32_t round = 0; round < ROUNDS_MAX && s->open_count; round++) {
         uint32_t before = s->open_count;
@@ -372,6 +423,7 @@ static void by_colours(struct structure *s)
     }
     list_colours(s, &colours, &list);
     match_colours(s, &list, true);
+    count_strangers(s, &list);
     free(list.items);
 }
 

@@ -9,8 +9,8 @@
 
 enum { PIECE_BYTES = 1 << 20 };
 
-const char *const myr_import_names[MYR_IMPORT_FORMAT_COUNT] = {"auto", "ibnetdiscover", "lldp",
-                                                               "netbox", "p2p"};
+const char *const myr_import_names[MYR_IMPORT_FORMAT_COUNT] = {
+    "auto", "ibnetdiscover", "ibqueryerrors", "lldp", "netbox", "p2p"};
 
 static const struct {
     const char *name;
@@ -154,14 +154,16 @@ static enum myr_import_format guess_format(struct myr_str text)
         return MYR_IMPORT_LLDP;
     }
     struct myr_str line = first_line((struct myr_str){text.data + at, text.len - at});
-    return import_is_netbox(line) ? MYR_IMPORT_NETBOX
-           : import_is_p2p(line)  ? MYR_IMPORT_P2P
-                                  : MYR_IMPORT_IBNETDISCOVER;
+    return import_is_netbox(line)   ? MYR_IMPORT_NETBOX
+           : import_is_p2p(line)    ? MYR_IMPORT_P2P
+           : import_is_errors(line) ? MYR_IMPORT_IBQUERYERRORS
+                                    : MYR_IMPORT_IBNETDISCOVER;
 }
 
 static int (*const readers[MYR_IMPORT_FORMAT_COUNT])(struct myr_import *, const char *,
                                                      struct myr_str, struct myr_err *) = {
     [MYR_IMPORT_IBNETDISCOVER] = import_ibnetdiscover,
+    [MYR_IMPORT_IBQUERYERRORS] = import_errors,
     [MYR_IMPORT_LLDP] = import_lldp,
     [MYR_IMPORT_NETBOX] = import_netbox,
     [MYR_IMPORT_P2P] = import_p2p,

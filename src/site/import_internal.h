@@ -9,6 +9,8 @@
 
 int import_ibnetdiscover(struct myr_import *import, const char *file, struct myr_str text,
                          struct myr_err *err);
+int import_errors(struct myr_import *import, const char *file, struct myr_str text,
+                  struct myr_err *err);
 int import_lldp(struct myr_import *import, const char *file, struct myr_str text,
                 struct myr_err *err);
 /* The same, piece by piece: the first is there already. */
@@ -22,6 +24,7 @@ int import_p2p(struct myr_import *import, const char *file, struct myr_str text,
 /* The fields that a header row of either list has, for telling formats apart. */
 bool import_is_netbox(struct myr_str first_line);
 bool import_is_p2p(struct myr_str first_line);
+bool import_is_errors(struct myr_str first_line);
 
 struct import_place {
     const char *file;

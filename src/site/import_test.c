@@ -304,6 +304,29 @@ static void half_rows_are_empty_ports_and_marks_are_unknown_ones(void **state)
     finish(&f);
 }
 
+static void error_counters_of_the_cable_are_summed(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    read_text(
+        &f, MYR_IMPORT_AUTO, "errors.txt",
+        "Errors for \"node-00000-nic0\"\n"
+        "   GUID 0x24d595200000001 port 1: [LinkDownedCounter == 7] [PortXmitWait == 99 (1KB)]\n"
+        "Errors for 0x24d595300000062 \"leaf-p0-g0-r0\"\n"
+        "   GUID 0x24d595300000062 port ALL: [SymbolErrorCounter == 9999]\n"
+        "   GUID 0x24d595300000062 port 5: [SymbolErrorCounter == 9999] [PortRcvErrors == 1]\n"
+        "   Link info:  1  5[  ] ==( 4X 53.125 Gbps Active/  LinkUp)==>  0x1 1[  ] \"n\" ( )\n"
+        "   GUID 0x24d595300000062 port 6: [PortXmitDiscards == 3]\n\n"
+        "## Summary: 536 nodes checked, 2 bad nodes found\n");
+    assert_int_equal(f.cabling.errors.count, 2);
+    assert_true(f.cabling.errors.items[0].guid == UINT64_C(0x024d595200000001));
+    assert_int_equal(f.cabling.errors.items[0].count, 7);
+    assert_int_equal(f.cabling.errors.items[1].count, 10000);
+    assert_true(myr_str_eq(f.cabling.errors.items[1].port, MYR_STR("5")));
+    finish(&f);
+}
+
 static void broken_texts_are_refused_in_their_place(void **state)
 {
     (void)state;
@@ -343,6 +366,12 @@ static void broken_texts_are_refused_in_their_place(void **state)
         {MYR_IMPORT_IBNETDISCOVER, "Switch 4 \"a\"\n[1] \"b\"[9]\nSwitch 8 \"b\"\n",
          "x:3:10: device 'b' has 8 ports here, but a cable in port 9"},
         {MYR_IMPORT_IBNETDISCOVER, "switchguid=12\n", "x:1:12: a GUID such as"},
+        {MYR_IMPORT_IBQUERYERRORS, "hello\n", "x:1:1: no line of ibqueryerrors"},
+        {MYR_IMPORT_IBQUERYERRORS, "Errors for \"a\"\n GUID 12\n", "x:2:7: a GUID such as"},
+        {MYR_IMPORT_IBQUERYERRORS, "Errors for \"a\"\n GUID 0x1 5\n", "x:2:11: 'port' is"},
+        {MYR_IMPORT_IBQUERYERRORS, "Errors for \"a\"\n GUID 0x1 port 5\n", "x:2:16: a port and"},
+        {MYR_IMPORT_IBQUERYERRORS, "Errors for \"a\"\n GUID 0x1 port 5: [A = 1]\n",
+         "x:2:22: a counter such as"},
         {MYR_IMPORT_LLDP, "{\"lldp\": {]", "x:1:11: a key in quotes"},
         {MYR_IMPORT_LLDP, "{\"lldp\" 1}", "x:1:9: ':' is expected"},
         {MYR_IMPORT_LLDP, "{\"a\": 1}\n", "x:2:1: no 'lldp' in this text"},
@@ -371,7 +400,7 @@ static void what_is_written_reads_back_the_same(void **state)
     myr_arena_init(&arena);
     small_design(&design, &arena, (struct small_shape){6, 4, 2, 2});
     for (uint32_t format = MYR_IMPORT_IBNETDISCOVER; format < MYR_IMPORT_FORMAT_COUNT; format++) {
-        if (format == MYR_IMPORT_LLDP) {
+        if (format == MYR_IMPORT_LLDP || format == MYR_IMPORT_IBQUERYERRORS) {
             continue; /* read only */
         }
         struct fixture f;
@@ -419,6 +448,7 @@ int main(void)
         cmocka_unit_test(lldp_reads_the_same_piece_by_piece),
         cmocka_unit_test(lists_of_cables_have_their_columns_in_any_order),
         cmocka_unit_test(half_rows_are_empty_ports_and_marks_are_unknown_ones),
+        cmocka_unit_test(error_counters_of_the_cable_are_summed),
         cmocka_unit_test(broken_texts_are_refused_in_their_place),
         cmocka_unit_test(what_is_written_reads_back_the_same),
     };

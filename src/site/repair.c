@@ -129,10 +129,12 @@ static struct exchange exchange_at(const struct repairer *r, uint32_t edge)
     uint32_t p = v[2 * edge], q = v[2 * edge + 1];
     uint32_t q_before = v[2 * before + 1], p_after = v[2 * after];
     uint32_t by_q = distance(r->graph, q_before, q), by_p = distance(r->graph, p, p_after);
-    if (by_q <= by_p) {
-        return (struct exchange){q_before, q, p, p_after, by_q};
+    struct exchange found = by_q <= by_p ? (struct exchange){q_before, q, p, p_after, by_q}
+                                         : (struct exchange){p, p_after, q_before, q, by_p};
+    if (found.at > found.to) { /* people look for the lower number first */
+        found = (struct exchange){found.to, found.at, found.far_to, found.far_at, found.distance};
     }
-    return (struct exchange){p, p_after, q_before, q, by_p};
+    return found;
 }
 
 static void solve_cycle(struct repairer *r)

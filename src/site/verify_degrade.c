@@ -61,6 +61,38 @@ static bool is_degraded(const struct myr_cabling_link *link, struct speed_row ex
     return slow || link->errors > errors_max;
 }
 
+/* Errors that were told apart from the cables, by the GUID of a device or of a NIC's port. */
+static void degrade_by_counters(struct verify_job *job)
+{
+    struct myr_verify *verify = job->verify;
+    const struct myr_cabling *cabling = verify->cabling;
+    struct myr_u64map devices = {0};
+    for (uint32_t i = 0; i < cabling->devices.count && cabling->errors.count; i++) {
+        const uint64_t guids[] = {cabling->devices.items[i].guid,
+                                  cabling->devices.items[i].port_guid};
+        for (uint32_t g = 0; g < MYR_ARRAY_COUNT(guids); g++) {
+            if (guids[g]) {
+                (void)myr_u64map_add(&devices, guids[g], i); /* the first one that has it */
+            }
+        }
+    }
+    for (uint32_t i = 0; i < cabling->errors.count; i++) {
+        const struct myr_cabling_errors *row = &cabling->errors.items[i];
+        const uint32_t *device = myr_u64map_find(&devices, row->guid);
+        struct myr_cabling_end end = {device ? *device : 0, row->port};
+        uint32_t port = device ? identify_port(&job->identify, end) : MYR_NONE;
+        if (port == MYR_NONE || verify->state[port] != MYR_STATE_RIGHT ||
+            row->count <= verify->options.errors_max) {
+            continue;
+        }
+        verify->state[port] = MYR_STATE_DEGRADED;
+        if (!verify_is_foreign(verify, verify->found[port])) {
+            verify->state[verify->found[port]] = MYR_STATE_DEGRADED;
+        }
+    }
+    myr_u64map_done(&devices);
+}
+
 void verify_degrade(struct verify_job *job)
 {
     struct myr_verify *verify = job->verify;
@@ -90,4 +122,5 @@ void verify_degrade(struct verify_job *job)
             verify->state[p] = MYR_STATE_DEGRADED;
         }
     }
+    degrade_by_counters(job);
 }

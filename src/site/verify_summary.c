@@ -49,6 +49,32 @@ static void put_numbers(const struct myr_repair *repair, struct myr_buf *buf)
     }
 }
 
+/* Links that are in their place, but not as they should be. */
+static void put_degraded(const struct myr_verify *verify, struct myr_buf *buf)
+{
+    if (verify->counts[MYR_STATE_DEGRADED] == 0) {
+        return;
+    }
+    myr_buf_put_lit(buf, "\nDegraded\n");
+    for (uint32_t p = 0; p < verify->design->port_count; p++) {
+        if (verify->state[p] != MYR_STATE_DEGRADED || verify->found[p] < p) {
+            continue;
+        }
+        const struct myr_cabling_link *link = &verify->cabling->links.items[verify->found_link[p]];
+        uint32_t planned = verify_planned_gbps(verify->design, p);
+        myr_buf_put_lit(buf, "  ");
+        myr_verify_port_name(verify, p, buf);
+        myr_buf_put_lit(buf, " - ");
+        myr_verify_port_name(verify, verify->found[p], buf);
+        if (link->gbps && link->gbps < planned) {
+            myr_buf_printf(buf, ": %u of %u Gb/s", link->gbps, planned);
+        } else {
+            myr_buf_put_lit(buf, ": errors");
+        }
+        myr_buf_putc(buf, '\n');
+    }
+}
+
 static void put_choices(const struct myr_verify *verify, struct myr_buf *buf)
 {
     myr_buf_put_lit(buf, "\nRepair\n  as labelled    ");
@@ -133,6 +159,7 @@ void myr_verify_write_summary(const struct myr_verify *verify, struct myr_buf *b
                                              : "as planned");
     put_states(verify, buf);
     put_patterns(verify, buf);
+    put_degraded(verify, buf);
     if (verify->labelled.components) {
         put_choices(verify, buf);
     }

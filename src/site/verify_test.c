@@ -329,6 +329,61 @@ static void errors_above_the_limit_degrade_a_link(void **state)
     }
 }
 
+/* The whole fabric as ibnetdiscover prints it, with names and GUIDs changed by the caller. */
+static void add_discovered(struct fixture *f, void (*change)(struct myr_cabling_device *, uint32_t))
+{
+    struct myr_cabling planned;
+    struct myr_err err;
+    myr_buf_clear(&f->text);
+    myr_cabling_init(&planned, &f->arena);
+    myr_cabling_from_design(&planned, &f->design, MYR_NET_COMPUTE, MYR_NIC_AS_DEVICE);
+    for (uint32_t i = 0; i < planned.devices.count; i++) {
+        planned.devices.items[i].guid += UINT64_C(0x0a00000000000000); /* real ones */
+        change(&planned.devices.items[i], i);
+    }
+    assert_int_equal(myr_write_ibnetdiscover(&planned, MYR_NETLIST_IBNETDISCOVER, &f->text, &err),
+                     MYR_OK);
+    add(f, "fabric.txt", f->text.data);
+    myr_cabling_done(&planned);
+}
+
+static void keep_name(struct myr_cabling_device *device, uint32_t index)
+{
+    (void)device;
+    (void)index;
+}
+
+static void counters_of_a_port_degrade_its_link(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    f.options.errors_max = 10;
+    add_discovered(&f, keep_name);
+    const struct myr_cabling_device *leaf = NULL, *nic = NULL;
+    for (size_t i = 0; i < f.cabling.devices.count; i++) {
+        const struct myr_cabling_device *device = &f.cabling.devices.items[i];
+        leaf = myr_str_eq(device->name, MYR_STR("leaf-p0-g0-r0")) ? device : leaf;
+        nic = myr_str_eq(device->name, MYR_STR("node-00003-nic1")) ? device : nic;
+    }
+    assert_true(leaf && nic);
+    struct myr_buf counted = {0};
+    myr_buf_printf(&counted,
+                   "Errors for 0x1\n GUID 0x%llx port 2: [SymbolErrorCounter == 11]\n"
+                   " GUID 0x%llx port 3: [SymbolErrorCounter == 10]\n"
+                   " GUID 0x%llx port 1: [PortRcvErrors == 99]\n"
+                   " GUID 0x77 port 1: [PortRcvErrors == 99]\n",
+                   (unsigned long long)leaf->guid, (unsigned long long)leaf->guid,
+                   (unsigned long long)nic->port_guid);
+    add(&f, "errors.txt", counted.data);
+    run(&f);
+    expect_counts(&f, ALL - 4, 0, 0, 0, 0, 4);
+    assert_int_equal(state_at(&f, "leaf-p0-g0-r0", "1/2"), MYR_STATE_DEGRADED);
+    assert_int_equal(state_at(&f, "node-00003", "nic1"), MYR_STATE_DEGRADED);
+    myr_buf_done(&counted);
+    finish(&f);
+}
+
 static void equivalent_cables_are_right_where_that_is_asked(void **state)
 {
     (void)state;
@@ -388,24 +443,6 @@ static void exchanged_names_are_told_from_exchanged_cables(void **state)
     finish(&f);
 }
 
-/* The whole fabric as ibnetdiscover prints it, with names and GUIDs changed by the caller. */
-static void add_discovered(struct fixture *f, void (*change)(struct myr_cabling_device *, uint32_t))
-{
-    struct myr_cabling planned;
-    struct myr_err err;
-    myr_buf_clear(&f->text);
-    myr_cabling_init(&planned, &f->arena);
-    myr_cabling_from_design(&planned, &f->design, MYR_NET_COMPUTE, MYR_NIC_AS_DEVICE);
-    for (uint32_t i = 0; i < planned.devices.count; i++) {
-        planned.devices.items[i].guid += UINT64_C(0x0a00000000000000); /* real ones */
-        change(&planned.devices.items[i], i);
-    }
-    assert_int_equal(myr_write_ibnetdiscover(&planned, MYR_NETLIST_IBNETDISCOVER, &f->text, &err),
-                     MYR_OK);
-    add(f, "fabric.txt", f->text.data);
-    myr_cabling_done(&planned);
-}
-
 static void forget_name(struct myr_cabling_device *device, uint32_t index)
 {
     (void)index;
@@ -417,12 +454,6 @@ static void forget_some_names(struct myr_cabling_device *device, uint32_t index)
     if (index % 3 == 0) {
         device->name = MYR_STR("");
     }
-}
-
-static void keep_name(struct myr_cabling_device *device, uint32_t index)
-{
-    (void)device;
-    (void)index;
 }
 
 static void devices_without_names_are_told_by_their_cables(void **state)
@@ -534,6 +565,7 @@ int main(void)
         cmocka_unit_test(both_ends_of_lldp_without_a_neighbour_are_missing),
         cmocka_unit_test(slow_links_are_degraded_and_slow_files_are_not),
         cmocka_unit_test(errors_above_the_limit_degrade_a_link),
+        cmocka_unit_test(counters_of_a_port_degrade_its_link),
         cmocka_unit_test(equivalent_cables_are_right_where_that_is_asked),
         cmocka_unit_test(exchanged_names_are_told_from_exchanged_cables),
         cmocka_unit_test(devices_without_names_are_told_by_their_cables),

@@ -155,11 +155,53 @@ def check_identity(checks, myriad, design, folder):
     checks.same("exchanged names: relabel", result["repair"]["relabel"],
                 {"links": 0, "devices": 2, "moves": 0})
     checks.same("exchanged names: moves", result["repair"]["moves"], 64)
+    check_nameless_faults(checks, myriad, design, folder, topo, verify)
     twins = rename(topo, lambda name: "leaf-p0-g0-r0" if name == "leaf-p0-g1-r3" else name)
     result = verify("twins", twins)
     checks.same("doubled name: right", result["ports"]["right"], count)
     checks.same("doubled name: told by cables", len(result["identity"]["recovered"]), 2)
     check_binding(checks, myriad, design, folder, nameless, verify)
+
+
+def check_nameless_faults(checks, myriad, design, folder, topo, verify):
+    """Wrong cables do not keep devices from being told by the others."""
+    wiring = Wiring(myriad, design)
+    numbered = {}  # the design's own names of ports, by the number that InfiniBand gives them
+    for device in {device for device, _ in wiring.plan if not device.startswith("node")}:
+        text = call(myriad, "design", design, "--device", device.replace("-", "/", 1), "-o", "csv")
+        for number, row in enumerate(csv.DictReader(text.splitlines()), 1):
+            numbered[device, row["port"]] = number
+    for number in range(0, 1000, 37):
+        wiring.swap(number, (number * 7 + 300) % 1024)
+    lines = []
+    found = wiring.found()
+    for stanza in re.split(r"\n(?=switchguid=|caguid=)", topo)[1:]:
+        head = re.match(r'.*\n(Switch|Ca)\t(\d+) "(\S+)"\t\t# "([^"]+)"', stanza)
+        lines.append(f'{head[1]} {head[2]} "{head[3]}" # "x"')
+        own = head[4] if head[1] == "Switch" else re.match(r"(.*)-(nic\d)", head[4]).groups()
+        ports = [port for port in found if port == own or port[0] == own]
+        for port in ports:
+            lines.append((port, found[port]))
+    ids = {m[2]: m[1] for m in re.finditer(r'"([SH]-\w+)"\t\t# "([^"]+)"', topo)}
+
+    def far(port):
+        name = port[0] if port in numbered else "-".join(port)
+        return f'"{ids[name]}"[{numbered.get(port, 1)}]'
+
+    text = "\n".join(line if isinstance(line, str) else
+                     f"[{numbered.get(line[0], 1)}] {far(line[1])} # \"x\" lid 0 4xNDR"
+                     for line in lines)
+    result = verify("nameless-faults", rename(text, lambda name: "x"), codes=(1,))
+    # A NIC without a name is what the plan has at its place, unless that place is for a switch:
+    # then it may be any of those that are left.
+    astray = sum(port[1].startswith("nic") and not wiring.plan[far_end][1].startswith("nic")
+                 for port, far_end in found.items())
+    checks.true("no names, faults: some NICs are astray", astray > 5)
+    checks.same("no names, faults: told by cables", len(result["identity"]["recovered"]),
+                536 - astray)
+    checks.same("no names, faults: ambiguous",
+                [(a["found_devices"], a["places"]) for a in result["identity"]["ambiguous"]],
+                [(astray, astray)])
 
 
 def check_binding(checks, myriad, design, folder, nameless, verify):

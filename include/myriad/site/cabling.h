@@ -55,11 +55,19 @@ struct myr_cabling_bare {
     bool unknown; /* the source could not tell; otherwise nothing is plugged in */
 };
 
+/* Symbol errors and the like of a port, told apart from its cable. */
+struct myr_cabling_errors {
+    uint64_t guid; /* of the device, or of a NIC's port */
+    struct myr_str port;
+    uint64_t count;
+};
+
 struct myr_cabling {
     struct myr_arena *arena;
     MYR_VEC(struct myr_cabling_device) devices;
     MYR_VEC(struct myr_cabling_link) links;
     MYR_VEC(struct myr_cabling_bare) bare;
+    MYR_VEC(struct myr_cabling_errors) errors;
     bool numbered; /* ports are numbers from 1 in the order of the design, as InfiniBand counts */
     struct myr_strmap names;       /* device names; ambiguous ones keep the first */
     MYR_VEC(const char *) files;   /* names of the files that were read */

@@ -2,6 +2,7 @@
  * import: reads what others' tools say about a built fabric into a struct myr_cabling.
  *
  *   ibnetdiscover  the text of that tool, and the netlists of ibsim
+ *   ibqueryerrors  error counters of ports, beside ibnetdiscover's text
  *   lldp           lldpcli's JSON: -f json and -f json0; one text a device
  *   netbox         NetBox's cables as CSV
  *   p2p            point-to-point lists: A-Node Name,A-Type,A-Port,Z-Node Name,Z-Type,Z-Port
@@ -25,6 +26,7 @@
 enum myr_import_format {
     MYR_IMPORT_AUTO, /* told by how the text begins */
     MYR_IMPORT_IBNETDISCOVER,
+    MYR_IMPORT_IBQUERYERRORS,
     MYR_IMPORT_LLDP,
     MYR_IMPORT_NETBOX,
     MYR_IMPORT_P2P,

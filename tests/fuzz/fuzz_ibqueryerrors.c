@@ -1,0 +1,8 @@
+/* Error counters as ibqueryerrors prints them. */
+#include "fuzz_site.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_import(MYR_IMPORT_IBQUERYERRORS, "errors.txt", data, size);
+    return 0;
+}

@@ -1,0 +1,4 @@
+myriad plan examples/h100-64.yaml --out out >/dev/null 2>&1
+myriad export ibnetdiscover out/design.myr --out fabric.txt
+myriad bind out/design.myr fabric.txt --out binding.yaml
+sed -n '1,8p;/leaf.p0-g0-r0/p' binding.yaml

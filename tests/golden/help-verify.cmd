@@ -1,0 +1,1 @@
+myriad verify --help
