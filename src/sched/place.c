@@ -402,6 +402,12 @@ bool myr_place(struct myr_placer *p, uint32_t gpus, struct myr_gang *ret)
     return true;
 }
 
+void myr_place_take(struct myr_placer *p, uint32_t node, uint64_t gpus)
+{
+    MYR_ASSERT(node < p->shape.nodes && (p->free_mask[node] & gpus) == gpus);
+    set_mask(p, node, p->free_mask[node] & ~gpus);
+}
+
 void myr_release(struct myr_placer *p, const struct myr_gang *gang)
 {
     for (uint32_t i = 0; i < gang->count; i++) {
@@ -426,6 +432,11 @@ void myr_placer_set_node(struct myr_placer *p, uint32_t node, bool usable)
 void myr_placer_hold(struct myr_placer *p, uint32_t node, bool held)
 {
     close_node(p, node, 2, held);
+}
+
+uint64_t myr_placer_free_mask(const struct myr_placer *p, uint32_t node)
+{
+    return p->free_mask[node];
 }
 
 uint32_t myr_placer_free_gpus(const struct myr_placer *p)

@@ -56,6 +56,8 @@ uint32_t myr_place_nodes(const struct myr_placer *placer, uint32_t gpus);
 bool myr_place_fits(const struct myr_placer *placer, uint32_t gpus);
 /* Whether it would fit now into as few groups as its size allows. */
 bool myr_place_fits_group(const struct myr_placer *placer, uint32_t gpus);
+/* Takes exactly these GPUs of a node, which must be free; held nodes too. */
+void myr_place_take(struct myr_placer *placer, uint32_t node, uint64_t gpus);
 /* Gives the gang's GPUs back. */
 void myr_release(struct myr_placer *placer, const struct myr_gang *gang);
 
@@ -64,6 +66,8 @@ void myr_placer_set_node(struct myr_placer *placer, uint32_t node, bool usable);
 /* Held nodes are kept free for somebody: nothing is placed on them until they are let go. */
 void myr_placer_hold(struct myr_placer *placer, uint32_t node, bool held);
 
+/* GPUs of a node that nobody has, whether or not it is held or usable. */
+uint64_t myr_placer_free_mask(const struct myr_placer *placer, uint32_t node);
 uint32_t myr_placer_free_gpus(const struct myr_placer *placer);
 uint32_t myr_placer_free_nodes(const struct myr_placer *placer);
 /* Groups (leaves) that a gang touches. */
