@@ -371,9 +371,17 @@ void fit_blocks_of(const struct myr_fit_case *it, const struct myr_layout *layou
     ret->used[FIT_MOE_FULL] = moe > 0;
     ret->used[FIT_DENSE_WINDOW] = ret->used[FIT_DENSE_FULL] && window;
     ret->used[FIT_MOE_WINDOW] = ret->used[FIT_MOE_FULL] && window;
+    struct myr_layout alone = *layout;
+    bool some = layout->recompute == MYR_RECOMPUTE_FULL && layout->recompute_layers > 0;
+    alone.recompute = some ? MYR_RECOMPUTE_NONE : layout->recompute;
     for (int i = 0; i < FIT_KIND_COUNT; i++) {
         if (ret->used[i]) {
+            w.layout = &alone;
             one_layer(&w, (enum fit_kind)i, &ret->layers[i]);
+            w.layout = layout;
+            if (some) {
+                one_layer(&w, (enum fit_kind)i, &ret->again[i]);
+            }
         }
     }
     vocabulary(&w, ret);

@@ -24,6 +24,7 @@ enum fit_kind { FIT_DENSE_FULL, FIT_DENSE_WINDOW, FIT_MOE_FULL, FIT_MOE_WINDOW, 
 
 struct fit_blocks {
     struct fit_layer layers[FIT_KIND_COUNT];
+    struct fit_layer again[FIT_KIND_COUNT]; /* made again, where only some layers are */
     struct fit_layer output, embedding, mtp;
     bool used[FIT_KIND_COUNT];
 };

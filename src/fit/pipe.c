@@ -15,8 +15,8 @@ static void add_layer(struct fit_layer *to, const struct fit_layer *from, double
     add(&to->backward, &from->backward, times);
 }
 
-static void add_span(const struct myr_model *model, const struct fit_blocks *blocks,
-                     struct myr_span span, struct fit_layer *to)
+static void add_layers(const struct myr_model *model, const struct fit_layer *layers,
+                       struct myr_span span, struct fit_layer *to)
 {
     double counts[FIT_KIND_COUNT] = {0};
     if (model->window_tokens == 0) {
@@ -32,9 +32,24 @@ static void add_span(const struct myr_model *model, const struct fit_blocks *blo
     }
     for (int i = 0; i < FIT_KIND_COUNT; i++) {
         if (counts[i] > 0) {
-            add_layer(to, &blocks->layers[i], counts[i]);
+            add_layer(to, &layers[i], counts[i]);
         }
     }
+}
+
+/* Of a chunk, the first layers are made again where a number of them is given. */
+static void add_chunk(const struct myr_model *model, const struct myr_layout *layout,
+                      const struct fit_blocks *blocks, uint32_t chunk, struct fit_layer *to)
+{
+    struct myr_span span = myr_layout_chunk_layers(layout, model, chunk);
+    if (layout->recompute == MYR_RECOMPUTE_FULL && layout->recompute_layers > 0) {
+        uint32_t most = layout->recompute_layers;
+        struct myr_span again = {span.first, most < span.count ? most : span.count};
+        add_layers(model, blocks->again, again, to);
+        span.first += again.count;
+        span.count -= again.count;
+    }
+    add_layers(model, blocks->layers, span, to);
 }
 
 void fit_stage_of(const struct myr_fit_case *it, const struct myr_layout *layout,
@@ -44,8 +59,7 @@ void fit_stage_of(const struct myr_fit_case *it, const struct myr_layout *layout
     uint32_t chunks = layout->pp * layout->vp;
     *ret = (struct fit_layer){0};
     for (uint32_t i = 0; i < layout->vp; i++) {
-        add_span(model, blocks, myr_layout_chunk_layers(layout, model, stage + i * layout->pp),
-                 ret);
+        add_chunk(model, layout, blocks, stage + i * layout->pp, ret);
     }
     if (stage == 0) {
         add_layer(ret, &blocks->embedding, 1);

@@ -9,9 +9,11 @@ struct step {
     struct myr_numerics n;
     struct stage parts;
     uint32_t stage;
-    uint64_t passes;         /* micro-batches through each chunk */
-    uint64_t layer_passes;   /* layers of all kinds, prediction modules included, times passes */
-    uint64_t moe_passes;     /* MoE layers times passes */
+    uint64_t passes;       /* micro-batches through each chunk */
+    uint64_t layer_passes; /* layers of all kinds, prediction modules included, times passes */
+    uint64_t moe_passes;   /* MoE layers times passes */
+    uint64_t layer_again;  /* of those, computed again */
+    uint64_t moe_again;
     uint64_t between_tokens; /* of a micro-batch, between tensor-parallel parts */
     uint64_t tensor_bytes;   /* T: all tokens of the rank's sequence part */
     struct myr_comm_list *list;
@@ -49,10 +51,10 @@ static void add(const struct step *step, struct operation op, enum myr_collectiv
 }
 
 /* One block whose input is spread over the tensor group and whose output is summed over it. */
-static void add_block(const struct step *step, struct operation op, uint64_t bytes, uint64_t count)
+static void add_block(const struct step *step, struct operation op, uint64_t bytes, uint64_t count,
+                      uint64_t again)
 {
-    bool again = step->layout->recompute == MYR_RECOMPUTE_FULL;
-    uint64_t backward = again ? 2 * count : count;
+    uint64_t backward = count + again;
     if (!step->layout->sequence_parallel) {
         add(step, op, MYR_ALL_REDUCE, MYR_PHASE_FORWARD, bytes, count);
         add(step, op, MYR_ALL_REDUCE, MYR_PHASE_BACKWARD, bytes, backward);
@@ -74,18 +76,20 @@ static void add_tensor_layers(const struct step *step)
     struct operation ffn = {MYR_COMM_TP_FFN, MYR_AXIS_TP, layout->tp};
     struct operation expert = {MYR_COMM_TP_EXPERT, MYR_AXIS_ETP, etp};
     uint64_t blocks = step->layer_passes - step->moe_passes;
+    uint64_t again = step->layer_again - step->moe_again;
     if (moe->shared_count > 0) {
         blocks += step->moe_passes;
+        again += step->moe_again;
     }
-    add_block(step, attention, step->tensor_bytes, step->layer_passes);
-    add_block(step, ffn, step->tensor_bytes, blocks);
+    add_block(step, attention, step->tensor_bytes, step->layer_passes, step->layer_again);
+    add_block(step, ffn, step->tensor_bytes, blocks, again);
     if (step->moe_passes > 0) {
         /* With ep every token arrives once for each of its experts; without, it just stays. */
         uint64_t copies = layout->ep > 1 ? moe->experts_per_token : 1;
         uint64_t gathered = layout->sequence_parallel ? etp : 1;
         myr_u128 bytes = (myr_u128)step->between_tokens * gathered * copies * step->model->hidden *
                          step->n.activation_bytes;
-        add_block(step, expert, clamp_u64(bytes), step->moe_passes);
+        add_block(step, expert, clamp_u64(bytes), step->moe_passes, step->moe_again);
     }
 }
 
@@ -123,11 +127,13 @@ static void add_context(const struct step *step)
     myr_u128 bytes =
         (myr_u128)myr_work_tokens(layout, step->model) * width * step->n.activation_bytes;
     uint64_t hops = step->layer_passes * (layout->cp - 1);
+    uint64_t again = step->layer_again * (layout->cp - 1);
     /* Flash attention rebuilds scores inside its backward kernel, from what is there anyway. */
-    bool again = layout->recompute == MYR_RECOMPUTE_FULL ||
-                 (layout->recompute == MYR_RECOMPUTE_SELECTIVE && !layout->flash_attention);
+    if (layout->recompute == MYR_RECOMPUTE_SELECTIVE && !layout->flash_attention) {
+        again = hops;
+    }
     add(step, op, MYR_SEND_RECEIVE, MYR_PHASE_FORWARD, clamp_u64(bytes), hops);
-    add(step, op, MYR_SEND_RECEIVE, MYR_PHASE_BACKWARD, clamp_u64(bytes), again ? hops : 0);
+    add(step, op, MYR_SEND_RECEIVE, MYR_PHASE_BACKWARD, clamp_u64(bytes), again);
     add(step, op, MYR_SEND_RECEIVE, MYR_PHASE_BACKWARD, clamp_u64(2 * bytes), hops);
 }
 
@@ -158,7 +164,7 @@ static void add_experts(const struct step *step)
     uint64_t out = clamp_u64(elements * step->n.dispatch_bytes);
     uint64_t back = clamp_u64(elements * step->n.activation_bytes);
     uint64_t count = step->moe_passes;
-    uint64_t again = layout->recompute == MYR_RECOMPUTE_FULL ? count : 0;
+    uint64_t again = step->moe_again;
     add(step, dispatch, MYR_ALL_TO_ALL, MYR_PHASE_FORWARD, out, count);
     add(step, combine, MYR_ALL_TO_ALL, MYR_PHASE_FORWARD, back, count);
     add(step, dispatch, MYR_ALL_TO_ALL, MYR_PHASE_BACKWARD, out, again);
@@ -297,13 +303,16 @@ void myr_comm_of(const struct myr_layout *layout, const struct myr_model *model,
         .list = ret,
     };
     uint64_t moe_layers = step.parts.moe_layers;
-    if (step.parts.mtp_count > 0 && myr_work_mtp_is_moe(model)) {
-        moe_layers += step.parts.mtp_count;
-    }
+    bool mtp_moe = step.parts.mtp_count > 0 && myr_work_mtp_is_moe(model);
+    moe_layers += mtp_moe ? step.parts.mtp_count : 0;
     uint64_t layers =
         (uint64_t)step.parts.dense_layers + step.parts.moe_layers + step.parts.mtp_count;
     step.moe_passes = moe_layers * step.passes;
     step.layer_passes = layers * step.passes;
+    step.moe_again = (step.parts.moe_again + (mtp_moe ? step.parts.mtp_again : 0)) * step.passes;
+    step.layer_again =
+        ((uint64_t)step.parts.dense_again + step.parts.moe_again + step.parts.mtp_again) *
+        step.passes;
     step.tensor_bytes = clamp_u64((myr_u128)myr_work_tokens(layout, model) * model->hidden *
                                   step.n.activation_bytes);
     struct myr_rank_params params = myr_rank_params(layout, model, stage);

@@ -88,7 +88,8 @@ static bool sizes_ok(const struct myr_layout *l)
     return widths && in_range(l->vp, MYR_LAYOUT_VP_MAX) && l->zero <= 3 &&
            in_range(l->micro_batch, MYR_LAYOUT_BATCH_MAX) &&
            in_range(l->global_batch, MYR_LAYOUT_BATCH_MAX) && l->seq_tokens <= MYR_MODEL_SEQ_MAX &&
-           l->first_layers <= MYR_MODEL_LAYERS_MAX && l->last_layers <= MYR_MODEL_LAYERS_MAX;
+           l->first_layers <= MYR_MODEL_LAYERS_MAX && l->last_layers <= MYR_MODEL_LAYERS_MAX &&
+           l->recompute_layers <= MYR_MODEL_LAYERS_MAX;
 }
 
 static bool order_ok(const struct myr_layout *layout)

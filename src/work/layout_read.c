@@ -23,6 +23,7 @@ static const struct key_number numbers[] = {
     NUMBER("sequence", seq_tokens, 1, MYR_MODEL_SEQ_MAX),
     NUMBER("first_layers", first_layers, 1, MYR_MODEL_LAYERS_MAX),
     NUMBER("last_layers", last_layers, 1, MYR_MODEL_LAYERS_MAX),
+    NUMBER("recompute_layers", recompute_layers, 1, MYR_MODEL_LAYERS_MAX),
 };
 
 static const struct key_flag flags[] = {

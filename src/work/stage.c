@@ -1,5 +1,14 @@
 #include "stage.h"
 
+uint32_t myr_work_again(const struct myr_layout *layout, struct myr_span span)
+{
+    if (layout->recompute != MYR_RECOMPUTE_FULL) {
+        return 0;
+    }
+    uint32_t most = layout->recompute_layers ? layout->recompute_layers : span.count;
+    return most < span.count ? most : span.count;
+}
+
 struct stage myr_work_stage(const struct myr_layout *layout, const struct myr_model *model,
                             uint32_t stage)
 {
@@ -11,11 +20,18 @@ struct stage myr_work_stage(const struct myr_layout *layout, const struct myr_mo
         uint32_t moe = myr_model_moe_layers(model, span.first, span.count);
         result.moe_layers += moe;
         result.dense_layers += span.count - moe;
+        uint32_t again = myr_work_again(layout, span);
+        uint32_t moe_again = myr_model_moe_layers(model, span.first, again);
+        result.moe_again += moe_again;
+        result.dense_again += again - moe_again;
         result.has_first |= chunk == 0;
         result.has_last |= chunk == last_chunk;
     }
     if (result.has_last) {
         result.mtp_count = model->mtp_count;
+        /* A count of layers names those of the decoder. */
+        bool all = layout->recompute == MYR_RECOMPUTE_FULL && layout->recompute_layers == 0;
+        result.mtp_again = all ? model->mtp_count : 0;
         result.has_copy = !result.has_first && (model->tied || model->mtp_count > 0);
     }
     return result;

@@ -7,6 +7,9 @@
 struct stage {
     uint32_t dense_layers;
     uint32_t moe_layers;
+    uint32_t dense_again; /* of those, computed again in the backward pass */
+    uint32_t moe_again;
+    uint32_t mtp_again;
     uint32_t mtp_count; /* the prediction modules, on the stage of the last chunk */
     bool has_first;     /* the embedding */
     bool has_last;      /* final norm, output matrix, loss */
@@ -15,6 +18,8 @@ struct stage {
 
 struct stage myr_work_stage(const struct myr_layout *layout, const struct myr_model *model,
                             uint32_t stage);
+/* Layers at the start of a span that 'full' recomputation makes again. */
+uint32_t myr_work_again(const struct myr_layout *layout, struct myr_span span);
 struct weights_share myr_work_share(const struct myr_layout *layout);
 /* Embedding, final norm, output matrix and the projections of prediction modules. */
 struct weights myr_work_stage_ends(const struct myr_layout *layout, const struct myr_model *model,

@@ -79,23 +79,52 @@ uint64_t myr_layer_activation_bytes(const struct myr_layout *layout, const struc
     return whole_layer_bytes(layout, model, moe);
 }
 
+/* Bytes that layers of both kinds keep: those left alone, and those that are made again. */
+struct layer_bytes {
+    myr_u128 dense, moe, dense_again, moe_again;
+};
+
+static struct layer_bytes layer_bytes(const struct myr_layout *layout,
+                                      const struct myr_model *model)
+{
+    struct myr_layout alone = *layout;
+    if (layout->recompute == MYR_RECOMPUTE_FULL && layout->recompute_layers > 0) {
+        alone.recompute = MYR_RECOMPUTE_NONE;
+    }
+    return (struct layer_bytes){
+        .dense = myr_layer_activation_bytes(&alone, model, false),
+        .moe = myr_layer_activation_bytes(&alone, model, true),
+        .dense_again = myr_layer_activation_bytes(layout, model, false),
+        .moe_again = myr_layer_activation_bytes(layout, model, true),
+    };
+}
+
+static myr_u128 span_bytes(const struct myr_layout *layout, const struct myr_model *model,
+                           const struct layer_bytes *bytes, struct myr_span span)
+{
+    uint32_t again = myr_work_again(layout, span);
+    uint32_t moe_again = myr_model_moe_layers(model, span.first, again);
+    uint32_t moe = myr_model_moe_layers(model, span.first, span.count) - moe_again;
+    uint32_t dense = span.count - again - moe;
+    return bytes->dense * dense + bytes->moe * moe + bytes->dense_again * (again - moe_again) +
+           bytes->moe_again * moe_again;
+}
+
 static myr_u128 stage_activations(const struct myr_layout *layout, const struct myr_model *model,
                                   uint32_t stage)
 {
-    myr_u128 dense = myr_layer_activation_bytes(layout, model, false);
-    myr_u128 moe = myr_layer_activation_bytes(layout, model, true);
+    struct layer_bytes bytes = layer_bytes(layout, model);
     uint32_t last_chunk = layout->pp * layout->vp - 1;
     myr_u128 sum = 0;
     for (uint32_t i = 0; i < myr_layout_stage_chunk_count(layout); i++) {
         uint32_t chunk = myr_layout_stage_chunk(layout, stage, i);
         struct myr_span span = myr_layout_chunk_layers(layout, model, chunk);
-        uint32_t moe_layers = myr_model_moe_layers(model, span.first, span.count);
-        myr_u128 one = dense * (span.count - moe_layers) + moe * moe_layers;
+        myr_u128 one = span_bytes(layout, model, &bytes, span);
         if (chunk == 0 && model->dropout) {
             one += (myr_u128)model->hidden * myr_work_tokens_between(layout, model);
         }
         if (chunk == last_chunk && model->mtp_count > 0) {
-            one += (myr_work_mtp_is_moe(model) ? moe : dense) * model->mtp_count;
+            one += (myr_work_mtp_is_moe(model) ? bytes.moe : bytes.dense) * model->mtp_count;
         }
         sum += one * myr_layout_in_flight(layout, stage, i);
     }

@@ -46,6 +46,31 @@ static void activations_of_a_gpt_layer_equal_the_papers_equations(void **state)
     assert_int_equal(myr_layer_activation_bytes(&l, &model, false), sbh * 2);
 }
 
+static void recomputing_some_layers_keeps_the_others_whole(void **state)
+{
+    (void)state;
+    struct myr_model model = test_model("gpt3-175b");
+    struct myr_layout l = myr_layout_default();
+    l.tp = 8;
+    l.pp = 8;
+    l.sequence_parallel = true;
+    l.global_batch = 64;
+    uint64_t whole = myr_layer_activation_bytes(&l, &model, false);
+    uint64_t none = myr_state_of(&l, &model, 3).activation_bytes;
+    l.recompute = MYR_RECOMPUTE_FULL;
+    uint64_t input = myr_layer_activation_bytes(&l, &model, false);
+    uint64_t all = myr_state_of(&l, &model, 3).activation_bytes;
+    for (uint32_t count = 1; count <= 12; count++) {
+        l.recompute_layers = count;
+        uint64_t some = myr_state_of(&l, &model, 3).activation_bytes;
+        assert_int_equal(none - some, count * 5 * (whole - input)); /* 5 are in flight there */
+    }
+    l.recompute_layers = 12;
+    assert_int_equal(myr_state_of(&l, &model, 3).activation_bytes, all);
+    l.recompute_layers = 13; /* more than there are */
+    assert_int_equal(myr_state_of(&l, &model, 3).activation_bytes, all);
+}
+
 static void modern_layers_keep_what_their_parts_need(void **state)
 {
     (void)state;
@@ -252,6 +277,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(activations_of_a_gpt_layer_equal_the_papers_equations),
+        cmocka_unit_test(recomputing_some_layers_keeps_the_others_whole),
         cmocka_unit_test(modern_layers_keep_what_their_parts_need),
         cmocka_unit_test(ranks_together_hold_the_whole_model),
         cmocka_unit_test(zero_cuts_state_as_its_paper_says),

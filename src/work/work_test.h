@@ -65,6 +65,7 @@ static inline struct myr_layout test_random_layout(struct myr_rng *rng, bool moe
     layout.zero = myr_rng_below(rng, 4);
     layout.sequence_parallel = myr_rng_below(rng, 4) > 0;
     layout.recompute = (enum myr_recompute)myr_rng_below(rng, 3);
+    layout.recompute_layers = (uint32_t)myr_rng_below(rng, 3);
     layout.flash_attention = myr_rng_below(rng, 2);
     layout.schedule = (enum myr_schedule)myr_rng_below(rng, 4);
     if (layout.schedule == MYR_SCHEDULE_INTERLEAVED) {

@@ -69,17 +69,18 @@ enum myr_precision {
 
 struct myr_layout {
     uint32_t tp, pp, vp, dp, cp, ep;
-    uint32_t etp;            /* 0: as tp */
-    uint32_t zero;           /* stage 0 to 3; 1 is Megatron's distributed optimiser */
-    uint32_t shard;          /* ranks that ZeRO cuts over (HSDP); 0: all of dp * cp */
-    bool sequence_parallel;  /* activations between tensor-parallel parts are cut too */
-    bool flash_attention;    /* the matrix of scores is never stored */
-    uint32_t micro_batch;    /* sequences */
-    uint32_t global_batch;   /* sequences */
-    uint32_t seq_tokens;     /* 0: the model's */
-    uint32_t gradient_bytes; /* 2 or 4, kept and on the way; 0: as usual with the precision */
-    uint32_t first_layers;   /* layers on the first and on the last stage; 0: by the rule of */
-    uint32_t last_layers;    /* myr_layout_chunk_layers() */
+    uint32_t etp;              /* 0: as tp */
+    uint32_t zero;             /* stage 0 to 3; 1 is Megatron's distributed optimiser */
+    uint32_t shard;            /* ranks that ZeRO cuts over (HSDP); 0: all of dp * cp */
+    bool sequence_parallel;    /* activations between tensor-parallel parts are cut too */
+    bool flash_attention;      /* the matrix of scores is never stored */
+    uint32_t micro_batch;      /* sequences */
+    uint32_t global_batch;     /* sequences */
+    uint32_t seq_tokens;       /* 0: the model's */
+    uint32_t gradient_bytes;   /* 2 or 4, kept and on the way; 0: as usual with the precision */
+    uint32_t first_layers;     /* layers on the first and on the last stage; 0: by the rule of */
+    uint32_t last_layers;      /* myr_layout_chunk_layers() */
+    uint32_t recompute_layers; /* of each chunk, the first so many, with 'full'; 0: all */
     enum myr_recompute recompute;
     enum myr_schedule schedule;
     enum myr_precision precision;
