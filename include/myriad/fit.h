@@ -11,6 +11,7 @@
 #pragma once
 
 #include "myriad/fit/cost.h"
+#include "myriad/fit/kernels.h"
 #include "myriad/fit/launch.h"
 #include "myriad/fit/profile.h"
 #include "myriad/fit/runs.h"

@@ -52,6 +52,8 @@ const struct myr_command *cli_sim_command(void);
 int cli_sim(const struct myr_operands *operands);
 const struct myr_command *cli_goodput_command(void);
 int cli_goodput(const struct myr_operands *operands);
+const struct myr_command *cli_bench_command(void);
+int cli_bench(const struct myr_operands *operands);
 const struct myr_command *cli_fit_command(void);
 int cli_fit(const struct myr_operands *operands);
 const struct myr_command *cli_export_command(void);

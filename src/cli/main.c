@@ -15,6 +15,7 @@ static const struct cli_verb verbs[] = {
     {cli_sim_command, cli_sim, "Prove it"},
     {cli_fit_command, cli_fit, "Prove it"},
     {cli_goodput_command, cli_goodput, "Prove it"},
+    {cli_bench_command, cli_bench, "Prove it"},
     {cli_export_command, cli_export, "Build it"},
     {cli_verify_command, cli_verify, "Build it"},
     {cli_bind_command, cli_bind, "Build it"},

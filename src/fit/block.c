@@ -386,3 +386,27 @@ void fit_blocks_of(const struct myr_fit_case *it, const struct myr_layout *layou
     }
     vocabulary(&w, ret);
 }
+
+/* A question about kernels alone: no model, no layout but for the precision. */
+static struct work bare(const struct myr_fit_case *it, const struct myr_layout *layout)
+{
+    struct work w = {.it = it, .layout = layout, .c = it->constants};
+    w.kernel = it->stack->kernel_constant >= 0 ? w.c[it->stack->kernel_constant] : 1;
+    rates(&w);
+    return w;
+}
+
+struct fit_rates fit_rates_of(const struct myr_fit_case *it, enum myr_precision precision)
+{
+    struct myr_layout layout = {.precision = precision};
+    struct work w = bare(it, &layout);
+    return (struct fit_rates){w.low_flops, w.bytes_per_s, w.depth};
+}
+
+double fit_product_s(const struct myr_fit_case *it, enum myr_precision precision, double m,
+                     double n, double k)
+{
+    struct myr_layout layout = {.precision = precision};
+    struct work w = bare(it, &layout);
+    return gemm_s(&w, m, n, k, w.low_flops);
+}

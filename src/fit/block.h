@@ -32,6 +32,18 @@ struct fit_blocks {
 void fit_blocks_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                    struct fit_blocks *ret);
 
+/* What single kernels reach, for comparison with a measured sweep. */
+struct fit_rates {
+    double flops; /* a second, large products */
+    double bytes_per_s;
+    double depth; /* inner dimension of half the rate */
+};
+
+struct fit_rates fit_rates_of(const struct myr_fit_case *it, enum myr_precision precision);
+/* Seconds of one product. */
+double fit_product_s(const struct myr_fit_case *it, enum myr_precision precision, double m,
+                     double n, double k);
+
 /* Distance in ranks of neighbours on each axis, and how many of a group share a domain. */
 struct fit_places {
     uint32_t tp_near, cp_near, dp_near, pp_near, ep_near, edp_near;

@@ -1,0 +1,154 @@
+/* The kernel sweep against a driver of known speed; folder of the fake libraries: FAKE_DIR. */
+#include <dlfcn.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "myriad/fit/kernels.h"
+
+static long live(void)
+{
+    void *library = dlopen(FAKE_DIR "/libcuda.so.1", RTLD_NOW);
+    long (*count)(void);
+    *(void **)&count = dlsym(library, "fake_live");
+    return count();
+}
+
+static void every_shape_gets_the_time_of_its_gpu(void **state)
+{
+    (void)state;
+    struct myr_arena arena;
+    struct myr_kernels kernels = {0};
+    struct myr_gpu *gpu;
+    struct myr_err err = {0};
+    myr_arena_init(&arena);
+    assert_int_equal(myr_gpu_open(&gpu, FAKE_DIR, 0, &err), MYR_OK);
+    assert_string_equal(myr_gpu_name(gpu), "NVIDIA H200");
+    long before = live();
+    myr_kernels_sweep(&kernels, &arena, false);
+    assert_true(kernels.count > 200);
+    for (uint32_t i = 0; i < kernels.count; i++) {
+        struct myr_kernel *k = &kernels.items[i];
+        assert_int_equal(myr_gpu_measure(gpu, k, 10, &err), MYR_OK);
+        double rate = k->kind == MYR_KERNEL_GROUPED ? 560e12 : 700e12;
+        rate *= k->precision == MYR_PRECISION_FP8 ? 2 : 1;
+        double expected = k->kind == MYR_KERNEL_COPY_DEVICE ? 2 * (double)k->bytes / 4e12
+                          : k->kind > MYR_KERNEL_COPY_DEVICE
+                              ? (double)k->bytes / 50e9
+                              : myr_kernel_flops(k) / (rate * k->k / (k->k + 256.0));
+        if (fabs(k->seconds / expected - 1) > 1e-3) {
+            fail_msg("%s %u %u %u: %g s, expected %g s", myr_kernel_kind_name(k->kind), k->m, k->n,
+                     k->k, k->seconds, expected);
+        }
+    }
+    assert_int_equal(live(), before); /* every operand was given back */
+    myr_gpu_close(gpu);
+    myr_arena_done(&arena);
+}
+
+static void a_sweep_written_and_read_is_the_same(void **state)
+{
+    (void)state;
+    struct myr_arena arena;
+    struct myr_profiles profiles;
+    struct myr_kernels kernels = {0}, read;
+    struct myr_gpu *gpu;
+    struct myr_err err = {0};
+    struct myr_buf buf = {0}, again = {0};
+    myr_arena_init(&arena);
+    assert_int_equal(myr_profiles_init(&profiles, &arena, &err), MYR_OK);
+    assert_int_equal(myr_gpu_open(&gpu, FAKE_DIR, 0, &err), MYR_OK);
+    kernels.gpu = myr_gpu_name(gpu);
+    kernels.device = myr_kernels_device(&profiles, kernels.gpu);
+    assert_non_null(kernels.device);
+    assert_string_equal(kernels.device->name, "h200");
+    myr_kernels_sweep(&kernels, &arena, true);
+    for (uint32_t i = 0; i < kernels.count; i++) {
+        assert_int_equal(myr_gpu_measure(gpu, &kernels.items[i], 10, &err), MYR_OK);
+    }
+    /* Times are rounded when written; what was read once is written the same for ever. */
+    myr_kernels_write(&kernels, &buf);
+    struct myr_str text = {buf.data, buf.len};
+    assert_int_equal(myr_kernels_parse(&read, &arena, &profiles, "f", text, &err), MYR_OK);
+    assert_int_equal(read.count, kernels.count);
+    for (uint32_t i = 0; i < read.count; i++) {
+        assert_true(fabs(read.items[i].seconds - kernels.items[i].seconds) < 1e-9);
+        assert_int_equal(read.items[i].m, kernels.items[i].m);
+        assert_int_equal(read.items[i].bytes, kernels.items[i].bytes);
+    }
+    myr_buf_clear(&buf);
+    myr_kernels_write(&read, &buf);
+    text = (struct myr_str){buf.data, buf.len};
+    assert_int_equal(myr_kernels_parse(&read, &arena, &profiles, "f", text, &err), MYR_OK);
+    myr_kernels_write(&read, &again);
+    assert_int_equal(buf.len, again.len);
+    assert_memory_equal(buf.data, again.data, buf.len);
+    myr_gpu_close(gpu);
+    myr_buf_done(&buf);
+    myr_buf_done(&again);
+    myr_arena_done(&arena);
+}
+
+static void a_gpu_that_is_not_there_is_said_so(void **state)
+{
+    (void)state;
+    struct myr_gpu *gpu;
+    struct myr_err err = {0};
+    assert_int_equal(myr_gpu_open(&gpu, FAKE_DIR, 7, &err), MYR_ENOENT);
+    assert_null(gpu);
+    assert_non_null(strstr(err.message, "GPU 7"));
+    assert_true(err.hint[0] != '\0');
+}
+
+static void bad_files_are_refused_with_a_place(void **state)
+{
+    (void)state;
+    static const char head[] = "kind,precision,op,m,n,k,count,bytes,us,tflops,gbps,share,gpu,"
+                               "device\n";
+    static const char *const rows[][2] = {
+        {"", "no rows below"},
+        {"gemm,bf16,tn,1,1,1,1,0,5,1,1,1,x\n", "ends before"},
+        {"gem,bf16,tn,1,1,1,1,0,5,1,1,1,x,h200\n", "unknown kind 'gem'"},
+        {"gemm,bf17,tn,1,1,1,1,0,5,1,1,1,x,h200\n", "unknown precision"},
+        {"gemm,bf16,tt,1,1,1,1,0,5,1,1,1,x,h200\n", "unknown op"},
+        {"gemm,bf16,tn,-1,1,1,1,0,5,1,1,1,x,h200\n", "whole number"},
+        {"gemm,bf16,tn,1,1,99999999999,1,0,5,1,1,1,x,h200\n", "whole number"},
+        {"gemm,bf16,tn,1,0,1,1,0,5,1,1,1,x,h200\n", "needs m, n, k"},
+        {"copy-device,bf16,tn,0,0,0,1,0,5,1,1,1,x,h200\n", "needs bytes"},
+        {"gemm,bf16,tn,1,1,1,1,0,0,1,1,1,x,h200\n", "above 0"},
+        {"gemm,bf16,tn,1,1,1,1,0,nan,1,1,1,x,h200\n", "above 0"},
+        {"gemm,bf16,tn,1,1,1,1,0,5,1,1,1,x,h201\n", "unknown device"},
+        {"gemm,bf16,tn,1,1,1,1,0,5,1,1,1,x,h200\ngemm,bf16,tn,1,1,1,1,0,5,1,1,1,x,b200\n",
+         "second device"},
+    };
+    struct myr_arena arena;
+    struct myr_profiles profiles;
+    struct myr_kernels read;
+    struct myr_err err = {0};
+    myr_arena_init(&arena);
+    assert_int_equal(myr_profiles_init(&profiles, &arena, &err), MYR_OK);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        const char *text = myr_arena_printf(&arena, "%s%s", head, rows[i][0]);
+        assert_true(myr_kernels_parse(&read, &arena, &profiles, "f", myr_str_from(text), &err) < 0);
+        if (!strstr(err.message, rows[i][1]) || strncmp(err.message, "f:", 2) != 0) {
+            fail_msg("row %zu: '%s'", i, err.message);
+        }
+    }
+    assert_true(myr_kernels_parse(&read, &arena, &profiles, "f", MYR_STR("a,b\n"), &err) < 0);
+    assert_true(myr_kernels_parse(&read, &arena, &profiles, "f", MYR_STR(""), &err) < 0);
+    myr_arena_done(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_shape_gets_the_time_of_its_gpu),
+        cmocka_unit_test(a_sweep_written_and_read_is_the_same),
+        cmocka_unit_test(a_gpu_that_is_not_there_is_said_so),
+        cmocka_unit_test(bad_files_are_refused_with_a_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
