@@ -2,6 +2,7 @@
  * fit: step time, memory and the best parallel layout of a model on a number of GPUs.
  *
  *   profile.h   devices, software stacks and the fitted constants, as data
+ *   place.h     levels of a fabric
  *   cost.h      time and memory of one layout
  *   launch.h    a layout as the arguments of trainers
  *   runs.h      published or own measurements, and the error of the model on them
@@ -13,6 +14,7 @@
 #include "myriad/fit/cost.h"
 #include "myriad/fit/kernels.h"
 #include "myriad/fit/launch.h"
+#include "myriad/fit/place.h"
 #include "myriad/fit/profile.h"
 #include "myriad/fit/runs.h"
 #include "myriad/fit/search.h"

@@ -32,7 +32,7 @@ double fit_log2(double x)
         x *= 2;
         value -= 1;
     }
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < 30 && x > 1; i++) {
         x *= x;
         step /= 2;
         if (x >= 2) {
@@ -233,8 +233,9 @@ static void experts(const struct work *w, struct fit_layer *layer)
                                        own * w->model->hidden * numerics.dispatch_bytes);
     double combine = fit_collective_s(w->it, MYR_ALL_TO_ALL, layout->ep, w->places.ep_near,
                                       own * w->model->hidden * 2);
-    double regroup = fit_collective_s(w->it, MYR_ALL_GATHER, (uint32_t)etp, (uint32_t)etp,
-                                      own * etp * w->model->hidden * 2);
+    double regroup =
+        fit_collective_s(w->it, MYR_ALL_GATHER, (uint32_t)etp, fit_near_all((uint32_t)etp),
+                         own * etp * w->model->hidden * 2);
     layer->forward.terms[MYR_FIT_EXPERT_COMM] += seen * (dispatch + combine + 2 * regroup);
     layer->backward.terms[MYR_FIT_EXPERT_COMM] += seen * (2 * combine + 2 * regroup);
     if (moe->shared_count) {

@@ -45,15 +45,25 @@ double fit_product_s(const struct myr_fit_case *it, enum myr_precision precision
                      double n, double k);
 
 /* Distance in ranks of neighbours on each axis, and how many of a group share a domain. */
+struct fit_near {
+    uint32_t at[MYR_FIT_LEVELS]; /* members of a group in one block of each level */
+};
+
 struct fit_places {
-    uint32_t tp_near, cp_near, dp_near, pp_near, ep_near, edp_near;
+    struct fit_near tp_near, cp_near, dp_near, pp_near, ep_near, edp_near;
 };
 
 struct fit_places fit_places_of(const struct myr_fit_case *it, const struct myr_layout *layout);
 
-/* Seconds of one collective; 'near_count' of its members share a scale-up domain. */
+/* Members all in one block; at most so many; of two axes together; one of each 'part'. */
+struct fit_near fit_near_all(uint32_t members);
+struct fit_near fit_near_most(struct fit_near near, uint32_t most);
+struct fit_near fit_near_times(struct fit_near a, struct fit_near b);
+struct fit_near fit_near_over(struct fit_near near, struct fit_near part);
+
+/* Seconds of one collective among members that lie as 'near' says. */
 double fit_collective_s(const struct myr_fit_case *it, enum myr_collective collective,
-                        uint32_t members, uint32_t near_count, double bytes);
+                        uint32_t members, struct fit_near near, double bytes);
 
 /* log2 by halving and squaring: the same bits everywhere, which libm's is not. */
 double fit_log2(double x);

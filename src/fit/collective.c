@@ -1,42 +1,98 @@
 #include "block.h"
 
-/* Members of a group that share a scale-up domain. */
-static uint32_t neighbours(uint32_t domain, uint32_t members, uint64_t stride)
+/* Ranks of a block of each level. */
+struct blocks {
+    uint32_t gpus[MYR_FIT_LEVELS];
+};
+
+static struct blocks blocks_of(const struct myr_fit_case *it)
 {
-    uint32_t near = stride >= domain ? 1 : domain / (uint32_t)stride;
-    return near < members ? near : members;
+    uint32_t domain = it->domain_gpus ? it->domain_gpus : it->device->domain_gpus;
+    struct blocks blocks = {{domain}};
+    for (int i = 1; i < MYR_FIT_LEVELS; i++) {
+        uint32_t gpus = it->topology ? it->topology->levels[i].gpus : 0;
+        blocks.gpus[i] = gpus ? gpus : UINT32_MAX;
+    }
+    return blocks;
+}
+
+/* Members of a group that lie in one block. */
+static struct fit_near neighbours(const struct blocks *blocks, uint32_t members, uint64_t stride)
+{
+    struct fit_near near;
+    for (int i = 0; i < MYR_FIT_LEVELS; i++) {
+        uint32_t block = blocks->gpus[i];
+        uint32_t count = stride >= block ? 1 : block / (uint32_t)stride;
+        near.at[i] = count < members ? count : members;
+    }
+    return near;
+}
+
+struct fit_near fit_near_all(uint32_t members)
+{
+    struct fit_near near;
+    for (int i = 0; i < MYR_FIT_LEVELS; i++) {
+        near.at[i] = members;
+    }
+    return near;
+}
+
+struct fit_near fit_near_most(struct fit_near near, uint32_t most)
+{
+    for (int i = 0; i < MYR_FIT_LEVELS; i++) {
+        near.at[i] = near.at[i] < most ? near.at[i] : most;
+    }
+    return near;
+}
+
+struct fit_near fit_near_times(struct fit_near a, struct fit_near b)
+{
+    for (int i = 0; i < MYR_FIT_LEVELS; i++) {
+        a.at[i] *= b.at[i];
+    }
+    return a;
+}
+
+struct fit_near fit_near_over(struct fit_near near, struct fit_near part)
+{
+    for (int i = 0; i < MYR_FIT_LEVELS; i++) {
+        uint32_t count = near.at[i] / part.at[i];
+        near.at[i] = count ? count : 1;
+    }
+    return near;
 }
 
 struct fit_places fit_places_of(const struct myr_fit_case *it, const struct myr_layout *layout)
 {
-    uint32_t domain = it->domain_gpus ? it->domain_gpus : it->device->domain_gpus;
+    struct blocks domain = blocks_of(it);
     uint32_t etp = myr_layout_etp(layout);
     uint64_t stride = 1, expert_stride = 1;
-    struct fit_places places = {1, 1, 1, 1, 1, 1};
+    struct fit_near one = fit_near_all(1);
+    struct fit_places places = {one, one, one, one, one, one};
     for (int i = 0; i < MYR_LAYOUT_ORDER_COUNT; i++) {
         switch (layout->order[i]) {
         case MYR_AXIS_TP:
-            places.tp_near = neighbours(domain, layout->tp, stride);
+            places.tp_near = neighbours(&domain, layout->tp, stride);
             stride *= layout->tp;
             expert_stride *= etp;
             break;
         case MYR_AXIS_CP:
-            places.cp_near = neighbours(domain, layout->cp, stride);
+            places.cp_near = neighbours(&domain, layout->cp, stride);
             stride *= layout->cp;
             break;
         case MYR_AXIS_DP:
-            places.dp_near = neighbours(domain, layout->dp, stride);
-            places.edp_near = neighbours(domain, myr_layout_edp(layout), expert_stride);
+            places.dp_near = neighbours(&domain, layout->dp, stride);
+            places.edp_near = neighbours(&domain, myr_layout_edp(layout), expert_stride);
             stride *= layout->dp;
             expert_stride *= myr_layout_edp(layout);
             break;
         case MYR_AXIS_PP:
-            places.pp_near = neighbours(domain, layout->pp, stride);
+            places.pp_near = neighbours(&domain, layout->pp, stride);
             stride *= layout->pp;
             expert_stride *= layout->pp;
             break;
         case MYR_AXIS_EP:
-            places.ep_near = neighbours(domain, layout->ep, expert_stride);
+            places.ep_near = neighbours(&domain, layout->ep, expert_stride);
             expert_stride *= layout->ep;
             break;
         default:
@@ -46,34 +102,63 @@ struct fit_places fit_places_of(const struct myr_fit_case *it, const struct myr_
     return places;
 }
 
+/*
+ * Seconds for each byte of a pattern, beyond what the scale-up domain takes: the worst level that
+ * the group leaves. Of 'share' members of a block all but one send inside it (rings, chains), or
+ * each sends the same to all (all-to-all).
+ */
+static double outside_s(const struct myr_fit_case *it, enum myr_contention_pattern pattern,
+                        double members, struct fit_near near, double nic)
+{
+    double worst = 0;
+    for (int i = 0; i < MYR_FIT_LEVELS; i++) {
+        if (near.at[i] >= members) {
+            break; /* the group ends inside this block, and inside all larger ones */
+        }
+        double slow = it->topology ? it->topology->levels[i].slow[pattern] : 1, leaves = 1;
+        if (pattern == MYR_CONTENTION_ALL_TO_ALL) {
+            leaves = 1 - near.at[i] / members;
+        } else if (pattern == MYR_CONTENTION_RING || i > 0) {
+            leaves = 1.0 / near.at[i];
+        }
+        worst = fit_max(worst, slow * leaves / nic);
+        if (!it->topology) {
+            break;
+        }
+    }
+    return worst;
+}
+
 double fit_collective_s(const struct myr_fit_case *it, enum myr_collective collective,
-                        uint32_t members, uint32_t near_count, double bytes)
+                        uint32_t members, struct fit_near near, double bytes)
 {
     const double *c = it->constants;
     if (members < 2 || bytes <= 0) {
         return 0;
     }
-    double n = members, near = near_count;
+    double n = members, here = near.at[0];
     double inside = it->device->domain_bytes_per_s * c[FIT_NVLINK];
     double gbps = it->nic_gbps > 0 ? it->nic_gbps : it->device->nic_gbps;
-    double servers = n / near;
+    double servers = n / here;
     double nic = gbps / 8 * 1e9 * c[FIT_NIC];
-    if (servers > 1) {
-        nic /= 1 + c[FIT_NIC_CROWD] * fit_log2(servers);
-    }
     double latency = c[FIT_NVLINK_LATENCY] * 1e-6;
     if (servers > 1) {
-        latency += c[FIT_NIC_LATENCY] * 1e-6 * fit_log2(servers);
+        double doublings = fit_log2(servers);
+        /* Where flows meet is the design's business when it has a table, else a fitted share. */
+        bool known = it->topology && it->topology->measured;
+        nic /= known ? 1 : 1 + c[FIT_NIC_CROWD] * doublings;
+        latency += c[FIT_NIC_LATENCY] * 1e-6 * doublings;
     }
     if (collective == MYR_SEND_RECEIVE) {
-        return latency + bytes / (servers > 1 ? nic : inside);
+        double away = outside_s(it, MYR_CONTENTION_PERMUTATION, n, near, nic);
+        return latency + (servers > 1 ? bytes * away : bytes / inside);
     }
     if (collective == MYR_ALL_TO_ALL) {
-        double away = bytes * (1 - near / n), here = bytes * (near - 1) / n;
-        return latency + fit_max(away / nic, here / inside);
+        double away = outside_s(it, MYR_CONTENTION_ALL_TO_ALL, n, near, nic);
+        return latency + fit_max(bytes * away, bytes * (here - 1) / n / inside);
     }
-    /* A ring enters and leaves each domain once, over the NICs of all its members there. */
-    double rate = servers > 1 ? fit_min(inside, nic * near) : inside;
+    /* A ring enters and leaves each block once, over the NICs of all its members there. */
+    double each = fit_max(1 / inside, outside_s(it, MYR_CONTENTION_RING, n, near, nic));
     double wire = bytes * (n - 1) / n * (collective == MYR_ALL_REDUCE ? 2 : 1);
-    return latency * (collective == MYR_ALL_REDUCE ? 2 : 1) + wire / rate;
+    return latency * (collective == MYR_ALL_REDUCE ? 2 : 1) + wire * each;
 }

@@ -16,7 +16,7 @@ void fit_stage_of(const struct myr_fit_case *it, const struct myr_layout *layout
                   const struct fit_blocks *blocks, uint32_t stage, struct fit_layer *ret);
 /* Transfers between stages that a stage waits for, each micro-batch. */
 double fit_hop_s(const struct myr_fit_case *it, const struct myr_layout *layout,
-                 uint32_t near_count);
+                 struct fit_near near);
 /* Idle share of warm-up and drain, against plain 1F1B. */
 double fit_bubble_share(const struct myr_layout *layout);
 void fit_pipe_of(const struct myr_fit_case *it, const struct myr_layout *layout,

@@ -31,24 +31,24 @@ static double uncovered_s(const struct myr_fit_case *it, const struct myr_layout
 
 /* One kind of weights: what its replicas exchange each step beyond what a pass hides. */
 static double data_s(const struct myr_fit_case *it, const struct myr_layout *layout, double params,
-                     uint32_t members, uint32_t near_count, const struct fit_pipe *pipe)
+                     uint32_t members, struct fit_near near_all, const struct fit_pipe *pipe)
 {
     const double *c = it->constants;
     struct myr_numerics numerics = myr_layout_numerics(layout);
     double reduced = params * numerics.reduce_bytes, gathered = params * numerics.gather_bytes;
     if (layout->zero == 0) {
-        double all = fit_collective_s(it, MYR_ALL_REDUCE, members, near_count, reduced);
+        double all = fit_collective_s(it, MYR_ALL_REDUCE, members, near_all, reduced);
         double hidden = c[FIT_DATA_HIDE] * pipe->backward_s;
         return it->stack->overlap_data ? fit_max(all * c[FIT_DATA_FLOOR], all - hidden)
                                        : all * c[FIT_DATA_EAGER];
     }
     uint32_t shard = layout->shard && layout->shard < members ? layout->shard : members;
-    uint32_t near = near_count < shard ? near_count : shard;
+    struct fit_near near = fit_near_most(near_all, shard);
     double scatter = fit_collective_s(it, MYR_REDUCE_SCATTER, shard, near, reduced);
     double gather = fit_collective_s(it, MYR_ALL_GATHER, shard, near, gathered);
     /* Copies of a shard reduce among themselves (HSDP). */
-    scatter += fit_collective_s(it, MYR_ALL_REDUCE, members / shard,
-                                near_count / near ? near_count / near : 1, reduced / shard);
+    scatter += fit_collective_s(it, MYR_ALL_REDUCE, members / shard, fit_near_over(near_all, near),
+                                reduced / shard);
     if (!it->stack->overlap_data) {
         return (scatter + gather) * c[FIT_DATA_EAGER];
     }
@@ -58,13 +58,13 @@ static double data_s(const struct myr_fit_case *it, const struct myr_layout *lay
 
 /* ZeRO-3 gathers each layer's weights in both passes and scatters its gradients, every time. */
 static double zero3_s(const struct myr_fit_case *it, const struct myr_layout *layout, double params,
-                      const struct fit_pipe *pipe, uint32_t near_count)
+                      const struct fit_pipe *pipe, struct fit_near near_all)
 {
     const double *c = it->constants;
     struct myr_numerics numerics = myr_layout_numerics(layout);
     uint32_t all = layout->dp * layout->cp;
     uint32_t members = layout->shard && layout->shard < all ? layout->shard : all;
-    uint32_t near = near_count < members ? near_count : members;
+    struct fit_near near = fit_near_most(near_all, members);
     double layers = fit_max((double)it->model->layer_count / layout->pp, 1);
     double bytes = params * numerics.gather_bytes / layers;
     double gather = layers * fit_collective_s(it, MYR_ALL_GATHER, members, near, bytes);
@@ -73,7 +73,7 @@ static double zero3_s(const struct myr_fit_case *it, const struct myr_layout *la
         gather /= c[FIT_ZERO3_EARLY];
         scatter /= c[FIT_ZERO3_EARLY];
     }
-    double replicas = fit_collective_s(it, MYR_ALL_REDUCE, all / members, 1,
+    double replicas = fit_collective_s(it, MYR_ALL_REDUCE, all / members, fit_near_all(1),
                                        params * numerics.reduce_bytes / members);
     double hide = c[FIT_ZERO3_HIDE], least = c[FIT_ZERO3_FLOOR];
     double forward = fit_max(least * gather, gather - hide * pipe->forward_s);
@@ -87,11 +87,11 @@ static double data_of(const struct myr_fit_case *it, const struct myr_layout *la
 {
     const struct myr_rank_params *params = &pipe->params;
     double dense = (double)(params->sharded + params->replicated), expert = (double)params->expert;
-    uint32_t near_count = places->dp_near * places->cp_near;
+    struct fit_near near = fit_near_times(places->dp_near, places->cp_near);
     if (layout->zero == 3) {
-        return zero3_s(it, layout, dense + expert, pipe, near_count);
+        return zero3_s(it, layout, dense + expert, pipe, near);
     }
-    double time = data_s(it, layout, dense, layout->dp * layout->cp, near_count, pipe);
+    double time = data_s(it, layout, dense, layout->dp * layout->cp, near, pipe);
     if (expert > 0) {
         time += data_s(it, layout, expert, myr_layout_edp(layout), places->edp_near, pipe);
     }

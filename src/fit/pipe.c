@@ -74,7 +74,7 @@ void fit_stage_of(const struct myr_fit_case *it, const struct myr_layout *layout
 
 /* Transfers between stages that a stage waits for, each micro-batch. */
 double fit_hop_s(const struct myr_fit_case *it, const struct myr_layout *layout,
-                 uint32_t near_count)
+                 struct fit_near near)
 {
     double bytes = (double)layout->micro_batch * myr_layout_seq(layout, it->model) / layout->cp *
                    it->model->hidden * 2;
@@ -85,8 +85,7 @@ double fit_hop_s(const struct myr_fit_case *it, const struct myr_layout *layout,
     bool eager = it->stack->era == MYR_ERA_EAGER && layout->vp == 1;
     double seen =
         it->constants[eager || layout->vp == 1 ? FIT_PIPELINE_SEEN : FIT_PIPELINE_INTERLEAVED];
-    return seen * layout->vp * 2 *
-           fit_collective_s(it, MYR_SEND_RECEIVE, layout->pp, near_count, bytes);
+    return seen * layout->vp * 2 * fit_collective_s(it, MYR_SEND_RECEIVE, layout->pp, near, bytes);
 }
 
 /* Idle share of the first stage's warm-up and drain, against plain 1F1B. */

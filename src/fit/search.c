@@ -221,7 +221,8 @@ static void price_tail(struct search *s, struct myr_layout layout, const struct 
         const struct fit_blocks *used = blocks;
         memcpy(layout.order, tail->orders[o], sizeof(layout.order));
         struct fit_places places = fit_places_of(&q->it, &layout);
-        if (places.cp_near != usual.cp_near || places.ep_near != usual.ep_near || !used) {
+        if (memcmp(&places.cp_near, &usual.cp_near, sizeof(usual.cp_near)) != 0 ||
+            memcmp(&places.ep_near, &usual.ep_near, sizeof(usual.ep_near)) != 0 || !used) {
             fit_blocks_of(&q->it, &layout, &moved);
             used = &moved;
         }

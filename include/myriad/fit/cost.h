@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "myriad/fit/place.h"
 #include "myriad/fit/profile.h"
 
 struct myr_fit_case {
@@ -16,8 +17,9 @@ struct myr_fit_case {
     const struct myr_device *device;
     const struct myr_stack *stack;
     const double *constants;
-    double nic_gbps;      /* 0: the device's */
-    uint32_t domain_gpus; /* 0: the device's */
+    double nic_gbps;                         /* 0: the device's */
+    uint32_t domain_gpus;                    /* 0: the device's */
+    const struct myr_fit_topology *topology; /* NULL: NICs into a fabric that nobody described */
 };
 
 /* Named parts of a step; they sum to 'step_s'. */

@@ -1,0 +1,29 @@
+/*
+ * place: where the ranks of a job lie in a fabric, level by level.
+ *
+ * Ranks fill a fabric in order, so a block of a level (a scale-up domain, the nodes of a leaf, a
+ * pod) is a run of ranks. A group of ranks that does not end inside a block sends over the links
+ * that leave it; so do all other groups of its axis, which is what the links are shared by. What
+ * leaves a block is slowed by what is missing there (oversubscription) and by flows that meet on
+ * a link, which the table of 'myriad sim contention' knows for a design.
+ */
+#pragma once
+
+#include "myriad/sim/contention.h"
+
+#define MYR_FIT_LEVELS 3 /* scale-up domain, leaf, pod */
+
+extern const char *const myr_fit_level_names[MYR_FIT_LEVELS];
+
+/* What leaves a block of this level. */
+struct myr_fit_level {
+    uint32_t gpus;           /* of a block; 0: as many as there are */
+    double oversubscription; /* NIC bandwidth of the block over that of the links that leave it */
+    /* Line rate over the rate of a flow when every GPU of the block sends over those links. */
+    double slow[MYR_CONTENTION_PATTERNS];
+};
+
+struct myr_fit_topology {
+    struct myr_fit_level levels[MYR_FIT_LEVELS];
+    bool measured; /* slowdowns come from a contention table, else from oversubscription alone */
+};
