@@ -107,6 +107,12 @@ static void build_bundles(struct myr_graph *graph, struct myr_arena *arena)
         memcpy(graph->bundles, bundles.items, bundles.count * sizeof(*bundles.items));
         memcpy(graph->channels, channels.items, channels.count * sizeof(*channels.items));
     }
+    graph->peers = MYR_ARENA_NEW(arena, uint32_t, channels.count);
+    for (size_t i = 0; i < bundles.count; i++) {
+        for (uint32_t k = 0; k < graph->bundles[i].count; k++) {
+            graph->peers[graph->bundles[i].first + k] = graph->bundles[i].neighbour;
+        }
+    }
     myr_vec_done(&bundles);
     myr_vec_done(&channels);
     free(list);
@@ -154,6 +160,42 @@ static bool is_regular(const struct myr_graph *graph)
     return true;
 }
 
+static uint32_t first_up_bundle(const struct myr_graph *graph, uint32_t device);
+
+/* Hosts come before all switches in a design, so their ports are the first ones. */
+static void build_entries(struct myr_graph *graph, struct myr_arena *arena)
+{
+    const struct myr_design *design = graph->design;
+    graph->entry_count = design->first_port[graph->first_switch];
+    graph->entries = MYR_ARENA_NEW(arena, struct myr_entry, graph->entry_count);
+    for (uint32_t port = 0; port < graph->entry_count; port++) {
+        uint32_t link = design->port_link[port];
+        graph->entries[port] = (struct myr_entry){MYR_NONE, MYR_NONE};
+        if (link == MYR_NONE || !myr_graph_has_link(graph, link)) {
+            continue;
+        }
+        uint32_t channel = link * 2 + (design->link_a[link] != port);
+        uint32_t leaf = myr_channel_to_device(design, channel);
+        if (is_fabric_switch(graph, leaf)) {
+            graph->entries[port] = (struct myr_entry){channel, leaf};
+        }
+    }
+}
+
+static void build_rungs(struct myr_graph *graph, struct myr_arena *arena)
+{
+    const struct myr_network *net = graph->net;
+    graph->rungs = MYR_ARENA_NEW(arena, struct myr_rung, graph->switch_count);
+    for (uint32_t i = 0; i < net->leaf + net->spine; i++) {
+        uint32_t device = graph->first_switch + i;
+        struct myr_spot spot = i < net->leaf ? myr_graph_leaf_spot(graph, device)
+                                             : myr_graph_spine_spot(graph, device);
+        uint32_t count = myr_graph_uplink_count(graph, device);
+        uint32_t up = count ? graph->bundles[first_up_bundle(graph, device)].first : 0;
+        graph->rungs[i] = (struct myr_rung){spot.unit, spot.pod, spot.index, up, count};
+    }
+}
+
 int myr_graph_init(struct myr_graph *graph, struct myr_arena *arena,
                    const struct myr_design *design, enum myr_net_id net_id, struct myr_err *err)
 {
@@ -174,6 +216,10 @@ int myr_graph_init(struct myr_graph *graph, struct myr_arena *arena,
     myr_bitset_init(&graph->dead, arena, design->link_count);
     build_bundles(graph, arena);
     graph->regular = is_regular(graph);
+    build_entries(graph, arena);
+    if (graph->clos) {
+        build_rungs(graph, arena);
+    }
     return MYR_OK;
 }
 

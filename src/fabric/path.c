@@ -223,54 +223,85 @@ static uint32_t choose_by_value(void *context, uint32_t device, uint32_t count, 
     return pick;
 }
 
-/* Without dead links the candidates are whole ranges of channels: no list is made. */
-static bool quick_clos(const struct myr_graph *graph, uint32_t first, uint32_t last, uint64_t value,
-                       struct myr_path *ret)
+/* The bundle to a neighbour that usually is the nth of the switch. */
+static const struct myr_bundle *bundle_to(const struct myr_graph *graph, uint32_t from, uint32_t to,
+                                          uint32_t nth)
 {
-    const struct myr_design *design = graph->design;
-    uint32_t leaf = myr_channel_to_device(design, first);
-    uint32_t to_leaf = myr_channel_to_device(design, last);
-    struct myr_spot from = myr_graph_leaf_spot(graph, leaf);
-    struct myr_spot to = myr_graph_leaf_spot(graph, to_leaf);
-    if (from.unit != to.unit) {
+    uint32_t at = from - graph->first_switch;
+    uint32_t guess = graph->bundle_start[at] + nth;
+    if (guess < graph->bundle_start[at + 1] && graph->bundles[guess].neighbour == to) {
+        return &graph->bundles[guess];
+    }
+    const struct myr_bundle *found = myr_graph_bundle(graph, from, to);
+    MYR_ASSERT(found);
+    return found;
+}
+
+/* Takes as much of the value as a choice among 'count' needs; most switches are powers of two. */
+static uint32_t take_choice(uint64_t *value, uint32_t count)
+{
+    uint32_t pick;
+    if ((count & (count - 1)) == 0) {
+        pick = (uint32_t)*value & (count - 1);
+        *value >>= __builtin_ctz(count);
+    } else {
+        pick = (uint32_t)(*value % count);
+        *value /= count;
+    }
+    return pick;
+}
+
+static void take_bundle(const struct myr_graph *graph, const struct myr_bundle *bundle,
+                        uint64_t *value, struct myr_path *path)
+{
+    uint32_t pick = take_choice(value, bundle->count);
+    path->channels[path->count++] = graph->channels[bundle->first + pick];
+}
+
+/* Returns the switch above. */
+static uint32_t take_uplink(const struct myr_graph *graph, const struct myr_rung *rung,
+                            uint64_t *value, struct myr_path *path)
+{
+    uint32_t at = rung->up + take_choice(value, rung->up_count);
+    path->channels[path->count++] = graph->channels[at];
+    return graph->peers[at];
+}
+
+/* Without dead links the candidates are whole ranges of channels: no list is made. */
+static bool quick_clos(const struct myr_graph *graph, struct myr_entry first, struct myr_entry last,
+                       uint64_t value, struct myr_path *ret)
+{
+    const struct myr_rung *from = &graph->rungs[first.leaf - graph->first_switch];
+    const struct myr_rung *to = &graph->rungs[last.leaf - graph->first_switch];
+    if (from->unit != to->unit) {
         return false;
     }
     ret->count = 0;
-    ret->channels[ret->count++] = first;
-    if (leaf != to_leaf) {
-        uint32_t ups = myr_graph_uplink_count(graph, leaf);
-        uint32_t up = myr_graph_uplink(graph, leaf, (uint32_t)(value % ups));
-        uint32_t spine = myr_channel_to_device(design, up);
-        value /= ups;
-        ret->channels[ret->count++] = up;
-        if (from.pod != to.pod) {
-            ups = myr_graph_uplink_count(graph, spine);
-            up = myr_graph_uplink(graph, spine, (uint32_t)(value % ups));
-            value /= ups;
-            ret->channels[ret->count++] = up;
-            uint32_t core = myr_channel_to_device(design, up);
-            spine = far_spine_of(graph, spine, to);
-            const struct myr_bundle *down = myr_graph_bundle(graph, core, spine);
-            MYR_ASSERT(down);
-            ret->channels[ret->count++] = graph->channels[down->first + value % down->count];
-            value /= down->count;
+    ret->channels[ret->count++] = first.channel;
+    if (first.leaf != last.leaf) {
+        uint32_t spine = take_uplink(graph, from, &value, ret);
+        if (from->pod != to->pod) {
+            uint32_t core =
+                take_uplink(graph, &graph->rungs[spine - graph->first_switch], &value, ret);
+            /* Regular: the spine of the same position in the other pod. */
+            spine = spine - from->pod * graph->net->pod_spines + to->pod * graph->net->pod_spines;
+            take_bundle(graph, bundle_to(graph, core, spine, to->pod), &value, ret);
         }
-        const struct myr_bundle *down = myr_graph_bundle(graph, spine, to_leaf);
-        MYR_ASSERT(down);
-        ret->channels[ret->count++] = graph->channels[down->first + value % down->count];
+        take_bundle(graph, bundle_to(graph, spine, last.leaf, to->index), &value, ret);
     }
-    ret->channels[ret->count++] = myr_channel_back(last);
+    ret->channels[ret->count++] = myr_channel_back(last.channel);
     return true;
 }
 
 bool myr_path_by_value(const struct myr_graph *graph, uint32_t from_port, uint32_t to_port,
                        uint64_t value, struct myr_path *ret)
 {
-    uint32_t first = host_channel(graph, from_port), last = host_channel(graph, to_port);
     /* A dense fabric may lack a pair: only there the lists are needed. */
-    if (graph->clos && graph->dead_count == 0 && graph->regular && first != MYR_NONE &&
-        last != MYR_NONE && from_port != to_port) {
-        return quick_clos(graph, first, last, value, ret);
+    if (graph->dead_count == 0 && graph->regular && from_port != to_port &&
+        from_port < graph->entry_count && to_port < graph->entry_count) {
+        struct myr_entry first = graph->entries[from_port], last = graph->entries[to_port];
+        return first.channel != MYR_NONE && last.channel != MYR_NONE &&
+               quick_clos(graph, first, last, value, ret);
     }
     return myr_path_find(graph, from_port, to_port, choose_by_value, &value, ret);
 }

@@ -24,6 +24,19 @@ struct myr_bundle {
     uint16_t alive;
 };
 
+/* Where a host port enters the fabric: one look instead of three into the whole design. */
+struct myr_entry {
+    uint32_t channel; /* away from the host; MYR_NONE when the port has no cable of this network */
+    uint32_t leaf;
+};
+
+/* What a path needs to know of a switch of a Clos, kept together. */
+struct myr_rung {
+    uint32_t unit, pod, index; /* its spot */
+    uint32_t up;               /* first uplink, in myr_graph.channels */
+    uint32_t up_count;
+};
+
 struct myr_graph {
     const struct myr_design *design;
     const struct myr_network *net;
@@ -31,7 +44,11 @@ struct myr_graph {
     uint32_t first_switch, switch_count; /* devices; consecutive */
     uint32_t *bundle_start;              /* by switch - first_switch; switch_count + 1 */
     struct myr_bundle *bundles;
-    uint32_t *channels;     /* outgoing, bundle by bundle, in port order */
+    uint32_t *channels;        /* outgoing, bundle by bundle, in port order */
+    uint32_t *peers;           /* beside 'channels': the device that each leads to */
+    struct myr_entry *entries; /* by port, for all ports of hosts */
+    uint32_t entry_count;
+    struct myr_rung *rungs; /* by switch - first_switch; NULL where the fabric is no Clos */
     struct myr_bitset dead; /* links */
     uint32_t dead_count;
     /* Clos shape, per unit (a plane, or a rail of one). */
