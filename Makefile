@@ -13,7 +13,7 @@ SOURCES = git ls-files --cached --others --exclude-standard -- '*.c' '*.h'
 build: deps-build build/build.ninja ## build/bin/myriad, optimised (the default)
 	@ninja -C build --quiet myriad
 
-demo: build ## plan the 10,240-GPU example and show the result
+demo: build ## the story of the 10,240-GPU example on one page
 	@scripts/demo
 
 test: deps-test ## everything: both compilers, the sanitizers, style; ends with a count
@@ -29,7 +29,7 @@ bench: deps-test build/build.ninja ## timings beside a reference; NAME=plan for 
 fmt: deps-test ## clang-format over the tree
 	@$(SOURCES) | xargs clang-format -i
 
-tidy: deps-test build/build.ninja ## clang-tidy over the tree, deeper than the test
+tidy: deps-test build/build.ninja ## clang-tidy over the tree
 	@ninja -C build --quiet
 	@tests/tidy/check clang-tidy-deep --build build
 
