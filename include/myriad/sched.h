@@ -2,12 +2,18 @@
  * sched: whole gangs on the nearest GPUs.
  *
  *   place   free-GPU index over the levels of a cluster; gang placement, all or nothing
- *   replay  queues and policies in virtual time over a trace of jobs
+ *   tenant  who owns which cells of the cluster
+ *   queue   who runs next, who has to make room: events in, decisions out
+ *   joblog  traces of jobs
+ *   replay  a trace through the queue in virtual time
  *
  * A pure library: time and events come in, decisions go out. Include this header; the parts under
  * sched/ are its chapters.
  */
 #pragma once
 
+#include "myriad/sched/joblog.h"
 #include "myriad/sched/place.h"
+#include "myriad/sched/queue.h"
 #include "myriad/sched/replay.h"
+#include "myriad/sched/tenant.h"

@@ -46,7 +46,7 @@ static int by_submit(const void *a, const void *b)
 }
 
 /* A stable order: qsort is not, so equal times keep their place by a merge on the index. */
-static void sort_jobs(struct myr_joblog *trace)
+void myr_joblog_sort(struct myr_joblog *trace)
 {
     bool sorted = true;
     for (size_t i = 1; i < trace->jobs.count; i++) {
@@ -117,7 +117,7 @@ int myr_joblog_parse(struct myr_joblog *trace, const char *file, struct myr_str 
         r = myr_err_set(err, MYR_EINVAL, "%s:1:1: the trace is empty", file);
     }
     if (r == 0) {
-        sort_jobs(trace);
+        myr_joblog_sort(trace);
     } else {
         myr_joblog_done(trace);
     }

@@ -125,46 +125,6 @@ static void random_gangs_agree_with_a_naive_model(void **state)
     myr_placer_free(placer);
 }
 
-static struct myr_replay_result play(const char *text, enum myr_order order)
-{
-    struct myr_joblog trace;
-    struct myr_err err = {0};
-    struct myr_replay_result result;
-    assert_int_equal(myr_joblog_parse(&trace, "t.csv", myr_str_from(text), &err), MYR_OK);
-    struct myr_replay_options options = myr_replay_default(&(struct myr_place_shape){2, 8, 2, 2});
-    options.order = order;
-    assert_int_equal(myr_replay(&trace, &options, &result, &err), MYR_OK);
-    myr_joblog_done(&trace);
-    return result;
-}
-
-static void first_come_blocks_and_skipping_does_not(void **state)
-{
-    (void)state;
-    /* One node busy for an hour; a gang of two waits for it, a small job could run beside. */
-    const char *text = "submit_s,duration_s,num_gpus,vc\n0,3600,8,a\n10,60,16,a\n20,60,4,b\n";
-    struct myr_replay_result fifo = play(text, MYR_ORDER_FIFO);
-    struct myr_replay_result skip = play(text, MYR_ORDER_SKIP);
-    assert_true(fifo.wait_max_h > 1.0); /* behind the gang */
-    assert_true(skip.wait_mean_h < fifo.wait_mean_h);
-    assert_int_equal(skip.jobs, 3);
-    assert_int_equal(skip.multinode_jobs, 1);
-}
-
-static void bad_traces_are_told_where(void **state)
-{
-    (void)state;
-    static const char *const bad[] = {"", "a,b\n1,2\n", "submit_s,duration_s,num_gpus\n1,x,3\n",
-                                      "submit_s,duration_s,num_gpus\n-5,1,3\n",
-                                      "submit_s,duration_s,num_gpus\n1,2,99999999999\n"};
-    for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
-        struct myr_joblog trace;
-        struct myr_err err = {0};
-        assert_true(myr_joblog_parse(&trace, "t.csv", myr_str_from(bad[i]), &err) < 0);
-        assert_memory_equal(err.message, "t.csv:", 6);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,8 +132,6 @@ int main(void)
         cmocka_unit_test(small_jobs_share_nodes_before_opening_new_ones),
         cmocka_unit_test(closed_nodes_are_not_used),
         cmocka_unit_test(random_gangs_agree_with_a_naive_model),
-        cmocka_unit_test(first_come_blocks_and_skipping_does_not),
-        cmocka_unit_test(bad_traces_are_told_where),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

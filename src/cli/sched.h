@@ -1,0 +1,23 @@
+/* sched: the parts of 'myriad sched', a file each. */
+#pragma once
+
+#include "cli.h"
+#include "myriad/sched.h"
+
+#define CLI_SCHED_NO_JOB UINT64_MAX
+
+/* What the user asked 'myriad sched' for. */
+struct cli_sched_question {
+    uint32_t format, policy;
+    const char *design, *plots;
+    uint64_t nodes, gpus_per_node, leaf_nodes, seed;
+    uint64_t jitter_s, explain;
+};
+
+/* The cluster: a design's, or the one that the options describe. */
+MYR_MUST_USE int cli_sched_shape(const struct cli_sched_question *question,
+                                 struct myr_place_shape *ret, struct myr_err *err);
+MYR_MUST_USE int cli_sched_replay(const struct cli_sched_question *question, const char *path,
+                                  struct myr_buf *buf, struct myr_err *err);
+MYR_MUST_USE int cli_sched_bench(const struct cli_sched_question *question, struct myr_buf *buf,
+                                 struct myr_err *err);

@@ -1,0 +1,204 @@
+#include <stdlib.h>
+
+#include "queue_impl.h"
+
+static void set_held(struct myr_queue *q, const struct hold *hold, bool held)
+{
+    for (size_t i = 0; i < hold->nodes.count; i++) {
+        queue_close_node(q, hold->nodes.items[i], CLOSED_HOLD, held);
+    }
+}
+
+static bool has_hold(const struct myr_queue *q, uint32_t id)
+{
+    for (size_t i = 0; i < q->holds.count; i++) {
+        if (q->holds.items[i].job == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void remove_hold(struct myr_queue *q, size_t at)
+{
+    struct hold *hold = &q->holds.items[at];
+    set_held(q, hold, false);
+    myr_vec_done(&hold->nodes);
+    memmove(hold, hold + 1, (q->holds.count - at - 1) * sizeof(*hold));
+    q->holds.count--;
+}
+
+/*
+ * How long until a node is likely to be free. Job lengths have heavy tails: what has run for long
+ * will run for about as long again, so the oldest job on the node decides.
+ */
+static int64_t node_ready_s(const struct myr_queue *q, uint32_t node)
+{
+    int64_t most = 0;
+    for (uint32_t i = 0; i < q->node_job_count[node]; i++) {
+        const struct qjob *job =
+            &q->jobs.items[q->node_jobs[(size_t)node * q->shape.gpus_per_node + i]];
+        int64_t age = job->saved_s + queue_worked_s(q, job) + 60;
+        most = age > most ? age : most;
+    }
+    return most;
+}
+
+struct choice {
+    uint32_t node;
+    int64_t ready_s;
+};
+
+/* The 'wanted' open nodes of a group that are free soonest, in that order; returns how many. */
+static uint32_t pick_in_group(const struct myr_queue *q, uint32_t group, uint32_t wanted,
+                              struct choice *ret)
+{
+    uint32_t first = group * q->shape.group_nodes, end = first + q->shape.group_nodes, count = 0;
+    end = end < q->shape.nodes ? end : q->shape.nodes;
+    for (uint32_t node = first; node < end; node++) {
+        if (q->closed[node]) {
+            continue;
+        }
+        struct choice choice = {node, node_ready_s(q, node)};
+        uint32_t at = count;
+        for (; at > 0 && ret[at - 1].ready_s > choice.ready_s; at--) {
+            if (at < wanted) {
+                ret[at] = ret[at - 1];
+            }
+        }
+        if (at < wanted) {
+            ret[at] = choice;
+            count += count < wanted;
+        }
+    }
+    return count;
+}
+
+static int by_ready(const void *a, const void *b)
+{
+    const struct choice *x = a, *y = b;
+    if (x->ready_s != y->ready_s) {
+        return x->ready_s < y->ready_s ? -1 : 1;
+    }
+    return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* Wherever they are: the nodes that are likely to be ready first. */
+static void pick_anywhere(struct myr_queue *q, struct hold *hold, uint32_t needed)
+{
+    struct choice *all = myr_xcalloc(q->shape.nodes, sizeof(*all));
+    uint32_t count = 0;
+    for (uint32_t node = 0; node < q->shape.nodes; node++) {
+        if (!q->closed[node]) {
+            all[count++] = (struct choice){node, node_ready_s(q, node)};
+        }
+    }
+    qsort(all, count, sizeof(*all), by_ready);
+    for (uint32_t i = 0; i < count && i < needed; i++) {
+        myr_vec_push(&hold->nodes, all[i].node);
+        queue_close_node(q, all[i].node, CLOSED_HOLD, true);
+    }
+    free(all);
+}
+
+/* Group by group: each time the one that is likely to be ready first. */
+static void pick_groups(struct myr_queue *q, struct hold *hold, uint32_t needed)
+{
+    uint32_t per = q->shape.group_nodes, groups = (q->shape.nodes + per - 1) / per;
+    struct choice *picked = myr_xcalloc(per, sizeof(*picked));
+    struct choice *best = myr_xcalloc(per, sizeof(*best));
+    while (needed > 0) {
+        uint32_t wanted = needed < per ? needed : per, best_count = 0;
+        for (uint32_t g = 0; g < groups; g++) {
+            uint32_t count = pick_in_group(q, g, wanted, picked);
+            if (count > best_count || (count && count == best_count &&
+                                       picked[count - 1].ready_s < best[count - 1].ready_s)) {
+                memcpy(best, picked, count * sizeof(*best));
+                best_count = count;
+            }
+        }
+        if (best_count == 0) {
+            break;
+        }
+        for (uint32_t i = 0; i < best_count; i++) {
+            queue_close_node(q, best[i].node, CLOSED_HOLD, true);
+            myr_vec_push(&hold->nodes, best[i].node);
+        }
+        needed -= best_count;
+    }
+    free(picked);
+    free(best);
+}
+
+/*
+ * Chooses the nodes anew: what has come free since counts at once. None of the hold's nodes are
+ * closed for it when this is called.
+ */
+static void choose_nodes(struct myr_queue *q, struct hold *hold)
+{
+    uint32_t needed = myr_place_nodes(q->placer, q->jobs.items[hold->job].spec.gpus);
+    hold->nodes.count = 0;
+    if (queue_waited_s(q, hold->job) >= q->policy.spread_s) {
+        pick_anywhere(q, hold, needed);
+    } else {
+        pick_groups(q, hold, needed);
+    }
+}
+
+/* The gang that has waited longest beyond 'hold' and has no nodes held for it. */
+static uint32_t next_to_hold(const struct myr_queue *q)
+{
+    uint32_t best = MYR_NONE;
+    for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
+        const struct line *line = &q->lines.items[i];
+        for (uint32_t id = queue_is_gang(q, line->gpus) ? line->first : MYR_NONE; id != MYR_NONE;
+             id = q->jobs.items[id].next) {
+            if (queue_waited_s(q, id) < q->policy.hold_s) {
+                break; /* those behind it have waited less */
+            }
+            if (has_hold(q, id)) {
+                continue;
+            }
+            if (best == MYR_NONE || q->jobs.items[id].since_s < q->jobs.items[best].since_s) {
+                best = id;
+            }
+            break;
+        }
+    }
+    return best;
+}
+
+void queue_serve_holds(struct myr_queue *q)
+{
+    for (size_t i = 0; i < q->holds.count;) {
+        struct hold *hold = &q->holds.items[i];
+        uint32_t id = hold->job;
+        bool over = q->jobs.items[id].state != MYR_JOB_WAITS;
+        if (!over) {
+            set_held(q, hold, false);
+            if (queue_may_start(q, id)) {
+                bool placed =
+                    myr_place(q->placer, q->jobs.items[id].spec.gpus, queue_gang_room(q, id));
+                MYR_ASSERT(placed);
+                queue_run_job(q, id);
+                over = true;
+            } else {
+                choose_nodes(q, hold);
+            }
+        }
+        if (over) {
+            remove_hold(q, i);
+        } else {
+            i++;
+        }
+    }
+    while (q->policy.hold_s > 0 && q->holds.count < q->policy.holds_max) {
+        uint32_t id = next_to_hold(q);
+        if (id == MYR_NONE || queue_may_start(q, id)) {
+            break;
+        }
+        struct hold hold = {.job = id};
+        choose_nodes(q, &hold);
+        myr_vec_push(&q->holds, hold);
+    }
+}
