@@ -11,7 +11,9 @@
  */
 #pragma once
 
+#include "myriad/fit/campaign.h"
 #include "myriad/fit/cost.h"
+#include "myriad/fit/goodput.h"
 #include "myriad/fit/kernels.h"
 #include "myriad/fit/launch.h"
 #include "myriad/fit/place.h"

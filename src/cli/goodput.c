@@ -1,91 +1,133 @@
-#include "myriad/fit/goodput.h"
+#include "goodput.h"
 
 #include <stdio.h>
 
-#include "cli.h"
+static struct cli_goodput_options options = {
+    .gpus = 16384, .gpus_per_node = 8, .software = "NeMo 25.05"};
 
-static struct {
-    uint32_t format;
-    uint64_t gpus, gpus_per_node;
-    const char *rate, *recovery, *stall, *interval;
-} options = {.gpus = 16384, .gpus_per_node = 8};
+#define TEXT_OPTION(word, field, placeholder, text)                                \
+    {                                                                              \
+        .name = word, .type = MYR_OPTION_TEXT, .value = placeholder, .help = text, \
+        .target = &options.field                                                   \
+    }
+#define PATH_OPTION(word, field, text)                                        \
+    {                                                                         \
+        .name = word, .type = MYR_OPTION_PATH, .value = "FILE", .help = text, \
+        .target = &options.field                                              \
+    }
+#define COUNT_OPTION(word, field, least, most, text)                      \
+    {                                                                     \
+        .name = word, .type = MYR_OPTION_U64, .value = "N", .help = text, \
+        .target = &options.field, .min = least, .max = most               \
+    }
+
+static const struct myr_option option_rows[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = MYR_OPTION_CHOICE,
+     .value = "FORMAT",
+     .help = "how to print the result",
+     .target = &options.format,
+     .choices = myr_format_names,
+     .choice_count = MYR_FORMAT_COUNT},
+    COUNT_OPTION("gpus", gpus, 1, 1 << 24, "GPUs of the job"),
+    COUNT_OPTION("gpus-per-node", gpus_per_node, 1, 1024, "GPUs of a node"),
+    TEXT_OPTION("rate", rate, "R",
+                "failures per 1,000 node-days, or llama3, rsc-1, rsc-2, classes; llama3 and rsc-1 "
+                "when absent"),
+    TEXT_OPTION("recovery", recovery, "S",
+                "seconds from failure to training; by the recovery data when absent"),
+    TEXT_OPTION("stall", stall, "S", "seconds that a checkpoint stops training"),
+    TEXT_OPTION("interval", interval, "S",
+                "seconds of work between checkpoints; the best one when absent"),
+    TEXT_OPTION("target", target, "SHARE",
+                "also the longest recovery that gives this goodput, such as 0.97"),
+    TEXT_OPTION("model", model, "NAME", "plan a training run of this model"),
+    TEXT_OPTION("device", device, "NAME", "h100, h200, b200, ..."),
+    TEXT_OPTION("software", software, "NAME", "release of the trainer"),
+    COUNT_OPTION("batch", batch, 0, 1 << 24, "sequences in one step"),
+    COUNT_OPTION("seq", seq, 0, 1 << 24, "tokens of a sequence"),
+    TEXT_OPTION("tokens", tokens, "T", "tokens to train, such as 15e12"),
+    PATH_OPTION("design", design, "a planned cluster: its storage network, power and price"),
+    TEXT_OPTION("spare-risk", spare_risk, "SHARE",
+                "share of the time that nodes may be short; 0.001 when absent"),
+    TEXT_OPTION("pue", pue, "X", "power of the building over that of the machines; 1.25"),
+    TEXT_OPTION("kwh", kwh, "PRICE", "of electricity; 0.65 when absent"),
+    TEXT_OPTION("years", years, "N", "life over which a design's price is spread; 4"),
+    TEXT_OPTION("gpu-hour", gpu_hour, "PRICE", "of a GPU, in place of the design's price"),
+    PATH_OPTION("report", report, "write a page with plots (with --model)"),
+};
 
 const struct myr_command *cli_goodput_command(void)
 {
-    static const struct myr_option rows[] = {
-        {.name = "output",
-         .letter = 'o',
-         .type = MYR_OPTION_CHOICE,
-         .value = "FORMAT",
-         .help = "how to print the result",
-         .target = &options.format,
-         .choices = myr_format_names,
-         .choice_count = MYR_FORMAT_COUNT},
-        {.name = "gpus",
-         .type = MYR_OPTION_U64,
-         .value = "N",
-         .help = "GPUs of the job",
-         .target = &options.gpus,
-         .min = 1,
-         .max = 100000000},
-        {.name = "gpus-per-node",
-         .type = MYR_OPTION_U64,
-         .value = "N",
-         .help = "GPUs of a node",
-         .target = &options.gpus_per_node,
-         .min = 1,
-         .max = 1024},
-        {.name = "rate",
-         .type = MYR_OPTION_TEXT,
-         .value = "R",
-         .help = "failures per 1,000 node-days; 3.8 (Llama 3) and 6.5 (RSC-1) when absent",
-         .target = &options.rate},
-        {.name = "recovery",
-         .type = MYR_OPTION_TEXT,
-         .value = "S",
-         .help = "seconds from failure to training; by the recovery data when absent",
-         .target = &options.recovery},
-        {.name = "stall",
-         .type = MYR_OPTION_TEXT,
-         .value = "S",
-         .help = "seconds that a checkpoint stops training",
-         .target = &options.stall},
-        {.name = "interval",
-         .type = MYR_OPTION_TEXT,
-         .value = "S",
-         .help = "seconds of work between checkpoints; the best one when absent",
-         .target = &options.interval},
-    };
     static const struct myr_command command = {
         .name = "goodput",
         .operands = "",
         .summary = "share of the time that ends up as kept work, with failures",
         .details = "Exact renewal model: Poisson failures, checkpoints that stall, recoveries that "
                    "can be struck again. Two sets of recovery times are shown: today's common "
-                   "practice and best practice (catalog/recovery.yaml).",
-        .example = "myriad goodput --gpus 100000",
-        .options = rows,
-        .option_count = MYR_ARRAY_COUNT(rows),
+                   "practice and best practice (catalog/recovery.yaml). With --model the whole "
+                   "run is planned: the layout with the most kept tokens a day, checkpoints by its "
+                   "memory and the storage network, spares, days, energy and money.",
+        .example = "myriad goodput --model llama3-405b --gpus 16384 --device h100 --batch 2048 "
+                   "--tokens 15e12",
+        .options = option_rows,
+        .option_count = MYR_ARRAY_COUNT(option_rows),
     };
     return &command;
 }
 
-/* An optional number above zero. */
-static int number(const char *text, const char *name, double otherwise, double *ret,
-                  struct myr_err *err)
+int cli_goodput_number(const char *text, const char *name, double otherwise, double *ret,
+                       struct myr_err *err)
 {
     *ret = otherwise;
-    if (text && (!myr_str_to_double(myr_str_from(text), ret) || *ret <= 0 || *ret > 1e9)) {
+    if (text && (!myr_str_to_double(myr_str_from(text), ret) || !(*ret > 0) || *ret > 1e18)) {
         return myr_err_set(err, MYR_EINVAL, "--%s is '%.40s', a number above 0 is expected", name,
                            text);
     }
     return MYR_OK;
 }
 
+int cli_goodput_rates(const struct cli_goodput_options *asked, const struct myr_recovery *recovery,
+                      struct cli_rates *ret, struct myr_err *err)
+{
+    static const char *const names[] = {"llama3", "rsc-1", "rsc-2"};
+    const struct myr_recovery_row *row = myr_recovery_find(recovery, "rate.job_stop_all_node");
+    if (!row) {
+        return myr_err_set(err, MYR_ENOENT, "the recovery data lack 'rate.job_stop_all_node'");
+    }
+    const double published[] = {row->typical, row->high, row->low};
+    *ret = (struct cli_rates){{row->typical, row->high}, {names[0], names[1]}, 2};
+    if (!asked->rate) {
+        return MYR_OK;
+    }
+    ret->count = 1;
+    ret->names[0] = asked->rate;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+        if (strcmp(asked->rate, names[i]) == 0) {
+            ret->values[0] = published[i];
+            return MYR_OK;
+        }
+    }
+    if (strcmp(asked->rate, "classes") == 0) {
+        struct myr_failure_class classes[MYR_FAILURE_CLASSES_MAX];
+        double gpus = (double)asked->gpus, nodes = gpus / (double)asked->gpus_per_node, sum = 0;
+        uint32_t count = myr_failure_classes(recovery, gpus, nodes, classes);
+        for (uint32_t i = 0; i < count; i++) {
+            sum += classes[i].per_day;
+        }
+        ret->values[0] = sum / nodes * 1000;
+        return MYR_OK;
+    }
+    ret->names[0] = "given";
+    return cli_goodput_number(asked->rate, "rate", 0, &ret->values[0], err);
+}
+
 struct row {
     const char *practice;
     double rate;
     bool chosen; /* the interval is the best one */
+    double target, needed_s;
     struct myr_renewal renewal;
     struct myr_goodput goodput;
 };
@@ -97,10 +139,16 @@ static int make_row(const struct myr_recovery *recovery, enum myr_practice pract
     const struct myr_recovery_row *stall_row = myr_recovery_find(recovery, stall_key);
     double seconds, interval, stall, gpus = (double)options.gpus;
     int r = myr_recovery_seconds(recovery, practice, gpus, &seconds, err);
-    r = r < 0 ? r : number(options.recovery, "recovery", seconds, &seconds, err);
+    r = r < 0 ? r : cli_goodput_number(options.recovery, "recovery", seconds, &seconds, err);
     r = r < 0 ? r
-              : number(options.stall, "stall", stall_row ? stall_row->typical : 30, &stall, err);
-    r = r < 0 ? r : number(options.interval, "interval", 0, &interval, err);
+              : cli_goodput_number(options.stall, "stall", stall_row ? stall_row->typical : 30,
+                                   &stall, err);
+    r = r < 0 ? r : cli_goodput_number(options.interval, "interval", 0, &interval, err);
+    r = r < 0 ? r : cli_goodput_number(options.target, "target", 0, &row->target, err);
+    if (r == MYR_OK && row->target >= 1) {
+        r = myr_err_set(err, MYR_EINVAL, "--target is '%.40s', a share below 1 is expected",
+                        options.target);
+    }
     if (r < 0) {
         return r;
     }
@@ -116,6 +164,7 @@ static int make_row(const struct myr_recovery *recovery, enum myr_practice pract
         row->renewal = myr_goodput_optimum(&row->renewal);
     }
     row->goodput = myr_goodput_of(&row->renewal);
+    row->needed_s = row->target > 0 ? myr_goodput_recovery_for(&row->renewal, row->target) : 0;
     return MYR_OK;
 }
 
@@ -132,11 +181,13 @@ static void print_rows(const struct row *rows, uint32_t count, struct myr_buf *b
         {"stalled", "STALLED", MYR_COLUMN_NUMBER},
         {"recovering", "RECOVERING", MYR_COLUMN_NUMBER},
         {"repeated", "REPEATED", MYR_COLUMN_NUMBER},
+        {"recovery_needed_s", "NEEDED s", MYR_COLUMN_NUMBER},
     };
+    uint32_t column_count = (uint32_t)MYR_ARRAY_COUNT(columns) - (options.target ? 0 : 1);
     struct myr_arena arena;
     struct myr_table table;
     myr_arena_init(&arena);
-    myr_table_init(&table, &arena, columns, MYR_ARRAY_COUNT(columns));
+    myr_table_init(&table, &arena, columns, column_count);
     for (uint32_t i = 0; i < count; i++) {
         myr_table_text(&table, rows[i].practice);
         myr_table_double(&table, rows[i].rate, 2);
@@ -148,6 +199,9 @@ static void print_rows(const struct row *rows, uint32_t count, struct myr_buf *b
         myr_table_double(&table, rows[i].goodput.stalled, 4);
         myr_table_double(&table, rows[i].goodput.recovering, 4);
         myr_table_double(&table, rows[i].goodput.repeated, 4);
+        if (options.target) {
+            myr_table_double(&table, rows[i].needed_s, 1);
+        }
     }
     myr_table_write(&table, (enum myr_format)options.format, buf);
     myr_table_done(&table);
@@ -157,22 +211,27 @@ static void print_rows(const struct row *rows, uint32_t count, struct myr_buf *b
 int cli_goodput(const struct myr_operands *operands)
 {
     (void)operands;
-    static const double rates[] = {3.8, 6.5};
     struct myr_arena arena;
     struct myr_recovery recovery = {0};
     struct myr_err err = {0};
     struct myr_buf buf = {0};
-    struct row rows[4];
+    struct cli_rates rates;
+    struct row rows[4] = {0};
     uint32_t count = 0;
-    double own = 0;
+    if (options.model) {
+        return cli_goodput_run(&options);
+    }
     myr_arena_init(&arena);
     int r = myr_recovery_init(&recovery, &arena, &err);
-    r = r < 0 ? r : number(options.rate, "rate", 0, &own, &err);
-    for (uint32_t i = 0; r == MYR_OK && i < (options.rate ? 1 : MYR_ARRAY_COUNT(rates)); i++) {
+    r = r < 0 ? r : cli_goodput_rates(&options, &recovery, &rates, &err);
+    for (uint32_t i = 0; r == MYR_OK && i < rates.count; i++) {
         for (uint32_t p = 0; r == MYR_OK && p < 2; p++) {
-            r = make_row(&recovery, (enum myr_practice)p, options.rate ? own : rates[i],
-                         &rows[count++], &err);
+            r = make_row(&recovery, (enum myr_practice)p, rates.values[i], &rows[count++], &err);
         }
+    }
+    if (r == MYR_OK && (options.design || options.tokens || options.report)) {
+        r = myr_err_set(&err, MYR_EINVAL, "--design, --tokens and --report go with --model");
+        myr_err_hint(&err, "%s", cli_goodput_command()->example);
     }
     if (r == MYR_OK) {
         print_rows(rows, count, &buf);

@@ -101,6 +101,93 @@ static void the_exact_model_agrees_with_playing_it_out(void **state)
     agrees_with(&two, 200);
 }
 
+/* Uniform in its logarithm. */
+static double between(struct myr_rng *rng, double low, double high)
+{
+    double u = ((double)myr_rng_u32(rng) + 0.5) / 4294967296.0;
+    return low * exp(u * log(high / low));
+}
+
+static struct myr_renewal random_renewal(struct myr_rng *rng)
+{
+    struct myr_renewal r = {
+        .durable = {between(rng, 1e-5, 1e-3), between(rng, 10, 2000), between(rng, 0.1, 60)},
+        .interval = between(rng, 5, 2000),
+        .per_period = 1};
+    if (myr_rng_below(rng, 4) > 0) {
+        r.quick = (struct myr_tier){between(rng, 1e-5, 2e-3), between(rng, 5, 600),
+                                    between(rng, 0.05, 10)};
+        r.interval = between(rng, 2, 300);
+        r.per_period = 1 + myr_rng_below(rng, 30);
+    }
+    return r;
+}
+
+static void the_exact_model_agrees_with_playing_out_random_cases(void **state)
+{
+    (void)state;
+    enum { CASES = 60, RUNS = 24 };
+    uint32_t outside = 0;
+    for (uint32_t seed = 1; seed <= CASES; seed++) {
+        struct myr_rng rng;
+        myr_rng_init(&rng, seed, 7);
+        struct myr_renewal r = random_renewal(&rng);
+        double exact = myr_goodput_of(&r).goodput, sum = 0, squares = 0;
+        if (exact < 0.02) {
+            continue; /* one period may take for ever: nothing to average */
+        }
+        for (uint32_t i = 0; i < RUNS; i++) {
+            double value = play(&r, seed * 1000 + i, 400);
+            sum += value;
+            squares += value * value;
+        }
+        double mean = sum / RUNS;
+        double error = sqrt(fmax(squares / RUNS - mean * mean, 0) / (RUNS - 1));
+        /* A share of finite runs is biased by about its variance: allowed for. */
+        double off = fabs(mean - exact) - RUNS * error * error / exact;
+        outside += off > 2 * error;
+        if (off > 5 * error + 1e-6) {
+            fail_msg("seed %u: exact %.6f, played %.6f +- %.6f", seed, exact, mean, error);
+        }
+    }
+    assert_true(outside <= CASES / 6); /* error bars mean something: 5 % are expected */
+}
+
+/* The recurrence over the segments, one by one. */
+static double naive(const struct myr_renewal *r)
+{
+    double rate = r->quick.rate + r->durable.rate, share = r->quick.rate / rate;
+    double quick = (exp(rate * r->quick.recovery) - 1) / rate;
+    double durable = (exp(rate * r->durable.recovery) - 1) / rate;
+    double constant = 0, of_first = 0;
+    for (uint32_t i = r->per_period; i-- > 0;) {
+        bool last = i + 1 == r->per_period, tiers = r->quick.rate > 0;
+        double stall = last ? r->durable.stall + (tiers ? r->quick.stall : 0) : r->quick.stall;
+        double p = exp(-rate * (r->interval + stall)), stay = 1 - (1 - p) * share;
+        constant =
+            ((1 - p) / rate + (1 - p) * (share * quick + (1 - share) * durable) + p * constant) /
+            stay;
+        of_first = (p * of_first + (1 - p) * (1 - share)) / stay;
+    }
+    return r->interval * r->per_period * (1 - of_first) / constant;
+}
+
+static void squaring_the_step_is_walking_the_segments(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 1; seed <= 300; seed++) {
+        struct myr_rng rng;
+        myr_rng_init(&rng, seed, 3);
+        struct myr_renewal r = random_renewal(&rng);
+        r.per_period = r.quick.rate > 0 ? 1 + myr_rng_below(&rng, 3000) : 1;
+        r.interval /= r.per_period;
+        double exact = myr_goodput_of(&r).goodput, expected = naive(&r);
+        if (fabs(exact - expected) > 1e-9 + 1e-6 * expected) {
+            fail_msg("seed %u: %.12f, segment by segment %.12f", seed, exact, expected);
+        }
+    }
+}
+
 static void the_best_interval_is_a_maximum(void **state)
 {
     (void)state;
@@ -116,17 +203,40 @@ static void the_best_interval_is_a_maximum(void **state)
     assert_true(fabs(best.interval / 471 - 1) < 0.02);
 }
 
-/* First-order table: 16,384 GPUs at 3.8 per 1,000 node-days, C = 10 s, R = 600 s gives 90.4 %. */
-static void first_order_is_near_where_failures_are_rare(void **state)
+/*
+ * The table of the published first-order reasoning, 3.8 failures per 1,000 node-days of 8 GPUs, at
+ * Young's interval sqrt(2 C M): 1 - C/T - T/(2M) - R/M. The exact goodput lies above it, because
+ * failures during a recovery delay only that recovery and lose no more work, by a term of second
+ * order in the loss; where the loss is small they agree.
+ */
+static void first_order_is_right_where_failures_are_rare(void **state)
 {
     (void)state;
     const struct {
-        double gpus, first_order, within;
-    } rows[] = {{1024, 0.986, 0.002}, {8192, 0.943, 0.005}, {16384, 0.904, 0.01}};
+        double gpus, mtbf_h, interval, slow, quick; /* C, R = 10, 600 s and 1, 60 s */
+    } rows[] = {{1024, 49.3, 1880, 0.986, 0.996},
+                {8192, 6.2, 666, 0.943, 0.988},
+                {16384, 3.1, 471, 0.904, 0.981},
+                {32768, 1.5, 333, 0.832, 0.970},
+                {100000, 0.51, 191, 0.565, 0.934}};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
-        struct myr_renewal renewal = one_tier(NODE_DAYS(3.8, rows[i].gpus / 8), 600, 10, 1);
-        struct myr_renewal best = myr_goodput_optimum(&renewal);
-        assert_true(fabs(myr_goodput_of(&best).goodput - rows[i].first_order) < rows[i].within);
+        double rate = NODE_DAYS(3.8, rows[i].gpus / 8), mtbf = 1 / rate;
+        assert_true(fabs(mtbf / 3600 / rows[i].mtbf_h - 1) < 0.05);
+        for (int fast = 0; fast < 2; fast++) {
+            double stall = fast ? 1 : 10, recovery = fast ? 60 : 600;
+            double young = sqrt(2 * stall * mtbf);
+            double loss = stall / young + young / (2 * mtbf) + recovery / mtbf;
+            assert_true(fabs(1 - loss - (fast ? rows[i].quick : rows[i].slow)) < 0.0015);
+            assert_true(fast || fabs(young / rows[i].interval - 1) < 0.01);
+            struct myr_renewal renewal = one_tier(rate, recovery, stall, 1);
+            struct myr_renewal best = myr_goodput_optimum(&renewal);
+            double exact = myr_goodput_of(&best).goodput;
+            double more = exact - (1 - loss);
+            if (more < 0 || more > loss * loss) {
+                fail_msg("%.0f GPUs, R %.0f s: exact %.4f, first order %.4f", rows[i].gpus,
+                         recovery, exact, 1 - loss);
+            }
+        }
     }
 }
 
@@ -142,14 +252,80 @@ static void published_rates_give_published_times(void **state)
     renewal = one_tier(NODE_DAYS(3.8, 2048), 600, 10, 600);
     struct myr_renewal best = myr_goodput_optimum(&renewal);
     assert_true(myr_goodput_of(&best).goodput > 0.90);
-    /*
-     * Meta at 100,000 GPUs and RSC-1's rate: a 10-minute stall with checkpoints 10 minutes apart
-     * gives 44 % within 2 points; 3 minutes, and 2 minutes of work at risk, give 80 %.
-     */
-    renewal = one_tier(NODE_DAYS(6.5, 12500), 600, 0.001, 560);
-    assert_true(fabs(myr_goodput_of(&renewal).goodput - 0.44) < 0.02);
+}
+
+/*
+ * Meta at O(100,000) GPUs reports 44 % with a stall of 10 minutes for each failure and 80 % with 3,
+ * and neither rate nor work lost. What the two figures say:
+ */
+static void meta_at_100k_is_reached_from_published_rates(void **state)
+{
+    (void)state;
+    /* Stall the whole loss, failures counted in training time only: 1 - R/M = 0.44 needs one
+     * failure in 17.9 min, 6.45 per 1,000 node-days; RSC-1 had 6.50. 3 min then give 83 %. */
+    double mtbf = 600 / (1 - 0.44);
+    assert_true(fabs(1000 * 86400 / mtbf / 12500 - 6.45) < 0.01);
+    assert_true(fabs(1 - 180 / mtbf - 0.83) < 0.005);
+    /* Stalls that failures can strike too: the rate that gives 44 % gives 78 %. The published 80 %
+     * lies between the two readings, each within 3 points of it. */
+    double low = 1e-5, high = 1e-2;
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+        struct myr_renewal r = one_tier(middle, 600, 0.0001, 0.1);
+        *(myr_goodput_of(&r).goodput > 0.44 ? &low : &high) = middle;
+    }
+    struct myr_renewal ft = one_tier(low, 180, 0.0001, 0.1);
+    double short_stall = myr_goodput_of(&ft).goodput;
+    assert_true(short_stall > 0.77 && short_stall < 0.80);
+    /* RSC-1's rate, and checkpoints nine minutes apart (half of it lost), give 44 %; two minutes
+     * of work at risk, as where the other replicas go on, give 80 %. */
+    struct myr_renewal renewal = one_tier(NODE_DAYS(6.5, 12500), 600, 0.001, 560);
+    assert_true(fabs(myr_goodput_of(&renewal).goodput - 0.44) < 0.01);
     renewal = one_tier(NODE_DAYS(6.5, 12500), 180, 0.001, 120);
-    assert_true(fabs(myr_goodput_of(&renewal).goodput - 0.80) < 0.02);
+    assert_true(fabs(myr_goodput_of(&renewal).goodput - 0.80) < 0.01);
+}
+
+/* ByteRobust reports 97 % on 9,600 GPUs without its inputs: which recovery gives it? */
+static void the_recovery_behind_a_goodput_is_found(void **state)
+{
+    (void)state;
+    const double rates[] = {3.8, 6.5};
+    for (int i = 0; i < 2; i++) {
+        struct myr_renewal renewal = one_tier(NODE_DAYS(rates[i], 1200), 60, 0.5, 1);
+        double needed = myr_goodput_recovery_for(&renewal, 0.97);
+        renewal.durable.recovery = needed;
+        struct myr_renewal best = myr_goodput_optimum(&renewal);
+        assert_true(fabs(myr_goodput_of(&best).goodput - 0.97) < 1e-6);
+        /* Slower than the best published end to end (60-180 s), faster than usual (660-1800 s). */
+        assert_true(needed > 180 && needed < 660);
+    }
+    /* A stall of half a minute cannot reach it whatever the recovery. */
+    struct myr_renewal slow = one_tier(NODE_DAYS(3.8, 1200), 60, 30, 1);
+    assert_true(myr_goodput_recovery_for(&slow, 0.97) < 1);
+}
+
+static void limits_on_intervals_are_kept(void **state)
+{
+    (void)state;
+    struct myr_renewal two = {.quick = {1.0 / 8000, 40, 0.2},
+                              .durable = {1.0 / 160000, 400, 0.2},
+                              .interval = 1,
+                              .per_period = 1};
+    struct myr_renewal free = myr_goodput_optimum(&two);
+    struct myr_renewal bound = myr_goodput_optimum_within(&two, 100, 3000);
+    assert_true(bound.interval >= 100);
+    assert_true(bound.interval * bound.per_period >= 3000 - 1e-6);
+    assert_true(myr_goodput_of(&bound).goodput <= myr_goodput_of(&free).goodput + 1e-12);
+    /* No allowed neighbour is better. */
+    double top = myr_goodput_of(&bound).goodput;
+    for (double interval = 100; interval < 300; interval += 10) {
+        for (uint32_t n = 1; n < 60; n++) {
+            struct myr_renewal other = two;
+            other.interval = interval;
+            other.per_period = n;
+            assert_true(interval * n < 3000 || myr_goodput_of(&other).goodput <= top + 1e-5);
+        }
+    }
 }
 
 static void recovery_parts_sum_to_the_two_practices(void **state)
@@ -183,8 +359,13 @@ int main(void)
         cmocka_unit_test(one_tier_is_dalys_formula),
         cmocka_unit_test(the_exact_model_agrees_with_playing_it_out),
         cmocka_unit_test(the_best_interval_is_a_maximum),
-        cmocka_unit_test(first_order_is_near_where_failures_are_rare),
+        cmocka_unit_test(the_exact_model_agrees_with_playing_out_random_cases),
+        cmocka_unit_test(squaring_the_step_is_walking_the_segments),
+        cmocka_unit_test(first_order_is_right_where_failures_are_rare),
         cmocka_unit_test(published_rates_give_published_times),
+        cmocka_unit_test(meta_at_100k_is_reached_from_published_rates),
+        cmocka_unit_test(the_recovery_behind_a_goodput_is_found),
+        cmocka_unit_test(limits_on_intervals_are_kept),
         cmocka_unit_test(recovery_parts_sum_to_the_two_practices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,6 +46,14 @@ struct myr_goodput myr_goodput_of(const struct myr_renewal *renewal);
 
 /* The interval (and number of quick copies in a period) with the highest goodput. */
 struct myr_renewal myr_goodput_optimum(const struct myr_renewal *renewal);
+/*
+ * The same where a quick copy takes at least 'interval_least' to be safe and a durable one
+ * 'period_least' to be written while training goes on.
+ */
+struct myr_renewal myr_goodput_optimum_within(const struct myr_renewal *renewal,
+                                              double interval_least, double period_least);
+/* The longest recovery of the durable tier that still gives this goodput at its best interval. */
+double myr_goodput_recovery_for(const struct myr_renewal *renewal, double goodput);
 
 double myr_exp(double x);
 
