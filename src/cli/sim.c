@@ -13,7 +13,7 @@ static const char *const modes[] = {"fluid"};
 
 static struct {
     uint32_t format, lb, mode, net;
-    uint64_t seed, queue_pairs, efficiency, sharing_loss;
+    uint64_t seed, queue_pairs, efficiency, sharing_loss, pause;
     bool polarised;
     const char *design, *topology, *workload, *out, *overhead;
     const char *report, *heatmap, *fct;
@@ -96,6 +96,13 @@ static const struct myr_option rows[] = {
      .target = &options.sharing_loss,
      .min = 0,
      .max = 999},
+    {.name = "pause",
+     .type = MYR_OPTION_U64,
+     .value = "PERMILLE",
+     .help = "what victims of pause frames lose of their lead over the one that is held up",
+     .target = &options.pause,
+     .min = 0,
+     .max = 1000},
     {.name = "message-overhead",
      .type = MYR_OPTION_TEXT,
      .value = "TIME",
@@ -197,6 +204,7 @@ static struct myr_sim_options engine_options(const struct source *source)
     ret.balance =
         (struct myr_balance_options){(enum myr_policy)options.lb, options.seed, options.polarised};
     ret.queue_pairs = (uint32_t)options.queue_pairs;
+    ret.pause_permille = (uint32_t)options.pause;
     ret.sharing_loss_permille = (uint32_t)options.sharing_loss;
     ret.efficiency_permille = (uint32_t)options.efficiency;
     if (source->planned) {

@@ -184,6 +184,7 @@ void myr_sim_free(struct myr_sim *sim)
     myr_vec_done(&sim->edges);
     myr_vec_done(&sim->nodes);
     myr_vec_done(&sim->faults);
+    free(sim->backed_up);
     myr_vec_done(&sim->seeds);
     myr_vec_done(&sim->set);
     myr_vec_done(&sim->touched);

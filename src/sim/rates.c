@@ -78,7 +78,7 @@ void sim_update(struct myr_sim *sim, uint32_t id)
 {
     struct sim_task *task = &sim->tasks.items[id];
     unsigned __int128 moved =
-        (unsigned __int128)task->rate * (uint64_t)(sim->now - task->updated) / MYR_PS_PER_S;
+        (unsigned __int128)task->pace * (uint64_t)(sim->now - task->updated) / MYR_PS_PER_S;
     task->bits_left -= moved < task->bits_left ? (uint64_t)moved : task->bits_left;
     task->updated = sim->now;
 }
@@ -211,15 +211,15 @@ static void check_channel(struct myr_sim *sim, uint32_t id)
     }
 }
 
-static void push_finish(struct myr_sim *sim, uint32_t id)
+void sim_push_finish(struct myr_sim *sim, uint32_t id)
 {
     struct sim_task *task = &sim->tasks.items[id];
     task->version++;
-    if (task->rate == 0) {
+    if (task->pace == 0) {
         return; /* it stands still until something changes */
     }
     unsigned __int128 wait =
-        ((unsigned __int128)task->bits_left * MYR_PS_PER_S + task->rate - 1) / task->rate;
+        ((unsigned __int128)task->bits_left * MYR_PS_PER_S + task->pace - 1) / task->pace;
     struct sim_event event = {SIM_EVENT_TASK, id, task->version};
     sim_push_event(sim, sim->now + (myr_ps)wait, event);
 }
@@ -251,8 +251,14 @@ static void solve_rates(struct myr_sim *sim)
 void sim_solve(struct myr_sim *sim)
 {
     solve_rates(sim);
-    for (size_t i = 0; i < sim->set.count; i++) {
-        push_finish(sim, sim->set.items[i]);
+    if (sim->options.pause_permille && sim->graph) {
+        sim_pause(sim);
+    } else {
+        for (size_t i = 0; i < sim->set.count; i++) {
+            struct sim_task *task = &sim->tasks.items[sim->set.items[i]];
+            task->pace = task->rate;
+            sim_push_finish(sim, sim->set.items[i]);
+        }
     }
     sim->result.solved += sim->set.count;
 }

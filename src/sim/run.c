@@ -75,7 +75,8 @@ static void seed_neighbours(struct myr_sim *sim, const struct sim_task *task)
         uint32_t id = sim->uses.items[pattern->first_use + u].channel;
         for (uint32_t n = sim->channels[id].first; n != MYR_NONE; n = sim->nodes.items[n].next) {
             uint32_t other = sim->nodes.items[n].task;
-            if (sim->tasks.items[other].bottleneck == id) {
+            /* Pauses also reach those who are held back elsewhere. */
+            if (sim->tasks.items[other].bottleneck == id || sim->options.pause_permille) {
                 myr_vec_push(&sim->seeds, other);
             }
         }
@@ -127,7 +128,7 @@ static void task_event(struct myr_sim *sim, uint32_t id, uint32_t version)
     }
     task->state = SIM_MOVING;
     task->bits_left = task->counted_left = task->bits;
-    task->rate = 0;
+    task->rate = task->pace = 0;
     task->updated = sim->now;
     sim_attach(sim, id);
     myr_vec_push(&sim->seeds, id);

@@ -34,7 +34,8 @@ struct sim_task {
     uint32_t first_node; /* of its entries in the channels' lists */
     uint64_t bits_left, bits;
     uint64_t counted_left; /* bits_left when its bytes were last counted */
-    uint64_t rate;         /* bits per second of one flow */
+    uint64_t rate;         /* bits per second of one flow, its fair share */
+    uint64_t pace;         /* what of it pauses leave */
     uint32_t version;      /* of its finish event */
     uint32_t mark;
     myr_ps duration, start, end, updated;
@@ -93,6 +94,7 @@ struct myr_sim {
     MYR_VEC(uint32_t) touched; /* channels being solved */
     uint64_t *residual;
     uint64_t *weight;
+    uint64_t *backed_up; /* pause.c: by link channel */
     struct myr_sim_result result;
 };
 
@@ -134,6 +136,9 @@ static inline uint64_t sim_capacity(const struct myr_sim *sim, uint32_t id)
     return channel->capacity - channel->capacity / 1000 * lost;
 }
 
+/* pause.c: after a solve, what victims of pause frames lose. */
+void sim_pause(struct myr_sim *sim);
+
 /* rates.c */
 void sim_attach(struct myr_sim *sim, uint32_t id);
 void sim_detach(struct myr_sim *sim, uint32_t id);
@@ -141,4 +146,5 @@ void sim_detach(struct myr_sim *sim, uint32_t id);
 void sim_update(struct myr_sim *sim, uint32_t id);
 /* Solves again whatever the seeds can affect; pushes new finish events. */
 void sim_solve(struct myr_sim *sim);
+void sim_push_finish(struct myr_sim *sim, uint32_t id);
 void sim_push_event(struct myr_sim *sim, myr_ps at, struct sim_event event);

@@ -38,6 +38,21 @@ def incast(check, program):
     check.equal("incast inside a leaf", got["sim_time_us"], 2 + 3 * MB_US, PS)
 
 
+def pauses(check, program):
+    """Hosts 0 to 3 share a leaf. Three send to host 3; host 0 also sends to host 1, and is the
+    victim: a fair third goes to the crowd, two thirds are its own until pauses take them."""
+    for pause, victim in ((0, 2 / 3), (500, 1 / 2), (1000, 1 / 3)):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write("4\n0 3 3 100 1000000 0\n1 3 3 100 1000000 0\n2 3 3 100 1000000 0\n"
+                       "0 1 3 100 300000 0\n")
+            file.flush()
+            got = tree(program, f"file:{file.name},format=hpcc", "--lb", "ecmp", "--pause", pause)
+        # The crowd is never faster than a third; the victim ends first.
+        check.equal(f"pause {pause}: the crowd", got["fct_us"]["max"], 2 + 3 * MB_US, 1e-3)
+        shortest = 4 * got["fct_us"]["mean"] - 3 * got["fct_us"]["max"]
+        check.equal(f"pause {pause}: the victim", shortest, 2 + 0.3 * MB_US / victim, 1e-2)
+
+
 def rings(check, program):
     """Neighbours in number: 3 of 4 hops stay in a leaf, 3 of 16 in a pod; the mean latency counts,
     as a piece meets each hop once on its way around."""
@@ -133,7 +148,8 @@ def nodes(check, program):
 
 def main():
     program, check = sys.argv[1], Checks()
-    for test in (single_flow, incast, rings, trees, halving, all_to_all, in_network, cut, nodes):
+    for test in (single_flow, incast, pauses, rings, trees, halving, all_to_all, in_network, cut,
+                 nodes):
         test(check, program)
     check.end()
 

@@ -39,6 +39,11 @@ struct myr_sim_options {
      * pauses, unfair shares); how much, each link draws for itself from the seed.
      */
     uint32_t sharing_loss_permille;
+    /*
+     * Pause frames: what shares a link with a transfer that is held up behind it loses this part of
+     * its lead over that one (0: ideal congestion control, 1000: none).
+     */
+    uint32_t pause_permille;
     uint32_t queue_pairs; /* each message goes as so many equal parts, hashed apart; 0: 1 */
 };
 
