@@ -99,16 +99,12 @@ static int read_rows(const struct myr_doc *doc, struct myr_contention *ret, stru
     return r;
 }
 
-int myr_contention_read(const char *path, struct myr_contention *ret, struct myr_err *err)
+static int read_table(const struct myr_doc *doc, struct myr_contention *ret, struct myr_err *err)
 {
-    struct myr_arena arena;
-    const struct myr_doc *doc;
     struct myr_contention table = {0};
     uint64_t version, gpus = 0, links = 0;
     uint32_t policy = 0;
-    myr_arena_init(&arena);
-    int r = myr_doc_read_file(&arena, path, &doc, err);
-    r = r < 0 ? r : myr_doc_expect(doc, MYR_DOC_MAP, "the table", err);
+    int r = myr_doc_expect(doc, MYR_DOC_MAP, "the table", err);
     r = r < 0 ? r
               : myr_doc_u64(myr_doc_get(doc, "version"), "version", CONTENTION_VERSION,
                             CONTENTION_VERSION, &version, err);
@@ -122,12 +118,34 @@ int myr_contention_read(const char *path, struct myr_contention *ret, struct myr
     r = r < 0 ? r : myr_doc_u64(myr_doc_get(doc, "gpus"), "gpus", 1, UINT32_MAX, &gpus, err);
     r = r < 0 ? r : myr_doc_u64(myr_doc_get(doc, "links"), "links", 1, UINT32_MAX, &links, err);
     r = r < 0 ? r : read_rows(doc, &table, err);
-    myr_arena_done(&arena);
     if (r == MYR_OK) {
         table.policy = (enum myr_policy)policy;
         table.gpus = (uint32_t)gpus;
         table.links = (uint32_t)links;
         *ret = table;
     }
+    return r;
+}
+
+int myr_contention_read(const char *path, struct myr_contention *ret, struct myr_err *err)
+{
+    struct myr_arena arena;
+    const struct myr_doc *doc;
+    myr_arena_init(&arena);
+    int r = myr_doc_read_file(&arena, path, &doc, err);
+    r = r < 0 ? r : read_table(doc, ret, err);
+    myr_arena_done(&arena);
+    return r;
+}
+
+int myr_contention_parse(const char *file, struct myr_str text, struct myr_contention *ret,
+                         struct myr_err *err)
+{
+    struct myr_arena arena;
+    const struct myr_doc *doc;
+    myr_arena_init(&arena);
+    int r = myr_doc_read_json(&arena, file, text, &doc, err);
+    r = r < 0 ? r : read_table(doc, ret, err);
+    myr_arena_done(&arena);
     return r;
 }

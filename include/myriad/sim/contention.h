@@ -60,6 +60,10 @@ MYR_MUST_USE int myr_contention_write(const struct myr_contention *table, const 
 MYR_MUST_USE int myr_contention_read(const char *path, struct myr_contention *ret,
                                      struct myr_err *err);
 
+/* The same of a text; 'file' is for messages. */
+MYR_MUST_USE int myr_contention_parse(const char *file, struct myr_str text,
+                                      struct myr_contention *ret, struct myr_err *err);
+
 /* Mean slowdown at a load of 0 to 1, straight between the loads computed. */
 double myr_contention_lookup(const struct myr_contention *table,
                              enum myr_contention_pattern pattern, enum myr_contention_level level,
