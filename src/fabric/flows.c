@@ -97,8 +97,16 @@ static uint32_t parse_port(const struct myr_graph *graph, struct myr_str text)
 static uint32_t parse_end(const struct myr_graph *graph, struct myr_str text)
 {
     bool gpu = text.len > 4 && memcmp(text.data, "gpu/", 4) == 0;
-    uint32_t port = gpu ? parse_gpu(graph, (struct myr_str){text.data + 4, text.len - 4})
-                        : parse_port(graph, text);
+    uint64_t number;
+    uint32_t port;
+    if (gpu) {
+        port = parse_gpu(graph, (struct myr_str){text.data + 4, text.len - 4});
+    } else if (myr_str_to_u64(text, &number)) { /* as ranks count: node by node */
+        port =
+            number < graph->design->head->gpus ? myr_flow_port(graph, (uint32_t)number) : MYR_NONE;
+    } else {
+        port = parse_port(graph, text);
+    }
     /* A port that is planned but not cabled is as good as none. */
     return port != MYR_NONE && graph->design->port_link[port] != MYR_NONE ? port : MYR_NONE;
 }
@@ -118,8 +126,8 @@ static int read_row(struct myr_flows *flows, const struct myr_graph *graph,
         ends[i] = parse_end(graph, csv->fields[i]);
         if (ends[i] == MYR_NONE) {
             return myr_csv_error(err, csv, i,
-                                 "'%.*s' is no host port of the %s network; gpu/00042/3 or "
-                                 "node/00042:nic3 is expected",
+                                 "'%.*s' is no host port of the %s network; a GPU's number, "
+                                 "gpu/00042/3 or node/00042:nic3 is expected",
                                  csv->fields[i].len > 40 ? 40 : (int)csv->fields[i].len,
                                  csv->fields[i].data, myr_net_names[graph->net_id]);
         }

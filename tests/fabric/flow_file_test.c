@@ -22,14 +22,15 @@ static void flows_are_read_with_shares_and_ports(void **state)
     static const char text[] = "from,to,share,source_port\n"
                                "gpu/00000/0,gpu/00001/0\n"
                                "gpu/0/3,node/00003:nic3,0.25\r\n"
-                               "\"node/00002:nic7\",gpu/1/7,1,50001\n";
+                               "\"node/00002:nic7\",gpu/1/7,1,50001\n"
+                               "0,31\n";
     struct fixture fixture;
     struct myr_flows flows = {0};
     struct myr_err err;
     (void)state;
     fixture_plan(&fixture, 4, "h100-8gpu", "switch: mqm9790");
     assert_int_equal(parse(&fixture, text, sizeof(text) - 1, &flows, &err), MYR_OK);
-    assert_int_equal(flows.items.count, 3);
+    assert_int_equal(flows.items.count, 4);
     const struct myr_flow *flow = flows.items.items;
     assert_int_equal(flow[0].from_port, myr_flow_port(&fixture.graph, 0));
     assert_int_equal(flow[0].to_port, myr_flow_port(&fixture.graph, 8));
@@ -40,6 +41,8 @@ static void flows_are_read_with_shares_and_ports(void **state)
     assert_int_equal(flow[1].share, MYR_SHARE_ONE / 4);
     assert_int_equal(flow[2].from_port, myr_flow_port(&fixture.graph, 23));
     assert_int_equal(flow[2].source, 50001);
+    assert_int_equal(flow[3].from_port, myr_flow_port(&fixture.graph, 0));
+    assert_int_equal(flow[3].to_port, myr_flow_port(&fixture.graph, 31));
     myr_flows_done(&flows);
     fixture_done(&fixture);
 }
@@ -54,6 +57,7 @@ static void bad_rows_are_refused_with_file_line_and_column(void **state)
         {"from,to\ngpu/0/0\n", "flows.csv:2:1: 1 field; a flow has 2 to 4"},
         {"gpu/0/0,gpu/1/0,1,2,3\n", "flows.csv:1:1: 5 fields; a flow has 2 to 4"},
         {"src,dst\ngpu/0/0,gpu/1/0\n", "flows.csv:1:1: 'src' is no host port of the compute"},
+        {"0,32\n", "flows.csv:1:3: '32' is no host port of the compute network; a GPU's number"},
         {"gpu/0/0,gpu/9/0\n", "flows.csv:1:9: 'gpu/9/0' is no host port"},
         {"gpu/0/0,gpu/1/8\n", "flows.csv:1:9: 'gpu/1/8' is no host port"},
         {"gpu/0/0,gpu/1\n", "flows.csv:1:9: 'gpu/1' is no host port"},
