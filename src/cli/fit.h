@@ -20,8 +20,8 @@ struct cli_fit_question {
 };
 
 extern const char *const cli_fit_recomputes[4];
-extern const char *const cli_fit_schedules[5];
-extern const char *const cli_fit_precisions[6];
+extern const char *const cli_fit_schedules[6];
+extern const char *const cli_fit_precisions[7];
 
 int cli_fit_search(const struct cli_fit_question *question, bool json);
 /* Throughput from 8 GPUs to the number asked for: batch in proportion, and batch fixed. */

@@ -11,6 +11,9 @@ struct fit_pipe {
     struct myr_rank_params params; /* of the slowest stage */
 };
 
+/* Adds a span's layers to the counts by kind. */
+void fit_count_layers(const struct myr_model *model, struct myr_span span,
+                      double counts[FIT_KIND_COUNT]);
 /* Both passes of one micro-batch through a stage. */
 void fit_stage_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                   const struct fit_blocks *blocks, uint32_t stage, struct fit_layer *ret);
@@ -22,8 +25,18 @@ double fit_bubble_share(const struct myr_layout *layout);
 void fit_pipe_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                  const struct fit_blocks *blocks, struct fit_pipe *ret);
 
+/*
+ * No pipeline is faster whose stages take 'sum' together and the slowest 'worst', with transfers
+ * of 'hop' between neighbours. The search relies on it: it must stay below what fit_pipe_of() says.
+ */
+double fit_pipe_floor_s(const struct myr_layout *layout, double micro_batches, double worst,
+                        double sum, double hop);
+
 double fit_straggler_share(const struct myr_fit_case *it, const struct myr_layout *layout);
-/* The step, without the rates that only people read. */
+/* The step, without the rates that only people read; places and share where they are known. */
+void fit_close_at(const struct myr_fit_case *it, const struct myr_layout *layout,
+                  const struct fit_pipe *pipe, const struct fit_places *places,
+                  double straggler_share, struct myr_fit_cost *ret);
 void fit_close(const struct myr_fit_case *it, const struct myr_layout *layout,
                const struct fit_pipe *pipe, struct myr_fit_cost *ret);
 void fit_rates(const struct myr_fit_case *it, const struct myr_layout *layout,

@@ -129,14 +129,21 @@ void fit_close(const struct myr_fit_case *it, const struct myr_layout *layout,
                const struct fit_pipe *pipe, struct myr_fit_cost *ret)
 {
     struct fit_places places = fit_places_of(it, layout);
+    fit_close_at(it, layout, pipe, &places, fit_straggler_share(it, layout), ret);
+}
+
+void fit_close_at(const struct myr_fit_case *it, const struct myr_layout *layout,
+                  const struct fit_pipe *pipe, const struct fit_places *places,
+                  double straggler_share, struct myr_fit_cost *ret)
+{
     memcpy(ret->terms_s, pipe->terms, sizeof(ret->terms_s));
-    ret->terms_s[MYR_FIT_DATA] = data_of(it, layout, pipe, &places);
+    ret->terms_s[MYR_FIT_DATA] = data_of(it, layout, pipe, places);
     ret->terms_s[MYR_FIT_OPTIMISER] = optimiser_s(it, layout, &pipe->params);
     double total = 0;
     for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
         total += ret->terms_s[i];
     }
-    ret->terms_s[MYR_FIT_STRAGGLER] = total * fit_straggler_share(it, layout);
+    ret->terms_s[MYR_FIT_STRAGGLER] = total * straggler_share;
     ret->step_s = total + ret->terms_s[MYR_FIT_STRAGGLER];
 }
 

@@ -15,21 +15,27 @@ static void add_layer(struct fit_layer *to, const struct fit_layer *from, double
     add(&to->backward, &from->backward, times);
 }
 
+void fit_count_layers(const struct myr_model *model, struct myr_span span,
+                      double counts[FIT_KIND_COUNT])
+{
+    if (model->window_tokens == 0) {
+        uint32_t moe = myr_model_moe_layers(model, span.first, span.count);
+        counts[FIT_MOE_FULL] += moe;
+        counts[FIT_DENSE_FULL] += span.count - moe;
+        return;
+    }
+    for (uint32_t i = span.first; i < span.first + span.count; i++) {
+        bool moe = myr_model_layer_is_moe(model, i), full = myr_model_layer_is_full(model, i);
+        counts[moe ? (full ? FIT_MOE_FULL : FIT_MOE_WINDOW)
+                   : (full ? FIT_DENSE_FULL : FIT_DENSE_WINDOW)] += 1;
+    }
+}
+
 static void add_layers(const struct myr_model *model, const struct fit_layer *layers,
                        struct myr_span span, struct fit_layer *to)
 {
     double counts[FIT_KIND_COUNT] = {0};
-    if (model->window_tokens == 0) {
-        uint32_t moe = myr_model_moe_layers(model, span.first, span.count);
-        counts[FIT_MOE_FULL] = moe;
-        counts[FIT_DENSE_FULL] = span.count - moe;
-    } else {
-        for (uint32_t i = span.first; i < span.first + span.count; i++) {
-            bool moe = myr_model_layer_is_moe(model, i), full = myr_model_layer_is_full(model, i);
-            counts[moe ? (full ? FIT_MOE_FULL : FIT_MOE_WINDOW)
-                       : (full ? FIT_DENSE_FULL : FIT_DENSE_WINDOW)] += 1;
-        }
-    }
+    fit_count_layers(model, span, counts);
     for (int i = 0; i < FIT_KIND_COUNT; i++) {
         if (counts[i] > 0) {
             add_layer(to, &layers[i], counts[i]);
@@ -37,19 +43,39 @@ static void add_layers(const struct myr_model *model, const struct fit_layer *la
     }
 }
 
-/* Of a chunk, the first layers are made again where a number of them is given. */
+/* Layers of a chunk that are made again where a number of them is given: the first. */
+static struct myr_span again_span(const struct myr_layout *layout, struct myr_span span)
+{
+    bool some = layout->recompute == MYR_RECOMPUTE_FULL && layout->recompute_layers > 0;
+    uint32_t most = some ? layout->recompute_layers : 0;
+    return (struct myr_span){span.first, most < span.count ? most : span.count};
+}
+
 static void add_chunk(const struct myr_model *model, const struct myr_layout *layout,
                       const struct fit_blocks *blocks, uint32_t chunk, struct fit_layer *to)
 {
     struct myr_span span = myr_layout_chunk_layers(layout, model, chunk);
-    if (layout->recompute == MYR_RECOMPUTE_FULL && layout->recompute_layers > 0) {
-        uint32_t most = layout->recompute_layers;
-        struct myr_span again = {span.first, most < span.count ? most : span.count};
-        add_layers(model, blocks->again, again, to);
-        span.first += again.count;
-        span.count -= again.count;
-    }
+    struct myr_span again = again_span(layout, span);
+    add_layers(model, blocks->again, again, to);
+    span.first += again.count;
+    span.count -= again.count;
     add_layers(model, blocks->layers, span, to);
+}
+
+/* What the first and the last stage have beside layers. */
+static void add_ends(const struct myr_model *model, const struct myr_layout *layout,
+                     const struct fit_blocks *blocks, uint32_t stage, struct fit_layer *to)
+{
+    if (stage == 0) {
+        add_layer(to, &blocks->embedding, 1);
+    }
+    if (stage + 1 == layout->pp) {
+        add_layer(to, &blocks->output, 1 + model->mtp_count);
+        enum fit_kind kind = blocks->used[FIT_MOE_FULL] ? FIT_MOE_FULL : FIT_DENSE_FULL;
+        if (model->mtp_count > 0) {
+            add_layer(to, &blocks->layers[kind], model->mtp_count);
+        }
+    }
 }
 
 void fit_stage_of(const struct myr_fit_case *it, const struct myr_layout *layout,
@@ -61,14 +87,7 @@ void fit_stage_of(const struct myr_fit_case *it, const struct myr_layout *layout
     for (uint32_t i = 0; i < layout->vp; i++) {
         add_chunk(model, layout, blocks, stage + i * layout->pp, ret);
     }
-    if (stage == 0) {
-        add_layer(ret, &blocks->embedding, 1);
-    }
-    if (stage + 1 == layout->pp) {
-        add_layer(ret, &blocks->output, 1 + model->mtp_count);
-        enum fit_kind kind = blocks->used[FIT_MOE_FULL] ? FIT_MOE_FULL : FIT_DENSE_FULL;
-        add_layer(ret, &blocks->layers[kind], model->mtp_count);
-    }
+    add_ends(model, layout, blocks, stage, ret);
     MYR_ASSERT(chunks > 0);
 }
 
@@ -104,6 +123,57 @@ double fit_bubble_share(const struct myr_layout *layout)
     return 1;
 }
 
+double fit_pipe_floor_s(const struct myr_layout *layout, double micro_batches, double worst,
+                        double sum, double hop)
+{
+    double share = fit_bubble_share(layout);
+    return micro_batches * worst + (sum - worst) * share +
+           hop * (micro_batches + (layout->pp - 1) * share);
+}
+
+/* Both passes of a stage as one number; which stage is the slowest needs no more. */
+static double span_s(const struct myr_model *model, const struct fit_layer *layers,
+                     struct myr_span span)
+{
+    double counts[FIT_KIND_COUNT] = {0}, time = 0;
+    fit_count_layers(model, span, counts);
+    for (int i = 0; i < FIT_KIND_COUNT; i++) {
+        if (counts[i] > 0) {
+            time += counts[i] * (layers[i].forward.total + layers[i].backward.total);
+        }
+    }
+    return time;
+}
+
+static double chunk_s(const struct myr_model *model, const struct myr_layout *layout,
+                      const struct fit_blocks *blocks, uint32_t chunk)
+{
+    struct myr_span span = myr_layout_chunk_layers(layout, model, chunk);
+    struct myr_span again = again_span(layout, span),
+                    alone = {span.first + again.count, span.count - again.count};
+    double time = again.count ? span_s(model, blocks->again, again) : 0;
+    return time + span_s(model, blocks->layers, alone);
+}
+
+static double ends_s(const struct myr_fit_case *it, const struct myr_layout *layout,
+                     const struct fit_blocks *blocks, uint32_t stage)
+{
+    struct fit_layer ends = {0};
+    add_ends(it->model, layout, blocks, stage, &ends);
+    return ends.forward.total + ends.backward.total;
+}
+
+static double stage_s(const struct myr_fit_case *it, const struct myr_layout *layout,
+                      const struct fit_blocks *blocks, uint32_t stage)
+{
+    double time = 0;
+    for (uint32_t i = 0; i < layout->vp; i++) {
+        time += chunk_s(it->model, layout, blocks, stage + i * layout->pp);
+    }
+    bool outer = stage == 0 || stage + 1 == layout->pp;
+    return outer ? time + ends_s(it, layout, blocks, stage) : time;
+}
+
 void fit_pipe_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                  const struct fit_blocks *blocks, struct fit_pipe *ret)
 {
@@ -111,18 +181,17 @@ void fit_pipe_of(const struct myr_fit_case *it, const struct myr_layout *layout,
     double m = myr_layout_micro_batches(layout), worst = 0, sum = 0;
     double hop = fit_hop_s(it, layout, places.pp_near);
     double micro = it->constants[FIT_LAUNCH_MICRO] * 1e-3;
-    struct fit_layer slowest = {0}, stage;
+    struct fit_layer slowest;
     uint32_t at = 0;
     for (uint32_t i = 0; i < layout->pp; i++) {
-        fit_stage_of(it, layout, blocks, i, &stage);
-        double time = stage.forward.total + stage.backward.total;
+        double time = stage_s(it, layout, blocks, i);
         sum += time + micro;
         if (time > worst) {
             worst = time;
-            slowest = stage;
             at = i;
         }
     }
+    fit_stage_of(it, layout, blocks, at, &slowest);
     worst += micro;
     double share = fit_bubble_share(layout);
     for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {

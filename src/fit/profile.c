@@ -134,6 +134,21 @@ static int read_device(struct myr_arena *arena, const struct myr_doc *map, struc
     return rc;
 }
 
+/* Every trainer runs 1F1B and most interleave; what else a release can do it names. */
+static int read_schedules(const struct myr_doc *map, uint32_t *ret, struct myr_err *err)
+{
+    static const char *const names[] = {"1f1b", "interleaved", "zero-bubble", "dualpipe"};
+    const struct myr_doc *list = myr_doc_get(map, "schedules");
+    *ret = 1U << MYR_SCHEDULE_1F1B | 1U << MYR_SCHEDULE_INTERLEAVED;
+    int rc = list ? myr_doc_expect(list, MYR_DOC_LIST, "schedules", err) : MYR_OK;
+    for (uint32_t i = 0; list && rc == MYR_OK && i < list->count; i++) {
+        uint32_t schedule = 0;
+        rc = myr_doc_choice(list->items[i], "schedules", names, 4, &schedule, err);
+        *ret |= 1U << schedule;
+    }
+    return rc;
+}
+
 static int read_stack(struct myr_arena *arena, const struct myr_doc *map, struct myr_stack *ret,
                       struct myr_err *err)
 {
@@ -149,6 +164,7 @@ static int read_stack(struct myr_arena *arena, const struct myr_doc *map, struct
     rc = rc < 0 ? rc : flag(map, "overlap_tensor", &ret->overlap_tensor, err);
     rc = rc < 0 ? rc : flag(map, "overlap_data", &ret->overlap_data, err);
     rc = rc < 0 ? rc : whole(map, "moe", &ret->moe_release, err);
+    rc = rc < 0 ? rc : read_schedules(map, &ret->schedules, err);
     rc = rc < 0 ? rc : text(arena, map, "kernel", &kernel, err);
     if (rc == MYR_OK) {
         ret->kernel_constant = myr_fit_constant_index(myr_str_from(kernel));

@@ -1,488 +1,843 @@
+/*
+ * search: the best layouts of a space, by branch and bound.
+ *
+ * A group is a width, a depth and a micro-batch; thousands of layouts share its arithmetic. Every
+ * group gets a bound from below (its layers dealt evenly, nothing exchanged among replicas) and
+ * groups are opened best first until the bound passes the worst layout that is still wanted.
+ * Inside a group every cut gets a bound of its own; of the numbers of recomputed layers only the
+ * least that fits in memory can be best. What is left is priced exactly as anybody else would.
+ */
 #include "myriad/fit/search.h"
 
-#include "combine.h"
+#include <stdlib.h>
 
-#define VP_MAX      16U
-#define CP_MAX      16U
-#define TP_MAX      32U
-#define MICRO_MAX   32U
-#define SHAPE_KINDS 8U /* distinct stages of one pipeline; more are merged upwards */
-#define SHARDS_MAX  64U
-#define ORDERS_MAX  6U
+#include "space.h"
+
 /* The scalar bound adds in another order than the full sum; this covers the difference. */
 #define BOUND_SLACK (1 - 1e-9)
 
-/* One kind of stage: how many layers of each kind, and whether it opens or closes the pipeline. */
-struct stage_kind {
-    double layers[FIT_KIND_COUNT];
-    double count;
-    bool first, last;
+#define PIPES_KEPT 8 /* numbers of recomputed layers whose pipelines are remembered */
+
+/* How a group recomputes. Counts run from none over some layers of each chunk to all. */
+enum chain { CHAIN_COUNTS, CHAIN_SELECTIVE, CHAIN_COUNT };
+
+/* What bounds need of the blocks of one width, micro-batch and chain. */
+struct times {
+    bool ready;
+    double all;  /* every layer, the embedding and the output */
+    double last; /* what the last stage has beside layers */
 };
 
-/* How layers fall on pp x vp chunks; the same for every width and batch. */
-struct shape {
-    uint32_t pp, vp;
-    uint32_t kind_count;
-    struct stage_kind kinds[SHAPE_KINDS];
+struct group {
+    double floor_s;
+    struct myr_layout *width;
+    uint32_t depth;
+    uint16_t micro_batch;
+    uint8_t chain;
+    bool dual;
 };
 
 struct search {
     const struct myr_fit_query *query;
+    const struct fit_space *space;
     struct myr_fit_answer *answer;
-    struct shape *shapes;
-    uint32_t shape_count;
-    double limit_s; /* the worst of the kept ones, once there are enough */
+    double layers[FIT_KIND_COUNT]; /* of the whole model */
+    struct group *groups;          /* a heap, the lowest bound on top */
+    uint32_t group_count, group_max;
+    double limit_bytes; /* that a rank may fill */
 };
 
-/* Choices below a grid of (tp, cp, pp, ep, etp). */
-struct tail {
-    uint32_t shards[SHARDS_MAX];
-    uint32_t shard_count;
-    enum myr_axis orders[ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT];
-    uint32_t order_count;
-};
-
-struct myr_fit_query myr_fit_query_default(void)
+static double layer_s(const struct fit_layer *layer)
 {
-    return (struct myr_fit_query){
-        .zero = -1, .recompute = -1, .schedule = -1, .sequence_parallel = -1, .top = 1};
+    return layer->forward.total + layer->backward.total;
 }
 
-static bool allowed(uint32_t wanted, uint32_t value)
+static double mtp_layer_s(const struct fit_blocks *blocks, const struct fit_layer *layers)
 {
-    return wanted == 0 || wanted == value;
+    return layer_s(&layers[blocks->used[FIT_MOE_FULL] ? FIT_MOE_FULL : FIT_DENSE_FULL]);
 }
 
-static void add_stage(struct shape *shape, const struct stage_kind *stage)
+/* The layout whose blocks hold both a layer left alone and, where counts run, one made again. */
+static void set_chain(const struct search *s, enum chain chain, struct myr_layout *layout)
 {
-    for (uint32_t i = 0; i < shape->kind_count; i++) {
-        struct stage_kind *known = &shape->kinds[i];
-        if (known->first == stage->first && known->last == stage->last &&
-            memcmp(known->layers, stage->layers, sizeof(stage->layers)) == 0) {
-            known->count += 1;
-            return;
-        }
-    }
-    if (shape->kind_count < SHAPE_KINDS) {
-        shape->kinds[shape->kind_count] = *stage;
-        shape->kinds[shape->kind_count++].count = 1;
-    }
-    /* A stage left out only lowers the bound, which stays a bound. */
-}
-
-static void make_shape(const struct myr_model *model, struct myr_layout layout, struct shape *ret)
-{
-    *ret = (struct shape){.pp = layout.pp, .vp = layout.vp};
-    for (uint32_t p = 0; p < layout.pp; p++) {
-        struct stage_kind stage = {.first = p == 0, .last = p + 1 == layout.pp};
-        for (uint32_t v = 0; v < layout.vp; v++) {
-            struct myr_span span = myr_layout_chunk_layers(&layout, model, p + v * layout.pp);
-            for (uint32_t i = span.first; i < span.first + span.count; i++) {
-                bool moe = myr_model_layer_is_moe(model, i);
-                bool full = model->window_tokens == 0 || myr_model_layer_is_full(model, i);
-                stage.layers[moe ? (full ? FIT_MOE_FULL : FIT_MOE_WINDOW)
-                                 : (full ? FIT_DENSE_FULL : FIT_DENSE_WINDOW)] += 1;
-            }
-        }
-        add_stage(ret, &stage);
+    bool all = s->query->recompute == MYR_RECOMPUTE_FULL;
+    layout->recompute = chain == CHAIN_SELECTIVE ? MYR_RECOMPUTE_SELECTIVE : MYR_RECOMPUTE_FULL;
+    layout->recompute_layers = chain == CHAIN_COUNTS && !all ? 1 : 0;
+    if (s->query->recompute == MYR_RECOMPUTE_NONE) {
+        layout->recompute = MYR_RECOMPUTE_NONE;
+        layout->recompute_layers = 0;
     }
 }
 
-static void make_shapes(struct search *s, struct myr_arena *arena)
-{
-    const struct myr_fit_query *q = s->query;
-    const struct myr_model *model = q->it.model;
-    uint32_t layers = model->layer_count;
-    s->shapes = MYR_ARENA_NEW(arena, struct shape, (layers + 1) * (size_t)VP_MAX);
-    for (uint32_t pp = 1; pp <= layers; pp++) {
-        if (q->gpus % pp != 0 || !allowed(q->pp, pp)) {
-            continue;
-        }
-        for (uint32_t vp = 1; vp <= (pp > 1 ? VP_MAX : 1); vp++) {
-            bool even = layers % (pp * vp) == 0;
-            /* Uneven cuts are searched without interleaving, or when asked for. */
-            if (!allowed(q->vp, vp) || (vp > 1 && !even && q->vp == 0) || pp * vp > layers + 2) {
-                continue;
-            }
-            struct myr_layout layout = myr_layout_default();
-            layout.pp = pp;
-            layout.vp = vp;
-            layout.schedule = vp > 1 ? MYR_SCHEDULE_INTERLEAVED : MYR_SCHEDULE_1F1B;
-            make_shape(model, layout, &s->shapes[s->shape_count++]);
-        }
-    }
-}
-
-/* Orders that differ for this grid: an axis of one rank can stand anywhere. */
-static void make_orders(const struct myr_layout *layout, struct tail *tail)
-{
-    static const enum myr_axis rest[ORDERS_MAX][3] = {
-        {MYR_AXIS_CP, MYR_AXIS_DP, MYR_AXIS_PP}, {MYR_AXIS_CP, MYR_AXIS_PP, MYR_AXIS_DP},
-        {MYR_AXIS_DP, MYR_AXIS_CP, MYR_AXIS_PP}, {MYR_AXIS_DP, MYR_AXIS_PP, MYR_AXIS_CP},
-        {MYR_AXIS_PP, MYR_AXIS_CP, MYR_AXIS_DP}, {MYR_AXIS_PP, MYR_AXIS_DP, MYR_AXIS_CP}};
-    tail->order_count = 0;
-    for (uint32_t i = 0; i < ORDERS_MAX; i++) {
-        bool moves_nothing = false;
-        for (uint32_t j = 0; j + 1 < 3; j++) {
-            /* Of equal orders keep the one with axes of one rank in the usual place. */
-            uint32_t a = rest[i][j] == MYR_AXIS_CP   ? layout->cp
-                         : rest[i][j] == MYR_AXIS_DP ? layout->dp
-                                                     : layout->pp;
-            uint32_t b = rest[i][j + 1] == MYR_AXIS_CP   ? layout->cp
-                         : rest[i][j + 1] == MYR_AXIS_DP ? layout->dp
-                                                         : layout->pp;
-            bool usual = rest[i][j] < rest[i][j + 1]; /* cp, dp, pp in the enumeration too */
-            moves_nothing = moves_nothing || ((a == 1 || b == 1) && !usual);
-        }
-        if (moves_nothing) {
-            continue;
-        }
-        enum myr_axis *to = tail->orders[tail->order_count++];
-        uint32_t at = 0;
-        to[at++] = MYR_AXIS_TP;
-        for (uint32_t j = 0; j < 3; j++) {
-            if (rest[i][j] == MYR_AXIS_DP) {
-                to[at++] = MYR_AXIS_EP; /* replicas of an expert stand where replicas do */
-            }
-            to[at++] = rest[i][j];
-        }
-    }
-}
-
-static void make_tail(const struct search *s, struct myr_layout layout, struct tail *tail)
+static void price_times(const struct search *s, struct myr_layout layout, enum chain chain,
+                        struct times *ret)
 {
     const struct myr_model *model = s->query->it.model;
-    uint32_t kept = 0;
-    make_orders(&layout, tail);
-    layout.zero = 1;
-    for (uint32_t i = 0; i < tail->order_count; i++) {
-        memcpy(layout.order, tail->orders[i], sizeof(layout.order));
-        if (myr_layout_broken(&layout, model, 0) != MYR_LAYOUT_EXPERT_ORDER) {
-            memmove(tail->orders[kept++], tail->orders[i], sizeof(tail->orders[i]));
-        }
-    }
-    tail->order_count = kept;
-    memcpy(layout.order, tail->orders[0], sizeof(layout.order));
-    tail->shards[0] = 0;
-    tail->shard_count = 1;
-    for (uint32_t d = 2; d < layout.dp && tail->shard_count < SHARDS_MAX; d++) {
-        layout.shard = d * layout.cp;
-        if (layout.dp % d == 0 && myr_layout_broken(&layout, model, 0) != MYR_LAYOUT_SHARD) {
-            tail->shards[tail->shard_count++] = layout.shard;
-        }
-    }
-}
-
-static uint64_t tail_layouts(const struct search *s, const struct tail *tail)
-{
-    uint64_t zeros = s->query->zero < 0    ? 1 + 3 * (uint64_t)tail->shard_count
-                     : s->query->zero == 0 ? 1
-                                           : tail->shard_count;
-    return zeros * tail->order_count;
-}
-
-/* Ties go to the layout met first, so both ways of searching agree. */
-static void keep(struct search *s, const struct myr_layout *layout, double step_s)
-{
-    struct myr_fit_answer *a = s->answer;
-    uint32_t at = a->top_count < s->query->top ? a->top_count++ : a->top_count - 1;
-    while (at > 0 && a->top[at - 1].step_s > step_s) {
-        a->top[at] = a->top[at - 1];
-        at--;
-    }
-    a->top[at] = (struct myr_fit_found){*layout, step_s};
-    if (a->top_count == s->query->top) {
-        s->limit_s = a->top[a->top_count - 1].step_s;
-    }
-}
-
-static bool fits(struct search *s, const struct myr_layout *layout)
-{
-    struct myr_fit_answer *a = s->answer;
-    struct myr_fit_memory memory;
-    myr_fit_memory_of(&s->query->it, layout, &memory);
-    if (!memory.fits && (!a->has_nearest || memory.total_bytes < a->nearest_bytes)) {
-        a->nearest = *layout;
-        a->nearest_bytes = memory.total_bytes;
-        a->has_nearest = true;
-    }
-    return memory.fits;
-}
-
-/* All of ZeRO, shard and order below one pipeline. */
-static void price_tail(struct search *s, struct myr_layout layout, const struct tail *tail,
-                       const struct fit_blocks *blocks)
-{
-    const struct myr_fit_query *q = s->query;
-    struct fit_places usual = fit_places_of(&q->it, &layout);
-    for (uint32_t o = 0; o < tail->order_count; o++) {
-        struct fit_blocks moved;
-        struct fit_pipe pipe;
-        const struct fit_blocks *used = blocks;
-        memcpy(layout.order, tail->orders[o], sizeof(layout.order));
-        struct fit_places places = fit_places_of(&q->it, &layout);
-        if (memcmp(&places.cp_near, &usual.cp_near, sizeof(usual.cp_near)) != 0 ||
-            memcmp(&places.ep_near, &usual.ep_near, sizeof(usual.ep_near)) != 0 || !used) {
-            fit_blocks_of(&q->it, &layout, &moved);
-            used = &moved;
-        }
-        fit_pipe_of(&q->it, &layout, used, &pipe);
-        for (uint32_t zero = 0; zero <= 3; zero++) {
-            layout.zero = zero;
-            for (uint32_t i = 0; i < (zero ? tail->shard_count : 1); i++) {
-                struct myr_fit_cost cost;
-                if (q->zero >= 0 && q->zero != (int)zero) {
-                    continue;
-                }
-                layout.shard = tail->shards[i];
-                s->answer->costed++;
-                if (q->exhaustive) {
-                    myr_fit_cost_of(&q->it, &layout, &cost); /* nothing shared */
-                } else {
-                    fit_close(&q->it, &layout, &pipe, &cost);
-                }
-                if (cost.step_s < s->limit_s && fits(s, &layout)) {
-                    keep(s, &layout, cost.step_s);
-                }
-            }
-        }
-    }
-}
-
-/* Time of the arithmetic and of what lies inside layers, whatever the rest chooses. */
-static double bound_s(const struct myr_fit_query *q, const struct myr_layout *layout,
-                      const struct shape *shape, const struct fit_blocks *blocks,
-                      const double kinds[FIT_KIND_COUNT])
-{
-    const struct myr_model *model = q->it.model;
-    double worst = 0, sum = 0, micro = q->it.constants[FIT_LAUNCH_MICRO] * 1e-3;
-    double mtp = model->mtp_count;
-    double output = (blocks->output.forward.total + blocks->output.backward.total) * (1 + mtp) +
-                    mtp * kinds[blocks->used[FIT_MOE_FULL] ? FIT_MOE_FULL : FIT_DENSE_FULL];
-    double embedding = blocks->embedding.forward.total + blocks->embedding.backward.total;
-    for (uint32_t i = 0; i < shape->kind_count; i++) {
-        const struct stage_kind *stage = &shape->kinds[i];
-        double time = micro + (stage->first ? embedding : 0) + (stage->last ? output : 0);
-        for (int k = 0; k < FIT_KIND_COUNT; k++) {
-            time += stage->layers[k] * kinds[k];
-        }
-        worst = fit_max(worst, time);
-        sum += stage->count * time;
-    }
-    double m = (double)layout->global_batch / ((double)layout->dp * layout->micro_batch);
-    return (m * worst + (sum - worst) * fit_bubble_share(layout)) * BOUND_SLACK;
-}
-
-static bool pipeline_fits(struct search *s, struct myr_layout layout)
-{
-    layout.zero = s->query->zero >= 0 ? (uint32_t)s->query->zero : 3;
-    layout.shard = 0;
-    return fits(s, &layout);
-}
-
-static bool schedule_allowed(const struct myr_fit_query *q, enum myr_schedule schedule)
-{
-    bool usual = schedule == MYR_SCHEDULE_1F1B || schedule == MYR_SCHEDULE_INTERLEAVED;
-    return q->schedule < 0 ? usual : q->schedule == (int)schedule;
-}
-
-/* One width (tp, cp, ep, etp, sequence parallelism, micro-batch, recompute) on all pipelines. */
-struct width {
-    struct myr_layout layout;
     struct fit_blocks blocks;
-    double kinds[FIT_KIND_COUNT];
-    bool priced;
+    set_chain(s, chain, &layout);
+    if (layout.recompute_layers > 0) { /* bounds need what is left alone only */
+        layout.recompute = MYR_RECOMPUTE_NONE;
+        layout.recompute_layers = 0;
+    }
+    fit_blocks_of(&s->query->it, &layout, &blocks);
+    ret->ready = true;
+    ret->last = layer_s(&blocks.output) * (1 + model->mtp_count) +
+                (model->mtp_count ? model->mtp_count * mtp_layer_s(&blocks, blocks.layers) : 0);
+    ret->all = ret->last + layer_s(&blocks.embedding);
+    for (int k = 0; k < FIT_KIND_COUNT; k++) {
+        ret->all += s->layers[k] > 0 ? s->layers[k] * layer_s(&blocks.layers[k]) : 0;
+    }
+}
+
+/* Transfers between stages when stages lie as near as any order puts them. */
+static double least_hop_s(const struct search *s, struct myr_layout layout)
+{
+    static const enum myr_axis near[] = {MYR_AXIS_TP, MYR_AXIS_PP, MYR_AXIS_CP, MYR_AXIS_EP,
+                                         MYR_AXIS_DP};
+    if (layout.pp == 1) {
+        return 0;
+    }
+    memcpy(layout.order, near, sizeof(layout.order));
+    return fit_hop_s(&s->query->it, &layout, fit_places_of(&s->query->it, &layout).pp_near);
+}
+
+static bool interleaves(const struct search *s, const struct myr_layout *layout,
+                        const struct fit_depth *depth)
+{
+    return depth->interleaved_choices > 0 && myr_layout_micro_batches(layout) % depth->pp == 0 &&
+           fit_schedule_allowed(s->query, MYR_SCHEDULE_INTERLEAVED);
+}
+
+/* No layout of the group takes less: layers dealt evenly, the least bubble of its schedules. */
+static double group_floor_s(const struct search *s, struct myr_layout layout,
+                            const struct fit_depth *depth, const struct times *times, bool dual)
+{
+    double m = myr_layout_micro_batches(&layout), pp = depth->pp, floor_s = 1e30;
+    double micro = s->query->it.constants[FIT_LAUNCH_MICRO] * 1e-3;
+    double sum = times->all + pp * micro;
+    double worst = fit_max(sum / pp, times->last + micro);
+    for (int schedule = 0; schedule <= MYR_SCHEDULE_DUALPIPE; schedule++) {
+        bool spread = schedule == MYR_SCHEDULE_INTERLEAVED;
+        layout.schedule = (enum myr_schedule)schedule;
+        if (!fit_schedule_allowed(s->query, layout.schedule) ||
+            dual != (schedule == MYR_SCHEDULE_DUALPIPE) ||
+            (spread && !interleaves(s, &layout, depth)) || (!spread && depth->plain_count == 0)) {
+            continue;
+        }
+        layout.vp = spread ? 2 : 1;
+        double hop = least_hop_s(s, layout);
+        layout.vp = spread ? depth->vp_most : 1;
+        floor_s = fit_min(floor_s, fit_pipe_floor_s(&layout, m, worst, sum, hop));
+    }
+    return floor_s * BOUND_SLACK;
+}
+
+static void sift_up(struct group *groups, uint32_t at)
+{
+    struct group moved = groups[at];
+    while (at > 0 && groups[(at - 1) / 2].floor_s > moved.floor_s) {
+        groups[at] = groups[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    groups[at] = moved;
+}
+
+static struct group pop_group(struct search *s)
+{
+    struct group *groups = s->groups, top = groups[0];
+    struct group moved = groups[--s->group_count];
+    uint32_t at = 0, count = s->group_count;
+    for (uint32_t child = 1; child < count; child = 2 * at + 1) {
+        child += child + 1 < count && groups[child + 1].floor_s < groups[child].floor_s;
+        if (groups[child].floor_s >= moved.floor_s) {
+            break;
+        }
+        groups[at] = groups[child];
+        at = child;
+    }
+    groups[at] = moved;
+    return top;
+}
+
+static void push_group(struct search *s, struct group group)
+{
+    if (s->group_count == s->group_max) {
+        s->group_max = s->group_max ? 2 * s->group_max : 4096;
+        s->groups = myr_xrealloc(s->groups, s->group_max, sizeof(*s->groups));
+    }
+    s->groups[s->group_count] = group;
+    sift_up(s->groups, s->group_count++);
+}
+
+/* Counting */
+
+/* Can the ranks of dp (and cp) be cut so that d * cp of them make a shard? */
+static bool shard_aligned(const struct myr_layout *l, uint32_t d, bool cp_first)
+{
+    uint32_t shard = d * l->cp;
+    if (l->dp % d != 0 || myr_layout_edp(l) % (l->dp / d) != 0) {
+        return false;
+    }
+    if (cp_first) {
+        return true;
+    }
+    return shard <= l->dp ? l->dp % shard == 0 : shard % l->dp == 0 && l->cp % (shard / l->dp) == 0;
+}
+
+static uint64_t shard_choices(const struct fit_space *space, const struct myr_layout *l,
+                              bool cp_first)
+{
+    uint64_t count = 1; /* all of them */
+    for (uint32_t i = 1; i < space->divisor_count && space->divisors[i] < l->dp; i++) {
+        count += shard_aligned(l, space->divisors[i], cp_first);
+    }
+    return count;
+}
+
+/* Choices of order, ZeRO stage and shard. */
+static uint64_t tail_count(const struct search *s, const struct myr_layout *layout)
+{
+    enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT];
+    struct myr_layout l = *layout;
+    uint64_t shards[2] = {0, 0}, shard_sum = 0, order_count = 0;
+    uint32_t count = fit_orders(layout, orders);
+    int zero = s->query->zero;
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(l.order, orders[i], sizeof(l.order));
+        bool experts = l.ep > 1 || myr_layout_etp(&l) != l.tp;
+        if (experts && myr_layout_broken(&l, s->query->it.model, 0) == MYR_LAYOUT_EXPERT_ORDER) {
+            continue;
+        }
+        bool cp_first = true;
+        for (uint32_t j = MYR_LAYOUT_ORDER_COUNT; j-- > 0;) {
+            bool either = orders[i][j] == MYR_AXIS_CP || orders[i][j] == MYR_AXIS_DP;
+            cp_first = either ? orders[i][j] == MYR_AXIS_CP : cp_first;
+        }
+        if (shards[cp_first] == 0) {
+            shards[cp_first] = shard_choices(s->space, &l, cp_first);
+        }
+        order_count++;
+        shard_sum += shards[cp_first];
+    }
+    return zero < 0 ? order_count + 3 * shard_sum : zero == 0 ? order_count : shard_sum;
+}
+
+/* Layouts of one width, depth and micro-batch. */
+static uint64_t group_layouts(const struct search *s, const struct myr_layout *layout,
+                              const struct fit_depth *depth)
+{
+    uint64_t count = 0, m = myr_layout_micro_batches(layout);
+    bool dual = depth->pp % 2 == 0 && m % 2 == 0 && m >= UINT64_C(2) * depth->pp;
+    count += fit_schedule_allowed(s->query, MYR_SCHEDULE_1F1B) ? depth->plain_choices : 0;
+    count += fit_schedule_allowed(s->query, MYR_SCHEDULE_ZERO_BUBBLE) ? depth->plain_choices : 0;
+    count +=
+        dual && fit_schedule_allowed(s->query, MYR_SCHEDULE_DUALPIPE) ? depth->plain_choices : 0;
+    return count + (interleaves(s, layout, depth) ? depth->interleaved_choices : 0);
+}
+
+/* Memory: bounds from below, so that what they refuse need not be asked for exactly. */
+
+struct kept {
+    double dense, moe, dense_again, moe_again; /* bytes of one layer and micro-batch */
+    double again_working;                      /* while a layer is made again */
+    double output;
 };
 
-static void price_blocks(const struct myr_fit_query *q, struct width *w)
+static struct kept kept_of(const struct search *s, struct myr_layout layout, enum chain chain)
 {
-    fit_blocks_of(&q->it, &w->layout, &w->blocks);
+    const struct myr_model *model = s->query->it.model;
+    struct kept kept;
+    bool has_moe = s->layers[FIT_MOE_FULL] + s->layers[FIT_MOE_WINDOW] > 0;
+    bool has_dense = s->layers[FIT_DENSE_FULL] + s->layers[FIT_DENSE_WINDOW] > 0;
+    layout.recompute = MYR_RECOMPUTE_SELECTIVE;
+    double dense = (double)myr_layer_activation_bytes(&layout, model, false);
+    double moe = has_moe ? (double)myr_layer_activation_bytes(&layout, model, true) : 0;
+    kept.again_working = has_moe && has_dense ? fit_min(dense, moe) : has_moe ? moe : dense;
+    layout.recompute = chain == CHAIN_SELECTIVE ? layout.recompute : MYR_RECOMPUTE_NONE;
+    kept.dense = (double)myr_layer_activation_bytes(&layout, model, false);
+    kept.moe = has_moe ? (double)myr_layer_activation_bytes(&layout, model, true) : 0;
+    layout.recompute = MYR_RECOMPUTE_FULL;
+    layout.recompute_layers = 0;
+    kept.dense_again = (double)myr_layer_activation_bytes(&layout, model, false);
+    kept.moe_again = kept.dense_again;
+    kept.output = 0;
+    return kept;
+}
+
+/* One group being looked into. */
+struct visit {
+    struct search *s;
+    const struct group *group;
+    const struct fit_depth *depth;
+    struct myr_layout layout;                    /* in the usual order */
+    struct fit_blocks blocks[FIT_ORDERS_MAX][2]; /* by order; second: every layer made again */
+    bool priced[FIT_ORDERS_MAX];
+    enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT];
+    uint32_t order_count;
+    uint32_t shards[FIT_DIVISORS_MAX];
+    uint32_t shard_count;
+    struct kept kept;
+    double straggler, least_hop_s[2], limit_bytes;
+    struct fit_places places[FIT_ORDERS_MAX];
+    double tail_floor_s[2][4][FIT_DIVISORS_MAX]; /* by interleaving, zero, shard; < 0: unknown */
+    struct myr_rank_params lightest;             /* no stage has fewer parameters */
+    bool rising; /* a layer made again costs no less than one left alone */
+};
+
+/* Choices of a shape are numbered: 0 none, r the first r layers of each chunk, last all of them. */
+static void set_choice(const struct visit *v, const struct fit_shape *shape, uint32_t choice,
+                       struct myr_layout *layout)
+{
+    if (v->group->chain == CHAIN_SELECTIVE) {
+        layout->recompute = MYR_RECOMPUTE_SELECTIVE;
+        layout->recompute_layers = 0;
+        return;
+    }
+    layout->recompute = choice ? MYR_RECOMPUTE_FULL : MYR_RECOMPUTE_NONE;
+    layout->recompute_layers = choice < shape->chunk_most ? choice : 0;
+}
+
+static uint32_t choice_first(const struct visit *v, const struct fit_shape *shape)
+{
+    bool all = v->s->query->recompute == MYR_RECOMPUTE_FULL;
+    return v->group->chain == CHAIN_COUNTS && all ? shape->chunk_most : 0;
+}
+
+static uint32_t choice_last(const struct visit *v, const struct fit_shape *shape)
+{
+    bool none = v->s->query->recompute == MYR_RECOMPUTE_NONE;
+    return v->group->chain == CHAIN_SELECTIVE || none ? 0 : shape->chunk_most;
+}
+
+static struct myr_span again_span(const struct visit *v, const struct fit_shape *shape,
+                                  uint32_t chunk, uint32_t choice)
+{
+    struct myr_span span = myr_layout_chunk_layers(&v->layout, v->s->query->it.model, chunk);
+    if (choice < shape->chunk_most && choice < span.count) {
+        span.count = choice;
+    }
+    return span;
+}
+
+/* A step of the shape up to what replicas exchange, with the least transfers between stages. */
+static double shape_floor_s(const struct visit *v, const struct fit_shape *shape, uint32_t choice)
+{
+    const struct myr_model *model = v->s->query->it.model;
+    const struct fit_blocks *blocks = &v->blocks[0][0];
+    double micro = v->s->query->it.constants[FIT_LAUNCH_MICRO] * 1e-3, worst = 0, sum = 0;
+    bool all = choice > 0 && choice == shape->chunk_most;
+    const struct fit_layer *mtp = all ? v->blocks[0][1].layers : blocks->layers;
+    for (uint32_t i = 0; i < shape->kind_count; i++) {
+        const struct fit_stage_kind *kind = &shape->kinds[i];
+        double time = micro + (kind->first ? layer_s(&blocks->embedding) : 0);
+        double again[FIT_KIND_COUNT] = {0};
+        if (kind->last) {
+            time += layer_s(&blocks->output) * (1 + model->mtp_count);
+            time += model->mtp_count ? model->mtp_count * mtp_layer_s(blocks, mtp) : 0;
+        }
+        for (uint32_t c = 0; choice > 0 && !all && c < shape->vp; c++) {
+            fit_count_layers(model, again_span(v, shape, kind->stage + c * shape->pp, choice),
+                             again);
+        }
+        for (int k = 0; k < FIT_KIND_COUNT; k++) {
+            double made_again = all ? kind->layers[k] : again[k];
+            time += made_again > 0 ? made_again * layer_s(&v->blocks[0][1].layers[k]) : 0;
+            time += kind->layers[k] > made_again
+                        ? (kind->layers[k] - made_again) * layer_s(&blocks->layers[k])
+                        : 0;
+        }
+        worst = fit_max(worst, time);
+        sum += kind->count * time;
+    }
+    double hop = v->least_hop_s[shape->vp > 1] * shape->vp;
+    return fit_pipe_floor_s(&v->layout, myr_layout_micro_batches(&v->layout), worst, sum, hop) *
+           BOUND_SLACK * (1 + v->straggler);
+}
+
+/* What the layers of a stage keep. */
+static double kept_bytes(const struct visit *v, const struct fit_shape *shape,
+                         const struct fit_stage_kind *kind, uint32_t choice)
+{
+    const struct myr_model *model = v->s->query->it.model;
+    double bytes = choice ? v->kept.again_working : 0;
+    for (uint32_t i = 0; i < myr_layout_stage_chunk_count(&v->layout); i++) {
+        uint32_t chunk = myr_layout_stage_chunk(&v->layout, kind->stage, i);
+        struct myr_span span = myr_layout_chunk_layers(&v->layout, model, chunk);
+        struct myr_span again = again_span(v, shape, chunk, choice);
+        again.count = choice ? again.count : 0;
+        double moe = myr_model_moe_layers(model, span.first, span.count);
+        double moe_again = myr_model_moe_layers(model, again.first, again.count);
+        double dense = span.count - moe, dense_again = again.count - moe_again;
+        bytes += myr_layout_in_flight(&v->layout, kind->stage, i) *
+                 ((dense - dense_again) * v->kept.dense + (moe - moe_again) * v->kept.moe +
+                  dense_again * v->kept.dense_again + moe_again * v->kept.moe_again);
+    }
+    return bytes + (kind->last ? v->kept.output : 0);
+}
+
+/* Weights, gradients and the optimiser's state of a stage, for each (zero, shard). */
+static double state_bytes(const struct myr_layout *layout, const struct myr_rank_params *params)
+{
+    struct myr_numerics n = myr_layout_numerics(layout);
+    double dense = (double)(params->sharded + params->replicated), expert = (double)params->expert;
+    double cut = myr_layout_shard(layout), expert_cut = myr_layout_expert_shard(layout);
+    uint32_t zero = layout->zero;
+    return dense * (n.weight_bytes / (zero >= 3 ? cut : 1) +
+                    n.gradient_bytes / (zero >= 2 ? cut : 1) + n.optimiser_bytes / cut) +
+           expert *
+               (n.weight_bytes / (zero >= 3 ? expert_cut : 1) +
+                n.gradient_bytes / (zero >= 2 ? expert_cut : 1) + n.optimiser_bytes / expert_cut);
+}
+
+/* A cut with a schedule, being priced. */
+struct cut {
+    const struct fit_shape *shape;
+    uint32_t first, last;          /* choices */
+    double state[FIT_SHAPE_KINDS]; /* bytes, by kind of stage */
+    struct myr_rank_params params[FIT_SHAPE_KINDS];
+    bool params_known;
+    struct fit_pipe pipes[FIT_ORDERS_MAX][PIPES_KEPT];
+    uint32_t pipe_choice[FIT_ORDERS_MAX][PIPES_KEPT]; /* plus one; 0: none yet */
+    uint32_t floor_choice;
+    double floor_s;
+};
+
+static bool may_fit(const struct visit *v, const struct cut *cut, uint32_t choice)
+{
+    for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
+        double bytes = kept_bytes(v, cut->shape, &cut->shape->kinds[i], choice) + cut->state[i];
+        if (bytes * (1 - 1e-9) > v->limit_bytes) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The least choice that the bounds on memory let pass; past the last one when none does. */
+static uint32_t least_choice(const struct visit *v, const struct cut *cut, uint32_t from)
+{
+    uint32_t low = from, high = cut->last;
+    if (low > high || may_fit(v, cut, low)) {
+        return low;
+    }
+    /* Making one layer again needs room to work in; from there on more of it takes less. */
+    low = low < 1 ? 1 : low;
+    if (low > high || !may_fit(v, cut, high)) {
+        return cut->last + 1;
+    }
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (may_fit(v, cut, middle)) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
+static const struct fit_blocks *blocks_for(struct visit *v, uint32_t order, bool all)
+{
+    if (!v->priced[order]) {
+        struct myr_layout layout = v->layout;
+        memcpy(layout.order, v->orders[order], sizeof(layout.order));
+        set_chain(v->s, v->group->chain, &layout);
+        fit_blocks_of(&v->s->query->it, &layout, &v->blocks[order][0]);
+        v->blocks[order][1] = v->blocks[order][0];
+        if (layout.recompute_layers > 0) {
+            memcpy(v->blocks[order][1].layers, v->blocks[order][0].again,
+                   sizeof(v->blocks[order][1].layers));
+        }
+        v->priced[order] = true;
+    }
+    return &v->blocks[order][all];
+}
+
+static const struct fit_pipe *pipe_for(struct visit *v, struct cut *cut, uint32_t order,
+                                       uint32_t choice, const struct myr_layout *layout)
+{
+    uint32_t slot = choice % PIPES_KEPT;
+    if (cut->pipe_choice[order][slot] != choice + 1) {
+        bool all = choice > 0 && choice == cut->shape->chunk_most;
+        fit_pipe_of(&v->s->query->it, layout, blocks_for(v, order, all), &cut->pipes[order][slot]);
+        cut->pipe_choice[order][slot] = choice + 1;
+    }
+    return &cut->pipes[order][slot];
+}
+
+static double cut_floor_s(const struct visit *v, struct cut *cut, uint32_t choice)
+{
+    if (cut->floor_choice != choice + 1) {
+        cut->floor_choice = choice + 1;
+        cut->floor_s = shape_floor_s(v, cut->shape, choice);
+    }
+    return cut->floor_s;
+}
+
+/* Prices a layout in every order. */
+static void price_orders(struct visit *v, struct cut *cut, struct myr_layout layout,
+                         uint32_t choice)
+{
+    struct search *s = v->s;
+    const struct myr_fit_query *q = s->query;
+    bool fits = false;
+    for (uint32_t o = 0; o < v->order_count; o++) {
+        struct myr_fit_cost cost;
+        memcpy(layout.order, v->orders[o], sizeof(layout.order));
+        if (layout.shard && myr_layout_broken(&layout, q->it.model, q->gpus) != MYR_LAYOUT_OK) {
+            continue;
+        }
+        fit_close_at(&q->it, &layout, pipe_for(v, cut, o, choice, &layout), &v->places[o],
+                     v->straggler, &cost);
+        s->answer->costed++;
+        if (!fit_keep_wants(s->answer, q->top, &layout, cost.step_s)) {
+            continue;
+        }
+        if (!fits) {
+            struct myr_fit_memory memory;
+            myr_fit_memory_of(&q->it, &layout, &memory);
+            if (!memory.fits) {
+                return; /* in no order */
+            }
+            fits = true;
+        }
+        fit_keep(s->answer, q->top, &layout, cost.step_s);
+    }
+}
+
+/*
+ * What replicas exchange at least, and the optimiser: passes that hide as much as any stage's
+ * could, parameters of the lightest stage, the best of the orders.
+ */
+static double tail_floor_s(struct visit *v, const struct myr_layout *cut, uint32_t shard_at)
+{
+    const struct myr_fit_query *q = v->s->query;
+    bool spread = cut->vp > 1;
+    double *known = &v->tail_floor_s[spread][cut->zero][shard_at];
+    if (*known >= 0) {
+        return *known;
+    }
+    struct myr_layout layout = *cut;
+    layout.vp = spread ? v->depth->vp_most : 1;
+    *known = 1e30;
+    for (uint32_t o = 0; o < v->order_count; o++) {
+        struct fit_pipe pipe = {.params = v->lightest};
+        struct myr_fit_cost cost;
+        const struct fit_blocks *blocks = blocks_for(v, o, true);
+        const struct fit_layer *output = &blocks->output, *first = &blocks->embedding;
+        double layers = v->depth->most_layers + q->it.model->mtp_count, forward = 0, backward = 0;
+        for (int k = 0; k < FIT_KIND_COUNT; k++) {
+            forward = blocks->used[k] ? fit_max(forward, blocks->layers[k].forward.total) : forward;
+            backward =
+                blocks->used[k] ? fit_max(backward, blocks->layers[k].backward.total) : backward;
+        }
+        double outputs = 1 + q->it.model->mtp_count;
+        pipe.forward_s = layers * forward + first->forward.total + outputs * output->forward.total;
+        pipe.backward_s =
+            layers * backward + first->backward.total + outputs * output->backward.total;
+        pipe.micro_batches = myr_layout_micro_batches(&layout);
+        fit_close_at(&q->it, &layout, &pipe, &v->places[o], v->straggler, &cost);
+        *known = fit_min(*known, cost.step_s * BOUND_SLACK);
+    }
+    return *known;
+}
+
+/* One (zero, shard) of a cut: the least recomputation that fits, then all orders. */
+static void visit_shard(struct visit *v, struct cut *cut, struct myr_layout layout,
+                        uint32_t shard_at)
+{
+    struct search *s = v->s;
+    double tail = tail_floor_s(v, &layout, shard_at);
+    if (v->rising && cut_floor_s(v, cut, cut->first) + tail >
+                         fit_keep_limit(s->answer, s->query->top, &layout)) {
+        return;
+    }
+    for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
+        if (!cut->params_known) {
+            cut->params[i] =
+                myr_rank_params(&layout, s->query->it.model, cut->shape->kinds[i].stage);
+        }
+        cut->state[i] = state_bytes(&layout, &cut->params[i]);
+    }
+    cut->params_known = true;
+    for (uint32_t c = least_choice(v, cut, cut->first); c <= cut->last;
+         c = least_choice(v, cut, c + 1)) {
+        if (cut_floor_s(v, cut, c) + tail > fit_keep_limit(s->answer, s->query->top, &layout)) {
+            if (v->rising) {
+                return;
+            }
+            continue;
+        }
+        set_choice(v, cut->shape, c, &layout);
+        price_orders(v, cut, layout, c);
+    }
+}
+
+static void visit_cut(struct visit *v, const struct fit_shape *shape)
+{
+    struct search *s = v->s;
+    const struct myr_fit_query *q = s->query;
+    struct cut cut; /* large, and mostly filled when needed */
+    cut.shape = shape;
+    cut.params_known = false;
+    cut.floor_choice = 0;
+    memset(cut.state, 0, sizeof(cut.state));
+    memset(cut.pipe_choice, 0, sizeof(cut.pipe_choice));
+    v->layout.vp = shape->vp;
+    v->layout.first_layers = shape->first_layers;
+    v->layout.last_layers = shape->last_layers;
+    cut.first = choice_first(v, shape);
+    cut.last = choice_last(v, shape);
+    double limit = fit_keep_limit(s->answer, q->top, &v->layout);
+    if (cut_floor_s(v, &cut, cut.first) > limit && v->rising) {
+        return;
+    }
+    /* Before anything is known of the state: what the layers keep may be too much already. */
+    uint32_t least = least_choice(v, &cut, cut.first);
+    if (least > cut.last || (v->rising && cut_floor_s(v, &cut, least) > limit)) {
+        return;
+    }
+    cut.first = v->rising ? least : cut.first;
+    for (uint32_t zero = 0; zero <= 3; zero++) {
+        if (q->zero >= 0 && q->zero != (int)zero) {
+            continue;
+        }
+        for (uint32_t i = 0; i < (zero ? v->shard_count : 1); i++) {
+            struct myr_layout layout = v->layout;
+            layout.zero = zero;
+            layout.shard = v->shards[i];
+            visit_shard(v, &cut, layout, i);
+        }
+    }
+}
+
+/* Opening a group */
+
+static void list_tails(struct visit *v)
+{
+    const struct search *s = v->s;
+    struct myr_layout l = v->layout;
+    enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT];
+    uint32_t count = fit_orders(&l, orders);
+    v->order_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(l.order, orders[i], sizeof(l.order));
+        if (myr_layout_broken(&l, s->query->it.model, 0) != MYR_LAYOUT_EXPERT_ORDER) {
+            memcpy(v->orders[v->order_count], orders[i], sizeof(orders[i]));
+            v->places[v->order_count++] = fit_places_of(&s->query->it, &l);
+        }
+    }
+    v->shards[0] = 0;
+    v->shard_count = 1;
+    uint32_t edp = myr_layout_edp(&l);
+    for (uint32_t k = 0; k < s->space->divisor_count && s->space->divisors[k] < l.dp; k++) {
+        uint32_t d = s->space->divisors[k];
+        if (d > 1 && l.dp % d == 0 && edp % (l.dp / d) == 0) {
+            v->shards[v->shard_count++] = d * l.cp;
+        }
+    }
+}
+
+/* Parameters that every stage has at least, scaled from the first cut to the fewest layers. */
+static struct myr_rank_params lightest_of(const struct visit *v)
+{
+    const struct search *s = v->s;
+    const struct fit_shape *shape = &s->space->shapes[v->depth->first_shape];
+    double least[3] = {1e30, 1e30, 1e30};
+    bool mixed = s->layers[FIT_DENSE_FULL] + s->layers[FIT_DENSE_WINDOW] > 0;
+    struct myr_layout layout = v->layout;
+    layout.vp = shape->vp;
+    layout.first_layers = shape->first_layers;
+    layout.last_layers = shape->last_layers;
+    for (uint32_t i = 0; i < shape->kind_count; i++) {
+        struct myr_rank_params p =
+            myr_rank_params(&layout, s->query->it.model, shape->kinds[i].stage);
+        const double parts[3] = {(double)p.sharded, (double)p.replicated, (double)p.expert};
+        double layers = 0;
+        for (int k = 0; k < FIT_KIND_COUNT; k++) {
+            layers += shape->kinds[i].layers[k];
+        }
+        for (int k = 0; k < 3; k++) {
+            double part = layers > 0 ? parts[k] / layers * v->depth->least_layers : 0;
+            least[k] = fit_min(least[k], fit_min(part, parts[k]));
+        }
+    }
+    return (struct myr_rank_params){(uint64_t)least[0], (uint64_t)least[1],
+                                    mixed ? 0 : (uint64_t)least[2]};
+}
+
+static void open_group(struct search *s, const struct group *group)
+{
+    const struct myr_fit_query *q = s->query;
+    const struct fit_depth *depth = &s->space->depths[group->depth];
+    struct visit v; /* large, and mostly filled when needed */
+    v.s = s;
+    v.group = group;
+    v.depth = depth;
+    v.layout = *group->width;
+    memset(v.priced, 0, sizeof(v.priced));
+    v.least_hop_s[1] = 0;
+    v.layout.pp = depth->pp;
+    v.layout.dp = q->gpus / (v.layout.tp * v.layout.cp * depth->pp);
+    v.layout.micro_batch = group->micro_batch;
+    v.layout.schedule = group->dual ? MYR_SCHEDULE_DUALPIPE : MYR_SCHEDULE_1F1B;
+    if (group->floor_s > fit_keep_limit(s->answer, q->top, &v.layout)) {
+        return;
+    }
+    list_tails(&v);
+    v.straggler = fit_straggler_share(&q->it, &v.layout);
+    v.limit_bytes = s->limit_bytes;
+    v.kept = kept_of(s, v.layout, group->chain);
+    v.kept.output = (double)myr_state_of(&v.layout, q->it.model, depth->pp - 1).output_bytes;
+    const struct fit_blocks *alone = blocks_for(&v, 0, false), *again = blocks_for(&v, 0, true);
+    v.rising = true;
     for (int k = 0; k < FIT_KIND_COUNT; k++) {
-        const struct fit_layer *layer = &w->blocks.layers[k];
-        w->kinds[k] = w->blocks.used[k] ? layer->forward.total + layer->backward.total : 0;
+        v.rising = v.rising &&
+                   (!alone->used[k] || layer_s(&again->layers[k]) >= layer_s(&alone->layers[k]));
     }
-    w->priced = true;
-}
-
-static void visit(struct search *s, struct width *w, const struct shape *shape,
-                  const struct tail *tail, double straggler)
-{
-    const struct myr_fit_query *q = s->query;
-    for (int schedule = 0; schedule <= MYR_SCHEDULE_DUALPIPE; schedule++) {
-        bool interleaved = schedule == MYR_SCHEDULE_INTERLEAVED;
-        w->layout.schedule = (enum myr_schedule)schedule;
-        if (interleaved != (shape->vp > 1) || !schedule_allowed(q, w->layout.schedule) ||
-            myr_layout_broken(&w->layout, q->it.model, q->gpus) != MYR_LAYOUT_OK) {
-            continue;
-        }
-        s->answer->evaluated += tail_layouts(s, tail);
-        if (schedule == MYR_SCHEDULE_DUALPIPE) {
-            if (pipeline_fits(s, w->layout)) {
-                price_tail(s, w->layout, tail, NULL);
-            }
-            continue;
-        }
-        if (!w->priced) {
-            price_blocks(q, w);
-        }
-        double bound = bound_s(q, &w->layout, shape, &w->blocks, w->kinds) * (1 + straggler);
-        if (q->exhaustive || (bound < s->limit_s && pipeline_fits(s, w->layout))) {
-            price_tail(s, w->layout, tail, q->exhaustive ? NULL : &w->blocks);
+    v.least_hop_s[0] = least_hop_s(s, v.layout);
+    v.lightest = lightest_of(&v);
+    for (int i = 0; i < 2; i++) {
+        for (uint32_t j = 0; j < 4 * v.shard_count; j++) {
+            v.tail_floor_s[i][j % 4][j / 4] = -1;
         }
     }
-}
-
-static void visit_batches(struct search *s, struct myr_layout layout, const struct shape *shape,
-                          const struct tail *tail, struct width *widths, double straggler)
-{
-    const struct myr_fit_query *q = s->query;
-    uint32_t own = q->batch / layout.dp, at = 0;
-    for (uint32_t b = 1; b <= MICRO_MAX; b++) {
-        for (int r = MYR_RECOMPUTE_NONE; r <= MYR_RECOMPUTE_FULL; r++, at++) {
-            /* With flash attention 'selective' is 'none'. */
-            bool same = r == MYR_RECOMPUTE_SELECTIVE && layout.flash_attention;
-            if (own % b != 0 || !allowed(q->micro_batch, b) ||
-                (q->recompute >= 0 ? q->recompute != r : same)) {
+    for (uint32_t i = 0; i < depth->shape_count; i++) {
+        const struct fit_shape *shape = &s->space->shapes[depth->first_shape + i];
+        for (int schedule = 0; schedule <= MYR_SCHEDULE_DUALPIPE; schedule++) {
+            bool spread = schedule == MYR_SCHEDULE_INTERLEAVED;
+            v.layout.schedule = (enum myr_schedule)schedule;
+            if (!fit_schedule_allowed(q, v.layout.schedule) || spread != (shape->vp > 1) ||
+                group->dual != (schedule == MYR_SCHEDULE_DUALPIPE) ||
+                (spread && !interleaves(s, &v.layout, depth))) {
                 continue;
             }
-            struct width *w = &widths[at];
-            layout.micro_batch = b;
-            layout.recompute = (enum myr_recompute)r;
-            w->layout = layout;
-            visit(s, w, shape, tail, straggler);
+            if (spread && v.least_hop_s[1] <= 0) {
+                v.layout.vp = 2;
+                v.least_hop_s[1] = least_hop_s(s, v.layout) / 2;
+            }
+            visit_cut(&v, shape);
         }
     }
 }
 
-static void visit_grid(struct search *s, struct myr_layout layout)
-{
-    const struct myr_fit_query *q = s->query;
-    struct width widths[MICRO_MAX * 3];
-    struct tail tail;
-    uint32_t tail_pp = 0;
-    double straggler = 0;
-    for (uint32_t i = 0; i < MICRO_MAX * 3; i++) {
-        widths[i].priced = false;
-    }
-    for (uint32_t i = 0; i < s->shape_count; i++) {
-        const struct shape *shape = &s->shapes[i];
-        uint64_t ranks = (uint64_t)layout.tp * layout.cp * shape->pp;
-        if (q->gpus % ranks != 0) {
-            continue;
-        }
-        layout.pp = shape->pp;
-        layout.vp = shape->vp;
-        layout.dp = (uint32_t)(q->gpus / ranks);
-        if (!allowed(q->dp, layout.dp) || q->batch % layout.dp != 0 ||
-            (layout.tp * layout.cp * layout.dp) % (myr_layout_etp(&layout) * layout.ep) != 0) {
-            continue;
-        }
-        if (tail_pp != shape->pp) {
-            make_tail(s, layout, &tail);
-            straggler = fit_straggler_share(&q->it, &layout);
-            tail_pp = shape->pp;
-        }
-        visit_batches(s, layout, shape, &tail, widths, straggler);
-    }
-}
+/* Filling the heap */
 
-static void visit_experts(struct search *s, struct myr_layout layout)
+static void add_groups(struct search *s, struct myr_layout *width, uint32_t at,
+                       struct times times[FIT_MICRO_MAX + 1][CHAIN_COUNT][2])
 {
     const struct myr_fit_query *q = s->query;
-    uint32_t experts = q->it.model->moe.expert_count;
-    for (uint32_t ep = 1; ep <= (experts ? experts : 1); ep++) {
-        if ((experts && experts % ep != 0) || !allowed(q->ep, ep)) {
-            continue;
-        }
-        layout.ep = ep;
-        layout.etp = 0;
-        visit_grid(s, layout);
-        if (experts && layout.tp > 1) {
-            layout.etp = 1;
-            visit_grid(s, layout);
-        }
+    const struct fit_depth *depth = &s->space->depths[at];
+    struct myr_layout layout = *width;
+    uint64_t ranks = (uint64_t)layout.tp * layout.cp * depth->pp;
+    if (q->gpus % ranks != 0) {
+        return;
     }
-}
-
-static void visit_all(struct search *s)
-{
-    const struct myr_fit_query *q = s->query;
-    uint32_t domain = q->it.domain_gpus ? q->it.domain_gpus : q->it.device->domain_gpus;
-    uint32_t tp_max = domain < TP_MAX ? domain : TP_MAX;
-    struct myr_layout layout = myr_layout_default();
-    layout.global_batch = q->batch;
-    layout.seq_tokens = q->seq_tokens;
-    layout.precision = q->precision;
-    layout.flash_attention = q->it.stack->flash;
-    layout.gradient_bytes = q->it.stack->era == MYR_ERA_NEMO ? 2 : 0;
-    tp_max = q->tp > tp_max ? q->tp : tp_max;
-    for (uint32_t tp = tp_max; tp >= 1; tp--) {
-        if (q->gpus % tp != 0 || q->it.model->head_count % tp != 0 || !allowed(q->tp, tp)) {
+    layout.pp = depth->pp;
+    layout.dp = (uint32_t)(q->gpus / ranks);
+    if (!fit_allowed(q->dp, layout.dp) || q->batch % layout.dp != 0 ||
+        ((uint64_t)layout.tp * layout.cp * layout.dp) % (myr_layout_etp(&layout) * layout.ep) !=
+            0) {
+        return;
+    }
+    uint64_t tails = tail_count(s, &layout);
+    double straggler = fit_straggler_share(&q->it, &layout);
+    uint32_t own = q->batch / layout.dp;
+    for (uint32_t b = 1; b <= FIT_MICRO_MAX && b <= own; b++) {
+        if (own % b != 0 || !fit_allowed(q->micro_batch, b)) {
             continue;
         }
-        layout.tp = tp;
-        for (uint32_t cp = 1; cp <= (q->cp > CP_MAX ? q->cp : CP_MAX); cp *= 2) {
-            if (q->gpus % (tp * cp) != 0 || !allowed(q->cp, cp)) {
+        layout.micro_batch = b;
+        s->answer->evaluated += group_layouts(s, &layout, depth) * tails;
+        uint32_t m = own / b;
+        for (int dual = 0; dual <= fit_schedule_allowed(q, MYR_SCHEDULE_DUALPIPE); dual++) {
+            if (dual && (depth->pp % 2 != 0 || m % 2 != 0 || m < 2 * depth->pp)) {
                 continue;
             }
-            layout.cp = cp;
-            for (int sp = tp > 1 ? 1 : 0; sp >= 0; sp--) {
-                layout.sequence_parallel = sp;
-                if (q->sequence_parallel < 0 || q->sequence_parallel == sp || tp == 1) {
-                    visit_experts(s, layout);
+            layout.schedule = dual ? MYR_SCHEDULE_DUALPIPE : MYR_SCHEDULE_1F1B;
+            for (int chain = 0; chain < CHAIN_COUNT; chain++) {
+                bool selective = chain == CHAIN_SELECTIVE;
+                if (selective ? !fit_recompute_allowed(s->space, MYR_RECOMPUTE_SELECTIVE, 0)
+                              : q->recompute == MYR_RECOMPUTE_SELECTIVE) {
+                    continue;
+                }
+                struct times *t = &times[b][chain][dual];
+                if (!t->ready) {
+                    price_times(s, layout, (enum chain)chain, t);
+                }
+                double floor_s = group_floor_s(s, layout, depth, t, dual != 0) * (1 + straggler);
+                if (floor_s < 1e29) {
+                    push_group(s, (struct group){floor_s, width, at, (uint16_t)b, (uint8_t)chain,
+                                                 dual != 0});
                 }
             }
         }
     }
 }
 
-static int fail(const struct search *s, struct myr_err *err)
+static void search_space(struct search *s, struct myr_arena *arena)
 {
-    const struct myr_fit_query *q = s->query;
-    const struct myr_fit_answer *a = s->answer;
-    int rc;
-    if (a->has_nearest) {
-        const struct myr_layout *l = &a->nearest;
-        struct myr_fit_memory memory;
-        myr_fit_memory_of(&q->it, l, &memory);
-        rc =
-            myr_err_set(err, MYR_EINFEASIBLE,
-                        "%s does not fit on %u x %s: the nearest layout (tp %u, pp %u, cp %u, dp "
-                        "%u, ep %u, ZeRO-%u, micro-batch %u) needs %.1f of %.1f GiB a GPU, most of "
-                        "it %s",
-                        q->it.model->name, q->gpus, q->it.device->name, l->tp, l->pp, l->cp, l->dp,
-                        l->ep, l->zero, l->micro_batch, memory.total_bytes / 1073741824,
-                        memory.limit_bytes / 1073741824, myr_fit_memory_term(&memory));
-        double times = memory.total_bytes / memory.limit_bytes;
-        uint32_t doubled = q->gpus;
-        while (doubled < q->gpus * times) {
-            doubled *= 2;
+    const struct myr_model *model = s->query->it.model;
+    struct myr_layout layout;
+    bool started = false;
+    memset(s->layers, 0, sizeof(s->layers));
+    fit_count_layers(model, (struct myr_span){0, model->layer_count}, s->layers);
+    s->group_count = 0;
+    struct myr_layout one = myr_layout_default();
+    struct myr_fit_memory memory;
+    myr_fit_memory_of(&s->query->it, &one, &memory);
+    s->limit_bytes = memory.limit_bytes - memory.reserve_bytes;
+    while (fit_width_next(s->space, &layout, &started)) {
+        struct times times[FIT_MICRO_MAX + 1][CHAIN_COUNT][2] = {0};
+        struct myr_layout *width = MYR_ARENA_NEW(arena, struct myr_layout, 1);
+        *width = layout;
+        for (uint32_t i = 0; i < s->space->depth_count; i++) {
+            add_groups(s, width, i, times);
         }
-        myr_err_hint(err, "about %u GPUs, or a device with more memory, would hold it", doubled);
-        return rc;
     }
-    rc = myr_err_set(err, MYR_EINFEASIBLE,
-                     "no layout of %s uses exactly %u GPUs with a batch of %u sequences",
-                     q->it.model->name, q->gpus, q->batch);
-    uint32_t step = 8;
-    uint32_t near = q->gpus < step ? step : q->gpus / step * step;
-    while (near > step && q->batch % near != 0 && near % 64 != 0) {
-        near -= step;
+    const struct myr_fit_answer *answer = s->answer;
+    uint32_t top = s->query->top;
+    while (s->group_count > 0) {
+        struct group group = pop_group(s);
+        if (answer->top_count == top && group.floor_s > answer->top[top - 1].step_s) {
+            break;
+        }
+        open_group(s, &group);
     }
-    myr_err_hint(err,
-                 "the batch must divide into data-parallel ranks, and tensor and pipeline ranks "
-                 "must divide heads, layers and GPUs; try %u GPUs or a batch of %u",
-                 near, q->batch < q->gpus ? q->gpus : q->batch / q->gpus * q->gpus);
-    return rc;
+}
+
+uint32_t myr_fit_precisions(const struct myr_device *device, enum myr_precision list[4])
+{
+    uint32_t count = 0;
+    list[count++] = MYR_PRECISION_BF16;
+    if (device->fp8_flops > device->bf16_flops) {
+        list[count++] = MYR_PRECISION_FP8;
+    }
+    if (device->generation == MYR_GENERATION_BLACKWELL) {
+        list[count++] = MYR_PRECISION_MXFP8;
+        list[count++] = MYR_PRECISION_NVFP4;
+    }
+    return count;
 }
 
 int myr_fit_search(const struct myr_fit_query *query, struct myr_arena *arena,
                    struct myr_fit_answer *ret, struct myr_err *err)
 {
-    struct search s = {.query = query, .answer = ret, .limit_s = 1e30};
+    enum myr_precision list[4] = {query->precision};
+    uint32_t count = query->any_precision ? myr_fit_precisions(query->it.device, list) : 1;
+    struct search s = {.query = query, .answer = ret};
     MYR_ASSERT(query->top >= 1 && query->top <= MYR_FIT_TOP_MAX);
     *ret = (struct myr_fit_answer){0};
-    make_shapes(&s, arena);
-    visit_all(&s);
-    return ret->top_count ? MYR_OK : fail(&s, err);
+    for (uint32_t i = 0; i < count; i++) {
+        struct fit_space space;
+        fit_space_init(&space, arena, query, list[i]);
+        s.space = &space;
+        if (query->exhaustive) {
+            fit_exhaust(&space, ret);
+        } else {
+            search_space(&s, arena);
+        }
+    }
+    free(s.groups);
+    return ret->top_count ? MYR_OK : fit_refuse(query, arena, ret, err);
 }

@@ -40,6 +40,7 @@ struct myr_stack {
     bool flash;           /* attention never stores its scores */
     bool overlap_tensor;  /* tensor-parallel transfers are cut and hidden */
     bool overlap_data;    /* gradient and parameter exchange is hidden */
+    uint32_t schedules;   /* a bit of each enum myr_schedule that it runs */
     uint32_t moe_release; /* 1: first kernels; 2: fused all-to-all; 3: graphs launch them too */
     int kernel_constant;  /* index of the release's kernel factor, or -1 */
 };

@@ -1,12 +1,11 @@
 /*
  * search: the layout with the shortest step among those that fit in memory.
  *
- * Axes: tp, cp, pp, vp, dp, ep, etp, sequence parallelism, micro-batch, recompute, schedule, ZeRO
- * stage, ranks of a shard (HSDP) and the order in which axes take ranks (which level of the
- * machine each lies on). A layer's cost depends on a few of them only, so it is worked out once
- * and shared; a set of layouts whose arithmetic alone takes longer than the best known step is
- * passed over whole. The result is the optimum of the model, not an estimate of it:
- * 'exhaustive' visits every layout one by one and finds the same.
+ * Axes: tp, cp, pp, vp, dp, ep, etp, sequence parallelism, how layers are cut, micro-batch, how
+ * many layers are recomputed, schedule, ZeRO stage, ranks of a shard (HSDP), precision when asked
+ * for, and the order in which axes take ranks (which level of the machine each lies on). Whole
+ * sets of layouts are excluded by bounds on time and memory. The result is the optimum of the
+ * model, not an estimate of it: 'exhaustive' visits every layout one by one and finds the same.
  */
 #pragma once
 
@@ -14,11 +13,16 @@
 
 #define MYR_FIT_TOP_MAX 64
 
+/* Values of 'schedule' beside those of enum myr_schedule. */
+#define MYR_FIT_SCHEDULE_STACK (-1) /* what the stack runs */
+#define MYR_FIT_SCHEDULE_ANY   (-2)
+
 /* 0 (or -1 where 0 means something) leaves an axis open. */
 struct myr_fit_query {
     struct myr_fit_case it;
     uint32_t gpus, batch, seq_tokens;
     enum myr_precision precision;
+    bool any_precision; /* all that the device is faster with, instead of 'precision' */
     uint32_t tp, pp, vp, dp, cp, ep, micro_batch;
     int zero, recompute, schedule, sequence_parallel;
     uint32_t top; /* how many to keep; at least 1 */
@@ -31,7 +35,7 @@ struct myr_fit_found {
 };
 
 struct myr_fit_answer {
-    struct myr_fit_found top[MYR_FIT_TOP_MAX];
+    struct myr_fit_found top[MYR_FIT_TOP_MAX]; /* one of each grid (tp, cp, pp, ep) */
     uint32_t top_count;
     uint64_t evaluated; /* distinct layouts covered */
     uint64_t costed;    /* of those, priced one by one */
@@ -42,6 +46,8 @@ struct myr_fit_answer {
 };
 
 struct myr_fit_query myr_fit_query_default(void);
+/* What 'any_precision' searches on a device. */
+uint32_t myr_fit_precisions(const struct myr_device *device, enum myr_precision list[4]);
 /* MYR_EINFEASIBLE with the reason and the nearest thing that would work. */
 MYR_MUST_USE int myr_fit_search(const struct myr_fit_query *query, struct myr_arena *arena,
                                 struct myr_fit_answer *ret, struct myr_err *err);
