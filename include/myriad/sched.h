@@ -1,11 +1,13 @@
 /*
  * sched: whole gangs on the nearest GPUs.
  *
- *   place   free-GPU index over the levels of a cluster; gang placement, all or nothing
- *   tenant  who owns which cells of the cluster
- *   queue   who runs next, who has to make room: events in, decisions out
- *   joblog  traces of jobs
- *   replay  a trace through the queue in virtual time
+ *   place    free-GPU index over the levels of a cluster; gang placement, all or nothing
+ *   traffic  what the nodes of a gang send each other in a step
+ *   request  gangs with constraints and layouts: cost, nodes, rank order
+ *   tenant   who owns which cells of the cluster
+ *   queue    who runs next, who has to make room: events in, decisions out
+ *   joblog   traces of jobs
+ *   replay   a trace through the queue in virtual time
  *
  * A pure library: time and events come in, decisions go out. Include this header; the parts under
  * sched/ are its chapters.
@@ -16,4 +18,6 @@
 #include "myriad/sched/place.h"
 #include "myriad/sched/queue.h"
 #include "myriad/sched/replay.h"
+#include "myriad/sched/request.h"
 #include "myriad/sched/tenant.h"
+#include "myriad/sched/traffic.h"

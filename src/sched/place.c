@@ -1,119 +1,35 @@
-#include "myriad/sched/place.h"
-
-#include <stdlib.h>
+#include "index.h"
 
 enum { LOOK_MAX = 64 }; /* nodes compared for one small job */
 
-/* Units (groups, pods) by how many whole nodes are free in them. */
-struct buckets {
-    uint32_t units, most; /* counts run from 0 to most */
-    uint32_t *count;      /* by unit: free nodes */
-    uint32_t *first;      /* by count: a unit, or MYR_NONE */
-    uint32_t *next, *previous;
-    uint64_t *occupied; /* bit by count */
-};
-
-struct myr_placer {
-    struct myr_place_shape shape;
-    uint32_t groups, pods;
-    uint64_t whole;      /* mask of a free node */
-    uint64_t *free_mask; /* by node */
-    uint8_t *closed;     /* by node: not usable, or held */
-    uint32_t free_gpus, free_nodes;
-    struct buckets by_group, by_pod;
-    /* Nodes with k free GPUs, 0 < k < all, as lists. */
-    uint32_t partial_first[MYR_SCHED_GPUS_MAX + 1];
-    uint32_t *partial_next, *partial_previous;
-    uint64_t partial_occupied[2];
-};
-
-static void bucket_put(struct buckets *b, uint32_t unit)
+/* The switch that a node's first compute NIC is plugged into. */
+static uint32_t leaf_of(const struct myr_design *design, uint32_t node)
 {
-    uint32_t count = b->count[unit];
-    b->next[unit] = b->first[count];
-    b->previous[unit] = MYR_NONE;
-    if (b->first[count] != MYR_NONE) {
-        b->previous[b->first[count]] = unit;
-    }
-    b->first[count] = unit;
-    b->occupied[count / 64] |= UINT64_C(1) << count % 64;
-}
-
-static void bucket_take(struct buckets *b, uint32_t unit)
-{
-    uint32_t count = b->count[unit];
-    if (b->next[unit] != MYR_NONE) {
-        b->previous[b->next[unit]] = b->previous[unit];
-    }
-    if (b->previous[unit] != MYR_NONE) {
-        b->next[b->previous[unit]] = b->next[unit];
-    } else {
-        b->first[count] = b->next[unit];
-    }
-    if (b->first[count] == MYR_NONE) {
-        b->occupied[count / 64] &= ~(UINT64_C(1) << count % 64);
-    }
-}
-
-static void buckets_init(struct buckets *b, uint32_t units, uint32_t most)
-{
-    *b = (struct buckets){.units = units, .most = most};
-    b->count = myr_xcalloc(units, sizeof(uint32_t));
-    b->next = myr_xcalloc(units, sizeof(uint32_t));
-    b->previous = myr_xcalloc(units, sizeof(uint32_t));
-    b->first = myr_xcalloc((size_t)most + 1, sizeof(uint32_t));
-    b->occupied = myr_xcalloc(most / 64 + 1, sizeof(uint64_t));
-    for (uint32_t i = 0; i <= most; i++) {
-        b->first[i] = MYR_NONE;
-    }
-    for (uint32_t i = 0; i < units; i++) {
-        bucket_put(b, i);
-    }
-}
-
-static void buckets_done(struct buckets *b)
-{
-    free(b->count);
-    free(b->next);
-    free(b->previous);
-    free(b->first);
-    free(b->occupied);
-}
-
-static void bucket_change(struct buckets *b, uint32_t unit, bool more)
-{
-    bucket_take(b, unit);
-    b->count[unit] += more ? 1U : UINT32_MAX;
-    MYR_ASSERT(b->count[unit] <= b->most);
-    bucket_put(b, unit);
-}
-
-/* A unit with the least count that is at least 'wanted'; MYR_NONE when none has it. */
-static uint32_t bucket_best(const struct buckets *b, uint32_t wanted)
-{
-    if (wanted > b->most) {
-        return MYR_NONE;
-    }
-    for (uint32_t w = wanted / 64; w <= b->most / 64; w++) {
-        uint64_t bits = b->occupied[w];
-        bits &= w == wanted / 64 ? UINT64_MAX << wanted % 64 : UINT64_MAX;
-        if (bits) {
-            return b->first[w * 64 + (uint32_t)__builtin_ctzll(bits)];
+    uint32_t device = design->head->first_node + node;
+    for (uint32_t port = design->first_port[device]; port < design->first_port[device + 1];
+         port++) {
+        uint32_t peer = myr_design_peer(design, port);
+        if (peer != MYR_NONE && myr_design_port_group(design, port)->net == MYR_NET_COMPUTE) {
+            return design->port_device[peer];
         }
     }
     return MYR_NONE;
 }
 
-/* A unit with the greatest count. */
-static uint32_t bucket_fullest(const struct buckets *b)
+/* Nodes at the start of the numbering that share a leaf, or with 'pod' a pod. */
+static uint32_t first_run(const struct myr_design *design, bool pod)
 {
-    for (uint32_t w = b->most / 64 + 1; w-- > 0;) {
-        if (b->occupied[w]) {
-            uint32_t count = w * 64 + 63 - (uint32_t)__builtin_clzll(b->occupied[w]);
-            return count ? b->first[count] : MYR_NONE;
+    uint32_t first = leaf_of(design, 0), count = 1;
+    while (count < design->head->nodes && first != MYR_NONE) {
+        uint32_t leaf = leaf_of(design, count);
+        bool same = leaf == first || (pod && leaf != MYR_NONE &&
+                                      design->place[leaf].pod == design->place[first].pod);
+        if (!same) {
+            break;
         }
+        count++;
     }
-    return MYR_NONE;
+    return first == MYR_NONE ? design->head->nodes : count;
 }
 
 struct myr_place_shape myr_place_shape_of(const struct myr_design *design)
@@ -121,105 +37,14 @@ struct myr_place_shape myr_place_shape_of(const struct myr_design *design)
     const struct myr_network *net = &design->networks[MYR_NET_COMPUTE];
     struct myr_place_shape shape = {.nodes = design->head->nodes,
                                     .gpus_per_node = design->head->gpus_per_node};
-    shape.group_nodes = net->group_nodes ? net->group_nodes : shape.nodes;
+    shape.group_nodes = net->group_nodes ? net->group_nodes : first_run(design, false);
     uint32_t groups =
         net->rails && net->pod_leaves >= net->rails ? net->pod_leaves / net->rails : 1;
+    if (!net->group_nodes && net->tiers == 3) {
+        groups = first_run(design, true) / shape.group_nodes;
+    }
     shape.pod_nodes = net->tiers == 3 ? shape.group_nodes * groups : shape.nodes;
     return shape;
-}
-
-struct myr_placer *myr_placer_create(const struct myr_place_shape *shape)
-{
-    struct myr_placer *p = myr_xcalloc(1, sizeof(*p));
-    MYR_ASSERT(shape->gpus_per_node > 0 && shape->gpus_per_node <= MYR_SCHED_GPUS_MAX);
-    MYR_ASSERT(shape->group_nodes > 0 && shape->nodes > 0);
-    p->shape = *shape;
-    if (p->shape.pod_nodes < p->shape.group_nodes) {
-        p->shape.pod_nodes = p->shape.group_nodes;
-    }
-    p->groups = (shape->nodes + shape->group_nodes - 1) / shape->group_nodes;
-    p->pods = (shape->nodes + p->shape.pod_nodes - 1) / p->shape.pod_nodes;
-    p->whole = shape->gpus_per_node == 64 ? UINT64_MAX : (UINT64_C(1) << shape->gpus_per_node) - 1;
-    p->free_mask = myr_xcalloc(shape->nodes, sizeof(uint64_t));
-    p->closed = myr_xcalloc(shape->nodes, 1);
-    p->partial_next = myr_xcalloc(shape->nodes, sizeof(uint32_t));
-    p->partial_previous = myr_xcalloc(shape->nodes, sizeof(uint32_t));
-    for (uint32_t k = 0; k <= MYR_SCHED_GPUS_MAX; k++) {
-        p->partial_first[k] = MYR_NONE;
-    }
-    buckets_init(&p->by_group, p->groups, shape->group_nodes);
-    buckets_init(&p->by_pod, p->pods, p->shape.pod_nodes);
-    for (uint32_t node = 0; node < shape->nodes; node++) {
-        p->free_mask[node] = p->whole;
-        bucket_change(&p->by_group, node / shape->group_nodes, true);
-        bucket_change(&p->by_pod, node / p->shape.pod_nodes, true);
-    }
-    p->free_nodes = shape->nodes;
-    p->free_gpus = shape->nodes * shape->gpus_per_node;
-    return p;
-}
-
-void myr_placer_free(struct myr_placer *p)
-{
-    if (p) {
-        buckets_done(&p->by_group);
-        buckets_done(&p->by_pod);
-        free(p->free_mask);
-        free(p->closed);
-        free(p->partial_next);
-        free(p->partial_previous);
-        free(p);
-    }
-}
-
-static uint32_t free_on(const struct myr_placer *p, uint32_t node)
-{
-    return (uint32_t)__builtin_popcountll(p->free_mask[node]);
-}
-
-/* Takes a node out of, or puts it into, whatever list its free GPUs put it in. */
-static void list_node(struct myr_placer *p, uint32_t node, bool in)
-{
-    uint32_t count = free_on(p, node);
-    if (p->closed[node] || count == 0) {
-        return;
-    }
-    p->free_gpus += in ? count : 0 - count;
-    if (count == p->shape.gpus_per_node) {
-        p->free_nodes += in ? 1U : UINT32_MAX;
-        bucket_change(&p->by_group, node / p->shape.group_nodes, in);
-        bucket_change(&p->by_pod, node / p->shape.pod_nodes, in);
-        return;
-    }
-    uint32_t *first = &p->partial_first[count];
-    if (in) {
-        p->partial_next[node] = *first;
-        p->partial_previous[node] = MYR_NONE;
-        if (*first != MYR_NONE) {
-            p->partial_previous[*first] = node;
-        }
-        *first = node;
-        p->partial_occupied[count / 64] |= UINT64_C(1) << count % 64;
-        return;
-    }
-    if (p->partial_next[node] != MYR_NONE) {
-        p->partial_previous[p->partial_next[node]] = p->partial_previous[node];
-    }
-    if (p->partial_previous[node] != MYR_NONE) {
-        p->partial_next[p->partial_previous[node]] = p->partial_next[node];
-    } else {
-        *first = p->partial_next[node];
-    }
-    if (*first == MYR_NONE) {
-        p->partial_occupied[count / 64] &= ~(UINT64_C(1) << count % 64);
-    }
-}
-
-static void set_mask(struct myr_placer *p, uint32_t node, uint64_t mask)
-{
-    list_node(p, node, false);
-    p->free_mask[node] = mask;
-    list_node(p, node, true);
 }
 
 /* The lowest 'gpus' free GPUs of a node. */
@@ -277,8 +102,8 @@ static uint32_t near_node(const struct myr_placer *p, uint32_t beside, uint32_t 
     uint32_t end = first + p->shape.group_nodes, best = MYR_NONE;
     end = end < p->shape.nodes ? end : p->shape.nodes;
     for (uint32_t node = first; node < end; node++) {
-        if (!p->closed[node] && free_on(p, node) >= gpus &&
-            (best == MYR_NONE || free_on(p, node) < free_on(p, best))) {
+        if (!p->closed[node] && index_free_on(p, node) >= gpus &&
+            (best == MYR_NONE || index_free_on(p, node) < index_free_on(p, best))) {
             best = node;
         }
     }
@@ -288,7 +113,7 @@ static uint32_t near_node(const struct myr_placer *p, uint32_t beside, uint32_t 
 static void take(struct myr_placer *p, uint32_t node, uint64_t mask, struct myr_gang *gang)
 {
     MYR_ASSERT((p->free_mask[node] & mask) == mask);
-    set_mask(p, node, p->free_mask[node] & ~mask);
+    index_set_mask(p, node, p->free_mask[node] & ~mask);
     gang->shares[gang->count++] = (struct myr_share){node, mask};
 }
 
@@ -405,7 +230,7 @@ bool myr_place(struct myr_placer *p, uint32_t gpus, struct myr_gang *ret)
 void myr_place_take(struct myr_placer *p, uint32_t node, uint64_t gpus)
 {
     MYR_ASSERT(node < p->shape.nodes && (p->free_mask[node] & gpus) == gpus);
-    set_mask(p, node, p->free_mask[node] & ~gpus);
+    index_set_mask(p, node, p->free_mask[node] & ~gpus);
 }
 
 void myr_release(struct myr_placer *p, const struct myr_gang *gang)
@@ -413,40 +238,8 @@ void myr_release(struct myr_placer *p, const struct myr_gang *gang)
     for (uint32_t i = 0; i < gang->count; i++) {
         const struct myr_share *share = &gang->shares[i];
         MYR_ASSERT((p->free_mask[share->node] & share->gpus) == 0);
-        set_mask(p, share->node, p->free_mask[share->node] | share->gpus);
+        index_set_mask(p, share->node, p->free_mask[share->node] | share->gpus);
     }
-}
-
-static void close_node(struct myr_placer *p, uint32_t node, uint8_t bit, bool closed)
-{
-    list_node(p, node, false);
-    p->closed[node] = (uint8_t)(closed ? p->closed[node] | bit : p->closed[node] & ~bit);
-    list_node(p, node, true);
-}
-
-void myr_placer_set_node(struct myr_placer *p, uint32_t node, bool usable)
-{
-    close_node(p, node, 1, !usable);
-}
-
-void myr_placer_hold(struct myr_placer *p, uint32_t node, bool held)
-{
-    close_node(p, node, 2, held);
-}
-
-uint64_t myr_placer_free_mask(const struct myr_placer *p, uint32_t node)
-{
-    return p->free_mask[node];
-}
-
-uint32_t myr_placer_free_gpus(const struct myr_placer *p)
-{
-    return p->free_gpus;
-}
-
-uint32_t myr_placer_free_nodes(const struct myr_placer *p)
-{
-    return p->free_nodes;
 }
 
 uint32_t myr_gang_groups(const struct myr_placer *p, const struct myr_gang *gang)

@@ -29,6 +29,9 @@ struct myr_place_shape {
 /* The shape of a design's compute network. */
 struct myr_place_shape myr_place_shape_of(const struct myr_design *design);
 
+/* Partitions beside the topology; what fails or runs out of power together. */
+enum myr_zone { MYR_ZONE_RACK, MYR_ZONE_ROW, MYR_ZONE_COUNT };
+
 struct myr_placer;
 
 struct myr_placer *myr_placer_create(const struct myr_place_shape *shape);
@@ -68,6 +71,22 @@ void myr_placer_hold(struct myr_placer *placer, uint32_t node, bool held);
 
 /* GPUs of a node that nobody has, whether or not it is held or usable. */
 uint64_t myr_placer_free_mask(const struct myr_placer *placer, uint32_t node);
+/*
+ * More of the cluster than its shape, each given once. Domain: nodes of one scale-up domain; 1 when
+ * never called. Zone: the unit of every node. Kind: which GPUs a node has (all 0 at first).
+ */
+void myr_placer_set_domain(struct myr_placer *placer, uint32_t nodes);
+void myr_placer_set_zone(struct myr_placer *placer, enum myr_zone zone, const uint32_t *unit_of);
+void myr_placer_set_kind(struct myr_placer *placer, uint32_t node, uint8_t kind);
+uint32_t myr_placer_zone_free(const struct myr_placer *placer, enum myr_zone zone, uint32_t unit);
+
+/*
+ * What speaks against a node or a leaf now: load and flaps of its links, power that its row has not
+ * left. In thousandths of what one node sends in a step; request.h adds it to the cost.
+ */
+void myr_placer_set_penalty(struct myr_placer *placer, uint32_t node, uint32_t milli);
+void myr_placer_set_leaf_penalty(struct myr_placer *placer, uint32_t leaf, uint32_t milli);
+
 uint32_t myr_placer_free_gpus(const struct myr_placer *placer);
 uint32_t myr_placer_free_nodes(const struct myr_placer *placer);
 /* Groups (leaves) that a gang touches. */

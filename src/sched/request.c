@@ -1,0 +1,417 @@
+#include "myriad/sched/request.h"
+
+#include <stdlib.h>
+
+#include "search.h"
+
+enum { CLOSE_LOOKS = 4, SMALL_GANG = 128, DIGIT_ORDERS_MAX = 24 };
+
+void scratch_free(struct search_scratch *s)
+{
+    if (s) {
+        free(s->words);
+        free(s->leaf_free);
+        free(s->pod_free);
+        free(s->take);
+        free(s->touched);
+        free(s->sorted);
+        free(s->start);
+        free(s->nodes);
+        free(s->laid);
+        free(s->rest);
+        free(s->sequence);
+        free(s->cells);
+        free(s->best);
+        free(s->swapped);
+        free(s->zone_used);
+        free(s->batches);
+        free(s);
+    }
+}
+
+static uint32_t *numbers(uint32_t count)
+{
+    return myr_xcalloc(count, sizeof(uint32_t));
+}
+
+static struct search_scratch *scratch_create(const struct myr_placer *p)
+{
+    struct search_scratch *s = myr_xcalloc(1, sizeof(*s));
+    uint32_t nodes = p->shape.nodes, most = p->shape.pod_nodes > nodes ? p->shape.pod_nodes : nodes;
+    s->words = myr_xcalloc((size_t)nodes / 64 + 1, sizeof(uint64_t));
+    s->leaf_free = numbers(p->groups);
+    s->pod_free = numbers(p->pods);
+    s->take = numbers(p->groups);
+    s->touched = numbers(p->groups);
+    s->sorted = numbers(p->groups);
+    s->start = numbers(most + 2);
+    /* One more than nodes: gathering writes a place before it knows that it is wanted. */
+    s->nodes = numbers(nodes + 1);
+    s->laid = numbers(nodes);
+    s->rest = numbers(nodes);
+    s->sequence = numbers(nodes);
+    s->cells = numbers(nodes);
+    s->best = numbers(nodes);
+    s->swapped = numbers(nodes > SEARCH_SLOTS_MAX ? nodes : SEARCH_SLOTS_MAX);
+    s->zone_used = numbers(nodes);
+    s->batches = myr_xcalloc((size_t)nodes + 1, sizeof(*s->batches));
+    return s;
+}
+
+/* Nodes that the request's constraints leave, one by one: for the less usual ones. */
+static void filter_nodes(struct search *q)
+{
+    const struct myr_placer *p = q->p;
+    const struct myr_request *r = q->request;
+    uint64_t *words = q->s->words;
+    const struct zone *zone = r->spread ? &p->zones[r->spread_zone] : NULL;
+    zone = zone && zone->units ? zone : NULL;
+    memset(q->s->zone_used, 0, p->shape.nodes * sizeof(uint32_t));
+    for (uint32_t node = 0; node < p->shape.nodes; node++) {
+        bool may = q->gpus == p->shape.gpus_per_node
+                       ? index_is_free(p, node)
+                       : !p->closed[node] && index_free_on(p, node) >= q->gpus;
+        may = may && !(r->exclude && (r->exclude[node / 64] >> node % 64 & 1));
+        may = may && (!r->kind_given || p->kind[node] == r->kind);
+        if (may && zone) {
+            may = q->s->zone_used[zone->unit_of[node]] < r->spread_max;
+            q->s->zone_used[zone->unit_of[node]] += may;
+        }
+        uint64_t bit = UINT64_C(1) << node % 64;
+        words[node / 64] = may ? words[node / 64] | bit : words[node / 64] & ~bit;
+    }
+}
+
+/* How many usable nodes each leaf and pod has. Returns their number in all. */
+static uint32_t count_nodes(struct search *q)
+{
+    const struct myr_placer *p = q->p;
+    const struct myr_request *r = q->request;
+    struct search_scratch *s = q->s;
+    bool plain = q->gpus == p->shape.gpus_per_node && !r->exclude && !r->kind_given && !r->spread;
+    uint32_t per = p->shape.pod_nodes / p->shape.group_nodes, sum = 0;
+    if (plain) {
+        memcpy(s->words, p->free_words, ((size_t)p->shape.nodes / 64 + 1) * sizeof(uint64_t));
+        memcpy(s->leaf_free, p->by_group.count, p->groups * sizeof(uint32_t));
+    } else {
+        filter_nodes(q);
+        memset(s->leaf_free, 0, p->groups * sizeof(uint32_t));
+        for (uint32_t node = 0; node < p->shape.nodes; node++) {
+            s->leaf_free[p->group_of[node]] += s->words[node / 64] >> node % 64 & 1;
+        }
+    }
+    memset(s->pod_free, 0, p->pods * sizeof(uint32_t));
+    for (uint32_t leaf = 0; leaf < p->groups; leaf++) {
+        if (r->leaf_max && s->leaf_free[leaf] > r->leaf_max) {
+            s->leaf_free[leaf] = r->leaf_max;
+        }
+        s->pod_free[leaf / per] += s->leaf_free[leaf];
+        sum += s->leaf_free[leaf];
+    }
+    return sum;
+}
+
+static struct search start(struct myr_placer *p, const struct myr_request *r)
+{
+    if (!p->scratch) {
+        p->scratch = scratch_create(p);
+    }
+    struct search q = {.p = p, .request = r, .s = p->scratch, .nodes = r->nodes, .best_cost = -1};
+    q.gpus = r->gpus_per_node ? r->gpus_per_node : p->shape.gpus_per_node;
+    q.traffic = r->traffic && r->traffic->family_count ? r->traffic : NULL;
+    q.unit_bytes = q.traffic ? q.traffic->between_bytes / r->nodes : 1;
+    MYR_ASSERT(q.gpus <= p->shape.gpus_per_node);
+    MYR_ASSERT(!r->traffic ||
+               (r->traffic->cells == r->nodes && r->traffic->gpus_per_cell == q.gpus));
+    return q;
+}
+
+/* Deals cells to the chosen nodes along the numbering: enough when all are equally near. */
+static void order_plainly(struct search *q)
+{
+    memcpy(q->s->cells, q->s->nodes, q->nodes * sizeof(uint32_t));
+    order_keep_best(q);
+}
+
+static void set_base(struct search *q)
+{
+    struct myr_place_cost other;
+    select_nodes(q);
+    order_other_cost(q, &other);
+    q->base_cost = other.fragmentation + other.penalty;
+}
+
+/* An order of the digits; those with the same block at some depth are tried together. */
+struct digit_order {
+    uint8_t digits[MYR_TRAFFIC_DIGITS_MAX];
+};
+
+static uint32_t next_orders(const struct myr_traffic *t, struct digit_order *ret)
+{
+    uint32_t count = 0, total = 1, d = t->digit_count;
+    for (uint32_t k = 2; k <= d; k++) {
+        total *= k;
+    }
+    for (uint32_t number = 0; number < total && count < DIGIT_ORDERS_MAX; number++) {
+        uint8_t left[MYR_TRAFFIC_DIGITS_MAX];
+        uint32_t rest = number;
+        for (uint32_t k = 0; k < d; k++) {
+            left[k] = (uint8_t)k;
+        }
+        for (uint32_t k = 0; k < d; k++) {
+            uint32_t pick = rest % (d - k);
+            rest /= d - k;
+            ret[count].digits[k] = left[pick];
+            memmove(left + pick, left + pick + 1, d - k - pick - 1);
+        }
+        count++;
+    }
+    return count;
+}
+
+static uint32_t block_of(const struct myr_traffic *t, const struct digit_order *order,
+                         uint32_t depth)
+{
+    uint32_t block = 1;
+    for (uint32_t k = 0; k < depth; k++) {
+        block *= t->digits[order->digits[k]];
+    }
+    return block;
+}
+
+/* Every way of dealing cells to the chosen nodes in blocks of this size. */
+static void order_blocks(struct search *q, const struct digit_order *orders, uint32_t order_count,
+                         uint32_t block)
+{
+    const struct myr_traffic *t = q->traffic;
+    set_base(q);
+    if (!t) {
+        order_plainly(q);
+        return;
+    }
+    for (uint32_t i = 0; i < order_count; i++) {
+        for (uint32_t depth = 1; depth <= t->digit_count; depth++) {
+            if (block_of(t, &orders[i], depth) == block) {
+                order_cells(q, orders[i].digits, depth, false);
+                order_keep_best(q);
+                if (depth < t->digit_count) {
+                    order_cells(q, orders[i].digits, depth, true);
+                    order_keep_best(q);
+                }
+                break;
+            }
+        }
+    }
+}
+
+/* The pods that hold the gang; a close look at the most promising ones. */
+static bool try_pods(struct search *q, const struct digit_order *orders, uint32_t order_count,
+                     uint32_t block)
+{
+    struct {
+        uint32_t pod;
+        double estimate;
+    } looks[CLOSE_LOOKS];
+    uint32_t count = 0, most = q->nodes <= SMALL_GANG ? CLOSE_LOOKS : 1;
+    for (uint32_t pod = 0; pod < q->p->pods; pod++) {
+        if (q->s->pod_free[pod] < q->nodes) {
+            continue;
+        }
+        select_pod(q, pod, q->nodes, block);
+        double estimate = select_estimate(q, block);
+        select_clear(q);
+        uint32_t at = count;
+        while (at > 0 && looks[at - 1].estimate > estimate) {
+            if (at < most) {
+                looks[at] = looks[at - 1];
+            }
+            at--;
+        }
+        if (at < most) {
+            looks[at].pod = pod;
+            looks[at].estimate = estimate;
+            count += count < most;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        select_pod(q, looks[i].pod, q->nodes, block);
+        order_blocks(q, orders, order_count, block);
+        select_clear(q);
+    }
+    return count > 0;
+}
+
+/* A scale-up domain that holds the gang: the one with the fewest free nodes that suffice. */
+static bool try_domain(struct search *q)
+{
+    const struct myr_placer *p = q->p;
+    uint32_t best = MYR_NONE, best_count = 0, best_end = 0;
+    for (uint32_t node = 0, count = 0; node < p->shape.nodes; node++) {
+        count += q->s->words[node / 64] >> node % 64 & 1;
+        if (node + 1 == p->shape.nodes || p->domain_of[node + 1] != p->domain_of[node]) {
+            if (count >= q->nodes && (best == MYR_NONE || count < best_count)) {
+                best = p->domain_of[node];
+                best_count = count;
+                best_end = node;
+            }
+            count = 0;
+        }
+    }
+    for (uint32_t node = best_end, left = q->nodes; best != MYR_NONE && left > 0; node--) {
+        if (q->s->words[node / 64] >> node % 64 & 1) {
+            q->s->nodes[--left] = node;
+        }
+    }
+    if (best != MYR_NONE) {
+        struct myr_place_cost other;
+        order_other_cost(q, &other);
+        q->base_cost = other.fragmentation + other.penalty;
+        order_plainly(q);
+    }
+    return best != MYR_NONE;
+}
+
+/* Block sizes to try: those of every order and depth, each once; the whole gang is no block. */
+static uint32_t blocks_of(const struct search *q, const struct digit_order *orders,
+                          uint32_t order_count, uint32_t *ret, uint32_t room)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; q->traffic && i < order_count; i++) {
+        for (uint32_t depth = 1; depth <= q->traffic->digit_count; depth++) {
+            uint32_t block = block_of(q->traffic, &orders[i], depth);
+            bool known = block >= q->nodes && q->traffic->digit_count > 1;
+            for (uint32_t k = 0; k < count && !known; k++) {
+                known = ret[k] == block;
+            }
+            if (!known && count < room) {
+                ret[count++] = block;
+            }
+        }
+    }
+    if (count == 0) {
+        ret[count++] = 1;
+    }
+    return count;
+}
+
+static bool search(struct search *q)
+{
+    const struct myr_request *r = q->request;
+    struct digit_order orders[DIGIT_ORDERS_MAX];
+    uint32_t blocks[16], order_count = q->traffic ? next_orders(q->traffic, orders) : 0;
+    enum myr_level within = r->limited ? r->within : MYR_LEVEL_CORE;
+    if (q->p->domain_nodes > 1 && try_domain(q)) {
+        return true;
+    }
+    if (within >= MYR_LEVEL_LEAF && select_leaf(q) != MYR_NONE) {
+        uint32_t block_count = blocks_of(q, orders, order_count, blocks, MYR_ARRAY_COUNT(blocks));
+        for (uint32_t i = 0; i < block_count; i++) {
+            order_blocks(q, orders, order_count, blocks[i]);
+            if (q->p->domain_nodes == 1) {
+                break; /* all nodes of a leaf are equally near */
+            }
+        }
+        select_clear(q);
+        return true;
+    }
+    uint32_t block_count = blocks_of(q, orders, order_count, blocks, MYR_ARRAY_COUNT(blocks));
+    for (uint32_t i = 0; within >= MYR_LEVEL_POD && i < block_count; i++) {
+        if (try_pods(q, orders, order_count, blocks[i]) || within < MYR_LEVEL_CORE) {
+            continue;
+        }
+        for (uint32_t aligned = 0; aligned < (q->traffic ? 2U : 1U); aligned++) {
+            select_pods(q, blocks[i], aligned);
+            order_blocks(q, orders, order_count, blocks[i]);
+            select_clear(q);
+        }
+    }
+    return q->best_cost >= 0;
+}
+
+static uint64_t lowest(uint64_t mask, uint32_t gpus)
+{
+    uint64_t taken = 0;
+    for (uint32_t i = 0; i < gpus; i++) {
+        uint64_t bit = mask & (0 - mask);
+        taken |= bit;
+        mask ^= bit;
+    }
+    return taken;
+}
+
+static int by_node(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+bool myr_place_gang(struct myr_placer *p, const struct myr_request *r, struct myr_placement *ret)
+{
+    struct search q = start(p, r);
+    ret->gang.count = 0;
+    MYR_ASSERT(r->nodes > 0);
+    if (count_nodes(&q) < r->nodes || !search(&q)) {
+        return false;
+    }
+    if (!r->limited && !r->leaf_max && !r->spread) {
+        improve_by_swaps(&q);
+    }
+    memcpy(q.s->nodes, q.s->best, r->nodes * sizeof(uint32_t));
+    qsort(q.s->nodes, r->nodes, sizeof(uint32_t), by_node);
+    order_cost(&q, q.s->best, &ret->cost);
+    for (uint32_t i = 0; i < r->nodes; i++) {
+        uint32_t node = q.s->best[i];
+        uint64_t gpus = lowest(p->free_mask[node], q.gpus);
+        ret->gang.shares[ret->gang.count++] = (struct myr_share){node, gpus};
+        index_set_mask(p, node, p->free_mask[node] & ~gpus);
+    }
+    return true;
+}
+
+uint32_t myr_request_size(struct myr_placer *p, const struct myr_request *r)
+{
+    struct search q = start(p, r);
+    uint32_t size = count_nodes(&q), most = 0;
+    if (r->limited && r->within < MYR_LEVEL_CORE) {
+        uint32_t units = r->within == MYR_LEVEL_POD ? p->pods : p->groups;
+        const uint32_t *room = r->within == MYR_LEVEL_POD ? q.s->pod_free : q.s->leaf_free;
+        for (uint32_t i = 0; i < units && r->within >= MYR_LEVEL_LEAF; i++) {
+            most = room[i] > most ? room[i] : most;
+        }
+        for (uint32_t node = 0, count = 0; node < p->shape.nodes && r->within == MYR_LEVEL_DOMAIN;
+             node++) {
+            count = node && p->domain_of[node] != p->domain_of[node - 1] ? 0 : count;
+            count += q.s->words[node / 64] >> node % 64 & 1;
+            most = count > most ? count : most;
+        }
+        size = most;
+    }
+    return size < r->nodes ? size : r->nodes;
+}
+
+void myr_place_cost_of(struct myr_placer *p, const struct myr_request *r,
+                       const struct myr_gang *gang, struct myr_place_cost *ret)
+{
+    struct search q = start(p, r);
+    MYR_ASSERT(gang->count == r->nodes);
+    for (uint32_t i = 0; i < gang->count; i++) {
+        q.s->cells[i] = gang->shares[i].node;
+    }
+    memcpy(q.s->nodes, q.s->cells, r->nodes * sizeof(uint32_t));
+    qsort(q.s->nodes, r->nodes, sizeof(uint32_t), by_node);
+    order_cost(&q, q.s->cells, ret);
+}
+
+double myr_place_cost_best(const struct myr_placer *p, const struct myr_request *r)
+{
+    struct myr_placer *empty = myr_placer_create(&p->shape);
+    struct myr_request plain = {
+        .nodes = r->nodes, .gpus_per_node = r->gpus_per_node, .traffic = r->traffic};
+    struct myr_placement best = {.gang.shares = myr_xcalloc(r->nodes, sizeof(struct myr_share))};
+    myr_placer_set_domain(empty, p->domain_nodes);
+    bool placed = r->nodes <= p->shape.nodes && myr_place_gang(empty, &plain, &best);
+    double cost = placed ? best.cost.groups : 0;
+    free(best.gang.shares);
+    myr_placer_free(empty);
+    return cost;
+}

@@ -1,0 +1,68 @@
+/*
+ * search: one decision for one gang. select.c chooses nodes, order.c deals cells to them and
+ * prices the result, improve.c swaps; request.c drives them. All memory is the placer's scratch,
+ * claimed when the first gang comes.
+ */
+#pragma once
+
+#include "index.h"
+#include "myriad/sched/request.h"
+
+#define SEARCH_SWAP_CELLS 64 /* gangs up to this size are improved by swaps */
+#define SEARCH_SLOTS_MAX  160
+
+/* Whole blocks of cells that lie together, before they are numbered. */
+struct batch {
+    uint32_t at;      /* in 'laid' */
+    uint32_t units;   /* blocks */
+    uint32_t topmost; /* first node: batches are numbered along the topology */
+    bool across;      /* over several leaves */
+};
+
+struct search_scratch {
+    uint64_t *words; /* bit by node: may be used */
+    uint32_t *leaf_free, *pod_free;
+    uint32_t *take;           /* by leaf: nodes chosen */
+    uint32_t *touched;        /* leaves with take > 0 */
+    uint32_t *sorted, *start; /* counting sort of leaves or pods */
+    uint32_t *nodes;          /* chosen, along the topology */
+    uint32_t *laid, *rest, *sequence;
+    uint32_t *cells, *best, *swapped; /* cell to node */
+    uint32_t *zone_used;
+    struct batch *batches;
+};
+
+struct search {
+    struct myr_placer *p;
+    const struct myr_request *request;
+    const struct myr_traffic *traffic; /* NULL: ring along the topology */
+    struct search_scratch *s;
+    uint32_t nodes, gpus; /* GPUs a node */
+    double unit_bytes;    /* what a node sends */
+    uint32_t touched_count;
+    double base_cost; /* of the chosen nodes, whatever runs where */
+    double best_cost; /* of s->best; negative: none yet */
+};
+
+/* select.c: fills s->take and s->touched for 'nodes' nodes, in blocks of 'block' where possible. */
+void select_clear(struct search *q);
+uint32_t select_leaf(struct search *q);
+void select_pod(struct search *q, uint32_t pod, uint32_t nodes, uint32_t block);
+void select_pods(struct search *q, uint32_t block, bool aligned);
+/* The chosen leaves' nodes into s->nodes, in topology order. */
+void select_nodes(struct search *q);
+double select_estimate(const struct search *q, uint32_t block);
+
+/* order.c */
+enum myr_level order_level(const struct myr_placer *p, uint32_t a, uint32_t b);
+double order_group_level(const struct search *q, const struct myr_traffic_family *family,
+                         uint32_t first, const uint32_t *cells);
+/* Deals cells to s->nodes: blocks of the first 'depth' digits of 'digits' stay whole. */
+void order_cells(struct search *q, const uint8_t *digits, uint32_t depth, bool columns);
+/* Takes s->cells over into s->best when it is cheaper. */
+void order_keep_best(struct search *q);
+void order_other_cost(const struct search *q, struct myr_place_cost *ret);
+void order_cost(const struct search *q, const uint32_t *cells, struct myr_place_cost *ret);
+
+/* improve.c */
+void improve_by_swaps(struct search *q);

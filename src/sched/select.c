@@ -1,0 +1,275 @@
+#include <stdlib.h>
+
+#include "search.h"
+
+void select_clear(struct search *q)
+{
+    for (uint32_t i = 0; i < q->touched_count; i++) {
+        q->s->take[q->s->touched[i]] = 0;
+    }
+    q->touched_count = 0;
+}
+
+static void take_from(struct search *q, uint32_t leaf, uint32_t nodes)
+{
+    if (q->s->take[leaf] == 0) {
+        q->s->touched[q->touched_count++] = leaf;
+    }
+    q->s->take[leaf] += nodes;
+    MYR_ASSERT(q->s->take[leaf] <= q->s->leaf_free[leaf]);
+}
+
+/* What speaks against one more node of a leaf: room lost for gangs, and penalties. */
+static double leaf_price(const struct search *q, uint32_t leaf, uint32_t nodes)
+{
+    const struct myr_placer *p = q->p;
+    double f = p->by_group.count[leaf],
+           pod = p->by_pod.count[leaf * p->shape.group_nodes / p->shape.pod_nodes];
+    double price = nodes * (MYR_FRAGMENT_LEAF * (2 * f - nodes) / p->shape.group_nodes +
+                            MYR_FRAGMENT_POD * (2 * pod - nodes) / p->shape.pod_nodes);
+    price = q->gpus == p->shape.gpus_per_node ? price : 0;
+    return price + nodes * 0.001 * p->group_penalty[leaf];
+}
+
+/* The leaf that holds the whole gang and is missed least; MYR_NONE when none holds it. */
+uint32_t select_leaf(struct search *q)
+{
+    const struct myr_placer *p = q->p;
+    uint32_t best = MYR_NONE;
+    double best_price = 0;
+    for (uint32_t leaf = 0; leaf < p->groups; leaf++) {
+        if (q->s->leaf_free[leaf] < q->nodes) {
+            continue;
+        }
+        double price = leaf_price(q, leaf, q->nodes);
+        if (best == MYR_NONE || price < best_price) {
+            best = leaf;
+            best_price = price;
+        }
+    }
+    if (best != MYR_NONE) {
+        take_from(q, best, q->nodes);
+    }
+    return best;
+}
+
+/* Leaves first..end-1 by free nodes not yet taken: s->sorted, runs of equal ones by s->start. */
+static uint32_t sort_leaves(struct search *q, uint32_t first, uint32_t end)
+{
+    struct search_scratch *s = q->s;
+    uint32_t most = 0;
+    for (uint32_t leaf = first; leaf < end; leaf++) {
+        uint32_t left = s->leaf_free[leaf] - s->take[leaf];
+        most = left > most ? left : most;
+    }
+    memset(s->start, 0, ((size_t)most + 2) * sizeof(uint32_t));
+    for (uint32_t leaf = first; leaf < end; leaf++) {
+        s->start[s->leaf_free[leaf] - s->take[leaf] + 1]++;
+    }
+    for (uint32_t k = 1; k <= most + 1; k++) {
+        s->start[k] += s->start[k - 1];
+    }
+    for (uint32_t leaf = first; leaf < end; leaf++) {
+        s->sorted[s->start[s->leaf_free[leaf] - s->take[leaf]]++] = leaf;
+    }
+    /* Filling moved every start to its end: move them back. */
+    for (uint32_t k = most + 1; k > 0; k--) {
+        s->start[k] = s->start[k - 1];
+    }
+    s->start[0] = 0;
+    return most;
+}
+
+/* The smallest leaf with at least 'wanted' left, or MYR_NONE; only sorted ones are seen. */
+static uint32_t smallest_with(const struct search *q, uint32_t wanted, uint32_t most)
+{
+    const struct search_scratch *s = q->s;
+    for (uint32_t k = wanted; k <= most; k++) {
+        if (s->start[k] < s->start[k + 1]) {
+            return s->sorted[s->start[k]];
+        }
+    }
+    return MYR_NONE;
+}
+
+/* Whole blocks: the leaves with most of them first, the last few into the leaf they just fit. */
+static uint32_t take_blocks(struct search *q, uint32_t most, uint32_t blocks, uint32_t block)
+{
+    struct search_scratch *s = q->s;
+    for (uint32_t each = most / block; each > 0 && blocks > 0; each--) {
+        uint32_t high = each * block + block - 1;
+        high = high < most ? high : most;
+        for (uint32_t k = each * block; k <= high && blocks > 0; k++) {
+            for (uint32_t i = s->start[k]; i < s->start[k + 1] && blocks > 0; i++) {
+                uint32_t leaf = s->sorted[i], count = each;
+                if (blocks <= each) {
+                    /* Leaves with fewer blocks are all untouched yet. */
+                    uint32_t last = smallest_with(q, blocks * block, each * block - 1);
+                    leaf = last == MYR_NONE ? leaf : last;
+                    count = blocks;
+                }
+                take_from(q, leaf, count * block);
+                blocks -= count;
+            }
+        }
+    }
+    return blocks;
+}
+
+void select_pod(struct search *q, uint32_t pod, uint32_t nodes, uint32_t block)
+{
+    const struct myr_placer *p = q->p;
+    uint32_t per = p->shape.pod_nodes / p->shape.group_nodes, first = pod * per;
+    uint32_t end = first + per < p->groups ? first + per : p->groups;
+    uint32_t most = sort_leaves(q, first, end);
+    uint32_t left = take_blocks(q, most, nodes / block, block) * block + nodes % block;
+    if (left == 0) {
+        return;
+    }
+    most = sort_leaves(q, first, end);
+    for (uint32_t k = most; left > 0; k--) {
+        MYR_ASSERT(k > 0);
+        for (uint32_t i = q->s->start[k]; i < q->s->start[k + 1] && left > 0; i++) {
+            uint32_t leaf = q->s->sorted[i];
+            if (left <= k) {
+                uint32_t last = smallest_with(q, left, k - 1);
+                take_from(q, last == MYR_NONE ? leaf : last, left);
+                left = 0;
+            } else {
+                take_from(q, leaf, k);
+                left -= k;
+            }
+        }
+    }
+}
+
+struct pod_room {
+    uint32_t pod, room;
+};
+
+static int by_room(const void *a, const void *b)
+{
+    const struct pod_room *x = a, *y = b;
+    return x->room != y->room ? (x->room > y->room ? -1 : 1) : (x->pod < y->pod ? -1 : 1);
+}
+
+/* As few pods as possible: the freest first, the last where it just fits. */
+void select_pods(struct search *q, uint32_t block, bool aligned)
+{
+    const struct myr_placer *p = q->p;
+    struct pod_room *pods = myr_xcalloc(p->pods, sizeof(*pods));
+    uint32_t left = q->nodes, sum = 0;
+    for (uint32_t i = 0; i < p->pods; i++) {
+        uint32_t room = q->s->pod_free[i];
+        sum += aligned ? room / block * block : room;
+    }
+    aligned = aligned && sum >= left;
+    for (uint32_t i = 0; i < p->pods; i++) {
+        uint32_t room = q->s->pod_free[i];
+        pods[i] = (struct pod_room){i, aligned ? room / block * block : room};
+    }
+    qsort(pods, p->pods, sizeof(*pods), by_room);
+    for (uint32_t i = 0; left > 0; i++) {
+        MYR_ASSERT(i < p->pods);
+        uint32_t at = i;
+        while (left <= pods[i].room && at + 1 < p->pods && pods[at + 1].room >= left) {
+            at++;
+        }
+        uint32_t count = pods[at].room < left ? pods[at].room : left;
+        select_pod(q, pods[at].pod, count, block);
+        left -= count;
+    }
+    free(pods);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The nodes with the least against them; 'count' is small where there are penalties at all. */
+static void keep_unpenalised(struct search *q, uint32_t *nodes, uint32_t have, uint32_t wanted)
+{
+    const uint32_t *penalty = q->p->node_penalty;
+    for (uint32_t i = 1; i < have; i++) {
+        uint32_t node = nodes[i], at = i;
+        while (at > 0 && penalty[nodes[at - 1]] > penalty[node]) {
+            nodes[at] = nodes[at - 1];
+            at--;
+        }
+        nodes[at] = node;
+    }
+    qsort(nodes, wanted, sizeof(*nodes), by_number);
+}
+
+/* Whole scale-up domains of a leaf before parts of others. */
+static uint32_t gather_domains(struct search *q, uint32_t leaf, uint32_t wanted, uint32_t *ret)
+{
+    const struct myr_placer *p = q->p;
+    uint32_t first = leaf * p->shape.group_nodes, end = index_group_end(p, leaf), have = 0;
+    uint32_t lowest = p->domain_of[first], domains = p->domain_of[end - 1] - lowest + 1;
+    uint32_t *count = q->s->sequence; /* free at this time */
+    memset(count, 0, domains * sizeof(*count));
+    for (uint32_t node = first; node < end; node++) {
+        count[p->domain_of[node] - lowest] += q->s->words[node / 64] >> node % 64 & 1;
+    }
+    while (have < wanted) {
+        uint32_t left = wanted - have, best = MYR_NONE, most = 0;
+        for (uint32_t d = 0; d < domains; d++) {
+            best = count[d] >= left && (best == MYR_NONE || count[d] < count[best]) ? d : best;
+            most = count[d] > count[most] ? d : most;
+        }
+        uint32_t domain = best == MYR_NONE ? most : best;
+        for (uint32_t node = first; node < end && have < wanted; node++) {
+            if (p->domain_of[node] - lowest == domain &&
+                (q->s->words[node / 64] >> node % 64 & 1)) {
+                ret[have++] = node;
+            }
+        }
+        count[domain] = 0;
+    }
+    qsort(ret, wanted, sizeof(*ret), by_number);
+    return have;
+}
+
+void select_nodes(struct search *q)
+{
+    const struct myr_placer *p = q->p;
+    struct search_scratch *s = q->s;
+    uint32_t total = 0;
+    qsort(s->touched, q->touched_count, sizeof(*s->touched), by_number);
+    for (uint32_t i = 0; i < q->touched_count; i++) {
+        uint32_t leaf = s->touched[i], wanted = s->take[leaf], have = 0;
+        uint32_t first = leaf * p->shape.group_nodes, end = index_group_end(p, leaf);
+        uint32_t *nodes = s->nodes + total;
+        if (p->domain_nodes > 1) {
+            have = gather_domains(q, leaf, wanted, nodes);
+        } else {
+            uint32_t room = p->penalised ? s->leaf_free[leaf] : wanted;
+            for (uint32_t node = first; node < end && have < room; node++) {
+                nodes[have] = node;
+                have += s->words[node / 64] >> node % 64 & 1;
+            }
+            if (p->penalised) {
+                keep_unpenalised(q, nodes, have, wanted);
+            }
+        }
+        MYR_ASSERT(have >= wanted);
+        total += wanted;
+    }
+    MYR_ASSERT(total == q->nodes);
+}
+
+/* Enough to tell which of several pods to look at closely. */
+double select_estimate(const struct search *q, uint32_t block)
+{
+    uint32_t whole = 0;
+    double price = 0;
+    for (uint32_t i = 0; i < q->touched_count; i++) {
+        uint32_t leaf = q->s->touched[i];
+        whole += q->s->take[leaf] / block * block;
+        price += leaf_price(q, leaf, q->s->take[leaf]);
+    }
+    return (double)(q->nodes - whole) + 0.25 * q->touched_count + price;
+}

@@ -1,0 +1,209 @@
+#include "myriad/sched/traffic.h"
+
+/* One digit of a cell's number that the members of a group differ in. */
+struct cell_digit {
+    uint32_t size, stride;
+};
+
+struct cell_set {
+    uint32_t count;
+    struct cell_digit digits[MYR_GROUP_DIGITS_MAX];
+};
+
+/* Digits of ranks as digits of cells of 'per' ranks; false when a cell's edge cuts through one. */
+static bool to_cells(const struct myr_groups *groups, uint32_t per, struct cell_set *ret)
+{
+    ret->count = 0;
+    for (uint32_t i = 0; i < groups->inner_count; i++) {
+        uint64_t size = groups->inner[i].size, stride = groups->inner[i].stride;
+        uint64_t end = size * stride;
+        if (size < 2 || end <= per) {
+            if (size >= 2 && per % end != 0) {
+                return false;
+            }
+            continue;
+        }
+        bool outside = stride >= per;
+        if (outside ? stride % per != 0 : per % stride != 0 || end % per != 0) {
+            return false;
+        }
+        ret->digits[ret->count++] = (struct cell_digit){(uint32_t)(outside ? size : end / per),
+                                                        (uint32_t)(outside ? stride / per : 1)};
+    }
+    return true;
+}
+
+static bool digit_is_zero(uint32_t cell, struct cell_digit digit)
+{
+    return cell / digit.stride % digit.size == 0;
+}
+
+static bool is_first(uint32_t cell, const struct cell_set *set)
+{
+    for (uint32_t d = 0; d < set->count; d++) {
+        if (!digit_is_zero(cell, set->digits[d])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool same_members(const struct myr_traffic_family *a, const struct myr_traffic_family *b)
+{
+    return a->group_size == b->group_size && a->group_count == b->group_count &&
+           memcmp(a->offsets, b->offsets, a->group_size * sizeof(uint32_t)) == 0 &&
+           memcmp(a->firsts, b->firsts, a->group_count * sizeof(uint32_t)) == 0;
+}
+
+/* Adds a family of 'bytes' in all, or its bytes to one with the same groups. */
+static void add_family(struct myr_traffic *t, struct myr_traffic_family *family, double bytes)
+{
+    t->between_bytes += bytes;
+    family->bytes = bytes / family->group_count;
+    for (uint32_t i = 0; i < t->family_count; i++) {
+        if (same_members(&t->families[i], family)) {
+            t->families[i].bytes += family->bytes;
+            return;
+        }
+    }
+    MYR_ASSERT(t->family_count < MYR_TRAFFIC_FAMILIES_MAX);
+    t->families[t->family_count++] = *family;
+}
+
+static void add_groups(struct myr_traffic *t, enum myr_axis axis, const struct cell_set *set,
+                       double bytes, struct myr_arena *arena)
+{
+    struct myr_traffic_family f = {.axis = axis, .group_size = 1};
+    for (uint32_t d = 0; d < set->count; d++) {
+        f.group_size *= set->digits[d].size;
+    }
+    f.offsets = MYR_ARENA_NEW(arena, uint32_t, f.group_size);
+    for (uint32_t m = 0; m < f.group_size; m++) {
+        uint32_t rest = m;
+        for (uint32_t d = 0; d < set->count; d++) {
+            f.offsets[m] += rest % set->digits[d].size * set->digits[d].stride;
+            rest /= set->digits[d].size;
+        }
+    }
+    f.firsts = MYR_ARENA_NEW(arena, uint32_t, t->cells / f.group_size);
+    for (uint32_t cell = 0; cell < t->cells; cell++) {
+        if (is_first(cell, set)) {
+            f.firsts[f.group_count++] = cell;
+        }
+    }
+    MYR_ASSERT(f.group_count * f.group_size == t->cells);
+    add_family(t, &f, bytes);
+}
+
+/* Neighbouring stages as pairs; with several chunks a stage the last one feeds the first. */
+static void add_pipeline(struct myr_traffic *t, struct cell_digit digit, bool around, double bytes,
+                         struct myr_arena *arena)
+{
+    uint32_t chains = t->cells / digit.size, links = digit.size - 1;
+    bool closes = around && digit.size > 2;
+    double each = bytes / ((double)chains * (links + (closes ? 1 : 0)));
+    for (uint32_t closing = 0; closing < (closes ? 2U : 1U); closing++) {
+        struct myr_traffic_family f = {.axis = MYR_AXIS_PP, .group_size = 2};
+        f.offsets = MYR_ARENA_NEW(arena, uint32_t, 2);
+        f.offsets[1] = closing ? links * digit.stride : digit.stride;
+        f.firsts = MYR_ARENA_NEW(arena, uint32_t, t->cells);
+        for (uint32_t cell = 0; cell < t->cells; cell++) {
+            uint32_t stage = cell / digit.stride % digit.size;
+            if (closing ? stage == 0 : stage < links) {
+                f.firsts[f.group_count++] = cell;
+            }
+        }
+        add_family(t, &f, each * f.group_count);
+    }
+}
+
+/* Bytes that all ranks send in a step, by axis. */
+static void sum_bytes(const struct myr_layout *layout, const struct myr_model *model,
+                      double ret[MYR_AXIS_WORLD + 1])
+{
+    double ranks = (double)myr_layout_gpus(layout);
+    memset(ret, 0, sizeof(double) * (MYR_AXIS_WORLD + 1));
+    if (!model) {
+        ret[MYR_AXIS_TP] = layout->tp > 1 ? 64 * ranks : 0;
+        ret[MYR_AXIS_CP] = layout->cp > 1 ? 16 * ranks : 0;
+        ret[MYR_AXIS_EP] = layout->ep > 1 ? 8 * ranks : 0;
+        ret[MYR_AXIS_DP_CP] = layout->dp * layout->cp > 1 ? 4 * ranks : 0;
+        ret[MYR_AXIS_PP] = layout->pp > 1 ? ranks : 0;
+        return;
+    }
+    struct myr_comm_list list;
+    for (uint32_t stage = 0; stage < layout->pp; stage++) {
+        myr_comm_of(layout, model, stage, &list);
+        for (uint32_t i = 0; i < list.count; i++) {
+            const struct myr_comm *row = &list.rows[i];
+            if (row->kind != MYR_COMM_GRAD_NORM && row->kind != MYR_COMM_EMBEDDING &&
+                row->kind != MYR_COMM_MIRROR) {
+                ret[row->axis] +=
+                    (double)myr_comm_wire_bytes(row) * (double)row->count * ranks / layout->pp;
+            }
+        }
+    }
+}
+
+/* Digits fine enough that every offset of every family is a sum of whole digits. */
+static void refine(struct myr_traffic *t, const uint32_t *cuts, uint32_t cut_count)
+{
+    uint32_t at = 1;
+    while (at < t->cells) {
+        uint32_t next = t->cells;
+        for (uint32_t i = 0; i < cut_count; i++) {
+            if (cuts[i] > at && cuts[i] < next) {
+                next = cuts[i];
+            }
+        }
+        if (next % at != 0 || t->digit_count == MYR_TRAFFIC_DIGITS_MAX) {
+            /* Axes that do not nest: blocks are then tried along the numbering only. */
+            t->digit_count = 1;
+            t->digits[0] = t->cells;
+            return;
+        }
+        t->digits[t->digit_count++] = next / at;
+        at = next;
+    }
+}
+
+int myr_traffic_of(const struct myr_layout *layout, const struct myr_model *model,
+                   uint32_t gpus_per_node, struct myr_arena *arena, struct myr_traffic *ret,
+                   struct myr_err *err)
+{
+    uint64_t ranks = myr_layout_gpus(layout);
+    double bytes[MYR_AXIS_WORLD + 1];
+    uint32_t cuts[4 * MYR_TRAFFIC_FAMILIES_MAX], cut_count = 0;
+    *ret = (struct myr_traffic){.gpus_per_cell = gpus_per_node};
+    if (ranks % gpus_per_node != 0) {
+        return myr_err_set(err, MYR_EINVAL, "%llu ranks do not fill nodes of %u GPUs",
+                           (unsigned long long)ranks, gpus_per_node);
+    }
+    ret->cells = (uint32_t)(ranks / gpus_per_node);
+    sum_bytes(layout, model, bytes);
+    for (int axis = 0; axis <= MYR_AXIS_WORLD; axis++) {
+        struct myr_groups groups;
+        struct cell_set set;
+        if (bytes[axis] <= 0) {
+            continue;
+        }
+        myr_groups_init(&groups, layout, (enum myr_axis)axis);
+        if (!to_cells(&groups, gpus_per_node, &set)) {
+            return myr_err_set(err, MYR_EINVAL, "%s groups do not line up with nodes of %u GPUs",
+                               myr_axis_name((enum myr_axis)axis), gpus_per_node);
+        }
+        for (uint32_t d = 0; d < set.count && cut_count + 2 <= MYR_ARRAY_COUNT(cuts); d++) {
+            cuts[cut_count++] = set.digits[d].stride;
+            cuts[cut_count++] = set.digits[d].stride * set.digits[d].size;
+        }
+        if (set.count == 0) {
+            ret->inside_bytes += bytes[axis];
+        } else if (axis == MYR_AXIS_PP) {
+            add_pipeline(ret, set.digits[0], layout->vp > 1, bytes[axis], arena);
+        } else {
+            add_groups(ret, (enum myr_axis)axis, &set, bytes[axis], arena);
+        }
+    }
+    refine(ret, cuts, cut_count);
+    return MYR_OK;
+}
