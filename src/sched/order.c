@@ -210,15 +210,43 @@ void order_cost(const struct search *q, const uint32_t *cells, struct myr_place_
     ret->total = ret->groups + ret->fragmentation + ret->penalty;
 }
 
+/* Small gangs keep several different placements: swaps do better from some than from others. */
+static void keep_start(struct search *q, double cost)
+{
+    struct search_scratch *s = q->s;
+    uint32_t at = q->start_count;
+    for (uint32_t i = 0; i < q->start_count; i++) {
+        if (s->start_cost[i] == cost) {
+            return;
+        }
+    }
+    while (at > 0 && s->start_cost[at - 1] > cost) {
+        if (at < SEARCH_STARTS) {
+            s->start_cost[at] = s->start_cost[at - 1];
+            memcpy(s->starts[at], s->starts[at - 1], q->nodes * sizeof(uint32_t));
+        }
+        at--;
+    }
+    if (at < SEARCH_STARTS) {
+        s->start_cost[at] = cost;
+        memcpy(s->starts[at], s->cells, q->nodes * sizeof(uint32_t));
+        q->start_count += q->start_count < SEARCH_STARTS;
+    }
+}
+
 void order_keep_best(struct search *q)
 {
-    if (q->best_cost >= 0 && q->base_cost >= q->best_cost) {
+    bool small = q->nodes <= SEARCH_SWAP_CELLS;
+    if (!small && q->best_cost >= 0 && q->base_cost >= q->best_cost) {
         return;
     }
-    double limit = q->best_cost >= 0 ? q->best_cost - q->base_cost : -1;
+    double limit = q->best_cost >= 0 && !small ? q->best_cost - q->base_cost : -1;
     double cost = q->base_cost + groups_cost(q, q->s->cells, limit);
     if (q->best_cost < 0 || cost < q->best_cost) {
         q->best_cost = cost;
         memcpy(q->s->best, q->s->cells, q->nodes * sizeof(uint32_t));
+    }
+    if (small) {
+        keep_start(q, cost);
     }
 }

@@ -294,35 +294,56 @@ static uint32_t blocks_of(const struct search *q, const struct digit_order *orde
     return count;
 }
 
+/* Every node under one set of leaves; false when none has room. */
+static bool try_leaf(struct search *q, const struct digit_order *orders, uint32_t order_count,
+                     const uint32_t *blocks, uint32_t block_count)
+{
+    if (select_leaf(q) == MYR_NONE) {
+        return false;
+    }
+    /* All nodes of a leaf are equally near, unless domains are larger than nodes. */
+    uint32_t ways = q->p->domain_nodes == 1 ? 1 : block_count;
+    for (uint32_t i = 0; i < ways; i++) {
+        order_blocks(q, orders, order_count, blocks[i]);
+    }
+    select_clear(q);
+    return true;
+}
+
+static void try_core(struct search *q, const struct digit_order *orders, uint32_t order_count,
+                     uint32_t block)
+{
+    for (uint32_t aligned = 0; aligned < (q->traffic ? 2U : 1U); aligned++) {
+        select_pods(q, block, aligned);
+        order_blocks(q, orders, order_count, block);
+        select_clear(q);
+    }
+    if (q->nodes <= SEARCH_SWAP_CELLS) {
+        select_range(q, 0, q->p->groups, q->nodes, block);
+        order_blocks(q, orders, order_count, block);
+        select_clear(q);
+    }
+}
+
 static bool search(struct search *q)
 {
     const struct myr_request *r = q->request;
     struct digit_order orders[DIGIT_ORDERS_MAX];
     uint32_t blocks[16], order_count = q->traffic ? next_orders(q->traffic, orders) : 0;
     enum myr_level within = r->limited ? r->within : MYR_LEVEL_CORE;
+    uint32_t block_count = blocks_of(q, orders, order_count, blocks, MYR_ARRAY_COUNT(blocks));
     if (q->p->domain_nodes > 1 && try_domain(q)) {
         return true;
     }
-    if (within >= MYR_LEVEL_LEAF && select_leaf(q) != MYR_NONE) {
-        uint32_t block_count = blocks_of(q, orders, order_count, blocks, MYR_ARRAY_COUNT(blocks));
-        for (uint32_t i = 0; i < block_count; i++) {
-            order_blocks(q, orders, order_count, blocks[i]);
-            if (q->p->domain_nodes == 1) {
-                break; /* all nodes of a leaf are equally near */
-            }
-        }
-        select_clear(q);
+    if (within >= MYR_LEVEL_LEAF && try_leaf(q, orders, order_count, blocks, block_count) &&
+        !q->p->penalised) {
         return true;
     }
-    uint32_t block_count = blocks_of(q, orders, order_count, blocks, MYR_ARRAY_COUNT(blocks));
     for (uint32_t i = 0; within >= MYR_LEVEL_POD && i < block_count; i++) {
-        if (try_pods(q, orders, order_count, blocks[i]) || within < MYR_LEVEL_CORE) {
-            continue;
-        }
-        for (uint32_t aligned = 0; aligned < (q->traffic ? 2U : 1U); aligned++) {
-            select_pods(q, blocks[i], aligned);
-            order_blocks(q, orders, order_count, blocks[i]);
-            select_clear(q);
+        bool held = try_pods(q, orders, order_count, blocks[i]);
+        /* Small gangs look farther: light groups may well cross where heavy ones need not. */
+        if (within == MYR_LEVEL_CORE && (!held || q->nodes <= SEARCH_SWAP_CELLS)) {
+            try_core(q, orders, order_count, blocks[i]);
         }
     }
     return q->best_cost >= 0;

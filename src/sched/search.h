@@ -10,6 +10,7 @@
 
 #define SEARCH_SWAP_CELLS 64 /* gangs up to this size are improved by swaps */
 #define SEARCH_SLOTS_MAX  160
+#define SEARCH_STARTS     4 /* placements that swaps start from */
 
 /* Whole blocks of cells that lie together, before they are numbered. */
 struct batch {
@@ -30,6 +31,9 @@ struct search_scratch {
     uint32_t *cells, *best, *swapped; /* cell to node */
     uint32_t *zone_used;
     struct batch *batches;
+    /* The cheapest so far of a small gang, cheapest first. */
+    uint32_t starts[SEARCH_STARTS][SEARCH_SWAP_CELLS];
+    double start_cost[SEARCH_STARTS];
 };
 
 struct search {
@@ -42,12 +46,15 @@ struct search {
     uint32_t touched_count;
     double base_cost; /* of the chosen nodes, whatever runs where */
     double best_cost; /* of s->best; negative: none yet */
+    uint32_t start_count;
 };
 
 /* select.c: fills s->take and s->touched for 'nodes' nodes, in blocks of 'block' where possible. */
 void select_clear(struct search *q);
 uint32_t select_leaf(struct search *q);
 void select_pod(struct search *q, uint32_t pod, uint32_t nodes, uint32_t block);
+/* The same over leaves first to end - 1, wherever their pods end. */
+void select_range(struct search *q, uint32_t first, uint32_t end, uint32_t nodes, uint32_t block);
 void select_pods(struct search *q, uint32_t block, bool aligned);
 /* The chosen leaves' nodes into s->nodes, in topology order. */
 void select_nodes(struct search *q);
@@ -64,5 +71,5 @@ void order_keep_best(struct search *q);
 void order_other_cost(const struct search *q, struct myr_place_cost *ret);
 void order_cost(const struct search *q, const uint32_t *cells, struct myr_place_cost *ret);
 
-/* improve.c */
+/* improve.c: better ones from s->starts into s->best. */
 void improve_by_swaps(struct search *q);

@@ -31,6 +31,34 @@ static double leaf_price(const struct search *q, uint32_t leaf, uint32_t nodes)
     return price + nodes * 0.001 * p->group_penalty[leaf];
 }
 
+/* Penalties of the nodes that would be taken: the least of the leaf. */
+static double node_penalties(const struct search *q, uint32_t leaf)
+{
+    const struct myr_placer *p = q->p;
+    uint32_t end = index_group_end(p, leaf), have = 0;
+    uint32_t *least = q->s->sequence; /* free at this time */
+    double sum = 0;
+    for (uint32_t node = leaf * p->shape.group_nodes; node < end && p->penalised; node++) {
+        if (!(q->s->words[node / 64] >> node % 64 & 1)) {
+            continue;
+        }
+        uint32_t at = have < q->nodes ? have++ : q->nodes;
+        while (at > 0 && least[at - 1] > p->node_penalty[node]) {
+            if (at < q->nodes) {
+                least[at] = least[at - 1];
+            }
+            at--;
+        }
+        if (at < q->nodes) {
+            least[at] = p->node_penalty[node];
+        }
+    }
+    for (uint32_t i = 0; i < have; i++) {
+        sum += 0.001 * least[i];
+    }
+    return sum;
+}
+
 /* The leaf that holds the whole gang and is missed least; MYR_NONE when none holds it. */
 uint32_t select_leaf(struct search *q)
 {
@@ -41,7 +69,7 @@ uint32_t select_leaf(struct search *q)
         if (q->s->leaf_free[leaf] < q->nodes) {
             continue;
         }
-        double price = leaf_price(q, leaf, q->nodes);
+        double price = leaf_price(q, leaf, q->nodes) + node_penalties(q, leaf);
         if (best == MYR_NONE || price < best_price) {
             best = leaf;
             best_price = price;
@@ -120,7 +148,11 @@ void select_pod(struct search *q, uint32_t pod, uint32_t nodes, uint32_t block)
 {
     const struct myr_placer *p = q->p;
     uint32_t per = p->shape.pod_nodes / p->shape.group_nodes, first = pod * per;
-    uint32_t end = first + per < p->groups ? first + per : p->groups;
+    select_range(q, first, first + per < p->groups ? first + per : p->groups, nodes, block);
+}
+
+void select_range(struct search *q, uint32_t first, uint32_t end, uint32_t nodes, uint32_t block)
+{
     uint32_t most = sort_leaves(q, first, end);
     uint32_t left = take_blocks(q, most, nodes / block, block) * block + nodes % block;
     if (left == 0) {
