@@ -16,7 +16,7 @@ function(myriad_module name)
   endforeach()
   target_link_libraries(myr_${name} PUBLIC ${ARG_LINK})
 
-  if(NOT CMOCKA_FOUND)
+  if(NOT CMOCKA_FOUND OR NOT JANSSON_FOUND)
     return()
   endif()
   foreach(test ${tests})
@@ -25,7 +25,8 @@ function(myriad_module name)
     add_executable(${name}_${stem} ${test})
     target_include_directories(${name}_${stem} PRIVATE ${CMAKE_SOURCE_DIR}/src/${name})
     target_compile_definitions(${name}_${stem} PRIVATE MYR_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-    target_link_libraries(${name}_${stem} PRIVATE myr_${name} PkgConfig::CMOCKA)
+    target_link_libraries(${name}_${stem} PRIVATE myr_${name} PkgConfig::CMOCKA
+                          PkgConfig::JANSSON)
     set_target_properties(${name}_${stem} PROPERTIES
       RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     add_test(NAME ${name}/${short} COMMAND ${name}_${stem})
