@@ -59,6 +59,7 @@ static int prepare(struct asked *a, const struct cli_fit_question *u, struct myr
     q->gpus = (uint32_t)u->gpus;
     q->batch = (uint32_t)u->batch;
     q->seq_tokens = (uint32_t)(u->seq ? u->seq : a->model.seq_tokens);
+    (void)myr_model_stretch(&a->model, q->seq_tokens);
     q->any_precision = u->precision > MYR_PRECISION_FP32;
     q->precision = q->any_precision ? MYR_PRECISION_BF16 : (enum myr_precision)u->precision;
     q->tp = (uint32_t)u->tp;

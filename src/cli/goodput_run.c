@@ -60,6 +60,7 @@ static int find_layouts(struct run *run, struct myr_err *err)
     q->gpus = (uint32_t)o->gpus;
     q->batch = (uint32_t)o->batch;
     q->seq_tokens = (uint32_t)(o->seq ? o->seq : run->model.seq_tokens);
+    (void)myr_model_stretch(&run->model, q->seq_tokens);
     q->top = LAYOUTS;
     bool far = !run->stack_exact || q->it.device->extrapolated || run->model.moe.expert_count > 0;
     run->spread = far ? run->profiles.interval_far : run->profiles.interval_near;

@@ -189,6 +189,7 @@ static int read_model(const struct reader *r, struct myr_model *ret, struct myr_
             ret->ffn_hidden = moe == layers ? 0 : ret->ffn_hidden;
         }
     }
+    (void)myr_model_stretch(ret, count_of(r, COLUMN_seq, 0));
     int rc = myr_model_check(ret, err);
     return rc < 0 ? myr_err_wrap(err, "%s:%u", r->csv.file, r->csv.line) : rc;
 }

@@ -3,6 +3,16 @@
 #include "myriad/work/count.h"
 #include "weights.h"
 
+bool myr_model_stretch(struct myr_model *model, uint32_t seq_tokens)
+{
+    bool short_table =
+        model->positions == MYR_POSITIONS_LEARNED && seq_tokens > model->position_max;
+    if (short_table) {
+        model->position_max = seq_tokens;
+    }
+    return short_table;
+}
+
 uint32_t myr_model_qk_dim(const struct myr_model *model)
 {
     return myr_model_is_mla(model) ? model->mla.nope_dim + model->mla.rope_dim : model->head_dim;

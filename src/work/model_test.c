@@ -231,6 +231,18 @@ static void a_model_out_of_range_is_refused_by_field(void **state)
     assert_int_equal(myr_model_check(&bad, NULL), MYR_ERANGE);
 }
 
+static void longer_sequences_lengthen_learned_positions_only(void **state)
+{
+    (void)state;
+    struct myr_model learned = numbers_of("gpt3-175b"), rotary = numbers_of("llama3-8b");
+    assert_false(myr_model_stretch(&learned, 2048));
+    assert_true(myr_model_stretch(&learned, 4096));
+    assert_int_equal(learned.position_max, 4096);
+    uint32_t before = rotary.position_max;
+    assert_false(myr_model_stretch(&rotary, UINT32_C(1) << 20));
+    assert_int_equal(rotary.position_max, before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +253,7 @@ int main(void)
         cmocka_unit_test(prediction_modules_are_counted_apart),
         cmocka_unit_test(parts_add_up_to_the_total),
         cmocka_unit_test(moe_layers_in_a_range_equal_a_count_one_by_one),
+        cmocka_unit_test(longer_sequences_lengthen_learned_positions_only),
         cmocka_unit_test(a_model_out_of_range_is_refused_by_field),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

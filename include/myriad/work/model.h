@@ -99,6 +99,12 @@ struct myr_model {
 /* Every field in range, and all of them consistent. The message names the field. */
 MYR_MUST_USE int myr_model_check(const struct myr_model *model, struct myr_err *err);
 
+/*
+ * Who trains on longer sequences than the model was published with gives it a longer table of
+ * learned positions. True when the model had to change.
+ */
+bool myr_model_stretch(struct myr_model *model, uint32_t seq_tokens);
+
 static inline bool myr_model_is_mla(const struct myr_model *model)
 {
     return model->mla.kv_rank > 0;
