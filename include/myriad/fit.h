@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "myriad/fit/calibrate.h"
 #include "myriad/fit/campaign.h"
 #include "myriad/fit/cost.h"
 #include "myriad/fit/goodput.h"

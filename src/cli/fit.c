@@ -3,6 +3,7 @@
 static struct {
     uint32_t format;
     struct cli_fit_question question;
+    struct cli_fit_calibration calibration;
 } options = {.question = {.software = "NeMo 25.05", .zero = 4, .top = 5}};
 
 #define COUNT_OPTION(word, field, most, text)                             \
@@ -36,6 +37,27 @@ const struct myr_command *cli_fit_command(void)
         NAME_OPTION("model", model, "a built-in model, a model file or a config.json"),
         NAME_OPTION("device", device, "a100-80, h100, h200, b200, gb200, ..."),
         NAME_OPTION("software", software, "release of the trainer"),
+        {.name = "profile",
+         .type = MYR_OPTION_PATH,
+         .value = "FILE",
+         .help = "your own constants, as 'calibrate' writes them",
+         .target = &options.question.profile},
+        {.name = "kernels",
+         .type = MYR_OPTION_PATH,
+         .value = "FILE",
+         .help = "with 'calibrate': a sweep of 'myriad bench gpu'",
+         .target = &options.calibration.kernels},
+        {.name = "out",
+         .type = MYR_OPTION_PATH,
+         .value = "FILE",
+         .help = "with 'calibrate': where the profile goes",
+         .target = &options.calibration.out},
+        {.name = "constants",
+         .type = MYR_OPTION_U64,
+         .value = "N",
+         .help = "with 'calibrate': fit at most so many",
+         .target = &options.calibration.constants,
+         .max = MYR_CALIBRATE_FREE_MAX},
         COUNT_OPTION("gpus", gpus, 1 << 24, "how many"),
         COUNT_OPTION("batch", batch, 1 << 24, "sequences in one step"),
         COUNT_OPTION("seq", seq, 1 << 24, "tokens of a sequence"),
@@ -66,10 +88,12 @@ const struct myr_command *cli_fit_command(void)
     };
     static const struct myr_command command = {
         .name = "fit",
-        .operands = "[validate CSV | constants | curve]",
+        .operands = "[validate CSV | calibrate [CSV] | constants | curve]",
         .summary = "step time, memory and the best parallel layout of a model",
         .details = "Without an operand: the layout with the shortest step among those that fit "
-                   "in memory. 'validate CSV' compares the model with measured runs; 'constants' "
+                   "in memory. 'validate CSV' compares the model with measured runs; 'calibrate "
+                   "CSV' draws the constants to your own runs, with the error of each run left "
+                   "out; 'constants' "
                    "lists the "
                    "fitted numbers with unit and meaning; 'curve' "
                    "follows the best layout from 8 GPUs to --gpus.",
@@ -88,10 +112,15 @@ int cli_fit(const struct myr_operands *operands)
     bool json = strcmp(myr_format_names[options.format], "json") == 0;
     const char *word = operands->count ? operands->items[0] : "";
     if (strcmp(word, "constants") == 0 && operands->count == 1) {
-        return cli_fit_constants(json);
+        return cli_fit_constants(options.question.profile, json);
     }
     if (strcmp(word, "validate") == 0 && operands->count == 2) {
-        return cli_fit_validate(operands->items[1], json);
+        return cli_fit_validate(operands->items[1], options.question.profile, json);
+    }
+    if (strcmp(word, "calibrate") == 0) {
+        options.calibration.runs = operands->count > 1 ? operands->items[1] : NULL;
+        options.calibration.profile = options.question.profile;
+        return cli_fit_calibrate(&options.calibration, json);
     }
     if (strcmp(word, "curve") == 0 && operands->count == 1) {
         return cli_fit_curve(&options.question, json);
@@ -100,6 +129,8 @@ int cli_fit(const struct myr_operands *operands)
         return cli_fit_search(&options.question, json);
     }
     (void)myr_err_set(&err, MYR_EINVAL, "fit does not know what to do with '%.60s'", word);
-    myr_err_hint(&err, "myriad fit --model M ..., or myriad fit validate CSV, constants, curve");
+    myr_err_hint(
+        &err,
+        "myriad fit --model M ..., or myriad fit validate CSV, calibrate CSV, constants, curve");
     return cli_error(&err);
 }

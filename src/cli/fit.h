@@ -4,12 +4,24 @@
 #include "cli.h"
 #include "myriad/fit.h"
 
-int cli_fit_validate(const char *path, bool json);
-int cli_fit_constants(bool as_json);
+/* 'profile' is a user's profile, or NULL. */
+int cli_fit_validate(const char *path, const char *profile, bool json);
+/* The user's own constants from runs (or NULL) and a kernel sweep (or NULL). */
+struct cli_fit_calibration {
+    const char *runs, *kernels, *profile, *out;
+    uint64_t constants; /* at most so many; 0: by the number of runs */
+};
+int cli_fit_calibrate(const struct cli_fit_calibration *asked, bool json);
+/* The shipped profiles, then the user's. */
+MYR_MUST_USE int cli_fit_profiles(struct myr_profiles *profiles, struct myr_arena *arena,
+                                  const char *profile, struct myr_err *err);
+/* A whole file or nothing. */
+MYR_MUST_USE int cli_write_file(const char *path, const struct myr_buf *buf, struct myr_err *err);
+int cli_fit_constants(const char *profile, bool as_json);
 
 /* What the user asked 'myriad fit' for; names are checked by cli_fit_search(). */
 struct cli_fit_question {
-    const char *model, *device, *software;
+    const char *model, *device, *software, *profile;
     uint64_t gpus, batch, seq;
     uint64_t tp, pp, vp, dp, cp, ep, mbs; /* 0: open */
     uint64_t zero;                        /* 4: open */

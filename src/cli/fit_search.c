@@ -43,7 +43,7 @@ static int prepare(struct asked *a, const struct cli_fit_question *u, struct myr
     rc = rc < 0 ? rc : need(u->device, "--device NAME", err);
     rc = rc < 0 ? rc : need(u->gpus > 0, "--gpus N", err);
     rc = rc < 0 ? rc : need(u->batch > 0, "--batch SEQUENCES", err);
-    rc = rc < 0 ? rc : myr_profiles_init(&a->profiles, &a->arena, err);
+    rc = rc < 0 ? rc : cli_fit_profiles(&a->profiles, &a->arena, u->profile, err);
     rc = rc < 0 ? rc : myr_model_find(&a->arena, u->model, &a->model, err);
     *q = myr_fit_query_default();
     rc = rc < 0 ? rc

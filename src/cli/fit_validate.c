@@ -79,7 +79,7 @@ static void put_text(const struct myr_runs *runs, const struct myr_validation *r
     }
 }
 
-int cli_fit_validate(const char *path, bool json)
+int cli_fit_validate(const char *path, const char *profile, bool json)
 {
     struct myr_arena arena;
     struct myr_profiles profiles;
@@ -88,7 +88,7 @@ int cli_fit_validate(const char *path, bool json)
     struct myr_buf buf = {0};
     int code;
     myr_arena_init(&arena);
-    int rc = myr_profiles_init(&profiles, &arena, &err);
+    int rc = cli_fit_profiles(&profiles, &arena, profile, &err);
     rc = rc < 0 ? rc : myr_runs_read(&runs, &arena, &profiles, path, &err);
     if (rc < 0) {
         code = cli_error(&err);
@@ -120,7 +120,7 @@ static void put_constant(struct myr_json *json, const struct myr_constant *const
     myr_json_end(json);
 }
 
-int cli_fit_constants(bool as_json)
+int cli_fit_constants(const char *profile, bool as_json)
 {
     struct myr_arena arena;
     struct myr_profiles profiles;
@@ -128,7 +128,7 @@ int cli_fit_constants(bool as_json)
     struct myr_buf buf = {0};
     struct myr_json json;
     myr_arena_init(&arena);
-    if (myr_profiles_init(&profiles, &arena, &err) < 0) {
+    if (cli_fit_profiles(&profiles, &arena, profile, &err) < 0) {
         myr_arena_done(&arena);
         return cli_error(&err);
     }

@@ -55,6 +55,7 @@ static const struct myr_option option_rows[] = {
     TEXT_OPTION("kwh", kwh, "PRICE", "of electricity; 0.65 when absent"),
     TEXT_OPTION("years", years, "N", "life over which a design's price is spread; 4"),
     TEXT_OPTION("gpu-hour", gpu_hour, "PRICE", "of a GPU, in place of the design's price"),
+    PATH_OPTION("profile", profile, "your own constants, as 'fit calibrate' writes them"),
     PATH_OPTION("report", report, "write a page with plots (with --model)"),
 };
 

@@ -9,7 +9,7 @@ struct cli_goodput_options {
     uint64_t gpus, gpus_per_node;
     const char *rate, *recovery, *stall, *interval, *target;
     /* A whole training run, where 'model' is given. */
-    const char *model, *device, *software, *design, *tokens, *report;
+    const char *model, *device, *software, *design, *tokens, *report, *profile;
     uint64_t batch, seq;
     const char *spare_risk, *pue, *kwh, *years, *gpu_hour;
 };

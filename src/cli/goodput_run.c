@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "fit.h"
 #include "goodput.h"
 
 enum { LAYOUTS = 16, CASES_MAX = 4 };
@@ -127,7 +128,7 @@ static int answer(struct run *run, struct myr_err *err)
     const struct cli_goodput_options *o = run->o;
     struct myr_campaign_question *q = &run->question;
     q->gpus_per_node = (uint32_t)o->gpus_per_node;
-    int rc = myr_profiles_init(&run->profiles, &run->arena, err);
+    int rc = cli_fit_profiles(&run->profiles, &run->arena, o->profile, err);
     rc = rc < 0 ? rc : myr_recovery_init(&run->recovery, &run->arena, err);
     rc = rc < 0 ? rc : cli_goodput_rates(o, &run->recovery, &run->rates, err);
     rc = rc < 0 ? rc : cli_goodput_number(o->tokens, "tokens", 0, &q->tokens, err);

@@ -111,8 +111,7 @@ static double number_of(const struct reader *r, enum column column)
 
 static int read_header(struct reader *r, struct myr_err *err)
 {
-    static const enum column needed[] = {COLUMN_id, COLUMN_software, COLUMN_layers, COLUMN_hidden,
-                                         COLUMN_hw, COLUMN_gpus,     COLUMN_gbs};
+    static const enum column needed[] = {COLUMN_software, COLUMN_hw, COLUMN_gpus, COLUMN_gbs};
     int rc = myr_csv_next(&r->csv, err);
     if (rc <= 0) {
         return rc < 0 ? rc : myr_err_set(err, MYR_EINVAL, "%s: no rows", r->csv.file);
@@ -130,6 +129,11 @@ static int read_header(struct reader *r, struct myr_err *err)
             return myr_err_set(err, MYR_EINVAL, "%s: column '%s' is missing", r->csv.file,
                                column_names[needed[i]]);
         }
+    }
+    if (r->at[COLUMN_model] < 0 && r->at[COLUMN_layers] < 0) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "%s: column 'model' (a built-in name) or 'layers' is missing",
+                           r->csv.file);
     }
     return MYR_OK;
 }
@@ -150,8 +154,8 @@ static bool known_model(const struct reader *r, struct myr_model *ret)
         }
         const char *text = myr_arena_strndup(r->arena, builtin.data, builtin.len);
         return myr_model_find(r->arena, text, ret, NULL) == MYR_OK &&
-               ret->layer_count == count_of(r, COLUMN_layers, 0) &&
-               ret->hidden == count_of(r, COLUMN_hidden, 0);
+               ret->layer_count == count_of(r, COLUMN_layers, ret->layer_count) &&
+               ret->hidden == count_of(r, COLUMN_hidden, ret->hidden);
     }
     return false;
 }
@@ -261,7 +265,9 @@ static void read_layout(const struct reader *r, struct myr_run *run)
     layout->pp = count_of(r, COLUMN_pp, 1);
     layout->cp = count_of(r, COLUMN_cp, 1);
     layout->ep = count_of(r, COLUMN_ep, 1);
-    layout->dp = count_of(r, COLUMN_dp, 1);
+    /* Replicas are what is left of the GPUs. */
+    uint32_t replica = layout->tp * layout->pp * layout->cp, gpus = count_of(r, COLUMN_gpus, 1);
+    layout->dp = count_of(r, COLUMN_dp, replica && gpus >= replica ? gpus / replica : 1);
     layout->vp = count_of(r, COLUMN_vp, 1);
     layout->micro_batch = count_of(r, COLUMN_mbs, 1);
     layout->global_batch = count_of(r, COLUMN_gbs, 1);
@@ -283,7 +289,8 @@ static int read_run(struct reader *r, struct myr_run *run, struct myr_err *err)
     struct myr_str id = field(r, COLUMN_id), source = field(r, COLUMN_source);
     struct myr_str software = field(r, COLUMN_software);
     struct myr_err why = {0};
-    run->id = myr_arena_strndup(r->arena, id.data, id.len);
+    run->id = id.len ? myr_arena_strndup(r->arena, id.data, id.len)
+                     : myr_arena_printf(r->arena, "line-%u", r->csv.line);
     run->source = myr_arena_strndup(r->arena, source.data, source.len);
     run->software = myr_arena_strndup(r->arena, software.data, software.len);
     run->measured_s = number_of(r, COLUMN_iter_s);
@@ -302,7 +309,8 @@ static int read_run(struct reader *r, struct myr_run *run, struct myr_err *err)
     read_layout(r, run);
     double rate = number_of(r, COLUMN_tokens_per_s_per_gpu);
     if (run->measured_s <= 0 && rate > 0) {
-        run->measured_s = (double)run->layout.global_batch * run->layout.seq_tokens /
+        run->measured_s = (double)run->layout.global_batch *
+                          myr_layout_seq(&run->layout, &run->model) /
                           (rate * (double)myr_layout_gpus(&run->layout));
     }
     /* A layout that no rule allows as it stands may still have an open axis that mends it. */

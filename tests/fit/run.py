@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""A user's own profile through the command: calibrated from runs, and used.
+
+    tests/fit/run.py MYRIAD
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+# The fewest columns that say what ran; a model of the catalogue by its name alone.
+HEAD = "software,model,hw,gpus,tp,pp,mbs,gbs,precision,recompute,iter_s"
+SHAPES = (
+    ("llama3-8b", 64, 1, 1, 1, 128), ("llama3-8b", 128, 1, 1, 2, 512),
+    ("llama3-70b", 256, 4, 4, 1, 256), ("llama3-70b", 512, 8, 2, 1, 512),
+    ("llama3-70b", 1024, 8, 4, 1, 1024), ("gpt3-175b", 512, 8, 8, 1, 512),
+)
+
+
+def call(myriad, *words, code=0):
+    result = subprocess.run([myriad, *words], capture_output=True, text=True, timeout=120,
+                            check=False)
+    assert result.returncode == code, f"{words}: exit {result.returncode}\n{result.stderr}"
+    return result
+
+
+def answer(myriad, *words):
+    return json.loads(call(myriad, *words, "-o", "json").stdout)
+
+
+def rows(times):
+    lines = [HEAD]
+    for (model, gpus, tp, pp, mbs, gbs), time in zip(SHAPES, times):
+        lines.append(f"NeMo 25.05,{model},h100,{gpus},{tp},{pp},{mbs},{gbs},bf16,none,{time}")
+    return "\n".join(lines) + "\n"
+
+
+def check_calibrate(myriad, folder):
+    runs, profile = os.path.join(folder, "runs.csv"), os.path.join(folder, "mine.yaml")
+    with open(runs, "w", encoding="utf-8") as file:
+        file.write(rows([1] * len(SHAPES)))
+    shipped = answer(myriad, "fit", "validate", runs)
+    assert shipped["coverage"] == 100, shipped
+    # A machine that is a sixth slower all over.
+    with open(runs, "w", encoding="utf-8") as file:
+        file.write(rows([row["predicted"] * 1.17 for row in shipped["rows"]]))
+    result = answer(myriad, "fit", "calibrate", runs, "--out", profile)
+    assert result["worth_it"] and 13 < result["before"]["mean"] < 16, result
+    assert result["left_out"]["mean"] < 6 and result["after"]["mean"] < 4, result
+    own = answer(myriad, "fit", "validate", runs, "--profile", profile)
+    assert abs(own["mean"] - result["after"]["mean"]) < 0.01
+    words = ("fit", "--model", "llama3-70b", "--gpus", "512", "--device", "h100", "--batch", "512")
+    slow = answer(myriad, *words, "--profile", profile)["best"]["step_s"]
+    assert slow > 1.08 * answer(myriad, *words)["best"]["step_s"]
+    text = call(myriad, "fit", "calibrate", runs).stdout
+    assert "each left out" in text and "--out FILE" in text
+
+
+def check_bad_input(myriad, folder):
+    bad = os.path.join(folder, "bad")
+    out = os.path.join(folder, "never.yaml")
+    for text, expected in (
+            ("", "no rows"),
+            ("software,hw,gpus,gbs\nNeMo 25.05,h100,8,8\n", "'model'"),
+            ("model,hw,gpus,gbs\nllama3-8b,h100,8,8\n", "'software' is missing"),
+            (HEAD + "\n", "nothing to calibrate"),
+            (HEAD + "\nNeMo 25.05,llama3-8b,h100,8,1,1,1,8,bf16,none,\n", "nothing to calibrate"),
+            (HEAD + "\nNeMo 25.05,llama3-8b,h900,8,1,1,1,8,bf16,none,1\n", "nothing to calibrate"),
+            (HEAD + '\n"NeMo', "2:"),
+    ):
+        with open(bad, "w", encoding="utf-8") as file:
+            file.write(text)
+        result = call(myriad, "fit", "calibrate", bad, "--out", out, code=2)
+        assert expected in result.stderr and not os.path.exists(out), (text, result.stderr)
+    call(myriad, "fit", "calibrate", code=2)
+    call(myriad, "fit", "calibrate", os.path.join(folder, "absent.csv"), code=2)
+    call(myriad, "fit", "calibrate", "--kernels", bad, code=2)
+    with open(bad, "w", encoding="utf-8") as file:
+        file.write("constants: {warp: 9}\n")
+    result = call(myriad, "fit", "constants", "--profile", bad, code=2)
+    assert "unknown constant 'warp'" in result.stderr
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="myriad-fit-") as folder:
+        check_calibrate(sys.argv[1], folder)
+        check_bad_input(sys.argv[1], folder)
+    print("ok")
+
+
+if __name__ == "__main__":
+    main()
