@@ -22,25 +22,28 @@ struct work {
 
 double fit_log2(double x)
 {
-    double value = 0, step = 1;
+    double value = 0;
     MYR_ASSERT(x > 0);
-    while (x >= 2) {
+    while (x >= 65536) {
+        x /= 65536;
+        value += 16;
+    }
+    while (x > 1.5) {
         x /= 2;
         value += 1;
     }
-    while (x < 1) {
+    while (x < 0.75) {
         x *= 2;
         value -= 1;
     }
-    for (int i = 0; i < 30 && x > 1; i++) {
-        x *= x;
-        step /= 2;
-        if (x >= 2) {
-            x /= 2;
-            value += step;
-        }
+    /* 2 / ln 2 times the series of the inverse hyperbolic tangent; z is 1/5 at most. */
+    static const double parts[] = {1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13,
+                                   1.0 / 11, 1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3,  1};
+    double z = (x - 1) / (x + 1), z2 = z * z, sum = 0;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(parts); i++) {
+        sum = sum * z2 + parts[i];
     }
-    return value;
+    return value + 2.8853900817779268 * z * sum;
 }
 
 /* Either bound applies in part: steps of a layer differ. Above both, near the larger. */

@@ -55,6 +55,8 @@ struct fit_places {
 
 struct fit_places fit_places_of(const struct myr_fit_case *it, const struct myr_layout *layout);
 
+/* Members of a group at this distance in ranks. */
+struct fit_near fit_near_of(const struct myr_fit_case *it, uint32_t members, uint64_t stride);
 /* Members all in one block; at most so many; of two axes together; one of each 'part'. */
 struct fit_near fit_near_all(uint32_t members);
 struct fit_near fit_near_most(struct fit_near near, uint32_t most);
@@ -65,7 +67,7 @@ struct fit_near fit_near_over(struct fit_near near, struct fit_near part);
 double fit_collective_s(const struct myr_fit_case *it, enum myr_collective collective,
                         uint32_t members, struct fit_near near, double bytes);
 
-/* log2 by halving and squaring: the same bits everywhere, which libm's is not. */
+/* log2 by halving and a series: the same bits everywhere, which libm's is not. */
 double fit_log2(double x);
 
 static inline double fit_max(double a, double b)

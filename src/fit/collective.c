@@ -28,6 +28,12 @@ static struct fit_near neighbours(const struct blocks *blocks, uint32_t members,
     return near;
 }
 
+struct fit_near fit_near_of(const struct myr_fit_case *it, uint32_t members, uint64_t stride)
+{
+    struct blocks blocks = blocks_of(it);
+    return neighbours(&blocks, members, stride);
+}
+
 struct fit_near fit_near_all(uint32_t members)
 {
     struct fit_near near;

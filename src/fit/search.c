@@ -45,6 +45,7 @@ struct search {
     struct group *groups;          /* a heap, the lowest bound on top */
     uint32_t group_count, group_max;
     double limit_bytes; /* that a rank may fill */
+    bool uniform;       /* layers keep the same, and chunks of a stage have as many */
 };
 
 static double layer_s(const struct fit_layer *layer)
@@ -89,16 +90,11 @@ static void price_times(const struct search *s, struct myr_layout layout, enum c
     }
 }
 
-/* Transfers between stages when stages lie as near as any order puts them. */
-static double least_hop_s(const struct search *s, struct myr_layout layout)
+/* Transfers between stages when stages lie as near as any order puts them: next to tp. */
+static double least_hop_s(const struct search *s, const struct myr_layout *layout)
 {
-    static const enum myr_axis near[] = {MYR_AXIS_TP, MYR_AXIS_PP, MYR_AXIS_CP, MYR_AXIS_EP,
-                                         MYR_AXIS_DP};
-    if (layout.pp == 1) {
-        return 0;
-    }
-    memcpy(layout.order, near, sizeof(layout.order));
-    return fit_hop_s(&s->query->it, &layout, fit_places_of(&s->query->it, &layout).pp_near);
+    const struct myr_fit_case *it = &s->query->it;
+    return layout->pp == 1 ? 0 : fit_hop_s(it, layout, fit_near_of(it, layout->pp, layout->tp));
 }
 
 static bool interleaves(const struct search *s, const struct myr_layout *layout,
@@ -125,7 +121,7 @@ static double group_floor_s(const struct search *s, struct myr_layout layout,
             continue;
         }
         layout.vp = spread ? 2 : 1;
-        double hop = least_hop_s(s, layout);
+        double hop = least_hop_s(s, &layout);
         layout.vp = spread ? depth->vp_most : 1;
         floor_s = fit_min(floor_s, fit_pipe_floor_s(&layout, m, worst, sum, hop));
     }
@@ -194,6 +190,32 @@ static uint64_t shard_choices(const struct fit_space *space, const struct myr_la
     return count;
 }
 
+/* Do the experts' ranks of a stage lie in the same block of ranks as all others of it? */
+static bool stages_aligned(const struct myr_layout *l)
+{
+    uint64_t dense = 1, expert = 1;
+    if (l->pp == 1 || (l->ep == 1 && myr_layout_etp(l) == l->tp)) {
+        return true;
+    }
+    for (int i = 0; l->order[i] != MYR_AXIS_PP; i++) {
+        enum myr_axis axis = l->order[i];
+        dense *= axis == MYR_AXIS_TP ? l->tp : axis == MYR_AXIS_CP ? l->cp : 1;
+        dense *= axis == MYR_AXIS_DP ? l->dp : 1;
+        expert *= axis == MYR_AXIS_TP ? myr_layout_etp(l) : axis == MYR_AXIS_EP ? l->ep : 1;
+        expert *= axis == MYR_AXIS_DP ? myr_layout_edp(l) : 1;
+    }
+    return dense == expert;
+}
+
+static bool is_cp_first(const enum myr_axis order[MYR_LAYOUT_ORDER_COUNT])
+{
+    int i = 0;
+    while (order[i] != MYR_AXIS_CP && order[i] != MYR_AXIS_DP) {
+        i++;
+    }
+    return order[i] == MYR_AXIS_CP;
+}
+
 /* Choices of order, ZeRO stage and shard. */
 static uint64_t tail_count(const struct search *s, const struct myr_layout *layout)
 {
@@ -204,15 +226,10 @@ static uint64_t tail_count(const struct search *s, const struct myr_layout *layo
     int zero = s->query->zero;
     for (uint32_t i = 0; i < count; i++) {
         memcpy(l.order, orders[i], sizeof(l.order));
-        bool experts = l.ep > 1 || myr_layout_etp(&l) != l.tp;
-        if (experts && myr_layout_broken(&l, s->query->it.model, 0) == MYR_LAYOUT_EXPERT_ORDER) {
+        if (!stages_aligned(&l)) {
             continue;
         }
-        bool cp_first = true;
-        for (uint32_t j = MYR_LAYOUT_ORDER_COUNT; j-- > 0;) {
-            bool either = orders[i][j] == MYR_AXIS_CP || orders[i][j] == MYR_AXIS_DP;
-            cp_first = either ? orders[i][j] == MYR_AXIS_CP : cp_first;
-        }
+        bool cp_first = is_cp_first(l.order);
         if (shards[cp_first] == 0) {
             shards[cp_first] = shard_choices(s->space, &l, cp_first);
         }
@@ -279,6 +296,7 @@ struct visit {
     struct kept kept;
     double straggler, least_hop_s[2], limit_bytes;
     struct fit_places places[FIT_ORDERS_MAX];
+    bool cp_first[FIT_ORDERS_MAX];
     double tail_floor_s[2][4][FIT_DIVISORS_MAX]; /* by interleaving, zero, shard; < 0: unknown */
     struct myr_rank_params lightest;             /* no stage has fewer parameters */
     bool rising; /* a layer made again costs no less than one left alone */
@@ -354,7 +372,17 @@ static double shape_floor_s(const struct visit *v, const struct fit_shape *shape
            BOUND_SLACK * (1 + v->straggler);
 }
 
-/* What the layers of a stage keep. */
+/* Micro-batches in flight on a stage, summed over its chunks. */
+static double flights_of(const struct visit *v, const struct fit_stage_kind *kind)
+{
+    double flights = 0;
+    for (uint32_t i = 0; i < myr_layout_stage_chunk_count(&v->layout); i++) {
+        flights += myr_layout_in_flight(&v->layout, kind->stage, i);
+    }
+    return flights;
+}
+
+/* What the layers of a stage keep, chunk by chunk. */
 static double kept_bytes(const struct visit *v, const struct fit_shape *shape,
                          const struct fit_stage_kind *kind, uint32_t choice)
 {
@@ -394,6 +422,7 @@ struct cut {
     const struct fit_shape *shape;
     uint32_t first, last;          /* choices */
     double state[FIT_SHAPE_KINDS]; /* bytes, by kind of stage */
+    double flights[FIT_SHAPE_KINDS];
     struct myr_rank_params params[FIT_SHAPE_KINDS];
     bool params_known;
     struct fit_pipe pipes[FIT_ORDERS_MAX][PIPES_KEPT];
@@ -402,10 +431,31 @@ struct cut {
     double floor_s;
 };
 
-static bool may_fit(const struct visit *v, const struct cut *cut, uint32_t choice)
+/* The same for the i-th kind of stage, in one step where all layers and chunks are alike. */
+static double cut_kept_bytes(const struct visit *v, struct cut *cut, uint32_t i, uint32_t choice)
+{
+    const struct fit_stage_kind *kind = &cut->shape->kinds[i];
+    const struct kept *kept = &v->kept;
+    if (!v->s->uniform || v->group->dual) {
+        return kept_bytes(v, cut->shape, kind, choice);
+    }
+    if (cut->flights[i] <= 0) {
+        cut->flights[i] = flights_of(v, kind);
+    }
+    bool moe = v->s->layers[FIT_MOE_FULL] + v->s->layers[FIT_MOE_WINDOW] > 0;
+    double layers = 0, alone = moe ? kept->moe : kept->dense;
+    for (int k = 0; k < FIT_KIND_COUNT; k++) {
+        layers += kind->layers[k];
+    }
+    double each = layers / cut->shape->vp, again = fit_min(choice, each);
+    return cut->flights[i] * ((each - again) * alone + again * kept->dense_again) +
+           (choice ? kept->again_working : 0) + (kind->last ? kept->output : 0);
+}
+
+static bool may_fit(const struct visit *v, struct cut *cut, uint32_t choice)
 {
     for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
-        double bytes = kept_bytes(v, cut->shape, &cut->shape->kinds[i], choice) + cut->state[i];
+        double bytes = cut_kept_bytes(v, cut, i, choice) + cut->state[i];
         if (bytes * (1 - 1e-9) > v->limit_bytes) {
             return false;
         }
@@ -414,7 +464,7 @@ static bool may_fit(const struct visit *v, const struct cut *cut, uint32_t choic
 }
 
 /* The least choice that the bounds on memory let pass; past the last one when none does. */
-static uint32_t least_choice(const struct visit *v, const struct cut *cut, uint32_t from)
+static uint32_t least_choice(const struct visit *v, struct cut *cut, uint32_t from)
 {
     uint32_t low = from, high = cut->last;
     if (low > high || may_fit(v, cut, low)) {
@@ -484,7 +534,7 @@ static void price_orders(struct visit *v, struct cut *cut, struct myr_layout lay
     for (uint32_t o = 0; o < v->order_count; o++) {
         struct myr_fit_cost cost;
         memcpy(layout.order, v->orders[o], sizeof(layout.order));
-        if (layout.shard && myr_layout_broken(&layout, q->it.model, q->gpus) != MYR_LAYOUT_OK) {
+        if (layout.shard && !shard_aligned(&layout, layout.shard / layout.cp, v->cp_first[o])) {
             continue;
         }
         fit_close_at(&q->it, &layout, pipe_for(v, cut, o, choice, &layout), &v->places[o],
@@ -582,6 +632,7 @@ static void visit_cut(struct visit *v, const struct fit_shape *shape)
     cut.params_known = false;
     cut.floor_choice = 0;
     memset(cut.state, 0, sizeof(cut.state));
+    memset(cut.flights, 0, sizeof(cut.flights));
     memset(cut.pipe_choice, 0, sizeof(cut.pipe_choice));
     v->layout.vp = shape->vp;
     v->layout.first_layers = shape->first_layers;
@@ -622,7 +673,8 @@ static void list_tails(struct visit *v)
     v->order_count = 0;
     for (uint32_t i = 0; i < count; i++) {
         memcpy(l.order, orders[i], sizeof(l.order));
-        if (myr_layout_broken(&l, s->query->it.model, 0) != MYR_LAYOUT_EXPERT_ORDER) {
+        if (stages_aligned(&l)) {
+            v->cp_first[v->order_count] = is_cp_first(l.order);
             memcpy(v->orders[v->order_count], orders[i], sizeof(orders[i]));
             v->places[v->order_count++] = fit_places_of(&s->query->it, &l);
         }
@@ -643,8 +695,7 @@ static struct myr_rank_params lightest_of(const struct visit *v)
 {
     const struct search *s = v->s;
     const struct fit_shape *shape = &s->space->shapes[v->depth->first_shape];
-    double least[3] = {1e30, 1e30, 1e30};
-    bool mixed = s->layers[FIT_DENSE_FULL] + s->layers[FIT_DENSE_WINDOW] > 0;
+    double sharded = 1e30, replicated = 1e30, expert = 1e30;
     struct myr_layout layout = v->layout;
     layout.vp = shape->vp;
     layout.first_layers = shape->first_layers;
@@ -652,18 +703,16 @@ static struct myr_rank_params lightest_of(const struct visit *v)
     for (uint32_t i = 0; i < shape->kind_count; i++) {
         struct myr_rank_params p =
             myr_rank_params(&layout, s->query->it.model, shape->kinds[i].stage);
-        const double parts[3] = {(double)p.sharded, (double)p.replicated, (double)p.expert};
-        double layers = 0;
-        for (int k = 0; k < FIT_KIND_COUNT; k++) {
-            layers += shape->kinds[i].layers[k];
-        }
-        for (int k = 0; k < 3; k++) {
-            double part = layers > 0 ? parts[k] / layers * v->depth->least_layers : 0;
-            least[k] = fit_min(least[k], fit_min(part, parts[k]));
-        }
+        const double *of = shape->kinds[i].layers;
+        double moe = of[FIT_MOE_FULL] + of[FIT_MOE_WINDOW];
+        double layers = of[FIT_DENSE_FULL] + of[FIT_DENSE_WINDOW] + moe;
+        double share = layers > 0 ? fit_min(1, v->depth->least_layers / layers) : 0;
+        double moe_share = moe > 0 ? fit_min(1, v->depth->least_moe / moe) : 0;
+        sharded = fit_min(sharded, share * (double)p.sharded);
+        replicated = fit_min(replicated, share * (double)p.replicated);
+        expert = fit_min(expert, moe_share * (double)p.expert);
     }
-    return (struct myr_rank_params){(uint64_t)least[0], (uint64_t)least[1],
-                                    mixed ? 0 : (uint64_t)least[2]};
+    return (struct myr_rank_params){(uint64_t)sharded, (uint64_t)replicated, (uint64_t)expert};
 }
 
 static void open_group(struct search *s, const struct group *group)
@@ -695,7 +744,7 @@ static void open_group(struct search *s, const struct group *group)
         v.rising = v.rising &&
                    (!alone->used[k] || layer_s(&again->layers[k]) >= layer_s(&alone->layers[k]));
     }
-    v.least_hop_s[0] = least_hop_s(s, v.layout);
+    v.least_hop_s[0] = least_hop_s(s, &v.layout);
     v.lightest = lightest_of(&v);
     for (int i = 0; i < 2; i++) {
         for (uint32_t j = 0; j < 4 * v.shard_count; j++) {
@@ -714,7 +763,7 @@ static void open_group(struct search *s, const struct group *group)
             }
             if (spread && v.least_hop_s[1] <= 0) {
                 v.layout.vp = 2;
-                v.least_hop_s[1] = least_hop_s(s, v.layout) / 2;
+                v.least_hop_s[1] = least_hop_s(s, &v.layout) / 2;
             }
             visit_cut(&v, shape);
         }
@@ -782,6 +831,9 @@ static void search_space(struct search *s, struct myr_arena *arena)
     bool started = false;
     memset(s->layers, 0, sizeof(s->layers));
     fit_count_layers(model, (struct myr_span){0, model->layer_count}, s->layers);
+    bool has_moe = s->layers[FIT_MOE_FULL] + s->layers[FIT_MOE_WINDOW] > 0;
+    bool has_dense = s->layers[FIT_DENSE_FULL] + s->layers[FIT_DENSE_WINDOW] > 0;
+    s->uniform = has_moe != has_dense && s->query->vp == 0;
     s->group_count = 0;
     struct myr_layout one = myr_layout_default();
     struct myr_fit_memory memory;

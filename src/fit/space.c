@@ -140,15 +140,16 @@ static void add_splits(struct fit_space *space, uint32_t pp, uint32_t vp)
 static void note_layers(const struct fit_shape *shape, struct fit_depth *depth)
 {
     for (uint32_t i = 0; i < shape->kind_count; i++) {
-        double layers = 0;
-        for (int k = 0; k < FIT_KIND_COUNT; k++) {
-            layers += shape->kinds[i].layers[k];
-        }
+        const double *of = shape->kinds[i].layers;
+        double moe = of[FIT_MOE_FULL] + of[FIT_MOE_WINDOW];
+        double layers = of[FIT_DENSE_FULL] + of[FIT_DENSE_WINDOW] + moe;
+        depth->least_moe = fit_min(depth->least_moe, moe);
         depth->least_layers = fit_min(depth->least_layers, layers);
         depth->most_layers = fit_max(depth->most_layers, layers);
     }
     if (shape->kind_count == FIT_SHAPE_KINDS) { /* some may have been left out */
         depth->least_layers = 0;
+        depth->least_moe = 0;
         depth->most_layers = 1e9;
     }
 }
@@ -177,7 +178,8 @@ static void add_depth(struct fit_space *space, uint32_t pp)
         uint64_t choices = space->shapes[depth->first_shape + i].choice_count;
         *(i < depth->plain_count ? &depth->plain_choices : &depth->interleaved_choices) += choices;
     }
-    depth->least_layers = UINT32_MAX;
+    depth->least_layers = 1e9;
+    depth->least_moe = 1e9;
     for (uint32_t i = 0; i < depth->shape_count; i++) {
         note_layers(&space->shapes[depth->first_shape + i], depth);
     }

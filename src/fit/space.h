@@ -40,7 +40,8 @@ struct fit_shape {
 struct fit_depth {
     uint32_t pp, first_shape, plain_count, shape_count;
     uint32_t vp_most;
-    double least_layers, most_layers;            /* of any stage of any shape */
+    double least_layers, most_layers; /* of any stage of any shape */
+    double least_moe;
     uint64_t plain_choices, interleaved_choices; /* shapes times their recomputation choices */
 };
 
