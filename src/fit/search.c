@@ -299,6 +299,7 @@ struct visit {
     bool cp_first[FIT_ORDERS_MAX];
     double tail_floor_s[2][4][FIT_DIVISORS_MAX]; /* by interleaving, zero, shard; < 0: unknown */
     struct myr_rank_params lightest;             /* no stage has fewer parameters */
+    bool quick;  /* only the plainest layouts, to have something to compare with */
     bool rising; /* a layer made again costs no less than one left alone */
 };
 
@@ -337,6 +338,23 @@ static struct myr_span again_span(const struct visit *v, const struct fit_shape 
     return span;
 }
 
+/* Layers of a kind of stage that a choice makes again. */
+static void count_again(const struct visit *v, const struct fit_shape *shape,
+                        const struct fit_stage_kind *kind, uint32_t choice,
+                        double counts[FIT_KIND_COUNT])
+{
+    bool all = choice > 0 && choice == shape->chunk_most;
+    memset(counts, 0, FIT_KIND_COUNT * sizeof(*counts));
+    if (all) {
+        memcpy(counts, kind->layers, sizeof(kind->layers));
+        return;
+    }
+    for (uint32_t c = 0; choice > 0 && c < shape->vp; c++) {
+        fit_count_layers(v->s->query->it.model,
+                         again_span(v, shape, kind->stage + c * shape->pp, choice), counts);
+    }
+}
+
 /* A step of the shape up to what replicas exchange, with the least transfers between stages. */
 static double shape_floor_s(const struct visit *v, const struct fit_shape *shape, uint32_t choice)
 {
@@ -348,17 +366,14 @@ static double shape_floor_s(const struct visit *v, const struct fit_shape *shape
     for (uint32_t i = 0; i < shape->kind_count; i++) {
         const struct fit_stage_kind *kind = &shape->kinds[i];
         double time = micro + (kind->first ? layer_s(&blocks->embedding) : 0);
-        double again[FIT_KIND_COUNT] = {0};
+        double again[FIT_KIND_COUNT];
+        count_again(v, shape, kind, choice, again);
         if (kind->last) {
             time += layer_s(&blocks->output) * (1 + model->mtp_count);
             time += model->mtp_count ? model->mtp_count * mtp_layer_s(blocks, mtp) : 0;
         }
-        for (uint32_t c = 0; choice > 0 && !all && c < shape->vp; c++) {
-            fit_count_layers(model, again_span(v, shape, kind->stage + c * shape->pp, choice),
-                             again);
-        }
         for (int k = 0; k < FIT_KIND_COUNT; k++) {
-            double made_again = all ? kind->layers[k] : again[k];
+            double made_again = again[k];
             time += made_again > 0 ? made_again * layer_s(&v->blocks[0][1].layers[k]) : 0;
             time += kind->layers[k] > made_again
                         ? (kind->layers[k] - made_again) * layer_s(&blocks->layers[k])
@@ -592,14 +607,102 @@ static double tail_floor_s(struct visit *v, const struct myr_layout *cut, uint32
     return *known;
 }
 
-/* One (zero, shard) of a cut: the least recomputation that fits, then all orders. */
+/* Passes that are no shorter than those of the slowest stage, whichever that is. */
+static void longest_passes(struct visit *v, const struct cut *cut, uint32_t order, uint32_t choice,
+                           struct fit_pipe *pipe)
+{
+    const struct fit_blocks *alone = blocks_for(v, order, false), *again = &v->blocks[order][1];
+    double outputs = 1 + v->s->query->it.model->mtp_count, mtp = outputs - 1;
+    enum fit_kind mtp_kind = alone->used[FIT_MOE_FULL] ? FIT_MOE_FULL : FIT_DENSE_FULL;
+    pipe->forward_s = 0;
+    pipe->backward_s = 0;
+    for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
+        const struct fit_stage_kind *kind = &cut->shape->kinds[i];
+        double counts[FIT_KIND_COUNT], forward = 0, backward = 0;
+        count_again(v, cut->shape, kind, choice, counts);
+        for (int k = 0; k < FIT_KIND_COUNT; k++) {
+            if (kind->layers[k] > 0) {
+                double rest = kind->layers[k] - counts[k];
+                forward += kind->layers[k] * alone->layers[k].forward.total;
+                backward += rest * alone->layers[k].backward.total +
+                            counts[k] * again->layers[k].backward.total;
+            }
+        }
+        forward += kind->first ? alone->embedding.forward.total : 0;
+        backward += kind->first ? alone->embedding.backward.total : 0;
+        if (kind->last) {
+            forward += outputs * alone->output.forward.total;
+            backward += outputs * alone->output.backward.total;
+            forward += mtp > 0 ? mtp * alone->layers[mtp_kind].forward.total : 0;
+            backward += mtp > 0 ? mtp * again->layers[mtp_kind].backward.total : 0;
+        }
+        pipe->forward_s = fit_max(pipe->forward_s, forward);
+        pipe->backward_s = fit_max(pipe->backward_s, backward);
+    }
+}
+
+/* The same floor as tail_floor_s(), with this cut's own stages and up to this choice. */
+static double cut_tail_floor_s(struct visit *v, const struct cut *cut,
+                               const struct myr_layout *layout, uint32_t choice)
+{
+    const struct myr_fit_query *q = v->s->query;
+    struct myr_rank_params least = cut->params[0];
+    double floor_s = 1e30;
+    for (uint32_t i = 1; i < cut->shape->kind_count; i++) {
+        const struct myr_rank_params *p = &cut->params[i];
+        least.sharded = p->sharded < least.sharded ? p->sharded : least.sharded;
+        least.replicated = p->replicated < least.replicated ? p->replicated : least.replicated;
+        least.expert = p->expert < least.expert ? p->expert : least.expert;
+    }
+    if (cut->shape->kind_count == FIT_SHAPE_KINDS) {
+        return 0; /* stages may have been left out */
+    }
+    for (uint32_t o = 0; o < v->order_count; o++) {
+        struct fit_pipe pipe = {.params = least};
+        struct myr_fit_cost cost;
+        if (layout->shard && !shard_aligned(layout, layout->shard / layout->cp, v->cp_first[o])) {
+            continue;
+        }
+        longest_passes(v, cut, o, choice, &pipe);
+        pipe.micro_batches = myr_layout_micro_batches(layout);
+        fit_close_at(&q->it, layout, &pipe, &v->places[o], v->straggler, &cost);
+        floor_s = fit_min(floor_s, cost.step_s * BOUND_SLACK);
+    }
+    return floor_s;
+}
+
+/*
+ * Choices from low to high. More recomputation makes the pipeline slower, and at the same time
+ * longer passes hide more of the exchange: the first of the one and the last of the other are no
+ * more than any of them takes together.
+ */
+static void visit_choices(struct visit *v, struct cut *cut, struct myr_layout layout, uint32_t low,
+                          uint32_t high)
+{
+    struct search *s = v->s;
+    double limit = fit_keep_limit(s->answer, s->query->top, &layout);
+    if (low > high ||
+        (v->rising && cut_floor_s(v, cut, low) + cut_tail_floor_s(v, cut, &layout, high) > limit)) {
+        return;
+    }
+    if (low == high) {
+        set_choice(v, cut->shape, low, &layout);
+        price_orders(v, cut, layout, low);
+        return;
+    }
+    uint32_t middle = low + (high - low) / 2;
+    visit_choices(v, cut, layout, low, middle);
+    visit_choices(v, cut, layout, middle + 1, high);
+}
+
+/* One (zero, shard) of a cut, from the least recomputation that may fit. */
 static void visit_shard(struct visit *v, struct cut *cut, struct myr_layout layout,
                         uint32_t shard_at)
 {
     struct search *s = v->s;
-    double tail = tail_floor_s(v, &layout, shard_at);
-    if (v->rising && cut_floor_s(v, cut, cut->first) + tail >
-                         fit_keep_limit(s->answer, s->query->top, &layout)) {
+    if (v->rising && !v->quick &&
+        cut_floor_s(v, cut, cut->first) + tail_floor_s(v, &layout, shard_at) >
+            fit_keep_limit(s->answer, s->query->top, &layout)) {
         return;
     }
     for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
@@ -610,17 +713,8 @@ static void visit_shard(struct visit *v, struct cut *cut, struct myr_layout layo
         cut->state[i] = state_bytes(&layout, &cut->params[i]);
     }
     cut->params_known = true;
-    for (uint32_t c = least_choice(v, cut, cut->first); c <= cut->last;
-         c = least_choice(v, cut, c + 1)) {
-        if (cut_floor_s(v, cut, c) + tail > fit_keep_limit(s->answer, s->query->top, &layout)) {
-            if (v->rising) {
-                return;
-            }
-            continue;
-        }
-        set_choice(v, cut->shape, c, &layout);
-        price_orders(v, cut, layout, c);
-    }
+    uint32_t least = least_choice(v, cut, cut->first);
+    visit_choices(v, cut, layout, least, v->quick && least < cut->last ? least : cut->last);
 }
 
 static void visit_cut(struct visit *v, const struct fit_shape *shape)
@@ -715,7 +809,7 @@ static struct myr_rank_params lightest_of(const struct visit *v)
     return (struct myr_rank_params){(uint64_t)sharded, (uint64_t)replicated, (uint64_t)expert};
 }
 
-static void open_group(struct search *s, const struct group *group)
+static void open_group(struct search *s, const struct group *group, bool quick)
 {
     const struct myr_fit_query *q = s->query;
     const struct fit_depth *depth = &s->space->depths[group->depth];
@@ -734,6 +828,11 @@ static void open_group(struct search *s, const struct group *group)
         return;
     }
     list_tails(&v);
+    v.quick = quick;
+    if (quick) {
+        v.shard_count = 1;
+        v.order_count = 1;
+    }
     v.straggler = fit_straggler_share(&q->it, &v.layout);
     v.limit_bytes = s->limit_bytes;
     v.kept = kept_of(s, v.layout, group->chain);
@@ -765,7 +864,9 @@ static void open_group(struct search *s, const struct group *group)
                 v.layout.vp = 2;
                 v.least_hop_s[1] = least_hop_s(s, &v.layout) / 2;
             }
-            visit_cut(&v, shape);
+            if (!quick || shape->first_layers == 0) {
+                visit_cut(&v, shape);
+            }
         }
     }
 }
@@ -824,6 +925,36 @@ static void add_groups(struct search *s, struct myr_layout *width, uint32_t at,
     }
 }
 
+/* Bounds are worth little before good layouts are known: the best widths of each depth first. */
+static void open_seeds(struct search *s)
+{
+    enum { SEEDS = 4 };
+    for (uint32_t depth = 0; depth < s->space->depth_count; depth++) {
+        const struct group *seeds[SEEDS] = {NULL};
+        for (uint32_t i = 0; i < s->group_count; i++) {
+            const struct group *group = &s->groups[i];
+            if (group->depth != depth) {
+                continue;
+            }
+            uint32_t at = 0; /* its own width's place, else the worst */
+            while (at < SEEDS - 1 && seeds[at] && seeds[at]->width != group->width) {
+                at++;
+            }
+            if (seeds[at] && seeds[at]->floor_s <= group->floor_s) {
+                continue;
+            }
+            for (seeds[at] = group; at > 0 && seeds[at]->floor_s < seeds[at - 1]->floor_s; at--) {
+                const struct group *worse = seeds[at - 1];
+                seeds[at - 1] = seeds[at];
+                seeds[at] = worse;
+            }
+        }
+        for (uint32_t i = 0; i < SEEDS && seeds[i]; i++) {
+            open_group(s, seeds[i], true);
+        }
+    }
+}
+
 static void search_space(struct search *s, struct myr_arena *arena)
 {
     const struct myr_model *model = s->query->it.model;
@@ -847,6 +978,7 @@ static void search_space(struct search *s, struct myr_arena *arena)
             add_groups(s, width, i, times);
         }
     }
+    open_seeds(s);
     const struct myr_fit_answer *answer = s->answer;
     uint32_t top = s->query->top;
     while (s->group_count > 0) {
@@ -854,7 +986,7 @@ static void search_space(struct search *s, struct myr_arena *arena)
         if (answer->top_count == top && group.floor_s > answer->top[top - 1].step_s) {
             break;
         }
-        open_group(s, &group);
+        open_group(s, &group, false);
     }
 }
 
