@@ -142,6 +142,34 @@ static int check_ports(const struct myr_design *design, const char *name, struct
     return MYR_OK;
 }
 
+static bool is_switch_of(const struct myr_design *design, uint32_t port, uint32_t net)
+{
+    const struct myr_place *place = &design->place[design->port_device[port]];
+    return place->kind >= MYR_DEVICE_LEAF && place->kind <= MYR_DEVICE_AGGREGATION &&
+           place->net == net;
+}
+
+/* Away from the hosts: a link begins at a host (or at what is one for this network) or lower. */
+static bool ends_ok(const struct myr_design *design, uint32_t link)
+{
+    const struct myr_cabletype *type =
+        &design->cabletypes[design->cable_type[design->link_cable[link]]];
+    uint32_t a = design->link_a[link], b = design->link_b[link];
+    bool host = type->layer == MYR_LAYER_HOST;
+    return design->port_device[a] != design->port_device[b] &&
+           is_switch_of(design, a, type->net) == !host && is_switch_of(design, b, type->net);
+}
+
+static int check_ends(const struct myr_design *design, const char *name, struct myr_err *err)
+{
+    for (uint32_t link = 0; link < design->link_count; link++) {
+        if (!ends_ok(design, link)) {
+            return broken(err, name, "a link joins what it should not", link);
+        }
+    }
+    return MYR_OK;
+}
+
 static int check_cabling(const struct myr_design *design, const char *name, struct myr_err *err)
 {
     if (design->first_link[0] != 0 ||
@@ -325,6 +353,7 @@ int myr_design_check(const struct myr_design *design, const char *name, struct m
     r = r < 0 ? r : check_devices(design, name, err);
     r = r < 0 ? r : check_ports(design, name, err);
     r = r < 0 ? r : check_cabling(design, name, err);
+    r = r < 0 ? r : check_ends(design, name, err);
     r = r < 0 ? r : check_networks(design, name, err);
     return r < 0 ? r : check_domains(design, name, err);
 }
