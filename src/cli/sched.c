@@ -2,12 +2,8 @@
 
 static const char *const policies[] = {"fifo", "skip", "fair", "preempt"};
 
-static struct cli_sched_question options = {.policy = MYR_ORDER_FAIR,
-                                            .nodes = 96,
-                                            .gpus_per_node = 8,
-                                            .leaf_nodes = 8,
-                                            .seed = 1,
-                                            .explain = CLI_SCHED_NO_JOB};
+static struct cli_sched_question options = {
+    .policy = MYR_ORDER_FAIR, .seed = 1, .explain = CLI_SCHED_NO_JOB};
 
 static const struct myr_option option_rows[] = {
     {.name = "output",
@@ -44,6 +40,13 @@ static const struct myr_option option_rows[] = {
      .target = &options.leaf_nodes,
      .min = 1,
      .max = 1000000},
+    {.name = "pod-nodes",
+     .type = MYR_OPTION_U64,
+     .value = "N",
+     .help = "nodes of a pod, a multiple of the leaf's; without it there are no pods",
+     .target = &options.pod_nodes,
+     .min = 1,
+     .max = 1000000},
     {.name = "policy",
      .type = MYR_OPTION_CHOICE,
      .value = "POLICY",
@@ -56,6 +59,11 @@ static const struct myr_option option_rows[] = {
      .value = "N",
      .help = "of the jitter, and of the bench's churn",
      .target = &options.seed},
+    {.name = "events",
+     .type = MYR_OPTION_PATH,
+     .value = "FILE",
+     .help = "bench: lines 'place,JOB,NODES', 'release,JOB', 'measure' instead of its own churn",
+     .target = &options.events},
     {.name = "jitter",
      .type = MYR_OPTION_U64,
      .value = "SECONDS",
@@ -86,9 +94,16 @@ int cli_sched_shape(const struct cli_sched_question *question, struct myr_place_
                     struct myr_err *err)
 {
     if (!question->design) {
-        *ret =
-            (struct myr_place_shape){(uint32_t)question->nodes, (uint32_t)question->gpus_per_node,
-                                     (uint32_t)question->leaf_nodes, (uint32_t)question->nodes};
+        *ret = (struct myr_place_shape){
+            .nodes = (uint32_t)(question->nodes ? question->nodes : 96),
+            .gpus_per_node = (uint32_t)(question->gpus_per_node ? question->gpus_per_node : 8),
+            .group_nodes = (uint32_t)(question->leaf_nodes ? question->leaf_nodes : 8)};
+        ret->pod_nodes = question->pod_nodes ? (uint32_t)question->pod_nodes : ret->nodes;
+        if (question->pod_nodes && ret->pod_nodes % ret->group_nodes != 0) {
+            return myr_err_set(err, MYR_EINVAL,
+                               "--pod-nodes %u is not a multiple of --leaf-nodes %u",
+                               ret->pod_nodes, ret->group_nodes);
+        }
         return MYR_OK;
     }
     struct myr_design design = {0};
@@ -112,6 +127,9 @@ int cli_sched(const struct myr_operands *operands)
     if (strcmp(word, "replay") == 0 && operands->count == 2) {
         r = cli_sched_replay(&options, operands->items[1], &buf, &err);
     } else if (strcmp(word, "bench") == 0 && operands->count == 1) {
+        options.nodes = options.nodes ? options.nodes : 12500;
+        options.leaf_nodes = options.leaf_nodes ? options.leaf_nodes : 32;
+        options.pod_nodes = options.pod_nodes ? options.pod_nodes : 16 * options.leaf_nodes;
         r = cli_sched_bench(&options, &buf, &err);
     } else {
         r = myr_err_set(&err, MYR_EINVAL, "'sched %.40s' is not understood; replay TRACE or bench",

@@ -10,7 +10,8 @@
 struct cli_sched_question {
     uint32_t format, policy;
     const char *design, *plots;
-    uint64_t nodes, gpus_per_node, leaf_nodes, seed;
+    const char *events;
+    uint64_t nodes, gpus_per_node, leaf_nodes, pod_nodes, seed; /* 0: as usual with the verb */
     uint64_t jitter_s, explain;
 };
 

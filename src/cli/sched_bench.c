@@ -1,13 +1,70 @@
+/*
+ * sched bench: the time of placement decisions on a full, churned cluster.
+ *
+ * Times are CPU time of the thread: on a shared machine wall time measures the neighbours. Without
+ * --events the churn is that of docs/sched.md: jobs of 1 to 1,024 nodes (scaled to the cluster)
+ * fill 95 %, then eight random ones leave and eight of the same sizes come, again and again.
+ */
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
+#include "myriad/sched.h"
 #include "sched.h"
 
-/* A running gang of the bench. */
-struct held_gang {
-    struct myr_gang gang;
+enum {
+    CHURN_ROUNDS = 400,
+    CHURN_JOBS = 8,
+    SIZES_MAX = 64,
+    CHANGES = 20000,
+    LARGE_ROUNDS = 25,
+    LAYOUT_ROUNDS = 200,
+    EVENTS_BYTES_MAX = 64 << 20
 };
 
-enum { BENCH_ROUNDS = 400, FILL_PERCENT = 95, SIZES = 6 };
+static int64_t cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Times of one kind of decision. */
+struct timing {
+    uint32_t nodes;
+    uint32_t failed;
+    MYR_VEC(int64_t) ns;
+};
+
+struct running_job {
+    struct myr_gang gang;
+    uint32_t nodes;
+};
+
+struct bench {
+    struct myr_placer *placer;
+    struct myr_place_shape shape;
+    struct running_job *jobs;
+    uint32_t job_count, job_room;
+    struct timing sizes[SIZES_MAX], layouts[SIZES_MAX], large, changes;
+    uint32_t size_count, layout_count;
+    int64_t busy_ns; /* placing and releasing during churn */
+    uint64_t decisions;
+    double fill; /* mean over the churn */
+    uint64_t fill_samples;
+};
+
+static struct timing *timing_for(struct timing *rows, uint32_t *count, uint32_t nodes)
+{
+    for (uint32_t i = 0; i < *count; i++) {
+        if (rows[i].nodes == nodes) {
+            return &rows[i];
+        }
+    }
+    uint32_t at = *count < SIZES_MAX ? (*count)++ : SIZES_MAX - 1;
+    rows[at].nodes = nodes;
+    return &rows[at];
+}
 
 static int by_time(const void *a, const void *b)
 {
@@ -15,92 +72,413 @@ static int by_time(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Small gangs until the cluster is full enough, then as many leave and come again: churn. */
-static uint32_t fill(struct myr_placer *placer, const struct myr_place_shape *shape,
-                     struct myr_rng *rng, struct held_gang *held, uint32_t room)
+static double at_share(const struct timing *t, double share)
 {
-    uint32_t target =
-        (uint32_t)((uint64_t)shape->nodes * shape->gpus_per_node * (100 - FILL_PERCENT) / 100);
-    uint32_t count = 0;
-    for (uint32_t step = 0; step < room * 3; step++) {
-        if (myr_placer_free_gpus(placer) > target && count < room) {
-            uint32_t gpus = 1U << myr_rng_below(rng, 7); /* 1 to 64 */
-            struct myr_gang gang = {
-                0, myr_xcalloc(myr_place_nodes(placer, gpus), sizeof(struct myr_share))};
-            if (myr_place(placer, gpus, &gang)) {
-                held[count++].gang = gang;
-            } else {
-                free(gang.shares);
-            }
-        } else if (count > 0) {
-            uint32_t leaves = myr_rng_below(rng, count);
-            myr_release(placer, &held[leaves].gang);
-            free(held[leaves].gang.shares);
-            held[leaves] = held[--count];
-        }
-    }
-    return count;
+    size_t at = (size_t)((double)t->ns.count * share);
+    return t->ns.count ? (double)t->ns.items[at < t->ns.count ? at : t->ns.count - 1] / 1000 : 0;
 }
 
-static void time_size(struct myr_placer *placer, uint32_t nodes, uint32_t gpus_per_node,
-                      struct myr_table *table)
+static void sort_times(struct timing *t)
 {
-    int64_t times[BENCH_ROUNDS];
-    uint32_t placed = 0;
-    struct myr_gang gang = {0, myr_xcalloc(nodes, sizeof(struct myr_share))};
-    for (uint32_t i = 0; i < BENCH_ROUNDS; i++) {
-        int64_t start = myr_clock_ns();
-        bool done = myr_place(placer, nodes * gpus_per_node, &gang);
-        times[i] = myr_clock_ns() - start;
-        placed += done;
-        if (done) {
-            myr_release(placer, &gang);
+    if (t->ns.count) {
+        qsort(t->ns.items, t->ns.count, sizeof(*t->ns.items), by_time);
+    }
+}
+
+static bool place_job(struct bench *b, uint32_t nodes, bool timed, struct running_job *ret)
+{
+    struct myr_request request = {.nodes = nodes};
+    struct myr_placement placed = {.gang.shares = myr_xcalloc(nodes, sizeof(struct myr_share))};
+    int64_t start = cpu_ns();
+    bool done = myr_place_gang(b->placer, &request, &placed);
+    int64_t took = cpu_ns() - start;
+    if (timed) {
+        struct timing *t = timing_for(b->sizes, &b->size_count, nodes);
+        myr_vec_push(&t->ns, took);
+        t->failed += !done;
+        b->busy_ns += took;
+        b->decisions++;
+        uint32_t all = b->shape.nodes * b->shape.gpus_per_node;
+        b->fill += 1 - (double)myr_placer_free_gpus(b->placer) / all;
+        b->fill_samples++;
+    }
+    if (done) {
+        *ret = (struct running_job){placed.gang, nodes};
+    } else {
+        free(placed.gang.shares);
+    }
+    return done;
+}
+
+static void release_job(struct bench *b, struct running_job *job, bool timed)
+{
+    int64_t start = cpu_ns();
+    myr_release(b->placer, &job->gang);
+    b->busy_ns += timed ? cpu_ns() - start : 0;
+    free(job->gang.shares);
+    *job = (struct running_job){0};
+}
+
+static void add_job(struct bench *b, uint32_t nodes, bool timed)
+{
+    struct running_job job;
+    if (b->job_count < b->job_room && place_job(b, nodes, timed, &job)) {
+        b->jobs[b->job_count++] = job;
+    }
+}
+
+/* The mix of docs/sched.md, for 12,500 nodes; smaller clusters get the same shares. */
+static void fill(struct bench *b, struct myr_rng *rng)
+{
+    static const struct {
+        uint32_t nodes, count;
+    } mix[] = {{1024, 3}, {256, 16}, {64, 40}, {16, 80}, {4, 150}, {1, 267}};
+    uint32_t sizes[1024], count = 0;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(mix); i++) {
+        uint64_t times = (uint64_t)mix[i].count * b->shape.nodes / 12500;
+        for (uint64_t k = 0; k < times && count < MYR_ARRAY_COUNT(sizes); k++) {
+            sizes[count++] = mix[i].nodes;
         }
     }
-    qsort(times, BENCH_ROUNDS, sizeof(*times), by_time);
-    myr_table_u64(table, nodes);
-    myr_table_u64(table, placed);
-    myr_table_double(table, (double)times[BENCH_ROUNDS / 2] / 1000, 2);
-    myr_table_double(table, (double)times[BENCH_ROUNDS * 99 / 100] / 1000, 2);
-    myr_table_double(table, (double)times[BENCH_ROUNDS - 1] / 1000, 2);
-    free(gang.shares);
+    myr_rng_shuffle(rng, sizes, count);
+    for (uint32_t i = 0; i < count; i++) {
+        add_job(b, sizes[i], false);
+    }
+    /* What rounding left out, as single nodes. */
+    while (myr_placer_free_nodes(b->placer) > b->shape.nodes / 20 && b->job_count < b->job_room) {
+        add_job(b, 1, false);
+    }
+}
+
+static void churn(struct bench *b, struct myr_rng *rng)
+{
+    uint32_t sizes[CHURN_JOBS];
+    for (uint32_t round = 0; round < CHURN_ROUNDS && b->job_count >= CHURN_JOBS; round++) {
+        for (uint32_t i = 0; i < CHURN_JOBS; i++) {
+            uint32_t at = myr_rng_below(rng, b->job_count);
+            sizes[i] = b->jobs[at].nodes;
+            release_job(b, &b->jobs[at], true);
+            b->jobs[at] = b->jobs[--b->job_count];
+            b->jobs[b->job_count] = (struct running_job){0};
+        }
+        myr_rng_shuffle(rng, sizes, CHURN_JOBS);
+        for (uint32_t i = 0; i < CHURN_JOBS; i++) {
+            add_job(b, sizes[i], true);
+        }
+    }
+}
+
+/* Lets the largest jobs end until so many nodes are free. */
+static void make_room(struct bench *b, uint32_t nodes)
+{
+    while (b->job_count && myr_placer_free_nodes(b->placer) < nodes) {
+        uint32_t largest = 0;
+        for (uint32_t i = 1; i < b->job_count; i++) {
+            largest = b->jobs[i].nodes > b->jobs[largest].nodes ? i : largest;
+        }
+        release_job(b, &b->jobs[largest], false);
+        b->jobs[largest] = b->jobs[--b->job_count];
+        b->jobs[b->job_count] = (struct running_job){0};
+    }
+}
+
+/* Gangs with a layout: tensor parallelism in the node, eight stages. */
+static int time_layouts(struct bench *b, struct myr_err *err)
+{
+    uint32_t most = b->shape.nodes / 4 < 1024 ? b->shape.nodes / 4 : 1024;
+    for (uint32_t nodes = 8; nodes <= most; nodes *= 2) {
+        make_room(b, nodes);
+        struct myr_arena arena;
+        struct myr_traffic traffic;
+        struct myr_layout layout = myr_layout_default();
+        layout.tp = b->shape.gpus_per_node;
+        layout.pp = 8;
+        layout.dp = nodes / 8;
+        myr_arena_init(&arena);
+        int r = myr_traffic_of(&layout, NULL, b->shape.gpus_per_node, &arena, &traffic, err);
+        struct myr_request request = {.nodes = nodes, .traffic = &traffic};
+        struct myr_placement placed = {.gang.shares = myr_xcalloc(nodes, sizeof(struct myr_share))};
+        struct timing *t = timing_for(b->layouts, &b->layout_count, nodes);
+        for (uint32_t i = 0; r == MYR_OK && i < LAYOUT_ROUNDS; i++) {
+            int64_t start = cpu_ns();
+            bool done = myr_place_gang(b->placer, &request, &placed);
+            myr_vec_push(&t->ns, cpu_ns() - start);
+            t->failed += !done;
+            if (done) {
+                myr_release(b->placer, &placed.gang);
+            }
+        }
+        free(placed.gang.shares);
+        myr_arena_done(&arena);
+        if (r < 0) {
+            return r;
+        }
+    }
+    return MYR_OK;
+}
+
+/* Nodes fail and come back. */
+static void time_changes(struct bench *b, struct myr_rng *rng)
+{
+    for (uint32_t i = 0; i < CHANGES; i++) {
+        uint32_t node = myr_rng_below(rng, b->shape.nodes);
+        int64_t start = cpu_ns();
+        myr_placer_set_node(b->placer, node, false);
+        int64_t half = cpu_ns();
+        myr_placer_set_node(b->placer, node, true);
+        int64_t end = cpu_ns();
+        myr_vec_push(&b->changes.ns, half - start);
+        myr_vec_push(&b->changes.ns, end - half);
+    }
+}
+
+/* Nearly all of the cluster for one gang, with a few nodes out. */
+static void time_large(struct bench *b, struct myr_rng *rng)
+{
+    uint32_t spare = b->shape.nodes / 100;
+    b->large.nodes = b->shape.nodes >= 12500 ? 12288 : b->shape.nodes - spare;
+    while (b->job_count) {
+        release_job(b, &b->jobs[--b->job_count], false);
+    }
+    struct myr_request request = {.nodes = b->large.nodes};
+    struct myr_placement placed = {.gang.shares =
+                                       myr_xcalloc(b->large.nodes, sizeof(struct myr_share))};
+    for (uint32_t i = 0; i < LARGE_ROUNDS; i++) {
+        uint32_t out[8];
+        for (uint32_t k = 0; k < MYR_ARRAY_COUNT(out); k++) {
+            out[k] = myr_rng_below(rng, b->shape.nodes);
+            myr_placer_set_node(b->placer, out[k], false);
+        }
+        int64_t start = cpu_ns();
+        bool done = myr_place_gang(b->placer, &request, &placed);
+        myr_vec_push(&b->large.ns, cpu_ns() - start);
+        b->large.failed += !done;
+        if (done) {
+            myr_release(b->placer, &placed.gang);
+        }
+        for (uint32_t k = 0; k < MYR_ARRAY_COUNT(out); k++) {
+            myr_placer_set_node(b->placer, out[k], true);
+        }
+    }
+    free(placed.gang.shares);
+}
+
+/* Jobs by number, as the events name them. */
+static int event(struct bench *b, struct myr_csv *csv, bool *timed, struct myr_err *err)
+{
+    uint64_t job = 0, nodes = 0;
+    struct myr_str op = csv->fields[0];
+    if (myr_str_eq(op, MYR_STR("measure"))) {
+        *timed = true;
+        return MYR_OK;
+    }
+    if (csv->count < 2 || !myr_str_to_u64(csv->fields[1], &job) || job >= b->job_room) {
+        return myr_csv_error(err, csv, 0, "expected 'place,JOB,NODES', 'release,JOB' or 'measure'");
+    }
+    struct running_job *it = &b->jobs[job];
+    if (myr_str_eq(op, MYR_STR("release")) && it->nodes) {
+        release_job(b, it, *timed);
+        return MYR_OK;
+    }
+    if (!myr_str_eq(op, MYR_STR("place")) || it->nodes || csv->count < 3 ||
+        !myr_str_to_u64(csv->fields[2], &nodes) || nodes == 0 || nodes > b->shape.nodes) {
+        return myr_csv_error(err, csv, 0, "expected 'place,JOB,NODES', 'release,JOB' or 'measure'");
+    }
+    (void)place_job(b, (uint32_t)nodes, *timed, it);
+    return MYR_OK;
+}
+
+static int play_events(struct bench *b, const char *path, struct myr_err *err)
+{
+    struct myr_buf text = {0};
+    struct myr_arena arena;
+    struct myr_csv csv;
+    bool timed = false;
+    myr_arena_init(&arena);
+    int r = myr_file_read(path, EVENTS_BYTES_MAX, &text, err);
+    if (r == MYR_OK) {
+        myr_csv_init(&csv, &arena, path, (struct myr_str){text.data, text.len});
+        while ((r = myr_csv_next(&csv, err)) > 0) {
+            r = event(b, &csv, &timed, err);
+            if (r < 0) {
+                break;
+            }
+        }
+    }
+    myr_buf_done(&text);
+    myr_arena_done(&arena);
+    return r < 0 ? r : MYR_OK;
+}
+
+static void put_timing(struct myr_json *json, const char *key, const struct timing *t)
+{
+    myr_json_object(json, key);
+    myr_json_u64(json, "gang_nodes", t->nodes);
+    myr_json_u64(json, "decisions", t->ns.count);
+    myr_json_u64(json, "placed", t->ns.count - t->failed);
+    myr_json_double(json, "p50", at_share(t, 0.50), 2);
+    myr_json_double(json, "p99", at_share(t, 0.99), 2);
+    myr_json_double(json, "max", at_share(t, 1), 2);
+    myr_json_end(json);
+}
+
+static int by_nodes(const void *a, const void *b)
+{
+    const struct timing *x = a, *y = b;
+    return x->nodes < y->nodes ? -1 : x->nodes > y->nodes;
+}
+
+static struct timing all_of(const struct bench *b)
+{
+    struct timing all = {0};
+    for (uint32_t i = 0; i < b->size_count; i++) {
+        for (size_t k = 0; k < b->sizes[i].ns.count; k++) {
+            myr_vec_push(&all.ns, b->sizes[i].ns.items[k]);
+        }
+        all.failed += b->sizes[i].failed;
+    }
+    sort_times(&all);
+    return all;
+}
+
+static void put_rows(struct myr_json *json, const char *key, const struct timing *rows,
+                     uint32_t count)
+{
+    char name[16];
+    myr_json_object(json, key);
+    for (uint32_t i = 0; i < count; i++) {
+        snprintf(name, sizeof(name), "%u", rows[i].nodes);
+        put_timing(json, name, &rows[i]);
+    }
+    myr_json_end(json);
+}
+
+static void put_json(const struct bench *b, const struct timing *all, struct myr_buf *buf)
+{
+    struct myr_json json;
+    myr_json_init(&json, buf, MYR_JSON_PRETTY);
+    myr_json_object(&json, NULL);
+    myr_json_u64(&json, "nodes", b->shape.nodes);
+    myr_json_u64(&json, "gpus", (uint64_t)b->shape.nodes * b->shape.gpus_per_node);
+    myr_json_u64(&json, "leaf_nodes", b->shape.group_nodes);
+    myr_json_u64(&json, "pod_nodes", b->shape.pod_nodes);
+    double samples = b->fill_samples ? (double)b->fill_samples : 1;
+    myr_json_double(&json, "fill_percent", 100 * b->fill / samples, 1);
+    myr_json_text(&json, "clock", "thread CPU time");
+    double rate = b->busy_ns ? 1e9 * (double)b->decisions / (double)b->busy_ns : 0;
+    myr_json_double(&json, "decisions_per_s", rate, 0);
+    put_timing(&json, "all", all);
+    put_rows(&json, "latency_us", b->sizes, b->size_count);
+    put_rows(&json, "latency_us_with_layout", b->layouts, b->layout_count);
+    if (b->large.ns.count) {
+        put_timing(&json, "large_us", &b->large);
+        put_timing(&json, "node_change_us", &b->changes);
+    }
+    myr_json_end(&json);
+    myr_buf_putc(buf, '\n');
+}
+
+static void put_row(struct myr_table *table, const char *what, const struct timing *t)
+{
+    myr_table_text(table, what);
+    myr_table_u64(table, t->nodes);
+    myr_table_u64(table, t->ns.count - t->failed);
+    myr_table_double(table, at_share(t, 0.50), 2);
+    myr_table_double(table, at_share(t, 0.99), 2);
+    myr_table_double(table, at_share(t, 1), 2);
+}
+
+static void put_table(const struct bench *b, enum myr_format format, struct myr_buf *buf)
+{
+    static const struct myr_column columns[] = {
+        {"what", "WHAT", 0},
+        {"gang_nodes", "GANG NODES", MYR_COLUMN_NUMBER},
+        {"placed", "PLACED", MYR_COLUMN_NUMBER},
+        {"p50_us", "P50 us", MYR_COLUMN_NUMBER},
+        {"p99_us", "P99 us", MYR_COLUMN_NUMBER},
+        {"max_us", "MAX us", MYR_COLUMN_NUMBER},
+    };
+    struct myr_arena arena;
+    struct myr_table table;
+    myr_arena_init(&arena);
+    myr_table_init(&table, &arena, columns, MYR_ARRAY_COUNT(columns));
+    for (uint32_t i = 0; i < b->size_count; i++) {
+        put_row(&table, "nodes", &b->sizes[i]);
+    }
+    for (uint32_t i = 0; i < b->layout_count; i++) {
+        put_row(&table, "nodes and ranks", &b->layouts[i]);
+    }
+    if (b->large.ns.count) {
+        put_row(&table, "empty cluster", &b->large);
+        put_row(&table, "node changes", &b->changes);
+    }
+    myr_table_write(&table, format, buf);
+    myr_table_done(&table);
+    myr_arena_done(&arena);
+}
+
+static void finish(struct bench *b, enum myr_format format, struct myr_buf *buf)
+{
+    for (uint32_t i = 0; i < b->size_count; i++) {
+        sort_times(&b->sizes[i]);
+    }
+    for (uint32_t i = 0; i < b->layout_count; i++) {
+        sort_times(&b->layouts[i]);
+    }
+    sort_times(&b->large);
+    sort_times(&b->changes);
+    qsort(b->sizes, b->size_count, sizeof(b->sizes[0]), by_nodes);
+    struct timing all = all_of(b);
+    if (format == MYR_FORMAT_JSON) {
+        put_json(b, &all, buf);
+    } else {
+        put_table(b, format, buf);
+    }
+    myr_vec_done(&all.ns);
+}
+
+static void bench_free(struct bench *b)
+{
+    for (uint32_t i = 0; i < b->job_room; i++) {
+        free(b->jobs[i].gang.shares);
+    }
+    for (uint32_t i = 0; i < SIZES_MAX; i++) {
+        myr_vec_done(&b->sizes[i].ns);
+        myr_vec_done(&b->layouts[i].ns);
+    }
+    myr_vec_done(&b->large.ns);
+    myr_vec_done(&b->changes.ns);
+    free(b->jobs);
+    myr_placer_free(b->placer);
+    free(b);
 }
 
 int cli_sched_bench(const struct cli_sched_question *question, struct myr_buf *buf,
                     struct myr_err *err)
 {
-    static const struct myr_column columns[] = {
-        {"gang_nodes", "GANG NODES", MYR_COLUMN_NUMBER}, {"placed", "PLACED", MYR_COLUMN_NUMBER},
-        {"p50_us", "P50 us", MYR_COLUMN_NUMBER},         {"p99_us", "P99 us", MYR_COLUMN_NUMBER},
-        {"max_us", "MAX us", MYR_COLUMN_NUMBER},
-    };
-    static const uint32_t sizes[SIZES] = {1, 8, 32, 128, 512, 1024};
-    struct myr_place_shape shape;
-    int r = cli_sched_shape(question, &shape, err);
+    struct bench *b = myr_xcalloc(1, sizeof(*b));
+    struct myr_rng rng;
+    int r = cli_sched_shape(question, &b->shape, err);
     if (r < 0) {
+        free(b);
         return r;
     }
-    struct myr_arena arena;
-    struct myr_table table;
-    struct myr_rng rng;
-    struct myr_placer *placer = myr_placer_create(&shape);
-    struct held_gang *held = myr_xcalloc((size_t)shape.nodes * shape.gpus_per_node, sizeof(*held));
+    b->placer = myr_placer_create(&b->shape);
+    b->job_room = b->shape.nodes > 100000 ? b->shape.nodes : 100000;
+    b->jobs = myr_xcalloc(b->job_room, sizeof(*b->jobs));
     myr_rng_init(&rng, question->seed, 0);
-    myr_arena_init(&arena);
-    myr_table_init(&table, &arena, columns, MYR_ARRAY_COUNT(columns));
-    uint32_t count = fill(placer, &shape, &rng, held, shape.nodes * 2);
-    for (uint32_t i = 0; i < SIZES; i++) {
-        if (sizes[i] <= shape.nodes) {
-            time_size(placer, sizes[i], shape.gpus_per_node, &table);
-        }
+    if (question->events) {
+        r = play_events(b, question->events, err);
+    } else {
+        fill(b, &rng);
+        churn(b, &rng);
+        r = time_layouts(b, err);
+        time_changes(b, &rng);
+        time_large(b, &rng);
     }
-    myr_table_write(&table, (enum myr_format)question->format, buf);
-    for (uint32_t i = 0; i < count; i++) {
-        free(held[i].gang.shares);
+    if (r == MYR_OK) {
+        finish(b, (enum myr_format)question->format, buf);
     }
-    free(held);
-    myr_placer_free(placer);
-    myr_table_done(&table);
-    myr_arena_done(&arena);
-    return MYR_OK;
+    bench_free(b);
+    return r;
 }

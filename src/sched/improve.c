@@ -2,7 +2,14 @@
 
 #include "search.h"
 
-enum { TRIES_MAX = 4000, MEMBER_MAX = 24, KICKED_CELLS = 16, KICKS = 32 };
+enum {
+    TRIES_TINY = 20000, /* of all starts together: bounds the time of a decision */
+    TRIES_SMALL = 2500,
+    MEMBER_MAX = 24,
+    KICKED_CELLS = 16,
+    KICKS = 32,
+    LEAVES_SEEN = 64, /* leaves outside the gang's pods are looked at in clusters up to this */
+};
 
 /* Groups that a cell is in: (family, first cell). */
 struct membership {
@@ -18,8 +25,9 @@ struct swaps {
     uint32_t slots; /* cells, then nodes that could stand in for one */
     uint32_t *node; /* by slot */
     struct membership of[SEARCH_SWAP_CELLS];
-    uint32_t tries;
-    double cost;
+    uint32_t leaves, pods; /* that the cells touch */
+    double base, groups;   /* the two parts of the cost */
+    uint32_t tries, tries_max;
 };
 
 static void find_groups(struct swaps *w)
@@ -39,53 +47,88 @@ static void find_groups(struct swaps *w)
     }
 }
 
-/* Some free nodes of every leaf: those with the least against them come first. */
-static void find_spares(struct swaps *w)
+/* Some free nodes of a leaf: those with the least against them. */
+static void find_spares_of(struct swaps *w, uint32_t leaf, uint32_t each)
 {
     struct search *q = w->q;
     const struct myr_placer *p = q->p;
-    uint32_t each = p->groups <= 24 ? 4 : 2;
-    w->slots = q->nodes;
-    for (uint32_t leaf = 0; leaf < p->groups && w->slots + each <= SEARCH_SLOTS_MAX; leaf++) {
-        uint32_t first = leaf * p->shape.group_nodes, end = index_group_end(p, leaf);
-        uint32_t begin = w->slots;
-        for (uint32_t node = first; node < end && q->s->leaf_free[leaf] > q->s->take[leaf];
-             node++) {
-            bool chosen = !(q->s->words[node / 64] >> node % 64 & 1);
-            for (uint32_t i = 0; i < q->nodes && !chosen; i++) {
-                chosen = w->node[i] == node;
+    uint32_t first = leaf * p->shape.group_nodes, end = index_group_end(p, leaf);
+    uint32_t begin = w->slots;
+    for (uint32_t node = first; node < end && q->s->leaf_free[leaf] > q->s->take[leaf]; node++) {
+        bool chosen = !(q->s->words[node / 64] >> node % 64 & 1);
+        for (uint32_t i = 0; i < q->nodes && !chosen; i++) {
+            chosen = w->node[i] == node;
+        }
+        uint32_t at = w->slots;
+        while (!chosen && at > begin && p->node_penalty[w->node[at - 1]] > p->node_penalty[node]) {
+            if (at < begin + each) {
+                w->node[at] = w->node[at - 1];
             }
-            uint32_t at = w->slots;
-            while (!chosen && at > begin &&
-                   p->node_penalty[w->node[at - 1]] > p->node_penalty[node]) {
-                if (at < begin + each) {
-                    w->node[at] = w->node[at - 1];
-                }
-                at--;
-            }
-            if (!chosen && at < begin + each) {
-                w->node[at] = node;
-                w->slots += w->slots < begin + each;
-            }
+            at--;
+        }
+        if (!chosen && at < begin + each) {
+            w->node[at] = node;
+            w->slots += w->slots < begin + each;
         }
     }
 }
 
-static int by_node(const void *a, const void *b)
+static void find_spares(struct swaps *w)
 {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
+    const struct myr_placer *p = w->q->p;
+    uint32_t each = p->groups <= 24 ? 4 : 2;
+    w->slots = w->q->nodes;
+    for (uint32_t leaf = 0; leaf < p->groups && w->slots + each <= SEARCH_SLOTS_MAX; leaf++) {
+        uint32_t pod = leaf * p->shape.group_nodes / p->shape.pod_nodes;
+        if (p->groups <= LEAVES_SEEN || w->q->s->pod_take[pod] > 0) {
+            find_spares_of(w, leaf, each);
+        }
+    }
 }
 
-/* The whole cost of what the cells have now. */
-static double whole_cost(const struct swaps *w)
+static double penalty_of(const struct myr_placer *p, uint32_t node)
 {
-    struct search *q = w->q;
-    struct myr_place_cost cost;
-    memcpy(q->s->nodes, w->node, q->nodes * sizeof(uint32_t));
-    qsort(q->s->nodes, q->nodes, sizeof(uint32_t), by_node);
-    order_cost(q, q->traffic ? w->node : q->s->nodes, &cost);
-    return cost.total;
+    return 0.001 * ((double)p->node_penalty[node] + p->group_penalty[p->group_of[node]]);
+}
+
+/* A node joins the gang, or leaves it: room lost for other gangs, and penalties. */
+static void count_node(struct swaps *w, uint32_t node, bool joins)
+{
+    const struct myr_placer *p = w->q->p;
+    uint32_t leaf = p->group_of[node], pod = p->pod_of[node];
+    uint32_t *take = &w->q->s->take[leaf], *pod_take = &w->q->s->pod_take[pod];
+    uint32_t before = joins ? *take : *take - 1, pod_before = joins ? *pod_take : *pod_take - 1;
+    double change = penalty_of(p, node);
+    if (w->q->gpus == p->shape.gpus_per_node) {
+        /* f² - (f - 1)² */
+        change +=
+            MYR_FRAGMENT_LEAF * (2.0 * (p->by_group.count[leaf] - before) - 1) /
+                p->shape.group_nodes +
+            MYR_FRAGMENT_POD * (2.0 * (p->by_pod.count[pod] - pod_before) - 1) / p->shape.pod_nodes;
+    }
+    w->base += (joins ? change : -change) * w->q->unit_bytes;
+    w->leaves += before ? 0 : joins ? 1U : UINT32_MAX;
+    w->pods += pod_before ? 0 : joins ? 1U : UINT32_MAX;
+    *take = joins ? before + 1 : before;
+    *pod_take = joins ? pod_before + 1 : pod_before;
+}
+
+static void exchange(struct swaps *w, uint32_t i, uint32_t j)
+{
+    uint32_t node = w->node[i];
+    if (j >= w->q->nodes) {
+        count_node(w, node, false);
+        count_node(w, w->node[j], true);
+    }
+    w->node[i] = w->node[j];
+    w->node[j] = node;
+}
+
+/* A ring along the topology: one edge a node; those that leave a leaf or a pod are dearer. */
+static double ring_cost(const struct swaps *w)
+{
+    uint32_t pods = w->pods > 1 ? w->pods : 0, leaves = w->leaves > 1 ? w->leaves : 0;
+    return w->q->nodes > 1 ? (double)w->q->nodes + leaves + pods : 0;
 }
 
 static double groups_of(const struct swaps *w, uint32_t cell)
@@ -99,16 +142,20 @@ static double groups_of(const struct swaps *w, uint32_t cell)
     return sum;
 }
 
-static void exchange(struct swaps *w, uint32_t i, uint32_t j)
+static double all_groups(const struct swaps *w)
 {
-    uint32_t node = w->node[i];
-    w->node[i] = w->node[j];
-    w->node[j] = node;
+    return w->q->traffic ? order_groups_cost(w->q, w->node, -1) : ring_cost(w);
 }
 
-static bool is_better(const struct swaps *w, double cost)
+/* Keeps what was just tried when it is cheaper. */
+static bool accept(struct swaps *w, double base, double groups)
 {
-    return cost < w->cost * (1 - 1e-12) - 1e-12;
+    double before = base + w->groups, after = w->base + groups;
+    if (after < before * (1 - 1e-12) - 1e-12) {
+        w->groups = groups;
+        return true;
+    }
+    return false;
 }
 
 /* Two cells trade places, or a cell moves to a spare node. */
@@ -117,28 +164,16 @@ static bool try_swap(struct swaps *w, uint32_t i, uint32_t j)
     struct search *q = w->q;
     const struct myr_placer *p = q->p;
     bool spare = j >= q->nodes;
-    if ((p->group_of[w->node[i]] == p->group_of[w->node[j]] && p->domain_nodes == 1 &&
-         !(spare && p->penalised)) ||
-        (!q->traffic && !spare)) {
+    bool alike = p->group_of[w->node[i]] == p->group_of[w->node[j]] && p->domain_nodes == 1;
+    if ((alike && !(spare && p->penalised)) || (!q->traffic && !spare)) {
         return false;
     }
     w->tries++;
-    if (spare) {
-        exchange(w, i, j);
-        double cost = whole_cost(w);
-        if (is_better(w, cost)) {
-            w->cost = cost;
-            return true;
-        }
-        exchange(w, i, j);
-        return false;
-    }
-    double before = groups_of(w, i) + groups_of(w, j);
+    double base = w->base, before = groups_of(w, i) + (spare ? 0 : groups_of(w, j));
     exchange(w, i, j);
-    double after = groups_of(w, i) + groups_of(w, j);
-    /* A group of both is in both sums twice: trading places inside it changes nothing. */
-    if (is_better(w, w->cost + after - before)) {
-        w->cost += after - before;
+    /* A group of both counts twice before and after: trading places inside it changes nothing. */
+    double after = groups_of(w, i) + (spare ? 0 : groups_of(w, j));
+    if (accept(w, base, q->traffic ? w->groups + after - before : ring_cost(w))) {
         return true;
     }
     exchange(w, i, j);
@@ -148,7 +183,6 @@ static bool try_swap(struct swaps *w, uint32_t i, uint32_t j)
 /* Two whole groups of a family trade places. */
 static bool try_groups(struct swaps *w, const struct myr_traffic_family *f, uint32_t a, uint32_t b)
 {
-    uint32_t nodes[SEARCH_SLOTS_MAX];
     for (uint32_t m = 0; m < f->group_size; m++) {
         for (uint32_t k = 0; k < f->group_size; k++) {
             if (f->firsts[a] + f->offsets[m] == f->firsts[b] + f->offsets[k]) {
@@ -157,55 +191,75 @@ static bool try_groups(struct swaps *w, const struct myr_traffic_family *f, uint
         }
     }
     w->tries++;
-    memcpy(nodes, w->node, w->slots * sizeof(uint32_t));
     for (uint32_t m = 0; m < f->group_size; m++) {
         exchange(w, f->firsts[a] + f->offsets[m], f->firsts[b] + f->offsets[m]);
     }
-    double cost = whole_cost(w);
-    if (is_better(w, cost)) {
-        w->cost = cost;
+    if (accept(w, w->base, all_groups(w))) {
         return true;
     }
-    memcpy(w->node, nodes, w->slots * sizeof(uint32_t));
+    for (uint32_t m = 0; m < f->group_size; m++) {
+        exchange(w, f->firsts[a] + f->offsets[m], f->firsts[b] + f->offsets[m]);
+    }
     return false;
 }
 
-/* A group gathers under one leaf: on its spare nodes, and in the places of others' cells there. */
+/* Cells gather under one leaf: on its spare nodes, and in the places of other cells there. */
 static bool try_gather(struct swaps *w, const uint32_t *members, uint32_t count, uint32_t leaf)
 {
     const struct myr_placer *p = w->q->p;
-    uint32_t nodes[SEARCH_SLOTS_MAX];
-    uint64_t member[2] = {0};
-    memcpy(nodes, w->node, w->slots * sizeof(uint32_t));
+    uint32_t with[SEARCH_SWAP_CELLS], done = 0, from = w->slots;
+    uint64_t member = 0;
+    double base = w->base;
     for (uint32_t m = 0; m < count; m++) {
-        member[members[m] / 64] |= UINT64_C(1) << members[m] % 64;
+        member |= UINT64_C(1) << members[m];
     }
-    uint32_t from = w->slots;
-    for (uint32_t m = 0; m < count; m++) {
+    bool whole = true;
+    for (uint32_t m = 0; m < count && whole; m++) {
+        with[m] = MYR_NONE;
         if (p->group_of[w->node[members[m]]] == leaf) {
             continue;
         }
         /* Spares are at the end: they come first. */
-        bool found = false;
-        while (!found && from > 0) {
+        while (from > 0 && with[m] == MYR_NONE) {
             from--;
-            bool own = from < 128 && from < w->q->nodes && (member[from / 64] >> from % 64 & 1);
-            found = !own && p->group_of[w->node[from]] == leaf;
+            bool own = from < w->q->nodes && (member >> from & 1);
+            with[m] = !own && p->group_of[w->node[from]] == leaf ? from : MYR_NONE;
         }
-        if (!found) {
-            memcpy(w->node, nodes, w->slots * sizeof(uint32_t));
-            return false;
+        whole = with[m] != MYR_NONE;
+        if (whole) {
+            exchange(w, members[m], with[m]);
+            done = m + 1;
         }
-        exchange(w, members[m], from);
     }
     w->tries++;
-    double cost = whole_cost(w);
-    if (is_better(w, cost)) {
-        w->cost = cost;
+    if (whole && done && accept(w, base, all_groups(w))) {
         return true;
     }
-    memcpy(w->node, nodes, w->slots * sizeof(uint32_t));
+    for (uint32_t m = done; m-- > 0;) {
+        if (with[m] != MYR_NONE) {
+            exchange(w, members[m], with[m]);
+        }
+    }
     return false;
+}
+
+static bool gather_everywhere(struct swaps *w, const uint32_t *members, uint32_t count)
+{
+    bool better = false;
+    uint32_t seen[SEARCH_SLOTS_MAX], seen_count = 0;
+    for (uint32_t i = 0; i < w->slots; i++) {
+        uint32_t leaf = w->q->p->group_of[w->node[i]], k = 0;
+        while (k < seen_count && seen[k] != leaf) {
+            k++;
+        }
+        /* A leaf with too little room is no try. */
+        if (k == seen_count) {
+            seen[seen_count++] = leaf;
+            better = (w->q->s->leaf_free[leaf] >= count && try_gather(w, members, count, leaf)) ||
+                     better;
+        }
+    }
+    return better;
 }
 
 static bool move_groups(struct swaps *w)
@@ -215,19 +269,11 @@ static bool move_groups(struct swaps *w)
     bool better = false;
     for (uint32_t f = 0; f < t->family_count; f++) {
         const struct myr_traffic_family *family = &t->families[f];
-        for (uint32_t g = 0; g < family->group_count && w->tries < TRIES_MAX; g++) {
+        for (uint32_t g = 0; g < family->group_count && w->tries < w->tries_max; g++) {
             for (uint32_t m = 0; m < family->group_size; m++) {
                 members[m] = family->firsts[g] + family->offsets[m];
             }
-            uint64_t seen[8] = {0};
-            for (uint32_t i = 0; i < w->slots; i++) {
-                uint32_t leaf = w->q->p->group_of[w->node[i]];
-                bool known = leaf < 512 && (seen[leaf / 64] >> leaf % 64 & 1);
-                if (!known && leaf < 512) {
-                    seen[leaf / 64] |= UINT64_C(1) << leaf % 64;
-                    better = try_gather(w, members, family->group_size, leaf) || better;
-                }
-            }
+            better = gather_everywhere(w, members, family->group_size) || better;
             for (uint32_t h = g + 1; h < family->group_count && family->group_size > 1; h++) {
                 better = try_groups(w, family, g, h) || better;
             }
@@ -242,36 +288,53 @@ static bool move_leaves(struct swaps *w)
     const struct myr_placer *p = w->q->p;
     uint32_t members[SEARCH_SWAP_CELLS];
     bool better = false;
-    for (uint32_t i = 0; i < w->q->nodes; i++) {
+    for (uint32_t i = 0; i < w->q->nodes && w->tries < w->tries_max; i++) {
         uint32_t count = 0, leaf = p->group_of[w->node[i]];
         for (uint32_t k = 0; k < w->q->nodes; k++) {
             members[count] = k;
             count += p->group_of[w->node[k]] == leaf;
         }
-        for (uint32_t j = w->q->nodes; j < w->slots && w->tries < TRIES_MAX; j++) {
-            better = try_gather(w, members, count, p->group_of[w->node[j]]) || better;
-        }
+        /* Once for each leaf: its first cell. */
+        better = (members[0] == i && gather_everywhere(w, members, count)) || better;
     }
     return better;
 }
 
-static void improve_one(struct swaps *w, const uint32_t *from)
+/* Takes up a placement, counted into take and pod_take. */
+static void take_up(struct swaps *w, const uint32_t *from)
 {
-    struct search *q = w->q;
-    memcpy(w->node, from, q->nodes * sizeof(uint32_t));
-    for (uint32_t i = 0; i < q->nodes; i++) {
-        q->s->take[q->p->group_of[w->node[i]]]++;
+    memcpy(w->node, from, w->q->nodes * sizeof(uint32_t));
+    w->base = 0;
+    w->leaves = w->pods = 0;
+    for (uint32_t i = 0; i < w->q->nodes; i++) {
+        count_node(w, w->node[i], true);
     }
     find_spares(w);
-    for (uint32_t i = 0; i < q->nodes; i++) {
-        q->s->take[q->p->group_of[from[i]]] = 0;
+    w->groups = all_groups(w);
+}
+
+static void set_down(struct swaps *w)
+{
+    for (uint32_t i = 0; i < w->q->nodes; i++) {
+        w->q->s->take[w->q->p->group_of[w->node[i]]] = 0;
+        w->q->s->pod_take[w->q->p->pod_of[w->node[i]]] = 0;
     }
-    w->cost = whole_cost(w);
-    w->tries = 0;
+}
+
+static int by_node(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Downhill to where no move helps. */
+static void descend(struct swaps *w)
+{
+    struct search *q = w->q;
     bool better = true;
-    while (better && w->tries < TRIES_MAX) {
+    while (better && w->tries < w->tries_max) {
         better = false;
-        for (uint32_t i = 0; i < q->nodes && w->tries < TRIES_MAX; i++) {
+        for (uint32_t i = 0; i < q->nodes && w->tries < w->tries_max; i++) {
             for (uint32_t j = i + 1; j < w->slots; j++) {
                 better = try_swap(w, i, j) || better;
             }
@@ -279,8 +342,8 @@ static void improve_one(struct swaps *w, const uint32_t *from)
         better = (q->traffic && move_groups(w)) || better;
         better = move_leaves(w) || better;
     }
-    if (w->cost < q->best_cost) {
-        q->best_cost = w->cost;
+    if (w->base + w->groups < q->best_cost) {
+        q->best_cost = w->base + w->groups;
         memcpy(q->s->best, w->node, q->nodes * sizeof(uint32_t));
         if (!q->traffic) {
             qsort(q->s->best, q->nodes, sizeof(uint32_t), by_node);
@@ -288,40 +351,32 @@ static void improve_one(struct swaps *w, const uint32_t *from)
     }
 }
 
-/* A few random trades, then downhill again: tiny gangs are worth a second look. */
-static void kick(struct swaps *w, const uint32_t *from, struct myr_rng *rng)
-{
-    struct search *q = w->q;
-    uint32_t cells[SEARCH_SLOTS_MAX];
-    memcpy(w->node, from, q->nodes * sizeof(uint32_t));
-    for (uint32_t i = 0; i < q->nodes; i++) {
-        q->s->take[q->p->group_of[w->node[i]]]++;
-    }
-    find_spares(w);
-    for (uint32_t i = 0; i < q->nodes; i++) {
-        q->s->take[q->p->group_of[from[i]]] = 0;
-    }
-    for (uint32_t i = 2 + myr_rng_below(rng, 5); i > 0; i--) {
-        exchange(w, myr_rng_below(rng, q->nodes), myr_rng_below(rng, w->slots));
-    }
-    memcpy(cells, w->node, q->nodes * sizeof(uint32_t));
-    improve_one(w, cells);
-}
-
 void improve_by_swaps(struct search *q)
 {
     struct swaps w = {.q = q, .node = q->s->swapped};
-    if (q->nodes > SEARCH_SWAP_CELLS) {
+    struct myr_rng rng;
+    bool ring = !q->traffic && (q->p->domain_nodes > 1 || q->nodes > KICKED_CELLS);
+    if (q->nodes > SEARCH_SWAP_CELLS || q->nodes < 2 || ring) {
         return;
     }
+    w.tries_max = q->nodes <= KICKED_CELLS ? TRIES_TINY : TRIES_SMALL;
     select_clear(q);
     find_groups(&w);
     for (uint32_t i = 0; i < q->start_count; i++) {
-        improve_one(&w, q->s->starts[i]);
+        take_up(&w, q->s->starts[i]);
+        descend(&w);
+        set_down(&w);
     }
-    struct myr_rng rng;
+    /* A few random trades, then downhill again: tiny gangs are worth a second look. */
     myr_rng_init(&rng, q->nodes, 0);
-    for (uint32_t i = 0; i < KICKS && q->nodes <= KICKED_CELLS; i++) {
-        kick(&w, i % 3 ? q->s->best : q->s->starts[i % q->start_count], &rng);
+    for (uint32_t i = 0; i < KICKS && q->nodes <= KICKED_CELLS && w.tries < w.tries_max; i++) {
+        take_up(&w, i % 3 ? q->s->best : q->s->starts[i % q->start_count]);
+        for (uint32_t k = 2 + myr_rng_below(&rng, 5); k > 0; k--) {
+            uint32_t cell = myr_rng_below(&rng, q->nodes), slot = myr_rng_below(&rng, w.slots);
+            exchange(&w, cell, slot);
+        }
+        w.groups = all_groups(&w);
+        descend(&w);
+        set_down(&w);
     }
 }

@@ -25,8 +25,7 @@ double order_group_level(const struct search *q, const struct myr_traffic_family
     return (double)level;
 }
 
-/* Σ bytes x level; stops early once it is no better than 'limit' (negative: no limit). */
-static double groups_cost(const struct search *q, const uint32_t *cells, double limit)
+double order_groups_cost(const struct search *q, const uint32_t *cells, double limit)
 {
     double sum = 0;
     if (!q->traffic) {
@@ -241,7 +240,7 @@ void order_keep_best(struct search *q)
         return;
     }
     double limit = q->best_cost >= 0 && !small ? q->best_cost - q->base_cost : -1;
-    double cost = q->base_cost + groups_cost(q, q->s->cells, limit);
+    double cost = q->base_cost + order_groups_cost(q, q->s->cells, limit);
     if (q->best_cost < 0 || cost < q->best_cost) {
         q->best_cost = cost;
         memcpy(q->s->best, q->s->cells, q->nodes * sizeof(uint32_t));

@@ -13,6 +13,7 @@ void scratch_free(struct search_scratch *s)
         free(s->leaf_free);
         free(s->pod_free);
         free(s->take);
+        free(s->pod_take);
         free(s->touched);
         free(s->sorted);
         free(s->start);
@@ -42,6 +43,7 @@ static struct search_scratch *scratch_create(const struct myr_placer *p)
     s->leaf_free = numbers(p->groups);
     s->pod_free = numbers(p->pods);
     s->take = numbers(p->groups);
+    s->pod_take = numbers(p->pods);
     s->touched = numbers(p->groups);
     s->sorted = numbers(p->groups);
     s->start = numbers(most + 2);
@@ -190,6 +192,8 @@ static void order_blocks(struct search *q, const struct digit_order *orders, uin
         return;
     }
     for (uint32_t i = 0; i < order_count; i++) {
+        order_cells(q, orders[i].digits, 0, false); /* one after the other */
+        order_keep_best(q);
         for (uint32_t depth = 1; depth <= t->digit_count; depth++) {
             if (block_of(t, &orders[i], depth) == block) {
                 order_cells(q, orders[i].digits, depth, false);
@@ -332,13 +336,15 @@ static bool search(struct search *q)
     uint32_t blocks[16], order_count = q->traffic ? next_orders(q->traffic, orders) : 0;
     enum myr_level within = r->limited ? r->within : MYR_LEVEL_CORE;
     uint32_t block_count = blocks_of(q, orders, order_count, blocks, MYR_ARRAY_COUNT(blocks));
-    if (q->p->domain_nodes > 1 && try_domain(q)) {
+    q->settled = !q->p->penalised;
+    if (q->p->domain_nodes > 1 && try_domain(q) && q->settled) {
         return true;
     }
     if (within >= MYR_LEVEL_LEAF && try_leaf(q, orders, order_count, blocks, block_count) &&
-        !q->p->penalised) {
+        q->settled) {
         return true;
     }
+    q->settled = q->nodes == 1;
     for (uint32_t i = 0; within >= MYR_LEVEL_POD && i < block_count; i++) {
         bool held = try_pods(q, orders, order_count, blocks[i]);
         /* Small gangs look farther: light groups may well cross where heavy ones need not. */
@@ -374,7 +380,7 @@ bool myr_place_gang(struct myr_placer *p, const struct myr_request *r, struct my
     if (count_nodes(&q) < r->nodes || !search(&q)) {
         return false;
     }
-    if (!r->limited && !r->leaf_max && !r->spread) {
+    if (!r->limited && !r->leaf_max && !r->spread && !q.settled) {
         improve_by_swaps(&q);
     }
     memcpy(q.s->nodes, q.s->best, r->nodes * sizeof(uint32_t));

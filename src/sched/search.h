@@ -23,10 +23,10 @@ struct batch {
 struct search_scratch {
     uint64_t *words; /* bit by node: may be used */
     uint32_t *leaf_free, *pod_free;
-    uint32_t *take;           /* by leaf: nodes chosen */
-    uint32_t *touched;        /* leaves with take > 0 */
-    uint32_t *sorted, *start; /* counting sort of leaves or pods */
-    uint32_t *nodes;          /* chosen, along the topology */
+    uint32_t *take, *pod_take; /* by leaf, by pod: nodes chosen */
+    uint32_t *touched;         /* leaves with take > 0 */
+    uint32_t *sorted, *start;  /* counting sort of leaves or pods */
+    uint32_t *nodes;           /* chosen, along the topology */
     uint32_t *laid, *rest, *sequence;
     uint32_t *cells, *best, *swapped; /* cell to node */
     uint32_t *zone_used;
@@ -47,6 +47,7 @@ struct search {
     double base_cost; /* of the chosen nodes, whatever runs where */
     double best_cost; /* of s->best; negative: none yet */
     uint32_t start_count;
+    bool settled; /* as near as can be: nothing to improve */
 };
 
 /* select.c: fills s->take and s->touched for 'nodes' nodes, in blocks of 'block' where possible. */
@@ -68,6 +69,8 @@ double order_group_level(const struct search *q, const struct myr_traffic_family
 void order_cells(struct search *q, const uint8_t *digits, uint32_t depth, bool columns);
 /* Takes s->cells over into s->best when it is cheaper. */
 void order_keep_best(struct search *q);
+/* Σ bytes x level; may stop early once it reaches 'limit' (negative: no limit). */
+double order_groups_cost(const struct search *q, const uint32_t *cells, double limit);
 void order_other_cost(const struct search *q, struct myr_place_cost *ret);
 void order_cost(const struct search *q, const uint32_t *cells, struct myr_place_cost *ret);
 
