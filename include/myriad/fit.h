@@ -13,6 +13,7 @@
 
 #include "myriad/fit/calibrate.h"
 #include "myriad/fit/campaign.h"
+#include "myriad/fit/compare.h"
 #include "myriad/fit/cost.h"
 #include "myriad/fit/goodput.h"
 #include "myriad/fit/kernels.h"
@@ -21,4 +22,5 @@
 #include "myriad/fit/profile.h"
 #include "myriad/fit/runs.h"
 #include "myriad/fit/search.h"
+#include "myriad/fit/trainlog.h"
 #include "myriad/fit/validate.h"

@@ -4,6 +4,7 @@ static struct {
     uint32_t format;
     struct cli_fit_question question;
     struct cli_fit_calibration calibration;
+    const char *log;
 } options = {.question = {.software = "NeMo 25.05", .zero = 4, .top = 5}};
 
 #define COUNT_OPTION(word, field, most, text)                             \
@@ -44,6 +45,7 @@ static const struct myr_option option_rows[] = {
     PATH_OPTION("profile", question.profile, "your own constants, as 'calibrate' writes them"),
     PATH_OPTION("kernels", calibration.kernels, "with 'calibrate': a sweep of 'myriad bench gpu'"),
     PATH_OPTION("out", calibration.out, "with 'calibrate': where the profile goes"),
+    PATH_OPTION("log", log, "with 'compare': a Megatron-LM log"),
     {.name = "constants",
      .type = MYR_OPTION_U64,
      .value = "N",
@@ -83,12 +85,13 @@ const struct myr_command *cli_fit_command(void)
 {
     static const struct myr_command command = {
         .name = "fit",
-        .operands = "[validate CSV | calibrate [CSV] | constants | curve]",
+        .operands = "[validate CSV | calibrate [CSV] | compare | constants | curve]",
         .summary = "step time, memory and the best parallel layout of a model",
         .details = "Without an operand: the layout with the shortest step among those that fit "
                    "in memory. 'validate CSV' compares the model with measured runs; 'calibrate "
                    "CSV' draws the constants to your own runs, with the error of each run left "
-                   "out; 'constants' "
+                   "out; 'compare --log FILE' holds a Megatron-LM log against the model, phase by "
+                   "phase (-o csv: as a row for 'calibrate'); 'constants' "
                    "lists the "
                    "fitted numbers with unit and meaning; 'curve' "
                    "follows the best layout from 8 GPUs to --gpus.",
@@ -112,6 +115,9 @@ int cli_fit(const struct myr_operands *operands)
     if (strcmp(word, "validate") == 0 && operands->count == 2) {
         return cli_fit_validate(operands->items[1], options.question.profile, json);
     }
+    if (strcmp(word, "compare") == 0 && operands->count == 1) {
+        return cli_fit_compare(&options.question, options.log, options.format);
+    }
     if (strcmp(word, "calibrate") == 0) {
         options.calibration.runs = operands->count > 1 ? operands->items[1] : NULL;
         options.calibration.profile = options.question.profile;
@@ -124,8 +130,7 @@ int cli_fit(const struct myr_operands *operands)
         return cli_fit_search(&options.question, json);
     }
     (void)myr_err_set(&err, MYR_EINVAL, "fit does not know what to do with '%.60s'", word);
-    myr_err_hint(
-        &err,
-        "myriad fit --model M ..., or myriad fit validate CSV, calibrate CSV, constants, curve");
+    myr_err_hint(&err, "myriad fit --model M ..., or myriad fit validate CSV, calibrate CSV, "
+                       "compare, constants, curve");
     return cli_error(&err);
 }

@@ -31,6 +31,9 @@ struct cli_fit_question {
     bool exhaustive;
 };
 
+/* A Megatron-LM log against the model; CSV gives a row for 'calibrate'. */
+int cli_fit_compare(const struct cli_fit_question *question, const char *log, uint32_t format);
+
 extern const char *const cli_fit_recomputes[4];
 extern const char *const cli_fit_schedules[6];
 extern const char *const cli_fit_precisions[7];

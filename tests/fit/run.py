@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A user's own profile through the command: calibrated from runs, and used.
+"""A user's own measurements through the command: calibrated from runs, and used; a log compared.
 
     tests/fit/run.py MYRIAD
 """
@@ -8,6 +8,9 @@ import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
+
+DATA = Path(__file__).resolve().parent.parent / "data"
 
 # The fewest columns that say what ran; a model of the catalogue by its name alone.
 HEAD = "software,model,hw,gpus,tp,pp,mbs,gbs,precision,recompute,iter_s"
@@ -57,6 +60,46 @@ def check_calibrate(myriad, folder):
     assert "each left out" in text and "--out FILE" in text
 
 
+def check_compare(myriad, folder):
+    words = ("fit", "compare", "--model", "seed-130b", "--device", "h100", "--tp", "8", "--pp", "8")
+    for gpus, seconds in ((1024, 10.8004), (2048, 10.9369)):
+        log = str(DATA / f"megatron-130b-{gpus}.log")
+        result = answer(myriad, *words, "--gpus", str(gpus), "--log", log)
+        assert result["measured_s"] == seconds and result["iterations"] == 1
+        for side in ("predicted_s", "measured_s"):
+            assert abs(sum(phase[side] for phase in result["phases"]) - result[side]) < 1e-4
+        assert abs(result["model_tflops"] / result["log_tflops"] - 1) < 0.02
+        assert result["worst"] in [phase["phase"] for phase in result["phases"]]
+        # The run as a row, read back by 'validate' and 'calibrate'.
+        row = os.path.join(folder, "row.csv")
+        with open(row, "w", encoding="utf-8") as file:
+            file.write(call(myriad, *words, "--gpus", str(gpus), "--log", log, "-o", "csv").stdout)
+        again = answer(myriad, "fit", "validate", row)
+        assert again["coverage"] == 100 and again["rows"][0]["measured"] == seconds
+        assert abs(again["rows"][0]["predicted"] / result["predicted_s"] - 1) < 0.02, again
+    text = call(myriad, *words, "--gpus", "1024", "--log",
+                str(DATA / "megatron-130b-1024.log")).stdout
+    assert "Of the gap of" in text and "backward" in text
+
+
+def check_bad_logs(myriad, folder):
+    bad = os.path.join(folder, "bad.log")
+    with open(bad, "w", encoding="utf-8") as file:
+        file.write("nothing\n")
+    for words, expected in (
+            ((), "give --log"),
+            (("--log", bad), "--device"),
+            (("--log", bad, "--device", "h100"), "no 'elapsed time"),
+            (("--log", folder, "--device", "h100"), folder),
+            (("--log", "/nowhere", "--device", "h100"), "/nowhere"),
+            (("--log", str(DATA / "megatron-130b-1024.log"), "--device", "h100"), "--model"),
+            (("--log", str(DATA / "megatron-130b-1024.log"), "--device", "h100", "--model",
+              "seed-130b"), "--gpus"),
+    ):
+        result = call(myriad, "fit", "compare", *words, code=2)
+        assert expected in result.stderr and result.stdout == "", (words, result.stderr)
+
+
 def check_bad_input(myriad, folder):
     bad = os.path.join(folder, "bad")
     out = os.path.join(folder, "never.yaml")
@@ -85,6 +128,8 @@ def check_bad_input(myriad, folder):
 def main():
     with tempfile.TemporaryDirectory(prefix="myriad-fit-") as folder:
         check_calibrate(sys.argv[1], folder)
+        check_compare(sys.argv[1], folder)
+        check_bad_logs(sys.argv[1], folder)
         check_bad_input(sys.argv[1], folder)
     print("ok")
 

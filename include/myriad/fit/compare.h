@@ -1,0 +1,46 @@
+/*
+ * compare: a measured run against the model, phase by phase.
+ *
+ * Phases are those that Megatron-LM's timers tell apart; they sum to the step on both sides. A
+ * phase that the log has no timer for is not measured, and belongs to the rest.
+ */
+#pragma once
+
+#include "myriad/fit/trainlog.h"
+
+#define MYR_PHASES(X)                                                                             \
+    X(FORWARD, "forward", "forward-compute")                                                      \
+    X(BACKWARD, "backward", "backward-compute")                                                   \
+    X(PIPELINE, "pipeline", "forward-backward less both computes")                                \
+    X(EXCHANGE, "exchange", "all-grads-sync, params-all-gather, layernorm- and embedding-grads-") \
+    X(OPTIMISER, "optimiser", "optimizer less params-all-gather")                                 \
+    X(REST, "rest", "elapsed less all of these")
+
+enum myr_phase_id {
+#define MYR_PHASE_ENUM(name, text, timers) MYR_STEP_##name,
+    MYR_PHASES(MYR_PHASE_ENUM)
+#undef MYR_PHASE_ENUM
+        MYR_STEP_PHASE_COUNT
+};
+
+struct myr_step_phase {
+    double predicted_s, measured_s;
+    bool measured;
+};
+
+struct myr_comparison {
+    struct myr_fit_cost cost;
+    double measured_s; /* the typical step */
+    struct myr_step_phase phases[MYR_STEP_PHASE_COUNT];
+    bool has_timers;
+    enum myr_phase_id worst; /* where most of the gap is; REST where nothing is told apart */
+    const char *cause;       /* what usually makes that difference */
+    double log_tflops;       /* the log's own figure a GPU; 0: none */
+    double model_tflops;     /* the model's FLOPs in the measured time, attention in full */
+};
+
+const char *myr_step_phase_name(enum myr_phase_id phase);
+const char *myr_step_phase_timers(enum myr_phase_id phase);
+
+void myr_compare(const struct myr_fit_case *it, const struct myr_layout *layout,
+                 const struct myr_trainlog *log, struct myr_comparison *ret);
