@@ -267,6 +267,9 @@ double myr_contention_lookup(const struct myr_contention *table,
 {
     const struct myr_contention_cell *cells = table->cells[pattern][level];
     MYR_ASSERT(load >= 0 && load <= 1);
+    if (load <= table->loads[0]) {
+        return cells[0].mean;
+    }
     for (uint32_t i = 1; i < MYR_CONTENTION_LOADS; i++) {
         if (load <= table->loads[i]) {
             double part = (load - table->loads[i - 1]) / (table->loads[i] - table->loads[i - 1]);

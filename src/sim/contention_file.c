@@ -52,6 +52,31 @@ int myr_contention_write(const struct myr_contention *table, const char *path, s
     return r;
 }
 
+/* A key that must be there; the others read what it has. */
+static int need_u64(const struct myr_doc *map, const char *key, uint64_t min, uint64_t max,
+                    uint64_t *ret, struct myr_err *err)
+{
+    const struct myr_doc *value;
+    int r = myr_doc_need(map, "the table", key, &value, err);
+    return r < 0 ? r : myr_doc_u64(value, key, min, max, ret, err);
+}
+
+static int need_double(const struct myr_doc *map, const char *key, double min, double max,
+                       double *ret, struct myr_err *err)
+{
+    const struct myr_doc *value;
+    int r = myr_doc_need(map, "the table", key, &value, err);
+    return r < 0 ? r : myr_doc_double(value, key, min, max, ret, err);
+}
+
+static int need_choice(const struct myr_doc *map, const char *key, const char *const *names,
+                       uint32_t count, uint32_t *ret, struct myr_err *err)
+{
+    const struct myr_doc *value;
+    int r = myr_doc_need(map, "the table", key, &value, err);
+    return r < 0 ? r : myr_doc_choice(value, key, names, count, ret, err);
+}
+
 /* One row, which must be the one expected in this place. */
 static int read_row(const struct myr_doc *row, uint32_t place, struct myr_contention *ret,
                     struct myr_err *err)
@@ -61,15 +86,15 @@ static int read_row(const struct myr_doc *row, uint32_t place, struct myr_conten
     uint64_t jobs;
     double load, last = load_index ? ret->loads[load_index - 1] : -1;
     struct myr_contention_cell cell;
-    int r = myr_doc_choice(myr_doc_get(row, "pattern"), "pattern", myr_contention_pattern_names,
-                           MYR_CONTENTION_PATTERNS, &pattern, err);
+    int r = need_choice(row, "pattern", myr_contention_pattern_names, MYR_CONTENTION_PATTERNS,
+                        &pattern, err);
     r = r < 0 ? r
-              : myr_doc_choice(myr_doc_get(row, "level"), "level", myr_contention_level_names,
-                               MYR_CONTENTION_LEVELS, &level, err);
-    r = r < 0 ? r : myr_doc_double(myr_doc_get(row, "load"), "load", 0, 1, &load, err);
-    r = r < 0 ? r : myr_doc_u64(myr_doc_get(row, "jobs"), "jobs", 0, UINT32_MAX, &jobs, err);
-    r = r < 0 ? r : myr_doc_double(myr_doc_get(row, "mean"), "mean", 1, 1e9, &cell.mean, err);
-    r = r < 0 ? r : myr_doc_double(myr_doc_get(row, "worst"), "worst", 1, 1e9, &cell.worst, err);
+              : need_choice(row, "level", myr_contention_level_names, MYR_CONTENTION_LEVELS, &level,
+                            err);
+    r = r < 0 ? r : need_double(row, "load", 0, 1, &load, err);
+    r = r < 0 ? r : need_u64(row, "jobs", 0, UINT32_MAX, &jobs, err);
+    r = r < 0 ? r : need_double(row, "mean", 1, 1e9, &cell.mean, err);
+    r = r < 0 ? r : need_double(row, "worst", 1, 1e9, &cell.worst, err);
     if (r < 0) {
         return r;
     }
@@ -105,18 +130,12 @@ static int read_table(const struct myr_doc *doc, struct myr_contention *ret, str
     uint64_t version, gpus = 0, links = 0;
     uint32_t policy = 0;
     int r = myr_doc_expect(doc, MYR_DOC_MAP, "the table", err);
-    r = r < 0 ? r
-              : myr_doc_u64(myr_doc_get(doc, "version"), "version", CONTENTION_VERSION,
-                            CONTENTION_VERSION, &version, err);
-    r = r < 0 ? r
-              : myr_doc_choice(myr_doc_get(doc, "policy"), "policy", myr_policy_names,
-                               MYR_POLICY_COUNT, &policy, err);
-    r = r < 0 ? r
-              : myr_doc_choice(myr_doc_get(doc, "net"), "net", myr_net_names, MYR_NET_COUNT,
-                               &table.net, err);
-    r = r < 0 ? r : myr_doc_u64(myr_doc_get(doc, "seed"), "seed", 0, UINT64_MAX, &table.seed, err);
-    r = r < 0 ? r : myr_doc_u64(myr_doc_get(doc, "gpus"), "gpus", 1, UINT32_MAX, &gpus, err);
-    r = r < 0 ? r : myr_doc_u64(myr_doc_get(doc, "links"), "links", 1, UINT32_MAX, &links, err);
+    r = r < 0 ? r : need_u64(doc, "version", CONTENTION_VERSION, CONTENTION_VERSION, &version, err);
+    r = r < 0 ? r : need_choice(doc, "policy", myr_policy_names, MYR_POLICY_COUNT, &policy, err);
+    r = r < 0 ? r : need_choice(doc, "net", myr_net_names, MYR_NET_COUNT, &table.net, err);
+    r = r < 0 ? r : need_u64(doc, "seed", 0, UINT64_MAX, &table.seed, err);
+    r = r < 0 ? r : need_u64(doc, "gpus", 1, UINT32_MAX, &gpus, err);
+    r = r < 0 ? r : need_u64(doc, "links", 1, UINT32_MAX, &links, err);
     r = r < 0 ? r : read_rows(doc, &table, err);
     if (r == MYR_OK) {
         table.policy = (enum myr_policy)policy;
