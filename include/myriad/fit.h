@@ -4,13 +4,16 @@
  *   profile.h   devices, software stacks and the fitted constants, as data
  *   place.h     levels of a fabric
  *   cost.h      time and memory of one layout
+ *   parts.h     a step taken apart
  *   launch.h    a layout as the arguments of trainers
  *   runs.h      published or own measurements, and the error of the model on them
  *   validate.h  the error on measured runs
  *   search.h    the best layout
+ *   advice.h    what lies around it: other choices, other hardware, what does not fit
  */
 #pragma once
 
+#include "myriad/fit/advice.h"
 #include "myriad/fit/calibrate.h"
 #include "myriad/fit/campaign.h"
 #include "myriad/fit/compare.h"
@@ -18,6 +21,7 @@
 #include "myriad/fit/goodput.h"
 #include "myriad/fit/kernels.h"
 #include "myriad/fit/launch.h"
+#include "myriad/fit/parts.h"
 #include "myriad/fit/place.h"
 #include "myriad/fit/profile.h"
 #include "myriad/fit/runs.h"

@@ -19,9 +19,10 @@ MYR_MUST_USE int cli_fit_profiles(struct myr_profiles *profiles, struct myr_aren
 MYR_MUST_USE int cli_write_file(const char *path, const struct myr_buf *buf, struct myr_err *err);
 int cli_fit_constants(const char *profile, bool as_json);
 
-/* What the user asked 'myriad fit' for; names are checked by cli_fit_search(). */
+/* What the user asked 'myriad fit' for; names are checked by cli_fit_ask(). */
 struct cli_fit_question {
-    const char *model, *device, *software, *profile;
+    const char *model, *device, *software, *profile, *design;
+    struct myr_option_list pools; /* "h800:512" */
     uint64_t gpus, batch, seq;
     uint64_t tp, pp, vp, dp, cp, ep, mbs; /* 0: open */
     uint64_t zero;                        /* 4: open */
@@ -37,6 +38,28 @@ int cli_fit_compare(const struct cli_fit_question *question, const char *log, ui
 extern const char *const cli_fit_recomputes[4];
 extern const char *const cli_fit_schedules[6];
 extern const char *const cli_fit_precisions[7];
+
+/* The same with names looked up and files read. */
+struct cli_fit_asked {
+    struct myr_arena arena;
+    struct myr_profiles profiles;
+    struct myr_model model;
+    struct myr_fit_query query;
+    struct myr_design design; /* --design */
+    struct myr_fit_topology topology;
+    bool has_design, stack_exact;
+};
+
+struct cli_fit_asked *cli_fit_asked_new(void);
+void cli_fit_asked_free(struct cli_fit_asked *asked);
+MYR_MUST_USE int cli_fit_ask(struct cli_fit_asked *asked, const struct cli_fit_question *question,
+                             struct myr_err *err);
+/* Prints the error; a model that fits nowhere is bad input too. */
+int cli_fit_error(const struct myr_err *err);
+/* The step lies between 1/(1+s) and 1+s of what is said, nine times of ten. */
+double cli_fit_spread(const struct cli_fit_asked *asked);
+void cli_fit_put_layout(struct myr_json *json, const struct myr_layout *layout);
+void cli_fit_put_memory(struct myr_json *json, const struct myr_fit_memory *memory);
 
 int cli_fit_search(const struct cli_fit_question *question, bool json);
 /* Throughput from 8 GPUs to the number asked for: batch in proportion, and batch fixed. */

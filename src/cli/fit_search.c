@@ -1,22 +1,23 @@
-#include <stdlib.h>
+/* fit_search: the best layout, and what lies around it. */
 #include <time.h>
 
 #include "fit.h"
 
-const char *const cli_fit_recomputes[4] = {"any", "none", "selective", "full"};
-const char *const cli_fit_schedules[6] = {"stack",       "1f1b",     "interleaved",
-                                          "zero-bubble", "dualpipe", "any"};
-const char *const cli_fit_precisions[7] = {"bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32", "any"};
+#define REFUSED_MAX 5
 
-struct asked {
-    struct myr_arena arena;
-    struct myr_profiles profiles;
-    struct myr_model model;
-    struct myr_fit_query query;
+struct shown {
+    struct cli_fit_asked *a;
     struct myr_fit_answer answer;
-    bool stack_exact;
+    struct myr_fit_choices choices;
+    struct myr_fit_refusal refused[REFUSED_MAX];
+    uint32_t refused_count;
     double search_ms;
 };
+
+static double gib(double bytes)
+{
+    return bytes / 1073741824;
+}
 
 /* Processor time: what a quiet machine's clock would show, on a busy one too. */
 static double spent_ms(void)
@@ -26,116 +27,43 @@ static double spent_ms(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-static int need(bool given, const char *option, struct myr_err *err)
+/* Without a design nothing beyond the scale-up domain has a name. */
+static const char *level_name(const struct shown *s, uint32_t level)
 {
-    if (given) {
-        return MYR_OK;
+    bool named = level == 0 || (s->a->has_design && level < MYR_FIT_LEVELS);
+    return named ? myr_fit_level_names[level] : "fabric";
+}
+
+static const char *slowdown_source(const struct shown *s)
+{
+    if (!s->a->has_design) {
+        return "generic: a NIC a GPU into one fabric, a fitted share lost for each doubling of a "
+               "group's servers (link.crowd)";
     }
-    int rc = myr_err_set(err, MYR_EINVAL, "give %s", option);
-    myr_err_hint(err, "myriad fit --model gpt3-175b --gpus 1024 --device h100 --batch 1536");
-    return rc;
+    return s->a->topology.measured
+               ? "contention.json beside the design"
+               : "oversubscription only; 'myriad sim contention' would write contention.json";
 }
 
-static int prepare(struct asked *a, const struct cli_fit_question *u, struct myr_err *err)
-{
-    struct myr_fit_query *q = &a->query;
-    int rc = need(u->model, "--model NAME", err);
-    rc = rc < 0 ? rc : need(u->device, "--device NAME", err);
-    rc = rc < 0 ? rc : need(u->gpus > 0, "--gpus N", err);
-    rc = rc < 0 ? rc : need(u->batch > 0, "--batch SEQUENCES", err);
-    rc = rc < 0 ? rc : cli_fit_profiles(&a->profiles, &a->arena, u->profile, err);
-    rc = rc < 0 ? rc : myr_model_find(&a->arena, u->model, &a->model, err);
-    *q = myr_fit_query_default();
-    rc = rc < 0 ? rc
-                : myr_profiles_device(&a->profiles, myr_str_from(u->device), &q->it.device, err);
-    rc = rc < 0 ? rc
-                : myr_profiles_stack(&a->profiles, myr_str_from(u->software), &q->it.stack,
-                                     &a->stack_exact, err);
-    if (rc < 0) {
-        return rc;
-    }
-    q->it.model = &a->model;
-    q->it.constants = a->profiles.constants;
-    q->gpus = (uint32_t)u->gpus;
-    q->batch = (uint32_t)u->batch;
-    q->seq_tokens = (uint32_t)(u->seq ? u->seq : a->model.seq_tokens);
-    (void)myr_model_stretch(&a->model, q->seq_tokens);
-    q->any_precision = u->precision > MYR_PRECISION_FP32;
-    q->precision = q->any_precision ? MYR_PRECISION_BF16 : (enum myr_precision)u->precision;
-    q->tp = (uint32_t)u->tp;
-    q->pp = (uint32_t)u->pp;
-    q->vp = (uint32_t)u->vp;
-    q->dp = (uint32_t)u->dp;
-    q->cp = (uint32_t)u->cp;
-    q->ep = (uint32_t)u->ep;
-    q->micro_batch = (uint32_t)u->mbs;
-    q->zero = u->zero > 3 ? -1 : (int)u->zero;
-    q->recompute = (int)u->recompute - 1;
-    q->schedule = u->schedule == MYR_ARRAY_COUNT(cli_fit_schedules) - 1 ? MYR_FIT_SCHEDULE_ANY
-                                                                        : (int)u->schedule - 1;
-    q->top = (uint32_t)u->top;
-    q->exhaustive = u->exhaustive;
-    return MYR_OK;
-}
-
-static double gib(double bytes)
-{
-    return bytes / 1073741824;
-}
-
-static void put_memory(struct myr_json *json, const struct myr_fit_memory *memory)
-{
-    const struct myr_state *s = &memory->state;
-    myr_json_double(json, "memory_gib", gib(memory->total_bytes), 3);
-    myr_json_object(json, "memory_terms_gib");
-    myr_json_double(json, "weights", gib((double)s->weight_bytes), 3);
-    myr_json_double(json, "gradients", gib((double)s->gradient_bytes), 3);
-    myr_json_double(json, "optimiser", gib((double)s->optimiser_bytes), 3);
-    myr_json_double(json, "activations", gib((double)s->activation_bytes), 3);
-    myr_json_double(json, "output", gib((double)s->output_bytes), 3);
-    myr_json_double(json, "working", gib((double)s->working_bytes), 3);
-    myr_json_double(json, "reserve", gib(memory->reserve_bytes), 3);
-    myr_json_end(json);
-}
-
-static double spread_of(const struct asked *a)
-{
-    bool far = !a->stack_exact || a->query.it.device->extrapolated || a->model.moe.expert_count > 0;
-    return far ? a->profiles.interval_far : a->profiles.interval_near;
-}
-
-static void put_layout(struct myr_json *json, const struct myr_layout *l)
-{
-    myr_json_u64(json, "tp", l->tp);
-    myr_json_u64(json, "pp", l->pp);
-    myr_json_u64(json, "vp", l->vp);
-    myr_json_u64(json, "dp", l->dp);
-    myr_json_u64(json, "cp", l->cp);
-    myr_json_u64(json, "ep", l->ep);
-    myr_json_u64(json, "etp", myr_layout_etp(l));
-    myr_json_u64(json, "zero", l->zero);
-    myr_json_u64(json, "shard", myr_layout_shard(l));
-    myr_json_u64(json, "mbs", l->micro_batch);
-    myr_json_text(json, "recompute", myr_recompute_name(l->recompute));
-    myr_json_text(json, "schedule", myr_schedule_name(l->schedule));
-    myr_json_bool(json, "sequence_parallel", l->sequence_parallel);
-    myr_json_list(json, "order");
-    for (int i = 0; i < MYR_LAYOUT_ORDER_COUNT; i++) {
-        myr_json_text(json, NULL, myr_axis_name(l->order[i]));
-    }
-    myr_json_end(json);
-}
-
-static void put_found(struct myr_json *json, const char *key, const struct asked *a,
+static void put_found(struct myr_json *json, const char *key, const struct shown *s,
                       const struct myr_fit_found *found)
 {
+    static const enum myr_axis axes[] = {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_EP, MYR_AXIS_DP,
+                                         MYR_AXIS_PP};
+    const struct myr_fit_case *it = &s->a->query.it;
     struct myr_fit_cost cost;
     struct myr_fit_memory memory;
-    double spread = spread_of(a);
-    myr_fit_cost_of(&a->query.it, &found->layout, &cost);
-    myr_fit_memory_of(&a->query.it, &found->layout, &memory);
+    double spread = cli_fit_spread(s->a);
+    myr_fit_cost_of(it, &found->layout, &cost);
+    myr_fit_memory_of(it, &found->layout, &memory);
     myr_json_object(json, key);
-    put_layout(json, &found->layout);
+    cli_fit_put_layout(json, &found->layout);
+    myr_json_object(json, "placement"); /* the smallest level that holds whole groups */
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(axes); i++) {
+        myr_json_text(json, myr_axis_name(axes[i]),
+                      level_name(s, myr_fit_reach(it, &found->layout, axes[i])));
+    }
+    myr_json_end(json);
     myr_json_double(json, "step_s", cost.step_s, 6);
     myr_json_list(json, "step_s_interval");
     myr_json_double(json, NULL, cost.step_s / (1 + spread), 6);
@@ -143,7 +71,7 @@ static void put_found(struct myr_json *json, const char *key, const struct asked
     myr_json_end(json);
     myr_json_double(json, "mfu", cost.mfu, 5);
     myr_json_double(json, "tokens_per_s_per_gpu", cost.tokens_per_s_per_gpu, 3);
-    put_memory(json, &memory);
+    cli_fit_put_memory(json, &memory);
     myr_json_object(json, "terms_s");
     for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
         myr_json_double(json, myr_fit_term_name((enum myr_fit_term)i), cost.terms_s[i], 6);
@@ -152,63 +80,159 @@ static void put_found(struct myr_json *json, const char *key, const struct asked
     myr_json_end(json);
 }
 
-static void put_json(const struct asked *a, struct myr_buf *buf)
+static void put_topology(struct myr_json *json, const struct shown *s)
 {
-    struct myr_json json;
-    struct myr_buf line = {0};
-    const struct myr_layout *best = &a->answer.top[0].layout;
-    myr_json_init(&json, buf, MYR_JSON_PRETTY);
-    myr_json_object(&json, NULL);
-    myr_json_text(&json, "model", a->model.name);
-    myr_json_text(&json, "device", a->query.it.device->name);
-    myr_json_text(&json, "software", a->query.it.stack->name);
-    put_found(&json, "best", a, &a->answer.top[0]);
-    myr_json_list(&json, "top");
-    for (uint32_t i = 0; i < a->answer.top_count; i++) {
-        put_found(&json, NULL, a, &a->answer.top[i]);
+    const struct myr_fit_topology *topology = &s->a->topology;
+    myr_json_object(json, "topology");
+    myr_json_text(json, "source", s->a->has_design ? "design" : "generic");
+    myr_json_text(json, "slowdowns", slowdown_source(s));
+    myr_json_list(json, "levels");
+    for (uint32_t i = 0; s->a->has_design && i < MYR_FIT_LEVELS; i++) {
+        const struct myr_fit_level *level = &topology->levels[i];
+        myr_json_object(json, NULL);
+        myr_json_text(json, "level", myr_fit_level_names[i]);
+        myr_json_u64(json, "gpus", level->gpus ? level->gpus : topology->gpus);
+        myr_json_double(json, "oversubscription", level->oversubscription, 3);
+        for (int p = 0; p < MYR_CONTENTION_PATTERNS; p++) {
+            myr_json_double(json, myr_contention_pattern_names[p], level->slow[p], 4);
+        }
+        myr_json_end(json);
     }
-    myr_json_end(&json);
-    myr_json_u64(&json, "evaluated", a->answer.evaluated);
-    myr_json_u64(&json, "costed", a->answer.costed);
-    myr_json_double(&json, "search_ms", a->search_ms, 3);
-    myr_json_double(&json, "gap", 0, 1);
-    myr_json_object(&json, "launch");
+    myr_json_end(json);
+    myr_json_end(json);
+}
+
+static void put_refused(struct myr_json *json, const struct shown *s)
+{
+    myr_json_list(json, "refused"); /* faster, but too large */
+    for (uint32_t i = 0; i < s->refused_count; i++) {
+        const struct myr_fit_refusal *r = &s->refused[i];
+        myr_json_object(json, NULL);
+        cli_fit_put_layout(json, &r->found.layout);
+        myr_json_double(json, "step_s", r->found.step_s, 6);
+        myr_json_text(json, "largest_term", myr_fit_memory_term(&r->memory));
+        myr_json_double(json, "over_gib", gib(r->memory.total_bytes - r->memory.limit_bytes), 3);
+        cli_fit_put_memory(json, &r->memory);
+        myr_json_end(json);
+    }
+    myr_json_end(json);
+}
+
+static void put_advice(struct myr_json *json, const struct shown *s)
+{
+    const struct myr_fit_found *best = &s->answer.top[0];
+    const struct myr_fit_case *it = &s->a->query.it;
+    myr_json_list(json, "choices");
+    for (uint32_t i = 0; i < s->choices.count; i++) {
+        const struct myr_fit_choice *c = &s->choices.items[i];
+        myr_json_object(json, NULL);
+        myr_json_text(json, "axis", c->axis);
+        myr_json_text(json, "value", c->value);
+        myr_json_bool(json, "fits", c->found);
+        if (c->found) {
+            myr_json_double(json, "step_s", c->best.step_s, 6);
+            myr_json_double(json, "costs_percent", 100 * (c->best.step_s / best->step_s - 1), 3);
+        }
+        myr_json_end(json);
+    }
+    myr_json_end(json);
+    myr_json_list(json, "sensitivity"); /* of the best layout's step, in percent */
+    for (int k = 0; k < MYR_FIT_KNOB_COUNT; k++) {
+        enum myr_fit_knob knob = (enum myr_fit_knob)k;
+        double more = myr_fit_turned_s(it, &best->layout, knob, 1.1);
+        double less = myr_fit_turned_s(it, &best->layout, knob, 0.9);
+        myr_json_object(json, NULL);
+        myr_json_text(json, "knob", myr_fit_knob_name(knob));
+        myr_json_double(json, "plus_10_percent", 100 * (more / best->step_s - 1), 3);
+        myr_json_double(json, "minus_10_percent", 100 * (less / best->step_s - 1), 3);
+        myr_json_end(json);
+    }
+    myr_json_end(json);
+}
+
+static void put_launch(struct myr_json *json, const struct shown *s)
+{
+    const struct myr_layout *best = &s->answer.top[0].layout;
+    struct myr_buf line = {0};
+    myr_json_object(json, "launch");
     for (int t = MYR_TRAINER_MEGATRON; t <= MYR_TRAINER_TORCHTITAN; t++) {
         myr_buf_clear(&line);
-        myr_launch_write(&line, (enum myr_trainer)t, best, &a->model);
-        myr_json_str(&json, myr_trainer_name((enum myr_trainer)t),
+        myr_launch_write(&line, (enum myr_trainer)t, best, &s->a->model);
+        myr_json_str(json, myr_trainer_name((enum myr_trainer)t),
                      (struct myr_str){line.data, line.len});
     }
-    myr_json_end(&json);
+    myr_json_end(json);
     myr_buf_clear(&line);
     myr_layout_write(&line, best);
-    myr_json_str(&json, "layout", (struct myr_str){line.data, line.len});
-    myr_json_end(&json);
-    myr_buf_putc(buf, '\n');
+    myr_json_str(json, "layout", (struct myr_str){line.data, line.len});
     myr_buf_done(&line);
 }
 
-static void put_text(const struct asked *a, struct myr_buf *buf)
+static void put_json(const struct shown *s, struct myr_buf *buf)
 {
-    const struct myr_fit_found *best = &a->answer.top[0];
+    struct myr_json json;
+    myr_json_init(&json, buf, MYR_JSON_PRETTY);
+    myr_json_object(&json, NULL);
+    myr_json_text(&json, "model", s->a->model.name);
+    myr_json_text(&json, "device", s->a->query.it.device->name);
+    myr_json_text(&json, "software", s->a->query.it.stack->name);
+    myr_json_u64(&json, "gpus", s->a->query.gpus);
+    put_found(&json, "best", s, &s->answer.top[0]);
+    myr_json_list(&json, "top");
+    for (uint32_t i = 0; i < s->answer.top_count; i++) {
+        put_found(&json, NULL, s, &s->answer.top[i]);
+    }
+    myr_json_end(&json);
+    myr_json_u64(&json, "evaluated", s->answer.evaluated);
+    myr_json_u64(&json, "costed", s->answer.costed);
+    myr_json_double(&json, "search_ms", s->search_ms, 3);
+    myr_json_double(&json, "gap", 0, 1);
+    put_topology(&json, s);
+    put_refused(&json, s);
+    put_advice(&json, s);
+    put_launch(&json, s);
+    myr_json_end(&json);
+    myr_buf_putc(buf, '\n');
+}
+
+/* "full", "full 3 layers", "none" */
+static void put_recompute(struct myr_buf *buf, const struct myr_layout *l)
+{
+    myr_buf_printf(buf, "recompute %s", myr_recompute_name(l->recompute));
+    if (l->recompute_layers > 0) {
+        myr_buf_printf(buf, " %u layers", l->recompute_layers);
+    }
+}
+
+static void put_line(struct myr_buf *buf, const struct myr_layout *l)
+{
+    myr_buf_printf(buf, "tp %u pp %u vp %u dp %u cp %u ep %u  micro-batch %u  ZeRO-%u", l->tp,
+                   l->pp, l->vp, l->dp, l->cp, l->ep, l->micro_batch, l->zero);
+    if (l->shard > 0) {
+        myr_buf_printf(buf, " over %u", l->shard);
+    }
+    myr_buf_put_lit(buf, "  ");
+    put_recompute(buf, l);
+    if (l->first_layers > 0) {
+        myr_buf_printf(buf, "  outer stages %u and %u layers", l->first_layers, l->last_layers);
+    }
+    if (l->schedule > MYR_SCHEDULE_INTERLEAVED) {
+        myr_buf_printf(buf, "  %s", myr_schedule_name(l->schedule));
+    }
+    if (l->precision != MYR_PRECISION_BF16) {
+        myr_buf_printf(buf, "  %s", myr_precision_name(l->precision));
+    }
+    myr_buf_putc(buf, '\n');
+}
+
+static void put_step(const struct shown *s, struct myr_buf *buf)
+{
+    const struct myr_fit_found *best = &s->answer.top[0];
     struct myr_fit_cost cost;
     struct myr_fit_memory memory;
-    char grouped[32];
-    double spread = spread_of(a);
-    myr_buf_printf(buf, "%s on %u x %s, batch %u x %u tokens, %s\n\n", a->model.name, a->query.gpus,
-                   a->query.it.device->name, a->query.batch, a->query.seq_tokens,
-                   a->query.it.stack->name);
-    for (uint32_t i = 0; i < a->answer.top_count; i++) {
-        const struct myr_layout *l = &a->answer.top[i].layout;
-        myr_buf_printf(
-            buf,
-            "%2u. %8.3f s  tp %u pp %u vp %u dp %u cp %u ep %u  micro-batch %u  ZeRO-%u  "
-            "recompute %s\n",
-            i + 1, a->answer.top[i].step_s, l->tp, l->pp, l->vp, l->dp, l->cp, l->ep,
-            l->micro_batch, l->zero, myr_recompute_name(l->recompute));
-    }
-    myr_fit_cost_of(&a->query.it, &best->layout, &cost);
-    myr_fit_memory_of(&a->query.it, &best->layout, &memory);
+    double spread = cli_fit_spread(s->a);
+    myr_fit_cost_of(&s->a->query.it, &best->layout, &cost);
+    myr_fit_memory_of(&s->a->query.it, &best->layout, &memory);
     myr_buf_printf(buf,
                    "\nstep %.3f s (90 %%: %.3f to %.3f), MFU %.1f %%, %.0f tokens/s a GPU, %.1f of "
                    "%.1f GiB\n",
@@ -222,138 +246,132 @@ static void put_text(const struct asked *a, struct myr_buf *buf)
                            100 * cost.terms_s[i] / cost.step_s);
         }
     }
-    myr_buf_printf(buf, "\n%s layouts in %.1f ms\n", myr_u64_grouped(a->answer.evaluated, grouped),
-                   a->search_ms);
-    myr_launch_write(buf, MYR_TRAINER_MEGATRON, &best->layout, &a->model);
+}
+
+static void put_around(const struct shown *s, struct myr_buf *buf)
+{
+    const struct myr_fit_found *best = &s->answer.top[0];
+    myr_buf_put_lit(buf, "\nother choices, all else free\n");
+    for (uint32_t i = 0; i < s->choices.count; i++) {
+        const struct myr_fit_choice *c = &s->choices.items[i];
+        myr_buf_printf(buf, "  %-9s %-12s ", c->axis, c->value);
+        if (c->found) {
+            myr_buf_printf(buf, "%9.3f s %+6.1f %%\n", c->best.step_s,
+                           100 * (c->best.step_s / best->step_s - 1));
+        } else {
+            myr_buf_put_lit(buf, "does not fit\n");
+        }
+    }
+    myr_buf_put_lit(buf, "\nthe same layout on other hardware   +10 %    -10 %\n");
+    for (int k = 0; k < MYR_FIT_KNOB_COUNT; k++) {
+        enum myr_fit_knob knob = (enum myr_fit_knob)k;
+        const struct myr_fit_case *it = &s->a->query.it;
+        double more = myr_fit_turned_s(it, &best->layout, knob, 1.1);
+        double less = myr_fit_turned_s(it, &best->layout, knob, 0.9);
+        myr_buf_printf(buf, "  %-28s %+8.2f %% %+7.2f %%\n", myr_fit_knob_name(knob),
+                       100 * (more / best->step_s - 1), 100 * (less / best->step_s - 1));
+    }
+    if (s->refused_count > 0) {
+        myr_buf_put_lit(buf, "\nfaster, but too large\n");
+    }
+    for (uint32_t i = 0; i < s->refused_count; i++) {
+        const struct myr_fit_refusal *r = &s->refused[i];
+        myr_buf_printf(buf, "  %8.3f s  %.1f GiB too much, most of it %s: ", r->found.step_s,
+                       gib(r->memory.total_bytes - r->memory.limit_bytes),
+                       myr_fit_memory_term(&r->memory));
+        put_line(buf, &r->found.layout);
+    }
+}
+
+static void put_text(const struct shown *s, struct myr_buf *buf)
+{
+    const struct cli_fit_asked *a = s->a;
+    const struct myr_layout *best = &s->answer.top[0].layout;
+    char grouped[32];
+    myr_buf_printf(buf, "%s on %u x %s, batch %u x %u tokens, %s\n", a->model.name, a->query.gpus,
+                   a->query.it.device->name, a->query.batch, a->query.seq_tokens,
+                   a->query.it.stack->name);
+    myr_buf_printf(buf, "network: %s\n\n", slowdown_source(s));
+    for (uint32_t i = 0; i < s->answer.top_count; i++) {
+        myr_buf_printf(buf, "%2u. %8.3f s  ", i + 1, s->answer.top[i].step_s);
+        put_line(buf, &s->answer.top[i].layout);
+    }
+    put_step(s, buf);
+    put_around(s, buf);
+    myr_buf_printf(buf, "\n%s layouts in %.1f ms\n", myr_u64_grouped(s->answer.evaluated, grouped),
+                   s->search_ms);
+    for (int t = MYR_TRAINER_MEGATRON; t <= MYR_TRAINER_TORCHTITAN; t++) {
+        myr_buf_printf(buf, "\n%s: ", myr_trainer_name((enum myr_trainer)t));
+        myr_launch_write(buf, (enum myr_trainer)t, best, &a->model);
+        myr_buf_putc(buf, '\n');
+    }
     myr_buf_putc(buf, '\n');
+    myr_layout_write(buf, best);
+}
+
+/* Nothing fits: the nearest layout with its memory, term by term, for programs. */
+static void put_nothing(const struct shown *s, const struct myr_err *err, struct myr_buf *buf)
+{
+    struct myr_json json;
+    struct myr_fit_memory memory;
+    const struct myr_layout *nearest = &s->answer.nearest;
+    myr_fit_memory_of(&s->a->query.it, nearest, &memory);
+    myr_json_init(&json, buf, MYR_JSON_PRETTY);
+    myr_json_object(&json, NULL);
+    myr_json_text(&json, "error", err->message);
+    myr_json_text(&json, "hint", err->hint);
+    myr_json_u64(&json, "evaluated", s->answer.evaluated);
+    myr_json_object(&json, "nearest");
+    cli_fit_put_layout(&json, nearest);
+    myr_json_text(&json, "largest_term", myr_fit_memory_term(&memory));
+    myr_json_double(&json, "over_gib", gib(memory.total_bytes - memory.limit_bytes), 3);
+    cli_fit_put_memory(&json, &memory);
+    myr_json_end(&json);
+    put_refused(&json, s);
+    myr_json_end(&json);
+    myr_buf_putc(buf, '\n');
+}
+
+static int answer(struct shown *s, struct myr_err *err)
+{
+    struct cli_fit_asked *a = s->a;
+    double start_ms = spent_ms();
+    int rc = myr_fit_search(&a->query, &a->arena, &s->answer, err);
+    s->search_ms = spent_ms() - start_ms;
+    double best_s = rc < 0 ? 1e30 : s->answer.top[0].step_s;
+    s->refused_count = myr_fit_refused(&a->query, &a->arena, best_s, s->refused, REFUSED_MAX);
+    if (rc == MYR_OK) {
+        myr_fit_choices(&a->query, &s->answer.top[0].layout, &a->arena, &s->choices);
+    }
+    return rc;
 }
 
 int cli_fit_search(const struct cli_fit_question *question, bool json)
 {
-    struct asked *a = myr_xcalloc(1, sizeof(*a));
+    struct cli_fit_asked *a = cli_fit_asked_new();
+    struct shown *s = MYR_ARENA_NEW(&a->arena, struct shown, 1);
     struct myr_err err = {0};
     struct myr_buf buf = {0};
-    int code;
-    myr_arena_init(&a->arena);
-    int rc = prepare(a, question, &err);
-    double start_ms = spent_ms();
-    rc = rc < 0 ? rc : myr_fit_search(&a->query, &a->arena, &a->answer, &err);
-    a->search_ms = spent_ms() - start_ms;
+    int code = CLI_DONE;
+    s->a = a;
+    int rc = cli_fit_ask(a, question, &err);
+    bool asked = rc == MYR_OK;
+    rc = rc < 0 ? rc : answer(s, &err);
     if (rc < 0) {
-        code = cli_error(&err);
+        if (asked && json && s->answer.has_nearest) {
+            put_nothing(s, &err, &buf);
+            code = cli_print(&buf);
+        }
+        code = code == CLI_DONE ? cli_fit_error(&err) : code;
     } else {
         if (json) {
-            put_json(a, &buf);
+            put_json(s, &buf);
         } else {
-            put_text(a, &buf);
+            put_text(s, &buf);
         }
         code = cli_print(&buf);
     }
     myr_buf_done(&buf);
-    myr_arena_done(&a->arena);
-    free(a);
-    return code;
-}
-
-/* One point of the curve; nothing is printed where no layout exists. */
-struct point {
-    uint32_t gpus, batch;
-    struct myr_fit_cost cost;
-    struct myr_layout layout;
-    double linearity; /* throughput a GPU against the best point: few GPUs may lack memory */
-};
-
-static uint32_t trace(struct asked *a, bool weak, uint32_t most, uint32_t batch,
-                      struct point *points, uint32_t point_max)
-{
-    uint32_t count = 0;
-    double rate = 0;
-    for (uint32_t gpus = 8; gpus <= most && count < point_max; gpus *= 2) {
-        struct point *point = &points[count];
-        uint64_t share = (uint64_t)batch * gpus / most;
-        a->query.gpus = gpus;
-        a->query.batch = weak ? (uint32_t)(share ? share : 1) : batch;
-        if (myr_fit_search(&a->query, &a->arena, &a->answer, NULL) < 0) {
-            continue;
-        }
-        *point = (struct point){.gpus = gpus, .batch = a->query.batch};
-        point->layout = a->answer.top[0].layout;
-        myr_fit_cost_of(&a->query.it, &point->layout, &point->cost);
-        rate = point->cost.tokens_per_s_per_gpu > rate ? point->cost.tokens_per_s_per_gpu : rate;
-        count++;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        points[i].linearity = points[i].cost.tokens_per_s_per_gpu / rate;
-    }
-    return count;
-}
-
-static void put_curve(struct myr_json *json, struct myr_buf *buf, bool as_json, const char *name,
-                      const struct point *points, uint32_t count)
-{
-    if (as_json) {
-        myr_json_list(json, name);
-    } else {
-        myr_buf_printf(buf, "%s scaling\n", name);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        const struct point *p = &points[i];
-        const struct myr_layout *l = &p->layout;
-        if (!as_json) {
-            myr_buf_printf(buf,
-                           "  %7u GPUs  batch %7u  step %9.3f s  MFU %5.1f %%  linearity %6.2f %%  "
-                           "tp %u pp %u vp %u cp %u dp %u\n",
-                           p->gpus, p->batch, p->cost.step_s, 100 * p->cost.mfu, 100 * p->linearity,
-                           l->tp, l->pp, l->vp, l->cp, l->dp);
-            continue;
-        }
-        myr_json_object(json, NULL);
-        myr_json_u64(json, "gpus", p->gpus);
-        myr_json_u64(json, "batch", p->batch);
-        put_layout(json, l);
-        myr_json_double(json, "step_s", p->cost.step_s, 6);
-        myr_json_double(json, "mfu", p->cost.mfu, 5);
-        myr_json_double(json, "tokens_per_s_per_gpu", p->cost.tokens_per_s_per_gpu, 3);
-        myr_json_double(json, "linearity", p->linearity, 5);
-        myr_json_end(json);
-    }
-    if (as_json) {
-        myr_json_end(json);
-    }
-}
-
-int cli_fit_curve(const struct cli_fit_question *question, bool as_json)
-{
-    enum { POINTS_MAX = 24 };
-    struct asked *a = myr_xcalloc(1, sizeof(*a));
-    struct point points[POINTS_MAX];
-    struct myr_err err = {0};
-    struct myr_buf buf = {0};
-    struct myr_json json;
-    int code;
-    myr_arena_init(&a->arena);
-    int rc = prepare(a, question, &err);
-    if (rc < 0) {
-        code = cli_error(&err);
-    } else {
-        uint32_t most = a->query.gpus, batch = a->query.batch;
-        a->query.top = 1;
-        myr_json_init(&json, &buf, MYR_JSON_PRETTY);
-        if (as_json) {
-            myr_json_object(&json, NULL);
-        }
-        for (int weak = 1; weak >= 0; weak--) {
-            uint32_t count = trace(a, weak, most, batch, points, POINTS_MAX);
-            put_curve(&json, &buf, as_json, weak ? "weak" : "strong", points, count);
-        }
-        if (as_json) {
-            myr_json_end(&json);
-            myr_buf_putc(&buf, '\n');
-        }
-        code = cli_print(&buf);
-    }
-    myr_buf_done(&buf);
-    myr_arena_done(&a->arena);
-    free(a);
+    cli_fit_asked_free(a);
     return code;
 }

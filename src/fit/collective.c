@@ -108,6 +108,27 @@ struct fit_places fit_places_of(const struct myr_fit_case *it, const struct myr_
     return places;
 }
 
+uint32_t myr_fit_reach(const struct myr_fit_case *it, const struct myr_layout *layout,
+                       enum myr_axis axis)
+{
+    struct fit_places places = fit_places_of(it, layout);
+    const struct fit_near *nears[] = {
+        [MYR_AXIS_TP] = &places.tp_near, [MYR_AXIS_CP] = &places.cp_near,
+        [MYR_AXIS_DP] = &places.dp_near, [MYR_AXIS_PP] = &places.pp_near,
+        [MYR_AXIS_EP] = &places.ep_near,
+    };
+    const uint32_t sizes[] = {
+        [MYR_AXIS_TP] = layout->tp, [MYR_AXIS_CP] = layout->cp, [MYR_AXIS_DP] = layout->dp,
+        [MYR_AXIS_PP] = layout->pp, [MYR_AXIS_EP] = layout->ep,
+    };
+    MYR_ASSERT(axis < MYR_ARRAY_COUNT(nears) && nears[axis]);
+    uint32_t level = 0;
+    while (level < MYR_FIT_LEVELS && nears[axis]->at[level] < sizes[axis]) {
+        level++;
+    }
+    return level;
+}
+
 /*
  * Seconds for each byte of a pattern, beyond what the scale-up domain takes: the worst level that
  * the group leaves. Of 'share' members of a block all but one send inside it (rings, chains), or

@@ -59,6 +59,11 @@ struct myr_fit_cost {
 void myr_fit_cost_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                      struct myr_fit_cost *ret);
 
+/* The smallest level whose blocks hold whole groups of an axis (tp, cp, dp, pp, ep);
+ * MYR_FIT_LEVELS: they span the fabric. */
+uint32_t myr_fit_reach(const struct myr_fit_case *it, const struct myr_layout *layout,
+                       enum myr_axis axis);
+
 struct myr_fit_memory {
     struct myr_state state; /* of the fullest stage */
     uint32_t stage;

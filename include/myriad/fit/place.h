@@ -26,4 +26,15 @@ struct myr_fit_level {
 struct myr_fit_topology {
     struct myr_fit_level levels[MYR_FIT_LEVELS];
     bool measured; /* slowdowns come from a contention table, else from oversubscription alone */
+    uint32_t gpus, domain_gpus;
+    double nic_gbps; /* of one GPU on the compute network */
 };
+
+/*
+ * The levels of a design for a job of so many GPUs. 'table' (or NULL) is what 'myriad sim
+ * contention' found on the same design; without it flows are taken to spread evenly.
+ */
+MYR_MUST_USE int myr_fit_topology_init(struct myr_fit_topology *topology, struct myr_arena *arena,
+                                       const struct myr_design *design,
+                                       const struct myr_contention *table, uint32_t gpus,
+                                       struct myr_err *err);

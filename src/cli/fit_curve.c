@@ -1,0 +1,215 @@
+/* fit_curve: how far more GPUs carry, from 8 to the number asked for. */
+#include "fit.h"
+
+enum { POINTS_MAX = 32 };
+
+/* One point of the curve; nothing is printed where no layout exists. */
+struct point {
+    uint32_t gpus, batch;
+    struct myr_fit_cost cost;
+    struct myr_fit_parts parts;
+    struct myr_layout layout;
+    double linearity; /* throughput a GPU against the best point before: few may lack memory */
+    double peak_flops;
+};
+
+struct curve {
+    struct cli_fit_asked *a;
+    struct myr_fit_answer answer;
+    struct point points[POINTS_MAX];
+    uint32_t count;
+};
+
+static double peak_of(const struct cli_fit_asked *a, const struct myr_layout *layout)
+{
+    const struct myr_device *device = a->query.it.device;
+    switch (layout->precision) {
+    case MYR_PRECISION_FP8:
+    case MYR_PRECISION_MXFP8:
+        return device->fp8_flops;
+    case MYR_PRECISION_NVFP4:
+        return device->fp4_flops;
+    case MYR_PRECISION_FP32:
+        return device->bf16_flops / 2;
+    case MYR_PRECISION_BF16:
+    case MYR_PRECISION_FP16:
+        break;
+    }
+    return device->bf16_flops;
+}
+
+static void add_point(struct curve *c, uint32_t gpus, uint32_t batch)
+{
+    struct cli_fit_asked *a = c->a;
+    struct point *point = &c->points[c->count];
+    a->query.gpus = gpus;
+    a->query.batch = batch;
+    if (c->count == POINTS_MAX || myr_fit_search(&a->query, &a->arena, &c->answer, NULL) < 0) {
+        return;
+    }
+    *point = (struct point){.gpus = gpus, .batch = batch};
+    point->layout = c->answer.top[0].layout;
+    point->peak_flops = peak_of(a, &point->layout);
+    myr_fit_cost_of(&a->query.it, &point->layout, &point->cost);
+    myr_fit_parts_of(&a->query.it, &point->layout, &point->parts);
+    c->count++;
+}
+
+static void trace(struct curve *c, bool weak, uint32_t most, uint32_t batch)
+{
+    double rate = 0;
+    uint32_t gpus = 8;
+    c->count = 0;
+    for (; gpus < most; gpus *= 2) {
+        uint64_t share = (uint64_t)batch * gpus / most;
+        add_point(c, gpus, weak ? (uint32_t)(share ? share : 1) : batch);
+    }
+    add_point(c, most, batch);
+    for (uint32_t i = 0; i < c->count; i++) {
+        double now = c->points[i].cost.tokens_per_s_per_gpu;
+        rate = now > rate ? now : rate;
+    }
+    for (uint32_t i = 0; i < c->count; i++) {
+        c->points[i].linearity = c->points[i].cost.tokens_per_s_per_gpu / rate;
+    }
+}
+
+/* Effective compute = peak x GPUs x efficiency; efficiency = MFU of one GPU's best x linearity. */
+static void put_point_json(struct myr_json *json, const struct point *p)
+{
+    const struct myr_fit_parts *parts = &p->parts;
+    double peak = p->peak_flops * p->gpus / 1e15;
+    myr_json_object(json, NULL);
+    myr_json_u64(json, "gpus", p->gpus);
+    myr_json_u64(json, "batch", p->batch);
+    cli_fit_put_layout(json, &p->layout);
+    myr_json_double(json, "step_s", p->cost.step_s, 6);
+    myr_json_double(json, "mfu", p->cost.mfu, 5);
+    myr_json_double(json, "tokens_per_s_per_gpu", p->cost.tokens_per_s_per_gpu, 3);
+    myr_json_double(json, "tokens_per_s", p->cost.tokens_per_s_per_gpu * p->gpus, 0);
+    myr_json_double(json, "linearity", p->linearity, 5);
+    myr_json_object(json, "effective_compute");
+    myr_json_double(json, "peak_tflops_per_gpu", p->peak_flops / 1e12, 1);
+    myr_json_u64(json, "gpus", p->gpus);
+    myr_json_double(json, "single_efficiency", p->cost.mfu / p->linearity, 5);
+    myr_json_double(json, "linearity", p->linearity, 5);
+    myr_json_double(json, "efficiency", p->cost.mfu, 5);
+    myr_json_double(json, "pflops", peak * p->cost.mfu, 3);
+    myr_json_end(json);
+    myr_json_object(json, "step");
+    myr_json_double(json, "compute_s", parts->compute_s, 6);
+    myr_json_double(json, "waiting_s", parts->waiting_s, 6);
+    myr_json_double(json, "communication_s", parts->communication_s, 6);
+    myr_json_double(json, "hidden_communication_s", parts->hidden_communication_s, 6);
+    myr_json_double(json, "io_s", parts->io_s, 6);
+    myr_json_double(json, "hidden_io_s", parts->hidden_io_s, 6);
+    myr_json_end(json);
+    myr_json_end(json);
+}
+
+static void put_curve_text(struct myr_buf *buf, const char *name, const struct curve *c)
+{
+    myr_buf_printf(buf,
+                   "%s scaling\n     GPUs   batch     step  compute + waiting + transfers - hidden"
+                   "    MFU  linearity  effective\n",
+                   name);
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct point *p = &c->points[i];
+        const struct myr_layout *l = &p->layout;
+        myr_buf_printf(buf,
+                       "  %7u %7u %8.3f %8.3f %9.3f %11.3f %8.3f  %5.1f %% %7.2f %%  %8.2f PF  "
+                       "tp %u pp %u vp %u cp %u dp %u\n",
+                       p->gpus, p->batch, p->cost.step_s, p->parts.compute_s, p->parts.waiting_s,
+                       p->parts.communication_s, p->parts.hidden_communication_s, 100 * p->cost.mfu,
+                       100 * p->linearity, p->peak_flops * p->gpus * p->cost.mfu / 1e15, l->tp,
+                       l->pp, l->vp, l->cp, l->dp);
+    }
+}
+
+static void put_timers(struct myr_json *json, struct myr_buf *buf, bool as_json,
+                       const struct curve *c)
+{
+    struct myr_fit_timers timers;
+    const struct point *last = &c->points[c->count - 1];
+    myr_fit_timers_of(&c->a->query.it, &last->layout, &timers);
+    if (as_json) {
+        myr_json_object(json, "timers_ms");
+    } else {
+        myr_buf_printf(buf, "\ntimers of %u GPUs, (min, max) over stages (ms)\n", last->gpus);
+    }
+    for (int i = 0; i < MYR_FIT_TIMER_COUNT; i++) {
+        const char *name = myr_fit_timer_name((enum myr_fit_timer)i);
+        if (as_json) {
+            myr_json_list(json, name);
+            myr_json_double(json, NULL, timers.least_s[i] * 1e3, 3);
+            myr_json_double(json, NULL, timers.most_s[i] * 1e3, 3);
+            myr_json_end(json);
+        } else if (timers.most_s[i] > 0) {
+            myr_buf_printf(buf, "  %-28s (%.2f, %.2f)\n", name, timers.least_s[i] * 1e3,
+                           timers.most_s[i] * 1e3);
+        }
+    }
+    if (as_json) {
+        myr_json_end(json);
+    }
+}
+
+static void put_curves(struct curve *c, bool as_json, struct myr_buf *buf)
+{
+    uint32_t most = c->a->query.gpus, batch = c->a->query.batch;
+    struct myr_json json;
+    myr_json_init(&json, buf, MYR_JSON_PRETTY);
+    if (as_json) {
+        myr_json_object(&json, NULL);
+        myr_json_text(&json, "model", c->a->model.name);
+        myr_json_text(&json, "device", c->a->query.it.device->name);
+    }
+    for (int strong = 1; strong >= 0; strong--) { /* weak last: its last point is the question */
+        const char *name = strong ? "strong" : "weak";
+        trace(c, !strong, most, batch);
+        if (as_json) {
+            myr_json_list(&json, name);
+            for (uint32_t i = 0; i < c->count; i++) {
+                put_point_json(&json, &c->points[i]);
+            }
+            myr_json_end(&json);
+        } else {
+            put_curve_text(buf, name, c);
+        }
+    }
+    if (c->count > 0) {
+        put_timers(&json, buf, as_json, c);
+    }
+    if (as_json) {
+        myr_json_end(&json);
+        myr_buf_putc(buf, '\n');
+    } else {
+        myr_buf_put_lit(buf, "\nstep = compute + waiting + transfers - hidden; tokens are read "
+                             "ahead, so IO is hidden whole\neffective compute = peak x GPUs x "
+                             "efficiency; efficiency = that of the best point x linearity\n");
+    }
+}
+
+int cli_fit_curve(const struct cli_fit_question *question, bool as_json)
+{
+    struct cli_fit_asked *a = cli_fit_asked_new();
+    struct curve *c = MYR_ARENA_NEW(&a->arena, struct curve, 1);
+    struct myr_err err = {0};
+    struct myr_buf buf = {0};
+    int code;
+    int rc = cli_fit_ask(a, question, &err);
+    c->a = a;
+    a->query.top = 1;
+    if (rc == MYR_OK && myr_fit_search(&a->query, &a->arena, &c->answer, &err) < 0) {
+        rc = MYR_EINFEASIBLE; /* not even the largest: say why */
+    }
+    if (rc < 0) {
+        code = cli_fit_error(&err);
+    } else {
+        put_curves(c, as_json, &buf);
+        code = cli_print(&buf);
+    }
+    myr_buf_done(&buf);
+    cli_fit_asked_free(a);
+    return code;
+}
