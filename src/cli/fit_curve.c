@@ -18,6 +18,7 @@ struct curve {
     struct myr_fit_answer answer;
     struct point points[POINTS_MAX];
     uint32_t count;
+    uint32_t least_gpus; /* the last number that no layout was found for; 0: none */
 };
 
 static double peak_of(const struct cli_fit_asked *a, const struct myr_layout *layout)
@@ -44,7 +45,11 @@ static void add_point(struct curve *c, uint32_t gpus, uint32_t batch)
     struct point *point = &c->points[c->count];
     a->query.gpus = gpus;
     a->query.batch = batch;
-    if (c->count == POINTS_MAX || myr_fit_search(&a->query, &a->arena, &c->answer, NULL) < 0) {
+    if (c->count == POINTS_MAX) {
+        return;
+    }
+    if (myr_fit_search(&a->query, &a->arena, &c->answer, NULL) < 0) {
+        c->least_gpus = gpus; /* too few, or nothing divides; the points after it say which */
         return;
     }
     *point = (struct point){.gpus = gpus, .batch = batch};
@@ -60,6 +65,7 @@ static void trace(struct curve *c, bool weak, uint32_t most, uint32_t batch)
     double rate = 0;
     uint32_t gpus = 8;
     c->count = 0;
+    c->least_gpus = 0;
     for (; gpus < most; gpus *= 2) {
         uint64_t share = (uint64_t)batch * gpus / most;
         add_point(c, gpus, weak ? (uint32_t)(share ? share : 1) : batch);
@@ -126,6 +132,14 @@ static void put_curve_text(struct myr_buf *buf, const char *name, const struct c
     }
 }
 
+static void put_missing(struct myr_buf *buf, const struct curve *c)
+{
+    if (c->least_gpus > 0) {
+        myr_buf_printf(buf, "  up to %u GPUs some points are missing: no layout fits\n",
+                       c->least_gpus);
+    }
+}
+
 static void put_timers(struct myr_json *json, struct myr_buf *buf, bool as_json,
                        const struct curve *c)
 {
@@ -175,6 +189,7 @@ static void put_curves(struct curve *c, bool as_json, struct myr_buf *buf)
             myr_json_end(&json);
         } else {
             put_curve_text(buf, name, c);
+            put_missing(buf, c);
         }
     }
     if (c->count > 0) {

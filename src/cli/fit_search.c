@@ -129,6 +129,7 @@ static void put_advice(struct myr_json *json, const struct shown *s)
         myr_json_text(json, "axis", c->axis);
         myr_json_text(json, "value", c->value);
         myr_json_bool(json, "fits", c->found);
+        myr_json_bool(json, "in_release", !c->foreign);
         if (c->found) {
             myr_json_double(json, "step_s", c->best.step_s, 6);
             myr_json_double(json, "costs_percent", 100 * (c->best.step_s / best->step_s - 1), 3);
@@ -195,12 +196,13 @@ static void put_json(const struct shown *s, struct myr_buf *buf)
     myr_buf_putc(buf, '\n');
 }
 
-/* "full", "full 3 layers", "none" */
 static void put_recompute(struct myr_buf *buf, const struct myr_layout *l)
 {
-    myr_buf_printf(buf, "recompute %s", myr_recompute_name(l->recompute));
     if (l->recompute_layers > 0) {
-        myr_buf_printf(buf, " %u layers", l->recompute_layers);
+        myr_buf_printf(buf, "recompute %u layer%s a chunk", l->recompute_layers,
+                       l->recompute_layers > 1 ? "s" : "");
+    } else {
+        myr_buf_printf(buf, "recompute %s", myr_recompute_name(l->recompute));
     }
 }
 
@@ -256,8 +258,9 @@ static void put_around(const struct shown *s, struct myr_buf *buf)
         const struct myr_fit_choice *c = &s->choices.items[i];
         myr_buf_printf(buf, "  %-9s %-12s ", c->axis, c->value);
         if (c->found) {
-            myr_buf_printf(buf, "%9.3f s %+6.1f %%\n", c->best.step_s,
-                           100 * (c->best.step_s / best->step_s - 1));
+            myr_buf_printf(buf, "%9.3f s %+6.1f %%%s\n", c->best.step_s,
+                           100 * (c->best.step_s / best->step_s - 1),
+                           c->foreign ? "  not in this release" : "");
         } else {
             myr_buf_put_lit(buf, "does not fit\n");
         }

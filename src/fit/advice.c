@@ -16,6 +16,7 @@ static void try_choice(const struct myr_fit_query *forced, const char *axis,
     struct myr_fit_choice *choice = &ret->items[ret->count++];
     query.top = 1;
     choice->axis = axis;
+    choice->foreign = false;
     choice->found = myr_fit_search(&query, arena, answer, NULL) == MYR_OK;
     choice->legal = answer->evaluated > 0;
     choice->best = answer->top[0];
@@ -100,6 +101,7 @@ static void try_words(const struct myr_fit_query *query, const struct myr_layout
             try_choice(&q, "schedule", arena, ret);
         }
         if (ret->count > at) {
+            ret->items[at].foreign = !(query->it.stack->schedules >> s & 1);
             snprintf(ret->items[at].value, sizeof(ret->items[at].value), "%s",
                      myr_schedule_name((enum myr_schedule)s));
         }

@@ -82,7 +82,8 @@ static void walk_shape(const struct walk *walk, struct myr_layout layout,
     layout.dp = (uint32_t)(q->gpus / ranks);
     for (int schedule = 0; schedule <= MYR_SCHEDULE_DUALPIPE; schedule++) {
         layout.schedule = (enum myr_schedule)schedule;
-        if (!fit_schedule_allowed(q, layout.schedule) || !fit_allowed(q->dp, layout.dp)) {
+        if (!fit_schedule_allowed(q, layout.schedule, layout.pp) ||
+            !fit_allowed(q->dp, layout.dp)) {
             continue;
         }
         for (uint32_t b = 1; b <= FIT_MICRO_MAX; b++) {

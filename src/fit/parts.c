@@ -66,8 +66,8 @@ const char *myr_fit_timer_name(enum myr_fit_timer timer)
 
 static void set(struct myr_fit_timers *timers, enum myr_fit_timer timer, double least, double most)
 {
-    timers->least_s[timer] = least;
-    timers->most_s[timer] = most;
+    timers->least_s[timer] = fit_min(least, most);
+    timers->most_s[timer] = fit_max(least, most);
 }
 
 /* Stages differ in layers and in what they wait for: the last for the first micro-batch to come,

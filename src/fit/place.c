@@ -25,12 +25,19 @@ static uint32_t block_nodes(const struct myr_graph *graph, bool pod)
     return least; /* 0: there is one block only */
 }
 
+/*
+ * Ranks of a group lie on one rail, or reach it through the scale-up domain before they send. So
+ * neither an all-to-all nor a chain of stages is slowed more than a ring over the same links;
+ * tables are of traffic from rail to rail for the one, of any pairs for the other.
+ */
 static void set_slow(struct myr_fit_level *level, const struct myr_contention *table,
                      enum myr_contention_level at, double load)
 {
+    double ring = table ? myr_contention_lookup(table, MYR_CONTENTION_RING, at, load) : 1;
     for (int p = 0; p < MYR_CONTENTION_PATTERNS; p++) {
         double found =
             table ? myr_contention_lookup(table, (enum myr_contention_pattern)p, at, load) : 1;
+        found = found < ring ? found : ring;
         level->slow[p] = found > level->oversubscription ? found : level->oversubscription;
     }
 }

@@ -101,7 +101,7 @@ static bool interleaves(const struct search *s, const struct myr_layout *layout,
                         const struct fit_depth *depth)
 {
     return depth->interleaved_choices > 0 && myr_layout_micro_batches(layout) % depth->pp == 0 &&
-           fit_schedule_allowed(s->query, MYR_SCHEDULE_INTERLEAVED);
+           fit_schedule_allowed(s->query, MYR_SCHEDULE_INTERLEAVED, depth->pp);
 }
 
 /* No layout of the group takes less: layers dealt evenly, the least bubble of its schedules. */
@@ -115,7 +115,7 @@ static double group_floor_s(const struct search *s, struct myr_layout layout,
     for (int schedule = 0; schedule <= MYR_SCHEDULE_DUALPIPE; schedule++) {
         bool spread = schedule == MYR_SCHEDULE_INTERLEAVED;
         layout.schedule = (enum myr_schedule)schedule;
-        if (!fit_schedule_allowed(s->query, layout.schedule) ||
+        if (!fit_schedule_allowed(s->query, layout.schedule, depth->pp) ||
             dual != (schedule == MYR_SCHEDULE_DUALPIPE) ||
             (spread && !interleaves(s, &layout, depth)) || (!spread && depth->plain_count == 0)) {
             continue;
@@ -245,10 +245,14 @@ static uint64_t group_layouts(const struct search *s, const struct myr_layout *l
 {
     uint64_t count = 0, m = myr_layout_micro_batches(layout);
     bool dual = depth->pp % 2 == 0 && m % 2 == 0 && m >= UINT64_C(2) * depth->pp;
-    count += fit_schedule_allowed(s->query, MYR_SCHEDULE_1F1B) ? depth->plain_choices : 0;
-    count += fit_schedule_allowed(s->query, MYR_SCHEDULE_ZERO_BUBBLE) ? depth->plain_choices : 0;
     count +=
-        dual && fit_schedule_allowed(s->query, MYR_SCHEDULE_DUALPIPE) ? depth->plain_choices : 0;
+        fit_schedule_allowed(s->query, MYR_SCHEDULE_1F1B, depth->pp) ? depth->plain_choices : 0;
+    count += fit_schedule_allowed(s->query, MYR_SCHEDULE_ZERO_BUBBLE, depth->pp)
+                 ? depth->plain_choices
+                 : 0;
+    count += dual && fit_schedule_allowed(s->query, MYR_SCHEDULE_DUALPIPE, depth->pp)
+                 ? depth->plain_choices
+                 : 0;
     return count + (interleaves(s, layout, depth) ? depth->interleaved_choices : 0);
 }
 
@@ -855,8 +859,8 @@ static void open_group(struct search *s, const struct group *group, bool quick)
         for (int schedule = 0; schedule <= MYR_SCHEDULE_DUALPIPE; schedule++) {
             bool spread = schedule == MYR_SCHEDULE_INTERLEAVED;
             v.layout.schedule = (enum myr_schedule)schedule;
-            if (!fit_schedule_allowed(q, v.layout.schedule) || spread != (shape->vp > 1) ||
-                group->dual != (schedule == MYR_SCHEDULE_DUALPIPE) ||
+            if (!fit_schedule_allowed(q, v.layout.schedule, depth->pp) ||
+                spread != (shape->vp > 1) || group->dual != (schedule == MYR_SCHEDULE_DUALPIPE) ||
                 (spread && !interleaves(s, &v.layout, depth))) {
                 continue;
             }
@@ -900,7 +904,8 @@ static void add_groups(struct search *s, struct myr_layout *width, uint32_t at,
         layout.micro_batch = b;
         s->answer->evaluated += group_layouts(s, &layout, depth) * tails;
         uint32_t m = own / b;
-        for (int dual = 0; dual <= fit_schedule_allowed(q, MYR_SCHEDULE_DUALPIPE); dual++) {
+        for (int dual = 0; dual <= fit_schedule_allowed(q, MYR_SCHEDULE_DUALPIPE, depth->pp);
+             dual++) {
             if (dual && (depth->pp % 2 != 0 || m % 2 != 0 || m < 2 * depth->pp)) {
                 continue;
             }

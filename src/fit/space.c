@@ -9,8 +9,12 @@ struct myr_fit_query myr_fit_query_default(void)
                                   .top = 1};
 }
 
-bool fit_schedule_allowed(const struct myr_fit_query *query, enum myr_schedule schedule)
+bool fit_schedule_allowed(const struct myr_fit_query *query, enum myr_schedule schedule,
+                          uint32_t pp)
 {
+    if (pp == 1 && schedule != MYR_SCHEDULE_1F1B) {
+        return false;
+    }
     if (query->schedule == MYR_FIT_SCHEDULE_ANY) {
         return true;
     }

@@ -61,7 +61,9 @@ struct fit_space {
 void fit_space_init(struct fit_space *space, struct myr_arena *arena,
                     const struct myr_fit_query *query, enum myr_precision precision);
 
-bool fit_schedule_allowed(const struct myr_fit_query *query, enum myr_schedule schedule);
+/* Zero-bubble on one stage is 1F1B, and counted as that. */
+bool fit_schedule_allowed(const struct myr_fit_query *query, enum myr_schedule schedule,
+                          uint32_t pp);
 /* Is this choice among those asked for? 'layers' as in struct myr_layout; ALL: every one. */
 bool fit_recompute_allowed(const struct fit_space *space, enum myr_recompute recompute,
                            uint32_t layers);

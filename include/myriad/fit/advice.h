@@ -15,6 +15,7 @@ struct myr_fit_choice {
     const char *axis; /* "tp" */
     char value[24];   /* "16" */
     bool legal;       /* some layout has it */
+    bool foreign;     /* the stack does not run it */
     bool found;       /* and one of those fits */
     struct myr_fit_found best;
 };

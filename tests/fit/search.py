@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""The best layout through the command: contract, designs, bad input, curves.
+
+    tests/fit/search.py MYRIAD
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
+AXES = ("tp", "pp", "vp", "dp", "cp", "ep", "zero", "mbs", "recompute", "schedule")
+GPT = ("--model", "gpt3-175b", "--gpus", "512", "--device", "h100", "--batch", "512")
+
+
+def call(myriad, *words, code=0):
+    result = subprocess.run([myriad, *words], capture_output=True, text=True, timeout=120,
+                            check=False)
+    assert result.returncode == code, f"{words}: exit {result.returncode}\n{result.stderr}"
+    return result
+
+
+def answer(myriad, *words, code=0):
+    return json.loads(call(myriad, "fit", *words, "-o", "json", code=code).stdout)
+
+
+def check_contract(myriad):
+    said = answer(myriad, *GPT)
+    best = said["best"]
+    for axis in AXES:
+        assert axis in best, axis
+    assert best["tp"] * best["pp"] * best["dp"] * best["cp"] == 512
+    low, high = best["step_s_interval"]
+    assert low < best["step_s"] < high
+    assert abs(sum(best["memory_terms_gib"].values()) - best["memory_gib"]) < 0.02
+    assert abs(sum(best["terms_s"].values()) - best["step_s"]) < 1e-4
+    assert said["gap"] == 0 and said["evaluated"] > 1000000 and said["search_ms"] > 0
+    times = [row["step_s"] for row in said["top"]]
+    assert times == sorted(times) and len(times) == 5
+    grids = {(row["tp"], row["cp"], row["pp"], row["ep"]) for row in said["top"]}
+    assert len(grids) == len(times)
+    for row in said["refused"]:
+        assert row["step_s"] < best["step_s"] and row["over_gib"] > 0
+        assert row["largest_term"] in row["memory_terms_gib"]
+    assert set(said["launch"]) == {"megatron-lm", "deepspeed", "torchtitan"}
+    assert said["topology"]["source"] == "generic"
+    return best
+
+
+def check_choices(myriad, best):
+    """A forced axis gives what a search with that axis fixed gives; never better within the release."""
+    said = answer(myriad, *GPT)
+    for row in said["choices"]:
+        if not row["fits"]:
+            continue
+        assert row["costs_percent"] >= -1e-6 or not row["in_release"], row
+        if row["axis"] in ("tp", "pp", "mbs"):
+            forced = answer(myriad, *GPT, "--" + row["axis"], row["value"], "--top", "1")
+            assert abs(forced["best"]["step_s"] - row["step_s"]) < 1e-5, row
+    knobs = {row["knob"]: row for row in said["sensitivity"]}
+    assert set(knobs) == {"peak", "memory", "scale-up", "nic", "latency"}
+    for name, row in knobs.items():
+        faster = row["plus_10_percent"] if name != "latency" else row["minus_10_percent"]
+        slower = row["minus_10_percent"] if name != "latency" else row["plus_10_percent"]
+        assert -10 < faster <= 0 <= slower < 12, row
+    fixed = answer(myriad, *GPT, "--tp", str(best["tp"]), "--pp", str(best["pp"]))
+    assert abs(fixed["best"]["step_s"] - best["step_s"]) < 1e-6
+
+
+def check_precision(myriad):
+    plain = answer(myriad, *GPT)
+    assert all(row["precision"] == "bf16" for row in plain["top"])
+    every = answer(myriad, *GPT, "--precision", "any", "--top", "1")
+    assert every["best"]["precision"] == "fp8" and every["evaluated"] > plain["evaluated"]
+    assert every["best"]["step_s"] < plain["best"]["step_s"]
+
+
+def check_layout_block(myriad, folder):
+    """The block reads back as a job's layout: the simulator takes the same axes."""
+    said = answer(myriad, *GPT)
+    block = said["layout"]
+    assert block.startswith("layout:\n")
+    found = dict(line.strip().split(": ") for line in block.splitlines()[1:])
+    for axis in ("tp", "pp", "vp", "dp", "cp", "ep", "zero"):
+        assert int(found[axis]) == said["best"][axis]
+    assert int(found["micro_batch"]) == said["best"]["mbs"]
+    assert os.path.isdir(folder)
+
+
+def check_design(myriad, folder):
+    design = os.path.join(folder, "h100-64", "design.myr")
+    call(myriad, "plan", str(EXAMPLES / "h100-64.yaml"), "--out", os.path.dirname(design))
+    ask = ("--design", design, "--model", "llama3-70b", "--batch", "512")
+    said = answer(myriad, *ask)
+    assert said["gpus"] == 512 and said["device"] == "h100"
+    assert said["topology"]["source"] == "design" and "oversubscription" in said["topology"]["slowdowns"]
+    levels = {row["level"]: row for row in said["topology"]["levels"]}
+    assert levels["scale-up"]["gpus"] == 8 and levels["leaf"]["gpus"] == 256
+    assert said["best"]["placement"]["tp"] == "scale-up"
+    smaller = answer(myriad, *ask, "--gpus", "256")
+    assert smaller["gpus"] == 256 and smaller["best"]["step_s"] > said["best"]["step_s"]
+    call(myriad, "sim", "contention", "--design", design, "--lb", "ecmp")
+    crowded = answer(myriad, *ask)
+    assert crowded["topology"]["slowdowns"].startswith("contention.json")
+    worse = {row["level"]: row for row in crowded["topology"]["levels"]}
+    assert worse["leaf"]["ring"] >= levels["leaf"]["ring"]
+    error = call(myriad, "fit", *ask, "--gpus", "1024", code=2).stderr
+    assert "512 GPUs" in error and "--gpus 512" in error
+
+
+def check_oversubscription(myriad, folder):
+    """Less above the leaves costs time; a layout that stays below them costs none more."""
+    steps = []
+    for ratio in (1, 4):
+        spec = os.path.join(folder, f"cut-{ratio}.yaml")
+        Path(spec).write_text("name: cut\nservers: 64\nserver: h100-8gpu\nnetworks:\n  compute: "
+                              f"{{switch: mqm9790-ns2f, oversubscription: {ratio}}}\n")
+        out = os.path.join(folder, f"cut-{ratio}")
+        subprocess.run([myriad, "plan", spec, "--out", out], capture_output=True, timeout=120,
+                       check=False)
+        said = answer(myriad, "--design", os.path.join(out, "design.myr"), "--model", "llama3-70b",
+                      "--batch", "512")
+        steps.append(said["best"]["step_s"])
+    assert steps[1] > steps[0], steps
+
+
+def check_curve(myriad):
+    said = answer(myriad, "curve", "--model", "llama3-8b", "--gpus", "1024", "--device", "h100",
+                  "--batch", "1024")
+    assert [row["gpus"] for row in said["weak"]] == [8, 16, 32, 64, 128, 256, 512, 1024]
+    for row in said["weak"] + said["strong"]:
+        parts = row["step"]
+        total = (parts["compute_s"] + parts["waiting_s"] + parts["communication_s"]
+                 - parts["hidden_communication_s"] + parts["io_s"] - parts["hidden_io_s"])
+        assert abs(total - row["step_s"]) < 1e-4 * row["step_s"], row
+        effective = row["effective_compute"]
+        product = (effective["peak_tflops_per_gpu"] * effective["gpus"]
+                   * effective["single_efficiency"] * effective["linearity"] / 1000)
+        assert abs(product / effective["pflops"] - 1) < 1e-3
+    assert said["weak"][-1]["linearity"] <= 1
+    assert said["weak"][-1]["step_s"] == said["strong"][-1]["step_s"]
+    for name in ("forward-compute", "backward-compute", "all-grads-sync", "optimizer"):
+        assert name in said["timers_ms"]
+
+
+def check_refusals(myriad, folder):
+    """One line, the nearest thing that would work, exit 2, nothing on stdout."""
+    nonsense = os.path.join(folder, "config.json")
+    Path(nonsense).write_text('{"hidden_size": "many", "num_hidden_layers": -3}')
+    broken = os.path.join(folder, "broken.json")
+    Path(broken).write_text('{"hidden_size": 4096,')
+    base = ["--gpus", "64", "--device", "h100", "--batch", "64"]
+    cases = [
+        (["--model", "llama3-405b", "--gpus", "8", "--device", "h100", "--batch", "8"],
+         ("does not fit", "GPUs")),
+        (["--model", "gpt3-175b", "--gpus", "1000", "--device", "h100", "--batch", "1536"],
+         ("1000 GPUs", "would work")),
+        (["--model", "gpt3-175b", "--gpus", "64", "--device", "h1000", "--batch", "64"],
+         ("h1000", "h100")),
+        (["--model", "gpt3-175c", *base], ("gpt3-175c", "gpt3-175b")),
+        (["--model", nonsense, *base], ("config.json",)),
+        (["--model", broken, *base], ("broken.json",)),
+        (["--model", "gpt3-175b", *base, "--tp", "7"], ("tp 7", "would work")),
+        (["--model", "gpt3-175b", *base, "--pp", "48", "--tp", "8"], ("does not divide", "would")),
+        (["--model", "gpt3-175b", *base, "--ep", "8"], ("no experts",)),
+        (["--model", "gpt3-175b", *base, "--cp", "3"], ("cp 3",)),
+        (["--model", "gpt3-175b", "--gpus", "64", "--device", "h100"], ("--batch",)),
+        (["--gpus", "64", "--device", "h100", "--batch", "64"], ("--model",)),
+        (["--model", "gpt3-175b", *base, "--design", os.path.join(folder, "none.myr")],
+         ("none.myr",)),
+        (["--model", "gpt3-175b", *base, "--design", nonsense], ("config.json",)),
+    ]
+    for words, parts in cases:
+        result = call(myriad, "fit", *words, code=2)
+        assert result.stdout == "", words
+        assert 1 <= len(result.stderr.strip().splitlines()) <= 2, result.stderr
+        for part in parts:
+            assert part in result.stderr, f"{words}: '{part}' is missing in {result.stderr}"
+    said = answer(myriad, "--model", "llama3-405b", "--gpus", "8", "--device", "h100", "--batch",
+                  "8", code=2)
+    nearest = said["nearest"]
+    assert nearest["over_gib"] > 0 and nearest["largest_term"] in nearest["memory_terms_gib"]
+    assert said["refused"] and said["hint"]
+
+
+def main():
+    myriad = os.path.abspath(sys.argv[1])
+    with tempfile.TemporaryDirectory(prefix="myriad-fit-") as folder:
+        best = check_contract(myriad)
+        check_choices(myriad, best)
+        check_precision(myriad)
+        check_layout_block(myriad, folder)
+        check_design(myriad, folder)
+        check_oversubscription(myriad, folder)
+        check_curve(myriad)
+        check_refusals(myriad, folder)
+
+
+if __name__ == "__main__":
+    main()
