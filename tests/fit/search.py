@@ -50,7 +50,7 @@ def check_contract(myriad):
 
 
 def check_choices(myriad, best):
-    """A forced axis gives what a search with that axis fixed gives; never better within the release."""
+    """A forced axis gives what a search with that axis fixed gives, and costs time."""
     said = answer(myriad, *GPT)
     for row in said["choices"]:
         if not row["fits"]:
@@ -95,7 +95,8 @@ def check_design(myriad, folder):
     ask = ("--design", design, "--model", "llama3-70b", "--batch", "512")
     said = answer(myriad, *ask)
     assert said["gpus"] == 512 and said["device"] == "h100"
-    assert said["topology"]["source"] == "design" and "oversubscription" in said["topology"]["slowdowns"]
+    assert said["topology"]["source"] == "design"
+    assert "oversubscription" in said["topology"]["slowdowns"]
     levels = {row["level"]: row for row in said["topology"]["levels"]}
     assert levels["scale-up"]["gpus"] == 8 and levels["leaf"]["gpus"] == 256
     assert said["best"]["placement"]["tp"] == "scale-up"
