@@ -98,7 +98,10 @@ int cli_sched_shape(const struct cli_sched_question *question, struct myr_place_
             .nodes = (uint32_t)(question->nodes ? question->nodes : 96),
             .gpus_per_node = (uint32_t)(question->gpus_per_node ? question->gpus_per_node : 8),
             .group_nodes = (uint32_t)(question->leaf_nodes ? question->leaf_nodes : 8)};
-        ret->pod_nodes = question->pod_nodes ? (uint32_t)question->pod_nodes : ret->nodes;
+        /* without pods one that holds all nodes, in whole groups */
+        uint32_t groups = (ret->nodes + ret->group_nodes - 1) / ret->group_nodes;
+        ret->pod_nodes =
+            question->pod_nodes ? (uint32_t)question->pod_nodes : groups * ret->group_nodes;
         if (question->pod_nodes && ret->pod_nodes % ret->group_nodes != 0) {
             return myr_err_set(err, MYR_EINVAL,
                                "--pod-nodes %u is not a multiple of --leaf-nodes %u",

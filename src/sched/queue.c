@@ -13,7 +13,8 @@ struct myr_queue_policy myr_queue_policy_default(void)
                                      .checkpoint_s = 1800,
                                      .restart_s = 120,
                                      .level_s = 3600,
-                                     .run_min_s = 1800};
+                                     .run_min_s = 1800,
+                                     .loss_permille = 8};
 }
 
 uint32_t queue_level_of(const struct myr_queue *q, int64_t work_s)
@@ -149,6 +150,18 @@ static void count_tenant(struct myr_queue *q, const struct myr_queue_job *spec, 
         MYR_ASSERT(more || q->tenant_gpus[t] >= spec->gpus);
         q->tenant_gpus[t] += more ? spec->gpus : 0 - (uint64_t)spec->gpus;
     }
+    q->busy_gpus += more ? spec->gpus : 0 - (uint64_t)spec->gpus;
+}
+
+static void find_oldest(struct myr_queue *q, uint32_t node)
+{
+    int64_t oldest_s = INT64_MAX;
+    for (uint32_t i = 0; i < q->node_job_count[node]; i++) {
+        uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node + i];
+        int64_t start_s = q->jobs.items[id].start_s - q->jobs.items[id].saved_s;
+        oldest_s = start_s < oldest_s ? start_s : oldest_s;
+    }
+    q->node_oldest_s[node] = oldest_s;
 }
 
 static void list_on_nodes(struct myr_queue *q, uint32_t id, bool in)
@@ -162,6 +175,7 @@ static void list_on_nodes(struct myr_queue *q, uint32_t id, bool in)
             MYR_ASSERT(count < q->shape.gpus_per_node);
             jobs[count] = id;
             q->node_job_count[node]++;
+            find_oldest(q, node);
             continue;
         }
         while (at < count && jobs[at] != id) {
@@ -170,6 +184,7 @@ static void list_on_nodes(struct myr_queue *q, uint32_t id, bool in)
         MYR_ASSERT(at < count);
         jobs[at] = jobs[count - 1];
         q->node_job_count[node]--;
+        find_oldest(q, node);
     }
 }
 
@@ -233,6 +248,10 @@ void queue_close_node(struct myr_queue *q, uint32_t node, uint8_t bit, bool clos
 static void advance(struct myr_queue *q, int64_t now_s)
 {
     MYR_ASSERT(now_s >= q->now_s);
+    if (q->policy.preempt && q->now_s != INT64_MIN) {
+        int64_t work = (int64_t)q->busy_gpus * (now_s - q->now_s);
+        q->loss_left += work * q->policy.loss_permille;
+    }
     q->now_s = now_s;
 }
 
@@ -357,6 +376,7 @@ int myr_queue_create(const struct myr_place_shape *shape, const struct myr_queue
     q->node_jobs = myr_xcalloc((size_t)shape->nodes * shape->gpus_per_node, sizeof(uint32_t));
     q->node_job_count = myr_xcalloc(shape->nodes, 1);
     q->closed = myr_xcalloc(shape->nodes, 1);
+    q->node_oldest_s = myr_xcalloc(shape->nodes, sizeof(int64_t));
     q->busy_first = q->busy_last = MYR_NONE;
     q->now_s = INT64_MIN;
     *ret = q;
@@ -389,5 +409,6 @@ void myr_queue_free(struct myr_queue *q)
     free(q->node_jobs);
     free(q->node_job_count);
     free(q->closed);
+    free(q->node_oldest_s);
     free(q);
 }

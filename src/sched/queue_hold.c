@@ -2,6 +2,8 @@
 
 #include "queue_impl.h"
 
+enum { HOLD_SHARE = 8 }; /* of the cluster, for gangs beside the first: one part in so many */
+
 static void set_held(struct myr_queue *q, const struct hold *hold, bool held)
 {
     for (size_t i = 0; i < hold->nodes.count; i++) {
@@ -34,14 +36,7 @@ static void remove_hold(struct myr_queue *q, size_t at)
  */
 static int64_t node_ready_s(const struct myr_queue *q, uint32_t node)
 {
-    int64_t most = 0;
-    for (uint32_t i = 0; i < q->node_job_count[node]; i++) {
-        const struct qjob *job =
-            &q->jobs.items[q->node_jobs[(size_t)node * q->shape.gpus_per_node + i]];
-        int64_t age = job->saved_s + queue_worked_s(q, job) + 60;
-        most = age > most ? age : most;
-    }
-    return most;
+    return q->node_job_count[node] ? q->now_s - q->node_oldest_s[node] + 60 : 0;
 }
 
 struct choice {
@@ -136,9 +131,10 @@ static void pick_groups(struct myr_queue *q, struct hold *hold, uint32_t needed)
  */
 static void choose_nodes(struct myr_queue *q, struct hold *hold)
 {
-    uint32_t needed = myr_place_nodes(q->placer, q->jobs.items[hold->job].spec.gpus);
+    uint32_t gpus = q->jobs.items[hold->job].spec.gpus;
+    uint32_t needed = myr_place_nodes(q->placer, gpus);
     hold->nodes.count = 0;
-    if (queue_waited_s(q, hold->job) >= q->policy.spread_s) {
+    if (queue_waited_s(q, hold->job) >= queue_locality_s(q, gpus, q->policy.spread_s)) {
         pick_anywhere(q, hold, needed);
     } else {
         pick_groups(q, hold, needed);
@@ -192,13 +188,31 @@ void queue_serve_holds(struct myr_queue *q)
             i++;
         }
     }
+    uint32_t held = 0;
+    for (size_t i = 0; i < q->holds.count; i++) {
+        held += (uint32_t)q->holds.items[i].nodes.count;
+    }
     while (q->policy.hold_s > 0 && q->holds.count < q->policy.holds_max) {
         uint32_t id = next_to_hold(q);
         if (id == MYR_NONE || queue_may_start(q, id)) {
             break;
         }
+        uint32_t needed = myr_place_nodes(q->placer, q->jobs.items[id].spec.gpus);
+        if (q->holds.count && needed + held > q->shape.nodes / HOLD_SHARE) {
+            break; /* what is held stands idle as it drains; one gang at a time if it is large */
+        }
+        held += needed;
         struct hold hold = {.job = id};
         choose_nodes(q, &hold);
         myr_vec_push(&q->holds, hold);
+    }
+}
+
+void queue_lift_hold(struct myr_queue *q, uint32_t id, bool lifted)
+{
+    for (size_t i = 0; i < q->holds.count; i++) {
+        if (q->holds.items[i].job == id) {
+            set_held(q, &q->holds.items[i], !lifted);
+        }
     }
 }

@@ -59,10 +59,12 @@ struct myr_queue {
     struct myr_u64map line_of;
     uint32_t *node_jobs; /* by node: up to gpus_per_node running jobs */
     uint8_t *node_job_count;
-    uint8_t *closed;       /* by node: CLOSED_ bits */
-    int64_t *node_until_s; /* draining: its window's start; else INT64_MAX */
+    int64_t *node_oldest_s; /* by node: when its oldest job would have started, run in one piece */
+    uint8_t *closed;        /* by node: CLOSED_ bits */
+    int64_t *node_until_s;  /* draining: its window's start; else INT64_MAX */
     MYR_VEC(struct hold) holds;
     MYR_VEC(struct window) windows;
+    uint32_t held_nodes;
     uint32_t spares_wanted, spares_kept;
     struct myr_heap wakes;
     MYR_VEC(struct myr_decision) decisions;
@@ -70,6 +72,8 @@ struct myr_queue {
     MYR_VEC(uint32_t) nodes;   /* scratch */
     int64_t now_s;
     uint32_t waiting;
+    uint64_t busy_gpus;
+    int64_t loss_left; /* GPU seconds x 1000 that preemption may still cost */
 };
 
 static inline int64_t queue_waited_s(const struct myr_queue *q, uint32_t id)
@@ -99,6 +103,12 @@ void queue_stop_job(struct myr_queue *q, uint32_t id, enum myr_stop_reason reaso
 void queue_close_node(struct myr_queue *q, uint32_t node, uint8_t bit, bool closed);
 void queue_wake_at(struct myr_queue *q, int64_t time_s);
 
+/*
+ * How long a gang waits for the fewest groups, and has nodes held in them. One group more matters
+ * less to a gang that needs many, and whole free groups by the dozen hardly ever come.
+ */
+int64_t queue_locality_s(const struct myr_queue *q, uint32_t gpus, int64_t most_s);
+
 /* order.c */
 bool queue_overdue(const struct myr_queue *q, uint32_t id);
 bool queue_may_start(const struct myr_queue *q, uint32_t id);
@@ -108,7 +118,8 @@ bool queue_start_own(struct myr_queue *q, uint32_t id);
 
 /* hold.c */
 void queue_serve_holds(struct myr_queue *q);
-void queue_drop_hold_of(struct myr_queue *q, uint32_t id);
+/* Opens (or closes again) the nodes held for a job, if any are. */
+void queue_lift_hold(struct myr_queue *q, uint32_t id, bool lifted);
 bool queue_start_short(struct myr_queue *q, uint32_t id);
 
 /* preempt.c */

@@ -5,6 +5,12 @@ bool queue_overdue(const struct myr_queue *q, uint32_t id)
     return q->policy.patience_s > 0 && queue_waited_s(q, id) >= q->policy.patience_s;
 }
 
+int64_t queue_locality_s(const struct myr_queue *q, uint32_t gpus, int64_t most_s)
+{
+    uint32_t nodes = myr_place_nodes(q->placer, gpus), per = q->shape.group_nodes;
+    return most_s / ((nodes + per - 1) / per);
+}
+
 /* It fits, and near enough or it has waited for that long enough. */
 bool queue_may_start(const struct myr_queue *q, uint32_t id)
 {
@@ -12,7 +18,8 @@ bool queue_may_start(const struct myr_queue *q, uint32_t id)
     if (!myr_place_fits(q->placer, gpus)) {
         return false;
     }
-    return !queue_is_gang(q, gpus) || queue_waited_s(q, id) >= q->policy.locality_s ||
+    return !queue_is_gang(q, gpus) ||
+           queue_waited_s(q, id) >= queue_locality_s(q, gpus, q->policy.locality_s) ||
            myr_place_fits_group(q->placer, gpus);
 }
 

@@ -2,29 +2,37 @@
 
 #include "queue_impl.h"
 
-enum { RETRY_S = 60 };
+/*
+ * Searches are repeated after RETRY_S, and less often the longer a job has waited in vain; work
+ * worth WORTH_S of a job's GPUs may be lost for it at once.
+ */
+enum { RETRY_S = 60, RETRY_SHARE = 16, WORTH_S = 900 };
 
 int64_t queue_stop_cost(const struct myr_queue *q, const struct qjob *job)
 {
     return (int64_t)job->spec.gpus * (queue_unsaved_s(q, job) + q->policy.restart_s);
 }
 
-/* Whether 'victim' may be stopped for 'job'. */
-static bool may_stop(const struct myr_queue *q, uint32_t id, const struct qjob *victim)
+/* Who asks for room. */
+struct claim {
+    uint32_t job, gpus, level;
+    int32_t priority;
+};
+
+static bool may_stop(const struct myr_queue *q, const struct claim *claim,
+                     const struct qjob *victim)
 {
-    const struct qjob *job = &q->jobs.items[id];
     if (victim->spec.fixed || victim->owner != MYR_NONE ||
         q->now_s - victim->start_s < q->policy.run_min_s) {
         return false;
     }
-    if (victim->spec.priority != job->spec.priority) {
-        return victim->spec.priority < job->spec.priority;
+    if (victim->spec.priority != claim->priority) {
+        return victim->spec.priority < claim->priority;
     }
     if (q->policy.patience_s > 0 && victim->since_s >= q->policy.patience_s) {
         return false; /* it has given way long enough */
     }
-    return queue_level_of(q, victim->saved_s + queue_worked_s(q, victim)) >
-           queue_level_of(q, job->saved_s);
+    return queue_level_of(q, victim->saved_s + queue_worked_s(q, victim)) > claim->level;
 }
 
 /* Jobs of one node, cheapest to stop first. */
@@ -33,26 +41,31 @@ struct victim {
     int64_t cost;
 };
 
+static uint32_t gpus_on(const struct qjob *job, uint32_t node)
+{
+    uint32_t gpus = 0;
+    for (uint32_t s = 0; s < job->gang.count; s++) {
+        gpus += job->gang.shares[s].node == node ? gpu_count(job->gang.shares[s].gpus) : 0;
+    }
+    return gpus;
+}
+
 /*
  * The cheapest jobs of a node whose end frees 'wanted' GPUs there. Returns their number, or
  * MYR_NONE when there are not enough; 'ret' has room for the jobs of a node.
  */
-static uint32_t victims_on(const struct myr_queue *q, uint32_t id, uint32_t node, uint32_t wanted,
-                           struct victim *ret, int64_t *ret_cost)
+static uint32_t victims_on(const struct myr_queue *q, const struct claim *claim, uint32_t node,
+                           uint32_t wanted, struct victim *ret, int64_t *ret_cost)
 {
     uint32_t count = 0, have = gpu_count(myr_placer_free_mask(q->placer, node)), needed = 0;
     *ret_cost = 0;
     for (uint32_t i = 0; i < q->node_job_count[node] && have < wanted; i++) {
         uint32_t other = q->node_jobs[(size_t)node * q->shape.gpus_per_node + i];
-        const struct qjob *victim = &q->jobs.items[other];
-        if (!may_stop(q, id, victim)) {
+        const struct qjob *job = &q->jobs.items[other];
+        if (!may_stop(q, claim, job)) {
             continue;
         }
-        struct victim v = {other, 0, queue_stop_cost(q, victim)};
-        for (uint32_t s = 0; s < victim->gang.count; s++) {
-            v.gpus +=
-                victim->gang.shares[s].node == node ? gpu_count(victim->gang.shares[s].gpus) : 0;
-        }
+        struct victim v = {other, gpus_on(job, node), queue_stop_cost(q, job)};
         uint32_t at = count++;
         /* by cost for each GPU that it frees here */
         for (; at > 0 && ret[at - 1].cost * v.gpus > v.cost * ret[at - 1].gpus; at--) {
@@ -68,15 +81,42 @@ static uint32_t victims_on(const struct myr_queue *q, uint32_t id, uint32_t node
     return have >= wanted ? needed : MYR_NONE;
 }
 
-static void stop_all(struct myr_queue *q, uint32_t by)
+/* Adds the victims on a node to q->victims; a gang met on several nodes counts once. */
+static void add_victims(struct myr_queue *q, const struct claim *claim, uint32_t node,
+                        uint32_t wanted)
 {
-    for (size_t i = 0; i < q->victims.count; i++) {
-        struct qjob *victim = &q->jobs.items[q->victims.items[i]];
-        if (victim->state == MYR_JOB_RUNS) { /* a gang may be met on several nodes */
-            bool level = victim->spec.priority == q->jobs.items[by].spec.priority;
-            queue_stop_job(q, q->victims.items[i], level ? MYR_STOP_LEVEL : MYR_STOP_PRIORITY, by);
+    struct victim victims[MYR_SCHED_GPUS_MAX];
+    int64_t cost;
+    uint32_t count = victims_on(q, claim, node, wanted, victims, &cost);
+    MYR_ASSERT(count != MYR_NONE);
+    for (uint32_t v = 0; v < count; v++) {
+        bool known = false;
+        for (size_t i = 0; i < q->victims.count && !known; i++) {
+            known = q->victims.items[i] == victims[v].job;
+        }
+        if (!known) {
+            myr_vec_push(&q->victims, victims[v].job);
         }
     }
+}
+
+/*
+ * Whether the job is worth the work that others lose for it: little at first, more as it waits, and
+ * all in all no more than the policy's share of the GPU time. Higher priority pays any price.
+ */
+static bool pay(struct myr_queue *q, const struct claim *claim)
+{
+    int64_t cost = 0;
+    for (size_t i = 0; i < q->victims.count; i++) {
+        const struct qjob *victim = &q->jobs.items[q->victims.items[i]];
+        cost += victim->spec.priority == claim->priority ? queue_stop_cost(q, victim) : 0;
+    }
+    if (cost * 1000 > q->loss_left ||
+        cost > (int64_t)claim->gpus * (WORTH_S + queue_waited_s(q, claim->job))) {
+        return false;
+    }
+    q->loss_left -= cost * 1000;
+    return true;
 }
 
 static uint64_t lowest_bits(uint64_t mask, uint32_t count)
@@ -108,14 +148,31 @@ static void start_on_nodes(struct myr_queue *q, uint32_t id)
     queue_run_job(q, id);
 }
 
+/* Stops q->victims and starts the job on q->nodes, if it is worth that. */
+static bool take_over(struct myr_queue *q, const struct claim *claim)
+{
+    if (!pay(q, claim)) {
+        return false;
+    }
+    for (size_t i = 0; i < q->victims.count; i++) {
+        const struct qjob *victim = &q->jobs.items[q->victims.items[i]];
+        bool level = victim->spec.priority == claim->priority;
+        queue_stop_job(q, q->victims.items[i], level ? MYR_STOP_LEVEL : MYR_STOP_PRIORITY,
+                       claim->job);
+    }
+    start_on_nodes(q, claim->job);
+    return true;
+}
+
 /* A job of one node: the node where making room costs least. */
-static bool preempt_node(struct myr_queue *q, uint32_t id)
+static bool preempt_node(struct myr_queue *q, const struct claim *claim)
 {
     struct victim victims[MYR_SCHED_GPUS_MAX];
-    uint32_t best = MYR_NONE, gpus = q->jobs.items[id].spec.gpus;
+    uint32_t best = MYR_NONE;
     int64_t best_cost = INT64_MAX, cost;
     for (uint32_t node = 0; node < q->shape.nodes; node++) {
-        if (!q->closed[node] && victims_on(q, id, node, gpus, victims, &cost) != MYR_NONE &&
+        if (!q->closed[node] &&
+            victims_on(q, claim, node, claim->gpus, victims, &cost) != MYR_NONE &&
             cost < best_cost) {
             best_cost = cost;
             best = node;
@@ -124,103 +181,107 @@ static bool preempt_node(struct myr_queue *q, uint32_t id)
     if (best == MYR_NONE) {
         return false;
     }
-    uint32_t count = victims_on(q, id, best, gpus, victims, &cost);
     q->victims.count = q->nodes.count = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        myr_vec_push(&q->victims, victims[i].job);
-    }
     myr_vec_push(&q->nodes, best);
-    stop_all(q, id);
-    start_on_nodes(q, id);
-    return true;
+    add_victims(q, claim, best, claim->gpus);
+    return take_over(q, claim);
 }
 
-struct priced {
-    uint32_t node;
-    int64_t cost;
-};
-
-/* The cheapest 'wanted' nodes of a group to empty; returns how many can be. */
-static uint32_t cheapest_in_group(const struct myr_queue *q, uint32_t id, uint32_t group,
-                                  uint32_t wanted, struct priced *ret, int64_t *ret_cost)
+/* What it costs to empty each node; INT64_MAX: it cannot be. Returns how many can be. */
+static uint32_t price_nodes(const struct myr_queue *q, const struct claim *claim, int64_t *ret)
 {
     struct victim victims[MYR_SCHED_GPUS_MAX];
+    uint32_t count = 0;
+    for (uint32_t node = 0; node < q->shape.nodes; node++) {
+        bool can = !q->closed[node] && victims_on(q, claim, node, q->shape.gpus_per_node, victims,
+                                                  &ret[node]) != MYR_NONE;
+        ret[node] = can ? ret[node] : INT64_MAX;
+        count += can;
+    }
+    return count;
+}
+
+/* The cheapest 'wanted' nodes of a group, cheapest first; returns how many there are. */
+static uint32_t cheapest_in_group(const struct myr_queue *q, const int64_t *prices, uint32_t group,
+                                  uint32_t wanted, uint32_t *ret, int64_t *ret_cost)
+{
     uint32_t first = group * q->shape.group_nodes, end = first + q->shape.group_nodes, count = 0;
     end = end < q->shape.nodes ? end : q->shape.nodes;
     for (uint32_t node = first; node < end; node++) {
-        struct priced p = {node, 0};
-        if (q->closed[node] ||
-            victims_on(q, id, node, q->shape.gpus_per_node, victims, &p.cost) == MYR_NONE) {
+        if (prices[node] == INT64_MAX) {
             continue;
         }
         uint32_t at = count;
-        for (; at > 0 && ret[at - 1].cost > p.cost; at--) {
+        for (; at > 0 && prices[ret[at - 1]] > prices[node]; at--) {
             if (at < wanted) {
                 ret[at] = ret[at - 1];
             }
         }
         if (at < wanted) {
-            ret[at] = p;
+            ret[at] = node;
             count += count < wanted;
         }
     }
     *ret_cost = 0;
     for (uint32_t i = 0; i < count; i++) {
-        *ret_cost += ret[i].cost;
+        *ret_cost += prices[ret[i]];
     }
     return count;
 }
 
-/* A gang: group by group, those that are cheapest to empty. */
-static bool preempt_groups(struct myr_queue *q, uint32_t id)
+/* Group by group, the ones that are cheapest to empty, into q->nodes; false: not near enough. */
+static bool choose_groups(struct myr_queue *q, const struct claim *claim, int64_t *prices)
 {
     uint32_t per = q->shape.group_nodes, groups = (q->shape.nodes + per - 1) / per;
-    uint32_t needed = myr_place_nodes(q->placer, q->jobs.items[id].spec.gpus);
-    struct priced *picked = myr_xcalloc(per, sizeof(*picked));
-    struct priced *best = myr_xcalloc(per, sizeof(*best));
-    uint8_t *used = myr_xcalloc(groups, 1);
+    uint32_t needed = myr_place_nodes(q->placer, claim->gpus);
+    uint32_t *picked = myr_xcalloc(per, sizeof(*picked)), *best = myr_xcalloc(per, sizeof(*best));
+    bool anywhere =
+        queue_waited_s(q, claim->job) >= queue_locality_s(q, claim->gpus, q->policy.locality_s);
     q->nodes.count = 0;
     while (needed > 0) {
-        uint32_t wanted = needed < per ? needed : per, best_count = 0, best_group = 0;
+        uint32_t wanted = needed < per ? needed : per, best_count = 0;
         int64_t best_cost = INT64_MAX, cost;
         for (uint32_t g = 0; g < groups; g++) {
-            uint32_t count = used[g] ? 0 : cheapest_in_group(q, id, g, wanted, picked, &cost);
+            uint32_t count = cheapest_in_group(q, prices, g, wanted, picked, &cost);
             if (count > best_count || (count && count == best_count && cost < best_cost)) {
                 memcpy(best, picked, count * sizeof(*best));
                 best_count = count;
                 best_cost = cost;
-                best_group = g;
             }
         }
-        if (best_count == 0 ||
-            (best_count < wanted && queue_waited_s(q, id) < q->policy.locality_s)) {
+        if (best_count == 0 || (best_count < wanted && !anywhere)) {
             break;
         }
-        used[best_group] = 1;
         for (uint32_t i = 0; i < best_count; i++) {
-            myr_vec_push(&q->nodes, best[i].node);
+            myr_vec_push(&q->nodes, best[i]);
+            prices[best[i]] = INT64_MAX; /* not twice */
         }
         needed -= best_count;
     }
     free(picked);
     free(best);
-    free(used);
-    if (needed > 0) {
-        return false;
-    }
-    struct victim victims[MYR_SCHED_GPUS_MAX];
-    q->victims.count = 0;
-    for (size_t i = 0; i < q->nodes.count; i++) {
-        int64_t cost;
-        uint32_t count =
-            victims_on(q, id, q->nodes.items[i], q->shape.gpus_per_node, victims, &cost);
-        for (uint32_t v = 0; v < count; v++) {
-            myr_vec_push(&q->victims, victims[v].job);
+    return needed == 0;
+}
+
+/* A gang: what is held for it counts as well. */
+static bool preempt_groups(struct myr_queue *q, const struct claim *claim)
+{
+    int64_t *prices = myr_xcalloc(q->shape.nodes, sizeof(*prices));
+    queue_lift_hold(q, claim->job, true);
+    bool done = price_nodes(q, claim, prices) >= myr_place_nodes(q->placer, claim->gpus) &&
+                choose_groups(q, claim, prices);
+    free(prices);
+    if (done) {
+        q->victims.count = 0;
+        for (size_t i = 0; i < q->nodes.count; i++) {
+            add_victims(q, claim, q->nodes.items[i], q->shape.gpus_per_node);
         }
+        done = take_over(q, claim);
     }
-    stop_all(q, id);
-    start_on_nodes(q, id);
-    return true;
+    if (!done) {
+        queue_lift_hold(q, claim->job, false);
+    }
+    return done;
 }
 
 /* The first line in order whose first job has not been tried lately. */
@@ -240,13 +301,15 @@ static struct line *next_to_try(struct myr_queue *q)
 void queue_preempt_for_waiting(struct myr_queue *q)
 {
     for (struct line *line = next_to_try(q); line; line = next_to_try(q)) {
-        uint32_t id = line->first;
+        struct claim claim = {line->first, line->gpus, line->level, line->priority};
+        int64_t again_s = queue_waited_s(q, claim.job) / RETRY_SHARE;
+        again_s = q->now_s + (again_s > RETRY_S ? again_s : RETRY_S);
+        q->jobs.items[claim.job].retry_s = again_s;
         bool gang = queue_is_gang(q, line->gpus);
-        q->jobs.items[id].retry_s = q->now_s + RETRY_S;
-        if (gang ? preempt_groups(q, id) : preempt_node(q, id)) {
+        if (gang ? preempt_groups(q, &claim) : preempt_node(q, &claim)) {
             queue_start_what_fits(q); /* those who made room may fit elsewhere */
         } else {
-            queue_wake_at(q, q->now_s + RETRY_S);
+            myr_heap_push(&q->wakes, again_s, claim.job);
         }
     }
 }

@@ -35,7 +35,8 @@ struct myr_queue_policy {
     int64_t checkpoint_s; /* running jobs save so often; 0: never */
     int64_t restart_s;    /* from a decision to preempt to work again, beside what was lost */
     int64_t level_s;      /* work done in the highest level; each next one is four times as long */
-    int64_t run_min_s;    /* a job is left alone so long after each start */
+    uint32_t loss_permille; /* of the GPU time may be lost to preemption by level */
+    int64_t run_min_s;      /* a job is left alone so long after each start */
 };
 
 struct myr_queue_policy myr_queue_policy_default(void);
