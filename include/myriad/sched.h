@@ -6,6 +6,8 @@
  *   request  gangs with constraints and layouts: cost, nodes, rank order
  *   tenant   who owns which cells of the cluster
  *   queue    who runs next, who has to make room: events in, decisions out
+ *   why      what a waiting job lacks, and the least change that would start it
+ *   spares   how many nodes to keep warm
  *   joblog   traces of jobs
  *   replay   a trace through the queue in virtual time
  *
@@ -19,5 +21,7 @@
 #include "myriad/sched/queue.h"
 #include "myriad/sched/replay.h"
 #include "myriad/sched/request.h"
+#include "myriad/sched/spares.h"
 #include "myriad/sched/tenant.h"
 #include "myriad/sched/traffic.h"
+#include "myriad/sched/why.h"

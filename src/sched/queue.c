@@ -48,7 +48,8 @@ int64_t queue_unsaved_s(const struct myr_queue *q, const struct qjob *job)
 static uint64_t line_key(const struct myr_queue_job *spec, uint32_t level)
 {
     uint64_t priority = (uint64_t)(spec->priority + MYR_PRIORITY_MAX);
-    return (uint64_t)spec->tenant << 40 | (uint64_t)spec->gpus << 12 | priority << 4 | level;
+    return (uint64_t)spec->tenant << 40 | (uint64_t)spec->gpus << 12 | priority << 4 |
+           (uint64_t)spec->reclaims << 3 | level;
 }
 
 static uint32_t line_for(struct myr_queue *q, const struct myr_queue_job *spec, uint32_t level)
@@ -62,6 +63,7 @@ static uint32_t line_for(struct myr_queue *q, const struct myr_queue_job *spec, 
                         .gpus = spec->gpus,
                         .priority = spec->priority,
                         .level = level,
+                        .reclaims = spec->reclaims,
                         .first = MYR_NONE,
                         .last = MYR_NONE};
     myr_vec_push(&q->lines, line);
@@ -107,6 +109,7 @@ static void enqueue(struct myr_queue *q, uint32_t id)
     job->state = MYR_JOB_WAITS;
     job->retry_s = 0;
     q->waiting++;
+    q->reclaiming += job->spec.reclaims;
 }
 
 static void dequeue(struct myr_queue *q, uint32_t id)
@@ -119,6 +122,7 @@ static void dequeue(struct myr_queue *q, uint32_t id)
         set_busy(q, job->line, false);
     }
     q->waiting--;
+    q->reclaiming -= job->spec.reclaims;
 }
 
 void queue_wake_at(struct myr_queue *q, int64_t time_s)
@@ -140,6 +144,15 @@ static void wake_for(struct myr_queue *q, uint32_t id)
             myr_heap_push(&q->wakes, time_s, id);
         }
     }
+}
+
+void queue_decide_add(struct myr_queue *q, const struct myr_decision *decision)
+{
+    if (q->handed) {
+        q->decisions.count = 0;
+        q->handed = false;
+    }
+    myr_vec_push(&q->decisions, *decision);
 }
 
 /* Running jobs. */
@@ -208,8 +221,8 @@ void queue_run_job(struct myr_queue *q, uint32_t id)
     job->start_s = q->now_s;
     count_tenant(q, &job->spec, true);
     list_on_nodes(q, id, true);
-    struct myr_decision decision = {.kind = MYR_DECIDE_START, .job = id, .by = MYR_NONE};
-    myr_vec_push(&q->decisions, decision);
+    queue_decide_add(q,
+                     &(struct myr_decision){.kind = MYR_DECIDE_START, .job = id, .by = MYR_NONE});
 }
 
 static void leave_nodes(struct myr_queue *q, uint32_t id)
@@ -219,6 +232,7 @@ static void leave_nodes(struct myr_queue *q, uint32_t id)
     list_on_nodes(q, id, false);
     myr_release(q->placer, &job->gang);
     count_tenant(q, &job->spec, false);
+    queue_leave_own(q, id);
 }
 
 void queue_stop_job(struct myr_queue *q, uint32_t id, enum myr_stop_reason reason, uint32_t by)
@@ -231,7 +245,26 @@ void queue_stop_job(struct myr_queue *q, uint32_t id, enum myr_stop_reason reaso
     enqueue(q, id);
     wake_for(q, id);
     struct myr_decision decision = {.kind = MYR_DECIDE_STOP, .reason = reason, .job = id, .by = by};
-    myr_vec_push(&q->decisions, decision);
+    queue_decide_add(q, &decision);
+}
+
+void queue_swap_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t spare)
+{
+    struct qjob *job = &q->jobs.items[id];
+    MYR_ASSERT(job->state == MYR_JOB_RUNS && job->owner == MYR_NONE);
+    job->saved_s += queue_worked_s(q, job) - queue_unsaved_s(q, job);
+    job->start_s = q->now_s;
+    job->stops++;
+    list_on_nodes(q, id, false);
+    for (uint32_t i = 0; i < job->gang.count; i++) {
+        struct myr_share *share = &job->gang.shares[i];
+        if (share->node == node) {
+            myr_release(q->placer, &(struct myr_gang){1, share});
+            myr_place_take(q->placer, spare, share->gpus);
+            share->node = spare;
+        }
+    }
+    list_on_nodes(q, id, true);
 }
 
 void queue_close_node(struct myr_queue *q, uint32_t node, uint8_t bit, bool closed)
@@ -245,7 +278,7 @@ void queue_close_node(struct myr_queue *q, uint32_t node, uint8_t bit, bool clos
 
 /* Inputs. */
 
-static void advance(struct myr_queue *q, int64_t now_s)
+void queue_advance(struct myr_queue *q, int64_t now_s)
 {
     MYR_ASSERT(now_s >= q->now_s);
     if (q->policy.preempt && q->now_s != INT64_MIN) {
@@ -270,7 +303,7 @@ int myr_queue_submit(struct myr_queue *q, int64_t now_s, const struct myr_queue_
         return myr_err_set(err, MYR_ERANGE, "priority %d, expected %d to %d", spec->priority,
                            -MYR_PRIORITY_MAX, MYR_PRIORITY_MAX);
     }
-    advance(q, now_s);
+    queue_advance(q, now_s);
     struct qjob job = {.spec = *spec, .since_s = now_s, .owner = MYR_NONE};
     myr_vec_push(&q->jobs, job);
     *ret_id = (uint32_t)q->jobs.count - 1;
@@ -282,7 +315,7 @@ int myr_queue_submit(struct myr_queue *q, int64_t now_s, const struct myr_queue_
 void myr_queue_finish(struct myr_queue *q, int64_t now_s, uint32_t id)
 {
     struct qjob *job = &q->jobs.items[id];
-    advance(q, now_s);
+    queue_advance(q, now_s);
     if (job->state == MYR_JOB_RUNS) {
         leave_nodes(q, id);
     } else if (job->state == MYR_JOB_WAITS) {
@@ -307,16 +340,26 @@ static void drop_wakes(struct myr_queue *q)
 
 const struct myr_decision *myr_queue_decide(struct myr_queue *q, int64_t now_s, uint32_t *ret_count)
 {
-    advance(q, now_s);
-    q->decisions.count = 0;
-    if (q->waiting) {
+    queue_advance(q, now_s);
+    if (q->handed) {
+        q->decisions.count = 0;
+        q->handed = false;
+    }
+    q->pass++;
+    queue_turn_windows(q);
+    queue_fill_spares(q);
+    if (q->waiting || q->holds.count) {
         queue_serve_holds(q);
         queue_start_what_fits(q);
-        if (q->policy.preempt && q->waiting) {
+        if (q->holds.count || q->windows.count) {
+            queue_backfill(q);
+        }
+        if (q->waiting && (q->policy.preempt || q->reclaiming)) {
             queue_preempt_for_waiting(q);
         }
     }
     drop_wakes(q);
+    q->handed = true;
     *ret_count = (uint32_t)q->decisions.count;
     return q->decisions.items;
 }
@@ -367,6 +410,9 @@ int myr_queue_create(const struct myr_place_shape *shape, const struct myr_queue
     }
     struct myr_queue *q = myr_xcalloc(1, sizeof(*q));
     q->shape = *shape;
+    q->shape.pod_nodes =
+        q->shape.pod_nodes < q->shape.group_nodes ? q->shape.group_nodes : q->shape.pod_nodes;
+    q->cells = queue_cells_create(&q->shape, tenants, tenant_count);
     q->policy = *policy;
     q->placer = myr_placer_create(shape);
     q->tenant_count = tenant_count;
@@ -390,6 +436,10 @@ void myr_queue_free(struct myr_queue *q)
     }
     for (size_t i = 0; i < q->jobs.count; i++) {
         free(q->jobs.items[i].gang.shares);
+        free(q->jobs.items[i].own_gang.shares);
+    }
+    for (size_t i = 0; i < q->services.count; i++) {
+        myr_vec_done(&q->services.items[i].jobs);
     }
     for (size_t i = 0; i < q->holds.count; i++) {
         myr_vec_done(&q->holds.items[i].nodes);
@@ -398,12 +448,14 @@ void myr_queue_free(struct myr_queue *q)
     myr_vec_done(&q->lines);
     myr_vec_done(&q->holds);
     myr_vec_done(&q->windows);
+    myr_vec_done(&q->services);
     myr_vec_done(&q->decisions);
     myr_vec_done(&q->victims);
     myr_vec_done(&q->nodes);
     myr_u64map_done(&q->line_of);
     myr_heap_done(&q->wakes);
     myr_placer_free(q->placer);
+    queue_cells_free(q->cells);
     free(q->tenants);
     free(q->tenant_gpus);
     free(q->node_jobs);

@@ -21,10 +21,10 @@ static bool has_hold(const struct myr_queue *q, uint32_t id)
     return false;
 }
 
+/* Its nodes are open already. */
 static void remove_hold(struct myr_queue *q, size_t at)
 {
     struct hold *hold = &q->holds.items[at];
-    set_held(q, hold, false);
     myr_vec_done(&hold->nodes);
     memmove(hold, hold + 1, (q->holds.count - at - 1) * sizeof(*hold));
     q->holds.count--;
@@ -170,13 +170,9 @@ void queue_serve_holds(struct myr_queue *q)
         struct hold *hold = &q->holds.items[i];
         uint32_t id = hold->job;
         bool over = q->jobs.items[id].state != MYR_JOB_WAITS;
+        set_held(q, hold, false);
         if (!over) {
-            set_held(q, hold, false);
-            if (queue_may_start(q, id)) {
-                bool placed =
-                    myr_place(q->placer, q->jobs.items[id].spec.gpus, queue_gang_room(q, id));
-                MYR_ASSERT(placed);
-                queue_run_job(q, id);
+            if (queue_may_start(q, id) && queue_start(q, id)) {
                 over = true;
             } else {
                 choose_nodes(q, hold);
@@ -214,5 +210,118 @@ void queue_lift_hold(struct myr_queue *q, uint32_t id, bool lifted)
         if (q->holds.items[i].job == id) {
             set_held(q, &q->holds.items[i], !lifted);
         }
+    }
+}
+
+void queue_drop_hold(struct myr_queue *q, uint32_t id)
+{
+    for (size_t i = 0; i < q->holds.count; i++) {
+        if (q->holds.items[i].job == id) {
+            remove_hold(q, i);
+            return;
+        }
+    }
+}
+
+/*
+ * Until when a short job may use a closed node without being in the way; INT64_MIN: not at all.
+ * Under a hold, until the last job on the held nodes has reached its limit, if all have one; before
+ * maintenance, until it begins.
+ */
+static int64_t usable_until_s(const struct myr_queue *q, uint32_t node, int64_t hold_until_s)
+{
+    int64_t until_s = q->closed[node] & CLOSED_HOLD ? hold_until_s : INT64_MAX;
+    if (q->closed[node] & (CLOSED_SPARE | CLOSED_DOWN)) {
+        return INT64_MIN;
+    }
+    for (size_t w = 0; w < q->windows.count; w++) {
+        const struct myr_window *window = &q->windows.items[w].spec;
+        if (node >= window->first && node - window->first < window->count &&
+            q->now_s < window->end_s && window->start_s < until_s) {
+            until_s = window->start_s;
+        }
+    }
+    return until_s;
+}
+
+static int64_t hold_until_s(const struct myr_queue *q, const struct hold *hold)
+{
+    int64_t until_s = q->now_s;
+    for (size_t i = 0; i < hold->nodes.count; i++) {
+        uint32_t node = hold->nodes.items[i];
+        for (uint32_t k = 0; k < q->node_job_count[node]; k++) {
+            const struct qjob *job =
+                &q->jobs.items[q->node_jobs[(size_t)node * q->shape.gpus_per_node + k]];
+            if (job->spec.limit_s == 0) {
+                return INT64_MIN; /* nobody knows */
+            }
+            int64_t end_s = job->start_s + job->spec.limit_s - job->saved_s +
+                            (job->stops ? q->policy.restart_s : 0);
+            until_s = end_s > until_s ? end_s : until_s;
+        }
+    }
+    return until_s;
+}
+
+/* Starts the job on this node if it ends in time there. */
+static bool start_in_time(struct myr_queue *q, uint32_t id, uint32_t node, int64_t until_s)
+{
+    const struct qjob *job = &q->jobs.items[id];
+    int64_t end_s = q->now_s + job->spec.limit_s - job->saved_s + q->policy.restart_s;
+    uint64_t mask = myr_placer_free_mask(q->placer, node), taken = 0;
+    if (until_s < end_s || gpu_count(mask) < job->spec.gpus) {
+        return false;
+    }
+    struct myr_gang *gang = queue_gang_room(q, id);
+    for (uint32_t i = 0; i < job->spec.gpus; i++) {
+        taken |= mask & (0 - mask);
+        mask &= mask - 1;
+    }
+    myr_place_take(q->placer, node, taken);
+    gang->count = 1;
+    gang->shares[0] = (struct myr_share){node, taken};
+    queue_run_job(q, id);
+    return true;
+}
+
+static bool backfill_job(struct myr_queue *q, uint32_t id)
+{
+    for (size_t h = 0; h < q->holds.count; h++) {
+        const struct hold *hold = &q->holds.items[h];
+        int64_t until_s = hold_until_s(q, hold);
+        for (size_t i = 0; i < hold->nodes.count; i++) {
+            uint32_t node = hold->nodes.items[i];
+            if (start_in_time(q, id, node, usable_until_s(q, node, until_s))) {
+                return true;
+            }
+        }
+    }
+    for (size_t w = 0; w < q->windows.count; w++) {
+        const struct window *window = &q->windows.items[w];
+        for (uint32_t i = 0; window->stage == 1 && i < window->spec.count; i++) {
+            uint32_t node = window->spec.first + i;
+            if (!(q->closed[node] & CLOSED_HOLD) &&
+                start_in_time(q, id, node, usable_until_s(q, node, INT64_MAX))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+void queue_backfill(struct myr_queue *q)
+{
+    enum { LOOK_MAX = 16 }; /* jobs of a line */
+    for (uint32_t i = q->busy_first; i != MYR_NONE;) {
+        const struct line *line = &q->lines.items[i];
+        uint32_t next = line->next_busy, id = line->first;
+        for (uint32_t looked = 0; id != MYR_NONE && looked < LOOK_MAX; looked++) {
+            uint32_t behind = q->jobs.items[id].next;
+            if (q->jobs.items[id].spec.limit_s > 0 && !queue_is_gang(q, line->gpus)) {
+                (void)backfill_job(q, id);
+            }
+            id = behind;
+        }
+        i = next;
     }
 }

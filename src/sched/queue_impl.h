@@ -17,7 +17,8 @@ struct qjob {
     uint32_t owner;           /* tenant whose cells it runs in, or MYR_NONE */
     uint32_t line, next, previous;
     uint32_t stops;
-    int64_t retry_s; /* no search for victims before this */
+    uint64_t blocked_pass; /* its own cells had no node that is well in this pass */
+    int64_t retry_s;       /* no search for victims before this */
     enum myr_job_state state;
 };
 
@@ -26,6 +27,7 @@ struct line {
     uint32_t tenant, gpus;
     int32_t priority;
     uint32_t level;
+    bool reclaims;
     uint32_t first, last; /* jobs; MYR_NONE: empty */
     uint32_t next_busy, previous_busy;
 };
@@ -36,12 +38,17 @@ struct hold {
     MYR_VEC(uint32_t) nodes;
 };
 
+struct service {
+    struct myr_service spec;
+    MYR_VEC(uint32_t) jobs; /* replicas wanted, oldest first */
+};
+
 struct window {
     struct myr_window spec;
     uint32_t stage; /* 0: ahead, 1: draining, 2: open, 3: over */
 };
 
-struct cells; /* quota.c */
+struct cells;
 
 enum { CLOSED_HOLD = 1, CLOSED_WINDOW = 2, CLOSED_SPARE = 4, CLOSED_DOWN = 8 };
 
@@ -61,17 +68,18 @@ struct myr_queue {
     uint8_t *node_job_count;
     int64_t *node_oldest_s; /* by node: when its oldest job would have started, run in one piece */
     uint8_t *closed;        /* by node: CLOSED_ bits */
-    int64_t *node_until_s;  /* draining: its window's start; else INT64_MAX */
     MYR_VEC(struct hold) holds;
     MYR_VEC(struct window) windows;
-    uint32_t held_nodes;
+    MYR_VEC(struct service) services;
     uint32_t spares_wanted, spares_kept;
-    struct myr_heap wakes;
+    struct myr_heap wakes; /* value: the job that it is for, or MYR_NONE */
     MYR_VEC(struct myr_decision) decisions;
+    bool handed;               /* the caller has them: the next one starts anew */
     MYR_VEC(uint32_t) victims; /* scratch */
     MYR_VEC(uint32_t) nodes;   /* scratch */
     int64_t now_s;
-    uint32_t waiting;
+    uint64_t pass;                /* counts decisions */
+    uint32_t waiting, reclaiming; /* of the waiting: those that may stop others in any case */
     uint64_t busy_gpus;
     int64_t loss_left; /* GPU seconds x 1000 that preemption may still cost */
 };
@@ -100,33 +108,59 @@ struct myr_gang *queue_gang_room(struct myr_queue *q, uint32_t id);
 /* The GPUs in its gang are taken already. */
 void queue_run_job(struct myr_queue *q, uint32_t id);
 void queue_stop_job(struct myr_queue *q, uint32_t id, enum myr_stop_reason reason, uint32_t by);
+/* The share of a running job on a node moves to the same GPUs of a free one. */
+void queue_swap_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t spare);
 void queue_close_node(struct myr_queue *q, uint32_t node, uint8_t bit, bool closed);
+void queue_advance(struct myr_queue *q, int64_t now_s);
+void queue_decide_add(struct myr_queue *q, const struct myr_decision *decision);
 void queue_wake_at(struct myr_queue *q, int64_t time_s);
 
+/* queue_order.c */
 /*
  * How long a gang waits for the fewest groups, and has nodes held in them. One group more matters
  * less to a gang that needs many, and whole free groups by the dozen hardly ever come.
  */
 int64_t queue_locality_s(const struct myr_queue *q, uint32_t gpus, int64_t most_s);
-
-/* order.c */
 bool queue_overdue(const struct myr_queue *q, uint32_t id);
 bool queue_may_start(const struct myr_queue *q, uint32_t id);
 bool queue_line_before(const struct myr_queue *q, const struct line *a, const struct line *b);
+/* Starts a job that may start; false when its cells turn out to have no nodes that are well. */
+bool queue_start(struct myr_queue *q, uint32_t id);
 void queue_start_what_fits(struct myr_queue *q);
-bool queue_start_own(struct myr_queue *q, uint32_t id);
 
-/* hold.c */
+/* queue_hold.c */
 void queue_serve_holds(struct myr_queue *q);
 /* Opens (or closes again) the nodes held for a job, if any are. */
 void queue_lift_hold(struct myr_queue *q, uint32_t id, bool lifted);
-bool queue_start_short(struct myr_queue *q, uint32_t id);
+/* Forgets the hold of a job whose nodes are open. */
+void queue_drop_hold(struct myr_queue *q, uint32_t id);
+/* Jobs whose limit ends in time go onto nodes that are held or about to be maintained. */
+void queue_backfill(struct myr_queue *q);
 
-/* preempt.c */
+/* queue_preempt.c */
 void queue_preempt_for_waiting(struct myr_queue *q);
+/*
+ * The jobs whose end would let this one start with the priority given, into q->victims; with
+ * 'anyone' whoever they are. False when there are none.
+ */
+bool queue_find_stops(struct myr_queue *q, uint32_t id, int32_t priority, bool anyone);
 int64_t queue_stop_cost(const struct myr_queue *q, const struct qjob *job);
 
-/* quota.c */
-struct cells *cells_create(const struct myr_place_shape *shape, const struct myr_tenant *tenants,
-                           uint32_t count);
-void cells_free(struct cells *cells);
+/* queue_quota.c: cells; all but the first three need q->cells. */
+struct cells *queue_cells_create(const struct myr_place_shape *shape,
+                                 const struct myr_tenant *tenants, uint32_t count);
+void queue_cells_free(struct cells *cells);
+bool queue_fits_own(const struct myr_queue *q, uint32_t tenant, uint32_t gpus);
+/* In the cells of the job's tenant or of those above it; borrowers there are stopped. */
+bool queue_start_own(struct myr_queue *q, uint32_t id);
+void queue_leave_own(struct myr_queue *q, uint32_t id);
+/* A node was lost or came back. */
+void queue_cells_node(struct myr_queue *q, uint32_t node);
+/* Whether somebody may own the node. */
+bool queue_in_pool(const struct myr_queue *q, uint32_t node);
+/* Nodes that a tenant and those above it own, and the whole ones they do not use. */
+uint32_t queue_own_nodes(const struct myr_queue *q, uint32_t tenant, uint32_t *ret_free);
+
+/* queue_nodes.c: failures, spares, maintenance. */
+void queue_turn_windows(struct myr_queue *q);
+void queue_fill_spares(struct myr_queue *q);

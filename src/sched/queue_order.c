@@ -14,7 +14,11 @@ int64_t queue_locality_s(const struct myr_queue *q, uint32_t gpus, int64_t most_
 /* It fits, and near enough or it has waited for that long enough. */
 bool queue_may_start(const struct myr_queue *q, uint32_t id)
 {
-    uint32_t gpus = q->jobs.items[id].spec.gpus;
+    const struct qjob *job = &q->jobs.items[id];
+    uint32_t gpus = job->spec.gpus;
+    if (job->blocked_pass != q->pass && queue_fits_own(q, job->spec.tenant, gpus)) {
+        return true;
+    }
     if (!myr_place_fits(q->placer, gpus)) {
         return false;
     }
@@ -88,13 +92,25 @@ bool queue_line_before(const struct myr_queue *q, const struct line *a, const st
     return since_a != since_b ? since_a < since_b : a->first < b->first;
 }
 
-/* The line whose first job is next among those that fit; NULL when none does. */
+static bool fits_own(const struct myr_queue *q, const struct line *line)
+{
+    return q->jobs.items[line->first].blocked_pass != q->pass &&
+           queue_fits_own(q, line->tenant, line->gpus);
+}
+
+/*
+ * The line whose first job is next among those that may start; NULL when none may. First come,
+ * first served blocks, except for those who have room in cells of their own.
+ */
 static const struct line *next_line(const struct myr_queue *q)
 {
-    const struct line *best = NULL;
+    const struct line *best = NULL, *best_own = NULL;
     bool blocks = q->policy.order == MYR_ORDER_FIFO;
     for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
         const struct line *line = &q->lines.items[i];
+        if (blocks && fits_own(q, line) && (!best_own || queue_line_before(q, line, best_own))) {
+            best_own = line;
+        }
         if (!blocks && !queue_may_start(q, line->first)) {
             continue;
         }
@@ -102,15 +118,30 @@ static const struct line *next_line(const struct myr_queue *q)
             best = line;
         }
     }
-    return best && queue_may_start(q, best->first) ? best : NULL;
+    return best && queue_may_start(q, best->first) ? best : best_own;
+}
+
+bool queue_start(struct myr_queue *q, uint32_t id)
+{
+    struct qjob *job = &q->jobs.items[id];
+    if (queue_fits_own(q, job->spec.tenant, job->spec.gpus)) {
+        if (queue_start_own(q, id)) {
+            return true;
+        }
+        job->blocked_pass = q->pass;
+        if (!queue_may_start(q, id)) {
+            return false;
+        }
+    }
+    bool placed = myr_place(q->placer, job->spec.gpus, queue_gang_room(q, id));
+    MYR_ASSERT(placed);
+    queue_run_job(q, id);
+    return true;
 }
 
 void queue_start_what_fits(struct myr_queue *q)
 {
     for (const struct line *line = next_line(q); line; line = next_line(q)) {
-        uint32_t id = line->first;
-        bool placed = myr_place(q->placer, line->gpus, queue_gang_room(q, id));
-        MYR_ASSERT(placed);
-        queue_run_job(q, id);
+        (void)queue_start(q, line->first); /* what cannot start does not count as fitting now */
     }
 }

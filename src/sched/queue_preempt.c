@@ -17,17 +17,24 @@ int64_t queue_stop_cost(const struct myr_queue *q, const struct qjob *job)
 struct claim {
     uint32_t job, gpus, level;
     int32_t priority;
+    bool by_level; /* it may stop jobs of its own priority too */
+    bool anyone;   /* to see what it would take */
 };
 
 static bool may_stop(const struct myr_queue *q, const struct claim *claim,
                      const struct qjob *victim)
 {
-    if (victim->spec.fixed || victim->owner != MYR_NONE ||
-        q->now_s - victim->start_s < q->policy.run_min_s) {
+    if (claim->anyone) {
+        return true;
+    }
+    if (victim->spec.fixed || victim->owner != MYR_NONE) {
         return false;
     }
     if (victim->spec.priority != claim->priority) {
         return victim->spec.priority < claim->priority;
+    }
+    if (!claim->by_level || q->now_s - victim->start_s < q->policy.run_min_s) {
+        return false;
     }
     if (q->policy.patience_s > 0 && victim->since_s >= q->policy.patience_s) {
         return false; /* it has given way long enough */
@@ -165,7 +172,7 @@ static bool take_over(struct myr_queue *q, const struct claim *claim)
 }
 
 /* A job of one node: the node where making room costs least. */
-static bool preempt_node(struct myr_queue *q, const struct claim *claim)
+static bool find_node(struct myr_queue *q, const struct claim *claim)
 {
     struct victim victims[MYR_SCHED_GPUS_MAX];
     uint32_t best = MYR_NONE;
@@ -178,13 +185,12 @@ static bool preempt_node(struct myr_queue *q, const struct claim *claim)
             best = node;
         }
     }
-    if (best == MYR_NONE) {
-        return false;
-    }
     q->victims.count = q->nodes.count = 0;
-    myr_vec_push(&q->nodes, best);
-    add_victims(q, claim, best, claim->gpus);
-    return take_over(q, claim);
+    if (best != MYR_NONE) {
+        myr_vec_push(&q->nodes, best);
+        add_victims(q, claim, best, claim->gpus);
+    }
+    return best != MYR_NONE;
 }
 
 /* What it costs to empty each node; INT64_MAX: it cannot be. Returns how many can be. */
@@ -263,25 +269,38 @@ static bool choose_groups(struct myr_queue *q, const struct claim *claim, int64_
     return needed == 0;
 }
 
-/* A gang: what is held for it counts as well. */
-static bool preempt_groups(struct myr_queue *q, const struct claim *claim)
+/* A gang: whole nodes, and what is held for it counts as well. */
+static bool find_nodes(struct myr_queue *q, const struct claim *claim)
 {
     int64_t *prices = myr_xcalloc(q->shape.nodes, sizeof(*prices));
-    queue_lift_hold(q, claim->job, true);
-    bool done = price_nodes(q, claim, prices) >= myr_place_nodes(q->placer, claim->gpus) &&
-                choose_groups(q, claim, prices);
+    bool found = price_nodes(q, claim, prices) >= myr_place_nodes(q->placer, claim->gpus) &&
+                 choose_groups(q, claim, prices);
     free(prices);
-    if (done) {
-        q->victims.count = 0;
-        for (size_t i = 0; i < q->nodes.count; i++) {
-            add_victims(q, claim, q->nodes.items[i], q->shape.gpus_per_node);
-        }
-        done = take_over(q, claim);
+    q->victims.count = 0;
+    for (size_t i = 0; i < q->nodes.count && found; i++) {
+        add_victims(q, claim, q->nodes.items[i], q->shape.gpus_per_node);
     }
-    if (!done) {
-        queue_lift_hold(q, claim->job, false);
-    }
-    return done;
+    return found;
+}
+
+static bool find_room(struct myr_queue *q, const struct claim *claim)
+{
+    return queue_is_gang(q, claim->gpus) ? find_nodes(q, claim) : find_node(q, claim);
+}
+
+bool queue_find_stops(struct myr_queue *q, uint32_t id, int32_t priority, bool anyone)
+{
+    const struct qjob *job = &q->jobs.items[id];
+    struct claim claim = {.job = id,
+                          .gpus = job->spec.gpus,
+                          .level = queue_level_of(q, job->saved_s),
+                          .priority = priority,
+                          .by_level = q->policy.preempt,
+                          .anyone = anyone};
+    queue_lift_hold(q, id, true);
+    bool found = find_room(q, &claim);
+    queue_lift_hold(q, id, false);
+    return found;
 }
 
 /* The first line in order whose first job has not been tried lately. */
@@ -291,7 +310,7 @@ static struct line *next_to_try(struct myr_queue *q)
     for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
         struct line *line = &q->lines.items[i];
         if (q->jobs.items[line->first].retry_s <= q->now_s &&
-            (!best || queue_line_before(q, line, best))) {
+            (q->policy.preempt || line->reclaims) && (!best || queue_line_before(q, line, best))) {
             best = line;
         }
     }
@@ -301,14 +320,21 @@ static struct line *next_to_try(struct myr_queue *q)
 void queue_preempt_for_waiting(struct myr_queue *q)
 {
     for (struct line *line = next_to_try(q); line; line = next_to_try(q)) {
-        struct claim claim = {line->first, line->gpus, line->level, line->priority};
+        struct claim claim = {.job = line->first,
+                              .gpus = line->gpus,
+                              .level = line->level,
+                              .priority = line->priority,
+                              .by_level = q->policy.preempt};
         int64_t again_s = queue_waited_s(q, claim.job) / RETRY_SHARE;
         again_s = q->now_s + (again_s > RETRY_S ? again_s : RETRY_S);
         q->jobs.items[claim.job].retry_s = again_s;
-        bool gang = queue_is_gang(q, line->gpus);
-        if (gang ? preempt_groups(q, &claim) : preempt_node(q, &claim)) {
+        queue_lift_hold(q, claim.job, true);
+        bool done = find_room(q, &claim) && take_over(q, &claim);
+        if (done) {
+            queue_drop_hold(q, claim.job);
             queue_start_what_fits(q); /* those who made room may fit elsewhere */
         } else {
+            queue_lift_hold(q, claim.job, false);
             myr_heap_push(&q->wakes, again_s, claim.job);
         }
     }

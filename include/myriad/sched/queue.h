@@ -45,6 +45,7 @@ struct myr_queue_job {
     uint32_t tenant, gpus;
     int32_t priority; /* -MYR_PRIORITY_MAX to MYR_PRIORITY_MAX; higher goes first */
     bool fixed;       /* never preempted, except by the owner of the cells it borrows */
+    bool reclaims;    /* stops jobs of lower priority under every policy */
     int64_t limit_s;  /* it ends within this time of work, 0: unknown */
 };
 
@@ -57,6 +58,7 @@ enum myr_stop_reason {
     MYR_STOP_OWNER,       /* the cells it borrowed are wanted by their owner */
     MYR_STOP_NODE,        /* a node of it was lost, and there was no spare */
     MYR_STOP_MAINTENANCE, /* a window opened */
+    MYR_STOP_SERVICE,     /* fewer replicas are wanted; the job is over */
 };
 
 /* A job that was stopped waits again, with the work it saved. */
@@ -95,6 +97,24 @@ struct myr_window {
 
 MYR_MUST_USE int myr_queue_maintain(struct myr_queue *queue, const struct myr_window *window,
                                     struct myr_err *err);
+/*
+ * A service: between min and max replicas run, as many as are wanted now. The GPUs of the others
+ * are lent to whoever needs them, and reclaimed from jobs of lower priority. A replica is a job.
+ */
+struct myr_service {
+    uint32_t tenant, gpus; /* of a replica */
+    uint32_t replicas_min, replicas_max;
+    int32_t priority;
+};
+
+MYR_MUST_USE int myr_queue_serve(struct myr_queue *queue, int64_t now_s,
+                                 const struct myr_service *service, uint32_t *ret_service,
+                                 struct myr_err *err);
+/* So many replicas are wanted from now on, within the service's bounds. */
+void myr_queue_scale(struct myr_queue *queue, int64_t now_s, uint32_t service, uint32_t replicas);
+/* Replicas that run. */
+uint32_t myr_queue_serving(const struct myr_queue *queue, uint32_t service);
+
 /* Keeps 'count' nodes free as warm spares, spread over the groups (spares.h says how many). */
 void myr_queue_keep_spares(struct myr_queue *queue, uint32_t count);
 

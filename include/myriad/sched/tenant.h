@@ -14,7 +14,7 @@
 
 #include "myriad/sched/place.h"
 
-enum { MYR_TENANT_DEPTH_MAX = 4 };
+enum { MYR_TENANT_DEPTH_MAX = 4, MYR_TENANTS_MAX = 1 << 20 };
 
 enum myr_cell_level { MYR_CELL_NODE, MYR_CELL_GROUP, MYR_CELL_POD, MYR_CELL_LEVELS };
 

@@ -1,0 +1,43 @@
+/*
+ * why: what a waiting job lacks, and the least that would have to change.
+ */
+#pragma once
+
+#include "myriad/sched/queue.h"
+
+enum { MYR_WHY_STOPS_MAX = 8 };
+
+enum myr_why_kind {
+    MYR_WHY_NOTHING,    /* it does not wait, or starts with the next decision */
+    MYR_WHY_ORDER,      /* it would fit, but somebody before it has to start first */
+    MYR_WHY_LOCALITY,   /* it would fit, but spread over more groups than it needs */
+    MYR_WHY_HELD,       /* it would fit without the nodes held for others */
+    MYR_WHY_CLOSED,     /* it would fit without spares, maintenance and lost nodes */
+    MYR_WHY_FRAGMENTED, /* so many GPUs are free, but not on enough whole nodes */
+    MYR_WHY_FULL,       /* not so many GPUs are free */
+};
+
+struct myr_why {
+    enum myr_why_kind kind;
+    uint32_t gpus, nodes;           /* needed */
+    uint32_t gpus_free, nodes_free; /* on nodes that are open */
+    uint32_t nodes_held,
+        nodes_shut;               /* free ones held for gangs; kept as spares, maintained, lost */
+    uint32_t held_for;            /* the gang with most of them, or MYR_NONE */
+    uint32_t own_nodes, own_free; /* cells of its tenant and those above */
+    uint32_t ahead;               /* jobs in lines that go before it */
+    int64_t now_s, waited_s;
+    int64_t hold_s, anywhere_s, overdue_s; /* when nodes are held for it, when it may spread, when
+                                              it goes before all; INT64_MAX: never */
+    /* The least change: these jobs would have to end or move. 'stop_count' may exceed the list. */
+    uint32_t stop_count, stops[MYR_WHY_STOPS_MAX];
+    uint64_t stop_gpus;
+    double stop_lost_gpu_h; /* if they are stopped now and go on from their last checkpoint */
+    int32_t priority; /* the lowest with which it would start now; MYR_PRIORITY_MAX + 1: none */
+};
+
+/* Changes nothing; the queue is not const because it uses its own scratch space. */
+void myr_queue_why(struct myr_queue *queue, int64_t now_s, uint32_t id, struct myr_why *ret);
+/* In a few lines for people. */
+void myr_why_text(const struct myr_why *why, uint32_t id, struct myr_buf *buf);
+const char *myr_why_name(enum myr_why_kind kind);
