@@ -76,7 +76,8 @@ def arrivals(rng, count, period_s, tenants):
         if rng.random() > 0.65 + 0.35 * math.sin(2 * math.pi * at / 86400):
             continue
         tenant = rng.choices(range(tenants), weights)[0]
-        burst = min(1 + int(rng.expovariate(1 / 20)) if rng.random() < 0.012 else 1, count - len(ret))
+        burst = 1 + int(rng.expovariate(1 / 20)) if rng.random() < 0.012 else 1
+        burst = min(burst, count - len(ret))
         ret += [(int(at) + 2 * i, tenant) for i in range(burst)]
     return sorted(ret)
 
