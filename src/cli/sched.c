@@ -50,7 +50,9 @@ static const struct myr_option option_rows[] = {
     {.name = "policy",
      .type = MYR_OPTION_CHOICE,
      .value = "POLICY",
-     .help = "who goes next",
+     .help =
+         "fifo: first come, blocks; skip: first come that fits; fair: tenants in turn; preempt: "
+         "fair, and jobs that have run long make room",
      .target = &options.policy,
      .choices = policies,
      .choice_count = MYR_ARRAY_COUNT(policies)},
@@ -70,6 +72,17 @@ static const struct myr_option option_rows[] = {
      .help = "replay: move submit times by up to so much",
      .target = &options.jitter_s,
      .max = 1000000000},
+    {.name = "explain",
+     .type = MYR_OPTION_U64,
+     .value = "LINE",
+     .help = "replay: why the job on this line of the trace waited; 0: the one that waited longest",
+     .target = &options.explain,
+     .max = UINT32_MAX},
+    {.name = "plots",
+     .type = MYR_OPTION_PATH,
+     .value = "DIR",
+     .help = "replay: draw wait by size, utilisation, span and fragmentation there, as SVG",
+     .target = &options.plots},
 };
 
 const struct myr_command *cli_sched_command(void)
@@ -78,9 +91,11 @@ const struct myr_command *cli_sched_command(void)
         .name = "sched",
         .operands = "replay TRACE | bench",
         .summary = "replay a trace of jobs, or measure placement",
-        .details = "replay runs a CSV of jobs (submit_s, duration_s, num_gpus, vc) through the "
-                   "queue in virtual time. bench fills the cluster to 95 % with churn and times "
-                   "gangs of several sizes. The policy never knows durations.",
+        .details =
+            "replay runs a trace of jobs through the queue in virtual time: CSV with columns "
+            "such as submit_s, duration_s, num_gpus and vc in any order, or what `sacct -P` "
+            "prints. bench fills the cluster to 95 % with churn and times gangs of several "
+            "sizes. The policy never knows durations.",
         .example = "myriad sched replay jobs.csv --nodes 96 --leaf-nodes 8",
         .options = option_rows,
         .option_count = MYR_ARRAY_COUNT(option_rows),

@@ -22,3 +22,6 @@ MYR_MUST_USE int cli_sched_replay(const struct cli_sched_question *question, con
                                   struct myr_buf *buf, struct myr_err *err);
 MYR_MUST_USE int cli_sched_bench(const struct cli_sched_question *question, struct myr_buf *buf,
                                  struct myr_err *err);
+/* Wait by size, utilisation, span and fragmentation, an SVG each, into the folder. */
+MYR_MUST_USE int cli_sched_plot(const char *folder, const struct myr_place_shape *shape,
+                                const struct myr_replay_result *result, struct myr_err *err);

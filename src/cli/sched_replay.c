@@ -1,8 +1,35 @@
 #include <stdio.h>
+#include <unistd.h>
 
 #include "sched.h"
 
-static void put_replay(const struct myr_replay_result *result, double wall_s, struct myr_buf *buf)
+static void put_why(const struct myr_replay_result *result, uint32_t job, struct myr_json *json)
+{
+    const struct myr_why *why = &result->why;
+    const struct myr_replay_job *rows = result->job_rows.items;
+    myr_json_object(json, "explain");
+    myr_json_u64(json, "line", rows[job].line);
+    myr_json_u64(json, "gpus", why->gpus);
+    myr_json_double(json, "wait_h", (double)rows[job].wait_s / 3600, 4);
+    myr_json_double(json, "asked_at_h", (double)why->now_s / 3600, 4);
+    myr_json_text(json, "lacks", myr_why_name(why->kind));
+    myr_json_u64(json, "nodes_needed", why->nodes);
+    myr_json_u64(json, "nodes_free", why->nodes_free);
+    myr_json_u64(json, "nodes_held", why->nodes_held);
+    myr_json_u64(json, "gpus_free", why->gpus_free);
+    myr_json_u64(json, "ahead", why->ahead);
+    myr_json_list(json, "end_or_move_lines");
+    for (uint32_t i = 0; i < why->stop_count && i < MYR_WHY_STOPS_MAX; i++) {
+        myr_json_u64(json, NULL, rows[why->stops[i]].line);
+    }
+    myr_json_end(json);
+    myr_json_u64(json, "end_or_move_jobs", why->stop_count);
+    myr_json_u64(json, "end_or_move_gpus", why->stop_gpus);
+    myr_json_end(json);
+}
+
+static void put_replay(const struct myr_replay_result *result, double wall_s, uint32_t explained,
+                       struct myr_buf *buf)
 {
     struct myr_json json;
     char hash[20];
@@ -29,6 +56,9 @@ static void put_replay(const struct myr_replay_result *result, double wall_s, st
     myr_json_double(&json, "lost_gpu_hours_percent", result->lost_gpu_hours_percent, 4);
     myr_json_double(&json, "wall_s", wall_s, 3);
     myr_json_text(&json, "hash", hash);
+    if (explained != MYR_NONE) {
+        put_why(result, explained, &json);
+    }
     myr_json_end(&json);
     myr_buf_putc(buf, '\n');
 }
@@ -49,6 +79,20 @@ static void put_replay_text(const struct myr_replay_result *result, double wall_
     myr_buf_printf(buf, "took          %.3f s\n", wall_s);
 }
 
+/* Jobs go by their line in the trace here: the queue's numbers mean nothing to the reader. */
+static void put_why_text(const struct myr_replay_result *result, uint32_t job, struct myr_buf *buf)
+{
+    const struct myr_replay_job *rows = result->job_rows.items;
+    struct myr_why why = result->why;
+    for (uint32_t i = 0; i < why.stop_count && i < MYR_WHY_STOPS_MAX; i++) {
+        why.stops[i] = rows[why.stops[i]].line;
+    }
+    why.held_for = why.held_for == MYR_NONE ? MYR_NONE : rows[why.held_for].line;
+    myr_buf_printf(buf, "\nAfter %.1f h of the trace (jobs by their line in it):\n",
+                   (double)why.now_s / 3600);
+    myr_why_text(&why, rows[job].line, buf);
+}
+
 /* 'preempt' is 'fair' with preemption; the others name the order. */
 static struct myr_replay_options options_of(const struct cli_sched_question *question,
                                             const struct myr_place_shape *shape)
@@ -62,9 +106,80 @@ static struct myr_replay_options options_of(const struct cli_sched_question *que
     return options;
 }
 
+static void show_progress(void *context, uint64_t done)
+{
+    myr_progress_update(context, done, myr_clock_ns());
+}
+
+static int run_replay(const struct myr_joblog *trace, struct myr_replay_options *options,
+                      struct myr_replay_result *ret, struct myr_err *err)
+{
+    struct myr_progress progress;
+    myr_progress_init(&progress, "jobs ended", trace->jobs.count, isatty(STDERR_FILENO),
+                      myr_clock_ns());
+    options->progress = show_progress;
+    options->context = &progress;
+    int r = myr_replay(trace, options, ret, err);
+    myr_progress_done(&progress);
+    return r;
+}
+
+/* The job on this line of the trace, or the one that waited longest; MYR_NONE: there is none. */
+static uint32_t find_job(const struct myr_replay_result *result, uint64_t line)
+{
+    uint32_t best = MYR_NONE;
+    for (size_t i = 0; i < result->job_rows.count; i++) {
+        const struct myr_replay_job *row = &result->job_rows.items[i];
+        if (line ? row->line == line
+                 : best == MYR_NONE || row->wait_s > result->job_rows.items[best].wait_s) {
+            best = (uint32_t)i;
+        }
+    }
+    return best;
+}
+
+/* Plays it once more and asks in the middle of the job's longest wait. */
+static int explain(const struct cli_sched_question *question, const struct myr_joblog *trace,
+                   struct myr_replay_options *options, struct myr_replay_result *result,
+                   struct myr_err *err)
+{
+    options->explain = find_job(result, question->explain);
+    if (options->explain == MYR_NONE) {
+        return myr_err_set(err, MYR_ENOENT, "--explain: line %llu of the trace has no job",
+                           (unsigned long long)question->explain);
+    }
+    const struct myr_replay_job *row = &result->job_rows.items[options->explain];
+    options->explain_at_s = row->longest_end_s - row->longest_s / 2 - (row->longest_s > 0);
+    options->samples = 0;
+    struct myr_replay_result again;
+    int r = run_replay(trace, options, &again, err);
+    result->why = again.why;
+    myr_replay_result_done(&again);
+    return r;
+}
+
+static void put_result(const struct cli_sched_question *question,
+                       const struct myr_replay_options *options,
+                       const struct myr_replay_result *result, double wall_s, struct myr_buf *buf)
+{
+    bool explained = options->explain != MYR_NONE;
+    if (question->format == MYR_FORMAT_JSON) {
+        put_replay(result, wall_s, explained ? options->explain : MYR_NONE, buf);
+        return;
+    }
+    put_replay_text(result, wall_s, buf);
+    if (explained && result->job_rows.items[options->explain].wait_s > 0) {
+        put_why_text(result, options->explain, buf);
+    } else if (explained) {
+        myr_buf_printf(buf, "\nThe job on line %u did not wait.\n",
+                       result->job_rows.items[options->explain].line);
+    }
+}
+
 int cli_sched_replay(const struct cli_sched_question *question, const char *path,
                      struct myr_buf *buf, struct myr_err *err)
 {
+    enum { SAMPLES = 800 };
     struct myr_joblog trace = {0};
     struct myr_place_shape shape;
     struct myr_replay_result result = {0};
@@ -74,13 +189,18 @@ int cli_sched_replay(const struct cli_sched_question *question, const char *path
         return r;
     }
     struct myr_replay_options options = options_of(question, &shape);
+    options.samples = question->plots ? SAMPLES : 0;
     int64_t start_ns = myr_clock_ns();
-    r = myr_replay(&trace, &options, &result, err);
+    r = run_replay(&trace, &options, &result, err);
     double wall_s = (double)(myr_clock_ns() - start_ns) / 1e9;
-    if (r == MYR_OK && question->format == MYR_FORMAT_JSON) {
-        put_replay(&result, wall_s, buf);
-    } else if (r == MYR_OK) {
-        put_replay_text(&result, wall_s, buf);
+    if (r == MYR_OK && question->plots) {
+        r = cli_sched_plot(question->plots, &shape, &result, err);
+    }
+    if (r == MYR_OK && question->explain != CLI_SCHED_NO_JOB) {
+        r = explain(question, &trace, &options, &result, err);
+    }
+    if (r == MYR_OK) {
+        put_result(question, &options, &result, wall_s, buf);
     }
     myr_replay_result_done(&result);
     myr_joblog_done(&trace);

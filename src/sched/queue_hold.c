@@ -141,15 +141,19 @@ static void choose_nodes(struct myr_queue *q, struct hold *hold)
     }
 }
 
-/* The gang that has waited longest beyond 'hold' and has no nodes held for it. */
+/*
+ * The job that has waited longest and has no nodes held for it: a gang beyond 'hold', one that fits
+ * on a node only when overdue (a whole node may never come free by itself among small jobs).
+ */
 static uint32_t next_to_hold(const struct myr_queue *q)
 {
     uint32_t best = MYR_NONE;
     for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
         const struct line *line = &q->lines.items[i];
-        for (uint32_t id = queue_is_gang(q, line->gpus) ? line->first : MYR_NONE; id != MYR_NONE;
+        int64_t after_s = queue_is_gang(q, line->gpus) ? q->policy.hold_s : q->policy.patience_s;
+        for (uint32_t id = line->first; id != MYR_NONE && after_s > 0;
              id = q->jobs.items[id].next) {
-            if (queue_waited_s(q, id) < q->policy.hold_s) {
+            if (queue_waited_s(q, id) < after_s) {
                 break; /* those behind it have waited less */
             }
             if (has_hold(q, id)) {

@@ -1,5 +1,6 @@
 #include "myriad/sched/replay.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { PROGRESS_STEP = 1024 };
@@ -29,7 +30,8 @@ struct replay {
 
 struct myr_replay_options myr_replay_default(const struct myr_place_shape *shape)
 {
-    return (struct myr_replay_options){.shape = *shape, .policy = myr_queue_policy_default()};
+    return (struct myr_replay_options){
+        .shape = *shape, .policy = myr_queue_policy_default(), .explain = MYR_NONE};
 }
 
 static void start_job(struct replay *r, uint32_t id)
@@ -175,6 +177,32 @@ static void sample(struct replay *r, int64_t until_s)
     }
 }
 
+/* Everything that comes at this moment. */
+static int submit_arrivals(struct replay *r, size_t *arrived, struct myr_err *err)
+{
+    const struct myr_job_row *rows = r->trace->jobs.items;
+    int64_t next_s = r->now_s;
+    for (; *arrived < r->trace->jobs.count && rows[*arrived].submit_s == next_s; (*arrived)++) {
+        struct myr_queue_job spec = {.tenant = rows[*arrived].tenant,
+                                     .gpus = rows[*arrived].gpus,
+                                     .priority = rows[*arrived].priority};
+        uint32_t id;
+        int code = myr_queue_submit(r->queue, next_s, &spec, &id, err);
+        if (code < 0) {
+            char message[MYR_ERR_MESSAGE_MAX];
+            snprintf(message, sizeof(message), "%s", err ? err->message : "");
+            return myr_err_set(err, code, "%.200s:%u:1: %.250s", r->trace->file,
+                               rows[*arrived].line, message);
+        }
+        MYR_ASSERT(id == *arrived);
+        r->jobs[id] = (struct progress){.left_s = rows[id].duration_s, .idle_since_s = next_s};
+        r->waiting_gpus += spec.gpus;
+        struct myr_replay_job row = {.submit_s = next_s, .gpus = spec.gpus, .line = rows[id].line};
+        myr_vec_push(&r->result->job_rows, row);
+    }
+    return MYR_OK;
+}
+
 /* Goes to the next moment at which something happens; false when nothing does any more. */
 static int advance(struct replay *r, size_t *arrived, bool *ret_more, struct myr_err *err)
 {
@@ -190,6 +218,11 @@ static int advance(struct replay *r, size_t *arrived, bool *ret_more, struct myr
         return MYR_OK;
     }
     sample(r, next_s);
+    const struct myr_replay_options *options = r->options;
+    if (options->explain < *arrived && options->explain_at_s >= r->now_s &&
+        options->explain_at_s < next_s) {
+        myr_queue_why(r->queue, options->explain_at_s, options->explain, &r->result->why);
+    }
     r->now_s = next_s;
     struct myr_heap_item item;
     while (r->ends.count && r->ends.items[0].key == next_s && myr_heap_pop(&r->ends, &item)) {
@@ -206,22 +239,7 @@ static int advance(struct replay *r, size_t *arrived, bool *ret_more, struct myr
             }
         }
     }
-    for (; *arrived < count && rows[*arrived].submit_s == next_s; (*arrived)++) {
-        struct myr_queue_job spec = {.tenant = rows[*arrived].tenant,
-                                     .gpus = rows[*arrived].gpus,
-                                     .priority = rows[*arrived].priority};
-        uint32_t id;
-        int code = myr_queue_submit(r->queue, next_s, &spec, &id, err);
-        if (code < 0) {
-            return myr_err_wrap(err, "job %zu of the trace", *arrived + 1);
-        }
-        MYR_ASSERT(id == *arrived);
-        r->jobs[id] = (struct progress){.left_s = rows[id].duration_s, .idle_since_s = next_s};
-        r->waiting_gpus += spec.gpus;
-        struct myr_replay_job row = {.submit_s = next_s, .gpus = spec.gpus};
-        myr_vec_push(&r->result->job_rows, row);
-    }
-    return MYR_OK;
+    return submit_arrivals(r, arrived, err);
 }
 
 static int run(struct replay *r, struct myr_err *err)
@@ -248,7 +266,7 @@ static void jitter(struct myr_joblog *ret, const struct myr_joblog *trace,
 {
     struct myr_rng rng;
     myr_rng_init(&rng, options->seed, 0);
-    *ret = (struct myr_joblog){.tenants = trace->tenants};
+    *ret = (struct myr_joblog){.tenants = trace->tenants, .file = trace->file};
     myr_vec_reserve(&ret->jobs, trace->jobs.count);
     for (size_t i = 0; i < trace->jobs.count; i++) {
         struct myr_job_row row = trace->jobs.items[i];

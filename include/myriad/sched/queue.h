@@ -9,7 +9,7 @@
  * Order: overdue jobs (waited for 'patience'), then priority, then level (jobs that have run least
  * stand in the highest), then the tenant that runs least for its weight, then first come. What does
  * not fit is passed over, so nothing blocks; instead nodes are held for gangs that have waited for
- * 'hold', oldest first, as their jobs end: no size waits for ever.
+ * 'hold', and for every overdue job, oldest first, as what runs there ends: no size waits for ever.
  *
  * Preemption, where the policy allows it: a job takes the GPUs of jobs of lower priority, or of the
  * same priority and a lower level, and of those the ones that lose the least work. Owners of cells

@@ -10,13 +10,16 @@
 
 #include "myriad/sched/joblog.h"
 #include "myriad/sched/queue.h"
+#include "myriad/sched/why.h"
 
 struct myr_replay_options {
     struct myr_place_shape shape;
     struct myr_queue_policy policy;
-    int64_t jitter_s; /* submit times move by up to this much either way */
-    uint64_t seed;    /* of the jitter */
-    uint32_t samples; /* of the cluster's state over time, 0: none */
+    int64_t jitter_s;     /* submit times move by up to this much either way */
+    uint64_t seed;        /* of the jitter */
+    uint32_t samples;     /* of the cluster's state over time, 0: none */
+    uint32_t explain;     /* job to ask about, in the order of submission, or MYR_NONE */
+    int64_t explain_at_s; /* when */
     /* Called now and then with the jobs that have ended; NULL: never. */
     void (*progress)(void *context, uint64_t done);
     void *context;
@@ -27,7 +30,7 @@ struct myr_replay_options myr_replay_default(const struct myr_place_shape *shape
 struct myr_replay_job {
     int64_t submit_s, wait_s, end_s;
     int64_t longest_s, longest_end_s; /* its longest wait in one piece */
-    uint32_t gpus, stops;
+    uint32_t gpus, stops, line;
     uint16_t groups, groups_min; /* touched at the first start, and how few would do */
 };
 
@@ -46,6 +49,7 @@ struct myr_replay_result {
     uint64_t hash;                           /* of all starts and stops */
     MYR_VEC(struct myr_replay_job) job_rows; /* in the order of submission */
     MYR_VEC(struct myr_replay_sample) samples;
+    struct myr_why why; /* of the job asked about */
 };
 
 MYR_MUST_USE int myr_replay(const struct myr_joblog *trace,

@@ -1,0 +1,189 @@
+#include "myriad/sched/joblog.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static struct myr_joblog read_good(const char *text)
+{
+    struct myr_joblog trace;
+    struct myr_err err = {0};
+    if (myr_joblog_parse(&trace, "t.csv", myr_str_from(text), &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+    return trace;
+}
+
+static void columns_are_known_by_many_names(void **state)
+{
+    (void)state;
+    static const char *const headers[] = {
+        "submit_s,duration_s,num_gpus,vc",
+        "Submit Time,Duration,GPUs,User",
+        "vc_unused,submit-time,runtime,gpu_num,vc",
+        "timestamp,elapsed,GPU Count,tenant",
+    };
+    static const char *const rows[] = {"100,60,4,a\n", "100,60,4,a\n", "x,100,60,4,a\n",
+                                       "100,60,4,a\n"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(headers); i++) {
+        char text[256];
+        snprintf(text, sizeof(text), "%s\n%s%s", headers[i], rows[i], rows[i]);
+        struct myr_joblog trace = read_good(text);
+        assert_int_equal(trace.jobs.count, 2);
+        assert_int_equal(trace.tenants, 1);
+        assert_int_equal(trace.jobs.items[0].submit_s, 0); /* from the first submission on */
+        assert_int_equal(trace.jobs.items[0].duration_s, 60);
+        assert_int_equal(trace.jobs.items[0].gpus, 4);
+        myr_joblog_done(&trace);
+    }
+}
+
+static void time_stamps_offsets_and_fractions_are_understood(void **state)
+{
+    (void)state;
+    struct myr_joblog trace =
+        read_good("submit,start,end,gpus,priority\n"
+                  "2024-02-29T23:59:59,2024-03-01 00:00:00,2024-03-01 00:00:10.5,1,5\n"
+                  "2024-03-01T01:00:00+01:00,2024-03-01T00:00:00Z,2024-03-02T00:00:00Z,8.0,\n"
+                  "2024/03/01 00:01,1709251260.7,1709251270,2,-3\n");
+    assert_int_equal(trace.jobs.count, 3);
+    assert_int_equal(trace.jobs.items[0].duration_s, 10);
+    assert_int_equal(trace.jobs.items[0].priority, 5);
+    assert_int_equal(trace.jobs.items[1].submit_s, 1);
+    assert_int_equal(trace.jobs.items[1].duration_s, 86400);
+    assert_int_equal(trace.jobs.items[1].gpus, 8);
+    assert_int_equal(trace.jobs.items[2].submit_s, 61);
+    assert_int_equal(trace.jobs.items[2].duration_s, 10);
+    assert_int_equal(trace.jobs.items[2].priority, -3);
+    myr_joblog_done(&trace);
+}
+
+static void what_sacct_prints_is_read(void **state)
+{
+    (void)state;
+    struct myr_joblog trace =
+        read_good("JobID|Account|Submit|Elapsed|AllocTRES|State|Priority\n"
+                  "7|ml|2026-01-01T10:00:00|1-02:03:04|billing=8,cpu=64,gres/gpu:h100=16,gres/"
+                  "gpu=16|COMPLETED|4294901756\n"
+                  "7.batch|ml|2026-01-01T10:00:00|1-02:03:04|cpu=64,gres/gpu=8|COMPLETED|\n"
+                  "8|bio|2026-01-01T10:00:05|05:00|cpu=4,mem=1G|COMPLETED|1\n"
+                  "9|bio|2026-01-01T10:00:09|10:30|gres/gpu:a100=2,gres/gpu:h100=1|FAILED|1\n");
+    assert_int_equal(trace.jobs.count, 2);
+    assert_int_equal(trace.left_out, 2);
+    assert_int_equal(trace.tenants, 2);
+    assert_int_equal(trace.jobs.items[0].gpus, 16);
+    assert_int_equal(trace.jobs.items[0].duration_s, 86400 + 2 * 3600 + 3 * 60 + 4);
+    assert_int_equal(trace.jobs.items[1].gpus, 3);
+    assert_int_equal(trace.jobs.items[1].submit_s, 9);
+    assert_int_equal(trace.jobs.items[1].line, 5);
+    myr_joblog_done(&trace);
+}
+
+static void jobs_that_never_ran_are_left_out(void **state)
+{
+    (void)state;
+    struct myr_joblog trace = read_good("submit_time\tstart_time\tend_time\tgpu_num\n"
+                                        "5\tNone\tNone\t1\n"
+                                        "9\t10\tUnknown\t1\n"
+                                        "3\t4\t20\t1\n"
+                                        "1\t4\t20\t0\n");
+    assert_int_equal(trace.jobs.count, 1);
+    assert_int_equal(trace.left_out, 3);
+    assert_int_equal(trace.jobs.items[0].duration_s, 16);
+    myr_joblog_done(&trace);
+}
+
+static void equal_times_keep_the_order_of_the_file(void **state)
+{
+    (void)state;
+    struct myr_joblog trace =
+        read_good("submit_s,duration_s,gpus\n9,1,1\n5,2,1\n9,3,1\n5,4,1\n1,5,1\n");
+    static const int64_t order[] = {5, 2, 4, 1, 3};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(order); i++) {
+        assert_int_equal(trace.jobs.items[i].duration_s, order[i]);
+    }
+    myr_joblog_done(&trace);
+}
+
+/* Each: the text, and the line and column that the message must name. */
+static const struct {
+    const char *text, *place;
+} bad[] = {
+    {"", "1:1:"},
+    {"\n\n", "1:1:"},
+    {"submit_s,duration_s,num_gpus\n", "1:1:"},
+    {"a,b\n1,2\n", "1:1:"},
+    {"submit_s,num_gpus\n1,2\n", "1:1:"},
+    {"submit_s,duration_s\n1,2\n", "1:1:"},
+    {"submit_s,start,num_gpus\n1,2,3\n", "1:1:"},
+    {"duration_s,num_gpus\n1,2\n", "1:1:"},
+    {"submit_s,duration_s,num_gpus\n1,x,3\n", "2:3:"},
+    {"submit_s,duration_s,num_gpus\n-5,1,3\n", "2:1:"},
+    {"submit_s,duration_s,num_gpus\n1,-1,3\n", "2:3:"},
+    {"submit_s,duration_s,num_gpus\n1,2,99999999999\n", "2:5:"},
+    {"submit_s,duration_s,num_gpus\n1,2,-3\n", "2:5:"},
+    {"submit_s,duration_s,num_gpus\n1,2,0.5\n", "2:5:"},
+    {"submit_s,duration_s,num_gpus\n1,2,four\n", "2:5:"},
+    {"submit_s,duration_s,num_gpus\n1,2,\n", "2:5:"},
+    {"submit_s,duration_s,num_gpus\n1,2\n", "2:1:"},
+    {"submit_s,duration_s,num_gpus\n1,2,3\n,2,3\n", "3:1:"},
+    {"submit_s,duration_s,num_gpus\n99999999999999,2,3\n", "2:1:"},
+    {"submit_s,duration_s,num_gpus\n1,9999999999999,3\n", "2:3:"},
+    {"submit_s,duration_s,num_gpus\n2026-13-01T00:00:00,2,3\n", "2:1:"},
+    {"submit_s,duration_s,num_gpus\n2026-01-01T25:00:00,2,3\n", "2:1:"},
+    {"submit_s,duration_s,num_gpus\n2026-01-01,2,3\n", "2:1:"},
+    {"submit_s,duration_s,num_gpus\n1,1:2:3:4,3\n", "2:3:"},
+    {"submit_s,duration_s,num_gpus\n1,2-,3\n", "2:3:"},
+    {"submit_s,duration_s,num_gpus\n1.,2,3\n", "2:1:"},
+    {"submit_s,duration_s,num_gpus\n\"1,2,3\n", "2:1:"},
+    {"submit_s,duration_s,num_gpus\n1\"1,2,3\n", "2:2:"},
+    {"submit_s,start,end,num_gpus\n1,20,10,3\n", "2:6:"},
+    {"submit_s,start,end,num_gpus\n1,x,10,3\n", "2:3:"},
+    {"submit_s,duration_s,num_gpus,priority\n1,2,3,urgent\n", "2:7:"},
+    {"submit_s,duration_s,num_gpus,priority\n1,2,3,101\n", "2:7:"},
+    {"JobID|Submit|Elapsed|AllocTRES\n1|2026-01-01T00:00:00|00:10|gres/gpu=x\n", "2:29:"},
+    {"JobID|Submit|Elapsed|AllocTRES\n1|Unknown|00:10|gres/gpu=1\n", "2:3:"},
+    {"submit_s,duration_s,num_gpus\n1,2,0\n", "1:1:"},
+};
+
+static void bad_traces_are_told_where(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+        struct myr_joblog trace;
+        struct myr_err err = {0};
+        char start[32];
+        assert_true(myr_joblog_parse(&trace, "t.csv", myr_str_from(bad[i].text), &err) < 0);
+        snprintf(start, sizeof(start), "t.csv:%s", bad[i].place);
+        if (strncmp(err.message, start, strlen(start)) != 0 || strchr(err.message, '\n')) {
+            fail_msg("case %zu: '%s' does not begin with '%s'", i, err.message, start);
+        }
+        assert_null(trace.jobs.items);
+    }
+}
+
+static void a_file_that_is_not_there_is_an_error(void **state)
+{
+    (void)state;
+    struct myr_joblog trace;
+    struct myr_err err = {0};
+    assert_true(myr_joblog_read(&trace, "/nowhere/jobs.csv", &err) < 0);
+    assert_non_null(strstr(err.message, "/nowhere/jobs.csv"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_are_known_by_many_names),
+        cmocka_unit_test(time_stamps_offsets_and_fractions_are_understood),
+        cmocka_unit_test(what_sacct_prints_is_read),
+        cmocka_unit_test(jobs_that_never_ran_are_left_out),
+        cmocka_unit_test(equal_times_keep_the_order_of_the_file),
+        cmocka_unit_test(bad_traces_are_told_where),
+        cmocka_unit_test(a_file_that_is_not_there_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

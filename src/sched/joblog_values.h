@@ -1,0 +1,16 @@
+/* The values in traces of jobs: times, lengths of time, counts. Each is one whole field. */
+#pragma once
+
+#include "myriad/base.h"
+
+struct myr_str joblog_trim(struct myr_str text);
+/* Nothing, or a word for it: None, Unknown, N/A, null, nan. */
+bool joblog_is_none(struct myr_str text);
+/* Seconds, whole or with a fraction (dropped), or an ISO time stamp in UTC or with its offset. */
+bool joblog_time(struct myr_str text, int64_t *ret_s);
+/* Seconds, or [days-]hours:minutes:seconds, or minutes:seconds. */
+bool joblog_length(struct myr_str text, int64_t *ret_s);
+/* A whole number, also when written with ".0". */
+bool joblog_count(struct myr_str text, int64_t *ret);
+/* GPUs in a list of trackable resources, "cpu=8,gres/gpu=4,gres/gpu:a100=4"; none: 0. */
+bool joblog_tres_gpus(struct myr_str text, int64_t *ret);
