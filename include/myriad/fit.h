@@ -9,6 +9,7 @@
  *   runs.h      published or own measurements, and the error of the model on them
  *   validate.h  the error on measured runs
  *   search.h    the best layout
+ *   pools.h     one job on GPUs of several kinds
  *   advice.h    what lies around it: other choices, other hardware, what does not fit
  */
 #pragma once
@@ -23,6 +24,7 @@
 #include "myriad/fit/launch.h"
 #include "myriad/fit/parts.h"
 #include "myriad/fit/place.h"
+#include "myriad/fit/pools.h"
 #include "myriad/fit/profile.h"
 #include "myriad/fit/runs.h"
 #include "myriad/fit/search.h"

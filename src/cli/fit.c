@@ -54,6 +54,11 @@ static const struct myr_option option_rows[] = {
      .max = MYR_CALIBRATE_FREE_MAX},
     PATH_OPTION("design", question.design, "the planned cluster: GPUs, NICs, levels, contention"),
     COUNT_OPTION("gpus", gpus, 1 << 24, "how many; the design's when absent"),
+    {.name = "pool",
+     .type = MYR_OPTION_LIST,
+     .value = "DEVICE:GPUS",
+     .help = "a kind of GPUs among several; may be given several times",
+     .target = &options.question.pools},
     COUNT_OPTION("batch", batch, 1 << 24, "sequences in one step"),
     COUNT_OPTION("seq", seq, 1 << 24, "tokens of a sequence"),
     COUNT_OPTION("tp", tp, 1024, "fixes tensor parallelism"),
@@ -128,7 +133,8 @@ int cli_fit(const struct myr_operands *operands)
         return cli_fit_curve(&options.question, json);
     }
     if (operands->count == 0) {
-        return cli_fit_search(&options.question, json);
+        return options.question.pools.count ? cli_fit_pool(&options.question, json)
+                                            : cli_fit_search(&options.question, json);
     }
     (void)myr_err_set(&err, MYR_EINVAL, "fit does not know what to do with '%.60s'", word);
     myr_err_hint(&err, "myriad fit --model M ..., or myriad fit validate CSV, calibrate CSV, "

@@ -62,5 +62,7 @@ void cli_fit_put_layout(struct myr_json *json, const struct myr_layout *layout);
 void cli_fit_put_memory(struct myr_json *json, const struct myr_fit_memory *memory);
 
 int cli_fit_search(const struct cli_fit_question *question, bool json);
+/* The same for --pool DEVICE:GPUS, given twice or more. */
+int cli_fit_pool(const struct cli_fit_question *question, bool as_json);
 /* Throughput from 8 GPUs to the number asked for: batch in proportion, and batch fixed. */
 int cli_fit_curve(const struct cli_fit_question *question, bool as_json);

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "constants.h"
+#include "space.h"
 
 /* One forced value; the answer is too large for a stack that others need too. */
 static void try_choice(const struct myr_fit_query *forced, const char *axis,
@@ -17,7 +17,8 @@ static void try_choice(const struct myr_fit_query *forced, const char *axis,
     query.top = 1;
     choice->axis = axis;
     choice->foreign = false;
-    choice->found = myr_fit_search(&query, arena, answer, NULL) == MYR_OK;
+    fit_search_quietly(&query, arena, answer); /* nobody reads why it failed */
+    choice->found = answer->top_count > 0;
     choice->legal = answer->evaluated > 0;
     choice->best = answer->top[0];
     if (!choice->legal) {
@@ -178,7 +179,10 @@ uint32_t myr_fit_refused(const struct myr_fit_query *query, struct myr_arena *ar
     q.it.device = &boundless;
     q.top = max;
     q.exhaustive = false;
-    if (max == 0 || myr_fit_search(&q, arena, answer, NULL) < 0) {
+    if (max > 0) {
+        fit_search_quietly(&q, arena, answer);
+    }
+    if (answer->top_count == 0) {
         return 0;
     }
     for (uint32_t i = 0; i < answer->top_count && answer->top[i].step_s < step_s; i++) {

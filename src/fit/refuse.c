@@ -52,9 +52,12 @@ static int no_layout(const struct myr_fit_query *q, struct myr_arena *arena, str
     int rc = myr_err_set(err, MYR_EINFEASIBLE,
                          "no layout of %s uses exactly %u GPUs with a batch of %u sequences",
                          q->it.model->name, q->gpus, q->batch);
-    uint32_t gpus = q->gpus, batch = q->batch;
-    for (uint32_t i = 0; i < NEAR && gpus > 1; i++) {
-        gpus--;
+    /* Whole scale-up domains, if there are that many: nobody has 996 of 1,000 GPUs. */
+    uint32_t domain = q->it.device->domain_gpus, step = q->gpus > domain ? domain : 1;
+    uint32_t gpus = q->gpus % step == 0 ? q->gpus : q->gpus + step - q->gpus % step;
+    uint32_t batch = q->batch;
+    for (uint32_t i = 0; i < NEAR && gpus > step; i++) {
+        gpus -= step;
         if (divides(&space, widths, count, gpus, q->batch)) {
             break;
         }
@@ -79,6 +82,54 @@ static int no_layout(const struct myr_fit_query *q, struct myr_arena *arena, str
     return rc;
 }
 
+/* One of the axes that the user may fix: how it is called, and where a layout has it. */
+struct axis {
+    const char *name;
+    size_t wanted, chosen; /* offsets in a query, in a layout */
+};
+
+static const struct axis axes[] = {
+#define AXIS(text, query_member, layout_member)             \
+    {                                                       \
+        text, offsetof(struct myr_fit_query, query_member), \
+            offsetof(struct myr_layout, layout_member)      \
+    }
+    AXIS("tp", tp, tp),
+    AXIS("pp", pp, pp),
+    AXIS("cp", cp, cp),
+    AXIS("ep", ep, ep),
+    AXIS("dp", dp, dp),
+    AXIS("vp", vp, vp),
+    AXIS("mbs", micro_batch, micro_batch),
+#undef AXIS
+};
+
+/* Which of the fixed axes is in the way: the first that, left open, lets something work. */
+static bool hint_axis(const struct myr_fit_query *query, struct myr_arena *arena,
+                      struct myr_err *err)
+{
+    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(axes); i++) {
+        struct myr_fit_query open = *query;
+        uint32_t *field = (uint32_t *)((char *)&open + axes[i].wanted);
+        if (*field == 0) {
+            continue;
+        }
+        *field = 0;
+        open.top = 1;
+        open.exhaustive = false;
+        fit_search_quietly(&open, arena, answer);
+        if (answer->top_count > 0) {
+            const char *found = (const char *)&answer->top[0].layout + axes[i].chosen;
+            uint32_t value;
+            memcpy(&value, found, sizeof(value));
+            myr_err_hint(err, "--%s %u would work", axes[i].name, value);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Axes that the user fixed, checked by themselves: the rule's own words are the best ones. */
 static int check_fixed(const struct myr_fit_query *q, struct myr_err *err)
 {
@@ -95,16 +146,12 @@ static int check_fixed(const struct myr_fit_query *q, struct myr_err *err)
     layout.schedule = layout.vp > 1 ? MYR_SCHEDULE_INTERLEAVED : MYR_SCHEDULE_1F1B;
     layout.global_batch = layout.dp * layout.micro_batch * layout.pp;
     uint64_t ranks = (uint64_t)layout.tp * layout.cp * layout.pp;
-    if (q->gpus % ranks != 0) {
-        int rc = myr_err_set(err, MYR_EINFEASIBLE, "tp %u x cp %u x pp %u does not divide %u GPUs",
-                             layout.tp, layout.cp, layout.pp, q->gpus);
+    int rc = myr_layout_check(&layout, q->it.model, 0, err);
+    if (rc == MYR_OK && q->gpus % ranks != 0) {
+        rc = myr_err_set(err, MYR_EINFEASIBLE, "tp %u x cp %u x pp %u does not divide %u GPUs",
+                         layout.tp, layout.cp, layout.pp, q->gpus);
         uint64_t less = q->gpus / ranks * ranks;
         myr_err_hint(err, "%llu GPUs would work", (unsigned long long)(less ? less : ranks));
-        return rc;
-    }
-    int rc = myr_layout_check(&layout, q->it.model, 0, err);
-    if (rc < 0 && q->tp > 1) {
-        myr_err_hint(err, "leave the axis open, and the search takes values that divide");
     }
     return rc;
 }
@@ -150,7 +197,9 @@ int fit_refuse(const struct myr_fit_query *query, struct myr_arena *arena,
     struct myr_fit_memory memory;
     if (answer->evaluated == 0) {
         int rc = check_fixed(query, err);
-        return rc < 0 ? MYR_EINFEASIBLE : no_layout(query, arena, err);
+        rc = rc < 0 ? rc : no_layout(query, arena, err);
+        (void)hint_axis(query, arena, err);
+        return MYR_EINFEASIBLE;
     }
     find_nearest(query, arena, answer);
     if (!answer->has_nearest) {
@@ -167,6 +216,9 @@ int fit_refuse(const struct myr_fit_query *query, struct myr_arena *arena,
         query->it.model->name, query->gpus, query->it.device->name, l->tp, l->pp, l->cp, l->dp,
         l->ep, l->zero, l->micro_batch, myr_recompute_name(l->recompute), memory.total_bytes / GIB,
         over / GIB, myr_fit_memory_term(&memory));
+    if (hint_axis(query, arena, err)) {
+        return rc;
+    }
     double state = (double)(memory.state.weight_bytes + memory.state.gradient_bytes +
                             memory.state.optimiser_bytes);
     double room = memory.limit_bytes - (memory.total_bytes - state);

@@ -1009,8 +1009,8 @@ uint32_t myr_fit_precisions(const struct myr_device *device, enum myr_precision 
     return count;
 }
 
-int myr_fit_search(const struct myr_fit_query *query, struct myr_arena *arena,
-                   struct myr_fit_answer *ret, struct myr_err *err)
+void fit_search_quietly(const struct myr_fit_query *query, struct myr_arena *arena,
+                        struct myr_fit_answer *ret)
 {
     enum myr_precision list[4] = {query->precision};
     uint32_t count = query->any_precision ? myr_fit_precisions(query->it.device, list) : 1;
@@ -1028,5 +1028,11 @@ int myr_fit_search(const struct myr_fit_query *query, struct myr_arena *arena,
         }
     }
     free(s.groups);
+}
+
+int myr_fit_search(const struct myr_fit_query *query, struct myr_arena *arena,
+                   struct myr_fit_answer *ret, struct myr_err *err)
+{
+    fit_search_quietly(query, arena, ret);
     return ret->top_count ? MYR_OK : fit_refuse(query, arena, ret, err);
 }

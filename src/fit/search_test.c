@@ -108,6 +108,23 @@ static bool same_answers(const struct myr_fit_answer *a, const struct myr_fit_an
     return same;
 }
 
+/* Leaves and pods, some with less above them than below. */
+static struct myr_fit_topology small_topology(struct myr_rng *rng)
+{
+    struct myr_fit_topology topology = {.measured = myr_rng_below(rng, 2) == 0};
+    uint32_t gpus = 2;
+    double slow = 1;
+    for (int i = 0; i < MYR_FIT_LEVELS; i++) {
+        slow += (double)myr_rng_below(rng, 30) / 10;
+        topology.levels[i].gpus = gpus;
+        for (int p = 0; p < MYR_CONTENTION_PATTERNS; p++) {
+            topology.levels[i].slow[p] = slow;
+        }
+        gpus *= 1 + (uint32_t)myr_rng_below(rng, 3);
+    }
+    return topology;
+}
+
 static void the_search_finds_what_visiting_every_layout_finds(void **state)
 {
     (void)state;
@@ -122,6 +139,8 @@ static void the_search_finds_what_visiting_every_layout_finds(void **state)
         assert_int_equal(myr_model_check(&model, NULL), MYR_OK);
         struct myr_fit_query query = small_query(&rng, &model);
         struct myr_device device = small_device(&rng, &query);
+        struct myr_fit_topology topology = small_topology(&rng);
+        query.it.topology = myr_rng_below(&rng, 3) ? NULL : &topology;
         query.it.device = myr_rng_below(&rng, 2) ? &device : query.it.device;
         int rc = myr_fit_search(&query, &own, &quick, NULL);
         query.exhaustive = true;

@@ -89,6 +89,9 @@ bool fit_keep_wants(const struct myr_fit_answer *answer, uint32_t top,
 void fit_keep(struct myr_fit_answer *answer, uint32_t top, const struct myr_layout *layout,
               double step_s);
 
+/* The search, without a word about why nothing was found. */
+void fit_search_quietly(const struct myr_fit_query *query, struct myr_arena *arena,
+                        struct myr_fit_answer *ret);
 void fit_exhaust(const struct fit_space *space, struct myr_fit_answer *answer);
 /* Nothing was found: what came nearest, and what would work. */
 int fit_refuse(const struct myr_fit_query *query, struct myr_arena *arena,

@@ -146,6 +146,21 @@ def check_curve(myriad):
         assert name in said["timers_ms"]
 
 
+def check_pools(myriad):
+    ask = ("--model", "llama3-8b", "--batch", "256")
+    said = answer(myriad, *ask, "--pool", "h800:64", "--pool", "a100-80:64")
+    assert said["verdict"] in ("share the batch", "share the layers") and said["gain_percent"] > 0
+    assert sum(part["batch"] for part in said["batch"]["parts"]) == 256
+    layers = [n for part in said["layers"]["parts"] for n in part["stage_layers"]]
+    assert sum(layers) == 32
+    assert said["step_s"] <= min(row["step_s"] for row in said["alone"])
+    apart = answer(myriad, *ask, "--pool", "h100:64", "--pool", "ascend-910b:8")
+    assert apart["verdict"] == "do not mix" and apart["gain_percent"] == 0
+    for words in (("--pool", "h100:8"), ("--pool", "h100", "--pool", "h800:8"),
+                  ("--pool", "h100:0", "--pool", "h800:8"), ("--pool", "x:8", "--pool", "h100:8")):
+        assert call(myriad, "fit", *ask, *words, code=2).stdout == ""
+
+
 def check_refusals(myriad, folder):
     """One line, the nearest thing that would work, exit 2, nothing on stdout."""
     nonsense = os.path.join(folder, "config.json")
@@ -196,6 +211,7 @@ def main():
         check_design(myriad, folder)
         check_oversubscription(myriad, folder)
         check_curve(myriad)
+        check_pools(myriad)
         check_refusals(myriad, folder)
 
 
