@@ -69,18 +69,25 @@ def sweeps(bench, rows, told):
 
 
 def left_out(bench):
-    """Each family predicted by constants fitted without it."""
+    """Each family, tenth of the layouts and device predicted by constants fitted without it."""
     tool = bench.program.parent / "fit-constants"
-    result = subprocess.run([str(tool), RUNS, "--leave-out", "--rounds", "15"],
-                            capture_output=True, text=True, check=False)
+    result = subprocess.run([str(tool), RUNS, "--leave-out"], capture_output=True, text=True,
+                            check=False)
     if result.returncode != 0:
         bench.fail("left-out", "fit-constants failed")
         return
     for line in result.stderr.splitlines():
+        words = line.split()
         if " median " in line:
-            name, words = line[:18].strip(), line.split("median")[1].split()
-            goal = 8.0 if name == "left out" else None
-            bench.figure(name.replace(" ", "-"), float(words[0]), "%", goal=goal)
+            name = line.split(" n ")[0].strip().replace(" ", "-")
+            goal = 8.0 if name == "left-out" else None
+            if name.endswith("left-out") or name.startswith("without-"):
+                bench.figure(name, float(words[words.index("median") + 1]), "%", goal=goal)
+            if name.endswith("left-out"):
+                bench.figure(f"{name}/mean", float(words[words.index("mean") + 1]), "%")
+                bench.figure(f"{name}/p90", float(words[words.index("p90") + 1]), "%")
+        elif line.startswith("interval coverage"):
+            bench.figure("left-out/interval-coverage", float(words[-2]), "%")
 
 
 def seed_run(bench):

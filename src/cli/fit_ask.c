@@ -146,8 +146,7 @@ int cli_fit_error(const struct myr_err *err)
 
 double cli_fit_spread(const struct cli_fit_asked *a)
 {
-    bool far = !a->stack_exact || a->query.it.device->extrapolated || a->model.moe.expert_count > 0;
-    return far ? a->profiles.interval_far : a->profiles.interval_near;
+    return myr_profiles_spread(&a->profiles, &a->model, a->query.it.device, a->stack_exact);
 }
 
 void cli_fit_put_layout(struct myr_json *json, const struct myr_layout *l)

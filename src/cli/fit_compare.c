@@ -94,8 +94,7 @@ static int prepare(struct job *job, const struct cli_fit_question *u, const char
     job->software = u->software;
     rc = need(q->gpus > 0, "how many GPUs: give --gpus N", err);
     rc = rc < 0 ? rc : need(q->batch > 0, "the batch: give --batch SEQUENCES", err);
-    bool far = !job->stack_exact || q->it.device->extrapolated || job->model.moe.expert_count > 0;
-    job->spread = far ? job->profiles.interval_far : job->profiles.interval_near;
+    job->spread = myr_profiles_spread(&job->profiles, &job->model, q->it.device, job->stack_exact);
     return rc < 0 ? rc : choose_layout(job, err);
 }
 

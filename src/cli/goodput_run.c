@@ -63,8 +63,7 @@ static int find_layouts(struct run *run, struct myr_err *err)
     q->seq_tokens = (uint32_t)(o->seq ? o->seq : run->model.seq_tokens);
     (void)myr_model_stretch(&run->model, q->seq_tokens);
     q->top = LAYOUTS;
-    bool far = !run->stack_exact || q->it.device->extrapolated || run->model.moe.expert_count > 0;
-    run->spread = far ? run->profiles.interval_far : run->profiles.interval_near;
+    run->spread = myr_profiles_spread(&run->profiles, &run->model, q->it.device, run->stack_exact);
     return myr_fit_search(q, &run->arena, &run->answer, err);
 }
 

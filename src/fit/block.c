@@ -59,13 +59,12 @@ static void rates(struct work *w)
     static const uint8_t fp8[] = {FIT_GEMM_AMPERE, FIT_GEMM_HOPPER_FP8, FIT_GEMM_BLACKWELL_FP8};
     static const uint8_t flash[] = {FIT_FLASH_AMPERE, FIT_FLASH_HOPPER, FIT_FLASH_BLACKWELL};
     static const uint8_t hbm[] = {FIT_HBM_AMPERE, FIT_HBM_HOPPER, FIT_HBM_BLACKWELL};
-    static const uint8_t depth[] = {FIT_DEPTH_AMPERE, FIT_DEPTH_HOPPER, FIT_DEPTH_BLACKWELL};
     const struct myr_device *device = w->it->device;
     enum myr_generation g = device->generation;
     w->kernel *= 1 + w->c[FIT_POWER] * (device->power_w / device->usual_power_w - 1);
     w->flops = device->bf16_flops * w->c[gemm[g]] * w->kernel;
     w->low_flops = w->flops;
-    w->depth = w->c[depth[g]];
+    w->depth = w->c[FIT_DEPTH] / 700e12 * 132 / device->sm_count;
     switch (w->layout->precision) {
     case MYR_PRECISION_FP8:
     case MYR_PRECISION_MXFP8:
@@ -90,7 +89,7 @@ static void rates(struct work *w)
         w->flash_flops *= w->c[FIT_FLASH_PORTABLE];
     }
     w->bytes_per_s = device->memory_bytes_per_s * w->c[hbm[g]];
-    w->passes = w->it->stack->era == MYR_ERA_EAGER ? w->c[FIT_EAGER_PASSES] : 1;
+    w->passes = w->it->stack->era == MYR_ERA_FSDP ? w->c[FIT_EAGER_PASSES] : 1;
 }
 
 /* What padding to tiles and a last wave that is not full leave of the peak. */
@@ -110,7 +109,8 @@ static double tile_share(const struct work *w, double m, double n)
 
 static double gemm_s(const struct work *w, double m, double n, double k, double flops)
 {
-    double rate = flops * tile_share(w, m, n) * k / (k + w->depth);
+    /* Filling the pipeline of a product takes a time, not a length. */
+    double rate = flops * tile_share(w, m, n) * k / (k + w->depth * flops);
     double traffic = 2 * (m * n + m * k + n * k) / w->bytes_per_s;
     return fit_max(2 * m * n * k / rate, traffic);
 }
@@ -121,7 +121,8 @@ static void linear(const struct work *w, double m, double n, double k, bool low,
 {
     double flops = low ? w->low_flops : w->flops;
     *forward += gemm_s(w, m, n, k, flops);
-    *backward += gemm_s(w, m, k, n, flops) + gemm_s(w, n, k, m, flops);
+    *backward += gemm_s(w, m, k, n, flops) + gemm_s(w, n, k, m, flops) +
+                 n * k * w->c[FIT_ACCUMULATE] / w->bytes_per_s;
     if (low && w->cast_bytes > 0) {
         layer->forward.terms[MYR_FIT_MEMORY] += m * k * w->cast_bytes / w->bytes_per_s;
         layer->backward.terms[MYR_FIT_MEMORY] += m * n * w->cast_bytes / w->bytes_per_s;
@@ -203,18 +204,20 @@ static void expert_products(const struct work *w, double arrived, double etp,
                   (rows + w->c[FIT_GROUPED_ROWS]);
     double matrices = w->model->gated ? 3 : 2;
     double weights = experts * matrices * h * f * 2 / w->bytes_per_s;
-    double up = 2 * arrived * (matrices - 1) * f * h / (rate * h / (h + w->depth));
-    double down = 2 * arrived * h * f / (rate * f / (f + w->depth));
+    double up = 2 * arrived * (matrices - 1) * f * h / (rate * h / (h + w->depth * w->low_flops));
+    double down = 2 * arrived * h * f / (rate * f / (f + w->depth * w->low_flops));
     double forward = fit_max(up + down, weights);
     layer->forward.terms[MYR_FIT_EXPERTS] += forward;
-    layer->backward.terms[MYR_FIT_EXPERTS] += 2 * forward;
+    layer->backward.terms[MYR_FIT_EXPERTS] +=
+        2 * forward + experts * matrices * h * f * w->c[FIT_ACCUMULATE] / w->bytes_per_s;
     /* A bias of each expert is added in a pass of its own: grouped products have no place for it.
      */
-    double biases = w->model->ffn_bias ? 2 * (h + (matrices - 1) * f) : 0;
+    double fused = w->it->stack->moe_release >= 4 ? w->c[FIT_EXPERT_FUSED] : 1;
+    double biases = w->model->ffn_bias ? w->c[FIT_EXPERT_BIAS] * (h + (matrices - 1) * f) : 0;
     double moved = arrived *
                    (h * w->c[FIT_PERMUTE] + (matrices / 2) * f * w->c[FIT_FFN_PASSES] +
                     w->cast_bytes * (h + f) / 2 + biases) *
-                   2 / w->bytes_per_s;
+                   2 * fused / w->bytes_per_s;
     layer->forward.terms[MYR_FIT_MEMORY] += moved;
     layer->backward.terms[MYR_FIT_MEMORY] += moved * w->c[FIT_BACKWARD_PASSES];
 }

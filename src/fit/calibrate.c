@@ -423,8 +423,8 @@ static void choose_weight(struct fit *fit, struct myr_calibration *ret, double *
 /* Nine of ten runs like these stay inside what the left-out ones did; ten of them say so. */
 static void set_intervals(const struct myr_profiles *profiles, struct myr_calibration *ret)
 {
-    ret->interval_near = profiles->interval_near;
-    ret->interval_far = profiles->interval_far;
+    ret->interval_near = profiles->intervals[MYR_INTERVAL_DENSE];
+    ret->interval_far = profiles->intervals[MYR_INTERVAL_DENSE_UNKNOWN];
     if (ret->left_out.count >= 10) {
         double seen = ret->left_out.p90 / 100;
         ret->interval_near = seen < 0.02 ? 0.02 : seen < 1 ? seen : 1;
@@ -561,12 +561,16 @@ int myr_profiles_parse(struct myr_profiles *profiles, const struct myr_doc *doc,
     }
     const struct myr_doc *interval = rc < 0 ? NULL : myr_doc_get(doc, "interval");
     if (interval) {
-        double *targets[] = {&profiles->interval_near, &profiles->interval_far};
+        double *targets[] = {&profiles->intervals[MYR_INTERVAL_DENSE],
+                             &profiles->intervals[MYR_INTERVAL_DENSE_UNKNOWN]};
         rc = myr_doc_expect(interval, MYR_DOC_MAP, "interval", err);
         rc = rc < 0 ? rc : myr_doc_check_keys(interval, "interval", bounds, 2, err);
         for (uint32_t i = 0; rc == MYR_OK && i < 2; i++) {
             const struct myr_doc *node = myr_doc_get(interval, bounds[i]);
             rc = node ? myr_doc_double(node, bounds[i], 0.001, 10, targets[i], err) : MYR_OK;
+            if (node) {
+                targets[i][1] = targets[i][0]; /* one's own runs do not tell experts apart */
+            }
         }
     }
     return rc;

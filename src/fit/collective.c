@@ -173,7 +173,7 @@ double fit_collective_s(const struct myr_fit_case *it, enum myr_collective colle
         double doublings = fit_log2(servers);
         /* Where flows meet is the design's business when it has a table, else a fitted share. */
         bool known = it->topology && it->topology->measured;
-        nic /= known ? 1 : 1 + c[FIT_NIC_CROWD] * doublings;
+        nic /= known ? 1 : 1 + c[FIT_NIC_CROWD] * fit_min(doublings, 4);
         latency += c[FIT_NIC_LATENCY] * 1e-6 * doublings;
     }
     if (collective == MYR_SEND_RECEIVE) {

@@ -5,27 +5,27 @@
 #define FIT_CONSTANTS(X)                                                                           \
     X(GEMM_AMPERE, "gemm.ampere", "1", 0.80, 0.5, 0.98, 0.1,                                       \
       "share of the bf16 peak that large products reach")                                          \
-    X(GEMM_HOPPER, "gemm.hopper", "1", 0.72, 0.5, 0.98, 0.1,                                       \
+    X(GEMM_HOPPER, "gemm.hopper", "1", 0.71, 0.5, 0.98, 0.05,                                      \
       "the same on Hopper, under its power limit")                                                 \
-    X(GEMM_HOPPER_FP8, "gemm.hopper-fp8", "1", 0.65, 0.4, 0.98, 0.1, "share of the fp8 peak")      \
+    X(GEMM_HOPPER_FP8, "gemm.hopper-fp8", "1", 0.66, 0.4, 0.98, 0.05, "share of the fp8 peak")     \
     X(GEMM_BLACKWELL, "gemm.blackwell", "1", 0.72, 0.4, 0.98, 0.1, "share of the bf16 peak")       \
     X(GEMM_BLACKWELL_FP8, "gemm.blackwell-fp8", "1", 0.65, 0.35, 0.98, 0.1,                        \
       "share of the fp8 peak")                                                                     \
     X(GEMM_BLACKWELL_FP4, "gemm.blackwell-fp4", "1", 0.50, 0.2, 0.98, 0.2,                         \
       "share of the fp4 peak")                                                                     \
-    X(DEPTH_AMPERE, "depth.ampere", "1", 200, 20, 2000, 0.7,                                       \
-      "inner dimension at which a product reaches half its rate")                                  \
-    X(DEPTH_HOPPER, "depth.hopper", "1", 300, 20, 3000, 0.7, "the same on Hopper")                 \
-    X(DEPTH_BLACKWELL, "depth.blackwell", "1", 400, 20, 4000, 0.7, "the same on Blackwell")        \
+    X(DEPTH, "depth", "1", 95, 20, 1000, 0.6,                                                      \
+      "inner dimension at which a product reaches half its rate, Hopper in bf16")                  \
+    X(ACCUMULATE, "accumulate", "B", 6, 0.5, 40, 0.5,                                              \
+      "traffic of one weight's gradient, each micro-batch")                                        \
     X(WAVE, "wave", "1", 0.5, 0.0, 1.0, 0.5,                                                       \
       "share of tile and wave quantisation that is not hidden")                                    \
     X(HBM_AMPERE, "hbm.ampere", "1", 0.80, 0.4, 1.0, 0.15,                                         \
       "share of the memory bandwidth reached")                                                     \
-    X(HBM_HOPPER, "hbm.hopper", "1", 0.75, 0.4, 1.0, 0.15, "the same on Hopper")                   \
+    X(HBM_HOPPER, "hbm.hopper", "1", 0.85, 0.4, 1.0, 0.1, "the same on Hopper")                    \
     X(HBM_BLACKWELL, "hbm.blackwell", "1", 0.70, 0.3, 1.0, 0.15, "the same on Blackwell")          \
     X(FLASH_AMPERE, "flash.ampere", "1", 0.50, 0.2, 0.8, 0.2,                                      \
       "share of the bf16 peak of fused attention, forward")                                        \
-    X(FLASH_HOPPER, "flash.hopper", "1", 0.50, 0.15, 0.85, 0.2, "the same on Hopper")              \
+    X(FLASH_HOPPER, "flash.hopper", "1", 0.55, 0.15, 0.85, 0.1, "the same on Hopper")              \
     X(FLASH_BLACKWELL, "flash.blackwell", "1", 0.50, 0.15, 0.9, 0.2, "the same on Blackwell")      \
     X(FLASH_PORTABLE, "flash.portable", "1", 0.7, 0.3, 1.0, 0.3,                                   \
       "rate of portable (Triton, ALiBi) attention against the vendor's")                           \
@@ -40,9 +40,9 @@
       "reads and writes of the hidden state in a layer, forward")                                  \
     X(FFN_PASSES, "passes.ffn", "1", 3, 1, 12, 0.4,                                                \
       "reads and writes of the widened state, forward")                                            \
-    X(BACKWARD_PASSES, "passes.backward", "1", 1.6, 0.8, 3.0, 0.3,                                 \
+    X(BACKWARD_PASSES, "passes.backward", "1", 1.6, 0.8, 4.0, 0.3,                                 \
       "traffic of memory-bound operators backward against forward")                                \
-    X(EAGER_PASSES, "passes.eager", "1", 1.3, 0.8, 3.0, 0.3,                                       \
+    X(EAGER_PASSES, "passes.unfused", "1", 1.5, 0.8, 4.0, 0.3,                                     \
       "the same of stacks without fused kernels, against fused ones")                              \
     X(VOCAB_PASSES, "passes.vocabulary", "B", 16, 4, 60, 0.5,                                      \
       "traffic of one logit, forward and backward")                                                \
@@ -94,19 +94,26 @@
       "tokens of an expert at which its product reaches half its rate")                            \
     X(PERMUTE, "experts.passes", "1", 8, 2, 60, 0.5,                                               \
       "reads and writes of one routed token, forward")                                             \
+    X(EXPERT_FUSED, "experts.fused", "1", 0.5, 0.1, 1.0, 0.4,                                      \
+      "the same where products, activation and casts are one kernel, against apart")               \
+    X(EXPERT_BIAS, "experts.bias", "1", 2, 0.5, 12, 0.5,                                           \
+      "passes over what an expert with biases makes, forward: its activation is not fused")        \
     X(EXPERT_LAUNCH_EARLY, "launch.experts-early", "us", 900, 50, 5000, 0.6,                       \
       "least time of an expert layer forward beyond a dense one, first kernels")                   \
     X(EXPERT_LAUNCH_LATE, "launch.experts-late", "us", 300, 5, 2000, 0.6,                          \
       "the same, later kernels")                                                                   \
     X(OPTIMISER_BYTES, "optimiser.bytes", "B", 30, 14, 120, 0.4,                                   \
       "traffic of one parameter's update")                                                         \
-    X(STEP, "step", "ms", 5, 1, 300, 0.8, "of each step outside everything else")                  \
-    X(STRAGGLER_EAGER, "straggler.eager", "1", 0.006, 0.0002, 0.04, 0.6,                           \
-      "spread of ranks' speed, early stacks")                                                      \
-    X(STRAGGLER_FUSED, "straggler.fused", "1", 0.004, 0.0001, 0.03, 0.6, "the same, later stacks") \
-    X(SERVERS_EAGER, "servers.eager", "1", 0.004, 0.00001, 0.05, 0.7,                              \
-      "step time added for each doubling of the servers, early stacks")                            \
-    X(SERVERS_FUSED, "servers.fused", "1", 0.002, 0.00001, 0.05, 0.7, "the same, later stacks")    \
+    X(STEP, "step", "ms", 4, 1, 100, 0.3, "of each step outside everything else")                  \
+    X(STRAGGLER_AMPERE, "straggler.ampere", "1", 0.006, 0.0002, 0.04, 0.6,                         \
+      "spread of ranks' speed, machines with Ampere")                                              \
+    X(STRAGGLER_LATER, "straggler.later", "1", 0.004, 0.0001, 0.03, 0.6,                           \
+      "the same, later machines")                                                                  \
+    X(SERVERS_AMPERE, "servers.ampere", "1", 0.004, 0.00001, 0.05, 0.7,                            \
+      "step time added for each doubling of the servers, Ampere")                                  \
+    X(SERVERS_LATER, "servers.later", "1", 0.002, 0.00001, 0.05, 0.7, "the same, later machines")  \
+    X(SERVERS_SCALES, "servers.scales", "1", 2, 1, 6, 0.4,                                         \
+      "both where all ranks agree on fp8 scales each micro-batch, against once a step")            \
     X(K_EARLY, "kernel.megatron-early", "1", 1.0, 0.7, 1.4, 0.05,                                  \
       "rate of this release's kernels against its peers")                                          \
     X(K_2023, "kernel.megatron-2023", "1", 1.0, 0.7, 1.4, 0.05, "the same")                        \
@@ -121,8 +128,7 @@
     X(K_2509, "kernel.bridge-25.09", "1", 1.0, 0.7, 1.4, 0.05, "the same")                         \
     X(K_2511, "kernel.bridge-25.11", "1", 1.05, 0.7, 1.4, 0.05, "the same")                        \
     X(K_2604, "kernel.bridge-26.04", "1", 1.05, 0.7, 1.4, 0.05, "the same")                        \
-    X(K_2606, "kernel.bridge-26.06", "1", 1.1, 0.7, 1.5, 0.1, "the same")                          \
-    X(K_2608, "kernel.bridge-26.08", "1", 1.1, 0.7, 1.6, 0.05, "the same")
+    X(K_2606, "kernel.bridge-26.06", "1", 1.1, 0.7, 1.5, 0.1, "the same")
 
 enum fit_constant {
 #define FIT_CONSTANT_ENUM(id, ...) FIT_##id,

@@ -117,12 +117,16 @@ double fit_straggler_share(const struct myr_fit_case *it, const struct myr_layou
     if (gpus < 2) {
         return 0;
     }
-    bool early = it->stack->era == MYR_ERA_EAGER || it->stack->era == MYR_ERA_FLASH;
+    /* Hosts and networks of a time come with its GPUs. */
+    bool early = it->device->generation == MYR_GENERATION_AMPERE;
     double servers = gpus / 8;
-    double spread = c[early ? FIT_STRAGGLER_EAGER : FIT_STRAGGLER_FUSED];
-    /* The slowest of N: sigma * sqrt(2 ln N). */
-    return spread * sqrt(2 * 0.6931471805599453 * fit_log2(gpus)) +
-           (servers > 1 ? c[early ? FIT_SERVERS_EAGER : FIT_SERVERS_FUSED] * fit_log2(servers) : 0);
+    double spread = c[early ? FIT_STRAGGLER_AMPERE : FIT_STRAGGLER_LATER];
+    bool low = layout->precision == MYR_PRECISION_FP8 && it->stack->shared_scales;
+    /* The slowest of N: sigma * sqrt(2 ln N). Who waits each micro-batch averages nothing out. */
+    return (low ? c[FIT_SERVERS_SCALES] : 1) *
+           (spread * sqrt(2 * 0.6931471805599453 * fit_log2(gpus)) +
+            (servers > 1 ? c[early ? FIT_SERVERS_AMPERE : FIT_SERVERS_LATER] * fit_log2(servers)
+                         : 0));
 }
 
 void fit_close(const struct myr_fit_case *it, const struct myr_layout *layout,

@@ -1,8 +1,10 @@
 #include "myriad/fit/profile.h"
 
+#include <math.h>
 #include <myr_fit_profiles.h>
 
 #include "constants.h"
+#include "myriad/fit/goodput.h"
 
 _Static_assert(FIT_CONSTANT_COUNT <= MYR_FIT_CONSTANTS_MAX, "too many fitted constants");
 
@@ -32,6 +34,29 @@ int myr_fit_constant_index(struct myr_str name)
         }
     }
     return -1;
+}
+
+const char *myr_interval_name(enum myr_interval interval)
+{
+    static const char *const names[] = {
+#define INTERVAL_NAME(name, text) text,
+        MYR_INTERVALS(INTERVAL_NAME)
+#undef INTERVAL_NAME
+    };
+    MYR_ASSERT(interval < MYR_INTERVAL_COUNT);
+    return names[interval];
+}
+
+double myr_profiles_spread(const struct myr_profiles *profiles, const struct myr_model *model,
+                           const struct myr_device *device, bool stack_known)
+{
+    const double *widths = profiles->intervals;
+    bool experts = model->moe.expert_count > 0;
+    double width = widths[stack_known ? (experts ? MYR_INTERVAL_EXPERTS : MYR_INTERVAL_DENSE)
+                          : experts   ? MYR_INTERVAL_EXPERTS_UNKNOWN
+                                      : MYR_INTERVAL_DENSE_UNKNOWN];
+    double more = device->extrapolated ? widths[MYR_INTERVAL_DEVICE_UNKNOWN] : 0;
+    return myr_exp(sqrt(width * width + more * more)) - 1; /* two independent reasons */
 }
 
 static int read_file(struct myr_arena *arena, const char *name, const struct myr_doc **ret,
@@ -163,6 +188,7 @@ static int read_stack(struct myr_arena *arena, const struct myr_doc *map, struct
     rc = rc < 0 ? rc : flag(map, "flash", &ret->flash, err);
     rc = rc < 0 ? rc : flag(map, "overlap_tensor", &ret->overlap_tensor, err);
     rc = rc < 0 ? rc : flag(map, "overlap_data", &ret->overlap_data, err);
+    rc = rc < 0 ? rc : flag(map, "shared_scales", &ret->shared_scales, err);
     rc = rc < 0 ? rc : whole(map, "moe", &ret->moe_release, err);
     rc = rc < 0 ? rc : read_schedules(map, &ret->schedules, err);
     rc = rc < 0 ? rc : text(arena, map, "kernel", &kernel, err);
@@ -194,8 +220,11 @@ static int read_constants(struct myr_profiles *profiles, struct myr_arena *arena
                             constant_table[at].max, &profiles->constants[at], err);
     }
     rc = rc < 0 ? rc : myr_doc_need(doc, "profile", "interval", &interval, err);
-    rc = rc < 0 ? rc : number(interval, "near", 1, &profiles->interval_near, err);
-    return rc < 0 ? rc : number(interval, "far", 1, &profiles->interval_far, err);
+    for (int i = 0; rc == MYR_OK && i < MYR_INTERVAL_COUNT; i++) {
+        rc = number(interval, myr_interval_name((enum myr_interval)i), 1, &profiles->intervals[i],
+                    err);
+    }
+    return rc;
 }
 
 int myr_profiles_init(struct myr_profiles *profiles, struct myr_arena *arena, struct myr_err *err)

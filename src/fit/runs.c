@@ -487,9 +487,7 @@ void myr_run_resolve(struct myr_run *run)
 
 double myr_run_spread(const struct myr_run *run, const struct myr_profiles *profiles)
 {
-    bool far = !run->stack_exact || run->it.device->extrapolated || run->model.moe.expert_count ||
-               run->open & (MYR_RUN_OPEN_MICRO_BATCH | MYR_RUN_OPEN_VP);
-    return far ? profiles->interval_far : profiles->interval_near;
+    return myr_profiles_spread(profiles, &run->model, run->it.device, run->stack_exact);
 }
 
 size_t myr_run_family_len(const struct myr_run *run)

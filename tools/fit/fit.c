@@ -1,92 +1,20 @@
 /*
- * fit-constants RUNS.csv [--leave-out] [--rounds N] [--weight W]: fits the constants of the cost
- * model.
+ * fit-constants RUNS.csv: fits the constants of the cost model and prints catalog/profiles/
+ * fitted.yaml, with the width of the intervals that rows left out give.
  *
- * Coordinate descent on logarithms with shrinking steps. The loss of a row is a Huber-like
- * function of its log error, so that a few odd rows do not bend the rest; each constant is drawn
- * to its physical prior. With --leave-out, each family of sources is predicted by constants fitted
- * without it. Prints YAML (the fit) or JSON (the errors left out).
+ *   --leave-out   prints the log error of each row with its family of sources left out, as CSV
+ *   --folds       the same with a tenth of the layouts left out at a time
+ *   --weights     the error left out by the weight of the priors
+ *   --quick       leaves nothing out: the intervals stay as they are
+ *   --rows        also prints each row with what it left open and its terms
+ *   --weight W    of the priors; --rounds N at most
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "myriad/fit.h"
-
-struct fit {
-    struct myr_profiles profiles;
-    struct myr_runs runs;
-    bool *used;
-    double weight; /* of the priors */
-};
-
-static double row_error(const struct myr_run *run)
-{
-    struct myr_fit_cost cost;
-    myr_run_cost(run, &cost);
-    return log(cost.step_s / run->measured_s);
-}
-
-static double loss(struct fit *fit)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < fit->runs.count; i++) {
-        const struct myr_run *run = &fit->runs.items[i];
-        if (run->measured_s <= 0 || run->refused || !fit->used[i]) {
-            continue;
-        }
-        double e = fabs(row_error(run)) / 0.04;
-        sum += sqrt(1 + e * e) - 1;
-    }
-    for (uint32_t i = 0; i < myr_fit_constant_count(); i++) {
-        const struct myr_constant *c = myr_fit_constant(i);
-        double e = log((fit->profiles.constants[i] + 1e-9) / (c->prior + 1e-9)) / c->spread;
-        sum += fit->weight * e * e;
-    }
-    return sum;
-}
-
-static void resolve(struct fit *fit)
-{
-    for (uint32_t i = 0; i < fit->runs.count; i++) {
-        if (fit->runs.items[i].open) {
-            myr_run_resolve(&fit->runs.items[i]);
-        }
-    }
-}
-
-static double descend(struct fit *fit, int rounds, double start_step)
-{
-    double steps[MYR_FIT_CONSTANTS_MAX], best = loss(fit);
-    for (int i = 0; i < MYR_FIT_CONSTANTS_MAX; i++) {
-        steps[i] = start_step;
-    }
-    for (int round = 0; round < rounds; round++) {
-        for (uint32_t i = 0; i < myr_fit_constant_count(); i++) {
-            const struct myr_constant *c = myr_fit_constant(i);
-            double *value = &fit->profiles.constants[i], before = *value, found = best;
-            double kept = before;
-            for (int side = -1; side <= 1; side += 2) {
-                double next = before * exp(side * steps[i] * (c->spread > 0.3 ? 2 : 1));
-                *value = fmin(fmax(next, c->min), c->max);
-                double got = loss(fit);
-                if (got < found) {
-                    found = got;
-                    kept = *value;
-                }
-            }
-            *value = kept;
-            steps[i] = kept != before ? fmin(steps[i] * 1.5, 0.4) : fmax(steps[i] * 0.5, 0.0005);
-            best = found;
-        }
-        if (round % 5 == 4) {
-            resolve(fit);
-            best = loss(fit);
-        }
-    }
-    return best;
-}
+#include "left.h"
 
 static int by_value(const void *a, const void *b)
 {
@@ -94,112 +22,157 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool same_family(const struct myr_run *a, const struct myr_run *b)
-{
-    size_t n = myr_run_family_len(a);
-    return n == myr_run_family_len(b) && strncmp(a->source, b->source, n) == 0;
-}
-
 static void report(const char *what, double *errors, uint32_t count)
 {
+    if (count == 0) {
+        return;
+    }
     qsort(errors, count, sizeof(*errors), by_value);
     double mean = 0;
     for (uint32_t i = 0; i < count; i++) {
         mean += errors[i] / count;
     }
-    fprintf(stderr, "%-18s n %3u  median %6.2f  mean %6.2f  p90 %6.2f %%\n", what, count,
+    fprintf(stderr, "%-24s n %3u  median %6.2f  mean %6.2f  p90 %6.2f %%\n", what, count,
             100 * errors[count / 2], 100 * mean, 100 * errors[(uint32_t)(0.9 * (count - 1) + 0.5)]);
 }
 
-static double percent(const struct myr_run *run)
+/* Errors by family and of all; 'logs' NULL: as fitted. */
+static void report_all(const struct fit *fit, const char *before, const char *all,
+                       const double *logs)
 {
-    return fabs(exp(row_error(run)) - 1);
-}
-
-static void report_all(struct fit *fit)
-{
-    double *errors = calloc(fit->runs.count, sizeof(double));
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < fit->runs.count; i++) {
-        const struct myr_run *run = &fit->runs.items[i];
-        bool first = true;
-        uint32_t n = 0;
-        for (uint32_t j = 0; j < i; j++) {
-            first = first && !same_family(run, &fit->runs.items[j]);
-        }
-        for (uint32_t j = i; first && j < fit->runs.count; j++) {
-            const struct myr_run *other = &fit->runs.items[j];
-            if (same_family(run, other) && other->measured_s > 0 && !other->refused) {
-                errors[n++] = percent(other);
-            }
-        }
-        if (n) {
-            char name[64];
-            snprintf(name, sizeof(name), "%.*s", (int)myr_run_family_len(run), run->source);
-            report(name, errors, n);
-        }
-    }
-    for (uint32_t i = 0; i < fit->runs.count; i++) {
-        const struct myr_run *run = &fit->runs.items[i];
-        if (run->measured_s > 0 && !run->refused) {
-            errors[count++] = percent(run);
-        }
-    }
-    report("all", errors, count);
-    free(errors);
-}
-
-static void leave_out(struct fit *fit, int rounds)
-{
-    uint32_t n = fit->runs.count, count = 0;
-    double *errors = calloc(n, sizeof(double)), fitted[MYR_FIT_CONSTANTS_MAX];
+    uint32_t n = fit->runs.count;
+    double *errors = calloc(n, sizeof(double)), *picked = calloc(n, sizeof(double));
     bool *done = calloc(n, sizeof(bool));
-    memcpy(fitted, fit->profiles.constants, sizeof(fitted));
+    uint32_t count = 0;
     for (uint32_t i = 0; i < n; i++) {
-        if (done[i]) {
-            continue;
-        }
-        for (uint32_t j = 0; j < n; j++) {
-            fit->used[j] = !same_family(&fit->runs.items[i], &fit->runs.items[j]);
-        }
-        for (uint32_t j = 0; j < myr_fit_constant_count(); j++) {
-            fit->profiles.constants[j] = myr_fit_constant(j)->prior;
-        }
-        resolve(fit);
-        (void)descend(fit, rounds, 0.1);
-        resolve(fit);
-        uint32_t from = count;
-        for (uint32_t j = i; j < n; j++) {
-            const struct myr_run *run = &fit->runs.items[j];
-            done[j] = done[j] || !fit->used[j];
-            if (!fit->used[j] && run->measured_s > 0 && !run->refused) {
-                errors[count++] = percent(run);
-                printf("%s,%s,%.5f\n", run->id, run->source, row_error(run));
-            }
-        }
-        char name[64];
-        snprintf(name, sizeof(name), "without %.*s", (int)myr_run_family_len(&fit->runs.items[i]),
-                 fit->runs.items[i].source);
-        if (count > from) {
-            report(name, errors + from, count - from);
+        if (fit_row_counts(fit, i)) {
+            double e = logs ? logs[i] : fit_row_error(&fit->runs.items[i]);
+            errors[i] = fabs(exp(e) - 1);
         }
     }
-    report("left out", errors, count);
-    memcpy(fit->profiles.constants, fitted, sizeof(fitted));
+    for (uint32_t i = 0; i < n; i++) {
+        const struct myr_run *run = &fit->runs.items[i];
+        char name[64];
+        count = 0;
+        for (uint32_t j = i; !done[i] && j < n; j++) {
+            if (left_same_family(run, &fit->runs.items[j])) {
+                done[j] = j > i;
+                if (fit_row_counts(fit, j)) {
+                    picked[count++] = errors[j];
+                }
+            }
+        }
+        snprintf(name, sizeof(name), "%s%.*s", before, (int)myr_run_family_len(run), run->source);
+        report(name, picked, count);
+    }
+    count = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (fit_row_counts(fit, i)) {
+            picked[count++] = errors[i];
+        }
+    }
+    report(all, picked, count);
     free(errors);
+    free(picked);
     free(done);
 }
 
-static void print_yaml(const struct fit *fit)
+/* A row, what it left open, and the terms of its step in percent. */
+static void report_row(const struct myr_run *run)
+{
+    struct myr_fit_cost cost;
+    myr_run_cost(run, &cost);
+    fprintf(stderr, "%s %+.1f%% mbs %u vp %u etp %u again %.2f fits %d", run->id,
+            100 * (cost.step_s / run->measured_s - 1), run->layout.micro_batch, run->layout.vp,
+            run->layout.etp, run->again, run->fits);
+    for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
+        double share = 100 * cost.terms_s[i] / cost.step_s;
+        if (share >= 0.5) {
+            fprintf(stderr, " %s %.1f", myr_fit_term_name((enum myr_fit_term)i), share);
+        }
+    }
+    fprintf(stderr, "\n");
+}
+
+struct lefts {
+    struct left layouts, families, devices;
+};
+
+static void measure_all(struct fit *fit, int rounds, struct lefts *ret)
+{
+    left_init(&ret->layouts, fit->runs.count);
+    left_init(&ret->families, fit->runs.count);
+    left_init(&ret->devices, fit->runs.count);
+    left_measure(fit, BY_LAYOUT, rounds, &ret->layouts);
+    left_measure(fit, BY_FAMILY, rounds, &ret->families);
+    left_measure(fit, BY_DEVICE, rounds, &ret->devices);
+}
+
+static void lefts_done(struct lefts *lefts)
+{
+    left_done(&lefts->layouts);
+    left_done(&lefts->families);
+    left_done(&lefts->devices);
+}
+
+static void report_lefts(const struct fit *fit, const struct lefts *lefts)
+{
+    report_all(fit, "without ", "left out", lefts->families.errors);
+    report_all(fit, "layouts of ", "layouts left out", lefts->layouts.errors);
+    report_all(fit, "devices of ", "devices left out", lefts->devices.errors);
+    fprintf(stderr, "interval coverage of left-out families %.1f %%\n",
+            left_coverage(fit, &lefts->layouts, &lefts->families, &lefts->devices));
+}
+
+static void print_rows(const struct fit *fit, const struct left *left)
+{
+    for (uint32_t i = 0; i < fit->runs.count; i++) {
+        if (fit_row_counts(fit, i)) {
+            printf("%s,%s,%.5f\n", fit->runs.items[i].id, fit->runs.items[i].source,
+                   left->errors[i]);
+        }
+    }
+}
+
+/* The weight that predicts rows best which the fit did not see. */
+static void compare_weights(struct fit *fit, int rounds)
+{
+    static const double weights[] = {0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.2};
+    for (size_t k = 0; k < MYR_ARRAY_COUNT(weights); k++) {
+        struct lefts lefts;
+        fit->weight = weights[k];
+        measure_all(fit, rounds, &lefts);
+        fprintf(stderr, "weight %.1f\n", weights[k]);
+        double robust[2] = {0, 0};
+        for (uint32_t i = 0; i < fit->runs.count; i++) {
+            double a = lefts.layouts.errors[i] / 0.04, b = lefts.families.errors[i] / 0.04;
+            robust[0] += sqrt(1 + a * a) - 1;
+            robust[1] += sqrt(1 + b * b) - 1;
+        }
+        fprintf(stderr, "  loss of layouts %.1f, of families %.1f\n", robust[0], robust[1]);
+        lefts_done(&lefts);
+    }
+}
+
+static void print_yaml(const struct fit *fit, const double widths[MYR_INTERVAL_COUNT])
 {
     printf("# Written by tools/fit from tests/data/published-runs.csv; do not edit by hand.\n");
     printf("constants:\n");
     for (uint32_t i = 0; i < myr_fit_constant_count(); i++) {
         printf("  %s: %.6g\n", myr_fit_constant(i)->name, fit->profiles.constants[i]);
     }
-    printf("interval: {near: %.4g, far: %.4g}\n", fit->profiles.interval_near,
-           fit->profiles.interval_far);
+    printf("# Nine of ten log errors of rows left out stay below.\ninterval:\n");
+    for (int i = 0; i < MYR_INTERVAL_COUNT; i++) {
+        printf("  %s: %.3f\n", myr_interval_name((enum myr_interval)i), widths[i]);
+    }
 }
+
+struct options {
+    const char *path;
+    bool families, layouts, weights, rows, quick;
+    double weight;
+    int rounds;
+};
 
 static double number(const char *text, double otherwise)
 {
@@ -207,34 +180,70 @@ static double number(const char *text, double otherwise)
     return myr_str_to_double(myr_str_from(text), &value) ? value : otherwise;
 }
 
-int main(int argc, char **argv)
+static struct options read_options(int argc, char **argv)
 {
-    struct fit fit = {.weight = 0.4};
-    struct myr_arena arena;
-    struct myr_err err = {0};
-    bool out = false, rows = false;
-    int rounds = 30;
-    double step = 0.1;
-    const char *path = NULL;
+    struct options o = {.weight = 0.4, .rounds = 30};
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--leave-out") == 0) {
-            out = true;
-        } else if (strcmp(argv[i], "--rows") == 0) {
-            rows = true;
-        } else if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc) {
-            rounds = (int)number(argv[++i], rounds);
-        } else if (strcmp(argv[i], "--weight") == 0 && i + 1 < argc) {
-            fit.weight = number(argv[++i], fit.weight);
-        } else if (strcmp(argv[i], "--step") == 0 && i + 1 < argc) {
-            step = number(argv[++i], step);
-        } else {
-            path = argv[i];
+        const char *word = argv[i];
+        bool more = i + 1 < argc;
+        o.families = o.families || strcmp(word, "--leave-out") == 0;
+        o.layouts = o.layouts || strcmp(word, "--folds") == 0;
+        o.weights = o.weights || strcmp(word, "--weights") == 0;
+        o.rows = o.rows || strcmp(word, "--rows") == 0;
+        o.quick = o.quick || strcmp(word, "--quick") == 0;
+        if (strcmp(word, "--rounds") == 0 && more) {
+            o.rounds = (int)number(argv[++i], o.rounds);
+        } else if (strcmp(word, "--weight") == 0 && more) {
+            o.weight = number(argv[++i], o.weight);
+        } else if (word[0] != '-') {
+            o.path = word;
         }
     }
+    return o;
+}
+
+static void fit_and_print(struct fit *fit, const struct options *o)
+{
+    struct lefts lefts;
+    double widths[MYR_INTERVAL_COUNT];
+    clock_t start = clock();
+    double best = fit_solve(fit, o->rounds, true);
+    fprintf(stderr, "loss %.3f in %.1f s\n", best, (double)(clock() - start) / CLOCKS_PER_SEC);
+    report_all(fit, "", "all", NULL);
+    for (uint32_t i = 0; o->rows && i < fit->runs.count; i++) {
+        if (fit_row_counts(fit, i)) {
+            report_row(&fit->runs.items[i]);
+        }
+    }
+    memcpy(widths, fit->profiles.intervals, sizeof(widths));
+    if (!o->quick) {
+        measure_all(fit, o->rounds, &lefts);
+        report_lefts(fit, &lefts);
+        left_widths(fit, &lefts.layouts, &lefts.families, &lefts.devices, NULL, widths);
+        lefts_done(&lefts);
+    }
+    print_yaml(fit, widths);
+}
+
+static void leave_out(struct fit *fit, const struct options *o)
+{
+    struct lefts lefts;
+    measure_all(fit, o->rounds, &lefts);
+    report_lefts(fit, &lefts);
+    print_rows(fit, o->layouts ? &lefts.layouts : &lefts.families);
+    lefts_done(&lefts);
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = read_options(argc, argv);
+    struct fit fit = {.weight = o.weight};
+    struct myr_arena arena;
+    struct myr_err err = {0};
     myr_arena_init(&arena);
-    if (!path || myr_profiles_init(&fit.profiles, &arena, &err) < 0 ||
-        myr_runs_read(&fit.runs, &arena, &fit.profiles, path, &err) < 0) {
-        fprintf(stderr, "fit-constants: %s\n", path ? err.message : "give a CSV of runs");
+    if (!o.path || myr_profiles_init(&fit.profiles, &arena, &err) < 0 ||
+        myr_runs_read(&fit.runs, &arena, &fit.profiles, o.path, &err) < 0) {
+        fprintf(stderr, "fit-constants: %s\n", o.path ? err.message : "give a CSV of runs");
         return 2;
     }
     fit.used = calloc(fit.runs.count, sizeof(bool));
@@ -244,23 +253,12 @@ int main(int argc, char **argv)
             fprintf(stderr, "refused %s: %s\n", fit.runs.items[i].id, fit.runs.items[i].refused);
         }
     }
-    clock_t start = clock();
-    if (out) {
-        leave_out(&fit, rounds);
+    if (o.weights) {
+        compare_weights(&fit, o.rounds);
+    } else if (o.families || o.layouts) {
+        leave_out(&fit, &o);
     } else {
-        double best = descend(&fit, rounds, step);
-        resolve(&fit);
-        fprintf(stderr, "loss %.3f in %.1f s\n", best, (double)(clock() - start) / CLOCKS_PER_SEC);
-        report_all(&fit);
-        for (uint32_t i = 0; rows && i < fit.runs.count; i++) {
-            const struct myr_run *run = &fit.runs.items[i];
-            if (run->measured_s > 0 && !run->refused) {
-                fprintf(stderr, "%s %+.1f%% mbs %u vp %u etp %u again %.2f fits %d\n", run->id,
-                        100 * (exp(row_error(run)) - 1), run->layout.micro_batch, run->layout.vp,
-                        run->layout.etp, run->again, run->fits);
-            }
-        }
-        print_yaml(&fit);
+        fit_and_print(&fit, &o);
     }
     myr_arena_done(&arena);
     free(fit.used);

@@ -42,6 +42,7 @@ struct myr_stack {
     bool overlap_data;    /* gradient and parameter exchange is hidden */
     uint32_t schedules;   /* a bit of each enum myr_schedule that it runs */
     uint32_t moe_release; /* 1: first kernels; 2: fused all-to-all; 3: graphs launch them too */
+    bool shared_scales;   /* fp8 scales are agreed on by all ranks, each micro-batch */
     int kernel_constant;  /* index of the release's kernel factor, or -1 */
 };
 
@@ -51,19 +52,43 @@ struct myr_constant {
     double spread; /* how far from the prior a value costs as much as one badly missed row */
 };
 
+/*
+ * How far a prediction reaches decides how wide its interval is: nine of ten errors of that kind
+ * stay below. Other layouts of a known release; a release that no fitted run stands behind; and
+ * what a device adds that none stands behind. The fitting tool measures all on rows left out.
+ */
+#define MYR_INTERVALS(X)                  \
+    X(DENSE, "dense")                     \
+    X(EXPERTS, "experts")                 \
+    X(DENSE_UNKNOWN, "dense-unknown")     \
+    X(EXPERTS_UNKNOWN, "experts-unknown") \
+    X(DEVICE_UNKNOWN, "device-unknown")
+
+enum myr_interval {
+#define MYR_INTERVAL_ENUM(name, text) MYR_INTERVAL_##name,
+    MYR_INTERVALS(MYR_INTERVAL_ENUM)
+#undef MYR_INTERVAL_ENUM
+        MYR_INTERVAL_COUNT
+};
+
+const char *myr_interval_name(enum myr_interval interval);
+
 struct myr_profiles {
     struct myr_device *devices;
     struct myr_stack *stacks;
     uint32_t device_count, stack_count, constant_count;
     double constants[MYR_FIT_CONSTANTS_MAX];
-    /* Log error that nine of ten left-out rows stay below, by how far the prediction reaches. */
-    double interval_near, interval_far;
+    double intervals[MYR_INTERVAL_COUNT]; /* of the logarithm of the error */
 };
 
 const struct myr_constant *myr_fit_constant(uint32_t index);
 uint32_t myr_fit_constant_count(void);
 /* -1 when there is none of that name. */
 int myr_fit_constant_index(struct myr_str name);
+
+/* The step lies between 1/(1+s) and 1+s of the prediction, nine times of ten. */
+double myr_profiles_spread(const struct myr_profiles *profiles, const struct myr_model *model,
+                           const struct myr_device *device, bool stack_known);
 
 /* The built-in profiles. */
 MYR_MUST_USE int myr_profiles_init(struct myr_profiles *profiles, struct myr_arena *arena,

@@ -41,7 +41,7 @@ MYR_MUST_USE int myr_runs_read(struct myr_runs *runs, struct myr_arena *arena,
 void myr_run_resolve(struct myr_run *run);
 /* The cost with the run's share of recomputation. */
 void myr_run_cost(const struct myr_run *run, struct myr_fit_cost *ret);
-/* Log error that 90 % of comparable predictions stay below. */
+/* As myr_profiles_spread(). */
 double myr_run_spread(const struct myr_run *run, const struct myr_profiles *profiles);
 
 /* Length of the family's name: the source up to the first hyphen. */

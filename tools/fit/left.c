@@ -1,0 +1,170 @@
+#include "left.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FOLDS 10
+
+bool left_same_family(const struct myr_run *a, const struct myr_run *b)
+{
+    size_t n = myr_run_family_len(a);
+    return n == myr_run_family_len(b) && strncmp(a->source, b->source, n) == 0;
+}
+
+/* Rows of one layout on one device stay together: FNV-1a of what names them. */
+static uint32_t fold_of(const struct myr_run *run)
+{
+    char text[160];
+    uint32_t hash = 2166136261U;
+    const struct myr_layout *l = &run->layout;
+    snprintf(text, sizeof(text), "%s %s %u %u %u %u %u %u %u", run->model.name,
+             run->it.device->name, l->tp, l->pp, l->cp, l->ep, l->dp, l->global_batch,
+             (unsigned)l->precision);
+    for (const char *c = text; *c; c++) {
+        hash = (hash ^ (uint8_t)*c) * 16777619U;
+    }
+    return (hash >> 8) % FOLDS;
+}
+
+static bool together(const struct myr_run *a, const struct myr_run *b, enum grouping grouping)
+{
+    if (a->refused || b->refused) {
+        return false;
+    }
+    switch (grouping) {
+    case BY_FAMILY:
+        return left_same_family(a, b);
+    case BY_DEVICE:
+        return a->it.device == b->it.device;
+    case BY_LAYOUT:
+        break;
+    }
+    return fold_of(a) == fold_of(b);
+}
+
+void left_init(struct left *left, uint32_t rows)
+{
+    left->errors = calloc(rows, sizeof(double));
+    left->known = calloc(rows, sizeof(bool));
+}
+
+void left_done(struct left *left)
+{
+    free(left->errors);
+    free(left->known);
+}
+
+/* Fits without the rows beside 'first' and predicts them. */
+static void one_group(struct fit *fit, uint32_t first, enum grouping grouping, int rounds,
+                      bool *done, struct left *ret)
+{
+    uint32_t n = fit->runs.count;
+    const struct myr_run *items = fit->runs.items;
+    for (uint32_t i = 0; i < n; i++) {
+        fit->used[i] = i != first && !together(&items[first], &items[i], grouping);
+        done[i] = done[i] || !fit->used[i];
+    }
+    (void)fit_solve(fit, rounds, true);
+    for (uint32_t i = 0; i < n; i++) {
+        if (fit->used[i] || !fit_row_counts(fit, i)) {
+            continue;
+        }
+        ret->errors[i] = fit_row_error(&items[i]);
+        ret->known[i] = false;
+        for (uint32_t j = 0; j < n; j++) {
+            ret->known[i] = ret->known[i] || (fit->used[j] && fit_row_counts(fit, j) &&
+                                              items[i].it.stack == items[j].it.stack);
+        }
+    }
+}
+
+void left_measure(struct fit *fit, enum grouping grouping, int rounds, struct left *ret)
+{
+    uint32_t n = fit->runs.count;
+    double fitted[MYR_FIT_CONSTANTS_MAX];
+    bool *done = calloc(n, sizeof(bool));
+    memcpy(fitted, fit->profiles.constants, sizeof(fitted));
+    for (uint32_t i = 0; i < n; i++) {
+        if (!done[i] && fit_row_counts(fit, i)) {
+            one_group(fit, i, grouping, rounds, done, ret);
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        fit->used[i] = true;
+    }
+    memcpy(fit->profiles.constants, fitted, sizeof(fitted));
+    fit_resolve(fit);
+    free(done);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The ninth tenth, between neighbours; a guess where there are too few. */
+static double width_of(double *errors, uint32_t count, double otherwise)
+{
+    if (count < 8) {
+        return otherwise;
+    }
+    qsort(errors, count, sizeof(*errors), by_value);
+    double at = 0.9 * (count - 1);
+    uint32_t low = (uint32_t)at;
+    return errors[low] + (errors[low + 1] - errors[low]) * (at - low);
+}
+
+static bool experts_of(const struct myr_run *run)
+{
+    return run->model.moe.expert_count > 0;
+}
+
+void left_widths(const struct fit *fit, const struct left *layouts, const struct left *families,
+                 const struct left *devices, const struct myr_run *but,
+                 double ret[MYR_INTERVAL_COUNT])
+{
+    uint32_t n = fit->runs.count;
+    double *errors = calloc(n, sizeof(double));
+    for (int kind = 0; kind < MYR_INTERVAL_COUNT; kind++) {
+        bool experts = kind == MYR_INTERVAL_EXPERTS || kind == MYR_INTERVAL_EXPERTS_UNKNOWN;
+        bool far = kind == MYR_INTERVAL_DENSE_UNKNOWN || kind == MYR_INTERVAL_EXPERTS_UNKNOWN;
+        bool any = kind == MYR_INTERVAL_DEVICE_UNKNOWN;
+        const struct left *from = any ? devices : far ? families : layouts;
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            const struct myr_run *run = &fit->runs.items[i];
+            bool fits = any || (experts_of(run) == experts && (!far || !from->known[i]));
+            if (fits && fit_row_counts(fit, i) && (!but || !left_same_family(but, run))) {
+                errors[count++] = fabs(from->errors[i]);
+            }
+        }
+        ret[kind] = width_of(errors, count, 0.25);
+    }
+    /* Knowing less is no help, whatever few rows say. */
+    ret[MYR_INTERVAL_DENSE_UNKNOWN] =
+        fmax(ret[MYR_INTERVAL_DENSE_UNKNOWN], ret[MYR_INTERVAL_DENSE]);
+    ret[MYR_INTERVAL_EXPERTS_UNKNOWN] =
+        fmax(ret[MYR_INTERVAL_EXPERTS_UNKNOWN], ret[MYR_INTERVAL_EXPERTS]);
+    free(errors);
+}
+
+double left_coverage(const struct fit *fit, const struct left *layouts, const struct left *families,
+                     const struct left *devices)
+{
+    uint32_t inside = 0, count = 0;
+    for (uint32_t i = 0; i < fit->runs.count; i++) {
+        const struct myr_run *run = &fit->runs.items[i];
+        double widths[MYR_INTERVAL_COUNT];
+        if (!fit_row_counts(fit, i)) {
+            continue;
+        }
+        left_widths(fit, layouts, families, devices, run, widths);
+        enum myr_interval kind =
+            families->known[i] ? MYR_INTERVAL_DENSE : MYR_INTERVAL_DENSE_UNKNOWN;
+        inside += fabs(families->errors[i]) <= widths[kind + (experts_of(run) ? 1 : 0)];
+        count++;
+    }
+    return count ? 100.0 * inside / count : 0;
+}

@@ -1,0 +1,25 @@
+/*
+ * solve: the constants that explain measured runs best.
+ *
+ * Loss: a robust function of each run's log error, so that a few odd rows do not bend the rest,
+ * plus the square of how far each constant lies from its prior. Gauss-Newton steps with damping
+ * (Levenberg-Marquardt) on the logarithms of the constants; derivatives by small differences.
+ */
+#pragma once
+
+#include "myriad/fit.h"
+
+struct fit {
+    struct myr_profiles profiles;
+    struct myr_runs runs;
+    bool *used;    /* rows that the fit may see */
+    double weight; /* of the priors */
+};
+
+/* Log of predicted over measured. */
+double fit_row_error(const struct myr_run *run);
+bool fit_row_counts(const struct fit *fit, uint32_t row);
+/* Chooses the open axes of all rows again, with the constants as they stand. */
+void fit_resolve(struct fit *fit);
+/* From the constants as they stand, or from the priors; returns the loss. */
+double fit_solve(struct fit *fit, int rounds, bool from_priors);
