@@ -24,7 +24,7 @@ LONG = True
 NODES, LEAF, POD = 12500, 32, 512
 MIX = ((1024, 3), (256, 16), (64, 40), (16, 80), (4, 150), (1, 267))
 CHURN_JOBS = 8
-CHURN_S = 12
+CHURN_S = 40
 LIMIT_S = 240  # for any one thing that Slurm is waited for
 # select plugin, cores a node, how many times faster is asked for
 SETTINGS = (("cons_tres", 112, 500), ("cons_tres", 8, 100), ("linear", 112, 100))

@@ -4,6 +4,9 @@
  *   place    free-GPU index over the levels of a cluster; gang placement, all or nothing
  *   traffic  what the nodes of a gang send each other in a step
  *   request  gangs with constraints and layouts: cost, nodes, rank order
+ *   defrag   which jobs to move so that a gang fits
+ *   explain  why these nodes, why none, and the least that would help
+ *   state    what runs where, from a table
  *   tenant   who owns which cells of the cluster
  *   queue    who runs next, who has to make room: events in, decisions out
  *   why      what a waiting job lacks, and the least change that would start it
@@ -16,12 +19,15 @@
  */
 #pragma once
 
+#include "myriad/sched/defrag.h"
+#include "myriad/sched/explain.h"
 #include "myriad/sched/joblog.h"
 #include "myriad/sched/place.h"
 #include "myriad/sched/queue.h"
 #include "myriad/sched/replay.h"
 #include "myriad/sched/request.h"
 #include "myriad/sched/spares.h"
+#include "myriad/sched/state.h"
 #include "myriad/sched/tenant.h"
 #include "myriad/sched/traffic.h"
 #include "myriad/sched/why.h"

@@ -5,6 +5,17 @@ static const char *const policies[] = {"fifo", "skip", "fair", "preempt"};
 static struct cli_sched_question options = {
     .policy = MYR_ORDER_FAIR, .seed = 1, .explain = CLI_SCHED_NO_JOB};
 
+#define PLACE_COUNT(word, field, most, text)                                        \
+    {                                                                               \
+        .name = word, .type = MYR_OPTION_U64, .value = "N", .help = "place: " text, \
+        .target = &options.field, .min = 1, .max = most                             \
+    }
+#define PLACE_TEXT(word, field, kind, text)                                           \
+    {                                                                                 \
+        .name = word, .type = MYR_OPTION_TEXT, .value = kind, .help = "place: " text, \
+        .target = &options.field                                                      \
+    }
+
 static const struct myr_option option_rows[] = {
     {.name = "output",
      .letter = 'o',
@@ -22,14 +33,14 @@ static const struct myr_option option_rows[] = {
     {.name = "nodes",
      .type = MYR_OPTION_U64,
      .value = "N",
-     .help = "nodes",
+     .help = "nodes of the cluster; with place: of the gang",
      .target = &options.nodes,
      .min = 1,
      .max = 1000000},
     {.name = "gpus-per-node",
      .type = MYR_OPTION_U64,
      .value = "N",
-     .help = "GPUs of a node",
+     .help = "GPUs of a node; with place: that the gang takes of each",
      .target = &options.gpus_per_node,
      .min = 1,
      .max = MYR_SCHED_GPUS_MAX},
@@ -83,18 +94,43 @@ static const struct myr_option option_rows[] = {
      .value = "DIR",
      .help = "replay: draw wait by size, utilisation, span and fragmentation there, as SVG",
      .target = &options.plots},
+    {.name = "state",
+     .type = MYR_OPTION_PATH,
+     .value = "FILE",
+     .help = "place: what runs where (CSV: node, job, gpus, state, penalty)",
+     .target = &options.state},
+    {.name = "within",
+     .type = MYR_OPTION_CHOICE,
+     .value = "LEVEL",
+     .help = "place: no farther apart than this",
+     .target = &options.within,
+     .choices = cli_sched_levels,
+     .choice_count = MYR_ARRAY_COUNT(cli_sched_levels)},
+    PLACE_COUNT("hops", hops, 64, "at most so many switches between two nodes"),
+    PLACE_COUNT("leaf-max", leaf_max, 1000000, "spread: at most so many nodes under one leaf"),
+    PLACE_TEXT("exclude", exclude, "LIST", "nodes not to use, such as 3,7-9"),
+    PLACE_COUNT("min-nodes", min_nodes, 1000000, "an elastic gang starts with fewer"),
+    PLACE_COUNT("tp", tp, 4096, "tensor parallelism"),
+    PLACE_COUNT("pp", pp, 4096, "pipeline stages"),
+    PLACE_COUNT("dp", dp, 1 << 24, "data parallelism; else what the nodes leave"),
+    PLACE_COUNT("cp", cp, 4096, "context parallelism"),
+    PLACE_COUNT("ep", ep, 4096, "expert parallelism"),
+    PLACE_TEXT("model", model, "NAME", "whose bytes the groups send"),
+    PLACE_TEXT("device", device, "NAME", "with --model: predict the step time"),
+    PLACE_COUNT("batch", batch, 1 << 24, "sequences in one step"),
 };
 
 const struct myr_command *cli_sched_command(void)
 {
     static const struct myr_command command = {
         .name = "sched",
-        .operands = "replay TRACE | bench",
-        .summary = "replay a trace of jobs, or measure placement",
+        .operands = "replay TRACE | place | bench",
+        .summary = "place a gang, replay a trace of jobs, or measure placement",
         .details =
             "replay runs a trace of jobs through the queue in virtual time: CSV with columns "
             "such as submit_s, duration_s, num_gpus and vc in any order, or what `sacct -P` "
-            "prints. bench fills the cluster to 95 % with churn and times gangs of several "
+            "prints. place puts one gang on a design and says why there, or what would let it "
+            "start. bench fills the cluster to 95 % with churn and times gangs of several "
             "sizes. The policy never knows durations.",
         .example = "myriad sched replay jobs.csv --nodes 96 --leaf-nodes 8",
         .options = option_rows,
@@ -141,20 +177,24 @@ int cli_sched(const struct myr_operands *operands)
     struct myr_buf buf = {0};
     struct myr_err err = {0};
     const char *word = operands->items[0];
+    bool refused = false; /* the answer is no */
     int r;
     if (strcmp(word, "replay") == 0 && operands->count == 2) {
         r = cli_sched_replay(&options, operands->items[1], &buf, &err);
+    } else if (strcmp(word, "place") == 0 && operands->count == 1) {
+        r = cli_sched_place(&options, &buf, &err);
+        refused = r == 0;
     } else if (strcmp(word, "bench") == 0 && operands->count == 1) {
         options.nodes = options.nodes ? options.nodes : 12500;
         options.leaf_nodes = options.leaf_nodes ? options.leaf_nodes : 32;
         options.pod_nodes = options.pod_nodes ? options.pod_nodes : 16 * options.leaf_nodes;
         r = cli_sched_bench(&options, &buf, &err);
     } else {
-        r = myr_err_set(&err, MYR_EINVAL, "'sched %.40s' is not understood; replay TRACE or bench",
-                        word);
+        r = myr_err_set(&err, MYR_EINVAL,
+                        "'sched %.40s' is not understood; replay TRACE, place or bench", word);
         myr_err_hint(&err, "myriad sched --help");
     }
     int code = r < 0 ? cli_error(&err) : cli_print(&buf);
     myr_buf_done(&buf);
-    return code;
+    return code == CLI_DONE && refused ? CLI_NO : code;
 }

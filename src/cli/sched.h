@@ -11,6 +11,10 @@ struct cli_sched_question {
     uint32_t format, policy;
     const char *design, *plots;
     const char *events;
+    /* place */
+    const char *state, *model, *device, *exclude;
+    uint32_t within;
+    uint64_t tp, pp, dp, cp, ep, batch, min_nodes, leaf_max, hops;
     uint64_t nodes, gpus_per_node, leaf_nodes, pod_nodes, seed; /* 0: as usual with the verb */
     uint64_t jitter_s, explain;
 };
@@ -20,6 +24,10 @@ MYR_MUST_USE int cli_sched_shape(const struct cli_sched_question *question,
                                  struct myr_place_shape *ret, struct myr_err *err);
 MYR_MUST_USE int cli_sched_replay(const struct cli_sched_question *question, const char *path,
                                   struct myr_buf *buf, struct myr_err *err);
+extern const char *const cli_sched_levels[5];
+/* 1 when the gang was placed, 0 when it was not. */
+MYR_MUST_USE int cli_sched_place(const struct cli_sched_question *question, struct myr_buf *buf,
+                                 struct myr_err *err);
 MYR_MUST_USE int cli_sched_bench(const struct cli_sched_question *question, struct myr_buf *buf,
                                  struct myr_err *err);
 /* Wait by size, utilisation, span and fragmentation, an SVG each, into the folder. */

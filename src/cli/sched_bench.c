@@ -189,13 +189,13 @@ static int time_layouts(struct bench *b, struct myr_err *err)
     for (uint32_t nodes = 8; nodes <= most; nodes *= 2) {
         make_room(b, nodes);
         struct myr_arena arena;
-        struct myr_traffic traffic;
+        struct myr_job_traffic traffic;
         struct myr_layout layout = myr_layout_default();
         layout.tp = b->shape.gpus_per_node;
         layout.pp = 8;
         layout.dp = nodes / 8;
         myr_arena_init(&arena);
-        int r = myr_traffic_of(&layout, NULL, b->shape.gpus_per_node, &arena, &traffic, err);
+        int r = myr_job_traffic_of(&layout, NULL, b->shape.gpus_per_node, &arena, &traffic, err);
         struct myr_request request = {.nodes = nodes, .traffic = &traffic};
         struct myr_placement placed = {.gang.shares = myr_xcalloc(nodes, sizeof(struct myr_share))};
         struct timing *t = timing_for(b->layouts, &b->layout_count, nodes);

@@ -133,7 +133,7 @@ struct drawn {
     struct myr_placer *placer;
     struct exact *exact;
     struct myr_arena arena;
-    struct myr_traffic traffic;
+    struct myr_job_traffic traffic;
     struct myr_request request;
 };
 
@@ -167,7 +167,7 @@ static void draw_layout(struct drawn *d, struct myr_rng *rng, uint32_t dp, uint3
     layout.tp = 8;
     layout.dp = dp;
     layout.pp = pp;
-    assert_int_equal(myr_traffic_of(&layout, NULL, 8, &d->arena, &d->traffic, NULL), MYR_OK);
+    assert_int_equal(myr_job_traffic_of(&layout, NULL, 8, &d->arena, &d->traffic, NULL), MYR_OK);
     d->traffic.between_bytes = 0;
     for (uint32_t f = 0; f < d->traffic.family_count; f++) {
         struct myr_traffic_family *family = &d->traffic.families[f];

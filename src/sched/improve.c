@@ -32,7 +32,7 @@ struct swaps {
 
 static void find_groups(struct swaps *w)
 {
-    const struct myr_traffic *t = w->q->traffic;
+    const struct myr_job_traffic *t = w->q->traffic;
     for (uint32_t f = 0; t && f < t->family_count; f++) {
         const struct myr_traffic_family *family = &t->families[f];
         for (uint32_t g = 0; g < family->group_count; g++) {
@@ -264,7 +264,7 @@ static bool gather_everywhere(struct swaps *w, const uint32_t *members, uint32_t
 
 static bool move_groups(struct swaps *w)
 {
-    const struct myr_traffic *t = w->q->traffic;
+    const struct myr_job_traffic *t = w->q->traffic;
     uint32_t members[SEARCH_SWAP_CELLS];
     bool better = false;
     for (uint32_t f = 0; f < t->family_count; f++) {

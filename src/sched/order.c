@@ -50,7 +50,7 @@ double order_groups_cost(const struct search *q, const uint32_t *cells, double l
 /* Sequence position to cell, for digits taken in the given order. */
 static void number_cells(struct search *q, const uint8_t *digits)
 {
-    const struct myr_traffic *t = q->traffic;
+    const struct myr_job_traffic *t = q->traffic;
     uint32_t stride[MYR_TRAFFIC_DIGITS_MAX], at[MYR_TRAFFIC_DIGITS_MAX] = {0}, cell = 0;
     uint32_t product = 1;
     for (uint32_t d = 0; d < t->digit_count; d++) {

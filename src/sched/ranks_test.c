@@ -163,7 +163,7 @@ struct outcome {
     uint32_t fill_percent;
 };
 
-static struct outcome one_seed(uint32_t seed, const struct myr_traffic *traffic,
+static struct outcome one_seed(uint32_t seed, const struct myr_job_traffic *traffic,
                                const struct setting *it)
 {
     struct cluster *c = myr_xcalloc(1, sizeof(*c));
@@ -200,7 +200,7 @@ static void check_saving(const struct setting *it)
 {
     struct myr_arena arena;
     struct myr_model model;
-    struct myr_traffic traffic;
+    struct myr_job_traffic traffic;
     struct myr_layout layout = myr_layout_default();
     double share = 0, fill = 0, across = 0, across_theirs = 0;
     myr_arena_init(&arena);
@@ -211,7 +211,7 @@ static void check_saving(const struct setting *it)
     layout.sequence_parallel = it->sequence_parallel;
     layout.global_batch = 1536;
     assert_int_equal(myr_layout_check(&layout, &model, 0, NULL), MYR_OK);
-    assert_int_equal(myr_traffic_of(&layout, &model, 8, &arena, &traffic, NULL), MYR_OK);
+    assert_int_equal(myr_job_traffic_of(&layout, &model, 8, &arena, &traffic, NULL), MYR_OK);
     for (uint32_t seed = 0; seed < SEEDS; seed++) {
         struct outcome one = one_seed(seed, &traffic, it);
         share += (1 - one.ours / one.theirs) / SEEDS;

@@ -148,7 +148,7 @@ struct digit_order {
     uint8_t digits[MYR_TRAFFIC_DIGITS_MAX];
 };
 
-static uint32_t next_orders(const struct myr_traffic *t, struct digit_order *ret)
+static uint32_t next_orders(const struct myr_job_traffic *t, struct digit_order *ret)
 {
     uint32_t count = 0, total = 1, d = t->digit_count;
     for (uint32_t k = 2; k <= d; k++) {
@@ -171,7 +171,7 @@ static uint32_t next_orders(const struct myr_traffic *t, struct digit_order *ret
     return count;
 }
 
-static uint32_t block_of(const struct myr_traffic *t, const struct digit_order *order,
+static uint32_t block_of(const struct myr_job_traffic *t, const struct digit_order *order,
                          uint32_t depth)
 {
     uint32_t block = 1;
@@ -185,7 +185,7 @@ static uint32_t block_of(const struct myr_traffic *t, const struct digit_order *
 static void order_blocks(struct search *q, const struct digit_order *orders, uint32_t order_count,
                          uint32_t block)
 {
-    const struct myr_traffic *t = q->traffic;
+    const struct myr_job_traffic *t = q->traffic;
     set_base(q);
     if (!t) {
         order_plainly(q);
@@ -372,6 +372,21 @@ static int by_node(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Nodes that are equally near are dealt out in their own order: people read these lists. */
+static void straighten(struct search *q)
+{
+    const struct myr_placer *p = q->p;
+    const uint32_t *unit_of = p->domain_nodes > 1 ? p->domain_of : p->group_of;
+    uint32_t *next = q->s->zone_used;
+    for (uint32_t i = q->nodes; i-- > 0;) {
+        next[unit_of[q->s->nodes[i]]] = i;
+    }
+    for (uint32_t i = 0; i < q->nodes; i++) {
+        uint32_t unit = unit_of[q->s->best[i]];
+        q->s->best[i] = q->s->nodes[next[unit]++];
+    }
+}
+
 bool myr_place_gang(struct myr_placer *p, const struct myr_request *r, struct myr_placement *ret)
 {
     struct search q = start(p, r);
@@ -385,6 +400,7 @@ bool myr_place_gang(struct myr_placer *p, const struct myr_request *r, struct my
     }
     memcpy(q.s->nodes, q.s->best, r->nodes * sizeof(uint32_t));
     qsort(q.s->nodes, r->nodes, sizeof(uint32_t), by_node);
+    straighten(&q);
     order_cost(&q, q.s->best, &ret->cost);
     for (uint32_t i = 0; i < r->nodes; i++) {
         uint32_t node = q.s->best[i];

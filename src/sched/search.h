@@ -39,7 +39,7 @@ struct search_scratch {
 struct search {
     struct myr_placer *p;
     const struct myr_request *request;
-    const struct myr_traffic *traffic; /* NULL: ring along the topology */
+    const struct myr_job_traffic *traffic; /* NULL: ring along the topology */
     struct search_scratch *s;
     uint32_t nodes, gpus; /* GPUs a node */
     double unit_bytes;    /* what a node sends */

@@ -56,7 +56,7 @@ static bool same_members(const struct myr_traffic_family *a, const struct myr_tr
 }
 
 /* Adds a family of 'bytes' in all, or its bytes to one with the same groups. */
-static void add_family(struct myr_traffic *t, struct myr_traffic_family *family, double bytes)
+static void add_family(struct myr_job_traffic *t, struct myr_traffic_family *family, double bytes)
 {
     t->between_bytes += bytes;
     family->bytes = bytes / family->group_count;
@@ -70,7 +70,7 @@ static void add_family(struct myr_traffic *t, struct myr_traffic_family *family,
     t->families[t->family_count++] = *family;
 }
 
-static void add_groups(struct myr_traffic *t, enum myr_axis axis, const struct cell_set *set,
+static void add_groups(struct myr_job_traffic *t, enum myr_axis axis, const struct cell_set *set,
                        double bytes, struct myr_arena *arena)
 {
     struct myr_traffic_family f = {.axis = axis, .group_size = 1};
@@ -96,8 +96,8 @@ static void add_groups(struct myr_traffic *t, enum myr_axis axis, const struct c
 }
 
 /* Neighbouring stages as pairs; with several chunks a stage the last one feeds the first. */
-static void add_pipeline(struct myr_traffic *t, struct cell_digit digit, bool around, double bytes,
-                         struct myr_arena *arena)
+static void add_pipeline(struct myr_job_traffic *t, struct cell_digit digit, bool around,
+                         double bytes, struct myr_arena *arena)
 {
     uint32_t chains = t->cells / digit.size, links = digit.size - 1;
     bool closes = around && digit.size > 2;
@@ -146,7 +146,7 @@ static void sum_bytes(const struct myr_layout *layout, const struct myr_model *m
 }
 
 /* Digits fine enough that every offset of every family is a sum of whole digits. */
-static void refine(struct myr_traffic *t, const uint32_t *cuts, uint32_t cut_count)
+static void refine(struct myr_job_traffic *t, const uint32_t *cuts, uint32_t cut_count)
 {
     uint32_t at = 1;
     while (at < t->cells) {
@@ -167,14 +167,14 @@ static void refine(struct myr_traffic *t, const uint32_t *cuts, uint32_t cut_cou
     }
 }
 
-int myr_traffic_of(const struct myr_layout *layout, const struct myr_model *model,
-                   uint32_t gpus_per_node, struct myr_arena *arena, struct myr_traffic *ret,
-                   struct myr_err *err)
+int myr_job_traffic_of(const struct myr_layout *layout, const struct myr_model *model,
+                       uint32_t gpus_per_node, struct myr_arena *arena, struct myr_job_traffic *ret,
+                       struct myr_err *err)
 {
     uint64_t ranks = myr_layout_gpus(layout);
     double bytes[MYR_AXIS_WORLD + 1];
     uint32_t cuts[4 * MYR_TRAFFIC_FAMILIES_MAX], cut_count = 0;
-    *ret = (struct myr_traffic){.gpus_per_cell = gpus_per_node};
+    *ret = (struct myr_job_traffic){.gpus_per_cell = gpus_per_node};
     if (ranks % gpus_per_node != 0) {
         return myr_err_set(err, MYR_EINVAL, "%llu ranks do not fill nodes of %u GPUs",
                            (unsigned long long)ranks, gpus_per_node);

@@ -31,11 +31,11 @@ enum myr_level { MYR_LEVEL_DOMAIN, MYR_LEVEL_LEAF, MYR_LEVEL_POD, MYR_LEVEL_CORE
 /* Zeroed means: no constraint, whole nodes. */
 struct myr_request {
     uint32_t nodes;
-    uint32_t gpus_per_node;            /* 0: whole nodes */
-    const struct myr_traffic *traffic; /* of exactly so many nodes; or NULL */
-    bool limited;                      /* 'within' holds */
-    enum myr_level within;             /* no farther apart than this */
-    bool spread;                       /* the next two hold */
+    uint32_t gpus_per_node;                /* 0: whole nodes */
+    const struct myr_job_traffic *traffic; /* of exactly so many nodes; or NULL */
+    bool limited;                          /* 'within' holds */
+    enum myr_level within;                 /* no farther apart than this */
+    bool spread;                           /* the next two hold */
     enum myr_zone spread_zone;
     uint32_t spread_max;     /* nodes in one unit of the zone */
     uint32_t leaf_max;       /* nodes under one set of leaves; 0: any number */

@@ -25,7 +25,7 @@ struct myr_traffic_family {
     uint32_t *firsts;  /* first cell of each group */
 };
 
-struct myr_traffic {
+struct myr_job_traffic {
     uint32_t cells, gpus_per_cell;
     uint32_t family_count;
     struct myr_traffic_family families[MYR_TRAFFIC_FAMILIES_MAX];
@@ -37,6 +37,6 @@ struct myr_traffic {
 };
 
 /* 'model' may be NULL. The layout must have passed myr_layout_check() when there is one. */
-MYR_MUST_USE int myr_traffic_of(const struct myr_layout *layout, const struct myr_model *model,
-                                uint32_t gpus_per_node, struct myr_arena *arena,
-                                struct myr_traffic *ret, struct myr_err *err);
+MYR_MUST_USE int myr_job_traffic_of(const struct myr_layout *layout, const struct myr_model *model,
+                                    uint32_t gpus_per_node, struct myr_arena *arena,
+                                    struct myr_job_traffic *ret, struct myr_err *err);

@@ -1,0 +1,29 @@
+/*
+ * state: what runs where, read from a table, for questions about a cluster.
+ *
+ * CSV with a header; columns in any order, others ignored:
+ *
+ *   node       number, or a name that ends in it (node/00042); the one column that must be there
+ *   job        who holds GPUs of it; rows with the same job are one gang
+ *   gpus       how many (default: all of the node)
+ *   state      up, down, held (default: up)
+ *   penalty    what speaks against the node, as a part of what a node sends (request.h)
+ *   restart_s  what moving the job costs (default 600)
+ *   pinned     yes: the job must not be moved
+ */
+#pragma once
+
+#include "myriad/sched/defrag.h"
+
+#define MYR_STATE_ROWS_MAX 4000000U
+
+struct myr_sched_state {
+    MYR_VEC(struct myr_running) jobs;
+    struct myr_arena arena;
+};
+
+MYR_MUST_USE int myr_sched_state_parse(struct myr_sched_state *state, struct myr_placer *placer,
+                                       const char *file, struct myr_str text, struct myr_err *err);
+MYR_MUST_USE int myr_sched_state_read(struct myr_sched_state *state, struct myr_placer *placer,
+                                      const char *path, struct myr_err *err);
+void myr_sched_state_done(struct myr_sched_state *state);

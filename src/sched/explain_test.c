@@ -1,0 +1,113 @@
+#include "myriad/sched/explain.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "myriad/sched/state.h"
+
+static const struct myr_place_shape shape = {32, 8, 4, 16};
+
+static const struct myr_change *find(const struct myr_reasons *why, enum myr_change_kind kind)
+{
+    for (uint32_t i = 0; i < why->change_count; i++) {
+        if (why->changes[i].kind == kind) {
+            return &why->changes[i];
+        }
+    }
+    return NULL;
+}
+
+/* What is said to be enough is enough. */
+static void each_change_alone_would_start_it(void **state)
+{
+    (void)state;
+    struct myr_placer *placer = myr_placer_create(&shape);
+    struct myr_sched_state running;
+    struct myr_reasons why;
+    struct myr_err err = {0};
+    struct myr_share shares[32];
+    struct myr_placement found = {.gang.shares = shares};
+    struct myr_buf text = {0}, words = {0};
+    myr_buf_puts(&text, "node,job,gpus,state\n31,,,down\n");
+    for (uint32_t node = 0; node < 31; node++) { /* one GPU busy on every third node */
+        if (node % 3 == 0) {
+            myr_buf_printf(&text, "%u,small%u,1,\n", node, node);
+        }
+    }
+    assert_int_equal(myr_sched_state_parse(&running, placer, "s.csv",
+                                           (struct myr_str){text.data, text.len}, &err),
+                     MYR_OK);
+    struct myr_request request = {.nodes = 24};
+    myr_explain(placer, &request, running.jobs.items, (uint32_t)running.jobs.count, &why);
+    assert_false(why.fits);
+    assert_int_equal(why.most, 20);
+    assert_int_equal(why.nodes_free + why.nodes_partly + why.nodes_busy + why.nodes_closed, 32);
+    assert_int_equal(why.nodes_closed, 1);
+    assert_int_equal(find(&why, MYR_CHANGE_FEWER_NODES)->nodes, 4);
+    assert_int_equal(find(&why, MYR_CHANGE_FREE_NODES)->nodes, 4);
+    const struct myr_change *defrag = find(&why, MYR_CHANGE_DEFRAGMENT);
+    assert_non_null(defrag);
+    assert_int_equal(defrag->gpus_moved, 4);
+    assert_int_equal(why.changes[0].kind, MYR_CHANGE_DEFRAGMENT); /* half a node: the smallest */
+    myr_explain_write(placer, &request, &why, NULL, &words);
+    assert_non_null(strstr(words.data, "20 would fit now"));
+    request.nodes -= find(&why, MYR_CHANGE_FEWER_NODES)->nodes;
+    assert_true(myr_place_gang(placer, &request, &found));
+    myr_buf_done(&text);
+    myr_buf_done(&words);
+    myr_sched_state_done(&running);
+    myr_placer_free(placer);
+}
+
+static void a_limit_that_is_too_tight_is_named(void **state)
+{
+    (void)state;
+    struct myr_placer *placer = myr_placer_create(&shape);
+    struct myr_reasons why;
+    struct myr_request request = {.nodes = 6, .limited = true, .within = MYR_LEVEL_LEAF};
+    myr_explain(placer, &request, NULL, 0, &why);
+    assert_false(why.fits);
+    assert_int_equal(why.changes[0].kind, MYR_CHANGE_DROP_LIMIT);
+    assert_null(find(&why, MYR_CHANGE_FREE_NODES)); /* no leaf is that large */
+    myr_placer_free(placer);
+}
+
+static void bad_states_are_told_where(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *where;
+    } bad[] = {
+        {"", "s.csv:"},
+        {"job,gpus\na,1\n", "s.csv:1:"},
+        {"node,job\n99,a\n", "s.csv:2:1"},
+        {"node,job,gpus\n1,a,9\n", "s.csv:2:5"},
+        {"node,job,gpus\n1,a,5\n1,b,4\n", "s.csv:3:1"},
+        {"node,state\n1,broken\n", "s.csv:2:3"},
+        {"node,penalty\n1,-3\n", "s.csv:2:3"},
+        {"node,job\n\"1,a\n", "s.csv:"},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+        struct myr_placer *placer = myr_placer_create(&shape);
+        struct myr_sched_state running;
+        struct myr_err err = {0};
+        assert_true(
+            myr_sched_state_parse(&running, placer, "s.csv", myr_str_from(bad[i].text), &err) < 0);
+        assert_memory_equal(err.message, bad[i].where, strlen(bad[i].where));
+        myr_placer_free(placer);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_change_alone_would_start_it),
+        cmocka_unit_test(a_limit_that_is_too_tight_is_named),
+        cmocka_unit_test(bad_states_are_told_where),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

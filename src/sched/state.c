@@ -1,0 +1,205 @@
+#include "myriad/sched/state.h"
+
+#include <stdlib.h>
+
+#include "index.h"
+#include "myriad/text.h"
+
+enum { FILE_BYTES_MAX = 256 << 20 };
+
+enum column { NODE, JOB, GPUS, STATE, PENALTY, RESTART, PINNED, COLUMN_COUNT };
+
+static const char *const column_names[COLUMN_COUNT] = {"node",    "job",       "gpus",  "state",
+                                                       "penalty", "restart_s", "pinned"};
+
+struct reader {
+    struct myr_sched_state *state;
+    struct myr_placer *p;
+    struct myr_csv csv;
+    uint32_t at[COLUMN_COUNT]; /* field of each column, or MYR_NONE */
+    struct myr_strmap jobs;
+    MYR_VEC(uint32_t) room; /* shares claimed by each gang */
+    uint32_t rows;
+};
+
+static int read_header(struct reader *r, struct myr_err *err)
+{
+    int code = myr_csv_next(&r->csv, err);
+    if (code < 0) {
+        return code;
+    }
+    for (uint32_t c = 0; c < COLUMN_COUNT; c++) {
+        r->at[c] = MYR_NONE;
+        for (uint32_t f = 0; code > 0 && f < r->csv.count; f++) {
+            if (r->at[c] == MYR_NONE &&
+                myr_str_eq_nocase(r->csv.fields[f], myr_str_from(column_names[c]))) {
+                r->at[c] = f;
+            }
+        }
+    }
+    if (r->at[NODE] == MYR_NONE) {
+        return myr_err_set(err, MYR_EINVAL, "%s:1:1: no column 'node', expected a header naming it",
+                           r->csv.file);
+    }
+    return MYR_OK;
+}
+
+/* The field of a column, empty where the row or the file has none. */
+static struct myr_str field(const struct reader *r, enum column column)
+{
+    uint32_t at = r->at[column];
+    return at != MYR_NONE && at < r->csv.count ? r->csv.fields[at] : (struct myr_str){"", 0};
+}
+
+static int read_node(const struct reader *r, uint32_t *ret, struct myr_err *err)
+{
+    struct myr_str text = field(r, NODE);
+    uint64_t number = 0;
+    size_t digits = 0;
+    while (digits < text.len && text.data[text.len - digits - 1] >= '0' &&
+           text.data[text.len - digits - 1] <= '9') {
+        digits++;
+    }
+    text = (struct myr_str){text.data + text.len - digits, digits};
+    if (!myr_str_to_u64(text, &number) || number >= r->p->shape.nodes) {
+        return myr_csv_error(err, &r->csv, r->at[NODE], "not a node, expected 0 to %u",
+                             r->p->shape.nodes - 1);
+    }
+    *ret = (uint32_t)number;
+    return MYR_OK;
+}
+
+static int read_number(const struct reader *r, enum column column, uint64_t usual, uint64_t most,
+                       uint64_t *ret, struct myr_err *err)
+{
+    struct myr_str text = field(r, column);
+    *ret = usual;
+    if (text.len > 0 && (!myr_str_to_u64(text, ret) || *ret > most)) {
+        return myr_csv_error(err, &r->csv, r->at[column], "'%s' is not a number from 0 to %llu",
+                             column_names[column], (unsigned long long)most);
+    }
+    return MYR_OK;
+}
+
+static int set_state(const struct reader *r, uint32_t node, struct myr_err *err)
+{
+    struct myr_str text = field(r, STATE), penalty = field(r, PENALTY);
+    double value = 0;
+    if (myr_str_eq(text, MYR_STR("down"))) {
+        myr_placer_set_node(r->p, node, false);
+    } else if (myr_str_eq(text, MYR_STR("held"))) {
+        myr_placer_hold(r->p, node, true);
+    } else if (text.len > 0 && !myr_str_eq(text, MYR_STR("up"))) {
+        return myr_csv_error(err, &r->csv, r->at[STATE],
+                             "unknown state, expected up, down or held");
+    }
+    if (penalty.len > 0) {
+        if (!myr_str_to_double(penalty, &value) || !(value >= 0 && value <= 1000)) {
+            return myr_csv_error(err, &r->csv, r->at[PENALTY], "not a penalty, expected 0 to 1000");
+        }
+        myr_placer_set_penalty(r->p, node, (uint32_t)(1000 * value + 0.5));
+    }
+    return MYR_OK;
+}
+
+static struct myr_running *job_for(struct reader *r, struct myr_str name, uint32_t *ret_index)
+{
+    uint32_t known = myr_strmap_get(&r->jobs, name);
+    if (known == MYR_MAP_NONE) {
+        struct myr_arena *arena = &r->state->arena;
+        known = (uint32_t)r->state->jobs.count;
+        struct myr_running job = {MYR_ARENA_NEW(arena, struct myr_gang, 1), 600, false};
+        name.data = myr_arena_strndup(arena, name.data, name.len);
+        (void)myr_strmap_add(&r->jobs, name, known);
+        myr_vec_push(&r->state->jobs, job);
+        myr_vec_push(&r->room, 0);
+    }
+    *ret_index = known;
+    return &r->state->jobs.items[known];
+}
+
+static int take_share(struct reader *r, uint32_t node, struct myr_err *err)
+{
+    struct myr_str name = field(r, JOB);
+    uint32_t index, left = index_free_on(r->p, node);
+    uint64_t gpus, restart_s;
+    int code = read_number(r, GPUS, name.len ? r->p->shape.gpus_per_node : 0,
+                           r->p->shape.gpus_per_node, &gpus, err);
+    code = code < 0 ? code : read_number(r, RESTART, 600, 1000000000, &restart_s, err);
+    if (code < 0 || name.len == 0) {
+        return code;
+    }
+    if (gpus == 0 || gpus > left) {
+        return myr_csv_error(err, &r->csv, r->at[NODE],
+                             "node %u has %u GPUs left, expected 1 to %u for this job", node, left,
+                             left);
+    }
+    struct myr_running *job = job_for(r, name, &index);
+    struct myr_gang *gang = job->gang;
+    job->restart_s = (uint32_t)restart_s;
+    job->pinned = myr_str_eq(field(r, PINNED), MYR_STR("yes"));
+    if (gang->count == r->room.items[index]) {
+        uint32_t room = gang->count ? 2 * gang->count : 4;
+        struct myr_share *shares = MYR_ARENA_NEW(&r->state->arena, struct myr_share, room);
+        if (gang->count) {
+            memcpy(shares, gang->shares, gang->count * sizeof(*shares));
+        }
+        gang->shares = shares;
+        r->room.items[index] = room;
+    }
+    uint64_t mask = r->p->free_mask[node], taken = 0;
+    for (uint64_t i = 0; i < gpus; i++) {
+        uint64_t bit = mask & (0 - mask);
+        taken |= bit;
+        mask ^= bit;
+    }
+    gang->shares[gang->count++] = (struct myr_share){node, taken};
+    myr_place_take(r->p, node, taken);
+    return MYR_OK;
+}
+
+int myr_sched_state_parse(struct myr_sched_state *state, struct myr_placer *placer,
+                          const char *file, struct myr_str text, struct myr_err *err)
+{
+    struct reader r = {.state = state, .p = placer};
+    *state = (struct myr_sched_state){0};
+    myr_arena_init(&state->arena);
+    myr_csv_init(&r.csv, &state->arena, file, text);
+    int code = read_header(&r, err);
+    while (code >= 0 && (code = myr_csv_next(&r.csv, err)) > 0) {
+        uint32_t node = 0;
+        if (++r.rows > MYR_STATE_ROWS_MAX) {
+            code = myr_csv_error(err, &r.csv, 0, "more than %u rows", MYR_STATE_ROWS_MAX);
+            break;
+        }
+        code = read_node(&r, &node, err);
+        code = code < 0 ? code : take_share(&r, node, err);
+        code = code < 0 ? code : set_state(&r, node, err);
+    }
+    myr_strmap_done(&r.jobs);
+    myr_vec_done(&r.room);
+    if (code < 0) {
+        myr_sched_state_done(state);
+    }
+    return code < 0 ? code : MYR_OK;
+}
+
+int myr_sched_state_read(struct myr_sched_state *state, struct myr_placer *placer, const char *path,
+                         struct myr_err *err)
+{
+    struct myr_buf text = {0};
+    *state = (struct myr_sched_state){0};
+    int code = myr_file_read(path, FILE_BYTES_MAX, &text, err);
+    if (code == MYR_OK) {
+        code =
+            myr_sched_state_parse(state, placer, path, (struct myr_str){text.data, text.len}, err);
+    }
+    myr_buf_done(&text);
+    return code;
+}
+
+void myr_sched_state_done(struct myr_sched_state *state)
+{
+    myr_vec_done(&state->jobs);
+    myr_arena_done(&state->arena);
+}
