@@ -202,8 +202,7 @@ static void write_placed(const struct myr_placer *p, const struct myr_request *r
     for (int level = 0; level < MYR_LEVEL_COUNT; level++) {
         all += cost->bytes_by_level[level];
     }
-    myr_buf_printf(buf,
-                   "%u nodes under %u sets of leaves in %u pods; the gang reaches over the %s\n",
+    myr_buf_printf(buf, "nodes %u, sets of leaves %u, pods %u; the farthest two meet at the %s\n",
                    r->nodes, cost->leaves, cost->pods, level_names[cost->level]);
     if (cost->level >= MYR_LEVEL_POD && r->nodes <= p->shape.group_nodes) {
         myr_buf_printf(buf, "no set of leaves had %u free nodes: the most was %u, under leaf %u\n",
