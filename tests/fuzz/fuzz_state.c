@@ -11,8 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct myr_sched_state state;
     struct myr_err err = {0};
     uint64_t taken[64] = {0};
-    int r = myr_sched_state_parse(&state, placer, file,
-                                  (struct myr_str){(const char *)data, size}, &err);
+    int r = myr_sched_state_parse(&state, placer, file, (struct myr_str){(const char *)data, size},
+                                  &err);
     if (r < 0) {
         fuzz_check_error(&err, r, file);
     }
