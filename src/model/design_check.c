@@ -78,7 +78,8 @@ static int check_types(const struct myr_design *design, const char *name, struct
         const struct myr_cabletype *type = &design->cabletypes[i];
         if (!string_ok(design, type->part) || !string_ok(design, type->optic_a) ||
             !string_ok(design, type->optic_b) || type->net >= MYR_NET_COUNT ||
-            type->layer >= MYR_LAYER_COUNT || type->medium > MYR_MEDIUM_SINGLE || type->legs == 0) {
+            type->layer >= MYR_LAYER_COUNT || type->medium > MYR_MEDIUM_SINGLE || type->legs == 0 ||
+            type->gbps == 0) {
             return broken(err, name, "a cable type is wrong", i);
         }
     }
