@@ -22,19 +22,20 @@ struct work {
 
 double fit_log2(double x)
 {
-    double value = 0;
-    MYR_ASSERT(x > 0);
-    while (x >= 65536) {
-        x /= 65536;
-        value += 16;
+    const uint64_t fraction = (UINT64_C(1) << 52) - 1, one = UINT64_C(1023) << 52;
+    uint64_t bits;
+    MYR_ASSERT(x >= 2.3e-308);
+    memcpy(&bits, &x, sizeof(bits));
+    double value = (double)(bits >> 52) - 1023;
+    bits &= fraction;
+    if (bits == 0) {
+        return value; /* a power of two, as most sizes are */
     }
-    while (x > 1.5) {
-        x /= 2;
+    bits |= one;
+    memcpy(&x, &bits, sizeof(x));
+    if (x > 1.5) {
+        x *= 0.5;
         value += 1;
-    }
-    while (x < 0.75) {
-        x *= 2;
-        value -= 1;
     }
     /* 2 / ln 2 times the series of the inverse hyperbolic tangent; z is 1/5 at most. */
     static const double parts[] = {1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13,
