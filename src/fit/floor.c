@@ -1,0 +1,201 @@
+/* floor: bounds on time from below, for cuts and for what replicas exchange. */
+#include "visit.h"
+
+void fit_set_chain(const struct fit_search *s, enum fit_chain chain, struct myr_layout *layout)
+{
+    bool all = s->query->recompute == MYR_RECOMPUTE_FULL;
+    layout->recompute = chain == FIT_CHAIN_SELECTIVE ? MYR_RECOMPUTE_SELECTIVE : MYR_RECOMPUTE_FULL;
+    layout->recompute_layers = chain == FIT_CHAIN_COUNTS && !all ? 1 : 0;
+    if (s->query->recompute == MYR_RECOMPUTE_NONE) {
+        layout->recompute = MYR_RECOMPUTE_NONE;
+        layout->recompute_layers = 0;
+    }
+}
+
+double fit_least_hop_s(const struct fit_search *s, const struct myr_layout *layout)
+{
+    const struct myr_fit_case *it = &s->query->it;
+    return layout->pp == 1 ? 0 : fit_hop_s(it, layout, fit_near_of(it, layout->pp, layout->tp));
+}
+
+struct myr_span fit_again_span(const struct fit_visit *v, const struct fit_shape *shape,
+                               uint32_t chunk, uint32_t choice)
+{
+    struct myr_span span = myr_layout_chunk_layers(&v->layout, v->s->query->it.model, chunk);
+    if (choice < shape->chunk_most && choice < span.count) {
+        span.count = choice;
+    }
+    return span;
+}
+
+void fit_count_again(const struct fit_visit *v, const struct fit_shape *shape,
+                     const struct fit_stage_kind *kind, uint32_t choice,
+                     double counts[FIT_KIND_COUNT])
+{
+    bool all = choice > 0 && choice == shape->chunk_most;
+    memset(counts, 0, FIT_KIND_COUNT * sizeof(*counts));
+    if (all) {
+        memcpy(counts, kind->layers, sizeof(kind->layers));
+        return;
+    }
+    for (uint32_t c = 0; choice > 0 && c < shape->vp; c++) {
+        fit_count_layers(v->s->query->it.model,
+                         fit_again_span(v, shape, kind->stage + c * shape->pp, choice), counts);
+    }
+}
+
+/* A step of the shape up to what replicas exchange, with the least transfers between stages. */
+static double shape_floor_s(const struct fit_visit *v, const struct fit_shape *shape,
+                            uint32_t choice)
+{
+    const struct myr_model *model = v->s->query->it.model;
+    const struct fit_blocks *blocks = &v->blocks[0][0];
+    double micro = v->s->query->it.constants[FIT_LAUNCH_MICRO] * 1e-3, worst = 0, sum = 0;
+    bool all = choice > 0 && choice == shape->chunk_most;
+    const struct fit_layer *mtp = all ? v->blocks[0][1].layers : blocks->layers;
+    for (uint32_t i = 0; i < shape->kind_count; i++) {
+        const struct fit_stage_kind *kind = &shape->kinds[i];
+        double time = micro + (kind->first ? fit_layer_s(&blocks->embedding) : 0);
+        double again[FIT_KIND_COUNT];
+        fit_count_again(v, shape, kind, choice, again);
+        if (kind->last) {
+            time += fit_layer_s(&blocks->output) * (1 + model->mtp_count);
+            time += model->mtp_count ? model->mtp_count * fit_mtp_layer_s(blocks, mtp) : 0;
+        }
+        for (int k = 0; k < FIT_KIND_COUNT; k++) {
+            double made_again = again[k];
+            time += made_again > 0 ? made_again * fit_layer_s(&v->blocks[0][1].layers[k]) : 0;
+            time += kind->layers[k] > made_again
+                        ? (kind->layers[k] - made_again) * fit_layer_s(&blocks->layers[k])
+                        : 0;
+        }
+        worst = fit_max(worst, time);
+        sum += kind->count * time;
+    }
+    double hop = v->least_hop_s[shape->vp > 1] * shape->vp;
+    return fit_pipe_floor_s(&v->layout, myr_layout_micro_batches(&v->layout), worst, sum, hop) *
+           FIT_BOUND_SLACK * (1 + v->straggler);
+}
+
+double fit_cut_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice)
+{
+    if (cut->floor_choice != choice + 1) {
+        cut->floor_choice = choice + 1;
+        cut->floor_s = shape_floor_s(v, cut->shape, choice);
+    }
+    return cut->floor_s;
+}
+
+const struct fit_blocks *fit_blocks_for(struct fit_visit *v, uint32_t order, bool all)
+{
+    if (!v->priced[order]) {
+        struct myr_layout layout = v->layout;
+        memcpy(layout.order, v->orders[order], sizeof(layout.order));
+        fit_set_chain(v->s, v->group->chain, &layout);
+        fit_blocks_of(&v->s->query->it, &layout, &v->blocks[order][0]);
+        v->blocks[order][1] = v->blocks[order][0];
+        if (layout.recompute_layers > 0) {
+            memcpy(v->blocks[order][1].layers, v->blocks[order][0].again,
+                   sizeof(v->blocks[order][1].layers));
+        }
+        v->priced[order] = true;
+    }
+    return &v->blocks[order][all];
+}
+
+double fit_tail_floor_s(struct fit_visit *v, const struct myr_layout *cut, uint32_t shard_at)
+{
+    const struct myr_fit_query *q = v->s->query;
+    bool spread = cut->vp > 1;
+    double *known = &v->tail_floor_s[spread][cut->zero][shard_at];
+    if (*known >= 0) {
+        return *known;
+    }
+    struct myr_layout layout = *cut;
+    layout.vp = spread ? v->depth->vp_most : 1;
+    *known = 1e30;
+    for (uint32_t o = 0; o < v->order_count; o++) {
+        struct fit_pipe pipe = {.params = v->lightest};
+        struct myr_fit_cost cost;
+        const struct fit_blocks *blocks = fit_blocks_for(v, o, true);
+        const struct fit_layer *output = &blocks->output, *first = &blocks->embedding;
+        double layers = v->depth->most_layers + q->it.model->mtp_count, forward = 0, backward = 0;
+        for (int k = 0; k < FIT_KIND_COUNT; k++) {
+            forward = blocks->used[k] ? fit_max(forward, blocks->layers[k].forward.total) : forward;
+            backward =
+                blocks->used[k] ? fit_max(backward, blocks->layers[k].backward.total) : backward;
+        }
+        double outputs = 1 + q->it.model->mtp_count;
+        pipe.forward_s = layers * forward + first->forward.total + outputs * output->forward.total;
+        pipe.backward_s =
+            layers * backward + first->backward.total + outputs * output->backward.total;
+        pipe.micro_batches = myr_layout_micro_batches(&layout);
+        fit_close_at(&q->it, &layout, &pipe, &v->places[o], v->straggler, &cost);
+        *known = fit_min(*known, cost.step_s * FIT_BOUND_SLACK);
+    }
+    return *known;
+}
+
+/* Passes that are no shorter than those of the slowest stage, whichever that is. */
+static void longest_passes(struct fit_visit *v, const struct fit_cut *cut, uint32_t order,
+                           uint32_t choice, struct fit_pipe *pipe)
+{
+    const struct fit_blocks *alone = fit_blocks_for(v, order, false), *again = &v->blocks[order][1];
+    double outputs = 1 + v->s->query->it.model->mtp_count, mtp = outputs - 1;
+    enum fit_kind mtp_kind = alone->used[FIT_MOE_FULL] ? FIT_MOE_FULL : FIT_DENSE_FULL;
+    pipe->forward_s = 0;
+    pipe->backward_s = 0;
+    for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
+        const struct fit_stage_kind *kind = &cut->shape->kinds[i];
+        double counts[FIT_KIND_COUNT], forward = 0, backward = 0;
+        fit_count_again(v, cut->shape, kind, choice, counts);
+        for (int k = 0; k < FIT_KIND_COUNT; k++) {
+            if (kind->layers[k] > 0) {
+                double rest = kind->layers[k] - counts[k];
+                forward += kind->layers[k] * alone->layers[k].forward.total;
+                backward += rest * alone->layers[k].backward.total +
+                            counts[k] * again->layers[k].backward.total;
+            }
+        }
+        forward += kind->first ? alone->embedding.forward.total : 0;
+        backward += kind->first ? alone->embedding.backward.total : 0;
+        if (kind->last) {
+            forward += outputs * alone->output.forward.total;
+            backward += outputs * alone->output.backward.total;
+            forward += mtp > 0 ? mtp * alone->layers[mtp_kind].forward.total : 0;
+            backward += mtp > 0 ? mtp * again->layers[mtp_kind].backward.total : 0;
+        }
+        pipe->forward_s = fit_max(pipe->forward_s, forward);
+        pipe->backward_s = fit_max(pipe->backward_s, backward);
+    }
+}
+
+double fit_cut_tail_floor_s(struct fit_visit *v, const struct fit_cut *cut,
+                            const struct myr_layout *layout, uint32_t choice)
+{
+    const struct myr_fit_query *q = v->s->query;
+    struct myr_rank_params least = cut->params[0];
+    double floor_s = 1e30;
+    for (uint32_t i = 1; i < cut->shape->kind_count; i++) {
+        const struct myr_rank_params *p = &cut->params[i];
+        least.sharded = p->sharded < least.sharded ? p->sharded : least.sharded;
+        least.replicated = p->replicated < least.replicated ? p->replicated : least.replicated;
+        least.expert = p->expert < least.expert ? p->expert : least.expert;
+    }
+    if (cut->shape->kind_count == FIT_SHAPE_KINDS) {
+        return 0; /* stages may have been left out */
+    }
+    for (uint32_t o = 0; o < v->order_count; o++) {
+        struct fit_pipe pipe = {.params = least};
+        struct myr_fit_cost cost;
+        if (layout->shard &&
+            !fit_shard_aligned(layout, layout->shard / layout->cp, v->cp_first[o])) {
+            continue;
+        }
+        longest_passes(v, cut, o, choice, &pipe);
+        pipe.micro_batches = myr_layout_micro_batches(layout);
+        fit_close_at(&q->it, layout, &pipe, &v->places[o], v->straggler, &cost);
+        floor_s = fit_min(floor_s, cost.step_s * FIT_BOUND_SLACK);
+    }
+    return floor_s;
+}

@@ -1,0 +1,123 @@
+/* room: bounds on memory from below; what they refuse need not be asked for exactly. */
+#include "visit.h"
+
+struct fit_kept fit_kept_of(const struct fit_search *s, struct myr_layout layout,
+                            enum fit_chain chain)
+{
+    const struct myr_model *model = s->query->it.model;
+    struct fit_kept kept;
+    bool has_moe = s->layers[FIT_MOE_FULL] + s->layers[FIT_MOE_WINDOW] > 0;
+    bool has_dense = s->layers[FIT_DENSE_FULL] + s->layers[FIT_DENSE_WINDOW] > 0;
+    layout.recompute = MYR_RECOMPUTE_SELECTIVE;
+    double dense = (double)myr_layer_activation_bytes(&layout, model, false);
+    double moe = has_moe ? (double)myr_layer_activation_bytes(&layout, model, true) : 0;
+    kept.again_working = has_moe && has_dense ? fit_min(dense, moe) : has_moe ? moe : dense;
+    layout.recompute = chain == FIT_CHAIN_SELECTIVE ? layout.recompute : MYR_RECOMPUTE_NONE;
+    kept.dense = (double)myr_layer_activation_bytes(&layout, model, false);
+    kept.moe = has_moe ? (double)myr_layer_activation_bytes(&layout, model, true) : 0;
+    layout.recompute = MYR_RECOMPUTE_FULL;
+    layout.recompute_layers = 0;
+    kept.dense_again = (double)myr_layer_activation_bytes(&layout, model, false);
+    kept.moe_again = kept.dense_again;
+    kept.output = 0;
+    return kept;
+}
+
+/* Micro-batches in flight on a stage, summed over its chunks. */
+static double flights_of(const struct fit_visit *v, const struct fit_stage_kind *kind)
+{
+    double flights = 0;
+    for (uint32_t i = 0; i < myr_layout_stage_chunk_count(&v->layout); i++) {
+        flights += myr_layout_in_flight(&v->layout, kind->stage, i);
+    }
+    return flights;
+}
+
+/* What the layers of a stage keep, chunk by chunk. */
+static double kept_bytes(const struct fit_visit *v, const struct fit_shape *shape,
+                         const struct fit_stage_kind *kind, uint32_t choice)
+{
+    const struct myr_model *model = v->s->query->it.model;
+    double bytes = choice ? v->kept.again_working : 0;
+    for (uint32_t i = 0; i < myr_layout_stage_chunk_count(&v->layout); i++) {
+        uint32_t chunk = myr_layout_stage_chunk(&v->layout, kind->stage, i);
+        struct myr_span span = myr_layout_chunk_layers(&v->layout, model, chunk);
+        struct myr_span again = fit_again_span(v, shape, chunk, choice);
+        again.count = choice ? again.count : 0;
+        double moe = myr_model_moe_layers(model, span.first, span.count);
+        double moe_again = myr_model_moe_layers(model, again.first, again.count);
+        double dense = span.count - moe, dense_again = again.count - moe_again;
+        bytes += myr_layout_in_flight(&v->layout, kind->stage, i) *
+                 ((dense - dense_again) * v->kept.dense + (moe - moe_again) * v->kept.moe +
+                  dense_again * v->kept.dense_again + moe_again * v->kept.moe_again);
+    }
+    return bytes + (kind->last ? v->kept.output : 0);
+}
+
+double fit_state_bytes(const struct myr_layout *layout, const struct myr_rank_params *params)
+{
+    struct myr_numerics n = myr_layout_numerics(layout);
+    double dense = (double)(params->sharded + params->replicated), expert = (double)params->expert;
+    double cut = myr_layout_shard(layout), expert_cut = myr_layout_expert_shard(layout);
+    uint32_t zero = layout->zero;
+    return dense * (n.weight_bytes / (zero >= 3 ? cut : 1) +
+                    n.gradient_bytes / (zero >= 2 ? cut : 1) + n.optimiser_bytes / cut) +
+           expert *
+               (n.weight_bytes / (zero >= 3 ? expert_cut : 1) +
+                n.gradient_bytes / (zero >= 2 ? expert_cut : 1) + n.optimiser_bytes / expert_cut);
+}
+
+/* The same for the i-th kind of stage, in one step where all layers and chunks are alike. */
+static double cut_kept_bytes(const struct fit_visit *v, struct fit_cut *cut, uint32_t i,
+                             uint32_t choice)
+{
+    const struct fit_stage_kind *kind = &cut->shape->kinds[i];
+    const struct fit_kept *kept = &v->kept;
+    if (!v->s->uniform || v->group->dual) {
+        return kept_bytes(v, cut->shape, kind, choice);
+    }
+    if (cut->flights[i] <= 0) {
+        cut->flights[i] = flights_of(v, kind);
+    }
+    bool moe = v->s->layers[FIT_MOE_FULL] + v->s->layers[FIT_MOE_WINDOW] > 0;
+    double layers = 0, alone = moe ? kept->moe : kept->dense;
+    for (int k = 0; k < FIT_KIND_COUNT; k++) {
+        layers += kind->layers[k];
+    }
+    double each = layers / cut->shape->vp, again = fit_min(choice, each);
+    return cut->flights[i] * ((each - again) * alone + again * kept->dense_again) +
+           (choice ? kept->again_working : 0) + (kind->last ? kept->output : 0);
+}
+
+static bool may_fit(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice)
+{
+    for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
+        double bytes = cut_kept_bytes(v, cut, i, choice) + cut->state[i];
+        if (bytes * (1 - 1e-9) > v->limit_bytes) {
+            return false;
+        }
+    }
+    return true;
+}
+
+uint32_t fit_least_choice(const struct fit_visit *v, struct fit_cut *cut, uint32_t from)
+{
+    uint32_t low = from, high = cut->last;
+    if (low > high || may_fit(v, cut, low)) {
+        return low;
+    }
+    /* Making one layer again needs room to work in; from there on more of it takes less. */
+    low = low < 1 ? 1 : low;
+    if (low > high || !may_fit(v, cut, high)) {
+        return cut->last + 1;
+    }
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (may_fit(v, cut, middle)) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}

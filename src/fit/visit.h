@@ -1,0 +1,148 @@
+/*
+ * visit: what the files of the search share. Private.
+ *
+ *   search.c  counts, bounds groups, opens them best first
+ *   open.c    what is left of a group, priced
+ *   floor.c   bounds on time       room.c  bounds on memory       tails.c  orders and shards
+ */
+#pragma once
+
+#include "space.h"
+
+/* Bounds add in another order than full sums do; this covers the difference. */
+#define FIT_BOUND_SLACK (1 - 1e-9)
+#define FIT_PIPES_KEPT  8 /* numbers of recomputed layers whose pipelines are remembered */
+
+/* How a group recomputes. Counts run from none over some layers of each chunk to all. */
+enum fit_chain { FIT_CHAIN_COUNTS, FIT_CHAIN_SELECTIVE, FIT_CHAIN_COUNT };
+
+/* A width, a depth, a micro-batch and a way to recompute. */
+struct fit_group {
+    double floor_s; /* no layout of it takes less */
+    struct myr_layout *width;
+    uint32_t depth;
+    uint16_t micro_batch;
+    uint8_t chain;
+    bool dual;
+};
+
+struct fit_search {
+    const struct myr_fit_query *query;
+    const struct fit_space *space;
+    struct myr_fit_answer *answer;
+    double layers[FIT_KIND_COUNT]; /* of the whole model */
+    struct fit_group *groups;      /* a heap, the lowest bound on top */
+    uint32_t group_count, group_max;
+    double limit_bytes; /* that a rank may fill */
+    bool uniform;       /* layers keep the same, and chunks of a stage have as many */
+};
+
+/* What layers keep, for bounds on memory. */
+struct fit_kept {
+    double dense, moe, dense_again, moe_again; /* bytes of one layer and micro-batch */
+    double again_working;                      /* while a layer is made again */
+    double output;
+};
+
+/* One group being looked into. */
+struct fit_visit {
+    struct fit_search *s;
+    const struct fit_group *group;
+    const struct fit_depth *depth;
+    struct myr_layout layout;                    /* in the usual order */
+    struct fit_blocks blocks[FIT_ORDERS_MAX][2]; /* by order; second: every layer made again */
+    bool priced[FIT_ORDERS_MAX];
+    enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT];
+    uint32_t order_count;
+    uint32_t shards[FIT_DIVISORS_MAX];
+    uint32_t shard_count;
+    struct fit_kept kept;
+    double straggler, least_hop_s[2], limit_bytes;
+    struct fit_places places[FIT_ORDERS_MAX];
+    bool cp_first[FIT_ORDERS_MAX];
+    double tail_floor_s[2][4][FIT_DIVISORS_MAX]; /* by interleaving, zero, shard; < 0: unknown */
+    struct myr_rank_params lightest;             /* no stage has fewer parameters */
+    bool quick;  /* only the plainest layouts, to have something to compare with */
+    bool rising; /* a layer made again costs no less than one left alone */
+};
+
+/* A cut with a schedule, being priced. */
+struct fit_cut {
+    const struct fit_shape *shape;
+    uint32_t first, last;          /* choices */
+    double state[FIT_SHAPE_KINDS]; /* bytes, by kind of stage */
+    double flights[FIT_SHAPE_KINDS];
+    struct myr_rank_params params[FIT_SHAPE_KINDS];
+    bool params_known;
+    struct fit_pipe pipes[FIT_ORDERS_MAX][FIT_PIPES_KEPT];
+    uint32_t pipe_choice[FIT_ORDERS_MAX][FIT_PIPES_KEPT]; /* plus one; 0: none yet */
+    uint32_t floor_choice;                                /* plus one: that 'floor_s' is of */
+    double floor_s;
+};
+
+static inline double fit_layer_s(const struct fit_layer *layer)
+{
+    return layer->forward.total + layer->backward.total;
+}
+
+static inline double fit_mtp_layer_s(const struct fit_blocks *blocks,
+                                     const struct fit_layer *layers)
+{
+    return fit_layer_s(&layers[blocks->used[FIT_MOE_FULL] ? FIT_MOE_FULL : FIT_DENSE_FULL]);
+}
+
+/* tails.c */
+
+/* Can the ranks of dp and cp be cut so that d * cp of them make a shard? */
+bool fit_shard_aligned(const struct myr_layout *l, uint32_t d, bool cp_first);
+/* Do the experts' ranks of a stage lie in the same block of ranks as all others of it? */
+bool fit_stages_aligned(const struct myr_layout *l);
+bool fit_is_cp_first(const enum myr_axis order[MYR_LAYOUT_ORDER_COUNT]);
+/* Choices of order, ZeRO stage and shard. */
+uint64_t fit_tail_count(const struct fit_search *s, const struct myr_layout *layout);
+
+/* room.c */
+
+struct fit_kept fit_kept_of(const struct fit_search *s, struct myr_layout layout,
+                            enum fit_chain chain);
+/* Weights, gradients and the optimiser's state of a stage, for each (zero, shard). */
+double fit_state_bytes(const struct myr_layout *layout, const struct myr_rank_params *params);
+/* The least choice that the bounds on memory let pass; past the last one when none does. */
+uint32_t fit_least_choice(const struct fit_visit *v, struct fit_cut *cut, uint32_t from);
+
+/* floor.c */
+
+/* The layout whose blocks hold both a layer left alone and, where counts run, one made again. */
+void fit_set_chain(const struct fit_search *s, enum fit_chain chain, struct myr_layout *layout);
+/* Transfers between stages when stages lie as near as any order puts them: next to tp. */
+double fit_least_hop_s(const struct fit_search *s, const struct myr_layout *layout);
+/* Layers of a chunk that a choice makes again: the first. */
+struct myr_span fit_again_span(const struct fit_visit *v, const struct fit_shape *shape,
+                               uint32_t chunk, uint32_t choice);
+/* Layers of a kind of stage that a choice makes again. */
+void fit_count_again(const struct fit_visit *v, const struct fit_shape *shape,
+                     const struct fit_stage_kind *kind, uint32_t choice,
+                     double counts[FIT_KIND_COUNT]);
+/* A step of the cut up to what replicas exchange, with the least transfers between stages. */
+double fit_cut_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice);
+/* The blocks of an order; 'all': as if every layer were made again. */
+const struct fit_blocks *fit_blocks_for(struct fit_visit *v, uint32_t order, bool all);
+/*
+ * What replicas exchange at least, and the optimiser: passes that hide as much as any stage's
+ * could, parameters of the lightest stage, the best of the orders.
+ */
+double fit_tail_floor_s(struct fit_visit *v, const struct myr_layout *cut, uint32_t shard_at);
+/* The same floor as fit_tail_floor_s(), with this cut's own stages and up to this choice. */
+double fit_cut_tail_floor_s(struct fit_visit *v, const struct fit_cut *cut,
+                            const struct myr_layout *layout, uint32_t choice);
+
+/* open.c */
+
+/* Prices what no bound excludes; 'quick': the plainest layouts only. */
+void fit_open_group(struct fit_search *s, const struct fit_group *group, bool quick);
+
+/* search.c */
+
+/* Does a schedule with several chunks a stage exist for this depth and micro-batch? */
+bool fit_interleaves(const struct fit_search *s, const struct myr_layout *layout,
+                     const struct fit_depth *depth);
