@@ -11,10 +11,12 @@ struct point {
     struct myr_layout layout;
     double linearity; /* throughput a GPU against the best point before: few may lack memory */
     double peak_flops;
+    double kept[2]; /* share of the time that trains, by practice */
 };
 
 struct curve {
     struct cli_fit_asked *a;
+    struct myr_recovery recovery;
     struct myr_fit_answer answer;
     struct point points[POINTS_MAX];
     uint32_t count;
@@ -39,6 +41,32 @@ static double peak_of(const struct cli_fit_asked *a, const struct myr_layout *la
     return device->bf16_flops;
 }
 
+/* Failures of every class, checkpoints at their best interval, recovery by practice. */
+static void set_kept(struct curve *c, struct point *point)
+{
+    struct myr_failure_class classes[MYR_FAILURE_CLASSES_MAX];
+    struct myr_campaign_question question = {.it = c->a->query.it,
+                                             .recovery = &c->recovery,
+                                             .gpus_per_node = 8,
+                                             .spare_risk = 0.001,
+                                             .pue = 1};
+    struct myr_fit_found found = {point->layout, point->cost.step_s};
+    if (c->a->has_design) {
+        question.store = myr_store_of(&c->a->design);
+        question.gpus_per_node = c->a->design.head->gpus_per_node;
+    }
+    double nodes = (double)point->gpus / question.gpus_per_node;
+    uint32_t count = myr_failure_classes(&c->recovery, point->gpus, nodes, classes);
+    for (uint32_t i = 0; i < count; i++) {
+        question.rate_per_s += classes[i].per_day / 86400;
+    }
+    for (int p = MYR_PRACTICE_COMMON; p <= MYR_PRACTICE_BEST; p++) {
+        struct myr_campaign campaign;
+        int rc = myr_campaign_of(&question, (enum myr_practice)p, &found, 1, &campaign, NULL);
+        point->kept[p] = rc == MYR_OK ? campaign.goodput.goodput : 1;
+    }
+}
+
 static void add_point(struct curve *c, uint32_t gpus, uint32_t batch)
 {
     struct cli_fit_asked *a = c->a;
@@ -57,6 +85,7 @@ static void add_point(struct curve *c, uint32_t gpus, uint32_t batch)
     point->peak_flops = peak_of(a, &point->layout);
     myr_fit_cost_of(&a->query.it, &point->layout, &point->cost);
     myr_fit_parts_of(&a->query.it, &point->layout, &point->parts);
+    set_kept(c, point);
     c->count++;
 }
 
@@ -80,7 +109,10 @@ static void trace(struct curve *c, bool weak, uint32_t most, uint32_t batch)
     }
 }
 
-/* Effective compute = peak x GPUs x efficiency; efficiency = MFU of one GPU's best x linearity. */
+/*
+ * Effective compute = peak x GPUs x efficiency; efficiency = that of the best point (one machine at
+ * its best) x linearity (the cluster at its best) x availability (what interruptions leave).
+ */
 static void put_point_json(struct myr_json *json, const struct point *p)
 {
     const struct myr_fit_parts *parts = &p->parts;
@@ -99,8 +131,11 @@ static void put_point_json(struct myr_json *json, const struct point *p)
     myr_json_u64(json, "gpus", p->gpus);
     myr_json_double(json, "single_efficiency", p->cost.mfu / p->linearity, 5);
     myr_json_double(json, "linearity", p->linearity, 5);
-    myr_json_double(json, "efficiency", p->cost.mfu, 5);
-    myr_json_double(json, "pflops", peak * p->cost.mfu, 3);
+    myr_json_double(json, "availability", p->kept[MYR_PRACTICE_BEST], 5);
+    myr_json_double(json, "availability_common", p->kept[MYR_PRACTICE_COMMON], 5);
+    double efficiency = p->cost.mfu * p->kept[MYR_PRACTICE_BEST];
+    myr_json_double(json, "efficiency", efficiency, 5);
+    myr_json_double(json, "pflops", peak * efficiency, 3);
     myr_json_end(json);
     myr_json_object(json, "step");
     myr_json_double(json, "compute_s", parts->compute_s, 6);
@@ -117,18 +152,20 @@ static void put_curve_text(struct myr_buf *buf, const char *name, const struct c
 {
     myr_buf_printf(buf,
                    "%s scaling\n     GPUs   batch     step  compute + waiting + transfers - hidden"
-                   "    MFU  linearity  effective\n",
+                   "    MFU  linearity  availability  effective\n",
                    name);
     for (uint32_t i = 0; i < c->count; i++) {
         const struct point *p = &c->points[i];
         const struct myr_layout *l = &p->layout;
-        myr_buf_printf(buf,
-                       "  %7u %7u %8.3f %8.3f %9.3f %11.3f %8.3f  %5.1f %% %7.2f %%  %8.2f PF  "
-                       "tp %u pp %u vp %u cp %u dp %u\n",
-                       p->gpus, p->batch, p->cost.step_s, p->parts.compute_s, p->parts.waiting_s,
-                       p->parts.communication_s, p->parts.hidden_communication_s, 100 * p->cost.mfu,
-                       100 * p->linearity, p->peak_flops * p->gpus * p->cost.mfu / 1e15, l->tp,
-                       l->pp, l->vp, l->cp, l->dp);
+        double kept = p->kept[MYR_PRACTICE_BEST];
+        myr_buf_printf(
+            buf,
+            "  %7u %7u %8.3f %8.3f %9.3f %11.3f %8.3f  %5.1f %% %7.2f %% %10.2f %%  %8.2f PF  "
+            "tp %u pp %u vp %u cp %u dp %u\n",
+            p->gpus, p->batch, p->cost.step_s, p->parts.compute_s, p->parts.waiting_s,
+            p->parts.communication_s, p->parts.hidden_communication_s, 100 * p->cost.mfu,
+            100 * p->linearity, 100 * kept, p->peak_flops * p->gpus * p->cost.mfu * kept / 1e15,
+            l->tp, l->pp, l->vp, l->cp, l->dp);
     }
 }
 
@@ -201,7 +238,9 @@ static void put_curves(struct curve *c, bool as_json, struct myr_buf *buf)
     } else {
         myr_buf_put_lit(buf, "\nstep = compute + waiting + transfers - hidden; tokens are read "
                              "ahead, so IO is hidden whole\neffective compute = peak x GPUs x "
-                             "efficiency; efficiency = that of the best point x linearity\n");
+                             "efficiency; efficiency = MFU of the best point x linearity x "
+                             "availability\navailability: failures of Llama 3's table, best "
+                             "practice of recovery, best checkpoint interval ('myriad goodput')\n");
     }
 }
 
@@ -213,6 +252,7 @@ int cli_fit_curve(const struct cli_fit_question *question, bool as_json)
     struct myr_buf buf = {0};
     int code;
     int rc = cli_fit_ask(a, question, &err);
+    rc = rc < 0 ? rc : myr_recovery_init(&c->recovery, &a->arena, &err);
     c->a = a;
     a->query.top = 1;
     if (rc == MYR_OK && myr_fit_search(&a->query, &a->arena, &c->answer, &err) < 0) {
@@ -225,6 +265,7 @@ int cli_fit_curve(const struct cli_fit_question *question, bool as_json)
         code = cli_print(&buf);
     }
     myr_buf_done(&buf);
+    myr_recovery_done(&c->recovery);
     cli_fit_asked_free(a);
     return code;
 }

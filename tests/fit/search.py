@@ -138,7 +138,8 @@ def check_curve(myriad):
         assert abs(total - row["step_s"]) < 1e-4 * row["step_s"], row
         effective = row["effective_compute"]
         product = (effective["peak_tflops_per_gpu"] * effective["gpus"]
-                   * effective["single_efficiency"] * effective["linearity"] / 1000)
+                   * effective["single_efficiency"] * effective["linearity"]
+                   * effective["availability"] / 1000)
         assert abs(product / effective["pflops"] - 1) < 1e-3
     assert said["weak"][-1]["linearity"] <= 1
     assert said["weak"][-1]["step_s"] == said["strong"][-1]["step_s"]
