@@ -26,6 +26,7 @@
 #include "myriad/fit/place.h"
 #include "myriad/fit/pools.h"
 #include "myriad/fit/profile.h"
+#include "myriad/fit/report.h"
 #include "myriad/fit/runs.h"
 #include "myriad/fit/search.h"
 #include "myriad/fit/trainlog.h"

@@ -8,15 +8,19 @@
  *   progress one line on stderr with rate and time left
  *   option   option tables: parsing, environment, help, man section and completion from one row
  *   svg      drawing by shapes
+ *   chart    bars and curves as SVG
+ *   page     one HTML page that needs nothing else
  *
  * Include this header; the parts under text/ are its chapters.
  */
 #pragma once
 
+#include "myriad/text/chart.h"
 #include "myriad/text/csv.h"
 #include "myriad/text/doc.h"
 #include "myriad/text/json.h"
 #include "myriad/text/option.h"
+#include "myriad/text/page.h"
 #include "myriad/text/progress.h"
 #include "myriad/text/svg.h"
 #include "myriad/text/table.h"

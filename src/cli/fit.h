@@ -21,7 +21,7 @@ int cli_fit_constants(const char *profile, bool as_json);
 
 /* What the user asked 'myriad fit' for; names are checked by cli_fit_ask(). */
 struct cli_fit_question {
-    const char *model, *device, *software, *profile, *design;
+    const char *model, *device, *software, *profile, *design, *report, *plots;
     struct myr_option_list pools; /* "h800:512" */
     uint64_t gpus, batch, seq;
     uint64_t tp, pp, vp, dp, cp, ep, mbs; /* 0: open */
@@ -32,6 +32,11 @@ struct cli_fit_question {
     bool exhaustive;
 };
 
+/* The answer as a page and as plots, where the question asks for them. */
+MYR_MUST_USE int cli_fit_report(const struct cli_fit_question *question,
+                                const struct myr_fit_query *query,
+                                const struct myr_fit_answer *answer, double spread,
+                                struct myr_arena *arena, struct myr_err *err);
 /* A Megatron-LM log against the model; CSV gives a row for 'calibrate'. */
 int cli_fit_compare(const struct cli_fit_question *question, const char *log, uint32_t format);
 

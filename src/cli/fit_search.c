@@ -360,6 +360,9 @@ int cli_fit_search(const struct cli_fit_question *question, bool json)
     int rc = cli_fit_ask(a, question, &err);
     bool asked = rc == MYR_OK;
     rc = rc < 0 ? rc : answer(s, &err);
+    rc = rc < 0
+             ? rc
+             : cli_fit_report(question, &a->query, &s->answer, cli_fit_spread(a), &a->arena, &err);
     if (rc < 0) {
         if (asked && json && s->answer.has_nearest) {
             put_nothing(s, &err, &buf);

@@ -335,6 +335,22 @@ static void put_text(const struct run *run, struct myr_buf *buf)
     }
 }
 
+static int write_report(const struct run *run, struct myr_arena *arena, struct myr_err *err)
+{
+    struct myr_campaign_case cases[CASES_MAX];
+    struct myr_buf buf = {0};
+    for (uint32_t i = 0; i < run->case_count; i++) {
+        const struct outcome *c = &run->cases[i];
+        cases[i] = (struct myr_campaign_case){c->practice, c->rate_name, c->rate, &c->campaign};
+    }
+    struct myr_campaign_report report = {&run->question,  &run->query, cases,
+                                         run->case_count, run->spread, run->currency};
+    int rc = myr_campaign_report_html(&report, arena, &buf, err);
+    rc = rc < 0 ? rc : cli_write_file(run->o->report, &buf, err);
+    myr_buf_done(&buf);
+    return rc;
+}
+
 int cli_goodput_run(const struct cli_goodput_options *options)
 {
     struct run *run = myr_xcalloc(1, sizeof(*run));
@@ -343,6 +359,7 @@ int cli_goodput_run(const struct cli_goodput_options *options)
     run->o = options;
     myr_arena_init(&run->arena);
     int rc = answer(run, &err);
+    rc = rc < 0 || !options->report ? rc : write_report(run, &run->arena, &err);
     if (rc == MYR_OK) {
         if (options->format == MYR_FORMAT_JSON) {
             put_json(run, &buf);

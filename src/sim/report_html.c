@@ -1,48 +1,18 @@
 #include <stdlib.h>
 
+#include "myriad/text/page.h"
 #include "report_internal.h"
 
 enum { STEPS_SHOWN = 40, CULPRITS_SHOWN = 12 };
-
-static const char style[] =
-    "body{font:14px/1.5 system-ui,'Segoe UI','Noto Sans',sans-serif;margin:24px auto;max-width:"
-    "1000px;padding:0 16px;color:#1f2328;background:#fff}h1{font-size:22px}h2{font-size:18px;"
-    "margin-top:32px}table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
-    "td,th{padding:3px 12px 3px 0;text-align:left;border-bottom:1px solid #d0d7de}"
-    "td.n,th.n{text-align:right}svg{max-width:100%;height:auto}.muted{color:#656d76}"
-    "@media (prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}"
-    "td,th{border-color:#30363d}.muted{color:#8b949e}}";
-
-static void put_text(struct myr_buf *buf, const char *text)
-{
-    for (; *text; text++) {
-        switch (*text) {
-        case '<':
-            myr_buf_put_lit(buf, "&lt;");
-            break;
-        case '>':
-            myr_buf_put_lit(buf, "&gt;");
-            break;
-        case '&':
-            myr_buf_put_lit(buf, "&amp;");
-            break;
-        case '"':
-            myr_buf_put_lit(buf, "&quot;");
-            break;
-        default:
-            myr_buf_putc(buf, *text);
-        }
-    }
-}
 
 static void put_facts(const struct myr_report *report, struct myr_buf *buf)
 {
     myr_buf_put_lit(buf, "<table>\n");
     for (uint32_t i = 0; i < report->fact_count; i++) {
         myr_buf_put_lit(buf, "<tr><th>");
-        put_text(buf, report->facts[i].name);
+        myr_page_text(buf, report->facts[i].name);
         myr_buf_put_lit(buf, "</th><td>");
-        put_text(buf, report->facts[i].value);
+        myr_page_text(buf, report->facts[i].value);
         myr_buf_put_lit(buf, "</td></tr>\n");
     }
     myr_buf_put_lit(buf, "</table>\n");
@@ -123,7 +93,7 @@ static void put_held_by(const struct myr_sim *sim, uint32_t channel, uint32_t ta
         myr_buf_put_lit(buf, "<span class=\"muted\">own time</span></td><td class=\"n\">");
     } else {
         myr_report_channel_name(sim, channel, &name);
-        put_text(buf, name.data);
+        myr_page_text(buf, name.data);
         myr_buf_put_lit(buf, "</td><td class=\"n\">");
         put_rank_of(sim, channel, task, buf);
     }
@@ -219,24 +189,17 @@ static void put_path(const struct myr_report *report, uint32_t job, struct myr_b
 
 void myr_report_html(const struct myr_report *report, struct myr_buf *buf)
 {
-    myr_buf_put_lit(buf, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-                         "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
-    put_text(buf, report->title);
-    myr_buf_put_lit(buf, "</title><style>");
-    myr_buf_puts(buf, style);
-    myr_buf_put_lit(buf, "</style></head>\n<body>\n<h1>");
-    put_text(buf, report->title);
-    myr_buf_put_lit(buf, "</h1>\n");
+    myr_page_begin(buf, report->title);
     put_facts(report, buf);
     myr_buf_put_lit(buf, "<h2>Network</h2>\n");
     report_draw_heatmap(report, buf);
     for (uint32_t i = 0; i < report->job_count; i++) {
         myr_buf_put_lit(buf, "<h2>");
-        put_text(buf, report->jobs[i].name);
+        myr_page_text(buf, report->jobs[i].name);
         myr_buf_put_lit(buf, "</h2>\n");
         report_draw_times(report, i, buf);
         put_percentiles(report, i, buf);
         put_path(report, i, buf);
     }
-    myr_buf_put_lit(buf, "</body></html>\n");
+    myr_page_end(buf);
 }

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 from pathlib import Path
 
 DATA = Path(__file__).resolve().parent.parent / "data"
@@ -82,6 +83,38 @@ def check_compare(myriad, folder):
     assert "Of the gap of" in text and "backward" in text
 
 
+def drawings(page):
+    """The SVG elements of a page that needs nothing else, by title."""
+    assert page.count("<svg") == page.count("</svg>") and "<script" not in page
+    for word in ("src=", "href=", "@import", "url("):
+        assert word not in page, word
+    found = {}
+    for part in page.split("<svg")[1:]:
+        root = xml.etree.ElementTree.fromstring("<svg" + part.split("</svg>")[0] + "</svg>")
+        titles = [node.text for node in root.iter() if node.tag.endswith("title")]
+        found[titles[0]] = root
+    return found
+
+
+def check_reports(myriad, folder):
+    words = ("--model", "llama3-70b", "--gpus", "1024", "--device", "h100", "--batch", "512")
+    pages = [os.path.join(folder, name) for name in ("a.html", "b.html")]
+    plots = os.path.join(folder, "plots")
+    for page in pages:
+        call(myriad, "fit", *words, "--report", page, "--plots", plots)
+    first, second = (Path(page).read_text(encoding="utf-8") for page in pages)
+    assert first == second and len(first) < 200000
+    assert set(drawings(first)) == {"Where a step's time goes", "Memory of the fullest rank",
+                                    "Linearity", "Time and cost"}
+    for name in ("step.svg", "memory.svg", "linearity.svg"):
+        xml.etree.ElementTree.parse(os.path.join(plots, name))
+    call(myriad, "goodput", *words, "--tokens", "1e12", "--report", pages[0])
+    page = Path(pages[0]).read_text(encoding="utf-8")
+    assert {"Goodput and the interval between copies", "Time and cost"} <= set(drawings(page))
+    nowhere = os.path.join(folder, "no", "such", "folder.html")
+    assert "no/such" in call(myriad, "fit", *words, "--report", nowhere, code=2).stderr
+
+
 def check_bad_logs(myriad, folder):
     bad = os.path.join(folder, "bad.log")
     with open(bad, "w", encoding="utf-8") as file:
@@ -129,6 +162,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="myriad-fit-") as folder:
         check_calibrate(sys.argv[1], folder)
         check_compare(sys.argv[1], folder)
+        check_reports(sys.argv[1], folder)
         check_bad_logs(sys.argv[1], folder)
         check_bad_input(sys.argv[1], folder)
     print("ok")

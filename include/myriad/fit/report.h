@@ -1,0 +1,86 @@
+/*
+ * report: the answers as plots and as one HTML page that needs nothing else.
+ *
+ * Plots are SVG documents, one call each. The same answer gives the same bytes.
+ */
+#pragma once
+
+#include "myriad/fit/campaign.h"
+#include "myriad/fit/search.h"
+
+#define MYR_TRACE_MAX 24
+
+/* One number of GPUs: the best layout there. */
+struct myr_trace_point {
+    uint32_t gpus, batch;
+    struct myr_layout layout;
+    struct myr_fit_cost cost;
+    double linearity; /* throughput a GPU against the best point */
+};
+
+struct myr_trace {
+    struct myr_trace_point points[MYR_TRACE_MAX];
+    uint32_t count;
+};
+
+/*
+ * Doubling from 'least' to 'most' GPUs, where a layout exists: the batch of 'query' belongs to its
+ * number of GPUs; 'weak' keeps it in proportion, otherwise it is fixed.
+ */
+void myr_fit_trace(const struct myr_fit_query *query, uint32_t least, uint32_t most, bool weak,
+                   struct myr_arena *arena, struct myr_trace *ret);
+
+/* The step's terms one after the other. */
+void myr_plot_step(const struct myr_fit_cost *cost, struct myr_buf *buf);
+/* Memory of the fullest rank of each layout, by term, against the device's. */
+void myr_plot_memory(const struct myr_fit_case *it, const struct myr_fit_found *layouts,
+                     uint32_t count, struct myr_buf *buf);
+void myr_plot_linearity(const struct myr_trace *weak, const struct myr_trace *strong,
+                        struct myr_buf *buf);
+
+/* Time against cost; the fewest of either for what the other is. */
+struct myr_choice {
+    double time, cost;
+    const char *name;
+};
+
+void myr_plot_pareto(const struct myr_choice *choices, uint32_t count, const char *time_name,
+                     const char *cost_name, struct myr_buf *buf);
+
+/* Goodput over the interval of the quickest tier, the rest of each renewal as it is. */
+struct myr_goodput_curve {
+    const char *name;
+    struct myr_renewal renewal;
+};
+
+void myr_plot_goodput(const struct myr_goodput_curve *curves, uint32_t count, struct myr_buf *buf);
+
+struct myr_fit_report {
+    const struct myr_fit_query *query;
+    const struct myr_fit_answer *answer;
+    double spread; /* of the 90 % interval */
+};
+
+/* Traces the scaling itself; 'arena' holds what that needs. */
+void myr_fit_report_html(const struct myr_fit_report *report, struct myr_arena *arena,
+                         struct myr_buf *buf);
+
+struct myr_campaign_case {
+    const char *practice, *rate;
+    double rate_per_1000_node_days;
+    const struct myr_campaign *campaign;
+};
+
+struct myr_campaign_report {
+    const struct myr_campaign_question *question;
+    const struct myr_fit_query *query;
+    const struct myr_campaign_case *cases;
+    uint32_t count;
+    double spread;
+    const char *currency;
+};
+
+/* Other numbers of GPUs are planned for the Pareto plot; it needs tokens. */
+MYR_MUST_USE int myr_campaign_report_html(const struct myr_campaign_report *report,
+                                          struct myr_arena *arena, struct myr_buf *buf,
+                                          struct myr_err *err);

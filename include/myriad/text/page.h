@@ -1,0 +1,31 @@
+/*
+ * page: one HTML page that needs nothing else: a title, paragraphs, tables, drawings.
+ *
+ * Drawings are put between the calls as SVG elements. Text is escaped. Light or dark, as the reader
+ * likes it.
+ */
+#pragma once
+
+#include "myriad/base.h"
+
+void myr_page_begin(struct myr_buf *buf, const char *title);
+void myr_page_end(struct myr_buf *buf);
+/* Escaped text, as part of whatever is open. */
+void myr_page_text(struct myr_buf *buf, const char *text);
+void myr_page_heading(struct myr_buf *buf, const char *text);
+/* A paragraph that steps back. */
+void myr_page_note(struct myr_buf *buf, const char *text);
+
+/* Tiles with a figure each, for what a reader looks for first. */
+void myr_page_tiles_begin(struct myr_buf *buf);
+void myr_page_tile(struct myr_buf *buf, const char *figure, const char *what);
+void myr_page_tiles_end(struct myr_buf *buf);
+
+/* A table: the head's cells, then rows of as many. Numbers stand right. */
+void myr_page_table_begin(struct myr_buf *buf, const char *const *heads, uint32_t count);
+void myr_page_row_begin(struct myr_buf *buf);
+void myr_page_cell(struct myr_buf *buf, const char *text);
+MYR_PRINTF(2, 3)
+void myr_page_number(struct myr_buf *buf, const char *fmt, ...);
+void myr_page_row_end(struct myr_buf *buf);
+void myr_page_table_end(struct myr_buf *buf);

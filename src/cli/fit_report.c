@@ -1,0 +1,55 @@
+#include <stdio.h>
+
+#include "fit.h"
+
+static int write_plot(const char *folder, const char *name, struct myr_buf *buf,
+                      struct myr_err *err)
+{
+    char path[4096];
+    if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path)) {
+        return myr_err_set(err, MYR_EINVAL, "--plots: the folder's name is too long");
+    }
+    int rc = cli_write_file(path, buf, err);
+    myr_buf_clear(buf);
+    return rc;
+}
+
+static int write_plots(const struct cli_fit_question *question, const struct myr_fit_query *query,
+                       const struct myr_fit_answer *answer, struct myr_arena *arena,
+                       struct myr_err *err)
+{
+    struct myr_trace *weak = MYR_ARENA_NEW(arena, struct myr_trace, 1);
+    struct myr_trace *strong = MYR_ARENA_NEW(arena, struct myr_trace, 1);
+    struct myr_fit_cost cost;
+    struct myr_buf buf = {0};
+    int rc = myr_make_dirs(question->plots, err);
+    myr_fit_cost_of(&query->it, &answer->top[0].layout, &cost);
+    myr_plot_step(&cost, &buf);
+    rc = rc < 0 ? rc : write_plot(question->plots, "step.svg", &buf, err);
+    myr_plot_memory(&query->it, answer->top, answer->top_count, &buf);
+    rc = rc < 0 ? rc : write_plot(question->plots, "memory.svg", &buf, err);
+    myr_fit_trace(query, 8, query->gpus, true, arena, weak);
+    myr_fit_trace(query, 8, query->gpus, false, arena, strong);
+    myr_plot_linearity(weak, strong, &buf);
+    rc = rc < 0 ? rc : write_plot(question->plots, "linearity.svg", &buf, err);
+    myr_buf_done(&buf);
+    return rc;
+}
+
+int cli_fit_report(const struct cli_fit_question *question, const struct myr_fit_query *query,
+                   const struct myr_fit_answer *answer, double spread, struct myr_arena *arena,
+                   struct myr_err *err)
+{
+    struct myr_fit_report report = {query, answer, spread};
+    struct myr_buf buf = {0};
+    int rc = MYR_OK;
+    if (question->report) {
+        myr_fit_report_html(&report, arena, &buf);
+        rc = cli_write_file(question->report, &buf, err);
+    }
+    if (rc == MYR_OK && question->plots) {
+        rc = write_plots(question, query, answer, arena, err);
+    }
+    myr_buf_done(&buf);
+    return rc;
+}

@@ -1,0 +1,287 @@
+#include "myriad/fit/report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "myriad/fit/launch.h"
+#include "myriad/text/page.h"
+
+enum { CHOICES_MAX = 8, TOP_SHOWN = 5 };
+
+void myr_fit_trace(const struct myr_fit_query *query, uint32_t least, uint32_t most, bool weak,
+                   struct myr_arena *arena, struct myr_trace *ret)
+{
+    struct myr_fit_query q = *query;
+    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    double rate = 0;
+    *ret = (struct myr_trace){0};
+    q.top = 1;
+    q.dp = 0; /* it follows from the number of GPUs */
+    for (uint64_t gpus = least; gpus <= most && ret->count < MYR_TRACE_MAX; gpus *= 2) {
+        uint64_t share = (uint64_t)query->batch * gpus / query->gpus;
+        struct myr_trace_point *point = &ret->points[ret->count];
+        q.gpus = (uint32_t)gpus;
+        q.batch = weak ? (uint32_t)(share ? share : 1) : query->batch;
+        if (myr_fit_search(&q, arena, answer, NULL) < 0) {
+            continue;
+        }
+        *point = (struct myr_trace_point){.gpus = q.gpus, .batch = q.batch};
+        point->layout = answer->top[0].layout;
+        myr_fit_cost_of(&q.it, &point->layout, &point->cost);
+        double own = point->cost.tokens_per_s_per_gpu;
+        rate = own > rate ? own : rate;
+        ret->count++;
+    }
+    for (uint32_t i = 0; i < ret->count; i++) {
+        ret->points[i].linearity = ret->points[i].cost.tokens_per_s_per_gpu / rate;
+    }
+}
+
+MYR_PRINTF(3, 4)
+static void tile(struct myr_buf *buf, const char *what, const char *fmt, ...)
+{
+    char figure[96];
+    va_list arguments;
+    va_start(arguments, fmt);
+    vsnprintf(figure, sizeof(figure), fmt, arguments);
+    va_end(arguments);
+    myr_page_tile(buf, figure, what);
+}
+
+MYR_PRINTF(2, 3)
+static void note(struct myr_buf *buf, const char *fmt, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, fmt);
+    vsnprintf(text, sizeof(text), fmt, arguments);
+    va_end(arguments);
+    myr_page_note(buf, text);
+}
+
+/* ---- a layout ---- */
+
+static void put_layouts(const struct myr_fit_report *report, struct myr_buf *buf)
+{
+    static const char *const heads[] = {"",          ">step s", ">tp", ">pp",          ">vp",
+                                        ">dp",       ">cp",     ">ep", ">micro-batch", ">ZeRO",
+                                        "recompute", "schedule"};
+    const struct myr_fit_answer *answer = report->answer;
+    myr_page_table_begin(buf, heads, MYR_ARRAY_COUNT(heads));
+    for (uint32_t i = 0; i < answer->top_count && i < 10; i++) {
+        const struct myr_layout *l = &answer->top[i].layout;
+        const uint32_t axes[] = {l->tp, l->pp, l->vp, l->dp, l->cp, l->ep, l->micro_batch, l->zero};
+        myr_page_row_begin(buf);
+        myr_page_number(buf, "%u", i + 1);
+        myr_page_number(buf, "%.4f", answer->top[i].step_s);
+        for (size_t a = 0; a < MYR_ARRAY_COUNT(axes); a++) {
+            myr_page_number(buf, "%u", axes[a]);
+        }
+        myr_page_cell(buf, myr_recompute_name(l->recompute));
+        myr_page_cell(buf, myr_schedule_name(l->schedule));
+        myr_page_row_end(buf);
+    }
+    myr_page_table_end(buf);
+}
+
+/* GPU-hours and days for a trillion tokens, over numbers of GPUs with the same batch. */
+static void put_sizes(const struct myr_trace *strong, struct myr_buf *buf)
+{
+    struct myr_choice choices[MYR_TRACE_MAX];
+    char names[MYR_TRACE_MAX][32], number[32];
+    for (uint32_t i = 0; i < strong->count; i++) {
+        const struct myr_trace_point *p = &strong->points[i];
+        double hours = 1e12 / p->cost.tokens_per_s_per_gpu / 3600;
+        snprintf(names[i], sizeof(names[i]), "%s", myr_u64_grouped(p->gpus, number));
+        choices[i] = (struct myr_choice){hours / p->gpus / 24, hours / 1e3, names[i]};
+    }
+    myr_plot_pareto(choices, strong->count, "days for 10^12 tokens, without failures",
+                    "thousand GPU-hours for 10^12 tokens", buf);
+}
+
+static void put_launch(const struct myr_fit_report *report, struct myr_buf *buf)
+{
+    struct myr_buf line = {0};
+    for (int t = MYR_TRAINER_MEGATRON; t <= MYR_TRAINER_TORCHTITAN; t++) {
+        myr_buf_clear(&line);
+        myr_launch_write(&line, (enum myr_trainer)t, &report->answer->top[0].layout,
+                         report->query->it.model);
+        myr_buf_put_lit(buf, "<p>");
+        myr_page_text(buf, myr_trainer_name((enum myr_trainer)t));
+        myr_buf_put_lit(buf, "<br><code>");
+        myr_page_text(buf, line.data ? line.data : "");
+        myr_buf_put_lit(buf, "</code></p>\n");
+    }
+    myr_buf_done(&line);
+}
+
+static void put_best(const struct myr_fit_report *report, const struct myr_fit_cost *cost,
+                     struct myr_buf *buf)
+{
+    const struct myr_fit_query *q = report->query;
+    const struct myr_layout *l = &report->answer->top[0].layout;
+    struct myr_fit_memory memory;
+    char grouped[32];
+    myr_fit_memory_of(&q->it, l, &memory);
+    myr_page_tiles_begin(buf);
+    tile(buf, "step", "%.4g s", cost->step_s);
+    tile(buf, "90 % interval", "%.4g to %.4g s", cost->step_s / (1 + report->spread),
+         cost->step_s * (1 + report->spread));
+    tile(buf, "MFU", "%.1f %%", 100 * cost->mfu);
+    tile(buf, "tokens a second and GPU", "%.0f", cost->tokens_per_s_per_gpu);
+    tile(buf, "memory of the fullest rank", "%.1f GiB", memory.total_bytes / 1073741824);
+    tile(buf, "tensor x pipeline x context x data", "%u x %u x %u x %u", l->tp, l->pp, l->cp,
+         l->dp);
+    tile(buf, "layouts covered", "%s", myr_u64_grouped(report->answer->evaluated, grouped));
+    myr_page_tiles_end(buf);
+}
+
+void myr_fit_report_html(const struct myr_fit_report *report, struct myr_arena *arena,
+                         struct myr_buf *buf)
+{
+    const struct myr_fit_query *q = report->query;
+    struct myr_trace *weak = MYR_ARENA_NEW(arena, struct myr_trace, 1);
+    struct myr_trace *strong = MYR_ARENA_NEW(arena, struct myr_trace, 1);
+    struct myr_fit_cost cost;
+    char title[256], grouped[32];
+    snprintf(title, sizeof(title), "%s on %s x %s", q->it.model->name,
+             myr_u64_grouped(q->gpus, grouped), q->it.device->name);
+    myr_fit_cost_of(&q->it, &report->answer->top[0].layout, &cost);
+    myr_page_begin(buf, title);
+    note(buf, "Batch of %u sequences of %u tokens; software as of %s.", q->batch, q->seq_tokens,
+         q->it.stack->name);
+    put_best(report, &cost, buf);
+    myr_plot_step(&cost, buf);
+    uint32_t shown = report->answer->top_count;
+    myr_plot_memory(&q->it, report->answer->top, shown < TOP_SHOWN ? shown : TOP_SHOWN, buf);
+    myr_fit_trace(q, 8, q->gpus, true, arena, weak);
+    myr_fit_trace(q, 8, q->gpus, false, arena, strong);
+    myr_plot_linearity(weak, strong, buf);
+    put_sizes(strong, buf);
+    myr_page_heading(buf, "Layouts");
+    put_layouts(report, buf);
+    myr_page_heading(buf, "To launch it");
+    put_launch(report, buf);
+    myr_page_end(buf);
+}
+
+/* ---- a training run ---- */
+
+static void put_cases(const struct myr_campaign_report *report, struct myr_buf *buf)
+{
+    static const char *const heads[] = {"practice",     "failures",  ">goodput",   ">stalled",
+                                        ">recovering",  ">repeated", ">copy each", ">stored each",
+                                        ">spare nodes", ">days",     ">MWh"};
+    myr_page_table_begin(buf, heads, MYR_ARRAY_COUNT(heads));
+    for (uint32_t i = 0; i < report->count; i++) {
+        const struct myr_campaign_case *it = &report->cases[i];
+        const struct myr_campaign *c = it->campaign;
+        const struct myr_goodput *g = &c->goodput;
+        myr_page_row_begin(buf);
+        myr_page_cell(buf, it->practice);
+        myr_page_cell(buf, it->rate);
+        myr_page_number(buf, "%.2f %%", 100 * g->goodput);
+        myr_page_number(buf, "%.2f %%", 100 * g->stalled);
+        myr_page_number(buf, "%.2f %%", 100 * g->recovering);
+        myr_page_number(buf, "%.2f %%", 100 * g->repeated);
+        myr_page_number(buf, "%.0f s", c->renewal.interval);
+        myr_page_number(buf, "%.0f s", c->renewal.interval * c->renewal.per_period);
+        myr_page_number(buf, "%u", c->spares);
+        myr_page_number(buf, "%.2f", c->days);
+        myr_page_number(buf, "%.0f", c->energy_mwh);
+        myr_page_row_end(buf);
+    }
+    myr_page_table_end(buf);
+}
+
+/* The same run on other numbers of GPUs: fewer are cheaper, more are sooner. */
+static int put_choices(const struct myr_campaign_report *report, struct myr_arena *arena,
+                       struct myr_buf *buf, struct myr_err *err)
+{
+    const struct myr_campaign_question *q = report->question;
+    struct myr_choice choices[CHOICES_MAX];
+    char names[CHOICES_MAX][32], cost_name[64], number[32];
+    uint32_t count = 0, gpus = report->query->gpus;
+    bool priced = q->price_per_hour > 0;
+    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    for (int shift = -4; shift <= 2 && count < CHOICES_MAX; shift++) {
+        struct myr_fit_query query = *report->query;
+        struct myr_campaign_question scaled = *q;
+        struct myr_campaign c;
+        double factor = shift < 0 ? 1.0 / (1 << -shift) : 1 << shift;
+        query.gpus = (uint32_t)(gpus * factor);
+        if (query.gpus < 8 || myr_fit_search(&query, arena, answer, NULL) < 0) {
+            continue;
+        }
+        scaled.rate_per_s *= factor;
+        scaled.watts *= factor;
+        scaled.price_per_hour *= factor;
+        int rc =
+            myr_campaign_of(&scaled, MYR_PRACTICE_BEST, answer->top, answer->top_count, &c, err);
+        if (rc < 0) {
+            return rc;
+        }
+        snprintf(names[count], sizeof(names[count]), "%s", myr_u64_grouped(query.gpus, number));
+        double cost = priced ? (c.energy_cost + c.machine_cost) / 1e6 : c.energy_mwh / 1e3;
+        choices[count] = (struct myr_choice){c.days, cost, names[count]};
+        count++;
+    }
+    snprintf(cost_name, sizeof(cost_name), priced ? "million %s" : "GWh%s",
+             priced ? report->currency : "");
+    myr_plot_pareto(choices, count, "days, best practice, by number of GPUs", cost_name, buf);
+    return MYR_OK;
+}
+
+static void put_curves(const struct myr_campaign_report *report, struct myr_buf *buf)
+{
+    struct myr_goodput_curve curves[4];
+    char names[4][64];
+    uint32_t count = report->count < 4 ? report->count : 4;
+    for (uint32_t i = 0; i < count; i++) {
+        snprintf(names[i], sizeof(names[i]), "%s, %s", report->cases[i].practice,
+                 report->cases[i].rate);
+        curves[i] = (struct myr_goodput_curve){names[i], report->cases[i].campaign->renewal};
+    }
+    myr_plot_goodput(curves, count, buf);
+}
+
+int myr_campaign_report_html(const struct myr_campaign_report *report, struct myr_arena *arena,
+                             struct myr_buf *buf, struct myr_err *err)
+{
+    const struct myr_campaign_question *q = report->question;
+    const struct myr_campaign *common = report->cases[0].campaign;
+    const struct myr_campaign *best = report->cases[1].campaign;
+    struct myr_fit_cost cost;
+    char title[256], grouped[32];
+    int rc = MYR_OK;
+    snprintf(title, sizeof(title), "Training %s on %s x %s", q->it.model->name,
+             myr_u64_grouped(report->query->gpus, grouped), q->it.device->name);
+    myr_page_begin(buf, title);
+    note(buf,
+         "%.3g tokens, batch of %u sequences; a checkpoint is %.2f TB; %.2f MW with cooling; "
+         "storage %s.",
+         q->tokens, report->query->batch, common->checkpoint_bytes / 1e12, q->watts * q->pue / 1e6,
+         q->store.servers ? "as planned" : "by practice's rates");
+    myr_page_tiles_begin(buf);
+    tile(buf, "goodput, common to best practice", "%.1f to %.1f %%", 100 * common->goodput.goodput,
+         100 * best->goodput.goodput);
+    if (q->tokens > 0) {
+        tile(buf, "days", "%.1f to %.1f", common->days, best->days);
+        tile(buf, "energy", "%.3g to %.3g GWh", common->energy_mwh / 1e3, best->energy_mwh / 1e3);
+    }
+    tile(buf, "a failure each", "%.1f h", common->goodput.mean_time_between_s / 3600);
+    tile(buf, "spare nodes", "%u to %u", common->spares, best->spares);
+    tile(buf, "step", "%.4g s", best->step_s);
+    myr_page_tiles_end(buf);
+    put_cases(report, buf);
+    put_curves(report, buf);
+    if (q->tokens > 0) {
+        rc = put_choices(report, arena, buf, err);
+    }
+    myr_fit_cost_of(&q->it, &best->layout, &cost);
+    myr_plot_step(&cost, buf);
+    struct myr_fit_found found = {best->layout, best->step_s};
+    myr_plot_memory(&q->it, &found, 1, buf);
+    myr_page_end(buf);
+    return rc;
+}

@@ -1,0 +1,160 @@
+#include "myriad/text/chart.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "myriad/text/page.h"
+
+static const char *number(struct myr_buf *buf, double value)
+{
+    myr_buf_clear(buf);
+    myr_chart_number(buf, value);
+    return buf->data;
+}
+
+static void numbers_have_few_digits(void **state)
+{
+    (void)state;
+    struct myr_buf buf = {0};
+    assert_string_equal(number(&buf, 0), "0");
+    assert_string_equal(number(&buf, 0.125), "0.125");
+    assert_string_equal(number(&buf, 1.256), "1.26");
+    assert_string_equal(number(&buf, 2000), "2000");
+    assert_string_equal(number(&buf, 16384), "16.4k");
+    assert_string_equal(number(&buf, 20000), "20k");
+    assert_string_equal(number(&buf, 1.5e6), "1.5M");
+    assert_string_equal(number(&buf, -3), "-3");
+    myr_buf_done(&buf);
+}
+
+static uint32_t times(const struct myr_buf *buf, const char *word)
+{
+    uint32_t count = 0;
+    for (const char *at = buf->data; (at = strstr(at, word)); at++) {
+        count++;
+    }
+    return count;
+}
+
+static void bars_have_a_shape_for_each_piece(void **state)
+{
+    (void)state;
+    const struct myr_piece pieces[] = {{"a<b", 2, 0}, {"none", 0, 1}, {"c", 3, 2}};
+    const struct myr_bar_row rows[] = {{"one", "5 s", 0, pieces, 3}, {"two", NULL, 1, pieces, 1}};
+    struct myr_bars bars = {
+        .title = "T & U", .unit = "s", .rows = rows, .count = 2, .limit = 6, .limit_name = "six"};
+    struct myr_buf buf = {0}, again = {0};
+    myr_chart_bars(&bars, &buf);
+    assert_int_equal(times(&buf, "class=\"piece"), 3); /* nothing is drawn for nothing */
+    assert_int_equal(times(&buf, "a&lt;b: 2 s"), 2);
+    assert_non_null(strstr(buf.data, "T &amp; U"));
+    assert_int_equal(times(&buf, "class=\"limit\""), 1);
+    myr_chart_bars(&bars, &again);
+    assert_int_equal(buf.len, again.len);
+    assert_memory_equal(buf.data, again.data, buf.len);
+    myr_buf_done(&buf);
+    myr_buf_done(&again);
+}
+
+static void bars_of_nothing_are_drawn(void **state)
+{
+    (void)state;
+    struct myr_buf buf = {0};
+    struct myr_bars bars = {.title = "empty", .unit = "s", .legend = true};
+    myr_chart_bars(&bars, &buf);
+    assert_non_null(strstr(buf.data, "</svg>"));
+    myr_buf_done(&buf);
+}
+
+static void curves_are_drawn_over_every_span(void **state)
+{
+    (void)state;
+    const double scales[] = {1e-5, 0.3, 1, 77, 1e9};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(scales); i++) {
+        for (int log = 0; log < 2; log++) {
+            double s = scales[i];
+            const struct myr_point points[] = {
+                {s, s, "p"}, {3 * s, 2 * s, NULL}, {9 * s, 0.5 * s, NULL}};
+            struct myr_series series[] = {
+                {.name = "first", .points = points, .count = 3, .dots = true},
+                {.name = "", .points = points, .count = 1, .no_line = true, .dots = true},
+                {.name = "second", .points = points, .count = 2, .dashed = true}};
+            struct myr_curves curves = {.title = "t",
+                                        .x_name = "x",
+                                        .y_name = "y",
+                                        .series = series,
+                                        .count = 3,
+                                        .log_x = log};
+            struct myr_buf buf = {0};
+            myr_chart_curves(&curves, &buf);
+            assert_int_equal(times(&buf, "<circle"), 4);
+            assert_int_equal(times(&buf, "class=\"curve"), 1);
+            assert_int_equal(times(&buf, "class=\"dashed"), 1);
+            assert_true(times(&buf, "class=\"grid\"") >= 3);
+            assert_true(times(&buf, "class=\"grid\"") <= 48);
+            assert_int_equal(times(&buf, ">second</text>"), 1);
+            assert_null(strstr(buf.data, "nan"));
+            myr_buf_done(&buf);
+        }
+    }
+}
+
+static void one_point_and_no_point_are_plots_too(void **state)
+{
+    (void)state;
+    const struct myr_point point = {5, 0, NULL};
+    struct myr_series series = {.name = "s", .points = &point, .count = 1, .dots = true};
+    struct myr_curves curves = {
+        .title = "t", .x_name = "x", .y_name = "y", .series = &series, .count = 1};
+    for (int i = 0; i < 4; i++) {
+        struct myr_buf buf = {0};
+        curves.log_x = i % 2;
+        series.count = i < 2;
+        myr_chart_curves(&curves, &buf);
+        assert_non_null(strstr(buf.data, "</svg>"));
+        myr_buf_done(&buf);
+    }
+}
+
+static void pages_escape_what_they_are_given(void **state)
+{
+    (void)state;
+    static const char *const heads[] = {"name", ">value"};
+    struct myr_buf buf = {0};
+    myr_page_begin(&buf, "a<script>");
+    myr_page_tiles_begin(&buf);
+    myr_page_tile(&buf, "1 & 2", "\"quoted\"");
+    myr_page_tiles_end(&buf);
+    myr_page_table_begin(&buf, heads, 2);
+    myr_page_row_begin(&buf);
+    myr_page_cell(&buf, "<td>");
+    myr_page_number(&buf, "%d", 7);
+    myr_page_row_end(&buf);
+    myr_page_table_end(&buf);
+    myr_page_note(&buf, "x > y");
+    myr_page_end(&buf);
+    assert_null(strstr(buf.data, "<script"));
+    assert_int_equal(times(&buf, "a&lt;script&gt;"), 2);
+    assert_non_null(strstr(buf.data, "1 &amp; 2"));
+    assert_non_null(strstr(buf.data, "&quot;quoted&quot;"));
+    assert_non_null(strstr(buf.data, "<th class=\"n\">value</th>"));
+    assert_non_null(strstr(buf.data, "<td class=\"n\">7</td>"));
+    assert_non_null(strstr(buf.data, "x &gt; y"));
+    myr_buf_done(&buf);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_have_few_digits),
+        cmocka_unit_test(bars_have_a_shape_for_each_piece),
+        cmocka_unit_test(bars_of_nothing_are_drawn),
+        cmocka_unit_test(curves_are_drawn_over_every_span),
+        cmocka_unit_test(one_point_and_no_point_are_plots_too),
+        cmocka_unit_test(pages_escape_what_they_are_given),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

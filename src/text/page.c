@@ -1,0 +1,136 @@
+#include "myriad/text/page.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const char style[] =
+    "body{font:14px/1.5 system-ui,'Segoe UI','Noto Sans','Noto Sans CJK SC',sans-serif;margin:24px "
+    "auto;max-width:1000px;padding:0 16px;color:#1f2328;background:#fff}h1{font-size:22px}"
+    "h2{font-size:18px;margin-top:32px}table{border-collapse:collapse;font-variant-numeric:"
+    "tabular-nums}td,th{padding:3px 12px 3px 0;text-align:left;border-bottom:1px solid #d0d7de}"
+    "td.n,th.n{text-align:right}svg{max-width:100%;height:auto;display:block;margin:8px 0 20px}"
+    ".muted{color:#656d76}.tiles{display:flex;flex-wrap:wrap;gap:12px;margin:16px 0}"
+    ".tile{border:1px solid #d0d7de;border-radius:8px;padding:10px 16px;min-width:130px}"
+    ".tile b{display:block;font-size:20px;font-weight:600;font-variant-numeric:tabular-nums}"
+    ".tile span{color:#656d76;font-size:13px}"
+    "@media (prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}"
+    "td,th,.tile{border-color:#30363d}.muted,.tile span{color:#8b949e}}";
+
+void myr_page_text(struct myr_buf *buf, const char *text)
+{
+    for (; *text; text++) {
+        switch (*text) {
+        case '<':
+            myr_buf_put_lit(buf, "&lt;");
+            break;
+        case '>':
+            myr_buf_put_lit(buf, "&gt;");
+            break;
+        case '&':
+            myr_buf_put_lit(buf, "&amp;");
+            break;
+        case '"':
+            myr_buf_put_lit(buf, "&quot;");
+            break;
+        default:
+            myr_buf_putc(buf, *text);
+        }
+    }
+}
+
+void myr_page_begin(struct myr_buf *buf, const char *title)
+{
+    myr_buf_put_lit(buf, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+                         "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
+    myr_page_text(buf, title);
+    myr_buf_put_lit(buf, "</title><style>");
+    myr_buf_puts(buf, style);
+    myr_buf_put_lit(buf, "</style></head>\n<body>\n<h1>");
+    myr_page_text(buf, title);
+    myr_buf_put_lit(buf, "</h1>\n");
+}
+
+void myr_page_end(struct myr_buf *buf)
+{
+    myr_buf_put_lit(buf, "</body></html>\n");
+}
+
+void myr_page_heading(struct myr_buf *buf, const char *text)
+{
+    myr_buf_put_lit(buf, "<h2>");
+    myr_page_text(buf, text);
+    myr_buf_put_lit(buf, "</h2>\n");
+}
+
+void myr_page_note(struct myr_buf *buf, const char *text)
+{
+    myr_buf_put_lit(buf, "<p class=\"muted\">");
+    myr_page_text(buf, text);
+    myr_buf_put_lit(buf, "</p>\n");
+}
+
+void myr_page_tiles_begin(struct myr_buf *buf)
+{
+    myr_buf_put_lit(buf, "<div class=\"tiles\">\n");
+}
+
+void myr_page_tile(struct myr_buf *buf, const char *figure, const char *what)
+{
+    myr_buf_put_lit(buf, "<div class=\"tile\"><b>");
+    myr_page_text(buf, figure);
+    myr_buf_put_lit(buf, "</b><span>");
+    myr_page_text(buf, what);
+    myr_buf_put_lit(buf, "</span></div>\n");
+}
+
+void myr_page_tiles_end(struct myr_buf *buf)
+{
+    myr_buf_put_lit(buf, "</div>\n");
+}
+
+void myr_page_table_begin(struct myr_buf *buf, const char *const *heads, uint32_t count)
+{
+    myr_buf_put_lit(buf, "<table>\n<tr>");
+    for (uint32_t i = 0; i < count; i++) {
+        /* A head that stands over numbers begins with '>'. */
+        bool number = heads[i][0] == '>';
+        myr_buf_puts(buf, number ? "<th class=\"n\">" : "<th>");
+        myr_page_text(buf, heads[i] + number);
+        myr_buf_put_lit(buf, "</th>");
+    }
+    myr_buf_put_lit(buf, "</tr>\n");
+}
+
+void myr_page_row_begin(struct myr_buf *buf)
+{
+    myr_buf_put_lit(buf, "<tr>");
+}
+
+void myr_page_cell(struct myr_buf *buf, const char *text)
+{
+    myr_buf_put_lit(buf, "<td>");
+    myr_page_text(buf, text);
+    myr_buf_put_lit(buf, "</td>");
+}
+
+void myr_page_number(struct myr_buf *buf, const char *fmt, ...)
+{
+    char text[128];
+    va_list arguments;
+    va_start(arguments, fmt);
+    vsnprintf(text, sizeof(text), fmt, arguments);
+    va_end(arguments);
+    myr_buf_put_lit(buf, "<td class=\"n\">");
+    myr_page_text(buf, text);
+    myr_buf_put_lit(buf, "</td>");
+}
+
+void myr_page_row_end(struct myr_buf *buf)
+{
+    myr_buf_put_lit(buf, "</tr>\n");
+}
+
+void myr_page_table_end(struct myr_buf *buf)
+{
+    myr_buf_put_lit(buf, "</table>\n");
+}
