@@ -18,8 +18,8 @@ static int write_plots(const struct cli_fit_question *question, const struct myr
                        const struct myr_fit_answer *answer, struct myr_arena *arena,
                        struct myr_err *err)
 {
-    struct myr_trace *weak = MYR_ARENA_NEW(arena, struct myr_trace, 1);
-    struct myr_trace *strong = MYR_ARENA_NEW(arena, struct myr_trace, 1);
+    struct myr_growth *weak = MYR_ARENA_NEW(arena, struct myr_growth, 1);
+    struct myr_growth *strong = MYR_ARENA_NEW(arena, struct myr_growth, 1);
     struct myr_fit_cost cost;
     struct myr_buf buf = {0};
     int rc = myr_make_dirs(question->plots, err);
@@ -28,8 +28,8 @@ static int write_plots(const struct cli_fit_question *question, const struct myr
     rc = rc < 0 ? rc : write_plot(question->plots, "step.svg", &buf, err);
     myr_plot_memory(&query->it, answer->top, answer->top_count, &buf);
     rc = rc < 0 ? rc : write_plot(question->plots, "memory.svg", &buf, err);
-    myr_fit_trace(query, 8, query->gpus, true, arena, weak);
-    myr_fit_trace(query, 8, query->gpus, false, arena, strong);
+    myr_fit_growth(query, 8, query->gpus, true, arena, weak);
+    myr_fit_growth(query, 8, query->gpus, false, arena, strong);
     myr_plot_linearity(weak, strong, &buf);
     rc = rc < 0 ? rc : write_plot(question->plots, "linearity.svg", &buf, err);
     myr_buf_done(&buf);

@@ -14,13 +14,8 @@ struct outcome {
 
 struct run {
     const struct cli_goodput_options *o;
-    struct myr_arena arena;
-    struct myr_profiles profiles;
+    struct cli_fit_asked *a;
     struct myr_recovery recovery;
-    struct myr_model model;
-    struct myr_design design;
-    bool has_design, stack_exact;
-    struct myr_fit_query query;
     struct myr_fit_answer answer;
     struct myr_campaign_question question;
     struct cli_rates rates;
@@ -30,41 +25,30 @@ struct run {
     uint32_t case_count;
 };
 
-static int need(bool given, const char *option, struct myr_err *err)
-{
-    if (given) {
-        return MYR_OK;
-    }
-    int rc = myr_err_set(err, MYR_EINVAL, "give %s", option);
-    myr_err_hint(err, "myriad goodput --model llama3-405b --gpus 16384 --device h100 --batch 2048");
-    return rc;
-}
-
+/* The fastest layouts, of which the one that keeps most is chosen. */
 static int find_layouts(struct run *run, struct myr_err *err)
 {
     const struct cli_goodput_options *o = run->o;
-    struct myr_fit_query *q = &run->query;
-    int rc = need(o->device, "--device NAME", err);
-    rc = rc < 0 ? rc : need(o->batch > 0, "--batch SEQUENCES", err);
-    rc = rc < 0 ? rc : myr_model_find(&run->arena, o->model, &run->model, err);
-    *q = myr_fit_query_default();
-    rc = rc < 0 ? rc
-                : myr_profiles_device(&run->profiles, myr_str_from(o->device), &q->it.device, err);
-    rc = rc < 0 ? rc
-                : myr_profiles_stack(&run->profiles, myr_str_from(o->software), &q->it.stack,
-                                     &run->stack_exact, err);
+    struct cli_fit_question question = {.model = o->model,
+                                        .device = o->device,
+                                        .software = o->software,
+                                        .profile = o->profile,
+                                        .design = o->design,
+                                        .gpus = o->gpus,
+                                        .batch = o->batch,
+                                        .seq = o->seq,
+                                        .zero = 4,
+                                        .top = LAYOUTS};
+    int rc = cli_fit_ask(run->a, &question, err);
     if (rc < 0) {
         return rc;
     }
-    q->it.model = &run->model;
-    q->it.constants = run->profiles.constants;
-    q->gpus = (uint32_t)o->gpus;
-    q->batch = (uint32_t)o->batch;
-    q->seq_tokens = (uint32_t)(o->seq ? o->seq : run->model.seq_tokens);
-    (void)myr_model_stretch(&run->model, q->seq_tokens);
-    q->top = LAYOUTS;
-    run->spread = myr_profiles_spread(&run->profiles, &run->model, q->it.device, run->stack_exact);
-    return myr_fit_search(q, &run->arena, &run->answer, err);
+    run->spread = cli_fit_spread(run->a);
+    if (run->a->has_design) {
+        run->question.store = myr_store_of(&run->a->design);
+        run->question.gpus_per_node = run->a->design.head->gpus_per_node;
+    }
+    return myr_fit_search(&run->a->query, &run->a->arena, &run->answer, err);
 }
 
 /*
@@ -80,44 +64,24 @@ static int price(struct run *run, struct myr_err *err)
     rc = rc < 0 ? rc : cli_goodput_number(o->kwh, "kwh", 0.65, &q->price_per_kwh, err);
     rc = rc < 0 ? rc : cli_goodput_number(o->years, "years", 4, &years, err);
     rc = rc < 0 ? rc : cli_goodput_number(o->gpu_hour, "gpu-hour", 0, &gpu_hour, err);
-    q->watts = 1.8 * run->query.it.device->power_w * (double)o->gpus;
+    q->watts = 1.8 * run->a->query.it.device->power_w * (double)o->gpus;
     q->price_per_hour = gpu_hour * (double)o->gpus;
     run->currency = "CNY";
-    if (rc < 0 || !run->has_design) {
+    if (rc < 0 || !run->a->has_design) {
         return rc;
     }
-    const struct myr_design_head *head = run->design.head;
+    const struct myr_design_head *head = run->a->design.head;
     struct myr_catalog catalog;
-    rc = myr_catalog_init(&catalog, &run->arena, err);
+    rc = myr_catalog_init(&catalog, &run->a->arena, err);
     if (rc == MYR_OK) {
         double part = (double)o->gpus / head->gpus;
-        double watts = myr_design_watts(&run->design, &catalog);
+        double watts = myr_design_watts(&run->a->design, &catalog);
         q->watts = watts > 0 ? watts * part : q->watts;
-        run->currency = myr_design_str(&run->design, head->currency);
+        run->currency = myr_design_str(&run->a->design, head->currency);
         if (!o->gpu_hour) {
             q->price_per_hour = (double)head->total_cents / 100 * part / (years * 365 * 24);
         }
         myr_catalog_done(&catalog);
-    }
-    return rc;
-}
-
-static int open_design(struct run *run, struct myr_err *err)
-{
-    if (!run->o->design) {
-        return MYR_OK;
-    }
-    int rc = myr_design_open(&run->design, run->o->design, err);
-    run->has_design = rc == MYR_OK;
-    if (rc == MYR_OK && run->o->gpus > run->design.head->gpus) {
-        rc = myr_err_set(err, MYR_EINVAL, "%s has %u GPUs, the job asks for %llu", run->o->design,
-                         run->design.head->gpus, (unsigned long long)run->o->gpus);
-        myr_err_hint(err, "give --gpus %u or fewer, or plan a larger cluster",
-                     run->design.head->gpus);
-    }
-    if (rc == MYR_OK) {
-        run->question.store = myr_store_of(&run->design);
-        run->question.gpus_per_node = run->design.head->gpus_per_node;
     }
     return rc;
 }
@@ -127,16 +91,14 @@ static int answer(struct run *run, struct myr_err *err)
     const struct cli_goodput_options *o = run->o;
     struct myr_campaign_question *q = &run->question;
     q->gpus_per_node = (uint32_t)o->gpus_per_node;
-    int rc = cli_fit_profiles(&run->profiles, &run->arena, o->profile, err);
-    rc = rc < 0 ? rc : myr_recovery_init(&run->recovery, &run->arena, err);
+    int rc = myr_recovery_init(&run->recovery, &run->a->arena, err);
     rc = rc < 0 ? rc : cli_goodput_rates(o, &run->recovery, &run->rates, err);
     rc = rc < 0 ? rc : cli_goodput_number(o->tokens, "tokens", 0, &q->tokens, err);
     rc = rc < 0 ? rc : cli_goodput_number(o->interval, "interval", 0, &q->interval_s, err);
     rc = rc < 0 ? rc : cli_goodput_number(o->spare_risk, "spare-risk", 0.001, &q->spare_risk, err);
-    rc = rc < 0 ? rc : open_design(run, err);
     rc = rc < 0 ? rc : find_layouts(run, err);
     rc = rc < 0 ? rc : price(run, err);
-    q->it = run->query.it;
+    q->it = run->a->query.it;
     q->recovery = &run->recovery;
     double nodes = (double)o->gpus / q->gpus_per_node;
     for (uint32_t i = 0; rc == MYR_OK && i < run->rates.count; i++) {
@@ -240,7 +202,7 @@ static void put_json(const struct run *run, struct myr_buf *buf)
     struct myr_json json;
     myr_json_init(&json, buf, MYR_JSON_PRETTY);
     myr_json_object(&json, NULL);
-    myr_json_text(&json, "model", run->model.name);
+    myr_json_text(&json, "model", run->a->model.name);
     myr_json_text(&json, "device", q->it.device->name);
     myr_json_u64(&json, "gpus", run->o->gpus);
     myr_json_u64(&json, "gpus_per_node", q->gpus_per_node);
@@ -321,7 +283,7 @@ static void put_text_case(const struct run *run, const struct outcome *it, struc
 static void put_text(const struct run *run, struct myr_buf *buf)
 {
     const struct myr_campaign_question *q = &run->question;
-    myr_buf_printf(buf, "%s on %llu x %s, checkpoint %.2f TB, %s", run->model.name,
+    myr_buf_printf(buf, "%s on %llu x %s, checkpoint %.2f TB, %s", run->a->model.name,
                    (unsigned long long)run->o->gpus, q->it.device->name,
                    run->cases[0].campaign.checkpoint_bytes / 1e12,
                    q->store.servers ? "" : "storage by practice's rates");
@@ -343,8 +305,13 @@ static int write_report(const struct run *run, struct myr_arena *arena, struct m
         const struct outcome *c = &run->cases[i];
         cases[i] = (struct myr_campaign_case){c->practice, c->rate_name, c->rate, &c->campaign};
     }
-    struct myr_campaign_report report = {&run->question,  &run->query, cases,
-                                         run->case_count, run->spread, run->currency};
+    struct myr_campaign_report report = {&run->question,
+                                         &run->a->query,
+                                         cases,
+                                         run->case_count,
+                                         run->spread,
+                                         run->currency,
+                                         run->a->has_design ? run->a->design.head->gpus : 0};
     int rc = myr_campaign_report_html(&report, arena, &buf, err);
     rc = rc < 0 ? rc : cli_write_file(run->o->report, &buf, err);
     myr_buf_done(&buf);
@@ -357,9 +324,9 @@ int cli_goodput_run(const struct cli_goodput_options *options)
     struct myr_err err = {0};
     struct myr_buf buf = {0};
     run->o = options;
-    myr_arena_init(&run->arena);
+    run->a = cli_fit_asked_new();
     int rc = answer(run, &err);
-    rc = rc < 0 || !options->report ? rc : write_report(run, &run->arena, &err);
+    rc = rc < 0 || !options->report ? rc : write_report(run, &run->a->arena, &err);
     if (rc == MYR_OK) {
         if (options->format == MYR_FORMAT_JSON) {
             put_json(run, &buf);
@@ -367,13 +334,10 @@ int cli_goodput_run(const struct cli_goodput_options *options)
             put_text(run, &buf);
         }
     }
-    int code = rc < 0 ? cli_error(&err) : cli_print(&buf);
-    if (run->has_design) {
-        myr_design_close(&run->design);
-    }
+    int code = rc < 0 ? cli_fit_error(&err) : cli_print(&buf);
     myr_recovery_done(&run->recovery);
     myr_buf_done(&buf);
-    myr_arena_done(&run->arena);
+    cli_fit_asked_free(run->a);
     free(run);
     return code;
 }

@@ -114,8 +114,8 @@ void myr_plot_memory(const struct myr_fit_case *it, const struct myr_fit_found *
     myr_chart_bars(&bars, buf);
 }
 
-static struct myr_series trace_series(const struct myr_trace *trace, const char *name,
-                                      uint32_t colour, struct myr_point *points)
+static struct myr_series growth_series(const struct myr_growth *trace, const char *name,
+                                       uint32_t colour, struct myr_point *points)
 {
     for (uint32_t i = 0; i < trace->count; i++) {
         points[i] =
@@ -125,13 +125,13 @@ static struct myr_series trace_series(const struct myr_trace *trace, const char 
         .name = name, .points = points, .count = trace->count, .colour = colour, .dots = true};
 }
 
-void myr_plot_linearity(const struct myr_trace *weak, const struct myr_trace *strong,
+void myr_plot_linearity(const struct myr_growth *weak, const struct myr_growth *strong,
                         struct myr_buf *buf)
 {
-    struct myr_point points[2][MYR_TRACE_MAX];
+    struct myr_point points[2][MYR_GROWTH_MAX];
     struct myr_series series[] = {
-        trace_series(weak, "weak: batch in proportion", BLUE, points[0]),
-        trace_series(strong, "strong: batch fixed", ORANGE, points[1]),
+        growth_series(weak, "weak: batch in proportion", BLUE, points[0]),
+        growth_series(strong, "strong: batch fixed", ORANGE, points[1]),
     };
     struct myr_curves curves = {.title = "Linearity",
                                 .note = "throughput of a GPU against the best point; best layout "

@@ -8,29 +8,38 @@
 
 enum { CHOICES_MAX = 8, TOP_SHOWN = 5 };
 
-void myr_fit_trace(const struct myr_fit_query *query, uint32_t least, uint32_t most, bool weak,
-                   struct myr_arena *arena, struct myr_trace *ret)
+static void add_point(const struct myr_fit_query *query, uint32_t gpus, bool weak,
+                      struct myr_arena *arena, struct myr_fit_answer *answer,
+                      struct myr_growth *ret)
 {
     struct myr_fit_query q = *query;
-    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
-    double rate = 0;
-    *ret = (struct myr_trace){0};
+    uint64_t share = (uint64_t)query->batch * gpus / query->gpus;
     q.top = 1;
     q.dp = 0; /* it follows from the number of GPUs */
-    for (uint64_t gpus = least; gpus <= most && ret->count < MYR_TRACE_MAX; gpus *= 2) {
-        uint64_t share = (uint64_t)query->batch * gpus / query->gpus;
-        struct myr_trace_point *point = &ret->points[ret->count];
-        q.gpus = (uint32_t)gpus;
-        q.batch = weak ? (uint32_t)(share ? share : 1) : query->batch;
-        if (myr_fit_search(&q, arena, answer, NULL) < 0) {
-            continue;
-        }
-        *point = (struct myr_trace_point){.gpus = q.gpus, .batch = q.batch};
-        point->layout = answer->top[0].layout;
-        myr_fit_cost_of(&q.it, &point->layout, &point->cost);
-        double own = point->cost.tokens_per_s_per_gpu;
+    q.gpus = gpus;
+    q.batch = weak ? (uint32_t)(share ? share : 1) : query->batch;
+    if (ret->count == MYR_GROWTH_MAX || myr_fit_search(&q, arena, answer, NULL) < 0) {
+        return;
+    }
+    struct myr_growth_point *point = &ret->points[ret->count++];
+    *point = (struct myr_growth_point){.gpus = q.gpus, .batch = q.batch};
+    point->layout = answer->top[0].layout;
+    myr_fit_cost_of(&q.it, &point->layout, &point->cost);
+}
+
+void myr_fit_growth(const struct myr_fit_query *query, uint32_t least, uint32_t most, bool weak,
+                    struct myr_arena *arena, struct myr_growth *ret)
+{
+    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    double rate = 0;
+    *ret = (struct myr_growth){0};
+    for (uint64_t gpus = least; gpus < most; gpus *= 2) {
+        add_point(query, (uint32_t)gpus, weak, arena, answer, ret);
+    }
+    add_point(query, most, weak, arena, answer, ret);
+    for (uint32_t i = 0; i < ret->count; i++) {
+        double own = ret->points[i].cost.tokens_per_s_per_gpu;
         rate = own > rate ? own : rate;
-        ret->count++;
     }
     for (uint32_t i = 0; i < ret->count; i++) {
         ret->points[i].linearity = ret->points[i].cost.tokens_per_s_per_gpu / rate;
@@ -85,12 +94,12 @@ static void put_layouts(const struct myr_fit_report *report, struct myr_buf *buf
 }
 
 /* GPU-hours and days for a trillion tokens, over numbers of GPUs with the same batch. */
-static void put_sizes(const struct myr_trace *strong, struct myr_buf *buf)
+static void put_sizes(const struct myr_growth *strong, struct myr_buf *buf)
 {
-    struct myr_choice choices[MYR_TRACE_MAX];
-    char names[MYR_TRACE_MAX][32], number[32];
+    struct myr_choice choices[MYR_GROWTH_MAX];
+    char names[MYR_GROWTH_MAX][32], number[32];
     for (uint32_t i = 0; i < strong->count; i++) {
-        const struct myr_trace_point *p = &strong->points[i];
+        const struct myr_growth_point *p = &strong->points[i];
         double hours = 1e12 / p->cost.tokens_per_s_per_gpu / 3600;
         snprintf(names[i], sizeof(names[i]), "%s", myr_u64_grouped(p->gpus, number));
         choices[i] = (struct myr_choice){hours / p->gpus / 24, hours / 1e3, names[i]};
@@ -140,8 +149,8 @@ void myr_fit_report_html(const struct myr_fit_report *report, struct myr_arena *
                          struct myr_buf *buf)
 {
     const struct myr_fit_query *q = report->query;
-    struct myr_trace *weak = MYR_ARENA_NEW(arena, struct myr_trace, 1);
-    struct myr_trace *strong = MYR_ARENA_NEW(arena, struct myr_trace, 1);
+    struct myr_growth *weak = MYR_ARENA_NEW(arena, struct myr_growth, 1);
+    struct myr_growth *strong = MYR_ARENA_NEW(arena, struct myr_growth, 1);
     struct myr_fit_cost cost;
     char title[256], grouped[32];
     snprintf(title, sizeof(title), "%s on %s x %s", q->it.model->name,
@@ -154,8 +163,8 @@ void myr_fit_report_html(const struct myr_fit_report *report, struct myr_arena *
     myr_plot_step(&cost, buf);
     uint32_t shown = report->answer->top_count;
     myr_plot_memory(&q->it, report->answer->top, shown < TOP_SHOWN ? shown : TOP_SHOWN, buf);
-    myr_fit_trace(q, 8, q->gpus, true, arena, weak);
-    myr_fit_trace(q, 8, q->gpus, false, arena, strong);
+    myr_fit_growth(q, 8, q->gpus, true, arena, weak);
+    myr_fit_growth(q, 8, q->gpus, false, arena, strong);
     myr_plot_linearity(weak, strong, buf);
     put_sizes(strong, buf);
     myr_page_heading(buf, "Layouts");
@@ -210,7 +219,9 @@ static int put_choices(const struct myr_campaign_report *report, struct myr_aren
         struct myr_campaign c;
         double factor = shift < 0 ? 1.0 / (1 << -shift) : 1 << shift;
         query.gpus = (uint32_t)(gpus * factor);
-        if (query.gpus < 8 || myr_fit_search(&query, arena, answer, NULL) < 0) {
+        /* A design has the GPUs it has. */
+        bool room = !query.it.topology || query.gpus <= report->gpus_most;
+        if (query.gpus < 8 || !room || myr_fit_search(&query, arena, answer, NULL) < 0) {
             continue;
         }
         scaled.rate_per_s *= factor;

@@ -8,18 +8,18 @@
 #include "myriad/fit/campaign.h"
 #include "myriad/fit/search.h"
 
-#define MYR_TRACE_MAX 24
+#define MYR_GROWTH_MAX 24
 
 /* One number of GPUs: the best layout there. */
-struct myr_trace_point {
+struct myr_growth_point {
     uint32_t gpus, batch;
     struct myr_layout layout;
     struct myr_fit_cost cost;
     double linearity; /* throughput a GPU against the best point */
 };
 
-struct myr_trace {
-    struct myr_trace_point points[MYR_TRACE_MAX];
+struct myr_growth {
+    struct myr_growth_point points[MYR_GROWTH_MAX];
     uint32_t count;
 };
 
@@ -27,15 +27,15 @@ struct myr_trace {
  * Doubling from 'least' to 'most' GPUs, where a layout exists: the batch of 'query' belongs to its
  * number of GPUs; 'weak' keeps it in proportion, otherwise it is fixed.
  */
-void myr_fit_trace(const struct myr_fit_query *query, uint32_t least, uint32_t most, bool weak,
-                   struct myr_arena *arena, struct myr_trace *ret);
+void myr_fit_growth(const struct myr_fit_query *query, uint32_t least, uint32_t most, bool weak,
+                    struct myr_arena *arena, struct myr_growth *ret);
 
 /* The step's terms one after the other. */
 void myr_plot_step(const struct myr_fit_cost *cost, struct myr_buf *buf);
 /* Memory of the fullest rank of each layout, by term, against the device's. */
 void myr_plot_memory(const struct myr_fit_case *it, const struct myr_fit_found *layouts,
                      uint32_t count, struct myr_buf *buf);
-void myr_plot_linearity(const struct myr_trace *weak, const struct myr_trace *strong,
+void myr_plot_linearity(const struct myr_growth *weak, const struct myr_growth *strong,
                         struct myr_buf *buf);
 
 /* Time against cost; the fewest of either for what the other is. */
@@ -78,6 +78,7 @@ struct myr_campaign_report {
     uint32_t count;
     double spread;
     const char *currency;
+    uint32_t gpus_most; /* of the design; without one nothing bounds them */
 };
 
 /* Other numbers of GPUs are planned for the Pareto plot; it needs tokens. */
