@@ -75,7 +75,8 @@ def check_bad_input(myriad, design):
             (("--model", "llama9", "--device", "h100", "--batch", "8"), "llama9"),
             (("--tokens", "1e12"), "go with --model"),
             (("--target", "1.5"), "a share below 1"),
-            ((*JOB[:2], "--gpus", "200000", *JOB[4:], "--design", design), "GPUs, 200000 are asked for"),
+            ((*JOB[:2], "--gpus", "200000", *JOB[4:], "--design", design),
+             "GPUs, 200000 are asked for"),
     ):
         result = call(myriad, "goodput", *words, code=2)
         assert expected in result.stderr and result.stdout == "", (words, result.stderr)
