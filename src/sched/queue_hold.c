@@ -125,14 +125,56 @@ static void pick_groups(struct myr_queue *q, struct hold *hold, uint32_t needed)
     free(best);
 }
 
+static bool is_idle(const struct myr_queue *q, uint32_t node)
+{
+    return !q->closed[node] && q->node_job_count[node] == 0;
+}
+
+/* Nodes that still work are given up for free ones; false when the hold must be chosen anew. */
+static bool keep_nodes(struct myr_queue *q, struct hold *hold, uint32_t needed)
+{
+    if (hold->nodes.count < needed) {
+        return false;
+    }
+    for (size_t i = 0; i < hold->nodes.count; i++) {
+        if (q->closed[hold->nodes.items[i]]) {
+            return false; /* lost, or about to be maintained */
+        }
+    }
+    for (size_t i = 0; i < hold->nodes.count; i++) {
+        queue_close_node(q, hold->nodes.items[i], CLOSED_HOLD, true);
+    }
+    uint32_t idle = 0;
+    for (size_t i = 0; i < hold->nodes.count; i++) {
+        uint32_t node = hold->nodes.items[i];
+        if (q->node_job_count[node] == 0) {
+            continue;
+        }
+        while (idle < q->shape.nodes && !is_idle(q, idle)) {
+            idle++;
+        }
+        if (idle == q->shape.nodes) {
+            break;
+        }
+        queue_close_node(q, node, CLOSED_HOLD, false);
+        queue_close_node(q, idle, CLOSED_HOLD, true);
+        hold->nodes.items[i] = idle;
+    }
+    return true;
+}
+
 /*
- * Chooses the nodes anew: what has come free since counts at once. None of the hold's nodes are
- * closed for it when this is called.
+ * Chooses the nodes anew: what has come free since counts at once. The nodes of an overdue job
+ * stay: nothing new starts on them, so they are free some day, whereas the likeliest ones may
+ * change for ever. The hold's nodes are open when this is called.
  */
 static void choose_nodes(struct myr_queue *q, struct hold *hold)
 {
     uint32_t gpus = q->jobs.items[hold->job].spec.gpus;
     uint32_t needed = myr_place_nodes(q->placer, gpus);
+    if (queue_overdue(q, hold->job) && keep_nodes(q, hold, needed)) {
+        return;
+    }
     hold->nodes.count = 0;
     if (queue_waited_s(q, hold->job) >= queue_locality_s(q, gpus, q->policy.spread_s)) {
         pick_anywhere(q, hold, needed);
