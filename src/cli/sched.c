@@ -2,8 +2,7 @@
 
 static const char *const policies[] = {"fifo", "skip", "fair", "preempt"};
 
-static struct cli_sched_question options = {
-    .policy = MYR_ORDER_FAIR, .seed = 1, .explain = CLI_SCHED_NO_JOB};
+static struct cli_sched_question options = {.policy = MYR_ORDER_FAIR, .seed = 1};
 
 #define PLACE_COUNT(word, field, most, text)                                        \
     {                                                                               \
@@ -84,11 +83,10 @@ static const struct myr_option option_rows[] = {
      .target = &options.jitter_s,
      .max = 1000000000},
     {.name = "explain",
-     .type = MYR_OPTION_U64,
+     .type = MYR_OPTION_TEXT,
      .value = "LINE",
-     .help = "replay: why the job on this line of the trace waited; 0: the one that waited longest",
-     .target = &options.explain,
-     .max = UINT32_MAX},
+     .help = "replay: why the job on this line of the trace waited, or 'longest'",
+     .target = &options.explain},
     {.name = "plots",
      .type = MYR_OPTION_PATH,
      .value = "DIR",

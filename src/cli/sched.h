@@ -4,19 +4,17 @@
 #include "cli.h"
 #include "myriad/sched.h"
 
-#define CLI_SCHED_NO_JOB UINT64_MAX
-
 /* What the user asked 'myriad sched' for. */
 struct cli_sched_question {
     uint32_t format, policy;
-    const char *design, *plots;
+    const char *design, *plots, *explain;
     const char *events;
     /* place */
     const char *state, *model, *device, *exclude;
     uint32_t within;
     uint64_t tp, pp, dp, cp, ep, batch, min_nodes, leaf_max, hops;
     uint64_t nodes, gpus_per_node, leaf_nodes, pod_nodes, seed; /* 0: as usual with the verb */
-    uint64_t jitter_s, explain;
+    uint64_t jitter_s;
 };
 
 /* The cluster: a design's, or the one that the options describe. */

@@ -125,8 +125,12 @@ static int run_replay(const struct myr_joblog *trace, struct myr_replay_options 
 }
 
 /* The job on this line of the trace, or the one that waited longest; MYR_NONE: there is none. */
-static uint32_t find_job(const struct myr_replay_result *result, uint64_t line)
+static uint32_t find_job(const struct myr_replay_result *result, struct myr_str which)
 {
+    uint64_t line = 0;
+    if (!myr_str_eq(which, MYR_STR("longest")) && (!myr_str_to_u64(which, &line) || line == 0)) {
+        return MYR_NONE;
+    }
     uint32_t best = MYR_NONE;
     for (size_t i = 0; i < result->job_rows.count; i++) {
         const struct myr_replay_job *row = &result->job_rows.items[i];
@@ -143,10 +147,12 @@ static int explain(const struct cli_sched_question *question, const struct myr_j
                    struct myr_replay_options *options, struct myr_replay_result *result,
                    struct myr_err *err)
 {
-    options->explain = find_job(result, question->explain);
+    options->explain = find_job(result, myr_str_from(question->explain));
     if (options->explain == MYR_NONE) {
-        return myr_err_set(err, MYR_ENOENT, "--explain: line %llu of the trace has no job",
-                           (unsigned long long)question->explain);
+        return myr_err_set(err, MYR_ENOENT,
+                           "--explain '%.20s': a line of the trace with a job, or 'longest', is "
+                           "expected",
+                           question->explain);
     }
     const struct myr_replay_job *row = &result->job_rows.items[options->explain];
     options->explain_at_s = row->longest_end_s - row->longest_s / 2 - (row->longest_s > 0);
@@ -196,7 +202,7 @@ int cli_sched_replay(const struct cli_sched_question *question, const char *path
     if (r == MYR_OK && question->plots) {
         r = cli_sched_plot(question->plots, &shape, &result, err);
     }
-    if (r == MYR_OK && question->explain != CLI_SCHED_NO_JOB) {
+    if (r == MYR_OK && question->explain) {
         r = explain(question, &trace, &options, &result, err);
     }
     if (r == MYR_OK) {

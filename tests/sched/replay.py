@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""The replay as a program sees it: its contract, its errors, its plots, the tool that draws traces.
+
+    tests/sched/replay.py MYRIAD
+"""
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+MYRIAD = Path(sys.argv.pop(1) if len(sys.argv) > 1 else "build/bin/myriad").resolve()
+HEADER = "submit_s,duration_s,num_gpus,vc\n"
+
+
+def run(*arguments):
+    return subprocess.run([str(MYRIAD), "sched", "replay", *map(str, arguments)], text=True,
+                          capture_output=True, timeout=120, check=False)
+
+
+def busy_trace(seed=1, count=3000):
+    """Many short small jobs, some long ones, some gangs: about 0.85 of 64 GPUs asked for."""
+    rng = random.Random(seed)
+    rows, at = [], 0
+    for _ in range(count):
+        at += int(rng.expovariate(1 / 150))
+        gpus = rng.choice([1] * 12 + [2, 2, 4, 4, 8, 8, 16, 12, 24, 32])
+        length = int(min(rng.lognormvariate(6, 1.6), 80000)) + 1
+        rows.append(f"{at},{length},{gpus},t{rng.randrange(5)}\n")
+    return HEADER + "".join(rows)
+
+
+class Replay(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def write(self, text, name="jobs.csv"):
+        path = self.folder / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    def result(self, path, *more):
+        done = run(path, "--nodes", 8, "--leaf-nodes", 4, "-o", "json", *more)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_the_contract_has_every_field(self):
+        result = self.result(self.write(busy_trace()))
+        self.assertEqual(list(result), ["jobs", "wait_h", "wait_h_multinode", "jct_h", "leaf_span",
+                                        "gpu_utilisation", "preemptions", "lost_gpu_hours_percent",
+                                        "wall_s", "hash"])
+        self.assertEqual(list(result["wait_h"]), ["mean", "p50", "p99", "max"])
+        self.assertEqual(list(result["wait_h_multinode"]), ["mean", "max"])
+        self.assertEqual(result["jobs"], 3000)
+        self.assertEqual(result["preemptions"], 0)
+        self.assertGreaterEqual(result["leaf_span"], 1)
+
+    def test_equal_inputs_give_equal_hashes(self):
+        path = self.write(busy_trace())
+        for policy in ("fifo", "skip", "fair", "preempt"):
+            first = self.result(path, "--policy", policy)
+            self.assertEqual(first["hash"], self.result(path, "--policy", policy)["hash"])
+        moved = self.result(path, "--jitter", 900, "--seed", 2)
+        self.assertNotEqual(moved["hash"], self.result(path)["hash"])
+        self.assertEqual(moved["hash"], self.result(path, "--jitter", 900, "--seed", 2)["hash"])
+        self.assertNotEqual(moved["hash"],
+                            self.result(path, "--jitter", 900, "--seed", 3)["hash"])
+
+    def test_better_policies_wait_less(self):
+        for seed in range(3):
+            path = self.write(busy_trace(seed))
+            mean = {policy: self.result(path, "--policy", policy)["wait_h"]["mean"]
+                    for policy in ("fifo", "fair", "preempt")}
+            self.assertLess(mean["fair"], mean["fifo"])
+            self.assertLess(mean["preempt"], mean["fair"])
+
+    def test_preemption_costs_at_most_a_hundredth(self):
+        result = self.result(self.write(busy_trace()), "--policy", "preempt")
+        self.assertGreater(result["preemptions"], 0)
+        self.assertGreater(result["lost_gpu_hours_percent"], 0)
+        self.assertLess(result["lost_gpu_hours_percent"], 1)
+
+    def test_by_hand(self):
+        """One node: the second job waits for the first, the third for a GPU of the second."""
+        path = self.write(HEADER + "0,3600,8,a\n0,1800,8,a\n1800,3600,1,a\n")
+        done = run(path, "--nodes", 1, "--leaf-nodes", 1, "-o", "json", "--policy", "fifo")
+        result = json.loads(done.stdout)
+        self.assertAlmostEqual(result["wait_h"]["mean"], (0 + 1 + 1) / 3, places=3)
+        self.assertAlmostEqual(result["wait_h"]["max"], 1, places=3)
+        self.assertAlmostEqual(result["jct_h"]["mean"], (1 + 1.5 + 2) / 3, places=3)
+        self.assertAlmostEqual(result["gpu_utilisation"], (8 + 4 + 1) / (8 * 2.5), places=3)
+
+    def test_plots_are_drawings(self):
+        folder = self.folder / "deep" / "plots"
+        self.result(self.write(busy_trace()), "--plots", folder)
+        names = sorted(path.name for path in folder.iterdir())
+        self.assertEqual(names, ["fragmentation.svg", "span.svg", "utilisation.svg",
+                                 "wait-by-size.svg"])
+        for name in names:
+            root = xml.parse(folder / name).getroot()
+            self.assertGreater(len(list(root.iter())), 15)
+
+    def test_plots_of_a_single_job(self):
+        self.result(self.write(HEADER + "5,10,1,a\n"), "--plots", self.folder / "plots")
+
+    def test_a_wait_is_explained(self):
+        path = self.write(HEADER + "0,36000,4,a\n0,36000,5,b\n60,600,7,b\n")
+        asked = ("--nodes", 2, "--leaf-nodes", 2, "--explain")
+        done = run(path, *asked, "longest")
+        self.assertIn("job 4 has waited", done.stdout)
+        self.assertIn("not on enough whole nodes", done.stdout)
+        self.assertIn("end or move 1 job of 4 GPUs", done.stdout)
+        why = json.loads(run(path, *asked, 4, "-o", "json").stdout)["explain"]
+        self.assertEqual((why["line"], why["lacks"], why["nodes_free"]), (4, "fragmented", 0))
+        self.assertIn("did not wait", run(path, *asked, 2).stdout)
+        for wrong in ("99", "0", "x", "-1"):
+            self.assertEqual(run(path, *asked, wrong).returncode, 2)
+
+    def test_what_sacct_prints(self):
+        path = self.write("JobID|Account|Submit|ElapsedRaw|AllocTRES\n"
+                          "1|a|2026-01-01T00:00:00|60|cpu=1,gres/gpu=8\n"
+                          "1.batch|a|2026-01-01T00:00:00|60|cpu=1,gres/gpu=8\n"
+                          "2|b|2026-01-01T00:01:00|60|cpu=1\n")
+        self.assertEqual(self.result(path)["jobs"], 1)
+
+    def test_bad_traces_give_one_line(self):
+        cases = ["", "\n", HEADER, "a,b\n1,2\n", "duration_s,num_gpus\n1,1\n",
+                 "submit_s,num_gpus\n1,1\n", "submit_s,duration_s\n1,1\n", HEADER + "x,1,1,a\n",
+                 HEADER + "1,x,1,a\n", HEADER + "1,1,x,a\n", HEADER + "-1,1,1,a\n",
+                 HEADER + "1,-1,1,a\n", HEADER + "1,1,-1,a\n", HEADER + "1,1,1.5,a\n",
+                 HEADER + "1,1\n", HEADER + "1,1,65,a\n", HEADER + "1,1,99999999999,a\n",
+                 HEADER + "1,99999999999999,1,a\n", HEADER + '"1,1,1,a\n', HEADER + '1"1,1,1,a\n',
+                 HEADER + "2026-99-01T00:00:00,1,1,a\n", HEADER + "1,1:2:3:4,1,a\n",
+                 HEADER + "1,1,0,a\n", "submit,start,end,gpus\n1,9,5,1\n",
+                 "submit_s,duration_s,num_gpus,priority\n1,1,1,high\n", b"\xff\xfe\x00binary\n",
+                 b"\x00" * 64, "x" * 5000]
+        for case in cases:
+            path = self.write(case)
+            done = run(path, "--nodes", 8, "--plots", self.folder / "never")
+            self.assertEqual(done.returncode, 2, case[:80])
+            self.assertEqual(done.stdout, "", case[:80])
+            lines = [line for line in done.stderr.splitlines() if not line.startswith("hint:")]
+            self.assertEqual(len(lines), 1, done.stderr)
+            self.assertRegex(lines[0], rf"^myriad: {path}:\d+:\d+: ", case[:80])
+            self.assertFalse((self.folder / "never").exists())
+        self.assertNotEqual(run(self.folder / "nothing.csv").returncode, 0)
+
+    def test_drawn_traces_are_the_same_each_time(self):
+        summary = self.write("id,gpu_job_num,avg_run_time_gpu,med_run_time_gpu,max_run_time_gpu,"
+                             "avg_gpu_num,max_gpu,complete_gpu_time,cancel_gpu_time,fail_gpu_time\n"
+                             "small,500,1500,120,90000,6,64,12000000,5000000,1000000\n", "sum.csv")
+        command = [sys.executable, ROOT / "tools/sched/summary_trace.py", summary, "--cluster",
+                   "small", "--gpus", "128"]
+        first = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        again = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        self.assertEqual(first, again)
+        result = self.result(self.write(first), "--nodes", 16)
+        self.assertEqual(result["jobs"], 500)
+
+
+if __name__ == "__main__":
+    unittest.main()
