@@ -1,1 +1,0 @@
-myriad sched --help
