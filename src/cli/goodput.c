@@ -2,8 +2,7 @@
 
 #include <stdio.h>
 
-static struct cli_goodput_options options = {
-    .gpus = 16384, .gpus_per_node = 8, .software = "NeMo 25.05"};
+static struct cli_goodput_options options = {.gpus_per_node = 8, .software = "NeMo 25.05"};
 
 #define TEXT_OPTION(word, field, placeholder, text)                                \
     {                                                                              \
@@ -30,7 +29,8 @@ static const struct myr_option option_rows[] = {
      .target = &options.format,
      .choices = myr_format_names,
      .choice_count = MYR_FORMAT_COUNT},
-    COUNT_OPTION("gpus", gpus, 1, 1 << 24, "GPUs of the job"),
+    COUNT_OPTION("gpus", gpus, 0, 1 << 24,
+                 "GPUs of the job; those of the design, or 16,384, when absent"),
     COUNT_OPTION("gpus-per-node", gpus_per_node, 1, 1024, "GPUs of a node"),
     TEXT_OPTION("rate", rate, "R",
                 "failures per 1,000 node-days, or llama3, rsc-1, rsc-2, classes; llama3 and rsc-1 "
@@ -222,6 +222,7 @@ int cli_goodput(const struct myr_operands *operands)
     if (options.model) {
         return cli_goodput_run(&options);
     }
+    options.gpus = options.gpus ? options.gpus : 16384;
     myr_arena_init(&arena);
     int r = myr_recovery_init(&recovery, &arena, &err);
     r = r < 0 ? r : cli_goodput_rates(&options, &recovery, &rates, &err);

@@ -13,6 +13,7 @@ struct outcome {
 };
 
 struct run {
+    struct cli_goodput_options asked; /* with the design's numbers where the user gave none */
     const struct cli_goodput_options *o;
     struct cli_fit_asked *a;
     struct myr_recovery recovery;
@@ -46,8 +47,10 @@ static int find_layouts(struct run *run, struct myr_err *err)
     run->spread = cli_fit_spread(run->a);
     if (run->a->has_design) {
         run->question.store = myr_store_of(&run->a->design);
-        run->question.gpus_per_node = run->a->design.head->gpus_per_node;
+        run->asked.gpus_per_node = run->a->design.head->gpus_per_node;
     }
+    run->asked.gpus = run->a->query.gpus;
+    run->question.gpus_per_node = (uint32_t)run->asked.gpus_per_node;
     return myr_fit_search(&run->a->query, &run->a->arena, &run->answer, err);
 }
 
@@ -90,13 +93,12 @@ static int answer(struct run *run, struct myr_err *err)
 {
     const struct cli_goodput_options *o = run->o;
     struct myr_campaign_question *q = &run->question;
-    q->gpus_per_node = (uint32_t)o->gpus_per_node;
     int rc = myr_recovery_init(&run->recovery, &run->a->arena, err);
-    rc = rc < 0 ? rc : cli_goodput_rates(o, &run->recovery, &run->rates, err);
     rc = rc < 0 ? rc : cli_goodput_number(o->tokens, "tokens", 0, &q->tokens, err);
     rc = rc < 0 ? rc : cli_goodput_number(o->interval, "interval", 0, &q->interval_s, err);
     rc = rc < 0 ? rc : cli_goodput_number(o->spare_risk, "spare-risk", 0.001, &q->spare_risk, err);
     rc = rc < 0 ? rc : find_layouts(run, err);
+    rc = rc < 0 ? rc : cli_goodput_rates(o, &run->recovery, &run->rates, err);
     rc = rc < 0 ? rc : price(run, err);
     q->it = run->a->query.it;
     q->recovery = &run->recovery;
@@ -323,7 +325,8 @@ int cli_goodput_run(const struct cli_goodput_options *options)
     struct run *run = myr_xcalloc(1, sizeof(*run));
     struct myr_err err = {0};
     struct myr_buf buf = {0};
-    run->o = options;
+    run->asked = *options;
+    run->o = &run->asked;
     run->a = cli_fit_asked_new();
     int rc = answer(run, &err);
     rc = rc < 0 || !options->report ? rc : write_report(run, &run->a->arena, &err);

@@ -57,6 +57,8 @@ def check_run(myriad, design):
     assert seldom["cases"][0]["goodput"] < good["goodput"]
     twice = ask(myriad, *JOB, "--tokens", "30e12", "--rate", "llama3")
     assert abs(twice["cases"][0]["days"] / good["days"] - 2) < 1e-3
+    whole = ask(myriad, "--model", "llama3-70b", "--batch", "2560", "--design", design)
+    assert whole["gpus"] == 10240 and whole["device"] == "h100"
     classes = ask(myriad, *JOB, "--rate", "classes")
     sum_of_classes = sum(classes["failures_per_day_by_class"].values())
     tier = classes["cases"][0]["tiers"][0]
@@ -71,8 +73,9 @@ def check_bad_input(myriad, design):
             ((*JOB, "--design", "/nowhere"), "/nowhere"),
             ((*JOB, "--rate", "rsc-9"), "--rate is 'rsc-9'"),
             (("--model", "llama3-70b", "--batch", "8"), "give --device"),
-            (("--model", "llama3-70b", "--device", "h100"), "give --batch"),
-            (("--model", "llama9", "--device", "h100", "--batch", "8"), "llama9"),
+            (("--model", "llama3-70b", "--device", "h100", "--gpus", "64"), "give --batch"),
+            (("--model", "llama3-70b", "--device", "h100", "--batch", "8"), "give --gpus"),
+            (("--model", "llama9", "--device", "h100", "--gpus", "64", "--batch", "8"), "llama9"),
             (("--tokens", "1e12"), "go with --model"),
             (("--target", "1.5"), "a share below 1"),
             ((*JOB[:2], "--gpus", "200000", *JOB[4:], "--design", design),
