@@ -146,7 +146,7 @@ int cli_fit_error(const struct myr_err *err)
 
 double cli_fit_spread(const struct cli_fit_asked *a)
 {
-    return myr_profiles_spread(&a->profiles, &a->model, a->query.it.device, a->stack_exact);
+    return myr_profiles_spread(&a->profiles, &a->model, a->query.it.device, a->stack_exact, false);
 }
 
 void cli_fit_put_layout(struct myr_json *json, const struct myr_layout *l)

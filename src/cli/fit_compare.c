@@ -94,7 +94,8 @@ static int prepare(struct job *job, const struct cli_fit_question *u, const char
     job->software = u->software;
     rc = need(q->gpus > 0, "how many GPUs: give --gpus N", err);
     rc = rc < 0 ? rc : need(q->batch > 0, "the batch: give --batch SEQUENCES", err);
-    job->spread = myr_profiles_spread(&job->profiles, &job->model, q->it.device, job->stack_exact);
+    job->spread =
+        myr_profiles_spread(&job->profiles, &job->model, q->it.device, job->stack_exact, false);
     return rc < 0 ? rc : choose_layout(job, err);
 }
 

@@ -1,6 +1,7 @@
 #include "fit.h"
 
-static const char *const open_names[] = {"micro_batch", "vp", "recompute", "etp"};
+static const char *const open_names[] = {"micro_batch", "vp", "recompute", "etp",
+                                         "tp",          "pp", "cp",        "ep"};
 
 static void put_run(struct myr_json *json, const struct myr_run *run, double predicted_s)
 {
@@ -25,8 +26,9 @@ static void put_run(struct myr_json *json, const struct myr_run *run, double pre
     myr_json_object(json, "assumed");
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(open_names); i++) {
         if (!run->refused && run->open & 1U << i) {
-            double values[] = {run->layout.micro_batch, run->layout.vp, run->again,
-                               myr_layout_etp(&run->layout)};
+            const struct myr_layout *l = &run->layout;
+            double values[] = {l->micro_batch, l->vp, run->again, myr_layout_etp(l),
+                               l->tp,          l->pp, l->cp,      l->ep};
             myr_json_double(json, open_names[i], values[i], 3);
         }
     }

@@ -48,7 +48,7 @@ const char *myr_interval_name(enum myr_interval interval)
 }
 
 double myr_profiles_spread(const struct myr_profiles *profiles, const struct myr_model *model,
-                           const struct myr_device *device, bool stack_known)
+                           const struct myr_device *device, bool stack_known, bool axes_open)
 {
     const double *widths = profiles->intervals;
     bool experts = model->moe.expert_count > 0;
@@ -56,7 +56,9 @@ double myr_profiles_spread(const struct myr_profiles *profiles, const struct myr
                           : experts   ? MYR_INTERVAL_EXPERTS_UNKNOWN
                                       : MYR_INTERVAL_DENSE_UNKNOWN];
     double more = device->extrapolated ? widths[MYR_INTERVAL_DEVICE_UNKNOWN] : 0;
-    return myr_exp(sqrt(width * width + more * more)) - 1; /* two independent reasons */
+    double open = axes_open ? widths[MYR_INTERVAL_AXES_OPEN] : 0;
+    /* Independent reasons. */
+    return myr_exp(sqrt(width * width + more * more + open * open)) - 1;
 }
 
 static int read_file(struct myr_arena *arena, const char *name, const struct myr_doc **ret,
@@ -280,17 +282,18 @@ int myr_profiles_device(const struct myr_profiles *profiles, struct myr_str name
 static double release_order(struct myr_str version)
 {
     double value = 0, place = 1;
-    bool fraction = false;
+    bool fraction = false, any = false;
     for (size_t i = 0; i < version.len; i++) {
         char c = version.data[i];
         if (c == '.') {
             fraction = true;
         } else if (c >= '0' && c <= '9') {
+            any = true;
             place = fraction ? place / 10 : 1;
             value = fraction ? value + (c - '0') * place : value * 10 + (c - '0');
         }
     }
-    return value;
+    return any ? value : 1e9; /* no release named: the latest */
 }
 
 int myr_profiles_stack(const struct myr_profiles *profiles, struct myr_str name,

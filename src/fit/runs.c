@@ -88,6 +88,11 @@ static bool has(struct myr_str text, const char *word)
     return false;
 }
 
+static bool says_yes(struct myr_str text)
+{
+    return is(text, "1") || is(text, "true") || is(text, "yes");
+}
+
 static bool is_open(struct myr_str text)
 {
     return text.len == 0 || is(text, "?") || is(text, "recipe");
@@ -101,6 +106,33 @@ static uint32_t count_of(const struct reader *r, enum column column, uint32_t ot
         return otherwise;
     }
     return (uint32_t)value;
+}
+
+/* A number that is none stays no secret: the row is refused, not guessed. */
+static const char *odd_number(const struct reader *r)
+{
+    static const enum column counts[] = {COLUMN_layers,     COLUMN_hidden,
+                                         COLUMN_ffn,        COLUMN_heads,
+                                         COLUMN_kv_heads,   COLUMN_head_dim,
+                                         COLUMN_vocab,      COLUMN_seq,
+                                         COLUMN_experts,    COLUMN_topk,
+                                         COLUMN_moe_ffn,    COLUMN_shared_experts,
+                                         COLUMN_moe_layers, COLUMN_gpus_per_node,
+                                         COLUMN_gpus,       COLUMN_tp,
+                                         COLUMN_pp,         COLUMN_cp,
+                                         COLUMN_ep,         COLUMN_dp,
+                                         COLUMN_vp,         COLUMN_mbs,
+                                         COLUMN_gbs};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(counts); i++) {
+        struct myr_str text = field(r, counts[i]);
+        uint64_t value;
+        if (!is_open(text) && (!myr_str_to_u64(text, &value) || value > UINT32_MAX)) {
+            char excerpt[MYR_EXCERPT_MAX];
+            return myr_arena_printf(r->arena, "%s '%s' is no whole number", column_names[counts[i]],
+                                    myr_text_excerpt(text, excerpt));
+        }
+    }
+    return NULL;
 }
 
 static double number_of(const struct reader *r, enum column column)
@@ -166,26 +198,33 @@ static int read_model(const struct reader *r, struct myr_model *ret, struct myr_
     if (known_model(r, ret)) {
         ret->mtp_count = has(field(r, COLUMN_note), "w/o MTP") ? 0 : ret->mtp_count;
     } else {
-        uint32_t layers = count_of(r, COLUMN_layers, 0), moe = count_of(r, COLUMN_moe_layers, 0);
+        uint32_t layers = count_of(r, COLUMN_layers, 0), hidden = count_of(r, COLUMN_hidden, 0);
+        uint32_t experts = count_of(r, COLUMN_experts, 0);
+        uint32_t moe = count_of(r, COLUMN_moe_layers, experts > 1 ? layers : 0);
+        uint32_t width = count_of(r, COLUMN_head_dim, 0);
+        uint32_t heads = count_of(r, COLUMN_heads, hidden / (width ? width : 128));
+        bool gated = says_yes(field(r, COLUMN_gated));
         *ret = (struct myr_model){
             .name = myr_arena_strndup(r->arena, name.data, name.len),
             .layer_count = layers,
-            .hidden = count_of(r, COLUMN_hidden, 0),
-            .head_count = count_of(r, COLUMN_heads, 0),
-            .kv_head_count = count_of(r, COLUMN_kv_heads, count_of(r, COLUMN_heads, 0)),
-            .head_dim = count_of(r, COLUMN_head_dim, 0),
+            .hidden = hidden,
+            .head_count = heads,
+            .kv_head_count = count_of(r, COLUMN_kv_heads, heads),
+            .head_dim = width   ? width
+                        : heads ? hidden / heads
+                                : 0,
             .causal = true,
-            .ffn_hidden = count_of(r, COLUMN_ffn, 0),
-            .gated = count_of(r, COLUMN_gated, 0) == 1,
+            .ffn_hidden = count_of(r, COLUMN_ffn, gated ? hidden / 3 * 8 : 4 * hidden),
+            .gated = gated,
             .vocab = count_of(r, COLUMN_vocab, 51200),
             .seq_tokens = count_of(r, COLUMN_seq, 2048),
             .norms_per_layer = 2,
         };
         ret->moe.interval = 1;
-        if (count_of(r, COLUMN_experts, 0) > 1 && moe > 0) {
-            ret->moe.expert_count = count_of(r, COLUMN_experts, 0);
+        if (experts > 1 && moe > 0 && moe <= layers) {
+            ret->moe.expert_count = experts;
             ret->moe.experts_per_token = count_of(r, COLUMN_topk, 1);
-            ret->moe.expert_hidden = count_of(r, COLUMN_moe_ffn, 0);
+            ret->moe.expert_hidden = count_of(r, COLUMN_moe_ffn, ret->ffn_hidden);
             ret->moe.shared_count = count_of(r, COLUMN_shared_experts, 0);
             ret->moe.shared_hidden = ret->moe.shared_count ? ret->moe.expert_hidden : 0;
             ret->moe.interval = layers >= 2 * moe ? layers / moe : 1;
@@ -198,29 +237,37 @@ static int read_model(const struct reader *r, struct myr_model *ret, struct myr_
     return rc < 0 ? myr_err_wrap(err, "%s:%u", r->csv.file, r->csv.line) : rc;
 }
 
+/* "fp8", "FP8-CS", "amp_bf16", "fp8_mx" and the like. */
 static enum myr_precision precision_of(struct myr_str text)
 {
-    return is(text, "fp8")     ? MYR_PRECISION_FP8
-           : is(text, "mxfp8") ? MYR_PRECISION_MXFP8
-           : is(text, "nvfp4") ? MYR_PRECISION_NVFP4
-           : is(text, "fp16")  ? MYR_PRECISION_FP16
-           : is(text, "fp32")  ? MYR_PRECISION_FP32
-                               : MYR_PRECISION_BF16;
+    char word[24] = "";
+    for (size_t i = 0; i < text.len && i + 1 < sizeof(word); i++) {
+        char c = text.data[i];
+        word[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    struct myr_str name = myr_str_from(word);
+    return has(name, "fp4")                         ? MYR_PRECISION_NVFP4
+           : has(name, "mx")                        ? MYR_PRECISION_MXFP8
+           : has(name, "fp8") || has(name, "e4m3")  ? MYR_PRECISION_FP8
+           : has(name, "fp16")                      ? MYR_PRECISION_FP16
+           : has(name, "fp32") || has(name, "tf32") ? MYR_PRECISION_FP32
+                                                    : MYR_PRECISION_BF16;
 }
 
 static uint32_t zero_of(struct myr_str text)
 {
-    return has(text, "zero3")   ? 3
-           : has(text, "zero2") ? 2
-           : has(text, "zero1") ? 1
-           : is(text, "none")   ? 0
-                                : 1;
+    return has(text, "zero3") || has(text, "zero-3")   ? 3
+           : has(text, "zero2") || has(text, "zero-2") ? 2
+           : has(text, "zero1") || has(text, "zero-1") ? 1
+           : is(text, "none")                          ? 0
+           : has(text, "fsdp") || has(text, "FSDP")    ? 3
+                                                       : 1;
 }
 
 static void read_recompute(struct myr_str text, struct myr_run *run)
 {
     run->layout.recompute = MYR_RECOMPUTE_NONE;
-    if (is(text, "full")) {
+    if (is(text, "full") || (has(text, "full") && !has(text, "none"))) {
         run->layout.recompute = MYR_RECOMPUTE_FULL;
     } else if (is(text, "selective") || has(text, "mla_up")) {
         run->layout.recompute = MYR_RECOMPUTE_SELECTIVE;
@@ -259,6 +306,13 @@ static void stack_habits(struct myr_run *run)
 
 static void read_layout(const struct reader *r, struct myr_run *run)
 {
+    static const struct {
+        enum column column;
+        uint32_t open;
+    } axes[] = {{COLUMN_tp, MYR_RUN_OPEN_TP},
+                {COLUMN_pp, MYR_RUN_OPEN_PP},
+                {COLUMN_cp, MYR_RUN_OPEN_CP},
+                {COLUMN_ep, MYR_RUN_OPEN_EP}};
     struct myr_layout *layout = &run->layout;
     *layout = myr_layout_default();
     layout->tp = count_of(r, COLUMN_tp, 1);
@@ -273,18 +327,70 @@ static void read_layout(const struct reader *r, struct myr_run *run)
     layout->global_batch = count_of(r, COLUMN_gbs, 1);
     layout->seq_tokens = count_of(r, COLUMN_seq, 0);
     layout->zero = zero_of(field(r, COLUMN_sharding));
-    layout->sequence_parallel = count_of(r, COLUMN_seq_par, 0) == 1 && layout->tp > 1;
+    struct myr_str cut = field(r, COLUMN_seq_par);
+    /* Every stack with tensor parallelism cuts the sequence too, once it can. */
+    bool usual = is_open(cut) && run->it.stack->era != MYR_ERA_EAGER;
+    layout->sequence_parallel = (says_yes(cut) || usual) && layout->tp > 1;
     layout->flash_attention = run->it.stack->flash;
     layout->precision = precision_of(field(r, COLUMN_precision));
-    run->open = (is_open(field(r, COLUMN_vp)) && layout->pp > 1 ? MYR_RUN_OPEN_VP : 0) |
+    bool deep = layout->pp > 1 || is_open(field(r, COLUMN_pp));
+    run->open = (is_open(field(r, COLUMN_vp)) && deep ? MYR_RUN_OPEN_VP : 0) |
                 (is_open(field(r, COLUMN_mbs)) ? MYR_RUN_OPEN_MICRO_BATCH : 0);
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(axes); i++) {
+        bool free = axes[i].column != COLUMN_ep || run->model.moe.expert_count > 0;
+        run->open |= free && is_open(field(r, axes[i].column)) ? axes[i].open : 0;
+    }
+    run->gpus = gpus;
     read_recompute(field(r, COLUMN_recompute), run);
     layout->schedule = layout->vp > 1 ? MYR_SCHEDULE_INTERLEAVED : MYR_SCHEDULE_1F1B;
     choose_etp(run);
     stack_habits(run);
 }
 
-static int read_run(struct reader *r, struct myr_run *run, struct myr_err *err)
+/* A name that holds a device's: "NVIDIA H100 80GB HBM3", "A100-SXM4-80GB". The longest counts. */
+static int find_device(const struct reader *r, const struct myr_device **ret, struct myr_err *err)
+{
+    struct myr_str name = field(r, COLUMN_hw);
+    int rc = myr_profiles_device(r->profiles, name, ret, err);
+    char word[64] = "";
+    size_t best = 0;
+    for (size_t i = 0; i < name.len && i + 1 < sizeof(word); i++) {
+        char c = name.data[i];
+        word[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    for (uint32_t i = 0; rc < 0 && i < r->profiles->device_count; i++) {
+        const struct myr_device *device = &r->profiles->devices[i];
+        struct myr_str head = myr_str_from(device->name), text = myr_str_from(word);
+        const char *dash = strchr(device->name, '-');
+        char stem[32] = "";
+        size_t len = dash ? (size_t)(dash - device->name) : head.len;
+        memcpy(stem, device->name, len < sizeof(stem) ? len : sizeof(stem) - 1);
+        bool size = !dash || has(text, dash + 1); /* a100-40 and a100-80 */
+        if (has(text, stem) && len + size > best) {
+            best = len + size;
+            *ret = device;
+        }
+    }
+    return best > 0 ? MYR_OK : rc;
+}
+
+/* A trainer that nobody measured is taken for the usual one of the device's time. */
+static int find_stack(const struct reader *r, const struct myr_device *device, struct myr_run *run,
+                      struct myr_err *err)
+{
+    static const char *const usual[] = {"Megatron-LM 2023", "NeMo 25.02", "Megatron-Bridge 25.11"};
+    struct myr_err unknown = {0};
+    int rc = myr_profiles_stack(r->profiles, field(r, COLUMN_software), &run->it.stack,
+                                &run->stack_exact, &unknown);
+    if (rc < 0) {
+        rc = myr_profiles_stack(r->profiles, myr_str_from(usual[device->generation]),
+                                &run->it.stack, &run->stack_exact, err);
+        run->stack_exact = false;
+    }
+    return rc;
+}
+
+static void read_run(struct reader *r, struct myr_run *run)
 {
     struct myr_str id = field(r, COLUMN_id), source = field(r, COLUMN_source);
     struct myr_str software = field(r, COLUMN_software);
@@ -295,14 +401,19 @@ static int read_run(struct reader *r, struct myr_run *run, struct myr_err *err)
     run->software = myr_arena_strndup(r->arena, software.data, software.len);
     run->measured_s = number_of(r, COLUMN_iter_s);
     run->it.constants = r->profiles->constants;
+    run->refused = odd_number(r);
+    if (run->refused) {
+        return;
+    }
     int rc = read_model(r, &run->model, &why);
-    rc = rc < 0 ? rc : myr_profiles_device(r->profiles, field(r, COLUMN_hw), &run->it.device, &why);
-    rc = rc < 0
-             ? rc
-             : myr_profiles_stack(r->profiles, software, &run->it.stack, &run->stack_exact, &why);
+    rc = rc < 0 ? rc : find_device(r, &run->it.device, &why);
+    rc = rc < 0 ? rc : find_stack(r, run->it.device, run, &why);
+    if (rc == MYR_OK && (is_open(field(r, COLUMN_gpus)) || is_open(field(r, COLUMN_gbs)))) {
+        rc = myr_err_set(&why, MYR_EINVAL, "neither gpus nor gbs can be left open");
+    }
     if (rc < 0) {
         run->refused = myr_arena_printf(r->arena, "%s", why.message);
-        return MYR_OK;
+        return;
     }
     run->it.nic_gbps = number_of(r, COLUMN_nic_gbps_per_gpu);
     run->it.domain_gpus = count_of(r, COLUMN_gpus_per_node, 0);
@@ -313,29 +424,29 @@ static int read_run(struct reader *r, struct myr_run *run, struct myr_err *err)
                           myr_layout_seq(&run->layout, &run->model) /
                           (rate * (double)myr_layout_gpus(&run->layout));
     }
+    const struct myr_layout *l = &run->layout;
+    if (!run->gpus || !l->tp || !l->pp || !l->cp || !l->ep || !l->dp || !l->vp || !l->micro_batch ||
+        !l->global_batch) {
+        run->refused = "no size of a layout can be 0";
+        return;
+    }
     /* A layout that no rule allows as it stands may still have an open axis that mends it. */
     if (run->open == 0 && myr_layout_check(&run->layout, &run->model, 0, &why) < 0) {
         run->refused = myr_arena_printf(r->arena, "%s", why.message);
     }
-    (void)err;
-    return MYR_OK;
 }
 
-int myr_runs_read(struct myr_runs *runs, struct myr_arena *arena,
-                  const struct myr_profiles *profiles, const char *path, struct myr_err *err)
+int myr_runs_parse(struct myr_runs *runs, struct myr_arena *arena,
+                   const struct myr_profiles *profiles, const char *file, struct myr_str text,
+                   struct myr_err *err)
 {
     struct reader *r = MYR_ARENA_NEW(arena, struct reader, 1);
-    struct myr_buf file = {0};
     uint32_t capacity = 64;
     *runs = (struct myr_runs){0};
     r->arena = arena;
     r->profiles = profiles;
-    int rc = myr_file_read(path, RUNS_BYTES_MAX, &file, err);
-    if (rc < 0) {
-        return rc;
-    }
-    myr_csv_init(&r->csv, arena, path, (struct myr_str){file.data, file.len});
-    rc = read_header(r, err);
+    myr_csv_init(&r->csv, arena, file, text);
+    int rc = read_header(r, err);
     runs->items = MYR_ARENA_NEW(arena, struct myr_run, capacity);
     while (rc >= 0 && (rc = myr_csv_next(&r->csv, err)) > 0) {
         if (runs->count == capacity) {
@@ -344,150 +455,32 @@ int myr_runs_read(struct myr_runs *runs, struct myr_arena *arena,
             runs->items = grown;
             capacity *= 2;
         }
-        rc = read_run(r, &runs->items[runs->count++], err);
+        read_run(r, &runs->items[runs->count++]);
     }
     for (uint32_t i = 0; rc >= 0 && i < runs->count; i++) {
         runs->items[i].it.model = &runs->items[i].model; /* the rows no longer move */
         myr_run_resolve(&runs->items[i]);
     }
+    return rc;
+}
+
+int myr_runs_read(struct myr_runs *runs, struct myr_arena *arena,
+                  const struct myr_profiles *profiles, const char *path, struct myr_err *err)
+{
+    struct myr_buf file = {0};
+    *runs = (struct myr_runs){0};
+    int rc = myr_file_read(path, RUNS_BYTES_MAX, &file, err);
+    rc = rc < 0 ? rc
+                : myr_runs_parse(runs, arena, profiles, path, (struct myr_str){file.data, file.len},
+                                 err);
     myr_buf_done(&file); /* what the rows keep was copied */
     return rc;
 }
 
-struct choice {
-    struct myr_layout layout;
-    double time_s;
-    double memory_bytes;
-    double again;
-    bool fits, found;
-};
-
-/*
- * Recipes recompute as little as they can: first what is cheap to make again (norms, activation
- * functions), then whole layers, as many as it takes. 'again' is the share of the memory between
- * none and full that has to go.
- */
-#define LIGHT_SHARE 0.4
-
-static double again_of(const struct myr_fit_case *it, const struct myr_layout *layout)
-{
-    struct myr_layout full = *layout, none = *layout;
-    struct myr_fit_memory kept, least;
-    none.recompute = MYR_RECOMPUTE_NONE;
-    full.recompute = MYR_RECOMPUTE_FULL;
-    myr_fit_memory_of(it, &none, &kept);
-    myr_fit_memory_of(it, &full, &least);
-    if (kept.fits) {
-        return 0;
-    }
-    double room = kept.total_bytes - least.total_bytes;
-    double share = room > 0 ? (kept.total_bytes - kept.limit_bytes) / room : 1;
-    return share < 1 ? share : 1;
-}
-
-static void blend(struct myr_fit_cost *cost, const struct myr_fit_cost *full, double share)
-{
-    double whole = share > LIGHT_SHARE ? (share - LIGHT_SHARE) / (1 - LIGHT_SHARE) : 0;
-    double light = share > LIGHT_SHARE ? 1 : share / LIGHT_SHARE;
-    cost->step_s = 0;
-    for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
-        double part = i == MYR_FIT_MEMORY && light > whole ? light : whole;
-        cost->terms_s[i] += part * (full->terms_s[i] - cost->terms_s[i]);
-        cost->step_s += cost->terms_s[i];
-    }
-}
-
-static void cost_of(const struct myr_fit_case *it, const struct myr_layout *layout, double again,
-                    struct myr_fit_cost *ret)
-{
-    myr_fit_cost_of(it, layout, ret);
-    if (again > 0) {
-        struct myr_layout full = *layout;
-        struct myr_fit_cost cost;
-        full.recompute = MYR_RECOMPUTE_FULL;
-        myr_fit_cost_of(it, &full, &cost);
-        blend(ret, &cost, again);
-    }
-}
-
-void myr_run_cost(const struct myr_run *run, struct myr_fit_cost *ret)
-{
-    cost_of(&run->it, &run->layout, run->again, ret);
-}
-
-static void consider(const struct myr_run *run, struct myr_layout layout, struct choice *best)
-{
-    struct myr_fit_cost cost;
-    struct myr_fit_memory memory;
-    double again = 0;
-    if (myr_layout_broken(&layout, &run->model, 0) != MYR_LAYOUT_OK) {
-        return;
-    }
-    if (run->open & MYR_RUN_OPEN_RECOMPUTE) {
-        layout.recompute = MYR_RECOMPUTE_NONE;
-        again = again_of(&run->it, &layout);
-    }
-    struct myr_layout held = layout;
-    held.recompute = again > 0 ? MYR_RECOMPUTE_FULL : layout.recompute;
-    myr_fit_memory_of(&run->it, &held, &memory);
-    cost_of(&run->it, &layout, again, &cost);
-    /* Where nothing fits, the smallest is the most likely to have run. */
-    bool better = !best->found                ? true
-                  : memory.fits != best->fits ? memory.fits
-                  : memory.fits               ? cost.step_s < best->time_s
-                                              : memory.total_bytes < best->memory_bytes;
-    if (better) {
-        *best = (struct choice){layout, cost.step_s, memory.total_bytes, again, memory.fits, true};
-    }
-}
-
-static void consider_etp(const struct myr_run *run, struct myr_layout layout, struct choice *best)
-{
-    if (run->open & MYR_RUN_OPEN_ETP) {
-        layout.etp = 1;
-        consider(run, layout, best);
-        layout.etp = 0;
-    }
-    consider(run, layout, best);
-}
-
-void myr_run_resolve(struct myr_run *run)
-{
-    struct choice best = {0};
-    struct myr_layout layout = run->layout;
-    if (run->refused) {
-        return;
-    }
-    bool open_batch = run->open & MYR_RUN_OPEN_MICRO_BATCH, open_vp = run->open & MYR_RUN_OPEN_VP;
-    uint32_t vp_max = open_vp ? run->model.layer_count / layout.pp : layout.vp;
-    for (uint32_t b = open_batch ? 1 : layout.micro_batch; b <= 64; b *= 2) {
-        layout.micro_batch = b;
-        for (uint32_t vp = open_vp ? 1 : layout.vp; vp <= vp_max; vp++) {
-            if (open_vp && run->model.layer_count % (layout.pp * vp) != 0 && vp > 1) {
-                continue;
-            }
-            layout.vp = vp;
-            if (layout.schedule != MYR_SCHEDULE_DUALPIPE) {
-                layout.schedule = vp > 1 ? MYR_SCHEDULE_INTERLEAVED : MYR_SCHEDULE_1F1B;
-            }
-            consider_etp(run, layout, &best);
-        }
-        if (!open_batch) {
-            break;
-        }
-    }
-    if (!best.found) {
-        run->refused = myr_layout_rule_name(myr_layout_broken(&run->layout, &run->model, 0));
-        return;
-    }
-    run->layout = best.layout;
-    run->again = best.again;
-    run->fits = best.fits;
-}
-
 double myr_run_spread(const struct myr_run *run, const struct myr_profiles *profiles)
 {
-    return myr_profiles_spread(profiles, &run->model, run->it.device, run->stack_exact);
+    bool open = run->open & ~(uint32_t)(MYR_RUN_OPEN_RECOMPUTE | MYR_RUN_OPEN_ETP);
+    return myr_profiles_spread(profiles, &run->model, run->it.device, run->stack_exact, open);
 }
 
 size_t myr_run_family_len(const struct myr_run *run)

@@ -70,6 +70,9 @@ static void an_unknown_release_takes_the_nearest_earlier_one_of_its_line(void **
     assert_int_equal(myr_profiles_stack(&profiles, MYR_STR("NeMo 23.01"), &stack, &exact, NULL),
                      MYR_OK);
     assert_string_equal(stack->name, "NeMo 24.07"); /* nothing is earlier */
+    assert_int_equal(myr_profiles_stack(&profiles, MYR_STR("NeMo"), &stack, &exact, NULL), MYR_OK);
+    assert_false(exact);
+    assert_string_equal(stack->name, "NeMo 25.05"); /* no release named */
     assert_int_equal(myr_profiles_stack(&profiles, MYR_STR("Caffe"), &stack, &exact, NULL),
                      MYR_ENOENT);
 }
@@ -121,6 +124,65 @@ static void a_row_that_cannot_be_read_says_where(void **state)
     assert_non_null(strstr(err.message, "no/such/file.csv"));
 }
 
+static void parse(struct myr_runs *runs, const char *text)
+{
+    struct myr_err err = {0};
+    if (myr_runs_parse(runs, &arena, &profiles, "runs.csv", myr_str_from(text), &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+}
+
+static void odd_rows_are_refused_with_a_reason_and_the_others_stand(void **state)
+{
+    (void)state;
+    struct myr_runs runs;
+    parse(&runs, "id,software,hw,model,gpus,gbs,tp,pp,mbs,iter_s,note\n"
+                 "a,NeMo 25.02,H100-SXM,llama3-8b,8,128,1,1,1,9.4,\"quoted, \"\"twice\"\"\"\n"
+                 "b,NeMo 25.02,H100-SXM,llama3-8b,8,128,two,1,1,9.4,\n"
+                 "c,NeMo 25.02,H100-SXM,llama3-8b,8,128,0,1,1,9.4,\n"
+                 "d,NeMo 25.02,TPU-v5,llama3-8b,8,128,1,1,1,9.4,\n"
+                 "e,NeMo 25.02,H100-SXM,llama3-8b,,128,1,1,1,9.4,\n");
+    assert_int_equal(runs.count, 5);
+    assert_null(runs.items[0].refused);
+    assert_non_null(strstr(runs.items[1].refused, "tp 'two'"));
+    assert_non_null(strstr(runs.items[2].refused, "0"));
+    assert_non_null(strstr(runs.items[3].refused, "TPU-v5"));
+    assert_non_null(strstr(runs.items[4].refused, "gpus"));
+}
+
+static void a_missing_column_is_named(void **state)
+{
+    (void)state;
+    struct myr_runs runs;
+    struct myr_err err = {0};
+    assert_true(myr_runs_parse(&runs, &arena, &profiles, "runs.csv",
+                               MYR_STR("id,software,model,gpus,gbs\n"), &err) < 0);
+    assert_non_null(strstr(err.message, "'hw'"));
+}
+
+static void what_a_row_leaves_open_is_chosen_and_widens_its_interval(void **state)
+{
+    (void)state;
+    struct myr_runs runs;
+    struct myr_fit_cost cost;
+    parse(&runs, "id,software,hw,model,gpus,gbs,tp,pp,cp,mbs,vp\n"
+                 "a,NeMo 25.02,NVIDIA H100 80GB HBM3,gpt3-175b,64,128,8,8,1,1,12\n"
+                 "b,NeMo 25.02,H100,gpt3-175b,64,128,?,,,?,\n"
+                 "c,somebody's trainer,h100,gpt3-175b,64,128,8,8,1,1,12\n");
+    double told[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_null(runs.items[i].refused);
+        assert_int_equal(myr_layout_gpus(&runs.items[i].layout), 64);
+        myr_run_cost(&runs.items[i], &cost);
+        told[i] = cost.step_s;
+    }
+    assert_true(runs.items[1].open & MYR_RUN_OPEN_TP);
+    assert_true(told[1] <= told[0] * 1.0000001);
+    double known = myr_run_spread(&runs.items[0], &profiles);
+    assert_true(myr_run_spread(&runs.items[1], &profiles) > known);
+    assert_true(myr_run_spread(&runs.items[2], &profiles) > known);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +192,9 @@ int main(void)
         cmocka_unit_test(an_unknown_device_names_the_nearest),
         cmocka_unit_test(terms_sum_to_the_step_and_accumulation_costs_its_share),
         cmocka_unit_test(a_row_that_cannot_be_read_says_where),
+        cmocka_unit_test(odd_rows_are_refused_with_a_reason_and_the_others_stand),
+        cmocka_unit_test(a_missing_column_is_named),
+        cmocka_unit_test(what_a_row_leaves_open_is_chosen_and_widens_its_interval),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -220,6 +220,7 @@ static void fit_and_print(struct fit *fit, const struct options *o)
         measure_all(fit, o->rounds, &lefts);
         report_lefts(fit, &lefts);
         left_widths(fit, &lefts.layouts, &lefts.families, &lefts.devices, NULL, widths);
+        widths[MYR_INTERVAL_AXES_OPEN] = left_open_width(fit);
         lefts_done(&lefts);
     }
     print_yaml(fit, widths);

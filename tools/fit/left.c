@@ -131,6 +131,9 @@ void left_widths(const struct fit *fit, const struct left *layouts, const struct
         bool experts = kind == MYR_INTERVAL_EXPERTS || kind == MYR_INTERVAL_EXPERTS_UNKNOWN;
         bool far = kind == MYR_INTERVAL_DENSE_UNKNOWN || kind == MYR_INTERVAL_EXPERTS_UNKNOWN;
         bool any = kind == MYR_INTERVAL_DEVICE_UNKNOWN;
+        if (kind == MYR_INTERVAL_AXES_OPEN) {
+            continue; /* left_open_width() */
+        }
         const struct left *from = any ? devices : far ? families : layouts;
         uint32_t count = 0;
         for (uint32_t i = 0; i < n; i++) {
@@ -148,6 +151,25 @@ void left_widths(const struct fit *fit, const struct left *layouts, const struct
     ret[MYR_INTERVAL_EXPERTS_UNKNOWN] =
         fmax(ret[MYR_INTERVAL_EXPERTS_UNKNOWN], ret[MYR_INTERVAL_EXPERTS]);
     free(errors);
+}
+
+double left_open_width(struct fit *fit)
+{
+    double *moves = calloc(fit->runs.count, sizeof(double));
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < fit->runs.count; i++) {
+        struct myr_run guessed = fit->runs.items[i];
+        if (!fit_row_counts(fit, i) || guessed.open & MYR_RUN_OPEN_MICRO_BATCH) {
+            continue;
+        }
+        guessed.open |= MYR_RUN_OPEN_MICRO_BATCH | (guessed.layout.pp > 1 ? MYR_RUN_OPEN_VP : 0);
+        guessed.it.model = &guessed.model;
+        myr_run_resolve(&guessed);
+        moves[count++] = fabs(fit_row_error(&guessed) - fit_row_error(&fit->runs.items[i]));
+    }
+    double width = width_of(moves, count, 0.1);
+    free(moves);
+    return width;
 }
 
 double left_coverage(const struct fit *fit, const struct left *layouts, const struct left *families,

@@ -16,6 +16,8 @@ void left_done(struct left *left);
 /* Fits once for each group, without its rows; the constants are as before afterwards. */
 void left_measure(struct fit *fit, enum grouping grouping, int rounds, struct left *ret);
 
+/* How far predictions move when micro-batch and chunks have to be guessed. */
+double left_open_width(struct fit *fit);
 /* Nine of ten errors of each kind; rows of family 'but' do not count (NULL: all do). */
 void left_widths(const struct fit *fit, const struct left *layouts, const struct left *families,
                  const struct left *devices, const struct myr_run *but,

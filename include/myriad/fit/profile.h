@@ -55,14 +55,16 @@ struct myr_constant {
 /*
  * How far a prediction reaches decides how wide its interval is: nine of ten errors of that kind
  * stay below. Other layouts of a known release; a release that no fitted run stands behind; and
- * what a device adds that none stands behind. The fitting tool measures all on rows left out.
+ * what a device adds that none stands behind, or a micro-batch that has to be guessed. The fitting
+ * tool measures all on rows left out.
  */
 #define MYR_INTERVALS(X)                  \
     X(DENSE, "dense")                     \
     X(EXPERTS, "experts")                 \
     X(DENSE_UNKNOWN, "dense-unknown")     \
     X(EXPERTS_UNKNOWN, "experts-unknown") \
-    X(DEVICE_UNKNOWN, "device-unknown")
+    X(DEVICE_UNKNOWN, "device-unknown")   \
+    X(AXES_OPEN, "axes-open")
 
 enum myr_interval {
 #define MYR_INTERVAL_ENUM(name, text) MYR_INTERVAL_##name,
@@ -88,7 +90,7 @@ int myr_fit_constant_index(struct myr_str name);
 
 /* The step lies between 1/(1+s) and 1+s of the prediction, nine times of ten. */
 double myr_profiles_spread(const struct myr_profiles *profiles, const struct myr_model *model,
-                           const struct myr_device *device, bool stack_known);
+                           const struct myr_device *device, bool stack_known, bool axes_open);
 
 /* The built-in profiles. */
 MYR_MUST_USE int myr_profiles_init(struct myr_profiles *profiles, struct myr_arena *arena,

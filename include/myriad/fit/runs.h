@@ -13,7 +13,11 @@ enum {
     MYR_RUN_OPEN_MICRO_BATCH = 1,
     MYR_RUN_OPEN_VP = 2,
     MYR_RUN_OPEN_RECOMPUTE = 4,
-    MYR_RUN_OPEN_ETP = 8
+    MYR_RUN_OPEN_ETP = 8,
+    MYR_RUN_OPEN_TP = 16,
+    MYR_RUN_OPEN_PP = 32,
+    MYR_RUN_OPEN_CP = 64,
+    MYR_RUN_OPEN_EP = 128
 };
 
 struct myr_run {
@@ -21,6 +25,7 @@ struct myr_run {
     struct myr_model model;
     struct myr_layout layout; /* open axes as last resolved */
     struct myr_fit_case it;
+    uint32_t gpus;       /* as published */
     double measured_s;   /* 0: none published */
     uint32_t open;       /* MYR_RUN_OPEN_* */
     bool stack_exact;    /* the release is known */
@@ -34,6 +39,10 @@ struct myr_runs {
     uint32_t count;
 };
 
+/* A row that cannot be expressed says why in 'refused'; only the file as a whole is an error. */
+MYR_MUST_USE int myr_runs_parse(struct myr_runs *runs, struct myr_arena *arena,
+                                const struct myr_profiles *profiles, const char *file,
+                                struct myr_str text, struct myr_err *err);
 MYR_MUST_USE int myr_runs_read(struct myr_runs *runs, struct myr_arena *arena,
                                const struct myr_profiles *profiles, const char *path,
                                struct myr_err *err);
