@@ -19,6 +19,7 @@ enum {
     CHANGES = 20000,
     LARGE_ROUNDS = 25,
     LAYOUT_ROUNDS = 200,
+    DEFRAG_ROUNDS = 20,
     EVENTS_BYTES_MAX = 64 << 20
 };
 
@@ -46,7 +47,8 @@ struct bench {
     struct myr_place_shape shape;
     struct running_job *jobs;
     uint32_t job_count, job_room;
-    struct timing sizes[SIZES_MAX], layouts[SIZES_MAX], large, changes;
+    struct timing sizes[SIZES_MAX], layouts[SIZES_MAX], large, changes, defrag;
+    struct myr_defrag_plan plan; /* its figures */
     uint32_t size_count, layout_count;
     int64_t busy_ns; /* placing and releasing during churn */
     uint64_t decisions;
@@ -263,6 +265,52 @@ static void time_large(struct bench *b, struct myr_rng *rng)
     free(placed.gang.shares);
 }
 
+/*
+ * Defragmentation at its hardest: one- to eight-GPU jobs on every node, a tenth of them gone, so
+ * that a tenth of the GPUs is free and hardly a node is.
+ */
+static int time_defrag(struct bench *b, struct myr_rng *rng, struct myr_err *err)
+{
+    uint32_t all = b->shape.nodes * b->shape.gpus_per_node, count = 0;
+    struct myr_gang *gangs = myr_xcalloc(all, sizeof(*gangs));
+    struct myr_running *jobs = myr_xcalloc(all, sizeof(*jobs));
+    struct myr_placer *placer = myr_placer_create(&b->shape);
+    while (myr_placer_free_gpus(placer) > 0) {
+        uint32_t gpus = 1U << myr_rng_below(rng, 4);
+        gangs[count].shares = myr_xcalloc(1, sizeof(struct myr_share));
+        while (gpus > b->shape.gpus_per_node || !myr_place(placer, gpus, &gangs[count])) {
+            gpus /= 2;
+        }
+        count++;
+    }
+    while (myr_placer_free_gpus(placer) < all / 10) {
+        uint32_t ends = myr_rng_below(rng, count);
+        myr_release(placer, &gangs[ends]);
+        free(gangs[ends].shares);
+        gangs[ends] = gangs[--count];
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        jobs[i] = (struct myr_running){&gangs[i], 600, false};
+    }
+    int r = MYR_OK;
+    struct myr_request request = {.nodes = b->shape.nodes / 12};
+    request.nodes = request.nodes > 1024 ? 1024 : request.nodes ? request.nodes : 1;
+    b->defrag.nodes = request.nodes;
+    for (uint32_t i = 0; i < DEFRAG_ROUNDS && r == MYR_OK; i++) {
+        int64_t start = cpu_ns();
+        r = myr_defrag(placer, &request, jobs, count, &b->plan, err);
+        myr_vec_push(&b->defrag.ns, cpu_ns() - start);
+        myr_defrag_done(&b->plan);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        free(gangs[i].shares);
+    }
+    free(gangs);
+    free(jobs);
+    myr_placer_free(placer);
+    return r;
+}
+
 /* Jobs by number, as the events name them. */
 static int event(struct bench *b, struct myr_csv *csv, bool *timed, struct myr_err *err)
 {
@@ -373,6 +421,9 @@ static void put_json(const struct bench *b, const struct timing *all, struct myr
     if (b->large.ns.count) {
         put_timing(&json, "large_us", &b->large);
         put_timing(&json, "node_change_us", &b->changes);
+        put_timing(&json, "defrag_us", &b->defrag);
+        myr_json_u64(&json, "defrag_gpus_moved", b->plan.gpus_moved);
+        myr_json_u64(&json, "defrag_gpus_least", b->plan.gpus_least);
     }
     myr_json_end(&json);
     myr_buf_putc(buf, '\n');
@@ -411,6 +462,7 @@ static void put_table(const struct bench *b, enum myr_format format, struct myr_
     if (b->large.ns.count) {
         put_row(&table, "empty cluster", &b->large);
         put_row(&table, "node changes", &b->changes);
+        put_row(&table, "defragmentation", &b->defrag);
     }
     myr_table_write(&table, format, buf);
     myr_table_done(&table);
@@ -427,6 +479,7 @@ static void finish(struct bench *b, enum myr_format format, struct myr_buf *buf)
     }
     sort_times(&b->large);
     sort_times(&b->changes);
+    sort_times(&b->defrag);
     qsort(b->sizes, b->size_count, sizeof(b->sizes[0]), by_nodes);
     struct timing all = all_of(b);
     if (format == MYR_FORMAT_JSON) {
@@ -448,6 +501,7 @@ static void bench_free(struct bench *b)
     }
     myr_vec_done(&b->large.ns);
     myr_vec_done(&b->changes.ns);
+    myr_vec_done(&b->defrag.ns);
     free(b->jobs);
     myr_placer_free(b->placer);
     free(b);
@@ -475,6 +529,7 @@ int cli_sched_bench(const struct cli_sched_question *question, struct myr_buf *b
         r = time_layouts(b, err);
         time_changes(b, &rng);
         time_large(b, &rng);
+        r = r < 0 ? r : time_defrag(b, &rng, err);
     }
     if (r == MYR_OK) {
         finish(b, (enum myr_format)question->format, buf);

@@ -263,8 +263,8 @@ static void placements_are_within_two_percent_of_an_exact_search(void **state)
     print_message("exact in %u of %u cases, within 2 %% in %u, mean %.3f %%, worst %.2f %%\n",
                   exactly, done, within, 100 * sum / done, 100 * worst);
     assert_true(sum / done < 0.001);
-    assert_true(within >= done - done / 100);
-    assert_true(worst < 0.1);
+    assert_int_equal(within, done);
+    assert_true(worst < 0.02);
 }
 
 int main(void)

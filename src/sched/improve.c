@@ -5,10 +5,9 @@
 enum {
     TRIES_TINY = 20000, /* of all starts together: bounds the time of a decision */
     TRIES_SMALL = 2500,
+    TRIES_LARGE = 600, /* in large clusters, where decisions are many and nodes alike */
     MEMBER_MAX = 24,
-    KICKED_CELLS = 16,
     KICKS = 32,
-    LEAVES_SEEN = 64, /* leaves outside the gang's pods are looked at in clusters up to this */
 };
 
 /* Groups that a cell is in: (family, first cell). */
@@ -80,7 +79,7 @@ static void find_spares(struct swaps *w)
     w->slots = w->q->nodes;
     for (uint32_t leaf = 0; leaf < p->groups && w->slots + each <= SEARCH_SLOTS_MAX; leaf++) {
         uint32_t pod = leaf * p->shape.group_nodes / p->shape.pod_nodes;
-        if (p->groups <= LEAVES_SEEN || w->q->s->pod_take[pod] > 0) {
+        if (p->groups <= SEARCH_FEW_LEAVES || w->q->s->pod_take[pod] > 0) {
             find_spares_of(w, leaf, each);
         }
     }
@@ -203,10 +202,15 @@ static bool try_groups(struct swaps *w, const struct myr_traffic_family *f, uint
     return false;
 }
 
-/* Cells gather under one leaf: on its spare nodes, and in the places of other cells there. */
-static bool try_gather(struct swaps *w, const uint32_t *members, uint32_t count, uint32_t leaf)
+/* Leaves or pods: which one a node is in, and how much room each has. */
+struct units {
+    const uint32_t *of, *room;
+};
+
+/* Cells gather in one unit: on its spare nodes, and in the places of other cells there. */
+static bool try_gather(struct swaps *w, const uint32_t *members, uint32_t count,
+                       const struct units *units, uint32_t unit)
 {
-    const struct myr_placer *p = w->q->p;
     uint32_t with[SEARCH_SWAP_CELLS], done = 0, from = w->slots;
     uint64_t member = 0;
     double base = w->base;
@@ -216,14 +220,14 @@ static bool try_gather(struct swaps *w, const uint32_t *members, uint32_t count,
     bool whole = true;
     for (uint32_t m = 0; m < count && whole; m++) {
         with[m] = MYR_NONE;
-        if (p->group_of[w->node[members[m]]] == leaf) {
+        if (units->of[w->node[members[m]]] == unit) {
             continue;
         }
         /* Spares are at the end: they come first. */
         while (from > 0 && with[m] == MYR_NONE) {
             from--;
             bool own = from < w->q->nodes && (member >> from & 1);
-            with[m] = !own && p->group_of[w->node[from]] == leaf ? from : MYR_NONE;
+            with[m] = !own && units->of[w->node[from]] == unit ? from : MYR_NONE;
         }
         whole = with[m] != MYR_NONE;
         if (whole) {
@@ -243,19 +247,20 @@ static bool try_gather(struct swaps *w, const uint32_t *members, uint32_t count,
     return false;
 }
 
-static bool gather_everywhere(struct swaps *w, const uint32_t *members, uint32_t count)
+static bool gather_everywhere(struct swaps *w, const uint32_t *members, uint32_t count,
+                              const struct units *units)
 {
     bool better = false;
     uint32_t seen[SEARCH_SLOTS_MAX], seen_count = 0;
     for (uint32_t i = 0; i < w->slots; i++) {
-        uint32_t leaf = w->q->p->group_of[w->node[i]], k = 0;
-        while (k < seen_count && seen[k] != leaf) {
+        uint32_t unit = units->of[w->node[i]], k = 0;
+        while (k < seen_count && seen[k] != unit) {
             k++;
         }
-        /* A leaf with too little room is no try. */
+        /* A unit with too little room is no try. */
         if (k == seen_count) {
-            seen[seen_count++] = leaf;
-            better = (w->q->s->leaf_free[leaf] >= count && try_gather(w, members, count, leaf)) ||
+            seen[seen_count++] = unit;
+            better = (units->room[unit] >= count && try_gather(w, members, count, units, unit)) ||
                      better;
         }
     }
@@ -265,6 +270,7 @@ static bool gather_everywhere(struct swaps *w, const uint32_t *members, uint32_t
 static bool move_groups(struct swaps *w)
 {
     const struct myr_job_traffic *t = w->q->traffic;
+    const struct units leaves = {w->q->p->group_of, w->q->s->leaf_free};
     uint32_t members[SEARCH_SWAP_CELLS];
     bool better = false;
     for (uint32_t f = 0; f < t->family_count; f++) {
@@ -273,7 +279,7 @@ static bool move_groups(struct swaps *w)
             for (uint32_t m = 0; m < family->group_size; m++) {
                 members[m] = family->firsts[g] + family->offsets[m];
             }
-            better = gather_everywhere(w, members, family->group_size) || better;
+            better = gather_everywhere(w, members, family->group_size, &leaves) || better;
             for (uint32_t h = g + 1; h < family->group_count && family->group_size > 1; h++) {
                 better = try_groups(w, family, g, h) || better;
             }
@@ -282,20 +288,19 @@ static bool move_groups(struct swaps *w)
     return better;
 }
 
-/* All cells of one leaf move to another. */
-static bool move_leaves(struct swaps *w)
+/* All cells of one unit move to another. */
+static bool move_units(struct swaps *w, const struct units *units)
 {
-    const struct myr_placer *p = w->q->p;
     uint32_t members[SEARCH_SWAP_CELLS];
     bool better = false;
     for (uint32_t i = 0; i < w->q->nodes && w->tries < w->tries_max; i++) {
-        uint32_t count = 0, leaf = p->group_of[w->node[i]];
+        uint32_t count = 0, unit = units->of[w->node[i]];
         for (uint32_t k = 0; k < w->q->nodes; k++) {
             members[count] = k;
-            count += p->group_of[w->node[k]] == leaf;
+            count += units->of[w->node[k]] == unit;
         }
-        /* Once for each leaf: its first cell. */
-        better = (members[0] == i && gather_everywhere(w, members, count)) || better;
+        /* Once for each unit: its first cell. */
+        better = (members[0] == i && gather_everywhere(w, members, count, units)) || better;
     }
     return better;
 }
@@ -331,6 +336,8 @@ static int by_node(const void *a, const void *b)
 static void descend(struct swaps *w)
 {
     struct search *q = w->q;
+    const struct units leaves = {q->p->group_of, q->s->leaf_free};
+    const struct units pods = {q->p->pod_of, q->s->pod_free};
     bool better = true;
     while (better && w->tries < w->tries_max) {
         better = false;
@@ -340,7 +347,8 @@ static void descend(struct swaps *w)
             }
         }
         better = (q->traffic && move_groups(w)) || better;
-        better = move_leaves(w) || better;
+        better = move_units(w, &leaves) || better;
+        better = move_units(w, &pods) || better;
     }
     if (w->base + w->groups < q->best_cost) {
         q->best_cost = w->base + w->groups;
@@ -355,11 +363,13 @@ void improve_by_swaps(struct search *q)
 {
     struct swaps w = {.q = q, .node = q->s->swapped};
     struct myr_rng rng;
-    bool ring = !q->traffic && (q->p->domain_nodes > 1 || q->nodes > KICKED_CELLS);
+    bool ring = !q->traffic && (q->p->domain_nodes > 1 || q->nodes > SEARCH_TINY_CELLS);
     if (q->nodes > SEARCH_SWAP_CELLS || q->nodes < 2 || ring) {
         return;
     }
-    w.tries_max = q->nodes <= KICKED_CELLS ? TRIES_TINY : TRIES_SMALL;
+    w.tries_max = q->p->groups > SEARCH_FEW_LEAVES ? TRIES_LARGE
+                  : q->nodes <= SEARCH_TINY_CELLS  ? TRIES_TINY
+                                                   : TRIES_SMALL;
     select_clear(q);
     find_groups(&w);
     for (uint32_t i = 0; i < q->start_count; i++) {
@@ -369,7 +379,7 @@ void improve_by_swaps(struct search *q)
     }
     /* A few random trades, then downhill again: tiny gangs are worth a second look. */
     myr_rng_init(&rng, q->nodes, 0);
-    for (uint32_t i = 0; i < KICKS && q->nodes <= KICKED_CELLS && w.tries < w.tries_max; i++) {
+    for (uint32_t i = 0; i < KICKS && q->nodes <= SEARCH_TINY_CELLS && w.tries < w.tries_max; i++) {
         take_up(&w, i % 3 ? q->s->best : q->s->starts[i % q->start_count]);
         for (uint32_t k = 2 + myr_rng_below(&rng, 5); k > 0; k--) {
             uint32_t cell = myr_rng_below(&rng, q->nodes), slot = myr_rng_below(&rng, w.slots);

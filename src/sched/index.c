@@ -295,6 +295,19 @@ void myr_placer_set_leaf_penalty(struct myr_placer *p, uint32_t leaf, uint32_t m
     set_penalty(p, &p->group_penalty[leaf], milli);
 }
 
+static double between(double value, double least, double most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+uint32_t myr_condition_penalty(const struct myr_condition *condition)
+{
+    double load = between(condition->link_load, 0, 1);
+    double flaps = between(condition->flaps_per_day / 20, 0, 1);
+    double lacking = between(1 - condition->power_headroom / 0.1, 0, 1);
+    return (uint32_t)(1000 * (load * load + flaps + 0.5 * lacking) + 0.5);
+}
+
 uint64_t myr_placer_free_mask(const struct myr_placer *p, uint32_t node)
 {
     return p->free_mask[node];

@@ -292,7 +292,8 @@ static uint32_t blocks_of(const struct search *q, const struct digit_order *orde
             }
         }
     }
-    if (count == 0) {
+    /* Single nodes: the freest leaves filled to the brim. */
+    if (count == 0 || (q->nodes <= SEARCH_SWAP_CELLS && count < room)) {
         ret[count++] = 1;
     }
     return count;
@@ -329,6 +330,12 @@ static void try_core(struct search *q, const struct digit_order *orders, uint32_
     }
 }
 
+/* Tiny gangs of small clusters may do better in two leaves than break up a third. */
+static bool may_split(const struct search *q)
+{
+    return q->traffic && q->nodes <= SEARCH_TINY_CELLS && q->p->groups <= SEARCH_FEW_LEAVES;
+}
+
 static bool search(struct search *q)
 {
     const struct myr_request *r = q->request;
@@ -336,7 +343,7 @@ static bool search(struct search *q)
     uint32_t blocks[16], order_count = q->traffic ? next_orders(q->traffic, orders) : 0;
     enum myr_level within = r->limited ? r->within : MYR_LEVEL_CORE;
     uint32_t block_count = blocks_of(q, orders, order_count, blocks, MYR_ARRAY_COUNT(blocks));
-    q->settled = !q->p->penalised;
+    q->settled = !q->p->penalised && !may_split(q);
     if (q->p->domain_nodes > 1 && try_domain(q) && q->settled) {
         return true;
     }

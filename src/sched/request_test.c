@@ -134,7 +134,9 @@ static void penalties_push_gangs_away(void **state)
     assert_int_equal(shares[0].node / LEAF, 5);
     assert_true(found.cost.penalty == 0);
     myr_release(placer, &found.gang);
-    myr_placer_set_penalty(placer, 5 * LEAF, 900); /* a link that flaps */
+    struct myr_condition flapping = {.flaps_per_day = 18, .power_headroom = 0.5};
+    assert_int_equal(myr_condition_penalty(&flapping), 900);
+    myr_placer_set_penalty(placer, 5 * LEAF, myr_condition_penalty(&flapping));
     assert_true(myr_place_gang(placer, &request, &found));
     for (uint32_t i = 0; i < 4; i++) {
         assert_int_equal(shares[i].node / LEAF, 5);

@@ -9,6 +9,8 @@
 #include "myriad/sched/request.h"
 
 #define SEARCH_SWAP_CELLS 64 /* gangs up to this size are improved by swaps */
+#define SEARCH_TINY_CELLS 16 /* and up to this also from disturbed placements */
+#define SEARCH_FEW_LEAVES 64 /* in clusters up to this leaves of other pods are looked at too */
 #define SEARCH_SLOTS_MAX  160
 #define SEARCH_STARTS     4 /* placements that swaps start from */
 

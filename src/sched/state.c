@@ -7,10 +7,23 @@
 
 enum { FILE_BYTES_MAX = 256 << 20 };
 
-enum column { NODE, JOB, GPUS, STATE, PENALTY, RESTART, PINNED, COLUMN_COUNT };
+enum column {
+    NODE,
+    JOB,
+    GPUS,
+    STATE,
+    PENALTY,
+    LOAD,
+    FLAPS,
+    HEADROOM,
+    RESTART,
+    PINNED,
+    COLUMN_COUNT
+};
 
-static const char *const column_names[COLUMN_COUNT] = {"node",    "job",       "gpus",  "state",
-                                                       "penalty", "restart_s", "pinned"};
+static const char *const column_names[COLUMN_COUNT] = {
+    "node",      "job",           "gpus",           "state",     "penalty",
+    "link_load", "flaps_per_day", "power_headroom", "restart_s", "pinned"};
 
 struct reader {
     struct myr_sched_state *state;
@@ -81,10 +94,23 @@ static int read_number(const struct reader *r, enum column column, uint64_t usua
     return MYR_OK;
 }
 
+/* A part or a rate; 'usual' where the row has none. */
+static int read_part(const struct reader *r, enum column column, double most, double *ret,
+                     struct myr_err *err)
+{
+    struct myr_str text = field(r, column);
+    if (text.len > 0 && (!myr_str_to_double(text, ret) || !(*ret >= 0 && *ret <= most))) {
+        return myr_csv_error(err, &r->csv, r->at[column], "'%s' is not a number from 0 to %g",
+                             column_names[column], most);
+    }
+    return MYR_OK;
+}
+
 static int set_state(const struct reader *r, uint32_t node, struct myr_err *err)
 {
-    struct myr_str text = field(r, STATE), penalty = field(r, PENALTY);
-    double value = 0;
+    struct myr_str text = field(r, STATE);
+    struct myr_condition condition = {0, 0, 1};
+    double penalty = 0;
     if (myr_str_eq(text, MYR_STR("down"))) {
         myr_placer_set_node(r->p, node, false);
     } else if (myr_str_eq(text, MYR_STR("held"))) {
@@ -93,13 +119,15 @@ static int set_state(const struct reader *r, uint32_t node, struct myr_err *err)
         return myr_csv_error(err, &r->csv, r->at[STATE],
                              "unknown state, expected up, down or held");
     }
-    if (penalty.len > 0) {
-        if (!myr_str_to_double(penalty, &value) || !(value >= 0 && value <= 1000)) {
-            return myr_csv_error(err, &r->csv, r->at[PENALTY], "not a penalty, expected 0 to 1000");
-        }
-        myr_placer_set_penalty(r->p, node, (uint32_t)(1000 * value + 0.5));
+    int code = read_part(r, PENALTY, 1000, &penalty, err);
+    code = code < 0 ? code : read_part(r, LOAD, 1, &condition.link_load, err);
+    code = code < 0 ? code : read_part(r, FLAPS, 1e6, &condition.flaps_per_day, err);
+    code = code < 0 ? code : read_part(r, HEADROOM, 1, &condition.power_headroom, err);
+    uint32_t milli = (uint32_t)(1000 * penalty + 0.5) + myr_condition_penalty(&condition);
+    if (code == MYR_OK && milli > 0) {
+        myr_placer_set_penalty(r->p, node, milli);
     }
-    return MYR_OK;
+    return code;
 }
 
 static struct myr_running *job_for(struct reader *r, struct myr_str name, uint32_t *ret_index)

@@ -87,6 +87,19 @@ uint32_t myr_placer_zone_free(const struct myr_placer *placer, enum myr_zone zon
 void myr_placer_set_penalty(struct myr_placer *placer, uint32_t node, uint32_t milli);
 void myr_placer_set_leaf_penalty(struct myr_placer *placer, uint32_t leaf, uint32_t milli);
 
+/* What is known of a node or leaf now; zeroed but for headroom means nothing is wrong. */
+struct myr_condition {
+    double link_load;      /* part of its links' rate in use, 0 to 1 */
+    double flaps_per_day;  /* of its links, lately */
+    double power_headroom; /* part of its row's power not in use, 0 to 1 */
+};
+
+/*
+ * The penalty for it: load² + the smaller of 1 and flaps / 20 + half of what is lacking of a tenth
+ * of headroom (none at 0.1, 0.5 at 0).
+ */
+uint32_t myr_condition_penalty(const struct myr_condition *condition);
+
 uint32_t myr_placer_free_gpus(const struct myr_placer *placer);
 uint32_t myr_placer_free_nodes(const struct myr_placer *placer);
 /* Groups (leaves) that a gang touches. */

@@ -8,6 +8,7 @@
  *   gpus       how many (default: all of the node)
  *   state      up, down, held (default: up)
  *   penalty    what speaks against the node, as a part of what a node sends (request.h)
+ *   link_load, flaps_per_day, power_headroom   more of that (struct myr_condition)
  *   restart_s  what moving the job costs (default 600)
  *   pinned     yes: the job must not be moved
  */
