@@ -1,4 +1,4 @@
-"""sched: CPU time of placement decisions on 100k GPUs, 95 % full and churned; best of three runs."""
+"""sched: CPU time of decisions on 100k GPUs, 95 % full and churned; the best of three runs."""
 import json
 import subprocess
 
