@@ -320,6 +320,15 @@ void myr_gpu_close(struct myr_gpu *gpu)
     if (gpu->workspace) {
         gpu->release(gpu->workspace);
     }
+    void *events[] = {gpu->start, gpu->end};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(events); i++) {
+        if (events[i]) {
+            gpu->event_destroy(events[i]);
+        }
+    }
+    if (gpu->stream) {
+        gpu->stream_destroy(gpu->stream);
+    }
     if (gpu->retained) {
         gpu->context_release(gpu->device);
     }

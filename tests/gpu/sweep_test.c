@@ -46,6 +46,7 @@ static void every_shape_gets_the_time_of_its_gpu(void **state)
     }
     assert_int_equal(live(), before); /* every operand was given back */
     myr_gpu_close(gpu);
+    assert_int_equal(live(), 0); /* and everything else */
     myr_arena_done(&arena);
 }
 
