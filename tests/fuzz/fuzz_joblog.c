@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         MYR_ASSERT(job->gpus > 0 && job->duration_s >= 0 && job->tenant < trace.tenants);
         MYR_ASSERT(job->submit_s >= (i ? trace.jobs.items[i - 1].submit_s : 0));
     }
-    if (trace.jobs.count <= REPLAY_MAX) {
+    if (trace.jobs.count <= REPLAY_MAX && size % 16 < 2) { /* now and then: it takes longer */
         replay(&trace, size % 2);
     }
     myr_joblog_done(&trace);
