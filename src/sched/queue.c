@@ -182,11 +182,14 @@ static void list_on_nodes(struct myr_queue *q, uint32_t id, bool in)
     const struct myr_gang *gang = &q->jobs.items[id].gang;
     for (uint32_t i = 0; i < gang->count; i++) {
         uint32_t node = gang->shares[i].node;
-        uint32_t *jobs = &q->node_jobs[(size_t)node * q->shape.gpus_per_node];
+        size_t first = (size_t)node * q->shape.gpus_per_node;
+        uint32_t *jobs = &q->node_jobs[first];
+        uint8_t *gpus = &q->node_job_gpus[first];
         uint32_t count = q->node_job_count[node], at = 0;
         if (in) {
             MYR_ASSERT(count < q->shape.gpus_per_node);
             jobs[count] = id;
+            gpus[count] = (uint8_t)gpu_count(gang->shares[i].gpus);
             q->node_job_count[node]++;
             find_oldest(q, node);
             continue;
@@ -196,6 +199,7 @@ static void list_on_nodes(struct myr_queue *q, uint32_t id, bool in)
         }
         MYR_ASSERT(at < count);
         jobs[at] = jobs[count - 1];
+        gpus[at] = gpus[count - 1];
         q->node_job_count[node]--;
         find_oldest(q, node);
     }
@@ -229,6 +233,7 @@ static void leave_nodes(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = &q->jobs.items[id];
     MYR_ASSERT(job->state == MYR_JOB_RUNS);
+    q->ends++;
     list_on_nodes(q, id, false);
     myr_release(q->placer, &job->gang);
     count_tenant(q, &job->spec, false);
@@ -270,6 +275,7 @@ void queue_swap_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t s
 void queue_close_node(struct myr_queue *q, uint32_t node, uint8_t bit, bool closed)
 {
     uint8_t was = q->closed[node];
+    q->ends += bit != CLOSED_HOLD;
     q->closed[node] = (uint8_t)(closed ? was | bit : was & ~bit);
     if (!was != !q->closed[node]) {
         myr_placer_hold(q->placer, node, closed);
@@ -420,6 +426,7 @@ int myr_queue_create(const struct myr_place_shape *shape, const struct myr_queue
     memcpy(q->tenants, tenants, tenant_count * sizeof(*tenants));
     q->tenant_gpus = myr_xcalloc(tenant_count, sizeof(*q->tenant_gpus));
     q->node_jobs = myr_xcalloc((size_t)shape->nodes * shape->gpus_per_node, sizeof(uint32_t));
+    q->node_job_gpus = myr_xcalloc((size_t)shape->nodes * shape->gpus_per_node, 1);
     q->node_job_count = myr_xcalloc(shape->nodes, 1);
     q->closed = myr_xcalloc(shape->nodes, 1);
     q->node_oldest_s = myr_xcalloc(shape->nodes, sizeof(int64_t));
@@ -459,6 +466,7 @@ void myr_queue_free(struct myr_queue *q)
     free(q->tenants);
     free(q->tenant_gpus);
     free(q->node_jobs);
+    free(q->node_job_gpus);
     free(q->node_job_count);
     free(q->closed);
     free(q->node_oldest_s);

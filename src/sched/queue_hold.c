@@ -164,19 +164,26 @@ static bool keep_nodes(struct myr_queue *q, struct hold *hold, uint32_t needed)
 }
 
 /*
- * Chooses the nodes anew: what has come free since counts at once. The nodes of an overdue job
- * stay: nothing new starts on them, so they are free some day, whereas the likeliest ones may
- * change for ever. The hold's nodes are open when this is called.
+ * Chooses the nodes anew if anything has ended: what is free now counts at once. The nodes of an
+ * overdue job stay: nothing new starts on them, so they are free some day, whereas the likeliest
+ * ones may change for ever. The hold's nodes are open when this is called.
  */
 static void choose_nodes(struct myr_queue *q, struct hold *hold)
 {
     uint32_t gpus = q->jobs.items[hold->job].spec.gpus;
     uint32_t needed = myr_place_nodes(q->placer, gpus);
+    bool anywhere = queue_waited_s(q, hold->job) >= queue_locality_s(q, gpus, q->policy.spread_s);
+    if (hold->chosen == q->ends && hold->anywhere == anywhere) {
+        set_held(q, hold, true);
+        return;
+    }
+    hold->chosen = q->ends;
+    hold->anywhere = anywhere;
     if (queue_overdue(q, hold->job) && keep_nodes(q, hold, needed)) {
         return;
     }
     hold->nodes.count = 0;
-    if (queue_waited_s(q, hold->job) >= queue_locality_s(q, gpus, q->policy.spread_s)) {
+    if (anywhere) {
         pick_anywhere(q, hold, needed);
     } else {
         pick_groups(q, hold, needed);
@@ -244,7 +251,7 @@ void queue_serve_holds(struct myr_queue *q)
             break; /* what is held stands idle as it drains; one gang at a time if it is large */
         }
         held += needed;
-        struct hold hold = {.job = id};
+        struct hold hold = {.job = id, .chosen = UINT64_MAX};
         choose_nodes(q, &hold);
         myr_vec_push(&q->holds, hold);
     }

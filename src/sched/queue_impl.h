@@ -35,6 +35,8 @@ struct line {
 /* Nodes kept free for one gang. */
 struct hold {
     uint32_t job;
+    bool anywhere;   /* chosen without regard to groups */
+    uint64_t chosen; /* q->ends at that time */
     MYR_VEC(uint32_t) nodes;
 };
 
@@ -64,7 +66,8 @@ struct myr_queue {
     MYR_VEC(struct line) lines;
     uint32_t busy_first, busy_last; /* lines with jobs */
     struct myr_u64map line_of;
-    uint32_t *node_jobs; /* by node: up to gpus_per_node running jobs */
+    uint32_t *node_jobs;    /* by node: up to gpus_per_node running jobs */
+    uint8_t *node_job_gpus; /* beside each of them: how many GPUs of the node it has */
     uint8_t *node_job_count;
     int64_t *node_oldest_s; /* by node: when its oldest job would have started, run in one piece */
     uint8_t *closed;        /* by node: CLOSED_ bits */
@@ -78,7 +81,9 @@ struct myr_queue {
     MYR_VEC(uint32_t) victims; /* scratch */
     MYR_VEC(uint32_t) nodes;   /* scratch */
     int64_t now_s;
-    uint64_t pass;                /* counts decisions */
+    uint64_t pass; /* counts decisions */
+    /* Counts what may make the choice of a hold better: ends of jobs, nodes that change. */
+    uint64_t ends;
     uint32_t waiting, reclaiming; /* of the waiting: those that may stop others in any case */
     uint64_t busy_gpus;
     int64_t loss_left; /* GPU seconds x 1000 that preemption may still cost */

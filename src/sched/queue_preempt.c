@@ -48,15 +48,6 @@ struct victim {
     int64_t cost;
 };
 
-static uint32_t gpus_on(const struct qjob *job, uint32_t node)
-{
-    uint32_t gpus = 0;
-    for (uint32_t s = 0; s < job->gang.count; s++) {
-        gpus += job->gang.shares[s].node == node ? gpu_count(job->gang.shares[s].gpus) : 0;
-    }
-    return gpus;
-}
-
 /*
  * The cheapest jobs of a node whose end frees 'wanted' GPUs there. Returns their number, or
  * MYR_NONE when there are not enough; 'ret' has room for the jobs of a node.
@@ -67,12 +58,13 @@ static uint32_t victims_on(const struct myr_queue *q, const struct claim *claim,
     uint32_t count = 0, have = gpu_count(myr_placer_free_mask(q->placer, node)), needed = 0;
     *ret_cost = 0;
     for (uint32_t i = 0; i < q->node_job_count[node] && have < wanted; i++) {
-        uint32_t other = q->node_jobs[(size_t)node * q->shape.gpus_per_node + i];
+        size_t at_node = (size_t)node * q->shape.gpus_per_node + i;
+        uint32_t other = q->node_jobs[at_node];
         const struct qjob *job = &q->jobs.items[other];
         if (!may_stop(q, claim, job)) {
             continue;
         }
-        struct victim v = {other, gpus_on(job, node), queue_stop_cost(q, job)};
+        struct victim v = {other, q->node_job_gpus[at_node], queue_stop_cost(q, job)};
         uint32_t at = count++;
         /* by cost for each GPU that it frees here */
         for (; at > 0 && ret[at - 1].cost * v.gpus > v.cost * ret[at - 1].gpus; at--) {
