@@ -54,7 +54,7 @@ static void find_spares_of(struct swaps *w, uint32_t leaf, uint32_t each)
     uint32_t first = leaf * p->shape.group_nodes, end = index_group_end(p, leaf);
     uint32_t begin = w->slots;
     for (uint32_t node = first; node < end && q->s->leaf_free[leaf] > q->s->take[leaf]; node++) {
-        bool chosen = !(q->s->words[node / 64] >> node % 64 & 1);
+        bool chosen = !search_may_use(q, node);
         for (uint32_t i = 0; i < q->nodes && !chosen; i++) {
             chosen = w->node[i] == node;
         }

@@ -99,7 +99,7 @@ static uint32_t count_nodes(struct search *q)
         filter_nodes(q);
         memset(s->leaf_free, 0, p->groups * sizeof(uint32_t));
         for (uint32_t node = 0; node < p->shape.nodes; node++) {
-            s->leaf_free[p->group_of[node]] += s->words[node / 64] >> node % 64 & 1;
+            s->leaf_free[p->group_of[node]] += search_may_use(q, node);
         }
     }
     memset(s->pod_free, 0, p->pods * sizeof(uint32_t));
@@ -251,7 +251,7 @@ static bool try_domain(struct search *q)
     const struct myr_placer *p = q->p;
     uint32_t best = MYR_NONE, best_count = 0, best_end = 0;
     for (uint32_t node = 0, count = 0; node < p->shape.nodes; node++) {
-        count += q->s->words[node / 64] >> node % 64 & 1;
+        count += search_may_use(q, node);
         if (node + 1 == p->shape.nodes || p->domain_of[node + 1] != p->domain_of[node]) {
             if (count >= q->nodes && (best == MYR_NONE || count < best_count)) {
                 best = p->domain_of[node];
@@ -262,7 +262,7 @@ static bool try_domain(struct search *q)
         }
     }
     for (uint32_t node = best_end, left = q->nodes; best != MYR_NONE && left > 0; node--) {
-        if (q->s->words[node / 64] >> node % 64 & 1) {
+        if (search_may_use(q, node)) {
             q->s->nodes[--left] = node;
         }
     }
@@ -431,7 +431,7 @@ uint32_t myr_request_size(struct myr_placer *p, const struct myr_request *r)
         for (uint32_t node = 0, count = 0; node < p->shape.nodes && r->within == MYR_LEVEL_DOMAIN;
              node++) {
             count = node && p->domain_of[node] != p->domain_of[node - 1] ? 0 : count;
-            count += q.s->words[node / 64] >> node % 64 & 1;
+            count += search_may_use(&q, node);
             most = count > most ? count : most;
         }
         size = most;

@@ -52,6 +52,12 @@ struct search {
     bool settled; /* as near as can be: nothing to improve */
 };
 
+/* Whether the request may use the node. */
+static inline bool search_may_use(const struct search *q, uint32_t node)
+{
+    return (q->s->words[node / 64] >> node % 64 & 1) != 0;
+}
+
 /* select.c: fills s->take and s->touched for 'nodes' nodes, in blocks of 'block' where possible. */
 void select_clear(struct search *q);
 uint32_t select_leaf(struct search *q);

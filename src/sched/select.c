@@ -39,7 +39,7 @@ static double node_penalties(const struct search *q, uint32_t leaf)
     uint32_t *least = q->s->sequence; /* free at this time */
     double sum = 0;
     for (uint32_t node = leaf * p->shape.group_nodes; node < end && p->penalised; node++) {
-        if (!(q->s->words[node / 64] >> node % 64 & 1)) {
+        if (!search_may_use(q, node)) {
             continue;
         }
         uint32_t at = have < q->nodes ? have++ : q->nodes;
@@ -244,7 +244,7 @@ static uint32_t gather_domains(struct search *q, uint32_t leaf, uint32_t wanted,
     uint32_t *count = q->s->sequence; /* free at this time */
     memset(count, 0, domains * sizeof(*count));
     for (uint32_t node = first; node < end; node++) {
-        count[p->domain_of[node] - lowest] += q->s->words[node / 64] >> node % 64 & 1;
+        count[p->domain_of[node] - lowest] += search_may_use(q, node);
     }
     while (have < wanted) {
         uint32_t left = wanted - have, best = MYR_NONE, most = 0;
@@ -254,8 +254,7 @@ static uint32_t gather_domains(struct search *q, uint32_t leaf, uint32_t wanted,
         }
         uint32_t domain = best == MYR_NONE ? most : best;
         for (uint32_t node = first; node < end && have < wanted; node++) {
-            if (p->domain_of[node] - lowest == domain &&
-                (q->s->words[node / 64] >> node % 64 & 1)) {
+            if (p->domain_of[node] - lowest == domain && search_may_use(q, node)) {
                 ret[have++] = node;
             }
         }
@@ -281,7 +280,7 @@ void select_nodes(struct search *q)
             uint32_t room = p->penalised ? s->leaf_free[leaf] : wanted;
             for (uint32_t node = first; node < end && have < room; node++) {
                 nodes[have] = node;
-                have += s->words[node / 64] >> node % 64 & 1;
+                have += search_may_use(q, node);
             }
             if (p->penalised) {
                 keep_unpenalised(q, nodes, have, wanted);
