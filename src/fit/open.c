@@ -95,16 +95,11 @@ static void visit_choices(struct fit_visit *v, struct fit_cut *cut, struct myr_l
     visit_choices(v, cut, layout, middle + 1, high);
 }
 
-/* One (zero, shard) of a cut, from the least recomputation that may fit. */
+/* One (zero, shard) of a cut, from the least recomputation that may fit; cheap questions first. */
 static void visit_shard(struct fit_visit *v, struct fit_cut *cut, struct myr_layout layout,
                         uint32_t shard_at)
 {
     struct fit_search *s = v->s;
-    if (v->rising && !v->quick &&
-        fit_cut_floor_s(v, cut, cut->first) + fit_tail_floor_s(v, &layout, shard_at) >
-            fit_keep_limit(s->answer, s->query->top, &layout)) {
-        return;
-    }
     for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
         if (!cut->params_known) {
             cut->params[i] =
@@ -114,7 +109,18 @@ static void visit_shard(struct fit_visit *v, struct fit_cut *cut, struct myr_lay
     }
     cut->params_known = true;
     uint32_t least = fit_least_choice(v, cut, cut->first);
-    visit_choices(v, cut, layout, least, v->quick && least < cut->last ? least : cut->last);
+    if (least > cut->last) {
+        return;
+    }
+    if (v->rising) {
+        double limit = fit_keep_limit(s->answer, s->query->top, &layout);
+        double floor_s = fit_cut_floor_s(v, cut, least);
+        if (floor_s > limit ||
+            (!v->quick && floor_s + fit_tail_floor_s(v, &layout, shard_at) > limit)) {
+            return;
+        }
+    }
+    visit_choices(v, cut, layout, least, v->quick ? least : cut->last);
 }
 
 static void visit_cut(struct fit_visit *v, const struct fit_shape *shape)
