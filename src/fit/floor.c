@@ -45,9 +45,9 @@ void fit_count_again(const struct fit_visit *v, const struct fit_shape *shape,
 }
 
 /* A step of the shape up to what replicas exchange, with the least transfers between stages. */
-static double shape_floor_s(const struct fit_visit *v, const struct fit_shape *shape,
-                            uint32_t choice)
+static double shape_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice)
 {
+    const struct fit_shape *shape = cut->shape;
     const struct myr_model *model = v->s->query->it.model;
     const struct fit_blocks *blocks = &v->blocks[0][0];
     double micro = v->s->query->it.constants[FIT_LAUNCH_MICRO] * 1e-3, worst = 0, sum = 0;
@@ -69,6 +69,7 @@ static double shape_floor_s(const struct fit_visit *v, const struct fit_shape *s
                         ? (kind->layers[k] - made_again) * fit_layer_s(&blocks->layers[k])
                         : 0;
         }
+        cut->kind_s[i] = time;
         worst = fit_max(worst, time);
         sum += kind->count * time;
     }
@@ -81,7 +82,7 @@ double fit_cut_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t 
 {
     if (cut->floor_choice != choice + 1) {
         cut->floor_choice = choice + 1;
-        cut->floor_s = shape_floor_s(v, cut->shape, choice);
+        cut->floor_s = shape_floor_s(v, cut, choice);
     }
     return cut->floor_s;
 }
@@ -136,6 +137,31 @@ double fit_tail_floor_s(struct fit_visit *v, const struct myr_layout *cut, uint3
     return *known;
 }
 
+/*
+ * Can this kind of stage be the slowest, in any order and with any more recomputation than
+ * 'kind_s' is of? Not when the slowest has at least as many layers of each kind: layers only
+ * become slower, what outer stages have beside them stays.
+ */
+static bool may_be_slowest(const struct fit_visit *v, const struct fit_cut *cut, uint32_t i)
+{
+    const struct fit_stage_kind *kinds = cut->shape->kinds;
+    uint32_t slowest = 0;
+    for (uint32_t k = 1; k < cut->shape->kind_count; k++) {
+        slowest = cut->kind_s[k] > cut->kind_s[slowest] ? k : slowest;
+    }
+    /* Prediction modules are layers beside the layers. */
+    if (cut->kind_s[i] >= cut->kind_s[slowest] * FIT_BOUND_SLACK ||
+        v->s->query->it.model->mtp_count > 0) {
+        return true;
+    }
+    for (int k = 0; k < FIT_KIND_COUNT; k++) {
+        if (kinds[i].layers[k] > kinds[slowest].layers[k]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Passes that are no shorter than those of the slowest stage, whichever that is. */
 static void longest_passes(struct fit_visit *v, const struct fit_cut *cut, uint32_t order,
                            uint32_t choice, struct fit_pipe *pipe)
@@ -148,6 +174,9 @@ static void longest_passes(struct fit_visit *v, const struct fit_cut *cut, uint3
     for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
         const struct fit_stage_kind *kind = &cut->shape->kinds[i];
         double counts[FIT_KIND_COUNT], forward = 0, backward = 0;
+        if (!cut->may_be_slowest[i]) {
+            continue;
+        }
         fit_count_again(v, cut->shape, kind, choice, counts);
         for (int k = 0; k < FIT_KIND_COUNT; k++) {
             if (kind->layers[k] > 0) {
@@ -170,20 +199,24 @@ static void longest_passes(struct fit_visit *v, const struct fit_cut *cut, uint3
     }
 }
 
-double fit_cut_tail_floor_s(struct fit_visit *v, const struct fit_cut *cut,
-                            const struct myr_layout *layout, uint32_t choice)
+double fit_cut_tail_floor_s(struct fit_visit *v, struct fit_cut *cut,
+                            const struct myr_layout *layout, uint32_t low, uint32_t high)
 {
     const struct myr_fit_query *q = v->s->query;
-    struct myr_rank_params least = cut->params[0];
+    struct myr_rank_params least = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
     double floor_s = 1e30;
-    for (uint32_t i = 1; i < cut->shape->kind_count; i++) {
-        const struct myr_rank_params *p = &cut->params[i];
-        least.sharded = p->sharded < least.sharded ? p->sharded : least.sharded;
-        least.replicated = p->replicated < least.replicated ? p->replicated : least.replicated;
-        least.expert = p->expert < least.expert ? p->expert : least.expert;
-    }
     if (cut->shape->kind_count == FIT_SHAPE_KINDS) {
         return 0; /* stages may have been left out */
+    }
+    (void)fit_cut_floor_s(v, cut, low); /* the kinds' times */
+    for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
+        const struct myr_rank_params *p = &cut->params[i];
+        cut->may_be_slowest[i] = may_be_slowest(v, cut, i);
+        if (cut->may_be_slowest[i]) {
+            least.sharded = p->sharded < least.sharded ? p->sharded : least.sharded;
+            least.replicated = p->replicated < least.replicated ? p->replicated : least.replicated;
+            least.expert = p->expert < least.expert ? p->expert : least.expert;
+        }
     }
     for (uint32_t o = 0; o < v->order_count; o++) {
         struct fit_pipe pipe = {.params = least};
@@ -192,7 +225,7 @@ double fit_cut_tail_floor_s(struct fit_visit *v, const struct fit_cut *cut,
             !fit_shard_aligned(layout, layout->shard / layout->cp, v->cp_first[o])) {
             continue;
         }
-        longest_passes(v, cut, o, choice, &pipe);
+        longest_passes(v, cut, o, high, &pipe);
         pipe.micro_batches = myr_layout_micro_batches(layout);
         fit_close_at(&q->it, layout, &pipe, &v->places[o], v->straggler, &cost);
         floor_s = fit_min(floor_s, cost.step_s * FIT_BOUND_SLACK);

@@ -82,7 +82,7 @@ static void visit_choices(struct fit_visit *v, struct fit_cut *cut, struct myr_l
     double limit = fit_keep_limit(s->answer, s->query->top, &layout);
     if (low > high ||
         (v->rising &&
-         fit_cut_floor_s(v, cut, low) + fit_cut_tail_floor_s(v, cut, &layout, high) > limit)) {
+         fit_cut_floor_s(v, cut, low) + fit_cut_tail_floor_s(v, cut, &layout, low, high) > limit)) {
         return;
     }
     if (low == high) {

@@ -78,6 +78,8 @@ struct fit_cut {
     uint32_t pipe_choice[FIT_ORDERS_MAX][FIT_PIPES_KEPT]; /* plus one; 0: none yet */
     uint32_t floor_choice;                                /* plus one: that 'floor_s' is of */
     double floor_s;
+    double kind_s[FIT_SHAPE_KINDS]; /* both passes of each kind of stage, of the same choice */
+    bool may_be_slowest[FIT_SHAPE_KINDS];
 };
 
 static inline double fit_layer_s(const struct fit_layer *layer)
@@ -132,9 +134,9 @@ const struct fit_blocks *fit_blocks_for(struct fit_visit *v, uint32_t order, boo
  * could, parameters of the lightest stage, the best of the orders.
  */
 double fit_tail_floor_s(struct fit_visit *v, const struct myr_layout *cut, uint32_t shard_at);
-/* The same floor as fit_tail_floor_s(), with this cut's own stages and up to this choice. */
-double fit_cut_tail_floor_s(struct fit_visit *v, const struct fit_cut *cut,
-                            const struct myr_layout *layout, uint32_t choice);
+/* The same floor as fit_tail_floor_s(), with this cut's own stages, for choices low to high. */
+double fit_cut_tail_floor_s(struct fit_visit *v, struct fit_cut *cut,
+                            const struct myr_layout *layout, uint32_t low, uint32_t high);
 
 /* open.c */
 
