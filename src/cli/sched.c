@@ -82,6 +82,12 @@ static const struct myr_option option_rows[] = {
      .help = "replay: move submit times by up to so much",
      .target = &options.jitter_s,
      .max = 1000000000},
+    {.name = "own",
+     .type = MYR_OPTION_LIST,
+     .value = "TENANT=CELLS",
+     .help = "replay: cells that a tenant of the trace owns, such as vc1=4n,2g,1p (nodes, leaf "
+             "groups, pods)",
+     .target = &options.own},
     {.name = "explain",
      .type = MYR_OPTION_TEXT,
      .value = "LINE",

@@ -15,6 +15,7 @@ struct cli_sched_question {
     uint64_t tp, pp, dp, cp, ep, batch, min_nodes, leaf_max, hops;
     uint64_t nodes, gpus_per_node, leaf_nodes, pod_nodes, seed; /* 0: as usual with the verb */
     uint64_t jitter_s;
+    struct myr_option_list own;
 };
 
 /* The cluster: a design's, or the one that the options describe. */
@@ -31,3 +32,11 @@ MYR_MUST_USE int cli_sched_bench(const struct cli_sched_question *question, stru
 /* Wait by size, utilisation, span and fragmentation, an SVG each, into the folder. */
 MYR_MUST_USE int cli_sched_plot(const char *folder, const struct myr_place_shape *shape,
                                 const struct myr_replay_result *result, struct myr_err *err);
+/* What --own says: the cells of every tenant of the trace, from the arena. */
+MYR_MUST_USE int cli_sched_own(const struct cli_sched_question *question,
+                               const struct myr_joblog *trace, struct myr_arena *arena,
+                               struct myr_tenant **ret, struct myr_err *err);
+/* Jobs and waits of each tenant. */
+void cli_sched_tenants(const struct myr_joblog *trace, const struct myr_tenant *tenants,
+                       const struct myr_place_shape *shape, const struct myr_replay_result *result,
+                       struct myr_json *json, struct myr_buf *text);

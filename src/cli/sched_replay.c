@@ -28,8 +28,9 @@ static void put_why(const struct myr_replay_result *result, uint32_t job, struct
     myr_json_end(json);
 }
 
-static void put_replay(const struct myr_replay_result *result, double wall_s, uint32_t explained,
-                       struct myr_buf *buf)
+static void put_replay(const struct cli_sched_question *question, const struct myr_joblog *trace,
+                       const struct myr_replay_options *options,
+                       const struct myr_replay_result *result, double wall_s, struct myr_buf *buf)
 {
     struct myr_json json;
     char hash[20];
@@ -56,8 +57,11 @@ static void put_replay(const struct myr_replay_result *result, double wall_s, ui
     myr_json_double(&json, "lost_gpu_hours_percent", result->lost_gpu_hours_percent, 4);
     myr_json_double(&json, "wall_s", wall_s, 3);
     myr_json_text(&json, "hash", hash);
-    if (explained != MYR_NONE) {
-        put_why(result, explained, &json);
+    if (question->own.count) {
+        cli_sched_tenants(trace, options->tenants, &options->shape, result, &json, NULL);
+    }
+    if (options->explain != MYR_NONE) {
+        put_why(result, options->explain, &json);
     }
     myr_json_end(&json);
     myr_buf_putc(buf, '\n');
@@ -164,16 +168,19 @@ static int explain(const struct cli_sched_question *question, const struct myr_j
     return r;
 }
 
-static void put_result(const struct cli_sched_question *question,
+static void put_result(const struct cli_sched_question *question, const struct myr_joblog *trace,
                        const struct myr_replay_options *options,
                        const struct myr_replay_result *result, double wall_s, struct myr_buf *buf)
 {
     bool explained = options->explain != MYR_NONE;
     if (question->format == MYR_FORMAT_JSON) {
-        put_replay(result, wall_s, explained ? options->explain : MYR_NONE, buf);
+        put_replay(question, trace, options, result, wall_s, buf);
         return;
     }
     put_replay_text(result, wall_s, buf);
+    if (question->own.count) {
+        cli_sched_tenants(trace, options->tenants, &options->shape, result, NULL, buf);
+    }
     if (explained && result->job_rows.items[options->explain].wait_s > 0) {
         put_why_text(result, options->explain, buf);
     } else if (explained) {
@@ -195,6 +202,13 @@ int cli_sched_replay(const struct cli_sched_question *question, const char *path
         return r;
     }
     struct myr_replay_options options = options_of(question, &shape);
+    struct myr_tenant *tenants = NULL;
+    r = cli_sched_own(question, &trace, &trace.arena, &tenants, err);
+    if (r < 0) {
+        myr_joblog_done(&trace);
+        return r;
+    }
+    options.tenants = tenants;
     options.samples = question->plots ? SAMPLES : 0;
     int64_t start_ns = myr_clock_ns();
     r = run_replay(&trace, &options, &result, err);
@@ -206,7 +220,7 @@ int cli_sched_replay(const struct cli_sched_question *question, const char *path
         r = explain(question, &trace, &options, &result, err);
     }
     if (r == MYR_OK) {
-        put_result(question, &options, &result, wall_s, buf);
+        put_result(question, &trace, &options, &result, wall_s, buf);
     }
     myr_replay_result_done(&result);
     myr_joblog_done(&trace);

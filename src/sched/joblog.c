@@ -328,6 +328,7 @@ int myr_joblog_parse(struct myr_joblog *trace, const char *file, struct myr_str 
     struct myr_arena arena;
     struct reader r = {.trace = trace};
     *trace = (struct myr_joblog){.file = file};
+    myr_arena_init(&trace->arena);
     myr_arena_init(&arena);
     r.csv = MYR_ARENA_NEW(&arena, struct myr_csv, 1);
     myr_csv_init(r.csv, &arena, file, text);
@@ -335,6 +336,11 @@ int myr_joblog_parse(struct myr_joblog *trace, const char *file, struct myr_str 
     int code = read_rows(&r, err);
     if (code == MYR_OK) {
         trace->tenants = r.tenants.count;
+        trace->tenant_names = MYR_ARENA_NEW(&trace->arena, const char *, r.tenants.count);
+        for (uint32_t t = 0; t < r.tenants.count; t++) {
+            struct myr_str name = r.tenants.keys[t];
+            trace->tenant_names[t] = myr_arena_strndup(&trace->arena, name.data, name.len);
+        }
         myr_joblog_sort(trace);
         int64_t first_s = trace->jobs.items[0].submit_s;
         for (size_t i = 0; i < trace->jobs.count; i++) {
@@ -360,4 +366,6 @@ int myr_joblog_read(struct myr_joblog *trace, const char *path, struct myr_err *
 void myr_joblog_done(struct myr_joblog *trace)
 {
     myr_vec_done(&trace->jobs);
+    myr_arena_done(&trace->arena);
+    trace->tenant_names = NULL;
 }

@@ -127,6 +127,7 @@ void myr_queue_why(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_w
     ret->kind = kind_of(q, id, ret);
     ret->held_for = ret->nodes_held ? most_held_for(q, id) : MYR_NONE;
     ret->own_nodes = queue_own_nodes(q, job->spec.tenant, &ret->own_free);
+    ret->own_lacks = ret->nodes > ret->own_free ? ret->nodes - ret->own_free : 0;
     ret->ahead = count_ahead(q, id);
     ret->hold_s = gang ? after(job, q->policy.hold_s) : INT64_MAX;
     ret->anywhere_s =
@@ -200,6 +201,10 @@ void myr_why_text(const struct myr_why *why, uint32_t id, struct myr_buf *buf)
     }
     if (why->priority <= MYR_PRIORITY_MAX) {
         myr_buf_printf(buf, "  or            priority %d\n", why->priority);
+    }
+    if (why->own_lacks) {
+        myr_buf_printf(buf, "  or            %u more node%s of its tenant's own\n", why->own_lacks,
+                       why->own_lacks == 1 ? "" : "s");
     }
     put_time(buf, "nodes are held for it", why->hold_s, why->now_s);
     put_time(buf, "it takes nodes anywhere", why->anywhere_s, why->now_s);

@@ -197,7 +197,8 @@ static int submit_arrivals(struct replay *r, size_t *arrived, struct myr_err *er
         MYR_ASSERT(id == *arrived);
         r->jobs[id] = (struct progress){.left_s = rows[id].duration_s, .idle_since_s = next_s};
         r->waiting_gpus += spec.gpus;
-        struct myr_replay_job row = {.submit_s = next_s, .gpus = spec.gpus, .line = rows[id].line};
+        struct myr_replay_job row = {
+            .submit_s = next_s, .gpus = spec.gpus, .line = rows[id].line, .tenant = spec.tenant};
         myr_vec_push(&r->result->job_rows, row);
     }
     return MYR_OK;
@@ -291,7 +292,8 @@ int myr_replay(const struct myr_joblog *trace, const struct myr_replay_options *
     struct replay r = {.trace = &moved, .options = options, .result = ret};
     struct myr_tenant *tenants = myr_xcalloc(trace->tenants, sizeof(*tenants));
     for (uint32_t t = 0; t < trace->tenants; t++) {
-        tenants[t] = (struct myr_tenant){.parent = MYR_NONE, .weight = 1};
+        tenants[t] = options->tenants ? options->tenants[t]
+                                      : (struct myr_tenant){.parent = MYR_NONE, .weight = 1};
     }
     int code =
         myr_queue_create(&options->shape, &options->policy, tenants, trace->tenants, &r.queue, err);

@@ -122,6 +122,19 @@ class Replay(unittest.TestCase):
         for wrong in ("99", "0", "x", "-1"):
             self.assertEqual(run(path, *asked, wrong).returncode, 2)
 
+    def test_tenants_may_own_cells(self):
+        path = self.write(HEADER + "0,36000,8,b\n0,36000,8,b\n60,600,8,a\n")
+        asked = (path, "--nodes", 2, "--leaf-nodes", 2, "-o", "json")
+        self.assertNotIn("tenants", json.loads(run(*asked).stdout))
+        result = json.loads(run(*asked, "--own", "a=1n").stdout)
+        waits = {row["name"]: row["wait_h"]["max"] for row in result["tenants"]}
+        self.assertEqual(waits["a"], 0)
+        self.assertGreater(waits["b"], 0)
+        self.assertEqual(result["preemptions"], 1)
+        for wrong in ("a", "a=", "a=x", "a=1", "a=3n", "c=1n", "a=1n,", "=1n"):
+            done = run(*asked, "--own", wrong)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), wrong)
+
     def test_what_sacct_prints(self):
         path = self.write("JobID|Account|Submit|ElapsedRaw|AllocTRES\n"
                           "1|a|2026-01-01T00:00:00|60|cpu=1,gres/gpu=8\n"

@@ -32,6 +32,8 @@ struct myr_joblog {
     uint32_t tenants;
     uint64_t left_out; /* rows that hold no job for us */
     const char *file;  /* for messages; the caller's */
+    struct myr_arena arena;
+    const char **tenant_names; /* in the arena */
 };
 
 MYR_MUST_USE int myr_joblog_read(struct myr_joblog *trace, const char *path, struct myr_err *err);

@@ -15,9 +15,10 @@
 struct myr_replay_options {
     struct myr_place_shape shape;
     struct myr_queue_policy policy;
-    int64_t jitter_s;     /* submit times move by up to this much either way */
-    uint64_t seed;        /* of the jitter */
-    uint32_t samples;     /* of the cluster's state over time, 0: none */
+    const struct myr_tenant *tenants; /* one for each of the trace; NULL: nobody owns anything */
+    int64_t jitter_s;                 /* submit times move by up to this much either way */
+    uint64_t seed;                    /* of the jitter */
+    uint32_t samples;                 /* of the cluster's state over time, 0: none */
     uint32_t explain;     /* job to ask about, in the order of submission, or MYR_NONE */
     int64_t explain_at_s; /* when */
     /* Called now and then with the jobs that have ended; NULL: never. */
@@ -30,7 +31,7 @@ struct myr_replay_options myr_replay_default(const struct myr_place_shape *shape
 struct myr_replay_job {
     int64_t submit_s, wait_s, end_s;
     int64_t longest_s, longest_end_s; /* its longest wait in one piece */
-    uint32_t gpus, stops, line;
+    uint32_t gpus, stops, line, tenant;
     uint16_t groups, groups_min; /* touched at the first start, and how few would do */
 };
 

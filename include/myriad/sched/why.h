@@ -25,6 +25,7 @@ struct myr_why {
         nodes_shut;               /* free ones held for gangs; kept as spares, maintained, lost */
     uint32_t held_for;            /* the gang with most of them, or MYR_NONE */
     uint32_t own_nodes, own_free; /* cells of its tenant and those above */
+    uint32_t own_lacks;           /* with so many more nodes of its tenant's own it would start */
     uint32_t ahead;               /* jobs in lines that go before it */
     int64_t now_s, waited_s;
     int64_t hold_s, anywhere_s, overdue_s; /* when nodes are held for it, when it may spread, when
