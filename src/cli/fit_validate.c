@@ -3,7 +3,8 @@
 static const char *const open_names[] = {"micro_batch", "vp", "recompute", "etp",
                                          "tp",          "pp", "cp",        "ep"};
 
-static void put_run(struct myr_json *json, const struct myr_run *run, double predicted_s)
+static void put_run(struct myr_json *json, const struct myr_run *run,
+                    const struct myr_profiles *profiles, double predicted_s)
 {
     myr_json_object(json, NULL);
     myr_json_text(json, "id", run->id);
@@ -11,7 +12,12 @@ static void put_run(struct myr_json *json, const struct myr_run *run, double pre
         myr_json_null(json, "predicted");
         myr_json_text(json, "refused", run->refused);
     } else {
+        double spread = myr_run_spread(run, profiles);
         myr_json_double(json, "predicted", predicted_s, 6);
+        myr_json_list(json, "interval");
+        myr_json_double(json, NULL, predicted_s / (1 + spread), 6);
+        myr_json_double(json, NULL, predicted_s * (1 + spread), 6);
+        myr_json_end(json);
     }
     if (run->measured_s > 0) {
         myr_json_double(json, "measured", run->measured_s, 6);
@@ -39,8 +45,8 @@ static void put_run(struct myr_json *json, const struct myr_run *run, double pre
     myr_json_end(json);
 }
 
-static void put_json(const struct myr_runs *runs, const struct myr_validation *result,
-                     struct myr_buf *buf)
+static void put_json(const struct myr_runs *runs, const struct myr_profiles *profiles,
+                     const struct myr_validation *result, struct myr_buf *buf)
 {
     struct myr_json json;
     myr_json_init(&json, buf, MYR_JSON_PRETTY);
@@ -60,7 +66,7 @@ static void put_json(const struct myr_runs *runs, const struct myr_validation *r
     myr_json_end(&json);
     myr_json_list(&json, "rows");
     for (uint32_t i = 0; i < runs->count; i++) {
-        put_run(&json, &runs->items[i], result->predicted_s[i]);
+        put_run(&json, &runs->items[i], profiles, result->predicted_s[i]);
     }
     myr_json_end(&json);
     myr_json_end(&json);
@@ -98,7 +104,7 @@ int cli_fit_validate(const char *path, const char *profile, bool json)
         struct myr_validation result;
         myr_runs_validate(&runs, &profiles, &arena, &result);
         if (json) {
-            put_json(&runs, &result, &buf);
+            put_json(&runs, &profiles, &result, &buf);
         } else {
             put_text(&runs, &result, &buf);
         }

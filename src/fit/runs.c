@@ -3,6 +3,7 @@
 #include "myriad/text/csv.h"
 
 #define RUNS_BYTES_MAX (64U << 20)
+#define FIELD_MAX      2000000U /* of any size in a row: three of them multiply within 64 bits */
 
 /* Columns that are read; their order in the file does not matter. */
 /* clang-format off: it does not come to rest on this list */
@@ -126,10 +127,11 @@ static const char *odd_number(const struct reader *r)
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(counts); i++) {
         struct myr_str text = field(r, counts[i]);
         uint64_t value;
-        if (!is_open(text) && (!myr_str_to_u64(text, &value) || value > UINT32_MAX)) {
+        if (!is_open(text) && (!myr_str_to_u64(text, &value) || value > FIELD_MAX)) {
             char excerpt[MYR_EXCERPT_MAX];
-            return myr_arena_printf(r->arena, "%s '%s' is no whole number", column_names[counts[i]],
-                                    myr_text_excerpt(text, excerpt));
+            return myr_arena_printf(r->arena, "%s '%s' is no whole number up to %u",
+                                    column_names[counts[i]], myr_text_excerpt(text, excerpt),
+                                    FIELD_MAX);
         }
     }
     return NULL;
@@ -280,12 +282,12 @@ static void read_recompute(struct myr_str text, struct myr_run *run)
 static void choose_etp(struct myr_run *run)
 {
     struct myr_layout *layout = &run->layout;
-    uint32_t grid = layout->tp * layout->cp * layout->dp;
+    uint64_t grid = (uint64_t)layout->tp * layout->cp * layout->dp;
     layout->etp = 0;
     if (run->model.moe.expert_count == 0 || layout->tp == 1) {
         return;
     }
-    bool cut = grid % (layout->ep * layout->tp) == 0;
+    bool cut = grid % ((uint64_t)layout->ep * layout->tp) == 0;
     layout->etp = cut ? 0 : 1;
     run->open |= cut && grid % layout->ep == 0 ? MYR_RUN_OPEN_ETP : 0;
 }
@@ -320,8 +322,10 @@ static void read_layout(const struct reader *r, struct myr_run *run)
     layout->cp = count_of(r, COLUMN_cp, 1);
     layout->ep = count_of(r, COLUMN_ep, 1);
     /* Replicas are what is left of the GPUs. */
-    uint32_t replica = layout->tp * layout->pp * layout->cp, gpus = count_of(r, COLUMN_gpus, 1);
-    layout->dp = count_of(r, COLUMN_dp, replica && gpus >= replica ? gpus / replica : 1);
+    uint64_t replica = (uint64_t)layout->tp * layout->pp * layout->cp;
+    uint32_t gpus = count_of(r, COLUMN_gpus, 1);
+    uint32_t left = replica && gpus >= replica ? (uint32_t)(gpus / replica) : 1;
+    layout->dp = count_of(r, COLUMN_dp, left);
     layout->vp = count_of(r, COLUMN_vp, 1);
     layout->micro_batch = count_of(r, COLUMN_mbs, 1);
     layout->global_batch = count_of(r, COLUMN_gbs, 1);
