@@ -104,6 +104,34 @@ static const struct axis axes[] = {
 #undef AXIS
 };
 
+/* No single axis is in the way: does anything work when all are left open? */
+static bool hint_all(const struct myr_fit_query *query, struct myr_arena *arena,
+                     struct myr_fit_answer *answer, struct myr_err *err)
+{
+    struct myr_fit_query open = *query;
+    bool fixed = query->zero >= 0 || query->recompute >= 0;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(axes); i++) {
+        uint32_t *field = (uint32_t *)((char *)&open + axes[i].wanted);
+        fixed = fixed || *field != 0;
+        *field = 0;
+    }
+    open.zero = -1;
+    open.recompute = -1;
+    open.top = 1;
+    open.exhaustive = false;
+    if (!fixed) {
+        return false;
+    }
+    fit_search_quietly(&open, arena, answer);
+    if (answer->top_count == 0) {
+        return false;
+    }
+    const struct myr_layout *l = &answer->top[0].layout;
+    myr_err_hint(err, "with open axes tp %u, pp %u, cp %u, ep %u, ZeRO-%u, recompute %s works",
+                 l->tp, l->pp, l->cp, l->ep, l->zero, myr_recompute_name(l->recompute));
+    return true;
+}
+
 /* Which of the fixed axes is in the way: the first that, left open, lets something work. */
 static bool hint_axis(const struct myr_fit_query *query, struct myr_arena *arena,
                       struct myr_err *err)
@@ -127,7 +155,7 @@ static bool hint_axis(const struct myr_fit_query *query, struct myr_arena *arena
             return true;
         }
     }
-    return false;
+    return hint_all(query, arena, answer, err);
 }
 
 /* Axes that the user fixed, checked by themselves: the rule's own words are the best ones. */

@@ -182,6 +182,8 @@ def check_refusals(myriad, folder):
         (["--model", "gpt3-175b", *base, "--tp", "7"], ("tp 7", "would work")),
         (["--model", "gpt3-175b", *base, "--pp", "48", "--tp", "8"], ("does not divide", "would")),
         (["--model", "gpt3-175b", *base, "--ep", "8"], ("no experts",)),
+        (["--model", "llama3-70b", *base, "--tp", "1", "--pp", "1", "--zero", "0", "--recompute",
+          "none"], ("does not fit", "with open axes")),
         (["--model", "gpt3-175b", *base, "--cp", "3"], ("cp 3",)),
         (["--model", "gpt3-175b", "--gpus", "64", "--device", "h100"], ("--batch",)),
         (["--gpus", "64", "--device", "h100", "--batch", "64"], ("--model",)),
