@@ -89,6 +89,7 @@ static void bad_states_are_told_where(void **state)
         {"node,job,gpus\n1,a,5\n1,b,4\n", "s.csv:3:1"},
         {"node,state\n1,broken\n", "s.csv:2:3"},
         {"node,penalty\n1,-3\n", "s.csv:2:3"},
+        {"job,node\na\n", "s.csv:2:1"},
         {"node,link_load\n1,2\n", "s.csv:2:3"},
         {"node,job\n\"1,a\n", "s.csv:"},
     };

@@ -64,6 +64,12 @@ static struct myr_str field(const struct reader *r, enum column column)
     return at != MYR_NONE && at < r->csv.count ? r->csv.fields[at] : (struct myr_str){"", 0};
 }
 
+/* The field that a message points at: a short row's last one where the column is missing. */
+static uint32_t where(const struct reader *r, enum column column)
+{
+    return r->at[column] < r->csv.count ? r->at[column] : r->csv.count - 1;
+}
+
 static int read_node(const struct reader *r, uint32_t *ret, struct myr_err *err)
 {
     struct myr_str text = field(r, NODE);
@@ -75,7 +81,7 @@ static int read_node(const struct reader *r, uint32_t *ret, struct myr_err *err)
     }
     text = (struct myr_str){text.data + text.len - digits, digits};
     if (!myr_str_to_u64(text, &number) || number >= r->p->shape.nodes) {
-        return myr_csv_error(err, &r->csv, r->at[NODE], "not a node, expected 0 to %u",
+        return myr_csv_error(err, &r->csv, where(r, NODE), "not a node, expected 0 to %u",
                              r->p->shape.nodes - 1);
     }
     *ret = (uint32_t)number;
@@ -88,7 +94,7 @@ static int read_number(const struct reader *r, enum column column, uint64_t usua
     struct myr_str text = field(r, column);
     *ret = usual;
     if (text.len > 0 && (!myr_str_to_u64(text, ret) || *ret > most)) {
-        return myr_csv_error(err, &r->csv, r->at[column], "'%s' is not a number from 0 to %llu",
+        return myr_csv_error(err, &r->csv, where(r, column), "'%s' is not a number from 0 to %llu",
                              column_names[column], (unsigned long long)most);
     }
     return MYR_OK;
@@ -100,7 +106,7 @@ static int read_part(const struct reader *r, enum column column, double most, do
 {
     struct myr_str text = field(r, column);
     if (text.len > 0 && (!myr_str_to_double(text, ret) || !(*ret >= 0 && *ret <= most))) {
-        return myr_csv_error(err, &r->csv, r->at[column], "'%s' is not a number from 0 to %g",
+        return myr_csv_error(err, &r->csv, where(r, column), "'%s' is not a number from 0 to %g",
                              column_names[column], most);
     }
     return MYR_OK;
@@ -116,18 +122,21 @@ static int set_state(const struct reader *r, uint32_t node, struct myr_err *err)
     } else if (myr_str_eq(text, MYR_STR("held"))) {
         myr_placer_hold(r->p, node, true);
     } else if (text.len > 0 && !myr_str_eq(text, MYR_STR("up"))) {
-        return myr_csv_error(err, &r->csv, r->at[STATE],
+        return myr_csv_error(err, &r->csv, where(r, STATE),
                              "unknown state, expected up, down or held");
     }
     int code = read_part(r, PENALTY, 1000, &penalty, err);
     code = code < 0 ? code : read_part(r, LOAD, 1, &condition.link_load, err);
     code = code < 0 ? code : read_part(r, FLAPS, 1e6, &condition.flaps_per_day, err);
     code = code < 0 ? code : read_part(r, HEADROOM, 1, &condition.power_headroom, err);
+    if (code < 0) {
+        return code;
+    }
     uint32_t milli = (uint32_t)(1000 * penalty + 0.5) + myr_condition_penalty(&condition);
-    if (code == MYR_OK && milli > 0) {
+    if (milli > 0) {
         myr_placer_set_penalty(r->p, node, milli);
     }
-    return code;
+    return MYR_OK;
 }
 
 static struct myr_running *job_for(struct reader *r, struct myr_str name, uint32_t *ret_index)
@@ -158,7 +167,7 @@ static int take_share(struct reader *r, uint32_t node, struct myr_err *err)
         return code;
     }
     if (gpus == 0 || gpus > left) {
-        return myr_csv_error(err, &r->csv, r->at[NODE],
+        return myr_csv_error(err, &r->csv, where(r, NODE),
                              "node %u has %u GPUs left, expected 1 to %u for this job", node, left,
                              left);
     }
