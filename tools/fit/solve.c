@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MISS  0.04 /* log error at which a row turns from square to linear */
+#define MISS  0.02 /* log error at which a row turns from square to linear */
 #define NUDGE 0.01
 #define MAX   MYR_FIT_CONSTANTS_MAX
 
