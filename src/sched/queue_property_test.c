@@ -11,8 +11,8 @@
 /*
  * Random clusters, tenants, policies and events through the queue, beside a model that knows only
  * who has which GPU. After every decision: no GPU is with two jobs, a gang is whole and on the
- * nodes that its size asks for, nothing is on a lost node, nobody waits while there is room in
- * cells of its own. In the end everything has run.
+ * nodes that its size asks for, nothing is on a lost or maintained node, nobody waits while there
+ * is room in cells of its own. In the end everything has run.
  */
 enum {
     SEQUENCES = 10000,
@@ -43,7 +43,8 @@ struct model {
     uint32_t owner[NODES_MAX][GPUS_MAX]; /* job + 1 */
     bool down[NODES_MAX];
     uint32_t down_count;
-    bool whole_nodes; /* all jobs ask for whole nodes: room in cells is a count of nodes */
+    struct myr_window window; /* count 0: none */
+    bool whole_nodes;         /* all jobs ask for whole nodes: room in cells is a count of nodes */
     struct mjob jobs[JOBS_MAX];
     uint32_t count, done;
     int64_t now_s;
@@ -71,6 +72,10 @@ static void take(struct model *m, uint32_t id)
     for (uint32_t i = 0; i < gang->count; i++) {
         uint32_t here = 0, node = gang->shares[i].node;
         fail_if(m, m->down[node], "runs on a lost node", id);
+        fail_if(m,
+                node - m->window.first < m->window.count && m->now_s >= m->window.start_s &&
+                    m->now_s < m->window.end_s,
+                "runs on a node under maintenance", id);
         for (uint32_t g = 0; g < per; g++) {
             if (gang->shares[i].gpus >> g & 1) {
                 fail_if(m, m->owner[node][g] != 0, "a GPU is with two jobs", id);
@@ -119,7 +124,9 @@ static void halt(struct model *m, uint32_t id)
 /* Nobody waits who has room in cells of its own. */
 static void check_cells(const struct model *m)
 {
-    for (uint32_t t = 0; t < m->tenant_count && m->down_count == 0; t++) {
+    bool closing = m->window.count && m->now_s >= m->window.start_s - m->window.drain_s &&
+                   m->now_s < m->window.end_s;
+    for (uint32_t t = 0; t < m->tenant_count && m->down_count == 0 && !closing; t++) {
         const uint32_t *cells = m->tenants[t].cells;
         uint32_t nodes = cells[MYR_CELL_NODE] + cells[MYR_CELL_GROUP] * m->shape.group_nodes +
                          cells[MYR_CELL_POD] * m->shape.pod_nodes;
@@ -263,10 +270,22 @@ static void set_up(struct model *m)
     }
 }
 
+static void plan_maintenance(struct model *m)
+{
+    struct myr_err err = {0};
+    m->window.first = below(m, m->shape.nodes);
+    m->window.count = 1 + below(m, m->shape.nodes - m->window.first);
+    m->window.start_s = 500 + below(m, 8000);
+    m->window.end_s = m->window.start_s + 1 + below(m, 4000);
+    m->window.drain_s = below(m, 3000);
+    assert_int_equal(myr_queue_maintain(m->queue, &m->window, &err), MYR_OK);
+}
+
 /* Everybody ran, and in no more time than one after the other would have taken. */
 static void finish_all(struct model *m)
 {
-    int64_t bound_s = m->now_s + m->policy.patience_s + m->policy.locality_s + m->policy.spread_s;
+    int64_t bound_s = m->window.end_s + m->now_s + m->policy.patience_s + m->policy.locality_s +
+                      m->policy.spread_s;
     for (uint32_t n = 0; n < m->shape.nodes; n++) {
         set_node(m, n, true);
     }
@@ -318,6 +337,9 @@ static void random_sequences_keep_the_promises(void **state)
         }
         if (below(m, 4) == 0) {
             myr_queue_keep_spares(m->queue, below(m, 3));
+        }
+        if (below(m, 4) == 0) {
+            plan_maintenance(m);
         }
         uint32_t events = 10 + below(m, 80);
         for (uint32_t i = 0; i < events; i++) {
