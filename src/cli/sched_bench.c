@@ -114,11 +114,21 @@ static bool place_job(struct bench *b, uint32_t nodes, bool timed, struct runnin
 
 static void release_job(struct bench *b, struct running_job *job, bool timed)
 {
-    int64_t start = cpu_ns();
-    myr_release(b->placer, &job->gang);
-    b->busy_ns += timed ? cpu_ns() - start : 0;
-    free(job->gang.shares);
+    struct myr_gang gang = job->gang;
     *job = (struct running_job){0};
+    int64_t start = cpu_ns();
+    myr_release(b->placer, &gang);
+    b->busy_ns += timed ? cpu_ns() - start : 0;
+    free(gang.shares); /* NOLINT(clang-analyzer-unix.Malloc): a job stands in one place */
+}
+
+/* The last job takes the place of the one that ends. */
+static void end_job(struct bench *b, uint32_t at, bool timed)
+{
+    struct running_job job = b->jobs[at];
+    b->jobs[at] = b->jobs[--b->job_count];
+    b->jobs[b->job_count] = (struct running_job){0};
+    release_job(b, &job, timed);
 }
 
 static void add_job(struct bench *b, uint32_t nodes, bool timed)
@@ -159,9 +169,7 @@ static void churn(struct bench *b, struct myr_rng *rng)
         for (uint32_t i = 0; i < CHURN_JOBS; i++) {
             uint32_t at = myr_rng_below(rng, b->job_count);
             sizes[i] = b->jobs[at].nodes;
-            release_job(b, &b->jobs[at], true);
-            b->jobs[at] = b->jobs[--b->job_count];
-            b->jobs[b->job_count] = (struct running_job){0};
+            end_job(b, at, true);
         }
         myr_rng_shuffle(rng, sizes, CHURN_JOBS);
         for (uint32_t i = 0; i < CHURN_JOBS; i++) {
@@ -178,9 +186,7 @@ static void make_room(struct bench *b, uint32_t nodes)
         for (uint32_t i = 1; i < b->job_count; i++) {
             largest = b->jobs[i].nodes > b->jobs[largest].nodes ? i : largest;
         }
-        release_job(b, &b->jobs[largest], false);
-        b->jobs[largest] = b->jobs[--b->job_count];
-        b->jobs[b->job_count] = (struct running_job){0};
+        end_job(b, largest, false);
     }
 }
 
@@ -240,7 +246,7 @@ static void time_large(struct bench *b, struct myr_rng *rng)
     uint32_t spare = b->shape.nodes / 100;
     b->large.nodes = b->shape.nodes >= 12500 ? 12288 : b->shape.nodes - spare;
     while (b->job_count) {
-        release_job(b, &b->jobs[--b->job_count], false);
+        end_job(b, b->job_count - 1, false);
     }
     struct myr_request request = {.nodes = b->large.nodes};
     struct myr_placement placed = {.gang.shares =

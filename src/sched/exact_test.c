@@ -82,8 +82,11 @@ static bool repeats(const struct exact *e, uint32_t leaf)
         return false;
     }
     for (uint32_t other = leaf - leaf % e->leaves_per_pod; other < leaf; other++) {
-        if (e->take[other] == 0 && e->free[other] == e->free[leaf] &&
-            memcmp(e->penalty[other], e->penalty[leaf], sizeof(e->penalty[leaf])) == 0) {
+        bool alike = e->take[other] == 0 && e->free[other] == e->free[leaf];
+        for (uint32_t i = 0; i < e->free[leaf] && alike; i++) {
+            alike = e->penalty[other][i] == e->penalty[leaf][i];
+        }
+        if (alike) {
             return true;
         }
     }

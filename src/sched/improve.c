@@ -271,7 +271,7 @@ static bool move_groups(struct swaps *w)
 {
     const struct myr_job_traffic *t = w->q->traffic;
     const struct units leaves = {w->q->p->group_of, w->q->s->leaf_free};
-    uint32_t members[SEARCH_SWAP_CELLS];
+    uint32_t members[SEARCH_SWAP_CELLS] = {0};
     bool better = false;
     for (uint32_t f = 0; f < t->family_count; f++) {
         const struct myr_traffic_family *family = &t->families[f];
@@ -291,7 +291,7 @@ static bool move_groups(struct swaps *w)
 /* All cells of one unit move to another. */
 static bool move_units(struct swaps *w, const struct units *units)
 {
-    uint32_t members[SEARCH_SWAP_CELLS];
+    uint32_t members[SEARCH_SWAP_CELLS] = {0};
     bool better = false;
     for (uint32_t i = 0; i < w->q->nodes && w->tries < w->tries_max; i++) {
         uint32_t count = 0, unit = units->of[w->node[i]];
@@ -364,7 +364,8 @@ void improve_by_swaps(struct search *q)
     struct swaps w = {.q = q, .node = q->s->swapped};
     struct myr_rng rng;
     bool ring = !q->traffic && (q->p->domain_nodes > 1 || q->nodes > SEARCH_TINY_CELLS);
-    if (q->nodes > SEARCH_SWAP_CELLS || q->nodes < 2 || ring) {
+    uint32_t starts = q->start_count;
+    if (q->nodes > SEARCH_SWAP_CELLS || q->nodes < 2 || ring || starts == 0) {
         return;
     }
     w.tries_max = q->p->groups > SEARCH_FEW_LEAVES ? TRIES_LARGE
@@ -372,7 +373,7 @@ void improve_by_swaps(struct search *q)
                                                    : TRIES_SMALL;
     select_clear(q);
     find_groups(&w);
-    for (uint32_t i = 0; i < q->start_count; i++) {
+    for (uint32_t i = 0; i < starts; i++) {
         take_up(&w, q->s->starts[i]);
         descend(&w);
         set_down(&w);
@@ -380,7 +381,7 @@ void improve_by_swaps(struct search *q)
     /* A few random trades, then downhill again: tiny gangs are worth a second look. */
     myr_rng_init(&rng, q->nodes, 0);
     for (uint32_t i = 0; i < KICKS && q->nodes <= SEARCH_TINY_CELLS && w.tries < w.tries_max; i++) {
-        take_up(&w, i % 3 ? q->s->best : q->s->starts[i % q->start_count]);
+        take_up(&w, i % 3 ? q->s->best : q->s->starts[i % starts]);
         for (uint32_t k = 2 + myr_rng_below(&rng, 5); k > 0; k--) {
             uint32_t cell = myr_rng_below(&rng, q->nodes), slot = myr_rng_below(&rng, w.slots);
             exchange(&w, cell, slot);

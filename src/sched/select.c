@@ -23,8 +23,8 @@ static void take_from(struct search *q, uint32_t leaf, uint32_t nodes)
 static double leaf_price(const struct search *q, uint32_t leaf, uint32_t nodes)
 {
     const struct myr_placer *p = q->p;
-    double f = p->by_group.count[leaf],
-           pod = p->by_pod.count[leaf * p->shape.group_nodes / p->shape.pod_nodes];
+    uint32_t in_pod = leaf * p->shape.group_nodes / p->shape.pod_nodes;
+    double f = p->by_group.count[leaf], pod = p->by_pod.count[in_pod];
     double price = nodes * (MYR_FRAGMENT_LEAF * (2 * f - nodes) / p->shape.group_nodes +
                             MYR_FRAGMENT_POD * (2 * pod - nodes) / p->shape.pod_nodes);
     price = q->gpus == p->shape.gpus_per_node ? price : 0;

@@ -77,6 +77,7 @@ static void add_groups(struct myr_job_traffic *t, enum myr_axis axis, const stru
     for (uint32_t d = 0; d < set->count; d++) {
         f.group_size *= set->digits[d].size;
     }
+    MYR_ASSERT(f.group_size > 0);
     f.offsets = MYR_ARENA_NEW(arena, uint32_t, f.group_size);
     for (uint32_t m = 0; m < f.group_size; m++) {
         uint32_t rest = m;
