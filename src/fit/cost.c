@@ -56,30 +56,39 @@ static double data_s(const struct myr_fit_case *it, const struct myr_layout *lay
            uncovered_s(it, layout, gather, pipe->forward_s);
 }
 
-/* ZeRO-3 gathers each layer's weights in both passes and scatters its gradients, every time. */
-static double zero3_s(const struct myr_fit_case *it, const struct myr_layout *layout, double params,
-                      const struct fit_pipe *pipe, struct fit_near near_all)
+/* What ZeRO-3 moves in a pass of all layers, and once a step among copies of a shard. */
+struct zero3 {
+    double gather_s, scatter_s, replicas_s;
+};
+
+/* One kind of weights: experts have groups of their own, and mostly no neighbour in them. */
+static void zero3_add(const struct myr_fit_case *it, const struct myr_layout *layout, double params,
+                      uint32_t all, struct fit_near near_all, struct zero3 *ret)
 {
     const double *c = it->constants;
     struct myr_numerics numerics = myr_layout_numerics(layout);
-    uint32_t all = layout->dp * layout->cp;
     uint32_t members = layout->shard && layout->shard < all ? layout->shard : all;
     struct fit_near near = fit_near_most(near_all, members);
     double layers = fit_max((double)it->model->layer_count / layout->pp, 1);
     double bytes = params * numerics.gather_bytes / layers;
-    double gather = layers * fit_collective_s(it, MYR_ALL_GATHER, members, near, bytes);
-    double scatter = layers * fit_collective_s(it, MYR_REDUCE_SCATTER, members, near, bytes);
-    if (it->stack->era == MYR_ERA_EAGER && members > it->device->domain_gpus) {
-        gather /= c[FIT_ZERO3_EARLY];
-        scatter /= c[FIT_ZERO3_EARLY];
-    }
-    double replicas = fit_collective_s(it, MYR_ALL_REDUCE, all / members, fit_near_all(1),
-                                       params * numerics.reduce_bytes / members);
-    double hide = c[FIT_ZERO3_HIDE], least = c[FIT_ZERO3_FLOOR];
+    bool early = it->stack->era == MYR_ERA_EAGER && members > it->device->domain_gpus;
+    double slow = early ? 1 / c[FIT_ZERO3_EARLY] : 1;
+    ret->gather_s += slow * layers * fit_collective_s(it, MYR_ALL_GATHER, members, near, bytes);
+    ret->scatter_s +=
+        slow * layers * fit_collective_s(it, MYR_REDUCE_SCATTER, members, near, bytes);
+    ret->replicas_s += fit_collective_s(it, MYR_ALL_REDUCE, all / members, fit_near_all(1),
+                                        params * numerics.reduce_bytes / members);
+}
+
+/* ZeRO-3 gathers each layer's weights in both passes and scatters its gradients, every time. */
+static double zero3_s(const struct myr_fit_case *it, const struct fit_pipe *pipe,
+                      const struct zero3 *moved)
+{
+    double hide = it->constants[FIT_ZERO3_HIDE], least = it->constants[FIT_ZERO3_FLOOR];
+    double gather = moved->gather_s, both = moved->gather_s + moved->scatter_s;
     double forward = fit_max(least * gather, gather - hide * pipe->forward_s);
-    double backward =
-        fit_max(least * (gather + scatter), gather + scatter - hide * pipe->backward_s);
-    return pipe->micro_batches * (forward + backward) + replicas;
+    double backward = fit_max(least * both, both - hide * pipe->backward_s);
+    return pipe->micro_batches * (forward + backward) + moved->replicas_s;
 }
 
 static double data_of(const struct myr_fit_case *it, const struct myr_layout *layout,
@@ -89,7 +98,12 @@ static double data_of(const struct myr_fit_case *it, const struct myr_layout *la
     double dense = (double)(params->sharded + params->replicated), expert = (double)params->expert;
     struct fit_near near = fit_near_times(places->dp_near, places->cp_near);
     if (layout->zero == 3) {
-        return zero3_s(it, layout, dense + expert, pipe, near);
+        struct zero3 moved = {0};
+        zero3_add(it, layout, dense, layout->dp * layout->cp, near, &moved);
+        if (expert > 0) {
+            zero3_add(it, layout, expert, myr_layout_edp(layout), places->edp_near, &moved);
+        }
+        return zero3_s(it, pipe, &moved);
     }
     double time = data_s(it, layout, dense, layout->dp * layout->cp, near, pipe);
     if (expert > 0) {
