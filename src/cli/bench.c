@@ -14,14 +14,7 @@ static struct {
 const struct myr_command *cli_bench_command(void)
 {
     static const struct myr_option rows[] = {
-        {.name = "output",
-         .letter = 'o',
-         .type = MYR_OPTION_CHOICE,
-         .value = "FORMAT",
-         .help = "how to print the result",
-         .target = &options.format,
-         .choices = myr_format_names,
-         .choice_count = MYR_FORMAT_COUNT},
+        CLI_OUTPUT_OPTION(options.format),
         {.name = "out",
          .type = MYR_OPTION_PATH,
          .value = "FILE",

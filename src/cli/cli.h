@@ -14,6 +14,14 @@
 /* Exit codes. */
 enum { CLI_DONE = 0, CLI_NO = 1, CLI_BAD_INPUT = 2, CLI_FAILED = 3 };
 
+/* -o FORMAT: every verb that prints a result has it. */
+#define CLI_OUTPUT_OPTION(format)                                                            \
+    {                                                                                        \
+        .name = "output", .letter = 'o', .type = MYR_OPTION_CHOICE, .value = "FORMAT",       \
+        .help = "how to print the result", .target = &(format), .choices = myr_format_names, \
+        .choice_count = MYR_FORMAT_COUNT                                                     \
+    }
+
 struct cli_verb {
     /* Sets up the options (with their defaults) and the words about them. */
     const struct myr_command *(*command)(void);

@@ -31,14 +31,7 @@ static struct {
     }
 
 static const struct myr_option option_rows[] = {
-    {.name = "output",
-     .letter = 'o',
-     .type = MYR_OPTION_CHOICE,
-     .value = "FORMAT",
-     .help = "how to print the result",
-     .target = &options.format,
-     .choices = myr_format_names,
-     .choice_count = MYR_FORMAT_COUNT},
+    CLI_OUTPUT_OPTION(options.format),
     NAME_OPTION("model", model, "a built-in model, a model file or a config.json"),
     NAME_OPTION("device", device, "a100-80, h100, h200, b200, gb200, ..."),
     NAME_OPTION("software", software, "release of the trainer"),

@@ -55,6 +55,9 @@ struct cli_fit_asked {
     bool has_design, stack_exact;
 };
 
+/* The axes that the user fixed, the others open. */
+void cli_fit_fix_axes(struct myr_fit_query *query, const struct cli_fit_question *question);
+
 struct cli_fit_asked *cli_fit_asked_new(void);
 void cli_fit_asked_free(struct cli_fit_asked *asked);
 MYR_MUST_USE int cli_fit_ask(struct cli_fit_asked *asked, const struct cli_fit_question *question,

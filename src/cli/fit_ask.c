@@ -71,7 +71,7 @@ static int open_design(struct cli_fit_asked *a, const struct cli_fit_question *u
     return rc;
 }
 
-static void set_axes(struct myr_fit_query *q, const struct cli_fit_question *u)
+void cli_fit_fix_axes(struct myr_fit_query *q, const struct cli_fit_question *u)
 {
     q->any_precision = u->precision > MYR_PRECISION_FP32;
     q->precision = q->any_precision ? MYR_PRECISION_BF16 : (enum myr_precision)u->precision;
@@ -84,6 +84,11 @@ static void set_axes(struct myr_fit_query *q, const struct cli_fit_question *u)
     q->micro_batch = (uint32_t)u->mbs;
     q->zero = u->zero > 3 ? -1 : (int)u->zero;
     q->recompute = (int)u->recompute - 1;
+}
+
+static void set_axes(struct myr_fit_query *q, const struct cli_fit_question *u)
+{
+    cli_fit_fix_axes(q, u);
     q->schedule = u->schedule == MYR_ARRAY_COUNT(cli_fit_schedules) - 1 ? MYR_FIT_SCHEDULE_ANY
                                                                         : (int)u->schedule - 1;
     q->top = (uint32_t)u->top;

@@ -37,17 +37,8 @@ static void fix_axes(struct job *job, const struct cli_fit_question *u)
     q->gpus = (uint32_t)u->gpus;
     q->batch = (uint32_t)u->batch;
     q->seq_tokens = (uint32_t)u->seq;
-    q->precision =
-        u->precision > MYR_PRECISION_FP32 ? MYR_PRECISION_BF16 : (enum myr_precision)u->precision;
-    q->tp = (uint32_t)u->tp;
-    q->pp = (uint32_t)u->pp;
-    q->vp = (uint32_t)u->vp;
-    q->dp = (uint32_t)u->dp;
-    q->cp = (uint32_t)u->cp;
-    q->ep = (uint32_t)u->ep;
-    q->micro_batch = (uint32_t)u->mbs;
-    q->zero = u->zero > 3 ? -1 : (int)u->zero;
-    q->recompute = (int)u->recompute - 1;
+    cli_fit_fix_axes(q, u);
+    q->any_precision = false; /* a log has one */
     q->top = 1;
     myr_trainlog_query(&job->log, q);
     q->seq_tokens = q->seq_tokens ? q->seq_tokens : job->model.seq_tokens;

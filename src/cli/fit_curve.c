@@ -23,24 +23,6 @@ struct curve {
     uint32_t least_gpus; /* the last number that no layout was found for; 0: none */
 };
 
-static double peak_of(const struct cli_fit_asked *a, const struct myr_layout *layout)
-{
-    const struct myr_device *device = a->query.it.device;
-    switch (layout->precision) {
-    case MYR_PRECISION_FP8:
-    case MYR_PRECISION_MXFP8:
-        return device->fp8_flops;
-    case MYR_PRECISION_NVFP4:
-        return device->fp4_flops;
-    case MYR_PRECISION_FP32:
-        return device->bf16_flops / 2;
-    case MYR_PRECISION_BF16:
-    case MYR_PRECISION_FP16:
-        break;
-    }
-    return device->bf16_flops;
-}
-
 /* Failures of every class, checkpoints at their best interval, recovery by practice. */
 static void set_kept(struct curve *c, struct point *point)
 {
@@ -82,7 +64,7 @@ static void add_point(struct curve *c, uint32_t gpus, uint32_t batch)
     }
     *point = (struct point){.gpus = gpus, .batch = batch};
     point->layout = c->answer.top[0].layout;
-    point->peak_flops = peak_of(a, &point->layout);
+    point->peak_flops = myr_device_peak(a->query.it.device, point->layout.precision);
     myr_fit_cost_of(&a->query.it, &point->layout, &point->cost);
     myr_fit_parts_of(&a->query.it, &point->layout, &point->parts);
     set_kept(c, point);

@@ -21,14 +21,7 @@ static struct cli_goodput_options options = {.gpus_per_node = 8, .software = "Ne
     }
 
 static const struct myr_option option_rows[] = {
-    {.name = "output",
-     .letter = 'o',
-     .type = MYR_OPTION_CHOICE,
-     .value = "FORMAT",
-     .help = "how to print the result",
-     .target = &options.format,
-     .choices = myr_format_names,
-     .choice_count = MYR_FORMAT_COUNT},
+    CLI_OUTPUT_OPTION(options.format),
     COUNT_OPTION("gpus", gpus, 0, 1 << 24,
                  "GPUs of the job; those of the design, or 16,384, when absent"),
     COUNT_OPTION("gpus-per-node", gpus_per_node, 1, 1024, "GPUs of a node"),

@@ -20,14 +20,7 @@ static struct {
 } options = {.args = {.axis = "dp"}};
 
 static const struct myr_option option_rows[] = {
-    {.name = "output",
-     .letter = 'o',
-     .type = MYR_OPTION_CHOICE,
-     .value = "FORMAT",
-     .help = "how to print the result",
-     .target = &options.format,
-     .choices = myr_format_names,
-     .choice_count = MYR_FORMAT_COUNT},
+    CLI_OUTPUT_OPTION(options.format),
     {.name = "policy",
      .type = MYR_OPTION_CHOICE,
      .value = "POLICY",

@@ -16,14 +16,7 @@ static struct cli_sched_question options = {.policy = MYR_ORDER_FAIR, .seed = 1}
     }
 
 static const struct myr_option option_rows[] = {
-    {.name = "output",
-     .letter = 'o',
-     .type = MYR_OPTION_CHOICE,
-     .value = "FORMAT",
-     .help = "how to print the result",
-     .target = &options.format,
-     .choices = myr_format_names,
-     .choice_count = MYR_FORMAT_COUNT},
+    CLI_OUTPUT_OPTION(options.format),
     {.name = "design",
      .type = MYR_OPTION_PATH,
      .value = "FILE",

@@ -21,14 +21,7 @@ static struct {
 } options = {.queue_pairs = 1, .efficiency = 1000};
 
 static const struct myr_option rows[] = {
-    {.name = "output",
-     .letter = 'o',
-     .type = MYR_OPTION_CHOICE,
-     .value = "FORMAT",
-     .help = "how to print the result",
-     .target = &options.format,
-     .choices = myr_format_names,
-     .choice_count = MYR_FORMAT_COUNT},
+    CLI_OUTPUT_OPTION(options.format),
     {.name = "design",
      .type = MYR_OPTION_PATH,
      .value = "FILE",

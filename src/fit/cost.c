@@ -165,23 +165,6 @@ void fit_close_at(const struct myr_fit_case *it, const struct myr_layout *layout
     ret->step_s = total + ret->terms_s[MYR_FIT_STRAGGLER];
 }
 
-static double peak_of(const struct myr_device *device, enum myr_precision precision)
-{
-    switch (precision) {
-    case MYR_PRECISION_FP8:
-    case MYR_PRECISION_MXFP8:
-        return device->fp8_flops;
-    case MYR_PRECISION_NVFP4:
-        return device->fp4_flops;
-    case MYR_PRECISION_FP32:
-        return device->bf16_flops / 2;
-    case MYR_PRECISION_BF16:
-    case MYR_PRECISION_FP16:
-        break;
-    }
-    return device->bf16_flops;
-}
-
 void fit_rates(const struct myr_fit_case *it, const struct myr_layout *layout,
                struct myr_fit_cost *cost)
 {
@@ -189,7 +172,7 @@ void fit_rates(const struct myr_fit_case *it, const struct myr_layout *layout,
     struct myr_flops flops = myr_model_flops(it->model, seq);
     double useful = 3 * (double)flops.forward * layout->global_batch;
     double gpus = (double)myr_layout_gpus(layout);
-    cost->mfu = useful / (cost->step_s * gpus * peak_of(it->device, layout->precision));
+    cost->mfu = useful / (cost->step_s * gpus * myr_device_peak(it->device, layout->precision));
     cost->tokens_per_s_per_gpu = (double)layout->global_batch * seq / (cost->step_s * gpus);
 }
 

@@ -330,3 +330,20 @@ int myr_profiles_stack(const struct myr_profiles *profiles, struct myr_str name,
     }
     return MYR_OK;
 }
+
+double myr_device_peak(const struct myr_device *device, enum myr_precision precision)
+{
+    switch (precision) {
+    case MYR_PRECISION_FP8:
+    case MYR_PRECISION_MXFP8:
+        return device->fp8_flops;
+    case MYR_PRECISION_NVFP4:
+        return device->fp4_flops;
+    case MYR_PRECISION_FP32:
+        return device->bf16_flops / 2;
+    case MYR_PRECISION_BF16:
+    case MYR_PRECISION_FP16:
+        break;
+    }
+    return device->bf16_flops;
+}

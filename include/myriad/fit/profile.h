@@ -46,6 +46,9 @@ struct myr_stack {
     int kernel_constant;  /* index of the release's kernel factor, or -1 */
 };
 
+/* Dense operations a second in a precision. */
+double myr_device_peak(const struct myr_device *device, enum myr_precision precision);
+
 struct myr_constant {
     const char *name, *unit, *meaning;
     double prior, min, max;
