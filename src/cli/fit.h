@@ -56,7 +56,7 @@ struct cli_fit_asked {
 };
 
 /* The axes that the user fixed, the others open. */
-void cli_fit_fix_axes(struct myr_fit_query *query, const struct cli_fit_question *question);
+void cli_fit_fix_axes(struct myr_fit_query *q, const struct cli_fit_question *u);
 
 struct cli_fit_asked *cli_fit_asked_new(void);
 void cli_fit_asked_free(struct cli_fit_asked *asked);

@@ -67,6 +67,7 @@ static void put_json(const struct cli_fit_asked *a, const struct myr_fit_pools *
     myr_json_double(&json, "efficiency_percent", 100 * found->efficiency, 3);
     myr_json_list(&json, "alone");
     for (uint32_t i = 0; i < count; i++) {
+        MYR_ASSERT(pools[i].device);
         myr_json_object(&json, NULL);
         myr_json_text(&json, "device", pools[i].device->name);
         myr_json_u64(&json, "gpus", pools[i].gpus);
@@ -124,6 +125,7 @@ static void put_text(const struct cli_fit_asked *a, const struct myr_fit_pools *
     myr_buf_printf(buf, "%s, batch %u x %u tokens\n", a->model.name, a->query.batch,
                    a->query.seq_tokens);
     for (uint32_t i = 0; i < count; i++) {
+        MYR_ASSERT(pools[i].device);
         myr_buf_printf(buf, "  %-12s %6u GPUs alone: ", pools[i].device->name, pools[i].gpus);
         if (found->alone_found[i]) {
             myr_buf_printf(buf, "%.3f s\n", found->alone[i].step_s);
@@ -135,6 +137,7 @@ static void put_text(const struct cli_fit_asked *a, const struct myr_fit_pools *
     put_mixed_text(buf, "sharing the layers", &found->layers, pools, count);
     myr_buf_printf(buf, "\n%s: ", verdicts[found->verdict]);
     if (found->verdict == MYR_FIT_MIX_NONE) {
+        MYR_ASSERT(found->fastest < count && pools[found->fastest].device);
         myr_buf_printf(buf, "%s alone takes %.3f s, no mixture is faster\n",
                        pools[found->fastest].device->name, found->step_s);
     } else {
@@ -149,7 +152,7 @@ int cli_fit_pool(const struct cli_fit_question *question, bool as_json)
 {
     struct cli_fit_asked *a = cli_fit_asked_new();
     struct myr_fit_pools *found = MYR_ARENA_NEW(&a->arena, struct myr_fit_pools, 1);
-    struct myr_fit_pool pools[MYR_FIT_POOLS_MAX];
+    struct myr_fit_pool pools[MYR_FIT_POOLS_MAX] = {0};
     struct myr_err err = {0};
     struct myr_buf buf = {0};
     uint32_t count = question->pools.count;

@@ -209,7 +209,7 @@ int cli_goodput(const struct myr_operands *operands)
     struct myr_recovery recovery = {0};
     struct myr_err err = {0};
     struct myr_buf buf = {0};
-    struct cli_rates rates;
+    struct cli_rates rates = {0};
     struct row rows[4] = {0};
     uint32_t count = 0;
     if (options.model) {

@@ -152,8 +152,10 @@ static void collect_lines(const struct picture *picture, struct lines *lines)
         if (!at) {
             myr_u64map_add(&lines->index, key, (uint32_t)lines->items.count);
             myr_vec_push(&lines->items, line);
-        } else if (lines->items.items[*at].load < load) {
-            lines->items.items[*at].load = load;
+        } else {
+            MYR_ASSERT(*at < lines->items.count);
+            struct line *known = &lines->items.items[*at];
+            known->load = known->load < load ? load : known->load;
         }
     }
 }

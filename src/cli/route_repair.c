@@ -77,7 +77,7 @@ static void put_links(struct failover_list *list, bool all)
 {
     const struct myr_graph *graph = &list->input->graph;
     const struct myr_design *design = graph->design;
-    uint32_t first[MYR_LAYER_COUNT], count[MYR_LAYER_COUNT] = {0};
+    uint32_t first[MYR_LAYER_COUNT] = {0}, count[MYR_LAYER_COUNT] = {0};
     for (uint32_t link = 0; link < design->link_count; link++) {
         uint32_t layer = design->cabletypes[design->cable_type[design->link_cable[link]]].layer;
         if (!myr_graph_has_link(graph, link) || myr_graph_link_dead(graph, link)) {
@@ -99,7 +99,7 @@ static void put_links(struct failover_list *list, bool all)
 static void put_switches(struct failover_list *list, bool all)
 {
     const struct myr_graph *graph = &list->input->graph;
-    uint32_t first[MYR_DEVICE_KIND_COUNT], count[MYR_DEVICE_KIND_COUNT] = {0};
+    uint32_t first[MYR_DEVICE_KIND_COUNT] = {0}, count[MYR_DEVICE_KIND_COUNT] = {0};
     for (uint32_t i = 0; i < graph->switch_count; i++) {
         uint32_t device = graph->first_switch + i, kind = graph->design->place[device].kind;
         if (all) {

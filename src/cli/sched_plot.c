@@ -134,7 +134,8 @@ static uint32_t size_rows(const struct myr_replay_result *result, struct size_ro
         row.count = (uint32_t)(end - first);
         row.mean_h /= row.count;
         row.span /= row.count;
-        row.p99_h = (double)jobs[first + (size_t)row.count * 99 / 100].wait_s / 3600;
+        size_t late = first + (size_t)row.count * 99 / 100;
+        row.p99_h = (double)jobs[late].wait_s / 3600;
         ret[rows++] = row;
         first = end;
     }

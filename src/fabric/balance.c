@@ -373,7 +373,8 @@ static bool spray_one(struct spray *spray, const struct myr_flow *flow, uint64_t
 }
 
 static void route_spray(const struct myr_graph *graph, const struct myr_flow *flows, size_t count,
-                        struct myr_routes *ret, uint64_t *load)
+                        struct myr_routes *ret,
+                        uint64_t *load) /* NOLINT(readability-non-const-parameter): written */
 {
     struct spray spray = {.graph = graph, .load = load};
     spray.fraction = myr_xcalloc(graph->design->device_count, sizeof(uint64_t));

@@ -328,6 +328,7 @@ static void choose_late(const struct batch *batch)
 /* Groups of equal width are the colours; else every uplink is one. */
 static bool equal_groups(const struct level *level)
 {
+    MYR_ASSERT(level->groups > 0);
     for (uint32_t g = 0; g < level->groups; g++) {
         if (level->group_start[g + 1] - level->group_start[g] != level->base / level->groups) {
             return false;

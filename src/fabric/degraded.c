@@ -89,6 +89,7 @@ static void direct_bisection(const struct myr_graph *graph, uint64_t *ret)
         stride *= net->dims[i];
     }
     if (net->topology == MYR_TOPOLOGY_TORUS) {
+        MYR_ASSERT(longest > 0 && longest_stride > 0);
         all = longest;
     }
     for (uint32_t i = 0; i < graph->switch_count; i++) {

@@ -63,10 +63,9 @@ void level_done(struct level *level);
 /* Appends an edge that is not placed; it counts as soon as it has nodes. */
 void level_add_edge(struct level *level);
 /* The nodes of an edge, before it is placed. Counts it in their degrees. */
-void level_set_ends(struct level *level, uint32_t edge, uint32_t from, uint32_t to,
-                    uint32_t weight);
+void level_set_ends(struct level *level, uint32_t id, uint32_t from, uint32_t to, uint32_t weight);
 /* Takes the edge away, out of its group and out of the degrees. */
-void level_clear_ends(struct level *level, uint32_t edge);
+void level_clear_ends(struct level *level, uint32_t id);
 
 /* Edges at the node above what its groups can hold, which will have to share. */
 uint32_t level_excess(const struct level *level, enum level_side side, uint32_t node);
@@ -74,8 +73,8 @@ uint32_t level_overflow(const struct level *level, enum level_side side, uint32_
                         uint32_t group);
 
 /* Puts the edge into a group, whatever is in it. */
-void level_put(struct level *level, uint32_t edge, uint32_t group);
-void level_take(struct level *level, uint32_t edge);
+void level_put(struct level *level, uint32_t id, uint32_t group);
+void level_take(struct level *level, uint32_t id);
 /*
  * Finds the edge a group: one that is free at both ends, if need be after others made room, else
  * the one with the least overflow. Among equals the lower 'bias' wins (NULL: no bias). False when

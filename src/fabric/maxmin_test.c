@@ -72,7 +72,8 @@ static bool uses(const struct toy *toy, uint32_t route, uint32_t channel)
 static double room_of(const struct toy *toy, const double *rate, const bool *done, uint32_t channel,
                       uint32_t *ret_rising)
 {
-    double left = (double)toy->types[channel / 2].gbps / HOST_GBPS;
+    uint32_t link = channel / 2;
+    double left = (double)toy->types[link].gbps / HOST_GBPS;
     *ret_rising = 0;
     for (uint32_t r = 0; r < toy->routes.flow.count; r++) {
         if (uses(toy, r, channel)) {

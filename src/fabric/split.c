@@ -214,7 +214,8 @@ static void deal(struct splitter *splitter, uint32_t *list, uint32_t count, uint
 }
 
 void split_edges(const struct split_shape *shape, const struct split_edge *edges, uint32_t count,
-                 uint32_t colours, uint32_t *ret_colour)
+                 uint32_t colours,
+                 uint32_t *ret_colour) /* NOLINT(readability-non-const-parameter): written */
 {
     MYR_ASSERT(colours > 0);
     size_t some = count ? count : 1, nodes = (size_t)shape->nodes + 1;

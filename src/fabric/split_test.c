@@ -31,6 +31,25 @@ static void make_graph(struct graph *graph, struct myr_rng *rng)
 }
 
 /* Edges of each colour at a node differ by one at most: nothing can be more even. */
+static void check_node(const struct graph *graph, const uint32_t *colour, uint32_t colours,
+                       uint32_t side, uint32_t node, uint64_t seed)
+{
+    uint32_t held[COLOURS_MAX] = {0}, degree = 0;
+    for (uint32_t i = 0; i < graph->count; i++) {
+        assert_true(colour[i] < colours);
+        if (graph->edges[i].node[side] == node) {
+            held[colour[i]]++;
+            degree++;
+        }
+    }
+    for (uint32_t c = 0; c < colours; c++) {
+        if (held[c] < degree / colours || held[c] > (degree + colours - 1) / colours) {
+            fail_msg("seed %llu: %u of %u edges in one of %u colours", (unsigned long long)seed,
+                     held[c], degree, colours);
+        }
+    }
+}
+
 static void every_node_gets_its_colours_evenly(void **state)
 {
     (void)state;
@@ -44,20 +63,7 @@ static void every_node_gets_its_colours_evenly(void **state)
         split_edges(&graph.shape, graph.edges, graph.count, colours, colour);
         for (uint32_t side = 0; side < 2; side++) {
             for (uint32_t node = 0; node < graph.shape.nodes; node++) {
-                uint32_t held[COLOURS_MAX] = {0}, degree = 0;
-                for (uint32_t i = 0; i < graph.count; i++) {
-                    assert_true(colour[i] < colours);
-                    if (graph.edges[i].node[side] == node) {
-                        held[colour[i]]++;
-                        degree++;
-                    }
-                }
-                for (uint32_t c = 0; c < colours; c++) {
-                    if (held[c] < degree / colours || held[c] > (degree + colours - 1) / colours) {
-                        fail_msg("seed %llu: %u of %u edges in one of %u colours",
-                                 (unsigned long long)seed, held[c], degree, colours);
-                    }
-                }
+                check_node(&graph, colour, colours, side, node, seed);
             }
         }
     }

@@ -288,7 +288,8 @@ static void descend(struct fit *fit)
         double change[MYR_CALIBRATE_FREE_MAX] = {0}, kept[MYR_FIT_CONSTANTS_MAX], before = best;
         make_step(fit, change);
         memcpy(kept, fit->values, sizeof(kept));
-        for (double part = 1; part > 0.01; part /= 2) {
+        double part = 1;
+        for (uint32_t halving = 0; halving < 7; halving++, part /= 2) {
             for (uint32_t f = 0; f < fit->free_count; f++) {
                 uint32_t at = fit->free[f];
                 fit->values[at] = bounded(at, kept[at] * myr_exp(part * change[f]));

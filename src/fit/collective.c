@@ -20,6 +20,7 @@ static struct blocks blocks_of(const struct myr_fit_case *it)
 static struct fit_near neighbours(const struct blocks *blocks, uint32_t members, uint64_t stride)
 {
     struct fit_near near;
+    MYR_ASSERT(stride > 0);
     for (int i = 0; i < MYR_FIT_LEVELS; i++) {
         uint32_t block = blocks->gpus[i];
         uint32_t count = stride >= block ? 1 : block / (uint32_t)stride;

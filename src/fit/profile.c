@@ -231,7 +231,7 @@ static int read_constants(struct myr_profiles *profiles, struct myr_arena *arena
 
 int myr_profiles_init(struct myr_profiles *profiles, struct myr_arena *arena, struct myr_err *err)
 {
-    const struct myr_doc *doc, *list = NULL;
+    const struct myr_doc *doc = NULL, *list = NULL;
     *profiles = (struct myr_profiles){0};
     int rc = read_file(arena, "catalog/profiles/hardware.yaml", &doc, err);
     rc = rc < 0 ? rc : myr_doc_need(doc, "profile", "devices", &list, err);

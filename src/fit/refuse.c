@@ -224,8 +224,9 @@ int fit_refuse(const struct myr_fit_query *query, struct myr_arena *arena,
 {
     struct myr_fit_memory memory;
     if (answer->evaluated == 0) {
-        int rc = check_fixed(query, err);
-        rc = rc < 0 ? rc : no_layout(query, arena, err);
+        if (check_fixed(query, err) == MYR_OK) {
+            (void)no_layout(query, arena, err);
+        }
         (void)hint_axis(query, arena, err);
         return MYR_EINFEASIBLE;
     }

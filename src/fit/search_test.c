@@ -100,8 +100,8 @@ static bool same_answers(const struct myr_fit_answer *a, const struct myr_fit_an
         struct myr_buf one = {0}, other = {0};
         myr_layout_write(&one, &a->top[i].layout);
         myr_layout_write(&other, &b->top[i].layout);
-        same = memcmp(&a->top[i].step_s, &b->top[i].step_s, sizeof(double)) == 0 &&
-               one.len == other.len && memcmp(one.data, other.data, one.len) == 0;
+        same = a->top[i].step_s == b->top[i].step_s && one.len == other.len &&
+               memcmp(one.data, other.data, one.len) == 0;
         myr_buf_done(&one);
         myr_buf_done(&other);
     }

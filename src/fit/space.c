@@ -38,12 +38,21 @@ bool fit_recompute_allowed(const struct fit_space *space, enum myr_recompute rec
 
 /* Shapes */
 
+static bool same_layers(const double *a, const double *b)
+{
+    bool same = true;
+    for (uint32_t kind = 0; kind < FIT_KIND_COUNT; kind++) {
+        same = same && a[kind] == b[kind];
+    }
+    return same;
+}
+
 static void add_stage(struct fit_shape *shape, const struct fit_stage_kind *stage)
 {
     for (uint32_t i = 0; i < shape->kind_count; i++) {
         struct fit_stage_kind *known = &shape->kinds[i];
         if (known->first == stage->first && known->last == stage->last &&
-            memcmp(known->layers, stage->layers, sizeof(stage->layers)) == 0) {
+            same_layers(known->layers, stage->layers)) {
             known->count += 1;
             return;
         }
@@ -268,6 +277,7 @@ static bool width_step(const struct fit_space *space, struct myr_layout *l)
     }
     l->etp = 0;
     for (l->ep++; l->ep <= experts; l->ep++) {
+        MYR_ASSERT(l->ep > 0);
         if (experts % l->ep == 0) {
             return true;
         }

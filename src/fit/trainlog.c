@@ -6,6 +6,7 @@
 
 /* An iteration that a terminal broke goes on for a few lines at most. */
 #define PENDING_LINES_MAX 6
+#define COUNT_MAX         4e9 /* a larger number is no size of anything */
 
 static const char *const argument_names[] = {
 #define ARGUMENT_NAME(name, text) text,
@@ -181,15 +182,13 @@ static void set_argument(struct myr_trainlog *log, struct myr_str name, struct m
     if (at == MYR_LOG_ARGUMENT_COUNT || value.len == 0) {
         return;
     }
-    if (myr_str_eq(value, MYR_STR("True")) || myr_str_eq(value, MYR_STR("selective"))) {
+    bool off = myr_str_eq(value, MYR_STR("None")) || myr_str_eq(value, MYR_STR("False"));
+    if (myr_str_eq(value, MYR_STR("True")) || myr_str_eq(value, MYR_STR("selective")) ||
+        (at == MYR_LOG_FP8 && !off)) { /* "hybrid", "e4m3" */
         number = 1;
     } else if (myr_str_eq(value, MYR_STR("full"))) {
         number = 2;
-    } else if (at == MYR_LOG_FP8 && !myr_str_eq(value, MYR_STR("None")) &&
-               !myr_str_eq(value, MYR_STR("False"))) {
-        number = 1; /* "hybrid", "e4m3" */
-    } else if (!myr_str_eq(value, MYR_STR("None")) && !myr_str_eq(value, MYR_STR("False")) &&
-               (!number_of(value, &number) || number > 4e9)) {
+    } else if (!off && (!number_of(value, &number) || number > COUNT_MAX)) {
         return;
     }
     log->arguments[at] = number;
@@ -206,7 +205,7 @@ static void read_field(struct myr_trainlog *log, struct myr_str key, struct myr_
     }
     if (starts(key, "elapsed time per iteration (ms)") && number > 0) {
         add_sample(&log->elapsed_s, number / 1e3);
-    } else if (starts(key, "global batch size")) {
+    } else if (starts(key, "global batch size") && number <= COUNT_MAX) {
         log->batch = number;
     } else if (starts(key, "throughput per GPU (TFLOP/s/GPU)") || starts(key, "TFLOPs (Model)") ||
                myr_str_eq(key, MYR_STR("TFLOPs"))) {
@@ -238,7 +237,7 @@ static void close_iteration(struct myr_trainlog *log)
 /* "iteration 14/ 1192 |": a number, a slash, a number, and fields. */
 static bool is_iteration(struct myr_str line)
 {
-    size_t at = find(line, "iteration"), slash = at;
+    size_t at = find(line, "iteration"), slash;
     if (at == SIZE_MAX) {
         return false;
     }

@@ -266,7 +266,7 @@ static bool name_ok(struct myr_str name)
     for (size_t i = 0; i < name.len; i++) {
         char c = name.data[i];
         bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;
-        if (!letter && !(c >= '0' && c <= '9') && !memchr(".-_+/", c, 5)) {
+        if (!letter && !(c >= '0' && c <= '9') && !(c && strchr(".-_+/", c))) {
             return false;
         }
     }

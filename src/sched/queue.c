@@ -47,7 +47,7 @@ int64_t queue_unsaved_s(const struct myr_queue *q, const struct qjob *job)
 
 static uint64_t line_key(const struct myr_queue_job *spec, uint32_t level)
 {
-    uint64_t priority = (uint64_t)(spec->priority + MYR_PRIORITY_MAX);
+    uint64_t priority = (uint64_t)((int64_t)spec->priority + MYR_PRIORITY_MAX);
     return (uint64_t)spec->tenant << 40 | (uint64_t)spec->gpus << 12 | priority << 4 |
            (uint64_t)spec->reclaims << 3 | level;
 }

@@ -194,9 +194,9 @@ int myr_queue_serve(struct myr_queue *q, int64_t now_s, const struct myr_service
     return MYR_OK;
 }
 
-void myr_queue_scale(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t replicas)
+void myr_queue_scale(struct myr_queue *q, int64_t now_s, uint32_t service, uint32_t replicas)
 {
-    struct service *s = &q->services.items[id];
+    struct service *s = &q->services.items[service];
     replicas = replicas < s->spec.replicas_min ? s->spec.replicas_min : replicas;
     replicas = replicas > s->spec.replicas_max ? s->spec.replicas_max : replicas;
     queue_advance(q, now_s);
@@ -223,11 +223,11 @@ void myr_queue_scale(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t r
     }
 }
 
-uint32_t myr_queue_serving(const struct myr_queue *q, uint32_t id)
+uint32_t myr_queue_serving(const struct myr_queue *q, uint32_t service)
 {
     uint32_t running = 0;
-    for (size_t i = 0; i < q->services.items[id].jobs.count; i++) {
-        running += q->jobs.items[q->services.items[id].jobs.items[i]].state == MYR_JOB_RUNS;
+    for (size_t i = 0; i < q->services.items[service].jobs.count; i++) {
+        running += q->jobs.items[q->services.items[service].jobs.items[i]].state == MYR_JOB_RUNS;
     }
     return running;
 }

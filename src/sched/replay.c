@@ -134,8 +134,9 @@ static void summarise(struct replay *r)
                       (double)(r->now_s - from_s);
     result->jobs = count;
     result->wait_mean_h = sum / n / 3600;
-    result->wait_p50_h = (double)waits[count / 2] / 3600;
-    result->wait_p99_h = (double)waits[count * 99 / 100] / 3600;
+    size_t middle = count / 2, late = count * 99 / 100;
+    result->wait_p50_h = (double)waits[middle] / 3600;
+    result->wait_p99_h = (double)waits[late] / 3600;
     result->wait_max_h = (double)waits[count - 1] / 3600;
     result->multinode_wait_mean_h = multi_n > 0 ? multi / multi_n / 3600 : 0;
     result->multinode_wait_max_h = multi_max / 3600;

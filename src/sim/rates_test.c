@@ -56,6 +56,24 @@ struct naive {
     enum sim_state state[TASKS_MAX];
 };
 
+/* The rate at which those who still rise fill the channel; negative when nobody does. */
+static double naive_full_at(const struct myr_sim *sim, uint32_t channel, const bool *moving,
+                            const bool *fixed, const double *rate)
+{
+    double used = 0, weight = 0;
+    for (uint32_t t = 0; t < sim->tasks.count; t++) {
+        const struct sim_pattern *p = &sim->patterns.items[sim->tasks.items[t].pattern];
+        for (uint32_t u = 0; moving[t] && u < p->use_count; u++) {
+            const struct sim_use *use = &sim->uses.items[p->first_use + u];
+            if (use->channel == channel) {
+                used += fixed[t] ? rate[t] * use->weight / 1000 : 0;
+                weight += fixed[t] ? 0 : (double)use->weight / 1000;
+            }
+        }
+    }
+    return weight > 0 ? ((double)sim->channels[channel].capacity - used) / weight : -1;
+}
+
 /* Raises all unfixed rates by the same amount until a channel is full, fixes its users, repeats. */
 static void naive_rates(const struct myr_sim *sim, const bool *moving, double *rate)
 {
@@ -69,23 +87,10 @@ static void naive_rates(const struct myr_sim *sim, const bool *moving, double *r
         double best = -1;
         uint32_t full = MYR_NONE;
         for (uint32_t c = 0; c < sim->channel_count; c++) {
-            double used = 0, weight = 0;
-            for (uint32_t t = 0; t < sim->tasks.count; t++) {
-                const struct sim_pattern *p = &sim->patterns.items[sim->tasks.items[t].pattern];
-                for (uint32_t u = 0; moving[t] && u < p->use_count; u++) {
-                    const struct sim_use *use = &sim->uses.items[p->first_use + u];
-                    if (use->channel == c) {
-                        used += fixed[t] ? rate[t] * use->weight / 1000 : 0;
-                        weight += fixed[t] ? 0 : (double)use->weight / 1000;
-                    }
-                }
-            }
-            if (weight > 0) {
-                double at = ((double)sim->channels[c].capacity - used) / weight;
-                if (full == MYR_NONE || at < best) {
-                    best = at;
-                    full = c;
-                }
+            double at = naive_full_at(sim, c, moving, fixed, rate);
+            if (at >= 0 && (full == MYR_NONE || at < best)) {
+                best = at;
+                full = c;
             }
         }
         if (full == MYR_NONE) {
