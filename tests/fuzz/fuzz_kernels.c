@@ -1,32 +1,35 @@
 /* Kernel sweeps: rows or one clear line; what was read, written again, reads the same. */
-#include "fuzz.h"
-#include "myriad/fit/kernels.h"
+#include "fuzz_fit.h"
 
 static const char file[] = "fuzz.csv";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct myr_arena arena;
-    struct myr_profiles profiles;
+    const struct myr_profiles *profiles = fuzz_profiles();
     struct myr_kernels kernels, again;
     struct myr_err err = {0};
     struct myr_buf buf = {0};
     myr_arena_init(&arena);
-    int r = myr_profiles_init(&profiles, &arena, &err);
-    MYR_ASSERT(r == MYR_OK);
-    r = myr_kernels_parse(&kernels, &arena, &profiles, file,
-                          (struct myr_str){(const char *)data, size}, &err);
+    struct myr_str text = {(const char *)data, size};
+    int r = myr_kernels_parse(&kernels, &arena, profiles, file, text, &err);
     if (r < 0) {
         fuzz_check_error(&err, r, file);
     } else {
         for (uint32_t i = 0; i < kernels.count; i++) {
-            double time = myr_kernel_predict(&kernels.items[i], kernels.device, profiles.constants);
+            double time =
+                myr_kernel_predict(&kernels.items[i], kernels.device, profiles->constants);
             MYR_ASSERT(time >= 0 && time < 1e18);
         }
         myr_kernels_write(&kernels, &buf);
-        r = myr_kernels_parse(&again, &arena, &profiles, file, (struct myr_str){buf.data, buf.len},
+        r = myr_kernels_parse(&again, &arena, profiles, file, (struct myr_str){buf.data, buf.len},
                               &err);
-        MYR_ASSERT(r == MYR_OK || kernels.count > 0);
+        MYR_ASSERT(r == MYR_OK && again.count == kernels.count);
+        MYR_ASSERT(again.device == kernels.device);
+        for (uint32_t i = 0; i < again.count; i++) {
+            MYR_ASSERT(again.items[i].m == kernels.items[i].m);
+            MYR_ASSERT(again.items[i].kind == kernels.items[i].kind);
+        }
     }
     myr_buf_done(&buf);
     myr_arena_done(&arena);

@@ -1,25 +1,22 @@
 /* Measured runs: each row has a sane prediction or a reason, whatever its fields hold. */
-#include "fuzz.h"
-#include "myriad/fit.h"
+#include "fuzz_fit.h"
 
 static const char file[] = "fuzz.csv";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct myr_arena arena;
-    struct myr_profiles profiles;
+    const struct myr_profiles *profiles = fuzz_profiles();
     struct myr_runs runs;
     struct myr_validation result;
     struct myr_err err = {0};
     myr_arena_init(&arena);
-    int r = myr_profiles_init(&profiles, &arena, &err);
-    MYR_ASSERT(r == MYR_OK);
-    r = myr_runs_parse(&runs, &arena, &profiles, file, (struct myr_str){(const char *)data, size},
-                       &err);
+    struct myr_str text = {(const char *)data, size};
+    int r = myr_runs_parse(&runs, &arena, profiles, file, text, &err);
     if (r < 0) {
         fuzz_check_error(&err, r, file);
     } else if (runs.count < 8) {
-        myr_runs_validate(&runs, &profiles, &arena, &result);
+        myr_runs_validate(&runs, profiles, &arena, &result);
         for (uint32_t i = 0; i < runs.count; i++) {
             double time = result.predicted_s[i];
             MYR_ASSERT(runs.items[i].refused ? time == 0 : time > 0 && time < 1e30);
