@@ -119,6 +119,17 @@ void myr_outfile_abandon(struct myr_outfile *file)
     }
 }
 
+int myr_file_write(const char *path, const struct myr_buf *buf, struct myr_err *err)
+{
+    struct myr_outfile file = {0};
+    int r = myr_outfile_open(&file, path, err);
+    if (r == MYR_OK) {
+        myr_outfile_write(&file, buf->data, buf->len);
+        r = myr_outfile_commit(&file, err);
+    }
+    return r;
+}
+
 int myr_make_dirs(const char *path, struct myr_err *err)
 {
     char part[PATH_MAX];

@@ -256,6 +256,24 @@ static void the_clock_never_goes_back(void **state)
     }
 }
 
+static void a_buffer_becomes_a_file_or_nothing(void **state)
+{
+    struct place *place = *state;
+    struct myr_buf buf = {0}, read = {0};
+    struct myr_err err = {0};
+    char below[256];
+    myr_buf_put_lit(&buf, "one\n");
+    assert_int_equal(myr_file_write(place->path[0], &buf, &err), MYR_OK);
+    assert_int_equal(myr_file_read(place->path[0], 100, &read, &err), MYR_OK);
+    assert_string_equal(read.data, "one\n");
+    /* A file is no folder. */
+    snprintf(below, sizeof(below), "%s/x", place->path[0]);
+    assert_true(myr_file_write(below, &buf, &err) < 0);
+    assert_int_equal(entry_count(place->folder), 1);
+    myr_buf_done(&read);
+    myr_buf_done(&buf);
+}
+
 int main(void)
 {
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
@@ -267,6 +285,7 @@ int main(void)
         IN_PLACE(a_name_that_is_a_folder_cannot_be_replaced),
         IN_PLACE(reading_has_a_limit),
         IN_PLACE(reading_what_is_not_a_file_says_so),
+        IN_PLACE(a_buffer_becomes_a_file_or_nothing),
         cmocka_unit_test(a_dash_reads_standard_input),
         IN_PLACE(folders_are_made_with_their_parents),
         IN_PLACE(a_file_in_the_way_of_a_folder_is_named),

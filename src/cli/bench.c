@@ -140,14 +140,8 @@ static int choose_device(const struct myr_profiles *profiles, struct myr_kernels
 static int write_out(const struct myr_kernels *kernels, struct myr_err *err)
 {
     struct myr_buf buf = {0};
-    struct myr_outfile file = {0};
-    int rc = myr_outfile_open(&file, options.out, err);
-    if (rc == MYR_OK) {
-        myr_kernels_write(kernels, &buf);
-        myr_outfile_write(&file, buf.data, buf.len);
-        rc = myr_outfile_commit(&file, err);
-    }
-    myr_outfile_abandon(&file);
+    myr_kernels_write(kernels, &buf);
+    int rc = myr_file_write(options.out, &buf, err);
     myr_buf_done(&buf);
     return rc;
 }

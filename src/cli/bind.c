@@ -1,11 +1,6 @@
 #include <stdio.h>
 
-#include "cli.h"
-#include "myriad/site.h"
-
-enum { NET_ALL = MYR_NET_COUNT };
-
-static const char *const net_choices[] = {"compute", "storage", "service", "oob", "all"};
+#include "built.h"
 
 static struct {
     uint32_t from, net;
@@ -38,8 +33,8 @@ const struct myr_command *cli_bind_command(void)
          .value = "NETWORK",
          .help = "the network that the files are about",
          .target = &options.net,
-         .choices = net_choices,
-         .choice_count = MYR_ARRAY_COUNT(net_choices)},
+         .choices = cli_built_nets,
+         .choice_count = CLI_BUILT_NETS},
         {.name = "by-wiring",
          .type = MYR_OPTION_FLAG,
          .help = "bind devices that have each other's cables as what their cables say",
@@ -67,12 +62,7 @@ static int write_out(const struct myr_binding *binding, struct myr_err *err)
     int r = MYR_OK;
     myr_binding_write(binding, &buf);
     if (options.out) {
-        struct myr_outfile file;
-        r = myr_outfile_open(&file, options.out, err);
-        if (r == MYR_OK) {
-            myr_outfile_write(&file, buf.data, buf.len);
-            r = myr_outfile_commit(&file, err);
-        }
+        r = myr_file_write(options.out, &buf, err);
     } else if (cli_print(&buf) != CLI_DONE) {
         r = myr_err_set(err, MYR_EIO, "cannot write to standard output");
     }
@@ -105,33 +95,17 @@ static int report(const struct myr_binding *binding, const struct myr_discovery 
 
 int cli_bind(const struct myr_operands *operands)
 {
-    struct myr_arena arena;
-    struct myr_design design = {0};
-    struct myr_cabling cabling;
-    struct myr_binding binding;
-    struct myr_verify verify;
+    struct cli_built built;
+    struct cli_built_question question = {
+        .from = options.from, .net = options.net, .binding = options.binding};
     struct myr_discovery found = {0};
     struct myr_err err = {0};
-    myr_arena_init(&arena);
-    myr_cabling_init(&cabling, &arena);
-    struct myr_verify_options wanted = {.nets = options.net == NET_ALL ? (1U << MYR_NET_COUNT) - 1
-                                                                       : 1U << options.net};
-    int r = myr_design_open(&design, operands->items[0], &err);
-    myr_binding_init(&binding, &arena, &design);
-    if (r == MYR_OK && options.binding) {
-        r = myr_binding_read(&binding, options.binding, &err);
-        wanted.binding = &binding;
-    }
-    r = r < 0 ? r : cli_import(&cabling, operands, options.from, NULL, false, &err);
-    r = r < 0 ? r : myr_verify(&verify, &arena, &design, &cabling, &wanted, &err);
+    int r = cli_built_open(&built, operands, &question, &err);
     if (r == MYR_OK) {
-        myr_binding_discover(&binding, &verify, options.by_wiring, &found);
-        r = write_out(&binding, &err);
+        myr_binding_discover(&built.binding, &built.verify, options.by_wiring, &found);
+        r = write_out(&built.binding, &err);
     }
-    int code = r < 0 ? cli_error(&err) : report(&binding, &found);
-    myr_binding_done(&binding);
-    myr_cabling_done(&cabling);
-    myr_design_close(&design);
-    myr_arena_done(&arena);
+    int code = r < 0 ? cli_error(&err) : report(&built.binding, &found);
+    cli_built_close(&built);
     return code;
 }

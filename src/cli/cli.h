@@ -40,12 +40,6 @@ int cli_print(const struct myr_buf *buf);
 MYR_MUST_USE int cli_catalog(struct myr_catalog *catalog, struct myr_arena *arena,
                              const struct myr_option_list *files, struct myr_err *err);
 
-/* Reads the operands behind the first as cabling files; 'speeds' (or NULL) are --speed-map's. */
-struct myr_cabling;
-MYR_MUST_USE int cli_import(struct myr_cabling *cabling, const struct myr_operands *operands,
-                            uint32_t format, const struct myr_option_list *speeds, bool partial,
-                            struct myr_err *err);
-
 const struct myr_command *cli_plan_command(void);
 int cli_plan(const struct myr_operands *operands);
 const struct myr_command *cli_design_command(void);

@@ -15,8 +15,6 @@ int cli_fit_calibrate(const struct cli_fit_calibration *asked, bool json);
 /* The shipped profiles, then the user's. */
 MYR_MUST_USE int cli_fit_profiles(struct myr_profiles *profiles, struct myr_arena *arena,
                                   const char *profile, struct myr_err *err);
-/* A whole file or nothing. */
-MYR_MUST_USE int cli_write_file(const char *path, const struct myr_buf *buf, struct myr_err *err);
 int cli_fit_constants(const char *profile, bool as_json);
 
 /* What the user asked 'myriad fit' for; names are checked by cli_fit_ask(). */

@@ -1,17 +1,5 @@
 #include "fit.h"
 
-int cli_write_file(const char *path, const struct myr_buf *buf, struct myr_err *err)
-{
-    struct myr_outfile file = {0};
-    int rc = myr_outfile_open(&file, path, err);
-    if (rc == MYR_OK) {
-        myr_outfile_write(&file, buf->data, buf->len);
-        rc = myr_outfile_commit(&file, err);
-    }
-    myr_outfile_abandon(&file);
-    return rc;
-}
-
 int cli_fit_profiles(struct myr_profiles *profiles, struct myr_arena *arena, const char *profile,
                      struct myr_err *err)
 {
@@ -174,7 +162,7 @@ int cli_fit_calibrate(const struct cli_fit_calibration *asked, bool json)
     int rc = calibrate(&job, asked, &err);
     if (rc == MYR_OK && asked->out) {
         myr_calibration_write(&job.result, &job.profiles, &profile);
-        rc = cli_write_file(asked->out, &profile, &err);
+        rc = myr_file_write(asked->out, &profile, &err);
     }
     if (rc == MYR_OK && json) {
         put_json(&job, &buf);

@@ -9,7 +9,7 @@ static int write_plot(const char *folder, const char *name, struct myr_buf *buf,
     if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path)) {
         return myr_err_set(err, MYR_EINVAL, "--plots: the folder's name is too long");
     }
-    int rc = cli_write_file(path, buf, err);
+    int rc = myr_file_write(path, buf, err);
     myr_buf_clear(buf);
     return rc;
 }
@@ -45,7 +45,7 @@ int cli_fit_report(const struct cli_fit_question *question, const struct myr_fit
     int rc = MYR_OK;
     if (question->report) {
         myr_fit_report_html(&report, arena, &buf);
-        rc = cli_write_file(question->report, &buf, err);
+        rc = myr_file_write(question->report, &buf, err);
     }
     if (rc == MYR_OK && question->plots) {
         rc = write_plots(question, query, answer, arena, err);

@@ -315,7 +315,7 @@ static int write_report(const struct run *run, struct myr_arena *arena, struct m
                                          run->currency,
                                          run->a->has_design ? run->a->design.head->gpus : 0};
     int rc = myr_campaign_report_html(&report, arena, &buf, err);
-    rc = rc < 0 ? rc : cli_write_file(run->o->report, &buf, err);
+    rc = rc < 0 ? rc : myr_file_write(run->o->report, &buf, err);
     myr_buf_done(&buf);
     return rc;
 }

@@ -316,14 +316,8 @@ static int write_drawing(struct fabric_input *input, const struct path_use *use,
                          struct myr_err *err)
 {
     struct myr_buf svg = {0};
-    struct myr_outfile file = {0};
     path_draw(input, use, &svg);
-    int r = myr_outfile_open(&file, options.svg, err);
-    if (r == MYR_OK) {
-        myr_outfile_write(&file, svg.data, svg.len);
-        r = myr_outfile_commit(&file, err);
-    }
-    myr_outfile_abandon(&file);
+    int r = myr_file_write(options.svg, &svg, err);
     myr_buf_done(&svg);
     return r;
 }

@@ -172,17 +172,6 @@ static void put_connections(const struct fabric_input *input, const struct myr_a
     }
 }
 
-static int write_connections(const char *path, const struct myr_buf *text, struct myr_err *err)
-{
-    struct myr_outfile file;
-    int r = myr_outfile_open(&file, path, err);
-    if (r == MYR_OK) {
-        myr_outfile_write(&file, text->data, text->len);
-        r = myr_outfile_commit(&file, err);
-    }
-    return r;
-}
-
 static int apply_roce(struct fabric_input *input, const struct route_apply *wanted,
                       struct outcome *ret, struct myr_err *err)
 {
@@ -212,7 +201,7 @@ static int apply_roce(struct fabric_input *input, const struct route_apply *want
         ret->planned = chosen.exact_count;
         ret->refused = (uint32_t)(chosen.routes.flow.count - chosen.exact_count);
         ret->same_seeds = !wanted->seeds;
-        r = write_connections(wanted->out, &text, err);
+        r = myr_file_write(wanted->out, &text, err);
     }
     myr_buf_done(&text);
     myr_routes_done(&planned);

@@ -81,15 +81,9 @@ static void chart_begin(struct chart *chart, const char *title, const char *what
 static int chart_end(struct chart *chart, const char *folder, const char *name, struct myr_err *err)
 {
     char path[4096];
-    struct myr_outfile file = {0};
     myr_svg_end(&chart->svg);
     snprintf(path, sizeof(path), "%s/%s", folder, name);
-    int r = myr_outfile_open(&file, path, err);
-    if (r == MYR_OK) {
-        myr_outfile_write(&file, chart->buf.data, chart->buf.len);
-        r = myr_outfile_commit(&file, err);
-    }
-    myr_outfile_abandon(&file);
+    int r = myr_file_write(path, &chart->buf, err);
     myr_buf_done(&chart->buf);
     return r;
 }

@@ -52,18 +52,6 @@ static void list_facts(const struct sim_run *run, const char *policy, struct fac
     }
 }
 
-static int write_file(const char *path, const struct myr_buf *buf, struct myr_err *err)
-{
-    struct myr_outfile file = {0};
-    int r = myr_outfile_open(&file, path, err);
-    if (r == MYR_OK) {
-        myr_outfile_write(&file, buf->data, buf->len);
-        r = myr_outfile_commit(&file, err);
-    }
-    myr_outfile_abandon(&file);
-    return r;
-}
-
 int sim_report_write(const struct sim_run *run, const struct sim_report_paths *paths,
                      struct myr_err *err)
 {
@@ -88,12 +76,12 @@ int sim_report_write(const struct sim_run *run, const struct sim_report_paths *p
                                 .job_count = run->job_count};
     if (paths->report) {
         myr_report_html(&report, &buf);
-        r = write_file(paths->report, &buf, err);
+        r = myr_file_write(paths->report, &buf, err);
     }
     if (r == MYR_OK && paths->heatmap) {
         myr_buf_clear(&buf);
         myr_report_heatmap(&report, &buf);
-        r = write_file(paths->heatmap, &buf, err);
+        r = myr_file_write(paths->heatmap, &buf, err);
     }
     if (r == MYR_OK && paths->fct) {
         r = myr_report_fct(&report, paths->fct, err);

@@ -1,11 +1,5 @@
-#include <stdio.h>
+#include "built.h"
 
-#include "cli.h"
-#include "myriad/site.h"
-
-enum { NET_ALL = MYR_NET_COUNT };
-
-static const char *const net_choices[] = {"compute", "storage", "service", "oob", "all"};
 static const char *const list_choices[] = {"summary", "steps", "ports", "patterns"};
 
 static struct {
@@ -30,8 +24,8 @@ static const struct myr_option option_rows[] = {
      .value = "NETWORK",
      .help = "the network that is judged",
      .target = &options.net,
-     .choices = net_choices,
-     .choice_count = MYR_ARRAY_COUNT(net_choices)},
+     .choices = cli_built_nets,
+     .choice_count = CLI_BUILT_NETS},
     {.name = "list",
      .type = MYR_OPTION_CHOICE,
      .value = "WHAT",
@@ -84,27 +78,6 @@ const struct myr_command *cli_verify_command(void)
     return &command;
 }
 
-int cli_import(struct myr_cabling *cabling, const struct myr_operands *operands, uint32_t format,
-               const struct myr_option_list *speeds, bool partial, struct myr_err *err)
-{
-    struct myr_import import;
-    myr_import_init(&import, cabling);
-    import.partial = partial;
-    int r = MYR_OK;
-    for (uint32_t i = 0; r == MYR_OK && speeds && i < speeds->count; i++) {
-        r = myr_speed_map_set(&import.speeds, myr_str_from(speeds->items[i]), err);
-    }
-    for (uint32_t i = 1; r == MYR_OK && i < operands->count; i++) {
-        r = myr_import_file(&import, (enum myr_import_format)format, operands->items[i], err);
-    }
-    if (r == MYR_OK && import.truncated_count) {
-        fprintf(stderr, "%u LLDP texts end early: what they do not list is unseen\n",
-                import.truncated_count);
-    }
-    myr_import_done(&import);
-    return r;
-}
-
 static void print_result(const struct myr_verify *verify, struct myr_buf *buf)
 {
     enum myr_format format = (enum myr_format)options.format;
@@ -121,41 +94,25 @@ static void print_result(const struct myr_verify *verify, struct myr_buf *buf)
 
 int cli_verify(const struct myr_operands *operands)
 {
-    struct myr_arena arena;
-    struct myr_design design = {0};
-    struct myr_cabling cabling;
-    struct myr_binding binding;
-    struct myr_verify verify;
+    struct cli_built built;
+    struct cli_built_question question = {
+        .from = options.from,
+        .net = options.net,
+        .binding = options.binding,
+        .speeds = &options.speeds,
+        .partial = options.partial,
+        .judge = {.equivalent = options.equivalent, .errors_max = options.errors_max}};
     struct myr_err err = {0};
     struct myr_buf buf = {0};
-    myr_arena_init(&arena);
-    myr_cabling_init(&cabling, &arena);
-    struct myr_verify_options wanted = {.nets = options.net == NET_ALL ? (1U << MYR_NET_COUNT) - 1
-                                                                       : 1U << options.net,
-                                        .equivalent = options.equivalent,
-                                        .errors_max = options.errors_max};
-    int r = myr_design_open(&design, operands->items[0], &err);
-    myr_binding_init(&binding, &arena, &design);
-    if (r == MYR_OK && options.binding) {
-        r = myr_binding_read(&binding, options.binding, &err);
-        wanted.binding = &binding;
-    }
-    r = r < 0
-            ? r
-            : cli_import(&cabling, operands, options.from, &options.speeds, options.partial, &err);
-    r = r < 0 ? r : myr_verify(&verify, &arena, &design, &cabling, &wanted, &err);
     int code = CLI_DONE;
-    if (r < 0) {
+    if (cli_built_open(&built, operands, &question, &err) < 0) {
         code = cli_error(&err);
     } else {
-        print_result(&verify, &buf);
+        print_result(&built.verify, &buf);
         code = cli_print(&buf);
-        code = code == CLI_DONE && !myr_verify_clean(&verify) ? CLI_NO : code;
+        code = code == CLI_DONE && !myr_verify_clean(&built.verify) ? CLI_NO : code;
     }
     myr_buf_done(&buf);
-    myr_binding_done(&binding);
-    myr_cabling_done(&cabling);
-    myr_design_close(&design);
-    myr_arena_done(&arena);
+    cli_built_close(&built);
     return code;
 }

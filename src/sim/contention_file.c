@@ -30,7 +30,6 @@ int myr_contention_write(const struct myr_contention *table, const char *path, s
 {
     struct myr_buf buf = {0};
     struct myr_json json;
-    struct myr_outfile file = {0};
     myr_json_init(&json, &buf, MYR_JSON_PRETTY);
     myr_json_object(&json, NULL);
     myr_json_u64(&json, "version", CONTENTION_VERSION);
@@ -42,12 +41,7 @@ int myr_contention_write(const struct myr_contention *table, const char *path, s
     put_rows(&json, table);
     myr_json_end(&json);
     myr_buf_putc(&buf, '\n');
-    int r = myr_outfile_open(&file, path, err);
-    if (r == MYR_OK) {
-        myr_outfile_write(&file, buf.data, buf.len);
-        r = myr_outfile_commit(&file, err);
-    }
-    myr_outfile_abandon(&file);
+    int r = myr_file_write(path, &buf, err);
     myr_buf_done(&buf);
     return r;
 }

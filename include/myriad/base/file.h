@@ -31,6 +31,9 @@ void myr_outfile_drain(struct myr_outfile *file, struct myr_buf *buf);
 MYR_MUST_USE int myr_outfile_commit(struct myr_outfile *file, struct myr_err *err);
 void myr_outfile_abandon(struct myr_outfile *file);
 
+/* A whole file from one buffer, or nothing. */
+MYR_MUST_USE int myr_file_write(const char *path, const struct myr_buf *buf, struct myr_err *err);
+
 /* Makes the directory and its parents. */
 MYR_MUST_USE int myr_make_dirs(const char *path, struct myr_err *err);
 
