@@ -5,24 +5,14 @@
 #include <cmocka.h>
 
 #include "block.h"
+#include "test_world.h"
 
-static struct myr_arena arena;
-static struct myr_profiles profiles;
 static struct myr_model model;
 
 static int setup(void **state)
 {
-    (void)state;
-    myr_arena_init(&arena);
-    int rc = myr_profiles_init(&profiles, &arena, NULL);
+    int rc = open_world(state);
     return rc < 0 ? rc : myr_model_find(&arena, "llama3-70b", &model, NULL);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    myr_arena_done(&arena);
-    return 0;
 }
 
 /* 8 GPUs a node, 32 nodes a leaf, 4 leaves a pod; the slowdowns of what leaves each. */
@@ -134,5 +124,5 @@ int main(void)
         cmocka_unit_test(groups_reach_as_far_as_their_ranks_lie),
         cmocka_unit_test(a_fabric_that_slows_nothing_costs_what_no_design_costs),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, close_world);
 }

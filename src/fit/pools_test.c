@@ -4,25 +4,14 @@
 /* cmocka wants those first */
 #include <cmocka.h>
 
-#include "myriad/fit.h"
+#include "test_world.h"
 
-static struct myr_arena arena;
-static struct myr_profiles profiles;
 static struct myr_model model;
 
 static int setup(void **state)
 {
-    (void)state;
-    myr_arena_init(&arena);
-    int rc = myr_profiles_init(&profiles, &arena, NULL);
+    int rc = open_world(state);
     return rc < 0 ? rc : myr_model_find(&arena, "llama3-8b", &model, NULL);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    myr_arena_done(&arena);
-    return 0;
 }
 
 static struct myr_fit_pool pool(const char *device, uint32_t gpus)
@@ -134,5 +123,5 @@ int main(void)
         cmocka_unit_test(a_faster_pool_gets_more_of_both),
         cmocka_unit_test(a_few_slow_gpus_are_better_left_out),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, close_world);
 }

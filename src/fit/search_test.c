@@ -4,24 +4,7 @@
 /* cmocka wants those first */
 #include <cmocka.h>
 
-#include "myriad/fit.h"
-
-static struct myr_arena arena;
-static struct myr_profiles profiles;
-
-static int setup(void **state)
-{
-    (void)state;
-    myr_arena_init(&arena);
-    return myr_profiles_init(&profiles, &arena, NULL);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    myr_arena_done(&arena);
-    return 0;
-}
+#include "test_world.h"
 
 static struct myr_model small_model(struct myr_rng *rng)
 {
@@ -183,5 +166,5 @@ int main(void)
         cmocka_unit_test(the_search_finds_what_visiting_every_layout_finds),
         cmocka_unit_test(a_model_too_large_says_what_broke_and_what_would_hold_it),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, open_world, close_world);
 }

@@ -94,7 +94,7 @@ def main():
         clean = wiring.verify(wiring.write_p2p(f"{folder}/clean.csv"), codes=(0,))
         checks.same("clean: right", clean["ports"]["right"], len(wiring.plan))
         if large:
-            plant(wiring, 5000, 500, 12, 4)
+            plant(wiring, 5000, 500, 12, 8)
         else:
             plant(wiring, 60, 12, 2, 3)
         path = wiring.write_p2p(f"{folder}/faults.csv")
