@@ -18,7 +18,7 @@ struct maker {
 };
 
 /* Keys that say which GPUs a job has; makers put their own behind. */
-#define JOB_KEYS "seed", "ranks", "first", "place"
+#define JOB_KEYS "seed", "ranks", "first", "place", "disorder"
 
 static uint32_t gpus_of(const struct maker *maker)
 {
@@ -26,10 +26,34 @@ static uint32_t gpus_of(const struct maker *maker)
 }
 
 /*
- * Whole nodes drawn at random: 'sorted' numbers them in the order of the fabric. Jobs with the same
- * seed and other places in the draw ('first') share no node.
+ * A host list that is in order but for some: each node is out of place with this probability, and
+ * those trade places with each other.
  */
-static int draw_nodes(struct maker *maker, uint32_t first, bool sorted, struct myr_err *err)
+static void disorder_nodes(struct myr_rng *rng, uint32_t *nodes, uint32_t count, uint32_t percent)
+{
+    uint32_t *places = myr_xcalloc(count, sizeof(*places));
+    uint32_t *moved = myr_xcalloc(count, sizeof(*moved)), moved_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (myr_rng_below(rng, 100) < percent) {
+            places[moved_count] = i;
+            moved[moved_count++] = nodes[i];
+        }
+    }
+    myr_rng_shuffle(rng, moved, moved_count);
+    for (uint32_t i = 0; i < moved_count; i++) {
+        nodes[places[i]] = moved[i];
+    }
+    free(moved);
+    free(places);
+}
+
+/*
+ * Whole nodes drawn at random: 'sorted' numbers them in the order of the fabric, but for the part
+ * that 'disorder' puts out of place. Jobs with the same seed and other places in the draw ('first')
+ * share no node.
+ */
+static int draw_nodes(struct maker *maker, uint32_t first, bool sorted, uint32_t disorder_percent,
+                      struct myr_err *err)
 {
     const struct myr_design_head *head = maker->graph->design->head;
     uint32_t local = head->gpus_per_node, wanted = maker->gpu_count / local;
@@ -55,6 +79,7 @@ static int draw_nodes(struct maker *maker, uint32_t first, bool sorted, struct m
             nodes[i++] = node;
         }
     }
+    disorder_nodes(&rng, nodes, wanted, disorder_percent);
     for (uint32_t i = 0; i < maker->gpu_count; i++) {
         maker->gpus[i] = nodes[i / local] * local + i % local;
     }
@@ -63,16 +88,17 @@ static int draw_nodes(struct maker *maker, uint32_t first, bool sorted, struct m
     return MYR_OK;
 }
 
-/* first=GPU,ranks=N,place=block|random|sorted: the job's GPUs, all of the fabric when absent. */
+/* first=GPU,ranks=N,place=block|random|sorted,disorder=PERCENT: the job's GPUs, else all. */
 static int choose_gpus(struct maker *maker, struct myr_err *err)
 {
-    uint64_t gpus = gpus_of(maker), first = 0, ranks;
+    uint64_t gpus = gpus_of(maker), first = 0, ranks, disorder = 0;
     struct myr_str place = MYR_STR("block");
     bool placed = sim_words_keyed(&maker->words, "place", &place);
     int r = sim_words_number(&maker->words, "seed", 0, UINT64_MAX, &maker->seed, err);
     r = r < 0 ? r : sim_words_number(&maker->words, "first", 0, gpus - 1, &first, err);
     ranks = gpus - first;
     r = r < 0 ? r : sim_words_number(&maker->words, "ranks", 2, gpus - first, &ranks, err);
+    r = r < 0 ? r : sim_words_number(&maker->words, "disorder", 0, 100, &disorder, err);
     if (r < 0) {
         return r;
     }
@@ -82,12 +108,17 @@ static int choose_gpus(struct maker *maker, struct myr_err *err)
         return myr_err_set(err, MYR_EINVAL, "%s: 'place' is block, random or sorted, not '%.*s'",
                            maker->words.option, sim_words_shown(place), place.data);
     }
+    if (disorder > 0 && !sorted) {
+        return myr_err_set(err, MYR_EINVAL, "%s: 'disorder' goes with place=sorted",
+                           maker->words.option);
+    }
     maker->gpu_count = (uint32_t)ranks;
     maker->gpus = myr_xcalloc(ranks, sizeof(*maker->gpus));
     for (uint32_t i = 0; i < maker->gpu_count; i++) {
         maker->gpus[i] = (uint32_t)first + i;
     }
-    return random || sorted ? draw_nodes(maker, (uint32_t)first, sorted, err) : MYR_OK;
+    return random || sorted ? draw_nodes(maker, (uint32_t)first, sorted, (uint32_t)disorder, err)
+                            : MYR_OK;
 }
 
 static int need_two(const struct maker *maker, struct myr_err *err)

@@ -25,6 +25,8 @@ WORKLOADS = {
     "permutation:1MB,ranks=129": "'ranks' must be a whole number from 2 to 128",
     "permutation:1MB,first=128": "'first' must be a whole number from 0 to 127",
     "permutation:1MB,place=middle": "'place' is block, random or sorted",
+    "permutation:1MB,place=random,disorder=50": "'disorder' goes with place=sorted",
+    "permutation:1MB,place=sorted,disorder=101": "'disorder'",
     "incast:128:1,1MB": "K from 1 to 127",
     "incast:0:1,1MB": "K from 1 to 127",
     "incast:4:2,1MB": "K from 1 to 127",
