@@ -148,7 +148,7 @@ const struct myr_command *cli_sim_command(void)
             "allreduce|reducescatter|allgather|broadcast:[ring|tree|halving|hier|in-network|auto,]"
             "SIZE; step:MODEL,tflops=400,tp=8,pp=8,global_batch=B,... for a training step; "
             "checkpoint:SIZE and read:SIZE[,stripes=N] between all nodes and the storage servers. "
-            "file:PATH[,format=goal|hpcc|htsim|simai] for other simulators' files. "
+            "file:PATH[,format=goal|hpcc|htsim|simai][,endless=SIZE] for other simulators' files. "
             "Sizes are bytes or 1KB, 1MB, 1GB. Each takes ranks=N, first=GPU, "
             "place=block|random|sorted, disorder=PERCENT (of a sorted list out of place) and "
             "seed=N. "
@@ -243,8 +243,8 @@ static int prepare(struct source *source, struct sim_run *run, const char *const
     }
     for (uint32_t i = 0; r == MYR_OK && i < run->job_count; i++) {
         if (only == MYR_NONE || only == i) {
-            r = sim_load_parse(run->sim, &run->graph, texts[i], options.seed, &run->jobs[i].load,
-                               err);
+            r = sim_load_parse(run->sim, &run->graph, &source->topology.hosts, texts[i],
+                               options.seed, &run->jobs[i].load, err);
         }
     }
     return r;

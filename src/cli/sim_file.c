@@ -7,27 +7,53 @@ enum { PATH_MAX_LEN = 4095 };
 
 struct source {
     char path[PATH_MAX_LEN + 1];
-    struct myr_str format; /* empty: to be guessed */
+    struct myr_str format;  /* empty: to be guessed */
+    uint64_t endless_bytes; /* of messages without end; 0: not said */
     struct myr_buf text;
 };
 
-/* "file:PATH,format=NAME"; the path may hold commas of its own. */
+/* ",endless=SIZE": the text up to it is left. */
+static int take_endless(struct source *source, const char *option, struct myr_str *text,
+                        struct myr_err *err)
+{
+    static const char key[] = ",endless=";
+    const char *tail = memmem(text->data, text->len, key, sizeof(key) - 1);
+    if (!tail) {
+        return MYR_OK;
+    }
+    const char *value = tail + sizeof(key) - 1;
+    struct myr_str size = {value, text->len - (size_t)(value - text->data)};
+    if (!sim_parse_bytes(size, &source->endless_bytes) || source->endless_bytes == 0 ||
+        source->endless_bytes > MYR_TRACE_BYTES_MAX) {
+        return myr_err_set(err, MYR_EINVAL, "%s: 'endless' must be a size such as 10MB, not '%.*s'",
+                           option, size.len > 40 ? 40 : (int)size.len, size.data);
+    }
+    text->len = (size_t)(tail - text->data);
+    return MYR_OK;
+}
+
+/* "file:PATH,format=NAME,endless=SIZE"; the path may hold commas of its own. */
 static int open_source(struct source *source, const char *option, const char *text,
                        struct myr_err *err)
 {
     static const char key[] = ",format=";
     const char *path = strchr(text, ':');
-    path = path ? path + 1 : text;
-    size_t len = strlen(path);
-    const char *tail = strstr(path, key);
+    struct myr_str words = myr_str_from(path ? path + 1 : text);
+    int r = take_endless(source, option, &words, err);
+    if (r < 0) {
+        return r;
+    }
+    const char *tail = memmem(words.data, words.len, key, sizeof(key) - 1);
+    size_t len = tail ? (size_t)(tail - words.data) : words.len;
     if (tail) {
-        source->format = myr_str_from(tail + sizeof(key) - 1);
-        len = (size_t)(tail - path);
+        const char *name = tail + sizeof(key) - 1;
+        source->format = (struct myr_str){name, words.len - (size_t)(name - words.data)};
     }
     if (len == 0 || len > PATH_MAX_LEN) {
-        return myr_err_set(err, MYR_EINVAL, "%s: file:PATH[,format=NAME] is expected", option);
+        return myr_err_set(err, MYR_EINVAL,
+                           "%s: file:PATH[,format=NAME][,endless=SIZE] is expected", option);
     }
-    memcpy(source->path, path, len);
+    memcpy(source->path, words.data, len);
     source->path[len] = '\0';
     return myr_file_read(source->path, MYR_TRACE_FILE_MAX, &source->text, err);
 }
@@ -49,19 +75,65 @@ static int pick_format(const struct source *source, const char *option, const ch
     if (source->format.len == 0) {
         return MYR_OK;
     }
-    int r = myr_err_set(err, MYR_EINVAL, "%s: unknown format '%.40s'; known are %s", option,
-                        source->format.data, list.data);
+    int r = myr_err_set(err, MYR_EINVAL, "%s: unknown format '%.*s'; known are %s", option,
+                        source->format.len > 40 ? 40 : (int)source->format.len, source->format.data,
+                        list.data);
     myr_buf_done(&list);
     return r;
 }
 
-int sim_file_load(struct myr_sim *sim, const struct myr_graph *graph, const char *text,
-                  struct sim_load *ret, struct myr_err *err)
+/* Messages without end get the size that the user gives them; there is no default. */
+static int limit_endless(const struct source *source, struct myr_trace *trace, struct myr_err *err)
 {
+    if (trace->endless_line == 0) {
+        return MYR_OK;
+    }
+    if (source->endless_bytes == 0) {
+        int r = myr_err_set(err, MYR_EINVAL, "%s:%u:1: a message without end (size 0)",
+                            source->path, trace->endless_line);
+        myr_err_hint(err, "give such messages a size: file:PATH,endless=10MB");
+        return r;
+    }
+    myr_trace_limit(trace, source->endless_bytes);
+    return MYR_OK;
+}
+
+/*
+ * Which GPUs the trace's ranks are. HPCC's flows go between the nodes of its topology file, by
+ * their numbers there; ranks of the other formats are the hosts, by the order of the numbers.
+ */
+static int choose_hosts(const struct source *source, const struct myr_trace *trace,
+                        enum myr_trace_format format, const struct sim_hosts *hosts,
+                        uint32_t gpu_count, const uint32_t **ret, struct myr_err *err)
+{
+    bool numbered = hosts->gpu_of_node && format == MYR_TRACE_HPCC;
+    uint32_t known = numbered ? hosts->node_count : gpu_count;
+    *ret = numbered ? hosts->gpu_of_node : hosts->gpu_of_rank;
+    if (trace->ranks > known) {
+        return myr_err_set(err, MYR_EINVAL, "%s: the file has %u ranks, the fabric has %u %s",
+                           source->path, trace->ranks, known, numbered ? "nodes" : "GPUs");
+    }
+    for (size_t i = 0; numbered && i < trace->ops.count; i++) {
+        const struct myr_trace_op *op = &trace->ops.items[i];
+        bool from = hosts->gpu_of_node[op->from] != MYR_NONE;
+        if (!from || hosts->gpu_of_node[op->to] == MYR_NONE) {
+            return myr_err_set(err, MYR_EINVAL,
+                               "%s:%u:1: node %u is a switch of the topology, a host is expected",
+                               source->path, op->line, from ? op->to : op->from);
+        }
+    }
+    return MYR_OK;
+}
+
+int sim_file_load(struct myr_sim *sim, const struct myr_graph *graph, const struct sim_hosts *hosts,
+                  const char *text, struct sim_load *ret, struct myr_err *err)
+{
+    const struct myr_design_head *head = graph->design->head;
     struct source source = {0};
     struct myr_trace trace = {0};
     struct myr_trace_tasks tasks = {0};
-    uint32_t format = 0, gpus = graph->design->head->gpus;
+    const uint32_t *gpus = NULL;
+    uint32_t format = 0;
     int r = open_source(&source, "--workload", text, err);
     struct myr_str content = {source.text.len ? source.text.data : "", source.text.len};
     if (r == MYR_OK) {
@@ -71,11 +143,11 @@ int sim_file_load(struct myr_sim *sim, const struct myr_graph *graph, const char
     if (r == MYR_OK) {
         r = myr_trace_read(source.path, content, (enum myr_trace_format)format, &trace, err);
     }
-    if (r == MYR_OK && trace.ranks > gpus) {
-        r = myr_err_set(err, MYR_EINVAL, "%s: the file has %u ranks, the fabric has %u GPUs",
-                        source.path, trace.ranks, gpus);
-    }
-    r = r < 0 ? r : myr_load_trace(sim, &trace, graph->design->head->gpus_per_node, &tasks, err);
+    r = r < 0 ? r : limit_endless(&source, &trace, err);
+    r = r < 0 ? r
+              : choose_hosts(&source, &trace, (enum myr_trace_format)format, hosts, head->gpus,
+                             &gpus, err);
+    r = r < 0 ? r : myr_load_trace(sim, &trace, gpus, head->gpus_per_node, &tasks, err);
     ret->first_flow = tasks.first_message;
     ret->flow_count = tasks.message_count;
     myr_trace_done(&trace);
@@ -231,6 +303,26 @@ static int build(struct sim_topology *topology, const struct myr_clos_shape *sha
     return r;
 }
 
+/* Keeps the numbers of the hosts, for traffic that names them. */
+static void keep_hosts(struct sim_topology *topology, const struct myr_clos_shape *shape)
+{
+    if (!shape->gpu_of_node) {
+        return;
+    }
+    size_t count = shape->node_count;
+    uint32_t *by_node = MYR_ARENA_NEW(&topology->arena, uint32_t, count);
+    uint32_t *by_rank = MYR_ARENA_NEW(&topology->arena, uint32_t, shape->hosts);
+    uint32_t rank = 0;
+    memcpy(by_node, shape->gpu_of_node, count * sizeof(*by_node));
+    for (uint32_t node = 0; node < count; node++) {
+        if (by_node[node] != MYR_NONE) {
+            by_rank[rank++] = by_node[node];
+        }
+    }
+    MYR_ASSERT(rank == shape->hosts);
+    topology->hosts = (struct sim_hosts){by_node, by_rank, shape->node_count};
+}
+
 int sim_file_topology(struct sim_topology *topology, const char *text, struct myr_err *err)
 {
     struct source source = {0};
@@ -248,6 +340,8 @@ int sim_file_topology(struct sim_topology *topology, const char *text, struct my
     if (r == MYR_OK) {
         const char *path = myr_arena_strndup(&topology->arena, source.path, strlen(source.path));
         r = build(topology, &shape, path, err);
+        keep_hosts(topology, &shape);
+        myr_shape_done(&shape);
     }
     myr_buf_done(&source.text);
     return r;

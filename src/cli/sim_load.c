@@ -257,7 +257,7 @@ static int load_collective(struct maker *maker, enum myr_collective kind, struct
 /* Words of a step that are its own; the others are the layout's. */
 static bool own_word(struct myr_str item)
 {
-    static const char *const keys[] = {"tflops", "ranks", "first", "place", "seed"};
+    static const char *const keys[] = {"tflops", JOB_KEYS};
     for (size_t k = 0; k < MYR_ARRAY_COUNT(keys); k++) {
         size_t len = strlen(keys[k]);
         if (item.len > len && memcmp(item.data, keys[k], len) == 0 && item.data[len] == '=') {
@@ -374,14 +374,15 @@ static int dispatch(struct maker *maker, struct sim_load *ret, struct myr_err *e
     return r;
 }
 
-int sim_load_parse(struct myr_sim *sim, const struct myr_graph *graph, const char *text,
-                   uint64_t seed, struct sim_load *ret, struct myr_err *err)
+int sim_load_parse(struct myr_sim *sim, const struct myr_graph *graph,
+                   const struct sim_hosts *hosts, const char *text, uint64_t seed,
+                   struct sim_load *ret, struct myr_err *err)
 {
     struct maker maker = {.sim = sim, .graph = graph, .seed = seed};
     *ret = (struct sim_load){.text = text, .end = MYR_NONE, .first_task = myr_sim_task_count(sim)};
     int r;
     if (strncmp(text, "file:", 5) == 0) {
-        r = sim_file_load(sim, graph, text, ret, err);
+        r = sim_file_load(sim, graph, hosts, text, ret, err);
     } else {
         r = sim_words_split("--workload", text, &maker.words, err);
         r = r < 0 ? r : dispatch(&maker, ret, err);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "myriad/sim.h"
+#include "sim_topology.h"
 
 struct sim_load {
     const char *text;
@@ -16,8 +17,8 @@ struct sim_load {
 
 /* See the details of `myriad sim --help` for the grammar. */
 MYR_MUST_USE int sim_load_parse(struct myr_sim *sim, const struct myr_graph *graph,
-                                const char *text, uint64_t seed, struct sim_load *ret,
-                                struct myr_err *err);
+                                const struct sim_hosts *hosts, const char *text, uint64_t seed,
+                                struct sim_load *ret, struct myr_err *err);
 
 /* When the last of its tasks ended. After the run. */
 myr_ps sim_load_end(const struct myr_sim *sim, const struct sim_load *load);

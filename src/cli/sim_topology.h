@@ -3,6 +3,13 @@
 
 #include "cli.h"
 
+/* Where a topology file numbers its hosts: what the ranks of traffic files mean. */
+struct sim_hosts {
+    const uint32_t *gpu_of_node; /* by the file's number, MYR_NONE of a switch; NULL: none */
+    const uint32_t *gpu_of_rank; /* by the hosts' order in the file */
+    uint32_t node_count;
+};
+
 struct sim_topology {
     struct myr_arena arena;
     struct myr_catalog catalog;
@@ -10,6 +17,7 @@ struct sim_topology {
     struct myr_design design;
     int64_t delay_ps;  /* per link; negative: by the lengths of the cables */
     int64_t switch_ps; /* per switch */
+    struct sim_hosts hosts;
 };
 
 /* "fat-tree:k=8,gbps=100,delay=1us", "file:PATH" */

@@ -63,6 +63,11 @@ struct wire {
     struct scan_place place;
 };
 
+/* A host in the order of the fabric: pod and leaf by their first hosts. */
+struct seat {
+    uint32_t pod, leaf, host;
+};
+
 struct topology {
     struct scan *scan;
     uint32_t nodes, switches, wires;
@@ -184,7 +189,7 @@ static int no_clos(const struct topology *topology, struct scan_place place, con
 {
     int r = scan_error_at(err, topology->scan, place, "node %u: %s", node, why);
     myr_err_hint(err,
-                 "supported is a Clos of one to three tiers: hosts 0, 1, ... in order on equal "
+                 "supported is a Clos of one to three tiers: hosts with one link each on equal "
                  "leaves, every leaf of a pod on every spine of it, spines of different pods on "
                  "the same cores or on none in common");
     return r;
@@ -281,23 +286,15 @@ static int measure(const struct topology *topology, struct myr_clos_shape *ret, 
     return MYR_OK;
 }
 
-/* Hosts 0, 1, ... in order on leaves: host h on the leaf that h / leaf_hosts numbers. */
-static int check_hosts(struct topology *topology, const struct myr_clos_shape *shape,
-                       struct myr_err *err)
+/* Where each host hangs. Every host has one link, as alike() saw to. */
+static void find_leaves(struct topology *topology)
 {
-    MYR_ASSERT(shape->leaf_hosts > 0); /* hosts have links, and they lead to leaves */
-    for (uint32_t i = 0; i < shape->hosts; i++) {
+    for (uint32_t i = 0; i < topology->wires; i++) {
         const struct wire *wire = &topology->list[i];
-        if (topology->level[i] != LEVEL_HOST || wire->a != i) {
-            return no_clos(topology, wire->place,
-                           "hosts must be numbered from 0 and have one link each", i, err);
-        }
-        topology->above[i] = wire->b;
-        if (i % shape->leaf_hosts && wire->b != topology->above[i - 1]) {
-            return no_clos(topology, wire->place, "hosts must lie on the leaves in order", i, err);
+        if (topology->level[wire->a] == LEVEL_HOST) {
+            topology->above[wire->a] = wire->b;
         }
     }
-    return MYR_OK;
 }
 
 /*
@@ -341,21 +338,65 @@ static int check_bundles(struct topology *topology, enum level level, uint32_t u
     return r;
 }
 
-/* Leaves of a pod lie together: hosts in order must be pods in order. */
-static int check_pods(struct topology *topology, const struct myr_clos_shape *shape,
-                      struct myr_err *err)
+static int by_place(const void *a, const void *b)
 {
-    for (uint32_t host = 0; host < shape->hosts; host += shape->leaf_hosts) {
-        uint32_t leaf = topology->above[host];
-        uint32_t first = host - host % (shape->leaf_hosts * shape->pod_leaves);
-        topology->first_leaf[leaf] = first == host;
-        if (topology->above[leaf] != topology->above[topology->above[first]]) {
+    const struct seat *left = a, *right = b;
+    if (left->pod != right->pod) {
+        return left->pod < right->pod ? -1 : 1;
+    }
+    if (left->leaf != right->leaf) {
+        return left->leaf < right->leaf ? -1 : 1;
+    }
+    return left->host < right->host ? -1 : left->host > right->host;
+}
+
+/*
+ * Hosts by pod, leaf and number: the fabric has them in that order, whatever the file calls them.
+ * Leaves and pods come in the order of their first hosts, so that a file in order stays in order.
+ */
+static struct seat *seat_hosts(const struct topology *topology, uint32_t hosts, bool pods)
+{
+    uint32_t *first = myr_xcalloc(topology->nodes, sizeof(*first)); /* of a leaf, a pod: 1 + host */
+    struct seat *seats = myr_xcalloc(hosts, sizeof(*seats));
+    uint32_t count = 0;
+    for (uint32_t node = 0; node < topology->nodes; node++) {
+        if (topology->level[node] != LEVEL_HOST) {
+            continue;
+        }
+        uint32_t leaf = topology->above[node], pod = pods ? topology->above[leaf] : leaf;
+        first[leaf] = first[leaf] ? first[leaf] : node + 1;
+        first[pod] = first[pod] ? first[pod] : node + 1;
+        seats[count++] = (struct seat){pods ? first[pod] : 0, first[leaf], node};
+    }
+    MYR_ASSERT(count == hosts);
+    qsort(seats, count, sizeof(*seats), by_place);
+    free(first);
+    return seats;
+}
+
+/* Numbers the hosts, and sees that every pod has as many leaves as the others. */
+static int place_hosts(struct topology *topology, struct myr_clos_shape *shape, struct myr_err *err)
+{
+    uint32_t pod_hosts = shape->leaf_hosts * shape->pod_leaves;
+    bool pods = shape->tiers > 1;
+    MYR_ASSERT(pod_hosts > 0); /* hosts have links, and they lead to leaves */
+    struct seat *seats = seat_hosts(topology, shape->hosts, pods);
+    int r = MYR_OK;
+    shape->gpu_of_node = myr_xcalloc(topology->nodes, sizeof(*shape->gpu_of_node));
+    shape->node_count = topology->nodes;
+    memset(shape->gpu_of_node, 0xff, topology->nodes * sizeof(*shape->gpu_of_node));
+    for (uint32_t i = 0; r == MYR_OK && i < shape->hosts; i++) {
+        uint32_t leaf = topology->above[seats[i].host];
+        shape->gpu_of_node[seats[i].host] = i;
+        topology->first_leaf[leaf] = topology->first_leaf[leaf] || i % pod_hosts == 0;
+        if (i > 0 && (seats[i].pod == seats[i - 1].pod) != (i % pod_hosts != 0)) {
             struct scan_place top = {1, 1};
-            return no_clos(topology, top, "the leaves of a pod must have neighbouring hosts", leaf,
-                           err);
+            r = no_clos(topology, top, "its pod has another number of leaves than others", leaf,
+                        err);
         }
     }
-    return MYR_OK;
+    free(seats);
+    return r;
 }
 
 /* The cores of a set meet each pod once: a set and a pod share no more than one spine. */
@@ -395,7 +436,8 @@ static int find_shape(struct topology *topology, struct myr_clos_shape *ret, str
     int r = find_levels(topology, err);
     r = r < 0 ? r : alike(topology, LEVEL_HOST, topology->up, &ret->hosts, &links, err);
     if (r == MYR_OK && (ret->hosts == 0 || links != 1)) {
-        return scan_error_at(err, topology->scan, top, "hosts with one link each are expected");
+        return scan_error_at(err, topology->scan, top,
+                             "hosts with one link each are expected, not with %u", links);
     }
     r = r < 0 ? r : alike(topology, LEVEL_LEAF, topology->down, &leaves, &ret->leaf_hosts, err);
     r = r < 0 ? r : alike(topology, LEVEL_LEAF, topology->up, &leaves, &ret->leaf_up, err);
@@ -407,25 +449,25 @@ static int find_shape(struct topology *topology, struct myr_clos_shape *ret, str
         return r;
     }
     qsort(topology->list, topology->wires, sizeof(*topology->list), by_ends);
-    r = check_hosts(topology, ret, err);
+    find_leaves(topology);
     ret->tiers = ret->cores ? 3 : spines ? 2 : 1;
     ret->pods = 1;
     ret->pod_leaves = leaves;
-    if (r == MYR_OK && leaves > 1 && spines == 0) {
+    if (leaves > 1 && spines == 0) {
         return scan_error_at(err, topology->scan, top, "%u leaves have nothing above them", leaves);
     }
-    if (r == MYR_OK && spines) {
+    if (spines) {
         r = check_bundles(topology, LEVEL_LEAF, ret->leaf_up, &sets, &width, err);
         ret->pods = r < 0 ? 1 : sets;
         MYR_ASSERT(ret->pods > 0);
         ret->pod_leaves = leaves / ret->pods;
         ret->pod_spines = spines / ret->pods;
-        r = r < 0 ? r : check_pods(topology, ret, err);
         if (r == MYR_OK && ret->pods > 1 && ret->cores == 0) {
             return scan_error_at(err, topology->scan, top, "%u pods have nothing above them",
                                  ret->pods);
         }
     }
+    r = r < 0 ? r : place_hosts(topology, ret, err);
     if (r == MYR_OK && ret->cores) {
         r = check_bundles(topology, LEVEL_SPINE, ret->spine_up, &sets, &width, err);
         r = r < 0 ? r : check_cores(topology, ret, sets, err);

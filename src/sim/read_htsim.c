@@ -6,7 +6,7 @@
  * htsim's connection matrix: counts, then a line for each connection, "0->5 id 1 start 0 size
  * 2000000", and for each trigger, "trigger id 1 oneshot". A connection starts at a time or by a
  * trigger; the end of one fires triggers. Here sending and receiving end together, when the last
- * byte has come.
+ * byte has come. A size of 0 is a connection without end.
  *
  * A trigger is an operation that takes no time. Those whose effect depends on which of several
  * ends first have no fixed order and are refused.
@@ -101,7 +101,7 @@ static int read_attribute(struct matrix *matrix, struct attributes *attributes,
     }
     if (scan_is(scan, "size")) {
         attributes->size = true;
-        return scan_number(scan, "the size in bytes", 1, MYR_TRACE_BYTES_MAX, &op->bytes, err);
+        return scan_number(scan, "the size in bytes", 0, MYR_TRACE_BYTES_MAX, &op->bytes, err);
     }
     if (scan_is(scan, "id")) {
         int r = scan_u32(scan, "the id", 1, ID_MAX, &attributes->id, err);
@@ -162,6 +162,11 @@ static int read_connection(struct matrix *matrix, struct myr_err *err)
     }
     if (!attributes.size) {
         return scan_error_at(err, scan, place, "the connection has no size");
+    }
+    op.endless = op.bytes == 0;
+    if (op.endless && (attributes.send_done || attributes.recv_done)) {
+        return scan_error_at(err, scan, place,
+                             "the connection has no end (size 0), so its trigger never fires");
     }
     if (attributes.start == (attributes.trigger != 0)) {
         return scan_error_at(err, scan, place, "the connection must have a start or a trigger%s",

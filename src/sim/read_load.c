@@ -10,12 +10,19 @@
 struct loader {
     struct myr_sim *sim;
     const struct myr_trace *trace;
+    const uint32_t *gpus; /* by rank; NULL: rank r is GPU r */
     uint32_t local;
     uint32_t *first, *last;    /* tasks of an operation; a collective has one for each round */
     struct myr_u64map flows;   /* from and to, to the pattern */
     struct myr_u64map rounds;  /* collective and split, to the first of its patterns */
     struct myr_u64map waiting; /* start, to the task that ends then */
 };
+
+static struct myr_message message_of(const struct loader *loader, uint32_t from, uint32_t to)
+{
+    const uint32_t *gpus = loader->gpus;
+    return gpus ? (struct myr_message){gpus[from], gpus[to]} : (struct myr_message){from, to};
+}
 
 /* One pattern for each pair of ranks: its path is the same whenever it is used. */
 static uint32_t flow_pattern(struct loader *loader, const struct myr_trace_op *op)
@@ -25,7 +32,7 @@ static uint32_t flow_pattern(struct loader *loader, const struct myr_trace_op *o
     if (known) {
         return *known;
     }
-    struct myr_message message = {op->from, op->to};
+    struct myr_message message = message_of(loader, op->from, op->to);
     uint32_t pattern = myr_sim_pattern(loader->sim, &message, 1);
     myr_u64map_add(&loader->flows, key, pattern);
     return pattern;
@@ -53,8 +60,8 @@ static uint32_t round_pattern(struct loader *loader, struct myr_trace_split spli
         for (uint32_t offset = 0; offset < split.stride; offset++) {
             for (uint32_t i = 0; i < round->pair_count; i++) {
                 const struct myr_pair *pair = &plan->pairs.items[round->first_pair + i];
-                messages[at++] = (struct myr_message){base + offset + pair->from * split.stride,
-                                                      base + offset + pair->to * split.stride};
+                messages[at++] = message_of(loader, base + offset + pair->from * split.stride,
+                                            base + offset + pair->to * split.stride);
             }
         }
     }
@@ -148,10 +155,11 @@ static void add_start(struct loader *loader, uint32_t id)
     myr_sim_after(loader->sim, loader->first[id], task);
 }
 
-int myr_load_trace(struct myr_sim *sim, const struct myr_trace *trace, uint32_t local,
-                   struct myr_trace_tasks *ret, struct myr_err *err)
+int myr_load_trace(struct myr_sim *sim, const struct myr_trace *trace, const uint32_t *gpus,
+                   uint32_t local, struct myr_trace_tasks *ret, struct myr_err *err)
 {
-    struct loader loader = {.sim = sim, .trace = trace, .local = local ? local : 1};
+    struct loader loader = {.sim = sim, .trace = trace, .gpus = gpus, .local = local ? local : 1};
+    MYR_ASSERT(trace->endless_line == 0);
     *ret = (struct myr_trace_tasks){0};
     loader.first = myr_xcalloc(trace->ops.count + 1, sizeof(*loader.first));
     loader.last = myr_xcalloc(trace->ops.count + 1, sizeof(*loader.last));

@@ -165,6 +165,30 @@ static void triggers_join_what_fires_and_what_starts(void **state)
     myr_trace_done(&trace);
 }
 
+static void a_size_of_zero_has_no_end_until_it_is_given_one(void **state)
+{
+    (void)state;
+    struct myr_trace trace;
+    read_ok("Nodes 4\nConnections 2\n0->1 start 0 size 8\n2->1 start 0 size 0\n", MYR_TRACE_HTSIM,
+            &trace);
+    assert_int_equal(trace.endless_line, 4);
+    myr_trace_limit(&trace, 100);
+    assert_int_equal(trace.endless_line, 0);
+    assert_int_equal(trace.ops.items[0].bytes, 8);
+    assert_int_equal(trace.ops.items[1].bytes, 100);
+    myr_trace_done(&trace);
+    refused("Nodes 4\nConnections 1\nTriggers 1\n0->1 start 0 size 0 send_done_trigger 1\n"
+            "trigger id 1 oneshot\n",
+            MYR_TRACE_HTSIM,
+            "file:4:1: the connection has no end (size 0), so its trigger never fires");
+    /* A message without bytes is one: it has an end. */
+    read_ok(
+        "num_ranks 2\nrank 0 {\na: send 0b to 1 tag 1\n}\nrank 1 {\na: recv 0b from 0 tag 1\n}\n",
+        MYR_TRACE_GOAL, &trace);
+    assert_int_equal(trace.endless_line, 0);
+    myr_trace_done(&trace);
+}
+
 static void layers_go_forward_and_back(void **state)
 {
     (void)state;
@@ -214,8 +238,12 @@ static void formats_are_guessed_by_name_then_by_first_word(void **state)
     assert_int_equal(myr_shape_guess("topology.txt"), MYR_SHAPE_HPCC);
 }
 
-/* A Clos as an HPCC topology file, with the switches numbered by the seed. */
-static void write_clos(struct myr_buf *buf, const struct myr_clos_shape *shape, uint64_t seed)
+/*
+ * A Clos as an HPCC topology file, with hosts and switches numbered by the seed. Where the fabric
+ * has host i, the file says number ids[i].
+ */
+static void write_clos(struct myr_buf *buf, const struct myr_clos_shape *shape, uint64_t seed,
+                       uint32_t *host_ids)
 {
     uint32_t leaves = shape->pods * shape->pod_leaves, spines = shape->pods * shape->pod_spines;
     uint32_t switches = leaves + spines + shape->cores;
@@ -223,13 +251,15 @@ static void write_clos(struct myr_buf *buf, const struct myr_clos_shape *shape, 
     uint32_t group = shape->cores ? shape->cores / shape->pod_spines : 0;
     uint32_t core_wide = group ? shape->spine_up / group : 0;
     MYR_ASSERT(wide > 0 && (core_wide > 0) == (shape->cores > 0));
-    uint32_t *ids = myr_xcalloc(switches, sizeof(*ids));
+    uint32_t *all = myr_xcalloc(shape->hosts + switches, sizeof(*all));
+    const uint32_t *ids = all + shape->hosts; /* of the switches */
     struct myr_rng rng;
-    for (uint32_t i = 0; i < switches; i++) {
-        ids[i] = shape->hosts + i;
+    for (uint32_t i = 0; i < shape->hosts + switches; i++) {
+        all[i] = i;
     }
     myr_rng_init(&rng, seed, 1);
-    myr_rng_shuffle(&rng, ids, switches);
+    myr_rng_shuffle(&rng, all, shape->hosts + switches);
+    memcpy(host_ids, all, shape->hosts * sizeof(*all));
     myr_buf_printf(buf, "%u %u %u\n", shape->hosts + switches, switches,
                    shape->hosts + leaves * shape->leaf_up + spines * shape->spine_up);
     for (uint32_t i = 0; i < switches; i++) {
@@ -237,7 +267,7 @@ static void write_clos(struct myr_buf *buf, const struct myr_clos_shape *shape, 
     }
     myr_buf_putc(buf, '\n');
     for (uint32_t i = 0; i < shape->hosts; i++) {
-        myr_buf_printf(buf, "%u %u 100Gbps 1us 0\n", ids[i / shape->leaf_hosts], i);
+        myr_buf_printf(buf, "%u %u 100Gbps 1us 0\n", ids[i / shape->leaf_hosts], all[i]);
     }
     for (uint32_t i = 0; i < leaves * shape->leaf_up; i++) {
         uint32_t leaf = i / shape->leaf_up, spine = i % shape->leaf_up / wide;
@@ -250,7 +280,22 @@ static void write_clos(struct myr_buf *buf, const struct myr_clos_shape *shape, 
         myr_buf_printf(buf, "%u %u 400Gbps 3us 0\n", ids[leaves + spines + core],
                        ids[leaves + spine]);
     }
-    free(ids);
+    free(all);
+}
+
+/* Whether hosts that share a leaf in the file share one in the fabric, and the same for pods. */
+static bool same_places(const struct myr_clos_shape *found, const uint32_t *host_ids)
+{
+    uint32_t leaf = found->leaf_hosts, pod = leaf * found->pod_leaves;
+    for (uint32_t i = 1; i < found->hosts; i++) {
+        uint32_t here = found->gpu_of_node[host_ids[i]];
+        uint32_t before = found->gpu_of_node[host_ids[i - 1]];
+        if (here >= found->hosts || (here / leaf == before / leaf) != (i % leaf != 0) ||
+            (here / pod == before / pod) != (i % pod != 0)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static struct myr_clos_shape random_shape(struct myr_rng *rng)
@@ -285,7 +330,7 @@ static bool same_shape(const struct myr_clos_shape *a, const struct myr_clos_sha
            a->delay_ps[2] == b->delay_ps[2] && a->switch_ps == b->switch_ps;
 }
 
-static void any_clos_is_found_whatever_its_switches_are_called(void **state)
+static void any_clos_is_found_whatever_its_nodes_are_called(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 500; seed++) {
@@ -295,12 +340,15 @@ static void any_clos_is_found_whatever_its_switches_are_called(void **state)
         struct myr_err err = {0};
         myr_rng_init(&rng, seed, 2);
         struct myr_clos_shape shape = random_shape(&rng);
-        write_clos(&buf, &shape, seed);
+        uint32_t *host_ids = myr_xcalloc(shape.hosts, sizeof(*host_ids));
+        write_clos(&buf, &shape, seed, host_ids);
         struct myr_str text = {buf.data, buf.len};
         if (myr_shape_read("file", text, MYR_SHAPE_HPCC, &found, &err) < 0 ||
-            !same_shape(&found, &shape)) {
+            !same_shape(&found, &shape) || !same_places(&found, host_ids)) {
             fail_msg("seed %llu: %s\n%s", (unsigned long long)seed, err.message, buf.data);
         }
+        myr_shape_done(&found);
+        free(host_ids);
         myr_buf_done(&buf);
     }
 }
@@ -333,9 +381,10 @@ int main(void)
         cmocka_unit_test(goal_circles_are_refused),
         cmocka_unit_test(first_start_of_a_flow_file_is_time_zero),
         cmocka_unit_test(triggers_join_what_fires_and_what_starts),
+        cmocka_unit_test(a_size_of_zero_has_no_end_until_it_is_given_one),
         cmocka_unit_test(layers_go_forward_and_back),
         cmocka_unit_test(formats_are_guessed_by_name_then_by_first_word),
-        cmocka_unit_test(any_clos_is_found_whatever_its_switches_are_called),
+        cmocka_unit_test(any_clos_is_found_whatever_its_nodes_are_called),
         cmocka_unit_test(htsim_radixes_give_the_numbers_of_switches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,6 +63,9 @@ int trace_add(struct myr_trace *trace, const struct scan *scan, struct myr_trace
     }
     op.line = op.line ? op.line : scan->word_line;
     trace->messages += op.kind == MYR_TRACE_MESSAGE;
+    if (op.endless && trace->endless_line == 0) {
+        trace->endless_line = op.line;
+    }
     *ret = (uint32_t)trace->ops.count;
     myr_vec_push(&trace->ops, op);
     return MYR_OK;
@@ -120,6 +123,17 @@ int trace_check_order(const struct myr_trace *trace, const struct scan *scan, st
     return r;
 }
 
+void myr_trace_limit(struct myr_trace *trace, uint64_t bytes)
+{
+    MYR_ASSERT(bytes > 0 && bytes <= MYR_TRACE_BYTES_MAX);
+    for (size_t i = 0; i < trace->ops.count; i++) {
+        struct myr_trace_op *op = &trace->ops.items[i];
+        op->bytes = op->endless ? bytes : op->bytes;
+        op->endless = false;
+    }
+    trace->endless_line = 0;
+}
+
 /* Files count from a time of their own (HPCC's from 2 s); here the first start is time 0. */
 static void shift_starts(struct myr_trace *trace)
 {
@@ -164,6 +178,16 @@ int myr_shape_read(const char *file, struct myr_str text, enum myr_shape_format 
     struct scan scan;
     *ret = (struct myr_clos_shape){0};
     scan_init(&scan, file, text);
-    return format == MYR_SHAPE_HTSIM ? read_htsim_topology(&scan, ret, err)
-                                     : read_hpcc_topology(&scan, ret, err);
+    int r = format == MYR_SHAPE_HTSIM ? read_htsim_topology(&scan, ret, err)
+                                      : read_hpcc_topology(&scan, ret, err);
+    if (r < 0) {
+        myr_shape_done(ret);
+    }
+    return r;
+}
+
+void myr_shape_done(struct myr_clos_shape *shape)
+{
+    free(shape->gpu_of_node);
+    *shape = (struct myr_clos_shape){0};
 }

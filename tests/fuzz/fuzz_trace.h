@@ -55,4 +55,11 @@ static inline void fuzz_shape(const char *file, enum myr_shape_format format, co
     MYR_ASSERT((uint64_t)shape.pods * shape.pod_leaves * shape.leaf_hosts == shape.hosts);
     MYR_ASSERT((shape.pod_spines > 0) == (shape.tiers > 1));
     MYR_ASSERT((shape.cores > 0) == (shape.tiers > 2));
+    uint32_t hosts = 0;
+    for (uint32_t i = 0; i < shape.node_count; i++) {
+        MYR_ASSERT(shape.gpu_of_node[i] == MYR_NONE || shape.gpu_of_node[i] < shape.hosts);
+        hosts += shape.gpu_of_node[i] != MYR_NONE;
+    }
+    MYR_ASSERT(hosts == (shape.gpu_of_node ? shape.hosts : 0));
+    myr_shape_done(&shape);
 }

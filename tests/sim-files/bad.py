@@ -68,6 +68,9 @@ WORKLOADS = {
     "htsim-arrow": ("a.cm", "Nodes 2\n0>1 start 0 size 5\n", "2:1", "FROM->TO"),
     "htsim-node": ("a.cm", "Nodes 2\n0->2 start 0 size 5\n", "2:1", "nodes from 0 to 1"),
     "htsim-size": ("a.cm", "Nodes 2\n0->1 start 0\n", "2:1", "no size"),
+    "htsim-endless": ("a.cm", "Nodes 2\n0->1 start 0 size 0\n", "2:1", "without end"),
+    "htsim-endless-trigger": ("a.cm", "Nodes 2\n0->1 start 0 size 0 send_done_trigger 1\n", "2:1",
+                              "never fires"),
     "htsim-start": ("a.cm", "Nodes 2\n0->1 size 5\n", "2:1", "a start or a trigger"),
     "htsim-both": ("a.cm", "Nodes 2\n0->1 size 5 start 0 trigger 1\n", "2:1", "not both"),
     "htsim-word": ("a.cm", "Nodes 2\n0->1 size 5 begin 0\n", "2:13", "'begin' is not understood"),
@@ -127,13 +130,16 @@ TOPOLOGIES = {
         "another number of links"),
     "graph-apart": ("t.txt", "4 2 2\n2 3\n0 2 1Gbps 1us 0\n1 3 1Gbps 1us 0\n", "1:1",
                     "nothing above them"),
-    "graph-order": ("t.txt", "7 3 6\n4 5 6\n" + "".join(
-        f"{a} {b}{LINK}" for a, b in ((0, 4), (1, 5), (2, 4), (3, 5), (4, 6), (5, 6))), "4:1",
-        "in order"),
+    "graph-pods": ("t.txt", "13 8 12\n5 6 7 8 9 10 11 12\n" + "".join(
+        f"{a} {b}{LINK}" for a, b in ((0, 5), (1, 6), (2, 7), (3, 8), (4, 9), (5, 10), (6, 10),
+                                      (7, 11), (8, 11), (9, 11), (10, 12), (11, 12))),
+                   "1:1", "another number"),
 }
 WHOLE = {
     "no-file": (["--workload", "file:none.goal", *WORDS], "none.goal"),
     "no-path": (["--workload", "file:", *WORDS], "file:PATH"),
+    "endless-size": (["--workload", "file:bad.py,endless=long", *WORDS], "'endless' must be"),
+    "endless-none": (["--workload", "file:bad.py,endless=0", *WORDS], "'endless' must be"),
     "format": (["--workload", "file:bad.py,format=yaml", *WORDS], ""),
     "topology-no-file": (["--topology", "file:none.topo", "--workload", "alltoall:1KB"], "none"),
 }

@@ -133,6 +133,41 @@ def topologies(folder):
            sim(folder, "--topology", two, "--workload", flow)["sim_time_us"], 19.5)
 
 
+def numbered_hosts(folder):
+    """Hosts of a topology file may have any numbers; flows go by them, ranks by their order."""
+    link = "100Gbps 1us 0"
+    # Switch 0 is the only spine; leaf 5 has hosts 1, 3 and leaf 2 has hosts 4, 6.
+    text = "7 3 6\n0 2 5\n" + "".join(
+        f"{a} {b} {link}\n" for a, b in ((1, 5), (4, 2), (3, 5), (6, 2), (0, 2), (5, 0)))
+    topology = ["--topology", put(folder, "numbers.txt", text)]
+    for name, pair, wanted in (("near", "1 3", 12), ("near too", "6 4", 12), ("far", "1 4", 14)):
+        flow = put(folder, "numbered-flow.txt", f"1\n{pair} 3 1 125000 0\n")
+        expect(f"numbered hosts, {name}", sim(folder, *topology, "--workload", flow)["sim_time_us"],
+               wanted)
+    goal_text = ("num_ranks 4\nrank 0 {{\na: send 125000b to {0}\n}}\n"
+                 "rank {0} {{\na: recv 125000b from 0\n}}\n")
+    for rank, wanted in ((1, 12), (2, 14), (3, 14)):  # ranks are hosts 1, 3, 4, 6
+        file = put(folder, "numbered.goal", goal_text.format(rank))
+        expect(f"rank {rank} of numbered hosts",
+               sim(folder, *topology, "--workload", file)["sim_time_us"], wanted)
+    flow = put(folder, "numbered-flow.txt", "1\n1 5 3 1 125000 0\n")
+    result = subprocess.run([MYRIAD, "sim", *topology, "--workload", flow], capture_output=True,
+                            text=True, timeout=60, cwd=folder, check=False)
+    expect("a flow to a switch", (result.returncode, result.stderr), (
+        2, "myriad: numbered-flow.txt:2:1: node 5 is a switch of the topology, a host is "
+        "expected\n"))
+
+
+def endless(folder):
+    """Two connections without end and one with, into one host, all of one size."""
+    file = put(folder, "endless.cm", "Nodes 128\nConnections 3\n1->0 start 0 size 0\n"
+               "2->0 start 0 size 0\n3->0 start 0 size 125000\n")
+    found = sim(folder, *K8, "--workload", f"{file},endless=125KB")
+    expect("connections without end", round(found["sim_time_us"], 3), 32)
+    found = sim(folder, *K8, "--workload", f"{file},format=htsim,endless=125KB")
+    expect("connections without end, format said", round(found["sim_time_us"], 3), 32)
+
+
 def simai(folder):
     text = ("HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1 pp: 1 ga: 1 "
             "all_gpus: 8 checkpoints: 0 checkpoint_initiates: 0\n1\n"
@@ -172,7 +207,7 @@ def reports(folder):
 
 
 with tempfile.TemporaryDirectory() as name:
-    for test in (goal, same_flows, starts, topologies, simai, reports):
+    for test in (goal, same_flows, starts, topologies, numbered_hosts, endless, simai, reports):
         test(Path(name))
 for line in FAILED:
     print(line)

@@ -39,6 +39,7 @@ enum myr_trace_kind {
 
 struct myr_trace_op {
     uint8_t kind, collective;
+    bool endless;      /* a message without end, see myr_trace.endless_line */
     uint32_t from, to; /* ranks; of a collective 'from' is the split */
     uint32_t line;     /* where the file says it */
     uint64_t bytes;
@@ -64,6 +65,11 @@ struct myr_trace {
     MYR_VEC(struct myr_trace_edge) edges;
     MYR_VEC(struct myr_trace_split) splits;
     uint32_t messages; /* among the ops */
+    /*
+     * The first message without end (htsim's size 0), or 0. Such a trace cannot be loaded before
+     * myr_trace_limit() has given these messages a size.
+     */
+    uint32_t endless_line;
 };
 
 /* By the ending of the name; where that says nothing (.txt), by the first word. */
@@ -73,6 +79,7 @@ enum myr_trace_format myr_trace_guess(const char *path, struct myr_str text);
 MYR_MUST_USE int myr_trace_read(const char *file, struct myr_str text, enum myr_trace_format format,
                                 struct myr_trace *ret, struct myr_err *err);
 void myr_trace_done(struct myr_trace *trace);
+void myr_trace_limit(struct myr_trace *trace, uint64_t bytes);
 
 struct myr_trace_tasks {
     uint32_t first_message, message_count; /* tasks of the messages, in the file's order */
@@ -80,11 +87,13 @@ struct myr_trace_tasks {
 };
 
 /*
- * Adds the trace to the engine; rank r runs on GPU r. 'local' is the number of GPUs of a node.
- * Messages are single flows; messages between the same ranks take the same path.
+ * Adds the trace to the engine; rank r runs on GPU gpus[r], or r where 'gpus' is NULL. 'local' is
+ * the number of GPUs of a node. Messages are single flows; messages between the same ranks take
+ * the same path.
  */
-MYR_MUST_USE int myr_load_trace(struct myr_sim *sim, const struct myr_trace *trace, uint32_t local,
-                                struct myr_trace_tasks *ret, struct myr_err *err);
+MYR_MUST_USE int myr_load_trace(struct myr_sim *sim, const struct myr_trace *trace,
+                                const uint32_t *gpus, uint32_t local, struct myr_trace_tasks *ret,
+                                struct myr_err *err);
 
 /* Leaf, spine and core with equal bundles; what a tier above the top would have is 0. */
 struct myr_clos_shape {
@@ -95,6 +104,11 @@ struct myr_clos_shape {
     uint32_t host_gbps, fabric_gbps;
     myr_ps delay_ps[3]; /* host to leaf, leaf to spine, spine to core */
     myr_ps switch_ps;
+    /*
+     * HPCC's hosts have numbers of their own: by the file's number the place in the fabric, or
+     * MYR_NONE of a switch. NULL where the file has no numbers.
+     */
+    uint32_t *gpu_of_node, node_count;
 };
 
 #define MYR_CLOS_HOSTS_MAX    UINT32_C(200000)
@@ -109,3 +123,4 @@ enum myr_shape_format myr_shape_guess(const char *path);
 /* Refuses graphs that are no Clos of one to three tiers with equal bundles, saying why. */
 MYR_MUST_USE int myr_shape_read(const char *file, struct myr_str text, enum myr_shape_format format,
                                 struct myr_clos_shape *ret, struct myr_err *err);
+void myr_shape_done(struct myr_clos_shape *shape);
