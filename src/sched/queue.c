@@ -7,8 +7,8 @@ struct myr_queue_policy myr_queue_policy_default(void)
     return (struct myr_queue_policy){.order = MYR_ORDER_FAIR,
                                      .patience_s = 24 * 3600,
                                      .hold_s = 900,
-                                     .locality_s = 8 * 3600,
-                                     .spread_s = 16 * 3600,
+                                     .locality_s = 10 * 3600,
+                                     .spread_s = 20 * 3600,
                                      .holds_max = 4,
                                      .checkpoint_s = 1800,
                                      .restart_s = 120,
@@ -136,8 +136,8 @@ void queue_wake_at(struct myr_queue *q, int64_t time_s)
 static void wake_for(struct myr_queue *q, uint32_t id)
 {
     const struct qjob *job = &q->jobs.items[id];
-    const int64_t after[] = {q->policy.patience_s, q->policy.hold_s, q->policy.locality_s,
-                             q->policy.spread_s};
+    const int64_t after[] = {q->policy.patience_s, queue_hold_s(q, job->spec.gpus),
+                             q->policy.locality_s, q->policy.spread_s};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(after); i++) {
         int64_t time_s = job->since_s + after[i];
         if (after[i] > 0 && time_s > q->now_s && (i == 0 || queue_is_gang(q, job->spec.gpus))) {
@@ -223,6 +223,7 @@ void queue_run_job(struct myr_queue *q, uint32_t id)
     job->state = MYR_JOB_RUNS;
     job->since_s = q->now_s - job->since_s; /* while it runs: the time waited so far */
     job->start_s = q->now_s;
+    job->guest_of = MYR_NONE;
     count_tenant(q, &job->spec, true);
     list_on_nodes(q, id, true);
     queue_decide_add(q,
@@ -323,6 +324,7 @@ void myr_queue_finish(struct myr_queue *q, int64_t now_s, uint32_t id)
     struct qjob *job = &q->jobs.items[id];
     queue_advance(q, now_s);
     if (job->state == MYR_JOB_RUNS) {
+        queue_lengths_add(q->lengths, job->spec.gpus, job->saved_s + queue_worked_s(q, job));
         leave_nodes(q, id);
     } else if (job->state == MYR_JOB_WAITS) {
         job->since_s = now_s - job->since_s;
@@ -357,6 +359,9 @@ const struct myr_decision *myr_queue_decide(struct myr_queue *q, int64_t now_s, 
     if (q->waiting || q->holds.count) {
         queue_serve_holds(q);
         queue_start_what_fits(q);
+        if (q->holds.count) {
+            queue_share_holds(q);
+        }
         if (q->holds.count || q->windows.count) {
             queue_backfill(q);
         }
@@ -420,6 +425,7 @@ int myr_queue_create(const struct myr_place_shape *shape, const struct myr_queue
         q->shape.pod_nodes < q->shape.group_nodes ? q->shape.group_nodes : q->shape.pod_nodes;
     q->cells = queue_cells_create(&q->shape, tenants, tenant_count);
     q->policy = *policy;
+    q->lengths = queue_lengths_create();
     q->placer = myr_placer_create(shape);
     q->tenant_count = tenant_count;
     q->tenants = myr_xcalloc(tenant_count, sizeof(*q->tenants));
@@ -463,6 +469,7 @@ void myr_queue_free(struct myr_queue *q)
     myr_heap_done(&q->wakes);
     myr_placer_free(q->placer);
     queue_cells_free(q->cells);
+    free(q->lengths);
     free(q->tenants);
     free(q->tenant_gpus);
     free(q->node_jobs);

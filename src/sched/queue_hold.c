@@ -2,16 +2,31 @@
 
 #include "queue_impl.h"
 
-enum { HOLD_SHARE = 8 }; /* of the cluster, for gangs beside the first: one part in so many */
+/*
+ * One part of the cluster in so many: for gangs beside the first; and up to which a gang has nodes
+ * held early.
+ */
+enum { HOLD_SHARE = 8, SMALL_SHARE = 32 };
 
-static void set_held(struct myr_queue *q, const struct hold *hold, bool held)
+int64_t queue_hold_s(const struct myr_queue *q, uint32_t gpus)
+{
+    int64_t parts = (int64_t)myr_place_nodes(q->placer, gpus) * SMALL_SHARE, all = q->shape.nodes;
+    int64_t hold_s = q->policy.hold_s;
+    if (parts > all) {
+        hold_s = hold_s * parts / all * parts / all;
+    }
+    return q->policy.patience_s > 0 && hold_s > q->policy.patience_s ? q->policy.patience_s
+                                                                     : hold_s;
+}
+
+void queue_set_held(struct myr_queue *q, const struct hold *hold, bool held)
 {
     for (size_t i = 0; i < hold->nodes.count; i++) {
         queue_close_node(q, hold->nodes.items[i], CLOSED_HOLD, held);
     }
 }
 
-static bool has_hold(const struct myr_queue *q, uint32_t id)
+bool queue_has_hold(const struct myr_queue *q, uint32_t id)
 {
     for (size_t i = 0; i < q->holds.count; i++) {
         if (q->holds.items[i].job == id) {
@@ -31,10 +46,10 @@ static void remove_hold(struct myr_queue *q, size_t at)
 }
 
 /*
- * How long until a node is likely to be free. Job lengths have heavy tails: what has run for long
- * will run for about as long again, so the oldest job on the node decides.
+ * Job lengths have heavy tails: what has run for long will run for about as long again, so the
+ * oldest job on the node decides.
  */
-static int64_t node_ready_s(const struct myr_queue *q, uint32_t node)
+int64_t queue_ready_s(const struct myr_queue *q, uint32_t node)
 {
     return q->node_job_count[node] ? q->now_s - q->node_oldest_s[node] + 60 : 0;
 }
@@ -54,7 +69,7 @@ static uint32_t pick_in_group(const struct myr_queue *q, uint32_t group, uint32_
         if (q->closed[node]) {
             continue;
         }
-        struct choice choice = {node, node_ready_s(q, node)};
+        struct choice choice = {node, queue_ready_s(q, node)};
         uint32_t at = count;
         for (; at > 0 && ret[at - 1].ready_s > choice.ready_s; at--) {
             if (at < wanted) {
@@ -85,7 +100,7 @@ static void pick_anywhere(struct myr_queue *q, struct hold *hold, uint32_t neede
     uint32_t count = 0;
     for (uint32_t node = 0; node < q->shape.nodes; node++) {
         if (!q->closed[node]) {
-            all[count++] = (struct choice){node, node_ready_s(q, node)};
+            all[count++] = (struct choice){node, queue_ready_s(q, node)};
         }
     }
     qsort(all, count, sizeof(*all), by_ready);
@@ -174,7 +189,7 @@ static void choose_nodes(struct myr_queue *q, struct hold *hold)
     uint32_t needed = myr_place_nodes(q->placer, gpus);
     bool anywhere = queue_waited_s(q, hold->job) >= queue_locality_s(q, gpus, q->policy.spread_s);
     if (hold->chosen == q->ends && hold->anywhere == anywhere) {
-        set_held(q, hold, true);
+        queue_set_held(q, hold, true);
         return;
     }
     hold->chosen = q->ends;
@@ -199,13 +214,14 @@ static uint32_t next_to_hold(const struct myr_queue *q)
     uint32_t best = MYR_NONE;
     for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
         const struct line *line = &q->lines.items[i];
-        int64_t after_s = queue_is_gang(q, line->gpus) ? q->policy.hold_s : q->policy.patience_s;
+        int64_t after_s =
+            queue_is_gang(q, line->gpus) ? queue_hold_s(q, line->gpus) : q->policy.patience_s;
         for (uint32_t id = line->first; id != MYR_NONE && after_s > 0;
              id = q->jobs.items[id].next) {
             if (queue_waited_s(q, id) < after_s) {
                 break; /* those behind it have waited less */
             }
-            if (has_hold(q, id)) {
+            if (queue_has_hold(q, id)) {
                 continue;
             }
             if (best == MYR_NONE || q->jobs.items[id].since_s < q->jobs.items[best].since_s) {
@@ -217,13 +233,27 @@ static uint32_t next_to_hold(const struct myr_queue *q)
     return best;
 }
 
+bool queue_drop_holds(struct myr_queue *q)
+{
+    size_t before = q->holds.count;
+    for (size_t i = 0; i < q->holds.count;) {
+        if (q->jobs.items[q->holds.items[i].job].state == MYR_JOB_WAITS) {
+            i++;
+            continue;
+        }
+        queue_set_held(q, &q->holds.items[i], false);
+        remove_hold(q, i);
+    }
+    return q->holds.count < before;
+}
+
 void queue_serve_holds(struct myr_queue *q)
 {
     for (size_t i = 0; i < q->holds.count;) {
         struct hold *hold = &q->holds.items[i];
         uint32_t id = hold->job;
         bool over = q->jobs.items[id].state != MYR_JOB_WAITS;
-        set_held(q, hold, false);
+        queue_set_held(q, hold, false);
         if (!over) {
             if (queue_may_start(q, id) && queue_start(q, id)) {
                 over = true;
@@ -261,7 +291,7 @@ void queue_lift_hold(struct myr_queue *q, uint32_t id, bool lifted)
 {
     for (size_t i = 0; i < q->holds.count; i++) {
         if (q->holds.items[i].job == id) {
-            set_held(q, &q->holds.items[i], !lifted);
+            queue_set_held(q, &q->holds.items[i], !lifted);
         }
     }
 }
@@ -273,108 +303,5 @@ void queue_drop_hold(struct myr_queue *q, uint32_t id)
             remove_hold(q, i);
             return;
         }
-    }
-}
-
-/*
- * Until when a short job may use a closed node without being in the way; INT64_MIN: not at all.
- * Under a hold, until the last job on the held nodes has reached its limit, if all have one; before
- * maintenance, until it begins.
- */
-static int64_t usable_until_s(const struct myr_queue *q, uint32_t node, int64_t hold_until_s)
-{
-    int64_t until_s = q->closed[node] & CLOSED_HOLD ? hold_until_s : INT64_MAX;
-    if (q->closed[node] & (CLOSED_SPARE | CLOSED_DOWN)) {
-        return INT64_MIN;
-    }
-    for (size_t w = 0; w < q->windows.count; w++) {
-        const struct myr_window *window = &q->windows.items[w].spec;
-        if (node >= window->first && node - window->first < window->count &&
-            q->now_s < window->end_s && window->start_s < until_s) {
-            until_s = window->start_s;
-        }
-    }
-    return until_s;
-}
-
-static int64_t hold_until_s(const struct myr_queue *q, const struct hold *hold)
-{
-    int64_t until_s = q->now_s;
-    for (size_t i = 0; i < hold->nodes.count; i++) {
-        uint32_t node = hold->nodes.items[i];
-        for (uint32_t k = 0; k < q->node_job_count[node]; k++) {
-            const struct qjob *job =
-                &q->jobs.items[q->node_jobs[(size_t)node * q->shape.gpus_per_node + k]];
-            if (job->spec.limit_s == 0) {
-                return INT64_MIN; /* nobody knows */
-            }
-            int64_t end_s = job->start_s + job->spec.limit_s - job->saved_s +
-                            (job->stops ? q->policy.restart_s : 0);
-            until_s = end_s > until_s ? end_s : until_s;
-        }
-    }
-    return until_s;
-}
-
-/* Starts the job on this node if it ends in time there. */
-static bool start_in_time(struct myr_queue *q, uint32_t id, uint32_t node, int64_t until_s)
-{
-    const struct qjob *job = &q->jobs.items[id];
-    int64_t end_s = q->now_s + job->spec.limit_s - job->saved_s + q->policy.restart_s;
-    uint64_t mask = myr_placer_free_mask(q->placer, node), taken = 0;
-    if (until_s < end_s || gpu_count(mask) < job->spec.gpus) {
-        return false;
-    }
-    struct myr_gang *gang = queue_gang_room(q, id);
-    for (uint32_t i = 0; i < job->spec.gpus; i++) {
-        taken |= mask & (0 - mask);
-        mask &= mask - 1;
-    }
-    myr_place_take(q->placer, node, taken);
-    gang->count = 1;
-    gang->shares[0] = (struct myr_share){node, taken};
-    queue_run_job(q, id);
-    return true;
-}
-
-static bool backfill_job(struct myr_queue *q, uint32_t id)
-{
-    for (size_t h = 0; h < q->holds.count; h++) {
-        const struct hold *hold = &q->holds.items[h];
-        int64_t until_s = hold_until_s(q, hold);
-        for (size_t i = 0; i < hold->nodes.count; i++) {
-            uint32_t node = hold->nodes.items[i];
-            if (start_in_time(q, id, node, usable_until_s(q, node, until_s))) {
-                return true;
-            }
-        }
-    }
-    for (size_t w = 0; w < q->windows.count; w++) {
-        const struct window *window = &q->windows.items[w];
-        for (uint32_t i = 0; window->stage == 1 && i < window->spec.count; i++) {
-            uint32_t node = window->spec.first + i;
-            if (!(q->closed[node] & CLOSED_HOLD) &&
-                start_in_time(q, id, node, usable_until_s(q, node, INT64_MAX))) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-void queue_backfill(struct myr_queue *q)
-{
-    enum { LOOK_MAX = 16 }; /* jobs of a line */
-    for (uint32_t i = q->busy_first; i != MYR_NONE;) {
-        const struct line *line = &q->lines.items[i];
-        uint32_t next = line->next_busy, id = line->first;
-        for (uint32_t looked = 0; id != MYR_NONE && looked < LOOK_MAX; looked++) {
-            uint32_t behind = q->jobs.items[id].next;
-            if (q->jobs.items[id].spec.limit_s > 0 && !queue_is_gang(q, line->gpus)) {
-                (void)backfill_job(q, id);
-            }
-            id = behind;
-        }
-        i = next;
     }
 }

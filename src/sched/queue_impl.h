@@ -1,6 +1,7 @@
 /*
  * What the parts of the queue share: queue.c keeps jobs and lines, queue_order.c says who is next,
- * queue_hold.c gathers nodes for gangs, queue_preempt.c makes room, queue_quota.c knows whose cells
+ * queue_hold.c gathers nodes for gangs, queue_share.c lets short jobs use them meanwhile,
+ * queue_lengths.c says who is short, queue_preempt.c makes room, queue_quota.c knows whose cells
  * are whose.
  */
 #pragma once
@@ -17,6 +18,7 @@ struct qjob {
     uint32_t owner;           /* tenant whose cells it runs in, or MYR_NONE */
     uint32_t line, next, previous;
     uint32_t stops;
+    uint32_t guest_of;     /* runs on nodes held for this job, which may stop it; or MYR_NONE */
     uint64_t blocked_pass; /* its own cells had no node that is well in this pass */
     int64_t retry_s;       /* no search for victims before this */
     enum myr_job_state state;
@@ -51,6 +53,7 @@ struct window {
 };
 
 struct cells;
+struct lengths;
 
 enum { CLOSED_HOLD = 1, CLOSED_WINDOW = 2, CLOSED_SPARE = 4, CLOSED_DOWN = 8 };
 
@@ -58,7 +61,8 @@ struct myr_queue {
     struct myr_place_shape shape;
     struct myr_queue_policy policy;
     struct myr_placer *placer;
-    struct cells *cells; /* NULL: nobody owns anything */
+    struct lengths *lengths; /* of the jobs that have ended */
+    struct cells *cells;     /* NULL: nobody owns anything */
     uint32_t tenant_count;
     struct myr_tenant *tenants;
     uint64_t *tenant_gpus; /* running, with those of the tenants below */
@@ -134,13 +138,33 @@ bool queue_start(struct myr_queue *q, uint32_t id);
 void queue_start_what_fits(struct myr_queue *q);
 
 /* queue_hold.c */
+/*
+ * A gang that has waited so long has nodes held for it: the larger its part of the cluster, the
+ * later, because nodes stand idle as they drain, and most gangs find room by themselves before.
+ */
+int64_t queue_hold_s(const struct myr_queue *q, uint32_t gpus);
+bool queue_has_hold(const struct myr_queue *q, uint32_t id);
+/* Those whose job runs by now; whether there were any. */
+bool queue_drop_holds(struct myr_queue *q);
+void queue_set_held(struct myr_queue *q, const struct hold *hold, bool held);
+/* How long until a node is likely to be free. */
+int64_t queue_ready_s(const struct myr_queue *q, uint32_t node);
 void queue_serve_holds(struct myr_queue *q);
 /* Opens (or closes again) the nodes held for a job, if any are. */
 void queue_lift_hold(struct myr_queue *q, uint32_t id, bool lifted);
 /* Forgets the hold of a job whose nodes are open. */
 void queue_drop_hold(struct myr_queue *q, uint32_t id);
+/* queue_share.c */
+/* Jobs that are likely to be over in time, or may be stopped, start on nodes that are held. */
+void queue_share_holds(struct myr_queue *q);
 /* Jobs whose limit ends in time go onto nodes that are held or about to be maintained. */
 void queue_backfill(struct myr_queue *q);
+
+/* queue_lengths.c */
+struct lengths *queue_lengths_create(void);
+void queue_lengths_add(struct lengths *l, uint32_t gpus, int64_t seconds);
+/* Nearly all jobs of about this size were over by then; INT64_MAX: too few have ended. */
+int64_t queue_lengths_end_s(struct lengths *l, uint32_t gpus);
 
 /* queue_preempt.c */
 void queue_preempt_for_waiting(struct myr_queue *q);

@@ -6,7 +6,7 @@
  * Searches are repeated after RETRY_S, and less often the longer a job has waited in vain; work
  * worth WORTH_S of a job's GPUs may be lost for it at once.
  */
-enum { RETRY_S = 60, RETRY_SHARE = 16, WORTH_S = 900 };
+enum { RETRY_S = 60, RETRY_SHARE = 16, RETRY_HELD_S = 600, WORTH_S = 900 };
 
 int64_t queue_stop_cost(const struct myr_queue *q, const struct qjob *job)
 {
@@ -33,11 +33,17 @@ static bool may_stop(const struct myr_queue *q, const struct claim *claim,
     if (victim->spec.priority != claim->priority) {
         return victim->spec.priority < claim->priority;
     }
-    if (!claim->by_level || q->now_s - victim->start_s < q->policy.run_min_s) {
+    if (!claim->by_level) {
         return false;
     }
     if (q->policy.patience_s > 0 && victim->since_s >= q->policy.patience_s) {
         return false; /* it has given way long enough */
+    }
+    if (victim->guest_of == claim->job) {
+        return true;
+    }
+    if (q->now_s - victim->start_s < q->policy.run_min_s) {
+        return false;
     }
     return queue_level_of(q, victim->saved_s + queue_worked_s(q, victim)) > claim->level;
 }
@@ -318,6 +324,8 @@ void queue_preempt_for_waiting(struct myr_queue *q)
                               .priority = line->priority,
                               .by_level = q->policy.preempt};
         int64_t again_s = queue_waited_s(q, claim.job) / RETRY_SHARE;
+        int64_t most_s = queue_has_hold(q, claim.job) ? RETRY_HELD_S : again_s;
+        again_s = again_s > most_s ? most_s : again_s;
         again_s = q->now_s + (again_s > RETRY_S ? again_s : RETRY_S);
         q->jobs.items[claim.job].retry_s = again_s;
         queue_lift_hold(q, claim.job, true);

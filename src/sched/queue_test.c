@@ -202,9 +202,9 @@ static void nobody_waits_for_ever_whatever_its_size(void **state)
         /* One-GPU jobs of 1000 s come so fast that the cluster is never less than full. */
         struct myr_queue_policy policy = policy_of(false);
         struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
-        uint32_t small[4000], first = 0, count = 0, big = MYR_NONE;
+        uint32_t small[8000], first = 0, count = 0, big = MYR_NONE;
         int64_t now_s = 0;
-        for (; count < 4000 && (big == MYR_NONE || !runs(queue, big)); now_s += 31) {
+        for (; count < 8000 && (big == MYR_NONE || !runs(queue, big)); now_s += 31) {
             small[count++] = submit(queue, now_s, (struct myr_queue_job){.tenant = 1, .gpus = 1});
             if (count == 50) {
                 big = submit(queue, now_s, (struct myr_queue_job){.gpus = sizes[s]});
@@ -216,7 +216,7 @@ static void nobody_waits_for_ever_whatever_its_size(void **state)
         }
         assert_true(runs(queue, big));
         assert_true(myr_queue_waited_s(queue, now_s, big) <=
-                    policy.patience_s + policy.hold_s + 2000);
+                    2 * policy.patience_s + policy.hold_s + 2000);
         myr_queue_free(queue);
     }
 }
@@ -226,11 +226,12 @@ static void short_jobs_use_nodes_that_are_held(void **state)
     (void)state;
     struct myr_queue_policy policy = policy_of(false);
     policy.holds_max = 1;
+    policy.patience_s = 900;
     struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
     uint32_t busy = submit(queue, 0, (struct myr_queue_job){.gpus = 8, .limit_s = 10000});
     decide(queue, 0, NULL);
     uint32_t gang = submit(queue, 1, (struct myr_queue_job){.gpus = 32});
-    decide(queue, 1 + policy.hold_s, NULL); /* all nodes are held now */
+    decide(queue, 1 + policy.patience_s, NULL); /* all nodes are held now */
     uint32_t unknown = submit(queue, 1000, (struct myr_queue_job){.tenant = 1, .gpus = 8});
     uint32_t late =
         submit(queue, 1000, (struct myr_queue_job){.tenant = 1, .gpus = 8, .limit_s = 9500});
@@ -242,6 +243,74 @@ static void short_jobs_use_nodes_that_are_held(void **state)
     myr_queue_finish(queue, 9000, early);
     myr_queue_finish(queue, 10000, busy);
     decide(queue, 10000, NULL);
+    assert_true(runs(queue, gang));
+    myr_queue_free(queue);
+}
+
+/* Lets 'count' jobs of one GPU run for so long each, one after the other; returns when it is. */
+static int64_t run_short_ones(struct myr_queue *queue, int64_t now_s, uint32_t count,
+                              int64_t length_s)
+{
+    for (uint32_t i = 0; i < count; i++, now_s += length_s) {
+        uint32_t id = submit(queue, now_s, (struct myr_queue_job){.tenant = 1, .gpus = 1});
+        decide(queue, now_s, NULL);
+        assert_true(runs(queue, id));
+        myr_queue_finish(queue, now_s + length_s, id);
+    }
+    return now_s;
+}
+
+static void sizes_that_end_soon_run_on_nodes_that_are_held(void **state)
+{
+    (void)state;
+    struct myr_queue_policy policy = policy_of(false);
+    struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
+    uint32_t busy = submit(queue, 0, (struct myr_queue_job){.gpus = 8});
+    decide(queue, 0, NULL);
+    int64_t now_s = run_short_ones(queue, 0, 40, 60);
+    uint32_t gang = submit(queue, now_s, (struct myr_queue_job){.gpus = 32});
+    now_s += policy.patience_s;
+    decide(queue, now_s, NULL); /* all nodes are held now */
+    uint32_t unlike = submit(queue, now_s, (struct myr_queue_job){.tenant = 1, .gpus = 8});
+    uint32_t alike = submit(queue, now_s, (struct myr_queue_job){.tenant = 1, .gpus = 1});
+    decide(queue, now_s, NULL);
+    assert_true(runs(queue, alike));  /* nearly all of its size are over in a minute */
+    assert_true(runs(queue, unlike)); /* of its own size none has ended: all sizes count */
+    myr_queue_finish(queue, now_s + 60, alike);
+    myr_queue_finish(queue, now_s + 60, unlike);
+    /* The gang has waited for four times the patience: nothing new starts there. */
+    now_s += 3 * policy.patience_s;
+    alike = submit(queue, now_s, (struct myr_queue_job){.tenant = 1, .gpus = 1});
+    decide(queue, now_s, NULL);
+    assert_false(runs(queue, alike) || runs(queue, gang));
+    myr_queue_finish(queue, now_s + 1, busy);
+    decide(queue, now_s + 1, NULL);
+    assert_true(runs(queue, gang));
+    myr_queue_free(queue);
+}
+
+static void guests_on_held_nodes_make_room_for_the_gang(void **state)
+{
+    (void)state;
+    struct myr_queue_policy policy = policy_of(true);
+    policy.loss_permille = 100;
+    struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
+    uint32_t busy = submit(queue, 0, (struct myr_queue_job){.gpus = 8, .fixed = true});
+    decide(queue, 0, NULL);
+    uint32_t gang = submit(queue, 1, (struct myr_queue_job){.gpus = 32});
+    int64_t now_s = 1 + policy.patience_s;
+    decide(queue, now_s, NULL);
+    uint32_t guest = submit(queue, now_s, (struct myr_queue_job){.tenant = 1, .gpus = 8});
+    uint32_t fixed =
+        submit(queue, now_s, (struct myr_queue_job){.tenant = 1, .gpus = 1, .fixed = true});
+    decide(queue, now_s, NULL);
+    assert_true(runs(queue, guest) && !runs(queue, fixed));
+    /* It has not run for half an hour, and stands in the gang's own level. */
+    myr_queue_finish(queue, now_s + 600, busy);
+    uint32_t count;
+    const struct myr_decision *d = decide(queue, now_s + 600, &count);
+    assert_true(count >= 2 && d[0].kind == MYR_DECIDE_STOP && d[0].job == guest);
+    assert_int_equal(d[0].reason, MYR_STOP_LEVEL);
     assert_true(runs(queue, gang));
     myr_queue_free(queue);
 }
@@ -420,12 +489,13 @@ static void held_nodes_and_priorities_are_part_of_the_answer(void **state)
 {
     (void)state;
     struct myr_queue_policy policy = policy_of(true);
+    policy.patience_s = 900;
     struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
     uint32_t busy = submit(queue, 0, (struct myr_queue_job){.gpus = 8, .priority = 3});
     decide(queue, 0, NULL);
     uint32_t gang = submit(queue, 1, (struct myr_queue_job){.gpus = 32});
-    decide(queue, 1 + policy.hold_s, NULL);
-    uint32_t small = submit(queue, 1000, (struct myr_queue_job){.gpus = 1});
+    decide(queue, 1 + policy.patience_s, NULL);
+    uint32_t small = submit(queue, 1000, (struct myr_queue_job){.gpus = 1, .fixed = true});
     decide(queue, 1000, NULL);
     struct myr_why why;
     myr_queue_why(queue, 1000, small, &why);
@@ -468,6 +538,8 @@ int main(void)
         cmocka_unit_test(lost_nodes_of_a_cell_are_avoided),
         cmocka_unit_test(nobody_waits_for_ever_whatever_its_size),
         cmocka_unit_test(short_jobs_use_nodes_that_are_held),
+        cmocka_unit_test(sizes_that_end_soon_run_on_nodes_that_are_held),
+        cmocka_unit_test(guests_on_held_nodes_make_room_for_the_gang),
         cmocka_unit_test(services_lend_what_they_do_not_need_and_get_it_back),
         cmocka_unit_test(a_spare_takes_the_place_of_a_lost_node),
         cmocka_unit_test(maintenance_empties_its_nodes_in_time),

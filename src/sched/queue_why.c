@@ -129,7 +129,7 @@ void myr_queue_why(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_w
     ret->own_nodes = queue_own_nodes(q, job->spec.tenant, &ret->own_free);
     ret->own_lacks = ret->nodes > ret->own_free ? ret->nodes - ret->own_free : 0;
     ret->ahead = count_ahead(q, id);
-    ret->hold_s = gang ? after(job, q->policy.hold_s) : INT64_MAX;
+    ret->hold_s = gang ? after(job, queue_hold_s(q, job->spec.gpus)) : INT64_MAX;
     ret->anywhere_s =
         gang ? after(job, queue_locality_s(q, job->spec.gpus, q->policy.locality_s)) : INT64_MAX;
     ret->overdue_s = after(job, q->policy.patience_s);

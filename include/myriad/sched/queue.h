@@ -9,7 +9,9 @@
  * Order: overdue jobs (waited for 'patience'), then priority, then level (jobs that have run least
  * stand in the highest), then the tenant that runs least for its weight, then first come. What does
  * not fit is passed over, so nothing blocks; instead nodes are held for gangs that have waited for
- * 'hold', and for every overdue job, oldest first, as what runs there ends: no size waits for ever.
+ * 'hold' (the larger the later), and for every overdue job, oldest first, as what runs there ends:
+ * no size waits for ever. Jobs that are likely over in time run there meanwhile, by the lengths of
+ * those of their size that have ended.
  *
  * Preemption, where the policy allows it: a job takes the GPUs of jobs of lower priority, or of the
  * same priority and a lower level, and of those the ones that lose the least work. Owners of cells
@@ -27,7 +29,7 @@ enum { MYR_QUEUE_LEVELS = 8, MYR_PRIORITY_MAX = 100 };
 struct myr_queue_policy {
     enum myr_order order;
     int64_t patience_s; /* 0: nobody becomes overdue */
-    int64_t hold_s;     /* a gang that has waited so long has nodes held for it */
+    int64_t hold_s;     /* a small gang that has waited so long has nodes held for it */
     int64_t locality_s; /* a gang waits so long for the fewest groups; then it takes any */
     int64_t spread_s;   /* nodes are held in few groups so long; then wherever they drain first */
     uint32_t holds_max; /* gangs for which nodes are held at the same time */
