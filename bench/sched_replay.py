@@ -12,6 +12,11 @@ import sys
 from pathlib import Path
 
 COPIES = 5
+# Nodes of 8 GPUs, and jobs drawn: enough for several days.
+CLUSTERS = {"Seren": (286, 20000), "Kalos": (302, 20000), "Helios": (802, 60000),
+            "PAI": (96, 40000), "Philly": (96, 20000)}
+LOADS = (0.6, 0.7, 0.85)
+SEEDS = (1, 2, 3)
 GOALS = {"fair": {"mean": 0.25, "p99": 5, "multi": 1.5, "multi-max": 48, "span": 1.10},
          "preempt": {"mean": 0.10, "p99": 2, "lost": 1.0}}
 
@@ -26,8 +31,9 @@ def run(bench):
         philly_on_768(bench, philly)
     summary = Path(folder) / "acme_cluster_summary.csv"
     if summary.exists():
-        drawn_from_summary(bench, summary, "Seren", 286, 0.85)
-        drawn_from_summary(bench, summary, "Kalos", 302, 0.7)
+        for cluster, (nodes, jobs) in CLUSTERS.items():
+            for load in LOADS:
+                drawn_from_summary(bench, summary, cluster, nodes, jobs, load)
 
 
 def unpacked(bench, folder, name):
@@ -82,14 +88,18 @@ def philly_on_768(bench, trace):
                 figures(bench, f"philly-jitter/{policy}", copies, GOALS[policy])
 
 
-def drawn_from_summary(bench, summary, cluster, nodes, load):
-    trace = bench.folder / f"{cluster}.csv"
+def drawn_from_summary(bench, summary, cluster, nodes, jobs, load):
+    """Half of the traces with the rhythm of days, half Poisson's; lengths that grow with the size."""
     tool = bench.root / "tools/sched/summary_trace.py"
-    with open(trace, "w", encoding="utf-8") as file:
-        subprocess.run([sys.executable, tool, summary, "--cluster", cluster, "--gpus",
-                        str(nodes * 8), "--load", str(load), "--jobs", "20000"], stdout=file,
-                       check=True)
-    for policy in ("fifo", "skip", "fair", "preempt"):
-        result = replay(bench, trace, nodes, policy)
-        if result:
-            figures(bench, f"{cluster.lower()}/{policy}", [result], {})
+    traces = []
+    for seed in SEEDS:
+        for arrivals in ("day", "poisson"):
+            traces.append(bench.folder / f"{cluster}-{arrivals}-{load}-{seed}.csv")
+            command = [sys.executable, tool, summary, "--cluster", cluster, "--gpus", nodes * 8,
+                       "--load", load, "--jobs", jobs, "--arrivals", arrivals, "--seed", seed]
+            with open(traces[-1], "w", encoding="utf-8") as file:
+                subprocess.run([str(part) for part in command], stdout=file, check=True)
+    for policy, goals in GOALS.items():
+        results = [replay(bench, trace, nodes, policy) for trace in traces]
+        if all(results):
+            figures(bench, f"{cluster.lower()}-{load}/{policy}", results, goals)

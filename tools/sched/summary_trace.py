@@ -75,7 +75,8 @@ class Shape:
     def length(self, size):
         """Mean of the run times of this size, cut off at the longest."""
         mean, cap = self.log_s + self.growth * math.log(size), math.log(self.max_s)
-        below = math.exp(mean + self.sigma ** 2 / 2) * normal((cap - mean) / self.sigma - self.sigma)
+        uncut = math.exp(mean + self.sigma ** 2 / 2)
+        below = uncut * normal((cap - mean) / self.sigma - self.sigma)
         return below + self.max_s * normal((mean - cap) / self.sigma)
 
     def share_below(self, seconds):
