@@ -89,7 +89,7 @@ def philly_on_768(bench, trace):
 
 
 def drawn_from_summary(bench, summary, cluster, nodes, jobs, load):
-    """Half of the traces with the rhythm of days, half Poisson's; lengths that grow with the size."""
+    """Half of the traces with the rhythm of days, half Poisson's."""
     tool = bench.root / "tools/sched/summary_trace.py"
     traces = []
     for seed in SEEDS:
