@@ -7,25 +7,43 @@ enum {
     TRIES_SMALL = 2500,
     TRIES_LARGE = 600, /* in large clusters, where decisions are many and nodes alike */
     MEMBER_MAX = 24,
+    GROUPS_MAX = SEARCH_SWAP_CELLS * MYR_TRAFFIC_FAMILIES_MAX,
     KICKS = 32,
 };
 
-/* Groups that a cell is in: (family, first cell). */
+/*
+ * A group of cells. How many of its members lie in each unit, and in how many units they lie at
+ * all, tells what a move would change in O(1), whatever its size; two members are just compared.
+ */
+struct group {
+    uint64_t members; /* bit by cell */
+    uint32_t family;
+    bool pair;
+    uint32_t at;                   /* of its counts, when it is no pair */
+    uint32_t distinct[UNIT_COUNT]; /* units that members lie in */
+};
+
+/* Groups that a cell is in. */
 struct membership {
     uint32_t count;
-    struct {
-        const struct myr_traffic_family *family;
-        uint32_t first;
-    } groups[MEMBER_MAX];
+    uint16_t groups[MEMBER_MAX];
 };
 
 struct swaps {
     struct search *q;
     uint32_t slots; /* cells, then nodes that could stand in for one */
     uint32_t *node; /* by slot */
+    /* By slot: the unit of its node, numbered from 0 in the order they are met. */
+    uint8_t unit[UNIT_COUNT][SEARCH_SLOTS_MAX];
+    uint32_t units[UNIT_COUNT]; /* how many */
+    uint32_t finest;            /* the lowest level that tells nodes apart */
     struct membership of[SEARCH_SWAP_CELLS];
-    uint32_t leaves, pods; /* that the cells touch */
-    double base, groups;   /* the two parts of the cost */
+    struct group groups[GROUPS_MAX];
+    uint32_t group_count, counted;             /* of them no pairs */
+    uint32_t broken[MYR_TRAFFIC_FAMILIES_MAX]; /* by family: over all levels */
+    uint32_t leaves, pods;                     /* that the cells touch */
+    double base, groups_cost;                  /* the two parts of the cost */
+    bool narrow;                               /* look only where a broken group could be mended */
     uint32_t tries, tries_max;
 };
 
@@ -35,14 +53,71 @@ static void find_groups(struct swaps *w)
     for (uint32_t f = 0; t && f < t->family_count; f++) {
         const struct myr_traffic_family *family = &t->families[f];
         for (uint32_t g = 0; g < family->group_count; g++) {
+            struct group *group = &w->groups[w->group_count];
+            *group = (struct group){.family = f, .pair = family->group_size == 2};
+            group->at = group->pair ? 0 : w->counted++;
             for (uint32_t m = 0; m < family->group_size; m++) {
-                struct membership *of = &w->of[family->firsts[g] + family->offsets[m]];
-                if (of->count < MEMBER_MAX) {
-                    of->groups[of->count].family = family;
-                    of->groups[of->count++].first = family->firsts[g];
-                }
+                uint32_t cell = family->firsts[g] + family->offsets[m];
+                struct membership *of = &w->of[cell];
+                group->members |= UINT64_C(1) << cell;
+                MYR_ASSERT(of->count < MEMBER_MAX);
+                of->groups[of->count++] = (uint16_t)w->group_count;
             }
+            w->group_count++;
         }
+    }
+}
+
+static uint32_t lowest_cell(uint64_t cells)
+{
+    return (uint32_t)__builtin_ctzll(cells);
+}
+
+/* The other member of a pair. */
+static uint32_t partner(const struct group *group, uint32_t cell)
+{
+    return lowest_cell(group->members ^ UINT64_C(1) << cell);
+}
+
+static uint8_t *counts_of(const struct swaps *w, const struct group *group, uint32_t level)
+{
+    return w->q->s->counts + ((size_t)group->at * UNIT_COUNT + level) * SEARCH_SLOTS_MAX;
+}
+
+/* Levels that a group is broken at. */
+static uint32_t broken_levels(const struct swaps *w, const struct group *group)
+{
+    /* Single nodes are domains of their own: every group is broken at that level. */
+    uint32_t sum = w->finest;
+    uint32_t a = lowest_cell(group->members), b = group->pair ? partner(group, a) : a;
+    for (uint32_t level = w->finest; level < UNIT_COUNT; level++) {
+        sum += group->pair ? w->unit[level][a] != w->unit[level][b] : group->distinct[level] > 1;
+    }
+    return sum;
+}
+
+static void count_member(struct swaps *w, struct group *group, uint32_t slot, bool joins)
+{
+    for (uint32_t level = w->finest; level < UNIT_COUNT && !group->pair; level++) {
+        uint8_t *count = &counts_of(w, group, level)[w->unit[level][slot]];
+        group->distinct[level] += joins && *count == 0;
+        *count = (uint8_t)(joins ? *count + 1 : *count - 1);
+        group->distinct[level] -= !joins && *count == 0;
+    }
+}
+
+/* Counts every member of every group anew. */
+static void count_groups(struct swaps *w)
+{
+    memset(w->q->s->counts, 0, (size_t)w->counted * UNIT_COUNT * SEARCH_SLOTS_MAX);
+    memset(w->broken, 0, sizeof(w->broken));
+    for (uint32_t g = 0; g < w->group_count; g++) {
+        struct group *group = &w->groups[g];
+        memset(group->distinct, 0, sizeof(group->distinct));
+        for (uint64_t left = group->members; left && !group->pair; left &= left - 1) {
+            count_member(w, group, lowest_cell(left), true);
+        }
+        w->broken[group->family] += broken_levels(w, group);
     }
 }
 
@@ -53,21 +128,27 @@ static void find_spares_of(struct swaps *w, uint32_t leaf, uint32_t each)
     const struct myr_placer *p = q->p;
     uint32_t first = leaf * p->shape.group_nodes, end = index_group_end(p, leaf);
     uint32_t begin = w->slots;
-    for (uint32_t node = first; node < end && q->s->leaf_free[leaf] > q->s->take[leaf]; node++) {
-        bool chosen = !search_may_use(q, node);
-        for (uint32_t i = 0; i < q->nodes && !chosen; i++) {
-            chosen = w->node[i] == node;
+    for (uint32_t node = first; node < end; node++) {
+        if (node % 64 == 0 && !(q->s->words[node / 64] & ~q->s->chosen[node / 64])) {
+            node += 63; /* none here */
+            continue;
+        }
+        if (!search_may_use(q, node) || (q->s->chosen[node / 64] >> node % 64 & 1)) {
+            continue;
         }
         uint32_t at = w->slots;
-        while (!chosen && at > begin && p->node_penalty[w->node[at - 1]] > p->node_penalty[node]) {
+        while (at > begin && p->node_penalty[w->node[at - 1]] > p->node_penalty[node]) {
             if (at < begin + each) {
                 w->node[at] = w->node[at - 1];
             }
             at--;
         }
-        if (!chosen && at < begin + each) {
+        if (at < begin + each) {
             w->node[at] = node;
             w->slots += w->slots < begin + each;
+        }
+        if (w->slots == begin + each && !p->penalised) {
+            return;
         }
     }
 }
@@ -75,12 +156,35 @@ static void find_spares_of(struct swaps *w, uint32_t leaf, uint32_t each)
 static void find_spares(struct swaps *w)
 {
     const struct myr_placer *p = w->q->p;
+    /* Free nodes of a leaf are all alike but for domains and penalties. */
+    bool alike = p->domain_nodes == 1 && !p->penalised;
     uint32_t each = p->groups <= 24 ? 4 : 2;
+    each = alike && w->narrow ? 1 : each;
     w->slots = w->q->nodes;
     for (uint32_t leaf = 0; leaf < p->groups && w->slots + each <= SEARCH_SLOTS_MAX; leaf++) {
         uint32_t pod = leaf * p->shape.group_nodes / p->shape.pod_nodes;
-        if (p->groups <= SEARCH_FEW_LEAVES || w->q->s->pod_take[pod] > 0) {
+        if ((p->groups <= SEARCH_FEW_LEAVES || w->q->s->pod_take[pod] > 0) &&
+            w->q->s->leaf_free[leaf] > w->q->s->take[leaf]) {
             find_spares_of(w, leaf, each);
+        }
+    }
+}
+
+/* Numbers the units that the slots lie in. */
+static void number_units(struct swaps *w)
+{
+    const struct myr_placer *p = w->q->p;
+    const uint32_t *const of[UNIT_COUNT] = {p->domain_of, p->group_of, p->pod_of};
+    uint32_t *number = w->q->s->zone_used; /* free at this time */
+    for (uint32_t level = w->finest; level < UNIT_COUNT; level++) {
+        w->units[level] = 0;
+        for (uint32_t i = 0; i < w->slots; i++) {
+            number[of[level][w->node[i]]] = MYR_NONE;
+        }
+        for (uint32_t i = 0; i < w->slots; i++) {
+            uint32_t *it = &number[of[level][w->node[i]]];
+            *it = *it == MYR_NONE ? w->units[level]++ : *it;
+            w->unit[level][i] = (uint8_t)*it;
         }
     }
 }
@@ -97,7 +201,7 @@ static void count_node(struct swaps *w, uint32_t node, bool joins)
     uint32_t leaf = p->group_of[node], pod = p->pod_of[node];
     uint32_t *take = &w->q->s->take[leaf], *pod_take = &w->q->s->pod_take[pod];
     uint32_t before = joins ? *take : *take - 1, pod_before = joins ? *pod_take : *pod_take - 1;
-    double change = penalty_of(p, node);
+    double change = p->penalised ? penalty_of(p, node) : 0;
     if (w->q->gpus == p->shape.gpus_per_node) {
         /* f² - (f - 1)² */
         change +=
@@ -112,6 +216,26 @@ static void count_node(struct swaps *w, uint32_t node, bool joins)
     *pod_take = joins ? pod_before + 1 : pod_before;
 }
 
+/* The groups of a slot's cell leave the sum of broken levels, or come back into it. */
+static void count_cell(struct swaps *w, uint32_t cell, bool in)
+{
+    for (uint32_t i = 0; cell < w->q->nodes && i < w->of[cell].count; i++) {
+        const struct group *group = &w->groups[w->of[cell].groups[i]];
+        uint32_t levels = broken_levels(w, group);
+        w->broken[group->family] += in ? levels : 0 - levels;
+    }
+}
+
+static void move_members(struct swaps *w, uint32_t cell, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = 0; cell < w->q->nodes && i < w->of[cell].count; i++) {
+        struct group *group = &w->groups[w->of[cell].groups[i]];
+        count_member(w, group, from, false);
+        count_member(w, group, to, true);
+    }
+}
+
+/* A group of both cells leaves and comes back twice at the same level: its members are the same. */
 static void exchange(struct swaps *w, uint32_t i, uint32_t j)
 {
     uint32_t node = w->node[i];
@@ -119,8 +243,19 @@ static void exchange(struct swaps *w, uint32_t i, uint32_t j)
         count_node(w, node, false);
         count_node(w, w->node[j], true);
     }
+    count_cell(w, i, false);
+    count_cell(w, j, false);
+    move_members(w, i, i, j);
+    move_members(w, j, j, i);
     w->node[i] = w->node[j];
     w->node[j] = node;
+    for (uint32_t level = w->finest; level < UNIT_COUNT; level++) {
+        uint8_t unit = w->unit[level][i];
+        w->unit[level][i] = w->unit[level][j];
+        w->unit[level][j] = unit;
+    }
+    count_cell(w, i, true);
+    count_cell(w, j, true);
 }
 
 /* A ring along the topology: one edge a node; those that leave a leaf or a pod are dearer. */
@@ -130,31 +265,54 @@ static double ring_cost(const struct swaps *w)
     return w->q->nodes > 1 ? (double)w->q->nodes + leaves + pods : 0;
 }
 
-static double groups_of(const struct swaps *w, uint32_t cell)
+static void price_groups(struct swaps *w)
+{
+    const struct myr_job_traffic *t = w->q->traffic;
+    w->groups_cost = t ? 0 : ring_cost(w);
+    for (uint32_t f = 0; t && f < t->family_count; f++) {
+        w->groups_cost += t->families[f].bytes * w->broken[f];
+    }
+}
+
+/* Keeps what was just tried when it is cheaper than it was before. */
+static bool accept(struct swaps *w, double base, double groups)
+{
+    price_groups(w);
+    double before = base + groups, after = w->base + w->groups_cost;
+    if (after < before * (1 - 1e-12) - 1e-12) {
+        return true;
+    }
+    w->groups_cost = groups;
+    return false;
+}
+
+/* What the groups of a cell would cost more if it moved to where another slot is. */
+static double change_of(const struct swaps *w, uint32_t cell, uint32_t to)
 {
     double sum = 0;
     for (uint32_t i = 0; i < w->of[cell].count; i++) {
-        const struct myr_traffic_family *family = w->of[cell].groups[i].family;
-        sum +=
-            family->bytes * order_group_level(w->q, family, w->of[cell].groups[i].first, w->node);
+        const struct group *group = &w->groups[w->of[cell].groups[i]];
+        int change = 0;
+        if (to < w->q->nodes && (group->members >> to & 1)) {
+            continue; /* both are in it: they trade places, nothing changes */
+        }
+        uint32_t other = group->pair ? partner(group, cell) : 0;
+        for (uint32_t level = w->finest; level < UNIT_COUNT; level++) {
+            uint8_t a = w->unit[level][cell], b = w->unit[level][to];
+            if (a == b) {
+                continue;
+            }
+            if (group->pair) {
+                change += (b != w->unit[level][other]) - (a != w->unit[level][other]);
+                continue;
+            }
+            const uint8_t *counts = counts_of(w, group, level);
+            uint32_t after = group->distinct[level] - (counts[a] == 1) + (counts[b] == 0);
+            change += (after > 1) - (group->distinct[level] > 1);
+        }
+        sum += change * w->q->traffic->families[group->family].bytes;
     }
     return sum;
-}
-
-static double all_groups(const struct swaps *w)
-{
-    return w->q->traffic ? order_groups_cost(w->q, w->node, -1) : ring_cost(w);
-}
-
-/* Keeps what was just tried when it is cheaper. */
-static bool accept(struct swaps *w, double base, double groups)
-{
-    double before = base + w->groups, after = w->base + groups;
-    if (after < before * (1 - 1e-12) - 1e-12) {
-        w->groups = groups;
-        return true;
-    }
-    return false;
 }
 
 /* Two cells trade places, or a cell moves to a spare node. */
@@ -163,16 +321,20 @@ static bool try_swap(struct swaps *w, uint32_t i, uint32_t j)
     struct search *q = w->q;
     const struct myr_placer *p = q->p;
     bool spare = j >= q->nodes;
-    bool alike = p->group_of[w->node[i]] == p->group_of[w->node[j]] && p->domain_nodes == 1;
+    bool alike = p->domain_nodes == 1 && w->unit[UNIT_LEAF][i] == w->unit[UNIT_LEAF][j];
     if ((alike && !(spare && p->penalised)) || (!q->traffic && !spare)) {
         return false;
     }
     w->tries++;
-    double base = w->base, before = groups_of(w, i) + (spare ? 0 : groups_of(w, j));
+    double base = w->base, groups = w->groups_cost;
+    if (q->traffic && !spare && change_of(w, i, j) + change_of(w, j, i) >= 0) {
+        return false;
+    }
+    if (q->traffic && spare && !p->penalised && w->narrow && change_of(w, i, j) >= 0) {
+        return false;
+    }
     exchange(w, i, j);
-    /* A group of both counts twice before and after: trading places inside it changes nothing. */
-    double after = groups_of(w, i) + (spare ? 0 : groups_of(w, j));
-    if (accept(w, base, q->traffic ? w->groups + after - before : ring_cost(w))) {
+    if (accept(w, base, groups)) {
         return true;
     }
     exchange(w, i, j);
@@ -189,11 +351,12 @@ static bool try_groups(struct swaps *w, const struct myr_traffic_family *f, uint
             }
         }
     }
+    double groups = w->groups_cost;
     w->tries++;
     for (uint32_t m = 0; m < f->group_size; m++) {
         exchange(w, f->firsts[a] + f->offsets[m], f->firsts[b] + f->offsets[m]);
     }
-    if (accept(w, w->base, all_groups(w))) {
+    if (accept(w, w->base, groups)) {
         return true;
     }
     for (uint32_t m = 0; m < f->group_size; m++) {
@@ -213,7 +376,7 @@ static bool try_gather(struct swaps *w, const uint32_t *members, uint32_t count,
 {
     uint32_t with[SEARCH_SWAP_CELLS], done = 0, from = w->slots;
     uint64_t member = 0;
-    double base = w->base;
+    double base = w->base, groups = w->groups_cost;
     for (uint32_t m = 0; m < count; m++) {
         member |= UINT64_C(1) << members[m];
     }
@@ -236,7 +399,7 @@ static bool try_gather(struct swaps *w, const uint32_t *members, uint32_t count,
         }
     }
     w->tries++;
-    if (whole && done && accept(w, base, all_groups(w))) {
+    if (whole && done && accept(w, base, groups)) {
         return true;
     }
     for (uint32_t m = done; m-- > 0;) {
@@ -271,11 +434,17 @@ static bool move_groups(struct swaps *w)
 {
     const struct myr_job_traffic *t = w->q->traffic;
     const struct units leaves = {w->q->p->group_of, w->q->s->leaf_free};
-    uint32_t members[SEARCH_SWAP_CELLS] = {0};
+    uint32_t members[SEARCH_SWAP_CELLS] = {0}, at = 0;
     bool better = false;
     for (uint32_t f = 0; f < t->family_count; f++) {
         const struct myr_traffic_family *family = &t->families[f];
+        uint32_t first = at;
+        at += family->group_count;
         for (uint32_t g = 0; g < family->group_count && w->tries < w->tries_max; g++) {
+            if (w->narrow &&
+                (family->group_size == 2 || broken_levels(w, &w->groups[first + g]) <= UNIT_LEAF)) {
+                continue; /* pairs are mended cell by cell */
+            }
             for (uint32_t m = 0; m < family->group_size; m++) {
                 members[m] = family->firsts[g] + family->offsets[m];
             }
@@ -313,13 +482,19 @@ static void take_up(struct swaps *w, const uint32_t *from)
     w->leaves = w->pods = 0;
     for (uint32_t i = 0; i < w->q->nodes; i++) {
         count_node(w, w->node[i], true);
+        w->q->s->chosen[w->node[i] / 64] |= UINT64_C(1) << w->node[i] % 64;
     }
     find_spares(w);
-    w->groups = all_groups(w);
+    number_units(w);
+    count_groups(w);
+    price_groups(w);
 }
 
 static void set_down(struct swaps *w)
 {
+    for (uint32_t i = 0; i < w->slots; i++) {
+        w->q->s->chosen[w->node[i] / 64] = 0;
+    }
     for (uint32_t i = 0; i < w->q->nodes; i++) {
         w->q->s->take[w->q->p->group_of[w->node[i]]] = 0;
         w->q->s->pod_take[w->q->p->pod_of[w->node[i]]] = 0;
@@ -332,6 +507,65 @@ static int by_node(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* A set of leaves or pods. */
+struct unit_set {
+    uint64_t words[(SEARCH_SLOTS_MAX + 63) / 64];
+};
+
+static bool in_set(const struct unit_set *set, uint32_t unit)
+{
+    return set->words[unit / 64] >> unit % 64 & 1;
+}
+
+/* Where the other members of a cell's broken groups lie; false when it has none. */
+static bool find_targets(const struct swaps *w, uint32_t cell, struct unit_set *leaves,
+                         struct unit_set *pods)
+{
+    bool found = false;
+    *leaves = *pods = (struct unit_set){0};
+    for (uint32_t i = 0; i < w->of[cell].count; i++) {
+        const struct group *group = &w->groups[w->of[cell].groups[i]];
+        uint32_t levels = broken_levels(w, group);
+        if (levels <= UNIT_LEAF) {
+            continue;
+        }
+        found = true;
+        for (uint64_t left = group->members; left; left &= left - 1) {
+            uint32_t other = lowest_cell(left);
+            uint8_t leaf = w->unit[UNIT_LEAF][other], pod = w->unit[UNIT_POD][other];
+            leaves->words[leaf / 64] |= UINT64_C(1) << leaf % 64;
+            if (levels > UNIT_POD && pod != w->unit[UNIT_POD][cell]) {
+                pods->words[pod / 64] |= UINT64_C(1) << pod % 64;
+            }
+        }
+    }
+    return found;
+}
+
+/* A cell goes to where others of its groups are: of all trades those that can mend something. */
+static bool mend_cell(struct swaps *w, uint32_t cell)
+{
+    struct unit_set leaves, pods;
+    bool better = false, broken = find_targets(w, cell, &leaves, &pods);
+    for (uint32_t j = 0; j < w->slots && broken; j++) {
+        bool target = in_set(&leaves, w->unit[UNIT_LEAF][j]) || in_set(&pods, w->unit[UNIT_POD][j]);
+        if (target && j != cell && try_swap(w, cell, j)) {
+            better = true;
+            broken = find_targets(w, cell, &leaves, &pods);
+        }
+    }
+    return better;
+}
+
+static bool trade_cell(struct swaps *w, uint32_t cell)
+{
+    bool better = false;
+    for (uint32_t j = cell + 1; j < w->slots; j++) {
+        better = try_swap(w, cell, j) || better;
+    }
+    return better;
+}
+
 /* Downhill to where no move helps. */
 static void descend(struct swaps *w)
 {
@@ -342,16 +576,15 @@ static void descend(struct swaps *w)
     while (better && w->tries < w->tries_max) {
         better = false;
         for (uint32_t i = 0; i < q->nodes && w->tries < w->tries_max; i++) {
-            for (uint32_t j = i + 1; j < w->slots; j++) {
-                better = try_swap(w, i, j) || better;
-            }
+            better = (w->narrow ? mend_cell(w, i) : trade_cell(w, i)) || better;
         }
         better = (q->traffic && move_groups(w)) || better;
-        better = move_units(w, &leaves) || better;
-        better = move_units(w, &pods) || better;
+        better = (!w->narrow && move_units(w, &leaves)) || better;
+        better = (!w->narrow && move_units(w, &pods)) || better;
     }
-    if (w->base + w->groups < q->best_cost) {
-        q->best_cost = w->base + w->groups;
+    if (w->base + w->groups_cost < q->best_cost) {
+        q->best_cost = w->base + w->groups_cost;
+        q->improved = true;
         memcpy(q->s->best, w->node, q->nodes * sizeof(uint32_t));
         if (!q->traffic) {
             qsort(q->s->best, q->nodes, sizeof(uint32_t), by_node);
@@ -371,6 +604,8 @@ void improve_by_swaps(struct search *q)
     w.tries_max = q->p->groups > SEARCH_FEW_LEAVES ? TRIES_LARGE
                   : q->nodes <= SEARCH_TINY_CELLS  ? TRIES_TINY
                                                    : TRIES_SMALL;
+    w.finest = q->p->domain_nodes > 1 ? UNIT_DOMAIN : UNIT_LEAF;
+    w.narrow = q->traffic && q->p->groups > SEARCH_FEW_LEAVES;
     select_clear(q);
     find_groups(&w);
     for (uint32_t i = 0; i < starts; i++) {
@@ -386,7 +621,7 @@ void improve_by_swaps(struct search *q)
             uint32_t cell = myr_rng_below(&rng, q->nodes), slot = myr_rng_below(&rng, w.slots);
             exchange(&w, cell, slot);
         }
-        w.groups = all_groups(&w);
+        price_groups(&w);
         descend(&w);
         set_down(&w);
     }

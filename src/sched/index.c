@@ -55,10 +55,11 @@ static void buckets_done(struct buckets *b)
     free(b->occupied);
 }
 
-static void bucket_change(struct buckets *b, uint32_t unit, bool more)
+/* 'change' is added modulo 2^32. */
+static void bucket_change(struct buckets *b, uint32_t unit, uint32_t change)
 {
     bucket_take(b, unit);
-    b->count[unit] += more ? 1U : UINT32_MAX;
+    b->count[unit] += change;
     MYR_ASSERT(b->count[unit] <= b->most);
     bucket_put(b, unit);
 }
@@ -97,8 +98,8 @@ static void count_node(struct myr_placer *p, uint32_t node, bool in)
     p->free_words[node / 64] ^= UINT64_C(1) << node % 64;
     MYR_ASSERT(index_is_free(p, node) == in);
     p->domain_free[p->domain_of[node]] += one;
-    bucket_change(&p->by_group, p->group_of[node], in);
-    bucket_change(&p->by_pod, p->pod_of[node], in);
+    bucket_change(&p->by_group, p->group_of[node], one);
+    bucket_change(&p->by_pod, p->pod_of[node], one);
     for (uint32_t z = 0; z < MYR_ZONE_COUNT; z++) {
         if (p->zones[z].units) {
             p->zones[z].free[p->zones[z].unit_of[node]] += one;
@@ -215,6 +216,35 @@ void index_set_mask(struct myr_placer *p, uint32_t node, uint64_t mask)
     list_node(p, node, false);
     p->free_mask[node] = mask;
     list_node(p, node, true);
+}
+
+void index_take_whole(struct myr_placer *p, const uint32_t *nodes, uint32_t count)
+{
+    for (uint32_t i = 0, in_leaf = 0, in_pod = 0; i < count; i++) {
+        uint32_t node = nodes[i], leaf = p->group_of[node], pod = p->pod_of[node];
+        MYR_ASSERT(index_is_free(p, node));
+        p->free_mask[node] = 0;
+        p->free_words[node / 64] ^= UINT64_C(1) << node % 64;
+        p->domain_free[p->domain_of[node]]--;
+        for (uint32_t z = 0; z < MYR_ZONE_COUNT; z++) {
+            if (p->zones[z].units) {
+                p->zones[z].free[p->zones[z].unit_of[node]]--;
+            }
+        }
+        in_leaf++;
+        in_pod++;
+        bool last = i + 1 == count;
+        if (last || p->group_of[nodes[i + 1]] != leaf) {
+            bucket_change(&p->by_group, leaf, 0 - in_leaf);
+            in_leaf = 0;
+        }
+        if (last || p->pod_of[nodes[i + 1]] != pod) {
+            bucket_change(&p->by_pod, pod, 0 - in_pod);
+            in_pod = 0;
+        }
+    }
+    p->free_nodes -= count;
+    p->free_gpus -= count * p->shape.gpus_per_node;
 }
 
 static void close_node(struct myr_placer *p, uint32_t node, uint8_t bit, bool closed)

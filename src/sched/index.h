@@ -59,6 +59,8 @@ uint32_t bucket_fullest(const struct buckets *b);
 
 /* The free GPUs of a node change. */
 void index_set_mask(struct myr_placer *p, uint32_t node, uint64_t mask);
+/* Whole free nodes are taken, given along the topology: one change a leaf and a pod. */
+void index_take_whole(struct myr_placer *p, const uint32_t *nodes, uint32_t count);
 void scratch_free(struct search_scratch *scratch);
 
 static inline uint32_t index_free_on(const struct myr_placer *p, uint32_t node)

@@ -1,5 +1,3 @@
-#include <stdlib.h>
-
 #include "search.h"
 
 enum myr_level order_level(const struct myr_placer *p, uint32_t a, uint32_t b)
@@ -25,128 +23,21 @@ double order_group_level(const struct search *q, const struct myr_traffic_family
     return (double)level;
 }
 
-double order_groups_cost(const struct search *q, const uint32_t *cells, double limit)
+/* One byte from each node to the next and around, along the topology. */
+static double ring_cost(const struct search *q, const uint32_t *cells)
 {
     double sum = 0;
-    if (!q->traffic) {
-        for (uint32_t i = 0; i < q->nodes && q->nodes > 1; i++) {
-            uint32_t next = i + 1 < q->nodes ? i + 1 : 0;
-            sum += (double)order_level(q->p, cells[i], cells[next]);
-        }
-        return sum;
-    }
-    for (uint32_t f = 0; f < q->traffic->family_count; f++) {
-        const struct myr_traffic_family *family = &q->traffic->families[f];
-        for (uint32_t g = 0; g < family->group_count; g++) {
-            sum += family->bytes * order_group_level(q, family, family->firsts[g], cells);
-        }
-        if (limit >= 0 && sum >= limit) {
-            return sum;
-        }
+    for (uint32_t i = 0; i < q->nodes && q->nodes > 1; i++) {
+        uint32_t next = i + 1 < q->nodes ? i + 1 : 0;
+        sum += (double)order_level(q->p, cells[i], cells[next]);
     }
     return sum;
 }
 
-/* Sequence position to cell, for digits taken in the given order. */
-static void number_cells(struct search *q, const uint8_t *digits)
+/* Room lost for gangs when so many of the free nodes of a unit are taken. */
+static double room_lost(double weight, double free, double taken, double size)
 {
-    const struct myr_job_traffic *t = q->traffic;
-    uint32_t stride[MYR_TRAFFIC_DIGITS_MAX], at[MYR_TRAFFIC_DIGITS_MAX] = {0}, cell = 0;
-    uint32_t product = 1;
-    for (uint32_t d = 0; d < t->digit_count; d++) {
-        stride[d] = product;
-        product *= t->digits[d];
-    }
-    for (uint32_t i = 0; i < q->nodes; i++) {
-        q->s->sequence[i] = cell;
-        for (uint32_t k = 0; k < t->digit_count; k++) {
-            uint32_t d = digits[k];
-            cell += stride[d];
-            if (++at[d] < t->digits[d]) {
-                break;
-            }
-            cell -= stride[d] * t->digits[d];
-            at[d] = 0;
-        }
-    }
-}
-
-/* The unit of a level that a node lies in. */
-static uint32_t unit_of(const struct myr_placer *p, enum myr_level level, uint32_t node)
-{
-    switch (level) {
-    case MYR_LEVEL_DOMAIN:
-        return p->domain_of[node];
-    case MYR_LEVEL_LEAF:
-        return p->group_of[node];
-    case MYR_LEVEL_POD:
-        return p->pod_of[node];
-    default:
-        return 0;
-    }
-}
-
-/*
- * Whole blocks from the nodes that each unit of a level still has; what is left of each goes to the
- * next level. Returns how many nodes are left.
- */
-static uint32_t lay_level(struct search *q, enum myr_level level, uint32_t block, uint32_t have,
-                          uint32_t *laid, uint32_t *batches)
-{
-    struct search_scratch *s = q->s;
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < have;) {
-        uint32_t end = i + 1, unit = unit_of(q->p, level, s->rest[i]);
-        while (end < have && unit_of(q->p, level, s->rest[end]) == unit) {
-            end++;
-        }
-        uint32_t units = (end - i) / block;
-        if (units > 0) {
-            s->batches[(*batches)++] =
-                (struct batch){*laid, units, s->rest[i], level >= MYR_LEVEL_POD};
-            memcpy(s->laid + *laid, s->rest + i, (size_t)units * block * sizeof(uint32_t));
-            *laid += units * block;
-        }
-        uint32_t over = end - i - units * block;
-        memmove(s->rest + kept, s->rest + end - over, over * sizeof(uint32_t));
-        kept += over;
-        i = end;
-    }
-    return kept;
-}
-
-static int by_topmost(const void *a, const void *b)
-{
-    const struct batch *x = a, *y = b;
-    return x->topmost < y->topmost ? -1 : x->topmost > y->topmost;
-}
-
-void order_cells(struct search *q, const uint8_t *digits, uint32_t depth, bool columns)
-{
-    struct search_scratch *s = q->s;
-    uint32_t block = 1, laid = 0, batches = 0, have = q->nodes, position = 0;
-    for (uint32_t k = 0; k < depth; k++) {
-        block *= q->traffic->digits[digits[k]];
-    }
-    number_cells(q, digits);
-    memcpy(s->rest, s->nodes, q->nodes * sizeof(uint32_t));
-    enum myr_level level = q->p->domain_nodes > 1 ? MYR_LEVEL_DOMAIN : MYR_LEVEL_LEAF;
-    for (; have > 0 && level <= MYR_LEVEL_CORE; level++) {
-        have = lay_level(q, level, block, have, &laid, &batches);
-    }
-    MYR_ASSERT(have == 0 && laid == q->nodes);
-    qsort(s->batches, batches, sizeof(*s->batches), by_topmost);
-    for (uint32_t b = 0; b < batches; b++) {
-        const struct batch *batch = &s->batches[b];
-        uint32_t count = batch->units * block;
-        for (uint32_t i = 0; i < count; i++) {
-            /* By columns: what lies under one leaf are neighbours along the outer axes. */
-            uint32_t in =
-                columns && batch->across ? i % batch->units * block + i / batch->units : i;
-            s->cells[s->sequence[position + in]] = s->laid[batch->at + i];
-        }
-        position += count;
-    }
+    return weight * taken * (2 * free - taken) / size;
 }
 
 /* Fragmentation and penalties, in units of what a node sends. */
@@ -154,48 +45,72 @@ void order_other_cost(const struct search *q, struct myr_place_cost *ret)
 {
     const struct myr_placer *p = q->p;
     const uint32_t *nodes = q->s->nodes;
-    uint32_t in_leaf = 0, in_pod = 0;
     bool whole = q->gpus == p->shape.gpus_per_node;
     ret->leaves = 0;
     ret->pods = 0;
     ret->fragmentation = 0;
     ret->penalty = 0;
-    for (uint32_t i = 0; i < q->nodes; i++) {
-        uint32_t leaf = p->group_of[nodes[i]], pod = p->pod_of[nodes[i]];
-        in_leaf++;
-        in_pod++;
-        ret->penalty += 0.001 * (p->node_penalty[nodes[i]] + p->group_penalty[leaf]);
-        bool last = i + 1 == q->nodes;
-        if (last || p->group_of[nodes[i + 1]] != leaf) {
-            double f = p->by_group.count[leaf];
-            ret->fragmentation +=
-                !whole ? 0 : MYR_FRAGMENT_LEAF * in_leaf * (2 * f - in_leaf) / p->shape.group_nodes;
-            ret->leaves++;
-            in_leaf = 0;
+    for (uint32_t i = 0, end; i < q->nodes; i = end) {
+        uint32_t leaf = p->group_of[nodes[i]];
+        for (end = i + 1; end < q->nodes && p->group_of[nodes[end]] == leaf; end++) {
         }
-        if (last || p->pod_of[nodes[i + 1]] != pod) {
-            double f = p->by_pod.count[pod];
-            ret->fragmentation +=
-                !whole ? 0 : MYR_FRAGMENT_POD * in_pod * (2 * f - in_pod) / p->shape.pod_nodes;
-            ret->pods++;
-            in_pod = 0;
+        ret->leaves++;
+        ret->fragmentation += !whole ? 0
+                                     : room_lost(MYR_FRAGMENT_LEAF, p->by_group.count[leaf],
+                                                 end - i, p->shape.group_nodes);
+        for (uint32_t k = i; k < end && p->penalised; k++) {
+            ret->penalty += 0.001 * (p->node_penalty[nodes[k]] + p->group_penalty[leaf]);
         }
+    }
+    for (uint32_t i = 0, end; i < q->nodes; i = end) {
+        uint32_t pod = p->pod_of[nodes[i]];
+        for (end = i + 1; end < q->nodes && p->pod_of[nodes[end]] == pod; end++) {
+        }
+        ret->pods++;
+        ret->fragmentation +=
+            !whole ? 0
+                   : room_lost(MYR_FRAGMENT_POD, p->by_pod.count[pod], end - i, p->shape.pod_nodes);
     }
     ret->fragmentation *= q->unit_bytes;
     ret->penalty *= q->unit_bytes;
 }
 
+/* Bytes by level: in the order of cells no digit is moved. */
+static void count_levels(struct search *q, const uint32_t *cells, double *ret)
+{
+    const struct myr_placer *p = q->p;
+    struct search_scratch *s = q->s;
+    struct digit_order plain;
+    for (uint8_t d = 0; d < MYR_TRAFFIC_DIGITS_MAX; d++) {
+        plain.digits[d] = d;
+    }
+    for (uint32_t i = 0; i < q->nodes; i++) {
+        s->unit[UNIT_DOMAIN][i] = p->domain_of[cells[i]];
+        s->unit[UNIT_LEAF][i] = p->group_of[cells[i]];
+        s->unit[UNIT_POD][i] = p->pod_of[cells[i]];
+    }
+    q->dealt = true;
+    q->sorted_run = 1;
+    q->split[UNIT_DOMAIN] = q->split[UNIT_LEAF] = q->split[UNIT_POD] = true;
+    for (uint32_t f = 0; f < q->traffic->family_count; f++) {
+        const struct myr_traffic_family *family = &q->traffic->families[f];
+        uint32_t above = family->group_count;
+        for (uint32_t level = 0; level < UNIT_COUNT; level++) {
+            uint32_t broken = deal_broken(q, &plain, f, (enum unit)level);
+            ret[level] += family->bytes * (above - broken);
+            above = broken;
+        }
+        ret[MYR_LEVEL_CORE] += family->bytes * above;
+    }
+}
+
 /* s->nodes must hold the same nodes as 'cells', along the topology. */
-void order_cost(const struct search *q, const uint32_t *cells, struct myr_place_cost *ret)
+void order_cost(struct search *q, const uint32_t *cells, struct myr_place_cost *ret)
 {
     *ret = (struct myr_place_cost){0};
     order_other_cost(q, ret);
-    for (uint32_t f = 0; q->traffic && f < q->traffic->family_count; f++) {
-        const struct myr_traffic_family *family = &q->traffic->families[f];
-        for (uint32_t g = 0; g < family->group_count; g++) {
-            double level = order_group_level(q, family, family->firsts[g], cells);
-            ret->bytes_by_level[(int)level] += family->bytes;
-        }
+    if (q->traffic) {
+        count_levels(q, cells, ret->bytes_by_level);
     }
     for (uint32_t i = 0; i < q->nodes && !q->traffic && q->nodes > 1; i++) {
         uint32_t next = i + 1 < q->nodes ? i + 1 : 0;
@@ -210,7 +125,7 @@ void order_cost(const struct search *q, const uint32_t *cells, struct myr_place_
 }
 
 /* Small gangs keep several different placements: swaps do better from some than from others. */
-static void keep_start(struct search *q, double cost)
+static void keep_start(struct search *q, const struct digit_order *order, double cost)
 {
     struct search_scratch *s = q->s;
     uint32_t at = q->start_count;
@@ -228,24 +143,45 @@ static void keep_start(struct search *q, double cost)
     }
     if (at < SEARCH_STARTS) {
         s->start_cost[at] = cost;
-        memcpy(s->starts[at], s->cells, q->nodes * sizeof(uint32_t));
+        if (order) {
+            deal_cells(q, order, s->starts[at]);
+        } else {
+            memcpy(s->starts[at], s->nodes, q->nodes * sizeof(uint32_t));
+        }
         q->start_count += q->start_count < SEARCH_STARTS;
     }
 }
 
-void order_keep_best(struct search *q)
+static bool is_best(struct search *q, double cost)
+{
+    if (q->best_cost >= 0 && cost >= q->best_cost) {
+        return false;
+    }
+    q->best_cost = cost;
+    memcpy(q->s->best_nodes, q->s->nodes, q->nodes * sizeof(uint32_t));
+    return true;
+}
+
+void order_keep_best(struct search *q, const struct digit_order *order)
 {
     bool small = q->nodes <= SEARCH_SWAP_CELLS;
-    if (!small && q->best_cost >= 0 && q->base_cost >= q->best_cost) {
-        return;
-    }
     double limit = q->best_cost >= 0 && !small ? q->best_cost - q->base_cost : -1;
-    double cost = q->base_cost + order_groups_cost(q, q->s->cells, limit);
-    if (q->best_cost < 0 || cost < q->best_cost) {
-        q->best_cost = cost;
-        memcpy(q->s->best, q->s->cells, q->nodes * sizeof(uint32_t));
+    double cost = q->base_cost + deal_price(q, order, limit);
+    if (is_best(q, cost)) {
+        deal_cells(q, order, q->s->best);
     }
     if (small) {
-        keep_start(q, cost);
+        keep_start(q, order, cost);
+    }
+}
+
+void order_keep_ring(struct search *q)
+{
+    double cost = q->base_cost + ring_cost(q, q->s->nodes);
+    if (is_best(q, cost)) {
+        memcpy(q->s->best, q->s->nodes, q->nodes * sizeof(uint32_t));
+    }
+    if (q->nodes <= SEARCH_SWAP_CELLS) {
+        keep_start(q, NULL, cost);
     }
 }

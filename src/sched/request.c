@@ -4,7 +4,7 @@
 
 #include "search.h"
 
-enum { CLOSE_LOOKS = 4, SMALL_GANG = 128, DIGIT_ORDERS_MAX = 24 };
+enum { CLOSE_LOOKS = 4, SMALL_GANG = 128, BLOCKS_MAX = 16, BLOCKS_LARGE = 8 };
 
 void scratch_free(struct search_scratch *s)
 {
@@ -18,13 +18,25 @@ void scratch_free(struct search_scratch *s)
         free(s->sorted);
         free(s->start);
         free(s->nodes);
+        free(s->best_nodes);
+        for (uint32_t level = 0; level < UNIT_COUNT; level++) {
+            free(s->along[level]);
+            free(s->unit[level]);
+        }
+        free(s->dealt);
+        free(s->offsets);
+        free(s->firsts);
+        free(s->other);
+        free(s->pieces);
+        free(s->left);
         free(s->laid);
-        free(s->rest);
         free(s->sequence);
         free(s->cells);
         free(s->best);
         free(s->swapped);
         free(s->zone_used);
+        free(s->chosen);
+        free(s->counts);
         free(s->batches);
         free(s);
     }
@@ -49,13 +61,25 @@ static struct search_scratch *scratch_create(const struct myr_placer *p)
     s->start = numbers(most + 2);
     /* One more than nodes: gathering writes a place before it knows that it is wanted. */
     s->nodes = numbers(nodes + 1);
-    s->laid = numbers(nodes);
-    s->rest = numbers(nodes);
+    s->best_nodes = numbers(nodes);
+    for (uint32_t level = 0; level < UNIT_COUNT; level++) {
+        s->along[level] = numbers(nodes);
+        s->unit[level] = numbers(nodes);
+    }
+    s->dealt = numbers(nodes);
+    s->offsets = numbers(nodes);
+    s->firsts = numbers(nodes);
+    s->other = numbers(nodes);
+    s->pieces = myr_xcalloc(nodes, sizeof(struct piece));
+    s->left = myr_xcalloc(nodes, sizeof(struct piece));
+    s->laid = myr_xcalloc((size_t)nodes * 2, sizeof(struct piece));
     s->sequence = numbers(nodes);
     s->cells = numbers(nodes);
     s->best = numbers(nodes);
     s->swapped = numbers(nodes > SEARCH_SLOTS_MAX ? nodes : SEARCH_SLOTS_MAX);
     s->zone_used = numbers(nodes);
+    s->chosen = myr_xcalloc((size_t)nodes / 64 + 1, sizeof(uint64_t));
+    s->counts = myr_xcalloc(SEARCH_COUNTS_MAX, 1);
     s->batches = myr_xcalloc((size_t)nodes + 1, sizeof(*s->batches));
     return s;
 }
@@ -131,8 +155,16 @@ static struct search start(struct myr_placer *p, const struct myr_request *r)
 /* Deals cells to the chosen nodes along the numbering: enough when all are equally near. */
 static void order_plainly(struct search *q)
 {
-    memcpy(q->s->cells, q->s->nodes, q->nodes * sizeof(uint32_t));
-    order_keep_best(q);
+    struct digit_order order;
+    if (!q->traffic) {
+        order_keep_ring(q);
+        return;
+    }
+    for (uint8_t d = 0; d < MYR_TRAFFIC_DIGITS_MAX; d++) {
+        order.digits[d] = d;
+    }
+    deal_straight(q);
+    order_keep_best(q, &order);
 }
 
 static void set_base(struct search *q)
@@ -143,74 +175,58 @@ static void set_base(struct search *q)
     q->base_cost = other.fragmentation + other.penalty;
 }
 
-/* An order of the digits; those with the same block at some depth are tried together. */
-struct digit_order {
-    uint8_t digits[MYR_TRAFFIC_DIGITS_MAX];
-};
-
-static uint32_t next_orders(const struct myr_job_traffic *t, struct digit_order *ret)
+/* The same nodes dealt in the same blocks cost the same again. */
+static bool is_new(struct search *q, uint32_t block)
 {
-    uint32_t count = 0, total = 1, d = t->digit_count;
-    for (uint32_t k = 2; k <= d; k++) {
-        total *= k;
-    }
-    for (uint32_t number = 0; number < total && count < DIGIT_ORDERS_MAX; number++) {
-        uint8_t left[MYR_TRAFFIC_DIGITS_MAX];
-        uint32_t rest = number;
-        for (uint32_t k = 0; k < d; k++) {
-            left[k] = (uint8_t)k;
+    uint64_t hash = select_hash(q) + block * UINT64_C(0x94d049bb133111eb);
+    for (uint32_t i = 0; i < q->tried_count; i++) {
+        if (q->tried[i] == hash) {
+            return false;
         }
-        for (uint32_t k = 0; k < d; k++) {
-            uint32_t pick = rest % (d - k);
-            rest /= d - k;
-            ret[count].digits[k] = left[pick];
-            memmove(left + pick, left + pick + 1, d - k - pick - 1);
-        }
-        count++;
     }
-    return count;
-}
-
-static uint32_t block_of(const struct myr_job_traffic *t, const struct digit_order *order,
-                         uint32_t depth)
-{
-    uint32_t block = 1;
-    for (uint32_t k = 0; k < depth; k++) {
-        block *= t->digits[order->digits[k]];
+    if (q->tried_count < SEARCH_TRIED_MAX) {
+        q->tried[q->tried_count++] = hash;
     }
-    return block;
+    return true;
 }
 
 /* Every way of dealing cells to the chosen nodes in blocks of this size. */
-static void order_blocks(struct search *q, const struct digit_order *orders, uint32_t order_count,
-                         uint32_t block)
+static void order_blocks(struct search *q, uint32_t block)
 {
-    const struct myr_job_traffic *t = q->traffic;
-    set_base(q);
-    if (!t) {
-        order_plainly(q);
+    const struct way *ways = q->s->ways;
+    bool straight = is_new(q, 1), dealt = false;
+    if (!straight && (block == 1 || !is_new(q, block))) {
         return;
     }
-    for (uint32_t i = 0; i < order_count; i++) {
-        order_cells(q, orders[i].digits, 0, false); /* one after the other */
-        order_keep_best(q);
-        for (uint32_t depth = 1; depth <= t->digit_count; depth++) {
-            if (block_of(t, &orders[i], depth) == block) {
-                order_cells(q, orders[i].digits, depth, false);
-                order_keep_best(q);
-                if (depth < t->digit_count) {
-                    order_cells(q, orders[i].digits, depth, true);
-                    order_keep_best(q);
-                }
-                break;
+    set_base(q);
+    if (!q->traffic) {
+        order_keep_ring(q);
+        return;
+    }
+    deal_straight(q);
+    for (uint32_t i = 0; i < q->way_count && straight; i++) {
+        if (ways[i].block == 1) {
+            order_keep_best(q, &ways[i].order);
+        }
+    }
+    for (uint32_t columns = 0; columns < 2 && block > 1; columns++) {
+        dealt = false;
+        for (uint32_t i = 0; i < q->way_count; i++) {
+            if (ways[i].block != block) {
+                continue;
             }
+            bool differs = dealt || deal_blocks(q, block, columns);
+            if (!differs && columns) {
+                return;
+            }
+            dealt = true;
+            order_keep_best(q, &ways[i].order);
         }
     }
 }
 
 /* The pods that hold the gang; a close look at the most promising ones. */
-static bool try_pods(struct search *q, const struct digit_order *orders, uint32_t order_count,
-                     uint32_t block)
+static bool try_pods(struct search *q, uint32_t block)
 {
     struct {
         uint32_t pod;
@@ -239,7 +255,7 @@ static bool try_pods(struct search *q, const struct digit_order *orders, uint32_
     }
     for (uint32_t i = 0; i < count; i++) {
         select_pod(q, looks[i].pod, q->nodes, block);
-        order_blocks(q, orders, order_count, block);
+        order_blocks(q, block);
         select_clear(q);
     }
     return count > 0;
@@ -275,57 +291,54 @@ static bool try_domain(struct search *q)
     return best != MYR_NONE;
 }
 
-/* Block sizes to try: those of every order and depth, each once; the whole gang is no block. */
-static uint32_t blocks_of(const struct search *q, const struct digit_order *orders,
-                          uint32_t order_count, uint32_t *ret, uint32_t room)
+/* Block sizes to try: those of the most promising ways, each once. */
+static uint32_t blocks_of(const struct search *q, uint32_t *ret)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; q->traffic && i < order_count; i++) {
-        for (uint32_t depth = 1; depth <= q->traffic->digit_count; depth++) {
-            uint32_t block = block_of(q->traffic, &orders[i], depth);
-            bool known = block >= q->nodes && q->traffic->digit_count > 1;
-            for (uint32_t k = 0; k < count && !known; k++) {
-                known = ret[k] == block;
-            }
-            if (!known && count < room) {
-                ret[count++] = block;
-            }
+    uint32_t count = 0, most = q->nodes <= SEARCH_SWAP_CELLS ? BLOCKS_MAX - 1 : BLOCKS_LARGE;
+    for (uint32_t i = 0; i < q->way_count; i++) {
+        uint32_t block = q->s->ways[i].block;
+        bool known = block == 1;
+        for (uint32_t k = 0; k < count && !known; k++) {
+            known = ret[k] == block;
+        }
+        if (!known && count < most) {
+            ret[count++] = block;
         }
     }
     /* Single nodes: the freest leaves filled to the brim. */
-    if (count == 0 || (q->nodes <= SEARCH_SWAP_CELLS && count < room)) {
+    if (count == 0 || q->nodes <= SEARCH_SWAP_CELLS) {
         ret[count++] = 1;
     }
     return count;
 }
 
 /* Every node under one set of leaves; false when none has room. */
-static bool try_leaf(struct search *q, const struct digit_order *orders, uint32_t order_count,
-                     const uint32_t *blocks, uint32_t block_count)
+static bool try_leaf(struct search *q, const uint32_t *blocks, uint32_t block_count)
 {
     if (select_leaf(q) == MYR_NONE) {
         return false;
     }
-    /* All nodes of a leaf are equally near, unless domains are larger than nodes. */
-    uint32_t ways = q->p->domain_nodes == 1 ? 1 : block_count;
-    for (uint32_t i = 0; i < ways; i++) {
-        order_blocks(q, orders, order_count, blocks[i]);
+    if (q->p->domain_nodes == 1) {
+        set_base(q);
+        order_plainly(q); /* all nodes of a leaf are equally near */
+    }
+    for (uint32_t i = 0; i < block_count && q->p->domain_nodes > 1; i++) {
+        order_blocks(q, blocks[i]);
     }
     select_clear(q);
     return true;
 }
 
-static void try_core(struct search *q, const struct digit_order *orders, uint32_t order_count,
-                     uint32_t block)
+static void try_core(struct search *q, uint32_t block)
 {
     for (uint32_t aligned = 0; aligned < (q->traffic ? 2U : 1U); aligned++) {
         select_pods(q, block, aligned);
-        order_blocks(q, orders, order_count, block);
+        order_blocks(q, block);
         select_clear(q);
     }
     if (q->nodes <= SEARCH_SWAP_CELLS) {
         select_range(q, 0, q->p->groups, q->nodes, block);
-        order_blocks(q, orders, order_count, block);
+        order_blocks(q, block);
         select_clear(q);
     }
 }
@@ -339,24 +352,30 @@ static bool may_split(const struct search *q)
 static bool search(struct search *q)
 {
     const struct myr_request *r = q->request;
-    struct digit_order orders[DIGIT_ORDERS_MAX];
-    uint32_t blocks[16], order_count = q->traffic ? next_orders(q->traffic, orders) : 0;
+    uint32_t blocks[BLOCKS_MAX], block_count;
     enum myr_level within = r->limited ? r->within : MYR_LEVEL_CORE;
-    uint32_t block_count = blocks_of(q, orders, order_count, blocks, MYR_ARRAY_COUNT(blocks));
+    bool domains = q->p->domain_nodes > 1;
     q->settled = !q->p->penalised && !may_split(q);
-    if (q->p->domain_nodes > 1 && try_domain(q) && q->settled) {
+    if (domains && try_domain(q) && q->settled) {
         return true;
     }
-    if (within >= MYR_LEVEL_LEAF && try_leaf(q, orders, order_count, blocks, block_count) &&
-        q->settled) {
+    if (q->traffic && domains) {
+        ways_find(q);
+    }
+    block_count = blocks_of(q, blocks);
+    if (within >= MYR_LEVEL_LEAF && try_leaf(q, blocks, block_count) && q->settled) {
         return true;
+    }
+    if (q->traffic && !domains) {
+        ways_find(q);
+        block_count = blocks_of(q, blocks);
     }
     q->settled = q->nodes == 1;
     for (uint32_t i = 0; within >= MYR_LEVEL_POD && i < block_count; i++) {
-        bool held = try_pods(q, orders, order_count, blocks[i]);
+        bool held = try_pods(q, blocks[i]);
         /* Small gangs look farther: light groups may well cross where heavy ones need not. */
         if (within == MYR_LEVEL_CORE && (!held || q->nodes <= SEARCH_SWAP_CELLS)) {
-            try_core(q, orders, order_count, blocks[i]);
+            try_core(q, blocks[i]);
         }
     }
     return q->best_cost >= 0;
@@ -394,6 +413,23 @@ static void straighten(struct search *q)
     }
 }
 
+static void take_best(struct search *q, struct myr_gang *gang)
+{
+    struct myr_placer *p = q->p;
+    bool whole = q->gpus == p->shape.gpus_per_node;
+    for (uint32_t i = 0; i < q->nodes; i++) {
+        uint32_t node = q->s->best[i];
+        uint64_t gpus = whole ? p->whole : lowest(p->free_mask[node], q->gpus);
+        gang->shares[gang->count++] = (struct myr_share){node, gpus};
+        if (!whole) {
+            index_set_mask(p, node, p->free_mask[node] & ~gpus);
+        }
+    }
+    if (whole) {
+        index_take_whole(p, q->s->nodes, q->nodes);
+    }
+}
+
 bool myr_place_gang(struct myr_placer *p, const struct myr_request *r, struct myr_placement *ret)
 {
     struct search q = start(p, r);
@@ -405,16 +441,13 @@ bool myr_place_gang(struct myr_placer *p, const struct myr_request *r, struct my
     if (!r->limited && !r->leaf_max && !r->spread && !q.settled) {
         improve_by_swaps(&q);
     }
-    memcpy(q.s->nodes, q.s->best, r->nodes * sizeof(uint32_t));
-    qsort(q.s->nodes, r->nodes, sizeof(uint32_t), by_node);
+    memcpy(q.s->nodes, q.improved ? q.s->best : q.s->best_nodes, r->nodes * sizeof(uint32_t));
+    if (q.improved) {
+        qsort(q.s->nodes, r->nodes, sizeof(uint32_t), by_node);
+    }
     straighten(&q);
     order_cost(&q, q.s->best, &ret->cost);
-    for (uint32_t i = 0; i < r->nodes; i++) {
-        uint32_t node = q.s->best[i];
-        uint64_t gpus = lowest(p->free_mask[node], q.gpus);
-        ret->gang.shares[ret->gang.count++] = (struct myr_share){node, gpus};
-        index_set_mask(p, node, p->free_mask[node] & ~gpus);
-    }
+    take_best(&q, &ret->gang);
     return true;
 }
 

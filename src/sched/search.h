@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <string.h>
+
 #include "index.h"
 #include "myriad/sched/request.h"
 
@@ -12,27 +14,62 @@
 #define SEARCH_TINY_CELLS 16 /* and up to this also from disturbed placements */
 #define SEARCH_FEW_LEAVES 64 /* in clusters up to this leaves of other pods are looked at too */
 #define SEARCH_SLOTS_MAX  160
-#define SEARCH_STARTS     4 /* placements that swaps start from */
+#define SEARCH_COUNTS_MAX \
+    ((size_t)(SEARCH_SWAP_CELLS / 3 + 1) * MYR_TRAFFIC_FAMILIES_MAX * 3 * SEARCH_SLOTS_MAX)
+#define SEARCH_STARTS    4 /* placements that swaps start from */
+#define SEARCH_TRIED_MAX 64
+/* Ways that are priced: all of them for tiny gangs, for others the most promising. */
+#define SEARCH_WAYS_MAX   64
+#define SEARCH_WAYS_SMALL 24
+#define SEARCH_WAYS_LARGE 16
+
+/* Levels that a group may be broken at. */
+enum unit { UNIT_DOMAIN, UNIT_LEAF, UNIT_POD, UNIT_COUNT };
+
+/* Nodes side by side in s->nodes. */
+struct piece {
+    uint32_t first, count;
+};
 
 /* Whole blocks of cells that lie together, before they are numbered. */
 struct batch {
-    uint32_t at;      /* in 'laid' */
-    uint32_t units;   /* blocks */
-    uint32_t topmost; /* first node: batches are numbered along the topology */
-    bool across;      /* over several leaves */
+    uint32_t at, pieces; /* in 'laid' */
+    uint32_t units;      /* blocks */
+    uint32_t topmost;    /* first node: batches are numbered along the topology */
+    bool across;         /* over several leaves */
+};
+
+/* Which digit of a cell's number runs fastest, and so on. */
+struct digit_order {
+    uint8_t digits[MYR_TRAFFIC_DIGITS_MAX];
+};
+
+/* An order, and how much of it stays whole: blocks of so many cells; 1 is one after the other. */
+struct way {
+    struct digit_order order;
+    uint32_t block;
+    double estimate;
 };
 
 struct search_scratch {
     uint64_t *words; /* bit by node: may be used */
     uint32_t *leaf_free, *pod_free;
-    uint32_t *take, *pod_take; /* by leaf, by pod: nodes chosen */
-    uint32_t *touched;         /* leaves with take > 0 */
-    uint32_t *sorted, *start;  /* counting sort of leaves or pods */
-    uint32_t *nodes;           /* chosen, along the topology */
-    uint32_t *laid, *rest, *sequence;
-    uint32_t *cells, *best, *swapped; /* cell to node */
+    uint32_t *take, *pod_take;                      /* by leaf, by pod: nodes chosen */
+    uint32_t *touched;                              /* leaves with take > 0 */
+    uint32_t *sorted, *start;                       /* counting sort of leaves or pods */
+    uint32_t *nodes;                                /* chosen, along the topology */
+    uint32_t *best_nodes;                           /* those of the best placement */
+    uint32_t *along[UNIT_COUNT], *unit[UNIT_COUNT]; /* of s->nodes; by position as dealt */
+    uint32_t *dealt;                                /* position to place in s->nodes */
+    uint32_t *sequence;                             /* position to cell */
+    uint32_t *offsets, *firsts, *other;             /* of deal.c */
+    uint32_t *cells, *best, *swapped;               /* cell to node */
     uint32_t *zone_used;
+    uint64_t *chosen; /* of improve.c: bit by node */
+    uint8_t *counts;  /* of improve.c: members by group, level and unit */
+    struct piece *pieces, *left, *laid;
     struct batch *batches;
+    struct way ways[SEARCH_WAYS_MAX]; /* most promising first */
     /* The cheapest so far of a small gang, cheapest first. */
     uint32_t starts[SEARCH_STARTS][SEARCH_SWAP_CELLS];
     double start_cost[SEARCH_STARTS];
@@ -49,7 +86,15 @@ struct search {
     double base_cost; /* of the chosen nodes, whatever runs where */
     double best_cost; /* of s->best; negative: none yet */
     uint32_t start_count;
-    bool settled; /* as near as can be: nothing to improve */
+    bool improved; /* s->best has other nodes than s->best_nodes */
+    bool settled;  /* as near as can be: nothing to improve */
+    uint32_t way_count;
+    uint64_t tried[SEARCH_TRIED_MAX]; /* choices of nodes that were dealt straight, as hashes */
+    uint32_t tried_count;
+    /* Of deal.c: pieces of s->nodes, levels they are split over, whether s->dealt holds. */
+    uint32_t piece_count;
+    bool split[UNIT_COUNT], dealt;
+    uint32_t sorted_run; /* aligned runs of so many positions follow the topology */
 };
 
 /* Whether the request may use the node. */
@@ -67,20 +112,36 @@ void select_range(struct search *q, uint32_t first, uint32_t end, uint32_t nodes
 void select_pods(struct search *q, uint32_t block, bool aligned);
 /* The chosen leaves' nodes into s->nodes, in topology order. */
 void select_nodes(struct search *q);
+/* Tells choices apart. */
+uint64_t select_hash(const struct search *q);
 double select_estimate(const struct search *q, uint32_t block);
 
 /* order.c */
 enum myr_level order_level(const struct myr_placer *p, uint32_t a, uint32_t b);
 double order_group_level(const struct search *q, const struct myr_traffic_family *family,
                          uint32_t first, const uint32_t *cells);
-/* Deals cells to s->nodes: blocks of the first 'depth' digits of 'digits' stay whole. */
-void order_cells(struct search *q, const uint8_t *digits, uint32_t depth, bool columns);
-/* Takes s->cells over into s->best when it is cheaper. */
-void order_keep_best(struct search *q);
-/* Σ bytes x level; may stop early once it reaches 'limit' (negative: no limit). */
-double order_groups_cost(const struct search *q, const uint32_t *cells, double limit);
+/* Prices the order along what was dealt, and takes it over into s->best when it is cheaper. */
+void order_keep_best(struct search *q, const struct digit_order *order);
+/* The same for s->cells of a gang without a layout. */
+void order_keep_ring(struct search *q);
 void order_other_cost(const struct search *q, struct myr_place_cost *ret);
-void order_cost(const struct search *q, const uint32_t *cells, struct myr_place_cost *ret);
+void order_cost(struct search *q, const uint32_t *cells, struct myr_place_cost *ret);
+
+/* deal.c: s->nodes are laid along positions, and orders of the digits priced over them. */
+void deal_straight(struct search *q);
+/* Blocks stay whole where they can; returns whether 'columns' makes a difference. */
+bool deal_blocks(struct search *q, uint32_t block, bool columns);
+/* Σ bytes x level; may stop early once it reaches 'limit' (negative: no limit). */
+double deal_price(const struct search *q, const struct digit_order *order, double limit);
+/* Groups of a family that are broken at a level. */
+uint32_t deal_broken(const struct search *q, const struct digit_order *order, uint32_t family,
+                     enum unit level);
+/* s->sequence: the cell at every position. */
+void deal_numbers(const struct search *q, const struct digit_order *order);
+void deal_cells(const struct search *q, const struct digit_order *order, uint32_t *cells);
+
+/* ways.c: the most promising orders and blocks into s->ways, from how the free nodes lie. */
+void ways_find(struct search *q);
 
 /* improve.c: better ones from s->starts into s->best. */
 void improve_by_swaps(struct search *q);

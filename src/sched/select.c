@@ -292,6 +292,17 @@ void select_nodes(struct search *q)
     MYR_ASSERT(total == q->nodes);
 }
 
+uint64_t select_hash(const struct search *q)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < q->touched_count; i++) {
+        uint64_t leaf = q->s->touched[i];
+        uint64_t x = (leaf << 32 | q->s->take[leaf]) * UINT64_C(0x9e3779b97f4a7c15);
+        sum += (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9); /* whatever the order of leaves */
+    }
+    return sum;
+}
+
 /* Enough to tell which of several pods to look at closely. */
 double select_estimate(const struct search *q, uint32_t block)
 {

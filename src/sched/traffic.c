@@ -168,6 +168,42 @@ static void refine(struct myr_job_traffic *t, const uint32_t *cuts, uint32_t cut
     }
 }
 
+/*
+ * What the digits say about a family, so that a search can price an order of the digits without
+ * listing the members of every group.
+ */
+static void describe(const struct myr_job_traffic *t, struct myr_traffic_family *f)
+{
+    uint32_t stride = 1, bits = 0, product = 1;
+    f->members = MYR_MEMBERS_LISTED;
+    f->digit_bits = 0;
+    for (uint32_t d = 0; d < t->digit_count; stride *= t->digits[d], d++) {
+        uint32_t size = t->digits[d], blocks = t->cells / size;
+        bool pair = f->axis == MYR_AXIS_PP && size > 2;
+        if (pair && f->offsets[1] == stride && f->group_count == blocks * (size - 1)) {
+            f->members = MYR_MEMBERS_NEIGHBOURS;
+            f->digit_bits = 1U << d;
+            return;
+        }
+        if (pair && f->offsets[1] == stride * (size - 1) && f->group_count == blocks) {
+            f->members = MYR_MEMBERS_ENDS;
+            f->digit_bits = 1U << d;
+            return;
+        }
+        for (uint32_t m = 1; m < f->group_size; m++) {
+            if (f->offsets[m] == stride) {
+                bits |= 1U << d;
+                product *= size;
+                break;
+            }
+        }
+    }
+    if (product == f->group_size && f->group_count * f->group_size == t->cells) {
+        f->members = MYR_MEMBERS_ALL;
+        f->digit_bits = bits;
+    }
+}
+
 int myr_job_traffic_of(const struct myr_layout *layout, const struct myr_model *model,
                        uint32_t gpus_per_node, struct myr_arena *arena, struct myr_job_traffic *ret,
                        struct myr_err *err)
@@ -206,5 +242,8 @@ int myr_job_traffic_of(const struct myr_layout *layout, const struct myr_model *
         }
     }
     refine(ret, cuts, cut_count);
+    for (uint32_t f = 0; f < ret->family_count; f++) {
+        describe(ret, &ret->families[f]);
+    }
     return MYR_OK;
 }

@@ -17,9 +17,19 @@
 #define MYR_TRAFFIC_FAMILIES_MAX 10
 #define MYR_TRAFFIC_DIGITS_MAX   6
 
+/* How the cells of a group differ, in the digits of their numbers. */
+enum myr_members {
+    MYR_MEMBERS_LISTED,     /* only 'offsets' tells */
+    MYR_MEMBERS_ALL,        /* every value of the family's digits */
+    MYR_MEMBERS_NEIGHBOURS, /* two neighbouring values of its one digit */
+    MYR_MEMBERS_ENDS,       /* the least and the greatest value of its one digit */
+};
+
 struct myr_traffic_family {
     enum myr_axis axis;
-    double bytes; /* of one group in one step */
+    enum myr_members members;
+    uint32_t digit_bits; /* bit by digit of the cell's number; 0 when members are listed */
+    double bytes;        /* of one group in one step */
     uint32_t group_size, group_count;
     uint32_t *offsets; /* of the members from the first cell */
     uint32_t *firsts;  /* first cell of each group */
