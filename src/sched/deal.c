@@ -294,26 +294,40 @@ void deal_cells(const struct search *q, const struct digit_order *order, uint32_
     }
 }
 
+static void fill(uint32_t *list, uint32_t count, uint32_t value)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        list[i] = value;
+    }
+}
+
+static void add_piece(struct search *q, uint32_t first, uint32_t count, uint32_t leaf)
+{
+    struct search_scratch *s = q->s;
+    uint32_t per = q->p->shape.pod_nodes / q->p->shape.group_nodes;
+    fill(s->along[UNIT_LEAF] + first, count, leaf);
+    fill(s->along[UNIT_POD] + first, count, leaf / per);
+    s->pieces[q->piece_count++] = (struct piece){first, count};
+}
+
 void deal_straight(struct search *q)
 {
     struct search_scratch *s = q->s;
-    const struct myr_placer *p = q->p;
-    const uint32_t *finest = p->domain_nodes > 1 ? s->along[UNIT_DOMAIN] : s->along[UNIT_LEAF];
-    for (uint32_t i = 0; i < q->nodes; i++) {
-        s->along[UNIT_LEAF][i] = p->group_of[s->nodes[i]];
-        s->along[UNIT_POD][i] = p->pod_of[s->nodes[i]];
-        if (p->domain_nodes > 1) {
-            s->along[UNIT_DOMAIN][i] = p->domain_of[s->nodes[i]];
+    const uint32_t *domain = q->p->domain_of;
+    bool domains = q->p->domain_nodes > 1;
+    q->piece_count = 0;
+    for (uint32_t i = 0, at = 0; i < q->touched_count && !domains; i++) {
+        add_piece(q, at, s->take[s->touched[i]], s->touched[i]);
+        at += s->take[s->touched[i]];
+    }
+    for (uint32_t i = 0, end; i < q->nodes && domains; i = end) {
+        for (end = i + 1; end < q->nodes && domain[s->nodes[end]] == domain[s->nodes[i]]; end++) {
         }
+        fill(s->along[UNIT_DOMAIN] + i, end - i, domain[s->nodes[i]]);
+        add_piece(q, i, end - i, q->p->group_of[s->nodes[i]]);
     }
     for (uint32_t level = 0; level < UNIT_COUNT; level++) {
         q->split[level] = s->along[level][0] != s->along[level][q->nodes - 1];
-    }
-    q->piece_count = 0;
-    for (uint32_t i = 0, end; i < q->nodes; i = end) {
-        for (end = i + 1; end < q->nodes && finest[end] == finest[i]; end++) {
-        }
-        s->pieces[q->piece_count++] = (struct piece){i, end - i};
     }
     q->dealt = false;
     q->sorted_run = q->nodes;
@@ -364,17 +378,6 @@ static uint32_t lay_level(struct search *q, uint32_t level, uint32_t block, uint
 }
 
 /* Writes down which node stands at which position, and in which units it is. */
-static void write_node(struct search *q, uint32_t position, uint32_t at)
-{
-    struct search_scratch *s = q->s;
-    s->dealt[position] = at;
-    s->unit[UNIT_LEAF][position] = s->along[UNIT_LEAF][at];
-    s->unit[UNIT_POD][position] = s->along[UNIT_POD][at];
-    if (q->p->domain_nodes > 1) {
-        s->unit[UNIT_DOMAIN][position] = s->along[UNIT_DOMAIN][at];
-    }
-}
-
 static uint32_t write_batch(struct search *q, const struct batch *batch, uint32_t block,
                             bool columns, uint32_t position)
 {
@@ -382,12 +385,19 @@ static uint32_t write_batch(struct search *q, const struct batch *batch, uint32_
     uint32_t column = 0, row = 0;
     for (uint32_t i = 0; i < batch->pieces; i++) {
         struct piece piece = s->laid[batch->at + i];
+        for (uint32_t level = 0; level < UNIT_COUNT && !columns; level++) {
+            fill(s->unit[level] + position, piece.count, s->along[level][piece.first]);
+        }
         for (uint32_t k = 0; k < piece.count && !columns; k++) {
-            write_node(q, position++, piece.first + k);
+            s->dealt[position++] = piece.first + k;
         }
         /* By columns: what lies under one leaf are neighbours along the outer axes. */
         for (uint32_t k = 0; k < piece.count && columns; k++) {
-            write_node(q, position + row * block + column, piece.first + k);
+            uint32_t at = position + row * block + column;
+            s->dealt[at] = piece.first + k;
+            for (uint32_t level = 0; level < UNIT_COUNT; level++) {
+                s->unit[level][at] = s->along[level][piece.first];
+            }
             row++;
             column += row == batch->units;
             row = row == batch->units ? 0 : row;

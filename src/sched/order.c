@@ -75,6 +75,25 @@ void order_other_cost(const struct search *q, struct myr_place_cost *ret)
     ret->penalty *= q->unit_bytes;
 }
 
+double order_room_cost(const struct search *q)
+{
+    const struct myr_placer *p = q->p;
+    const struct search_scratch *s = q->s;
+    uint32_t per = p->shape.pod_nodes / p->shape.group_nodes, in_pod = 0;
+    double sum = 0;
+    for (uint32_t i = 0; i < q->touched_count && q->gpus == p->shape.gpus_per_node; i++) {
+        uint32_t leaf = s->touched[i], take = s->take[leaf];
+        sum += room_lost(MYR_FRAGMENT_LEAF, p->by_group.count[leaf], take, p->shape.group_nodes);
+        in_pod += take;
+        if (i + 1 == q->touched_count || s->touched[i + 1] / per != leaf / per) {
+            sum += room_lost(MYR_FRAGMENT_POD, p->by_pod.count[leaf / per], in_pod,
+                             p->shape.pod_nodes);
+            in_pod = 0;
+        }
+    }
+    return sum * q->unit_bytes;
+}
+
 /* Bytes by level: in the order of cells no digit is moved. */
 static void count_levels(struct search *q, const uint32_t *cells, double *ret)
 {
@@ -124,6 +143,15 @@ void order_cost(struct search *q, const uint32_t *cells, struct myr_place_cost *
     ret->total = ret->groups + ret->fragmentation + ret->penalty;
 }
 
+/* Most choices are given up before their nodes are wanted. */
+static void find_nodes(struct search *q)
+{
+    if (!q->have_nodes) {
+        select_nodes(q);
+        q->have_nodes = true;
+    }
+}
+
 /* Small gangs keep several different placements: swaps do better from some than from others. */
 static void keep_start(struct search *q, const struct digit_order *order, double cost)
 {
@@ -143,6 +171,7 @@ static void keep_start(struct search *q, const struct digit_order *order, double
     }
     if (at < SEARCH_STARTS) {
         s->start_cost[at] = cost;
+        find_nodes(q);
         if (order) {
             deal_cells(q, order, s->starts[at]);
         } else {
@@ -158,14 +187,15 @@ static bool is_best(struct search *q, double cost)
         return false;
     }
     q->best_cost = cost;
+    find_nodes(q);
     memcpy(q->s->best_nodes, q->s->nodes, q->nodes * sizeof(uint32_t));
     return true;
 }
 
-void order_keep_best(struct search *q, const struct digit_order *order)
+double order_keep_best(struct search *q, const struct digit_order *order)
 {
     bool small = q->nodes <= SEARCH_SWAP_CELLS;
-    double limit = q->best_cost >= 0 && !small ? q->best_cost - q->base_cost : -1;
+    double limit = q->best_cost >= 0 && !small ? SEARCH_NEAR * q->best_cost - q->base_cost : -1;
     double cost = q->base_cost + deal_price(q, order, limit);
     if (is_best(q, cost)) {
         deal_cells(q, order, q->s->best);
@@ -173,6 +203,7 @@ void order_keep_best(struct search *q, const struct digit_order *order)
     if (small) {
         keep_start(q, order, cost);
     }
+    return cost;
 }
 
 void order_keep_ring(struct search *q)

@@ -4,7 +4,7 @@
 
 #include "search.h"
 
-enum { CLOSE_LOOKS = 4, SMALL_GANG = 128, BLOCKS_MAX = 16, BLOCKS_LARGE = 8 };
+enum { CLOSE_LOOKS = 4, SMALL_GANG = 128, LARGE_GANG = 256, BLOCKS_MAX = 16, BLOCKS_FEW = 5 };
 
 void scratch_free(struct search_scratch *s)
 {
@@ -170,6 +170,13 @@ static void order_plainly(struct search *q)
 static void set_base(struct search *q)
 {
     struct myr_place_cost other;
+    select_sort(q);
+    /* Nodes of a leaf are all alike: which ones they are matters at the end only. */
+    q->have_nodes = q->p->penalised || q->p->domain_nodes > 1 || !q->traffic;
+    if (!q->have_nodes) {
+        q->base_cost = order_room_cost(q);
+        return;
+    }
     select_nodes(q);
     order_other_cost(q, &other);
     q->base_cost = other.fragmentation + other.penalty;
@@ -190,11 +197,23 @@ static bool is_new(struct search *q, uint32_t block)
     return true;
 }
 
+/* The ways with this block, over one dealing; the least cost of them, as order_keep_best() says. */
+static double order_ways(struct search *q, uint32_t block)
+{
+    double least = -1;
+    for (uint32_t i = 0; i < q->way_count; i++) {
+        if (q->s->ways[i].block == block) {
+            double cost = order_keep_best(q, &q->s->ways[i].order);
+            least = least < 0 || cost < least ? cost : least;
+        }
+    }
+    return least;
+}
+
 /* Every way of dealing cells to the chosen nodes in blocks of this size. */
 static void order_blocks(struct search *q, uint32_t block)
 {
-    const struct way *ways = q->s->ways;
-    bool straight = is_new(q, 1), dealt = false;
+    bool small = q->nodes <= SEARCH_SWAP_CELLS, straight = is_new(q, 1);
     if (!straight && (block == 1 || !is_new(q, block))) {
         return;
     }
@@ -204,24 +223,17 @@ static void order_blocks(struct search *q, uint32_t block)
         return;
     }
     deal_straight(q);
-    for (uint32_t i = 0; i < q->way_count && straight; i++) {
-        if (ways[i].block == 1) {
-            order_keep_best(q, &ways[i].order);
-        }
+    if (straight) {
+        (void)order_ways(q, 1);
     }
-    for (uint32_t columns = 0; columns < 2 && block > 1; columns++) {
-        dealt = false;
-        for (uint32_t i = 0; i < q->way_count; i++) {
-            if (ways[i].block != block) {
-                continue;
-            }
-            bool differs = dealt || deal_blocks(q, block, columns);
-            if (!differs && columns) {
-                return;
-            }
-            dealt = true;
-            order_keep_best(q, &ways[i].order);
-        }
+    if (block == 1) {
+        return;
+    }
+    bool varies = deal_blocks(q, block, false);
+    double cost = order_ways(q, block);
+    if (varies && (small || cost < SEARCH_NEAR * q->best_cost)) {
+        deal_blocks(q, block, true);
+        (void)order_ways(q, block);
     }
 }
 
@@ -286,6 +298,7 @@ static bool try_domain(struct search *q)
         struct myr_place_cost other;
         order_other_cost(q, &other);
         q->base_cost = other.fragmentation + other.penalty;
+        q->have_nodes = true;
         order_plainly(q);
     }
     return best != MYR_NONE;
@@ -294,7 +307,7 @@ static bool try_domain(struct search *q)
 /* Block sizes to try: those of the most promising ways, each once. */
 static uint32_t blocks_of(const struct search *q, uint32_t *ret)
 {
-    uint32_t count = 0, most = q->nodes <= SEARCH_SWAP_CELLS ? BLOCKS_MAX - 1 : BLOCKS_LARGE;
+    uint32_t count = 0, most = q->nodes <= SEARCH_TINY_CELLS ? BLOCKS_MAX - 1 : BLOCKS_FEW;
     for (uint32_t i = 0; i < q->way_count; i++) {
         uint32_t block = q->s->ways[i].block;
         bool known = block == 1;
@@ -331,7 +344,8 @@ static bool try_leaf(struct search *q, const uint32_t *blocks, uint32_t block_co
 
 static void try_core(struct search *q, uint32_t block)
 {
-    for (uint32_t aligned = 0; aligned < (q->traffic ? 2U : 1U); aligned++) {
+    bool large = q->nodes > LARGE_GANG; /* pods of their own, whole blocks in each where it goes */
+    for (uint32_t aligned = large && block > 1; aligned < (q->traffic ? 2U : 1U); aligned++) {
         select_pods(q, block, aligned);
         order_blocks(q, block);
         select_clear(q);
@@ -447,6 +461,9 @@ bool myr_place_gang(struct myr_placer *p, const struct myr_request *r, struct my
     }
     straighten(&q);
     order_cost(&q, q.s->best, &ret->cost);
+    /* Two ways of counting the same: by positions as searched, and by cells as returned. */
+    MYR_ASSERT(q.best_cost - ret->cost.total <= 1e-6 * ret->cost.total &&
+               ret->cost.total - q.best_cost <= 1e-6 * ret->cost.total);
     take_best(&q, &ret->gang);
     return true;
 }

@@ -16,7 +16,8 @@
 #define SEARCH_SLOTS_MAX  160
 #define SEARCH_COUNTS_MAX \
     ((size_t)(SEARCH_SWAP_CELLS / 3 + 1) * MYR_TRAFFIC_FAMILIES_MAX * 3 * SEARCH_SLOTS_MAX)
-#define SEARCH_STARTS    4 /* placements that swaps start from */
+#define SEARCH_STARTS    4    /* placements that swaps start from */
+#define SEARCH_NEAR      1.15 /* large gangs look at variants of what is so near the best */
 #define SEARCH_TRIED_MAX 64
 /* Ways that are priced: all of them for tiny gangs, for others the most promising. */
 #define SEARCH_WAYS_MAX   64
@@ -91,6 +92,7 @@ struct search {
     uint32_t way_count;
     uint64_t tried[SEARCH_TRIED_MAX]; /* choices of nodes that were dealt straight, as hashes */
     uint32_t tried_count;
+    bool have_nodes; /* s->nodes are those of the choice; else only s->take tells */
     /* Of deal.c: pieces of s->nodes, levels they are split over, whether s->dealt holds. */
     uint32_t piece_count;
     bool split[UNIT_COUNT], dealt;
@@ -110,7 +112,8 @@ void select_pod(struct search *q, uint32_t pod, uint32_t nodes, uint32_t block);
 /* The same over leaves first to end - 1, wherever their pods end. */
 void select_range(struct search *q, uint32_t first, uint32_t end, uint32_t nodes, uint32_t block);
 void select_pods(struct search *q, uint32_t block, bool aligned);
-/* The chosen leaves' nodes into s->nodes, in topology order. */
+/* The chosen leaves along the topology, then their nodes into s->nodes. */
+void select_sort(struct search *q);
 void select_nodes(struct search *q);
 /* Tells choices apart. */
 uint64_t select_hash(const struct search *q);
@@ -120,11 +123,16 @@ double select_estimate(const struct search *q, uint32_t block);
 enum myr_level order_level(const struct myr_placer *p, uint32_t a, uint32_t b);
 double order_group_level(const struct search *q, const struct myr_traffic_family *family,
                          uint32_t first, const uint32_t *cells);
-/* Prices the order along what was dealt, and takes it over into s->best when it is cheaper. */
-void order_keep_best(struct search *q, const struct digit_order *order);
+/*
+ * Prices the order along what was dealt, and takes it over into s->best when it is cheaper. The
+ * cost, or for large gangs some cost above SEARCH_NEAR times the best.
+ */
+double order_keep_best(struct search *q, const struct digit_order *order);
 /* The same for s->cells of a gang without a layout. */
 void order_keep_ring(struct search *q);
 void order_other_cost(const struct search *q, struct myr_place_cost *ret);
+/* The same for the chosen leaves, when no node has penalties: fragmentation. */
+double order_room_cost(const struct search *q);
 void order_cost(struct search *q, const uint32_t *cells, struct myr_place_cost *ret);
 
 /* deal.c: s->nodes are laid along positions, and orders of the digits priced over them. */

@@ -264,12 +264,16 @@ static uint32_t gather_domains(struct search *q, uint32_t leaf, uint32_t wanted,
     return have;
 }
 
+void select_sort(struct search *q)
+{
+    qsort(q->s->touched, q->touched_count, sizeof(*q->s->touched), by_number);
+}
+
 void select_nodes(struct search *q)
 {
     const struct myr_placer *p = q->p;
     struct search_scratch *s = q->s;
     uint32_t total = 0;
-    qsort(s->touched, q->touched_count, sizeof(*s->touched), by_number);
     for (uint32_t i = 0; i < q->touched_count; i++) {
         uint32_t leaf = s->touched[i], wanted = s->take[leaf], have = 0;
         uint32_t first = leaf * p->shape.group_nodes, end = index_group_end(p, leaf);

@@ -99,11 +99,12 @@ static double estimate(const struct search *q, const struct room *room, const ui
     double sum = 0;
     for (uint32_t i = 0; i < t->family_count; i++) {
         const struct myr_traffic_family *f = &t->families[i];
-        double leaf = block->leaf_cut, pod = block->pod_cut;
-        if ((f->digit_bits & block->bits) != f->digit_bits || f->digit_bits == 0) {
-            double span = span_of(f, stride, t);
-            leaf = span < room->leaf_run ? span / room->leaf_run : 1;
-            pod = span < room->pod_run ? span / room->pod_run : 1;
+        double span = span_of(f, stride, t);
+        double leaf = span < room->leaf_run ? span / room->leaf_run : 1;
+        double pod = span < room->pod_run ? span / room->pod_run : 1;
+        if (f->digit_bits != 0 && (f->digit_bits & block->bits) == f->digit_bits) {
+            leaf *= block->leaf_cut;
+            pod *= block->pod_cut;
         }
         sum += f->bytes * f->group_count * (leaf + pod);
     }
