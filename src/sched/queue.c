@@ -311,7 +311,7 @@ int myr_queue_submit(struct myr_queue *q, int64_t now_s, const struct myr_queue_
                            -MYR_PRIORITY_MAX, MYR_PRIORITY_MAX);
     }
     queue_advance(q, now_s);
-    struct qjob job = {.spec = *spec, .since_s = now_s, .owner = MYR_NONE};
+    struct qjob job = {.spec = *spec, .since_s = now_s, .owner = MYR_NONE, .service = MYR_NONE};
     myr_vec_push(&q->jobs, job);
     *ret_id = (uint32_t)q->jobs.count - 1;
     enqueue(q, *ret_id);
@@ -333,6 +333,9 @@ void myr_queue_finish(struct myr_queue *q, int64_t now_s, uint32_t id)
     job->state = MYR_JOB_DONE;
     free(job->gang.shares);
     job->gang = (struct myr_gang){0};
+    if (job->service != MYR_NONE) {
+        queue_replace_replica(q, id);
+    }
 }
 
 /* Wakes that are past, and those of jobs that no longer wait. */

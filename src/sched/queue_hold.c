@@ -287,10 +287,11 @@ void queue_serve_holds(struct myr_queue *q)
     }
 }
 
-void queue_lift_hold(struct myr_queue *q, uint32_t id, bool lifted)
+void queue_lift_holds(struct myr_queue *q, uint32_t id, int32_t priority, bool lifted)
 {
     for (size_t i = 0; i < q->holds.count; i++) {
-        if (q->holds.items[i].job == id) {
+        uint32_t job = q->holds.items[i].job;
+        if (job == id || (q->jobs.items[job].spec.priority < priority && !queue_overdue(q, job))) {
             queue_set_held(q, &q->holds.items[i], !lifted);
         }
     }

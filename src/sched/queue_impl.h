@@ -18,6 +18,7 @@ struct qjob {
     uint32_t owner;           /* tenant whose cells it runs in, or MYR_NONE */
     uint32_t line, next, previous;
     uint32_t stops;
+    uint32_t service;      /* that it is a replica of, or MYR_NONE */
     uint32_t guest_of;     /* runs on nodes held for this job, which may stop it; or MYR_NONE */
     uint64_t blocked_pass; /* its own cells had no node that is well in this pass */
     int64_t retry_s;       /* no search for victims before this */
@@ -150,8 +151,11 @@ void queue_set_held(struct myr_queue *q, const struct hold *hold, bool held);
 /* How long until a node is likely to be free. */
 int64_t queue_ready_s(const struct myr_queue *q, uint32_t node);
 void queue_serve_holds(struct myr_queue *q);
-/* Opens (or closes again) the nodes held for a job, if any are. */
-void queue_lift_hold(struct myr_queue *q, uint32_t id, bool lifted);
+/*
+ * Opens (or closes again) the nodes held for a job, if any are, and for gangs that have to give way
+ * to its priority: those of lower priority that are not overdue.
+ */
+void queue_lift_holds(struct myr_queue *q, uint32_t id, int32_t priority, bool lifted);
 /* Forgets the hold of a job whose nodes are open. */
 void queue_drop_hold(struct myr_queue *q, uint32_t id);
 /* queue_share.c */
@@ -191,5 +195,7 @@ bool queue_in_pool(const struct myr_queue *q, uint32_t node);
 uint32_t queue_own_nodes(const struct myr_queue *q, uint32_t tenant, uint32_t *ret_free);
 
 /* queue_nodes.c: failures, spares, maintenance. */
+/* Another replica in the place of one that has ended. */
+void queue_replace_replica(struct myr_queue *q, uint32_t id);
 void queue_turn_windows(struct myr_queue *q);
 void queue_fill_spares(struct myr_queue *q);

@@ -194,12 +194,36 @@ int myr_queue_serve(struct myr_queue *q, int64_t now_s, const struct myr_service
     return MYR_OK;
 }
 
-void myr_queue_scale(struct myr_queue *q, int64_t now_s, uint32_t service, uint32_t replicas)
+static uint32_t add_replica(struct myr_queue *q, uint32_t service)
+{
+    const struct myr_service *s = &q->services.items[service].spec;
+    struct myr_queue_job spec = {.tenant = s->tenant,
+                                 .gpus = s->gpus,
+                                 .priority = s->priority,
+                                 .fixed = true,
+                                 .reclaims = true};
+    uint32_t job;
+    int r = myr_queue_submit(q, q->now_s, &spec, &job, NULL);
+    MYR_ASSERT(r == MYR_OK); /* all of it was checked when the service came */
+    q->jobs.items[job].service = service;
+    return job;
+}
+
+void queue_replace_replica(struct myr_queue *q, uint32_t id)
+{
+    uint32_t service = q->jobs.items[id].service;
+    struct service *s = &q->services.items[service];
+    q->jobs.items[id].service = MYR_NONE;
+    for (size_t i = 0; i < s->jobs.count; i++) {
+        if (s->jobs.items[i] == id) {
+            s->jobs.items[i] = add_replica(q, service);
+        }
+    }
+}
+
+static void set_replicas(struct myr_queue *q, uint32_t service, uint32_t replicas)
 {
     struct service *s = &q->services.items[service];
-    replicas = replicas < s->spec.replicas_min ? s->spec.replicas_min : replicas;
-    replicas = replicas > s->spec.replicas_max ? s->spec.replicas_max : replicas;
-    queue_advance(q, now_s);
     while (s->jobs.count > replicas) {
         uint32_t job = s->jobs.items[--s->jobs.count];
         if (q->jobs.items[job].state == MYR_JOB_RUNS) {
@@ -208,19 +232,29 @@ void myr_queue_scale(struct myr_queue *q, int64_t now_s, uint32_t service, uint3
                                                        .job = job,
                                                        .by = MYR_NONE});
         }
-        myr_queue_finish(q, now_s, job);
+        q->jobs.items[job].service = MYR_NONE;
+        myr_queue_finish(q, q->now_s, job);
     }
     while (s->jobs.count < replicas) {
-        struct myr_queue_job spec = {.tenant = s->spec.tenant,
-                                     .gpus = s->spec.gpus,
-                                     .priority = s->spec.priority,
-                                     .fixed = true,
-                                     .reclaims = true};
-        uint32_t job;
-        int r = myr_queue_submit(q, now_s, &spec, &job, NULL);
-        MYR_ASSERT(r == MYR_OK); /* all of it was checked when the service came */
-        myr_vec_push(&s->jobs, job);
+        myr_vec_push(&s->jobs, add_replica(q, service));
     }
+}
+
+void myr_queue_scale(struct myr_queue *q, int64_t now_s, uint32_t service, uint32_t replicas)
+{
+    const struct myr_service *spec = &q->services.items[service].spec;
+    replicas = replicas < spec->replicas_min ? spec->replicas_min : replicas;
+    replicas = replicas > spec->replicas_max ? spec->replicas_max : replicas;
+    queue_advance(q, now_s);
+    set_replicas(q, service, replicas);
+}
+
+void myr_queue_unserve(struct myr_queue *q, int64_t now_s, uint32_t service)
+{
+    struct myr_service *spec = &q->services.items[service].spec;
+    spec->replicas_min = spec->replicas_max = 0;
+    queue_advance(q, now_s);
+    set_replicas(q, service, 0);
 }
 
 uint32_t myr_queue_serving(const struct myr_queue *q, uint32_t service)

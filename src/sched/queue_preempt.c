@@ -295,9 +295,9 @@ bool queue_find_stops(struct myr_queue *q, uint32_t id, int32_t priority, bool a
                           .priority = priority,
                           .by_level = q->policy.preempt,
                           .anyone = anyone};
-    queue_lift_hold(q, id, true);
+    queue_lift_holds(q, id, priority, true);
     bool found = find_room(q, &claim);
-    queue_lift_hold(q, id, false);
+    queue_lift_holds(q, id, priority, false);
     return found;
 }
 
@@ -328,13 +328,15 @@ void queue_preempt_for_waiting(struct myr_queue *q)
         again_s = again_s > most_s ? most_s : again_s;
         again_s = q->now_s + (again_s > RETRY_S ? again_s : RETRY_S);
         q->jobs.items[claim.job].retry_s = again_s;
-        queue_lift_hold(q, claim.job, true);
+        queue_lift_holds(q, claim.job, claim.priority, true);
         bool done = find_room(q, &claim) && take_over(q, &claim);
         if (done) {
             queue_drop_hold(q, claim.job);
+        }
+        queue_lift_holds(q, claim.job, claim.priority, false);
+        if (done) {
             queue_start_what_fits(q); /* those who made room may fit elsewhere */
         } else {
-            queue_lift_hold(q, claim.job, false);
             myr_heap_push(&q->wakes, again_s, claim.job);
         }
     }

@@ -9,17 +9,23 @@
 #include "myriad/sched/queue.h"
 
 /*
- * Random clusters, tenants, policies and events through the queue, beside a model that knows only
- * who has which GPU. After every decision: no GPU is with two jobs, a gang is whole and on the
- * nodes that its size asks for, nothing is on a lost or maintained node, nobody waits while there
- * is room in cells of its own. In the end everything has run.
+ * Random clusters, trees of tenants, policies, services and events through the queue, beside a
+ * model that knows only who has which GPU. After every decision: no GPU is with two jobs, a gang is
+ * whole and on the nodes that its size asks for, nothing is on a lost or maintained node, nobody
+ * waits while there is room in cells of its tenant or of those above it, who was stopped was
+ * stopped by right, and services have taken back what they lent. In the end everything has run.
  */
 enum {
     SEQUENCES = 10000,
-    JOBS_MAX = 48,
+    ORDINARY_MAX = 48, /* jobs, beside replicas */
+    JOBS_MAX = 160,
     NODES_MAX = 24,
     GPUS_MAX = 8,
-    TENANTS = 5,
+    TENANTS = 8,
+    WINDOWS = 2,
+    SERVICES = 2,
+    REPLICAS_MAX = 4,
+    SERVICE_PRIORITY = 2, /* above all jobs */
     WORK_MAX = 4000
 };
 
@@ -27,6 +33,9 @@ struct mjob {
     struct myr_queue_job spec;
     int64_t left_s, from_s, end_s; /* of this run */
     uint32_t runs;
+    uint32_t service;    /* that it is a replica of, or MYR_NONE */
+    bool fresh;          /* no decision since it came */
+    int64_t room_from_s; /* there could have been room for the replica since; -1: there is none */
     bool running, done;
     struct myr_share shares[NODES_MAX];
     uint32_t share_count;
@@ -43,10 +52,15 @@ struct model {
     uint32_t owner[NODES_MAX][GPUS_MAX]; /* job + 1 */
     bool down[NODES_MAX];
     uint32_t down_count;
-    struct myr_window window; /* count 0: none */
-    bool whole_nodes;         /* all jobs ask for whole nodes: room in cells is a count of nodes */
+    struct myr_window windows[WINDOWS]; /* count 0: none */
+    struct {
+        struct myr_service spec;
+        uint32_t id, jobs[REPLICAS_MAX], count;
+    } services[SERVICES];
+    uint32_t service_count, spares;
+    bool whole_nodes; /* all jobs ask for whole nodes: room in cells is a count of nodes */
     struct mjob jobs[JOBS_MAX];
-    uint32_t count, done;
+    uint32_t count, ordinary, done;
     int64_t now_s;
 };
 
@@ -63,6 +77,20 @@ static uint32_t below(struct model *m, uint32_t bound)
     return myr_rng_below(&m->rng, bound);
 }
 
+/* Whether a window is open on the node, or will be soon and lets nothing more in. */
+static bool in_window(const struct model *m, uint32_t node, bool closing)
+{
+    for (uint32_t w = 0; w < WINDOWS; w++) {
+        const struct myr_window *window = &m->windows[w];
+        int64_t from_s = window->start_s - (closing ? window->drain_s : 0);
+        if (node - window->first < window->count && m->now_s >= from_s &&
+            m->now_s < window->end_s) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void take(struct model *m, uint32_t id)
 {
     struct mjob *job = &m->jobs[id];
@@ -72,10 +100,7 @@ static void take(struct model *m, uint32_t id)
     for (uint32_t i = 0; i < gang->count; i++) {
         uint32_t here = 0, node = gang->shares[i].node;
         fail_if(m, m->down[node], "runs on a lost node", id);
-        fail_if(m,
-                node - m->window.first < m->window.count && m->now_s >= m->window.start_s &&
-                    m->now_s < m->window.end_s,
-                "runs on a node under maintenance", id);
+        fail_if(m, in_window(m, node, false), "runs on a node under maintenance", id);
         for (uint32_t g = 0; g < per; g++) {
             if (gang->shares[i].gpus >> g & 1) {
                 fail_if(m, m->owner[node][g] != 0, "a GPU is with two jobs", id);
@@ -121,16 +146,29 @@ static void halt(struct model *m, uint32_t id)
     job->running = false;
 }
 
-/* Nobody waits who has room in cells of its own. */
+static bool above(const struct model *m, uint32_t ancestor, uint32_t tenant)
+{
+    while (tenant != MYR_NONE && tenant != ancestor) {
+        tenant = m->tenants[tenant].parent;
+    }
+    return tenant != MYR_NONE;
+}
+
+/*
+ * Nobody waits who has room in cells of its own, at any depth of the tree. Bad nodes may all lie in
+ * the cells asked about.
+ */
 static void check_cells(const struct model *m)
 {
-    bool closing = m->window.count && m->now_s >= m->window.start_s - m->window.drain_s &&
-                   m->now_s < m->window.end_s;
-    for (uint32_t t = 0; t < m->tenant_count && m->down_count == 0 && !closing; t++) {
+    uint32_t bad = 0, per = m->shape.gpus_per_node;
+    for (uint32_t n = 0; n < m->shape.nodes; n++) {
+        bad += m->down[n] || in_window(m, n, true);
+    }
+    for (uint32_t t = 0; t < m->tenant_count; t++) {
         const uint32_t *cells = m->tenants[t].cells;
         uint32_t nodes = cells[MYR_CELL_NODE] + cells[MYR_CELL_GROUP] * m->shape.group_nodes +
                          cells[MYR_CELL_POD] * m->shape.pod_nodes;
-        uint32_t used = 0, per = m->shape.gpus_per_node;
+        uint32_t used = 0;
         for (uint32_t i = 0; i < m->count; i++) {
             used += m->jobs[i].running && myr_queue_owner(m->queue, i) == t ? m->jobs[i].share_count
                                                                             : 0;
@@ -138,11 +176,113 @@ static void check_cells(const struct model *m)
         fail_if(m, m->whole_nodes && used > nodes, "an owner has more than its cells", t);
         for (uint32_t i = 0; i < m->count; i++) {
             const struct mjob *job = &m->jobs[i];
-            uint32_t wanted = (job->spec.gpus + per - 1) / per;
+            uint32_t wanted = (job->spec.gpus + per - 1) / per + bad;
             bool room = m->whole_nodes ? used + wanted <= nodes : used == 0 && wanted <= nodes;
-            fail_if(m, !job->done && !job->running && job->spec.tenant == t && room,
-                    "waits although its tenant's cells have room", i);
+            fail_if(m, !job->done && !job->running && room && above(m, t, job->spec.tenant),
+                    "waits although its tenants' cells have room", i);
         }
+    }
+}
+
+/* Whether stopping jobs of lower priority would make room for a replica on one node. */
+static bool could_reclaim(const struct model *m, uint32_t id)
+{
+    for (uint32_t n = 0; n < m->shape.nodes; n++) {
+        uint32_t room = 0;
+        for (uint32_t g = 0; g < m->shape.gpus_per_node; g++) {
+            uint32_t other = m->owner[n][g];
+            room += other == 0 || (!m->jobs[other - 1].spec.fixed &&
+                                   m->jobs[other - 1].spec.priority < m->jobs[id].spec.priority &&
+                                   myr_queue_owner(m->queue, other - 1) == MYR_NONE);
+        }
+        if (!m->down[n] && !in_window(m, n, true) && room >= m->jobs[id].spec.gpus) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether no replica of the same kind has waited longer: of those that are alike one is tried. */
+static bool first_in_line(const struct model *m, uint32_t id)
+{
+    const struct mjob *job = &m->jobs[id];
+    int64_t waited_s = myr_queue_waited_s(m->queue, m->now_s, id);
+    for (uint32_t i = 0; i < m->count; i++) {
+        const struct mjob *other = &m->jobs[i];
+        int64_t other_s = other->done ? 0 : myr_queue_waited_s(m->queue, m->now_s, i);
+        if (i != id && other->service != MYR_NONE && !other->done && !other->running &&
+            other->spec.tenant == job->spec.tenant && other->spec.gpus == job->spec.gpus &&
+            (other_s > waited_s || (other_s == waited_s && i < id))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*
+ * What a service has lent comes back at once when it is wanted; where that was not possible, no
+ * later than the next try. Nodes kept as spares or held for overdue jobs are not to be had.
+ */
+static void check_services(struct model *m)
+{
+    bool kept = m->spares > 0;
+    for (uint32_t i = 0; i < m->count; i++) {
+        kept = kept || (!m->jobs[i].done && !m->jobs[i].running &&
+                        myr_queue_waited_s(m->queue, m->now_s, i) >= m->policy.patience_s);
+    }
+    for (uint32_t i = 0; i < m->count; i++) {
+        struct mjob *job = &m->jobs[i];
+        bool waits = job->service != MYR_NONE && !job->done && !job->running;
+        bool lacks = waits && !kept && first_in_line(m, i) && could_reclaim(m, i);
+        int64_t retry_s = lacks ? myr_queue_waited_s(m->queue, m->now_s, i) / 16 : 0;
+        retry_s = retry_s > 60 ? retry_s : 60;
+        job->room_from_s = !lacks ? -1 : job->room_from_s < 0 ? m->now_s : job->room_from_s;
+        fail_if(m, lacks && job->fresh, "a service did not get back what it lent", i);
+        fail_if(m, lacks && m->now_s - job->room_from_s > retry_s,
+                "a service does not try again in time", i);
+        job->fresh = false;
+    }
+    for (uint32_t s = 0; s < m->service_count; s++) {
+        uint32_t running = 0;
+        for (uint32_t i = 0; i < m->services[s].count; i++) {
+            running += m->jobs[m->services[s].jobs[i]].running;
+        }
+        fail_if(m, running != myr_queue_serving(m->queue, m->services[s].id),
+                "replicas are counted wrongly", s);
+    }
+}
+
+/* Nobody is stopped without a right to it. */
+static void check_stop(const struct model *m, const struct myr_decision *d)
+{
+    const struct mjob *job = &m->jobs[d->job];
+    bool by_job = d->reason == MYR_STOP_LEVEL || d->reason == MYR_STOP_PRIORITY;
+    fail_if(m, !job->running, "stopped but not running", d->job);
+    fail_if(m, by_job && job->spec.fixed, "stopped although it is fixed", d->job);
+    fail_if(m, by_job && d->by >= m->count, "stopped for nobody", d->job);
+    fail_if(m, d->reason == MYR_STOP_LEVEL && !m->policy.preempt, "preempted by level", d->job);
+    fail_if(m,
+            by_job &&
+                (d->reason == MYR_STOP_LEVEL ? m->jobs[d->by].spec.priority != job->spec.priority
+                                             : m->jobs[d->by].spec.priority <= job->spec.priority),
+            "stopped for a job of no higher rank", d->job);
+    fail_if(m, (d->reason == MYR_STOP_SERVICE) != (job->service != MYR_NONE && job->done),
+            "a replica is stopped as what it is not", d->job);
+}
+
+static void apply(struct model *m, const struct myr_decision *d)
+{
+    if (d->kind == MYR_DECIDE_STOP) {
+        check_stop(m, d);
+        give(m, d->job);
+        halt(m, d->job);
+    } else if (d->kind == MYR_DECIDE_REPLACE) {
+        give(m, d->job);
+        halt(m, d->job);
+        begin(m, d->job);
+    } else {
+        fail_if(m, m->jobs[d->job].running, "started twice", d->job);
+        begin(m, d->job);
     }
 }
 
@@ -151,18 +291,7 @@ static void decide(struct model *m)
     uint32_t count;
     const struct myr_decision *d = myr_queue_decide(m->queue, m->now_s, &count);
     for (uint32_t i = 0; i < count; i++) {
-        if (d[i].kind == MYR_DECIDE_STOP) {
-            fail_if(m, !m->jobs[d[i].job].running, "stopped but not running", d[i].job);
-            give(m, d[i].job);
-            halt(m, d[i].job);
-        } else if (d[i].kind == MYR_DECIDE_REPLACE) {
-            give(m, d[i].job);
-            halt(m, d[i].job);
-            begin(m, d[i].job);
-        } else {
-            fail_if(m, m->jobs[d[i].job].running, "started twice", d[i].job);
-            begin(m, d[i].job);
-        }
+        apply(m, &d[i]);
     }
     /* A job may start and stop in one go; in the end the queue and the model agree. */
     for (uint32_t i = 0; i < m->count; i++) {
@@ -177,6 +306,7 @@ static void decide(struct model *m)
         }
     }
     check_cells(m);
+    check_services(m);
 }
 
 static void submit(struct model *m)
@@ -185,7 +315,8 @@ static void submit(struct model *m)
     struct mjob *job = &m->jobs[m->count];
     uint32_t gpus = below(m, 3) ? 1 + below(m, per) : 1 + below(m, all);
     gpus = m->whole_nodes ? (gpus + per - 1) / per * per : gpus;
-    *job = (struct mjob){.spec = {.tenant = below(m, m->tenant_count),
+    *job = (struct mjob){.service = MYR_NONE,
+                         .spec = {.tenant = below(m, m->tenant_count),
                                   .gpus = gpus,
                                   .priority = below(m, 4) ? 0 : (int32_t)below(m, 3) - 1,
                                   .fixed = below(m, 8) == 0,
@@ -197,6 +328,63 @@ static void submit(struct model *m)
     assert_int_equal(myr_queue_submit(m->queue, m->now_s, &job->spec, &id, &err), MYR_OK);
     assert_int_equal(id, m->count);
     m->count++;
+    m->ordinary++;
+}
+
+/* The queue has added a replica: its job has the next number. */
+static void add_replica(struct model *m, uint32_t service)
+{
+    const struct myr_service *spec = &m->services[service].spec;
+    m->services[service].jobs[m->services[service].count++] = m->count;
+    m->jobs[m->count++] = (struct mjob){.spec = {.tenant = spec->tenant,
+                                                 .gpus = spec->gpus,
+                                                 .priority = spec->priority,
+                                                 .fixed = true,
+                                                 .reclaims = true},
+                                        .service = service,
+                                        .fresh = true,
+                                        .room_from_s = -1,
+                                        .left_s = INT64_C(1) << 40};
+}
+
+static void serve(struct model *m)
+{
+    uint32_t s = m->service_count, per = m->shape.gpus_per_node;
+    struct myr_service *spec = &m->services[s].spec;
+    uint32_t most = m->shape.nodes < REPLICAS_MAX ? m->shape.nodes : REPLICAS_MAX;
+    *spec = (struct myr_service){.tenant = below(m, m->tenant_count),
+                                 .gpus = m->whole_nodes ? per : 1 + below(m, per),
+                                 .replicas_max = 1 + below(m, most),
+                                 .priority = SERVICE_PRIORITY};
+    spec->replicas_min = below(m, spec->replicas_max + 1);
+    struct myr_err err = {0};
+    assert_int_equal(myr_queue_serve(m->queue, m->now_s, spec, &m->services[s].id, &err), MYR_OK);
+    m->service_count++;
+    while (m->services[s].count < spec->replicas_min) {
+        add_replica(m, s);
+    }
+}
+
+/* To so many replicas; 'over' ends the service. Those who go are the ones that came last. */
+static void scale(struct model *m, uint32_t s, uint32_t replicas, bool over)
+{
+    const struct myr_service *spec = &m->services[s].spec;
+    if (over) {
+        replicas = 0;
+        myr_queue_unserve(m->queue, m->now_s, m->services[s].id);
+    } else {
+        myr_queue_scale(m->queue, m->now_s, m->services[s].id, replicas);
+        replicas = replicas < spec->replicas_min ? spec->replicas_min : replicas;
+        replicas = replicas > spec->replicas_max ? spec->replicas_max : replicas;
+    }
+    while (m->services[s].count > replicas) {
+        struct mjob *job = &m->jobs[m->services[s].jobs[--m->services[s].count]];
+        job->done = true; /* one that runs is stopped by the next decision */
+        m->done++;
+    }
+    while (m->services[s].count < replicas) {
+        add_replica(m, s);
+    }
 }
 
 static void set_node(struct model *m, uint32_t node, bool usable)
@@ -206,6 +394,7 @@ static void set_node(struct model *m, uint32_t node, bool usable)
     myr_queue_node(m->queue, m->now_s, node, usable);
 }
 
+/* It ends; in a replica's place comes another. */
 static void finish(struct model *m, uint32_t id)
 {
     struct mjob *job = &m->jobs[id];
@@ -215,6 +404,19 @@ static void finish(struct model *m, uint32_t id)
     job->done = true;
     m->done++;
     myr_queue_finish(m->queue, m->now_s, id);
+    if (job->service != MYR_NONE) {
+        uint32_t service = job->service, last = m->services[service].count - 1, at = 0;
+        while (m->services[service].jobs[at] != id) {
+            at++;
+        }
+        job->service = MYR_NONE;
+        m->services[service].jobs[at] = m->services[service].jobs[last];
+        m->services[service].count--;
+        add_replica(m, service);
+        uint32_t added = m->services[service].jobs[last];
+        m->services[service].jobs[last] = m->services[service].jobs[at];
+        m->services[service].jobs[at] = added;
+    }
 }
 
 /* Time goes on to the next end, wake or 'until'. */
@@ -225,9 +427,9 @@ static void pass(struct model *m, int64_t until_s)
     for (uint32_t i = 0; i < m->count; i++) {
         next_s = m->jobs[i].running && m->jobs[i].end_s < next_s ? m->jobs[i].end_s : next_s;
     }
-    m->now_s = next_s;
+    m->now_s = next_s > m->now_s ? next_s : m->now_s;
     for (uint32_t i = 0; i < m->count; i++) {
-        if (m->jobs[i].running && m->jobs[i].end_s <= next_s) {
+        if (m->jobs[i].running && m->jobs[i].end_s <= m->now_s) {
             finish(m, i);
         }
     }
@@ -254,10 +456,13 @@ static void set_up(struct model *m)
                                           .run_min_s = below(m, 300)};
     m->tenant_count = 1 + below(m, TENANTS);
     m->whole_nodes = below(m, 2);
-    uint32_t nodes_left = m->shape.nodes / m->shape.group_nodes * m->shape.group_nodes;
+    uint32_t depth[TENANTS],
+        nodes_left = m->shape.nodes / m->shape.group_nodes * m->shape.group_nodes;
     for (uint32_t t = 0; t < m->tenant_count; t++) {
-        m->tenants[t] = (struct myr_tenant){.parent = t && below(m, 3) == 0 ? 0 : MYR_NONE,
-                                            .weight = below(m, 3)};
+        uint32_t parent = t && below(m, 3) ? below(m, t) : MYR_NONE;
+        parent = parent != MYR_NONE && depth[parent] < MYR_TENANT_DEPTH_MAX ? parent : MYR_NONE;
+        depth[t] = parent == MYR_NONE ? 1 : depth[parent] + 1;
+        m->tenants[t] = (struct myr_tenant){.parent = parent, .weight = below(m, 3)};
         for (uint32_t level = 0; level < MYR_CELL_LEVELS && below(m, 2); level++) {
             uint32_t size = level == MYR_CELL_POD     ? m->shape.pod_nodes
                             : level == MYR_CELL_GROUP ? m->shape.group_nodes
@@ -273,24 +478,30 @@ static void set_up(struct model *m)
 static void plan_maintenance(struct model *m)
 {
     struct myr_err err = {0};
-    m->window.first = below(m, m->shape.nodes);
-    m->window.count = 1 + below(m, m->shape.nodes - m->window.first);
-    m->window.start_s = 500 + below(m, 8000);
-    m->window.end_s = m->window.start_s + 1 + below(m, 4000);
-    m->window.drain_s = below(m, 3000);
-    assert_int_equal(myr_queue_maintain(m->queue, &m->window, &err), MYR_OK);
+    for (uint32_t w = 0; w < 1 + below(m, WINDOWS); w++) {
+        struct myr_window *window = &m->windows[w];
+        window->first = below(m, m->shape.nodes);
+        window->count = 1 + below(m, m->shape.nodes - window->first);
+        window->start_s = 500 + below(m, 8000);
+        window->end_s = window->start_s + 1 + below(m, 4000);
+        window->drain_s = below(m, 3000);
+        assert_int_equal(myr_queue_maintain(m->queue, window, &err), MYR_OK);
+    }
 }
 
 /* Everybody ran, and in no more time than one after the other would have taken. */
 static void finish_all(struct model *m)
 {
-    int64_t bound_s = m->window.end_s + m->now_s + m->policy.patience_s + m->policy.locality_s +
-                      m->policy.spread_s;
+    int64_t bound_s = m->windows[0].end_s + m->windows[1].end_s + m->now_s + m->policy.patience_s +
+                      m->policy.locality_s + m->policy.spread_s;
+    for (uint32_t s = 0; s < m->service_count; s++) {
+        scale(m, s, 0, true);
+    }
     for (uint32_t n = 0; n < m->shape.nodes; n++) {
         set_node(m, n, true);
     }
     for (uint32_t i = 0; i < m->count; i++) {
-        bound_s += m->jobs[i].left_s * 2 + m->policy.patience_s / 10;
+        bound_s += m->jobs[i].done ? 0 : m->jobs[i].left_s * 2 + m->policy.patience_s / 10;
     }
     decide(m);
     for (uint32_t step = 0; m->done < m->count && step < 100000; step++) {
@@ -303,16 +514,23 @@ static void finish_all(struct model *m)
 
 static void random_event(struct model *m)
 {
-    uint32_t what = below(m, 16);
-    if (what < 9 && m->count < JOBS_MAX) {
+    uint32_t what = below(m, 20);
+    if (what < 9 && m->ordinary < ORDINARY_MAX) {
         submit(m);
+    } else if (what >= 16 && m->count + 2 * REPLICAS_MAX <= JOBS_MAX) {
+        uint32_t s = below(m, SERVICES);
+        if (s < m->service_count) {
+            scale(m, s, below(m, REPLICAS_MAX + 2), false);
+        } else if (m->service_count < SERVICES && m->seed % 2) {
+            serve(m);
+        }
     } else if (what == 9) {
         set_node(m, below(m, m->shape.nodes), false);
     } else if (what == 10 || what == 11) {
         set_node(m, below(m, m->shape.nodes), true);
     } else if (what == 12 && m->count) {
         uint32_t id = below(m, m->count);
-        if (!m->jobs[id].done) {
+        if (!m->jobs[id].done && m->count < JOBS_MAX) {
             finish(m, id);
         }
     } else {
@@ -336,7 +554,8 @@ static void random_sequences_keep_the_promises(void **state)
             fail_msg("seed %llu: %s", (unsigned long long)seed, err.message);
         }
         if (below(m, 4) == 0) {
-            myr_queue_keep_spares(m->queue, below(m, 3));
+            m->spares = below(m, 3);
+            myr_queue_keep_spares(m->queue, m->spares);
         }
         if (below(m, 4) == 0) {
             plan_maintenance(m);
@@ -345,6 +564,7 @@ static void random_sequences_keep_the_promises(void **state)
         for (uint32_t i = 0; i < events; i++) {
             random_event(m);
         }
+        m->spares = 0;
         myr_queue_keep_spares(m->queue, 0);
         finish_all(m);
         myr_queue_free(m->queue);

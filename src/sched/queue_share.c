@@ -32,7 +32,14 @@ static bool may_share(const struct myr_queue *q, const struct hold *hold, uint32
                       int64_t left_s)
 {
     const struct qjob *job = &q->jobs.items[id];
-    if (left_s == INT64_MIN || id == hold->job) {
+    if (id == hold->job) {
+        return false;
+    }
+    if (job->spec.priority > q->jobs.items[hold->job].spec.priority &&
+        !queue_overdue(q, hold->job)) {
+        return true; /* what is held for a gang of lower priority is free to it */
+    }
+    if (left_s == INT64_MIN) {
         return false;
     }
     if (q->policy.preempt && !job->spec.fixed &&

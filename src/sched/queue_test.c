@@ -344,6 +344,57 @@ static void services_lend_what_they_do_not_need_and_get_it_back(void **state)
     myr_queue_free(queue);
 }
 
+static void a_replica_that_ends_is_replaced_until_the_service_is_over(void **state)
+{
+    (void)state;
+    struct myr_queue_policy policy = policy_of(false);
+    struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
+    struct myr_service spec = {.gpus = 8, .replicas_min = 2, .replicas_max = 4, .priority = 10};
+    struct myr_err err = {0};
+    uint32_t service, count;
+    assert_int_equal(myr_queue_serve(queue, 0, &spec, &service, &err), MYR_OK);
+    const struct myr_decision *d = decide(queue, 0, &count);
+    assert_int_equal(count, 2);
+    myr_queue_finish(queue, 10, d[0].job);
+    d = decide(queue, 10, &count);
+    assert_true(count == 1 && d[0].kind == MYR_DECIDE_START);
+    assert_int_equal(myr_queue_serving(queue, service), 2);
+    myr_queue_unserve(queue, 20, service);
+    d = decide(queue, 20, &count);
+    assert_true(count == 2 && d[0].reason == MYR_STOP_SERVICE && d[1].reason == MYR_STOP_SERVICE);
+    assert_int_equal(myr_queue_serving(queue, service), 0);
+    assert_int_equal(myr_queue_waiting(queue), 0);
+    myr_queue_free(queue);
+}
+
+static void nodes_held_for_lower_priority_are_free_to_higher(void **state)
+{
+    (void)state;
+    struct myr_queue_policy policy = policy_of(false);
+    policy.patience_s = 5000;
+    struct myr_place_shape many = {
+        .nodes = 64, .gpus_per_node = 8, .group_nodes = 8, .pod_nodes = 64};
+    struct myr_queue *queue = queue_with(&many, &policy, plain, 2);
+    for (uint32_t i = 0; i < 63; i++) {
+        (void)submit(queue, 0, (struct myr_queue_job){.gpus = 8});
+    }
+    decide(queue, 0, NULL);
+    uint32_t gang = submit(queue, 1, (struct myr_queue_job){.gpus = 16});
+    decide(queue, 1 + policy.hold_s, NULL); /* the free node is held now */
+    uint32_t equal = submit(queue, 1000, (struct myr_queue_job){.gpus = 8});
+    uint32_t high = submit(queue, 1000, (struct myr_queue_job){.gpus = 8, .priority = 1});
+    decide(queue, 1000, NULL);
+    assert_true(runs(queue, high));
+    assert_false(runs(queue, gang) || runs(queue, equal));
+    myr_queue_finish(queue, 1100, high);
+    decide(queue, 1100, NULL);
+    assert_false(runs(queue, equal)); /* held again */
+    high = submit(queue, 5001, (struct myr_queue_job){.gpus = 8, .priority = 1});
+    decide(queue, 5001, NULL);
+    assert_false(runs(queue, high)); /* the gang is overdue: it goes before all others */
+    myr_queue_free(queue);
+}
+
 static void a_spare_takes_the_place_of_a_lost_node(void **state)
 {
     (void)state;
@@ -541,6 +592,8 @@ int main(void)
         cmocka_unit_test(sizes_that_end_soon_run_on_nodes_that_are_held),
         cmocka_unit_test(guests_on_held_nodes_make_room_for_the_gang),
         cmocka_unit_test(services_lend_what_they_do_not_need_and_get_it_back),
+        cmocka_unit_test(a_replica_that_ends_is_replaced_until_the_service_is_over),
+        cmocka_unit_test(nodes_held_for_lower_priority_are_free_to_higher),
         cmocka_unit_test(a_spare_takes_the_place_of_a_lost_node),
         cmocka_unit_test(maintenance_empties_its_nodes_in_time),
         cmocka_unit_test(only_jobs_that_end_in_time_start_before_maintenance),

@@ -101,7 +101,8 @@ MYR_MUST_USE int myr_queue_maintain(struct myr_queue *queue, const struct myr_wi
                                     struct myr_err *err);
 /*
  * A service: between min and max replicas run, as many as are wanted now. The GPUs of the others
- * are lent to whoever needs them, and reclaimed from jobs of lower priority. A replica is a job.
+ * are lent to whoever needs them, and reclaimed from jobs of lower priority. A replica is a job; in
+ * the place of one that ends by itself another comes.
  */
 struct myr_service {
     uint32_t tenant, gpus; /* of a replica */
@@ -114,6 +115,8 @@ MYR_MUST_USE int myr_queue_serve(struct myr_queue *queue, int64_t now_s,
                                  struct myr_err *err);
 /* So many replicas are wanted from now on, within the service's bounds. */
 void myr_queue_scale(struct myr_queue *queue, int64_t now_s, uint32_t service, uint32_t replicas);
+/* The service is over, and all its replicas. */
+void myr_queue_unserve(struct myr_queue *queue, int64_t now_s, uint32_t service);
 /* Replicas that run. */
 uint32_t myr_queue_serving(const struct myr_queue *queue, uint32_t service);
 
