@@ -34,7 +34,7 @@ static const struct key_flag top_flags[] = {
     FLAG("causal", causal),   FLAG("gated", gated),
     FLAG("tied", tied),       FLAG("embedding_norm", embedding_norm),
     FLAG("qk_norm", qk_norm), FLAG("attention_sink", attention_sink),
-    FLAG("dropout", dropout),
+    FLAG("dropout", dropout), FLAG("qk_norm_wide", qk_norm_wide),
 };
 
 static const struct key_number mla_numbers[] = {
@@ -128,10 +128,10 @@ static int read_choices(const struct myr_doc *doc, struct myr_model *model, stru
     return rc;
 }
 
-/* bias: [qkv, out, ffn] */
+/* bias: [qkv, out, ffn, head] */
 static int read_bias(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
-    static const char *const names[] = {"qkv", "out", "ffn"};
+    static const char *const names[] = {"qkv", "out", "ffn", "head"};
     const struct myr_doc *list = myr_doc_get(doc, "bias");
     if (!list) {
         return MYR_OK;
@@ -141,7 +141,8 @@ static int read_bias(const struct myr_doc *doc, struct myr_model *model, struct 
         uint32_t which;
         rc = myr_doc_choice(list->items[i], "bias", names, MYR_ARRAY_COUNT(names), &which, err);
         if (rc == MYR_OK) {
-            bool *const flags[] = {&model->qkv_bias, &model->out_bias, &model->ffn_bias};
+            bool *const flags[] = {&model->qkv_bias, &model->out_bias, &model->ffn_bias,
+                                   &model->head_bias};
             *flags[which] = true;
         }
     }

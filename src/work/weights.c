@@ -37,7 +37,9 @@ static struct weights grouped_attention(const struct myr_model *model, uint32_t 
     if (model->out_bias) {
         w.replicated += h; /* added once, after the reduction */
     }
-    if (model->qk_norm) {
+    if (model->qk_norm && model->qk_norm_wide) {
+        w.sharded += q + kv;
+    } else if (model->qk_norm) {
         w.replicated += 2 * (uint64_t)model->head_dim;
     }
     if (model->attention_sink) {
@@ -130,7 +132,8 @@ struct weights myr_work_embedding(const struct myr_model *model, uint32_t tp)
 
 struct weights myr_work_head(const struct myr_model *model, uint32_t tp)
 {
-    return (struct weights){.sharded = share_of(model->vocab, tp) * model->hidden};
+    uint64_t rows = share_of(model->vocab, tp);
+    return (struct weights){.sharded = rows * model->hidden + (model->head_bias ? rows : 0)};
 }
 
 bool myr_work_mtp_is_moe(const struct myr_model *model)

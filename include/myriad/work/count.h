@@ -18,14 +18,15 @@ __extension__ typedef unsigned __int128 myr_u128;
  * Parameters. With n = h, 2h or 0 by kind of norm, and g = 3 (gated) or 2:
  *
  *   attention  grouped  h*a*d + 2*h*k*d + a*d*h
- *                       + bias: a*d + 2*k*d (qkv), h (out); + 2*d (qk_norm); + a (sink)
+ *                       + bias: a*d + 2*k*d (qkv), h (out); + 2*d (qk_norm; wide:
+ *                       a*d + k*d); + a (sink)
  *              latent   h*rq + rq + rq*a*(nope+rope)     (h*a*(nope+rope) where rq = 0)
  *                       + h*(rkv+rope) + rkv + rkv*a*(nope+v) + a*v*h
  *   ffn(f)     g*h*f  + bias: (g-1)*f + h
  *   moe        E*ffn(fe) + h*E + shared*ffn(fs) + E (router_bias) + E (score_bias) + h (gate)
  *   layer      attention + (ffn or moe) + norms_per_layer*n
  *   embedding  V*h + position_max*h (learned) + n (embedding_norm)
- *   head       V*h, or 0 when tied
+ *   head       V*h + V (head_bias), or 0 when tied
  *   total      embedding + sum of layers + n + head
  *   active     total - (E-K)*ffn(fe) for each MoE layer
  *   mtp        each: one layer (MoE where the model is one) + 2*h*h + 3*n; table and head shared

@@ -89,11 +89,13 @@ struct myr_model {
     uint32_t norms_per_layer; /* usually 2 */
     bool embedding_norm;
     bool qk_norm;        /* one weight vector of d each for queries and keys */
+    bool qk_norm_wide;   /* with qk_norm: over all heads at once, a*d and k*d weights */
     bool attention_sink; /* one learned logit a head */
     bool qkv_bias;
-    bool out_bias; /* of the attention's output projection */
-    bool ffn_bias; /* experts included */
-    bool dropout;  /* trained with dropout: its masks are kept for the backward pass */
+    bool out_bias;  /* of the attention's output projection */
+    bool ffn_bias;  /* experts included */
+    bool head_bias; /* of the output matrix */
+    bool dropout;   /* trained with dropout: its masks are kept for the backward pass */
 };
 
 /* Every field in range, and all of them consistent. The message names the field. */

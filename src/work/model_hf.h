@@ -1,0 +1,17 @@
+/* model_hf: families of Hugging Face configs, one row each. */
+#pragma once
+
+#include "keys.h"
+#include "myriad/work/model.h"
+
+struct hf_family {
+    const char *type;
+    const struct key_number *rows;
+    size_t row_count;
+    int (*finish)(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err);
+    struct myr_model fixed; /* what the family's code has without a key, and its defaults */
+};
+
+/* In alphabetical order. */
+extern const struct hf_family myr_work_hf_families[];
+extern const size_t myr_work_hf_family_count;
