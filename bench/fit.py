@@ -66,6 +66,11 @@ def sweeps(bench, rows, told):
         signs = [(a[0] - b[0]) * (a[1] - b[1]) for i, a in enumerate(points) for b in points[:i]]
         tau = (sum(s > 0 for s in signs) - sum(s < 0 for s in signs)) / len(signs)
         bench.figure(f"sweep/{model}/kendall-tau", tau, "")
+        places = [(sum(b[0] < a[0] for b in points), sum(b[1] < a[1] for b in points))
+                  for a in points]
+        count = len(points)
+        apart = sum((a - b) ** 2 for a, b in places)
+        bench.figure(f"sweep/{model}/spearman-rho", 1 - 6 * apart / (count * (count ** 2 - 1)), "")
 
 
 def left_out(bench):

@@ -157,6 +157,31 @@ static double outside_s(const struct myr_fit_case *it, enum myr_contention_patte
     return worst;
 }
 
+/*
+ * How much slower NICs are where the flows of many groups meet, and what early libraries add. Those
+ * exchange when nothing else is on the wire, and a group with one member in a server keeps to its
+ * own rail: it meets nobody. One with some of a server's GPUs comes in over the NIC of one and
+ * leaves over that of another, through whatever lies between the rails; where two GPUs share a NIC
+ * it also meets its twin on both. Two servers only send to each other; past eight nothing is added.
+ */
+static double crowd_of(const struct myr_fit_case *it, uint32_t here, double doublings, double gbps)
+{
+    const double *c = it->constants;
+    uint32_t domain = it->domain_gpus ? it->domain_gpus : it->device->domain_gpus;
+    bool early = it->stack->era == MYR_ERA_EAGER;
+    bool shared = gbps < 0.75 * it->device->nic_gbps; /* a NIC for each GPU is the usual machine */
+    if (it->topology && it->topology->measured) {
+        return 1; /* where flows meet is the design's business when it has a table */
+    }
+    if (early && here == 1) {
+        return 1;
+    }
+    if (early && shared && here < domain) {
+        return 1 + c[FIT_NIC_RAILS] * fit_max(0, fit_min(doublings - 1, 2));
+    }
+    return 1 + c[FIT_NIC_CROWD] * fit_min(doublings, 4);
+}
+
 double fit_collective_s(const struct myr_fit_case *it, enum myr_collective collective,
                         uint32_t members, struct fit_near near, double bytes)
 {
@@ -172,9 +197,7 @@ double fit_collective_s(const struct myr_fit_case *it, enum myr_collective colle
     double latency = c[FIT_NVLINK_LATENCY] * 1e-6;
     if (servers > 1) {
         double doublings = fit_log2(servers);
-        /* Where flows meet is the design's business when it has a table, else a fitted share. */
-        bool known = it->topology && it->topology->measured;
-        nic /= known ? 1 : 1 + c[FIT_NIC_CROWD] * fit_min(doublings, 4);
+        nic /= collective == MYR_SEND_RECEIVE ? 1 : crowd_of(it, near.at[0], doublings, gbps);
         latency += c[FIT_NIC_LATENCY] * 1e-6 * doublings;
     }
     if (collective == MYR_SEND_RECEIVE) {

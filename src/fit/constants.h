@@ -63,6 +63,8 @@
       "of one collective over NICs, for each doubling of the group")                               \
     X(NIC_CROWD, "link.crowd", "1", 0.03, 0.0001, 0.4, 1.0,                                        \
       "NIC bandwidth lost for each doubling of the servers of a group")                            \
+    X(NIC_RAILS, "link.rails", "1", 0.5, 0.0001, 4.0, 0.3,                                         \
+      "the same past two servers, early stacks: groups of some GPUs of servers that share NICs")   \
     X(TENSOR_EAGER, "exposed.tensor", "1", 1.0, 0.6, 1.2, 0.1,                                     \
       "share of tensor-parallel time seen without overlap")                                        \
     X(TENSOR_OVERLAP, "exposed.tensor-overlap", "1", 0.4, 0.02, 1.0, 0.4, "the same with overlap") \
