@@ -8,6 +8,7 @@
  *   explain  why these nodes, why none, and the least that would help
  *   state    what runs where, from a table
  *   tenant   who owns which cells of the cluster
+ *   tenant_tree  tenants by name, from a file or the command line
  *   queue    who runs next, who has to make room: events in, decisions out
  *   why      what a waiting job lacks, and the least change that would start it
  *   spares   how many nodes to keep warm
@@ -29,5 +30,6 @@
 #include "myriad/sched/spares.h"
 #include "myriad/sched/state.h"
 #include "myriad/sched/tenant.h"
+#include "myriad/sched/tenant_tree.h"
 #include "myriad/sched/traffic.h"
 #include "myriad/sched/why.h"

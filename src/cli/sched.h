@@ -7,7 +7,7 @@
 /* What the user asked 'myriad sched' for. */
 struct cli_sched_question {
     uint32_t format, policy;
-    const char *design, *plots, *explain;
+    const char *design, *plots, *explain, *tenants;
     const char *events;
     /* place */
     const char *state, *model, *device, *exclude;
@@ -32,11 +32,10 @@ MYR_MUST_USE int cli_sched_bench(const struct cli_sched_question *question, stru
 /* Wait by size, utilisation, span and fragmentation, an SVG each, into the folder. */
 MYR_MUST_USE int cli_sched_plot(const char *folder, const struct myr_place_shape *shape,
                                 const struct myr_replay_result *result, struct myr_err *err);
-/* What --own says: the cells of every tenant of the trace, from the arena. */
-MYR_MUST_USE int cli_sched_own(const struct cli_sched_question *question,
-                               const struct myr_joblog *trace, struct myr_arena *arena,
+/* What --tenants and --own say, with the tenants of the trace; from the trace's arena. */
+MYR_MUST_USE int cli_sched_own(const struct cli_sched_question *question, struct myr_joblog *trace,
                                struct myr_tenant **ret, struct myr_err *err);
-/* Jobs and waits of each tenant. */
+/* Jobs and waits of each tenant, children behind their parent. */
 void cli_sched_tenants(const struct myr_joblog *trace, const struct myr_tenant *tenants,
                        const struct myr_place_shape *shape, const struct myr_replay_result *result,
                        struct myr_json *json, struct myr_buf *text);

@@ -1,122 +1,108 @@
-#include <stdio.h>
+#include <stdlib.h>
 
 #include "sched.h"
 
-/* "4n,2g,1p": nodes, groups, pods. */
-static bool parse_cells(struct myr_str text, uint32_t *ret)
+int cli_sched_own(const struct cli_sched_question *question, struct myr_joblog *trace,
+                  struct myr_tenant **ret, struct myr_err *err)
 {
-    static const char letters[MYR_CELL_LEVELS] = {
-        [MYR_CELL_NODE] = 'n', [MYR_CELL_GROUP] = 'g', [MYR_CELL_POD] = 'p'};
-    while (text.len) {
-        const char *comma = memchr(text.data, ',', text.len);
-        struct myr_str item = {text.data, comma ? (size_t)(comma - text.data) : text.len};
-        uint64_t count;
-        uint32_t level = 0;
-        while (level < MYR_CELL_LEVELS &&
-               (item.len < 2 || item.data[item.len - 1] != letters[level])) {
-            level++;
-        }
-        if (level == MYR_CELL_LEVELS ||
-            !myr_str_to_u64((struct myr_str){item.data, item.len - 1}, &count) || count > 1000000) {
-            return false;
-        }
-        ret[level] = (uint32_t)count;
-        text.data += item.len + (comma ? 1 : 0);
-        text.len -= item.len + (comma ? 1 : 0);
-        if (comma && text.len == 0) {
-            return false;
-        }
+    struct myr_tenant_tree tree;
+    myr_tenant_tree_init(&tree);
+    int r = question->tenants ? myr_tenant_tree_read(&tree, question->tenants, err) : MYR_OK;
+    for (uint32_t i = 0; i < question->own.count && r == MYR_OK; i++) {
+        r = myr_tenant_tree_own(&tree, question->own.items[i], err);
     }
-    return true;
+    r = r < 0 ? r : myr_tenant_tree_join(&tree, trace, ret, err);
+    myr_tenant_tree_done(&tree);
+    return r;
 }
 
-static int own_one(const struct myr_joblog *trace, const char *text, struct myr_tenant *tenants,
-                   struct myr_err *err)
+/* The next tenant in the order of the tree: children behind their parent; MYR_NONE: no more. */
+static uint32_t next_in_tree(const struct myr_tenant *tenants, uint32_t count, uint32_t last)
 {
-    const char *equals = strrchr(text, '=');
-    if (!equals) {
-        return myr_err_set(err, MYR_EINVAL, "--own '%.80s': TENANT=CELLS is expected", text);
-    }
-    struct myr_str name = {text, (size_t)(equals - text)};
-    for (uint32_t t = 0; t < trace->tenants; t++) {
-        if (!myr_str_eq(name, myr_str_from(trace->tenant_names[t]))) {
-            continue;
+    /* Below it, else behind it, else behind those above it. */
+    for (uint32_t t = last + 1; t < count; t++) {
+        if (tenants[t].parent == last) {
+            return t;
         }
-        if (equals[1] == '\0' || !parse_cells(myr_str_from(equals + 1), tenants[t].cells)) {
-            return myr_err_set(err, MYR_EINVAL,
-                               "--own '%.80s': cells are numbers of n (nodes), g (leaf groups) or "
-                               "p (pods), such as 4n,2g",
-                               text);
+    }
+    for (uint32_t at = last; at != MYR_NONE; at = tenants[at].parent) {
+        for (uint32_t t = at + 1; t < count; t++) {
+            if (tenants[t].parent == tenants[at].parent) {
+                return t;
+            }
         }
-        return MYR_OK;
     }
-    char near[160] = "";
-    myr_str_nearest(name, trace->tenant_names, trace->tenants, near, sizeof(near));
-    int code = myr_err_set(err, MYR_ENOENT, "--own '%.80s': the trace has no such tenant", text);
-    if (near[0]) {
-        myr_err_hint(err, "did you mean %s?", near);
-    }
-    return code;
+    return MYR_NONE;
 }
 
-int cli_sched_own(const struct cli_sched_question *question, const struct myr_joblog *trace,
-                  struct myr_arena *arena, struct myr_tenant **ret, struct myr_err *err)
+/* What the jobs of one tenant had to wait. */
+struct waits {
+    uint64_t jobs;
+    double sum_h, most_h;
+};
+
+static void put_tenant(const struct myr_joblog *trace, const struct myr_tenant *tenants,
+                       const struct myr_place_shape *shape, uint32_t t, const struct waits *waits,
+                       struct myr_json *json)
 {
-    struct myr_tenant *tenants = MYR_ARENA_NEW(arena, struct myr_tenant, trace->tenants);
-    for (uint32_t t = 0; t < trace->tenants; t++) {
-        tenants[t] = (struct myr_tenant){.parent = MYR_NONE, .weight = 1};
+    myr_json_object(json, NULL);
+    myr_json_text(json, "name", trace->tenant_names[t]);
+    if (tenants[t].parent != MYR_NONE) {
+        myr_json_text(json, "parent", trace->tenant_names[tenants[t].parent]);
     }
-    for (uint32_t i = 0; i < question->own.count; i++) {
-        int r = own_one(trace, question->own.items[i], tenants, err);
-        if (r < 0) {
-            return r;
-        }
+    myr_json_u64(json, "weight", tenants[t].weight);
+    myr_json_u64(json, "own_nodes", myr_tenant_nodes(&tenants[t], shape));
+    myr_json_u64(json, "jobs", waits->jobs);
+    myr_json_object(json, "wait_h");
+    myr_json_double(json, "mean", waits->jobs ? waits->sum_h / (double)waits->jobs : 0, 4);
+    myr_json_double(json, "max", waits->most_h, 4);
+    myr_json_end(json);
+    myr_json_end(json);
+}
+
+/* Tenants below others are indented. */
+static void put_tenant_text(const struct myr_joblog *trace, const struct myr_tenant *tenants,
+                            const struct myr_place_shape *shape, uint32_t t,
+                            const struct waits *waits, struct myr_buf *text)
+{
+    int indent = 0;
+    for (uint32_t a = tenants[t].parent; a != MYR_NONE; a = tenants[a].parent) {
+        indent += 2;
     }
-    *ret = tenants;
-    return MYR_OK;
+    myr_buf_printf(text, "%*s%-*.*s %6u %10llu %10llu %12.3f %12.1f\n", indent, "", 20 - indent,
+                   20 - indent, trace->tenant_names[t], tenants[t].weight,
+                   (unsigned long long)myr_tenant_nodes(&tenants[t], shape),
+                   (unsigned long long)waits->jobs,
+                   waits->jobs ? waits->sum_h / (double)waits->jobs : 0, waits->most_h);
 }
 
 void cli_sched_tenants(const struct myr_joblog *trace, const struct myr_tenant *tenants,
                        const struct myr_place_shape *shape, const struct myr_replay_result *result,
                        struct myr_json *json, struct myr_buf *text)
 {
+    struct waits *waits = myr_xcalloc(trace->tenants, sizeof(*waits));
+    for (size_t i = 0; i < result->job_rows.count; i++) {
+        struct waits *w = &waits[result->job_rows.items[i].tenant];
+        double wait_h = (double)result->job_rows.items[i].wait_s / 3600;
+        w->jobs++;
+        w->sum_h += wait_h;
+        w->most_h = wait_h > w->most_h ? wait_h : w->most_h;
+    }
     if (json) {
         myr_json_list(json, "tenants");
     } else {
-        myr_buf_printf(text, "\n%-20s %10s %10s %12s %12s\n", "TENANT", "OWN NODES", "JOBS",
-                       "WAIT h MEAN", "WAIT h MAX");
+        myr_buf_printf(text, "\n%-20s %6s %10s %10s %12s %12s\n", "TENANT", "WEIGHT", "OWN NODES",
+                       "JOBS", "WAIT h MEAN", "WAIT h MAX");
     }
-    for (uint32_t t = 0; t < trace->tenants; t++) {
-        const uint32_t *cells = tenants[t].cells;
-        uint64_t jobs = 0, own = cells[MYR_CELL_NODE] +
-                                 (uint64_t)cells[MYR_CELL_GROUP] * shape->group_nodes +
-                                 (uint64_t)cells[MYR_CELL_POD] * shape->pod_nodes;
-        double sum = 0, most = 0;
-        for (size_t i = 0; i < result->job_rows.count; i++) {
-            double wait_h = (double)result->job_rows.items[i].wait_s / 3600;
-            if (result->job_rows.items[i].tenant == t) {
-                jobs++;
-                sum += wait_h;
-                most = wait_h > most ? wait_h : most;
-            }
+    for (uint32_t t = 0; t != MYR_NONE; t = next_in_tree(tenants, trace->tenants, t)) {
+        if (json) {
+            put_tenant(trace, tenants, shape, t, &waits[t], json);
+        } else {
+            put_tenant_text(trace, tenants, shape, t, &waits[t], text);
         }
-        double mean = jobs ? sum / (double)jobs : 0;
-        if (!json) {
-            myr_buf_printf(text, "%-20.20s %10llu %10llu %12.3f %12.1f\n", trace->tenant_names[t],
-                           (unsigned long long)own, (unsigned long long)jobs, mean, most);
-            continue;
-        }
-        myr_json_object(json, NULL);
-        myr_json_text(json, "name", trace->tenant_names[t]);
-        myr_json_u64(json, "own_nodes", own);
-        myr_json_u64(json, "jobs", jobs);
-        myr_json_object(json, "wait_h");
-        myr_json_double(json, "mean", mean, 4);
-        myr_json_double(json, "max", most, 4);
-        myr_json_end(json);
-        myr_json_end(json);
     }
     if (json) {
         myr_json_end(json);
     }
+    free(waits);
 }

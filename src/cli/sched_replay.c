@@ -57,7 +57,7 @@ static void put_replay(const struct cli_sched_question *question, const struct m
     myr_json_double(&json, "lost_gpu_hours_percent", result->lost_gpu_hours_percent, 4);
     myr_json_double(&json, "wall_s", wall_s, 3);
     myr_json_text(&json, "hash", hash);
-    if (question->own.count) {
+    if (question->own.count || question->tenants) {
         cli_sched_tenants(trace, options->tenants, &options->shape, result, &json, NULL);
     }
     if (options->explain != MYR_NONE) {
@@ -178,7 +178,7 @@ static void put_result(const struct cli_sched_question *question, const struct m
         return;
     }
     put_replay_text(result, wall_s, buf);
-    if (question->own.count) {
+    if (question->own.count || question->tenants) {
         cli_sched_tenants(trace, options->tenants, &options->shape, result, NULL, buf);
     }
     if (explained && result->job_rows.items[options->explain].wait_s > 0) {
@@ -203,7 +203,7 @@ int cli_sched_replay(const struct cli_sched_question *question, const char *path
     }
     struct myr_replay_options options = options_of(question, &shape);
     struct myr_tenant *tenants = NULL;
-    r = cli_sched_own(question, &trace, &trace.arena, &tenants, err);
+    r = cli_sched_own(question, &trace, &tenants, err);
     if (r < 0) {
         myr_joblog_done(&trace);
         return r;

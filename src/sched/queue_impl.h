@@ -184,8 +184,8 @@ struct cells *queue_cells_create(const struct myr_place_shape *shape,
                                  const struct myr_tenant *tenants, uint32_t count);
 void queue_cells_free(struct cells *cells);
 bool queue_fits_own(const struct myr_queue *q, uint32_t tenant, uint32_t gpus);
-/* In the cells of the job's tenant or of those above it; borrowers there are stopped. */
-bool queue_start_own(struct myr_queue *q, uint32_t id);
+/* In the cells of the job's tenant or of those above it; by force borrowers there are stopped. */
+bool queue_start_own(struct myr_queue *q, uint32_t id, bool force);
 void queue_leave_own(struct myr_queue *q, uint32_t id);
 /* A node was lost or came back. */
 void queue_cells_node(struct myr_queue *q, uint32_t node);

@@ -11,7 +11,18 @@ int64_t queue_locality_s(const struct myr_queue *q, uint32_t gpus, int64_t most_
     return most_s / ((nodes + per - 1) / per);
 }
 
-/* It fits, and near enough or it has waited for that long enough. */
+/* It fits on open nodes, and near enough or it has waited for that long enough. */
+static bool fits_near(const struct myr_queue *q, uint32_t id)
+{
+    uint32_t gpus = q->jobs.items[id].spec.gpus;
+    if (!myr_place_fits(q->placer, gpus)) {
+        return false;
+    }
+    return !queue_is_gang(q, gpus) ||
+           queue_waited_s(q, id) >= queue_locality_s(q, gpus, q->policy.locality_s) ||
+           myr_place_fits_group(q->placer, gpus);
+}
+
 bool queue_may_start(const struct myr_queue *q, uint32_t id)
 {
     const struct qjob *job = &q->jobs.items[id];
@@ -19,12 +30,7 @@ bool queue_may_start(const struct myr_queue *q, uint32_t id)
     if (job->blocked_pass != q->pass && queue_fits_own(q, job->spec.tenant, gpus)) {
         return true;
     }
-    if (!myr_place_fits(q->placer, gpus)) {
-        return false;
-    }
-    return !queue_is_gang(q, gpus) ||
-           queue_waited_s(q, id) >= queue_locality_s(q, gpus, q->policy.locality_s) ||
-           myr_place_fits_group(q->placer, gpus);
+    return fits_near(q, id);
 }
 
 /* The tenants from the root down to 't'; returns how many. */
@@ -125,12 +131,14 @@ bool queue_start(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = &q->jobs.items[id];
     if (queue_fits_own(q, job->spec.tenant, job->spec.gpus)) {
-        if (queue_start_own(q, id)) {
+        if (queue_start_own(q, id, false)) {
             return true;
         }
-        job->blocked_pass = q->pass;
-        if (!queue_may_start(q, id)) {
-            return false;
+        /* Borrowers are stopped only where there is no other room. */
+        if (!fits_near(q, id)) {
+            bool started = queue_start_own(q, id, true);
+            job->blocked_pass = started ? job->blocked_pass : q->pass;
+            return started;
         }
     }
     bool placed = myr_place(q->placer, job->spec.gpus, queue_gang_room(q, id));

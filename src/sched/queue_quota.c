@@ -38,6 +38,15 @@ static uint32_t cell_nodes(const struct myr_place_shape *shape, uint32_t level)
                                      : 1;
 }
 
+uint64_t myr_tenant_nodes(const struct myr_tenant *tenant, const struct myr_place_shape *shape)
+{
+    uint64_t nodes = 0;
+    for (uint32_t level = 0; level < MYR_CELL_LEVELS; level++) {
+        nodes += (uint64_t)tenant->cells[level] * cell_nodes(shape, level);
+    }
+    return nodes;
+}
+
 int myr_tenants_check(const struct myr_tenant *tenants, uint32_t count,
                       const struct myr_place_shape *shape, struct myr_err *err)
 {
@@ -324,7 +333,20 @@ static void free_unused(struct myr_queue *q, struct estate *e)
     }
 }
 
-bool queue_start_own(struct myr_queue *q, uint32_t id)
+/* Whether the private placement can be had without stopping anybody. */
+static bool is_clear(const struct myr_queue *q, const struct estate *e, const struct myr_gang *own)
+{
+    for (uint32_t i = 0; i < own->count; i++) {
+        struct spot spot = spot_of(q, e, own->shares[i].node);
+        if (gpu_count(myr_placer_free_mask(q->placer, physical(q, &spot))) <
+            gpu_count(own->shares[i].gpus)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool queue_start_own(struct myr_queue *q, uint32_t id, bool force)
 {
     const struct qjob *job = &q->jobs.items[id];
     uint32_t gpus = job->spec.gpus, t = with_room(q, job->spec.tenant, gpus);
@@ -339,6 +361,12 @@ bool queue_start_own(struct myr_queue *q, uint32_t id)
         return false;
     }
     struct estate *e = &q->cells->estates[t];
+    if (!force && !is_clear(q, e, &own)) {
+        myr_release(e->placer, &own);
+        free_unused(q, e);
+        free(own.shares);
+        return false;
+    }
     struct myr_gang *gang = queue_gang_room(q, id);
     gang->count = 0;
     for (uint32_t i = 0; i < own.count; i++) {

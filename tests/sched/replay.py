@@ -135,6 +135,31 @@ class Replay(unittest.TestCase):
             done = run(*asked, "--own", wrong)
             self.assertEqual((done.returncode, done.stdout), (2, ""), wrong)
 
+    def test_tenants_may_stand_in_a_tree(self):
+        path = self.write(HEADER + "0,36000,8,b\n0,36000,8,b\n60,600,8,a\n")
+        tree = self.write("tenants:\n  org:\n    weight: 3\n    cells: 1n\n    tenants:\n"
+                          "      a: {weight: 2}\n", "tenants.yaml")
+        asked = (path, "--nodes", 2, "--leaf-nodes", 2)
+        result = json.loads(run(*asked, "-o", "json", "--tenants", tree).stdout)
+        rows = {row["name"]: row for row in result["tenants"]}
+        self.assertEqual([row["name"] for row in result["tenants"]], ["org", "a", "b"])
+        self.assertEqual((rows["a"]["parent"], rows["a"]["weight"]), ("org", 2))
+        self.assertEqual((rows["org"]["own_nodes"], rows["org"]["jobs"]), (1, 0))
+        self.assertEqual(rows["a"]["wait_h"]["max"], 0)  # in the cells of its parent
+        same = json.loads(run(*asked, "-o", "json", "--own", "org/a=0n,2w", "--own",
+                              "org=1n,3w").stdout)
+        self.assertEqual(same["hash"], result["hash"])
+        self.assertIn("\n  a  ", run(*asked, "--tenants", tree).stdout)
+        for wrong in ("", "tenants: 3\n", "tenants:\n  a: {wight: 3}\n",
+                      "tenants:\n  a: {cells: 3}\n", "tenants: {a: {tenants: {a: }}}\n", "[\n"):
+            bad = self.write(wrong, "bad.yaml")
+            done = run(*asked, "--tenants", bad)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), wrong)
+            self.assertRegex(done.stderr, rf"^myriad: {bad}:\d+:\d+: ", wrong)
+        large = self.write("tenants: {a: {cells: 3n}}\n", "large.yaml")
+        self.assertEqual(run(*asked, "--tenants", large).returncode, 2)
+        self.assertNotEqual(run(*asked, "--tenants", self.folder / "none.yaml").returncode, 0)
+
     def test_what_sacct_prints(self):
         path = self.write("JobID|Account|Submit|ElapsedRaw|AllocTRES\n"
                           "1|a|2026-01-01T00:00:00|60|cpu=1,gres/gpu=8\n"

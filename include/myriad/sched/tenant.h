@@ -24,6 +24,8 @@ struct myr_tenant {
     uint32_t cells[MYR_CELL_LEVELS]; /* beside those of its children */
 };
 
+/* That it owns itself. */
+uint64_t myr_tenant_nodes(const struct myr_tenant *tenant, const struct myr_place_shape *shape);
 /* Whether the tenants make a tree, and the cluster holds all their cells. */
 MYR_MUST_USE int myr_tenants_check(const struct myr_tenant *tenants, uint32_t count,
                                    const struct myr_place_shape *shape, struct myr_err *err);
