@@ -1,6 +1,6 @@
 #include "sched.h"
 
-static const char *const policies[] = {"fifo", "skip", "fair", "preempt"};
+const char *const cli_sched_policies[4] = {"fifo", "skip", "fair", "preempt"};
 
 static struct cli_sched_question options = {.policy = MYR_ORDER_FAIR, .seed = 1};
 
@@ -57,8 +57,8 @@ static const struct myr_option option_rows[] = {
          "fifo: first come, blocks; skip: first come that fits; fair: tenants in turn; preempt: "
          "fair, and jobs that have run long make room",
      .target = &options.policy,
-     .choices = policies,
-     .choice_count = MYR_ARRAY_COUNT(policies)},
+     .choices = cli_sched_policies,
+     .choice_count = MYR_ARRAY_COUNT(cli_sched_policies)},
     {.name = "seed",
      .type = MYR_OPTION_U64,
      .value = "N",
@@ -96,6 +96,11 @@ static const struct myr_option option_rows[] = {
      .value = "DIR",
      .help = "replay: draw wait by size, utilisation, span and fragmentation there, as SVG",
      .target = &options.plots},
+    {.name = "report",
+     .type = MYR_OPTION_PATH,
+     .value = "FILE",
+     .help = "replay: figures, drawings and the longest waits on one HTML page",
+     .target = &options.report},
     {.name = "state",
      .type = MYR_OPTION_PATH,
      .value = "FILE",

@@ -7,7 +7,7 @@
 /* What the user asked 'myriad sched' for. */
 struct cli_sched_question {
     uint32_t format, policy;
-    const char *design, *plots, *explain, *tenants;
+    const char *design, *plots, *explain, *tenants, *report;
     const char *events;
     /* place */
     const char *state, *model, *device, *exclude;
@@ -32,6 +32,12 @@ MYR_MUST_USE int cli_sched_bench(const struct cli_sched_question *question, stru
 /* Wait by size, utilisation, span and fragmentation, an SVG each, into the folder. */
 MYR_MUST_USE int cli_sched_plot(const char *folder, const struct myr_place_shape *shape,
                                 const struct myr_replay_result *result, struct myr_err *err);
+/* The figures, these drawings and the longest waits on one page. */
+MYR_MUST_USE int cli_sched_report(const char *path, const char *policy,
+                                  const struct myr_joblog *trace,
+                                  const struct myr_place_shape *shape,
+                                  const struct myr_replay_result *result, struct myr_err *err);
+extern const char *const cli_sched_policies[4];
 /* What --tenants and --own say, with the tenants of the trace; from the trace's arena. */
 MYR_MUST_USE int cli_sched_own(const struct cli_sched_question *question, struct myr_joblog *trace,
                                struct myr_tenant **ret, struct myr_err *err);

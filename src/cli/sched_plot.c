@@ -1,7 +1,9 @@
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "myriad/text/chart.h"
+#include "myriad/text/page.h"
 #include "sched.h"
 
 enum { SIZES_MAX = 24, LABEL_BYTES = 64, BLUE = 0, ORANGE = 1 };
@@ -184,8 +186,10 @@ static double free_together(const struct myr_replay_sample *s)
     return s->free_nodes_in_whole_groups;
 }
 
-int cli_sched_plot(const char *folder, const struct myr_place_shape *shape,
-                   const struct myr_replay_result *result, struct myr_err *err)
+enum { CHARTS = 4 };
+
+static void draw_all(const struct myr_place_shape *shape, const struct myr_replay_result *result,
+                     struct myr_buf bufs[CHARTS])
 {
     static const struct line use[] = {
         {"with those waited for (cut at the top)", ORANGE, busy_and_waiting},
@@ -193,18 +197,112 @@ int cli_sched_plot(const char *folder, const struct myr_place_shape *shape,
     static const struct line room[] = {
         {"all", BLUE, free_nodes}, {"in leaves that are free as a whole", ORANGE, free_together}};
     struct size_row rows[SIZES_MAX];
-    struct myr_buf buf = {0};
     uint32_t count = size_rows(result, rows);
     double gpus = (double)shape->nodes * shape->gpus_per_node;
+    draw_waits(rows, count, &bufs[0]);
+    draw_lines(result, "GPUs in use, and asked for", use, gpus * 1.5, &bufs[1]);
+    draw_spans(shape, rows, count, &bufs[2]);
+    draw_lines(result, "Whole free nodes", room, shape->nodes, &bufs[3]);
+}
+
+int cli_sched_plot(const char *folder, const struct myr_place_shape *shape,
+                   const struct myr_replay_result *result, struct myr_err *err)
+{
+    static const char *const names[CHARTS] = {"wait-by-size.svg", "utilisation.svg", "span.svg",
+                                              "fragmentation.svg"};
+    struct myr_buf bufs[CHARTS] = {0};
+    draw_all(shape, result, bufs);
     int r = myr_make_dirs(folder, err);
-    draw_waits(rows, count, &buf);
-    r = r < 0 ? r : write_chart(folder, "wait-by-size.svg", &buf, err);
-    draw_spans(shape, rows, count, &buf);
-    r = r < 0 ? r : write_chart(folder, "span.svg", &buf, err);
-    draw_lines(result, "GPUs in use, and asked for", use, gpus * 1.5, &buf);
-    r = r < 0 ? r : write_chart(folder, "utilisation.svg", &buf, err);
-    draw_lines(result, "Whole free nodes", room, shape->nodes, &buf);
-    r = r < 0 ? r : write_chart(folder, "fragmentation.svg", &buf, err);
-    myr_buf_done(&buf);
+    for (uint32_t i = 0; i < CHARTS; i++) {
+        r = r < 0 ? r : write_chart(folder, names[i], &bufs[i], err);
+        myr_buf_done(&bufs[i]);
+    }
+    return r;
+}
+
+MYR_PRINTF(3, 4)
+static void tile(struct myr_buf *buf, const char *what, const char *fmt, ...)
+{
+    char figure[96];
+    va_list arguments;
+    va_start(arguments, fmt);
+    vsnprintf(figure, sizeof(figure), fmt, arguments);
+    va_end(arguments);
+    myr_page_tile(buf, figure, what);
+}
+
+static void put_tiles(const struct myr_replay_result *result, struct myr_buf *buf)
+{
+    char jobs[32];
+    myr_page_tiles_begin(buf);
+    tile(buf, "jobs", "%s", myr_u64_grouped(result->jobs, jobs));
+    tile(buf, "wait, mean", "%.3f h", result->wait_mean_h);
+    tile(buf, "99 of 100 wait less", "%.2f h", result->wait_p99_h);
+    tile(buf, "longest wait", "%.1f h", result->wait_max_h);
+    tile(buf, "wait of jobs of several nodes, mean", "%.2f h", result->multinode_wait_mean_h);
+    tile(buf, "leaves over the fewest possible", "%.3f", result->leaf_span);
+    tile(buf, "of the GPU hours used", "%.1f %%", 100 * result->gpu_utilisation);
+    tile(buf, "stops", "%llu", (unsigned long long)result->preemptions);
+    tile(buf, "of the GPU hours lost", "%.2f %%", result->lost_gpu_hours_percent);
+    myr_page_tiles_end(buf);
+}
+
+/* The jobs that waited longest, by their line in the trace. */
+static void put_longest(const struct myr_joblog *trace, const struct myr_replay_result *result,
+                        struct myr_buf *buf)
+{
+    enum { SHOWN = 10 };
+    static const char *const heads[] = {">line", "tenant", ">GPUs", ">wait h", ">stops"};
+    const struct myr_replay_job *longest[SHOWN];
+    uint32_t count = 0;
+    for (size_t i = 0; i < result->job_rows.count; i++) {
+        const struct myr_replay_job *row = &result->job_rows.items[i];
+        uint32_t at = count;
+        for (; at > 0 && longest[at - 1]->wait_s < row->wait_s; at--) {
+            if (at < SHOWN) {
+                longest[at] = longest[at - 1];
+            }
+        }
+        if (at < SHOWN) {
+            longest[at] = row;
+            count += count < SHOWN;
+        }
+    }
+    myr_page_heading(buf, "The longest waits");
+    myr_page_table_begin(buf, heads, MYR_ARRAY_COUNT(heads));
+    for (uint32_t i = 0; i < count; i++) {
+        myr_page_row_begin(buf);
+        myr_page_number(buf, "%u", longest[i]->line);
+        myr_page_cell(buf, trace->tenant_names[longest[i]->tenant]);
+        myr_page_number(buf, "%u", longest[i]->gpus);
+        myr_page_number(buf, "%.2f", (double)longest[i]->wait_s / 3600);
+        myr_page_number(buf, "%u", longest[i]->stops);
+        myr_page_row_end(buf);
+    }
+    myr_page_table_end(buf);
+}
+
+int cli_sched_report(const char *path, const char *policy, const struct myr_joblog *trace,
+                     const struct myr_place_shape *shape, const struct myr_replay_result *result,
+                     struct myr_err *err)
+{
+    struct myr_buf page = {0}, bufs[CHARTS] = {0};
+    char words[400];
+    myr_page_begin(&page, "Replay of a trace of jobs");
+    snprintf(words, sizeof(words),
+             "%.200s on %u nodes of %u GPUs, %u nodes a leaf, policy %s. The policy knew no "
+             "durations. Wait is all time a job did not run.",
+             trace->file, shape->nodes, shape->gpus_per_node, shape->group_nodes, policy);
+    myr_page_note(&page, words);
+    put_tiles(result, &page);
+    draw_all(shape, result, bufs);
+    for (uint32_t i = 0; i < CHARTS; i++) {
+        myr_buf_put(&page, bufs[i].data, bufs[i].len);
+        myr_buf_done(&bufs[i]);
+    }
+    put_longest(trace, result, &page);
+    myr_page_end(&page);
+    int r = myr_file_write(path, &page, err);
+    myr_buf_done(&page);
     return r;
 }

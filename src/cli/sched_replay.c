@@ -209,12 +209,16 @@ int cli_sched_replay(const struct cli_sched_question *question, const char *path
         return r;
     }
     options.tenants = tenants;
-    options.samples = question->plots ? SAMPLES : 0;
+    options.samples = question->plots || question->report ? SAMPLES : 0;
     int64_t start_ns = myr_clock_ns();
     r = run_replay(&trace, &options, &result, err);
     double wall_s = (double)(myr_clock_ns() - start_ns) / 1e9;
     if (r == MYR_OK && question->plots) {
         r = cli_sched_plot(question->plots, &shape, &result, err);
+    }
+    if (r == MYR_OK && question->report) {
+        r = cli_sched_report(question->report, cli_sched_policies[question->policy], &trace, &shape,
+                             &result, err);
     }
     if (r == MYR_OK && question->explain) {
         r = explain(question, &trace, &options, &result, err);

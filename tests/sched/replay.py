@@ -106,6 +106,16 @@ class Replay(unittest.TestCase):
             root = xml.parse(folder / name).getroot()
             self.assertGreater(len(list(root.iter())), 15)
 
+    def test_the_report_is_one_page(self):
+        page = self.folder / "report.html"
+        result = self.result(self.write(busy_trace()), "--report", page)
+        text = page.read_text(encoding="utf-8")
+        self.assertEqual(text.count("<svg"), 4)
+        self.assertIn(f"{result['wait_h']['mean']:.3f} h", text)
+        self.assertNotIn("http", text.replace("http://www.w3.org/", ""))
+        bad = run(self.write(busy_trace()), "--report", self.folder / "no" / "such" / "page.html")
+        self.assertNotEqual((bad.returncode, bad.stdout), (0, ""))
+
     def test_plots_of_a_single_job(self):
         self.result(self.write(HEADER + "5,10,1,a\n"), "--plots", self.folder / "plots")
 
