@@ -122,8 +122,9 @@ static void linear(const struct work *w, double m, double n, double k, bool low,
 {
     double flops = low ? w->low_flops : w->flops;
     *forward += gemm_s(w, m, n, k, flops);
-    *backward += gemm_s(w, m, k, n, flops) + gemm_s(w, n, k, m, flops) +
-                 n * k * w->c[FIT_ACCUMULATE] / w->bytes_per_s;
+    double weights = gemm_s(w, n, k, m, flops) + n * k * w->c[FIT_ACCUMULATE] / w->bytes_per_s;
+    *backward += gemm_s(w, m, k, n, flops) + weights;
+    layer->weight_s += weights;
     if (low && w->cast_bytes > 0) {
         layer->forward.terms[MYR_FIT_MEMORY] += m * k * w->cast_bytes / w->bytes_per_s;
         layer->backward.terms[MYR_FIT_MEMORY] += m * n * w->cast_bytes / w->bytes_per_s;
@@ -209,8 +210,9 @@ static void expert_products(const struct work *w, double arrived, double etp,
     double down = 2 * arrived * h * f / (rate * f / (f + w->depth * w->low_flops));
     double forward = fit_max(up + down, weights);
     layer->forward.terms[MYR_FIT_EXPERTS] += forward;
-    layer->backward.terms[MYR_FIT_EXPERTS] +=
-        2 * forward + experts * matrices * h * f * w->c[FIT_ACCUMULATE] / w->bytes_per_s;
+    double accumulated = experts * matrices * h * f * w->c[FIT_ACCUMULATE] / w->bytes_per_s;
+    layer->backward.terms[MYR_FIT_EXPERTS] += 2 * forward + accumulated;
+    layer->weight_s += forward + accumulated;
     /* A bias of each expert is added in a pass of its own: grouped products have no place for it.
      */
     double fused = w->it->stack->moe_release >= 4 ? w->c[FIT_EXPERT_FUSED] : 1;
@@ -346,10 +348,10 @@ static void vocabulary(const struct work *w, struct fit_blocks *ret)
 {
     double columns = (double)w->model->vocab / w->layout->tp, h = w->model->hidden;
     double forward = 0, backward = 0;
-    struct fit_layer unused = {0};
-    linear(w, w->tokens, columns, h, false, &forward, &backward, &unused);
+    struct fit_layer head = {0};
+    linear(w, w->tokens, columns, h, false, &forward, &backward, &head);
     double logits = w->tokens * columns * w->c[FIT_VOCAB_PASSES] / w->bytes_per_s;
-    ret->output = (struct fit_layer){0};
+    ret->output = (struct fit_layer){.weight_s = head.weight_s};
     ret->output.forward.terms[MYR_FIT_VOCABULARY] = forward + logits / 2;
     ret->output.backward.terms[MYR_FIT_VOCABULARY] = backward + logits / 2;
     tensor_comm(w, 0.5, &ret->output);

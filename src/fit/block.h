@@ -18,6 +18,7 @@ struct fit_pass {
 
 struct fit_layer {
     struct fit_pass forward, backward; /* what is computed again stands in 'backward' */
+    double weight_s;                   /* of 'backward': gradients of weights, which can wait */
 };
 
 enum fit_kind { FIT_DENSE_FULL, FIT_DENSE_WINDOW, FIT_MOE_FULL, FIT_MOE_WINDOW, FIT_KIND_COUNT };

@@ -25,12 +25,24 @@ double fit_bubble_share(const struct myr_layout *layout);
 void fit_pipe_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                  const struct fit_blocks *blocks, struct fit_pipe *ret);
 
-/*
- * No pipeline is faster whose stages take 'sum' together and the slowest 'worst', with transfers
- * of 'hop' between neighbours. The search relies on it: it must stay below what fit_pipe_of() says.
- */
-double fit_pipe_floor_s(const struct myr_layout *layout, double micro_batches, double worst,
-                        double sum, double hop);
+/* One micro-batch on a kind of stage, all that keeps it busy. */
+struct fit_stage_s {
+    double forward_s, total_s;
+    double last; /* stages before the last one of this kind */
+};
+
+/* What bounds look at; the three least ones are 0 where not all stages are known. */
+struct fit_stages {
+    const struct fit_stage_s *stages;
+    uint32_t count;
+    double sum_s; /* over all stages */
+    double least_s, least_forward_s;
+    double chunk_s; /* both passes of the smallest chunk */
+};
+
+/* No pipeline of these stages is faster: the search relies on it. */
+double fit_pipe_floor_s(const struct myr_layout *layout, double micro_batches,
+                        const struct fit_stages *all);
 
 double fit_straggler_share(const struct myr_fit_case *it, const struct myr_layout *layout);
 /* The step, without the rates that only people read; places and share where they are known. */

@@ -124,7 +124,7 @@
     X(K_2024, "kernel.megatron-2024", "1", 1.0, 0.7, 1.4, 0.05, "the same")                        \
     X(K_ZERO3, "kernel.deepspeed-zero3", "1", 0.85, 0.6, 1.4, 0.05, "the same")                    \
     X(K_FSDP, "kernel.fsdp", "1", 0.9, 0.7, 1.4, 0.05, "the same")                                 \
-    X(K_HAI, "kernel.hai-llm", "1", 1.2, 0.5, 1.6, 0.05, "the same")                               \
+    X(K_HAI, "kernel.hai-llm", "1", 1.0, 0.5, 1.6, 0.05, "the same")                               \
     X(K_2502, "kernel.nemo-25.02", "1", 1.0, 0.7, 1.4, 0.05, "the same")                           \
     X(K_2505, "kernel.nemo-25.05", "1", 1.0, 0.7, 1.4, 0.05, "the same")                           \
     X(K_2509, "kernel.bridge-25.09", "1", 1.0, 0.7, 1.4, 0.05, "the same")                         \

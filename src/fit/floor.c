@@ -44,37 +44,77 @@ void fit_count_again(const struct fit_visit *v, const struct fit_shape *shape,
     }
 }
 
+/* Both passes of a micro-batch on one kind of stage, and the forward one; layers only in full. */
+static struct fit_stage_s kind_times(const struct fit_visit *v, const struct fit_shape *shape,
+                                     const struct fit_stage_kind *kind, uint32_t choice)
+{
+    const struct myr_model *model = v->s->query->it.model;
+    const struct fit_blocks *alone = &v->blocks[0][0], *made = &v->blocks[0][1];
+    bool all = choice > 0 && choice == shape->chunk_most;
+    struct fit_stage_s ret = {.last = kind->last_stage};
+    double again[FIT_KIND_COUNT];
+    fit_count_again(v, shape, kind, choice, again);
+    if (kind->first) {
+        ret.forward_s += alone->embedding.forward.total;
+        ret.total_s += fit_layer_s(&alone->embedding);
+    }
+    if (kind->last) {
+        const struct fit_layer *layers = all ? made->layers : alone->layers;
+        double modules = model->mtp_count;
+        ret.forward_s += alone->output.forward.total * (1 + modules);
+        ret.total_s += fit_layer_s(&alone->output) * (1 + modules);
+        ret.total_s += modules > 0 ? modules * fit_mtp_layer_s(alone, layers) : 0;
+        enum fit_kind of = alone->used[FIT_MOE_FULL] ? FIT_MOE_FULL : FIT_DENSE_FULL;
+        ret.forward_s += modules > 0 ? modules * layers[of].forward.total : 0;
+    }
+    for (int k = 0; k < FIT_KIND_COUNT; k++) {
+        if (kind->layers[k] > 0) {
+            double rest = fit_max(0, kind->layers[k] - again[k]);
+            ret.forward_s += kind->layers[k] * alone->layers[k].forward.total;
+            ret.total_s += again[k] > 0 ? again[k] * fit_layer_s(&made->layers[k]) : 0;
+            ret.total_s += rest * fit_layer_s(&alone->layers[k]);
+        }
+    }
+    return ret;
+}
+
+/* Both passes of the smallest chunk, whatever its layers are. */
+static double least_chunk_s(const struct fit_visit *v, const struct fit_shape *shape)
+{
+    const struct fit_blocks *blocks = &v->blocks[0][0];
+    double least = 1e30;
+    for (int k = 0; k < FIT_KIND_COUNT; k++) {
+        least = blocks->used[k] ? fit_min(least, fit_layer_s(&blocks->layers[k])) : least;
+    }
+    return shape->chunk_least * least;
+}
+
 /* A step of the shape up to what replicas exchange, with the least transfers between stages. */
 static double shape_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice)
 {
     const struct fit_shape *shape = cut->shape;
-    const struct myr_model *model = v->s->query->it.model;
-    const struct fit_blocks *blocks = &v->blocks[0][0];
-    double micro = v->s->query->it.constants[FIT_LAUNCH_MICRO] * 1e-3, worst = 0, sum = 0;
-    bool all = choice > 0 && choice == shape->chunk_most;
-    const struct fit_layer *mtp = all ? v->blocks[0][1].layers : blocks->layers;
+    double micro = v->s->query->it.constants[FIT_LAUNCH_MICRO] * 1e-3;
+    double hop = v->least_hop_s[shape->vp > 1] * shape->vp, beside = micro + hop;
+    struct fit_stage_s stages[FIT_SHAPE_KINDS];
+    struct fit_stages all = {.stages = stages,
+                             .count = shape->kind_count,
+                             .least_s = 1e30,
+                             .least_forward_s = 1e30,
+                             .chunk_s = least_chunk_s(v, shape) + beside / shape->vp};
     for (uint32_t i = 0; i < shape->kind_count; i++) {
-        const struct fit_stage_kind *kind = &shape->kinds[i];
-        double time = micro + (kind->first ? fit_layer_s(&blocks->embedding) : 0);
-        double again[FIT_KIND_COUNT];
-        fit_count_again(v, shape, kind, choice, again);
-        if (kind->last) {
-            time += fit_layer_s(&blocks->output) * (1 + model->mtp_count);
-            time += model->mtp_count ? model->mtp_count * fit_mtp_layer_s(blocks, mtp) : 0;
-        }
-        for (int k = 0; k < FIT_KIND_COUNT; k++) {
-            double made_again = again[k];
-            time += made_again > 0 ? made_again * fit_layer_s(&v->blocks[0][1].layers[k]) : 0;
-            time += kind->layers[k] > made_again
-                        ? (kind->layers[k] - made_again) * fit_layer_s(&blocks->layers[k])
-                        : 0;
-        }
-        cut->kind_s[i] = time;
-        worst = fit_max(worst, time);
-        sum += kind->count * time;
+        stages[i] = kind_times(v, shape, &shape->kinds[i], choice);
+        cut->kind_s[i] = stages[i].total_s + micro;
+        stages[i].forward_s += beside / 2;
+        stages[i].total_s += beside;
+        all.sum_s += shape->kinds[i].count * stages[i].total_s;
+        all.least_s = fit_min(all.least_s, stages[i].total_s);
+        all.least_forward_s = fit_min(all.least_forward_s, stages[i].forward_s);
     }
-    double hop = v->least_hop_s[shape->vp > 1] * shape->vp;
-    return fit_pipe_floor_s(&v->layout, myr_layout_micro_batches(&v->layout), worst, sum, hop) *
+    if (shape->kind_count == FIT_SHAPE_KINDS) { /* stages may have been left out */
+        all.least_s = 0;
+        all.least_forward_s = 0;
+    }
+    return fit_pipe_floor_s(&v->layout, myr_layout_micro_batches(&v->layout), &all) *
            FIT_BOUND_SLACK * (1 + v->straggler);
 }
 
@@ -205,8 +245,8 @@ double fit_cut_tail_floor_s(struct fit_visit *v, struct fit_cut *cut,
     const struct myr_fit_query *q = v->s->query;
     struct myr_rank_params least = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
     double floor_s = 1e30;
-    if (cut->shape->kind_count == FIT_SHAPE_KINDS) {
-        return 0; /* stages may have been left out */
+    if (cut->shape->kind_count == FIT_SHAPE_KINDS || layout->schedule == MYR_SCHEDULE_DUALPIPE) {
+        return 0; /* stages may have been left out; ranks with two stages are no kind of stage */
     }
     (void)fit_cut_floor_s(v, cut, low); /* the kinds' times */
     for (uint32_t i = 0; i < cut->shape->kind_count; i++) {

@@ -87,7 +87,7 @@ static void pipeline_timers(const struct myr_fit_case *it, const struct myr_layo
         backward[1] = fit_max(backward[1], stage.backward.total);
     }
     double share = fit_bubble_share(layout), hops = cost->terms_s[MYR_FIT_PIPELINE];
-    double hop = hops / (2 * (m + far * share));
+    double hop = hops / (2 * m);
     set(ret, MYR_FIT_TIMER_FORWARD_COMPUTE, m * forward[0], m * forward[1]);
     set(ret, MYR_FIT_TIMER_BACKWARD_COMPUTE, m * backward[0], m * backward[1]);
     double all = cost->step_s - cost->terms_s[MYR_FIT_DATA] - cost->terms_s[MYR_FIT_OPTIMISER] -

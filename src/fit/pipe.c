@@ -1,5 +1,8 @@
 /* pipe: from the blocks of layers to the stages of a pipeline. */
+#include <stdlib.h>
+
 #include "combine.h"
+#include "schedule.h"
 
 static void add(struct fit_pass *to, const struct fit_pass *from, double times)
 {
@@ -13,6 +16,7 @@ static void add_layer(struct fit_layer *to, const struct fit_layer *from, double
 {
     add(&to->forward, &from->forward, times);
     add(&to->backward, &from->backward, times);
+    to->weight_s += times * from->weight_s;
 }
 
 void fit_count_layers(const struct myr_model *model, struct myr_span span,
@@ -63,13 +67,13 @@ static void add_chunk(const struct myr_model *model, const struct myr_layout *la
 }
 
 /* What the first and the last stage have beside layers. */
-static void add_ends(const struct myr_model *model, const struct myr_layout *layout,
-                     const struct fit_blocks *blocks, uint32_t stage, struct fit_layer *to)
+static void add_ends(const struct myr_model *model, const struct fit_blocks *blocks, bool first,
+                     bool last, struct fit_layer *to)
 {
-    if (stage == 0) {
+    if (first) {
         add_layer(to, &blocks->embedding, 1);
     }
-    if (stage + 1 == layout->pp) {
+    if (last) {
         add_layer(to, &blocks->output, 1 + model->mtp_count);
         enum fit_kind kind = blocks->used[FIT_MOE_FULL] ? FIT_MOE_FULL : FIT_DENSE_FULL;
         if (model->mtp_count > 0) {
@@ -87,7 +91,7 @@ void fit_stage_of(const struct myr_fit_case *it, const struct myr_layout *layout
     for (uint32_t i = 0; i < layout->vp; i++) {
         add_chunk(model, layout, blocks, stage + i * layout->pp, ret);
     }
-    add_ends(model, layout, blocks, stage, ret);
+    add_ends(model, blocks, stage == 0, stage + 1 == layout->pp, ret);
     MYR_ASSERT(chunks > 0);
 }
 
@@ -123,83 +127,162 @@ double fit_bubble_share(const struct myr_layout *layout)
     return 1;
 }
 
-double fit_pipe_floor_s(const struct myr_layout *layout, double micro_batches, double worst,
-                        double sum, double hop)
+/* What stage i waits for before its first operation, and others do after its last one. */
+static double floor_of(const struct myr_layout *layout, double m, const struct fit_stages *all,
+                       const struct fit_stage_s *one)
 {
-    double share = fit_bubble_share(layout);
-    return micro_batches * worst + (sum - worst) * share +
-           hop * (micro_batches + (layout->pp - 1) * share);
+    double pp = layout->pp, behind = pp - 1 - one->last;
+    switch (layout->schedule) {
+    case MYR_SCHEDULE_INTERLEAVED:
+        return m * one->total_s + one->last * all->chunk_s;
+    case MYR_SCHEDULE_ZERO_BUBBLE:
+        return m * one->total_s + one->last * all->least_forward_s;
+    case MYR_SCHEDULE_DUALPIPE:
+        return m * fit_max(all->sum_s / pp, (one->total_s + all->least_s) / 2);
+    case MYR_SCHEDULE_1F1B:
+        break;
+    }
+    /*
+     * The first micro-batch runs through all stages and back to this one, where all but as many
+     * forwards as are behind it are still to come, and from here back to the first stage.
+     */
+    return all->sum_s + (m - 1) * (one->total_s - one->forward_s) +
+           fit_max(0, m - 1 - behind) * one->forward_s;
 }
 
-/* Both passes of a stage as one number; which stage is the slowest needs no more. */
-static double span_s(const struct myr_model *model, const struct fit_layer *layers,
-                     struct myr_span span)
+double fit_pipe_floor_s(const struct myr_layout *layout, double m, const struct fit_stages *all)
 {
-    double counts[FIT_KIND_COUNT] = {0}, time = 0;
+    double floor_s = 0;
+    for (uint32_t i = 0; i < all->count; i++) {
+        floor_s = fit_max(floor_s, floor_of(layout, m, all, &all->stages[i]));
+    }
+    return floor_s;
+}
+
+/* One micro-batch in one chunk. */
+struct passes {
+    double forward_s, backward_s, weight_s;
+};
+
+static void add_passes(struct passes *to, const struct fit_layer *from, double times)
+{
+    to->forward_s += times * from->forward.total;
+    to->backward_s += times * from->backward.total;
+    to->weight_s += times * from->weight_s;
+}
+
+static void add_span(const struct myr_model *model, const struct fit_layer *layers,
+                     struct myr_span span, struct passes *to)
+{
+    double counts[FIT_KIND_COUNT] = {0};
     fit_count_layers(model, span, counts);
     for (int i = 0; i < FIT_KIND_COUNT; i++) {
         if (counts[i] > 0) {
-            time += counts[i] * (layers[i].forward.total + layers[i].backward.total);
+            add_passes(to, &layers[i], counts[i]);
         }
     }
-    return time;
 }
 
-static double chunk_s(const struct myr_model *model, const struct myr_layout *layout,
-                      const struct fit_blocks *blocks, uint32_t chunk)
+static struct passes passes_of(const struct myr_fit_case *it, const struct myr_layout *layout,
+                               const struct fit_blocks *blocks, uint32_t chunk)
 {
-    struct myr_span span = myr_layout_chunk_layers(layout, model, chunk);
+    uint32_t last = layout->pp * layout->vp - 1;
+    struct myr_span span = myr_layout_chunk_layers(layout, it->model, chunk);
     struct myr_span again = again_span(layout, span),
                     alone = {span.first + again.count, span.count - again.count};
-    double time = again.count ? span_s(model, blocks->again, again) : 0;
-    return time + span_s(model, blocks->layers, alone);
-}
-
-static double ends_s(const struct myr_fit_case *it, const struct myr_layout *layout,
-                     const struct fit_blocks *blocks, uint32_t stage)
-{
-    struct fit_layer ends = {0};
-    add_ends(it->model, layout, blocks, stage, &ends);
-    return ends.forward.total + ends.backward.total;
-}
-
-static double stage_s(const struct myr_fit_case *it, const struct myr_layout *layout,
-                      const struct fit_blocks *blocks, uint32_t stage)
-{
-    double time = 0;
-    for (uint32_t i = 0; i < layout->vp; i++) {
-        time += chunk_s(it->model, layout, blocks, stage + i * layout->pp);
+    struct passes passes = {0};
+    if (again.count > 0) {
+        add_span(it->model, blocks->again, again, &passes);
     }
-    bool outer = stage == 0 || stage + 1 == layout->pp;
-    return outer ? time + ends_s(it, layout, blocks, stage) : time;
+    add_span(it->model, blocks->layers, alone, &passes);
+    if (chunk == 0 || chunk == last) {
+        struct fit_layer ends = {0};
+        add_ends(it->model, blocks, chunk == 0, chunk == last, &ends);
+        add_passes(&passes, &ends, 1);
+    }
+    return passes;
+}
+
+/*
+ * Chunks as the schedule sees them. A transfer between stages keeps both of them busy for the part
+ * of it that is seen, and so does what a micro-batch costs beside layers: half of each per pass.
+ */
+struct chunks {
+    double *forward_s, *backward_s, *weight_s;
+};
+
+static void chunks_of(const struct myr_fit_case *it, const struct myr_layout *layout,
+                      const struct fit_blocks *blocks, double beside_s, struct chunks *ret)
+{
+    uint32_t count = layout->pp * layout->vp;
+    double each = beside_s / (2 * layout->vp);
+    for (uint32_t i = 0; i < count; i++) {
+        struct passes passes = passes_of(it, layout, blocks, i);
+        ret->forward_s[i] = passes.forward_s + each;
+        ret->backward_s[i] = passes.backward_s - passes.weight_s + each;
+        ret->weight_s[i] = passes.weight_s;
+    }
+}
+
+/* One micro-batch on a rank; with DualPipe half of one on each of its two stages. */
+static double rank_s(const struct myr_layout *layout, const struct chunks *chunks, uint32_t rank)
+{
+    bool dual = layout->schedule == MYR_SCHEDULE_DUALPIPE;
+    double time = 0;
+    for (uint32_t i = 0; i < layout->vp + dual; i++) {
+        uint32_t c = dual && i ? layout->pp - 1 - rank : rank + i * layout->pp;
+        time += chunks->forward_s[c] + chunks->backward_s[c] + chunks->weight_s[c];
+    }
+    return dual ? time / 2 : time;
+}
+
+/* Both passes of the slowest rank, by term. */
+static void slowest_of(const struct myr_fit_case *it, const struct myr_layout *layout,
+                       const struct fit_blocks *blocks, uint32_t rank, struct fit_layer *ret)
+{
+    fit_stage_of(it, layout, blocks, rank, ret);
+    if (layout->schedule == MYR_SCHEDULE_DUALPIPE) {
+        struct fit_layer near = *ret, far;
+        fit_stage_of(it, layout, blocks, layout->pp - 1 - rank, &far);
+        *ret = (struct fit_layer){0};
+        add_layer(ret, &near, 0.5);
+        add_layer(ret, &far, 0.5);
+    }
 }
 
 void fit_pipe_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                  const struct fit_blocks *blocks, struct fit_pipe *ret)
 {
     struct fit_places places = fit_places_of(it, layout);
-    double m = myr_layout_micro_batches(layout), worst = 0, sum = 0;
+    uint32_t count = layout->pp * layout->vp, at = 0;
+    double m = myr_layout_micro_batches(layout), worst = 0;
     double hop = fit_hop_s(it, layout, places.pp_near);
     double micro = it->constants[FIT_LAUNCH_MICRO] * 1e-3;
+    double *times = myr_xrealloc(NULL, 3 * (size_t)count, sizeof(*times));
+    struct chunks chunks = {times, times + count, times + 2 * (size_t)count};
     struct fit_layer slowest;
-    uint32_t at = 0;
+    chunks_of(it, layout, blocks, micro + hop, &chunks);
     for (uint32_t i = 0; i < layout->pp; i++) {
-        double time = stage_s(it, layout, blocks, i);
-        sum += time + micro;
-        if (time > worst) {
-            worst = time;
-            at = i;
-        }
+        double time = rank_s(layout, &chunks, i);
+        at = time > worst ? i : at;
+        worst = fit_max(worst, time);
     }
-    fit_stage_of(it, layout, blocks, at, &slowest);
-    worst += micro;
-    double share = fit_bubble_share(layout);
+    slowest_of(it, layout, blocks, at, &slowest);
+    struct fit_schedule schedule = {.kind = layout->schedule,
+                                    .pp = layout->pp,
+                                    .vp = layout->vp,
+                                    .micro_batches = myr_layout_micro_batches(layout),
+                                    .forward_s = chunks.forward_s,
+                                    .backward_s = chunks.backward_s,
+                                    .weight_s = chunks.weight_s};
+    double all = fit_schedule_s(&schedule);
+    free(times);
     for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
         ret->terms[i] = m * (slowest.forward.terms[i] + slowest.backward.terms[i]);
     }
     ret->terms[MYR_FIT_LAUNCH] += m * micro;
-    ret->terms[MYR_FIT_PIPELINE] = hop * (m + (layout->pp - 1) * share);
-    ret->terms[MYR_FIT_BUBBLE] = (sum - worst) * share;
+    ret->terms[MYR_FIT_PIPELINE] = m * hop;
+    ret->terms[MYR_FIT_BUBBLE] = fit_max(0, all - m * worst);
     ret->forward_s = slowest.forward.total;
     ret->backward_s = slowest.backward.total;
     ret->micro_batches = m;

@@ -17,8 +17,10 @@
 /* What bounds need of the blocks of one width, micro-batch and chain. */
 struct times {
     bool ready;
-    double all;  /* every layer, the embedding and the output */
-    double last; /* what the last stage has beside layers */
+    double all;   /* every layer, the embedding and the output */
+    double last;  /* what the last stage has beside layers */
+    double share; /* of layers that is forward, at most */
+    struct fit_layer embedding;
 };
 
 static void price_times(const struct fit_search *s, struct myr_layout layout, enum fit_chain chain,
@@ -36,7 +38,13 @@ static void price_times(const struct fit_search *s, struct myr_layout layout, en
     ret->last = fit_layer_s(&blocks.output) * (1 + model->mtp_count) +
                 (model->mtp_count ? model->mtp_count * fit_mtp_layer_s(&blocks, blocks.layers) : 0);
     ret->all = ret->last + fit_layer_s(&blocks.embedding);
+    ret->share = 0;
+    ret->embedding = blocks.embedding;
     for (int k = 0; k < FIT_KIND_COUNT; k++) {
+        const struct fit_layer *layer = &blocks.layers[k];
+        ret->share = s->layers[k] > 0
+                         ? fit_max(ret->share, layer->forward.total / fit_layer_s(layer))
+                         : ret->share;
         ret->all += s->layers[k] > 0 ? s->layers[k] * fit_layer_s(&blocks.layers[k]) : 0;
     }
 }
@@ -48,14 +56,31 @@ bool fit_interleaves(const struct fit_search *s, const struct myr_layout *layout
            fit_schedule_allowed(s->query, MYR_SCHEDULE_INTERLEAVED, depth->pp);
 }
 
+/*
+ * 1F1B with layers dealt as well as can be. Each stage bounds the step by 'sum' and its own time
+ * times the micro-batches less one, less its forwards of as many as stages are behind it
+ * (fit_pipe_floor_s()). The best dealing makes all these equal: then each is 'sum' over the sum of
+ * the inverse factors, which lie under the chord between the outer ones.
+ */
+static double plain_floor_s(const struct times *times, double m, double pp, double beside)
+{
+    double sum = times->all + pp * beside, last = times->last + beside;
+    double more = m - 1, share = times->share;
+    double most = more, least = more - share * fit_min(more, pp - 1);
+    double mean = m >= pp ? 2 * most * least / fit_max(most + least, 1e-30) : least;
+    /* What is beside layers can be forward for the most part. */
+    double off = times->embedding.forward.total + beside / 2 -
+                 share * (fit_layer_s(&times->embedding) + beside);
+    double dealt = sum + sum / pp * mean - (pp - 1) * fit_max(0, off);
+    return fit_max(dealt, sum + more * last);
+}
+
 /* No layout of the group takes less: layers dealt evenly, the least bubble of its schedules. */
 static double group_floor_s(const struct fit_search *s, struct myr_layout layout,
                             const struct fit_depth *depth, const struct times *times, bool dual)
 {
     double m = myr_layout_micro_batches(&layout), pp = depth->pp, floor_s = 1e30;
     double micro = s->query->it.constants[FIT_LAUNCH_MICRO] * 1e-3;
-    double sum = times->all + pp * micro;
-    double worst = fit_max(sum / pp, times->last + micro);
     for (int schedule = 0; schedule <= MYR_SCHEDULE_DUALPIPE; schedule++) {
         bool spread = schedule == MYR_SCHEDULE_INTERLEAVED;
         layout.schedule = (enum myr_schedule)schedule;
@@ -67,8 +92,13 @@ static double group_floor_s(const struct fit_search *s, struct myr_layout layout
         }
         layout.vp = spread ? 2 : 1;
         double hop = fit_least_hop_s(s, &layout);
-        layout.vp = spread ? depth->vp_most : 1;
-        floor_s = fit_min(floor_s, fit_pipe_floor_s(&layout, m, worst, sum, hop));
+        double beside = micro + hop, worst = times->all / pp + beside;
+        if (!dual) { /* there the first stage's rank shares the last stage's load */
+            worst = fit_max(worst, times->last + beside);
+        }
+        floor_s =
+            fit_min(floor_s, schedule == MYR_SCHEDULE_1F1B ? plain_floor_s(times, m, pp, beside)
+                                                           : m * worst);
     }
     return floor_s * FIT_BOUND_SLACK;
 }

@@ -54,11 +54,13 @@ static void add_stage(struct fit_shape *shape, const struct fit_stage_kind *stag
         if (known->first == stage->first && known->last == stage->last &&
             same_layers(known->layers, stage->layers)) {
             known->count += 1;
+            known->last_stage = stage->stage;
             return;
         }
     }
     if (shape->kind_count < FIT_SHAPE_KINDS) {
         shape->kinds[shape->kind_count] = *stage;
+        shape->kinds[shape->kind_count].last_stage = stage->stage;
         shape->kinds[shape->kind_count++].count = 1;
     }
     /* A stage left out only lowers the bounds, which stay bounds. */
@@ -96,6 +98,7 @@ static void finish_shape(const struct fit_space *space, struct fit_shape *shape)
     const struct myr_model *model = space->query->it.model;
     struct myr_layout layout = shape_layout(shape);
     shape->chunk_most = 0;
+    shape->chunk_least = model->layer_count;
     shape->kind_count = 0;
     for (uint32_t p = 0; p < layout.pp; p++) {
         struct fit_stage_kind stage = {.stage = p, .first = p == 0, .last = p + 1 == layout.pp};
@@ -103,6 +106,7 @@ static void finish_shape(const struct fit_space *space, struct fit_shape *shape)
             struct myr_span span = myr_layout_chunk_layers(&layout, model, p + v * layout.pp);
             fit_count_layers(model, span, stage.layers);
             shape->chunk_most = span.count > shape->chunk_most ? span.count : shape->chunk_most;
+            shape->chunk_least = span.count < shape->chunk_least ? span.count : shape->chunk_least;
         }
         add_stage(shape, &stage);
     }

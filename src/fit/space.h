@@ -24,6 +24,7 @@ struct fit_stage_kind {
     double layers[FIT_KIND_COUNT];
     double count;
     uint32_t stage; /* the first of its kind; it holds the most micro-batches */
+    uint32_t last_stage;
     bool first, last;
 };
 
@@ -31,6 +32,7 @@ struct fit_stage_kind {
 struct fit_shape {
     uint32_t pp, vp, first_layers, last_layers;
     uint32_t chunk_most;   /* layers of the largest chunk */
+    uint32_t chunk_least;  /* and of the smallest */
     uint32_t choice_count; /* of what is made again */
     uint32_t kind_count;
     struct fit_stage_kind kinds[FIT_SHAPE_KINDS];
