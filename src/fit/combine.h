@@ -25,21 +25,27 @@ double fit_bubble_share(const struct myr_layout *layout);
 void fit_pipe_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                  const struct fit_blocks *blocks, struct fit_pipe *ret);
 
+/* All of it but what replicas exchange, with transfers of 'hop' between stages. */
+double fit_pipe_s(const struct myr_fit_case *it, const struct myr_layout *layout,
+                  const struct fit_blocks *blocks, double hop);
+
 /* One micro-batch on a kind of stage, all that keeps it busy. */
 struct fit_stage_s {
-    double forward_s, total_s;
-    double last; /* stages before the last one of this kind */
+    double forward_s, weight_s, total_s;
+    double chunk_s;            /* both passes of its first chunk, at least */
+    double count, first, last; /* how many, and how many stages are before the outer ones */
 };
 
-/* What bounds look at; the three least ones are 0 where not all stages are known. */
+/* What bounds look at; the least ones are 0 where not all stages are known. */
 struct fit_stages {
-    const struct fit_stage_s *stages;
+    struct fit_stage_s *stages;
     uint32_t count;
-    double sum_s; /* over all stages */
-    double least_s, least_forward_s;
-    double chunk_s; /* both passes of the smallest chunk */
+    double sum_s, forward_s;          /* over all stages, in all and forward */
+    double least_s, least_backward_s; /* of a stage: in all; backward without weights' gradients */
 };
 
+/* Adds a kind to the sums. */
+void fit_add_stage(struct fit_stages *all, struct fit_stage_s stage);
 /* No pipeline of these stages is faster: the search relies on it. */
 double fit_pipe_floor_s(const struct myr_layout *layout, double micro_batches,
                         const struct fit_stages *all);

@@ -51,26 +51,30 @@ static struct fit_stage_s kind_times(const struct fit_visit *v, const struct fit
     const struct myr_model *model = v->s->query->it.model;
     const struct fit_blocks *alone = &v->blocks[0][0], *made = &v->blocks[0][1];
     bool all = choice > 0 && choice == shape->chunk_most;
-    struct fit_stage_s ret = {.last = kind->last_stage};
+    struct fit_stage_s ret = {.count = kind->count, .first = kind->stage, .last = kind->last_stage};
     double again[FIT_KIND_COUNT];
     fit_count_again(v, shape, kind, choice, again);
     if (kind->first) {
         ret.forward_s += alone->embedding.forward.total;
+        ret.weight_s += alone->embedding.weight_s;
         ret.total_s += fit_layer_s(&alone->embedding);
     }
     if (kind->last) {
         const struct fit_layer *layers = all ? made->layers : alone->layers;
         double modules = model->mtp_count;
         ret.forward_s += alone->output.forward.total * (1 + modules);
+        ret.weight_s += alone->output.weight_s * (1 + modules);
         ret.total_s += fit_layer_s(&alone->output) * (1 + modules);
         ret.total_s += modules > 0 ? modules * fit_mtp_layer_s(alone, layers) : 0;
         enum fit_kind of = alone->used[FIT_MOE_FULL] ? FIT_MOE_FULL : FIT_DENSE_FULL;
         ret.forward_s += modules > 0 ? modules * layers[of].forward.total : 0;
+        ret.weight_s += modules > 0 ? modules * layers[of].weight_s : 0;
     }
     for (int k = 0; k < FIT_KIND_COUNT; k++) {
         if (kind->layers[k] > 0) {
             double rest = fit_max(0, kind->layers[k] - again[k]);
             ret.forward_s += kind->layers[k] * alone->layers[k].forward.total;
+            ret.weight_s += kind->layers[k] * alone->layers[k].weight_s;
             ret.total_s += again[k] > 0 ? again[k] * fit_layer_s(&made->layers[k]) : 0;
             ret.total_s += rest * fit_layer_s(&alone->layers[k]);
         }
@@ -78,15 +82,17 @@ static struct fit_stage_s kind_times(const struct fit_visit *v, const struct fit
     return ret;
 }
 
-/* Both passes of the smallest chunk, whatever its layers are. */
-static double least_chunk_s(const struct fit_visit *v, const struct fit_shape *shape)
+/* Both passes of a kind's first chunk, at least: a share of its layers, or as few as there are. */
+static double first_chunk_s(const struct fit_visit *v, const struct fit_shape *shape,
+                            const struct fit_stage_kind *kind)
 {
     const struct fit_blocks *blocks = &v->blocks[0][0];
-    double least = 1e30;
+    double least = 1e30, layers = 0;
     for (int k = 0; k < FIT_KIND_COUNT; k++) {
         least = blocks->used[k] ? fit_min(least, fit_layer_s(&blocks->layers[k])) : least;
+        layers += kind->layers[k];
     }
-    return shape->chunk_least * least;
+    return least * (v->s->uniform ? layers / shape->vp : shape->chunk_least);
 }
 
 /* A step of the shape up to what replicas exchange, with the least transfers between stages. */
@@ -96,23 +102,20 @@ static double shape_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint
     double micro = v->s->query->it.constants[FIT_LAUNCH_MICRO] * 1e-3;
     double hop = v->least_hop_s[shape->vp > 1] * shape->vp, beside = micro + hop;
     struct fit_stage_s stages[FIT_SHAPE_KINDS];
-    struct fit_stages all = {.stages = stages,
-                             .count = shape->kind_count,
-                             .least_s = 1e30,
-                             .least_forward_s = 1e30,
-                             .chunk_s = least_chunk_s(v, shape) + beside / shape->vp};
+    struct fit_stages all = {.stages = stages};
     for (uint32_t i = 0; i < shape->kind_count; i++) {
-        stages[i] = kind_times(v, shape, &shape->kinds[i], choice);
-        cut->kind_s[i] = stages[i].total_s + micro;
-        stages[i].forward_s += beside / 2;
-        stages[i].total_s += beside;
-        all.sum_s += shape->kinds[i].count * stages[i].total_s;
-        all.least_s = fit_min(all.least_s, stages[i].total_s);
-        all.least_forward_s = fit_min(all.least_forward_s, stages[i].forward_s);
+        struct fit_stage_s stage = kind_times(v, shape, &shape->kinds[i], choice);
+        cut->kind_s[choice % FIT_PIPES_KEPT][i] = stage.total_s + micro;
+        stage.forward_s += beside / 2;
+        stage.total_s += beside;
+        if (shape->vp > 1) {
+            stage.chunk_s = first_chunk_s(v, shape, &shape->kinds[i]) + beside / shape->vp;
+        }
+        fit_add_stage(&all, stage);
     }
     if (shape->kind_count == FIT_SHAPE_KINDS) { /* stages may have been left out */
         all.least_s = 0;
-        all.least_forward_s = 0;
+        all.least_backward_s = 0;
     }
     return fit_pipe_floor_s(&v->layout, myr_layout_micro_batches(&v->layout), &all) *
            FIT_BOUND_SLACK * (1 + v->straggler);
@@ -120,11 +123,35 @@ static double shape_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint
 
 double fit_cut_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice)
 {
-    if (cut->floor_choice != choice + 1) {
-        cut->floor_choice = choice + 1;
-        cut->floor_s = shape_floor_s(v, cut, choice);
+    uint32_t slot = choice % FIT_PIPES_KEPT;
+    if (cut->floor_choice[slot] != choice + 1) {
+        cut->floor_choice[slot] = choice + 1;
+        cut->floor_s[slot] = shape_floor_s(v, cut, choice);
     }
-    return cut->floor_s;
+    return cut->floor_s[slot];
+}
+
+double fit_cut_played_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice,
+                        double limit)
+{
+    const struct fit_shape *shape = cut->shape;
+    uint32_t slot = choice % FIT_PIPES_KEPT;
+    double quick_s = fit_cut_floor_s(v, cut, choice);
+    /* The quick bound is mostly within a twentieth: far below the limit playing excludes nothing.
+     */
+    if (quick_s > limit || quick_s * 1.1 < limit || shape->pp == 1) {
+        return quick_s;
+    }
+    if (cut->played_choice[slot] != choice + 1) {
+        struct myr_layout layout = v->layout;
+        bool all = choice > 0 && choice == shape->chunk_most;
+        fit_set_choice(v, shape, choice, &layout);
+        cut->played_choice[slot] = choice + 1;
+        cut->played_s[slot] = fit_pipe_s(&v->s->query->it, &layout, &v->blocks[0][all],
+                                         v->least_hop_s[shape->vp > 1] * shape->vp) *
+                              FIT_BOUND_SLACK * (1 + v->straggler);
+    }
+    return cut->played_s[slot];
 }
 
 const struct fit_blocks *fit_blocks_for(struct fit_visit *v, uint32_t order, bool all)
@@ -182,16 +209,16 @@ double fit_tail_floor_s(struct fit_visit *v, const struct myr_layout *cut, uint3
  * 'kind_s' is of? Not when the slowest has at least as many layers of each kind: layers only
  * become slower, what outer stages have beside them stays.
  */
-static bool may_be_slowest(const struct fit_visit *v, const struct fit_cut *cut, uint32_t i)
+static bool may_be_slowest(const struct fit_visit *v, const struct fit_cut *cut,
+                           const double *kind_s, uint32_t i)
 {
     const struct fit_stage_kind *kinds = cut->shape->kinds;
     uint32_t slowest = 0;
     for (uint32_t k = 1; k < cut->shape->kind_count; k++) {
-        slowest = cut->kind_s[k] > cut->kind_s[slowest] ? k : slowest;
+        slowest = kind_s[k] > kind_s[slowest] ? k : slowest;
     }
     /* Prediction modules are layers beside the layers. */
-    if (cut->kind_s[i] >= cut->kind_s[slowest] * FIT_BOUND_SLACK ||
-        v->s->query->it.model->mtp_count > 0) {
+    if (kind_s[i] >= kind_s[slowest] * FIT_BOUND_SLACK || v->s->query->it.model->mtp_count > 0) {
         return true;
     }
     for (int k = 0; k < FIT_KIND_COUNT; k++) {
@@ -239,24 +266,49 @@ static void longest_passes(struct fit_visit *v, const struct fit_cut *cut, uint3
     }
 }
 
+/* A rank of DualPipe has two stages: which two is not asked, twice the lightest will do. */
+static struct myr_rank_params lightest_pair(const struct fit_visit *v, struct fit_cut *cut)
+{
+    struct myr_rank_params *least = &cut->lightest;
+    struct myr_layout one = v->layout;
+    one.schedule = MYR_SCHEDULE_1F1B;
+    if (!cut->lightest_known) {
+        *least = (struct myr_rank_params){UINT64_MAX, UINT64_MAX, UINT64_MAX};
+        for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
+            struct myr_rank_params p =
+                myr_rank_params(&one, v->s->query->it.model, cut->shape->kinds[i].stage);
+            least->sharded = p.sharded < least->sharded ? p.sharded : least->sharded;
+            least->replicated = p.replicated < least->replicated ? p.replicated : least->replicated;
+            least->expert = p.expert < least->expert ? p.expert : least->expert;
+        }
+        cut->lightest_known = true;
+    }
+    return (struct myr_rank_params){2 * least->sharded, 2 * least->replicated, 2 * least->expert};
+}
+
 double fit_cut_tail_floor_s(struct fit_visit *v, struct fit_cut *cut,
                             const struct myr_layout *layout, uint32_t low, uint32_t high)
 {
     const struct myr_fit_query *q = v->s->query;
     struct myr_rank_params least = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
     double floor_s = 1e30;
-    if (cut->shape->kind_count == FIT_SHAPE_KINDS || layout->schedule == MYR_SCHEDULE_DUALPIPE) {
-        return 0; /* stages may have been left out; ranks with two stages are no kind of stage */
+    bool dual = layout->schedule == MYR_SCHEDULE_DUALPIPE;
+    if (cut->shape->kind_count == FIT_SHAPE_KINDS) {
+        return 0; /* stages may have been left out */
     }
     (void)fit_cut_floor_s(v, cut, low); /* the kinds' times */
     for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
         const struct myr_rank_params *p = &cut->params[i];
-        cut->may_be_slowest[i] = may_be_slowest(v, cut, i);
+        cut->may_be_slowest[i] =
+            dual || may_be_slowest(v, cut, cut->kind_s[low % FIT_PIPES_KEPT], i);
         if (cut->may_be_slowest[i]) {
             least.sharded = p->sharded < least.sharded ? p->sharded : least.sharded;
             least.replicated = p->replicated < least.replicated ? p->replicated : least.replicated;
             least.expert = p->expert < least.expert ? p->expert : least.expert;
         }
+    }
+    if (dual) {
+        least = lightest_pair(v, cut);
     }
     for (uint32_t o = 0; o < v->order_count; o++) {
         struct fit_pipe pipe = {.params = least};

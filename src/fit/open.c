@@ -1,9 +1,8 @@
 /* open: one group looked into: cuts, choices, shards and orders that no bound excludes. */
 #include "visit.h"
 
-/* Choices of a shape are numbered: 0 none, r the first r layers of each chunk, last all of them. */
-static void set_choice(const struct fit_visit *v, const struct fit_shape *shape, uint32_t choice,
-                       struct myr_layout *layout)
+void fit_set_choice(const struct fit_visit *v, const struct fit_shape *shape, uint32_t choice,
+                    struct myr_layout *layout)
 {
     if (v->group->chain == FIT_CHAIN_SELECTIVE) {
         layout->recompute = MYR_RECOMPUTE_SELECTIVE;
@@ -80,13 +79,17 @@ static void visit_choices(struct fit_visit *v, struct fit_cut *cut, struct myr_l
 {
     struct fit_search *s = v->s;
     double limit = fit_keep_limit(s->answer, s->query->top, &layout);
-    if (low > high ||
-        (v->rising &&
-         fit_cut_floor_s(v, cut, low) + fit_cut_tail_floor_s(v, cut, &layout, low, high) > limit)) {
+    if (low > high) {
         return;
     }
+    if (v->rising) {
+        double tail_s = fit_cut_tail_floor_s(v, cut, &layout, low, high);
+        if (fit_cut_played_s(v, cut, low, limit - tail_s) + tail_s > limit) {
+            return;
+        }
+    }
     if (low == high) {
-        set_choice(v, cut->shape, low, &layout);
+        fit_set_choice(v, cut->shape, low, &layout);
         price_orders(v, cut, layout, low);
         return;
     }
@@ -100,6 +103,11 @@ static void visit_shard(struct fit_visit *v, struct fit_cut *cut, struct myr_lay
                         uint32_t shard_at)
 {
     struct fit_search *s = v->s;
+    double limit = fit_keep_limit(s->answer, s->query->top, &layout);
+    double tail_s = v->quick || !v->rising ? 0 : fit_tail_floor_s(v, &layout, shard_at);
+    if (v->rising && fit_cut_floor_s(v, cut, cut->first) + tail_s > limit) {
+        return;
+    }
     for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
         if (!cut->params_known) {
             cut->params[i] =
@@ -112,13 +120,8 @@ static void visit_shard(struct fit_visit *v, struct fit_cut *cut, struct myr_lay
     if (least > cut->last) {
         return;
     }
-    if (v->rising) {
-        double limit = fit_keep_limit(s->answer, s->query->top, &layout);
-        double floor_s = fit_cut_floor_s(v, cut, least);
-        if (floor_s > limit ||
-            (!v->quick && floor_s + fit_tail_floor_s(v, &layout, shard_at) > limit)) {
-            return;
-        }
+    if (v->rising && fit_cut_played_s(v, cut, least, limit - tail_s) + tail_s > limit) {
+        return;
     }
     visit_choices(v, cut, layout, least, v->quick ? least : cut->last);
 }
@@ -130,10 +133,12 @@ static void visit_cut(struct fit_visit *v, const struct fit_shape *shape)
     struct fit_cut cut; /* large, and mostly filled when needed */
     cut.shape = shape;
     cut.params_known = false;
-    cut.floor_choice = 0;
+    cut.lightest_known = false;
+    memset(cut.floor_choice, 0, sizeof(cut.floor_choice));
     memset(cut.state, 0, sizeof(cut.state));
     memset(cut.flights, 0, sizeof(cut.flights));
     memset(cut.pipe_choice, 0, sizeof(cut.pipe_choice));
+    memset(cut.played_choice, 0, sizeof(cut.played_choice));
     v->layout.vp = shape->vp;
     v->layout.first_layers = shape->first_layers;
     v->layout.last_layers = shape->last_layers;
@@ -215,65 +220,81 @@ static struct myr_rank_params lightest_of(const struct fit_visit *v)
     return (struct myr_rank_params){(uint64_t)sharded, (uint64_t)replicated, (uint64_t)expert};
 }
 
-void fit_open_group(struct fit_search *s, const struct fit_group *group, bool quick)
+/* What all cuts of a group share; false when the group is out of the question. */
+static bool begin_visit(struct fit_visit *v, struct fit_search *s, const struct fit_group *group,
+                        bool quick)
 {
     const struct myr_fit_query *q = s->query;
     const struct fit_depth *depth = &s->space->depths[group->depth];
-    struct fit_visit v; /* large, and mostly filled when needed */
-    v.s = s;
-    v.group = group;
-    v.depth = depth;
-    v.layout = *group->width;
-    memset(v.priced, 0, sizeof(v.priced));
-    v.least_hop_s[1] = 0;
-    v.layout.pp = depth->pp;
-    v.layout.dp = q->gpus / (v.layout.tp * v.layout.cp * depth->pp);
-    v.layout.micro_batch = group->micro_batch;
-    v.layout.schedule = group->dual ? MYR_SCHEDULE_DUALPIPE : MYR_SCHEDULE_1F1B;
-    if (group->floor_s > fit_keep_limit(s->answer, q->top, &v.layout)) {
-        return;
+    v->s = s;
+    v->group = group;
+    v->depth = depth;
+    v->layout = *group->width;
+    memset(v->priced, 0, sizeof(v->priced));
+    v->least_hop_s[1] = 0;
+    v->layout.pp = depth->pp;
+    v->layout.dp = q->gpus / (v->layout.tp * v->layout.cp * depth->pp);
+    v->layout.micro_batch = group->micro_batch;
+    v->layout.schedule = group->dual ? MYR_SCHEDULE_DUALPIPE : MYR_SCHEDULE_1F1B;
+    if (group->floor_s > fit_keep_limit(s->answer, q->top, &v->layout)) {
+        return false;
     }
-    list_tails(&v);
-    v.quick = quick;
+    list_tails(v);
+    v->quick = quick;
     if (quick) {
-        v.shard_count = 1;
-        v.order_count = 1;
+        v->shard_count = 1;
+        v->order_count = 1;
     }
-    v.straggler = fit_straggler_share(&q->it, &v.layout);
-    v.limit_bytes = s->limit_bytes;
-    v.kept = fit_kept_of(s, v.layout, group->chain);
-    v.kept.output = (double)myr_state_of(&v.layout, q->it.model, depth->pp - 1).output_bytes;
-    const struct fit_blocks *alone = fit_blocks_for(&v, 0, false),
-                            *again = fit_blocks_for(&v, 0, true);
-    v.rising = true;
+    v->straggler = fit_straggler_share(&q->it, &v->layout);
+    v->limit_bytes = s->limit_bytes;
+    v->kept = fit_kept_of(s, v->layout, group->chain);
+    v->kept.output = (double)myr_state_of(&v->layout, q->it.model, depth->pp - 1).output_bytes;
+    const struct fit_blocks *alone = fit_blocks_for(v, 0, false), *again = &v->blocks[0][1];
+    v->rising = true;
     for (int k = 0; k < FIT_KIND_COUNT; k++) {
-        v.rising = v.rising && (!alone->used[k] ||
-                                fit_layer_s(&again->layers[k]) >= fit_layer_s(&alone->layers[k]));
+        v->rising = v->rising && (!alone->used[k] ||
+                                  fit_layer_s(&again->layers[k]) >= fit_layer_s(&alone->layers[k]));
     }
-    v.least_hop_s[0] = fit_least_hop_s(s, &v.layout);
-    v.lightest = lightest_of(&v);
+    v->least_hop_s[0] = fit_least_hop_s(s, &v->layout);
+    v->lightest = lightest_of(v);
     for (int i = 0; i < 2; i++) {
-        for (uint32_t j = 0; j < 4 * v.shard_count; j++) {
-            v.tail_floor_s[i][j % 4][j / 4] = -1;
+        for (uint32_t j = 0; j < 4 * v->shard_count; j++) {
+            v->tail_floor_s[i][j % 4][j / 4] = -1;
         }
     }
+    return true;
+}
+
+static void visit_cuts(struct fit_visit *v)
+{
+    const struct fit_search *s = v->s;
+    const struct fit_depth *depth = v->depth;
     for (uint32_t i = 0; i < depth->shape_count; i++) {
         const struct fit_shape *shape = &s->space->shapes[depth->first_shape + i];
         for (int schedule = 0; schedule <= MYR_SCHEDULE_DUALPIPE; schedule++) {
             bool spread = schedule == MYR_SCHEDULE_INTERLEAVED;
-            v.layout.schedule = (enum myr_schedule)schedule;
-            if (!fit_schedule_allowed(q, v.layout.schedule, depth->pp) ||
-                spread != (shape->vp > 1) || group->dual != (schedule == MYR_SCHEDULE_DUALPIPE) ||
-                (spread && !fit_interleaves(s, &v.layout, depth))) {
+            v->layout.schedule = (enum myr_schedule)schedule;
+            if (!fit_schedule_allowed(s->query, v->layout.schedule, depth->pp) ||
+                spread != (shape->vp > 1) ||
+                v->group->dual != (schedule == MYR_SCHEDULE_DUALPIPE) ||
+                (spread && !fit_interleaves(s, &v->layout, depth))) {
                 continue;
             }
-            if (spread && v.least_hop_s[1] <= 0) {
-                v.layout.vp = 2;
-                v.least_hop_s[1] = fit_least_hop_s(s, &v.layout) / 2;
+            if (spread && v->least_hop_s[1] <= 0) {
+                v->layout.vp = 2;
+                v->least_hop_s[1] = fit_least_hop_s(s, &v->layout) / 2;
             }
-            if (!quick || shape->first_layers == 0) {
-                visit_cut(&v, shape);
+            if (!v->quick || shape->first_layers == 0) {
+                visit_cut(v, shape);
             }
         }
+    }
+}
+
+void fit_open_group(struct fit_search *s, const struct fit_group *group, bool quick)
+{
+    struct fit_visit v; /* large, and mostly filled when needed */
+    if (begin_visit(&v, s, group, quick)) {
+        visit_cuts(&v);
     }
 }

@@ -127,16 +127,43 @@ double fit_bubble_share(const struct myr_layout *layout)
     return 1;
 }
 
-/* What stage i waits for before its first operation, and others do after its last one. */
+void fit_add_stage(struct fit_stages *all, struct fit_stage_s stage)
+{
+    double backward = stage.total_s - stage.forward_s - stage.weight_s;
+    bool first = all->count == 0;
+    all->stages[all->count++] = stage;
+    all->sum_s += stage.count * stage.total_s;
+    all->forward_s += stage.count * stage.forward_s;
+    all->least_s = first ? stage.total_s : fit_min(all->least_s, stage.total_s);
+    all->least_backward_s = first ? backward : fit_min(all->least_backward_s, backward);
+}
+
+/* Before the last stage of this kind: the others of it, and kinds that end earlier. */
+static double before_s(const struct fit_stages *all, const struct fit_stage_s *one, bool chunks)
+{
+    double sum = (one->count - 1) * (chunks ? one->chunk_s : one->forward_s);
+    for (uint32_t i = 0; i < all->count; i++) {
+        const struct fit_stage_s *other = &all->stages[i];
+        if (other->last < one->last) {
+            sum += other->count * (chunks ? other->chunk_s : other->forward_s);
+        }
+    }
+    return sum;
+}
+
+/* What a stage waits for before its first operation, and others do after its last one. */
 static double floor_of(const struct myr_layout *layout, double m, const struct fit_stages *all,
                        const struct fit_stage_s *one)
 {
     double pp = layout->pp, behind = pp - 1 - one->last;
     switch (layout->schedule) {
     case MYR_SCHEDULE_INTERLEAVED:
-        return m * one->total_s + one->last * all->chunk_s;
+        return m * one->total_s + before_s(all, one, true);
     case MYR_SCHEDULE_ZERO_BUBBLE:
-        return m * one->total_s + one->last * all->least_forward_s;
+        /* Either the forwards before it, or the first micro-batch to the last stage and back. */
+        return m * one->total_s + fit_max(before_s(all, one, false),
+                                          all->forward_s - (pp - one->first) * one->forward_s +
+                                              (pp - 1 - one->first) * all->least_backward_s);
     case MYR_SCHEDULE_DUALPIPE:
         return m * fit_max(all->sum_s / pp, (one->total_s + all->least_s) / 2);
     case MYR_SCHEDULE_1F1B:
@@ -250,24 +277,25 @@ static void slowest_of(const struct myr_fit_case *it, const struct myr_layout *l
     }
 }
 
-void fit_pipe_of(const struct myr_fit_case *it, const struct myr_layout *layout,
-                 const struct fit_blocks *blocks, struct fit_pipe *ret)
+/* The schedule played; 'rank' is the slowest one and 'rank_s' a micro-batch on it. */
+struct played {
+    double all_s, rank_s;
+    uint32_t rank;
+};
+
+static struct played play_pipe(const struct myr_fit_case *it, const struct myr_layout *layout,
+                               const struct fit_blocks *blocks, double beside_s)
 {
-    struct fit_places places = fit_places_of(it, layout);
-    uint32_t count = layout->pp * layout->vp, at = 0;
-    double m = myr_layout_micro_batches(layout), worst = 0;
-    double hop = fit_hop_s(it, layout, places.pp_near);
-    double micro = it->constants[FIT_LAUNCH_MICRO] * 1e-3;
+    uint32_t count = layout->pp * layout->vp;
     double *times = myr_xrealloc(NULL, 3 * (size_t)count, sizeof(*times));
     struct chunks chunks = {times, times + count, times + 2 * (size_t)count};
-    struct fit_layer slowest;
-    chunks_of(it, layout, blocks, micro + hop, &chunks);
+    struct played ret = {0};
+    chunks_of(it, layout, blocks, beside_s, &chunks);
     for (uint32_t i = 0; i < layout->pp; i++) {
         double time = rank_s(layout, &chunks, i);
-        at = time > worst ? i : at;
-        worst = fit_max(worst, time);
+        ret.rank = time > ret.rank_s ? i : ret.rank;
+        ret.rank_s = fit_max(ret.rank_s, time);
     }
-    slowest_of(it, layout, blocks, at, &slowest);
     struct fit_schedule schedule = {.kind = layout->schedule,
                                     .pp = layout->pp,
                                     .vp = layout->vp,
@@ -275,16 +303,35 @@ void fit_pipe_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                                     .forward_s = chunks.forward_s,
                                     .backward_s = chunks.backward_s,
                                     .weight_s = chunks.weight_s};
-    double all = fit_schedule_s(&schedule);
+    ret.all_s = fit_schedule_s(&schedule);
     free(times);
+    return ret;
+}
+
+double fit_pipe_s(const struct myr_fit_case *it, const struct myr_layout *layout,
+                  const struct fit_blocks *blocks, double hop)
+{
+    return play_pipe(it, layout, blocks, it->constants[FIT_LAUNCH_MICRO] * 1e-3 + hop).all_s;
+}
+
+void fit_pipe_of(const struct myr_fit_case *it, const struct myr_layout *layout,
+                 const struct fit_blocks *blocks, struct fit_pipe *ret)
+{
+    struct fit_places places = fit_places_of(it, layout);
+    double m = myr_layout_micro_batches(layout);
+    double hop = fit_hop_s(it, layout, places.pp_near);
+    double micro = it->constants[FIT_LAUNCH_MICRO] * 1e-3;
+    struct played played = play_pipe(it, layout, blocks, micro + hop);
+    struct fit_layer slowest;
+    slowest_of(it, layout, blocks, played.rank, &slowest);
     for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
         ret->terms[i] = m * (slowest.forward.terms[i] + slowest.backward.terms[i]);
     }
     ret->terms[MYR_FIT_LAUNCH] += m * micro;
     ret->terms[MYR_FIT_PIPELINE] = m * hop;
-    ret->terms[MYR_FIT_BUBBLE] = fit_max(0, all - m * worst);
+    ret->terms[MYR_FIT_BUBBLE] = fit_max(0, played.all_s - m * played.rank_s);
     ret->forward_s = slowest.forward.total;
     ret->backward_s = slowest.backward.total;
     ret->micro_batches = m;
-    ret->params = myr_rank_params(layout, it->model, at);
+    ret->params = myr_rank_params(layout, it->model, played.rank);
 }

@@ -127,22 +127,18 @@ static double floor_s(const struct draw *d)
 {
     struct myr_layout layout = myr_layout_default();
     struct fit_stage_s stages[STAGES];
-    struct fit_stages all = {
-        .stages = stages, .count = d->it.pp, .least_s = 1e30, .least_forward_s = 1e30};
+    struct fit_stages all = {.stages = stages};
     layout.pp = d->it.pp;
     layout.vp = d->it.vp;
     layout.schedule = d->it.kind;
-    all.chunk_s = 1e30;
     for (uint32_t i = 0; i < d->it.pp; i++) {
-        double forward = 0;
+        struct fit_stage_s stage = {
+            .total_s = stage_s(d, i), .chunk_s = chunk_s(d, i), .count = 1, .first = i, .last = i};
         for (uint32_t c = i; c < d->it.pp * d->it.vp; c += d->it.pp) {
-            forward += d->forward_s[c];
-            all.chunk_s = fmin(all.chunk_s, chunk_s(d, c));
+            stage.forward_s += d->forward_s[c];
+            stage.weight_s += d->weight_s[c];
         }
-        stages[i] = (struct fit_stage_s){forward, stage_s(d, i), i};
-        all.sum_s += stages[i].total_s;
-        all.least_s = fmin(all.least_s, stages[i].total_s);
-        all.least_forward_s = fmin(all.least_forward_s, forward);
+        fit_add_stage(&all, stage);
     }
     return fit_pipe_floor_s(&layout, d->it.micro_batches, &all);
 }

@@ -371,6 +371,37 @@ static void dualpipe_takes_what_playing_it_takes(void **state)
     compare(MYR_SCHEDULE_DUALPIPE, 1000);
 }
 
+/* Played one by one this would take hours. */
+static void a_billion_micro_batches_take_no_longer_to_tell(void **state)
+{
+    (void)state;
+    struct world *w = test_malloc(sizeof(*w));
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        struct myr_rng rng;
+        double worst = 0;
+        myr_rng_init(&rng, seed, 9);
+        draw_sizes(&rng, (enum myr_schedule)(seed % 4), &w->it);
+        draw_times(&rng, w);
+        w->it.hop_s = 0;
+        w->it.micro_batches = 1000000000 / (2 * w->it.pp) * (2 * w->it.pp);
+        for (uint32_t i = 0; i < w->it.pp; i++) {
+            double stage = 0;
+            for (uint32_t c = i; c < w->it.pp * w->it.vp; c += w->it.pp) {
+                stage += w->forward_s[c] + w->backward_s[c] + w->weight_s[c];
+            }
+            worst = fmax(worst, stage);
+        }
+        double each = fit_schedule_s(&w->it) / w->it.micro_batches;
+        bool plain = w->it.vp == 1 && w->it.kind != MYR_SCHEDULE_DUALPIPE;
+        /* The slowest stage sets the pace; ranks of DualPipe have two of them. */
+        if (plain ? fabs(each / worst - 1) > 1e-6 : each > 1.5 * worst || each < worst / 2) {
+            fail_msg("seed %u: %.12g a micro-batch, slowest stage %.12g", (unsigned)seed, each,
+                     worst);
+        }
+    }
+    test_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -378,6 +409,7 @@ int main(void)
         cmocka_unit_test(interleaving_takes_what_playing_it_takes),
         cmocka_unit_test(zero_bubble_takes_what_playing_it_takes),
         cmocka_unit_test(dualpipe_takes_what_playing_it_takes),
+        cmocka_unit_test(a_billion_micro_batches_take_no_longer_to_tell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

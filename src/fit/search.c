@@ -17,9 +17,10 @@
 /* What bounds need of the blocks of one width, micro-batch and chain. */
 struct times {
     bool ready;
-    double all;   /* every layer, the embedding and the output */
-    double last;  /* what the last stage has beside layers */
-    double share; /* of layers that is forward, at most */
+    double all;         /* every layer, the embedding and the output */
+    double last;        /* what the last stage has beside layers */
+    double share;       /* of layers that is forward, at most */
+    double least_share; /* of anything */
     struct fit_layer embedding;
 };
 
@@ -39,12 +40,14 @@ static void price_times(const struct fit_search *s, struct myr_layout layout, en
                 (model->mtp_count ? model->mtp_count * fit_mtp_layer_s(&blocks, blocks.layers) : 0);
     ret->all = ret->last + fit_layer_s(&blocks.embedding);
     ret->share = 0;
+    ret->least_share = fit_min(0.5, blocks.output.forward.total / fit_layer_s(&blocks.output));
     ret->embedding = blocks.embedding;
     for (int k = 0; k < FIT_KIND_COUNT; k++) {
-        const struct fit_layer *layer = &blocks.layers[k];
-        ret->share = s->layers[k] > 0
-                         ? fit_max(ret->share, layer->forward.total / fit_layer_s(layer))
-                         : ret->share;
+        if (s->layers[k] > 0) {
+            double share = blocks.layers[k].forward.total / fit_layer_s(&blocks.layers[k]);
+            ret->share = fit_max(ret->share, share);
+            ret->least_share = fit_min(ret->least_share, share);
+        }
         ret->all += s->layers[k] > 0 ? s->layers[k] * fit_layer_s(&blocks.layers[k]) : 0;
     }
 }
@@ -75,6 +78,19 @@ static double plain_floor_s(const struct times *times, double m, double pp, doub
     return fit_max(dealt, sum + more * last);
 }
 
+/*
+ * Each stage bounds the step by all its work and what those before it do first, a share of theirs:
+ * forwards, or a chunk. The best dealing makes all these equal: times fall by share / m from stage
+ * to stage, a geometric series, cut off after its third term where that makes it larger.
+ */
+static double filling_floor_s(const struct times *times, double share, double m, double pp,
+                              double beside)
+{
+    double sum = times->all + pp * beside, x = share / m;
+    double series = pp * x * (1 - (pp - 1) / 2 * x * (1 - (pp - 2) / 3 * x));
+    return share * sum / fit_min(series, 1);
+}
+
 /* No layout of the group takes less: layers dealt evenly, the least bubble of its schedules. */
 static double group_floor_s(const struct fit_search *s, struct myr_layout layout,
                             const struct fit_depth *depth, const struct times *times, bool dual)
@@ -96,9 +112,15 @@ static double group_floor_s(const struct fit_search *s, struct myr_layout layout
         if (!dual) { /* there the first stage's rank shares the last stage's load */
             worst = fit_max(worst, times->last + beside);
         }
-        floor_s =
-            fit_min(floor_s, schedule == MYR_SCHEDULE_1F1B ? plain_floor_s(times, m, pp, beside)
-                                                           : m * worst);
+        double least = m * worst;
+        if (schedule == MYR_SCHEDULE_1F1B) {
+            least = plain_floor_s(times, m, pp, beside);
+        } else if (schedule == MYR_SCHEDULE_ZERO_BUBBLE) {
+            least = fit_max(least, filling_floor_s(times, times->least_share, m, pp, beside));
+        } else if (spread && s->uniform) {
+            least = fit_max(least, filling_floor_s(times, 1.0 / depth->vp_most, m, pp, beside));
+        }
+        floor_s = fit_min(floor_s, least);
     }
     return floor_s * FIT_BOUND_SLACK;
 }

@@ -76,9 +76,12 @@ struct fit_cut {
     bool params_known;
     struct fit_pipe pipes[FIT_ORDERS_MAX][FIT_PIPES_KEPT];
     uint32_t pipe_choice[FIT_ORDERS_MAX][FIT_PIPES_KEPT]; /* plus one; 0: none yet */
-    uint32_t floor_choice;                                /* plus one: that 'floor_s' is of */
-    double floor_s;
-    double kind_s[FIT_SHAPE_KINDS]; /* both passes of each kind of stage, of the same choice */
+    /* Bounds of the last choices asked for; choices plus one, 0: none yet. */
+    uint32_t floor_choice[FIT_PIPES_KEPT], played_choice[FIT_PIPES_KEPT];
+    double floor_s[FIT_PIPES_KEPT], played_s[FIT_PIPES_KEPT];
+    double kind_s[FIT_PIPES_KEPT][FIT_SHAPE_KINDS]; /* both passes of each kind of stage */
+    struct myr_rank_params lightest;                /* of one stage, with DualPipe */
+    bool lightest_known;
     bool may_be_slowest[FIT_SHAPE_KINDS];
 };
 
@@ -127,6 +130,9 @@ void fit_count_again(const struct fit_visit *v, const struct fit_shape *shape,
                      double counts[FIT_KIND_COUNT]);
 /* A step of the cut up to what replicas exchange, with the least transfers between stages. */
 double fit_cut_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice);
+/* The same, played with those transfers where the quick bound does not pass the limit. */
+double fit_cut_played_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice,
+                        double limit);
 /* The blocks of an order; 'all': as if every layer were made again. */
 const struct fit_blocks *fit_blocks_for(struct fit_visit *v, uint32_t order, bool all);
 /*
@@ -139,6 +145,10 @@ double fit_cut_tail_floor_s(struct fit_visit *v, struct fit_cut *cut,
                             const struct myr_layout *layout, uint32_t low, uint32_t high);
 
 /* open.c */
+
+/* Choices of a shape are numbered: 0 none, r the first r layers of each chunk, last all of them. */
+void fit_set_choice(const struct fit_visit *v, const struct fit_shape *shape, uint32_t choice,
+                    struct myr_layout *layout);
 
 /* Prices what no bound excludes; 'quick': the plainest layouts only. */
 void fit_open_group(struct fit_search *s, const struct fit_group *group, bool quick);
