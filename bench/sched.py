@@ -29,10 +29,11 @@ def run(bench):
     for size in answers[0]["latency_us"]:
         for share, goal in (("p50", 100.0), ("p99", 1000.0), ("max", None)):
             bench.figure(f"nodes-{size}/{share}", best("latency_us", size, share), "us", goal=goal)
-    for size in answers[0]["latency_us_with_layout"]:
-        for share, goal in (("p50", None), ("p99", 1000.0)):
-            bench.figure(f"nodes-and-ranks-{size}/{share}",
-                         best("latency_us_with_layout", size, share), "us", goal=goal)
+    for layout, sizes in answers[0]["latency_us_with_layout"].items():
+        for size in sizes:
+            for share, goal in (("p50", 100.0), ("p99", 1000.0)):
+                bench.figure(f"ranks-{layout.replace(' ', '-')}-{size}/{share}",
+                             best("latency_us_with_layout", layout, size, share), "us", goal=goal)
     large = answers[0]["large_us"]["gang_nodes"]
     bench.figure(f"nodes-{large}/max", best("large_us", "max"), "us", goal=5000.0)
     rate = max(answer["decisions_per_s"] for answer in answers)

@@ -32,6 +32,7 @@ static int64_t cpu_ns(void)
 
 /* Times of one kind of decision. */
 struct timing {
+    const char *layout; /* NULL: none */
     uint32_t nodes;
     uint32_t failed;
     MYR_VEC(int64_t) ns;
@@ -162,25 +163,36 @@ static void fill(struct bench *b, struct myr_rng *rng)
     }
 }
 
-static void churn(struct bench *b, struct myr_rng *rng)
+/* Eight random jobs leave, eight of the same sizes come. */
+static void churn_once(struct bench *b, struct myr_rng *rng, bool timed)
 {
     uint32_t sizes[CHURN_JOBS];
-    for (uint32_t round = 0; round < CHURN_ROUNDS && b->job_count >= CHURN_JOBS; round++) {
-        for (uint32_t i = 0; i < CHURN_JOBS; i++) {
-            uint32_t at = myr_rng_below(rng, b->job_count);
-            sizes[i] = b->jobs[at].nodes;
-            end_job(b, at, true);
-        }
-        myr_rng_shuffle(rng, sizes, CHURN_JOBS);
-        for (uint32_t i = 0; i < CHURN_JOBS; i++) {
-            add_job(b, sizes[i], true);
-        }
+    for (uint32_t i = 0; i < CHURN_JOBS; i++) {
+        uint32_t at = myr_rng_below(rng, b->job_count);
+        sizes[i] = b->jobs[at].nodes;
+        end_job(b, at, timed);
+    }
+    myr_rng_shuffle(rng, sizes, CHURN_JOBS);
+    for (uint32_t i = 0; i < CHURN_JOBS; i++) {
+        add_job(b, sizes[i], timed);
     }
 }
 
-/* Lets the largest jobs end until so many nodes are free. */
-static void make_room(struct bench *b, uint32_t nodes)
+static void churn(struct bench *b, struct myr_rng *rng)
 {
+    for (uint32_t round = 0; round < CHURN_ROUNDS && b->job_count >= CHURN_JOBS; round++) {
+        churn_once(b, rng, true);
+    }
+}
+
+/* As full as it was, or as the gang allows. */
+static void refill(struct bench *b, uint32_t nodes)
+{
+    uint32_t wanted = b->shape.nodes / 20 > nodes ? b->shape.nodes / 20 : nodes;
+    while (myr_placer_free_nodes(b->placer) > wanted && b->job_count < b->job_room) {
+        add_job(b, 1, false);
+    }
+    /* Lets the largest jobs end until so many nodes are free. */
     while (b->job_count && myr_placer_free_nodes(b->placer) < nodes) {
         uint32_t largest = 0;
         for (uint32_t i = 1; i < b->job_count; i++) {
@@ -190,39 +202,71 @@ static void make_room(struct bench *b, uint32_t nodes)
     }
 }
 
-/* Gangs with a layout: tensor parallelism in the node, eight stages. */
-static int time_layouts(struct bench *b, struct myr_err *err)
+/* Axes of a layout; tensor parallelism as a part of the node. */
+struct axes {
+    const char *name;
+    uint32_t tp_parts, pp, cp, ep;
+};
+
+/* One layout at one size: the state changes between decisions. */
+static int time_layout(struct bench *b, const struct axes *axes, uint32_t nodes,
+                       struct myr_rng *rng, struct myr_err *err)
 {
-    uint32_t most = b->shape.nodes / 4 < 1024 ? b->shape.nodes / 4 : 1024;
-    for (uint32_t nodes = 8; nodes <= most; nodes *= 2) {
-        make_room(b, nodes);
-        struct myr_arena arena;
-        struct myr_job_traffic traffic;
-        struct myr_layout layout = myr_layout_default();
-        layout.tp = b->shape.gpus_per_node;
-        layout.pp = 8;
-        layout.dp = nodes / 8;
-        myr_arena_init(&arena);
-        int r = myr_job_traffic_of(&layout, NULL, b->shape.gpus_per_node, &arena, &traffic, err);
-        struct myr_request request = {.nodes = nodes, .traffic = &traffic};
-        struct myr_placement placed = {.gang.shares = myr_xcalloc(nodes, sizeof(struct myr_share))};
-        struct timing *t = timing_for(b->layouts, &b->layout_count, nodes);
-        for (uint32_t i = 0; r == MYR_OK && i < LAYOUT_ROUNDS; i++) {
-            int64_t start = cpu_ns();
-            bool done = myr_place_gang(b->placer, &request, &placed);
-            myr_vec_push(&t->ns, cpu_ns() - start);
-            t->failed += !done;
-            if (done) {
-                myr_release(b->placer, &placed.gang);
-            }
+    struct myr_arena arena;
+    struct myr_job_traffic traffic;
+    struct myr_layout layout = myr_layout_default();
+    layout.tp = b->shape.gpus_per_node / axes->tp_parts;
+    layout.pp = axes->pp;
+    layout.cp = axes->cp;
+    layout.ep = axes->ep;
+    layout.dp = nodes * axes->tp_parts / (axes->pp * axes->cp);
+    if (layout.dp == 0 || layout.dp * layout.cp % layout.ep != 0 ||
+        b->layout_count == MYR_ARRAY_COUNT(b->layouts)) {
+        return MYR_OK; /* too few nodes for it */
+    }
+    myr_arena_init(&arena);
+    int r = myr_job_traffic_of(&layout, NULL, b->shape.gpus_per_node, &arena, &traffic, err);
+    struct myr_request request = {.nodes = nodes, .traffic = &traffic};
+    struct myr_placement placed = {.gang.shares = myr_xcalloc(nodes, sizeof(struct myr_share))};
+    struct timing *t = &b->layouts[b->layout_count++];
+    t->nodes = nodes;
+    t->layout = axes->name;
+    for (uint32_t i = 0; r == MYR_OK && i < LAYOUT_ROUNDS; i++) {
+        if (b->job_count >= CHURN_JOBS) {
+            churn_once(b, rng, false);
         }
-        free(placed.gang.shares);
-        myr_arena_done(&arena);
-        if (r < 0) {
-            return r;
+        refill(b, nodes);
+        int64_t start = cpu_ns();
+        bool done = myr_place_gang(b->placer, &request, &placed);
+        myr_vec_push(&t->ns, cpu_ns() - start);
+        t->failed += !done;
+        if (done) {
+            myr_release(b->placer, &placed.gang);
         }
     }
-    return MYR_OK;
+    free(placed.gang.shares);
+    myr_arena_done(&arena);
+    return r;
+}
+
+/* Gangs with rank order, of layouts that put heavy and light groups on one to four axes. */
+static int time_layouts(struct bench *b, struct myr_rng *rng, struct myr_err *err)
+{
+    static const struct axes list[] = {
+        {"tp-node pp8", 1, 8, 1, 1},         {"tp-node pp4", 1, 4, 1, 1},
+        {"tp-node pp16", 1, 16, 1, 1},       {"tp-node pp8 ep8", 1, 8, 1, 8},
+        {"tp-node pp8 cp2", 1, 8, 2, 1},     {"tp-half pp8", 2, 8, 1, 1},
+        {"tp-node pp8 cp2 ep8", 1, 8, 2, 8},
+    };
+    uint32_t most = b->shape.nodes / 4 < 1024 ? b->shape.nodes / 4 : 1024;
+    int r = MYR_OK;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(list) && r == MYR_OK; i++) {
+        bool halves = b->shape.gpus_per_node % list[i].tp_parts == 0;
+        for (uint32_t nodes = 8; nodes <= most && halves && r == MYR_OK; nodes *= 2) {
+            r = time_layout(b, &list[i], nodes, rng, err);
+        }
+    }
+    return r;
 }
 
 /* Nodes fail and come back. */
@@ -423,7 +467,14 @@ static void put_json(const struct bench *b, const struct timing *all, struct myr
     myr_json_double(&json, "decisions_per_s", rate, 0);
     put_timing(&json, "all", all);
     put_rows(&json, "latency_us", b->sizes, b->size_count);
-    put_rows(&json, "latency_us_with_layout", b->layouts, b->layout_count);
+    myr_json_object(&json, "latency_us_with_layout");
+    for (uint32_t i = 0, end; i < b->layout_count; i = end) {
+        for (end = i + 1; end < b->layout_count && b->layouts[end].layout == b->layouts[i].layout;
+             end++) {
+        }
+        put_rows(&json, b->layouts[i].layout, b->layouts + i, end - i);
+    }
+    myr_json_end(&json);
     if (b->large.ns.count) {
         put_timing(&json, "large_us", &b->large);
         put_timing(&json, "node_change_us", &b->changes);
@@ -463,7 +514,7 @@ static void put_table(const struct bench *b, enum myr_format format, struct myr_
         put_row(&table, "nodes", &b->sizes[i]);
     }
     for (uint32_t i = 0; i < b->layout_count; i++) {
-        put_row(&table, "nodes and ranks", &b->layouts[i]);
+        put_row(&table, b->layouts[i].layout, &b->layouts[i]);
     }
     if (b->large.ns.count) {
         put_row(&table, "empty cluster", &b->large);
@@ -532,7 +583,7 @@ int cli_sched_bench(const struct cli_sched_question *question, struct myr_buf *b
     } else {
         fill(b, &rng);
         churn(b, &rng);
-        r = time_layouts(b, err);
+        r = time_layouts(b, &rng, err);
         time_changes(b, &rng);
         time_large(b, &rng);
         r = r < 0 ? r : time_defrag(b, &rng, err);
