@@ -5,19 +5,34 @@
 enum {
     TRIES_TINY = 20000, /* of all starts together: bounds the time of a decision */
     TRIES_SMALL = 2500,
-    TRIES_LARGE = 600, /* in large clusters, where decisions are many and nodes alike */
+    TRIES_MEDIUM = 6000, /* narrower ones */
+    TRIES_LARGE = 600,   /* in large clusters, where decisions are many and nodes alike */
     MEMBER_MAX = 24,
     GROUPS_MAX = SEARCH_SWAP_CELLS * MYR_TRAFFIC_FAMILIES_MAX,
     KICKS = 32,
 };
+
+struct cell_set {
+    uint64_t words[(SEARCH_SWAP_CELLS + 63) / 64];
+};
+
+static void add_cell(struct cell_set *set, uint32_t cell)
+{
+    set->words[cell / 64] |= UINT64_C(1) << cell % 64;
+}
+
+static bool has_cell(const struct cell_set *set, uint32_t cell)
+{
+    return set->words[cell / 64] >> cell % 64 & 1;
+}
 
 /*
  * A group of cells. How many of its members lie in each unit, and in how many units they lie at
  * all, tells what a move would change in O(1), whatever its size; two members are just compared.
  */
 struct group {
-    uint64_t members; /* bit by cell */
-    uint32_t family;
+    struct cell_set members;
+    uint32_t family, first, last; /* cells: the first and the last member */
     bool pair;
     uint32_t at;                   /* of its counts, when it is no pair */
     uint32_t distinct[UNIT_COUNT]; /* units that members lie in */
@@ -59,7 +74,9 @@ static void find_groups(struct swaps *w)
             for (uint32_t m = 0; m < family->group_size; m++) {
                 uint32_t cell = family->firsts[g] + family->offsets[m];
                 struct membership *of = &w->of[cell];
-                group->members |= UINT64_C(1) << cell;
+                add_cell(&group->members, cell);
+                group->first = m ? group->first : cell;
+                group->last = cell;
                 MYR_ASSERT(of->count < MEMBER_MAX);
                 of->groups[of->count++] = (uint16_t)w->group_count;
             }
@@ -68,15 +85,21 @@ static void find_groups(struct swaps *w)
     }
 }
 
-static uint32_t lowest_cell(uint64_t cells)
-{
-    return (uint32_t)__builtin_ctzll(cells);
-}
-
 /* The other member of a pair. */
 static uint32_t partner(const struct group *group, uint32_t cell)
 {
-    return lowest_cell(group->members ^ UINT64_C(1) << cell);
+    return group->first == cell ? group->last : group->first;
+}
+
+/* Member number m of a group. */
+static uint32_t member_of(const struct swaps *w, const struct group *group, uint32_t m)
+{
+    return group->first + w->q->traffic->families[group->family].offsets[m];
+}
+
+static uint32_t size_of(const struct swaps *w, const struct group *group)
+{
+    return w->q->traffic->families[group->family].group_size;
 }
 
 static uint8_t *counts_of(const struct swaps *w, const struct group *group, uint32_t level)
@@ -89,7 +112,7 @@ static uint32_t broken_levels(const struct swaps *w, const struct group *group)
 {
     /* Single nodes are domains of their own: every group is broken at that level. */
     uint32_t sum = w->finest;
-    uint32_t a = lowest_cell(group->members), b = group->pair ? partner(group, a) : a;
+    uint32_t a = group->first, b = group->last;
     for (uint32_t level = w->finest; level < UNIT_COUNT; level++) {
         sum += group->pair ? w->unit[level][a] != w->unit[level][b] : group->distinct[level] > 1;
     }
@@ -114,8 +137,8 @@ static void count_groups(struct swaps *w)
     for (uint32_t g = 0; g < w->group_count; g++) {
         struct group *group = &w->groups[g];
         memset(group->distinct, 0, sizeof(group->distinct));
-        for (uint64_t left = group->members; left && !group->pair; left &= left - 1) {
-            count_member(w, group, lowest_cell(left), true);
+        for (uint32_t m = 0; m < size_of(w, group) && !group->pair; m++) {
+            count_member(w, group, member_of(w, group, m), true);
         }
         w->broken[group->family] += broken_levels(w, group);
     }
@@ -293,7 +316,7 @@ static double change_of(const struct swaps *w, uint32_t cell, uint32_t to)
     for (uint32_t i = 0; i < w->of[cell].count; i++) {
         const struct group *group = &w->groups[w->of[cell].groups[i]];
         int change = 0;
-        if (to < w->q->nodes && (group->members >> to & 1)) {
+        if (to < w->q->nodes && has_cell(&group->members, to)) {
             continue; /* both are in it: they trade places, nothing changes */
         }
         uint32_t other = group->pair ? partner(group, cell) : 0;
@@ -375,10 +398,10 @@ static bool try_gather(struct swaps *w, const uint32_t *members, uint32_t count,
                        const struct units *units, uint32_t unit)
 {
     uint32_t with[SEARCH_SWAP_CELLS], done = 0, from = w->slots;
-    uint64_t member = 0;
+    struct cell_set own_cells = {0};
     double base = w->base, groups = w->groups_cost;
     for (uint32_t m = 0; m < count; m++) {
-        member |= UINT64_C(1) << members[m];
+        add_cell(&own_cells, members[m]);
     }
     bool whole = true;
     for (uint32_t m = 0; m < count && whole; m++) {
@@ -389,7 +412,7 @@ static bool try_gather(struct swaps *w, const uint32_t *members, uint32_t count,
         /* Spares are at the end: they come first. */
         while (from > 0 && with[m] == MYR_NONE) {
             from--;
-            bool own = from < w->q->nodes && (member >> from & 1);
+            bool own = from < w->q->nodes && has_cell(&own_cells, from);
             with[m] = !own && units->of[w->node[from]] == unit ? from : MYR_NONE;
         }
         whole = with[m] != MYR_NONE;
@@ -530,8 +553,8 @@ static bool find_targets(const struct swaps *w, uint32_t cell, struct unit_set *
             continue;
         }
         found = true;
-        for (uint64_t left = group->members; left; left &= left - 1) {
-            uint32_t other = lowest_cell(left);
+        for (uint32_t m = 0; m < size_of(w, group); m++) {
+            uint32_t other = member_of(w, group, m);
             uint8_t leaf = w->unit[UNIT_LEAF][other], pod = w->unit[UNIT_POD][other];
             leaves->words[leaf / 64] |= UINT64_C(1) << leaf % 64;
             if (levels > UNIT_POD && pod != w->unit[UNIT_POD][cell]) {
@@ -603,9 +626,10 @@ void improve_by_swaps(struct search *q)
     }
     w.tries_max = q->p->groups > SEARCH_FEW_LEAVES ? TRIES_LARGE
                   : q->nodes <= SEARCH_TINY_CELLS  ? TRIES_TINY
-                                                   : TRIES_SMALL;
+                  : q->nodes <= SEARCH_SMALL_CELLS ? TRIES_SMALL
+                                                   : TRIES_MEDIUM;
     w.finest = q->p->domain_nodes > 1 ? UNIT_DOMAIN : UNIT_LEAF;
-    w.narrow = q->traffic && q->p->groups > SEARCH_FEW_LEAVES;
+    w.narrow = q->traffic && (q->p->groups > SEARCH_FEW_LEAVES || q->nodes > SEARCH_SMALL_CELLS);
     select_clear(q);
     find_groups(&w);
     for (uint32_t i = 0; i < starts; i++) {

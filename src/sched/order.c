@@ -194,13 +194,13 @@ static bool is_best(struct search *q, double cost)
 
 double order_keep_best(struct search *q, const struct digit_order *order)
 {
-    bool small = q->nodes <= SEARCH_SWAP_CELLS;
-    double limit = q->best_cost >= 0 && !small ? SEARCH_NEAR * q->best_cost - q->base_cost : -1;
+    bool swaps = q->nodes <= SEARCH_SWAP_CELLS;
+    double limit = q->best_cost >= 0 && !swaps ? SEARCH_NEAR * q->best_cost - q->base_cost : -1;
     double cost = q->base_cost + deal_price(q, order, limit);
     if (is_best(q, cost)) {
         deal_cells(q, order, q->s->best);
     }
-    if (small) {
+    if (swaps) {
         keep_start(q, order, cost);
     }
     return cost;

@@ -213,7 +213,7 @@ static double order_ways(struct search *q, uint32_t block)
 /* Every way of dealing cells to the chosen nodes in blocks of this size. */
 static void order_blocks(struct search *q, uint32_t block)
 {
-    bool small = q->nodes <= SEARCH_SWAP_CELLS, straight = is_new(q, 1);
+    bool small = q->nodes <= SEARCH_SMALL_CELLS, straight = is_new(q, 1);
     if (!straight && (block == 1 || !is_new(q, block))) {
         return;
     }
@@ -319,7 +319,7 @@ static uint32_t blocks_of(const struct search *q, uint32_t *ret)
         }
     }
     /* Single nodes: the freest leaves filled to the brim. */
-    if (count == 0 || q->nodes <= SEARCH_SWAP_CELLS) {
+    if (count == 0 || q->nodes <= SEARCH_SMALL_CELLS) {
         ret[count++] = 1;
     }
     return count;
@@ -344,13 +344,17 @@ static bool try_leaf(struct search *q, const uint32_t *blocks, uint32_t block_co
 
 static void try_core(struct search *q, uint32_t block)
 {
-    bool large = q->nodes > LARGE_GANG; /* pods of their own, whole blocks in each where it goes */
-    for (uint32_t aligned = large && block > 1; aligned < (q->traffic ? 2U : 1U); aligned++) {
-        select_pods(q, block, aligned);
+    int align = !q->traffic || block == 1         ? ALIGN_NONE
+                : block > q->p->shape.group_nodes ? ALIGN_POD
+                                                  : ALIGN_LEAF;
+    /* Of large gangs most leaves are taken whole: one choice of them is much like another. */
+    int last = q->nodes > LARGE_GANG ? align : ALIGN_NONE;
+    for (; align >= last; align--) {
+        select_pods(q, block, (enum align)align);
         order_blocks(q, block);
         select_clear(q);
     }
-    if (q->nodes <= SEARCH_SWAP_CELLS) {
+    if (q->nodes <= SEARCH_SMALL_CELLS) {
         select_range(q, 0, q->p->groups, q->nodes, block);
         order_blocks(q, block);
         select_clear(q);
@@ -388,7 +392,7 @@ static bool search(struct search *q)
     for (uint32_t i = 0; within >= MYR_LEVEL_POD && i < block_count; i++) {
         bool held = try_pods(q, blocks[i]);
         /* Small gangs look farther: light groups may well cross where heavy ones need not. */
-        if (within == MYR_LEVEL_CORE && (!held || q->nodes <= SEARCH_SWAP_CELLS)) {
+        if (within == MYR_LEVEL_CORE && (!held || q->nodes <= SEARCH_SMALL_CELLS)) {
             try_core(q, blocks[i]);
         }
     }

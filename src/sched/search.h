@@ -10,10 +10,11 @@
 #include "index.h"
 #include "myriad/sched/request.h"
 
-#define SEARCH_SWAP_CELLS 64 /* gangs up to this size are improved by swaps */
-#define SEARCH_TINY_CELLS 16 /* and up to this also from disturbed placements */
-#define SEARCH_FEW_LEAVES 64 /* in clusters up to this leaves of other pods are looked at too */
-#define SEARCH_SLOTS_MAX  160
+#define SEARCH_SWAP_CELLS  128 /* gangs up to this size are improved by swaps */
+#define SEARCH_SMALL_CELLS 64  /* and up to this look everywhere */
+#define SEARCH_TINY_CELLS  16  /* and up to this also from disturbed placements */
+#define SEARCH_FEW_LEAVES  64  /* in clusters up to this leaves of other pods are looked at too */
+#define SEARCH_SLOTS_MAX   240 /* fewer than 256: units of slots are numbered by bytes */
 #define SEARCH_COUNTS_MAX \
     ((size_t)(SEARCH_SWAP_CELLS / 3 + 1) * MYR_TRAFFIC_FAMILIES_MAX * 3 * SEARCH_SLOTS_MAX)
 #define SEARCH_STARTS    4    /* placements that swaps start from */
@@ -111,7 +112,9 @@ uint32_t select_leaf(struct search *q);
 void select_pod(struct search *q, uint32_t pod, uint32_t nodes, uint32_t block);
 /* The same over leaves first to end - 1, wherever their pods end. */
 void select_range(struct search *q, uint32_t first, uint32_t end, uint32_t nodes, uint32_t block);
-void select_pods(struct search *q, uint32_t block, bool aligned);
+/* As few pods as possible; whole blocks in leaves or pods first, then what is left of them. */
+enum align { ALIGN_NONE, ALIGN_POD, ALIGN_LEAF };
+void select_pods(struct search *q, uint32_t block, enum align align);
 /* The chosen leaves along the topology, then their nodes into s->nodes. */
 void select_sort(struct search *q);
 void select_nodes(struct search *q);

@@ -176,7 +176,7 @@ void select_range(struct search *q, uint32_t first, uint32_t end, uint32_t nodes
 }
 
 struct pod_room {
-    uint32_t pod, room;
+    uint32_t pod, room, taken;
 };
 
 static int by_room(const void *a, const void *b)
@@ -185,32 +185,53 @@ static int by_room(const void *a, const void *b)
     return x->room != y->room ? (x->room > y->room ? -1 : 1) : (x->pod < y->pod ? -1 : 1);
 }
 
-/* As few pods as possible: the freest first, the last where it just fits. */
-void select_pods(struct search *q, uint32_t block, bool aligned)
+/* As few pods as possible: the freest first, the last where it just fits. What did not fit. */
+static uint32_t take_pods(struct search *q, struct pod_room *pods, uint32_t left, uint32_t block)
 {
-    const struct myr_placer *p = q->p;
-    struct pod_room *pods = myr_xcalloc(p->pods, sizeof(*pods));
-    uint32_t left = q->nodes, sum = 0;
-    for (uint32_t i = 0; i < p->pods; i++) {
-        uint32_t room = q->s->pod_free[i];
-        sum += aligned ? room / block * block : room;
-    }
-    aligned = aligned && sum >= left;
-    for (uint32_t i = 0; i < p->pods; i++) {
-        uint32_t room = q->s->pod_free[i];
-        pods[i] = (struct pod_room){i, aligned ? room / block * block : room};
-    }
-    qsort(pods, p->pods, sizeof(*pods), by_room);
-    for (uint32_t i = 0; left > 0; i++) {
-        MYR_ASSERT(i < p->pods);
+    qsort(pods, q->p->pods, sizeof(*pods), by_room);
+    for (uint32_t i = 0; i < q->p->pods && pods[i].room > 0 && left > 0; i++) {
         uint32_t at = i;
-        while (left <= pods[i].room && at + 1 < p->pods && pods[at + 1].room >= left) {
+        while (left <= pods[i].room && at + 1 < q->p->pods && pods[at + 1].room >= left) {
             at++;
         }
         uint32_t count = pods[at].room < left ? pods[at].room : left;
         select_pod(q, pods[at].pod, count, block);
+        pods[at].taken += count;
         left -= count;
     }
+    return left;
+}
+
+/* How much of a pod the whole blocks of each leaf are. */
+static uint32_t room_in_leaves(const struct search *q, uint32_t pod, uint32_t block)
+{
+    const struct myr_placer *p = q->p;
+    uint32_t per = p->shape.pod_nodes / p->shape.group_nodes, room = 0;
+    uint32_t end = (pod + 1) * per < p->groups ? (pod + 1) * per : p->groups;
+    for (uint32_t leaf = pod * per; leaf < end; leaf++) {
+        room += q->s->leaf_free[leaf] / block * block;
+    }
+    return room;
+}
+
+void select_pods(struct search *q, uint32_t block, enum align align)
+{
+    struct pod_room *pods = myr_xcalloc(q->p->pods, sizeof(*pods));
+    uint32_t left = q->nodes;
+    for (uint32_t i = 0; i < q->p->pods; i++) {
+        pods[i].pod = i;
+    }
+    for (int wanted = (int)align; wanted >= ALIGN_NONE && left > 0; wanted--) {
+        for (uint32_t i = 0; i < q->p->pods; i++) {
+            uint32_t pod = pods[i].pod, free_nodes = q->s->pod_free[pod];
+            uint32_t room = wanted == ALIGN_LEAF  ? room_in_leaves(q, pod, block)
+                            : wanted == ALIGN_POD ? free_nodes / block * block
+                                                  : free_nodes;
+            pods[i].room = room > pods[i].taken ? room - pods[i].taken : 0;
+        }
+        left = take_pods(q, pods, left, block);
+    }
+    MYR_ASSERT(left == 0);
     free(pods);
 }
 

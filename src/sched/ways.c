@@ -174,9 +174,9 @@ void ways_find(struct search *q)
     const struct myr_job_traffic *t = q->traffic;
     struct judged known[1U << MYR_TRAFFIC_DIGITS_MAX] = {0};
     struct room room = look_at_room(q);
-    uint32_t orders = 1, most = q->nodes <= SEARCH_TINY_CELLS   ? SEARCH_WAYS_MAX
-                                : q->nodes <= SEARCH_SWAP_CELLS ? SEARCH_WAYS_SMALL
-                                                                : SEARCH_WAYS_LARGE;
+    uint32_t orders = 1, most = q->nodes <= SEARCH_TINY_CELLS    ? SEARCH_WAYS_MAX
+                                : q->nodes <= SEARCH_SMALL_CELLS ? SEARCH_WAYS_SMALL
+                                                                 : SEARCH_WAYS_LARGE;
     for (uint32_t k = 2; k <= t->digit_count; k++) {
         orders *= k;
     }
