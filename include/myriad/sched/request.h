@@ -16,7 +16,7 @@
  *
  * Share k of the result runs ranks k*g to k*g + g - 1 (g GPUs a node): the order of shares is the
  * rank order. The search tries the scopes from near to far (domain, leaf, pod, core) with blocks of
- * each axis kept whole where they fit, and gangs of up to 64 nodes are then improved by swaps.
+ * each axis kept whole where they fit, and gangs of up to 128 nodes are then improved by swaps.
  */
 #pragma once
 
