@@ -10,9 +10,9 @@ struct cli_sched_question {
     const char *design, *plots, *explain, *tenants, *report;
     const char *events;
     /* place */
-    const char *state, *model, *device, *exclude;
+    const char *state, *model, *device, *exclude, *gpu_kind, *plot;
     uint32_t within;
-    uint64_t tp, pp, dp, cp, ep, batch, min_nodes, leaf_max, hops;
+    uint64_t tp, pp, dp, cp, ep, batch, min_nodes, leaf_max, rack_max, row_max, hops;
     uint64_t nodes, gpus_per_node, leaf_nodes, pod_nodes, seed; /* 0: as usual with the verb */
     uint64_t jitter_s;
     struct myr_option_list own;

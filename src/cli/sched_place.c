@@ -7,6 +7,8 @@
 
 const char *const cli_sched_levels[5] = {"any", "domain", "leaf", "pod", "core"};
 
+enum { KINDS_NAMED = 8 }; /* in a message */
+
 struct asked {
     const struct cli_sched_question *u;
     struct myr_arena arena;
@@ -20,7 +22,7 @@ struct asked {
     struct myr_request request;
     struct myr_placement placement;
     struct myr_reasons why;
-    bool has_layout, has_model, has_step, placed;
+    bool has_layout, has_model, has_step, has_room, placed;
     double step_s, best_step_s, best_cost;
     int64_t took_ns;
 };
@@ -179,6 +181,51 @@ static void set_zones(struct asked *a)
     }
     myr_placer_set_zone(a->placer, MYR_ZONE_RACK, rack);
     myr_placer_set_zone(a->placer, MYR_ZONE_ROW, row);
+    a->has_room = true;
+}
+
+/* Spreading needs to know where nodes stand: from the state's table, else from the design. */
+static int spread(struct asked *a, struct myr_err *err)
+{
+    static const char *const names[MYR_ZONE_COUNT] = {"rack", "row"};
+    const uint64_t most[MYR_ZONE_COUNT] = {a->u->rack_max, a->u->row_max};
+    for (uint32_t z = 0; z < MYR_ZONE_COUNT; z++) {
+        if (most[z] && !a->has_room && !a->state.has_zone[z]) {
+            int r = myr_err_set(err, MYR_EINVAL,
+                                "--%s-max: neither the design nor --state says in which %s a node "
+                                "stands",
+                                names[z], names[z]);
+            myr_err_hint(err, "add a column to the state: node,rack,row");
+            return r;
+        }
+        a->request.zone_max[z] = (uint32_t)most[z];
+    }
+    return MYR_OK;
+}
+
+static int choose_kind(struct asked *a, struct myr_err *err)
+{
+    struct myr_str wanted = a->u->gpu_kind ? myr_str_from(a->u->gpu_kind) : MYR_STR("");
+    struct myr_buf known = {0};
+    if (wanted.len == 0) {
+        return MYR_OK;
+    }
+    for (size_t i = 0; i < a->state.kinds.count; i++) {
+        struct myr_str kind = a->state.kinds.items[i];
+        if (myr_str_eq(kind, wanted)) {
+            a->request.kind_given = true;
+            a->request.kind = (uint8_t)(i + 1);
+            myr_buf_done(&known);
+            return MYR_OK;
+        }
+        if (i < KINDS_NAMED) {
+            myr_buf_printf(&known, "%s%.*s", i ? ", " : "", (int)kind.len, kind.data);
+        }
+    }
+    int r = myr_err_set(err, MYR_EINVAL, "--gpu-kind '%s': no node has it, expected %s",
+                        a->u->gpu_kind, known.len ? known.data : "a column 'kind' in --state");
+    myr_buf_done(&known);
+    return r;
 }
 
 /* What a byte takes longer on its level than under a leaf: uplinks thinner than downlinks. */
@@ -254,7 +301,8 @@ static int prepare(struct asked *a, struct myr_err *err)
     if (r == MYR_OK && a->u->state) {
         r = myr_sched_state_read(&a->state, a->placer, a->u->state, err);
     }
-    return r;
+    r = r < 0 ? r : spread(a, err);
+    return r < 0 ? r : choose_kind(a, err);
 }
 
 static void put_changes(struct myr_json *json, const struct myr_reasons *why)

@@ -82,11 +82,18 @@ static void try_dropping(struct myr_placer *p, const struct myr_request *r, stru
         }
     }
     loose = *r;
-    if (r->spread || r->leaf_max) {
-        loose.spread = false;
+    if (myr_request_spreads(r)) {
         loose.leaf_max = 0;
+        memset(loose.zone_max, 0, sizeof(loose.zone_max));
         if (myr_request_size(p, &loose) >= r->nodes) {
             add(why, (struct myr_change){.kind = MYR_CHANGE_DROP_SPREAD});
+        }
+    }
+    loose = *r;
+    if (r->kind_given) {
+        loose.kind_given = false;
+        if (myr_request_size(p, &loose) >= r->nodes) {
+            add(why, (struct myr_change){.kind = MYR_CHANGE_DROP_KIND});
         }
     }
     loose = *r;
@@ -111,7 +118,7 @@ static void try_freeing(const struct myr_placer *p, const struct myr_request *r,
         add(why,
             (struct myr_change){.kind = MYR_CHANGE_FEWER_NODES, .nodes = missing, .size = missing});
     }
-    if (r->nodes > size || r->spread || r->leaf_max) {
+    if (r->nodes > size || myr_request_spreads(r)) {
         return; /* no number of free nodes would do */
     }
     add(why, (struct myr_change){.kind = MYR_CHANGE_FREE_NODES,
@@ -141,7 +148,7 @@ void myr_explain(struct myr_placer *p, const struct myr_request *r, const struct
     try_freeing(p, r, ret);
     struct myr_defrag_plan plan = {0};
     bool whole = !r->gpus_per_node || r->gpus_per_node == p->shape.gpus_per_node;
-    if (job_count && whole && !r->spread && !r->leaf_max &&
+    if (job_count && whole && !myr_request_spreads(r) &&
         myr_defrag(p, r, jobs, job_count, &plan, NULL) == MYR_OK && plan.moves.count) {
         add(ret, (struct myr_change){.kind = MYR_CHANGE_DEFRAGMENT,
                                      .level = plan.within,
@@ -166,6 +173,9 @@ static void write_change(const struct myr_change *c, struct myr_buf *buf)
         break;
     case MYR_CHANGE_DROP_EXCLUDE:
         myr_buf_puts(buf, "it would start now on the excluded nodes as well\n");
+        break;
+    case MYR_CHANGE_DROP_KIND:
+        myr_buf_puts(buf, "it would start now if other GPUs would do\n");
         break;
     case MYR_CHANGE_FEWER_NODES:
         myr_buf_printf(buf, "it would start now with %u nodes fewer\n", c->nodes);
@@ -194,6 +204,24 @@ static void write_change(const struct myr_change *c, struct myr_buf *buf)
     }
 }
 
+/* Why a gang that one unit could hold is not in one; the freest has 'most' free nodes. */
+static void write_not_nearer(const struct myr_request *r, const char *unit, uint32_t most,
+                             uint32_t which, struct myr_buf *buf)
+{
+    if (most < r->nodes) {
+        myr_buf_printf(buf, "no %s had %u free nodes: the most was %u, in number %u\n", unit,
+                       r->nodes, most, which);
+    } else if (myr_request_spreads(r)) {
+        myr_buf_printf(buf, "a %s had %u free nodes (number %u), but the gang is to be spread\n",
+                       unit, most, which);
+    } else {
+        myr_buf_printf(buf,
+                       "a %s had %u free nodes (number %u), but heavy groups would have been cut "
+                       "or more room lost there\n",
+                       unit, most, which);
+    }
+}
+
 static void write_placed(const struct myr_placer *p, const struct myr_request *r,
                          const struct myr_reasons *why, const struct myr_place_cost *cost,
                          struct myr_buf *buf)
@@ -205,16 +233,10 @@ static void write_placed(const struct myr_placer *p, const struct myr_request *r
     myr_buf_printf(buf, "nodes %u, sets of leaves %u, pods %u; the farthest two meet at the %s\n",
                    r->nodes, cost->leaves, cost->pods, level_names[cost->level]);
     if (cost->level >= MYR_LEVEL_POD && r->nodes <= p->shape.group_nodes) {
-        myr_buf_printf(buf, "no set of leaves had %u free nodes: the most was %u, under leaf %u\n",
-                       r->nodes, why->leaf_most, why->leaf_best);
+        write_not_nearer(r, "set of leaves", why->leaf_most, why->leaf_best, buf);
     }
     if (cost->level >= MYR_LEVEL_CORE && r->nodes <= p->shape.pod_nodes && p->pods > 1) {
-        myr_buf_printf(buf,
-                       why->pod_most < r->nodes
-                           ? "no pod had %u free nodes: the most was %u, in pod %u\n"
-                           : "a pod had %u free nodes (%u, pod %u), but heavy groups would "
-                             "have been cut there\n",
-                       r->nodes, why->pod_most, why->pod_best);
+        write_not_nearer(r, "pod", why->pod_most, why->pod_best, buf);
     }
     for (int level = 0; level < MYR_LEVEL_COUNT && all > 0; level++) {
         if (cost->bytes_by_level[level] > 0) {

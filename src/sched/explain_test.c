@@ -76,6 +76,45 @@ static void a_limit_that_is_too_tight_is_named(void **state)
     myr_placer_free(placer);
 }
 
+/* Kinds and places have names; what is not said leaves a node without kind, and alone. */
+static void states_say_kinds_and_places(void **state)
+{
+    (void)state;
+    struct myr_placer *placer = myr_placer_create(&shape);
+    struct myr_sched_state running;
+    struct myr_reasons why;
+    struct myr_err err = {0};
+    struct myr_share shares[32];
+    struct myr_placement found = {.gang.shares = shares};
+    static const char text[] = "node,kind,rack,row,job\n"
+                               "0,h200,r1,a,x\n1,h200,r1,a,\n1,h200,,,\n2,h200,r1,a,\n"
+                               "3,h200,r2,a,\n4,h200,r2,a,\n5,,r3,b,\n6,h100,r3,b,\n";
+    assert_int_equal(myr_sched_state_parse(&running, placer, "s.csv", myr_str_from(text), &err),
+                     MYR_OK);
+    assert_int_equal(running.kinds.count, 2);
+    assert_true(myr_str_eq(running.kinds.items[0], MYR_STR("h200")));
+    assert_true(running.has_zone[MYR_ZONE_RACK] && running.has_zone[MYR_ZONE_ROW]);
+    struct myr_request request = {.nodes = 5, .kind_given = true, .kind = 1};
+    myr_explain(placer, &request, NULL, 0, &why);
+    assert_int_equal(why.most, 4); /* node 0 is busy */
+    assert_int_equal(why.nodes_unsuitable, 27);
+    assert_non_null(find(&why, MYR_CHANGE_DROP_KIND));
+    request.nodes = 2;
+    request.zone_max[MYR_ZONE_RACK] = 1;
+    assert_true(myr_place_gang(placer, &request, &found));
+    assert_int_equal(found.gang.shares[0].node, 1);
+    assert_int_equal(found.gang.shares[1].node, 3);
+    myr_release(placer, &found.gang);
+    request.zone_max[MYR_ZONE_ROW] = 1; /* all four stand in row a */
+    assert_false(myr_place_gang(placer, &request, &found));
+    assert_int_equal(myr_request_size(placer, &request), 1);
+    /* Others stand alone: 25 nodes without a row, and one of each of the two rows. */
+    request = (struct myr_request){.nodes = 32, .zone_max[MYR_ZONE_ROW] = 1};
+    assert_int_equal(myr_request_size(placer, &request), 27);
+    myr_sched_state_done(&running);
+    myr_placer_free(placer);
+}
+
 static void bad_states_are_told_where(void **state)
 {
     (void)state;
@@ -92,6 +131,8 @@ static void bad_states_are_told_where(void **state)
         {"job,node\na\n", "s.csv:2:1"},
         {"node,link_load\n1,2\n", "s.csv:2:3"},
         {"node,job\n\"1,a\n", "s.csv:"},
+        {"node,kind\n1,a\n1,b\n", "s.csv:3:3: node 1 had another kind"},
+        {"node,rack,row\n1,a,x\n2,a,x\n2,,y\n", "s.csv:4:4: node 2 had another row"},
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
         struct myr_placer *placer = myr_placer_create(&shape);
@@ -109,6 +150,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_change_alone_would_start_it),
         cmocka_unit_test(a_limit_that_is_too_tight_is_named),
+        cmocka_unit_test(states_say_kinds_and_places),
         cmocka_unit_test(bad_states_are_told_where),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

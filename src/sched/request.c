@@ -77,11 +77,33 @@ static struct search_scratch *scratch_create(const struct myr_placer *p)
     s->cells = numbers(nodes);
     s->best = numbers(nodes);
     s->swapped = numbers(nodes > SEARCH_SLOTS_MAX ? nodes : SEARCH_SLOTS_MAX);
-    s->zone_used = numbers(nodes);
+    s->zone_used = numbers(nodes * MYR_ZONE_COUNT);
     s->chosen = myr_xcalloc((size_t)nodes / 64 + 1, sizeof(uint64_t));
     s->counts = myr_xcalloc(SEARCH_COUNTS_MAX, 1);
     s->batches = myr_xcalloc((size_t)nodes + 1, sizeof(*s->batches));
     return s;
+}
+
+/*
+ * The first nodes of each rack and row, as many as may be used of it: where racks stand in rows no
+ * other choice would leave more.
+ */
+static bool take_from_zones(struct search *q, uint32_t node)
+{
+    uint32_t *const used[MYR_ZONE_COUNT] = {q->s->zone_used, q->s->zone_used + q->p->shape.nodes};
+    for (uint32_t z = 0; z < MYR_ZONE_COUNT; z++) {
+        const struct zone *zone = &q->p->zones[z];
+        uint32_t most = q->request->zone_max[z];
+        if (most && zone->units && used[z][zone->unit_of[node]] >= most) {
+            return false;
+        }
+    }
+    for (uint32_t z = 0; z < MYR_ZONE_COUNT; z++) {
+        if (q->p->zones[z].units) {
+            used[z][q->p->zones[z].unit_of[node]]++;
+        }
+    }
+    return true;
 }
 
 /* Nodes that the request's constraints leave, one by one: for the less usual ones. */
@@ -90,19 +112,14 @@ static void filter_nodes(struct search *q)
     const struct myr_placer *p = q->p;
     const struct myr_request *r = q->request;
     uint64_t *words = q->s->words;
-    const struct zone *zone = r->spread ? &p->zones[r->spread_zone] : NULL;
-    zone = zone && zone->units ? zone : NULL;
-    memset(q->s->zone_used, 0, p->shape.nodes * sizeof(uint32_t));
+    memset(q->s->zone_used, 0, (size_t)p->shape.nodes * MYR_ZONE_COUNT * sizeof(uint32_t));
     for (uint32_t node = 0; node < p->shape.nodes; node++) {
         bool may = q->gpus == p->shape.gpus_per_node
                        ? index_is_free(p, node)
                        : !p->closed[node] && index_free_on(p, node) >= q->gpus;
         may = may && !(r->exclude && (r->exclude[node / 64] >> node % 64 & 1));
         may = may && (!r->kind_given || p->kind[node] == r->kind);
-        if (may && zone) {
-            may = q->s->zone_used[zone->unit_of[node]] < r->spread_max;
-            q->s->zone_used[zone->unit_of[node]] += may;
-        }
+        may = may && take_from_zones(q, node);
         uint64_t bit = UINT64_C(1) << node % 64;
         words[node / 64] = may ? words[node / 64] | bit : words[node / 64] & ~bit;
     }
@@ -114,7 +131,8 @@ static uint32_t count_nodes(struct search *q)
     const struct myr_placer *p = q->p;
     const struct myr_request *r = q->request;
     struct search_scratch *s = q->s;
-    bool plain = q->gpus == p->shape.gpus_per_node && !r->exclude && !r->kind_given && !r->spread;
+    bool plain = q->gpus == p->shape.gpus_per_node && !r->exclude && !r->kind_given &&
+                 !myr_request_spreads(r);
     uint32_t per = p->shape.pod_nodes / p->shape.group_nodes, sum = 0;
     if (plain) {
         memcpy(s->words, p->free_words, ((size_t)p->shape.nodes / 64 + 1) * sizeof(uint64_t));
@@ -456,7 +474,7 @@ bool myr_place_gang(struct myr_placer *p, const struct myr_request *r, struct my
     if (count_nodes(&q) < r->nodes || !search(&q)) {
         return false;
     }
-    if (!r->limited && !r->leaf_max && !r->spread && !q.settled) {
+    if (!r->limited && !myr_request_spreads(r) && !q.settled) {
         improve_by_swaps(&q);
     }
     memcpy(q.s->nodes, q.improved ? q.s->best : q.s->best_nodes, r->nodes * sizeof(uint32_t));

@@ -95,8 +95,7 @@ static void constraints_hold(void **state)
     assert_true(myr_place_gang(placer, &request, &found));
     assert_int_equal(found.cost.pods, 1);
     myr_release(placer, &found.gang);
-    request = (struct myr_request){
-        .nodes = 12, .spread = true, .spread_zone = MYR_ZONE_RACK, .spread_max = 1};
+    request = (struct myr_request){.nodes = 12, .zone_max[MYR_ZONE_RACK] = 1};
     assert_true(myr_place_gang(placer, &request, &found));
     uint32_t used[NODES] = {0};
     for (uint32_t i = 0; i < 12; i++) {

@@ -18,12 +18,25 @@ enum column {
     HEADROOM,
     RESTART,
     PINNED,
+    KIND,
+    RACK,
+    ROW,
     COLUMN_COUNT
 };
 
 static const char *const column_names[COLUMN_COUNT] = {
-    "node",      "job",           "gpus",           "state",     "penalty",
-    "link_load", "flaps_per_day", "power_headroom", "restart_s", "pinned"};
+    "node",           "job",       "gpus",   "state", "penalty", "link_load", "flaps_per_day",
+    "power_headroom", "restart_s", "pinned", "kind",  "rack",    "row"};
+
+/* Names in a column, numbered in the order they are met, and which one each node has. */
+struct names {
+    enum column column;
+    struct myr_strmap map;
+    uint32_t count, most;
+    uint32_t *of; /* by node: MYR_NONE when it has none */
+};
+
+enum { NAMES_KIND, NAMES_RACK, NAMES_ROW, NAMES_COUNT };
 
 struct reader {
     struct myr_sched_state *state;
@@ -32,6 +45,7 @@ struct reader {
     uint32_t at[COLUMN_COUNT]; /* field of each column, or MYR_NONE */
     struct myr_strmap jobs;
     MYR_VEC(uint32_t) room; /* shares claimed by each gang */
+    struct names names[NAMES_COUNT];
     uint32_t rows;
 };
 
@@ -139,6 +153,71 @@ static int set_state(const struct reader *r, uint32_t node, struct myr_err *err)
     return MYR_OK;
 }
 
+static void names_init(struct reader *r)
+{
+    static const enum column columns[NAMES_COUNT] = {KIND, RACK, ROW};
+    uint32_t nodes = r->p->shape.nodes;
+    for (uint32_t i = 0; i < NAMES_COUNT; i++) {
+        r->names[i].column = columns[i];
+        r->names[i].most = i == NAMES_KIND ? MYR_STATE_KINDS_MAX : nodes;
+        r->names[i].of = MYR_ARENA_NEW(&r->state->arena, uint32_t, nodes);
+        for (uint32_t node = 0; node < nodes; node++) {
+            r->names[i].of[node] = MYR_NONE;
+        }
+    }
+}
+
+/* What the row says of its node's kind or place; a node with several rows may say it once. */
+static int set_name(struct reader *r, struct names *names, uint32_t node, struct myr_err *err)
+{
+    struct myr_str name = field(r, names->column);
+    if (name.len == 0) {
+        return MYR_OK;
+    }
+    uint32_t known = myr_strmap_get(&names->map, name);
+    if (known == MYR_MAP_NONE && names->count == names->most) {
+        return myr_csv_error(err, &r->csv, where(r, names->column),
+                             "more than %u different values of '%s'", names->most,
+                             column_names[names->column]);
+    }
+    if (known == MYR_MAP_NONE) {
+        known = names->count++;
+        name.data = myr_arena_strndup(&r->state->arena, name.data, name.len);
+        (void)myr_strmap_add(&names->map, name, known);
+        if (names->column == KIND) {
+            myr_vec_push(&r->state->kinds, name);
+        }
+    }
+    if (names->of[node] != MYR_NONE && names->of[node] != known) {
+        return myr_csv_error(err, &r->csv, where(r, names->column),
+                             "node %u had another %s above, expected the same or nothing", node,
+                             column_names[names->column]);
+    }
+    names->of[node] = known;
+    return MYR_OK;
+}
+
+/* Tells the placer what was read about kinds and places. */
+static void give_names(struct reader *r)
+{
+    const uint32_t *kind_of = r->names[NAMES_KIND].of;
+    for (uint32_t node = 0; node < r->p->shape.nodes; node++) {
+        if (kind_of[node] != MYR_NONE) {
+            myr_placer_set_kind(r->p, node, (uint8_t)(kind_of[node] + 1));
+        }
+    }
+    for (uint32_t z = 0; z < MYR_ZONE_COUNT; z++) {
+        struct names *names = &r->names[z == MYR_ZONE_RACK ? NAMES_RACK : NAMES_ROW];
+        r->state->has_zone[z] = names->count > 0;
+        for (uint32_t node = 0; node < r->p->shape.nodes; node++) {
+            names->of[node] = names->of[node] == MYR_NONE ? names->count++ : names->of[node];
+        }
+        if (r->state->has_zone[z]) {
+            myr_placer_set_zone(r->p, (enum myr_zone)z, names->of);
+        }
+    }
+}
+
 static struct myr_running *job_for(struct reader *r, struct myr_str name, uint32_t *ret_index)
 {
     uint32_t known = myr_strmap_get(&r->jobs, name);
@@ -202,6 +281,7 @@ int myr_sched_state_parse(struct myr_sched_state *state, struct myr_placer *plac
     *state = (struct myr_sched_state){0};
     myr_arena_init(&state->arena);
     myr_csv_init(&r.csv, &state->arena, file, text);
+    names_init(&r);
     int code = read_header(&r, err);
     while (code >= 0 && (code = myr_csv_next(&r.csv, err)) > 0) {
         uint32_t node = 0;
@@ -212,6 +292,15 @@ int myr_sched_state_parse(struct myr_sched_state *state, struct myr_placer *plac
         code = read_node(&r, &node, err);
         code = code < 0 ? code : take_share(&r, node, err);
         code = code < 0 ? code : set_state(&r, node, err);
+        for (uint32_t i = 0; i < NAMES_COUNT && code >= 0; i++) {
+            code = set_name(&r, &r.names[i], node, err);
+        }
+    }
+    if (code >= 0) {
+        give_names(&r);
+    }
+    for (uint32_t i = 0; i < NAMES_COUNT; i++) {
+        myr_strmap_done(&r.names[i].map);
     }
     myr_strmap_done(&r.jobs);
     myr_vec_done(&r.room);
@@ -238,5 +327,6 @@ int myr_sched_state_read(struct myr_sched_state *state, struct myr_placer *place
 void myr_sched_state_done(struct myr_sched_state *state)
 {
     myr_vec_done(&state->jobs);
+    myr_vec_done(&state->kinds);
     myr_arena_done(&state->arena);
 }

@@ -8,6 +8,7 @@
 #define MYR_CHANGES(X)              \
     X(DROP_LIMIT, "drop-limit")     \
     X(DROP_SPREAD, "drop-spread")   \
+    X(DROP_KIND, "drop-kind")       \
     X(DROP_EXCLUDE, "drop-exclude") \
     X(FEWER_NODES, "fewer-nodes")   \
     X(FREE_NODES, "free-nodes")     \

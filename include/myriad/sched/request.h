@@ -35,14 +35,18 @@ struct myr_request {
     const struct myr_job_traffic *traffic; /* of exactly so many nodes; or NULL */
     bool limited;                          /* 'within' holds */
     enum myr_level within;                 /* no farther apart than this */
-    bool spread;                           /* the next two hold */
-    enum myr_zone spread_zone;
-    uint32_t spread_max;     /* nodes in one unit of the zone */
-    uint32_t leaf_max;       /* nodes under one set of leaves; 0: any number */
-    const uint64_t *exclude; /* bit by node, or NULL */
+    /* Spread, for what fails together; 0: any number. */
+    uint32_t leaf_max;                 /* nodes under one set of leaves */
+    uint32_t zone_max[MYR_ZONE_COUNT]; /* nodes in one rack, in one row; needs the placer's zone */
+    const uint64_t *exclude;           /* bit by node, or NULL */
     bool kind_given;
     uint8_t kind;
 };
+
+static inline bool myr_request_spreads(const struct myr_request *request)
+{
+    return request->leaf_max || request->zone_max[MYR_ZONE_RACK] || request->zone_max[MYR_ZONE_ROW];
+}
 
 struct myr_place_cost {
     double total;

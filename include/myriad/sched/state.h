@@ -11,6 +11,8 @@
  *   link_load, flaps_per_day, power_headroom   more of that (struct myr_condition)
  *   restart_s  what moving the job costs (default 600)
  *   pinned     yes: the job must not be moved
+ *   kind       name of its GPUs, where a cluster has several (default: no name)
+ *   rack, row  names of where it stands; nodes without one stand alone
  */
 #pragma once
 
@@ -18,8 +20,12 @@
 
 #define MYR_STATE_ROWS_MAX 4000000U
 
+#define MYR_STATE_KINDS_MAX 255 /* that have a name */
+
 struct myr_sched_state {
     MYR_VEC(struct myr_running) jobs;
+    MYR_VEC(struct myr_str) kinds; /* kind 0 of the placer has no name, kind k has kinds[k - 1] */
+    bool has_zone[MYR_ZONE_COUNT]; /* the table says where nodes stand */
     struct myr_arena arena;
 };
 
