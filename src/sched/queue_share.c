@@ -8,7 +8,7 @@
 enum {
     AGE_SHARE = 2,   /* what has run for long likely runs for one part in so many of it again */
     SHARE_UNTIL = 2, /* times the wait until nodes are held: so long they are not needed for sure */
-    STRICT_AFTER = 4 /* times the patience: then nothing new starts there, so that it ends */
+    STRICT_AFTER = 16 /* times the patience: then nothing new starts there, so that it ends */
 };
 
 /* So long from now the nodes are likely not needed yet. */

@@ -278,8 +278,8 @@ static void sizes_that_end_soon_run_on_nodes_that_are_held(void **state)
     assert_true(runs(queue, unlike)); /* of its own size none has ended: all sizes count */
     myr_queue_finish(queue, now_s + 60, alike);
     myr_queue_finish(queue, now_s + 60, unlike);
-    /* The gang has waited for four times the patience: nothing new starts there. */
-    now_s += 3 * policy.patience_s;
+    /* The gang has waited for sixteen times the patience: nothing new starts there. */
+    now_s += 15 * policy.patience_s;
     alike = submit(queue, now_s, (struct myr_queue_job){.tenant = 1, .gpus = 1});
     decide(queue, now_s, NULL);
     assert_false(runs(queue, alike) || runs(queue, gang));
