@@ -128,6 +128,11 @@ static const struct myr_option option_rows[] = {
     PLACE_TEXT("model", model, "NAME", "whose bytes the groups send"),
     PLACE_TEXT("device", device, "NAME", "with --model: predict the step time"),
     PLACE_COUNT("batch", batch, 1 << 24, "sequences in one step"),
+    {.name = "plot",
+     .type = MYR_OPTION_PATH,
+     .value = "FILE",
+     .help = "place: draw the gang on its leaves, coloured by stage, as SVG",
+     .target = &options.plot},
 };
 
 const struct myr_command *cli_sched_command(void)

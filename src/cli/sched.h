@@ -27,6 +27,18 @@ extern const char *const cli_sched_levels[5];
 /* 1 when the gang was placed, 0 when it was not. */
 MYR_MUST_USE int cli_sched_place(const struct cli_sched_question *question, struct myr_buf *buf,
                                  struct myr_err *err);
+/* A gang and where it lies. */
+struct cli_sched_placed {
+    const struct myr_design *design;
+    struct myr_place_shape shape;
+    const struct myr_placer *placer;
+    const struct myr_gang *gang; /* in rank order */
+    const struct myr_place_cost *cost;
+    uint32_t gpus_per_node, stages; /* stages: 0 without a layout */
+};
+/* The leaves it touches, as an SVG. */
+MYR_MUST_USE int cli_sched_draw(const char *path, const struct cli_sched_placed *placed,
+                                struct myr_err *err);
 MYR_MUST_USE int cli_sched_bench(const struct cli_sched_question *question, struct myr_buf *buf,
                                  struct myr_err *err);
 /* Wait by size, utilisation, span and fragmentation, an SVG each, into the folder. */

@@ -491,6 +491,16 @@ static int answer(struct asked *a, struct myr_buf *buf, struct myr_err *err)
         }
     }
     myr_buf_done(&lines);
+    if (r == MYR_OK && a->placed && a->u->plot) {
+        struct cli_sched_placed placed = {.design = &a->design,
+                                          .shape = myr_place_shape_of(&a->design),
+                                          .placer = a->placer,
+                                          .gang = &a->placement.gang,
+                                          .cost = &a->placement.cost,
+                                          .gpus_per_node = a->request.gpus_per_node,
+                                          .stages = a->has_layout ? a->layout.pp : 0};
+        r = cli_sched_draw(a->u->plot, &placed, err);
+    }
     return r < 0 ? r : a->placed;
 }
 

@@ -338,6 +338,11 @@ uint32_t myr_condition_penalty(const struct myr_condition *condition)
     return (uint32_t)(1000 * (load * load + flaps + 0.5 * lacking) + 0.5);
 }
 
+bool myr_placer_is_open(const struct myr_placer *p, uint32_t node)
+{
+    return p->closed[node] == 0;
+}
+
 uint64_t myr_placer_free_mask(const struct myr_placer *p, uint32_t node)
 {
     return p->free_mask[node];

@@ -69,6 +69,8 @@ void myr_placer_set_node(struct myr_placer *placer, uint32_t node, bool usable);
 /* Held nodes are kept free for somebody: nothing is placed on them until they are let go. */
 void myr_placer_hold(struct myr_placer *placer, uint32_t node, bool held);
 
+/* Usable, and not held. */
+bool myr_placer_is_open(const struct myr_placer *placer, uint32_t node);
 /* GPUs of a node that nobody has, whether or not it is held or usable. */
 uint64_t myr_placer_free_mask(const struct myr_placer *placer, uint32_t node);
 /*
