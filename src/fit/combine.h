@@ -40,8 +40,9 @@ struct fit_stage_s {
 struct fit_stages {
     struct fit_stage_s *stages;
     uint32_t count;
-    double sum_s, forward_s;          /* over all stages, in all and forward */
-    double least_s, least_backward_s; /* of a stage: in all; backward without weights' gradients */
+    double sum_s, forward_s;                           /* over all stages, in all and forward */
+    double least_s, least_forward_s, least_backward_s; /* the last without weights' gradients */
+    double most_weight_s;
 };
 
 /* Adds a kind to the sums. */

@@ -115,7 +115,9 @@ static double shape_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint
     }
     if (shape->kind_count == FIT_SHAPE_KINDS) { /* stages may have been left out */
         all.least_s = 0;
+        all.least_forward_s = 0;
         all.least_backward_s = 0;
+        all.most_weight_s = 1e30;
     }
     return fit_pipe_floor_s(&v->layout, myr_layout_micro_batches(&v->layout), &all) *
            FIT_BOUND_SLACK * (1 + v->straggler);

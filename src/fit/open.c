@@ -135,6 +135,7 @@ static void visit_cut(struct fit_visit *v, const struct fit_shape *shape)
     cut.params_known = false;
     cut.lightest_known = false;
     memset(cut.floor_choice, 0, sizeof(cut.floor_choice));
+    memset(cut.kept_choice, 0, sizeof(cut.kept_choice));
     memset(cut.state, 0, sizeof(cut.state));
     memset(cut.flights, 0, sizeof(cut.flights));
     memset(cut.pipe_choice, 0, sizeof(cut.pipe_choice));

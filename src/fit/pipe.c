@@ -127,28 +127,75 @@ double fit_bubble_share(const struct myr_layout *layout)
     return 1;
 }
 
+static double backward_s(const struct fit_stage_s *stage)
+{
+    return stage->total_s - stage->forward_s - stage->weight_s;
+}
+
 void fit_add_stage(struct fit_stages *all, struct fit_stage_s stage)
 {
-    double backward = stage.total_s - stage.forward_s - stage.weight_s;
     bool first = all->count == 0;
+    double backward = backward_s(&stage);
     all->stages[all->count++] = stage;
     all->sum_s += stage.count * stage.total_s;
     all->forward_s += stage.count * stage.forward_s;
     all->least_s = first ? stage.total_s : fit_min(all->least_s, stage.total_s);
+    all->least_forward_s = first ? stage.forward_s : fit_min(all->least_forward_s, stage.forward_s);
     all->least_backward_s = first ? backward : fit_min(all->least_backward_s, backward);
+    all->most_weight_s = fit_max(all->most_weight_s, stage.weight_s);
+}
+
+enum part { FORWARD, BACKWARD, CHUNK };
+
+static double part_s(const struct fit_stage_s *stage, enum part part)
+{
+    return part == FORWARD    ? stage->forward_s
+           : part == BACKWARD ? backward_s(stage)
+                              : stage->chunk_s;
 }
 
 /* Before the last stage of this kind: the others of it, and kinds that end earlier. */
-static double before_s(const struct fit_stages *all, const struct fit_stage_s *one, bool chunks)
+static double before_s(const struct fit_stages *all, const struct fit_stage_s *one, enum part part)
 {
-    double sum = (one->count - 1) * (chunks ? one->chunk_s : one->forward_s);
+    double sum = (one->count - 1) * part_s(one, part);
     for (uint32_t i = 0; i < all->count; i++) {
-        const struct fit_stage_s *other = &all->stages[i];
-        if (other->last < one->last) {
-            sum += other->count * (chunks ? other->chunk_s : other->forward_s);
+        if (all->stages[i].last < one->last) {
+            sum += all->stages[i].count * part_s(&all->stages[i], part);
         }
     }
     return sum;
+}
+
+/*
+ * All work of a stage, and the forwards before it; then either the first micro-batch to the last
+ * stage and back to it, or, less the weights' gradients that it puts off, the way back from it.
+ */
+static double zero_bubble_floor_s(double pp, double m, const struct fit_stages *all,
+                                  const struct fit_stage_s *one)
+{
+    double before = before_s(all, one, FORWARD);
+    double there = all->forward_s - (pp - one->first) * one->forward_s +
+                   (pp - 1 - one->first) * all->least_backward_s;
+    double back = before + before_s(all, one, BACKWARD) - fit_min(m, one->last + 1) * one->weight_s;
+    return m * one->total_s + fit_max(before, fit_max(there, back));
+}
+
+/*
+ * The rank in the middle, if this kind is both its stages: all its work but the weights' gradients
+ * that it makes at the end, with the way of the first micro-batch to it and of the last one back;
+ * or with the way of the first one to its first backward, which is longer where that waits.
+ */
+static double middle_floor_s(double pp, double m, const struct fit_stages *all,
+                             const struct fit_stage_s *one)
+{
+    double half = pp / 2, outer = half - 1;
+    bool whole = one->count == one->last - one->first + 1; /* nothing else in between */
+    if (!whole || one->first > half - 1 || one->last < half) {
+        return 0;
+    }
+    double work = m * one->total_s + outer * all->least_backward_s - half * all->most_weight_s;
+    double way = all->forward_s + outer * all->least_backward_s - (pp + 1) * one->forward_s;
+    return work + fit_max(outer * all->least_forward_s, way);
 }
 
 /* What a stage waits for before its first operation, and others do after its last one. */
@@ -158,14 +205,12 @@ static double floor_of(const struct myr_layout *layout, double m, const struct f
     double pp = layout->pp, behind = pp - 1 - one->last;
     switch (layout->schedule) {
     case MYR_SCHEDULE_INTERLEAVED:
-        return m * one->total_s + before_s(all, one, true);
+        return m * one->total_s + before_s(all, one, CHUNK);
     case MYR_SCHEDULE_ZERO_BUBBLE:
-        /* Either the forwards before it, or the first micro-batch to the last stage and back. */
-        return m * one->total_s + fit_max(before_s(all, one, false),
-                                          all->forward_s - (pp - one->first) * one->forward_s +
-                                              (pp - 1 - one->first) * all->least_backward_s);
+        return zero_bubble_floor_s(pp, m, all, one);
     case MYR_SCHEDULE_DUALPIPE:
-        return m * fit_max(all->sum_s / pp, (one->total_s + all->least_s) / 2);
+        return fit_max(m * fit_max(all->sum_s / pp, (one->total_s + all->least_s) / 2),
+                       middle_floor_s(pp, m, all, one));
     case MYR_SCHEDULE_1F1B:
         break;
     }

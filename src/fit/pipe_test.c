@@ -164,6 +164,62 @@ static void no_schedule_is_faster_than_its_bound_and_equal_stages_come_near(void
     assert_true(loosest < 1e-9);
 }
 
+/* First stage, inner ones all alike, last stage: as the search counts them. */
+static double three_kinds_floor_s(const struct draw *d)
+{
+    struct myr_layout layout = myr_layout_default();
+    struct fit_stage_s stages[3];
+    struct fit_stages all = {.stages = stages};
+    uint32_t pp = d->it.pp, starts[] = {0, 1, pp - 1}, counts[] = {1, pp - 2, 1};
+    layout.pp = pp;
+    layout.vp = d->it.vp;
+    layout.schedule = d->it.kind;
+    for (int k = 0; k < 3; k++) {
+        uint32_t i = starts[k];
+        struct fit_stage_s stage = {.total_s = stage_s(d, i),
+                                    .chunk_s = chunk_s(d, i),
+                                    .count = counts[k],
+                                    .first = i,
+                                    .last = i + counts[k] - 1};
+        for (uint32_t c = i; c < pp * d->it.vp; c += pp) {
+            stage.forward_s += d->forward_s[c];
+            stage.weight_s += d->weight_s[c];
+        }
+        fit_add_stage(&all, stage);
+    }
+    return fit_pipe_floor_s(&layout, d->it.micro_batches, &all);
+}
+
+static void bounds_by_kind_of_stage_hold_and_are_near(void **state)
+{
+    (void)state;
+    struct draw d;
+    double loose[4] = {0};
+    for (uint64_t seed = 1; seed <= 8000; seed++) {
+        struct myr_rng rng;
+        myr_rng_init(&rng, seed, 4);
+        draw(&d, &rng, (enum myr_schedule)(seed % 4), 1);
+        double *times[] = {d.forward_s, d.backward_s, d.weight_s};
+        for (uint32_t c = 0; d.it.pp > 2 && c < d.it.pp * d.it.vp; c++) {
+            uint32_t stage = c % d.it.pp, inner = stage > 0 && stage + 1 < d.it.pp;
+            for (int k = 0; inner && k < 3; k++) {
+                times[k][c] = times[k][1];
+            }
+        }
+        if (d.it.pp < 3) {
+            continue;
+        }
+        double took = fit_schedule_s(&d.it), told = three_kinds_floor_s(&d);
+        if (took < told * (1 - 1e-9)) {
+            fail_with(&d, seed, took, told);
+        }
+        loose[seed % 4] += (took / told - 1) / 2000;
+    }
+    for (int i = 0; i < 4; i++) {
+        assert_true(loose[i] < 0.05); /* on average */
+    }
+}
+
 static void more_time_anywhere_never_makes_a_step_shorter(void **state)
 {
     (void)state;
@@ -188,6 +244,7 @@ int main(void)
         cmocka_unit_test(equal_stages_take_what_the_papers_say),
         cmocka_unit_test(uneven_1f1b_with_the_slowest_last_is_the_slowest_and_once_the_others),
         cmocka_unit_test(no_schedule_is_faster_than_its_bound_and_equal_stages_come_near),
+        cmocka_unit_test(bounds_by_kind_of_stage_hold_and_are_near),
         cmocka_unit_test(more_time_anywhere_never_makes_a_step_shorter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

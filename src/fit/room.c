@@ -89,10 +89,24 @@ static double cut_kept_bytes(const struct fit_visit *v, struct fit_cut *cut, uin
            (choice ? kept->again_working : 0) + (kind->last ? kept->output : 0);
 }
 
+/* Of all kinds of stage; asked again for every way to cut the state. */
+static const double *kept_of(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice)
+{
+    uint32_t slot = choice % FIT_PIPES_KEPT;
+    if (cut->kept_choice[slot] != choice + 1) {
+        cut->kept_choice[slot] = choice + 1;
+        for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
+            cut->kept_bytes[slot][i] = cut_kept_bytes(v, cut, i, choice);
+        }
+    }
+    return cut->kept_bytes[slot];
+}
+
 static bool may_fit(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice)
 {
+    const double *kept = kept_of(v, cut, choice);
     for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
-        double bytes = cut_kept_bytes(v, cut, i, choice) + cut->state[i];
+        double bytes = kept[i] + cut->state[i];
         if (bytes * (1 - 1e-9) > v->limit_bytes) {
             return false;
         }

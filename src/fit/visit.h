@@ -80,7 +80,9 @@ struct fit_cut {
     uint32_t floor_choice[FIT_PIPES_KEPT], played_choice[FIT_PIPES_KEPT];
     double floor_s[FIT_PIPES_KEPT], played_s[FIT_PIPES_KEPT];
     double kind_s[FIT_PIPES_KEPT][FIT_SHAPE_KINDS]; /* both passes of each kind of stage */
-    struct myr_rank_params lightest;                /* of one stage, with DualPipe */
+    uint32_t kept_choice[FIT_PIPES_KEPT];
+    double kept_bytes[FIT_PIPES_KEPT][FIT_SHAPE_KINDS]; /* what layers keep */
+    struct myr_rank_params lightest;                    /* of one stage, with DualPipe */
     bool lightest_known;
     bool may_be_slowest[FIT_SHAPE_KINDS];
 };
