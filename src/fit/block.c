@@ -65,7 +65,10 @@ static void rates(struct work *w)
     w->kernel *= 1 + w->c[FIT_POWER] * (device->power_w / device->usual_power_w - 1);
     w->flops = device->bf16_flops * w->c[gemm[g]] * w->kernel;
     w->low_flops = w->flops;
-    w->depth = w->c[FIT_DEPTH] / 700e12 * 132 / device->sm_count;
+    /* Devices that no run was measured on take the constant that a kernel sweep has pinned. */
+    bool ampere = g == MYR_GENERATION_AMPERE && !device->extrapolated;
+    double depth = w->c[ampere ? FIT_DEPTH_AMPERE : FIT_DEPTH];
+    w->depth = depth / 700e12 * 132 / device->sm_count;
     switch (w->layout->precision) {
     case MYR_PRECISION_FP8:
     case MYR_PRECISION_MXFP8:

@@ -15,6 +15,8 @@
       "share of the fp4 peak")                                                                     \
     X(DEPTH, "depth", "1", 95, 20, 1000, 0.6,                                                      \
       "inner dimension at which a product reaches half its rate, Hopper in bf16")                  \
+    X(DEPTH_AMPERE, "depth.ampere", "1", 200, 20, 2000, 0.6,                                       \
+      "the same on Ampere, whose kernels fill and drain more slowly")                              \
     X(ACCUMULATE, "accumulate", "B", 6, 0.5, 40, 0.5,                                              \
       "traffic of one weight's gradient, each micro-batch")                                        \
     X(WAVE, "wave", "1", 0.5, 0.0, 1.0, 0.5,                                                       \

@@ -117,12 +117,44 @@ static void a_fabric_that_slows_nothing_costs_what_no_design_costs(void **state)
     assert_true(b.step_s > a.step_s);
 }
 
+/* Seconds of the NICs for a byte of a ring, against a ring of two servers with one member each. */
+static double ring_slow(const struct myr_fit_case *it, uint32_t members, uint64_t stride)
+{
+    double wire = (members - 1.0) / members;
+    return moved_s(it, MYR_ALL_GATHER, members, stride) / wire /
+           (moved_s(it, MYR_ALL_GATHER, 2, 8) / 0.5);
+}
+
+static void early_groups_keep_to_their_rail_or_meet_between_rails(void **state)
+{
+    (void)state;
+    double rails = profiles.constants[FIT_NIC_RAILS], crowd = profiles.constants[FIT_NIC_CROWD];
+    struct myr_fit_case it = on(NULL);
+    assert_int_equal(it.stack->era, MYR_ERA_EAGER);
+    assert_int_equal(myr_profiles_device(&profiles, MYR_STR("a100-80"), &it.device, NULL), MYR_OK);
+    /* One member in a server: nobody else is on its rail. Two, with a NIC each: as everywhere. */
+    assert_near_to(ring_slow(&it, 32, 8), 1);
+    assert_near_to(ring_slow(&it, 32, 4), 0.5 * (1 + 4 * crowd));
+    /* A NIC for two GPUs: two servers lose nothing, eight do, more than that no more. */
+    it.nic_gbps = it.device->nic_gbps / 2;
+    assert_near_to(ring_slow(&it, 32, 8), 1);
+    assert_near_to(ring_slow(&it, 4, 4), 0.5);
+    assert_near_to(ring_slow(&it, 8, 4), 0.5 * (1 + rails));
+    assert_near_to(ring_slow(&it, 16, 4), 0.5 * (1 + 2 * rails));
+    assert_near_to(ring_slow(&it, 64, 4), 0.5 * (1 + 2 * rails));
+    /* With all GPUs of each server every NIC is in use both ways. */
+    assert_near_to(ring_slow(&it, 64, 1), (1 + 3 * crowd) / 8);
+    /* Neighbours of a chain send to one another only, however long it is. */
+    assert_near_to(moved_s(&it, MYR_SEND_RECEIVE, 64, 8), moved_s(&it, MYR_SEND_RECEIVE, 2, 8));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_slowest_level_that_a_group_leaves_sets_its_pace),
         cmocka_unit_test(groups_reach_as_far_as_their_ranks_lie),
         cmocka_unit_test(a_fabric_that_slows_nothing_costs_what_no_design_costs),
+        cmocka_unit_test(early_groups_keep_to_their_rail_or_meet_between_rails),
     };
     return cmocka_run_group_tests(tests, setup, close_world);
 }
