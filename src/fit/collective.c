@@ -159,10 +159,10 @@ static double outside_s(const struct myr_fit_case *it, enum myr_contention_patte
 
 /*
  * How much slower NICs are where the flows of many groups meet, and what early libraries add. Those
- * exchange when nothing else is on the wire, and a group with one member in a server keeps to its
- * own rail: it meets nobody. One with some of a server's GPUs comes in over the NIC of one and
- * leaves over that of another, through whatever lies between the rails; where two GPUs share a NIC
- * it also meets its twin on both. Two servers only send to each other; past eight nothing is added.
+ * exchange when nothing else is on the wire: a group with one member in a server has its rail to
+ * itself, or shares it with the twin on the same NIC. One with some of a server's GPUs comes in
+ * over the NIC of one and leaves over that of another, through whatever lies between the rails, and
+ * meets its twin on both. Two servers only send to each other; past eight nothing is added.
  */
 static double crowd_of(const struct myr_fit_case *it, uint32_t here, double doublings, double gbps)
 {
@@ -170,14 +170,15 @@ static double crowd_of(const struct myr_fit_case *it, uint32_t here, double doub
     uint32_t domain = it->domain_gpus ? it->domain_gpus : it->device->domain_gpus;
     bool early = it->stack->era == MYR_ERA_EAGER;
     bool shared = gbps < 0.75 * it->device->nic_gbps; /* a NIC for each GPU is the usual machine */
+    double past = fit_max(0, fit_min(doublings - 1, 2));
     if (it->topology && it->topology->measured) {
         return 1; /* where flows meet is the design's business when it has a table */
     }
     if (early && here == 1) {
-        return 1;
+        return 1 + (shared ? c[FIT_NIC_CROWD] * past : 0);
     }
     if (early && shared && here < domain) {
-        return 1 + c[FIT_NIC_RAILS] * fit_max(0, fit_min(doublings - 1, 2));
+        return 1 + c[FIT_NIC_RAILS] * past;
     }
     return 1 + c[FIT_NIC_CROWD] * fit_min(doublings, 4);
 }

@@ -137,7 +137,8 @@ static void early_groups_keep_to_their_rail_or_meet_between_rails(void **state)
     assert_near_to(ring_slow(&it, 32, 4), 0.5 * (1 + 4 * crowd));
     /* A NIC for two GPUs: two servers lose nothing, eight do, more than that no more. */
     it.nic_gbps = it.device->nic_gbps / 2;
-    assert_near_to(ring_slow(&it, 32, 8), 1);
+    assert_near_to(ring_slow(&it, 4, 8), 1 + crowd);
+    assert_near_to(ring_slow(&it, 32, 8), 1 + 2 * crowd);
     assert_near_to(ring_slow(&it, 4, 4), 0.5);
     assert_near_to(ring_slow(&it, 8, 4), 0.5 * (1 + rails));
     assert_near_to(ring_slow(&it, 16, 4), 0.5 * (1 + 2 * rails));
