@@ -296,6 +296,9 @@ static bool try_domain(struct search *q)
 {
     const struct myr_placer *p = q->p;
     uint32_t best = MYR_NONE, best_count = 0, best_end = 0;
+    if (q->nodes > p->domain_nodes) {
+        return false;
+    }
     for (uint32_t node = 0, count = 0; node < p->shape.nodes; node++) {
         count += search_may_use(q, node);
         if (node + 1 == p->shape.nodes || p->domain_of[node + 1] != p->domain_of[node]) {

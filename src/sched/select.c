@@ -262,32 +262,49 @@ static uint32_t gather_domains(struct search *q, uint32_t leaf, uint32_t wanted,
     const struct myr_placer *p = q->p;
     uint32_t first = leaf * p->shape.group_nodes, end = index_group_end(p, leaf), have = 0;
     uint32_t lowest = p->domain_of[first], domains = p->domain_of[end - 1] - lowest + 1;
-    uint32_t *count = q->s->sequence; /* free at this time */
+    uint32_t *count = q->s->sequence, *take = q->s->firsts; /* free at this time */
     memset(count, 0, domains * sizeof(*count));
+    memset(take, 0, domains * sizeof(*take));
     for (uint32_t node = first; node < end; node++) {
         count[p->domain_of[node] - lowest] += search_may_use(q, node);
     }
-    while (have < wanted) {
-        uint32_t left = wanted - have, best = MYR_NONE, most = 0;
+    for (uint32_t left = wanted; left > 0;) {
+        uint32_t best = MYR_NONE, most = 0;
         for (uint32_t d = 0; d < domains; d++) {
             best = count[d] >= left && (best == MYR_NONE || count[d] < count[best]) ? d : best;
             most = count[d] > count[most] ? d : most;
         }
         uint32_t domain = best == MYR_NONE ? most : best;
-        for (uint32_t node = first; node < end && have < wanted; node++) {
-            if (p->domain_of[node] - lowest == domain && search_may_use(q, node)) {
-                ret[have++] = node;
-            }
-        }
+        take[domain] = count[domain] < left ? count[domain] : left;
+        MYR_ASSERT(take[domain] > 0);
+        left -= take[domain];
         count[domain] = 0;
     }
-    qsort(ret, wanted, sizeof(*ret), by_number);
+    for (uint32_t node = first; node < end && have < wanted; node++) {
+        uint32_t *of = &take[p->domain_of[node] - lowest];
+        if (*of > 0 && search_may_use(q, node)) {
+            ret[have++] = node;
+            (*of)--;
+        }
+    }
     return have;
 }
 
 void select_sort(struct search *q)
 {
-    qsort(q->s->touched, q->touched_count, sizeof(*q->s->touched), by_number);
+    struct search_scratch *s = q->s;
+    if (q->touched_count < q->p->groups / 16) {
+        qsort(s->touched, q->touched_count, sizeof(*s->touched), by_number);
+        return;
+    }
+    /* Of many leaves it is faster to look at all. */
+    uint32_t count = 0;
+    for (uint32_t leaf = 0; leaf < q->p->groups; leaf++) {
+        if (s->take[leaf] > 0) {
+            s->touched[count++] = leaf;
+        }
+    }
+    MYR_ASSERT(count == q->touched_count);
 }
 
 void select_nodes(struct search *q)
