@@ -34,6 +34,10 @@ def run(bench):
             for share, goal in (("p50", 100.0), ("p99", 1000.0)):
                 bench.figure(f"ranks-{layout.replace(' ', '-')}-{size}/{share}",
                              best("latency_us_with_layout", layout, size, share), "us", goal=goal)
+    for layout, sizes in answers[0]["latency_us_scattered"].items():
+        for size in sizes:
+            bench.figure(f"scattered-{layout.replace(' ', '-')}-{size}/p99",
+                         best("latency_us_scattered", layout, size, "p99"), "us", goal=1000.0)
     large = answers[0]["large_us"]["gang_nodes"]
     bench.figure(f"nodes-{large}/max", best("large_us", "max"), "us", goal=5000.0)
     rate = max(answer["decisions_per_s"] for answer in answers)

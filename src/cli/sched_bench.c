@@ -20,6 +20,7 @@ enum {
     LARGE_ROUNDS = 25,
     LAYOUT_ROUNDS = 200,
     DEFRAG_ROUNDS = 20,
+    SCATTER_NODES = 40,
     EVENTS_BYTES_MAX = 64 << 20
 };
 
@@ -48,9 +49,11 @@ struct bench {
     struct myr_place_shape shape;
     struct running_job *jobs;
     uint32_t job_count, job_room;
-    struct timing sizes[SIZES_MAX], layouts[SIZES_MAX], large, changes, defrag;
+    struct timing sizes[SIZES_MAX], layouts[SIZES_MAX], scattered[SIZES_MAX], large, changes,
+        defrag;
     struct myr_defrag_plan plan; /* its figures */
-    uint32_t size_count, layout_count;
+    uint32_t size_count, layout_count, scattered_count;
+    bool is_scattered;
     int64_t busy_ns; /* placing and releasing during churn */
     uint64_t decisions;
     double fill; /* mean over the churn */
@@ -202,6 +205,28 @@ static void refill(struct bench *b, uint32_t nodes)
     }
 }
 
+/* Single nodes anywhere end and start, so that so many are free; none has a neighbour for long. */
+static void scatter(struct bench *b, uint32_t nodes, struct myr_rng *rng)
+{
+    uint32_t wanted = b->shape.nodes / 20 > nodes ? b->shape.nodes / 20 : nodes;
+    uint64_t whole = UINT64_MAX >> (64 - b->shape.gpus_per_node);
+    uint32_t most =
+        wanted + SCATTER_NODES < b->shape.nodes ? wanted + SCATTER_NODES : b->shape.nodes;
+    while (myr_placer_free_nodes(b->placer) < most) {
+        struct myr_share share = {myr_rng_below(rng, b->shape.nodes), whole};
+        struct myr_gang one = {1, &share};
+        if (myr_placer_free_mask(b->placer, share.node) == 0) {
+            myr_release(b->placer, &one);
+        }
+    }
+    while (myr_placer_free_nodes(b->placer) > wanted) {
+        uint32_t node = myr_rng_below(rng, b->shape.nodes);
+        if (myr_placer_free_mask(b->placer, node) == whole) {
+            myr_place_take(b->placer, node, whole);
+        }
+    }
+}
+
 /* Axes of a layout; tensor parallelism as a part of the node. */
 struct axes {
     const char *name;
@@ -220,22 +245,24 @@ static int time_layout(struct bench *b, const struct axes *axes, uint32_t nodes,
     layout.cp = axes->cp;
     layout.ep = axes->ep;
     layout.dp = nodes * axes->tp_parts / (axes->pp * axes->cp);
-    if (layout.dp == 0 || layout.dp * layout.cp % layout.ep != 0 ||
-        b->layout_count == MYR_ARRAY_COUNT(b->layouts)) {
+    uint32_t *count = b->is_scattered ? &b->scattered_count : &b->layout_count;
+    if (layout.dp == 0 || layout.dp * layout.cp % layout.ep != 0 || *count == SIZES_MAX) {
         return MYR_OK; /* too few nodes for it */
     }
     myr_arena_init(&arena);
     int r = myr_job_traffic_of(&layout, NULL, b->shape.gpus_per_node, &arena, &traffic, err);
     struct myr_request request = {.nodes = nodes, .traffic = &traffic};
     struct myr_placement placed = {.gang.shares = myr_xcalloc(nodes, sizeof(struct myr_share))};
-    struct timing *t = &b->layouts[b->layout_count++];
+    struct timing *t = (b->is_scattered ? b->scattered : b->layouts) + (*count)++;
     t->nodes = nodes;
     t->layout = axes->name;
     for (uint32_t i = 0; r == MYR_OK && i < LAYOUT_ROUNDS; i++) {
-        if (b->job_count >= CHURN_JOBS) {
+        if (b->is_scattered) {
+            scatter(b, nodes, rng);
+        } else if (b->job_count >= CHURN_JOBS) {
             churn_once(b, rng, false);
+            refill(b, nodes);
         }
-        refill(b, nodes);
         int64_t start = cpu_ns();
         bool done = myr_place_gang(b->placer, &request, &placed);
         myr_vec_push(&t->ns, cpu_ns() - start);
@@ -266,6 +293,22 @@ static int time_layouts(struct bench *b, struct myr_rng *rng, struct myr_err *er
             r = time_layout(b, &list[i], nodes, rng, err);
         }
     }
+    return r;
+}
+
+/* The same where only single nodes are free: no leaf has many, every gang is cut to pieces. */
+static int time_scattered(struct bench *b, struct myr_rng *rng, struct myr_err *err)
+{
+    struct myr_placer *churned = b->placer;
+    b->placer = myr_placer_create(&b->shape);
+    b->is_scattered = true;
+    for (uint32_t node = 0; node < b->shape.nodes; node++) {
+        myr_place_take(b->placer, node, myr_placer_free_mask(b->placer, node));
+    }
+    int r = time_layouts(b, rng, err);
+    myr_placer_free(b->placer);
+    b->placer = churned;
+    b->is_scattered = false;
     return r;
 }
 
@@ -451,6 +494,19 @@ static void put_rows(struct myr_json *json, const char *key, const struct timing
     myr_json_end(json);
 }
 
+/* By layout, then by size. */
+static void put_layouts(struct myr_json *json, const char *key, const struct timing *rows,
+                        uint32_t count)
+{
+    myr_json_object(json, key);
+    for (uint32_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && rows[end].layout == rows[i].layout; end++) {
+        }
+        put_rows(json, rows[i].layout, rows + i, end - i);
+    }
+    myr_json_end(json);
+}
+
 static void put_json(const struct bench *b, const struct timing *all, struct myr_buf *buf)
 {
     struct myr_json json;
@@ -467,14 +523,8 @@ static void put_json(const struct bench *b, const struct timing *all, struct myr
     myr_json_double(&json, "decisions_per_s", rate, 0);
     put_timing(&json, "all", all);
     put_rows(&json, "latency_us", b->sizes, b->size_count);
-    myr_json_object(&json, "latency_us_with_layout");
-    for (uint32_t i = 0, end; i < b->layout_count; i = end) {
-        for (end = i + 1; end < b->layout_count && b->layouts[end].layout == b->layouts[i].layout;
-             end++) {
-        }
-        put_rows(&json, b->layouts[i].layout, b->layouts + i, end - i);
-    }
-    myr_json_end(&json);
+    put_layouts(&json, "latency_us_with_layout", b->layouts, b->layout_count);
+    put_layouts(&json, "latency_us_scattered", b->scattered, b->scattered_count);
     if (b->large.ns.count) {
         put_timing(&json, "large_us", &b->large);
         put_timing(&json, "node_change_us", &b->changes);
@@ -516,6 +566,11 @@ static void put_table(const struct bench *b, enum myr_format format, struct myr_
     for (uint32_t i = 0; i < b->layout_count; i++) {
         put_row(&table, b->layouts[i].layout, &b->layouts[i]);
     }
+    for (uint32_t i = 0; i < b->scattered_count; i++) {
+        char words[64];
+        snprintf(words, sizeof(words), "%s, scattered", b->scattered[i].layout);
+        put_row(&table, words, &b->scattered[i]);
+    }
     if (b->large.ns.count) {
         put_row(&table, "empty cluster", &b->large);
         put_row(&table, "node changes", &b->changes);
@@ -533,6 +588,9 @@ static void finish(struct bench *b, enum myr_format format, struct myr_buf *buf)
     }
     for (uint32_t i = 0; i < b->layout_count; i++) {
         sort_times(&b->layouts[i]);
+    }
+    for (uint32_t i = 0; i < b->scattered_count; i++) {
+        sort_times(&b->scattered[i]);
     }
     sort_times(&b->large);
     sort_times(&b->changes);
@@ -555,6 +613,7 @@ static void bench_free(struct bench *b)
     for (uint32_t i = 0; i < SIZES_MAX; i++) {
         myr_vec_done(&b->sizes[i].ns);
         myr_vec_done(&b->layouts[i].ns);
+        myr_vec_done(&b->scattered[i].ns);
     }
     myr_vec_done(&b->large.ns);
     myr_vec_done(&b->changes.ns);
@@ -584,6 +643,7 @@ int cli_sched_bench(const struct cli_sched_question *question, struct myr_buf *b
         fill(b, &rng);
         churn(b, &rng);
         r = time_layouts(b, &rng, err);
+        r = r < 0 ? r : time_scattered(b, &rng, err);
         time_changes(b, &rng);
         time_large(b, &rng);
         r = r < 0 ? r : time_defrag(b, &rng, err);
