@@ -46,10 +46,11 @@ void fit_count_again(const struct fit_visit *v, const struct fit_shape *shape,
 
 /* Both passes of a micro-batch on one kind of stage, and the forward one; layers only in full. */
 static struct fit_stage_s kind_times(const struct fit_visit *v, const struct fit_shape *shape,
-                                     const struct fit_stage_kind *kind, uint32_t choice)
+                                     const struct fit_stage_kind *kind, uint32_t choice,
+                                     uint32_t order)
 {
     const struct myr_model *model = v->s->query->it.model;
-    const struct fit_blocks *alone = &v->blocks[0][0], *made = &v->blocks[0][1];
+    const struct fit_blocks *alone = &v->blocks[order][0], *made = &v->blocks[order][1];
     bool all = choice > 0 && choice == shape->chunk_most;
     struct fit_stage_s ret = {.count = kind->count, .first = kind->stage, .last = kind->last_stage};
     double again[FIT_KIND_COUNT];
@@ -84,9 +85,9 @@ static struct fit_stage_s kind_times(const struct fit_visit *v, const struct fit
 
 /* Both passes of a kind's first chunk, at least: a share of its layers, or as few as there are. */
 static double first_chunk_s(const struct fit_visit *v, const struct fit_shape *shape,
-                            const struct fit_stage_kind *kind)
+                            const struct fit_stage_kind *kind, uint32_t order)
 {
-    const struct fit_blocks *blocks = &v->blocks[0][0];
+    const struct fit_blocks *blocks = &v->blocks[order][0];
     double least = 1e30, layers = 0;
     for (int k = 0; k < FIT_KIND_COUNT; k++) {
         least = blocks->used[k] ? fit_min(least, fit_layer_s(&blocks->layers[k])) : least;
@@ -96,7 +97,8 @@ static double first_chunk_s(const struct fit_visit *v, const struct fit_shape *s
 }
 
 /* A step of the shape up to what replicas exchange, with the least transfers between stages. */
-static double shape_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice)
+static double shape_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice,
+                            uint32_t order)
 {
     const struct fit_shape *shape = cut->shape;
     double micro = v->s->query->it.constants[FIT_LAUNCH_MICRO] * 1e-3;
@@ -104,12 +106,14 @@ static double shape_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint
     struct fit_stage_s stages[FIT_SHAPE_KINDS];
     struct fit_stages all = {.stages = stages};
     for (uint32_t i = 0; i < shape->kind_count; i++) {
-        struct fit_stage_s stage = kind_times(v, shape, &shape->kinds[i], choice);
-        cut->kind_s[choice % FIT_PIPES_KEPT][i] = stage.total_s + micro;
+        struct fit_stage_s stage = kind_times(v, shape, &shape->kinds[i], choice, order);
+        if (order == 0) {
+            cut->kind_s[choice % FIT_PIPES_KEPT][i] = stage.total_s + micro;
+        }
         stage.forward_s += beside / 2;
         stage.total_s += beside;
         if (shape->vp > 1) {
-            stage.chunk_s = first_chunk_s(v, shape, &shape->kinds[i]) + beside / shape->vp;
+            stage.chunk_s = first_chunk_s(v, shape, &shape->kinds[i], order) + beside / shape->vp;
         }
         fit_add_stage(&all, stage);
     }
@@ -123,14 +127,22 @@ static double shape_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint
            FIT_BOUND_SLACK * (1 + v->straggler);
 }
 
-double fit_cut_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice)
+/* The blocks of the order have to be there. */
+static double order_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice,
+                            uint32_t order)
 {
     uint32_t slot = choice % FIT_PIPES_KEPT;
-    if (cut->floor_choice[slot] != choice + 1) {
-        cut->floor_choice[slot] = choice + 1;
-        cut->floor_s[slot] = shape_floor_s(v, cut, choice);
+    order = v->as_first[order] ? 0 : order;
+    if (cut->floor_choice[order][slot] != choice + 1) {
+        cut->floor_choice[order][slot] = choice + 1;
+        cut->floor_s[order][slot] = shape_floor_s(v, cut, choice, order);
     }
-    return cut->floor_s[slot];
+    return cut->floor_s[order][slot];
+}
+
+double fit_cut_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice)
+{
+    return order_floor_s(v, cut, choice, 0);
 }
 
 double fit_cut_played_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice,
@@ -156,6 +168,19 @@ double fit_cut_played_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t
     return cut->played_s[slot];
 }
 
+/* Where groups lie matters to the layers of few models: mostly an order changes none of them. */
+static bool same_layers(const struct fit_blocks *a, const struct fit_blocks *b)
+{
+    bool same = true;
+    for (int k = 0; k < FIT_KIND_COUNT; k++) {
+        const struct fit_layer *one = &a->layers[k], *other = &b->layers[k];
+        same = same && (!a->used[k] || (one->forward.total == other->forward.total &&
+                                        one->backward.total == other->backward.total));
+    }
+    return same && fit_layer_s(&a->output) == fit_layer_s(&b->output) &&
+           fit_layer_s(&a->embedding) == fit_layer_s(&b->embedding);
+}
+
 const struct fit_blocks *fit_blocks_for(struct fit_visit *v, uint32_t order, bool all)
 {
     if (!v->priced[order]) {
@@ -169,21 +194,27 @@ const struct fit_blocks *fit_blocks_for(struct fit_visit *v, uint32_t order, boo
                    sizeof(v->blocks[order][1].layers));
         }
         v->priced[order] = true;
+        v->as_first[order] = same_layers(&v->blocks[order][0], &v->blocks[0][0]) &&
+                             same_layers(&v->blocks[order][1], &v->blocks[0][1]);
     }
     return &v->blocks[order][all];
 }
 
-double fit_tail_floor_s(struct fit_visit *v, const struct myr_layout *cut, uint32_t shard_at)
+/*
+ * What replicas exchange at least, and the optimiser: passes that hide as much as any stage's
+ * could, parameters of the lightest stage.
+ */
+static const double *tail_floors_s(struct fit_visit *v, const struct myr_layout *cut,
+                                   uint32_t shard_at)
 {
     const struct myr_fit_query *q = v->s->query;
     bool spread = cut->vp > 1;
-    double *known = &v->tail_floor_s[spread][cut->zero][shard_at];
-    if (*known >= 0) {
-        return *known;
+    double *known = v->tail_floor_s[spread][cut->zero][shard_at];
+    if (known[0] >= 0) {
+        return known;
     }
     struct myr_layout layout = *cut;
     layout.vp = spread ? v->depth->vp_most : 1;
-    *known = 1e30;
     for (uint32_t o = 0; o < v->order_count; o++) {
         struct fit_pipe pipe = {.params = v->lightest};
         struct myr_fit_cost cost;
@@ -201,9 +232,21 @@ double fit_tail_floor_s(struct fit_visit *v, const struct myr_layout *cut, uint3
             layers * backward + first->backward.total + outputs * output->backward.total;
         pipe.micro_batches = myr_layout_micro_batches(&layout);
         fit_close_at(&q->it, &layout, &pipe, &v->places[o], v->straggler, &cost);
-        *known = fit_min(*known, cost.step_s * FIT_BOUND_SLACK);
+        known[o] = cost.step_s * FIT_BOUND_SLACK;
     }
-    return *known;
+    return known;
+}
+
+double fit_shard_floor_s(struct fit_visit *v, struct fit_cut *cut, const struct myr_layout *layout,
+                         uint32_t shard_at, uint32_t choice, double pipe_s)
+{
+    const double *tails = tail_floors_s(v, layout, shard_at);
+    double floor_s = 1e30;
+    for (uint32_t o = 0; o < v->order_count; o++) {
+        double own = fit_max(pipe_s, order_floor_s(v, cut, choice, o));
+        floor_s = fit_min(floor_s, own + tails[o]);
+    }
+    return floor_s;
 }
 
 /*
@@ -288,15 +331,16 @@ static struct myr_rank_params lightest_pair(const struct fit_visit *v, struct fi
     return (struct myr_rank_params){2 * least->sharded, 2 * least->replicated, 2 * least->expert};
 }
 
-double fit_cut_tail_floor_s(struct fit_visit *v, struct fit_cut *cut,
-                            const struct myr_layout *layout, uint32_t low, uint32_t high)
+double fit_choices_floor_s(struct fit_visit *v, struct fit_cut *cut,
+                           const struct myr_layout *layout, uint32_t shard_at, uint32_t low,
+                           uint32_t high, double pipe_s, double limit)
 {
     const struct myr_fit_query *q = v->s->query;
     struct myr_rank_params least = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
     double floor_s = 1e30;
     bool dual = layout->schedule == MYR_SCHEDULE_DUALPIPE;
     if (cut->shape->kind_count == FIT_SHAPE_KINDS) {
-        return 0; /* stages may have been left out */
+        return pipe_s; /* stages may have been left out */
     }
     (void)fit_cut_floor_s(v, cut, low); /* the kinds' times */
     for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
@@ -312,17 +356,23 @@ double fit_cut_tail_floor_s(struct fit_visit *v, struct fit_cut *cut,
     if (dual) {
         least = lightest_pair(v, cut);
     }
+    const double *tails = tail_floors_s(v, layout, shard_at);
     for (uint32_t o = 0; o < v->order_count; o++) {
         struct fit_pipe pipe = {.params = least};
         struct myr_fit_cost cost;
+        double own = fit_max(pipe_s, order_floor_s(v, cut, low, o));
         if (layout->shard &&
             !fit_shard_aligned(layout, layout->shard / layout->cp, v->cp_first[o])) {
+            continue;
+        }
+        if (own + tails[o] > limit) { /* and so is whatever its own stages say */
+            floor_s = fit_min(floor_s, own + tails[o]);
             continue;
         }
         longest_passes(v, cut, o, high, &pipe);
         pipe.micro_batches = myr_layout_micro_batches(layout);
         fit_close_at(&q->it, layout, &pipe, &v->places[o], v->straggler, &cost);
-        floor_s = fit_min(floor_s, cost.step_s * FIT_BOUND_SLACK);
+        floor_s = fit_min(floor_s, own + cost.step_s * FIT_BOUND_SLACK);
     }
     return floor_s;
 }

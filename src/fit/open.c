@@ -75,7 +75,7 @@ static void price_orders(struct fit_visit *v, struct fit_cut *cut, struct myr_la
  * more than any of them takes together.
  */
 static void visit_choices(struct fit_visit *v, struct fit_cut *cut, struct myr_layout layout,
-                          uint32_t low, uint32_t high)
+                          uint32_t shard_at, uint32_t low, uint32_t high)
 {
     struct fit_search *s = v->s;
     double limit = fit_keep_limit(s->answer, s->query->top, &layout);
@@ -83,8 +83,12 @@ static void visit_choices(struct fit_visit *v, struct fit_cut *cut, struct myr_l
         return;
     }
     if (v->rising) {
-        double tail_s = fit_cut_tail_floor_s(v, cut, &layout, low, high);
-        if (fit_cut_played_s(v, cut, low, limit - tail_s) + tail_s > limit) {
+        double quick_s = fit_cut_floor_s(v, cut, low);
+        double all_s = fit_choices_floor_s(v, cut, &layout, shard_at, low, high, quick_s, limit);
+        double pipe_s = all_s > limit ? 0 : fit_cut_played_s(v, cut, low, limit - all_s + quick_s);
+        if (all_s > limit ||
+            (all_s - quick_s + pipe_s > limit &&
+             fit_choices_floor_s(v, cut, &layout, shard_at, low, high, pipe_s, limit) > limit)) {
             return;
         }
     }
@@ -94,8 +98,8 @@ static void visit_choices(struct fit_visit *v, struct fit_cut *cut, struct myr_l
         return;
     }
     uint32_t middle = low + (high - low) / 2;
-    visit_choices(v, cut, layout, low, middle);
-    visit_choices(v, cut, layout, middle + 1, high);
+    visit_choices(v, cut, layout, shard_at, low, middle);
+    visit_choices(v, cut, layout, shard_at, middle + 1, high);
 }
 
 /* One (zero, shard) of a cut, from the least recomputation that may fit; cheap questions first. */
@@ -104,8 +108,9 @@ static void visit_shard(struct fit_visit *v, struct fit_cut *cut, struct myr_lay
 {
     struct fit_search *s = v->s;
     double limit = fit_keep_limit(s->answer, s->query->top, &layout);
-    double tail_s = v->quick || !v->rising ? 0 : fit_tail_floor_s(v, &layout, shard_at);
-    if (v->rising && fit_cut_floor_s(v, cut, cut->first) + tail_s > limit) {
+    bool bounded = v->rising && !v->quick;
+    if (bounded && fit_shard_floor_s(v, cut, &layout, shard_at, cut->first,
+                                     fit_cut_floor_s(v, cut, cut->first)) > limit) {
         return;
     }
     for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
@@ -120,10 +125,11 @@ static void visit_shard(struct fit_visit *v, struct fit_cut *cut, struct myr_lay
     if (least > cut->last) {
         return;
     }
-    if (v->rising && fit_cut_played_s(v, cut, least, limit - tail_s) + tail_s > limit) {
+    if (bounded && fit_shard_floor_s(v, cut, &layout, shard_at, least,
+                                     fit_cut_floor_s(v, cut, least)) > limit) {
         return;
     }
-    visit_choices(v, cut, layout, least, v->quick ? least : cut->last);
+    visit_choices(v, cut, layout, shard_at, least, v->quick ? least : cut->last);
 }
 
 static void visit_cut(struct fit_visit *v, const struct fit_shape *shape)
@@ -260,7 +266,7 @@ static bool begin_visit(struct fit_visit *v, struct fit_search *s, const struct 
     v->lightest = lightest_of(v);
     for (int i = 0; i < 2; i++) {
         for (uint32_t j = 0; j < 4 * v->shard_count; j++) {
-            v->tail_floor_s[i][j % 4][j / 4] = -1;
+            v->tail_floor_s[i][j % 4][j / 4][0] = -1;
         }
     }
     return true;

@@ -52,6 +52,7 @@ struct fit_visit {
     struct myr_layout layout;                    /* in the usual order */
     struct fit_blocks blocks[FIT_ORDERS_MAX][2]; /* by order; second: every layer made again */
     bool priced[FIT_ORDERS_MAX];
+    bool as_first[FIT_ORDERS_MAX]; /* the same blocks as the first order's */
     enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT];
     uint32_t order_count;
     uint32_t shards[FIT_DIVISORS_MAX];
@@ -60,8 +61,9 @@ struct fit_visit {
     double straggler, least_hop_s[2], limit_bytes;
     struct fit_places places[FIT_ORDERS_MAX];
     bool cp_first[FIT_ORDERS_MAX];
-    double tail_floor_s[2][4][FIT_DIVISORS_MAX]; /* by interleaving, zero, shard; < 0: unknown */
-    struct myr_rank_params lightest;             /* no stage has fewer parameters */
+    /* By interleaving, zero, shard and order; the first below 0: unknown. */
+    double tail_floor_s[2][4][FIT_DIVISORS_MAX][FIT_ORDERS_MAX];
+    struct myr_rank_params lightest; /* no stage has fewer parameters */
     bool quick;  /* only the plainest layouts, to have something to compare with */
     bool rising; /* a layer made again costs no less than one left alone */
 };
@@ -77,8 +79,8 @@ struct fit_cut {
     struct fit_pipe pipes[FIT_ORDERS_MAX][FIT_PIPES_KEPT];
     uint32_t pipe_choice[FIT_ORDERS_MAX][FIT_PIPES_KEPT]; /* plus one; 0: none yet */
     /* Bounds of the last choices asked for; choices plus one, 0: none yet. */
-    uint32_t floor_choice[FIT_PIPES_KEPT], played_choice[FIT_PIPES_KEPT];
-    double floor_s[FIT_PIPES_KEPT], played_s[FIT_PIPES_KEPT];
+    uint32_t floor_choice[FIT_ORDERS_MAX][FIT_PIPES_KEPT], played_choice[FIT_PIPES_KEPT];
+    double floor_s[FIT_ORDERS_MAX][FIT_PIPES_KEPT], played_s[FIT_PIPES_KEPT];
     double kind_s[FIT_PIPES_KEPT][FIT_SHAPE_KINDS]; /* both passes of each kind of stage */
     uint32_t kept_choice[FIT_PIPES_KEPT];
     double kept_bytes[FIT_PIPES_KEPT][FIT_SHAPE_KINDS]; /* what layers keep */
@@ -138,13 +140,15 @@ double fit_cut_played_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t
 /* The blocks of an order; 'all': as if every layer were made again. */
 const struct fit_blocks *fit_blocks_for(struct fit_visit *v, uint32_t order, bool all);
 /*
- * What replicas exchange at least, and the optimiser: passes that hide as much as any stage's
- * could, parameters of the lightest stage, the best of the orders.
+ * A step of the cut with one (zero, shard), in the best of the orders: 'pipe_s' or what layers take
+ * in that order, and at least what replicas of the lightest stage exchange.
  */
-double fit_tail_floor_s(struct fit_visit *v, const struct myr_layout *cut, uint32_t shard_at);
-/* The same floor as fit_tail_floor_s(), with this cut's own stages, for choices low to high. */
-double fit_cut_tail_floor_s(struct fit_visit *v, struct fit_cut *cut,
-                            const struct myr_layout *layout, uint32_t low, uint32_t high);
+double fit_shard_floor_s(struct fit_visit *v, struct fit_cut *cut, const struct myr_layout *layout,
+                         uint32_t shard_at, uint32_t choice, double pipe_s);
+/* The same with this cut's own stages, for choices low to high; above the limit not so exact. */
+double fit_choices_floor_s(struct fit_visit *v, struct fit_cut *cut,
+                           const struct myr_layout *layout, uint32_t shard_at, uint32_t low,
+                           uint32_t high, double pipe_s, double limit);
 
 /* open.c */
 
