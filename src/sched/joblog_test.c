@@ -96,6 +96,19 @@ static void jobs_that_never_ran_are_left_out(void **state)
     myr_joblog_done(&trace);
 }
 
+static void a_share_of_a_gpu_counts_as_one(void **state)
+{
+    (void)state;
+    struct myr_joblog trace =
+        read_good("submit_s,duration_s,gpus\n1,1,0.5\n2,1,0.01\n3,1,0.00\n4,1,2.0\n5,1,1.\n");
+    static const uint32_t gpus[] = {1, 1, 2, 1};
+    assert_int_equal(trace.jobs.count, MYR_ARRAY_COUNT(gpus));
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(gpus); i++) {
+        assert_int_equal(trace.jobs.items[i].gpus, gpus[i]);
+    }
+    myr_joblog_done(&trace);
+}
+
 static void equal_times_keep_the_order_of_the_file(void **state)
 {
     (void)state;
@@ -125,7 +138,7 @@ static const struct {
     {"submit_s,duration_s,num_gpus\n1,-1,3\n", "2:3:"},
     {"submit_s,duration_s,num_gpus\n1,2,99999999999\n", "2:5:"},
     {"submit_s,duration_s,num_gpus\n1,2,-3\n", "2:5:"},
-    {"submit_s,duration_s,num_gpus\n1,2,0.5\n", "2:5:"},
+    {"submit_s,duration_s,num_gpus\n1,2,2.5\n", "2:5:"},
     {"submit_s,duration_s,num_gpus\n1,2,four\n", "2:5:"},
     {"submit_s,duration_s,num_gpus\n1,2,\n", "2:5:"},
     {"submit_s,duration_s,num_gpus\n1,2\n", "2:1:"},
@@ -181,6 +194,7 @@ int main(void)
         cmocka_unit_test(time_stamps_offsets_and_fractions_are_understood),
         cmocka_unit_test(what_sacct_prints_is_read),
         cmocka_unit_test(jobs_that_never_ran_are_left_out),
+        cmocka_unit_test(a_share_of_a_gpu_counts_as_one),
         cmocka_unit_test(equal_times_keep_the_order_of_the_file),
         cmocka_unit_test(bad_traces_are_told_where),
         cmocka_unit_test(a_file_that_is_not_there_is_an_error),

@@ -166,10 +166,16 @@ bool joblog_count(struct myr_str text, int64_t *ret)
     if (!take_digits(&text, 13, ret)) {
         return false;
     }
+    bool part = false;
     if (take_char(&text, '.')) {
-        while (take_char(&text, '0')) {
+        for (; text.len && text.data[0] >= '0' && text.data[0] <= '9'; text.data++, text.len--) {
+            part = part || text.data[0] != '0';
         }
     }
+    if (part && *ret > 0) {
+        return false;
+    }
+    *ret += part; /* a share of one holds it as a whole */
     return text.len == 0;
 }
 

@@ -10,7 +10,7 @@ bool joblog_is_none(struct myr_str text);
 bool joblog_time(struct myr_str text, int64_t *ret_s);
 /* Seconds, or [days-]hours:minutes:seconds, or minutes:seconds. */
 bool joblog_length(struct myr_str text, int64_t *ret_s);
-/* A whole number, also when written with ".0". */
+/* A whole number, also when written with ".0"; a part of one counts as one. */
 bool joblog_count(struct myr_str text, int64_t *ret);
 /* GPUs in a list of trackable resources, "cpu=8,gres/gpu=4,gres/gpu:a100=4"; none: 0. */
 bool joblog_tres_gpus(struct myr_str text, int64_t *ret);
