@@ -615,38 +615,56 @@ static void descend(struct swaps *w)
     }
 }
 
+/* Kept with the placer's scratch: large, and mostly written anew by find_groups(). */
+static struct swaps *swaps_of(struct search *q)
+{
+    if (!q->s->swaps) {
+        q->s->swaps = myr_xcalloc(1, sizeof(struct swaps));
+    }
+    struct swaps *w = q->s->swaps;
+    w->q = q;
+    w->node = q->s->swapped;
+    w->group_count = w->counted = 0;
+    w->tries = 0;
+    w->finest = q->p->domain_nodes > 1 ? UNIT_DOMAIN : UNIT_LEAF;
+    w->narrow = q->traffic && (q->p->groups > SEARCH_FEW_LEAVES || q->nodes > SEARCH_SMALL_CELLS);
+    w->tries_max = q->p->groups > SEARCH_FEW_LEAVES ? TRIES_LARGE
+                   : q->nodes <= SEARCH_TINY_CELLS  ? TRIES_TINY
+                   : q->nodes <= SEARCH_SMALL_CELLS ? TRIES_SMALL
+                                                    : TRIES_MEDIUM;
+    for (uint32_t cell = 0; cell < q->nodes; cell++) {
+        w->of[cell].count = 0;
+    }
+    return w;
+}
+
 void improve_by_swaps(struct search *q)
 {
-    struct swaps w = {.q = q, .node = q->s->swapped};
     struct myr_rng rng;
     bool ring = !q->traffic && (q->p->domain_nodes > 1 || q->nodes > SEARCH_TINY_CELLS);
     uint32_t starts = q->start_count;
     if (q->nodes > SEARCH_SWAP_CELLS || q->nodes < 2 || ring || starts == 0) {
         return;
     }
-    w.tries_max = q->p->groups > SEARCH_FEW_LEAVES ? TRIES_LARGE
-                  : q->nodes <= SEARCH_TINY_CELLS  ? TRIES_TINY
-                  : q->nodes <= SEARCH_SMALL_CELLS ? TRIES_SMALL
-                                                   : TRIES_MEDIUM;
-    w.finest = q->p->domain_nodes > 1 ? UNIT_DOMAIN : UNIT_LEAF;
-    w.narrow = q->traffic && (q->p->groups > SEARCH_FEW_LEAVES || q->nodes > SEARCH_SMALL_CELLS);
+    struct swaps *w = swaps_of(q);
     select_clear(q);
-    find_groups(&w);
+    find_groups(w);
     for (uint32_t i = 0; i < starts; i++) {
-        take_up(&w, q->s->starts[i]);
-        descend(&w);
-        set_down(&w);
+        take_up(w, q->s->starts[i]);
+        descend(w);
+        set_down(w);
     }
     /* A few random trades, then downhill again: tiny gangs are worth a second look. */
     myr_rng_init(&rng, q->nodes, 0);
-    for (uint32_t i = 0; i < KICKS && q->nodes <= SEARCH_TINY_CELLS && w.tries < w.tries_max; i++) {
-        take_up(&w, i % 3 ? q->s->best : q->s->starts[i % starts]);
+    bool tiny = q->nodes <= SEARCH_TINY_CELLS;
+    for (uint32_t i = 0; i < KICKS && tiny && w->tries < w->tries_max; i++) {
+        take_up(w, i % 3 ? q->s->best : q->s->starts[i % starts]);
         for (uint32_t k = 2 + myr_rng_below(&rng, 5); k > 0; k--) {
-            uint32_t cell = myr_rng_below(&rng, q->nodes), slot = myr_rng_below(&rng, w.slots);
-            exchange(&w, cell, slot);
+            uint32_t cell = myr_rng_below(&rng, q->nodes), slot = myr_rng_below(&rng, w->slots);
+            exchange(w, cell, slot);
         }
-        price_groups(&w);
-        descend(&w);
-        set_down(&w);
+        price_groups(w);
+        descend(w);
+        set_down(w);
     }
 }

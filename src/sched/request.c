@@ -35,6 +35,7 @@ void scratch_free(struct search_scratch *s)
         free(s->best);
         free(s->swapped);
         free(s->zone_used);
+        free(s->swaps);
         free(s->chosen);
         free(s->counts);
         free(s->batches);

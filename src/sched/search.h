@@ -53,6 +53,8 @@ struct way {
     double estimate;
 };
 
+struct swaps;
+
 struct search_scratch {
     uint64_t *words; /* bit by node: may be used */
     uint32_t *leaf_free, *pod_free;
@@ -67,8 +69,9 @@ struct search_scratch {
     uint32_t *offsets, *firsts, *other;             /* of deal.c */
     uint32_t *cells, *best, *swapped;               /* cell to node */
     uint32_t *zone_used;
-    uint64_t *chosen; /* of improve.c: bit by node */
-    uint8_t *counts;  /* of improve.c: members by group, level and unit */
+    struct swaps *swaps; /* of improve.c; made when first used */
+    uint64_t *chosen;    /* of improve.c: bit by node */
+    uint8_t *counts;     /* of improve.c: members by group, level and unit */
     struct piece *pieces, *left, *laid;
     struct batch *batches;
     struct way ways[SEARCH_WAYS_MAX]; /* most promising first */
