@@ -26,6 +26,10 @@ static int write_plots(const struct cli_fit_question *question, const struct myr
     myr_fit_cost_of(&query->it, &answer->top[0].layout, &cost);
     myr_plot_step(&cost, &buf);
     rc = rc < 0 ? rc : write_plot(question->plots, "step.svg", &buf, err);
+    if (answer->top[0].layout.pp > 1) {
+        myr_plot_pipeline(&query->it, &answer->top[0].layout, &buf);
+        rc = rc < 0 ? rc : write_plot(question->plots, "pipeline.svg", &buf, err);
+    }
     myr_plot_memory(&query->it, answer->top, answer->top_count, &buf);
     rc = rc < 0 ? rc : write_plot(question->plots, "memory.svg", &buf, err);
     myr_fit_growth(query, 8, query->gpus, true, arena, weak);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "block.h"
+#include "schedule.h"
 
 /* A step up to the exchange among replicas, which other axes decide. */
 struct fit_pipe {
@@ -28,6 +29,10 @@ void fit_pipe_of(const struct myr_fit_case *it, const struct myr_layout *layout,
 /* All of it but what replicas exchange, with transfers of 'hop' between stages. */
 double fit_pipe_s(const struct myr_fit_case *it, const struct myr_layout *layout,
                   const struct fit_blocks *blocks, double hop);
+
+/* Plays it for somebody to watch. */
+void fit_watch_pipe(const struct myr_fit_case *it, const struct myr_layout *layout,
+                    fit_watcher *watcher, void *context);
 
 /* One micro-batch on a kind of stage, all that keeps it busy. */
 struct fit_stage_s {

@@ -30,9 +30,9 @@ struct dual {
     struct fit_mark *clock, *forward, *backward; /* by rank: now, F0 and B1 handed on last */
     struct fit_mark *ends;                       /* [what][rank][number], where 'done' says so */
     uint32_t *done;                              /* [what][rank] */
-    double *put_off;                             /* [rank][2 H + 2] seconds of weights' gradients */
-    uint32_t *put_off_count, *made_count;        /* by rank */
-    uint32_t *step, *repeat;                     /* by rank: where it stands */
+    uint32_t *put_off;                    /* [rank][2 H + 2] stages whose weights' gradients wait */
+    uint32_t *put_off_count, *made_count; /* by rank */
+    uint32_t *step, *repeat;              /* by rank: where it stands */
     uint32_t half, numbers;
 };
 
@@ -85,6 +85,27 @@ static double cost_of(const struct dual *d, enum what what, uint32_t rank, bool 
     return it->backward_s[stage] + (put_off ? 0 : it->weight_s[stage]);
 }
 
+/* Told for both ranks that do it. */
+static void tell(const struct dual *d, uint32_t rank, uint32_t stage, enum fit_work work,
+                 double from_s, double seconds)
+{
+    struct fit_seen one = {rank, stage, work, from_s, from_s + seconds};
+    if (d->it->watcher) {
+        d->it->watcher(d->it->context, &one);
+        one.stage = d->it->pp - 1 - rank;
+        d->it->watcher(d->it->context, &one);
+    }
+}
+
+static double tell_cost(const struct dual *d, uint32_t rank, enum what what, bool put_off,
+                        double from_s)
+{
+    double cost = cost_of(d, what, rank, put_off);
+    tell(d, rank, stage_of(d, what, rank), what == F0 || what == F1 ? FIT_FORWARD : FIT_BACKWARD,
+         from_s, cost);
+    return cost;
+}
+
 /* One or two operations that take in and hand out together. */
 static bool try_pair(struct dual *d, uint32_t rank, enum what a, enum what b, bool put_off)
 {
@@ -97,7 +118,9 @@ static bool try_pair(struct dual *d, uint32_t rank, enum what a, enum what b, bo
             return false;
         }
         now = own ? now : fit_meet(&d->march, now, in);
-        cost += cost_of(d, both[i], rank, put_off);
+    }
+    for (int i = 0; i < 1 + (a != b); i++) {
+        cost += tell_cost(d, rank, both[i], put_off, now.at + cost);
     }
     d->clock[rank] = fit_after(now, cost);
     for (int i = 0; i < 1 + (a != b); i++) {
@@ -106,8 +129,7 @@ static bool try_pair(struct dual *d, uint32_t rank, enum what a, enum what b, bo
         *end_of(d, both[i], rank, (*done)++) = d->clock[rank];
     }
     if (put_off) {
-        d->put_off[rank * d->numbers + d->put_off_count[rank]++] =
-            d->it->weight_s[stage_of(d, a, rank)];
+        d->put_off[rank * d->numbers + d->put_off_count[rank]++] = stage_of(d, a, rank);
     }
     return true;
 }
@@ -120,7 +142,9 @@ static bool try_one(struct dual *d, uint32_t rank, enum what what, bool put_off)
 static bool make_weight(struct dual *d, uint32_t rank)
 {
     MYR_ASSERT(d->made_count[rank] < d->put_off_count[rank]);
-    double cost = d->put_off[rank * d->numbers + d->made_count[rank]++];
+    uint32_t stage = d->put_off[rank * d->numbers + d->made_count[rank]++];
+    double cost = d->it->weight_s[stage];
+    tell(d, rank, stage, FIT_WEIGHT, d->clock[rank].at, cost);
     d->clock[rank] = fit_after(d->clock[rank], cost);
     return true;
 }
@@ -209,13 +233,17 @@ static void play_main(void *schedule)
             now = fit_meet(&d->march, now, fit_after(d->forward[i - 1], hop));
             now = fit_meet(&d->march, now, fit_after(d->backward[i - 1], hop));
         }
-        now = fit_after(now, cost_of(d, F0, i, false) + cost_of(d, B1, i, false));
+        double cost = tell_cost(d, i, F0, false, now.at);
+        cost += tell_cost(d, i, B1, false, now.at + cost);
+        now = fit_after(now, cost);
         d->clock[i] = d->forward[i] = d->backward[i] = now;
     }
     for (uint32_t i = d->half; i-- > 0;) {
         struct fit_mark from = d->clock[i + 1 < d->half ? i + 1 : i];
         struct fit_mark now = fit_meet(&d->march, d->clock[i], fit_after(from, hop));
-        d->clock[i] = fit_after(now, cost_of(d, F1, i, false) + cost_of(d, B0, i, false));
+        double cost = tell_cost(d, i, F1, false, now.at);
+        cost += tell_cost(d, i, B0, false, now.at + cost);
+        d->clock[i] = fit_after(now, cost);
     }
 }
 
@@ -245,7 +273,12 @@ static double play(struct dual *d)
         d->forward[i] = *end_of(d, F0, i, *done_of(d, F0, i) - 1);
         d->backward[i] = *end_of(d, B1, i, *done_of(d, B1, i) - 1);
     }
-    (void)fit_march_on(&d->march, passes - d->it->pp);
+    for (uint32_t i = 0; d->it->watcher && i < passes - d->it->pp; i++) {
+        play_main(d);
+    }
+    if (!d->it->watcher) {
+        (void)fit_march_on(&d->march, passes - d->it->pp);
+    }
     rebase(d);
     play_until(d, EMPTY);
     double end = 0;
@@ -262,7 +295,7 @@ double fit_dualpipe_s(const struct fit_schedule *it)
     MYR_ASSERT(it->micro_batches % 2 == 0 && it->micro_batches >= 2 * it->pp);
     struct fit_mark *marks = myr_xcalloc((3 + WHATS * (size_t)numbers) * half, sizeof(*marks));
     uint32_t *counts = myr_xcalloc((WHATS + 4) * (size_t)half, sizeof(*counts));
-    double *put_off = myr_xcalloc((size_t)numbers * half, sizeof(*put_off));
+    uint32_t *put_off = myr_xcalloc((size_t)numbers * half, sizeof(*put_off));
     struct dual d = {.it = it,
                      .clock = marks,
                      .forward = marks + half,

@@ -329,7 +329,8 @@ struct played {
 };
 
 static struct played play_pipe(const struct myr_fit_case *it, const struct myr_layout *layout,
-                               const struct fit_blocks *blocks, double beside_s)
+                               const struct fit_blocks *blocks, double beside_s,
+                               struct fit_schedule schedule)
 {
     uint32_t count = layout->pp * layout->vp;
     double *times = myr_xrealloc(NULL, 3 * (size_t)count, sizeof(*times));
@@ -341,13 +342,13 @@ static struct played play_pipe(const struct myr_fit_case *it, const struct myr_l
         ret.rank = time > ret.rank_s ? i : ret.rank;
         ret.rank_s = fit_max(ret.rank_s, time);
     }
-    struct fit_schedule schedule = {.kind = layout->schedule,
-                                    .pp = layout->pp,
-                                    .vp = layout->vp,
-                                    .micro_batches = myr_layout_micro_batches(layout),
-                                    .forward_s = chunks.forward_s,
-                                    .backward_s = chunks.backward_s,
-                                    .weight_s = chunks.weight_s};
+    schedule.kind = layout->schedule;
+    schedule.pp = layout->pp;
+    schedule.vp = layout->vp;
+    schedule.micro_batches = myr_layout_micro_batches(layout);
+    schedule.forward_s = chunks.forward_s;
+    schedule.backward_s = chunks.backward_s;
+    schedule.weight_s = chunks.weight_s;
     ret.all_s = fit_schedule_s(&schedule);
     free(times);
     return ret;
@@ -356,7 +357,20 @@ static struct played play_pipe(const struct myr_fit_case *it, const struct myr_l
 double fit_pipe_s(const struct myr_fit_case *it, const struct myr_layout *layout,
                   const struct fit_blocks *blocks, double hop)
 {
-    return play_pipe(it, layout, blocks, it->constants[FIT_LAUNCH_MICRO] * 1e-3 + hop).all_s;
+    double micro = it->constants[FIT_LAUNCH_MICRO] * 1e-3;
+    return play_pipe(it, layout, blocks, micro + hop, (struct fit_schedule){0}).all_s;
+}
+
+void fit_watch_pipe(const struct myr_fit_case *it, const struct myr_layout *layout,
+                    fit_watcher *watcher, void *context)
+{
+    struct fit_blocks blocks;
+    struct fit_places places = fit_places_of(it, layout);
+    double hop = fit_hop_s(it, layout, places.pp_near);
+    double micro = it->constants[FIT_LAUNCH_MICRO] * 1e-3;
+    struct fit_schedule schedule = {.watcher = watcher, .context = context};
+    fit_blocks_of(it, layout, &blocks);
+    (void)play_pipe(it, layout, &blocks, micro + hop, schedule);
 }
 
 void fit_pipe_of(const struct myr_fit_case *it, const struct myr_layout *layout,
@@ -366,7 +380,7 @@ void fit_pipe_of(const struct myr_fit_case *it, const struct myr_layout *layout,
     double m = myr_layout_micro_batches(layout);
     double hop = fit_hop_s(it, layout, places.pp_near);
     double micro = it->constants[FIT_LAUNCH_MICRO] * 1e-3;
-    struct played played = play_pipe(it, layout, blocks, micro + hop);
+    struct played played = play_pipe(it, layout, blocks, micro + hop, (struct fit_schedule){0});
     struct fit_layer slowest;
     slowest_of(it, layout, blocks, played.rank, &slowest);
     for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {

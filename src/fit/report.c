@@ -161,6 +161,9 @@ void myr_fit_report_html(const struct myr_fit_report *report, struct myr_arena *
          q->it.stack->name);
     put_best(report, &cost, buf);
     myr_plot_step(&cost, buf);
+    if (report->answer->top[0].layout.pp > 1) {
+        myr_plot_pipeline(&q->it, &report->answer->top[0].layout, buf);
+    }
     uint32_t shown = report->answer->top_count;
     myr_plot_memory(&q->it, report->answer->top, shown < TOP_SHOWN ? shown : TOP_SHOWN, buf);
     myr_fit_growth(q, 8, q->gpus, true, arena, weak);

@@ -24,6 +24,18 @@ static struct fit_mark sent(const struct slots *s, struct fit_mark mark)
     return fit_after(mark, s->it->hop_s);
 }
 
+/* A stage does something from now on. */
+static struct fit_mark work(const struct slots *s, int64_t chunk, enum fit_work what,
+                            struct fit_mark now, double seconds)
+{
+    if (s->it->watcher) {
+        struct fit_seen one = {(uint32_t)(chunk % s->pp), (uint32_t)chunk, what, now.at,
+                               now.at + seconds};
+        s->it->watcher(s->it->context, &one);
+    }
+    return fit_after(now, seconds);
+}
+
 /* 1F1B and zero-bubble: in one slot the gradients of a micro-batch pass through all stages. */
 static void plain_slot(struct slots *s)
 {
@@ -35,7 +47,7 @@ static void plain_slot(struct slots *s)
         if (i > 0) {
             now = fit_meet(&s->march, now, sent(s, s->forward[i - 1]));
         }
-        s->clock[i] = s->forward[i] = fit_after(now, it->forward_s[i]);
+        s->clock[i] = s->forward[i] = work(s, i, FIT_FORWARD, now, it->forward_s[i]);
     }
     int64_t back = s->slot - s->ahead;
     if (back < 0) {
@@ -47,11 +59,11 @@ static void plain_slot(struct slots *s)
             if (i + 1 < s->pp) {
                 now = fit_meet(&s->march, now, sent(s, s->backward[i + 1]));
             }
-            now = fit_after(now, it->backward_s[i] + (split ? 0 : it->weight_s[i]));
+            now = work(s, i, FIT_BACKWARD, now, it->backward_s[i] + (split ? 0 : it->weight_s[i]));
             s->backward[i] = now;
         }
         if (split && back >= i && back - i < s->turns) {
-            now = fit_after(now, it->weight_s[i]);
+            now = work(s, i, FIT_WEIGHT, now, it->weight_s[i]);
         }
         s->clock[i] = now;
     }
@@ -72,7 +84,8 @@ static void interleaved_forward(struct slots *s)
         if (i > 0 || chunk > 0) {
             now = fit_meet(&s->march, now, sent(s, i > 0 ? s->forward[i - 1] : from_last));
         }
-        s->clock[i] = s->forward[i] = fit_after(now, s->it->forward_s[i + chunk * s->pp]);
+        int64_t of = i + chunk * s->pp;
+        s->clock[i] = s->forward[i] = work(s, of, FIT_FORWARD, now, s->it->forward_s[of]);
     }
 }
 
@@ -96,7 +109,8 @@ static void interleaved_backward(struct slots *s)
             now = fit_meet(&s->march, now, sent(s, last ? from_first : s->backward[i + 1]));
         }
         int64_t of = i + chunk * s->pp;
-        s->clock[i] = s->backward[i] = fit_after(now, s->it->backward_s[of] + s->it->weight_s[of]);
+        s->clock[i] = s->backward[i] =
+            work(s, of, FIT_BACKWARD, now, s->it->backward_s[of] + s->it->weight_s[of]);
     }
 }
 
@@ -127,7 +141,7 @@ static double play_slots(struct slots *s)
     while (s->slot < full && s->slot < s->turns) {
         play_slot(s);
     }
-    if (s->turns > s->slot) {
+    if (s->turns > s->slot && !s->it->watcher) {
         uint64_t rounds = (uint64_t)((s->turns - s->slot) / s->round);
         s->turns -= (int64_t)fit_march_on(&s->march, rounds) * s->round;
     }

@@ -3,6 +3,18 @@
 
 #include "block.h"
 
+enum fit_work { FIT_FORWARD, FIT_BACKWARD, FIT_WEIGHT };
+
+/* One operation, for whoever watches; backward is with weights' gradients where they are not apart.
+ */
+struct fit_seen {
+    uint32_t stage, chunk;
+    enum fit_work work;
+    double from_s, to_s;
+};
+
+typedef void fit_watcher(void *context, const struct fit_seen *one);
+
 /*
  * What the chunks of a model cost one micro-batch, and how stages take turns. Chunk c is on stage
  * c % pp. Every operation starts when its stage is free and what it needs has arrived.
@@ -20,6 +32,8 @@ struct fit_schedule {
     const double *backward_s; /* by chunk: gradients of what came in */
     const double *weight_s;   /* by chunk: gradients of weights */
     double hop_s;             /* from stage to stage; stages work meanwhile */
+    fit_watcher *watcher;     /* told of every operation, none skipped; or NULL */
+    void *context;
 };
 
 /* Until the last stage is done. The work does not grow with the number of micro-batches. */

@@ -327,7 +327,7 @@ static void draw_times(struct myr_rng *rng, struct world *w)
 
 static void compare(enum myr_schedule kind, uint64_t seeds)
 {
-    struct world *w = test_malloc(sizeof(*w));
+    struct world *w = test_calloc(1, sizeof(*w));
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         struct myr_rng rng;
         myr_rng_init(&rng, seed, (uint64_t)kind);
@@ -375,7 +375,7 @@ static void dualpipe_takes_what_playing_it_takes(void **state)
 static void a_billion_micro_batches_take_no_longer_to_tell(void **state)
 {
     (void)state;
-    struct world *w = test_malloc(sizeof(*w));
+    struct world *w = test_calloc(1, sizeof(*w));
     for (uint64_t seed = 1; seed <= 400; seed++) {
         struct myr_rng rng;
         double worst = 0;
@@ -402,6 +402,48 @@ static void a_billion_micro_batches_take_no_longer_to_tell(void **state)
     test_free(w);
 }
 
+/* What a watcher of one rank has to find: one thing after the other, all of them. */
+struct watch {
+    double now_s[STAGES], end_s;
+    uint32_t counts[3];
+};
+
+static void look(void *context, const struct fit_seen *one)
+{
+    struct watch *watch = context;
+    assert_true(one->from_s >= watch->now_s[one->stage] - 1e-9 && one->to_s > one->from_s);
+    watch->now_s[one->stage] = one->to_s;
+    watch->end_s = fmax(watch->end_s, one->to_s);
+    watch->counts[one->work]++;
+}
+
+static void a_watcher_is_told_every_operation_in_its_order(void **state)
+{
+    (void)state;
+    struct world *w = test_calloc(1, sizeof(*w));
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        struct myr_rng rng;
+        struct watch watch = {0};
+        myr_rng_init(&rng, seed, 10);
+        draw_sizes(&rng, (enum myr_schedule)(seed % 4), &w->it);
+        draw_times(&rng, w);
+        double told = fit_schedule_s(&w->it);
+        w->it.watcher = look;
+        w->it.context = &watch;
+        double took = fit_schedule_s(&w->it);
+        w->it.watcher = NULL;
+        uint32_t all = w->it.pp * w->it.vp * w->it.micro_batches;
+        bool split = w->it.kind == MYR_SCHEDULE_ZERO_BUBBLE;
+        assert_true(fabs(took / told - 1) < 1e-9 && fabs(watch.end_s / took - 1) < 1e-9);
+        assert_int_equal(watch.counts[FIT_FORWARD], all);
+        assert_int_equal(watch.counts[FIT_BACKWARD], all);
+        assert_true(w->it.kind == MYR_SCHEDULE_DUALPIPE
+                        ? watch.counts[FIT_WEIGHT] > 0
+                        : watch.counts[FIT_WEIGHT] == (split ? all : 0));
+    }
+    test_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -410,6 +452,7 @@ int main(void)
         cmocka_unit_test(zero_bubble_takes_what_playing_it_takes),
         cmocka_unit_test(dualpipe_takes_what_playing_it_takes),
         cmocka_unit_test(a_billion_micro_batches_take_no_longer_to_tell),
+        cmocka_unit_test(a_watcher_is_told_every_operation_in_its_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

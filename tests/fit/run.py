@@ -96,6 +96,19 @@ def drawings(page):
     return found
 
 
+def check_timelines(myriad, folder):
+    """Every schedule draws each stage, with the parts that it has."""
+    for schedule in ("1f1b", "interleaved", "zero-bubble", "dualpipe"):
+        call(myriad, "fit", "--model", "llama3-70b", "--gpus", "64", "--device", "h100", "--batch",
+             "256", "--pp", "8", "--schedule", schedule, "--plots", folder)
+        root = xml.etree.ElementTree.parse(os.path.join(folder, "pipeline.svg")).getroot()
+        texts = [node.text for node in root.iter() if node.tag.endswith("text")]
+        assert [f"stage {i}" for i in range(8)] == [t for t in texts if t.startswith("stage ")]
+        assert any(schedule in text and "micro-batches" in text for text in texts), texts
+        assert {"warm-up", "drain"} <= set(texts), texts
+        assert ("weights' gradients" in texts) == (schedule in ("zero-bubble", "dualpipe"))
+
+
 def check_reports(myriad, folder):
     words = ("--model", "llama3-70b", "--gpus", "1024", "--device", "h100", "--batch", "512")
     pages = [os.path.join(folder, name) for name in ("a.html", "b.html")]
@@ -104,10 +117,11 @@ def check_reports(myriad, folder):
         call(myriad, "fit", *words, "--report", page, "--plots", plots)
     first, second = (Path(page).read_text(encoding="utf-8") for page in pages)
     assert first == second and len(first) < 200000
-    assert set(drawings(first)) == {"Where a step's time goes", "Memory of the fullest rank",
-                                    "Linearity", "Time and cost"}
+    assert set(drawings(first)) - {"What each stage does when"} == {
+        "Where a step's time goes", "Memory of the fullest rank", "Linearity", "Time and cost"}
     for name in ("step.svg", "memory.svg", "linearity.svg"):
         xml.etree.ElementTree.parse(os.path.join(plots, name))
+    check_timelines(myriad, folder)
     call(myriad, "goodput", *words, "--tokens", "1e12", "--report", pages[0])
     page = Path(pages[0]).read_text(encoding="utf-8")
     assert {"Goodput and the interval between copies", "Time and cost"} <= set(drawings(page))

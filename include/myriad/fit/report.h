@@ -32,6 +32,9 @@ void myr_fit_growth(const struct myr_fit_query *query, uint32_t least, uint32_t 
 
 /* The step's terms one after the other. */
 void myr_plot_step(const struct myr_fit_cost *cost, struct myr_buf *buf);
+/* What each stage of its pipeline does when; of many micro-batches the first and the last. */
+void myr_plot_pipeline(const struct myr_fit_case *it, const struct myr_layout *layout,
+                       struct myr_buf *buf);
 /* Memory of the fullest rank of each layout, by term, against the device's. */
 void myr_plot_memory(const struct myr_fit_case *it, const struct myr_fit_found *layouts,
                      uint32_t count, struct myr_buf *buf);
