@@ -3,10 +3,11 @@
 #include "queue_impl.h"
 
 /*
- * Searches are repeated after RETRY_S, and less often the longer a job has waited in vain; work
- * worth WORTH_S of a job's GPUs may be lost for it at once.
+ * Searches are repeated after RETRY_S, and less often the longer a job has waited in vain, but
+ * after RETRY_HELD_S with nodes held, where guests come and go. Work worth WORTH_S of a job's GPUs
+ * may be lost for it at once.
  */
-enum { RETRY_S = 60, RETRY_SHARE = 16, RETRY_HELD_S = 600, WORTH_S = 900 };
+enum { RETRY_S = 60, RETRY_SHARE = 16, RETRY_HELD_S = 600, RETRY_HELD_SHARE = 4096, WORTH_S = 900 };
 
 int64_t queue_stop_cost(const struct myr_queue *q, const struct qjob *job)
 {
@@ -315,6 +316,17 @@ static struct line *next_to_try(struct myr_queue *q)
     return best;
 }
 
+static int64_t retry_s(const struct myr_queue *q, uint32_t id)
+{
+    int64_t waited_s = queue_waited_s(q, id);
+    int64_t again_s = waited_s / RETRY_SHARE;
+    if (queue_has_hold(q, id) && again_s > RETRY_HELD_S) {
+        int64_t rarely_s = waited_s / RETRY_HELD_SHARE; /* so that a wait of years has an end */
+        again_s = rarely_s > RETRY_HELD_S ? rarely_s : RETRY_HELD_S;
+    }
+    return again_s > RETRY_S ? again_s : RETRY_S;
+}
+
 void queue_preempt_for_waiting(struct myr_queue *q)
 {
     for (struct line *line = next_to_try(q); line; line = next_to_try(q)) {
@@ -323,10 +335,7 @@ void queue_preempt_for_waiting(struct myr_queue *q)
                               .level = line->level,
                               .priority = line->priority,
                               .by_level = q->policy.preempt};
-        int64_t again_s = queue_waited_s(q, claim.job) / RETRY_SHARE;
-        int64_t most_s = queue_has_hold(q, claim.job) ? RETRY_HELD_S : again_s;
-        again_s = again_s > most_s ? most_s : again_s;
-        again_s = q->now_s + (again_s > RETRY_S ? again_s : RETRY_S);
+        int64_t again_s = q->now_s + retry_s(q, claim.job);
         q->jobs.items[claim.job].retry_s = again_s;
         queue_lift_holds(q, claim.job, claim.priority, true);
         bool done = find_room(q, &claim) && take_over(q, &claim);
