@@ -623,12 +623,19 @@ static void bench_free(struct bench *b)
     free(b);
 }
 
+/* Below that, a tenth of the GPUs may not hold what has to move to free a node. */
+enum { BENCH_NODES_MIN = 12 };
+
 int cli_sched_bench(const struct cli_sched_question *question, struct myr_buf *buf,
                     struct myr_err *err)
 {
     struct bench *b = myr_xcalloc(1, sizeof(*b));
     struct myr_rng rng;
     int r = cli_sched_shape(question, &b->shape, err);
+    if (r == MYR_OK && !question->events && b->shape.nodes < BENCH_NODES_MIN) {
+        r = myr_err_set(err, MYR_EINVAL, "the bench needs at least %d nodes, not %u",
+                        BENCH_NODES_MIN, b->shape.nodes);
+    }
     if (r < 0) {
         free(b);
         return r;

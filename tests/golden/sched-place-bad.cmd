@@ -13,3 +13,5 @@ myriad sched place --design d/design.myr --nodes 4 --state none.csv
 printf 'place,1\n' > e.csv
 myriad sched bench --events e.csv
 myriad sched bench --leaf-nodes 8 --pod-nodes 12
+
+myriad sched bench --nodes 11
