@@ -311,24 +311,19 @@ static void longest_passes(struct fit_visit *v, const struct fit_cut *cut, uint3
     }
 }
 
-/* A rank of DualPipe has two stages: which two is not asked, twice the lightest will do. */
+/* A rank of DualPipe has two stages, and what both have, such as a tied table, only once. */
 static struct myr_rank_params lightest_pair(const struct fit_visit *v, struct fit_cut *cut)
 {
     struct myr_rank_params *least = &cut->lightest;
-    struct myr_layout one = v->layout;
-    one.schedule = MYR_SCHEDULE_1F1B;
-    if (!cut->lightest_known) {
-        *least = (struct myr_rank_params){UINT64_MAX, UINT64_MAX, UINT64_MAX};
-        for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
-            struct myr_rank_params p =
-                myr_rank_params(&one, v->s->query->it.model, cut->shape->kinds[i].stage);
-            least->sharded = p.sharded < least->sharded ? p.sharded : least->sharded;
-            least->replicated = p.replicated < least->replicated ? p.replicated : least->replicated;
-            least->expert = p.expert < least->expert ? p.expert : least->expert;
-        }
-        cut->lightest_known = true;
+    for (uint32_t i = 0; !cut->lightest_known && i < cut->shape->pp / 2; i++) {
+        struct myr_rank_params p = myr_rank_params(&v->layout, v->s->query->it.model, i);
+        least->sharded = i == 0 || p.sharded < least->sharded ? p.sharded : least->sharded;
+        least->replicated =
+            i == 0 || p.replicated < least->replicated ? p.replicated : least->replicated;
+        least->expert = i == 0 || p.expert < least->expert ? p.expert : least->expert;
     }
-    return (struct myr_rank_params){2 * least->sharded, 2 * least->replicated, 2 * least->expert};
+    cut->lightest_known = true;
+    return *least;
 }
 
 double fit_choices_floor_s(struct fit_visit *v, struct fit_cut *cut,

@@ -84,7 +84,7 @@ struct fit_cut {
     double kind_s[FIT_PIPES_KEPT][FIT_SHAPE_KINDS]; /* both passes of each kind of stage */
     uint32_t kept_choice[FIT_PIPES_KEPT];
     double kept_bytes[FIT_PIPES_KEPT][FIT_SHAPE_KINDS]; /* what layers keep */
-    struct myr_rank_params lightest;                    /* of one stage, with DualPipe */
+    struct myr_rank_params lightest;                    /* of all ranks, with DualPipe */
     bool lightest_known;
     bool may_be_slowest[FIT_SHAPE_KINDS];
 };
