@@ -237,6 +237,31 @@ static const double *tail_floors_s(struct fit_visit *v, const struct myr_layout 
     return known;
 }
 
+double fit_least_tail_s(struct fit_visit *v, const struct myr_layout *cut)
+{
+    const struct myr_fit_query *q = v->s->query;
+    double *least = &v->least_tail_s[cut->vp > 1];
+    struct myr_layout layout = *cut;
+    if (*least >= 0) {
+        return *least;
+    }
+    *least = 1e30;
+    for (uint32_t zero = 0; zero <= 3; zero++) {
+        if (q->zero >= 0 && q->zero != (int)zero) {
+            continue;
+        }
+        layout.zero = zero;
+        for (uint32_t i = 0; i < (zero ? v->shard_count : 1); i++) {
+            layout.shard = v->shards[i];
+            const double *tails = tail_floors_s(v, &layout, i);
+            for (uint32_t o = 0; o < v->order_count; o++) {
+                *least = fit_min(*least, tails[o]);
+            }
+        }
+    }
+    return *least;
+}
+
 double fit_shard_floor_s(struct fit_visit *v, struct fit_cut *cut, const struct myr_layout *layout,
                          uint32_t shard_at, uint32_t choice, double pipe_s)
 {

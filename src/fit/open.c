@@ -102,8 +102,11 @@ static void visit_choices(struct fit_visit *v, struct fit_cut *cut, struct myr_l
     visit_choices(v, cut, layout, shard_at, middle + 1, high);
 }
 
-/* One (zero, shard) of a cut, from the least recomputation that may fit; cheap questions first. */
-static void visit_shard(struct fit_visit *v, struct fit_cut *cut, struct myr_layout layout,
+/*
+ * One (zero, shard) of a cut, from the least recomputation that may fit; cheap questions first.
+ * False when the state leaves no room, whatever is made again.
+ */
+static bool visit_shard(struct fit_visit *v, struct fit_cut *cut, struct myr_layout layout,
                         uint32_t shard_at)
 {
     struct fit_search *s = v->s;
@@ -111,7 +114,7 @@ static void visit_shard(struct fit_visit *v, struct fit_cut *cut, struct myr_lay
     bool bounded = v->rising && !v->quick;
     if (bounded && fit_shard_floor_s(v, cut, &layout, shard_at, cut->first,
                                      fit_cut_floor_s(v, cut, cut->first)) > limit) {
-        return;
+        return true;
     }
     for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
         if (!cut->params_known) {
@@ -123,13 +126,35 @@ static void visit_shard(struct fit_visit *v, struct fit_cut *cut, struct myr_lay
     cut->params_known = true;
     uint32_t least = fit_least_choice(v, cut, cut->first);
     if (least > cut->last) {
-        return;
+        return false;
     }
     if (bounded && fit_shard_floor_s(v, cut, &layout, shard_at, least,
                                      fit_cut_floor_s(v, cut, least)) > limit) {
-        return;
+        return true;
     }
     visit_choices(v, cut, layout, shard_at, least, v->quick ? least : cut->last);
+    return true;
+}
+
+/* The state takes the more the smaller the shard: where one has no room, no smaller one has. */
+static void visit_shards(struct fit_visit *v, struct fit_cut *cut)
+{
+    const struct myr_fit_query *q = v->s->query;
+    for (uint32_t zero = 0; zero <= 3; zero++) {
+        if (q->zero >= 0 && q->zero != (int)zero) {
+            continue;
+        }
+        uint32_t count = zero ? v->shard_count : 1;
+        for (uint32_t i = 0; i < count; i++) {
+            struct myr_layout layout = v->layout;
+            uint32_t at = i ? count - i : 0; /* the first is all of them, the others ascend */
+            layout.zero = zero;
+            layout.shard = v->shards[at];
+            if (!visit_shard(v, cut, layout, at)) {
+                break;
+            }
+        }
+    }
 }
 
 static void visit_cut(struct fit_visit *v, const struct fit_shape *shape)
@@ -155,23 +180,17 @@ static void visit_cut(struct fit_visit *v, const struct fit_shape *shape)
     if (fit_cut_floor_s(v, &cut, cut.first) > limit && v->rising) {
         return;
     }
+    double tail = v->rising && !v->quick ? fit_least_tail_s(v, &v->layout) : 0;
+    if (v->rising && fit_cut_floor_s(v, &cut, cut.first) + tail > limit) {
+        return;
+    }
     /* Before anything is known of the state: what the layers keep may be too much already. */
     uint32_t least = fit_least_choice(v, &cut, cut.first);
-    if (least > cut.last || (v->rising && fit_cut_floor_s(v, &cut, least) > limit)) {
+    if (least > cut.last || (v->rising && fit_cut_floor_s(v, &cut, least) + tail > limit)) {
         return;
     }
     cut.first = v->rising ? least : cut.first;
-    for (uint32_t zero = 0; zero <= 3; zero++) {
-        if (q->zero >= 0 && q->zero != (int)zero) {
-            continue;
-        }
-        for (uint32_t i = 0; i < (zero ? v->shard_count : 1); i++) {
-            struct myr_layout layout = v->layout;
-            layout.zero = zero;
-            layout.shard = v->shards[i];
-            visit_shard(v, &cut, layout, i);
-        }
-    }
+    visit_shards(v, &cut);
 }
 
 /* Opening a group */
@@ -265,6 +284,7 @@ static bool begin_visit(struct fit_visit *v, struct fit_search *s, const struct 
     v->least_hop_s[0] = fit_least_hop_s(s, &v->layout);
     v->lightest = lightest_of(v);
     for (int i = 0; i < 2; i++) {
+        v->least_tail_s[i] = -1;
         for (uint32_t j = 0; j < 4 * v->shard_count; j++) {
             v->tail_floor_s[i][j % 4][j / 4][0] = -1;
         }

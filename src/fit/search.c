@@ -21,6 +21,7 @@ struct times {
     double last;        /* what the last stage has beside layers */
     double share;       /* of layers that is forward, at most */
     double least_share; /* of anything */
+    double layer;       /* the quickest layer */
     struct fit_layer embedding;
 };
 
@@ -40,6 +41,7 @@ static void price_times(const struct fit_search *s, struct myr_layout layout, en
                 (model->mtp_count ? model->mtp_count * fit_mtp_layer_s(&blocks, blocks.layers) : 0);
     ret->all = ret->last + fit_layer_s(&blocks.embedding);
     ret->share = 0;
+    ret->layer = 1e30;
     ret->least_share = fit_min(0.5, blocks.output.forward.total / fit_layer_s(&blocks.output));
     ret->embedding = blocks.embedding;
     for (int k = 0; k < FIT_KIND_COUNT; k++) {
@@ -47,6 +49,7 @@ static void price_times(const struct fit_search *s, struct myr_layout layout, en
             double share = blocks.layers[k].forward.total / fit_layer_s(&blocks.layers[k]);
             ret->share = fit_max(ret->share, share);
             ret->least_share = fit_min(ret->least_share, share);
+            ret->layer = fit_min(ret->layer, fit_layer_s(&blocks.layers[k]));
         }
         ret->all += s->layers[k] > 0 ? s->layers[k] * fit_layer_s(&blocks.layers[k]) : 0;
     }
@@ -63,9 +66,11 @@ bool fit_interleaves(const struct fit_search *s, const struct myr_layout *layout
  * 1F1B with layers dealt as well as can be. Each stage bounds the step by 'sum' and its own time
  * times the micro-batches less one, less its forwards of as many as stages are behind it
  * (fit_pipe_floor_s()). The best dealing makes all these equal: then each is 'sum' over the sum of
- * the inverse factors, which lie under the chord between the outer ones.
+ * the inverse factors, which lie under the chord between the outer ones. 'fullest' is the time of
+ * a stage with the most layers, wherever it stands.
  */
-static double plain_floor_s(const struct times *times, double m, double pp, double beside)
+static double plain_floor_s(const struct times *times, double m, double pp, double fullest,
+                            double beside)
 {
     double sum = times->all + pp * beside, last = times->last + beside;
     double more = m - 1, share = times->share;
@@ -75,7 +80,7 @@ static double plain_floor_s(const struct times *times, double m, double pp, doub
     double off = times->embedding.forward.total + beside / 2 -
                  share * (fit_layer_s(&times->embedding) + beside);
     double dealt = sum + sum / pp * mean - (pp - 1) * fit_max(0, off);
-    return fit_max(dealt, sum + more * last);
+    return fit_max(dealt, sum + fit_max(more * last, least * (fullest + beside)));
 }
 
 /*
@@ -97,6 +102,9 @@ static double group_floor_s(const struct fit_search *s, struct myr_layout layout
 {
     double m = myr_layout_micro_batches(&layout), pp = depth->pp, floor_s = 1e30;
     double micro = s->query->it.constants[FIT_LAUNCH_MICRO] * 1e-3;
+    /* Layers are whole: some stage has as many as even dealing gives, rounded up. */
+    uint32_t layers = s->query->it.model->layer_count;
+    double fullest = (layers + depth->pp - 1) / depth->pp * times->layer;
     for (int schedule = 0; schedule <= MYR_SCHEDULE_DUALPIPE; schedule++) {
         bool spread = schedule == MYR_SCHEDULE_INTERLEAVED;
         layout.schedule = (enum myr_schedule)schedule;
@@ -110,11 +118,11 @@ static double group_floor_s(const struct fit_search *s, struct myr_layout layout
         double hop = fit_least_hop_s(s, &layout);
         double beside = micro + hop, worst = times->all / pp + beside;
         if (!dual) { /* there the first stage's rank shares the last stage's load */
-            worst = fit_max(worst, times->last + beside);
+            worst = fit_max(worst, fit_max(times->last, fullest) + beside);
         }
         double least = m * worst;
         if (schedule == MYR_SCHEDULE_1F1B) {
-            least = plain_floor_s(times, m, pp, beside);
+            least = plain_floor_s(times, m, pp, fullest, beside);
         } else if (schedule == MYR_SCHEDULE_ZERO_BUBBLE) {
             least = fit_max(least, filling_floor_s(times, times->least_share, m, pp, beside));
         } else if (spread && s->uniform) {

@@ -63,6 +63,7 @@ struct fit_visit {
     bool cp_first[FIT_ORDERS_MAX];
     /* By interleaving, zero, shard and order; the first below 0: unknown. */
     double tail_floor_s[2][4][FIT_DIVISORS_MAX][FIT_ORDERS_MAX];
+    double least_tail_s[2];          /* of all of those, by interleaving; below 0: unknown */
     struct myr_rank_params lightest; /* no stage has fewer parameters */
     bool quick;  /* only the plainest layouts, to have something to compare with */
     bool rising; /* a layer made again costs no less than one left alone */
@@ -139,6 +140,8 @@ double fit_cut_played_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t
                         double limit);
 /* The blocks of an order; 'all': as if every layer were made again. */
 const struct fit_blocks *fit_blocks_for(struct fit_visit *v, uint32_t order, bool all);
+/* What replicas exchange at least, whichever the order, the zero and the shard. */
+double fit_least_tail_s(struct fit_visit *v, const struct myr_layout *cut);
 /*
  * A step of the cut with one (zero, shard), in the best of the orders: 'pipe_s' or what layers take
  * in that order, and at least what replicas of the lightest stage exchange.
