@@ -64,7 +64,19 @@ struct fit_near fit_near_most(struct fit_near near, uint32_t most);
 struct fit_near fit_near_times(struct fit_near a, struct fit_near b);
 struct fit_near fit_near_over(struct fit_near near, struct fit_near part);
 
-/* Seconds of one collective among members that lie as 'near' says. */
+/* Seconds that do not depend on the amount, and those for one more of it. */
+struct fit_line {
+    double fixed_s, each_s;
+};
+
+static inline double fit_line_s(struct fit_line line, double amount)
+{
+    return amount > 0 ? line.fixed_s + line.each_s * amount : 0;
+}
+
+/* Seconds of one collective among members that lie as 'near' says: a line over its bytes. */
+struct fit_line fit_collective_line(const struct myr_fit_case *it, enum myr_collective collective,
+                                    uint32_t members, struct fit_near near);
 double fit_collective_s(const struct myr_fit_case *it, enum myr_collective collective,
                         uint32_t members, struct fit_near near, double bytes);
 

@@ -183,12 +183,12 @@ static double crowd_of(const struct myr_fit_case *it, uint32_t here, double doub
     return 1 + c[FIT_NIC_CROWD] * fit_min(doublings, 4);
 }
 
-double fit_collective_s(const struct myr_fit_case *it, enum myr_collective collective,
-                        uint32_t members, struct fit_near near, double bytes)
+struct fit_line fit_collective_line(const struct myr_fit_case *it, enum myr_collective collective,
+                                    uint32_t members, struct fit_near near)
 {
     const double *c = it->constants;
-    if (members < 2 || bytes <= 0) {
-        return 0;
+    if (members < 2) {
+        return (struct fit_line){0, 0};
     }
     double n = members, here = near.at[0];
     double inside = it->device->domain_bytes_per_s * c[FIT_NVLINK];
@@ -203,14 +203,20 @@ double fit_collective_s(const struct myr_fit_case *it, enum myr_collective colle
     }
     if (collective == MYR_SEND_RECEIVE) {
         double away = outside_s(it, MYR_CONTENTION_PERMUTATION, n, near, nic);
-        return latency + (servers > 1 ? bytes * away : bytes / inside);
+        return (struct fit_line){latency, servers > 1 ? away : 1 / inside};
     }
     if (collective == MYR_ALL_TO_ALL) {
         double away = outside_s(it, MYR_CONTENTION_ALL_TO_ALL, n, near, nic);
-        return latency + fit_max(bytes * away, bytes * (here - 1) / n / inside);
+        return (struct fit_line){latency, fit_max(away, (here - 1) / n / inside)};
     }
     /* A ring enters and leaves each block once, over the NICs of all its members there. */
     double each = fit_max(1 / inside, outside_s(it, MYR_CONTENTION_RING, n, near, nic));
-    double wire = bytes * (n - 1) / n * (collective == MYR_ALL_REDUCE ? 2 : 1);
-    return latency * (collective == MYR_ALL_REDUCE ? 2 : 1) + wire * each;
+    double turns = collective == MYR_ALL_REDUCE ? 2 : 1;
+    return (struct fit_line){latency * turns, (n - 1) / n * turns * each};
+}
+
+double fit_collective_s(const struct myr_fit_case *it, enum myr_collective collective,
+                        uint32_t members, struct fit_near near, double bytes)
+{
+    return bytes > 0 ? fit_line_s(fit_collective_line(it, collective, members, near), bytes) : 0;
 }

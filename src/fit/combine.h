@@ -56,11 +56,26 @@ void fit_add_stage(struct fit_stages *all, struct fit_stage_s stage);
 double fit_pipe_floor_s(const struct myr_layout *layout, double micro_batches,
                         const struct fit_stages *all);
 
+/* What replicas of one kind of weights exchange, over the parameters of a rank. */
+struct fit_exchange {
+    struct fit_line reduce, gather;
+    struct fit_line copies; /* of a shard, among themselves (HSDP) */
+    double shard;           /* ranks that share the optimiser's work */
+};
+
+struct fit_exchanges {
+    struct fit_exchange dense, expert;
+};
+
+/* The same for all pipelines of a grid with one order, ZeRO stage and shard. */
+void fit_exchanges_of(const struct myr_fit_case *it, const struct myr_layout *layout,
+                      const struct fit_places *places, struct fit_exchanges *ret);
+
 double fit_straggler_share(const struct myr_fit_case *it, const struct myr_layout *layout);
-/* The step, without the rates that only people read; places and share where they are known. */
-void fit_close_at(const struct myr_fit_case *it, const struct myr_layout *layout,
-                  const struct fit_pipe *pipe, const struct fit_places *places,
-                  double straggler_share, struct myr_fit_cost *ret);
+/* The step, without the rates that only people read. */
+void fit_close_with(const struct myr_fit_case *it, const struct myr_layout *layout,
+                    const struct fit_pipe *pipe, const struct fit_exchanges *exchanges,
+                    double straggler_share, struct myr_fit_cost *ret);
 void fit_close(const struct myr_fit_case *it, const struct myr_layout *layout,
                const struct fit_pipe *pipe, struct myr_fit_cost *ret);
 void fit_rates(const struct myr_fit_case *it, const struct myr_layout *layout,

@@ -29,96 +29,107 @@ static double uncovered_s(const struct myr_fit_case *it, const struct myr_layout
     return fit_max(exchange_s * c[FIT_DATA_FLOOR], last + rest);
 }
 
-/* One kind of weights: what its replicas exchange each step beyond what a pass hides. */
-static double data_s(const struct myr_fit_case *it, const struct myr_layout *layout, double params,
-                     uint32_t members, struct fit_near near_all, const struct fit_pipe *pipe)
+static struct fit_line scaled(struct fit_line line, double fixed, double each)
+{
+    return (struct fit_line){fixed * line.fixed_s, each * line.each_s};
+}
+
+static struct fit_exchange exchange_of(const struct myr_fit_case *it,
+                                       const struct myr_layout *layout, uint32_t members,
+                                       struct fit_near near_all)
 {
     const double *c = it->constants;
     struct myr_numerics numerics = myr_layout_numerics(layout);
-    double reduced = params * numerics.reduce_bytes, gathered = params * numerics.gather_bytes;
+    double reduced = numerics.reduce_bytes, gathered = numerics.gather_bytes;
+    struct fit_exchange ret = {0};
     if (layout->zero == 0) {
-        double all = fit_collective_s(it, MYR_ALL_REDUCE, members, near_all, reduced);
-        double hidden = c[FIT_DATA_HIDE] * pipe->backward_s;
-        return it->stack->overlap_data ? fit_max(all * c[FIT_DATA_FLOOR], all - hidden)
-                                       : all * c[FIT_DATA_EAGER];
+        ret.reduce = scaled(fit_collective_line(it, MYR_ALL_REDUCE, members, near_all), 1, reduced);
+        return ret;
     }
     uint32_t shard = layout->shard && layout->shard < members ? layout->shard : members;
-    struct fit_near near = fit_near_most(near_all, shard);
-    double scatter = fit_collective_s(it, MYR_REDUCE_SCATTER, shard, near, reduced);
-    double gather = fit_collective_s(it, MYR_ALL_GATHER, shard, near, gathered);
-    /* Copies of a shard reduce among themselves (HSDP). */
-    scatter += fit_collective_s(it, MYR_ALL_REDUCE, members / shard, fit_near_over(near_all, near),
-                                reduced / shard);
-    if (!it->stack->overlap_data) {
-        return (scatter + gather) * c[FIT_DATA_EAGER];
+    struct fit_near near = fit_near_most(near_all, shard), apart = fit_near_over(near_all, near);
+    double times = 1, slow = 1;
+    if (layout->zero == 3) { /* layer by layer, in every pass */
+        bool early = it->stack->era == MYR_ERA_EAGER && shard > it->device->domain_gpus;
+        slow = early ? 1 / c[FIT_ZERO3_EARLY] : 1;
+        times = slow * fit_max((double)it->model->layer_count / layout->pp, 1);
+        apart = fit_near_all(1);
     }
-    return uncovered_s(it, layout, scatter, pipe->backward_s) +
+    /* Scattering and gathering are the same way in opposite directions. */
+    struct fit_line ring = fit_collective_line(it, MYR_ALL_GATHER, shard, near);
+    ret.reduce = scaled(ring, times, slow * (layout->zero == 3 ? gathered : reduced));
+    ret.gather = scaled(ring, times, slow * gathered);
+    ret.copies =
+        scaled(fit_collective_line(it, MYR_ALL_REDUCE, members / shard, apart), 1, reduced / shard);
+    return ret;
+}
+
+void fit_exchanges_of(const struct myr_fit_case *it, const struct myr_layout *layout,
+                      const struct fit_places *places, struct fit_exchanges *ret)
+{
+    struct fit_near near = fit_near_times(places->dp_near, places->cp_near);
+    ret->dense = exchange_of(it, layout, layout->dp * layout->cp, near);
+    ret->dense.shard = myr_layout_shard(layout);
+    if (it->model->moe.expert_count > 0) {
+        ret->expert = exchange_of(it, layout, myr_layout_edp(layout), places->edp_near);
+    }
+    ret->expert.shard = myr_layout_expert_shard(layout);
+}
+
+/* One kind of weights: what its replicas exchange each step beyond what a pass hides. */
+static double data_s(const struct myr_fit_case *it, const struct myr_layout *layout,
+                     const struct fit_exchange *exchange, double params,
+                     const struct fit_pipe *pipe)
+{
+    const double *c = it->constants;
+    double reduce = fit_line_s(exchange->reduce, params);
+    if (layout->zero == 0) {
+        double hidden = c[FIT_DATA_HIDE] * pipe->backward_s;
+        return it->stack->overlap_data ? fit_max(reduce * c[FIT_DATA_FLOOR], reduce - hidden)
+                                       : reduce * c[FIT_DATA_EAGER];
+    }
+    double gather = fit_line_s(exchange->gather, params);
+    reduce += fit_line_s(exchange->copies, params);
+    if (!it->stack->overlap_data) {
+        return (reduce + gather) * c[FIT_DATA_EAGER];
+    }
+    return uncovered_s(it, layout, reduce, pipe->backward_s) +
            uncovered_s(it, layout, gather, pipe->forward_s);
 }
 
-/* What ZeRO-3 moves in a pass of all layers, and once a step among copies of a shard. */
-struct zero3 {
-    double gather_s, scatter_s, replicas_s;
-};
-
-/* One kind of weights: experts have groups of their own, and mostly no neighbour in them. */
-static void zero3_add(const struct myr_fit_case *it, const struct myr_layout *layout, double params,
-                      uint32_t all, struct fit_near near_all, struct zero3 *ret)
-{
-    const double *c = it->constants;
-    struct myr_numerics numerics = myr_layout_numerics(layout);
-    uint32_t members = layout->shard && layout->shard < all ? layout->shard : all;
-    struct fit_near near = fit_near_most(near_all, members);
-    double layers = fit_max((double)it->model->layer_count / layout->pp, 1);
-    double bytes = params * numerics.gather_bytes / layers;
-    bool early = it->stack->era == MYR_ERA_EAGER && members > it->device->domain_gpus;
-    double slow = early ? 1 / c[FIT_ZERO3_EARLY] : 1;
-    ret->gather_s += slow * layers * fit_collective_s(it, MYR_ALL_GATHER, members, near, bytes);
-    ret->scatter_s +=
-        slow * layers * fit_collective_s(it, MYR_REDUCE_SCATTER, members, near, bytes);
-    ret->replicas_s += fit_collective_s(it, MYR_ALL_REDUCE, all / members, fit_near_all(1),
-                                        params * numerics.reduce_bytes / members);
-}
-
 /* ZeRO-3 gathers each layer's weights in both passes and scatters its gradients, every time. */
-static double zero3_s(const struct myr_fit_case *it, const struct fit_pipe *pipe,
-                      const struct zero3 *moved)
+static double zero3_s(const struct myr_fit_case *it, const struct fit_exchanges *exchanges,
+                      double dense, double expert, const struct fit_pipe *pipe)
 {
+    const struct fit_exchange *d = &exchanges->dense, *e = &exchanges->expert;
     double hide = it->constants[FIT_ZERO3_HIDE], least = it->constants[FIT_ZERO3_FLOOR];
-    double gather = moved->gather_s, both = moved->gather_s + moved->scatter_s;
+    double gather = fit_line_s(d->gather, dense) + fit_line_s(e->gather, expert);
+    double both = gather + fit_line_s(d->reduce, dense) + fit_line_s(e->reduce, expert);
+    double copies = fit_line_s(d->copies, dense) + fit_line_s(e->copies, expert);
     double forward = fit_max(least * gather, gather - hide * pipe->forward_s);
     double backward = fit_max(least * both, both - hide * pipe->backward_s);
-    return pipe->micro_batches * (forward + backward) + moved->replicas_s;
+    return pipe->micro_batches * (forward + backward) + copies;
 }
 
 static double data_of(const struct myr_fit_case *it, const struct myr_layout *layout,
-                      const struct fit_pipe *pipe, const struct fit_places *places)
+                      const struct fit_pipe *pipe, const struct fit_exchanges *exchanges)
 {
     const struct myr_rank_params *params = &pipe->params;
     double dense = (double)(params->sharded + params->replicated), expert = (double)params->expert;
-    struct fit_near near = fit_near_times(places->dp_near, places->cp_near);
     if (layout->zero == 3) {
-        struct zero3 moved = {0};
-        zero3_add(it, layout, dense, layout->dp * layout->cp, near, &moved);
-        if (expert > 0) {
-            zero3_add(it, layout, expert, myr_layout_edp(layout), places->edp_near, &moved);
-        }
-        return zero3_s(it, pipe, &moved);
+        return zero3_s(it, exchanges, dense, expert, pipe);
     }
-    double time = data_s(it, layout, dense, layout->dp * layout->cp, near, pipe);
-    if (expert > 0) {
-        time += data_s(it, layout, expert, myr_layout_edp(layout), places->edp_near, pipe);
-    }
-    return time;
+    double time = data_s(it, layout, &exchanges->dense, dense, pipe);
+    return time + (expert > 0 ? data_s(it, layout, &exchanges->expert, expert, pipe) : 0);
 }
 
-static double optimiser_s(const struct myr_fit_case *it, const struct myr_layout *layout,
+static double optimiser_s(const struct myr_fit_case *it, const struct fit_exchanges *exchanges,
                           const struct myr_rank_params *params)
 {
     static const uint8_t hbm[] = {FIT_HBM_AMPERE, FIT_HBM_HOPPER, FIT_HBM_BLACKWELL};
     const double *c = it->constants;
-    double own = (double)(params->sharded + params->replicated) / myr_layout_shard(layout) +
-                 (double)params->expert / myr_layout_expert_shard(layout);
+    double own = (double)(params->sharded + params->replicated) / exchanges->dense.shard +
+                 (double)params->expert / exchanges->expert.shard;
     return own * c[FIT_OPTIMISER_BYTES] /
                (it->device->memory_bytes_per_s * c[hbm[it->device->generation]]) +
            c[FIT_STEP] * 1e-3;
@@ -147,16 +158,18 @@ void fit_close(const struct myr_fit_case *it, const struct myr_layout *layout,
                const struct fit_pipe *pipe, struct myr_fit_cost *ret)
 {
     struct fit_places places = fit_places_of(it, layout);
-    fit_close_at(it, layout, pipe, &places, fit_straggler_share(it, layout), ret);
+    struct fit_exchanges exchanges = {0};
+    fit_exchanges_of(it, layout, &places, &exchanges);
+    fit_close_with(it, layout, pipe, &exchanges, fit_straggler_share(it, layout), ret);
 }
 
-void fit_close_at(const struct myr_fit_case *it, const struct myr_layout *layout,
-                  const struct fit_pipe *pipe, const struct fit_places *places,
-                  double straggler_share, struct myr_fit_cost *ret)
+void fit_close_with(const struct myr_fit_case *it, const struct myr_layout *layout,
+                    const struct fit_pipe *pipe, const struct fit_exchanges *exchanges,
+                    double straggler_share, struct myr_fit_cost *ret)
 {
     memcpy(ret->terms_s, pipe->terms, sizeof(ret->terms_s));
-    ret->terms_s[MYR_FIT_DATA] = data_of(it, layout, pipe, places);
-    ret->terms_s[MYR_FIT_OPTIMISER] = optimiser_s(it, layout, &pipe->params);
+    ret->terms_s[MYR_FIT_DATA] = data_of(it, layout, pipe, exchanges);
+    ret->terms_s[MYR_FIT_OPTIMISER] = optimiser_s(it, exchanges, &pipe->params);
     double total = 0;
     for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
         total += ret->terms_s[i];

@@ -200,6 +200,20 @@ const struct fit_blocks *fit_blocks_for(struct fit_visit *v, uint32_t order, boo
     return &v->blocks[order][all];
 }
 
+const struct fit_exchanges *fit_exchanges_for(struct fit_visit *v, const struct myr_layout *layout,
+                                              uint32_t shard_at, uint32_t order)
+{
+    struct fit_search *s = v->s;
+    size_t at = ((size_t)layout->zero * FIT_DIVISORS_MAX + shard_at) * FIT_ORDERS_MAX + order;
+    struct fit_priced_exchanges *known = &s->exchanges[at];
+    if (known->stamp != s->stamp) {
+        known->stamp = s->stamp;
+        known->of = (struct fit_exchanges){0};
+        fit_exchanges_of(&s->query->it, layout, &v->places[order], &known->of);
+    }
+    return &known->of;
+}
+
 /*
  * What replicas exchange at least, and the optimiser: passes that hide as much as any stage's
  * could, parameters of the lightest stage.
@@ -231,7 +245,8 @@ static const double *tail_floors_s(struct fit_visit *v, const struct myr_layout 
         pipe.backward_s =
             layers * backward + first->backward.total + outputs * output->backward.total;
         pipe.micro_batches = myr_layout_micro_batches(&layout);
-        fit_close_at(&q->it, &layout, &pipe, &v->places[o], v->straggler, &cost);
+        fit_close_with(&q->it, &layout, &pipe, fit_exchanges_for(v, &layout, shard_at, o),
+                       v->straggler, &cost);
         known[o] = cost.step_s * FIT_BOUND_SLACK;
     }
     return known;
@@ -391,7 +406,8 @@ double fit_choices_floor_s(struct fit_visit *v, struct fit_cut *cut,
         }
         longest_passes(v, cut, o, high, &pipe);
         pipe.micro_batches = myr_layout_micro_batches(layout);
-        fit_close_at(&q->it, layout, &pipe, &v->places[o], v->straggler, &cost);
+        fit_close_with(&q->it, layout, &pipe, fit_exchanges_for(v, layout, shard_at, o),
+                       v->straggler, &cost);
         floor_s = fit_min(floor_s, own + cost.step_s * FIT_BOUND_SLACK);
     }
     return floor_s;

@@ -40,7 +40,7 @@ static const struct fit_pipe *pipe_for(struct fit_visit *v, struct fit_cut *cut,
 
 /* Prices a layout in every order. */
 static void price_orders(struct fit_visit *v, struct fit_cut *cut, struct myr_layout layout,
-                         uint32_t choice)
+                         uint32_t shard_at, uint32_t choice)
 {
     struct fit_search *s = v->s;
     const struct myr_fit_query *q = s->query;
@@ -51,8 +51,8 @@ static void price_orders(struct fit_visit *v, struct fit_cut *cut, struct myr_la
         if (layout.shard && !fit_shard_aligned(&layout, layout.shard / layout.cp, v->cp_first[o])) {
             continue;
         }
-        fit_close_at(&q->it, &layout, pipe_for(v, cut, o, choice, &layout), &v->places[o],
-                     v->straggler, &cost);
+        fit_close_with(&q->it, &layout, pipe_for(v, cut, o, choice, &layout),
+                       fit_exchanges_for(v, &layout, shard_at, o), v->straggler, &cost);
         s->answer->costed++;
         if (!fit_keep_wants(s->answer, q->top, &layout, cost.step_s)) {
             continue;
@@ -94,7 +94,7 @@ static void visit_choices(struct fit_visit *v, struct fit_cut *cut, struct myr_l
     }
     if (low == high) {
         fit_set_choice(v, cut->shape, low, &layout);
-        price_orders(v, cut, layout, low);
+        price_orders(v, cut, layout, shard_at, low);
         return;
     }
     uint32_t middle = low + (high - low) / 2;
@@ -252,6 +252,7 @@ static bool begin_visit(struct fit_visit *v, struct fit_search *s, const struct 
 {
     const struct myr_fit_query *q = s->query;
     const struct fit_depth *depth = &s->space->depths[group->depth];
+    s->stamp++;
     v->s = s;
     v->group = group;
     v->depth = depth;

@@ -326,7 +326,9 @@ void fit_search_quietly(const struct myr_fit_query *query, struct myr_arena *are
 {
     enum myr_precision list[4] = {query->precision};
     uint32_t count = query->any_precision ? myr_fit_precisions(query->it.device, list) : 1;
+    size_t exchanges = (size_t)4 * FIT_DIVISORS_MAX * FIT_ORDERS_MAX;
     struct fit_search s = {.query = query, .answer = ret};
+    s.exchanges = myr_xcalloc(exchanges, sizeof(*s.exchanges));
     MYR_ASSERT(query->top >= 1 && query->top <= MYR_FIT_TOP_MAX);
     *ret = (struct myr_fit_answer){0};
     for (uint32_t i = 0; i < count; i++) {
@@ -339,6 +341,7 @@ void fit_search_quietly(const struct myr_fit_query *query, struct myr_arena *are
             search_space(&s, arena);
         }
     }
+    free(s.exchanges);
     free(s.groups);
 }
 

@@ -26,6 +26,12 @@ struct fit_group {
     bool dual;
 };
 
+/* Exchanges of one order, ZeRO stage and shard, where the stamp is that of the visit. */
+struct fit_priced_exchanges {
+    uint64_t stamp;
+    struct fit_exchanges of;
+};
+
 struct fit_search {
     const struct myr_fit_query *query;
     const struct fit_space *space;
@@ -33,8 +39,10 @@ struct fit_search {
     double layers[FIT_KIND_COUNT]; /* of the whole model */
     struct fit_group *groups;      /* a heap, the lowest bound on top */
     uint32_t group_count, group_max;
-    double limit_bytes; /* that a rank may fill */
-    bool uniform;       /* layers keep the same, and chunks of a stage have as many */
+    struct fit_priced_exchanges *exchanges; /* by zero, shard and order */
+    uint64_t stamp;                         /* of the group that is looked into */
+    double limit_bytes;                     /* that a rank may fill */
+    bool uniform; /* layers keep the same, and chunks of a stage have as many */
 };
 
 /* What layers keep, for bounds on memory. */
@@ -140,6 +148,9 @@ double fit_cut_played_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t
                         double limit);
 /* The blocks of an order; 'all': as if every layer were made again. */
 const struct fit_blocks *fit_blocks_for(struct fit_visit *v, uint32_t order, bool all);
+/* What replicas of a layout exchange; the same for all cuts of the group. */
+const struct fit_exchanges *fit_exchanges_for(struct fit_visit *v, const struct myr_layout *layout,
+                                              uint32_t shard_at, uint32_t order);
 /* What replicas exchange at least, whichever the order, the zero and the shard. */
 double fit_least_tail_s(struct fit_visit *v, const struct myr_layout *cut);
 /*
