@@ -366,31 +366,60 @@ static struct myr_rank_params lightest_pair(const struct fit_visit *v, struct fi
     return *least;
 }
 
-double fit_choices_floor_s(struct fit_visit *v, struct fit_cut *cut,
-                           const struct myr_layout *layout, uint32_t shard_at, uint32_t low,
-                           uint32_t high, double pipe_s, double limit)
+/* Which stages may be the slowest from a choice on, and the fewest parameters of any of them. */
+static struct myr_rank_params slowest_params(const struct fit_visit *v, struct fit_cut *cut,
+                                             uint32_t low)
 {
-    const struct myr_fit_query *q = v->s->query;
-    struct myr_rank_params least = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
-    double floor_s = 1e30;
-    bool dual = layout->schedule == MYR_SCHEDULE_DUALPIPE;
-    if (cut->shape->kind_count == FIT_SHAPE_KINDS) {
-        return pipe_s; /* stages may have been left out */
+    struct myr_rank_params *least = &cut->slowest_params;
+    bool dual = v->layout.schedule == MYR_SCHEDULE_DUALPIPE;
+    if (cut->slowest_choice == low + 1) {
+        return *least;
     }
+    cut->slowest_choice = low + 1;
+    *least = (struct myr_rank_params){UINT64_MAX, UINT64_MAX, UINT64_MAX};
     (void)fit_cut_floor_s(v, cut, low); /* the kinds' times */
     for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
         const struct myr_rank_params *p = &cut->params[i];
         cut->may_be_slowest[i] =
             dual || may_be_slowest(v, cut, cut->kind_s[low % FIT_PIPES_KEPT], i);
         if (cut->may_be_slowest[i]) {
-            least.sharded = p->sharded < least.sharded ? p->sharded : least.sharded;
-            least.replicated = p->replicated < least.replicated ? p->replicated : least.replicated;
-            least.expert = p->expert < least.expert ? p->expert : least.expert;
+            least->sharded = p->sharded < least->sharded ? p->sharded : least->sharded;
+            least->replicated =
+                p->replicated < least->replicated ? p->replicated : least->replicated;
+            least->expert = p->expert < least->expert ? p->expert : least->expert;
         }
     }
     if (dual) {
-        least = lightest_pair(v, cut);
+        *least = lightest_pair(v, cut);
     }
+    return *least;
+}
+
+/* Passes no shorter than those of the slowest stage of any of these choices. */
+static void passes_for(struct fit_visit *v, struct fit_cut *cut, uint32_t order, uint32_t low,
+                       uint32_t high, struct fit_pipe *pipe)
+{
+    if (cut->passes_low[order] != low + 1 || cut->passes_high[order] != high) {
+        longest_passes(v, cut, order, high, pipe);
+        cut->passes_low[order] = low + 1;
+        cut->passes_high[order] = high;
+        cut->passes_s[order][0] = pipe->forward_s;
+        cut->passes_s[order][1] = pipe->backward_s;
+    }
+    pipe->forward_s = cut->passes_s[order][0];
+    pipe->backward_s = cut->passes_s[order][1];
+}
+
+double fit_choices_floor_s(struct fit_visit *v, struct fit_cut *cut,
+                           const struct myr_layout *layout, uint32_t shard_at, uint32_t low,
+                           uint32_t high, double pipe_s, double limit)
+{
+    const struct myr_fit_query *q = v->s->query;
+    double floor_s = 1e30;
+    if (cut->shape->kind_count == FIT_SHAPE_KINDS) {
+        return pipe_s; /* stages may have been left out */
+    }
+    struct myr_rank_params least = slowest_params(v, cut, low);
     const double *tails = tail_floors_s(v, layout, shard_at);
     for (uint32_t o = 0; o < v->order_count; o++) {
         struct fit_pipe pipe = {.params = least};
@@ -404,7 +433,7 @@ double fit_choices_floor_s(struct fit_visit *v, struct fit_cut *cut,
             floor_s = fit_min(floor_s, own + tails[o]);
             continue;
         }
-        longest_passes(v, cut, o, high, &pipe);
+        passes_for(v, cut, o, low, high, &pipe);
         pipe.micro_batches = myr_layout_micro_batches(layout);
         fit_close_with(&q->it, layout, &pipe, fit_exchanges_for(v, layout, shard_at, o),
                        v->straggler, &cost);

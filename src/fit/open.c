@@ -171,6 +171,8 @@ static void visit_cut(struct fit_visit *v, const struct fit_shape *shape)
     memset(cut.flights, 0, sizeof(cut.flights));
     memset(cut.pipe_choice, 0, sizeof(cut.pipe_choice));
     memset(cut.played_choice, 0, sizeof(cut.played_choice));
+    memset(cut.passes_low, 0, sizeof(cut.passes_low));
+    cut.slowest_choice = 0;
     v->layout.vp = shape->vp;
     v->layout.first_layers = shape->first_layers;
     v->layout.last_layers = shape->last_layers;

@@ -95,7 +95,11 @@ struct fit_cut {
     double kept_bytes[FIT_PIPES_KEPT][FIT_SHAPE_KINDS]; /* what layers keep */
     struct myr_rank_params lightest;                    /* of all ranks, with DualPipe */
     bool lightest_known;
+    /* For the last range of choices asked for: stages that may be the slowest, and their passes. */
+    uint32_t slowest_choice, passes_low[FIT_ORDERS_MAX], passes_high[FIT_ORDERS_MAX];
     bool may_be_slowest[FIT_SHAPE_KINDS];
+    struct myr_rank_params slowest_params; /* the fewest of any of them */
+    double passes_s[FIT_ORDERS_MAX][2];    /* forward and backward */
 };
 
 static inline double fit_layer_s(const struct fit_layer *layer)
