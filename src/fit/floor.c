@@ -38,6 +38,11 @@ void fit_count_again(const struct fit_visit *v, const struct fit_shape *shape,
         memcpy(counts, kind->layers, sizeof(kind->layers));
         return;
     }
+    if (v->s->uniform && v->s->query->it.model->window_tokens == 0) {
+        enum fit_kind only = v->s->layers[FIT_MOE_FULL] > 0 ? FIT_MOE_FULL : FIT_DENSE_FULL;
+        counts[only] = fit_min(choice * (double)shape->vp, kind->layers[only]);
+        return;
+    }
     for (uint32_t c = 0; choice > 0 && c < shape->vp; c++) {
         fit_count_layers(v->s->query->it.model,
                          fit_again_span(v, shape, kind->stage + c * shape->pp, choice), counts);
