@@ -97,7 +97,8 @@ static void draw_leaf(struct picture *p, uint32_t leaf)
         draw_node(p, node, p->x + at % ACROSS * STEP, p->y + HEAD + at / ACROSS * STEP);
         ours += p->cell_of[node] != MYR_NONE;
     }
-    bool pods = shape->pod_nodes > shape->group_nodes && shape->pod_nodes < shape->nodes;
+    bool pods = shape->pod_nodes > 0 && shape->pod_nodes > shape->group_nodes &&
+                shape->pod_nodes < shape->nodes;
     int used = pods ? snprintf(words, sizeof(words), "pod %u, ", first / shape->pod_nodes) : 0;
     snprintf(words + used, sizeof(words) - (size_t)used, "leaf %u: %u", leaf, ours);
     myr_svg_text(&p->svg, p->x, p->y + HEAD - 6 * PX, MYR_SVG_START, "label", words);

@@ -103,8 +103,8 @@ static double group_floor_s(const struct fit_search *s, struct myr_layout layout
     double m = myr_layout_micro_batches(&layout), pp = depth->pp, floor_s = 1e30;
     double micro = s->query->it.constants[FIT_LAUNCH_MICRO] * 1e-3;
     /* Layers are whole: some stage has as many as even dealing gives, rounded up. */
-    uint32_t layers = s->query->it.model->layer_count;
-    double fullest = (layers + depth->pp - 1) / depth->pp * times->layer;
+    uint32_t most_layers = (s->query->it.model->layer_count + depth->pp - 1) / depth->pp;
+    double fullest = most_layers * times->layer;
     for (int schedule = 0; schedule <= MYR_SCHEDULE_DUALPIPE; schedule++) {
         bool spread = schedule == MYR_SCHEDULE_INTERLEAVED;
         layout.schedule = (enum myr_schedule)schedule;

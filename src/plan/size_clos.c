@@ -322,9 +322,10 @@ static int too_big(const struct plan *plan, const struct net_plan *net, struct m
 static uint64_t worst_pair(uint32_t pods, uint32_t up, uint32_t above)
 {
     uint64_t worst = up;
+    uint64_t round = above > 1 ? above : 1;
     for (uint32_t other = 1; other < pods; other++) {
         /* Pod j starts at (j * up) mod above: only the distance between two starts matters. */
-        uint32_t shift = (uint32_t)((uint64_t)other * up % above);
+        uint32_t shift = (uint32_t)(other * (uint64_t)up % round);
         uint64_t shared = 0;
         for (uint32_t i = 0; i < above; i++) {
             uint32_t mine = up / above + (i < up % above);

@@ -375,6 +375,7 @@ static void wire_access_uplinks(struct plan *plan, const struct net_plan *net)
         step--;
     }
     uint32_t *used = MYR_ARENA_NEW(plan->arena, uint32_t, out->aggregation);
+    MYR_ASSERT(out->aggregation > 0 || out->access == 0 || out->leaf_up == 0);
     for (uint32_t i = 0; i < out->access; i++) {
         for (uint32_t up = 0; up < out->leaf_up; up++) {
             uint32_t above = (uint32_t)(((uint64_t)i * step + up) % out->aggregation);

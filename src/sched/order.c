@@ -85,9 +85,9 @@ double order_room_cost(const struct search *q)
         uint32_t leaf = s->touched[i], take = s->take[leaf];
         sum += room_lost(MYR_FRAGMENT_LEAF, p->by_group.count[leaf], take, p->shape.group_nodes);
         in_pod += take;
-        if (i + 1 == q->touched_count || s->touched[i + 1] / per != leaf / per) {
-            sum += room_lost(MYR_FRAGMENT_POD, p->by_pod.count[leaf / per], in_pod,
-                             p->shape.pod_nodes);
+        uint32_t pod = leaf / per;
+        if (i + 1 == q->touched_count || s->touched[i + 1] / per != pod) {
+            sum += room_lost(MYR_FRAGMENT_POD, p->by_pod.count[pod], in_pod, p->shape.pod_nodes);
             in_pod = 0;
         }
     }

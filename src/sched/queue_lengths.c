@@ -7,7 +7,7 @@
  */
 enum {
     CLASSES = 33, /* by the logarithm of the GPUs; the last one has all jobs */
-    BUCKETS = 4 * 62,
+    BUCKETS = 4 * 57,
     ENOUGH = 24, /* ends of a class that say more about it than those of all classes */
     ONE_IN = 16, /* runs longer than the length that is told */
     AGAIN = 32,  /* it is found anew when a class has grown by one part in so many */
@@ -32,7 +32,8 @@ static uint32_t class_of(uint32_t gpus)
 
 static uint32_t bucket_of(int64_t seconds)
 {
-    uint64_t x = (uint64_t)(seconds > 0 ? seconds : 0) + 4;
+    const int64_t most = INT64_C(1) << 58; /* so that the end of every bucket is a number */
+    uint64_t x = (uint64_t)(seconds < 0 ? 0 : seconds < most ? seconds : most) + 4;
     uint32_t log = 63 - (uint32_t)__builtin_clzll(x);
     return (log - 2) * 4 + (uint32_t)(x >> (log - 2) & 3);
 }
@@ -40,6 +41,7 @@ static uint32_t bucket_of(int64_t seconds)
 /* The upper end of a bucket. */
 static int64_t bucket_end_s(uint32_t bucket)
 {
+    MYR_ASSERT(bucket / 4 < 60);
     return ((int64_t)(bucket % 4 + 5) << (bucket / 4)) - 4;
 }
 

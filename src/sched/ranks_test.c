@@ -193,7 +193,8 @@ struct grid {
 static double most_inside(const struct grid *g, uint32_t cells)
 {
     /* No whole data group: chains as long as they are, each but one of its cells saves a pair. */
-    double best = g->pair_bytes * (cells - (cells + g->stages - 1) / g->stages);
+    uint32_t chains = (cells + g->stages - 1) / g->stages;
+    double best = g->pair_bytes * (cells - chains);
     for (uint32_t rows = 1; rows <= g->stages && rows * g->chains <= cells; rows++) {
         /* Whole groups side by side; every cell more is the neighbour of one. */
         double pairs = (rows - 1) * g->chains + (cells - rows * g->chains);

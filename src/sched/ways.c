@@ -58,6 +58,7 @@ static struct room look_at_room(const struct search *q)
 static double part_in_leaves(const struct search *q, const struct room *room, uint32_t block)
 {
     uint64_t nodes = 0;
+    MYR_ASSERT(block > 0);
     for (uint32_t k = block; k <= room->most; k++) {
         nodes += (uint64_t)room->leaves[k] * (k / block * block);
     }

@@ -72,6 +72,7 @@ int myr_work_model_from_hf(struct myr_arena *arena, const struct myr_doc *config
     if (rc != MYR_OK) {
         return rc;
     }
+    MYR_ASSERT(family);
     struct myr_model model = family->fixed;
     const char *what = myr_arena_printf(arena, "a config of type '%s'", family->type);
     rc = myr_work_read_numbers(doc, what, KEYS_FOREIGN, family->rows, family->row_count, &model,
