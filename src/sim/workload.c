@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "sim_internal.h"
+
 static uint32_t gpu_of(struct myr_ranks ranks, uint32_t rank)
 {
     return ranks.gpus ? ranks.gpus[rank] : rank;
@@ -42,58 +44,43 @@ static int round_pattern(struct myr_sim *sim, struct myr_ranks ranks,
     return myr_sim_route(sim, err);
 }
 
-/* Rough cost in nanoseconds for choosing: latency of the hops and bytes over one NIC. */
-static double rough_cost(const struct myr_schedule_plan *plan, uint32_t ranks, uint32_t local)
+/*
+ * When the collective would end with this algorithm, alone on a fabric without faults; -1 when it
+ * cannot run. Only playing it tells: hashing costs a ring nothing and halving a factor of four.
+ */
+static myr_ps alone_end(const struct myr_sim *sim, struct myr_ranks ranks,
+                        enum myr_collective collective, enum myr_algorithm algorithm,
+                        uint32_t local, uint64_t bytes)
 {
-    enum { HOP_NS = 3000, LOCAL_HOP_NS = 700, NIC_BYTES_PER_NS = 50, LOCAL_BYTES_PER_NS = 400 };
-    uint32_t *out = myr_xcalloc(ranks, sizeof(*out));
-    double total = 0;
-    for (size_t r = 0; r < plan->rounds.count; r++) {
-        const struct myr_round *round = &plan->rounds.items[r];
-        uint32_t most = 0, most_local = 0;
-        for (uint32_t pass = 0; pass < 2; pass++) {
-            for (uint32_t i = 0; i < round->pair_count; i++) {
-                const struct myr_pair *pair = &plan->pairs.items[round->first_pair + i];
-                bool inside = pair->from / local == pair->to / local;
-                if (inside == (pass == 0)) {
-                    uint32_t count = ++out[pair->from];
-                    uint32_t *worst = inside ? &most_local : &most;
-                    *worst = count > *worst ? count : *worst;
-                }
-            }
-            memset(out, 0, ranks * sizeof(*out));
-        }
-        double network = (double)round->bytes * most / NIC_BYTES_PER_NS;
-        double scale_up = (double)round->bytes * most_local / LOCAL_BYTES_PER_NS;
-        total += (double)round->hops * (most ? HOP_NS : LOCAL_HOP_NS) +
-                 (network > scale_up ? network : scale_up);
-    }
-    free(out);
-    return total;
+    struct myr_err err = {0};
+    struct myr_sim_result result;
+    struct myr_sim *trial = myr_sim_create(sim->graph, &sim->options);
+    uint32_t last = MYR_NONE;
+    int r = myr_load_collective(trial, ranks, collective, algorithm, local, bytes, MYR_NONE, &last,
+                                &err);
+    r = r < 0 ? r : myr_sim_run(trial, NULL, NULL, &result, &err);
+    myr_sim_free(trial);
+    return r < 0 ? -1 : result.end;
 }
 
-/* The cheapest algorithm that can run this collective over these ranks. */
-static enum myr_algorithm cheapest(enum myr_collective collective, uint32_t ranks, uint32_t local,
-                                   uint64_t bytes)
+/* The quickest algorithm that can run this collective over these ranks; the first of equals. */
+static enum myr_algorithm quickest(const struct myr_sim *sim, struct myr_ranks ranks,
+                                   enum myr_collective collective, uint32_t local, uint64_t bytes)
 {
     enum myr_algorithm best = MYR_ALGORITHM_RING;
-    double best_cost = 0;
+    myr_ps best_end = -1;
     if (collective == MYR_ALL_TO_ALL) {
         return MYR_ALGORITHM_PAIRWISE;
     }
     for (uint32_t a = 0; a <= MYR_ALGORITHM_HIER; a++) {
-        struct myr_schedule_plan plan;
-        if (a == MYR_ALGORITHM_PAIRWISE ||
-            myr_collective_plan(collective, (enum myr_algorithm)a, ranks, local, bytes, &plan,
-                                NULL) < 0) {
-            continue;
+        enum myr_algorithm algorithm = (enum myr_algorithm)a;
+        myr_ps end = algorithm == MYR_ALGORITHM_PAIRWISE
+                         ? -1
+                         : alone_end(sim, ranks, collective, algorithm, local, bytes);
+        if (end >= 0 && (best_end < 0 || end < best_end)) {
+            best = algorithm;
+            best_end = end;
         }
-        double cost = rough_cost(&plan, ranks, local);
-        if (a == 0 || cost < best_cost) {
-            best = (enum myr_algorithm)a;
-            best_cost = cost;
-        }
-        myr_schedule_plan_done(&plan);
     }
     return best;
 }
@@ -105,7 +92,7 @@ int myr_load_collective(struct myr_sim *sim, struct myr_ranks ranks, enum myr_co
     struct myr_schedule_plan plan;
     local = local ? local : 1;
     if (algorithm == MYR_ALGORITHM_AUTO && ranks.count > 1) {
-        algorithm = cheapest(collective, ranks.count, local, bytes);
+        algorithm = quickest(sim, ranks, collective, local, bytes);
     }
     int r = myr_collective_plan(collective, algorithm, ranks.count, local, bytes, &plan, err);
     if (r < 0) {

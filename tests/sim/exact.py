@@ -86,6 +86,15 @@ def halving(check, program):
         check.equal(f"halving of {ranks}", got["sim_time_us"], want, PS * ranks)
 
 
+def automatic(check, program):
+    """No algorithm by name is quicker than the one that is chosen, whatever the paths."""
+    for lb in ("ecmp", "planned", "spray"):
+        for size in ("1KB", "1MB", "1GB"):
+            times = {name: tree(program, f"allreduce:{name},{size}", "--lb", lb)["sim_time_us"]
+                     for name in ("ring", "tree", "halving", "hier", "auto")}
+            check.equal(f"chosen for {size}, {lb}", times.pop("auto"), min(times.values()), 0)
+
+
 def all_to_all(check, program):
     for ranks, latency in ((4, 2), (16, 4), (128, 6)):
         got = tree(program, f"alltoall:128MB,ranks={ranks}", "--lb", "spray")
@@ -148,7 +157,7 @@ def nodes(check, program):
 
 def main():
     program, check = sys.argv[1], Checks()
-    for test in (single_flow, incast, pauses, rings, trees, halving, all_to_all, in_network, cut,
+    for test in (single_flow, incast, pauses, rings, trees, halving, automatic, all_to_all, in_network, cut,
                  nodes):
         test(check, program)
     check.end()
