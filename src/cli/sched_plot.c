@@ -1,4 +1,3 @@
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -220,30 +219,20 @@ int cli_sched_plot(const char *folder, const struct myr_place_shape *shape,
     return r;
 }
 
-MYR_PRINTF(3, 4)
-static void tile(struct myr_buf *buf, const char *what, const char *fmt, ...)
-{
-    char figure[96];
-    va_list arguments;
-    va_start(arguments, fmt);
-    vsnprintf(figure, sizeof(figure), fmt, arguments);
-    va_end(arguments);
-    myr_page_tile(buf, figure, what);
-}
-
 static void put_tiles(const struct myr_replay_result *result, struct myr_buf *buf)
 {
     char jobs[32];
     myr_page_tiles_begin(buf);
-    tile(buf, "jobs", "%s", myr_u64_grouped(result->jobs, jobs));
-    tile(buf, "wait, mean", "%.3f h", result->wait_mean_h);
-    tile(buf, "99 of 100 wait less", "%.2f h", result->wait_p99_h);
-    tile(buf, "longest wait", "%.1f h", result->wait_max_h);
-    tile(buf, "wait of jobs of several nodes, mean", "%.2f h", result->multinode_wait_mean_h);
-    tile(buf, "leaves over the fewest possible", "%.3f", result->leaf_span);
-    tile(buf, "of the GPU hours used", "%.1f %%", 100 * result->gpu_utilisation);
-    tile(buf, "stops", "%llu", (unsigned long long)result->preemptions);
-    tile(buf, "of the GPU hours lost", "%.2f %%", result->lost_gpu_hours_percent);
+    myr_page_tile(buf, "jobs", "%s", myr_u64_grouped(result->jobs, jobs));
+    myr_page_tile(buf, "wait, mean", "%.3f h", result->wait_mean_h);
+    myr_page_tile(buf, "99 of 100 wait less", "%.2f h", result->wait_p99_h);
+    myr_page_tile(buf, "longest wait", "%.1f h", result->wait_max_h);
+    myr_page_tile(buf, "wait of jobs of several nodes, mean", "%.2f h",
+                  result->multinode_wait_mean_h);
+    myr_page_tile(buf, "leaves over the fewest possible", "%.3f", result->leaf_span);
+    myr_page_tile(buf, "of the GPU hours used", "%.1f %%", 100 * result->gpu_utilisation);
+    myr_page_tile(buf, "stops", "%llu", (unsigned long long)result->preemptions);
+    myr_page_tile(buf, "of the GPU hours lost", "%.2f %%", result->lost_gpu_hours_percent);
     myr_page_tiles_end(buf);
 }
 

@@ -46,17 +46,6 @@ void myr_fit_growth(const struct myr_fit_query *query, uint32_t least, uint32_t 
     }
 }
 
-MYR_PRINTF(3, 4)
-static void tile(struct myr_buf *buf, const char *what, const char *fmt, ...)
-{
-    char figure[96];
-    va_list arguments;
-    va_start(arguments, fmt);
-    vsnprintf(figure, sizeof(figure), fmt, arguments);
-    va_end(arguments);
-    myr_page_tile(buf, figure, what);
-}
-
 MYR_PRINTF(2, 3)
 static void note(struct myr_buf *buf, const char *fmt, ...)
 {
@@ -133,15 +122,16 @@ static void put_best(const struct myr_fit_report *report, const struct myr_fit_c
     char grouped[32];
     myr_fit_memory_of(&q->it, l, &memory);
     myr_page_tiles_begin(buf);
-    tile(buf, "step", "%.4g s", cost->step_s);
-    tile(buf, "90 % interval", "%.4g to %.4g s", cost->step_s / (1 + report->spread),
-         cost->step_s * (1 + report->spread));
-    tile(buf, "MFU", "%.1f %%", 100 * cost->mfu);
-    tile(buf, "tokens a second and GPU", "%.0f", cost->tokens_per_s_per_gpu);
-    tile(buf, "memory of the fullest rank", "%.1f GiB", memory.total_bytes / 1073741824);
-    tile(buf, "tensor x pipeline x context x data", "%u x %u x %u x %u", l->tp, l->pp, l->cp,
-         l->dp);
-    tile(buf, "layouts covered", "%s", myr_u64_grouped(report->answer->evaluated, grouped));
+    myr_page_tile(buf, "step", "%.4g s", cost->step_s);
+    myr_page_tile(buf, "90 % interval", "%.4g to %.4g s", cost->step_s / (1 + report->spread),
+                  cost->step_s * (1 + report->spread));
+    myr_page_tile(buf, "MFU", "%.1f %%", 100 * cost->mfu);
+    myr_page_tile(buf, "tokens a second and GPU", "%.0f", cost->tokens_per_s_per_gpu);
+    myr_page_tile(buf, "memory of the fullest rank", "%.1f GiB", memory.total_bytes / 1073741824);
+    myr_page_tile(buf, "tensor x pipeline x context x data", "%u x %u x %u x %u", l->tp, l->pp,
+                  l->cp, l->dp);
+    myr_page_tile(buf, "layouts covered", "%s",
+                  myr_u64_grouped(report->answer->evaluated, grouped));
     myr_page_tiles_end(buf);
 }
 
@@ -277,15 +267,16 @@ int myr_campaign_report_html(const struct myr_campaign_report *report, struct my
          q->tokens, report->query->batch, common->checkpoint_bytes / 1e12, q->watts * q->pue / 1e6,
          q->store.servers ? "as planned" : "by practice's rates");
     myr_page_tiles_begin(buf);
-    tile(buf, "goodput, common to best practice", "%.1f to %.1f %%", 100 * common->goodput.goodput,
-         100 * best->goodput.goodput);
+    myr_page_tile(buf, "goodput, common to best practice", "%.1f to %.1f %%",
+                  100 * common->goodput.goodput, 100 * best->goodput.goodput);
     if (q->tokens > 0) {
-        tile(buf, "days", "%.1f to %.1f", common->days, best->days);
-        tile(buf, "energy", "%.3g to %.3g GWh", common->energy_mwh / 1e3, best->energy_mwh / 1e3);
+        myr_page_tile(buf, "days", "%.1f to %.1f", common->days, best->days);
+        myr_page_tile(buf, "energy", "%.3g to %.3g GWh", common->energy_mwh / 1e3,
+                      best->energy_mwh / 1e3);
     }
-    tile(buf, "a failure each", "%.1f h", common->goodput.mean_time_between_s / 3600);
-    tile(buf, "spare nodes", "%u to %u", common->spares, best->spares);
-    tile(buf, "step", "%.4g s", best->step_s);
+    myr_page_tile(buf, "a failure each", "%.1f h", common->goodput.mean_time_between_s / 3600);
+    myr_page_tile(buf, "spare nodes", "%u to %u", common->spares, best->spares);
+    myr_page_tile(buf, "step", "%.4g s", best->step_s);
     myr_page_tiles_end(buf);
     put_cases(report, buf);
     put_curves(report, buf);

@@ -126,7 +126,7 @@ static void pages_escape_what_they_are_given(void **state)
     struct myr_buf buf = {0};
     myr_page_begin(&buf, "a<script>");
     myr_page_tiles_begin(&buf);
-    myr_page_tile(&buf, "1 & 2", "\"quoted\"");
+    myr_page_tile(&buf, "\"quoted\"", "%d & 2", 1);
     myr_page_tiles_end(&buf);
     myr_page_table_begin(&buf, heads, 2);
     myr_page_row_begin(&buf);

@@ -74,8 +74,13 @@ void myr_page_tiles_begin(struct myr_buf *buf)
     myr_buf_put_lit(buf, "<div class=\"tiles\">\n");
 }
 
-void myr_page_tile(struct myr_buf *buf, const char *figure, const char *what)
+void myr_page_tile(struct myr_buf *buf, const char *what, const char *fmt, ...)
 {
+    char figure[96];
+    va_list arguments;
+    va_start(arguments, fmt);
+    vsnprintf(figure, sizeof(figure), fmt, arguments);
+    va_end(arguments);
     myr_buf_put_lit(buf, "<div class=\"tile\"><b>");
     myr_page_text(buf, figure);
     myr_buf_put_lit(buf, "</b><span>");

@@ -18,7 +18,8 @@ void myr_page_note(struct myr_buf *buf, const char *text);
 
 /* Tiles with a figure each, for what a reader looks for first. */
 void myr_page_tiles_begin(struct myr_buf *buf);
-void myr_page_tile(struct myr_buf *buf, const char *figure, const char *what);
+MYR_PRINTF(3, 4)
+void myr_page_tile(struct myr_buf *buf, const char *what, const char *fmt, ...);
 void myr_page_tiles_end(struct myr_buf *buf);
 
 /* A table: the head's cells, then rows of as many. Numbers stand right. */
