@@ -157,8 +157,8 @@ def nodes(check, program):
 
 def main():
     program, check = sys.argv[1], Checks()
-    for test in (single_flow, incast, pauses, rings, trees, halving, automatic, all_to_all, in_network, cut,
-                 nodes):
+    for test in (single_flow, incast, pauses, rings, trees, halving, automatic, all_to_all,
+                 in_network, cut, nodes):
         test(check, program)
     check.end()
 
