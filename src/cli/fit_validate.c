@@ -1,7 +1,31 @@
 #include "fit.h"
 
-static const char *const open_names[] = {"micro_batch", "vp", "recompute", "etp",
-                                         "tp",          "pp", "cp",        "ep"};
+static const char *const open_names[] = {"micro_batch", "vp", "recompute", "etp", "tp",
+                                         "pp",          "cp", "ep",        "zero"};
+
+/* What the row leaves to the model, and what was taken for a word that is not known. */
+static void put_assumed(struct myr_json *json, const struct myr_run *run)
+{
+    const struct myr_layout *l = &run->layout;
+    const double values[] = {l->micro_batch, l->vp, run->again, myr_layout_etp(l), l->tp, l->pp,
+                             l->cp,          l->ep, l->zero};
+    myr_json_object(json, "assumed");
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(open_names) && !run->refused; i++) {
+        if (run->open & 1U << i) {
+            myr_json_double(json, open_names[i], values[i], 3);
+        }
+    }
+    if (!run->refused && run->guessed & MYR_RUN_GUESSED_PRECISION) {
+        myr_json_text(json, "precision", myr_precision_name(l->precision));
+    }
+    if (!run->refused && run->guessed & MYR_RUN_GUESSED_DEVICE) {
+        myr_json_text(json, "device", run->it.device->name);
+    }
+    if (!run->refused && !run->stack_exact) {
+        myr_json_text(json, "software", run->it.stack->name);
+    }
+    myr_json_end(json);
+}
 
 static void put_run(struct myr_json *json, const struct myr_run *run,
                     const struct myr_profiles *profiles, double predicted_s)
@@ -25,24 +49,24 @@ static void put_run(struct myr_json *json, const struct myr_run *run,
         myr_json_null(json, "measured");
     }
     if (run->measured_s > 0 && !run->refused) {
-        myr_json_double(json, "error", 100 * (predicted_s / run->measured_s - 1), 3);
+        double signed_error = 100 * (predicted_s / run->measured_s - 1);
+        myr_json_double(json, "error", signed_error < 0 ? -signed_error : signed_error, 3);
+        myr_json_double(json, "signed_error", signed_error, 3); /* above 0: told too slow */
     } else {
         myr_json_null(json, "error");
     }
-    myr_json_object(json, "assumed");
-    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(open_names); i++) {
-        if (!run->refused && run->open & 1U << i) {
-            const struct myr_layout *l = &run->layout;
-            double values[] = {l->micro_batch, l->vp, run->again, myr_layout_etp(l),
-                               l->tp,          l->pp, l->cp,      l->ep};
-            myr_json_double(json, open_names[i], values[i], 3);
-        }
-    }
-    if (!run->stack_exact && !run->refused) {
-        myr_json_text(json, "software", run->it.stack->name);
-    }
+    put_assumed(json, run);
     myr_json_end(json);
-    myr_json_end(json);
+}
+
+/* Percent; null where no row says anything: an error of 0 would read as a perfect one. */
+static void put_share(struct myr_json *json, const char *key, double value, bool known)
+{
+    if (known) {
+        myr_json_double(json, key, value, 3);
+    } else {
+        myr_json_null(json, key);
+    }
 }
 
 static void put_json(const struct myr_runs *runs, const struct myr_profiles *profiles,
@@ -51,11 +75,11 @@ static void put_json(const struct myr_runs *runs, const struct myr_profiles *pro
     struct myr_json json;
     myr_json_init(&json, buf, MYR_JSON_PRETTY);
     myr_json_object(&json, NULL);
-    myr_json_double(&json, "median", result->median, 3);
-    myr_json_double(&json, "mean", result->mean, 3);
-    myr_json_double(&json, "p90", result->p90, 3);
-    myr_json_double(&json, "coverage", result->coverage, 3);
-    myr_json_double(&json, "interval_coverage", result->interval_coverage, 3);
+    put_share(&json, "median", result->median, result->timed > 0);
+    put_share(&json, "mean", result->mean, result->timed > 0);
+    put_share(&json, "p90", result->p90, result->timed > 0);
+    put_share(&json, "coverage", result->coverage, runs->count > 0);
+    put_share(&json, "interval_coverage", result->interval_coverage, result->timed > 0);
     myr_json_object(&json, "families");
     for (uint32_t i = 0; i < result->family_count; i++) {
         myr_json_object(&json, result->families[i].name);
@@ -76,14 +100,26 @@ static void put_json(const struct myr_runs *runs, const struct myr_profiles *pro
 static void put_text(const struct myr_runs *runs, const struct myr_validation *result,
                      struct myr_buf *buf)
 {
-    myr_buf_printf(buf,
-                   "%u runs, %u with a time: median error %.2f %%, mean %.2f %%, 90th %.2f %%\n"
-                   "%.1f %% expressible; %.1f %% of measurements inside the 90 %% interval\n",
-                   runs->count, result->timed, result->median, result->mean, result->p90,
-                   result->coverage, result->interval_coverage);
+    myr_buf_printf(buf, "%u runs, %u with a time", runs->count, result->timed);
+    if (result->timed > 0) {
+        myr_buf_printf(buf, ": median error %.2f %%, mean %.2f %%, 90th %.2f %%", result->median,
+                       result->mean, result->p90);
+    }
+    myr_buf_printf(buf, "\n%.1f %% expressible", result->coverage);
+    if (result->timed > 0) {
+        myr_buf_printf(buf, "; %.1f %% of measurements inside the 90 %% interval",
+                       result->interval_coverage);
+    }
+    myr_buf_putc(buf, '\n');
     for (uint32_t i = 0; i < result->family_count; i++) {
         myr_buf_printf(buf, "  %-18s %4u rows  median %6.2f %%\n", result->families[i].name,
                        result->families[i].count, result->families[i].median);
+    }
+    for (uint32_t i = 0; i < runs->count; i++) {
+        if (runs->items[i].refused) {
+            myr_buf_printf(buf, "  not expressible: %s: %s\n", runs->items[i].id,
+                           runs->items[i].refused);
+        }
     }
 }
 

@@ -278,28 +278,66 @@ int myr_profiles_device(const struct myr_profiles *profiles, struct myr_str name
     return rc;
 }
 
-/* "26.04.01" is 26.0401: parts after the first point follow each other as digits. */
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/*
+ * The last release number in a name: "26.04.01" is 26.0401, "0.12" comes after "0.8" and "2023-06"
+ * lies in 2023. Each part after the first counts two digits.
+ */
 static double release_order(struct myr_str version)
 {
-    double value = 0, place = 1;
-    bool fraction = false, any = false;
+    double value = 0, order = 1e9; /* no release named: the latest */
     for (size_t i = 0; i < version.len; i++) {
-        char c = version.data[i];
-        if (c == '.') {
-            fraction = true;
-        } else if (c >= '0' && c <= '9') {
-            any = true;
-            place = fraction ? place / 10 : 1;
-            value = fraction ? value + (c - '0') * place : value * 10 + (c - '0');
+        if (!is_digit(version.data[i]) || (i > 0 && is_digit(version.data[i - 1]))) {
+            continue;
+        }
+        uint64_t part = 0;
+        for (size_t at = i; at < version.len && is_digit(version.data[at]) && part < 100000; at++) {
+            part = 10 * part + (uint64_t)(version.data[at] - '0');
+        }
+        bool joined = i > 1 && is_digit(version.data[i - 2]) &&
+                      (version.data[i - 1] == '.' || version.data[i - 1] == '-');
+        if (!joined) {
+            value = (double)part;
+            order = 1;
+        } else if (part < 100) {
+            order /= 100;
+            value += (double)part * order;
         }
     }
-    return any ? value : 1e9; /* no release named: the latest */
+    return order > 1 ? order : value;
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* What follows a line's name in 'name', where it stands as a word of its own. */
+static bool names_line(struct myr_str name, const char *line, struct myr_str *ret_rest)
+{
+    struct myr_str wanted = myr_str_from(line);
+    for (size_t i = 0; i + wanted.len <= name.len; i++) {
+        size_t end = i + wanted.len;
+        bool apart = (i == 0 || !is_letter(name.data[i - 1])) &&
+                     (end == name.len || !is_letter(name.data[end]));
+        if (apart && myr_str_eq_nocase((struct myr_str){name.data + i, wanted.len}, wanted)) {
+            *ret_rest = (struct myr_str){name.data + end, name.len - end};
+            return true;
+        }
+    }
+    return false;
 }
 
 int myr_profiles_stack(const struct myr_profiles *profiles, struct myr_str name,
                        const struct myr_stack **ret, bool *ret_exact, struct myr_err *err)
 {
     const struct myr_stack *earlier = NULL, *first = NULL;
+    const char *line = "";
+    struct myr_str rest = {"", 0};
     for (uint32_t i = 0; i < profiles->stack_count; i++) {
         const struct myr_stack *stack = &profiles->stacks[i];
         if (myr_str_eq_nocase(name, myr_str_from(stack->name))) {
@@ -307,14 +345,18 @@ int myr_profiles_stack(const struct myr_profiles *profiles, struct myr_str name,
             *ret_exact = true;
             return MYR_OK;
         }
-        size_t len = strlen(stack->line);
-        struct myr_str head = {name.data, name.len < len ? name.len : len};
-        if (!myr_str_eq_nocase(head, myr_str_from(stack->line))) {
+        /* "Megatron-DeepSpeed" is its own line, not DeepSpeed's. */
+        if (strlen(stack->line) > strlen(line) && names_line(name, stack->line, &rest)) {
+            line = stack->line;
+        }
+    }
+    for (uint32_t i = 0; i < profiles->stack_count; i++) {
+        const struct myr_stack *stack = &profiles->stacks[i];
+        if (strcmp(stack->line, line) != 0) {
             continue;
         }
-        double wanted = release_order((struct myr_str){name.data + len, name.len - len});
         first = !first || stack->order < first->order ? stack : first;
-        if (stack->order <= wanted && (!earlier || stack->order > earlier->order)) {
+        if (stack->order <= release_order(rest) && (!earlier || stack->order > earlier->order)) {
             earlier = stack;
         }
     }

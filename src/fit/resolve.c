@@ -90,14 +90,23 @@ static void consider(const struct myr_run *run, struct myr_layout layout, struct
     }
 }
 
+static void consider_zero(const struct myr_run *run, struct myr_layout layout, struct choice *best)
+{
+    bool open = run->open & MYR_RUN_OPEN_ZERO;
+    for (uint32_t zero = open ? 0 : layout.zero; zero <= (open ? 3 : layout.zero); zero++) {
+        layout.zero = zero;
+        consider(run, layout, best);
+    }
+}
+
 static void consider_etp(const struct myr_run *run, struct myr_layout layout, struct choice *best)
 {
     if (run->open & MYR_RUN_OPEN_ETP) {
         layout.etp = 1;
-        consider(run, layout, best);
+        consider_zero(run, layout, best);
         layout.etp = 0;
     }
-    consider(run, layout, best);
+    consider_zero(run, layout, best);
 }
 
 /* Micro-batch and chunks, where they are open. */
@@ -126,10 +135,9 @@ static void consider_batches(const struct myr_run *run, struct myr_layout layout
 }
 
 /* The grid of ranks, where a table says less than the number of GPUs. */
-static void consider_grids(const struct myr_run *run, struct choice *best)
+static void consider_grids(const struct myr_run *run, uint32_t domain, struct choice *best)
 {
     struct myr_layout layout = run->layout;
-    uint32_t domain = run->it.domain_gpus ? run->it.domain_gpus : run->it.device->domain_gpus;
     uint32_t open = run->open, layers = run->model.layer_count;
     uint32_t experts = run->model.moe.expert_count ? run->model.moe.expert_count : 1;
     uint32_t tp_max = open & MYR_RUN_OPEN_TP ? domain : layout.tp;
@@ -140,7 +148,7 @@ static void consider_grids(const struct myr_run *run, struct choice *best)
         for (uint32_t pp = open & MYR_RUN_OPEN_PP ? 1 : layout.pp; pp <= pp_max; pp++) {
             for (uint32_t cp = open & MYR_RUN_OPEN_CP ? 1 : layout.cp; cp <= cp_max; cp *= 2) {
                 uint64_t replica = (uint64_t)tp * pp * cp;
-                if (run->gpus % replica != 0) {
+                if (run->gpus % replica != 0 || (run->dp && run->gpus / replica != run->dp)) {
                     continue;
                 }
                 layout.tp = tp;
@@ -166,7 +174,11 @@ void myr_run_resolve(struct myr_run *run)
         return;
     }
     if (run->open & OPEN_GRID) {
-        consider_grids(run, &best);
+        uint32_t domain = run->it.domain_gpus ? run->it.domain_gpus : run->it.device->domain_gpus;
+        consider_grids(run, domain, &best);
+        if (!best.found) { /* some have cut across servers: 16 on servers of 8 */
+            consider_grids(run, run->model.head_count, &best);
+        }
     } else {
         consider_batches(run, run->layout, &best);
     }

@@ -1,6 +1,7 @@
 #include "myriad/fit/runs.h"
 
 #include "myriad/text/csv.h"
+#include "words.h"
 
 #define RUNS_BYTES_MAX (64U << 20)
 #define FIELD_MAX      2000000U /* of any size in a row: three of them multiply within 64 bits */
@@ -70,40 +71,21 @@ struct reader {
 static struct myr_str field(const struct reader *r, enum column column)
 {
     int at = r->at[column];
-    return at >= 0 && (uint32_t)at < r->csv.count ? r->csv.fields[at] : (struct myr_str){"", 0};
+    bool there = at >= 0 && (uint32_t)at < r->csv.count;
+    return there ? fit_word_trim(r->csv.fields[at]) : (struct myr_str){"", 0};
 }
 
-static bool is(struct myr_str text, const char *word)
+/* "None" is what some tools write for a number that is missing. */
+static bool no_number(struct myr_str text)
 {
-    return myr_str_eq_nocase(text, myr_str_from(word));
-}
-
-static bool has(struct myr_str text, const char *word)
-{
-    size_t len = strlen(word);
-    for (size_t i = 0; i + len <= text.len; i++) {
-        if (strncmp(text.data + i, word, len) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool says_yes(struct myr_str text)
-{
-    return is(text, "1") || is(text, "true") || is(text, "yes");
-}
-
-static bool is_open(struct myr_str text)
-{
-    return text.len == 0 || is(text, "?") || is(text, "recipe");
+    return fit_word_open(text) || fit_word_is(text, "none");
 }
 
 static uint32_t count_of(const struct reader *r, enum column column, uint32_t otherwise)
 {
     uint64_t value;
     struct myr_str text = field(r, column);
-    if (is_open(text) || !myr_str_to_u64(text, &value) || value > UINT32_MAX) {
+    if (no_number(text) || !fit_word_whole(text, &value) || value > UINT32_MAX) {
         return otherwise;
     }
     return (uint32_t)value;
@@ -124,14 +106,24 @@ static const char *odd_number(const struct reader *r)
                                          COLUMN_ep,         COLUMN_dp,
                                          COLUMN_vp,         COLUMN_mbs,
                                          COLUMN_gbs};
+    static const enum column rates[] = {COLUMN_nic_gbps_per_gpu, COLUMN_iter_s,
+                                        COLUMN_tokens_per_s_per_gpu};
+    char excerpt[MYR_EXCERPT_MAX];
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(counts); i++) {
         struct myr_str text = field(r, counts[i]);
         uint64_t value;
-        if (!is_open(text) && (!myr_str_to_u64(text, &value) || value > FIELD_MAX)) {
-            char excerpt[MYR_EXCERPT_MAX];
+        if (!no_number(text) && (!fit_word_whole(text, &value) || value > FIELD_MAX)) {
             return myr_arena_printf(r->arena, "%s '%s' is no whole number up to %u",
                                     column_names[counts[i]], myr_text_excerpt(text, excerpt),
                                     FIELD_MAX);
+        }
+    }
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(rates); i++) {
+        struct myr_str text = field(r, rates[i]);
+        double value;
+        if (!no_number(text) && (!myr_str_to_double(text, &value) || value < 0 || value > 1e12)) {
+            return myr_arena_printf(r->arena, "%s '%s' is no number from 0 to 1e12",
+                                    column_names[rates[i]], myr_text_excerpt(text, excerpt));
         }
     }
     return NULL;
@@ -140,7 +132,7 @@ static const char *odd_number(const struct reader *r)
 static double number_of(const struct reader *r, enum column column)
 {
     double value;
-    return myr_str_to_double(field(r, column), &value) && value > 0 && value < 1e12 ? value : 0;
+    return myr_str_to_double(field(r, column), &value) && value > 0 ? value : 0;
 }
 
 static int read_header(struct reader *r, struct myr_err *err)
@@ -153,7 +145,7 @@ static int read_header(struct reader *r, struct myr_err *err)
     for (uint32_t c = 0; c < COLUMN_COUNT; c++) {
         r->at[c] = -1;
         for (uint32_t i = 0; i < r->csv.count; i++) {
-            if (is(r->csv.fields[i], column_names[c])) {
+            if (fit_word_is(fit_word_trim(r->csv.fields[i]), column_names[c])) {
                 r->at[c] = (int)i;
             }
         }
@@ -172,6 +164,26 @@ static int read_header(struct reader *r, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Where a row says otherwise than the catalogue, the row ran; tables round vocabularies up. */
+static void override_model(const struct reader *r, struct myr_model *model)
+{
+    uint32_t vocab = count_of(r, COLUMN_vocab, model->vocab);
+    bool padded = vocab >= model->vocab && vocab - model->vocab < model->vocab / 32;
+    model->vocab = padded || vocab == 0 ? model->vocab : vocab;
+    model->layer_count = count_of(r, COLUMN_layers, model->layer_count);
+    if (!myr_model_is_mla(model)) {
+        model->head_count = count_of(r, COLUMN_heads, model->head_count);
+        model->kv_head_count = count_of(r, COLUMN_kv_heads, model->kv_head_count);
+        model->head_dim = count_of(r, COLUMN_head_dim, model->head_dim);
+    }
+    if (model->moe.expert_count == 0) {
+        model->ffn_hidden = count_of(r, COLUMN_ffn, model->ffn_hidden);
+    } else if (count_of(r, COLUMN_experts, 0) > 0) {
+        model->moe.expert_count = count_of(r, COLUMN_experts, 0);
+        model->moe.experts_per_token = count_of(r, COLUMN_topk, model->moe.experts_per_token);
+    }
+}
+
 /* The columns do not hold latent ranks, windows or prediction modules: a known shape does. */
 static bool known_model(const struct reader *r, struct myr_model *ret)
 {
@@ -179,7 +191,7 @@ static bool known_model(const struct reader *r, struct myr_model *ret)
                                              {"grok1-314b", "grok-1"}};
     struct myr_str name = field(r, COLUMN_model);
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(aliases); i++) {
-        name = is(name, aliases[i][0]) ? myr_str_from(aliases[i][1]) : name;
+        name = fit_word_is(name, aliases[i][0]) ? myr_str_from(aliases[i][1]) : name;
     }
     for (uint32_t i = 0; i < myr_model_builtin_count(); i++) {
         struct myr_str builtin = myr_model_builtin_name(i);
@@ -187,95 +199,71 @@ static bool known_model(const struct reader *r, struct myr_model *ret)
             continue;
         }
         const char *text = myr_arena_strndup(r->arena, builtin.data, builtin.len);
-        return myr_model_find(r->arena, text, ret, NULL) == MYR_OK &&
-               ret->layer_count == count_of(r, COLUMN_layers, ret->layer_count) &&
-               ret->hidden == count_of(r, COLUMN_hidden, ret->hidden);
+        if (myr_model_find(r->arena, text, ret, NULL) < 0 ||
+            ret->hidden != count_of(r, COLUMN_hidden, ret->hidden)) {
+            return false;
+        }
+        override_model(r, ret);
+        return true;
     }
     return false;
 }
 
-static int read_model(const struct reader *r, struct myr_model *ret, struct myr_err *err)
+/* The shape as the columns tell it. */
+static void shape_of(const struct reader *r, struct myr_model *ret)
 {
     struct myr_str name = field(r, COLUMN_model);
+    uint32_t layers = count_of(r, COLUMN_layers, 0), hidden = count_of(r, COLUMN_hidden, 0);
+    uint32_t experts = count_of(r, COLUMN_experts, 0);
+    uint32_t moe = count_of(r, COLUMN_moe_layers, experts > 1 ? layers : 0);
+    uint32_t width = count_of(r, COLUMN_head_dim, 0);
+    uint32_t heads = count_of(r, COLUMN_heads, hidden / (width ? width : 128));
+    bool gated = fit_word_yes(field(r, COLUMN_gated));
+    *ret = (struct myr_model){
+        .name = myr_arena_strndup(r->arena, name.data, name.len),
+        .layer_count = layers,
+        .hidden = hidden,
+        .head_count = heads,
+        .kv_head_count = count_of(r, COLUMN_kv_heads, heads),
+        .head_dim = width   ? width
+                    : heads ? hidden / heads
+                            : 0,
+        .causal = true,
+        .ffn_hidden = count_of(r, COLUMN_ffn, gated ? hidden / 3 * 8 : 4 * hidden),
+        .gated = gated,
+        .vocab = count_of(r, COLUMN_vocab, 51200),
+        .seq_tokens = count_of(r, COLUMN_seq, 2048),
+        .norms_per_layer = 2,
+    };
+    ret->moe.interval = 1;
+    if (experts > 1 && moe > 0 && moe <= layers) {
+        ret->moe.expert_count = experts;
+        ret->moe.experts_per_token = count_of(r, COLUMN_topk, 1);
+        ret->moe.expert_hidden = count_of(r, COLUMN_moe_ffn, ret->ffn_hidden);
+        ret->moe.shared_count = count_of(r, COLUMN_shared_experts, 0);
+        ret->moe.shared_hidden = ret->moe.shared_count ? ret->moe.expert_hidden : 0;
+        ret->moe.interval = layers >= 2 * moe ? layers / moe : 1;
+        ret->moe.first_dense = ret->moe.interval == 1 ? layers - moe : 0;
+        ret->ffn_hidden = moe == layers ? 0 : ret->ffn_hidden;
+    }
+}
+
+static int read_model(const struct reader *r, struct myr_model *ret, struct myr_err *err)
+{
     if (known_model(r, ret)) {
-        ret->mtp_count = has(field(r, COLUMN_note), "w/o MTP") ? 0 : ret->mtp_count;
+        ret->mtp_count = fit_word_has(field(r, COLUMN_note), "w/o mtp") ? 0 : ret->mtp_count;
+    } else if (count_of(r, COLUMN_layers, 0) == 0 || count_of(r, COLUMN_hidden, 0) == 0) {
+        char excerpt[MYR_EXCERPT_MAX];
+        return myr_err_set(
+            err, MYR_EINVAL,
+            "model '%s' is not in the catalogue, and layers and hidden are not given",
+            myr_text_excerpt(field(r, COLUMN_model), excerpt));
     } else {
-        uint32_t layers = count_of(r, COLUMN_layers, 0), hidden = count_of(r, COLUMN_hidden, 0);
-        uint32_t experts = count_of(r, COLUMN_experts, 0);
-        uint32_t moe = count_of(r, COLUMN_moe_layers, experts > 1 ? layers : 0);
-        uint32_t width = count_of(r, COLUMN_head_dim, 0);
-        uint32_t heads = count_of(r, COLUMN_heads, hidden / (width ? width : 128));
-        bool gated = says_yes(field(r, COLUMN_gated));
-        *ret = (struct myr_model){
-            .name = myr_arena_strndup(r->arena, name.data, name.len),
-            .layer_count = layers,
-            .hidden = hidden,
-            .head_count = heads,
-            .kv_head_count = count_of(r, COLUMN_kv_heads, heads),
-            .head_dim = width   ? width
-                        : heads ? hidden / heads
-                                : 0,
-            .causal = true,
-            .ffn_hidden = count_of(r, COLUMN_ffn, gated ? hidden / 3 * 8 : 4 * hidden),
-            .gated = gated,
-            .vocab = count_of(r, COLUMN_vocab, 51200),
-            .seq_tokens = count_of(r, COLUMN_seq, 2048),
-            .norms_per_layer = 2,
-        };
-        ret->moe.interval = 1;
-        if (experts > 1 && moe > 0 && moe <= layers) {
-            ret->moe.expert_count = experts;
-            ret->moe.experts_per_token = count_of(r, COLUMN_topk, 1);
-            ret->moe.expert_hidden = count_of(r, COLUMN_moe_ffn, ret->ffn_hidden);
-            ret->moe.shared_count = count_of(r, COLUMN_shared_experts, 0);
-            ret->moe.shared_hidden = ret->moe.shared_count ? ret->moe.expert_hidden : 0;
-            ret->moe.interval = layers >= 2 * moe ? layers / moe : 1;
-            ret->moe.first_dense = ret->moe.interval == 1 ? layers - moe : 0;
-            ret->ffn_hidden = moe == layers ? 0 : ret->ffn_hidden;
-        }
+        shape_of(r, ret);
     }
     (void)myr_model_stretch(ret, count_of(r, COLUMN_seq, 0));
     int rc = myr_model_check(ret, err);
     return rc < 0 ? myr_err_wrap(err, "%s:%u", r->csv.file, r->csv.line) : rc;
-}
-
-/* "fp8", "FP8-CS", "amp_bf16", "fp8_mx" and the like. */
-static enum myr_precision precision_of(struct myr_str text)
-{
-    char word[24] = "";
-    for (size_t i = 0; i < text.len && i + 1 < sizeof(word); i++) {
-        char c = text.data[i];
-        word[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-    }
-    struct myr_str name = myr_str_from(word);
-    return has(name, "fp4")                         ? MYR_PRECISION_NVFP4
-           : has(name, "mx")                        ? MYR_PRECISION_MXFP8
-           : has(name, "fp8") || has(name, "e4m3")  ? MYR_PRECISION_FP8
-           : has(name, "fp16")                      ? MYR_PRECISION_FP16
-           : has(name, "fp32") || has(name, "tf32") ? MYR_PRECISION_FP32
-                                                    : MYR_PRECISION_BF16;
-}
-
-static uint32_t zero_of(struct myr_str text)
-{
-    return has(text, "zero3") || has(text, "zero-3")   ? 3
-           : has(text, "zero2") || has(text, "zero-2") ? 2
-           : has(text, "zero1") || has(text, "zero-1") ? 1
-           : is(text, "none")                          ? 0
-           : has(text, "fsdp") || has(text, "FSDP")    ? 3
-                                                       : 1;
-}
-
-static void read_recompute(struct myr_str text, struct myr_run *run)
-{
-    run->layout.recompute = MYR_RECOMPUTE_NONE;
-    if (is(text, "full") || (has(text, "full") && !has(text, "none"))) {
-        run->layout.recompute = MYR_RECOMPUTE_FULL;
-    } else if (is(text, "selective") || has(text, "mla_up")) {
-        run->layout.recompute = MYR_RECOMPUTE_SELECTIVE;
-    } else if (!is(text, "none")) {
-        run->open |= MYR_RUN_OPEN_RECOMPUTE;
-    }
 }
 
 /* Whether experts are cut as well is in no table: open where both ways are legal. */
@@ -306,6 +294,25 @@ static void stack_habits(struct myr_run *run)
     }
 }
 
+/* How state is sharded, what is made again, and in which numbers products are. */
+static void read_words(const struct reader *r, struct myr_run *run)
+{
+    struct myr_layout *layout = &run->layout;
+    uint32_t node = run->it.domain_gpus ? run->it.domain_gpus : run->it.device->domain_gpus;
+    uint64_t replicas = (uint64_t)layout->dp * layout->cp;
+    bool hybrid;
+    if (!fit_word_zero(field(r, COLUMN_sharding), &layout->zero, &hybrid)) {
+        run->open |= MYR_RUN_OPEN_ZERO;
+    }
+    layout->shard = hybrid && replicas > node && replicas % node == 0 ? node : 0;
+    if (!fit_word_recompute(field(r, COLUMN_recompute), &layout->recompute)) {
+        run->open |= MYR_RUN_OPEN_RECOMPUTE;
+    }
+    run->guessed |= fit_word_precision(field(r, COLUMN_precision), &layout->precision)
+                        ? 0
+                        : MYR_RUN_GUESSED_PRECISION;
+}
+
 static void read_layout(const struct reader *r, struct myr_run *run)
 {
     static const struct {
@@ -330,68 +337,97 @@ static void read_layout(const struct reader *r, struct myr_run *run)
     layout->micro_batch = count_of(r, COLUMN_mbs, 1);
     layout->global_batch = count_of(r, COLUMN_gbs, 1);
     layout->seq_tokens = count_of(r, COLUMN_seq, 0);
-    layout->zero = zero_of(field(r, COLUMN_sharding));
     struct myr_str cut = field(r, COLUMN_seq_par);
     /* Every stack with tensor parallelism cuts the sequence too, once it can. */
-    bool usual = is_open(cut) && run->it.stack->era != MYR_ERA_EAGER;
-    layout->sequence_parallel = (says_yes(cut) || usual) && layout->tp > 1;
+    bool usual = fit_word_open(cut) && run->it.stack->era != MYR_ERA_EAGER;
+    layout->sequence_parallel = (fit_word_yes(cut) || usual) && layout->tp > 1;
     layout->flash_attention = run->it.stack->flash;
-    layout->precision = precision_of(field(r, COLUMN_precision));
-    bool deep = layout->pp > 1 || is_open(field(r, COLUMN_pp));
-    run->open = (is_open(field(r, COLUMN_vp)) && deep ? MYR_RUN_OPEN_VP : 0) |
-                (is_open(field(r, COLUMN_mbs)) ? MYR_RUN_OPEN_MICRO_BATCH : 0);
+    bool deep = layout->pp > 1 || no_number(field(r, COLUMN_pp));
+    run->open = (no_number(field(r, COLUMN_vp)) && deep ? MYR_RUN_OPEN_VP : 0) |
+                (no_number(field(r, COLUMN_mbs)) ? MYR_RUN_OPEN_MICRO_BATCH : 0);
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(axes); i++) {
         bool free = axes[i].column != COLUMN_ep || run->model.moe.expert_count > 0;
-        run->open |= free && is_open(field(r, axes[i].column)) ? axes[i].open : 0;
+        run->open |= free && no_number(field(r, axes[i].column)) ? axes[i].open : 0;
     }
     run->gpus = gpus;
-    read_recompute(field(r, COLUMN_recompute), run);
+    run->dp = count_of(r, COLUMN_dp, 0);
+    read_words(r, run);
     layout->schedule = layout->vp > 1 ? MYR_SCHEDULE_INTERLEAVED : MYR_SCHEDULE_1F1B;
     choose_etp(run);
     stack_habits(run);
 }
 
-/* A name that holds a device's: "NVIDIA H100 80GB HBM3", "A100-SXM4-80GB". The longest counts. */
-static int find_device(const struct reader *r, const struct myr_device **ret, struct myr_err *err)
+/*
+ * A name that holds a device's: "NVIDIA H100 80GB HBM3", "A100-SXM4-80GB". The longest counts; of
+ * those that differ in memory alone the later one in the list, which has more.
+ */
+static int find_device(const struct reader *r, struct myr_run *run, struct myr_err *err)
 {
     struct myr_str name = field(r, COLUMN_hw);
-    int rc = myr_profiles_device(r->profiles, name, ret, err);
-    char word[64] = "";
     size_t best = 0;
-    for (size_t i = 0; i < name.len && i + 1 < sizeof(word); i++) {
-        char c = name.data[i];
-        word[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-    }
+    int rc = myr_profiles_device(r->profiles, name, &run->it.device, err);
     for (uint32_t i = 0; rc < 0 && i < r->profiles->device_count; i++) {
         const struct myr_device *device = &r->profiles->devices[i];
-        struct myr_str head = myr_str_from(device->name), text = myr_str_from(word);
         const char *dash = strchr(device->name, '-');
         char stem[32] = "";
-        size_t len = dash ? (size_t)(dash - device->name) : head.len;
+        size_t len = dash ? (size_t)(dash - device->name) : strlen(device->name);
         memcpy(stem, device->name, len < sizeof(stem) ? len : sizeof(stem) - 1);
-        bool size = !dash || has(text, dash + 1); /* a100-40 and a100-80 */
-        if (has(text, stem) && len + size > best) {
+        bool size = !dash || fit_word_has(name, dash + 1); /* a100-40 and a100-80 */
+        if (fit_word_has(name, stem) && len + size >= best) {
             best = len + size;
-            *ret = device;
+            run->it.device = device;
+            run->guessed |= MYR_RUN_GUESSED_DEVICE;
         }
     }
     return best > 0 ? MYR_OK : rc;
 }
 
-/* A trainer that nobody measured is taken for the usual one of the device's time. */
-static int find_stack(const struct reader *r, const struct myr_device *device, struct myr_run *run,
-                      struct myr_err *err)
+/*
+ * A trainer that nobody measured is taken for the usual one of its time: the year that the row
+ * names, or else its device's.
+ */
+static int find_stack(const struct reader *r, struct myr_run *run, struct myr_err *err)
 {
     static const char *const usual[] = {"Megatron-LM 2023", "NeMo 25.02", "Megatron-Bridge 25.11"};
+    struct myr_str software = field(r, COLUMN_software);
     struct myr_err unknown = {0};
-    int rc = myr_profiles_stack(r->profiles, field(r, COLUMN_software), &run->it.stack,
-                                &run->stack_exact, &unknown);
+    int rc = myr_profiles_stack(r->profiles, software, &run->it.stack, &run->stack_exact, &unknown);
     if (rc < 0) {
-        rc = myr_profiles_stack(r->profiles, myr_str_from(usual[device->generation]),
-                                &run->it.stack, &run->stack_exact, err);
+        uint32_t year = fit_word_year(software);
+        const char *name = usual[run->it.device->generation];
+        year = year ? year : fit_word_year(field(r, COLUMN_source));
+        if (fit_word_has(software, "fsdp")) {
+            name = "llm-foundry FSDP";
+        } else if (year > 0 && year < 2025) { /* the lines after that are ordered by release */
+            name = myr_arena_printf(r->arena, "Megatron-LM %u", year);
+        }
+        rc = myr_profiles_stack(r->profiles, myr_str_from(name), &run->it.stack, &run->stack_exact,
+                                err);
         run->stack_exact = false;
     }
     return rc;
+}
+
+/* Sizes that contradict each other; what is open is not counted. */
+static int check_sizes(const struct myr_run *run, struct myr_err *err)
+{
+    const struct myr_layout *l = &run->layout;
+    if (!run->gpus || !l->tp || !l->pp || !l->cp || !l->ep || !l->dp || !l->vp || !l->micro_batch ||
+        !l->global_batch) {
+        return myr_err_set(err, MYR_EINVAL, "no size of a layout can be 0");
+    }
+    uint64_t ranks = (uint64_t)l->tp * l->pp * l->cp;
+    bool open = run->open & (MYR_RUN_OPEN_TP | MYR_RUN_OPEN_PP | MYR_RUN_OPEN_CP);
+    if (!open && run->gpus % ranks != 0) {
+        return myr_err_set(err, MYR_EINVAL, "tp %u x pp %u x cp %u does not divide %u GPUs", l->tp,
+                           l->pp, l->cp, run->gpus);
+    }
+    if (!open && run->dp && run->gpus / ranks != run->dp) {
+        return myr_err_set(err, MYR_EINVAL, "tp %u x pp %u x cp %u x dp %u is not %u GPUs", l->tp,
+                           l->pp, l->cp, run->dp, run->gpus);
+    }
+    /* A layout that no rule allows as it stands may still have an open axis that mends it. */
+    return run->open == 0 ? myr_layout_check(l, &run->model, 0, err) : MYR_OK;
 }
 
 static void read_run(struct reader *r, struct myr_run *run)
@@ -410,34 +446,37 @@ static void read_run(struct reader *r, struct myr_run *run)
         return;
     }
     int rc = read_model(r, &run->model, &why);
-    rc = rc < 0 ? rc : find_device(r, &run->it.device, &why);
-    rc = rc < 0 ? rc : find_stack(r, run->it.device, run, &why);
-    if (rc == MYR_OK && (is_open(field(r, COLUMN_gpus)) || is_open(field(r, COLUMN_gbs)))) {
+    rc = rc < 0 ? rc : find_device(r, run, &why);
+    rc = rc < 0 ? rc : find_stack(r, run, &why);
+    if (rc == MYR_OK && (no_number(field(r, COLUMN_gpus)) || no_number(field(r, COLUMN_gbs)))) {
         rc = myr_err_set(&why, MYR_EINVAL, "neither gpus nor gbs can be left open");
     }
     if (rc < 0) {
         run->refused = myr_arena_printf(r->arena, "%s", why.message);
         return;
     }
+    /* A tray of a rack-wide domain is a node, and no domain: GB200 has 4 in a tray and 72. */
+    uint32_t node = count_of(r, COLUMN_gpus_per_node, 0), domain = run->it.device->domain_gpus;
+    run->it.domain_gpus = domain > 8 && node <= 8 ? domain : node;
     run->it.nic_gbps = number_of(r, COLUMN_nic_gbps_per_gpu);
-    run->it.domain_gpus = count_of(r, COLUMN_gpus_per_node, 0);
     read_layout(r, run);
     double rate = number_of(r, COLUMN_tokens_per_s_per_gpu);
     if (run->measured_s <= 0 && rate > 0) {
         run->measured_s = (double)run->layout.global_batch *
-                          myr_layout_seq(&run->layout, &run->model) /
-                          (rate * (double)myr_layout_gpus(&run->layout));
+                          myr_layout_seq(&run->layout, &run->model) / (rate * run->gpus);
     }
-    const struct myr_layout *l = &run->layout;
-    if (!run->gpus || !l->tp || !l->pp || !l->cp || !l->ep || !l->dp || !l->vp || !l->micro_batch ||
-        !l->global_batch) {
-        run->refused = "no size of a layout can be 0";
-        return;
-    }
-    /* A layout that no rule allows as it stands may still have an open axis that mends it. */
-    if (run->open == 0 && myr_layout_check(&run->layout, &run->model, 0, &why) < 0) {
+    if (check_sizes(run, &why) < 0) {
         run->refused = myr_arena_printf(r->arena, "%s", why.message);
     }
+}
+
+/* No value of the open axes is legal: the rule that the closed ones break, with its numbers. */
+static void explain(const struct reader *r, struct myr_run *run)
+{
+    struct myr_err why = {0};
+    bool told = myr_layout_check(&run->layout, &run->model, 0, &why) < 0;
+    run->refused = myr_arena_printf(r->arena, "no value of the open axes is possible%s%s",
+                                    told ? "; with 1 for each: " : "", told ? why.message : "");
 }
 
 int myr_runs_parse(struct myr_runs *runs, struct myr_arena *arena,
@@ -463,7 +502,11 @@ int myr_runs_parse(struct myr_runs *runs, struct myr_arena *arena,
     }
     for (uint32_t i = 0; rc >= 0 && i < runs->count; i++) {
         runs->items[i].it.model = &runs->items[i].model; /* the rows no longer move */
+        bool expressible = runs->items[i].refused == NULL;
         myr_run_resolve(&runs->items[i]);
+        if (expressible && runs->items[i].refused) {
+            explain(r, &runs->items[i]);
+        }
     }
     return rc;
 }
@@ -483,7 +526,8 @@ int myr_runs_read(struct myr_runs *runs, struct myr_arena *arena,
 
 double myr_run_spread(const struct myr_run *run, const struct myr_profiles *profiles)
 {
-    bool open = run->open & ~(uint32_t)(MYR_RUN_OPEN_RECOMPUTE | MYR_RUN_OPEN_ETP);
+    bool open =
+        run->open & ~(uint32_t)(MYR_RUN_OPEN_RECOMPUTE | MYR_RUN_OPEN_ETP | MYR_RUN_OPEN_ZERO);
     return myr_profiles_spread(profiles, &run->model, run->it.device, run->stack_exact, open);
 }
 

@@ -183,6 +183,100 @@ static void what_a_row_leaves_open_is_chosen_and_widens_its_interval(void **stat
     assert_true(myr_run_spread(&runs.items[2], &profiles) > known);
 }
 
+/* One row in each of two spellings: both must come out as the same run. */
+static void what_table_tools_make_of_a_field_is_read_as_it_was_meant(void **state)
+{
+    (void)state;
+    struct myr_runs runs;
+    parse(&runs,
+          "id, software ,hw,model,gpus,gbs,tp,pp,cp,dp,vp,mbs,sharding,recompute,precision,"
+          "seq_par,iter_s\r\n"
+          "a,NeMo 25.02,H100-SXM,gpt3-175b,1024,2048,8,8,1,16,12,1,zero3,none,bf16,1,9\r\n"
+          "\r\n"
+          "b, NeMo 25.02 ,\"NVIDIA H100\",gpt3-175b,\"1,024\",2048.0,8.0, 8 ,1,nan,12.0,1,"
+          "ZeRO-3,None,BF16-mixed,True,9.0\r\n"
+          "c,NeMo 25.02,H100-SXM,gpt3-175b,1024,2048,8,8,1,16,12,1,FULL_SHARD,no,bfloat16,"
+          "yes,9\r\n"
+          "d,NeMo 25.02,H100-SXM,gpt3-175b,1024,2048,8,8,1,16,12,1,FULL_SHARD,no,int4,,9\r\n");
+    assert_int_equal(runs.count, 4);
+    for (uint32_t i = 0; i < runs.count; i++) {
+        const struct myr_run *run = &runs.items[i];
+        assert_null(run->refused);
+        assert_int_equal(run->open, 0);
+        assert_memory_equal(&run->layout, &runs.items[0].layout, sizeof(run->layout));
+        assert_true(run->measured_s == 9);
+    }
+    assert_int_equal(runs.items[1].guessed, MYR_RUN_GUESSED_DEVICE);
+    assert_int_equal(runs.items[3].guessed, MYR_RUN_GUESSED_PRECISION);
+}
+
+static void sizes_that_contradict_each_other_are_told_apart(void **state)
+{
+    (void)state;
+    struct myr_runs runs;
+    parse(&runs, "id,software,hw,model,gpus,gbs,cp,tp,pp,dp,mbs,layers,hidden,iter_s\n"
+                 "a,NeMo 25.02,h100,llama3-8b,8,128,1,2,1,8,1,,,1\n"
+                 "b,NeMo 25.02,h100,llama3-8b,8,128,1,3,1,,1,,,1\n"
+                 "c,NeMo 25.02,h100,no-such-model,8,128,1,1,1,,1,,,1\n"
+                 "d,NeMo 25.02,h100,llama3-8b,8,128,1,1,1,,1,,,fast\n"
+                 "e,NeMo 25.02,h100,llama3-8b,8,100,1,1,1,,?,,,1\n"
+                 "f,NeMo 25.02,h100,llama3-8b,8,128,1,?,?,4,1,,,1\n"
+                 "g,NeMo 25.02,h100,llama3-8b,8,128,1,1,1,,1,16,4096,1\n");
+    static const char *const why[] = {"tp 2 x pp 1 x cp 1 x dp 8 is not 8 GPUs",
+                                      "does not divide 8 GPUs", "'no-such-model'", "iter_s 'fast'",
+                                      "open axes"};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(why); i++) {
+        assert_non_null(runs.items[i].refused);
+        assert_non_null(strstr(runs.items[i].refused, why[i]));
+    }
+    assert_null(runs.items[5].refused); /* what is open agrees with what is not */
+    assert_int_equal(runs.items[5].layout.dp, 4);
+    assert_null(runs.items[6].refused); /* half of the layers, all else as the catalogue says */
+    assert_int_equal(runs.items[6].model.layer_count, 16);
+    assert_int_equal(runs.items[6].model.kv_head_count, 8);
+}
+
+static void open_sharding_takes_the_stage_that_is_fastest(void **state)
+{
+    (void)state;
+    struct myr_runs runs;
+    struct myr_fit_cost open, told;
+    parse(&runs, "id,software,hw,model,gpus,gbs,cp,tp,pp,mbs,recompute,sharding\n"
+                 "a,llm-foundry FSDP,h100,llama3-70b,64,64,1,1,1,1,full,?\n"
+                 "b,llm-foundry FSDP,h100,llama3-70b,64,64,1,1,1,1,full,zero3\n");
+    assert_int_equal(runs.items[0].open, MYR_RUN_OPEN_ZERO);
+    assert_int_equal(runs.items[0].layout.zero, 3); /* nothing less fits */
+    myr_run_cost(&runs.items[0], &open);
+    myr_run_cost(&runs.items[1], &told);
+    assert_true(open.step_s == told.step_s);
+}
+
+static void assert_stack(const char *software, const char *expected)
+{
+    struct myr_runs runs;
+    char text[256];
+    (void)snprintf(text, sizeof(text),
+                   "software,hw,model,gpus,gbs,source\n%s,a100-80,gpt3-175b,64,128,OPT-175B-2022\n",
+                   software);
+    parse(&runs, text);
+    assert_null(runs.items[0].refused);
+    assert_string_equal(runs.items[0].it.stack->name, expected);
+}
+
+static void a_trainer_is_found_by_its_own_word_and_an_unknown_one_by_its_year(void **state)
+{
+    (void)state;
+    assert_stack("metaseq", "Megatron-LM 2022"); /* not Meta's of 2024 */
+    assert_stack("NVIDIA NeMo 24.12", "NeMo 24.07");
+    assert_stack("Megatron-LM 2023-06", "Megatron-LM 2023");
+    assert_stack("Megatron-Core 0.12", "Megatron-Core 0.8");
+    assert_stack("PyTorch FSDP 2.1", "llm-foundry FSDP");
+    assert_stack("Megatron-DeepSpeed 2023", "Megatron-DeepSpeed");
+    assert_stack("DeepSpeed 0.9", "DeepSpeed ZeRO-3 2021");
+    assert_stack("Megatron-Bridge 26.04", "Megatron-Bridge 25.11");
+    assert_stack("Megatron-Bridge 27.01", "Megatron-Bridge 26.08");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +289,10 @@ int main(void)
         cmocka_unit_test(odd_rows_are_refused_with_a_reason_and_the_others_stand),
         cmocka_unit_test(a_missing_column_is_named),
         cmocka_unit_test(what_a_row_leaves_open_is_chosen_and_widens_its_interval),
+        cmocka_unit_test(what_table_tools_make_of_a_field_is_read_as_it_was_meant),
+        cmocka_unit_test(sizes_that_contradict_each_other_are_told_apart),
+        cmocka_unit_test(open_sharding_takes_the_stage_that_is_fastest),
+        cmocka_unit_test(a_trainer_is_found_by_its_own_word_and_an_unknown_one_by_its_year),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -17,17 +17,22 @@ enum {
     MYR_RUN_OPEN_TP = 16,
     MYR_RUN_OPEN_PP = 32,
     MYR_RUN_OPEN_CP = 64,
-    MYR_RUN_OPEN_EP = 128
+    MYR_RUN_OPEN_EP = 128,
+    MYR_RUN_OPEN_ZERO = 256
 };
+
+/* What a row says in words that are not known, and what was taken instead. */
+enum { MYR_RUN_GUESSED_PRECISION = 1, MYR_RUN_GUESSED_DEVICE = 2 };
 
 struct myr_run {
     const char *id, *source, *software;
     struct myr_model model;
     struct myr_layout layout; /* open axes as last resolved */
     struct myr_fit_case it;
-    uint32_t gpus;       /* as published */
+    uint32_t gpus, dp;   /* as published; dp 0: what is left */
     double measured_s;   /* 0: none published */
     uint32_t open;       /* MYR_RUN_OPEN_* */
+    uint32_t guessed;    /* MYR_RUN_GUESSED_* */
     bool stack_exact;    /* the release is known */
     bool fits;           /* in memory, as modelled */
     double again;        /* share of what 'full' computes again, where recompute is open */
