@@ -10,7 +10,7 @@ static struct {
 #define COUNT_OPTION(word, field, most, text)                             \
     {                                                                     \
         .name = word, .type = MYR_OPTION_U64, .value = "N", .help = text, \
-        .target = &options.question.field, .max = most                    \
+        .target = &options.question.field, .min = 1, .max = most          \
     }
 #define NAME_OPTION(word, field, text)                                        \
     {                                                                         \
@@ -67,7 +67,12 @@ static const struct myr_option option_rows[] = {
     COUNT_OPTION("cp", cp, 1024, "fixes context parallelism"),
     COUNT_OPTION("ep", ep, 4096, "fixes expert parallelism"),
     COUNT_OPTION("mbs", mbs, 4096, "fixes the micro-batch"),
-    COUNT_OPTION("zero", zero, 3, "fixes the ZeRO stage"),
+    {.name = "zero",
+     .type = MYR_OPTION_U64,
+     .value = "N",
+     .help = "fixes the ZeRO stage",
+     .target = &options.question.zero,
+     .max = 3},
     CHOICE_OPTION("recompute", recompute, cli_fit_recomputes, "fixes recomputation"),
     CHOICE_OPTION("schedule", schedule, cli_fit_schedules,
                   "fixes the schedule; stack: those it runs"),

@@ -95,6 +95,25 @@ static void set_axes(struct myr_fit_query *q, const struct cli_fit_question *u)
     q->exhaustive = u->exhaustive;
 }
 
+/* A device runs what it has no units for no faster, and trainers refuse to try. */
+static int check_precision(const struct myr_fit_query *q, struct myr_err *err)
+{
+    enum myr_precision list[4];
+    uint32_t count = myr_fit_precisions(q->it.device, list);
+    bool known = q->any_precision || q->precision == MYR_PRECISION_FP16 ||
+                 q->precision == MYR_PRECISION_FP32;
+    for (uint32_t i = 0; i < count && !known; i++) {
+        known = list[i] == q->precision;
+    }
+    if (known) {
+        return MYR_OK;
+    }
+    int rc = myr_err_set(err, MYR_EINVAL, "%s has no %s", q->it.device->name,
+                         myr_precision_name(q->precision));
+    myr_err_hint(err, "--precision %s would work", myr_precision_name(list[count - 1]));
+    return rc;
+}
+
 int cli_fit_ask(struct cli_fit_asked *a, const struct cli_fit_question *u, struct myr_err *err)
 {
     struct myr_fit_query *q = &a->query;
@@ -123,7 +142,7 @@ int cli_fit_ask(struct cli_fit_asked *a, const struct cli_fit_question *u, struc
     q->seq_tokens = (uint32_t)(u->seq ? u->seq : a->model.seq_tokens);
     (void)myr_model_stretch(&a->model, q->seq_tokens);
     set_axes(q, u);
-    return MYR_OK;
+    return pools ? MYR_OK : check_precision(q, err);
 }
 
 struct cli_fit_asked *cli_fit_asked_new(void)

@@ -44,40 +44,90 @@ static uint32_t list_widths(const struct myr_fit_query *query, struct myr_arena 
     return count;
 }
 
+/* A question asked again with one thing changed: an advice that was not tried is a guess. */
+static bool works(const struct myr_fit_query *query, struct myr_arena *arena,
+                  struct myr_fit_answer *answer)
+{
+    struct myr_fit_query quick = *query;
+    quick.top = 1;
+    quick.exhaustive = false;
+    fit_search_quietly(&quick, arena, answer);
+    return answer->top_count > 0;
+}
+
+#define TRIES 8 /* searches for one advice: each takes some milliseconds */
+
+struct near {
+    const uint32_t *widths;
+    uint32_t count;
+    struct fit_space space;
+};
+
+/* Fewer GPUs: whole scale-up domains, if there are that many: nobody has 996 of 1,000 GPUs. */
+static uint32_t fewer_gpus(const struct myr_fit_query *q, const struct near *near,
+                           struct myr_arena *arena, struct myr_fit_answer *answer)
+{
+    enum { NEAR = 4096 };
+    uint32_t domain = q->it.device->domain_gpus, step = q->gpus > domain ? domain : 1;
+    uint32_t gpus = q->gpus % step == 0 ? q->gpus : q->gpus + step - q->gpus % step;
+    struct myr_fit_query other = *q;
+    uint32_t tries = 0;
+    for (uint32_t i = 0; i < NEAR && gpus > step && tries < TRIES; i++) {
+        gpus -= step;
+        if (divides(&near->space, near->widths, near->count, gpus, q->batch)) {
+            other.gpus = gpus;
+            tries++;
+            if (works(&other, arena, answer)) {
+                return gpus;
+            }
+        }
+    }
+    return 0;
+}
+
+/* The batch next to the one asked for, on either side. */
+static uint32_t other_batch(const struct myr_fit_query *q, const struct near *near,
+                            struct myr_arena *arena, struct myr_fit_answer *answer)
+{
+    enum { NEAR = 16384 };
+    struct myr_fit_query other = *q;
+    uint32_t tries = 0;
+    for (uint32_t i = 2; i < 2 * NEAR && tries < TRIES; i++) {
+        uint32_t away = i / 2;
+        if (i % 2 == 0 && away >= q->batch) {
+            continue;
+        }
+        other.batch = i % 2 == 0 ? q->batch - away : q->batch + away;
+        if (divides(&near->space, near->widths, near->count, q->gpus, other.batch)) {
+            tries++;
+            if (works(&other, arena, answer)) {
+                return other.batch;
+            }
+        }
+    }
+    return 0;
+}
+
 static int no_layout(const struct myr_fit_query *q, struct myr_arena *arena, struct myr_err *err)
 {
-    enum { WIDTHS = 128, NEAR = 4096 };
-    uint32_t widths[WIDTHS], count = list_widths(q, arena, widths, WIDTHS);
-    struct fit_space space = {.query = q};
+    enum { WIDTHS = 128 };
+    uint32_t widths[WIDTHS];
+    struct near near = {.widths = widths, .space = {.query = q}};
+    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
     int rc = myr_err_set(err, MYR_EINFEASIBLE,
                          "no layout of %s uses exactly %u GPUs with a batch of %u sequences",
                          q->it.model->name, q->gpus, q->batch);
-    /* Whole scale-up domains, if there are that many: nobody has 996 of 1,000 GPUs. */
-    uint32_t domain = q->it.device->domain_gpus, step = q->gpus > domain ? domain : 1;
-    uint32_t gpus = q->gpus % step == 0 ? q->gpus : q->gpus + step - q->gpus % step;
-    uint32_t batch = q->batch;
-    for (uint32_t i = 0; i < NEAR && gpus > step; i++) {
-        gpus -= step;
-        if (divides(&space, widths, count, gpus, q->batch)) {
-            break;
-        }
+    if (!err) {
+        return rc;
     }
-    for (uint32_t i = 0; i < NEAR; i++) {
-        batch++;
-        if (divides(&space, widths, count, q->gpus, batch)) {
-            break;
-        }
-    }
-    bool gpus_work = gpus > 0 && divides(&space, widths, count, gpus, q->batch);
-    bool batch_works = divides(&space, widths, count, q->gpus, batch);
-    if (gpus_work && batch_works) {
+    near.count = list_widths(q, arena, widths, WIDTHS);
+    uint32_t gpus = fewer_gpus(q, &near, arena, answer);
+    uint32_t batch = other_batch(q, &near, arena, answer);
+    if (gpus && batch) {
         myr_err_hint(err, "%u GPUs, or a batch of %u, would work", gpus, batch);
-    } else if (gpus_work || batch_works) {
-        myr_err_hint(err, gpus_work ? "%u GPUs would work" : "a batch of %u would work",
-                     gpus_work ? gpus : batch);
-    } else {
-        myr_err_hint(err, "tp must divide the %u heads, and tp x pp x cp x dp must be the GPUs",
-                     q->it.model->head_count);
+    } else if (gpus || batch) {
+        myr_err_hint(err, gpus ? "%u GPUs would work" : "a batch of %u would work",
+                     gpus ? gpus : batch);
     }
     return rc;
 }
@@ -104,26 +154,26 @@ static const struct axis axes[] = {
 #undef AXIS
 };
 
+/* Lets go of every axis; false when none was held. */
+static bool open_axes(struct myr_fit_query *query)
+{
+    bool fixed = query->zero >= 0 || query->recompute >= 0;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(axes); i++) {
+        uint32_t *field = (uint32_t *)((char *)query + axes[i].wanted);
+        fixed = fixed || *field != 0;
+        *field = 0;
+    }
+    query->zero = -1;
+    query->recompute = -1;
+    return fixed;
+}
+
 /* No single axis is in the way: does anything work when all are left open? */
 static bool hint_all(const struct myr_fit_query *query, struct myr_arena *arena,
                      struct myr_fit_answer *answer, struct myr_err *err)
 {
     struct myr_fit_query open = *query;
-    bool fixed = query->zero >= 0 || query->recompute >= 0;
-    for (size_t i = 0; i < MYR_ARRAY_COUNT(axes); i++) {
-        uint32_t *field = (uint32_t *)((char *)&open + axes[i].wanted);
-        fixed = fixed || *field != 0;
-        *field = 0;
-    }
-    open.zero = -1;
-    open.recompute = -1;
-    open.top = 1;
-    open.exhaustive = false;
-    if (!fixed) {
-        return false;
-    }
-    fit_search_quietly(&open, arena, answer);
-    if (answer->top_count == 0) {
+    if (!open_axes(&open) || !works(&open, arena, answer)) {
         return false;
     }
     const struct myr_layout *l = &answer->top[0].layout;
@@ -144,10 +194,7 @@ static bool hint_axis(const struct myr_fit_query *query, struct myr_arena *arena
             continue;
         }
         *field = 0;
-        open.top = 1;
-        open.exhaustive = false;
-        fit_search_quietly(&open, arena, answer);
-        if (answer->top_count > 0) {
+        if (works(&open, arena, answer)) {
             const char *found = (const char *)&answer->top[0].layout + axes[i].chosen;
             uint32_t value;
             memcpy(&value, found, sizeof(value));
@@ -164,8 +211,8 @@ static int check_fixed(const struct myr_fit_query *q, struct myr_err *err)
     struct myr_layout layout = myr_layout_default();
     layout.tp = q->tp ? q->tp : 1;
     layout.cp = q->cp ? q->cp : 1;
-    layout.pp = q->pp ? q->pp : 1;
     layout.vp = q->vp ? q->vp : 1;
+    layout.pp = q->pp ? q->pp : layout.vp > 1 ? 2 : 1; /* chunks need a pipeline */
     layout.ep = q->ep ? q->ep : 1;
     layout.micro_batch = q->micro_batch ? q->micro_batch : 1;
     layout.seq_tokens = q->seq_tokens;
@@ -178,10 +225,67 @@ static int check_fixed(const struct myr_fit_query *q, struct myr_err *err)
     if (rc == MYR_OK && q->gpus % ranks != 0) {
         rc = myr_err_set(err, MYR_EINFEASIBLE, "tp %u x cp %u x pp %u does not divide %u GPUs",
                          layout.tp, layout.cp, layout.pp, q->gpus);
-        uint64_t less = q->gpus / ranks * ranks;
-        myr_err_hint(err, "%llu GPUs would work", (unsigned long long)(less ? less : ranks));
     }
     return rc;
+}
+
+/* The fixed axes divide another number of GPUs, if not this one. */
+static bool hint_ranks(const struct myr_fit_query *query, struct myr_arena *arena,
+                       struct myr_err *err)
+{
+    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    struct myr_fit_query other = *query;
+    uint64_t ranks = (uint64_t)(query->tp ? query->tp : 1) * (query->cp ? query->cp : 1) *
+                     (query->pp ? query->pp : 1) * (query->dp ? query->dp : 1);
+    uint64_t less = query->gpus / ranks * ranks, gpus = less ? less : ranks;
+    if (gpus > MYR_LAYOUT_GPUS_MAX || query->it.topology || gpus == query->gpus) {
+        return false;
+    }
+    other.gpus = (uint32_t)gpus;
+    bool found = works(&other, arena, answer);
+    if (found) {
+        myr_err_hint(err, "%u GPUs would work", other.gpus);
+    }
+    return found;
+}
+
+static uint32_t round_seq(uint32_t seq_tokens)
+{
+    uint32_t round = 1024;
+    while (round <= seq_tokens / 2 && round < 8192) {
+        round *= 2;
+    }
+    return round;
+}
+
+/* Several things are in the way at once: what works when all of them give way. */
+static void hint_last(const struct myr_fit_query *query, struct myr_arena *arena,
+                      struct myr_err *err)
+{
+    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    struct myr_fit_query open = *query;
+    (void)open_axes(&open);
+    open.schedule = MYR_FIT_SCHEDULE_STACK;
+    for (int cut = 0; cut < 2; cut++) {
+        uint32_t gpus = 1;
+        while (gpus <= query->gpus / 2) {
+            gpus *= 2;
+        }
+        /* Sequences of a length that nothing divides hold up everything else. */
+        open.seq_tokens = cut ? round_seq(query->seq_tokens) : query->seq_tokens;
+        for (uint32_t tries = 0; tries < 2 * TRIES && gpus <= 1U << 20; tries++, gpus *= 2) {
+            open.gpus = gpus;
+            open.batch = query->batch < gpus ? gpus : query->batch / gpus * gpus;
+            if (works(&open, arena, answer)) {
+                myr_err_hint(err, "%u GPUs with a batch of %u x %u tokens and open axes would work",
+                             open.gpus, open.batch, open.seq_tokens);
+                return;
+            }
+            if (query->it.topology) {
+                break; /* the design has no more */
+            }
+        }
+    }
 }
 
 /* The layout that comes nearest to fitting: plain cuts, everything recomputed and sharded. */
@@ -219,6 +323,99 @@ static void find_nearest(const struct myr_fit_query *query, struct myr_arena *ar
     }
 }
 
+/* More GPUs, from the number that the state alone asks for; the batch grows with them if it must.
+ */
+static bool hint_gpus(const struct myr_fit_query *query, double least_gpus, double device_gib,
+                      struct myr_arena *arena, struct myr_err *err)
+{
+    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    if (query->it.topology) {
+        return false; /* the design has no more */
+    }
+    for (int grown = 0; grown < 2; grown++) {
+        struct myr_fit_query more = *query;
+        uint32_t tries = 0;
+        for (uint64_t gpus = 2 * (uint64_t)query->gpus; gpus <= 1U << 20 && tries < TRIES;
+             gpus *= 2) {
+            if ((double)gpus < least_gpus) {
+                continue;
+            }
+            more.gpus = (uint32_t)gpus;
+            more.batch = grown && query->batch < gpus ? (uint32_t)gpus : query->batch;
+            tries++;
+            if (works(&more, arena, answer)) {
+                if (more.batch != query->batch) {
+                    myr_err_hint(err,
+                                 "%u GPUs with a batch of %u, or a device with %.0f GiB, would "
+                                 "hold it",
+                                 more.gpus, more.batch, device_gib);
+                } else {
+                    myr_err_hint(err, "%u GPUs, or a device with %.0f GiB, would hold it",
+                                 more.gpus, device_gib);
+                }
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Shorter sequences: first one that divides well, then halves. */
+static bool hint_sequence(const struct myr_fit_query *query, double device_gib,
+                          struct myr_arena *arena, struct myr_err *err)
+{
+    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    struct myr_fit_query less = *query;
+    uint32_t seq = query->seq_tokens;
+    for (uint32_t tries = 0; tries < TRIES + TRIES && seq > 1; tries++) {
+        seq = seq % 1024 && seq > 1024 ? seq / 1024 * 1024 : seq / 2;
+        less.seq_tokens = seq;
+        if (works(&less, arena, answer)) {
+            myr_err_hint(err, "sequences of %u tokens, or a device with %.0f GiB, would fit", seq,
+                         device_gib);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Bytes of a device that would hold the layout; part of what is reserved grows with the device. */
+static double larger_device(const struct myr_fit_case *it, const struct myr_layout *layout)
+{
+    struct myr_device device = *it->device;
+    struct myr_fit_case other = *it;
+    struct myr_fit_memory memory;
+    other.device = &device;
+    for (int round = 0; round < 8; round++) {
+        myr_fit_memory_of(&other, layout, &memory);
+        device.memory_bytes = memory.total_bytes;
+    }
+    return memory.total_bytes;
+}
+
+/* Nothing fits: what it takes, every word of it tried. */
+static void hint_room(const struct myr_fit_query *query, const struct myr_layout *layout,
+                      const struct myr_fit_memory *memory, struct myr_arena *arena,
+                      struct myr_err *err)
+{
+    double state = (double)(memory->state.weight_bytes + memory->state.gradient_bytes +
+                            memory->state.optimiser_bytes);
+    double room = memory->limit_bytes - memory->reserve_bytes;
+    double device = larger_device(&query->it, layout) / GIB + 1;
+    if (hint_axis(query, arena, err)) {
+        return;
+    }
+    /* Sequences that do not fit alone are not helped by more copies of the model. */
+    bool state_fits = state <= room;
+    if (state_fits && hint_sequence(query, device, arena, err)) {
+        return;
+    }
+    if (!hint_gpus(query, query->gpus * state / (2 * room), device, arena, err) &&
+        (state_fits || !hint_sequence(query, device, arena, err))) {
+        myr_err_hint(err, "a device with %.0f GiB would hold it", device);
+    }
+}
+
 int fit_refuse(const struct myr_fit_query *query, struct myr_arena *arena,
                struct myr_fit_answer *answer, struct myr_err *err)
 {
@@ -227,12 +424,19 @@ int fit_refuse(const struct myr_fit_query *query, struct myr_arena *arena,
         if (check_fixed(query, err) == MYR_OK) {
             (void)no_layout(query, arena, err);
         }
-        (void)hint_axis(query, arena, err);
+        if (err && !hint_axis(query, arena, err) && !err->hint[0] &&
+            !hint_ranks(query, arena, err)) {
+            hint_last(query, arena, err);
+        }
         return MYR_EINFEASIBLE;
     }
     find_nearest(query, arena, answer);
     if (!answer->has_nearest) {
-        return no_layout(query, arena, err);
+        int none = no_layout(query, arena, err);
+        if (err && !err->hint[0]) {
+            hint_last(query, arena, err);
+        }
+        return none;
     }
     const struct myr_layout *l = &answer->nearest;
     myr_fit_memory_of(&query->it, l, &memory);
@@ -245,22 +449,8 @@ int fit_refuse(const struct myr_fit_query *query, struct myr_arena *arena,
         query->it.model->name, query->gpus, query->it.device->name, l->tp, l->pp, l->cp, l->dp,
         l->ep, l->zero, l->micro_batch, myr_recompute_name(l->recompute), memory.total_bytes / GIB,
         over / GIB, myr_fit_memory_term(&memory));
-    if (hint_axis(query, arena, err)) {
-        return rc;
-    }
-    double state = (double)(memory.state.weight_bytes + memory.state.gradient_bytes +
-                            memory.state.optimiser_bytes);
-    double room = memory.limit_bytes - (memory.total_bytes - state);
-    if (room > 0 && query->gpus <= MYR_LAYOUT_GPUS_MAX / 64) {
-        uint64_t gpus = query->gpus;
-        while ((double)gpus < query->gpus * state / room) {
-            gpus *= 2;
-        }
-        myr_err_hint(err, "about %llu GPUs, or a device with more memory, would hold it",
-                     (unsigned long long)gpus);
-    } else {
-        myr_err_hint(err, "a device with %.0f GiB, or a shorter sequence, would hold it",
-                     memory.total_bytes / GIB + 1);
+    if (err) {
+        hint_room(query, l, &memory, arena, err);
     }
     return rc;
 }

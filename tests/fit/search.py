@@ -5,6 +5,7 @@
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -204,6 +205,58 @@ def check_refusals(myriad, folder):
     assert said["refused"] and said["hint"]
 
 
+def changed(words, **options):
+    """The same question with options set otherwise."""
+    words = list(words)
+    for name, value in options.items():
+        if f"--{name}" in words:
+            words[words.index(f"--{name}") + 1] = value
+        else:
+            words += [f"--{name}", value]
+    return words
+
+
+def check_advice(myriad):
+    """What a refusal says would work does work."""
+    cases = (
+        ("llama3-405b", "h100", 8, 8, ()), ("deepseek-v3", "a100-40", 1, 1, ()),
+        ("gpt3-175b", "h100", 1, 1, ()), ("llama3-70b", "h100", 1021, 1024, ()),
+        ("llama3-70b", "h100", 64, 64, ("--seq", "1000001")), ("llama3-8b", "h100", 37, 3, ()),
+        ("llama3-8b", "h100", 64, 65, ("--dp", "64")), ("grok-1", "h100", 24, 8, ("--tp", "16")),
+        ("kimi-k2", "b200", 2, 100, ("--seq", "1001", "--pp", "5")),
+        ("llama3-70b", "h100", 64, 64, ("--zero", "0", "--tp", "1", "--pp", "1")),
+        ("llama3-8b", "a100-80", 8, 8, ("--precision", "fp8")),
+        ("llama3-8b", "h100", 8, 8, ("--precision", "nvfp4")),
+    )
+    for model, device, gpus, batch, more in cases:
+        words = ["--model", model, "--device", device, "--gpus", str(gpus), "--batch", str(batch),
+                 *more]
+        hint = call(myriad, "fit", *words, code=2).stderr.strip().splitlines()[1]
+        whole = re.search(r"(\d+) GPUs with a batch of (\d+) x (\d+) tokens and open axes", hint)
+        both = re.search(r"(\d+) GPUs with a batch of (\d+),", hint)
+        axis = re.search(r"--(\w+) (\S+) would work", hint)
+        tried = 0
+        if whole:
+            call(myriad, "fit", *changed(words[:4], gpus=whole[1], batch=whole[2], seq=whole[3]))
+            continue
+        if both:
+            call(myriad, "fit", *changed(words, gpus=both[1], batch=both[2]))
+            continue
+        if axis:
+            call(myriad, "fit", *changed(words, **{axis[1]: axis[2]}))
+            continue
+        for option, pattern in (("gpus", r"(\d+) GPUs"), ("batch", r"a batch of (\d+)"),
+                                ("seq", r"sequences of (\d+) tokens")):
+            for value in re.findall(pattern, hint):
+                call(myriad, "fit", *changed(words, **{option: value}))
+                tried += 1
+        assert tried > 0, (words, hint)
+    for option in ("seq", "batch", "gpus", "tp"):
+        words = changed(["--model", "llama3-8b", "--device", "h100", "--gpus", "8", "--batch", "8"],
+                        **{option: "0"})
+        assert f"'--{option}' is '0'" in call(myriad, "fit", *words, code=2).stderr
+
+
 def main():
     myriad = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory(prefix="myriad-fit-") as folder:
@@ -216,6 +269,7 @@ def main():
         check_curve(myriad)
         check_pools(myriad)
         check_refusals(myriad, folder)
+        check_advice(myriad)
 
 
 if __name__ == "__main__":
