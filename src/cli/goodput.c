@@ -20,14 +20,25 @@ static struct cli_goodput_options options = {.gpus_per_node = 8, .software = "Ne
         .target = &options.field, .min = least, .max = most               \
     }
 
+#define CHOICE_OPTION(word, field, names, text)                                            \
+    {                                                                                      \
+        .name = word, .type = MYR_OPTION_CHOICE, .value = "WORD", .help = text,            \
+        .target = &options.field, .choices = names, .choice_count = MYR_ARRAY_COUNT(names) \
+    }
+
+static const char *const faults[] = {"crash", "hang", "node-lost"};
+static const char *const shows[] = {"goodput", "classes", "parts", "data"};
+
 static const struct myr_option option_rows[] = {
     CLI_OUTPUT_OPTION(options.format),
     COUNT_OPTION("gpus", gpus, 0, 1 << 24,
                  "GPUs of the job; those of the design, or 16,384, when absent"),
     COUNT_OPTION("gpus-per-node", gpus_per_node, 1, 1024, "GPUs of a node"),
     TEXT_OPTION("rate", rate, "R",
-                "failures per 1,000 node-days, or llama3, rsc-1, rsc-2, classes; llama3 and rsc-1 "
-                "when absent"),
+                "failures per 1,000 node-days, or llama3, rsc-1, rsc-2 (nodes of 8 GPUs), classes; "
+                "llama3 and rsc-1 when absent"),
+    CHOICE_OPTION("fault", fault, faults,
+                  "how failures show themselves, which decides when they are noticed"),
     TEXT_OPTION("recovery", recovery, "S",
                 "seconds from failure to training; by the recovery data when absent"),
     TEXT_OPTION("stall", stall, "S", "seconds that a checkpoint stops training"),
@@ -50,6 +61,9 @@ static const struct myr_option option_rows[] = {
     TEXT_OPTION("gpu-hour", gpu_hour, "PRICE", "of a GPU, in place of the design's price"),
     PATH_OPTION("profile", profile, "your own constants, as 'fit calibrate' writes them"),
     PATH_OPTION("report", report, "write a page with plots (with --model)"),
+    CHOICE_OPTION("show", show, shows,
+                  "classes: failures a day of each kind of part; parts: what a recovery consists "
+                  "of; data: every row behind them, with its source"),
 };
 
 const struct myr_command *cli_goodput_command(void)
@@ -71,15 +85,29 @@ const struct myr_command *cli_goodput_command(void)
     return &command;
 }
 
-int cli_goodput_number(const char *text, const char *name, double otherwise, double *ret,
+int cli_goodput_number(const char *text, const char *name, double low, double high, double *ret,
                        struct myr_err *err)
 {
-    *ret = otherwise;
-    if (text && (!myr_str_to_double(myr_str_from(text), ret) || !(*ret > 0) || *ret > 1e18)) {
-        return myr_err_set(err, MYR_EINVAL, "--%s is '%.40s', a number above 0 is expected", name,
-                           text);
+    if (!text) {
+        return MYR_OK;
+    }
+    if (!myr_str_to_double(myr_str_from(text), ret) || !(*ret >= low) || !(*ret <= high)) {
+        return myr_err_set(err, MYR_EINVAL, "--%s is '%.40s', a number from %g to %g is expected",
+                           name, text, low, high);
     }
     return MYR_OK;
+}
+
+double cli_goodput_classes(const struct myr_recovery *recovery,
+                           const struct cli_goodput_options *asked,
+                           struct myr_failure_class *classes, uint32_t *ret_count)
+{
+    double gpus = (double)asked->gpus, nodes = gpus / (double)asked->gpus_per_node, sum = 0;
+    *ret_count = myr_failure_classes(recovery, gpus, nodes, classes);
+    for (uint32_t i = 0; i < *ret_count; i++) {
+        sum += classes[i].per_day;
+    }
+    return sum / nodes * 1000;
 }
 
 int cli_goodput_rates(const struct cli_goodput_options *asked, const struct myr_recovery *recovery,
@@ -90,8 +118,10 @@ int cli_goodput_rates(const struct cli_goodput_options *asked, const struct myr_
     if (!row) {
         return myr_err_set(err, MYR_ENOENT, "the recovery data lack 'rate.job_stop_all_node'");
     }
-    const double published[] = {row->typical, row->high, row->low};
-    *ret = (struct cli_rates){{row->typical, row->high}, {names[0], names[1]}, 2};
+    /* Published of nodes with 8 GPUs: a larger node fails more often. */
+    double size = (double)asked->gpus_per_node / 8;
+    const double published[] = {row->typical * size, row->high * size, row->low * size};
+    *ret = (struct cli_rates){{published[0], published[1]}, {names[0], names[1]}, 2};
     if (!asked->rate) {
         return MYR_OK;
     }
@@ -105,22 +135,32 @@ int cli_goodput_rates(const struct cli_goodput_options *asked, const struct myr_
     }
     if (strcmp(asked->rate, "classes") == 0) {
         struct myr_failure_class classes[MYR_FAILURE_CLASSES_MAX];
-        double gpus = (double)asked->gpus, nodes = gpus / (double)asked->gpus_per_node, sum = 0;
-        uint32_t count = myr_failure_classes(recovery, gpus, nodes, classes);
-        for (uint32_t i = 0; i < count; i++) {
-            sum += classes[i].per_day;
-        }
-        ret->values[0] = sum / nodes * 1000;
+        uint32_t count;
+        ret->values[0] = cli_goodput_classes(recovery, asked, classes, &count);
         return MYR_OK;
     }
     ret->names[0] = "given";
-    return cli_goodput_number(asked->rate, "rate", 0, &ret->values[0], err);
+    int rc = cli_goodput_number(asked->rate, "rate", 1e-6, 1e6, &ret->values[0], err);
+    if (rc < 0) {
+        myr_err_hint(err, "failures per 1,000 node-days, or one of llama3, rsc-1, rsc-2, classes");
+    }
+    return rc;
+}
+
+int cli_goodput_times(const struct cli_goodput_options *asked, struct cli_times *ret,
+                      struct myr_err *err)
+{
+    *ret = (struct cli_times){.has_recovery = asked->recovery, .has_stall = asked->stall};
+    int rc = cli_goodput_number(asked->recovery, "recovery", 0, 1e7, &ret->recovery_s, err);
+    rc = rc < 0 ? rc : cli_goodput_number(asked->stall, "stall", 0, 1e7, &ret->stall_s, err);
+    return rc < 0
+               ? rc
+               : cli_goodput_number(asked->interval, "interval", 1e-3, 1e9, &ret->interval_s, err);
 }
 
 struct row {
     const char *practice;
     double rate;
-    bool chosen; /* the interval is the best one */
     double target, needed_s;
     struct myr_renewal renewal;
     struct myr_goodput goodput;
@@ -130,18 +170,16 @@ static int make_row(const struct myr_recovery *recovery, enum myr_practice pract
                     struct row *row, struct myr_err *err)
 {
     const char *stall_key = practice == MYR_PRACTICE_COMMON ? "a.ckpt_stall" : "b.ckpt_stall";
-    const struct myr_recovery_row *stall_row = myr_recovery_find(recovery, stall_key);
-    double seconds, interval, stall, gpus = (double)options.gpus;
-    int r = myr_recovery_seconds(recovery, practice, gpus, &seconds, err);
-    r = r < 0 ? r : cli_goodput_number(options.recovery, "recovery", seconds, &seconds, err);
+    const struct myr_recovery_row *stall = myr_recovery_find(recovery, stall_key);
+    double gpus = (double)options.gpus, seconds;
+    struct cli_times times;
+    int r = cli_goodput_times(&options, &times, err);
     r = r < 0 ? r
-              : cli_goodput_number(options.stall, "stall", stall_row ? stall_row->typical : 30,
-                                   &stall, err);
-    r = r < 0 ? r : cli_goodput_number(options.interval, "interval", 0, &interval, err);
-    r = r < 0 ? r : cli_goodput_number(options.target, "target", 0, &row->target, err);
-    if (r == MYR_OK && row->target >= 1) {
-        r = myr_err_set(err, MYR_EINVAL, "--target is '%.40s', a share below 1 is expected",
-                        options.target);
+              : myr_recovery_seconds(recovery, practice, (enum myr_fault)options.fault, gpus,
+                                     &seconds, err);
+    r = r < 0 ? r : cli_goodput_number(options.target, "target", 1e-6, 0.999999, &row->target, err);
+    if (r == MYR_OK && !stall) {
+        r = myr_err_set(err, MYR_ENOENT, "the recovery data lack '%s'", stall_key);
     }
     if (r < 0) {
         return r;
@@ -150,16 +188,24 @@ static int make_row(const struct myr_recovery *recovery, enum myr_practice pract
     row->practice = practice == MYR_PRACTICE_COMMON ? "common" : "best";
     row->rate = rate;
     row->renewal = (struct myr_renewal){
-        .durable = {.rate = rate / 1000 / 86400 * nodes, .recovery = seconds, .stall = stall},
-        .interval = interval,
+        .durable = {.rate = rate / 1000 / 86400 * nodes,
+                    .recovery = times.has_recovery ? times.recovery_s : seconds,
+                    .stall = times.has_stall ? times.stall_s : stall->typical},
         .per_period = 1};
-    row->chosen = !options.interval;
-    if (row->chosen) {
-        row->renewal = myr_goodput_optimum(&row->renewal);
-    }
+    struct myr_limits limits = {.interval = times.interval_s};
+    row->renewal = myr_goodput_optimum_within(&row->renewal, &limits);
     row->goodput = myr_goodput_of(&row->renewal);
-    row->needed_s = row->target > 0 ? myr_goodput_recovery_for(&row->renewal, row->target) : 0;
+    if (row->target > 0) {
+        row->needed_s = myr_goodput_recovery_for(&row->renewal, &limits, row->target);
+    }
     return MYR_OK;
+}
+
+/* Shares for people have four digits, for programs all that mean something. */
+static int digits(int people, int programs)
+{
+    return options.format == MYR_FORMAT_TABLE || options.format == MYR_FORMAT_WIDE ? people
+                                                                                   : programs;
 }
 
 static void print_rows(const struct row *rows, uint32_t count, struct myr_buf *buf)
@@ -184,22 +230,69 @@ static void print_rows(const struct row *rows, uint32_t count, struct myr_buf *b
     myr_table_init(&table, &arena, columns, column_count);
     for (uint32_t i = 0; i < count; i++) {
         myr_table_text(&table, rows[i].practice);
-        myr_table_double(&table, rows[i].rate, 2);
-        myr_table_double(&table, rows[i].goodput.mean_time_between_s / 3600, 3);
-        myr_table_double(&table, rows[i].renewal.durable.recovery, 1);
-        myr_table_double(&table, rows[i].renewal.durable.stall, 1);
-        myr_table_double(&table, rows[i].renewal.interval, 1);
-        myr_table_double(&table, rows[i].goodput.goodput, 4);
-        myr_table_double(&table, rows[i].goodput.stalled, 4);
-        myr_table_double(&table, rows[i].goodput.recovering, 4);
-        myr_table_double(&table, rows[i].goodput.repeated, 4);
-        if (options.target) {
-            myr_table_double(&table, rows[i].needed_s, 1);
+        myr_table_double(&table, rows[i].rate, digits(2, 6));
+        myr_table_double(&table, rows[i].goodput.mean_time_between_s / 3600, digits(3, 6));
+        myr_table_double(&table, rows[i].renewal.durable.recovery, digits(1, 6));
+        myr_table_double(&table, rows[i].renewal.durable.stall, digits(2, 6));
+        myr_table_double(&table, rows[i].renewal.interval, digits(1, 6));
+        myr_table_double(&table, rows[i].goodput.goodput, digits(4, 8));
+        myr_table_double(&table, rows[i].goodput.stalled, digits(4, 8));
+        myr_table_double(&table, rows[i].goodput.recovering, digits(4, 8));
+        myr_table_double(&table, rows[i].goodput.repeated, digits(4, 8));
+        if (options.target && rows[i].needed_s < 0) {
+            myr_table_text(&table, NULL); /* no recovery is short enough */
+        } else if (options.target) {
+            myr_table_double(&table, rows[i].needed_s, digits(1, 6));
         }
     }
     myr_table_write(&table, (enum myr_format)options.format, buf);
     myr_table_done(&table);
     myr_arena_done(&arena);
+}
+
+/* The first option that only a whole run has a use for. */
+static const char *run_only(void)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } all[] = {{"design", options.design},   {"tokens", options.tokens},
+               {"report", options.report},   {"device", options.device},
+               {"profile", options.profile}, {"spare-risk", options.spare_risk},
+               {"pue", options.pue},         {"kwh", options.kwh},
+               {"years", options.years},     {"gpu-hour", options.gpu_hour},
+               {"batch", options.batch > 0}, {"seq", options.seq > 0}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
+        if (all[i].given) {
+            return all[i].name;
+        }
+    }
+    return NULL;
+}
+
+static int answer(const struct myr_recovery *recovery, struct myr_buf *buf, struct myr_err *err)
+{
+    struct cli_rates rates = {0};
+    struct row rows[4] = {0};
+    uint32_t count = 0;
+    if (run_only()) {
+        int rc = myr_err_set(err, MYR_EINVAL, "--%s goes with --model", run_only());
+        myr_err_hint(err, "%s", cli_goodput_command()->example);
+        return rc;
+    }
+    int r = cli_goodput_rates(&options, recovery, &rates, err);
+    if (r == MYR_OK && options.show != CLI_SHOW_GOODPUT) {
+        return cli_goodput_show(&options, recovery, &rates, buf, err);
+    }
+    for (uint32_t i = 0; r == MYR_OK && i < rates.count; i++) {
+        for (uint32_t p = 0; r == MYR_OK && p < 2; p++) {
+            r = make_row(recovery, (enum myr_practice)p, rates.values[i], &rows[count++], err);
+        }
+    }
+    if (r == MYR_OK) {
+        print_rows(rows, count, buf);
+    }
+    return r;
 }
 
 int cli_goodput(const struct myr_operands *operands)
@@ -209,28 +302,13 @@ int cli_goodput(const struct myr_operands *operands)
     struct myr_recovery recovery = {0};
     struct myr_err err = {0};
     struct myr_buf buf = {0};
-    struct cli_rates rates = {0};
-    struct row rows[4] = {0};
-    uint32_t count = 0;
     if (options.model) {
         return cli_goodput_run(&options);
     }
     options.gpus = options.gpus ? options.gpus : 16384;
     myr_arena_init(&arena);
     int r = myr_recovery_init(&recovery, &arena, &err);
-    r = r < 0 ? r : cli_goodput_rates(&options, &recovery, &rates, &err);
-    for (uint32_t i = 0; r == MYR_OK && i < rates.count; i++) {
-        for (uint32_t p = 0; r == MYR_OK && p < 2; p++) {
-            r = make_row(&recovery, (enum myr_practice)p, rates.values[i], &rows[count++], &err);
-        }
-    }
-    if (r == MYR_OK && (options.design || options.tokens || options.report)) {
-        r = myr_err_set(&err, MYR_EINVAL, "--design, --tokens and --report go with --model");
-        myr_err_hint(&err, "%s", cli_goodput_command()->example);
-    }
-    if (r == MYR_OK) {
-        print_rows(rows, count, &buf);
-    }
+    r = r < 0 ? r : answer(&recovery, &buf, &err);
     int code = r < 0 ? cli_error(&err) : cli_print(&buf);
     myr_buf_done(&buf);
     myr_recovery_done(&recovery);

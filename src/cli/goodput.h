@@ -5,7 +5,7 @@
 #include "myriad/fit.h"
 
 struct cli_goodput_options {
-    uint32_t format;
+    uint32_t format, fault, show;
     uint64_t gpus, gpus_per_node;
     const char *rate, *recovery, *stall, *interval, *target;
     /* A whole training run, where 'model' is given. */
@@ -24,9 +24,27 @@ struct cli_rates {
 MYR_MUST_USE int cli_goodput_rates(const struct cli_goodput_options *options,
                                    const struct myr_recovery *recovery, struct cli_rates *ret,
                                    struct myr_err *err);
-/* An optional number above zero. */
-MYR_MUST_USE int cli_goodput_number(const char *text, const char *name, double otherwise,
+/* An optional number; *ret stays as it is where none is given. */
+MYR_MUST_USE int cli_goodput_number(const char *text, const char *name, double low, double high,
                                     double *ret, struct myr_err *err);
+/* What the user says of recovery, stall and interval in place of the data. */
+struct cli_times {
+    bool has_recovery, has_stall;
+    double recovery_s, stall_s, interval_s; /* interval 0: the best */
+};
+MYR_MUST_USE int cli_goodput_times(const struct cli_goodput_options *options, struct cli_times *ret,
+                                   struct myr_err *err);
+/* Failures of each class; returns their sum per 1,000 node-days. */
+double cli_goodput_classes(const struct myr_recovery *recovery,
+                           const struct cli_goodput_options *options,
+                           struct myr_failure_class *classes, uint32_t *ret_count);
+
+enum { CLI_SHOW_GOODPUT, CLI_SHOW_CLASSES, CLI_SHOW_PARTS, CLI_SHOW_DATA };
+/* The data behind the answer, as a table. */
+MYR_MUST_USE int cli_goodput_show(const struct cli_goodput_options *options,
+                                  const struct myr_recovery *recovery,
+                                  const struct cli_rates *rates, struct myr_buf *buf,
+                                  struct myr_err *err);
 
 /* Days, spares, energy and money of a training run, with the layout chosen for it. */
 int cli_goodput_run(const struct cli_goodput_options *options);

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 
 #include "fit.h"
@@ -63,10 +64,12 @@ static int price(struct run *run, struct myr_err *err)
     const struct cli_goodput_options *o = run->o;
     struct myr_campaign_question *q = &run->question;
     double gpu_hour = 0, years = 4;
-    int rc = cli_goodput_number(o->pue, "pue", 1.25, &q->pue, err);
-    rc = rc < 0 ? rc : cli_goodput_number(o->kwh, "kwh", 0.65, &q->price_per_kwh, err);
-    rc = rc < 0 ? rc : cli_goodput_number(o->years, "years", 4, &years, err);
-    rc = rc < 0 ? rc : cli_goodput_number(o->gpu_hour, "gpu-hour", 0, &gpu_hour, err);
+    q->pue = 1.25;
+    q->price_per_kwh = 0.65;
+    int rc = cli_goodput_number(o->pue, "pue", 1, 10, &q->pue, err);
+    rc = rc < 0 ? rc : cli_goodput_number(o->kwh, "kwh", 0, 1e6, &q->price_per_kwh, err);
+    rc = rc < 0 ? rc : cli_goodput_number(o->years, "years", 0.01, 100, &years, err);
+    rc = rc < 0 ? rc : cli_goodput_number(o->gpu_hour, "gpu-hour", 0, 1e6, &gpu_hour, err);
     q->watts = 1.8 * run->a->query.it.device->power_w * (double)o->gpus;
     q->price_per_hour = gpu_hour * (double)o->gpus;
     run->currency = "CNY";
@@ -89,19 +92,45 @@ static int price(struct run *run, struct myr_err *err)
     return rc;
 }
 
+static int complete(const struct cli_goodput_options *o, struct myr_err *err)
+{
+    const char *lacks = !o->device && !o->design ? "give --device NAME"
+                        : !o->gpus && !o->design ? "give --gpus N"
+                        : !o->batch              ? "give --batch SEQUENCES"
+                        : o->target              ? "--target goes without --model"
+                        : o->show                ? "--show goes without --model"
+                                                 : NULL;
+    if (!lacks) {
+        return MYR_OK;
+    }
+    int rc = myr_err_set(err, MYR_EINVAL, "%s", lacks);
+    myr_err_hint(err, "%s", cli_goodput_command()->example);
+    return rc;
+}
+
 static int answer(struct run *run, struct myr_err *err)
 {
     const struct cli_goodput_options *o = run->o;
     struct myr_campaign_question *q = &run->question;
+    struct cli_times times = {0};
+    q->spare_risk = 0.001;
     int rc = myr_recovery_init(&run->recovery, &run->a->arena, err);
-    rc = rc < 0 ? rc : cli_goodput_number(o->tokens, "tokens", 0, &q->tokens, err);
-    rc = rc < 0 ? rc : cli_goodput_number(o->interval, "interval", 0, &q->interval_s, err);
-    rc = rc < 0 ? rc : cli_goodput_number(o->spare_risk, "spare-risk", 0.001, &q->spare_risk, err);
+    rc = rc < 0 ? rc : complete(o, err);
+    rc = rc < 0 ? rc : cli_goodput_number(o->tokens, "tokens", 1, 1e18, &q->tokens, err);
+    rc = rc < 0 ? rc : cli_goodput_times(o, &times, err);
+    rc = rc < 0 ? rc
+                : cli_goodput_number(o->spare_risk, "spare-risk", 1e-9, 0.5, &q->spare_risk, err);
     rc = rc < 0 ? rc : find_layouts(run, err);
     rc = rc < 0 ? rc : cli_goodput_rates(o, &run->recovery, &run->rates, err);
     rc = rc < 0 ? rc : price(run, err);
     q->it = run->a->query.it;
     q->recovery = &run->recovery;
+    q->interval_s = times.interval_s;
+    q->fault = (enum myr_fault)o->fault;
+    q->has_recovery = times.has_recovery;
+    q->recovery_s = times.recovery_s;
+    q->has_stall = times.has_stall;
+    q->stall_s = times.stall_s;
     double nodes = (double)o->gpus / q->gpus_per_node;
     for (uint32_t i = 0; rc == MYR_OK && i < run->rates.count; i++) {
         q->rate_per_s = run->rates.values[i] / 1000 / 86400 * nodes;
@@ -117,24 +146,49 @@ static int answer(struct run *run, struct myr_err *err)
     return rc;
 }
 
+/*
+ * Nine runs of ten: the step time as far as the model is off, and failures as they come. Both
+ * independent: relative widths add by their squares.
+ */
+static void days_range(const struct run *run, const struct myr_campaign *c, double ret[2])
+{
+    double low = c->days / c->days_low - 1, high = c->days_high / c->days - 1;
+    ret[0] = c->days / (1 + sqrt(run->spread * run->spread + low * low));
+    ret[1] = c->days * (1 + sqrt(run->spread * run->spread + high * high));
+}
+
 static void put_tier(struct myr_json *json, const char *name, const struct myr_tier *tier,
                      double interval_s)
 {
     myr_json_object(json, NULL);
     myr_json_text(json, "tier", name);
-    myr_json_double(json, "failures_per_day", tier->rate * 86400, 4);
+    myr_json_double(json, "failures_per_day", tier->rate * 86400, 6);
     myr_json_double(json, "interval_s", interval_s, 3);
-    myr_json_double(json, "stall_s", tier->stall, 4);
+    myr_json_double(json, "stall_s", tier->stall, 6);
     myr_json_double(json, "recovery_s", tier->recovery, 3);
     myr_json_end(json);
 }
 
 static void put_money(struct myr_json *json, const struct run *run, const struct myr_campaign *c)
 {
-    myr_json_double(json, "days", c->days, 4);
+    double range[2];
+    if (!c->ends) {
+        static const char *const unknown[] = {"days", "days_interval", "days_interval_failures",
+                                              "energy_mwh", "money"};
+        for (size_t i = 0; i < MYR_ARRAY_COUNT(unknown); i++) {
+            myr_json_null(json, unknown[i]);
+        }
+        return;
+    }
+    days_range(run, c, range);
+    myr_json_double(json, "days", c->days, 6);
     myr_json_list(json, "days_interval");
-    myr_json_double(json, NULL, c->days / (1 + run->spread), 4);
-    myr_json_double(json, NULL, c->days * (1 + run->spread), 4);
+    myr_json_double(json, NULL, range[0], 6);
+    myr_json_double(json, NULL, range[1], 6);
+    myr_json_end(json);
+    myr_json_list(json, "days_interval_failures"); /* at exactly this step time */
+    myr_json_double(json, NULL, c->days_low, 6);
+    myr_json_double(json, NULL, c->days_high, 6);
     myr_json_end(json);
     myr_json_double(json, "energy_mwh", c->energy_mwh, 3);
     myr_json_object(json, "money");
@@ -162,7 +216,7 @@ static void put_case(struct myr_json *json, const struct run *run, const struct 
     myr_json_double(json, "stalled", c->goodput.stalled, 6);
     myr_json_double(json, "recovering", c->goodput.recovering, 6);
     myr_json_double(json, "repeated", c->goodput.repeated, 6);
-    myr_json_double(json, "mtbf_h", c->goodput.mean_time_between_s / 3600, 4);
+    myr_json_double(json, "mtbf_h", c->goodput.mean_time_between_s / 3600, 6);
     myr_json_list(json, "tiers");
     if (r->quick.rate > 0) {
         put_tier(json, "memory", &r->quick, r->interval);
@@ -185,6 +239,7 @@ static void put_case(struct myr_json *json, const struct run *run, const struct 
     myr_json_u64(json, "zero", c->layout.zero);
     myr_json_end(json);
     myr_json_double(json, "step_s", c->step_s, 6);
+    myr_json_double(json, "layout_gap_percent", 100 * c->layout_gap, 4);
     myr_json_double(json, "checkpoint_gb_per_rank", c->rank_bytes / 1e9, 4);
     myr_json_u64(json, "spares", c->spares);
     myr_json_double(json, "spares_out", c->spares_out, 7);
@@ -227,16 +282,52 @@ static void put_json(const struct run *run, struct myr_buf *buf)
     myr_buf_putc(buf, '\n');
 }
 
-/* "45.2 s", "12.3 min", "1.8 h": for people. */
+/* "45.2 s", "12.3 min", "1.8 h", "3.2 days": for people. */
 static void put_time(struct myr_buf *buf, double seconds)
 {
     if (seconds < 120) {
         myr_buf_printf(buf, "%.1f s", seconds);
     } else if (seconds < 7200) {
         myr_buf_printf(buf, "%.1f min", seconds / 60);
-    } else {
+    } else if (seconds < 48 * 3600) {
         myr_buf_printf(buf, "%.1f h", seconds / 3600);
+    } else if (seconds < 2 * 365 * 86400.0) {
+        myr_buf_printf(buf, "%.1f days", seconds / 86400);
+    } else {
+        myr_buf_printf(buf, "%.4g years", seconds / 86400 / 365);
     }
+}
+
+/* "1.24 M", "35.1 k": money for people. */
+static void put_amount(struct myr_buf *buf, double amount)
+{
+    bool large = amount >= 1e5;
+    myr_buf_printf(buf, large ? "%.2f M" : "%.0f", large ? amount / 1e6 : amount);
+}
+
+static void put_days(const struct run *run, const struct myr_campaign *c, struct myr_buf *buf)
+{
+    double range[2];
+    if (!c->ends) {
+        myr_buf_put_lit(buf, "  time     never: failures come faster than work is kept\n");
+        return;
+    }
+    days_range(run, c, range);
+    bool hours = c->days < 1;
+    double unit = hours ? 24 : 1;
+    myr_buf_printf(buf,
+                   "  time     %.2f %s (90 %%: %.2f to %.2f; by failures alone %.2f to %.2f)\n",
+                   c->days * unit, hours ? "hours" : "days", range[0] * unit, range[1] * unit,
+                   c->days_low * unit, c->days_high * unit);
+    myr_buf_printf(buf, "  energy   %.*f MWh, electricity ", c->energy_mwh < 100 ? 2 : 0,
+                   c->energy_mwh);
+    put_amount(buf, c->energy_cost);
+    myr_buf_printf(buf, " %s", run->currency);
+    if (run->question.price_per_hour > 0) {
+        myr_buf_put_lit(buf, ", machines ");
+        put_amount(buf, c->machine_cost);
+    }
+    myr_buf_putc(buf, '\n');
 }
 
 static void put_text_case(const struct run *run, const struct outcome *it, struct myr_buf *buf)
@@ -244,7 +335,7 @@ static void put_text_case(const struct run *run, const struct outcome *it, struc
     const struct myr_campaign *c = &it->campaign;
     const struct myr_renewal *r = &c->renewal;
     const struct myr_layout *l = &c->layout;
-    myr_buf_printf(buf, "\n%s practice, %.2f failures per 1,000 node-days (%s): one each ",
+    myr_buf_printf(buf, "\n%s practice, %.4g failures per 1,000 node-days (%s): one each ",
                    it->practice, it->rate, it->rate_name);
     put_time(buf, c->goodput.mean_time_between_s);
     myr_buf_printf(buf, "\n  goodput %.2f %%  (stalled %.2f, recovering %.2f, repeated %.2f)\n",
@@ -267,18 +358,11 @@ static void put_text_case(const struct run *run, const struct outcome *it, struc
                    "  layout   %u. by step time: tp %u pp %u vp %u dp %u cp %u ep %u, %.3f s\n",
                    c->choice + 1, l->tp, l->pp, l->vp, l->dp, l->cp, l->ep, c->step_s);
     myr_buf_printf(buf,
-                   "  spares   %u nodes (%.1f in repair on average; short %.3f %% of the time)\n",
-                   c->spares, c->repairs, 100 * c->spares_out);
+                   "  spares   %u node%s (%.2g in repair on average; short %.2g %% of the time)\n",
+                   c->spares, c->spares == 1 ? "" : "s", c->repairs, 100 * c->spares_out);
     myr_buf_printf(buf, "  tokens   %.3f billion a day\n", c->tokens_per_day / 1e9);
     if (run->question.tokens > 0) {
-        myr_buf_printf(
-            buf, "  time     %.2f days (90 %%: %.2f to %.2f), %.0f MWh, electricity %.2f M %s",
-            c->days, c->days / (1 + run->spread), c->days * (1 + run->spread), c->energy_mwh,
-            c->energy_cost / 1e6, run->currency);
-        if (run->question.price_per_hour > 0) {
-            myr_buf_printf(buf, ", machines %.2f M", c->machine_cost / 1e6);
-        }
-        myr_buf_putc(buf, '\n');
+        put_days(run, c, buf);
     }
 }
 

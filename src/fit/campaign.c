@@ -102,39 +102,35 @@ uint32_t myr_failure_classes(const struct myr_recovery *recovery, double gpus, d
  */
 uint32_t myr_spares_needed(double rate, double repair_s, double risk, double *ret_out)
 {
-    double mean = rate * repair_s;
-    uint32_t top = (uint32_t)mean;
-    double below = 1, weight = 1, total = 1; /* up to and including 'top' */
-    for (uint32_t k = top; k > 0 && weight > 1e-18; k--) {
+    double mean = fit_min(rate * repair_s, 4e9); /* as many as the answer can tell */
+    double top = (double)(uint32_t)mean;
+    double below = 1, above = 0, weight = 1;
+    for (double k = top; k > 0 && weight > 1e-18; k--) {
         weight *= k / mean;
         below += weight;
     }
     weight = 1;
-    for (uint32_t k = top + 1; weight > 1e-18; k++) {
+    for (double k = top + 1; weight > 1e-18; k++) {
         weight *= mean / k;
-        total += weight;
+        above += weight;
     }
-    total = below + total - 1;
-    /* Down from 'top' while the risk allows, else up. */
-    uint32_t spares = top;
-    double inside = below;
+    /* Down from 'top' while the risk allows, else up; what is left out is summed, not subtracted.
+     */
+    double total = below + above, spares = top, out = above;
     weight = 1;
-    while (spares > 0 && 1 - (inside - weight) / total <= risk) {
-        inside -= weight;
+    while (spares > 0 && out + weight <= risk * total) {
+        out += weight;
         weight *= spares / mean;
         spares--;
     }
     weight = 1;
-    while (spares >= top && 1 - inside / total > risk) {
+    while (out > risk * total && weight > 1e-18) {
         spares++;
         weight *= mean / spares;
-        inside += weight;
-        if (weight < 1e-18) {
-            break;
-        }
+        out -= weight;
     }
-    *ret_out = 1 - inside / total > 0 ? 1 - inside / total : 0;
-    return spares;
+    *ret_out = out > 0 ? out / total : 0;
+    return (uint32_t)spares;
 }
 
 /* ---- checkpoints ---- */
@@ -184,21 +180,18 @@ static double store_rate(const struct myr_store *store, double nodes, double pra
 }
 
 /* Seconds of the practice's recovery but for loading the state, which depends on the layout. */
-static double other_parts(struct rows *rows, enum myr_practice practice, double gpus)
+static double other_parts(struct rows *rows, const struct myr_campaign_question *q,
+                          enum myr_practice practice, double gpus)
 {
     double seconds = 0;
     const char *load = practice == MYR_PRACTICE_COMMON ? "a.state_load" : "b.state_restore";
-    int rc = myr_recovery_seconds(rows->recovery, practice, gpus, &seconds, rows->err);
+    int rc = myr_recovery_seconds(rows->recovery, practice, q->fault, gpus, &seconds, rows->err);
     rows->rc = rc < 0 ? rc : rows->rc;
     return seconds - row_value(rows, load, TYPICAL);
 }
 
-struct least {
-    double interval_s, period_s;
-};
-
-static struct least common_tiers(const struct myr_campaign_question *q, struct rows *rows,
-                                 struct myr_campaign *c, double gpus, double nodes)
+static struct myr_limits common_tiers(const struct myr_campaign_question *q, struct rows *rows,
+                                      struct myr_campaign *c, double gpus, double nodes)
 {
     double system = gb(row_value(rows, "rate.storage.system_read", TYPICAL));
     c->write_bytes_per_s =
@@ -210,16 +203,17 @@ static struct least common_tiers(const struct myr_campaign_question *q, struct r
     /* Out of the GPU by pageable copies, then to the store, and training waits for both. */
     double copy = c->rank_bytes / gb(row_value(rows, "rate.snapshot_d2h", LOW));
     c->renewal.durable = (struct myr_tier){
-        q->rate_per_s, other_parts(rows, MYR_PRACTICE_COMMON, gpus) + c->read_s, copy + c->write_s};
-    return (struct least){0, 0};
+        q->rate_per_s, other_parts(rows, q, MYR_PRACTICE_COMMON, gpus) + c->read_s,
+        copy + c->write_s};
+    return (struct myr_limits){0};
 }
 
-static struct least best_tiers(const struct myr_campaign_question *q, struct rows *rows,
-                               struct myr_campaign *c, double gpus, double nodes)
+static struct myr_limits best_tiers(const struct myr_campaign_question *q, struct rows *rows,
+                                    struct myr_campaign *c, double gpus, double nodes)
 {
     double system = gb(row_value(rows, "rate.storage.system_read", HIGH));
     double automatic = row_value(rows, "share.handled_by_automation", TYPICAL);
-    double others = other_parts(rows, MYR_PRACTICE_BEST, gpus);
+    double others = other_parts(rows, q, MYR_PRACTICE_BEST, gpus);
     double by_hand =
         row_value(rows, "a.diagnose", TYPICAL) - row_value(rows, "b.diagnose", TYPICAL);
     c->write_bytes_per_s =
@@ -240,7 +234,7 @@ static struct least best_tiers(const struct myr_campaign_question *q, struct row
      * A copy is safe once the peer has it. The drain shares the store with everything else: it may
      * take a tenth of the time.
      */
-    return (struct least){peer, 10 * c->write_s};
+    return (struct myr_limits){.interval_least = peer, .period_least = 10 * c->write_s};
 }
 
 static void count_spares(const struct myr_campaign_question *q, enum myr_practice practice,
@@ -261,12 +255,16 @@ static void count_spares(const struct myr_campaign_question *q, enum myr_practic
     c->spares = myr_spares_needed(q->rate_per_s * share, mean_s, q->spare_risk, &c->spares_out);
 }
 
+/* Below this share of the time a run gets nowhere; days would only be a large number. */
+#define GOODPUT_LEAST 1e-6
+
 static void account(const struct myr_campaign_question *q, struct myr_campaign *c)
 {
     double step_tokens = (double)c->layout.global_batch * myr_layout_seq(&c->layout, q->it.model);
     double kept = c->goodput.goodput * (1 - c->spares_out);
     c->tokens_per_day = kept * step_tokens / c->step_s * 86400;
-    if (q->tokens <= 0) {
+    c->ends = kept > GOODPUT_LEAST;
+    if (q->tokens <= 0 || !c->ends) {
         return;
     }
     double nodes = (double)myr_layout_gpus(&c->layout) / q->gpus_per_node;
@@ -277,6 +275,58 @@ static void account(const struct myr_campaign_question *q, struct myr_campaign *
     c->machine_cost = c->days * 24 * q->price_per_hour * with_spares;
 }
 
+/* What failures add to a run scatters; its work and its stalls do not. */
+static void set_range(const struct myr_campaign_question *q, struct myr_campaign *c)
+{
+    double step_tokens = (double)c->layout.global_batch * myr_layout_seq(&c->layout, q->it.model);
+    double periods =
+        q->tokens / step_tokens * c->step_s / (c->renewal.interval * c->renewal.per_period);
+    double mean = periods * myr_goodput_scatter(&c->renewal).mean, low, high;
+    double day = 86400 * (1 - c->spares_out);
+    myr_goodput_range(&c->renewal, periods, &low, &high);
+    c->days_low = c->days - (mean - low) / day;
+    c->days_high = c->days + (high - mean) / day;
+}
+
+static void give(const struct myr_campaign_question *q, struct myr_renewal *renewal)
+{
+    if (q->has_recovery) {
+        renewal->quick.recovery = renewal->durable.recovery = q->recovery_s;
+    }
+    if (q->has_stall) {
+        renewal->durable.stall = q->stall_s;
+        renewal->quick.stall = renewal->quick.rate > 0 ? q->stall_s : 0;
+    }
+}
+
+/* One layout, of whose checkpoint the fullest rank holds 'rank_bytes'. */
+static struct myr_campaign campaign(const struct myr_campaign_question *q,
+                                    enum myr_practice practice, const struct myr_fit_found *found,
+                                    double rank_bytes, struct rows *rows)
+{
+    struct myr_campaign c = {.layout = found->layout, .step_s = found->step_s};
+    double gpus = (double)myr_layout_gpus(&c.layout), part = gpus / q->gpus_per_node;
+    double nodes = part > (uint32_t)part ? (uint32_t)part + 1.0 : part; /* part of one is one */
+    double step_tokens = (double)c.layout.global_batch * myr_layout_seq(&c.layout, q->it.model);
+    double work_s = q->tokens / step_tokens * c.step_s;
+    c.checkpoint_bytes = (double)myr_checkpoint_bytes(q->it.model, c.layout.precision);
+    c.rank_bytes = rank_bytes;
+    c.renewal = (struct myr_renewal){.interval = 1, .per_period = 1};
+    struct myr_limits limits = practice == MYR_PRACTICE_COMMON
+                                   ? common_tiers(q, rows, &c, gpus, nodes)
+                                   : best_tiers(q, rows, &c, gpus, nodes);
+    limits.interval = q->interval_s;
+    limits.period_most = work_s;
+    give(q, &c.renewal);
+    if (rows->rc == MYR_OK) {
+        c.renewal = myr_goodput_optimum_within(&c.renewal, &limits);
+        c.goodput = myr_goodput_of(&c.renewal);
+        count_spares(q, practice, rows, &c);
+        account(q, &c);
+    }
+    return c;
+}
+
 int myr_campaign_of(const struct myr_campaign_question *question, enum myr_practice practice,
                     const struct myr_fit_found *layouts, uint32_t count, struct myr_campaign *ret,
                     struct myr_err *err)
@@ -285,29 +335,21 @@ int myr_campaign_of(const struct myr_campaign_question *question, enum myr_pract
     *ret = (struct myr_campaign){0};
     MYR_ASSERT(count > 0 && question->gpus_per_node > 0);
     for (uint32_t i = 0; i < count && rows.rc == MYR_OK; i++) {
-        struct myr_campaign c = {.layout = layouts[i].layout, .choice = i};
-        double gpus = (double)myr_layout_gpus(&c.layout), nodes = gpus / question->gpus_per_node;
-        c.step_s = layouts[i].step_s;
-        c.checkpoint_bytes = (double)myr_checkpoint_bytes(question->it.model, c.layout.precision);
-        c.rank_bytes = rank_bytes(&question->it, &c.layout);
-        c.renewal = (struct myr_renewal){.interval = 1, .per_period = 1};
-        struct least least = practice == MYR_PRACTICE_COMMON
-                                 ? common_tiers(question, &rows, &c, gpus, nodes)
-                                 : best_tiers(question, &rows, &c, gpus, nodes);
-        c.renewal = myr_goodput_optimum_within(&c.renewal, least.interval_s, least.period_s);
-        if (question->interval_s > 0) {
-            c.renewal.interval = question->interval_s;
-            double periods = least.period_s / question->interval_s;
-            c.renewal.per_period = practice == MYR_PRACTICE_COMMON  ? 1
-                                   : c.renewal.per_period < periods ? (uint32_t)periods + 1
-                                                                    : c.renewal.per_period;
-        }
-        c.goodput = myr_goodput_of(&c.renewal);
-        count_spares(question, practice, &rows, &c);
-        account(question, &c);
+        double bytes = rank_bytes(&question->it, &layouts[i].layout);
+        struct myr_campaign c = campaign(question, practice, &layouts[i], bytes, &rows);
+        c.choice = i;
         if (i == 0 || c.tokens_per_day > ret->tokens_per_day) {
             *ret = c;
         }
+    }
+    /* Layouts differ in step time and in the fullest rank's bytes: with the best of both, */
+    double even = ret->checkpoint_bytes / (double)myr_layout_gpus(&layouts[0].layout);
+    struct myr_campaign ideal = campaign(question, practice, &layouts[0], even, &rows);
+    if (rows.rc == MYR_OK && ret->tokens_per_day > 0) {
+        if (ret->days > 0) {
+            set_range(question, ret);
+        }
+        ret->layout_gap = fit_max(0, ideal.tokens_per_day / ret->tokens_per_day - 1);
     }
     return rows.rc;
 }

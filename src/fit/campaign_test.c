@@ -107,6 +107,8 @@ static void figures_follow_from_each_other(void **state)
         assert_true(fabs(c.energy_cost / (c.energy_mwh * 500) - 1) < 1e-9);
         assert_true(fabs(c.machine_cost / (c.days * 24000 * spares) - 1) < 1e-9);
         assert_true(c.spares_out <= 0.001);
+        assert_true(c.layout_gap >= 0 && c.layout_gap < 0.001);
+        assert_true(c.days_low < c.days && c.days < c.days_high);
         /* 14 bytes a parameter, and the ranks of one replica hold them all. */
         assert_true(c.checkpoint_bytes > 13.9 * 70e9 && c.checkpoint_bytes < 14.1 * 71e9);
         assert_true(c.rank_bytes * 2048 >= c.checkpoint_bytes);
@@ -196,6 +198,50 @@ static void a_planned_store_bounds_the_rates(void **state)
     test_free(f);
 }
 
+/* What the user knows better takes the place of the data, in both practices. */
+static void given_times_replace_those_of_the_data(void **state)
+{
+    (void)state;
+    struct fixture *f = test_calloc(1, sizeof(*f));
+    set_up(f, "llama3-70b", 2048, 1024);
+    double crash = ask(f, MYR_PRACTICE_COMMON).renewal.durable.recovery;
+    f->question.fault = MYR_FAULT_HANG;
+    assert_true(fabs(ask(f, MYR_PRACTICE_COMMON).renewal.durable.recovery - crash - 570) < 1e-9);
+    f->question.has_recovery = f->question.has_stall = true;
+    f->question.recovery_s = 77;
+    f->question.stall_s = 3;
+    struct myr_campaign common = ask(f, MYR_PRACTICE_COMMON), best = ask(f, MYR_PRACTICE_BEST);
+    assert_true(common.renewal.durable.recovery == 77 && common.renewal.durable.stall == 3);
+    assert_true(best.renewal.quick.recovery == 77 && best.renewal.quick.stall == 3);
+    assert_true(best.renewal.durable.recovery == 77 && best.renewal.durable.stall == 3);
+    f->question.interval_s = 50;
+    assert_true(ask(f, MYR_PRACTICE_BEST).renewal.interval == 50);
+    tear_down(f);
+    test_free(f);
+}
+
+/* A run ends with a checkpoint: no interval is longer than it; one that gets nowhere says so. */
+static void no_interval_outlasts_the_run(void **state)
+{
+    (void)state;
+    struct fixture *f = test_calloc(1, sizeof(*f));
+    set_up(f, "llama3-8b", 64, 128);
+    f->question.tokens = 1e9;
+    for (int p = 0; p < 2; p++) {
+        f->question.rate_per_s = 1e-9;
+        f->question.interval_s = p ? 0 : 1e8;
+        struct myr_campaign c = ask(f, (enum myr_practice)p);
+        double work = 1e9 / (128.0 * f->model.seq_tokens) * c.step_s;
+        assert_true(c.renewal.interval * c.renewal.per_period <= work * (1 + 1e-12));
+        assert_true(c.ends && c.days_low <= c.days && c.days <= c.days_high);
+        f->question.rate_per_s = 10;
+        c = ask(f, (enum myr_practice)p);
+        assert_true(!c.ends && c.days == 0 && c.goodput.goodput < 1e-6);
+    }
+    tear_down(f);
+    test_free(f);
+}
+
 /* 419 unplanned stops in 54 days on 16,384 GPUs: the classes sum to the whole. */
 static void classes_sum_to_the_llama_3_count(void **state)
 {
@@ -223,6 +269,8 @@ int main(void)
         cmocka_unit_test(the_layout_chosen_keeps_the_most_tokens),
         cmocka_unit_test(a_layout_that_saves_faster_can_win),
         cmocka_unit_test(a_planned_store_bounds_the_rates),
+        cmocka_unit_test(given_times_replace_those_of_the_data),
+        cmocka_unit_test(no_interval_outlasts_the_run),
         cmocka_unit_test(classes_sum_to_the_llama_3_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -292,16 +292,18 @@ static void the_recovery_behind_a_goodput_is_found(void **state)
     const double rates[] = {3.8, 6.5};
     for (int i = 0; i < 2; i++) {
         struct myr_renewal renewal = one_tier(NODE_DAYS(rates[i], 1200), 60, 0.5, 1);
-        double needed = myr_goodput_recovery_for(&renewal, 0.97);
+        double needed = myr_goodput_recovery_for(&renewal, &(struct myr_limits){0}, 0.97);
         renewal.durable.recovery = needed;
         struct myr_renewal best = myr_goodput_optimum(&renewal);
         assert_true(fabs(myr_goodput_of(&best).goodput - 0.97) < 1e-6);
         /* Slower than the best published end to end (60-180 s), faster than usual (660-1800 s). */
         assert_true(needed > 180 && needed < 660);
     }
-    /* A stall of half a minute cannot reach it whatever the recovery. */
+    /* A stall of half a minute cannot reach it whatever the recovery, nor can copies each hour. */
     struct myr_renewal slow = one_tier(NODE_DAYS(3.8, 1200), 60, 30, 1);
-    assert_true(myr_goodput_recovery_for(&slow, 0.97) < 1);
+    assert_true(myr_goodput_recovery_for(&slow, &(struct myr_limits){0}, 0.97) < 0);
+    slow.durable.stall = 0.5;
+    assert_true(myr_goodput_recovery_for(&slow, &(struct myr_limits){.interval = 3600}, 0.97) < 0);
 }
 
 static void limits_on_intervals_are_kept(void **state)
@@ -311,8 +313,9 @@ static void limits_on_intervals_are_kept(void **state)
                               .durable = {1.0 / 160000, 400, 0.2},
                               .interval = 1,
                               .per_period = 1};
+    struct myr_limits limits = {.interval_least = 100, .period_least = 3000};
     struct myr_renewal free = myr_goodput_optimum(&two);
-    struct myr_renewal bound = myr_goodput_optimum_within(&two, 100, 3000);
+    struct myr_renewal bound = myr_goodput_optimum_within(&two, &limits);
     assert_true(bound.interval >= 100);
     assert_true(bound.interval * bound.per_period >= 3000 - 1e-6);
     assert_true(myr_goodput_of(&bound).goodput <= myr_goodput_of(&free).goodput + 1e-12);
@@ -328,6 +331,90 @@ static void limits_on_intervals_are_kept(void **state)
     }
 }
 
+/* Every number of copies up to 300, each with intervals by steps of a hundredth. */
+static void both_intervals_are_the_best_of_all(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 1; seed <= 12; seed++) {
+        struct myr_rng rng;
+        myr_rng_init(&rng, seed, 9);
+        struct myr_renewal r = random_renewal(&rng);
+        r.quick = (struct myr_tier){between(&rng, 1e-5, 1e-3), between(&rng, 5, 600),
+                                    between(&rng, 0.05, 2)};
+        r.durable.rate = r.quick.rate / between(&rng, 5, 500);
+        struct myr_renewal best = myr_goodput_optimum(&r), tried = r;
+        double top = myr_goodput_of(&best).goodput;
+        for (tried.per_period = 1; tried.per_period <= 300; tried.per_period++) {
+            for (tried.interval = best.interval / 3; tried.interval < best.interval * 4;
+                 tried.interval *= 1.01) {
+                if (myr_goodput_of(&tried).goodput > top + 1e-12) {
+                    fail_msg("seed %u: %g s x %u beats %g s x %u", seed, tried.interval,
+                             tried.per_period, best.interval, best.per_period);
+                }
+            }
+        }
+    }
+}
+
+/* An interval that is given stays; copies in a period are still chosen, and no run is outlasted. */
+static void a_given_interval_is_kept(void **state)
+{
+    (void)state;
+    struct myr_renewal two = {.quick = {1.0 / 8000, 40, 0.2},
+                              .durable = {1.0 / 160000, 400, 5},
+                              .interval = 1,
+                              .per_period = 1};
+    struct myr_limits limits = {.interval = 20, .period_least = 333};
+    struct myr_renewal best = myr_goodput_optimum_within(&two, &limits), tried = two;
+    assert_true(best.interval == 20 && best.per_period * 20 >= 333);
+    for (tried.interval = 20, tried.per_period = 17; tried.per_period < 1000; tried.per_period++) {
+        assert_true(myr_goodput_of(&tried).goodput <= myr_goodput_of(&best).goodput + 1e-12);
+    }
+    limits = (struct myr_limits){.interval = 20, .period_most = 100};
+    best = myr_goodput_optimum_within(&two, &limits);
+    assert_true(best.interval == 20 && best.per_period <= 5);
+    limits = (struct myr_limits){.interval = 5000, .period_most = 100};
+    best = myr_goodput_optimum_within(&two, &limits);
+    assert_true(best.interval == 100 && best.per_period == 1);
+    limits = (struct myr_limits){.period_most = 100, .period_least = 1e4, .interval_least = 200};
+    best = myr_goodput_optimum_within(&two, &limits);
+    assert_true(fabs(best.interval * best.per_period - 100) < 1e-9);
+}
+
+/* From failures once in the age of the universe to many a second: shares stay shares. */
+static void no_input_gives_what_is_no_number(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 1; seed <= 3000; seed++) {
+        struct myr_rng rng;
+        myr_rng_init(&rng, seed, 13);
+        struct myr_renewal r = {.durable = {between(&rng, 1e-20, 1e3), between(&rng, 1e-3, 1e7),
+                                            between(&rng, 1e-6, 1e7)},
+                                .interval = 1,
+                                .per_period = 1};
+        if (seed % 2) {
+            r.quick = (struct myr_tier){between(&rng, 1e-20, 1e3), between(&rng, 1e-3, 1e7),
+                                        between(&rng, 1e-6, 1e7)};
+        }
+        r = seed % 3 ? myr_goodput_optimum(&r) : r;
+        struct myr_goodput g = myr_goodput_of(&r);
+        double sum = g.goodput + g.stalled + g.recovering + g.repeated;
+        if (!(g.goodput >= 0 && g.stalled >= 0 && g.recovering >= 0 && fabs(sum - 1) < 1e-9) ||
+            !(r.interval > 0 && r.interval < 1e30)) {
+            fail_msg("seed %u: %g %g %g %g at %g s", seed, g.goodput, g.stalled, g.recovering,
+                     g.repeated, r.interval);
+        }
+    }
+}
+
+static double sum_of_parts(const struct myr_recovery *recovery, enum myr_practice practice,
+                           enum myr_fault fault, double gpus)
+{
+    double seconds;
+    assert_int_equal(myr_recovery_seconds(recovery, practice, fault, gpus, &seconds, NULL), MYR_OK);
+    return seconds;
+}
+
 static void recovery_parts_sum_to_the_two_practices(void **state)
 {
     (void)state;
@@ -335,18 +422,18 @@ static void recovery_parts_sum_to_the_two_practices(void **state)
     struct myr_recovery recovery;
     struct myr_err err = {0};
     const double gpus[] = {1024, 16384, 100000};
-    const double common[] = {716, 794, 997}, best[] = {34, 46, 69};
+    const double common[] = {716, 794, 997}, hang[] = {1286, 1364, 1567}, best[] = {34, 46, 69};
     myr_arena_init(&arena);
     assert_int_equal(myr_recovery_init(&recovery, &arena, &err), MYR_OK);
     assert_int_equal(recovery.rows.count, 138);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(gpus); i++) {
-        double seconds;
-        assert_int_equal(
-            myr_recovery_seconds(&recovery, MYR_PRACTICE_COMMON, gpus[i], &seconds, &err), MYR_OK);
-        assert_true(fabs(seconds - common[i]) < 1.5);
-        assert_int_equal(
-            myr_recovery_seconds(&recovery, MYR_PRACTICE_BEST, gpus[i], &seconds, &err), MYR_OK);
-        assert_true(fabs(seconds - best[i]) < 1.5);
+        const enum myr_practice a = MYR_PRACTICE_COMMON, b = MYR_PRACTICE_BEST;
+        double crash = sum_of_parts(&recovery, b, MYR_FAULT_CRASH, gpus[i]);
+        assert_true(fabs(sum_of_parts(&recovery, a, MYR_FAULT_CRASH, gpus[i]) - common[i]) < 1.5);
+        assert_true(fabs(sum_of_parts(&recovery, a, MYR_FAULT_HANG, gpus[i]) - hang[i]) < 1.5);
+        assert_true(fabs(crash - best[i]) < 1.5);
+        assert_true(fabs(sum_of_parts(&recovery, b, MYR_FAULT_NODE_LOST, gpus[i]) - crash - 4) <
+                    1e-9);
     }
     myr_recovery_done(&recovery);
     myr_arena_done(&arena);
@@ -366,6 +453,9 @@ int main(void)
         cmocka_unit_test(meta_at_100k_is_reached_from_published_rates),
         cmocka_unit_test(the_recovery_behind_a_goodput_is_found),
         cmocka_unit_test(limits_on_intervals_are_kept),
+        cmocka_unit_test(both_intervals_are_the_best_of_all),
+        cmocka_unit_test(a_given_interval_is_kept),
+        cmocka_unit_test(no_input_gives_what_is_no_number),
         cmocka_unit_test(recovery_parts_sum_to_the_two_practices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,7 +62,6 @@ static int read_row(struct myr_recovery *recovery, struct myr_arena *arena,
     const struct myr_doc *map = entry->value;
     struct myr_recovery_row row = {.key =
                                        myr_arena_strndup(arena, entry->key.data, entry->key.len)};
-    const char *scales = "";
     int r = myr_doc_check_keys(map, row.key, row_keys, MYR_ARRAY_COUNT(row_keys), err);
     r = r < 0 ? r : read_number(map, "low", &row.low, err);
     r = r < 0 ? r : read_number(map, "typical", &row.typical, err);
@@ -71,9 +70,9 @@ static int read_row(struct myr_recovery *recovery, struct myr_arena *arena,
     r = r < 0 ? r : read_text(arena, map, "when", &row.when, err);
     r = r < 0 ? r : read_text(arena, map, "source", &row.source, err);
     r = r < 0 ? r : read_text(arena, map, "confidence", &row.confidence, err);
-    r = r < 0 ? r : read_text(arena, map, "scales", &scales, err);
+    r = r < 0 ? r : read_text(arena, map, "scales", &row.scales, err);
     if (r == MYR_OK) {
-        read_scaling(&row, myr_str_from(scales));
+        read_scaling(&row, myr_str_from(row.scales));
         myr_vec_push(&recovery->rows, row);
     }
     return r;
@@ -139,28 +138,53 @@ double myr_recovery_value(const struct myr_recovery_row *row, double gpus)
     return value;
 }
 
-int myr_recovery_seconds(const struct myr_recovery *recovery, enum myr_practice practice,
-                         double gpus, double *ret, struct myr_err *err)
+int myr_recovery_parts(const struct myr_recovery *recovery, enum myr_practice practice,
+                       enum myr_fault fault, double gpus, struct myr_recovery_part *ret,
+                       uint32_t *ret_count, struct myr_err *err)
 {
-    /* An explicit crash, the node replaced: recovery.md's parts of the two default sets. */
-    static const char *const common[] = {"a.detect.crash", "a.diagnose",       "a.replace_node",
-                                         "a.image_pull",   "a.process_import", "a.cuda_context",
-                                         "a.rendezvous",   "a.nccl_init",      "a.first_step",
-                                         "a.state_load",   "a.dataloader"};
-    static const char *const best[] = {
-        "b.detect.crash",  "b.diagnose",    "b.replace_node", "b.process_import", "b.rendezvous",
-        "b.comm_teardown", "b.comm_reform", "b.first_step",   "b.state_restore",  "b.dataloader"};
-    const char *const *keys = practice == MYR_PRACTICE_COMMON ? common : best;
-    size_t count =
-        practice == MYR_PRACTICE_COMMON ? MYR_ARRAY_COUNT(common) : MYR_ARRAY_COUNT(best);
-    double total = 0;
+    static const char *const detection[2][3] = {
+        {"a.detect.crash", "a.detect.hang", "a.detect.node_lost"},
+        {"b.detect.crash", "b.detect.hang", "b.detect.node_lost"}};
+    /* The node is replaced. NULL: how the failure is noticed. */
+    static const char *const common[] = {NULL,           "a.diagnose",       "a.replace_node",
+                                         "a.image_pull", "a.process_import", "a.cuda_context",
+                                         "a.rendezvous", "a.nccl_init",      "a.first_step",
+                                         "a.state_load", "a.dataloader"};
+    static const char *const best[] = {NULL,
+                                       "b.diagnose",
+                                       "b.replace_node",
+                                       "b.process_import",
+                                       "b.rendezvous",
+                                       "b.comm_teardown",
+                                       "b.comm_reform",
+                                       "b.first_step",
+                                       "b.state_restore",
+                                       "b.dataloader"};
+    bool usual = practice == MYR_PRACTICE_COMMON;
+    const char *const *keys = usual ? common : best;
+    size_t count = usual ? MYR_ARRAY_COUNT(common) : MYR_ARRAY_COUNT(best);
+    MYR_ASSERT(count <= MYR_RECOVERY_PARTS_MAX);
     for (size_t i = 0; i < count; i++) {
-        const struct myr_recovery_row *row = myr_recovery_find(recovery, keys[i]);
+        const char *key = keys[i] ? keys[i] : detection[practice][fault];
+        const struct myr_recovery_row *row = myr_recovery_find(recovery, key);
         if (!row) {
-            return myr_err_set(err, MYR_ENOENT, "the recovery data lack '%s'", keys[i]);
+            return myr_err_set(err, MYR_ENOENT, "the recovery data lack '%s'", key);
         }
-        total += myr_recovery_value(row, gpus);
+        ret[i] = (struct myr_recovery_part){row, myr_recovery_value(row, gpus)};
     }
-    *ret = total;
+    *ret_count = (uint32_t)count;
     return MYR_OK;
+}
+
+int myr_recovery_seconds(const struct myr_recovery *recovery, enum myr_practice practice,
+                         enum myr_fault fault, double gpus, double *ret, struct myr_err *err)
+{
+    struct myr_recovery_part parts[MYR_RECOVERY_PARTS_MAX];
+    uint32_t count = 0;
+    int rc = myr_recovery_parts(recovery, practice, fault, gpus, parts, &count, err);
+    *ret = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        *ret += parts[i].seconds;
+    }
+    return rc;
 }

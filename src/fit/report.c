@@ -189,8 +189,13 @@ static void put_cases(const struct myr_campaign_report *report, struct myr_buf *
         myr_page_number(buf, "%.0f s", c->renewal.interval);
         myr_page_number(buf, "%.0f s", c->renewal.interval * c->renewal.per_period);
         myr_page_number(buf, "%u", c->spares);
-        myr_page_number(buf, "%.2f", c->days);
-        myr_page_number(buf, "%.0f", c->energy_mwh);
+        if (c->days > 0) {
+            myr_page_number(buf, "%.2f", c->days);
+            myr_page_number(buf, "%.3g", c->energy_mwh);
+        } else { /* not asked for, or never */
+            myr_page_cell(buf, report->question->tokens > 0 ? "never" : "-");
+            myr_page_cell(buf, "-");
+        }
         myr_page_row_end(buf);
     }
     myr_page_table_end(buf);
@@ -226,6 +231,9 @@ static int put_choices(const struct myr_campaign_report *report, struct myr_aren
             return rc;
         }
         snprintf(names[count], sizeof(names[count]), "%s", myr_u64_grouped(query.gpus, number));
+        if (!c.ends) {
+            continue;
+        }
         double cost = priced ? (c.energy_cost + c.machine_cost) / 1e6 : c.energy_mwh / 1e3;
         choices[count] = (struct myr_choice){c.days, cost, names[count]};
         count++;
@@ -269,7 +277,7 @@ int myr_campaign_report_html(const struct myr_campaign_report *report, struct my
     myr_page_tiles_begin(buf);
     myr_page_tile(buf, "goodput, common to best practice", "%.1f to %.1f %%",
                   100 * common->goodput.goodput, 100 * best->goodput.goodput);
-    if (q->tokens > 0) {
+    if (common->days > 0 && best->days > 0) {
         myr_page_tile(buf, "days", "%.1f to %.1f", common->days, best->days);
         myr_page_tile(buf, "energy", "%.3g to %.3g GWh", common->energy_mwh / 1e3,
                       best->energy_mwh / 1e3);

@@ -32,6 +32,9 @@ def check_case(case, tokens):
     assert abs(case["days"] * case["tokens_per_day"] / tokens - 1) < 1e-3
     low, high = case["days_interval"]
     assert low < case["days"] < high
+    within, beyond = case["days_interval_failures"]
+    assert low < within <= case["days"] <= beyond < high
+    assert 0 <= case["layout_gap_percent"] < 5
     assert case["spares_out"] <= 0.001
     assert len(case["tiers"]) == (2 if case["practice"] == "best" else 1)
     for tier in case["tiers"]:
@@ -65,6 +68,57 @@ def check_run(myriad, design):
     assert abs(tier["failures_per_day"] / sum_of_classes - 1) < 1e-3
 
 
+def check_simple(myriad):
+    """Without a model: published rates are of nodes with 8 GPUs, whatever the nodes are here."""
+    plain = ask(myriad, "--gpus", "16384")
+    assert [row["practice"] for row in plain] == ["common", "best"] * 2
+    for size in ("1", "4", "72"):
+        other = ask(myriad, "--gpus", "16384", "--gpus-per-node", size)
+        assert all(abs(a["mtbf_h"] - b["mtbf_h"]) < 1e-5 for a, b in zip(plain, other))
+    hang = ask(myriad, "--gpus", "16384", "--fault", "hang")
+    assert abs(hang[0]["recovery_s"] - plain[0]["recovery_s"] - 570) < 1e-6
+    # Meta at 100,000 GPUs: RSC-1's rate, copies nine and two minutes apart.
+    meta = ("--gpus", "100000", "--rate", "rsc-1", "--stall", "0")
+    slow = ask(myriad, *meta, "--recovery", "600", "--interval", "540")[0]["goodput"]
+    quick = ask(myriad, *meta, "--recovery", "180", "--interval", "120")[0]["goodput"]
+    assert abs(slow - 0.44) < 0.01 and abs(quick - 0.80) < 0.01, (slow, quick)
+    unreachable = ask(myriad, "--gpus", "100000", "--target", "0.999")
+    assert all(row["recovery_needed_s"] is None for row in unreachable)
+    for words in (("--rate", "1e6"), ("--rate", "1e-6"), ("--gpus", "1"), ("--gpus", "1000000"),
+                  ("--recovery", "1e7"), ("--stall", "1e7"), ("--interval", "1e9"),
+                  ("--interval", "0.001"), ("--recovery", "0", "--stall", "0")):
+        for row in ask(myriad, *words):
+            shares = [row[key] for key in ("goodput", "stalled", "recovering", "repeated")]
+            assert min(shares) >= 0 and abs(sum(shares) - 1) < 1e-6, (words, row)
+
+
+def check_show(myriad):
+    data = ask(myriad, "--show", "data", "--gpus", "100000")
+    assert len(data) == 138 and all(row["source"] and row["scales"] for row in data)
+    here = {row["key"]: row["here"] for row in data}
+    assert abs(here["b.comm_reform"] - 3.8 * (100000 / 1024) ** 0.5) < 1e-3
+    parts = ask(myriad, "--show", "parts", "--gpus", "100000")
+    for practice, seconds in (("common", 997), ("best", 69)):
+        total = sum(row["seconds"] for row in parts if row["practice"] == practice)
+        assert abs(total - seconds) < 1, (practice, total)
+    llama = ask(myriad, "--show", "classes", "--gpus", "16384")
+    assert abs(sum(row["per_day"] for row in llama) * 54 / 419 - 1) < 0.02
+    rsc = ask(myriad, "--show", "classes", "--gpus", "16384", "--rate", "rsc-1")
+    assert abs(sum(row["per_day"] for row in rsc) - 6.5 * 2.048) < 1e-3
+
+
+def check_extremes(myriad):
+    """Runs that never end, or end before their first checkpoint, are told in valid JSON."""
+    small = ["--model", "llama3-8b", "--gpus", "64", "--device", "h100", "--batch", "128"]
+    for case in ask(myriad, *small, "--tokens", "1e12", "--rate", "1e6")["cases"]:
+        assert case["days"] is None and case["money"] is None and case["goodput"] == 0
+    for words in (("--tokens", "1e6"), ("--tokens", "1e18"), ("--rate", "1e-6"),
+                  ("--interval", "1e9"), ("--gpus-per-node", "1024")):
+        for case in ask(myriad, *small, "--tokens", "1e12", *words)["cases"]:
+            low, high = case["days_interval"]
+            assert 0 <= low <= case["days"] <= high and 0 < case["goodput"] <= 1, words
+
+
 def check_bad_input(myriad, design):
     for words, expected in (
             ((*JOB, "--tokens", "many"), "--tokens is 'many'"),
@@ -76,8 +130,17 @@ def check_bad_input(myriad, design):
             (("--model", "llama3-70b", "--device", "h100", "--gpus", "64"), "give --batch"),
             (("--model", "llama3-70b", "--device", "h100", "--batch", "8"), "give --gpus"),
             (("--model", "llama9", "--device", "h100", "--gpus", "64", "--batch", "8"), "llama9"),
-            (("--tokens", "1e12"), "go with --model"),
-            (("--target", "1.5"), "a share below 1"),
+            (("--tokens", "1e12"), "--tokens goes with --model"),
+            (("--batch", "8"), "--batch goes with --model"),
+            (("--target", "1.5"), "--target is '1.5', a number from 1e-06 to 0.999999"),
+            (("--rate", "0"), "--rate is '0'"),
+            (("--rate", "1e17"), "--rate is '1e17'"),
+            (("--stall", "-1"), "--stall is '-1'"),
+            (("--show", "all"), "--show"),
+            ((*JOB, "--show", "parts"), "--show goes without --model"),
+            ((*JOB, "--target", "0.9"), "--target goes without --model"),
+            ((*JOB, "--spare-risk", "2"), "--spare-risk is '2'"),
+            ((*JOB, "--pue", "0.5"), "--pue is '0.5'"),
             ((*JOB[:2], "--gpus", "200000", *JOB[4:], "--design", design),
              "GPUs, 200000 are asked for"),
     ):
@@ -91,6 +154,9 @@ def main():
         call(myriad, "plan", str(ROOT / "examples" / "h100-10k.yaml"), "--out", folder)
         design = str(Path(folder) / "design.myr")
         check_run(myriad, design)
+        check_simple(myriad)
+        check_show(myriad)
+        check_extremes(myriad)
         check_bad_input(myriad, design)
     print("ok")
 

@@ -46,14 +46,17 @@ struct myr_campaign_question {
     const struct myr_recovery *recovery;
     struct myr_store store;
     uint32_t gpus_per_node;
-    double tokens;         /* 0: days, energy and money are not asked for */
-    double rate_per_s;     /* failures of the whole job */
-    double interval_s;     /* between copies; 0: the best */
-    double spare_risk;     /* share of the time that nodes may be short */
-    double watts;          /* of the job's part of the cluster, without cooling */
-    double pue;            /* what the building adds */
-    double price_per_kwh;  /* in the currency of 'price_per_hour' */
-    double price_per_hour; /* of the job's part of the cluster: what it cost, over its life */
+    double tokens;        /* 0: days, energy and money are not asked for */
+    double rate_per_s;    /* failures of the whole job */
+    double interval_s;    /* between copies; 0: the best */
+    enum myr_fault fault; /* how failures show themselves */
+    bool has_recovery, has_stall;
+    double recovery_s, stall_s; /* given: of every tier, in place of what the data and bytes say */
+    double spare_risk;          /* share of the time that nodes may be short */
+    double watts;               /* of the job's part of the cluster, without cooling */
+    double pue;                 /* what the building adds */
+    double price_per_kwh;       /* in the currency of 'price_per_hour' */
+    double price_per_hour;      /* of the job's part of the cluster: what it cost, over its life */
 };
 
 struct myr_campaign {
@@ -70,7 +73,10 @@ struct myr_campaign {
     double spares_out;     /* share of the time that they do not suffice */
     double repairs;        /* nodes in repair on average */
     double tokens_per_day; /* kept */
+    double layout_gap;     /* no layout at all keeps more than this share more */
+    bool ends;             /* else failures come so fast that the run gets nowhere: no days */
     double days, energy_mwh;
+    double days_low, days_high; /* nine runs of ten, the step time taken for granted */
     double energy_cost, machine_cost;
 };
 

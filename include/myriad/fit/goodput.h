@@ -44,16 +44,40 @@ struct myr_goodput {
 
 struct myr_goodput myr_goodput_of(const struct myr_renewal *renewal);
 
-/* The interval (and number of quick copies in a period) with the highest goodput. */
+/* What bounds the choice of intervals; 0: nothing does. */
+struct myr_limits {
+    double interval;       /* given, not chosen: only the number of copies in a period is */
+    double interval_least; /* a quick copy takes so long to be safe */
+    double period_least;   /* a durable one so long to be written while training goes on */
+    double period_most;    /* work of the whole run: it ends with a durable copy */
+};
+
+/* The interval (and number of quick copies in a period) with the highest goodput; rates above 0. */
 struct myr_renewal myr_goodput_optimum(const struct myr_renewal *renewal);
-/*
- * The same where a quick copy takes at least 'interval_least' to be safe and a durable one
- * 'period_least' to be written while training goes on.
- */
 struct myr_renewal myr_goodput_optimum_within(const struct myr_renewal *renewal,
-                                              double interval_least, double period_least);
-/* The longest recovery of the durable tier that still gives this goodput at its best interval. */
-double myr_goodput_recovery_for(const struct myr_renewal *renewal, double goodput);
+                                              const struct myr_limits *limits);
+/*
+ * The longest recovery of the durable tier that still gives this goodput at its best interval;
+ * below 0: none does.
+ */
+double myr_goodput_recovery_for(const struct myr_renewal *renewal, const struct myr_limits *limits,
+                                double goodput);
+
+/*
+ * How the time of one period scatters: mean, variance and third central moment of what failures
+ * add to its length. They add up over periods.
+ */
+struct myr_scatter {
+    double mean, variance, third;
+};
+
+struct myr_scatter myr_goodput_scatter(const struct myr_renewal *renewal);
+/*
+ * Nine runs of ten of 'periods' periods take between *ret_low and *ret_high seconds beyond their
+ * length without failures.
+ */
+void myr_goodput_range(const struct myr_renewal *renewal, double periods, double *ret_low,
+                       double *ret_high);
 
 double myr_exp(double x);
 
@@ -61,7 +85,7 @@ double myr_exp(double x);
 enum myr_scaling { MYR_SCALING_CONST, MYR_SCALING_POWER, MYR_SCALING_LOG2 };
 
 struct myr_recovery_row {
-    const char *key, *unit, *source, *when, *confidence;
+    const char *key, *unit, *scales, *source, *when, *confidence;
     double low, typical, high;
     enum myr_scaling scaling;
     double power, at_gpus;
@@ -81,8 +105,22 @@ const struct myr_recovery_row *myr_recovery_find(const struct myr_recovery *reco
 double myr_recovery_value(const struct myr_recovery_row *row, double gpus);
 
 enum myr_practice { MYR_PRACTICE_COMMON, MYR_PRACTICE_BEST };
+/* How a failure shows itself, on which the time until it is noticed depends. */
+enum myr_fault { MYR_FAULT_CRASH, MYR_FAULT_HANG, MYR_FAULT_NODE_LOST };
 
-/* Seconds from a failure to training again: the sum of the practice's parts, without lost work. */
+struct myr_recovery_part {
+    const struct myr_recovery_row *row;
+    double seconds; /* at the job's number of GPUs */
+};
+
+#define MYR_RECOVERY_PARTS_MAX 12
+
+/* What lies between a failure and training again, one after the other, without lost work. */
+MYR_MUST_USE int myr_recovery_parts(const struct myr_recovery *recovery, enum myr_practice practice,
+                                    enum myr_fault fault, double gpus,
+                                    struct myr_recovery_part *ret, uint32_t *ret_count,
+                                    struct myr_err *err);
+/* Their sum. */
 MYR_MUST_USE int myr_recovery_seconds(const struct myr_recovery *recovery,
-                                      enum myr_practice practice, double gpus, double *ret,
-                                      struct myr_err *err);
+                                      enum myr_practice practice, enum myr_fault fault, double gpus,
+                                      double *ret, struct myr_err *err);
