@@ -174,10 +174,18 @@ static void put_json(const struct shown *s, struct myr_buf *buf)
     struct myr_json json;
     myr_json_init(&json, buf, MYR_JSON_PRETTY);
     myr_json_object(&json, NULL);
+    struct myr_params params = myr_model_params(&s->a->model);
     myr_json_text(&json, "model", s->a->model.name);
+    myr_json_object(&json, "parameters"); /* as counted: a file read wrongly shows here first */
+    myr_json_u64(&json, "total", params.total);
+    myr_json_u64(&json, "active", params.active);
+    myr_json_u64(&json, "mtp", params.mtp);
+    myr_json_end(&json);
     myr_json_text(&json, "device", s->a->query.it.device->name);
     myr_json_text(&json, "software", s->a->query.it.stack->name);
     myr_json_u64(&json, "gpus", s->a->query.gpus);
+    myr_json_u64(&json, "batch", s->a->query.batch);
+    myr_json_u64(&json, "sequence", s->a->query.seq_tokens);
     put_found(&json, "best", s, &s->answer.top[0]);
     myr_json_list(&json, "top");
     for (uint32_t i = 0; i < s->answer.top_count; i++) {
@@ -291,7 +299,12 @@ static void put_text(const struct shown *s, struct myr_buf *buf)
     const struct cli_fit_asked *a = s->a;
     const struct myr_layout *best = &s->answer.top[0].layout;
     char grouped[32];
-    myr_buf_printf(buf, "%s on %u x %s, batch %u x %u tokens, %s\n", a->model.name, a->query.gpus,
+    struct myr_params params = myr_model_params(&a->model);
+    myr_buf_printf(buf, "%s (%.4g billion parameters", a->model.name, (double)params.total / 1e9);
+    if (params.active < params.total) {
+        myr_buf_printf(buf, ", %.4g active", (double)params.active / 1e9);
+    }
+    myr_buf_printf(buf, ") on %u x %s, batch %u x %u tokens, %s\n", a->query.gpus,
                    a->query.it.device->name, a->query.batch, a->query.seq_tokens,
                    a->query.it.stack->name);
     myr_buf_printf(buf, "network: %s\n\n", slowdown_source(s));

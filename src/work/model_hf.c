@@ -63,6 +63,86 @@ static int check_shape(const struct myr_doc *doc, const struct myr_model *model,
     return MYR_OK;
 }
 
+/* A key that says something: not null, not false, not 0, not an empty list. */
+static const struct myr_doc *said(const struct myr_doc *doc, const char *key)
+{
+    const struct myr_doc *node = myr_work_key(doc, KEYS_FOREIGN, key);
+    bool empty =
+        node && ((node->kind == MYR_DOC_SCALAR && (myr_str_eq(node->text, MYR_STR("0")) ||
+                                                   myr_str_eq(node->text, MYR_STR("false")))) ||
+                 (node->kind == MYR_DOC_LIST && node->count == 0));
+    return empty ? NULL : node;
+}
+
+/* Every kind of layer has a name; those that are no softmax attention have other weights. */
+static int check_layer_types(const struct myr_doc *doc, struct myr_err *err)
+{
+    static const char *const known[] = {"full_attention", "sliding_attention", "chunked_attention"};
+    const struct myr_doc *types = said(doc, "layer_types");
+    for (uint32_t i = 0; types && types->kind == MYR_DOC_LIST && i < types->count; i++) {
+        const struct myr_doc *kind = types->items[i];
+        bool found = false;
+        for (size_t k = 0; k < MYR_ARRAY_COUNT(known) && kind->kind == MYR_DOC_SCALAR; k++) {
+            found = found || myr_str_eq(kind->text, myr_str_from(known[k]));
+        }
+        if (!found) {
+            return myr_doc_error(err, kind, MYR_EINVAL,
+                                 "layer %u is no full, sliding or chunked attention; other kinds "
+                                 "of layers are not understood",
+                                 i);
+        }
+    }
+    return MYR_OK;
+}
+
+/*
+ * A key that the family's own code does not know, but that speaks of other layers than those just
+ * counted: better no number than a wrong one. Expert counts of 1 are a dense model's.
+ */
+static int check_unread(const struct myr_doc *doc, const struct myr_model *model, const char *what,
+                        struct myr_err *err)
+{
+    static const char *const experts[] = {"num_local_experts", "num_experts", "n_routed_experts",
+                                          "num_routed_experts", "moe_num_experts"};
+    static const char *const layers[] = {
+        "is_encoder_decoder",
+        "hybrid_override_pattern",
+        "layers_block_type",
+        "attn_layer_period",
+        "attn_type_list",
+        "full_attention_interval",
+        "linear_attn_config",
+        "linear_num_key_heads",
+        "linear_num_value_heads",
+        "mamba_d_state",
+        "mamba_num_heads",
+        "ssm_state_size",
+        "ssm_cfg",
+        "index_topk",
+        "index_n_heads",
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(experts) && model->moe.expert_count == 0; i++) {
+        const struct myr_doc *node = said(doc, experts[i]);
+        if (node && !(node->kind == MYR_DOC_SCALAR && myr_str_eq(node->text, MYR_STR("1")))) {
+            return myr_doc_error(err, node, MYR_EINVAL, "%s has no experts, but here is '%s'", what,
+                                 experts[i]);
+        }
+    }
+    if (!myr_model_is_mla(model) && said(doc, "kv_lora_rank")) {
+        return myr_doc_error(err, said(doc, "kv_lora_rank"), MYR_EINVAL,
+                             "%s has no latent attention, but here is 'kv_lora_rank'", what);
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(layers); i++) {
+        if (said(doc, layers[i])) {
+            return myr_doc_error(err, said(doc, layers[i]), MYR_EINVAL,
+                                 "'%s' speaks of layers that %s has not, and that are not "
+                                 "understood",
+                                 layers[i], what);
+        }
+    }
+    return check_layer_types(doc, err);
+}
+
 int myr_work_model_from_hf(struct myr_arena *arena, const struct myr_doc *config,
                            struct myr_model *ret, struct myr_err *err)
 {
@@ -77,10 +157,16 @@ int myr_work_model_from_hf(struct myr_arena *arena, const struct myr_doc *config
     const char *what = myr_arena_printf(arena, "a config of type '%s'", family->type);
     rc = myr_work_read_numbers(doc, what, KEYS_FOREIGN, family->rows, family->row_count, &model,
                                err);
+    /* Prediction modules are written alike by whoever has them. */
+    static const struct key_number mtp = {"num_nextn_predict_layers",
+                                          offsetof(struct myr_model, mtp_count), 0,
+                                          MYR_MODEL_MTP_MAX, false};
+    rc = rc == MYR_OK ? myr_work_read_numbers(doc, what, KEYS_FOREIGN, &mtp, 1, &model, err) : rc;
     const struct myr_doc *tied = myr_work_key(doc, KEYS_FOREIGN, "tie_word_embeddings");
     rc = rc == MYR_OK && tied ? myr_doc_bool(tied, "tie_word_embeddings", &model.tied, err) : rc;
     rc = rc == MYR_OK ? family->finish(doc, &model, err) : rc;
     rc = rc == MYR_OK ? check_shape(doc, &model, what, err) : rc;
+    rc = rc == MYR_OK ? check_unread(doc, &model, what, err) : rc;
     if (rc != MYR_OK) {
         return rc;
     }

@@ -68,7 +68,6 @@ static const struct key_number deepseek_rows[] = {
     ROW("moe_layer_freq", moe.interval, MYR_MODEL_LAYERS_MAX, OPTIONAL),
     ROW_OR_ZERO("n_shared_experts", moe.shared_count, MYR_MODEL_EXPERTS_MAX),
     ROW_OR_ZERO("first_k_dense_replace", moe.first_dense, MYR_MODEL_LAYERS_MAX),
-    ROW_OR_ZERO("num_nextn_predict_layers", mtp_count, MYR_MODEL_MTP_MAX),
 };
 
 static const struct key_number gpt2_rows[] = {
@@ -92,6 +91,13 @@ static const struct key_number gpt2_rows[] = {
 
 static const struct key_number gemma3_rows[] = {
     OPEN_SHAPE_ROWS,
+    ROW("intermediate_size", ffn_hidden, MYR_MODEL_FFN_MAX, REQUIRED),
+    ROW("sliding_window_pattern", full_every, MYR_MODEL_LAYERS_MAX, OPTIONAL),
+};
+
+/* Every n-th layer sees all, where no list of layers says it. */
+static const struct key_number pattern_rows[] = {
+    SHAPE_ROWS,
     ROW("intermediate_size", ffn_hidden, MYR_MODEL_FFN_MAX, REQUIRED),
     ROW("sliding_window_pattern", full_every, MYR_MODEL_LAYERS_MAX, OPTIONAL),
 };
@@ -160,7 +166,6 @@ static const struct key_number glm_moe_rows[] = {
     ROW("moe_layer_freq", moe.interval, MYR_MODEL_LAYERS_MAX, OPTIONAL),
     ROW_OR_ZERO("n_shared_experts", moe.shared_count, MYR_MODEL_EXPERTS_MAX),
     ROW_OR_ZERO("first_k_dense_replace", moe.first_dense, MYR_MODEL_LAYERS_MAX),
-    ROW_OR_ZERO("num_nextn_predict_layers", mtp_count, MYR_MODEL_MTP_MAX),
 };
 
 static const struct key_number gptj_rows[] = {
@@ -429,6 +434,21 @@ static int finish_cohere(const struct myr_doc *doc, struct myr_model *model, str
     return rc == MYR_OK ? finish_llama(doc, model, err) : rc;
 }
 
+/* As Cohere's, and a window. */
+static int finish_cohere2(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    int rc = finish_llama(doc, model, err);
+    return rc == MYR_OK ? read_window(doc, model, err) : rc;
+}
+
+static int finish_ernie(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    bool bias = false;
+    int rc = read_flag(doc, "use_bias", &bias, err);
+    model->qkv_bias = model->out_bias = model->ffn_bias = bias;
+    return rc;
+}
+
 /* A map inside the config, or an error that says it is missing. */
 static int need_map(const struct myr_doc *doc, const char *key, const struct myr_doc **ret,
                     struct myr_err *err)
@@ -599,11 +619,18 @@ const struct hf_family myr_work_hf_families[] = {
       .seq_tokens = 2048}},
     {"chatglm", ROWS(chatglm_rows), finish_chatglm, {USUAL}},
     {"cohere", ROWS(llama_rows), finish_cohere, {DECODER(1), .gated = true, .tied = true}},
+    {"cohere2",
+     ROWS(pattern_rows),
+     finish_cohere2,
+     {DECODER(1), .gated = true, .tied = true, .full_every = 4}},
     {"dbrx", ROWS(dbrx_rows), finish_dbrx, {USUAL, .seq_tokens = 2048}},
     {"deepseek", ROWS(glm_moe_rows), finish_glm_moe, {USUAL}},
     {"deepseek_v2", ROWS(deepseek_rows), finish_deepseek, {USUAL}},
     {"deepseek_v3", ROWS(deepseek_rows), finish_deepseek, {USUAL, .moe.score_bias = true}},
+    {"dots1", ROWS(glm_moe_rows), finish_glm_moe, {USUAL, .qk_norm = true, .moe.score_bias = true}},
+    {"ernie4_5", ROWS(llama_rows), finish_ernie, {USUAL, .tied = true}},
     {"exaone", ROWS(exaone_rows), finish_mistral, {USUAL}},
+    {"exaone4", ROWS(llama_rows), finish_gemma2, {USUAL, .qk_norm = true, .full_every = 4}},
     {"falcon",
      ROWS(falcon_rows),
      finish_falcon,
@@ -636,12 +663,17 @@ const struct hf_family myr_work_hf_families[] = {
     {"kimi_k2", ROWS(deepseek_rows), finish_deepseek, {USUAL, .moe.score_bias = true}},
     {"llama", ROWS(llama_rows), finish_llama, {USUAL}},
     {"llama4_text", ROWS(llama4_rows), finish_llama4, {USUAL}},
+    {"ministral3", ROWS(llama_rows), finish_mistral, {USUAL}},
     {"mistral", ROWS(llama_rows), finish_mistral, {USUAL}},
     {"mixtral", ROWS(mixtral_rows), finish_mistral, {USUAL}},
     {"mpt", ROWS(mpt_rows), finish_mpt, {DECODER(2), .tied = true, .seq_tokens = 2048}},
     {"nemotron", ROWS(llama_rows), finish_llama, {DECODER(2), .norm = MYR_NORM_LAYER}},
     {"olmo", ROWS(llama_rows), finish_llama, {USUAL, .norm = MYR_NORM_BARE}},
     {"olmo2", ROWS(llama_rows), finish_llama, {USUAL, .qk_norm = true, .qk_norm_wide = true}},
+    {"olmo3",
+     ROWS(llama_rows),
+     finish_gemma2,
+     {USUAL, .qk_norm = true, .qk_norm_wide = true, .full_every = 4}},
     {"olmoe", ROWS(grok_rows), finish_neox, {USUAL, .qk_norm = true, .qk_norm_wide = true}},
     {"opt", ROWS(opt_rows), finish_opt, {OLD_GPT, LEARNED}},
     {"phi", ROWS(phi_rows), finish_plain, {PARALLEL, .qkv_bias = true, .out_bias = true}},
@@ -649,9 +681,15 @@ const struct hf_family myr_work_hf_families[] = {
     {"phimoe", ROWS(mixtral_rows), finish_phimoe, {USUAL, .norm = MYR_NORM_LAYER}},
     {"qwen", ROWS(qwen_rows), finish_qwen, {USUAL, .qkv_bias = true}},
     {"qwen2", ROWS(llama_rows), finish_qwen2, {USUAL, .qkv_bias = true}},
+    {"qwen2_5_vl", ROWS(llama_rows), finish_qwen2, {USUAL, .qkv_bias = true}},
+    {"qwen2_5_vl_text", ROWS(llama_rows), finish_qwen2, {USUAL, .qkv_bias = true}},
     {"qwen2_moe", ROWS(qwen_moe_rows), finish_qwen2_moe, {USUAL, .qkv_bias = true}},
+    {"qwen2_vl", ROWS(llama_rows), finish_qwen2, {USUAL, .qkv_bias = true}},
+    {"qwen2_vl_text", ROWS(llama_rows), finish_qwen2, {USUAL, .qkv_bias = true}},
     {"qwen3", ROWS(llama_rows), finish_qwen3, {USUAL, .qk_norm = true}},
     {"qwen3_moe", ROWS(qwen_moe_rows), finish_qwen3_moe, {USUAL, .qk_norm = true}},
+    {"qwen3_vl_moe_text", ROWS(qwen_moe_rows), finish_qwen3_moe, {USUAL, .qk_norm = true}},
+    {"qwen3_vl_text", ROWS(llama_rows), finish_qwen3, {USUAL, .qk_norm = true}},
     {"seed_oss", ROWS(llama_rows), finish_seed, {USUAL, .qkv_bias = true}},
     {"smollm3", ROWS(llama_rows), finish_llama, {USUAL, .tied = true}},
     {"stablelm", ROWS(llama_rows), finish_stablelm, {USUAL, .norm = MYR_NORM_LAYER}},

@@ -196,6 +196,33 @@ static const struct {
      "\"use_bias\":true,\"vocab_size\":49152,\"max_position_embeddings\":16384,"
      "\"sliding_window\":4096,\"tie_word_embeddings\":false}",
      15957889024},
+    /* These four: the shape of the checkpoint, summed by hand; cards print 8.03, 32, 142 and
+     * 0.36 billion. */
+    {"Command R7B",
+     "{\"model_type\":\"cohere2\",\"hidden_size\":4096,\"num_hidden_layers\":32,"
+     "\"num_attention_heads\":32,\"num_key_value_heads\":8,\"head_dim\":128,"
+     "\"intermediate_size\":14336,\"vocab_size\":256000,\"max_position_embeddings\":132096,"
+     "\"sliding_window\":4096,\"sliding_window_pattern\":4}",
+     8028033024},
+    {"EXAONE 4.0 32B",
+     "{\"model_type\":\"exaone4\",\"hidden_size\":5120,\"num_hidden_layers\":64,"
+     "\"num_attention_heads\":40,\"num_key_value_heads\":8,\"head_dim\":128,"
+     "\"intermediate_size\":27392,\"vocab_size\":102400,\"max_position_embeddings\":131072,"
+     "\"sliding_window\":4096,\"sliding_window_pattern\":\"LLLG\",\"tie_word_embeddings\":false}",
+     32003216384},
+    {"dots.llm1",
+     "{\"model_type\":\"dots1\",\"hidden_size\":4096,\"num_hidden_layers\":62,"
+     "\"num_attention_heads\":32,\"num_key_value_heads\":32,\"intermediate_size\":10944,"
+     "\"moe_intermediate_size\":1408,\"n_routed_experts\":128,\"n_shared_experts\":2,"
+     "\"num_experts_per_tok\":6,\"first_k_dense_replace\":1,\"moe_layer_freq\":1,"
+     "\"vocab_size\":152064,\"max_position_embeddings\":32768,\"tie_word_embeddings\":false}",
+     142774381696},
+    {"ERNIE 4.5 0.3B",
+     "{\"model_type\":\"ernie4_5\",\"hidden_size\":1024,\"num_hidden_layers\":18,"
+     "\"num_attention_heads\":16,\"num_key_value_heads\":2,\"head_dim\":128,"
+     "\"intermediate_size\":3072,\"vocab_size\":103424,\"max_position_embeddings\":131072,"
+     "\"use_bias\":false,\"tie_word_embeddings\":true}",
+     360748032},
 };
 
 static int read_config(struct myr_arena *arena, const char *text, struct myr_model *ret,
@@ -282,8 +309,52 @@ static void what_is_missing_is_named(void **state)
                    "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"vocab_size\": 9,"
                    "\n\"word_embed_proj_dim\": 32, \"max_position_embeddings\": 8}",
                    "config.json:2:24: embeddings narrower than the layers are not understood");
+    assert_refused("{\"architectures\": [\"LlamaForCausalLM\"], \"hidden_size\": 64}",
+                   "config.json:1:1: 'model_type' is missing in a config.json");
     assert_refused("{\"model_type\": \"gemma3\", \"text_config\": {\"model_type\": \"ssm\"}}",
-                   "config.json:1:56: 'model_type' is 'ssm', none of the 48 known ones");
+                   "config.json:1:56: 'model_type' is 'ssm', none of the 60 known ones");
+}
+
+/* Each adds one key to a config that is otherwise a small Llama's. */
+static void keys_that_speak_of_other_layers_are_refused(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {
+        "\"num_local_experts\": 8",
+        "\"n_routed_experts\": 64",
+        "\"kv_lora_rank\": 512",
+        "\"layer_types\": [\"linear_attention\", \"full_attention\"]",
+        "\"hybrid_override_pattern\": \"M-M*\"",
+        "\"linear_num_value_heads\": 32",
+        "\"index_topk\": 2048",
+        "\"is_encoder_decoder\": true",
+    };
+    static const char *const harmless[] = {
+        "\"num_experts\": 1",
+        "\"kv_lora_rank\": null",
+        "\"is_encoder_decoder\": false",
+        "\"index_topk\": 0",
+        "\"layer_types\": [\"full_attention\", \"full_attention\"]",
+        "\"num_nextn_predict_layers\": 1",
+    };
+    static const char start[] = "{\"model_type\": \"llama\", \"hidden_size\": 64, "
+                                "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, "
+                                "\"intermediate_size\": 128, \"vocab_size\": 99, "
+                                "\"max_position_embeddings\": 32, ";
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(keys) + MYR_ARRAY_COUNT(harmless); i++) {
+        bool bad = i < MYR_ARRAY_COUNT(keys);
+        struct myr_arena arena = {0};
+        struct myr_err err = {0};
+        struct myr_model model = {0};
+        const char *key = bad ? keys[i] : harmless[i - MYR_ARRAY_COUNT(keys)];
+        int rc = read_config(&arena, myr_arena_printf(&arena, "%s%s}", start, key), &model, &err);
+        if (rc != (bad ? MYR_EINVAL : MYR_OK)) {
+            fail_msg("%s: %d, %s", key, rc, err.message);
+        }
+        assert_int_equal(model.mtp_count,
+                         i + 1 == MYR_ARRAY_COUNT(keys) + MYR_ARRAY_COUNT(harmless));
+        myr_arena_done(&arena);
+    }
 }
 
 int main(void)
@@ -292,6 +363,7 @@ int main(void)
         cmocka_unit_test(families_give_the_published_counts),
         cmocka_unit_test(what_no_count_shows_is_read_too),
         cmocka_unit_test(what_is_missing_is_named),
+        cmocka_unit_test(keys_that_speak_of_other_layers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -208,8 +208,16 @@ int myr_model_parse(struct myr_arena *arena, const struct myr_doc *doc, struct m
     if (rc != MYR_OK) {
         return rc;
     }
-    return myr_doc_get(doc, "model_type") ? myr_work_model_from_hf(arena, doc, ret, err)
-                                          : model_from_ours(arena, doc, ret, err);
+    if (myr_doc_get(doc, "model_type")) {
+        return myr_work_model_from_hf(arena, doc, ret, err);
+    }
+    if (myr_doc_get(doc, "architectures") || myr_doc_get(doc, "num_hidden_layers") ||
+        myr_doc_get(doc, "text_config")) {
+        rc = myr_doc_error(err, doc, MYR_EINVAL, "'model_type' is missing in a config.json");
+        myr_err_hint(err, "docs/work.md lists the types that are understood");
+        return rc;
+    }
+    return model_from_ours(arena, doc, ret, err);
 }
 
 int myr_model_read(struct myr_arena *arena, const char *path, struct myr_model *ret,
