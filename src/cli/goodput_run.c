@@ -23,6 +23,7 @@ struct run {
     struct cli_rates rates;
     double tokens, spread;
     const char *currency;
+    bool servers_unpriced; /* the design's price lacks what costs most */
     struct outcome cases[CASES_MAX];
     uint32_t case_count;
 };
@@ -55,6 +56,17 @@ static int find_layouts(struct run *run, struct myr_err *err)
     return myr_fit_search(&run->a->query, &run->a->arena, &run->answer, err);
 }
 
+static bool servers_have_price(const struct myr_design *design)
+{
+    for (uint32_t i = 0; i < design->bom_count; i++) {
+        const struct myr_bom_row *row = &design->bom[i];
+        if (strcmp(myr_design_str(design, row->name), "GPU server") == 0 && row->unit_cents >= 0) {
+            return true;
+        }
+    }
+    return false; /* nor where they are not part of the offer */
+}
+
 /*
  * Power and price of the job's part. A design says both; without one, a server draws 1.8 times what
  * its GPUs do (the data sheets' ratio), and nothing is known of its price.
@@ -81,10 +93,11 @@ static int price(struct run *run, struct myr_err *err)
     rc = myr_catalog_init(&catalog, &run->a->arena, err);
     if (rc == MYR_OK) {
         double part = (double)o->gpus / head->gpus;
-        double watts = myr_design_watts(&run->a->design, &catalog);
-        q->watts = watts > 0 ? watts * part : q->watts;
+        double node_watts = 1.8 * run->a->query.it.device->power_w * head->gpus_per_node;
+        q->watts = myr_design_watts(&run->a->design, &catalog, node_watts) * part;
         run->currency = myr_design_str(&run->a->design, head->currency);
         if (!o->gpu_hour) {
+            run->servers_unpriced = !servers_have_price(&run->a->design);
             q->price_per_hour = (double)head->total_cents / 100 * part / (years * 365 * 24);
         }
         myr_catalog_done(&catalog);
@@ -196,9 +209,13 @@ static void put_money(struct myr_json *json, const struct run *run, const struct
     myr_json_double(json, "electricity", c->energy_cost, 0);
     if (run->question.price_per_hour > 0) {
         myr_json_double(json, "machines", c->machine_cost, 0);
-        myr_json_double(json, "total", c->energy_cost + c->machine_cost, 0);
     } else {
         myr_json_null(json, "machines"); /* a part without a price is not free */
+    }
+    myr_json_bool(json, "machines_without_gpu_servers", run->servers_unpriced);
+    if (run->question.price_per_hour > 0 && !run->servers_unpriced) {
+        myr_json_double(json, "total", c->energy_cost + c->machine_cost, 0);
+    } else {
         myr_json_null(json, "total");
     }
     myr_json_end(json);
@@ -326,6 +343,8 @@ static void put_days(const struct run *run, const struct myr_campaign *c, struct
     if (run->question.price_per_hour > 0) {
         myr_buf_put_lit(buf, ", machines ");
         put_amount(buf, c->machine_cost);
+        myr_buf_printf(buf, "%s",
+                       run->servers_unpriced ? " (no price of the GPU servers is known)" : "");
     }
     myr_buf_putc(buf, '\n');
 }
@@ -397,6 +416,7 @@ static int write_report(const struct run *run, struct myr_arena *arena, struct m
                                          run->case_count,
                                          run->spread,
                                          run->currency,
+                                         run->servers_unpriced,
                                          run->a->has_design ? run->a->design.head->gpus : 0};
     int rc = myr_campaign_report_html(&report, arena, &buf, err);
     rc = rc < 0 ? rc : myr_file_write(run->o->report, &buf, err);

@@ -23,6 +23,18 @@ static double port_bytes_per_s(const struct myr_design *design, uint32_t device,
     return gbps * 1e9 / 8;
 }
 
+/* What is left of a port when all hosts send to others: less where fewer links lead up than down.
+ */
+static double fabric_share(const struct myr_network *net)
+{
+    double share = 1;
+    for (uint32_t i = 0; i < MYR_SPEC_TIERS_MAX; i++) {
+        double over = net->oversubscription_milli[i] / 1000.0;
+        share /= over > 1 ? over : 1;
+    }
+    return share;
+}
+
 struct myr_store myr_store_of(const struct myr_design *design)
 {
     const struct myr_design_head *head = design->head;
@@ -41,27 +53,30 @@ struct myr_store myr_store_of(const struct myr_design *design)
         store.server_bytes_per_s +=
             ports > 0 ? ports : port_bytes_per_s(design, head->first_storage + i, net);
     }
+    store.node_bytes_per_s *= fabric_share(&design->networks[net]);
     return store;
 }
 
-double myr_design_watts(const struct myr_design *design, const struct myr_catalog *catalog)
+double myr_design_watts(const struct myr_design *design, const struct myr_catalog *catalog,
+                        double node_watts)
 {
+    const struct myr_design_head *head = design->head;
     double watts = 0;
     for (uint32_t t = 0; t < design->devtype_count; t++) {
         const char *part = myr_design_str(design, design->devtypes[t].part);
         uint32_t at = myr_catalog_find(catalog, myr_str_from(part));
+        double each = at == UINT32_MAX ? 0 : catalog->parts.items[at].watts;
+        bool node = head->nodes > 0 && t == design->device_type[head->first_node];
         uint64_t count = 0;
-        for (uint32_t d = 0; at != UINT32_MAX && d < design->device_count; d++) {
+        for (uint32_t d = 0; d < design->device_count; d++) {
             count += design->device_type[d] == t;
         }
-        if (at != UINT32_MAX) {
-            double each = catalog->parts.items[at].watts;
-            bool server = t == design->device_type[design->head->first_node];
-            /* A server of several nodes is one box with one figure. */
-            uint32_t nodes =
-                server && design->head->nodes_per_server > 1 ? design->head->nodes_per_server : 1;
-            watts += each * (double)count / nodes;
+        if (node && each <= 0) { /* a part of the user's own, or without a figure */
+            each = node_watts;
+        } else if (node && head->nodes_per_server > 1) {
+            each /= head->nodes_per_server; /* a server of several nodes is one box, one figure */
         }
+        watts += each * (double)count;
     }
     return watts;
 }

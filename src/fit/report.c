@@ -238,8 +238,9 @@ static int put_choices(const struct myr_campaign_report *report, struct myr_aren
         choices[count] = (struct myr_choice){c.days, cost, names[count]};
         count++;
     }
-    snprintf(cost_name, sizeof(cost_name), priced ? "million %s" : "GWh%s",
-             priced ? report->currency : "");
+    snprintf(cost_name, sizeof(cost_name), priced ? "million %s%s" : "GWh%s%s",
+             priced ? report->currency : "",
+             priced && report->servers_unpriced ? " without GPU servers" : "");
     myr_plot_pareto(choices, count, "days, best practice, by number of GPUs", cost_name, buf);
     return MYR_OK;
 }

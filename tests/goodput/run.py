@@ -51,7 +51,18 @@ def check_run(myriad, design):
     assert planned["storage"] == "planned" and open_run["storage"] == "practice"
     for case in planned["cases"]:
         check_case(case, 15e12)
-        assert case["money"]["total"] > case["money"]["electricity"]
+        # The example's book has no price of GPU servers: the rest is no total.
+        money = case["money"]
+        assert money["machines"] > 0 and money["total"] is None
+        assert money["machines_without_gpu_servers"]
+    priced = ask(myriad, *JOB, "--tokens", "15e12", "--design", design, "--gpu-hour", "14")
+    for case in priced["cases"]:
+        money, hours = case["money"], case["days"] * 24
+        watts = priced["power_mw"] * (512 + case["spares"]) / 512
+        assert abs(case["energy_mwh"] / (hours * watts) - 1) < 1e-4
+        assert abs(money["electricity"] / (case["energy_mwh"] * 650) - 1) < 1e-4
+        assert abs(money["machines"] / (hours * 14 * 8 * (512 + case["spares"])) - 1) < 1e-4
+        assert abs(money["total"] - money["electricity"] - money["machines"]) <= 1
     # More failures, fewer tokens; a worse interval, fewer tokens; twice the tokens, twice the days.
     good, bad = open_run["cases"][0], open_run["cases"][2]
     assert bad["failures_per_1000_node_days"] > good["failures_per_1000_node_days"]
@@ -66,6 +77,23 @@ def check_run(myriad, design):
     sum_of_classes = sum(classes["failures_per_day_by_class"].values())
     tier = classes["cases"][0]["tiers"][0]
     assert abs(tier["failures_per_day"] / sum_of_classes - 1) < 1e-3
+
+
+def check_store(myriad, folder):
+    """A storage network that is narrow above its leaves is slow, and slow checkpoints cost."""
+    spec = (ROOT / "examples" / "h100-10k.yaml").read_text(encoding="utf-8")
+    wide = "storage: {switch: mqm9790-ns2f, extra_nodes: 32}"
+    assert wide in spec
+    narrow = wide.replace("}", ", oversubscription: 31}")
+    path = Path(folder) / "narrow.yaml"
+    path.write_text(spec.replace(wide, narrow), encoding="utf-8")
+    call(myriad, "plan", str(path), "--out", str(Path(folder) / "narrow"))
+    rates = {}
+    for name in ("wide", "narrow"):
+        design = Path(folder) / ("design.myr" if name == "wide" else "narrow/design.myr")
+        cases = ask(myriad, *JOB, "--rate", "llama3", "--design", str(design))["cases"]
+        rates[name] = cases[1]["write_gb_per_s"], cases[1]["goodput"]
+    assert rates["narrow"][0] < rates["wide"][0] and rates["narrow"][1] < rates["wide"][1], rates
 
 
 def check_simple(myriad):
@@ -154,6 +182,7 @@ def main():
         call(myriad, "plan", str(ROOT / "examples" / "h100-10k.yaml"), "--out", folder)
         design = str(Path(folder) / "design.myr")
         check_run(myriad, design)
+        check_store(myriad, folder)
         check_simple(myriad)
         check_show(myriad)
         check_extremes(myriad)

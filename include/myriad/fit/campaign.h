@@ -20,15 +20,19 @@
 
 /* Where durable checkpoints go. Bytes a second of the network; 0: not planned, practice decides. */
 struct myr_store {
-    double node_bytes_per_s;   /* one GPU node's ports */
+    double node_bytes_per_s;   /* one GPU node's ports, less what the fabric above them lacks */
     double server_bytes_per_s; /* all storage servers' ports */
     uint32_t servers;
 };
 
 /* The storage network of a design (or, where nodes have no such ports, their compute network). */
 struct myr_store myr_store_of(const struct myr_design *design);
-/* Draw of everything in the design, by the catalogue's figures; devices without one count 0. */
-double myr_design_watts(const struct myr_design *design, const struct myr_catalog *catalog);
+/*
+ * Draw of everything in the design, by the catalogue's figures; of devices without one GPU nodes
+ * count as 'node_watts' and others as nothing.
+ */
+double myr_design_watts(const struct myr_design *design, const struct myr_catalog *catalog,
+                        double node_watts);
 
 /* How often parts of each class fail, for a job of that size; Llama 3's table. */
 struct myr_failure_class {

@@ -81,6 +81,7 @@ struct myr_campaign_report {
     uint32_t count;
     double spread;
     const char *currency;
+    bool servers_unpriced; /* the price is that of network and storage alone */
     uint32_t gpus_most; /* of the design; without one nothing bounds them */
 };
 
