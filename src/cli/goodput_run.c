@@ -1,4 +1,3 @@
-#include <math.h>
 #include <stdlib.h>
 
 #include "fit.h"
@@ -159,17 +158,6 @@ static int answer(struct run *run, struct myr_err *err)
     return rc;
 }
 
-/*
- * Nine runs of ten: the step time as far as the model is off, and failures as they come. Both
- * independent: relative widths add by their squares.
- */
-static void days_range(const struct run *run, const struct myr_campaign *c, double ret[2])
-{
-    double low = c->days / c->days_low - 1, high = c->days_high / c->days - 1;
-    ret[0] = c->days / (1 + sqrt(run->spread * run->spread + low * low));
-    ret[1] = c->days * (1 + sqrt(run->spread * run->spread + high * high));
-}
-
 static void put_tier(struct myr_json *json, const char *name, const struct myr_tier *tier,
                      double interval_s)
 {
@@ -193,7 +181,7 @@ static void put_money(struct myr_json *json, const struct run *run, const struct
         }
         return;
     }
-    days_range(run, c, range);
+    myr_campaign_days(c, run->spread, range);
     myr_json_double(json, "days", c->days, 6);
     myr_json_list(json, "days_interval");
     myr_json_double(json, NULL, range[0], 6);
@@ -329,7 +317,7 @@ static void put_days(const struct run *run, const struct myr_campaign *c, struct
         myr_buf_put_lit(buf, "  time     never: failures come faster than work is kept\n");
         return;
     }
-    days_range(run, c, range);
+    myr_campaign_days(c, run->spread, range);
     bool hours = c->days < 1;
     double unit = hours ? 24 : 1;
     myr_buf_printf(buf,

@@ -1,5 +1,7 @@
 #include "myriad/fit/campaign.h"
 
+#include <math.h>
+
 #include "block.h"
 
 static double gb(double value)
@@ -367,4 +369,13 @@ int myr_campaign_of(const struct myr_campaign_question *question, enum myr_pract
         ret->layout_gap = fit_max(0, ideal.tokens_per_day / ret->tokens_per_day - 1);
     }
     return rows.rc;
+}
+
+void myr_campaign_days(const struct myr_campaign *c, double spread, double ret[2])
+{
+    MYR_ASSERT(c->days_low > 0 && c->days_high >= c->days);
+    /* Independent of each other: relative widths add by their squares. */
+    double low = c->days / c->days_low - 1, high = c->days_high / c->days - 1;
+    ret[0] = c->days / (1 + sqrt(spread * spread + low * low));
+    ret[1] = c->days * (1 + sqrt(spread * spread + high * high));
 }

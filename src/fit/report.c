@@ -169,19 +169,37 @@ void myr_fit_report_html(const struct myr_fit_report *report, struct myr_arena *
 
 /* ---- a training run ---- */
 
+static void put_duration(const struct myr_campaign_report *report, const struct myr_campaign *c,
+                         struct myr_buf *buf)
+{
+    double range[2];
+    if (c->days <= 0) { /* not asked for, or for ever */
+        myr_page_number(buf, report->question->tokens > 0 ? "never" : "-");
+        myr_page_number(buf, "-");
+        myr_page_number(buf, "-");
+        return;
+    }
+    myr_campaign_days(c, report->spread, range);
+    myr_page_number(buf, "%.2f", c->days);
+    myr_page_number(buf, "%.2f to %.2f", range[0], range[1]);
+    myr_page_number(buf, c->energy_mwh < 100 ? "%.2f" : "%.0f", c->energy_mwh);
+}
+
 static void put_cases(const struct myr_campaign_report *report, struct myr_buf *buf)
 {
-    static const char *const heads[] = {"practice",     "failures",  ">goodput",   ">stalled",
-                                        ">recovering",  ">repeated", ">copy each", ">stored each",
-                                        ">spare nodes", ">days",     ">MWh"};
+    static const char *const heads[] = {"practice",    "failures",  ">goodput",      ">stalled",
+                                        ">recovering", ">repeated", ">copy",         ">stored",
+                                        ">spares",     ">days",     ">90 % of runs", ">MWh"};
     myr_page_table_begin(buf, heads, MYR_ARRAY_COUNT(heads));
     for (uint32_t i = 0; i < report->count; i++) {
         const struct myr_campaign_case *it = &report->cases[i];
         const struct myr_campaign *c = it->campaign;
         const struct myr_goodput *g = &c->goodput;
+        char failures[64];
+        snprintf(failures, sizeof(failures), "%s (%.4g)", it->rate, it->rate_per_1000_node_days);
         myr_page_row_begin(buf);
         myr_page_cell(buf, it->practice);
-        myr_page_cell(buf, it->rate);
+        myr_page_cell(buf, failures);
         myr_page_number(buf, "%.2f %%", 100 * g->goodput);
         myr_page_number(buf, "%.2f %%", 100 * g->stalled);
         myr_page_number(buf, "%.2f %%", 100 * g->recovering);
@@ -189,16 +207,12 @@ static void put_cases(const struct myr_campaign_report *report, struct myr_buf *
         myr_page_number(buf, "%.0f s", c->renewal.interval);
         myr_page_number(buf, "%.0f s", c->renewal.interval * c->renewal.per_period);
         myr_page_number(buf, "%u", c->spares);
-        if (c->days > 0) {
-            myr_page_number(buf, "%.2f", c->days);
-            myr_page_number(buf, "%.3g", c->energy_mwh);
-        } else { /* not asked for, or never */
-            myr_page_cell(buf, report->question->tokens > 0 ? "never" : "-");
-            myr_page_cell(buf, "-");
-        }
+        put_duration(report, c, buf);
         myr_page_row_end(buf);
     }
     myr_page_table_end(buf);
+    note(buf, "In brackets failures per 1,000 node-days; seconds of work between copies and "
+              "between stored ones.");
 }
 
 /* The same run on other numbers of GPUs: fewer are cheaper, more are sooner. */
@@ -270,20 +284,27 @@ int myr_campaign_report_html(const struct myr_campaign_report *report, struct my
     snprintf(title, sizeof(title), "Training %s on %s x %s", q->it.model->name,
              myr_u64_grouped(report->query->gpus, grouped), q->it.device->name);
     myr_page_begin(buf, title);
+    if (q->tokens > 0) {
+        bool large = q->tokens >= 1e12;
+        note(buf, "%.6g %s tokens.", q->tokens / (large ? 1e12 : 1e9),
+             large ? "trillion" : "billion");
+    }
     note(buf,
-         "%.3g tokens, batch of %u sequences; a checkpoint is %.2f TB; %.2f MW with cooling; "
+         "Batch of %u sequences; a checkpoint is %.2f TB; %.2f MW with cooling; "
          "storage %s.",
-         q->tokens, report->query->batch, common->checkpoint_bytes / 1e12, q->watts * q->pue / 1e6,
+         report->query->batch, common->checkpoint_bytes / 1e12, q->watts * q->pue / 1e6,
          q->store.servers ? "as planned" : "by practice's rates");
     myr_page_tiles_begin(buf);
     myr_page_tile(buf, "goodput, common to best practice", "%.1f to %.1f %%",
                   100 * common->goodput.goodput, 100 * best->goodput.goodput);
     if (common->days > 0 && best->days > 0) {
-        myr_page_tile(buf, "days", "%.1f to %.1f", common->days, best->days);
+        myr_page_tile(buf, "days, common to best", "%.1f to %.1f", common->days, best->days);
         myr_page_tile(buf, "energy", "%.3g to %.3g GWh", common->energy_mwh / 1e3,
                       best->energy_mwh / 1e3);
     }
-    myr_page_tile(buf, "a failure each", "%.1f h", common->goodput.mean_time_between_s / 3600);
+    double hours = common->goodput.mean_time_between_s / 3600;
+    myr_page_tile(buf, "a failure each", hours < 2 ? "%.1f min" : "%.1f h",
+                  hours < 2 ? hours * 60 : hours);
     myr_page_tile(buf, "spare nodes", "%u to %u", common->spares, best->spares);
     myr_page_tile(buf, "step", "%.4g s", best->step_s);
     myr_page_tiles_end(buf);

@@ -92,6 +92,12 @@ MYR_MUST_USE int myr_campaign_of(const struct myr_campaign_question *question,
                                  uint32_t count, struct myr_campaign *ret, struct myr_err *err);
 
 /*
+ * Nine runs of ten take from ret[0] to ret[1] days where the step time lies between 1/(1+spread)
+ * and 1+spread of what is said nine times of ten.
+ */
+void myr_campaign_days(const struct myr_campaign *campaign, double spread, double ret[2]);
+
+/*
  * The fewest spares such that nodes in repair exceed them at most 'risk' of the time. Failures
  * that need a repair come at 'rate' (per second) and take 'repair_s' on average: the number in
  * repair is Poisson whatever the distribution of repair times.
