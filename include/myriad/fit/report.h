@@ -82,7 +82,7 @@ struct myr_campaign_report {
     double spread;
     const char *currency;
     bool servers_unpriced; /* the price is that of network and storage alone */
-    uint32_t gpus_most; /* of the design; without one nothing bounds them */
+    uint32_t gpus_most;    /* of the design; without one nothing bounds them */
 };
 
 /* Other numbers of GPUs are planned for the Pareto plot; it needs tokens. */
