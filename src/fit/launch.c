@@ -129,26 +129,47 @@ static void megatron_state(struct myr_buf *buf, const struct myr_layout *l, stru
                        " --ckpt-format fsdp_dtensor",
                        strategies[l->zero]);
         put_note(notes, "with CUDA_DEVICE_MAX_CONNECTIONS unset");
+    } else if (l->tp > 1 || l->cp > 1) {
+        put_note(notes, "with CUDA_DEVICE_MAX_CONNECTIONS=1 (GPUs before Blackwell)");
     }
     if (l->zero > 0 && l->shard > 0) {
         myr_buf_printf(buf, " --num-distributed-optimizer-instances %u", l->dp * l->cp / l->shard);
     }
 }
 
-static void megatron_order(struct myr_buf *buf, const struct myr_layout *l, struct myr_buf *notes)
+/* The order of ranks that trainers have by themselves: tp fastest, pipeline stages slowest. */
+static bool usual_order(const struct myr_layout *l)
 {
     static const enum myr_axis usual[] = {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_EP, MYR_AXIS_DP,
                                           MYR_AXIS_PP};
-    static const enum myr_axis other[] = {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_PP, MYR_AXIS_EP,
+    return memcmp(l->order, usual, sizeof(usual)) == 0;
+}
+
+static void note_order(struct myr_buf *notes)
+{
+    put_note(notes, "ranks in the order of the layout block, by the launcher's host file");
+}
+
+/*
+ * Its other order has replicas slowest, and the ranks of an expert group before the stages. It
+ * asks for as many replicas of experts as of attention then, of models without experts too.
+ */
+static void megatron_order(struct myr_buf *buf, const struct myr_layout *l, struct myr_buf *notes)
+{
+    static const enum myr_axis other[] = {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_EP, MYR_AXIS_PP,
                                           MYR_AXIS_DP};
-    if (memcmp(l->order, usual, sizeof(usual)) == 0) {
+    static const enum myr_axis alike[] = {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_PP, MYR_AXIS_EP,
+                                          MYR_AXIS_DP};
+    if (usual_order(l)) {
         return;
     }
-    if (memcmp(l->order, other, sizeof(other)) == 0) {
+    bool ordered = memcmp(l->order, other, sizeof(other)) == 0 ||
+                   (l->ep == 1 && memcmp(l->order, alike, sizeof(alike)) == 0);
+    if (ordered && (l->pp == 1 || myr_layout_edp(l) == l->dp)) {
         myr_buf_put_lit(buf, " --use-tp-pp-dp-mapping");
         return;
     }
-    put_note(notes, "ranks in the order of the layout block, by the launcher's host file");
+    note_order(notes);
 }
 
 static void megatron_recompute(struct myr_buf *buf, const struct myr_layout *l)
@@ -161,6 +182,20 @@ static void megatron_recompute(struct myr_buf *buf, const struct myr_layout *l)
                        l->recompute_layers ? l->recompute_layers : 1);
     } else if (l->recompute == MYR_RECOMPUTE_SELECTIVE) {
         myr_buf_put_lit(buf, " --recompute-granularity selective");
+    }
+}
+
+/* Left to itself it sums them in fp32, its FSDP in what the weights are in. */
+static void megatron_gradients(struct myr_buf *buf, const struct myr_layout *l)
+{
+    bool half = l->precision == MYR_PRECISION_FP16, full = l->precision == MYR_PRECISION_FP32;
+    if (half || full) {
+        return;
+    }
+    if (l->gradient_bytes == 2) {
+        myr_buf_put_lit(buf, " --grad-reduce-in-bf16");
+    } else if (l->zero >= 2) {
+        myr_buf_put_lit(buf, " --megatron-fsdp-main-grads-dtype fp32");
     }
 }
 
@@ -190,6 +225,7 @@ static void megatron(struct myr_buf *buf, const struct myr_layout *l, const stru
     megatron_recompute(buf, l);
     megatron_order(buf, l, &notes);
     megatron_precision(buf, l->precision);
+    megatron_gradients(buf, l);
     end_notes(buf, &notes);
 }
 
@@ -246,6 +282,9 @@ static void deepspeed(struct myr_buf *buf, const struct myr_layout *l,
         l->precision == MYR_PRECISION_NVFP4) {
         myr_buf_printf(&notes, "%s %s is up to the model's layers", notes.len ? ";" : " #",
                        myr_precision_name(l->precision));
+    }
+    if (!usual_order(l)) {
+        note_order(&notes);
     }
     deepspeed_model(&notes, l, model);
     end_notes(buf, &notes);
@@ -393,6 +432,12 @@ static void torchtitan(struct myr_buf *buf, const struct myr_layout *l,
     }
     if (l->tp > 1 && !l->sequence_parallel) {
         put_note(&notes, "its tensor parallelism cuts the sequence too");
+    }
+    if (l->gradient_bytes == 2) {
+        put_note(&notes, "it sums gradients in fp32, which takes twice the room and time");
+    }
+    if (!usual_order(l)) {
+        note_order(&notes);
     }
     titan_precision(buf, l, model->moe.expert_count > 0, &notes);
     end_notes(buf, &notes);

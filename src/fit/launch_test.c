@@ -84,7 +84,9 @@ static void megatron_is_told_every_axis(void **state)
     assert_says(MYR_TRAINER_MEGATRON, &l, &dense, "--pipeline-model-parallel-size 8", true);
     assert_says(MYR_TRAINER_MEGATRON, &l, &dense, "--use-distributed-optimizer", true);
     assert_says(MYR_TRAINER_MEGATRON, &l, &dense, "expert", false);
-    assert_says(MYR_TRAINER_MEGATRON, &l, &dense, "#", false);
+    assert_says(MYR_TRAINER_MEGATRON, &l, &dense, "# with CUDA_DEVICE_MAX_CONNECTIONS=1", true);
+    struct myr_layout alone = myr_layout_default();
+    assert_says(MYR_TRAINER_MEGATRON, &alone, &dense, "#", false);
     l.vp = 4;
     l.schedule = MYR_SCHEDULE_INTERLEAVED;
     assert_says(MYR_TRAINER_MEGATRON, &l, &dense, "--num-layers-per-virtual-pipeline-stage 3",
@@ -119,14 +121,37 @@ static void what_a_trainer_cannot_do_stands_behind_a_hash(void **state)
     struct myr_layout l = usual();
     memcpy(l.order, swapped, sizeof(l.order));
     assert_says(MYR_TRAINER_MEGATRON, &l, &dense, "--use-tp-pp-dp-mapping", true);
-    assert_says(MYR_TRAINER_MEGATRON, &l, &dense, "#", false);
+    assert_says(MYR_TRAINER_MEGATRON, &l, &dense, "ranks in the order", false);
+    assert_says(MYR_TRAINER_TORCHTITAN, &l, &dense, "ranks in the order", true);
+    assert_says(MYR_TRAINER_DEEPSPEED, &l, &dense, "ranks in the order", true);
+    l.ep = 2; /* its expert groups lie before the stages, not behind them */
+    assert_says(MYR_TRAINER_MEGATRON, &l, &experts, "--use-tp-pp-dp-mapping", false);
+    assert_says(MYR_TRAINER_MEGATRON, &l, &experts, "ranks in the order", true);
+    l.ep = 1;
     memcpy(l.order, odd, sizeof(l.order));
-    assert_says(MYR_TRAINER_MEGATRON, &l, &dense, "--bf16 # ranks in the order", true);
+    assert_says(MYR_TRAINER_MEGATRON, &l, &dense, "ranks in the order", true);
     l.schedule = MYR_SCHEDULE_ZERO_BUBBLE;
     assert_says(MYR_TRAINER_MEGATRON, &l, &dense, "# this trainer has no schedule 'zero-bubble'",
                 true);
     assert_says(MYR_TRAINER_TORCHTITAN, &l, &dense, "InterleavedZeroBubble", true);
     assert_says(MYR_TRAINER_DEEPSPEED, &l, &dense, "with Megatron-DeepSpeed: --tensor", true);
+}
+
+/* Half as many bytes as the trainer's default: a layout that fits with them may not without. */
+static void gradients_are_summed_in_the_width_that_was_counted(void **state)
+{
+    (void)state;
+    struct myr_layout l = usual();
+    assert_says(MYR_TRAINER_MEGATRON, &l, &dense, "grad-reduce-in-bf16", false);
+    l.gradient_bytes = 2;
+    assert_says(MYR_TRAINER_MEGATRON, &l, &dense, "--bf16 --grad-reduce-in-bf16", true);
+    assert_says(MYR_TRAINER_TORCHTITAN, &l, &dense, "it sums gradients in fp32", true);
+    l.precision = MYR_PRECISION_FP16;
+    assert_says(MYR_TRAINER_MEGATRON, &l, &dense, "grad-reduce-in-bf16", false);
+    l.precision = MYR_PRECISION_BF16;
+    l.gradient_bytes = 4;
+    l.zero = 2;
+    assert_says(MYR_TRAINER_MEGATRON, &l, &dense, "--megatron-fsdp-main-grads-dtype fp32", true);
 }
 
 static void deepspeed_and_torchtitan_get_their_own_words(void **state)
@@ -374,8 +399,17 @@ static void check_megatron(const struct said *s, const struct myr_layout *l,
               (!value_of(s, "--fp8-recipe") || value_of(s, "--fp8-format")) &&
               !(value_of(s, "--bf16") && value_of(s, "--fp16")),
           s, "precision");
-    claim(l->dp * l->cp % number_of(s, "--num-distributed-optimizer-instances", 1) == 0, s,
-          "instances");
+    uint32_t instances = number_of(s, "--num-distributed-optimizer-instances", 1);
+    claim(l->dp * l->cp % instances == 0 && myr_layout_edp(l) % instances == 0, s, "instances");
+    claim(!value_of(s, "--use-tp-pp-dp-mapping") || l->pp == 1 || myr_layout_edp(l) == l->dp, s,
+          "replicas slowest: as many of experts as of attention");
+    if (outer && pp > 2) {
+        uint32_t inner = model->layer_count - l->first_layers - l->last_layers;
+        claim(inner % (pp - 2) == 0 && inner / (pp - 2) % l->vp == 0 &&
+                  l->first_layers % l->vp == 0 && l->last_layers % l->vp == 0,
+              s, "outer stages");
+    }
+    claim(!value_of(s, "--grad-reduce-in-bf16") || value_of(s, "--bf16"), s, "gradients");
 }
 
 static void check_deepspeed(const struct said *s, const struct myr_layout *l)
@@ -438,6 +472,10 @@ static uint32_t check_layout(const struct myr_layout *l, const struct myr_model 
 static struct myr_layout draw_layout(struct myr_rng *rng, const struct myr_model *model)
 {
     static const uint32_t sizes[] = {1, 2, 4, 8, 16};
+    static const enum myr_axis orders[][MYR_LAYOUT_ORDER_COUNT] = {
+        {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_EP, MYR_AXIS_DP, MYR_AXIS_PP},
+        {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_EP, MYR_AXIS_PP, MYR_AXIS_DP},
+        {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_PP, MYR_AXIS_EP, MYR_AXIS_DP}};
     struct myr_layout l = myr_layout_default();
     l.tp = sizes[myr_rng_below(rng, 4)];
     l.pp = sizes[myr_rng_below(rng, 5)];
@@ -449,6 +487,8 @@ static struct myr_layout draw_layout(struct myr_rng *rng, const struct myr_model
     l.shard = l.zero && myr_rng_below(rng, 2) ? l.dp / 2 * l.cp : 0;
     l.micro_batch = sizes[myr_rng_below(rng, 2)];
     l.global_batch = l.dp * l.micro_batch * l.pp * 4;
+    l.gradient_bytes = 2 * (uint32_t)myr_rng_below(rng, 3);
+    memcpy(l.order, orders[myr_rng_below(rng, 3)], sizeof(l.order));
     l.sequence_parallel = myr_rng_below(rng, 2) && l.tp > 1;
     l.flash_attention = myr_rng_below(rng, 4) > 0;
     l.precision = (enum myr_precision)myr_rng_below(rng, 6);
@@ -501,6 +541,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(megatron_is_told_every_axis),
         cmocka_unit_test(what_a_trainer_cannot_do_stands_behind_a_hash),
+        cmocka_unit_test(gradients_are_summed_in_the_width_that_was_counted),
         cmocka_unit_test(deepspeed_and_torchtitan_get_their_own_words),
         cmocka_unit_test(every_argument_is_one_that_the_trainers_know_and_goes_with_the_others),
         cmocka_unit_test(layers_that_do_not_divide_are_named_chunk_by_chunk),
