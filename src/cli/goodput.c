@@ -41,6 +41,7 @@ static const struct myr_option option_rows[] = {
                   "how failures show themselves, which decides when they are noticed"),
     TEXT_OPTION("recovery", recovery, "S",
                 "seconds from failure to training; by the recovery data when absent"),
+    PATH_OPTION("data", data, "your own rows in place of those of catalog/recovery.yaml"),
     TEXT_OPTION("stall", stall, "S", "seconds that a checkpoint stops training"),
     TEXT_OPTION("interval", interval, "S",
                 "seconds of work between checkpoints; the best one when absent"),
@@ -98,6 +99,21 @@ int cli_goodput_number(const char *text, const char *name, double low, double hi
     return MYR_OK;
 }
 
+int cli_goodput_data(const struct cli_goodput_options *asked, struct myr_arena *arena,
+                     struct myr_recovery *ret, struct myr_err *err)
+{
+    enum { DATA_BYTES_MAX = 4 << 20 };
+    struct myr_buf file = {0};
+    int rc = myr_recovery_init(ret, arena, err);
+    if (rc == MYR_OK && asked->data) {
+        rc = myr_file_read(asked->data, DATA_BYTES_MAX, &file, err);
+        struct myr_str text = {file.data, file.len};
+        rc = rc < 0 ? rc : myr_recovery_add(ret, arena, asked->data, text, err);
+    }
+    myr_buf_done(&file);
+    return rc;
+}
+
 double cli_goodput_classes(const struct myr_recovery *recovery,
                            const struct cli_goodput_options *asked,
                            struct myr_failure_class *classes, uint32_t *ret_count)
@@ -110,7 +126,7 @@ double cli_goodput_classes(const struct myr_recovery *recovery,
     return sum / nodes * 1000;
 }
 
-int cli_goodput_rates(const struct cli_goodput_options *asked, const struct myr_recovery *recovery,
+static int find_rates(const struct cli_goodput_options *asked, const struct myr_recovery *recovery,
                       struct cli_rates *ret, struct myr_err *err)
 {
     static const char *const names[] = {"llama3", "rsc-1", "rsc-2"};
@@ -143,6 +159,20 @@ int cli_goodput_rates(const struct cli_goodput_options *asked, const struct myr_
     int rc = cli_goodput_number(asked->rate, "rate", 1e-6, 1e6, &ret->values[0], err);
     if (rc < 0) {
         myr_err_hint(err, "failures per 1,000 node-days, or one of llama3, rsc-1, rsc-2, classes");
+    }
+    return rc;
+}
+
+int cli_goodput_rates(const struct cli_goodput_options *asked, const struct myr_recovery *recovery,
+                      struct cli_rates *ret, struct myr_err *err)
+{
+    int rc = find_rates(asked, recovery, ret, err);
+    for (uint32_t i = 0; rc == MYR_OK && i < ret->count; i++) {
+        if (!(ret->values[i] > 0)) { /* the user's own data may say so */
+            rc = myr_err_set(err, MYR_EINVAL, "the recovery data have no failures (rate '%s' is 0)",
+                             ret->names[i]);
+            myr_err_hint(err, "--rate R gives failures per 1,000 node-days");
+        }
     }
     return rc;
 }
@@ -307,7 +337,7 @@ int cli_goodput(const struct myr_operands *operands)
     }
     options.gpus = options.gpus ? options.gpus : 16384;
     myr_arena_init(&arena);
-    int r = myr_recovery_init(&recovery, &arena, &err);
+    int r = cli_goodput_data(&options, &arena, &recovery, &err);
     r = r < 0 ? r : answer(&recovery, &buf, &err);
     int code = r < 0 ? cli_error(&err) : cli_print(&buf);
     myr_buf_done(&buf);

@@ -7,7 +7,7 @@
 struct cli_goodput_options {
     uint32_t format, fault, show;
     uint64_t gpus, gpus_per_node;
-    const char *rate, *recovery, *stall, *interval, *target;
+    const char *rate, *recovery, *stall, *interval, *target, *data;
     /* A whole training run, where 'model' is given. */
     const char *model, *device, *software, *design, *tokens, *report, *profile;
     uint64_t batch, seq;
@@ -34,6 +34,10 @@ struct cli_times {
 };
 MYR_MUST_USE int cli_goodput_times(const struct cli_goodput_options *options, struct cli_times *ret,
                                    struct myr_err *err);
+/* The shipped recovery data, then the user's. */
+MYR_MUST_USE int cli_goodput_data(const struct cli_goodput_options *options,
+                                  struct myr_arena *arena, struct myr_recovery *ret,
+                                  struct myr_err *err);
 /* Failures of each class; returns their sum per 1,000 node-days. */
 double cli_goodput_classes(const struct myr_recovery *recovery,
                            const struct cli_goodput_options *options,

@@ -200,11 +200,16 @@ static double store_rate(const struct myr_store *store, double nodes, double pra
 static double other_parts(struct rows *rows, const struct myr_campaign_question *q,
                           enum myr_practice practice, double gpus)
 {
-    double seconds = 0;
+    struct myr_recovery_part parts[MYR_RECOVERY_PARTS_MAX];
     const char *load = practice == MYR_PRACTICE_COMMON ? "a.state_load" : "b.state_restore";
-    int rc = myr_recovery_seconds(rows->recovery, practice, q->fault, gpus, &seconds, rows->err);
+    uint32_t count = 0;
+    int rc = myr_recovery_parts(rows->recovery, practice, q->fault, gpus, parts, &count, rows->err);
+    double seconds = 0;
     rows->rc = rc < 0 ? rc : rows->rc;
-    return seconds - row_value(rows, load, TYPICAL);
+    for (uint32_t i = 0; i < count; i++) {
+        seconds += strcmp(parts[i].row->key, load) == 0 ? 0 : parts[i].seconds;
+    }
+    return seconds;
 }
 
 static struct myr_limits common_tiers(const struct myr_campaign_question *q, struct rows *rows,
@@ -232,7 +237,7 @@ static struct myr_limits best_tiers(const struct myr_campaign_question *q, struc
     double automatic = row_value(rows, "share.handled_by_automation", TYPICAL);
     double others = other_parts(rows, q, MYR_PRACTICE_BEST, gpus);
     double by_hand =
-        row_value(rows, "a.diagnose", TYPICAL) - row_value(rows, "b.diagnose", TYPICAL);
+        fit_max(0, row_value(rows, "a.diagnose", TYPICAL) - row_value(rows, "b.diagnose", TYPICAL));
     c->write_bytes_per_s =
         store_rate(&q->store, nodes, gb(row_value(rows, "rate.save.shared", HIGH)), system);
     c->read_bytes_per_s =
@@ -267,7 +272,7 @@ static void count_spares(const struct myr_campaign_question *q, enum myr_practic
                       row_value(rows, "time.gpu_stack_after_boot", TYPICAL) +
                       row_value(rows, "time.validate.return", TYPICAL);
     double share = replaced + rebooted;
-    double mean_s = (replaced * repair_h * 3600 + rebooted * reboot_s) / share;
+    double mean_s = share > 0 ? (replaced * repair_h * 3600 + rebooted * reboot_s) / share : 0;
     c->repairs = q->rate_per_s * share * mean_s;
     c->spares = myr_spares_needed(q->rate_per_s * share, mean_s, q->spare_risk, &c->spares_out);
 }
@@ -332,6 +337,8 @@ static struct myr_campaign campaign(const struct myr_campaign_question *q,
     struct myr_limits limits = practice == MYR_PRACTICE_COMMON
                                    ? common_tiers(q, rows, &c, gpus, nodes)
                                    : best_tiers(q, rows, &c, gpus, nodes);
+    /* Copies are taken between steps. */
+    limits.interval_least = fit_max(limits.interval_least, c.step_s);
     limits.interval = q->interval_s;
     limits.period_most = work_s;
     give(q, &c.renewal);

@@ -29,31 +29,72 @@ static int read_number(const struct myr_doc *map, const char *key, double *ret, 
     if (!node) {
         return myr_doc_error(err, map, MYR_EINVAL, "the row lacks '%s'", key);
     }
-    return myr_doc_double(node, key, 0, 1e15, ret, err);
+    return myr_doc_double(node, key, 0, 1e9, ret, err);
 }
 
-/* "gpus^0.6@16384", "log2gpus@16384"; everything else counts as constant. */
-static void read_scaling(struct myr_recovery_row *row, struct myr_str text)
+/* "gpus^0.6@16384", "log2gpus@16384"; the words below do not depend on the number of GPUs. */
+static bool read_scaling(struct myr_recovery_row *row, struct myr_str text)
 {
+    static const char *const words[] = {
+        "",        "const",     "timer",  "bytes/rate", "min(nodes*x;system)", "poisson",
+        "per_job", "clustered", "policy", "design",     "exp_decay_30d",       "lognormal",
+        "result"};
     const char *at = memchr(text.data, '@', text.len);
-    if (!at) {
-        return;
+    for (size_t i = 0; !at && i < MYR_ARRAY_COUNT(words); i++) {
+        if (myr_str_eq(text, myr_str_from(words[i]))) {
+            return true;
+        }
     }
-    struct myr_str rule = {text.data, (size_t)(at - text.data)};
-    struct myr_str gpus = {at + 1, text.len - rule.len - 1};
-    double number, power = 0;
-    if (!myr_str_to_double(gpus, &number) || number <= 1) {
-        return;
+    struct myr_str rule = {text.data, at ? (size_t)(at - text.data) : 0};
+    struct myr_str gpus = {text.data + rule.len + 1, at ? text.len - rule.len - 1 : 0};
+    struct myr_str power = {rule.data + 5, rule.len > 5 ? rule.len - 5 : 0};
+    if (!at || !myr_str_to_double(gpus, &row->at_gpus) || !(row->at_gpus > 1) ||
+        row->at_gpus > 1e12) {
+        return false;
     }
     if (myr_str_eq(rule, MYR_STR("log2gpus"))) {
         row->scaling = MYR_SCALING_LOG2;
-        row->at_gpus = number;
-    } else if (rule.len > 5 && memcmp(rule.data, "gpus^", 5) == 0 &&
-               myr_str_to_double((struct myr_str){rule.data + 5, rule.len - 5}, &power)) {
-        row->scaling = MYR_SCALING_POWER;
-        row->at_gpus = number;
-        row->power = power;
+        return true;
     }
+    row->scaling = MYR_SCALING_POWER;
+    return power.len > 0 && memcmp(rule.data, "gpus^", 5) == 0 &&
+           myr_str_to_double(power, &row->power) && row->power >= -4 && row->power <= 4;
+}
+
+/* What the sums that use a row rely on. */
+static const char *unfit(const struct myr_recovery_row *row)
+{
+    bool divides = strncmp(row->unit, "GB/s", 4) == 0;
+    bool share = strcmp(row->unit, "fraction") == 0;
+    return row->low > row->typical || row->typical > row->high ? "rising order is expected"
+           : divides && !(row->low > 0)                        ? "rates above 0 are expected"
+           : share && row->high > 1                            ? "shares up to 1 are expected"
+                                                               : NULL;
+}
+
+/* A row of a name that is there already takes its place, in the same unit. */
+static int keep_row(struct myr_recovery *recovery, const struct myr_doc *map,
+                    struct myr_recovery_row row, struct myr_err *err)
+{
+    struct myr_recovery_row *known = NULL;
+    for (size_t i = 0; i < recovery->rows.count && !known; i++) {
+        known = strcmp(recovery->rows.items[i].key, row.key) == 0 ? &recovery->rows.items[i] : NULL;
+    }
+    if (known && row.unit[0] != '\0' && strcmp(row.unit, known->unit) != 0) {
+        return myr_doc_error(err, map, MYR_EINVAL, "'%s' is in '%s', '%s' is expected", row.key,
+                             row.unit, known->unit);
+    }
+    row.unit = known ? known->unit : row.unit;
+    if (unfit(&row)) {
+        return myr_doc_error(err, map, MYR_EINVAL, "'%s' has low %g, typical %g, high %g, %s",
+                             row.key, row.low, row.typical, row.high, unfit(&row));
+    }
+    if (known) {
+        *known = row;
+    } else {
+        myr_vec_push(&recovery->rows, row);
+    }
+    return MYR_OK;
 }
 
 static int read_row(struct myr_recovery *recovery, struct myr_arena *arena,
@@ -71,9 +112,31 @@ static int read_row(struct myr_recovery *recovery, struct myr_arena *arena,
     r = r < 0 ? r : read_text(arena, map, "source", &row.source, err);
     r = r < 0 ? r : read_text(arena, map, "confidence", &row.confidence, err);
     r = r < 0 ? r : read_text(arena, map, "scales", &row.scales, err);
-    if (r == MYR_OK) {
-        read_scaling(&row, myr_str_from(row.scales));
-        myr_vec_push(&recovery->rows, row);
+    if (r == MYR_OK && !read_scaling(&row, myr_str_from(row.scales))) {
+        r = myr_doc_error(
+            err, map, MYR_EINVAL,
+            "'%s' scales by '%s', const, gpus^POWER@GPUS or log2gpus@GPUS is expected", row.key,
+            row.scales);
+    }
+    return r < 0 ? r : keep_row(recovery, map, row, err);
+}
+
+static int read_rows(struct myr_recovery *recovery, struct myr_arena *arena, const char *name,
+                     struct myr_str text, struct myr_err *err)
+{
+    static const char *const keys[] = {"recovery"};
+    const struct myr_doc *doc, *rows;
+    int r = myr_doc_read_yaml(arena, name, text, &doc, err);
+    r = r < 0 ? r : myr_doc_check_keys(doc, "recovery data", keys, MYR_ARRAY_COUNT(keys), err);
+    if (r < 0) {
+        return r;
+    }
+    rows = myr_doc_get(doc, "recovery");
+    if (!rows || rows->kind != MYR_DOC_MAP) {
+        return myr_doc_error(err, doc, MYR_EINVAL, "a map 'recovery' of rows is expected");
+    }
+    for (uint32_t i = 0; r == MYR_OK && i < rows->count; i++) {
+        r = read_row(recovery, arena, &rows->entries[i], err);
     }
     return r;
 }
@@ -81,14 +144,14 @@ static int read_row(struct myr_recovery *recovery, struct myr_arena *arena,
 int myr_recovery_init(struct myr_recovery *recovery, struct myr_arena *arena, struct myr_err *err)
 {
     *recovery = (struct myr_recovery){0};
-    const struct myr_doc *doc;
     struct myr_str text = {(const char *)myr_fit_recovery[0].data, myr_fit_recovery[0].size};
-    int r = myr_doc_read_yaml(arena, myr_fit_recovery[0].name, text, &doc, err);
-    const struct myr_doc *rows = r < 0 ? NULL : myr_doc_get(doc, "recovery");
-    for (uint32_t i = 0; r == MYR_OK && rows && i < rows->count; i++) {
-        r = read_row(recovery, arena, &rows->entries[i], err);
-    }
-    return r;
+    return read_rows(recovery, arena, myr_fit_recovery[0].name, text, err);
+}
+
+int myr_recovery_add(struct myr_recovery *recovery, struct myr_arena *arena, const char *name,
+                     struct myr_str text, struct myr_err *err)
+{
+    return read_rows(recovery, arena, name, text, err);
 }
 
 void myr_recovery_done(struct myr_recovery *recovery)
@@ -132,7 +195,7 @@ double myr_recovery_value(const struct myr_recovery_row *row, double gpus)
     double value = row->typical;
     if (row->scaling == MYR_SCALING_POWER) {
         value *= myr_exp(row->power * log_of(gpus / row->at_gpus));
-    } else if (row->scaling == MYR_SCALING_LOG2 && gpus > 1) {
+    } else if (row->scaling == MYR_SCALING_LOG2) {
         value *= log_of(gpus) / log_of(row->at_gpus);
     }
     return value;

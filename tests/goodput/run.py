@@ -37,6 +37,7 @@ def check_case(case, tokens):
     assert 0 <= case["layout_gap_percent"] < 5
     assert case["spares_out"] <= 0.001
     assert len(case["tiers"]) == (2 if case["practice"] == "best" else 1)
+    assert case["tiers"][-1]["interval_steps"] % case["tiers"][0]["interval_steps"] == 0
     for tier in case["tiers"]:
         assert tier["interval_s"] > 0 and tier["recovery_s"] > 0
 
@@ -135,6 +136,30 @@ def check_show(myriad):
     assert abs(sum(row["per_day"] for row in rsc) - 6.5 * 2.048) < 1e-3
 
 
+def check_own_data(myriad, folder):
+    """A user's rows take the place of the shipped ones; bad ones are refused with their place."""
+    path = Path(folder) / "own.yaml"
+    path.write_text("recovery:\n  a.diagnose: {low: 1, typical: 60, high: 90}\n", encoding="utf-8")
+    plain = ask(myriad, "--gpus", "4096")
+    own = ask(myriad, "--gpus", "4096", "--data", str(path))
+    assert abs(plain[0]["recovery_s"] - own[0]["recovery_s"] - 240) < 1e-6
+    run = ask(myriad, *JOB, "--rate", "llama3", "--data", str(path))["cases"][0]
+    usual = ask(myriad, *JOB, "--rate", "llama3")["cases"][0]
+    assert abs(usual["tiers"][0]["recovery_s"] - run["tiers"][0]["recovery_s"] - 240) < 1e-3
+    for text, expected in (
+            ("recovery:\n  a.diagnose: {low: 1}\n", f"{path}:2:15: the row lacks 'typical'"),
+            ("recovery:\n  rate.job_stop_all_node: {low: 0, typical: 0, high: 0}\n",
+             "no failures"),
+            ("rows: 3\n", str(path)),
+            ("", str(path)),
+    ):
+        path.write_text(text, encoding="utf-8")
+        result = call(myriad, "goodput", "--data", str(path), code=2)
+        assert expected in result.stderr and result.stdout == "", (text, result.stderr)
+    result = call(myriad, "goodput", "--data", "/nowhere/own.yaml", code=2)
+    assert "/nowhere/own.yaml" in result.stderr
+
+
 def check_extremes(myriad):
     """Runs that never end, or end before their first checkpoint, are told in valid JSON."""
     small = ["--model", "llama3-8b", "--gpus", "64", "--device", "h100", "--batch", "128"]
@@ -185,6 +210,7 @@ def main():
         check_store(myriad, folder)
         check_simple(myriad)
         check_show(myriad)
+        check_own_data(myriad, folder)
         check_extremes(myriad)
         check_bad_input(myriad, design)
     print("ok")

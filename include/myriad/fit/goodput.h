@@ -97,11 +97,14 @@ struct myr_recovery {
 
 MYR_MUST_USE int myr_recovery_init(struct myr_recovery *recovery, struct myr_arena *arena,
                                    struct myr_err *err);
+/* A user's own rows, in the same form; those of the same key take the place of the shipped ones. */
+MYR_MUST_USE int myr_recovery_add(struct myr_recovery *recovery, struct myr_arena *arena,
+                                  const char *name, struct myr_str text, struct myr_err *err);
 void myr_recovery_done(struct myr_recovery *recovery);
 /* NULL when there is no such row. */
 const struct myr_recovery_row *myr_recovery_find(const struct myr_recovery *recovery,
                                                  const char *key);
-/* The typical value at a number of GPUs, by the row's scaling rule. */
+/* The typical value at a number of GPUs (at least 1), by the row's scaling rule. */
 double myr_recovery_value(const struct myr_recovery_row *row, double gpus);
 
 enum myr_practice { MYR_PRACTICE_COMMON, MYR_PRACTICE_BEST };
