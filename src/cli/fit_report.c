@@ -34,8 +34,10 @@ static int write_plots(const struct cli_fit_question *question, const struct myr
     rc = rc < 0 ? rc : write_plot(question->plots, "memory.svg", &buf, err);
     myr_fit_growth(query, 8, query->gpus, true, arena, weak);
     myr_fit_growth(query, 8, query->gpus, false, arena, strong);
-    myr_plot_linearity(weak, strong, &buf);
-    rc = rc < 0 ? rc : write_plot(question->plots, "linearity.svg", &buf, err);
+    if (weak->count > 1 || strong->count > 1) { /* one point is no line */
+        myr_plot_linearity(weak, strong, &buf);
+        rc = rc < 0 ? rc : write_plot(question->plots, "linearity.svg", &buf, err);
+    }
     myr_buf_done(&buf);
     return rc;
 }

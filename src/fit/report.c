@@ -65,6 +65,7 @@ static void put_layouts(const struct myr_fit_report *report, struct myr_buf *buf
                                         ">dp",       ">cp",     ">ep", ">micro-batch", ">ZeRO",
                                         "recompute", "schedule"};
     const struct myr_fit_answer *answer = report->answer;
+    char again[48];
     myr_page_table_begin(buf, heads, MYR_ARRAY_COUNT(heads));
     for (uint32_t i = 0; i < answer->top_count && i < 10; i++) {
         const struct myr_layout *l = &answer->top[i].layout;
@@ -75,7 +76,13 @@ static void put_layouts(const struct myr_fit_report *report, struct myr_buf *buf
         for (size_t a = 0; a < MYR_ARRAY_COUNT(axes); a++) {
             myr_page_number(buf, "%u", axes[a]);
         }
-        myr_page_cell(buf, myr_recompute_name(l->recompute));
+        if (l->recompute_layers > 0) {
+            snprintf(again, sizeof(again), "%u layer%s a chunk", l->recompute_layers,
+                     l->recompute_layers > 1 ? "s" : "");
+        } else {
+            snprintf(again, sizeof(again), "%s", myr_recompute_name(l->recompute));
+        }
+        myr_page_cell(buf, again);
         myr_page_cell(buf, myr_schedule_name(l->schedule));
         myr_page_row_end(buf);
     }
@@ -106,9 +113,9 @@ static void put_launch(const struct myr_fit_report *report, struct myr_buf *buf)
                          report->query->it.model);
         myr_buf_put_lit(buf, "<p>");
         myr_page_text(buf, myr_trainer_name((enum myr_trainer)t));
-        myr_buf_put_lit(buf, "<br><code>");
-        myr_page_text(buf, line.data ? line.data : "");
-        myr_buf_put_lit(buf, "</code></p>\n");
+        myr_buf_put_lit(buf, "<br>");
+        myr_page_arguments(buf, line.data ? line.data : "");
+        myr_buf_put_lit(buf, "</p>\n");
     }
     myr_buf_done(&line);
 }
@@ -130,6 +137,9 @@ static void put_best(const struct myr_fit_report *report, const struct myr_fit_c
     myr_page_tile(buf, "memory of the fullest rank", "%.1f GiB", memory.total_bytes / 1073741824);
     myr_page_tile(buf, "tensor x pipeline x context x data", "%u x %u x %u x %u", l->tp, l->pp,
                   l->cp, l->dp);
+    if (q->it.model->moe.expert_count > 0) {
+        myr_page_tile(buf, "expert parallel", "%u", l->ep);
+    }
     myr_page_tile(buf, "layouts covered", "%s",
                   myr_u64_grouped(report->answer->evaluated, grouped));
     myr_page_tiles_end(buf);
@@ -150,6 +160,7 @@ void myr_fit_report_html(const struct myr_fit_report *report, struct myr_arena *
     note(buf, "Batch of %u sequences of %u tokens; software as of %s.", q->batch, q->seq_tokens,
          q->it.stack->name);
     put_best(report, &cost, buf);
+    myr_page_wide_begin(buf);
     myr_plot_step(&cost, buf);
     if (report->answer->top[0].layout.pp > 1) {
         myr_plot_pipeline(&q->it, &report->answer->top[0].layout, buf);
@@ -158,8 +169,11 @@ void myr_fit_report_html(const struct myr_fit_report *report, struct myr_arena *
     myr_plot_memory(&q->it, report->answer->top, shown < TOP_SHOWN ? shown : TOP_SHOWN, buf);
     myr_fit_growth(q, 8, q->gpus, true, arena, weak);
     myr_fit_growth(q, 8, q->gpus, false, arena, strong);
-    myr_plot_linearity(weak, strong, buf);
-    put_sizes(strong, buf);
+    if (weak->count > 1 || strong->count > 1) { /* one point is no line */
+        myr_plot_linearity(weak, strong, buf);
+        put_sizes(strong, buf);
+    }
+    myr_page_wide_end(buf);
     myr_page_heading(buf, "Layouts");
     put_layouts(report, buf);
     myr_page_heading(buf, "To launch it");
@@ -309,6 +323,7 @@ int myr_campaign_report_html(const struct myr_campaign_report *report, struct my
     myr_page_tile(buf, "step", "%.4g s", best->step_s);
     myr_page_tiles_end(buf);
     put_cases(report, buf);
+    myr_page_wide_begin(buf);
     put_curves(report, buf);
     if (q->tokens > 0) {
         rc = put_choices(report, arena, buf, err);
@@ -317,6 +332,7 @@ int myr_campaign_report_html(const struct myr_campaign_report *report, struct my
     myr_plot_step(&cost, buf);
     struct myr_fit_found found = {best->layout, best->step_s};
     myr_plot_memory(&q->it, &found, 1, buf);
+    myr_page_wide_end(buf);
     myr_page_end(buf);
     return rc;
 }

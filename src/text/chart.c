@@ -80,7 +80,7 @@ static double nice_step(double span, uint32_t most)
     static const double parts[] = {1, 2, 5};
     double step = 1;
     MYR_ASSERT(span > 0);
-    while (step * most > span * 10) {
+    while (step * most > span) {
         step /= 10;
     }
     while (step * 10 * most < span) {

@@ -59,6 +59,33 @@ static void bars_have_a_shape_for_each_piece(void **state)
     myr_buf_done(&again);
 }
 
+static void bars_of_every_span_have_a_scale(void **state)
+{
+    (void)state;
+    for (double span = 0.0011; span < 1e4; span *= 1.17) {
+        const struct myr_piece piece = {"a", span, 0};
+        const struct myr_bar_row row = {"one", "", 0, &piece, 1};
+        struct myr_bars bars = {.title = "t", .unit = "s", .rows = &row, .count = 1};
+        struct myr_buf buf = {0};
+        myr_chart_bars(&bars, &buf);
+        uint32_t lines = times(&buf, "class=\"grid\"");
+        if (lines < 2 || lines > 6) {
+            fail_msg("%u lines for a span of %g", lines, span);
+        }
+        myr_buf_done(&buf);
+    }
+}
+
+static void arguments_break_before_their_names_only(void **state)
+{
+    (void)state;
+    struct myr_buf buf = {0};
+    myr_page_arguments(&buf, "--a-b 1 --c x<y # with --d");
+    assert_string_equal(buf.data, "<code><span>--a-b 1</span> <span>--c x&lt;y # with</span> "
+                                  "<span>--d</span></code>");
+    myr_buf_done(&buf);
+}
+
 static void bars_of_nothing_are_drawn(void **state)
 {
     (void)state;
@@ -151,6 +178,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_have_few_digits),
         cmocka_unit_test(bars_have_a_shape_for_each_piece),
+        cmocka_unit_test(bars_of_every_span_have_a_scale),
+        cmocka_unit_test(arguments_break_before_their_names_only),
         cmocka_unit_test(bars_of_nothing_are_drawn),
         cmocka_unit_test(curves_are_drawn_over_every_span),
         cmocka_unit_test(one_point_and_no_point_are_plots_too),

@@ -13,6 +13,11 @@ static const char style[] =
     ".tile{border:1px solid #d0d7de;border-radius:8px;padding:10px 16px;min-width:130px}"
     ".tile b{display:block;font-size:20px;font-weight:600;font-variant-numeric:tabular-nums}"
     ".tile span{color:#656d76;font-size:13px}"
+    "code{overflow-wrap:anywhere}code span{display:inline-block;max-width:100%}"
+    /* A phone shows tiles in pairs and moves what is wide under the finger, not the whole page. */
+    "@media (max-width:700px){.tile{flex:1 1 40%;min-width:0;padding:8px 10px}"
+    ".tile b{font-size:16px}table{display:block;overflow-x:auto;white-space:nowrap}"
+    ".wide{overflow-x:auto}.wide svg{max-width:none;min-width:760px}}"
     "@media (prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}"
     "td,th,.tile{border-color:#30363d}.muted,.tile span{color:#8b949e}}";
 
@@ -67,6 +72,33 @@ void myr_page_note(struct myr_buf *buf, const char *text)
     myr_buf_put_lit(buf, "<p class=\"muted\">");
     myr_page_text(buf, text);
     myr_buf_put_lit(buf, "</p>\n");
+}
+
+void myr_page_wide_begin(struct myr_buf *buf)
+{
+    myr_buf_put_lit(buf, "<div class=\"wide\">\n");
+}
+
+void myr_page_wide_end(struct myr_buf *buf)
+{
+    myr_buf_put_lit(buf, "</div>\n");
+}
+
+void myr_page_arguments(struct myr_buf *buf, const char *text)
+{
+    myr_buf_put_lit(buf, "<code><span>");
+    for (const char *at = text; *at;) {
+        const char *next = strstr(at + 1, " --");
+        size_t len = next ? (size_t)(next - at) : strlen(at);
+        for (size_t i = 0; i < len; i++) {
+            myr_page_text(buf, (const char[]){at[i], '\0'});
+        }
+        if (next) {
+            myr_buf_put_lit(buf, "</span> <span>");
+        }
+        at = next ? next + 1 : at + len;
+    }
+    myr_buf_put_lit(buf, "</span></code>");
 }
 
 void myr_page_tiles_begin(struct myr_buf *buf)

@@ -122,6 +122,15 @@ def check_reports(myriad, folder):
     for name in ("step.svg", "memory.svg", "linearity.svg"):
         xml.etree.ElementTree.parse(os.path.join(plots, name))
     check_timelines(myriad, folder)
+    # One size is no line, and layers made again are counted.
+    call(myriad, "fit", "--model", "llama3-8b", "--gpus", "8", "--device", "h100", "--batch", "8",
+         "--report", pages[1])
+    assert set(drawings(Path(pages[1]).read_text(encoding="utf-8"))) == {
+        "Where a step's time goes", "Memory of the fullest rank"}
+    found = answer(myriad, "fit", *words)["top"]
+    for layout in found:
+        layers = layout.get("recompute_layers", 0)
+        assert not layers or f"{layers} layer" in first
     call(myriad, "goodput", *words, "--tokens", "1e12", "--report", pages[0])
     page = Path(pages[0]).read_text(encoding="utf-8")
     assert {"Goodput and the interval between copies", "Time and cost"} <= set(drawings(page))

@@ -17,6 +17,11 @@ void myr_page_heading(struct myr_buf *buf, const char *text);
 void myr_page_note(struct myr_buf *buf, const char *text);
 
 /* Tiles with a figure each, for what a reader looks for first. */
+/* Around a drawing: on a phone it keeps a size at which its words can be read, and scrolls. */
+void myr_page_wide_begin(struct myr_buf *buf);
+void myr_page_wide_end(struct myr_buf *buf);
+/* A command's arguments: lines break before '--', and not at hyphens inside names. */
+void myr_page_arguments(struct myr_buf *buf, const char *text);
 void myr_page_tiles_begin(struct myr_buf *buf);
 MYR_PRINTF(3, 4)
 void myr_page_tile(struct myr_buf *buf, const char *what, const char *fmt, ...);
