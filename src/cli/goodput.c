@@ -57,7 +57,8 @@ static const struct myr_option option_rows[] = {
     TEXT_OPTION("spare-risk", spare_risk, "SHARE",
                 "share of the time that nodes may be short; 0.001 when absent"),
     TEXT_OPTION("pue", pue, "X", "power of the building over that of the machines; 1.25"),
-    TEXT_OPTION("kwh", kwh, "PRICE", "of electricity; 0.65 when absent"),
+    TEXT_OPTION("kwh", kwh, "PRICE", "of electricity; 0.65 CNY when absent"),
+    TEXT_OPTION("currency", currency, "WORD", "of the prices; the design's, or CNY"),
     TEXT_OPTION("years", years, "N", "life over which a design's price is spread; 4"),
     TEXT_OPTION("gpu-hour", gpu_hour, "PRICE", "of a GPU, in place of the design's price"),
     PATH_OPTION("profile", profile, "your own constants, as 'fit calibrate' writes them"),
@@ -286,12 +287,13 @@ static const char *run_only(void)
     const struct {
         const char *name;
         bool given;
-    } all[] = {{"design", options.design},   {"tokens", options.tokens},
-               {"report", options.report},   {"device", options.device},
-               {"profile", options.profile}, {"spare-risk", options.spare_risk},
-               {"pue", options.pue},         {"kwh", options.kwh},
-               {"years", options.years},     {"gpu-hour", options.gpu_hour},
-               {"batch", options.batch > 0}, {"seq", options.seq > 0}};
+    } all[] = {{"design", options.design},     {"tokens", options.tokens},
+               {"report", options.report},     {"device", options.device},
+               {"profile", options.profile},   {"spare-risk", options.spare_risk},
+               {"pue", options.pue},           {"kwh", options.kwh},
+               {"years", options.years},       {"gpu-hour", options.gpu_hour},
+               {"currency", options.currency}, {"batch", options.batch > 0},
+               {"seq", options.seq > 0}};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
         if (all[i].given) {
             return all[i].name;

@@ -11,7 +11,7 @@ struct cli_goodput_options {
     /* A whole training run, where 'model' is given. */
     const char *model, *device, *software, *design, *tokens, *report, *profile;
     uint64_t batch, seq;
-    const char *spare_risk, *pue, *kwh, *years, *gpu_hour;
+    const char *spare_risk, *pue, *kwh, *currency, *years, *gpu_hour;
 };
 
 /* Failures per 1,000 node-days: what was asked for, or the two published ones. */

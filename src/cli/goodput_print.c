@@ -45,14 +45,18 @@ static void put_money(struct myr_json *json, const struct goodput_run *run,
     myr_json_double(json, "energy_mwh", c->energy_mwh, 3);
     myr_json_object(json, "money");
     myr_json_text(json, "currency", run->currency);
-    myr_json_double(json, "electricity", c->energy_cost, 0);
+    if (run->kwh_known) {
+        myr_json_double(json, "electricity", c->energy_cost, 0);
+    } else {
+        myr_json_null(json, "electricity");
+    }
     if (run->question.price_per_hour > 0) {
         myr_json_double(json, "machines", c->machine_cost, 0);
     } else {
         myr_json_null(json, "machines"); /* a part without a price is not free */
     }
     myr_json_bool(json, "machines_without_gpu_servers", run->servers_unpriced);
-    if (run->question.price_per_hour > 0 && !run->servers_unpriced) {
+    if (run->kwh_known && run->question.price_per_hour > 0 && !run->servers_unpriced) {
         myr_json_double(json, "total", c->energy_cost + c->machine_cost, 0);
     } else {
         myr_json_null(json, "total");
@@ -184,14 +188,16 @@ static void put_days(const struct goodput_run *run, const struct myr_campaign *c
                    "  time     %.2f %s (90 %%: %.2f to %.2f; by failures alone %.2f to %.2f)\n",
                    c->days * unit, hours ? "hours" : "days", range[0] * unit, range[1] * unit,
                    c->days_low * unit, c->days_high * unit);
-    myr_buf_printf(buf, "  energy   %.*f MWh, electricity ", c->energy_mwh < 100 ? 2 : 0,
-                   c->energy_mwh);
-    put_amount(buf, c->energy_cost);
-    myr_buf_printf(buf, " %s", run->currency);
+    myr_buf_printf(buf, "  energy   %.*f MWh", c->energy_mwh < 100 ? 2 : 0, c->energy_mwh);
+    if (run->kwh_known) {
+        myr_buf_put_lit(buf, ", electricity ");
+        put_amount(buf, c->energy_cost);
+        myr_buf_printf(buf, " %s", run->currency);
+    }
     if (run->question.price_per_hour > 0) {
         myr_buf_put_lit(buf, ", machines ");
         put_amount(buf, c->machine_cost);
-        myr_buf_printf(buf, "%s",
+        myr_buf_printf(buf, " %s%s", run->currency,
                        run->servers_unpriced ? " (no price of the GPU servers is known)" : "");
     }
     myr_buf_putc(buf, '\n');
@@ -305,7 +311,7 @@ void goodput_put_table(const struct goodput_run *run, struct myr_buf *buf)
         put_optional(&table, ends, range[0], 6);
         put_optional(&table, ends, range[1], 6);
         put_optional(&table, ends, c->energy_mwh, 3);
-        put_optional(&table, ends, c->energy_cost, 0);
+        put_optional(&table, ends && run->kwh_known, c->energy_cost, 0);
         put_optional(&table, ends && run->question.price_per_hour > 0, c->machine_cost, 0);
     }
     myr_table_write(&table, (enum myr_format)run->o->format, buf);

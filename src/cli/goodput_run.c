@@ -60,7 +60,6 @@ static int price(struct goodput_run *run, struct myr_err *err)
     rc = rc < 0 ? rc : cli_goodput_number(o->gpu_hour, "gpu-hour", 0, 1e6, &gpu_hour, err);
     q->watts = 1.8 * run->a->query.it.device->power_w * (double)o->gpus;
     q->price_per_hour = gpu_hour * (double)o->gpus;
-    run->currency = "CNY";
     if (rc < 0 || !run->a->has_design) {
         return rc;
     }
@@ -71,7 +70,6 @@ static int price(struct goodput_run *run, struct myr_err *err)
         double part = (double)o->gpus / head->gpus;
         double node_watts = 1.8 * run->a->query.it.device->power_w * head->gpus_per_node;
         q->watts = myr_design_watts(&run->a->design, &catalog, node_watts) * part;
-        run->currency = myr_design_str(&run->a->design, head->currency);
         if (!o->gpu_hour) {
             run->servers_unpriced = !servers_have_price(&run->a->design);
             q->price_per_hour = (double)head->total_cents / 100 * part / (years * 365 * 24);
@@ -79,6 +77,27 @@ static int price(struct goodput_run *run, struct myr_err *err)
         myr_catalog_done(&catalog);
     }
     return rc;
+}
+
+static int set_currency(struct goodput_run *run, struct myr_err *err)
+{
+    const struct cli_goodput_options *o = run->o;
+    const char *own =
+        run->a->has_design ? myr_design_str(&run->a->design, run->a->design.head->currency) : "CNY";
+    run->currency = o->currency ? o->currency : own;
+    if (strlen(run->currency) > 8 || run->currency[0] == '\0') {
+        return myr_err_set(err, MYR_EINVAL, "--currency is '%.40s', a word such as USD is expected",
+                           o->currency);
+    }
+    if (strcmp(run->currency, own) != 0 && run->a->has_design && !o->gpu_hour) {
+        int rc = myr_err_set(err, MYR_EINVAL, "the design is priced in %s, not in %s", own,
+                             run->currency);
+        myr_err_hint(err, "--gpu-hour PRICE takes the place of the design's price");
+        return rc;
+    }
+    run->kwh_known = o->kwh || strcmp(run->currency, "CNY") == 0;
+    run->question.price_per_kwh = run->kwh_known ? run->question.price_per_kwh : 0;
+    return MYR_OK;
 }
 
 static int complete(const struct cli_goodput_options *o, struct myr_err *err)
@@ -112,6 +131,7 @@ static int answer(struct goodput_run *run, struct myr_err *err)
     rc = rc < 0 ? rc : find_layouts(run, err);
     rc = rc < 0 ? rc : cli_goodput_rates(o, &run->recovery, &run->rates, err);
     rc = rc < 0 ? rc : price(run, err);
+    rc = rc < 0 ? rc : set_currency(run, err);
     q->it = run->a->query.it;
     q->recovery = &run->recovery;
     q->interval_s = times.interval_s;

@@ -23,6 +23,7 @@ struct goodput_run {
     struct cli_rates rates;
     double tokens, spread;
     const char *currency;
+    bool kwh_known;        /* the default is a price in CNY */
     bool servers_unpriced; /* the design's price lacks what costs most */
     struct goodput_case cases[CASES_MAX];
     uint32_t case_count;

@@ -160,6 +160,16 @@ def check_own_data(myriad, folder):
     assert "/nowhere/own.yaml" in result.stderr
 
 
+def check_currency(myriad):
+    """The default price of electricity is in CNY: elsewhere it is not known until it is given."""
+    words = (*JOB, "--tokens", "1e12", "--rate", "llama3", "--currency", "USD", "--gpu-hour", "2")
+    money = ask(myriad, *words)["cases"][0]["money"]
+    assert money["currency"] == "USD" and money["machines"] > 0
+    assert money["electricity"] is None and money["total"] is None
+    money = ask(myriad, *words, "--kwh", "0.08")["cases"][0]["money"]
+    assert abs(money["total"] - money["electricity"] - money["machines"]) <= 1
+
+
 def check_extremes(myriad):
     """Runs that never end, or end before their first checkpoint, are told in valid JSON."""
     small = ["--model", "llama3-8b", "--gpus", "64", "--device", "h100", "--batch", "128"]
@@ -194,6 +204,8 @@ def check_bad_input(myriad, design):
             ((*JOB, "--target", "0.9"), "--target goes without --model"),
             ((*JOB, "--spare-risk", "2"), "--spare-risk is '2'"),
             ((*JOB, "--pue", "0.5"), "--pue is '0.5'"),
+            ((*JOB, "--currency", "a long story"), "--currency is 'a long story'"),
+            ((*JOB, "--currency", "USD", "--design", design), "priced in CNY, not in USD"),
             ((*JOB[:2], "--gpus", "200000", *JOB[4:], "--design", design),
              "GPUs, 200000 are asked for"),
     ):
@@ -211,6 +223,7 @@ def main():
         check_simple(myriad)
         check_show(myriad)
         check_own_data(myriad, folder)
+        check_currency(myriad)
         check_extremes(myriad)
         check_bad_input(myriad, design)
     print("ok")
