@@ -44,10 +44,36 @@ static void fix_axes(struct job *job, const struct cli_fit_question *u)
     q->seq_tokens = q->seq_tokens ? q->seq_tokens : job->model.seq_tokens;
 }
 
+/* What ran need not be among what is searched: so many chunks, so large a micro-batch. */
+static bool set_as_told(struct job *job)
+{
+    struct myr_fit_query open = job->query;
+    open.vp = open.micro_batch = 0;
+    if (myr_fit_search(&open, &job->arena, &job->answer, NULL) < 0) {
+        return false;
+    }
+    struct myr_layout l = job->answer.top[0].layout;
+    l.vp = job->query.vp ? job->query.vp : l.vp;
+    l.micro_batch = job->query.micro_batch ? job->query.micro_batch : l.micro_batch;
+    l.schedule = l.vp > 1 ? MYR_SCHEDULE_INTERLEAVED : MYR_SCHEDULE_1F1B;
+    l.first_layers = l.last_layers = l.recompute_layers = 0;
+    if (myr_layout_broken(&l, &job->model, job->query.gpus) != MYR_LAYOUT_OK) {
+        return false;
+    }
+    struct myr_fit_memory memory;
+    myr_fit_memory_of(&job->query.it, &l, &memory);
+    job->layout = l;
+    job->fits = memory.fits;
+    return true;
+}
+
 /* Axes that neither the log nor the user fixes take the model's best; one that ran did fit. */
 static int choose_layout(struct job *job, struct myr_err *err)
 {
     int rc = myr_fit_search(&job->query, &job->arena, &job->answer, err);
+    if (rc < 0 && !job->answer.has_nearest && set_as_told(job)) {
+        return MYR_OK;
+    }
     job->fits = rc == MYR_OK;
     if (rc < 0 && job->answer.has_nearest) {
         job->layout = job->answer.nearest;
@@ -81,9 +107,14 @@ static int prepare(struct job *job, const struct cli_fit_question *u, const char
     if (rc < 0) {
         return rc;
     }
+    /* What the log says of a model by name: its modules may have been left out. */
+    if (u->model && job->log.given[MYR_LOG_MTP]) {
+        job->model.mtp_count = (uint32_t)job->log.arguments[MYR_LOG_MTP];
+        rc = myr_model_check(&job->model, err);
+    }
     fix_axes(job, u);
     job->software = u->software;
-    rc = need(q->gpus > 0, "how many GPUs: give --gpus N", err);
+    rc = rc < 0 ? rc : need(q->gpus > 0, "how many GPUs: give --gpus N", err);
     rc = rc < 0 ? rc : need(q->batch > 0, "the batch: give --batch SEQUENCES", err);
     job->spread =
         myr_profiles_spread(&job->profiles, &job->model, q->it.device, job->stack_exact, false);
@@ -118,8 +149,13 @@ static void put_json(const struct job *job, struct myr_buf *buf)
         myr_json_end(&json);
     }
     myr_json_end(&json);
-    myr_json_text(&json, "worst", myr_step_phase_name(c->worst));
-    myr_json_text(&json, "cause", c->cause);
+    if (c->has_timers) {
+        myr_json_text(&json, "worst", myr_step_phase_name(c->worst));
+        myr_json_text(&json, "cause", c->cause);
+    } else { /* one number says that there is a gap, not where */
+        myr_json_null(&json, "worst");
+        myr_json_null(&json, "cause");
+    }
     myr_json_double(&json, "log_tflops", c->log_tflops, 3);
     myr_json_double(&json, "model_tflops", c->model_tflops, 3);
     myr_json_bool(&json, "fits", job->fits);
@@ -157,7 +193,7 @@ static void put_text(const struct job *job, struct myr_buf *buf)
         const struct myr_step_phase *p = &c->phases[i];
         myr_buf_printf(buf, "%-10s %12.4f", myr_step_phase_name((enum myr_phase_id)i),
                        p->predicted_s);
-        if (p->measured) {
+        if (p->measured && c->has_timers) {
             myr_buf_printf(buf, " %11.4f %+21.4f\n", p->measured_s, p->measured_s - p->predicted_s);
         } else {
             myr_buf_put_lit(buf, "           -                     -\n");
@@ -189,20 +225,22 @@ static void put_csv(const struct job *job, const struct cli_fit_question *u, str
 {
     const struct myr_layout *l = &job->layout;
     const struct myr_model *m = &job->model;
-    myr_buf_put_lit(buf, "software,model,layers,hidden,ffn,gated,heads,kv_heads,head_dim,vocab,seq,"
-                         "experts,topk,moe_ffn,moe_layers,hw,gpus,tp,pp,cp,ep,dp,vp,mbs,gbs,"
-                         "sharding,recompute,seq_par,precision,iter_s\n");
+    myr_buf_put_lit(
+        buf, "software,model,layers,hidden,ffn,gated,heads,kv_heads,head_dim,vocab,seq,"
+             "experts,topk,shared_experts,moe_ffn,moe_layers,hw,gpus,tp,pp,cp,ep,dp,vp,mbs,gbs,"
+             "sharding,recompute,seq_par,precision,iter_s\n");
     myr_csv_put(buf, myr_str_from(u->software));
     myr_buf_putc(buf, ',');
     myr_csv_put(buf, myr_str_from(m->name));
     uint32_t moe = myr_model_moe_layers(m, 0, m->layer_count);
-    myr_buf_printf(buf, ",%u,%u,%u,%u,%u,%u,%u,%u,%u,%u,%u,%u,%u,%s", m->layer_count, m->hidden,
-                   m->ffn_hidden, m->gated, m->head_count, m->kv_head_count, m->head_dim, m->vocab,
-                   myr_layout_seq(l, m), m->moe.expert_count, m->moe.experts_per_token,
-                   m->moe.expert_hidden, moe, job->query.it.device->name);
-    myr_buf_printf(buf, ",%u,%u,%u,%u,%u,%u,%u,%u,%u,%s%u,%s,%u,%s,", job->query.gpus, l->tp, l->pp,
-                   l->cp, l->ep, l->dp, l->vp, l->micro_batch, l->global_batch,
-                   l->zero ? "zero" : "none", l->zero, myr_recompute_name(l->recompute),
+    static const char *const shardings[] = {"none", "zero1", "zero2", "zero3"};
+    myr_buf_printf(buf, ",%u,%u,%u,%u,%u,%u,%u,%u,%u,%u,%u,%u,%u,%u,%s", m->layer_count, m->hidden,
+                   m->ffn_hidden, m->gated, m->head_count, m->kv_head_count, myr_model_v_dim(m),
+                   m->vocab, myr_layout_seq(l, m), m->moe.expert_count, m->moe.experts_per_token,
+                   m->moe.shared_count, m->moe.expert_hidden, moe, job->query.it.device->name);
+    myr_buf_printf(buf, ",%u,%u,%u,%u,%u,%u,%u,%u,%u,%s,%s,%u,%s,", job->query.gpus, l->tp, l->pp,
+                   l->cp, l->ep, l->dp, l->vp, l->micro_batch, l->global_batch, shardings[l->zero],
+                   l->recompute_layers ? "recipe" : myr_recompute_name(l->recompute),
                    l->sequence_parallel, cli_fit_precisions[l->precision]);
     myr_json_number(buf, job->result.measured_s, 6);
     myr_buf_putc(buf, '\n');
@@ -226,7 +264,7 @@ int cli_fit_compare(const struct cli_fit_question *question, const char *log, ui
             put_text(job, &buf);
         }
     }
-    int code = rc < 0 ? cli_error(&err) : cli_print(&buf);
+    int code = rc < 0 ? cli_fit_error(&err) : cli_print(&buf);
     myr_buf_done(&buf);
     myr_trainlog_done(&job->log);
     myr_arena_done(&job->arena);

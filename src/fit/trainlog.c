@@ -171,6 +171,59 @@ static void read_flat_timers(struct myr_trainlog *log, struct myr_str text)
 
 /* ---- arguments ---- */
 
+/* Words that some arguments have instead of numbers. */
+static bool word_of(enum myr_log_argument at, struct myr_str value, double *ret)
+{
+    static const struct {
+        const char *word;
+        enum myr_log_argument only; /* MYR_LOG_ARGUMENT_COUNT: any */
+        double value;
+    } words[] = {
+        {"True", MYR_LOG_ARGUMENT_COUNT, 1},
+        {"None", MYR_LOG_ARGUMENT_COUNT, 0},
+        {"False", MYR_LOG_ARGUMENT_COUNT, 0},
+        {"selective", MYR_LOG_RECOMPUTE, 1},
+        {"full", MYR_LOG_RECOMPUTE, 2},
+        {"hybrid", MYR_LOG_FP8, 1},
+        {"e4m3", MYR_LOG_FP8, 1},
+        {"mxfp8", MYR_LOG_FP8_RECIPE, 1},
+        {"e2m1", MYR_LOG_FP4, 1},
+        {"no_shard", MYR_LOG_STRATEGY, 0},
+        {"optim", MYR_LOG_STRATEGY, 1},
+        {"optim_grads", MYR_LOG_STRATEGY, 2},
+        {"optim_grads_params", MYR_LOG_STRATEGY, 3},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
+        bool meant = words[i].only == at || words[i].only == MYR_LOG_ARGUMENT_COUNT;
+        if (meant && myr_str_eq(value, myr_str_from(words[i].word))) {
+            *ret = words[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "[0, 0, 0, 1, 1, ...]": a layer with experts or without. */
+static void read_pattern(struct myr_trainlog *log, struct myr_str list)
+{
+    log->first_dense = 0;
+    log->odd_experts = false;
+    bool any = false;
+    for (size_t i = 0; i < list.len; i++) {
+        char c = list.data[i];
+        if (c == '1') {
+            any = true;
+        } else if (c == '0' && !any) {
+            log->first_dense++;
+        } else if (c != '[' && c != ']' && c != ',' && !is_blank(c)) {
+            log->odd_experts = true;
+        }
+        log->odd_experts = log->odd_experts || (c == '0' && any);
+    }
+    log->arguments[MYR_LOG_MOE_INTERVAL] = 1;
+    log->given[MYR_LOG_MOE_INTERVAL] = true;
+}
+
 static void set_argument(struct myr_trainlog *log, struct myr_str name, struct myr_str value)
 {
     double number = 0;
@@ -182,13 +235,12 @@ static void set_argument(struct myr_trainlog *log, struct myr_str name, struct m
     if (at == MYR_LOG_ARGUMENT_COUNT || value.len == 0) {
         return;
     }
-    bool off = myr_str_eq(value, MYR_STR("None")) || myr_str_eq(value, MYR_STR("False"));
-    if (myr_str_eq(value, MYR_STR("True")) || myr_str_eq(value, MYR_STR("selective")) ||
-        (at == MYR_LOG_FP8 && !off)) { /* "hybrid", "e4m3" */
-        number = 1;
-    } else if (myr_str_eq(value, MYR_STR("full"))) {
-        number = 2;
-    } else if (!off && (!number_of(value, &number) || number > COUNT_MAX)) {
+    if (at == MYR_LOG_MOE_INTERVAL && value.data[0] == '[') {
+        read_pattern(log, value);
+        return;
+    }
+    if (!word_of((enum myr_log_argument)at, value, &number) &&
+        (!number_of(value, &number) || number > COUNT_MAX)) {
         return;
     }
     log->arguments[at] = number;
@@ -205,17 +257,37 @@ static void read_field(struct myr_trainlog *log, struct myr_str key, struct myr_
     }
     if (starts(key, "elapsed time per iteration (ms)") && number > 0) {
         add_sample(&log->elapsed_s, number / 1e3);
-    } else if (starts(key, "global batch size") && number <= COUNT_MAX) {
-        log->batch = number;
+    } else if (starts(key, "train_step_timing in s") && number > 0) {
+        add_sample(&log->elapsed_s, number);
     } else if (starts(key, "throughput per GPU (TFLOP/s/GPU)") || starts(key, "TFLOPs (Model)") ||
                myr_str_eq(key, MYR_STR("TFLOPs"))) {
         add_sample(&log->tflops, number);
     }
 }
 
-static void close_iteration(struct myr_trainlog *log)
+/* While a batch grows, what was measured with the smaller one says nothing of the larger. */
+static void read_batch(struct myr_trainlog *log, struct myr_str key, struct myr_str value)
 {
-    struct myr_str text = {log->pending.data, log->pending.len};
+    double batch;
+    bool meant = starts(key, "global batch size") || myr_str_eq(key, MYR_STR("global_batch_size"));
+    if (!meant || !number_of(value, &batch) || batch < 1 || batch > COUNT_MAX) {
+        return;
+    }
+    if (log->batch > 0 && log->batch != batch) {
+        log->elapsed_s.values.count = 0;
+        log->tflops.values.count = 0;
+        for (uint32_t i = 0; i < log->timer_count; i++) {
+            log->timers[i].least.values.count = 0;
+            log->timers[i].most.values.count = 0;
+        }
+    }
+    log->batch = batch;
+}
+
+/* "key: value | key: value", each handed to 'read'. */
+static void each_field(struct myr_trainlog *log, struct myr_str text,
+                       void (*read)(struct myr_trainlog *, struct myr_str, struct myr_str))
+{
     size_t from = 0;
     for (size_t i = 0; text.len && i <= text.len; i++) {
         if (i < text.len && text.data[i] != '|') {
@@ -224,12 +296,19 @@ static void close_iteration(struct myr_trainlog *log)
         struct myr_str part = trimmed(cut(text, from, i));
         for (size_t at = part.len; at-- > 0;) {
             if (part.data[at] == ':') {
-                read_field(log, trimmed(cut(part, 0, at)), cut(part, at + 1, part.len));
+                read(log, trimmed(cut(part, 0, at)), cut(part, at + 1, part.len));
                 break;
             }
         }
         from = i + 1;
     }
+}
+
+static void close_iteration(struct myr_trainlog *log)
+{
+    struct myr_str text = {log->pending.data, log->pending.len};
+    each_field(log, text, read_batch);
+    each_field(log, text, read_field);
     myr_buf_clear(&log->pending);
     log->pending_lines = 0;
 }
@@ -477,7 +556,9 @@ void myr_trainlog_query(const struct myr_trainlog *log, struct myr_fit_query *qu
     if (query->vp == 0 && log->given[MYR_LOG_VP]) {
         query->vp = 1;
     }
-    if (query->zero < 0 && log->given[MYR_LOG_DISTRIBUTED_OPTIMISER]) {
+    if (query->zero < 0 && log->given[MYR_LOG_FSDP] && log->arguments[MYR_LOG_FSDP] > 0) {
+        query->zero = log->given[MYR_LOG_STRATEGY] ? (int)log->arguments[MYR_LOG_STRATEGY] : 0;
+    } else if (query->zero < 0 && log->given[MYR_LOG_DISTRIBUTED_OPTIMISER]) {
         query->zero = log->arguments[MYR_LOG_DISTRIBUTED_OPTIMISER] > 0 ? 1 : 0;
     }
     if (query->recompute < 0 && log->given[MYR_LOG_RECOMPUTE]) {
@@ -486,8 +567,11 @@ void myr_trainlog_query(const struct myr_trainlog *log, struct myr_fit_query *qu
     if (query->sequence_parallel < 0 && log->given[MYR_LOG_SEQUENCE_PARALLEL]) {
         query->sequence_parallel = log->arguments[MYR_LOG_SEQUENCE_PARALLEL] > 0;
     }
-    if (log->given[MYR_LOG_FP8] && log->arguments[MYR_LOG_FP8] > 0) {
-        query->precision = MYR_PRECISION_FP8;
+    if (log->given[MYR_LOG_FP4] && log->arguments[MYR_LOG_FP4] > 0) {
+        query->precision = MYR_PRECISION_NVFP4;
+    } else if (log->given[MYR_LOG_FP8] && log->arguments[MYR_LOG_FP8] > 0) {
+        bool blocks = log->given[MYR_LOG_FP8_RECIPE] && log->arguments[MYR_LOG_FP8_RECIPE] > 0;
+        query->precision = blocks ? MYR_PRECISION_MXFP8 : MYR_PRECISION_FP8;
     } else if (log->given[MYR_LOG_FP16] && log->arguments[MYR_LOG_FP16] > 0) {
         query->precision = MYR_PRECISION_FP16;
     }
@@ -499,11 +583,32 @@ static uint32_t argument(const struct myr_trainlog *log, enum myr_log_argument a
     return log->given[at] && log->arguments[at] >= 1 ? (uint32_t)log->arguments[at] : otherwise;
 }
 
+static void model_experts(const struct myr_trainlog *log, uint32_t experts, struct myr_model *ret)
+{
+    uint32_t shared = argument(log, MYR_LOG_SHARED_FFN, 0);
+    ret->moe.expert_count = experts;
+    ret->moe.experts_per_token = argument(log, MYR_LOG_TOPK, 2);
+    ret->moe.expert_hidden = argument(log, MYR_LOG_EXPERT_FFN, ret->ffn_hidden);
+    ret->moe.shared_count = shared > 0;
+    ret->moe.shared_hidden = shared;
+    ret->moe.interval = argument(log, MYR_LOG_MOE_INTERVAL, 1);
+    ret->moe.first_dense = log->first_dense;
+    bool all = ret->moe.interval == 1 && log->first_dense == 0;
+    ret->ffn_hidden = all ? 0 : ret->ffn_hidden;
+}
+
 int myr_trainlog_model(const struct myr_trainlog *log, struct myr_model *ret, struct myr_err *err)
 {
     uint32_t layers = argument(log, MYR_LOG_LAYERS, 0), hidden = argument(log, MYR_LOG_HIDDEN, 0);
     uint32_t heads = argument(log, MYR_LOG_HEADS, 0), experts = argument(log, MYR_LOG_EXPERTS, 0);
     bool grouped = argument(log, MYR_LOG_GROUPED, 0) > 0;
+    if (experts > 1 && log->odd_experts) {
+        int rc = myr_err_set(err, MYR_EINVAL,
+                             "the log's 'moe_layer_freq' deals experts to layers "
+                             "in no pattern that is understood: give --model");
+        myr_err_hint(err, "a model file or a config.json");
+        return rc;
+    }
     if (!layers || !hidden || !heads) {
         int rc = myr_err_set(err, MYR_ENOENT, "the log does not print its arguments: give --model");
         myr_err_hint(err, "a built-in name, a model file or a config.json");
@@ -525,11 +630,17 @@ int myr_trainlog_model(const struct myr_trainlog *log, struct myr_model *ret, st
         .norms_per_layer = 2,
     };
     ret->moe.interval = 1;
+    ret->mtp_count = argument(log, MYR_LOG_MTP, 0);
     if (experts > 1) {
-        ret->moe.expert_count = experts;
-        ret->moe.experts_per_token = argument(log, MYR_LOG_TOPK, 2);
-        ret->moe.expert_hidden = argument(log, MYR_LOG_EXPERT_FFN, ret->ffn_hidden);
-        ret->ffn_hidden = 0;
+        model_experts(log, experts, ret);
+    }
+    if (argument(log, MYR_LOG_MLA, 0)) { /* defaults of the trainer */
+        ret->kv_head_count = heads;
+        ret->mla = (struct myr_mla){.q_rank = argument(log, MYR_LOG_Q_RANK, 0),
+                                    .kv_rank = argument(log, MYR_LOG_KV_RANK, 32),
+                                    .nope_dim = argument(log, MYR_LOG_NOPE_DIM, 128),
+                                    .rope_dim = argument(log, MYR_LOG_ROPE_DIM, 64),
+                                    .v_dim = argument(log, MYR_LOG_V_DIM, 128)};
     }
     int rc = myr_model_check(ret, err);
     return rc < 0 ? myr_err_wrap(err, "the log's arguments") : rc;

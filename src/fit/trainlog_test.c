@@ -133,6 +133,72 @@ static void arguments_fix_the_question_and_the_model(void **state)
     myr_trainlog_done(&log);
 }
 
+/* The arguments of a DeepSeek-V3 run, as the trainer prints them. */
+static void latent_attention_and_experts_of_some_layers_are_read(void **state)
+{
+    (void)state;
+    static const char arguments[] = "  num_layers ........ 6\n"
+                                    "  hidden_size ....... 512\n"
+                                    "  num_attention_heads ... 8\n"
+                                    "  ffn_hidden_size ... 2048\n"
+                                    "  padded_vocab_size ... 1024\n"
+                                    "  num_experts ....... 16\n"
+                                    "  moe_router_topk ... 4\n"
+                                    "  moe_ffn_hidden_size ... 256\n"
+                                    "  moe_shared_expert_intermediate_size ... 512\n"
+                                    "  multi_latent_attention ... True\n"
+                                    "  q_lora_rank ... None\n"
+                                    "  kv_lora_rank ... 64\n"
+                                    "  mtp_num_layers ... 1\n"
+                                    "  fp8 ... e4m3\n"
+                                    "  fp8_recipe ... mxfp8\n"
+                                    "  use_megatron_fsdp ... True\n"
+                                    "  data_parallel_sharding_strategy ... optim_grads\n"
+                                    "  use_distributed_optimizer ... True\n"
+                                    "iteration 1/ 9 | elapsed time per iteration (ms): 1 |\n";
+    struct myr_trainlog log;
+    struct myr_model model;
+    struct myr_err err = {0};
+    struct myr_fit_query query = myr_fit_query_default();
+    read_text(&log, arguments);
+    myr_trainlog_feed(&log, MYR_STR("  moe_layer_freq ... [0, 0, 1, 1, 1, 1]\n"));
+    assert_int_equal(myr_trainlog_model(&log, &model, &err), MYR_OK);
+    assert_int_equal(myr_model_moe_layers(&model, 0, 6), 4);
+    assert_int_equal(model.moe.first_dense, 2);
+    assert_int_equal(model.moe.shared_hidden, 512);
+    assert_int_equal(model.ffn_hidden, 2048);
+    assert_int_equal(model.mla.kv_rank, 64);
+    assert_int_equal(model.mla.q_rank, 0);
+    assert_int_equal(model.mtp_count, 1);
+    myr_trainlog_query(&log, &query);
+    assert_int_equal(query.precision, MYR_PRECISION_MXFP8);
+    assert_int_equal(query.zero, 2);
+    myr_trainlog_feed(&log, MYR_STR("  moe_layer_freq ... [0, 1, 0, 1, 1, 1]\n"));
+    assert_int_equal(myr_trainlog_model(&log, &model, &err), MYR_EINVAL);
+    assert_non_null(strstr(err.message, "moe_layer_freq"));
+    myr_trainlog_done(&log);
+}
+
+static void only_the_last_size_of_a_growing_batch_counts(void **state)
+{
+    (void)state;
+    struct myr_trainlog log;
+    read_text(&log,
+              "iteration 1/ 9 | elapsed time per iteration (ms): 100 | global batch size: 8 |\n"
+              "iteration 2/ 9 | elapsed time per iteration (ms): 100 | global batch size: 8 |\n"
+              "  optimizer ....: (1.00, 2.00)\n"
+              "iteration 3/ 9 | elapsed time per iteration (ms): 300 | global batch size: 24 |\n");
+    assert_int_equal(log.elapsed_s.values.count, 1);
+    assert_true(myr_samples_typical(&log.elapsed_s) == 0.3);
+    assert_true(myr_trainlog_seconds(&log, "optimizer") == 0);
+    assert_true(log.batch == 24);
+    myr_trainlog_done(&log);
+    read_text(&log, "Training epoch 0, iteration 9/99 | lr: 1e-5 | global_batch_size: 128 | "
+                    "global_step: 9 | train_step_timing in s: 14.6 | consumed_samples: 1280\n");
+    assert_true(myr_samples_typical(&log.elapsed_s) == 14.6 && log.batch == 128);
+    myr_trainlog_done(&log);
+}
+
 static void the_first_iterations_do_not_count(void **state)
 {
     (void)state;
@@ -345,6 +411,8 @@ int main(void)
         cmocka_unit_test(a_published_excerpt_is_read_whole),
         cmocka_unit_test(launchers_and_releases_write_differently),
         cmocka_unit_test(arguments_fix_the_question_and_the_model),
+        cmocka_unit_test(latent_attention_and_experts_of_some_layers_are_read),
+        cmocka_unit_test(only_the_last_size_of_a_growing_batch_counts),
         cmocka_unit_test(the_first_iterations_do_not_count),
         cmocka_unit_test(pieces_of_any_size_give_the_same),
         cmocka_unit_test(nonsense_is_passed_over),

@@ -83,6 +83,24 @@ def check_compare(myriad, folder):
     assert "Of the gap of" in text and "backward" in text
 
 
+def check_told_layouts(myriad, folder):
+    """What ran is compared as it ran, chunks that are not searched included; the row says it."""
+    log = os.path.join(folder, "vp.log")
+    with open(log, "w", encoding="utf-8") as file:
+        file.write("iteration 1/ 9 | elapsed time per iteration (ms): 14610 | "
+                   "global batch size: 128 |\n")
+    words = ("fit", "compare", "--log", log, "--device", "h100", "--model", "llama3-70b", "--gpus",
+             "64", "--tp", "4", "--pp", "4", "--vp", "20", "--mbs", "1", "--zero", "0")
+    told = answer(myriad, *words)
+    assert told["layout"]["vp"] == 20 and told["worst"] is None, told
+    row = call(myriad, *words, "-o", "csv").stdout.splitlines()
+    fields = dict(zip(row[0].split(","), row[1].split(",")))
+    assert fields["sharding"] == "none" and fields["vp"] == "20", fields
+    bad = ("fit", "compare", "--log", log, "--device", "h100", "--model", "llama3-70b", "--gpus",
+           "60", "--tp", "8")
+    assert "does not divide" in call(myriad, *bad, code=2).stderr
+
+
 def drawings(page):
     """The SVG elements of a page that needs nothing else, by title."""
     assert page.count("<svg") == page.count("</svg>") and "<script" not in page
@@ -185,6 +203,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="myriad-fit-") as folder:
         check_calibrate(sys.argv[1], folder)
         check_compare(sys.argv[1], folder)
+        check_told_layouts(sys.argv[1], folder)
         check_reports(sys.argv[1], folder)
         check_bad_logs(sys.argv[1], folder)
         check_bad_input(sys.argv[1], folder)

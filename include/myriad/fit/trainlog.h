@@ -1,13 +1,16 @@
 /*
- * trainlog: what a Megatron-LM log says of a run, read as it comes.
+ * trainlog: what a Megatron-LM or NeMo log says of a run, read as it comes.
  *
  * Understood, with whatever a launcher puts in front of a line:
- *   iteration lines     "iteration 14/ 1192 | ... elapsed time per iteration (ms): 10800.4 | ...",
- *                       also where a terminal broke them
- *   timers              "forward-compute ....: (2717.14, 3328.97)" (least, most over the ranks),
- * one number, "rank 3: 2717.14" below a name, "time (ms) | name: number | ..." arguments "
- * tensor_model_parallel_size ....... 8" Everything else is passed over. Text may be fed in any
- * pieces.
+ *
+ *   iterations  "iteration 14/ 1192 | ... elapsed time per iteration (ms): 10800.4 | ...", also
+ *               where a terminal broke them; NeMo's "iteration 9/99 | ... train_step_timing in s"
+ *   timers      "forward-compute ....: (2717.14, 3328.97)" (least, most over the ranks), one
+ *               number, "rank 3: 2717.14" below a name, "time (ms) | name: number | ..."
+ *   arguments   "tensor_model_parallel_size ....... 8"
+ *
+ * Everything else is passed over. Text may be fed in any pieces. Where the batch grows during the
+ * run, only what was measured with the last size counts.
  */
 #pragma once
 
@@ -56,7 +59,20 @@ struct myr_log_timer {
     X(DISTRIBUTED_OPTIMISER, "use_distributed_optimizer")           \
     X(RECOMPUTE, "recompute_granularity") /* 1 selective, 2 full */ \
     X(FP8, "fp8")                                                   \
-    X(FP16, "fp16")
+    X(FP8_RECIPE, "fp8_recipe") /* 1 mxfp8 */                       \
+    X(FP4, "fp4")                                                   \
+    X(FP16, "fp16")                                                 \
+    X(FSDP, "use_megatron_fsdp")                                    \
+    X(STRATEGY, "data_parallel_sharding_strategy") /* ZeRO stage */ \
+    X(MLA, "multi_latent_attention")                                \
+    X(Q_RANK, "q_lora_rank")                                        \
+    X(KV_RANK, "kv_lora_rank")                                      \
+    X(NOPE_DIM, "qk_head_dim")                                      \
+    X(ROPE_DIM, "qk_pos_emb_head_dim")                              \
+    X(V_DIM, "v_head_dim")                                          \
+    X(SHARED_FFN, "moe_shared_expert_intermediate_size")            \
+    X(MOE_INTERVAL, "moe_layer_freq")                               \
+    X(MTP, "mtp_num_layers")
 
 enum myr_log_argument {
 #define MYR_LOG_ENUM(name, text) MYR_LOG_##name,
@@ -67,9 +83,11 @@ enum myr_log_argument {
 
 struct myr_trainlog {
     struct myr_samples elapsed_s, tflops;
-    double batch;       /* sequences, of the last iteration that says so; 0: unknown */
-    uint64_t lines;     /* read so far */
-    uint64_t truncated; /* of them, longer than any real one: cut */
+    double batch;         /* sequences, of the last iteration that says so; 0: unknown */
+    uint32_t first_dense; /* where 'moe_layer_freq' is a list: zeros at its start */
+    bool odd_experts;     /* it has another pattern than that */
+    uint64_t lines;       /* read so far */
+    uint64_t truncated;   /* of them, longer than any real one: cut */
     struct myr_log_timer timers[MYR_LOG_TIMERS_MAX];
     uint32_t timer_count;
     double arguments[MYR_LOG_ARGUMENT_COUNT];
