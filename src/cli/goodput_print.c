@@ -64,6 +64,13 @@ static void put_money(struct myr_json *json, const struct goodput_run *run,
     myr_json_end(json);
 }
 
+/* Nodes of the design that the job does not use. */
+static uint32_t nodes_left(const struct goodput_run *run)
+{
+    const struct myr_design_head *head = run->a->design.head;
+    return (head->gpus - (uint32_t)run->o->gpus) / head->gpus_per_node;
+}
+
 static void put_case(struct myr_json *json, const struct goodput_run *run,
                      const struct goodput_case *it)
 {
@@ -104,6 +111,9 @@ static void put_case(struct myr_json *json, const struct goodput_run *run,
     myr_json_double(json, "layout_gap_percent", 100 * c->layout_gap, 4);
     myr_json_double(json, "checkpoint_gb_per_rank", c->rank_bytes / 1e9, 4);
     myr_json_u64(json, "spares", c->spares);
+    if (run->a->has_design) {
+        myr_json_u64(json, "spares_in_design", nodes_left(run));
+    }
     myr_json_double(json, "spares_out", c->spares_out, 7);
     myr_json_double(json, "nodes_in_repair", c->repairs, 4);
     myr_json_double(json, "tokens_per_day", c->tokens_per_day, 0);
@@ -203,6 +213,18 @@ static void put_days(const struct goodput_run *run, const struct myr_campaign *c
     myr_buf_putc(buf, '\n');
 }
 
+static void put_spares(const struct goodput_run *run, const struct myr_campaign *c,
+                       struct myr_buf *buf)
+{
+    myr_buf_printf(buf,
+                   "  spares   %u node%s (%.2g in repair on average; short %.2g %% of the time)",
+                   c->spares, c->spares == 1 ? "" : "s", c->repairs, 100 * c->spares_out);
+    if (run->a->has_design && nodes_left(run) < c->spares) {
+        myr_buf_printf(buf, "; the design has %u left", nodes_left(run));
+    }
+    myr_buf_putc(buf, '\n');
+}
+
 static void put_text_case(const struct goodput_run *run, const struct goodput_case *it,
                           struct myr_buf *buf)
 {
@@ -232,9 +254,7 @@ static void put_text_case(const struct goodput_run *run, const struct goodput_ca
     myr_buf_printf(buf,
                    "  layout   %u. by step time: tp %u pp %u vp %u dp %u cp %u ep %u, %.3f s\n",
                    c->choice + 1, l->tp, l->pp, l->vp, l->dp, l->cp, l->ep, c->step_s);
-    myr_buf_printf(buf,
-                   "  spares   %u node%s (%.2g in repair on average; short %.2g %% of the time)\n",
-                   c->spares, c->spares == 1 ? "" : "s", c->repairs, 100 * c->spares_out);
+    put_spares(run, c, buf);
     myr_buf_printf(buf, "  tokens   %.3f billion a day\n", c->tokens_per_day / 1e9);
     if (run->question.tokens > 0) {
         put_days(run, c, buf);

@@ -74,6 +74,11 @@ def check_run(myriad, design):
     assert abs(twice["cases"][0]["days"] / good["days"] - 2) < 1e-3
     whole = ask(myriad, "--model", "llama3-70b", "--batch", "2560", "--design", design)
     assert whole["gpus"] == 10240 and whole["device"] == "h100"
+    # A job on all of a design leaves no node for spares, and the answer says so.
+    assert whole["cases"][0]["spares_in_design"] == 0 < whole["cases"][0]["spares"]
+    text = call(myriad, "goodput", "--model", "llama3-70b", "--batch", "2560", "--design", design)
+    assert "the design has 0 left" in text.stdout
+    assert planned["cases"][0]["spares_in_design"] == (10240 - 4096) // 8
     classes = ask(myriad, *JOB, "--rate", "classes")
     sum_of_classes = sum(classes["failures_per_day_by_class"].values())
     tier = classes["cases"][0]["tiers"][0]
