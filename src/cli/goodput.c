@@ -47,6 +47,8 @@ static const struct myr_option option_rows[] = {
                 "seconds of work between checkpoints; the best one when absent"),
     TEXT_OPTION("target", target, "SHARE",
                 "also the longest recovery that gives this goodput, such as 0.97"),
+    COUNT_OPTION("play", play, 0, 100000000,
+                 "also play the process out for so many failures, to compare"),
     TEXT_OPTION("model", model, "NAME", "plan a training run of this model"),
     TEXT_OPTION("device", device, "NAME", "h100, h200, b200, ..."),
     TEXT_OPTION("software", software, "NAME", "release of the trainer"),
@@ -189,10 +191,35 @@ int cli_goodput_times(const struct cli_goodput_options *asked, struct cli_times 
                : cli_goodput_number(asked->interval, "interval", 1e-3, 1e9, &ret->interval_s, err);
 }
 
+void cli_goodput_optional(struct myr_table *table, bool known, double value, int digits)
+{
+    if (known) {
+        myr_table_double(table, value, digits);
+    } else {
+        myr_table_text(table, NULL);
+    }
+}
+
+bool cli_goodput_play(const struct cli_goodput_options *asked, const struct myr_renewal *renewal,
+                      double *ret, double *ret_error)
+{
+    double rate = renewal->quick.rate + renewal->durable.rate;
+    double longest = renewal->quick.recovery > renewal->durable.recovery
+                         ? renewal->quick.recovery
+                         : renewal->durable.recovery;
+    if (asked->play == 0 || rate * longest > 5) {
+        return false; /* a recovery would be tried for ever */
+    }
+    *ret = myr_goodput_play(renewal, asked->play, 1, ret_error);
+    return true;
+}
+
 struct row {
     const char *practice;
     double rate;
     double target, needed_s;
+    bool has_played;
+    double played, played_error;
     struct myr_renewal renewal;
     struct myr_goodput goodput;
 };
@@ -226,6 +253,7 @@ static int make_row(const struct myr_recovery *recovery, enum myr_practice pract
     struct myr_limits limits = {.interval = times.interval_s};
     row->renewal = myr_goodput_optimum_within(&row->renewal, &limits);
     row->goodput = myr_goodput_of(&row->renewal);
+    row->has_played = cli_goodput_play(&options, &row->renewal, &row->played, &row->played_error);
     if (row->target > 0) {
         row->needed_s = myr_goodput_recovery_for(&row->renewal, &limits, row->target);
     }
@@ -252,13 +280,22 @@ static void print_rows(const struct row *rows, uint32_t count, struct myr_buf *b
         {"stalled", "STALLED", MYR_COLUMN_NUMBER},
         {"recovering", "RECOVERING", MYR_COLUMN_NUMBER},
         {"repeated", "REPEATED", MYR_COLUMN_NUMBER},
+        {"played", "PLAYED", MYR_COLUMN_NUMBER},
+        {"played_error", "ERROR", MYR_COLUMN_NUMBER},
         {"recovery_needed_s", "NEEDED s", MYR_COLUMN_NUMBER},
     };
-    uint32_t column_count = (uint32_t)MYR_ARRAY_COUNT(columns) - (options.target ? 0 : 1);
+    enum { FIXED = 10, PLAYED = 2 }; /* the others where they are asked for */
+    struct myr_column shown[MYR_ARRAY_COUNT(columns)];
+    uint32_t column_count = 0;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(columns); i++) {
+        if (i < FIXED || (i < FIXED + PLAYED ? options.play > 0 : options.target != NULL)) {
+            shown[column_count++] = columns[i];
+        }
+    }
     struct myr_arena arena;
     struct myr_table table;
     myr_arena_init(&arena);
-    myr_table_init(&table, &arena, columns, column_count);
+    myr_table_init(&table, &arena, shown, column_count);
     for (uint32_t i = 0; i < count; i++) {
         myr_table_text(&table, rows[i].practice);
         myr_table_double(&table, rows[i].rate, digits(2, 6));
@@ -270,10 +307,12 @@ static void print_rows(const struct row *rows, uint32_t count, struct myr_buf *b
         myr_table_double(&table, rows[i].goodput.stalled, digits(4, 8));
         myr_table_double(&table, rows[i].goodput.recovering, digits(4, 8));
         myr_table_double(&table, rows[i].goodput.repeated, digits(4, 8));
-        if (options.target && rows[i].needed_s < 0) {
-            myr_table_text(&table, NULL); /* no recovery is short enough */
-        } else if (options.target) {
-            myr_table_double(&table, rows[i].needed_s, digits(1, 6));
+        if (options.play > 0) {
+            cli_goodput_optional(&table, rows[i].has_played, rows[i].played, digits(4, 8));
+            cli_goodput_optional(&table, rows[i].has_played, rows[i].played_error, digits(4, 8));
+        }
+        if (options.target) { /* null: no recovery is short enough */
+            cli_goodput_optional(&table, rows[i].needed_s >= 0, rows[i].needed_s, digits(1, 6));
         }
     }
     myr_table_write(&table, (enum myr_format)options.format, buf);

@@ -6,7 +6,7 @@
 
 struct cli_goodput_options {
     uint32_t format, fault, show;
-    uint64_t gpus, gpus_per_node;
+    uint64_t gpus, gpus_per_node, play;
     const char *rate, *recovery, *stall, *interval, *target, *data;
     /* A whole training run, where 'model' is given. */
     const char *model, *device, *software, *design, *tokens, *report, *profile;
@@ -42,6 +42,12 @@ MYR_MUST_USE int cli_goodput_data(const struct cli_goodput_options *options,
 double cli_goodput_classes(const struct myr_recovery *recovery,
                            const struct cli_goodput_options *options,
                            struct myr_failure_class *classes, uint32_t *ret_count);
+
+/* False: not asked for, or it would take for ever. */
+bool cli_goodput_play(const struct cli_goodput_options *options, const struct myr_renewal *renewal,
+                      double *ret, double *ret_error);
+/* A cell that may be null. */
+void cli_goodput_optional(struct myr_table *table, bool known, double value, int digits);
 
 enum { CLI_SHOW_GOODPUT, CLI_SHOW_CLASSES, CLI_SHOW_PARTS, CLI_SHOW_DATA };
 /* The data behind the answer, as a table. */

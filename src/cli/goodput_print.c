@@ -81,6 +81,11 @@ static void put_case(struct myr_json *json, const struct goodput_run *run,
     myr_json_text(json, "rate", it->rate_name);
     myr_json_double(json, "failures_per_1000_node_days", it->rate, 4);
     myr_json_double(json, "goodput", c->goodput.goodput, 6);
+    double played, error;
+    if (cli_goodput_play(run->o, r, &played, &error)) {
+        myr_json_double(json, "played", played, 6);
+        myr_json_double(json, "played_error", error, 6);
+    }
     myr_json_double(json, "stalled", c->goodput.stalled, 6);
     myr_json_double(json, "recovering", c->goodput.recovering, 6);
     myr_json_double(json, "repeated", c->goodput.repeated, 6);
@@ -238,6 +243,10 @@ static void put_text_case(const struct goodput_run *run, const struct goodput_ca
     myr_buf_printf(buf, "\n  goodput %.2f %%  (stalled %.2f, recovering %.2f, repeated %.2f)\n",
                    100 * c->goodput.goodput, 100 * c->goodput.stalled, 100 * c->goodput.recovering,
                    100 * c->goodput.repeated);
+    double played, error;
+    if (cli_goodput_play(run->o, r, &played, &error)) {
+        myr_buf_printf(buf, "  played   %.3f +- %.3f %%\n", 100 * played, 100 * error);
+    }
     if (r->quick.rate > 0) {
         myr_buf_put_lit(buf, "  memory   each ");
         put_every(buf, r->interval, steps);
@@ -275,15 +284,6 @@ void goodput_put_text(const struct goodput_run *run, struct myr_buf *buf)
     myr_buf_printf(buf, ", %.2f MW with cooling\n", q->watts * q->pue / 1e6);
     for (uint32_t i = 0; i < run->case_count; i++) {
         put_text_case(run, &run->cases[i], buf);
-    }
-}
-
-static void put_optional(struct myr_table *table, bool known, double value, int digits)
-{
-    if (known) {
-        myr_table_double(table, value, digits);
-    } else {
-        myr_table_text(table, NULL);
     }
 }
 
@@ -327,12 +327,12 @@ void goodput_put_table(const struct goodput_run *run, struct myr_buf *buf)
         myr_table_double(&table, c->step_s, 6);
         myr_table_u64(&table, c->spares);
         myr_table_double(&table, c->tokens_per_day, 0);
-        put_optional(&table, ends, c->days, 6);
-        put_optional(&table, ends, range[0], 6);
-        put_optional(&table, ends, range[1], 6);
-        put_optional(&table, ends, c->energy_mwh, 3);
-        put_optional(&table, ends && run->kwh_known, c->energy_cost, 0);
-        put_optional(&table, ends && run->question.price_per_hour > 0, c->machine_cost, 0);
+        cli_goodput_optional(&table, ends, c->days, 6);
+        cli_goodput_optional(&table, ends, range[0], 6);
+        cli_goodput_optional(&table, ends, range[1], 6);
+        cli_goodput_optional(&table, ends, c->energy_mwh, 3);
+        cli_goodput_optional(&table, ends && run->kwh_known, c->energy_cost, 0);
+        cli_goodput_optional(&table, ends && run->question.price_per_hour > 0, c->machine_cost, 0);
     }
     myr_table_write(&table, (enum myr_format)run->o->format, buf);
     myr_table_done(&table);

@@ -24,6 +24,14 @@ static void our_exponential_is_libm_s(void **state)
     }
 }
 
+static void our_logarithm_is_libm_s(void **state)
+{
+    (void)state;
+    for (double x = 1e-12; x < 1e12; x *= 1.37) {
+        assert_true(fabs(myr_log(x) - log(x)) < 1e-14 + 1e-15 * fabs(log(x)));
+    }
+}
+
 static void one_tier_is_dalys_formula(void **state)
 {
     (void)state;
@@ -151,6 +159,35 @@ static void the_exact_model_agrees_with_playing_out_random_cases(void **state)
         }
     }
     assert_true(outside <= CASES / 6); /* error bars mean something: 5 % are expected */
+}
+
+/* The player that the command offers, from failures in years to several in a recovery. */
+static void the_exact_model_agrees_with_the_player(void **state)
+{
+    (void)state;
+    enum { CASES = 200 };
+    uint32_t outside = 0;
+    for (uint32_t seed = 1; seed <= CASES; seed++) {
+        struct myr_rng rng;
+        double error;
+        myr_rng_init(&rng, seed, 21);
+        struct myr_renewal r = random_renewal(&rng);
+        if (seed % 4 == 0) { /* so rare that a period hardly ever fails */
+            r.durable.rate *= 1e-4;
+            r.quick.rate *= 1e-4;
+        }
+        double rate = r.quick.rate + r.durable.rate;
+        if (rate * fmax(r.quick.recovery, r.durable.recovery) > 3) {
+            continue;
+        }
+        double exact = myr_goodput_of(&r).goodput;
+        double played = myr_goodput_play(&r, 20000, seed, &error);
+        outside += fabs(played - exact) > 2 * error + 1e-9;
+        if (fabs(played - exact) > 5 * error + 2e-4 * exact + 1e-9) {
+            fail_msg("seed %u: exact %.7f, played %.7f +- %.7f", seed, exact, played, error);
+        }
+    }
+    assert_true(outside <= CASES / 8); /* 5 % are expected */
 }
 
 /* The recurrence over the segments, one by one. */
@@ -443,10 +480,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(our_exponential_is_libm_s),
+        cmocka_unit_test(our_logarithm_is_libm_s),
         cmocka_unit_test(one_tier_is_dalys_formula),
         cmocka_unit_test(the_exact_model_agrees_with_playing_it_out),
         cmocka_unit_test(the_best_interval_is_a_maximum),
         cmocka_unit_test(the_exact_model_agrees_with_playing_out_random_cases),
+        cmocka_unit_test(the_exact_model_agrees_with_the_player),
         cmocka_unit_test(squaring_the_step_is_walking_the_segments),
         cmocka_unit_test(first_order_is_right_where_failures_are_rare),
         cmocka_unit_test(published_rates_give_published_times),

@@ -68,6 +68,8 @@ def check_run(myriad, design):
     good, bad = open_run["cases"][0], open_run["cases"][2]
     assert bad["failures_per_1000_node_days"] > good["failures_per_1000_node_days"]
     assert bad["goodput"] < good["goodput"] and bad["spares"] >= good["spares"]
+    for case in ask(myriad, *JOB, "--play", "20000")["cases"]:
+        assert abs(case["played"] - case["goodput"]) < 5 * case["played_error"] + 1e-4, case
     seldom = ask(myriad, *JOB, "--tokens", "30e12", "--rate", "llama3", "--interval", "7200")
     assert seldom["cases"][0]["goodput"] < good["goodput"]
     twice = ask(myriad, *JOB, "--tokens", "30e12", "--rate", "llama3")
@@ -116,6 +118,8 @@ def check_simple(myriad):
     slow = ask(myriad, *meta, "--recovery", "600", "--interval", "540")[0]["goodput"]
     quick = ask(myriad, *meta, "--recovery", "180", "--interval", "120")[0]["goodput"]
     assert abs(slow - 0.44) < 0.01 and abs(quick - 0.80) < 0.01, (slow, quick)
+    for row in ask(myriad, "--gpus", "100000", "--play", "20000"):
+        assert abs(row["played"] - row["goodput"]) < 5 * row["played_error"] + 1e-4, row
     unreachable = ask(myriad, "--gpus", "100000", "--target", "0.999")
     assert all(row["recovery_needed_s"] is None for row in unreachable)
     for words in (("--rate", "1e6"), ("--rate", "1e-6"), ("--gpus", "1"), ("--gpus", "1000000"),

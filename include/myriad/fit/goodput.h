@@ -79,7 +79,16 @@ struct myr_scatter myr_goodput_scatter(const struct myr_renewal *renewal);
 void myr_goodput_range(const struct myr_renewal *renewal, double periods, double *ret_low,
                        double *ret_high);
 
+/*
+ * The share of the time kept when the process is played out for so many failures (at least 25), and
+ * its standard error. A recovery of n times the mean between failures takes exp(n) attempts.
+ */
+double myr_goodput_play(const struct myr_renewal *renewal, uint64_t failures, uint64_t seed,
+                        double *ret_error);
+
 double myr_exp(double x);
+/* x > 0. */
+double myr_log(double x);
 
 /* The data: rows of catalog/recovery.yaml. */
 enum myr_scaling { MYR_SCALING_CONST, MYR_SCALING_POWER, MYR_SCALING_LOG2 };
