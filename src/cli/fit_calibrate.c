@@ -18,12 +18,30 @@ struct job {
 
 static void put_errors(struct myr_json *json, const char *key, const struct myr_errors *errors)
 {
+    const struct {
+        const char *name;
+        double value;
+    } figures[] = {{"median", errors->median}, {"mean", errors->mean}, {"p90", errors->p90}};
     myr_json_object(json, key);
-    myr_json_double(json, "median", errors->median, 3);
-    myr_json_double(json, "mean", errors->mean, 3);
-    myr_json_double(json, "p90", errors->p90, 3);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(figures); i++) {
+        if (errors->count > 0) {
+            myr_json_double(json, figures[i].name, figures[i].value, 3);
+        } else { /* of nothing: 0 would read as a perfect fit */
+            myr_json_null(json, figures[i].name);
+        }
+    }
     myr_json_u64(json, "n", errors->count);
     myr_json_end(json);
+}
+
+/* Rows without a time have nothing to be held against. */
+static void put_time(struct myr_json *json, const char *key, double seconds)
+{
+    if (seconds > 0) {
+        myr_json_double(json, key, seconds, 6);
+    } else {
+        myr_json_null(json, key);
+    }
 }
 
 static void put_rows(struct myr_json *json, const struct job *job)
@@ -37,10 +55,10 @@ static void put_rows(struct myr_json *json, const struct job *job)
         if (run->refused) {
             myr_json_text(json, "refused", run->refused);
         } else {
-            myr_json_double(json, "measured", run->measured_s, 6);
-            myr_json_double(json, "before", row->before_s, 6);
-            myr_json_double(json, "after", row->after_s, 6);
-            myr_json_double(json, "left_out", row->left_out_s, 6);
+            put_time(json, "measured", run->measured_s);
+            put_time(json, "before", row->before_s);
+            put_time(json, "after", row->after_s);
+            put_time(json, "left_out", row->left_out_s);
         }
         myr_json_end(json);
     }
@@ -83,6 +101,10 @@ static void put_json(const struct job *job, struct myr_buf *buf)
 
 static void put_line(struct myr_buf *buf, const char *what, const struct myr_errors *errors)
 {
+    if (errors->count == 0) {
+        myr_buf_printf(buf, "  %-22s none: a single run cannot be left out\n", what);
+        return;
+    }
     myr_buf_printf(buf, "  %-22s %4u   median %6.2f %%   mean %6.2f %%   90th %6.2f %%\n", what,
                    errors->count, errors->median, errors->mean, errors->p90);
 }
@@ -119,7 +141,8 @@ static void put_text(const struct job *job, const char *out, struct myr_buf *buf
                              "shipped profile.\n");
     } else if (!out) {
         myr_buf_put_lit(buf, "\n--out FILE writes the profile.\n");
-    } else {
+    }
+    if (out) {
         myr_buf_printf(buf, "\nwritten to %s; use it with: myriad fit --profile %s ...\n", out,
                        out);
     }

@@ -50,7 +50,12 @@ static void there_are_at_most_eighty_constants_each_named_and_inside_its_bounds(
     assert_true(myr_fit_constant_count() <= 80);
     for (uint32_t i = 0; i < myr_fit_constant_count(); i++) {
         const struct myr_constant *constant = myr_fit_constant(i);
-        assert_true(strlen(constant->name) > 0 && strlen(constant->meaning) > 0);
+        assert_true(strlen(constant->name) > 0 && strlen(constant->unit) > 0);
+        /* A meaning stands alone: lists show one constant without its neighbours. */
+        assert_true(strlen(constant->meaning) >= 20 && !strstr(constant->meaning, "the same"));
+        for (uint32_t j = 0; j < i; j++) {
+            assert_string_not_equal(constant->meaning, myr_fit_constant(j)->meaning);
+        }
         assert_true(profiles.constants[i] >= constant->min);
         assert_true(profiles.constants[i] <= constant->max);
         assert_int_equal(myr_fit_constant_index(myr_str_from(constant->name)), i);
