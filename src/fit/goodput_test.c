@@ -176,6 +176,9 @@ static void the_exact_model_agrees_with_the_player(void **state)
             r.durable.rate *= 1e-4;
             r.quick.rate *= 1e-4;
         }
+        if (r.quick.rate <= 0) { /* one tier: whatever else is said of the quick one */
+            r.quick.stall = r.quick.recovery = 100;
+        }
         double rate = r.quick.rate + r.durable.rate;
         if (rate * fmax(r.quick.recovery, r.durable.recovery) > 3) {
             continue;

@@ -69,7 +69,7 @@ double myr_goodput_play(const struct myr_renewal *renewal, uint64_t failures, ui
     uint64_t each = failures / BATCHES > 1 ? failures / BATCHES : 1;
     double sum = 0, squares = 0;
     MYR_ASSERT(p.rate > 0);
-    p.segment = renewal->interval + renewal->quick.stall;
+    p.segment = renewal->interval + (renewal->quick.rate > 0 ? renewal->quick.stall : 0);
     p.period = renewal->per_period * p.segment + renewal->durable.stall;
     myr_rng_init(&p.rng, seed, 0);
     for (uint32_t b = 0; b < BATCHES; b++) {

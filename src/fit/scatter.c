@@ -111,7 +111,7 @@ static void step_back(const struct piece *piece, double lost, uint32_t order,
 struct myr_scatter myr_goodput_scatter(const struct myr_renewal *renewal)
 {
     bool tiers = renewal->quick.rate > 0;
-    double length = renewal->interval + renewal->quick.stall;
+    double length = renewal->interval + (tiers ? renewal->quick.stall : 0);
     double stall = renewal->durable.stall + (tiers ? renewal->quick.stall : 0);
     struct piece last = piece_of(renewal, renewal->interval + stall);
     struct piece other = piece_of(renewal, length);
@@ -246,8 +246,9 @@ static struct myr_scatter loss_of(const struct mixture *mix)
 void myr_goodput_range(const struct myr_renewal *renewal, double periods, double *ret_low,
                        double *ret_high)
 {
-    double length = periods * renewal->per_period * (renewal->interval + renewal->quick.stall) +
-                    periods * renewal->durable.stall;
+    double copy = renewal->quick.rate > 0 ? renewal->quick.stall : 0;
+    double length =
+        periods * (renewal->per_period * (renewal->interval + copy) + renewal->durable.stall);
     struct mixture mix = {.total = times(myr_goodput_scatter(renewal), periods), .without = 1};
     double time = (length + mix.total.mean) * (1 - myr_goodput_of(renewal).recovering);
     double step = 0;

@@ -132,6 +132,19 @@ static void nine_runs_of_ten_end_within_the_range(void **state)
     assert_true(covered > 0.90 && covered < 0.97);
 }
 
+static void one_tier_has_no_quick_copies(void **state)
+{
+    (void)state;
+    struct myr_renewal one = {.durable = {1e-4, 600, 30}, .interval = 900, .per_period = 1};
+    struct myr_renewal same = one;
+    double range[4];
+    same.quick = (struct myr_tier){0, 50, 7};
+    myr_goodput_range(&one, 40, &range[0], &range[1]);
+    myr_goodput_range(&same, 40, &range[2], &range[3]);
+    assert_true(range[0] == range[2] && range[1] == range[3]);
+    assert_true(myr_goodput_of(&one).goodput == myr_goodput_of(&same).goodput);
+}
+
 static void without_failures_nothing_scatters(void **state)
 {
     (void)state;
@@ -148,6 +161,7 @@ int main(void)
         cmocka_unit_test(the_mean_is_that_of_the_exact_model),
         cmocka_unit_test(moments_are_those_of_periods_played_out),
         cmocka_unit_test(nine_runs_of_ten_end_within_the_range),
+        cmocka_unit_test(one_tier_has_no_quick_copies),
         cmocka_unit_test(without_failures_nothing_scatters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
