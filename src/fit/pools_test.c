@@ -4,6 +4,7 @@
 /* cmocka wants those first */
 #include <cmocka.h>
 
+#include "space.h"
 #include "test_world.h"
 
 static struct myr_model model;
@@ -36,34 +37,239 @@ static struct myr_fit_query question(uint32_t batch)
     return query;
 }
 
-/* Dealing a batch rests on it: a step is a fixed part and one for each micro-batch. */
-static void a_step_grows_by_the_same_for_each_micro_batch(void **state)
+static const char *const eight[] = {"a100-40", "a100-80", "h100",        "h800",
+                                    "h200",    "b200",    "ascend-910b", "mi300x"};
+
+static struct myr_fit_pool draw_pool(struct myr_rng *rng, uint32_t domains_max)
+{
+    const char *name = eight[myr_rng_below(rng, MYR_ARRAY_COUNT(eight))];
+    return pool(name, 8 * (1 + (uint32_t)myr_rng_below(rng, domains_max)));
+}
+
+/* Two pools on one cut of the model without stages: every micro-batch and every split of it. */
+struct naive {
+    const struct myr_fit_query *query;
+    const struct myr_fit_pool *pools;
+    struct myr_layout layout; /* dp is that of both */
+    double best;
+};
+
+/* What a pool needs for so many micro-batches; false: it does not fit. */
+static bool naive_part(const struct naive *n, uint32_t i, uint32_t micro_batch, uint32_t count,
+                       double ret[3])
+{
+    struct myr_fit_case it = n->query->it;
+    struct myr_layout layout = n->layout;
+    struct myr_fit_memory memory;
+    struct myr_fit_cost cost;
+    it.device = n->pools[i].device;
+    it.nic_gbps = n->pools[0].device->nic_gbps < n->pools[1].device->nic_gbps
+                      ? n->pools[0].device->nic_gbps
+                      : n->pools[1].device->nic_gbps;
+    layout.micro_batch = micro_batch;
+    layout.global_batch = micro_batch * count * layout.dp;
+    myr_fit_memory_of(&it, &layout, &memory);
+    myr_fit_cost_of(&it, &layout, &cost);
+    ret[1] = cost.terms_s[MYR_FIT_DATA] + cost.terms_s[MYR_FIT_OPTIMISER];
+    ret[2] = cost.terms_s[MYR_FIT_STRAGGLER];
+    ret[0] = cost.step_s - ret[1] - ret[2];
+    ret[2] /= ret[0] + ret[1];
+    return memory.fits;
+}
+
+static void naive_split(struct naive *n, uint32_t first_b, uint32_t second_b)
+{
+    uint32_t ranks = n->layout.tp * n->layout.cp, batch = n->query->batch;
+    uint32_t units[2] = {first_b * n->pools[0].gpus / ranks, second_b * n->pools[1].gpus / ranks};
+    for (uint32_t k = 1; k * units[0] < batch; k++) {
+        uint32_t left = batch - k * units[0];
+        double a[3], b[3];
+        if (left % units[1] != 0 || !naive_part(n, 0, first_b, k, a) ||
+            !naive_part(n, 1, second_b, left / units[1], b)) {
+            continue;
+        }
+        double step = (fit_max(a[0], b[0]) + fit_max(a[1], b[1])) * (1 + fit_max(a[2], b[2]));
+        n->best = fit_min(n->best, step);
+    }
+}
+
+static double naive_batch(const struct myr_fit_query *query, const struct myr_fit_pool *pools)
+{
+    struct naive n = {.query = query, .pools = pools, .best = 1e30};
+    struct myr_fit_query narrow = *query;
+    struct fit_space space;
+    bool started = false;
+    narrow.it.device = pools[0].device;
+    narrow.gpus = 8;
+    fit_space_init(&space, &arena, &narrow, query->precision);
+    while (fit_width_next(&space, &n.layout, &started)) {
+        struct myr_layout width = n.layout;
+        n.layout.dp = (pools[0].gpus + pools[1].gpus) / (n.layout.tp * n.layout.cp);
+        n.layout.zero = (uint32_t)query->zero;
+        n.layout.recompute = (enum myr_recompute)query->recompute;
+        for (uint32_t a = 1; a <= FIT_MICRO_MAX; a++) {
+            for (uint32_t b = 1; b <= FIT_MICRO_MAX; b++) {
+                naive_split(&n, a, b);
+            }
+        }
+        n.layout = width;
+    }
+    return n.best;
+}
+
+static void a_batch_is_shared_as_trying_every_split_of_every_layout_shares_it(void **state)
 {
     (void)state;
+    uint32_t found_count = 0;
     for (uint64_t seed = 1; seed <= 200; seed++) {
         struct myr_rng rng;
-        struct myr_fit_cost cost;
-        double times[4];
-        myr_rng_init(&rng, seed, 0);
-        struct myr_fit_query query = question(1);
-        query.it.device = &profiles.devices[myr_rng_below(&rng, profiles.device_count)];
+        struct myr_fit_pools found;
+        myr_rng_init(&rng, seed, 3);
+        struct myr_fit_query query = question(16 + (uint32_t)myr_rng_below(&rng, 60));
+        struct myr_fit_pool pools[] = {draw_pool(&rng, 3), draw_pool(&rng, 3)};
+        query.seq_tokens = 1024U << myr_rng_below(&rng, 4);
         query.it.stack = &profiles.stacks[myr_rng_below(&rng, profiles.stack_count)];
-        struct myr_layout layout = myr_layout_default();
-        layout.tp = 1U << myr_rng_below(&rng, 4);
-        layout.pp = 1U << myr_rng_below(&rng, 3);
-        layout.dp = 1U << myr_rng_below(&rng, 6);
-        layout.zero = (uint32_t)myr_rng_below(&rng, 4);
-        layout.recompute = (enum myr_recompute)myr_rng_below(&rng, 3);
-        for (uint32_t m = 1; m <= 4; m++) {
-            layout.global_batch = layout.dp * m;
-            myr_fit_cost_of(&query.it, &layout, &cost);
-            times[m - 1] = cost.step_s;
+        query.recompute = myr_rng_below(&rng, 2) ? MYR_RECOMPUTE_FULL : MYR_RECOMPUTE_NONE;
+        query.zero = 0;
+        query.pp = 1;
+        query.cp = 1;
+        double best = naive_batch(&query, pools);
+        bool any = myr_fit_pools_search(&query, pools, 2, &arena, &found, NULL) == MYR_OK;
+        bool same =
+            found.batch.step_s < best * (1 + 1e-12) && found.batch.step_s > best * (1 - 1e-12);
+        if (found.batch.found != (best < 1e30) || (found.batch.found && (!any || !same))) {
+            fail_msg("seed %llu: %.12g s found, %.12g s is the least", (unsigned long long)seed,
+                     found.batch.step_s, best);
         }
-        double one = times[1] - times[0], later = (times[3] - times[1]) / 2;
-        if (one < later * (1 - 1e-9) || one > later * (1 + 1e-9)) {
-            fail_msg("seed %llu: %.12g and then %.12g s", (unsigned long long)seed, one, later);
+        found_count += found.batch.found;
+    }
+    assert_true(found_count > 50);
+}
+
+/* Twins */
+
+/* May pools of half the GPUs each run this layout of all of them? */
+static bool halves(const struct myr_layout *l, uint32_t gpus)
+{
+    uint32_t half = l->dp * l->cp / 2;
+    bool cut = l->zero == 0 || l->shard == half || (myr_layout_shard(l) == 2 * half && l->zero < 3);
+    return gpus % (l->tp * l->cp * l->pp) == 0 && cut && l->schedule != MYR_SCHEDULE_DUALPIPE;
+}
+
+static bool same_parts(const struct myr_fit_part *a, const struct myr_fit_part *b)
+{
+    return a->batch == b->batch && a->layout.micro_batch == b->layout.micro_batch &&
+           a->layout.recompute == b->layout.recompute &&
+           a->layout.recompute_layers == b->layout.recompute_layers;
+}
+
+static void expect_near(uint64_t seed, double value, double expected, double tolerance)
+{
+    if (value > expected * (1 + tolerance) || value < expected * (1 - tolerance)) {
+        fail_msg("seed %llu: %.12g, expected %.12g", (unsigned long long)seed, value, expected);
+    }
+}
+
+static void twins_that_share_a_batch_are_as_fast_as_one_pool_of_both(void **state)
+{
+    (void)state;
+    uint32_t equal_count = 0, bound_count = 0;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct myr_rng rng;
+        struct myr_fit_pools found;
+        struct myr_fit_answer *answer = MYR_ARENA_NEW(&arena, struct myr_fit_answer, 1);
+        myr_rng_init(&rng, seed, 4);
+        struct myr_fit_query query = question(32U << myr_rng_below(&rng, 4));
+        struct myr_fit_pool one = draw_pool(&rng, 4), pools[] = {one, one};
+        query.it.stack = &profiles.stacks[myr_rng_below(&rng, profiles.stack_count)];
+        query.it.device = one.device;
+        query.gpus = 2 * one.gpus;
+        bool fits = myr_fit_search(&query, &arena, answer, NULL) == MYR_OK;
+        if (myr_fit_pools_search(&query, pools, 2, &arena, &found, NULL) < 0 || !fits) {
+            continue;
+        }
+        const struct myr_fit_found *plain = &answer->top[0];
+        if (halves(&plain->layout, one.gpus)) {
+            bound_count++;
+            assert_true(found.batch.found);
+            assert_true(found.batch.step_s <= plain->step_s * (1 + 1e-9));
+        }
+        if (found.batch.found && same_parts(&found.batch.parts[0], &found.batch.parts[1])) {
+            struct myr_layout both = found.batch.parts[0].layout;
+            struct myr_fit_cost cost;
+            struct myr_fit_memory memory;
+            both.dp *= 2;
+            both.global_batch = query.batch;
+            myr_fit_cost_of(&query.it, &both, &cost);
+            myr_fit_memory_of(&query.it, &both, &memory);
+            expect_near(seed, found.batch.step_s, cost.step_s, 1e-9);
+            expect_near(seed, found.batch.parts[0].memory_bytes, memory.total_bytes, 1e-12);
+            /* A shard of the context alone is none of the search's. */
+            assert_true(both.shard == both.cp || found.batch.step_s >= plain->step_s * (1 - 1e-9));
+            equal_count++;
         }
     }
+    assert_true(equal_count > 10 && bound_count > 10);
+}
+
+/* The layout that deals layers as a mixture does, if there is one. */
+static bool as_layout(const struct myr_fit_mixed *mixed, struct myr_layout *ret)
+{
+    *ret = mixed->parts[0].layout;
+    ret->first_layers = mixed->stages[0].layers;
+    ret->last_layers = mixed->stages[mixed->stage_count - 1].layers;
+    for (uint32_t i = 0; i < mixed->stage_count; i++) {
+        if (myr_layout_chunk_layers(ret, &model, i).count != mixed->stages[i].layers) {
+            return false;
+        }
+    }
+    return myr_layout_broken(ret, &model, 0) == MYR_LAYOUT_OK;
+}
+
+static void twins_along_a_pipeline_are_as_fast_as_one_pool_of_both(void **state)
+{
+    (void)state;
+    uint32_t equal_count = 0, bound_count = 0;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct myr_rng rng;
+        struct myr_fit_pools found;
+        struct myr_fit_answer *answer = MYR_ARENA_NEW(&arena, struct myr_fit_answer, 1);
+        myr_rng_init(&rng, seed, 5);
+        struct myr_fit_query query = question(32U << myr_rng_below(&rng, 4));
+        struct myr_fit_pool one = draw_pool(&rng, 4), pools[] = {one, one};
+        struct myr_layout both;
+        query.it.stack = &profiles.stacks[myr_rng_below(&rng, profiles.stack_count)];
+        query.it.device = one.device;
+        query.gpus = 2 * one.gpus;
+        query.recompute = myr_rng_below(&rng, 3) ? MYR_RECOMPUTE_NONE : MYR_RECOMPUTE_FULL;
+        query.schedule = MYR_SCHEDULE_1F1B;
+        query.zero = (int)myr_rng_below(&rng, 4);
+        query.pp = 2U << myr_rng_below(&rng, 3);
+        bool fits = myr_fit_search(&query, &arena, answer, NULL) == MYR_OK;
+        if (myr_fit_pools_search(&query, pools, 2, &arena, &found, NULL) < 0) {
+            continue;
+        }
+        const struct myr_layout *plain = &answer->top[0].layout;
+        if (fits && plain->order[MYR_LAYOUT_ORDER_COUNT - 1] == MYR_AXIS_PP &&
+            (plain->zero == 0 || myr_layout_shard(plain) == plain->dp * plain->cp)) {
+            bound_count++;
+            assert_true(found.layers.found);
+            assert_true(found.layers.step_s <= answer->top[0].step_s * (1 + 1e-9));
+        }
+        if (found.layers.found && as_layout(&found.layers, &both)) {
+            struct myr_fit_cost cost;
+            struct myr_fit_memory memory;
+            both.recompute = (enum myr_recompute)query.recompute;
+            myr_fit_cost_of(&query.it, &both, &cost);
+            myr_fit_memory_of(&query.it, &both, &memory);
+            expect_near(seed, found.layers.step_s, cost.step_s, 1e-9);
+            const struct myr_fit_part *parts = found.layers.parts;
+            expect_near(seed, fit_max(parts[0].memory_bytes, parts[1].memory_bytes),
+                        memory.total_bytes, 1e-8);
+            equal_count++;
+        }
+    }
+    assert_true(equal_count > 10 && bound_count > 10);
 }
 
 static void twins_share_the_batch_in_halves(void **state)
@@ -94,13 +300,13 @@ static void a_faster_pool_gets_more_of_both(void **state)
     assert_true(parts[0].batch > parts[1].batch);
     assert_true(found.layers.found);
     for (uint32_t i = 0; i < found.layers.stage_count; i++) {
-        layers += found.layers.stage_layers[i];
+        layers += found.layers.stages[i].layers;
     }
     assert_int_equal(layers, model.layer_count);
     const struct myr_fit_part *ours = &found.layers.parts[0], *theirs = &found.layers.parts[1];
     assert_int_equal(ours->stages + theirs->stages, found.layers.stage_count);
-    assert_true(found.layers.stage_layers[ours->first_stage] >
-                found.layers.stage_layers[theirs->first_stage + theirs->stages - 1]);
+    assert_true(found.layers.stages[ours->first_stage].layers >
+                found.layers.stages[theirs->first_stage + theirs->stages - 1].layers);
 }
 
 static void a_few_slow_gpus_are_better_left_out(void **state)
@@ -115,13 +321,92 @@ static void a_few_slow_gpus_are_better_left_out(void **state)
     assert_true(found.step_s <= found.batch.step_s && found.step_s <= found.layers.step_s);
 }
 
+/* 175 billion parameters need more memory than either pool has. */
+static void two_pools_hold_what_neither_does(void **state)
+{
+    (void)state;
+    struct myr_fit_query query = question(64);
+    struct myr_model large;
+    assert_int_equal(myr_model_find(&arena, "gpt3-175b", &large, NULL), MYR_OK);
+    query.it.model = &large;
+    query.seq_tokens = large.seq_tokens;
+    struct myr_fit_pool pools[] = {pool("h100", 24), pool("a100-80", 24)};
+    struct myr_fit_pools found;
+    uint32_t layers = 0, again = 0;
+    assert_int_equal(myr_fit_pools_search(&query, pools, 2, &arena, &found, NULL), MYR_OK);
+    assert_false(found.any_alone);
+    assert_int_not_equal(found.verdict, MYR_FIT_MIX_NONE);
+    assert_true(found.layers.found);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_true(found.layers.parts[i].memory_bytes <= pools[i].device->memory_bytes);
+    }
+    assert_true(found.layers.parts[0].memory_bytes > 0.9 * pools[0].device->memory_bytes);
+    for (uint32_t i = 0; i < found.layers.stage_count; i++) {
+        layers += found.layers.stages[i].layers;
+        again += found.layers.stages[i].recompute_layers;
+    }
+    assert_int_equal(layers, large.layer_count);
+    assert_true(again > 0);
+    assert_true(found.layers.floor_s <= found.layers.step_s);
+}
+
+static void a_third_pool_is_left_out_where_it_only_slows_the_others(void **state)
+{
+    (void)state;
+    struct myr_fit_query query = question(256);
+    struct myr_fit_pool pools[] = {pool("h100", 32), pool("ascend-910b", 8), pool("h100", 32)};
+    struct myr_fit_pools found;
+    assert_int_equal(myr_fit_pools_search(&query, pools, 3, &arena, &found, NULL), MYR_OK);
+    assert_int_equal(found.verdict, MYR_FIT_MIX_BATCH);
+    assert_true(found.batch.parts[0].used && found.batch.parts[2].used);
+    assert_false(found.batch.parts[1].used);
+    assert_int_equal(found.batch.parts[0].batch, 128);
+}
+
+static void each_pool_multiplies_in_the_precision_that_it_has(void **state)
+{
+    (void)state;
+    struct myr_fit_query query = question(128);
+    struct myr_fit_pool pools[] = {pool("a100-80", 16), pool("h100", 16)};
+    struct myr_fit_pools found;
+    query.precision = MYR_PRECISION_FP8;
+    assert_int_equal(myr_fit_pools_search(&query, pools, 2, &arena, &found, NULL), MYR_OK);
+    assert_true(found.batch.found && found.layers.found);
+    assert_int_equal(found.alone[0].layout.precision, MYR_PRECISION_BF16);
+    assert_int_equal(found.batch.parts[0].layout.precision, MYR_PRECISION_BF16);
+    assert_int_equal(found.batch.parts[1].layout.precision, MYR_PRECISION_FP8);
+    assert_int_equal(found.layers.parts[1].layout.precision, MYR_PRECISION_FP8);
+}
+
+static void pools_that_hold_nothing_together_say_so(void **state)
+{
+    (void)state;
+    struct myr_fit_query query = question(64);
+    struct myr_model large;
+    struct myr_err err = {0};
+    struct myr_fit_pools found;
+    assert_int_equal(myr_model_find(&arena, "gpt3-175b", &large, NULL), MYR_OK);
+    query.it.model = &large;
+    query.seq_tokens = large.seq_tokens;
+    struct myr_fit_pool pools[] = {pool("h100", 8), pool("a100-40", 8)};
+    assert_int_equal(myr_fit_pools_search(&query, pools, 2, &arena, &found, &err), MYR_EINFEASIBLE);
+    assert_non_null(strstr(err.message, "no mixture works"));
+    assert_non_null(strstr(err.message, "h100"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_step_grows_by_the_same_for_each_micro_batch),
+        cmocka_unit_test(a_batch_is_shared_as_trying_every_split_of_every_layout_shares_it),
+        cmocka_unit_test(twins_that_share_a_batch_are_as_fast_as_one_pool_of_both),
+        cmocka_unit_test(twins_along_a_pipeline_are_as_fast_as_one_pool_of_both),
         cmocka_unit_test(twins_share_the_batch_in_halves),
         cmocka_unit_test(a_faster_pool_gets_more_of_both),
         cmocka_unit_test(a_few_slow_gpus_are_better_left_out),
+        cmocka_unit_test(two_pools_hold_what_neither_does),
+        cmocka_unit_test(a_third_pool_is_left_out_where_it_only_slows_the_others),
+        cmocka_unit_test(each_pool_multiplies_in_the_precision_that_it_has),
+        cmocka_unit_test(pools_that_hold_nothing_together_say_so),
     };
     return cmocka_run_group_tests(tests, setup, close_world);
 }

@@ -1,183 +1,196 @@
+/*
+ * share: a batch over pools of different speed.
+ *
+ * For one way of each pool the end of the last pool is one of the times that some pool can end at.
+ * They are gone through upwards, from a bound on: more time lets one pool take one step more, and
+ * the first time at which parts can add up to the batch is the least one. That is exact without a
+ * table over the batch, which may be long.
+ */
 #include "share.h"
 
-/* Batch */
+#define POOLS_MAX 8
 
-/* A part that a pool can take: so many grains of the batch in so many seconds. */
-struct offer {
-    uint32_t grains;
-    double time_s;
-    struct fit_dealt dealt;
+/* One way of each pool, and how much each may take up to now. */
+struct combination {
+    const struct fit_batch *it;
+    const struct fit_way *ways[POOLS_MAX];
+    uint32_t chosen[POOLS_MAX];
+    uint32_t order[POOLS_MAX]; /* pools by the size of their steps, the largest first */
+    uint32_t cap[POOLS_MAX];   /* units */
+    double next_s[POOLS_MAX];  /* with one step more */
+    uint32_t taken[POOLS_MAX];
+    double tail_s;
 };
 
-struct offers {
-    struct offer *items; /* one for each number of grains, the fastest */
-    uint32_t count;
-};
-
-static uint32_t gcd(uint32_t a, uint32_t b)
+static uint64_t gcd(uint64_t a, uint64_t b)
 {
     while (b != 0) {
-        uint32_t rest = a % b;
+        uint64_t rest = a % b;
         a = b;
         b = rest;
     }
     return a;
 }
 
-/* Every part is a multiple of this: batches are counted in it. */
-static uint32_t grain_of(const struct fit_paces *pools, uint32_t pool_count)
+static uint64_t step_of(const struct combination *c, uint32_t pool)
 {
-    uint32_t grain = 0;
-    for (uint32_t p = 0; p < pool_count; p++) {
-        for (uint32_t i = 0; i < pools[p].count; i++) {
-            grain = gcd(grain, pools[p].items[i].sequences * pools[p].items[i].step);
-        }
-    }
-    return grain;
+    return (uint64_t)c->ways[pool]->sequences * c->ways[pool]->step;
 }
 
-static struct offers list_offers(const struct fit_paces *paces, uint32_t batch, uint32_t grain,
-                                 struct myr_arena *arena)
+/* Do parts below the caps add up to the batch? The coarsest pools choose first. */
+static bool adds_up(struct combination *c, uint32_t at, uint64_t left)
 {
-    struct offer *by_size = MYR_ARENA_NEW(arena, struct offer, batch + (size_t)1);
-    struct offers offers = {MYR_ARENA_NEW(arena, struct offer, batch + (size_t)1), 0};
-    for (uint32_t i = 0; i < paces->count; i++) {
-        const struct fit_pace *pace = &paces->items[i];
-        uint64_t most = (uint64_t)batch * grain / pace->sequences;
-        for (uint32_t k = pace->step; k <= most; k += pace->step) {
-            uint32_t grains = k * pace->sequences / grain;
-            struct offer *offer = &by_size[grains];
-            double time = pace->base_s + k * pace->unit_s;
-            if (offer->grains == 0 || time < offer->time_s) {
-                *offer = (struct offer){grains, time, {i, k}};
-            }
-        }
+    uint32_t pool = c->order[at];
+    uint64_t step = step_of(c, pool), most = c->cap[pool] / c->ways[pool]->step;
+    if (at + 1 == c->it->pool_count) {
+        c->taken[pool] = (uint32_t)(left / step * c->ways[pool]->step);
+        return left % step == 0 && left / step >= 1 && left / step <= most;
     }
-    for (uint32_t b = 1; b <= batch; b++) {
-        if (by_size[b].grains) {
-            offers.items[offers.count++] = by_size[b];
-        }
+    uint64_t others_least = 0, others_most = 0;
+    for (uint32_t i = at + 1; i < c->it->pool_count; i++) {
+        uint32_t other = c->order[i];
+        others_least += step_of(c, other);
+        others_most += (uint64_t)c->cap[other] * c->ways[other]->sequences;
     }
-    return offers;
-}
-
-bool fit_deal_batch(const struct fit_paces *pools, uint32_t pool_count, uint32_t batch,
-                    struct myr_arena *arena, struct fit_dealt *ret, double *ret_s)
-{
-    uint32_t grain = grain_of(pools, pool_count);
-    if (grain == 0 || batch % grain != 0) {
+    if (left <= others_least) {
         return false;
     }
-    batch /= grain;
-    /* best[b]: the least time in which the pools so far do b grains; from[p][b]: how. */
-    double *best = MYR_ARENA_NEW(arena, double, batch + (size_t)1);
-    double *next = MYR_ARENA_NEW(arena, double, batch + (size_t)1);
-    const struct offer **from =
-        MYR_ARENA_NEW(arena, const struct offer *, (batch + (size_t)1) * pool_count);
-    for (uint32_t b = 1; b <= batch; b++) {
-        best[b] = 1e30;
-    }
-    for (uint32_t p = 0; p < pool_count; p++) {
-        struct offers offers = list_offers(&pools[p], batch, grain, arena);
-        const struct offer **how = from + (batch + (size_t)1) * p;
-        for (uint32_t b = 0; b <= batch; b++) {
-            next[b] = 1e30;
-            for (uint32_t i = 0; i < offers.count && offers.items[i].grains <= b; i++) {
-                const struct offer *offer = &offers.items[i];
-                double before = best[b - offer->grains];
-                double time = before > offer->time_s ? before : offer->time_s;
-                if (time < next[b]) {
-                    next[b] = time;
-                    how[b] = offer;
-                }
-            }
+    uint64_t high = (left - others_least) / step;
+    uint64_t low = left > others_most ? (left - others_most + step - 1) / step : 1;
+    for (uint64_t k = high < most ? high : most; k >= (low < 1 ? 1 : low); k--) {
+        c->taken[pool] = (uint32_t)(k * c->ways[pool]->step);
+        if (adds_up(c, at + 1, left - k * step)) {
+            return true;
         }
-        double *swap = best;
-        best = next;
-        next = swap;
     }
-    if (best[batch] >= 1e30) {
-        return false;
-    }
-    *ret_s = best[batch];
-    for (uint32_t p = pool_count, b = batch; p-- > 0;) {
-        const struct offer *offer = from[(batch + (size_t)1) * p + b];
-        ret[p] = offer->dealt;
-        b -= offer->grains;
-    }
-    return true;
+    return false;
 }
 
-/* Layers */
-
-/* With no stage above 'worst': the layers on the stages that do one fastest. */
-static bool deal_below(const struct fit_bench *stages, uint32_t stage_count, uint32_t layers,
-                       double worst, uint32_t *ret)
+static double units_s(const struct combination *c, uint32_t pool, uint32_t units)
 {
-    uint64_t room = 0;
-    for (uint32_t i = 0; i < stage_count; i++) {
-        double free_s = worst - stages[i].ends_s;
-        double fits = free_s < 0 ? 0 : free_s / stages[i].layer_s * (1 + 1e-12);
-        uint32_t most = fits < stages[i].most ? (uint32_t)fits : stages[i].most;
-        if (most < 1) {
+    return c->it->units_s(c->it->context, pool, c->chosen[pool], units);
+}
+
+/* The most that a pool may take at all. */
+static uint32_t most_of(const struct combination *c, uint32_t pool)
+{
+    const struct fit_way *way = c->ways[pool];
+    uint32_t most = c->it->batch / way->sequences;
+    most = most < way->most ? most : way->most;
+    return most - most % way->step;
+}
+
+static void look_ahead(struct combination *c, uint32_t pool)
+{
+    uint32_t more = c->cap[pool] + c->ways[pool]->step;
+    c->next_s[pool] = more > most_of(c, pool) ? 1e30 : units_s(c, pool, more);
+}
+
+static void sort_pools(struct combination *c)
+{
+    for (uint32_t i = 0; i < c->it->pool_count; i++) {
+        uint32_t at = i;
+        for (; at > 0 && step_of(c, c->order[at - 1]) < step_of(c, i); at--) {
+            c->order[at] = c->order[at - 1];
+        }
+        c->order[at] = i;
+    }
+}
+
+/* All pools filled and then at their full speed: nothing is done sooner. */
+static double floor_s(const struct combination *c)
+{
+    double rate = 0, filling = 0;
+    for (uint32_t i = 0; i < c->it->pool_count; i++) {
+        double own = c->ways[i]->sequences / c->ways[i]->unit_s;
+        rate += own;
+        filling += own * c->ways[i]->fill_s;
+    }
+    return (c->it->batch + filling) / rate;
+}
+
+/* False when some pool cannot take a single step, or parts never add up. */
+static bool start(struct combination *c, double from_s)
+{
+    uint64_t grain = 0;
+    c->tail_s = 0;
+    for (uint32_t i = 0; i < c->it->pool_count; i++) {
+        const struct fit_way *way = c->ways[i];
+        double units = (from_s - way->fill_s) / way->unit_s * (1 + 1e-9);
+        uint32_t most = most_of(c, i);
+        grain = gcd(grain, step_of(c, i));
+        if (most == 0) {
             return false;
         }
-        ret[i] = 1;
-        room += most;
+        c->cap[i] = units < 0 ? 0 : units < most ? (uint32_t)units : most;
+        c->cap[i] -= c->cap[i] % way->step;
+        c->tail_s = way->tail_s > c->tail_s ? way->tail_s : c->tail_s;
     }
-    if (room < layers || stage_count > layers) {
-        return false;
-    }
-    for (uint32_t left = layers - stage_count; left > 0;) {
-        uint32_t at = stage_count;
-        for (uint32_t i = 0; i < stage_count; i++) {
-            double time = stages[i].ends_s + (ret[i] + 1) * stages[i].layer_s;
-            bool fits = ret[i] < stages[i].most && time <= worst * (1 + 1e-12);
-            if (fits && (at == stage_count || stages[i].layer_s < stages[at].layer_s)) {
-                at = i;
-            }
-        }
-        if (at == stage_count) {
-            return false;
-        }
-        ret[at]++;
-        left--;
-    }
-    return true;
+    return c->it->batch % grain == 0;
 }
 
-bool fit_deal_layers(const struct fit_bench *stages, uint32_t stage_count, uint32_t layers,
-                     double micro_batches, double share, uint32_t *ret, double *ret_s)
+/* Upwards from the bound, step by step in the order in which pools could take one more. */
+static bool deal(struct combination *c, double limit_s, double *ret_s)
 {
-    enum { STAGES_MAX = 256 };
-    uint32_t dealt[STAGES_MAX];
+    double from_s = floor_s(c), now_s = 0;
+    if (!start(c, from_s) || from_s + c->tail_s >= limit_s) {
+        return false;
+    }
+    sort_pools(c);
+    /* Bounds let pools take more than they can in this time: down first. */
+    for (uint32_t i = 0; i < c->it->pool_count; i++) {
+        while (c->cap[i] > 0 && units_s(c, i, c->cap[i]) > from_s) {
+            c->cap[i] -= c->ways[i]->step;
+        }
+        look_ahead(c, i);
+    }
+    while (!adds_up(c, 0, c->it->batch)) {
+        uint32_t first = 0;
+        for (uint32_t i = 1; i < c->it->pool_count; i++) {
+            first = c->next_s[i] < c->next_s[first] ? i : first;
+        }
+        now_s = c->next_s[first];
+        if (now_s + c->tail_s >= limit_s || now_s >= 1e30) {
+            return false;
+        }
+        c->cap[first] += c->ways[first]->step;
+        look_ahead(c, first);
+    }
+    double end_s = 0;
+    for (uint32_t i = 0; i < c->it->pool_count; i++) {
+        double time = units_s(c, i, c->taken[i]);
+        end_s = time > end_s ? time : end_s;
+    }
+    *ret_s = end_s + c->tail_s;
+    return *ret_s < limit_s;
+}
+
+bool fit_deal_batch(const struct fit_batch *it, struct fit_dealt *ret, double *ret_s)
+{
+    struct combination c = {.it = it};
+    double limit = it->limit_s, time;
     bool found = false;
-    if (stage_count == 0 || stage_count > STAGES_MAX || layers < stage_count) {
-        return false;
+    MYR_ASSERT(it->pool_count > 0 && it->pool_count <= POOLS_MAX);
+    for (uint32_t i = 0; i < it->pool_count; i++) {
+        if (it->pools[i].count == 0) {
+            return false;
+        }
     }
-    /* The slowest stage takes one of these times; for each, the least sum is the greedy one. */
-    for (uint32_t s = 0; s < stage_count; s++) {
-        uint32_t most = stages[s].most < layers ? stages[s].most : layers;
-        for (uint32_t n = 1; n <= most; n++) {
-            double worst = stages[s].ends_s + n * stages[s].layer_s;
-            if (found && micro_batches * worst >= *ret_s) {
-                break; /* and more layers only take longer */
+    for (bool more = true; more;) {
+        for (uint32_t i = 0; i < it->pool_count; i++) {
+            c.ways[i] = &it->pools[i].items[c.chosen[i]];
+        }
+        if (deal(&c, limit, &time)) {
+            found = true;
+            *ret_s = limit = time;
+            for (uint32_t i = 0; i < it->pool_count; i++) {
+                ret[i] = (struct fit_dealt){c.chosen[i], c.taken[i]};
             }
-            if (!deal_below(stages, stage_count, layers, worst, dealt)) {
-                continue;
-            }
-            double sum = 0, slowest = 0;
-            for (uint32_t i = 0; i < stage_count; i++) {
-                double time = stages[i].ends_s + dealt[i] * stages[i].layer_s;
-                sum += time;
-                slowest = time > slowest ? time : slowest;
-            }
-            double step = micro_batches * slowest + share * (sum - slowest);
-            if (!found || step < *ret_s) {
-                found = true;
-                *ret_s = step;
-                memcpy(ret, dealt, stage_count * sizeof(*ret));
-            }
+        }
+        more = false;
+        for (uint32_t i = 0; i < it->pool_count && !more; i++) {
+            c.chosen[i] = (c.chosen[i] + 1) % it->pools[i].count;
+            more = c.chosen[i] != 0;
         }
     }
     return found;

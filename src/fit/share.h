@@ -3,38 +3,78 @@
 
 #include "myriad/base.h"
 
-/* A pool's time for 'k' units of the batch: base + k * unit seconds, k from 1 in steps of 'step'.
- */
-struct fit_pace {
+/* Batch */
+
+/* One way in which a pool may take its part: whole units, from 'step' on in steps of it. */
+struct fit_way {
     uint32_t sequences; /* of one unit */
-    uint32_t step;
-    double base_s, unit_s;
-    uint32_t tag;
+    uint32_t step, most;
+    double fill_s, unit_s; /* n units take no less than fill + n * unit */
+    double tail_s; /* after the last unit of the last pool; that of the slowest pool counts */
 };
 
-/* Ways that one pool may take its part. */
-struct fit_paces {
-    const struct fit_pace *items;
+struct fit_ways {
+    const struct fit_way *items;
     uint32_t count;
 };
 
-struct fit_dealt {
-    uint32_t way, units; /* index into the pool's paces; how many units */
+/* Seconds of so many units, all before the tail: one more unit never takes less. */
+typedef double fit_units_s(void *context, uint32_t pool, uint32_t way, uint32_t units);
+
+struct fit_batch {
+    const struct fit_ways *pools;
+    uint32_t pool_count, batch;
+    fit_units_s *units_s;
+    void *context;
+    double limit_s; /* what takes as long is of no use */
 };
 
-/* Deals the batch so that the last pool ends first; every pool takes part. False: it cannot be. */
-bool fit_deal_batch(const struct fit_paces *pools, uint32_t pool_count, uint32_t batch,
-                    struct myr_arena *arena, struct fit_dealt *ret, double *ret_s);
-
-/* A stage's time for n layers: ends + n * layer seconds, and how many fit in its memory. */
-struct fit_bench {
-    double ends_s, layer_s;
-    uint32_t most;
+struct fit_dealt {
+    uint32_t way, units; /* index into the pool's ways; how many units */
 };
 
 /*
- * Deals layers to stages, each at least one: least m * slowest + share * (all - slowest). False
- * when they do not fit.
+ * Deals the batch, every pool at least one step: least of the last pool's end plus the longest
+ * tail. False when it cannot be done below the limit; '*ret_s' is written only with true.
  */
-bool fit_deal_layers(const struct fit_bench *stages, uint32_t stage_count, uint32_t layers,
-                     double micro_batches, double share, uint32_t *ret, double *ret_s);
+bool fit_deal_batch(const struct fit_batch *it, struct fit_dealt *ret, double *ret_s);
+
+/* Layers */
+
+/* A stage with some layers, one micro-batch through it; times keep the stage busy. */
+struct fit_desk {
+    double forward_s, backward_s; /* the latter with gradients of weights */
+    bool fits;                    /* in memory; then fewer layers do too */
+};
+
+typedef struct fit_desk fit_desk_of(const void *context, uint32_t stage, uint32_t first_layer,
+                                    uint32_t layers);
+/* What follows the pipeline if this stage is its slowest. */
+typedef double fit_tail_of(const void *context, uint32_t stage, uint32_t first_layer,
+                           uint32_t layers);
+
+/* One way to ask; stages of a group share their tail: that of its slowest one counts. */
+struct fit_dealing {
+    uint32_t stages, layers, micro_batches;
+    bool alike; /* it does not matter which layers a stage has, only how many */
+    fit_desk_of *desk_of;
+    fit_tail_of *tail_of;
+    const void *context;
+    const uint32_t *group; /* by stage, 0 to 3 */
+    double limit_s;        /* what takes as long is of no use */
+};
+
+struct fit_layers_dealt {
+    double step_s;  /* the pipeline played as 1F1B, and the longest tail of a group */
+    double pipe_s;  /* the pipeline alone */
+    double floor_s; /* no dealing takes less; equal to 'step_s' where 'proven' */
+    bool proven;
+    uint32_t played; /* pipelines */
+};
+
+/* Deals layers to stages, each at least one. False when none fits or takes less than the limit. */
+bool fit_deal_layers(const struct fit_dealing *it, struct myr_arena *arena, uint32_t *ret_layers,
+                     struct fit_layers_dealt *ret);
+/* The same measure for one dealing; false when it does not fit. */
+bool fit_layers_s(const struct fit_dealing *it, const uint32_t *layers, double *ret_pipe_s,
+                  double *ret_step_s);

@@ -1,15 +1,19 @@
 /*
  * pools: one job on GPUs of different kinds.
  *
- * Two ways to share the work, each by an exact integer method:
+ * Two ways to share the work, each the optimum of an integer programme:
  *
  *   batch    every pool trains whole replicas; the batch is dealt so that all end together. All
  *            pools cut the model in the same way, so that ranks that hold the same weights
- *            correspond; micro-batch and recomputation are each pool's own. Gradients are then
- *            averaged from pool to pool, over the slower NICs and not hidden.
- *   layers   pools follow each other along the pipeline; stages of a faster pool get more layers.
+ *            correspond; micro-batch and recomputation are each pool's own. Replicas of all pools
+ *            exchange gradients as one group, over the slower NICs; the optimiser's state is cut
+ *            over all of them, or inside each pool, with copies from pool to pool.
+ *   layers   pools follow each other along a 1F1B pipeline, in any order, each stage with as many
+ *            layers as its speed and memory make best. Recomputation is each stage's own: as little
+ *            as fits. Between pools the slower NIC counts.
  *
- * And the third: not to mix. It is the answer whenever one pool alone is as fast.
+ * With more than two pools some may be left out. And the third way: not to mix. It is the answer
+ * whenever one pool alone is as fast. Identical pools cost what the same layout costs on one.
  */
 #pragma once
 
@@ -25,32 +29,47 @@ struct myr_fit_pool {
 
 enum myr_fit_mix { MYR_FIT_MIX_NONE, MYR_FIT_MIX_BATCH, MYR_FIT_MIX_LAYERS };
 
-/* A pool's part of a mixed job. */
+/* A pool's part of a mixed job; all 0 where it takes none. */
 struct myr_fit_part {
-    struct myr_layout layout; /* 'global_batch' is the part's */
-    uint32_t batch;           /* sequences of each step */
-    uint32_t first_stage, stages;
-    double step_s; /* its own, before the pools meet */
+    bool used;
+    struct myr_layout layout;     /* 'global_batch' is the part's; with layers pp is of all pools */
+    uint32_t batch;               /* sequences of each step */
+    uint32_t first_stage, stages; /* with layers */
+    double step_s;                /* at work: until its batch is done, or its busiest stage */
+    double memory_bytes;          /* its fullest rank, with what the device keeps back */
+};
+
+struct myr_fit_stage {
+    uint32_t layers;
+    enum myr_recompute recompute;
+    uint32_t recompute_layers; /* of those, with 'full' */
 };
 
 struct myr_fit_mixed {
     bool found;
-    double step_s, exchange_s; /* the latter: from pool to pool, contained in the former */
+    double step_s;
+    double exchange_s; /* waiting for other pools' data: hops between pools, or gradients */
+    double floor_s;    /* no mixture of this kind takes less; below 'step_s': not proven optimal */
+    uint64_t asked;    /* dealings solved */
     struct myr_fit_part parts[MYR_FIT_POOLS_MAX];
-    uint32_t stage_layers[MYR_FIT_STAGES_MAX]; /* of all stages, with 'layers' */
+    struct myr_fit_stage stages[MYR_FIT_STAGES_MAX]; /* of all stages, with 'layers' */
     uint32_t stage_count;
-    uint32_t order[MYR_FIT_POOLS_MAX]; /* pools along the pipeline */
+    uint32_t order[MYR_FIT_POOLS_MAX]; /* pools along the pipeline, 'order_count' of them */
+    uint32_t order_count;
 };
 
 struct myr_fit_pools {
     bool alone_found[MYR_FIT_POOLS_MAX];
     struct myr_fit_found alone[MYR_FIT_POOLS_MAX]; /* each pool with the whole batch */
     uint32_t fastest;                              /* of those */
+    bool any_alone;
     struct myr_fit_mixed batch, layers;
     enum myr_fit_mix verdict;
     double step_s;     /* of the verdict */
     double gain;       /* throughput against the fastest pool alone, less 1; 0 without mixing */
-    double efficiency; /* throughput against the sum of all pools alone */
+    double efficiency; /* throughput against the sum of all pools that can work alone */
+    /* What the best mixture adds to the fastest pool, over what the others do alone; may be < 0. */
+    double worth;
 };
 
 /* 'query->it.device' and 'gpus' are not looked at. MYR_EINFEASIBLE when nothing works at all. */
