@@ -400,8 +400,13 @@ static void torchtitan(struct myr_buf *buf, const struct myr_layout *l,
                        const struct myr_model *model)
 {
     struct myr_buf notes = {0};
-    uint32_t shard = l->shard ? l->shard / l->cp : l->dp;
     bool sharded = l->zero >= 1; /* FSDP shards the optimiser with the gradients */
+    /* All context ranks of a replica are in its shard: no shard is smaller. */
+    bool whole = l->shard % l->cp == 0;
+    uint32_t shard = l->shard == 0 ? l->dp : whole ? l->shard / l->cp : 1;
+    if (sharded && !whole) {
+        put_note(&notes, "its shards hold whole groups of context ranks");
+    }
     /* A pipeline cuts the local batch into its micro-batches; without one they accumulate. */
     uint32_t local = l->pp > 1 ? l->global_batch / l->dp : l->micro_batch;
     myr_buf_printf(buf,
@@ -411,9 +416,8 @@ static void torchtitan(struct myr_buf *buf, const struct myr_layout *l,
                    "--parallelism.data_parallel_replicate_degree %u "
                    "--training.local_batch_size %u --training.global_batch_size %u "
                    "--training.seq_len %u",
-                   l->tp, l->pp, l->cp, sharded ? shard : 1,
-                   sharded && shard ? l->dp / shard : l->dp, local, l->global_batch,
-                   myr_layout_seq(l, model));
+                   l->tp, l->pp, l->cp, sharded ? shard : 1, sharded ? l->dp / shard : l->dp, local,
+                   l->global_batch, myr_layout_seq(l, model));
     if (sharded) {
         myr_buf_printf(buf, " --parallelism.fsdp_reshard_after_forward %s",
                        l->zero == 3 ? "always" : "never");

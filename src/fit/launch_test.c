@@ -431,7 +431,7 @@ static void check_torchtitan(const struct said *s, const struct myr_layout *l,
     uint32_t local = number_of(s, "--training.local_batch_size", 0);
     uint32_t each = number_of(s, "--parallelism.pipeline_parallel_layers_per_stage", 0);
     const char *schedule = value_of(s, "--parallelism.pipeline_parallel_schedule");
-    claim(shard * replicate == l->dp, s, "replicas");
+    claim(shard >= 1 && shard * replicate == l->dp, s, "replicas");
     claim(l->global_batch % (local * l->dp) == 0, s, "batch");
     claim(local % number_of(s, "--parallelism.pipeline_parallel_microbatch_size", 1) == 0, s,
           "micro-batch");
@@ -484,7 +484,7 @@ static struct myr_layout draw_layout(struct myr_rng *rng, const struct myr_model
     l.schedule = (enum myr_schedule)myr_rng_below(rng, 4);
     l.vp = l.schedule == MYR_SCHEDULE_INTERLEAVED ? 2 + (uint32_t)myr_rng_below(rng, 3) : 1;
     l.zero = (uint32_t)myr_rng_below(rng, 4);
-    l.shard = l.zero && myr_rng_below(rng, 2) ? l.dp / 2 * l.cp : 0;
+    l.shard = l.zero && myr_rng_below(rng, 2) ? l.dp * l.cp >> myr_rng_below(rng, 4) : 0;
     l.micro_batch = sizes[myr_rng_below(rng, 2)];
     l.global_batch = l.dp * l.micro_batch * l.pp * 4;
     l.gradient_bytes = 2 * (uint32_t)myr_rng_below(rng, 3);
