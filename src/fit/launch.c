@@ -407,6 +407,12 @@ static void torchtitan(struct myr_buf *buf, const struct myr_layout *l,
     if (sharded && !whole) {
         put_note(&notes, "its shards hold whole groups of context ranks");
     }
+    uint32_t inside = (sharded ? shard : 1) * l->cp * l->tp;
+    if (l->ep > 1 && inside % (l->ep * myr_layout_etp(l)) != 0) {
+        shard = l->dp;
+        sharded = true;
+        put_note(&notes, "its expert groups lie inside a shard, so all replicas are one");
+    }
     /* A pipeline cuts the local batch into its micro-batches; without one they accumulate. */
     uint32_t local = l->pp > 1 ? l->global_batch / l->dp : l->micro_batch;
     myr_buf_printf(buf,

@@ -432,6 +432,8 @@ static void check_torchtitan(const struct said *s, const struct myr_layout *l,
     uint32_t each = number_of(s, "--parallelism.pipeline_parallel_layers_per_stage", 0);
     const char *schedule = value_of(s, "--parallelism.pipeline_parallel_schedule");
     claim(shard >= 1 && shard * replicate == l->dp, s, "replicas");
+    claim(l->ep == 1 || shard * l->cp * l->tp % (l->ep * myr_layout_etp(l)) == 0, s,
+          "expert groups inside a shard");
     claim(l->global_batch % (local * l->dp) == 0, s, "batch");
     claim(local % number_of(s, "--parallelism.pipeline_parallel_microbatch_size", 1) == 0, s,
           "micro-batch");
