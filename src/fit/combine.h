@@ -71,6 +71,9 @@ struct fit_exchanges {
 void fit_exchanges_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                       const struct fit_places *places, struct fit_exchanges *ret);
 
+/* What replicas exchange beyond what passes hide, and the optimiser. */
+double fit_tail_s(const struct myr_fit_case *it, const struct myr_layout *layout,
+                  const struct fit_pipe *pipe, const struct fit_exchanges *exchanges);
 double fit_straggler_share(const struct myr_fit_case *it, const struct myr_layout *layout);
 /* The step, without the rates that only people read. */
 void fit_close_with(const struct myr_fit_case *it, const struct myr_layout *layout,

@@ -135,6 +135,12 @@ static double optimiser_s(const struct myr_fit_case *it, const struct fit_exchan
            c[FIT_STEP] * 1e-3;
 }
 
+double fit_tail_s(const struct myr_fit_case *it, const struct myr_layout *layout,
+                  const struct fit_pipe *pipe, const struct fit_exchanges *exchanges)
+{
+    return data_of(it, layout, pipe, exchanges) + optimiser_s(it, exchanges, &pipe->params);
+}
+
 double fit_straggler_share(const struct myr_fit_case *it, const struct myr_layout *layout)
 {
     double gpus = (double)myr_layout_gpus(layout);

@@ -18,107 +18,90 @@ double fit_least_hop_s(const struct fit_search *s, const struct myr_layout *layo
     return layout->pp == 1 ? 0 : fit_hop_s(it, layout, fit_near_of(it, layout->pp, layout->tp));
 }
 
-struct myr_span fit_again_span(const struct fit_visit *v, const struct fit_shape *shape,
-                               uint32_t chunk, uint32_t choice)
-{
-    struct myr_span span = myr_layout_chunk_layers(&v->layout, v->s->query->it.model, chunk);
-    if (choice < shape->chunk_most && choice < span.count) {
-        span.count = choice;
-    }
-    return span;
-}
-
 void fit_count_again(const struct fit_visit *v, const struct fit_shape *shape,
                      const struct fit_stage_kind *kind, uint32_t choice,
                      double counts[FIT_KIND_COUNT])
 {
-    bool all = choice > 0 && choice == shape->chunk_most;
-    memset(counts, 0, FIT_KIND_COUNT * sizeof(*counts));
-    if (all) {
+    if (choice > 0 && choice == shape->chunk_most) {
         memcpy(counts, kind->layers, sizeof(kind->layers));
         return;
     }
+    memset(counts, 0, FIT_KIND_COUNT * sizeof(*counts));
     if (v->s->uniform && v->s->query->it.model->window_tokens == 0) {
         enum fit_kind only = v->s->layers[FIT_MOE_FULL] > 0 ? FIT_MOE_FULL : FIT_DENSE_FULL;
         counts[only] = fit_min(choice * (double)shape->vp, kind->layers[only]);
         return;
     }
     for (uint32_t c = 0; choice > 0 && c < shape->vp; c++) {
-        fit_count_layers(v->s->query->it.model,
-                         fit_again_span(v, shape, kind->stage + c * shape->pp, choice), counts);
+        struct myr_span span = kind->spans[c];
+        uint32_t again = choice < span.count ? choice : span.count;
+        const double *from = v->s->space->below[span.first];
+        const double *to = v->s->space->below[span.first + again];
+        for (int k = 0; k < FIT_KIND_COUNT; k++) {
+            counts[k] += to[k] - from[k];
+        }
     }
 }
 
 /* Both passes of a micro-batch on one kind of stage, and the forward one; layers only in full. */
 static struct fit_stage_s kind_times(const struct fit_visit *v, const struct fit_shape *shape,
                                      const struct fit_stage_kind *kind, uint32_t choice,
-                                     uint32_t order)
+                                     const struct fit_briefs *briefs)
 {
-    const struct myr_model *model = v->s->query->it.model;
-    const struct fit_blocks *alone = &v->blocks[order][0], *made = &v->blocks[order][1];
     bool all = choice > 0 && choice == shape->chunk_most;
     struct fit_stage_s ret = {.count = kind->count, .first = kind->stage, .last = kind->last_stage};
-    double again[FIT_KIND_COUNT];
-    fit_count_again(v, shape, kind, choice, again);
+    double again[FIT_KIND_COUNT] = {0};
+    if (choice > 0) {
+        fit_count_again(v, shape, kind, choice, again);
+    }
     if (kind->first) {
-        ret.forward_s += alone->embedding.forward.total;
-        ret.weight_s += alone->embedding.weight_s;
-        ret.total_s += fit_layer_s(&alone->embedding);
+        ret.forward_s += briefs->first.forward_s;
+        ret.weight_s += briefs->first.weight_s;
+        ret.total_s += briefs->first.alone_s;
     }
     if (kind->last) {
-        const struct fit_layer *layers = all ? made->layers : alone->layers;
-        double modules = model->mtp_count;
-        ret.forward_s += alone->output.forward.total * (1 + modules);
-        ret.weight_s += alone->output.weight_s * (1 + modules);
-        ret.total_s += fit_layer_s(&alone->output) * (1 + modules);
-        ret.total_s += modules > 0 ? modules * fit_mtp_layer_s(alone, layers) : 0;
-        enum fit_kind of = alone->used[FIT_MOE_FULL] ? FIT_MOE_FULL : FIT_DENSE_FULL;
-        ret.forward_s += modules > 0 ? modules * layers[of].forward.total : 0;
-        ret.weight_s += modules > 0 ? modules * layers[of].weight_s : 0;
+        ret.forward_s += briefs->last.forward_s;
+        ret.weight_s += briefs->last.weight_s;
+        ret.total_s += all ? briefs->last.again_s : briefs->last.alone_s;
     }
     for (int k = 0; k < FIT_KIND_COUNT; k++) {
-        if (kind->layers[k] > 0) {
-            double rest = fit_max(0, kind->layers[k] - again[k]);
-            ret.forward_s += kind->layers[k] * alone->layers[k].forward.total;
-            ret.weight_s += kind->layers[k] * alone->layers[k].weight_s;
-            ret.total_s += again[k] > 0 ? again[k] * fit_layer_s(&made->layers[k]) : 0;
-            ret.total_s += rest * fit_layer_s(&alone->layers[k]);
-        }
+        const struct fit_brief *one = &briefs->layers[k];
+        ret.forward_s += kind->layers[k] * one->forward_s;
+        ret.weight_s += kind->layers[k] * one->weight_s;
+        ret.total_s += kind->layers[k] * one->alone_s + again[k] * one->again_more_s;
     }
     return ret;
 }
 
 /* Both passes of a kind's first chunk, at least: a share of its layers, or as few as there are. */
 static double first_chunk_s(const struct fit_visit *v, const struct fit_shape *shape,
-                            const struct fit_stage_kind *kind, uint32_t order)
+                            const struct fit_stage_kind *kind, const struct fit_briefs *briefs)
 {
-    const struct fit_blocks *blocks = &v->blocks[order][0];
-    double least = 1e30, layers = 0;
+    double layers = 0;
     for (int k = 0; k < FIT_KIND_COUNT; k++) {
-        least = blocks->used[k] ? fit_min(least, fit_layer_s(&blocks->layers[k])) : least;
         layers += kind->layers[k];
     }
-    return least * (v->s->uniform ? layers / shape->vp : shape->chunk_least);
+    return briefs->least_s * (v->s->uniform ? layers / shape->vp : shape->chunk_least);
 }
 
 /* A step of the shape up to what replicas exchange, with the least transfers between stages. */
-static double shape_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice,
-                            uint32_t order)
+static double shape_floor_s(const struct fit_visit *v, const struct fit_shape *shape,
+                            uint32_t choice, const struct fit_briefs *briefs,
+                            double kind_s[FIT_SHAPE_KINDS])
 {
-    const struct fit_shape *shape = cut->shape;
     double micro = v->s->query->it.constants[FIT_LAUNCH_MICRO] * 1e-3;
     double hop = v->least_hop_s[shape->vp > 1] * shape->vp, beside = micro + hop;
     struct fit_stage_s stages[FIT_SHAPE_KINDS];
     struct fit_stages all = {.stages = stages};
     for (uint32_t i = 0; i < shape->kind_count; i++) {
-        struct fit_stage_s stage = kind_times(v, shape, &shape->kinds[i], choice, order);
-        if (order == 0) {
-            cut->kind_s[choice % FIT_PIPES_KEPT][i] = stage.total_s + micro;
+        struct fit_stage_s stage = kind_times(v, shape, &shape->kinds[i], choice, briefs);
+        if (kind_s) {
+            kind_s[i] = stage.total_s + micro;
         }
         stage.forward_s += beside / 2;
         stage.total_s += beside;
         if (shape->vp > 1) {
-            stage.chunk_s = first_chunk_s(v, shape, &shape->kinds[i], order) + beside / shape->vp;
+            stage.chunk_s = first_chunk_s(v, shape, &shape->kinds[i], briefs) + beside / shape->vp;
         }
         fit_add_stage(&all, stage);
     }
@@ -128,8 +111,32 @@ static double shape_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint
         all.least_backward_s = 0;
         all.most_weight_s = 1e30;
     }
-    return fit_pipe_floor_s(&v->layout, myr_layout_micro_batches(&v->layout), &all) *
-           FIT_BOUND_SLACK * (1 + v->straggler);
+    return fit_pipe_floor_s(&v->layout, v->micro_batches, &all) * FIT_BOUND_SLACK *
+           (1 + v->straggler);
+}
+
+double fit_shape_quick_s(const struct fit_visit *v, const struct fit_shape *shape)
+{
+    const struct fit_times *times = &v->group->priced->times;
+    double micro = v->s->query->it.constants[FIT_LAUNCH_MICRO] * 1e-3;
+    double beside = micro + v->least_hop_s[shape->vp > 1] * shape->vp;
+    double layers_s = shape->most_layers * times->layer, m = v->micro_batches;
+    double step_s = m * (layers_s + beside);
+    if (v->layout.schedule == MYR_SCHEDULE_DUALPIPE) {
+        return 0; /* a rank has two stages */
+    }
+    if (v->layout.schedule == MYR_SCHEDULE_1F1B) { /* as fit_pipe_floor_s(), wherever it stands */
+        double behind = fit_min(m - 1, shape->pp - 1);
+        double after = (m - 1 - behind * times->share) * layers_s + (m - 1 - behind / 2) * beside;
+        step_s = fit_max(step_s, times->all + shape->pp * beside + after);
+    }
+    return step_s * FIT_BOUND_SLACK * (1 + v->straggler);
+}
+
+double fit_shape_floor_s(const struct fit_visit *v, const struct fit_shape *shape, uint32_t choice,
+                         double kind_s[FIT_SHAPE_KINDS])
+{
+    return shape_floor_s(v, shape, choice, v->briefs[0], kind_s);
 }
 
 /* The blocks of the order have to be there. */
@@ -137,10 +144,11 @@ static double order_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint
                             uint32_t order)
 {
     uint32_t slot = choice % FIT_PIPES_KEPT;
-    order = v->as_first[order] ? 0 : order;
+    order = v->layers_like[order];
     if (cut->floor_choice[order][slot] != choice + 1) {
         cut->floor_choice[order][slot] = choice + 1;
-        cut->floor_s[order][slot] = shape_floor_s(v, cut, choice, order);
+        cut->floor_s[order][slot] = shape_floor_s(v, cut->shape, choice, v->briefs[order],
+                                                  order == 0 ? cut->kind_s[slot] : NULL);
     }
     return cut->floor_s[order][slot];
 }
@@ -150,8 +158,7 @@ double fit_cut_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t 
     return order_floor_s(v, cut, choice, 0);
 }
 
-double fit_cut_played_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice,
-                        double limit)
+double fit_cut_played_s(struct fit_visit *v, struct fit_cut *cut, uint32_t choice, double limit)
 {
     const struct fit_shape *shape = cut->shape;
     uint32_t slot = choice % FIT_PIPES_KEPT;
@@ -166,51 +173,115 @@ double fit_cut_played_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t
         bool all = choice > 0 && choice == shape->chunk_most;
         fit_set_choice(v, shape, choice, &layout);
         cut->played_choice[slot] = choice + 1;
-        cut->played_s[slot] = fit_pipe_s(&v->s->query->it, &layout, &v->blocks[0][all],
+        cut->played_s[slot] = fit_pipe_s(&v->s->query->it, &layout, fit_blocks_for(v, 0, all),
                                          v->least_hop_s[shape->vp > 1] * shape->vp) *
                               FIT_BOUND_SLACK * (1 + v->straggler);
     }
     return cut->played_s[slot];
 }
 
-/* Where groups lie matters to the layers of few models: mostly an order changes none of them. */
-static bool same_layers(const struct fit_blocks *a, const struct fit_blocks *b)
+static struct fit_brief brief_of(const struct fit_layer *alone, const struct fit_layer *again)
 {
-    bool same = true;
+    struct fit_brief ret = {alone->forward.total, alone->weight_s, fit_layer_s(alone),
+                            fit_layer_s(again), 0};
+    ret.again_more_s = ret.again_s - ret.alone_s;
+    return ret;
+}
+
+static void add_brief(struct fit_brief *to, const struct fit_brief *from, double times)
+{
+    to->forward_s += times * from->forward_s;
+    to->weight_s += times * from->weight_s;
+    to->alone_s += times * from->alone_s;
+    to->again_s += times * from->again_s;
+    to->again_more_s += times * from->again_more_s;
+}
+
+/* The last stage has the output, once more for each prediction module, and the modules' layers. */
+static void note_briefs(const struct fit_search *s, const struct fit_blocks *blocks, bool again,
+                        struct fit_briefs *ret)
+{
+    const struct fit_layer *made = again ? blocks->again : blocks->layers;
+    double modules = s->query->it.model->mtp_count;
+    enum fit_kind of = blocks->used[FIT_MOE_FULL] ? FIT_MOE_FULL : FIT_DENSE_FULL;
+    memset(ret, 0, sizeof(*ret));
+    ret->least_s = 1e30;
     for (int k = 0; k < FIT_KIND_COUNT; k++) {
-        const struct fit_layer *one = &a->layers[k], *other = &b->layers[k];
-        same = same && (!a->used[k] || (one->forward.total == other->forward.total &&
-                                        one->backward.total == other->backward.total));
+        if (blocks->used[k]) {
+            ret->layers[k] = brief_of(&blocks->layers[k], &made[k]);
+            ret->least_s = fit_min(ret->least_s, ret->layers[k].alone_s);
+        }
     }
-    return same && fit_layer_s(&a->output) == fit_layer_s(&b->output) &&
-           fit_layer_s(&a->embedding) == fit_layer_s(&b->embedding);
+    struct fit_brief output = brief_of(&blocks->output, &blocks->output);
+    ret->first = brief_of(&blocks->embedding, &blocks->embedding);
+    ret->output_share = output.forward_s / output.alone_s;
+    add_brief(&ret->last, &output, 1 + modules);
+    if (modules > 0) {
+        add_brief(&ret->last, &ret->layers[of], modules);
+    }
+}
+
+void fit_briefs_of(const struct fit_search *s, struct myr_layout layout, enum fit_chain chain,
+                   struct fit_briefs *ret)
+{
+    struct fit_blocks blocks;
+    fit_set_chain(s, chain, &layout);
+    fit_blocks_of(&s->query->it, &layout, &blocks);
+    note_briefs(s, &blocks, layout.recompute_layers > 0, ret);
 }
 
 const struct fit_blocks *fit_blocks_for(struct fit_visit *v, uint32_t order, bool all)
 {
+    order = v->layers_like[order];
     if (!v->priced[order]) {
+        struct fit_blocks *blocks = v->blocks[order];
         struct myr_layout layout = v->layout;
         memcpy(layout.order, v->orders[order], sizeof(layout.order));
         fit_set_chain(v->s, v->group->chain, &layout);
-        fit_blocks_of(&v->s->query->it, &layout, &v->blocks[order][0]);
-        v->blocks[order][1] = v->blocks[order][0];
+        fit_blocks_of(&v->s->query->it, &layout, &blocks[0]);
+        blocks[1] = blocks[0];
         if (layout.recompute_layers > 0) {
-            memcpy(v->blocks[order][1].layers, v->blocks[order][0].again,
-                   sizeof(v->blocks[order][1].layers));
+            memcpy(blocks[1].layers, blocks[0].again, sizeof(blocks[1].layers));
         }
         v->priced[order] = true;
-        v->as_first[order] = same_layers(&v->blocks[order][0], &v->blocks[0][0]) &&
-                             same_layers(&v->blocks[order][1], &v->blocks[0][1]);
     }
     return &v->blocks[order][all];
+}
+
+/* What layers take depends on where their own groups lie, and groups of other families lie alike.
+ */
+static const struct fit_briefs *briefs_for(struct fit_visit *v, uint32_t order)
+{
+    order = v->layers_like[order];
+    const struct fit_places *places = &v->places[order];
+    struct fit_priced_layers *known = v->group->priced;
+    if (v->briefs[order]) {
+        return v->briefs[order];
+    }
+    while (!fit_same_near(&known->cp_near, &places->cp_near) ||
+           !fit_same_near(&known->ep_near, &places->ep_near)) {
+        if (!known->next) {
+            struct myr_layout layout = v->layout;
+            memcpy(layout.order, v->orders[order], sizeof(layout.order));
+            known->next = MYR_ARENA_NEW(v->s->arena, struct fit_priced_layers, 1);
+            known->next->next = NULL;
+            known->next->cp_near = places->cp_near;
+            known->next->ep_near = places->ep_near;
+            fit_briefs_of(v->s, layout, v->group->chain, &known->next->briefs);
+        }
+        known = known->next;
+    }
+    v->briefs[order] = &known->briefs;
+    return v->briefs[order];
 }
 
 const struct fit_exchanges *fit_exchanges_for(struct fit_visit *v, const struct myr_layout *layout,
                                               uint32_t shard_at, uint32_t order)
 {
     struct fit_search *s = v->s;
-    size_t at = ((size_t)layout->zero * FIT_DIVISORS_MAX + shard_at) * FIT_ORDERS_MAX + order;
-    struct fit_priced_exchanges *known = &s->exchanges[at];
+    size_t tail = (size_t)layout->zero * v->shard_count + shard_at;
+    order = v->exchanges_like[order];
+    struct fit_priced_exchanges *known = &s->exchanges[tail * (FIT_ORDERS_MAX + 1) + order];
     if (known->stamp != s->stamp) {
         known->stamp = s->stamp;
         known->of = (struct fit_exchanges){0};
@@ -219,67 +290,138 @@ const struct fit_exchanges *fit_exchanges_for(struct fit_visit *v, const struct 
     return &known->of;
 }
 
+static void lower_line(struct fit_line *to, struct fit_line from)
+{
+    to->fixed_s = fit_min(to->fixed_s, from.fixed_s);
+    to->each_s = fit_min(to->each_s, from.each_s);
+}
+
+static void lower_exchange(struct fit_exchange *to, const struct fit_exchange *from)
+{
+    lower_line(&to->reduce, from->reduce);
+    lower_line(&to->gather, from->gather);
+    lower_line(&to->copies, from->copies);
+}
+
+/* No order exchanges faster than this. */
+static const struct fit_exchanges *
+least_exchanges(struct fit_visit *v, const struct myr_layout *layout, uint32_t shard_at)
+{
+    size_t tail = (size_t)layout->zero * v->shard_count + shard_at;
+    struct fit_priced_exchanges *known =
+        &v->s->exchanges[tail * (FIT_ORDERS_MAX + 1) + FIT_ORDERS_MAX];
+    if (known->stamp != v->s->stamp) {
+        known->stamp = v->s->stamp;
+        known->of = *fit_exchanges_for(v, layout, shard_at, 0);
+        for (uint32_t o = 1; o < v->order_count; o++) {
+            if (v->exchanges_like[o] != o) {
+                continue;
+            }
+            const struct fit_exchanges *other = fit_exchanges_for(v, layout, shard_at, o);
+            lower_exchange(&known->of.dense, &other->dense);
+            lower_exchange(&known->of.expert, &other->expert);
+        }
+    }
+    return &known->of;
+}
+
+/* Passes that hide as much as any stage's could. */
+static void widest_passes(struct fit_visit *v, uint32_t order, struct fit_pipe *pipe)
+{
+    const struct fit_briefs *briefs = briefs_for(v, order);
+    double forward = 0, backward = 0;
+    for (int k = 0; k < FIT_KIND_COUNT; k++) {
+        const struct fit_brief *one = &briefs->layers[k];
+        forward = fit_max(forward, one->forward_s);
+        backward = fit_max(backward, one->again_s - one->forward_s);
+    }
+    const struct fit_brief *first = &briefs->first, *last = &briefs->last;
+    double most = v->depth->most_layers;
+    forward = most * forward + first->forward_s + last->forward_s;
+    backward =
+        most * backward + first->again_s - first->forward_s + last->again_s - last->forward_s;
+    pipe->forward_s = fit_max(pipe->forward_s, forward);
+    pipe->backward_s = fit_max(pipe->backward_s, backward);
+}
+
 /*
- * What replicas exchange at least, and the optimiser: passes that hide as much as any stage's
- * could, parameters of the lightest stage.
+ * What replicas exchange at least, and the optimiser, in each order: passes that hide as much as
+ * any stage's could, parameters of the lightest stage.
  */
 static const double *tail_floors_s(struct fit_visit *v, const struct myr_layout *cut,
                                    uint32_t shard_at)
 {
-    const struct myr_fit_query *q = v->s->query;
-    bool spread = cut->vp > 1;
-    double *known = v->tail_floor_s[spread][cut->zero][shard_at];
+    double *known = v->tail_floor_s[cut->vp > 1][cut->zero][shard_at];
     if (known[0] >= 0) {
         return known;
     }
     struct myr_layout layout = *cut;
-    layout.vp = spread ? v->depth->vp_most : 1;
+    layout.vp = cut->vp > 1 ? v->depth->vp_most : 1; /* as many chunks as any cut has */
     for (uint32_t o = 0; o < v->order_count; o++) {
-        struct fit_pipe pipe = {.params = v->lightest};
-        struct myr_fit_cost cost;
-        const struct fit_blocks *blocks = fit_blocks_for(v, o, true);
-        const struct fit_layer *output = &blocks->output, *first = &blocks->embedding;
-        double layers = v->depth->most_layers + q->it.model->mtp_count, forward = 0, backward = 0;
-        for (int k = 0; k < FIT_KIND_COUNT; k++) {
-            forward = blocks->used[k] ? fit_max(forward, blocks->layers[k].forward.total) : forward;
-            backward =
-                blocks->used[k] ? fit_max(backward, blocks->layers[k].backward.total) : backward;
+        uint32_t like = v->exchanges_like[o];
+        if (like < o && v->layers_like[like] == v->layers_like[o]) {
+            known[o] = known[like];
+            continue;
         }
-        double outputs = 1 + q->it.model->mtp_count;
-        pipe.forward_s = layers * forward + first->forward.total + outputs * output->forward.total;
-        pipe.backward_s =
-            layers * backward + first->backward.total + outputs * output->backward.total;
+        struct fit_pipe pipe = {.params = v->lightest};
+        widest_passes(v, o, &pipe);
         pipe.micro_batches = myr_layout_micro_batches(&layout);
-        fit_close_with(&q->it, &layout, &pipe, fit_exchanges_for(v, &layout, shard_at, o),
-                       v->straggler, &cost);
-        known[o] = cost.step_s * FIT_BOUND_SLACK;
+        known[o] = fit_tail_s(&v->s->query->it, &layout, &pipe,
+                              fit_exchanges_for(v, &layout, shard_at, o)) *
+                   FIT_BOUND_SLACK * (1 + v->straggler);
     }
     return known;
 }
 
-double fit_least_tail_s(struct fit_visit *v, const struct myr_layout *cut)
+/* Passes that hide as much as those of any order. */
+static const struct fit_pipe *widest_of_all(struct fit_visit *v)
 {
-    const struct myr_fit_query *q = v->s->query;
-    double *least = &v->least_tail_s[cut->vp > 1];
-    struct myr_layout layout = *cut;
-    if (*least >= 0) {
-        return *least;
-    }
-    *least = 1e30;
-    for (uint32_t zero = 0; zero <= 3; zero++) {
-        if (q->zero >= 0 && q->zero != (int)zero) {
-            continue;
-        }
-        layout.zero = zero;
-        for (uint32_t i = 0; i < (zero ? v->shard_count : 1); i++) {
-            layout.shard = v->shards[i];
-            const double *tails = tail_floors_s(v, &layout, i);
-            for (uint32_t o = 0; o < v->order_count; o++) {
-                *least = fit_min(*least, tails[o]);
+    if (v->widest.micro_batches <= 0) {
+        v->widest.micro_batches = myr_layout_micro_batches(&v->layout);
+        v->widest.params = v->lightest;
+        v->widest.forward_s = 0;
+        v->widest.backward_s = 0;
+        for (uint32_t o = 0; o < v->order_count; o++) {
+            if (v->layers_like[o] == o) {
+                widest_passes(v, o, &v->widest);
             }
         }
     }
-    return *least;
+    return &v->widest;
+}
+
+double fit_zero_tail_s(struct fit_visit *v, bool interleaved, uint32_t zero)
+{
+    const struct myr_fit_query *q = v->s->query;
+    double *known = &v->zero_tail_s[interleaved][zero];
+    if (*known >= 0) {
+        return *known;
+    }
+    *known = 1e30;
+    if (q->zero >= 0 && q->zero != (int)zero) {
+        return *known;
+    }
+    struct myr_layout layout = v->layout;
+    layout.vp = interleaved ? v->depth->vp_most : 1;
+    layout.zero = zero;
+    for (uint32_t i = 0; i < (zero ? v->shard_count : 1); i++) {
+        layout.shard = v->shards[i];
+        double tail =
+            fit_tail_s(&q->it, &layout, widest_of_all(v), least_exchanges(v, &layout, i)) *
+            FIT_BOUND_SLACK * (1 + v->straggler);
+        v->shard_tail_s[interleaved][zero][i] = tail;
+        *known = fit_min(*known, tail);
+    }
+    return *known;
+}
+
+double fit_least_tail_s(struct fit_visit *v, bool interleaved)
+{
+    double least = 1e30;
+    for (uint32_t zero = 0; zero <= 3; zero++) {
+        least = fit_min(least, fit_zero_tail_s(v, interleaved, zero));
+    }
+    return least;
 }
 
 double fit_shard_floor_s(struct fit_visit *v, struct fit_cut *cut, const struct myr_layout *layout,
@@ -323,36 +465,27 @@ static bool may_be_slowest(const struct fit_visit *v, const struct fit_cut *cut,
 static void longest_passes(struct fit_visit *v, const struct fit_cut *cut, uint32_t order,
                            uint32_t choice, struct fit_pipe *pipe)
 {
-    const struct fit_blocks *alone = fit_blocks_for(v, order, false), *again = &v->blocks[order][1];
-    double outputs = 1 + v->s->query->it.model->mtp_count, mtp = outputs - 1;
-    enum fit_kind mtp_kind = alone->used[FIT_MOE_FULL] ? FIT_MOE_FULL : FIT_DENSE_FULL;
+    const struct fit_briefs *briefs = briefs_for(v, order);
     pipe->forward_s = 0;
     pipe->backward_s = 0;
     for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
         const struct fit_stage_kind *kind = &cut->shape->kinds[i];
-        double counts[FIT_KIND_COUNT], forward = 0, backward = 0;
+        double counts[FIT_KIND_COUNT], forward = 0, both = 0;
         if (!cut->may_be_slowest[i]) {
             continue;
         }
         fit_count_again(v, cut->shape, kind, choice, counts);
         for (int k = 0; k < FIT_KIND_COUNT; k++) {
-            if (kind->layers[k] > 0) {
-                double rest = kind->layers[k] - counts[k];
-                forward += kind->layers[k] * alone->layers[k].forward.total;
-                backward += rest * alone->layers[k].backward.total +
-                            counts[k] * again->layers[k].backward.total;
-            }
+            const struct fit_brief *one = &briefs->layers[k];
+            forward += kind->layers[k] * one->forward_s;
+            both += kind->layers[k] * one->alone_s + counts[k] * one->again_more_s;
         }
-        forward += kind->first ? alone->embedding.forward.total : 0;
-        backward += kind->first ? alone->embedding.backward.total : 0;
-        if (kind->last) {
-            forward += outputs * alone->output.forward.total;
-            backward += outputs * alone->output.backward.total;
-            forward += mtp > 0 ? mtp * alone->layers[mtp_kind].forward.total : 0;
-            backward += mtp > 0 ? mtp * again->layers[mtp_kind].backward.total : 0;
-        }
+        forward += kind->first ? briefs->first.forward_s : 0;
+        both += kind->first ? briefs->first.alone_s : 0;
+        forward += kind->last ? briefs->last.forward_s : 0;
+        both += kind->last ? briefs->last.again_s : 0;
         pipe->forward_s = fit_max(pipe->forward_s, forward);
-        pipe->backward_s = fit_max(pipe->backward_s, backward);
+        pipe->backward_s = fit_max(pipe->backward_s, both - forward);
     }
 }
 
@@ -428,7 +561,6 @@ double fit_choices_floor_s(struct fit_visit *v, struct fit_cut *cut,
     const double *tails = tail_floors_s(v, layout, shard_at);
     for (uint32_t o = 0; o < v->order_count; o++) {
         struct fit_pipe pipe = {.params = least};
-        struct myr_fit_cost cost;
         double own = fit_max(pipe_s, order_floor_s(v, cut, low, o));
         if (layout->shard &&
             !fit_shard_aligned(layout, layout->shard / layout->cp, v->cp_first[o])) {
@@ -440,9 +572,8 @@ double fit_choices_floor_s(struct fit_visit *v, struct fit_cut *cut,
         }
         passes_for(v, cut, o, low, high, &pipe);
         pipe.micro_batches = myr_layout_micro_batches(layout);
-        fit_close_with(&q->it, layout, &pipe, fit_exchanges_for(v, layout, shard_at, o),
-                       v->straggler, &cost);
-        floor_s = fit_min(floor_s, own + cost.step_s * FIT_BOUND_SLACK);
+        double tail = fit_tail_s(&q->it, layout, &pipe, fit_exchanges_for(v, layout, shard_at, o));
+        floor_s = fit_min(floor_s, own + tail * FIT_BOUND_SLACK * (1 + v->straggler));
     }
     return floor_s;
 }

@@ -1,4 +1,4 @@
-/* open: one group looked into: cuts, choices, shards and orders that no bound excludes. */
+/* open: one family looked into: groups, cuts, choices, shards and orders that no bound excludes. */
 #include "visit.h"
 
 void fit_set_choice(const struct fit_visit *v, const struct fit_shape *shape, uint32_t choice,
@@ -45,7 +45,7 @@ static void price_orders(struct fit_visit *v, struct fit_cut *cut, struct myr_la
     struct fit_search *s = v->s;
     const struct myr_fit_query *q = s->query;
     bool fits = false;
-    for (uint32_t o = 0; o < v->order_count; o++) {
+    for (uint32_t o = 0; o < (v->quick ? 1 : v->order_count); o++) {
         struct myr_fit_cost cost;
         memcpy(layout.order, v->orders[o], sizeof(layout.order));
         if (layout.shard && !fit_shard_aligned(&layout, layout.shard / layout.cp, v->cp_first[o])) {
@@ -140,16 +140,24 @@ static bool visit_shard(struct fit_visit *v, struct fit_cut *cut, struct myr_lay
 static void visit_shards(struct fit_visit *v, struct fit_cut *cut)
 {
     const struct myr_fit_query *q = v->s->query;
+    bool bounded = v->rising && !v->quick;
     for (uint32_t zero = 0; zero <= 3; zero++) {
-        if (q->zero >= 0 && q->zero != (int)zero) {
+        uint32_t count = zero && !v->quick ? v->shard_count : 1;
+        if (cut->zero_first[zero] > cut->last ||
+            (bounded && cut->zero_pipe_s[zero] + fit_zero_tail_s(v, v->layout.vp > 1, zero) >
+                            fit_keep_limit(v->s->answer, q->top, &v->layout))) {
             continue;
         }
-        uint32_t count = zero ? v->shard_count : 1;
         for (uint32_t i = 0; i < count; i++) {
             struct myr_layout layout = v->layout;
             uint32_t at = i ? count - i : 0; /* the first is all of them, the others ascend */
+            if (bounded && cut->zero_pipe_s[zero] + v->shard_tail_s[layout.vp > 1][zero][at] >
+                               fit_keep_limit(v->s->answer, q->top, &layout)) {
+                continue;
+            }
             layout.zero = zero;
             layout.shard = v->shards[at];
+            cut->first = cut->zero_first[zero];
             if (!visit_shard(v, cut, layout, at)) {
                 break;
             }
@@ -157,45 +165,97 @@ static void visit_shards(struct fit_visit *v, struct fit_cut *cut)
     }
 }
 
-static void visit_cut(struct fit_visit *v, const struct fit_shape *shape)
+static void begin_cut(struct fit_cut *cut, const struct fit_shape *shape)
 {
-    struct fit_search *s = v->s;
-    const struct myr_fit_query *q = s->query;
-    struct fit_cut cut; /* large, and mostly filled when needed */
-    cut.shape = shape;
-    cut.params_known = false;
-    cut.lightest_known = false;
-    memset(cut.floor_choice, 0, sizeof(cut.floor_choice));
-    memset(cut.kept_choice, 0, sizeof(cut.kept_choice));
-    memset(cut.state, 0, sizeof(cut.state));
-    memset(cut.flights, 0, sizeof(cut.flights));
-    memset(cut.pipe_choice, 0, sizeof(cut.pipe_choice));
-    memset(cut.played_choice, 0, sizeof(cut.played_choice));
-    memset(cut.passes_low, 0, sizeof(cut.passes_low));
-    cut.slowest_choice = 0;
-    v->layout.vp = shape->vp;
-    v->layout.first_layers = shape->first_layers;
-    v->layout.last_layers = shape->last_layers;
-    cut.first = choice_first(v, shape);
-    cut.last = choice_last(v, shape);
-    double limit = fit_keep_limit(s->answer, q->top, &v->layout);
-    if (fit_cut_floor_s(v, &cut, cut.first) > limit && v->rising) {
-        return;
-    }
-    double tail = v->rising && !v->quick ? fit_least_tail_s(v, &v->layout) : 0;
-    if (v->rising && fit_cut_floor_s(v, &cut, cut.first) + tail > limit) {
-        return;
-    }
-    /* Before anything is known of the state: what the layers keep may be too much already. */
-    uint32_t least = fit_least_choice(v, &cut, cut.first);
-    if (least > cut.last || (v->rising && fit_cut_floor_s(v, &cut, least) + tail > limit)) {
-        return;
-    }
-    cut.first = v->rising ? least : cut.first;
-    visit_shards(v, &cut);
+    cut->shape = shape;
+    cut->params_known = false;
+    cut->lightest_known = false;
+    cut->slowest_choice = 0;
+    memset(cut->floor_choice, 0, sizeof(cut->floor_choice));
+    memset(cut->kept_choice, 0, sizeof(cut->kept_choice));
+    memset(cut->flights, 0, sizeof(cut->flights));
+    memset(cut->pipe_choice, 0, sizeof(cut->pipe_choice));
+    memset(cut->played_choice, 0, sizeof(cut->played_choice));
+    memset(cut->passes_low, 0, sizeof(cut->passes_low));
 }
 
-/* Opening a group */
+/* The state of the layers alone, cut as fine as a ZeRO stage can. */
+static void set_least_state(const struct fit_visit *v, struct fit_cut *cut, uint32_t zero)
+{
+    for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
+        const double *layers = cut->shape->kinds[i].layers;
+        cut->state[i] =
+            (layers[FIT_DENSE_FULL] + layers[FIT_DENSE_WINDOW]) * v->layer_bytes[zero][0] +
+            (layers[FIT_MOE_FULL] + layers[FIT_MOE_WINDOW]) * v->layer_bytes[zero][1];
+    }
+}
+
+/*
+ * What no layout of the cut beats: for each ZeRO stage the recomputation that memory asks for at
+ * least, and the least that replicas exchange. Above the limit not so exact.
+ */
+static double bound_cut(struct fit_visit *v, const struct fit_shape *shape, double limit,
+                        struct fit_cut *cut)
+{
+    uint32_t first = choice_first(v, shape), least = first;
+    double bound_s = v->rising ? fit_shape_quick_s(v, shape) : 0;
+    if (bound_s > limit) {
+        return bound_s; /* as most do */
+    }
+    bound_s = v->rising ? fit_shape_floor_s(v, shape, first, NULL) : 0;
+    if (bound_s > limit) {
+        return bound_s;
+    }
+    begin_cut(cut, shape);
+    cut->last = choice_last(v, shape);
+    bound_s = 1e30;
+    for (uint32_t zero = 4; zero-- > 0;) { /* the finer the state is cut, the less is made again */
+        int wanted = v->s->query->zero;
+        cut->zero_first[zero] = cut->last + 1;
+        if ((wanted >= 0 && wanted != (int)zero) || least > cut->last) {
+            continue;
+        }
+        set_least_state(v, cut, zero);
+        least = fit_least_choice(v, cut, least);
+        if (least > cut->last) {
+            continue;
+        }
+        cut->zero_first[zero] = v->rising ? least : first;
+        cut->zero_pipe_s[zero] = v->rising ? fit_cut_floor_s(v, cut, least) : 0;
+        if (v->rising && cut->zero_pipe_s[zero] <= fit_min(limit, bound_s)) {
+            double tail_s = fit_zero_tail_s(v, shape->vp > 1, zero);
+            bound_s = fit_min(bound_s, cut->zero_pipe_s[zero] + tail_s);
+        } else {
+            bound_s = fit_min(bound_s, cut->zero_pipe_s[zero]);
+        }
+    }
+    return bound_s;
+}
+
+/* Opening a family */
+
+/* Mostly an order moves a few groups only: what does not change is not priced again. */
+static void find_alike(struct fit_visit *v)
+{
+    for (uint32_t o = 0; o < v->order_count; o++) {
+        const struct fit_places *own = &v->places[o];
+        struct fit_near all = fit_near_times(own->dp_near, own->cp_near);
+        v->layers_like[o] = o;
+        v->exchanges_like[o] = o;
+        for (uint32_t i = o; i-- > 0;) {
+            const struct fit_places *other = &v->places[i];
+            struct fit_near other_all = fit_near_times(other->dp_near, other->cp_near);
+            if (fit_same_near(&own->cp_near, &other->cp_near) &&
+                fit_same_near(&own->ep_near, &other->ep_near)) {
+                v->layers_like[o] = i;
+            }
+            if (fit_same_near(&all, &other_all) &&
+                fit_same_near(&own->edp_near, &other->edp_near)) {
+                v->exchanges_like[o] = i;
+            }
+        }
+    }
+}
 
 static void list_tails(struct fit_visit *v)
 {
@@ -212,6 +272,7 @@ static void list_tails(struct fit_visit *v)
             v->places[v->order_count++] = fit_places_of(&s->query->it, &l);
         }
     }
+    find_alike(v);
     v->shards[0] = 0;
     v->shard_count = 1;
     uint32_t edp = myr_layout_edp(&l);
@@ -223,71 +284,83 @@ static void list_tails(struct fit_visit *v)
     }
 }
 
-/* Parameters that every stage has at least, scaled from the first cut to the fewest layers. */
-static struct myr_rank_params lightest_of(const struct fit_visit *v)
+struct myr_rank_params fit_params_least(const struct fit_visit *v, double layers, double moe)
 {
-    const struct fit_search *s = v->s;
-    const struct fit_shape *shape = &s->space->shapes[v->depth->first_shape];
-    double sharded = 1e30, replicated = 1e30, expert = 1e30;
-    struct myr_layout layout = v->layout;
-    layout.vp = shape->vp;
-    layout.first_layers = shape->first_layers;
-    layout.last_layers = shape->last_layers;
-    for (uint32_t i = 0; i < shape->kind_count; i++) {
-        struct myr_rank_params p =
-            myr_rank_params(&layout, s->query->it.model, shape->kinds[i].stage);
-        const double *of = shape->kinds[i].layers;
-        double moe = of[FIT_MOE_FULL] + of[FIT_MOE_WINDOW];
-        double layers = of[FIT_DENSE_FULL] + of[FIT_DENSE_WINDOW] + moe;
-        double share = layers > 0 ? fit_min(1, v->depth->least_layers / layers) : 0;
-        double moe_share = moe > 0 ? fit_min(1, v->depth->least_moe / moe) : 0;
-        sharded = fit_min(sharded, share * (double)p.sharded);
-        replicated = fit_min(replicated, share * (double)p.replicated);
-        expert = fit_min(expert, moe_share * (double)p.expert);
-    }
-    return (struct myr_rank_params){(uint64_t)sharded, (uint64_t)replicated, (uint64_t)expert};
+    const struct myr_rank_params *dense = &v->layer[0], *expert = &v->layer[1];
+    double all_dense = v->s->layers[FIT_DENSE_FULL] + v->s->layers[FIT_DENSE_WINDOW];
+    double all_moe = v->s->layers[FIT_MOE_FULL] + v->s->layers[FIT_MOE_WINDOW];
+    const struct myr_rank_params *a = all_dense > 0 ? dense : expert;
+    const struct myr_rank_params *b = all_moe > 0 ? expert : dense;
+    uint64_t sharded = a->sharded < b->sharded ? a->sharded : b->sharded;
+    uint64_t replicated = a->replicated < b->replicated ? a->replicated : b->replicated;
+    return (struct myr_rank_params){(uint64_t)(layers * (double)sharded),
+                                    (uint64_t)(layers * (double)replicated),
+                                    (uint64_t)(moe * (double)expert->expert)};
 }
 
-/* What all cuts of a group share; false when the group is out of the question. */
-static bool begin_visit(struct fit_visit *v, struct fit_search *s, const struct fit_group *group,
-                        bool quick)
+/* What all groups of a family share; false when the family is out of the question. */
+static bool begin_family(struct fit_visit *v, struct fit_search *s, const struct fit_family *family)
 {
     const struct myr_fit_query *q = s->query;
-    const struct fit_depth *depth = &s->space->depths[group->depth];
+    const struct fit_depth *depth = &s->space->depths[family->depth];
     s->stamp++;
     v->s = s;
-    v->group = group;
     v->depth = depth;
-    v->layout = *group->width;
-    memset(v->priced, 0, sizeof(v->priced));
-    v->least_hop_s[1] = 0;
+    v->layout = *family->width;
     v->layout.pp = depth->pp;
     v->layout.dp = q->gpus / (v->layout.tp * v->layout.cp * depth->pp);
-    v->layout.micro_batch = group->micro_batch;
-    v->layout.schedule = group->dual ? MYR_SCHEDULE_DUALPIPE : MYR_SCHEDULE_1F1B;
-    if (group->floor_s > fit_keep_limit(s->answer, q->top, &v->layout)) {
+    if (family->floor_s > fit_keep_limit(s->answer, q->top, &v->layout)) {
         return false;
     }
     list_tails(v);
-    v->quick = quick;
-    if (quick) {
-        v->shard_count = 1;
-        v->order_count = 1;
-    }
+    v->quick = false;
     v->straggler = fit_straggler_share(&q->it, &v->layout);
     v->limit_bytes = s->limit_bytes;
-    v->kept = fit_kept_of(s, v->layout, group->chain);
-    v->kept.output = (double)myr_state_of(&v->layout, q->it.model, depth->pp - 1).output_bytes;
-    const struct fit_blocks *alone = fit_blocks_for(v, 0, false), *again = &v->blocks[0][1];
+    v->layer[0] = myr_layer_params(&v->layout, q->it.model, false);
+    bool has_moe = s->layers[FIT_MOE_FULL] + s->layers[FIT_MOE_WINDOW] > 0;
+    v->layer[1] =
+        has_moe ? myr_layer_params(&v->layout, q->it.model, true) : (struct myr_rank_params){0};
+    v->lightest = fit_params_least(v, depth->least_layers, depth->least_moe);
+    v->layout.shard = 0;
+    for (uint32_t zero = 0; zero <= 3; zero++) {
+        v->layout.zero = zero;
+        v->layer_bytes[zero][0] = fit_state_bytes(&v->layout, &v->layer[0]);
+        v->layer_bytes[zero][1] = fit_state_bytes(&v->layout, &v->layer[1]);
+    }
+    v->layout.zero = 0;
+    return true;
+}
+
+/* What all cuts of a group share; false when the group is out of the question. */
+static bool begin_group(struct fit_visit *v, const struct fit_group *group)
+{
+    const struct myr_fit_query *q = v->s->query;
+    if (group->floor_s > fit_keep_limit(v->s->answer, q->top, &v->layout)) {
+        return false;
+    }
+    v->group = group;
+    v->layout.micro_batch = group->micro_batch;
+    v->layout.vp = 1;
+    v->layout.first_layers = 0;
+    v->layout.last_layers = 0;
+    v->layout.schedule = group->dual ? MYR_SCHEDULE_DUALPIPE : MYR_SCHEDULE_1F1B;
+    memset(v->priced, 0, sizeof(v->priced));
+    v->kept = fit_kept_of(v->s, v->layout, group->chain);
+    v->kept.output = (double)myr_state_of(&v->layout, q->it.model, v->depth->pp - 1).output_bytes;
+    memset(v->briefs, 0, sizeof(v->briefs));
+    v->briefs[0] = &group->priced->briefs;
+    v->micro_batches = myr_layout_micro_batches(&v->layout);
     v->rising = true;
     for (int k = 0; k < FIT_KIND_COUNT; k++) {
-        v->rising = v->rising && (!alone->used[k] ||
-                                  fit_layer_s(&again->layers[k]) >= fit_layer_s(&alone->layers[k]));
+        v->rising = v->rising && v->briefs[0]->layers[k].again_more_s >= 0;
     }
-    v->least_hop_s[0] = fit_least_hop_s(s, &v->layout);
-    v->lightest = lightest_of(v);
+    v->least_hop_s[0] = fit_least_hop_s(v->s, &v->layout);
+    v->least_hop_s[1] = 0;
+    v->widest.micro_batches = 0;
     for (int i = 0; i < 2; i++) {
-        v->least_tail_s[i] = -1;
+        for (int zero = 0; zero <= 3; zero++) {
+            v->zero_tail_s[i][zero] = -1;
+        }
         for (uint32_t j = 0; j < 4 * v->shard_count; j++) {
             v->tail_floor_s[i][j % 4][j / 4][0] = -1;
         }
@@ -295,36 +368,104 @@ static bool begin_visit(struct fit_visit *v, struct fit_search *s, const struct 
     return true;
 }
 
-static void visit_cuts(struct fit_visit *v)
+/* The next cut and schedule of a group, or NULL; 'at' starts at 0. */
+static const struct fit_shape *next_cut(struct fit_visit *v, uint32_t *at)
 {
+    enum { SCHEDULES = MYR_SCHEDULE_DUALPIPE + 1 };
     const struct fit_search *s = v->s;
     const struct fit_depth *depth = v->depth;
-    for (uint32_t i = 0; i < depth->shape_count; i++) {
-        const struct fit_shape *shape = &s->space->shapes[depth->first_shape + i];
-        for (int schedule = 0; schedule <= MYR_SCHEDULE_DUALPIPE; schedule++) {
-            bool spread = schedule == MYR_SCHEDULE_INTERLEAVED;
-            v->layout.schedule = (enum myr_schedule)schedule;
-            if (!fit_schedule_allowed(s->query, v->layout.schedule, depth->pp) ||
-                spread != (shape->vp > 1) ||
-                v->group->dual != (schedule == MYR_SCHEDULE_DUALPIPE) ||
-                (spread && !fit_interleaves(s, &v->layout, depth))) {
-                continue;
-            }
-            if (spread && v->least_hop_s[1] <= 0) {
-                v->layout.vp = 2;
-                v->least_hop_s[1] = fit_least_hop_s(s, &v->layout) / 2;
-            }
-            if (!v->quick || shape->first_layers == 0) {
-                visit_cut(v, shape);
-            }
+    for (; *at < depth->shape_count * SCHEDULES; (*at)++) {
+        const struct fit_shape *shape = &s->space->shapes[depth->first_shape + *at / SCHEDULES];
+        enum myr_schedule schedule = (enum myr_schedule)(*at % SCHEDULES);
+        bool spread = schedule == MYR_SCHEDULE_INTERLEAVED;
+        if (spread != (shape->vp > 1) || v->group->dual != (schedule == MYR_SCHEDULE_DUALPIPE) ||
+            !fit_schedule_allowed(s->query, schedule, depth->pp) ||
+            (spread && !fit_interleaves(s, &v->layout, depth))) {
+            continue;
         }
+        (*at)++;
+        v->layout.schedule = schedule;
+        if (spread && v->least_hop_s[1] <= 0) {
+            v->layout.vp = 2;
+            v->least_hop_s[1] = fit_least_hop_s(s, &v->layout) / 2;
+        }
+        v->layout.vp = shape->vp;
+        v->layout.first_layers = shape->first_layers;
+        v->layout.last_layers = shape->last_layers;
+        return shape;
     }
+    return NULL;
 }
 
-void fit_open_group(struct fit_search *s, const struct fit_group *group, bool quick)
+/* Its best cut as far as bounds tell; what that takes at least is the group's bound. */
+static double try_best_cut(struct fit_visit *v, double limit)
+{
+    struct fit_cut cut;
+    const struct fit_shape *shape;
+    double best_s = limit;
+    uint32_t best_at = UINT32_MAX, at = 0, before = 0;
+    for (; (shape = next_cut(v, &at)); before = at) {
+        double bound_s = bound_cut(v, shape, best_s, &cut);
+        if (bound_s <= best_s) {
+            best_s = bound_s;
+            best_at = before;
+        }
+    }
+    if (best_at == UINT32_MAX) {
+        return 1e30;
+    }
+    v->quick = true;
+    (void)bound_cut(v, next_cut(v, &best_at), 1e30, &cut);
+    visit_shards(v, &cut);
+    v->quick = false;
+    return best_s;
+}
+
+void fit_refine_family(struct fit_search *s, struct fit_family *family)
 {
     struct fit_visit v; /* large, and mostly filled when needed */
-    if (begin_visit(&v, s, group, quick)) {
-        visit_cuts(&v);
+    struct fit_group *groups = &s->groups[family->first];
+    uint32_t count = family->count;
+    family->count = 0;
+    if (!begin_family(&v, s, family)) {
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct fit_group group = groups[i];
+        if (!begin_group(&v, &group)) {
+            continue;
+        }
+        double limit = fit_keep_limit(s->answer, s->query->top, &v.layout);
+        group.floor_s = fit_refined_floor_s(&v, limit);
+        if (group.floor_s > limit) {
+            continue;
+        }
+        group.floor_s = fit_max(group.floor_s, try_best_cut(&v, limit));
+        if (group.floor_s <= limit) {
+            fit_add_group(groups, &family->count, group);
+        }
+    }
+    family->floor_s = family->count ? groups[0].floor_s : 1e30;
+}
+
+void fit_open_family(struct fit_search *s, const struct fit_family *family)
+{
+    struct fit_visit v; /* large, and mostly filled when needed */
+    if (!begin_family(&v, s, family)) {
+        return;
+    }
+    for (uint32_t i = 0; i < family->count; i++) {
+        const struct fit_shape *shape;
+        struct fit_cut cut;
+        uint32_t at = 0;
+        if (!begin_group(&v, &s->groups[family->first + i])) {
+            continue;
+        }
+        while ((shape = next_cut(&v, &at))) {
+            double limit = fit_keep_limit(s->answer, s->query->top, &v.layout);
+            if (bound_cut(&v, shape, limit, &cut) <= limit) {
+                visit_shards(&v, &cut);
+            }
+        }
     }
 }

@@ -33,6 +33,26 @@ static double flights_of(const struct fit_visit *v, const struct fit_stage_kind 
     return flights;
 }
 
+/* What the layers of a chunk keep for one micro-batch. */
+static double span_bytes(const struct fit_visit *v, struct myr_span span, uint32_t choice,
+                         uint32_t chunk_most)
+{
+    const struct fit_kept *kept = &v->kept;
+    bool all = choice > 0 && choice >= chunk_most;
+    uint32_t again = all || choice > span.count ? span.count : choice;
+    const double *start = v->s->space->below[span.first];
+    const double *end = v->s->space->below[span.first + span.count];
+    const double *middle = v->s->space->below[span.first + again];
+    double moe_again =
+        middle[FIT_MOE_FULL] + middle[FIT_MOE_WINDOW] - start[FIT_MOE_FULL] - start[FIT_MOE_WINDOW];
+    double moe =
+        end[FIT_MOE_FULL] + end[FIT_MOE_WINDOW] - middle[FIT_MOE_FULL] - middle[FIT_MOE_WINDOW];
+    double dense_again = again - moe_again;
+    double dense = span.count - again - moe;
+    return dense * kept->dense + moe * kept->moe + dense_again * kept->dense_again +
+           moe_again * kept->moe_again;
+}
+
 /* What the layers of a stage keep, chunk by chunk. */
 static double kept_bytes(const struct fit_visit *v, const struct fit_shape *shape,
                          const struct fit_stage_kind *kind, uint32_t choice)
@@ -40,16 +60,13 @@ static double kept_bytes(const struct fit_visit *v, const struct fit_shape *shap
     const struct myr_model *model = v->s->query->it.model;
     double bytes = choice ? v->kept.again_working : 0;
     for (uint32_t i = 0; i < myr_layout_stage_chunk_count(&v->layout); i++) {
-        uint32_t chunk = myr_layout_stage_chunk(&v->layout, kind->stage, i);
-        struct myr_span span = myr_layout_chunk_layers(&v->layout, model, chunk);
-        struct myr_span again = fit_again_span(v, shape, chunk, choice);
-        again.count = choice ? again.count : 0;
-        double moe = myr_model_moe_layers(model, span.first, span.count);
-        double moe_again = myr_model_moe_layers(model, again.first, again.count);
-        double dense = span.count - moe, dense_again = again.count - moe_again;
+        struct myr_span span =
+            v->group->dual
+                ? myr_layout_chunk_layers(&v->layout, model,
+                                          myr_layout_stage_chunk(&v->layout, kind->stage, i))
+                : kind->spans[i];
         bytes += myr_layout_in_flight(&v->layout, kind->stage, i) *
-                 ((dense - dense_again) * v->kept.dense + (moe - moe_again) * v->kept.moe +
-                  dense_again * v->kept.dense_again + moe_again * v->kept.moe_again);
+                 span_bytes(v, span, choice, shape->chunk_most);
     }
     return bytes + (kind->last ? v->kept.output : 0);
 }

@@ -93,22 +93,37 @@ static bool is_usual_cut(const struct myr_model *model, const struct fit_shape *
     return true;
 }
 
-static void finish_shape(const struct fit_space *space, struct fit_shape *shape)
+static void add_span(const struct fit_space *space, struct myr_span span, double *layers)
+{
+    const double *from = space->below[span.first], *to = space->below[span.first + span.count];
+    for (int k = 0; k < FIT_KIND_COUNT; k++) {
+        layers[k] += to[k] - from[k];
+    }
+}
+
+static void finish_shape(const struct fit_space *space, struct myr_arena *arena,
+                         struct fit_shape *shape)
 {
     const struct myr_model *model = space->query->it.model;
     struct myr_layout layout = shape_layout(shape);
+    struct myr_span *spans = NULL;
     shape->chunk_most = 0;
     shape->chunk_least = model->layer_count;
     shape->kind_count = 0;
     for (uint32_t p = 0; p < layout.pp; p++) {
         struct fit_stage_kind stage = {.stage = p, .first = p == 0, .last = p + 1 == layout.pp};
+        uint32_t known = shape->kind_count;
+        spans = spans ? spans : MYR_ARENA_NEW(arena, struct myr_span, layout.vp);
+        stage.spans = spans;
         for (uint32_t v = 0; v < layout.vp; v++) {
             struct myr_span span = myr_layout_chunk_layers(&layout, model, p + v * layout.pp);
-            fit_count_layers(model, span, stage.layers);
+            spans[v] = span;
+            add_span(space, span, stage.layers);
             shape->chunk_most = span.count > shape->chunk_most ? span.count : shape->chunk_most;
             shape->chunk_least = span.count < shape->chunk_least ? span.count : shape->chunk_least;
         }
         add_stage(shape, &stage);
+        spans = shape->kind_count > known ? NULL : spans; /* theirs now */
     }
     shape->choice_count = fit_recompute_allowed(space, MYR_RECOMPUTE_NONE, 0) +
                           fit_recompute_allowed(space, MYR_RECOMPUTE_SELECTIVE, 0) +
@@ -118,17 +133,17 @@ static void finish_shape(const struct fit_space *space, struct fit_shape *shape)
     }
 }
 
-static void add_shape(struct fit_space *space, struct fit_shape shape)
+static void add_shape(struct fit_space *space, struct myr_arena *arena, struct fit_shape shape)
 {
     if (shape.first_layers > 0 && is_usual_cut(space->query->it.model, &shape)) {
         return;
     }
-    finish_shape(space, &shape);
+    finish_shape(space, arena, &shape);
     space->shapes[space->shape_count++] = shape;
 }
 
 /* Cuts in which the outer stages have a number of layers of their own. */
-static void add_splits(struct fit_space *space, uint32_t pp, uint32_t vp)
+static void add_splits(struct fit_space *space, struct myr_arena *arena, uint32_t pp, uint32_t vp)
 {
     uint32_t layers = space->query->it.model->layer_count;
     if (pp < 2 || layers % vp != 0) {
@@ -145,33 +160,40 @@ static void add_splits(struct fit_space *space, uint32_t pp, uint32_t vp)
             int64_t first = middle + d, last = rounds - (pp - 2) * middle - first;
             int64_t off = last > middle ? last - middle : middle - last;
             if (first >= 1 && last >= 1 && off <= FIT_SPLIT_MAX + (pp == 2)) {
-                add_shape(space, (struct fit_shape){.pp = pp,
-                                                    .vp = vp,
-                                                    .first_layers = (uint32_t)first * vp,
-                                                    .last_layers = (uint32_t)last * vp});
+                add_shape(space, arena,
+                          (struct fit_shape){.pp = pp,
+                                             .vp = vp,
+                                             .first_layers = (uint32_t)first * vp,
+                                             .last_layers = (uint32_t)last * vp});
             }
         }
     }
 }
 
-static void note_layers(const struct fit_shape *shape, struct fit_depth *depth)
+static void note_layers(struct fit_shape *shape, struct fit_depth *depth)
 {
     for (uint32_t i = 0; i < shape->kind_count; i++) {
         const double *of = shape->kinds[i].layers;
         double moe = of[FIT_MOE_FULL] + of[FIT_MOE_WINDOW];
         double layers = of[FIT_DENSE_FULL] + of[FIT_DENSE_WINDOW] + moe;
+        shape->most_layers = fit_max(shape->most_layers, layers);
         depth->least_moe = fit_min(depth->least_moe, moe);
         depth->least_layers = fit_min(depth->least_layers, layers);
         depth->most_layers = fit_max(depth->most_layers, layers);
+        uint32_t stage = shape->kinds[i].stage;
+        if (stage < MYR_ARRAY_COUNT(depth->early)) {
+            depth->early[stage].layers = fit_min(depth->early[stage].layers, layers);
+            depth->early[stage].moe = fit_min(depth->early[stage].moe, moe);
+        }
     }
-    if (shape->kind_count == FIT_SHAPE_KINDS) { /* some may have been left out */
+    if (shape->kind_count == FIT_SHAPE_KINDS) { /* some may have been left out, none of the early */
         depth->least_layers = 0;
         depth->least_moe = 0;
         depth->most_layers = 1e9;
     }
 }
 
-static void add_depth(struct fit_space *space, uint32_t pp)
+static void add_depth(struct fit_space *space, struct myr_arena *arena, uint32_t pp)
 {
     const struct myr_fit_query *q = space->query;
     uint32_t layers = q->it.model->layer_count;
@@ -184,9 +206,9 @@ static void add_depth(struct fit_space *space, uint32_t pp)
             continue;
         }
         if (vp == 1 || even || q->vp != 0) {
-            add_shape(space, (struct fit_shape){.pp = pp, .vp = vp});
+            add_shape(space, arena, (struct fit_shape){.pp = pp, .vp = vp});
         }
-        add_splits(space, pp, vp);
+        add_splits(space, arena, pp, vp);
         depth->plain_count = vp == 1 ? space->shape_count - depth->first_shape : depth->plain_count;
         depth->vp_most = vp;
     }
@@ -197,10 +219,25 @@ static void add_depth(struct fit_space *space, uint32_t pp)
     }
     depth->least_layers = 1e9;
     depth->least_moe = 1e9;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(depth->early); i++) {
+        depth->early[i].layers = 1e9;
+        depth->early[i].moe = 1e9;
+    }
     for (uint32_t i = 0; i < depth->shape_count; i++) {
         note_layers(&space->shapes[depth->first_shape + i], depth);
     }
     space->depth_count += depth->shape_count > 0;
+}
+
+static void count_below(struct fit_space *space, struct myr_arena *arena)
+{
+    const struct myr_model *model = space->query->it.model;
+    space->below = myr_arena_alloc(arena, (size_t)model->layer_count + 1, sizeof(*space->below));
+    memset(space->below[0], 0, sizeof(*space->below));
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        memcpy(space->below[i + 1], space->below[i], sizeof(*space->below));
+        fit_count_layers(model, (struct myr_span){i, 1}, space->below[i + 1]);
+    }
 }
 
 void fit_space_init(struct fit_space *space, struct myr_arena *arena,
@@ -230,6 +267,7 @@ void fit_space_init(struct fit_space *space, struct myr_arena *arena,
             space->divisors[space->divisor_count++] = other;
         }
     }
+    count_below(space, arena);
     uint32_t depth_max = 0;
     size_t shape_max = 0;
     for (uint32_t i = 0; i < space->divisor_count; i++) {
@@ -246,7 +284,7 @@ void fit_space_init(struct fit_space *space, struct myr_arena *arena,
     for (uint32_t i = 0; i < space->divisor_count; i++) {
         if (space->divisors[i] <= model->layer_count &&
             fit_allowed(query->pp, space->divisors[i])) {
-            add_depth(space, space->divisors[i]);
+            add_depth(space, arena, space->divisors[i]);
         }
     }
 }

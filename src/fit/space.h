@@ -26,6 +26,7 @@ struct fit_stage_kind {
     uint32_t stage; /* the first of its kind; it holds the most micro-batches */
     uint32_t last_stage;
     bool first, last;
+    const struct myr_span *spans; /* of its chunks */
 };
 
 /* How layers fall on pp x vp chunks; the same for every width and batch. */
@@ -34,6 +35,7 @@ struct fit_shape {
     uint32_t chunk_most;   /* layers of the largest chunk */
     uint32_t chunk_least;  /* and of the smallest */
     uint32_t choice_count; /* of what is made again */
+    double most_layers;    /* of a stage, of those in 'kinds' */
     uint32_t kind_count;
     struct fit_stage_kind kinds[FIT_SHAPE_KINDS];
 };
@@ -44,6 +46,9 @@ struct fit_depth {
     uint32_t vp_most;
     double least_layers, most_layers; /* of any stage of any shape */
     double least_moe;
+    struct {
+        double layers, moe; /* that it has at least */
+    } early[2];             /* the first and, from three stages on, the second stage */
     uint64_t plain_choices, interleaved_choices; /* shapes times their recomputation choices */
 };
 
@@ -56,6 +61,7 @@ struct fit_space {
     uint32_t divisors[FIT_DIVISORS_MAX]; /* of the GPUs, ascending */
     uint32_t divisor_count;
     uint32_t tp_max, cp_max;
+    double (*below)[FIT_KIND_COUNT]; /* layers of each kind before a layer, up to all of them */
     bool flash;
     struct myr_layout base; /* what all layouts share */
 };

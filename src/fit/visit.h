@@ -1,8 +1,9 @@
 /*
  * visit: what the files of the search share. Private.
  *
- *   search.c  counts, bounds groups, opens them best first
- *   open.c    what is left of a group, priced
+ *   search.c  counts, bounds families of groups, opens them best first
+ *   group.c   bounds on all layouts of a group
+ *   open.c    what is left of a family, priced
  *   floor.c   bounds on time       room.c  bounds on memory       tails.c  orders and shards
  */
 #pragma once
@@ -16,14 +17,53 @@
 /* How a group recomputes. Counts run from none over some layers of each chunk to all. */
 enum fit_chain { FIT_CHAIN_COUNTS, FIT_CHAIN_SELECTIVE, FIT_CHAIN_COUNT };
 
-/* A width, a depth, a micro-batch and a way to recompute. */
+/* One micro-batch of a layer or of an end of the pipeline: what bounds read of a block. */
+struct fit_brief {
+    double forward_s, weight_s;
+    double alone_s;      /* both passes */
+    double again_s;      /* both, made again */
+    double again_more_s; /* of that, what making it again adds */
+};
+
+struct fit_briefs {
+    struct fit_brief layers[FIT_KIND_COUNT], first, last;
+    double least_s;      /* of any layer, left alone */
+    double output_share; /* of the output that is forward */
+};
+
+/* What bounds need of the blocks of one width, micro-batch and chain. */
+struct fit_times {
+    double all;         /* every layer, the embedding and the output */
+    double last;        /* what the last stage has beside layers */
+    double share;       /* of layers that is forward, at most */
+    double least_share; /* of anything */
+    double layer;       /* the quickest layer */
+    double embedding_s, embedding_forward_s;
+};
+
+/* Layers do not depend on the depth: one of these serves the groups of many families. */
+struct fit_priced_layers {
+    struct fit_near cp_near, ep_near; /* where their groups lie */
+    struct fit_briefs briefs;
+    struct fit_times times;         /* of the usual order only */
+    struct fit_priced_layers *next; /* the same elsewhere */
+};
+
+/* A micro-batch and a way to recompute, of one family. */
 struct fit_group {
-    double floor_s; /* no layout of it takes less */
-    struct myr_layout *width;
-    uint32_t depth;
+    double floor_s;                   /* no layout of it takes less */
+    struct fit_priced_layers *priced; /* in the usual order */
     uint16_t micro_batch;
     uint8_t chain;
     bool dual;
+};
+
+/* A width and a depth: where ranks stand and what replicas exchange is the same for its groups. */
+struct fit_family {
+    double floor_s; /* the least of its groups' */
+    struct myr_layout *width;
+    uint32_t depth;
+    uint32_t first, count; /* groups */
 };
 
 /* Exchanges of one order, ZeRO stage and shard, where the stamp is that of the visit. */
@@ -32,15 +72,23 @@ struct fit_priced_exchanges {
     struct fit_exchanges of;
 };
 
+/* The family with the lowest bound on top. */
+struct fit_heap {
+    struct fit_family *of;
+    uint32_t count, max;
+};
+
 struct fit_search {
+    struct myr_arena *arena;
     const struct myr_fit_query *query;
     const struct fit_space *space;
     struct myr_fit_answer *answer;
     double layers[FIT_KIND_COUNT]; /* of the whole model */
-    struct fit_group *groups;      /* a heap, the lowest bound on top */
+    struct fit_group *groups;      /* those of a family together */
     uint32_t group_count, group_max;
+    struct fit_heap families, refined;
     struct fit_priced_exchanges *exchanges; /* by zero, shard and order */
-    uint64_t stamp;                         /* of the group that is looked into */
+    uint64_t stamp;                         /* of the family that is looked into */
     double limit_bytes;                     /* that a rank may fill */
     bool uniform; /* layers keep the same, and chunks of a stage have as many */
 };
@@ -52,15 +100,18 @@ struct fit_kept {
     double output;
 };
 
-/* One group being looked into. */
+/* One group of a family being looked into. */
 struct fit_visit {
     struct fit_search *s;
     const struct fit_group *group;
     const struct fit_depth *depth;
+    const struct fit_briefs *briefs[FIT_ORDERS_MAX]; /* NULL: not yet */
+    double micro_batches;
     struct myr_layout layout;                    /* in the usual order */
     struct fit_blocks blocks[FIT_ORDERS_MAX][2]; /* by order; second: every layer made again */
     bool priced[FIT_ORDERS_MAX];
-    bool as_first[FIT_ORDERS_MAX]; /* the same blocks as the first order's */
+    /* The first order in which layers take as long, and the first with the same exchanges. */
+    uint32_t layers_like[FIT_ORDERS_MAX], exchanges_like[FIT_ORDERS_MAX];
     enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT];
     uint32_t order_count;
     uint32_t shards[FIT_DIVISORS_MAX];
@@ -71,8 +122,12 @@ struct fit_visit {
     bool cp_first[FIT_ORDERS_MAX];
     /* By interleaving, zero, shard and order; the first below 0: unknown. */
     double tail_floor_s[2][4][FIT_DIVISORS_MAX][FIT_ORDERS_MAX];
-    double least_tail_s[2];          /* of all of those, by interleaving; below 0: unknown */
-    struct myr_rank_params lightest; /* no stage has fewer parameters */
+    double shard_tail_s[2][4][FIT_DIVISORS_MAX]; /* the least of its orders */
+    double zero_tail_s[2][4];                    /* and of its shards; below 0: unknown */
+    struct fit_pipe widest;                      /* passes that hide as much as any could */
+    struct myr_rank_params layer[2];             /* of a dense layer and of one with experts */
+    double layer_bytes[4][2];                    /* of their state, by ZeRO stage */
+    struct myr_rank_params lightest;             /* no stage has fewer parameters */
     bool quick;  /* only the plainest layouts, to have something to compare with */
     bool rising; /* a layer made again costs no less than one left alone */
 };
@@ -81,6 +136,8 @@ struct fit_visit {
 struct fit_cut {
     const struct fit_shape *shape;
     uint32_t first, last;          /* choices */
+    uint32_t zero_first[4];        /* by ZeRO stage: the first that may fit, past the last: none */
+    double zero_pipe_s[4];         /* the cut's bound with that one, nothing exchanged */
     double state[FIT_SHAPE_KINDS]; /* bytes, by kind of stage */
     double flights[FIT_SHAPE_KINDS];
     struct myr_rank_params params[FIT_SHAPE_KINDS];
@@ -101,6 +158,11 @@ struct fit_cut {
     struct myr_rank_params slowest_params; /* the fewest of any of them */
     double passes_s[FIT_ORDERS_MAX][2];    /* forward and backward */
 };
+
+static inline bool fit_same_near(const struct fit_near *a, const struct fit_near *b)
+{
+    return memcmp(a, b, sizeof(*a)) == 0;
+}
 
 static inline double fit_layer_s(const struct fit_layer *layer)
 {
@@ -138,25 +200,32 @@ uint32_t fit_least_choice(const struct fit_visit *v, struct fit_cut *cut, uint32
 void fit_set_chain(const struct fit_search *s, enum fit_chain chain, struct myr_layout *layout);
 /* Transfers between stages when stages lie as near as any order puts them: next to tp. */
 double fit_least_hop_s(const struct fit_search *s, const struct myr_layout *layout);
-/* Layers of a chunk that a choice makes again: the first. */
-struct myr_span fit_again_span(const struct fit_visit *v, const struct fit_shape *shape,
-                               uint32_t chunk, uint32_t choice);
-/* Layers of a kind of stage that a choice makes again. */
+/* Layers of a kind of stage that a choice makes again: the first of each chunk. */
 void fit_count_again(const struct fit_visit *v, const struct fit_shape *shape,
                      const struct fit_stage_kind *kind, uint32_t choice,
                      double counts[FIT_KIND_COUNT]);
-/* A step of the cut up to what replicas exchange, with the least transfers between stages. */
+/* A step of the shape in the first order up to what replicas exchange, with the least transfers
+ * between stages; 'kind_s' gets what keeps each kind of stage busy. */
+double fit_shape_floor_s(const struct fit_visit *v, const struct fit_shape *shape, uint32_t choice,
+                         double kind_s[FIT_SHAPE_KINDS]);
+/* The same from the fullest stage alone, at once and not so exact. */
+double fit_shape_quick_s(const struct fit_visit *v, const struct fit_shape *shape);
+/* The same of a cut that is being priced. */
 double fit_cut_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice);
 /* The same, played with those transfers where the quick bound does not pass the limit. */
-double fit_cut_played_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice,
-                        double limit);
+double fit_cut_played_s(struct fit_visit *v, struct fit_cut *cut, uint32_t choice, double limit);
+/* What bounds read of a layout's blocks. */
+void fit_briefs_of(const struct fit_search *s, struct myr_layout layout, enum fit_chain chain,
+                   struct fit_briefs *ret);
 /* The blocks of an order; 'all': as if every layer were made again. */
 const struct fit_blocks *fit_blocks_for(struct fit_visit *v, uint32_t order, bool all);
 /* What replicas of a layout exchange; the same for all cuts of the group. */
 const struct fit_exchanges *fit_exchanges_for(struct fit_visit *v, const struct myr_layout *layout,
                                               uint32_t shard_at, uint32_t order);
-/* What replicas exchange at least, whichever the order, the zero and the shard. */
-double fit_least_tail_s(struct fit_visit *v, const struct myr_layout *cut);
+/* What replicas exchange at least with one ZeRO stage, whichever the order and the shard. */
+double fit_zero_tail_s(struct fit_visit *v, bool interleaved, uint32_t zero);
+/* And whichever the ZeRO stage. */
+double fit_least_tail_s(struct fit_visit *v, bool interleaved);
 /*
  * A step of the cut with one (zero, shard), in the best of the orders: 'pipe_s' or what layers take
  * in that order, and at least what replicas of the lightest stage exchange.
@@ -174,10 +243,28 @@ double fit_choices_floor_s(struct fit_visit *v, struct fit_cut *cut,
 void fit_set_choice(const struct fit_visit *v, const struct fit_shape *shape, uint32_t choice,
                     struct myr_layout *layout);
 
-/* Prices what no bound excludes; 'quick': the plainest layouts only. */
-void fit_open_group(struct fit_search *s, const struct fit_group *group, bool quick);
+/* Parameters of a stage with so many layers, so many of them with experts, at least. */
+struct myr_rank_params fit_params_least(const struct fit_visit *v, double layers, double moe);
+/* Gives groups better bounds, drops those that pass the limit, prices what looks best of others. */
+void fit_refine_family(struct fit_search *s, struct fit_family *family);
+/* Prices what no bound excludes. */
+void fit_open_family(struct fit_search *s, const struct fit_family *family);
 
 /* search.c */
+
+/* Puts a group where it belongs: they ascend. */
+void fit_add_group(struct fit_group *groups, uint32_t *count, struct fit_group group);
+
+/* group.c */
+
+void fit_times_of(const struct fit_search *s, const struct fit_briefs *briefs,
+                  struct fit_times *ret);
+/* No layout of a group takes less: layers dealt evenly, the least bubble of its schedules. */
+double fit_group_floor_s(const struct fit_search *s, struct myr_layout layout,
+                         const struct fit_depth *depth, const struct fit_times *times, bool dual);
+/* The same with what memory makes a group do again and what its replicas exchange at least; above
+ * the limit not so exact. */
+double fit_refined_floor_s(struct fit_visit *v, double limit);
 
 /* Does a schedule with several chunks a stage exist for this depth and micro-batch? */
 bool fit_interleaves(const struct fit_search *s, const struct myr_layout *layout,

@@ -82,6 +82,13 @@ struct myr_rank_params myr_rank_params(const struct myr_layout *layout,
     return (struct myr_rank_params){sum.sharded, sum.replicated, sum.expert};
 }
 
+struct myr_rank_params myr_layer_params(const struct myr_layout *layout,
+                                        const struct myr_model *model, bool moe)
+{
+    struct weights one = myr_work_layer(model, moe, myr_work_share(layout));
+    return (struct myr_rank_params){one.sharded, one.replicated, one.expert};
+}
+
 uint64_t myr_work_tokens(const struct myr_layout *layout, const struct myr_model *model)
 {
     return (uint64_t)layout->micro_batch * (myr_layout_seq(layout, model) / layout->cp);

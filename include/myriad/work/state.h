@@ -36,6 +36,9 @@ struct myr_rank_params {
 
 struct myr_rank_params myr_rank_params(const struct myr_layout *layout,
                                        const struct myr_model *model, uint32_t stage);
+/* Those of one layer. */
+struct myr_rank_params myr_layer_params(const struct myr_layout *layout,
+                                        const struct myr_model *model, bool moe);
 
 /*
  * Activations that one layer keeps of one micro-batch, on one rank (Korthikanti et al., "Reducing
