@@ -237,12 +237,17 @@ static void deepspeed_model(struct myr_buf *notes, const struct myr_layout *l,
 {
     bool experts = model->moe.expert_count > 0 && l->ep > 1;
     bool sequence = l->sequence_parallel && l->tp > 1 && l->cp == 1; /* one of the two only */
+    if (l->cp > 1 && (l->tp > 1 || l->pp > 1)) {
+        put_note(notes, "it has context parallelism only without tensor and pipeline parallelism");
+    }
     if (l->tp > 1 || l->pp > 1 || l->cp > 1 || experts || l->recompute != MYR_RECOMPUTE_NONE) {
         put_note(notes, "with Megatron-DeepSpeed:");
+        /* One stage is a pipeline to it as well, unless told otherwise, and has no ZeRO-2 then. */
         myr_buf_printf(notes,
                        " --tensor-model-parallel-size %u --pipeline-model-parallel-size %u "
-                       "--ds-sequence-parallel-size %u%s",
-                       l->tp, l->pp, l->cp, sequence ? " --sequence-parallel" : "");
+                       "--ds-sequence-parallel-size %u%s%s",
+                       l->tp, l->pp, l->cp, l->pp == 1 ? " --no-pipeline-parallel" : "",
+                       sequence ? " --sequence-parallel" : "");
         if (experts) {
             myr_buf_printf(notes, " --moe-expert-parallel-size %u", l->ep);
         }

@@ -420,6 +420,11 @@ static void check_deepspeed(const struct said *s, const struct myr_layout *l)
           s, "batch");
     claim(!value_of(s, "zero_optimization.mics_shard_size") || l->zero == 3, s, "MiCS");
     claim(l->pp == 1 || l->zero < 2 || strstr(s->text, "ZeRO-0 and 1 only"), s, "pipeline");
+    bool cut = l->cp > 1 && (l->tp > 1 || l->pp > 1);
+    claim(cut == (strstr(s->text, "only without tensor") != NULL), s, "context parallelism");
+    claim(!strstr(s->text, "with Megatron-DeepSpeed") ||
+              (l->pp == 1) == (strstr(s->text, "--no-pipeline-parallel") != NULL),
+          s, "one stage is no pipeline");
 }
 
 static void check_torchtitan(const struct said *s, const struct myr_layout *l,
