@@ -269,7 +269,15 @@ int myr_profiles_device(const struct myr_profiles *profiles, struct myr_str name
             return MYR_OK;
         }
     }
-    myr_str_nearest(name, names, count, near, sizeof(near));
+    /* "a100" is short for two of them, not a slip for "h100". */
+    uint32_t longer = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct myr_str head = {names[i], name.len < strlen(names[i]) ? name.len : 0};
+        if (head.len > 0 && myr_str_eq_nocase(head, name)) {
+            names[longer++] = names[i];
+        }
+    }
+    myr_str_nearest(name, names, longer ? longer : count, near, sizeof(near));
     int rc =
         myr_err_set(err, MYR_ENOENT, "unknown device '%s'%s%s%s", myr_text_excerpt(name, excerpt),
                     near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");

@@ -89,6 +89,8 @@ static void an_unknown_device_names_the_nearest(void **state)
     struct myr_err err = {0};
     assert_int_equal(myr_profiles_device(&profiles, MYR_STR("h10"), &device, &err), MYR_ENOENT);
     assert_non_null(strstr(err.message, "h100"));
+    assert_int_equal(myr_profiles_device(&profiles, MYR_STR("A100"), &device, &err), MYR_ENOENT);
+    assert_non_null(strstr(err.message, "'a100-40' or 'a100-80'"));
 }
 
 static void terms_sum_to_the_step_and_accumulation_costs_its_share(void **state)
