@@ -117,16 +117,22 @@ const struct myr_command *cli_fit_command(void)
 int cli_fit(const struct myr_operands *operands)
 {
     struct myr_err err = {0};
-    bool json = strcmp(myr_format_names[options.format], "json") == 0;
+    bool json = cli_fit_is_json(options.format);
     const char *word = operands->count ? operands->items[0] : "";
     if (strcmp(word, "constants") == 0 && operands->count == 1) {
-        return cli_fit_constants(options.question.profile, json);
+        return cli_fit_constants(options.question.profile, options.format);
     }
     if (strcmp(word, "validate") == 0 && operands->count == 2) {
-        return cli_fit_validate(operands->items[1], options.question.profile, json);
+        return cli_fit_validate(operands->items[1], options.question.profile, options.format);
     }
     if (strcmp(word, "compare") == 0 && operands->count == 1) {
         return cli_fit_compare(&options.question, options.log, options.format);
+    }
+    if (options.format == MYR_FORMAT_CSV) {
+        (void)myr_err_set(&err, MYR_EINVAL, "an answer with parts of many kinds has no CSV form");
+        myr_err_hint(&err, "-o json or -o yaml would work; validate, compare and constants have "
+                           "-o csv");
+        return cli_error(&err);
     }
     if (strcmp(word, "calibrate") == 0) {
         options.calibration.runs = operands->count > 1 ? operands->items[1] : NULL;

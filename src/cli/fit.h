@@ -4,8 +4,14 @@
 #include "cli.h"
 #include "myriad/fit.h"
 
+/* JSON is YAML too. */
+static inline bool cli_fit_is_json(uint32_t format)
+{
+    return format == MYR_FORMAT_JSON || format == MYR_FORMAT_YAML;
+}
+
 /* 'profile' is a user's profile, or NULL. */
-int cli_fit_validate(const char *path, const char *profile, bool json);
+int cli_fit_validate(const char *path, const char *profile, uint32_t format);
 /* The user's own constants from runs (or NULL) and a kernel sweep (or NULL). */
 struct cli_fit_calibration {
     const char *runs, *kernels, *profile, *out;
@@ -15,7 +21,7 @@ int cli_fit_calibrate(const struct cli_fit_calibration *asked, bool json);
 /* The shipped profiles, then the user's. */
 MYR_MUST_USE int cli_fit_profiles(struct myr_profiles *profiles, struct myr_arena *arena,
                                   const char *profile, struct myr_err *err);
-int cli_fit_constants(const char *profile, bool as_json);
+int cli_fit_constants(const char *profile, uint32_t format);
 
 /* What the user asked 'myriad fit' for; names are checked by cli_fit_ask(). */
 struct cli_fit_question {

@@ -256,7 +256,7 @@ int cli_fit_compare(const struct cli_fit_question *question, const char *log, ui
     int rc = prepare(job, question, log, &err);
     if (rc == MYR_OK) {
         myr_compare(&job->query.it, &job->layout, &job->log, &job->result);
-        if (format == MYR_FORMAT_JSON) {
+        if (cli_fit_is_json(format)) {
             put_json(job, &buf);
         } else if (format == MYR_FORMAT_CSV) {
             put_csv(job, question, &buf);

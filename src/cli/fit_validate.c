@@ -1,4 +1,5 @@
 #include "fit.h"
+#include "myriad/text/csv.h"
 
 static const char *const open_names[] = {"micro_batch", "vp", "recompute", "etp", "tp",
                                          "pp",          "cp", "ep",        "zero"};
@@ -123,7 +124,37 @@ static void put_text(const struct myr_runs *runs, const struct myr_validation *r
     }
 }
 
-int cli_fit_validate(const char *path, const char *profile, bool json)
+/* One line a run; a number that there is none of stays empty. */
+static void put_csv(const struct myr_runs *runs, const struct myr_validation *result,
+                    struct myr_buf *buf)
+{
+    myr_buf_put_lit(buf, "id,predicted,measured,error,signed_error,refused\n");
+    for (uint32_t i = 0; i < runs->count; i++) {
+        const struct myr_run *run = &runs->items[i];
+        double predicted = result->predicted_s[i], measured = run->measured_s;
+        bool both = !run->refused && measured > 0;
+        double off = both ? 100 * (predicted / measured - 1) : 0;
+        const struct {
+            bool known;
+            double value;
+        } cells[] = {{!run->refused, predicted},
+                     {measured > 0, measured},
+                     {both, off < 0 ? -off : off},
+                     {both, off}};
+        myr_csv_put(buf, myr_str_from(run->id));
+        for (size_t c = 0; c < MYR_ARRAY_COUNT(cells); c++) {
+            myr_buf_putc(buf, ',');
+            if (cells[c].known) {
+                myr_json_number(buf, cells[c].value, 6);
+            }
+        }
+        myr_buf_putc(buf, ',');
+        myr_csv_put(buf, myr_str_from(run->refused ? run->refused : ""));
+        myr_buf_putc(buf, '\n');
+    }
+}
+
+int cli_fit_validate(const char *path, const char *profile, uint32_t format)
 {
     struct myr_arena arena;
     struct myr_profiles profiles;
@@ -139,8 +170,10 @@ int cli_fit_validate(const char *path, const char *profile, bool json)
     } else {
         struct myr_validation result;
         myr_runs_validate(&runs, &profiles, &arena, &result);
-        if (json) {
+        if (cli_fit_is_json(format)) {
             put_json(&runs, &profiles, &result, &buf);
+        } else if (format == MYR_FORMAT_CSV) {
+            put_csv(&runs, &result, &buf);
         } else {
             put_text(&runs, &result, &buf);
         }
@@ -164,8 +197,19 @@ static void put_constant(struct myr_json *json, const struct myr_constant *const
     myr_json_end(json);
 }
 
-int cli_fit_constants(const char *profile, bool as_json)
+static void put_constant_csv(struct myr_buf *buf, const struct myr_constant *constant, double value)
 {
+    myr_csv_put(buf, myr_str_from(constant->name));
+    myr_buf_putc(buf, ',');
+    myr_json_number(buf, value, 6);
+    myr_buf_printf(buf, ",%s,", constant->unit);
+    myr_csv_put(buf, myr_str_from(constant->meaning));
+    myr_buf_putc(buf, '\n');
+}
+
+int cli_fit_constants(const char *profile, uint32_t format)
+{
+    bool as_json = cli_fit_is_json(format), as_csv = format == MYR_FORMAT_CSV;
     struct myr_arena arena;
     struct myr_profiles profiles;
     struct myr_err err = {0};
@@ -179,11 +223,15 @@ int cli_fit_constants(const char *profile, bool as_json)
     myr_json_init(&json, &buf, MYR_JSON_PRETTY);
     if (as_json) {
         myr_json_list(&json, NULL);
+    } else if (as_csv) {
+        myr_buf_put_lit(&buf, "name,value,unit,meaning\n");
     }
     for (uint32_t i = 0; i < profiles.constant_count; i++) {
         const struct myr_constant *constant = myr_fit_constant(i);
         if (as_json) {
             put_constant(&json, constant, profiles.constants[i]);
+        } else if (as_csv) {
+            put_constant_csv(&buf, constant, profiles.constants[i]);
         } else {
             myr_buf_printf(&buf, "%-30s %10.4g %-3s %s\n", constant->name, profiles.constants[i],
                            constant->unit, constant->meaning);

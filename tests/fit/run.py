@@ -3,6 +3,7 @@
 
     tests/fit/run.py MYRIAD
 """
+import csv
 import json
 import os
 import subprocess
@@ -59,6 +60,31 @@ def check_calibrate(myriad, folder):
     assert slow > 1.08 * answer(myriad, *words)["best"]["step_s"]
     text = call(myriad, "fit", "calibrate", runs).stdout
     assert "each left out" in text and "--out FILE" in text
+
+
+def check_forms(myriad, folder):
+    """The same numbers in every form, and no form that quietly becomes another."""
+    runs = os.path.join(folder, "forms.csv")
+    with open(runs, "w", encoding="utf-8") as file:
+        file.write(rows([1] * len(SHAPES)) + "NeMo 25.05,llama3-8b,v100,8,1,1,1,8,bf16,none,1\n")
+    told = answer(myriad, "fit", "validate", runs)["rows"]
+    assert json.loads(call(myriad, "fit", "validate", runs, "-o", "yaml").stdout)["rows"] == told
+    table = list(csv.DictReader(call(myriad, "fit", "validate", runs, "-o",
+                                     "csv").stdout.splitlines()))
+    for row, line in zip(told, table, strict=True):
+        assert row["id"] == line["id"]
+        if row["predicted"] is None:
+            assert line["predicted"] == "" and line["refused"] == row["refused"]
+        else:
+            assert abs(float(line["predicted"]) / row["predicted"] - 1) < 1e-5
+            assert abs(float(line["error"]) - row["error"]) < 1e-3 * (1 + row["error"])
+            assert row["error"] == abs(row["signed_error"])
+    constants = csv.DictReader(call(myriad, "fit", "constants", "-o", "csv").stdout.splitlines())
+    assert [c["name"] for c in constants] == [
+        c["name"] for c in answer(myriad, "fit", "constants")]
+    plain = ("fit", "--model", "llama3-8b", "--gpus", "8", "--device", "h100", "--batch", "8")
+    assert "no CSV form" in call(myriad, *plain, "-o", "csv", code=2).stderr
+    assert json.loads(call(myriad, *plain, "-o", "yaml").stdout)["best"]
 
 
 def check_compare(myriad, folder):
@@ -202,6 +228,7 @@ def check_bad_input(myriad, folder):
 def main():
     with tempfile.TemporaryDirectory(prefix="myriad-fit-") as folder:
         check_calibrate(sys.argv[1], folder)
+        check_forms(sys.argv[1], folder)
         check_compare(sys.argv[1], folder)
         check_told_layouts(sys.argv[1], folder)
         check_reports(sys.argv[1], folder)
