@@ -56,7 +56,7 @@ static const struct myr_option option_rows[] = {
     {.name = "pool",
      .type = MYR_OPTION_LIST,
      .value = "DEVICE:GPUS",
-     .help = "a kind of GPUs among several; may be given several times",
+     .help = "a kind of GPUs among several",
      .target = &options.question.pools},
     COUNT_OPTION("batch", batch, 1 << 24, "sequences in one step"),
     COUNT_OPTION("seq", seq, 1 << 24, "tokens of a sequence"),

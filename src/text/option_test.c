@@ -277,6 +277,17 @@ static void help_beats_every_mistake(void **state)
     assert_string_equal(operands.items[0], "--help");
 }
 
+static void a_value_that_nobody_could_give_is_no_default(void **state)
+{
+    (void)state;
+    struct myr_buf help = {0};
+    values = (struct values){.seed = 0}; /* from 1 on */
+    myr_option_help(&plan, &help);
+    assert_non_null(strstr(help.data, "1 to 1,000,000"));
+    assert_null(strstr(help.data, "default: 0"));
+    myr_buf_done(&help);
+}
+
 static void help_shows_every_row(void **state)
 {
     (void)state;
@@ -435,6 +446,7 @@ int main(void)
         cmocka_unit_test(a_command_without_operands_says_so),
         cmocka_unit_test(a_list_has_a_limit),
         cmocka_unit_test(help_beats_every_mistake),
+        cmocka_unit_test(a_value_that_nobody_could_give_is_no_default),
         cmocka_unit_test(help_shows_every_row),
         cmocka_unit_test(the_man_section_is_valid_scdoc),
         cmocka_unit_test(completion_scripts_are_valid),

@@ -52,9 +52,14 @@ void option_put_default(const struct myr_option *option, struct myr_buf *buf)
     case MYR_OPTION_FLAG:
         myr_buf_puts(buf, *(const bool *)option->target ? "on" : "");
         return;
-    case MYR_OPTION_U64:
-        myr_buf_puts(buf, myr_u64_grouped(*(const uint64_t *)option->target, number));
+    case MYR_OPTION_U64: {
+        uint64_t value = *(const uint64_t *)option->target;
+        /* What nobody could give stands for "not given", which is no value to show. */
+        if (value >= option->min && (option->max == 0 || value <= option->max)) {
+            myr_buf_puts(buf, myr_u64_grouped(value, number));
+        }
         return;
+    }
     case MYR_OPTION_CHOICE:
         MYR_ASSERT(*(const uint32_t *)option->target < option->choice_count);
         myr_buf_puts(buf, option->choices[*(const uint32_t *)option->target]);
