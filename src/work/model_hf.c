@@ -39,8 +39,14 @@ static int find_family(const struct myr_doc *doc, const struct hf_family **ret, 
 /* Models that see and hear keep their language part in a map of its own, with its own type. */
 static const struct myr_doc *language_part(const struct myr_doc *doc)
 {
-    const struct myr_doc *text = myr_work_key(doc, KEYS_FOREIGN, "text_config");
-    return text && text->kind == MYR_DOC_MAP && myr_doc_get(text, "model_type") ? text : doc;
+    static const char *const keys[] = {"text_config", "llm_config", "language_config"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
+        const struct myr_doc *text = myr_work_key(doc, KEYS_FOREIGN, keys[i]);
+        if (text && text->kind == MYR_DOC_MAP && myr_doc_get(text, "model_type")) {
+            return text;
+        }
+    }
+    return doc;
 }
 
 /* Where a field may have several names, no single key is required: here the field is. */

@@ -297,6 +297,28 @@ static void assert_refused(const char *text, const char *message)
     myr_arena_done(&arena);
 }
 
+static void the_language_part_has_several_names(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"text_config", "llm_config", "language_config"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
+        struct myr_arena arena = {0};
+        struct myr_err err = {0};
+        struct myr_model model = {0};
+        const char *text = myr_arena_printf(
+            &arena,
+            "{\"model_type\": \"sees_and_speaks\", \"%s\": {\"model_type\": \"qwen2\", "
+            "\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, "
+            "\"intermediate_size\": 128, \"vocab_size\": 99, \"max_position_embeddings\": 32}}",
+            keys[i]);
+        if (read_config(&arena, text, &model, &err) != MYR_OK) {
+            fail_msg("%s: %s", keys[i], err.message);
+        }
+        assert_true(model.qkv_bias && model.hidden == 64);
+        myr_arena_done(&arena);
+    }
+}
+
 static void what_is_missing_is_named(void **state)
 {
     (void)state;
@@ -362,6 +384,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(families_give_the_published_counts),
         cmocka_unit_test(what_no_count_shows_is_read_too),
+        cmocka_unit_test(the_language_part_has_several_names),
         cmocka_unit_test(what_is_missing_is_named),
         cmocka_unit_test(keys_that_speak_of_other_layers_are_refused),
     };
