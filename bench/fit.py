@@ -14,6 +14,8 @@ def run(bench):
     seed_run(bench)
     for gpus, limit in ((4096, 20.0), (16384, 50.0), (98304, 100.0)):
         search(bench, gpus, limit)
+    hard_searches(bench)
+    each_layout(bench)
 
 
 def ask(bench, name, *words):
@@ -115,3 +117,29 @@ def search(bench, gpus, limit):
         best = min(answers, key=lambda answer: answer["search_ms"])
         bench.figure(f"search/{gpus}", best["search_ms"], "ms", goal=limit)
         bench.figure(f"search/{gpus}/layouts", best["evaluated"], "")
+
+
+# Those that take the longest of all shipped models: experts, tight memory, uneven layers.
+HARD = [("grok-1", "a100-40", 8192), ("gpt-oss-120b", "b200", 8192),
+        ("llama4-maverick", "b200", 8192), ("kimi-k2", "gb200", 1024),
+        ("qwen3-235b-a22b", "h100", 8192), ("llama3-405b", "h100", 8192)]
+
+
+def hard_searches(bench):
+    for model, device, batch in HARD:
+        name = f"search/4096/{model}-{device}"
+        answers = [ask(bench, name, "--model", model, "--gpus", "4096", "--device", device,
+                       "--batch", str(batch)) for _ in range(5)]
+        if all(answers):
+            best = min(answer["search_ms"] for answer in answers)
+            bench.figure(name, best, "ms", goal=20)
+
+
+def each_layout(bench):
+    """One by one, nothing left out: what a layout costs on the average."""
+    answer = ask(bench, "exhaustive", "--model", "gpt3-175b", "--gpus", "128", "--device",
+                 "a100-80", "--batch", "128", "--exhaustive", "--top", "1")
+    if answer:
+        each_us = answer["search_ms"] * 1e3 / answer["evaluated"]
+        bench.figure("exhaustive/layout", each_us, "us", goal=1)
+        bench.figure("exhaustive/layouts", answer["evaluated"], "")

@@ -1,4 +1,8 @@
-/* exhaust: every layout of a space, one by one. Nothing is shared, nothing is skipped. */
+/*
+ * exhaust: every layout of a space, one by one. Nothing is skipped and nothing is bounded; what
+ * layouts share that differ in ZeRO and shards alone, their pipeline, is worked out once for them.
+ */
+#include "combine.h"
 #include "space.h"
 
 struct walk {
@@ -6,17 +10,34 @@ struct walk {
     struct myr_fit_answer *answer;
 };
 
-static void price(const struct walk *walk, const struct myr_layout *layout)
+/* Layouts of one order: all that does not depend on ZeRO and shards. */
+struct shared {
+    struct fit_pipe pipe;
+    struct fit_places places;
+    double straggler;
+};
+
+static void price_shared(const struct myr_fit_case *it, const struct myr_layout *layout,
+                         struct shared *ret)
+{
+    struct fit_blocks blocks;
+    fit_blocks_of(it, layout, &blocks);
+    fit_pipe_of(it, layout, &blocks, &ret->pipe);
+    ret->places = fit_places_of(it, layout);
+    ret->straggler = fit_straggler_share(it, layout);
+}
+
+static void price(const struct walk *walk, const struct myr_layout *layout,
+                  const struct shared *shared)
 {
     const struct myr_fit_query *q = walk->space->query;
+    struct fit_exchanges exchanges = {0};
     struct myr_fit_cost cost;
     struct myr_fit_memory memory;
-    if (myr_layout_broken(layout, q->it.model, q->gpus) != MYR_LAYOUT_OK) {
-        return;
-    }
     walk->answer->evaluated++;
     walk->answer->costed++;
-    myr_fit_cost_of(&q->it, layout, &cost);
+    fit_exchanges_of(&q->it, layout, &shared->places, &exchanges);
+    fit_close_with(&q->it, layout, &shared->pipe, &exchanges, shared->straggler, &cost);
     if (fit_keep_wants(walk->answer, q->top, layout, cost.step_s)) {
         myr_fit_memory_of(&q->it, layout, &memory);
         if (memory.fits) {
@@ -25,25 +46,42 @@ static void price(const struct walk *walk, const struct myr_layout *layout)
     }
 }
 
+static bool legal(const struct walk *walk, const struct myr_layout *layout)
+{
+    const struct myr_fit_query *q = walk->space->query;
+    return myr_layout_broken(layout, q->it.model, q->gpus) == MYR_LAYOUT_OK;
+}
+
+/* Which shards are legal is the same for all ZeRO stages that have any. */
+static void walk_zero(const struct walk *walk, struct myr_layout layout,
+                      const struct shared *shared)
+{
+    int wanted = walk->space->query->zero;
+    for (uint32_t zero = layout.shard ? 1 : 0; zero <= 3; zero++) {
+        layout.zero = zero;
+        if (wanted < 0 || wanted == (int)zero) {
+            price(walk, &layout, shared);
+        }
+    }
+}
+
 static void walk_state(const struct walk *walk, struct myr_layout layout)
 {
     enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT];
-    int wanted = walk->space->query->zero;
     uint32_t order_count = fit_orders(&layout, orders);
     for (uint32_t o = 0; o < order_count; o++) {
+        struct shared shared;
         memcpy(layout.order, orders[o], sizeof(layout.order));
-        for (uint32_t zero = 0; zero <= 3; zero++) {
-            if (wanted >= 0 && wanted != (int)zero) {
-                continue;
-            }
-            layout.zero = zero;
-            layout.shard = 0;
-            price(walk, &layout);
-            for (uint32_t d = 2; zero > 0 && d < layout.dp; d++) {
-                layout.shard = d * layout.cp;
-                if (layout.dp % d == 0) {
-                    price(walk, &layout);
-                }
+        layout.shard = 0;
+        if (!legal(walk, &layout)) {
+            continue;
+        }
+        price_shared(&walk->space->query->it, &layout, &shared);
+        walk_zero(walk, layout, &shared);
+        for (uint32_t d = 2; d < layout.dp; d++) {
+            layout.shard = d * layout.cp;
+            if (layout.dp % d == 0 && legal(walk, &layout)) {
+                walk_zero(walk, layout, &shared);
             }
         }
     }
