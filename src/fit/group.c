@@ -41,13 +41,15 @@ static double plain_floor_s(const struct fit_times *times, double m, double pp, 
                             double beside)
 {
     double sum = times->all + pp * beside, last = times->last + beside;
-    double more = m - 1, share = times->share;
-    double most = more, least = more - share * fit_min(more, pp - 1);
+    double more = m - 1, share = times->share, behind = fit_min(more, pp - 1);
+    double most = more, least = more - share * behind;
     double mean = m >= pp ? 2 * most * least / fit_max(most + least, 1e-30) : least;
-    /* What is beside layers can be forward for the most part. */
-    double off = times->embedding_forward_s + beside / 2 - share * (times->embedding_s + beside);
-    double dealt = sum + sum / pp * mean - (pp - 1) * fit_max(0, off);
-    return fit_max(dealt, sum + fit_max(more * last, least * (fullest + beside)));
+    /* What a stage has beside layers can be forward for a larger part than layers are. */
+    double off = fit_max(0, times->embedding_forward_s - share * times->embedding_s) +
+                 fit_max(0, beside / 2 - share * beside);
+    double dealt = sum + sum / pp * mean - behind * off;
+    double fullest_s = least * fullest + (more - behind / 2) * beside;
+    return fit_max(dealt, sum + fit_max(more * last, fullest_s));
 }
 
 /*
