@@ -210,7 +210,10 @@ static void megatron(struct myr_buf *buf, const struct myr_layout *l, const stru
                    l->tp, l->pp, l->cp, l->micro_batch, l->global_batch, myr_layout_seq(l, model));
     megatron_stages(buf, l, model, &notes);
     if (experts) {
-        myr_buf_printf(buf, " --expert-model-parallel-size %u --expert-tensor-parallel-size %u",
+        /* As counted: one product for all experts, and tokens sent only where they go. */
+        myr_buf_printf(buf,
+                       " --expert-model-parallel-size %u --expert-tensor-parallel-size %u"
+                       " --moe-grouped-gemm --moe-token-dispatcher-type alltoall",
                        l->ep, myr_layout_etp(l));
     }
     if (l->sequence_parallel && l->tp > 1) {

@@ -386,6 +386,9 @@ static void check_megatron(const struct said *s, const struct myr_layout *l,
     bool fsdp = value_of(s, "--use-megatron-fsdp") != NULL;
     claim(!value_of(s, "--sequence-parallel") || l->tp > 1, s, "sequence parallel");
     claim(!value_of(s, "--expert-model-parallel-size") == !model->moe.expert_count, s, "experts");
+    claim(!value_of(s, "--moe-grouped-gemm") == !model->moe.expert_count &&
+              !value_of(s, "--moe-token-dispatcher-type") == !model->moe.expert_count,
+          s, "experts as counted");
     claim(!value_of(s, "--overlap-param-gather") ||
               (value_of(s, "--use-distributed-optimizer") && value_of(s, "--overlap-grad-reduce")),
           s, "overlap");
