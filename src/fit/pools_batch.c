@@ -120,15 +120,26 @@ static double chunk_s(const struct myr_model *model, const struct myr_layout *la
  * A pipeline of n micro-batches takes no less than 'fill' and n units: the bound of many of them,
  * whose slowest stage decides, less those. With fewer the bound is only higher.
  */
-static void pace_of(const struct myr_fit_case *it, const struct myr_layout *layout,
-                    const struct fit_blocks *blocks, double hop_s, struct fit_way *ret)
+static void set_line(const struct myr_layout *layout, const struct fit_stages *all, double unit_s,
+                     struct fit_way *ret)
 {
     const double many = 1 << 20;
+    double rest = fit_pipe_floor_s(layout, many, all) - many * unit_s;
+    ret->unit_s = unit_s;
+    ret->fill_s = fit_max(0, rest - 1e-6 * unit_s);
+}
+
+/* The line of a way, and of its slowest stage what an exchange can hide behind; see pipe.c. */
+static void pace_of(const struct myr_fit_case *it, const struct myr_layout *layout,
+                    const struct fit_blocks *blocks, double hop_s, struct fit_way *ret,
+                    struct fit_pipe *ret_pipe)
+{
+    uint32_t slowest = 0;
     struct fit_stage_s stages[MYR_FIT_STAGES_MAX];
     struct fit_stages all = {.stages = stages};
-    double each = (it->constants[FIT_LAUNCH_MICRO] * 1e-3 + hop_s) / 2;
-    ret->unit_s = 0;
-    ret->fill_s = 0;
+    double each = (it->constants[FIT_LAUNCH_MICRO] * 1e-3 + hop_s) / 2, unit = 0;
+    MYR_ASSERT(layout->pp <= MYR_FIT_STAGES_MAX);
+    *ret_pipe = (struct fit_pipe){0};
     for (uint32_t i = 0; i < layout->pp; i++) {
         struct fit_layer layer;
         fit_stage_of(it, layout, blocks, i, &layer);
@@ -139,15 +150,52 @@ static void pace_of(const struct myr_fit_case *it, const struct myr_layout *layo
                                     .first = i,
                                     .last = i};
         stage.total_s = stage.forward_s + layer.backward.total + each;
-        ret->unit_s = fit_max(ret->unit_s, stage.total_s);
-        if (layout->pp <= MYR_FIT_STAGES_MAX) {
-            fit_add_stage(&all, stage);
+        if (stage.total_s > unit) {
+            unit = stage.total_s;
+            slowest = i;
+            ret_pipe->forward_s = layer.forward.total;
+            ret_pipe->backward_s = layer.backward.total;
         }
+        fit_add_stage(&all, stage);
     }
-    if (layout->pp <= MYR_FIT_STAGES_MAX) {
-        double rest = fit_pipe_floor_s(layout, many, &all) - many * ret->unit_s;
-        ret->fill_s = fit_max(0, rest - 1e-6 * ret->unit_s);
+    ret_pipe->params = myr_rank_params(layout, it->model, slowest);
+    set_line(layout, &all, unit, ret);
+}
+
+/* The same for stages that a shape counts by kind, nothing made again: less to add up. */
+static void shape_pace(const struct myr_fit_case *it, const struct myr_layout *layout,
+                       const struct fit_shape *shape, const struct fit_blocks *blocks,
+                       struct fit_way *ret)
+{
+    struct fit_stage_s stages[FIT_SHAPE_KINDS];
+    struct fit_stages all = {.stages = stages};
+    double each = it->constants[FIT_LAUNCH_MICRO] * 1e-3 / 2, unit = 0, outputs = 1;
+    outputs += it->model->mtp_count;
+    for (uint32_t i = 0; i < shape->kind_count; i++) {
+        const struct fit_stage_kind *kind = &shape->kinds[i];
+        struct fit_stage_s stage = {.forward_s = each,
+                                    .count = kind->count,
+                                    .first = kind->stage,
+                                    .last = kind->last_stage};
+        double backward = each;
+        for (int k = 0; k < FIT_KIND_COUNT; k++) {
+            if (kind->layers[k] > 0) {
+                stage.forward_s += kind->layers[k] * blocks->layers[k].forward.total;
+                backward += kind->layers[k] * blocks->layers[k].backward.total;
+                stage.weight_s += kind->layers[k] * blocks->layers[k].weight_s;
+            }
+        }
+        stage.forward_s += (kind->first ? blocks->embedding.forward.total : 0) +
+                           (kind->last ? outputs * blocks->output.forward.total : 0);
+        backward += (kind->first ? blocks->embedding.backward.total : 0) +
+                    (kind->last ? outputs * blocks->output.backward.total : 0);
+        stage.weight_s += (kind->first ? blocks->embedding.weight_s : 0) +
+                          (kind->last ? outputs * blocks->output.weight_s : 0);
+        stage.total_s = stage.forward_s + backward;
+        unit = fit_max(unit, stage.total_s);
+        fit_add_stage(&all, stage);
     }
+    set_line(layout, &all, unit, ret);
 }
 
 /* Ways of one pool */
@@ -179,6 +227,12 @@ static uint32_t most_micro_batches(const struct opened *o, uint32_t i,
                                    const struct myr_layout *layout, uint32_t step, uint32_t full)
 {
     uint32_t low = 0, high = full / step;
+    if (memory_of(o, i, layout, full).fits) {
+        return full;
+    }
+    if (!memory_of(o, i, layout, step).fits) {
+        return 0;
+    }
     while (low < high) {
         uint32_t middle = low + (high - low + 1) / 2;
         if (memory_of(o, i, layout, middle * step).fits) {
@@ -324,11 +378,9 @@ static void time_way(struct opened *o, uint32_t i, uint32_t index, const enum my
     struct fit_places places = fit_places_of(it, &way->layout);
     const struct fit_blocks *blocks = blocks_of(o, i, way->micro, &way->layout, way->variant);
     way->hop_s = fit_hop_s(it, &way->layout, places.pp_near);
-    fit_pipe_of(it, &way->layout, blocks, &pipe);
-    pace_of(it, &way->layout, blocks, way->hop_s, item);
+    pace_of(it, &way->layout, blocks, way->hop_s, item, &pipe);
     exchanges_of(o, i, &way->layout, &exchanges);
     struct myr_layout job = job_layout(o, i, way->layout);
-    memset(pipe.terms, 0, sizeof(pipe.terms));
     pipe.micro_batches = 1;
     fit_close_with(it, &job, &pipe, &exchanges, 0, &one);
     pipe.micro_batches = 2;
@@ -462,7 +514,8 @@ static double group_bound_s(struct opened *o, const struct myr_layout *width)
  * line over n. What all can take up to the limit has to reach the batch; of a pool's micro-batches
  * those are of use with which it does, the other pools at their best.
  */
-static bool may_end_before(struct opened *o, const struct myr_layout *cut, double limit_s)
+static bool may_end_before(struct opened *o, const struct myr_layout *cut,
+                           const struct fit_shape *shape, double limit_s)
 {
     double all = 0, time_s = limit_s / (1 + o->straggler) * (1 + 1e-9), batch = o->x->query->batch;
     double sequences[MYR_FIT_POOLS_MAX][MICROS], most[MYR_FIT_POOLS_MAX] = {0};
@@ -474,7 +527,7 @@ static bool may_end_before(struct opened *o, const struct myr_layout *cut, doubl
             layout.micro_batch = o->micros[k];
             layout.precision = o->x->precisions[o->x->who[i]];
             layout.recompute = MYR_RECOMPUTE_NONE;
-            pace_of(case_of(o, i), &layout, blocks_of(o, i, k, &layout, SOME), 0, &line);
+            shape_pace(case_of(o, i), &layout, shape, blocks_of(o, i, k, &layout, SOME), &line);
             double units = (time_s - line.fill_s) / line.unit_s;
             sequences[i][k] = units * o->micros[k] * o->replicas[i];
             most[i] = fit_max(most[i], sequences[i][k]);
@@ -536,7 +589,7 @@ static void open_shape(struct opened *o, struct myr_layout layout, const struct 
             !fit_schedule_allowed(q, layout.schedule, layout.pp)) {
             continue;
         }
-        if (!may_end_before(o, &layout, o->best->found ? o->best->step_s : 1e30)) {
+        if (!may_end_before(o, &layout, shape, o->best->found ? o->best->step_s : 1e30)) {
             continue;
         }
         for (uint32_t zero = 0; zero <= 3; zero++) {
@@ -570,7 +623,8 @@ static void add_groups(struct opened *o, struct myr_layout width, struct groups 
     const struct fit_space *space = &o->x->space;
     forget_prices(o);
     for (uint32_t i = 0; i < space->depth_count; i++) {
-        if (!set_width(o, &width, space->depths[i].pp)) {
+        if (space->depths[i].pp > MYR_FIT_STAGES_MAX ||
+            !set_width(o, &width, space->depths[i].pp)) {
             continue;
         }
         if (all->count == all->max) {

@@ -20,6 +20,10 @@ struct combination {
     double next_s[POOLS_MAX];  /* with one step more */
     uint32_t taken[POOLS_MAX];
     double tail_s;
+    double limit_s;                /* the best so far */
+    double others_most[POOLS_MAX]; /* sequences of the pools after this one, up to the limit */
+    struct fit_dealt best[POOLS_MAX];
+    bool found;
 };
 
 static uint64_t gcd(uint64_t a, uint64_t b)
@@ -130,10 +134,10 @@ static bool start(struct combination *c, double from_s)
 }
 
 /* Upwards from the bound, step by step in the order in which pools could take one more. */
-static bool deal(struct combination *c, double limit_s, double *ret_s)
+static bool deal(struct combination *c, double *ret_s)
 {
     double from_s = floor_s(c), now_s = 0;
-    if (!start(c, from_s) || from_s + c->tail_s >= limit_s) {
+    if (!start(c, from_s) || from_s + c->tail_s >= c->limit_s) {
         return false;
     }
     sort_pools(c);
@@ -150,7 +154,7 @@ static bool deal(struct combination *c, double limit_s, double *ret_s)
             first = c->next_s[i] < c->next_s[first] ? i : first;
         }
         now_s = c->next_s[first];
-        if (now_s + c->tail_s >= limit_s || now_s >= 1e30) {
+        if (now_s + c->tail_s >= c->limit_s || now_s >= 1e30) {
             return false;
         }
         c->cap[first] += c->ways[first]->step;
@@ -162,36 +166,65 @@ static bool deal(struct combination *c, double limit_s, double *ret_s)
         end_s = time > end_s ? time : end_s;
     }
     *ret_s = end_s + c->tail_s;
-    return *ret_s < limit_s;
+    return *ret_s < c->limit_s;
+}
+
+/* Sequences that a way can take up to the limit, at most. */
+static double most_sequences(const struct combination *c, const struct fit_way *way)
+{
+    double time = c->limit_s - way->tail_s - way->fill_s;
+    return time > 0 ? time / way->unit_s * way->sequences * (1 + 1e-9) : 0;
+}
+
+static void set_others(struct combination *c)
+{
+    double sum = 0;
+    for (uint32_t i = c->it->pool_count; i-- > 0;) {
+        double most = 0;
+        c->others_most[i] = sum;
+        for (uint32_t k = 0; k < c->it->pools[i].count; k++) {
+            double here = most_sequences(c, &c->it->pools[i].items[k]);
+            most = here > most ? here : most;
+        }
+        sum += most;
+    }
+}
+
+/* Every way of this pool with what the pools before it have chosen and could take. */
+static void choose_way(struct combination *c, uint32_t pool, double before)
+{
+    double time_s;
+    if (pool == c->it->pool_count) {
+        if (deal(c, &time_s)) {
+            c->found = true;
+            c->limit_s = time_s;
+            for (uint32_t i = 0; i < pool; i++) {
+                c->best[i] = (struct fit_dealt){c->chosen[i], c->taken[i]};
+            }
+            set_others(c);
+        }
+        return;
+    }
+    for (uint32_t k = 0; k < c->it->pools[pool].count; k++) {
+        const struct fit_way *way = &c->it->pools[pool].items[k];
+        double sequences = before + most_sequences(c, way);
+        if (sequences + c->others_most[pool] >= c->it->batch) {
+            c->chosen[pool] = k;
+            c->ways[pool] = way;
+            choose_way(c, pool + 1, sequences);
+        }
+    }
 }
 
 bool fit_deal_batch(const struct fit_batch *it, struct fit_dealt *ret, double *ret_s)
 {
-    struct combination c = {.it = it};
-    double limit = it->limit_s, time;
-    bool found = false;
+    struct combination c = {.it = it, .limit_s = it->limit_s};
     MYR_ASSERT(it->pool_count > 0 && it->pool_count <= POOLS_MAX);
-    for (uint32_t i = 0; i < it->pool_count; i++) {
-        if (it->pools[i].count == 0) {
-            return false;
-        }
+    set_others(&c);
+    choose_way(&c, 0, 0);
+    if (c.found) {
+        *ret_s = c.limit_s;
+        memcpy(ret, c.best, it->pool_count * sizeof(*ret));
     }
-    for (bool more = true; more;) {
-        for (uint32_t i = 0; i < it->pool_count; i++) {
-            c.ways[i] = &it->pools[i].items[c.chosen[i]];
-        }
-        if (deal(&c, limit, &time)) {
-            found = true;
-            *ret_s = limit = time;
-            for (uint32_t i = 0; i < it->pool_count; i++) {
-                ret[i] = (struct fit_dealt){c.chosen[i], c.taken[i]};
-            }
-        }
-        more = false;
-        for (uint32_t i = 0; i < it->pool_count && !more; i++) {
-            c.chosen[i] = (c.chosen[i] + 1) % it->pools[i].count;
-            more = c.chosen[i] != 0;
-        }
-    }
-    return found;
+    return c.found;
 }
