@@ -15,9 +15,10 @@
  * stage back: a smaller sum behind a stage is better for the sum and for U. So the least of all + U
  * is found exactly, by halving what is left between caps, and mostly the pipeline played takes just
  * that. Where it takes longer, what lies between is enumerated stage by stage under the same bound.
- * The tail is that of the slowest stage of some group. If it is to be no longer than some value,
- * then no stage of a group may be slower than all those of it whose tails are not; so ranges of the
- * tail are bounded by the best pipeline below their upper end, and halved while that is too low.
+ * The tail belongs to the slowest stage of each group. Ranges of these stages' times are bounded by
+ * the least tail inside of them and the best pipeline that keeps to them (some stage of the group
+ * at the lower end or above, none past the upper), and cut where that pipeline's own slowest stage
+ * is.
  *
  * The rule of thumb, m times the slowest stage and once all others, is no bound: a pipeline whose
  * slowest stage is its first hides others' passes behind that stage's forwards, and is faster.
@@ -31,6 +32,7 @@
 #define PLAYED_MAX 3000U       /* pipelines of one question; past that the answer has a gap */
 #define NODES_MAX  300000U
 #define PATHS_MAX  20000U
+#define RANGES_MAX 500U
 #define GROUPS     4U
 #define NEVER      1e30
 
@@ -47,17 +49,18 @@ struct dealer {
     const struct fit_dealing *it;
     uint32_t spare;         /* layers beyond one for each stage; positions are counted in them */
     struct entry *entries;  /* [stage][position, or one][extra layers] */
-    double *least;          /* [stage][position] sum of the stages from here on, below a cap */
+    double *least;          /* [stage][position][needs] sum from here on, below a cap */
     double *widest;         /* the same: their least possible U */
     uint32_t *take;         /* extra layers that 'least' gives the stage */
     double *passes;         /* forward and backward by stage, to play */
     uint32_t *dealt, *best; /* extra layers by stage */
+    uint32_t *lowest;       /* the same, of the path with the lowest floor */
     struct tail_from *tails;
     uint32_t tail_end[GROUPS + 1]; /* where the tails of a group begin, and the next one's */
-    double most_s[GROUPS];         /* stages of a group may take no more, for now */
-    double tail_s;                 /* and no tail is less */
-    double *values;                /* of tails, ascending */
-    uint32_t nodes, paths;         /* looked at */
+    double least_s[GROUPS], most_s[GROUPS]; /* what the slowest stage of a group takes, for now */
+    uint32_t needs; /* a bit for each group of which some stage has to take that long */
+    double tail_s;  /* no tail is less */
+    uint32_t nodes, paths, ranges; /* looked at */
     double floor_s;                /* of all dealings that the paths stand for */
     struct fit_layers_dealt answer;
     bool found, gave_up;
@@ -70,9 +73,10 @@ static struct entry *entry_of(const struct dealer *d, uint32_t stage, uint32_t p
     return &d->entries[((d->it->alike ? stage : stage * width + from)) * width + extra];
 }
 
-static double *at(const struct dealer *d, double *table, uint32_t stage, uint32_t position)
+/* A cell of the tables for groups that still need a stage, a subset of 'needs'. */
+static size_t cell(const struct dealer *d, uint32_t stage, uint32_t position, uint32_t needs)
 {
-    return &table[stage * (d->spare + (size_t)1) + position];
+    return (stage * (d->spare + (size_t)1) + position) * (1U << GROUPS) + needs;
 }
 
 /* Extra layers that a stage may take from a position: the last one takes all that are left. */
@@ -163,6 +167,14 @@ static bool allowed(const struct dealer *d, uint32_t stage, const struct entry *
     return entry->fits && entry->t <= d->most_s[d->it->group[stage]];
 }
 
+/* What is needed behind a stage that has these layers. */
+static uint32_t needed_after(const struct dealer *d, uint32_t stage, const struct entry *entry,
+                             uint32_t needs)
+{
+    uint32_t group = d->it->group[stage];
+    return entry->t >= d->least_s[group] ? needs & ~(1U << group) : needs;
+}
+
 /* What a stage adds to U, with this much behind it. */
 static double u_of(const struct dealer *d, uint32_t stage, const struct entry *entry, double after)
 {
@@ -170,71 +182,97 @@ static double u_of(const struct dealer *d, uint32_t stage, const struct entry *e
     return m > behind + 1 ? fit_max(entry->g, (m - 1 - behind) * entry->t + after) : entry->g;
 }
 
-/* Fills 'least' and 'take' for stages that keep below the cap, from the last one back. */
-static double least_sum(struct dealer *d, double cap)
+/* One cell of 'least' and 'take', below the cap. */
+static void find_least(struct dealer *d, uint32_t s, uint32_t x, uint32_t needs, double cap)
+{
+    size_t here = cell(d, s, x, needs);
+    d->least[here] = NEVER;
+    for (uint32_t e = least_extra(d, s, x); e <= d->spare - x; e++) {
+        const struct entry *entry = entry_of(d, s, x, e);
+        if (!allowed(d, s, entry)) {
+            break;
+        }
+        double after = d->least[cell(d, s + 1, x + e, needed_after(d, s, entry, needs))];
+        if (entry->t + after < d->least[here] && u_of(d, s, entry, after) <= cap) {
+            d->least[here] = entry->t + after;
+            d->take[here] = e;
+        }
+    }
+}
+
+/* One cell of 'widest'; 'least' bounds what is behind. */
+static void find_widest(struct dealer *d, uint32_t s, uint32_t x, uint32_t needs)
+{
+    double least = NEVER;
+    for (uint32_t e = least_extra(d, s, x); e <= d->spare - x; e++) {
+        const struct entry *entry = entry_of(d, s, x, e);
+        if (!allowed(d, s, entry)) {
+            break;
+        }
+        size_t next = cell(d, s + 1, x + e, needed_after(d, s, entry, needs));
+        least = fit_min(least, fit_max(u_of(d, s, entry, d->least[next]), d->widest[next]));
+    }
+    d->widest[cell(d, s, x, needs)] = least;
+}
+
+/* All cells from the last stage back, for every subset of what is needed. */
+static void fill(struct dealer *d, bool widest, double cap)
 {
     uint32_t stages = d->it->stages;
-    for (uint32_t x = 0; x <= d->spare; x++) {
-        *at(d, d->least, stages, x) = x == d->spare ? 0 : NEVER;
+    for (uint32_t needs = 0;; needs = (needs - d->needs) & d->needs) {
+        for (uint32_t x = 0; x <= d->spare; x++) {
+            bool done = x == d->spare && needs == 0;
+            (widest ? d->widest : d->least)[cell(d, stages, x, needs)] = done ? 0 : NEVER;
+        }
+        if (needs == d->needs) {
+            break;
+        }
     }
     for (uint32_t s = stages; s-- > 0;) {
         for (uint32_t x = 0; x <= (s ? d->spare : 0); x++) {
-            double least = NEVER;
-            for (uint32_t e = least_extra(d, s, x); e <= d->spare - x; e++) {
-                const struct entry *entry = entry_of(d, s, x, e);
-                if (!allowed(d, s, entry)) {
+            for (uint32_t needs = 0;; needs = (needs - d->needs) & d->needs) {
+                if (widest) {
+                    find_widest(d, s, x, needs);
+                } else {
+                    find_least(d, s, x, needs, cap);
+                }
+                if (needs == d->needs) {
                     break;
                 }
-                double after = *at(d, d->least, s + 1, x + e), sum = entry->t + after;
-                if (u_of(d, s, entry, after) <= cap && sum < least) {
-                    least = sum;
-                    d->take[s * (d->spare + (size_t)1) + x] = e;
-                }
             }
-            *at(d, d->least, s, x) = least;
         }
     }
-    return d->least[0];
+}
+
+/* The least sum of all stages with U below the cap. */
+static double least_sum(struct dealer *d, double cap)
+{
+    fill(d, false, cap);
+    return d->least[cell(d, 0, 0, d->needs)];
+}
+
+/* The least possible U, with what 'least' says of sums. */
+static double least_widest(struct dealer *d)
+{
+    fill(d, true, 0);
+    return d->widest[cell(d, 0, 0, d->needs)];
 }
 
 /* The dealing of the shortest path, to 'dealt'; returns its U. */
 static double follow(struct dealer *d)
 {
     double u = 0;
-    uint32_t x = 0;
+    uint32_t x = 0, needs = d->needs;
     for (uint32_t s = 0; s < d->it->stages; s++) {
-        uint32_t extra = d->take[s * (d->spare + (size_t)1) + x];
+        uint32_t extra = d->take[cell(d, s, x, needs)];
         const struct entry *entry = entry_of(d, s, x, extra);
         d->dealt[s] = extra;
         x += extra;
-        u = fit_max(u, u_of(d, s, entry, *at(d, d->least, s + 1, x)));
+        needs = needed_after(d, s, entry, needs);
+        u = fit_max(u, u_of(d, s, entry, d->least[cell(d, s + 1, x, needs)]));
     }
-    MYR_ASSERT(x == d->spare);
+    MYR_ASSERT(x == d->spare && needs == 0);
     return u;
-}
-
-/* The least possible U from every stage and position on; 'least' bounds what is behind. */
-static double least_widest(struct dealer *d)
-{
-    uint32_t stages = d->it->stages;
-    for (uint32_t x = 0; x <= d->spare; x++) {
-        *at(d, d->widest, stages, x) = x == d->spare ? 0 : NEVER;
-    }
-    for (uint32_t s = stages; s-- > 0;) {
-        for (uint32_t x = 0; x <= (s ? d->spare : 0); x++) {
-            double least = NEVER;
-            for (uint32_t e = least_extra(d, s, x); e <= d->spare - x; e++) {
-                const struct entry *entry = entry_of(d, s, x, e);
-                if (!allowed(d, s, entry)) {
-                    break;
-                }
-                double u = u_of(d, s, entry, *at(d, d->least, s + 1, x + e));
-                least = fit_min(least, fit_max(u, *at(d, d->widest, s + 1, x + e)));
-            }
-            *at(d, d->widest, s, x) = least;
-        }
-    }
-    return d->widest[0];
 }
 
 /* Tables */
@@ -327,7 +365,10 @@ static void look_between(struct dealer *d, double low, double high, double sum)
     }
     double u = follow(d);
     play(d);
-    d->floor_s = fit_min(d->floor_s, u + sum + d->tail_s);
+    if (u + sum + d->tail_s < d->floor_s) {
+        d->floor_s = u + sum + d->tail_s;
+        memcpy(d->lowest, d->dealt, d->it->stages * sizeof(*d->lowest));
+    }
     double next = u * EXACT, middle = low + (next - low) / 2;
     look_between(d, middle, next, sum);
     look_between(d, low, middle, sum);
@@ -338,6 +379,7 @@ struct prefix {
     double sum; /* of t */
     double g;   /* the largest */
     double h;   /* the largest (m - 1 - n) t less the sum up to that stage: 'after' is to come */
+    uint32_t needs;
 };
 
 /* All that the bound lets pass, stage by stage. */
@@ -355,12 +397,14 @@ static void enumerate(struct dealer *d, uint32_t stage, uint32_t position, struc
             return;
         }
         d->nodes++;
-        struct prefix now = {before.sum + entry->t, fit_max(before.g, entry->g), before.h};
+        struct prefix now = {before.sum + entry->t, fit_max(before.g, entry->g), before.h,
+                             needed_after(d, stage, entry, before.needs)};
+        size_t next = cell(d, stage + 1, position + e, now.needs);
         if (m > behind + 1) {
             now.h = fit_max(now.h, (m - 1 - behind) * entry->t - now.sum);
         }
-        double all = now.sum + *at(d, d->least, stage + 1, position + e);
-        double u = fit_max(fit_max(now.g, now.h + all), *at(d, d->widest, stage + 1, position + e));
+        double all = now.sum + d->least[next];
+        double u = fit_max(fit_max(now.g, now.h + all), d->widest[next]);
         if (all < NEVER && u < NEVER && (all + u + d->tail_s) * EXACT < bound_now(d)) {
             d->dealt[stage] = e;
             enumerate(d, stage + 1, position + e, now);
@@ -368,17 +412,57 @@ static void enumerate(struct dealer *d, uint32_t stage, uint32_t position, struc
     }
 }
 
-/* With no tail above this: no stage of a group is slower than the slowest one that keeps to it. */
-static void cap_tail(struct dealer *d, double tail)
+/* The slowest stage of each group takes this long. */
+struct range {
+    double low[GROUPS], high[GROUPS];
+};
+
+/* The largest of the groups' least tails in their ranges; NEVER where one has no stage there. */
+static double range_tail(const struct dealer *d, const struct range *range)
 {
+    double largest = 0;
     for (uint32_t i = 0; i < GROUPS; i++) {
-        d->most_s[i] = 0;
+        double least = d->tail_end[i] == d->tail_end[i + 1] ? 0 : NEVER;
         for (uint32_t k = d->tail_end[i]; k < d->tail_end[i + 1]; k++) {
-            if (d->tails[k].tail <= tail) {
-                d->most_s[i] = fit_max(d->most_s[i], d->tails[k].t);
+            if (d->tails[k].t >= range->low[i] && d->tails[k].t <= range->high[i]) {
+                least = fit_min(least, d->tails[k].tail);
             }
         }
+        largest = fit_max(largest, least);
     }
+    return largest;
+}
+
+static void set_range(struct dealer *d, const struct range *range)
+{
+    d->needs = 0;
+    d->tail_s = range_tail(d, range);
+    for (uint32_t i = 0; i < GROUPS; i++) {
+        d->least_s[i] = range->low[i];
+        d->most_s[i] = range->high[i];
+        d->needs |= range->low[i] > 0 ? 1U << i : 0;
+    }
+}
+
+/* The group whose tail is the longest in the dealing with the lowest floor; its slowest stage. */
+static uint32_t longest_tail(const struct dealer *d, double *ret_slowest_s)
+{
+    double slowest[GROUPS] = {0}, tails[GROUPS] = {0};
+    uint32_t x = 0, longest = 0;
+    for (uint32_t s = 0; s < d->it->stages; s++) {
+        uint32_t extra = d->lowest[s], group = d->it->group[s];
+        double t = entry_of(d, s, x, extra)->t;
+        if (t > slowest[group]) {
+            slowest[group] = t;
+            tails[group] = d->it->tail_of(d->it->context, s, s + x, extra + 1);
+        }
+        x += extra;
+    }
+    for (uint32_t i = 1; i < GROUPS; i++) {
+        longest = tails[i] > tails[longest] ? i : longest;
+    }
+    *ret_slowest_s = slowest[longest];
+    return longest;
 }
 
 static void enumerate_below(struct dealer *d)
@@ -390,17 +474,17 @@ static void enumerate_below(struct dealer *d)
     }
     (void)least_sum(d, cap);
     (void)least_widest(d);
-    enumerate(d, 0, 0, (struct prefix){0, 0, -NEVER});
+    enumerate(d, 0, 0, (struct prefix){0, 0, -NEVER, d->needs});
 }
 
-/* Dealings with a tail among these values, the first to the last; they are sorted. */
-static void look_into(struct dealer *d, uint32_t first, uint32_t last)
+/* The best pipelines of a range, played; returns what none of its dealings beats. */
+static double bound_range(struct dealer *d, const struct range *range)
 {
-    cap_tail(d, d->values[last]);
-    d->tail_s = d->values[first];
-    double sum = least_sum(d, NEVER), low = sum < NEVER ? least_widest(d) : NEVER;
+    set_range(d, range);
+    double sum = d->tail_s < NEVER ? least_sum(d, NEVER) : NEVER;
+    double low = sum < NEVER ? least_widest(d) : NEVER;
     if (low >= NEVER || (low + sum + d->tail_s) * EXACT >= bound_now(d)) {
-        return;
+        return NEVER;
     }
     d->floor_s = NEVER;
     if (least_sum(d, low * (1 + 1e-12)) < NEVER) { /* a good one, and a limit for what follows */
@@ -408,69 +492,63 @@ static void look_into(struct dealer *d, uint32_t first, uint32_t last)
         play(d);
     }
     look_between(d, low * EXACT, fit_min(bound_now(d), NEVER / 2), sum);
-    double floor_s = d->floor_s;
-    if (floor_s * (1 + 1e-12) >= bound_now(d)) {
-        return;
-    }
-    if (first < last) {
-        uint32_t middle = first + (last - first) / 2;
-        look_into(d, middle + 1, last);
-        look_into(d, first, middle);
-        return;
-    }
-    enumerate_below(d); /* the bound on the pipeline is too low, or the tail's */
-    if (d->gave_up) {
-        d->answer.floor_s = fit_min(d->answer.floor_s, floor_s);
-    }
+    return d->floor_s * (1 + 1e-12) >= bound_now(d) ? NEVER : d->floor_s;
 }
 
-static int by_value(const void *a, const void *b)
+/* All dealings of a range: bounded, or cut at the best pipeline's own slowest stage. */
+static void look_into(struct dealer *d, const struct range *range)
 {
-    double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
+    double slowest, floor_s = bound_range(d, range);
+    if (floor_s >= NEVER) {
+        return;
+    }
+    uint32_t group = longest_tail(d, &slowest);
+    struct range below = *range, here = *range, above = *range;
+    below.high[group] = slowest * EXACT;
+    here.low[group] = slowest * EXACT;
+    here.high[group] = slowest * (1 + 1e-12);
+    above.low[group] = slowest * (1 + 1e-12);
+    bool cut = range->low[group] >= here.low[group] && range->high[group] <= here.high[group];
+    if (cut || d->ranges++ >= RANGES_MAX) {
+        enumerate_below(d); /* the bound on the pipeline is too low */
+        d->answer.floor_s = d->gave_up ? fit_min(d->answer.floor_s, floor_s) : d->answer.floor_s;
+        return;
+    }
+    look_into(d, &here);
+    look_into(d, &above);
+    look_into(d, &below);
 }
 
 static void search(struct dealer *d)
 {
+    struct range all = {{0}, {NEVER, NEVER, NEVER, NEVER}};
     d->answer.floor_s = NEVER;
-    for (uint32_t i = 0; i < GROUPS; i++) {
-        d->most_s[i] = NEVER;
-    }
+    set_range(d, &all); /* no tails yet */
     double sum = least_sum(d, NEVER), low = sum < NEVER ? least_widest(d) : NEVER;
-    if (low >= NEVER || (low + sum) * EXACT >= d->it->limit_s) {
-        return;
+    if (low < NEVER && (low + sum) * EXACT < d->it->limit_s) {
+        fill_tails(d);
+        look_into(d, &all);
     }
-    fill_tails(d);
-    uint32_t count = 0, all = d->tail_end[GROUPS];
-    for (uint32_t i = 0; i < all; i++) {
-        d->values[i] = d->tails[i].tail;
-    }
-    qsort(d->values, all, sizeof(*d->values), by_value);
-    for (uint32_t i = 0; i < all; i++) {
-        if (count == 0 || d->values[i] > d->values[count - 1]) {
-            d->values[count++] = d->values[i];
-        }
-    }
-    MYR_ASSERT(count > 0); /* some dealing is possible, so some stage is */
-    look_into(d, 0, count - 1);
 }
 
 bool fit_deal_layers(const struct fit_dealing *it, struct myr_arena *arena, uint32_t *ret_layers,
                      struct fit_layers_dealt *ret)
 {
     struct dealer d = {.it = it};
+    *ret = (struct fit_layers_dealt){.proven = true};
     if (it->stages == 0 || it->layers < it->stages) {
         return false;
     }
     d.spare = it->layers - it->stages;
-    size_t cells = (it->stages + (size_t)1) * (d.spare + (size_t)1), entries = entry_count(&d);
+    size_t cells = ((it->stages + (size_t)1) * (d.spare + (size_t)1)) << GROUPS,
+           entries = entry_count(&d);
     d.entries = MYR_ARENA_NEW(arena, struct entry, entries);
     d.least = MYR_ARENA_NEW(arena, double, cells);
     d.widest = MYR_ARENA_NEW(arena, double, cells);
     d.take = MYR_ARENA_NEW(arena, uint32_t, cells);
     d.passes = MYR_ARENA_NEW(arena, double, 3 * (size_t)it->stages);
     d.dealt = MYR_ARENA_NEW(arena, uint32_t, it->stages);
-    d.values = MYR_ARENA_NEW(arena, double, entries);
+    d.lowest = MYR_ARENA_NEW(arena, uint32_t, it->stages);
     d.best = MYR_ARENA_NEW(arena, uint32_t, 2 * (size_t)it->stages);
     d.tails = MYR_ARENA_NEW(arena, struct tail_from, entries);
     fill_entries(&d);

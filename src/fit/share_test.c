@@ -231,7 +231,7 @@ static void layers_are_dealt_as_playing_every_dealing_deals_them(void **state)
 {
     (void)state;
     uint32_t found_count = 0, played = 0;
-    for (uint64_t seed = 1; seed <= 1000; seed++) {
+    for (uint64_t seed = 1; seed <= 2000; seed++) {
         struct myr_rng rng;
         struct myr_arena arena;
         struct layers_case c;
