@@ -324,7 +324,11 @@ static bool list_ways(struct opened *o, struct myr_layout layout, uint32_t chunk
                 myr_layout_broken(&layout, x->query->it.model, 0) != MYR_LAYOUT_OK) {
                 continue;
             }
+            uint32_t before = o->lists[i].count;
             list_micro(o, i, (struct way){.layout = layout, .micro = k}, chunk_most);
+            if (o->lists[i].count == before) {
+                break; /* larger ones do not fit either */
+            }
         }
         if (o->lists[i].count == 0) {
             return false;
