@@ -20,8 +20,9 @@ enum variant { SOME, EVERY, SELECTIVE, VARIANTS }; /* what of the layers is made
 /* Blocks of one pool, micro-batch and order of ranks, priced when asked for. */
 struct priced {
     struct fit_blocks blocks[VARIANTS];
-    bool known[VARIANTS];
 };
+
+#define PRICED_MAX (MYR_FIT_POOLS_MAX * FIT_ORDERS_MAX * MICROS)
 
 #define REMEMBERED 32U /* times of a way; combinations with other pools' ways ask for the same */
 
@@ -56,6 +57,7 @@ struct opened {
     uint32_t micros[MICROS], micro_count;
     bool useful[MYR_FIT_POOLS_MAX][MICROS]; /* no bound excludes them for this cut */
     struct priced *priced;                  /* [pool][order][micro-batch] */
+    bool known[PRICED_MAX][VARIANTS]; /* of those; apart, for they are large and few are asked */
     uint32_t order;
     struct way ways[MYR_FIT_POOLS_MAX][WAYS_MAX];
     struct fit_way items[MYR_FIT_POOLS_MAX][WAYS_MAX];
@@ -72,13 +74,14 @@ static const struct myr_fit_case *case_of(const struct opened *o, uint32_t i)
 static const struct fit_blocks *blocks_of(struct opened *o, uint32_t i, uint32_t micro,
                                           const struct myr_layout *layout, enum variant variant)
 {
-    struct priced *priced = &o->priced[(i * FIT_ORDERS_MAX + o->order) * MICROS + micro];
+    size_t at = ((size_t)i * FIT_ORDERS_MAX + o->order) * MICROS + micro;
+    struct priced *priced = &o->priced[at];
     struct myr_layout own = *layout;
-    if (!priced->known[variant]) {
+    if (!o->known[at][variant]) {
         own.recompute = variant == SELECTIVE ? MYR_RECOMPUTE_SELECTIVE : MYR_RECOMPUTE_FULL;
         own.recompute_layers = variant == SOME ? 1 : 0; /* blocks left alone and made again */
         fit_blocks_of(case_of(o, i), &own, &priced->blocks[variant]);
-        priced->known[variant] = true;
+        o->known[at][variant] = true;
     }
     return &priced->blocks[variant];
 }
@@ -576,9 +579,7 @@ static bool set_width(struct opened *o, struct myr_layout *width, uint32_t pp)
 
 static void forget_prices(struct opened *o)
 {
-    for (uint32_t i = 0; i < MYR_FIT_POOLS_MAX * FIT_ORDERS_MAX * MICROS; i++) {
-        memset(o->priced[i].known, 0, sizeof(o->priced[i].known));
-    }
+    memset(o->known, 0, sizeof(o->known));
 }
 
 static void open_shape(struct opened *o, struct myr_layout layout, const struct fit_shape *shape)
@@ -657,7 +658,7 @@ void fit_mix_batch(const struct fit_mixer *x, struct myr_fit_mixed *best)
     bool started = false;
     o->x = x;
     o->best = best;
-    o->priced = myr_xcalloc(MYR_FIT_POOLS_MAX * FIT_ORDERS_MAX * MICROS, sizeof(*o->priced));
+    o->priced = myr_xrealloc(NULL, PRICED_MAX, sizeof(*o->priced));
     for (uint32_t b = 1; b <= FIT_MICRO_MAX; b++) {
         o->micros[o->micro_count++] = b;
     }
