@@ -105,7 +105,9 @@ static void put_mixed(struct myr_json *json, const char *key, const struct myr_f
         myr_json_double(json, "step_s", mixed->step_s, 6);
         myr_json_double(json, "exchange_s", mixed->exchange_s, 6);
         myr_json_double(json, "gap", mixed->step_s / mixed->floor_s - 1, 9);
-        if (mixed->stage_count > 0) {
+        if (mixed->stage_count == 0) {
+            myr_json_text(json, "zero_cuts", mixed->cut_inside ? "inside each pool" : "all pools");
+        } else {
             myr_json_list(json, "along_the_pipeline");
             for (uint32_t i = 0; i < mixed->order_count; i++) {
                 MYR_ASSERT(mixed->order[i] < count);
@@ -235,6 +237,9 @@ static void put_mixed_text(struct myr_buf *buf, const struct myr_fit_mixed *mixe
     }
     if (mixed->stage_count > 0) {
         put_stages(buf, mixed, pools);
+    } else {
+        myr_buf_printf(buf, "  ZeRO cuts %s\n",
+                       mixed->cut_inside ? "inside each pool" : "over the replicas of all pools");
     }
 }
 
@@ -291,13 +296,19 @@ static void put_text(const struct cli_fit_asked *a, const struct myr_fit_pools *
 static int check_options(const struct cli_fit_question *u, struct myr_err *err)
 {
     const char *odd = u->design ? "--design" : u->device ? "--device" : u->gpus ? "--gpus" : NULL;
-    odd = odd ? odd : u->report ? "--report" : u->plots ? "--plots" : NULL;
-    if (!odd) {
-        return MYR_OK;
+    if (odd) {
+        int rc = myr_err_set(err, MYR_EINVAL, "%s does not go with --pool", odd);
+        myr_err_hint(err,
+                     "--pool names devices and their numbers: --pool h800:512 --pool a100-80:512");
+        return rc;
     }
-    int rc = myr_err_set(err, MYR_EINVAL, "%s does not go with --pool", odd);
-    myr_err_hint(err, "--pool names devices and their numbers: --pool h800:512 --pool a100-80:512");
-    return rc;
+    odd = u->report ? "--report" : u->plots ? "--plots" : u->exhaustive ? "--exhaustive" : NULL;
+    if (odd) {
+        int rc = myr_err_set(err, MYR_EINVAL, "%s does not go with --pool", odd);
+        myr_err_hint(err, "ask for one pool with it: --device D --gpus N");
+        return rc;
+    }
+    return MYR_OK;
 }
 
 /* Processor time, as the search of one pool counts it. */

@@ -412,6 +412,7 @@ static void keep(struct opened *o, const struct fit_dealt *dealt, double time_s)
     uint64_t asked = best->asked;
     *best = (struct myr_fit_mixed){.found = true, .step_s = time_s * (1 + o->straggler)};
     best->asked = asked;
+    best->cut_inside = o->inside;
     best->exchange_s = data_tail_s(o, dealt);
     for (uint32_t i = 0; i < o->x->count; i++) {
         const struct way *way = &o->ways[i][dealt[i].way];

@@ -51,6 +51,7 @@ struct myr_fit_mixed {
     double exchange_s; /* waiting for other pools' data: hops between pools, or gradients */
     double floor_s;    /* no mixture of this kind takes less; below 'step_s': not proven optimal */
     uint64_t asked;    /* dealings solved */
+    bool cut_inside;   /* with the batch: ZeRO cuts inside each pool, not over all of them */
     struct myr_fit_part parts[MYR_FIT_POOLS_MAX];
     struct myr_fit_stage stages[MYR_FIT_STAGES_MAX]; /* of all stages, with 'layers' */
     uint32_t stage_count;
