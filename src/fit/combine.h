@@ -26,9 +26,25 @@ double fit_bubble_share(const struct myr_layout *layout);
 void fit_pipe_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                  const struct fit_blocks *blocks, struct fit_pipe *ret);
 
+/* A schedule played; 'rank' is the slowest one and 'rank_s' a micro-batch on it. */
+struct fit_played {
+    double all_s, rank_s;
+    uint32_t rank;
+};
+
 /* All of it but what replicas exchange, with transfers of 'hop' between stages. */
-double fit_pipe_s(const struct myr_fit_case *it, const struct myr_layout *layout,
-                  const struct fit_blocks *blocks, double hop);
+struct fit_played fit_play_pipe(const struct myr_fit_case *it, const struct myr_layout *layout,
+                                const struct fit_blocks *blocks, double hop);
+static inline double fit_pipe_s(const struct myr_fit_case *it, const struct myr_layout *layout,
+                                const struct fit_blocks *blocks, double hop)
+{
+    return fit_play_pipe(it, layout, blocks, hop).all_s;
+}
+
+/* The step of what was played with these transfers. */
+void fit_pipe_from(const struct myr_fit_case *it, const struct myr_layout *layout,
+                   const struct fit_blocks *blocks, double hop, const struct fit_played *played,
+                   struct fit_pipe *ret);
 
 /* Plays it for somebody to watch. */
 void fit_watch_pipe(const struct myr_fit_case *it, const struct myr_layout *layout,

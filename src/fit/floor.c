@@ -173,11 +173,10 @@ double fit_cut_played_s(struct fit_visit *v, struct fit_cut *cut, uint32_t choic
         bool all = choice > 0 && choice == shape->chunk_most;
         fit_set_choice(v, shape, choice, &layout);
         cut->played_choice[slot] = choice + 1;
-        cut->played_s[slot] = fit_pipe_s(&v->s->query->it, &layout, fit_blocks_for(v, 0, all),
-                                         v->least_hop_s[shape->vp > 1] * shape->vp) *
-                              FIT_BOUND_SLACK * (1 + v->straggler);
+        cut->played[slot] = fit_play_pipe(&v->s->query->it, &layout, fit_blocks_for(v, 0, all),
+                                          v->least_hop_s[shape->vp > 1] * shape->vp);
     }
-    return cut->played_s[slot];
+    return cut->played[slot].all_s * FIT_BOUND_SLACK * (1 + v->straggler);
 }
 
 static struct fit_brief brief_of(const struct fit_layer *alone, const struct fit_layer *again)

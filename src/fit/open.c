@@ -30,9 +30,16 @@ static const struct fit_pipe *pipe_for(struct fit_visit *v, struct fit_cut *cut,
 {
     uint32_t slot = choice % FIT_PIPES_KEPT;
     if (cut->pipe_choice[order][slot] != choice + 1) {
+        const struct myr_fit_case *it = &v->s->query->it;
         bool all = choice > 0 && choice == cut->shape->chunk_most;
-        fit_pipe_of(&v->s->query->it, layout, fit_blocks_for(v, order, all),
-                    &cut->pipes[order][slot]);
+        const struct fit_blocks *blocks = fit_blocks_for(v, order, all);
+        double hop = fit_hop_s(it, layout, v->places[order].pp_near);
+        double least_hop = v->least_hop_s[cut->shape->vp > 1] * cut->shape->vp;
+        bool known = cut->played_choice[slot] == choice + 1 && v->layers_like[order] == 0;
+        struct fit_played played = known && hop == least_hop
+                                       ? cut->played[slot] /* for a bound, and it is the time */
+                                       : fit_play_pipe(it, layout, blocks, hop);
+        fit_pipe_from(it, layout, blocks, hop, &played, &cut->pipes[order][slot]);
         cut->pipe_choice[order][slot] = choice + 1;
     }
     return &cut->pipes[order][slot];

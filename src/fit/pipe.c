@@ -322,20 +322,14 @@ static void slowest_of(const struct myr_fit_case *it, const struct myr_layout *l
     }
 }
 
-/* The schedule played; 'rank' is the slowest one and 'rank_s' a micro-batch on it. */
-struct played {
-    double all_s, rank_s;
-    uint32_t rank;
-};
-
-static struct played play_pipe(const struct myr_fit_case *it, const struct myr_layout *layout,
-                               const struct fit_blocks *blocks, double beside_s,
-                               struct fit_schedule schedule)
+static struct fit_played play_pipe(const struct myr_fit_case *it, const struct myr_layout *layout,
+                                   const struct fit_blocks *blocks, double beside_s,
+                                   struct fit_schedule schedule)
 {
     uint32_t count = layout->pp * layout->vp;
     double *times = myr_xrealloc(NULL, 3 * (size_t)count, sizeof(*times));
     struct chunks chunks = {times, times + count, times + 2 * (size_t)count};
-    struct played ret = {0};
+    struct fit_played ret = {0};
     chunks_of(it, layout, blocks, beside_s, &chunks);
     for (uint32_t i = 0; i < layout->pp; i++) {
         double time = rank_s(layout, &chunks, i);
@@ -354,11 +348,11 @@ static struct played play_pipe(const struct myr_fit_case *it, const struct myr_l
     return ret;
 }
 
-double fit_pipe_s(const struct myr_fit_case *it, const struct myr_layout *layout,
-                  const struct fit_blocks *blocks, double hop)
+struct fit_played fit_play_pipe(const struct myr_fit_case *it, const struct myr_layout *layout,
+                                const struct fit_blocks *blocks, double hop)
 {
     double micro = it->constants[FIT_LAUNCH_MICRO] * 1e-3;
-    return play_pipe(it, layout, blocks, micro + hop, (struct fit_schedule){0}).all_s;
+    return play_pipe(it, layout, blocks, micro + hop, (struct fit_schedule){0});
 }
 
 void fit_watch_pipe(const struct myr_fit_case *it, const struct myr_layout *layout,
@@ -373,24 +367,30 @@ void fit_watch_pipe(const struct myr_fit_case *it, const struct myr_layout *layo
     (void)play_pipe(it, layout, &blocks, micro + hop, schedule);
 }
 
-void fit_pipe_of(const struct myr_fit_case *it, const struct myr_layout *layout,
-                 const struct fit_blocks *blocks, struct fit_pipe *ret)
+void fit_pipe_from(const struct myr_fit_case *it, const struct myr_layout *layout,
+                   const struct fit_blocks *blocks, double hop, const struct fit_played *played,
+                   struct fit_pipe *ret)
 {
-    struct fit_places places = fit_places_of(it, layout);
-    double m = myr_layout_micro_batches(layout);
-    double hop = fit_hop_s(it, layout, places.pp_near);
-    double micro = it->constants[FIT_LAUNCH_MICRO] * 1e-3;
-    struct played played = play_pipe(it, layout, blocks, micro + hop, (struct fit_schedule){0});
+    double m = myr_layout_micro_batches(layout), micro = it->constants[FIT_LAUNCH_MICRO] * 1e-3;
     struct fit_layer slowest;
-    slowest_of(it, layout, blocks, played.rank, &slowest);
+    slowest_of(it, layout, blocks, played->rank, &slowest);
     for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
         ret->terms[i] = m * (slowest.forward.terms[i] + slowest.backward.terms[i]);
     }
     ret->terms[MYR_FIT_LAUNCH] += m * micro;
     ret->terms[MYR_FIT_PIPELINE] = m * hop;
-    ret->terms[MYR_FIT_BUBBLE] = fit_max(0, played.all_s - m * played.rank_s);
+    ret->terms[MYR_FIT_BUBBLE] = fit_max(0, played->all_s - m * played->rank_s);
     ret->forward_s = slowest.forward.total;
     ret->backward_s = slowest.backward.total;
     ret->micro_batches = m;
-    ret->params = myr_rank_params(layout, it->model, played.rank);
+    ret->params = myr_rank_params(layout, it->model, played->rank);
+}
+
+void fit_pipe_of(const struct myr_fit_case *it, const struct myr_layout *layout,
+                 const struct fit_blocks *blocks, struct fit_pipe *ret)
+{
+    struct fit_places places = fit_places_of(it, layout);
+    double hop = fit_hop_s(it, layout, places.pp_near);
+    struct fit_played played = fit_play_pipe(it, layout, blocks, hop);
+    fit_pipe_from(it, layout, blocks, hop, &played, ret);
 }

@@ -57,14 +57,9 @@ static double span_bytes(const struct fit_visit *v, struct myr_span span, uint32
 static double kept_bytes(const struct fit_visit *v, const struct fit_shape *shape,
                          const struct fit_stage_kind *kind, uint32_t choice)
 {
-    const struct myr_model *model = v->s->query->it.model;
     double bytes = choice ? v->kept.again_working : 0;
     for (uint32_t i = 0; i < myr_layout_stage_chunk_count(&v->layout); i++) {
-        struct myr_span span =
-            v->group->dual
-                ? myr_layout_chunk_layers(&v->layout, model,
-                                          myr_layout_stage_chunk(&v->layout, kind->stage, i))
-                : kind->spans[i];
+        struct myr_span span = v->group->dual && i > 0 ? kind->mirror : kind->spans[i];
         bytes += myr_layout_in_flight(&v->layout, kind->stage, i) *
                  span_bytes(v, span, choice, shape->chunk_most);
     }

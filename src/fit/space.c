@@ -115,6 +115,7 @@ static void finish_shape(const struct fit_space *space, struct myr_arena *arena,
         uint32_t known = shape->kind_count;
         spans = spans ? spans : MYR_ARENA_NEW(arena, struct myr_span, layout.vp);
         stage.spans = spans;
+        stage.mirror = myr_layout_chunk_layers(&layout, model, layout.pp - 1 - p);
         for (uint32_t v = 0; v < layout.vp; v++) {
             struct myr_span span = myr_layout_chunk_layers(&layout, model, p + v * layout.pp);
             spans[v] = span;

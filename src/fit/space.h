@@ -27,6 +27,7 @@ struct fit_stage_kind {
     uint32_t last_stage;
     bool first, last;
     const struct myr_span *spans; /* of its chunks */
+    struct myr_span mirror; /* of the stage as far from the end, which DualPipe pairs it with */
 };
 
 /* How layers fall on pp x vp chunks; the same for every width and batch. */

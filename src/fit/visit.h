@@ -146,7 +146,8 @@ struct fit_cut {
     uint32_t pipe_choice[FIT_ORDERS_MAX][FIT_PIPES_KEPT]; /* plus one; 0: none yet */
     /* Bounds of the last choices asked for; choices plus one, 0: none yet. */
     uint32_t floor_choice[FIT_ORDERS_MAX][FIT_PIPES_KEPT], played_choice[FIT_PIPES_KEPT];
-    double floor_s[FIT_ORDERS_MAX][FIT_PIPES_KEPT], played_s[FIT_PIPES_KEPT];
+    struct fit_played played[FIT_PIPES_KEPT];
+    double floor_s[FIT_ORDERS_MAX][FIT_PIPES_KEPT];
     double kind_s[FIT_PIPES_KEPT][FIT_SHAPE_KINDS]; /* both passes of each kind of stage */
     uint32_t kept_choice[FIT_PIPES_KEPT];
     double kept_bytes[FIT_PIPES_KEPT][FIT_SHAPE_KINDS]; /* what layers keep */
