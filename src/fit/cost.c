@@ -89,12 +89,21 @@ static double data_s(const struct myr_fit_case *it, const struct myr_layout *lay
                                        : reduce * c[FIT_DATA_EAGER];
     }
     double gather = fit_line_s(exchange->gather, params);
-    reduce += fit_line_s(exchange->copies, params);
+    double copies = fit_line_s(exchange->copies, params);
+    /* No rank of ZeRO-2 keeps whole gradients: they are scattered after every micro-batch. */
+    bool each = layout->zero == 2;
+    double times = each ? pipe->micro_batches : 1;
     if (!it->stack->overlap_data) {
-        return (reduce + gather) * c[FIT_DATA_EAGER];
+        return (times * reduce + copies + gather) * c[FIT_DATA_EAGER];
     }
-    return uncovered_s(it, layout, reduce, pipe->backward_s) +
-           uncovered_s(it, layout, gather, pipe->forward_s);
+    double scatter;
+    if (each) {
+        double hidden = c[FIT_DATA_HIDE] * pipe->backward_s;
+        scatter = times * fit_max(reduce * c[FIT_DATA_FLOOR], reduce - hidden) + copies;
+    } else {
+        scatter = uncovered_s(it, layout, reduce + copies, pipe->backward_s);
+    }
+    return scatter + uncovered_s(it, layout, gather, pipe->forward_s);
 }
 
 /* ZeRO-3 gathers each layer's weights in both passes and scatters its gradients, every time. */

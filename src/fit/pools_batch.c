@@ -32,7 +32,7 @@ struct way {
     enum variant variant;
     uint32_t micro;  /* index of its micro-batch */
     double hop_s;    /* between stages */
-    double gather_s; /* ZeRO-3: each micro-batch */
+    double gather_s; /* ZeRO-2 and 3: each micro-batch */
     double memory_bytes;
     uint32_t units[REMEMBERED]; /* 0: none yet */
     double times_s[REMEMBERED];
@@ -292,12 +292,11 @@ static void list_micro(struct opened *o, uint32_t i, struct way way, uint32_t ch
         }
     }
     if ((any && !o->x->space.flash) || wanted == MYR_RECOMPUTE_SELECTIVE) {
+        uint32_t apart = seen; /* a few whole layers may take less time, or less room */
         way.layout.recompute = MYR_RECOMPUTE_SELECTIVE;
         way.layout.recompute_layers = 0;
         way.variant = SELECTIVE;
-        if (try_choice(o, i, way, &seen)) {
-            return;
-        }
+        (void)try_choice(o, i, way, &apart);
     }
     if (any) {
         from = least_again(o, i, way.layout, chunk_most, step);
@@ -603,8 +602,8 @@ static void open_shape(struct opened *o, struct myr_layout layout, const struct 
                 continue;
             }
             layout.zero = zero;
-            /* Pools count micro-batches of their own, so none gathers another's each time. */
-            for (int inside = zero == 3; inside <= (zero > 0); inside++) {
+            /* Pools count micro-batches of their own, so none waits for another's each time. */
+            for (int inside = zero >= 2; inside <= (zero > 0); inside++) {
                 o->inside = inside != 0;
                 try_cut(o, &layout, shape->chunk_most);
             }

@@ -280,7 +280,7 @@ static void a_batch_over_pipelines_is_shared_as_trying_everything_shares_it(void
         query.seq_tokens = 1024U << myr_rng_below(&rng, 4);
         query.recompute = myr_rng_below(&rng, 2) ? MYR_RECOMPUTE_FULL : MYR_RECOMPUTE_NONE;
         query.schedule = MYR_FIT_SCHEDULE_ANY;
-        query.zero = (int)myr_rng_below(&rng, 3);
+        query.zero = (int)myr_rng_below(&rng, 2);
         query.pp = 2U << myr_rng_below(&rng, 2);
         query.tp = 1U << myr_rng_below(&rng, 2);
         query.vp = 1U + (uint32_t)myr_rng_below(&rng, 2);
@@ -304,7 +304,7 @@ static void a_batch_over_pipelines_is_shared_as_trying_everything_shares_it(void
 static bool halves(const struct myr_layout *l, uint32_t gpus)
 {
     uint32_t half = l->dp * l->cp / 2;
-    bool cut = l->zero == 0 || l->shard == half || (myr_layout_shard(l) == 2 * half && l->zero < 3);
+    bool cut = l->zero == 0 || l->shard == half || (myr_layout_shard(l) == 2 * half && l->zero < 2);
     return gpus % (l->tp * l->cp * l->pp) == 0 && cut && l->schedule != MYR_SCHEDULE_DUALPIPE;
 }
 

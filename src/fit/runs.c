@@ -304,6 +304,8 @@ static void read_words(const struct reader *r, struct myr_run *run)
     if (!fit_word_zero(field(r, COLUMN_sharding), &layout->zero, &hybrid)) {
         run->open |= MYR_RUN_OPEN_ZERO;
     }
+    /* What runs with a pipeline call stage 2 adds gradients up whole and scatters them once. */
+    layout->zero = layout->zero == 2 && layout->pp > 1 ? 1 : layout->zero;
     layout->shard = hybrid && replicas > node && replicas % node == 0 ? node : 0;
     if (!fit_word_recompute(field(r, COLUMN_recompute), &layout->recompute)) {
         run->open |= MYR_RUN_OPEN_RECOMPUTE;

@@ -303,6 +303,11 @@ static bool width_legal(const struct fit_space *space, struct myr_layout layout)
         q->sequence_parallel != (int)layout.sequence_parallel) {
         return false;
     }
+    /* Trainers refuse experts on ranks that each hold the whole sequence. */
+    if (q->sequence_parallel < 0 && q->it.model->moe.expert_count > 0 && layout.tp > 1 &&
+        !layout.sequence_parallel) {
+        return false;
+    }
     /* Rules that other axes have no part in; those that have one are met by these sizes. */
     layout.dp = myr_layout_etp(&layout) * layout.ep;
     layout.global_batch = layout.dp;
