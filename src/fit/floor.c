@@ -27,8 +27,11 @@ void fit_count_again(const struct fit_visit *v, const struct fit_shape *shape,
         return;
     }
     memset(counts, 0, FIT_KIND_COUNT * sizeof(*counts));
-    if (v->s->uniform && v->s->query->it.model->window_tokens == 0) {
-        enum fit_kind only = v->s->layers[FIT_MOE_FULL] > 0 ? FIT_MOE_FULL : FIT_DENSE_FULL;
+    if (v->s->space->alike) { /* chunks of a stage differ by one layer at the most */
+        int only = 0;
+        while (v->s->layers[only] <= 0) {
+            only++;
+        }
         counts[only] = fit_min(choice * (double)shape->vp, kind->layers[only]);
         return;
     }
@@ -73,17 +76,6 @@ static struct fit_stage_s kind_times(const struct fit_visit *v, const struct fit
     return ret;
 }
 
-/* Both passes of a kind's first chunk, at least: a share of its layers, or as few as there are. */
-static double first_chunk_s(const struct fit_visit *v, const struct fit_shape *shape,
-                            const struct fit_stage_kind *kind, const struct fit_briefs *briefs)
-{
-    double layers = 0;
-    for (int k = 0; k < FIT_KIND_COUNT; k++) {
-        layers += kind->layers[k];
-    }
-    return briefs->least_s * (v->s->uniform ? layers / shape->vp : shape->chunk_least);
-}
-
 /* A step of the shape up to what replicas exchange, with the least transfers between stages. */
 static double shape_floor_s(const struct fit_visit *v, const struct fit_shape *shape,
                             uint32_t choice, const struct fit_briefs *briefs,
@@ -101,7 +93,7 @@ static double shape_floor_s(const struct fit_visit *v, const struct fit_shape *s
         stage.forward_s += beside / 2;
         stage.total_s += beside;
         if (shape->vp > 1) {
-            stage.chunk_s = first_chunk_s(v, shape, &shape->kinds[i], briefs) + beside / shape->vp;
+            stage.chunk_s = briefs->least_s * shape->kinds[i].first_chunk + beside / shape->vp;
         }
         fit_add_stage(&all, stage);
     }

@@ -65,6 +65,27 @@ static double filling_floor_s(const struct fit_times *times, double share, doubl
     return share * sum / fit_min(series, 1);
 }
 
+/* Several chunks a stage: with more of them stages fill faster, and more is sent between them. */
+static double interleaved_floor_s(const struct fit_search *s, const struct fit_depth *depth,
+                                  const struct fit_times *times, double m, double fullest,
+                                  double micro, double hop)
+{
+    double pp = depth->pp, floor_s = 1e30;
+    for (uint32_t vp = 2; vp <= FIT_VP_MAX; vp++) {
+        if (depth->chunk_share[vp] > 0) {
+            double beside = micro + hop * vp;
+            double worst = fit_max(times->all / pp, fit_max(times->last, fullest)) + beside;
+            double least = m * worst;
+            if (s->uniform) {
+                double share = depth->chunk_share[vp];
+                least = fit_max(least, filling_floor_s(times, share, m, pp, beside));
+            }
+            floor_s = fit_min(floor_s, least);
+        }
+    }
+    return floor_s;
+}
+
 double fit_group_floor_s(const struct fit_search *s, struct myr_layout layout,
                          const struct fit_depth *depth, const struct fit_times *times, bool dual)
 {
@@ -84,6 +105,11 @@ double fit_group_floor_s(const struct fit_search *s, struct myr_layout layout,
         }
         layout.vp = spread ? 2 : 1;
         double hop = fit_least_hop_s(s, &layout);
+        if (spread) {
+            double least = interleaved_floor_s(s, depth, times, m, fullest, micro, hop / 2);
+            floor_s = fit_min(floor_s, least);
+            continue;
+        }
         double beside = micro + hop, worst = times->all / pp + beside;
         if (!dual) { /* there the first stage's rank shares the last stage's load */
             worst = fit_max(worst, fit_max(times->last, fullest) + beside);
@@ -93,8 +119,6 @@ double fit_group_floor_s(const struct fit_search *s, struct myr_layout layout,
             least = plain_floor_s(times, m, pp, fullest, beside);
         } else if (schedule == MYR_SCHEDULE_ZERO_BUBBLE) {
             least = fit_max(least, filling_floor_s(times, times->least_share, m, pp, beside));
-        } else if (spread && s->uniform) {
-            least = fit_max(least, filling_floor_s(times, 1.0 / depth->vp_most, m, pp, beside));
         }
         floor_s = fit_min(floor_s, least);
     }
@@ -129,12 +153,11 @@ static double again_in(const struct fit_visit *v, double layers, double flights,
  */
 static double again_least(const struct fit_visit *v, uint32_t zero)
 {
-    const struct myr_fit_query *q = v->s->query;
     struct myr_layout layout = v->layout;
     double m = myr_layout_micro_batches(&layout), least = 0;
     layout.zero = zero;
     layout.shard = 0;
-    if (v->group->dual || q->vp != 0) {
+    if (v->group->dual) {
         return 0; /* other rules */
     }
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(v->depth->early) && i < v->depth->pp; i++) {

@@ -352,8 +352,13 @@ static bool begin_group(struct fit_visit *v, const struct fit_group *group)
     v->layout.last_layers = 0;
     v->layout.schedule = group->dual ? MYR_SCHEDULE_DUALPIPE : MYR_SCHEDULE_1F1B;
     memset(v->priced, 0, sizeof(v->priced));
-    v->kept = fit_kept_of(v->s, v->layout, group->chain);
-    v->kept.output = (double)myr_state_of(&v->layout, q->it.model, v->depth->pp - 1).output_bytes;
+    if (!group->priced->kept_known) {
+        struct fit_kept *kept = &group->priced->kept;
+        *kept = fit_kept_of(v->s, v->layout, group->chain);
+        kept->output = (double)myr_state_of(&v->layout, q->it.model, v->depth->pp - 1).output_bytes;
+        group->priced->kept_known = true;
+    }
+    v->kept = group->priced->kept;
     memset(v->briefs, 0, sizeof(v->briefs));
     v->briefs[0] = &group->priced->briefs;
     v->micro_batches = myr_layout_micro_batches(&v->layout);
@@ -428,12 +433,13 @@ static double try_best_cut(struct fit_visit *v, double limit)
     return best_s;
 }
 
-void fit_refine_family(struct fit_search *s, struct fit_family *family)
+void fit_refine_family(struct fit_search *s, struct fit_family *family, bool cuts)
 {
     struct fit_visit v; /* large, and mostly filled when needed */
     struct fit_group *groups = &s->groups[family->first];
     uint32_t count = family->count;
     family->count = 0;
+    family->refined = true;
     if (!begin_family(&v, s, family)) {
         return;
     }
@@ -443,11 +449,8 @@ void fit_refine_family(struct fit_search *s, struct fit_family *family)
             continue;
         }
         double limit = fit_keep_limit(s->answer, s->query->top, &v.layout);
-        group.floor_s = fit_refined_floor_s(&v, limit);
-        if (group.floor_s > limit) {
-            continue;
-        }
-        group.floor_s = fit_max(group.floor_s, try_best_cut(&v, limit));
+        double floor_s = cuts ? try_best_cut(&v, limit) : fit_refined_floor_s(&v, limit);
+        group.floor_s = fit_max(group.floor_s, floor_s);
         if (group.floor_s <= limit) {
             fit_add_group(groups, &family->count, group);
         }

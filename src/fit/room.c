@@ -23,14 +23,17 @@ struct fit_kept fit_kept_of(const struct fit_search *s, struct myr_layout layout
     return kept;
 }
 
-/* Micro-batches in flight on a stage, summed over its chunks. */
-static double flights_of(const struct fit_visit *v, const struct fit_stage_kind *kind)
+/* Micro-batches in flight on a stage, summed over its chunks, and over the layers of each. */
+static void count_flights(const struct fit_visit *v, const struct fit_stage_kind *kind,
+                          double *ret_flights, double *ret_held)
 {
-    double flights = 0;
-    for (uint32_t i = 0; i < myr_layout_stage_chunk_count(&v->layout); i++) {
-        flights += myr_layout_in_flight(&v->layout, kind->stage, i);
+    *ret_flights = 0;
+    *ret_held = 0;
+    for (uint32_t i = 0; i < v->layout.vp; i++) {
+        double flights = myr_layout_in_flight(&v->layout, kind->stage, i);
+        *ret_flights += flights;
+        *ret_held += flights * kind->spans[i].count;
     }
-    return flights;
 }
 
 /* What the layers of a chunk keep for one micro-batch. */
@@ -79,7 +82,7 @@ double fit_state_bytes(const struct myr_layout *layout, const struct myr_rank_pa
                 n.gradient_bytes / (zero >= 2 ? expert_cut : 1) + n.optimiser_bytes / expert_cut);
 }
 
-/* The same for the i-th kind of stage, in one step where all layers and chunks are alike. */
+/* The same for the i-th kind of stage, in one step where all layers are alike. */
 static double cut_kept_bytes(const struct fit_visit *v, struct fit_cut *cut, uint32_t i,
                              uint32_t choice)
 {
@@ -89,15 +92,14 @@ static double cut_kept_bytes(const struct fit_visit *v, struct fit_cut *cut, uin
         return kept_bytes(v, cut->shape, kind, choice);
     }
     if (cut->flights[i] <= 0) {
-        cut->flights[i] = flights_of(v, kind);
+        count_flights(v, kind, &cut->flights[i], &cut->held[i]);
     }
     bool moe = v->s->layers[FIT_MOE_FULL] + v->s->layers[FIT_MOE_WINDOW] > 0;
-    double layers = 0, alone = moe ? kept->moe : kept->dense;
-    for (int k = 0; k < FIT_KIND_COUNT; k++) {
-        layers += kind->layers[k];
-    }
-    double each = layers / cut->shape->vp, again = fit_min(choice, each);
-    return cut->flights[i] * ((each - again) * alone + again * kept->dense_again) +
+    double alone = moe ? kept->moe : kept->dense;
+    /* Chunks of a stage differ by one layer at the most: all have so many, or all are made again.
+     */
+    double again = fit_min(choice * cut->flights[i], cut->held[i]);
+    return (cut->held[i] - again) * alone + again * kept->dense_again +
            (choice ? kept->again_working : 0) + (kind->last ? kept->output : 0);
 }
 
@@ -126,11 +128,34 @@ static bool may_fit(const struct fit_visit *v, struct fit_cut *cut, uint32_t cho
     return true;
 }
 
+/* At once where all layers are alike: what is over, by what a layer saves; rounding lets it pass.
+ */
+static uint32_t least_alike(const struct fit_visit *v, const struct fit_cut *cut, uint32_t from)
+{
+    const struct fit_kept *kept = &v->kept;
+    bool moe = v->s->layers[FIT_MOE_FULL] + v->s->layers[FIT_MOE_WINDOW] > 0;
+    double saved = (moe ? kept->moe : kept->dense) - kept->dense_again, most = from < 1 ? 1 : from;
+    for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
+        double bytes = cut->kept_bytes[0][i] + cut->state[i] + kept->again_working;
+        double over = bytes - v->limit_bytes * (1 + 1e-8);
+        if (over > 0 && over > cut->held[i] * saved) {
+            return cut->last + 1;
+        }
+        most = over > 0 ? fit_max(most, over / (cut->flights[i] * saved)) : most;
+    }
+    uint32_t whole = (uint32_t)most;
+    return most > cut->last ? cut->last : whole + (most > whole + 1e-6);
+}
+
 uint32_t fit_least_choice(const struct fit_visit *v, struct fit_cut *cut, uint32_t from)
 {
     uint32_t low = from, high = cut->last;
     if (low > high || may_fit(v, cut, low)) {
         return low;
+    }
+    if (v->s->uniform && !v->group->dual && high > 0) {
+        (void)kept_of(v, cut, 0);
+        return least_alike(v, cut, low);
     }
     /* Making one layer again needs room to work in; from there on more of it takes less. */
     low = low < 1 ? 1 : low;

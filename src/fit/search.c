@@ -4,10 +4,12 @@
  * A group is a width, a depth, a micro-batch and a way to recompute; thousands of layouts share its
  * arithmetic. Every group gets a bound from below (its layers dealt evenly, nothing exchanged among
  * replicas). Groups of one width and depth make a family, for their ranks stand alike. Families are
- * looked at twice, each time the lowest bound first, until it passes the worst layout still wanted:
+ * looked at up to three times, always the lowest bound first, until it passes the worst layout that
+ * is still wanted:
  *
- *   refined  memory and the exchange enter the bound, then each cut has one; of the groups that
- *            stay the best-looking cut is priced, so that good layouts are known early
+ *   refined  memory and the exchange enter the bound
+ *   cut      each cut has a bound; of a group's cuts the best-looking is priced, so that good
+ *            layouts are known early
  *   opened   cuts, ZeRO stages, shards, numbers of recomputed layers: each has a bound of its own,
  *            whole ranges fall at once, and what is left is priced as anybody else would
  */
@@ -25,6 +27,7 @@ static struct fit_priced_layers *price_layers(const struct fit_search *s,
     ret->cp_near = places.cp_near;
     ret->ep_near = places.ep_near;
     ret->next = NULL;
+    ret->kept_known = false;
     fit_briefs_of(s, *layout, chain, &ret->briefs);
     fit_times_of(s, &ret->briefs, &ret->times);
     return ret;
@@ -179,10 +182,10 @@ static void search_space(struct fit_search *s)
     fit_count_layers(model, (struct myr_span){0, model->layer_count}, s->layers);
     bool has_moe = s->layers[FIT_MOE_FULL] + s->layers[FIT_MOE_WINDOW] > 0;
     bool has_dense = s->layers[FIT_DENSE_FULL] + s->layers[FIT_DENSE_WINDOW] > 0;
-    s->uniform = has_moe != has_dense && s->query->vp == 0;
+    s->uniform = has_moe != has_dense;
     s->group_count = 0;
     s->families.count = 0;
-    s->refined.count = 0;
+    s->cut.count = 0;
     struct myr_layout one = myr_layout_default();
     struct myr_fit_memory memory;
     myr_fit_memory_of(&s->query->it, &one, &memory);
@@ -198,12 +201,13 @@ static void search_space(struct fit_search *s)
     /* Bounds are worth little before good layouts are known: one of each group comes first. */
     struct fit_family family;
     while (next_family(s, &s->families, &family)) {
-        fit_refine_family(s, &family);
+        bool cuts = family.refined;
+        fit_refine_family(s, &family, cuts);
         if (family.count > 0) {
-            push_family(&s->refined, family);
+            push_family(cuts ? &s->cut : &s->families, family);
         }
     }
-    while (next_family(s, &s->refined, &family)) {
+    while (next_family(s, &s->cut, &family)) {
         fit_open_family(s, &family);
     }
 }
@@ -245,7 +249,7 @@ void fit_search_quietly(const struct myr_fit_query *query, struct myr_arena *are
     free(s.exchanges);
     free(s.groups);
     free(s.families.of);
-    free(s.refined.of);
+    free(s.cut.of);
 }
 
 int myr_fit_search(const struct myr_fit_query *query, struct myr_arena *arena,

@@ -55,6 +55,8 @@ static void add_stage(struct fit_shape *shape, const struct fit_stage_kind *stag
             same_layers(known->layers, stage->layers)) {
             known->count += 1;
             known->last_stage = stage->stage;
+            known->first_chunk =
+                stage->first_chunk < known->first_chunk ? stage->first_chunk : known->first_chunk;
             return;
         }
     }
@@ -123,6 +125,7 @@ static void finish_shape(const struct fit_space *space, struct myr_arena *arena,
             shape->chunk_most = span.count > shape->chunk_most ? span.count : shape->chunk_most;
             shape->chunk_least = span.count < shape->chunk_least ? span.count : shape->chunk_least;
         }
+        stage.first_chunk = spans[0].count;
         add_stage(shape, &stage);
         spans = shape->kind_count > known ? NULL : spans; /* theirs now */
     }
@@ -173,6 +176,8 @@ static void add_splits(struct fit_space *space, struct myr_arena *arena, uint32_
 
 static void note_layers(struct fit_shape *shape, struct fit_depth *depth)
 {
+    double *chunk_share = &depth->chunk_share[shape->vp];
+    *chunk_share = *chunk_share > 0 ? *chunk_share : 1.0 / shape->vp;
     for (uint32_t i = 0; i < shape->kind_count; i++) {
         const double *of = shape->kinds[i].layers;
         double moe = of[FIT_MOE_FULL] + of[FIT_MOE_WINDOW];
@@ -181,6 +186,8 @@ static void note_layers(struct fit_shape *shape, struct fit_depth *depth)
         depth->least_moe = fit_min(depth->least_moe, moe);
         depth->least_layers = fit_min(depth->least_layers, layers);
         depth->most_layers = fit_max(depth->most_layers, layers);
+        double share = shape->kinds[i].first_chunk / fit_max(layers, 1);
+        *chunk_share = fit_min(*chunk_share, fit_max(share, 1e-9)); /* 0 would be none */
         uint32_t stage = shape->kinds[i].stage;
         if (stage < MYR_ARRAY_COUNT(depth->early)) {
             depth->early[stage].layers = fit_min(depth->early[stage].layers, layers);
@@ -190,6 +197,7 @@ static void note_layers(struct fit_shape *shape, struct fit_depth *depth)
     if (shape->kind_count == FIT_SHAPE_KINDS) { /* some may have been left out, none of the early */
         depth->least_layers = 0;
         depth->least_moe = 0;
+        *chunk_share = 1e-9;
         depth->most_layers = 1e9;
     }
 }
@@ -201,12 +209,12 @@ static void add_depth(struct fit_space *space, struct myr_arena *arena, uint32_t
     struct fit_depth *depth = &space->depths[space->depth_count];
     *depth = (struct fit_depth){.pp = pp, .first_shape = space->shape_count, .vp_most = 1};
     for (uint32_t vp = 1; vp <= (pp > 1 ? FIT_VP_MAX : 1); vp++) {
-        bool even = layers % (pp * vp) == 0;
-        /* Interleaved chunks that differ by rule are searched when asked for. */
         if (!fit_allowed(q->vp, vp) || pp * vp > layers + 2) {
             continue;
         }
-        if (vp == 1 || even || q->vp != 0) {
+        /* Unlike chunks of unlike layers, or of none, are searched when asked for. */
+        bool even = layers % (pp * vp) == 0, alike = space->alike && pp * vp <= layers;
+        if (vp == 1 || even || alike || q->vp != 0) {
             add_shape(space, arena, (struct fit_shape){.pp = pp, .vp = vp});
         }
         add_splits(space, arena, pp, vp);
@@ -239,6 +247,11 @@ static void count_below(struct fit_space *space, struct myr_arena *arena)
         memcpy(space->below[i + 1], space->below[i], sizeof(*space->below));
         fit_count_layers(model, (struct myr_span){i, 1}, space->below[i + 1]);
     }
+    uint32_t kinds = 0;
+    for (int k = 0; k < FIT_KIND_COUNT; k++) {
+        kinds += space->below[model->layer_count][k] > 0;
+    }
+    space->alike = kinds == 1;
 }
 
 void fit_space_init(struct fit_space *space, struct myr_arena *arena,

@@ -27,6 +27,7 @@ struct fit_stage_kind {
     uint32_t last_stage;
     bool first, last;
     const struct myr_span *spans; /* of its chunks */
+    uint32_t first_chunk;         /* layers of the first chunk of any stage of its kind, at least */
     struct myr_span mirror; /* of the stage as far from the end, which DualPipe pairs it with */
 };
 
@@ -45,6 +46,8 @@ struct fit_shape {
 struct fit_depth {
     uint32_t pp, first_shape, plain_count, shape_count;
     uint32_t vp_most;
+    /* Of a stage's layers that its first chunk has at least, by vp; 0 where there are none. */
+    double chunk_share[FIT_VP_MAX + 1];
     double least_layers, most_layers; /* of any stage of any shape */
     double least_moe;
     struct {
@@ -63,6 +66,7 @@ struct fit_space {
     uint32_t divisor_count;
     uint32_t tp_max, cp_max;
     double (*below)[FIT_KIND_COUNT]; /* layers of each kind before a layer, up to all of them */
+    bool alike;                      /* all layers are of one kind */
     bool flash;
     struct myr_layout base; /* what all layouts share */
 };

@@ -41,11 +41,20 @@ struct fit_times {
     double embedding_s, embedding_forward_s;
 };
 
+/* What layers keep, for bounds on memory. */
+struct fit_kept {
+    double dense, moe, dense_again, moe_again; /* bytes of one layer and micro-batch */
+    double again_working;                      /* while a layer is made again */
+    double output;
+};
+
 /* Layers do not depend on the depth: one of these serves the groups of many families. */
 struct fit_priced_layers {
     struct fit_near cp_near, ep_near; /* where their groups lie */
     struct fit_briefs briefs;
-    struct fit_times times;         /* of the usual order only */
+    struct fit_times times; /* of the usual order only, and so is what follows */
+    struct fit_kept kept;
+    bool kept_known;
     struct fit_priced_layers *next; /* the same elsewhere */
 };
 
@@ -64,6 +73,7 @@ struct fit_family {
     struct myr_layout *width;
     uint32_t depth;
     uint32_t first, count; /* groups */
+    bool refined;          /* their bounds know of memory and exchanges */
 };
 
 /* Exchanges of one order, ZeRO stage and shard, where the stamp is that of the visit. */
@@ -86,18 +96,11 @@ struct fit_search {
     double layers[FIT_KIND_COUNT]; /* of the whole model */
     struct fit_group *groups;      /* those of a family together */
     uint32_t group_count, group_max;
-    struct fit_heap families, refined;
+    struct fit_heap families, cut;          /* the second: those whose cuts have been looked at */
     struct fit_priced_exchanges *exchanges; /* by zero, shard and order */
     uint64_t stamp;                         /* of the family that is looked into */
     double limit_bytes;                     /* that a rank may fill */
-    bool uniform; /* layers keep the same, and chunks of a stage have as many */
-};
-
-/* What layers keep, for bounds on memory. */
-struct fit_kept {
-    double dense, moe, dense_again, moe_again; /* bytes of one layer and micro-batch */
-    double again_working;                      /* while a layer is made again */
-    double output;
+    bool uniform;                           /* all layers have experts, or none has */
 };
 
 /* One group of a family being looked into. */
@@ -139,7 +142,7 @@ struct fit_cut {
     uint32_t zero_first[4];        /* by ZeRO stage: the first that may fit, past the last: none */
     double zero_pipe_s[4];         /* the cut's bound with that one, nothing exchanged */
     double state[FIT_SHAPE_KINDS]; /* bytes, by kind of stage */
-    double flights[FIT_SHAPE_KINDS];
+    double flights[FIT_SHAPE_KINDS], held[FIT_SHAPE_KINDS]; /* the second times layers */
     struct myr_rank_params params[FIT_SHAPE_KINDS];
     bool params_known;
     struct fit_pipe pipes[FIT_ORDERS_MAX][FIT_PIPES_KEPT];
@@ -246,8 +249,9 @@ void fit_set_choice(const struct fit_visit *v, const struct fit_shape *shape, ui
 
 /* Parameters of a stage with so many layers, so many of them with experts, at least. */
 struct myr_rank_params fit_params_least(const struct fit_visit *v, double layers, double moe);
-/* Gives groups better bounds, drops those that pass the limit, prices what looks best of others. */
-void fit_refine_family(struct fit_search *s, struct fit_family *family);
+/* Gives groups better bounds and drops those that pass the limit. 'cuts': by their cuts, of which
+ * the best-looking is priced. */
+void fit_refine_family(struct fit_search *s, struct fit_family *family, bool cuts);
 /* Prices what no bound excludes. */
 void fit_open_family(struct fit_search *s, const struct fit_family *family);
 

@@ -112,6 +112,14 @@ def check_design(myriad, folder):
     assert "512 GPUs" in error and "--gpus 512" in error
 
 
+def check_layers_that_do_not_divide(myriad):
+    """126 layers: no number of chunks that one may ask for beats what the search chooses."""
+    said = answer(myriad, "--model", "llama3-405b", "--gpus", "1024", "--device", "h100",
+                  "--batch", "512")
+    chunks = [row for row in said["choices"] if row["axis"] == "vp"]
+    assert chunks and all(row["costs_percent"] >= -1e-6 for row in chunks), chunks
+
+
 def check_oversubscription(myriad, folder):
     """Less above the leaves costs time; a layout that stays below them costs none more."""
     steps = []
@@ -266,6 +274,7 @@ def main():
         check_layout_block(myriad, folder)
         check_design(myriad, folder)
         check_oversubscription(myriad, folder)
+        check_layers_that_do_not_divide(myriad)
         check_curve(myriad)
         check_pools(myriad)
         check_refusals(myriad, folder)
