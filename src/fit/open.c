@@ -338,6 +338,20 @@ static bool begin_family(struct fit_visit *v, struct fit_search *s, const struct
     return true;
 }
 
+/* The schedules that cuts of a group may have, a bit for each. */
+static uint32_t schedules_of(const struct fit_visit *v)
+{
+    uint32_t bits = 0;
+    for (int s = 0; s <= MYR_SCHEDULE_DUALPIPE; s++) {
+        bool may = s != MYR_SCHEDULE_INTERLEAVED || fit_interleaves(v->s, &v->layout, v->depth);
+        if (may && v->group->dual == (s == MYR_SCHEDULE_DUALPIPE) &&
+            fit_schedule_allowed(v->s->query, (enum myr_schedule)s, v->depth->pp)) {
+            bits |= 1U << s;
+        }
+    }
+    return bits;
+}
+
 /* What all cuts of a group share; false when the group is out of the question. */
 static bool begin_group(struct fit_visit *v, const struct fit_group *group)
 {
@@ -368,6 +382,7 @@ static bool begin_group(struct fit_visit *v, const struct fit_group *group)
     }
     v->least_hop_s[0] = fit_least_hop_s(v->s, &v->layout);
     v->least_hop_s[1] = 0;
+    v->schedules = schedules_of(v);
     v->widest.micro_batches = 0;
     for (int i = 0; i < 2; i++) {
         for (int zero = 0; zero <= 3; zero++) {
@@ -384,22 +399,19 @@ static bool begin_group(struct fit_visit *v, const struct fit_group *group)
 static const struct fit_shape *next_cut(struct fit_visit *v, uint32_t *at)
 {
     enum { SCHEDULES = MYR_SCHEDULE_DUALPIPE + 1 };
-    const struct fit_search *s = v->s;
     const struct fit_depth *depth = v->depth;
     for (; *at < depth->shape_count * SCHEDULES; (*at)++) {
-        const struct fit_shape *shape = &s->space->shapes[depth->first_shape + *at / SCHEDULES];
         enum myr_schedule schedule = (enum myr_schedule)(*at % SCHEDULES);
         bool spread = schedule == MYR_SCHEDULE_INTERLEAVED;
-        if (spread != (shape->vp > 1) || v->group->dual != (schedule == MYR_SCHEDULE_DUALPIPE) ||
-            !fit_schedule_allowed(s->query, schedule, depth->pp) ||
-            (spread && !fit_interleaves(s, &v->layout, depth))) {
+        if (!(v->schedules >> schedule & 1) || spread != (*at / SCHEDULES >= depth->plain_count)) {
             continue;
         }
+        const struct fit_shape *shape = &v->s->space->shapes[depth->first_shape + *at / SCHEDULES];
         (*at)++;
         v->layout.schedule = schedule;
         if (spread && v->least_hop_s[1] <= 0) {
             v->layout.vp = 2;
-            v->least_hop_s[1] = fit_least_hop_s(s, &v->layout) / 2;
+            v->least_hop_s[1] = fit_least_hop_s(v->s, &v->layout) / 2;
         }
         v->layout.vp = shape->vp;
         v->layout.first_layers = shape->first_layers;

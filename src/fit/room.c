@@ -23,17 +23,22 @@ struct fit_kept fit_kept_of(const struct fit_search *s, struct myr_layout layout
     return kept;
 }
 
-/* Micro-batches in flight on a stage, summed over its chunks, and over the layers of each. */
-static void count_flights(const struct fit_visit *v, const struct fit_stage_kind *kind,
-                          double *ret_flights, double *ret_held)
+/* Micro-batches in flight on a stage, each with the layers of its chunk. */
+static double layers_in_flight(const struct fit_visit *v, const struct fit_stage_kind *kind,
+                               double flights)
 {
-    *ret_flights = 0;
-    *ret_held = 0;
-    for (uint32_t i = 0; i < v->layout.vp; i++) {
-        double flights = myr_layout_in_flight(&v->layout, kind->stage, i);
-        *ret_flights += flights;
-        *ret_held += flights * kind->spans[i].count;
+    const struct myr_span *spans = kind->spans;
+    double layers = 0, held = 0;
+    for (int k = 0; k < FIT_KIND_COUNT; k++) {
+        layers += kind->layers[k];
     }
+    if (spans[0].count * (double)v->layout.vp == layers) {
+        return flights * spans[0].count; /* chunks of a stage differ by one layer at the most */
+    }
+    for (uint32_t i = 0; i < v->layout.vp; i++) {
+        held += myr_layout_in_flight(&v->layout, kind->stage, i) * (double)spans[i].count;
+    }
+    return held;
 }
 
 /* What the layers of a chunk keep for one micro-batch. */
@@ -92,7 +97,8 @@ static double cut_kept_bytes(const struct fit_visit *v, struct fit_cut *cut, uin
         return kept_bytes(v, cut->shape, kind, choice);
     }
     if (cut->flights[i] <= 0) {
-        count_flights(v, kind, &cut->flights[i], &cut->held[i]);
+        cut->flights[i] = myr_layout_in_flight_all(&v->layout, kind->stage);
+        cut->held[i] = layers_in_flight(v, kind, cut->flights[i]);
     }
     bool moe = v->s->layers[FIT_MOE_FULL] + v->s->layers[FIT_MOE_WINDOW] > 0;
     double alone = moe ? kept->moe : kept->dense;

@@ -110,6 +110,7 @@ struct fit_visit {
     const struct fit_depth *depth;
     const struct fit_briefs *briefs[FIT_ORDERS_MAX]; /* NULL: not yet */
     double micro_batches;
+    uint32_t schedules;                          /* that its cuts may have, a bit for each */
     struct myr_layout layout;                    /* in the usual order */
     struct fit_blocks blocks[FIT_ORDERS_MAX][2]; /* by order; second: every layer made again */
     bool priced[FIT_ORDERS_MAX];

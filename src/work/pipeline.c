@@ -70,27 +70,40 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-uint32_t myr_layout_in_flight(const struct myr_layout *layout, uint32_t stage, uint32_t index)
+uint32_t myr_layout_in_flight_all(const struct myr_layout *layout, uint32_t stage)
 {
     uint64_t pp = layout->pp;
     uint64_t vp = layout->vp;
     uint64_t passes = myr_layout_passes(layout);
     MYR_ASSERT(stage < pp);
-    MYR_ASSERT(index < myr_layout_stage_chunk_count(layout));
     switch (layout->schedule) {
-    case MYR_SCHEDULE_INTERLEAVED: {
-        uint64_t held = min_u64(passes * vp, 2 * (pp - stage - 1) + (vp - 1) * pp + 1);
-        uint64_t rounds = held / (pp * vp);
-        uint64_t rest = held % (pp * vp);
-        uint64_t skipped = min_u64(rest, index * pp);
-        return (uint32_t)(rounds * pp + min_u64(rest - skipped, pp));
-    }
+    case MYR_SCHEDULE_INTERLEAVED:
+        return (uint32_t)min_u64(passes * vp, 2 * (pp - stage - 1) + (vp - 1) * pp + 1);
     case MYR_SCHEDULE_DUALPIPE:
         /* pp + 1 in all, the odd one with the stage's own direction. */
-        return (uint32_t)min_u64(passes, index == 0 ? pp / 2 + 1 : pp / 2);
+        return (uint32_t)(min_u64(passes, pp / 2 + 1) + min_u64(passes, pp / 2));
     case MYR_SCHEDULE_1F1B:
     case MYR_SCHEDULE_ZERO_BUBBLE:
         break;
     }
     return (uint32_t)min_u64(passes, pp - stage);
+}
+
+uint32_t myr_layout_in_flight(const struct myr_layout *layout, uint32_t stage, uint32_t index)
+{
+    uint64_t pp = layout->pp;
+    uint64_t vp = layout->vp;
+    MYR_ASSERT(index < myr_layout_stage_chunk_count(layout));
+    if (layout->schedule == MYR_SCHEDULE_INTERLEAVED) {
+        uint64_t held = myr_layout_in_flight_all(layout, stage);
+        uint64_t rounds = held / (pp * vp);
+        uint64_t rest = held % (pp * vp);
+        uint64_t skipped = min_u64(rest, index * pp);
+        return (uint32_t)(rounds * pp + min_u64(rest - skipped, pp));
+    }
+    if (layout->schedule == MYR_SCHEDULE_DUALPIPE) {
+        MYR_ASSERT(stage < pp);
+        return (uint32_t)min_u64(myr_layout_passes(layout), index == 0 ? pp / 2 + 1 : pp / 2);
+    }
+    return myr_layout_in_flight_all(layout, stage);
 }

@@ -80,3 +80,5 @@ uint32_t myr_layout_passes(const struct myr_layout *layout);
  *   DualPipe           (pp+1) in both chunks together (DeepSeek-V3, table 2)
  */
 uint32_t myr_layout_in_flight(const struct myr_layout *layout, uint32_t stage, uint32_t index);
+/* Summed over the chunks of the stage. */
+uint32_t myr_layout_in_flight_all(const struct myr_layout *layout, uint32_t stage);
