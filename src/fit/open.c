@@ -25,23 +25,39 @@ static uint32_t choice_last(const struct fit_visit *v, const struct fit_shape *s
     return v->group->chain == FIT_CHAIN_SELECTIVE || none ? 0 : shape->chunk_most;
 }
 
+/* An order whose pipeline is known and the same: layers and transfers take as long. */
+static const struct fit_pipe *known_pipe(const struct fit_visit *v, const struct fit_cut *cut,
+                                         uint32_t order, uint32_t choice)
+{
+    uint32_t slot = choice % FIT_PIPES_KEPT;
+    for (uint32_t o = 0; o < v->order_count; o++) {
+        if (cut->pipe_choice[o][slot] == choice + 1 && v->layers_like[o] == v->layers_like[order] &&
+            fit_same_near(&v->places[o].pp_near, &v->places[order].pp_near)) {
+            return &cut->pipes[o][slot];
+        }
+    }
+    return NULL;
+}
+
 static const struct fit_pipe *pipe_for(struct fit_visit *v, struct fit_cut *cut, uint32_t order,
                                        uint32_t choice, const struct myr_layout *layout)
 {
+    const struct myr_fit_case *it = &v->s->query->it;
+    const struct fit_pipe *known = known_pipe(v, cut, order, choice);
     uint32_t slot = choice % FIT_PIPES_KEPT;
-    if (cut->pipe_choice[order][slot] != choice + 1) {
-        const struct myr_fit_case *it = &v->s->query->it;
-        bool all = choice > 0 && choice == cut->shape->chunk_most;
-        const struct fit_blocks *blocks = fit_blocks_for(v, order, all);
-        double hop = fit_hop_s(it, layout, v->places[order].pp_near);
-        double least_hop = v->least_hop_s[cut->shape->vp > 1] * cut->shape->vp;
-        bool known = cut->played_choice[slot] == choice + 1 && v->layers_like[order] == 0;
-        struct fit_played played = known && hop == least_hop
-                                       ? cut->played[slot] /* for a bound, and it is the time */
-                                       : fit_play_pipe(it, layout, blocks, hop);
-        fit_pipe_from(it, layout, blocks, hop, &played, &cut->pipes[order][slot]);
-        cut->pipe_choice[order][slot] = choice + 1;
+    if (known) {
+        return known;
     }
+    bool all = choice > 0 && choice == cut->shape->chunk_most;
+    const struct fit_blocks *blocks = fit_blocks_for(v, order, all);
+    double hop = fit_hop_s(it, layout, v->places[order].pp_near);
+    double least_hop = v->least_hop_s[cut->shape->vp > 1] * cut->shape->vp;
+    bool bounded = cut->played_choice[slot] == choice + 1 && v->layers_like[order] == 0;
+    struct fit_played played = bounded && hop == least_hop
+                                   ? cut->played[slot] /* for a bound, and it is the time */
+                                   : fit_play_pipe(it, layout, blocks, hop);
+    fit_pipe_from(it, layout, blocks, hop, &played, &cut->pipes[order][slot]);
+    cut->pipe_choice[order][slot] = choice + 1;
     return &cut->pipes[order][slot];
 }
 
