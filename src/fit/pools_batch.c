@@ -669,7 +669,9 @@ void fit_mix_batch(const struct fit_mixer *x, struct myr_fit_mixed *best)
     while (fit_width_next(&x->space, &width, &started)) {
         add_groups(o, width, &all);
     }
-    qsort(all.items, all.count, sizeof(*all.items), by_bound);
+    if (all.count > 0) {
+        qsort(all.items, all.count, sizeof(*all.items), by_bound);
+    }
     for (size_t i = 0; i < all.count; i++) {
         if (best->found && all.items[i].bound_s >= best->step_s) {
             break;

@@ -784,7 +784,9 @@ void fit_mix_layers(const struct fit_mixer *x, struct myr_fit_mixed *best)
             add_replicas(&line, layout, &all);
         }
     }
-    qsort(all.items, all.count, sizeof(*all.items), by_bound);
+    if (all.count > 0) {
+        qsort(all.items, all.count, sizeof(*all.items), by_bound);
+    }
     best->floor_s = best->found ? best->floor_s : 1e30;
     for (size_t i = 0; i < all.count; i++) {
         if (best->found && all.items[i].bound_s >= best->step_s) {

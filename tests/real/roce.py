@@ -159,8 +159,13 @@ class Lab:
         folder = self.scratch.path / self.scratch.unique("lldp")
         folder.mkdir()
         for device in self.devices:
-            text = run("lldpcli", "-u", self.frr / device / "lldpd.sock", "-f", "json", "show",
-                       "neighbors", ok=(0, 1)).output
+            text = ""
+            for _ in range(100):  # a daemon that is not up yet answers nothing
+                text = run("lldpcli", "-u", self.frr / device / "lldpd.sock", "-f", "json", "show",
+                           "neighbors", ok=(0, 1)).output
+                if text.strip():
+                    break
+                time.sleep(0.1)
             (folder / f"{device}.json").write_text(text)
         return folder
 
