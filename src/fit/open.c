@@ -221,6 +221,10 @@ static double bound_cut(struct fit_visit *v, const struct fit_shape *shape, doub
                         struct fit_cut *cut)
 {
     uint32_t first = choice_first(v, shape), least = first;
+    cut->last = choice_last(v, shape);
+    for (uint32_t zero = 0; zero <= 3; zero++) {
+        cut->zero_first[zero] = cut->last + 1;
+    }
     double bound_s = v->rising ? fit_shape_quick_s(v, shape) : 0;
     if (bound_s > limit) {
         return bound_s; /* as most do */
@@ -230,11 +234,9 @@ static double bound_cut(struct fit_visit *v, const struct fit_shape *shape, doub
         return bound_s;
     }
     begin_cut(cut, shape);
-    cut->last = choice_last(v, shape);
     bound_s = 1e30;
     for (uint32_t zero = 4; zero-- > 0;) { /* the finer the state is cut, the less is made again */
         int wanted = v->s->query->zero;
-        cut->zero_first[zero] = cut->last + 1;
         if ((wanted >= 0 && wanted != (int)zero) || least > cut->last) {
             continue;
         }
@@ -455,8 +457,9 @@ static double try_best_cut(struct fit_visit *v, double limit)
         return 1e30;
     }
     v->quick = true;
-    (void)bound_cut(v, next_cut(v, &best_at), 1e30, &cut);
-    visit_shards(v, &cut);
+    if (bound_cut(v, next_cut(v, &best_at), 1e30, &cut) < 1e30) {
+        visit_shards(v, &cut);
+    }
     v->quick = false;
     return best_s;
 }
