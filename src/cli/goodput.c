@@ -243,6 +243,7 @@ static int make_row(const struct myr_recovery *recovery, enum myr_practice pract
         return r;
     }
     double nodes = gpus / (double)options.gpus_per_node;
+    MYR_ASSERT(stall || times.has_stall);
     row->practice = practice == MYR_PRACTICE_COMMON ? "common" : "best";
     row->rate = rate;
     row->renewal = (struct myr_renewal){

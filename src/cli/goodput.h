@@ -40,7 +40,7 @@ MYR_MUST_USE int cli_goodput_data(const struct cli_goodput_options *options,
                                   struct myr_err *err);
 /* Failures of each class; returns their sum per 1,000 node-days. */
 double cli_goodput_classes(const struct myr_recovery *recovery,
-                           const struct cli_goodput_options *options,
+                           const struct cli_goodput_options *asked,
                            struct myr_failure_class *classes, uint32_t *ret_count);
 
 /* False: not asked for, or it would take for ever. */

@@ -23,5 +23,5 @@ struct fit_mixer {
 };
 
 /* Both keep what is there if they find nothing faster. */
-void fit_mix_batch(const struct fit_mixer *mixer, struct myr_fit_mixed *best);
-void fit_mix_layers(const struct fit_mixer *mixer, struct myr_fit_mixed *best);
+void fit_mix_batch(const struct fit_mixer *x, struct myr_fit_mixed *best);
+void fit_mix_layers(const struct fit_mixer *x, struct myr_fit_mixed *best);

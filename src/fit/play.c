@@ -50,8 +50,10 @@ static void fail(struct player *p)
 {
     bool quick = uniform(p) * p->rate < p->renewal->quick.rate;
     double recovery = quick ? p->renewal->quick.recovery : p->renewal->durable.recovery;
-    for (double again = until_failure(p); again < recovery; again = until_failure(p)) {
+    double again = until_failure(p);
+    while (again < recovery) {
         p->time += again;
+        again = until_failure(p);
     }
     p->time += recovery;
     p->done = quick ? p->done : 0;

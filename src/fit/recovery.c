@@ -179,10 +179,12 @@ double myr_log(double x)
     enum { TERMS = 14 };
     int halvings = 0;
     MYR_ASSERT(x > 0 && x < 1e300);
-    for (; x > 1.4; x /= 2) {
+    while (x > 1.4) {
+        x /= 2;
         halvings++;
     }
-    for (; x < 0.7; x *= 2) {
+    while (x < 0.7) {
+        x *= 2;
         halvings--;
     }
     double s = (x - 1) / (x + 1), sum = 0;
