@@ -87,6 +87,8 @@ struct fit_exchanges {
 void fit_exchanges_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                       const struct fit_places *places, struct fit_exchanges *ret);
 
+/* Weights, gradients and the optimiser's state of a stage. */
+double fit_state_bytes(const struct myr_layout *layout, const struct myr_rank_params *params);
 /* What replicas exchange beyond what passes hide, and the optimiser. */
 double fit_tail_s(const struct myr_fit_case *it, const struct myr_layout *layout,
                   const struct fit_pipe *pipe, const struct fit_exchanges *exchanges);

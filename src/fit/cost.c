@@ -227,6 +227,19 @@ void myr_fit_memory_of(const struct myr_fit_case *it, const struct myr_layout *l
     ret->fits = ret->total_bytes <= ret->limit_bytes;
 }
 
+double fit_state_bytes(const struct myr_layout *layout, const struct myr_rank_params *params)
+{
+    struct myr_numerics n = myr_layout_numerics(layout);
+    double dense = (double)(params->sharded + params->replicated), expert = (double)params->expert;
+    double cut = myr_layout_shard(layout), expert_cut = myr_layout_expert_shard(layout);
+    uint32_t zero = layout->zero;
+    return dense * (n.weight_bytes / (zero >= 3 ? cut : 1) +
+                    n.gradient_bytes / (zero >= 2 ? cut : 1) + n.optimiser_bytes / cut) +
+           expert *
+               (n.weight_bytes / (zero >= 3 ? expert_cut : 1) +
+                n.gradient_bytes / (zero >= 2 ? expert_cut : 1) + n.optimiser_bytes / expert_cut);
+}
+
 const char *myr_fit_memory_term(const struct myr_fit_memory *memory)
 {
     const struct myr_state *s = &memory->state;

@@ -271,20 +271,6 @@ static struct myr_rank_params params_of(const struct bench *b, uint32_t from, ui
                                     high.expert - low.expert};
 }
 
-/* Weights, gradients and the optimiser's state. */
-static double state_bytes(const struct myr_layout *layout, const struct myr_rank_params *params)
-{
-    struct myr_numerics n = myr_layout_numerics(layout);
-    double dense = (double)(params->sharded + params->replicated), expert = (double)params->expert;
-    double cut = myr_layout_shard(layout), expert_cut = myr_layout_expert_shard(layout);
-    uint32_t zero = layout->zero;
-    return dense * (n.weight_bytes / (zero >= 3 ? cut : 1) +
-                    n.gradient_bytes / (zero >= 2 ? cut : 1) + n.optimiser_bytes / cut) +
-           expert *
-               (n.weight_bytes / (zero >= 3 ? expert_cut : 1) +
-                n.gradient_bytes / (zero >= 2 ? expert_cut : 1) + n.optimiser_bytes / expert_cut);
-}
-
 /* A span on a stage, before it is decided what is made again. */
 struct seat {
     const struct bench *b;
@@ -317,7 +303,7 @@ static struct seat seat_of(const struct line *line, uint32_t stage, uint32_t fro
     bool has_dense = moe < layers;
     seat.flights = fit_min(myr_layout_micro_batches(&b->layout), b->layout.pp - stage);
     *ret_params = params_of(b, from, from + layers);
-    seat.fixed_bytes = state_bytes(&b->layout, ret_params);
+    seat.fixed_bytes = fit_state_bytes(&b->layout, ret_params);
     seat.fixed_bytes += seat.last ? b->ends.output_bytes : 0;
     seat.working_bytes =
         fit_max(has_moe ? b->working_bytes[1] : 0, has_dense ? b->working_bytes[0] : 0);

@@ -74,19 +74,6 @@ static double kept_bytes(const struct fit_visit *v, const struct fit_shape *shap
     return bytes + (kind->last ? v->kept.output : 0);
 }
 
-double fit_state_bytes(const struct myr_layout *layout, const struct myr_rank_params *params)
-{
-    struct myr_numerics n = myr_layout_numerics(layout);
-    double dense = (double)(params->sharded + params->replicated), expert = (double)params->expert;
-    double cut = myr_layout_shard(layout), expert_cut = myr_layout_expert_shard(layout);
-    uint32_t zero = layout->zero;
-    return dense * (n.weight_bytes / (zero >= 3 ? cut : 1) +
-                    n.gradient_bytes / (zero >= 2 ? cut : 1) + n.optimiser_bytes / cut) +
-           expert *
-               (n.weight_bytes / (zero >= 3 ? expert_cut : 1) +
-                n.gradient_bytes / (zero >= 2 ? expert_cut : 1) + n.optimiser_bytes / expert_cut);
-}
-
 /* The same for the i-th kind of stage, in one step where all layers are alike. */
 static double cut_kept_bytes(const struct fit_visit *v, struct fit_cut *cut, uint32_t i,
                              uint32_t choice)

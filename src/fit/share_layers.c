@@ -57,7 +57,7 @@ struct dealer {
     uint32_t *lowest;       /* the same, of the path with the lowest floor */
     struct tail_from *tails;
     uint32_t tail_end[GROUPS + 1]; /* where the tails of a group begin, and the next one's */
-    double least_s[GROUPS], most_s[GROUPS]; /* what the slowest stage of a group takes, for now */
+    double least_s[GROUPS], most_s[GROUPS]; /* of the slowest stage of a group */
     uint32_t needs; /* a bit for each group of which some stage has to take that long */
     double tail_s;  /* no tail is less */
     uint32_t nodes, paths, ranges; /* looked at */

@@ -194,8 +194,6 @@ uint64_t fit_tail_count(const struct fit_search *s, const struct myr_layout *lay
 
 struct fit_kept fit_kept_of(const struct fit_search *s, struct myr_layout layout,
                             enum fit_chain chain);
-/* Weights, gradients and the optimiser's state of a stage, for each (zero, shard). */
-double fit_state_bytes(const struct myr_layout *layout, const struct myr_rank_params *params);
 /* The least choice that the bounds on memory let pass; past the last one when none does. */
 uint32_t fit_least_choice(const struct fit_visit *v, struct fit_cut *cut, uint32_t from);
 
