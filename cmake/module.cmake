@@ -1,11 +1,13 @@
 # myriad_module(NAME [USES module...] [LINK library...])
 #
-# A static library myr_NAME from src/NAME/*.c, and one test program for each src/NAME/*_test.c,
-# which ctest knows as NAME/<file>. A module sees the public headers of what it uses, transitively.
+# A static library myr_NAME from the sources under src/NAME, and one test program for each
+# *_test.c there, which ctest knows as NAME/<file>. A module sees the public headers of what it
+# uses, transitively. A module may have sub-folders: its own headers are included by their path
+# from src/NAME ("cost/block.h"), and test files of one module have different names.
 function(myriad_module name)
   cmake_parse_arguments(ARG "" "" "USES;LINK" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
-  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*_test.c)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
+  file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*_test.c)
   list(REMOVE_ITEM sources ${tests} "")
 
   add_library(myr_${name} STATIC ${sources})
