@@ -8,8 +8,9 @@ static const char *const open_names[] = {"micro_batch", "vp", "recompute", "etp"
 static void put_assumed(struct myr_json *json, const struct myr_run *run)
 {
     const struct myr_layout *l = &run->layout;
-    const double values[] = {l->micro_batch, l->vp, run->again, myr_layout_etp(l), l->tp, l->pp,
-                             l->cp,          l->ep, l->zero};
+    const double values[] = {
+        l->micro_batch, l->vp,  run->recompute_share, myr_layout_etp(l), l->tp, l->pp, l->cp,
+        l->ep,          l->zero};
     myr_json_object(json, "assumed");
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(open_names) && !run->refused; i++) {
         if (run->open & 1U << i) {

@@ -84,7 +84,7 @@ static void report_row(const struct myr_run *run)
     myr_run_cost(run, &cost);
     fprintf(stderr, "%s %+.1f%% mbs %u vp %u etp %u again %.2f fits %d", run->id,
             100 * (cost.step_s / run->measured_s - 1), run->layout.micro_batch, run->layout.vp,
-            run->layout.etp, run->again, run->fits);
+            run->layout.etp, run->recompute_share, run->fits);
     for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
         double share = 100 * cost.terms_s[i] / cost.step_s;
         if (share >= 0.5) {

@@ -86,10 +86,6 @@ void myr_goodput_range(const struct myr_renewal *renewal, double periods, double
 double myr_goodput_play(const struct myr_renewal *renewal, uint64_t failures, uint64_t seed,
                         double *ret_error);
 
-double myr_exp(double x);
-/* x > 0. */
-double myr_log(double x);
-
 /* The data: rows of catalog/recovery.yaml. */
 enum myr_scaling { MYR_SCALING_CONST, MYR_SCALING_POWER, MYR_SCALING_LOG2 };
 

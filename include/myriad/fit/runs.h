@@ -29,14 +29,14 @@ struct myr_run {
     struct myr_model model;
     struct myr_layout layout; /* open axes as last resolved */
     struct myr_fit_case it;
-    uint32_t gpus, dp;   /* as published; dp 0: what is left */
-    double measured_s;   /* 0: none published */
-    uint32_t open;       /* MYR_RUN_OPEN_* */
-    uint32_t guessed;    /* MYR_RUN_GUESSED_* */
-    bool stack_exact;    /* the release is known */
-    bool fits;           /* in memory, as modelled */
-    double again;        /* share of what 'full' computes again, where recompute is open */
-    const char *refused; /* why the row cannot be expressed; NULL when it can */
+    uint32_t gpus, dp;      /* as published; dp 0: what is left */
+    double measured_s;      /* 0: none published */
+    uint32_t open;          /* MYR_RUN_OPEN_* */
+    uint32_t guessed;       /* MYR_RUN_GUESSED_* */
+    bool stack_exact;       /* the release is known */
+    bool fits;              /* in memory, as modelled */
+    double recompute_share; /* share of what 'full' computes again, where recompute is open */
+    const char *refused;    /* why the row cannot be expressed; NULL when it can */
 };
 
 struct myr_runs {

@@ -1,0 +1,405 @@
+#include "cost/block.h"
+
+#include <math.h>
+
+/* One question; the numbers that every operator needs are looked up once. */
+struct work {
+    const struct myr_fit_case *it;
+    const struct myr_model *model;
+    const struct myr_layout *layout;
+    const double *c;
+    double kernel;           /* the release's factor */
+    double flops, low_flops; /* a second, large products: bf16, and the run's precision */
+    double flash_flops;
+    double bytes_per_s;
+    double depth;
+    double passes; /* factor on memory-bound traffic */
+    double cast_bytes;
+    double tokens; /* b * s / cp */
+    struct fit_places places;
+    double whole_tokens; /* those outside tensor-parallel parts */
+};
+
+/* Either bound applies in part: steps of a layer differ. Above both, near the larger. */
+static double soft_max(double a, double b)
+{
+    double a2 = a * a, b2 = b * b;
+    return sqrt(sqrt(a2 * a2 + b2 * b2));
+}
+
+static void rates(struct work *w)
+{
+    static const uint8_t gemm[] = {FIT_GEMM_AMPERE, FIT_GEMM_HOPPER, FIT_GEMM_BLACKWELL};
+    static const uint8_t fp8[] = {FIT_GEMM_AMPERE, FIT_GEMM_HOPPER_FP8, FIT_GEMM_BLACKWELL_FP8};
+    static const uint8_t flash[] = {FIT_FLASH_AMPERE, FIT_FLASH_HOPPER, FIT_FLASH_BLACKWELL};
+    static const uint8_t hbm[] = {FIT_HBM_AMPERE, FIT_HBM_HOPPER, FIT_HBM_BLACKWELL};
+    const struct myr_device *device = w->it->device;
+    enum myr_generation g = device->generation;
+    w->kernel *= 1 + w->c[FIT_POWER] * (device->power_w / device->usual_power_w - 1);
+    w->flops = device->bf16_flops * w->c[gemm[g]] * w->kernel;
+    w->low_flops = w->flops;
+    /* Devices that no run was measured on take the constant that a kernel sweep has pinned. */
+    bool ampere = g == MYR_GENERATION_AMPERE && !device->extrapolated;
+    double depth = w->c[ampere ? FIT_DEPTH_AMPERE : FIT_DEPTH];
+    w->depth = depth / 700e12 * 132 / device->sm_count;
+    switch (w->layout->precision) {
+    case MYR_PRECISION_FP8:
+    case MYR_PRECISION_MXFP8:
+        w->low_flops = device->fp8_flops * w->c[fp8[g]] * w->kernel;
+        w->cast_bytes =
+            w->c[w->layout->precision == MYR_PRECISION_FP8 ? FIT_CAST_FP8 : FIT_CAST_MX];
+        break;
+    case MYR_PRECISION_NVFP4:
+        w->low_flops = device->fp4_flops * w->c[FIT_GEMM_BLACKWELL_FP4] * w->kernel;
+        w->cast_bytes = w->c[FIT_CAST_MX];
+        break;
+    case MYR_PRECISION_FP32:
+        w->flops /= 2; /* tf32 */
+        w->low_flops = w->flops;
+        break;
+    case MYR_PRECISION_BF16:
+    case MYR_PRECISION_FP16:
+        break;
+    }
+    w->flash_flops = device->bf16_flops * w->c[flash[g]] * w->kernel;
+    if (w->it->stack->era == MYR_ERA_FSDP) {
+        w->flash_flops *= w->c[FIT_FLASH_PORTABLE];
+    }
+    w->bytes_per_s = device->memory_bytes_per_s * w->c[hbm[g]];
+    w->passes = w->it->stack->era == MYR_ERA_FSDP ? w->c[FIT_EAGER_PASSES] : 1;
+}
+
+/* ceil() of what is not negative, without a call: the search asks it a million times. */
+static double ceil_of(double x)
+{
+    double down = (double)(int64_t)x;
+    return down < x ? down + 1 : down;
+}
+
+/* What padding to tiles and a last wave that is not full leave of the peak. */
+static double tile_share(const struct work *w, double m, double n)
+{
+    const struct myr_device *device = w->it->device;
+    double best = 0;
+    for (uint32_t half = 0; half < 2; half++) {
+        double tm = device->tile_m, tn = half ? device->tile_n / 2 : device->tile_n;
+        double tiles = ceil_of(m / tm) * ceil_of(n / tn);
+        double waves = ceil_of(tiles / device->sm_count);
+        double share = m * n / (waves * device->sm_count * tm * tn) * (half ? 0.95 : 1);
+        best = fit_max(best, share);
+    }
+    return 1 - w->c[FIT_WAVE] * (1 - best);
+}
+
+static double gemm_s(const struct work *w, double m, double n, double k, double flops)
+{
+    /* Filling the pipeline of a product takes a time, not a length. */
+    double rate = flops * tile_share(w, m, n) * k / (k + w->depth * flops);
+    double traffic = 2 * (m * n + m * k + n * k) / w->bytes_per_s;
+    return fit_max(2 * m * n * k / rate, traffic);
+}
+
+/* A linear layer of n outputs and k inputs for m tokens: forward, and both products backward. */
+static void linear(const struct work *w, double m, double n, double k, bool low, double *forward,
+                   double *backward, struct fit_layer *layer)
+{
+    double flops = low ? w->low_flops : w->flops;
+    *forward += gemm_s(w, m, n, k, flops);
+    double weights = gemm_s(w, n, k, m, flops) + n * k * w->c[FIT_ACCUMULATE] / w->bytes_per_s;
+    *backward += gemm_s(w, m, k, n, flops) + weights;
+    layer->weight_s += weights;
+    if (low && w->cast_bytes > 0) {
+        layer->forward.terms[MYR_FIT_MEMORY] += m * k * w->cast_bytes / w->bytes_per_s;
+        layer->backward.terms[MYR_FIT_MEMORY] += m * n * w->cast_bytes / w->bytes_per_s;
+    }
+}
+
+static void attention_projections(const struct work *w, struct fit_layer *layer)
+{
+    const struct myr_model *model = w->model;
+    double tp = w->layout->tp, h = model->hidden, a = model->head_count, m = w->tokens;
+    double *f = &layer->forward.terms[MYR_FIT_GEMM], *b = &layer->backward.terms[MYR_FIT_GEMM];
+    double qk = myr_model_qk_dim(model), v = myr_model_v_dim(model);
+    if (myr_model_is_mla(model)) {
+        const struct myr_mla *mla = &model->mla;
+        if (mla->q_rank) {
+            linear(w, m, mla->q_rank, h, true, f, b, layer);
+        }
+        linear(w, m, a * qk / tp, mla->q_rank ? mla->q_rank : h, true, f, b, layer);
+        linear(w, m, mla->kv_rank + mla->rope_dim, h, true, f, b, layer);
+        linear(w, m, a * (mla->nope_dim + v) / tp, mla->kv_rank, true, f, b, layer);
+    } else {
+        double kv = fit_max(model->kv_head_count / tp, 1);
+        linear(w, m, a * qk / tp + kv * (qk + v), h, true, f, b, layer);
+    }
+    linear(w, m, h, a * v / tp, true, f, b, layer);
+}
+
+static void attention_scores(const struct work *w, bool full, struct fit_layer *layer)
+{
+    const struct myr_model *model = w->model;
+    const struct myr_layout *layout = w->layout;
+    uint32_t seq = myr_layout_seq(layout, model);
+    double heads = (double)model->head_count / layout->tp;
+    double width = myr_model_qk_dim(model) + myr_model_v_dim(model);
+    double b = layout->micro_batch;
+    double *fwd = &layer->forward.terms[MYR_FIT_ATTENTION];
+    double *bwd = &layer->backward.terms[MYR_FIT_ATTENTION];
+    if (w->it->stack->flash && layout->flash_attention) {
+        double pairs = (double)myr_model_pairs(model, full, seq) / layout->cp;
+        /* Heads narrower than 128 leave part of the tensor cores idle. */
+        double filled = fit_min(1, 2 * width / 2 / (width / 2 + 128));
+        double forward = 2 * b * pairs * heads * width / (w->flash_flops * filled);
+        *fwd += forward;
+        /* Five products instead of two: scores are recomputed. */
+        *bwd += 2.5 * forward / w->c[FIT_FLASH_BACKWARD];
+        return;
+    }
+    double square = (double)seq * seq / layout->cp;
+    double forward = 2 * b * square * heads * width / (w->flops * w->c[FIT_SCORE_GEMM]);
+    double traffic = b * square * heads * w->c[FIT_SCORE_BYTES] / w->bytes_per_s;
+    *fwd += forward + traffic;
+    *bwd += 2 * forward + 1.5 * traffic;
+    if (layout->recompute == MYR_RECOMPUTE_SELECTIVE) {
+        *bwd += forward + traffic;
+    }
+}
+
+static void dense_ffn(const struct work *w, double width, struct fit_layer *layer)
+{
+    double tp = w->layout->tp, h = w->model->hidden, m = w->tokens;
+    double *f = &layer->forward.terms[MYR_FIT_GEMM], *b = &layer->backward.terms[MYR_FIT_GEMM];
+    linear(w, m, width * (w->model->gated ? 2 : 1) / tp, h, true, f, b, layer);
+    linear(w, m, h, width / tp, true, f, b, layer);
+    double passes = m * width * (w->model->gated ? 1.5 : 1) / tp * 2 * w->c[FIT_FFN_PASSES] *
+                    w->passes / w->bytes_per_s;
+    layer->forward.terms[MYR_FIT_MEMORY] += passes;
+    layer->backward.terms[MYR_FIT_MEMORY] += passes * w->c[FIT_BACKWARD_PASSES];
+}
+
+/* Experts of a rank work on what the routers of its group send them: balanced, as trained for. */
+static void expert_products(const struct work *w, double arrived, double etp,
+                            struct fit_layer *layer)
+{
+    const struct myr_moe *moe = &w->model->moe;
+    bool late = w->it->stack->moe_release >= 2;
+    double h = w->model->hidden, f = moe->expert_hidden / etp;
+    double experts = (double)moe->expert_count / w->layout->ep, rows = arrived / experts;
+    double rate = w->low_flops * w->c[late ? FIT_GROUPED_LATE : FIT_GROUPED_EARLY] * rows /
+                  (rows + w->c[FIT_GROUPED_ROWS]);
+    double matrices = w->model->gated ? 3 : 2;
+    double weights = experts * matrices * h * f * 2 / w->bytes_per_s;
+    double up = 2 * arrived * (matrices - 1) * f * h / (rate * h / (h + w->depth * w->low_flops));
+    double down = 2 * arrived * h * f / (rate * f / (f + w->depth * w->low_flops));
+    double forward = fit_max(up + down, weights);
+    layer->forward.terms[MYR_FIT_EXPERTS] += forward;
+    double accumulated = experts * matrices * h * f * w->c[FIT_ACCUMULATE] / w->bytes_per_s;
+    layer->backward.terms[MYR_FIT_EXPERTS] += 2 * forward + accumulated;
+    layer->weight_s += forward + accumulated;
+    /* A bias of each expert is added in a pass of its own: grouped products have no place for it.
+     */
+    double fused = w->it->stack->moe_release >= 4 ? w->c[FIT_EXPERT_FUSED] : 1;
+    double biases = w->model->ffn_bias ? w->c[FIT_EXPERT_BIAS] * (h + (matrices - 1) * f) : 0;
+    double moved = arrived *
+                   (h * w->c[FIT_PERMUTE] + (matrices / 2) * f * w->c[FIT_FFN_PASSES] +
+                    w->cast_bytes * (h + f) / 2 + biases) *
+                   2 * fused / w->bytes_per_s;
+    layer->forward.terms[MYR_FIT_MEMORY] += moved;
+    layer->backward.terms[MYR_FIT_MEMORY] += moved * w->c[FIT_BACKWARD_PASSES];
+}
+
+static void experts(const struct work *w, struct fit_layer *layer)
+{
+    const struct myr_layout *layout = w->layout;
+    const struct myr_moe *moe = &w->model->moe;
+    bool late = w->it->stack->moe_release >= 2;
+    double etp = myr_layout_etp(layout);
+    double own = w->tokens / layout->tp * moe->experts_per_token; /* tokens a rank sends */
+    double seen = w->c[late ? FIT_EXPERT_LATE : FIT_EXPERT_EARLY];
+    if (layout->schedule == MYR_SCHEDULE_DUALPIPE) {
+        seen = 0.1; /* the other direction's arithmetic covers it: that is what DualPipe is for */
+    }
+    struct myr_numerics numerics = myr_layout_numerics(layout);
+    expert_products(w, own * etp, etp, layer);
+    double dispatch = fit_collective_s(w->it, MYR_ALL_TO_ALL, layout->ep, w->places.ep_near,
+                                       own * w->model->hidden * numerics.dispatch_bytes);
+    double combine = fit_collective_s(w->it, MYR_ALL_TO_ALL, layout->ep, w->places.ep_near,
+                                      own * w->model->hidden * 2);
+    double regroup =
+        fit_collective_s(w->it, MYR_ALL_GATHER, (uint32_t)etp, fit_near_all((uint32_t)etp),
+                         own * etp * w->model->hidden * 2);
+    layer->forward.terms[MYR_FIT_EXPERT_COMM] += seen * (dispatch + combine + 2 * regroup);
+    layer->backward.terms[MYR_FIT_EXPERT_COMM] += seen * (2 * combine + 2 * regroup);
+    if (moe->shared_count) {
+        dense_ffn(w, (double)moe->shared_count * moe->shared_hidden, layer);
+    }
+}
+
+static void tensor_comm(const struct work *w, double blocks, struct fit_layer *layer)
+{
+    const struct myr_layout *layout = w->layout;
+    if (layout->tp == 1) {
+        return;
+    }
+    double bytes = w->tokens * w->model->hidden * 2;
+    double once, backward;
+    if (layout->sequence_parallel) {
+        double gather =
+            fit_collective_s(w->it, MYR_ALL_GATHER, layout->tp, w->places.tp_near, bytes);
+        double scatter =
+            fit_collective_s(w->it, MYR_REDUCE_SCATTER, layout->tp, w->places.tp_near, bytes);
+        once = gather + scatter;
+        backward = once + gather;
+    } else {
+        once = fit_collective_s(w->it, MYR_ALL_REDUCE, layout->tp, w->places.tp_near, bytes);
+        backward = once;
+    }
+    double seen = w->c[w->it->stack->overlap_tensor ? FIT_TENSOR_OVERLAP : FIT_TENSOR_EAGER];
+    layer->forward.terms[MYR_FIT_TENSOR] += seen * blocks * once;
+    layer->backward.terms[MYR_FIT_TENSOR] += seen * blocks * backward;
+}
+
+static void context_comm(const struct work *w, struct fit_layer *layer)
+{
+    const struct myr_layout *layout = w->layout;
+    const struct myr_model *model = w->model;
+    if (layout->cp == 1) {
+        return;
+    }
+    double width = myr_model_qk_dim(model) + myr_model_v_dim(model);
+    double heads = fit_max((double)model->kv_head_count / layout->tp, 1);
+    double bytes = w->tokens * heads * width * 2 * (layout->cp - 1);
+    double once = fit_collective_s(w->it, MYR_SEND_RECEIVE, layout->cp, w->places.cp_near, bytes);
+    layer->forward.terms[MYR_FIT_CONTEXT] += w->c[FIT_CONTEXT_SEEN] * once;
+    layer->backward.terms[MYR_FIT_CONTEXT] += w->c[FIT_CONTEXT_SEEN] * 2 * once;
+}
+
+static double sum(struct fit_pass *pass)
+{
+    pass->total = 0;
+    for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
+        pass->total += pass->terms[i];
+    }
+    return pass->total;
+}
+
+/* A host that cannot launch kernels fast enough sets the pace, transfers included. */
+static void launch_bound(const struct work *w, bool moe, struct fit_layer *layer)
+{
+    bool late = w->it->stack->moe_release >= 3;
+    double host = w->c[w->it->stack->era == MYR_ERA_EAGER ? FIT_LAUNCH_EAGER : FIT_LAUNCH_FUSED];
+    host *= w->layout->tp > 1 ? w->c[FIT_LAUNCH_TENSOR] : 1;
+    host += moe ? w->c[late ? FIT_EXPERT_LAUNCH_LATE : FIT_EXPERT_LAUNCH_EARLY] : 0;
+    host *= 1e-6;
+    double recomputed = w->layout->recompute == MYR_RECOMPUTE_FULL ? 1 : 0;
+    double forward = sum(&layer->forward), backward = sum(&layer->backward);
+    layer->forward.terms[MYR_FIT_LAUNCH] = soft_max(forward, host) - forward;
+    layer->backward.terms[MYR_FIT_LAUNCH] = soft_max(backward, host * (2 + recomputed)) - backward;
+    sum(&layer->forward);
+    sum(&layer->backward);
+}
+
+static void one_layer(const struct work *w, enum fit_kind kind, struct fit_layer *layer)
+{
+    bool moe = kind >= FIT_MOE_FULL, full = kind == FIT_DENSE_FULL || kind == FIT_MOE_FULL;
+    /* Fused kernels of this line mask a window, they do not skip what lies outside. */
+    full = full || w->it->stack->era == MYR_ERA_NEMO;
+    const struct myr_moe *experts_of = &w->model->moe;
+    *layer = (struct fit_layer){0};
+    attention_projections(w, layer);
+    attention_scores(w, full, layer);
+    if (moe) {
+        experts(w, layer);
+    } else {
+        dense_ffn(w, w->model->ffn_hidden, layer);
+    }
+    double whole = w->whole_tokens * w->model->hidden * 2 * w->c[FIT_WHOLE_PASSES] * w->passes /
+                   w->bytes_per_s;
+    layer->forward.terms[MYR_FIT_MEMORY] += whole;
+    layer->backward.terms[MYR_FIT_MEMORY] += whole * w->c[FIT_BACKWARD_PASSES];
+    tensor_comm(w, moe && !experts_of->shared_count ? 1 : 2, layer);
+    context_comm(w, layer);
+    if (w->layout->recompute == MYR_RECOMPUTE_FULL) {
+        for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
+            layer->backward.terms[i] += layer->forward.terms[i];
+        }
+    }
+    launch_bound(w, moe, layer);
+}
+
+static void vocabulary(const struct work *w, struct fit_blocks *ret)
+{
+    double columns = (double)w->model->vocab / w->layout->tp, h = w->model->hidden;
+    double forward = 0, backward = 0;
+    struct fit_layer head = {0};
+    linear(w, w->tokens, columns, h, false, &forward, &backward, &head);
+    double logits = w->tokens * columns * w->c[FIT_VOCAB_PASSES] / w->bytes_per_s;
+    ret->output = (struct fit_layer){.weight_s = head.weight_s};
+    ret->output.forward.terms[MYR_FIT_VOCABULARY] = forward + logits / 2;
+    ret->output.backward.terms[MYR_FIT_VOCABULARY] = backward + logits / 2;
+    tensor_comm(w, 0.5, &ret->output);
+    ret->embedding = (struct fit_layer){0};
+    double table = w->tokens * h * 2 * 4 / w->bytes_per_s;
+    ret->embedding.forward.terms[MYR_FIT_VOCABULARY] = table;
+    ret->embedding.backward.terms[MYR_FIT_VOCABULARY] = table;
+    sum(&ret->output.forward);
+    sum(&ret->output.backward);
+    sum(&ret->embedding.forward);
+    sum(&ret->embedding.backward);
+}
+
+void fit_blocks_of(const struct myr_fit_case *it, const struct myr_layout *layout,
+                   struct fit_blocks *ret)
+{
+    struct work w = {.it = it, .model = it->model, .layout = layout, .c = it->constants};
+    const struct myr_model *model = it->model;
+    w.kernel = it->stack->kernel_constant >= 0 ? w.c[it->stack->kernel_constant] : 1;
+    w.tokens = (double)layout->micro_batch * myr_layout_seq(layout, model) / layout->cp;
+    w.whole_tokens = layout->sequence_parallel ? w.tokens / layout->tp : w.tokens;
+    rates(&w);
+    w.places = fit_places_of(it, layout);
+    bool window = model->window_tokens > 0;
+    uint32_t moe = myr_model_moe_layers(model, 0, model->layer_count);
+    ret->used[FIT_DENSE_FULL] = moe < model->layer_count;
+    ret->used[FIT_MOE_FULL] = moe > 0;
+    ret->used[FIT_DENSE_WINDOW] = ret->used[FIT_DENSE_FULL] && window;
+    ret->used[FIT_MOE_WINDOW] = ret->used[FIT_MOE_FULL] && window;
+    struct myr_layout alone = *layout;
+    bool some = layout->recompute == MYR_RECOMPUTE_FULL && layout->recompute_layers > 0;
+    alone.recompute = some ? MYR_RECOMPUTE_NONE : layout->recompute;
+    for (int i = 0; i < FIT_KIND_COUNT; i++) {
+        if (ret->used[i]) {
+            w.layout = &alone;
+            one_layer(&w, (enum fit_kind)i, &ret->layers[i]);
+            w.layout = layout;
+            if (some) {
+                one_layer(&w, (enum fit_kind)i, &ret->recomputed[i]);
+            }
+        }
+    }
+    vocabulary(&w, ret);
+}
+
+/* A question about kernels alone: no model, no layout but for the precision. */
+static struct work bare(const struct myr_fit_case *it, const struct myr_layout *layout)
+{
+    struct work w = {.it = it, .layout = layout, .c = it->constants};
+    w.kernel = it->stack->kernel_constant >= 0 ? w.c[it->stack->kernel_constant] : 1;
+    rates(&w);
+    return w;
+}
+
+struct fit_rates fit_rates_of(const struct myr_fit_case *it, enum myr_precision precision)
+{
+    struct myr_layout layout = {.precision = precision};
+    struct work w = bare(it, &layout);
+    return (struct fit_rates){w.low_flops, w.bytes_per_s, w.depth};
+}
+
+double fit_product_s(const struct myr_fit_case *it, enum myr_precision precision, double m,
+                     double n, double k)
+{
+    struct myr_layout layout = {.precision = precision};
+    struct work w = bare(it, &layout);
+    return gemm_s(&w, m, n, k, w.low_flops);
+}

@@ -1,0 +1,222 @@
+#include "cost/block.h"
+
+/* Ranks of a block of each level. */
+struct blocks {
+    uint32_t gpus[MYR_FIT_LEVELS];
+};
+
+static struct blocks blocks_of(const struct myr_fit_case *it)
+{
+    uint32_t domain = it->domain_gpus ? it->domain_gpus : it->device->domain_gpus;
+    struct blocks blocks = {{domain}};
+    for (int i = 1; i < MYR_FIT_LEVELS; i++) {
+        uint32_t gpus = it->topology ? it->topology->levels[i].gpus : 0;
+        blocks.gpus[i] = gpus ? gpus : UINT32_MAX;
+    }
+    return blocks;
+}
+
+/* Members of a group that lie in one block. */
+static struct fit_near neighbours(const struct blocks *blocks, uint32_t members, uint64_t stride)
+{
+    struct fit_near near;
+    MYR_ASSERT(stride > 0);
+    for (int i = 0; i < MYR_FIT_LEVELS; i++) {
+        uint32_t block = blocks->gpus[i];
+        uint32_t count = stride >= block ? 1 : block / (uint32_t)stride;
+        near.at[i] = count < members ? count : members;
+    }
+    return near;
+}
+
+struct fit_near fit_near_of(const struct myr_fit_case *it, uint32_t members, uint64_t stride)
+{
+    struct blocks blocks = blocks_of(it);
+    return neighbours(&blocks, members, stride);
+}
+
+struct fit_near fit_near_all(uint32_t members)
+{
+    struct fit_near near;
+    for (int i = 0; i < MYR_FIT_LEVELS; i++) {
+        near.at[i] = members;
+    }
+    return near;
+}
+
+struct fit_near fit_near_most(struct fit_near near, uint32_t most)
+{
+    for (int i = 0; i < MYR_FIT_LEVELS; i++) {
+        near.at[i] = near.at[i] < most ? near.at[i] : most;
+    }
+    return near;
+}
+
+struct fit_near fit_near_times(struct fit_near a, struct fit_near b)
+{
+    for (int i = 0; i < MYR_FIT_LEVELS; i++) {
+        a.at[i] *= b.at[i];
+    }
+    return a;
+}
+
+struct fit_near fit_near_over(struct fit_near near, struct fit_near part)
+{
+    for (int i = 0; i < MYR_FIT_LEVELS; i++) {
+        uint32_t count = near.at[i] / part.at[i];
+        near.at[i] = count ? count : 1;
+    }
+    return near;
+}
+
+struct fit_places fit_places_of(const struct myr_fit_case *it, const struct myr_layout *layout)
+{
+    struct blocks domain = blocks_of(it);
+    uint32_t etp = myr_layout_etp(layout);
+    uint64_t stride = 1, expert_stride = 1;
+    struct fit_near one = fit_near_all(1);
+    struct fit_places places = {one, one, one, one, one, one};
+    for (int i = 0; i < MYR_LAYOUT_ORDER_COUNT; i++) {
+        switch (layout->order[i]) {
+        case MYR_AXIS_TP:
+            places.tp_near = neighbours(&domain, layout->tp, stride);
+            stride *= layout->tp;
+            expert_stride *= etp;
+            break;
+        case MYR_AXIS_CP:
+            places.cp_near = neighbours(&domain, layout->cp, stride);
+            stride *= layout->cp;
+            break;
+        case MYR_AXIS_DP:
+            places.dp_near = neighbours(&domain, layout->dp, stride);
+            places.edp_near = neighbours(&domain, myr_layout_edp(layout), expert_stride);
+            stride *= layout->dp;
+            expert_stride *= myr_layout_edp(layout);
+            break;
+        case MYR_AXIS_PP:
+            places.pp_near = neighbours(&domain, layout->pp, stride);
+            stride *= layout->pp;
+            expert_stride *= layout->pp;
+            break;
+        case MYR_AXIS_EP:
+            places.ep_near = neighbours(&domain, layout->ep, expert_stride);
+            expert_stride *= layout->ep;
+            break;
+        default:
+            break;
+        }
+    }
+    return places;
+}
+
+uint32_t myr_fit_reach(const struct myr_fit_case *it, const struct myr_layout *layout,
+                       enum myr_axis axis)
+{
+    struct fit_places places = fit_places_of(it, layout);
+    const struct fit_near *nears[] = {
+        [MYR_AXIS_TP] = &places.tp_near, [MYR_AXIS_CP] = &places.cp_near,
+        [MYR_AXIS_DP] = &places.dp_near, [MYR_AXIS_PP] = &places.pp_near,
+        [MYR_AXIS_EP] = &places.ep_near,
+    };
+    const uint32_t sizes[] = {
+        [MYR_AXIS_TP] = layout->tp, [MYR_AXIS_CP] = layout->cp, [MYR_AXIS_DP] = layout->dp,
+        [MYR_AXIS_PP] = layout->pp, [MYR_AXIS_EP] = layout->ep,
+    };
+    MYR_ASSERT(axis < MYR_ARRAY_COUNT(nears) && nears[axis]);
+    uint32_t level = 0;
+    while (level < MYR_FIT_LEVELS && nears[axis]->at[level] < sizes[axis]) {
+        level++;
+    }
+    return level;
+}
+
+/*
+ * Seconds for each byte of a pattern, beyond what the scale-up domain takes: the worst level that
+ * the group leaves. Of 'share' members of a block all but one send inside it (rings, chains), or
+ * each sends the same to all (all-to-all).
+ */
+static double outside_s(const struct myr_fit_case *it, enum myr_contention_pattern pattern,
+                        double members, struct fit_near near, double nic)
+{
+    double worst = 0;
+    for (int i = 0; i < MYR_FIT_LEVELS; i++) {
+        if (near.at[i] >= members) {
+            break; /* the group ends inside this block, and inside all larger ones */
+        }
+        double slow = it->topology ? it->topology->levels[i].slow[pattern] : 1, leaves = 1;
+        if (pattern == MYR_CONTENTION_ALL_TO_ALL) {
+            leaves = 1 - near.at[i] / members;
+        } else if (pattern == MYR_CONTENTION_RING || i > 0) {
+            leaves = 1.0 / near.at[i];
+        }
+        worst = fit_max(worst, slow * leaves / nic);
+        if (!it->topology) {
+            break;
+        }
+    }
+    return worst;
+}
+
+/*
+ * How much slower NICs are where the flows of many groups meet, and what early libraries add. Those
+ * exchange when nothing else is on the wire: a group with one member in a server has its rail to
+ * itself, or shares it with the twin on the same NIC. One with some of a server's GPUs comes in
+ * over the NIC of one and leaves over that of another, through whatever lies between the rails, and
+ * meets its twin on both. Two servers only send to each other; past eight nothing is added.
+ */
+static double crowd_of(const struct myr_fit_case *it, uint32_t here, double doublings, double gbps)
+{
+    const double *c = it->constants;
+    uint32_t domain = it->domain_gpus ? it->domain_gpus : it->device->domain_gpus;
+    bool early = it->stack->era == MYR_ERA_EAGER;
+    bool shared = gbps < 0.75 * it->device->nic_gbps; /* a NIC for each GPU is the usual machine */
+    double past = fit_max(0, fit_min(doublings - 1, 2));
+    if (it->topology && it->topology->measured) {
+        return 1; /* where flows meet is the design's business when it has a table */
+    }
+    if (early && here == 1) {
+        return 1 + (shared ? c[FIT_NIC_CROWD] * past : 0);
+    }
+    if (early && shared && here < domain) {
+        return 1 + c[FIT_NIC_RAILS] * past;
+    }
+    return 1 + c[FIT_NIC_CROWD] * fit_min(doublings, 4);
+}
+
+struct fit_line fit_collective_line(const struct myr_fit_case *it, enum myr_collective collective,
+                                    uint32_t members, struct fit_near near)
+{
+    const double *c = it->constants;
+    if (members < 2) {
+        return (struct fit_line){0, 0};
+    }
+    double n = members, here = near.at[0];
+    double inside = it->device->domain_bytes_per_s * c[FIT_NVLINK];
+    double gbps = it->nic_gbps > 0 ? it->nic_gbps : it->device->nic_gbps;
+    double servers = n / here;
+    double nic = gbps / 8 * 1e9 * c[FIT_NIC];
+    double latency = c[FIT_NVLINK_LATENCY] * 1e-6;
+    if (servers > 1) {
+        double doublings = fit_log2(servers);
+        nic /= collective == MYR_SEND_RECEIVE ? 1 : crowd_of(it, near.at[0], doublings, gbps);
+        latency += c[FIT_NIC_LATENCY] * 1e-6 * doublings;
+    }
+    if (collective == MYR_SEND_RECEIVE) {
+        double away = outside_s(it, MYR_CONTENTION_PERMUTATION, n, near, nic);
+        return (struct fit_line){latency, servers > 1 ? away : 1 / inside};
+    }
+    if (collective == MYR_ALL_TO_ALL) {
+        double away = outside_s(it, MYR_CONTENTION_ALL_TO_ALL, n, near, nic);
+        return (struct fit_line){latency, fit_max(away, (here - 1) / n / inside)};
+    }
+    /* A ring enters and leaves each block once, over the NICs of all its members there. */
+    double each = fit_max(1 / inside, outside_s(it, MYR_CONTENTION_RING, n, near, nic));
+    double turns = collective == MYR_ALL_REDUCE ? 2 : 1;
+    return (struct fit_line){latency * turns, (n - 1) / n * turns * each};
+}
+
+double fit_collective_s(const struct myr_fit_case *it, enum myr_collective collective,
+                        uint32_t members, struct fit_near near, double bytes)
+{
+    return bytes > 0 ? fit_line_s(fit_collective_line(it, collective, members, near), bytes) : 0;
+}

@@ -1,0 +1,255 @@
+#include "myriad/fit/cost.h"
+
+#include <math.h>
+
+#include "cost/combine.h"
+
+static const char *const term_names[] = {
+#define FIT_TERM_NAME(name, text) text,
+    MYR_FIT_TERMS(FIT_TERM_NAME)
+#undef FIT_TERM_NAME
+};
+
+const char *myr_fit_term_name(enum myr_fit_term term)
+{
+    return term_names[term];
+}
+
+/*
+ * Each chunk's exchange starts when its last micro-batch is through: the last chunk has only its
+ * own pass to hide behind, the others also what the pipeline still does of later chunks.
+ */
+static double uncovered_s(const struct myr_fit_case *it, const struct myr_layout *layout,
+                          double exchange_s, double pass_s)
+{
+    const double *c = it->constants;
+    double part = 1.0 / layout->vp, hide = c[FIT_DATA_HIDE] * pass_s;
+    double last = fit_max(0, (exchange_s - hide) * part);
+    double rest = fit_max(0, (exchange_s - hide * layout->pp) * (1 - part));
+    return fit_max(exchange_s * c[FIT_DATA_FLOOR], last + rest);
+}
+
+static struct fit_line scaled(struct fit_line line, double fixed, double each)
+{
+    return (struct fit_line){fixed * line.fixed_s, each * line.each_s};
+}
+
+static struct fit_exchange exchange_of(const struct myr_fit_case *it,
+                                       const struct myr_layout *layout, uint32_t members,
+                                       struct fit_near near_all)
+{
+    const double *c = it->constants;
+    struct myr_numerics numerics = myr_layout_numerics(layout);
+    double reduced = numerics.reduce_bytes, gathered = numerics.gather_bytes;
+    struct fit_exchange ret = {0};
+    if (layout->zero == 0) {
+        ret.reduce = scaled(fit_collective_line(it, MYR_ALL_REDUCE, members, near_all), 1, reduced);
+        return ret;
+    }
+    uint32_t shard = layout->shard && layout->shard < members ? layout->shard : members;
+    struct fit_near near = fit_near_most(near_all, shard), apart = fit_near_over(near_all, near);
+    double times = 1, slow = 1;
+    if (layout->zero == 3) { /* layer by layer, in every pass */
+        bool early = it->stack->era == MYR_ERA_EAGER && shard > it->device->domain_gpus;
+        slow = early ? 1 / c[FIT_ZERO3_EARLY] : 1;
+        times = slow * fit_max((double)it->model->layer_count / layout->pp, 1);
+        apart = fit_near_all(1);
+    }
+    /* Scattering and gathering are the same way in opposite directions. */
+    struct fit_line ring = fit_collective_line(it, MYR_ALL_GATHER, shard, near);
+    ret.reduce = scaled(ring, times, slow * (layout->zero == 3 ? gathered : reduced));
+    ret.gather = scaled(ring, times, slow * gathered);
+    ret.copies =
+        scaled(fit_collective_line(it, MYR_ALL_REDUCE, members / shard, apart), 1, reduced / shard);
+    return ret;
+}
+
+void fit_exchanges_of(const struct myr_fit_case *it, const struct myr_layout *layout,
+                      const struct fit_places *places, struct fit_exchanges *ret)
+{
+    struct fit_near near = fit_near_times(places->dp_near, places->cp_near);
+    ret->dense = exchange_of(it, layout, layout->dp * layout->cp, near);
+    ret->dense.shard = myr_layout_shard(layout);
+    if (it->model->moe.expert_count > 0) {
+        ret->expert = exchange_of(it, layout, myr_layout_edp(layout), places->edp_near);
+    }
+    ret->expert.shard = myr_layout_expert_shard(layout);
+}
+
+/* One kind of weights: what its replicas exchange each step beyond what a pass hides. */
+static double data_s(const struct myr_fit_case *it, const struct myr_layout *layout,
+                     const struct fit_exchange *exchange, double params,
+                     const struct fit_pipe *pipe)
+{
+    const double *c = it->constants;
+    double reduce = fit_line_s(exchange->reduce, params);
+    if (layout->zero == 0) {
+        double hidden = c[FIT_DATA_HIDE] * pipe->backward_s;
+        return it->stack->overlap_data ? fit_max(reduce * c[FIT_DATA_FLOOR], reduce - hidden)
+                                       : reduce * c[FIT_DATA_EAGER];
+    }
+    double gather = fit_line_s(exchange->gather, params);
+    double copies = fit_line_s(exchange->copies, params);
+    /* No rank of ZeRO-2 keeps whole gradients: they are scattered after every micro-batch. */
+    bool each = layout->zero == 2;
+    double times = each ? pipe->micro_batches : 1;
+    if (!it->stack->overlap_data) {
+        return (times * reduce + copies + gather) * c[FIT_DATA_EAGER];
+    }
+    double scatter;
+    if (each) {
+        double hidden = c[FIT_DATA_HIDE] * pipe->backward_s;
+        scatter = times * fit_max(reduce * c[FIT_DATA_FLOOR], reduce - hidden) + copies;
+    } else {
+        scatter = uncovered_s(it, layout, reduce + copies, pipe->backward_s);
+    }
+    return scatter + uncovered_s(it, layout, gather, pipe->forward_s);
+}
+
+/* ZeRO-3 gathers each layer's weights in both passes and scatters its gradients, every time. */
+static double zero3_s(const struct myr_fit_case *it, const struct fit_exchanges *exchanges,
+                      double dense, double expert, const struct fit_pipe *pipe)
+{
+    const struct fit_exchange *d = &exchanges->dense, *e = &exchanges->expert;
+    double hide = it->constants[FIT_ZERO3_HIDE], least = it->constants[FIT_ZERO3_FLOOR];
+    double gather = fit_line_s(d->gather, dense) + fit_line_s(e->gather, expert);
+    double both = gather + fit_line_s(d->reduce, dense) + fit_line_s(e->reduce, expert);
+    double copies = fit_line_s(d->copies, dense) + fit_line_s(e->copies, expert);
+    double forward = fit_max(least * gather, gather - hide * pipe->forward_s);
+    double backward = fit_max(least * both, both - hide * pipe->backward_s);
+    return pipe->micro_batches * (forward + backward) + copies;
+}
+
+static double data_of(const struct myr_fit_case *it, const struct myr_layout *layout,
+                      const struct fit_pipe *pipe, const struct fit_exchanges *exchanges)
+{
+    const struct myr_rank_params *params = &pipe->params;
+    double dense = (double)(params->sharded + params->replicated), expert = (double)params->expert;
+    if (layout->zero == 3) {
+        return zero3_s(it, exchanges, dense, expert, pipe);
+    }
+    double time = data_s(it, layout, &exchanges->dense, dense, pipe);
+    return time + (expert > 0 ? data_s(it, layout, &exchanges->expert, expert, pipe) : 0);
+}
+
+static double optimiser_s(const struct myr_fit_case *it, const struct fit_exchanges *exchanges,
+                          const struct myr_rank_params *params)
+{
+    static const uint8_t hbm[] = {FIT_HBM_AMPERE, FIT_HBM_HOPPER, FIT_HBM_BLACKWELL};
+    const double *c = it->constants;
+    double own = (double)(params->sharded + params->replicated) / exchanges->dense.shard +
+                 (double)params->expert / exchanges->expert.shard;
+    return own * c[FIT_OPTIMISER_BYTES] /
+               (it->device->memory_bytes_per_s * c[hbm[it->device->generation]]) +
+           c[FIT_STEP] * 1e-3;
+}
+
+double fit_update_s(const struct myr_fit_case *it, const struct myr_layout *layout,
+                    const struct fit_pipe *pipe, const struct fit_exchanges *exchanges)
+{
+    return data_of(it, layout, pipe, exchanges) + optimiser_s(it, exchanges, &pipe->params);
+}
+
+double fit_straggler_share(const struct myr_fit_case *it, const struct myr_layout *layout)
+{
+    double gpus = (double)myr_layout_gpus(layout);
+    const double *c = it->constants;
+    if (gpus < 2) {
+        return 0;
+    }
+    /* Hosts and networks of a time come with its GPUs. */
+    bool early = it->device->generation == MYR_GENERATION_AMPERE;
+    double servers = gpus / 8;
+    double spread = c[early ? FIT_STRAGGLER_AMPERE : FIT_STRAGGLER_LATER];
+    bool low = layout->precision == MYR_PRECISION_FP8 && it->stack->shared_scales;
+    /* The slowest of N: sigma * sqrt(2 ln N). Who waits each micro-batch averages nothing out. */
+    return (low ? c[FIT_SERVERS_SCALES] : 1) *
+           (spread * sqrt(2 * 0.6931471805599453 * fit_log2(gpus)) +
+            (servers > 1 ? c[early ? FIT_SERVERS_AMPERE : FIT_SERVERS_LATER] * fit_log2(servers)
+                         : 0));
+}
+
+void fit_close(const struct myr_fit_case *it, const struct myr_layout *layout,
+               const struct fit_pipe *pipe, struct myr_fit_cost *ret)
+{
+    struct fit_places places = fit_places_of(it, layout);
+    struct fit_exchanges exchanges = {0};
+    fit_exchanges_of(it, layout, &places, &exchanges);
+    fit_close_with(it, layout, pipe, &exchanges, fit_straggler_share(it, layout), ret);
+}
+
+void fit_close_with(const struct myr_fit_case *it, const struct myr_layout *layout,
+                    const struct fit_pipe *pipe, const struct fit_exchanges *exchanges,
+                    double straggler_share, struct myr_fit_cost *ret)
+{
+    memcpy(ret->terms_s, pipe->terms, sizeof(ret->terms_s));
+    ret->terms_s[MYR_FIT_DATA] = data_of(it, layout, pipe, exchanges);
+    ret->terms_s[MYR_FIT_OPTIMISER] = optimiser_s(it, exchanges, &pipe->params);
+    double total = 0;
+    for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
+        total += ret->terms_s[i];
+    }
+    ret->terms_s[MYR_FIT_STRAGGLER] = total * straggler_share;
+    ret->step_s = total + ret->terms_s[MYR_FIT_STRAGGLER];
+}
+
+void fit_rates(const struct myr_fit_case *it, const struct myr_layout *layout,
+               struct myr_fit_cost *cost)
+{
+    uint32_t seq = myr_layout_seq(layout, it->model);
+    struct myr_flops flops = myr_model_flops(it->model, seq);
+    double useful = 3 * (double)flops.forward * layout->global_batch;
+    double gpus = (double)myr_layout_gpus(layout);
+    cost->mfu = useful / (cost->step_s * gpus * myr_device_peak(it->device, layout->precision));
+    cost->tokens_per_s_per_gpu = (double)layout->global_batch * seq / (cost->step_s * gpus);
+}
+
+void myr_fit_cost_of(const struct myr_fit_case *it, const struct myr_layout *layout,
+                     struct myr_fit_cost *ret)
+{
+    struct fit_blocks blocks;
+    struct fit_pipe pipe;
+    fit_blocks_of(it, layout, &blocks);
+    fit_pipe_of(it, layout, &blocks, &pipe);
+    *ret = (struct myr_fit_cost){0};
+    fit_close(it, layout, &pipe, ret);
+    fit_rates(it, layout, ret);
+}
+
+void myr_fit_memory_of(const struct myr_fit_case *it, const struct myr_layout *layout,
+                       struct myr_fit_memory *ret)
+{
+    *ret = (struct myr_fit_memory){.limit_bytes = it->device->memory_bytes};
+    ret->state = myr_state_fullest(layout, it->model, &ret->stage);
+    /* Context and buffers of the communication library, and what an allocator cannot use. */
+    ret->reserve_bytes = 2e9 + 0.03 * it->device->memory_bytes;
+    ret->total_bytes = (double)ret->state.total_bytes + ret->reserve_bytes;
+    ret->fits = ret->total_bytes <= ret->limit_bytes;
+}
+
+double fit_state_bytes(const struct myr_layout *layout, const struct myr_rank_params *params)
+{
+    struct myr_numerics n = myr_layout_numerics(layout);
+    double dense = (double)(params->sharded + params->replicated), expert = (double)params->expert;
+    double cut = myr_layout_shard(layout), expert_cut = myr_layout_expert_shard(layout);
+    uint32_t zero = layout->zero;
+    return dense * (n.weight_bytes / (zero >= 3 ? cut : 1) +
+                    n.gradient_bytes / (zero >= 2 ? cut : 1) + n.optimiser_bytes / cut) +
+           expert *
+               (n.weight_bytes / (zero >= 3 ? expert_cut : 1) +
+                n.gradient_bytes / (zero >= 2 ? expert_cut : 1) + n.optimiser_bytes / expert_cut);
+}
+
+const char *myr_fit_memory_term(const struct myr_fit_memory *memory)
+{
+    const struct myr_state *s = &memory->state;
+    const uint64_t values[] = {s->weight_bytes,     s->gradient_bytes, s->optimiser_bytes,
+                               s->activation_bytes, s->output_bytes,   s->working_bytes};
+    static const char *const names[] = {"weights",     "gradients", "optimiser",
+                                        "activations", "output",    "working"};
+    uint32_t largest = 0;
+    for (uint32_t i = 1; i < MYR_ARRAY_COUNT(values); i++) {
+        largest = values[i] > values[largest] ? i : largest;
+    }
+    return names[largest];
+}

@@ -1,0 +1,161 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+/* cmocka wants those first */
+#include <cmocka.h>
+
+#include "cost/block.h"
+#include "test_world.h"
+
+static struct myr_model model;
+
+static int setup(void **state)
+{
+    int rc = open_world(state);
+    return rc < 0 ? rc : myr_model_find(&arena, "llama3-70b", &model, NULL);
+}
+
+/* 8 GPUs a node, 32 nodes a leaf, 4 leaves a pod; the slowdowns of what leaves each. */
+static struct myr_fit_topology three_levels(double node, double leaf, double pod)
+{
+    const double slow[MYR_FIT_LEVELS] = {node, leaf, pod};
+    struct myr_fit_topology topology = {.measured = true};
+    uint32_t gpus[MYR_FIT_LEVELS] = {8, 256, 1024};
+    for (int i = 0; i < MYR_FIT_LEVELS; i++) {
+        topology.levels[i].gpus = gpus[i];
+        for (int p = 0; p < MYR_CONTENTION_PATTERNS; p++) {
+            topology.levels[i].slow[p] = slow[i];
+        }
+    }
+    return topology;
+}
+
+static struct myr_fit_case on(const struct myr_fit_topology *topology)
+{
+    struct myr_fit_case it = {.model = &model,
+                              .constants = profiles.constants,
+                              .stack = &profiles.stacks[0],
+                              .topology = topology};
+    assert_int_equal(myr_profiles_device(&profiles, MYR_STR("h100"), &it.device, NULL), MYR_OK);
+    return it;
+}
+
+/* Seconds beyond latency: two sizes, the difference. */
+static double moved_s(const struct myr_fit_case *it, enum myr_collective collective,
+                      uint32_t members, uint64_t stride)
+{
+    struct fit_near near = fit_near_of(it, members, stride);
+    return fit_collective_s(it, collective, members, near, 3e9) -
+           fit_collective_s(it, collective, members, near, 2e9);
+}
+
+static void assert_near_to(double found, double expected)
+{
+    if (found < expected * (1 - 1e-9) || found > expected * (1 + 1e-9)) {
+        fail_msg("%.12g s, %.12g s expected", found, expected);
+    }
+}
+
+static void the_slowest_level_that_a_group_leaves_sets_its_pace(void **state)
+{
+    (void)state;
+    struct myr_fit_topology even = three_levels(1, 1, 1), cut = three_levels(1, 4, 8);
+    struct myr_fit_case it = on(&cut), plain = on(&even);
+    double nic = it.device->nic_gbps / 8 * 1e9 * profiles.constants[FIT_NIC];
+    double inside = it.device->domain_bytes_per_s * profiles.constants[FIT_NVLINK];
+    /* Inside a node; one of each node under a leaf; one of each leaf; one of each pod. */
+    assert_near_to(moved_s(&it, MYR_ALL_GATHER, 8, 1), 7.0 / 8 * 1e9 / inside);
+    assert_near_to(moved_s(&it, MYR_ALL_GATHER, 32, 8), 31.0 / 32 * 1e9 / nic);
+    assert_near_to(moved_s(&it, MYR_ALL_GATHER, 4, 256), 3.0 / 4 * 1e9 / nic * 4);
+    assert_near_to(moved_s(&it, MYR_ALL_GATHER, 4, 1024), 3.0 / 4 * 1e9 / nic * 8);
+    /* A ring through 32 nodes of each leaf crosses between leaves once in 32: nothing is lost. */
+    assert_near_to(moved_s(&it, MYR_ALL_GATHER, 128, 8), moved_s(&plain, MYR_ALL_GATHER, 128, 8));
+    /* All-to-all of 64 in two leaves: half of it leaves, at a quarter of the rate. */
+    assert_near_to(moved_s(&it, MYR_ALL_TO_ALL, 64, 8), 1e9 / 2 * 4 / nic);
+    assert_near_to(moved_s(&plain, MYR_ALL_TO_ALL, 64, 8), 63.0 / 64 * 1e9 / nic);
+}
+
+static void groups_reach_as_far_as_their_ranks_lie(void **state)
+{
+    (void)state;
+    struct myr_fit_topology levels = three_levels(1, 1, 1);
+    struct myr_fit_case it = on(&levels);
+    struct myr_layout layout = myr_layout_default();
+    layout.tp = 8;
+    layout.dp = 32;
+    layout.pp = 4;
+    assert_int_equal(myr_fit_reach(&it, &layout, MYR_AXIS_TP), 0);
+    assert_int_equal(myr_fit_reach(&it, &layout, MYR_AXIS_DP), 1);
+    assert_int_equal(myr_fit_reach(&it, &layout, MYR_AXIS_PP), 2);
+    layout.dp = 128;
+    assert_int_equal(myr_fit_reach(&it, &layout, MYR_AXIS_DP), 2);
+    assert_int_equal(myr_fit_reach(&it, &layout, MYR_AXIS_PP), MYR_FIT_LEVELS);
+}
+
+static void a_fabric_that_slows_nothing_costs_what_no_design_costs(void **state)
+{
+    (void)state;
+    struct myr_fit_topology even = three_levels(1, 1, 1);
+    even.measured = false;
+    struct myr_fit_case with = on(&even), without = on(NULL);
+    struct myr_layout layout = myr_layout_default();
+    layout.tp = 4;
+    layout.pp = 4;
+    layout.dp = 64;
+    layout.cp = 2;
+    layout.global_batch = 1024;
+    layout.sequence_parallel = true;
+    struct myr_fit_cost a, b;
+    myr_fit_cost_of(&with, &layout, &a);
+    myr_fit_cost_of(&without, &layout, &b);
+    assert_near_to(a.step_s, b.step_s);
+    even.measured = true;
+    struct myr_fit_topology narrow = three_levels(1, 16, 64);
+    struct myr_fit_case slower = on(&narrow);
+    myr_fit_cost_of(&with, &layout, &a);
+    myr_fit_cost_of(&slower, &layout, &b);
+    assert_true(b.step_s > a.step_s);
+}
+
+/* Seconds of the NICs for a byte of a ring, against a ring of two servers with one member each. */
+static double ring_slow(const struct myr_fit_case *it, uint32_t members, uint64_t stride)
+{
+    double wire = (members - 1.0) / members;
+    return moved_s(it, MYR_ALL_GATHER, members, stride) / wire /
+           (moved_s(it, MYR_ALL_GATHER, 2, 8) / 0.5);
+}
+
+static void early_groups_keep_to_their_rail_or_meet_between_rails(void **state)
+{
+    (void)state;
+    double rails = profiles.constants[FIT_NIC_RAILS], crowd = profiles.constants[FIT_NIC_CROWD];
+    struct myr_fit_case it = on(NULL);
+    assert_int_equal(it.stack->era, MYR_ERA_EAGER);
+    assert_int_equal(myr_profiles_device(&profiles, MYR_STR("a100-80"), &it.device, NULL), MYR_OK);
+    /* One member in a server: nobody else is on its rail. Two, with a NIC each: as everywhere. */
+    assert_near_to(ring_slow(&it, 32, 8), 1);
+    assert_near_to(ring_slow(&it, 32, 4), 0.5 * (1 + 4 * crowd));
+    /* A NIC for two GPUs: two servers lose nothing, eight do, more than that no more. */
+    it.nic_gbps = it.device->nic_gbps / 2;
+    assert_near_to(ring_slow(&it, 4, 8), 1 + crowd);
+    assert_near_to(ring_slow(&it, 32, 8), 1 + 2 * crowd);
+    assert_near_to(ring_slow(&it, 4, 4), 0.5);
+    assert_near_to(ring_slow(&it, 8, 4), 0.5 * (1 + rails));
+    assert_near_to(ring_slow(&it, 16, 4), 0.5 * (1 + 2 * rails));
+    assert_near_to(ring_slow(&it, 64, 4), 0.5 * (1 + 2 * rails));
+    /* With all GPUs of each server every NIC is in use both ways. */
+    assert_near_to(ring_slow(&it, 64, 1), (1 + 3 * crowd) / 8);
+    /* Neighbours of a chain send to one another only, however long it is. */
+    assert_near_to(moved_s(&it, MYR_SEND_RECEIVE, 64, 8), moved_s(&it, MYR_SEND_RECEIVE, 2, 8));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_slowest_level_that_a_group_leaves_sets_its_pace),
+        cmocka_unit_test(groups_reach_as_far_as_their_ranks_lie),
+        cmocka_unit_test(a_fabric_that_slows_nothing_costs_what_no_design_costs),
+        cmocka_unit_test(early_groups_keep_to_their_rail_or_meet_between_rails),
+    };
+    return cmocka_run_group_tests(tests, setup, close_world);
+}

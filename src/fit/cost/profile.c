@@ -1,0 +1,400 @@
+#include "myriad/fit/profile.h"
+
+#include <math.h>
+#include <myr_fit_profiles.h>
+
+#include "cost/constants.h"
+#include "cost/numbers.h"
+#include "myriad/fit/goodput.h"
+
+_Static_assert(FIT_CONSTANT_COUNT <= MYR_FIT_CONSTANTS_MAX, "too many fitted constants");
+
+static const struct myr_constant constant_table[] = {
+#define FIT_CONSTANT_ROW(id, name, unit, prior, min, max, spread, meaning) \
+    {name, unit, meaning, prior, min, max, spread},
+    FIT_CONSTANTS(FIT_CONSTANT_ROW)
+#undef FIT_CONSTANT_ROW
+};
+
+const struct myr_constant *myr_fit_constant(uint32_t index)
+{
+    MYR_ASSERT(index < FIT_CONSTANT_COUNT);
+    return &constant_table[index];
+}
+
+uint32_t myr_fit_constant_count(void)
+{
+    return FIT_CONSTANT_COUNT;
+}
+
+int myr_fit_constant_index(struct myr_str name)
+{
+    for (int i = 0; i < (int)FIT_CONSTANT_COUNT; i++) {
+        if (myr_str_eq(name, myr_str_from(constant_table[i].name))) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+const char *myr_interval_name(enum myr_interval interval)
+{
+    static const char *const names[] = {
+#define INTERVAL_NAME(name, text) text,
+        MYR_INTERVALS(INTERVAL_NAME)
+#undef INTERVAL_NAME
+    };
+    MYR_ASSERT(interval < MYR_INTERVAL_COUNT);
+    return names[interval];
+}
+
+double myr_profiles_spread(const struct myr_profiles *profiles, const struct myr_model *model,
+                           const struct myr_device *device, bool stack_known, bool axes_open)
+{
+    const double *widths = profiles->intervals;
+    bool experts = model->moe.expert_count > 0;
+    double width = widths[stack_known ? (experts ? MYR_INTERVAL_EXPERTS : MYR_INTERVAL_DENSE)
+                          : experts   ? MYR_INTERVAL_EXPERTS_UNKNOWN
+                                      : MYR_INTERVAL_DENSE_UNKNOWN];
+    double more = device->extrapolated ? widths[MYR_INTERVAL_DEVICE_UNKNOWN] : 0;
+    double open = axes_open ? widths[MYR_INTERVAL_AXES_OPEN] : 0;
+    /* Independent reasons. */
+    return fit_exp(sqrt(width * width + more * more + open * open)) - 1;
+}
+
+static int read_file(struct myr_arena *arena, const char *name, const struct myr_doc **ret,
+                     struct myr_err *err)
+{
+    for (size_t i = 0; i < myr_fit_profiles_count; i++) {
+        const struct myr_embedded *file = &myr_fit_profiles[i];
+        if (strcmp(file->name, name) == 0) {
+            struct myr_str text = {(const char *)file->data, file->size};
+            return myr_doc_read_yaml(arena, file->name, text, ret, err);
+        }
+    }
+    return myr_err_set(err, MYR_ENOENT, "the program lacks its own %s", name);
+}
+
+/* One number of a map, in its unit; 'scale' turns it into the unit of the struct. */
+static int number(const struct myr_doc *map, const char *key, double scale, double *ret,
+                  struct myr_err *err)
+{
+    const struct myr_doc *node;
+    double value;
+    int rc = myr_doc_need(map, "profile", key, &node, err);
+    rc = rc < 0 ? rc : myr_doc_double(node, key, 0, 1e15, &value, err);
+    if (rc == MYR_OK) {
+        *ret = value * scale;
+    }
+    return rc;
+}
+
+static int whole(const struct myr_doc *map, const char *key, uint32_t *ret, struct myr_err *err)
+{
+    const struct myr_doc *node;
+    uint64_t value;
+    int rc = myr_doc_need(map, "profile", key, &node, err);
+    rc = rc < 0 ? rc : myr_doc_u64(node, key, 0, 1000000, &value, err);
+    if (rc == MYR_OK) {
+        *ret = (uint32_t)value;
+    }
+    return rc;
+}
+
+static int text(struct myr_arena *arena, const struct myr_doc *map, const char *key,
+                const char **ret, struct myr_err *err)
+{
+    const struct myr_doc *node;
+    struct myr_str value;
+    int rc = myr_doc_need(map, "profile", key, &node, err);
+    rc = rc < 0 ? rc : myr_doc_text(node, key, &value, err);
+    if (rc == MYR_OK) {
+        *ret = myr_arena_strndup(arena, value.data, value.len);
+    }
+    return rc;
+}
+
+static int flag(const struct myr_doc *map, const char *key, bool *ret, struct myr_err *err)
+{
+    const struct myr_doc *node = myr_doc_get(map, key);
+    *ret = false;
+    return node ? myr_doc_bool(node, key, ret, err) : MYR_OK;
+}
+
+static int choice(const struct myr_doc *map, const char *key, const char *const *names,
+                  size_t count, uint32_t *ret, struct myr_err *err)
+{
+    const struct myr_doc *node;
+    int rc = myr_doc_need(map, "profile", key, &node, err);
+    return rc < 0 ? rc : myr_doc_choice(node, key, names, count, ret, err);
+}
+
+static int read_device(struct myr_arena *arena, const struct myr_doc *map, struct myr_device *ret,
+                       struct myr_err *err)
+{
+    static const char *const generations[] = {"ampere", "hopper", "blackwell"};
+    static const double usual_w[] = {400, 700, 1200};
+    uint32_t generation = 0;
+    uint64_t side[2] = {0, 0};
+    int rc = text(arena, map, "name", &ret->name, err);
+    rc = rc < 0 ? rc : text(arena, map, "alias", &ret->alias, err);
+    rc = rc < 0 ? rc : choice(map, "generation", generations, 3, &generation, err);
+    ret->generation = (enum myr_generation)generation;
+    rc = rc < 0 ? rc : number(map, "bf16", 1e12, &ret->bf16_flops, err);
+    rc = rc < 0 ? rc : number(map, "fp8", 1e12, &ret->fp8_flops, err);
+    rc = rc < 0 ? rc : number(map, "fp4", 1e12, &ret->fp4_flops, err);
+    rc = rc < 0 ? rc : number(map, "memory", 1073741824, &ret->memory_bytes, err);
+    rc = rc < 0 ? rc : number(map, "memory_gbps", 1e9, &ret->memory_bytes_per_s, err);
+    rc = rc < 0 ? rc : whole(map, "domain", &ret->domain_gpus, err);
+    rc = rc < 0 ? rc : number(map, "domain_gbps", 1e9, &ret->domain_bytes_per_s, err);
+    rc = rc < 0 ? rc : number(map, "nic_gbps", 1, &ret->nic_gbps, err);
+    rc = rc < 0 ? rc : number(map, "power", 1, &ret->power_w, err);
+    ret->usual_power_w = usual_w[generation];
+    rc = rc < 0 ? rc : whole(map, "sm", &ret->sm_count, err);
+    rc = rc < 0 ? rc : flag(map, "extrapolated", &ret->extrapolated, err);
+    const struct myr_doc *tile = myr_doc_get(map, "tile");
+    rc = rc < 0 ? rc : myr_doc_expect(tile, MYR_DOC_LIST, "tile", err);
+    for (uint32_t i = 0; rc == MYR_OK && i < 2 && i < tile->count; i++) {
+        rc = myr_doc_u64(tile->items[i], "tile", 16, 1024, &side[i], err);
+    }
+    ret->tile_m = (uint32_t)side[0];
+    ret->tile_n = (uint32_t)side[1];
+    return rc;
+}
+
+/* Every trainer runs 1F1B and most interleave; what else a release can do it names. */
+static int read_schedules(const struct myr_doc *map, uint32_t *ret, struct myr_err *err)
+{
+    static const char *const names[] = {"1f1b", "interleaved", "zero-bubble", "dualpipe"};
+    const struct myr_doc *list = myr_doc_get(map, "schedules");
+    *ret = 1U << MYR_SCHEDULE_1F1B | 1U << MYR_SCHEDULE_INTERLEAVED;
+    int rc = list ? myr_doc_expect(list, MYR_DOC_LIST, "schedules", err) : MYR_OK;
+    for (uint32_t i = 0; list && rc == MYR_OK && i < list->count; i++) {
+        uint32_t schedule = 0;
+        rc = myr_doc_choice(list->items[i], "schedules", names, 4, &schedule, err);
+        *ret |= 1U << schedule;
+    }
+    return rc;
+}
+
+static int read_stack(struct myr_arena *arena, const struct myr_doc *map, struct myr_stack *ret,
+                      struct myr_err *err)
+{
+    static const char *const eras[] = {"eager", "flash", "nemo", "fsdp"};
+    uint32_t era = 0;
+    const char *kernel = "";
+    int rc = text(arena, map, "name", &ret->name, err);
+    rc = rc < 0 ? rc : text(arena, map, "line", &ret->line, err);
+    rc = rc < 0 ? rc : number(map, "order", 1, &ret->order, err);
+    rc = rc < 0 ? rc : choice(map, "era", eras, 4, &era, err);
+    ret->era = (enum myr_era)era;
+    rc = rc < 0 ? rc : flag(map, "flash", &ret->flash, err);
+    rc = rc < 0 ? rc : flag(map, "overlap_tensor", &ret->overlap_tensor, err);
+    rc = rc < 0 ? rc : flag(map, "overlap_data", &ret->overlap_data, err);
+    rc = rc < 0 ? rc : flag(map, "shared_scales", &ret->shared_scales, err);
+    rc = rc < 0 ? rc : whole(map, "moe", &ret->moe_release, err);
+    rc = rc < 0 ? rc : read_schedules(map, &ret->schedules, err);
+    rc = rc < 0 ? rc : text(arena, map, "kernel", &kernel, err);
+    if (rc == MYR_OK) {
+        ret->kernel_constant = myr_fit_constant_index(myr_str_from(kernel));
+        if (ret->kernel_constant < 0) {
+            rc = myr_doc_error(err, map, MYR_EINVAL, "no fitted constant is named '%s'", kernel);
+        }
+    }
+    return rc;
+}
+
+static int read_constants(struct myr_profiles *profiles, struct myr_arena *arena,
+                          struct myr_err *err)
+{
+    const struct myr_doc *doc, *map, *interval;
+    for (uint32_t i = 0; i < FIT_CONSTANT_COUNT; i++) {
+        profiles->constants[i] = constant_table[i].prior;
+    }
+    profiles->constant_count = FIT_CONSTANT_COUNT;
+    int rc = read_file(arena, "catalog/profiles/fitted.yaml", &doc, err);
+    rc = rc < 0 ? rc : myr_doc_need(doc, "profile", "constants", &map, err);
+    for (uint32_t i = 0; rc == MYR_OK && map->kind == MYR_DOC_MAP && i < map->count; i++) {
+        int at = myr_fit_constant_index(map->entries[i].key);
+        if (at < 0) {
+            return myr_doc_error(err, map->entries[i].value, MYR_EINVAL, "unknown constant");
+        }
+        rc = myr_doc_double(map->entries[i].value, constant_table[at].name, constant_table[at].min,
+                            constant_table[at].max, &profiles->constants[at], err);
+    }
+    rc = rc < 0 ? rc : myr_doc_need(doc, "profile", "interval", &interval, err);
+    for (int i = 0; rc == MYR_OK && i < MYR_INTERVAL_COUNT; i++) {
+        rc = number(interval, myr_interval_name((enum myr_interval)i), 1, &profiles->intervals[i],
+                    err);
+    }
+    return rc;
+}
+
+int myr_profiles_init(struct myr_profiles *profiles, struct myr_arena *arena, struct myr_err *err)
+{
+    const struct myr_doc *doc = NULL, *list = NULL;
+    *profiles = (struct myr_profiles){0};
+    int rc = read_file(arena, "catalog/profiles/hardware.yaml", &doc, err);
+    rc = rc < 0 ? rc : myr_doc_need(doc, "profile", "devices", &list, err);
+    if (rc < 0) {
+        return rc;
+    }
+    profiles->devices = MYR_ARENA_NEW(arena, struct myr_device, list->count);
+    for (uint32_t i = 0; rc == MYR_OK && i < list->count; i++) {
+        rc = read_device(arena, list->items[i], &profiles->devices[profiles->device_count++], err);
+    }
+    rc = rc < 0 ? rc : read_file(arena, "catalog/profiles/stacks.yaml", &doc, err);
+    rc = rc < 0 ? rc : myr_doc_need(doc, "profile", "stacks", &list, err);
+    if (rc < 0) {
+        return rc;
+    }
+    profiles->stacks = MYR_ARENA_NEW(arena, struct myr_stack, list->count);
+    for (uint32_t i = 0; rc == MYR_OK && i < list->count; i++) {
+        rc = read_stack(arena, list->items[i], &profiles->stacks[profiles->stack_count++], err);
+    }
+    return rc < 0 ? rc : read_constants(profiles, arena, err);
+}
+
+int myr_profiles_device(const struct myr_profiles *profiles, struct myr_str name,
+                        const struct myr_device **ret, struct myr_err *err)
+{
+    const char *names[32];
+    char near[128] = "", excerpt[MYR_EXCERPT_MAX];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < profiles->device_count && i < 32; i++) {
+        const struct myr_device *device = &profiles->devices[i];
+        names[count++] = device->name;
+        if (myr_str_eq_nocase(name, myr_str_from(device->name)) ||
+            myr_str_eq_nocase(name, myr_str_from(device->alias))) {
+            *ret = device;
+            return MYR_OK;
+        }
+    }
+    /* "a100" is short for two of them, not a slip for "h100". */
+    uint32_t longer = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct myr_str head = {names[i], name.len < strlen(names[i]) ? name.len : 0};
+        if (head.len > 0 && myr_str_eq_nocase(head, name)) {
+            names[longer++] = names[i];
+        }
+    }
+    myr_str_nearest(name, names, longer ? longer : count, near, sizeof(near));
+    int rc =
+        myr_err_set(err, MYR_ENOENT, "unknown device '%s'%s%s%s", myr_text_excerpt(name, excerpt),
+                    near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
+    myr_err_hint(err, "known: a100-40 a100-80 h100 h800 h200 b200 gb200 b300 gb300 ascend-910b "
+                      "mi300x");
+    return rc;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/*
+ * The last release number in a name: "26.04.01" is 26.0401, "0.12" comes after "0.8" and "2023-06"
+ * lies in 2023. Each part after the first counts two digits.
+ */
+static double release_order(struct myr_str version)
+{
+    double value = 0, order = 1e9; /* no release named: the latest */
+    for (size_t i = 0; i < version.len; i++) {
+        if (!is_digit(version.data[i]) || (i > 0 && is_digit(version.data[i - 1]))) {
+            continue;
+        }
+        uint64_t part = 0;
+        for (size_t at = i; at < version.len && is_digit(version.data[at]) && part < 100000; at++) {
+            part = 10 * part + (uint64_t)(version.data[at] - '0');
+        }
+        bool joined = i > 1 && is_digit(version.data[i - 2]) &&
+                      (version.data[i - 1] == '.' || version.data[i - 1] == '-');
+        if (!joined) {
+            value = (double)part;
+            order = 1;
+        } else if (part < 100) {
+            order /= 100;
+            value += (double)part * order;
+        }
+    }
+    return order > 1 ? order : value;
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* What follows a line's name in 'name', where it stands as a word of its own. */
+static bool names_line(struct myr_str name, const char *line, struct myr_str *ret_rest)
+{
+    struct myr_str wanted = myr_str_from(line);
+    for (size_t i = 0; i + wanted.len <= name.len; i++) {
+        size_t end = i + wanted.len;
+        bool apart = (i == 0 || !is_letter(name.data[i - 1])) &&
+                     (end == name.len || !is_letter(name.data[end]));
+        if (apart && myr_str_eq_nocase((struct myr_str){name.data + i, wanted.len}, wanted)) {
+            *ret_rest = (struct myr_str){name.data + end, name.len - end};
+            return true;
+        }
+    }
+    return false;
+}
+
+int myr_profiles_stack(const struct myr_profiles *profiles, struct myr_str name,
+                       const struct myr_stack **ret, bool *ret_exact, struct myr_err *err)
+{
+    const struct myr_stack *earlier = NULL, *first = NULL;
+    const char *line = "";
+    struct myr_str rest = {"", 0};
+    for (uint32_t i = 0; i < profiles->stack_count; i++) {
+        const struct myr_stack *stack = &profiles->stacks[i];
+        if (myr_str_eq_nocase(name, myr_str_from(stack->name))) {
+            *ret = stack;
+            *ret_exact = true;
+            return MYR_OK;
+        }
+        /* "Megatron-DeepSpeed" is its own line, not DeepSpeed's. */
+        if (strlen(stack->line) > strlen(line) && names_line(name, stack->line, &rest)) {
+            line = stack->line;
+        }
+    }
+    for (uint32_t i = 0; i < profiles->stack_count; i++) {
+        const struct myr_stack *stack = &profiles->stacks[i];
+        if (strcmp(stack->line, line) != 0) {
+            continue;
+        }
+        first = !first || stack->order < first->order ? stack : first;
+        if (stack->order <= release_order(rest) && (!earlier || stack->order > earlier->order)) {
+            earlier = stack;
+        }
+    }
+    *ret_exact = false;
+    *ret = earlier ? earlier : first;
+    if (!*ret) {
+        char excerpt[MYR_EXCERPT_MAX];
+        int rc =
+            myr_err_set(err, MYR_ENOENT, "unknown software '%s'", myr_text_excerpt(name, excerpt));
+        myr_err_hint(err, "known lines: Megatron-LM, Megatron-Core, Megatron-DeepSpeed, NeMo, "
+                          "Megatron-Bridge, DeepSpeed, llm-foundry, Meta, HAI-LLM, MegaScale");
+        return rc;
+    }
+    return MYR_OK;
+}
+
+double myr_device_peak(const struct myr_device *device, enum myr_precision precision)
+{
+    switch (precision) {
+    case MYR_PRECISION_FP8:
+    case MYR_PRECISION_MXFP8:
+        return device->fp8_flops;
+    case MYR_PRECISION_NVFP4:
+        return device->fp4_flops;
+    case MYR_PRECISION_FP32:
+        return device->bf16_flops / 2;
+    case MYR_PRECISION_BF16:
+    case MYR_PRECISION_FP16:
+        break;
+    }
+    return device->bf16_flops;
+}

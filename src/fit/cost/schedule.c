@@ -1,0 +1,185 @@
+/*
+ * schedule: 1F1B, zero-bubble and interleaved pipelines, slot by slot.
+ *
+ * A slot is one forward and one backward of every stage. Stage i is i slots late, so whatever it
+ * waits for was made in the slot before or in this one, and one value for each stage and direction
+ * is all that has to be remembered. A round is the slots after which the chunks come in turn again.
+ */
+#include "cost/schedule.h"
+
+#include <stdlib.h>
+
+#include "cost/steady.h"
+
+struct slots {
+    const struct fit_schedule *it;
+    struct fit_steady steady;
+    struct fit_mark *clock, *forward, *backward; /* by stage: now, and what it sent last */
+    int64_t pp, vp, turns, round, slot;
+    int64_t ahead; /* slots until the first backward: of all stages, or of stage 0 */
+};
+
+static struct fit_mark sent(const struct slots *s, struct fit_mark mark)
+{
+    return fit_after(mark, s->it->hop_s);
+}
+
+/* A stage does something from now on. */
+static struct fit_mark work(const struct slots *s, int64_t chunk, enum fit_work what,
+                            struct fit_mark now, double seconds)
+{
+    if (s->it->watcher) {
+        struct fit_seen one = {(uint32_t)(chunk % s->pp), (uint32_t)chunk, what, now.at,
+                               now.at + seconds};
+        s->it->watcher(s->it->context, &one);
+    }
+    return fit_after(now, seconds);
+}
+
+/* 1F1B and zero-bubble: in one slot the gradients of a micro-batch pass through all stages. */
+static void plain_slot(struct slots *s)
+{
+    const struct fit_schedule *it = s->it;
+    bool split = it->kind == MYR_SCHEDULE_ZERO_BUBBLE;
+    int64_t first = s->slot - s->turns + 1, last = s->slot < s->pp ? s->slot : s->pp - 1;
+    for (int64_t i = last; i >= 0 && i >= first; i--) {
+        struct fit_mark now = s->clock[i];
+        if (i > 0) {
+            now = fit_meet(&s->steady, now, sent(s, s->forward[i - 1]));
+        }
+        s->clock[i] = s->forward[i] = work(s, i, FIT_FORWARD, now, it->forward_s[i]);
+    }
+    int64_t back = s->slot - s->ahead;
+    if (back < 0) {
+        return;
+    }
+    for (int64_t i = s->pp - 1; i >= 0; i--) {
+        struct fit_mark now = s->clock[i];
+        if (back < s->turns) {
+            if (i + 1 < s->pp) {
+                now = fit_meet(&s->steady, now, sent(s, s->backward[i + 1]));
+            }
+            now = work(s, i, FIT_BACKWARD, now, it->backward_s[i] + (split ? 0 : it->weight_s[i]));
+            s->backward[i] = now;
+        }
+        if (split && back >= i && back - i < s->turns) {
+            now = work(s, i, FIT_WEIGHT, now, it->weight_s[i]);
+        }
+        s->clock[i] = now;
+    }
+}
+
+/* Stage 0 takes up from the last one, chunk by chunk, and the other way round. */
+static void interleaved_forward(struct slots *s)
+{
+    struct fit_mark from_last = s->forward[s->pp - 1];
+    int64_t phase = s->slot % s->round;
+    for (int64_t i = s->pp - 1; i >= 0; i--) {
+        int64_t turn = s->slot - i, at = phase - i + (phase < i ? s->round : 0);
+        int64_t chunk = at / s->pp;
+        if (turn < 0 || turn >= s->turns) {
+            continue;
+        }
+        struct fit_mark now = s->clock[i];
+        if (i > 0 || chunk > 0) {
+            now = fit_meet(&s->steady, now, sent(s, i > 0 ? s->forward[i - 1] : from_last));
+        }
+        int64_t of = i + chunk * s->pp;
+        s->clock[i] = s->forward[i] = work(s, of, FIT_FORWARD, now, s->it->forward_s[of]);
+    }
+}
+
+static void interleaved_backward(struct slots *s)
+{
+    struct fit_mark from_first = s->backward[0];
+    int64_t late = s->slot - s->ahead;
+    if (late + s->pp <= 0) {
+        return;
+    }
+    int64_t phase = (late + s->round) % s->round;
+    for (int64_t i = 0; i < s->pp; i++) {
+        int64_t turn = late + i, at = phase + i;
+        at -= at >= s->round ? s->round : 0;
+        int64_t chunk = s->vp - 1 - at / s->pp, last = i + 1 == s->pp;
+        if (turn < 0 || turn >= s->turns) {
+            continue;
+        }
+        struct fit_mark now = s->clock[i];
+        if (!last || chunk + 1 < s->vp) {
+            now = fit_meet(&s->steady, now, sent(s, last ? from_first : s->backward[i + 1]));
+        }
+        int64_t of = i + chunk * s->pp;
+        s->clock[i] = s->backward[i] =
+            work(s, of, FIT_BACKWARD, now, s->it->backward_s[of] + s->it->weight_s[of]);
+    }
+}
+
+static void play_slot(struct slots *s)
+{
+    if (s->vp == 1) {
+        plain_slot(s);
+    } else {
+        interleaved_forward(s);
+        interleaved_backward(s);
+    }
+    s->slot++;
+}
+
+static void play_round(void *schedule)
+{
+    struct slots *s = schedule;
+    for (int64_t i = 0; i < s->round; i++) {
+        play_slot(s);
+    }
+}
+
+static double play_slots(struct slots *s)
+{
+    bool split = s->it->kind == MYR_SCHEDULE_ZERO_BUBBLE;
+    int64_t full =
+        s->ahead + (split ? s->pp - 1 : 0); /* from here on every stage does all it can */
+    while (s->slot < full && s->slot < s->turns) {
+        play_slot(s);
+    }
+    if (s->turns > s->slot && !s->it->watcher) {
+        uint64_t rounds = (uint64_t)((s->turns - s->slot) / s->round);
+        s->turns -= (int64_t)fit_steady_skip(&s->steady, rounds) * s->round;
+    }
+    while (s->slot < s->turns + full) {
+        play_slot(s);
+    }
+    double end = 0;
+    for (int64_t i = 0; i < s->pp; i++) {
+        end = fit_max(end, s->clock[i].at);
+    }
+    return end;
+}
+
+double fit_schedule_s(const struct fit_schedule *it)
+{
+    int64_t pp = it->pp, vp = it->vp;
+    MYR_ASSERT(pp > 0 && vp > 0 && it->micro_batches > 0);
+    if (it->kind == MYR_SCHEDULE_DUALPIPE) {
+        return fit_dualpipe_s(it);
+    }
+    MYR_ASSERT(vp == 1 || it->micro_batches % it->pp == 0);
+    struct fit_mark *marks = myr_xcalloc(3 * (size_t)pp, sizeof(*marks));
+    struct slots s = {.it = it,
+                      .clock = marks,
+                      .forward = marks + pp,
+                      .backward = marks + 2 * pp,
+                      .pp = pp,
+                      .vp = vp,
+                      .turns = it->micro_batches * vp,
+                      .round = vp == 1 ? 1 : pp * vp,
+                      .ahead = vp == 1 ? pp - 1 : 2 * (pp - 1) + (vp - 1) * pp};
+    s.steady = (struct fit_steady){.marks = marks,
+                                   .mark_count = 3 * it->pp,
+                                   .patience = vp == 1 ? it->pp + 2 : 3,
+                                   .round = play_round,
+                                   .schedule = &s,
+                                   .least_gain = INFINITY};
+    double end = play_slots(&s);
+    free(marks);
+    return end;
+}

@@ -1,0 +1,531 @@
+#include "myriad/fit/trainlog.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* An iteration that a terminal broke goes on for a few lines at most. */
+#define PENDING_LINES_MAX 6
+#define COUNT_MAX         4e9 /* a larger number is no size of anything */
+
+static const char *const argument_names[] = {
+#define ARGUMENT_NAME(name, text) text,
+    MYR_LOG_ARGUMENTS(ARGUMENT_NAME)
+#undef ARGUMENT_NAME
+};
+
+void myr_trainlog_init(struct myr_trainlog *log)
+{
+    *log = (struct myr_trainlog){0};
+}
+
+void myr_trainlog_done(struct myr_trainlog *log)
+{
+    myr_vec_done(&log->elapsed_s.values);
+    myr_vec_done(&log->tflops.values);
+    for (uint32_t i = 0; i < log->timer_count; i++) {
+        myr_vec_done(&log->timers[i].least.values);
+        myr_vec_done(&log->timers[i].most.values);
+    }
+    myr_buf_done(&log->line);
+    myr_buf_done(&log->pending);
+}
+
+static void add_sample(struct myr_samples *samples, double value)
+{
+    if (samples->values.count < MYR_LOG_SAMPLES_MAX) {
+        myr_vec_push(&samples->values, value);
+    }
+}
+
+/* ---- pieces of text ---- */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static struct myr_str trimmed(struct myr_str text)
+{
+    while (text.len && is_blank(text.data[0])) {
+        text.data++;
+        text.len--;
+    }
+    while (text.len && is_blank(text.data[text.len - 1])) {
+        text.len--;
+    }
+    return text;
+}
+
+static struct myr_str cut(struct myr_str text, size_t from, size_t to)
+{
+    return (struct myr_str){text.data + from, to - from};
+}
+
+/* Offset of a word, or SIZE_MAX. */
+static size_t find(struct myr_str text, const char *word)
+{
+    size_t len = strlen(word);
+    for (size_t i = 0; i + len <= text.len; i++) {
+        if (memcmp(text.data + i, word, len) == 0) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
+static bool starts(struct myr_str text, const char *word)
+{
+    size_t len = strlen(word);
+    return text.len >= len && memcmp(text.data, word, len) == 0;
+}
+
+static bool is_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
+}
+
+/* A measured number: finite, not negative, below a year in milliseconds. */
+static bool number_of(struct myr_str text, double *ret)
+{
+    return myr_str_to_double(trimmed(text), ret) && *ret >= 0 && *ret < 4e10;
+}
+
+/* ---- timers ---- */
+
+static struct myr_log_timer *timer_of(struct myr_trainlog *log, struct myr_str name)
+{
+    if (name.len == 0 || name.len >= MYR_LOG_NAME_MAX) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < log->timer_count; i++) {
+        if (myr_str_eq(name, myr_str_from(log->timers[i].name))) {
+            return &log->timers[i];
+        }
+    }
+    if (log->timer_count == MYR_LOG_TIMERS_MAX) {
+        return NULL;
+    }
+    struct myr_log_timer *timer = &log->timers[log->timer_count++];
+    memcpy(timer->name, name.data, name.len);
+    return timer;
+}
+
+static void add_timer(struct myr_trainlog *log, struct myr_str name, double least_ms,
+                      double most_ms)
+{
+    struct myr_log_timer *timer = timer_of(log, name);
+    if (timer) {
+        add_sample(&timer->least, least_ms / 1e3);
+        add_sample(&timer->most, most_ms / 1e3);
+    }
+}
+
+/* Ranks listed one by one below a name make one report. */
+static void close_ranks(struct myr_trainlog *log)
+{
+    if (log->rank_count) {
+        add_timer(log, myr_str_from(log->by_rank), log->rank_least, log->rank_most);
+    }
+    log->rank_count = 0;
+}
+
+/* "(2717.14, 3328.97)" or "3328.97". */
+static bool read_times(struct myr_str text, double *least, double *most)
+{
+    text = trimmed(text);
+    if (text.len > 2 && text.data[0] == '(' && text.data[text.len - 1] == ')') {
+        const char *comma = memchr(text.data, ',', text.len);
+        if (!comma) {
+            return false;
+        }
+        size_t at = (size_t)(comma - text.data);
+        return number_of(cut(text, 1, at), least) &&
+               number_of(cut(text, at + 1, text.len - 1), most) && *least <= *most;
+    }
+    if (!number_of(text, most)) {
+        return false;
+    }
+    *least = *most;
+    return true;
+}
+
+/* "time (ms) | forward-compute: 12.3 | ..." of early releases. */
+static void read_flat_timers(struct myr_trainlog *log, struct myr_str text)
+{
+    size_t from = 0;
+    for (size_t i = 0; i <= text.len; i++) {
+        if (i < text.len && text.data[i] != '|') {
+            continue;
+        }
+        struct myr_str part = trimmed(cut(text, from, i));
+        const char *colon = memchr(part.data, ':', part.len);
+        double ms;
+        if (colon && number_of(cut(part, (size_t)(colon - part.data) + 1, part.len), &ms)) {
+            add_timer(log, trimmed(cut(part, 0, (size_t)(colon - part.data))), ms, ms);
+        }
+        from = i + 1;
+    }
+}
+
+/* ---- arguments ---- */
+
+/* Words that some arguments have instead of numbers. */
+static bool word_of(enum myr_log_argument at, struct myr_str value, double *ret)
+{
+    static const struct {
+        const char *word;
+        enum myr_log_argument only; /* MYR_LOG_ARGUMENT_COUNT: any */
+        double value;
+    } words[] = {
+        {"True", MYR_LOG_ARGUMENT_COUNT, 1},
+        {"None", MYR_LOG_ARGUMENT_COUNT, 0},
+        {"False", MYR_LOG_ARGUMENT_COUNT, 0},
+        {"selective", MYR_LOG_RECOMPUTE, 1},
+        {"full", MYR_LOG_RECOMPUTE, 2},
+        {"hybrid", MYR_LOG_FP8, 1},
+        {"e4m3", MYR_LOG_FP8, 1},
+        {"mxfp8", MYR_LOG_FP8_RECIPE, 1},
+        {"e2m1", MYR_LOG_FP4, 1},
+        {"no_shard", MYR_LOG_STRATEGY, 0},
+        {"optim", MYR_LOG_STRATEGY, 1},
+        {"optim_grads", MYR_LOG_STRATEGY, 2},
+        {"optim_grads_params", MYR_LOG_STRATEGY, 3},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
+        bool meant = words[i].only == at || words[i].only == MYR_LOG_ARGUMENT_COUNT;
+        if (meant && myr_str_eq(value, myr_str_from(words[i].word))) {
+            *ret = words[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "[0, 0, 0, 1, 1, ...]": a layer with experts or without. */
+static void read_pattern(struct myr_trainlog *log, struct myr_str list)
+{
+    log->first_dense = 0;
+    log->odd_experts = false;
+    bool any = false;
+    for (size_t i = 0; i < list.len; i++) {
+        char c = list.data[i];
+        if (c == '1') {
+            any = true;
+        } else if (c == '0' && !any) {
+            log->first_dense++;
+        } else if (c != '[' && c != ']' && c != ',' && !is_blank(c)) {
+            log->odd_experts = true;
+        }
+        log->odd_experts = log->odd_experts || (c == '0' && any);
+    }
+    log->arguments[MYR_LOG_MOE_INTERVAL] = 1;
+    log->given[MYR_LOG_MOE_INTERVAL] = true;
+}
+
+static void set_argument(struct myr_trainlog *log, struct myr_str name, struct myr_str value)
+{
+    double number = 0;
+    uint32_t at = 0;
+    while (at < MYR_LOG_ARGUMENT_COUNT && !myr_str_eq(name, myr_str_from(argument_names[at]))) {
+        at++;
+    }
+    value = trimmed(value);
+    if (at == MYR_LOG_ARGUMENT_COUNT || value.len == 0) {
+        return;
+    }
+    if (at == MYR_LOG_MOE_INTERVAL && value.data[0] == '[') {
+        read_pattern(log, value);
+        return;
+    }
+    if (!word_of((enum myr_log_argument)at, value, &number) &&
+        (!number_of(value, &number) || number > COUNT_MAX)) {
+        return;
+    }
+    log->arguments[at] = number;
+    log->given[at] = true;
+}
+
+/* ---- lines ---- */
+
+static void read_field(struct myr_trainlog *log, struct myr_str key, struct myr_str value)
+{
+    double number;
+    if (!number_of(value, &number)) {
+        return;
+    }
+    if (starts(key, "elapsed time per iteration (ms)") && number > 0) {
+        add_sample(&log->elapsed_s, number / 1e3);
+    } else if (starts(key, "train_step_timing in s") && number > 0) {
+        add_sample(&log->elapsed_s, number);
+    } else if (starts(key, "throughput per GPU (TFLOP/s/GPU)") || starts(key, "TFLOPs (Model)") ||
+               myr_str_eq(key, MYR_STR("TFLOPs"))) {
+        add_sample(&log->tflops, number);
+    }
+}
+
+/* While a batch grows, what was measured with the smaller one says nothing of the larger. */
+static void read_batch(struct myr_trainlog *log, struct myr_str key, struct myr_str value)
+{
+    double batch;
+    bool meant = starts(key, "global batch size") || myr_str_eq(key, MYR_STR("global_batch_size"));
+    if (!meant || !number_of(value, &batch) || batch < 1 || batch > COUNT_MAX) {
+        return;
+    }
+    if (log->batch > 0 && log->batch != batch) {
+        log->elapsed_s.values.count = 0;
+        log->tflops.values.count = 0;
+        for (uint32_t i = 0; i < log->timer_count; i++) {
+            log->timers[i].least.values.count = 0;
+            log->timers[i].most.values.count = 0;
+        }
+    }
+    log->batch = batch;
+}
+
+/* "key: value | key: value", each handed to 'read'. */
+static void each_field(struct myr_trainlog *log, struct myr_str text,
+                       void (*read)(struct myr_trainlog *, struct myr_str, struct myr_str))
+{
+    size_t from = 0;
+    for (size_t i = 0; text.len && i <= text.len; i++) {
+        if (i < text.len && text.data[i] != '|') {
+            continue;
+        }
+        struct myr_str part = trimmed(cut(text, from, i));
+        for (size_t at = part.len; at-- > 0;) {
+            if (part.data[at] == ':') {
+                read(log, trimmed(cut(part, 0, at)), cut(part, at + 1, part.len));
+                break;
+            }
+        }
+        from = i + 1;
+    }
+}
+
+static void close_iteration(struct myr_trainlog *log)
+{
+    struct myr_str text = {log->pending.data, log->pending.len};
+    each_field(log, text, read_batch);
+    each_field(log, text, read_field);
+    myr_buf_clear(&log->pending);
+    log->pending_lines = 0;
+}
+
+/* "iteration 14/ 1192 |": a number, a slash, a number, and fields. */
+static bool is_iteration(struct myr_str line)
+{
+    size_t at = find(line, "iteration"), slash;
+    if (at == SIZE_MAX) {
+        return false;
+    }
+    for (slash = at + 9; slash < line.len && is_blank(line.data[slash]); slash++) {
+    }
+    size_t digits = slash;
+    while (slash < line.len && line.data[slash] >= '0' && line.data[slash] <= '9') {
+        slash++;
+    }
+    return slash > digits && slash < line.len && line.data[slash] == '/' &&
+           memchr(line.data, '|', line.len) != NULL;
+}
+
+/*
+ * "name ....: time" is a timer, "name .... value" an argument. What a launcher wrote before the
+ * name ends with a blank, a colon or a bracket.
+ */
+static bool read_dotted(struct myr_trainlog *log, struct myr_str line)
+{
+    size_t dots = find(line, " ...");
+    if (dots == SIZE_MAX || dots == 0) {
+        return false;
+    }
+    size_t name = dots, after = dots + 1;
+    while (name > 0 && is_name(line.data[name - 1])) {
+        name--;
+    }
+    while (after < line.len && line.data[after] == '.') {
+        after++;
+    }
+    if (name == dots) {
+        return false;
+    }
+    bool timer = after < line.len && line.data[after] == ':';
+    double least, most;
+    if (!timer) {
+        set_argument(log, cut(line, name, dots), cut(line, after, line.len));
+    } else if (read_times(cut(line, after + 1, line.len), &least, &most)) {
+        add_timer(log, cut(line, name, dots), least, most);
+    }
+    return true;
+}
+
+/* A name alone, then "rank 3: 12.5" for each rank. */
+static bool read_rank(struct myr_trainlog *log, struct myr_str line)
+{
+    line = trimmed(line);
+    double ms;
+    if (starts(line, "rank ") && log->by_rank[0]) {
+        const char *colon = memchr(line.data, ':', line.len);
+        if (!colon || !number_of(cut(line, (size_t)(colon - line.data) + 1, line.len), &ms)) {
+            return false;
+        }
+        log->rank_least = log->rank_count && log->rank_least < ms ? log->rank_least : ms;
+        log->rank_most = log->rank_count && log->rank_most > ms ? log->rank_most : ms;
+        log->rank_count++;
+        return true;
+    }
+    close_ranks(log);
+    log->by_rank[0] = '\0';
+    if (line.len < 2 || line.len > MYR_LOG_NAME_MAX || line.data[line.len - 1] != ':') {
+        return false;
+    }
+    for (size_t i = 0; i + 1 < line.len; i++) {
+        if (!is_name(line.data[i])) {
+            return false;
+        }
+    }
+    memcpy(log->by_rank, line.data, line.len - 1);
+    log->by_rank[line.len - 1] = '\0';
+    return true;
+}
+
+static void read_line(struct myr_trainlog *log, struct myr_str line)
+{
+    log->lines++;
+    if (is_iteration(line)) {
+        close_iteration(log);
+        close_ranks(log);
+        myr_buf_put(&log->pending, line.data, line.len);
+        log->pending_lines = 1;
+        return;
+    }
+    size_t flat = find(line, "time (ms) |");
+    bool known = flat != SIZE_MAX;
+    if (known) {
+        read_flat_timers(log, cut(line, flat + 11, line.len));
+    } else {
+        known = read_dotted(log, line) || read_rank(log, line);
+    }
+    bool goes_on = !known && log->pending_lines && log->pending_lines < PENDING_LINES_MAX &&
+                   memchr(line.data, '|', line.len) != NULL;
+    if (goes_on) {
+        myr_buf_putc(&log->pending, ' ');
+        myr_buf_put(&log->pending, line.data, line.len);
+        log->pending_lines++;
+    } else {
+        close_iteration(log);
+    }
+}
+
+static void end_line(struct myr_trainlog *log)
+{
+    if (!log->skipping) {
+        static const char none[] = "";
+        read_line(log, (struct myr_str){log->line.len ? log->line.data : none, log->line.len});
+    }
+    myr_buf_clear(&log->line);
+    log->skipping = false;
+}
+
+void myr_trainlog_feed(struct myr_trainlog *log, struct myr_str text)
+{
+    size_t from = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        bool end = text.data[i] == '\n';
+        if (!end && i + 1 < text.len) {
+            continue;
+        }
+        size_t to = end ? i : i + 1;
+        if (!log->skipping) {
+            size_t room = MYR_LOG_LINE_MAX - log->line.len, more = to - from;
+            myr_buf_put(&log->line, text.data + from, more < room ? more : room);
+            if (more > room) {
+                log->truncated++;
+                read_line(log, (struct myr_str){log->line.data, log->line.len});
+                myr_buf_clear(&log->line);
+                log->skipping = true;
+            }
+        }
+        if (end) {
+            end_line(log);
+        }
+        from = i + 1;
+    }
+}
+
+int myr_trainlog_finish(struct myr_trainlog *log, const char *file, struct myr_err *err)
+{
+    if (log->line.len) {
+        end_line(log);
+    }
+    close_iteration(log);
+    close_ranks(log);
+    if (log->elapsed_s.values.count == 0) {
+        int rc =
+            myr_err_set(err, MYR_EINVAL, "%s: no 'elapsed time per iteration (ms)' in %llu lines",
+                        file, (unsigned long long)log->lines);
+        myr_err_hint(err,
+                     "expected the log of a Megatron-LM run; --timing-log-level 2 adds timers");
+        return rc;
+    }
+    return MYR_OK;
+}
+
+int myr_trainlog_read(struct myr_trainlog *log, const char *path, struct myr_err *err)
+{
+    char piece[65536];
+    bool standard = strcmp(path, "-") == 0;
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return myr_err_errno(err, "cannot open", path);
+    }
+    ssize_t got;
+    while ((got = read(fd, piece, sizeof(piece))) > 0) {
+        myr_trainlog_feed(log, (struct myr_str){piece, (size_t)got});
+    }
+    int rc = got < 0 ? myr_err_errno(err, "cannot read", path) : MYR_OK;
+    if (!standard) {
+        close(fd);
+    }
+    return rc < 0 ? rc : myr_trainlog_finish(log, path, err);
+}
+
+/* ---- what it says ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double myr_samples_typical(const struct myr_samples *samples)
+{
+    size_t count = samples->values.count, skip = count >= 6 ? 2 : 0;
+    if (count == 0) {
+        return 0;
+    }
+    count -= skip;
+    double *sorted = myr_xcalloc(count, sizeof(*sorted));
+    memcpy(sorted, samples->values.items + skip, count * sizeof(*sorted));
+    qsort(sorted, count, sizeof(*sorted), by_value);
+    double middle = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+    free(sorted);
+    return middle;
+}
+
+const struct myr_log_timer *myr_trainlog_timer(const struct myr_trainlog *log, const char *name)
+{
+    for (uint32_t i = 0; i < log->timer_count; i++) {
+        if (strcmp(log->timers[i].name, name) == 0) {
+            return &log->timers[i];
+        }
+    }
+    return NULL;
+}
+
+double myr_trainlog_seconds(const struct myr_trainlog *log, const char *name)
+{
+    const struct myr_log_timer *timer = myr_trainlog_timer(log, name);
+    return timer ? (myr_samples_typical(&timer->least) + myr_samples_typical(&timer->most)) / 2 : 0;
+}

@@ -1,0 +1,172 @@
+#include "measure/words.h"
+
+struct myr_str fit_word_trim(struct myr_str text)
+{
+    while (text.len > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
+        text.data++;
+        text.len--;
+    }
+    while (text.len > 0 && (text.data[text.len - 1] == ' ' || text.data[text.len - 1] == '\t')) {
+        text.len--;
+    }
+    return text;
+}
+
+bool fit_word_is(struct myr_str text, const char *word)
+{
+    return myr_str_eq_nocase(text, myr_str_from(word));
+}
+
+bool fit_word_has(struct myr_str text, const char *word)
+{
+    struct myr_str wanted = myr_str_from(word);
+    for (size_t i = 0; i + wanted.len <= text.len; i++) {
+        if (myr_str_eq_nocase((struct myr_str){text.data + i, wanted.len}, wanted)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_any(struct myr_str text, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (fit_word_is(text, words[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_any(struct myr_str text, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (fit_word_has(text, words[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+#define IS_ANY(text, ...)                            \
+    is_any(text, (const char *const[]){__VA_ARGS__}, \
+           sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+#define HAS_ANY(text, ...)                            \
+    has_any(text, (const char *const[]){__VA_ARGS__}, \
+            sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+bool fit_word_yes(struct myr_str text)
+{
+    return IS_ANY(text, "1", "1.0", "true", "yes", "on");
+}
+
+bool fit_word_open(struct myr_str text)
+{
+    return text.len == 0 ||
+           IS_ANY(text, "?", "recipe", "nan", "n/a", "na", "null", "-", "auto", "unknown", "open");
+}
+
+static bool is_separator(char c)
+{
+    return c == ',' || c == ' ' || c == '_';
+}
+
+bool fit_word_whole(struct myr_str text, uint64_t *ret)
+{
+    double value;
+    char digits[32];
+    size_t count = 0, since = 0;
+    bool grouped = false;
+    if (myr_str_to_u64(text, ret)) {
+        return true;
+    }
+    if (myr_str_to_double(text, &value)) {
+        *ret = value >= 0 && value < 9e15 ? (uint64_t)value : 0;
+        return value >= 0 && value < 9e15 && (double)*ret == value;
+    }
+    /* Groups of three digits, the first one shorter: anything else is two numbers, not one. */
+    for (size_t i = 0; i < text.len && count < sizeof(digits); i++) {
+        if (is_separator(text.data[i])) {
+            if (since == 0 || since > 3 || (grouped && since != 3)) {
+                return false;
+            }
+            grouped = true;
+            since = 0;
+        } else {
+            digits[count++] = text.data[i];
+            since++;
+        }
+    }
+    return grouped && since == 3 && count < sizeof(digits) &&
+           myr_str_to_u64((struct myr_str){digits, count}, ret);
+}
+
+uint32_t fit_word_year(struct myr_str text)
+{
+    for (size_t i = 0; i + 4 <= text.len; i++) {
+        uint64_t year;
+        bool starts = i == 0 || text.data[i - 1] < '0' || text.data[i - 1] > '9';
+        if (starts && myr_str_to_u64((struct myr_str){text.data + i, 4}, &year) && year >= 2000 &&
+            year < 2100) {
+            return (uint32_t)year;
+        }
+    }
+    return 0;
+}
+
+bool fit_word_precision(struct myr_str text, enum myr_precision *ret)
+{
+    *ret = MYR_PRECISION_BF16;
+    if (fit_word_has(text, "fp4")) {
+        *ret = MYR_PRECISION_NVFP4;
+    } else if (fit_word_has(text, "mx")) {
+        *ret = MYR_PRECISION_MXFP8;
+    } else if (HAS_ANY(text, "fp8", "e4m3", "float8", "f8")) {
+        *ret = MYR_PRECISION_FP8;
+    } else if (HAS_ANY(text, "bf16", "bfloat")) {
+        *ret = MYR_PRECISION_BF16;
+    } else if (HAS_ANY(text, "fp16", "float16", "half")) {
+        *ret = MYR_PRECISION_FP16;
+    } else if (HAS_ANY(text, "fp32", "tf32", "float32")) {
+        *ret = MYR_PRECISION_FP32;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+bool fit_word_zero(struct myr_str text, uint32_t *ret, bool *ret_hybrid)
+{
+    *ret = 1;
+    *ret_hybrid = HAS_ANY(text, "hsdp", "hybrid");
+    if (HAS_ANY(text, "zero3", "zero-3", "zero 3", "stage3", "stage-3") || fit_word_is(text, "3")) {
+        *ret = 3;
+    } else if (HAS_ANY(text, "zero2", "zero-2", "zero 2", "stage2", "stage-2", "shard_grad_op") ||
+               fit_word_is(text, "2")) {
+        *ret = 2;
+    } else if (HAS_ANY(text, "zero1", "zero-1", "zero 1", "stage1", "stage-1", "dist") ||
+               fit_word_is(text, "1")) {
+        *ret = 1; /* "distributed optimizer", "dist-opt" */
+    } else if (IS_ANY(text, "none", "no", "ddp", "dp", "0", "zero0", "zero-0", "no_shard")) {
+        *ret = 0;
+    } else if (HAS_ANY(text, "fsdp", "full_shard", "hsdp", "hybrid_shard")) {
+        *ret = 3;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+bool fit_word_recompute(struct myr_str text, enum myr_recompute *ret)
+{
+    *ret = MYR_RECOMPUTE_NONE;
+    if (fit_word_is(text, "full") || (fit_word_has(text, "full") && !fit_word_has(text, "none")) ||
+        fit_word_yes(text)) {
+        *ret = MYR_RECOMPUTE_FULL;
+    } else if (fit_word_is(text, "selective") || HAS_ANY(text, "mla_up", "core_attn")) {
+        *ret = MYR_RECOMPUTE_SELECTIVE;
+    } else {
+        return IS_ANY(text, "none", "no", "0", "0.0", "false", "off");
+    }
+    return true;
+}

@@ -1,0 +1,241 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cost/block.h"
+#include "myriad/fit/report.h"
+#include "myriad/text/chart.h"
+
+/* Colours of the charts: arithmetic, transfers, update, memory-bound, waiting, others. */
+enum { BLUE, ORANGE, GREEN, PINK, AMBER, SKY, GREY, OLIVE };
+
+static uint32_t term_colour(enum myr_fit_term term)
+{
+    switch (term) {
+    case MYR_FIT_TENSOR:
+    case MYR_FIT_CONTEXT:
+    case MYR_FIT_EXPERT_COMM:
+    case MYR_FIT_PIPELINE:
+    case MYR_FIT_DATA:
+        return ORANGE;
+    case MYR_FIT_BUBBLE:
+    case MYR_FIT_STRAGGLER:
+        return AMBER;
+    case MYR_FIT_MEMORY:
+    case MYR_FIT_LAUNCH:
+        return SKY;
+    case MYR_FIT_OPTIMISER:
+        return GREEN;
+    default:
+        return BLUE;
+    }
+}
+
+void myr_plot_step(const struct myr_fit_cost *cost, struct myr_buf *buf)
+{
+    struct myr_bar_row rows[MYR_FIT_TERM_COUNT + 1];
+    struct myr_piece pieces[MYR_FIT_TERM_COUNT + 1];
+    char words[MYR_FIT_TERM_COUNT + 1][48];
+    uint32_t count = 0;
+    double at = 0;
+    for (int t = 0; t < MYR_FIT_TERM_COUNT; t++) {
+        enum myr_fit_term term = (enum myr_fit_term)t;
+        double seconds = cost->terms_s[t];
+        if (seconds < 0.0005 * cost->step_s) {
+            at += seconds;
+            continue;
+        }
+        pieces[count] = (struct myr_piece){myr_fit_term_name(term), seconds, term_colour(term)};
+        snprintf(words[count], sizeof(words[count]), "%.4g s, %.1f %%", seconds,
+                 100 * seconds / cost->step_s);
+        rows[count] =
+            (struct myr_bar_row){myr_fit_term_name(term), words[count], at, &pieces[count], 1};
+        at += seconds;
+        count++;
+    }
+    pieces[count] = (struct myr_piece){"step", cost->step_s, GREY};
+    snprintf(words[count], sizeof(words[count]), "%.4g s", cost->step_s);
+    rows[count] = (struct myr_bar_row){"step", words[count], 0, &pieces[count], 1};
+    struct myr_bars bars = {
+        .title = "Where a step's time goes",
+        .note = "blue: arithmetic; light blue: memory and launch; orange: transfers not hidden; "
+                "amber: waiting; green: update",
+        .unit = "s",
+        .rows = rows,
+        .count = count + 1};
+    myr_chart_bars(&bars, buf);
+}
+
+enum { MEMORY_TERMS = 7, MEMORY_ROWS = 8 };
+
+static void memory_pieces(const struct myr_fit_memory *memory, struct myr_piece *ret)
+{
+    const struct myr_state *s = &memory->state;
+    const double gib = 1073741824;
+    const struct myr_piece pieces[MEMORY_TERMS] = {
+        {"weights", (double)s->weight_bytes / gib, BLUE},
+        {"gradients", (double)s->gradient_bytes / gib, ORANGE},
+        {"optimiser", (double)s->optimiser_bytes / gib, GREEN},
+        {"activations", (double)s->activation_bytes / gib, SKY},
+        {"output", (double)s->output_bytes / gib, PINK},
+        {"working", (double)s->working_bytes / gib, AMBER},
+        {"reserve", memory->reserve_bytes / gib, GREY},
+    };
+    memcpy(ret, pieces, sizeof(pieces));
+}
+
+void myr_plot_memory(const struct myr_fit_case *it, const struct myr_fit_found *layouts,
+                     uint32_t count, struct myr_buf *buf)
+{
+    struct myr_bar_row rows[MEMORY_ROWS];
+    struct myr_piece pieces[MEMORY_ROWS][MEMORY_TERMS];
+    char names[MEMORY_ROWS][48], words[MEMORY_ROWS][48], limit[64], explained[128];
+    count = count < MEMORY_ROWS ? count : MEMORY_ROWS;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct myr_layout *l = &layouts[i].layout;
+        struct myr_fit_memory memory;
+        myr_fit_memory_of(it, l, &memory);
+        memory_pieces(&memory, pieces[i]);
+        snprintf(names[i], sizeof(names[i]), "tp %u pp %u dp %u cp %u", l->tp, l->pp, l->dp, l->cp);
+        snprintf(words[i], sizeof(words[i]), "%.1f GiB, step %.4g s",
+                 memory.total_bytes / 1073741824, layouts[i].step_s);
+        rows[i] = (struct myr_bar_row){names[i], words[i], 0, pieces[i], MEMORY_TERMS};
+    }
+    snprintf(limit, sizeof(limit), "%.0f GiB of a %s", it->device->memory_bytes / 1073741824,
+             it->device->name);
+    snprintf(explained, sizeof(explained), "the fastest layouts, best first; dashed: %s", limit);
+    struct myr_bars bars = {.title = "Memory of the fullest rank",
+                            .note = explained,
+                            .unit = "GiB",
+                            .rows = rows,
+                            .count = count,
+                            .legend = true,
+                            .limit = it->device->memory_bytes / 1073741824,
+                            .limit_name = limit};
+    myr_chart_bars(&bars, buf);
+}
+
+static struct myr_series growth_series(const struct myr_growth *trace, const char *name,
+                                       uint32_t colour, struct myr_point *points)
+{
+    for (uint32_t i = 0; i < trace->count; i++) {
+        points[i] =
+            (struct myr_point){trace->points[i].gpus, 100 * trace->points[i].linearity, NULL};
+    }
+    return (struct myr_series){
+        .name = name, .points = points, .count = trace->count, .colour = colour, .dots = true};
+}
+
+void myr_plot_linearity(const struct myr_growth *weak, const struct myr_growth *strong,
+                        struct myr_buf *buf)
+{
+    struct myr_point points[2][MYR_GROWTH_MAX];
+    struct myr_series series[] = {
+        growth_series(weak, "weak: batch in proportion", BLUE, points[0]),
+        growth_series(strong, "strong: batch fixed", ORANGE, points[1]),
+    };
+    struct myr_curves curves = {.title = "Linearity",
+                                .note = "throughput of a GPU against the best point; best layout "
+                                        "at each size",
+                                .x_name = "GPUs",
+                                .y_name = "linearity, %",
+                                .series = series,
+                                .count = 2,
+                                .log_x = true,
+                                .from_zero = true,
+                                .y_max = 100};
+    myr_chart_curves(&curves, buf);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct myr_choice *x = a, *y = b;
+    if (x->time != y->time) {
+        return x->time < y->time ? -1 : 1;
+    }
+    return x->cost < y->cost ? -1 : x->cost > y->cost;
+}
+
+void myr_plot_pareto(const struct myr_choice *choices, uint32_t count, const char *time_name,
+                     const char *cost_name, struct myr_buf *buf)
+{
+    struct myr_choice *sorted = myr_xcalloc(count + 1, sizeof(*sorted));
+    struct myr_point *all = myr_xcalloc(2 * count + 1, sizeof(*all)), *best = all + count;
+    uint32_t kept = 0;
+    if (count) {
+        memcpy(sorted, choices, count * sizeof(*sorted));
+        qsort(sorted, count, sizeof(*sorted), by_time);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        all[i] = (struct myr_point){sorted[i].time, sorted[i].cost, sorted[i].name};
+        if (kept == 0 || sorted[i].cost < best[kept - 1].y) {
+            best[kept++] = (struct myr_point){sorted[i].time, sorted[i].cost, NULL};
+        }
+    }
+    struct myr_series series[] = {
+        {.name = "worth having", .points = best, .count = kept, .colour = GREEN, .dashed = true},
+        {.name = "choices",
+         .points = all,
+         .count = count,
+         .colour = BLUE,
+         .dots = true,
+         .no_line = true},
+    };
+    struct myr_curves curves = {.title = "Time and cost",
+                                .note = "nothing is both faster and cheaper than what the dashed "
+                                        "line joins",
+                                .x_name = time_name,
+                                .y_name = cost_name,
+                                .series = series,
+                                .count = 2,
+                                .log_x = true,
+                                .from_zero = true};
+    myr_chart_curves(&curves, buf);
+    free(sorted);
+    free(all);
+}
+
+enum { CURVE_POINTS = 81, CURVES_MAX = 4 };
+
+void myr_plot_goodput(const struct myr_goodput_curve *curves, uint32_t count, struct myr_buf *buf)
+{
+    static const uint32_t colours[CURVES_MAX] = {ORANGE, BLUE, AMBER, SKY};
+    struct myr_point points[CURVES_MAX][CURVE_POINTS], optima[CURVES_MAX];
+    struct myr_series series[2 * CURVES_MAX];
+    char names[CURVES_MAX][96];
+    count = count < CURVES_MAX ? count : CURVES_MAX;
+    for (uint32_t c = 0; c < count; c++) {
+        double period = curves[c].renewal.interval * curves[c].renewal.per_period;
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < CURVE_POINTS; i++) {
+            /* Five seconds to five hours, by equal factors. */
+            struct myr_renewal tried = curves[c].renewal;
+            tried.interval = 5 * fit_exp(8.188689 * i / (CURVE_POINTS - 1));
+            double copies = period / tried.interval;
+            bool tiers = tried.quick.rate > 0;
+            tried.per_period = tiers && copies > 1 ? (uint32_t)(copies + 0.5) : 1;
+            points[c][kept++] =
+                (struct myr_point){tried.interval, 100 * myr_goodput_of(&tried).goodput, NULL};
+        }
+        double best = 100 * myr_goodput_of(&curves[c].renewal).goodput;
+        snprintf(names[c], sizeof(names[c]), "%s: %.1f %%", curves[c].name, best);
+        optima[c] = (struct myr_point){curves[c].renewal.interval, best, NULL};
+        series[c] = (struct myr_series){
+            .name = names[c], .points = points[c], .count = kept, .colour = colours[c]};
+        series[count + c] = (struct myr_series){.name = "",
+                                                .points = &optima[c],
+                                                .count = 1,
+                                                .colour = colours[c],
+                                                .dots = true,
+                                                .no_line = true};
+    }
+    struct myr_curves drawn = {.title = "Goodput and the interval between copies",
+                               .note = "dots: the intervals chosen",
+                               .x_name = "seconds of work between two copies",
+                               .y_name = "goodput, %",
+                               .series = series,
+                               .count = 2 * count,
+                               .log_x = true,
+                               .from_zero = true,
+                               .y_max = 100};
+    myr_chart_curves(&drawn, buf);
+}

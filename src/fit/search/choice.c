@@ -1,0 +1,28 @@
+/* choice: what all files of the search mean by a numbered choice, and the least of a stage. */
+#include "search/visit.h"
+
+void fit_set_choice(const struct fit_visit *v, const struct fit_shape *shape, uint32_t choice,
+                    struct myr_layout *layout)
+{
+    if (v->group->chain == FIT_CHAIN_SELECTIVE) {
+        layout->recompute = MYR_RECOMPUTE_SELECTIVE;
+        layout->recompute_layers = 0;
+        return;
+    }
+    layout->recompute = choice ? MYR_RECOMPUTE_FULL : MYR_RECOMPUTE_NONE;
+    layout->recompute_layers = choice < shape->chunk_most ? choice : 0;
+}
+
+struct myr_rank_params fit_params_least(const struct fit_visit *v, double layers, double moe)
+{
+    const struct myr_rank_params *dense = &v->layer[0], *expert = &v->layer[1];
+    double all_dense = v->s->layers[FIT_DENSE_FULL] + v->s->layers[FIT_DENSE_WINDOW];
+    double all_moe = v->s->layers[FIT_MOE_FULL] + v->s->layers[FIT_MOE_WINDOW];
+    const struct myr_rank_params *a = all_dense > 0 ? dense : expert;
+    const struct myr_rank_params *b = all_moe > 0 ? expert : dense;
+    uint64_t sharded = a->sharded < b->sharded ? a->sharded : b->sharded;
+    uint64_t replicated = a->replicated < b->replicated ? a->replicated : b->replicated;
+    return (struct myr_rank_params){(uint64_t)(layers * (double)sharded),
+                                    (uint64_t)(layers * (double)replicated),
+                                    (uint64_t)(moe * (double)expert->expert)};
+}

@@ -1,0 +1,146 @@
+/*
+ * exhaust: every layout of a space, one by one. Nothing is skipped and nothing is bounded; what
+ * layouts share that differ in ZeRO and shards alone, their pipeline, is worked out once for them.
+ */
+#include "cost/combine.h"
+#include "search/space.h"
+
+struct walk {
+    const struct fit_space *space;
+    struct myr_fit_answer *answer;
+};
+
+/* Layouts of one order: all that does not depend on ZeRO and shards. */
+struct shared {
+    struct fit_pipe pipe;
+    struct fit_places places;
+    double straggler;
+};
+
+static void price_shared(const struct myr_fit_case *it, const struct myr_layout *layout,
+                         struct shared *ret)
+{
+    struct fit_blocks blocks;
+    fit_blocks_of(it, layout, &blocks);
+    fit_pipe_of(it, layout, &blocks, &ret->pipe);
+    ret->places = fit_places_of(it, layout);
+    ret->straggler = fit_straggler_share(it, layout);
+}
+
+static void price(const struct walk *walk, const struct myr_layout *layout,
+                  const struct shared *shared)
+{
+    const struct myr_fit_query *q = walk->space->query;
+    struct fit_exchanges exchanges = {0};
+    struct myr_fit_cost cost;
+    struct myr_fit_memory memory;
+    walk->answer->evaluated++;
+    walk->answer->costed++;
+    fit_exchanges_of(&q->it, layout, &shared->places, &exchanges);
+    fit_close_with(&q->it, layout, &shared->pipe, &exchanges, shared->straggler, &cost);
+    if (fit_best_wants(walk->answer, q->top, layout, cost.step_s)) {
+        myr_fit_memory_of(&q->it, layout, &memory);
+        if (memory.fits) {
+            fit_best_add(walk->answer, q->top, layout, cost.step_s);
+        }
+    }
+}
+
+static bool legal(const struct walk *walk, const struct myr_layout *layout)
+{
+    const struct myr_fit_query *q = walk->space->query;
+    return myr_layout_broken(layout, q->it.model, q->gpus) == MYR_LAYOUT_OK;
+}
+
+/* Which shards are legal is the same for all ZeRO stages that have any. */
+static void walk_zero(const struct walk *walk, struct myr_layout layout,
+                      const struct shared *shared)
+{
+    int wanted = walk->space->query->zero;
+    for (uint32_t zero = layout.shard ? 1 : 0; zero <= 3; zero++) {
+        layout.zero = zero;
+        if (wanted < 0 || wanted == (int)zero) {
+            price(walk, &layout, shared);
+        }
+    }
+}
+
+static void walk_state(const struct walk *walk, struct myr_layout layout)
+{
+    enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT];
+    uint32_t order_count = fit_orders(&layout, orders);
+    for (uint32_t o = 0; o < order_count; o++) {
+        struct shared shared;
+        memcpy(layout.order, orders[o], sizeof(layout.order));
+        layout.shard = 0;
+        if (!legal(walk, &layout)) {
+            continue;
+        }
+        price_shared(&walk->space->query->it, &layout, &shared);
+        walk_zero(walk, layout, &shared);
+        for (uint32_t d = 2; d < layout.dp; d++) {
+            layout.shard = d * layout.cp;
+            if (layout.dp % d == 0 && legal(walk, &layout)) {
+                walk_zero(walk, layout, &shared);
+            }
+        }
+    }
+}
+
+static void walk_recompute(const struct walk *walk, struct myr_layout layout, uint32_t chunk_most)
+{
+    const struct fit_space *space = walk->space;
+    for (int r = MYR_RECOMPUTE_NONE; r <= MYR_RECOMPUTE_FULL; r++) {
+        layout.recompute = (enum myr_recompute)r;
+        layout.recompute_layers = 0;
+        if (fit_recompute_allowed(space, layout.recompute, FIT_RECOMPUTE_ALL)) {
+            walk_state(walk, layout);
+        }
+        for (uint32_t n = 1; r == MYR_RECOMPUTE_FULL && n < chunk_most; n++) {
+            layout.recompute_layers = n;
+            if (fit_recompute_allowed(space, layout.recompute, n)) {
+                walk_state(walk, layout);
+            }
+        }
+    }
+}
+
+static void walk_shape(const struct walk *walk, struct myr_layout layout,
+                       const struct fit_shape *shape)
+{
+    const struct myr_fit_query *q = walk->space->query;
+    uint64_t ranks = (uint64_t)layout.tp * layout.cp * shape->pp;
+    layout.pp = shape->pp;
+    layout.vp = shape->vp;
+    layout.first_layers = shape->first_layers;
+    layout.last_layers = shape->last_layers;
+    if (q->gpus % ranks != 0) {
+        return;
+    }
+    layout.dp = (uint32_t)(q->gpus / ranks);
+    for (int schedule = 0; schedule <= MYR_SCHEDULE_DUALPIPE; schedule++) {
+        layout.schedule = (enum myr_schedule)schedule;
+        if (!fit_schedule_allowed(q, layout.schedule, layout.pp) ||
+            !fit_allowed(q->dp, layout.dp)) {
+            continue;
+        }
+        for (uint32_t b = 1; b <= FIT_MICRO_MAX; b++) {
+            layout.micro_batch = b;
+            if (fit_allowed(q->micro_batch, b)) {
+                walk_recompute(walk, layout, shape->chunk_most);
+            }
+        }
+    }
+}
+
+void fit_exhaust(const struct fit_space *space, struct myr_fit_answer *answer)
+{
+    struct walk walk = {space, answer};
+    struct myr_layout layout;
+    bool started = false;
+    while (fit_width_next(space, &layout, &started)) {
+        for (uint32_t i = 0; i < space->shape_count; i++) {
+            walk_shape(&walk, layout, &space->shapes[i]);
+        }
+    }
+}

@@ -1,0 +1,571 @@
+/* floor: bounds on time from below, for cuts and for what replicas exchange. */
+#include "search/visit.h"
+
+void fit_set_chain(const struct fit_search *s, enum fit_chain chain, struct myr_layout *layout)
+{
+    bool all = s->query->recompute == MYR_RECOMPUTE_FULL;
+    layout->recompute = chain == FIT_CHAIN_SELECTIVE ? MYR_RECOMPUTE_SELECTIVE : MYR_RECOMPUTE_FULL;
+    layout->recompute_layers = chain == FIT_CHAIN_COUNTS && !all ? 1 : 0;
+    if (s->query->recompute == MYR_RECOMPUTE_NONE) {
+        layout->recompute = MYR_RECOMPUTE_NONE;
+        layout->recompute_layers = 0;
+    }
+}
+
+double fit_least_hop_s(const struct fit_search *s, const struct myr_layout *layout)
+{
+    const struct myr_fit_case *it = &s->query->it;
+    return layout->pp == 1 ? 0 : fit_hop_s(it, layout, fit_near_of(it, layout->pp, layout->tp));
+}
+
+void fit_count_recomputed(const struct fit_visit *v, const struct fit_shape *shape,
+                          const struct fit_stage_kind *kind, uint32_t choice,
+                          double counts[FIT_KIND_COUNT])
+{
+    if (choice > 0 && choice == shape->chunk_most) {
+        memcpy(counts, kind->layers, sizeof(kind->layers));
+        return;
+    }
+    memset(counts, 0, FIT_KIND_COUNT * sizeof(*counts));
+    if (v->s->space->alike) { /* chunks of a stage differ by one layer at the most */
+        int only = 0;
+        while (v->s->layers[only] <= 0) {
+            only++;
+        }
+        counts[only] = fit_min(choice * (double)shape->vp, kind->layers[only]);
+        return;
+    }
+    for (uint32_t c = 0; choice > 0 && c < shape->vp; c++) {
+        struct myr_span span = kind->spans[c];
+        uint32_t recomputed = choice < span.count ? choice : span.count;
+        const double *from = v->s->space->below[span.first];
+        const double *to = v->s->space->below[span.first + recomputed];
+        for (int k = 0; k < FIT_KIND_COUNT; k++) {
+            counts[k] += to[k] - from[k];
+        }
+    }
+}
+
+/* Both passes of a micro-batch on one kind of stage, and the forward one; layers only in full. */
+static struct fit_stage_s kind_times(const struct fit_visit *v, const struct fit_shape *shape,
+                                     const struct fit_stage_kind *kind, uint32_t choice,
+                                     const struct fit_briefs *briefs)
+{
+    bool all = choice > 0 && choice == shape->chunk_most;
+    struct fit_stage_s ret = {.count = kind->count, .first = kind->stage, .last = kind->last_stage};
+    double recomputed[FIT_KIND_COUNT] = {0};
+    if (choice > 0) {
+        fit_count_recomputed(v, shape, kind, choice, recomputed);
+    }
+    if (kind->first) {
+        ret.forward_s += briefs->first.forward_s;
+        ret.weight_s += briefs->first.weight_s;
+        ret.total_s += briefs->first.alone_s;
+    }
+    if (kind->last) {
+        ret.forward_s += briefs->last.forward_s;
+        ret.weight_s += briefs->last.weight_s;
+        ret.total_s += all ? briefs->last.recompute_s : briefs->last.alone_s;
+    }
+    for (int k = 0; k < FIT_KIND_COUNT; k++) {
+        const struct fit_brief *one = &briefs->layers[k];
+        ret.forward_s += kind->layers[k] * one->forward_s;
+        ret.weight_s += kind->layers[k] * one->weight_s;
+        ret.total_s += kind->layers[k] * one->alone_s + recomputed[k] * one->recompute_more_s;
+    }
+    return ret;
+}
+
+/* A step of the shape up to what replicas exchange, with the least transfers between stages. */
+static double shape_floor_s(const struct fit_visit *v, const struct fit_shape *shape,
+                            uint32_t choice, const struct fit_briefs *briefs,
+                            double kind_s[FIT_SHAPE_KINDS])
+{
+    double micro = v->s->query->it.constants[FIT_LAUNCH_MICRO] * 1e-3;
+    double hop = v->least_hop_s[shape->vp > 1] * shape->vp, beside = micro + hop;
+    struct fit_stage_s stages[FIT_SHAPE_KINDS];
+    struct fit_stages all = {.stages = stages};
+    for (uint32_t i = 0; i < shape->kind_count; i++) {
+        struct fit_stage_s stage = kind_times(v, shape, &shape->kinds[i], choice, briefs);
+        if (kind_s) {
+            kind_s[i] = stage.total_s + micro;
+        }
+        stage.forward_s += beside / 2;
+        stage.total_s += beside;
+        if (shape->vp > 1) {
+            stage.chunk_s = briefs->least_s * shape->kinds[i].first_chunk + beside / shape->vp;
+        }
+        fit_add_stage(&all, stage);
+    }
+    if (shape->kind_count == FIT_SHAPE_KINDS) { /* stages may have been left out */
+        all.least_s = 0;
+        all.least_forward_s = 0;
+        all.least_backward_s = 0;
+        all.most_weight_s = 1e30;
+    }
+    return fit_pipe_floor_s(&v->layout, v->micro_batches, &all) * FIT_BOUND_SLACK *
+           (1 + v->straggler);
+}
+
+double fit_shape_quick_s(const struct fit_visit *v, const struct fit_shape *shape)
+{
+    const struct fit_times *times = &v->group->priced->times;
+    double micro = v->s->query->it.constants[FIT_LAUNCH_MICRO] * 1e-3;
+    double beside = micro + v->least_hop_s[shape->vp > 1] * shape->vp;
+    double layers_s = shape->most_layers * times->layer, m = v->micro_batches;
+    double step_s = m * (layers_s + beside);
+    if (v->layout.schedule == MYR_SCHEDULE_DUALPIPE) {
+        return 0; /* a rank has two stages */
+    }
+    if (v->layout.schedule == MYR_SCHEDULE_1F1B) { /* as fit_pipe_floor_s(), wherever it stands */
+        double behind = fit_min(m - 1, shape->pp - 1);
+        double after = (m - 1 - behind * times->share) * layers_s + (m - 1 - behind / 2) * beside;
+        step_s = fit_max(step_s, times->all + shape->pp * beside + after);
+    }
+    return step_s * FIT_BOUND_SLACK * (1 + v->straggler);
+}
+
+double fit_shape_floor_s(const struct fit_visit *v, const struct fit_shape *shape, uint32_t choice,
+                         double kind_s[FIT_SHAPE_KINDS])
+{
+    return shape_floor_s(v, shape, choice, v->briefs[0], kind_s);
+}
+
+/* The blocks of the order have to be there. */
+static double order_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice,
+                            uint32_t order)
+{
+    uint32_t slot = choice % FIT_PIPES_KEPT;
+    order = v->layers_like[order];
+    if (cut->floor_choice[order][slot] != choice + 1) {
+        cut->floor_choice[order][slot] = choice + 1;
+        cut->floor_s[order][slot] = shape_floor_s(v, cut->shape, choice, v->briefs[order],
+                                                  order == 0 ? cut->kind_s[slot] : NULL);
+    }
+    return cut->floor_s[order][slot];
+}
+
+double fit_cut_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice)
+{
+    return order_floor_s(v, cut, choice, 0);
+}
+
+double fit_cut_played_s(struct fit_visit *v, struct fit_cut *cut, uint32_t choice, double limit)
+{
+    const struct fit_shape *shape = cut->shape;
+    uint32_t slot = choice % FIT_PIPES_KEPT;
+    double quick_s = fit_cut_floor_s(v, cut, choice);
+    /* The quick bound is mostly within a twentieth: far below the limit playing excludes nothing.
+     */
+    if (quick_s > limit || quick_s * 1.1 < limit || shape->pp == 1) {
+        return quick_s;
+    }
+    if (cut->played_choice[slot] != choice + 1) {
+        struct myr_layout layout = v->layout;
+        bool all = choice > 0 && choice == shape->chunk_most;
+        fit_set_choice(v, shape, choice, &layout);
+        cut->played_choice[slot] = choice + 1;
+        cut->played[slot] = fit_play_pipe(&v->s->query->it, &layout, fit_blocks_for(v, 0, all),
+                                          v->least_hop_s[shape->vp > 1] * shape->vp);
+    }
+    return cut->played[slot].all_s * FIT_BOUND_SLACK * (1 + v->straggler);
+}
+
+static struct fit_brief brief_of(const struct fit_layer *alone, const struct fit_layer *recomputed)
+{
+    struct fit_brief ret = {alone->forward.total, alone->weight_s, fit_layer_s(alone),
+                            fit_layer_s(recomputed), 0};
+    ret.recompute_more_s = ret.recompute_s - ret.alone_s;
+    return ret;
+}
+
+static void add_brief(struct fit_brief *to, const struct fit_brief *from, double times)
+{
+    to->forward_s += times * from->forward_s;
+    to->weight_s += times * from->weight_s;
+    to->alone_s += times * from->alone_s;
+    to->recompute_s += times * from->recompute_s;
+    to->recompute_more_s += times * from->recompute_more_s;
+}
+
+/* The last stage has the output, once more for each prediction module, and the modules' layers. */
+static void note_briefs(const struct fit_search *s, const struct fit_blocks *blocks,
+                        bool recomputed, struct fit_briefs *ret)
+{
+    const struct fit_layer *made = recomputed ? blocks->recomputed : blocks->layers;
+    double modules = s->query->it.model->mtp_count;
+    enum fit_kind of = blocks->used[FIT_MOE_FULL] ? FIT_MOE_FULL : FIT_DENSE_FULL;
+    memset(ret, 0, sizeof(*ret));
+    ret->least_s = 1e30;
+    for (int k = 0; k < FIT_KIND_COUNT; k++) {
+        if (blocks->used[k]) {
+            ret->layers[k] = brief_of(&blocks->layers[k], &made[k]);
+            ret->least_s = fit_min(ret->least_s, ret->layers[k].alone_s);
+        }
+    }
+    struct fit_brief output = brief_of(&blocks->output, &blocks->output);
+    ret->first = brief_of(&blocks->embedding, &blocks->embedding);
+    ret->output_share = output.forward_s / output.alone_s;
+    add_brief(&ret->last, &output, 1 + modules);
+    if (modules > 0) {
+        add_brief(&ret->last, &ret->layers[of], modules);
+    }
+}
+
+void fit_briefs_of(const struct fit_search *s, struct myr_layout layout, enum fit_chain chain,
+                   struct fit_briefs *ret)
+{
+    struct fit_blocks blocks;
+    fit_set_chain(s, chain, &layout);
+    fit_blocks_of(&s->query->it, &layout, &blocks);
+    note_briefs(s, &blocks, layout.recompute_layers > 0, ret);
+}
+
+const struct fit_blocks *fit_blocks_for(struct fit_visit *v, uint32_t order, bool all)
+{
+    order = v->layers_like[order];
+    if (!v->priced[order]) {
+        struct fit_blocks *blocks = v->blocks[order];
+        struct myr_layout layout = v->layout;
+        memcpy(layout.order, v->orders[order], sizeof(layout.order));
+        fit_set_chain(v->s, v->group->chain, &layout);
+        fit_blocks_of(&v->s->query->it, &layout, &blocks[0]);
+        blocks[1] = blocks[0];
+        if (layout.recompute_layers > 0) {
+            memcpy(blocks[1].layers, blocks[0].recomputed, sizeof(blocks[1].layers));
+        }
+        v->priced[order] = true;
+    }
+    return &v->blocks[order][all];
+}
+
+/* What layers take depends on where their own groups lie, and groups of other families lie alike.
+ */
+static const struct fit_briefs *briefs_for(struct fit_visit *v, uint32_t order)
+{
+    order = v->layers_like[order];
+    const struct fit_places *places = &v->places[order];
+    struct fit_priced_layers *known = v->group->priced;
+    if (v->briefs[order]) {
+        return v->briefs[order];
+    }
+    while (!fit_same_near(&known->cp_near, &places->cp_near) ||
+           !fit_same_near(&known->ep_near, &places->ep_near)) {
+        if (!known->next) {
+            struct myr_layout layout = v->layout;
+            memcpy(layout.order, v->orders[order], sizeof(layout.order));
+            known->next = MYR_ARENA_NEW(v->s->arena, struct fit_priced_layers, 1);
+            known->next->next = NULL;
+            known->next->cp_near = places->cp_near;
+            known->next->ep_near = places->ep_near;
+            fit_briefs_of(v->s, layout, v->group->chain, &known->next->briefs);
+        }
+        known = known->next;
+    }
+    v->briefs[order] = &known->briefs;
+    return v->briefs[order];
+}
+
+const struct fit_exchanges *fit_exchanges_for(struct fit_visit *v, const struct myr_layout *layout,
+                                              uint32_t shard_at, uint32_t order)
+{
+    struct fit_search *s = v->s;
+    size_t update = (size_t)layout->zero * v->shard_count + shard_at;
+    order = v->exchanges_like[order];
+    struct fit_priced_exchanges *known = &s->exchanges[update * (FIT_ORDERS_MAX + 1) + order];
+    if (known->stamp != s->stamp) {
+        known->stamp = s->stamp;
+        known->of = (struct fit_exchanges){0};
+        fit_exchanges_of(&s->query->it, layout, &v->places[order], &known->of);
+    }
+    return &known->of;
+}
+
+static void lower_line(struct fit_line *to, struct fit_line from)
+{
+    to->fixed_s = fit_min(to->fixed_s, from.fixed_s);
+    to->each_s = fit_min(to->each_s, from.each_s);
+}
+
+static void lower_exchange(struct fit_exchange *to, const struct fit_exchange *from)
+{
+    lower_line(&to->reduce, from->reduce);
+    lower_line(&to->gather, from->gather);
+    lower_line(&to->copies, from->copies);
+}
+
+/* No order exchanges faster than this. */
+static const struct fit_exchanges *
+least_exchanges(struct fit_visit *v, const struct myr_layout *layout, uint32_t shard_at)
+{
+    size_t update = (size_t)layout->zero * v->shard_count + shard_at;
+    struct fit_priced_exchanges *known =
+        &v->s->exchanges[update * (FIT_ORDERS_MAX + 1) + FIT_ORDERS_MAX];
+    if (known->stamp != v->s->stamp) {
+        known->stamp = v->s->stamp;
+        known->of = *fit_exchanges_for(v, layout, shard_at, 0);
+        for (uint32_t o = 1; o < v->order_count; o++) {
+            if (v->exchanges_like[o] != o) {
+                continue;
+            }
+            const struct fit_exchanges *other = fit_exchanges_for(v, layout, shard_at, o);
+            lower_exchange(&known->of.dense, &other->dense);
+            lower_exchange(&known->of.expert, &other->expert);
+        }
+    }
+    return &known->of;
+}
+
+/* Passes that hide as much as any stage's could. */
+static void widest_passes(struct fit_visit *v, uint32_t order, struct fit_pipe *pipe)
+{
+    const struct fit_briefs *briefs = briefs_for(v, order);
+    double forward = 0, backward = 0;
+    for (int k = 0; k < FIT_KIND_COUNT; k++) {
+        const struct fit_brief *one = &briefs->layers[k];
+        forward = fit_max(forward, one->forward_s);
+        backward = fit_max(backward, one->recompute_s - one->forward_s);
+    }
+    const struct fit_brief *first = &briefs->first, *last = &briefs->last;
+    double most = v->depth->most_layers;
+    forward = most * forward + first->forward_s + last->forward_s;
+    backward = most * backward + first->recompute_s - first->forward_s + last->recompute_s -
+               last->forward_s;
+    pipe->forward_s = fit_max(pipe->forward_s, forward);
+    pipe->backward_s = fit_max(pipe->backward_s, backward);
+}
+
+/*
+ * What replicas exchange at least, and the optimiser, in each order: passes that hide as much as
+ * any stage's could, parameters of the lightest stage.
+ */
+static const double *update_floors_s(struct fit_visit *v, const struct myr_layout *cut,
+                                     uint32_t shard_at)
+{
+    double *known = v->update_floor_s[cut->vp > 1][cut->zero][shard_at];
+    if (known[0] >= 0) {
+        return known;
+    }
+    struct myr_layout layout = *cut;
+    layout.vp = cut->vp > 1 ? v->depth->vp_most : 1; /* as many chunks as any cut has */
+    for (uint32_t o = 0; o < v->order_count; o++) {
+        uint32_t like = v->exchanges_like[o];
+        if (like < o && v->layers_like[like] == v->layers_like[o]) {
+            known[o] = known[like];
+            continue;
+        }
+        struct fit_pipe pipe = {.params = v->lightest};
+        widest_passes(v, o, &pipe);
+        pipe.micro_batches = myr_layout_micro_batches(&layout);
+        known[o] = fit_update_s(&v->s->query->it, &layout, &pipe,
+                                fit_exchanges_for(v, &layout, shard_at, o)) *
+                   FIT_BOUND_SLACK * (1 + v->straggler);
+    }
+    return known;
+}
+
+/* Passes that hide as much as those of any order. */
+static const struct fit_pipe *widest_of_all(struct fit_visit *v)
+{
+    if (v->widest.micro_batches <= 0) {
+        v->widest.micro_batches = myr_layout_micro_batches(&v->layout);
+        v->widest.params = v->lightest;
+        v->widest.forward_s = 0;
+        v->widest.backward_s = 0;
+        for (uint32_t o = 0; o < v->order_count; o++) {
+            if (v->layers_like[o] == o) {
+                widest_passes(v, o, &v->widest);
+            }
+        }
+    }
+    return &v->widest;
+}
+
+double fit_zero_update_s(struct fit_visit *v, bool interleaved, uint32_t zero)
+{
+    const struct myr_fit_query *q = v->s->query;
+    double *known = &v->zero_update_s[interleaved][zero];
+    if (*known >= 0) {
+        return *known;
+    }
+    *known = 1e30;
+    if (q->zero >= 0 && q->zero != (int)zero) {
+        return *known;
+    }
+    struct myr_layout layout = v->layout;
+    layout.vp = interleaved ? v->depth->vp_most : 1;
+    layout.zero = zero;
+    for (uint32_t i = 0; i < (zero ? v->shard_count : 1); i++) {
+        layout.shard = v->shards[i];
+        double update =
+            fit_update_s(&q->it, &layout, widest_of_all(v), least_exchanges(v, &layout, i)) *
+            FIT_BOUND_SLACK * (1 + v->straggler);
+        v->shard_update_s[interleaved][zero][i] = update;
+        *known = fit_min(*known, update);
+    }
+    return *known;
+}
+
+double fit_least_update_s(struct fit_visit *v, bool interleaved)
+{
+    double least = 1e30;
+    for (uint32_t zero = 0; zero <= 3; zero++) {
+        least = fit_min(least, fit_zero_update_s(v, interleaved, zero));
+    }
+    return least;
+}
+
+double fit_shard_floor_s(struct fit_visit *v, struct fit_cut *cut, const struct myr_layout *layout,
+                         uint32_t shard_at, uint32_t choice, double pipe_s)
+{
+    const double *updates = update_floors_s(v, layout, shard_at);
+    double floor_s = 1e30;
+    for (uint32_t o = 0; o < v->order_count; o++) {
+        double own = fit_max(pipe_s, order_floor_s(v, cut, choice, o));
+        floor_s = fit_min(floor_s, own + updates[o]);
+    }
+    return floor_s;
+}
+
+/*
+ * Can this kind of stage be the slowest, in any order and with any more recomputation than
+ * 'kind_s' is of? Not when the slowest has at least as many layers of each kind: layers only
+ * become slower, what outer stages have beside them stays.
+ */
+static bool may_be_slowest(const struct fit_visit *v, const struct fit_cut *cut,
+                           const double *kind_s, uint32_t i)
+{
+    const struct fit_stage_kind *kinds = cut->shape->kinds;
+    uint32_t slowest = 0;
+    for (uint32_t k = 1; k < cut->shape->kind_count; k++) {
+        slowest = kind_s[k] > kind_s[slowest] ? k : slowest;
+    }
+    /* Prediction modules are layers beside the layers. */
+    if (kind_s[i] >= kind_s[slowest] * FIT_BOUND_SLACK || v->s->query->it.model->mtp_count > 0) {
+        return true;
+    }
+    for (int k = 0; k < FIT_KIND_COUNT; k++) {
+        if (kinds[i].layers[k] > kinds[slowest].layers[k]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Passes that are no shorter than those of the slowest stage, whichever that is. */
+static void longest_passes(struct fit_visit *v, const struct fit_cut *cut, uint32_t order,
+                           uint32_t choice, struct fit_pipe *pipe)
+{
+    const struct fit_briefs *briefs = briefs_for(v, order);
+    pipe->forward_s = 0;
+    pipe->backward_s = 0;
+    for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
+        const struct fit_stage_kind *kind = &cut->shape->kinds[i];
+        double counts[FIT_KIND_COUNT], forward = 0, both = 0;
+        if (!cut->may_be_slowest[i]) {
+            continue;
+        }
+        fit_count_recomputed(v, cut->shape, kind, choice, counts);
+        for (int k = 0; k < FIT_KIND_COUNT; k++) {
+            const struct fit_brief *one = &briefs->layers[k];
+            forward += kind->layers[k] * one->forward_s;
+            both += kind->layers[k] * one->alone_s + counts[k] * one->recompute_more_s;
+        }
+        forward += kind->first ? briefs->first.forward_s : 0;
+        both += kind->first ? briefs->first.alone_s : 0;
+        forward += kind->last ? briefs->last.forward_s : 0;
+        both += kind->last ? briefs->last.recompute_s : 0;
+        pipe->forward_s = fit_max(pipe->forward_s, forward);
+        pipe->backward_s = fit_max(pipe->backward_s, both - forward);
+    }
+}
+
+/* A rank of DualPipe has two stages, and what both have, such as a tied table, only once. */
+static struct myr_rank_params lightest_pair(const struct fit_visit *v, struct fit_cut *cut)
+{
+    struct myr_rank_params *least = &cut->lightest;
+    for (uint32_t i = 0; !cut->lightest_known && i < cut->shape->pp / 2; i++) {
+        struct myr_rank_params p = myr_rank_params(&v->layout, v->s->query->it.model, i);
+        least->sharded = i == 0 || p.sharded < least->sharded ? p.sharded : least->sharded;
+        least->replicated =
+            i == 0 || p.replicated < least->replicated ? p.replicated : least->replicated;
+        least->expert = i == 0 || p.expert < least->expert ? p.expert : least->expert;
+    }
+    cut->lightest_known = true;
+    return *least;
+}
+
+/* Which stages may be the slowest from a choice on, and the fewest parameters of any of them. */
+static struct myr_rank_params slowest_params(const struct fit_visit *v, struct fit_cut *cut,
+                                             uint32_t low)
+{
+    struct myr_rank_params *least = &cut->slowest_params;
+    bool dual = v->layout.schedule == MYR_SCHEDULE_DUALPIPE;
+    if (cut->slowest_choice == low + 1) {
+        return *least;
+    }
+    cut->slowest_choice = low + 1;
+    *least = (struct myr_rank_params){UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    (void)fit_cut_floor_s(v, cut, low); /* the kinds' times */
+    for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
+        const struct myr_rank_params *p = &cut->params[i];
+        cut->may_be_slowest[i] =
+            dual || may_be_slowest(v, cut, cut->kind_s[low % FIT_PIPES_KEPT], i);
+        if (cut->may_be_slowest[i]) {
+            least->sharded = p->sharded < least->sharded ? p->sharded : least->sharded;
+            least->replicated =
+                p->replicated < least->replicated ? p->replicated : least->replicated;
+            least->expert = p->expert < least->expert ? p->expert : least->expert;
+        }
+    }
+    if (dual) {
+        *least = lightest_pair(v, cut);
+    }
+    return *least;
+}
+
+/* Passes no shorter than those of the slowest stage of any of these choices. */
+static void passes_for(struct fit_visit *v, struct fit_cut *cut, uint32_t order, uint32_t low,
+                       uint32_t high, struct fit_pipe *pipe)
+{
+    if (cut->passes_low[order] != low + 1 || cut->passes_high[order] != high) {
+        longest_passes(v, cut, order, high, pipe);
+        cut->passes_low[order] = low + 1;
+        cut->passes_high[order] = high;
+        cut->passes_s[order][0] = pipe->forward_s;
+        cut->passes_s[order][1] = pipe->backward_s;
+    }
+    pipe->forward_s = cut->passes_s[order][0];
+    pipe->backward_s = cut->passes_s[order][1];
+}
+
+double fit_choices_floor_s(struct fit_visit *v, struct fit_cut *cut,
+                           const struct myr_layout *layout, uint32_t shard_at, uint32_t low,
+                           uint32_t high, double pipe_s, double limit)
+{
+    const struct myr_fit_query *q = v->s->query;
+    double floor_s = 1e30;
+    if (cut->shape->kind_count == FIT_SHAPE_KINDS) {
+        return pipe_s; /* stages may have been left out */
+    }
+    struct myr_rank_params least = slowest_params(v, cut, low);
+    const double *updates = update_floors_s(v, layout, shard_at);
+    for (uint32_t o = 0; o < v->order_count; o++) {
+        struct fit_pipe pipe = {.params = least};
+        double own = fit_max(pipe_s, order_floor_s(v, cut, low, o));
+        if (layout->shard &&
+            !fit_shard_aligned(layout, layout->shard / layout->cp, v->cp_first[o])) {
+            continue;
+        }
+        if (own + updates[o] > limit) { /* and so is whatever its own stages say */
+            floor_s = fit_min(floor_s, own + updates[o]);
+            continue;
+        }
+        passes_for(v, cut, o, low, high, &pipe);
+        pipe.micro_batches = myr_layout_micro_batches(layout);
+        double update =
+            fit_update_s(&q->it, layout, &pipe, fit_exchanges_for(v, layout, shard_at, o));
+        floor_s = fit_min(floor_s, own + update * FIT_BOUND_SLACK * (1 + v->straggler));
+    }
+    return floor_s;
+}

@@ -1,0 +1,168 @@
+/* memory: bounds on memory from below; what they refuse need not be asked for exactly. */
+#include "search/visit.h"
+
+struct fit_activations fit_activations_of(const struct fit_search *s, struct myr_layout layout,
+                                          enum fit_chain chain)
+{
+    const struct myr_model *model = s->query->it.model;
+    struct fit_activations kept;
+    bool has_moe = s->layers[FIT_MOE_FULL] + s->layers[FIT_MOE_WINDOW] > 0;
+    bool has_dense = s->layers[FIT_DENSE_FULL] + s->layers[FIT_DENSE_WINDOW] > 0;
+    layout.recompute = MYR_RECOMPUTE_SELECTIVE;
+    double dense = (double)myr_layer_activation_bytes(&layout, model, false);
+    double moe = has_moe ? (double)myr_layer_activation_bytes(&layout, model, true) : 0;
+    kept.recompute_working = has_moe && has_dense ? fit_min(dense, moe) : has_moe ? moe : dense;
+    layout.recompute = chain == FIT_CHAIN_SELECTIVE ? layout.recompute : MYR_RECOMPUTE_NONE;
+    kept.dense = (double)myr_layer_activation_bytes(&layout, model, false);
+    kept.moe = has_moe ? (double)myr_layer_activation_bytes(&layout, model, true) : 0;
+    layout.recompute = MYR_RECOMPUTE_FULL;
+    layout.recompute_layers = 0;
+    kept.dense_recomputed = (double)myr_layer_activation_bytes(&layout, model, false);
+    kept.moe_recomputed = kept.dense_recomputed;
+    kept.output = 0;
+    return kept;
+}
+
+/* Micro-batches in flight on a stage, each with the layers of its chunk. */
+static double layers_in_flight(const struct fit_visit *v, const struct fit_stage_kind *kind,
+                               double flights)
+{
+    const struct myr_span *spans = kind->spans;
+    double layers = 0, held = 0;
+    for (int k = 0; k < FIT_KIND_COUNT; k++) {
+        layers += kind->layers[k];
+    }
+    if (spans[0].count * (double)v->layout.vp == layers) {
+        return flights * spans[0].count; /* chunks of a stage differ by one layer at the most */
+    }
+    for (uint32_t i = 0; i < v->layout.vp; i++) {
+        held += myr_layout_in_flight(&v->layout, kind->stage, i) * (double)spans[i].count;
+    }
+    return held;
+}
+
+/* What the layers of a chunk keep for one micro-batch. */
+static double span_bytes(const struct fit_visit *v, struct myr_span span, uint32_t choice,
+                         uint32_t chunk_most)
+{
+    const struct fit_activations *kept = &v->kept;
+    bool all = choice > 0 && choice >= chunk_most;
+    uint32_t recomputed = all || choice > span.count ? span.count : choice;
+    const double *start = v->s->space->below[span.first];
+    const double *end = v->s->space->below[span.first + span.count];
+    const double *middle = v->s->space->below[span.first + recomputed];
+    double moe_recomputed =
+        middle[FIT_MOE_FULL] + middle[FIT_MOE_WINDOW] - start[FIT_MOE_FULL] - start[FIT_MOE_WINDOW];
+    double moe =
+        end[FIT_MOE_FULL] + end[FIT_MOE_WINDOW] - middle[FIT_MOE_FULL] - middle[FIT_MOE_WINDOW];
+    double dense_recomputed = recomputed - moe_recomputed;
+    double dense = span.count - recomputed - moe;
+    return dense * kept->dense + moe * kept->moe + dense_recomputed * kept->dense_recomputed +
+           moe_recomputed * kept->moe_recomputed;
+}
+
+/* What the layers of a stage keep, chunk by chunk. */
+static double kept_bytes(const struct fit_visit *v, const struct fit_shape *shape,
+                         const struct fit_stage_kind *kind, uint32_t choice)
+{
+    double bytes = choice ? v->kept.recompute_working : 0;
+    for (uint32_t i = 0; i < myr_layout_stage_chunk_count(&v->layout); i++) {
+        struct myr_span span = v->group->dual && i > 0 ? kind->mirror : kind->spans[i];
+        bytes += myr_layout_in_flight(&v->layout, kind->stage, i) *
+                 span_bytes(v, span, choice, shape->chunk_most);
+    }
+    return bytes + (kind->last ? v->kept.output : 0);
+}
+
+/* The same for the i-th kind of stage, in one step where all layers are alike. */
+static double cut_kept_bytes(const struct fit_visit *v, struct fit_cut *cut, uint32_t i,
+                             uint32_t choice)
+{
+    const struct fit_stage_kind *kind = &cut->shape->kinds[i];
+    const struct fit_activations *kept = &v->kept;
+    if (!v->s->uniform || v->group->dual) {
+        return kept_bytes(v, cut->shape, kind, choice);
+    }
+    if (cut->flights[i] <= 0) {
+        cut->flights[i] = myr_layout_in_flight_all(&v->layout, kind->stage);
+        cut->held[i] = layers_in_flight(v, kind, cut->flights[i]);
+    }
+    bool moe = v->s->layers[FIT_MOE_FULL] + v->s->layers[FIT_MOE_WINDOW] > 0;
+    double alone = moe ? kept->moe : kept->dense;
+    /* Chunks of a stage differ by one layer at the most: all have so many, or all are recomputed.
+     */
+    double recomputed = fit_min(choice * cut->flights[i], cut->held[i]);
+    return (cut->held[i] - recomputed) * alone + recomputed * kept->dense_recomputed +
+           (choice ? kept->recompute_working : 0) + (kind->last ? kept->output : 0);
+}
+
+/* Of all kinds of stage; asked again for every way to cut the state. */
+static const double *kept_of(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice)
+{
+    uint32_t slot = choice % FIT_PIPES_KEPT;
+    if (cut->kept_choice[slot] != choice + 1) {
+        cut->kept_choice[slot] = choice + 1;
+        for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
+            cut->kept_bytes[slot][i] = cut_kept_bytes(v, cut, i, choice);
+        }
+    }
+    return cut->kept_bytes[slot];
+}
+
+static bool may_fit(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice)
+{
+    const double *kept = kept_of(v, cut, choice);
+    for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
+        double bytes = kept[i] + cut->state[i];
+        if (bytes * (1 - 1e-9) > v->limit_bytes) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* At once where all layers are alike: what is over, by what a layer saves; rounding lets it pass.
+ */
+static uint32_t least_alike(const struct fit_visit *v, const struct fit_cut *cut, uint32_t from)
+{
+    const struct fit_activations *kept = &v->kept;
+    bool moe = v->s->layers[FIT_MOE_FULL] + v->s->layers[FIT_MOE_WINDOW] > 0;
+    double saved = (moe ? kept->moe : kept->dense) - kept->dense_recomputed,
+           most = from < 1 ? 1 : from;
+    for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
+        double bytes = cut->kept_bytes[0][i] + cut->state[i] + kept->recompute_working;
+        double over = bytes - v->limit_bytes * (1 + 1e-8);
+        if (over > 0 && over > cut->held[i] * saved) {
+            return cut->last + 1;
+        }
+        most = over > 0 ? fit_max(most, over / (cut->flights[i] * saved)) : most;
+    }
+    uint32_t whole = (uint32_t)most;
+    return most > cut->last ? cut->last : whole + (most > whole + 1e-6);
+}
+
+uint32_t fit_least_choice(const struct fit_visit *v, struct fit_cut *cut, uint32_t from)
+{
+    uint32_t low = from, high = cut->last;
+    if (low > high || may_fit(v, cut, low)) {
+        return low;
+    }
+    if (v->s->uniform && !v->group->dual && high > 0) {
+        (void)kept_of(v, cut, 0);
+        return least_alike(v, cut, low);
+    }
+    /* Making one layer again needs room to work in; from there on more of it takes less. */
+    low = low < 1 ? 1 : low;
+    if (low > high || !may_fit(v, cut, high)) {
+        return cut->last + 1;
+    }
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (may_fit(v, cut, middle)) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}

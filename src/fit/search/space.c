@@ -1,0 +1,426 @@
+#include "search/space.h"
+
+struct myr_fit_query myr_fit_query_default(void)
+{
+    return (struct myr_fit_query){.zero = -1,
+                                  .recompute = -1,
+                                  .schedule = MYR_FIT_SCHEDULE_STACK,
+                                  .sequence_parallel = -1,
+                                  .top = 1};
+}
+
+uint32_t myr_fit_precisions(const struct myr_device *device, enum myr_precision list[4])
+{
+    uint32_t count = 0;
+    list[count++] = MYR_PRECISION_BF16;
+    if (device->fp8_flops > device->bf16_flops) {
+        list[count++] = MYR_PRECISION_FP8;
+    }
+    if (device->generation == MYR_GENERATION_BLACKWELL) {
+        list[count++] = MYR_PRECISION_MXFP8;
+        list[count++] = MYR_PRECISION_NVFP4;
+    }
+    return count;
+}
+
+bool fit_schedule_allowed(const struct myr_fit_query *query, enum myr_schedule schedule,
+                          uint32_t pp)
+{
+    if (pp == 1 && schedule != MYR_SCHEDULE_1F1B) {
+        return false;
+    }
+    if (query->schedule == MYR_FIT_SCHEDULE_ANY) {
+        return true;
+    }
+    if (query->schedule == MYR_FIT_SCHEDULE_STACK) {
+        return (query->it.stack->schedules >> schedule & 1) != 0;
+    }
+    return query->schedule == (int)schedule;
+}
+
+bool fit_recompute_allowed(const struct fit_space *space, enum myr_recompute recompute,
+                           uint32_t layers)
+{
+    int wanted = space->query->recompute;
+    if (wanted >= 0) {
+        return wanted == (int)recompute &&
+               (recompute != MYR_RECOMPUTE_FULL || layers == FIT_RECOMPUTE_ALL);
+    }
+    /* With flash attention 'selective' is 'none'. */
+    return recompute != MYR_RECOMPUTE_SELECTIVE || !space->flash;
+}
+
+/* Shapes */
+
+static bool same_layers(const double *a, const double *b)
+{
+    bool same = true;
+    for (uint32_t kind = 0; kind < FIT_KIND_COUNT; kind++) {
+        same = same && a[kind] == b[kind];
+    }
+    return same;
+}
+
+static void add_stage(struct fit_shape *shape, const struct fit_stage_kind *stage)
+{
+    for (uint32_t i = 0; i < shape->kind_count; i++) {
+        struct fit_stage_kind *known = &shape->kinds[i];
+        if (known->first == stage->first && known->last == stage->last &&
+            same_layers(known->layers, stage->layers)) {
+            known->count += 1;
+            known->last_stage = stage->stage;
+            known->first_chunk =
+                stage->first_chunk < known->first_chunk ? stage->first_chunk : known->first_chunk;
+            return;
+        }
+    }
+    if (shape->kind_count < FIT_SHAPE_KINDS) {
+        shape->kinds[shape->kind_count] = *stage;
+        shape->kinds[shape->kind_count].last_stage = stage->stage;
+        shape->kinds[shape->kind_count++].count = 1;
+    }
+    /* A stage left out only lowers the bounds, which stay bounds. */
+}
+
+static struct myr_layout shape_layout(const struct fit_shape *shape)
+{
+    struct myr_layout layout = myr_layout_default();
+    layout.pp = shape->pp;
+    layout.vp = shape->vp;
+    layout.first_layers = shape->first_layers;
+    layout.last_layers = shape->last_layers;
+    layout.schedule = shape->vp > 1 ? MYR_SCHEDULE_INTERLEAVED : MYR_SCHEDULE_1F1B;
+    return layout;
+}
+
+/* The shape's cut is that of the rule for pp and vp alone. */
+static bool is_usual_cut(const struct myr_model *model, const struct fit_shape *shape)
+{
+    struct myr_layout cut = shape_layout(shape), usual = cut;
+    usual.first_layers = 0;
+    usual.last_layers = 0;
+    for (uint32_t i = 0; i < shape->pp * shape->vp; i++) {
+        struct myr_span a = myr_layout_chunk_layers(&cut, model, i);
+        struct myr_span b = myr_layout_chunk_layers(&usual, model, i);
+        if (a.first != b.first || a.count != b.count) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void add_span(const struct fit_space *space, struct myr_span span, double *layers)
+{
+    const double *from = space->below[span.first], *to = space->below[span.first + span.count];
+    for (int k = 0; k < FIT_KIND_COUNT; k++) {
+        layers[k] += to[k] - from[k];
+    }
+}
+
+static void finish_shape(const struct fit_space *space, struct myr_arena *arena,
+                         struct fit_shape *shape)
+{
+    const struct myr_model *model = space->query->it.model;
+    struct myr_layout layout = shape_layout(shape);
+    struct myr_span *spans = NULL;
+    shape->chunk_most = 0;
+    shape->chunk_least = model->layer_count;
+    shape->kind_count = 0;
+    for (uint32_t p = 0; p < layout.pp; p++) {
+        struct fit_stage_kind stage = {.stage = p, .first = p == 0, .last = p + 1 == layout.pp};
+        uint32_t known = shape->kind_count;
+        spans = spans ? spans : MYR_ARENA_NEW(arena, struct myr_span, layout.vp);
+        stage.spans = spans;
+        stage.mirror = myr_layout_chunk_layers(&layout, model, layout.pp - 1 - p);
+        for (uint32_t v = 0; v < layout.vp; v++) {
+            struct myr_span span = myr_layout_chunk_layers(&layout, model, p + v * layout.pp);
+            spans[v] = span;
+            add_span(space, span, stage.layers);
+            shape->chunk_most = span.count > shape->chunk_most ? span.count : shape->chunk_most;
+            shape->chunk_least = span.count < shape->chunk_least ? span.count : shape->chunk_least;
+        }
+        stage.first_chunk = spans[0].count;
+        add_stage(shape, &stage);
+        spans = shape->kind_count > known ? NULL : spans; /* theirs now */
+    }
+    shape->choice_count = fit_recompute_allowed(space, MYR_RECOMPUTE_NONE, 0) +
+                          fit_recompute_allowed(space, MYR_RECOMPUTE_SELECTIVE, 0) +
+                          fit_recompute_allowed(space, MYR_RECOMPUTE_FULL, FIT_RECOMPUTE_ALL);
+    if (space->query->recompute < 0 && shape->chunk_most > 1) {
+        shape->choice_count += shape->chunk_most - 1;
+    }
+}
+
+static void add_shape(struct fit_space *space, struct myr_arena *arena, struct fit_shape shape)
+{
+    if (shape.first_layers > 0 && is_usual_cut(space->query->it.model, &shape)) {
+        return;
+    }
+    finish_shape(space, arena, &shape);
+    space->shapes[space->shape_count++] = shape;
+}
+
+/* Cuts in which the outer stages have a number of layers of their own. */
+static void add_splits(struct fit_space *space, struct myr_arena *arena, uint32_t pp, uint32_t vp)
+{
+    uint32_t layers = space->query->it.model->layer_count;
+    if (pp < 2 || layers % vp != 0) {
+        return;
+    }
+    int64_t rounds = layers / vp, least = (rounds - 2 * FIT_SPLIT_MAX) / pp;
+    int64_t most = (rounds + 2 * FIT_SPLIT_MAX) / pp;
+    if (pp == 2) { /* nothing in between: every cut once */
+        least = rounds / 2;
+        most = least;
+    }
+    for (int64_t middle = least < 1 ? 1 : least; middle <= most; middle++) {
+        for (int64_t d = -FIT_SPLIT_MAX; d <= FIT_SPLIT_MAX; d++) {
+            int64_t first = middle + d, last = rounds - (pp - 2) * middle - first;
+            int64_t off = last > middle ? last - middle : middle - last;
+            if (first >= 1 && last >= 1 && off <= FIT_SPLIT_MAX + (pp == 2)) {
+                add_shape(space, arena,
+                          (struct fit_shape){.pp = pp,
+                                             .vp = vp,
+                                             .first_layers = (uint32_t)first * vp,
+                                             .last_layers = (uint32_t)last * vp});
+            }
+        }
+    }
+}
+
+static void note_layers(struct fit_shape *shape, struct fit_depth *depth)
+{
+    double *chunk_share = &depth->chunk_share[shape->vp];
+    *chunk_share = *chunk_share > 0 ? *chunk_share : 1.0 / shape->vp;
+    for (uint32_t i = 0; i < shape->kind_count; i++) {
+        const double *of = shape->kinds[i].layers;
+        double moe = of[FIT_MOE_FULL] + of[FIT_MOE_WINDOW];
+        double layers = of[FIT_DENSE_FULL] + of[FIT_DENSE_WINDOW] + moe;
+        shape->most_layers = fit_max(shape->most_layers, layers);
+        depth->least_moe = fit_min(depth->least_moe, moe);
+        depth->least_layers = fit_min(depth->least_layers, layers);
+        depth->most_layers = fit_max(depth->most_layers, layers);
+        double share = shape->kinds[i].first_chunk / fit_max(layers, 1);
+        *chunk_share = fit_min(*chunk_share, fit_max(share, 1e-9)); /* 0 would be none */
+        uint32_t stage = shape->kinds[i].stage;
+        if (stage < MYR_ARRAY_COUNT(depth->early)) {
+            depth->early[stage].layers = fit_min(depth->early[stage].layers, layers);
+            depth->early[stage].moe = fit_min(depth->early[stage].moe, moe);
+        }
+    }
+    if (shape->kind_count == FIT_SHAPE_KINDS) { /* some may have been left out, none of the early */
+        depth->least_layers = 0;
+        depth->least_moe = 0;
+        *chunk_share = 1e-9;
+        depth->most_layers = 1e9;
+    }
+}
+
+static void add_depth(struct fit_space *space, struct myr_arena *arena, uint32_t pp)
+{
+    const struct myr_fit_query *q = space->query;
+    uint32_t layers = q->it.model->layer_count;
+    struct fit_depth *depth = &space->depths[space->depth_count];
+    *depth = (struct fit_depth){.pp = pp, .first_shape = space->shape_count, .vp_most = 1};
+    for (uint32_t vp = 1; vp <= (pp > 1 ? FIT_VP_MAX : 1); vp++) {
+        if (!fit_allowed(q->vp, vp) || pp * vp > layers + 2) {
+            continue;
+        }
+        /* Unlike chunks of unlike layers, or of none, are searched when asked for. */
+        bool even = layers % (pp * vp) == 0, alike = space->alike && pp * vp <= layers;
+        if (vp == 1 || even || alike || q->vp != 0) {
+            add_shape(space, arena, (struct fit_shape){.pp = pp, .vp = vp});
+        }
+        add_splits(space, arena, pp, vp);
+        depth->plain_count = vp == 1 ? space->shape_count - depth->first_shape : depth->plain_count;
+        depth->vp_most = vp;
+    }
+    depth->shape_count = space->shape_count - depth->first_shape;
+    for (uint32_t i = 0; i < depth->shape_count; i++) {
+        uint64_t choices = space->shapes[depth->first_shape + i].choice_count;
+        *(i < depth->plain_count ? &depth->plain_choices : &depth->interleaved_choices) += choices;
+    }
+    depth->least_layers = 1e9;
+    depth->least_moe = 1e9;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(depth->early); i++) {
+        depth->early[i].layers = 1e9;
+        depth->early[i].moe = 1e9;
+    }
+    for (uint32_t i = 0; i < depth->shape_count; i++) {
+        note_layers(&space->shapes[depth->first_shape + i], depth);
+    }
+    space->depth_count += depth->shape_count > 0;
+}
+
+static void count_below(struct fit_space *space, struct myr_arena *arena)
+{
+    const struct myr_model *model = space->query->it.model;
+    space->below = myr_arena_alloc(arena, (size_t)model->layer_count + 1, sizeof(*space->below));
+    memset(space->below[0], 0, sizeof(*space->below));
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        memcpy(space->below[i + 1], space->below[i], sizeof(*space->below));
+        fit_count_layers(model, (struct myr_span){i, 1}, space->below[i + 1]);
+    }
+    uint32_t kinds = 0;
+    for (int k = 0; k < FIT_KIND_COUNT; k++) {
+        kinds += space->below[model->layer_count][k] > 0;
+    }
+    space->alike = kinds == 1;
+}
+
+void fit_space_init(struct fit_space *space, struct myr_arena *arena,
+                    const struct myr_fit_query *query, enum myr_precision precision)
+{
+    const struct myr_model *model = query->it.model;
+    uint32_t domain = query->it.domain_gpus ? query->it.domain_gpus : query->it.device->domain_gpus;
+    uint32_t most = domain < FIT_TP_MAX ? domain : FIT_TP_MAX;
+    *space = (struct fit_space){.query = query, .flash = query->it.stack->flash};
+    space->tp_max = query->tp > most ? query->tp : most;
+    space->cp_max = query->cp > FIT_CP_MAX ? query->cp : FIT_CP_MAX;
+    space->base = myr_layout_default();
+    space->base.cp = query->cp ? query->cp : 1;
+    space->base.global_batch = query->batch;
+    space->base.seq_tokens = query->seq_tokens;
+    space->base.precision = precision;
+    space->base.flash_attention = space->flash;
+    space->base.gradient_bytes = query->it.stack->era == MYR_ERA_NEMO ? 2 : 0;
+    for (uint32_t d = 1; d <= query->gpus / d; d++) {
+        if (query->gpus % d == 0 && space->divisor_count + 2 <= FIT_DIVISORS_MAX) {
+            space->divisors[space->divisor_count++] = d;
+        }
+    }
+    for (uint32_t i = space->divisor_count; i-- > 0;) {
+        uint32_t other = query->gpus / space->divisors[i];
+        if (other != space->divisors[i]) {
+            space->divisors[space->divisor_count++] = other;
+        }
+    }
+    count_below(space, arena);
+    uint32_t depth_max = 0;
+    size_t shape_max = 0;
+    for (uint32_t i = 0; i < space->divisor_count; i++) {
+        uint32_t pp = space->divisors[i], vps = (model->layer_count + 2) / pp;
+        if (pp <= model->layer_count) {
+            size_t middles = 4 * FIT_SPLIT_MAX / pp + 2;
+            depth_max++;
+            shape_max +=
+                (vps < FIT_VP_MAX ? vps : FIT_VP_MAX) * (middles * (2 * FIT_SPLIT_MAX + 1) + 1);
+        }
+    }
+    space->depths = MYR_ARENA_NEW(arena, struct fit_depth, depth_max + 1);
+    space->shapes = MYR_ARENA_NEW(arena, struct fit_shape, shape_max + 1);
+    for (uint32_t i = 0; i < space->divisor_count; i++) {
+        if (space->divisors[i] <= model->layer_count &&
+            fit_allowed(query->pp, space->divisors[i])) {
+            add_depth(space, arena, space->divisors[i]);
+        }
+    }
+}
+
+/* Widths */
+
+static bool width_legal(const struct fit_space *space, struct myr_layout layout)
+{
+    const struct myr_fit_query *q = space->query;
+    if (q->gpus % ((uint64_t)layout.tp * layout.cp) != 0 || !fit_allowed(q->tp, layout.tp) ||
+        !fit_allowed(q->cp, layout.cp) || !fit_allowed(q->ep, layout.ep)) {
+        return false;
+    }
+    if (q->sequence_parallel >= 0 && layout.tp > 1 &&
+        q->sequence_parallel != (int)layout.sequence_parallel) {
+        return false;
+    }
+    /* Trainers refuse experts on ranks that each hold the whole sequence. */
+    if (q->sequence_parallel < 0 && q->it.model->moe.expert_count > 0 && layout.tp > 1 &&
+        !layout.sequence_parallel) {
+        return false;
+    }
+    /* Rules that other axes have no part in; those that have one are met by these sizes. */
+    layout.dp = myr_layout_etp(&layout) * layout.ep;
+    layout.global_batch = layout.dp;
+    return (uint64_t)layout.tp * layout.cp * layout.dp <= MYR_LAYOUT_GPUS_MAX &&
+           myr_layout_broken(&layout, q->it.model, 0) == MYR_LAYOUT_OK;
+}
+
+/* One step of the counter tp, cp, sequence parallelism, ep, etp; false when it has run through. */
+static bool width_step(const struct fit_space *space, struct myr_layout *l)
+{
+    uint32_t experts = space->query->it.model->moe.expert_count;
+    if (experts && l->etp == 0 && l->tp > 1) {
+        l->etp = 1;
+        return true;
+    }
+    l->etp = 0;
+    for (l->ep++; l->ep <= experts; l->ep++) {
+        MYR_ASSERT(l->ep > 0);
+        if (experts % l->ep == 0) {
+            return true;
+        }
+    }
+    l->ep = 1;
+    if (l->sequence_parallel) {
+        l->sequence_parallel = false;
+        return true;
+    }
+    l->cp *= 2;
+    if (l->cp > space->cp_max || space->query->cp > 0) {
+        l->cp = space->base.cp;
+        l->tp++;
+    }
+    l->sequence_parallel = l->tp > 1;
+    return l->tp <= space->tp_max;
+}
+
+bool fit_width_next(const struct fit_space *space, struct myr_layout *layout, bool *started)
+{
+    if (!*started) {
+        *layout = space->base;
+        *started = true;
+        if (width_legal(space, *layout)) {
+            return true;
+        }
+    }
+    while (width_step(space, layout)) {
+        if (width_legal(space, *layout)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t axis_size(const struct myr_layout *layout, enum myr_axis axis)
+{
+    return axis == MYR_AXIS_CP ? layout->cp : axis == MYR_AXIS_DP ? layout->dp : layout->pp;
+}
+
+uint32_t fit_orders(const struct myr_layout *layout,
+                    enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT])
+{
+    static const enum myr_axis rest[FIT_ORDERS_MAX][3] = {
+        {MYR_AXIS_CP, MYR_AXIS_DP, MYR_AXIS_PP}, {MYR_AXIS_CP, MYR_AXIS_PP, MYR_AXIS_DP},
+        {MYR_AXIS_DP, MYR_AXIS_CP, MYR_AXIS_PP}, {MYR_AXIS_DP, MYR_AXIS_PP, MYR_AXIS_CP},
+        {MYR_AXIS_PP, MYR_AXIS_CP, MYR_AXIS_DP}, {MYR_AXIS_PP, MYR_AXIS_DP, MYR_AXIS_CP}};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < FIT_ORDERS_MAX; i++) {
+        bool moves_nothing = false;
+        for (uint32_t j = 0; j + 1 < 3; j++) {
+            /* Of equal orders keep the one with axes of one rank in the usual place. */
+            bool one = axis_size(layout, rest[i][j]) == 1 || axis_size(layout, rest[i][j + 1]) == 1;
+            bool usual = rest[i][j] < rest[i][j + 1]; /* cp, dp, pp in the enumeration too */
+            moves_nothing = moves_nothing || (one && !usual);
+        }
+        if (moves_nothing) {
+            continue;
+        }
+        enum myr_axis *to = orders[count++];
+        uint32_t at = 0;
+        to[at++] = MYR_AXIS_TP;
+        for (uint32_t j = 0; j < 3; j++) {
+            if (rest[i][j] == MYR_AXIS_DP) {
+                to[at++] = MYR_AXIS_EP; /* replicas of an expert stand where replicas do */
+            }
+            to[at++] = rest[i][j];
+        }
+    }
+    return count;
+}

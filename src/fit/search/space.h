@@ -1,0 +1,111 @@
+/*
+ * space: the layouts that a search covers, as lists of values for each axis. Private.
+ *
+ * Both ways of searching take their values from here. The exhaustive one forms every combination
+ * and asks myr_layout_broken(); the other counts combinations by arithmetic and visits few.
+ */
+#pragma once
+
+#include "cost/combine.h"
+#include "myriad/fit/search.h"
+
+#define FIT_VP_MAX        16U
+#define FIT_CP_MAX        16U
+#define FIT_TP_MAX        32U
+#define FIT_MICRO_MAX     32U
+#define FIT_SPLIT_MAX     4  /* layers a chunk by which outer stages differ from the others */
+#define FIT_SHAPE_KINDS   8U /* distinct stages of one pipeline that bounds look at */
+#define FIT_ORDERS_MAX    6U
+#define FIT_DIVISORS_MAX  256U
+#define FIT_RECOMPUTE_ALL UINT32_MAX
+
+/* One kind of stage: how many layers of each kind, and whether it opens or closes the pipeline. */
+struct fit_stage_kind {
+    double layers[FIT_KIND_COUNT];
+    double count;
+    uint32_t stage; /* the first of its kind; it holds the most micro-batches */
+    uint32_t last_stage;
+    bool first, last;
+    const struct myr_span *spans; /* of its chunks */
+    uint32_t first_chunk;         /* layers of the first chunk of any stage of its kind, at least */
+    struct myr_span mirror; /* of the stage as far from the end, which DualPipe pairs it with */
+};
+
+/* How layers fall on pp x vp chunks; the same for every width and batch. */
+struct fit_shape {
+    uint32_t pp, vp, first_layers, last_layers;
+    uint32_t chunk_most;   /* layers of the largest chunk */
+    uint32_t chunk_least;  /* and of the smallest */
+    uint32_t choice_count; /* of what is recomputed */
+    double most_layers;    /* of a stage, of those in 'kinds' */
+    uint32_t kind_count;
+    struct fit_stage_kind kinds[FIT_SHAPE_KINDS];
+};
+
+/* All shapes of one pp, those without interleaving first. */
+struct fit_depth {
+    uint32_t pp, first_shape, plain_count, shape_count;
+    uint32_t vp_most;
+    /* Of a stage's layers that its first chunk has at least, by vp; 0 where there are none. */
+    double chunk_share[FIT_VP_MAX + 1];
+    double least_layers, most_layers; /* of any stage of any shape */
+    double least_moe;
+    struct {
+        double layers, moe; /* that it has at least */
+    } early[2];             /* the first and, from three stages on, the second stage */
+    uint64_t plain_choices, interleaved_choices; /* shapes times their recomputation choices */
+};
+
+struct fit_space {
+    const struct myr_fit_query *query;
+    struct fit_shape *shapes;
+    uint32_t shape_count;
+    struct fit_depth *depths;
+    uint32_t depth_count;
+    uint32_t divisors[FIT_DIVISORS_MAX]; /* of the GPUs, ascending */
+    uint32_t divisor_count;
+    uint32_t tp_max, cp_max;
+    double (*below)[FIT_KIND_COUNT]; /* layers of each kind before a layer, up to all of them */
+    bool alike;                      /* all layers are of one kind */
+    bool flash;
+    struct myr_layout base; /* what all layouts share */
+};
+
+void fit_space_init(struct fit_space *space, struct myr_arena *arena,
+                    const struct myr_fit_query *query, enum myr_precision precision);
+
+/* Zero-bubble on one stage is 1F1B, and counted as that. */
+bool fit_schedule_allowed(const struct myr_fit_query *query, enum myr_schedule schedule,
+                          uint32_t pp);
+/* Is this choice among those asked for? 'layers' as in struct myr_layout; ALL: every one. */
+bool fit_recompute_allowed(const struct fit_space *space, enum myr_recompute recompute,
+                           uint32_t layers);
+/* The widths that the query allows: tp, cp, sequence parallelism, ep, etp; false when at an end. */
+bool fit_width_next(const struct fit_space *space, struct myr_layout *layout, bool *started);
+/* Orders that differ for these sizes: an axis of one rank can stand anywhere. */
+uint32_t fit_orders(const struct myr_layout *layout,
+                    enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT]);
+
+static inline bool fit_allowed(uint32_t wanted, uint32_t value)
+{
+    return wanted == 0 || wanted == value;
+}
+
+/* Keeping the best: one layout of each grid (tp, cp, pp, ep, precision). */
+
+/* What a layout of this grid must beat to be kept. */
+double fit_best_limit(const struct myr_fit_answer *answer, uint32_t top,
+                      const struct myr_layout *layout);
+/* Ties go to the layout that fit_layout_before() puts first, whoever was met first. */
+bool fit_best_wants(const struct myr_fit_answer *answer, uint32_t top,
+                    const struct myr_layout *layout, double step_s);
+void fit_best_add(struct myr_fit_answer *answer, uint32_t top, const struct myr_layout *layout,
+                  double step_s);
+
+/* The search, without a word about why nothing was found. */
+void fit_search_quietly(const struct myr_fit_query *query, struct myr_arena *arena,
+                        struct myr_fit_answer *ret);
+void fit_exhaust(const struct fit_space *space, struct myr_fit_answer *answer);
+/* Nothing was found: what came nearest, and what would work. */
+int fit_refuse(const struct myr_fit_query *query, struct myr_arena *arena,
+               struct myr_fit_answer *answer, struct myr_err *err);
