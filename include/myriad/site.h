@@ -7,6 +7,7 @@
  *   export     the table of formats written
  *   tables     forwarding tables of an InfiniBand subnet, to OpenSM and back
  *   source_port  UDP source ports that steer hashed paths
+ *   apply      planned paths into a fabric by either of these, and its tables back
  *   import     the formats read
  *   verify     found against planned, and the shortest repair
  *   binding    design ids to GUIDs, MACs, serials, host names, addresses
@@ -16,6 +17,7 @@
 #pragma once
 
 #include "myriad/site/addresses.h"
+#include "myriad/site/apply.h"
 #include "myriad/site/binding.h"
 #include "myriad/site/cabling.h"
 #include "myriad/site/export.h"

@@ -3,7 +3,6 @@
 
 #include "cli.h"
 #include "fabric_args.h"
-#include "path_draw.h"
 
 static struct {
     uint32_t format, policy;
@@ -11,7 +10,7 @@ static struct {
     bool polarised;
     const char *svg;
     struct fabric_args args;
-} options = {.args = {.axis = "all"}, .policy = MYR_POLICY_PLANNED};
+} options = {.args = {.question = {.axis = "all"}}, .policy = MYR_POLICY_PLANNED};
 
 static const struct myr_option option_rows[] = {
     CLI_OUTPUT_OPTION(options.format),
@@ -58,45 +57,9 @@ const struct myr_command *cli_path_command(void)
     return &command;
 }
 
-/* --- what is used */
-
 static double as_load(uint64_t load)
 {
     return (double)load / (double)MYR_LOAD_ONE;
-}
-
-static void count_uses(struct path_use *use)
-{
-    const struct myr_design *design = use->graph->design;
-    const struct myr_routes *routes = &use->routes;
-    use->flows = myr_xcalloc((size_t)design->link_count * 2 + 1, sizeof(uint32_t));
-    use->highest = myr_xcalloc((size_t)design->device_count + 1, sizeof(uint64_t));
-    use->links = myr_xcalloc((size_t)design->device_count + 1, sizeof(uint32_t));
-    for (size_t r = 0; r < routes->flow.count; r++) {
-        /* Pieces of a flow lie behind each other; each counts where it goes. */
-        for (uint32_t i = routes->start.items[r]; i < routes->start.items[r + 1]; i++) {
-            use->flows[routes->channels.items[i]]++;
-        }
-    }
-    for (uint32_t link = 0; link < design->link_count; link++) {
-        uint64_t up = use->load[link * 2], down = use->load[link * 2 + 1];
-        uint64_t more = up > down ? up : down;
-        uint32_t ports[] = {design->link_a[link], design->link_b[link]};
-        for (uint32_t k = 0; k < 2 && more; k++) {
-            uint32_t device = design->port_device[ports[k]];
-            use->links[device]++;
-            use->highest[device] = more > use->highest[device] ? more : use->highest[device];
-        }
-    }
-}
-
-static void use_done(struct path_use *use)
-{
-    myr_routes_done(&use->routes);
-    free(use->load);
-    free(use->flows);
-    free(use->highest);
-    free(use->links);
 }
 
 /* --- tables */
@@ -130,67 +93,32 @@ static const struct myr_column link_columns[] = {
 };
 
 /* GPUs beside a NIC port: "0", or "0-3" where several share it; other hosts have none. */
-static const char *gpus_of(struct fabric_input *input, uint32_t port)
+static const char *gpus_of(struct myr_arena *arena, const struct myr_use_nic *nic)
 {
-    const struct myr_design_head *head = input->design.head;
-    uint32_t node = input->design.port_device[port] - head->first_node;
-    uint32_t first = MYR_NONE, last = 0, planes = input->graph.net->planes;
-    for (uint32_t gpu = 0; node < head->nodes && gpu < head->gpus_per_node; gpu++) {
-        uint32_t own = myr_flow_port(&input->graph, node * head->gpus_per_node + gpu);
-        if (own != MYR_NONE && port >= own && port < own + planes) {
-            first = first == MYR_NONE ? gpu : first;
-            last = gpu;
-        }
-    }
-    return first == MYR_NONE ? NULL
-           : first == last   ? myr_arena_printf(&input->arena, "%u", first)
-                             : myr_arena_printf(&input->arena, "%u-%u", first, last);
+    return nic->first_gpu == MYR_NONE ? NULL
+           : nic->first_gpu == nic->last_gpu
+               ? myr_arena_printf(arena, "%u", nic->first_gpu)
+               : myr_arena_printf(arena, "%u-%u", nic->first_gpu, nic->last_gpu);
 }
 
-static const char *bare_port_name(struct fabric_input *input, uint32_t port)
-{
-    struct myr_buf buf = {0};
-    myr_design_port_name(&input->design, port, &buf);
-    const char *name = myr_arena_strndup(&input->arena, buf.data, buf.len);
-    myr_buf_done(&buf);
-    return name;
-}
-
-static bool is_used(const struct path_use *use, uint32_t link)
-{
-    return use->load[link * 2] || use->load[link * 2 + 1];
-}
-
-static bool is_host(const struct path_use *use, uint32_t device)
-{
-    return device - use->graph->first_switch >= use->graph->switch_count;
-}
-
-/* One row a NIC, host by host. */
-static void fill_nics(struct fabric_input *input, const struct path_use *use,
+static void fill_nics(struct myr_fabric_case *input, const struct myr_use *use,
                       struct myr_table *table)
 {
-    const struct myr_design *design = &input->design;
-    for (uint32_t device = 0; device < design->device_count; device++) {
-        for (uint32_t p = design->first_port[device];
-             use->links[device] && is_host(use, device) && p < design->first_port[device + 1];
-             p++) {
-            uint32_t link = design->port_link[p];
-            if (link == MYR_NONE || !is_used(use, link)) {
-                continue;
-            }
-            uint32_t peer = design->port_device[myr_design_peer(design, p)];
-            myr_table_text(table, fabric_device_name(&input->arena, design, device));
-            myr_table_text(table, gpus_of(input, p));
-            myr_table_text(table, bare_port_name(input, p));
-            myr_table_text(table, fabric_device_name(&input->arena, design, peer));
-            myr_table_double(table, as_load(use->load[link * 2]), 3);
-            myr_table_double(table, as_load(use->load[link * 2 + 1]), 3);
-        }
+    struct myr_arena *arena = &input->arena;
+    struct myr_use_nics nics = myr_use_nics(use, arena);
+    for (size_t i = 0; i < nics.count; i++) {
+        const struct myr_use_nic *nic = &nics.items[i];
+        const char *port = strchr(myr_name_port(arena, &input->design, nic->port), ':');
+        myr_table_text(table, myr_name_device(arena, &input->design, nic->device));
+        myr_table_text(table, gpus_of(arena, nic));
+        myr_table_text(table, port + 1);
+        myr_table_text(table, myr_name_device(arena, &input->design, nic->peer));
+        myr_table_double(table, as_load(nic->send), 3);
+        myr_table_double(table, as_load(nic->receive), 3);
     }
 }
 
-static void fill_switches(struct fabric_input *input, const struct path_use *use,
+static void fill_switches(struct myr_fabric_case *input, const struct myr_use *use,
                           struct myr_table *table)
 {
     const struct myr_graph *graph = &input->graph;
@@ -198,7 +126,7 @@ static void fill_switches(struct fabric_input *input, const struct path_use *use
         uint32_t device = graph->first_switch + i;
         if (use->links[device]) {
             enum myr_device_kind kind = (enum myr_device_kind)input->design.place[device].kind;
-            myr_table_text(table, fabric_device_name(&input->arena, &input->design, device));
+            myr_table_text(table, myr_name_device(&input->arena, &input->design, device));
             myr_table_text(table, myr_device_kind_name(kind));
             myr_table_u64(table, use->links[device]);
             myr_table_double(table, as_load(use->highest[device]), 3);
@@ -206,19 +134,19 @@ static void fill_switches(struct fabric_input *input, const struct path_use *use
     }
 }
 
-static void fill_links(struct fabric_input *input, const struct path_use *use,
+static void fill_links(struct myr_fabric_case *input, const struct myr_use *use,
                        struct myr_table *table)
 {
     const struct myr_design *design = &input->design;
     for (uint32_t link = 0; link < design->link_count; link++) {
-        if (!is_used(use, link)) {
+        if (!myr_use_link(use, link)) {
             continue;
         }
         uint32_t type = design->cable_type[design->link_cable[link]];
-        myr_table_text(table, fabric_link_name(&input->arena, link));
+        myr_table_text(table, myr_name_link(&input->arena, link));
         myr_table_text(table, myr_layer_names[design->cabletypes[type].layer]);
-        myr_table_text(table, fabric_port_name(&input->arena, design, design->link_a[link]));
-        myr_table_text(table, fabric_port_name(&input->arena, design, design->link_b[link]));
+        myr_table_text(table, myr_name_port(&input->arena, design, design->link_a[link]));
+        myr_table_text(table, myr_name_port(&input->arena, design, design->link_b[link]));
         myr_table_u64(table, design->cabletypes[type].gbps);
         for (uint32_t way = 0; way < 2; way++) {
             if (use->routes.sprayed) {
@@ -235,7 +163,7 @@ struct listing {
     const char *key;
     const struct myr_column *columns;
     uint32_t column_count;
-    void (*fill)(struct fabric_input *, const struct path_use *, struct myr_table *);
+    void (*fill)(struct myr_fabric_case *, const struct myr_use *, struct myr_table *);
 };
 
 static const struct listing listings[] = {
@@ -244,7 +172,7 @@ static const struct listing listings[] = {
     {"links", link_columns, MYR_ARRAY_COUNT(link_columns), fill_links},
 };
 
-static void put_listing(struct fabric_input *input, const struct path_use *use,
+static void put_listing(struct myr_fabric_case *input, const struct myr_use *use,
                         const struct listing *listing, enum myr_format format, struct myr_buf *buf)
 {
     struct myr_table table;
@@ -256,7 +184,7 @@ static void put_listing(struct fabric_input *input, const struct path_use *use,
 
 /* --- summary */
 
-static void put_summary(const struct path_use *use, const struct myr_balance_report *report,
+static void put_summary(const struct myr_use *use, const struct myr_balance_report *report,
                         struct myr_json *json)
 {
     myr_json_text(json, "policy", myr_policy_names[options.policy]);
@@ -268,7 +196,7 @@ static void put_summary(const struct path_use *use, const struct myr_balance_rep
     myr_json_double(json, "bound", report->bound, 6);
 }
 
-static void put_all_json(struct fabric_input *input, const struct path_use *use,
+static void put_all_json(struct myr_fabric_case *input, const struct myr_use *use,
                          const struct myr_balance_report *report, struct myr_buf *buf)
 {
     struct myr_json json;
@@ -289,7 +217,7 @@ static void put_all_json(struct fabric_input *input, const struct path_use *use,
     myr_buf_done(&list);
 }
 
-static void put_all(struct fabric_input *input, const struct path_use *use,
+static void put_all(struct myr_fabric_case *input, const struct myr_use *use,
                     const struct myr_balance_report *report, struct myr_buf *buf)
 {
     enum myr_format format = (enum myr_format)options.format;
@@ -312,49 +240,41 @@ static void put_all(struct fabric_input *input, const struct path_use *use,
                    report->bound, report->mean_load, report->share_of_ideal, report->unroutable);
 }
 
-static int write_drawing(struct fabric_input *input, const struct path_use *use,
-                         struct myr_err *err)
+static int write_drawing(const struct myr_use *use, struct myr_err *err)
 {
     struct myr_buf svg = {0};
-    path_draw(input, use, &svg);
+    myr_use_draw(use, &svg);
     int r = myr_file_write(options.svg, &svg, err);
     myr_buf_done(&svg);
     return r;
 }
 
-static int show(struct fabric_input *input, struct myr_buf *buf, struct myr_err *err)
+static int show(struct myr_fabric_case *input, struct myr_buf *buf, struct myr_err *err)
 {
+    MYR_CLEANUP(myr_use_done) struct myr_use use = {0};
     struct myr_balance_options balance = {(enum myr_policy)options.policy, options.seed,
                                           options.polarised};
-    const struct myr_flow *flows = input->flows.items.items;
-    struct path_use use = {.graph = &input->graph, .flow_count = input->flows.items.count};
-    struct myr_balance_report report;
-    use.load = myr_xcalloc((size_t)input->design.link_count * 2 + 1, sizeof(uint64_t));
-    int r = myr_balance_report(&input->graph, &balance, flows, use.flow_count, &report, err);
-    if (r == MYR_OK) {
-        r = myr_balance(&input->graph, &balance, flows, use.flow_count, &use.routes, use.load, err);
+    int rc = myr_use_find(&use, &input->arena, &input->graph, &balance, input->flows.items.items,
+                          input->flows.items.count, err);
+    if (rc == MYR_OK && options.svg) {
+        rc = write_drawing(&use, err);
     }
-    if (r == MYR_OK) {
-        count_uses(&use);
-        r = options.svg ? write_drawing(input, &use, err) : MYR_OK;
+    if (rc == MYR_OK) {
+        put_all(input, &use, &use.report, buf);
     }
-    if (r == MYR_OK) {
-        put_all(input, &use, &report, buf);
-    }
-    use_done(&use);
-    return r;
+    return rc;
 }
 
 int cli_path(const struct myr_operands *operands)
 {
-    struct fabric_input input = {0};
+    struct myr_fabric_case input = {0};
     struct myr_err err = {0};
     struct myr_buf buf = {0};
     int r = fabric_args_design(&options.args, operands, 0, &err);
-    r = r < 0 ? r : fabric_input_open(&input, &options.args, true, &err);
+    r = r < 0 ? r : fabric_args_open(&options.args, true, &input, &err);
     r = r < 0 ? r : show(&input, &buf, &err);
     int code = r < 0 ? cli_error(&err) : cli_print(&buf);
     myr_buf_done(&buf);
-    fabric_input_done(&input);
+    myr_fabric_close(&input);
     return code;
 }

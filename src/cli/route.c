@@ -17,7 +17,7 @@ static struct {
     struct fabric_args args;
     struct route_apply apply;
     struct repair_args repair;
-} options = {.args = {.axis = "dp"}};
+} options = {.args = {.question = {.axis = "dp"}}};
 
 static const struct myr_option option_rows[] = {
     CLI_OUTPUT_OPTION(options.format),
@@ -48,13 +48,13 @@ static const struct myr_option option_rows[] = {
      .value = "TARGET",
      .help = "apply: opensm (tables for -R file) or roce (a UDP source port each)",
      .target = &options.apply.target,
-     .choices = route_target_names,
-     .choice_count = ROUTE_TARGET_COUNT},
+     .choices = myr_apply_target_names,
+     .choice_count = MYR_APPLY_TARGET_COUNT},
     {.name = "out",
      .type = MYR_OPTION_PATH,
      .value = "FILE",
      .help = "apply: the file to write",
-     .target = &options.apply.out},
+     .target = &options.apply.question.out},
     {.name = "hash",
      .type = MYR_OPTION_CHOICE,
      .value = "HASH",
@@ -66,17 +66,17 @@ static const struct myr_option option_rows[] = {
      .type = MYR_OPTION_PATH,
      .value = "FILE",
      .help = "apply roce: CSV of device,seed; --seed for the others",
-     .target = &options.apply.seeds},
+     .target = &options.apply.question.seeds},
     {.name = "order",
      .type = MYR_OPTION_PATH,
      .value = "FILE",
      .help = "apply roce: CSV of device,port: the order of next hops; by port when absent",
-     .target = &options.apply.order},
+     .target = &options.apply.question.order},
     {.name = "binding",
      .type = MYR_OPTION_PATH,
      .value = "FILE",
      .help = "GUIDs of the real devices, for tables",
-     .target = &options.apply.binding},
+     .target = &options.apply.question.binding},
     {.name = "failover",
      .type = MYR_OPTION_FLAG,
      .help = "what happens when a link or a device dies",
@@ -162,7 +162,7 @@ static void put_row(struct myr_table *table, enum myr_policy policy,
     myr_table_u64(table, report->unroutable);
 }
 
-static int report_all(const struct fabric_input *input, struct myr_buf *buf, struct myr_err *err)
+static int report_all(const struct myr_fabric_case *input, struct myr_buf *buf, struct myr_err *err)
 {
     static const struct myr_column columns[] = {
         {"policy", "POLICY", 0},
@@ -221,12 +221,13 @@ static int operands_of(const struct myr_operands *operands, bool *ret_apply, str
         myr_err_hint(err, "myriad route DESIGN, or: myriad route apply DESIGN");
         return r;
     }
-    options.apply.seed = options.seed;
-    options.apply.keep_static = options.policy == MYR_POLICY_STATIC + 1;
+    options.apply.question.seed = options.seed;
+    options.apply.question.keep_static = options.policy == MYR_POLICY_STATIC + 1;
     return fabric_args_design(&options.args, operands, *ret_apply, err);
 }
 
-static int report(struct fabric_input *input, bool apply, struct myr_buf *buf, struct myr_err *err)
+static int report(struct myr_fabric_case *input, bool apply, struct myr_buf *buf,
+                  struct myr_err *err)
 {
     enum myr_format format = (enum myr_format)options.format;
     if (apply) {
@@ -246,16 +247,16 @@ static int report(struct fabric_input *input, bool apply, struct myr_buf *buf, s
 
 int cli_route(const struct myr_operands *operands)
 {
-    struct fabric_input input = {0};
+    struct myr_fabric_case input = {0};
     struct myr_err err = {0};
     struct myr_buf buf = {0};
     bool apply = false;
     int r = operands_of(operands, &apply, &err);
-    bool optional = repair_wanted(&options.repair) || (apply && options.apply.keep_static);
-    r = r < 0 ? r : fabric_input_open(&input, &options.args, !optional, &err);
+    bool optional = repair_wanted(&options.repair) || (apply && options.apply.question.keep_static);
+    r = r < 0 ? r : fabric_args_open(&options.args, !optional, &input, &err);
     r = r < 0 ? r : report(&input, apply, &buf, &err);
     int code = r < 0 ? cli_error(&err) : cli_print(&buf);
     myr_buf_done(&buf);
-    fabric_input_done(&input);
+    myr_fabric_close(&input);
     return code;
 }

@@ -298,7 +298,9 @@ static int load_step(struct maker *maker, struct sim_load *ret, struct myr_err *
     int r = myr_model_find(&arena, name, &model, err);
     r = r < 0 ? r : choose_gpus(maker, err);
     uint64_t gpus = maker->gpu_count;
-    r = r < 0 ? r : fabric_layout(layout_text.len ? layout_text.data : "tp=8", gpus, &layout, err);
+    r = r < 0 ? r
+              : myr_layout_words("--layout", layout_text.len ? layout_text.data : "tp=8", gpus,
+                                 &layout, err);
     r = r < 0 ? r : myr_layout_check(&layout, &model, gpus, err);
     if (r == MYR_OK) {
         struct myr_step step = {&model, &layout, rate * 1e12, MYR_ALGORITHM_RING};

@@ -304,6 +304,23 @@ static void a_written_layout_reads_back_the_same(void **state)
     }
 }
 
+static void words_are_a_layout_block_on_one_line(void **state)
+{
+    (void)state;
+    struct myr_layout words, block;
+    struct myr_err err = {0};
+    assert_int_equal(
+        myr_layout_words("--layout", "tp=8,pp=4,zero=3,recompute=full", 256, &words, &err), MYR_OK);
+    assert_int_equal(parse("{tp: 8, pp: 4, zero: 3, recompute: full}", 256, &block, &err), MYR_OK);
+    assert_memory_equal(&words, &block, sizeof(words));
+    assert_int_equal(words.dp, 8);
+    static const char *const bad[] = {"tp", "tp=x", "tp=8,,pp=2", "sp=4", "tp=8}", "tp=8,tp=4"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+        assert_true(myr_layout_words("--layout", bad[i], 256, &words, &err) < 0);
+        assert_int_equal(strncmp(err.message, "--layout:1:", 11), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +331,7 @@ int main(void)
         cmocka_unit_test(a_layout_block_is_read_and_what_is_missing_follows),
         cmocka_unit_test(mistakes_in_a_layout_block_get_one_line_with_the_place),
         cmocka_unit_test(a_written_layout_reads_back_the_same),
+        cmocka_unit_test(words_are_a_layout_block_on_one_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

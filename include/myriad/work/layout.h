@@ -145,6 +145,9 @@ MYR_MUST_USE int myr_layout_check(const struct myr_layout *layout, const struct 
  */
 MYR_MUST_USE int myr_layout_parse(const struct myr_doc *map, uint64_t gpus, struct myr_layout *ret,
                                   struct myr_err *err);
+/* The same of words, "tp=8,pp=8,micro_batch=1"; 'name' is for messages. */
+MYR_MUST_USE int myr_layout_words(const char *name, const char *text, uint64_t gpus,
+                                  struct myr_layout *ret, struct myr_err *err);
 void myr_layout_write(struct myr_buf *buf, const struct myr_layout *layout);
 
 const char *myr_axis_name(enum myr_axis axis);

@@ -1,7 +1,7 @@
-#include "path_draw.h"
-
 #include <stdio.h>
-#include <stdlib.h>
+
+#include "myriad/fabric/use.h"
+#include "myriad/text/svg.h"
 
 /*
  * Tiers from the hosts at the bottom to the cores on top. A tier with many devices in use shows
@@ -41,8 +41,8 @@ struct tier {
 };
 
 struct picture {
-    const struct fabric_input *input;
-    const struct path_use *use;
+    const struct myr_use *use;
+    const struct myr_design *design;
     struct myr_svg svg;
     struct tier tiers[TIERS_MAX];
     uint32_t tier_count;
@@ -74,7 +74,7 @@ static void count_tiers(struct picture *picture)
                                                  {.title = "leaves", .css = "leaf"},
                                                  {.title = "spines", .css = "spine"},
                                                  {.title = "cores", .css = "core"}};
-    const struct myr_design *design = &picture->input->design;
+    const struct myr_design *design = picture->design;
     memcpy(picture->tiers, empty, sizeof(empty));
     for (uint32_t device = 0; device < design->device_count; device++) {
         enum myr_device_kind kind = (enum myr_device_kind)design->place[device].kind;
@@ -92,7 +92,7 @@ static void count_tiers(struct picture *picture)
 
 static void place_boxes(struct picture *picture)
 {
-    const struct myr_design *design = &picture->input->design;
+    const struct myr_design *design = picture->design;
     uint32_t seen[TIERS_MAX] = {0};
     for (uint32_t i = 0; i < picture->tier_count; i++) {
         struct tier *tier = &picture->tiers[i];
@@ -119,8 +119,6 @@ static int32_t box_middle(const struct tier *tier, uint32_t box)
     return LEFT + (int32_t)box * room + room / 2;
 }
 
-/* --- lines */
-
 /* The fullest link between two boxes; within a tier both may be the same. */
 struct line {
     uint32_t lower, upper;         /* tiers */
@@ -135,7 +133,7 @@ struct lines {
 
 static void collect_lines(const struct picture *picture, struct lines *lines)
 {
-    const struct myr_design *design = &picture->input->design;
+    const struct myr_design *design = picture->design;
     for (uint32_t link = 0; link < design->link_count; link++) {
         uint64_t up = picture->use->load[link * 2], down = picture->use->load[link * 2 + 1];
         uint64_t load = up > down ? up : down;
@@ -211,8 +209,6 @@ static void draw_lines(struct picture *picture)
     myr_vec_done(&lines.items);
 }
 
-/* --- boxes */
-
 struct box {
     uint32_t first, last, count; /* devices */
     uint64_t highest;
@@ -221,8 +217,9 @@ struct box {
 static void draw_box(struct picture *picture, const struct tier *tier, uint32_t index,
                      const struct box *box)
 {
-    const struct myr_design *design = &picture->input->design;
-    struct myr_buf tip = {0}, label = {0};
+    const struct myr_design *design = picture->design;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf tip = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf label = {0};
     int32_t middle = box_middle(tier, index);
     myr_design_name(design, box->first, &tip);
     const char *slash = strchr(tip.data, '/');
@@ -240,14 +237,12 @@ static void draw_box(struct picture *picture, const struct tier *tier, uint32_t 
         myr_svg_text(&picture->svg, middle, tier->y + BOX_HEIGHT / 2 + 3 * PX, MYR_SVG_MIDDLE,
                      "label-small", label.data);
     }
-    myr_buf_done(&tip);
-    myr_buf_done(&label);
 }
 
 static void draw_tier(struct picture *picture, uint32_t which)
 {
     const struct tier *tier = &picture->tiers[which];
-    const struct myr_design *design = &picture->input->design;
+    const struct myr_design *design = picture->design;
     char text[64];
     struct box boxes[BOXES_MAX] = {0};
     for (uint32_t device = 0; device < design->device_count; device++) {
@@ -268,17 +263,20 @@ static void draw_tier(struct picture *picture, uint32_t which)
     }
 }
 
-void path_draw(struct fabric_input *input, const struct path_use *use, struct myr_buf *buf)
+void myr_use_draw(const struct myr_use *use, struct myr_buf *buf)
 {
-    struct picture picture = {.input = input, .use = use};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;
+    const struct myr_design *design = use->graph->design;
+    struct picture picture = {.use = use, .design = design};
     char title[128];
-    picture.tier_of = myr_xcalloc((size_t)input->design.device_count + 1, sizeof(uint8_t));
-    picture.box_of = myr_xcalloc((size_t)input->design.device_count + 1, sizeof(uint32_t));
+    myr_arena_init(&scratch);
+    picture.tier_of = MYR_ARENA_NEW(&scratch, uint8_t, (size_t)design->device_count + 1);
+    picture.box_of = MYR_ARENA_NEW(&scratch, uint32_t, (size_t)design->device_count + 1);
     count_tiers(&picture);
     place_boxes(&picture);
     uint32_t height = TOP + picture.tier_count * TIER_STEP - TIER_STEP + BOX_HEIGHT + 50 * PX;
     snprintf(title, sizeof(title), "%.60s: paths of %zu flows",
-             myr_design_str(&input->design, input->design.head->name), use->flow_count);
+             myr_design_str(design, design->head->name), use->flow_count);
     myr_svg_begin(&picture.svg, buf, WIDTH / PX, height / PX, title);
     draw_lines(&picture);
     myr_svg_text(&picture.svg, 14 * PX, 30 * PX, MYR_SVG_START, "title", title);
@@ -291,6 +289,4 @@ void path_draw(struct fabric_input *input, const struct path_use *use, struct my
                  "The thicker a line, the higher the load of the fullest link behind it; orange: "
                  "above line rate.");
     myr_svg_end(&picture.svg);
-    free(picture.tier_of);
-    free(picture.box_of);
 }

@@ -1,0 +1,51 @@
+/*
+ * apply: planned paths into a real fabric, and a real fabric's tables back.
+ *
+ * Two targets make a fabric take the paths that were planned for the flows: forwarding tables for
+ * OpenSM's file routing, or a UDP source port for each RoCE connection that steers the switches'
+ * hashes. The third question goes the other way: what do the flows load by the tables of a running
+ * subnet. The answer is the same for all three: where the flows go now.
+ */
+#pragma once
+
+#include "myriad/site/source_port.h"
+#include "myriad/site/tables.h"
+
+enum myr_apply_target { MYR_APPLY_OPENSM, MYR_APPLY_ROCE, MYR_APPLY_TARGET_COUNT };
+
+extern const char *const myr_apply_target_names[MYR_APPLY_TARGET_COUNT];
+
+struct myr_apply_question {
+    enum myr_apply_target target;
+    const char *out;     /* the file to write */
+    const char *binding; /* GUIDs of the real devices; NULL: made from the design */
+    /* OpenSM: only the per-destination paths, no flow laid over them. */
+    bool keep_static;
+    /* RoCE: how the switches hash, and CSV files of their seeds and of their next hops' order. */
+    enum myr_switch_hash hash;
+    uint64_t seed;
+    const char *seeds, *order; /* NULL: 'seed' everywhere; the ports' order */
+};
+
+struct myr_applied {
+    const char *what;          /* "opensm", "roce", "tables" */
+    const uint16_t *ports;     /* source ports by flow, or NULL */
+    struct myr_routes routes;  /* as they are now */
+    uint64_t *load;            /* by channel */
+    uint32_t planned, refused; /* flows on their planned path, and not */
+    uint32_t unknown;          /* entries of a file that are not of this design */
+    bool same_seeds;           /* of all switches: their choices then depend on each other */
+    /* Over the channels between switches that carry anything; 1 is line rate. */
+    double max_load, mean_load;
+    uint32_t loaded;
+};
+
+/* Plans the flows' paths and writes the file. Release with myr_applied_done() in any case. */
+MYR_MUST_USE int myr_apply(struct myr_fabric_case *fabric,
+                           const struct myr_apply_question *question, struct myr_applied *ret,
+                           struct myr_err *err);
+/* The load that the flows put on the links by the tables of a running subnet (dump_lfts). */
+MYR_MUST_USE int myr_apply_tables(struct myr_fabric_case *fabric, const char *tables,
+                                  const char *binding, struct myr_applied *ret,
+                                  struct myr_err *err);
+void myr_applied_done(struct myr_applied *applied);

@@ -1,0 +1,99 @@
+#include "myriad/fabric/question.h"
+
+#include "myriad/fabric/words.h"
+
+static const enum myr_axis job_axes[] = {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_DP, MYR_AXIS_PP,
+                                         MYR_AXIS_EP};
+
+static int add_axes(struct myr_fabric_case *fabric, const struct myr_fabric_question *question,
+                    const struct myr_ranks_on *ranks, struct myr_err *err)
+{
+    const char *axis = question->axis ? question->axis : "all";
+    bool all = strcmp(axis, "all") == 0, met = false;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(job_axes); i++) {
+        if (!all && strcmp(axis, myr_axis_name(job_axes[i])) != 0) {
+            continue;
+        }
+        met = true;
+        int rc = myr_flows_groups(&fabric->flows, &fabric->graph, ranks, job_axes[i],
+                                  question->pattern, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return met ? MYR_OK
+               : myr_err_set(err, MYR_EINVAL, "unknown axis '%.20s'; tp, cp, dp, pp, ep or all",
+                             axis);
+}
+
+static int layout_flows(struct myr_fabric_case *fabric, const struct myr_fabric_question *question,
+                        struct myr_err *err)
+{
+    const struct myr_design_head *head = fabric->design.head;
+    struct myr_layout layout;
+    uint32_t *nodes = NULL, count = 0;
+    int rc = MYR_OK;
+    if (question->nodes) {
+        rc = myr_words_nodes(&fabric->arena, &fabric->design, question->nodes, &nodes, &count, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    uint64_t gpus = (uint64_t)(nodes ? count : head->nodes) * head->gpus_per_node;
+    rc = myr_layout_words("--layout", question->layout ? question->layout : "tp=1", gpus, &layout,
+                          err);
+    if (rc < 0) {
+        return rc;
+    }
+    struct myr_ranks_on ranks = {&layout, nodes, count};
+    rc = add_axes(fabric, question, &ranks, err);
+    /* All axes at once: a port divides its rate among them. */
+    myr_flows_fit(&fabric->flows, &fabric->design);
+    return rc;
+}
+
+static int make_flows(struct myr_fabric_case *fabric, const struct myr_fabric_question *question,
+                      struct myr_err *err)
+{
+    uint64_t seed;
+    int rc = MYR_OK;
+    if (question->flows) {
+        rc = myr_flows_read(&fabric->flows, &fabric->graph, question->flows, err);
+    } else if (question->permutation) {
+        if (!myr_str_to_u64(myr_str_from(question->permutation), &seed)) {
+            return myr_err_set(err, MYR_EINVAL, "'%.20s' is no seed; a whole number is expected",
+                               question->permutation);
+        }
+        myr_flows_permutation(&fabric->flows, &fabric->graph, seed);
+    } else if (question->layout || question->nodes || question->need_flows) {
+        rc = layout_flows(fabric, question, err);
+    }
+    if (rc == MYR_OK && question->need_flows && fabric->flows.items.count == 0) {
+        rc = myr_err_set(err, MYR_EINVAL, "no flow leaves a scale-up domain: nothing to route");
+        myr_err_hint(err, "give --flows FILE, or a layout whose groups span nodes");
+    }
+    return rc;
+}
+
+int myr_fabric_open(struct myr_fabric_case *ret, const struct myr_fabric_question *question,
+                    struct myr_err *err)
+{
+    *ret = (struct myr_fabric_case){0};
+    myr_arena_init(&ret->arena);
+    int rc = myr_design_open(&ret->design, question->design, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_graph_init(&ret->graph, &ret->arena, &ret->design, question->net, err);
+    if (rc == MYR_OK && question->dead) {
+        rc = myr_words_kill(&ret->graph, question->dead, &ret->dead_count, err);
+    }
+    return rc < 0 ? rc : make_flows(ret, question, err);
+}
+
+void myr_fabric_close(struct myr_fabric_case *fabric)
+{
+    myr_flows_done(&fabric->flows);
+    myr_design_close(&fabric->design);
+    myr_arena_done(&fabric->arena);
+}

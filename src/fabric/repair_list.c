@@ -1,0 +1,240 @@
+#include "myriad/fabric/repair_list.h"
+
+#include "myriad/fabric/words.h"
+
+int myr_repair_routes(const struct myr_fabric_case *fabric,
+                      const struct myr_balance_options *balance, struct myr_routes *ret,
+                      struct myr_err *err)
+{
+    size_t count = fabric->flows.items.count;
+    if (count == 0) {
+        return MYR_OK;
+    }
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;
+    myr_arena_init(&scratch);
+    uint64_t *load = MYR_ARENA_NEW(&scratch, uint64_t, (size_t)fabric->design.link_count * 2 + 1);
+    int rc = myr_balance(&fabric->graph, balance, fabric->flows.items.items, count, ret, load, err);
+    if (rc == MYR_OK && ret->sprayed) {
+        rc = myr_err_set(err, MYR_EINVAL, "sprayed flows are on every path: take another --policy");
+    }
+    return rc;
+}
+
+/* The rows so far; as many as there are links and switches at most. */
+struct failover_list {
+    struct myr_fabric_case *fabric;
+    const struct myr_routes *routes; /* NULL: no flows */
+    uint32_t *by_link;               /* routes over each link */
+    struct myr_failover_row *rows;
+    size_t count, most;
+};
+
+static struct myr_failover_row *next_row(struct failover_list *list)
+{
+    MYR_ASSERT(list->count < list->most);
+    return &list->rows[list->count++];
+}
+
+static uint32_t layer_of(const struct myr_design *design, uint32_t link)
+{
+    return design->cabletypes[design->cable_type[design->link_cable[link]]].layer;
+}
+
+static void put_link(struct failover_list *list, uint32_t link, uint64_t alike)
+{
+    struct myr_arena *arena = &list->fabric->arena;
+    const struct myr_design *design = &list->fabric->design;
+    struct myr_failover_row *row = next_row(list);
+    *row = (struct myr_failover_row){
+        .what = myr_name_link(arena, link),
+        .kind = myr_layer_names[layer_of(design, link)],
+        .between =
+            myr_arena_printf(arena, "%s %s", myr_name_port(arena, design, design->link_a[link]),
+                             myr_name_port(arena, design, design->link_b[link])),
+        .alike = alike,
+        .failover = myr_failover_link(&list->fabric->graph, link, NULL)};
+    row->failover.flows_affected = list->by_link[link];
+}
+
+static void put_device(struct failover_list *list, uint32_t device, uint64_t alike)
+{
+    const struct myr_design *design = &list->fabric->design;
+    *next_row(list) = (struct myr_failover_row){
+        .what = myr_name_device(&list->fabric->arena, design, device),
+        .kind = myr_device_kind_name((enum myr_device_kind)design->place[device].kind),
+        .alike = alike,
+        .failover = myr_failover_device(&list->fabric->graph, device, list->routes)};
+}
+
+static void put_links(struct failover_list *list, bool all)
+{
+    const struct myr_graph *graph = &list->fabric->graph;
+    const struct myr_design *design = graph->design;
+    uint32_t first[MYR_LAYER_COUNT] = {0}, count[MYR_LAYER_COUNT] = {0};
+    for (uint32_t link = 0; link < design->link_count; link++) {
+        uint32_t layer = layer_of(design, link);
+        if (!myr_graph_has_link(graph, link) || myr_graph_link_dead(graph, link)) {
+            continue;
+        }
+        if (all) {
+            put_link(list, link, 1);
+        } else if (count[layer]++ == 0) {
+            first[layer] = link;
+        }
+    }
+    for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {
+        if (count[layer]) {
+            put_link(list, first[layer], count[layer]);
+        }
+    }
+}
+
+static void put_switches(struct failover_list *list, bool all)
+{
+    const struct myr_graph *graph = &list->fabric->graph;
+    uint32_t first[MYR_DEVICE_KIND_COUNT] = {0}, count[MYR_DEVICE_KIND_COUNT] = {0};
+    for (uint32_t i = 0; i < graph->switch_count; i++) {
+        uint32_t device = graph->first_switch + i, kind = graph->design->place[device].kind;
+        if (all) {
+            put_device(list, device, 1);
+        } else if (count[kind]++ == 0) {
+            first[kind] = device;
+        }
+    }
+    for (uint32_t kind = 0; kind < MYR_DEVICE_KIND_COUNT; kind++) {
+        if (count[kind]) {
+            put_device(list, first[kind], count[kind]);
+        }
+    }
+}
+
+static void count_by_link(struct failover_list *list)
+{
+    const struct myr_routes *routes = list->routes;
+    for (size_t i = 0; routes && i < routes->channels.count; i++) {
+        uint32_t link = myr_channel_link(routes->channels.items[i]);
+        MYR_ASSERT(link < list->fabric->design.link_count);
+        list->by_link[link]++;
+    }
+}
+
+int myr_failover_list(struct myr_fabric_case *fabric, const struct myr_failover_question *question,
+                      const struct myr_routes *routes, struct myr_failover_rows *ret,
+                      struct myr_err *err)
+{
+    uint32_t link = MYR_NONE, device = MYR_NONE, links = fabric->design.link_count;
+    if (question->link) {
+        int rc = myr_words_link(&fabric->graph, myr_str_from(question->link), &link, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    if (question->device) {
+        int rc = myr_words_device(&fabric->graph, myr_str_from(question->device), &device, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    size_t kinds = MYR_LAYER_COUNT + MYR_DEVICE_KIND_COUNT;
+    struct failover_list list = {.fabric = fabric,
+                                 .routes = routes,
+                                 .most = question->all ? (size_t)links + fabric->graph.switch_count
+                                                       : kinds};
+    list.by_link = MYR_ARENA_NEW(&fabric->arena, uint32_t, (size_t)links + 1);
+    list.rows = MYR_ARENA_NEW(&fabric->arena, struct myr_failover_row, list.most + 2);
+    list.most += 2; /* one link and one device, where they are named */
+    count_by_link(&list);
+    if (link != MYR_NONE) {
+        put_link(&list, link, 1);
+    }
+    if (device != MYR_NONE) {
+        put_device(&list, device, 1);
+    }
+    if (list.count == 0) {
+        put_links(&list, question->all);
+        put_switches(&list, question->all);
+    }
+    *ret = (struct myr_failover_rows){list.rows, list.count};
+    return MYR_OK;
+}
+
+/* The worst pair of the same fabric when nothing is dead. */
+static uint64_t whole_worst_pair(const struct myr_fabric_case *fabric)
+{
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;
+    struct myr_degraded degraded;
+    struct myr_graph whole;
+    struct myr_err err;
+    myr_arena_init(&scratch);
+    int rc = myr_graph_init(&whole, &scratch, &fabric->design, fabric->graph.net_id, &err);
+    MYR_ASSERT(rc == MYR_OK); /* the case holds the same graph already */
+    myr_degraded_report(&whole, &degraded);
+    return degraded.worst_pair_gbps;
+}
+
+void myr_degraded_answer(struct myr_fabric_case *fabric, struct myr_degraded_answer *ret)
+{
+    const struct myr_graph *graph = &fabric->graph;
+    uint32_t rails = myr_degraded_rail_count(graph);
+    struct myr_rail_bandwidth *by_rail =
+        MYR_ARENA_NEW(&fabric->arena, struct myr_rail_bandwidth, rails + 1);
+    *ret = (struct myr_degraded_answer){.rails = by_rail, .rail_count = rails};
+    myr_degraded_report(graph, &ret->left);
+    ret->worst_full_gbps = whole_worst_pair(fabric);
+    if (ret->left.worst_a != MYR_NONE) {
+        ret->worst_a = myr_name_device(&fabric->arena, &fabric->design, ret->left.worst_a);
+        ret->worst_b = myr_name_device(&fabric->arena, &fabric->design, ret->left.worst_b);
+    }
+    for (uint32_t rail = 0; rail < rails; rail++) {
+        by_rail[rail] = myr_degraded_rail(graph, rail);
+    }
+}
+
+struct blast_list {
+    struct myr_fabric_case *fabric;
+    const struct myr_routes *routes;
+    struct myr_blast_row *rows;
+    size_t count;
+};
+
+static int blast_one(void *context, struct myr_str name, struct myr_err *err)
+{
+    struct blast_list *list = context;
+    struct myr_fabric_case *fabric = list->fabric;
+    const struct myr_domain *domain = myr_words_domain(&fabric->design, name);
+    uint32_t device, count = 1;
+    const uint32_t *devices = &device;
+    if (domain) {
+        devices = &fabric->design.domain_devices[domain->first];
+        count = domain->count;
+    } else {
+        int rc = myr_words_device(&fabric->graph, name, &device, err);
+        if (rc < 0) {
+            myr_err_hint(err, "a device such as leaf/p0-g0-r0, or a domain such as pod/3");
+            return rc;
+        }
+    }
+    struct myr_blast_row *row = &list->rows[list->count++];
+    row->what = myr_arena_strndup(&fabric->arena, name.data, name.len);
+    myr_blast_radius(&fabric->graph, devices, count, list->routes, &row->blast);
+    uint64_t full = row->blast.left.bisection_full_gbps;
+    row->bisection_left = full ? (double)row->blast.left.bisection_gbps / (double)full : 0;
+    return MYR_OK;
+}
+
+int myr_blast_list(struct myr_fabric_case *fabric, const char *names,
+                   const struct myr_routes *routes, struct myr_blast_rows *ret, struct myr_err *err)
+{
+    size_t most = 1;
+    for (const char *c = names; *c; c++) {
+        most += *c == ',';
+    }
+    struct blast_list list = {fabric, routes,
+                              MYR_ARENA_NEW(&fabric->arena, struct myr_blast_row, most), 0};
+    int rc = myr_words_each(names, blast_one, &list, err);
+    MYR_ASSERT(list.count <= most);
+    if (rc == MYR_OK) {
+        *ret = (struct myr_blast_rows){list.rows, list.count};
+    }
+    return rc;
+}
