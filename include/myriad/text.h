@@ -4,6 +4,7 @@
  *   doc      one tree for YAML and JSON input, every node with its line and column
  *   json     streaming JSON writer
  *   csv      CSV reader and field writer
+ *   answer   what a verb has to say, as one tree; rendered as page, JSON, YAML or CSV
  *   table    aligned tables for people; the same rows as JSON, YAML or CSV for programs
  *   progress one line on stderr with rate and time left
  *   option   option tables: parsing, environment, help, man section and completion from one row
@@ -15,6 +16,7 @@
  */
 #pragma once
 
+#include "myriad/text/answer.h"
 #include "myriad/text/chart.h"
 #include "myriad/text/csv.h"
 #include "myriad/text/doc.h"

@@ -1,11 +1,16 @@
 /*
- * cli: the myriad command. One file a verb; each verb is a row of the table in main.c: its option
- * table (help, man page and completion come from it) and the function that runs it.
+ * cli: the myriad command. A folder a verb, a file a sub-verb; each is a row of the table in
+ * verbs.c: its option rows (help, manual, completion and the echo of the question come from them)
+ * and the function that runs it.
  *
- * Data goes to stdout; hints, warnings and progress to stderr. A verb returns the exit code: 0
- * done, 1 the answer is no, 2 bad usage or input, 3 the environment failed.
+ * A verb reads, asks a module, and fills the answer: it computes nothing and prints nothing. run.c
+ * parses before it, owns its memory, and renders the answer behind it: data to stdout; hints,
+ * warnings and progress to stderr. Exit status: 0 done, 1 the answer is no, 2 bad usage or input,
+ * 3 the environment failed, 130 interrupted.
  */
 #pragma once
+
+#include <stddef.h>
 
 #include "myriad/base.h"
 #include "myriad/model.h"
@@ -14,22 +19,100 @@
 /* Exit codes. */
 enum { CLI_DONE = 0, CLI_NO = 1, CLI_BAD_INPUT = 2, CLI_FAILED = 3 };
 
-/* -o FORMAT: every verb that prints a result has it. */
-#define CLI_OUTPUT_OPTION(format)                                                            \
-    {                                                                                        \
-        .name = "output", .letter = 'o', .type = MYR_OPTION_CHOICE, .value = "FORMAT",       \
-        .help = "how to print the result", .target = &(format), .choices = myr_format_names, \
-        .choice_count = MYR_FORMAT_COUNT                                                     \
-    }
+/* The options that every verb with an answer has. */
+struct cli_common {
+    uint32_t format; /* enum myr_format */
+    uint32_t colour; /* auto, always, never */
+    bool timing, excel;
+};
+extern const struct myr_option_table cli_common_table;
 
-struct cli_verb {
-    /* Sets up the options (with their defaults) and the words about them. */
-    const struct myr_command *(*command)(void);
-    int (*run)(const struct myr_operands *operands);
-    const char *group; /* heading in the overview */
+/* One run of one verb. */
+struct cli {
+    const struct myr_command *command;
+    const void *options; /* the command's own values: cast to its struct */
+    struct cli_common common;
+    struct myr_operands operands;
+    struct myr_arena arena;   /* lives until the answer is printed */
+    struct myr_answer answer; /* opened with schema, version and question */
+    struct myr_buf document;  /* printed as it is in place of an answer: scripts, exported files */
+    bool no;                  /* the answer is no: exit status 1 */
 };
 
-const struct cli_verb *cli_verbs(uint32_t *ret_count);
+struct cli_verb {
+    const struct myr_command *row;
+    /*
+     * MYR_OK: there is an answer (or a document) to print; negative: there is none. NULL: the verb
+     * is nothing by itself, only its sub-verbs are.
+     */
+    int (*run)(struct cli *cli, struct myr_err *err);
+    const char *group; /* heading in the overview; NULL for a sub-verb */
+    /* Verbs of the older shape, until they are changed: */
+    const struct myr_command *(*command)(void);
+    int (*run_old)(const struct myr_operands *operands);
+};
+
+/* Headings of the overview. */
+#define CLI_DESIGN_GROUP  "Design a cluster"
+#define CLI_PROVE_GROUP   "Prove it"
+#define CLI_BUILD_GROUP   "Build it"
+#define CLI_RUN_GROUP     "Run it"
+#define CLI_PROGRAM_GROUP "This program"
+
+const struct cli_verb *const *cli_verbs(uint32_t *ret_count);
+/* The row, whichever shape the verb has. */
+const struct myr_command *cli_verb_command(const struct cli_verb *verb);
+
+/* Runs the verb on the words behind its name, prints, and returns the exit code. */
+int cli_run(const struct cli_verb *verb, int argc, const char *const *argv,
+            const char *(*lookup_env)(const char *name));
+/* Looks up the verb and runs it; overview, version and help are verbs here too. */
+int cli_main(int argc, const char *const *argv, const char *(*lookup_env)(const char *name));
+
+/*
+ * Rows: CLI_COUNT("gpus", struct options, gpus, 1, 1 << 24, "how many") puts --gpus into the field
+ * 'gpus' (a uint64_t) of the command's struct options.
+ */
+#define CLI_ROW(word, kind, placeholder, holder, field, says) \
+    .name = word, .type = kind, .value = placeholder, .help = says, .at = offsetof(holder, field)
+#define CLI_COUNT(word, holder, field, low, high, says)                                      \
+    {                                                                                        \
+        CLI_ROW(word, MYR_OPTION_U64, "N", holder, field, says), .min = (low), .max = (high) \
+    }
+#define CLI_TEXT(word, placeholder, holder, field, says)                 \
+    {                                                                    \
+        CLI_ROW(word, MYR_OPTION_TEXT, placeholder, holder, field, says) \
+    }
+/* 'names' lists the values for completion: void names(struct myr_buf *buf). */
+#define CLI_NAME(word, placeholder, holder, field, names, says)                            \
+    {                                                                                      \
+        CLI_ROW(word, MYR_OPTION_TEXT, placeholder, holder, field, says), .words = (names) \
+    }
+#define CLI_PATH(word, placeholder, holder, field, says)                 \
+    {                                                                    \
+        CLI_ROW(word, MYR_OPTION_PATH, placeholder, holder, field, says) \
+    }
+#define CLI_FLAG(word, holder, field, says)                       \
+    {                                                             \
+        CLI_ROW(word, MYR_OPTION_FLAG, NULL, holder, field, says) \
+    }
+#define CLI_LIST(word, placeholder, holder, field, says)                 \
+    {                                                                    \
+        CLI_ROW(word, MYR_OPTION_LIST, placeholder, holder, field, says) \
+    }
+#define CLI_CHOICE(word, placeholder, holder, field, names, says)           \
+    {                                                                       \
+        CLI_ROW(word, MYR_OPTION_CHOICE, placeholder, holder, field, says), \
+            .choices = (names), .choice_count = MYR_ARRAY_COUNT(names)      \
+    }
+/* The end of a command's row: its options, their struct with the defaults, the common ones. */
+#define CLI_OPTIONS(table, values)                                                     \
+    .options = (table), .option_count = MYR_ARRAY_COUNT(table), .defaults = &(values), \
+    .values_bytes = sizeof(values), .common = &cli_common_table
+
+/* Progress on stderr for work that may take more than a second; done by cleanup. */
+void cli_progress(struct myr_progress *progress, const char *what, uint64_t total);
+void cli_progress_step(struct myr_progress *progress, uint64_t done);
 
 /* Prints the error in the house's form and returns the exit code for it. */
 int cli_error(const struct myr_err *err);
@@ -40,12 +123,22 @@ int cli_print(const struct myr_buf *buf);
 MYR_MUST_USE int cli_catalog(struct myr_catalog *catalog, struct myr_arena *arena,
                              const struct myr_option_list *files, struct myr_err *err);
 
+extern const struct cli_verb cli_catalog_verb, cli_completion_verb, cli_man_verb;
+
+/* --- the older shape */
+
+/* -o FORMAT: every verb that prints a result has it. */
+#define CLI_OUTPUT_OPTION(format)                                                            \
+    {                                                                                        \
+        .name = "output", .letter = 'o', .type = MYR_OPTION_CHOICE, .value = "FORMAT",       \
+        .help = "how to print the result", .target = &(format), .choices = myr_format_names, \
+        .choice_count = MYR_FORMAT_COUNT                                                     \
+    }
+
 const struct myr_command *cli_plan_command(void);
 int cli_plan(const struct myr_operands *operands);
 const struct myr_command *cli_design_command(void);
 int cli_design(const struct myr_operands *operands);
-const struct myr_command *cli_catalog_command(void);
-int cli_catalog_run(const struct myr_operands *operands);
 const struct myr_command *cli_route_command(void);
 int cli_route(const struct myr_operands *operands);
 const struct myr_command *cli_path_command(void);
@@ -66,7 +159,3 @@ const struct myr_command *cli_bind_command(void);
 int cli_bind(const struct myr_operands *operands);
 const struct myr_command *cli_sched_command(void);
 int cli_sched(const struct myr_operands *operands);
-const struct myr_command *cli_completion_command(void);
-int cli_completion(const struct myr_operands *operands);
-const struct myr_command *cli_man_command(void);
-int cli_man(const struct myr_operands *operands);

@@ -178,3 +178,16 @@ void myr_csv_put(struct myr_buf *buf, struct myr_str field)
     }
     myr_buf_putc(buf, '"');
 }
+
+void myr_csv_put_text(struct myr_buf *buf, struct myr_str field)
+{
+    /* What a spreadsheet would take for a formula; an apostrophe makes it text there. */
+    if (field.len == 0 || !strchr("=+-@\t\r", field.data[0]) || field.data[0] == '\0') {
+        myr_csv_put(buf, field);
+        return;
+    }
+    MYR_CLEANUP(myr_buf_done) struct myr_buf escaped = {0};
+    myr_buf_putc(&escaped, '\'');
+    myr_buf_put(&escaped, field.data, field.len);
+    myr_csv_put(buf, (struct myr_str){escaped.data, escaped.len});
+}

@@ -12,9 +12,27 @@ struct parse {
     const char *const *argv;
     int at;
     bool given[OPTION_COUNT_MAX]; /* on the command line */
+    struct myr_option_values values;
     struct myr_operands *operands;
     struct myr_err *err;
 };
+
+/* A row's number among the command's own and common ones. */
+static uint32_t index_of(const struct parse *parse, const struct myr_option *option)
+{
+    uint32_t index = 0;
+    while (option_row(parse->command, index) != option) {
+        index++;
+    }
+    return index;
+}
+
+static void *place_of(const struct parse *parse, const struct myr_option *option)
+{
+    void *place = option_place(parse->command, index_of(parse, option), &parse->values);
+    MYR_ASSERT(place);
+    return place;
+}
 
 /* One line, and where to read more. */
 MYR_PRINTF(2, 3)
@@ -27,10 +45,10 @@ static int fail(const struct parse *parse, const char *fmt, ...)
     va_end(args);
     struct myr_buf name = {0};
     option_put_command(parse->command, &name);
-    int r = myr_err_set(parse->err, MYR_EINVAL, "%s", message);
+    int rc = myr_err_set(parse->err, MYR_EINVAL, "%s", message);
     myr_err_hint(parse->err, "%s --help", name.data);
     myr_buf_done(&name);
-    return r;
+    return rc;
 }
 
 /* 'origin' is what the user wrote: "--output", "-o" or "MYRIAD_OUTPUT". */
@@ -47,7 +65,7 @@ static int set_number(const struct parse *parse, const struct myr_option *option
                     myr_text_excerpt(myr_str_from(value), shown),
                     message_range(option->min, max, phrase));
     }
-    *(uint64_t *)option->target = number;
+    *(uint64_t *)place_of(parse, option) = number;
     return MYR_OK;
 }
 
@@ -57,7 +75,7 @@ static int set_choice(const struct parse *parse, const struct myr_option *option
 {
     for (uint32_t i = 0; i < option->choice_count; i++) {
         if (strcmp(option->choices[i], value) == 0) {
-            *(uint32_t *)option->target = i;
+            *(uint32_t *)place_of(parse, option) = i;
             return MYR_OK;
         }
     }
@@ -76,8 +94,8 @@ static int set_choice(const struct parse *parse, const struct myr_option *option
 static int add_item(const struct parse *parse, const struct myr_option *option, const char *origin,
                     const char *value)
 {
-    struct myr_option_list *list = option->target;
-    if (!parse->given[option - parse->command->options]) {
+    struct myr_option_list *list = place_of(parse, option);
+    if (!parse->given[index_of(parse, option)]) {
         list->count = 0; /* what the user gives replaces the default */
     }
     if (list->count == MYR_OPTION_LIST_MAX) {
@@ -91,7 +109,6 @@ static int add_item(const struct parse *parse, const struct myr_option *option, 
 static int set_value(const struct parse *parse, const struct myr_option *option, const char *origin,
                      const char *value)
 {
-    MYR_ASSERT(option->target);
     switch (option->type) {
     case MYR_OPTION_U64:
         return set_number(parse, option, origin, value);
@@ -105,7 +122,7 @@ static int set_value(const struct parse *parse, const struct myr_option *option,
         break;
     }
     MYR_ASSERT(option->type != MYR_OPTION_FLAG);
-    *(const char **)option->target = value;
+    *(const char **)place_of(parse, option) = value;
     return MYR_OK;
 }
 
@@ -125,17 +142,17 @@ static int take_value(struct parse *parse, const struct myr_option *option, cons
     if (!value || !*value) {
         return fail(parse, "'%s' needs a value: %s", origin, option_placeholder(option));
     }
-    int r = set_value(parse, option, origin, value);
-    parse->given[option - parse->command->options] = true;
-    return r;
+    int rc = set_value(parse, option, origin, value);
+    parse->given[index_of(parse, option)] = true;
+    return rc;
 }
 
 /* A walk over the row: commands have a dozen options, and each is looked up once. */
 static const struct myr_option *find_option(const struct myr_command *command, struct myr_str name)
 {
-    for (uint32_t i = 0; i < command->option_count; i++) {
-        if (myr_str_eq(myr_str_from(command->options[i].name), name)) {
-            return &command->options[i];
+    for (uint32_t i = 0; i < option_row_count(command); i++) {
+        if (myr_str_eq(myr_str_from(option_row(command, i)->name), name)) {
+            return option_row(command, i);
         }
     }
     return NULL;
@@ -149,8 +166,8 @@ static int fail_unknown(const struct parse *parse, struct myr_str text)
     char names[2 * OPTION_COUNT_MAX][OPTION_NAME_MAX];
     const char *pointers[2 * OPTION_COUNT_MAX + 1];
     size_t count = 0;
-    for (uint32_t i = 0; i < parse->command->option_count; i++) {
-        const struct myr_option *option = &parse->command->options[i];
+    for (uint32_t i = 0; i < option_row_count(parse->command); i++) {
+        const struct myr_option *option = option_row(parse->command, i);
         snprintf(names[count], OPTION_NAME_MAX, "--%s", option->name);
         pointers[count] = names[count];
         count++;
@@ -168,10 +185,10 @@ static int fail_unknown(const struct parse *parse, struct myr_str text)
     char shown[MYR_EXCERPT_MAX];
     struct myr_buf name = {0};
     option_put_command(parse->command, &name);
-    int r = fail(parse, "unknown option '%s' for '%s'%s%s", myr_text_excerpt(text, shown),
-                 name.data, phrase[0] ? "; " : "", phrase);
+    int rc = fail(parse, "unknown option '%s' for '%s'%s%s", myr_text_excerpt(text, shown),
+                  name.data, phrase[0] ? "; " : "", phrase);
     myr_buf_done(&name);
-    return r;
+    return rc;
 }
 
 static int parse_long(struct parse *parse, const char *word)
@@ -199,8 +216,8 @@ static int parse_long(struct parse *parse, const char *word)
         return fail(parse, "'%s' takes no value; leave out '%s'", origin,
                     myr_text_excerpt(myr_str_from(equals), shown));
     }
-    *(bool *)option->target = !turns_off;
-    parse->given[option - parse->command->options] = true;
+    *(bool *)place_of(parse, option) = !turns_off;
+    parse->given[index_of(parse, option)] = true;
     return MYR_OK;
 }
 
@@ -208,16 +225,16 @@ static int parse_long(struct parse *parse, const char *word)
 static int parse_short(struct parse *parse, const char *word)
 {
     const struct myr_option *option = NULL;
-    for (uint32_t i = 0; i < parse->command->option_count && !option; i++) {
-        const struct myr_option *candidate = &parse->command->options[i];
+    for (uint32_t i = 0; i < option_row_count(parse->command) && !option; i++) {
+        const struct myr_option *candidate = option_row(parse->command, i);
         option = candidate->letter == word[1] ? candidate : NULL;
     }
     if (!option || (option->type == MYR_OPTION_FLAG && word[2])) {
         return fail_unknown(parse, myr_str_from(word));
     }
     if (option->type == MYR_OPTION_FLAG) {
-        *(bool *)option->target = true;
-        parse->given[option - parse->command->options] = true;
+        *(bool *)place_of(parse, option) = true;
+        parse->given[index_of(parse, option)] = true;
         return MYR_OK;
     }
     char origin[3] = {'-', word[1], '\0'};
@@ -236,13 +253,13 @@ static int add_operand(struct parse *parse, const char *word)
     char shown[MYR_EXCERPT_MAX];
     struct myr_buf name = {0};
     option_put_command(command, &name);
-    int r = command->operand_max == 0
-                ? fail(parse, "'%s' takes no operand, '%s' is one too many", name.data,
-                       myr_text_excerpt(myr_str_from(word), shown))
-                : fail(parse, "'%s' takes %s, '%s' is one too many", name.data, command->operands,
-                       myr_text_excerpt(myr_str_from(word), shown));
+    int rc = command->operand_max == 0
+                 ? fail(parse, "'%s' takes no operand, '%s' is one too many", name.data,
+                        myr_text_excerpt(myr_str_from(word), shown))
+                 : fail(parse, "'%s' takes %s, '%s' is one too many", name.data, command->operands,
+                        myr_text_excerpt(myr_str_from(word), shown));
     myr_buf_done(&name);
-    return r;
+    return rc;
 }
 
 static int parse_words(struct parse *parse)
@@ -250,19 +267,19 @@ static int parse_words(struct parse *parse)
     bool only_operands = false;
     for (; parse->at < parse->argc; parse->at++) {
         const char *word = parse->argv[parse->at];
-        int r;
+        int rc;
         if (only_operands || word[0] != '-' || word[1] == '\0') {
-            r = add_operand(parse, word);
+            rc = add_operand(parse, word);
         } else if (strcmp(word, "--") == 0) {
             only_operands = true;
-            r = MYR_OK;
+            rc = MYR_OK;
         } else if (word[1] == '-') {
-            r = parse_long(parse, word);
+            rc = parse_long(parse, word);
         } else {
-            r = parse_short(parse, word);
+            rc = parse_short(parse, word);
         }
-        if (r < 0) {
-            return r;
+        if (rc < 0) {
+            return rc;
         }
     }
     return MYR_OK;
@@ -274,7 +291,7 @@ static int set_flag_from_env(const struct parse *parse, const struct myr_option 
     static const char *const words[] = {"false", "true", "0", "1", "no", "yes", "off", "on"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
         if (myr_str_eq_nocase(myr_str_from(value), myr_str_from(words[i]))) {
-            *(bool *)option->target = i % 2 == 1;
+            *(bool *)place_of(parse, option) = i % 2 == 1;
             return MYR_OK;
         }
     }
@@ -283,21 +300,43 @@ static int set_flag_from_env(const struct parse *parse, const struct myr_option 
                 myr_text_excerpt(myr_str_from(value), shown));
 }
 
+/* A variable as it was called before verbs had names of their own. */
+static int refuse_old(const struct parse *parse, uint32_t i,
+                      const char *(*lookup_env)(const char *name))
+{
+    char name[OPTION_NAME_MAX];
+    char old[OPTION_NAME_MAX];
+    const struct myr_command *command = parse->command;
+    if (i >= command->option_count || !command->common) {
+        return MYR_OK;
+    }
+    option_old_env_name(option_row(command, i), old);
+    option_env_name(command, i, name);
+    const char *value = lookup_env(old);
+    return value && *value
+               ? fail(parse, "'%s' is not read any more; its name is '%s' now", old, name)
+               : MYR_OK;
+}
+
 /* Only what the command line left open: a wrong variable must not stop who overrides it. */
 static int apply_env(const struct parse *parse, const char *(*lookup_env)(const char *name))
 {
-    for (uint32_t i = 0; i < parse->command->option_count; i++) {
-        const struct myr_option *option = &parse->command->options[i];
+    for (uint32_t i = 0; i < option_row_count(parse->command); i++) {
+        const struct myr_option *option = option_row(parse->command, i);
         char name[OPTION_NAME_MAX];
-        option_env_name(option, name);
+        int rc = refuse_old(parse, i, lookup_env);
+        if (rc < 0) {
+            return rc;
+        }
+        option_env_name(parse->command, i, name);
         const char *value = parse->given[i] ? NULL : lookup_env(name);
         if (!value || !*value) {
             continue;
         }
-        int r = option->type == MYR_OPTION_FLAG ? set_flag_from_env(parse, option, name, value)
-                                                : set_value(parse, option, name, value);
-        if (r < 0) {
-            return r;
+        rc = option->type == MYR_OPTION_FLAG ? set_flag_from_env(parse, option, name, value)
+                                             : set_value(parse, option, name, value);
+        if (rc < 0) {
+            return rc;
         }
     }
     return MYR_OK;
@@ -315,10 +354,14 @@ static bool asks_for_help(int argc, const char *const *argv)
 }
 
 int myr_option_parse(const struct myr_command *command, int argc, const char *const *argv,
-                     const char *(*lookup_env)(const char *name), struct myr_operands *ret,
+                     const char *(*lookup_env)(const char *name),
+                     const struct myr_option_values *values, struct myr_operands *ret,
                      struct myr_err *err)
 {
-    MYR_ASSERT(command->option_count <= OPTION_COUNT_MAX);
+    MYR_ASSERT(option_row_count(command) <= OPTION_COUNT_MAX);
+    if (values->own && command->defaults) {
+        memcpy(values->own, command->defaults, command->values_bytes);
+    }
     *ret = (struct myr_operands){.help = asks_for_help(argc, argv)};
     if (ret->help) {
         return MYR_OK;
@@ -327,18 +370,19 @@ int myr_option_parse(const struct myr_command *command, int argc, const char *co
         .command = command,
         .argc = argc,
         .argv = argv,
+        .values = *values,
         .operands = ret,
         .err = err,
     };
-    int r = parse_words(&parse);
-    if (r == MYR_OK) {
-        r = apply_env(&parse, lookup_env);
+    int rc = parse_words(&parse);
+    if (rc == MYR_OK) {
+        rc = apply_env(&parse, lookup_env);
     }
-    if (r == MYR_OK && ret->count < command->operand_min) {
+    if (rc == MYR_OK && ret->count < command->operand_min) {
         struct myr_buf name = {0};
         option_put_command(command, &name);
-        r = fail(&parse, "'%s' needs %s", name.data, command->operands);
+        rc = fail(&parse, "'%s' needs %s", name.data, command->operands);
         myr_buf_done(&name);
     }
-    return r;
+    return rc;
 }

@@ -1,6 +1,6 @@
 /*
- * Completion scripts. Command names may be two words ("design show"): the first is then a group,
- * completed by its second words.
+ * Completion scripts. A command of two words ("fit curve") is a sub-verb: after its first word the
+ * second ones are offered, beside the options of the verb itself where it has a row of its own.
  */
 #include "option_words.h"
 
@@ -35,9 +35,43 @@ static bool opens_word(const struct script *script, uint32_t index)
     return true;
 }
 
+/* True for the first sub-verb of its verb. */
 static bool opens_group(const struct script *script, uint32_t index)
 {
-    return second_word(script->commands[index]->name) && opens_word(script, index);
+    struct myr_str word = first_word(script->commands[index]->name);
+    if (!second_word(script->commands[index]->name)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < index; i++) {
+        const char *name = script->commands[i]->name;
+        if (second_word(name) && myr_str_eq(first_word(name), word)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool has_subverbs(const struct script *script, struct myr_str verb)
+{
+    for (uint32_t i = 0; i < script->count; i++) {
+        const char *name = script->commands[i]->name;
+        if (second_word(name) && myr_str_eq(first_word(name), verb)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A verb that is nothing by itself: only its sub-verbs have rows. */
+static bool is_group_only(const struct script *script, uint32_t index)
+{
+    struct myr_str verb = first_word(script->commands[index]->name);
+    for (uint32_t i = 0; i < script->count; i++) {
+        if (myr_str_eq(myr_str_from(script->commands[i]->name), verb)) {
+            return false;
+        }
+    }
+    return opens_group(script, index);
 }
 
 /* Text inside single quotes; 'special' characters get a backslash. */
@@ -80,8 +114,28 @@ static void put_second_words(const struct script *script, struct myr_str group)
     }
 }
 
+/* The same as alternatives of a shell's case: "curve|validate". */
+static void put_second_words_barred(const struct script *script, struct myr_str group)
+{
+    size_t start = script->buf->len;
+    put_second_words(script, group);
+    for (size_t i = start; i < script->buf->len; i++) {
+        script->buf->data[i] = script->buf->data[i] == ' ' ? '|' : script->buf->data[i];
+    }
+}
+
+/* Values that can be listed: choices, or names of things. */
+static bool has_words(const struct myr_option *option)
+{
+    return option->type == MYR_OPTION_CHOICE || option->words;
+}
+
 static void put_choices(struct myr_buf *buf, const struct myr_option *option)
 {
+    if (option->words) {
+        option->words(buf);
+        return;
+    }
     for (uint32_t i = 0; i < option->choice_count; i++) {
         myr_buf_puts(buf, i > 0 ? " " : "");
         myr_buf_puts(buf, option->choices[i]);
@@ -93,8 +147,8 @@ static void bash_command(const struct script *script, const struct myr_command *
 {
     struct myr_buf *buf = script->buf;
     myr_buf_printf(buf, "    '%s')\n        case $prev in\n", command->name);
-    for (uint32_t i = 0; i < command->option_count; i++) {
-        const struct myr_option *option = &command->options[i];
+    for (uint32_t i = 0; i < option_row_count(command); i++) {
+        const struct myr_option *option = option_row(command, i);
         if (option->type == MYR_OPTION_FLAG) {
             continue;
         }
@@ -103,7 +157,7 @@ static void bash_command(const struct script *script, const struct myr_command *
             myr_buf_printf(buf, "-%c | ", option->letter);
         }
         myr_buf_printf(buf, "--%s) ", option->name);
-        if (option->type == MYR_OPTION_CHOICE) {
+        if (has_words(option)) {
             myr_buf_put_lit(buf, "COMPREPLY=($(compgen -W '");
             put_choices(buf, option);
             myr_buf_put_lit(buf, "' -- \"$cur\")); ");
@@ -111,14 +165,24 @@ static void bash_command(const struct script *script, const struct myr_command *
         myr_buf_put_lit(buf, "return ;;\n");
     }
     myr_buf_put_lit(buf, "        esac\n        words='--help");
-    for (uint32_t i = 0; i < command->option_count; i++) {
-        const struct myr_option *option = &command->options[i];
+    for (uint32_t i = 0; i < option_row_count(command); i++) {
+        const struct myr_option *option = option_row(command, i);
         myr_buf_printf(buf, " --%s", option->name);
         if (option->type == MYR_OPTION_FLAG) {
             myr_buf_printf(buf, " --no-%s", option->name);
         }
     }
-    myr_buf_put_lit(buf, "'\n        ;;\n");
+    myr_buf_put_lit(buf, "'\n");
+    if (command->words) {
+        myr_buf_put_lit(buf, "        names='");
+        command->words(buf);
+        myr_buf_put_lit(buf, "'\n");
+    } else if (has_subverbs(script, myr_str_from(command->name))) {
+        myr_buf_put_lit(buf, "        ((COMP_CWORD == 2)) && names='");
+        put_second_words(script, myr_str_from(command->name));
+        myr_buf_put_lit(buf, "'\n");
+    }
+    myr_buf_put_lit(buf, "        ;;\n");
 }
 
 /* The first part finds out which command, of one word or two, the line is about. */
@@ -128,7 +192,7 @@ static void bash_head(const struct script *script)
                    "# bash completion for %s\n"
                    "_%s() {\n"
                    "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-                   "    local command= words= i\n"
+                   "    local command=${COMP_WORDS[1]} words= names=\n"
                    "    COMPREPLY=()\n"
                    "    # '--name=value' comes as three words.\n"
                    "    if [[ $cur == '=' ]]; then\n"
@@ -136,20 +200,18 @@ static void bash_head(const struct script *script)
                    "    elif [[ $prev == '=' ]]; then\n"
                    "        prev=${COMP_WORDS[COMP_CWORD-2]}\n"
                    "    fi\n"
-                   "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
-                   "        [[ ${COMP_WORDS[i]} == -* ]] && break\n"
-                   "        case $command in\n"
-                   "        '') command=${COMP_WORDS[i]} ;;\n",
+                   "    if ((COMP_CWORD == 1)); then\n"
+                   "        command=\n"
+                   "    elif ((COMP_CWORD > 2)); then\n"
+                   "        case \"$command ${COMP_WORDS[2]}\" in\n",
                    script->program, script->program);
     for (uint32_t i = 0; i < script->count; i++) {
-        if (opens_group(script, i)) {
-            struct myr_str group = first_word(script->commands[i]->name);
-            myr_buf_printf(script->buf,
-                           "        '%.*s') command=\"$command ${COMP_WORDS[i]}\" ;;\n",
-                           (int)group.len, group.data);
+        if (second_word(script->commands[i]->name)) {
+            myr_buf_printf(script->buf, "        '%s') command='%s' ;;\n",
+                           script->commands[i]->name, script->commands[i]->name);
         }
     }
-    myr_buf_put_lit(script->buf, "        esac\n    done\n");
+    myr_buf_put_lit(script->buf, "        esac\n    fi\n");
 }
 
 /* With '-o default' the shell offers file names wherever the function offers nothing. */
@@ -157,13 +219,13 @@ static void bash_script(const struct script *script)
 {
     struct myr_buf *buf = script->buf;
     bash_head(script);
-    myr_buf_put_lit(buf, "    case $command in\n    '') words='");
+    myr_buf_put_lit(buf, "    case $command in\n    '') names='");
     put_first_words(script);
     myr_buf_put_lit(buf, "' ;;\n");
     for (uint32_t i = 0; i < script->count; i++) {
         struct myr_str group = first_word(script->commands[i]->name);
-        if (opens_group(script, i)) {
-            myr_buf_printf(buf, "    '%.*s') words='", (int)group.len, group.data);
+        if (is_group_only(script, i)) {
+            myr_buf_printf(buf, "    '%.*s') names='", (int)group.len, group.data);
             put_second_words(script, group);
             myr_buf_put_lit(buf, "' ;;\n");
         }
@@ -173,8 +235,10 @@ static void bash_script(const struct script *script)
     }
     myr_buf_printf(buf,
                    "    esac\n"
-                   "    if [[ $cur == -* || $words != --* ]]; then\n"
+                   "    if [[ $cur == -* ]]; then\n"
                    "        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+                   "    else\n"
+                   "        COMPREPLY=($(compgen -W \"$names\" -- \"$cur\"))\n"
                    "    fi\n"
                    "}\n"
                    "complete -o default -F _%s %s\n",
@@ -198,7 +262,7 @@ static void zsh_option(struct myr_buf *buf, const struct myr_option *option)
         put_quoted(buf, option_placeholder(option), "[]:\\", quote);
         myr_buf_putc(buf, ':');
     }
-    if (option->type == MYR_OPTION_CHOICE) {
+    if (has_words(option)) {
         myr_buf_putc(buf, '(');
         put_choices(buf, option);
         myr_buf_putc(buf, ')');
@@ -216,10 +280,14 @@ static void zsh_option(struct myr_buf *buf, const struct myr_option *option)
 static void zsh_command(const struct script *script, const struct myr_command *command)
 {
     myr_buf_printf(script->buf, "    '%s')\n        _arguments '--help[Show help]'", command->name);
-    for (uint32_t i = 0; i < command->option_count; i++) {
-        zsh_option(script->buf, &command->options[i]);
+    for (uint32_t i = 0; i < option_row_count(command); i++) {
+        zsh_option(script->buf, option_row(command, i));
     }
-    if (command->operand_max > 0) {
+    if (command->words) {
+        myr_buf_put_lit(script->buf, " \\\n            '*:name:(");
+        command->words(script->buf);
+        myr_buf_put_lit(script->buf, ")'");
+    } else if (command->operand_max > 0) {
         myr_buf_put_lit(script->buf, " \\\n            '*:file:_files'");
     }
     myr_buf_put_lit(script->buf, "\n        ;;\n");
@@ -238,7 +306,7 @@ static void zsh_words(const struct script *script, struct myr_str group)
         struct myr_str word = group.len > 0 ? myr_str_from(second_word(command->name)) : first;
         myr_buf_printf(script->buf, " '%.*s:", (int)word.len, word.data);
         if (group.len == 0 && second_word(command->name)) {
-            put_second_words(script, first);
+            put_second_words(script, first); /* the verb has no row that could say it */
         } else {
             put_quoted(script->buf, command->summary, ":\\", "'\\''");
         }
@@ -262,12 +330,17 @@ static void zsh_script(const struct script *script)
         if (!opens_group(script, i)) {
             continue;
         }
-        myr_buf_printf(buf, "    '%.*s')\n        if ((CURRENT == 2)); then\n            found=(",
+        myr_buf_printf(buf,
+                       "    '%.*s')\n        if ((CURRENT == 2)) && [[ $words[2] != -* ]]; then\n"
+                       "            found=(",
                        (int)group.len, group.data);
         zsh_words(script, group);
         myr_buf_put_lit(buf, ")\n            _describe command found\n            return\n"
-                             "        fi\n        command=\"$command $words[2]\"\n"
-                             "        shift words\n        ((CURRENT--))\n        ;;\n");
+                             "        fi\n        case $words[2] in\n        ");
+        put_second_words_barred(script, group);
+        myr_buf_put_lit(buf, ")\n            command=\"$command $words[2]\"\n"
+                             "            shift words\n            ((CURRENT--))\n"
+                             "            ;;\n        esac\n        ;;\n");
     }
     myr_buf_put_lit(buf, "    *) ;;\n    esac\n    case $command in\n");
     for (uint32_t i = 0; i < script->count; i++) {
@@ -290,6 +363,9 @@ static void fish_seen(const struct script *script, const struct myr_command *com
                    script->program, (int)first.len, first.data);
     if (second) {
         myr_buf_printf(script->buf, "; and __fish_seen_subcommand_from %s", second);
+    } else if (has_subverbs(script, first)) {
+        myr_buf_put_lit(script->buf, "; and not __fish_seen_subcommand_from ");
+        put_second_words(script, first);
     }
     myr_buf_putc(script->buf, '\'');
 }
@@ -305,8 +381,8 @@ static void fish_help(const struct script *script, const char *prefix, const cha
 static void fish_command(const struct script *script, const struct myr_command *command)
 {
     struct myr_buf *buf = script->buf;
-    for (uint32_t i = 0; i < command->option_count; i++) {
-        const struct myr_option *option = &command->options[i];
+    for (uint32_t i = 0; i < option_row_count(command); i++) {
+        const struct myr_option *option = option_row(command, i);
         fish_seen(script, command);
         myr_buf_printf(buf, " -l %s", option->name);
         if (option->letter) {
@@ -317,7 +393,7 @@ static void fish_command(const struct script *script, const struct myr_command *
         } else if (option->type != MYR_OPTION_FLAG) {
             myr_buf_put_lit(buf, " -x");
         }
-        if (option->type == MYR_OPTION_CHOICE) {
+        if (has_words(option)) {
             myr_buf_put_lit(buf, " -a '");
             put_choices(buf, option);
             myr_buf_putc(buf, '\'');
@@ -329,7 +405,12 @@ static void fish_command(const struct script *script, const struct myr_command *
             fish_help(script, "Not: ", option->help);
         }
     }
-    if (command->operand_max > 0) {
+    if (command->words) {
+        fish_seen(script, command);
+        myr_buf_put_lit(buf, " -a '");
+        command->words(buf);
+        myr_buf_put_lit(buf, "'\n");
+    } else if (command->operand_max > 0) {
         fish_seen(script, command);
         myr_buf_put_lit(buf, " -F\n");
     }

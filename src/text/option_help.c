@@ -1,6 +1,8 @@
 #include "option_words.h"
+#include "wrap.h"
 
 enum { HELP_WIDTH = 80, LEFT_WIDTH_MAX = 30 };
+#define HELP_INDEX UINT32_MAX
 
 /* Not in any command's table: it is everywhere, and has no value to set. */
 static const struct myr_option help_row = {
@@ -72,8 +74,11 @@ static void put_allowed(struct myr_buf *buf, const struct myr_option *option)
     }
 }
 
-static void put_option(struct myr_buf *buf, const struct myr_option *option, size_t indent)
+/* 'index' is the row's number; HELP_INDEX for --help itself. */
+static void put_option(struct myr_buf *buf, const struct myr_command *command, uint32_t index,
+                       size_t indent)
 {
+    const struct myr_option *option = index == HELP_INDEX ? &help_row : option_row(command, index);
     size_t start = buf->len;
     put_left(buf, option);
     size_t column = buf->len - start;
@@ -94,8 +99,8 @@ static void put_option(struct myr_buf *buf, const struct myr_option *option, siz
     if (option != &help_row) {
         char env[OPTION_NAME_MAX];
         struct myr_buf value = {0};
-        option_put_default(option, &value);
-        option_env_name(option, env);
+        option_put_default(command, index, &value);
+        option_env_name(command, index, env);
         myr_buf_clear(&note);
         myr_buf_printf(&note, "[%s%s%s%s]", value.len > 0 ? "default: " : "",
                        value.len > 0 ? value.data : "", value.len > 0 ? "; " : "", env);
@@ -120,6 +125,31 @@ static void put_block(struct myr_buf *buf, const char *text, const char *indent)
     }
 }
 
+/* Paragraphs, broken to the width; a line end in the text begins a new one. */
+static void put_paragraphs(struct myr_buf *buf, const char *text)
+{
+    while (*text) {
+        size_t len = strcspn(text, "\n");
+        wrap_put(buf, (struct myr_str){text, len}, 0, 0, HELP_WIDTH);
+        myr_buf_putc(buf, '\n');
+        text += len + (text[len] == '\n');
+    }
+}
+
+static void put_subcommands(struct myr_buf *buf, const struct myr_command *command)
+{
+    enum { NAME_WIDTH = 24 };
+    if (command->subcommand_count > 0) {
+        myr_buf_put_lit(buf, "\nSub-verbs, each with options of its own (--help):\n");
+    }
+    for (uint32_t i = 0; i < command->subcommand_count; i++) {
+        const struct myr_command *sub = command->subcommands[i];
+        myr_buf_printf(buf, "  %-*s", NAME_WIDTH - 2, sub->name);
+        put_wrapped(buf, sub->summary, NAME_WIDTH, NAME_WIDTH);
+        myr_buf_putc(buf, '\n');
+    }
+}
+
 void myr_option_help(const struct myr_command *command, struct myr_buf *buf)
 {
     myr_buf_put_lit(buf, "Usage: ");
@@ -131,17 +161,18 @@ void myr_option_help(const struct myr_command *command, struct myr_buf *buf)
     myr_buf_printf(buf, "\n\n%s\n\nOptions:\n", command->summary);
 
     size_t indent = left_width(&help_row) + 2;
-    for (uint32_t i = 0; i < command->option_count; i++) {
-        size_t width = left_width(&command->options[i]) + 2;
+    for (uint32_t i = 0; i < option_row_count(command); i++) {
+        size_t width = left_width(option_row(command, i)) + 2;
         indent = width > indent && width <= LEFT_WIDTH_MAX ? width : indent;
     }
-    for (uint32_t i = 0; i < command->option_count; i++) {
-        put_option(buf, &command->options[i], indent);
+    for (uint32_t i = 0; i < option_row_count(command); i++) {
+        put_option(buf, command, i, indent);
     }
-    put_option(buf, &help_row, indent);
+    put_option(buf, command, HELP_INDEX, indent);
+    put_subcommands(buf, command);
     if (command->details) {
         myr_buf_putc(buf, '\n');
-        put_block(buf, command->details, "");
+        put_paragraphs(buf, command->details);
     }
     if (command->example) {
         myr_buf_put_lit(buf, "\nExample:\n");
@@ -163,8 +194,9 @@ static void put_scdoc(struct myr_buf *buf, const char *text)
 }
 
 /* The same facts as put_option, in the form that man pages have. */
-static void put_man_option(struct myr_buf *buf, const struct myr_option *option)
+static void put_man_option(struct myr_buf *buf, const struct myr_command *command, uint32_t index)
 {
+    const struct myr_option *option = option_row(command, index);
     const char *placeholder = option_placeholder(option);
     char env[OPTION_NAME_MAX];
     struct myr_buf note = {0};
@@ -186,13 +218,13 @@ static void put_man_option(struct myr_buf *buf, const struct myr_option *option)
     }
     myr_buf_put_lit(buf, ".");
     myr_buf_clear(&note);
-    option_put_default(option, &note);
+    option_put_default(command, index, &note);
     if (note.len > 0) {
         myr_buf_put_lit(buf, " Default: ");
         put_scdoc(buf, note.data);
         myr_buf_put_lit(buf, ".");
     }
-    option_env_name(option, env);
+    option_env_name(command, index, env);
     myr_buf_put_lit(buf, " Environment: *");
     put_scdoc(buf, env);
     myr_buf_put_lit(buf, "*.\n\n");
@@ -214,8 +246,8 @@ void myr_option_man(const struct myr_command *command, struct myr_buf *buf)
         put_scdoc(buf, command->details);
         myr_buf_put_lit(buf, "\n\n");
     }
-    for (uint32_t i = 0; i < command->option_count; i++) {
-        put_man_option(buf, &command->options[i]);
+    for (uint32_t i = 0; i < option_row_count(command); i++) {
+        put_man_option(buf, command, i);
     }
     if (command->example) {
         myr_buf_put_lit(buf, "Example:\n\n```\n");

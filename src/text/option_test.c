@@ -123,7 +123,7 @@ static int parse(const char *line, const char *(*env)(const char *), struct myr_
         put += len + 1;
         line += len + strspn(line + len, " ");
     }
-    return myr_option_parse(&plan, count, words, env, ret, err);
+    return myr_option_parse(&plan, count, words, env, &(struct myr_option_values){0}, ret, err);
 }
 
 static void accept_line(const char *line, const char *(*env)(const char *))
@@ -239,7 +239,8 @@ static void a_command_without_operands_says_so(void **state)
     const struct myr_command doctor = {.name = "doctor", .operands = "", .summary = "Check"};
     struct myr_operands operands;
     struct myr_err err = {0};
-    int r = myr_option_parse(&doctor, 1, (const char *const[]){"a\nb"}, no_env, &operands, &err);
+    int r = myr_option_parse(&doctor, 1, (const char *const[]){"a\nb"}, no_env,
+                             &(struct myr_option_values){0}, &operands, &err);
     assert_int_equal(r, MYR_EINVAL);
     assert_string_equal(err.message, "'myriad doctor' takes no operand, 'a?b' is one too many");
 }

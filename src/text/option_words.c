@@ -2,17 +2,55 @@
 
 #include <stdio.h>
 
-void option_env_name(const struct myr_option *option, char ret[OPTION_NAME_MAX])
+uint32_t option_row_count(const struct myr_command *command)
 {
-    int len = snprintf(ret, OPTION_NAME_MAX, "MYRIAD_%s", option->name);
-    MYR_ASSERT(len > 0 && len < OPTION_NAME_MAX);
-    for (char *c = ret; *c; c++) {
-        if (*c == '-') {
+    return command->option_count + (command->common ? command->common->count : 0);
+}
+
+const struct myr_option *option_row(const struct myr_command *command, uint32_t index)
+{
+    MYR_ASSERT(index < option_row_count(command));
+    return index < command->option_count ? &command->options[index]
+                                         : &command->common->rows[index - command->option_count];
+}
+
+void *option_place(const struct myr_command *command, uint32_t index,
+                   const struct myr_option_values *values)
+{
+    const struct myr_option *row = option_row(command, index);
+    char *base = index < command->option_count ? values->own : values->common;
+    return row->target || !base ? row->target : base + row->at;
+}
+
+/* Upper case, with '_' for what a shell takes for the end of a name. */
+static void spell_variable(char *name)
+{
+    for (char *c = name; *c; c++) {
+        if (*c == '-' || *c == ' ') {
             *c = '_';
         } else if (*c >= 'a' && *c <= 'z') {
             *c = (char)(*c - 'a' + 'A');
         }
     }
+}
+
+void option_old_env_name(const struct myr_option *option, char ret[OPTION_NAME_MAX])
+{
+    int len = snprintf(ret, OPTION_NAME_MAX, "MYRIAD_%s", option->name);
+    MYR_ASSERT(len > 0 && len < OPTION_NAME_MAX);
+    spell_variable(ret);
+}
+
+void option_env_name(const struct myr_command *command, uint32_t index, char ret[OPTION_NAME_MAX])
+{
+    const struct myr_option *row = option_row(command, index);
+    if (index >= command->option_count || !command->common) {
+        option_old_env_name(row, ret);
+        return;
+    }
+    int len = snprintf(ret, OPTION_NAME_MAX, "MYRIAD_%s_%s", command->name, row->name);
+    MYR_ASSERT(len > 0 && len < OPTION_NAME_MAX);
+    spell_variable(ret);
 }
 
 uint64_t option_max(const struct myr_option *option)
@@ -41,19 +79,24 @@ const char *option_placeholder(const struct myr_option *option)
     return "TEXT";
 }
 
-/* Read from the target, which holds the default until something is parsed: no second copy. */
-void option_put_default(const struct myr_option *option, struct myr_buf *buf)
+/* Read from the struct that every parse begins with: no second copy. */
+void option_put_default(const struct myr_command *command, uint32_t index, struct myr_buf *buf)
 {
+    const struct myr_option *option = option_row(command, index);
+    struct myr_option_values defaults = {
+        (void *)(uintptr_t)command->defaults,
+        command->common ? (void *)(uintptr_t)command->common->defaults : NULL};
+    const void *place = option_place(command, index, &defaults);
     char number[32];
-    if (!option->target) {
+    if (!place) {
         return;
     }
     switch (option->type) {
     case MYR_OPTION_FLAG:
-        myr_buf_puts(buf, *(const bool *)option->target ? "on" : "");
+        myr_buf_puts(buf, *(const bool *)place ? "on" : "");
         return;
     case MYR_OPTION_U64: {
-        uint64_t value = *(const uint64_t *)option->target;
+        uint64_t value = *(const uint64_t *)place;
         /* What nobody could give stands for "not given", which is no value to show. */
         if (value >= option->min && (option->max == 0 || value <= option->max)) {
             myr_buf_puts(buf, myr_u64_grouped(value, number));
@@ -61,17 +104,17 @@ void option_put_default(const struct myr_option *option, struct myr_buf *buf)
         return;
     }
     case MYR_OPTION_CHOICE:
-        MYR_ASSERT(*(const uint32_t *)option->target < option->choice_count);
-        myr_buf_puts(buf, option->choices[*(const uint32_t *)option->target]);
+        MYR_ASSERT(*(const uint32_t *)place < option->choice_count);
+        myr_buf_puts(buf, option->choices[*(const uint32_t *)place]);
         return;
     case MYR_OPTION_TEXT:
     case MYR_OPTION_PATH: {
-        const char *text = *(const char *const *)option->target;
+        const char *text = *(const char *const *)place;
         myr_buf_puts(buf, text ? text : "");
         return;
     }
     case MYR_OPTION_LIST: {
-        const struct myr_option_list *list = option->target;
+        const struct myr_option_list *list = place;
         for (uint32_t i = 0; i < list->count; i++) {
             myr_buf_puts(buf, i > 0 ? ", " : "");
             myr_buf_puts(buf, list->items[i]);

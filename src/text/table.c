@@ -3,9 +3,10 @@
 #include "myriad/text/csv.h"
 #include "myriad/text/json.h"
 #include "utf8.h"
+#include "wrap.h"
 #include "yaml_plain.h"
 
-enum { COLUMN_GAP = 2, COLUMNS_MAX = 64 };
+enum { COLUMN_GAP = 2, COLUMNS_MAX = 64, NO_COLUMN = COLUMNS_MAX };
 
 const char *const myr_format_names[MYR_FORMAT_COUNT] = {"table", "wide", "json", "yaml", "csv"};
 
@@ -203,6 +204,7 @@ struct layout {
     uint32_t widths[COLUMNS_MAX];
     bool shown[COLUMNS_MAX];
     uint32_t last_shown;
+    bool wrapped; /* cells may take several lines */
 };
 
 /* Two passes over the cells: decimals must be known before widths can be. */
@@ -245,7 +247,8 @@ static void put_aligned(const struct myr_table *table, const struct layout *layo
                         struct myr_str shown, struct myr_buf *buf)
 {
     /* Not printf's width: it counts bytes, and a CJK character has three for two columns. */
-    uint32_t padding = layout->widths[c] - myr_text_width(shown);
+    uint32_t own = myr_text_width(shown);
+    uint32_t padding = layout->widths[c] > own ? layout->widths[c] - own : 0;
     bool right = table->columns[c].flags & MYR_COLUMN_NUMBER;
     put_spaces(buf, right ? padding : 0);
     myr_buf_put(buf, shown.data, shown.len);
@@ -260,25 +263,147 @@ static void put_aligned(const struct myr_table *table, const struct layout *layo
     myr_buf_putc(buf, '\n');
 }
 
-static void write_people(const struct myr_table *table, enum myr_format format, struct myr_buf *buf)
+/* One row, over as many lines as its longest cell needs. */
+static void put_row(const struct myr_table *table, const struct layout *layout,
+                    struct myr_str rest[COLUMNS_MAX], struct myr_buf *buf)
 {
-    struct layout layout;
-    struct myr_buf scratch = {0};
-    measure(table, format, &layout);
-    for (uint32_t c = 0; c < table->column_count; c++) {
-        if (layout.shown[c]) {
-            put_aligned(table, &layout, c, myr_str_from(table->columns[c].title), buf);
+    bool more = true;
+    while (more) {
+        more = false;
+        for (uint32_t c = 0; c < table->column_count; c++) {
+            if (!layout->shown[c]) {
+                continue;
+            }
+            struct myr_str line = rest[c];
+            if (layout->wrapped) {
+                line = wrap_line(&rest[c], layout->widths[c]);
+                more = more || rest[c].len > 0;
+            }
+            put_aligned(table, layout, c, line, buf);
         }
+    }
+}
+
+static uint32_t total_width(const struct myr_table *table, const struct layout *layout)
+{
+    uint32_t total = 0;
+    for (uint32_t c = 0; c < table->column_count; c++) {
+        total += layout->shown[c] ? layout->widths[c] + COLUMN_GAP : 0;
+    }
+    return total > 0 ? total - COLUMN_GAP : 0;
+}
+
+/* The narrowest that breaks no word of a column. */
+static uint32_t narrowest(const struct myr_table *table, const struct layout *layout, uint32_t c)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {0};
+    const struct myr_column *column = &table->columns[c];
+    uint32_t width = wrap_longest(myr_str_from(column->title));
+    for (size_t i = c; i < table->cells.count; i += table->column_count) {
+        myr_buf_clear(&scratch);
+        put_shown(&scratch, column, table->cells.items[i], layout->decimals[c]);
+        uint32_t own = wrap_longest((struct myr_str){scratch.data, scratch.len});
+        width = own > width ? own : width;
+    }
+    return width;
+}
+
+/*
+ * Takes from the widest column that can give, until the rows fit. False when no word-wise breaking
+ * is enough.
+ */
+static bool fit_screen(const struct myr_table *table, struct layout *layout, uint32_t width)
+{
+    uint32_t least[COLUMNS_MAX];
+    if (width == 0 || total_width(table, layout) <= width) {
+        return true;
+    }
+    for (uint32_t c = 0; c < table->column_count; c++) {
+        least[c] = layout->shown[c] ? narrowest(table, layout, c) : 0;
+    }
+    while (total_width(table, layout) > width) {
+        uint32_t widest = NO_COLUMN;
+        for (uint32_t c = 0; c < table->column_count; c++) {
+            bool gives = layout->shown[c] && layout->widths[c] > least[c];
+            if (gives && (widest == NO_COLUMN || layout->widths[c] > layout->widths[widest])) {
+                widest = c;
+            }
+        }
+        if (widest == NO_COLUMN) {
+            return false;
+        }
+        layout->widths[widest]--;
+    }
+    layout->wrapped = true;
+    return true;
+}
+
+/* A screen too narrow for columns gets a block a row: "TITLE  value", line by line. */
+static void write_blocks(const struct myr_table *table, const struct layout *layout, uint32_t width,
+                         struct myr_buf *buf)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {0};
+    uint32_t titles = 0;
+    for (uint32_t c = 0; c < table->column_count; c++) {
+        uint32_t own = myr_text_width(myr_str_from(table->columns[c].title));
+        titles = layout->shown[c] && own > titles ? own : titles;
     }
     for (size_t i = 0; i < table->cells.count; i++) {
         uint32_t c = (uint32_t)(i % table->column_count);
-        if (layout.shown[c]) {
-            myr_buf_clear(&scratch);
-            put_shown(&scratch, &table->columns[c], table->cells.items[i], layout.decimals[c]);
-            put_aligned(table, &layout, c, (struct myr_str){scratch.data, scratch.len}, buf);
+        if (c == 0 && i > 0) {
+            myr_buf_putc(buf, '\n');
+        }
+        if (!layout->shown[c]) {
+            continue;
+        }
+        const char *title = table->columns[c].title;
+        myr_buf_puts(buf, title);
+        put_spaces(buf, titles + COLUMN_GAP - myr_text_width(myr_str_from(title)));
+        myr_buf_clear(&scratch);
+        put_shown(&scratch, &table->columns[c], table->cells.items[i], layout->decimals[c]);
+        wrap_put(buf, (struct myr_str){scratch.data, scratch.len}, titles + COLUMN_GAP,
+                 titles + COLUMN_GAP, width);
+        myr_buf_putc(buf, '\n');
+    }
+}
+
+static void write_columns(const struct myr_table *table, const struct layout *layout, bool colour,
+                          struct myr_buf *buf)
+{
+    struct myr_buf scratch[COLUMNS_MAX] = {{0}};
+    struct myr_str rest[COLUMNS_MAX];
+    for (uint32_t c = 0; c < table->column_count; c++) {
+        rest[c] = myr_str_from(table->columns[c].title);
+    }
+    myr_buf_puts(buf, colour ? "\x1b[1m" : "");
+    put_row(table, layout, rest, buf);
+    myr_buf_puts(buf, colour ? "\x1b[0m" : "");
+    for (size_t i = 0; i < table->cells.count; i++) {
+        uint32_t c = (uint32_t)(i % table->column_count);
+        myr_buf_clear(&scratch[c]);
+        put_shown(&scratch[c], &table->columns[c], table->cells.items[i], layout->decimals[c]);
+        rest[c] = (struct myr_str){scratch[c].data ? scratch[c].data : "", scratch[c].len};
+        if (c + 1 == table->column_count) {
+            put_row(table, layout, rest, buf);
         }
     }
-    myr_buf_done(&scratch);
+    for (uint32_t c = 0; c < table->column_count; c++) {
+        myr_buf_done(&scratch[c]);
+    }
+}
+
+void myr_table_write_screen(const struct myr_table *table, enum myr_format format,
+                            const struct myr_screen *screen, struct myr_buf *buf)
+{
+    struct layout layout;
+    MYR_ASSERT(format == MYR_FORMAT_TABLE || format == MYR_FORMAT_WIDE);
+    MYR_ASSERT(table->cells.count % table->column_count == 0); /* whole rows */
+    measure(table, format, &layout);
+    if (fit_screen(table, &layout, screen->width)) {
+        write_columns(table, &layout, screen->colour, buf);
+    } else {
+        write_blocks(table, &layout, screen->width, buf);
+    }
 }
 
 /* All columns: programs pick by name, and 'wide' is about screens. */
@@ -358,7 +483,7 @@ void myr_table_write(const struct myr_table *table, enum myr_format format, stru
     switch (format) {
     case MYR_FORMAT_TABLE:
     case MYR_FORMAT_WIDE:
-        write_people(table, format, buf);
+        myr_table_write_screen(table, format, &(struct myr_screen){0}, buf);
         return;
     case MYR_FORMAT_JSON:
         write_json(table, buf);

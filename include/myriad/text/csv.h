@@ -40,3 +40,9 @@ int myr_csv_error(struct myr_err *err, const struct myr_csv *csv, uint32_t field
 
 /* Appends a field, quoted only where it must be; the caller puts commas and line ends. */
 void myr_csv_put(struct myr_buf *buf, struct myr_str field);
+/*
+ * The same for words that came from outside and go to people: what begins with = + - @, a tab or a
+ * carriage return gets an apostrophe in front, lest a spreadsheet run it. Not for numbers, and not
+ * for files that other programs read.
+ */
+void myr_csv_put_text(struct myr_buf *buf, struct myr_str field);

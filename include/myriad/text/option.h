@@ -2,14 +2,23 @@
  * option: one row per setting, and everything else follows from the row.
  *
  * A command is a table of options plus a few words about itself. From it come: parsing of
- * "--name value", "--name=value", "-n value", "--flag", "--no-flag" and "--" ; the environment
- * variable (MYRIAD_ + upper-case name) as the value when the flag is absent; --help; the man
- * section; completion for bash, zsh and fish; "did you mean" for a wrong name.
+ * "--name value", "--name=value", "-n value", "--flag", "--no-flag" and "--"; the environment
+ * variable; --help; the man section; completion for bash, zsh and fish; "did you mean" for a wrong
+ * name; and the echo of a question in its answer.
  *
- * Precedence: flag, environment, default. Parsed values are written through 'target'; after a
- * failed parse the targets may hold some of the given values. Of an option given twice the last one
- * counts; a list collects them all. An empty variable counts as absent; for a list it is one item,
- * for a flag it is true, false, 1, 0, yes, no, on or off.
+ * A sub-verb is a command whose name has two words ("fit curve"): it has rows of its own, and an
+ * option that is not among them is refused. Rows that many commands share (-o) are a table too,
+ * 'common'.
+ *
+ * Values go into two structs of the caller, one for the command's own rows and one for the common
+ * ones; a row says where ('at'). Both begin as copies of the defaults, so that nothing outlives a
+ * call. Precedence: flag, environment, default. After a failed parse the structs may hold some of
+ * the given values. Of an option given twice the last one counts; a list collects them all.
+ *
+ * The variable of "--gpus" of "fit curve" is MYRIAD_FIT_CURVE_GPUS; that of a common option is
+ * MYRIAD_OUTPUT. An empty variable counts as absent; for a list it is one item, for a flag it is
+ * true, false, 1, 0, yes, no, on or off. MYRIAD_GPUS, as variables were called once, is refused
+ * with its new name: a setting that is ignored in silence gives a wrong answer.
  */
 #pragma once
 
@@ -40,14 +49,24 @@ struct myr_option {
     enum myr_option_type type;
     const char *value;          /* placeholder for help: "DIR" */
     const char *help;           /* one line */
-    void *target;               /* where the value goes; holds the default before parsing */
+    void *target;               /* where the value goes; NULL: 'at' says */
+    size_t at;                  /* offset in the struct of values */
     uint64_t min, max;          /* U64; max 0: no limit */
     const char *const *choices; /* CHOICE */
     uint32_t choice_count;
+    /* Names that the value may have (models, parts), blank between, for completion; or NULL. */
+    void (*words)(struct myr_buf *buf);
+};
+
+/* Rows that many commands share. */
+struct myr_option_table {
+    const struct myr_option *rows;
+    uint32_t count;
+    const void *defaults; /* the struct that 'at' means */
 };
 
 struct myr_command {
-    const char *name;     /* "plan" */
+    const char *name;     /* "plan", "fit curve" */
     const char *operands; /* "SPEC", "" for none */
     const char *summary;  /* one line */
     const char *details;  /* paragraphs for --help and man, or NULL */
@@ -55,6 +74,18 @@ struct myr_command {
     const struct myr_option *options;
     uint32_t option_count;
     uint32_t operand_min, operand_max;
+    const void *defaults; /* the struct that 'at' means, with the defaults */
+    size_t values_bytes;  /* its size */
+    const struct myr_option_table *common;
+    /* Names that an operand may have, blank between, for completion; or NULL: file names. */
+    void (*words)(struct myr_buf *buf);
+    const struct myr_command *const *subcommands;
+    uint32_t subcommand_count;
+};
+
+/* Where parsed values go. */
+struct myr_option_values {
+    void *own, *common;
 };
 
 #define MYR_OPERANDS_MAX 64
@@ -69,7 +100,16 @@ struct myr_operands {
 MYR_MUST_USE int myr_option_parse(const struct myr_command *command, int argc,
                                   const char *const *argv,
                                   const char *(*lookup_env)(const char *name),
-                                  struct myr_operands *ret, struct myr_err *err);
+                                  const struct myr_option_values *values, struct myr_operands *ret,
+                                  struct myr_err *err);
+
+struct myr_answer;
+/*
+ * The object 'question' of an answer: the verb, its operands, and the value of every row of the
+ * command's own, given or not; null stands for "not given".
+ */
+void myr_option_echo(const struct myr_command *command, const void *own,
+                     const struct myr_operands *operands, struct myr_answer *answer);
 
 void myr_option_help(const struct myr_command *command, struct myr_buf *buf);
 /* The command's section of the manual page, in scdoc's format. */

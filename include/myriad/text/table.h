@@ -57,5 +57,18 @@ void myr_table_double(struct myr_table *table, double value, int digits);
 
 void myr_table_write(const struct myr_table *table, enum myr_format format, struct myr_buf *buf);
 
+/* Where people read it. */
+struct myr_screen {
+    uint32_t width; /* columns; 0: unknown, the table is as wide as it is */
+    bool colour;
+};
+
+/*
+ * The table for people, fitted to the screen: long texts and titles are broken between words, and
+ * where that is not enough each row becomes a block of lines. No word is cut, nothing is left out.
+ */
+void myr_table_write_screen(const struct myr_table *table, enum myr_format format,
+                            const struct myr_screen *screen, struct myr_buf *buf);
+
 /* Terminal columns of UTF-8 text. */
 uint32_t myr_text_width(struct myr_str text);

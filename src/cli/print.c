@@ -1,0 +1,63 @@
+/* print: what verbs and the frame around them say outside of answers. */
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+int cli_error(const struct myr_err *err)
+{
+    fprintf(stderr, "myriad: %s\n", err->message);
+    if (err->hint[0]) {
+        fprintf(stderr, "hint: %s\n", err->hint);
+    }
+    return myr_err_exit_code(err->code);
+}
+
+int cli_print(const struct myr_buf *buf)
+{
+    size_t at = 0;
+    while (at < buf->len) {
+        ssize_t put = write(STDOUT_FILENO, buf->data + at, buf->len - at);
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put < 0) {
+            /* 'myriad ... | head' is not an error worth a word. */
+            if (errno != EPIPE) {
+                perror("myriad: cannot write to standard output");
+            }
+            return CLI_FAILED;
+        }
+        at += (size_t)put;
+    }
+    return CLI_DONE;
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void cli_progress(struct myr_progress *progress, const char *what, uint64_t total)
+{
+    myr_progress_init(progress, what, total, isatty(STDERR_FILENO), now_ns());
+}
+
+void cli_progress_step(struct myr_progress *progress, uint64_t done)
+{
+    myr_progress_update(progress, done, now_ns());
+}
+
+int cli_catalog(struct myr_catalog *catalog, struct myr_arena *arena,
+                const struct myr_option_list *files, struct myr_err *err)
+{
+    int rc = myr_catalog_init(catalog, arena, err);
+    for (uint32_t i = 0; rc == MYR_OK && i < files->count; i++) {
+        rc = myr_catalog_add_file(catalog, files->items[i], err);
+    }
+    return rc;
+}

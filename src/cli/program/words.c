@@ -1,0 +1,87 @@
+/* What the option rows yield besides parsing: completion scripts and the manual page. */
+#include "cli.h"
+
+enum { VERBS_MAX = 96 };
+
+static uint32_t all_commands(const struct myr_command *ret[VERBS_MAX])
+{
+    uint32_t count, used = 0;
+    const struct cli_verb *const *verbs = cli_verbs(&count);
+    MYR_ASSERT(count <= VERBS_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        /* A verb that is nothing by itself shows in its sub-verbs. */
+        if (verbs[i]->run || verbs[i]->run_old) {
+            ret[used++] = cli_verb_command(verbs[i]);
+        }
+    }
+    return used;
+}
+
+static const char *const shells[] = {"bash", "zsh", "fish"};
+
+static void put_shells(struct myr_buf *buf)
+{
+    myr_buf_put_lit(buf, "bash zsh fish");
+}
+
+static const struct myr_command completion_command = {
+    .name = "completion",
+    .operands = "SHELL",
+    .summary = "print a completion script for bash, zsh or fish",
+    .example = "myriad completion bash > ~/.local/share/bash-completion/completions/myriad",
+    .operand_min = 1,
+    .operand_max = 1,
+    .words = put_shells,
+};
+
+static int run_completion(struct cli *cli, struct myr_err *err)
+{
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(shells); i++) {
+        if (strcmp(cli->operands.items[0], shells[i]) == 0) {
+            const struct myr_command *commands[VERBS_MAX];
+            uint32_t count = all_commands(commands);
+            myr_option_completion((enum myr_shell)i, "myriad", commands, count, &cli->document);
+            return MYR_OK;
+        }
+    }
+    return myr_err_set(err, MYR_EINVAL, "unknown shell '%.40s'; bash, zsh or fish is expected",
+                       cli->operands.items[0]);
+}
+
+const struct cli_verb cli_completion_verb = {&completion_command, run_completion,
+                                             .group = CLI_PROGRAM_GROUP};
+
+static const struct myr_command man_command = {
+    .name = "man",
+    .operands = "",
+    .summary = "print the manual page in scdoc's format",
+    .example = "myriad man | scdoc | man -l -",
+};
+
+static int run_man(struct cli *cli, struct myr_err *err)
+{
+    (void)err;
+    const struct myr_command *commands[VERBS_MAX];
+    uint32_t count = all_commands(commands);
+    struct myr_buf *buf = &cli->document;
+    myr_buf_put_lit(
+        buf,
+        "myriad(1)\n\n# NAME\n\nmyriad - design, prove and schedule training clusters\n"
+        "\n# FIRST STEPS\n\n"
+        "*myriad plan examples/h100-64.yaml*\n\n"
+        "# EXIT STATUS\n\n"
+        "*0* done; *1* the answer is no; *2* bad usage or input; *3* the environment "
+        "failed; *130* interrupted.\n\n"
+        "# ENVIRONMENT\n\n"
+        "Each option has a variable, MYRIAD\\_VERB\\_OPTION (MYRIAD\\_FIT\\_CURVE\\_GPUS for "
+        "*myriad fit curve --gpus*), used where the option is not given. For all verbs: "
+        "*MYRIAD\\_OUTPUT*, *MYRIAD\\_COLOR*, *MYRIAD\\_TIMING*, *MYRIAD\\_EXCEL*. *NO\\_COLOR* "
+        "and *COLUMNS* are heeded.\n\n"
+        "# VERBS\n\n");
+    for (uint32_t i = 0; i < count; i++) {
+        myr_option_man(commands[i], buf);
+    }
+    return MYR_OK;
+}
+
+const struct cli_verb cli_man_verb = {&man_command, run_man, .group = CLI_PROGRAM_GROUP};

@@ -1,0 +1,159 @@
+/* run: one verb, from the words behind its name to what is printed. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static const char *const colours[] = {"auto", "always", "never"};
+enum { COLOUR_AUTO, COLOUR_ALWAYS };
+
+static const struct cli_common common_defaults = {.format = MYR_FORMAT_TABLE};
+
+static const struct myr_option common_rows[] = {
+    {CLI_ROW("output", MYR_OPTION_CHOICE, "FORMAT", struct cli_common, format,
+             "how to print the result"),
+     .letter = 'o', .choices = myr_format_names, .choice_count = MYR_FORMAT_COUNT},
+    CLI_CHOICE("color", "WHEN", struct cli_common, colour, colours,
+               "headings in bold; auto: on a terminal, without NO_COLOR"),
+    CLI_FLAG("timing", struct cli_common, timing, "add time and memory used to the result"),
+    CLI_FLAG("excel", struct cli_common, excel, "CSV with the mark that spreadsheets want"),
+};
+
+const struct myr_option_table cli_common_table = {common_rows, MYR_ARRAY_COUNT(common_rows),
+                                                  &common_defaults};
+
+static bool is_set(const char *value)
+{
+    return value && *value;
+}
+
+/* What the terminal says, else COLUMNS, which is also how scripts ask for a width. */
+static uint32_t screen_width(const char *(*lookup_env)(const char *name))
+{
+    struct winsize size = {0};
+    uint64_t columns;
+    const char *given = lookup_env("COLUMNS");
+    if (is_set(given) && myr_str_to_u64(myr_str_from(given), &columns) && columns >= 20 &&
+        columns <= 10000) {
+        return (uint32_t)columns;
+    }
+    return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+static bool wants_colour(const struct cli_common *common,
+                         const char *(*lookup_env)(const char *name))
+{
+    const char *terminal = lookup_env("TERM");
+    if (common->colour != COLOUR_AUTO) {
+        return common->colour == COLOUR_ALWAYS;
+    }
+    return isatty(STDOUT_FILENO) && !is_set(lookup_env("NO_COLOR")) && is_set(terminal) &&
+           strcmp(terminal, "dumb") != 0;
+}
+
+static double seconds(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void add_timing(struct cli *cli, double start_s)
+{
+    struct rusage used = {0};
+    getrusage(RUSAGE_SELF, &used);
+    myr_answer_timing(&cli->answer, "wall_s", seconds(CLOCK_MONOTONIC) - start_s, 6);
+    myr_answer_timing(&cli->answer, "cpu_s", seconds(CLOCK_PROCESS_CPUTIME_ID), 6);
+    myr_answer_timing(&cli->answer, "memory_mib", (double)used.ru_maxrss / 1024, 1);
+}
+
+/* "myriad.fit.curve" */
+static const char *schema_name(struct cli *cli)
+{
+    char *name = myr_arena_strndup(&cli->arena, cli->command->name, strlen(cli->command->name));
+    for (char *c = name; *c; c++) {
+        *c = *c == ' ' ? '.' : *c;
+    }
+    return myr_arena_printf(&cli->arena, "myriad.%s", name);
+}
+
+static int print_answer(struct cli *cli, const char *(*lookup_env)(const char *name))
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    struct myr_err err = {0};
+    struct myr_answer_form form = {
+        .format = (enum myr_format)cli->common.format,
+        .width = screen_width(lookup_env),
+        .colour = wants_colour(&cli->common, lookup_env),
+        .timing = cli->common.timing,
+        .excel = cli->common.excel,
+    };
+    if (myr_answer_write(&cli->answer, &form, &buf, &err) < 0) {
+        return cli_error(&err);
+    }
+    return cli_print(&buf);
+}
+
+static int help(const struct myr_command *command)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    myr_option_help(command, &buf);
+    return cli_print(&buf);
+}
+
+static int run_old(const struct cli_verb *verb, int argc, const char *const *argv,
+                   const char *(*lookup_env)(const char *name))
+{
+    struct myr_err err = {0};
+    struct myr_operands operands = {0};
+    const struct myr_command *command = verb->command();
+    if (myr_option_parse(command, argc, argv, lookup_env, &(struct myr_option_values){0}, &operands,
+                         &err) < 0) {
+        return cli_error(&err);
+    }
+    return operands.help ? help(command) : verb->run_old(&operands);
+}
+
+static int ask_and_print(struct cli *cli, const struct cli_verb *verb,
+                         const char *(*lookup_env)(const char *name))
+{
+    struct myr_err err = {0};
+    double start_s = seconds(CLOCK_MONOTONIC);
+    myr_answer_init(&cli->answer, &cli->arena, schema_name(cli), 1);
+    myr_option_echo(cli->command, cli->options, &cli->operands, &cli->answer);
+    if (verb->run(cli, &err) < 0) {
+        return cli_error(&err);
+    }
+    add_timing(cli, start_s);
+    int code = cli->document.len > 0 ? cli_print(&cli->document) : print_answer(cli, lookup_env);
+    return code == CLI_DONE && cli->no ? CLI_NO : code;
+}
+
+int cli_run(const struct cli_verb *verb, int argc, const char *const *argv,
+            const char *(*lookup_env)(const char *name))
+{
+    if (!verb->row) {
+        return run_old(verb, argc, argv, lookup_env);
+    }
+    struct cli cli = {.command = verb->row, .common = common_defaults};
+    struct myr_err err = {0};
+    myr_arena_init(&cli.arena);
+    void *values = myr_arena_alloc(&cli.arena, 1, verb->row->values_bytes + 1);
+    struct myr_option_values places = {values, &cli.common};
+    cli.options = values;
+    int code;
+    if (myr_option_parse(cli.command, argc, argv, lookup_env, &places, &cli.operands, &err) < 0) {
+        code = cli_error(&err);
+    } else if (cli.operands.help) {
+        code = help(cli.command);
+    } else {
+        code = ask_and_print(&cli, verb, lookup_env);
+    }
+    myr_buf_done(&cli.document);
+    myr_arena_done(&cli.arena);
+    return code;
+}

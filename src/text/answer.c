@@ -1,0 +1,264 @@
+/* answer: building the tree and the page. Rendering is in answer_write.c and answer_page.c. */
+#include "answer_view.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "myriad/text/json.h"
+
+static const char *copy(struct myr_answer *answer, const char *text)
+{
+    return text ? myr_arena_strndup(answer->arena, text, strlen(text)) : NULL;
+}
+
+/* Objects of an answer have a dozen keys; lists, which may be long, have none to compare. */
+static bool has_key(const struct myr_value *object, const char *key)
+{
+    for (const struct myr_value *v = object->first; v; v = v->next) {
+        if (strcmp(v->key, key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void append(struct myr_value *parent, struct myr_value *child)
+{
+    if (parent->last) {
+        parent->last->next = child;
+    } else {
+        parent->first = child;
+    }
+    parent->last = child;
+    parent->count++;
+}
+
+static struct myr_value *add_to(struct myr_answer *answer, struct myr_value *parent,
+                                const char *key, enum myr_value_kind kind)
+{
+    MYR_ASSERT((parent->kind == MYR_VALUE_OBJECT) == (key != NULL));
+    MYR_SLOW_ASSERT(!key || !has_key(parent, key));
+    struct myr_value *value = MYR_ARENA_NEW(answer->arena, struct myr_value, 1);
+    value->kind = kind;
+    value->key = copy(answer, key);
+    append(parent, value);
+    return value;
+}
+
+static struct myr_value *add(struct myr_answer *answer, const char *key, enum myr_value_kind kind)
+{
+    MYR_ASSERT(answer->depth > 0);
+    return add_to(answer, answer->open[answer->depth - 1], key, kind);
+}
+
+static struct myr_value *open_value(struct myr_answer *answer, const char *key,
+                                    enum myr_value_kind kind)
+{
+    MYR_ASSERT(answer->depth < MYR_ANSWER_DEPTH_MAX);
+    struct myr_value *value = add(answer, key, kind);
+    answer->open[answer->depth++] = value;
+    return value;
+}
+
+void myr_answer_init(struct myr_answer *answer, struct myr_arena *arena, const char *schema,
+                     uint32_t version)
+{
+    *answer = (struct myr_answer){
+        .arena = arena,
+        .root = {.kind = MYR_VALUE_OBJECT},
+        .timing = {.kind = MYR_VALUE_OBJECT, .key = "timing"},
+    };
+    answer->open[answer->depth++] = &answer->root;
+    myr_answer_text(answer, "schema", schema);
+    myr_answer_u64(answer, "version", version);
+}
+
+struct myr_value *myr_answer_object(struct myr_answer *answer, const char *key)
+{
+    return open_value(answer, key, MYR_VALUE_OBJECT);
+}
+
+struct myr_value *myr_answer_list(struct myr_answer *answer, const char *key)
+{
+    return open_value(answer, key, MYR_VALUE_LIST);
+}
+
+void myr_answer_end(struct myr_answer *answer)
+{
+    MYR_ASSERT(answer->depth > 1); /* the root is never closed */
+    answer->depth--;
+}
+
+static void set_text(struct myr_answer *answer, struct myr_value *value, struct myr_str text)
+{
+    value->text = (struct myr_str){myr_arena_strndup(answer->arena, text.data, text.len), text.len};
+}
+
+void myr_answer_str(struct myr_answer *answer, const char *key, struct myr_str value)
+{
+    if (!value.data) {
+        myr_answer_null(answer, key);
+        return;
+    }
+    set_text(answer, add(answer, key, MYR_VALUE_TEXT), value);
+}
+
+void myr_answer_text(struct myr_answer *answer, const char *key, const char *value)
+{
+    myr_answer_str(answer, key, myr_str_from(value));
+}
+
+void myr_answer_u64(struct myr_answer *answer, const char *key, uint64_t value)
+{
+    char text[32];
+    int len = snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+    set_text(answer, add(answer, key, MYR_VALUE_NUMBER), (struct myr_str){text, (size_t)len});
+}
+
+void myr_answer_i64(struct myr_answer *answer, const char *key, int64_t value)
+{
+    char text[32];
+    int len = snprintf(text, sizeof(text), "%lld", (long long)value);
+    set_text(answer, add(answer, key, MYR_VALUE_NUMBER), (struct myr_str){text, (size_t)len});
+}
+
+static void set_double(struct myr_answer *answer, struct myr_value *value, double number,
+                       int digits)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    if (!isfinite(number)) {
+        value->kind = MYR_VALUE_NULL;
+        return;
+    }
+    myr_json_number(&text, number, digits);
+    set_text(answer, value, (struct myr_str){text.data, text.len});
+}
+
+void myr_answer_double(struct myr_answer *answer, const char *key, double value, int digits)
+{
+    set_double(answer, add(answer, key, MYR_VALUE_NUMBER), value, digits);
+}
+
+void myr_answer_bool(struct myr_answer *answer, const char *key, bool value)
+{
+    add(answer, key, MYR_VALUE_BOOL)->text = value ? MYR_STR("true") : MYR_STR("false");
+}
+
+void myr_answer_null(struct myr_answer *answer, const char *key)
+{
+    (void)add(answer, key, MYR_VALUE_NULL);
+}
+
+void myr_answer_timing(struct myr_answer *answer, const char *key, double value, int digits)
+{
+    set_double(answer, add_to(answer, &answer->timing, key, MYR_VALUE_NUMBER), value, digits);
+}
+
+void myr_answer_rows(struct myr_answer *answer, const struct myr_value *list)
+{
+    MYR_ASSERT(list->kind == MYR_VALUE_LIST);
+    answer->rows = list;
+}
+
+const struct myr_value *myr_value_get(const struct myr_value *object, const char *path)
+{
+    while (object && object->kind == MYR_VALUE_OBJECT) {
+        size_t len = strcspn(path, ".");
+        const struct myr_value *child = object->first;
+        while (child && (strncmp(child->key, path, len) != 0 || child->key[len])) {
+            child = child->next;
+        }
+        if (path[len] == '\0') {
+            return child;
+        }
+        object = child;
+        path += len + 1;
+    }
+    return NULL;
+}
+
+/* --- the page */
+
+static struct myr_answer_view *add_view(struct myr_answer *answer, enum view_kind kind)
+{
+    struct myr_answer_view *view = MYR_ARENA_NEW(answer->arena, struct myr_answer_view, 1);
+    view->kind = kind;
+    if (answer->last_view) {
+        answer->last_view->next = view;
+    } else {
+        answer->first_view = view;
+    }
+    answer->last_view = view;
+    return view;
+}
+
+static void format_text(struct myr_answer *answer, struct myr_answer_view *view, const char *fmt,
+                        va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int len = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    MYR_ASSERT(len >= 0);
+    char *text = myr_arena_alloc(answer->arena, (size_t)len + 1, 1);
+    vsnprintf(text, (size_t)len + 1, fmt, args);
+    view->text = (struct myr_str){text, (size_t)len};
+}
+
+void myr_answer_heading(struct myr_answer *answer, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    format_text(answer, add_view(answer, VIEW_HEADING), fmt, args);
+    va_end(args);
+}
+
+void myr_answer_para(struct myr_answer *answer, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    format_text(answer, add_view(answer, VIEW_PARA), fmt, args);
+    va_end(args);
+}
+
+void myr_answer_fact(struct myr_answer *answer, const char *label, const char *fmt, ...)
+{
+    va_list args;
+    struct myr_answer_view *view = add_view(answer, VIEW_FACT);
+    view->label = copy(answer, label);
+    va_start(args, fmt);
+    format_text(answer, view, fmt, args);
+    va_end(args);
+}
+
+void myr_answer_next(struct myr_answer *answer, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    format_text(answer, add_view(answer, VIEW_NEXT), fmt, args);
+    va_end(args);
+}
+
+void myr_answer_table(struct myr_answer *answer, const struct myr_value *list,
+                      const struct myr_answer_column *columns, uint32_t column_count)
+{
+    MYR_ASSERT(list->kind == MYR_VALUE_LIST);
+    struct myr_answer_view *view = add_view(answer, VIEW_TABLE);
+    struct myr_answer_column *own =
+        MYR_ARENA_NEW(answer->arena, struct myr_answer_column, column_count);
+    for (uint32_t i = 0; i < column_count; i++) {
+        own[i] = columns[i];
+        own[i].key = copy(answer, columns[i].key);
+        own[i].title = copy(answer, columns[i].title);
+    }
+    view->list = list;
+    view->columns = own;
+    view->column_count = column_count;
+}
+
+void myr_answer_verbatim(struct myr_answer *answer, struct myr_str text)
+{
+    struct myr_answer_view *view = add_view(answer, VIEW_VERBATIM);
+    view->text = (struct myr_str){myr_arena_strndup(answer->arena, text.data, text.len), text.len};
+}

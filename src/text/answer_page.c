@@ -1,0 +1,196 @@
+/* answer_page: the answer for people, fitted to their screen. */
+#include "answer_view.h"
+
+#include <stdlib.h>
+
+#include "myriad/text/json.h"
+#include "utf8.h"
+#include "wrap.h"
+
+/* Without a screen, words are broken as on the narrowest one that people use. */
+enum { WORDS_WIDTH = 80, FACT_GAP = 2, LABEL_MAX = 28 };
+
+static uint32_t words_width(const struct myr_answer_form *form)
+{
+    return form->width > 0 ? form->width : WORDS_WIDTH;
+}
+
+static void put_bold(struct myr_buf *buf, const struct myr_answer_form *form, struct myr_str text)
+{
+    myr_buf_puts(buf, form->colour ? "\x1b[1m" : "");
+    wrap_put_shown(buf, text);
+    myr_buf_puts(buf, form->colour ? "\x1b[0m" : "");
+}
+
+/* Consecutive facts share a column; a label that is longer than most has a line of its own. */
+static uint32_t label_width(const struct myr_answer_view *view)
+{
+    uint32_t width = 0;
+    for (; view && view->kind == VIEW_FACT; view = view->next) {
+        uint32_t own = myr_text_width(myr_str_from(view->label));
+        width = own > width && own <= LABEL_MAX ? own : width;
+    }
+    return width;
+}
+
+static void put_fact(struct myr_buf *buf, const struct myr_answer_form *form,
+                     const struct myr_answer_view *view, uint32_t width)
+{
+    uint32_t own = myr_text_width(myr_str_from(view->label));
+    wrap_put_shown(buf, myr_str_from(view->label));
+    if (own > width) {
+        myr_buf_putc(buf, '\n');
+        own = 0;
+    }
+    for (; own < width + FACT_GAP; own++) {
+        myr_buf_putc(buf, ' ');
+    }
+    wrap_put(buf, view->text, width + FACT_GAP, width + FACT_GAP, words_width(form));
+    myr_buf_putc(buf, '\n');
+}
+
+/* A number of the tree with the digits that people want; other values as they are. */
+static void add_cell(struct myr_table *table, const struct myr_answer_column *column,
+                     const struct myr_value *value)
+{
+    double number;
+    if (!value || value->kind == MYR_VALUE_NULL) {
+        myr_table_text(table, NULL);
+    } else if (value->kind == MYR_VALUE_BOOL) {
+        myr_table_text(table, value->text.data[0] == 't' ? "yes" : "no");
+    } else if (value->kind == MYR_VALUE_NUMBER && memchr(value->text.data, '.', value->text.len) &&
+               myr_str_to_double(value->text, &number)) {
+        myr_table_double(table, number, column->digits);
+    } else if (value->kind == MYR_VALUE_LIST || value->kind == MYR_VALUE_OBJECT) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf words = {0};
+        for (const struct myr_value *v = value->first; v; v = v->next) {
+            myr_buf_puts(&words, words.len > 0 ? ", " : "");
+            myr_buf_put(&words, v->text.data, v->text.len);
+        }
+        myr_table_str(table, (struct myr_str){words.len ? words.data : "", words.len});
+    } else {
+        myr_table_str(table, value->text);
+    }
+}
+
+static void put_table(struct myr_buf *buf, const struct myr_answer_form *form,
+                      const struct myr_answer_view *view)
+{
+    struct myr_arena arena;
+    struct myr_table table;
+    myr_arena_init(&arena);
+    struct myr_column *columns = MYR_ARENA_NEW(&arena, struct myr_column, view->column_count);
+    for (uint32_t i = 0; i < view->column_count; i++) {
+        const struct myr_answer_column *c = &view->columns[i];
+        columns[i] = (struct myr_column){c->key, c->title, c->flags};
+    }
+    myr_table_init(&table, &arena, columns, view->column_count);
+    for (const struct myr_value *row = view->list->first; row; row = row->next) {
+        for (uint32_t i = 0; i < view->column_count; i++) {
+            add_cell(&table, &view->columns[i], myr_value_get(row, view->columns[i].key));
+        }
+    }
+    struct myr_screen screen = {form->width, form->colour};
+    myr_table_write_screen(&table, form->format, &screen, buf);
+    myr_table_done(&table);
+    myr_arena_done(&arena);
+}
+
+/* As it is, but nothing in it drives the terminal. */
+static void put_verbatim(struct myr_buf *buf, struct myr_str text)
+{
+    while (text.len > 0) {
+        const char *end = memchr(text.data, '\n', text.len);
+        size_t len = end ? (size_t)(end - text.data) : text.len;
+        wrap_put_shown(buf, (struct myr_str){text.data, len});
+        myr_buf_putc(buf, '\n');
+        size_t skip = len + (end != NULL);
+        text = (struct myr_str){text.data + skip, text.len - skip};
+    }
+}
+
+static void put_view(struct myr_buf *buf, const struct myr_answer_form *form,
+                     const struct myr_answer_view *view, uint32_t labels)
+{
+    switch (view->kind) {
+    case VIEW_HEADING:
+        put_bold(buf, form, view->text);
+        myr_buf_putc(buf, '\n');
+        return;
+    case VIEW_PARA:
+        wrap_put(buf, view->text, 0, 0, words_width(form));
+        myr_buf_putc(buf, '\n');
+        return;
+    case VIEW_FACT:
+        put_fact(buf, form, view, labels);
+        return;
+    case VIEW_TABLE:
+        put_table(buf, form, view);
+        return;
+    case VIEW_VERBATIM:
+        put_verbatim(buf, view->text);
+        return;
+    case VIEW_NEXT:
+        return; /* gathered at the end */
+    }
+}
+
+/* Pieces that belong together stand together: a heading with what follows, facts, paragraphs. */
+static bool needs_gap(const struct myr_answer_view *before, const struct myr_answer_view *view)
+{
+    if (!before || before->kind == VIEW_HEADING) {
+        return false;
+    }
+    return before->kind != view->kind || view->kind == VIEW_TABLE || view->kind == VIEW_VERBATIM;
+}
+
+static void put_next(const struct myr_answer *answer, const struct myr_answer_form *form,
+                     struct myr_buf *buf)
+{
+    bool first = true;
+    for (const struct myr_answer_view *view = answer->first_view; view; view = view->next) {
+        if (view->kind != VIEW_NEXT) {
+            continue;
+        }
+        if (first && buf->len > 0) {
+            myr_buf_putc(buf, '\n');
+        }
+        put_bold(buf, form, first ? MYR_STR("next: ") : MYR_STR("      "));
+        put_verbatim(buf, view->text); /* to be pasted: never broken */
+        first = false;
+    }
+}
+
+static void put_timing(const struct myr_answer *answer, struct myr_buf *buf)
+{
+    myr_buf_put_lit(buf, "\ntiming:");
+    for (const struct myr_value *v = answer->timing.first; v; v = v->next) {
+        myr_buf_printf(buf, "%s %s %.*s", v == answer->timing.first ? "" : ",", v->key,
+                       (int)v->text.len, v->text.data ? v->text.data : "-");
+    }
+    myr_buf_putc(buf, '\n');
+}
+
+void answer_page(const struct myr_answer *answer, const struct myr_answer_form *form,
+                 struct myr_buf *buf)
+{
+    const struct myr_answer_view *before = NULL;
+    uint32_t labels = 0;
+    for (const struct myr_answer_view *view = answer->first_view; view; view = view->next) {
+        if (view->kind == VIEW_NEXT) {
+            continue;
+        }
+        if (needs_gap(before, view)) {
+            myr_buf_putc(buf, '\n');
+        }
+        if (view->kind == VIEW_FACT && (!before || before->kind != VIEW_FACT)) {
+            labels = label_width(view);
+        }
+        put_view(buf, form, view, labels);
+        before = view;
+    }
+    put_next(answer, form, buf);
+    if (form->timing) {
+        put_timing(answer, buf);
+    }
+}

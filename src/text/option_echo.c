@@ -1,0 +1,74 @@
+/* option_echo: a question as it was understood, for its answer. */
+#include <stdio.h>
+
+#include "myriad/text/answer.h"
+#include "option_words.h"
+
+/* "dry_run" for "dry-run", as keys are spelt. */
+static void spell_key(const struct myr_option *option, char ret[OPTION_NAME_MAX])
+{
+    snprintf(ret, OPTION_NAME_MAX, "%s", option->name);
+    for (char *c = ret; *c; c++) {
+        *c = *c == '-' ? '_' : *c;
+    }
+}
+
+static void echo_list(struct myr_answer *answer, const char *key,
+                      const struct myr_option_list *list)
+{
+    myr_answer_list(answer, key);
+    for (uint32_t i = 0; i < list->count; i++) {
+        myr_answer_text(answer, NULL, list->items[i]);
+    }
+    myr_answer_end(answer);
+}
+
+static void echo_row(struct myr_answer *answer, const struct myr_option *option, const void *place)
+{
+    char key[OPTION_NAME_MAX];
+    spell_key(option, key);
+    switch (option->type) {
+    case MYR_OPTION_FLAG:
+        myr_answer_bool(answer, key, *(const bool *)place);
+        return;
+    case MYR_OPTION_U64: {
+        uint64_t value = *(const uint64_t *)place;
+        if (value < option->min || value > option_max(option)) {
+            myr_answer_null(answer, key); /* what nobody could give stands for "not given" */
+        } else {
+            myr_answer_u64(answer, key, value);
+        }
+        return;
+    }
+    case MYR_OPTION_CHOICE:
+        MYR_ASSERT(*(const uint32_t *)place < option->choice_count);
+        myr_answer_text(answer, key, option->choices[*(const uint32_t *)place]);
+        return;
+    case MYR_OPTION_TEXT:
+    case MYR_OPTION_PATH:
+        myr_answer_text(answer, key, *(const char *const *)place);
+        return;
+    case MYR_OPTION_LIST:
+        echo_list(answer, key, place);
+        return;
+    }
+}
+
+void myr_option_echo(const struct myr_command *command, const void *own,
+                     const struct myr_operands *operands, struct myr_answer *answer)
+{
+    struct myr_option_values values = {(void *)(uintptr_t)own, NULL};
+    myr_answer_object(answer, "question");
+    myr_answer_text(answer, "verb", command->name);
+    myr_answer_list(answer, "operands");
+    for (uint32_t i = 0; i < operands->count; i++) {
+        myr_answer_text(answer, NULL, operands->items[i]);
+    }
+    myr_answer_end(answer);
+    myr_answer_object(answer, "options");
+    for (uint32_t i = 0; i < command->option_count; i++) {
+        echo_row(answer, &command->options[i], option_place(command, i, &values));
+    }
+    myr_answer_end(answer);
+    myr_answer_end(answer);
+}
