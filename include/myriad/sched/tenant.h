@@ -24,6 +24,8 @@ struct myr_tenant {
     uint32_t cells[MYR_CELL_LEVELS]; /* beside those of its children */
 };
 
+/* Nodes of one cell. */
+uint32_t myr_cell_nodes(const struct myr_place_shape *shape, enum myr_cell_level level);
 /* That it owns itself. */
 uint64_t myr_tenant_nodes(const struct myr_tenant *tenant, const struct myr_place_shape *shape);
 /* Whether the tenants make a tree, and the cluster holds all their cells. */

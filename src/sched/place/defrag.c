@@ -1,0 +1,408 @@
+#include "myriad/sched/defrag.h"
+
+#include <stdlib.h>
+
+#include "place/index.h"
+
+enum { SCOPES_TRIED = 8 };
+
+/* One share of one job on a node. */
+struct tenancy {
+    uint32_t job;
+    uint64_t gpus;
+};
+
+struct defrag {
+    const struct myr_placer *p;
+    const struct myr_request *request;
+    const struct myr_running *jobs;
+    uint32_t job_count;
+    uint32_t *first; /* by node: into 'tenancies' */
+    struct tenancy *tenancies;
+    uint64_t *free_mask; /* as the plan leaves it */
+    uint8_t *fixed;      /* by node: may not be emptied, or took something in */
+    uint8_t *emptied;
+    /* Nodes that may take something in, as lists by free GPUs. */
+    uint32_t *next, *previous;
+    uint32_t head[MYR_SCHED_GPUS_MAX + 1];
+    uint8_t *restarted; /* by job */
+};
+
+static void index_tenancies(struct defrag *d)
+{
+    uint32_t nodes = d->p->shape.nodes;
+    uint64_t total = 0;
+    for (uint32_t job = 0; job < d->job_count; job++) {
+        total += d->jobs[job].gang->count;
+    }
+    d->first = myr_xcalloc((size_t)nodes + 2, sizeof(uint32_t));
+    d->tenancies = myr_xcalloc(total + 1, sizeof(*d->tenancies));
+    for (uint32_t job = 0; job < d->job_count; job++) {
+        for (uint32_t i = 0; i < d->jobs[job].gang->count; i++) {
+            d->first[d->jobs[job].gang->shares[i].node + 2]++;
+        }
+    }
+    for (uint32_t node = 0; node < nodes; node++) {
+        d->first[node + 2] += d->first[node + 1];
+    }
+    for (uint32_t job = 0; job < d->job_count; job++) {
+        for (uint32_t i = 0; i < d->jobs[job].gang->count; i++) {
+            struct myr_share share = d->jobs[job].gang->shares[i];
+            d->tenancies[d->first[share.node + 1]++] = (struct tenancy){job, share.gpus};
+        }
+    }
+}
+
+static bool is_excluded(const struct defrag *d, uint32_t node)
+{
+    const struct myr_request *r = d->request;
+    return (r->exclude && (r->exclude[node / 64] >> node % 64 & 1)) ||
+           (r->kind_given && d->p->kind[node] != r->kind);
+}
+
+static uint32_t busy_on(const struct defrag *d, uint32_t node)
+{
+    return d->p->shape.gpus_per_node - index_free_on(d->p, node);
+}
+
+/* Whether a node could be emptied: usable, and all that runs there is known and may move. */
+static bool is_movable(const struct defrag *d, uint32_t node)
+{
+    uint64_t known = d->p->free_mask[node];
+    if (d->p->closed[node] || is_excluded(d, node)) {
+        return false;
+    }
+    for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++) {
+        if (d->jobs[d->tenancies[i].job].pinned) {
+            return false;
+        }
+        known |= d->tenancies[i].gpus;
+    }
+    return known == d->p->whole;
+}
+
+struct scope {
+    uint32_t unit, first, end;
+    uint32_t free_nodes;
+    uint64_t least; /* GPUs that have to move, at least; UINT64_MAX: cannot be freed */
+};
+
+/* The bound from counts alone: the least busy nodes that could be emptied. */
+static void bound_scope(const struct defrag *d, struct scope *scope)
+{
+    uint32_t by_busy[MYR_SCHED_GPUS_MAX + 1] = {0};
+    scope->free_nodes = 0;
+    for (uint32_t node = scope->first; node < scope->end; node++) {
+        if (index_is_free(d->p, node) && !is_excluded(d, node)) {
+            scope->free_nodes++;
+        } else if (is_movable(d, node)) {
+            by_busy[busy_on(d, node)]++;
+        }
+    }
+    uint32_t need =
+        d->request->nodes > scope->free_nodes ? d->request->nodes - scope->free_nodes : 0;
+    scope->least = 0;
+    for (uint32_t busy = 1; busy <= d->p->shape.gpus_per_node && need > 0; busy++) {
+        uint32_t count = by_busy[busy] < need ? by_busy[busy] : need;
+        scope->least += (uint64_t)count * busy;
+        need -= count;
+    }
+    scope->least = need ? UINT64_MAX : scope->least;
+}
+
+static void list_node(struct defrag *d, uint32_t node)
+{
+    uint32_t count = (uint32_t)__builtin_popcountll(d->free_mask[node]);
+    d->next[node] = d->head[count];
+    d->previous[node] = MYR_NONE;
+    if (d->head[count] != MYR_NONE) {
+        d->previous[d->head[count]] = node;
+    }
+    d->head[count] = node;
+}
+
+static void unlist_node(struct defrag *d, uint32_t node)
+{
+    uint32_t count = (uint32_t)__builtin_popcountll(d->free_mask[node]);
+    if (d->next[node] != MYR_NONE) {
+        d->previous[d->next[node]] = d->previous[node];
+    }
+    if (d->previous[node] != MYR_NONE) {
+        d->next[d->previous[node]] = d->next[node];
+    } else {
+        d->head[count] = d->next[node];
+    }
+}
+
+/* Everything as it is now; the gang's own free nodes take nothing in. */
+static void reset(struct defrag *d, const struct scope *scope)
+{
+    uint32_t nodes = d->p->shape.nodes;
+    memcpy(d->free_mask, d->p->free_mask, nodes * sizeof(uint64_t));
+    memset(d->fixed, 0, nodes);
+    memset(d->emptied, 0, nodes);
+    memset(d->restarted, 0, d->job_count);
+    for (uint32_t k = 0; k <= MYR_SCHED_GPUS_MAX; k++) {
+        d->head[k] = MYR_NONE;
+    }
+    for (uint32_t node = nodes; node-- > 0;) {
+        bool own = node >= scope->first && node < scope->end && index_is_free(d->p, node);
+        if (!own && !d->p->closed[node] && d->free_mask[node]) {
+            list_node(d, node);
+        }
+    }
+}
+
+static uint64_t lowest(uint64_t mask, uint32_t gpus)
+{
+    uint64_t taken = 0;
+    for (uint32_t i = 0; i < gpus; i++) {
+        uint64_t bit = mask & (0 - mask);
+        taken |= bit;
+        mask ^= bit;
+    }
+    return taken;
+}
+
+/* The fullest node that has room for so many GPUs. */
+static uint32_t find_room(const struct defrag *d, uint32_t gpus)
+{
+    for (uint32_t k = gpus; k <= d->p->shape.gpus_per_node; k++) {
+        if (d->head[k] != MYR_NONE) {
+            return d->head[k];
+        }
+    }
+    return MYR_NONE;
+}
+
+static void take_in(struct defrag *d, uint32_t node, uint64_t gpus, bool back)
+{
+    unlist_node(d, node);
+    d->free_mask[node] = back ? d->free_mask[node] | gpus : d->free_mask[node] & ~gpus;
+    list_node(d, node);
+}
+
+/* Finds room for everything on a node; false, and nothing is changed, when there is not enough. */
+static bool empty_node(struct defrag *d, uint32_t node, struct myr_defrag_plan *plan)
+{
+    size_t before = plan->moves.count;
+    bool listed = d->free_mask[node] != 0;
+    if (listed) {
+        unlist_node(d, node);
+    }
+    bool found = true;
+    for (uint32_t i = d->first[node]; i < d->first[node + 1] && found; i++) {
+        uint64_t gpus = d->tenancies[i].gpus;
+        uint32_t count = (uint32_t)__builtin_popcountll(gpus), to = find_room(d, count);
+        found = to != MYR_NONE;
+        if (found) {
+            uint64_t place = lowest(d->free_mask[to], count);
+            struct myr_migration move = {d->tenancies[i].job, {node, gpus}, {to, place}};
+            myr_vec_push(&plan->moves, move);
+            take_in(d, to, place, false);
+        }
+    }
+    while (!found && plan->moves.count > before) {
+        struct myr_share to = plan->moves.items[--plan->moves.count].to;
+        take_in(d, to.node, to.gpus, true);
+    }
+    if (!found && listed) {
+        list_node(d, node);
+    }
+    for (size_t i = before; i < plan->moves.count; i++) {
+        d->fixed[plan->moves.items[i].to.node] = 1;
+    }
+    d->emptied[node] = found;
+    return found;
+}
+
+/* Least busy first; among equals the one whose jobs are cheapest to restart. */
+struct candidate {
+    uint32_t node, busy;
+    uint64_t restart;
+};
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    if (x->busy != y->busy) {
+        return x->busy < y->busy ? -1 : 1;
+    }
+    if (x->restart != y->restart) {
+        return x->restart < y->restart ? -1 : 1;
+    }
+    return x->node < y->node ? -1 : 1;
+}
+
+static uint64_t restart_cost(const struct defrag *d, uint32_t job)
+{
+    const struct myr_gang *gang = d->jobs[job].gang;
+    uint64_t gpus = 0;
+    for (uint32_t i = 0; i < gang->count; i++) {
+        gpus += (uint64_t)__builtin_popcountll(gang->shares[i].gpus);
+    }
+    return gpus * d->jobs[job].restart_s;
+}
+
+static uint32_t list_candidates(const struct defrag *d, const struct scope *scope,
+                                struct candidate *ret)
+{
+    uint32_t count = 0;
+    for (uint32_t node = scope->first; node < scope->end; node++) {
+        if (index_is_free(d->p, node) || !is_movable(d, node)) {
+            continue;
+        }
+        struct candidate it = {.node = node, .busy = busy_on(d, node)};
+        for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++) {
+            it.restart += restart_cost(d, d->tenancies[i].job);
+        }
+        ret[count++] = it;
+    }
+    qsort(ret, count, sizeof(*ret), by_cost);
+    return count;
+}
+
+static bool plan_scope(struct defrag *d, const struct scope *scope, struct candidate *candidates,
+                       struct myr_defrag_plan *plan)
+{
+    uint32_t need = d->request->nodes - scope->free_nodes;
+    uint32_t count = list_candidates(d, scope, candidates);
+    plan->moves.count = 0;
+    reset(d, scope);
+    for (uint32_t i = 0; i < count && need > 0; i++) {
+        if (!d->fixed[candidates[i].node]) {
+            need -= empty_node(d, candidates[i].node, plan);
+        }
+    }
+    plan->gpus_moved = 0;
+    plan->jobs_restarted = 0;
+    plan->gpu_seconds_lost = 0;
+    for (size_t i = 0; i < plan->moves.count; i++) {
+        uint32_t job = plan->moves.items[i].job;
+        plan->gpus_moved += (uint64_t)__builtin_popcountll(plan->moves.items[i].from.gpus);
+        if (!d->restarted[job]) {
+            d->restarted[job] = 1;
+            plan->jobs_restarted++;
+            plan->gpu_seconds_lost += (double)restart_cost(d, job);
+        }
+    }
+    plan->unit = scope->unit;
+    plan->gpus_least = scope->least;
+    plan->nodes_free = scope->free_nodes;
+    return need == 0;
+}
+
+static int by_least(const void *a, const void *b)
+{
+    const struct scope *x = a, *y = b;
+    return x->least != y->least ? (x->least < y->least ? -1 : 1) : (x->unit < y->unit ? -1 : 1);
+}
+
+/* Every unit of the level that the gang must stay in, most promising first. */
+static uint32_t list_scopes(const struct defrag *d, struct scope *ret)
+{
+    const struct myr_request *r = d->request;
+    uint32_t nodes = d->p->shape.nodes, per = nodes, count = 0;
+    if (r->limited && r->within == MYR_LEVEL_POD) {
+        per = d->p->shape.pod_nodes;
+    } else if (r->limited && r->within < MYR_LEVEL_POD) {
+        per = r->within == MYR_LEVEL_LEAF ? d->p->shape.group_nodes : d->p->domain_nodes;
+    }
+    for (uint32_t first = 0; first < nodes; first += per) {
+        struct scope *scope = &ret[count];
+        *scope = (struct scope){count, first, first + per < nodes ? first + per : nodes, 0, 0};
+        bound_scope(d, scope);
+        count++;
+    }
+    qsort(ret, count, sizeof(*ret), by_least);
+    return count;
+}
+
+/* The best plan of the scopes tried, in 'ret'; false when none works. */
+static bool try_scopes(struct defrag *d, const struct scope *scopes, uint32_t count,
+                       struct myr_defrag_plan *ret)
+{
+    struct candidate *candidates = myr_xcalloc(d->p->shape.nodes, sizeof(*candidates));
+    bool found = false;
+    for (uint32_t i = 0; i < count && i < SCOPES_TRIED; i++) {
+        struct myr_defrag_plan plan = {0};
+        if (scopes[i].least == UINT64_MAX || (found && scopes[i].least >= ret->gpus_moved)) {
+            break;
+        }
+        bool works = plan_scope(d, &scopes[i], candidates, &plan);
+        if (works && (!found || plan.gpus_moved < ret->gpus_moved)) {
+            myr_defrag_done(ret);
+            *ret = plan;
+            found = true;
+        } else {
+            myr_defrag_done(&plan);
+        }
+    }
+    free(candidates);
+    return found;
+}
+
+int myr_defrag(const struct myr_placer *p, const struct myr_request *r,
+               const struct myr_running *jobs, uint32_t job_count, struct myr_defrag_plan *ret,
+               struct myr_err *err)
+{
+    uint32_t nodes = p->shape.nodes;
+    struct defrag d = {.p = p, .request = r, .jobs = jobs, .job_count = job_count};
+    *ret = (struct myr_defrag_plan){0};
+    index_tenancies(&d);
+    d.free_mask = myr_xcalloc(nodes, sizeof(uint64_t));
+    d.fixed = myr_xcalloc(nodes, 1);
+    d.emptied = myr_xcalloc(nodes, 1);
+    d.restarted = myr_xcalloc((size_t)job_count + 1, 1);
+    d.next = myr_xcalloc(nodes, sizeof(uint32_t));
+    d.previous = myr_xcalloc(nodes, sizeof(uint32_t));
+    struct scope *scopes = myr_xcalloc((size_t)nodes + 1, sizeof(*scopes));
+    uint32_t count = list_scopes(&d, scopes);
+    uint64_t least = scopes[0].least;
+    bool works = least == 0 || try_scopes(&d, scopes, count, ret);
+    ret->within = r->limited ? r->within : MYR_LEVEL_CORE;
+    free(scopes);
+    free(d.first);
+    free(d.tenancies);
+    free(d.free_mask);
+    free(d.fixed);
+    free(d.emptied);
+    free(d.restarted);
+    free(d.next);
+    free(d.previous);
+    if (works) {
+        return MYR_OK;
+    }
+    return least == UINT64_MAX
+               ? myr_err_set(err, MYR_EINFEASIBLE,
+                             "no scope has %u nodes that could be freed by moving jobs", r->nodes)
+               : myr_err_set(
+                     err, MYR_EINFEASIBLE,
+                     "the free GPUs elsewhere do not hold the jobs that would have to move");
+}
+
+void myr_defrag_done(struct myr_defrag_plan *plan)
+{
+    myr_vec_done(&plan->moves);
+}
+
+void myr_defrag_apply(const struct myr_defrag_plan *plan, struct myr_placer *p,
+                      const struct myr_running *jobs)
+{
+    for (size_t i = 0; i < plan->moves.count; i++) {
+        const struct myr_migration *move = &plan->moves.items[i];
+        struct myr_gang *gang = jobs[move->job].gang;
+        struct myr_share from = move->from;
+        struct myr_gang one = {1, &from};
+        myr_release(p, &one);
+        myr_place_take(p, move->to.node, move->to.gpus);
+        bool found = false;
+        for (uint32_t k = 0; k < gang->count && !found; k++) {
+            found = gang->shares[k].node == from.node && gang->shares[k].gpus == from.gpus;
+            if (found) {
+                gang->shares[k] = move->to;
+            }
+        }
+        MYR_ASSERT(found);
+    }
+}

@@ -1,0 +1,359 @@
+#include "place/index.h"
+
+#include <stdlib.h>
+
+static void bucket_put(struct buckets *b, uint32_t unit)
+{
+    uint32_t count = b->count[unit];
+    b->next[unit] = b->first[count];
+    b->previous[unit] = MYR_NONE;
+    if (b->first[count] != MYR_NONE) {
+        b->previous[b->first[count]] = unit;
+    }
+    b->first[count] = unit;
+    b->occupied[count / 64] |= UINT64_C(1) << count % 64;
+}
+
+static void bucket_take(struct buckets *b, uint32_t unit)
+{
+    uint32_t count = b->count[unit];
+    if (b->next[unit] != MYR_NONE) {
+        b->previous[b->next[unit]] = b->previous[unit];
+    }
+    if (b->previous[unit] != MYR_NONE) {
+        b->next[b->previous[unit]] = b->next[unit];
+    } else {
+        b->first[count] = b->next[unit];
+    }
+    if (b->first[count] == MYR_NONE) {
+        b->occupied[count / 64] &= ~(UINT64_C(1) << count % 64);
+    }
+}
+
+static void buckets_init(struct buckets *b, uint32_t units, uint32_t most)
+{
+    *b = (struct buckets){.units = units, .most = most};
+    b->count = myr_xcalloc(units, sizeof(uint32_t));
+    b->next = myr_xcalloc(units, sizeof(uint32_t));
+    b->previous = myr_xcalloc(units, sizeof(uint32_t));
+    b->first = myr_xcalloc((size_t)most + 1, sizeof(uint32_t));
+    b->occupied = myr_xcalloc(most / 64 + 1, sizeof(uint64_t));
+    for (uint32_t i = 0; i <= most; i++) {
+        b->first[i] = MYR_NONE;
+    }
+    for (uint32_t i = 0; i < units; i++) {
+        bucket_put(b, i);
+    }
+}
+
+static void buckets_done(struct buckets *b)
+{
+    free(b->count);
+    free(b->next);
+    free(b->previous);
+    free(b->first);
+    free(b->occupied);
+}
+
+/* 'change' is added modulo 2^32. */
+static void bucket_change(struct buckets *b, uint32_t unit, uint32_t change)
+{
+    bucket_take(b, unit);
+    b->count[unit] += change;
+    MYR_ASSERT(b->count[unit] <= b->most);
+    bucket_put(b, unit);
+}
+
+uint32_t bucket_best(const struct buckets *b, uint32_t wanted)
+{
+    if (wanted > b->most) {
+        return MYR_NONE;
+    }
+    for (uint32_t w = wanted / 64; w <= b->most / 64; w++) {
+        uint64_t bits = b->occupied[w];
+        bits &= w == wanted / 64 ? UINT64_MAX << wanted % 64 : UINT64_MAX;
+        if (bits) {
+            return b->first[w * 64 + (uint32_t)__builtin_ctzll(bits)];
+        }
+    }
+    return MYR_NONE;
+}
+
+uint32_t bucket_fullest(const struct buckets *b)
+{
+    for (uint32_t w = b->most / 64 + 1; w-- > 0;) {
+        if (b->occupied[w]) {
+            uint32_t count = w * 64 + 63 - (uint32_t)__builtin_clzll(b->occupied[w]);
+            return count ? b->first[count] : MYR_NONE;
+        }
+    }
+    return MYR_NONE;
+}
+
+/* A whole node becomes free, or is free no more: one counter a level. */
+static void count_node(struct myr_placer *p, uint32_t node, bool in)
+{
+    uint32_t one = in ? 1U : UINT32_MAX;
+    p->free_nodes += one;
+    p->free_words[node / 64] ^= UINT64_C(1) << node % 64;
+    MYR_ASSERT(index_is_free(p, node) == in);
+    p->domain_free[p->domain_of[node]] += one;
+    bucket_change(&p->by_group, p->group_of[node], one);
+    bucket_change(&p->by_pod, p->pod_of[node], one);
+    for (uint32_t z = 0; z < MYR_ZONE_COUNT; z++) {
+        if (p->zones[z].units) {
+            p->zones[z].free[p->zones[z].unit_of[node]] += one;
+        }
+    }
+}
+
+struct myr_placer *myr_placer_create(const struct myr_place_shape *shape)
+{
+    struct myr_placer *p = myr_xcalloc(1, sizeof(*p));
+    MYR_ASSERT(shape->gpus_per_node > 0 && shape->gpus_per_node <= MYR_SCHED_GPUS_MAX);
+    MYR_ASSERT(shape->group_nodes > 0 && shape->nodes > 0);
+    p->shape = *shape;
+    if (p->shape.pod_nodes < p->shape.group_nodes) {
+        p->shape.pod_nodes = p->shape.group_nodes;
+    }
+    p->groups = (shape->nodes + shape->group_nodes - 1) / shape->group_nodes;
+    p->pods = (shape->nodes + p->shape.pod_nodes - 1) / p->shape.pod_nodes;
+    p->whole = shape->gpus_per_node == 64 ? UINT64_MAX : (UINT64_C(1) << shape->gpus_per_node) - 1;
+    p->free_mask = myr_xcalloc(shape->nodes, sizeof(uint64_t));
+    p->closed = myr_xcalloc(shape->nodes, 1);
+    p->kind = myr_xcalloc(shape->nodes, 1);
+    p->free_words = myr_xcalloc((size_t)shape->nodes / 64 + 1, sizeof(uint64_t));
+    p->group_of = myr_xcalloc(shape->nodes, sizeof(uint32_t));
+    p->pod_of = myr_xcalloc(shape->nodes, sizeof(uint32_t));
+    p->domain_of = myr_xcalloc(shape->nodes, sizeof(uint32_t));
+    p->domain_free = myr_xcalloc(shape->nodes, sizeof(uint32_t));
+    p->node_penalty = myr_xcalloc(shape->nodes, sizeof(uint32_t));
+    p->group_penalty = myr_xcalloc(p->groups, sizeof(uint32_t));
+    p->partial_next = myr_xcalloc(shape->nodes, sizeof(uint32_t));
+    p->partial_previous = myr_xcalloc(shape->nodes, sizeof(uint32_t));
+    for (uint32_t k = 0; k <= MYR_SCHED_GPUS_MAX; k++) {
+        p->partial_first[k] = MYR_NONE;
+    }
+    buckets_init(&p->by_group, p->groups, shape->group_nodes);
+    buckets_init(&p->by_pod, p->pods, p->shape.pod_nodes);
+    p->domain_nodes = 1;
+    for (uint32_t node = 0; node < shape->nodes; node++) {
+        p->group_of[node] = node / shape->group_nodes;
+        p->pod_of[node] = node / p->shape.pod_nodes;
+        p->domain_of[node] = node;
+        p->free_mask[node] = p->whole;
+        count_node(p, node, true);
+    }
+    p->domains = shape->nodes;
+    p->free_gpus = shape->nodes * shape->gpus_per_node;
+    return p;
+}
+
+void myr_placer_free(struct myr_placer *p)
+{
+    if (p) {
+        buckets_done(&p->by_group);
+        buckets_done(&p->by_pod);
+        free(p->free_mask);
+        free(p->free_words);
+        free(p->closed);
+        free(p->kind);
+        free(p->group_of);
+        free(p->pod_of);
+        free(p->domain_of);
+        free(p->domain_free);
+        free(p->node_penalty);
+        free(p->group_penalty);
+        for (uint32_t z = 0; z < MYR_ZONE_COUNT; z++) {
+            free(p->zones[z].unit_of);
+            free(p->zones[z].free);
+        }
+        scratch_free(p->scratch);
+        free(p->partial_next);
+        free(p->partial_previous);
+        free(p);
+    }
+}
+
+/* Takes a node out of, or puts it into, whatever list its free GPUs put it in. */
+static void list_node(struct myr_placer *p, uint32_t node, bool in)
+{
+    uint32_t count = index_free_on(p, node);
+    if (p->closed[node] || count == 0) {
+        return;
+    }
+    p->free_gpus += in ? count : 0 - count;
+    if (count == p->shape.gpus_per_node) {
+        count_node(p, node, in);
+        return;
+    }
+    uint32_t *first = &p->partial_first[count];
+    if (in) {
+        p->partial_next[node] = *first;
+        p->partial_previous[node] = MYR_NONE;
+        if (*first != MYR_NONE) {
+            p->partial_previous[*first] = node;
+        }
+        *first = node;
+        p->partial_occupied[count / 64] |= UINT64_C(1) << count % 64;
+        return;
+    }
+    if (p->partial_next[node] != MYR_NONE) {
+        p->partial_previous[p->partial_next[node]] = p->partial_previous[node];
+    }
+    if (p->partial_previous[node] != MYR_NONE) {
+        p->partial_next[p->partial_previous[node]] = p->partial_next[node];
+    } else {
+        *first = p->partial_next[node];
+    }
+    if (*first == MYR_NONE) {
+        p->partial_occupied[count / 64] &= ~(UINT64_C(1) << count % 64);
+    }
+}
+
+void index_set_mask(struct myr_placer *p, uint32_t node, uint64_t mask)
+{
+    list_node(p, node, false);
+    p->free_mask[node] = mask;
+    list_node(p, node, true);
+}
+
+void index_take_whole(struct myr_placer *p, const uint32_t *nodes, uint32_t count)
+{
+    for (uint32_t i = 0, in_leaf = 0, in_pod = 0; i < count; i++) {
+        uint32_t node = nodes[i], leaf = p->group_of[node], pod = p->pod_of[node];
+        MYR_ASSERT(index_is_free(p, node));
+        p->free_mask[node] = 0;
+        p->free_words[node / 64] ^= UINT64_C(1) << node % 64;
+        p->domain_free[p->domain_of[node]]--;
+        for (uint32_t z = 0; z < MYR_ZONE_COUNT; z++) {
+            if (p->zones[z].units) {
+                p->zones[z].free[p->zones[z].unit_of[node]]--;
+            }
+        }
+        in_leaf++;
+        in_pod++;
+        bool last = i + 1 == count;
+        if (last || p->group_of[nodes[i + 1]] != leaf) {
+            bucket_change(&p->by_group, leaf, 0 - in_leaf);
+            in_leaf = 0;
+        }
+        if (last || p->pod_of[nodes[i + 1]] != pod) {
+            bucket_change(&p->by_pod, pod, 0 - in_pod);
+            in_pod = 0;
+        }
+    }
+    p->free_nodes -= count;
+    p->free_gpus -= count * p->shape.gpus_per_node;
+}
+
+static void close_node(struct myr_placer *p, uint32_t node, uint8_t bit, bool closed)
+{
+    list_node(p, node, false);
+    p->closed[node] = (uint8_t)(closed ? p->closed[node] | bit : p->closed[node] & ~bit);
+    list_node(p, node, true);
+}
+
+void myr_placer_set_node(struct myr_placer *p, uint32_t node, bool usable)
+{
+    close_node(p, node, 1, !usable);
+}
+
+void myr_placer_hold(struct myr_placer *p, uint32_t node, bool held)
+{
+    close_node(p, node, 2, held);
+}
+
+void myr_placer_set_domain(struct myr_placer *p, uint32_t nodes)
+{
+    MYR_ASSERT(nodes > 0);
+    p->domain_nodes = nodes;
+    memset(p->domain_free, 0, p->shape.nodes * sizeof(uint32_t));
+    uint32_t domain = MYR_NONE;
+    for (uint32_t node = 0; node < p->shape.nodes; node++) {
+        /* A domain that reaches over a leaf's edge counts as two: levels nest. */
+        bool edge = node % nodes == 0 || node % p->shape.group_nodes == 0;
+        domain += edge;
+        p->domain_of[node] = domain;
+        p->domain_free[domain] += index_is_free(p, node);
+    }
+    p->domains = domain + 1;
+}
+
+void myr_placer_set_zone(struct myr_placer *p, enum myr_zone zone, const uint32_t *unit_of)
+{
+    struct zone *it = &p->zones[zone];
+    free(it->unit_of);
+    free(it->free);
+    it->unit_of = myr_xcalloc(p->shape.nodes, sizeof(uint32_t));
+    it->units = 0;
+    for (uint32_t node = 0; node < p->shape.nodes; node++) {
+        MYR_ASSERT(unit_of[node] < p->shape.nodes);
+        it->unit_of[node] = unit_of[node];
+        it->units = unit_of[node] >= it->units ? unit_of[node] + 1 : it->units;
+    }
+    it->free = myr_xcalloc(it->units, sizeof(uint32_t));
+    for (uint32_t node = 0; node < p->shape.nodes; node++) {
+        it->free[unit_of[node]] += index_is_free(p, node);
+    }
+}
+
+uint32_t myr_placer_zone_free(const struct myr_placer *p, enum myr_zone zone, uint32_t unit)
+{
+    MYR_ASSERT(unit < p->zones[zone].units);
+    return p->zones[zone].free[unit];
+}
+
+void myr_placer_set_kind(struct myr_placer *p, uint32_t node, uint8_t kind)
+{
+    p->kind[node] = kind;
+}
+
+static void set_penalty(struct myr_placer *p, uint32_t *at, uint32_t milli)
+{
+    p->penalised += (uint32_t)(milli != 0) - (uint32_t)(*at != 0);
+    *at = milli;
+}
+
+void myr_placer_set_penalty(struct myr_placer *p, uint32_t node, uint32_t milli)
+{
+    set_penalty(p, &p->node_penalty[node], milli);
+}
+
+void myr_placer_set_leaf_penalty(struct myr_placer *p, uint32_t leaf, uint32_t milli)
+{
+    set_penalty(p, &p->group_penalty[leaf], milli);
+}
+
+static double between(double value, double least, double most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+uint32_t myr_condition_penalty(const struct myr_condition *condition)
+{
+    double load = between(condition->link_load, 0, 1);
+    double flaps = between(condition->flaps_per_day / 20, 0, 1);
+    double lacking = between(1 - condition->power_headroom / 0.1, 0, 1);
+    return (uint32_t)(1000 * (load * load + flaps + 0.5 * lacking) + 0.5);
+}
+
+bool myr_placer_is_open(const struct myr_placer *p, uint32_t node)
+{
+    return p->closed[node] == 0;
+}
+
+uint64_t myr_placer_free_mask(const struct myr_placer *p, uint32_t node)
+{
+    return p->free_mask[node];
+}
+
+uint32_t myr_placer_free_gpus(const struct myr_placer *p)
+{
+    return p->free_gpus;
+}
+
+uint32_t myr_placer_free_nodes(const struct myr_placer *p)
+{
+    return p->free_nodes;
+}

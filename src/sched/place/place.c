@@ -1,0 +1,258 @@
+#include "place/index.h"
+
+enum { LOOK_MAX = 64 }; /* nodes compared for one small job */
+
+/* The switch that a node's first compute NIC is plugged into. */
+static uint32_t leaf_of(const struct myr_design *design, uint32_t node)
+{
+    uint32_t device = design->head->first_node + node;
+    for (uint32_t port = design->first_port[device]; port < design->first_port[device + 1];
+         port++) {
+        uint32_t peer = myr_design_peer(design, port);
+        if (peer != MYR_NONE && myr_design_port_group(design, port)->net == MYR_NET_COMPUTE) {
+            return design->port_device[peer];
+        }
+    }
+    return MYR_NONE;
+}
+
+/* Nodes at the start of the numbering that share a leaf, or with 'pod' a pod. */
+static uint32_t first_run(const struct myr_design *design, bool pod)
+{
+    uint32_t first = leaf_of(design, 0), count = 1;
+    while (count < design->head->nodes && first != MYR_NONE) {
+        uint32_t leaf = leaf_of(design, count);
+        bool same = leaf == first || (pod && leaf != MYR_NONE &&
+                                      design->place[leaf].pod == design->place[first].pod);
+        if (!same) {
+            break;
+        }
+        count++;
+    }
+    return first == MYR_NONE ? design->head->nodes : count;
+}
+
+struct myr_place_shape myr_place_shape_of(const struct myr_design *design)
+{
+    const struct myr_network *net = &design->networks[MYR_NET_COMPUTE];
+    struct myr_place_shape shape = {.nodes = design->head->nodes,
+                                    .gpus_per_node = design->head->gpus_per_node};
+    shape.group_nodes = net->group_nodes ? net->group_nodes : first_run(design, false);
+    uint32_t groups =
+        net->rails && net->pod_leaves >= net->rails ? net->pod_leaves / net->rails : 1;
+    if (!net->group_nodes && net->tiers == 3) {
+        groups = first_run(design, true) / shape.group_nodes;
+    }
+    shape.pod_nodes = net->tiers == 3 ? shape.group_nodes * groups : shape.nodes;
+    return shape;
+}
+
+/* The lowest 'gpus' free GPUs of a node. */
+static uint64_t lowest(uint64_t mask, uint32_t gpus)
+{
+    uint64_t taken = 0;
+    for (uint32_t i = 0; i < gpus; i++) {
+        uint64_t bit = mask & (0 - mask);
+        taken |= bit;
+        mask ^= bit;
+    }
+    return taken;
+}
+
+/* Among nodes with the same free GPUs, one in the group with the fewest whole free nodes. */
+static uint32_t in_fullest_group(const struct myr_placer *p, uint32_t first)
+{
+    uint32_t best = first, looked = 0;
+    for (uint32_t n = first; n != MYR_NONE && looked < LOOK_MAX; n = p->partial_next[n], looked++) {
+        uint32_t count = p->by_group.count[n / p->shape.group_nodes];
+        uint32_t least = p->by_group.count[best / p->shape.group_nodes];
+        if (count < least || (count == least && n < best)) {
+            best = n;
+        }
+    }
+    return best;
+}
+
+/* The node with the fewest free GPUs that suffice; a whole one only when no other does. */
+static uint32_t best_node(const struct myr_placer *p, uint32_t gpus)
+{
+    for (uint32_t k = gpus; k < p->shape.gpus_per_node; k++) {
+        if (p->partial_occupied[k / 64] >> k % 64 & 1) {
+            return in_fullest_group(p, p->partial_first[k]);
+        }
+    }
+    uint32_t group = bucket_best(&p->by_group, 1);
+    if (group == MYR_NONE) {
+        return MYR_NONE;
+    }
+    uint32_t first = group * p->shape.group_nodes, end = first + p->shape.group_nodes;
+    end = end < p->shape.nodes ? end : p->shape.nodes;
+    for (uint32_t node = first; node < end; node++) {
+        if (p->free_mask[node] == p->whole && !p->closed[node]) {
+            return node;
+        }
+    }
+    return MYR_NONE;
+}
+
+/* The remainder of a gang: a node of the same group, the fullest that holds it. */
+static uint32_t near_node(const struct myr_placer *p, uint32_t beside, uint32_t gpus)
+{
+    uint32_t first = beside / p->shape.group_nodes * p->shape.group_nodes;
+    uint32_t end = first + p->shape.group_nodes, best = MYR_NONE;
+    end = end < p->shape.nodes ? end : p->shape.nodes;
+    for (uint32_t node = first; node < end; node++) {
+        if (!p->closed[node] && index_free_on(p, node) >= gpus &&
+            (best == MYR_NONE || index_free_on(p, node) < index_free_on(p, best))) {
+            best = node;
+        }
+    }
+    return best;
+}
+
+static void take(struct myr_placer *p, uint32_t node, uint64_t mask, struct myr_gang *gang)
+{
+    MYR_ASSERT((p->free_mask[node] & mask) == mask);
+    index_set_mask(p, node, p->free_mask[node] & ~mask);
+    gang->shares[gang->count++] = (struct myr_share){node, mask};
+}
+
+static void take_from_group(struct myr_placer *p, uint32_t group, uint32_t nodes,
+                            struct myr_gang *gang)
+{
+    uint32_t node = group * p->shape.group_nodes;
+    while (nodes > 0) {
+        if (p->free_mask[node] == p->whole && !p->closed[node]) {
+            take(p, node, p->whole, gang);
+            nodes--;
+        }
+        node++;
+    }
+}
+
+/* As few groups of a pod as possible: the freest first, the rest into the fullest that holds it. */
+static void take_from_pod(struct myr_placer *p, uint32_t pod, uint32_t nodes, struct myr_gang *gang)
+{
+    uint32_t per_pod = p->shape.pod_nodes / p->shape.group_nodes;
+    uint32_t first = pod * per_pod;
+    uint32_t end = first + per_pod < p->groups ? first + per_pod : p->groups;
+    while (nodes > 0) {
+        uint32_t best = MYR_NONE, freest = first;
+        for (uint32_t g = first; g < end; g++) {
+            uint32_t count = p->by_group.count[g];
+            if (count >= nodes && (best == MYR_NONE || count < p->by_group.count[best])) {
+                best = g;
+            }
+            freest = count > p->by_group.count[freest] ? g : freest;
+        }
+        uint32_t group = best == MYR_NONE ? freest : best;
+        uint32_t count = p->by_group.count[group] < nodes ? p->by_group.count[group] : nodes;
+        MYR_ASSERT(count > 0);
+        take_from_group(p, group, count, gang);
+        nodes -= count;
+    }
+}
+
+static void take_nodes(struct myr_placer *p, uint32_t nodes, struct myr_gang *gang)
+{
+    uint32_t group = bucket_best(&p->by_group, nodes);
+    if (group != MYR_NONE) {
+        take_from_group(p, group, nodes, gang);
+        return;
+    }
+    while (nodes > 0) {
+        uint32_t pod = bucket_best(&p->by_pod, nodes);
+        pod = pod == MYR_NONE ? bucket_fullest(&p->by_pod) : pod;
+        MYR_ASSERT(pod != MYR_NONE);
+        uint32_t count = p->by_pod.count[pod] < nodes ? p->by_pod.count[pod] : nodes;
+        take_from_pod(p, pod, count, gang);
+        nodes -= count;
+    }
+}
+
+uint32_t myr_place_nodes(const struct myr_placer *p, uint32_t gpus)
+{
+    return (gpus + p->shape.gpus_per_node - 1) / p->shape.gpus_per_node;
+}
+
+bool myr_place_fits(const struct myr_placer *p, uint32_t gpus)
+{
+    uint32_t whole = gpus / p->shape.gpus_per_node, rest = gpus % p->shape.gpus_per_node;
+    if (p->free_nodes < whole) {
+        return false;
+    }
+    if (rest == 0 || p->free_nodes > whole) {
+        return true;
+    }
+    for (uint32_t k = rest; k < p->shape.gpus_per_node; k++) {
+        if (p->partial_occupied[k / 64] >> k % 64 & 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool myr_place_fits_group(const struct myr_placer *p, uint32_t gpus)
+{
+    uint32_t nodes = myr_place_nodes(p, gpus), per = p->shape.group_nodes;
+    uint32_t full = nodes / per, rest = nodes % per, whole_groups = 0;
+    if (full == 0) {
+        return bucket_best(&p->by_group, rest) != MYR_NONE;
+    }
+    for (uint32_t g = p->by_group.first[per]; g != MYR_NONE && whole_groups <= full;
+         g = p->by_group.next[g]) {
+        whole_groups++;
+    }
+    return whole_groups > full || (whole_groups == full && rest == 0) ||
+           (whole_groups == full && bucket_best(&p->by_group, rest) != MYR_NONE);
+}
+
+bool myr_place(struct myr_placer *p, uint32_t gpus, struct myr_gang *ret)
+{
+    uint32_t whole = gpus / p->shape.gpus_per_node, rest = gpus % p->shape.gpus_per_node;
+    MYR_ASSERT(gpus > 0);
+    ret->count = 0;
+    if (!myr_place_fits(p, gpus)) {
+        return false;
+    }
+    if (whole) {
+        take_nodes(p, whole, ret);
+    }
+    if (rest) {
+        uint32_t node = whole ? near_node(p, ret->shares[ret->count - 1].node, rest) : MYR_NONE;
+        node = node == MYR_NONE ? best_node(p, rest) : node;
+        MYR_ASSERT(node != MYR_NONE);
+        take(p, node, lowest(p->free_mask[node], rest), ret);
+    }
+    return true;
+}
+
+void myr_place_take(struct myr_placer *p, uint32_t node, uint64_t gpus)
+{
+    MYR_ASSERT(node < p->shape.nodes && (p->free_mask[node] & gpus) == gpus);
+    index_set_mask(p, node, p->free_mask[node] & ~gpus);
+}
+
+void myr_release(struct myr_placer *p, const struct myr_gang *gang)
+{
+    for (uint32_t i = 0; i < gang->count; i++) {
+        const struct myr_share *share = &gang->shares[i];
+        MYR_ASSERT((p->free_mask[share->node] & share->gpus) == 0);
+        index_set_mask(p, share->node, p->free_mask[share->node] | share->gpus);
+    }
+}
+
+uint32_t myr_gang_groups(const struct myr_placer *p, const struct myr_gang *gang)
+{
+    uint32_t groups = 0, last = MYR_NONE;
+    for (uint32_t i = 0; i < gang->count; i++) {
+        uint32_t group = gang->shares[i].node / p->shape.group_nodes;
+        bool seen = group == last;
+        for (uint32_t k = 0; !seen && k < i; k++) {
+            seen = gang->shares[k].node / p->shape.group_nodes == group;
+        }
+        groups += !seen;
+        last = group;
+    }
+    return groups;
+}

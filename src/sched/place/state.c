@@ -1,0 +1,332 @@
+#include "myriad/sched/state.h"
+
+#include <stdlib.h>
+
+#include "myriad/text.h"
+#include "place/index.h"
+
+enum { FILE_BYTES_MAX = 256 << 20 };
+
+enum column {
+    NODE,
+    JOB,
+    GPUS,
+    STATE,
+    PENALTY,
+    LOAD,
+    FLAPS,
+    HEADROOM,
+    RESTART,
+    PINNED,
+    KIND,
+    RACK,
+    ROW,
+    COLUMN_COUNT
+};
+
+static const char *const column_names[COLUMN_COUNT] = {
+    "node",           "job",       "gpus",   "state", "penalty", "link_load", "flaps_per_day",
+    "power_headroom", "restart_s", "pinned", "kind",  "rack",    "row"};
+
+/* Names in a column, numbered in the order they are met, and which one each node has. */
+struct names {
+    enum column column;
+    struct myr_strmap map;
+    uint32_t count, most;
+    uint32_t *of; /* by node: MYR_NONE when it has none */
+};
+
+enum { NAMES_KIND, NAMES_RACK, NAMES_ROW, NAMES_COUNT };
+
+struct reader {
+    struct myr_sched_state *state;
+    struct myr_placer *p;
+    struct myr_csv csv;
+    uint32_t at[COLUMN_COUNT]; /* field of each column, or MYR_NONE */
+    struct myr_strmap jobs;
+    MYR_VEC(uint32_t) room; /* shares claimed by each gang */
+    struct names names[NAMES_COUNT];
+    uint32_t rows;
+};
+
+static int read_header(struct reader *r, struct myr_err *err)
+{
+    int code = myr_csv_next(&r->csv, err);
+    if (code < 0) {
+        return code;
+    }
+    for (uint32_t c = 0; c < COLUMN_COUNT; c++) {
+        r->at[c] = MYR_NONE;
+        for (uint32_t f = 0; code > 0 && f < r->csv.count; f++) {
+            if (r->at[c] == MYR_NONE &&
+                myr_str_eq_nocase(r->csv.fields[f], myr_str_from(column_names[c]))) {
+                r->at[c] = f;
+            }
+        }
+    }
+    if (r->at[NODE] == MYR_NONE) {
+        return myr_err_set(err, MYR_EINVAL, "%s:1:1: no column 'node', expected a header naming it",
+                           r->csv.file);
+    }
+    return MYR_OK;
+}
+
+/* The field of a column, empty where the row or the file has none. */
+static struct myr_str field(const struct reader *r, enum column column)
+{
+    uint32_t at = r->at[column];
+    return at != MYR_NONE && at < r->csv.count ? r->csv.fields[at] : (struct myr_str){"", 0};
+}
+
+/* The field that a message points at: a short row's last one where the column is missing. */
+static uint32_t where(const struct reader *r, enum column column)
+{
+    return r->at[column] < r->csv.count ? r->at[column] : r->csv.count - 1;
+}
+
+static int read_node(const struct reader *r, uint32_t *ret, struct myr_err *err)
+{
+    struct myr_str text = field(r, NODE);
+    uint64_t number = 0;
+    size_t digits = 0;
+    while (digits < text.len && text.data[text.len - digits - 1] >= '0' &&
+           text.data[text.len - digits - 1] <= '9') {
+        digits++;
+    }
+    text = (struct myr_str){text.data + text.len - digits, digits};
+    if (!myr_str_to_u64(text, &number) || number >= r->p->shape.nodes) {
+        return myr_csv_error(err, &r->csv, where(r, NODE), "not a node, expected 0 to %u",
+                             r->p->shape.nodes - 1);
+    }
+    *ret = (uint32_t)number;
+    return MYR_OK;
+}
+
+static int read_number(const struct reader *r, enum column column, uint64_t usual, uint64_t most,
+                       uint64_t *ret, struct myr_err *err)
+{
+    struct myr_str text = field(r, column);
+    *ret = usual;
+    if (text.len > 0 && (!myr_str_to_u64(text, ret) || *ret > most)) {
+        return myr_csv_error(err, &r->csv, where(r, column), "'%s' is not a number from 0 to %llu",
+                             column_names[column], (unsigned long long)most);
+    }
+    return MYR_OK;
+}
+
+/* A part or a rate; 'usual' where the row has none. */
+static int read_part(const struct reader *r, enum column column, double most, double *ret,
+                     struct myr_err *err)
+{
+    struct myr_str text = field(r, column);
+    if (text.len > 0 && (!myr_str_to_double(text, ret) || !(*ret >= 0 && *ret <= most))) {
+        return myr_csv_error(err, &r->csv, where(r, column), "'%s' is not a number from 0 to %g",
+                             column_names[column], most);
+    }
+    return MYR_OK;
+}
+
+static int set_state(const struct reader *r, uint32_t node, struct myr_err *err)
+{
+    struct myr_str text = field(r, STATE);
+    struct myr_condition condition = {0, 0, 1};
+    double penalty = 0;
+    if (myr_str_eq(text, MYR_STR("down"))) {
+        myr_placer_set_node(r->p, node, false);
+    } else if (myr_str_eq(text, MYR_STR("held"))) {
+        myr_placer_hold(r->p, node, true);
+    } else if (text.len > 0 && !myr_str_eq(text, MYR_STR("up"))) {
+        return myr_csv_error(err, &r->csv, where(r, STATE),
+                             "unknown state, expected up, down or held");
+    }
+    int code = read_part(r, PENALTY, 1000, &penalty, err);
+    code = code < 0 ? code : read_part(r, LOAD, 1, &condition.link_load, err);
+    code = code < 0 ? code : read_part(r, FLAPS, 1e6, &condition.flaps_per_day, err);
+    code = code < 0 ? code : read_part(r, HEADROOM, 1, &condition.power_headroom, err);
+    if (code < 0) {
+        return code;
+    }
+    uint32_t milli = (uint32_t)(1000 * penalty + 0.5) + myr_condition_penalty(&condition);
+    if (milli > 0) {
+        myr_placer_set_penalty(r->p, node, milli);
+    }
+    return MYR_OK;
+}
+
+static void names_init(struct reader *r)
+{
+    static const enum column columns[NAMES_COUNT] = {KIND, RACK, ROW};
+    uint32_t nodes = r->p->shape.nodes;
+    for (uint32_t i = 0; i < NAMES_COUNT; i++) {
+        r->names[i].column = columns[i];
+        r->names[i].most = i == NAMES_KIND ? MYR_STATE_KINDS_MAX : nodes;
+        r->names[i].of = MYR_ARENA_NEW(&r->state->arena, uint32_t, nodes);
+        for (uint32_t node = 0; node < nodes; node++) {
+            r->names[i].of[node] = MYR_NONE;
+        }
+    }
+}
+
+/* What the row says of its node's kind or place; a node with several rows may say it once. */
+static int set_name(struct reader *r, struct names *names, uint32_t node, struct myr_err *err)
+{
+    struct myr_str name = field(r, names->column);
+    if (name.len == 0) {
+        return MYR_OK;
+    }
+    uint32_t known = myr_strmap_get(&names->map, name);
+    if (known == MYR_MAP_NONE && names->count == names->most) {
+        return myr_csv_error(err, &r->csv, where(r, names->column),
+                             "more than %u different values of '%s'", names->most,
+                             column_names[names->column]);
+    }
+    if (known == MYR_MAP_NONE) {
+        known = names->count++;
+        name.data = myr_arena_strndup(&r->state->arena, name.data, name.len);
+        (void)myr_strmap_add(&names->map, name, known);
+        if (names->column == KIND) {
+            myr_vec_push(&r->state->kinds, name);
+        }
+    }
+    if (names->of[node] != MYR_NONE && names->of[node] != known) {
+        return myr_csv_error(err, &r->csv, where(r, names->column),
+                             "node %u had another %s above, expected the same or nothing", node,
+                             column_names[names->column]);
+    }
+    names->of[node] = known;
+    return MYR_OK;
+}
+
+/* Tells the placer what was read about kinds and places. */
+static void give_names(struct reader *r)
+{
+    const uint32_t *kind_of = r->names[NAMES_KIND].of;
+    for (uint32_t node = 0; node < r->p->shape.nodes; node++) {
+        if (kind_of[node] != MYR_NONE) {
+            myr_placer_set_kind(r->p, node, (uint8_t)(kind_of[node] + 1));
+        }
+    }
+    for (uint32_t z = 0; z < MYR_ZONE_COUNT; z++) {
+        struct names *names = &r->names[z == MYR_ZONE_RACK ? NAMES_RACK : NAMES_ROW];
+        r->state->has_zone[z] = names->count > 0;
+        for (uint32_t node = 0; node < r->p->shape.nodes; node++) {
+            names->of[node] = names->of[node] == MYR_NONE ? names->count++ : names->of[node];
+        }
+        if (r->state->has_zone[z]) {
+            myr_placer_set_zone(r->p, (enum myr_zone)z, names->of);
+        }
+    }
+}
+
+static struct myr_running *job_for(struct reader *r, struct myr_str name, uint32_t *ret_index)
+{
+    uint32_t known = myr_strmap_get(&r->jobs, name);
+    if (known == MYR_MAP_NONE) {
+        struct myr_arena *arena = &r->state->arena;
+        known = (uint32_t)r->state->jobs.count;
+        struct myr_running job = {MYR_ARENA_NEW(arena, struct myr_gang, 1), 600, false};
+        name.data = myr_arena_strndup(arena, name.data, name.len);
+        (void)myr_strmap_add(&r->jobs, name, known);
+        myr_vec_push(&r->state->jobs, job);
+        myr_vec_push(&r->room, 0);
+    }
+    *ret_index = known;
+    return &r->state->jobs.items[known];
+}
+
+static int take_share(struct reader *r, uint32_t node, struct myr_err *err)
+{
+    struct myr_str name = field(r, JOB);
+    uint32_t index, left = index_free_on(r->p, node);
+    uint64_t gpus, restart_s;
+    int code = read_number(r, GPUS, name.len ? r->p->shape.gpus_per_node : 0,
+                           r->p->shape.gpus_per_node, &gpus, err);
+    code = code < 0 ? code : read_number(r, RESTART, 600, 1000000000, &restart_s, err);
+    if (code < 0 || name.len == 0) {
+        return code;
+    }
+    if (gpus == 0 || gpus > left) {
+        return myr_csv_error(err, &r->csv, where(r, NODE),
+                             "node %u has %u GPUs left, expected 1 to %u for this job", node, left,
+                             left);
+    }
+    struct myr_running *job = job_for(r, name, &index);
+    struct myr_gang *gang = job->gang;
+    job->restart_s = (uint32_t)restart_s;
+    job->pinned = myr_str_eq(field(r, PINNED), MYR_STR("yes"));
+    if (gang->count == r->room.items[index]) {
+        uint32_t room = gang->count ? 2 * gang->count : 4;
+        struct myr_share *shares = MYR_ARENA_NEW(&r->state->arena, struct myr_share, room);
+        if (gang->count) {
+            memcpy(shares, gang->shares, gang->count * sizeof(*shares));
+        }
+        gang->shares = shares;
+        r->room.items[index] = room;
+    }
+    uint64_t mask = r->p->free_mask[node], taken = 0;
+    for (uint64_t i = 0; i < gpus; i++) {
+        uint64_t bit = mask & (0 - mask);
+        taken |= bit;
+        mask ^= bit;
+    }
+    gang->shares[gang->count++] = (struct myr_share){node, taken};
+    myr_place_take(r->p, node, taken);
+    return MYR_OK;
+}
+
+int myr_sched_state_parse(struct myr_sched_state *state, struct myr_placer *placer,
+                          const char *file, struct myr_str text, struct myr_err *err)
+{
+    struct reader r = {.state = state, .p = placer};
+    *state = (struct myr_sched_state){0};
+    myr_arena_init(&state->arena);
+    myr_csv_init(&r.csv, &state->arena, file, text);
+    names_init(&r);
+    int code = read_header(&r, err);
+    while (code >= 0 && (code = myr_csv_next(&r.csv, err)) > 0) {
+        uint32_t node = 0;
+        if (++r.rows > MYR_STATE_ROWS_MAX) {
+            code = myr_csv_error(err, &r.csv, 0, "more than %u rows", MYR_STATE_ROWS_MAX);
+            break;
+        }
+        code = read_node(&r, &node, err);
+        code = code < 0 ? code : take_share(&r, node, err);
+        code = code < 0 ? code : set_state(&r, node, err);
+        for (uint32_t i = 0; i < NAMES_COUNT && code >= 0; i++) {
+            code = set_name(&r, &r.names[i], node, err);
+        }
+    }
+    if (code >= 0) {
+        give_names(&r);
+    }
+    for (uint32_t i = 0; i < NAMES_COUNT; i++) {
+        myr_strmap_done(&r.names[i].map);
+    }
+    myr_strmap_done(&r.jobs);
+    myr_vec_done(&r.room);
+    if (code < 0) {
+        myr_sched_state_done(state);
+    }
+    return code < 0 ? code : MYR_OK;
+}
+
+int myr_sched_state_read(struct myr_sched_state *state, struct myr_placer *placer, const char *path,
+                         struct myr_err *err)
+{
+    struct myr_buf text = {0};
+    *state = (struct myr_sched_state){0};
+    int code = myr_file_read(path, FILE_BYTES_MAX, &text, err);
+    if (code == MYR_OK) {
+        code =
+            myr_sched_state_parse(state, placer, path, (struct myr_str){text.data, text.len}, err);
+    }
+    myr_buf_done(&text);
+    return code;
+}
+
+void myr_sched_state_done(struct myr_sched_state *state)
+{
+    myr_vec_done(&state->jobs);
+    myr_vec_done(&state->kinds);
+    myr_arena_done(&state->arena);
+}

@@ -1,0 +1,320 @@
+#include <stdlib.h>
+
+#include "queue/state.h"
+
+/*
+ * The cells of a tenant make a private cluster with a placer of its own, in the tenant's own
+ * numbering: pods first, then groups, then nodes. What runs there is placed twice: in the private
+ * cluster, which says whether there is room, and on the nodes that its cells are bound to. Cells of
+ * one level are bound to the places of that level's pool; there are as many places as cells, so a
+ * cell always finds one.
+ */
+struct cell {
+    uint32_t place;  /* in the pool of its level, or MYR_NONE: not bound */
+    uint32_t in_use; /* shares of running jobs in it */
+};
+
+struct pool {
+    uint32_t first_node, places, place_nodes;
+    uint8_t *bound; /* by place */
+};
+
+struct estate {
+    struct myr_placer *placer; /* NULL: it owns nothing */
+    uint32_t counts[MYR_CELL_LEVELS], nodes;
+    struct cell *cells; /* pods, groups, nodes */
+};
+
+struct cells {
+    struct pool pools[MYR_CELL_LEVELS];
+    struct estate *estates; /* by tenant */
+    uint32_t count;
+};
+
+static void create_estate(struct estate *e, const struct myr_place_shape *shape,
+                          const struct myr_tenant *tenant)
+{
+    uint32_t cells = 0;
+    for (uint32_t level = 0; level < MYR_CELL_LEVELS; level++) {
+        e->counts[level] = tenant->cells[level];
+        e->nodes += tenant->cells[level] * myr_cell_nodes(shape, (enum myr_cell_level)level);
+        cells += tenant->cells[level];
+    }
+    if (cells == 0) {
+        return;
+    }
+    struct myr_place_shape own = *shape;
+    own.nodes = e->nodes;
+    e->placer = myr_placer_create(&own);
+    e->cells = myr_xcalloc(cells, sizeof(*e->cells));
+    for (uint32_t c = 0; c < cells; c++) {
+        e->cells[c].place = MYR_NONE;
+    }
+}
+
+struct cells *queue_cells_create(const struct myr_place_shape *shape,
+                                 const struct myr_tenant *tenants, uint32_t count)
+{
+    uint32_t places[MYR_CELL_LEVELS] = {0}, all = 0, at = 0;
+    for (uint32_t t = 0; t < count; t++) {
+        for (uint32_t level = 0; level < MYR_CELL_LEVELS; level++) {
+            places[level] += tenants[t].cells[level];
+            all += tenants[t].cells[level];
+        }
+    }
+    if (all == 0) {
+        return NULL;
+    }
+    struct cells *cells = myr_xcalloc(1, sizeof(*cells));
+    cells->count = count;
+    for (uint32_t level = MYR_CELL_LEVELS; level-- > 0;) {
+        uint32_t nodes = myr_cell_nodes(shape, (enum myr_cell_level)level);
+        cells->pools[level] = (struct pool){at, places[level], nodes, NULL};
+        cells->pools[level].bound = myr_xcalloc(places[level] + 1, 1);
+        at += places[level] * nodes;
+    }
+    MYR_ASSERT(at <= shape->nodes);
+    cells->estates = myr_xcalloc(count, sizeof(*cells->estates));
+    for (uint32_t t = 0; t < count; t++) {
+        create_estate(&cells->estates[t], shape, &tenants[t]);
+    }
+    return cells;
+}
+
+void queue_cells_free(struct cells *cells)
+{
+    if (!cells) {
+        return;
+    }
+    for (uint32_t level = 0; level < MYR_CELL_LEVELS; level++) {
+        free(cells->pools[level].bound);
+    }
+    for (uint32_t t = 0; t < cells->count; t++) {
+        myr_placer_free(cells->estates[t].placer);
+        free(cells->estates[t].cells);
+    }
+    free(cells->estates);
+    free(cells);
+}
+
+bool queue_in_pool(const struct myr_queue *q, uint32_t node)
+{
+    const struct pool *last = q->cells ? &q->cells->pools[MYR_CELL_NODE] : NULL;
+    return last && node < last->first_node + last->places;
+}
+
+/* Which cell a node of the private numbering lies in. */
+struct spot {
+    struct cell *cell;
+    uint32_t level, offset;
+};
+
+static struct spot spot_of(const struct myr_queue *q, const struct estate *e, uint32_t node)
+{
+    uint32_t cell = 0;
+    MYR_ASSERT(node < e->nodes);
+    for (uint32_t level = MYR_CELL_LEVELS; level-- > 0;) {
+        uint32_t per = myr_cell_nodes(&q->shape, (enum myr_cell_level)level),
+                 here = e->counts[level] * per;
+        if (node < here) {
+            return (struct spot){&e->cells[cell + node / per], level, node % per};
+        }
+        node -= here;
+        cell += e->counts[level];
+    }
+    MYR_ASSERT(false);
+    return (struct spot){0};
+}
+
+static uint32_t physical(const struct myr_queue *q, const struct spot *spot)
+{
+    const struct pool *pool = &q->cells->pools[spot->level];
+    return pool->first_node + spot->cell->place * pool->place_nodes + spot->offset;
+}
+
+static bool is_bad(const struct myr_queue *q, uint32_t node)
+{
+    return q->closed[node] & (CLOSED_DOWN | CLOSED_WINDOW);
+}
+
+/* Binds a cell to the free place with the fewest bad nodes, then the fewest GPUs in use. */
+static void bind_cell(struct myr_queue *q, const struct spot *spot)
+{
+    struct pool *pool = &q->cells->pools[spot->level];
+    uint32_t best = MYR_NONE;
+    uint64_t best_cost = UINT64_MAX;
+    for (uint32_t place = 0; place < pool->places; place++) {
+        uint64_t cost = 0;
+        for (uint32_t i = 0; i < pool->place_nodes && !pool->bound[place]; i++) {
+            uint32_t node = pool->first_node + place * pool->place_nodes + i;
+            uint32_t busy =
+                q->shape.gpus_per_node - gpu_count(myr_placer_free_mask(q->placer, node));
+            cost += is_bad(q, node) ? UINT64_C(1) << 32 : busy;
+        }
+        if (!pool->bound[place] && cost < best_cost) {
+            best_cost = cost;
+            best = place;
+        }
+    }
+    MYR_ASSERT(best != MYR_NONE);
+    pool->bound[best] = 1;
+    spot->cell->place = best;
+}
+
+static void unbind_cell(struct myr_queue *q, struct estate *e, const struct spot *spot,
+                        uint32_t node)
+{
+    struct pool *pool = &q->cells->pools[spot->level];
+    MYR_ASSERT(spot->cell->in_use == 0 && spot->cell->place != MYR_NONE);
+    pool->bound[spot->cell->place] = 0;
+    spot->cell->place = MYR_NONE;
+    for (uint32_t i = 0; i < pool->place_nodes; i++) {
+        myr_placer_set_node(e->placer, node - spot->offset + i, true);
+    }
+}
+
+/* The private nodes that stand on bad ones are out of use while their cell is bound there. */
+static void mark_bad(struct myr_queue *q, struct estate *e, const struct spot *spot, uint32_t node)
+{
+    struct spot other = *spot;
+    for (other.offset = 0; other.offset < q->cells->pools[spot->level].place_nodes;
+         other.offset++) {
+        myr_placer_set_node(e->placer, node - spot->offset + other.offset,
+                            !is_bad(q, physical(q, &other)));
+    }
+}
+
+void queue_cells_node(struct myr_queue *q, uint32_t node)
+{
+    for (uint32_t t = 0; q->cells && t < q->cells->count; t++) {
+        struct estate *e = &q->cells->estates[t];
+        for (uint32_t own = 0; e->placer && own < e->nodes; own++) {
+            struct spot spot = spot_of(q, e, own);
+            if (spot.cell->place != MYR_NONE && physical(q, &spot) == node) {
+                myr_placer_set_node(e->placer, own, !is_bad(q, node));
+            }
+        }
+    }
+}
+
+/* Gives back what a job has in the private cluster; cells that nobody uses are unbound. */
+static void release_own(struct myr_queue *q, struct estate *e, const struct myr_gang *gang,
+                        bool counted)
+{
+    myr_release(e->placer, gang);
+    for (uint32_t i = 0; i < gang->count; i++) {
+        struct spot spot = spot_of(q, e, gang->shares[i].node);
+        spot.cell->in_use -= counted;
+        if (spot.cell->in_use == 0 && spot.cell->place != MYR_NONE) {
+            unbind_cell(q, e, &spot, gang->shares[i].node);
+        }
+    }
+}
+
+/* Finds room in the private cluster, on nodes that are well; cells become bound on the way. */
+static bool place_own(struct myr_queue *q, struct estate *e, uint32_t gpus, struct myr_gang *ret)
+{
+    while (myr_place(e->placer, gpus, ret)) {
+        bool well = true;
+        for (uint32_t i = 0; i < ret->count; i++) {
+            struct spot spot = spot_of(q, e, ret->shares[i].node);
+            if (spot.cell->place == MYR_NONE) {
+                bind_cell(q, &spot);
+                mark_bad(q, e, &spot, ret->shares[i].node);
+            }
+            well = well && !is_bad(q, physical(q, &spot));
+        }
+        if (well) {
+            return true;
+        }
+        /* The bad nodes are marked by now and will not be chosen again; the cells stay bound. */
+        myr_release(e->placer, ret);
+    }
+    return false;
+}
+
+/* The first tenant from the job's own upwards whose cells may have room, from 't' on. */
+static uint32_t with_room(const struct myr_queue *q, uint32_t t, uint32_t gpus)
+{
+    while (t != MYR_NONE && !(q->cells->estates[t].placer &&
+                              gpus <= q->cells->estates[t].nodes * q->shape.gpus_per_node &&
+                              myr_place_fits(q->cells->estates[t].placer, gpus))) {
+        t = q->tenants[t].parent;
+    }
+    return t;
+}
+
+bool queue_fits_own(const struct myr_queue *q, uint32_t tenant, uint32_t gpus)
+{
+    return q->cells && with_room(q, tenant, gpus) != MYR_NONE;
+}
+
+static void free_unused(struct myr_queue *q, struct estate *e)
+{
+    for (uint32_t own = 0; own < e->nodes; own++) {
+        struct spot spot = spot_of(q, e, own);
+        if (spot.cell->place != MYR_NONE && spot.cell->in_use == 0) {
+            unbind_cell(q, e, &spot, own);
+        }
+    }
+}
+
+uint32_t queue_cells_reserve(struct myr_queue *q, uint32_t id, struct myr_gang *ret)
+{
+    const struct qjob *job = &q->jobs.items[id];
+    uint32_t gpus = job->spec.gpus, t = with_room(q, job->spec.tenant, gpus);
+    while (t != MYR_NONE && !place_own(q, &q->cells->estates[t], gpus, ret)) {
+        free_unused(q, &q->cells->estates[t]);
+        t = q->tenants[t].parent == MYR_NONE ? MYR_NONE : with_room(q, q->tenants[t].parent, gpus);
+    }
+    return t;
+}
+
+void queue_cells_cancel(struct myr_queue *q, uint32_t owner, const struct myr_gang *own)
+{
+    struct estate *e = &q->cells->estates[owner];
+    myr_release(e->placer, own);
+    free_unused(q, e);
+}
+
+uint32_t queue_cells_physical(const struct myr_queue *q, uint32_t owner, uint32_t node)
+{
+    struct spot spot = spot_of(q, &q->cells->estates[owner], node);
+    MYR_ASSERT(spot.cell->place != MYR_NONE);
+    return physical(q, &spot);
+}
+
+void queue_cells_enter(struct myr_queue *q, uint32_t id, uint32_t owner, struct myr_gang own)
+{
+    struct estate *e = &q->cells->estates[owner];
+    MYR_ASSERT(q->jobs.items[id].owner == MYR_NONE);
+    for (uint32_t i = 0; i < own.count; i++) {
+        spot_of(q, e, own.shares[i].node).cell->in_use++;
+    }
+    q->jobs.items[id].owner = owner;
+    q->jobs.items[id].own_gang = own;
+    free_unused(q, e); /* bound while looking for nodes that are well */
+}
+
+void queue_leave_own(struct myr_queue *q, uint32_t id)
+{
+    struct qjob *job = &q->jobs.items[id];
+    if (job->owner != MYR_NONE) {
+        release_own(q, &q->cells->estates[job->owner], &job->own_gang, true);
+        free(job->own_gang.shares);
+        job->own_gang = (struct myr_gang){0};
+        job->owner = MYR_NONE;
+    }
+}
+
+uint32_t queue_own_nodes(const struct myr_queue *q, uint32_t tenant, uint32_t *ret_free)
+{
+    uint32_t nodes = 0;
+    *ret_free = 0;
+    for (uint32_t t = tenant; q->cells && t != MYR_NONE; t = q->tenants[t].parent) {
+        const struct estate *e = &q->cells->estates[t];
+        nodes += e->nodes;
+        *ret_free += e->placer ? myr_placer_free_nodes(e->placer) : 0;
+    }
+    return nodes;
+}

@@ -1,0 +1,190 @@
+#include "queue/state.h"
+
+/*
+ * Nodes that are held drain for hours, and most jobs are over in minutes. Whoever is likely to be
+ * over before the gang could start anyway may run there meanwhile; where jobs may be stopped,
+ * anybody may, as a guest whom the gang stops when it has the rest together.
+ */
+enum {
+    AGE_SHARE = 2,   /* what has run for long likely runs for one part in so many of it again */
+    SHARE_UNTIL = 2, /* times the wait until nodes are held: so long they are not needed for sure */
+    STRICT_AFTER = 16 /* times the patience: then nothing new starts there, so that it ends */
+};
+
+/* So long from now the nodes are likely not needed yet. */
+static int64_t spare_s(const struct myr_queue *q, const struct hold *hold)
+{
+    int64_t waited_s = queue_waited_s(q, hold->job);
+    int64_t longest_s =
+        SHARE_UNTIL * queue_hold_s(q, q->jobs.items[hold->job].spec.gpus) - waited_s;
+    if (q->policy.patience_s > 0 && waited_s >= STRICT_AFTER * q->policy.patience_s) {
+        return INT64_MIN;
+    }
+    for (size_t i = 0; i < hold->nodes.count; i++) {
+        int64_t ready_s = queue_ready_s(q, hold->nodes.items[i]) / AGE_SHARE;
+        longest_s = ready_s > longest_s ? ready_s : longest_s;
+    }
+    return longest_s;
+}
+
+/* Whether the job may run on nodes that are held for another and not needed for 'left_s'. */
+static bool may_share(const struct myr_queue *q, const struct hold *hold, uint32_t id,
+                      int64_t left_s)
+{
+    const struct qjob *job = &q->jobs.items[id];
+    if (id == hold->job) {
+        return false;
+    }
+    if (job->spec.priority > q->jobs.items[hold->job].spec.priority &&
+        !queue_overdue(q, hold->job)) {
+        return true; /* what is held for a gang of lower priority is free to it */
+    }
+    if (left_s == INT64_MIN) {
+        return false;
+    }
+    if (q->policy.preempt && !job->spec.fixed &&
+        job->spec.priority <= q->jobs.items[hold->job].spec.priority) {
+        return true;
+    }
+    return queue_lengths_end_s(q->lengths, job->spec.gpus) <= left_s && job->saved_s <= left_s / 4;
+}
+
+static uint32_t next_guest(const struct myr_queue *q, const struct hold *hold, int64_t left_s,
+                           bool fitting)
+{
+    const struct line *best = NULL;
+    for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
+        const struct line *line = &q->lines.items[i];
+        if (may_share(q, hold, line->first, left_s) &&
+            (!fitting || queue_may_start(q, line->first)) &&
+            (!best || queue_line_before(q, line, best))) {
+            best = line;
+        }
+    }
+    return best ? best->first : MYR_NONE;
+}
+
+void queue_share_holds(struct myr_queue *q)
+{
+    for (size_t h = 0; h < q->holds.count && q->policy.order != MYR_ORDER_FIFO; h++) {
+        const struct hold *hold = &q->holds.items[h];
+        int64_t left_s = spare_s(q, hold);
+        if (next_guest(q, hold, left_s, false) == MYR_NONE) {
+            continue;
+        }
+        queue_set_held(q, hold, false);
+        uint32_t id;
+        while ((id = next_guest(q, hold, left_s, true)) != MYR_NONE) {
+            if (queue_start(q, id)) {
+                q->jobs.items[id].guest_of = hold->job;
+            }
+        }
+        queue_set_held(q, hold, true);
+    }
+    if (queue_drop_holds(q)) {
+        queue_start_what_fits(q);
+    }
+}
+
+/*
+ * Until when a short job may use a closed node without being in the way; INT64_MIN: not at all.
+ * Under a hold, until the last job on the held nodes has reached its limit, if all have one; before
+ * maintenance, until it begins.
+ */
+static int64_t usable_until_s(const struct myr_queue *q, uint32_t node, int64_t hold_until_s)
+{
+    int64_t until_s = q->closed[node] & CLOSED_HOLD ? hold_until_s : INT64_MAX;
+    if (q->closed[node] & (CLOSED_SPARE | CLOSED_DOWN)) {
+        return INT64_MIN;
+    }
+    for (size_t w = 0; w < q->windows.count; w++) {
+        const struct myr_window *window = &q->windows.items[w].spec;
+        if (node >= window->first && node - window->first < window->count &&
+            q->now_s < window->end_s && window->start_s < until_s) {
+            until_s = window->start_s;
+        }
+    }
+    return until_s;
+}
+
+static int64_t hold_until_s(const struct myr_queue *q, const struct hold *hold)
+{
+    int64_t until_s = q->now_s;
+    for (size_t i = 0; i < hold->nodes.count; i++) {
+        uint32_t node = hold->nodes.items[i];
+        for (uint32_t k = 0; k < q->node_job_count[node]; k++) {
+            const struct qjob *job =
+                &q->jobs.items[q->node_jobs[(size_t)node * q->shape.gpus_per_node + k]];
+            if (job->spec.limit_s == 0) {
+                return INT64_MIN; /* nobody knows */
+            }
+            int64_t end_s = job->start_s + job->spec.limit_s - job->saved_s +
+                            (job->stops ? q->policy.restart_s : 0);
+            until_s = end_s > until_s ? end_s : until_s;
+        }
+    }
+    return until_s;
+}
+
+/* Starts the job on this node if it ends in time there. */
+static bool start_in_time(struct myr_queue *q, uint32_t id, uint32_t node, int64_t until_s)
+{
+    const struct qjob *job = &q->jobs.items[id];
+    int64_t end_s = q->now_s + job->spec.limit_s - job->saved_s + q->policy.restart_s;
+    uint64_t mask = myr_placer_free_mask(q->placer, node), taken = 0;
+    if (until_s < end_s || gpu_count(mask) < job->spec.gpus) {
+        return false;
+    }
+    struct myr_gang *gang = queue_gang_room(q, id);
+    for (uint32_t i = 0; i < job->spec.gpus; i++) {
+        taken |= mask & (0 - mask);
+        mask &= mask - 1;
+    }
+    myr_place_take(q->placer, node, taken);
+    gang->count = 1;
+    gang->shares[0] = (struct myr_share){node, taken};
+    queue_run_job(q, id);
+    return true;
+}
+
+static bool backfill_job(struct myr_queue *q, uint32_t id)
+{
+    for (size_t h = 0; h < q->holds.count; h++) {
+        const struct hold *hold = &q->holds.items[h];
+        int64_t until_s = hold_until_s(q, hold);
+        for (size_t i = 0; i < hold->nodes.count; i++) {
+            uint32_t node = hold->nodes.items[i];
+            if (start_in_time(q, id, node, usable_until_s(q, node, until_s))) {
+                return true;
+            }
+        }
+    }
+    for (size_t w = 0; w < q->windows.count; w++) {
+        const struct window *window = &q->windows.items[w];
+        for (uint32_t i = 0; window->stage == 1 && i < window->spec.count; i++) {
+            uint32_t node = window->spec.first + i;
+            if (!(q->closed[node] & CLOSED_HOLD) &&
+                start_in_time(q, id, node, usable_until_s(q, node, INT64_MAX))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+void queue_backfill(struct myr_queue *q)
+{
+    enum { LOOK_MAX = 16 }; /* jobs of a line */
+    for (uint32_t i = q->busy_first; i != MYR_NONE;) {
+        const struct line *line = &q->lines.items[i];
+        uint32_t next = line->next_busy, id = line->first;
+        for (uint32_t looked = 0; id != MYR_NONE && looked < LOOK_MAX; looked++) {
+            uint32_t behind = q->jobs.items[id].next;
+            if (q->jobs.items[id].spec.limit_s > 0 && !queue_is_gang(q, line->gpus)) {
+                (void)backfill_job(q, id);
+            }
+            id = behind;
+        }
+        i = next;
+    }
+}

@@ -1,0 +1,288 @@
+#include <stdlib.h>
+
+#include "queue/state.h"
+
+static uint64_t line_key(const struct myr_queue_job *spec, uint32_t level)
+{
+    uint64_t priority = (uint64_t)((int64_t)spec->priority + MYR_PRIORITY_MAX);
+    return (uint64_t)spec->tenant << 40 | (uint64_t)spec->gpus << 12 | priority << 4 |
+           (uint64_t)spec->reclaims << 3 | level;
+}
+
+static uint32_t line_for(struct myr_queue *q, const struct myr_queue_job *spec, uint32_t level)
+{
+    uint64_t key = line_key(spec, level);
+    const uint32_t *known = myr_u64map_find(&q->line_of, key);
+    if (known) {
+        return *known;
+    }
+    struct line line = {.tenant = spec->tenant,
+                        .gpus = spec->gpus,
+                        .priority = spec->priority,
+                        .level = level,
+                        .reclaims = spec->reclaims,
+                        .first = MYR_NONE,
+                        .last = MYR_NONE};
+    myr_vec_push(&q->lines, line);
+    myr_u64map_add(&q->line_of, key, (uint32_t)q->lines.count - 1);
+    return (uint32_t)q->lines.count - 1;
+}
+
+static void set_busy(struct myr_queue *q, uint32_t at, bool busy)
+{
+    struct line *line = &q->lines.items[at];
+    if (busy) {
+        line->previous_busy = q->busy_last;
+        line->next_busy = MYR_NONE;
+        *(q->busy_last == MYR_NONE ? &q->busy_first : &q->lines.items[q->busy_last].next_busy) = at;
+        q->busy_last = at;
+        return;
+    }
+    *(line->previous_busy == MYR_NONE ? &q->busy_first
+                                      : &q->lines.items[line->previous_busy].next_busy) =
+        line->next_busy;
+    *(line->next_busy == MYR_NONE ? &q->busy_last
+                                  : &q->lines.items[line->next_busy].previous_busy) =
+        line->previous_busy;
+}
+
+/* Into its line, behind those that have waited longer. */
+static void enqueue(struct myr_queue *q, uint32_t id)
+{
+    struct qjob *job = &q->jobs.items[id];
+    job->line = line_for(q, &job->spec, queue_level_of(q, job->saved_s));
+    struct line *line = &q->lines.items[job->line];
+    if (line->first == MYR_NONE) {
+        set_busy(q, job->line, true);
+    }
+    uint32_t before = line->last;
+    while (before != MYR_NONE && q->jobs.items[before].since_s > job->since_s) {
+        before = q->jobs.items[before].previous;
+    }
+    job->previous = before;
+    job->next = before == MYR_NONE ? line->first : q->jobs.items[before].next;
+    *(before == MYR_NONE ? &line->first : &q->jobs.items[before].next) = id;
+    *(job->next == MYR_NONE ? &line->last : &q->jobs.items[job->next].previous) = id;
+    job->state = MYR_JOB_WAITS;
+    job->retry_s = 0;
+    q->waiting++;
+    q->reclaiming += job->spec.reclaims;
+}
+
+static void dequeue(struct myr_queue *q, uint32_t id)
+{
+    struct qjob *job = &q->jobs.items[id];
+    struct line *line = &q->lines.items[job->line];
+    *(job->previous == MYR_NONE ? &line->first : &q->jobs.items[job->previous].next) = job->next;
+    *(job->next == MYR_NONE ? &line->last : &q->jobs.items[job->next].previous) = job->previous;
+    if (line->first == MYR_NONE) {
+        set_busy(q, job->line, false);
+    }
+    q->waiting--;
+    q->reclaiming -= job->spec.reclaims;
+}
+
+void queue_wake_at(struct myr_queue *q, int64_t time_s)
+{
+    if (time_s > q->now_s) {
+        myr_heap_push(&q->wakes, time_s, MYR_NONE);
+    }
+}
+
+/* The moments at which a waiting job gets more rights. */
+static void wake_for(struct myr_queue *q, uint32_t id)
+{
+    const struct qjob *job = &q->jobs.items[id];
+    const int64_t after[] = {q->policy.patience_s, queue_hold_s(q, job->spec.gpus),
+                             q->policy.locality_s, q->policy.spread_s};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(after); i++) {
+        int64_t time_s = job->since_s + after[i];
+        if (after[i] > 0 && time_s > q->now_s && (i == 0 || queue_is_gang(q, job->spec.gpus))) {
+            myr_heap_push(&q->wakes, time_s, id);
+        }
+    }
+}
+
+void queue_decide_add(struct myr_queue *q, const struct myr_decision *decision)
+{
+    if (q->handed) {
+        q->decisions.count = 0;
+        q->handed = false;
+    }
+    myr_vec_push(&q->decisions, *decision);
+}
+
+static void count_tenant(struct myr_queue *q, const struct myr_queue_job *spec, bool more)
+{
+    for (uint32_t t = spec->tenant; t != MYR_NONE; t = q->tenants[t].parent) {
+        MYR_ASSERT(more || q->tenant_gpus[t] >= spec->gpus);
+        q->tenant_gpus[t] += more ? spec->gpus : 0 - (uint64_t)spec->gpus;
+    }
+    q->busy_gpus += more ? spec->gpus : 0 - (uint64_t)spec->gpus;
+}
+
+static void find_oldest(struct myr_queue *q, uint32_t node)
+{
+    int64_t oldest_s = INT64_MAX;
+    for (uint32_t i = 0; i < q->node_job_count[node]; i++) {
+        uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node + i];
+        int64_t start_s = q->jobs.items[id].start_s - q->jobs.items[id].saved_s;
+        oldest_s = start_s < oldest_s ? start_s : oldest_s;
+    }
+    q->node_oldest_s[node] = oldest_s;
+}
+
+static void list_on_nodes(struct myr_queue *q, uint32_t id, bool in)
+{
+    const struct myr_gang *gang = &q->jobs.items[id].gang;
+    for (uint32_t i = 0; i < gang->count; i++) {
+        uint32_t node = gang->shares[i].node;
+        size_t first = (size_t)node * q->shape.gpus_per_node;
+        uint32_t *jobs = &q->node_jobs[first];
+        uint8_t *gpus = &q->node_job_gpus[first];
+        uint32_t count = q->node_job_count[node], at = 0;
+        if (in) {
+            MYR_ASSERT(count < q->shape.gpus_per_node);
+            jobs[count] = id;
+            gpus[count] = (uint8_t)gpu_count(gang->shares[i].gpus);
+            q->node_job_count[node]++;
+            find_oldest(q, node);
+            continue;
+        }
+        while (at < count && jobs[at] != id) {
+            at++;
+        }
+        MYR_ASSERT(at < count);
+        jobs[at] = jobs[count - 1];
+        gpus[at] = gpus[count - 1];
+        q->node_job_count[node]--;
+        find_oldest(q, node);
+    }
+}
+
+struct myr_gang *queue_gang_room(struct myr_queue *q, uint32_t id)
+{
+    struct qjob *job = &q->jobs.items[id];
+    if (!job->gang.shares) {
+        uint32_t nodes = myr_place_nodes(q->placer, job->spec.gpus);
+        job->gang.shares = myr_xcalloc(nodes, sizeof(struct myr_share));
+    }
+    return &job->gang;
+}
+
+void queue_run_job(struct myr_queue *q, uint32_t id)
+{
+    struct qjob *job = &q->jobs.items[id];
+    MYR_ASSERT(job->state == MYR_JOB_WAITS && job->gang.count > 0);
+    dequeue(q, id);
+    job->state = MYR_JOB_RUNS;
+    job->since_s = q->now_s - job->since_s; /* while it runs: the time waited so far */
+    job->start_s = q->now_s;
+    job->guest_of = MYR_NONE;
+    count_tenant(q, &job->spec, true);
+    list_on_nodes(q, id, true);
+    queue_decide_add(q,
+                     &(struct myr_decision){.kind = MYR_DECIDE_START, .job = id, .by = MYR_NONE});
+}
+
+static void leave_nodes(struct myr_queue *q, uint32_t id)
+{
+    struct qjob *job = &q->jobs.items[id];
+    MYR_ASSERT(job->state == MYR_JOB_RUNS);
+    q->ends++;
+    list_on_nodes(q, id, false);
+    myr_release(q->placer, &job->gang);
+    count_tenant(q, &job->spec, false);
+    queue_leave_own(q, id);
+}
+
+void queue_stop_job(struct myr_queue *q, uint32_t id, enum myr_stop_reason reason, uint32_t by)
+{
+    struct qjob *job = &q->jobs.items[id];
+    job->saved_s += queue_worked_s(q, job) - queue_unsaved_s(q, job);
+    leave_nodes(q, id);
+    job->since_s = q->now_s - job->since_s;
+    job->stops++;
+    enqueue(q, id);
+    wake_for(q, id);
+    struct myr_decision decision = {.kind = MYR_DECIDE_STOP, .reason = reason, .job = id, .by = by};
+    queue_decide_add(q, &decision);
+}
+
+void queue_swap_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t spare)
+{
+    struct qjob *job = &q->jobs.items[id];
+    MYR_ASSERT(job->state == MYR_JOB_RUNS && job->owner == MYR_NONE);
+    job->saved_s += queue_worked_s(q, job) - queue_unsaved_s(q, job);
+    job->start_s = q->now_s;
+    job->stops++;
+    list_on_nodes(q, id, false);
+    for (uint32_t i = 0; i < job->gang.count; i++) {
+        struct myr_share *share = &job->gang.shares[i];
+        if (share->node == node) {
+            myr_release(q->placer, &(struct myr_gang){1, share});
+            myr_place_take(q->placer, spare, share->gpus);
+            share->node = spare;
+        }
+    }
+    list_on_nodes(q, id, true);
+}
+
+void queue_close_node(struct myr_queue *q, uint32_t node, uint8_t bit, bool closed)
+{
+    uint8_t was = q->closed[node];
+    q->ends += bit != CLOSED_HOLD;
+    q->closed[node] = (uint8_t)(closed ? was | bit : was & ~bit);
+    if (!was != !q->closed[node]) {
+        myr_placer_hold(q->placer, node, closed);
+    }
+}
+
+void queue_advance(struct myr_queue *q, int64_t now_s)
+{
+    MYR_ASSERT(now_s >= q->now_s);
+    if (q->policy.preempt && q->now_s != INT64_MIN) {
+        int64_t work = (int64_t)q->busy_gpus * (now_s - q->now_s);
+        q->loss_left += work * q->policy.loss_permille;
+    }
+    q->now_s = now_s;
+}
+
+int myr_queue_submit(struct myr_queue *q, int64_t now_s, const struct myr_queue_job *spec,
+                     uint32_t *ret_id, struct myr_err *err)
+{
+    uint64_t all = (uint64_t)q->shape.nodes * q->shape.gpus_per_node;
+    if (spec->gpus == 0 || spec->gpus > all) {
+        return myr_err_set(err, MYR_EINVAL, "the job needs %u GPUs, the cluster has %llu",
+                           spec->gpus, (unsigned long long)all);
+    }
+    if (spec->tenant >= q->tenant_count) {
+        return myr_err_set(err, MYR_EINVAL, "there is no tenant %u", spec->tenant);
+    }
+    if (spec->priority < -MYR_PRIORITY_MAX || spec->priority > MYR_PRIORITY_MAX) {
+        return myr_err_set(err, MYR_ERANGE, "priority %d, expected %d to %d", spec->priority,
+                           -MYR_PRIORITY_MAX, MYR_PRIORITY_MAX);
+    }
+    queue_advance(q, now_s);
+    struct qjob job = {.spec = *spec, .since_s = now_s, .owner = MYR_NONE, .service = MYR_NONE};
+    myr_vec_push(&q->jobs, job);
+    *ret_id = (uint32_t)q->jobs.count - 1;
+    enqueue(q, *ret_id);
+    wake_for(q, *ret_id);
+    return MYR_OK;
+}
+
+void queue_end_job(struct myr_queue *q, uint32_t id)
+{
+    struct qjob *job = &q->jobs.items[id];
+    if (job->state == MYR_JOB_RUNS) {
+        queue_lengths_add(q->lengths, job->spec.gpus, job->saved_s + queue_worked_s(q, job));
+        leave_nodes(q, id);
+    } else if (job->state == MYR_JOB_WAITS) {
+        job->since_s = q->now_s - job->since_s;
+        dequeue(q, id);
+    }
+    job->state = MYR_JOB_DONE;
+    free(job->gang.shares);
+    job->gang = (struct myr_gang){0};
+}

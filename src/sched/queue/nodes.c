@@ -1,0 +1,163 @@
+#include <stdlib.h>
+
+#include "queue/state.h"
+
+static bool is_whole(const struct myr_queue *q, uint32_t node)
+{
+    return gpu_count(myr_placer_free_mask(q->placer, node)) == q->shape.gpus_per_node;
+}
+
+void myr_queue_keep_spares(struct myr_queue *q, uint32_t count)
+{
+    q->spares_wanted = count;
+    for (uint32_t node = 0; node < q->shape.nodes && q->spares_kept > count; node++) {
+        if (q->closed[node] & CLOSED_SPARE) {
+            queue_close_node(q, node, CLOSED_SPARE, false);
+            q->spares_kept--;
+        }
+    }
+}
+
+/* Free nodes that nobody owns become spares, each in the group that has the fewest. */
+void queue_fill_spares(struct myr_queue *q)
+{
+    uint32_t per = q->shape.group_nodes;
+    while (q->spares_kept < q->spares_wanted) {
+        uint32_t best = MYR_NONE, best_count = UINT32_MAX;
+        for (uint32_t first = 0; first < q->shape.nodes; first += per) {
+            uint32_t candidate = MYR_NONE, count = 0;
+            for (uint32_t n = first; n < first + per && n < q->shape.nodes; n++) {
+                count += q->closed[n] & CLOSED_SPARE ? 1 : 0;
+                if (!q->closed[n] && is_whole(q, n) && !queue_in_pool(q, n)) {
+                    candidate = n;
+                }
+            }
+            if (candidate != MYR_NONE && count < best_count) {
+                best_count = count;
+                best = candidate;
+            }
+        }
+        if (best == MYR_NONE) {
+            return; /* as soon as nodes are free */
+        }
+        queue_close_node(q, best, CLOSED_SPARE, true);
+        q->spares_kept++;
+    }
+}
+
+/* The spare nearest to a node: in its group, its pod, anywhere. */
+static uint32_t nearest_spare(const struct myr_queue *q, uint32_t node)
+{
+    uint32_t best = MYR_NONE, best_far = UINT32_MAX;
+    for (uint32_t n = 0; n < q->shape.nodes; n++) {
+        uint32_t far = n / q->shape.group_nodes == node / q->shape.group_nodes ? 0
+                       : n / q->shape.pod_nodes == node / q->shape.pod_nodes   ? 1
+                                                                               : 2;
+        if (q->closed[n] == CLOSED_SPARE && is_whole(q, n) && far < best_far) {
+            best_far = far;
+            best = n;
+        }
+    }
+    return best;
+}
+
+/* The job goes on with the spare in the node's place, from its last checkpoint. */
+static void replace_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t spare)
+{
+    queue_swap_node(q, id, node, spare);
+    queue_decide_add(q, &(struct myr_decision){.kind = MYR_DECIDE_REPLACE,
+                                               .reason = MYR_STOP_NODE,
+                                               .job = id,
+                                               .by = MYR_NONE,
+                                               .node = node,
+                                               .spare = spare});
+}
+
+void myr_queue_node(struct myr_queue *q, int64_t now_s, uint32_t node, bool usable)
+{
+    MYR_ASSERT(node < q->shape.nodes);
+    queue_advance(q, now_s);
+    if (usable || q->closed[node] & CLOSED_DOWN) {
+        queue_close_node(q, node, CLOSED_DOWN, !usable);
+        queue_cells_node(q, node);
+        return;
+    }
+    if (q->closed[node] & CLOSED_SPARE) {
+        queue_close_node(q, node, CLOSED_SPARE, false);
+        q->spares_kept--;
+    }
+    queue_close_node(q, node, CLOSED_DOWN, true);
+    queue_cells_node(q, node);
+    uint32_t spare = q->node_job_count[node] ? nearest_spare(q, node) : MYR_NONE;
+    while (q->node_job_count[node]) {
+        uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node];
+        if (spare != MYR_NONE && q->jobs.items[id].owner == MYR_NONE) {
+            replace_node(q, id, node, spare);
+        } else {
+            queue_stop_job(q, id, MYR_STOP_NODE, MYR_NONE); /* owners find room in their cells */
+        }
+    }
+    if (spare != MYR_NONE && !is_whole(q, spare)) {
+        queue_close_node(q, spare, CLOSED_SPARE, false);
+        q->spares_kept--;
+    }
+}
+
+int myr_queue_maintain(struct myr_queue *q, const struct myr_window *spec, struct myr_err *err)
+{
+    if (spec->count == 0 || spec->first >= q->shape.nodes ||
+        spec->count > q->shape.nodes - spec->first) {
+        return myr_err_set(err, MYR_ERANGE, "window of nodes %u to %llu, the cluster has %u",
+                           spec->first, (unsigned long long)spec->first + spec->count,
+                           q->shape.nodes);
+    }
+    if (spec->end_s <= spec->start_s || spec->drain_s < 0) {
+        return myr_err_set(err, MYR_EINVAL, "the window ends at %lld, before it begins at %lld",
+                           (long long)spec->end_s, (long long)spec->start_s);
+    }
+    struct window window = {.spec = *spec};
+    myr_vec_push(&q->windows, window);
+    queue_wake_at(q, spec->start_s - spec->drain_s);
+    queue_wake_at(q, spec->start_s);
+    queue_wake_at(q, spec->end_s);
+    return MYR_OK;
+}
+
+static bool in_open_window(const struct myr_queue *q, uint32_t node)
+{
+    for (size_t i = 0; i < q->windows.count; i++) {
+        const struct window *w = &q->windows.items[i];
+        if (w->stage > 0 && w->stage < 3 && node - w->spec.first < w->spec.count) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void turn_window(struct myr_queue *q, struct window *window, uint32_t stage)
+{
+    window->stage = stage;
+    for (uint32_t i = 0; i < window->spec.count; i++) {
+        uint32_t node = window->spec.first + i;
+        queue_close_node(q, node, CLOSED_WINDOW, in_open_window(q, node));
+        while (stage == 2 && q->node_job_count[node]) {
+            uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node];
+            queue_stop_job(q, id, MYR_STOP_MAINTENANCE, MYR_NONE);
+        }
+        queue_cells_node(q, node);
+    }
+}
+
+void queue_turn_windows(struct myr_queue *q)
+{
+    for (size_t i = 0; i < q->windows.count; i++) {
+        struct window *w = &q->windows.items[i];
+        uint32_t stage = q->now_s >= w->spec.end_s                       ? 3
+                         : q->now_s >= w->spec.start_s                   ? 2
+                         : q->now_s >= w->spec.start_s - w->spec.drain_s ? 1
+                                                                         : 0;
+        if (stage != w->stage) {
+            turn_window(q, w, stage);
+        }
+    }
+}

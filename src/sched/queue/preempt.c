@@ -1,0 +1,347 @@
+#include <stdlib.h>
+
+#include "queue/state.h"
+
+/*
+ * Searches are repeated after RETRY_S, and less often the longer a job has waited in vain, but
+ * after RETRY_HELD_S with nodes held, where guests come and go. Work worth WORTH_S of a job's GPUs
+ * may be lost for it at once.
+ */
+enum { RETRY_S = 60, RETRY_SHARE = 16, RETRY_HELD_S = 600, RETRY_HELD_SHARE = 4096, WORTH_S = 900 };
+
+/* Who asks for room. */
+struct claim {
+    uint32_t job, gpus, level;
+    int32_t priority;
+    bool by_level; /* it may stop jobs of its own priority too */
+    bool anyone;   /* to see what it would take */
+};
+
+static bool may_stop(const struct myr_queue *q, const struct claim *claim,
+                     const struct qjob *victim)
+{
+    if (claim->anyone) {
+        return true;
+    }
+    if (victim->spec.fixed || victim->owner != MYR_NONE) {
+        return false;
+    }
+    if (victim->spec.priority != claim->priority) {
+        return victim->spec.priority < claim->priority;
+    }
+    if (!claim->by_level) {
+        return false;
+    }
+    if (q->policy.patience_s > 0 && victim->since_s >= q->policy.patience_s) {
+        return false; /* it has given way long enough */
+    }
+    if (victim->guest_of == claim->job) {
+        return true;
+    }
+    if (q->now_s - victim->start_s < q->policy.run_min_s) {
+        return false;
+    }
+    return queue_level_of(q, victim->saved_s + queue_worked_s(q, victim)) > claim->level;
+}
+
+/* Jobs of one node, cheapest to stop first. */
+struct victim {
+    uint32_t job, gpus;
+    int64_t cost;
+};
+
+/*
+ * The cheapest jobs of a node whose end frees 'wanted' GPUs there. Returns their number, or
+ * MYR_NONE when there are not enough; 'ret' has room for the jobs of a node.
+ */
+static uint32_t victims_on(const struct myr_queue *q, const struct claim *claim, uint32_t node,
+                           uint32_t wanted, struct victim *ret, int64_t *ret_cost)
+{
+    uint32_t count = 0, have = gpu_count(myr_placer_free_mask(q->placer, node)), needed = 0;
+    *ret_cost = 0;
+    for (uint32_t i = 0; i < q->node_job_count[node] && have < wanted; i++) {
+        size_t at_node = (size_t)node * q->shape.gpus_per_node + i;
+        uint32_t other = q->node_jobs[at_node];
+        const struct qjob *job = &q->jobs.items[other];
+        if (!may_stop(q, claim, job)) {
+            continue;
+        }
+        struct victim v = {other, q->node_job_gpus[at_node], queue_stop_cost(q, job)};
+        uint32_t at = count++;
+        /* by cost for each GPU that it frees here */
+        for (; at > 0 && ret[at - 1].cost * v.gpus > v.cost * ret[at - 1].gpus; at--) {
+            ret[at] = ret[at - 1];
+        }
+        ret[at] = v;
+    }
+    while (needed < count && have < wanted) {
+        have += ret[needed].gpus;
+        *ret_cost += ret[needed].cost;
+        needed++;
+    }
+    return have >= wanted ? needed : MYR_NONE;
+}
+
+/* Adds the victims on a node to q->victims; a gang met on several nodes counts once. */
+static void add_victims(struct myr_queue *q, const struct claim *claim, uint32_t node,
+                        uint32_t wanted)
+{
+    struct victim victims[MYR_SCHED_GPUS_MAX];
+    int64_t cost;
+    uint32_t count = victims_on(q, claim, node, wanted, victims, &cost);
+    MYR_ASSERT(count != MYR_NONE);
+    for (uint32_t v = 0; v < count; v++) {
+        bool known = false;
+        for (size_t i = 0; i < q->victims.count && !known; i++) {
+            known = q->victims.items[i] == victims[v].job;
+        }
+        if (!known) {
+            myr_vec_push(&q->victims, victims[v].job);
+        }
+    }
+}
+
+/*
+ * Whether the job is worth the work that others lose for it: little at first, more as it waits, and
+ * all in all no more than the policy's share of the GPU time. Higher priority pays any price.
+ */
+static bool pay(struct myr_queue *q, const struct claim *claim)
+{
+    int64_t cost = 0;
+    for (size_t i = 0; i < q->victims.count; i++) {
+        const struct qjob *victim = &q->jobs.items[q->victims.items[i]];
+        cost += victim->spec.priority == claim->priority ? queue_stop_cost(q, victim) : 0;
+    }
+    if (cost * 1000 > q->loss_left ||
+        cost > (int64_t)claim->gpus * (WORTH_S + queue_waited_s(q, claim->job))) {
+        return false;
+    }
+    q->loss_left -= cost * 1000;
+    return true;
+}
+
+static uint64_t lowest_bits(uint64_t mask, uint32_t count)
+{
+    uint64_t taken = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        taken |= mask & (0 - mask);
+        mask &= mask - 1;
+    }
+    return taken;
+}
+
+/* Starts the job on the nodes in q->nodes, whole ones and the remainder on the last. */
+static void start_on_nodes(struct myr_queue *q, uint32_t id)
+{
+    struct myr_gang *gang = queue_gang_room(q, id);
+    uint32_t left = q->jobs.items[id].spec.gpus;
+    gang->count = 0;
+    for (size_t i = 0; i < q->nodes.count; i++) {
+        uint32_t node = q->nodes.items[i];
+        uint32_t here = left < q->shape.gpus_per_node ? left : q->shape.gpus_per_node;
+        uint64_t gpus = lowest_bits(myr_placer_free_mask(q->placer, node), here);
+        MYR_ASSERT(gpu_count(gpus) == here && here > 0);
+        myr_place_take(q->placer, node, gpus);
+        gang->shares[gang->count++] = (struct myr_share){node, gpus};
+        left -= here;
+    }
+    MYR_ASSERT(left == 0);
+    queue_run_job(q, id);
+}
+
+/* Stops q->victims and starts the job on q->nodes, if it is worth that. */
+static bool take_over(struct myr_queue *q, const struct claim *claim)
+{
+    if (!pay(q, claim)) {
+        return false;
+    }
+    for (size_t i = 0; i < q->victims.count; i++) {
+        const struct qjob *victim = &q->jobs.items[q->victims.items[i]];
+        bool level = victim->spec.priority == claim->priority;
+        queue_stop_job(q, q->victims.items[i], level ? MYR_STOP_LEVEL : MYR_STOP_PRIORITY,
+                       claim->job);
+    }
+    start_on_nodes(q, claim->job);
+    return true;
+}
+
+/* A job of one node: the node where making room costs least. */
+static bool find_node(struct myr_queue *q, const struct claim *claim)
+{
+    struct victim victims[MYR_SCHED_GPUS_MAX];
+    uint32_t best = MYR_NONE;
+    int64_t best_cost = INT64_MAX, cost;
+    for (uint32_t node = 0; node < q->shape.nodes; node++) {
+        if (!q->closed[node] &&
+            victims_on(q, claim, node, claim->gpus, victims, &cost) != MYR_NONE &&
+            cost < best_cost) {
+            best_cost = cost;
+            best = node;
+        }
+    }
+    q->victims.count = q->nodes.count = 0;
+    if (best != MYR_NONE) {
+        myr_vec_push(&q->nodes, best);
+        add_victims(q, claim, best, claim->gpus);
+    }
+    return best != MYR_NONE;
+}
+
+/* What it costs to empty each node; INT64_MAX: it cannot be. Returns how many can be. */
+static uint32_t price_nodes(const struct myr_queue *q, const struct claim *claim, int64_t *ret)
+{
+    struct victim victims[MYR_SCHED_GPUS_MAX];
+    uint32_t count = 0;
+    for (uint32_t node = 0; node < q->shape.nodes; node++) {
+        bool can = !q->closed[node] && victims_on(q, claim, node, q->shape.gpus_per_node, victims,
+                                                  &ret[node]) != MYR_NONE;
+        ret[node] = can ? ret[node] : INT64_MAX;
+        count += can;
+    }
+    return count;
+}
+
+/* The cheapest 'wanted' nodes of a group, cheapest first; returns how many there are. */
+static uint32_t cheapest_in_group(const struct myr_queue *q, const int64_t *prices, uint32_t group,
+                                  uint32_t wanted, uint32_t *ret, int64_t *ret_cost)
+{
+    uint32_t first = group * q->shape.group_nodes, end = first + q->shape.group_nodes, count = 0;
+    end = end < q->shape.nodes ? end : q->shape.nodes;
+    for (uint32_t node = first; node < end; node++) {
+        if (prices[node] == INT64_MAX) {
+            continue;
+        }
+        uint32_t at = count;
+        for (; at > 0 && prices[ret[at - 1]] > prices[node]; at--) {
+            if (at < wanted) {
+                ret[at] = ret[at - 1];
+            }
+        }
+        if (at < wanted) {
+            ret[at] = node;
+            count += count < wanted;
+        }
+    }
+    *ret_cost = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        *ret_cost += prices[ret[i]];
+    }
+    return count;
+}
+
+/* Group by group, the ones that are cheapest to empty, into q->nodes; false: not near enough. */
+static bool choose_groups(struct myr_queue *q, const struct claim *claim, int64_t *prices)
+{
+    uint32_t per = q->shape.group_nodes, groups = (q->shape.nodes + per - 1) / per;
+    uint32_t needed = myr_place_nodes(q->placer, claim->gpus);
+    uint32_t *picked = myr_xcalloc(per, sizeof(*picked)), *best = myr_xcalloc(per, sizeof(*best));
+    bool anywhere =
+        queue_waited_s(q, claim->job) >= queue_locality_s(q, claim->gpus, q->policy.locality_s);
+    q->nodes.count = 0;
+    while (needed > 0) {
+        uint32_t wanted = needed < per ? needed : per, best_count = 0;
+        int64_t best_cost = INT64_MAX, cost;
+        for (uint32_t g = 0; g < groups; g++) {
+            uint32_t count = cheapest_in_group(q, prices, g, wanted, picked, &cost);
+            if (count > best_count || (count && count == best_count && cost < best_cost)) {
+                memcpy(best, picked, count * sizeof(*best));
+                best_count = count;
+                best_cost = cost;
+            }
+        }
+        if (best_count == 0 || (best_count < wanted && !anywhere)) {
+            break;
+        }
+        for (uint32_t i = 0; i < best_count; i++) {
+            myr_vec_push(&q->nodes, best[i]);
+            prices[best[i]] = INT64_MAX; /* not twice */
+        }
+        needed -= best_count;
+    }
+    free(picked);
+    free(best);
+    return needed == 0;
+}
+
+/* A gang: whole nodes, and what is held for it counts as well. */
+static bool find_nodes(struct myr_queue *q, const struct claim *claim)
+{
+    int64_t *prices = myr_xcalloc(q->shape.nodes, sizeof(*prices));
+    bool found = price_nodes(q, claim, prices) >= myr_place_nodes(q->placer, claim->gpus) &&
+                 choose_groups(q, claim, prices);
+    free(prices);
+    q->victims.count = 0;
+    for (size_t i = 0; i < q->nodes.count && found; i++) {
+        add_victims(q, claim, q->nodes.items[i], q->shape.gpus_per_node);
+    }
+    return found;
+}
+
+static bool find_room(struct myr_queue *q, const struct claim *claim)
+{
+    return queue_is_gang(q, claim->gpus) ? find_nodes(q, claim) : find_node(q, claim);
+}
+
+bool queue_find_stops(struct myr_queue *q, uint32_t id, int32_t priority, bool anyone)
+{
+    const struct qjob *job = &q->jobs.items[id];
+    struct claim claim = {.job = id,
+                          .gpus = job->spec.gpus,
+                          .level = queue_level_of(q, job->saved_s),
+                          .priority = priority,
+                          .by_level = q->policy.preempt,
+                          .anyone = anyone};
+    queue_lift_holds(q, id, priority, true);
+    bool found = find_room(q, &claim);
+    queue_lift_holds(q, id, priority, false);
+    return found;
+}
+
+/* The first line in order whose first job has not been tried lately. */
+static struct line *next_to_try(struct myr_queue *q)
+{
+    struct line *best = NULL;
+    for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
+        struct line *line = &q->lines.items[i];
+        if (q->jobs.items[line->first].retry_s <= q->now_s &&
+            (q->policy.preempt || line->reclaims) && (!best || queue_line_before(q, line, best))) {
+            best = line;
+        }
+    }
+    return best;
+}
+
+static int64_t retry_s(const struct myr_queue *q, uint32_t id)
+{
+    int64_t waited_s = queue_waited_s(q, id);
+    int64_t again_s = waited_s / RETRY_SHARE;
+    if (queue_has_hold(q, id) && again_s > RETRY_HELD_S) {
+        int64_t rarely_s = waited_s / RETRY_HELD_SHARE; /* so that a wait of years has an end */
+        again_s = rarely_s > RETRY_HELD_S ? rarely_s : RETRY_HELD_S;
+    }
+    return again_s > RETRY_S ? again_s : RETRY_S;
+}
+
+void queue_preempt_for_waiting(struct myr_queue *q)
+{
+    for (struct line *line = next_to_try(q); line; line = next_to_try(q)) {
+        struct claim claim = {.job = line->first,
+                              .gpus = line->gpus,
+                              .level = line->level,
+                              .priority = line->priority,
+                              .by_level = q->policy.preempt};
+        int64_t again_s = q->now_s + retry_s(q, claim.job);
+        q->jobs.items[claim.job].retry_s = again_s;
+        queue_lift_holds(q, claim.job, claim.priority, true);
+        bool done = find_room(q, &claim) && take_over(q, &claim);
+        if (done) {
+            queue_drop_hold(q, claim.job);
+        }
+        queue_lift_holds(q, claim.job, claim.priority, false);
+        if (done) {
+            queue_start_what_fits(q); /* those who made room may fit elsewhere */
+        } else {
+            myr_heap_push(&q->wakes, again_s, claim.job);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+#include <stdlib.h>
+
+#include "queue/state.h"
+
+void myr_queue_finish(struct myr_queue *q, int64_t now_s, uint32_t id)
+{
+    MYR_ASSERT(id < q->jobs.count);
+    queue_advance(q, now_s);
+    queue_end_job(q, id);
+    if (q->jobs.items[id].service != MYR_NONE) {
+        queue_replace_replica(q, id);
+    }
+}
+
+/* Wakes that are past, and those of jobs that no longer wait. */
+static void drop_wakes(struct myr_queue *q)
+{
+    struct myr_heap_item item;
+    while (q->wakes.count && (q->wakes.items[0].key <= q->now_s ||
+                              (q->wakes.items[0].value != MYR_NONE &&
+                               q->jobs.items[q->wakes.items[0].value].state != MYR_JOB_WAITS))) {
+        (void)myr_heap_pop(&q->wakes, &item);
+    }
+}
+
+const struct myr_decision *myr_queue_decide(struct myr_queue *q, int64_t now_s, uint32_t *ret_count)
+{
+    queue_advance(q, now_s);
+    if (q->handed) {
+        q->decisions.count = 0;
+        q->handed = false;
+    }
+    q->pass++;
+    queue_turn_windows(q);
+    queue_fill_spares(q);
+    if (q->waiting || q->holds.count) {
+        queue_serve_holds(q);
+        queue_start_what_fits(q);
+        if (q->holds.count) {
+            queue_share_holds(q);
+        }
+        if (q->holds.count || q->windows.count) {
+            queue_backfill(q);
+        }
+        if (q->waiting && (q->policy.preempt || q->reclaiming)) {
+            queue_preempt_for_waiting(q);
+        }
+    }
+    drop_wakes(q);
+    q->handed = true;
+    *ret_count = (uint32_t)q->decisions.count;
+    return q->decisions.items;
+}
+
+int64_t myr_queue_wake_s(const struct myr_queue *q)
+{
+    return q->wakes.count ? q->wakes.items[0].key : INT64_MAX;
+}
+
+enum myr_job_state myr_queue_state(const struct myr_queue *q, uint32_t id)
+{
+    return q->jobs.items[id].state;
+}
+
+const struct myr_gang *myr_queue_gang(const struct myr_queue *q, uint32_t id)
+{
+    return &q->jobs.items[id].gang;
+}
+
+int64_t myr_queue_waited_s(const struct myr_queue *q, int64_t now_s, uint32_t id)
+{
+    const struct qjob *job = &q->jobs.items[id];
+    return job->state == MYR_JOB_WAITS ? now_s - job->since_s : job->since_s;
+}
+
+const struct myr_placer *myr_queue_placer(const struct myr_queue *q)
+{
+    return q->placer;
+}
+
+uint32_t myr_queue_owner(const struct myr_queue *q, uint32_t id)
+{
+    return q->jobs.items[id].owner;
+}
+
+uint32_t myr_queue_waiting(const struct myr_queue *q)
+{
+    return q->waiting;
+}
+
+int myr_queue_create(const struct myr_place_shape *shape, const struct myr_queue_policy *policy,
+                     const struct myr_tenant *tenants, uint32_t tenant_count,
+                     struct myr_queue **ret, struct myr_err *err)
+{
+    int r = myr_tenants_check(tenants, tenant_count, shape, err);
+    if (r < 0) {
+        return r;
+    }
+    struct myr_queue *q = myr_xcalloc(1, sizeof(*q));
+    q->shape = *shape;
+    q->shape.pod_nodes =
+        q->shape.pod_nodes < q->shape.group_nodes ? q->shape.group_nodes : q->shape.pod_nodes;
+    q->cells = queue_cells_create(&q->shape, tenants, tenant_count);
+    q->policy = *policy;
+    q->lengths = queue_lengths_create();
+    q->placer = myr_placer_create(shape);
+    q->tenant_count = tenant_count;
+    q->tenants = myr_xcalloc(tenant_count, sizeof(*q->tenants));
+    memcpy(q->tenants, tenants, tenant_count * sizeof(*tenants));
+    q->tenant_gpus = myr_xcalloc(tenant_count, sizeof(*q->tenant_gpus));
+    q->node_jobs = myr_xcalloc((size_t)shape->nodes * shape->gpus_per_node, sizeof(uint32_t));
+    q->node_job_gpus = myr_xcalloc((size_t)shape->nodes * shape->gpus_per_node, 1);
+    q->node_job_count = myr_xcalloc(shape->nodes, 1);
+    q->closed = myr_xcalloc(shape->nodes, 1);
+    q->node_oldest_s = myr_xcalloc(shape->nodes, sizeof(int64_t));
+    q->busy_first = q->busy_last = MYR_NONE;
+    q->now_s = INT64_MIN;
+    *ret = q;
+    return MYR_OK;
+}
+
+void myr_queue_free(struct myr_queue *q)
+{
+    if (!q) {
+        return;
+    }
+    for (size_t i = 0; i < q->jobs.count; i++) {
+        free(q->jobs.items[i].gang.shares);
+        free(q->jobs.items[i].own_gang.shares);
+    }
+    for (size_t i = 0; i < q->services.count; i++) {
+        myr_vec_done(&q->services.items[i].jobs);
+    }
+    for (size_t i = 0; i < q->holds.count; i++) {
+        myr_vec_done(&q->holds.items[i].nodes);
+    }
+    myr_vec_done(&q->jobs);
+    myr_vec_done(&q->lines);
+    myr_vec_done(&q->holds);
+    myr_vec_done(&q->windows);
+    myr_vec_done(&q->services);
+    myr_vec_done(&q->decisions);
+    myr_vec_done(&q->victims);
+    myr_vec_done(&q->nodes);
+    myr_u64map_done(&q->line_of);
+    myr_heap_done(&q->wakes);
+    myr_placer_free(q->placer);
+    queue_cells_free(q->cells);
+    free(q->lengths);
+    free(q->tenants);
+    free(q->tenant_gpus);
+    free(q->node_jobs);
+    free(q->node_job_gpus);
+    free(q->node_job_count);
+    free(q->closed);
+    free(q->node_oldest_s);
+    free(q);
+}

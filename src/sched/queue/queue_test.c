@@ -1,0 +1,414 @@
+#include "queue/queue_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "myriad/sched/why.h"
+
+static void higher_priority_goes_first_and_takes_the_place_of_lower(void **state)
+{
+    (void)state;
+    struct myr_queue_policy policy = policy_of(true);
+    struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
+    uint32_t low = submit(queue, 0, (struct myr_queue_job){.gpus = 32});
+    decide(queue, 0, NULL);
+    assert_true(runs(queue, low));
+    uint32_t normal = submit(queue, 10, (struct myr_queue_job){.gpus = 16});
+    uint32_t high = submit(queue, 10, (struct myr_queue_job){.gpus = 16, .priority = 5});
+    uint32_t count;
+    const struct myr_decision *d = decide(queue, 10, &count);
+    assert_true(runs(queue, high));
+    assert_int_equal(d[0].kind, MYR_DECIDE_STOP);
+    assert_int_equal(d[0].reason, MYR_STOP_PRIORITY);
+    assert_int_equal(d[0].by, high);
+    assert_true(runs(queue, normal)); /* in what was left of the place */
+    assert_false(runs(queue, low));
+    myr_queue_free(queue);
+}
+
+static void fixed_jobs_stay_where_they_are(void **state)
+{
+    (void)state;
+    struct myr_queue_policy policy = policy_of(true);
+    struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
+    uint32_t fixed = submit(queue, 0, (struct myr_queue_job){.gpus = 32, .fixed = true});
+    decide(queue, 0, NULL);
+    uint32_t high = submit(queue, 10, (struct myr_queue_job){.gpus = 8, .priority = 100});
+    decide(queue, 10, NULL);
+    assert_true(runs(queue, fixed));
+    assert_false(runs(queue, high));
+    myr_queue_free(queue);
+}
+
+static void what_has_run_long_makes_room_just_after_a_checkpoint(void **state)
+{
+    (void)state;
+    struct myr_queue_policy policy = policy_of(true);
+    policy.loss_permille = 100; /* the cluster is small and new */
+    struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
+    /* The second began later: when the third comes it has just saved, the first has not. */
+    uint32_t first = submit(queue, 0, (struct myr_queue_job){.gpus = 16});
+    decide(queue, 0, NULL);
+    uint32_t second = submit(queue, 900, (struct myr_queue_job){.gpus = 16});
+    decide(queue, 900, NULL);
+    uint32_t third = submit(queue, 900 + 4 * 1800 + 5, (struct myr_queue_job){.gpus = 16});
+    uint32_t count;
+    const struct myr_decision *d = decide(queue, 900 + 4 * 1800 + 5, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(d[0].job, second);
+    assert_int_equal(d[0].reason, MYR_STOP_LEVEL);
+    assert_true(runs(queue, third) && runs(queue, first));
+    myr_queue_free(queue);
+}
+
+static void tenants_share_by_weight_where_their_families_part(void **state)
+{
+    (void)state;
+    /* 0 and 1 are organisations, 1 counts double; 2 and 3 are teams of 0. */
+    static const struct myr_tenant tenants[] = {{.parent = MYR_NONE, .weight = 1},
+                                                {.parent = MYR_NONE, .weight = 2},
+                                                {.parent = 0, .weight = 1},
+                                                {.parent = 0, .weight = 1}};
+    static const struct myr_place_shape one = {6, 1, 6, 6};
+    struct myr_queue_policy policy = policy_of(false);
+    struct myr_queue *queue = queue_with(&one, &policy, tenants, 4);
+    uint32_t ran[4] = {0}, ids[24];
+    for (uint32_t i = 0; i < 24; i++) {
+        ids[i] = submit(queue, 0, (struct myr_queue_job){.tenant = 1 + i % 3, .gpus = 1});
+    }
+    decide(queue, 0, NULL);
+    for (uint32_t i = 0; i < 24; i++) {
+        ran[1 + i % 3] += runs(queue, ids[i]);
+    }
+    assert_int_equal(ran[1], 4);
+    assert_int_equal(ran[2], 1);
+    assert_int_equal(ran[3], 1);
+    myr_queue_free(queue);
+}
+
+static void an_owner_gets_its_cells_back_from_borrowers(void **state)
+{
+    (void)state;
+    static const struct myr_tenant tenants[] = {
+        {.parent = MYR_NONE, .cells = {[MYR_CELL_GROUP] = 1}}, {.parent = MYR_NONE}};
+    struct myr_queue_policy policy = policy_of(false);
+    struct myr_queue *queue = queue_with(&four, &policy, tenants, 2);
+    uint32_t borrower = submit(queue, 0, (struct myr_queue_job){.tenant = 1, .gpus = 32});
+    decide(queue, 0, NULL);
+    assert_true(runs(queue, borrower));
+    uint32_t own = submit(queue, 60, (struct myr_queue_job){.tenant = 0, .gpus = 16});
+    uint32_t count;
+    const struct myr_decision *d = decide(queue, 60, &count);
+    assert_int_equal(d[0].reason, MYR_STOP_OWNER);
+    assert_int_equal(d[0].job, borrower);
+    assert_true(runs(queue, own));
+    assert_int_equal(myr_queue_owner(queue, own), 0);
+    /* More than its cells: it waits like anybody else. */
+    uint32_t more = submit(queue, 61, (struct myr_queue_job){.tenant = 0, .gpus = 32});
+    decide(queue, 61, NULL);
+    assert_false(runs(queue, more));
+    myr_queue_free(queue);
+}
+
+static void a_cell_goes_where_nobody_is_disturbed(void **state)
+{
+    (void)state;
+    static const struct myr_tenant tenants[] = {
+        {.parent = MYR_NONE, .cells = {[MYR_CELL_GROUP] = 1}},
+        {.parent = MYR_NONE, .cells = {[MYR_CELL_GROUP] = 1}}};
+    struct myr_queue_policy policy = policy_of(false);
+    struct myr_queue *queue = queue_with(&four, &policy, tenants, 2);
+    uint32_t a = submit(queue, 0, (struct myr_queue_job){.tenant = 0, .gpus = 16});
+    decide(queue, 0, NULL);
+    uint32_t b = submit(queue, 1, (struct myr_queue_job){.tenant = 1, .gpus = 16});
+    uint32_t count;
+    decide(queue, 1, &count);
+    assert_int_equal(count, 1); /* nobody had to stop */
+    assert_true(runs(queue, a) && runs(queue, b));
+    myr_queue_free(queue);
+}
+
+static void lost_nodes_of_a_cell_are_avoided(void **state)
+{
+    (void)state;
+    static const struct myr_tenant tenants[] = {
+        {.parent = MYR_NONE, .cells = {[MYR_CELL_NODE] = 3}}, {.parent = MYR_NONE}};
+    struct myr_queue_policy policy = policy_of(false);
+    struct myr_queue *queue = queue_with(&four, &policy, tenants, 2);
+    myr_queue_node(queue, 0, 0, false);
+    uint32_t id = submit(queue, 0, (struct myr_queue_job){.tenant = 0, .gpus = 16});
+    decide(queue, 0, NULL);
+    assert_true(runs(queue, id));
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_true(myr_queue_gang(queue, id)->shares[i].node != 0);
+    }
+    /* One of its nodes is lost: it moves on, to what is left of the cells and the common node. */
+    myr_queue_node(queue, 5, myr_queue_gang(queue, id)->shares[0].node, false);
+    decide(queue, 5, NULL);
+    assert_true(runs(queue, id));
+    myr_queue_free(queue);
+}
+
+static void nobody_waits_for_ever_whatever_its_size(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {3, 8, 12, 16, 32};
+    for (uint32_t s = 0; s < MYR_ARRAY_COUNT(sizes); s++) {
+        /* One-GPU jobs of 1000 s come so fast that the cluster is never less than full. */
+        struct myr_queue_policy policy = policy_of(false);
+        struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
+        uint32_t small[8000], first = 0, count = 0, big = MYR_NONE;
+        int64_t now_s = 0;
+        for (; count < 8000 && (big == MYR_NONE || !runs(queue, big)); now_s += 31) {
+            small[count++] = submit(queue, now_s, (struct myr_queue_job){.tenant = 1, .gpus = 1});
+            if (count == 50) {
+                big = submit(queue, now_s, (struct myr_queue_job){.gpus = sizes[s]});
+            }
+            while (first < count && runs(queue, small[first]) && count > 34 && count - first > 33) {
+                myr_queue_finish(queue, now_s, small[first++]);
+            }
+            decide(queue, now_s, NULL);
+        }
+        assert_true(runs(queue, big));
+        assert_true(myr_queue_waited_s(queue, now_s, big) <=
+                    2 * policy.patience_s + policy.hold_s + 2000);
+        myr_queue_free(queue);
+    }
+}
+
+static void short_jobs_use_nodes_that_are_held(void **state)
+{
+    (void)state;
+    struct myr_queue_policy policy = policy_of(false);
+    policy.holds_max = 1;
+    policy.patience_s = 900;
+    struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
+    uint32_t busy = submit(queue, 0, (struct myr_queue_job){.gpus = 8, .limit_s = 10000});
+    decide(queue, 0, NULL);
+    uint32_t gang = submit(queue, 1, (struct myr_queue_job){.gpus = 32});
+    decide(queue, 1 + policy.patience_s, NULL); /* all nodes are held now */
+    uint32_t unknown = submit(queue, 1000, (struct myr_queue_job){.tenant = 1, .gpus = 8});
+    uint32_t late =
+        submit(queue, 1000, (struct myr_queue_job){.tenant = 1, .gpus = 8, .limit_s = 9500});
+    uint32_t early =
+        submit(queue, 1000, (struct myr_queue_job){.tenant = 1, .gpus = 8, .limit_s = 8000});
+    decide(queue, 1000, NULL);
+    assert_true(runs(queue, busy) && runs(queue, early));
+    assert_false(runs(queue, gang) || runs(queue, unknown) || runs(queue, late));
+    myr_queue_finish(queue, 9000, early);
+    myr_queue_finish(queue, 10000, busy);
+    decide(queue, 10000, NULL);
+    assert_true(runs(queue, gang));
+    myr_queue_free(queue);
+}
+
+/* Lets 'count' jobs of one GPU run for so long each, one after the other; returns when it is. */
+static int64_t run_short_ones(struct myr_queue *queue, int64_t now_s, uint32_t count,
+                              int64_t length_s)
+{
+    for (uint32_t i = 0; i < count; i++, now_s += length_s) {
+        uint32_t id = submit(queue, now_s, (struct myr_queue_job){.tenant = 1, .gpus = 1});
+        decide(queue, now_s, NULL);
+        assert_true(runs(queue, id));
+        myr_queue_finish(queue, now_s + length_s, id);
+    }
+    return now_s;
+}
+
+static void sizes_that_end_soon_run_on_nodes_that_are_held(void **state)
+{
+    (void)state;
+    struct myr_queue_policy policy = policy_of(false);
+    struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
+    uint32_t busy = submit(queue, 0, (struct myr_queue_job){.gpus = 8});
+    decide(queue, 0, NULL);
+    int64_t now_s = run_short_ones(queue, 0, 40, 60);
+    uint32_t gang = submit(queue, now_s, (struct myr_queue_job){.gpus = 32});
+    now_s += policy.patience_s;
+    decide(queue, now_s, NULL); /* all nodes are held now */
+    uint32_t unlike = submit(queue, now_s, (struct myr_queue_job){.tenant = 1, .gpus = 8});
+    uint32_t alike = submit(queue, now_s, (struct myr_queue_job){.tenant = 1, .gpus = 1});
+    decide(queue, now_s, NULL);
+    assert_true(runs(queue, alike));  /* nearly all of its size are over in a minute */
+    assert_true(runs(queue, unlike)); /* of its own size none has ended: all sizes count */
+    myr_queue_finish(queue, now_s + 60, alike);
+    myr_queue_finish(queue, now_s + 60, unlike);
+    /* The gang has waited for sixteen times the patience: nothing new starts there. */
+    now_s += 15 * policy.patience_s;
+    alike = submit(queue, now_s, (struct myr_queue_job){.tenant = 1, .gpus = 1});
+    decide(queue, now_s, NULL);
+    assert_false(runs(queue, alike) || runs(queue, gang));
+    myr_queue_finish(queue, now_s + 1, busy);
+    decide(queue, now_s + 1, NULL);
+    assert_true(runs(queue, gang));
+    myr_queue_free(queue);
+}
+
+static void guests_on_held_nodes_make_room_for_the_gang(void **state)
+{
+    (void)state;
+    struct myr_queue_policy policy = policy_of(true);
+    policy.loss_permille = 100;
+    struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
+    uint32_t busy = submit(queue, 0, (struct myr_queue_job){.gpus = 8, .fixed = true});
+    decide(queue, 0, NULL);
+    uint32_t gang = submit(queue, 1, (struct myr_queue_job){.gpus = 32});
+    int64_t now_s = 1 + policy.patience_s;
+    decide(queue, now_s, NULL);
+    uint32_t guest = submit(queue, now_s, (struct myr_queue_job){.tenant = 1, .gpus = 8});
+    uint32_t fixed =
+        submit(queue, now_s, (struct myr_queue_job){.tenant = 1, .gpus = 1, .fixed = true});
+    decide(queue, now_s, NULL);
+    assert_true(runs(queue, guest) && !runs(queue, fixed));
+    /* It has not run for half an hour, and stands in the gang's own level. */
+    myr_queue_finish(queue, now_s + 600, busy);
+    uint32_t count;
+    const struct myr_decision *d = decide(queue, now_s + 600, &count);
+    assert_true(count >= 2 && d[0].kind == MYR_DECIDE_STOP && d[0].job == guest);
+    assert_int_equal(d[0].reason, MYR_STOP_LEVEL);
+    assert_true(runs(queue, gang));
+    myr_queue_free(queue);
+}
+
+static void nodes_held_for_lower_priority_are_free_to_higher(void **state)
+{
+    (void)state;
+    struct myr_queue_policy policy = policy_of(false);
+    policy.patience_s = 5000;
+    struct myr_place_shape many = {
+        .nodes = 64, .gpus_per_node = 8, .group_nodes = 8, .pod_nodes = 64};
+    struct myr_queue *queue = queue_with(&many, &policy, plain, 2);
+    for (uint32_t i = 0; i < 63; i++) {
+        (void)submit(queue, 0, (struct myr_queue_job){.gpus = 8});
+    }
+    decide(queue, 0, NULL);
+    uint32_t gang = submit(queue, 1, (struct myr_queue_job){.gpus = 16});
+    decide(queue, 1 + policy.hold_s, NULL); /* the free node is held now */
+    uint32_t equal = submit(queue, 1000, (struct myr_queue_job){.gpus = 8});
+    uint32_t high = submit(queue, 1000, (struct myr_queue_job){.gpus = 8, .priority = 1});
+    decide(queue, 1000, NULL);
+    assert_true(runs(queue, high));
+    assert_false(runs(queue, gang) || runs(queue, equal));
+    myr_queue_finish(queue, 1100, high);
+    decide(queue, 1100, NULL);
+    assert_false(runs(queue, equal)); /* held again */
+    high = submit(queue, 5001, (struct myr_queue_job){.gpus = 8, .priority = 1});
+    decide(queue, 5001, NULL);
+    assert_false(runs(queue, high)); /* the gang is overdue: it goes before all others */
+    myr_queue_free(queue);
+}
+
+static void bad_inputs_are_refused_with_a_reason(void **state)
+{
+    (void)state;
+    struct myr_queue_policy policy = policy_of(false);
+    struct myr_queue *queue = queue_with(&four, &policy, plain, 2), *none = NULL;
+    static const struct myr_queue_job bad[] = {{.gpus = 0},
+                                               {.gpus = 33},
+                                               {.gpus = 1, .tenant = 2},
+                                               {.gpus = 1, .priority = 101},
+                                               {.gpus = 1, .priority = -101}};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+        struct myr_err err = {0};
+        uint32_t id;
+        assert_true(myr_queue_submit(queue, 0, &bad[i], &id, &err) < 0);
+        assert_true(err.message[0] != '\0');
+    }
+    static const struct myr_tenant wrong[][2] = {
+        {{.parent = MYR_NONE, .cells = {5}}, {.parent = MYR_NONE}},
+        {{.parent = MYR_NONE, .cells = {0, 2}}, {.parent = MYR_NONE, .cells = {1}}},
+        {{.parent = 1}, {.parent = MYR_NONE}},
+        {{.parent = 0}, {.parent = MYR_NONE}},
+    };
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(wrong); i++) {
+        struct myr_err err = {0};
+        assert_true(myr_queue_create(&four, &policy, wrong[i], 2, &none, &err) < 0);
+        assert_true(err.message[0] != '\0' && !none);
+    }
+    myr_queue_free(queue);
+}
+
+static void a_waiting_job_is_told_what_it_lacks(void **state)
+{
+    (void)state;
+    struct myr_queue_policy policy = policy_of(false);
+    struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
+    uint32_t ids[4];
+    struct myr_why why;
+    for (uint32_t i = 0; i < 4; i++) {
+        ids[i] = submit(queue, 0, (struct myr_queue_job){.gpus = 5});
+    }
+    decide(queue, 0, NULL);
+    uint32_t whole = submit(queue, 10, (struct myr_queue_job){.gpus = 8});
+    decide(queue, 10, NULL);
+    myr_queue_why(queue, 20, whole, &why);
+    assert_int_equal(why.kind, MYR_WHY_FRAGMENTED);
+    assert_int_equal(why.gpus_free, 12);
+    assert_int_equal(why.stop_count, 1);
+    assert_int_equal(why.waited_s, 10);
+    uint32_t large = submit(queue, 30, (struct myr_queue_job){.gpus = 16});
+    decide(queue, 30, NULL);
+    myr_queue_why(queue, 30, large, &why);
+    assert_int_equal(why.kind, MYR_WHY_FULL);
+    assert_int_equal(why.stop_count, 2);
+    assert_int_equal(why.ahead, 1);
+    struct myr_buf text = {0};
+    myr_why_text(&why, large, &text);
+    assert_non_null(strstr(text.data, "too few GPUs are free"));
+    assert_non_null(strstr(text.data, "end or move 2 jobs of 10 GPUs"));
+    myr_buf_done(&text);
+    myr_queue_finish(queue, 40, ids[0]);
+    decide(queue, 40, NULL);
+    myr_queue_why(queue, 40, whole, &why);
+    assert_int_equal(why.kind, MYR_WHY_NOTHING);
+    myr_queue_free(queue);
+}
+
+static void held_nodes_and_priorities_are_part_of_the_answer(void **state)
+{
+    (void)state;
+    struct myr_queue_policy policy = policy_of(true);
+    policy.patience_s = 900;
+    struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
+    uint32_t busy = submit(queue, 0, (struct myr_queue_job){.gpus = 8, .priority = 3});
+    decide(queue, 0, NULL);
+    uint32_t gang = submit(queue, 1, (struct myr_queue_job){.gpus = 32});
+    decide(queue, 1 + policy.patience_s, NULL);
+    uint32_t small = submit(queue, 1000, (struct myr_queue_job){.gpus = 1, .fixed = true});
+    decide(queue, 1000, NULL);
+    struct myr_why why;
+    myr_queue_why(queue, 1000, small, &why);
+    assert_int_equal(why.kind, MYR_WHY_HELD);
+    assert_int_equal(why.nodes_held, 3);
+    assert_int_equal(why.held_for, gang);
+    myr_queue_why(queue, 1000, gang, &why);
+    assert_int_equal(why.priority, 4);
+    assert_int_equal(why.stops[0], busy);
+    myr_queue_free(queue);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(higher_priority_goes_first_and_takes_the_place_of_lower),
+        cmocka_unit_test(fixed_jobs_stay_where_they_are),
+        cmocka_unit_test(what_has_run_long_makes_room_just_after_a_checkpoint),
+        cmocka_unit_test(tenants_share_by_weight_where_their_families_part),
+        cmocka_unit_test(an_owner_gets_its_cells_back_from_borrowers),
+        cmocka_unit_test(a_cell_goes_where_nobody_is_disturbed),
+        cmocka_unit_test(lost_nodes_of_a_cell_are_avoided),
+        cmocka_unit_test(nobody_waits_for_ever_whatever_its_size),
+        cmocka_unit_test(short_jobs_use_nodes_that_are_held),
+        cmocka_unit_test(sizes_that_end_soon_run_on_nodes_that_are_held),
+        cmocka_unit_test(guests_on_held_nodes_make_room_for_the_gang),
+        cmocka_unit_test(nodes_held_for_lower_priority_are_free_to_higher),
+        cmocka_unit_test(bad_inputs_are_refused_with_a_reason),
+        cmocka_unit_test(a_waiting_job_is_told_what_it_lacks),
+        cmocka_unit_test(held_nodes_and_priorities_are_part_of_the_answer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

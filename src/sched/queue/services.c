@@ -1,0 +1,101 @@
+#include <stdlib.h>
+
+#include "queue/state.h"
+
+int myr_queue_serve(struct myr_queue *q, int64_t now_s, const struct myr_service *spec,
+                    uint32_t *ret_service, struct myr_err *err)
+{
+    uint64_t all = (uint64_t)q->shape.nodes * q->shape.gpus_per_node;
+    if (spec->gpus == 0 || spec->replicas_max == 0 ||
+        (uint64_t)spec->gpus * spec->replicas_max > all) {
+        return myr_err_set(err, MYR_ERANGE, "%u replicas of %u GPUs, the cluster has %llu",
+                           spec->replicas_max, spec->gpus, (unsigned long long)all);
+    }
+    if (spec->replicas_min > spec->replicas_max) {
+        return myr_err_set(err, MYR_EINVAL, "at least %u replicas, but at most %u",
+                           spec->replicas_min, spec->replicas_max);
+    }
+    if (spec->tenant >= q->tenant_count || spec->priority < -MYR_PRIORITY_MAX ||
+        spec->priority > MYR_PRIORITY_MAX) {
+        return myr_err_set(err, MYR_ERANGE,
+                           "tenant %u with priority %d: no such tenant or priority", spec->tenant,
+                           spec->priority);
+    }
+    struct service service = {.spec = *spec};
+    myr_vec_push(&q->services, service);
+    *ret_service = (uint32_t)q->services.count - 1;
+    myr_queue_scale(q, now_s, *ret_service, spec->replicas_min);
+    return MYR_OK;
+}
+
+static uint32_t add_replica(struct myr_queue *q, uint32_t service)
+{
+    const struct myr_service *s = &q->services.items[service].spec;
+    struct myr_queue_job spec = {.tenant = s->tenant,
+                                 .gpus = s->gpus,
+                                 .priority = s->priority,
+                                 .fixed = true,
+                                 .reclaims = true};
+    uint32_t job;
+    int r = myr_queue_submit(q, q->now_s, &spec, &job, NULL);
+    MYR_ASSERT(r == MYR_OK); /* all of it was checked when the service came */
+    q->jobs.items[job].service = service;
+    return job;
+}
+
+void queue_replace_replica(struct myr_queue *q, uint32_t id)
+{
+    uint32_t service = q->jobs.items[id].service;
+    struct service *s = &q->services.items[service];
+    q->jobs.items[id].service = MYR_NONE;
+    for (size_t i = 0; i < s->jobs.count; i++) {
+        if (s->jobs.items[i] == id) {
+            s->jobs.items[i] = add_replica(q, service);
+        }
+    }
+}
+
+static void set_replicas(struct myr_queue *q, uint32_t service, uint32_t replicas)
+{
+    struct service *s = &q->services.items[service];
+    while (s->jobs.count > replicas) {
+        uint32_t job = s->jobs.items[--s->jobs.count];
+        if (q->jobs.items[job].state == MYR_JOB_RUNS) {
+            queue_decide_add(q, &(struct myr_decision){.kind = MYR_DECIDE_STOP,
+                                                       .reason = MYR_STOP_SERVICE,
+                                                       .job = job,
+                                                       .by = MYR_NONE});
+        }
+        q->jobs.items[job].service = MYR_NONE;
+        queue_end_job(q, job);
+    }
+    while (s->jobs.count < replicas) {
+        myr_vec_push(&s->jobs, add_replica(q, service));
+    }
+}
+
+void myr_queue_scale(struct myr_queue *q, int64_t now_s, uint32_t service, uint32_t replicas)
+{
+    const struct myr_service *spec = &q->services.items[service].spec;
+    replicas = replicas < spec->replicas_min ? spec->replicas_min : replicas;
+    replicas = replicas > spec->replicas_max ? spec->replicas_max : replicas;
+    queue_advance(q, now_s);
+    set_replicas(q, service, replicas);
+}
+
+void myr_queue_unserve(struct myr_queue *q, int64_t now_s, uint32_t service)
+{
+    struct myr_service *spec = &q->services.items[service].spec;
+    spec->replicas_min = spec->replicas_max = 0;
+    queue_advance(q, now_s);
+    set_replicas(q, service, 0);
+}
+
+uint32_t myr_queue_serving(const struct myr_queue *q, uint32_t service)
+{
+    uint32_t running = 0;
+    for (size_t i = 0; i < q->services.items[service].jobs.count; i++) {
+        running += q->jobs.items[q->services.items[service].jobs.items[i]].state == MYR_JOB_RUNS;
+    }
+    return running;
+}

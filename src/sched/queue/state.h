@@ -1,0 +1,231 @@
+/*
+ * What the files of the queue share. Each calls only those above it in this list:
+ *
+ *   policy    what the policy says of one job: level, waits, what stopping it costs
+ *   lengths   how long jobs of a size run
+ *   cells     private clusters of tenants, and the places they are bound to
+ *   jobs      jobs in their lines and on their nodes: submit, run, stop, end
+ *   owner     starts a job in cells of its own
+ *   order     who is next, and starts what fits
+ *   hold      gathers nodes for gangs
+ *   guests    short jobs on nodes that are held
+ *   preempt   makes room by stopping others
+ *   nodes     losses, spares, maintenance
+ *   services  replicas
+ *   queue     the outside, and one decision
+ *   why       what a waiting job lacks
+ */
+#pragma once
+
+#include "myriad/sched/queue.h"
+
+struct qjob {
+    struct myr_queue_job spec;
+    int64_t since_s; /* when it would have come had it waited in one piece */
+    int64_t start_s; /* of this run */
+    int64_t saved_s; /* work done, up to the last checkpoint of earlier runs */
+    struct myr_gang gang;
+    struct myr_gang own_gang; /* the same in the owner's private numbering */
+    uint32_t owner;           /* tenant whose cells it runs in, or MYR_NONE */
+    uint32_t line, next, previous;
+    uint32_t stops;
+    uint32_t service;      /* that it is a replica of, or MYR_NONE */
+    uint32_t guest_of;     /* runs on nodes held for this job, which may stop it; or MYR_NONE */
+    uint64_t blocked_pass; /* its own cells had no node that is well in this pass */
+    int64_t retry_s;       /* no search for victims before this */
+    enum myr_job_state state;
+};
+
+/* Jobs of one tenant, size, priority and level wait in one line: the first stands for all. */
+struct line {
+    uint32_t tenant, gpus;
+    int32_t priority;
+    uint32_t level;
+    bool reclaims;
+    uint32_t first, last; /* jobs; MYR_NONE: empty */
+    uint32_t next_busy, previous_busy;
+};
+
+/* Nodes kept free for one gang. */
+struct hold {
+    uint32_t job;
+    bool anywhere;   /* chosen without regard to groups */
+    uint64_t chosen; /* q->ends at that time */
+    MYR_VEC(uint32_t) nodes;
+};
+
+struct service {
+    struct myr_service spec;
+    MYR_VEC(uint32_t) jobs; /* replicas wanted, oldest first */
+};
+
+struct window {
+    struct myr_window spec;
+    uint32_t stage; /* 0: ahead, 1: draining, 2: open, 3: over */
+};
+
+struct cells;
+struct lengths;
+
+enum { CLOSED_HOLD = 1, CLOSED_WINDOW = 2, CLOSED_SPARE = 4, CLOSED_DOWN = 8 };
+
+struct myr_queue {
+    struct myr_place_shape shape;
+    struct myr_queue_policy policy;
+    struct myr_placer *placer;
+    struct lengths *lengths; /* of the jobs that have ended */
+    struct cells *cells;     /* NULL: nobody owns anything */
+    uint32_t tenant_count;
+    struct myr_tenant *tenants;
+    uint64_t *tenant_gpus; /* running, with those of the tenants below */
+    MYR_VEC(struct qjob) jobs;
+    MYR_VEC(struct line) lines;
+    uint32_t busy_first, busy_last; /* lines with jobs */
+    struct myr_u64map line_of;
+    uint32_t *node_jobs;    /* by node: up to gpus_per_node running jobs */
+    uint8_t *node_job_gpus; /* beside each of them: how many GPUs of the node it has */
+    uint8_t *node_job_count;
+    int64_t *node_oldest_s; /* by node: when its oldest job would have started, run in one piece */
+    uint8_t *closed;        /* by node: CLOSED_ bits */
+    MYR_VEC(struct hold) holds;
+    MYR_VEC(struct window) windows;
+    MYR_VEC(struct service) services;
+    uint32_t spares_wanted, spares_kept;
+    struct myr_heap wakes; /* value: the job that it is for, or MYR_NONE */
+    MYR_VEC(struct myr_decision) decisions;
+    bool handed;               /* the caller has them: the next one starts anew */
+    MYR_VEC(uint32_t) victims; /* scratch */
+    MYR_VEC(uint32_t) nodes;   /* scratch */
+    int64_t now_s;
+    uint64_t pass; /* counts decisions */
+    /* Counts what may make the choice of a hold better: ends of jobs, nodes that change. */
+    uint64_t ends;
+    uint32_t waiting, reclaiming; /* of the waiting: those that may stop others in any case */
+    uint64_t busy_gpus;
+    int64_t loss_left; /* GPU seconds x 1000 that preemption may still cost */
+};
+
+static inline int64_t queue_waited_s(const struct myr_queue *q, uint32_t id)
+{
+    return q->now_s - q->jobs.items[id].since_s;
+}
+
+static inline bool queue_is_gang(const struct myr_queue *q, uint32_t gpus)
+{
+    return gpus > q->shape.gpus_per_node;
+}
+
+static inline uint32_t gpu_count(uint64_t mask)
+{
+    return (uint32_t)__builtin_popcountll(mask);
+}
+
+/* policy.c: asks only, changes nothing. */
+uint32_t queue_level_of(const struct myr_queue *q, int64_t work_s);
+/* Work of a running job since it started, and the part of it that no checkpoint holds yet. */
+int64_t queue_worked_s(const struct myr_queue *q, const struct qjob *job);
+int64_t queue_unsaved_s(const struct myr_queue *q, const struct qjob *job);
+/* GPU seconds that are lost when it is stopped now. */
+int64_t queue_stop_cost(const struct myr_queue *q, const struct qjob *job);
+bool queue_overdue(const struct myr_queue *q, uint32_t id);
+/*
+ * How long a gang waits for the fewest groups, and has nodes held in them. One group more matters
+ * less to a gang that needs many, and whole free groups by the dozen hardly ever come.
+ */
+int64_t queue_locality_s(const struct myr_queue *q, uint32_t gpus, int64_t most_s);
+/*
+ * A gang that has waited so long has nodes held for it: the larger its part of the cluster, the
+ * later, because nodes stand idle as they drain, and most gangs find room by themselves before.
+ */
+int64_t queue_hold_s(const struct myr_queue *q, uint32_t gpus);
+
+/* lengths.c */
+struct lengths *queue_lengths_create(void);
+void queue_lengths_add(struct lengths *l, uint32_t gpus, int64_t seconds);
+/* Nearly all jobs of about this size were over by then; INT64_MAX: too few have ended. */
+int64_t queue_lengths_end_s(struct lengths *l, uint32_t gpus);
+
+/* cells.c: whose cells are whose; all but the first three need q->cells. */
+struct cells *queue_cells_create(const struct myr_place_shape *shape,
+                                 const struct myr_tenant *tenants, uint32_t count);
+void queue_cells_free(struct cells *cells);
+bool queue_fits_own(const struct myr_queue *q, uint32_t tenant, uint32_t gpus);
+/*
+ * Room for the job in the cells of its tenant or of those above it, in the owner's private
+ * numbering: cells become bound to places. Returns the owner, or MYR_NONE. Either cancelled or
+ * entered afterwards; 'ret' has room for the job's nodes.
+ */
+uint32_t queue_cells_reserve(struct myr_queue *q, uint32_t id, struct myr_gang *ret);
+void queue_cells_cancel(struct myr_queue *q, uint32_t owner, const struct myr_gang *own);
+/* The job runs in these cells now; the shares become the job's. */
+void queue_cells_enter(struct myr_queue *q, uint32_t id, uint32_t owner, struct myr_gang own);
+void queue_leave_own(struct myr_queue *q, uint32_t id);
+/* The node that a node of the private numbering is bound to. */
+uint32_t queue_cells_physical(const struct myr_queue *q, uint32_t owner, uint32_t node);
+/* A node was lost or came back. */
+void queue_cells_node(struct myr_queue *q, uint32_t node);
+/* Whether somebody may own the node. */
+bool queue_in_pool(const struct myr_queue *q, uint32_t node);
+/* Nodes that a tenant and those above it own, and the whole ones they do not use. */
+uint32_t queue_own_nodes(const struct myr_queue *q, uint32_t tenant, uint32_t *ret_free);
+
+/* jobs.c: jobs in their lines and on their nodes. */
+struct myr_gang *queue_gang_room(struct myr_queue *q, uint32_t id);
+/* The GPUs in its gang are taken already. */
+void queue_run_job(struct myr_queue *q, uint32_t id);
+void queue_stop_job(struct myr_queue *q, uint32_t id, enum myr_stop_reason reason, uint32_t by);
+/* It is over, in whatever state. */
+void queue_end_job(struct myr_queue *q, uint32_t id);
+/* The share of a running job on a node moves to the same GPUs of a free one. */
+void queue_swap_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t spare);
+void queue_close_node(struct myr_queue *q, uint32_t node, uint8_t bit, bool closed);
+void queue_advance(struct myr_queue *q, int64_t now_s);
+void queue_decide_add(struct myr_queue *q, const struct myr_decision *decision);
+void queue_wake_at(struct myr_queue *q, int64_t time_s);
+
+/* owner.c: in cells of the job's own tenant or above; by force borrowers there are stopped. */
+bool queue_start_own(struct myr_queue *q, uint32_t id, bool force);
+
+/* order.c: who is next. */
+bool queue_may_start(const struct myr_queue *q, uint32_t id);
+bool queue_line_before(const struct myr_queue *q, const struct line *a, const struct line *b);
+/* Starts a job that may start; false when its cells turn out to have no nodes that are well. */
+bool queue_start(struct myr_queue *q, uint32_t id);
+void queue_start_what_fits(struct myr_queue *q);
+
+/* hold.c: nodes kept free for gangs. */
+bool queue_has_hold(const struct myr_queue *q, uint32_t id);
+/* Those whose job runs by now; whether there were any. */
+bool queue_drop_holds(struct myr_queue *q);
+void queue_set_held(struct myr_queue *q, const struct hold *hold, bool held);
+/* How long until a node is likely to be free. */
+int64_t queue_ready_s(const struct myr_queue *q, uint32_t node);
+void queue_serve_holds(struct myr_queue *q);
+/*
+ * Opens (or closes again) the nodes held for a job, if any are, and for gangs that have to give way
+ * to its priority: those of lower priority that are not overdue.
+ */
+void queue_lift_holds(struct myr_queue *q, uint32_t id, int32_t priority, bool lifted);
+/* Forgets the hold of a job whose nodes are open. */
+void queue_drop_hold(struct myr_queue *q, uint32_t id);
+
+/* guests.c */
+/* Jobs that are likely to be over in time, or may be stopped, start on nodes that are held. */
+void queue_share_holds(struct myr_queue *q);
+/* Jobs whose limit ends in time go onto nodes that are held or about to be maintained. */
+void queue_backfill(struct myr_queue *q);
+
+/* preempt.c */
+void queue_preempt_for_waiting(struct myr_queue *q);
+/*
+ * The jobs whose end would let this one start with the priority given, into q->victims; with
+ * 'anyone' whoever they are. False when there are none.
+ */
+bool queue_find_stops(struct myr_queue *q, uint32_t id, int32_t priority, bool anyone);
+
+/* nodes.c: failures, spares, maintenance. */
+void queue_turn_windows(struct myr_queue *q);
+void queue_fill_spares(struct myr_queue *q);
+
+/* services.c: another replica in the place of one that has ended. */
+void queue_replace_replica(struct myr_queue *q, uint32_t id);

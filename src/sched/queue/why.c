@@ -1,0 +1,212 @@
+#include "myriad/sched/why.h"
+
+#include "queue/state.h"
+
+const char *myr_why_name(enum myr_why_kind kind)
+{
+    static const char *const names[] = {"nothing", "order",      "locality", "held",
+                                        "closed",  "fragmented", "full"};
+    return names[kind];
+}
+
+/* Whether so many whole nodes, and the largest remainder on another, hold the job. */
+static bool holds_job(const struct myr_queue *q, uint32_t gpus, uint32_t whole, uint32_t largest)
+{
+    uint32_t per = q->shape.gpus_per_node, rest = gpus % per;
+    return whole > gpus / per || (whole == gpus / per && (rest == 0 || largest >= rest));
+}
+
+/* What is free on nodes whose closing is among the bits given. */
+struct room {
+    uint32_t gpus, whole, largest;
+};
+
+static struct room room_with(const struct myr_queue *q, uint32_t bits)
+{
+    struct room room = {0};
+    for (uint32_t n = 0; n < q->shape.nodes; n++) {
+        if (q->closed[n] & ~bits) {
+            continue;
+        }
+        uint32_t count = gpu_count(myr_placer_free_mask(q->placer, n));
+        room.gpus += count;
+        room.whole += count == q->shape.gpus_per_node;
+        if (count < q->shape.gpus_per_node && count > room.largest) {
+            room.largest = count;
+        }
+    }
+    return room;
+}
+
+static enum myr_why_kind kind_of(const struct myr_queue *q, uint32_t id, struct myr_why *why)
+{
+    struct room open = room_with(q, 0), held = room_with(q, CLOSED_HOLD);
+    struct room all = room_with(q, CLOSED_HOLD | CLOSED_SPARE | CLOSED_WINDOW | CLOSED_DOWN);
+    why->gpus_free = open.gpus;
+    why->nodes_free = open.whole;
+    why->nodes_held = held.whole - open.whole;
+    why->nodes_shut = all.whole - held.whole;
+    if (holds_job(q, why->gpus, open.whole, open.largest)) {
+        return queue_may_start(q, id) ? MYR_WHY_ORDER : MYR_WHY_LOCALITY;
+    }
+    if (holds_job(q, why->gpus, held.whole, held.largest)) {
+        return MYR_WHY_HELD;
+    }
+    if (holds_job(q, why->gpus, all.whole, all.largest)) {
+        return MYR_WHY_CLOSED;
+    }
+    return open.gpus >= why->gpus ? MYR_WHY_FRAGMENTED : MYR_WHY_FULL;
+}
+
+static uint32_t count_ahead(const struct myr_queue *q, uint32_t id)
+{
+    const struct line *own = &q->lines.items[q->jobs.items[id].line];
+    uint32_t ahead = 0;
+    for (uint32_t at = q->jobs.items[id].previous; at != MYR_NONE;
+         at = q->jobs.items[at].previous) {
+        ahead++;
+    }
+    for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
+        const struct line *line = &q->lines.items[i];
+        if (line != own && queue_line_before(q, line, own)) {
+            for (uint32_t at = line->first; at != MYR_NONE; at = q->jobs.items[at].next) {
+                ahead++;
+            }
+        }
+    }
+    return ahead;
+}
+
+static uint32_t most_held_for(const struct myr_queue *q, uint32_t id)
+{
+    uint32_t best = MYR_NONE;
+    size_t most = 0;
+    for (size_t i = 0; i < q->holds.count; i++) {
+        if (q->holds.items[i].job != id && q->holds.items[i].nodes.count > most) {
+            most = q->holds.items[i].nodes.count;
+            best = q->holds.items[i].job;
+        }
+    }
+    return best;
+}
+
+/* The lowest priority, above some running job's, with which room could be made. */
+static int32_t least_priority(struct myr_queue *q, uint32_t id)
+{
+    int32_t own = q->jobs.items[id].spec.priority;
+    if (!q->policy.preempt && !q->jobs.items[id].spec.reclaims) {
+        return MYR_PRIORITY_MAX + 1;
+    }
+    for (int32_t p = own + 1; p <= MYR_PRIORITY_MAX; p++) {
+        if (queue_find_stops(q, id, p, false)) {
+            return p;
+        }
+    }
+    return MYR_PRIORITY_MAX + 1;
+}
+
+static int64_t after(const struct qjob *job, int64_t time_s)
+{
+    return time_s > 0 ? job->since_s + time_s : INT64_MAX;
+}
+
+void myr_queue_why(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_why *ret)
+{
+    queue_advance(q, now_s);
+    const struct qjob *job = &q->jobs.items[id];
+    *ret = (struct myr_why){.gpus = job->spec.gpus,
+                            .nodes = myr_place_nodes(q->placer, job->spec.gpus),
+                            .held_for = MYR_NONE,
+                            .priority = MYR_PRIORITY_MAX + 1,
+                            .now_s = now_s,
+                            .waited_s = myr_queue_waited_s(q, now_s, id)};
+    if (job->state != MYR_JOB_WAITS) {
+        return;
+    }
+    bool gang = queue_is_gang(q, job->spec.gpus);
+    ret->kind = kind_of(q, id, ret);
+    ret->held_for = ret->nodes_held ? most_held_for(q, id) : MYR_NONE;
+    ret->own_nodes = queue_own_nodes(q, job->spec.tenant, &ret->own_free);
+    ret->own_lacks = ret->nodes > ret->own_free ? ret->nodes - ret->own_free : 0;
+    ret->ahead = count_ahead(q, id);
+    ret->hold_s = gang ? after(job, queue_hold_s(q, job->spec.gpus)) : INT64_MAX;
+    ret->anywhere_s =
+        gang ? after(job, queue_locality_s(q, job->spec.gpus, q->policy.locality_s)) : INT64_MAX;
+    ret->overdue_s = after(job, q->policy.patience_s);
+    if (ret->kind == MYR_WHY_ORDER) {
+        return;
+    }
+    if (queue_find_stops(q, id, job->spec.priority, true)) {
+        for (size_t i = 0; i < q->victims.count; i++) {
+            const struct qjob *victim = &q->jobs.items[q->victims.items[i]];
+            if (i < MYR_WHY_STOPS_MAX) {
+                ret->stops[i] = q->victims.items[i];
+            }
+            ret->stop_gpus += victim->spec.gpus;
+            ret->stop_lost_gpu_h += (double)queue_stop_cost(q, victim) / 3600;
+        }
+        ret->stop_count = (uint32_t)q->victims.count;
+    }
+    ret->priority = least_priority(q, id);
+}
+
+static void put_lack(const struct myr_why *why, struct myr_buf *buf)
+{
+    static const char *const words[] = {
+        [MYR_WHY_NOTHING] = "it does not wait",
+        [MYR_WHY_ORDER] = "it fits and starts when its turn comes",
+        [MYR_WHY_LOCALITY] = "it fits, but only spread over more leaves than it needs",
+        [MYR_WHY_HELD] = "enough is free, but held for gangs that came before",
+        [MYR_WHY_CLOSED] = "enough is free, but kept as spares, under maintenance or lost",
+        [MYR_WHY_FRAGMENTED] = "enough GPUs are free, but not on enough whole nodes",
+        [MYR_WHY_FULL] = "too few GPUs are free",
+    };
+    myr_buf_printf(buf, "%s\n", words[why->kind]);
+    myr_buf_printf(buf, "  needs         %u GPUs on %u node%s\n", why->gpus, why->nodes,
+                   why->nodes == 1 ? "" : "s");
+    myr_buf_printf(buf, "  free          %u GPUs, %u whole nodes; %u more held, %u closed\n",
+                   why->gpus_free, why->nodes_free, why->nodes_held, why->nodes_shut);
+    if (why->held_for != MYR_NONE) {
+        myr_buf_printf(buf, "  held for      job %u\n", why->held_for);
+    }
+    if (why->own_nodes) {
+        myr_buf_printf(buf, "  own cells     %u nodes, %u of them unused\n", why->own_nodes,
+                       why->own_free);
+    }
+    myr_buf_printf(buf, "  before it     %u jobs\n", why->ahead);
+}
+
+static void put_time(struct myr_buf *buf, const char *what, int64_t time_s, int64_t now_s)
+{
+    if (time_s != INT64_MAX && time_s > now_s) {
+        myr_buf_printf(buf, "  in %-6.1f h    %s\n", (double)(time_s - now_s) / 3600, what);
+    }
+}
+
+void myr_why_text(const struct myr_why *why, uint32_t id, struct myr_buf *buf)
+{
+    myr_buf_printf(buf, "job %u has waited %.2f h: ", id, (double)why->waited_s / 3600);
+    put_lack(why, buf);
+    if (why->kind == MYR_WHY_NOTHING) {
+        return;
+    }
+    if (why->stop_count) {
+        myr_buf_printf(buf, "  least change  end or move %u job%s of %llu GPUs (", why->stop_count,
+                       why->stop_count == 1 ? "" : "s", (unsigned long long)why->stop_gpus);
+        for (uint32_t i = 0; i < why->stop_count && i < MYR_WHY_STOPS_MAX; i++) {
+            myr_buf_printf(buf, "%s%u", i ? ", " : "", why->stops[i]);
+        }
+        myr_buf_printf(buf, "%s), at %.2f GPU hours\n",
+                       why->stop_count > MYR_WHY_STOPS_MAX ? ", ..." : "", why->stop_lost_gpu_h);
+    }
+    if (why->priority <= MYR_PRIORITY_MAX) {
+        myr_buf_printf(buf, "  or            priority %d\n", why->priority);
+    }
+    if (why->own_lacks) {
+        myr_buf_printf(buf, "  or            %u more node%s of its tenant's own\n", why->own_lacks,
+                       why->own_lacks == 1 ? "" : "s");
+    }
+    put_time(buf, "nodes are held for it", why->hold_s, why->now_s);
+    put_time(buf, "it takes nodes anywhere", why->anywhere_s, why->now_s);
+    put_time(buf, "it goes before all others", why->overdue_s, why->now_s);
+}

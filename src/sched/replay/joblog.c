@@ -1,0 +1,371 @@
+#include "myriad/sched/joblog.h"
+
+#include <stdlib.h>
+
+#include "myriad/text/csv.h"
+#include "replay/joblog_values.h"
+
+#define MISSING UINT32_MAX /* no such column */
+
+enum { TRACE_BYTES_MAX = 1 << 30, GPUS_MAX = 1 << 24, ALIASES_MAX = 12 };
+
+enum column { SUBMIT, LENGTH, GPUS, TENANT, PRIORITY, START, END, TRES, JOB_ID, COLUMNS };
+
+/* Names of each column; of several in one file the first named here counts. */
+static const char *const aliases[COLUMNS][ALIASES_MAX] = {
+    [SUBMIT] = {"submit_s", "submit", "submit_time", "submitted_time", "submitted", "arrival_time",
+                "arrival", "creation_time", "timestamp", "time"},
+    [LENGTH] = {"duration_s", "duration", "elapsedraw", "elapsed", "run_time", "runtime",
+                "runtime_s", "run_time_s", "length_s"},
+    [GPUS] = {"num_gpus", "gpus", "gpu_num", "num_gpu", "gpu_count", "ngpus", "n_gpus",
+              "gpu_request", "req_gpus", "gpu"},
+    [TENANT] = {"vc", "virtual_cluster", "tenant", "account", "project", "group", "team", "user",
+                "queue", "partition"},
+    [PRIORITY] = {"priority"},
+    [START] = {"start_s", "start", "start_time", "scheduled_time"},
+    [END] = {"end_s", "end", "end_time", "deletion_time", "finish_time"},
+    [TRES] = {"alloctres", "reqtres", "tres_alloc", "tres_req", "allocgres", "reqgres"},
+    [JOB_ID] = {"jobid", "jobidraw"},
+};
+
+struct reader {
+    struct myr_csv *csv;
+    char separator; /* of fields: ',' has quotes, the others have not */
+    uint32_t at[COLUMNS];
+    struct myr_strmap tenants;
+    struct myr_joblog *trace;
+};
+
+/* A row of fields between separators, without quotes, into what the CSV reader would fill. */
+static int next_plain(struct reader *r, struct myr_err *err)
+{
+    struct myr_csv *csv = r->csv;
+    const char *text = csv->text.data;
+    while (csv->at < csv->text.len && (text[csv->at] == '\n' || text[csv->at] == '\r')) {
+        csv->next_line += text[csv->at++] == '\n';
+    }
+    if (csv->at >= csv->text.len) {
+        return 0;
+    }
+    csv->line_start = csv->at;
+    csv->line = csv->next_line;
+    csv->count = 0;
+    size_t end = csv->at, start = csv->at;
+    while (end < csv->text.len && text[end] != '\n') {
+        end++;
+    }
+    csv->at = end;
+    end -= end > start && text[end - 1] == '\r';
+    for (size_t i = start; i <= end; i++) {
+        if (i < end && text[i] != r->separator) {
+            continue;
+        }
+        if (csv->count == MYR_CSV_FIELDS_MAX) {
+            return myr_csv_error(err, csv, 0, "more than %d fields", MYR_CSV_FIELDS_MAX);
+        }
+        csv->fields[csv->count] = (struct myr_str){text + start, i - start};
+        csv->lines[csv->count] = csv->line;
+        csv->columns[csv->count] = (uint32_t)(start - csv->line_start) + 1;
+        csv->count++;
+        start = i + 1;
+    }
+    return 1;
+}
+
+static int next_row(struct reader *r, struct myr_err *err)
+{
+    return r->separator == ',' ? myr_csv_next(r->csv, err) : next_plain(r, err);
+}
+
+/* What the first line separates its names by. */
+static char separator_of(struct myr_str text)
+{
+    char found = ',';
+    for (size_t i = 0; i < text.len && text.data[i] != '\n'; i++) {
+        if (text.data[i] == '|' || text.data[i] == ',') {
+            return text.data[i];
+        }
+        found = text.data[i] == '\t' ? '\t' : found;
+    }
+    return found;
+}
+
+/* Whether a header's field is this name: in any case, blanks and dashes as underscores. */
+static bool is_name(struct myr_str field, const char *name)
+{
+    size_t i = 0;
+    field = joblog_trim(field);
+    for (; i < field.len && name[i]; i++) {
+        char c = field.data[i];
+        c = c == ' ' || c == '-' ? '_' : c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+        if (c != name[i]) {
+            return false;
+        }
+    }
+    return i == field.len && !name[i];
+}
+
+static uint32_t find_column(const struct myr_csv *csv, enum column column)
+{
+    for (uint32_t a = 0; a < ALIASES_MAX && aliases[column][a]; a++) {
+        for (uint32_t f = 0; f < csv->count; f++) {
+            if (is_name(csv->fields[f], aliases[column][a])) {
+                return f;
+            }
+        }
+    }
+    return MISSING;
+}
+
+static int read_header(struct reader *r, struct myr_err *err)
+{
+    for (uint32_t c = 0; c < COLUMNS; c++) {
+        r->at[c] = find_column(r->csv, (enum column)c);
+    }
+    const char *lacks =
+        r->at[SUBMIT] == MISSING ? "when jobs came (submit_s, submit, submit_time)"
+        : r->at[LENGTH] == MISSING && (r->at[START] == MISSING || r->at[END] == MISSING)
+            ? "how long jobs ran (duration_s, elapsed, or start and end)"
+        : r->at[GPUS] == MISSING && r->at[TRES] == MISSING
+            ? "how many GPUs jobs had (num_gpus, gpus, or AllocTRES)"
+            : NULL;
+    if (lacks) {
+        int code = myr_csv_error(err, r->csv, 0, "no column says %s", lacks);
+        myr_err_hint(err, "the first line names the columns; docs/sched.md lists the names known");
+        return code;
+    }
+    if (r->separator != ',') {
+        r->at[PRIORITY] = MISSING; /* Slurm's is of another scale */
+    }
+    return MYR_OK;
+}
+
+/* The field of a column; the row must have it. */
+static int field_of(const struct reader *r, enum column column, struct myr_str *ret,
+                    struct myr_err *err)
+{
+    if (r->at[column] >= r->csv->count) {
+        return myr_csv_error(err, r->csv, 0, "%u fields, '%s' is field %u", r->csv->count,
+                             aliases[column][0], r->at[column] + 1);
+    }
+    *ret = joblog_trim(r->csv->fields[r->at[column]]);
+    return MYR_OK;
+}
+
+static int read_time(const struct reader *r, enum column column, int64_t *ret, struct myr_err *err)
+{
+    struct myr_str field;
+    int code = field_of(r, column, &field, err);
+    if (code == MYR_OK && !joblog_time(field, ret)) {
+        code = myr_csv_error(err, r->csv, r->at[column],
+                             "'%.*s' is no time; seconds or 2026-01-31T23:59:59 are expected",
+                             (int)(field.len < 40 ? field.len : 40), field.data);
+    }
+    return code;
+}
+
+static int read_gpus(const struct reader *r, uint32_t *ret, struct myr_err *err)
+{
+    enum column column = r->at[GPUS] != MISSING ? GPUS : TRES;
+    struct myr_str field;
+    int64_t gpus = 0;
+    int code = field_of(r, column, &field, err);
+    if (code < 0) {
+        return code;
+    }
+    bool good = column == GPUS ? joblog_count(field, &gpus) : joblog_tres_gpus(field, &gpus);
+    if (!good || gpus > GPUS_MAX) {
+        return myr_csv_error(err, r->csv, r->at[column],
+                             "'%.*s' is no number of GPUs; a whole number from 0 to %d is expected",
+                             (int)(field.len < 40 ? field.len : 40), field.data, GPUS_MAX);
+    }
+    *ret = (uint32_t)gpus;
+    return MYR_OK;
+}
+
+/* How long it ran; '*ret_never' when it did not, or has not ended. */
+static int read_length(const struct reader *r, int64_t *ret, bool *ret_never, struct myr_err *err)
+{
+    struct myr_str field, end;
+    int64_t start_s, end_s;
+    int code;
+    *ret_never = false;
+    if (r->at[LENGTH] != MISSING) {
+        code = field_of(r, LENGTH, &field, err);
+        if (code == MYR_OK && !joblog_length(field, ret)) {
+            code = myr_csv_error(
+                err, r->csv, r->at[LENGTH],
+                "'%.*s' is no length of time; seconds or [days-]hours:minutes:seconds are expected",
+                (int)(field.len < 40 ? field.len : 40), field.data);
+        }
+        return code;
+    }
+    code = field_of(r, START, &field, err);
+    code = code < 0 ? code : field_of(r, END, &end, err);
+    if (code < 0) {
+        return code;
+    }
+    *ret_never = joblog_is_none(field) || joblog_is_none(end);
+    if (*ret_never) {
+        return MYR_OK;
+    }
+    code = read_time(r, START, &start_s, err);
+    code = code < 0 ? code : read_time(r, END, &end_s, err);
+    if (code == MYR_OK && end_s < start_s) {
+        code = myr_csv_error(err, r->csv, r->at[END], "the job ends before it starts");
+    }
+    *ret = code == MYR_OK ? end_s - start_s : 0;
+    return code;
+}
+
+static int read_priority(const struct reader *r, int32_t *ret, struct myr_err *err)
+{
+    struct myr_str field;
+    int64_t value = 0;
+    int code = field_of(r, PRIORITY, &field, err);
+    if (code == MYR_OK && field.len &&
+        (!myr_str_to_i64(field, &value) || value < -100 || value > 100)) {
+        code = myr_csv_error(err, r->csv, r->at[PRIORITY],
+                             "a priority is a whole number from -100 to 100");
+    }
+    *ret = (int32_t)value;
+    return code;
+}
+
+static uint32_t tenant_of(struct reader *r)
+{
+    uint32_t f = r->at[TENANT];
+    struct myr_str name = f < r->csv->count ? joblog_trim(r->csv->fields[f]) : MYR_STR("");
+    uint32_t tenant = myr_strmap_get(&r->tenants, name);
+    if (tenant == MYR_MAP_NONE) {
+        tenant = r->tenants.count;
+        myr_strmap_add(&r->tenants, name, tenant);
+    }
+    return tenant;
+}
+
+/* Rows of steps stand below their job in sacct's list: "123.batch". */
+static bool is_step(const struct reader *r)
+{
+    uint32_t f = r->at[JOB_ID];
+    return r->separator == '|' && f < r->csv->count &&
+           memchr(r->csv->fields[f].data, '.', r->csv->fields[f].len) != NULL;
+}
+
+static int read_job(struct reader *r, struct myr_err *err)
+{
+    struct myr_job_row job = {.line = r->csv->line};
+    bool never = is_step(r);
+    int code = never ? MYR_OK : read_gpus(r, &job.gpus, err);
+    if (code == MYR_OK && job.gpus > 0) {
+        code = read_time(r, SUBMIT, &job.submit_s, err);
+        code = code < 0 ? code : read_length(r, &job.duration_s, &never, err);
+        code = code < 0 || r->at[PRIORITY] == MISSING ? code : read_priority(r, &job.priority, err);
+    }
+    if (code < 0) {
+        return code;
+    }
+    if (never || job.gpus == 0) {
+        r->trace->left_out++;
+        return MYR_OK;
+    }
+    job.tenant = tenant_of(r);
+    myr_vec_push(&r->trace->jobs, job);
+    return MYR_OK;
+}
+
+void myr_joblog_sort(struct myr_joblog *trace)
+{
+    size_t count = trace->jobs.count;
+    struct myr_job_row *jobs = trace->jobs.items;
+    bool sorted = true;
+    for (size_t i = 1; i < count; i++) {
+        sorted = sorted && jobs[i - 1].submit_s <= jobs[i].submit_s;
+    }
+    if (sorted) {
+        return;
+    }
+    /* By merging: qsort does not keep equal ones in order. */
+    struct myr_job_row *other = myr_xcalloc(count, sizeof(*other));
+    for (size_t width = 1; width < count; width *= 2) {
+        for (size_t first = 0; first < count; first += 2 * width) {
+            size_t middle = first + width < count ? first + width : count;
+            size_t end = first + 2 * width < count ? first + 2 * width : count;
+            size_t a = first, b = middle;
+            for (size_t k = first; k < end; k++) {
+                bool left = a < middle && (b == end || jobs[a].submit_s <= jobs[b].submit_s);
+                other[k] = left ? jobs[a++] : jobs[b++];
+            }
+        }
+        memcpy(jobs, other, count * sizeof(*jobs));
+    }
+    free(other);
+}
+
+static int read_rows(struct reader *r, struct myr_err *err)
+{
+    int code = next_row(r, err);
+    if (code == 0) {
+        return myr_err_set(err, MYR_EINVAL, "%s:1:1: the trace is empty", r->csv->file);
+    }
+    code = code < 0 ? code : read_header(r, err);
+    while (code >= 0 && (code = next_row(r, err)) > 0) {
+        code = read_job(r, err);
+    }
+    if (code < 0) {
+        return code;
+    }
+    if (r->trace->jobs.count == 0) {
+        return myr_err_set(err, MYR_EINVAL, "%s:1:1: the trace has no job that had GPUs and ended",
+                           r->csv->file);
+    }
+    return MYR_OK;
+}
+
+int myr_joblog_parse(struct myr_joblog *trace, const char *file, struct myr_str text,
+                     struct myr_err *err)
+{
+    struct myr_arena arena;
+    struct reader r = {.trace = trace};
+    *trace = (struct myr_joblog){.file = file};
+    myr_arena_init(&trace->arena);
+    myr_arena_init(&arena);
+    r.csv = MYR_ARENA_NEW(&arena, struct myr_csv, 1);
+    myr_csv_init(r.csv, &arena, file, text);
+    r.separator = separator_of(r.csv->text);
+    int code = read_rows(&r, err);
+    if (code == MYR_OK) {
+        trace->tenants = r.tenants.count;
+        trace->tenant_names = MYR_ARENA_NEW(&trace->arena, const char *, r.tenants.count);
+        for (uint32_t t = 0; t < r.tenants.count; t++) {
+            struct myr_str name = r.tenants.keys[t];
+            trace->tenant_names[t] = myr_arena_strndup(&trace->arena, name.data, name.len);
+        }
+        myr_joblog_sort(trace);
+        int64_t first_s = trace->jobs.items[0].submit_s;
+        for (size_t i = 0; i < trace->jobs.count; i++) {
+            trace->jobs.items[i].submit_s -= first_s;
+        }
+    } else {
+        myr_joblog_done(trace);
+    }
+    myr_strmap_done(&r.tenants);
+    myr_arena_done(&arena);
+    return code;
+}
+
+int myr_joblog_read(struct myr_joblog *trace, const char *path, struct myr_err *err)
+{
+    struct myr_buf text = {0};
+    int r = myr_file_read(path, TRACE_BYTES_MAX, &text, err);
+    r = r < 0 ? r : myr_joblog_parse(trace, path, (struct myr_str){text.data, text.len}, err);
+    myr_buf_done(&text);
+    return r;
+}
+
+void myr_joblog_done(struct myr_joblog *trace)
+{
+    myr_vec_done(&trace->jobs);
+    myr_arena_done(&trace->arena);
+    trace->tenant_names = NULL;
+}

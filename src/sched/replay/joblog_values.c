@@ -1,0 +1,213 @@
+#include "replay/joblog_values.h"
+
+enum { DAY_S = 86400 };
+
+#define TIME_MAX_S   (INT64_C(1) << 40)
+#define LENGTH_MAX_S (INT64_C(1) << 33) /* so that GPU seconds of a cluster fit 64 bits */
+
+struct myr_str joblog_trim(struct myr_str text)
+{
+    while (text.len && (text.data[0] == ' ' || text.data[0] == '\t')) {
+        text.data++;
+        text.len--;
+    }
+    while (text.len && (text.data[text.len - 1] == ' ' || text.data[text.len - 1] == '\t')) {
+        text.len--;
+    }
+    return text;
+}
+
+bool joblog_is_none(struct myr_str text)
+{
+    static const char *const words[] = {"", "none", "unknown", "n/a", "null", "nan", "-"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
+        if (myr_str_eq_nocase(text, myr_str_from(words[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Takes up to 'most' digits, at least one. */
+static bool take_digits(struct myr_str *text, uint32_t most, int64_t *ret)
+{
+    uint32_t count = 0;
+    *ret = 0;
+    while (count < most && text->len && text->data[0] >= '0' && text->data[0] <= '9') {
+        *ret = *ret * 10 + (text->data[0] - '0');
+        text->data++;
+        text->len--;
+        count++;
+    }
+    return count > 0;
+}
+
+static bool take_char(struct myr_str *text, char c)
+{
+    if (text->len == 0 || text->data[0] != c) {
+        return false;
+    }
+    text->data++;
+    text->len--;
+    return true;
+}
+
+/* Drops ".123"; false when there is a point without digits. */
+static bool drop_fraction(struct myr_str *text)
+{
+    if (!take_char(text, '.')) {
+        return true;
+    }
+    size_t before = text->len;
+    while (text->len && text->data[0] >= '0' && text->data[0] <= '9') {
+        text->data++;
+        text->len--;
+    }
+    return text->len < before;
+}
+
+/* Days from 1970-01-01; the year begins in March here, so that the leap day comes last. */
+static int64_t days_of(int64_t year, int64_t month, int64_t day)
+{
+    int64_t y = month > 2 ? year : year - 1, m = month > 2 ? month - 3 : month + 9;
+    return y * 365 + y / 4 - y / 100 + y / 400 + (m * 153 + 2) / 5 + day - 1 - 719468;
+}
+
+static bool take_clock(struct myr_str *text, int64_t *ret_s)
+{
+    int64_t hour, minute, second = 0;
+    if (!take_digits(text, 2, &hour) || !take_char(text, ':') || !take_digits(text, 2, &minute)) {
+        return false;
+    }
+    if (take_char(text, ':') && (!take_digits(text, 2, &second) || !drop_fraction(text))) {
+        return false;
+    }
+    *ret_s = hour * 3600 + minute * 60 + second;
+    return hour < 24 && minute < 60 && second <= 60;
+}
+
+/* "Z", "+02:00", "+0200", " UTC" or nothing. */
+static bool take_offset(struct myr_str *text, int64_t *ret_s)
+{
+    int64_t hours, minutes = 0;
+    *ret_s = 0;
+    if (text->len == 0 || take_char(text, 'Z')) {
+        return true;
+    }
+    if (myr_str_eq(*text, MYR_STR(" UTC"))) {
+        text->len = 0;
+        return true;
+    }
+    bool minus = take_char(text, '-');
+    if ((!minus && !take_char(text, '+')) || !take_digits(text, 2, &hours)) {
+        return false;
+    }
+    (void)take_char(text, ':');
+    if (text->len && !take_digits(text, 2, &minutes)) {
+        return false;
+    }
+    *ret_s = (hours * 3600 + minutes * 60) * (minus ? -1 : 1);
+    return hours < 15 && minutes < 60;
+}
+
+static bool time_stamp(struct myr_str text, int64_t *ret_s)
+{
+    int64_t year, month, day, clock_s, offset_s;
+    if (!take_digits(&text, 4, &year) || !(take_char(&text, '-') || take_char(&text, '/')) ||
+        !take_digits(&text, 2, &month) || !(take_char(&text, '-') || take_char(&text, '/')) ||
+        !take_digits(&text, 2, &day) || !(take_char(&text, 'T') || take_char(&text, ' ')) ||
+        !take_clock(&text, &clock_s) || !take_offset(&text, &offset_s) || text.len) {
+        return false;
+    }
+    if (year < 1970 || month < 1 || month > 12 || day < 1 || day > 31) {
+        return false;
+    }
+    *ret_s = days_of(year, month, day) * DAY_S + clock_s - offset_s;
+    return true;
+}
+
+static bool seconds(struct myr_str text, int64_t *ret_s)
+{
+    return take_digits(&text, 13, ret_s) && drop_fraction(&text) && text.len == 0 &&
+           *ret_s <= TIME_MAX_S;
+}
+
+bool joblog_time(struct myr_str text, int64_t *ret_s)
+{
+    return seconds(text, ret_s) || time_stamp(text, ret_s);
+}
+
+bool joblog_length(struct myr_str text, int64_t *ret_s)
+{
+    int64_t parts[3] = {0}, days = 0;
+    uint32_t count = 0;
+    if (seconds(text, ret_s)) {
+        return *ret_s <= LENGTH_MAX_S;
+    }
+    if (memchr(text.data ? text.data : "", '-', text.len) &&
+        (!take_digits(&text, 7, &days) || !take_char(&text, '-'))) {
+        return false;
+    }
+    do {
+        if (count == 3 || !take_digits(&text, 7, &parts[count++])) {
+            return false;
+        }
+    } while (take_char(&text, ':'));
+    if (count < 2 || !drop_fraction(&text) || text.len) {
+        return false;
+    }
+    *ret_s = count == 3 ? parts[0] * 3600 + parts[1] * 60 + parts[2] : parts[0] * 60 + parts[1];
+    *ret_s += days * DAY_S;
+    return *ret_s <= LENGTH_MAX_S;
+}
+
+bool joblog_count(struct myr_str text, int64_t *ret)
+{
+    if (!take_digits(&text, 13, ret)) {
+        return false;
+    }
+    bool part = false;
+    if (take_char(&text, '.')) {
+        for (; text.len && text.data[0] >= '0' && text.data[0] <= '9'; text.data++, text.len--) {
+            part = part || text.data[0] != '0';
+        }
+    }
+    if (part && *ret > 0) {
+        return false;
+    }
+    *ret += part; /* a share of one holds it as a whole */
+    return text.len == 0;
+}
+
+/* "gres/gpu=4" or, without a total, the kinds: "gres/gpu:a100=2,gres/gpu:h100=2". */
+bool joblog_tres_gpus(struct myr_str text, int64_t *ret)
+{
+    const int64_t most = INT64_C(1) << 40;
+    int64_t total = 0, kinds = 0;
+    bool has_total = false;
+    while (text.len) {
+        struct myr_str item = text, name;
+        const char *comma = memchr(text.data, ',', text.len);
+        item.len = comma ? (size_t)(comma - text.data) : text.len;
+        text.data += item.len + (comma ? 1 : 0);
+        text.len -= item.len + (comma ? 1 : 0);
+        const char *equals = memchr(item.data, '=', item.len);
+        if (!equals) {
+            continue;
+        }
+        name = (struct myr_str){item.data, (size_t)(equals - item.data)};
+        struct myr_str value = {equals + 1, item.len - name.len - 1};
+        bool is_total = myr_str_eq(name, MYR_STR("gres/gpu"));
+        bool is_kind = name.len > 9 && memcmp(name.data, "gres/gpu:", 9) == 0;
+        int64_t count = 0;
+        if ((is_total || is_kind) &&
+            (!joblog_count(value, &count) || total + kinds + count > most)) {
+            return false;
+        }
+        total += is_total ? count : 0;
+        kinds += is_kind ? count : 0;
+        has_total = has_total || is_total;
+    }
+    *ret = has_total ? total : kinds;
+    return true;
+}

@@ -1,0 +1,203 @@
+#include "search/search.h"
+
+/*
+ * With d digits there are d! orders and up to 2^d block sizes: far more than a decision has time to
+ * price. Each is judged first by how far its groups reach: nodes chosen freest leaves first come
+ * in runs of known mean length, and a group that spans s positions is cut by the end of a run of
+ * length r in about s / r of the cases. Blocks that fit whole are not cut at all.
+ */
+
+enum { ORDERS_MAX = 24 };
+
+/* How the free nodes lie, freest first, as far as the gang reaches. */
+struct room {
+    double leaf_run, pod_run; /* nodes in the leaf, the pod, of a node drawn at random */
+    uint32_t most;            /* free nodes of the freest leaf */
+    const uint32_t *leaves;   /* by free nodes: how many leaves have so many */
+};
+
+static void add_run(double run, double *left, double *sum)
+{
+    double used = run < *left ? run : *left;
+    *sum += used * run;
+    *left -= used;
+}
+
+static struct room look_at_room(const struct search *q)
+{
+    struct search_scratch *s = q->s;
+    struct room room = {.leaves = s->start};
+    double left = q->nodes, sum = 0;
+    for (uint32_t leaf = 0; leaf < q->p->groups; leaf++) {
+        room.most = s->leaf_free[leaf] > room.most ? s->leaf_free[leaf] : room.most;
+    }
+    memset(s->start, 0, ((size_t)room.most + 1) * sizeof(uint32_t));
+    for (uint32_t leaf = 0; leaf < q->p->groups; leaf++) {
+        s->start[s->leaf_free[leaf]]++;
+    }
+    for (uint32_t k = room.most; k > 0 && left > 0; k--) {
+        for (uint32_t i = 0; i < s->start[k] && left > 0; i++) {
+            add_run(k, &left, &sum);
+        }
+    }
+    room.leaf_run = sum / q->nodes;
+    left = q->nodes;
+    sum = 0;
+    /* The freest pods, without sorting them: the mean over all that are as free as the mean. */
+    for (uint32_t pod = 0; pod < q->p->pods; pod++) {
+        room.pod_run += (double)s->pod_free[pod] * s->pod_free[pod];
+        sum += s->pod_free[pod];
+        left = s->pod_free[pod] >= q->nodes ? 0 : left;
+    }
+    /* One pod holds it all: nothing need cross the core. */
+    room.pod_run = left > 0 ? room.pod_run / sum : 1e9;
+    return room;
+}
+
+/* The part of the gang that whole blocks inside leaves can hold. */
+static double part_in_leaves(const struct search *q, const struct room *room, uint32_t block)
+{
+    uint64_t nodes = 0;
+    MYR_ASSERT(block > 0);
+    for (uint32_t k = block; k <= room->most; k++) {
+        nodes += (uint64_t)room->leaves[k] * (k / block * block);
+    }
+    return nodes < q->nodes ? (double)nodes / q->nodes : 1;
+}
+
+static double part_in_pods(const struct search *q, uint32_t block)
+{
+    uint64_t nodes = 0;
+    for (uint32_t pod = 0; pod < q->p->pods; pod++) {
+        nodes += q->s->pod_free[pod] / block * block;
+    }
+    return nodes < q->nodes ? (double)nodes / q->nodes : 1;
+}
+
+/* Positions between the first and the last member of a group. */
+static uint32_t span_of(const struct myr_traffic_family *f, const uint32_t *stride,
+                        const struct myr_job_traffic *t)
+{
+    uint32_t span = 0;
+    for (uint32_t d = 0; d < t->digit_count; d++) {
+        if (f->digit_bits >> d & 1) {
+            span +=
+                f->members == MYR_MEMBERS_NEIGHBOURS ? stride[d] : (t->digits[d] - 1) * stride[d];
+        }
+    }
+    return span;
+}
+
+struct judged {
+    uint32_t bits;            /* digits inside a block */
+    double leaf_cut, pod_cut; /* parts of the gang in blocks that do not fit whole */
+};
+
+static double estimate(const struct search *q, const struct room *room, const uint32_t *stride,
+                       const struct judged *block)
+{
+    const struct myr_job_traffic *t = q->traffic;
+    double sum = 0;
+    for (uint32_t i = 0; i < t->family_count; i++) {
+        const struct myr_traffic_family *f = &t->families[i];
+        double span = span_of(f, stride, t);
+        double leaf = span < room->leaf_run ? span / room->leaf_run : 1;
+        double pod = span < room->pod_run ? span / room->pod_run : 1;
+        if (f->digit_bits != 0 && (f->digit_bits & block->bits) == f->digit_bits) {
+            leaf *= block->leaf_cut;
+            pod *= block->pod_cut;
+        }
+        sum += f->bytes * f->group_count * (leaf + pod);
+    }
+    return sum;
+}
+
+/* Not too many with the same blocks: their estimates err together. */
+static void add_candidate(struct search *q, const struct candidate *candidate, uint32_t most)
+{
+    struct candidate *candidates = q->s->candidates;
+    uint32_t same = 0, last = 0;
+    uint32_t same_max = q->nodes <= SEARCH_TINY_CELLS ? most : candidate->block == 1 ? 3 : 2;
+    for (uint32_t i = 0; i < q->candidate_count; i++) {
+        same += candidates[i].block == candidate->block;
+        last = candidates[i].block == candidate->block ? i : last;
+    }
+    if (same >= same_max) {
+        if (candidates[last].estimate <= candidate->estimate) {
+            return;
+        }
+        memmove(&candidates[last], &candidates[last + 1],
+                (q->candidate_count - last - 1) * sizeof(*candidates));
+        q->candidate_count--;
+    }
+    uint32_t at = q->candidate_count;
+    while (at > 0 && candidates[at - 1].estimate > candidate->estimate) {
+        if (at < most) {
+            candidates[at] = candidates[at - 1];
+        }
+        at--;
+    }
+    if (at < most) {
+        candidates[at] = *candidate;
+        q->candidate_count += q->candidate_count < most;
+    }
+}
+
+/* Permutation number 'number' of the digits. */
+static void make_order(uint32_t number, uint32_t count, struct digit_order *ret)
+{
+    uint8_t left[MYR_TRAFFIC_DIGITS_MAX];
+    for (uint32_t k = 0; k < count; k++) {
+        left[k] = (uint8_t)k;
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t pick = number % (count - k);
+        number /= count - k;
+        ret->digits[k] = left[pick];
+        memmove(left + pick, left + pick + 1, count - k - pick - 1);
+    }
+}
+
+/* What is known of the blocks made of some of the digits; each judged once. */
+static const struct judged *judge(const struct search *q, const struct room *room, uint32_t bits,
+                                  uint32_t block, struct judged *known)
+{
+    struct judged *it = &known[bits];
+    if (it->bits != bits) {
+        it->bits = bits;
+        it->leaf_cut = 1 - part_in_leaves(q, room, block);
+        it->pod_cut = 1 - part_in_pods(q, block);
+    }
+    return it;
+}
+
+void candidates_find(struct search *q)
+{
+    const struct myr_job_traffic *t = q->traffic;
+    struct judged known[1U << MYR_TRAFFIC_DIGITS_MAX] = {0};
+    struct room room = look_at_room(q);
+    uint32_t orders = 1, most = q->nodes <= SEARCH_TINY_CELLS    ? SEARCH_CANDIDATES_MAX
+                                : q->nodes <= SEARCH_SMALL_CELLS ? SEARCH_CANDIDATES_SMALL
+                                                                 : SEARCH_CANDIDATES_LARGE;
+    for (uint32_t k = 2; k <= t->digit_count; k++) {
+        orders *= k;
+    }
+    q->candidate_count = 0;
+    for (uint32_t number = 0; number < orders && number < ORDERS_MAX; number++) {
+        struct candidate candidate = {.block = 1};
+        uint32_t stride[MYR_TRAFFIC_DIGITS_MAX] = {0}, bits = 0, product = 1;
+        make_order(number, t->digit_count, &candidate.order);
+        for (uint32_t k = 0; k < t->digit_count; k++) {
+            stride[candidate.order.digits[k]] = product;
+            product *= t->digits[candidate.order.digits[k]];
+        }
+        /* Depth 0 is one cell after the other; the whole gang is no block. */
+        for (uint32_t depth = 0; depth < t->digit_count; depth++) {
+            candidate.estimate =
+                estimate(q, &room, stride, judge(q, &room, bits, candidate.block, known));
+            add_candidate(q, &candidate, most);
+            bits |= 1U << candidate.order.digits[depth];
+            candidate.block *= t->digits[candidate.order.digits[depth]];
+        }
+    }
+}

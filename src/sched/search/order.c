@@ -1,0 +1,218 @@
+#include "search/search.h"
+
+enum myr_level order_level(const struct myr_placer *p, uint32_t a, uint32_t b)
+{
+    if (p->domain_of[a] == p->domain_of[b]) {
+        return MYR_LEVEL_DOMAIN;
+    }
+    if (p->group_of[a] == p->group_of[b]) {
+        return MYR_LEVEL_LEAF;
+    }
+    return p->pod_of[a] == p->pod_of[b] ? MYR_LEVEL_POD : MYR_LEVEL_CORE;
+}
+
+double order_group_level(const struct search *q, const struct myr_traffic_family *family,
+                         uint32_t first, const uint32_t *cells)
+{
+    uint32_t node = cells[first];
+    enum myr_level level = MYR_LEVEL_DOMAIN;
+    for (uint32_t m = 1; m < family->group_size && level < MYR_LEVEL_CORE; m++) {
+        enum myr_level to = order_level(q->p, node, cells[first + family->offsets[m]]);
+        level = to > level ? to : level;
+    }
+    return (double)level;
+}
+
+/* One byte from each node to the next and around, along the topology. */
+static double ring_cost(const struct search *q, const uint32_t *cells)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < q->nodes && q->nodes > 1; i++) {
+        uint32_t next = i + 1 < q->nodes ? i + 1 : 0;
+        sum += (double)order_level(q->p, cells[i], cells[next]);
+    }
+    return sum;
+}
+
+/* Room lost for gangs when so many of the free nodes of a unit are taken. */
+static double room_lost(double weight, double free, double taken, double size)
+{
+    return weight * taken * (2 * free - taken) / size;
+}
+
+/* Fragmentation and penalties, in units of what a node sends. */
+void order_other_cost(const struct search *q, struct myr_place_cost *ret)
+{
+    const struct myr_placer *p = q->p;
+    const uint32_t *nodes = q->s->nodes;
+    bool whole = q->gpus == p->shape.gpus_per_node;
+    ret->leaves = 0;
+    ret->pods = 0;
+    ret->fragmentation = 0;
+    ret->penalty = 0;
+    for (uint32_t i = 0, end; i < q->nodes; i = end) {
+        uint32_t leaf = p->group_of[nodes[i]];
+        for (end = i + 1; end < q->nodes && p->group_of[nodes[end]] == leaf; end++) {
+        }
+        ret->leaves++;
+        ret->fragmentation += !whole ? 0
+                                     : room_lost(MYR_FRAGMENT_LEAF, p->by_group.count[leaf],
+                                                 end - i, p->shape.group_nodes);
+        for (uint32_t k = i; k < end && p->penalised; k++) {
+            ret->penalty += 0.001 * (p->node_penalty[nodes[k]] + p->group_penalty[leaf]);
+        }
+    }
+    for (uint32_t i = 0, end; i < q->nodes; i = end) {
+        uint32_t pod = p->pod_of[nodes[i]];
+        for (end = i + 1; end < q->nodes && p->pod_of[nodes[end]] == pod; end++) {
+        }
+        ret->pods++;
+        ret->fragmentation +=
+            !whole ? 0
+                   : room_lost(MYR_FRAGMENT_POD, p->by_pod.count[pod], end - i, p->shape.pod_nodes);
+    }
+    ret->fragmentation *= q->unit_bytes;
+    ret->penalty *= q->unit_bytes;
+}
+
+double order_room_cost(const struct search *q)
+{
+    const struct myr_placer *p = q->p;
+    const struct search_scratch *s = q->s;
+    uint32_t per = p->shape.pod_nodes / p->shape.group_nodes, in_pod = 0;
+    double sum = 0;
+    for (uint32_t i = 0; i < q->touched_count && q->gpus == p->shape.gpus_per_node; i++) {
+        uint32_t leaf = s->touched[i], take = s->take[leaf];
+        sum += room_lost(MYR_FRAGMENT_LEAF, p->by_group.count[leaf], take, p->shape.group_nodes);
+        in_pod += take;
+        uint32_t pod = leaf / per;
+        if (i + 1 == q->touched_count || s->touched[i + 1] / per != pod) {
+            sum += room_lost(MYR_FRAGMENT_POD, p->by_pod.count[pod], in_pod, p->shape.pod_nodes);
+            in_pod = 0;
+        }
+    }
+    return sum * q->unit_bytes;
+}
+
+/* Bytes by level: in the order of cells no digit is moved. */
+static void count_levels(struct search *q, const uint32_t *cells, double *ret)
+{
+    const struct myr_placer *p = q->p;
+    struct search_scratch *s = q->s;
+    struct digit_order plain;
+    for (uint8_t d = 0; d < MYR_TRAFFIC_DIGITS_MAX; d++) {
+        plain.digits[d] = d;
+    }
+    for (uint32_t i = 0; i < q->nodes; i++) {
+        s->unit[UNIT_DOMAIN][i] = p->domain_of[cells[i]];
+        s->unit[UNIT_LEAF][i] = p->group_of[cells[i]];
+        s->unit[UNIT_POD][i] = p->pod_of[cells[i]];
+    }
+    q->assigned = true;
+    q->sorted_run = 1;
+    q->split[UNIT_DOMAIN] = q->split[UNIT_LEAF] = q->split[UNIT_POD] = true;
+    for (uint32_t f = 0; f < q->traffic->family_count; f++) {
+        const struct myr_traffic_family *family = &q->traffic->families[f];
+        uint32_t above = family->group_count;
+        for (uint32_t level = 0; level < UNIT_COUNT; level++) {
+            uint32_t broken = assign_broken(q, &plain, f, (enum unit)level);
+            ret[level] += family->bytes * (above - broken);
+            above = broken;
+        }
+        ret[MYR_LEVEL_CORE] += family->bytes * above;
+    }
+}
+
+/* s->nodes must hold the same nodes as 'cells', along the topology. */
+void order_cost(struct search *q, const uint32_t *cells, struct myr_place_cost *ret)
+{
+    *ret = (struct myr_place_cost){0};
+    order_other_cost(q, ret);
+    if (q->traffic) {
+        count_levels(q, cells, ret->bytes_by_level);
+    }
+    for (uint32_t i = 0; i < q->nodes && !q->traffic && q->nodes > 1; i++) {
+        uint32_t next = i + 1 < q->nodes ? i + 1 : 0;
+        ret->bytes_by_level[order_level(q->p, cells[i], cells[next])] += 1;
+    }
+    for (int level = 1; level < MYR_LEVEL_COUNT; level++) {
+        ret->groups += level * ret->bytes_by_level[level];
+    }
+    uint32_t first = q->s->nodes[0], last = q->s->nodes[q->nodes - 1];
+    ret->level = order_level(q->p, first, last);
+    ret->total = ret->groups + ret->fragmentation + ret->penalty;
+}
+
+/* Most choices are given up before their nodes are wanted. */
+static void find_nodes(struct search *q)
+{
+    if (!q->have_nodes) {
+        select_nodes(q);
+        q->have_nodes = true;
+    }
+}
+
+/* Small gangs keep several different placements: swaps do better from some than from others. */
+static void remember_start(struct search *q, const struct digit_order *order, double cost)
+{
+    struct search_scratch *s = q->s;
+    uint32_t at = q->start_count;
+    for (uint32_t i = 0; i < q->start_count; i++) {
+        if (s->start_cost[i] == cost) {
+            return;
+        }
+    }
+    while (at > 0 && s->start_cost[at - 1] > cost) {
+        if (at < SEARCH_STARTS) {
+            s->start_cost[at] = s->start_cost[at - 1];
+            memcpy(s->starts[at], s->starts[at - 1], q->nodes * sizeof(uint32_t));
+        }
+        at--;
+    }
+    if (at < SEARCH_STARTS) {
+        s->start_cost[at] = cost;
+        find_nodes(q);
+        if (order) {
+            assign_cells(q, order, s->starts[at]);
+        } else {
+            memcpy(s->starts[at], s->nodes, q->nodes * sizeof(uint32_t));
+        }
+        q->start_count += q->start_count < SEARCH_STARTS;
+    }
+}
+
+static bool is_best(struct search *q, double cost)
+{
+    if (q->best_cost >= 0 && cost >= q->best_cost) {
+        return false;
+    }
+    q->best_cost = cost;
+    find_nodes(q);
+    memcpy(q->s->best_nodes, q->s->nodes, q->nodes * sizeof(uint32_t));
+    return true;
+}
+
+double order_consider(struct search *q, const struct digit_order *order)
+{
+    bool swaps = q->nodes <= SEARCH_SWAP_CELLS;
+    double limit = q->best_cost >= 0 && !swaps ? SEARCH_NEAR * q->best_cost - q->base_cost : -1;
+    double cost = q->base_cost + assign_price(q, order, limit);
+    if (is_best(q, cost)) {
+        assign_cells(q, order, q->s->best);
+    }
+    if (swaps) {
+        remember_start(q, order, cost);
+    }
+    return cost;
+}
+
+void order_consider_ring(struct search *q)
+{
+    double cost = q->base_cost + ring_cost(q, q->s->nodes);
+    if (is_best(q, cost)) {
+        memcpy(q->s->best, q->s->nodes, q->nodes * sizeof(uint32_t));
+    }
+    if (q->nodes <= SEARCH_SWAP_CELLS) {
+        remember_start(q, NULL, cost);
+    }
+}

@@ -1,0 +1,465 @@
+#include "myriad/sched/request.h"
+
+#include <stdlib.h>
+
+#include "search/search.h"
+
+enum { CLOSE_LOOKS = 4, SMALL_GANG = 128, LARGE_GANG = 256, BLOCKS_MAX = 16, BLOCKS_FEW = 5 };
+
+/*
+ * The first nodes of each rack and row, as many as may be used of it: where racks stand in rows no
+ * other choice would leave more.
+ */
+static bool take_from_zones(struct search *q, uint32_t node)
+{
+    uint32_t *const used[MYR_ZONE_COUNT] = {q->s->zone_used, q->s->zone_used + q->p->shape.nodes};
+    for (uint32_t z = 0; z < MYR_ZONE_COUNT; z++) {
+        const struct zone *zone = &q->p->zones[z];
+        uint32_t most = q->request->zone_max[z];
+        if (most && zone->units && used[z][zone->unit_of[node]] >= most) {
+            return false;
+        }
+    }
+    for (uint32_t z = 0; z < MYR_ZONE_COUNT; z++) {
+        if (q->p->zones[z].units) {
+            used[z][q->p->zones[z].unit_of[node]]++;
+        }
+    }
+    return true;
+}
+
+/* Nodes that the request's constraints leave, one by one: for the less usual ones. */
+static void filter_nodes(struct search *q)
+{
+    const struct myr_placer *p = q->p;
+    const struct myr_request *r = q->request;
+    uint64_t *words = q->s->words;
+    memset(q->s->zone_used, 0, (size_t)p->shape.nodes * MYR_ZONE_COUNT * sizeof(uint32_t));
+    for (uint32_t node = 0; node < p->shape.nodes; node++) {
+        bool may = q->gpus == p->shape.gpus_per_node
+                       ? index_is_free(p, node)
+                       : !p->closed[node] && index_free_on(p, node) >= q->gpus;
+        may = may && !(r->exclude && (r->exclude[node / 64] >> node % 64 & 1));
+        may = may && (!r->kind_given || p->kind[node] == r->kind);
+        may = may && take_from_zones(q, node);
+        uint64_t bit = UINT64_C(1) << node % 64;
+        words[node / 64] = may ? words[node / 64] | bit : words[node / 64] & ~bit;
+    }
+}
+
+/* How many usable nodes each leaf and pod has. Returns their number in all. */
+static uint32_t count_nodes(struct search *q)
+{
+    const struct myr_placer *p = q->p;
+    const struct myr_request *r = q->request;
+    struct search_scratch *s = q->s;
+    bool plain = q->gpus == p->shape.gpus_per_node && !r->exclude && !r->kind_given &&
+                 !myr_request_spreads(r);
+    uint32_t per = p->shape.pod_nodes / p->shape.group_nodes, sum = 0;
+    if (plain) {
+        memcpy(s->words, p->free_words, ((size_t)p->shape.nodes / 64 + 1) * sizeof(uint64_t));
+        memcpy(s->leaf_free, p->by_group.count, p->groups * sizeof(uint32_t));
+    } else {
+        filter_nodes(q);
+        memset(s->leaf_free, 0, p->groups * sizeof(uint32_t));
+        for (uint32_t node = 0; node < p->shape.nodes; node++) {
+            s->leaf_free[p->group_of[node]] += search_may_use(q, node);
+        }
+    }
+    memset(s->pod_free, 0, p->pods * sizeof(uint32_t));
+    for (uint32_t leaf = 0; leaf < p->groups; leaf++) {
+        if (r->leaf_max && s->leaf_free[leaf] > r->leaf_max) {
+            s->leaf_free[leaf] = r->leaf_max;
+        }
+        s->pod_free[leaf / per] += s->leaf_free[leaf];
+        sum += s->leaf_free[leaf];
+    }
+    return sum;
+}
+
+static struct search start(struct myr_placer *p, const struct myr_request *r)
+{
+    if (!p->scratch) {
+        p->scratch = scratch_create(p);
+    }
+    struct search q = {.p = p, .request = r, .s = p->scratch, .nodes = r->nodes, .best_cost = -1};
+    q.gpus = r->gpus_per_node ? r->gpus_per_node : p->shape.gpus_per_node;
+    q.traffic = r->traffic && r->traffic->family_count ? r->traffic : NULL;
+    q.unit_bytes = q.traffic ? q.traffic->between_bytes / r->nodes : 1;
+    MYR_ASSERT(q.gpus <= p->shape.gpus_per_node);
+    MYR_ASSERT(!r->traffic ||
+               (r->traffic->cells == r->nodes && r->traffic->gpus_per_cell == q.gpus));
+    return q;
+}
+
+/* Assigns cells to the chosen nodes along the numbering: enough when all are equally near. */
+static void order_plainly(struct search *q)
+{
+    struct digit_order order;
+    if (!q->traffic) {
+        order_consider_ring(q);
+        return;
+    }
+    for (uint8_t d = 0; d < MYR_TRAFFIC_DIGITS_MAX; d++) {
+        order.digits[d] = d;
+    }
+    assign_straight(q);
+    order_consider(q, &order);
+}
+
+static void set_base(struct search *q)
+{
+    struct myr_place_cost other;
+    select_sort(q);
+    /* Nodes of a leaf are all alike: which ones they are matters at the end only. */
+    q->have_nodes = q->p->penalised || q->p->domain_nodes > 1 || !q->traffic;
+    if (!q->have_nodes) {
+        q->base_cost = order_room_cost(q);
+        return;
+    }
+    select_nodes(q);
+    order_other_cost(q, &other);
+    q->base_cost = other.fragmentation + other.penalty;
+}
+
+/* The same nodes assigned in the same blocks cost the same again. */
+static bool is_new(struct search *q, uint32_t block)
+{
+    uint64_t hash = select_hash(q) + block * UINT64_C(0x94d049bb133111eb);
+    for (uint32_t i = 0; i < q->tried_count; i++) {
+        if (q->tried[i] == hash) {
+            return false;
+        }
+    }
+    if (q->tried_count < SEARCH_TRIED_MAX) {
+        q->tried[q->tried_count++] = hash;
+    }
+    return true;
+}
+
+/* The candidates with this block, over one assignment; the least cost of them, as order_consider()
+ * says. */
+static double order_candidates(struct search *q, uint32_t block)
+{
+    double least = -1;
+    for (uint32_t i = 0; i < q->candidate_count; i++) {
+        if (q->s->candidates[i].block == block) {
+            double cost = order_consider(q, &q->s->candidates[i].order);
+            least = least < 0 || cost < least ? cost : least;
+        }
+    }
+    return least;
+}
+
+/* Every way of assigning cells to the chosen nodes in blocks of this size. */
+static void order_blocks(struct search *q, uint32_t block)
+{
+    bool small = q->nodes <= SEARCH_SMALL_CELLS, straight = is_new(q, 1);
+    if (!straight && (block == 1 || !is_new(q, block))) {
+        return;
+    }
+    set_base(q);
+    if (!q->traffic) {
+        order_consider_ring(q);
+        return;
+    }
+    assign_straight(q);
+    if (straight) {
+        (void)order_candidates(q, 1);
+    }
+    if (block == 1) {
+        return;
+    }
+    bool varies = assign_blocks(q, block, false);
+    double cost = order_candidates(q, block);
+    if (varies && (small || cost < SEARCH_NEAR * q->best_cost)) {
+        assign_blocks(q, block, true);
+        (void)order_candidates(q, block);
+    }
+}
+
+/* The pods that hold the gang; a close look at the most promising ones. */
+static bool try_pods(struct search *q, uint32_t block)
+{
+    struct {
+        uint32_t pod;
+        double estimate;
+    } looks[CLOSE_LOOKS];
+    uint32_t count = 0, most = q->nodes <= SMALL_GANG ? CLOSE_LOOKS : 1;
+    for (uint32_t pod = 0; pod < q->p->pods; pod++) {
+        if (q->s->pod_free[pod] < q->nodes) {
+            continue;
+        }
+        select_pod(q, pod, q->nodes, block);
+        double estimate = select_estimate(q, block);
+        select_clear(q);
+        uint32_t at = count;
+        while (at > 0 && looks[at - 1].estimate > estimate) {
+            if (at < most) {
+                looks[at] = looks[at - 1];
+            }
+            at--;
+        }
+        if (at < most) {
+            looks[at].pod = pod;
+            looks[at].estimate = estimate;
+            count += count < most;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        select_pod(q, looks[i].pod, q->nodes, block);
+        order_blocks(q, block);
+        select_clear(q);
+    }
+    return count > 0;
+}
+
+/* A scale-up domain that holds the gang: the one with the fewest free nodes that suffice. */
+static bool try_domain(struct search *q)
+{
+    const struct myr_placer *p = q->p;
+    uint32_t best = MYR_NONE, best_count = 0, best_end = 0;
+    if (q->nodes > p->domain_nodes) {
+        return false;
+    }
+    for (uint32_t node = 0, count = 0; node < p->shape.nodes; node++) {
+        count += search_may_use(q, node);
+        if (node + 1 == p->shape.nodes || p->domain_of[node + 1] != p->domain_of[node]) {
+            if (count >= q->nodes && (best == MYR_NONE || count < best_count)) {
+                best = p->domain_of[node];
+                best_count = count;
+                best_end = node;
+            }
+            count = 0;
+        }
+    }
+    for (uint32_t node = best_end, left = q->nodes; best != MYR_NONE && left > 0; node--) {
+        if (search_may_use(q, node)) {
+            q->s->nodes[--left] = node;
+        }
+    }
+    if (best != MYR_NONE) {
+        struct myr_place_cost other;
+        order_other_cost(q, &other);
+        q->base_cost = other.fragmentation + other.penalty;
+        q->have_nodes = true;
+        order_plainly(q);
+    }
+    return best != MYR_NONE;
+}
+
+/* Block sizes to try: those of the most promising candidates, each once. */
+static uint32_t blocks_of(const struct search *q, uint32_t *ret)
+{
+    uint32_t count = 0, most = q->nodes <= SEARCH_TINY_CELLS ? BLOCKS_MAX - 1 : BLOCKS_FEW;
+    for (uint32_t i = 0; i < q->candidate_count; i++) {
+        uint32_t block = q->s->candidates[i].block;
+        bool known = block == 1;
+        for (uint32_t k = 0; k < count && !known; k++) {
+            known = ret[k] == block;
+        }
+        if (!known && count < most) {
+            ret[count++] = block;
+        }
+    }
+    /* Single nodes: the freest leaves filled to the brim. */
+    if (count == 0 || q->nodes <= SEARCH_SMALL_CELLS) {
+        ret[count++] = 1;
+    }
+    return count;
+}
+
+/* Every node under one set of leaves; false when none has room. */
+static bool try_leaf(struct search *q, const uint32_t *blocks, uint32_t block_count)
+{
+    if (select_leaf(q) == MYR_NONE) {
+        return false;
+    }
+    if (q->p->domain_nodes == 1) {
+        set_base(q);
+        order_plainly(q); /* all nodes of a leaf are equally near */
+    }
+    for (uint32_t i = 0; i < block_count && q->p->domain_nodes > 1; i++) {
+        order_blocks(q, blocks[i]);
+    }
+    select_clear(q);
+    return true;
+}
+
+static void try_core(struct search *q, uint32_t block)
+{
+    int align = !q->traffic || block == 1         ? ALIGN_NONE
+                : block > q->p->shape.group_nodes ? ALIGN_POD
+                                                  : ALIGN_LEAF;
+    /* Of large gangs most leaves are taken whole: one choice of them is much like another. */
+    int last = q->nodes > LARGE_GANG ? align : ALIGN_NONE;
+    for (; align >= last; align--) {
+        select_pods(q, block, (enum align)align);
+        order_blocks(q, block);
+        select_clear(q);
+    }
+    if (q->nodes <= SEARCH_SMALL_CELLS) {
+        select_range(q, 0, q->p->groups, q->nodes, block);
+        order_blocks(q, block);
+        select_clear(q);
+    }
+}
+
+/* Tiny gangs of small clusters may do better in two leaves than break up a third. */
+static bool may_split(const struct search *q)
+{
+    return q->traffic && q->nodes <= SEARCH_TINY_CELLS && q->p->groups <= SEARCH_FEW_LEAVES;
+}
+
+static bool search(struct search *q)
+{
+    const struct myr_request *r = q->request;
+    uint32_t blocks[BLOCKS_MAX], block_count;
+    enum myr_level within = r->limited ? r->within : MYR_LEVEL_CORE;
+    bool domains = q->p->domain_nodes > 1;
+    q->settled = !q->p->penalised && !may_split(q);
+    if (domains && try_domain(q) && q->settled) {
+        return true;
+    }
+    if (q->traffic && domains) {
+        candidates_find(q);
+    }
+    block_count = blocks_of(q, blocks);
+    if (within >= MYR_LEVEL_LEAF && try_leaf(q, blocks, block_count) && q->settled) {
+        return true;
+    }
+    if (q->traffic && !domains) {
+        candidates_find(q);
+        block_count = blocks_of(q, blocks);
+    }
+    q->settled = q->nodes == 1;
+    for (uint32_t i = 0; within >= MYR_LEVEL_POD && i < block_count; i++) {
+        bool held = try_pods(q, blocks[i]);
+        /* Small gangs look farther: light groups may well cross where heavy ones need not. */
+        if (within == MYR_LEVEL_CORE && (!held || q->nodes <= SEARCH_SMALL_CELLS)) {
+            try_core(q, blocks[i]);
+        }
+    }
+    return q->best_cost >= 0;
+}
+
+static uint64_t lowest(uint64_t mask, uint32_t gpus)
+{
+    uint64_t taken = 0;
+    for (uint32_t i = 0; i < gpus; i++) {
+        uint64_t bit = mask & (0 - mask);
+        taken |= bit;
+        mask ^= bit;
+    }
+    return taken;
+}
+
+static int by_node(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Nodes that are equally near are given out in their own order: people read these lists. */
+static void straighten(struct search *q)
+{
+    const struct myr_placer *p = q->p;
+    const uint32_t *unit_of = p->domain_nodes > 1 ? p->domain_of : p->group_of;
+    uint32_t *next = q->s->zone_used;
+    for (uint32_t i = q->nodes; i-- > 0;) {
+        next[unit_of[q->s->nodes[i]]] = i;
+    }
+    for (uint32_t i = 0; i < q->nodes; i++) {
+        uint32_t unit = unit_of[q->s->best[i]];
+        q->s->best[i] = q->s->nodes[next[unit]++];
+    }
+}
+
+static void take_best(struct search *q, struct myr_gang *gang)
+{
+    struct myr_placer *p = q->p;
+    bool whole = q->gpus == p->shape.gpus_per_node;
+    for (uint32_t i = 0; i < q->nodes; i++) {
+        uint32_t node = q->s->best[i];
+        uint64_t gpus = whole ? p->whole : lowest(p->free_mask[node], q->gpus);
+        gang->shares[gang->count++] = (struct myr_share){node, gpus};
+        if (!whole) {
+            index_set_mask(p, node, p->free_mask[node] & ~gpus);
+        }
+    }
+    if (whole) {
+        index_take_whole(p, q->s->nodes, q->nodes);
+    }
+}
+
+bool myr_place_gang(struct myr_placer *p, const struct myr_request *r, struct myr_placement *ret)
+{
+    struct search q = start(p, r);
+    ret->gang.count = 0;
+    MYR_ASSERT(r->nodes > 0);
+    if (count_nodes(&q) < r->nodes || !search(&q)) {
+        return false;
+    }
+    if (!r->limited && !myr_request_spreads(r) && !q.settled) {
+        local_search(&q);
+    }
+    memcpy(q.s->nodes, q.improved ? q.s->best : q.s->best_nodes, r->nodes * sizeof(uint32_t));
+    if (q.improved) {
+        qsort(q.s->nodes, r->nodes, sizeof(uint32_t), by_node);
+    }
+    straighten(&q);
+    order_cost(&q, q.s->best, &ret->cost);
+    /* Two ways of counting the same: by positions as searched, and by cells as returned. */
+    MYR_ASSERT(q.best_cost - ret->cost.total <= 1e-6 * ret->cost.total &&
+               ret->cost.total - q.best_cost <= 1e-6 * ret->cost.total);
+    take_best(&q, &ret->gang);
+    return true;
+}
+
+uint32_t myr_request_size(struct myr_placer *p, const struct myr_request *r)
+{
+    struct search q = start(p, r);
+    uint32_t size = count_nodes(&q), most = 0;
+    if (r->limited && r->within < MYR_LEVEL_CORE) {
+        uint32_t units = r->within == MYR_LEVEL_POD ? p->pods : p->groups;
+        const uint32_t *room = r->within == MYR_LEVEL_POD ? q.s->pod_free : q.s->leaf_free;
+        for (uint32_t i = 0; i < units && r->within >= MYR_LEVEL_LEAF; i++) {
+            most = room[i] > most ? room[i] : most;
+        }
+        for (uint32_t node = 0, count = 0; node < p->shape.nodes && r->within == MYR_LEVEL_DOMAIN;
+             node++) {
+            count = node && p->domain_of[node] != p->domain_of[node - 1] ? 0 : count;
+            count += search_may_use(&q, node);
+            most = count > most ? count : most;
+        }
+        size = most;
+    }
+    return size < r->nodes ? size : r->nodes;
+}
+
+void myr_place_cost_of(struct myr_placer *p, const struct myr_request *r,
+                       const struct myr_gang *gang, struct myr_place_cost *ret)
+{
+    struct search q = start(p, r);
+    MYR_ASSERT(gang->count == r->nodes);
+    for (uint32_t i = 0; i < gang->count; i++) {
+        q.s->cells[i] = gang->shares[i].node;
+    }
+    memcpy(q.s->nodes, q.s->cells, r->nodes * sizeof(uint32_t));
+    qsort(q.s->nodes, r->nodes, sizeof(uint32_t), by_node);
+    order_cost(&q, q.s->cells, ret);
+}
+
+double myr_place_cost_best(const struct myr_placer *p, const struct myr_request *r)
+{
+    struct myr_placer *empty = myr_placer_create(&p->shape);
+    struct myr_request plain = {
+        .nodes = r->nodes, .gpus_per_node = r->gpus_per_node, .traffic = r->traffic};
+    struct myr_placement best = {.gang.shares = myr_xcalloc(r->nodes, sizeof(struct myr_share))};
+    myr_placer_set_domain(empty, p->domain_nodes);
+    bool placed = r->nodes <= p->shape.nodes && myr_place_gang(empty, &plain, &best);
+    double cost = placed ? best.cost.groups : 0;
+    free(best.gang.shares);
+    myr_placer_free(empty);
+    return cost;
+}
