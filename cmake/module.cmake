@@ -1,16 +1,21 @@
 # myriad_module(NAME [USES module...] [LINK library...])
 #
-# A static library myr_NAME from the sources under src/NAME, and one test program for each
-# *_test.c there, which ctest knows as NAME/<file>. A module sees the public headers of what it
-# uses, transitively. A module may have sub-folders: its own headers are included by their path
-# from src/NAME ("cost/block.h"), and test files of one module have different names.
+# A library myr_NAME (static, unless MYRIAD_SHARED) from the sources under src/NAME, and one test
+# program for each *_test.c there, which ctest knows as NAME/<file>. A module sees the public
+# headers of what it uses, transitively. A module may have sub-folders: its own headers are
+# included by their path from src/NAME ("cost/block.h"), and test files of one module have
+# different names.
 function(myriad_module name)
   cmake_parse_arguments(ARG "" "" "USES;LINK" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
   file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*_test.c)
   list(REMOVE_ITEM sources ${tests} "")
 
-  add_library(myr_${name} STATIC ${sources})
+  if(MYRIAD_SHARED)
+    add_library(myr_${name} SHARED ${sources})
+  else()
+    add_library(myr_${name} STATIC ${sources})
+  endif()
   target_include_directories(myr_${name} PUBLIC ${CMAKE_SOURCE_DIR}/include)
   target_include_directories(myr_${name} PRIVATE ${CMAKE_SOURCE_DIR}/src/${name})
   foreach(used ${ARG_USES})
@@ -32,7 +37,6 @@ function(myriad_module name)
     set_target_properties(${name}_${stem} PROPERTIES
       RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     add_test(NAME ${name}/${short} COMMAND ${name}_${stem})
-    # Stops a test that hangs; a machine with ten times the load must not reach it.
-    set_tests_properties(${name}/${short} PROPERTIES TIMEOUT 900)
+    set_tests_properties(${name}/${short} PROPERTIES TIMEOUT ${MYRIAD_TEST_LIMIT_S})
   endforeach()
 endfunction()

@@ -125,9 +125,11 @@ void *myr_xrealloc(void *memory, size_t count, size_t size)
 
 void *myr_xcalloc(size_t count, size_t size)
 {
-    void *memory = calloc(count ? count : 1, size);
+    size_t bytes;
+    MYR_ASSERT(!__builtin_mul_overflow(count, size, &bytes));
+    void *memory = calloc(1, bytes ? bytes : 1); /* a pointer, even to nothing */
     if (!memory) {
-        out_of_memory(count);
+        out_of_memory(bytes);
     }
     return memory;
 }

@@ -4,12 +4,23 @@
 
 #include <cmocka.h>
 
+#include <signal.h>
 #include <stdalign.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "myriad/base.h"
+
+/* The address sanitizer's allocator stops the program itself unless it is told to return NULL. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
 
 static bool is_zero(const unsigned char *bytes, size_t len)
 {
@@ -139,6 +150,92 @@ static void heap_memory_grows_and_keeps_what_it_held(void **state)
     free(numbers);
 }
 
+enum request { ARENA, REALLOC, CALLOC };
+
+static void ask_for(enum request request, size_t count, size_t size)
+{
+    struct myr_arena arena = {0};
+    void *memory = request == ARENA     ? myr_arena_alloc(&arena, count, size)
+                   : request == REALLOC ? myr_xrealloc(NULL, count, size)
+                                        : myr_xcalloc(count, size);
+    fprintf(stderr, "%p\n", memory); /* used, so that no compiler drops the request */
+}
+
+/* What a process of its own says on stderr when it asks for 'count' pieces, and how it ends. */
+static int asked(enum request request, size_t count, size_t size, char *said, size_t said_size)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        signal(SIGABRT, SIG_DFL);
+        ask_for(request, count, size);
+        _exit(0);
+    }
+    close(ends[1]);
+    FILE *text = fdopen(ends[0], "r");
+    assert_non_null(text);
+    said[0] = '\0';
+    char line[512];
+    while (fgets(line, sizeof(line), text)) { /* a sanitizer adds lines of its own */
+        if (strstr(line, "myriad: ") || strstr(line, "broken invariant")) {
+            snprintf(said, said_size, "%s", line);
+        }
+    }
+    fclose(text);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static void memory_that_cannot_be_had_is_named_in_bytes(void **state)
+{
+    (void)state;
+    const struct {
+        enum request request;
+        const char *bytes;
+    } cases[] = {
+        /* An arena's piece is rounded up to its alignment. */
+        {ARENA, "4611686018427387904"},
+        {REALLOC, "4611686018427387900"},
+        {CALLOC, "4611686018427387900"},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        char said[512];
+        int status = asked(cases[i].request, SIZE_MAX / 16, 4, said, sizeof(said));
+        char wanted[128];
+        snprintf(wanted, sizeof(wanted), "myriad: out of memory (wanted %s bytes)\n",
+                 cases[i].bytes);
+        assert_string_equal(said, wanted);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    }
+}
+
+static void a_size_that_overflows_is_a_bug_and_not_a_small_piece(void **state)
+{
+    (void)state;
+    for (enum request request = ARENA; request <= CALLOC; request++) {
+        char said[512];
+        int status = asked(request, SIZE_MAX / 4, 8, said, sizeof(said));
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+        assert_non_null(strstr(said, "broken invariant"));
+    }
+}
+
+static void nothing_is_a_pointer_too(void **state)
+{
+    (void)state;
+    void *none = myr_xcalloc(0, 8);
+    assert_non_null(none);
+    free(none);
+    uint64_t *numbers = myr_xcalloc(1000, sizeof(*numbers));
+    assert_true(is_zero((const unsigned char *)numbers, 1000 * sizeof(*numbers)));
+    free(numbers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +245,9 @@ int main(void)
         cmocka_unit_test(a_zeroed_arena_works_and_done_makes_it_fresh),
         cmocka_unit_test(copies_of_text_end_in_nul),
         cmocka_unit_test(heap_memory_grows_and_keeps_what_it_held),
+        cmocka_unit_test(memory_that_cannot_be_had_is_named_in_bytes),
+        cmocka_unit_test(a_size_that_overflows_is_a_bug_and_not_a_small_piece),
+        cmocka_unit_test(nothing_is_a_pointer_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ def number(text, pattern):
 def main():
     with tempfile.TemporaryDirectory(prefix="myriad-demo-") as folder:
         done = subprocess.run([ROOT / "scripts/demo", folder], capture_output=True, text=True,
-                              timeout=120, check=False,
+                              timeout=600, check=False,
                               env={**os.environ, "MYRIAD": str(Path(sys.argv[1]).resolve())})
     text = done.stdout
     if done.returncode != 0:

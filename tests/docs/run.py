@@ -28,7 +28,7 @@ def plan(myriad, text):
         spec.write(text)
         spec.flush()
         result = subprocess.run([myriad, "plan", spec.name, "-o", "json"], capture_output=True,
-                                text=True, timeout=60, stdin=subprocess.DEVNULL, check=False)
+                                text=True, timeout=600, stdin=subprocess.DEVNULL, check=False)
     return result.returncode, result.stdout, result.stderr
 
 

@@ -54,7 +54,7 @@ def look(chromium, drawing, dark):
                    "--disable-sync", f"--user-data-dir={folder}/profile",
                    f"--blink-settings=preferredColorScheme={0 if dark else 1}",
                    "--window-size=1400,1200", "--dump-dom", page.as_uri()]
-        done = subprocess.run(command, capture_output=True, timeout=120, check=False)
+        done = subprocess.run(command, capture_output=True, timeout=600, check=False)
     match = re.search(r'<pre id="found">(.*?)</pre>', done.stdout.decode(), re.S)
     if not match or not match.group(1):
         raise SystemExit(f"Chromium gave no findings: {done.stderr.decode()[-500:]}")

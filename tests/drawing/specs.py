@@ -83,7 +83,7 @@ def plan(myriad, name, folder):
     spec = pathlib.Path(folder) / "spec.yaml"
     spec.write_text(SPECS[name][0], encoding="utf-8")
     done = subprocess.run([myriad, "plan", str(spec), "--out", str(folder)], capture_output=True,
-                          timeout=120, check=False)
+                          timeout=600, check=False)
     if done.returncode not in (0, 1):  # 1: a finding of severity error; the drawing is there
         raise SystemExit(f"{name}: exit {done.returncode}: {done.stderr.decode()}")
     return (pathlib.Path(folder) / "topology.svg").read_bytes()

@@ -31,7 +31,7 @@ class Program:
 
     def run(self, *words):
         return subprocess.run([self.myriad, *words], cwd=self.folder, capture_output=True,
-                              text=True, timeout=120, check=False)
+                              text=True, timeout=600, check=False)
 
     def json(self, *words):
         result = self.run(*words, "-o", "json")

@@ -24,7 +24,7 @@ SHAPES = (
 
 
 def call(myriad, *words, code=0):
-    result = subprocess.run([myriad, *words], capture_output=True, text=True, timeout=120,
+    result = subprocess.run([myriad, *words], capture_output=True, text=True, timeout=600,
                             check=False)
     assert result.returncode == code, f"{words}: exit {result.returncode}\n{result.stderr}"
     return result

@@ -17,7 +17,7 @@ GPT = ("--model", "gpt3-175b", "--gpus", "512", "--device", "h100", "--batch", "
 
 
 def call(myriad, *words, code=0):
-    result = subprocess.run([myriad, *words], capture_output=True, text=True, timeout=120,
+    result = subprocess.run([myriad, *words], capture_output=True, text=True, timeout=600,
                             check=False)
     assert result.returncode == code, f"{words}: exit {result.returncode}\n{result.stderr}"
     return result
@@ -128,7 +128,7 @@ def check_oversubscription(myriad, folder):
         Path(spec).write_text("name: cut\nservers: 64\nserver: h100-8gpu\nnetworks:\n  compute: "
                               f"{{switch: mqm9790-ns2f, oversubscription: {ratio}}}\n")
         out = os.path.join(folder, f"cut-{ratio}")
-        subprocess.run([myriad, "plan", spec, "--out", out], capture_output=True, timeout=120,
+        subprocess.run([myriad, "plan", spec, "--out", out], capture_output=True, timeout=600,
                        check=False)
         said = answer(myriad, "--design", os.path.join(out, "design.myr"), "--model", "llama3-70b",
                       "--batch", "64")

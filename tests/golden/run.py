@@ -20,7 +20,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 EXAMPLES = HERE.parent.parent / "examples"
-TIMEOUT_S = 60
+TIMEOUT_S = 600
 DIFF_LINES_MAX = 40
 ENDINGS = ("out", "err", "code")
 EMPTY = {"out": "", "err": "", "code": "0\n"}

@@ -16,7 +16,7 @@ JOB = ["--model", "llama3-70b", "--gpus", "4096", "--device", "h100", "--batch",
 
 
 def call(myriad, *words, code=0):
-    result = subprocess.run([myriad, *words], capture_output=True, text=True, timeout=120,
+    result = subprocess.run([myriad, *words], capture_output=True, text=True, timeout=600,
                             check=False)
     assert result.returncode == code, f"{words}: exit {result.returncode}\n{result.stderr}"
     return result

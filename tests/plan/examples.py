@@ -39,7 +39,7 @@ def check(what, found, expected):
 
 def plan(myriad, name, expected_exit=0):
     done = subprocess.run([myriad, "plan", str(ROOT / "examples" / f"{name}.yaml"), "-o", "json"],
-                          capture_output=True, text=True, timeout=120, check=False)
+                          capture_output=True, text=True, timeout=600, check=False)
     check(f"{name}: exit code", done.returncode, expected_exit)
     return json.loads(done.stdout)
 

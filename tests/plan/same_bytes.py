@@ -16,7 +16,7 @@ SKIPPED = 77
 def digest(myriad, name, folder):
     spec = ROOT / "examples" / f"{name}.yaml"
     done = subprocess.run([myriad, "plan", str(spec), "-o", "json", "--out", folder],
-                          capture_output=True, timeout=120, check=False)
+                          capture_output=True, timeout=600, check=False)
     if done.returncode != 0:
         raise SystemExit(f"{myriad} {name}: exit {done.returncode}: {done.stderr.decode()}")
     found = {"stdout": hashlib.sha256(done.stdout).hexdigest()}

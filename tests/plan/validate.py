@@ -26,7 +26,7 @@ def plan(myriad, text):
         spec.write(text)
         spec.flush()
         done = subprocess.run([myriad, "plan", spec.name, "-o", "json"], capture_output=True,
-                              text=True, timeout=60, check=False)
+                              text=True, timeout=600, check=False)
     if done.returncode != 0:
         raise SystemExit(f"plan failed ({done.returncode}): {done.stderr}\n{text}")
     return json.loads(done.stdout)

@@ -18,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-TIMEOUT_S = 60
+TIMEOUT_S = 600
 SERVER_COUNTS = (1, 2, 3, 4, 5, 7, 8, 12, 16, 24, 31, 32, 33, 48, 64)
 SERVERS = ("h100-8gpu", "generic-1gpu", "b300-8gpu", "h100-8gpu-2x200", "b300-8gpu-4x200",
            "a100-8gpu", "ascend-910b-8npu", "b300-8gpu-xdr", "gb200-nvl72", "mi300x-8gpu")

@@ -19,7 +19,7 @@ HEADER = "submit_s,duration_s,num_gpus,vc\n"
 
 def run(*arguments):
     return subprocess.run([str(MYRIAD), "sched", "replay", *map(str, arguments)], text=True,
-                          capture_output=True, timeout=120, check=False)
+                          capture_output=True, timeout=600, check=False)
 
 
 def busy_trace(seed=1, count=3000):

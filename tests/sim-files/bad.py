@@ -146,8 +146,9 @@ WHOLE = {
 
 
 def check(name, arguments, folder, begins, says):
-    result = subprocess.run([MYRIAD, "sim", *arguments], capture_output=True, text=True, timeout=60,
-                            cwd=folder, stdin=subprocess.DEVNULL, check=False)
+    result = subprocess.run([MYRIAD, "sim", *arguments], capture_output=True, text=True,
+                            timeout=600, cwd=folder, stdin=subprocess.DEVNULL,
+                            check=False)
     lines = result.stderr.splitlines()
     wrong = []
     if result.returncode != 2:

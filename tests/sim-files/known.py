@@ -21,7 +21,7 @@ FAILED = []
 
 def sim(folder, *arguments):
     result = subprocess.run([MYRIAD, "sim", "-o", "json", *arguments], capture_output=True,
-                            text=True, timeout=120, cwd=folder, stdin=subprocess.DEVNULL,
+                            text=True, timeout=600, cwd=folder, stdin=subprocess.DEVNULL,
                             check=False)
     if result.returncode != 0:
         raise AssertionError(f"{arguments}: exit {result.returncode}: {result.stderr.strip()}")
@@ -152,7 +152,7 @@ def numbered_hosts(folder):
                sim(folder, *topology, "--workload", file)["sim_time_us"], wanted)
     flow = put(folder, "numbered-flow.txt", "1\n1 5 3 1 125000 0\n")
     result = subprocess.run([MYRIAD, "sim", *topology, "--workload", flow], capture_output=True,
-                            text=True, timeout=60, cwd=folder, check=False)
+                            text=True, timeout=600, cwd=folder, check=False)
     expect("a flow to a switch", (result.returncode, result.stderr), (
         2, "myriad: numbered-flow.txt:2:1: node 5 is a switch of the topology, a host is "
         "expected\n"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TREE = "fat-tree:k=8,gbps=100,delay=1us"
-TIMEOUT_S = 250
+TIMEOUT_S = 600
 
 
 class Checks:

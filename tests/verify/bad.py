@@ -20,7 +20,7 @@ from wiring import ROOT, call
 
 HERE = Path(__file__).resolve().parent
 SEED = 20240614
-TIMEOUT_S = 60
+TIMEOUT_S = 600
 GOOD = "A-Node,A-Port,Z-Node,Z-Port\nnode-00000,nic0,leaf-p0-g0-r0,1\n"
 
 

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TIMEOUT_S = 300
+TIMEOUT_S = 600
 STATES = ("right", "wrong", "missing", "unseen", "extra", "degraded")
 
 
