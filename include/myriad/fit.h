@@ -10,6 +10,7 @@
  *   validate.h  the error on measured runs
  *   search.h    the best layout
  *   pools.h     one job on GPUs of several kinds
+ *   case.h      a question as a value: what fit, goodput and the scheduler ask
  *   advice.h    what lies around it: other choices, other hardware, what does not fit
  */
 #pragma once
@@ -17,6 +18,7 @@
 #include "myriad/fit/advice.h"
 #include "myriad/fit/calibrate.h"
 #include "myriad/fit/campaign.h"
+#include "myriad/fit/case.h"
 #include "myriad/fit/compare.h"
 #include "myriad/fit/cost.h"
 #include "myriad/fit/goodput.h"

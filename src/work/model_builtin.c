@@ -33,6 +33,39 @@ static int read_builtin(struct myr_arena *arena, uint32_t index, struct myr_mode
     return rc == MYR_OK ? myr_model_parse(arena, doc, ret, err) : rc;
 }
 
+/* "qwen3-235b" begins "qwen3-235b-a22b"; words are not cut, so "llama3-8" begins nothing. */
+static bool begins(struct myr_str name, struct myr_str with)
+{
+    return with.len > 0 && with.len < name.len && name.data[with.len] == '-' &&
+           myr_str_eq_nocase((struct myr_str){name.data, with.len}, with);
+}
+
+/* Models whose name begins like that; '*ret' is the first of them. */
+static uint32_t count_beginning(struct myr_str wanted, uint32_t *ret)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < myr_work_models_count; i++) {
+        if (begins(builtin_name(i), wanted)) {
+            *ret = count == 0 ? i : *ret;
+            count++;
+        }
+    }
+    return count;
+}
+
+static int fail_ambiguous(struct myr_str wanted, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {0};
+    for (uint32_t i = 0; i < myr_work_models_count; i++) {
+        struct myr_str known = builtin_name(i);
+        if (begins(known, wanted)) {
+            myr_buf_printf(&names, "%s%.*s", names.len ? ", " : "", (int)known.len, known.data);
+        }
+    }
+    return myr_err_set(err, MYR_EINVAL, "'%.*s' begins the names of several models: %s",
+                       (int)wanted.len, wanted.data, names.data);
+}
+
 static int fail_unknown(struct myr_arena *arena, struct myr_str name, struct myr_err *err)
 {
     const char **names = MYR_ARENA_NEW(arena, const char *, myr_work_models_count);
@@ -64,7 +97,10 @@ int myr_model_find(struct myr_arena *arena, const char *name, struct myr_model *
     int rc = myr_model_read(arena, name, ret, &file_err);
     bool is_path = strchr(name, '/') || strcmp(name, "-") == 0;
     if (rc == MYR_ENOENT && !is_path) {
-        return fail_unknown(arena, wanted, err);
+        uint32_t only = 0, beginning = count_beginning(wanted, &only);
+        return beginning == 1 ? read_builtin(arena, only, ret, err)
+               : beginning    ? fail_ambiguous(wanted, err)
+                              : fail_unknown(arena, wanted, err);
     }
     if (rc != MYR_OK && err) {
         *err = file_err;

@@ -305,6 +305,12 @@ static void a_name_is_a_built_in_model_or_a_path(void **state)
                                      "mean 'llama3-8b' or 'llama2-7b'?");
     assert_int_equal(myr_model_find(&arena, "./nowhere.yaml", &model, &err), MYR_ENOENT);
     assert_non_null(strstr(err.message, "./nowhere.yaml"));
+    assert_int_equal(myr_model_find(&arena, "Qwen3-235B", &model, &err), MYR_OK);
+    assert_string_equal(model.name, "qwen3-235b-a22b");
+    assert_int_equal(myr_model_find(&arena, "qwen3", &model, &err), MYR_EINVAL);
+    assert_string_equal(err.message, "'qwen3' begins the names of several models: "
+                                     "qwen3-235b-a22b, qwen3-30b-a3b, qwen3-32b, qwen3-8b");
+    assert_int_equal(myr_model_find(&arena, "", &model, &err), MYR_ENOENT);
     assert_int_equal(myr_model_read(&arena, "llama3-8b", &model, &err), MYR_ENOENT);
     myr_arena_done(&arena);
 }

@@ -38,3 +38,21 @@ MYR_MUST_USE int myr_fit_topology_init(struct myr_fit_topology *topology, struct
                                        const struct myr_design *design,
                                        const struct myr_contention *table, uint32_t gpus,
                                        struct myr_err *err);
+
+/* Which nodes of a design a job has, in the order of its ranks. */
+struct myr_fit_placement {
+    const uint32_t *nodes;
+    uint32_t node_count;
+    uint32_t gpus_per_node; /* that the job has of each; 0: all */
+};
+
+/*
+ * The levels that 'all' (of the same design) has for ranks that lie so. A block of a level is then
+ * at most the shortest run of nodes, in the order of ranks, that share a leaf, a pod or a domain;
+ * the last run may be shorter, for nothing follows it. Nodes that fill the fabric from its first
+ * one on give 'all' again.
+ */
+MYR_MUST_USE int myr_fit_topology_placed(const struct myr_fit_topology *all,
+                                         struct myr_arena *arena, const struct myr_design *design,
+                                         const struct myr_fit_placement *placement,
+                                         struct myr_fit_topology *ret, struct myr_err *err);

@@ -130,7 +130,10 @@ MYR_MUST_USE int myr_model_read(struct myr_arena *arena, const char *path, struc
 MYR_MUST_USE int myr_model_parse(struct myr_arena *arena, const struct myr_doc *doc,
                                  struct myr_model *ret, struct myr_err *err);
 
-/* What a user typed: a built-in name ("llama3-8b"), else a path. */
+/*
+ * What a user typed: a built-in name ("llama3-8b"), else a path, else the first words of one
+ * built-in name ("qwen3-235b" of "qwen3-235b-a22b").
+ */
 MYR_MUST_USE int myr_model_find(struct myr_arena *arena, const char *name, struct myr_model *ret,
                                 struct myr_err *err);
 

@@ -10,19 +10,35 @@ static uint32_t block_of(const struct myr_graph *graph, uint32_t node, bool pod)
     return pod && leaf != MYR_NONE ? myr_graph_leaf_spot(graph, leaf).pod : leaf;
 }
 
-/* Nodes of a block: the shortest run of neighbours in one, but for what is left over at the end. */
-static uint32_t block_nodes(const struct myr_graph *graph, bool pod)
+enum place_level { PLACE_DOMAIN, PLACE_LEAF, PLACE_POD };
+
+/* The block of a level that a node is in. */
+static uint32_t block_at(const struct myr_graph *graph, enum place_level level, uint32_t node)
 {
-    uint32_t nodes = graph->design->head->nodes, least = 0, run = 1;
-    for (uint32_t i = 1; i < nodes; i++) {
-        if (block_of(graph, i, pod) == block_of(graph, i - 1, pod)) {
+    const struct myr_design_head *head = graph->design->head;
+    uint32_t domain = head->gpus_per_node ? head->scale_up_gpus / head->gpus_per_node : 1;
+    return level == PLACE_DOMAIN ? node / (domain ? domain : 1)
+                                 : block_of(graph, node, level == PLACE_POD);
+}
+
+/*
+ * Nodes of a block: the shortest run of neighbours in one, but for what is left over at the end.
+ * 'nodes' NULL: all of the design; 0: there is one block only.
+ */
+static uint32_t block_nodes(const struct myr_graph *graph, enum place_level level,
+                            const uint32_t *nodes, uint32_t count)
+{
+    uint32_t least = 0, run = 1;
+    for (uint32_t i = 1; i < count; i++) {
+        uint32_t before = nodes ? nodes[i - 1] : i - 1, now = nodes ? nodes[i] : i;
+        if (block_at(graph, level, now) == block_at(graph, level, before)) {
             run++;
             continue;
         }
         least = least == 0 || run < least ? run : least;
         run = 1;
     }
-    return least; /* 0: there is one block only */
+    return least;
 }
 
 /*
@@ -76,9 +92,10 @@ int myr_fit_topology_init(struct myr_fit_topology *topology, struct myr_arena *a
     struct myr_fit_level *levels = topology->levels;
     levels[0].gpus = head->scale_up_gpus;
     levels[0].oversubscription = 1;
-    levels[1].gpus = block_nodes(&graph, false) * head->gpus_per_node;
+    levels[1].gpus = block_nodes(&graph, PLACE_LEAF, NULL, head->nodes) * head->gpus_per_node;
     levels[1].oversubscription = graph.clos && leaf > 1 ? leaf : 1;
-    levels[2].gpus = graph.clos ? block_nodes(&graph, true) * head->gpus_per_node : 0;
+    levels[2].gpus =
+        graph.clos ? block_nodes(&graph, PLACE_POD, NULL, head->nodes) * head->gpus_per_node : 0;
     levels[2].oversubscription = levels[1].oversubscription * (pod > 1 ? pod : 1);
     if (!graph.clos) { /* what leaves a router shares the cut through the middle */
         levels[1].oversubscription = bisection_loss(net);
@@ -90,5 +107,51 @@ int myr_fit_topology_init(struct myr_fit_topology *topology, struct myr_arena *a
     set_slow(&levels[0], table, MYR_CONTENTION_LEAF, load);
     set_slow(&levels[1], table, graph.clos ? MYR_CONTENTION_POD : MYR_CONTENTION_FABRIC, load);
     set_slow(&levels[2], table, MYR_CONTENTION_FABRIC, load);
+    return MYR_OK;
+}
+
+static int check_placement(const struct myr_design_head *head,
+                           const struct myr_fit_placement *placement, struct myr_err *err)
+{
+    if (placement->node_count == 0 || placement->gpus_per_node > head->gpus_per_node) {
+        return myr_err_set(
+            err, MYR_EINVAL, "a placement on %u nodes with %u GPUs each; the design has %u with %u",
+            placement->node_count, placement->gpus_per_node, head->nodes, head->gpus_per_node);
+    }
+    for (uint32_t i = 0; i < placement->node_count; i++) {
+        if (placement->nodes[i] >= head->nodes) {
+            return myr_err_set(err, MYR_EINVAL,
+                               "the placement has node %u; nodes of the design are 0 to %u",
+                               placement->nodes[i], head->nodes - 1);
+        }
+    }
+    return MYR_OK;
+}
+
+int myr_fit_topology_placed(const struct myr_fit_topology *all, struct myr_arena *arena,
+                            const struct myr_design *design,
+                            const struct myr_fit_placement *placement, struct myr_fit_topology *ret,
+                            struct myr_err *err)
+{
+    const struct myr_design_head *head = design->head;
+    struct myr_graph graph;
+    int rc = check_placement(head, placement, err);
+    rc = rc < 0 ? rc : myr_graph_init(&graph, arena, design, MYR_NET_COMPUTE, err);
+    if (rc < 0) {
+        return rc;
+    }
+    uint32_t each = placement->gpus_per_node ? placement->gpus_per_node : head->gpus_per_node;
+    struct myr_fit_topology placed = *all;
+    for (int i = 0; i < MYR_FIT_LEVELS; i++) {
+        bool known = i == PLACE_DOMAIN || all->levels[i].gpus > 0;
+        /* A job that has some GPUs of each node only has fewer ranks in a block. */
+        uint32_t gpus = (uint32_t)((uint64_t)all->levels[i].gpus * each / head->gpus_per_node);
+        uint32_t run = known ? block_nodes(&graph, (enum place_level)i, placement->nodes,
+                                           placement->node_count)
+                             : 0;
+        placed.levels[i].gpus = run > 0 && run * each < gpus ? run * each : gpus;
+    }
+    placed.domain_gpus = placed.levels[PLACE_DOMAIN].gpus;
+    *ret = placed;
     return MYR_OK;
 }

@@ -1,0 +1,101 @@
+/*
+ * case: a question about one training job, as a value.
+ *
+ * Everything that shapes a step stands in it: the model, the device and the trainer's release, the
+ * fabric below them, the batch, and the layout or those axes of it that are fixed. 'fit', 'goodput'
+ * and 'sched place' ask here, so that the same layout takes the same time whoever asks:
+ *
+ *     myr_case_init()    names looked up, files read, everything held against everything else
+ *     myr_case_answer()  the best layouts, or the one that was given
+ *     myr_case_price()   time and memory of one layout, ranks where a placement puts them
+ *
+ * A layout travels in a file (YAML, docs/fit.md), which holds all of struct myr_layout: what a
+ * layout leaves to defaults, such as the width of gradients, decides its step too.
+ *
+ * A case points into itself (its query names its model, its topology): it must not be moved. What
+ * it was made from lives in the arena of myr_case_init(); the design is mapped until
+ * myr_case_done(), which takes a zeroed or half-made case too.
+ */
+#pragma once
+
+#include "myriad/fit/search.h"
+
+#define MYR_CASE_SOFTWARE "NeMo 25.05" /* the release that is taken where none is named */
+
+/* Names and numbers as people give them. NULL, 0 and, where 0 means something, -1: not given. */
+struct myr_case_question {
+    const char *model;    /* a built-in name, the beginning of one, or a file */
+    const char *device;   /* of a profile; else that of the design */
+    const char *software; /* a release; else MYR_CASE_SOFTWARE */
+    const char *profile;  /* a file with constants of the user's own */
+    const char *design;   /* a file; 'contention.json' beside it is used where there is one */
+    const char *layout;   /* a file: then nothing of the layout is open */
+    uint64_t gpus;        /* else those of the layout, or all of the design */
+    uint64_t batch;       /* sequences; else the layout's */
+    uint64_t seq;         /* tokens; else the layout's, or the model's */
+    uint64_t tp, pp, vp, dp, cp, ep, micro_batch;
+    int zero, recompute, precision;
+    int schedule;       /* enum myr_schedule, MYR_FIT_SCHEDULE_STACK, MYR_FIT_SCHEDULE_ANY */
+    bool any_precision; /* all that the device is faster with */
+    bool pooled;        /* GPUs of several kinds: neither device nor number is needed */
+    uint32_t top;       /* layouts wanted; 0: one */
+    bool exhaustive;
+};
+
+struct myr_case_question myr_case_question_default(void);
+
+struct myr_case {
+    struct myr_profiles profiles;
+    struct myr_model model;
+    struct myr_design design; /* where there is one */
+    struct myr_fit_topology topology;
+    struct myr_layout layout; /* where it was given */
+    struct myr_fit_query query;
+    bool has_design, has_layout;
+    bool stack_exact; /* the release is known */
+    double spread;    /* the step is within 1/(1+s) and 1+s of what is said, nine times of ten */
+};
+
+/* MYR_EINVAL and its neighbours for bad input, with 'file:line:column' where there is a file. */
+MYR_MUST_USE int myr_case_init(struct myr_case *ret, struct myr_arena *arena,
+                               const struct myr_case_question *question, struct myr_err *err);
+void myr_case_done(struct myr_case *it);
+
+/*
+ * The best layouts, the best first; with a given layout that one alone. MYR_EINFEASIBLE when
+ * nothing fits in memory: the message says what comes nearest.
+ */
+MYR_MUST_USE int myr_case_answer(const struct myr_case *it, struct myr_arena *arena,
+                                 struct myr_fit_answer *ret, struct myr_err *err);
+
+struct myr_case_price {
+    struct myr_fit_cost cost;
+    struct myr_fit_memory memory;
+    struct myr_fit_topology topology; /* as the placement leaves it; zero without a design */
+};
+
+/*
+ * Time and memory of a layout. 'placement' names the nodes in the order of ranks; NULL: ranks fill
+ * the fabric from its first node on, as the search takes them to. A layout that does not fit has a
+ * price all the same: 'memory.fits' says so. Only a bad placement is an error.
+ */
+MYR_MUST_USE int myr_case_price(const struct myr_case *it, const struct myr_layout *layout,
+                                const struct myr_fit_placement *placement, struct myr_arena *arena,
+                                struct myr_case_price *ret, struct myr_err *err);
+
+/*
+ * The layout on at most 'nodes_most' nodes, with fewer replicas: the most that the batch, the
+ * experts and the model allow. Returns the nodes, 0 when not even one replica works. 'model' may
+ * be NULL, then its rules are not asked.
+ */
+uint32_t myr_layout_shrink(const struct myr_layout *layout, const struct myr_model *model,
+                           uint32_t gpus_per_node, uint32_t nodes_most, struct myr_layout *ret);
+
+/* The layout file. 'gpus' as in myr_layout_parse(); the result is not checked against a model. */
+MYR_MUST_USE int myr_layout_file_parse(struct myr_arena *arena, const char *file,
+                                       struct myr_str text, uint64_t gpus, struct myr_layout *ret,
+                                       struct myr_err *err);
+MYR_MUST_USE int myr_layout_file_read(struct myr_arena *arena, const char *path, uint64_t gpus,
+                                      struct myr_layout *ret, struct myr_err *err);
+/* 'title' is a line for people, such as the model and the GPUs; or NULL. */
+void myr_layout_file_write(const struct myr_layout *layout, const char *title, struct myr_buf *buf);

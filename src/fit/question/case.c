@@ -1,0 +1,333 @@
+#include "myriad/fit/case.h"
+
+#include <sys/stat.h>
+
+#include "myriad/fit/calibrate.h"
+
+struct myr_case_question myr_case_question_default(void)
+{
+    return (struct myr_case_question){
+        .zero = -1, .recompute = -1, .precision = -1, .schedule = MYR_FIT_SCHEDULE_STACK};
+}
+
+static int need(bool given, const char *option, struct myr_err *err)
+{
+    if (given) {
+        return MYR_OK;
+    }
+    int rc = myr_err_set(err, MYR_EINVAL, "give %s", option);
+    myr_err_hint(err, "such as --model gpt3-175b --gpus 1024 --device h100 --batch 1536");
+    return rc;
+}
+
+static int check_complete(const struct myr_case_question *u, struct myr_err *err)
+{
+    int rc = need(u->model, "--model NAME", err);
+    rc = rc < 0 ? rc : need(u->device || u->design || u->pooled, "--device NAME", err);
+    rc = rc < 0 ? rc : need(u->gpus || u->design || u->layout || u->pooled, "--gpus N", err);
+    return rc < 0 ? rc : need(u->batch || u->layout, "--batch SEQUENCES", err);
+}
+
+/* The layout */
+
+static int mismatch(const char *axis, uint64_t asked, uint64_t there, const char *file,
+                    struct myr_err *err)
+{
+    return myr_err_set(err, MYR_EINVAL, "%s: %s is %llu there, and %llu is asked for", file, axis,
+                       (unsigned long long)there, (unsigned long long)asked);
+}
+
+/* What is given beside a layout's file must say the same: silence would give another answer. */
+static int check_same(const struct myr_case_question *u, const struct myr_layout *l,
+                      uint32_t seq_tokens, struct myr_err *err)
+{
+    const struct {
+        const char *name;
+        uint64_t asked, there;
+    } pairs[] = {
+        {"tp", u->tp, l->tp},
+        {"pp", u->pp, l->pp},
+        {"vp", u->vp, l->vp},
+        {"dp", u->dp, l->dp},
+        {"cp", u->cp, l->cp},
+        {"ep", u->ep, l->ep},
+        {"micro_batch", u->micro_batch, l->micro_batch},
+        {"global_batch", u->batch, l->global_batch},
+        {"sequence", u->seq, seq_tokens},
+        {"the number of GPUs", u->gpus, myr_layout_gpus(l)},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(pairs); i++) {
+        if (pairs[i].asked && pairs[i].asked != pairs[i].there) {
+            return mismatch(pairs[i].name, pairs[i].asked, pairs[i].there, u->layout, err);
+        }
+    }
+    bool words = (u->zero < 0 || (uint32_t)u->zero == l->zero) &&
+                 (u->recompute < 0 || (enum myr_recompute)u->recompute == l->recompute) &&
+                 (u->precision < 0 || (enum myr_precision)u->precision == l->precision) &&
+                 (u->schedule < 0 || (enum myr_schedule)u->schedule == l->schedule) &&
+                 !u->any_precision;
+    return words ? MYR_OK
+                 : myr_err_set(err, MYR_EINVAL,
+                               "%s: zero %u, recompute %s, schedule %s and precision %s there; "
+                               "something else is asked for",
+                               u->layout, l->zero, myr_recompute_name(l->recompute),
+                               myr_schedule_name(l->schedule), myr_precision_name(l->precision));
+}
+
+static int take_layout(struct myr_case *it, struct myr_arena *arena,
+                       const struct myr_case_question *u, struct myr_err *err)
+{
+    struct myr_layout *l = &it->layout;
+    int rc = myr_layout_file_read(arena, u->layout, u->gpus, l, err);
+    if (rc < 0) {
+        return rc;
+    }
+    uint32_t seq_tokens = myr_layout_seq(l, &it->model);
+    rc = check_same(u, l, seq_tokens, err);
+    if (rc < 0) {
+        return rc;
+    }
+    (void)myr_model_stretch(&it->model, seq_tokens);
+    rc = myr_layout_check(l, &it->model, 0, err);
+    if (rc < 0) {
+        (void)myr_err_wrap(err, "%s", u->layout);
+        return rc;
+    }
+    it->has_layout = true;
+    it->query.gpus = (uint32_t)myr_layout_gpus(l);
+    return MYR_OK;
+}
+
+/* A query that no other layout answers but by what it leaves open still: order, shard, cut. */
+static void fix_query(struct myr_fit_query *q, const struct myr_layout *l, uint32_t seq_tokens)
+{
+    q->batch = l->global_batch;
+    q->seq_tokens = seq_tokens;
+    q->precision = l->precision;
+    q->tp = l->tp;
+    q->pp = l->pp;
+    q->vp = l->vp;
+    q->dp = l->dp;
+    q->cp = l->cp;
+    q->ep = l->ep;
+    q->micro_batch = l->micro_batch;
+    q->zero = (int)l->zero;
+    q->recompute = (int)l->recompute;
+    q->schedule = (int)l->schedule;
+    q->sequence_parallel = l->sequence_parallel;
+}
+
+static void open_query(struct myr_fit_query *q, const struct myr_case_question *u,
+                       uint32_t seq_tokens)
+{
+    q->batch = (uint32_t)u->batch;
+    q->seq_tokens = seq_tokens;
+    q->any_precision = u->any_precision;
+    q->precision = u->precision < 0 || u->any_precision ? MYR_PRECISION_BF16
+                                                        : (enum myr_precision)u->precision;
+    q->tp = (uint32_t)u->tp;
+    q->pp = (uint32_t)u->pp;
+    q->vp = (uint32_t)u->vp;
+    q->dp = (uint32_t)u->dp;
+    q->cp = (uint32_t)u->cp;
+    q->ep = (uint32_t)u->ep;
+    q->micro_batch = (uint32_t)u->micro_batch;
+    q->zero = u->zero;
+    q->recompute = u->recompute;
+    q->schedule = u->schedule;
+}
+
+/* A device runs what it has no units for no faster, and trainers refuse to try. */
+static int check_precision(const struct myr_fit_query *q, struct myr_err *err)
+{
+    enum myr_precision list[4];
+    uint32_t count = myr_fit_precisions(q->it.device, list);
+    bool known = q->any_precision || q->precision == MYR_PRECISION_FP16 ||
+                 q->precision == MYR_PRECISION_FP32;
+    for (uint32_t i = 0; i < count && !known; i++) {
+        known = list[i] == q->precision;
+    }
+    if (known) {
+        return MYR_OK;
+    }
+    int rc = myr_err_set(err, MYR_EINVAL, "%s has no %s", q->it.device->name,
+                         myr_precision_name(q->precision));
+    myr_err_hint(err, "--precision %s would work", myr_precision_name(list[count - 1]));
+    return rc;
+}
+
+/* The design */
+
+/* The profile of a catalogue's GPU: "h100-sxm" is "h100", "ascend-910b-npu" is "ascend-910b". */
+static int design_device(struct myr_case *it, const char *part, struct myr_err *err)
+{
+    struct myr_str name = myr_str_from(part);
+    const char *dash = strrchr(part, '-');
+    if (myr_profiles_device(&it->profiles, name, &it->query.it.device, NULL) == MYR_OK) {
+        return MYR_OK;
+    }
+    name.len = dash ? (size_t)(dash - part) : 0;
+    if (dash && myr_profiles_device(&it->profiles, name, &it->query.it.device, NULL) == MYR_OK) {
+        return MYR_OK;
+    }
+    int rc = myr_err_set(err, MYR_EINVAL, "the design has GPUs '%s', of which no profile is known",
+                         part);
+    myr_err_hint(err, "name the nearest one with --device");
+    return rc;
+}
+
+/* What flows that meet lose, where somebody has measured it on this design. */
+static int read_contention(struct myr_arena *arena, const char *design, struct myr_contention *ret,
+                           bool *ret_there, struct myr_err *err)
+{
+    const char *slash = strrchr(design, '/');
+    int folder = slash ? (int)(slash - design) + 1 : 0;
+    const char *path = myr_arena_printf(arena, "%.*scontention.json", folder, design);
+    struct stat found;
+    *ret_there = stat(path, &found) == 0;
+    return *ret_there ? myr_contention_read(path, ret, err) : MYR_OK;
+}
+
+static int take_design(struct myr_case *it, struct myr_arena *arena,
+                       const struct myr_case_question *u, struct myr_err *err)
+{
+    struct myr_fit_query *q = &it->query;
+    struct myr_contention table;
+    bool measured;
+    int rc = myr_design_open(&it->design, u->design, err);
+    if (rc < 0) {
+        return rc;
+    }
+    it->has_design = true;
+    const struct myr_design_head *head = it->design.head;
+    q->gpus = q->gpus ? q->gpus : head->gpus;
+    if (q->gpus > head->gpus) {
+        rc = myr_err_set(err, MYR_EINVAL, "the design has %u GPUs, %u are asked for", head->gpus,
+                         q->gpus);
+        myr_err_hint(err, "--gpus %u, or leave it away", head->gpus);
+        return rc;
+    }
+    rc = u->device ? MYR_OK : design_device(it, it->design.strings + head->gpu_part, err);
+    rc = rc < 0 ? rc : read_contention(arena, u->design, &table, &measured, err);
+    rc = rc < 0 ? rc
+                : myr_fit_topology_init(&it->topology, arena, &it->design, measured ? &table : NULL,
+                                        q->gpus, err);
+    q->it.topology = &it->topology;
+    q->it.nic_gbps = it->topology.nic_gbps;
+    q->it.domain_gpus = it->topology.domain_gpus;
+    return rc;
+}
+
+static int look_up(struct myr_case *it, struct myr_arena *arena, const struct myr_case_question *u,
+                   struct myr_err *err)
+{
+    struct myr_fit_case *of = &it->query.it;
+    struct myr_str release = myr_str_from(u->software ? u->software : MYR_CASE_SOFTWARE);
+    int rc = myr_profiles_init(&it->profiles, arena, err);
+    rc = rc < 0 || !u->profile ? rc : myr_profiles_load(&it->profiles, arena, u->profile, err);
+    rc = rc < 0 ? rc : myr_model_find(arena, u->model, &it->model, err);
+    rc = rc < 0 || !u->layout ? rc : take_layout(it, arena, u, err);
+    rc = rc < 0 || !u->design ? rc : take_design(it, arena, u, err);
+    rc = rc < 0 || !u->device
+             ? rc
+             : myr_profiles_device(&it->profiles, myr_str_from(u->device), &of->device, err);
+    return rc < 0 ? rc
+                  : myr_profiles_stack(&it->profiles, release, &of->stack, &it->stack_exact, err);
+}
+
+int myr_case_init(struct myr_case *ret, struct myr_arena *arena,
+                  const struct myr_case_question *question, struct myr_err *err)
+{
+    struct myr_fit_query *q = &ret->query;
+    *ret = (struct myr_case){.query = myr_fit_query_default()};
+    q->gpus = (uint32_t)question->gpus;
+    q->top = question->top ? question->top : 1;
+    q->exhaustive = question->exhaustive;
+    int rc = check_complete(question, err);
+    rc = rc < 0 ? rc : look_up(ret, arena, question, err);
+    if (rc < 0) {
+        myr_case_done(ret);
+        return rc;
+    }
+    q->it.model = &ret->model;
+    q->it.constants = ret->profiles.constants;
+    if (ret->has_layout) {
+        fix_query(q, &ret->layout, myr_layout_seq(&ret->layout, &ret->model));
+    } else {
+        open_query(q, question, (uint32_t)(question->seq ? question->seq : ret->model.seq_tokens));
+        (void)myr_model_stretch(&ret->model, q->seq_tokens);
+    }
+    if (question->pooled) {
+        return MYR_OK;
+    }
+    rc = check_precision(q, err);
+    if (rc < 0) {
+        myr_case_done(ret);
+        return rc;
+    }
+    ret->spread =
+        myr_profiles_spread(&ret->profiles, &ret->model, q->it.device, ret->stack_exact, false);
+    MYR_ASSERT(q->gpus > 0 && q->batch > 0 && q->seq_tokens > 0);
+    return MYR_OK;
+}
+
+void myr_case_done(struct myr_case *it)
+{
+    if (it->has_design) {
+        myr_design_close(&it->design);
+    }
+    it->has_design = false;
+}
+
+/* A layout that was given is not searched for, but it must fit. */
+static int answer_given(const struct myr_case *it, struct myr_fit_answer *ret, struct myr_err *err)
+{
+    struct myr_fit_cost cost;
+    struct myr_fit_memory memory;
+    const double gib = 1073741824;
+    myr_fit_cost_of(&it->query.it, &it->layout, &cost);
+    myr_fit_memory_of(&it->query.it, &it->layout, &memory);
+    *ret = (struct myr_fit_answer){.evaluated = 1, .costed = 1};
+    if (!memory.fits) {
+        ret->nearest = it->layout;
+        ret->nearest_bytes = memory.total_bytes;
+        ret->has_nearest = true;
+        int rc = myr_err_set(
+            err, MYR_EINFEASIBLE, "the layout needs %.1f GiB a GPU, %s has %.1f GiB",
+            memory.total_bytes / gib, it->query.it.device->name, memory.limit_bytes / gib);
+        myr_err_hint(err, "without --layout the best one that fits is searched for");
+        return rc;
+    }
+    ret->top[0] = (struct myr_fit_found){it->layout, cost.step_s};
+    ret->top_count = 1;
+    return MYR_OK;
+}
+
+int myr_case_answer(const struct myr_case *it, struct myr_arena *arena, struct myr_fit_answer *ret,
+                    struct myr_err *err)
+{
+    return it->has_layout ? answer_given(it, ret, err)
+                          : myr_fit_search(&it->query, arena, ret, err);
+}
+
+int myr_case_price(const struct myr_case *it, const struct myr_layout *layout,
+                   const struct myr_fit_placement *placement, struct myr_arena *arena,
+                   struct myr_case_price *ret, struct myr_err *err)
+{
+    struct myr_fit_case of = it->query.it;
+    struct myr_case_price price = {.topology = it->topology};
+    MYR_ASSERT(of.device && of.stack);
+    if (placement && it->has_design) {
+        int rc = myr_fit_topology_placed(&it->topology, arena, &it->design, placement,
+                                         &price.topology, err);
+        if (rc < 0) {
+            return rc;
+        }
+        of.topology = &price.topology;
+        of.domain_gpus = price.topology.domain_gpus;
+    }
+    myr_fit_cost_of(&of, layout, &price.cost);
+    myr_fit_memory_of(&of, layout, &price.memory);
+    *ret = price;
+    return MYR_OK;
+}

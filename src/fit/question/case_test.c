@@ -1,0 +1,174 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+/* cmocka wants those first */
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "test_world.h"
+
+static struct myr_case_question question(void)
+{
+    struct myr_case_question q = myr_case_question_default();
+    q.model = "llama3-8b";
+    q.device = "h100";
+    q.gpus = 64;
+    q.batch = 128;
+    return q;
+}
+
+/* A file of this process's own, with that text. */
+static const char *file_of(const char *text)
+{
+    static char path[64];
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    snprintf(path, sizeof(path), "/tmp/myriad-case-%d.yaml", (int)getpid());
+    myr_buf_put(&buf, text, strlen(text));
+    assert_int_equal(myr_file_write(path, &buf, NULL), MYR_OK);
+    return path;
+}
+
+static void assert_refused(const struct myr_case_question *q, const char *words)
+{
+    struct myr_case it;
+    struct myr_err err = {0};
+    assert_true(myr_case_init(&it, &arena, q, &err) < 0);
+    if (!strstr(err.message, words)) {
+        fail_msg("'%s' does not say '%s'", err.message, words);
+    }
+}
+
+static void what_is_missing_is_asked_for(void **state)
+{
+    struct myr_case_question q = question();
+    (void)state;
+    q.model = NULL;
+    assert_refused(&q, "give --model NAME");
+    q = question();
+    q.device = NULL;
+    assert_refused(&q, "give --device NAME");
+    q = question();
+    q.gpus = 0;
+    assert_refused(&q, "give --gpus N");
+    q = question();
+    q.batch = 0;
+    assert_refused(&q, "give --batch SEQUENCES");
+    q = question();
+    q.device = "h1000";
+    assert_refused(&q, "h1000");
+    q = question();
+    q.software = "Emacs 29";
+    assert_refused(&q, "Emacs");
+    q = question();
+    q.device = "a100-80";
+    q.precision = MYR_PRECISION_FP8;
+    assert_refused(&q, "a100-80 has no fp8");
+}
+
+static void an_open_case_is_answered_by_the_search(void **state)
+{
+    struct myr_case it;
+    struct myr_case_question q = question();
+    struct myr_fit_answer *answer = MYR_ARENA_NEW(&arena, struct myr_fit_answer, 1);
+    (void)state;
+    q.top = 3;
+    q.tp = 4;
+    assert_int_equal(myr_case_init(&it, &arena, &q, NULL), MYR_OK);
+    assert_true(it.stack_exact && it.spread > 0 && !it.has_layout && !it.has_design);
+    assert_int_equal(myr_case_answer(&it, &arena, answer, NULL), MYR_OK);
+    assert_int_equal(answer->top_count, 3);
+    for (uint32_t i = 0; i < answer->top_count; i++) {
+        struct myr_case_price price;
+        assert_int_equal(answer->top[i].layout.tp, 4);
+        assert_int_equal(myr_case_price(&it, &answer->top[i].layout, NULL, &arena, &price, NULL),
+                         MYR_OK);
+        assert_true(price.memory.fits);
+        assert_true(price.cost.step_s == answer->top[i].step_s); /* to the last bit */
+    }
+    myr_case_done(&it);
+}
+
+static void a_given_layout_is_the_answer(void **state)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    struct myr_case it, twin;
+    struct myr_case_question q = question();
+    struct myr_fit_answer *answer = MYR_ARENA_NEW(&arena, struct myr_fit_answer, 2);
+    (void)state;
+    assert_int_equal(myr_case_init(&it, &arena, &q, NULL), MYR_OK);
+    assert_int_equal(myr_case_answer(&it, &arena, &answer[0], NULL), MYR_OK);
+    myr_layout_file_write(&answer[0].top[0].layout, NULL, &buf);
+    q.layout = file_of(buf.data);
+    q.batch = q.gpus = 0; /* the file says both */
+    assert_int_equal(myr_case_init(&twin, &arena, &q, NULL), MYR_OK);
+    assert_true(twin.has_layout);
+    assert_int_equal(twin.query.gpus, 64);
+    assert_int_equal(twin.query.batch, 128);
+    assert_int_equal(myr_case_answer(&twin, &arena, &answer[1], NULL), MYR_OK);
+    assert_int_equal(answer[1].top_count, 1);
+    assert_true(answer[0].top[0].step_s == answer[1].top[0].step_s);
+    unlink(q.layout);
+}
+
+static void what_is_said_beside_a_layout_must_agree_with_it(void **state)
+{
+    struct myr_case_question q = question();
+    (void)state;
+    q.layout = file_of("layout: {tp: 8, dp: 8, micro_batch: 1, global_batch: 128}\n");
+    q.tp = 4;
+    assert_refused(&q, "tp is 8 there, and 4 is asked for");
+    q.tp = 8;
+    q.batch = 64;
+    assert_refused(&q, "global_batch is 128 there, and 64 is asked for");
+    q.batch = 0;
+    q.gpus = 72;
+    assert_refused(&q, "the number of GPUs is 64 there, and 72 is asked for");
+    q.gpus = 64;
+    q.zero = 3;
+    assert_refused(&q, "something else is asked for");
+    q.zero = 1;
+    q.seq = 100;
+    assert_refused(&q, "sequence is 8192 there, and 100 is asked for");
+    q.seq = 0;
+    struct myr_case it;
+    assert_int_equal(myr_case_init(&it, &arena, &q, NULL), MYR_OK);
+    q.layout = file_of("layout: {tp: 64, micro_batch: 1, global_batch: 128}\n");
+    q.tp = 0;
+    assert_refused(&q, ".yaml: layout rule 'heads'");
+    unlink(q.layout);
+}
+
+static void a_given_layout_that_does_not_fit_is_no_answer(void **state)
+{
+    struct myr_case it;
+    struct myr_err err = {0};
+    struct myr_case_question q = question();
+    struct myr_case_price price;
+    struct myr_fit_answer *answer = MYR_ARENA_NEW(&arena, struct myr_fit_answer, 1);
+    (void)state;
+    q.model = "llama3-70b";
+    q.gpus = 0;
+    q.layout = file_of("layout: {tp: 2, dp: 8, micro_batch: 1, global_batch: 128}\n");
+    assert_int_equal(myr_case_init(&it, &arena, &q, NULL), MYR_OK);
+    assert_int_equal(myr_case_answer(&it, &arena, answer, &err), MYR_EINFEASIBLE);
+    assert_true(answer->has_nearest && answer->nearest.tp == 2 && answer->top_count == 0);
+    assert_non_null(strstr(err.message, "GiB a GPU, h100 has"));
+    /* It has a price all the same. */
+    assert_int_equal(myr_case_price(&it, &it.layout, NULL, &arena, &price, NULL), MYR_OK);
+    assert_true(!price.memory.fits && price.cost.step_s > 0);
+    unlink(q.layout);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_missing_is_asked_for),
+        cmocka_unit_test(an_open_case_is_answered_by_the_search),
+        cmocka_unit_test(a_given_layout_is_the_answer),
+        cmocka_unit_test(what_is_said_beside_a_layout_must_agree_with_it),
+        cmocka_unit_test(a_given_layout_that_does_not_fit_is_no_answer),
+    };
+    return cmocka_run_group_tests(tests, open_world, close_world);
+}

@@ -1,0 +1,106 @@
+/* layout_file: a layout as a file of its own, and the same layout with fewer replicas. */
+#include "myriad/fit/case.h"
+
+#define SCHEMA  "myriad.layout"
+#define VERSION 1
+
+static int check_head(const struct myr_doc *doc, struct myr_err *err)
+{
+    static const char *const keys[] = {"schema", "version", "layout"};
+    static const char *const schemas[] = {SCHEMA};
+    const struct myr_doc *schema = myr_doc_get(doc, "schema");
+    const struct myr_doc *version = myr_doc_get(doc, "version");
+    uint32_t unused;
+    uint64_t number;
+    int rc = myr_doc_expect(doc, MYR_DOC_MAP, "a layout file", err);
+    /* What says that it is something else is refused as that, not by its first odd key. */
+    if (rc == MYR_OK && schema) {
+        rc = myr_doc_choice(schema, "schema", schemas, 1, &unused, err);
+    }
+    if (rc == MYR_OK && version) {
+        rc = myr_doc_u64(version, "version", VERSION, VERSION, &number, err);
+    }
+    if (rc == MYR_OK && !schema && !myr_doc_get(doc, "layout")) {
+        rc = myr_doc_error(err, doc, MYR_EINVAL,
+                           "no layout file: a map with the key 'layout' is expected");
+        myr_err_hint(err, "myriad fit ... --layout-out FILE writes one");
+    }
+    return rc < 0 ? rc : myr_doc_check_keys(doc, NULL, keys, MYR_ARRAY_COUNT(keys), err);
+}
+
+static int parse(const struct myr_doc *doc, uint64_t gpus, struct myr_layout *ret,
+                 struct myr_err *err)
+{
+    const struct myr_doc *map;
+    int rc = check_head(doc, err);
+    rc = rc < 0 ? rc : myr_doc_need(doc, "the layout file", "layout", &map, err);
+    rc = rc < 0 ? rc : myr_doc_expect(map, MYR_DOC_MAP, "layout", err);
+    return rc < 0 ? rc : myr_layout_parse(map, gpus, ret, err);
+}
+
+int myr_layout_file_parse(struct myr_arena *arena, const char *file, struct myr_str text,
+                          uint64_t gpus, struct myr_layout *ret, struct myr_err *err)
+{
+    const struct myr_doc *doc;
+    int rc = myr_doc_read_yaml(arena, file, text, &doc, err);
+    return rc < 0 ? rc : parse(doc, gpus, ret, err);
+}
+
+int myr_layout_file_read(struct myr_arena *arena, const char *path, uint64_t gpus,
+                         struct myr_layout *ret, struct myr_err *err)
+{
+    const struct myr_doc *doc;
+    int rc = myr_doc_read_file(arena, path, &doc, err);
+    return rc < 0 ? rc : parse(doc, gpus, ret, err);
+}
+
+void myr_layout_file_write(const struct myr_layout *layout, const char *title, struct myr_buf *buf)
+{
+    myr_buf_put_lit(buf, "# A parallel layout, for --layout of fit, goodput and sched place.\n");
+    if (title) {
+        /* A comment is one line, whatever a model's name holds. */
+        myr_buf_put_lit(buf, "# ");
+        for (const char *c = title; *c; c++) {
+            myr_buf_putc(buf, (unsigned char)*c < ' ' ? ' ' : *c);
+        }
+        myr_buf_putc(buf, '\n');
+    }
+    myr_buf_put_lit(buf, "#\n"
+                         "#   tp, cp, pp, dp  tensor, context, pipeline, data parallel: GPUs are "
+                         "their product\n"
+                         "#   vp              chunks of layers on each stage\n"
+                         "#   ep, etp         experts: how they are spread, and cut\n"
+                         "#   zero, shard     ZeRO stage, and the ranks it cuts state over\n"
+                         "#   order           axes from the fastest to the slowest in rank\n"
+                         "# What is not given here follows from the rest (docs/work.md).\n");
+    myr_buf_printf(buf, "schema: %s\nversion: %d\n", SCHEMA, VERSION);
+    myr_layout_write(buf, layout);
+}
+
+/* The rules that need no model. */
+static bool is_whole(const struct myr_layout *l)
+{
+    uint64_t ranks = (uint64_t)l->tp * l->cp * l->dp, experts = (uint64_t)myr_layout_etp(l) * l->ep;
+    uint64_t unit = (uint64_t)l->micro_batch * l->dp;
+    return ranks % experts == 0 && l->global_batch % unit == 0 &&
+           (l->shard == 0 || (uint64_t)l->dp * l->cp % l->shard == 0);
+}
+
+uint32_t myr_layout_shrink(const struct myr_layout *layout, const struct myr_model *model,
+                           uint32_t gpus_per_node, uint32_t nodes_most, struct myr_layout *ret)
+{
+    uint64_t replica = (uint64_t)layout->tp * layout->cp * layout->pp;
+    uint64_t most = (uint64_t)nodes_most * gpus_per_node / replica;
+    MYR_ASSERT(gpus_per_node > 0 && replica > 0);
+    for (uint64_t dp = most < layout->dp ? most : layout->dp; dp > 0; dp--) {
+        struct myr_layout fewer = *layout;
+        fewer.dp = (uint32_t)dp;
+        if (dp * replica % gpus_per_node != 0 || !is_whole(&fewer) ||
+            (model && myr_layout_broken(&fewer, model, 0) != MYR_LAYOUT_OK)) {
+            continue;
+        }
+        *ret = fewer;
+        return (uint32_t)(dp * replica / gpus_per_node);
+    }
+    return 0;
+}
