@@ -1,0 +1,217 @@
+/* Rows with offsets, common rows, sub-verbs, and the names of their variables. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "myriad/text/option.h"
+
+struct own {
+    uint64_t gpus;
+    const char *model;
+    bool deep;
+};
+
+struct common {
+    uint64_t width;
+    bool timing;
+};
+
+static void put_models(struct myr_buf *buf)
+{
+    myr_buf_put_lit(buf, "gpt3 llama");
+}
+
+static const struct own own_defaults = {.gpus = 8, .model = "gpt3"};
+static const struct common common_defaults = {.width = 80};
+static const struct myr_option own_rows[] = {
+    {.name = "gpus",
+     .letter = 'g',
+     .type = MYR_OPTION_U64,
+     .help = "How many",
+     .at = offsetof(struct own, gpus),
+     .min = 1,
+     .max = 64},
+    {.name = "model",
+     .type = MYR_OPTION_TEXT,
+     .help = "Which",
+     .at = offsetof(struct own, model),
+     .words = put_models},
+    {.name = "deep", .type = MYR_OPTION_FLAG, .help = "Deeper", .at = offsetof(struct own, deep)},
+};
+static const struct myr_option common_rows[] = {
+    {.name = "width",
+     .type = MYR_OPTION_U64,
+     .help = "Columns",
+     .at = offsetof(struct common, width)},
+    {.name = "timing",
+     .type = MYR_OPTION_FLAG,
+     .help = "Times",
+     .at = offsetof(struct common, timing)},
+};
+static const struct myr_option_table common_table = {common_rows, MYR_ARRAY_COUNT(common_rows),
+                                                     &common_defaults};
+static const struct myr_command curve = {.name = "fit curve",
+                                         .summary = "Follow it",
+                                         .options = own_rows,
+                                         .option_count = MYR_ARRAY_COUNT(own_rows),
+                                         .defaults = &own_defaults,
+                                         .values_bytes = sizeof(own_defaults),
+                                         .common = &common_table};
+static const struct myr_command *const subs[] = {&curve};
+static const struct myr_command fit = {.name = "fit",
+                                       .operands = "",
+                                       .summary = "Fit it",
+                                       .options = own_rows,
+                                       .option_count = 1,
+                                       .defaults = &own_defaults,
+                                       .values_bytes = sizeof(own_defaults),
+                                       .common = &common_table,
+                                       .subcommands = subs,
+                                       .subcommand_count = 1};
+
+static const char *env_name, *env_value;
+
+static const char *one_env(const char *name)
+{
+    return env_name && strcmp(name, env_name) == 0 ? env_value : NULL;
+}
+
+static int parse(const struct myr_command *command, int argc, const char *const *argv,
+                 struct own *own, struct common *common, struct myr_err *err)
+{
+    struct myr_operands operands;
+    struct myr_option_values places = {own, common};
+    *common = common_defaults;
+    return myr_option_parse(command, argc, argv, one_env, &places, &operands, err);
+}
+
+static void values_start_from_the_defaults_each_time(void **state)
+{
+    (void)state;
+    struct own own;
+    struct common common;
+    struct myr_err err = {0};
+    const char *const words[] = {"-g", "9", "--deep", "--width=100", "--timing"};
+    env_name = NULL;
+    assert_int_equal(parse(&curve, 5, words, &own, &common, &err), MYR_OK);
+    assert_int_equal(own.gpus, 9);
+    assert_true(own.deep && common.timing);
+    assert_int_equal(common.width, 100);
+    assert_int_equal(parse(&curve, 0, words, &own, &common, &err), MYR_OK);
+    assert_int_equal(own.gpus, 8);
+    assert_string_equal(own.model, "gpt3");
+    assert_false(own.deep || common.timing);
+    assert_int_equal(common.width, 80);
+}
+
+static void an_option_of_another_command_is_refused(void **state)
+{
+    (void)state;
+    struct own own;
+    struct common common;
+    struct myr_err err = {0};
+    const char *const words[] = {"--model", "gpt3"};
+    env_name = NULL;
+    assert_int_equal(parse(&fit, 2, words, &own, &common, &err), MYR_EINVAL);
+    assert_string_equal(err.message, "unknown option '--model' for 'myriad fit'");
+    assert_int_equal(parse(&curve, 2, words, &own, &common, &err), MYR_OK);
+}
+
+static void variables_bear_the_name_of_their_command(void **state)
+{
+    (void)state;
+    struct own own;
+    struct common common;
+    struct myr_err err = {0};
+    env_name = "MYRIAD_FIT_CURVE_GPUS";
+    env_value = "11";
+    assert_int_equal(parse(&curve, 0, NULL, &own, &common, &err), MYR_OK);
+    assert_int_equal(own.gpus, 11);
+    assert_int_equal(parse(&fit, 0, NULL, &own, &common, &err), MYR_OK);
+    assert_int_equal(own.gpus, 8); /* another command's */
+    env_name = "MYRIAD_FIT_GPUS";
+    assert_int_equal(parse(&fit, 0, NULL, &own, &common, &err), MYR_OK);
+    assert_int_equal(own.gpus, 11);
+    env_name = "MYRIAD_WIDTH";
+    assert_int_equal(parse(&fit, 0, NULL, &own, &common, &err), MYR_OK);
+    assert_int_equal(common.width, 11);
+}
+
+static void a_variable_of_the_old_name_is_refused_with_the_new_one(void **state)
+{
+    (void)state;
+    struct own own;
+    struct common common;
+    struct myr_err err = {0};
+    const char *const words[] = {"--gpus", "9"};
+    env_name = "MYRIAD_GPUS";
+    env_value = "11";
+    /* even where the command line overrides it: the next call would not */
+    assert_int_equal(parse(&curve, 2, words, &own, &common, &err), MYR_EINVAL);
+    assert_string_equal(err.message,
+                        "'MYRIAD_GPUS' is not read any more; its name is 'MYRIAD_FIT_CURVE_GPUS' "
+                        "now");
+    env_value = "";
+    assert_int_equal(parse(&curve, 2, words, &own, &common, &err), MYR_OK);
+}
+
+static void help_and_manual_name_subverbs_defaults_and_variables(void **state)
+{
+    (void)state;
+    struct myr_buf text = {0};
+    myr_option_help(&fit, &text);
+    assert_non_null(strstr(text.data, "  fit curve             Follow it\n"));
+    assert_non_null(strstr(text.data, "[default: 8; MYRIAD_FIT_GPUS]"));
+    assert_non_null(strstr(text.data, "[default: 80; MYRIAD_WIDTH]"));
+    myr_buf_clear(&text);
+    myr_option_man(&curve, &text);
+    assert_non_null(strstr(text.data, "## myriad fit curve\n"));
+    assert_non_null(
+        strstr(text.data, "Default: gpt3. Environment: *MYRIAD\\_FIT\\_CURVE\\_MODEL*"));
+    assert_non_null(strstr(text.data, "Environment: *MYRIAD\\_TIMING*"));
+    myr_buf_done(&text);
+}
+
+static void completion_knows_subverbs_names_and_common_rows(void **state)
+{
+    (void)state;
+    const struct myr_command place = {.name = "sched place", .summary = "Place"};
+    const struct myr_command *const commands[] = {&fit, &curve, &place};
+    struct myr_buf text = {0};
+    myr_option_completion(MYR_SHELL_BASH, "myriad", commands, 3, &text);
+    assert_non_null(strstr(text.data, "    '') names='fit sched' ;;\n"));
+    assert_non_null(strstr(text.data, "'fit curve') command='fit curve' ;;\n"));
+    assert_non_null(strstr(text.data, "((COMP_CWORD == 2)) && names='curve'\n"));
+    assert_non_null(strstr(text.data, "--model) COMPREPLY=($(compgen -W 'gpt3 llama' -- "));
+    assert_non_null(strstr(text.data, "words='--help --gpus --width --timing --no-timing'\n"));
+    myr_buf_clear(&text);
+    myr_option_completion(MYR_SHELL_FISH, "myriad", commands, 3, &text);
+    assert_non_null(strstr(text.data, "complete -c myriad -n '__fish_seen_subcommand_from fit; and "
+                                      "not __fish_seen_subcommand_from curve' -l gpus -s g -x"));
+    assert_non_null(strstr(text.data, "complete -c myriad -n '__fish_seen_subcommand_from fit; and "
+                                      "__fish_seen_subcommand_from curve' -l model -x -a "
+                                      "'gpt3 llama' -d 'Which'\n"));
+    assert_non_null(strstr(text.data, "-a sched -d 'place'\n"));
+    myr_buf_clear(&text);
+    myr_option_completion(MYR_SHELL_ZSH, "myriad", commands, 3, &text);
+    assert_non_null(strstr(text.data, "'--model[Which]:TEXT:(gpt3 llama)'"));
+    assert_non_null(
+        strstr(text.data, "        curve)\n            command=\"$command $words[2]\"\n"));
+    myr_buf_done(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_start_from_the_defaults_each_time),
+        cmocka_unit_test(an_option_of_another_command_is_refused),
+        cmocka_unit_test(variables_bear_the_name_of_their_command),
+        cmocka_unit_test(a_variable_of_the_old_name_is_refused_with_the_new_one),
+        cmocka_unit_test(help_and_manual_name_subverbs_defaults_and_variables),
+        cmocka_unit_test(completion_knows_subverbs_names_and_common_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
