@@ -123,7 +123,8 @@ int cli_print(const struct myr_buf *buf);
 MYR_MUST_USE int cli_catalog(struct myr_catalog *catalog, struct myr_arena *arena,
                              const struct myr_option_list *files, struct myr_err *err);
 
-extern const struct cli_verb cli_catalog_verb, cli_completion_verb, cli_man_verb;
+extern const struct cli_verb cli_catalog_verb;
+extern const struct cli_verb cli_commands_verb, cli_completion_verb, cli_man_verb;
 
 /* --- the older shape */
 

@@ -27,6 +27,7 @@ static const struct cli_verb *const verbs[] = {
 
     &sched_verb,
 
+    &cli_commands_verb,
     &cli_completion_verb, &cli_man_verb,
 };
 

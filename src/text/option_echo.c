@@ -72,3 +72,46 @@ void myr_option_echo(const struct myr_command *command, const void *own,
     myr_answer_end(answer);
     myr_answer_end(answer);
 }
+
+static void describe_row(const struct myr_command *command, uint32_t index,
+                         struct myr_answer *answer)
+{
+    static const char *const types[] = {"flag", "text", "path", "number", "choice", "list"};
+    const struct myr_option *option = option_row(command, index);
+    MYR_CLEANUP(myr_buf_done) struct myr_buf value = {0};
+    char env[OPTION_NAME_MAX];
+    char letter[2] = {option->letter, '\0'};
+    option_env_name(command, index, env);
+    option_put_default(command, index, &value);
+    myr_answer_object(answer, NULL);
+    myr_answer_text(answer, "name", option->name);
+    myr_answer_text(answer, "letter", option->letter ? letter : NULL);
+    myr_answer_text(answer, "type", types[option->type]);
+    myr_answer_text(answer, "placeholder", option_placeholder(option));
+    myr_answer_text(answer, "help", option->help);
+    myr_answer_text(answer, "variable", env);
+    myr_answer_text(answer, "default", value.len > 0 ? value.data : NULL);
+    myr_answer_bool(answer, "common", index >= command->option_count);
+    myr_answer_list(answer, "choices");
+    for (uint32_t i = 0; option->type == MYR_OPTION_CHOICE && i < option->choice_count; i++) {
+        myr_answer_text(answer, NULL, option->choices[i]);
+    }
+    myr_answer_end(answer);
+    myr_answer_end(answer);
+}
+
+void myr_option_describe(const struct myr_command *command, struct myr_answer *answer)
+{
+    myr_answer_object(answer, NULL);
+    myr_answer_text(answer, "name", command->name);
+    myr_answer_text(answer, "operands", command->operands);
+    myr_answer_text(answer, "summary", command->summary);
+    myr_answer_text(answer, "example", command->example);
+    myr_answer_bool(answer, "answers", command->common != NULL);
+    myr_answer_list(answer, "options");
+    for (uint32_t i = 0; i < option_row_count(command); i++) {
+        describe_row(command, i, answer);
+    }
+    myr_answer_end(answer);
+    myr_answer_end(answer);
+}

@@ -111,6 +111,9 @@ struct myr_answer;
 void myr_option_echo(const struct myr_command *command, const void *own,
                      const struct myr_operands *operands, struct myr_answer *answer);
 
+/* An object about the command: its words and every row, with variable, default and choices. */
+void myr_option_describe(const struct myr_command *command, struct myr_answer *answer);
+
 void myr_option_help(const struct myr_command *command, struct myr_buf *buf);
 /* The command's section of the manual page, in scdoc's format. */
 void myr_option_man(const struct myr_command *command, struct myr_buf *buf);

@@ -85,3 +85,38 @@ static int run_man(struct cli *cli, struct myr_err *err)
 }
 
 const struct cli_verb cli_man_verb = {&man_command, run_man, .group = CLI_PROGRAM_GROUP};
+
+static const struct commands_options {
+    char none; /* it has no options of its own */
+} commands_defaults;
+
+static const struct myr_command commands_command = {
+    .name = "commands",
+    .operands = "",
+    .summary = "list every verb with its options and variables, for programs",
+    .example = "myriad commands -o json",
+    .defaults = &commands_defaults,
+    .values_bytes = sizeof(commands_defaults),
+    .common = &cli_common_table,
+};
+
+static int run_commands(struct cli *cli, struct myr_err *err)
+{
+    static const struct myr_answer_column columns[] = {{"name", "COMMAND", 0, 0},
+                                                       {"operands", "OPERANDS", 0, 0},
+                                                       {"summary", "WHAT IT DOES", 0, 0}};
+    (void)err;
+    const struct myr_command *commands[VERBS_MAX];
+    uint32_t count = all_commands(commands);
+    struct myr_value *list = myr_answer_list(&cli->answer, "commands");
+    for (uint32_t i = 0; i < count; i++) {
+        myr_option_describe(commands[i], &cli->answer);
+    }
+    myr_answer_end(&cli->answer);
+    myr_answer_table(&cli->answer, list, columns, MYR_ARRAY_COUNT(columns));
+    myr_answer_rows(&cli->answer, list);
+    return MYR_OK;
+}
+
+const struct cli_verb cli_commands_verb = {&commands_command, run_commands,
+                                           .group = CLI_PROGRAM_GROUP};

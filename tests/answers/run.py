@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""Every verb, every sub-verb, every format: rendered, or refused where the docs say so.
+
+    tests/answers/run.py MYRIAD              checks
+    tests/answers/run.py MYRIAD --infer NAME prints a first schema for the cases of one command
+
+tests/answers/cases.txt holds at least one question for each command that `myriad commands` lists.
+Each is asked in every format, twice: the bytes must be equal; JSON must hold to the schema under
+docs/schema/ and echo every option; YAML must parse to the same tree; CSV must have a row for each
+item of the list, or be refused with exit status 2 and be named in docs/answers.md; the table must
+fit 80 columns. No code of the program is used for any of it.
+"""
+import concurrent.futures
+import csv
+import io
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import schema as schemas
+import yamlblock
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+FORMATS = ("table", "wide", "json", "yaml", "csv")
+WIDTH = 80
+
+
+class Program:
+    def __init__(self, path, folder):
+        self.path, self.folder = path, folder
+        self.environment = {key: value for key, value in os.environ.items()
+                            if not key.startswith("MYRIAD_")}
+        self.environment.update(LC_ALL="C.UTF-8", COLUMNS=str(WIDTH))
+
+    def run(self, words, check=False):
+        result = subprocess.run([self.path, *words], cwd=self.folder, env=self.environment,
+                                stdin=subprocess.DEVNULL, capture_output=True, timeout=900,
+                                check=False)
+        if check and result.returncode != 0:
+            raise SystemExit(f"myriad {shlex.join(words)}: {result.stderr.decode()}")
+        return result
+
+
+def read_cases():
+    """Lines 'setup: WORDS' prepare files; the others are questions, 'WORDS' or '1: WORDS' where
+    the answer is no."""
+    setup, cases = [], []
+    for line in (HERE / "cases.txt").read_text().splitlines():
+        line = line.split("#")[0].strip()
+        if line.startswith("setup:"):
+            setup.append(shlex.split(line[6:]))
+        elif line:
+            found = re.match(r"(?:(\d): )?(.*)", line)
+            cases.append((int(found[1] or 0), shlex.split(found[2])))
+    return setup, cases
+
+
+def command_of(words, names):
+    two = " ".join(words[:2])
+    return two if two in names else words[0]
+
+
+def columns_of(text):
+    """Terminal columns, near enough: wide characters are two."""
+    return sum(2 if ord(c) >= 0x1100 else 1 for c in text)
+
+
+def too_wide(text):
+    """Lines that a screen would break; commands to paste stay whole."""
+    for line in text.splitlines():
+        if columns_of(line) > WIDTH and not re.match(r"(next:|      )\s*myriad ", line):
+            yield line
+
+
+def refusals():
+    """The commands that docs/answers.md names as having no CSV."""
+    page = (ROOT / "docs" / "answers.md").read_text()
+    table = page.split("## Answers without CSV")[1].split("\n## ")[0]
+    return set(re.findall(r"^\| `([a-z ]+)` \|", table, re.M))
+
+
+def check_json(document, name, command):
+    if list(document)[:3] != ["schema", "version", "question"]:
+        yield f"begins with {list(document)[:3]}"
+        return
+    if document["schema"] != "myriad." + name.replace(" ", "."):
+        yield f"schema is {document['schema']}"
+    own = [row["name"].replace("-", "_") for row in command["options"] if not row["common"]]
+    if list(document["question"]["options"]) != own:
+        yield f"echoes {list(document['question']['options'])}, the rows are {own}"
+    path = ROOT / "docs" / "schema" / (document["schema"] + ".json")
+    if not path.exists():
+        yield f"has no schema {path.relative_to(ROOT)}"
+        return
+    for fault in schemas.validate(document, json.loads(path.read_text())):
+        yield fault
+
+
+def longest_list(value):
+    """Lengths of all lists of objects in the tree."""
+    if isinstance(value, dict):
+        for child in value.values():
+            yield from longest_list(child)
+    elif isinstance(value, list):
+        if all(isinstance(item, dict) for item in value):
+            yield len(value)
+        for item in value:
+            yield from longest_list(item)
+
+
+def check_csv(text, document):
+    rows = list(csv.reader(io.StringIO(text)))
+    if not rows or len(set(rows[0])) != len(rows[0]) or "" in rows[0]:
+        yield f"has the header {rows[:1]}"
+        return
+    if any(len(row) != len(rows[0]) for row in rows):
+        yield "has rows of other lengths than its header"
+    if len(rows) - 1 not in set(longest_list(document)):
+        yield f"has {len(rows) - 1} rows, no list of the JSON has so many"
+
+
+def check_case(program, code, words, name, command, refused):
+    """What is wrong with the answers to one question."""
+    outputs = {}
+    for form in FORMATS:
+        asked = [*words, "-o", form]
+        first, second = program.run(asked), program.run(asked)
+        if (first.stdout, first.returncode) != (second.stdout, second.returncode):
+            yield f"-o {form}: two runs differ"
+        want = 2 if form == "csv" and name in refused else code
+        if first.returncode != want:
+            yield f"-o {form}: exit status {first.returncode}, {want} is expected; " \
+                  f"{first.stderr.decode().strip()[:200]}"
+        outputs[form] = first.stdout.decode()
+        if want != 2 and not outputs[form]:
+            yield f"-o {form}: prints nothing"
+        if want == 2 and outputs[form]:
+            yield f"-o {form}: refused, and prints all the same"
+    try:
+        document = json.loads(outputs["json"])
+        for fault in check_json(document, name, command):
+            yield f"-o json: {fault}"
+        if yamlblock.load(outputs["yaml"]) != document:
+            yield "-o yaml: another tree than JSON's"
+        if name not in refused:
+            for fault in check_csv(outputs["csv"], document):
+                yield f"-o csv: {fault}"
+    except (ValueError, IndexError) as fault:
+        yield f"does not parse: {fault}"
+    for form in ("table", "wide"):
+        for line in list(too_wide(outputs[form]))[:2]:
+            yield f"-o {form}: {columns_of(line)} columns: {line!r}"
+
+
+def timing_is_apart(program, words):
+    plain = json.loads(program.run([*words, "-o", "json"]).stdout)
+    timed = json.loads(program.run([*words, "-o", "json", "--timing"]).stdout)
+    if "timing" in plain or "timing" not in timed:
+        yield "--timing: the object 'timing' is there without it, or not there with it"
+    elif {"wall_s", "cpu_s", "memory_mib"} - set(timed["timing"]):
+        yield f"--timing: holds {sorted(timed['timing'])}"
+    timed.pop("timing", None)
+    timed["question"] = plain["question"]
+    if timed != plain:
+        yield "--timing: changes the answer"
+
+
+def check_schemas():
+    for path in sorted((ROOT / "docs" / "schema").glob("*.json")):
+        try:
+            schema = json.loads(path.read_text())
+        except ValueError as fault:
+            yield f"{path.name}: {fault}"
+            continue
+        for fault in schemas.well_formed(schema):
+            yield f"{path.name}: {fault}"
+
+
+def check_case_listed(arguments):
+    program, code, words, name, command, refused = arguments
+    faults = list(check_case(program, code, words, name, command, refused))
+    if not faults:
+        faults += timing_is_apart(program, words)
+    return [f"myriad {shlex.join(words)}: {fault}" for fault in faults]
+
+
+def main():
+    myriad = os.path.abspath(sys.argv[1])
+    with tempfile.TemporaryDirectory(prefix="myriad-answers-") as folder:
+        os.symlink(ROOT / "examples", os.path.join(folder, "examples"))
+        os.symlink(ROOT / "tests" / "data", os.path.join(folder, "data"))
+        program = Program(myriad, folder)
+        listed = json.loads(program.run(["commands", "-o", "json"], check=True).stdout)["commands"]
+        commands = {row["name"]: row for row in listed}
+        setup, cases = read_cases()
+        for words in setup:
+            result = program.run(words)
+            if result.returncode > 1:
+                raise SystemExit(f"setup: myriad {shlex.join(words)}: {result.stderr.decode()}")
+        if "--infer" in sys.argv:
+            wanted = sys.argv[sys.argv.index("--infer") + 1]
+            samples = [json.loads(program.run([*words, "-o", "json"]).stdout)
+                       for _, words in cases if command_of(words, commands) == wanted]
+            schema = {"$schema": "https://json-schema.org/draft/2020-12/schema",
+                      "title": f"The answer of 'myriad {wanted}'", **schemas.infer(samples)}
+            print(json.dumps(schema, indent=2))
+            return 0
+        refused = refusals()
+        faults = list(check_schemas())
+        asked = {command_of(words, commands) for _, words in cases}
+        faults += [f"'{name}' has no question in tests/answers/cases.txt"
+                   for name, row in commands.items() if row["answers"] and name not in asked]
+        faults += [f"docs/answers.md names '{name}', which is no command"
+                   for name in refused - set(commands)]
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            work = [(program, code, words, command_of(words, commands),
+                     commands[command_of(words, commands)], refused) for code, words in cases]
+            for found in pool.map(check_case_listed, work):
+                faults += found
+    for fault in faults:
+        print(fault)
+    print(f"{len(cases)} questions, {len(FORMATS)} formats, {len(faults)} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
