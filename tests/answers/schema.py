@@ -7,9 +7,9 @@ was not understood.
 """
 import re
 
-KNOWN = {"$schema", "$id", "$defs", "$ref", "title", "description", "type", "properties", "required",
-         "additionalProperties", "items", "enum", "const", "anyOf", "minimum", "maximum", "pattern",
-         "minItems"}
+KNOWN = {"$schema", "$id", "$defs", "$ref", "title", "description", "type", "properties",
+         "required", "additionalProperties", "items", "enum", "const", "anyOf", "minimum",
+         "maximum", "pattern", "minItems"}
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
 
 
