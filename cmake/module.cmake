@@ -10,6 +10,7 @@ function(myriad_module name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
   file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*_test.c)
   list(REMOVE_ITEM sources ${tests} "")
+  list(FILTER sources EXCLUDE REGEX "/main\\.c$") # a program's own
 
   if(MYRIAD_SHARED)
     add_library(myr_${name} SHARED ${sources})

@@ -1,0 +1,272 @@
+/* The frame around the verbs: what is parsed, printed and returned for verbs of the test's own. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cli.h"
+
+struct options {
+    uint64_t count;
+    const char *name;
+};
+
+static const struct options defaults = {.count = 2};
+static const struct myr_option rows[] = {
+    CLI_COUNT("count", struct options, count, 1, 9, "how many"),
+    CLI_TEXT("name", "NAME", struct options, name, "whose"),
+};
+static const struct myr_command command = {
+    .name = "test verb", .operands = "[WORD]", CLI_OPTIONS(rows, defaults), .operand_max = 1};
+
+static int answer(struct cli *cli, struct myr_err *err)
+{
+    static const struct myr_answer_column columns[] = {{"i", "I", MYR_COLUMN_NUMBER, 0}};
+    const struct options *options = cli->options;
+    if (options->name && strcmp(options->name, "nobody") == 0) {
+        int rc = myr_err_set(err, MYR_ENOENT, "nobody is not there");
+        myr_err_hint(err, "ask for somebody");
+        return rc;
+    }
+    struct myr_value *list = myr_answer_list(&cli->answer, "items");
+    for (uint64_t i = 0; i < options->count; i++) {
+        myr_answer_object(&cli->answer, NULL);
+        myr_answer_u64(&cli->answer, "i", i);
+        myr_answer_end(&cli->answer);
+    }
+    myr_answer_end(&cli->answer);
+    myr_answer_heading(&cli->answer, "Items");
+    myr_answer_table(&cli->answer, list, columns, 1);
+    if (!options->name) {
+        myr_answer_rows(&cli->answer, list);
+    }
+    cli->no = cli->operands.count > 0;
+    return MYR_OK;
+}
+
+static int document(struct cli *cli, struct myr_err *err)
+{
+    (void)err;
+    myr_buf_put_lit(&cli->document, "as it is\n");
+    return MYR_OK;
+}
+
+static const struct cli_verb verb = {&command, answer, .group = NULL};
+static const struct cli_verb document_verb = {&command, document, .group = NULL};
+
+static const char *no_env(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+static const char *json_env(const char *name)
+{
+    return strcmp(name, "MYRIAD_OUTPUT") == 0            ? "json"
+           : strcmp(name, "MYRIAD_TEST_VERB_COUNT") == 0 ? "3"
+                                                         : NULL;
+}
+
+/* What stood on standard output and standard error, and the exit code. */
+struct said {
+    char out[8192], err[2048];
+    int code;
+};
+
+static void read_back(int fd, char *ret, size_t size)
+{
+    ssize_t len = pread(fd, ret, size - 1, 0);
+    assert_true(len >= 0);
+    ret[len] = '\0';
+    close(fd);
+}
+
+static int divert(int fd, int *ret_saved)
+{
+    char path[] = "/tmp/myriad-cli-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    unlink(path);
+    *ret_saved = dup(fd);
+    assert_true(dup2(file, fd) >= 0);
+    return file;
+}
+
+static struct said say(const struct cli_verb *which, const char *(*env)(const char *), int argc,
+                       const char *const *argv)
+{
+    struct said said;
+    int saved_out, saved_err;
+    fflush(stdout);
+    fflush(stderr);
+    int out = divert(STDOUT_FILENO, &saved_out), err = divert(STDERR_FILENO, &saved_err);
+    said.code = which ? cli_run(which, argc, argv, env) : cli_main(argc, argv, env);
+    fflush(stdout);
+    fflush(stderr);
+    dup2(saved_out, STDOUT_FILENO);
+    dup2(saved_err, STDERR_FILENO);
+    close(saved_out);
+    close(saved_err);
+    read_back(out, said.out, sizeof(said.out));
+    read_back(err, said.err, sizeof(said.err));
+    return said;
+}
+
+#define SAY(which, env, ...)                                                    \
+    say(which, env, (int)MYR_ARRAY_COUNT(((const char *const[]){__VA_ARGS__})), \
+        (const char *const[]){__VA_ARGS__})
+
+static void an_answer_is_printed_in_the_form_asked_for(void **state)
+{
+    (void)state;
+    struct said said = SAY(&verb, no_env, "--count=2");
+    assert_int_equal(said.code, CLI_DONE);
+    assert_string_equal(said.out, "Items\nI\n0\n1\n");
+    assert_string_equal(said.err, "");
+    said = SAY(&verb, no_env, "--count=1", "-o", "yaml");
+    assert_string_equal(said.out,
+                        "schema: myriad.test.verb\nversion: 1\nquestion:\n  verb: test verb\n"
+                        "  operands: []\n  options:\n    count: 1\n    name: null\nitems:\n"
+                        "  - i: 0\n");
+    said = SAY(&verb, no_env, "-o", "csv", "--excel");
+    assert_string_equal(said.out, "\xEF\xBB\xBFi\n0\n1\n");
+    said = SAY(&verb, no_env, "--color", "always");
+    assert_string_equal(said.out, "\x1b[1mItems\x1b[0m\n\x1b[1mI\n\x1b[0m0\n1\n");
+}
+
+static void variables_stand_in_for_options(void **state)
+{
+    (void)state;
+    struct said said = SAY(&verb, json_env, "--name=x");
+    assert_non_null(strstr(said.out, "\"count\": 3,"));
+    assert_non_null(strstr(said.out, "\"i\": 2\n"));
+}
+
+static void csv_is_refused_where_there_is_no_list(void **state)
+{
+    (void)state;
+    struct said said = SAY(&verb, no_env, "--name=x", "-o", "csv");
+    assert_int_equal(said.code, CLI_BAD_INPUT);
+    assert_string_equal(said.out, "");
+    assert_non_null(strstr(said.err, "myriad: this answer is no list"));
+    assert_non_null(strstr(said.err, "\nhint: -o json"));
+}
+
+static void no_is_printed_and_exits_with_one(void **state)
+{
+    (void)state;
+    struct said said = SAY(&verb, no_env, "word");
+    assert_int_equal(said.code, CLI_NO);
+    assert_string_equal(said.out, "Items\nI\n0\n1\n");
+}
+
+static void errors_go_to_stderr_with_their_hint(void **state)
+{
+    (void)state;
+    struct said said = SAY(&verb, no_env, "--name=nobody");
+    assert_int_equal(said.code, CLI_BAD_INPUT);
+    assert_string_equal(said.out, "");
+    assert_string_equal(said.err, "myriad: nobody is not there\nhint: ask for somebody\n");
+    said = SAY(&verb, no_env, "--count=10");
+    assert_int_equal(said.code, CLI_BAD_INPUT);
+    assert_string_equal(said.out, "");
+}
+
+static void timing_is_added_when_asked_for(void **state)
+{
+    (void)state;
+    struct said said = SAY(&verb, no_env, "-o", "json", "--timing");
+    assert_non_null(strstr(said.out, "\"timing\": {\n    \"wall_s\": "));
+    assert_non_null(strstr(said.out, "\"cpu_s\": "));
+    assert_non_null(strstr(said.out, "\"memory_mib\": "));
+    said = SAY(&verb, no_env, "-o", "json");
+    assert_null(strstr(said.out, "timing"));
+}
+
+static void a_document_is_printed_as_it_is(void **state)
+{
+    (void)state;
+    struct said said = SAY(&document_verb, no_env, "-o", "json");
+    assert_int_equal(said.code, CLI_DONE);
+    assert_string_equal(said.out, "as it is\n");
+}
+
+static void help_needs_nothing_else_to_be_right(void **state)
+{
+    (void)state;
+    struct said said = SAY(&verb, no_env, "--count=many", "--help");
+    assert_int_equal(said.code, CLI_DONE);
+    assert_non_null(strstr(said.out, "Usage: myriad test verb [OPTION]... [WORD]\n"));
+}
+
+static void the_program_knows_its_verbs(void **state)
+{
+    (void)state;
+    struct said said = SAY(NULL, no_env, "myriad");
+    assert_int_equal(said.code, CLI_DONE);
+    assert_non_null(strstr(said.out, "\nDesign a cluster\n  plan "));
+    assert_string_equal(said.out, SAY(NULL, no_env, "myriad", "help").out);
+    said = SAY(NULL, no_env, "myriad", "catalgo");
+    assert_int_equal(said.code, CLI_BAD_INPUT);
+    assert_string_equal(said.err, "myriad: unknown verb 'catalgo'; did you mean 'catalog'?\n"
+                                  "hint: myriad --help\n");
+    said = SAY(NULL, no_env, "myriad", "help", "catalog");
+    assert_non_null(strstr(said.out, "Usage: myriad catalog "));
+    said = SAY(NULL, no_env, "myriad", "--version");
+    assert_memory_equal(said.out, "myriad ", 7);
+}
+
+/* Rows are data: what every one must hold. */
+static void every_row_of_every_verb_is_sound(void **state)
+{
+    (void)state;
+    uint32_t count;
+    const struct cli_verb *const *verbs = cli_verbs(&count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct myr_command *row = cli_verb_command(verbs[i]);
+        const char *blank = strchr(row->name, ' ');
+        assert_non_null(row->summary);
+        assert_true(row->operand_min <= row->operand_max);
+        if (!blank) {
+            assert_non_null(verbs[i]->group);
+        }
+        for (uint32_t k = 0; k < row->option_count; k++) {
+            const struct myr_option *option = &row->options[k];
+            assert_non_null(option->help);
+            assert_true(option->target || option->at < row->values_bytes);
+            for (uint32_t j = 0; j < k; j++) {
+                assert_string_not_equal(row->options[j].name, option->name);
+            }
+        }
+        if (verbs[i]->run) {
+            assert_true(!row->example || strncmp(row->example, "myriad ", 7) == 0);
+        }
+        for (uint32_t k = 0; k < row->subcommand_count; k++) {
+            size_t len = strlen(row->name);
+            assert_memory_equal(row->subcommands[k]->name, row->name, len);
+            assert_int_equal(row->subcommands[k]->name[len], ' ');
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_answer_is_printed_in_the_form_asked_for),
+        cmocka_unit_test(variables_stand_in_for_options),
+        cmocka_unit_test(csv_is_refused_where_there_is_no_list),
+        cmocka_unit_test(no_is_printed_and_exits_with_one),
+        cmocka_unit_test(errors_go_to_stderr_with_their_hint),
+        cmocka_unit_test(timing_is_added_when_asked_for),
+        cmocka_unit_test(a_document_is_printed_as_it_is),
+        cmocka_unit_test(help_needs_nothing_else_to_be_right),
+        cmocka_unit_test(the_program_knows_its_verbs),
+        cmocka_unit_test(every_row_of_every_verb_is_sound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
