@@ -1,7 +1,5 @@
 #include "level.h"
 
-#include <stdlib.h>
-
 /*
  * Making room. A new edge finds colour a free where it leaves and colour b free where it arrives,
  * but none free at both. Put it into a: the arriving node now holds one a too many. Turn another
@@ -13,59 +11,6 @@
  */
 
 enum { PAIR_TRIES = 256, STEPS_MAX = 100000, LOOSE_COST = 4, RELIEVE_TRIES = 16 };
-
-void level_init(struct level *level, uint32_t nodes, uint32_t base, const uint32_t *group_of)
-{
-    *level = (struct level){.nodes = nodes, .base = base, .groups = group_of[base - 1] + 1};
-    size_t places = (size_t)nodes * level->groups, links = (size_t)nodes * base;
-    level->group_start = myr_xcalloc((size_t)level->groups + 1, sizeof(uint32_t));
-    for (uint32_t k = base; k > 0; k--) {
-        level->group_start[group_of[k - 1]] = k - 1;
-    }
-    level->group_start[level->groups] = base;
-    level->alive = myr_xcalloc(places, sizeof(uint32_t));
-    level->alive_total = myr_xcalloc(nodes, sizeof(uint32_t));
-    level->dead = myr_xcalloc(links, sizeof(bool));
-    for (uint32_t node = 0; node < nodes; node++) {
-        level->alive_total[node] = base;
-        for (uint32_t g = 0; g < level->groups; g++) {
-            level->alive[(size_t)node * level->groups + g] =
-                level->group_start[g + 1] - level->group_start[g];
-        }
-    }
-    for (uint32_t side = 0; side < 2; side++) {
-        struct level_half *half = &level->half[side];
-        half->first = myr_xrealloc(NULL, places, sizeof(uint32_t));
-        memset(half->first, 0xFF, places * sizeof(uint32_t));
-        half->count = myr_xcalloc(places, sizeof(uint32_t));
-        half->weight = myr_xcalloc(links, sizeof(uint64_t));
-        half->degree = myr_xcalloc(nodes, sizeof(uint32_t));
-    }
-}
-
-void level_done(struct level *level)
-{
-    for (uint32_t side = 0; side < 2; side++) {
-        free(level->half[side].first);
-        free(level->half[side].count);
-        free(level->half[side].weight);
-        free(level->half[side].degree);
-    }
-    free(level->group_start);
-    free(level->alive);
-    free(level->alive_total);
-    free(level->dead);
-    myr_vec_done(&level->edges);
-    myr_vec_done(&level->touched);
-    myr_vec_done(&level->trail);
-    *level = (struct level){0};
-}
-
-static size_t place_of(const struct level *level, uint32_t node, uint32_t group)
-{
-    MYR_ASSERT(node < level->nodes && group < level->groups);
-    return (size_t)node * level->groups + group;
-}
 
 void level_add_edge(struct level *level)
 {
@@ -95,7 +40,7 @@ static uint32_t rounds(const struct level *level, enum level_side side, uint32_t
 static uint32_t capacity(const struct level *level, enum level_side side, uint32_t node,
                          uint32_t group, bool loose)
 {
-    return level->alive[place_of(level, node, group)] * rounds(level, side, node, loose);
+    return level->alive[level_spot(level, node, group)] * rounds(level, side, node, loose);
 }
 
 /* With a little more than full rounds the last flows are few, and chosen with care. */
@@ -110,7 +55,7 @@ uint32_t level_excess(const struct level *level, enum level_side side, uint32_t 
 static uint32_t overflow(const struct level *level, enum level_side side, uint32_t node,
                          uint32_t group, bool loose)
 {
-    uint32_t count = level->half[side].count[place_of(level, node, group)];
+    uint32_t count = level->half[side].count[level_spot(level, node, group)];
     uint32_t held = capacity(level, side, node, group, loose);
     return count > held ? count - held : 0;
 }
@@ -123,7 +68,7 @@ uint32_t level_overflow(const struct level *level, enum level_side side, uint32_
 
 static bool has_room(const struct level *level, enum level_side side, uint32_t node, uint32_t group)
 {
-    return level->half[side].count[place_of(level, node, group)] <
+    return level->half[side].count[level_spot(level, node, group)] <
            capacity(level, side, node, group, level->loose);
 }
 
@@ -147,7 +92,7 @@ static void link_in(struct level *level, uint32_t id, enum level_side side, uint
     struct level_edge *edge = &level->edges.items[id];
     struct level_half *half = &level->half[side];
     uint32_t node = edge->node[side];
-    size_t place = place_of(level, node, edge->group);
+    size_t place = level_spot(level, node, edge->group);
     MYR_ASSERT(uplink != LEVEL_NONE && !level->dead[(size_t)node * level->base + uplink]);
     edge->link[side] = uplink;
     edge->before[side] = LEVEL_NONE;
@@ -165,7 +110,7 @@ static void link_out(struct level *level, uint32_t id, enum level_side side)
     struct level_edge *edge = &level->edges.items[id];
     struct level_half *half = &level->half[side];
     uint32_t node = edge->node[side];
-    size_t place = place_of(level, node, edge->group);
+    size_t place = level_spot(level, node, edge->group);
     if (edge->before[side] == LEVEL_NONE) {
         MYR_ASSERT(half->first[place] == id);
         half->first[place] = edge->next[side];
@@ -212,7 +157,7 @@ static void even_out(struct level *level, enum level_side side, uint32_t node, u
         if (light == LEVEL_NONE) {
             return;
         }
-        for (uint32_t id = level->half[side].first[place_of(level, node, group)];
+        for (uint32_t id = level->half[side].first[level_spot(level, node, group)];
              id != LEVEL_NONE && moving == LEVEL_NONE; id = level->edges.items[id].next[side]) {
             const struct level_edge *edge = &level->edges.items[id];
             if (weight[edge->link[side]] > weight[light] + edge->weight) {
@@ -247,7 +192,7 @@ void level_clear_ends(struct level *level, uint32_t id)
 
 /* --- trails */
 
-static void flip(struct level *level, uint32_t id, uint32_t group)
+void level_turn(struct level *level, uint32_t id, uint32_t group)
 {
     struct level_edge *edge = &level->edges.items[id];
     struct level_flip was = {id, edge->group, {edge->link[LEVEL_OUT], edge->link[LEVEL_IN]}};
@@ -279,11 +224,11 @@ static uint32_t turnable(const struct level *level, enum level_side side, uint32
 {
     uint32_t found = LEVEL_NONE;
     enum level_side far = side == LEVEL_OUT ? LEVEL_IN : LEVEL_OUT;
-    for (uint32_t id = level->half[side].first[place_of(level, node, group)]; id != LEVEL_NONE;
+    for (uint32_t id = level->half[side].first[level_spot(level, node, group)]; id != LEVEL_NONE;
          id = level->edges.items[id].next[side]) {
         const struct level_edge *edge = &level->edges.items[id];
         if (edge->stamp == level->stamp ||
-            level->alive[place_of(level, edge->node[far], other)] == 0) {
+            level->alive[level_spot(level, edge->node[far], other)] == 0) {
             continue;
         }
         found = id;
@@ -307,7 +252,7 @@ static bool pass_on(struct level *level, enum level_side side, uint32_t node, ui
         side = side == LEVEL_OUT ? LEVEL_IN : LEVEL_OUT;
         node = level->edges.items[id].node[side];
         bool room = has_room(level, side, node, other);
-        flip(level, id, other);
+        level_turn(level, id, other);
         if (room) {
             return true;
         }
@@ -323,7 +268,7 @@ static bool squeeze_in(struct level *level, uint32_t id, uint32_t a, uint32_t b)
 {
     struct level_edge *edge = &level->edges.items[id];
     size_t keep = level->trail.count;
-    if (level->alive[place_of(level, edge->node[LEVEL_IN], a)] == 0) {
+    if (level->alive[level_spot(level, edge->node[LEVEL_IN], a)] == 0) {
         return false;
     }
     bool room = has_room(level, LEVEL_IN, edge->node[LEVEL_IN], a);
@@ -349,7 +294,7 @@ static bool trade(struct level *level, uint32_t node, uint32_t a, uint32_t c)
     }
     uint32_t far = level->edges.items[id].node[LEVEL_IN];
     bool room = has_room(level, LEVEL_IN, far, a);
-    flip(level, id, a);
+    level_turn(level, id, a);
     if (room || pass_on(level, LEVEL_IN, far, a, c)) {
         return true;
     }
@@ -430,7 +375,7 @@ static struct choice best_group(const struct level *level, uint32_t id, const ui
         bool usable = allowed(bias, g);
         for (uint32_t side = 0; side < 2 && usable; side++) {
             uint32_t node = edge->node[side];
-            uint64_t count = level->half[side].count[place_of(level, node, g)];
+            uint64_t count = level->half[side].count[level_spot(level, node, g)];
             uint64_t tight = capacity(level, (enum level_side)side, node, g, false);
             uint64_t loose = capacity(level, (enum level_side)side, node, g, true);
             usable = tight > 0;
@@ -457,7 +402,7 @@ static bool room_somewhere(const struct level *level, enum level_side side, uint
 }
 
 /* Ends a trail: edges that came before others left may lie two to an uplink. */
-static void settle(struct level *level)
+void level_settle(struct level *level)
 {
     for (size_t i = 0; i < level->trail.count; i++) {
         struct level_flip was = level->trail.items[i];
@@ -479,7 +424,7 @@ static bool place_by_moving(struct level *level, uint32_t id, const uint32_t *bi
         !room_somewhere(level, LEVEL_IN, edge->node[LEVEL_IN]) || !make_room(level, id, bias)) {
         return false;
     }
-    settle(level);
+    level_settle(level);
     return true;
 }
 
@@ -527,7 +472,7 @@ static bool move_away(struct level *level, uint32_t id, bool others_too)
 static bool relieve_once(struct level *level, enum level_side side, uint32_t node, uint32_t group)
 {
     uint32_t tries[RELIEVE_TRIES], count = 0;
-    for (uint32_t id = level->half[side].first[place_of(level, node, group)];
+    for (uint32_t id = level->half[side].first[level_spot(level, node, group)];
          id != LEVEL_NONE && count < RELIEVE_TRIES; id = level->edges.items[id].next[side]) {
         tries[count++] = id;
     }
@@ -562,85 +507,6 @@ void level_relieve(struct level *level, uint32_t node)
     }
 }
 
-/* --- exchanges */
-
-struct search {
-    uint32_t *came[2];       /* by side and node: the edge over which it was reached */
-    MYR_VEC(uint32_t) queue; /* arriving nodes */
-};
-
-/* From an arriving node over edges of 'give' to leaving nodes, and on over edges of 'get'. */
-static bool widen(const struct level *level, struct search *search, uint32_t node, uint32_t give,
-                  uint32_t get, uint32_t goal, const bool *movable)
-{
-    for (uint32_t i = level->half[LEVEL_IN].first[place_of(level, node, give)]; i != LEVEL_NONE;
-         i = level->edges.items[i].next[LEVEL_IN]) {
-        uint32_t from = level->edges.items[i].node[LEVEL_OUT];
-        if (!movable[i] || search->came[LEVEL_OUT][from] != LEVEL_NONE) {
-            continue;
-        }
-        search->came[LEVEL_OUT][from] = i;
-        for (uint32_t k = level->half[LEVEL_OUT].first[place_of(level, from, get)]; k != LEVEL_NONE;
-             k = level->edges.items[k].next[LEVEL_OUT]) {
-            uint32_t to = level->edges.items[k].node[LEVEL_IN];
-            if (movable[k] && search->came[LEVEL_IN][to] == LEVEL_NONE) {
-                search->came[LEVEL_IN][to] = k;
-                myr_vec_push(&search->queue, to);
-                if (to == goal) {
-                    return true;
-                }
-            }
-        }
-    }
-    return false;
-}
-
-/* Breadth first: the fewest edges that make up for a swap between the two arriving nodes. */
-static bool find_way(const struct level *level, struct search *search, uint32_t start,
-                     uint32_t goal, uint32_t give, uint32_t get, const bool *movable)
-{
-    myr_vec_push(&search->queue, start);
-    for (size_t at = 0; at < search->queue.count; at++) {
-        if (widen(level, search, search->queue.items[at], give, get, goal, movable)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool level_swap(struct level *level, uint32_t a, uint32_t b, const bool *movable)
-{
-    const struct level_edge *first = &level->edges.items[a], *second = &level->edges.items[b];
-    uint32_t get = first->group, give = second->group;
-    uint32_t start = first->node[LEVEL_IN], goal = second->node[LEVEL_IN];
-    struct search search = {0};
-    MYR_ASSERT(first->node[LEVEL_OUT] == second->node[LEVEL_OUT] && get != give);
-    for (uint32_t side = 0; side < 2; side++) {
-        search.came[side] = myr_xrealloc(NULL, level->nodes, sizeof(uint32_t));
-        memset(search.came[side], 0xFF, level->nodes * sizeof(uint32_t));
-    }
-    /* The two edges are spoken for: their node is not passed through. */
-    search.came[LEVEL_OUT][first->node[LEVEL_OUT]] = a;
-    bool found = start == goal || find_way(level, &search, start, goal, give, get, movable);
-    if (found) {
-        level->trail.count = 0;
-        for (uint32_t node = goal; node != start;) {
-            uint32_t last = search.came[LEVEL_IN][node];
-            uint32_t before = search.came[LEVEL_OUT][level->edges.items[last].node[LEVEL_OUT]];
-            flip(level, last, give);
-            flip(level, before, get);
-            node = level->edges.items[before].node[LEVEL_IN];
-        }
-        flip(level, a, give);
-        flip(level, b, get);
-        settle(level);
-    }
-    myr_vec_done(&search.queue);
-    free(search.came[LEVEL_OUT]);
-    free(search.came[LEVEL_IN]);
-    return found;
-}
-
 static uint32_t group_of_uplink(const struct level *level, uint32_t uplink)
 {
     uint32_t group = 0;
@@ -658,7 +524,7 @@ void level_set_dead(struct level *level, uint32_t node, uint32_t uplink, bool de
         return;
     }
     *mark = dead;
-    level->alive[place_of(level, node, group)] += dead ? UINT32_MAX : 1U;
+    level->alive[level_spot(level, node, group)] += dead ? UINT32_MAX : 1U;
     level->alive_total[node] += dead ? UINT32_MAX : 1U;
     if (!dead) {
         even_out(level, LEVEL_OUT, node, group);
@@ -670,8 +536,8 @@ void level_over(const struct level *level, uint32_t node, uint32_t uplink, struc
 {
     uint32_t group = group_of_uplink(level, uplink);
     for (uint32_t side = 0; side < 2; side++) {
-        for (uint32_t id = level->half[side].first[place_of(level, node, group)]; id != LEVEL_NONE;
-             id = level->edges.items[id].next[side]) {
+        for (uint32_t id = level->half[side].first[level_spot(level, node, group)];
+             id != LEVEL_NONE; id = level->edges.items[id].next[side]) {
             if (level->edges.items[id].link[side] == uplink) {
                 myr_vec_push(&ret->items, id);
             }

@@ -60,6 +60,13 @@ struct level {
 void level_init(struct level *level, uint32_t nodes, uint32_t base, const uint32_t *group_of);
 void level_done(struct level *level);
 
+/* Where the arrays by node and group keep a group of a node. */
+static inline size_t level_spot(const struct level *level, uint32_t node, uint32_t group)
+{
+    MYR_ASSERT(node < level->nodes && group < level->groups);
+    return (size_t)node * level->groups + group;
+}
+
 /* Appends an edge that is not placed; it counts as soon as it has nodes. */
 void level_add_edge(struct level *level);
 /* The nodes of an edge, before it is placed. Counts it in their degrees. */
@@ -84,6 +91,13 @@ bool level_place(struct level *level, uint32_t edge, const uint32_t *bias);
 
 /* Moves edges out of groups that overflow, where their node has room in another one. */
 void level_relieve(struct level *level, uint32_t node);
+
+/*
+ * A trail of moves: turn puts an edge that is placed into another group and notes where it was;
+ * settle ends the trail, spreads what then lies two to an uplink, and adds its edges to 'touched'.
+ */
+void level_turn(struct level *level, uint32_t id, uint32_t group);
+void level_settle(struct level *level);
 
 /*
  * Exchanges the groups of two edges that leave the same node. Others that may (by 'movable') turn

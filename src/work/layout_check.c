@@ -1,4 +1,4 @@
-/* The broken rules of a layout in words; layout.c decides, this explains. */
+/* The broken rules of a layout in words; layout_rules.c decides, this explains. */
 #include <stdio.h>
 
 #include "myriad/work/layout.h"

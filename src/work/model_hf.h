@@ -4,6 +4,18 @@
 #include "keys.h"
 #include "myriad/work/model.h"
 
+#define REQUIRED true
+#define OPTIONAL false
+#define ROW(key, member, max, required)                           \
+    {                                                             \
+        key, offsetof(struct myr_model, member), 1, max, required \
+    }
+/* A count that some configs write as 0. */
+#define ROW_OR_ZERO(key, member, max)                             \
+    {                                                             \
+        key, offsetof(struct myr_model, member), 0, max, OPTIONAL \
+    }
+
 struct hf_family {
     const char *type;
     const struct key_number *rows;

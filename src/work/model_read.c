@@ -182,25 +182,6 @@ static int model_from_ours(struct myr_arena *arena, const struct myr_doc *doc,
     return rc;
 }
 
-int myr_work_model_finish(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
-{
-    if (model->kv_head_count == 0 || myr_model_is_mla(model)) {
-        model->kv_head_count = model->head_count;
-    }
-    if (model->head_dim == 0 && !myr_model_is_mla(model)) {
-        if (model->hidden % model->head_count != 0) {
-            return myr_doc_error(err, doc, MYR_EINVAL,
-                                 "the head width is not given, and %u hidden do not divide by %u "
-                                 "heads",
-                                 model->hidden, model->head_count);
-        }
-        model->head_dim = model->hidden / model->head_count;
-    }
-    struct myr_err inner = {0};
-    int rc = myr_model_check(model, &inner);
-    return rc == MYR_OK ? MYR_OK : myr_doc_error(err, doc, rc, "%s", inner.message);
-}
-
 int myr_model_parse(struct myr_arena *arena, const struct myr_doc *doc, struct myr_model *ret,
                     struct myr_err *err)
 {

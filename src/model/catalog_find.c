@@ -1,0 +1,76 @@
+/* Looking parts up, and saying which one was meant. */
+#include <stdio.h>
+
+#include "catalog_find.h"
+
+int catalog_shown(struct myr_str name)
+{
+    return name.len > 40 ? 40 : (int)name.len;
+}
+
+void catalog_nearest(const struct myr_catalog *catalog, struct myr_str name,
+                     enum myr_part_kind kind, char ret[CATALOG_NEAR_BYTES])
+{
+    MYR_VEC(const char *) names = {0};
+    ret[0] = '\0';
+    for (uint32_t i = 0; i < catalog->names.count; i++) {
+        enum myr_part_kind known = catalog->parts.items[catalog->names.values[i]].kind;
+        if (kind == MYR_PART_KIND_COUNT || kind == known) {
+            myr_vec_push(&names, catalog->names.keys[i].data);
+        }
+    }
+    char near[2 * CATALOG_NAME_MAX + 12];
+    myr_str_nearest(name, names.items, names.count, near, sizeof(near));
+    if (near[0]) {
+        snprintf(ret, CATALOG_NEAR_BYTES, "; did you mean %s?", near);
+    }
+    myr_vec_done(&names);
+}
+
+struct myr_doc catalog_key_place(const struct myr_doc_entry *entry)
+{
+    struct myr_doc place = *entry->value;
+    place.line = entry->key_line;
+    place.column = entry->key_column;
+    return place;
+}
+
+uint32_t myr_catalog_find(const struct myr_catalog *catalog, struct myr_str name)
+{
+    char key[CATALOG_NAME_MAX];
+    if (name.len > sizeof(key)) {
+        return MYR_PART_NONE;
+    }
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.data[i];
+        key[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    return myr_strmap_get(&catalog->names, (struct myr_str){key, name.len});
+}
+
+int myr_catalog_need(const struct myr_catalog *catalog, const struct myr_doc *node,
+                     const char *what, enum myr_part_kind kind, uint32_t *ret, struct myr_err *err)
+{
+    struct myr_str name;
+    int rc = myr_doc_text(node, what, &name, err);
+    if (rc < 0) {
+        return rc;
+    }
+    uint32_t part = myr_catalog_find(catalog, name);
+    if (part != MYR_PART_NONE && catalog->parts.items[part].kind == kind) {
+        *ret = part;
+        return MYR_OK;
+    }
+    char near[CATALOG_NEAR_BYTES];
+    catalog_nearest(catalog, name, kind, near);
+    if (part != MYR_PART_NONE) {
+        return myr_doc_error(
+            err, node, MYR_EINVAL, "'%s' is '%.*s', of kind %s; %s %s is expected%s", what,
+            catalog_shown(name), name.data, myr_part_kind_name(catalog->parts.items[part].kind),
+            kind == MYR_PART_ETHERNET ? "an" : "a", myr_part_kind_name(kind), near);
+    }
+    rc = myr_doc_error(err, node, MYR_ENOENT, "unknown %s '%.*s'%s", myr_part_kind_name(kind),
+                       catalog_shown(name), name.data, near);
+    myr_err_hint(err, "myriad catalog --kind '%s' lists them", myr_part_kind_name(kind));
+    return rc;
+}

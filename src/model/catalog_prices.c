@@ -1,0 +1,122 @@
+/* Price books of a catalogue. */
+#include "catalog_find.h"
+#include "fields.h"
+
+const struct myr_price *myr_price_find(const struct myr_price_book *book, uint32_t part)
+{
+    for (size_t i = 0; book && i < book->prices.count; i++) {
+        if (book->prices.items[i].part == part) {
+            return &book->prices.items[i];
+        }
+    }
+    return NULL;
+}
+
+static int read_amount(const struct myr_doc *node, struct myr_price *ret, struct myr_err *err)
+{
+    double amount;
+    int rc = myr_doc_double(node, "price", 0, 1e12, &amount, err);
+    if (rc == MYR_OK) {
+        ret->cents = (int64_t)(amount * 100 + 0.5);
+    }
+    return rc;
+}
+
+/* {price: amount, per_servers: n, assumed: true, note: text} */
+static int read_price_map(struct myr_catalog *catalog, const struct myr_doc *node,
+                          struct myr_price *price, struct myr_err *err)
+{
+    struct amount_node {
+        const struct myr_doc *price;
+    } amount = {0};
+    static const struct field amount_fields[] = {
+        FIELD_ROW_NODE("price", struct amount_node, price),
+    };
+    static const struct field price_fields[] = {
+        FIELD_ROW_U32("per_servers", struct myr_price, per_servers, 1, 1000000),
+        FIELD_ROW_BOOL("assumed", struct myr_price, assumed),
+        FIELD_ROW_TEXT("note", struct myr_price, note),
+    };
+    const struct field_table tables[] = {
+        {amount_fields, 1, &amount},
+        {price_fields, MYR_ARRAY_COUNT(price_fields), price},
+    };
+    int rc = fields_read(catalog->arena, node, "a price", tables, 2, err);
+    if (rc == MYR_OK && !amount.price) {
+        rc = myr_doc_error(err, node, MYR_EINVAL, "the price lacks 'price'");
+    }
+    return rc < 0 ? rc : read_amount(amount.price, price, err);
+}
+
+static int read_price(struct myr_catalog *catalog, const struct myr_doc_entry *entry,
+                      struct myr_price *ret, struct myr_err *err)
+{
+    struct myr_price price = {.part = myr_catalog_find(catalog, entry->key)};
+    if (price.part == MYR_PART_NONE) {
+        struct myr_doc place = catalog_key_place(entry);
+        char near[CATALOG_NEAR_BYTES];
+        catalog_nearest(catalog, entry->key, MYR_PART_KIND_COUNT, near);
+        return myr_doc_error(err, &place, MYR_ENOENT, "a price for the unknown part '%.*s'%s",
+                             catalog_shown(entry->key), entry->key.data, near);
+    }
+    int rc = entry->value->kind == MYR_DOC_MAP ? read_price_map(catalog, entry->value, &price, err)
+                                               : read_amount(entry->value, &price, err);
+    if (rc == MYR_OK) {
+        *ret = price;
+    }
+    return rc;
+}
+
+static struct myr_price_book *find_book(struct myr_catalog *catalog, struct myr_str id)
+{
+    for (size_t i = 0; i < catalog->books.count; i++) {
+        if (myr_str_eq_nocase(myr_str_from(catalog->books.items[i].id), id)) {
+            return &catalog->books.items[i];
+        }
+    }
+    struct myr_price_book book = {
+        .id = myr_arena_strndup(catalog->arena, id.data, id.len),
+        .currency = "CNY",
+    };
+    myr_vec_push(&catalog->books, book);
+    return &catalog->books.items[catalog->books.count - 1];
+}
+
+int catalog_read_book(struct myr_catalog *catalog, const struct myr_doc_entry *entry,
+                      struct myr_err *err)
+{
+    struct book_parts {
+        const struct myr_doc *parts;
+    } extra = {0};
+    static const struct field book_fields[] = {
+        FIELD_ROW_TEXT("title", struct myr_price_book, title),
+        FIELD_ROW_TEXT("currency", struct myr_price_book, currency),
+        FIELD_ROW_TEXT("date", struct myr_price_book, date),
+        FIELD_ROW_TEXT("source", struct myr_price_book, source),
+    };
+    static const struct field parts_fields[] = {FIELD_ROW_NODE("parts", struct book_parts, parts)};
+    struct myr_price_book *book = find_book(catalog, entry->key);
+    const struct field_table tables[] = {
+        {book_fields, MYR_ARRAY_COUNT(book_fields), book},
+        {parts_fields, 1, &extra},
+    };
+    int rc = fields_read(catalog->arena, entry->value, "a price book", tables, 2, err);
+    if (rc < 0 || !extra.parts) {
+        return rc;
+    }
+    rc = myr_doc_expect(extra.parts, MYR_DOC_MAP, "parts", err);
+    for (uint32_t i = 0; rc == MYR_OK && i < extra.parts->count; i++) {
+        struct myr_price price = {0};
+        rc = read_price(catalog, &extra.parts->entries[i], &price, err);
+        if (rc == MYR_OK) {
+            /* A later entry wins: it is put in front of the search by overwriting. */
+            struct myr_price *old = (struct myr_price *)myr_price_find(book, price.part);
+            if (old) {
+                *old = price;
+            } else {
+                myr_vec_push(&book->prices, price);
+            }
+        }
+    }
+    return rc;
+}

@@ -1,0 +1,26 @@
+/* spec_parts: what the files that read a spec share. Private. */
+#pragma once
+
+#include "myriad/model/spec.h"
+
+/*
+ * A part of any kind was meant, so the nearest names of all kinds are offered. Where the name is a
+ * key, the complaint points at the key.
+ */
+MYR_MUST_USE int spec_unknown_part(const struct myr_catalog *catalog, const struct myr_doc *place,
+                                   struct myr_str name, const char *where, struct myr_err *err);
+
+/* A part that may be left out: without a node 'ret' stays as it is. */
+MYR_MUST_USE int spec_need_optional(const struct myr_catalog *catalog, const struct myr_doc *node,
+                                    const char *what, enum myr_part_kind kind, uint32_t *ret,
+                                    struct myr_err *err);
+
+/* A list of items, appended to those of the spec; 'system' is where they count unless they say. */
+MYR_MUST_USE int spec_read_items(struct myr_arena *arena, const struct myr_catalog *catalog,
+                                 const struct myr_doc *node, const char *system,
+                                 struct myr_spec *spec, struct myr_err *err);
+
+/* The section of one network (spec_net.c). */
+MYR_MUST_USE int spec_read_net(struct myr_arena *arena, const struct myr_catalog *catalog,
+                               const struct myr_doc *node, enum myr_net_id id,
+                               struct myr_spec *spec, struct myr_err *err);

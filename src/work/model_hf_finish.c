@@ -1,0 +1,390 @@
+/* What no table of keys can say about a family: flags, windows, and layers that differ. */
+#include "model_hf_finish.h"
+
+static int read_flag(const struct myr_doc *doc, const char *key, bool *value, struct myr_err *err)
+{
+    const struct myr_doc *node = myr_work_key(doc, KEYS_FOREIGN, key);
+    return node ? myr_doc_bool(node, key, value, err) : MYR_OK;
+}
+
+static bool is_full(const struct myr_doc *kind)
+{
+    return kind->kind == MYR_DOC_SCALAR && myr_str_eq(kind->text, MYR_STR("full_attention"));
+}
+
+/* 'layer_types' lists every layer; our description knows "every n-th layer sees all". */
+static int read_layer_types(const struct myr_doc *types, struct myr_model *model,
+                            struct myr_err *err)
+{
+    int rc = myr_doc_expect(types, MYR_DOC_LIST, "layer_types", err);
+    if (rc != MYR_OK) {
+        return rc;
+    }
+    if (types->count != model->layer_count) {
+        return myr_doc_error(err, types, MYR_EINVAL, "'layer_types' names %u layers of %u",
+                             types->count, model->layer_count);
+    }
+    uint32_t first_full = 0;
+    while (first_full < types->count && !is_full(types->items[first_full])) {
+        first_full++;
+    }
+    model->full_every = first_full < types->count ? first_full + 1 : 0;
+    if (model->full_every == 1) {
+        model->window_tokens = 0;
+    }
+    for (uint32_t i = 0; i < types->count; i++) {
+        if (myr_model_layer_is_full(model, i) != is_full(types->items[i])) {
+            return myr_doc_error(err, types->items[i], MYR_EINVAL,
+                                 "layer %u breaks the rule 'one layer in %u has full attention'; "
+                                 "other patterns are not understood",
+                                 i, model->full_every);
+        }
+    }
+    return MYR_OK;
+}
+
+static int read_window(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    static const struct key_number rows[] = {
+        ROW_OR_ZERO("sliding_window", window_tokens, MYR_MODEL_SEQ_MAX),
+    };
+    int rc = myr_work_read_numbers(doc, "the config", KEYS_FOREIGN, rows, 1, model, err);
+    const struct myr_doc *types = myr_work_key(doc, KEYS_FOREIGN, "layer_types");
+    if (rc != MYR_OK || model->window_tokens == 0 || !types) {
+        return rc;
+    }
+    return read_layer_types(types, model, err);
+}
+
+/* Qwen writes a window into every config and switches it on by a flag. */
+static int read_qwen_window(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    bool used = false;
+    int rc = read_flag(doc, "use_sliding_window", &used, err);
+    if (rc != MYR_OK || !used) {
+        return rc;
+    }
+    if (!myr_work_key(doc, KEYS_FOREIGN, "layer_types")) {
+        return myr_doc_error(err, myr_doc_get(doc, "use_sliding_window"), MYR_EINVAL,
+                             "'use_sliding_window' without 'layer_types' does not say which layers "
+                             "have the window");
+    }
+    return read_window(doc, model, err);
+}
+
+int hf_finish_llama(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    int rc = read_flag(doc, "attention_bias", &model->qkv_bias, err);
+    model->out_bias = model->qkv_bias;
+    return rc == MYR_OK ? read_flag(doc, "mlp_bias", &model->ffn_bias, err) : rc;
+}
+
+/* Also Mixtral and Grok-1, whose layers all have experts. */
+int hf_finish_mistral(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    return read_window(doc, model, err);
+}
+
+int hf_finish_qwen2(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    return read_qwen_window(doc, model, err);
+}
+
+int hf_finish_qwen3(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    int rc = read_flag(doc, "attention_bias", &model->qkv_bias, err);
+    model->out_bias = model->qkv_bias;
+    return rc == MYR_OK ? read_qwen_window(doc, model, err) : rc;
+}
+
+static int check_sparse_layers(const struct myr_doc *doc, struct myr_model *model,
+                               struct myr_err *err)
+{
+    const struct myr_doc *dense = myr_work_key(doc, KEYS_FOREIGN, "mlp_only_layers");
+    if (dense && (dense->kind != MYR_DOC_LIST || dense->count > 0)) {
+        return myr_doc_error(err, dense, MYR_EINVAL,
+                             "'mlp_only_layers' is not empty; a free choice of dense layers is not "
+                             "understood");
+    }
+    /* Layer i has experts when (i + 1) divides by the step. */
+    model->moe.first_dense = model->moe.interval - 1;
+    model->moe.shared_count = model->moe.shared_hidden > 0 ? 1 : 0;
+    return MYR_OK;
+}
+
+int hf_finish_qwen2_moe(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    int rc = check_sparse_layers(doc, model, err);
+    model->moe.shared_gate = model->moe.shared_count > 0;
+    return rc == MYR_OK ? hf_finish_qwen2(doc, model, err) : rc;
+}
+
+int hf_finish_qwen3_moe(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    int rc = check_sparse_layers(doc, model, err);
+    return rc == MYR_OK ? hf_finish_qwen3(doc, model, err) : rc;
+}
+
+int hf_finish_deepseek(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    bool bias = false;
+    int rc = read_flag(doc, "attention_bias", &bias, err);
+    if (rc == MYR_OK && bias) {
+        rc = myr_doc_error(err, myr_doc_get(doc, "attention_bias"), MYR_EINVAL,
+                           "biases in latent attention are not understood");
+    }
+    struct myr_moe *moe = &model->moe;
+    if (moe->expert_count == 0) {
+        *moe = (struct myr_moe){.interval = 1};
+        return rc;
+    }
+    moe->shared_hidden = moe->shared_count > 0 ? moe->expert_hidden : 0;
+    /* The layer's own number, not its distance from the first, must divide by the interval. */
+    moe->first_dense = (moe->first_dense + moe->interval - 1) / moe->interval * moe->interval;
+    return rc;
+}
+
+int hf_finish_gpt2(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    (void)doc;
+    (void)err;
+    model->seq_tokens = model->position_max;
+    if (model->ffn_hidden == 0) {
+        model->ffn_hidden = 4 * model->hidden;
+    }
+    return MYR_OK;
+}
+
+int hf_finish_neox(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    int rc = read_flag(doc, "attention_bias", &model->qkv_bias, err);
+    model->out_bias = model->qkv_bias;
+    return rc;
+}
+
+int hf_finish_gpt_oss(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    model->full_every = 2; /* unless 'layer_types' says otherwise */
+    int rc = hf_finish_neox(doc, model, err);
+    return rc == MYR_OK ? read_window(doc, model, err) : rc;
+}
+
+int hf_finish_plain(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    (void)doc;
+    (void)err;
+    if (model->ffn_hidden == 0) {
+        model->ffn_hidden = 4 * model->hidden;
+    }
+    return MYR_OK;
+}
+
+/* One flag for the biases of all four projections of attention. */
+int hf_finish_bias(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    int rc = read_flag(doc, "bias", &model->qkv_bias, err);
+    model->out_bias = model->qkv_bias;
+    return rc;
+}
+
+int hf_finish_bigcode(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    bool multi_query = true;
+    int rc = read_flag(doc, "multi_query", &multi_query, err);
+    model->kv_head_count = multi_query ? 1 : model->head_count;
+    return rc == MYR_OK ? hf_finish_gpt2(doc, model, err) : rc;
+}
+
+int hf_finish_chatglm(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    bool grouped = false, linear_bias = false;
+    int rc = read_flag(doc, "multi_query_attention", &grouped, err);
+    rc = rc == MYR_OK ? read_flag(doc, "add_qkv_bias", &model->qkv_bias, err) : rc;
+    rc = rc == MYR_OK ? read_flag(doc, "add_bias_linear", &linear_bias, err) : rc;
+    model->kv_head_count = grouped ? model->kv_head_count : model->head_count;
+    model->qkv_bias = model->qkv_bias || linear_bias;
+    model->out_bias = model->ffn_bias = linear_bias;
+    return rc;
+}
+
+/* Layer i has experts when (i + 1) divides by the step; each such layer has a shared one. */
+int hf_finish_llama4(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    model->moe.first_dense = model->moe.interval - 1;
+    model->moe.shared_count = 1;
+    model->moe.shared_hidden = model->moe.expert_hidden;
+    return hf_finish_llama(doc, model, err);
+}
+
+int hf_finish_cohere(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    int rc = read_flag(doc, "use_qk_norm", &model->qk_norm, err);
+    model->qk_norm_wide = model->qk_norm;
+    return rc == MYR_OK ? hf_finish_llama(doc, model, err) : rc;
+}
+
+/* As Cohere's, and a window. */
+int hf_finish_cohere2(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    int rc = hf_finish_llama(doc, model, err);
+    return rc == MYR_OK ? read_window(doc, model, err) : rc;
+}
+
+int hf_finish_ernie(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    bool bias = false;
+    int rc = read_flag(doc, "use_bias", &bias, err);
+    model->qkv_bias = model->out_bias = model->ffn_bias = bias;
+    return rc;
+}
+
+/* A map inside the config, or an error that says it is missing. */
+static int need_map(const struct myr_doc *doc, const char *key, const struct myr_doc **ret,
+                    struct myr_err *err)
+{
+    *ret = myr_work_key(doc, KEYS_FOREIGN, key);
+    return *ret ? myr_doc_expect(*ret, MYR_DOC_MAP, key, err)
+                : myr_doc_error(err, doc, MYR_EINVAL, "'%s' is missing", key);
+}
+
+int hf_finish_dbrx(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    static const struct key_number attention_rows[] = {
+        ROW("kv_n_heads", kv_head_count, MYR_MODEL_HEADS_MAX, OPTIONAL),
+    };
+    static const struct key_number ffn_rows[] = {
+        ROW("ffn_hidden_size", moe.expert_hidden, MYR_MODEL_FFN_MAX, REQUIRED),
+        ROW("moe_num_experts", moe.expert_count, MYR_MODEL_EXPERTS_MAX, REQUIRED),
+        ROW("moe_top_k", moe.experts_per_token, MYR_MODEL_EXPERTS_MAX, REQUIRED),
+    };
+    const struct myr_doc *attention, *ffn;
+    int rc = need_map(doc, "attn_config", &attention, err);
+    rc = rc == MYR_OK ? need_map(doc, "ffn_config", &ffn, err) : rc;
+    rc = rc == MYR_OK ? myr_work_read_numbers(attention, "attn_config", KEYS_FOREIGN,
+                                              attention_rows, 1, model, err)
+                      : rc;
+    return rc == MYR_OK ? myr_work_read_numbers(ffn, "ffn_config", KEYS_FOREIGN, ffn_rows,
+                                                MYR_ARRAY_COUNT(ffn_rows), model, err)
+                        : rc;
+}
+
+/* Attention and feed-forward side by side: the first ones share a norm, later ones have two. */
+int hf_finish_falcon(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    static const char norms_key[] = "num_ln_in_parallel_attn";
+    bool fresh = false, multi_query = true, parallel = true, bias = false;
+    uint64_t norms = 2;
+    int rc = read_flag(doc, "new_decoder_architecture", &fresh, err);
+    rc = rc == MYR_OK ? read_flag(doc, "multi_query", &multi_query, err) : rc;
+    rc = rc == MYR_OK ? read_flag(doc, "parallel_attn", &parallel, err) : rc;
+    rc = rc == MYR_OK ? read_flag(doc, "bias", &bias, err) : rc;
+    const struct myr_doc *node = myr_work_key(doc, KEYS_FOREIGN, norms_key);
+    rc = rc == MYR_OK && node ? myr_doc_u64(node, norms_key, 1, 2, &norms, err) : rc;
+    if (rc != MYR_OK) {
+        return rc;
+    }
+    if (!fresh) {
+        model->kv_head_count = multi_query ? 1 : model->head_count;
+        norms = parallel ? 1 : 2;
+    }
+    model->norms_per_layer = (uint32_t)norms;
+    model->qkv_bias = model->out_bias = model->ffn_bias = bias;
+    return hf_finish_plain(doc, model, err);
+}
+
+int hf_finish_gemma2(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    int rc = hf_finish_llama(doc, model, err);
+    return rc == MYR_OK ? read_window(doc, model, err) : rc;
+}
+
+/* GLM's biases are those of queries, keys and values alone. */
+int hf_finish_glm(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    return read_flag(doc, "attention_bias", &model->qkv_bias, err);
+}
+
+int hf_finish_glm_moe(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    struct myr_moe *moe = &model->moe;
+    moe->shared_hidden = moe->shared_count > 0 ? moe->expert_hidden : 0;
+    /* The layer's own number, not its distance from the first, must divide by the interval. */
+    moe->first_dense = (moe->first_dense + moe->interval - 1) / moe->interval * moe->interval;
+    int rc = read_flag(doc, "use_qk_norm", &model->qk_norm, err);
+    return rc == MYR_OK ? hf_finish_glm(doc, model, err) : rc;
+}
+
+int hf_finish_mpt(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    static const struct key_number rows[] = {
+        ROW("kv_n_heads", kv_head_count, MYR_MODEL_HEADS_MAX, OPTIONAL),
+    };
+    bool unbiased = true, learned = true, alibi = false;
+    const struct myr_doc *attention = myr_work_key(doc, KEYS_FOREIGN, "attn_config");
+    int rc = read_flag(doc, "no_bias", &unbiased, err);
+    rc = rc == MYR_OK ? read_flag(doc, "learned_pos_emb", &learned, err) : rc;
+    rc =
+        rc == MYR_OK && attention ? myr_doc_expect(attention, MYR_DOC_MAP, "attn_config", err) : rc;
+    if (rc == MYR_OK && attention) {
+        rc = read_flag(attention, "alibi", &alibi, err);
+        rc = rc == MYR_OK ? myr_work_read_numbers(attention, "attn_config", KEYS_FOREIGN, rows, 1,
+                                                  model, err)
+                          : rc;
+    }
+    model->ffn_hidden = (model->ffn_hidden ? model->ffn_hidden : 4) * model->hidden;
+    model->norm = unbiased ? MYR_NORM_RMS : MYR_NORM_LAYER; /* one vector, or two */
+    model->qkv_bias = model->out_bias = model->ffn_bias = !unbiased;
+    model->positions = learned && !alibi ? MYR_POSITIONS_LEARNED : MYR_POSITIONS_NONE;
+    model->position_max = learned && !alibi ? model->seq_tokens : 0;
+    return rc;
+}
+
+int hf_finish_opt(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    uint64_t width = model->hidden;
+    const struct myr_doc *node = myr_work_key(doc, KEYS_FOREIGN, "word_embed_proj_dim");
+    int rc = node ? myr_doc_u64(node, "word_embed_proj_dim", 1, MYR_MODEL_HIDDEN_MAX, &width, err)
+                  : MYR_OK;
+    if (rc == MYR_OK && width != model->hidden) {
+        return myr_doc_error(err, node, MYR_EINVAL,
+                             "embeddings narrower than the layers are not understood");
+    }
+    model->position_max = model->seq_tokens + 2; /* its table begins at 2 */
+    return rc;
+}
+
+/* The first Qwen's width is that of both gated halves together. */
+int hf_finish_qwen(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    (void)doc;
+    (void)err;
+    model->ffn_hidden /= 2;
+    return MYR_OK;
+}
+
+int hf_finish_seed(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    int rc = read_flag(doc, "attention_bias", &model->qkv_bias, err);
+    rc = rc == MYR_OK ? read_flag(doc, "attention_out_bias", &model->out_bias, err) : rc;
+    return rc == MYR_OK ? read_flag(doc, "mlp_bias", &model->ffn_bias, err) : rc;
+}
+
+int hf_finish_stablelm(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    return read_flag(doc, "use_qkv_bias", &model->qkv_bias, err);
+}
+
+int hf_finish_starcoder2(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    bool bias = true;
+    int rc = read_flag(doc, "use_bias", &bias, err);
+    model->qkv_bias = model->out_bias = model->ffn_bias = bias;
+    return rc == MYR_OK ? read_window(doc, model, err) : rc;
+}
+
+int hf_finish_phimoe(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    int rc = hf_finish_neox(doc, model, err);
+    rc = rc == MYR_OK ? read_flag(doc, "lm_head_bias", &model->head_bias, err) : rc;
+    return rc == MYR_OK ? read_window(doc, model, err) : rc;
+}
