@@ -5,13 +5,24 @@
 
 RUNS ?= 10000000
 NAME ?=
+prefix ?= /usr/local
+DESTDIR ?=
 SOURCES = git ls-files --cached --others --exclude-standard -- '*.c' '*.h'
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test test-quick bench fmt tidy fuzz asan clean help deps-build deps-test
+.PHONY: build install deb demo test test-quick bench fmt tidy fuzz asan clean help
+.PHONY: deps-build deps-test
 
 build: deps-build build/build.ninja ## build/bin/myriad, optimised (the default)
-	@ninja -C build --quiet myriad
+	@scripts/build build myriad
+
+install: deps-build build/build.ninja ## program, manual, library, documents; prefix=, DESTDIR=
+	@scripts/build build myriad libmyriad written
+	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(prefix) >build/install.log
+	@echo "installed under $(DESTDIR)$(prefix); build/install_manifest.txt lists the files"
+
+deb: deps-test ## the Debian packages, in build/deb
+	@scripts/deb
 
 demo: build ## the story of the 10,240-GPU example on one page
 	@scripts/demo
@@ -23,21 +34,21 @@ test-quick: deps-test ## the release build's tests without the slow ones
 	@scripts/test quick
 
 bench: deps-test build/build.ninja ## timings beside a reference; NAME=plan for one group
-	@ninja -C build --quiet bench_programs
+	@scripts/build build bench_programs
 	@bench/run $(NAME)
 
 fmt: deps-test ## clang-format over the tree
 	@$(SOURCES) | xargs clang-format -i
 
 tidy: deps-test build/build.ninja ## clang-tidy over the tree
-	@ninja -C build --quiet
+	@scripts/build build
 	@tests/tidy/check clang-tidy-deep --build build
 
 fuzz: deps-test ## every fuzzer, RUNS executions each
 	@scripts/fuzz $(RUNS)
 
 asan: deps-test build-asan/build.ninja ## build-asan/bin/myriad, with the sanitizers
-	@ninja -C build-asan --quiet
+	@scripts/build build-asan
 
 clean: ## remove what was built
 	rm -rf build build-* out

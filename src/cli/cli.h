@@ -16,6 +16,9 @@
 #include "myriad/model.h"
 #include "myriad/text.h"
 
+/* "0.2.0 (abcdef1)"; the build writes it (cmake/version.cmake). */
+extern const char cli_version[];
+
 /* Exit codes. */
 enum { CLI_DONE = 0, CLI_NO = 1, CLI_BAD_INPUT = 2, CLI_FAILED = 3 };
 

@@ -125,7 +125,7 @@ int cli_main(int argc, const char *const *argv, const char *(*lookup_env)(const 
 {
     const char *word = argc > 1 ? argv[1] : "--help";
     if (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0) {
-        printf("myriad %s\n", MYRIAD_VERSION);
+        printf("myriad %s\n", cli_version);
         return CLI_DONE;
     }
     bool help = strcmp(word, "help") == 0;

@@ -111,14 +111,34 @@ static void put_option(struct myr_buf *buf, const struct myr_command *command, u
     myr_buf_putc(buf, '\n');
 }
 
-/* Paragraphs and examples keep their own line ends. */
+/* Where a command is broken to fit the screen: before an option, else at a blank. 0: nowhere. */
+static size_t break_at(const char *line, size_t len)
+{
+    enum { ROOM = HELP_WIDTH - 11 }; /* manuals indent by more than --help does */
+    size_t blank = 0, option = 0;
+    if (len <= ROOM || memchr(line, '#', len)) { /* a remark would be cut */
+        return 0;
+    }
+    for (size_t i = 1; i < ROOM - 2; i++) {
+        blank = line[i] == ' ' ? i : blank;
+        option = strncmp(line + i, " --", 3) == 0 ? i : option;
+    }
+    return option > 0 ? option : blank;
+}
+
+/* Examples keep their own line ends; a long command goes on behind a backslash. */
 static void put_block(struct myr_buf *buf, const char *text, const char *indent)
 {
     while (*text) {
         size_t len = strcspn(text, "\n");
+        size_t at = break_at(text, len);
         if (len > 0) {
             myr_buf_puts(buf, indent);
-            myr_buf_put(buf, text, len);
+            myr_buf_put(buf, text, at > 0 ? at : len);
+        }
+        if (at > 0) {
+            myr_buf_printf(buf, " \\\n%s   ", indent);
+            myr_buf_put(buf, text + at, len - at);
         }
         myr_buf_putc(buf, '\n');
         text += len + (text[len] == '\n');
@@ -180,8 +200,7 @@ void myr_option_help(const struct myr_command *command, struct myr_buf *buf)
     }
 }
 
-/* Text that scdoc takes literally. */
-static void put_scdoc(struct myr_buf *buf, const char *text)
+void myr_option_man_text(const char *text, struct myr_buf *buf)
 {
     bool at_line_start = true;
     for (const char *c = text; *c; c++) {
@@ -210,23 +229,23 @@ static void put_man_option(struct myr_buf *buf, const struct myr_command *comman
         myr_buf_printf(buf, " _%s_", placeholder);
     }
     myr_buf_put_lit(buf, "\n\t");
-    put_scdoc(buf, option->help);
+    myr_option_man_text(option->help, buf);
     put_allowed(&note, option);
     if (note.len > 0) {
         myr_buf_put_lit(buf, "; ");
-        put_scdoc(buf, note.data);
+        myr_option_man_text(note.data, buf);
     }
     myr_buf_put_lit(buf, ".");
     myr_buf_clear(&note);
     option_put_default(command, index, &note);
     if (note.len > 0) {
         myr_buf_put_lit(buf, " Default: ");
-        put_scdoc(buf, note.data);
+        myr_option_man_text(note.data, buf);
         myr_buf_put_lit(buf, ".");
     }
     option_env_name(command, index, env);
     myr_buf_put_lit(buf, " Environment: *");
-    put_scdoc(buf, env);
+    myr_option_man_text(env, buf);
     myr_buf_put_lit(buf, "*.\n\n");
     myr_buf_done(&note);
 }
@@ -240,10 +259,10 @@ void myr_option_man(const struct myr_command *command, struct myr_buf *buf)
         myr_buf_printf(buf, " %s", command->operands);
     }
     myr_buf_put_lit(buf, "\n\n");
-    put_scdoc(buf, command->summary);
+    myr_option_man_text(command->summary, buf);
     myr_buf_put_lit(buf, "\n\n");
     if (command->details) {
-        put_scdoc(buf, command->details);
+        myr_option_man_text(command->details, buf);
         myr_buf_put_lit(buf, "\n\n");
     }
     for (uint32_t i = 0; i < option_row_count(command); i++) {

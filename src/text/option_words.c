@@ -44,7 +44,8 @@ void option_old_env_name(const struct myr_option *option, char ret[OPTION_NAME_M
 void option_env_name(const struct myr_command *command, uint32_t index, char ret[OPTION_NAME_MAX])
 {
     const struct myr_option *row = option_row(command, index);
-    if (index >= command->option_count || !command->common) {
+    bool older = !command->common && !command->defaults; /* rows with targets */
+    if (index >= command->option_count || older) {
         option_old_env_name(row, ret);
         return;
     }

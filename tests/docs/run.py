@@ -36,7 +36,7 @@ def printed_specs(myriad):
     count = 0
     for name in ("spec.md", "planning.md"):
         text = (ROOT / "docs" / name).read_text()
-        for block in re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S):
+        for block in re.findall(r"^```yaml[^\n]*\n(.*?)^```", text, re.M | re.S):
             count += 1
             code, _, stderr = plan(myriad, block)
             if code not in (0, 1):

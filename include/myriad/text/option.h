@@ -117,6 +117,8 @@ void myr_option_describe(const struct myr_command *command, struct myr_answer *a
 void myr_option_help(const struct myr_command *command, struct myr_buf *buf);
 /* The command's section of the manual page, in scdoc's format. */
 void myr_option_man(const struct myr_command *command, struct myr_buf *buf);
+/* Text that scdoc takes literally. */
+void myr_option_man_text(const char *text, struct myr_buf *buf);
 
 enum myr_shell { MYR_SHELL_BASH, MYR_SHELL_ZSH, MYR_SHELL_FISH };
 

@@ -1,4 +1,4 @@
-/* What the option rows yield besides parsing: completion scripts and the manual page. */
+/* What the option rows yield besides parsing and the manual: completion scripts. */
 #include "cli.h"
 
 enum { VERBS_MAX = 96 };
@@ -50,41 +50,6 @@ static int run_completion(struct cli *cli, struct myr_err *err)
 
 const struct cli_verb cli_completion_verb = {&completion_command, run_completion,
                                              .group = CLI_PROGRAM_GROUP};
-
-static const struct myr_command man_command = {
-    .name = "man",
-    .operands = "",
-    .summary = "print the manual page in scdoc's format",
-    .example = "myriad man | scdoc | man -l -",
-};
-
-static int run_man(struct cli *cli, struct myr_err *err)
-{
-    (void)err;
-    const struct myr_command *commands[VERBS_MAX];
-    uint32_t count = all_commands(commands);
-    struct myr_buf *buf = &cli->document;
-    myr_buf_put_lit(
-        buf,
-        "myriad(1)\n\n# NAME\n\nmyriad - design, prove and schedule training clusters\n"
-        "\n# FIRST STEPS\n\n"
-        "*myriad plan examples/h100-64.yaml*\n\n"
-        "# EXIT STATUS\n\n"
-        "*0* done; *1* the answer is no; *2* bad usage or input; *3* the environment "
-        "failed; *130* interrupted.\n\n"
-        "# ENVIRONMENT\n\n"
-        "Each option has a variable, MYRIAD\\_VERB\\_OPTION (MYRIAD\\_FIT\\_CURVE\\_GPUS for "
-        "*myriad fit curve --gpus*), used where the option is not given. For all verbs: "
-        "*MYRIAD\\_OUTPUT*, *MYRIAD\\_COLOR*, *MYRIAD\\_TIMING*, *MYRIAD\\_EXCEL*. *NO\\_COLOR* "
-        "and *COLUMNS* are heeded.\n\n"
-        "# VERBS\n\n");
-    for (uint32_t i = 0; i < count; i++) {
-        myr_option_man(commands[i], buf);
-    }
-    return MYR_OK;
-}
-
-const struct cli_verb cli_man_verb = {&man_command, run_man, .group = CLI_PROGRAM_GROUP};
 
 static const struct commands_options {
     char none; /* it has no options of its own */
