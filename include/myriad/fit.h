@@ -11,6 +11,9 @@
  *   search.h    the best layout
  *   pools.h     one job on GPUs of several kinds
  *   case.h      a question as a value: what fit, goodput and the scheduler ask
+ *   study.h     a case answered, with all that lies around it
+ *   curve.h     how far more GPUs carry
+ *   failures.h  goodput of a job of some size; training.h: of a whole training run
  *   advice.h    what lies around it: other choices, other hardware, what does not fit
  */
 #pragma once
@@ -21,6 +24,8 @@
 #include "myriad/fit/case.h"
 #include "myriad/fit/compare.h"
 #include "myriad/fit/cost.h"
+#include "myriad/fit/curve.h"
+#include "myriad/fit/failures.h"
 #include "myriad/fit/goodput.h"
 #include "myriad/fit/kernels.h"
 #include "myriad/fit/launch.h"
@@ -31,5 +36,7 @@
 #include "myriad/fit/report.h"
 #include "myriad/fit/runs.h"
 #include "myriad/fit/search.h"
+#include "myriad/fit/study.h"
+#include "myriad/fit/training.h"
 #include "myriad/fit/trainlog.h"
 #include "myriad/fit/validate.h"

@@ -92,7 +92,7 @@ static void put_json(const struct myr_runs *runs, const struct myr_profiles *pro
     myr_json_end(&json);
     myr_json_list(&json, "rows");
     for (uint32_t i = 0; i < runs->count; i++) {
-        put_run(&json, &runs->items[i], profiles, result->predicted_s[i]);
+        put_run(&json, &runs->items[i], profiles, result->rows[i].predicted_s);
     }
     myr_json_end(&json);
     myr_json_end(&json);
@@ -132,7 +132,7 @@ static void put_csv(const struct myr_runs *runs, const struct myr_validation *re
     myr_buf_put_lit(buf, "id,predicted,measured,error,signed_error,refused\n");
     for (uint32_t i = 0; i < runs->count; i++) {
         const struct myr_run *run = &runs->items[i];
-        double predicted = result->predicted_s[i], measured = run->measured_s;
+        double predicted = result->rows[i].predicted_s, measured = run->measured_s;
         bool both = !run->refused && measured > 0;
         double off = both ? 100 * (predicted / measured - 1) : 0;
         const struct {

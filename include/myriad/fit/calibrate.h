@@ -52,3 +52,22 @@ MYR_MUST_USE int myr_profiles_load(struct myr_profiles *profiles, struct myr_are
                                    const char *path, struct myr_err *err);
 MYR_MUST_USE int myr_profiles_parse(struct myr_profiles *profiles, const struct myr_doc *doc,
                                     struct myr_err *err);
+
+/* What a user's measurements are read from; NULL: not given. */
+struct myr_calibration_files {
+    const char *runs, *kernels, *profile;
+    uint32_t constants_most; /* 0: as many as the measurements carry */
+};
+
+struct myr_calibration_job {
+    struct myr_profiles profiles;
+    struct myr_runs runs;
+    struct myr_kernels kernels;
+    bool has_runs, has_kernels;
+    struct myr_calibration result;
+};
+
+/* Reads and calibrates. */
+MYR_MUST_USE int myr_calibrate_files(struct myr_calibration_job *ret, struct myr_arena *arena,
+                                     const struct myr_calibration_files *files,
+                                     struct myr_err *err);

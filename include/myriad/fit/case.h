@@ -61,6 +61,9 @@ MYR_MUST_USE int myr_case_init(struct myr_case *ret, struct myr_arena *arena,
                                const struct myr_case_question *question, struct myr_err *err);
 void myr_case_done(struct myr_case *it);
 
+/* The axes that a question fixes, and the precision; all else of the query stays as it is. */
+void myr_case_axes(const struct myr_case_question *question, struct myr_fit_query *query);
+
 /*
  * The best layouts, the best first; with a given layout that one alone. MYR_EINFEASIBLE when
  * nothing fits in memory: the message says what comes nearest.

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "myriad/fit/case.h"
 #include "myriad/fit/trainlog.h"
 
 #define MYR_PHASES(X)                                                                             \
@@ -44,3 +45,29 @@ const char *myr_step_phase_timers(enum myr_phase_id phase);
 
 void myr_compare(const struct myr_fit_case *it, const struct myr_layout *layout,
                  const struct myr_trainlog *log, struct myr_comparison *ret);
+
+/*
+ * A log's run by what the log says of itself and the user says in addition ('of': the model may be
+ * left to the log; neither design nor layout). What is said nowhere takes the model's best value.
+ */
+struct myr_log_question {
+    struct myr_case_question of;
+    const char *log; /* a file; "-": standard input */
+};
+
+struct myr_log_comparison {
+    struct myr_profiles profiles;
+    struct myr_trainlog log;
+    struct myr_model model;
+    struct myr_fit_query query;
+    struct myr_layout layout;
+    bool stack_exact;
+    bool fits; /* in memory, as modelled; it ran, so it did */
+    double spread;
+    struct myr_comparison result;
+};
+
+MYR_MUST_USE int myr_compare_log(struct myr_log_comparison *ret, struct myr_arena *arena,
+                                 const struct myr_log_question *question, struct myr_err *err);
+/* A zeroed one too. */
+void myr_log_comparison_done(struct myr_log_comparison *comparison);

@@ -88,3 +88,18 @@ const char *myr_gpu_name(const struct myr_gpu *gpu);
  */
 MYR_MUST_USE int myr_gpu_measure(struct myr_gpu *gpu, struct myr_kernel *kernel, uint32_t least_ms,
                                  struct myr_err *err);
+
+/* A whole sweep on one GPU of this machine. */
+struct myr_sweep_question {
+    const char *library; /* a folder with the libraries, or NULL */
+    const char *device;  /* of the catalogue, for peaks; NULL: by the GPU's own name */
+    uint32_t gpu, least_ms;
+    bool quick;
+    void (*progress)(void *context, uint64_t done, uint64_t all); /* or NULL */
+    void *context;
+};
+
+/* The rows and the GPU's name live in the arena. */
+MYR_MUST_USE int myr_gpu_sweep(const struct myr_sweep_question *question,
+                               const struct myr_profiles *profiles, struct myr_arena *arena,
+                               struct myr_kernels *ret, struct myr_err *err);

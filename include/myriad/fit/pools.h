@@ -3,7 +3,7 @@
  *
  * Two ways to share the work, each the optimum of an integer programme:
  *
- *   batch    every pool trains whole replicas; the batch is dealt so that all end together. All
+ *   batch    every pool trains whole replicas; the batch is shared so that all end together. All
  *            pools cut the model in the same way, so that ranks that hold the same weights
  *            correspond; micro-batch and recomputation are each pool's own. Replicas of all pools
  *            exchange gradients as one group, over the slower NICs; the optimiser's state is cut
@@ -50,7 +50,7 @@ struct myr_fit_mixed {
     double step_s;
     double exchange_s; /* waiting for other pools' data: hops between pools, or gradients */
     double floor_s;    /* no mixture of this kind takes less; below 'step_s': not proven optimal */
-    uint64_t asked;    /* dealings solved */
+    uint64_t asked;    /* partitions solved */
     bool cut_inside;   /* with the batch: ZeRO cuts inside each pool, not over all of them */
     struct myr_fit_part parts[MYR_FIT_POOLS_MAX];
     struct myr_fit_stage stages[MYR_FIT_STAGES_MAX]; /* of all stages, with 'layers' */
@@ -72,6 +72,11 @@ struct myr_fit_pools {
     /* What the best mixture adds to the fastest pool, over what the others do alone; may be < 0. */
     double worth;
 };
+
+/* "h800:512": a device of the profiles and how many of it. */
+MYR_MUST_USE int myr_fit_pool_parse(const struct myr_profiles *profiles, const char *text,
+                                    struct myr_fit_pool *ret, struct myr_err *err);
+const char *myr_fit_mix_name(enum myr_fit_mix mix);
 
 /* 'query->it.device' and 'gpus' are not looked at. MYR_EINFEASIBLE when nothing works at all. */
 MYR_MUST_USE int myr_fit_pools_search(const struct myr_fit_query *query,

@@ -9,8 +9,16 @@ struct myr_family {
     double median;
 };
 
+struct myr_validation_row {
+    double predicted_s;   /* 0 where the run is refused */
+    double low_s, high_s; /* nine of ten are between */
+    bool compared;        /* predicted and measured: */
+    double error;         /* without its sign */
+    double signed_error;  /* above 0: told too slow */
+};
+
 struct myr_validation {
-    double *predicted_s; /* one for each run; 0 where it is refused */
+    struct myr_validation_row *rows; /* one for each run */
     double median, mean, p90, coverage, interval_coverage;
     uint32_t timed; /* runs with a time */
     struct myr_family *families;

@@ -27,9 +27,25 @@ static bool same_family(const struct myr_run *a, const struct myr_run *b)
     return n == myr_run_family_len(b) && strncmp(a->source, b->source, n) == 0;
 }
 
-static double error_of(const struct myr_run *run, double predicted_s)
+static struct myr_validation_row row_of(const struct myr_run *run,
+                                        const struct myr_profiles *profiles)
 {
-    return 100 * fabs(predicted_s / run->measured_s - 1);
+    struct myr_validation_row row = {0};
+    struct myr_fit_cost cost;
+    if (run->refused) {
+        return row;
+    }
+    double spread = myr_run_spread(run, profiles);
+    myr_run_cost(run, &cost);
+    row.predicted_s = cost.step_s;
+    row.low_s = cost.step_s / (1 + spread);
+    row.high_s = cost.step_s * (1 + spread);
+    row.compared = run->measured_s > 0;
+    if (row.compared) {
+        row.signed_error = 100 * (cost.step_s / run->measured_s - 1);
+        row.error = fabs(row.signed_error);
+    }
+    return row;
 }
 
 static void add_family(const struct myr_runs *runs, uint32_t first, struct myr_arena *arena,
@@ -44,8 +60,8 @@ static void add_family(const struct myr_runs *runs, uint32_t first, struct myr_a
     }
     for (uint32_t i = first; i < runs->count; i++) {
         const struct myr_run *run = &runs->items[i];
-        if (same_family(head, run) && run->measured_s > 0 && ret->predicted_s[i] > 0) {
-            errors[count++] = error_of(run, ret->predicted_s[i]);
+        if (same_family(head, run) && ret->rows[i].compared) {
+            errors[count++] = ret->rows[i].error;
         }
     }
     if (count < 5) {
@@ -63,22 +79,18 @@ void myr_runs_validate(const struct myr_runs *runs, const struct myr_profiles *p
     double *errors = MYR_ARENA_NEW(arena, double, runs->count + 1);
     uint32_t covered = 0, inside = 0;
     *ret = (struct myr_validation){0};
-    ret->predicted_s = MYR_ARENA_NEW(arena, double, runs->count + 1);
+    ret->rows = MYR_ARENA_NEW(arena, struct myr_validation_row, runs->count + 1);
     ret->families = MYR_ARENA_NEW(arena, struct myr_family, runs->count + 1);
     for (uint32_t i = 0; i < runs->count; i++) {
         const struct myr_run *run = &runs->items[i];
-        struct myr_fit_cost cost;
-        if (run->refused) {
-            continue;
-        }
-        covered++;
-        myr_run_cost(run, &cost);
-        ret->predicted_s[i] = cost.step_s;
-        if (run->measured_s > 0) {
-            double error = error_of(run, cost.step_s), spread = myr_run_spread(run, profiles);
-            double ratio = run->measured_s / cost.step_s;
-            errors[ret->timed++] = error;
-            ret->mean += error;
+        struct myr_validation_row *row = &ret->rows[i];
+        *row = row_of(run, profiles);
+        covered += !run->refused;
+        if (row->compared) {
+            double spread = myr_run_spread(run, profiles);
+            double ratio = run->measured_s / row->predicted_s;
+            errors[ret->timed++] = row->error;
+            ret->mean += row->error;
             inside += ratio <= 1 + spread && ratio >= 1 / (1 + spread);
         }
     }

@@ -152,3 +152,33 @@ int myr_fit_pools_search(const struct myr_fit_query *query, const struct myr_fit
     }
     return MYR_OK;
 }
+
+int myr_fit_pool_parse(const struct myr_profiles *profiles, const char *text,
+                       struct myr_fit_pool *ret, struct myr_err *err)
+{
+    const char *colon = strrchr(text, ':');
+    uint64_t gpus = 0;
+    bool is_number = colon && myr_str_to_u64(myr_str_from(colon + 1), &gpus);
+    if (!is_number || gpus == 0 || gpus > MYR_LAYOUT_GPUS_MAX) {
+        int rc = is_number
+                     ? myr_err_set(err, MYR_EINVAL, "--pool '%.60s': 1 to %u GPUs are expected",
+                                   text, MYR_LAYOUT_GPUS_MAX)
+                     : myr_err_set(err, MYR_EINVAL, "--pool '%.60s' is not DEVICE:GPUS", text);
+        myr_err_hint(err, "--pool h800:512 --pool a100-80:512");
+        return rc;
+    }
+    struct myr_str name = {text, (size_t)(colon - text)};
+    struct myr_fit_pool pool = {.gpus = (uint32_t)gpus};
+    int rc = myr_profiles_device(profiles, name, &pool.device, err);
+    if (rc == MYR_OK) {
+        *ret = pool;
+    }
+    return rc;
+}
+
+const char *myr_fit_mix_name(enum myr_fit_mix mix)
+{
+    static const char *const names[] = {"do not mix", "share the batch", "share the layers"};
+    MYR_ASSERT((size_t)mix < MYR_ARRAY_COUNT(names));
+    return names[mix];
+}

@@ -117,11 +117,8 @@ static void fix_query(struct myr_fit_query *q, const struct myr_layout *l, uint3
     q->sequence_parallel = l->sequence_parallel;
 }
 
-static void open_query(struct myr_fit_query *q, const struct myr_case_question *u,
-                       uint32_t seq_tokens)
+void myr_case_axes(const struct myr_case_question *u, struct myr_fit_query *q)
 {
-    q->batch = (uint32_t)u->batch;
-    q->seq_tokens = seq_tokens;
     q->any_precision = u->any_precision;
     q->precision = u->precision < 0 || u->any_precision ? MYR_PRECISION_BF16
                                                         : (enum myr_precision)u->precision;
@@ -254,7 +251,9 @@ int myr_case_init(struct myr_case *ret, struct myr_arena *arena,
     if (ret->has_layout) {
         fix_query(q, &ret->layout, myr_layout_seq(&ret->layout, &ret->model));
     } else {
-        open_query(q, question, (uint32_t)(question->seq ? question->seq : ret->model.seq_tokens));
+        myr_case_axes(question, q);
+        q->batch = (uint32_t)question->batch;
+        q->seq_tokens = (uint32_t)(question->seq ? question->seq : ret->model.seq_tokens);
         (void)myr_model_stretch(&ret->model, q->seq_tokens);
     }
     if (question->pooled) {

@@ -1,0 +1,68 @@
+/*
+ * training: a whole training run planned: which of the fastest layouts keeps most tokens, at the
+ * failure rates and under the practices that are asked for; days, spares, energy, money.
+ */
+#pragma once
+
+#include "myriad/fit/case.h"
+#include "myriad/fit/failures.h"
+
+#define MYR_TRAINING_LAYOUTS                                             \
+    16 /* the fastest ones, among which the one that keeps most is taken \
+        */
+#define MYR_TRAINING_CASES (2 * MYR_FAILURE_RATES_MAX)
+#define MYR_TRAINING_PUE   1.25
+#define MYR_TRAINING_KWH   0.65 /* CNY */
+#define MYR_TRAINING_YEARS 4.0
+#define MYR_TRAINING_RISK  0.001
+
+/* NULL and, for numbers, below 0: not given. */
+struct myr_training_question {
+    struct myr_case_question of;
+    const char *data;       /* a file with rows of the user's own */
+    const char *rate;       /* as myr_failure_rates() */
+    uint32_t gpus_per_node; /* without a design */
+    enum myr_fault fault;
+    struct myr_failure_times times;
+    double tokens;     /* 0: days, energy and money are not asked for */
+    double spare_risk; /* share of the time that nodes may be short */
+    double pue, kwh;   /* what the building adds; price of electricity */
+    double years;      /* over which a design's price is spread */
+    double gpu_hour;   /* price, in place of the design's */
+    const char *currency;
+    uint64_t play;
+};
+
+struct myr_training_question myr_training_question_default(void);
+
+struct myr_training_case {
+    enum myr_practice practice;
+    struct myr_failure_rate rate;
+    struct myr_campaign campaign;
+    struct myr_played played;
+    double days[2];          /* nine runs of ten, with the step time's own error */
+    uint64_t interval_steps; /* between copies of the quickest tier, at least 1 */
+    bool priced;             /* machines have a price */
+    double total_cost;       /* below 0: something is not priced */
+};
+
+struct myr_training {
+    struct myr_case it;
+    struct myr_recovery recovery;
+    struct myr_fit_answer answer;
+    struct myr_campaign_question question;
+    struct myr_training_case cases[MYR_TRAINING_CASES];
+    uint32_t case_count;
+    const char *currency;
+    bool kwh_known;        /* the default is a price in CNY */
+    bool servers_unpriced; /* the design's price lacks what costs most */
+    uint32_t nodes_left;   /* of the design, beside the job; 0 without one */
+    struct myr_failure_share classes[MYR_FAILURE_CLASSES_MAX];
+    uint32_t class_count;
+};
+
+/* MYR_EINFEASIBLE when no layout fits. done() takes a zeroed one too. */
+MYR_MUST_USE int myr_training_plan(struct myr_training *ret, struct myr_arena *arena,
+                                   const struct myr_training_question *question,
+                                   struct myr_err *err);
+void myr_training_done(struct myr_training *training);

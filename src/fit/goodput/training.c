@@ -1,0 +1,188 @@
+#include "myriad/fit/training.h"
+
+/* A server draws this much more than its GPUs do: the data sheets' ratio. */
+#define SERVER_POWER 1.8
+#define CURRENCY_MAX 8U
+
+struct myr_training_question myr_training_question_default(void)
+{
+    return (struct myr_training_question){.of = myr_case_question_default(),
+                                          .gpus_per_node = 8,
+                                          .spare_risk = -1,
+                                          .pue = -1,
+                                          .kwh = -1,
+                                          .years = -1,
+                                          .gpu_hour = -1};
+}
+
+static double given(double value, double otherwise)
+{
+    return value >= 0 ? value : otherwise;
+}
+
+static bool servers_have_price(const struct myr_design *design)
+{
+    for (uint32_t i = 0; i < design->bom_count; i++) {
+        const struct myr_bom_row *row = &design->bom[i];
+        if (strcmp(myr_design_str(design, row->name), "GPU server") == 0 && row->unit_cents >= 0) {
+            return true;
+        }
+    }
+    return false; /* nor where they are not part of the offer */
+}
+
+/*
+ * Power and price of the job's part. A design says both; without one nothing is known of a server
+ * but its GPUs.
+ */
+static int set_price(struct myr_training *t, struct myr_arena *arena,
+                     const struct myr_training_question *u, struct myr_err *err)
+{
+    struct myr_campaign_question *q = &t->question;
+    double gpus = t->it.query.gpus, gpu_watts = SERVER_POWER * t->it.query.it.device->power_w;
+    q->pue = given(u->pue, MYR_TRAINING_PUE);
+    q->price_per_kwh = given(u->kwh, MYR_TRAINING_KWH);
+    q->watts = gpu_watts * gpus;
+    q->price_per_hour = given(u->gpu_hour, 0) * gpus;
+    if (!t->it.has_design) {
+        return MYR_OK;
+    }
+    const struct myr_design_head *head = t->it.design.head;
+    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
+    int rc = myr_catalog_init(&catalog, arena, err);
+    if (rc < 0) {
+        return rc;
+    }
+    double part = gpus / head->gpus;
+    q->watts = myr_design_watts(&t->it.design, &catalog, gpu_watts * head->gpus_per_node) * part;
+    if (u->gpu_hour < 0) {
+        double hours = given(u->years, MYR_TRAINING_YEARS) * 365 * 24;
+        t->servers_unpriced = !servers_have_price(&t->it.design);
+        q->price_per_hour = (double)head->total_cents / 100 * part / hours;
+    }
+    return MYR_OK;
+}
+
+static int set_currency(struct myr_training *t, const struct myr_training_question *u,
+                        struct myr_err *err)
+{
+    const char *own =
+        t->it.has_design ? myr_design_str(&t->it.design, t->it.design.head->currency) : "CNY";
+    t->currency = u->currency ? u->currency : own;
+    if (strlen(t->currency) > CURRENCY_MAX || t->currency[0] == '\0') {
+        return myr_err_set(err, MYR_EINVAL, "--currency is '%.40s', a word such as USD is expected",
+                           u->currency);
+    }
+    if (strcmp(t->currency, own) != 0 && t->it.has_design && u->gpu_hour < 0) {
+        int rc =
+            myr_err_set(err, MYR_EINVAL, "the design is priced in %s, not in %s", own, t->currency);
+        myr_err_hint(err, "--gpu-hour PRICE takes the place of the design's price");
+        return rc;
+    }
+    t->kwh_known = u->kwh >= 0 || strcmp(t->currency, "CNY") == 0;
+    t->question.price_per_kwh = t->kwh_known ? t->question.price_per_kwh : 0;
+    return MYR_OK;
+}
+
+/* Copies are taken between steps: the nearest number of them. */
+static uint64_t steps_of(double interval_s, double step_s)
+{
+    double steps = interval_s / step_s;
+    return steps < 1 ? 1 : steps < 1e15 ? (uint64_t)(steps + 0.5) : (uint64_t)1e15;
+}
+
+static int add_case(struct myr_training *t, enum myr_practice practice,
+                    struct myr_failure_rate rate, uint64_t play, struct myr_err *err)
+{
+    struct myr_training_case *c = &t->cases[t->case_count];
+    struct myr_campaign_question *q = &t->question;
+    double nodes = (double)t->it.query.gpus / q->gpus_per_node;
+    MYR_ASSERT(t->case_count < MYR_TRAINING_CASES);
+    *c = (struct myr_training_case){.practice = practice, .rate = rate, .total_cost = -1};
+    q->rate_per_s = rate.per_1000_node_days / 1000 / 86400 * nodes;
+    int rc = myr_campaign_of(q, practice, t->answer.top, t->answer.top_count, &c->campaign, err);
+    if (rc < 0) {
+        return rc;
+    }
+    t->case_count++;
+    c->played = myr_failure_play(&c->campaign.renewal, play);
+    c->interval_steps = steps_of(c->campaign.renewal.interval, c->campaign.step_s);
+    c->priced = q->price_per_hour > 0;
+    if (q->tokens > 0 && c->campaign.ends) {
+        myr_campaign_days(&c->campaign, t->it.spread, c->days);
+        if (t->kwh_known && c->priced && !t->servers_unpriced) {
+            c->total_cost = c->campaign.energy_cost + c->campaign.machine_cost;
+        }
+    }
+    return MYR_OK;
+}
+
+static int find_layouts(struct myr_training *t, struct myr_arena *arena,
+                        const struct myr_training_question *u, struct myr_err *err)
+{
+    struct myr_case_question of = u->of;
+    of.top = MYR_TRAINING_LAYOUTS;
+    int rc = myr_case_init(&t->it, arena, &of, err);
+    if (rc < 0) {
+        return rc;
+    }
+    t->question.gpus_per_node = u->gpus_per_node;
+    if (t->it.has_design) {
+        const struct myr_design_head *head = t->it.design.head;
+        t->question.store = myr_store_of(&t->it.design);
+        t->question.gpus_per_node = head->gpus_per_node;
+        t->nodes_left = (head->gpus - t->it.query.gpus) / head->gpus_per_node;
+    }
+    return myr_case_answer(&t->it, arena, &t->answer, err);
+}
+
+static int plan(struct myr_training *t, struct myr_arena *arena,
+                const struct myr_training_question *u, struct myr_err *err)
+{
+    struct myr_failure_rate rates[MYR_FAILURE_RATES_MAX];
+    struct myr_campaign_question *q = &t->question;
+    uint32_t count = 0;
+    int rc = myr_recovery_read(&t->recovery, arena, u->data, err);
+    rc = rc < 0 ? rc : find_layouts(t, arena, u, err);
+    if (rc < 0) {
+        return rc;
+    }
+    double gpus = t->it.query.gpus;
+    q->it = t->it.query.it;
+    q->recovery = &t->recovery;
+    q->tokens = u->tokens;
+    q->spare_risk = given(u->spare_risk, MYR_TRAINING_RISK);
+    q->interval_s = u->times.interval_s;
+    q->fault = u->fault;
+    q->has_recovery = u->times.has_recovery;
+    q->recovery_s = u->times.recovery_s;
+    q->has_stall = u->times.has_stall;
+    q->stall_s = u->times.stall_s;
+    rc = myr_failure_rates(&t->recovery, u->rate, gpus, q->gpus_per_node, rates, &count, err);
+    rc = rc < 0 ? rc : set_price(t, arena, u, err);
+    rc = rc < 0 ? rc : set_currency(t, u, err);
+    for (uint32_t i = 0; rc == MYR_OK && i < count; i++) {
+        rc = add_case(t, MYR_PRACTICE_COMMON, rates[i], u->play, err);
+        rc = rc < 0 ? rc : add_case(t, MYR_PRACTICE_BEST, rates[i], u->play, err);
+    }
+    t->class_count = myr_failure_shares(&t->recovery, gpus, q->gpus_per_node, 0, t->classes);
+    return rc;
+}
+
+int myr_training_plan(struct myr_training *ret, struct myr_arena *arena,
+                      const struct myr_training_question *question, struct myr_err *err)
+{
+    *ret = (struct myr_training){0};
+    MYR_ASSERT(question->gpus_per_node > 0);
+    int rc = plan(ret, arena, question, err);
+    if (rc < 0) {
+        myr_training_done(ret);
+    }
+    return rc;
+}
+
+void myr_training_done(struct myr_training *training)
+{
+    myr_recovery_done(&training->recovery);
+    myr_case_done(&training->it);
+}

@@ -1,0 +1,34 @@
+#include "myriad/fit/calibrate.h"
+
+int myr_calibrate_files(struct myr_calibration_job *ret, struct myr_arena *arena,
+                        const struct myr_calibration_files *files, struct myr_err *err)
+{
+    *ret = (struct myr_calibration_job){.has_runs = files->runs, .has_kernels = files->kernels};
+    if (!files->runs && !files->kernels) {
+        int rc = myr_err_set(err, MYR_EINVAL, "give measured runs or --kernels FILE");
+        myr_err_hint(err, "myriad fit calibrate runs.csv --out mine.yaml; columns as in "
+                          "tests/data/published-runs.csv: software, model, hw, gpus, gbs, tp, pp, "
+                          "..., iter_s");
+        return rc;
+    }
+    int rc = myr_profiles_init(&ret->profiles, arena, err);
+    if (rc == MYR_OK && files->profile) {
+        rc = myr_profiles_load(&ret->profiles, arena, files->profile, err);
+    }
+    if (rc == MYR_OK && files->runs) {
+        rc = myr_runs_read(&ret->runs, arena, &ret->profiles, files->runs, err);
+    }
+    if (rc == MYR_OK && files->kernels) {
+        rc = myr_kernels_read(&ret->kernels, arena, &ret->profiles, files->kernels, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_calibrate(&ret->profiles, files->runs ? &ret->runs : NULL,
+                       files->kernels ? &ret->kernels : NULL, files->constants_most, arena,
+                       &ret->result, err);
+    if (rc < 0 && files->runs) {
+        (void)myr_err_wrap(err, "%s", files->runs);
+    }
+    return rc;
+}

@@ -1,0 +1,136 @@
+/* compare_log: from a log and a few words to a layout that the model can be asked about. */
+#include "myriad/fit/calibrate.h"
+#include "myriad/fit/compare.h"
+
+static int need(bool given, const char *what, struct myr_err *err)
+{
+    if (given) {
+        return MYR_OK;
+    }
+    int rc = myr_err_set(err, MYR_EINVAL, "the log does not say %s", what);
+    myr_err_hint(err, "myriad fit compare --log run.log --model llama3-70b --device h100 "
+                      "--gpus 256 --tp 4 --pp 4");
+    return rc;
+}
+
+static void fix_axes(struct myr_log_comparison *c, const struct myr_case_question *u)
+{
+    struct myr_fit_query *q = &c->query;
+    q->it.model = &c->model;
+    q->it.constants = c->profiles.constants;
+    q->gpus = (uint32_t)u->gpus;
+    q->batch = (uint32_t)u->batch;
+    q->seq_tokens = (uint32_t)u->seq;
+    myr_case_axes(u, q);
+    q->any_precision = false; /* a log has one */
+    q->top = 1;
+    myr_trainlog_query(&c->log, q);
+    q->seq_tokens = q->seq_tokens ? q->seq_tokens : c->model.seq_tokens;
+}
+
+/* What ran need not be among what is searched: so many chunks, so large a micro-batch. */
+static bool set_as_told(struct myr_log_comparison *c, struct myr_arena *arena,
+                        struct myr_fit_answer *answer)
+{
+    struct myr_fit_query open = c->query;
+    struct myr_fit_memory memory;
+    open.vp = open.micro_batch = 0;
+    if (myr_fit_search(&open, arena, answer, NULL) < 0) {
+        return false;
+    }
+    struct myr_layout l = answer->top[0].layout;
+    l.vp = c->query.vp ? c->query.vp : l.vp;
+    l.micro_batch = c->query.micro_batch ? c->query.micro_batch : l.micro_batch;
+    l.schedule = l.vp > 1 ? MYR_SCHEDULE_INTERLEAVED : MYR_SCHEDULE_1F1B;
+    l.first_layers = l.last_layers = l.recompute_layers = 0;
+    if (myr_layout_broken(&l, &c->model, c->query.gpus) != MYR_LAYOUT_OK) {
+        return false;
+    }
+    myr_fit_memory_of(&c->query.it, &l, &memory);
+    c->layout = l;
+    c->fits = memory.fits;
+    return true;
+}
+
+/* Axes that neither the log nor the user fixes take the model's best; one that ran did fit. */
+static int choose_layout(struct myr_log_comparison *c, struct myr_arena *arena, struct myr_err *err)
+{
+    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    int rc = myr_fit_search(&c->query, arena, answer, err);
+    if (rc < 0 && !answer->has_nearest) {
+        /* No layout at all: a run that was described wrongly, not one that is impossible. */
+        return set_as_told(c, arena, answer) ? MYR_OK : MYR_EINVAL;
+    }
+    c->fits = rc == MYR_OK;
+    c->layout = c->fits ? answer->top[0].layout : answer->nearest;
+    return MYR_OK;
+}
+
+static int look_up(struct myr_log_comparison *c, struct myr_arena *arena,
+                   const struct myr_log_question *u, struct myr_err *err)
+{
+    const struct myr_case_question *of = &u->of;
+    struct myr_str release = myr_str_from(of->software ? of->software : MYR_CASE_SOFTWARE);
+    int rc = need(of->device, "the device: give --device NAME", err);
+    rc = rc < 0 ? rc : myr_profiles_init(&c->profiles, arena, err);
+    rc = rc < 0 || !of->profile ? rc : myr_profiles_load(&c->profiles, arena, of->profile, err);
+    rc = rc < 0 ? rc : myr_trainlog_read(&c->log, u->log, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = of->model ? myr_model_find(arena, of->model, &c->model, err)
+                   : myr_trainlog_model(&c->log, &c->model, err);
+    rc = rc < 0 ? rc
+                : myr_profiles_device(&c->profiles, myr_str_from(of->device), &c->query.it.device,
+                                      err);
+    rc = rc < 0
+             ? rc
+             : myr_profiles_stack(&c->profiles, release, &c->query.it.stack, &c->stack_exact, err);
+    if (rc < 0) {
+        return rc;
+    }
+    /* What the log says of a model by name: its modules may have been left out. */
+    if (of->model && c->log.given[MYR_LOG_MTP]) {
+        c->model.mtp_count = (uint32_t)c->log.arguments[MYR_LOG_MTP];
+        rc = myr_model_check(&c->model, err);
+    }
+    return rc;
+}
+
+static int compare(struct myr_log_comparison *c, struct myr_arena *arena,
+                   const struct myr_log_question *u, struct myr_err *err)
+{
+    int rc = look_up(c, arena, u, err);
+    if (rc < 0) {
+        return rc;
+    }
+    fix_axes(c, &u->of);
+    rc = need(c->query.gpus > 0, "how many GPUs: give --gpus N", err);
+    rc = rc < 0 ? rc : need(c->query.batch > 0, "the batch: give --batch SEQUENCES", err);
+    rc = rc < 0 ? rc : choose_layout(c, arena, err);
+    if (rc < 0) {
+        return rc;
+    }
+    c->spread =
+        myr_profiles_spread(&c->profiles, &c->model, c->query.it.device, c->stack_exact, false);
+    myr_compare(&c->query.it, &c->layout, &c->log, &c->result);
+    return MYR_OK;
+}
+
+int myr_compare_log(struct myr_log_comparison *ret, struct myr_arena *arena,
+                    const struct myr_log_question *question, struct myr_err *err)
+{
+    *ret = (struct myr_log_comparison){.query = myr_fit_query_default()};
+    MYR_ASSERT(question->log);
+    myr_trainlog_init(&ret->log);
+    int rc = compare(ret, arena, question, err);
+    if (rc < 0) {
+        myr_log_comparison_done(ret);
+    }
+    return rc;
+}
+
+void myr_log_comparison_done(struct myr_log_comparison *comparison)
+{
+    myr_trainlog_done(&comparison->log);
+}
