@@ -11,9 +11,9 @@
 #include "myriad/fit/case.h"
 #include "myriad/fit/parts.h"
 
-#define MYR_CURVE_POINTS_MAX 32
+#define MYR_SCALE_POINTS_MAX 32
 
-struct myr_curve_point {
+struct myr_scale_point {
     uint32_t gpus, batch;
     struct myr_layout layout;
     struct myr_fit_cost cost;
@@ -26,19 +26,19 @@ struct myr_curve_point {
     double effective_flops;   /* of all */
 };
 
-struct myr_curve {
-    struct myr_curve_point points[MYR_CURVE_POINTS_MAX];
+struct myr_scale_curve {
+    struct myr_scale_point points[MYR_SCALE_POINTS_MAX];
     uint32_t count;
     uint32_t missing_gpus; /* the most GPUs that no layout was found for; 0: none */
 };
 
 /* The batch in proportion to the GPUs (weak), and fixed (strong). */
-struct myr_curves {
-    struct myr_curve weak, strong;
+struct myr_scale_curves {
+    struct myr_scale_curve weak, strong;
     struct myr_fit_timers timers; /* of the number asked for */
 };
 
 /* MYR_EINFEASIBLE, in words, when not even the number asked for has a layout. */
-MYR_MUST_USE int myr_curves_trace(const struct myr_case *it, const struct myr_recovery *recovery,
-                                  struct myr_arena *arena, struct myr_curves *ret,
-                                  struct myr_err *err);
+MYR_MUST_USE int myr_scale_trace(const struct myr_case *it, const struct myr_recovery *recovery,
+                                 struct myr_arena *arena, struct myr_scale_curves *ret,
+                                 struct myr_err *err);

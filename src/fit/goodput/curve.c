@@ -4,7 +4,7 @@
 
 /* What interruptions leave of the time, by practice. */
 static void set_availability(const struct myr_case *it, const struct myr_recovery *recovery,
-                             struct myr_curve_point *point)
+                             struct myr_scale_point *point)
 {
     struct myr_failure_class classes[MYR_FAILURE_CLASSES_MAX];
     struct myr_campaign_question question = {.it = it->query.it,
@@ -31,22 +31,22 @@ static void set_availability(const struct myr_case *it, const struct myr_recover
 
 /* Nothing is added where no layout exists. */
 static void add_point(const struct myr_case *it, const struct myr_recovery *recovery, uint32_t gpus,
-                      uint32_t batch, struct myr_arena *arena, struct myr_curve *curve)
+                      uint32_t batch, struct myr_arena *arena, struct myr_scale_curve *curve)
 {
     struct myr_fit_query query = it->query;
     struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
     query.gpus = gpus;
     query.batch = batch;
     query.top = 1;
-    if (curve->count == MYR_CURVE_POINTS_MAX) {
+    if (curve->count == MYR_SCALE_POINTS_MAX) {
         return;
     }
     if (myr_fit_search(&query, arena, answer, NULL) < 0) {
         curve->missing_gpus = gpus; /* too few, or nothing divides; later points say which */
         return;
     }
-    struct myr_curve_point *point = &curve->points[curve->count++];
-    *point = (struct myr_curve_point){.gpus = gpus, .batch = batch};
+    struct myr_scale_point *point = &curve->points[curve->count++];
+    *point = (struct myr_scale_point){.gpus = gpus, .batch = batch};
     point->layout = answer->top[0].layout;
     point->peak_flops = myr_device_peak(query.it.device, point->layout.precision);
     myr_fit_cost_of(&query.it, &point->layout, &point->cost);
@@ -55,7 +55,7 @@ static void add_point(const struct myr_case *it, const struct myr_recovery *reco
 }
 
 /* What is relative to the best point. */
-static void compare_points(struct myr_curve *curve)
+static void compare_points(struct myr_scale_curve *curve)
 {
     double rate = 0;
     for (uint32_t i = 0; i < curve->count; i++) {
@@ -63,7 +63,7 @@ static void compare_points(struct myr_curve *curve)
         rate = now > rate ? now : rate;
     }
     for (uint32_t i = 0; i < curve->count; i++) {
-        struct myr_curve_point *p = &curve->points[i];
+        struct myr_scale_point *p = &curve->points[i];
         p->linearity = p->cost.tokens_per_s_per_gpu / rate;
         p->single_efficiency = p->cost.mfu / p->linearity;
         p->efficiency = p->cost.mfu * p->availability[MYR_PRACTICE_BEST];
@@ -72,10 +72,10 @@ static void compare_points(struct myr_curve *curve)
 }
 
 static void trace(const struct myr_case *it, const struct myr_recovery *recovery, bool weak,
-                  struct myr_arena *arena, struct myr_curve *ret)
+                  struct myr_arena *arena, struct myr_scale_curve *ret)
 {
     uint32_t most = it->query.gpus, batch = it->query.batch;
-    *ret = (struct myr_curve){0};
+    *ret = (struct myr_scale_curve){0};
     for (uint32_t gpus = LEAST_GPUS; gpus < most; gpus *= 2) {
         uint64_t share = (uint64_t)batch * gpus / most;
         uint32_t own = share ? (uint32_t)share : 1;
@@ -85,8 +85,8 @@ static void trace(const struct myr_case *it, const struct myr_recovery *recovery
     compare_points(ret);
 }
 
-int myr_curves_trace(const struct myr_case *it, const struct myr_recovery *recovery,
-                     struct myr_arena *arena, struct myr_curves *ret, struct myr_err *err)
+int myr_scale_trace(const struct myr_case *it, const struct myr_recovery *recovery,
+                    struct myr_arena *arena, struct myr_scale_curves *ret, struct myr_err *err)
 {
     struct myr_fit_answer *largest = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
     MYR_ASSERT(!it->has_layout); /* a curve is over layouts of many sizes */
