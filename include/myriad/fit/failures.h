@@ -6,9 +6,9 @@
 
 #include "myriad/fit/campaign.h"
 
-#define MYR_FAILURE_RATES_MAX 2
+#define MYR_JOB_RATES_MAX 2
 
-struct myr_failure_rate {
+struct myr_job_rate {
     const char *name; /* "llama3", "rsc-1", "classes"; "given" for a number */
     double per_1000_node_days;
 };
@@ -22,10 +22,9 @@ MYR_MUST_USE int myr_recovery_read(struct myr_recovery *recovery, struct myr_are
  * a larger node fails more often); "classes", the sum of all classes of parts. NULL: the two
  * published ones between which practice lies.
  */
-MYR_MUST_USE int myr_failure_rates(const struct myr_recovery *recovery, const char *word,
-                                   double gpus, double gpus_per_node,
-                                   struct myr_failure_rate ret[MYR_FAILURE_RATES_MAX],
-                                   uint32_t *ret_count, struct myr_err *err);
+MYR_MUST_USE int myr_job_rates(const struct myr_recovery *recovery, const char *word, double gpus,
+                               double gpus_per_node, struct myr_job_rate ret[MYR_JOB_RATES_MAX],
+                               uint32_t *ret_count, struct myr_err *err);
 
 /* What the user says in place of the data. */
 struct myr_failure_times {
@@ -49,7 +48,7 @@ struct myr_played {
 
 struct myr_failure_row {
     enum myr_practice practice;
-    struct myr_failure_rate rate;
+    struct myr_job_rate rate;
     struct myr_renewal renewal;
     struct myr_goodput goodput;
     struct myr_played played;
@@ -60,7 +59,7 @@ const char *myr_practice_name(enum myr_practice practice);
 
 MYR_MUST_USE int myr_failure_row(const struct myr_failure_question *question,
                                  const struct myr_recovery *recovery, enum myr_practice practice,
-                                 struct myr_failure_rate rate, struct myr_failure_row *ret,
+                                 struct myr_job_rate rate, struct myr_failure_row *ret,
                                  struct myr_err *err);
 /* The process played out to hold the formula against. */
 struct myr_played myr_failure_play(const struct myr_renewal *renewal, uint64_t failures);

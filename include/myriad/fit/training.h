@@ -10,7 +10,7 @@
 #define MYR_TRAINING_LAYOUTS                                             \
     16 /* the fastest ones, among which the one that keeps most is taken \
         */
-#define MYR_TRAINING_CASES (2 * MYR_FAILURE_RATES_MAX)
+#define MYR_TRAINING_CASES (2 * MYR_JOB_RATES_MAX)
 #define MYR_TRAINING_PUE   1.25
 #define MYR_TRAINING_KWH   0.65 /* CNY */
 #define MYR_TRAINING_YEARS 4.0
@@ -20,7 +20,7 @@
 struct myr_training_question {
     struct myr_case_question of;
     const char *data;       /* a file with rows of the user's own */
-    const char *rate;       /* as myr_failure_rates() */
+    const char *rate;       /* as myr_job_rates() */
     uint32_t gpus_per_node; /* without a design */
     enum myr_fault fault;
     struct myr_failure_times times;
@@ -37,7 +37,7 @@ struct myr_training_question myr_training_question_default(void);
 
 struct myr_training_case {
     enum myr_practice practice;
-    struct myr_failure_rate rate;
+    struct myr_job_rate rate;
     struct myr_campaign campaign;
     struct myr_played played;
     double days[2];          /* nine runs of ten, with the step time's own error */

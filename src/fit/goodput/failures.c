@@ -48,7 +48,7 @@ static int read_rate(const char *word, double *ret, struct myr_err *err)
 }
 
 static int find_rates(const struct myr_recovery *recovery, const char *word, double gpus,
-                      double gpus_per_node, struct myr_failure_rate *ret, uint32_t *ret_count,
+                      double gpus_per_node, struct myr_job_rate *ret, uint32_t *ret_count,
                       struct myr_err *err)
 {
     const struct myr_recovery_row *row = myr_recovery_find(recovery, "rate.job_stop_all_node");
@@ -56,7 +56,7 @@ static int find_rates(const struct myr_recovery *recovery, const char *word, dou
         return myr_err_set(err, MYR_ENOENT, "the recovery data lack 'rate.job_stop_all_node'");
     }
     const double size = gpus_per_node / 8; /* published of nodes with 8 GPUs */
-    const struct myr_failure_rate published[] = {
+    const struct myr_job_rate published[] = {
         {"llama3", row->typical * size}, {"rsc-1", row->high * size}, {"rsc-2", row->low * size}};
     if (!word) {
         ret[0] = published[0];
@@ -72,7 +72,7 @@ static int find_rates(const struct myr_recovery *recovery, const char *word, dou
         }
     }
     if (strcmp(word, "classes") == 0) {
-        ret[0] = (struct myr_failure_rate){
+        ret[0] = (struct myr_job_rate){
             "classes", sum_per_1000_node_days(recovery, gpus, gpus / gpus_per_node)};
         return MYR_OK;
     }
@@ -80,9 +80,9 @@ static int find_rates(const struct myr_recovery *recovery, const char *word, dou
     return read_rate(word, &ret[0].per_1000_node_days, err);
 }
 
-int myr_failure_rates(const struct myr_recovery *recovery, const char *word, double gpus,
-                      double gpus_per_node, struct myr_failure_rate ret[MYR_FAILURE_RATES_MAX],
-                      uint32_t *ret_count, struct myr_err *err)
+int myr_job_rates(const struct myr_recovery *recovery, const char *word, double gpus,
+                  double gpus_per_node, struct myr_job_rate ret[MYR_JOB_RATES_MAX],
+                  uint32_t *ret_count, struct myr_err *err)
 {
     MYR_ASSERT(gpus > 0 && gpus_per_node > 0);
     int rc = find_rates(recovery, word, gpus, gpus_per_node, ret, ret_count, err);
@@ -139,7 +139,7 @@ struct myr_played myr_failure_play(const struct myr_renewal *renewal, uint64_t f
 
 int myr_failure_row(const struct myr_failure_question *question,
                     const struct myr_recovery *recovery, enum myr_practice practice,
-                    struct myr_failure_rate rate, struct myr_failure_row *ret, struct myr_err *err)
+                    struct myr_job_rate rate, struct myr_failure_row *ret, struct myr_err *err)
 {
     const char *key = practice == MYR_PRACTICE_COMMON ? "a.ckpt_stall" : "b.ckpt_stall";
     const struct myr_recovery_row *stall = myr_recovery_find(recovery, key);

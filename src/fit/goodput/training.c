@@ -91,8 +91,8 @@ static uint64_t steps_of(double interval_s, double step_s)
     return steps < 1 ? 1 : steps < 1e15 ? (uint64_t)(steps + 0.5) : (uint64_t)1e15;
 }
 
-static int add_case(struct myr_training *t, enum myr_practice practice,
-                    struct myr_failure_rate rate, uint64_t play, struct myr_err *err)
+static int add_case(struct myr_training *t, enum myr_practice practice, struct myr_job_rate rate,
+                    uint64_t play, struct myr_err *err)
 {
     struct myr_training_case *c = &t->cases[t->case_count];
     struct myr_campaign_question *q = &t->question;
@@ -139,7 +139,7 @@ static int find_layouts(struct myr_training *t, struct myr_arena *arena,
 static int plan(struct myr_training *t, struct myr_arena *arena,
                 const struct myr_training_question *u, struct myr_err *err)
 {
-    struct myr_failure_rate rates[MYR_FAILURE_RATES_MAX];
+    struct myr_job_rate rates[MYR_JOB_RATES_MAX];
     struct myr_campaign_question *q = &t->question;
     uint32_t count = 0;
     int rc = myr_recovery_read(&t->recovery, arena, u->data, err);
@@ -158,7 +158,7 @@ static int plan(struct myr_training *t, struct myr_arena *arena,
     q->recovery_s = u->times.recovery_s;
     q->has_stall = u->times.has_stall;
     q->stall_s = u->times.stall_s;
-    rc = myr_failure_rates(&t->recovery, u->rate, gpus, q->gpus_per_node, rates, &count, err);
+    rc = myr_job_rates(&t->recovery, u->rate, gpus, q->gpus_per_node, rates, &count, err);
     rc = rc < 0 ? rc : set_price(t, arena, u, err);
     rc = rc < 0 ? rc : set_currency(t, u, err);
     for (uint32_t i = 0; rc == MYR_OK && i < count; i++) {
