@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (runs.count < 8) {
         myr_runs_validate(&runs, profiles, &arena, &result);
         for (uint32_t i = 0; i < runs.count; i++) {
-            double time = result.predicted_s[i];
+            double time = result.rows[i].predicted_s;
             MYR_ASSERT(runs.items[i].refused ? time == 0 : time > 0 && time < 1e30);
         }
     }
