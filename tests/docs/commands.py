@@ -17,6 +17,7 @@ Makefile. In running text, every `myriad VERB ...` must name a verb and options 
 every `--option` must be one of some verb or be listed in foreign.txt. --update rewrites the output
 of sessions.
 """
+import json
 import os
 import re
 import shlex
@@ -43,9 +44,11 @@ def logical_lines(text):
         held += line + "\n"
         if line.endswith("\\") or not complete(held):
             continue
+        if UNTESTED.match(line.strip()):
+            continue  # the reason belongs to the command below it
         command = held.strip()
         held = ""
-        if command and not command.startswith("#"):
+        if re.search(r"^[^#\s]", command, re.M):
             yield command
     if held.strip():
         yield held.strip()
@@ -112,7 +115,7 @@ class Document:
     def left_out(self, command):
         found = UNTESTED.search(command)
         if found:
-            self.untested.append(f"{command.splitlines()[0]}")
+            self.untested.append(found.group(1))
         return bool(found)
 
     def run_commands(self, block):
@@ -180,38 +183,21 @@ class Document:
 
 
 class Options:
-    """Which options each verb and sub-verb has, from what it says about itself."""
+    """Which options each verb and sub-verb has, from what the program says about itself."""
 
     def __init__(self, myriad):
-        self.myriad = myriad
+        done = subprocess.run([myriad, "commands", "-o", "json"], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, check=True)
         self.known = {}
-        overview = self.ask("--help")
-        self.verbs = set(re.findall(r"^  ([a-z]+)  +\S", overview, re.M))
+        for command in json.loads(done.stdout)["commands"]:
+            known = self.known[command["name"]] = {"--help"}
+            for option in command["options"]:
+                known |= {"--" + option["name"], "--no-" + option["name"]}
+        self.verbs = {name.split()[0] for name in self.known}
+        self.every = set().union(*self.known.values())
         self.foreign = set(re.findall(r"^--\S+", (HERE / "foreign.txt").read_text(), re.M))
 
-    def ask(self, *words):
-        done = subprocess.run([self.myriad, *words], capture_output=True, text=True, check=False,
-                              stdin=subprocess.DEVNULL, timeout=COMMAND_LIMIT_S)
-        return done.stdout
-
-    def of(self, *words):
-        if words not in self.known:
-            found = set()
-            text = self.ask(*words, "--help")
-            for no, name in re.findall(r"--(\[no-\])?([a-z][a-z0-9-]*)", text):
-                found |= {"--" + name} | ({"--no-" + name} if no else set())
-            self.known[words] = found
-        return self.known[words]
-
-    def subverbs(self, verb):
-        text = self.ask(verb, "--help")
-        return set(re.findall(r"^  ([a-z0-9-]+)  +\S", text, re.M))
-
-    def every(self):
-        return set().union(*(self.of(verb, *sub) for verb in self.verbs
-                             for sub in [(), *((name,) for name in self.subverbs(verb))]))
-
-    def faults(self, code, every):
+    def faults(self, code):
         words = code.split()
         given = [word.split("=")[0].rstrip(",.;") for word in words
                  if re.match(r"\[?--[a-z]", word)]
@@ -220,21 +206,23 @@ class Options:
             if words[1] not in self.verbs | {"help", "version"}:
                 yield f"no verb '{words[1]}'"
                 return
-            sub = words[2:3] if words[2:3] and words[2] in self.subverbs(words[1]) else []
-            known = self.of(words[1], *sub)
-            yield from (f"myriad {' '.join([words[1], *sub])} has no {name}" for name in given
-                        if name not in known and name not in self.foreign)
+            name = " ".join(words[1:3])
+            name = name if name in self.known else words[1]
+            # A verb that is nothing by itself: any of its sub-verbs may be meant.
+            known = self.known.get(name) or set().union(
+                *(known for sub, known in self.known.items() if sub.startswith(name + " ")))
+            yield from (f"myriad {name} has no {option}" for option in given
+                        if option not in known and option not in self.foreign)
         elif words[0] != "myriad":
             yield from (f"no verb has {name}" for name in given
-                        if name not in every and name not in self.foreign)
+                        if name not in self.every and name not in self.foreign)
 
 
 def check_words(document, options):
     prose = FENCE.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), document.text)
-    every = options.every()
     for found in re.finditer(r"`([^`]+)`", prose):
         if "myriad " in found.group(1) or "--" in found.group(1):
-            for what in options.faults(found.group(1).strip(), every):
+            for what in options.faults(found.group(1).strip()):
                 document.fault(found.start(), f"{what}: `{found.group(1)}`")
 
 

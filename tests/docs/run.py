@@ -4,7 +4,9 @@
     tests/docs/run.py MYRIAD
 
 Every spec printed in docs/spec.md and docs/planning.md can be planned. docs/spec.md names every key
-and topology of the reader, every rule of a finding (and no other), and every field of the JSON.
+and topology of the reader, every rule of a finding (and no other), and every field of the JSON. The
+Chinese README is the English one; docs/architecture.md knows which modules are there; the exit
+statuses are the manual's.
 """
 import json
 import os
@@ -50,7 +52,7 @@ def named(word):
 
 
 def spec_words():
-    source = (ROOT / "src" / "model" / "spec.c").read_text()
+    source = "".join(path.read_text() for path in sorted((ROOT / "src/model").rglob("spec*.c")))
     keys = re.findall(r'FIELD_ROW_\w+\(\s*"(\w+)"', source)
     words = re.findall(r'\{"([a-z0-9+-]+)", MYR_TOPOLOGY_', source)
     for array in ("myr_per_names", "myr_pin_role_names", "fill_names", "rate_names"):
@@ -100,11 +102,58 @@ def json_names(myriad):
             yield f"docs/spec.md: the JSON field '{field}' is not there"
 
 
+def commands_of(text):
+    """What a reader would type, remarks left out."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S)
+    return [re.sub(r"\s+#.*", "", line).rstrip() for block in blocks for line in block.splitlines()]
+
+
+def translations():
+    """README in another language is the same page: commands, pictures, links and headings."""
+    english = (ROOT / "README.md").read_text()
+    chinese = (ROOT / "README.zh.md").read_text()
+    for what, ours, theirs in (
+            ("commands", commands_of(english), commands_of(chinese)),
+            ("pictures", re.findall(r"!\[[^\]]*\]\((.*?)\)", english),
+             re.findall(r"!\[[^\]]*\]\((.*?)\)", chinese)),
+            ("links", re.findall(r"\[(\w+/[\w.-]+)\]", english),
+             re.findall(r"\[(\w+/[\w.-]+)\]", chinese)),
+            ("headings", len(re.findall(r"^## ", english, re.M)),
+             len(re.findall(r"^## ", chinese, re.M)))):
+        if ours != theirs:
+            yield f"README.zh.md: its {what} are not those of README.md"
+
+
+def modules():
+    """A module that the table calls planned is not there, and one that it calls present is."""
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    rows = re.findall(r"^\| `(\w+)/` \|[^|]*\| ([^|]*?) \|", text, re.M)
+    if len(rows) < 15:
+        yield "docs/architecture.md: fewer modules than expected: has the table's form changed?"
+    for name, state in rows:
+        if (ROOT / "src" / name).is_dir() == (state == "planned"):
+            yield f"docs/architecture.md: {name} is called '{state}'"
+    for folder in sorted((ROOT / "src").iterdir()):
+        if folder.is_dir() and folder.name not in dict(rows):
+            yield f"docs/architecture.md: no row for src/{folder.name}"
+
+
+def exit_codes(myriad):
+    """The page about the command, the manual and the program agree about the exit status."""
+    page = (ROOT / "docs" / "command.md").read_text()
+    listed = re.findall(r"^\| (\d+) \|", page, re.M)
+    manual = subprocess.run([myriad, "man"], capture_output=True, text=True, check=True).stdout
+    told = re.findall(r"^\*(\d+)\*$", manual, re.M)
+    if listed != told or listed != ["0", "1", "2", "3", "130"]:
+        yield f"docs/command.md lists the exit statuses {listed}, the manual {told}"
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     myriad = os.path.abspath(sys.argv[1])
-    faults = [*printed_specs(myriad), *spec_words(), *finding_rules(), *json_names(myriad)]
+    faults = [*printed_specs(myriad), *spec_words(), *finding_rules(), *json_names(myriad),
+              *translations(), *modules(), *exit_codes(myriad)]
     print("\n".join([*faults, f"{len(faults)} faults"]))
     sys.exit(1 if faults else 0)
 
