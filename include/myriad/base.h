@@ -10,6 +10,7 @@
  *   heap    4-ary priority queue with a stable order
  *   rng     counter-based random streams
  *   file    whole-file read and atomic write, monotonic clock
+ *   infile  a file read piece by piece
  *
  * Include this header; the parts under base/ are its chapters.
  */
@@ -19,6 +20,7 @@
 #include "myriad/base/err.h"
 #include "myriad/base/file.h"
 #include "myriad/base/heap.h"
+#include "myriad/base/infile.h"
 #include "myriad/base/map.h"
 #include "myriad/base/mem.h"
 #include "myriad/base/rng.h"

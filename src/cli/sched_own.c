@@ -82,7 +82,7 @@ void cli_sched_tenants(const struct myr_joblog *trace, const struct myr_tenant *
 {
     struct waits *waits = myr_xcalloc(trace->tenants, sizeof(*waits));
     for (size_t i = 0; i < result->job_rows.count; i++) {
-        struct waits *w = &waits[result->job_rows.items[i].tenant];
+        struct waits *w = &waits[result->submitted[i].tenant];
         double wait_h = (double)result->job_rows.items[i].wait_s / 3600;
         w->jobs++;
         w->sum_h += wait_h;

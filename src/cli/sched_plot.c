@@ -19,6 +19,12 @@ static int write_chart(const char *folder, const char *name, struct myr_buf *buf
     return r;
 }
 
+struct sized_job {
+    uint32_t gpus;
+    int64_t wait_s;
+    double span;
+};
+
 /* Jobs of one size. */
 struct size_row {
     uint32_t gpus, count;
@@ -27,7 +33,7 @@ struct size_row {
 
 static int by_size_and_wait(const void *a, const void *b)
 {
-    const struct myr_replay_job *x = a, *y = b;
+    const struct sized_job *x = a, *y = b;
     if (x->gpus != y->gpus) {
         return x->gpus < y->gpus ? -1 : 1;
     }
@@ -38,14 +44,14 @@ static int by_size_and_wait(const void *a, const void *b)
 static uint32_t size_rows(const struct myr_replay_result *result, struct size_row *ret)
 {
     size_t count = result->job_rows.count;
-    struct myr_replay_job *jobs = myr_xcalloc(count, sizeof(*jobs));
-    memcpy(jobs, result->job_rows.items, count * sizeof(*jobs));
+    struct sized_job *jobs = myr_xcalloc(count, sizeof(*jobs));
     for (size_t i = 0; i < count; i++) {
         uint32_t size = 1;
-        while (size < jobs[i].gpus) {
+        while (size < result->submitted[i].gpus) {
             size *= 2;
         }
-        jobs[i].gpus = size;
+        const struct myr_replay_job *row = &result->job_rows.items[i];
+        jobs[i] = (struct sized_job){size, row->wait_s, (double)row->groups / row->groups_min};
     }
     qsort(jobs, count, sizeof(*jobs), by_size_and_wait);
     uint32_t rows = 0;
@@ -54,7 +60,7 @@ static uint32_t size_rows(const struct myr_replay_result *result, struct size_ro
         size_t end = first;
         for (; end < count && jobs[end].gpus == row.gpus; end++) {
             row.mean_h += (double)jobs[end].wait_s / 3600;
-            row.span += (double)jobs[end].groups / jobs[end].groups_min;
+            row.span += jobs[end].span;
         }
         row.count = (uint32_t)(end - first);
         row.mean_h /= row.count;
@@ -242,18 +248,18 @@ static void put_longest(const struct myr_joblog *trace, const struct myr_replay_
 {
     enum { SHOWN = 10 };
     static const char *const heads[] = {">line", "tenant", ">GPUs", ">wait h", ">stops"};
-    const struct myr_replay_job *longest[SHOWN];
+    uint32_t longest[SHOWN];
     uint32_t count = 0;
     for (size_t i = 0; i < result->job_rows.count; i++) {
         const struct myr_replay_job *row = &result->job_rows.items[i];
         uint32_t at = count;
-        for (; at > 0 && longest[at - 1]->wait_s < row->wait_s; at--) {
+        for (; at > 0 && result->job_rows.items[longest[at - 1]].wait_s < row->wait_s; at--) {
             if (at < SHOWN) {
                 longest[at] = longest[at - 1];
             }
         }
         if (at < SHOWN) {
-            longest[at] = row;
+            longest[at] = (uint32_t)i;
             count += count < SHOWN;
         }
     }
@@ -261,11 +267,11 @@ static void put_longest(const struct myr_joblog *trace, const struct myr_replay_
     myr_page_table_begin(buf, heads, MYR_ARRAY_COUNT(heads));
     for (uint32_t i = 0; i < count; i++) {
         myr_page_row_begin(buf);
-        myr_page_number(buf, "%u", longest[i]->line);
-        myr_page_cell(buf, trace->tenant_names[longest[i]->tenant]);
-        myr_page_number(buf, "%u", longest[i]->gpus);
-        myr_page_number(buf, "%.2f", (double)longest[i]->wait_s / 3600);
-        myr_page_number(buf, "%u", longest[i]->stops);
+        myr_page_number(buf, "%u", result->submitted[longest[i]].line);
+        myr_page_cell(buf, trace->tenant_names[result->submitted[longest[i]].tenant]);
+        myr_page_number(buf, "%u", (uint32_t)result->submitted[longest[i]].gpus);
+        myr_page_number(buf, "%.2f", (double)result->job_rows.items[longest[i]].wait_s / 3600);
+        myr_page_number(buf, "%u", result->job_rows.items[longest[i]].stops);
         myr_page_row_end(buf);
     }
     myr_page_table_end(buf);

@@ -8,7 +8,7 @@ static void put_why(const struct myr_replay_result *result, uint32_t job, struct
     const struct myr_why *why = &result->why;
     const struct myr_replay_job *rows = result->job_rows.items;
     myr_json_object(json, "explain");
-    myr_json_u64(json, "line", rows[job].line);
+    myr_json_u64(json, "line", result->submitted[job].line);
     myr_json_u64(json, "gpus", why->gpus);
     myr_json_double(json, "wait_h", (double)rows[job].wait_s / 3600, 4);
     myr_json_double(json, "asked_at_h", (double)why->now_s / 3600, 4);
@@ -20,7 +20,7 @@ static void put_why(const struct myr_replay_result *result, uint32_t job, struct
     myr_json_u64(json, "ahead", why->ahead);
     myr_json_list(json, "end_or_move_lines");
     for (uint32_t i = 0; i < why->stop_count && i < MYR_WHY_STOPS_MAX; i++) {
-        myr_json_u64(json, NULL, rows[why->stops[i]].line);
+        myr_json_u64(json, NULL, result->submitted[why->stops[i]].line);
     }
     myr_json_end(json);
     myr_json_u64(json, "end_or_move_jobs", why->stop_count);
@@ -86,15 +86,14 @@ static void put_replay_text(const struct myr_replay_result *result, double wall_
 /* Jobs go by their line in the trace here: the queue's numbers mean nothing to the reader. */
 static void put_why_text(const struct myr_replay_result *result, uint32_t job, struct myr_buf *buf)
 {
-    const struct myr_replay_job *rows = result->job_rows.items;
     struct myr_why why = result->why;
     for (uint32_t i = 0; i < why.stop_count && i < MYR_WHY_STOPS_MAX; i++) {
-        why.stops[i] = rows[why.stops[i]].line;
+        why.stops[i] = result->submitted[why.stops[i]].line;
     }
-    why.held_for = why.held_for == MYR_NONE ? MYR_NONE : rows[why.held_for].line;
+    why.held_for = why.held_for == MYR_NONE ? MYR_NONE : result->submitted[why.held_for].line;
     myr_buf_printf(buf, "\nAfter %.1f h of the trace (jobs by their line in it):\n",
                    (double)why.now_s / 3600);
-    myr_why_text(&why, rows[job].line, buf);
+    myr_why_text(&why, result->submitted[job].line, buf);
 }
 
 /* 'preempt' is 'fair' with preemption; the others name the order. */
@@ -138,7 +137,7 @@ static uint32_t find_job(const struct myr_replay_result *result, struct myr_str 
     uint32_t best = MYR_NONE;
     for (size_t i = 0; i < result->job_rows.count; i++) {
         const struct myr_replay_job *row = &result->job_rows.items[i];
-        if (line ? row->line == line
+        if (line ? result->submitted[i].line == line
                  : best == MYR_NONE || row->wait_s > result->job_rows.items[best].wait_s) {
             best = (uint32_t)i;
         }
@@ -158,8 +157,8 @@ static int explain(const struct cli_sched_question *question, const struct myr_j
                            "expected",
                            question->explain);
     }
-    const struct myr_replay_job *row = &result->job_rows.items[options->explain];
-    options->explain_at_s = row->longest_end_s - row->longest_s / 2 - (row->longest_s > 0);
+    struct myr_replay_wait wait = myr_replay_longest(result, options->explain);
+    options->explain_at_s = wait.end_s - wait.length_s / 2 - (wait.length_s > 0);
     options->samples = 0;
     struct myr_replay_result again;
     int r = run_replay(trace, options, &again, err);
@@ -185,7 +184,7 @@ static void put_result(const struct cli_sched_question *question, const struct m
         put_why_text(result, options->explain, buf);
     } else if (explained) {
         myr_buf_printf(buf, "\nThe job on line %u did not wait.\n",
-                       result->job_rows.items[options->explain].line);
+                       result->submitted[options->explain].line);
     }
 }
 

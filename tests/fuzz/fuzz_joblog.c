@@ -34,7 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MYR_ASSERT(trace.jobs.count > 0 && trace.tenants > 0);
     for (size_t i = 0; i < trace.jobs.count; i++) {
         const struct myr_job_row *job = &trace.jobs.items[i];
-        MYR_ASSERT(job->gpus > 0 && job->duration_s >= 0 && job->tenant < trace.tenants);
+        MYR_ASSERT(job->gpus > 0 && job->duration_s <= UINT64_C(1) << 33 &&
+                   job->tenant < trace.tenants);
         MYR_ASSERT(job->submit_s >= (i ? trace.jobs.items[i - 1].submit_s : 0));
     }
     if (trace.jobs.count <= REPLAY_MAX && size % 16 < 2) { /* now and then: it takes longer */

@@ -212,5 +212,51 @@ class Replay(unittest.TestCase):
         self.assertEqual(result["jobs"], 500)
 
 
+class Memory(unittest.TestCase):
+    """A long trace needs memory for its jobs, not for its text, and few bytes for each job."""
+
+    BASE_BYTES = 32 << 20
+    JOB_BYTES = 80
+
+    def peak(self, text, *arguments):
+        """The most memory that a replay of this text from standard input held, in bytes."""
+        program = ("import resource, subprocess, sys\n"
+                   "done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)\n"
+                   "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)\n"
+                   "sys.exit(done.returncode)\n")
+        with tempfile.TemporaryFile() as file:
+            for block in text:
+                file.write(block)
+            size = file.tell()
+            file.seek(0)
+            done = subprocess.run([sys.executable, "-c", program, str(MYRIAD), "sched", "replay",
+                                   "-", *map(str, arguments)], stdin=file, capture_output=True,
+                                  timeout=180, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return int(done.stdout), size
+
+    @unittest.skipIf("-asan" in str(MYRIAD), "sanitizers have a memory of their own")
+    def test_a_trace_of_100_mb_stays_below_its_own_size(self):
+        def rows():
+            yield b"JobID,User,Submit,State,Partition,NodeList,Elapsed,num_gpus\n"
+            for block in range(1000):
+                lines = (f"{block * 1000 + i},user{i % 97},{(block * 1000 + i) * 9},COMPLETED,"
+                         f"gpu-long-{i % 5},node[{i:05d}-{i + 3:05d}] of the pool of nodes that are"
+                         f" rented,{(i * 7919) % 1500},{1 << i % 4}\n" for i in range(1000))
+                yield "".join(lines).encode()
+        peak, size = self.peak(rows(), "--nodes", 64)
+        self.assertGreater(size, 95 << 20)
+        self.assertLess(peak, self.BASE_BYTES + 1000000 * self.JOB_BYTES)
+        self.assertLess(peak, 1.2 * size)
+
+    @unittest.skipIf("-asan" in str(MYRIAD), "sanitizers have a memory of their own")
+    def test_short_rows_have_the_same_bound_for_each_job(self):
+        rows = (HEADER.encode(),) + tuple(
+            "".join(f"{(b * 1000 + i) * 9},{(i * 7919) % 1500},{1 << i % 4},v{i % 9}\n"
+                    for i in range(1000)).encode() for b in range(400))
+        peak, _ = self.peak(rows, "--nodes", 64)
+        self.assertLess(peak, self.BASE_BYTES + 400000 * self.JOB_BYTES)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -8,8 +8,9 @@
  *   submit     submit_s submit submit_time submitted time timestamp arrival_time ...
  *   length     duration_s duration run_time runtime elapsed elapsedraw ..., or start and end
  *   GPUs       num_gpus gpus gpu_num gpu_count ngpus ..., or Slurm's AllocTRES / ReqTRES
- * (gres/gpu=N) tenant     vc tenant account user queue partition group virtual_cluster (the first
- * there is) priority   priority, -100 to 100
+ *              (gres/gpu=N)
+ *   tenant     vc tenant account user queue partition group virtual_cluster: the first there is
+ *   priority   priority, -100 to 100
  *
  * Times are seconds (also with a fraction) or ISO time stamps in UTC; lengths are seconds or
  * Slurm's [days-]hours:minutes:seconds. Rows without GPUs are left out, so are sacct's rows of job
@@ -20,11 +21,15 @@
 
 #include "myriad/base.h"
 
+enum { MYR_JOB_GPUS_MAX = 1 << 24 };
+
+/* 24 bytes: traces have tens of millions of rows. */
 struct myr_job_row {
-    int64_t submit_s, duration_s;
-    uint32_t gpus, tenant;
-    int32_t priority;
+    int64_t submit_s;
+    uint64_t duration_s : 36, gpus : 28;
     uint32_t line; /* of the file */
+    uint32_t tenant : 24;
+    int32_t priority : 8;
 };
 
 struct myr_joblog {
@@ -36,6 +41,10 @@ struct myr_joblog {
     const char **tenant_names; /* in the arena */
 };
 
+/*
+ * A file, or "-" for standard input. It is read piece by piece: memory is taken for the rows alone,
+ * never for the text.
+ */
 MYR_MUST_USE int myr_joblog_read(struct myr_joblog *trace, const char *path, struct myr_err *err);
 MYR_MUST_USE int myr_joblog_parse(struct myr_joblog *trace, const char *file, struct myr_str text,
                                   struct myr_err *err);

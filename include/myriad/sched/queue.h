@@ -132,7 +132,7 @@ int64_t myr_queue_wake_s(const struct myr_queue *queue);
 enum myr_job_state myr_queue_state(const struct myr_queue *queue, uint32_t id);
 /* GPUs of a running job. */
 const struct myr_gang *myr_queue_gang(const struct myr_queue *queue, uint32_t id);
-/* Time spent not running so far. */
+/* Time spent not running so far, of a job that is not over: the queue forgets those that are. */
 int64_t myr_queue_waited_s(const struct myr_queue *queue, int64_t now_s, uint32_t id);
 const struct myr_placer *myr_queue_placer(const struct myr_queue *queue);
 /* The tenant whose cells the job runs in, or MYR_NONE: common nodes or borrowed ones. */

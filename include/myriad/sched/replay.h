@@ -28,11 +28,17 @@ struct myr_replay_options {
 
 struct myr_replay_options myr_replay_default(const struct myr_place_shape *shape);
 
+/* What became of a job; the trace's row says the rest of it. */
 struct myr_replay_job {
-    int64_t submit_s, wait_s, end_s;
-    int64_t longest_s, longest_end_s; /* its longest wait in one piece */
-    uint32_t gpus, stops, line, tenant;
+    int64_t wait_s, end_s;
+    uint32_t stops;
     uint16_t groups, groups_min; /* touched at the first start, and how few would do */
+};
+
+/* A wait in one piece. */
+struct myr_replay_wait {
+    uint32_t job;
+    int64_t length_s, end_s;
 };
 
 /* The cluster at one moment. */
@@ -47,13 +53,21 @@ struct myr_replay_result {
     double wait_mean_h, wait_p50_h, wait_p99_h, wait_max_h;
     double multinode_wait_mean_h, multinode_wait_max_h;
     double jct_mean_h, leaf_span, gpu_utilisation, lost_gpu_hours_percent;
-    uint64_t hash;                           /* of all starts and stops */
-    MYR_VEC(struct myr_replay_job) job_rows; /* in the order of submission */
+    uint64_t hash; /* of all starts and stops */
+    /* In the order of submission: what was asked for, and what became of it. */
+    const struct myr_job_row *submitted; /* the trace's rows, or 'moved' where they were jittered */
+    MYR_VEC(struct myr_replay_job) job_rows;
+    MYR_VEC(struct myr_job_row) moved;
+    MYR_VEC(struct myr_replay_wait) longest; /* of jobs that were stopped, by job */
     MYR_VEC(struct myr_replay_sample) samples;
     struct myr_why why; /* of the job asked about */
 };
 
+/* 'trace' must live as long as the result. Takes about 60 bytes a job, and more while one is there.
+ */
 MYR_MUST_USE int myr_replay(const struct myr_joblog *trace,
                             const struct myr_replay_options *options, struct myr_replay_result *ret,
                             struct myr_err *err);
+/* The longest wait in one piece of a job. */
+struct myr_replay_wait myr_replay_longest(const struct myr_replay_result *result, uint32_t job);
 void myr_replay_result_done(struct myr_replay_result *result);

@@ -261,7 +261,7 @@ static void free_unused(struct myr_queue *q, struct estate *e)
 
 uint32_t queue_cells_reserve(struct myr_queue *q, uint32_t id, struct myr_gang *ret)
 {
-    const struct qjob *job = &q->jobs.items[id];
+    const struct qjob *job = queue_job(q, id);
     uint32_t gpus = job->spec.gpus, t = with_room(q, job->spec.tenant, gpus);
     while (t != MYR_NONE && !place_own(q, &q->cells->estates[t], gpus, ret)) {
         free_unused(q, &q->cells->estates[t]);
@@ -287,18 +287,18 @@ uint32_t queue_cells_physical(const struct myr_queue *q, uint32_t owner, uint32_
 void queue_cells_enter(struct myr_queue *q, uint32_t id, uint32_t owner, struct myr_gang own)
 {
     struct estate *e = &q->cells->estates[owner];
-    MYR_ASSERT(q->jobs.items[id].owner == MYR_NONE);
+    MYR_ASSERT(queue_job(q, id)->owner == MYR_NONE);
     for (uint32_t i = 0; i < own.count; i++) {
         spot_of(q, e, own.shares[i].node).cell->in_use++;
     }
-    q->jobs.items[id].owner = owner;
-    q->jobs.items[id].own_gang = own;
+    queue_job(q, id)->owner = owner;
+    queue_job(q, id)->own_gang = own;
     free_unused(q, e); /* bound while looking for nodes that are well */
 }
 
 void queue_leave_own(struct myr_queue *q, uint32_t id)
 {
-    struct qjob *job = &q->jobs.items[id];
+    struct qjob *job = queue_job(q, id);
     if (job->owner != MYR_NONE) {
         release_own(q, &q->cells->estates[job->owner], &job->own_gang, true);
         free(job->own_gang.shares);

@@ -16,7 +16,7 @@ static int64_t spare_s(const struct myr_queue *q, const struct hold *hold)
 {
     int64_t waited_s = queue_waited_s(q, hold->job);
     int64_t longest_s =
-        SHARE_UNTIL * queue_hold_s(q, q->jobs.items[hold->job].spec.gpus) - waited_s;
+        SHARE_UNTIL * queue_hold_s(q, queue_job(q, hold->job)->spec.gpus) - waited_s;
     if (q->policy.patience_s > 0 && waited_s >= STRICT_AFTER * q->policy.patience_s) {
         return INT64_MIN;
     }
@@ -31,11 +31,11 @@ static int64_t spare_s(const struct myr_queue *q, const struct hold *hold)
 static bool may_share(const struct myr_queue *q, const struct hold *hold, uint32_t id,
                       int64_t left_s)
 {
-    const struct qjob *job = &q->jobs.items[id];
+    const struct qjob *job = queue_job(q, id);
     if (id == hold->job) {
         return false;
     }
-    if (job->spec.priority > q->jobs.items[hold->job].spec.priority &&
+    if (job->spec.priority > queue_job(q, hold->job)->spec.priority &&
         !queue_overdue(q, hold->job)) {
         return true; /* what is held for a gang of lower priority is free to it */
     }
@@ -43,7 +43,7 @@ static bool may_share(const struct myr_queue *q, const struct hold *hold, uint32
         return false;
     }
     if (q->policy.preempt && !job->spec.fixed &&
-        job->spec.priority <= q->jobs.items[hold->job].spec.priority) {
+        job->spec.priority <= queue_job(q, hold->job)->spec.priority) {
         return true;
     }
     return queue_lengths_end_s(q->lengths, job->spec.gpus) <= left_s && job->saved_s <= left_s / 4;
@@ -76,7 +76,7 @@ void queue_share_holds(struct myr_queue *q)
         uint32_t id;
         while ((id = next_guest(q, hold, left_s, true)) != MYR_NONE) {
             if (queue_start(q, id)) {
-                q->jobs.items[id].guest_of = hold->job;
+                queue_job(q, id)->guest_of = hold->job;
             }
         }
         queue_set_held(q, hold, true);
@@ -114,7 +114,7 @@ static int64_t hold_until_s(const struct myr_queue *q, const struct hold *hold)
         uint32_t node = hold->nodes.items[i];
         for (uint32_t k = 0; k < q->node_job_count[node]; k++) {
             const struct qjob *job =
-                &q->jobs.items[q->node_jobs[(size_t)node * q->shape.gpus_per_node + k]];
+                queue_job(q, q->node_jobs[(size_t)node * q->shape.gpus_per_node + k]);
             if (job->spec.limit_s == 0) {
                 return INT64_MIN; /* nobody knows */
             }
@@ -129,7 +129,7 @@ static int64_t hold_until_s(const struct myr_queue *q, const struct hold *hold)
 /* Starts the job on this node if it ends in time there. */
 static bool start_in_time(struct myr_queue *q, uint32_t id, uint32_t node, int64_t until_s)
 {
-    const struct qjob *job = &q->jobs.items[id];
+    const struct qjob *job = queue_job(q, id);
     int64_t end_s = q->now_s + job->spec.limit_s - job->saved_s + q->policy.restart_s;
     uint64_t mask = myr_placer_free_mask(q->placer, node), taken = 0;
     if (until_s < end_s || gpu_count(mask) < job->spec.gpus) {
@@ -179,8 +179,8 @@ void queue_backfill(struct myr_queue *q)
         const struct line *line = &q->lines.items[i];
         uint32_t next = line->next_busy, id = line->first;
         for (uint32_t looked = 0; id != MYR_NONE && looked < LOOK_MAX; looked++) {
-            uint32_t behind = q->jobs.items[id].next;
-            if (q->jobs.items[id].spec.limit_s > 0 && !queue_is_gang(q, line->gpus)) {
+            uint32_t behind = queue_job(q, id)->next;
+            if (queue_job(q, id)->spec.limit_s > 0 && !queue_is_gang(q, line->gpus)) {
                 (void)backfill_job(q, id);
             }
             id = behind;

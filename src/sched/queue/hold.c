@@ -171,7 +171,7 @@ static bool keep_nodes(struct myr_queue *q, struct hold *hold, uint32_t needed)
  */
 static void choose_nodes(struct myr_queue *q, struct hold *hold)
 {
-    uint32_t gpus = q->jobs.items[hold->job].spec.gpus;
+    uint32_t gpus = queue_job(q, hold->job)->spec.gpus;
     uint32_t needed = myr_place_nodes(q->placer, gpus);
     bool anywhere = queue_waited_s(q, hold->job) >= queue_locality_s(q, gpus, q->policy.spread_s);
     if (hold->chosen == q->ends && hold->anywhere == anywhere) {
@@ -203,14 +203,14 @@ static uint32_t next_to_hold(const struct myr_queue *q)
         int64_t after_s =
             queue_is_gang(q, line->gpus) ? queue_hold_s(q, line->gpus) : q->policy.patience_s;
         for (uint32_t id = line->first; id != MYR_NONE && after_s > 0;
-             id = q->jobs.items[id].next) {
+             id = queue_job(q, id)->next) {
             if (queue_waited_s(q, id) < after_s) {
                 break; /* those behind it have waited less */
             }
             if (queue_has_hold(q, id)) {
                 continue;
             }
-            if (best == MYR_NONE || q->jobs.items[id].since_s < q->jobs.items[best].since_s) {
+            if (best == MYR_NONE || queue_job(q, id)->since_s < queue_job(q, best)->since_s) {
                 best = id;
             }
             break;
@@ -223,7 +223,7 @@ bool queue_drop_holds(struct myr_queue *q)
 {
     size_t before = q->holds.count;
     for (size_t i = 0; i < q->holds.count;) {
-        if (q->jobs.items[q->holds.items[i].job].state == MYR_JOB_WAITS) {
+        if (queue_job(q, q->holds.items[i].job)->state == MYR_JOB_WAITS) {
             i++;
             continue;
         }
@@ -238,7 +238,7 @@ void queue_serve_holds(struct myr_queue *q)
     for (size_t i = 0; i < q->holds.count;) {
         struct hold *hold = &q->holds.items[i];
         uint32_t id = hold->job;
-        bool over = q->jobs.items[id].state != MYR_JOB_WAITS;
+        bool over = queue_job(q, id)->state != MYR_JOB_WAITS;
         queue_set_held(q, hold, false);
         if (!over) {
             if (queue_may_start(q, id) && queue_start(q, id)) {
@@ -262,7 +262,7 @@ void queue_serve_holds(struct myr_queue *q)
         if (id == MYR_NONE || queue_may_start(q, id)) {
             break;
         }
-        uint32_t needed = myr_place_nodes(q->placer, q->jobs.items[id].spec.gpus);
+        uint32_t needed = myr_place_nodes(q->placer, queue_job(q, id)->spec.gpus);
         if (q->holds.count && needed + held > q->shape.nodes / HOLD_SHARE) {
             break; /* what is held stands idle as it drains; one gang at a time if it is large */
         }
@@ -277,7 +277,7 @@ void queue_lift_holds(struct myr_queue *q, uint32_t id, int32_t priority, bool l
 {
     for (size_t i = 0; i < q->holds.count; i++) {
         uint32_t job = q->holds.items[i].job;
-        if (job == id || (q->jobs.items[job].spec.priority < priority && !queue_overdue(q, job))) {
+        if (job == id || (queue_job(q, job)->spec.priority < priority && !queue_overdue(q, job))) {
             queue_set_held(q, &q->holds.items[i], !lifted);
         }
     }

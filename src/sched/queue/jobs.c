@@ -49,37 +49,39 @@ static void set_busy(struct myr_queue *q, uint32_t at, bool busy)
 /* Into its line, behind those that have waited longer. */
 static void enqueue(struct myr_queue *q, uint32_t id)
 {
-    struct qjob *job = &q->jobs.items[id];
+    struct qjob *job = queue_job(q, id);
     job->line = line_for(q, &job->spec, queue_level_of(q, job->saved_s));
     struct line *line = &q->lines.items[job->line];
     if (line->first == MYR_NONE) {
         set_busy(q, job->line, true);
     }
     uint32_t before = line->last;
-    while (before != MYR_NONE && q->jobs.items[before].since_s > job->since_s) {
-        before = q->jobs.items[before].previous;
+    while (before != MYR_NONE && queue_job(q, before)->since_s > job->since_s) {
+        before = queue_job(q, before)->previous;
     }
     job->previous = before;
-    job->next = before == MYR_NONE ? line->first : q->jobs.items[before].next;
-    *(before == MYR_NONE ? &line->first : &q->jobs.items[before].next) = id;
-    *(job->next == MYR_NONE ? &line->last : &q->jobs.items[job->next].previous) = id;
+    job->next = before == MYR_NONE ? line->first : queue_job(q, before)->next;
+    *(before == MYR_NONE ? &line->first : &queue_job(q, before)->next) = id;
+    *(job->next == MYR_NONE ? &line->last : &queue_job(q, job->next)->previous) = id;
     job->state = MYR_JOB_WAITS;
     job->retry_s = 0;
     q->waiting++;
     q->reclaiming += job->spec.reclaims;
+    q->limited += job->spec.limit_s > 0;
 }
 
 static void dequeue(struct myr_queue *q, uint32_t id)
 {
-    struct qjob *job = &q->jobs.items[id];
+    struct qjob *job = queue_job(q, id);
     struct line *line = &q->lines.items[job->line];
-    *(job->previous == MYR_NONE ? &line->first : &q->jobs.items[job->previous].next) = job->next;
-    *(job->next == MYR_NONE ? &line->last : &q->jobs.items[job->next].previous) = job->previous;
+    *(job->previous == MYR_NONE ? &line->first : &queue_job(q, job->previous)->next) = job->next;
+    *(job->next == MYR_NONE ? &line->last : &queue_job(q, job->next)->previous) = job->previous;
     if (line->first == MYR_NONE) {
         set_busy(q, job->line, false);
     }
     q->waiting--;
     q->reclaiming -= job->spec.reclaims;
+    q->limited -= job->spec.limit_s > 0;
 }
 
 void queue_wake_at(struct myr_queue *q, int64_t time_s)
@@ -92,7 +94,7 @@ void queue_wake_at(struct myr_queue *q, int64_t time_s)
 /* The moments at which a waiting job gets more rights. */
 static void wake_for(struct myr_queue *q, uint32_t id)
 {
-    const struct qjob *job = &q->jobs.items[id];
+    const struct qjob *job = queue_job(q, id);
     const int64_t after[] = {q->policy.patience_s, queue_hold_s(q, job->spec.gpus),
                              q->policy.locality_s, q->policy.spread_s};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(after); i++) {
@@ -126,7 +128,7 @@ static void find_oldest(struct myr_queue *q, uint32_t node)
     int64_t oldest_s = INT64_MAX;
     for (uint32_t i = 0; i < q->node_job_count[node]; i++) {
         uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node + i];
-        int64_t start_s = q->jobs.items[id].start_s - q->jobs.items[id].saved_s;
+        int64_t start_s = queue_job(q, id)->start_s - queue_job(q, id)->saved_s;
         oldest_s = start_s < oldest_s ? start_s : oldest_s;
     }
     q->node_oldest_s[node] = oldest_s;
@@ -134,7 +136,7 @@ static void find_oldest(struct myr_queue *q, uint32_t node)
 
 static void list_on_nodes(struct myr_queue *q, uint32_t id, bool in)
 {
-    const struct myr_gang *gang = &q->jobs.items[id].gang;
+    const struct myr_gang *gang = &queue_job(q, id)->gang;
     for (uint32_t i = 0; i < gang->count; i++) {
         uint32_t node = gang->shares[i].node;
         size_t first = (size_t)node * q->shape.gpus_per_node;
@@ -162,7 +164,7 @@ static void list_on_nodes(struct myr_queue *q, uint32_t id, bool in)
 
 struct myr_gang *queue_gang_room(struct myr_queue *q, uint32_t id)
 {
-    struct qjob *job = &q->jobs.items[id];
+    struct qjob *job = queue_job(q, id);
     if (!job->gang.shares) {
         uint32_t nodes = myr_place_nodes(q->placer, job->spec.gpus);
         job->gang.shares = myr_xcalloc(nodes, sizeof(struct myr_share));
@@ -172,7 +174,7 @@ struct myr_gang *queue_gang_room(struct myr_queue *q, uint32_t id)
 
 void queue_run_job(struct myr_queue *q, uint32_t id)
 {
-    struct qjob *job = &q->jobs.items[id];
+    struct qjob *job = queue_job(q, id);
     MYR_ASSERT(job->state == MYR_JOB_WAITS && job->gang.count > 0);
     dequeue(q, id);
     job->state = MYR_JOB_RUNS;
@@ -187,7 +189,7 @@ void queue_run_job(struct myr_queue *q, uint32_t id)
 
 static void leave_nodes(struct myr_queue *q, uint32_t id)
 {
-    struct qjob *job = &q->jobs.items[id];
+    struct qjob *job = queue_job(q, id);
     MYR_ASSERT(job->state == MYR_JOB_RUNS);
     q->ends++;
     list_on_nodes(q, id, false);
@@ -198,7 +200,7 @@ static void leave_nodes(struct myr_queue *q, uint32_t id)
 
 void queue_stop_job(struct myr_queue *q, uint32_t id, enum myr_stop_reason reason, uint32_t by)
 {
-    struct qjob *job = &q->jobs.items[id];
+    struct qjob *job = queue_job(q, id);
     job->saved_s += queue_worked_s(q, job) - queue_unsaved_s(q, job);
     leave_nodes(q, id);
     job->since_s = q->now_s - job->since_s;
@@ -211,7 +213,7 @@ void queue_stop_job(struct myr_queue *q, uint32_t id, enum myr_stop_reason reaso
 
 void queue_swap_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t spare)
 {
-    struct qjob *job = &q->jobs.items[id];
+    struct qjob *job = queue_job(q, id);
     MYR_ASSERT(job->state == MYR_JOB_RUNS && job->owner == MYR_NONE);
     job->saved_s += queue_worked_s(q, job) - queue_unsaved_s(q, job);
     job->start_s = q->now_s;
@@ -248,6 +250,31 @@ void queue_advance(struct myr_queue *q, int64_t now_s)
     q->now_s = now_s;
 }
 
+const struct qjob queue_over[QUEUE_PAGE_JOBS] = {
+    [0 ... QUEUE_PAGE_JOBS -
+     1] = {.state = MYR_JOB_DONE, .owner = MYR_NONE, .service = MYR_NONE, .guest_of = MYR_NONE}};
+
+static uint32_t add_job(struct myr_queue *q, const struct qjob *job)
+{
+    if (q->job_count % QUEUE_PAGE_JOBS == 0) {
+        struct qjob_page page = {myr_xcalloc(QUEUE_PAGE_JOBS, sizeof(*page.jobs)), 0};
+        myr_vec_push(&q->pages, page);
+    }
+    *queue_job(q, q->job_count) = *job;
+    return q->job_count++;
+}
+
+/* The last job of a page to end takes the page with it. */
+static void forget_job(struct myr_queue *q, uint32_t id)
+{
+    struct qjob_page *page = &q->pages.items[id / QUEUE_PAGE_JOBS];
+    MYR_ASSERT(page->over < QUEUE_PAGE_JOBS);
+    if (++page->over == QUEUE_PAGE_JOBS) {
+        free(page->jobs);
+        page->jobs = (struct qjob *)queue_over;
+    }
+}
+
 int myr_queue_submit(struct myr_queue *q, int64_t now_s, const struct myr_queue_job *spec,
                      uint32_t *ret_id, struct myr_err *err)
 {
@@ -265,8 +292,7 @@ int myr_queue_submit(struct myr_queue *q, int64_t now_s, const struct myr_queue_
     }
     queue_advance(q, now_s);
     struct qjob job = {.spec = *spec, .since_s = now_s, .owner = MYR_NONE, .service = MYR_NONE};
-    myr_vec_push(&q->jobs, job);
-    *ret_id = (uint32_t)q->jobs.count - 1;
+    *ret_id = add_job(q, &job);
     enqueue(q, *ret_id);
     wake_for(q, *ret_id);
     return MYR_OK;
@@ -274,15 +300,19 @@ int myr_queue_submit(struct myr_queue *q, int64_t now_s, const struct myr_queue_
 
 void queue_end_job(struct myr_queue *q, uint32_t id)
 {
-    struct qjob *job = &q->jobs.items[id];
+    struct qjob *job = queue_job(q, id);
+    if (job->state == MYR_JOB_DONE) {
+        return;
+    }
     if (job->state == MYR_JOB_RUNS) {
         queue_lengths_add(q->lengths, job->spec.gpus, job->saved_s + queue_worked_s(q, job));
         leave_nodes(q, id);
-    } else if (job->state == MYR_JOB_WAITS) {
+    } else {
         job->since_s = q->now_s - job->since_s;
         dequeue(q, id);
     }
     job->state = MYR_JOB_DONE;
     free(job->gang.shares);
     job->gang = (struct myr_gang){0};
+    forget_job(q, id);
 }

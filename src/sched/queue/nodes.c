@@ -91,7 +91,7 @@ void myr_queue_node(struct myr_queue *q, int64_t now_s, uint32_t node, bool usab
     uint32_t spare = q->node_job_count[node] ? nearest_spare(q, node) : MYR_NONE;
     while (q->node_job_count[node]) {
         uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node];
-        if (spare != MYR_NONE && q->jobs.items[id].owner == MYR_NONE) {
+        if (spare != MYR_NONE && queue_job(q, id)->owner == MYR_NONE) {
             replace_node(q, id, node, spare);
         } else {
             queue_stop_job(q, id, MYR_STOP_NODE, MYR_NONE); /* owners find room in their cells */

@@ -3,7 +3,7 @@
 /* It fits on open nodes, and near enough or it has waited for that long enough. */
 static bool fits_near(const struct myr_queue *q, uint32_t id)
 {
-    uint32_t gpus = q->jobs.items[id].spec.gpus;
+    uint32_t gpus = queue_job(q, id)->spec.gpus;
     if (!myr_place_fits(q->placer, gpus)) {
         return false;
     }
@@ -14,7 +14,7 @@ static bool fits_near(const struct myr_queue *q, uint32_t id)
 
 bool queue_may_start(const struct myr_queue *q, uint32_t id)
 {
-    const struct qjob *job = &q->jobs.items[id];
+    const struct qjob *job = queue_job(q, id);
     uint32_t gpus = job->spec.gpus;
     if (job->blocked_pass != q->pass && queue_fits_own(q, job->spec.tenant, gpus)) {
         return true;
@@ -83,13 +83,13 @@ bool queue_line_before(const struct myr_queue *q, const struct line *a, const st
             return share < 0;
         }
     }
-    int64_t since_a = q->jobs.items[a->first].since_s, since_b = q->jobs.items[b->first].since_s;
+    int64_t since_a = queue_job(q, a->first)->since_s, since_b = queue_job(q, b->first)->since_s;
     return since_a != since_b ? since_a < since_b : a->first < b->first;
 }
 
 static bool fits_own(const struct myr_queue *q, const struct line *line)
 {
-    return q->jobs.items[line->first].blocked_pass != q->pass &&
+    return queue_job(q, line->first)->blocked_pass != q->pass &&
            queue_fits_own(q, line->tenant, line->gpus);
 }
 
@@ -118,7 +118,7 @@ static const struct line *next_line(const struct myr_queue *q)
 
 bool queue_start(struct myr_queue *q, uint32_t id)
 {
-    struct qjob *job = &q->jobs.items[id];
+    struct qjob *job = queue_job(q, id);
     if (queue_fits_own(q, job->spec.tenant, job->spec.gpus)) {
         if (queue_start_own(q, id, false)) {
             return true;

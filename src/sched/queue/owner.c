@@ -9,10 +9,10 @@ static uint64_t clear_borrowers(struct myr_queue *q, uint32_t node, uint32_t wan
         uint32_t best = MYR_NONE;
         for (uint32_t i = 0; i < q->node_job_count[node]; i++) {
             uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node + i];
-            const struct qjob *job = &q->jobs.items[id];
+            const struct qjob *job = queue_job(q, id);
             if (job->owner == MYR_NONE &&
                 (best == MYR_NONE ||
-                 queue_stop_cost(q, job) < queue_stop_cost(q, &q->jobs.items[best]))) {
+                 queue_stop_cost(q, job) < queue_stop_cost(q, queue_job(q, best)))) {
                 best = id;
             }
         }
@@ -41,7 +41,7 @@ static bool is_clear(const struct myr_queue *q, uint32_t owner, const struct myr
 
 bool queue_start_own(struct myr_queue *q, uint32_t id, bool force)
 {
-    uint32_t nodes = myr_place_nodes(q->placer, q->jobs.items[id].spec.gpus);
+    uint32_t nodes = myr_place_nodes(q->placer, queue_job(q, id)->spec.gpus);
     struct myr_gang own = {0, myr_xcalloc(nodes, sizeof(struct myr_share))};
     uint32_t owner = queue_cells_reserve(q, id, &own);
     bool reserved = owner != MYR_NONE;

@@ -62,7 +62,7 @@ static uint32_t victims_on(const struct myr_queue *q, const struct claim *claim,
     for (uint32_t i = 0; i < q->node_job_count[node] && have < wanted; i++) {
         size_t at_node = (size_t)node * q->shape.gpus_per_node + i;
         uint32_t other = q->node_jobs[at_node];
-        const struct qjob *job = &q->jobs.items[other];
+        const struct qjob *job = queue_job(q, other);
         if (!may_stop(q, claim, job)) {
             continue;
         }
@@ -109,7 +109,7 @@ static bool pay(struct myr_queue *q, const struct claim *claim)
 {
     int64_t cost = 0;
     for (size_t i = 0; i < q->victims.count; i++) {
-        const struct qjob *victim = &q->jobs.items[q->victims.items[i]];
+        const struct qjob *victim = queue_job(q, q->victims.items[i]);
         cost += victim->spec.priority == claim->priority ? queue_stop_cost(q, victim) : 0;
     }
     if (cost * 1000 > q->loss_left ||
@@ -134,7 +134,7 @@ static uint64_t lowest_bits(uint64_t mask, uint32_t count)
 static void start_on_nodes(struct myr_queue *q, uint32_t id)
 {
     struct myr_gang *gang = queue_gang_room(q, id);
-    uint32_t left = q->jobs.items[id].spec.gpus;
+    uint32_t left = queue_job(q, id)->spec.gpus;
     gang->count = 0;
     for (size_t i = 0; i < q->nodes.count; i++) {
         uint32_t node = q->nodes.items[i];
@@ -156,7 +156,7 @@ static bool take_over(struct myr_queue *q, const struct claim *claim)
         return false;
     }
     for (size_t i = 0; i < q->victims.count; i++) {
-        const struct qjob *victim = &q->jobs.items[q->victims.items[i]];
+        const struct qjob *victim = queue_job(q, q->victims.items[i]);
         bool level = victim->spec.priority == claim->priority;
         queue_stop_job(q, q->victims.items[i], level ? MYR_STOP_LEVEL : MYR_STOP_PRIORITY,
                        claim->job);
@@ -284,7 +284,7 @@ static bool find_room(struct myr_queue *q, const struct claim *claim)
 
 bool queue_find_stops(struct myr_queue *q, uint32_t id, int32_t priority, bool anyone)
 {
-    const struct qjob *job = &q->jobs.items[id];
+    const struct qjob *job = queue_job(q, id);
     struct claim claim = {.job = id,
                           .gpus = job->spec.gpus,
                           .level = queue_level_of(q, job->saved_s),
@@ -303,7 +303,7 @@ static struct line *next_to_try(struct myr_queue *q)
     struct line *best = NULL;
     for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
         struct line *line = &q->lines.items[i];
-        if (q->jobs.items[line->first].retry_s <= q->now_s &&
+        if (queue_job(q, line->first)->retry_s <= q->now_s &&
             (q->policy.preempt || line->reclaims) && (!best || queue_line_before(q, line, best))) {
             best = line;
         }
@@ -331,7 +331,7 @@ void queue_preempt_for_waiting(struct myr_queue *q)
                               .priority = line->priority,
                               .by_level = q->policy.preempt};
         int64_t again_s = q->now_s + retry_s(q, claim.job);
-        q->jobs.items[claim.job].retry_s = again_s;
+        queue_job(q, claim.job)->retry_s = again_s;
         queue_lift_holds(q, claim.job, claim.priority, true);
         bool done = find_room(q, &claim) && take_over(q, &claim);
         if (done) {

@@ -4,11 +4,12 @@
 
 void myr_queue_finish(struct myr_queue *q, int64_t now_s, uint32_t id)
 {
-    MYR_ASSERT(id < q->jobs.count);
+    MYR_ASSERT(id < q->job_count);
     queue_advance(q, now_s);
+    uint32_t service = queue_job(q, id)->service;
     queue_end_job(q, id);
-    if (q->jobs.items[id].service != MYR_NONE) {
-        queue_replace_replica(q, id);
+    if (service != MYR_NONE) {
+        queue_replace_replica(q, service, id);
     }
 }
 
@@ -16,9 +17,10 @@ void myr_queue_finish(struct myr_queue *q, int64_t now_s, uint32_t id)
 static void drop_wakes(struct myr_queue *q)
 {
     struct myr_heap_item item;
-    while (q->wakes.count && (q->wakes.items[0].key <= q->now_s ||
-                              (q->wakes.items[0].value != MYR_NONE &&
-                               q->jobs.items[q->wakes.items[0].value].state != MYR_JOB_WAITS))) {
+    while (q->wakes.count &&
+           (q->wakes.items[0].key <= q->now_s ||
+            (q->wakes.items[0].value != MYR_NONE &&
+             queue_job(q, (uint32_t)q->wakes.items[0].value)->state != MYR_JOB_WAITS))) {
         (void)myr_heap_pop(&q->wakes, &item);
     }
 }
@@ -39,7 +41,7 @@ const struct myr_decision *myr_queue_decide(struct myr_queue *q, int64_t now_s, 
         if (q->holds.count) {
             queue_share_holds(q);
         }
-        if (q->holds.count || q->windows.count) {
+        if (q->limited && (q->holds.count || q->windows.count)) {
             queue_backfill(q);
         }
         if (q->waiting && (q->policy.preempt || q->reclaiming)) {
@@ -59,17 +61,17 @@ int64_t myr_queue_wake_s(const struct myr_queue *q)
 
 enum myr_job_state myr_queue_state(const struct myr_queue *q, uint32_t id)
 {
-    return q->jobs.items[id].state;
+    return queue_job(q, id)->state;
 }
 
 const struct myr_gang *myr_queue_gang(const struct myr_queue *q, uint32_t id)
 {
-    return &q->jobs.items[id].gang;
+    return &queue_job(q, id)->gang;
 }
 
 int64_t myr_queue_waited_s(const struct myr_queue *q, int64_t now_s, uint32_t id)
 {
-    const struct qjob *job = &q->jobs.items[id];
+    const struct qjob *job = queue_job(q, id);
     return job->state == MYR_JOB_WAITS ? now_s - job->since_s : job->since_s;
 }
 
@@ -80,7 +82,7 @@ const struct myr_placer *myr_queue_placer(const struct myr_queue *q)
 
 uint32_t myr_queue_owner(const struct myr_queue *q, uint32_t id)
 {
-    return q->jobs.items[id].owner;
+    return queue_job(q, id)->owner;
 }
 
 uint32_t myr_queue_waiting(const struct myr_queue *q)
@@ -124,9 +126,14 @@ void myr_queue_free(struct myr_queue *q)
     if (!q) {
         return;
     }
-    for (size_t i = 0; i < q->jobs.count; i++) {
-        free(q->jobs.items[i].gang.shares);
-        free(q->jobs.items[i].own_gang.shares);
+    for (uint32_t i = 0; i < q->job_count; i++) {
+        free(queue_job(q, i)->gang.shares);
+        free(queue_job(q, i)->own_gang.shares);
+    }
+    for (size_t i = 0; i < q->pages.count; i++) {
+        if (q->pages.items[i].over < QUEUE_PAGE_JOBS) {
+            free(q->pages.items[i].jobs);
+        }
     }
     for (size_t i = 0; i < q->services.count; i++) {
         myr_vec_done(&q->services.items[i].jobs);
@@ -134,7 +141,7 @@ void myr_queue_free(struct myr_queue *q)
     for (size_t i = 0; i < q->holds.count; i++) {
         myr_vec_done(&q->holds.items[i].nodes);
     }
-    myr_vec_done(&q->jobs);
+    myr_vec_done(&q->pages);
     myr_vec_done(&q->lines);
     myr_vec_done(&q->holds);
     myr_vec_done(&q->windows);

@@ -391,6 +391,34 @@ static void held_nodes_and_priorities_are_part_of_the_answer(void **state)
     myr_queue_free(queue);
 }
 
+static void jobs_that_are_over_are_forgotten_and_the_others_are_not(void **state)
+{
+    (void)state;
+    enum { JOBS = 2000 };
+    struct myr_queue_policy policy = policy_of(false);
+    struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
+    uint32_t stays = submit(queue, 0, (struct myr_queue_job){.gpus = 8}), last = 0;
+    decide(queue, 0, NULL);
+    uint32_t node = myr_queue_gang(queue, stays)->shares[0].node;
+    for (uint32_t i = 1; i < JOBS; i++) {
+        last = submit(queue, i, (struct myr_queue_job){.gpus = 1});
+        assert_int_equal(last, i);
+        decide(queue, i, NULL);
+        assert_true(runs(queue, last));
+        myr_queue_finish(queue, i, last);
+        myr_queue_finish(queue, i, last); /* once more does no harm */
+    }
+    for (uint32_t i = 1; i < JOBS; i++) {
+        assert_int_equal(myr_queue_state(queue, i), MYR_JOB_DONE);
+        assert_int_equal(myr_queue_owner(queue, i), MYR_NONE);
+        assert_int_equal(myr_queue_gang(queue, i)->count, 0);
+    }
+    assert_true(runs(queue, stays));
+    assert_int_equal(myr_queue_gang(queue, stays)->shares[0].node, node);
+    assert_int_equal(myr_placer_free_gpus(myr_queue_placer(queue)), 24);
+    myr_queue_free(queue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -409,6 +437,7 @@ int main(void)
         cmocka_unit_test(bad_inputs_are_refused_with_a_reason),
         cmocka_unit_test(a_waiting_job_is_told_what_it_lacks),
         cmocka_unit_test(held_nodes_and_priorities_are_part_of_the_answer),
+        cmocka_unit_test(jobs_that_are_over_are_forgotten_and_the_others_are_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,15 +39,13 @@ static uint32_t add_replica(struct myr_queue *q, uint32_t service)
     uint32_t job;
     int r = myr_queue_submit(q, q->now_s, &spec, &job, NULL);
     MYR_ASSERT(r == MYR_OK); /* all of it was checked when the service came */
-    q->jobs.items[job].service = service;
+    queue_job(q, job)->service = service;
     return job;
 }
 
-void queue_replace_replica(struct myr_queue *q, uint32_t id)
+void queue_replace_replica(struct myr_queue *q, uint32_t service, uint32_t id)
 {
-    uint32_t service = q->jobs.items[id].service;
     struct service *s = &q->services.items[service];
-    q->jobs.items[id].service = MYR_NONE;
     for (size_t i = 0; i < s->jobs.count; i++) {
         if (s->jobs.items[i] == id) {
             s->jobs.items[i] = add_replica(q, service);
@@ -60,13 +58,13 @@ static void set_replicas(struct myr_queue *q, uint32_t service, uint32_t replica
     struct service *s = &q->services.items[service];
     while (s->jobs.count > replicas) {
         uint32_t job = s->jobs.items[--s->jobs.count];
-        if (q->jobs.items[job].state == MYR_JOB_RUNS) {
+        if (queue_job(q, job)->state == MYR_JOB_RUNS) {
             queue_decide_add(q, &(struct myr_decision){.kind = MYR_DECIDE_STOP,
                                                        .reason = MYR_STOP_SERVICE,
                                                        .job = job,
                                                        .by = MYR_NONE});
         }
-        q->jobs.items[job].service = MYR_NONE;
+        queue_job(q, job)->service = MYR_NONE;
         queue_end_job(q, job);
     }
     while (s->jobs.count < replicas) {
@@ -95,7 +93,7 @@ uint32_t myr_queue_serving(const struct myr_queue *q, uint32_t service)
 {
     uint32_t running = 0;
     for (size_t i = 0; i < q->services.items[service].jobs.count; i++) {
-        running += q->jobs.items[q->services.items[service].jobs.items[i]].state == MYR_JOB_RUNS;
+        running += queue_job(q, q->services.items[service].jobs.items[i])->state == MYR_JOB_RUNS;
     }
     return running;
 }

@@ -36,6 +36,14 @@ struct qjob {
     enum myr_job_state state;
 };
 
+/* Enough to make the table small, so few that one long job does not keep many others in memory. */
+enum { QUEUE_PAGE_JOBS = 256 };
+
+struct qjob_page {
+    struct qjob *jobs;
+    uint32_t over; /* of its jobs */
+};
+
 /* Jobs of one tenant, size, priority and level wait in one line: the first stands for all. */
 struct line {
     uint32_t tenant, gpus;
@@ -78,7 +86,9 @@ struct myr_queue {
     uint32_t tenant_count;
     struct myr_tenant *tenants;
     uint64_t *tenant_gpus; /* running, with those of the tenants below */
-    MYR_VEC(struct qjob) jobs;
+    /* Jobs by id in pages; one whose jobs are all over is freed, and queue_over stands for it. */
+    MYR_VEC(struct qjob_page) pages;
+    uint32_t job_count;
     MYR_VEC(struct line) lines;
     uint32_t busy_first, busy_last; /* lines with jobs */
     struct myr_u64map line_of;
@@ -100,14 +110,24 @@ struct myr_queue {
     uint64_t pass; /* counts decisions */
     /* Counts what may make the choice of a hold better: ends of jobs, nodes that change. */
     uint64_t ends;
-    uint32_t waiting, reclaiming; /* of the waiting: those that may stop others in any case */
+    uint32_t waiting;
+    uint32_t reclaiming; /* of the waiting: those that may stop others in any case */
+    uint32_t limited;    /* of the waiting: those with a limit */
     uint64_t busy_gpus;
     int64_t loss_left; /* GPU seconds x 1000 that preemption may still cost */
 };
 
+/* What is known of a job that is over; read only. */
+extern const struct qjob queue_over[QUEUE_PAGE_JOBS];
+
+static inline struct qjob *queue_job(const struct myr_queue *q, uint32_t id)
+{
+    return &q->pages.items[id / QUEUE_PAGE_JOBS].jobs[id % QUEUE_PAGE_JOBS];
+}
+
 static inline int64_t queue_waited_s(const struct myr_queue *q, uint32_t id)
 {
-    return q->now_s - q->jobs.items[id].since_s;
+    return q->now_s - queue_job(q, id)->since_s;
 }
 
 static inline bool queue_is_gang(const struct myr_queue *q, uint32_t gpus)
@@ -174,7 +194,7 @@ struct myr_gang *queue_gang_room(struct myr_queue *q, uint32_t id);
 /* The GPUs in its gang are taken already. */
 void queue_run_job(struct myr_queue *q, uint32_t id);
 void queue_stop_job(struct myr_queue *q, uint32_t id, enum myr_stop_reason reason, uint32_t by);
-/* It is over, in whatever state. */
+/* It is over, in whatever state; nothing but its state may be asked afterwards. */
 void queue_end_job(struct myr_queue *q, uint32_t id);
 /* The share of a running job on a node moves to the same GPUs of a free one. */
 void queue_swap_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t spare);
@@ -228,4 +248,4 @@ void queue_turn_windows(struct myr_queue *q);
 void queue_fill_spares(struct myr_queue *q);
 
 /* services.c: another replica in the place of one that has ended. */
-void queue_replace_replica(struct myr_queue *q, uint32_t id);
+void queue_replace_replica(struct myr_queue *q, uint32_t service, uint32_t id);

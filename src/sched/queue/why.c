@@ -60,16 +60,16 @@ static enum myr_why_kind kind_of(const struct myr_queue *q, uint32_t id, struct 
 
 static uint32_t count_ahead(const struct myr_queue *q, uint32_t id)
 {
-    const struct line *own = &q->lines.items[q->jobs.items[id].line];
+    const struct line *own = &q->lines.items[queue_job(q, id)->line];
     uint32_t ahead = 0;
-    for (uint32_t at = q->jobs.items[id].previous; at != MYR_NONE;
-         at = q->jobs.items[at].previous) {
+    for (uint32_t at = queue_job(q, id)->previous; at != MYR_NONE;
+         at = queue_job(q, at)->previous) {
         ahead++;
     }
     for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
         const struct line *line = &q->lines.items[i];
         if (line != own && queue_line_before(q, line, own)) {
-            for (uint32_t at = line->first; at != MYR_NONE; at = q->jobs.items[at].next) {
+            for (uint32_t at = line->first; at != MYR_NONE; at = queue_job(q, at)->next) {
                 ahead++;
             }
         }
@@ -93,8 +93,8 @@ static uint32_t most_held_for(const struct myr_queue *q, uint32_t id)
 /* The lowest priority, above some running job's, with which room could be made. */
 static int32_t least_priority(struct myr_queue *q, uint32_t id)
 {
-    int32_t own = q->jobs.items[id].spec.priority;
-    if (!q->policy.preempt && !q->jobs.items[id].spec.reclaims) {
+    int32_t own = queue_job(q, id)->spec.priority;
+    if (!q->policy.preempt && !queue_job(q, id)->spec.reclaims) {
         return MYR_PRIORITY_MAX + 1;
     }
     for (int32_t p = own + 1; p <= MYR_PRIORITY_MAX; p++) {
@@ -113,7 +113,7 @@ static int64_t after(const struct qjob *job, int64_t time_s)
 void myr_queue_why(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_why *ret)
 {
     queue_advance(q, now_s);
-    const struct qjob *job = &q->jobs.items[id];
+    const struct qjob *job = queue_job(q, id);
     *ret = (struct myr_why){.gpus = job->spec.gpus,
                             .nodes = myr_place_nodes(q->placer, job->spec.gpus),
                             .held_for = MYR_NONE,
@@ -138,7 +138,7 @@ void myr_queue_why(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_w
     }
     if (queue_find_stops(q, id, job->spec.priority, true)) {
         for (size_t i = 0; i < q->victims.count; i++) {
-            const struct qjob *victim = &q->jobs.items[q->victims.items[i]];
+            const struct qjob *victim = queue_job(q, q->victims.items[i]);
             if (i < MYR_WHY_STOPS_MAX) {
                 ret->stops[i] = q->victims.items[i];
             }

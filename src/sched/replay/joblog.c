@@ -3,11 +3,17 @@
 #include <stdlib.h>
 
 #include "myriad/text/csv.h"
-#include "replay/joblog_values.h"
+#include "replay/joblog_impl.h"
 
 #define MISSING UINT32_MAX /* no such column */
 
-enum { TRACE_BYTES_MAX = 1 << 30, GPUS_MAX = 1 << 24, ALIASES_MAX = 12 };
+enum {
+    ALIASES_MAX = 12,
+    PIECE_BYTES = 1 << 20,
+    JOBS_MAX = 1 << 28,     /* of a trace: 6 GB of rows */
+    TENANTS_MAX = 1 << 20,  /* as many as the queue takes */
+    ROW_BYTES_MAX = 1 << 20 /* of one row: a quote that is never closed must not eat the memory */
+};
 
 enum column { SUBMIT, LENGTH, GPUS, TENANT, PRIORITY, START, END, TRES, JOB_ID, COLUMNS };
 
@@ -30,9 +36,11 @@ static const char *const aliases[COLUMNS][ALIASES_MAX] = {
 
 struct reader {
     struct myr_csv *csv;
-    char separator; /* of fields: ',' has quotes, the others have not */
+    struct myr_arena piece; /* of the piece of text at hand: fields that had quotes in them */
+    char separator;         /* of fields: ',' has quotes, the others have not; 0: not known yet */
+    bool has_header;
     uint32_t at[COLUMNS];
-    struct myr_strmap tenants;
+    struct myr_strmap tenants; /* keys lie in the trace's arena */
     struct myr_joblog *trace;
 };
 
@@ -174,10 +182,10 @@ static int read_gpus(const struct reader *r, uint32_t *ret, struct myr_err *err)
         return code;
     }
     bool good = column == GPUS ? joblog_count(field, &gpus) : joblog_tres_gpus(field, &gpus);
-    if (!good || gpus > GPUS_MAX) {
+    if (!good || gpus > MYR_JOB_GPUS_MAX) {
         return myr_csv_error(err, r->csv, r->at[column],
                              "'%.*s' is no number of GPUs; a whole number from 0 to %d is expected",
-                             (int)(field.len < 40 ? field.len : 40), field.data, GPUS_MAX);
+                             (int)(field.len < 40 ? field.len : 40), field.data, MYR_JOB_GPUS_MAX);
     }
     *ret = (uint32_t)gpus;
     return MYR_OK;
@@ -232,16 +240,21 @@ static int read_priority(const struct reader *r, int32_t *ret, struct myr_err *e
     return code;
 }
 
-static uint32_t tenant_of(struct reader *r)
+static int tenant_of(struct reader *r, uint32_t *ret, struct myr_err *err)
 {
     uint32_t f = r->at[TENANT];
     struct myr_str name = f < r->csv->count ? joblog_trim(r->csv->fields[f]) : MYR_STR("");
-    uint32_t tenant = myr_strmap_get(&r->tenants, name);
-    if (tenant == MYR_MAP_NONE) {
-        tenant = r->tenants.count;
-        myr_strmap_add(&r->tenants, name, tenant);
+    *ret = myr_strmap_get(&r->tenants, name);
+    if (*ret != MYR_MAP_NONE) {
+        return MYR_OK;
     }
-    return tenant;
+    if (r->tenants.count == TENANTS_MAX) {
+        return myr_csv_error(err, r->csv, f, "more than %d tenants", TENANTS_MAX);
+    }
+    *ret = r->tenants.count;
+    name.data = myr_arena_strndup(&r->trace->arena, name.data, name.len);
+    myr_strmap_add(&r->tenants, name, *ret);
+    return MYR_OK;
 }
 
 /* Rows of steps stand below their job in sacct's list: "123.batch". */
@@ -252,24 +265,39 @@ static bool is_step(const struct reader *r)
            memchr(r->csv->fields[f].data, '.', r->csv->fields[f].len) != NULL;
 }
 
+/* The next row into the trace, unless it holds no job for us. */
 static int read_job(struct reader *r, struct myr_err *err)
 {
-    struct myr_job_row job = {.line = r->csv->line};
+    uint32_t gpus = 0, tenant = 0;
+    int64_t submit_s = 0, duration_s = 0;
+    int32_t priority = 0;
     bool never = is_step(r);
-    int code = never ? MYR_OK : read_gpus(r, &job.gpus, err);
-    if (code == MYR_OK && job.gpus > 0) {
-        code = read_time(r, SUBMIT, &job.submit_s, err);
-        code = code < 0 ? code : read_length(r, &job.duration_s, &never, err);
-        code = code < 0 || r->at[PRIORITY] == MISSING ? code : read_priority(r, &job.priority, err);
+    int rc = never ? MYR_OK : read_gpus(r, &gpus, err);
+    if (rc == MYR_OK && gpus > 0) {
+        rc = read_time(r, SUBMIT, &submit_s, err);
+        rc = rc < 0 ? rc : read_length(r, &duration_s, &never, err);
+        rc = rc < 0 || r->at[PRIORITY] == MISSING ? rc : read_priority(r, &priority, err);
     }
-    if (code < 0) {
-        return code;
+    if (rc < 0) {
+        return rc;
     }
-    if (never || job.gpus == 0) {
+    if (never || gpus == 0) {
         r->trace->left_out++;
         return MYR_OK;
     }
-    job.tenant = tenant_of(r);
+    if (r->trace->jobs.count == JOBS_MAX) {
+        return myr_csv_error(err, r->csv, 0, "more than %d jobs", JOBS_MAX);
+    }
+    rc = tenant_of(r, &tenant, err);
+    if (rc < 0) {
+        return rc;
+    }
+    struct myr_job_row job = {.submit_s = submit_s,
+                              .duration_s = (uint64_t)duration_s & 0xfffffffff,
+                              .gpus = gpus & 0xfffffff,
+                              .line = r->csv->line,
+                              .tenant = tenant & 0xffffff,
+                              .priority = (int8_t)priority};
     myr_vec_push(&r->trace->jobs, job);
     return MYR_OK;
 }
@@ -302,65 +330,151 @@ void myr_joblog_sort(struct myr_joblog *trace)
     free(other);
 }
 
-static int read_rows(struct reader *r, struct myr_err *err)
+/* All rows of a piece that ends where a row ends. */
+static int read_piece(struct reader *r, struct myr_str piece, struct myr_err *err)
 {
-    int code = next_row(r, err);
-    if (code == 0) {
-        return myr_err_set(err, MYR_EINVAL, "%s:1:1: the trace is empty", r->csv->file);
+    struct myr_csv *csv = r->csv;
+    if (!r->separator) {
+        myr_csv_init(csv, &r->piece, r->trace->file, piece); /* skips a byte-order mark */
+        r->separator = separator_of(csv->text);
+    } else {
+        csv->text = piece;
+        csv->at = csv->line_start = 0;
     }
-    code = code < 0 ? code : read_header(r, err);
-    while (code >= 0 && (code = next_row(r, err)) > 0) {
-        code = read_job(r, err);
+    int rc;
+    while ((rc = next_row(r, err)) > 0) {
+        rc = r->has_header ? read_job(r, err) : read_header(r, err);
+        if (rc < 0) {
+            return rc;
+        }
+        r->has_header = true;
     }
-    if (code < 0) {
-        return code;
+    myr_arena_done(&r->piece);
+    return rc;
+}
+
+/*
+ * The bytes of whole rows at the front of 'text', which starts with a row; 0 when not even one is
+ * whole. A line end inside quotes ends no row.
+ */
+static size_t whole_rows(const struct reader *r, struct myr_str text)
+{
+    bool has_quotes = (r->separator ? r->separator : separator_of(text)) == ',', quoted = false;
+    size_t end = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        quoted ^= has_quotes && text.data[i] == '"';
+        end = text.data[i] == '\n' && !quoted ? i + 1 : end;
     }
-    if (r->trace->jobs.count == 0) {
+    return end;
+}
+
+/* Names of the tenants, the order of the jobs, and times that count from the first of them. */
+static int finish(struct reader *r, struct myr_err *err)
+{
+    struct myr_joblog *trace = r->trace;
+    if (!r->has_header) {
+        return myr_err_set(err, MYR_EINVAL, "%s:1:1: the trace is empty", trace->file);
+    }
+    if (trace->jobs.count == 0) {
         return myr_err_set(err, MYR_EINVAL, "%s:1:1: the trace has no job that had GPUs and ended",
-                           r->csv->file);
+                           trace->file);
+    }
+    trace->tenants = r->tenants.count;
+    trace->tenant_names = MYR_ARENA_NEW(&trace->arena, const char *, r->tenants.count);
+    for (uint32_t t = 0; t < r->tenants.count; t++) {
+        trace->tenant_names[t] = r->tenants.keys[t].data; /* ended by 0, by its copy */
+    }
+    myr_joblog_sort(trace);
+    int64_t first_s = trace->jobs.items[0].submit_s;
+    for (size_t i = 0; i < trace->jobs.count; i++) {
+        trace->jobs.items[i].submit_s -= first_s;
     }
     return MYR_OK;
+}
+
+static void reader_init(struct reader *r, struct myr_joblog *trace, const char *file)
+{
+    *trace = (struct myr_joblog){.file = file};
+    *r = (struct reader){.trace = trace, .csv = myr_xcalloc(1, sizeof(*r->csv))};
+    myr_arena_init(&trace->arena);
+    myr_arena_init(&r->piece);
+}
+
+static void reader_done(struct reader *r)
+{
+    free(r->csv);
+    myr_strmap_done(&r->tenants);
+    myr_arena_done(&r->piece);
 }
 
 int myr_joblog_parse(struct myr_joblog *trace, const char *file, struct myr_str text,
                      struct myr_err *err)
 {
-    struct myr_arena arena;
-    struct reader r = {.trace = trace};
-    *trace = (struct myr_joblog){.file = file};
-    myr_arena_init(&trace->arena);
-    myr_arena_init(&arena);
-    r.csv = MYR_ARENA_NEW(&arena, struct myr_csv, 1);
-    myr_csv_init(r.csv, &arena, file, text);
-    r.separator = separator_of(r.csv->text);
-    int code = read_rows(&r, err);
-    if (code == MYR_OK) {
-        trace->tenants = r.tenants.count;
-        trace->tenant_names = MYR_ARENA_NEW(&trace->arena, const char *, r.tenants.count);
-        for (uint32_t t = 0; t < r.tenants.count; t++) {
-            struct myr_str name = r.tenants.keys[t];
-            trace->tenant_names[t] = myr_arena_strndup(&trace->arena, name.data, name.len);
-        }
-        myr_joblog_sort(trace);
-        int64_t first_s = trace->jobs.items[0].submit_s;
-        for (size_t i = 0; i < trace->jobs.count; i++) {
-            trace->jobs.items[i].submit_s -= first_s;
-        }
-    } else {
+    MYR_CLEANUP(reader_done) struct reader r;
+    reader_init(&r, trace, file);
+    int rc = read_piece(&r, text, err);
+    rc = rc < 0 ? rc : finish(&r, err);
+    if (rc < 0) {
         myr_joblog_done(trace);
     }
-    myr_strmap_done(&r.tenants);
-    myr_arena_done(&arena);
-    return code;
+    return rc;
+}
+
+/* A row without an end: as if the file ended here, which says where a quote was left open. */
+static int refuse_long_row(struct reader *r, struct myr_str row, struct myr_err *err)
+{
+    uint32_t line = r->separator ? r->csv->next_line : 1;
+    int rc = read_piece(r, row, err);
+    return rc < 0 ? rc
+                  : myr_err_set(err, MYR_ERANGE, "%s:%u:1: a row of more than %d bytes",
+                                r->trace->file, line, ROW_BYTES_MAX);
+}
+
+/* Reads on until the end; what is left of a piece behind its last whole row goes to the next. */
+static int read_pieces(struct reader *r, struct myr_infile *file, size_t piece_bytes,
+                       struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    for (int more = 1; more;) {
+        more = myr_infile_read(file, piece_bytes, &text, err);
+        if (more < 0) {
+            return more;
+        }
+        size_t whole = more ? whole_rows(r, (struct myr_str){text.data, text.len}) : text.len;
+        int rc = whole || !more ? read_piece(r, (struct myr_str){text.data, whole}, err) : MYR_OK;
+        if (rc < 0) {
+            return rc;
+        }
+        text.len -= whole;
+        memmove(text.data, text.data + whole, text.len);
+        if (text.len > ROW_BYTES_MAX) {
+            return refuse_long_row(r, (struct myr_str){text.data, text.len}, err);
+        }
+    }
+    return MYR_OK;
+}
+
+int joblog_read_pieces(struct myr_joblog *trace, const char *path, size_t piece_bytes,
+                       struct myr_err *err)
+{
+    MYR_CLEANUP(myr_infile_close) struct myr_infile file = {.fd = -1};
+    int rc = myr_infile_open(&file, path, err);
+    if (rc < 0) {
+        return rc;
+    }
+    MYR_CLEANUP(reader_done) struct reader r;
+    reader_init(&r, trace, path);
+    rc = read_pieces(&r, &file, piece_bytes, err);
+    rc = rc < 0 ? rc : finish(&r, err);
+    if (rc < 0) {
+        myr_joblog_done(trace);
+    }
+    return rc;
 }
 
 int myr_joblog_read(struct myr_joblog *trace, const char *path, struct myr_err *err)
 {
-    struct myr_buf text = {0};
-    int r = myr_file_read(path, TRACE_BYTES_MAX, &text, err);
-    r = r < 0 ? r : myr_joblog_parse(trace, path, (struct myr_str){text.data, text.len}, err);
-    myr_buf_done(&text);
-    return r;
+    return joblog_read_pieces(trace, path, PIECE_BYTES, err);
 }
 
 void myr_joblog_done(struct myr_joblog *trace)

@@ -1,9 +1,11 @@
-#include "myriad/sched/joblog.h"
+#include "replay/joblog_impl.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -178,6 +180,101 @@ static void bad_traces_are_told_where(void **state)
     }
 }
 
+/* A file with this text, whose name the caller unlinks. */
+static void write_file(char path[32], struct myr_str text)
+{
+    snprintf(path, 32, "/tmp/myr-joblog-XXXXXX");
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text.data, text.len), (ssize_t)text.len);
+    close(fd);
+}
+
+static void assert_same_trace(const struct myr_joblog *a, const struct myr_joblog *b)
+{
+    assert_int_equal(a->jobs.count, b->jobs.count);
+    assert_memory_equal(a->jobs.items, b->jobs.items, a->jobs.count * sizeof(*a->jobs.items));
+    assert_int_equal(a->left_out, b->left_out);
+    assert_int_equal(a->tenants, b->tenants);
+    for (uint32_t t = 0; t < a->tenants; t++) {
+        assert_string_equal(a->tenant_names[t], b->tenant_names[t]);
+    }
+}
+
+static void pieces_of_any_size_give_the_same_rows(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "\xef\xbb\xbfsubmit_s,duration_s,num_gpus,vc\r\n5,60,1,\"a\"\"\nb\"\r\n\r\n7,1,2,c,\"\n\"\n"
+        "3,9,0,d\n9,2,4,\"a\"\"\nb\"",
+        "JobID|Submit|Elapsed|AllocTRES|Account\n1|2026-01-01T00:00:00|00:01:00|gres/gpu=4|a\"b\n"
+        "1.batch|2026-01-01T00:00:00|00:01:00|gres/gpu=4|\"\n2|2026-01-01T00:00:05|10|gres/gpu=1|c",
+        "submit_s,duration_s,num_gpus\n1,2,3\n4,5",          /* a field is missing */
+        "submit_s,duration_s,num_gpus,vc\n1,2,3,\"a\n4,5,6", /* a quote is left open */
+        "",
+        "submit_s,duration_s\n1,2\n",
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(texts); i++) {
+        struct myr_str text = myr_str_from(texts[i]);
+        char path[32];
+        write_file(path, text);
+        for (size_t piece = 1; piece < text.len + 2; piece++) {
+            struct myr_joblog whole, pieces;
+            struct myr_err whole_err = {0}, err = {0};
+            int rc = myr_joblog_parse(&whole, path, text, &whole_err);
+            assert_int_equal(joblog_read_pieces(&pieces, path, piece, &err), rc);
+            if (rc == MYR_OK) {
+                assert_same_trace(&whole, &pieces);
+                myr_joblog_done(&whole);
+                myr_joblog_done(&pieces);
+            } else {
+                assert_string_equal(err.message, whole_err.message);
+            }
+        }
+        unlink(path);
+    }
+}
+
+static void a_row_without_an_end_is_refused_before_it_eats_the_memory(void **state)
+{
+    (void)state;
+    enum { BYTES = 3 << 20 };
+    static const struct {
+        const char *start, *message;
+    } cases[] = {{"submit_s,duration_s,num_gpus,vc\n1,2,3,\"", ":2:7: the quote opened here"},
+                 {"submit_s,duration_s,num_gpus,vc\n1,2,3,", ":2:1: a row of more than"}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct myr_joblog trace;
+        struct myr_err err = {0};
+        struct myr_buf text = {0};
+        char path[32];
+        myr_buf_put(&text, cases[i].start, strlen(cases[i].start));
+        while (text.len < BYTES) {
+            myr_buf_putc(&text, 'x');
+        }
+        write_file(path, (struct myr_str){text.data, text.len});
+        assert_true(myr_joblog_read(&trace, path, &err) < 0);
+        assert_non_null(strstr(err.message, cases[i].message));
+        unlink(path);
+        myr_buf_done(&text);
+    }
+}
+
+static void a_row_takes_24_bytes(void **state)
+{
+    (void)state;
+    assert_int_equal(sizeof(struct myr_job_row), 24);
+    struct myr_joblog trace = read_good("submit_s,duration_s,num_gpus,priority\n"
+                                        "1099511627776,8589934592,16777216,-100\n"
+                                        "1099511627775,1,1,100\n");
+    assert_int_equal(trace.jobs.items[1].submit_s, 1);
+    assert_int_equal(trace.jobs.items[1].duration_s, INT64_C(8589934592));
+    assert_int_equal(trace.jobs.items[1].gpus, MYR_JOB_GPUS_MAX);
+    assert_int_equal(trace.jobs.items[1].priority, -100);
+    assert_int_equal(trace.jobs.items[0].priority, 100);
+    myr_joblog_done(&trace);
+}
+
 static void a_file_that_is_not_there_is_an_error(void **state)
 {
     (void)state;
@@ -197,6 +294,9 @@ int main(void)
         cmocka_unit_test(a_share_of_a_gpu_counts_as_one),
         cmocka_unit_test(equal_times_keep_the_order_of_the_file),
         cmocka_unit_test(bad_traces_are_told_where),
+        cmocka_unit_test(pieces_of_any_size_give_the_same_rows),
+        cmocka_unit_test(a_row_without_an_end_is_refused_before_it_eats_the_memory),
+        cmocka_unit_test(a_row_takes_24_bytes),
         cmocka_unit_test(a_file_that_is_not_there_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

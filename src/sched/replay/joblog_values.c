@@ -1,4 +1,4 @@
-#include "replay/joblog_values.h"
+#include "replay/joblog_impl.h"
 
 enum { DAY_S = 86400 };
 

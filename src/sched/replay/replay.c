@@ -5,28 +5,39 @@
 
 enum { PROGRESS_STEP = 1024 };
 
-/* What the replay knows of a job and the queue does not. */
+/* What the replay knows of a job and the queue does not, while the job is there. */
 struct progress {
     int64_t left_s;      /* work from the last checkpoint on */
-    int64_t start_s;     /* of this run */
     int64_t work_from_s; /* when its work goes on in this run */
     int64_t idle_since_s;
+    struct myr_replay_wait longest;
     uint32_t run; /* counts runs: the end of a stopped run is void */
     bool runs;
 };
 
 struct replay {
-    const struct myr_joblog *trace;
+    const struct myr_job_row *rows; /* in the order of submission */
+    size_t count;
+    const char *file;
     const struct myr_replay_options *options;
     struct myr_queue *queue;
-    struct progress *jobs;
-    struct myr_heap ends; /* value: run << 32 | job */
+    /* Jobs that are over give their place to those that come. */
+    MYR_VEC(struct progress) present;
+    MYR_VEC(uint32_t) unused; /* places */
+    uint32_t *place_of;       /* by job */
+    struct myr_heap ends;     /* value: run << 32 | job */
     int64_t now_s;
     uint64_t done;
     int64_t lost_gpu_s;
     uint64_t busy_gpus, waiting_gpus;
+    double jct_sum_s;
     struct myr_replay_result *result;
 };
+
+static struct progress *progress_of(const struct replay *r, uint32_t id)
+{
+    return &r->present.items[r->place_of[id]];
+}
 
 struct myr_replay_options myr_replay_default(const struct myr_place_shape *shape)
 {
@@ -37,8 +48,9 @@ struct myr_replay_options myr_replay_default(const struct myr_place_shape *shape
 static void start_job(struct replay *r, uint32_t id)
 {
     const struct myr_place_shape *shape = &r->options->shape;
-    struct progress *job = &r->jobs[id];
+    struct progress *job = progress_of(r, id);
     struct myr_replay_job *row = &r->result->job_rows.items[id];
+    uint32_t gpus = r->rows[id].gpus;
     MYR_ASSERT(!job->runs);
     if (job->run == 0) {
         const struct myr_gang *gang = myr_queue_gang(r->queue, id);
@@ -46,43 +58,63 @@ static void start_job(struct replay *r, uint32_t id)
         row->groups_min = (uint16_t)((gang->count + shape->group_nodes - 1) / shape->group_nodes);
     }
     int64_t idle_s = r->now_s - job->idle_since_s;
-    if (idle_s > row->longest_s) {
-        row->longest_s = idle_s;
-        row->longest_end_s = r->now_s;
+    if (idle_s > job->longest.length_s) {
+        job->longest = (struct myr_replay_wait){id, idle_s, r->now_s};
     }
     int64_t restart_s = job->run ? r->options->policy.restart_s : 0;
     row->wait_s += idle_s + restart_s;
-    r->lost_gpu_s += restart_s * row->gpus;
-    job->start_s = r->now_s;
+    r->lost_gpu_s += restart_s * gpus;
     job->work_from_s = r->now_s + restart_s;
     job->run++;
     job->runs = true;
-    r->busy_gpus += row->gpus;
-    r->waiting_gpus -= row->gpus;
+    r->busy_gpus += gpus;
+    r->waiting_gpus -= gpus;
     myr_heap_push(&r->ends, job->work_from_s + job->left_s, (uint64_t)job->run << 32 | id);
 }
 
 static void stop_job(struct replay *r, uint32_t id)
 {
-    struct progress *job = &r->jobs[id];
+    struct progress *job = progress_of(r, id);
     struct myr_replay_job *row = &r->result->job_rows.items[id];
+    uint32_t gpus = r->rows[id].gpus;
     int64_t period_s = r->options->policy.checkpoint_s;
     int64_t worked_s = r->now_s - job->work_from_s;
     MYR_ASSERT(job->runs);
     if (worked_s < 0) {
         row->wait_s += worked_s; /* it did not even restart in full */
-        r->lost_gpu_s += worked_s * row->gpus;
+        r->lost_gpu_s += worked_s * gpus;
         worked_s = 0;
     }
     int64_t saved_s = period_s > 0 ? worked_s - worked_s % period_s : 0;
     job->left_s -= saved_s;
-    r->lost_gpu_s += (worked_s - saved_s) * row->gpus;
+    r->lost_gpu_s += (worked_s - saved_s) * gpus;
     job->idle_since_s = r->now_s;
     job->runs = false;
     row->stops++;
-    r->busy_gpus -= row->gpus;
-    r->waiting_gpus += row->gpus;
+    r->busy_gpus -= gpus;
+    r->waiting_gpus += gpus;
     r->result->preemptions++;
+}
+
+static void end_job(struct replay *r, uint32_t id)
+{
+    struct progress *job = progress_of(r, id);
+    struct myr_replay_job *row = &r->result->job_rows.items[id];
+    MYR_ASSERT(job->runs);
+    job->runs = false;
+    row->end_s = r->now_s;
+    r->jct_sum_s += (double)(row->end_s - r->rows[id].submit_s);
+    r->busy_gpus -= r->rows[id].gpus;
+    if (row->stops) {
+        myr_vec_push(&r->result->longest, job->longest);
+    }
+    myr_vec_push(&r->unused, r->place_of[id]);
+    r->place_of[id] = MYR_NONE;
+    myr_queue_finish(r->queue, r->now_s, id);
+    r->done++;
+    if (r->done % PROGRESS_STEP == 0 && r->options->progress) {
+        r->options->progress(r->options->context, r->done);
+    }
 }
 
 static void carry_out(struct replay *r)
@@ -113,14 +145,13 @@ static void summarise(struct replay *r)
     struct myr_replay_result *result = r->result;
     size_t count = result->job_rows.count;
     int64_t *waits = myr_xcalloc(count, sizeof(*waits));
-    double sum = 0, jct = 0, multi = 0, multi_max = 0, gpu_s = 0, span = 0;
+    double sum = 0, multi = 0, multi_max = 0, gpu_s = 0, span = 0;
     for (size_t i = 0; i < count; i++) {
         const struct myr_replay_job *row = &result->job_rows.items[i];
         waits[i] = row->wait_s;
         sum += (double)row->wait_s;
-        jct += (double)(row->end_s - row->submit_s);
-        gpu_s += (double)r->trace->jobs.items[i].duration_s * row->gpus;
-        if (row->gpus > r->options->shape.gpus_per_node) {
+        gpu_s += (double)r->rows[i].duration_s * (double)r->rows[i].gpus;
+        if (r->rows[i].gpus > r->options->shape.gpus_per_node) {
             result->multinode_jobs++;
             multi += (double)row->wait_s;
             multi_max = (double)row->wait_s > multi_max ? (double)row->wait_s : multi_max;
@@ -129,7 +160,7 @@ static void summarise(struct replay *r)
     }
     qsort(waits, count, sizeof(*waits), by_value);
     double n = (double)count, multi_n = (double)result->multinode_jobs;
-    int64_t from_s = result->job_rows.items[0].submit_s;
+    int64_t from_s = r->rows[0].submit_s;
     double capacity = (double)r->options->shape.nodes * r->options->shape.gpus_per_node *
                       (double)(r->now_s - from_s);
     result->jobs = count;
@@ -140,7 +171,7 @@ static void summarise(struct replay *r)
     result->wait_max_h = (double)waits[count - 1] / 3600;
     result->multinode_wait_mean_h = multi_n > 0 ? multi / multi_n / 3600 : 0;
     result->multinode_wait_max_h = multi_max / 3600;
-    result->jct_mean_h = jct / n / 3600;
+    result->jct_mean_h = r->jct_sum_s / n / 3600;
     result->leaf_span = multi_n > 0 ? span / multi_n : 1;
     result->gpu_utilisation = capacity > 0 ? gpu_s / capacity : 0;
     result->lost_gpu_hours_percent = gpu_s > 0 ? 100 * (double)r->lost_gpu_s / gpu_s : 0;
@@ -151,8 +182,8 @@ static void summarise(struct replay *r)
 static void sample(struct replay *r, int64_t until_s)
 {
     uint32_t most = r->options->samples;
-    int64_t from_s = r->trace->jobs.items[0].submit_s;
-    int64_t last_s = r->trace->jobs.items[r->trace->jobs.count - 1].submit_s;
+    int64_t from_s = r->rows[0].submit_s;
+    int64_t last_s = r->rows[r->count - 1].submit_s;
     int64_t step_s = most > 1 ? (last_s - from_s) / (most - 1) : 0;
     const struct myr_placer *placer = myr_queue_placer(r->queue);
     while (r->result->samples.count < most) {
@@ -178,29 +209,36 @@ static void sample(struct replay *r, int64_t until_s)
     }
 }
 
+static void add_job(struct replay *r, uint32_t id)
+{
+    struct progress job = {.left_s = r->rows[id].duration_s, .idle_since_s = r->now_s};
+    if (r->unused.count) {
+        r->place_of[id] = r->unused.items[--r->unused.count];
+        *progress_of(r, id) = job;
+    } else {
+        r->place_of[id] = (uint32_t)r->present.count;
+        myr_vec_push(&r->present, job);
+    }
+    r->waiting_gpus += r->rows[id].gpus;
+    myr_vec_push(&r->result->job_rows, (struct myr_replay_job){0});
+}
+
 /* Everything that comes at this moment. */
 static int submit_arrivals(struct replay *r, size_t *arrived, struct myr_err *err)
 {
-    const struct myr_job_row *rows = r->trace->jobs.items;
-    int64_t next_s = r->now_s;
-    for (; *arrived < r->trace->jobs.count && rows[*arrived].submit_s == next_s; (*arrived)++) {
-        struct myr_queue_job spec = {.tenant = rows[*arrived].tenant,
-                                     .gpus = rows[*arrived].gpus,
-                                     .priority = rows[*arrived].priority};
+    for (; *arrived < r->count && r->rows[*arrived].submit_s == r->now_s; (*arrived)++) {
+        const struct myr_job_row *row = &r->rows[*arrived];
+        struct myr_queue_job spec = {
+            .tenant = row->tenant, .gpus = row->gpus, .priority = row->priority};
         uint32_t id;
-        int code = myr_queue_submit(r->queue, next_s, &spec, &id, err);
-        if (code < 0) {
+        int rc = myr_queue_submit(r->queue, r->now_s, &spec, &id, err);
+        if (rc < 0) {
             char message[MYR_ERR_MESSAGE_MAX];
             snprintf(message, sizeof(message), "%s", err ? err->message : "");
-            return myr_err_set(err, code, "%.200s:%u:1: %.250s", r->trace->file,
-                               rows[*arrived].line, message);
+            return myr_err_set(err, rc, "%.200s:%u:1: %.250s", r->file, row->line, message);
         }
         MYR_ASSERT(id == *arrived);
-        r->jobs[id] = (struct progress){.left_s = rows[id].duration_s, .idle_since_s = next_s};
-        r->waiting_gpus += spec.gpus;
-        struct myr_replay_job row = {
-            .submit_s = next_s, .gpus = spec.gpus, .line = rows[id].line, .tenant = spec.tenant};
-        myr_vec_push(&r->result->job_rows, row);
+        add_job(r, id);
     }
     return MYR_OK;
 }
@@ -208,14 +246,12 @@ static int submit_arrivals(struct replay *r, size_t *arrived, struct myr_err *er
 /* Goes to the next moment at which something happens; false when nothing does any more. */
 static int advance(struct replay *r, size_t *arrived, bool *ret_more, struct myr_err *err)
 {
-    const struct myr_job_row *rows = r->trace->jobs.items;
-    size_t count = r->trace->jobs.count;
-    int64_t next_s = *arrived < count ? rows[*arrived].submit_s : INT64_MAX;
+    int64_t next_s = *arrived < r->count ? r->rows[*arrived].submit_s : INT64_MAX;
     int64_t end_s = r->ends.count ? r->ends.items[0].key : INT64_MAX;
     int64_t wake_s = myr_queue_wake_s(r->queue);
     next_s = end_s < next_s ? end_s : next_s;
     next_s = wake_s < next_s ? wake_s : next_s;
-    *ret_more = next_s != INT64_MAX && r->done < count;
+    *ret_more = next_s != INT64_MAX && r->done < r->count;
     if (!*ret_more) {
         return MYR_OK;
     }
@@ -228,17 +264,11 @@ static int advance(struct replay *r, size_t *arrived, bool *ret_more, struct myr
     r->now_s = next_s;
     struct myr_heap_item item;
     while (r->ends.count && r->ends.items[0].key == next_s && myr_heap_pop(&r->ends, &item)) {
+        /* A run that was stopped has left its end behind; the job may even be over since. */
         uint32_t id = (uint32_t)item.value;
-        struct progress *job = &r->jobs[id];
-        if (job->runs && job->run == item.value >> 32) {
-            job->runs = false;
-            r->result->job_rows.items[id].end_s = next_s;
-            r->busy_gpus -= rows[id].gpus;
-            myr_queue_finish(r->queue, next_s, id);
-            r->done++;
-            if (r->done % PROGRESS_STEP == 0 && r->options->progress) {
-                r->options->progress(r->options->context, r->done);
-            }
+        if (r->place_of[id] != MYR_NONE && progress_of(r, id)->runs &&
+            progress_of(r, id)->run == item.value >> 32) {
+            end_job(r, id);
         }
     }
     return submit_arrivals(r, arrived, err);
@@ -248,73 +278,128 @@ static int run(struct replay *r, struct myr_err *err)
 {
     size_t arrived = 0;
     for (bool more = true; more;) {
-        int code = advance(r, &arrived, &more, err);
-        if (code < 0) {
-            return code;
+        int rc = advance(r, &arrived, &more, err);
+        if (rc < 0) {
+            return rc;
         }
         if (more) {
             carry_out(r);
         }
     }
-    MYR_ASSERT(r->done == r->trace->jobs.count);
+    MYR_ASSERT(r->done == r->count);
+    MYR_ASSERT(r->busy_gpus == 0 && r->waiting_gpus == 0);
     sample(r, INT64_MAX);
-    summarise(r);
     return MYR_OK;
 }
 
-/* A copy of the trace whose jobs come a little earlier or later. */
-static void jitter(struct myr_joblog *ret, const struct myr_joblog *trace,
+/* Everything but the result, and may be called twice. */
+static void replay_done(struct replay *r)
+{
+    free(r->place_of);
+    r->place_of = NULL;
+    myr_vec_done(&r->present);
+    myr_vec_done(&r->unused);
+    myr_heap_done(&r->ends);
+    myr_queue_free(r->queue);
+    r->queue = NULL;
+}
+
+/* A copy of the trace's rows that come a little earlier or later. */
+static void jitter(struct myr_replay_result *ret, const struct myr_joblog *trace,
                    const struct myr_replay_options *options)
 {
     struct myr_rng rng;
+    struct myr_joblog moved = {0};
     myr_rng_init(&rng, options->seed, 0);
-    *ret = (struct myr_joblog){.tenants = trace->tenants, .file = trace->file};
-    myr_vec_reserve(&ret->jobs, trace->jobs.count);
+    myr_vec_reserve(&moved.jobs, trace->jobs.count);
     for (size_t i = 0; i < trace->jobs.count; i++) {
         struct myr_job_row row = trace->jobs.items[i];
-        if (options->jitter_s > 0) {
-            row.submit_s += myr_rng_below(&rng, (uint32_t)(2 * options->jitter_s + 1));
-            row.submit_s -= options->jitter_s;
-        }
-        myr_vec_push(&ret->jobs, row);
+        row.submit_s += myr_rng_below(&rng, (uint32_t)(2 * options->jitter_s + 1));
+        row.submit_s -= options->jitter_s;
+        myr_vec_push(&moved.jobs, row);
     }
-    myr_joblog_sort(ret);
+    myr_joblog_sort(&moved);
+    ret->moved.items = moved.jobs.items;
+    ret->moved.count = moved.jobs.count;
+    ret->moved.capacity = moved.jobs.capacity;
+    ret->submitted = ret->moved.items;
+}
+
+static int create_queue(const struct myr_joblog *trace, const struct myr_replay_options *options,
+                        struct myr_queue **ret, struct myr_err *err)
+{
+    if (options->tenants) {
+        return myr_queue_create(&options->shape, &options->policy, options->tenants, trace->tenants,
+                                ret, err);
+    }
+    struct myr_tenant *equal = myr_xcalloc(trace->tenants, sizeof(*equal));
+    for (uint32_t t = 0; t < trace->tenants; t++) {
+        equal[t] = (struct myr_tenant){.parent = MYR_NONE, .weight = 1};
+    }
+    int rc = myr_queue_create(&options->shape, &options->policy, equal, trace->tenants, ret, err);
+    free(equal);
+    return rc;
+}
+
+static int by_job(const void *a, const void *b)
+{
+    const struct myr_replay_wait *x = a, *y = b;
+    return x->job < y->job ? -1 : x->job > y->job;
 }
 
 int myr_replay(const struct myr_joblog *trace, const struct myr_replay_options *options,
                struct myr_replay_result *ret, struct myr_err *err)
 {
-    *ret = (struct myr_replay_result){0};
+    *ret = (struct myr_replay_result){.submitted = trace->jobs.items};
     if (trace->jobs.count == 0) {
         return myr_err_set(err, MYR_EINVAL, "the trace has no jobs that need GPUs");
     }
-    struct myr_joblog moved;
-    jitter(&moved, trace, options);
-    struct replay r = {.trace = &moved, .options = options, .result = ret};
-    struct myr_tenant *tenants = myr_xcalloc(trace->tenants, sizeof(*tenants));
-    for (uint32_t t = 0; t < trace->tenants; t++) {
-        tenants[t] = options->tenants ? options->tenants[t]
-                                      : (struct myr_tenant){.parent = MYR_NONE, .weight = 1};
+    if (options->jitter_s > 0) {
+        jitter(ret, trace, options);
     }
-    int code =
-        myr_queue_create(&options->shape, &options->policy, tenants, trace->tenants, &r.queue, err);
-    if (code == MYR_OK) {
-        r.jobs = myr_xcalloc(moved.jobs.count, sizeof(*r.jobs));
-        code = run(&r, err);
+    MYR_CLEANUP(replay_done)
+    struct replay r = {.rows = ret->submitted,
+                       .count = trace->jobs.count,
+                       .file = trace->file,
+                       .options = options,
+                       .result = ret};
+    int rc = create_queue(trace, options, &r.queue, err);
+    if (rc == MYR_OK) {
+        r.place_of = myr_xcalloc(r.count, sizeof(*r.place_of));
+        rc = run(&r, err);
     }
-    if (code < 0) {
+    if (rc < 0) {
         myr_replay_result_done(ret);
+        return rc;
     }
-    free(tenants);
-    free(r.jobs);
-    myr_heap_done(&r.ends);
-    myr_queue_free(r.queue);
-    myr_joblog_done(&moved);
-    return code;
+    replay_done(&r); /* summing up takes memory too: not both at once */
+    summarise(&r);
+    if (ret->longest.count) {
+        qsort(ret->longest.items, ret->longest.count, sizeof(*ret->longest.items), by_job);
+    }
+    return MYR_OK;
+}
+
+struct myr_replay_wait myr_replay_longest(const struct myr_replay_result *result, uint32_t job)
+{
+    struct myr_replay_wait key = {.job = job};
+    const struct myr_replay_wait *known =
+        result->longest.count
+            ? bsearch(&key, result->longest.items, result->longest.count, sizeof(key), by_job)
+            : NULL;
+    if (known) {
+        return *known;
+    }
+    /* It ran in one piece: it waited once, from the start. */
+    key.length_s = result->job_rows.items[job].wait_s;
+    key.end_s = result->submitted[job].submit_s + key.length_s;
+    return key;
 }
 
 void myr_replay_result_done(struct myr_replay_result *result)
 {
     myr_vec_done(&result->job_rows);
+    myr_vec_done(&result->moved);
+    myr_vec_done(&result->longest);
     myr_vec_done(&result->samples);
 }

@@ -333,7 +333,7 @@ int myr_tenant_tree_join(const struct myr_tenant_tree *tree, struct myr_joblog *
             }
         }
         for (size_t i = 0; i < trace->jobs.count; i++) {
-            trace->jobs.items[i].tenant = new_of[trace->jobs.items[i].tenant];
+            trace->jobs.items[i].tenant = new_of[trace->jobs.items[i].tenant] & 0xffffff;
         }
         trace->tenants = count;
         trace->tenant_names = names;

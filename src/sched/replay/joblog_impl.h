@@ -1,7 +1,10 @@
-/* The values in traces of jobs: times, lengths of time, counts. Each is one whole field. */
+/*
+ * What the files of the trace reader share: the values in traces (times, lengths of time, counts;
+ * each is one whole field), and the reader itself for tests.
+ */
 #pragma once
 
-#include "myriad/base.h"
+#include "myriad/sched/joblog.h"
 
 struct myr_str joblog_trim(struct myr_str text);
 /* Nothing, or a word for it: None, Unknown, N/A, null, nan. */
@@ -14,3 +17,7 @@ bool joblog_length(struct myr_str text, int64_t *ret_s);
 bool joblog_count(struct myr_str text, int64_t *ret);
 /* GPUs in a list of trackable resources, "cpu=8,gres/gpu=4,gres/gpu:a100=4"; none: 0. */
 bool joblog_tres_gpus(struct myr_str text, int64_t *ret);
+
+/* joblog.c: myr_joblog_read() with pieces of another size, for tests. */
+MYR_MUST_USE int joblog_read_pieces(struct myr_joblog *trace, const char *path, size_t piece_bytes,
+                                    struct myr_err *err);

@@ -1,0 +1,59 @@
+#include "myriad/base/infile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void a_file_comes_piece_by_piece(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/myr-infile-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "0123456789", 10), 10);
+    close(fd);
+    struct myr_infile file = {.fd = -1};
+    struct myr_err err = {0};
+    struct myr_buf buf = {0};
+    assert_int_equal(myr_infile_open(&file, path, &err), MYR_OK);
+    for (size_t have = 4; have <= 12; have += 4) {
+        assert_int_equal(myr_infile_read(&file, 4, &buf, &err), 1);
+        assert_int_equal(buf.len, have < 10 ? have : 10);
+    }
+    assert_string_equal(buf.data, "0123456789");
+    assert_int_equal(myr_infile_read(&file, 4, &buf, &err), 0);
+    assert_int_equal(buf.len, 10);
+    myr_infile_close(&file);
+    myr_infile_close(&file);
+    myr_buf_done(&buf);
+    unlink(path);
+}
+
+static void what_cannot_be_read_is_named(void **state)
+{
+    (void)state;
+    struct myr_infile file = {.fd = -1};
+    struct myr_err err = {0};
+    struct myr_buf buf = {0};
+    assert_true(myr_infile_open(&file, "/nowhere/at/all", &err) < 0);
+    assert_non_null(strstr(err.message, "/nowhere/at/all"));
+    assert_int_equal(file.fd, -1);
+    assert_int_equal(myr_infile_open(&file, "/tmp", &err), MYR_OK); /* a folder opens */
+    assert_true(myr_infile_read(&file, 4, &buf, &err) < 0);
+    assert_non_null(strstr(err.message, "cannot read"));
+    myr_infile_close(&file);
+    myr_buf_done(&buf);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_comes_piece_by_piece),
+        cmocka_unit_test(what_cannot_be_read_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
