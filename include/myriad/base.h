@@ -11,6 +11,7 @@
  *   rng     counter-based random streams
  *   file    whole-file read and atomic write, monotonic clock
  *   infile  a file read piece by piece
+ *   file_set  several files that take their names together or not at all
  *
  * Include this header; the parts under base/ are its chapters.
  */
@@ -19,6 +20,7 @@
 #include "myriad/base/bitset.h"
 #include "myriad/base/err.h"
 #include "myriad/base/file.h"
+#include "myriad/base/file_set.h"
 #include "myriad/base/heap.h"
 #include "myriad/base/infile.h"
 #include "myriad/base/map.h"

@@ -32,8 +32,8 @@ void myr_plan_findings(const struct myr_design *design, struct myr_buf *buf);
 void myr_plan_explain(const struct myr_design *design, struct myr_buf *buf);
 
 /*
- * Writes design.myr, design.json, bom.csv, cables.csv, labels.csv and topology.svg into 'folder',
- * each whole or not at all.
+ * Writes design.json, bom.csv, cables.csv, labels.csv, topology.svg and design.myr into 'folder':
+ * all of them or none.
  */
 MYR_MUST_USE int myr_plan_write(const struct myr_design *design, const char *folder,
                                 struct myr_err *err);

@@ -125,7 +125,7 @@ static uint64_t aligned(uint64_t offset)
     return (offset + SECTION_ALIGN - 1) / SECTION_ALIGN * SECTION_ALIGN;
 }
 
-int myr_design_write(const struct myr_design *design, const char *path, struct myr_err *err)
+void myr_design_put(const struct myr_design *design, struct myr_outfile *file)
 {
     struct section_entry table[SECTION_COUNT] = {0};
     uint64_t offset = aligned(sizeof(struct file_header) + sizeof(table));
@@ -147,22 +147,27 @@ int myr_design_write(const struct myr_design *design, const char *path, struct m
     memcpy(header.magic, magic, sizeof(magic));
     header.header_crc = crc_of(&header, offsetof(struct file_header, header_crc));
 
-    struct myr_outfile file;
-    int r = myr_outfile_open(&file, path, err);
-    if (r < 0) {
-        return r;
-    }
     static const char zeros[SECTION_ALIGN];
-    myr_outfile_write(&file, &header, sizeof(header));
-    myr_outfile_write(&file, table, sizeof(table));
+    myr_outfile_write(file, &header, sizeof(header));
+    myr_outfile_write(file, table, sizeof(table));
     uint64_t at = sizeof(header) + sizeof(table);
     for (uint32_t i = 0; i < SECTION_COUNT; i++) {
-        myr_outfile_write(&file, zeros, table[i].offset - at);
-        myr_outfile_write(&file, *pointer_of((struct myr_design *)design, &sections[i]),
+        myr_outfile_write(file, zeros, table[i].offset - at);
+        myr_outfile_write(file, *pointer_of((struct myr_design *)design, &sections[i]),
                           table[i].bytes);
         at = table[i].offset + table[i].bytes;
     }
-    myr_outfile_write(&file, zeros, header.file_bytes - at);
+    myr_outfile_write(file, zeros, header.file_bytes - at);
+}
+
+int myr_design_write(const struct myr_design *design, const char *path, struct myr_err *err)
+{
+    struct myr_outfile file;
+    int rc = myr_outfile_open(&file, path, err);
+    if (rc < 0) {
+        return rc;
+    }
+    myr_design_put(design, &file);
     return myr_outfile_commit(&file, err);
 }
 

@@ -108,15 +108,10 @@ static void put_insides(const struct myr_design *design, struct myr_json *json)
     myr_json_end(json);
 }
 
-int myr_design_write_json(const struct myr_design *design, const char *path, struct myr_err *err)
+void myr_design_put_json(const struct myr_design *design, struct myr_outfile *file)
 {
-    struct myr_outfile file;
-    int r = myr_outfile_open(&file, path, err);
-    if (r < 0) {
-        return r;
-    }
     const struct myr_design_head *head = design->head;
-    struct myr_buf buf = {0};
+    struct myr_buf buf MYR_CLEANUP(myr_buf_done) = {0};
     struct myr_json json;
     myr_json_init(&json, &buf, MYR_JSON_PRETTY);
     myr_json_object(&json, NULL);
@@ -130,10 +125,8 @@ int myr_design_write_json(const struct myr_design *design, const char *path, str
     put_cabletypes(design, &json);
     put_insides(design, &json);
     /* The two long lists are put in front of the closing brace by hand. */
-    put_devices(design, &file, &buf);
-    put_links(design, &file, &buf);
+    put_devices(design, file, &buf);
+    put_links(design, file, &buf);
     myr_buf_put_lit(&buf, "\n}\n");
-    myr_outfile_write(&file, buf.data, buf.len);
-    myr_buf_done(&buf);
-    return myr_outfile_commit(&file, err);
+    myr_outfile_write(file, buf.data, buf.len);
 }

@@ -1,7 +1,8 @@
 #include "myriad/plan.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+
+#include "myriad/text/csv.h"
 
 /*
  * The files of a plan. Cable and label lists have one row a cable (hundreds of thousands), so names
@@ -54,6 +55,12 @@ static void put_end(struct myr_buf *buf, const struct myr_design *design, const 
     myr_buf_putc(buf, ',');
 }
 
+/* A part is named by whoever wrote the catalogue; all other cells are made here. */
+static void put_part(struct myr_buf *buf, const struct myr_design *design, uint32_t name)
+{
+    myr_csv_put_text(buf, myr_str_from(myr_design_str(design, name)));
+}
+
 /* The part of a row that all cables of one type share, made once. */
 static void type_tail(struct myr_buf *buf, const struct myr_design *design,
                       const struct myr_cabletype *type)
@@ -61,26 +68,21 @@ static void type_tail(struct myr_buf *buf, const struct myr_design *design,
     static const char *const media[] = {"copper", "multimode", "singlemode"};
     myr_buf_put_u64(buf, type->gbps);
     myr_buf_putc(buf, ',');
-    myr_buf_puts(buf, myr_design_str(design, type->part));
+    put_part(buf, design, type->part);
     myr_buf_putc(buf, ',');
     put_meters(buf, type->length_mm);
     myr_buf_putc(buf, ',');
     myr_buf_puts(buf, media[type->medium]);
     myr_buf_putc(buf, ',');
-    myr_buf_puts(buf, myr_design_str(design, type->optic_a));
+    put_part(buf, design, type->optic_a);
     myr_buf_putc(buf, ',');
-    myr_buf_puts(buf, myr_design_str(design, type->optic_b));
+    put_part(buf, design, type->optic_b);
     myr_buf_putc(buf, '\n');
 }
 
-static int write_cables(const struct myr_design *design, const struct names *names,
-                        const char *path, struct myr_err *err)
+static void put_cables(const struct myr_design *design, const struct names *names,
+                       struct myr_outfile *file)
 {
-    struct myr_outfile file;
-    int r = myr_outfile_open(&file, path, err);
-    if (r < 0) {
-        return r;
-    }
     struct myr_buf tails[64] = {0}, buf = {0};
     uint32_t kinds = design->cabletype_count < 64 ? design->cabletype_count : 64;
     for (uint32_t i = 0; i < kinds; i++) {
@@ -107,14 +109,13 @@ static int write_cables(const struct myr_design *design, const struct names *nam
         } else {
             type_tail(&buf, design, type);
         }
-        myr_outfile_drain(&file, &buf);
+        myr_outfile_drain(file, &buf);
     }
-    myr_outfile_write(&file, buf.data, buf.len);
+    myr_outfile_write(file, buf.data, buf.len);
     for (uint32_t i = 0; i < kinds; i++) {
         myr_buf_done(&tails[i]);
     }
     myr_buf_done(&buf);
-    return myr_outfile_commit(&file, err);
 }
 
 /* What is printed on the flag at one end: where it goes, where it comes from, which cable it is. */
@@ -137,84 +138,89 @@ static void put_label(struct myr_buf *buf, const struct myr_design *design,
     myr_buf_putc(buf, '\n');
 }
 
-static int write_labels(const struct myr_design *design, const struct names *names,
-                        const char *path, struct myr_err *err)
+static void put_labels(const struct myr_design *design, const struct names *names,
+                       struct myr_outfile *file)
 {
-    struct myr_outfile file;
-    int r = myr_outfile_open(&file, path, err);
-    if (r < 0) {
-        return r;
-    }
     struct myr_buf buf = {0};
     myr_buf_put_lit(&buf, "cable,end,device,port,label\n");
     for (uint32_t link = 0; link < design->link_count; link++) {
         uint32_t cable = design->link_cable[link];
         put_label(&buf, design, names, cable, 'A', design->link_a[link], design->link_b[link]);
         put_label(&buf, design, names, cable, 'B', design->link_b[link], design->link_a[link]);
-        myr_outfile_drain(&file, &buf);
+        myr_outfile_drain(file, &buf);
     }
-    myr_outfile_write(&file, buf.data, buf.len);
+    myr_outfile_write(file, buf.data, buf.len);
     myr_buf_done(&buf);
-    return myr_outfile_commit(&file, err);
 }
 
-static int write_text(const char *path, const struct myr_buf *text, struct myr_err *err)
+static void put_bom(const struct myr_design *design, const struct names *names,
+                    struct myr_outfile *file)
 {
-    struct myr_outfile file;
-    int r = myr_outfile_open(&file, path, err);
-    if (r < 0) {
-        return r;
-    }
-    myr_outfile_write(&file, text->data, text->len);
-    return myr_outfile_commit(&file, err);
-}
-
-static int write_small(const struct myr_design *design, const char *folder, struct myr_err *err)
-{
-    struct myr_buf text = {0}, path = {0};
-    myr_buf_printf(&path, "%s/bom.csv", folder);
+    (void)names;
+    struct myr_buf text MYR_CLEANUP(myr_buf_done) = {0};
     myr_plan_bom(design, MYR_FORMAT_CSV, &text);
-    int r = write_text(path.data, &text, err);
-    myr_buf_clear(&text);
-    myr_buf_clear(&path);
-    if (r == MYR_OK) {
-        myr_buf_printf(&path, "%s/topology.svg", folder);
-        myr_plan_svg(design, &text);
-        r = write_text(path.data, &text, err);
+    myr_outfile_write(file, text.data, text.len);
+}
+
+static void put_drawing(const struct myr_design *design, const struct names *names,
+                        struct myr_outfile *file)
+{
+    (void)names;
+    struct myr_buf text MYR_CLEANUP(myr_buf_done) = {0};
+    myr_plan_svg(design, &text);
+    myr_outfile_write(file, text.data, text.len);
+}
+
+static void put_json(const struct myr_design *design, const struct names *names,
+                     struct myr_outfile *file)
+{
+    (void)names;
+    myr_design_put_json(design, file);
+}
+
+static void put_design(const struct myr_design *design, const struct names *names,
+                       struct myr_outfile *file)
+{
+    (void)names;
+    myr_design_put(design, file);
+}
+
+/* In the order in which they take their names: design.myr, which every later stage reads, last. */
+static const struct {
+    const char *name;
+    void (*put)(const struct myr_design *, const struct names *, struct myr_outfile *);
+} plan_files[] = {
+    {"design.json", put_json},  {"bom.csv", put_bom},          {"cables.csv", put_cables},
+    {"labels.csv", put_labels}, {"topology.svg", put_drawing}, {"design.myr", put_design},
+};
+
+static int add_files(struct myr_file_set *set, const struct myr_design *design,
+                     const struct names *names, struct myr_err *err)
+{
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(plan_files); i++) {
+        struct myr_outfile file;
+        int rc = myr_file_set_open(set, plan_files[i].name, &file, err);
+        if (rc < 0) {
+            return rc;
+        }
+        plan_files[i].put(design, names, &file);
+        rc = myr_outfile_commit(&file, err);
+        if (rc < 0) {
+            return rc;
+        }
     }
-    myr_buf_done(&text);
-    myr_buf_done(&path);
-    return r;
+    return MYR_OK;
 }
 
 int myr_plan_write(const struct myr_design *design, const char *folder, struct myr_err *err)
 {
-    int r = myr_make_dirs(folder, err);
-    if (r < 0) {
-        return r;
+    struct myr_file_set set MYR_CLEANUP(myr_file_set_abandon) = {0};
+    struct names names MYR_CLEANUP(names_done) = {0};
+    int rc = myr_file_set_begin(&set, folder, err);
+    if (rc < 0) {
+        return rc;
     }
-    struct names names;
-    struct myr_buf path = {0};
     names_init(&names, design);
-    myr_buf_printf(&path, "%s/design.myr", folder);
-    r = myr_design_write(design, path.data, err);
-    if (r == MYR_OK) {
-        myr_buf_clear(&path);
-        myr_buf_printf(&path, "%s/design.json", folder);
-        r = myr_design_write_json(design, path.data, err);
-    }
-    if (r == MYR_OK) {
-        myr_buf_clear(&path);
-        myr_buf_printf(&path, "%s/cables.csv", folder);
-        r = write_cables(design, &names, path.data, err);
-    }
-    if (r == MYR_OK) {
-        myr_buf_clear(&path);
-        myr_buf_printf(&path, "%s/labels.csv", folder);
-        r = write_labels(design, &names, path.data, err);
-    }
-    r = r < 0 ? r : write_small(design, folder, err);
-    myr_buf_done(&path);
-    names_done(&names);
-    return r;
+    rc = add_files(&set, design, &names, err);
+    return rc < 0 ? rc : myr_file_set_commit(&set, err);
 }

@@ -1,6 +1,5 @@
 #include "myriad/site/export.h"
 
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "export_internal.h"
@@ -94,40 +93,22 @@ enum myr_technology export_technology(const struct myr_export *job, enum myr_net
                                                  : MYR_TECH_ANY;
 }
 
-static int write_file(const char *path, const struct myr_buf *text, struct myr_err *err)
+/* A set, and the path where a format's only file goes; NULL: its own name, in the set's folder. */
+struct file_sink {
+    struct myr_file_set set;
+    const char *path;
+};
+
+static int put_in_set(void *context, const char *name, const struct myr_buf *text,
+                      struct myr_err *err)
 {
-    struct myr_outfile file;
-    int r = myr_outfile_open(&file, path, err);
-    if (r < 0) {
-        return r;
-    }
-    myr_outfile_write(&file, text->data, text->len);
-    return myr_outfile_commit(&file, err);
+    struct file_sink *to = context;
+    return myr_file_set_add(&to->set, to->path ? to->path : name, text, err);
 }
 
-static int put_as_file(void *context, const char *name, const struct myr_buf *text,
-                       struct myr_err *err)
+static void drop_sink(struct file_sink *sink)
 {
-    (void)name;
-    return write_file(context, text, err);
-}
-
-/* Some formats have one folder a device. */
-static int put_in_folder(void *context, const char *name, const struct myr_buf *text,
-                         struct myr_err *err)
-{
-    struct myr_buf path = {0};
-    const char *slash = strchr(name, '/');
-    int r = MYR_OK;
-    if (slash) {
-        myr_buf_printf(&path, "%s/%.*s", (const char *)context, (int)(slash - name), name);
-        r = myr_make_dirs(path.data, err);
-        myr_buf_clear(&path);
-    }
-    myr_buf_printf(&path, "%s/%s", (const char *)context, name);
-    r = r < 0 ? r : write_file(path.data, text, err);
-    myr_buf_done(&path);
-    return r;
+    myr_file_set_abandon(&sink->set);
 }
 
 static bool is_folder(const char *path)
@@ -140,13 +121,13 @@ static bool is_folder(const char *path)
 int myr_export_write(const struct myr_exporter *exporter, const struct myr_export *job,
                      const char *path, struct myr_err *err)
 {
-    struct myr_export_sink sink = {.context = (void *)path, .put = put_as_file};
-    if (!exporter->file || is_folder(path)) {
-        int r = myr_make_dirs(path, err);
-        if (r < 0) {
-            return r;
-        }
-        sink.put = put_in_folder;
+    bool folder = !exporter->file || is_folder(path);
+    struct file_sink to MYR_CLEANUP(drop_sink) = {.path = folder ? NULL : path};
+    struct myr_export_sink sink = {.context = &to, .put = put_in_set};
+    int rc = myr_file_set_begin(&to.set, folder ? path : NULL, err);
+    if (rc < 0) {
+        return rc;
     }
-    return myr_export_run(exporter, job, &sink, err);
+    rc = myr_export_run(exporter, job, &sink, err);
+    return rc < 0 ? rc : myr_file_set_commit(&to.set, err);
 }

@@ -179,15 +179,64 @@ void myr_csv_put(struct myr_buf *buf, struct myr_str field)
     myr_buf_putc(buf, '"');
 }
 
+/*
+ * Spreadsheets take a cell that begins so for a formula and run it. The last four are the wide
+ * forms that those of China and Japan accept too.
+ */
+static bool begins_formula(struct myr_str text)
+{
+    static const char *const starts[] = {"=",
+                                         "+",
+                                         "-",
+                                         "@",
+                                         "\t",
+                                         "\r",
+                                         "\n",
+                                         "\xEF\xBC\x9D",
+                                         "\xEF\xBC\x8B",
+                                         "\xEF\xBC\x8D",
+                                         "\xEF\xBC\xA0"};
+    double number;
+    if (text.len < 2 || myr_str_to_double(text, &number)) {
+        return false; /* "-" alone stands for nothing, and "-5" is what it looks like */
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(starts); i++) {
+        size_t len = strlen(starts[i]);
+        if (text.len > len && memcmp(text.data, starts[i], len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a formula follows the apostrophes in front; a text may have had some of its own. */
+static bool escaped_formula(struct myr_str text, size_t *ret_apostrophes)
+{
+    size_t count = 0;
+    while (count < text.len && text.data[count] == '\'') {
+        count++;
+    }
+    *ret_apostrophes = count;
+    return begins_formula((struct myr_str){text.data + count, text.len - count});
+}
+
 void myr_csv_put_text(struct myr_buf *buf, struct myr_str field)
 {
-    /* What a spreadsheet would take for a formula; an apostrophe makes it text there. */
-    if (field.len == 0 || !strchr("=+-@\t\r", field.data[0]) || field.data[0] == '\0') {
+    size_t apostrophes;
+    if (!escaped_formula(field, &apostrophes)) {
         myr_csv_put(buf, field);
         return;
     }
-    MYR_CLEANUP(myr_buf_done) struct myr_buf escaped = {0};
-    myr_buf_putc(&escaped, '\'');
-    myr_buf_put(&escaped, field.data, field.len);
-    myr_csv_put(buf, (struct myr_str){escaped.data, escaped.len});
+    struct myr_buf safe = {0};
+    myr_buf_putc(&safe, '\'');
+    myr_buf_put(&safe, field.data, field.len);
+    myr_csv_put(buf, (struct myr_str){safe.data, safe.len});
+    myr_buf_done(&safe);
+}
+
+struct myr_str myr_csv_text(struct myr_str field)
+{
+    size_t apostrophes;
+    bool escaped = escaped_formula(field, &apostrophes) && apostrophes > 0;
+    return escaped ? (struct myr_str){field.data + 1, field.len - 1} : field;
 }

@@ -165,6 +165,75 @@ static void random_fields_come_back(void **state)
     }
 }
 
+static void put_text(const char *text, const char *expected)
+{
+    struct myr_buf buf = {0};
+    myr_csv_put_text(&buf, myr_str_from(text));
+    assert_string_equal(buf.data ? buf.data : "", expected);
+    myr_buf_done(&buf);
+}
+
+static void what_a_spreadsheet_would_run_is_escaped(void **state)
+{
+    (void)state;
+    put_text("=1+1", "'=1+1");
+    put_text("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0");
+    put_text("-x,y", "\"'-x,y\"");
+    put_text("@SUM(A1)", "'@SUM(A1)");
+    put_text("\t=1", "'\t=1");
+    put_text("\r=1", "\"'\r=1\"");
+    put_text("\xEF\xBC\x9D"
+             "1+1",
+             "'\xEF\xBC\x9D"
+             "1+1");
+    put_text("\xEF\xBC\xA0x", "'\xEF\xBC\xA0x");
+    put_text("'=1", "''=1");
+}
+
+static void numbers_and_plain_text_are_left_alone(void **state)
+{
+    (void)state;
+    static const char *const same[] = {"",
+                                       "-",
+                                       "-5",
+                                       "+3.5",
+                                       "-1e9",
+                                       "a=b",
+                                       "node/00042",
+                                       "'",
+                                       "'name'",
+                                       "O'Hara",
+                                       "\xE4\xBA\xA4\xE6\x8D\xA2\xE6\x9C\xBA"};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(same); i++) {
+        put_text(same[i], same[i]);
+    }
+}
+
+/* Random texts over the characters that matter, through a whole file and back. */
+static void every_escaped_text_comes_back(void **state)
+{
+    (void)state;
+    static const char letters[] = "=+-@'\t\r\n\",5a\xEF\xBC\x9D";
+    struct myr_rng rng;
+    myr_rng_init(&rng, 20261115, 1);
+    for (uint32_t round = 0; round < 20000; round++) {
+        char text[8];
+        size_t len = 1 + myr_rng_below(&rng, sizeof(text) - 1);
+        for (size_t i = 0; i < len; i++) {
+            text[i] = letters[myr_rng_below(&rng, sizeof(letters) - 1)];
+        }
+        struct myr_buf buf = {0};
+        struct myr_csv csv;
+        myr_buf_put_lit(&buf, "x,"); /* no mark at the start */
+        myr_csv_put_text(&buf, (struct myr_str){text, len});
+        myr_csv_init(&csv, &arena, "t", (struct myr_str){buf.data, buf.len});
+        assert_int_equal(myr_csv_next(&csv, NULL), 1);
+        assert_int_equal(csv.count, 2);
+        assert_true(myr_str_eq(myr_csv_text(csv.fields[1]), (struct myr_str){text, len}));
+        myr_buf_done(&buf);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +243,9 @@ int main(void)
         cmocka_unit_test(the_number_of_fields_is_limited),
         cmocka_unit_test(a_complaint_points_at_the_field),
         cmocka_unit_test(random_fields_come_back),
+        cmocka_unit_test(what_a_spreadsheet_would_run_is_escaped),
+        cmocka_unit_test(numbers_and_plain_text_are_left_alone),
+        cmocka_unit_test(every_escaped_text_comes_back),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -424,7 +424,11 @@ static void write_csv(const struct myr_table *table, struct myr_buf *buf)
         if (cell.len == 0 && table->column_count == 1) {
             myr_buf_put_lit(buf, "\"\""); /* a blank line would be no row at all */
         }
-        myr_csv_put(buf, cell);
+        if (table->columns[i % table->column_count].flags & MYR_COLUMN_NUMBER) {
+            myr_csv_put(buf, cell);
+        } else {
+            myr_csv_put_text(buf, cell);
+        }
         myr_buf_putc(buf, (i + 1) % table->column_count ? ',' : '\n');
     }
 }

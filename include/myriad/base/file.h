@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,15 +14,30 @@ MYR_MUST_USE int myr_file_read(const char *path, size_t limit, struct myr_buf *r
                                struct myr_err *err);
 
 /*
- * A file being written: goes to "path.tmp-PID" and takes its name in commit. 'abandon' (also
- * after commit, and on a zeroed struct) leaves nothing behind.
+ * Signals that would end the program wait while files with temporary names exist, so that Ctrl-C
+ * leaves none behind. One that waits makes the next write fail: what was begun is taken away, and
+ * then the signal does what it does. Nothing slow belongs between open and commit but writing.
+ */
+struct myr_signal_hold {
+    sigset_t before, held;
+    bool on;
+};
+
+struct myr_file_set;
+
+/*
+ * A file being written: goes to "path.tmp-PID" and takes its name in commit, synced first; in a
+ * file set it waits there for the others. "-" is standard output, where nothing can be taken back.
+ * 'abandon' (also after commit, and on a zeroed struct) leaves nothing behind.
  */
 struct myr_outfile {
     int fd;
     bool open;
-    const char *path; /* borrowed */
-    char temp[4096];
-    int error; /* first errno met; reported by commit */
+    const char *path;         /* borrowed */
+    char temp[4096];          /* empty: standard output */
+    int error;                /* first errno met; reported by commit */
+    struct myr_file_set *set; /* takes the file in commit; NULL: it is alone */
+    struct myr_signal_hold hold;
 };
 
 MYR_MUST_USE int myr_outfile_open(struct myr_outfile *file, const char *path, struct myr_err *err);

@@ -123,6 +123,8 @@ double myr_design_bytes_per_cable(const struct myr_design *design);
 /* Whole-file operations. */
 MYR_MUST_USE int myr_design_write(const struct myr_design *design, const char *path,
                                   struct myr_err *err);
+/* The same into a file that is open; its commit tells whether all went well. */
+void myr_design_put(const struct myr_design *design, struct myr_outfile *file);
 MYR_MUST_USE int myr_design_open(struct myr_design *ret, const char *path, struct myr_err *err);
 void myr_design_close(struct myr_design *design);
 /* Checks and uses a file image in memory, which must stay and be 16-byte aligned. */
@@ -133,5 +135,4 @@ MYR_MUST_USE int myr_design_check(const struct myr_design *design, const char *n
                                   struct myr_err *err);
 
 /* The whole design as JSON, written piece by piece. */
-MYR_MUST_USE int myr_design_write_json(const struct myr_design *design, const char *path,
-                                       struct myr_err *err);
+void myr_design_put_json(const struct myr_design *design, struct myr_outfile *file);

@@ -53,7 +53,7 @@ MYR_MUST_USE int myr_exporter_find(const char *name, const struct myr_exporter *
 MYR_MUST_USE int myr_export_run(const struct myr_exporter *exporter, const struct myr_export *job,
                                 const struct myr_export_sink *sink, struct myr_err *err);
 /*
- * Writes to disk, each file whole or not at all. 'path' is a folder, which is made, or, for formats
+ * Writes to disk, all files or none. 'path' is a folder, which is made, or, for formats
  * of one file, that file's name; a folder that exists, or a '/' at the end, makes it a folder.
  */
 MYR_MUST_USE int myr_export_write(const struct myr_exporter *exporter, const struct myr_export *job,

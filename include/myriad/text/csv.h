@@ -40,9 +40,15 @@ int myr_csv_error(struct myr_err *err, const struct myr_csv *csv, uint32_t field
 
 /* Appends a field, quoted only where it must be; the caller puts commas and line ends. */
 void myr_csv_put(struct myr_buf *buf, struct myr_str field);
+
 /*
- * The same for words that came from outside and go to people: what begins with = + - @, a tab or a
- * carriage return gets an apostrophe in front, lest a spreadsheet run it. Not for numbers, and not
- * for files that other programs read.
+ * The same for a cell of text in a list for people, who open it in a spreadsheet: what a
+ * spreadsheet would run as a formula ("=...", "+...", "-...", "@...") gets an apostrophe in front.
+ * Never for numbers, and never in files for other programs. myr_csv_text() takes it off again:
+ * every text comes back as it was.
  */
 void myr_csv_put_text(struct myr_buf *buf, struct myr_str field);
+struct myr_str myr_csv_text(struct myr_str field);
+
+/* In front of a list with Chinese names: Excel takes the bytes for the local code page else. */
+#define MYR_CSV_MARK "\xEF\xBB\xBF"

@@ -1,0 +1,24 @@
+/*
+ * What the parts of base/file share: folders that can be taken back, and signals that wait.
+ */
+#pragma once
+
+#include "myriad/base/file.h"
+
+/* Told of every folder that was made, parents first. */
+struct file_made {
+    void *context;
+    void (*tell)(void *context, const char *path);
+};
+
+MYR_MUST_USE int file_make_dirs(const char *path, const struct file_made *made,
+                                struct myr_err *err);
+
+/* Holds may lie within each other; the outermost lets the signal through. */
+void file_hold(struct myr_signal_hold *hold);
+void file_release(struct myr_signal_hold *hold);
+/* Whether a signal waits that was not blocked, nor ignored, before the hold. */
+bool file_interrupted(const struct myr_signal_hold *hold);
+
+/* Takes a finished file of the set: its temporary name is renamed in the set's commit. */
+void file_set_take(struct myr_file_set *set, const struct myr_outfile *file);

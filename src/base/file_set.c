@@ -1,0 +1,200 @@
+#include "myriad/base/file_set.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file_internal.h"
+
+/* More files than this are synced with their whole file system, once. */
+enum { SYNC_ONE_BY_ONE_MAX = 16 };
+
+static char *copy(const char *text)
+{
+    size_t len = strlen(text) + 1;
+    return memcpy(myr_xrealloc(NULL, len, 1), text, len);
+}
+
+static void keep_made(void *context, const char *path)
+{
+    struct myr_file_set *set = context;
+    myr_vec_push(&set->made, copy(path));
+}
+
+static int make_folder(struct myr_file_set *set, const char *path, struct myr_err *err)
+{
+    struct file_made made = {set, keep_made};
+    return file_make_dirs(path, &made, err);
+}
+
+int myr_file_set_begin(struct myr_file_set *set, const char *folder, struct myr_err *err)
+{
+    if (folder && strcmp(folder, "-") == 0) {
+        *set = (struct myr_file_set){0};
+        return myr_err_set(err, MYR_EINVAL, "'-' is standard output, a folder is needed");
+    }
+    *set = (struct myr_file_set){.open = true, .folder = folder ? copy(folder) : NULL};
+    file_hold(&set->hold);
+    int rc = folder ? make_folder(set, folder, err) : MYR_OK;
+    if (rc < 0) {
+        myr_file_set_abandon(set);
+    }
+    return rc;
+}
+
+/* The folders in front of a file's name, where they are not there yet. */
+static int make_parents(struct myr_file_set *set, const char *name, struct myr_err *err)
+{
+    char *slash = strrchr(set->path, '/');
+    if (!set->folder || !strchr(name, '/')) {
+        return MYR_OK; /* whoever gives a path of his own has made its folder */
+    }
+    *slash = '\0';
+    struct stat st;
+    bool there = stat(set->path, &st) == 0 && S_ISDIR(st.st_mode);
+    int rc = there ? MYR_OK : make_folder(set, set->path, err);
+    *slash = '/';
+    return rc;
+}
+
+int myr_file_set_open(struct myr_file_set *set, const char *name, struct myr_outfile *file,
+                      struct myr_err *err)
+{
+    MYR_ASSERT(set->open);
+    MYR_ASSERT(name[0]);
+    struct myr_buf path = {0};
+    if (set->folder) {
+        myr_buf_printf(&path, "%s/", set->folder);
+    }
+    myr_buf_puts(&path, name);
+    free(set->path);
+    set->path = path.data;
+    *file = (struct myr_outfile){.fd = -1};
+    int rc = make_parents(set, name, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_outfile_open(file, set->path, err);
+    file->set = set;
+    return rc;
+}
+
+void file_set_take(struct myr_file_set *set, const struct myr_outfile *file)
+{
+    MYR_ASSERT(set->open);
+    MYR_ASSERT(file->path == set->path);
+    struct myr_set_file taken = {set->path, copy(file->temp)};
+    set->path = NULL;
+    myr_vec_push(&set->files, taken);
+}
+
+int myr_file_set_add(struct myr_file_set *set, const char *name, const struct myr_buf *text,
+                     struct myr_err *err)
+{
+    struct myr_outfile file MYR_CLEANUP(myr_outfile_abandon) = {0};
+    int rc = myr_file_set_open(set, name, &file, err);
+    if (rc < 0) {
+        return rc;
+    }
+    myr_outfile_write(&file, text->data, text->len);
+    return myr_outfile_commit(&file, err);
+}
+
+static int sync_path(const char *path, int flags, int (*sync)(int fd))
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
+    int rc = fd < 0 ? -1 : sync(fd);
+    int error = rc < 0 && errno != EINVAL ? errno : 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return error;
+}
+
+static int sync_all(const struct myr_file_set *set, struct myr_err *err)
+{
+    size_t count = set->files.count;
+    bool together = set->folder && count > SYNC_ONE_BY_ONE_MAX;
+    int error = together ? sync_path(set->folder, O_DIRECTORY, syncfs) : 0;
+    for (size_t i = 0; i < count && !together && !error; i++) {
+        error = sync_path(set->files.items[i].temp, 0, fsync);
+    }
+    if (error) {
+        errno = error;
+        return myr_err_errno(err, "cannot write", set->folder ? set->folder : "the files");
+    }
+    return MYR_OK;
+}
+
+/* What a rename would refuse is found before the first one. */
+static int check_targets(const struct myr_file_set *set, struct myr_err *err)
+{
+    for (size_t i = 0; i < set->files.count; i++) {
+        struct stat st;
+        if (stat(set->files.items[i].path, &st) == 0 && S_ISDIR(st.st_mode)) {
+            return myr_err_set(err, MYR_EINVAL, "%s: cannot write: a folder has this name",
+                               set->files.items[i].path);
+        }
+    }
+    if (file_interrupted(&set->hold)) {
+        return myr_err_set(err, MYR_EIO, "interrupted");
+    }
+    return MYR_OK;
+}
+
+/* Frees everything; the names that were not taken are removed by whoever fails. */
+static void forget(struct myr_file_set *set)
+{
+    for (size_t i = 0; i < set->files.count; i++) {
+        free(set->files.items[i].path);
+        free(set->files.items[i].temp);
+    }
+    for (size_t i = 0; i < set->made.count; i++) {
+        free(set->made.items[i]);
+    }
+    myr_vec_done(&set->files);
+    myr_vec_done(&set->made);
+    free(set->folder);
+    free(set->path);
+    set->folder = set->path = NULL;
+    set->open = false;
+    file_release(&set->hold);
+}
+
+int myr_file_set_commit(struct myr_file_set *set, struct myr_err *err)
+{
+    MYR_ASSERT(set->open);
+    int rc = sync_all(set, err);
+    rc = rc < 0 ? rc : check_targets(set, err);
+    for (size_t i = 0; rc == MYR_OK && i < set->files.count; i++) {
+        if (rename(set->files.items[i].temp, set->files.items[i].path) < 0) {
+            rc = myr_err_errno(err, "cannot write", set->files.items[i].path);
+        }
+    }
+    if (rc < 0) {
+        myr_file_set_abandon(set);
+        return rc;
+    }
+    if (set->folder) {
+        (void)sync_path(set->folder, O_DIRECTORY,
+                        fsync); /* the names; the files are safe already */
+    }
+    forget(set);
+    return MYR_OK;
+}
+
+void myr_file_set_abandon(struct myr_file_set *set)
+{
+    if (!set->open) {
+        return;
+    }
+    for (size_t i = 0; i < set->files.count; i++) {
+        unlink(set->files.items[i].temp); /* gone already where it was renamed */
+    }
+    for (size_t i = set->made.count; i > 0; i--) {
+        rmdir(set->made.items[i - 1]); /* stays where somebody else put something */
+    }
+    forget(set);
+}

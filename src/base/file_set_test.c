@@ -1,0 +1,361 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "myriad/base.h"
+
+/* A folder with a set of old files, "one", "two" and "design", and a foreign one. */
+struct place {
+    char folder[64];
+};
+
+static const char *const names[] = {"one", "two", "design", "foreign"};
+
+static void write_text(const char *folder, const char *name, const char *text)
+{
+    struct myr_buf path = {0}, buf = {0};
+    myr_buf_printf(&path, "%s/%s", folder, name);
+    myr_buf_puts(&buf, text);
+    assert_int_equal(myr_file_write(path.data, &buf, NULL), MYR_OK);
+    myr_buf_done(&path);
+    myr_buf_done(&buf);
+}
+
+static int make_place(void **state)
+{
+    struct place *place = calloc(1, sizeof(*place));
+    snprintf(place->folder, sizeof(place->folder), "/tmp/myriad-file-set-test-XXXXXX");
+    if (!mkdtemp(place->folder)) {
+        free(place);
+        return -1;
+    }
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+        write_text(place->folder, names[i], "old");
+    }
+    *state = place;
+    return 0;
+}
+
+static int remove_place(void **state)
+{
+    struct place *place = *state;
+    struct myr_buf path = {0};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+        myr_buf_clear(&path);
+        myr_buf_printf(&path, "%s/%s", place->folder, names[i]);
+        unlink(path.data);
+    }
+    myr_buf_done(&path);
+    int rc = rmdir(place->folder); /* fails when a test left anything else behind */
+    free(place);
+    return rc;
+}
+
+static uint32_t entry_count(const char *folder)
+{
+    uint32_t count = 0;
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
+        count += entry->d_name[0] != '.';
+    }
+    closedir(dir);
+    return count;
+}
+
+static void expect_text(const char *folder, const char *name, const char *text)
+{
+    struct myr_buf path = {0}, read = {0};
+    myr_buf_printf(&path, "%s/%s", folder, name);
+    assert_int_equal(myr_file_read(path.data, 1 << 20, &read, NULL), MYR_OK);
+    assert_string_equal(read.data, text);
+    myr_buf_done(&path);
+    myr_buf_done(&read);
+}
+
+static void expect_old(const struct place *place)
+{
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+        expect_text(place->folder, names[i], "old");
+    }
+    assert_int_equal(entry_count(place->folder), MYR_ARRAY_COUNT(names));
+}
+
+/* One file at once and one piece by piece. */
+static int add_all(struct myr_file_set *set, const char *text, struct myr_err *err)
+{
+    struct myr_buf buf = {0};
+    struct myr_outfile file MYR_CLEANUP(myr_outfile_abandon) = {0};
+    myr_buf_puts(&buf, text);
+    int rc = myr_file_set_add(set, "one", &buf, err);
+    rc = rc < 0 ? rc : myr_file_set_add(set, "two", &buf, err);
+    rc = rc < 0 ? rc : myr_file_set_open(set, "design", &file, err);
+    if (rc == MYR_OK) {
+        for (size_t i = 0; i < buf.len; i++) {
+            myr_outfile_write(&file, buf.data + i, 1);
+        }
+        rc = myr_outfile_commit(&file, err);
+    }
+    myr_buf_done(&buf);
+    return rc;
+}
+
+static void nothing_changes_before_the_commit_and_all_after_it(void **state)
+{
+    struct place *place = *state;
+    struct myr_file_set set;
+    struct myr_err err = {0};
+    assert_int_equal(myr_file_set_begin(&set, place->folder, &err), MYR_OK);
+    assert_int_equal(add_all(&set, "new", &err), MYR_OK);
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+        expect_text(place->folder, names[i], "old");
+    }
+    assert_int_equal(myr_file_set_commit(&set, &err), MYR_OK);
+    myr_file_set_abandon(&set); /* after commit it does nothing */
+    for (uint32_t i = 0; i < 3; i++) {
+        expect_text(place->folder, names[i], "new");
+    }
+    expect_text(place->folder, "foreign", "old");
+    assert_int_equal(entry_count(place->folder), MYR_ARRAY_COUNT(names));
+}
+
+static void what_is_abandoned_leaves_the_old_files(void **state)
+{
+    struct place *place = *state;
+    struct myr_file_set set;
+    assert_int_equal(myr_file_set_begin(&set, place->folder, NULL), MYR_OK);
+    assert_int_equal(add_all(&set, "new", NULL), MYR_OK);
+    myr_file_set_abandon(&set);
+    myr_file_set_abandon(&set);
+    expect_old(place);
+    struct myr_file_set zeroed = {0};
+    myr_file_set_abandon(&zeroed);
+}
+
+static void a_file_left_open_goes_with_the_set(void **state)
+{
+    struct place *place = *state;
+    struct myr_file_set set;
+    struct myr_outfile file = {0};
+    assert_int_equal(myr_file_set_begin(&set, place->folder, NULL), MYR_OK);
+    assert_int_equal(myr_file_set_open(&set, "one", &file, NULL), MYR_OK);
+    myr_outfile_write(&file, "half", 4);
+    myr_outfile_abandon(&file);
+    myr_file_set_abandon(&set);
+    expect_old(place);
+}
+
+/* The third file does not fit. */
+static void a_full_disk_leaves_all_old_files(void **state)
+{
+    struct place *place = *state;
+    struct myr_file_set set;
+    struct myr_err err = {0};
+    struct rlimit before, small;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    small = before;
+    small.rlim_cur = 10;
+    assert_int_equal(myr_file_set_begin(&set, place->folder, &err), MYR_OK);
+    assert_int_equal(add_all(&set, "new", &err), MYR_OK);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    struct myr_buf large = {0};
+    myr_buf_puts(&large, "more than ten bytes");
+    assert_int_equal(myr_file_set_add(&set, "foreign", &large, &err), MYR_EIO);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_non_null(strstr(err.message, "/foreign: cannot write: File too large"));
+    myr_file_set_abandon(&set);
+    myr_buf_done(&large);
+    expect_old(place);
+}
+
+static void a_folder_with_the_name_of_a_file_stops_all_of_them(void **state)
+{
+    struct place *place = *state;
+    struct myr_file_set set;
+    struct myr_err err = {0};
+    struct myr_buf folder = {0};
+    myr_buf_printf(&folder, "%s/design", place->folder);
+    unlink(folder.data);
+    assert_int_equal(mkdir(folder.data, 0755), 0);
+    assert_int_equal(myr_file_set_begin(&set, place->folder, &err), MYR_OK);
+    assert_int_equal(add_all(&set, "new", &err), MYR_OK);
+    assert_int_equal(myr_file_set_commit(&set, &err), MYR_EINVAL);
+    assert_non_null(strstr(err.message, "/design: cannot write: a folder has this name"));
+    assert_int_equal(rmdir(folder.data), 0);
+    expect_text(place->folder, "one", "old");
+    expect_text(place->folder, "two", "old");
+    assert_int_equal(entry_count(place->folder), 3);
+    myr_buf_done(&folder);
+}
+
+static void folders_that_were_made_are_taken_back(void **state)
+{
+    struct place *place = *state;
+    struct myr_file_set set;
+    struct myr_buf deep = {0}, text = {0};
+    myr_buf_printf(&deep, "%s/a/b", place->folder);
+    myr_buf_puts(&text, "x");
+    assert_int_equal(myr_file_set_begin(&set, deep.data, NULL), MYR_OK);
+    assert_int_equal(myr_file_set_add(&set, "c/file", &text, NULL), MYR_OK);
+    assert_int_equal(myr_file_set_add(&set, "c/other", &text, NULL), MYR_OK);
+    myr_file_set_abandon(&set);
+    expect_old(place);
+    /* A name below a file cannot be made, and takes back what was. */
+    myr_buf_clear(&deep);
+    myr_buf_printf(&deep, "%s/one/b", place->folder);
+    assert_true(myr_file_set_begin(&set, deep.data, NULL) < 0);
+    assert_int_equal(myr_file_set_begin(&set, place->folder, NULL), MYR_OK);
+    assert_true(myr_file_set_add(&set, "one/below", &text, NULL) < 0);
+    myr_file_set_abandon(&set);
+    expect_old(place);
+    myr_buf_done(&deep);
+    myr_buf_done(&text);
+}
+
+static void many_files_in_folders_of_their_own_are_kept(void **state)
+{
+    struct place *place = *state;
+    struct myr_file_set set;
+    struct myr_buf name = {0};
+    enum { COUNT = 40 };
+    assert_int_equal(myr_file_set_begin(&set, place->folder, NULL), MYR_OK);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        myr_buf_clear(&name);
+        myr_buf_printf(&name, "d%u/file", i);
+        assert_int_equal(myr_file_set_add(&set, name.data, &name, NULL), MYR_OK);
+    }
+    assert_int_equal(myr_file_set_commit(&set, NULL), MYR_OK);
+    assert_int_equal(entry_count(place->folder), MYR_ARRAY_COUNT(names) + COUNT);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        myr_buf_clear(&name);
+        myr_buf_printf(&name, "d%u/file", i);
+        expect_text(place->folder, name.data, name.data);
+        myr_buf_clear(&name);
+        myr_buf_printf(&name, "%s/d%u/file", place->folder, i);
+        assert_int_equal(unlink(name.data), 0);
+        *strrchr(name.data, '/') = '\0';
+        assert_int_equal(rmdir(name.data), 0);
+    }
+    myr_buf_done(&name);
+}
+
+static void without_a_folder_names_are_paths(void **state)
+{
+    struct place *place = *state;
+    struct myr_file_set set;
+    struct myr_buf path = {0}, text = {0};
+    myr_buf_printf(&path, "%s/one", place->folder);
+    myr_buf_puts(&text, "new");
+    assert_int_equal(myr_file_set_begin(&set, NULL, NULL), MYR_OK);
+    assert_int_equal(myr_file_set_add(&set, path.data, &text, NULL), MYR_OK);
+    assert_int_equal(myr_file_set_commit(&set, NULL), MYR_OK);
+    expect_text(place->folder, "one", "new");
+    struct myr_err err = {0};
+    assert_int_equal(myr_file_set_begin(&set, "-", &err), MYR_EINVAL);
+    assert_non_null(strstr(err.message, "a folder is needed"));
+    myr_file_set_abandon(&set);
+    myr_buf_done(&path);
+    myr_buf_done(&text);
+}
+
+/* What a child does that gets a signal in the midst of writing. */
+static void write_with_a_signal(const struct place *place, int number, bool between_files)
+{
+    struct myr_file_set set;
+    struct myr_outfile file = {0};
+    if (myr_file_set_begin(&set, place->folder, NULL) < 0 || add_all(&set, "new", NULL) < 0) {
+        _exit(10);
+    }
+    raise(number); /* waits */
+    if (!between_files) {
+        if (myr_file_set_open(&set, "foreign", &file, NULL) < 0) {
+            _exit(11);
+        }
+        myr_outfile_write(&file, "half", 4);
+        if (myr_outfile_commit(&file, NULL) >= 0) {
+            _exit(12);
+        }
+    } else if (myr_file_set_commit(&set, NULL) >= 0) {
+        _exit(13);
+    }
+    myr_file_set_abandon(&set); /* lets the signal through */
+    _exit(14);
+}
+
+static void a_signal_ends_the_program_and_leaves_the_old_files(void **state)
+{
+    struct place *place = *state;
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    for (uint32_t i = 0; i < 2 * MYR_ARRAY_COUNT(signals); i++) {
+        struct rlimit no_core = {0};
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            setrlimit(RLIMIT_CORE, &no_core);
+            signal(signals[i / 2], SIG_DFL);
+            write_with_a_signal(place, signals[i / 2], i % 2);
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status));
+        assert_int_equal(WTERMSIG(status), signals[i / 2]);
+        expect_old(place);
+    }
+}
+
+static void a_signal_that_is_ignored_or_blocked_does_not_stop_the_set(void **state)
+{
+    struct place *place = *state;
+    struct myr_file_set set;
+    sigset_t hangup, before;
+    struct myr_err err = {0};
+    void (*handler)(int) = signal(SIGHUP, SIG_IGN);
+    assert_int_equal(myr_file_set_begin(&set, place->folder, &err), MYR_OK);
+    raise(SIGHUP);
+    assert_int_equal(add_all(&set, "new", &err), MYR_OK);
+    assert_int_equal(myr_file_set_commit(&set, &err), MYR_OK);
+    expect_text(place->folder, "design", "new");
+
+    signal(SIGHUP, handler);
+    sigemptyset(&hangup);
+    sigaddset(&hangup, SIGHUP);
+    sigprocmask(SIG_BLOCK, &hangup, &before);
+    assert_int_equal(myr_file_set_begin(&set, place->folder, &err), MYR_OK);
+    raise(SIGHUP);
+    assert_int_equal(add_all(&set, "newer", &err), MYR_OK);
+    assert_int_equal(myr_file_set_commit(&set, &err), MYR_OK);
+    expect_text(place->folder, "design", "newer");
+    signal(SIGHUP, SIG_IGN); /* forgets the one that waits */
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    signal(SIGHUP, handler);
+}
+
+int main(void)
+{
+#define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
+    const struct CMUnitTest tests[] = {
+        IN_PLACE(nothing_changes_before_the_commit_and_all_after_it),
+        IN_PLACE(what_is_abandoned_leaves_the_old_files),
+        IN_PLACE(a_file_left_open_goes_with_the_set),
+        IN_PLACE(a_full_disk_leaves_all_old_files),
+        IN_PLACE(a_folder_with_the_name_of_a_file_stops_all_of_them),
+        IN_PLACE(folders_that_were_made_are_taken_back),
+        IN_PLACE(many_files_in_folders_of_their_own_are_kept),
+        IN_PLACE(without_a_folder_names_are_paths),
+        IN_PLACE(a_signal_ends_the_program_and_leaves_the_old_files),
+        IN_PLACE(a_signal_that_is_ignored_or_blocked_does_not_stop_the_set),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

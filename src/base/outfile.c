@@ -1,0 +1,165 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "file_internal.h"
+#include "myriad/base/file_set.h"
+
+enum { DRAIN_BYTES = 1024 * 1024 };
+
+static const int fatal_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+void file_hold(struct myr_signal_hold *hold)
+{
+    MYR_ASSERT(!hold->on);
+    sigemptyset(&hold->held);
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(fatal_signals); i++) {
+        sigaddset(&hold->held, fatal_signals[i]);
+    }
+    hold->on = pthread_sigmask(SIG_BLOCK, &hold->held, &hold->before) == 0;
+    /* Who had blocked a signal before wants to be asked about it himself. */
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(fatal_signals); i++) {
+        if (sigismember(&hold->before, fatal_signals[i])) {
+            sigdelset(&hold->held, fatal_signals[i]);
+        }
+    }
+}
+
+void file_release(struct myr_signal_hold *hold)
+{
+    if (hold->on) {
+        hold->on = false;
+        pthread_sigmask(SIG_SETMASK, &hold->before, NULL);
+    }
+}
+
+bool file_interrupted(const struct myr_signal_hold *hold)
+{
+    sigset_t waiting;
+    if (!hold->on || sigpending(&waiting) < 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(fatal_signals); i++) {
+        struct sigaction action;
+        int number = fatal_signals[i];
+        /* A blocked signal waits even where it is ignored, as SIGHUP is under nohup. */
+        if (sigismember(&hold->held, number) && sigismember(&waiting, number) &&
+            sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int myr_outfile_open(struct myr_outfile *file, const char *path, struct myr_err *err)
+{
+    *file = (struct myr_outfile){.fd = -1, .path = path};
+    if (strcmp(path, "-") == 0) {
+        file->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+        file->open = file->fd >= 0;
+        return file->open ? MYR_OK : myr_err_errno(err, "cannot write", "standard output");
+    }
+    int len = snprintf(file->temp, sizeof(file->temp), "%s.tmp-%ld", path, (long)getpid());
+    if (len < 0 || (size_t)len >= sizeof(file->temp)) {
+        return myr_err_set(err, MYR_EINVAL, "%.100s...: path is too long", path);
+    }
+    file_hold(&file->hold);
+    file->fd = open(file->temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (file->fd < 0) {
+        int rc = myr_err_errno(err, "cannot write", path);
+        file_release(&file->hold);
+        return rc;
+    }
+    file->open = true;
+    return MYR_OK;
+}
+
+void myr_outfile_write(struct myr_outfile *file, const void *data, size_t len)
+{
+    const char *at = data;
+    MYR_ASSERT(file->open);
+    while (len > 0 && file->error == 0) {
+        if (file_interrupted(file->set ? &file->set->hold : &file->hold)) {
+            file->error = EINTR;
+            return;
+        }
+        ssize_t put = write(file->fd, at, len < DRAIN_BYTES ? len : DRAIN_BYTES);
+        if (put < 0) {
+            if (errno == EINTR) {
+                continue;
+            }
+            file->error = errno;
+            return;
+        }
+        at += put;
+        len -= (size_t)put;
+    }
+}
+
+void myr_outfile_drain(struct myr_outfile *file, struct myr_buf *buf)
+{
+    if (buf->len >= DRAIN_BYTES) {
+        myr_outfile_write(file, buf->data, buf->len);
+        myr_buf_clear(buf);
+    }
+}
+
+/* The set syncs its files together, which is far cheaper than one after the other. */
+static int finish(struct myr_outfile *file)
+{
+    bool alone = file->temp[0] && !file->set;
+    if (file->error == 0 && alone && fsync(file->fd) < 0) {
+        file->error = errno;
+    }
+    if (close(file->fd) < 0 && file->error == 0) {
+        file->error = errno;
+    }
+    file->fd = -1;
+    if (file->error == 0 && alone && rename(file->temp, file->path) < 0) {
+        file->error = errno;
+    }
+    return file->error;
+}
+
+int myr_outfile_commit(struct myr_outfile *file, struct myr_err *err)
+{
+    MYR_ASSERT(file->open);
+    if (finish(file) == 0) {
+        if (file->set && file->temp[0]) {
+            file_set_take(file->set, file);
+        }
+        file->open = false;
+        file_release(&file->hold);
+        return MYR_OK;
+    }
+    errno = file->error;
+    int rc = myr_err_errno(err, "cannot write", file->temp[0] ? file->path : "standard output");
+    myr_outfile_abandon(file);
+    return rc;
+}
+
+void myr_outfile_abandon(struct myr_outfile *file)
+{
+    if (file->open) {
+        if (file->fd >= 0) {
+            close(file->fd);
+        }
+        if (file->temp[0]) {
+            unlink(file->temp);
+        }
+        file->open = false;
+        file_release(&file->hold);
+    }
+}
+
+int myr_file_write(const char *path, const struct myr_buf *buf, struct myr_err *err)
+{
+    struct myr_outfile file MYR_CLEANUP(myr_outfile_abandon) = {0};
+    int rc = myr_outfile_open(&file, path, err);
+    if (rc < 0) {
+        return rc;
+    }
+    myr_outfile_write(&file, buf->data, buf->len);
+    return myr_outfile_commit(&file, err);
+}
