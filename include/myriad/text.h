@@ -5,6 +5,7 @@
  *   json     streaming JSON writer
  *   csv      CSV reader and field writer
  *   answer   what a verb has to say, as one tree; rendered as page, JSON, YAML or CSV
+ *   kind     what a file looks like, for complaints about the wrong one
  *   table    aligned tables for people; the same rows as JSON, YAML or CSV for programs
  *   progress one line on stderr with rate and time left
  *   option   option tables: parsing, environment, help, man section and completion from one row
@@ -21,6 +22,7 @@
 #include "myriad/text/csv.h"
 #include "myriad/text/doc.h"
 #include "myriad/text/json.h"
+#include "myriad/text/kind.h"
 #include "myriad/text/option.h"
 #include "myriad/text/page.h"
 #include "myriad/text/progress.h"

@@ -104,9 +104,11 @@ static int finish(const struct myr_design *design)
 static int plan(struct myr_arena *arena, const char *path, struct myr_catalog *catalog,
                 struct myr_spec *spec, struct myr_design *design, struct myr_err *err)
 {
+    static const struct myr_doc_want want = {
+        MYR_KIND_BIT(YAML) | MYR_KIND_BIT(JSON) | MYR_KIND_BIT(SPEC), "a spec"};
     const struct myr_doc *doc;
     int r = cli_catalog(catalog, arena, &options.catalogs, err);
-    r = r < 0 ? r : myr_doc_read_file(arena, path, &doc, err);
+    r = r < 0 ? r : myr_doc_read_file_of(arena, path, &want, &doc, err);
     r = r < 0 ? r : myr_spec_read(arena, catalog, doc, spec, err);
     r = r < 0 ? r : myr_plan(arena, catalog, spec, design, err);
     if (r == MYR_OK && options.out) {

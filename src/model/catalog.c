@@ -2,6 +2,7 @@
 
 #include "catalog_data.h"
 #include "catalog_find.h"
+#include "myriad/text/kind.h"
 #include "parts.h"
 
 static struct myr_str lower_copy(struct myr_arena *arena, struct myr_str text)
@@ -301,7 +302,9 @@ int myr_catalog_add(struct myr_catalog *catalog, const struct myr_doc *doc, stru
 int myr_catalog_add_file(struct myr_catalog *catalog, const char *path, struct myr_err *err)
 {
     const struct myr_doc *doc;
-    int rc = myr_doc_read_file(catalog->arena, path, &doc, err);
+    static const struct myr_doc_want want = {
+        MYR_KIND_BIT(YAML) | MYR_KIND_BIT(JSON) | MYR_KIND_BIT(CATALOG), "a catalogue"};
+    int rc = myr_doc_read_file_of(catalog->arena, path, &want, &doc, err);
     return rc < 0 ? rc : myr_catalog_add(catalog, doc, err);
 }
 

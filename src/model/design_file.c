@@ -8,6 +8,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "myriad/text/kind.h"
+
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "design files are little-endian");
 
 enum { SECTION_ALIGN = 64, SECTIONS_MAX = 256, NAME_TAG_BYTES = 8 };
@@ -182,7 +184,10 @@ static int check_header(const struct file_header *header, size_t bytes, const ch
                         struct myr_err *err)
 {
     if (bytes < sizeof(*header) || memcmp(header->magic, magic, sizeof(magic)) != 0) {
-        return damaged(err, name, "it does not begin like one");
+        struct myr_str text = {(const char *)header, bytes};
+        int rc = myr_kind_check(name, text, MYR_KIND_BIT(DESIGN) | MYR_KIND_BIT(BINARY),
+                                "a design.myr", err);
+        return rc < 0 ? rc : damaged(err, name, "it does not begin like one");
     }
     if (header->version != MYR_DESIGN_VERSION) {
         return myr_err_set(err, MYR_EVERSION,

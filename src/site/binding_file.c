@@ -205,7 +205,9 @@ int myr_binding_read_text(struct myr_binding *binding, const char *file, struct 
 int myr_binding_read(struct myr_binding *binding, const char *path, struct myr_err *err)
 {
     const struct myr_doc *root;
-    int r = myr_doc_read_file(binding->arena, path, &root, err);
+    static const struct myr_doc_want want = {
+        MYR_KIND_BIT(YAML) | MYR_KIND_BIT(JSON) | MYR_KIND_BIT(BINDING), "a binding"};
+    int r = myr_doc_read_file_of(binding->arena, path, &want, &root, err);
     return r < 0 ? r : read_root(binding, root, err);
 }
 

@@ -169,18 +169,31 @@ static int (*const readers[MYR_IMPORT_FORMAT_COUNT])(struct myr_import *, const 
     [MYR_IMPORT_P2P] = import_p2p,
 };
 
+/* What each reader takes, and how it is called. */
+static const struct {
+    uint32_t kinds;
+    const char *words;
+} accepted[MYR_IMPORT_FORMAT_COUNT] = {
+    [MYR_IMPORT_AUTO] = {MYR_KIND_BIT(IBNETDISCOVER) | MYR_KIND_BIT(IBQUERYERRORS) |
+                             MYR_KIND_BIT(LLDP) | MYR_KIND_BIT(NETBOX) | MYR_KIND_BIT(P2P),
+                         "output of ibnetdiscover, ibqueryerrors or lldpcli, or a NetBox or "
+                         "point-to-point list,"},
+    [MYR_IMPORT_IBNETDISCOVER] = {MYR_KIND_BIT(IBNETDISCOVER), "ibnetdiscover output"},
+    [MYR_IMPORT_IBQUERYERRORS] = {MYR_KIND_BIT(IBQUERYERRORS), "ibqueryerrors output"},
+    [MYR_IMPORT_LLDP] = {MYR_KIND_BIT(LLDP) | MYR_KIND_BIT(JSON),
+                         "the JSON of 'lldpcli -f json show neighbors'"},
+    [MYR_IMPORT_NETBOX] = {MYR_KIND_BIT(NETBOX) | MYR_KIND_BIT(CSV), "a NetBox cable list"},
+    [MYR_IMPORT_P2P] = {MYR_KIND_BIT(P2P) | MYR_KIND_BIT(CSV), "a point-to-point list"},
+};
+
 /* What every file goes through first. */
 static int begin_file(struct myr_import *import, enum myr_import_format *format, const char *file,
                       struct myr_str text, struct myr_err *err)
 {
     MYR_ASSERT(*format < MYR_IMPORT_FORMAT_COUNT);
-    size_t first = 0;
-    while (first < text.len && is_blank(text.data[first])) {
-        first++;
-    }
-    if (first == text.len) {
-        struct import_place place = {file, 1, 1};
-        return import_error(err, place, "the file is empty");
+    int rc = myr_kind_check(file, text, accepted[*format].kinds, accepted[*format].words, err);
+    if (rc < 0) {
+        return rc;
     }
     myr_vec_push(&import->cabling->files, file);
     import->file_count++;

@@ -66,6 +66,10 @@ static int read_rows(struct row_reader *reader, const char *path, struct myr_err
     myr_arena_init(&arena);
     int more = myr_file_read(path, INPUT_FILE_MAX, &text, err);
     if (more == MYR_OK) {
+        more = myr_kind_check(path, (struct myr_str){text.data, text.len}, MYR_KINDS_CSV,
+                              "a CSV list of two columns, a device first,", err);
+    }
+    if (more == MYR_OK) {
         myr_csv_init(&csv, &arena, path, (struct myr_str){text.data, text.len});
         more = myr_csv_next(&csv, err); /* the header */
     }

@@ -3,6 +3,7 @@
 #include "guids.h"
 #include "myriad/site/cabling.h"
 #include "myriad/site/tables.h"
+#include "myriad/text.h"
 
 /*
  * Tables as text, in the form in which OpenSM and dump_lfts print them:
@@ -210,7 +211,11 @@ int myr_tables_read_text(struct myr_tables *tables, const struct myr_binding *bi
                          struct myr_err *err)
 {
     struct reader reader = {.tables = tables, .path = file, .at_switch = MYR_NONE};
-    int r = MYR_OK;
+    int r = myr_kind_check(file, text, MYR_KIND_BIT(FORWARDING),
+                           "a dump of forwarding tables (dump_lfts, opensm -U)", err);
+    if (r < 0) {
+        return r;
+    }
     index_guids(tables, binding, &reader.guids);
     for (size_t at = 0; r == MYR_OK && at < text.len;) {
         const char *end = memchr(text.data + at, '\n', text.len - at);

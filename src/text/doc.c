@@ -3,27 +3,38 @@
 #include <stdio.h>
 
 #include "doc_build.h"
+#include "myriad/text/kind.h"
 #include "utf8.h"
 
 enum { RANGE_BYTES = 112 };
 
+int myr_doc_read_file_of(struct myr_arena *arena, const char *path, const struct myr_doc_want *want,
+                         const struct myr_doc **ret, struct myr_err *err)
+{
+    struct myr_buf text MYR_CLEANUP(myr_buf_done) = {0};
+    struct myr_str name = myr_str_from(path);
+    int rc = myr_file_read(path, MYR_DOC_BYTES_MAX, &text, err);
+    if (rc < 0) {
+        return rc;
+    }
+    /* By name, not by content: a guess would make the error of a typo hard to understand. */
+    bool is_json = name.len > 5 && memcmp(path + name.len - 5, ".json", 5) == 0;
+    const char *file =
+        strcmp(path, "-") == 0 ? "stdin" : myr_arena_strndup(arena, name.data, name.len);
+    struct myr_str content = {text.data, text.len};
+    rc = myr_kind_check(file, content, want->kinds, want->words, err);
+    if (rc < 0) {
+        return rc;
+    }
+    return is_json ? myr_doc_read_json(arena, file, content, ret, err)
+                   : myr_doc_read_yaml(arena, file, content, ret, err);
+}
+
 int myr_doc_read_file(struct myr_arena *arena, const char *path, const struct myr_doc **ret,
                       struct myr_err *err)
 {
-    struct myr_buf text = {0};
-    struct myr_str name = myr_str_from(path);
-    int r = myr_file_read(path, MYR_DOC_BYTES_MAX, &text, err);
-    if (r == MYR_OK) {
-        /* By name, not by content: a guess would make the error of a typo hard to understand. */
-        bool is_json = name.len > 5 && memcmp(path + name.len - 5, ".json", 5) == 0;
-        const char *file =
-            strcmp(path, "-") == 0 ? "stdin" : myr_arena_strndup(arena, name.data, name.len);
-        struct myr_str content = {text.data, text.len};
-        r = is_json ? myr_doc_read_json(arena, file, content, ret, err)
-                    : myr_doc_read_yaml(arena, file, content, ret, err);
-    }
-    myr_buf_done(&text);
-    return r;
+    static const struct myr_doc_want any = {MYR_KINDS_DOC, "YAML or JSON"};
+    return myr_doc_read_file_of(arena, path, &any, ret, err);
 }
 
 int myr_doc_error(struct myr_err *err, const struct myr_doc *node, int code, const char *fmt, ...)

@@ -54,7 +54,17 @@ MYR_MUST_USE int myr_doc_read_yaml(struct myr_arena *arena, const char *file, st
                                    const struct myr_doc **ret, struct myr_err *err);
 MYR_MUST_USE int myr_doc_read_json(struct myr_arena *arena, const char *file, struct myr_str text,
                                    const struct myr_doc **ret, struct myr_err *err);
-/* JSON when the name ends in ".json", YAML otherwise. */
+/* What a reader takes (kind.h), and how it calls it: {MYR_KINDS_DOC, "a spec"}. */
+struct myr_doc_want {
+    uint32_t kinds;
+    const char *words;
+};
+
+/* JSON when the name ends in ".json", YAML otherwise. Another kind of file is named as such. */
+MYR_MUST_USE int myr_doc_read_file_of(struct myr_arena *arena, const char *path,
+                                      const struct myr_doc_want *want, const struct myr_doc **ret,
+                                      struct myr_err *err);
+/* The same for any document. */
 MYR_MUST_USE int myr_doc_read_file(struct myr_arena *arena, const char *path,
                                    const struct myr_doc **ret, struct myr_err *err);
 

@@ -1,0 +1,58 @@
+/*
+ * kind: what a file looks like, for readers that were given another kind of file.
+ *
+ * A reader of ibnetdiscover's text that meets a CSV list can only say that its first line makes no
+ * sense; whoever mixed up two names wants to hear "looks like a CSV list with the header 'a,b,c';
+ * ibnetdiscover output is expected". Every reader asks myr_kind_check() first, with the kinds that
+ * it takes. It looks at the beginning of the text only, refuses what is certainly something else,
+ * and leaves what it does not know to the reader, whose own complaint is then the better one.
+ */
+#pragma once
+
+#include "myriad/base.h"
+
+enum myr_kind {
+    MYR_KIND_TEXT, /* nothing that is known */
+    MYR_KIND_EMPTY,
+    MYR_KIND_BINARY,
+    MYR_KIND_GZIP,
+    MYR_KIND_ZIP, /* spreadsheets are one too */
+    MYR_KIND_UTF16,
+    MYR_KIND_DESIGN, /* design.myr */
+    MYR_KIND_SVG,
+    MYR_KIND_HTML,
+    MYR_KIND_XML,
+    MYR_KIND_IBNETDISCOVER,
+    MYR_KIND_IBQUERYERRORS,
+    MYR_KIND_FORWARDING, /* tables of a subnet manager */
+    MYR_KIND_JSON,
+    MYR_KIND_LLDP,
+    MYR_KIND_DESIGN_JSON,
+    MYR_KIND_CSV,
+    MYR_KIND_P2P,
+    MYR_KIND_NETBOX,
+    MYR_KIND_YAML,
+    MYR_KIND_SPEC,
+    MYR_KIND_CATALOG,
+    MYR_KIND_BINDING,
+    MYR_KIND_COUNT,
+};
+
+#define MYR_KIND_BIT(name) (1U << MYR_KIND_##name)
+/* What a reader of YAML and JSON parses, whatever it is about. */
+#define MYR_KINDS_DOC                                                                           \
+    (MYR_KIND_BIT(JSON) | MYR_KIND_BIT(LLDP) | MYR_KIND_BIT(DESIGN_JSON) | MYR_KIND_BIT(YAML) | \
+     MYR_KIND_BIT(SPEC) | MYR_KIND_BIT(CATALOG) | MYR_KIND_BIT(BINDING))
+#define MYR_KINDS_CSV (MYR_KIND_BIT(CSV) | MYR_KIND_BIT(P2P) | MYR_KIND_BIT(NETBOX))
+
+#define MYR_KIND_WORDS_MAX 256
+
+enum myr_kind myr_kind_of(struct myr_str text);
+/* "a CSV list with the header 'a,b,c'"; returns 'ret'. */
+const char *myr_kind_words(struct myr_str text, char ret[MYR_KIND_WORDS_MAX]);
+/*
+ * "file:1:1: looks like ...; 'expected' is expected" when the text is surely none of the kinds in
+ * 'wanted', a sum of MYR_KIND_BIT(). 'expected' is a noun: "a spec", "ibnetdiscover output".
+ */
+MYR_MUST_USE int myr_kind_check(const char *file, struct myr_str text, uint32_t wanted,
+                                const char *expected, struct myr_err *err);

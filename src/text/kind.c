@@ -1,0 +1,406 @@
+#include "myriad/text/kind.h"
+
+#include <stdio.h>
+
+#include "message.h"
+#include "myriad/text/doc.h"
+#include "utf8.h"
+
+/* Enough to see the keys of a document; a text of gigabytes is not read for a guess. */
+enum { LOOK_BYTES = 16 * 1024, KEYS_MAX = 24, SHOWN_KEYS = 3, KEY_BYTES_MAX = 64 };
+
+/* The top-level keys of a document, as far as they were looked at. */
+struct keys {
+    struct myr_str items[KEYS_MAX];
+    char values[KEYS_MAX]; /* how each value begins; NUL: on another line */
+    uint32_t count;
+};
+
+static bool has_key(const struct keys *keys, const char *name, char *ret_value)
+{
+    for (uint32_t i = 0; i < keys->count; i++) {
+        if (myr_str_eq(keys->items[i], myr_str_from(name))) {
+            *ret_value = keys->values[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_key(struct keys *keys, struct myr_str key, char value)
+{
+    if (keys->count < KEYS_MAX && key.len > 0 && key.len <= KEY_BYTES_MAX) {
+        keys->values[keys->count] = value;
+        keys->items[keys->count++] = key;
+    }
+}
+
+static bool begins(struct myr_str text, const char *with)
+{
+    size_t len = strlen(with);
+    return text.len >= len && memcmp(text.data, with, len) == 0;
+}
+
+static bool contains(struct myr_str text, const char *word)
+{
+    return memmem(text.data, text.len, word, strlen(word)) != NULL;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static struct myr_str trim(struct myr_str text)
+{
+    while (text.len > 0 && is_blank(text.data[0])) {
+        text.data++;
+        text.len--;
+    }
+    while (text.len > 0 && is_blank(text.data[text.len - 1])) {
+        text.len--;
+    }
+    return text;
+}
+
+/* The next line without its end; 'rest' moves behind it. */
+static struct myr_str next_line(struct myr_str *rest)
+{
+    const char *end = memchr(rest->data, '\n', rest->len);
+    size_t len = end ? (size_t)(end - rest->data) : rest->len;
+    struct myr_str line = {rest->data, len};
+    rest->data += end ? len + 1 : len;
+    rest->len -= end ? len + 1 : len;
+    if (line.len > 0 && line.data[line.len - 1] == '\r') {
+        line.len--;
+    }
+    return line;
+}
+
+/* Past blank lines and remarks. */
+static struct myr_str first_line(struct myr_str text)
+{
+    while (text.len > 0) {
+        struct myr_str line = next_line(&text);
+        if (trim(line).len > 0 && trim(line).data[0] != '#') {
+            return line;
+        }
+    }
+    return MYR_STR("");
+}
+
+/* The first byte from 'at' that is no blank; NUL at the end. */
+static char byte_after(struct myr_str text, size_t *at)
+{
+    while (*at < text.len && is_blank(text.data[*at])) {
+        (*at)++;
+    }
+    return *at < text.len ? text.data[*at] : '\0';
+}
+
+/* Keys in quotes at the first depth of braces. */
+static void json_keys(struct myr_str text, struct keys *ret)
+{
+    int depth = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.data[i];
+        if (c == '"') {
+            size_t start = ++i;
+            while (i < text.len && text.data[i] != '"') {
+                i += text.data[i] == '\\' ? 2 : 1;
+            }
+            size_t end = i < text.len ? i : text.len, after = end + 1;
+            if (depth == 1 && byte_after(text, &after) == ':') {
+                after++;
+                char value = byte_after(text, &after);
+                add_key(ret, (struct myr_str){text.data + start, end - start}, value);
+            }
+        } else {
+            depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+        }
+    }
+}
+
+static bool is_word_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || (unsigned char)c >= 0x80;
+}
+
+/* "key:" or "key: value" at the start of a line. */
+static struct myr_str yaml_key(struct myr_str line)
+{
+    size_t len = 0;
+    while (len < line.len && is_word_byte(line.data[len])) {
+        len++;
+    }
+    bool colon = len > 0 && len < line.len && line.data[len] == ':';
+    bool key = colon && (len + 1 == line.len || is_blank(line.data[len + 1]));
+    return (struct myr_str){line.data, key ? len : 0};
+}
+
+static void yaml_keys(struct myr_str text, struct keys *ret)
+{
+    while (text.len > 0) {
+        struct myr_str line = next_line(&text);
+        struct myr_str key = yaml_key(line);
+        size_t after = key.len + 1;
+        add_key(ret, key, byte_after(line, &after));
+    }
+}
+
+/* Only what has a key that no other document has. */
+static enum myr_kind document_kind(const struct keys *keys, enum myr_kind otherwise)
+{
+    static const char *const sections[] = {"switches", "transceivers", "cables",   "gpus",
+                                           "nics",     "ethernet",     "services", "racks"};
+    char value;
+    if (has_key(keys, "lldp", &value)) {
+        return MYR_KIND_LLDP;
+    }
+    if (has_key(keys, "cable_types", &value) && has_key(keys, "gpus_per_node", &value)) {
+        return MYR_KIND_DESIGN_JSON;
+    }
+    /* In a spec a number of servers; in a catalogue what they are. */
+    if (has_key(keys, "servers", &value)) {
+        return value >= '0' && value <= '9'    ? MYR_KIND_SPEC
+               : value == '\0' || value == '{' ? MYR_KIND_CATALOG
+                                               : otherwise;
+    }
+    if (has_key(keys, "design", &value) && has_key(keys, "devices", &value)) {
+        return MYR_KIND_BINDING;
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(sections); i++) {
+        if (has_key(keys, sections[i], &value)) {
+            return MYR_KIND_CATALOG;
+        }
+    }
+    return otherwise;
+}
+
+/* Headers are compared by their letters and digits, as their readers do. */
+static bool has_column(struct myr_str header, const char *wanted)
+{
+    char plain[512];
+    size_t len = 0;
+    plain[len++] = ',';
+    for (size_t i = 0; i < header.len && len + 2 < sizeof(plain); i++) {
+        char c = header.data[i];
+        c = (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+        if (c == ',' || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
+            plain[len++] = c;
+        }
+    }
+    plain[len++] = ',';
+    return memmem(plain, len, wanted, strlen(wanted)) != NULL;
+}
+
+/* A row of words between commas is the header of a list; a line of a document has "key: ". */
+static bool is_header(struct myr_str line)
+{
+    return memchr(line.data, ',', line.len) && !contains(line, ": ") && !contains(line, "=") &&
+           !strchr("{[-?%&!\"'<(", line.data[0]) && line.data[line.len - 1] != ':';
+}
+
+static enum myr_kind list_kind(struct myr_str header)
+{
+    if (has_column(header, ",sideadevice,") && has_column(header, ",sidebdevice,")) {
+        return MYR_KIND_NETBOX;
+    }
+    bool a = has_column(header, ",anodename,") || has_column(header, ",anode,") ||
+             has_column(header, ",adevice,");
+    bool z = has_column(header, ",znodename,") || has_column(header, ",znode,") ||
+             has_column(header, ",zdevice,");
+    return a && z ? MYR_KIND_P2P : MYR_KIND_CSV;
+}
+
+static bool is_binary(struct myr_str text)
+{
+    size_t bad = 0;
+    for (size_t at = 0; at < text.len;) {
+        char c = text.data[at];
+        uint32_t code = utf8_next(text, &at);
+        bool cut = code == UTF8_BAD && text.len - at < 4; /* the window ends within a character */
+        if (c == '\0') {
+            return true;
+        }
+        bad += (code == UTF8_BAD && !cut) || (code < 0x20 && !is_blank(c));
+    }
+    /* One stray byte is a typing error, for which the reader names the place. */
+    return bad > 4 && bad > text.len / 8;
+}
+
+static enum myr_kind magic_kind(struct myr_str text)
+{
+    static const struct {
+        const char *magic;
+        enum myr_kind kind;
+    } magics[] = {{"MYRIAD", MYR_KIND_DESIGN},
+                  {"\x1F\x8B", MYR_KIND_GZIP},
+                  {"PK\x03\x04", MYR_KIND_ZIP},
+                  {"\xFF\xFE", MYR_KIND_UTF16},
+                  {"\xFE\xFF", MYR_KIND_UTF16}};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(magics); i++) {
+        if (begins(text, magics[i].magic)) {
+            return magics[i].kind;
+        }
+    }
+    return is_binary(text) ? MYR_KIND_BINARY : MYR_KIND_TEXT;
+}
+
+static enum myr_kind markup_kind(struct myr_str text)
+{
+    if (contains(text, "<svg")) {
+        return MYR_KIND_SVG;
+    }
+    bool html = contains(text, "<html") || contains(text, "<!DOCTYPE html") ||
+                contains(text, "<!doctype html");
+    return html ? MYR_KIND_HTML : MYR_KIND_XML;
+}
+
+static bool is_ibnetdiscover(struct myr_str text, struct myr_str line)
+{
+    static const char *const words[] = {
+        "vendid=", "devid=", "sysimgguid=", "switchguid=", "Switch\t",
+        "Switch ", "Ca\t",   "Hca\t",       "Hca ",        "Ca "};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
+        if (begins(line, words[i])) {
+            return true;
+        }
+    }
+    return contains(text, "# Topology file: generated on");
+}
+
+static struct myr_str beginning(struct myr_str text)
+{
+    text = utf8_skip_mark(text);
+    return (struct myr_str){text.data, text.len < LOOK_BYTES ? text.len : LOOK_BYTES};
+}
+
+/* 'ret_line' is the line that decided, 'ret_keys' the keys of a document. */
+static enum myr_kind look(struct myr_str whole, struct myr_str *ret_line, struct keys *ret_keys)
+{
+    struct myr_str text = beginning(whole);
+    *ret_line = MYR_STR("");
+    *ret_keys = (struct keys){0};
+    if (trim(text).len == 0) {
+        return MYR_KIND_EMPTY;
+    }
+    enum myr_kind kind = magic_kind(text);
+    if (kind != MYR_KIND_TEXT) {
+        return kind;
+    }
+    char first = trim(text).data[0];
+    if (first == '{' || first == '[') {
+        json_keys(text, ret_keys);
+        return document_kind(ret_keys, MYR_KIND_JSON);
+    }
+    if (first == '<') {
+        return markup_kind(text);
+    }
+    struct myr_str line = *ret_line = first_line(text);
+    if (begins(trim(text), "Errors for") || begins(trim(text), "## Summary:")) {
+        return MYR_KIND_IBQUERYERRORS;
+    }
+    if (begins(line, "Unicast lids") || begins(line, "Unicast LIDs")) {
+        return MYR_KIND_FORWARDING;
+    }
+    if (is_ibnetdiscover(text, line)) {
+        return MYR_KIND_IBNETDISCOVER;
+    }
+    if (line.len > 0 && is_header(line)) {
+        return list_kind(line);
+    }
+    yaml_keys(text, ret_keys);
+    bool starts_with_key = yaml_key(line).len > 0 || begins(line, "---");
+    return starts_with_key ? document_kind(ret_keys, MYR_KIND_YAML) : MYR_KIND_TEXT;
+}
+
+enum myr_kind myr_kind_of(struct myr_str text)
+{
+    struct myr_str line;
+    struct keys keys;
+    return look(text, &line, &keys);
+}
+
+/* "YAML with the keys 'a', 'b'" */
+static const char *document_words(const char *what, const struct keys *keys,
+                                  char ret[MYR_KIND_WORDS_MAX])
+{
+    size_t len = (size_t)snprintf(ret, MYR_KIND_WORDS_MAX, "%s", what);
+    for (uint32_t i = 0; i < keys->count && i < SHOWN_KEYS; i++) {
+        const char *lead = i > 0 ? ", " : keys->count > 1 ? " with the keys " : " with the key ";
+        char excerpt[MYR_EXCERPT_MAX];
+        int more = snprintf(ret + len, MYR_KIND_WORDS_MAX - len, "%s'%.40s'", lead,
+                            myr_text_excerpt(keys->items[i], excerpt));
+        len += more > 0 && len + (size_t)more < MYR_KIND_WORDS_MAX ? (size_t)more : 0;
+    }
+    return ret;
+}
+
+const char *myr_kind_words(struct myr_str text, char ret[MYR_KIND_WORDS_MAX])
+{
+    static const char *const names[MYR_KIND_COUNT] = {
+        [MYR_KIND_TEXT] = "some text",
+        [MYR_KIND_EMPTY] = "an empty file",
+        [MYR_KIND_BINARY] = "binary data",
+        [MYR_KIND_GZIP] = "a gzip archive",
+        [MYR_KIND_ZIP] = "a ZIP archive or an Excel workbook",
+        [MYR_KIND_UTF16] = "text in UTF-16",
+        [MYR_KIND_DESIGN] = "a design.myr",
+        [MYR_KIND_SVG] = "an SVG drawing",
+        [MYR_KIND_HTML] = "an HTML page",
+        [MYR_KIND_XML] = "XML",
+        [MYR_KIND_IBNETDISCOVER] = "ibnetdiscover output",
+        [MYR_KIND_IBQUERYERRORS] = "ibqueryerrors output",
+        [MYR_KIND_FORWARDING] = "forwarding tables of a subnet manager",
+        [MYR_KIND_JSON] = "JSON",
+        [MYR_KIND_LLDP] = "lldpcli's JSON",
+        [MYR_KIND_DESIGN_JSON] = "a design.json",
+        [MYR_KIND_CSV] = "a CSV list",
+        [MYR_KIND_P2P] = "a point-to-point list in CSV",
+        [MYR_KIND_NETBOX] = "a NetBox cable list in CSV",
+        [MYR_KIND_YAML] = "YAML",
+        [MYR_KIND_SPEC] = "a spec",
+        [MYR_KIND_CATALOG] = "a catalogue",
+        [MYR_KIND_BINDING] = "a binding",
+    };
+    struct myr_str line;
+    struct keys keys;
+    enum myr_kind kind = look(text, &line, &keys);
+    char excerpt[MYR_EXCERPT_MAX];
+    if (kind == MYR_KIND_CSV) {
+        snprintf(ret, MYR_KIND_WORDS_MAX, "%s with the header '%s'", names[kind],
+                 myr_text_excerpt(line, excerpt));
+        return ret;
+    }
+    if (kind == MYR_KIND_JSON || kind == MYR_KIND_YAML) {
+        return document_words(names[kind], &keys, ret);
+    }
+    snprintf(ret, MYR_KIND_WORDS_MAX, "%s", names[kind]);
+    return ret;
+}
+
+int myr_kind_check(const char *file, struct myr_str text, uint32_t wanted, const char *expected,
+                   struct myr_err *err)
+{
+    char words[MYR_KIND_WORDS_MAX];
+    enum myr_kind kind = myr_kind_of(text);
+    struct text_place start = {1, 1};
+    MYR_ASSERT(kind < MYR_KIND_COUNT);
+    if (kind == MYR_KIND_TEXT || (wanted & 1U << kind)) {
+        return MYR_OK;
+    }
+    if (kind == MYR_KIND_EMPTY) {
+        return text_error_at(err, file, start, MYR_EINVAL, "the file is empty, %s is expected",
+                             expected);
+    }
+    int rc = text_error_at(err, file, start, MYR_EINVAL, "looks like %s; %s is expected",
+                           myr_kind_words(text, words), expected);
+    if (kind == MYR_KIND_GZIP) {
+        myr_err_hint(err, "gunzip it first, or: zcat FILE | myriad ... -");
+    } else if (kind == MYR_KIND_ZIP || kind == MYR_KIND_UTF16) {
+        myr_err_hint(err, "in a spreadsheet, save as \"CSV UTF-8\"");
+    }
+    return rc;
+}

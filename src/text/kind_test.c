@@ -1,0 +1,142 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "myriad/text.h"
+
+#define BYTES(literal)               \
+    {                                \
+        literal, sizeof(literal) - 1 \
+    }
+
+/* A text of every kind, and the words for it. */
+static const struct {
+    struct myr_str text;
+    enum myr_kind kind;
+    const char *words;
+} samples[] = {
+    {BYTES(""), MYR_KIND_EMPTY, "an empty file"},
+    {BYTES("\xEF\xBB\xBF \n\t\r\n"), MYR_KIND_EMPTY, "an empty file"},
+    {BYTES("\0\0\0\0"), MYR_KIND_BINARY, "binary data"},
+    {BYTES("\x7F"
+           "ELF\x02\x01\x01\0\0"),
+     MYR_KIND_BINARY, "binary data"},
+    {BYTES("\xFF\xD8\xE0\x01\x02\xC3\x28\xA0\xA1\xF0\x82"), MYR_KIND_BINARY, "binary data"},
+    {BYTES("\x1F\x8B\x08\0\0"), MYR_KIND_GZIP, "a gzip archive"},
+    {BYTES("PK\x03\x04\x14\0"), MYR_KIND_ZIP, "a ZIP archive or an Excel workbook"},
+    {BYTES("\xFF\xFEs\0e\0"), MYR_KIND_UTF16, "text in UTF-16"},
+    {BYTES("MYRIAD\r\n\x03\0\0\0"), MYR_KIND_DESIGN, "a design.myr"},
+    {BYTES("<svg xmlns='x'/>"), MYR_KIND_SVG, "an SVG drawing"},
+    {BYTES("<?xml version='1.0'?>\n<svg/>"), MYR_KIND_SVG, "an SVG drawing"},
+    {BYTES("<!DOCTYPE html>\n<title>"), MYR_KIND_HTML, "an HTML page"},
+    {BYTES("<?xml version='1.0'?><lldp/>"), MYR_KIND_XML, "XML"},
+    {BYTES("#\n# Topology file: generated on Mon\n#\n"), MYR_KIND_IBNETDISCOVER,
+     "ibnetdiscover output"},
+    {BYTES("vendid=0x2c9\ndevid=0xd2f2\n"), MYR_KIND_IBNETDISCOVER, "ibnetdiscover output"},
+    {BYTES("# mine\n\nSwitch 64 \"S-1\" # x\n"), MYR_KIND_IBNETDISCOVER, "ibnetdiscover output"},
+    {BYTES("Errors for \"leaf\"\n"), MYR_KIND_IBQUERYERRORS, "ibqueryerrors output"},
+    {BYTES("## Summary: 4 nodes\n"), MYR_KIND_IBQUERYERRORS, "ibqueryerrors output"},
+    {BYTES("Unicast lids [0x0-0x9] of switch\n"), MYR_KIND_FORWARDING,
+     "forwarding tables of a subnet manager"},
+    {BYTES("{\"a\": {\"x\": 1}, \"b\": \"c\"}"), MYR_KIND_JSON, "JSON with the keys 'a', 'b'"},
+    {BYTES("[1, 2]"), MYR_KIND_JSON, "JSON"},
+    {BYTES("{\"k\\\"q\": [\"x\"]"), MYR_KIND_JSON, "JSON with the key 'k\\\"q'"},
+    {BYTES("{\"open"), MYR_KIND_JSON, "JSON"},
+    {BYTES("{\"lldp\": {}}"), MYR_KIND_LLDP, "lldpcli's JSON"},
+    {BYTES("{\"version\": 3, \"gpus_per_node\": 8, \"cable_types\": []}"), MYR_KIND_DESIGN_JSON,
+     "a design.json"},
+    {BYTES("a,b,c\n1,2,3\n"), MYR_KIND_CSV, "a CSV list with the header 'a,b,c'"},
+    {BYTES("# x\n\ncable,end\n"), MYR_KIND_CSV, "a CSV list with the header 'cable,end'"},
+    {BYTES("A-Node Name,A-Port,Z-Node Name,Z-Port\n"), MYR_KIND_P2P,
+     "a point-to-point list in CSV"},
+    {BYTES("Rack,A_Device,A-Port,zNode\n"), MYR_KIND_P2P, "a point-to-point list in CSV"},
+    {BYTES("side_a_device,side_a_name,side_b_device\n"), MYR_KIND_NETBOX,
+     "a NetBox cable list in CSV"},
+    {BYTES("a: 1\nb: 2\nc:\n  d: 3\ne: 4\n"), MYR_KIND_YAML, "YAML with the keys 'a', 'b', 'c'"},
+    {BYTES("---\n- x\n"), MYR_KIND_YAML, "YAML"},
+    {BYTES("# the cluster\nname: a, b\nservers: 64\n"), MYR_KIND_SPEC, "a spec"},
+    {BYTES("{\"servers\": 64}"), MYR_KIND_SPEC, "a spec"},
+    {BYTES("servers: many\n"), MYR_KIND_YAML, "YAML with the key 'servers'"},
+    {BYTES("servers:\n  mine: {gpu: x}\n"), MYR_KIND_CATALOG, "a catalogue"},
+    {BYTES("switches: {}\n"), MYR_KIND_CATALOG, "a catalogue"},
+    {BYTES("design: lab\ndevices: {}\n"), MYR_KIND_BINDING, "a binding"},
+    {BYTES("hello\n"), MYR_KIND_TEXT, "some text"},
+    {BYTES("- a\n- b\n"), MYR_KIND_TEXT, "some text"},
+    {BYTES("iteration 10, loss: 3\n"), MYR_KIND_TEXT, "some text"},
+    {BYTES("one stray \xFF byte\n"), MYR_KIND_TEXT, "some text"},
+    {BYTES("# only a remark\n"), MYR_KIND_TEXT, "some text"},
+};
+
+static void every_kind_is_told_and_named(void **state)
+{
+    (void)state;
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(samples); i++) {
+        char words[MYR_KIND_WORDS_MAX];
+        enum myr_kind kind = myr_kind_of(samples[i].text);
+        if (kind != samples[i].kind) {
+            fail_msg("sample %u is of kind %d, not %d", i, (int)samples[i].kind, (int)kind);
+        }
+        assert_string_equal(myr_kind_words(samples[i].text, words), samples[i].words);
+        seen |= 1U << kind;
+    }
+    assert_int_equal(seen, (1U << MYR_KIND_COUNT) - 1);
+}
+
+static void a_reader_takes_its_own_kind_and_what_is_not_known(void **state)
+{
+    (void)state;
+    struct myr_err err = {0};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(samples); i++) {
+        uint32_t own = 1U << samples[i].kind;
+        assert_int_equal(myr_kind_check("f", samples[i].text, own, "x", &err), MYR_OK);
+        assert_string_equal(err.message, "");
+        struct myr_err other = {0};
+        int rc = myr_kind_check("f", samples[i].text, ~own, "a thing", &other);
+        if (samples[i].kind == MYR_KIND_TEXT) {
+            assert_int_equal(rc, MYR_OK);
+            continue;
+        }
+        assert_int_equal(rc, MYR_EINVAL);
+        struct myr_buf buf = {0};
+        if (samples[i].kind == MYR_KIND_EMPTY) {
+            myr_buf_puts(&buf, "f:1:1: the file is empty, a thing is expected");
+        } else {
+            myr_buf_printf(&buf, "f:1:1: looks like %s; a thing is expected", samples[i].words);
+        }
+        assert_string_equal(other.message, buf.data);
+        assert_int_equal(other.hint[0] != 0, samples[i].kind == MYR_KIND_GZIP ||
+                                                 samples[i].kind == MYR_KIND_ZIP ||
+                                                 samples[i].kind == MYR_KIND_UTF16);
+        myr_buf_done(&buf);
+    }
+}
+
+/* The window of the look may end anywhere, also within a character. */
+static void a_long_text_is_judged_by_its_beginning(void **state)
+{
+    (void)state;
+    struct myr_buf buf = {0};
+    myr_buf_puts(&buf, "name: x\n# ");
+    for (uint32_t i = 0; i < 20000; i++) {
+        myr_buf_puts(&buf, "\xE4\xBA\xA4");
+    }
+    for (size_t cut = 0; cut < 4; cut++) {
+        struct myr_str text = {buf.data, 16 * 1024 - cut};
+        assert_int_equal(myr_kind_of(text), MYR_KIND_YAML);
+    }
+    assert_int_equal(myr_kind_of((struct myr_str){buf.data, buf.len}), MYR_KIND_YAML);
+    myr_buf_done(&buf);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_is_told_and_named),
+        cmocka_unit_test(a_reader_takes_its_own_kind_and_what_is_not_known),
+        cmocka_unit_test(a_long_text_is_judged_by_its_beginning),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Every kind of file into every reader: one line that says what it looks like, exit code 2.
+
+    tests/verify/kinds.py MYRIAD
+
+A reader that takes the kind is left out; one for which the text could be its own (unknown text)
+complains in its own words. All others say "looks like X; Y is expected".
+"""
+import gzip
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from wiring import ROOT, call
+
+TIMEOUT_S = 60
+EXPORTS = {"fabric.topo": "ibnetdiscover", "p2p.csv": "p2p"}
+
+
+def samples(myriad, folder):
+    """Name of the file, and how a complaint about it calls it."""
+    call(myriad, "plan", ROOT / "tests/real/lab.yaml", "--catalog",
+         ROOT / "tests/real/lab-parts.yaml", "--out", folder / "lab")
+    design = folder / "lab/design.myr"
+    for name, form in EXPORTS.items():
+        call(myriad, "export", form, design, "--out", folder / name)
+    call(myriad, "export", "netbox", design, "--out", folder / "netbox")
+    (folder / "lldp.json").write_text('{"lldp": {"interface": []}}')
+    (folder / "other.json").write_text('{"colour": "red", "size": 3}')
+    (folder / "other.yaml").write_text("colour: red\nsize: 3\n")
+    (folder / "binding.yaml").write_text("design: lab\ndevices: {}\n")
+    (folder / "errors.txt").write_text('Errors for "leaf"\n   GUID 0x1 port 1: [x == 1]\n')
+    (folder / "lfts.txt").write_text("Unicast lids [0x0-0x9] of switch Lid 1 guid 0x1\n")
+    (folder / "page.html").write_text("<!DOCTYPE html>\n<html></html>\n")
+    (folder / "spec.yaml").write_bytes((ROOT / "examples/h100-64.yaml").read_bytes())
+    (folder / "parts.yaml").write_bytes((ROOT / "tests/real/lab-parts.yaml").read_bytes())
+    (folder / "excel.csv").write_bytes("A-Node,Z-Node\n".encode("utf-16"))
+    (folder / "noise.bin").write_bytes(bytes(range(256)) * 4)
+    (folder / "empty").write_bytes(b"")
+    with gzip.GzipFile(folder / "spec.yaml.gz", "wb", mtime=0) as out:
+        out.write(b"servers: 4\n")
+    with zipfile.ZipFile(folder / "list.xlsx", "w") as out:
+        out.writestr("xl/workbook.xml", "<workbook/>")
+    return {
+        "lab/design.myr": "a design.myr",
+        "lab/design.json": "a design.json",
+        "lab/topology.svg": "an SVG drawing",
+        "lab/bom.csv": "a CSV list with the header 'system,name,part,",
+        "lab/cables.csv": "a CSV list with the header 'cable,link,network,",
+        "fabric.topo": "ibnetdiscover output",
+        "p2p.csv": "a point-to-point list in CSV",
+        "netbox/cables.csv": "a NetBox cable list in CSV",
+        "lldp.json": "lldpcli's JSON",
+        "other.json": "JSON with the keys 'colour', 'size'",
+        "other.yaml": "YAML with the keys 'colour', 'size'",
+        "spec.yaml": "a spec",
+        "parts.yaml": "a catalogue",
+        "binding.yaml": "a binding",
+        "errors.txt": "ibqueryerrors output",
+        "lfts.txt": "forwarding tables of a subnet manager",
+        "page.html": "an HTML page",
+        "excel.csv": "text in UTF-16",
+        "noise.bin": "binary data",
+        "spec.yaml.gz": "a gzip archive",
+        "list.xlsx": "a ZIP archive or an Excel workbook",
+        "empty": None,
+    }
+
+
+DOC = {"other.json", "other.yaml"}
+LISTS = {"lab/bom.csv", "lab/cables.csv"}
+BUILT = "output of ibnetdiscover, ibqueryerrors or lldpcli, or a NetBox or point-to-point list,"
+
+
+def readers():
+    """Arguments with FILE, what is expected there, and the files that the reader takes itself."""
+    verify = ["verify", "lab/design.myr"]
+    yield ["plan", "FILE"], "a spec", {"spec.yaml"} | DOC
+    yield ["plan", "spec.yaml", "--catalog", "FILE"], "a catalogue", {"parts.yaml"} | DOC
+    yield ["catalog", "--catalog", "FILE"], "a catalogue", {"parts.yaml"} | DOC
+    yield ["design", "FILE"], "a design.myr", {"lab/design.myr", "noise.bin"}
+    yield ["export", "p2p", "FILE"], "a design.myr", {"lab/design.myr", "noise.bin"}
+    yield ["verify", "FILE", "p2p.csv"], "a design.myr", {"lab/design.myr", "noise.bin"}
+    yield [*verify, "FILE"], BUILT, {"fabric.topo", "p2p.csv", "netbox/cables.csv", "lldp.json",
+                                     "errors.txt"}
+    yield [*verify, "--from", "ibnetdiscover", "FILE"], "ibnetdiscover output", {"fabric.topo"}
+    yield [*verify, "--from", "ibqueryerrors", "FILE"], "ibqueryerrors output", {"errors.txt"}
+    yield [*verify, "--from", "lldp", "FILE"], "the JSON of 'lldpcli -f json show neighbors'", \
+        {"lldp.json", "other.json"}
+    yield [*verify, "--from", "netbox", "FILE"], "a NetBox cable list", \
+        {"netbox/cables.csv"} | LISTS
+    yield [*verify, "--from", "p2p", "FILE"], "a point-to-point list", {"p2p.csv"} | LISTS
+    yield [*verify, "p2p.csv", "--binding", "FILE"], "a binding", {"binding.yaml"} | DOC
+    yield ["route", "lab/design.myr", "--tables", "FILE"], \
+        "a dump of forwarding tables (dump_lfts, opensm -U)", {"lfts.txt"}
+
+
+def faults(done, name, words, expected):
+    lines = done.stderr.decode("utf-8", "surrogateescape").splitlines()
+    if done.returncode != 2 or done.stdout:
+        yield f"exit code {done.returncode}, {len(done.stdout)} bytes printed, {lines[:1]}"
+    if not lines or len(lines) > 2 or (len(lines) == 2 and not lines[1].startswith("hint: ")):
+        yield f"one line and at most one hint are expected: {lines}"
+        return
+    if words is None:
+        wanted = re.escape(f"myriad: {name}:1:1: ") + "(the file is|.*it is) empty"
+    else:
+        wanted = re.escape(f"myriad: {name}:1:1: looks like {words}") + ".*; " + \
+            re.escape(f"{expected} is expected") + "$"
+    if not re.match(wanted, lines[0]):
+        yield f"{wanted!r} is expected: {lines[0]}"
+
+
+def main():
+    myriad = os.path.abspath(sys.argv[1])
+    failed = count = 0
+    with tempfile.TemporaryDirectory(prefix="myriad-kinds-") as folder:
+        kinds = samples(myriad, Path(folder))
+        for arguments, expected, own in readers():
+            assert own <= kinds.keys(), own - kinds.keys()
+            for name, words in kinds.items():
+                command = [myriad, *(name if word == "FILE" else word for word in arguments)]
+                done = subprocess.run(command, cwd=folder, capture_output=True, check=False,
+                                      timeout=TIMEOUT_S, stdin=subprocess.DEVNULL)
+                if name in own:
+                    complaints = ["a crash"] if done.returncode not in (0, 1, 2) else []
+                else:
+                    complaints = list(faults(done, name, words, expected))
+                count += 1
+                failed += bool(complaints)
+                for complaint in complaints:
+                    print(f"{' '.join(arguments)} < {name}: {complaint}")
+    print(f"{count} cases, {failed} failed")
+    sys.exit(1 if failed or count < 200 else 0)
+
+
+if __name__ == "__main__":
+    main()
