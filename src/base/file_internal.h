@@ -19,6 +19,3 @@ void file_hold(struct myr_signal_hold *hold);
 void file_release(struct myr_signal_hold *hold);
 /* Whether a signal waits that was not blocked, nor ignored, before the hold. */
 bool file_interrupted(const struct myr_signal_hold *hold);
-
-/* Takes a finished file of the set: its temporary name is renamed in the set's commit. */
-void file_set_take(struct myr_file_set *set, const struct myr_outfile *file);

@@ -45,17 +45,14 @@ int myr_file_set_begin(struct myr_file_set *set, const char *folder, struct myr_
 }
 
 /* The folders in front of a file's name, where they are not there yet. */
-static int make_parents(struct myr_file_set *set, const char *name, struct myr_err *err)
+static int make_parents(struct myr_file_set *set, const char *path, struct myr_err *err)
 {
-    char *slash = strrchr(set->path, '/');
-    if (!set->folder || !strchr(name, '/')) {
-        return MYR_OK; /* whoever gives a path of his own has made its folder */
-    }
-    *slash = '\0';
+    char *folder = copy(path);
+    *strrchr(folder, '/') = '\0';
     struct stat st;
-    bool there = stat(set->path, &st) == 0 && S_ISDIR(st.st_mode);
-    int rc = there ? MYR_OK : make_folder(set, set->path, err);
-    *slash = '/';
+    bool there = stat(folder, &st) == 0 && S_ISDIR(st.st_mode);
+    int rc = there ? MYR_OK : make_folder(set, folder, err);
+    free(folder);
     return rc;
 }
 
@@ -69,25 +66,19 @@ int myr_file_set_open(struct myr_file_set *set, const char *name, struct myr_out
         myr_buf_printf(&path, "%s/", set->folder);
     }
     myr_buf_puts(&path, name);
-    free(set->path);
-    set->path = path.data;
     *file = (struct myr_outfile){.fd = -1};
-    int rc = make_parents(set, name, err);
+    /* Whoever gives a path of his own has made its folder. */
+    int rc = set->folder && strchr(name, '/') ? make_parents(set, path.data, err) : MYR_OK;
+    rc = rc < 0 ? rc : myr_outfile_open(file, path.data, err);
     if (rc < 0) {
+        myr_buf_done(&path);
         return rc;
     }
-    rc = myr_outfile_open(file, set->path, err);
-    file->set = set;
-    return rc;
-}
-
-void file_set_take(struct myr_file_set *set, const struct myr_outfile *file)
-{
-    MYR_ASSERT(set->open);
-    MYR_ASSERT(file->path == set->path);
-    struct myr_set_file taken = {set->path, copy(file->temp)};
-    set->path = NULL;
-    myr_vec_push(&set->files, taken);
+    file->kept = true;
+    file->outer = &set->hold;
+    struct myr_set_file added = {path.data, copy(file->temp)};
+    myr_vec_push(&set->files, added);
+    return MYR_OK;
 }
 
 int myr_file_set_add(struct myr_file_set *set, const char *name, const struct myr_buf *text,
@@ -132,10 +123,14 @@ static int sync_all(const struct myr_file_set *set, struct myr_err *err)
 static int check_targets(const struct myr_file_set *set, struct myr_err *err)
 {
     for (size_t i = 0; i < set->files.count; i++) {
+        const struct myr_set_file *file = &set->files.items[i];
         struct stat st;
-        if (stat(set->files.items[i].path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        if (stat(file->path, &st) == 0 && S_ISDIR(st.st_mode)) {
             return myr_err_set(err, MYR_EINVAL, "%s: cannot write: a folder has this name",
-                               set->files.items[i].path);
+                               file->path);
+        }
+        if (stat(file->temp, &st) < 0) { /* somebody else tidied up */
+            return myr_err_errno(err, "cannot write", file->path);
         }
     }
     if (file_interrupted(&set->hold)) {
@@ -157,8 +152,7 @@ static void forget(struct myr_file_set *set)
     myr_vec_done(&set->files);
     myr_vec_done(&set->made);
     free(set->folder);
-    free(set->path);
-    set->folder = set->path = NULL;
+    set->folder = NULL;
     set->open = false;
     file_release(&set->hold);
 }

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "file_internal.h"
-#include "myriad/base/file_set.h"
 
 enum { DRAIN_BYTES = 1024 * 1024 };
 
@@ -80,7 +79,7 @@ void myr_outfile_write(struct myr_outfile *file, const void *data, size_t len)
     const char *at = data;
     MYR_ASSERT(file->open);
     while (len > 0 && file->error == 0) {
-        if (file_interrupted(file->set ? &file->set->hold : &file->hold)) {
+        if (file_interrupted(file->outer ? file->outer : &file->hold)) {
             file->error = EINTR;
             return;
         }
@@ -108,7 +107,7 @@ void myr_outfile_drain(struct myr_outfile *file, struct myr_buf *buf)
 /* The set syncs its files together, which is far cheaper than one after the other. */
 static int finish(struct myr_outfile *file)
 {
-    bool alone = file->temp[0] && !file->set;
+    bool alone = file->temp[0] && !file->kept;
     if (file->error == 0 && alone && fsync(file->fd) < 0) {
         file->error = errno;
     }
@@ -126,9 +125,6 @@ int myr_outfile_commit(struct myr_outfile *file, struct myr_err *err)
 {
     MYR_ASSERT(file->open);
     if (finish(file) == 0) {
-        if (file->set && file->temp[0]) {
-            file_set_take(file->set, file);
-        }
         file->open = false;
         file_release(&file->hold);
         return MYR_OK;

@@ -161,11 +161,9 @@ static enum myr_kind document_kind(const struct keys *keys, enum myr_kind otherw
     if (has_key(keys, "cable_types", &value) && has_key(keys, "gpus_per_node", &value)) {
         return MYR_KIND_DESIGN_JSON;
     }
-    /* In a spec a number of servers; in a catalogue what they are. */
-    if (has_key(keys, "servers", &value)) {
-        return value >= '0' && value <= '9'    ? MYR_KIND_SPEC
-               : value == '\0' || value == '{' ? MYR_KIND_CATALOG
-                                               : otherwise;
+    /* A catalogue has servers too: those are a map. */
+    if (has_key(keys, "servers", &value) && value >= '0' && value <= '9') {
+        return MYR_KIND_SPEC;
     }
     if (has_key(keys, "design", &value) && has_key(keys, "devices", &value)) {
         return MYR_KIND_BINDING;

@@ -223,7 +223,8 @@ def design_cases(image):
     yield Case("design/wrong-version", "1:1: design file of version 2", design=bytes(version))
     yield Case("design/grown", unusable, design=image + bytes(64))
     yield Case("design/twice", unusable, design=image + image)
-    yield Case("design/a-spec", unusable, design=EXAMPLE.read_bytes())
+    yield Case("design/a-spec", "1:1: looks like a spec; a design.myr is expected",
+               design=EXAMPLE.read_bytes())
     yield Case("design/zeros", unusable, design=bytes(size))
     yield Case("design/garbage", unusable, design=image[:32] + rng.randbytes(size - 32))
     cuts = {1, 7, 8, 31, 32, 33, size - 1, size - 64}

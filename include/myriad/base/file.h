@@ -23,8 +23,6 @@ struct myr_signal_hold {
     bool on;
 };
 
-struct myr_file_set;
-
 /*
  * A file being written: goes to "path.tmp-PID" and takes its name in commit, synced first; in a
  * file set it waits there for the others. "-" is standard output, where nothing can be taken back.
@@ -33,11 +31,12 @@ struct myr_file_set;
 struct myr_outfile {
     int fd;
     bool open;
-    const char *path;         /* borrowed */
-    char temp[4096];          /* empty: standard output */
-    int error;                /* first errno met; reported by commit */
-    struct myr_file_set *set; /* takes the file in commit; NULL: it is alone */
+    const char *path; /* borrowed */
+    char temp[4096];  /* empty: standard output */
+    int error;        /* first errno met; reported by commit */
+    bool kept; /* under its temporary name by commit: the file set that it is of renames it */
     struct myr_signal_hold hold;
+    const struct myr_signal_hold *outer; /* of the file set; NULL: the file is alone */
 };
 
 MYR_MUST_USE int myr_outfile_open(struct myr_outfile *file, const char *path, struct myr_err *err);

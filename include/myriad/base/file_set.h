@@ -27,7 +27,6 @@ struct myr_set_file {
 struct myr_file_set {
     bool open;
     char *folder; /* NULL: names are paths */
-    char *path;   /* of the file that is open now */
     MYR_VEC(struct myr_set_file) files;
     MYR_VEC(char *) made; /* folders, parents first */
     struct myr_signal_hold hold;
@@ -39,7 +38,7 @@ MYR_MUST_USE int myr_file_set_begin(struct myr_file_set *set, const char *folder
 /* One whole file. A name may have folders in front, which are made. */
 MYR_MUST_USE int myr_file_set_add(struct myr_file_set *set, const char *name,
                                   const struct myr_buf *text, struct myr_err *err);
-/* One file to be written piece by piece; its commit gives it to the set. One at a time. */
+/* One file to be written piece by piece and committed; its name is taken with the others. */
 MYR_MUST_USE int myr_file_set_open(struct myr_file_set *set, const char *name,
                                    struct myr_outfile *file, struct myr_err *err);
 MYR_MUST_USE int myr_file_set_commit(struct myr_file_set *set, struct myr_err *err);
