@@ -5,12 +5,15 @@
 
 RUNS ?= 10000000
 NAME ?=
+SEED ?= 1
+COUNT ?= 30
+MODULE ?=
 prefix ?= /usr/local
 DESTDIR ?=
 SOURCES = git ls-files --cached --others --exclude-standard -- '*.c' '*.h'
 
 .DEFAULT_GOAL := build
-.PHONY: build install deb demo test test-quick bench fmt tidy fuzz asan clean help
+.PHONY: build install deb demo test test-quick bench mutants fmt tidy fuzz asan clean help
 .PHONY: deps-build deps-test
 
 build: deps-build build/build.ninja ## build/bin/myriad, optimised (the default)
@@ -36,6 +39,9 @@ test-quick: deps-test ## the release build's tests without the slow ones
 bench: deps-test build/build.ninja ## timings beside a reference; NAME=plan for one group
 	@scripts/build build bench_programs
 	@bench/run $(NAME)
+
+mutants: deps-test ## would the tests notice? SEED=1,2,3 COUNT=30 MODULE=fit,sim
+	@tools/mutants/mutants.py --seed $(SEED) --count $(COUNT) --module '$(MODULE)'
 
 fmt: deps-test ## clang-format over the tree
 	@$(SOURCES) | xargs clang-format -i

@@ -31,7 +31,7 @@ function(myriad_module name)
   foreach(test ${tests})
     get_filename_component(stem ${test} NAME_WE)
     string(REGEX REPLACE "_test$" "" short ${stem})
-    add_executable(${name}_${stem} ${test})
+    add_executable(${name}_${stem} ${test} ${CMAKE_SOURCE_DIR}/tests/leaks/leaks.c)
     target_include_directories(${name}_${stem} PRIVATE ${CMAKE_SOURCE_DIR}/src/${name})
     target_compile_definitions(${name}_${stem} PRIVATE MYR_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     target_link_libraries(${name}_${stem} PRIVATE myr_${name} PkgConfig::CMOCKA

@@ -21,10 +21,10 @@ struct flag {
 enum { FLAGS_MAX = 128, WORDS_MAX = 64 };
 static struct flag flags[FLAGS_MAX];
 static uint32_t flag_count;
+static struct myr_buf file; /* what the flags point into */
 
 static int read_flags(void)
 {
-    static struct myr_buf file;
     struct myr_csv csv;
     int rc = myr_file_read(MYR_SOURCE_DIR "/tests/data/trainer-flags.csv", 1 << 20, &file, NULL);
     myr_csv_init(&csv, &arena, "trainer-flags.csv", (struct myr_str){file.data, file.len});
@@ -49,6 +49,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
+    myr_buf_done(&file);
     myr_arena_done(&arena);
     return 0;
 }

@@ -1,0 +1,100 @@
+"""One mutant: compiled, compared with the original, linked, and shown to the tests."""
+import re
+import shlex
+import shutil
+import subprocess
+import threading
+from pathlib import Path
+
+from world import SKIPPED, Failed
+
+
+class Judge:
+    """Makes mutants in folders of their own below 'folder' and says what became of them."""
+
+    def __init__(self, world, folder):
+        self.world, self.folder = world, folder
+        self.originals, self.link_rows = {}, {}
+        self.lock = threading.Lock()
+
+    def compile(self, mutant, place):
+        """'broken' does not compile, 'equivalent' is the same code, 'valid' can be noticed."""
+        original = self.original(mutant.file)
+        lines = (self.world.source / mutant.file).read_text().split("\n")
+        if lines[mutant.line - 1] != mutant.before:
+            raise Failed(f"{mutant.key}: the source has changed")
+        lines[mutant.line - 1] = mutant.text
+        made = self.build(mutant.file, "\n".join(lines), place)
+        if made is None:
+            return "broken"
+        return "equivalent" if made.read_bytes() == original else "valid"
+
+    def original(self, name):
+        """The object of the source as it is, compiled in the same way as a mutant."""
+        with self.lock:
+            if name not in self.originals:
+                place = self.folder / "original"
+                made = self.build(name, (self.world.source / name).read_text(), place)
+                if made is None:
+                    raise Failed(f"{name} does not compile")
+                self.originals[name] = made.read_bytes()
+                shutil.rmtree(place)
+            return self.originals[name]
+
+    def build(self, name, text, place):
+        """Compiles a text in place of a source; None when the compiler refuses it."""
+        source, made = place / name, place / "mutant.o"
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_text(text)
+        command, _ = self.world.shared.compile_command(name)
+        if Path(command[0]).name == "ccache":
+            command = command[1:]
+        kept = command[:command.index("-o")]
+        beside = (self.world.source / name).parent  # where the source's own headers are
+        command = [*kept, "-w", f"-ffile-prefix-map={place}/=", "-iquote", str(beside),
+                   "-o", str(made), "-c", str(source)]
+        done = subprocess.run(command, cwd=self.world.shared.folder, capture_output=True,
+                              check=False)
+        return made if done.returncode == 0 else None
+
+    def link(self, mutant, place):
+        """Links all that holds the object. Returns what the tests need to find it first."""
+        with self.lock:
+            if mutant.file not in self.link_rows:
+                _, made = self.world.shared.compile_command(mutant.file)
+                self.link_rows[mutant.file] = made, list(self.world.shared.links(made))
+            made, rows = self.link_rows[mutant.file]
+        if not rows:
+            raise Failed(f"{mutant.file}: linked into nothing")
+        swapped = {}
+        for output, command in rows:
+            new = place / Path(output).name
+            command = replace_word(command, made, str(place / "mutant.o"))
+            command = replace_word(command, output, str(new), "-o ")
+            done = subprocess.run(command, shell=True, cwd=self.world.shared.folder,
+                                  capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                raise Failed(f"{mutant.key}: does not link\n{done.stderr}")
+            if not output.endswith(".so"):
+                swapped[str(self.world.shared.folder / output)] = str(new)
+        return {"LD_LIBRARY_PATH": str(place)}, swapped
+
+    def show(self, mutant, place):
+        """The first test that notices, and how; None for a mutant that survives."""
+        environment, swapped = self.link(mutant, place)
+        tests, executed = self.world.watching(mutant)
+        for test in tests:
+            status, _ = self.world.look(test, environment, swapped)
+            if status not in (0, SKIPPED) and self.world.passes(test):
+                how = "hang" if status is None else f"status {status}"
+                return {"outcome": "noticed", "by": test.name, "how": how}
+        return {"outcome": "survived", "tests": len(tests), "executed": executed}
+
+
+def replace_word(command, old, new, before=""):
+    """The shell command with one word, such as a path, in place of another."""
+    pattern = rf"(?<!\S){re.escape(before)}{re.escape(old)}(?!\S)"
+    changed, count = re.subn(pattern, lambda _: before + shlex.quote(new), command)
+    if count == 0:
+        raise Failed(f"no '{old}' in: {command}")
+    return changed

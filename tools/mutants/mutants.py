@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""Would the tests notice? Changes single lines of the sources and runs the tests that execute them.
+
+    tools/mutants/mutants.py [--seed 1,2,3] [--count 30] [--module fit,sim]
+
+    make mutants [SEED=1,2,3] [COUNT=30] [MODULE=fit,sim]
+
+For each seed and module COUNT mutants are drawn: a comparison flipped, an operator swapped, a
+statement deleted or a constant changed. One that does not compile is drawn again; one whose object
+code is the same is counted apart. A mutant is noticed when a test of `make test-quick` (but those
+that look at the sources alone) fails or hangs. Only tests that execute the changed line run, the
+cheapest first; a line that none executes survives.
+
+The end is a table by module and the list of survivors; build/mutants.json holds both. What was
+found out is kept in build-mutants: a run that was stopped goes on where it was, and a later one
+tries only new mutants and, when anything has changed, the survivors.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import shutil
+import sys
+import threading
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from draw import stream  # noqa: E402
+from judge import Judge  # noqa: E402
+from world import Failed, World, digest  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+EVERY_S = 10
+
+
+class Progress:
+    """A line on stderr now and then: what is done, and how long the rest will take."""
+
+    def __init__(self):
+        self.start, self.last = time.monotonic(), 0.0
+        self.lock = threading.Lock()
+
+    def say(self, text):
+        print(f"mutants: {text}", file=sys.stderr, flush=True)
+
+    def step(self, done, total, what):
+        with self.lock:
+            now = time.monotonic()
+            if now - self.last < EVERY_S and done < total:
+                return
+            self.last = now
+        left = (now - self.start) / max(done, 1) * (total - done)
+        self.say(f"{done}/{total} {what}, {left / 60:.0f} min left")
+
+
+class Memory:
+    """Outcomes of earlier runs, by the mutant and the text of its file."""
+
+    def __init__(self, world, path):
+        self.world, self.path = world, path
+        self.rows = json.loads(path.read_text()) if path.exists() else {}
+        self.tree = digest(*(f.read_bytes() for f in sorted(world.source.rglob("*"))
+                             if f.is_file()))
+        self.texts = {}
+        self.lock = threading.Lock()
+
+    def key(self, mutant):
+        if mutant.file not in self.texts:
+            self.texts[mutant.file] = digest((self.world.source / mutant.file).read_bytes())
+        return f"{mutant.key} {self.texts[mutant.file][:16]}"
+
+    def get(self, mutant):
+        """What is known; that a mutant survived holds for one tree only."""
+        row = self.rows.get(self.key(mutant))
+        if row and row["outcome"] == "survived" and row["tree"] != self.tree:
+            return None
+        return row
+
+    def put(self, mutant, row):
+        with self.lock:
+            self.rows[self.key(mutant)] = {**row, "tree": self.tree}
+            fresh = self.path.with_suffix(".new")
+            fresh.write_text(json.dumps(self.rows, indent=1))
+            fresh.replace(self.path)
+
+
+class Run:
+    """Draws and judges with a few workers."""
+
+    def __init__(self, world, args, progress):
+        self.world, self.args, self.progress = world, args, progress
+        self.judge = Judge(world, world.folder / "work")
+        shutil.rmtree(self.judge.folder, ignore_errors=True)
+        self.memory = Memory(world, world.folder / "outcomes.json")
+        self.pool = concurrent.futures.ThreadPoolExecutor(args.workers)
+        self.lock, self.next_place = threading.Lock(), 0
+
+    def place(self):
+        with self.lock:
+            self.next_place += 1
+            return self.judge.folder / str(self.next_place)
+
+    def compiled(self, mutant):
+        """What the compiler says, from memory when it was asked before."""
+        known = self.memory.get(mutant)
+        if known:
+            known = known["outcome"]
+            return known if known in ("broken", "equivalent") else "valid"
+        place = self.place()
+        try:
+            outcome = self.judge.compile(mutant, place)
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+        if outcome != "valid":
+            self.memory.put(mutant, {"outcome": outcome})
+        return outcome
+
+    def draw(self, module, seed):
+        """The first COUNT mutants of the seed that can be noticed, and how many are equivalent."""
+        valid, equivalent = [], 0
+        mutants = stream(self.world.sources(module), seed, module)
+        while len(valid) < self.args.count:
+            batch = [mutant for _, mutant in zip(range(2 * self.args.workers), mutants)]
+            if not batch:
+                break
+            for mutant, outcome in zip(batch, self.pool.map(self.compiled, batch)):
+                if len(valid) == self.args.count:
+                    break
+                valid += [mutant] if outcome == "valid" else []
+                equivalent += outcome == "equivalent"
+        return valid, equivalent
+
+    def judged(self, mutant):
+        known = self.memory.get(mutant)
+        if known and known["outcome"] != "valid":
+            return known
+        place = self.place()
+        try:
+            if self.judge.compile(mutant, place) != "valid":
+                raise Failed(f"{mutant.key}: compiles differently each time")
+            row = self.judge.show(mutant, place)
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+        self.memory.put(mutant, row)
+        return row
+
+    def all(self):
+        """(module, equivalent, [(seed, mutant, outcome)]) of every module asked for."""
+        drawn = {}
+        for module in self.args.modules:
+            for seed in self.args.seeds:
+                self.progress.say(f"drawing {self.args.count} of {module}, seed {seed}")
+                drawn[module, seed] = self.draw(module, seed)
+        rows = [(module, seed, mutant) for (module, seed), (valid, _) in drawn.items()
+                for mutant in valid]
+        self.progress.start = time.monotonic()
+        waiting = {self.pool.submit(self.judged, row[2]): row for row in rows}
+        found = {}
+        for done, future in enumerate(concurrent.futures.as_completed(waiting), 1):
+            module, seed, mutant = waiting[future]
+            found[module, seed, mutant] = row = future.result()
+            if row["outcome"] == "survived":
+                self.progress.say(f"survived: {mutant.file}:{mutant.line}: "
+                                  f"{mutant.diff()}".replace("\n", "\n    "))
+            self.progress.step(done, len(rows), f"{module}: {row['outcome']}")
+        for module in self.args.modules:
+            yield (module, sum(drawn[module, seed][1] for seed in self.args.seeds),
+                   [(row[1], row[2], found[row]) for row in rows if row[0] == module])
+
+
+def report(results, args):
+    """The table and the survivors, on stdout and as JSON."""
+    table, survivors = [], []
+    for module, equivalent, rows in results:
+        noticed = sum(row["outcome"] == "noticed" for _, _, row in rows)
+        table.append({"module": module, "drawn": len(rows), "equivalent": equivalent,
+                      "noticed": noticed})
+        survivors += [{"seed": seed, "module": module, "file": mutant.file, "line": mutant.line,
+                       "kind": mutant.kind, "before": mutant.before.strip(),
+                       "after": mutant.text.strip(), "executed": row["executed"],
+                       "tests": row["tests"]}
+                      for seed, mutant, row in rows if row["outcome"] == "survived"]
+    for row in survivors:
+        executed = f"{row['tests']} tests ran" if row["executed"] else "no test executes it"
+        print(f"{row['file']}:{row['line']}: {row['kind']}, {executed}\n    -{row['before']}\n"
+              f"    +{row['after'] or '(deleted)'}")
+    total = {"module": "all", **{key: sum(row[key] for row in table)
+                                 for key in ("drawn", "equivalent", "noticed")}}
+    print(f"\n{'module':<8} {'drawn':>6} {'equivalent':>11} {'noticed':>8} {'%':>6}")
+    for row in [*table, total]:
+        row["percent"] = round(100 * row["noticed"] / max(row["drawn"], 1), 1)
+        print(f"{row['module']:<8} {row['drawn']:>6} {row['equivalent']:>11} "
+              f"{row['noticed']:>8} {row['percent']:>6.1f}")
+    path = args.root / "build" / "mutants.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"seeds": args.seeds, "count": args.count, "modules": table,
+                                "all": total, "survivors": survivors}, indent=1) + "\n")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--seed", default="1", help="one number, or several with commas: pooled")
+    parser.add_argument("--count", type=int, default=30, help="mutants a module and seed")
+    parser.add_argument("--module", default="", help="modules with commas; all when empty")
+    parser.add_argument("--keep", action="store_true",
+                        help="judge the copy of the last run, and not the tree as it is now")
+    parser.add_argument("--root", type=Path, default=ROOT, help="the tree; this one if not given")
+    parser.add_argument("--workers", type=int, default=os.cpu_count())
+    args = parser.parse_args()
+    args.seeds = args.seed.split(",")
+    return args
+
+
+def main():
+    args, progress = arguments(), Progress()
+    try:
+        world = World(args.root, args.root / "build-mutants", args.workers, progress.say)
+        world.prepare(args.keep)
+        known = world.modules()
+        args.modules = args.module.split(",") if args.module else known
+        unknown = [name for name in args.modules if name not in known]
+        if unknown:
+            raise Failed(f"no module '{unknown[0]}'; there are {', '.join(known)}")
+        report(list(Run(world, args, progress).all()), args)
+    except Failed as failure:
+        sys.exit(f"mutants: {failure}")
+    except KeyboardInterrupt:
+        print("mutants: stopped; the same command goes on from here", file=sys.stderr)
+        os._exit(130)  # workers may be in the midst of a test
+
+
+if __name__ == "__main__":
+    main()
