@@ -164,6 +164,9 @@ class Document:
 
     def run(self, update):
         fresh, at = [], 0
+        bare = FENCE.sub(lambda found: re.sub(r"[^\n]", "x", found.group()), self.text)
+        for found in re.finditer(r"\n\n {4}(?! *(?:[-*]|\d+\.) )\S", bare):
+            self.fault(found.end(), "an indented block; say with a fence what it is")
         for block in FENCE.finditer(self.text):
             fresh.append(self.text[at:block.start(3)])
             at = block.end(3)
