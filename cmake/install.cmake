@@ -70,12 +70,11 @@ install(FILES README.md README.zh.md CHANGELOG.md SECURITY.md DESTINATION ${doc}
 if(MYRIAD_INSTALL_LICENCE)
   install(FILES LICENSE DESTINATION ${doc} COMPONENT command)
 endif()
-install(DIRECTORY docs DESTINATION ${doc} COMPONENT command)
+install(DIRECTORY docs DESTINATION ${doc} COMPONENT command PATTERN "pictures/make" EXCLUDE)
 install(DIRECTORY examples DESTINATION ${doc} COMPONENT command)
 
 install(TARGETS libmyriad ARCHIVE COMPONENT library)
 install(DIRECTORY include/myriad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library
         FILES_MATCHING PATTERN "*.h")
-install(FILES include/myriad.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library OPTIONAL)
 install(FILES ${CMAKE_BINARY_DIR}/myriad.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
         COMPONENT library)
