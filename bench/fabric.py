@@ -39,6 +39,6 @@ def beside_hashing(bench, name, design, layout):
     if result.returncode != 0:
         bench.fail(f"{name}/policies", result.stderr.strip())
         return
-    for row in json.loads(result.stdout):
+    for row in json.loads(result.stdout)["policies"]:
         bench.figure(f"{name}/max-load/{row['policy']}", row["max_link_load"], "x line rate")
         bench.figure(f"{name}/share/{row['policy']}", row["share_of_ideal"], "of ideal")

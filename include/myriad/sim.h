@@ -6,6 +6,10 @@
  *   workload    permutations, incasts, collectives, training steps as tasks
  *   contention  slowdown of patterns by level and load, as a table beside the design
  *   read        other simulators' files
+ *   words       what people write: workloads, faults, slow nodes
+ *   topology    a fabric from words or from another simulator's file
+ *   question    a simulation as a value, and its answer
+ *   times       how long flows took, as a distribution
  *   report      a page, a heat map, a table of flows
  *
  * Time is an integer number of picoseconds; the same input gives the same completion times on any
@@ -16,6 +20,10 @@
 #include "myriad/sim/collective.h"
 #include "myriad/sim/contention.h"
 #include "myriad/sim/engine.h"
+#include "myriad/sim/question.h"
 #include "myriad/sim/read.h"
 #include "myriad/sim/report.h"
+#include "myriad/sim/times.h"
+#include "myriad/sim/topology.h"
+#include "myriad/sim/words.h"
 #include "myriad/sim/workload.h"

@@ -129,6 +129,10 @@ MYR_MUST_USE int cli_catalog(struct myr_catalog *catalog, struct myr_arena *aren
 extern const struct cli_verb cli_catalog_verb;
 extern const struct cli_verb cli_commands_verb, cli_completion_verb, cli_man_verb;
 
+extern const struct cli_verb cli_route_verb, cli_route_failover_verb, cli_route_degraded_verb,
+    cli_route_blast_verb, cli_route_tables_verb, cli_route_apply_verb, cli_path_verb;
+extern const struct cli_verb cli_sim_verb, cli_sim_contention_verb;
+
 /* --- the older shape */
 
 /* -o FORMAT: every verb that prints a result has it. */
@@ -143,12 +147,6 @@ const struct myr_command *cli_plan_command(void);
 int cli_plan(const struct myr_operands *operands);
 const struct myr_command *cli_design_command(void);
 int cli_design(const struct myr_operands *operands);
-const struct myr_command *cli_route_command(void);
-int cli_route(const struct myr_operands *operands);
-const struct myr_command *cli_path_command(void);
-int cli_path(const struct myr_operands *operands);
-const struct myr_command *cli_sim_command(void);
-int cli_sim(const struct myr_operands *operands);
 const struct myr_command *cli_goodput_command(void);
 int cli_goodput(const struct myr_operands *operands);
 const struct myr_command *cli_bench_command(void);

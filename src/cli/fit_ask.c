@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include "fit.h"
-#include "sim_contention.h"
 
 const char *const cli_fit_recomputes[4] = {"any", "none", "selective", "full"};
 const char *const cli_fit_schedules[6] = {"stack",       "1f1b",     "interleaved",
@@ -42,7 +41,6 @@ static int design_device(struct cli_fit_asked *a, const char *part, struct myr_e
 static int open_design(struct cli_fit_asked *a, const struct cli_fit_question *u,
                        struct myr_err *err)
 {
-    char path[4096];
     struct stat found;
     struct myr_contention table;
     int rc = myr_design_open(&a->design, u->design, err);
@@ -59,7 +57,7 @@ static int open_design(struct cli_fit_asked *a, const struct cli_fit_question *u
         return rc;
     }
     rc = u->device ? MYR_OK : design_device(a, a->design.strings + head->gpu_part, err);
-    rc = rc < 0 ? rc : sim_contention_path(u->design, path, sizeof(path), err);
+    const char *path = myr_contention_path(&a->arena, u->design);
     bool has_table = rc == MYR_OK && stat(path, &found) == 0;
     rc = rc < 0 || !has_table ? rc : myr_contention_read(path, &table, err);
     rc = rc < 0 ? rc

@@ -7,9 +7,6 @@
         .command = cli_##name##_command, .run_old = cli_##name, .group = heading}
 OLD(plan, CLI_DESIGN_GROUP);
 OLD(design, CLI_DESIGN_GROUP);
-OLD(route, CLI_PROVE_GROUP);
-OLD(path, CLI_PROVE_GROUP);
-OLD(sim, CLI_PROVE_GROUP);
 OLD(fit, CLI_PROVE_GROUP);
 OLD(goodput, CLI_PROVE_GROUP);
 OLD(bench, CLI_PROVE_GROUP);
@@ -19,16 +16,32 @@ OLD(bind, CLI_BUILD_GROUP);
 OLD(sched, CLI_RUN_GROUP);
 
 static const struct cli_verb *const verbs[] = {
-    &plan_verb,           &design_verb,  &cli_catalog_verb,
+    &plan_verb,
+    &design_verb,
+    &cli_catalog_verb,
 
-    &route_verb,          &path_verb,    &sim_verb,         &fit_verb, &goodput_verb, &bench_verb,
+    &cli_route_verb,
+    &cli_route_failover_verb,
+    &cli_route_degraded_verb,
+    &cli_route_blast_verb,
+    &cli_route_tables_verb,
+    &cli_route_apply_verb,
+    &cli_path_verb,
+    &cli_sim_verb,
+    &cli_sim_contention_verb,
+    &fit_verb,
+    &goodput_verb,
+    &bench_verb,
 
-    &export_verb,         &verify_verb,  &bind_verb,
+    &export_verb,
+    &verify_verb,
+    &bind_verb,
 
     &sched_verb,
 
     &cli_commands_verb,
-    &cli_completion_verb, &cli_man_verb,
+    &cli_completion_verb,
+    &cli_man_verb,
 };
 
 const struct cli_verb *const *cli_verbs(uint32_t *ret_count)

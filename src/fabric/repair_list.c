@@ -10,7 +10,7 @@ int myr_repair_routes(const struct myr_fabric_case *fabric,
     if (count == 0) {
         return MYR_OK;
     }
-    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
     myr_arena_init(&scratch);
     uint64_t *load = MYR_ARENA_NEW(&scratch, uint64_t, (size_t)fabric->design.link_count * 2 + 1);
     int rc = myr_balance(&fabric->graph, balance, fabric->flows.items.items, count, ret, load, err);
@@ -161,7 +161,7 @@ int myr_failover_list(struct myr_fabric_case *fabric, const struct myr_failover_
 /* The worst pair of the same fabric when nothing is dead. */
 static uint64_t whole_worst_pair(const struct myr_fabric_case *fabric)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
     struct myr_degraded degraded;
     struct myr_graph whole;
     struct myr_err err;
@@ -188,6 +188,11 @@ void myr_degraded_answer(struct myr_fabric_case *fabric, struct myr_degraded_ans
     for (uint32_t rail = 0; rail < rails; rail++) {
         by_rail[rail] = myr_degraded_rail(graph, rail);
     }
+}
+
+double myr_degraded_share(struct myr_rail_bandwidth bandwidth)
+{
+    return bandwidth.full_gbps ? (double)bandwidth.gbps / (double)bandwidth.full_gbps : 0;
 }
 
 struct blast_list {
@@ -217,8 +222,8 @@ static int blast_one(void *context, struct myr_str name, struct myr_err *err)
     struct myr_blast_row *row = &list->rows[list->count++];
     row->what = myr_arena_strndup(&fabric->arena, name.data, name.len);
     myr_blast_radius(&fabric->graph, devices, count, list->routes, &row->blast);
-    uint64_t full = row->blast.left.bisection_full_gbps;
-    row->bisection_left = full ? (double)row->blast.left.bisection_gbps / (double)full : 0;
+    row->bisection_left = myr_degraded_share((struct myr_rail_bandwidth){
+        row->blast.left.bisection_gbps, row->blast.left.bisection_full_gbps});
     return MYR_OK;
 }
 

@@ -265,7 +265,7 @@ static void draw_tier(struct picture *picture, uint32_t which)
 
 void myr_use_draw(const struct myr_use *use, struct myr_buf *buf)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
     const struct myr_design *design = use->graph->design;
     struct picture picture = {.use = use, .design = design};
     char title[128];

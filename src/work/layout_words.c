@@ -21,7 +21,7 @@ int myr_layout_words(const char *name, const char *text, uint64_t gpus, struct m
                      struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf yaml = {0};
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
     const struct myr_doc *doc;
     myr_arena_init(&arena);
     put_flow_map(text, &yaml);

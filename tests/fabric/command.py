@@ -54,30 +54,38 @@ def policies(program):
     hashed = program.json("route", program.design, "--policy", "ecmp", "--flows", "ring.csv")
     check("ecmp is worse", hashed["max_link_load"] > 2 and hashed["share_of_ideal"] < 0.8, hashed)
     every = program.json("route", program.design, "--flows", "ring.csv")
-    check("all policies", len(every) == 8 and every[0]["policy"] == "ecmp", every)
+    check("all policies", len(every["policies"]) == 8
+          and every["policies"][0]["policy"] == "ecmp" and every["max_link_load"] is None, every)
+    check("one policy is also a row", planned["policies"] == [
+        {key: planned[key] for key in planned["policies"][0]}], planned["policies"])
     table = program.run("route", program.design, "--permutation", "1")
     check("table", table.stdout.startswith("POLICY") and table.returncode == 0, table.stdout)
 
 
 def repair(program):
-    kinds = program.json("route", program.design, "--failover")
+    kinds = program.json("route", "failover", program.design)["rows"]
     check("one of each kind", [row["kind"] for row in kinds] ==
           ["host_leaf", "leaf_spine", "leaf", "spine"], kinds)
     check("alike", kinds[1]["alike"] == 512 and kinds[1]["local_choices"] == 31, kinds[1])
-    one = program.json("route", program.design, "--link", kinds[1]["what"], "--permutation", "1")
+    check("without flows there are none to count", kinds[0]["flows_affected"] is None, kinds[0])
+    one = program.json("route", "failover", program.design, "--link", kinds[1]["what"],
+                       "--permutation", "1")["rows"]
     check("flows affected", 0 < one[0]["flows_affected"] <= 2, one)
-    device = program.json("route", program.design, "--device", "spine/p0-3")
+    device = program.json("route", "failover", program.design, "--device", "spine/p0-3")["rows"]
     check("device", device[0]["local_choices"] == 28, device)
-    every = program.run("route", program.design, "--failover", "-o", "csv")
+    every = program.run("route", "failover", program.design, "--all", "-o", "csv")
     rows = list(csv.DictReader(io.StringIO(every.stdout)))
     check("every link and switch", len(rows) == 1024 + 24, len(rows))
-    left = program.json("route", program.design, "--degraded", "--dead",
+    left = program.json("route", "degraded", program.design, "--dead",
                         "spine/p0-3,link/00000000")
     check("degraded", left["dead_links"] == 65 and left["hosts_cut"] == 1, left)
     check("bisection", left["bisection_gbps"] == left["bisection_full_gbps"] * 7 // 8, left)
     check("rails", len(left["rails"]) == 8 and left["rails"][0]["full_gbps"] == 25600, left)
     check("worst pair", left["worst_pair"]["gbps"] == 28 * 400, left)
-    blast = program.json("route", program.design, "--blast", "rail-group/1,leaf/p0-g0-r0")
+    check("the same as rows", left["rows"][1]["gbps"] == 28 * 400
+          and left["rows"][1]["share"] == 0.875 and len(left["rows"]) == 10, left["rows"])
+    blast = program.json("route", "blast", program.design, "--of",
+                         "rail-group/1,leaf/p0-g0-r0")["rows"]
     check("blast", [row["gpus_lost"] for row in blast] == [256, 0], blast)
     check("blast of a leaf", blast[1]["nodes_weakened"] == 32, blast)
 
@@ -131,7 +139,7 @@ BAD_WORDS = [
     (["path"], "a design is needed"),
     (["route", "D", "--design", "D"], "a design as operand and --design"),
     (["route", "missing.myr"], "missing.myr: cannot open"),
-    (["route", "small.yaml"], "small.yaml:1:1: not a usable design"),
+    (["route", "small.yaml"], "small.yaml:1:1: looks like a spec"),
     (["route", "D", "--flows", "missing.csv"], "missing.csv: cannot open"),
     (["route", "D", "--layout", "tp=3"], ""),
     (["route", "D", "--layout", "tp=8,xx=2"], "--layout:1:"),
@@ -142,11 +150,18 @@ BAD_WORDS = [
     (["route", "D", "--permutation", "1", "--dead", "link/99999999"], "'link/99999999' is no link"),
     (["route", "D", "--permutation", "1", "--dead", "spine/p9-9"], "'spine/p9-9' is no device"),
     (["route", "D", "--net", "storage"], "the design has no storage network"),
-    (["route", "D", "--link", "link/x"], "'link/x' is no link"),
-    (["route", "D", "--device", "leaf"], "'leaf' is no device"),
-    (["route", "D", "--blast", "pod/99"], "'pod/99' is no device"),
-    (["route", "D", "--degraded", "--failover"],
-     "--failover, --degraded and --blast are three questions"),
+    (["route", "failover", "D", "--link", "link/x"], "'link/x' is no link"),
+    (["route", "failover", "D", "--device", "leaf"], "'leaf' is no device"),
+    (["route", "failover", "D", "--permutation", "1", "--policy", "spray"], "sprayed flows"),
+    (["route", "failover"], "a design is needed"),
+    (["route", "failover", "D", "--of", "leaf"], "unknown option '--of'"),
+    (["route", "blast", "D", "--of", "pod/99"], "'pod/99' is no device"),
+    (["route", "blast", "D"], "give --of LIST"),
+    (["route", "degraded", "D", "--permutation", "1"], "unknown option '--permutation'"),
+    (["route", "D", "--link", "link/0"], "unknown option '--link'"),
+    (["route", "tables", "D"], "give --dump FILE"),
+    (["route", "apply", "D", "--out", "-"], "--out: '-' is standard output"),
+    (["path", "D", "--permutation", "1", "--svg", "-"], "--svg: '-' is standard output"),
     (["path", "D", "--nodes", "0", "--layout", "tp=8"], "no flow leaves a scale-up domain"),
     (["path", "D", "--permutation", "1", "--svg", "no/such/folder/x.svg"], ""),
 ]

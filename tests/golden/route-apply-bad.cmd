@@ -11,5 +11,5 @@ myriad route apply e/design.myr --for roce --order a.csv --out x
 printf 'device,port\nleaf/p0-g0-r0\n' > a.csv
 myriad route apply e/design.myr --for roce --order a.csv --out x
 printf 'no tables\n' > t
-myriad route e/design.myr --tables t
-myriad route e/design.myr --tables none
+myriad route tables e/design.myr --dump t
+myriad route tables e/design.myr --dump none

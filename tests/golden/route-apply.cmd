@@ -1,8 +1,8 @@
 myriad plan examples/h100-64.yaml --out d >/dev/null 2>&1
 myriad route apply d/design.myr --permutation 1 --out lfts
-myriad route d/design.myr --permutation 1 --tables lfts
+myriad route tables d/design.myr --permutation 1 --dump lfts
 myriad route apply d/design.myr --permutation 1 --policy static --out static
-myriad route d/design.myr --permutation 1 --tables static
+myriad route tables d/design.myr --permutation 1 --dump static
 head -n 3 lfts
 printf 'name: four\nservers: 4\nserver: h100-8gpu\nnetworks:\n  compute: {switch: sn5600, nic_ports: 2, rails: 2, leaf_down: 2, leaf_up: 2}\n' > s.yaml
 myriad plan s.yaml --out e >/dev/null 2>&1

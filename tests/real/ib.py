@@ -172,8 +172,8 @@ def read_tables(text):
     return tables
 
 
-def load(myriad, design, *options):
-    return json.loads(run(myriad, "route", design, *options, "-o", "json").output)
+def load(myriad, design, *options, verb=("route",)):
+    return json.loads(run(myriad, *verb, design, *options, "-o", "json").output)
 
 
 def shift(scratch, nodes, step):
@@ -197,7 +197,8 @@ def tables(myriad, scratch):
             dumped.write_text(fabric.tool("dump_lfts", timeout=60))
             for name, flows in (("permutation", ["--permutation", "7"]),
                                 ("shift", ["--flows", shift(scratch, nics // 8, 32)])):
-                theirs = load(myriad, design, *flows, "--tables", dumped)
+                theirs = load(myriad, design, *flows, "--dump", dumped,
+                              verb=("route", "tables"))
                 ours = load(myriad, design, *flows, "--policy", "static")
                 best = load(myriad, design, *flows, "--policy", "planned")
                 expect(theirs["unroutable"] == theirs["unknown"] == 0,

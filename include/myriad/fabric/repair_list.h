@@ -51,6 +51,9 @@ struct myr_degraded_answer {
 
 void myr_degraded_answer(struct myr_fabric_case *fabric, struct myr_degraded_answer *ret);
 
+/* The part of the planned bandwidth that is left; 0 where none was planned. */
+double myr_degraded_share(struct myr_rail_bandwidth bandwidth);
+
 struct myr_blast_row {
     const char *what;
     struct myr_blast blast;

@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "myriad/fabric.h"
+#include "myriad/sim/engine.h"
 
 #define MYR_CONTENTION_NODES 16
 
@@ -50,8 +50,10 @@ struct myr_contention {
                                     [MYR_CONTENTION_LOADS];
 };
 
+/* 'progress' (may be NULL) hears of every row of the table, a pattern on a level. */
 MYR_MUST_USE int myr_contention_compute(struct myr_graph *graph,
                                         const struct myr_balance_options *balance,
+                                        myr_sim_progress *progress, void *context,
                                         struct myr_contention *ret, struct myr_err *err);
 
 /* As JSON. Reading checks everything; nothing is promised about a file that was edited. */
@@ -59,6 +61,9 @@ MYR_MUST_USE int myr_contention_write(const struct myr_contention *table, const 
                                       struct myr_err *err);
 MYR_MUST_USE int myr_contention_read(const char *path, struct myr_contention *ret,
                                      struct myr_err *err);
+
+/* Where the table of a design lies: "DIR/contention.json" for "DIR/design.myr". In the arena. */
+const char *myr_contention_path(struct myr_arena *arena, const char *design);
 
 /* The same of a text; 'file' is for messages. */
 MYR_MUST_USE int myr_contention_parse(const char *file, struct myr_str text,

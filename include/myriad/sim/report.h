@@ -17,7 +17,6 @@ struct myr_report_fact {
 struct myr_report_job {
     const char *name;
     uint32_t first_task, task_count;
-    uint32_t first_flow, flow_count; /* single flows among them; none: every transfer counts */
 };
 
 struct myr_report {

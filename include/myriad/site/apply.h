@@ -40,6 +40,8 @@ struct myr_applied {
     uint32_t loaded;
 };
 
+/* What can be said before anything is read. */
+MYR_MUST_USE int myr_apply_check(const struct myr_apply_question *question, struct myr_err *err);
 /* Plans the flows' paths and writes the file. Release with myr_applied_done() in any case. */
 MYR_MUST_USE int myr_apply(struct myr_fabric_case *fabric,
                            const struct myr_apply_question *question, struct myr_applied *ret,

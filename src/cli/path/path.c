@@ -1,0 +1,227 @@
+/* path: every device and link that a job's flows use. */
+#include "route/fabric.h"
+
+struct options {
+    const char *svg;
+    struct cli_fabric fabric;
+    struct cli_balance balance;
+};
+
+static const struct options defaults = {.fabric = {.axis = "all"},
+                                        .balance = {.policy = MYR_POLICY_PLANNED}};
+
+static const struct myr_option rows[] = {
+    CLI_FABRIC_ROWS(struct options),
+    CLI_FLOW_ROWS(struct options),
+    CLI_BALANCE_ROWS(struct options),
+    CLI_PATH("svg", "FILE", struct options, svg, "also draw the devices and links used"),
+};
+
+static const struct myr_command command = {
+    .name = "path",
+    .operands = "DESIGN",
+    .summary = "every device and link that a job's flows use, with its load",
+    .details = "Lists the servers, GPUs, NICs, switches and links on the paths of the flows. "
+               "Loads are fractions of a link's line rate, one direction: 'up' is away from "
+               "the hosts. -o csv lists the links only.",
+    .example = "myriad path out/h100-10k/design.myr --nodes 0-63 --layout tp=8,pp=4 "
+               "--svg job.svg",
+    CLI_OPTIONS(rows, defaults),
+    .operand_max = 1,
+};
+
+/* GPUs beside a NIC port: "0", or "0-3" where several share it; other hosts have none. */
+static const char *gpus_of(struct myr_arena *arena, const struct myr_use_nic *nic)
+{
+    if (nic->first_gpu == MYR_NONE) {
+        return NULL;
+    }
+    return nic->first_gpu == nic->last_gpu
+               ? myr_arena_printf(arena, "%u", nic->first_gpu)
+               : myr_arena_printf(arena, "%u-%u", nic->first_gpu, nic->last_gpu);
+}
+
+static struct myr_value *put_nics(struct cli *cli, const struct myr_use *use)
+{
+    const struct myr_design *design = use->graph->design;
+    struct myr_answer *answer = &cli->answer;
+    struct myr_use_nics nics = myr_use_nics(use, &cli->arena);
+    struct myr_value *list = myr_answer_list(answer, "nics");
+    for (size_t i = 0; i < nics.count; i++) {
+        const struct myr_use_nic *nic = &nics.items[i];
+        const char *port = strchr(myr_name_port(&cli->arena, design, nic->port), ':');
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "node", myr_name_device(&cli->arena, design, nic->device));
+        myr_answer_text(answer, "gpus", gpus_of(&cli->arena, nic));
+        myr_answer_text(answer, "nic", port + 1);
+        myr_answer_text(answer, "switch", myr_name_device(&cli->arena, design, nic->peer));
+        myr_answer_double(answer, "send_load", cli_fabric_load(nic->send), 3);
+        myr_answer_double(answer, "receive_load", cli_fabric_load(nic->receive), 3);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    return list;
+}
+
+static struct myr_value *put_switches(struct cli *cli, const struct myr_use *use)
+{
+    const struct myr_graph *graph = use->graph;
+    const struct myr_design *design = graph->design;
+    struct myr_answer *answer = &cli->answer;
+    struct myr_value *list = myr_answer_list(answer, "switches");
+    for (uint32_t i = 0; i < graph->switch_count; i++) {
+        uint32_t device = graph->first_switch + i;
+        if (use->links[device] == 0) {
+            continue;
+        }
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "device", myr_name_device(&cli->arena, design, device));
+        myr_answer_text(answer, "kind",
+                        myr_device_kind_name((enum myr_device_kind)design->place[device].kind));
+        myr_answer_u64(answer, "links", use->links[device]);
+        myr_answer_double(answer, "max_load", cli_fabric_load(use->highest[device]), 3);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    return list;
+}
+
+/* One direction of a link. */
+static void put_way(struct myr_answer *answer, const struct myr_use *use, uint32_t channel,
+                    const char *flows_key, const char *load_key)
+{
+    if (use->routes.sprayed) {
+        myr_answer_null(answer, flows_key); /* every flow is everywhere */
+    } else {
+        myr_answer_u64(answer, flows_key, use->flows[channel]);
+    }
+    myr_answer_double(answer, load_key, cli_fabric_load(use->load[channel]), 3);
+}
+
+static struct myr_value *put_links(struct cli *cli, const struct myr_use *use)
+{
+    const struct myr_design *design = use->graph->design;
+    struct myr_answer *answer = &cli->answer;
+    struct myr_value *list = myr_answer_list(answer, "links");
+    for (uint32_t link = 0; link < design->link_count; link++) {
+        if (!myr_use_link(use, link)) {
+            continue;
+        }
+        const struct myr_cabletype *type =
+            &design->cabletypes[design->cable_type[design->link_cable[link]]];
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "link", myr_name_link(&cli->arena, link));
+        myr_answer_text(answer, "layer", myr_layer_names[type->layer]);
+        myr_answer_text(answer, "a", myr_name_port(&cli->arena, design, design->link_a[link]));
+        myr_answer_text(answer, "b", myr_name_port(&cli->arena, design, design->link_b[link]));
+        myr_answer_u64(answer, "gbps", type->gbps);
+        put_way(answer, use, link * 2, "flows_up", "load_up");
+        put_way(answer, use, link * 2 + 1, "flows_down", "load_down");
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    return list;
+}
+
+static void put_summary(struct cli *cli, const struct myr_use *use)
+{
+    const struct options *options = cli->options;
+    const struct myr_balance_report *report = &use->report;
+    struct myr_answer *answer = &cli->answer;
+    myr_answer_text(answer, "policy", myr_policy_names[options->balance.policy]);
+    myr_answer_u64(answer, "flows", use->flow_count);
+    myr_answer_u64(answer, "unroutable", report->unroutable);
+    myr_answer_double(answer, "max_link_load", report->max_load, 6);
+    myr_answer_double(answer, "mean_link_load", report->mean_load, 6);
+    myr_answer_double(answer, "share_of_ideal", report->share_of_ideal, 6);
+    myr_answer_double(answer, "bound", report->bound, 6);
+}
+
+static void put_tables(struct cli *cli, const struct myr_use *use)
+{
+    static const struct myr_answer_column nics[] = {
+        {"node", "SERVER", 0, 0},
+        {"gpus", "GPUS", 0, 0},
+        {"nic", "NIC", 0, 0},
+        {"switch", "SWITCH", 0, 0},
+        {"send_load", "SEND", MYR_COLUMN_NUMBER, 3},
+        {"receive_load", "RECEIVE", MYR_COLUMN_NUMBER, 3},
+    };
+    static const struct myr_answer_column switches[] = {
+        {"device", "SWITCH", 0, 0},
+        {"kind", "KIND", 0, 0},
+        {"links", "LINKS USED", MYR_COLUMN_NUMBER, 0},
+        {"max_load", "MAX LOAD", MYR_COLUMN_NUMBER, 3},
+    };
+    static const struct myr_answer_column links[] = {
+        {"link", "LINK", 0, 0},
+        {"layer", "LAYER", MYR_COLUMN_WIDE, 0},
+        {"a", "FROM", 0, 0},
+        {"b", "TO", 0, 0},
+        {"gbps", "Gb/s", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
+        {"flows_up", "FLOWS UP", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
+        {"load_up", "LOAD UP", MYR_COLUMN_NUMBER, 3},
+        {"flows_down", "FLOWS DOWN", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
+        {"load_down", "DOWN", MYR_COLUMN_NUMBER, 3},
+    };
+    struct myr_answer *answer = &cli->answer;
+    myr_answer_table(answer, put_nics(cli, use), nics, MYR_ARRAY_COUNT(nics));
+    myr_answer_table(answer, put_switches(cli, use), switches, MYR_ARRAY_COUNT(switches));
+    struct myr_value *list = put_links(cli, use);
+    myr_answer_table(answer, list, links, MYR_ARRAY_COUNT(links));
+    myr_answer_rows(answer, list);
+}
+
+static int write_drawing(const char *path, const struct myr_use *use, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {0};
+    myr_use_draw(use, &svg);
+    return myr_file_write(path, &svg, err);
+}
+
+static int find(struct cli *cli, struct myr_fabric_case *fabric, struct myr_use *ret,
+                struct myr_err *err)
+{
+    const struct options *options = cli->options;
+    struct myr_balance_options balance = cli_fabric_balance(&options->balance);
+    if (options->svg && strcmp(options->svg, "-") == 0) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "--svg: '-' is standard output, where the answer goes; a file is "
+                           "expected");
+    }
+    int rc = cli_fabric_open(cli, &options->fabric, true, fabric, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_use_find(ret, &cli->arena, &fabric->graph, &balance, fabric->flows.items.items,
+                      fabric->flows.items.count, err);
+    if (rc < 0) {
+        return rc;
+    }
+    return options->svg ? write_drawing(options->svg, ret, err) : MYR_OK;
+}
+
+static int run(struct cli *cli, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {0};
+    MYR_CLEANUP(myr_use_done) struct myr_use use = {0};
+    const struct options *options = cli->options;
+    int rc = find(cli, &fabric, &use, err);
+    if (rc < 0) {
+        return rc;
+    }
+    put_summary(cli, &use);
+    put_tables(cli, &use);
+    myr_answer_para(&cli->answer,
+                    "%zu flows, policy %s: maximum load %.3f (at least %.3f), mean %.3f, share of "
+                    "ideal %.3f, %u without a path.",
+                    use.flow_count, myr_policy_names[options->balance.policy], use.report.max_load,
+                    use.report.bound, use.report.mean_load, use.report.share_of_ideal,
+                    use.report.unroutable);
+    if (!options->svg) {
+        myr_answer_next(&cli->answer, "the same with --svg job.svg, for a drawing");
+    }
+    return MYR_OK;
+}
+
+const struct cli_verb cli_path_verb = {&command, run, .group = CLI_PROVE_GROUP};

@@ -1,0 +1,82 @@
+/* route apply: planned paths into a fabric. */
+#include "route/applied.h"
+
+static const char *const policies[] = {"planned", "static"};
+enum { POLICY_STATIC = 1 };
+
+struct options {
+    uint32_t target, hash, policy;
+    uint64_t seed;
+    const char *out, *seeds, *order, *binding;
+    struct cli_fabric fabric;
+};
+
+static const struct options defaults = {.fabric = {.axis = "dp"}};
+
+static const struct myr_option rows[] = {
+    CLI_CHOICE("for", "TARGET", struct options, target, myr_apply_target_names,
+               "opensm (tables for -R file) or roce (a UDP source port each)"),
+    CLI_PATH("out", "FILE", struct options, out, "the file to write"),
+    CLI_CHOICE("policy", "POLICY", struct options, policy, policies,
+               "opensm: static leaves the per-destination paths without flows laid over them"),
+    CLI_FABRIC_ROWS(struct options),
+    CLI_FLOW_ROWS(struct options),
+    CLI_CHOICE("hash", "HASH", struct options, hash, myr_switch_hash_names,
+               "roce: how the switches hash"),
+    CLI_COUNT("seed", struct options, seed, 0, 0, "roce: of the switches' hashes"),
+    CLI_PATH("seeds", "FILE", struct options, seeds,
+             "roce: CSV of device,seed; --seed for the others"),
+    CLI_PATH("order", "FILE", struct options, order,
+             "roce: CSV of device,port: the order of next hops; by port when absent"),
+    CLI_PATH("binding", "FILE", struct options, binding,
+             "opensm: GUIDs of the real devices; made from the design when absent"),
+};
+
+const struct myr_command cli_route_apply_command = {
+    .name = "route apply",
+    .operands = "DESIGN",
+    .summary = "write what makes a fabric take the planned paths",
+    .details = "Plans the flows' paths and writes forwarding tables for OpenSM's file routing, or "
+               "a source port for each RoCE connection that steers the switches' hashes. -o csv "
+               "lists the paths.",
+    .example = "myriad route apply out/h100-10k/design.myr --for opensm --out lfts.txt",
+    CLI_OPTIONS(rows, defaults),
+    .operand_max = 1,
+};
+
+static int run(struct cli *cli, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {0};
+    MYR_CLEANUP(myr_applied_done) struct myr_applied applied = {0};
+    const struct options *options = cli->options;
+    struct myr_apply_question question = {
+        .target = (enum myr_apply_target)options->target,
+        .out = options->out,
+        .binding = options->binding,
+        .keep_static = options->policy == POLICY_STATIC,
+        .hash = (enum myr_switch_hash)options->hash,
+        .seed = options->seed,
+        .seeds = options->seeds,
+        .order = options->order,
+    };
+    int rc = myr_apply_check(&question, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = cli_fabric_open(cli, &options->fabric, !question.keep_static, &fabric, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_apply(&fabric, &question, &applied, err);
+    if (rc < 0) {
+        return rc;
+    }
+    myr_answer_fact(&cli->answer, "written to", "%s, for %s", options->out, applied.what);
+    cli_route_applied(cli, &fabric, &applied);
+    if (question.target == MYR_APPLY_OPENSM) {
+        myr_answer_next(&cli->answer, "opensm -R file -U %s", options->out);
+    }
+    return MYR_OK;
+}
+
+const struct cli_verb cli_route_apply_verb = {.row = &cli_route_apply_command, .run = run};

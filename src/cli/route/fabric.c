@@ -1,0 +1,39 @@
+#include "route/fabric.h"
+
+int cli_fabric_open(const struct cli *cli, const struct cli_fabric *fabric, bool need_flows,
+                    struct myr_fabric_case *ret, struct myr_err *err)
+{
+    const char *operand = cli->operands.count ? cli->operands.items[0] : NULL;
+    *ret = (struct myr_fabric_case){0};
+    if (!operand == !fabric->design) {
+        int rc = myr_err_set(err, MYR_EINVAL,
+                             operand ? "a design as operand and --design are one too many"
+                                     : "a design is needed, as operand or by --design");
+        myr_err_hint(err, "myriad plan SPEC --out DIR writes DIR/design.myr");
+        return rc;
+    }
+    struct myr_fabric_question question = {
+        .design = operand ? operand : fabric->design,
+        .net = (enum myr_net_id)fabric->net,
+        .dead = fabric->dead,
+        .flows = fabric->flows,
+        .permutation = fabric->permutation,
+        .layout = fabric->layout,
+        .nodes = fabric->nodes,
+        .axis = fabric->axis,
+        .pattern = (enum myr_traffic)fabric->pattern,
+        .need_flows = need_flows,
+    };
+    return myr_fabric_open(ret, &question, err);
+}
+
+double cli_fabric_load(uint64_t load)
+{
+    return (double)load / (double)MYR_LOAD_ONE;
+}
+
+struct myr_balance_options cli_fabric_balance(const struct cli_balance *balance)
+{
+    return (struct myr_balance_options){(enum myr_policy)balance->policy, balance->seed,
+                                        balance->polarised};
+}

@@ -1,0 +1,9 @@
+/* What the sub-verbs of 'sim' share. */
+#pragma once
+
+#include "cli.h"
+
+extern const struct myr_command cli_sim_contention_command;
+
+/* A module's report of its progress, on the terminal; 'context' is a struct myr_progress. */
+void cli_sim_progress(void *context, uint64_t done, uint64_t total);

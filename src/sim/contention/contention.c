@@ -1,0 +1,298 @@
+#include "myriad/sim/contention.h"
+
+#include <stdlib.h>
+
+#include "myriad/sim/engine.h"
+
+const char *const myr_contention_pattern_names[MYR_CONTENTION_PATTERNS] = {"ring", "all-to-all",
+                                                                           "permutation"};
+const char *const myr_contention_level_names[MYR_CONTENTION_LEVELS] = {"leaf", "pod", "fabric"};
+
+/* A node and where it belongs on the level at hand. */
+struct slot {
+    uint32_t node, group;
+};
+
+struct job {
+    uint32_t first, count; /* slots */
+    uint32_t first_task, task_count;
+};
+
+struct job_range {
+    uint32_t first, count;
+};
+
+struct table_maker {
+    struct myr_graph *graph;
+    struct myr_sim_options options;
+    struct myr_sim *sim;
+    struct slot *slots;
+    MYR_VEC(struct job) jobs;
+    MYR_VEC(struct myr_message) messages;
+};
+
+static uint32_t group_of(const struct myr_graph *graph, uint32_t node,
+                         enum myr_contention_level level)
+{
+    uint32_t port = myr_flow_port(graph, node * graph->design->head->gpus_per_node);
+    uint32_t leaf = port == MYR_NONE ? MYR_NONE : myr_graph_host_switch(graph, port);
+    if (level == MYR_CONTENTION_LEAF || leaf == MYR_NONE) {
+        return leaf;
+    }
+    bool pods = level == MYR_CONTENTION_POD && graph->clos;
+    return pods ? myr_graph_leaf_spot(graph, leaf).pod : 0;
+}
+
+/* Nodes at random inside their groups: a heap gives back equal groups in the order of the draw. */
+static void draw_slots(struct table_maker *maker, enum myr_contention_level level,
+                       struct myr_rng *rng)
+{
+    uint32_t nodes = maker->graph->design->head->nodes;
+    uint32_t *order = myr_xcalloc(nodes, sizeof(*order));
+    struct myr_heap heap = {0};
+    struct myr_heap_item item;
+    for (uint32_t i = 0; i < nodes; i++) {
+        order[i] = i;
+    }
+    myr_rng_shuffle(rng, order, nodes);
+    for (uint32_t i = 0; i < nodes; i++) {
+        myr_heap_push(&heap, group_of(maker->graph, order[i], level), order[i]);
+    }
+    for (uint32_t i = 0; myr_heap_pop(&heap, &item); i++) {
+        maker->slots[i] = (struct slot){(uint32_t)item.value, (uint32_t)item.key};
+    }
+    myr_heap_done(&heap);
+    free(order);
+}
+
+/* Cuts the groups into jobs, in random order, so that the first ones are a fair sample. */
+static void make_jobs(struct table_maker *maker, enum myr_contention_level level)
+{
+    uint32_t nodes = maker->graph->design->head->nodes;
+    struct myr_rng rng;
+    myr_rng_init(&rng, maker->options.balance.seed, 10 + (uint64_t)level);
+    draw_slots(maker, level, &rng);
+    maker->jobs.count = 0;
+    for (uint32_t i = 0, end; i < nodes; i = end) {
+        end = i + 1;
+        while (end < nodes && end < i + MYR_CONTENTION_NODES &&
+               maker->slots[end].group == maker->slots[i].group) {
+            end++;
+        }
+        if (end - i > 1 && maker->slots[i].group != MYR_NONE) {
+            struct job job = {.first = i, .count = end - i};
+            myr_vec_push(&maker->jobs, job);
+        }
+    }
+    for (uint32_t i = (uint32_t)maker->jobs.count; i > 1; i--) {
+        uint32_t other = myr_rng_below(&rng, i);
+        struct job job = maker->jobs.items[i - 1];
+        maker->jobs.items[i - 1] = maker->jobs.items[other];
+        maker->jobs.items[other] = job;
+    }
+}
+
+static uint32_t gpu_at(const struct table_maker *maker, const struct job *job, uint32_t slot,
+                       uint32_t rail)
+{
+    uint32_t local = maker->graph->design->head->gpus_per_node;
+    return maker->slots[job->first + slot % job->count].node * local + rail % local;
+}
+
+/* A job's flows: one a GPU. */
+static void job_messages(struct table_maker *maker, const struct job *job,
+                         enum myr_contention_pattern pattern, struct myr_rng *rng)
+{
+    uint32_t local = maker->graph->design->head->gpus_per_node, count = job->count * local;
+    uint32_t *order = myr_xcalloc(count, sizeof(*order));
+    maker->messages.count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        order[i] = i;
+    }
+    myr_rng_shuffle(rng, order, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot = i / local, rail = i % local;
+        struct myr_message message = {gpu_at(maker, job, slot, rail), 0};
+        switch (pattern) {
+        case MYR_CONTENTION_RING:
+            message.to = gpu_at(maker, job, slot + 1, rail);
+            break;
+        case MYR_CONTENTION_ALL_TO_ALL:
+            message.to = gpu_at(maker, job, slot + job->count / 2, rail + 1);
+            break;
+        default:
+            message.to = gpu_at(maker, job, order[i] / local, order[i] % local);
+            break;
+        }
+        myr_vec_push(&maker->messages, message);
+    }
+    free(order);
+}
+
+/* Adds the jobs' transfers; lockstep jobs are one task each, others one a flow. */
+static void add_transfers(struct table_maker *maker, enum myr_contention_pattern pattern,
+                          struct job_range jobs)
+{
+    struct myr_rng rng;
+    myr_rng_init(&rng, maker->options.balance.seed + jobs.first, 20);
+    for (uint32_t j = jobs.first; j < jobs.first + jobs.count; j++) {
+        MYR_ASSERT(j < maker->jobs.count && maker->jobs.items);
+        struct job *job = &maker->jobs.items[j];
+        job_messages(maker, job, pattern, &rng);
+        uint32_t count = (uint32_t)maker->messages.count;
+        uint32_t each = pattern == MYR_CONTENTION_PERMUTATION ? 1 : count;
+        job->first_task = myr_sim_task_count(maker->sim);
+        for (uint32_t m = 0; m < count; m += each) {
+            uint32_t id = myr_sim_pattern(maker->sim, &maker->messages.items[m], each);
+            myr_sim_transfer(maker->sim, id, 1, 1);
+        }
+        job->task_count = myr_sim_task_count(maker->sim) - job->first_task;
+    }
+}
+
+/* An engine in which these jobs are routed together. */
+static int open_jobs(struct table_maker *maker, enum myr_contention_pattern pattern,
+                     struct job_range jobs, struct myr_err *err)
+{
+    MYR_ASSERT(!maker->sim);
+    maker->sim = myr_sim_create(maker->graph, &maker->options);
+    add_transfers(maker, pattern, jobs);
+    return myr_sim_route(maker->sim, err);
+}
+
+static void close_jobs(struct table_maker *maker)
+{
+    myr_sim_free(maker->sim);
+    maker->sim = NULL;
+}
+
+/* These jobs at the same time; what they suffer is added to the cell. */
+static void add_slowdowns(struct table_maker *maker, struct job_range jobs,
+                          struct myr_contention_cell *cell)
+{
+    const struct myr_network *net = maker->graph->net;
+    double line = (double)net->host_gbps * net->planes * 1e9, sum = 0;
+    MYR_ASSERT(maker->jobs.items && jobs.first + jobs.count <= maker->jobs.count);
+    const struct job *first = &maker->jobs.items[jobs.first];
+    const struct job *last = &maker->jobs.items[jobs.first + jobs.count - 1];
+    uint32_t count = last->first_task + last->task_count - first->first_task;
+    uint64_t *rates = myr_xcalloc(count, sizeof(*rates));
+    myr_sim_fair_rates(maker->sim, first->first_task, count, rates);
+    for (uint32_t i = 0; i < count; i++) {
+        /* Flows inside a scale-up domain are faster than line rate: nothing holds them back. */
+        double slow = rates[i] && (double)rates[i] < line ? line / (double)rates[i] : 1;
+        cell->worst = slow > cell->worst ? slow : cell->worst;
+        sum += slow;
+    }
+    cell->mean += count ? sum / count : 1;
+    free(rates);
+}
+
+/*
+ * Load 0 is one job alone: the mean of several such runs, as each has its own luck. Policies that
+ * look at what else runs are routed for each run; with the others all jobs are routed already.
+ */
+static int fill_cell(struct table_maker *maker, enum myr_contention_pattern pattern, double load,
+                     struct myr_contention_cell *ret, struct myr_err *err)
+{
+    enum { ALONE_RUNS = 8 };
+    uint32_t all = (uint32_t)maker->jobs.count, runs = 1;
+    struct job_range jobs = {0, (uint32_t)(load * all)};
+    bool routed = maker->sim != NULL;
+    if (jobs.count == 0) {
+        runs = all < ALONE_RUNS ? all : ALONE_RUNS;
+        jobs.count = 1;
+    }
+    *ret = (struct myr_contention_cell){.worst = 1, .jobs = runs ? jobs.count : 0};
+    for (; jobs.first < runs; jobs.first++) {
+        int rc = routed ? MYR_OK : open_jobs(maker, pattern, jobs, err);
+        if (rc < 0) {
+            return rc;
+        }
+        add_slowdowns(maker, jobs, ret);
+        if (!routed) {
+            close_jobs(maker);
+        }
+    }
+    ret->mean = runs ? ret->mean / runs : 1;
+    return MYR_OK;
+}
+
+static int fill_row(struct table_maker *maker, enum myr_contention_pattern pattern,
+                    const double *loads, struct myr_contention_cell *ret, struct myr_err *err)
+{
+    enum myr_policy policy = maker->options.balance.policy;
+    struct job_range all = {0, (uint32_t)maker->jobs.count};
+    if (policy != MYR_POLICY_PLANNED && policy != MYR_POLICY_ADAPTIVE) {
+        int rc = open_jobs(maker, pattern, all, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    for (uint32_t i = 0; i < MYR_CONTENTION_LOADS; i++) {
+        int rc = fill_cell(maker, pattern, loads[i], &ret[i], err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    close_jobs(maker);
+    return MYR_OK;
+}
+
+static void maker_done(struct table_maker *maker)
+{
+    myr_sim_free(maker->sim);
+    free(maker->slots);
+    myr_vec_done(&maker->jobs);
+    myr_vec_done(&maker->messages);
+}
+
+int myr_contention_compute(struct myr_graph *graph, const struct myr_balance_options *balance,
+                           myr_sim_progress *progress, void *context, struct myr_contention *ret,
+                           struct myr_err *err)
+{
+    static const double loads[MYR_CONTENTION_LOADS] = {0, 0.25, 0.5, 1};
+    enum { ROWS = MYR_CONTENTION_LEVELS * MYR_CONTENTION_PATTERNS };
+    MYR_CLEANUP(maker_done)
+    struct table_maker maker = {.graph = graph, .options = myr_sim_default()};
+    *ret = (struct myr_contention){.policy = balance->policy,
+                                   .seed = balance->seed,
+                                   .net = graph->net_id,
+                                   .gpus = graph->design->head->gpus,
+                                   .links = graph->design->link_count};
+    memcpy(ret->loads, loads, sizeof(loads));
+    maker.options.balance = *balance;
+    maker.slots = myr_xcalloc(graph->design->head->nodes, sizeof(*maker.slots));
+    for (uint32_t row = 0; row < ROWS; row++) {
+        uint32_t level = row / MYR_CONTENTION_PATTERNS, p = row % MYR_CONTENTION_PATTERNS;
+        if (p == 0) {
+            make_jobs(&maker, (enum myr_contention_level)level);
+        }
+        if (progress) {
+            progress(context, row, ROWS);
+        }
+        int rc = fill_row(&maker, (enum myr_contention_pattern)p, loads, ret->cells[p][level], err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return MYR_OK;
+}
+
+double myr_contention_lookup(const struct myr_contention *table,
+                             enum myr_contention_pattern pattern, enum myr_contention_level level,
+                             double load)
+{
+    const struct myr_contention_cell *cells = table->cells[pattern][level];
+    MYR_ASSERT(load >= 0 && load <= 1);
+    if (load <= table->loads[0]) {
+        return cells[0].mean;
+    }
+    for (uint32_t i = 1; i < MYR_CONTENTION_LOADS; i++) {
+        if (load <= table->loads[i]) {
+            double part = (load - table->loads[i - 1]) / (table->loads[i] - table->loads[i - 1]);
+            return cells[i - 1].mean + part * (cells[i].mean - cells[i - 1].mean);
+        }
+    }
+    return cells[MYR_CONTENTION_LOADS - 1].mean;
+}

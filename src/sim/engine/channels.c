@@ -1,0 +1,150 @@
+#include <stdlib.h>
+
+#include "engine/internal.h"
+
+/* Channels beyond the links' own: into and out of scale-up domains, and pools of uplinks. */
+
+uint32_t sim_scale_up_out(const struct myr_sim *sim, uint32_t gpu)
+{
+    return sim->scale_up_base + gpu * 2;
+}
+
+uint32_t sim_scale_up_in(const struct myr_sim *sim, uint32_t gpu)
+{
+    return sim->scale_up_base + gpu * 2 + 1;
+}
+
+uint32_t sim_pool(const struct myr_sim *sim, bool pod, uint32_t index, bool down)
+{
+    return sim->pool_base + (pod ? sim->graph->net->leaf * 2 : 0) + index * 2 + down;
+}
+
+static uint64_t link_capacity(const struct myr_sim *sim, uint32_t channel)
+{
+    uint64_t bps = (uint64_t)myr_channel_gbps(sim->graph->design, channel) * 1000000000;
+    uint32_t efficiency = sim->options.efficiency_permille;
+    return efficiency ? bps / 1000 * efficiency : bps;
+}
+
+static void set_capacity(struct myr_sim *sim, uint32_t channel, uint64_t bps)
+{
+    sim->channels[channel].capacity = sim->channels[channel].full_capacity = bps;
+    sim->channels[channel].first = MYR_NONE;
+}
+
+/*
+ * All uplinks of a leaf, and of a pod's spines, are one channel each way when traffic is sprayed.
+ * Spraying is even, so the pool is as fast as its slowest link times their number; links that
+ * paths avoid do not count.
+ */
+struct pool {
+    uint32_t alive;
+    uint64_t least[2]; /* up, down */
+};
+
+static void pool_add(const struct myr_sim *sim, uint32_t device, struct pool *pool)
+{
+    uint32_t count = sim->graph->net->tiers > 1 ? myr_graph_uplink_count(sim->graph, device) : 0;
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t up = myr_graph_uplink(sim->graph, device, k);
+        if (myr_graph_link_dead(sim->graph, up / 2)) {
+            continue;
+        }
+        for (uint32_t way = 0; way < 2; way++) {
+            uint64_t bps = sim->channels[up ^ way].capacity;
+            pool->least[way] = pool->alive && pool->least[way] < bps ? pool->least[way] : bps;
+        }
+        pool->alive++;
+    }
+}
+
+static void pool_set(struct myr_sim *sim, bool pod, uint32_t index, const struct pool *pool)
+{
+    for (uint32_t way = 0; way < 2; way++) {
+        struct sim_channel *channel = &sim->channels[sim_pool(sim, pod, index, way)];
+        channel->capacity = channel->full_capacity = pool->least[way] * pool->alive;
+    }
+}
+
+static void refresh_leaf(struct myr_sim *sim, uint32_t leaf)
+{
+    struct pool pool = {0};
+    pool_add(sim, leaf, &pool);
+    pool_set(sim, false, leaf - sim->graph->net->first_leaf, &pool);
+}
+
+static uint32_t pod_of_spine(const struct myr_sim *sim, uint32_t spine)
+{
+    struct myr_spot spot = myr_graph_spine_spot(sim->graph, spine);
+    return spot.unit * sim->graph->net->pods + spot.pod;
+}
+
+static void refresh_pods(struct myr_sim *sim, uint32_t only)
+{
+    const struct myr_network *net = sim->graph->net;
+    uint32_t pods = net->pods * net->planes * (net->units ? net->units : 1);
+    struct pool *pools = myr_xcalloc(pods + 1, sizeof(*pools));
+    for (uint32_t s = net->first_spine; s < net->first_spine + net->spine; s++) {
+        uint32_t pod = pod_of_spine(sim, s);
+        if (only == MYR_NONE || pod == only) {
+            pool_add(sim, s, &pools[pod]);
+        }
+    }
+    for (uint32_t pod = 0; pod < pods; pod++) {
+        if (only == MYR_NONE || pod == only) {
+            pool_set(sim, true, pod, &pools[pod]);
+        }
+    }
+    free(pools);
+}
+
+static void pool_capacities(struct myr_sim *sim)
+{
+    const struct myr_network *net = sim->graph->net;
+    for (uint32_t c = sim->pool_base; c < sim->channel_count; c++) {
+        set_capacity(sim, c, 0);
+    }
+    if (!sim->graph->clos) {
+        return;
+    }
+    for (uint32_t leaf = 0; leaf < net->leaf; leaf++) {
+        refresh_leaf(sim, net->first_leaf + leaf);
+    }
+    if (net->tiers == 3) {
+        refresh_pods(sim, MYR_NONE);
+    }
+}
+
+void sim_refresh_pools(struct myr_sim *sim, uint32_t link)
+{
+    const struct myr_design *design = sim->graph->design;
+    const struct myr_network *net = sim->graph->net;
+    uint32_t device = design->port_device[design->link_a[link]];
+    if (!sim->graph->clos) {
+        return;
+    }
+    if (device >= net->first_leaf && device < net->first_leaf + net->leaf) {
+        refresh_leaf(sim, device);
+    } else if (net->tiers == 3 && device >= net->first_spine &&
+               device < net->first_spine + net->spine) {
+        refresh_pods(sim, pod_of_spine(sim, device));
+    }
+}
+
+void sim_channels_make(struct myr_sim *sim)
+{
+    const struct myr_design_head *head = sim->graph->design->head;
+    MYR_ASSERT(!sim->channels && sim->channel_count >= sim->pool_base);
+    sim->channels = myr_xcalloc(sim->channel_count, sizeof(*sim->channels));
+    sim->residual = myr_xcalloc(sim->channel_count, sizeof(*sim->residual));
+    sim->weight = myr_xcalloc(sim->channel_count, sizeof(*sim->weight));
+    for (uint32_t c = 0; c < sim->link_channels; c++) {
+        set_capacity(sim, c, link_capacity(sim, c));
+    }
+    /* A GPU without a scale-up domain still talks to itself: 1 Gb/s stands for nothing. */
+    uint64_t scale_up = (uint64_t)(head->scale_up_gbps ? head->scale_up_gbps : 1) * 1000000000;
+    for (uint32_t c = sim->scale_up_base; c < sim->pool_base; c++) {
+        set_capacity(sim, c, scale_up);
+    }
+    pool_capacities(sim);
+}

@@ -1,0 +1,46 @@
+#include "engine/internal.h"
+
+/* What must hold at any time; looked at where slow checks are compiled in. */
+
+/* Nothing carries more than it can; shares are rounded down one by one, as when they are given. */
+bool sim_within_capacity(const struct myr_sim *sim)
+{
+    for (size_t i = 0; i < sim->touched.count; i++) {
+        const struct sim_channel *channel = &sim->channels[sim->touched.items[i]];
+        uint64_t used = 0;
+        for (uint32_t n = channel->first; n != MYR_NONE; n = sim->nodes.items[n].next) {
+            const struct sim_task *task = &sim->tasks.items[sim->nodes.items[n].task];
+            used += (uint64_t)((unsigned __int128)task->rate * sim_use_weight(sim, task, n) / 1000);
+        }
+        if (used > sim_capacity(sim, sim->touched.items[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What goes into a switch comes out of it, but for rounding: one byte a transfer and channel. */
+bool sim_conserved(const struct myr_sim *sim)
+{
+    const struct myr_graph *graph = sim->graph;
+    if (!graph || sim->options.balance.policy == MYR_POLICY_SPRAY) {
+        return true; /* pools hide which link it was */
+    }
+    const struct myr_design *design = graph->design;
+    uint64_t slack = sim->result.transfers * 64 + 64;
+    for (uint32_t d = graph->first_switch; d < graph->first_switch + graph->switch_count; d++) {
+        uint64_t in = 0, out = 0;
+        for (uint32_t p = design->first_port[d]; p < design->first_port[d + 1]; p++) {
+            uint32_t link = design->port_link[p];
+            if (link != MYR_NONE) {
+                bool is_a = design->link_a[link] == p;
+                out += sim->channels[link * 2 + !is_a].bytes;
+                in += sim->channels[link * 2 + is_a].bytes;
+            }
+        }
+        if (in > out + slack || out > in + slack) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,222 @@
+#include "myriad/sim/engine.h"
+
+#include <stdlib.h>
+
+#include "engine/internal.h"
+
+struct myr_sim_options myr_sim_default(void)
+{
+    return (struct myr_sim_options){
+        .balance = {.policy = MYR_POLICY_ECMP_CRC},
+        .link_ps = -1,
+        .switch_ps = 600 * MYR_PS_PER_NS,
+        .scale_up_ps = 500 * MYR_PS_PER_NS,
+    };
+}
+
+struct myr_sim *myr_sim_create(struct myr_graph *graph, const struct myr_sim_options *options)
+{
+    MYR_ASSERT(graph->design && graph->net);
+    struct myr_sim *sim = myr_xcalloc(1, sizeof(*sim));
+    const struct myr_design_head *head = graph->design->head;
+    uint32_t fabrics = graph->net->planes * (graph->net->units ? graph->net->units : 1);
+    sim->graph = graph;
+    sim->options = *options;
+    sim->link_channels = graph->design->link_count * 2;
+    sim->scale_up_base = sim->link_channels;
+    sim->pool_base = sim->scale_up_base + head->gpus * 2;
+    sim->channel_count =
+        sim->pool_base + graph->net->leaf * 2 + (graph->net->pods + 1) * fabrics * 2;
+    sim_channels_make(sim);
+    return sim;
+}
+
+void myr_sim_free(struct myr_sim *sim)
+{
+    if (!sim) {
+        return;
+    }
+    free(sim->channels);
+    free(sim->residual);
+    free(sim->weight);
+    free(sim->node_slow);
+    free(sim->edge_start);
+    myr_vec_done(&sim->messages);
+    myr_vec_done(&sim->uses);
+    myr_vec_done(&sim->patterns);
+    myr_vec_done(&sim->tasks);
+    myr_vec_done(&sim->edges);
+    myr_vec_done(&sim->nodes);
+    myr_vec_done(&sim->faults);
+    free(sim->backed_up);
+    myr_vec_done(&sim->seeds);
+    myr_vec_done(&sim->set);
+    myr_vec_done(&sim->touched);
+    myr_heap_done(&sim->events);
+    free(sim);
+}
+
+uint32_t myr_sim_pattern(struct myr_sim *sim, const struct myr_message *messages, uint32_t count)
+{
+    struct sim_pattern pattern = {.first_message = (uint32_t)sim->messages.count,
+                                  .message_count = count,
+                                  .phase = sim->phase,
+                                  .spare_nodes = MYR_NONE};
+    for (uint32_t i = 0; i < count; i++) {
+        myr_vec_push(&sim->messages, messages[i]);
+    }
+    myr_vec_push(&sim->patterns, pattern);
+    return (uint32_t)sim->patterns.count - 1;
+}
+
+void myr_sim_pattern_cyclic(struct myr_sim *sim, uint32_t pattern)
+{
+    MYR_ASSERT(pattern >= sim->routed_patterns && pattern < sim->patterns.count);
+    sim->patterns.items[pattern].cyclic = true;
+}
+
+void myr_sim_defer_routing(struct myr_sim *sim)
+{
+    sim->defer = true;
+}
+
+void myr_sim_phase(struct myr_sim *sim, uint32_t phase)
+{
+    sim->phase = phase;
+}
+
+/* Routes the unrouted patterns of one phase, or of all, as one batch. */
+static int route_phase(struct myr_sim *sim, uint32_t phase, struct myr_err *err)
+{
+    MYR_VEC(uint32_t) ids = {0};
+    for (uint32_t id = sim->routed_patterns; id < sim->patterns.count; id++) {
+        if (phase == MYR_NONE || sim->patterns.items[id].phase == phase) {
+            sim->patterns.items[id].batch = sim->batch_count;
+            myr_vec_push(&ids, id);
+        }
+    }
+    int r = sim_route_patterns(sim, ids.items, (uint32_t)ids.count, err);
+    sim->batch_count++;
+    myr_vec_done(&ids);
+    return r;
+}
+
+int myr_sim_route(struct myr_sim *sim, struct myr_err *err)
+{
+    if (sim->defer || sim->routed_patterns == sim->patterns.count) {
+        return MYR_OK;
+    }
+    int r = route_phase(sim, MYR_NONE, err);
+    sim->routed_patterns = (uint32_t)sim->patterns.count;
+    return r;
+}
+
+int sim_route_deferred(struct myr_sim *sim, struct myr_err *err)
+{
+    uint32_t last = 0;
+    int r = MYR_OK;
+    if (sim->routed_patterns == sim->patterns.count) {
+        return MYR_OK;
+    }
+    for (uint32_t id = sim->routed_patterns; id < sim->patterns.count; id++) {
+        uint32_t phase = sim->patterns.items[id].phase;
+        last = phase > last ? phase : last;
+    }
+    for (uint32_t phase = 0; r == MYR_OK && phase <= last; phase++) {
+        r = route_phase(sim, phase, err);
+    }
+    sim->routed_patterns = (uint32_t)sim->patterns.count;
+    return r;
+}
+
+myr_ps myr_sim_pattern_latency(const struct myr_sim *sim, uint32_t pattern)
+{
+    MYR_ASSERT(pattern < sim->routed_patterns);
+    return sim->patterns.items[pattern].latency;
+}
+
+static uint32_t add_task(struct myr_sim *sim, struct sim_task task)
+{
+    task.bottleneck = MYR_NONE;
+    myr_vec_push(&sim->tasks, task);
+    return (uint32_t)sim->tasks.count - 1;
+}
+
+uint32_t myr_sim_compute(struct myr_sim *sim, myr_ps duration)
+{
+    return add_task(sim, (struct sim_task){.kind = SIM_COMPUTE, .duration = duration});
+}
+
+uint32_t myr_sim_transfer(struct myr_sim *sim, uint32_t pattern, uint64_t bytes,
+                          uint32_t latency_rounds)
+{
+    return add_task(sim, (struct sim_task){.kind = SIM_TRANSFER,
+                                           .pattern = pattern,
+                                           .latency_rounds = latency_rounds,
+                                           .bits = bytes * 8});
+}
+
+void myr_sim_after(struct myr_sim *sim, uint32_t task, uint32_t before)
+{
+    MYR_ASSERT(task < sim->tasks.count && before < sim->tasks.count);
+    struct sim_edge edge = {before, task};
+    myr_vec_push(&sim->edges, edge);
+}
+
+void myr_sim_fault(struct myr_sim *sim, const struct myr_sim_fault *fault)
+{
+    myr_vec_push(&sim->faults, *fault);
+}
+
+void myr_sim_slow_node(struct myr_sim *sim, uint32_t node, uint32_t permille)
+{
+    const struct myr_design *design = sim->graph->design;
+    uint32_t device = design->head->first_node + node;
+    MYR_ASSERT(node < design->head->nodes);
+    if (!sim->node_slow) {
+        sim->node_slow = myr_xcalloc(design->head->nodes, sizeof(*sim->node_slow));
+    }
+    sim->node_slow[node] = 1000 - permille;
+    for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
+        uint32_t link = design->port_link[p];
+        for (uint32_t way = 0; link != MYR_NONE && way < 2; way++) {
+            struct sim_channel *channel = &sim->channels[link * 2 + way];
+            channel->capacity = channel->full_capacity = channel->full_capacity / 1000 * permille;
+        }
+    }
+}
+
+uint32_t myr_sim_node_permille(const struct myr_sim *sim, uint32_t node)
+{
+    return sim->node_slow ? 1000 - sim->node_slow[node] : 1000;
+}
+
+uint32_t myr_sim_gpus_per_node(const struct myr_sim *sim)
+{
+    return sim->graph->design->head->gpus_per_node;
+}
+
+myr_ps myr_sim_task_start(const struct myr_sim *sim, uint32_t task)
+{
+    return sim->tasks.items[task].start;
+}
+
+myr_ps myr_sim_task_end(const struct myr_sim *sim, uint32_t task)
+{
+    return sim->tasks.items[task].end;
+}
+
+uint32_t myr_sim_task_bottleneck(const struct myr_sim *sim, uint32_t task)
+{
+    return sim->tasks.items[task].bottleneck;
+}
+
+uint32_t myr_sim_task_count(const struct myr_sim *sim)
+{
+    return (uint32_t)sim->tasks.count;
+}
+
+uint64_t myr_sim_channel_bytes(const struct myr_sim *sim, uint32_t channel)
+{
+    return sim->channels[channel].bytes;
+}

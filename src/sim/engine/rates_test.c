@@ -1,0 +1,387 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "engine/internal.h"
+
+/*
+ * The engine without a fabric: channels and patterns made up, so that every shape of sharing turns
+ * up. The naive model beside it knows neither events nor increments: at every moment it solves all
+ * rates from nothing, by raising everybody together, in floating point.
+ */
+
+enum { CHANNELS_MAX = 12, TASKS_MAX = 24, CASES = 1000 };
+
+static struct myr_sim *make_sim(uint32_t channels)
+{
+    struct myr_sim *sim = myr_xcalloc(1, sizeof(*sim));
+    sim->channel_count = sim->link_channels = channels;
+    sim->channels = myr_xcalloc(channels, sizeof(*sim->channels));
+    sim->residual = myr_xcalloc(channels, sizeof(*sim->residual));
+    sim->weight = myr_xcalloc(channels, sizeof(*sim->weight));
+    for (uint32_t c = 0; c < channels; c++) {
+        sim->channels[c].first = MYR_NONE;
+    }
+    return sim;
+}
+
+static void set_capacity(struct myr_sim *sim, uint32_t channel, uint64_t bps)
+{
+    sim->channels[channel].capacity = sim->channels[channel].full_capacity = bps;
+}
+
+static void open_pattern(struct myr_sim *sim, myr_ps latency)
+{
+    struct sim_pattern pattern = {
+        .first_use = (uint32_t)sim->uses.count, .latency = latency, .spare_nodes = MYR_NONE};
+    myr_vec_push(&sim->patterns, pattern);
+    sim->routed_patterns = (uint32_t)sim->patterns.count;
+}
+
+static void put_use(struct myr_sim *sim, uint32_t channel, uint32_t weight)
+{
+    struct sim_use use = {channel, weight};
+    myr_vec_push(&sim->uses, use);
+    sim->patterns.items[sim->patterns.count - 1].use_count++;
+}
+
+/* The naive model. */
+struct naive {
+    const struct myr_sim *sim;
+    double left[TASKS_MAX], rate[TASKS_MAX], latency_end[TASKS_MAX], end[TASKS_MAX];
+    uint32_t waits[TASKS_MAX];
+    enum sim_state state[TASKS_MAX];
+};
+
+/* The rate at which those who still rise fill the channel; negative when nobody does. */
+static double naive_full_at(const struct myr_sim *sim, uint32_t channel, const bool *moving,
+                            const bool *fixed, const double *rate)
+{
+    double used = 0, weight = 0;
+    for (uint32_t t = 0; t < sim->tasks.count; t++) {
+        const struct sim_pattern *p = &sim->patterns.items[sim->tasks.items[t].pattern];
+        for (uint32_t u = 0; moving[t] && u < p->use_count; u++) {
+            const struct sim_use *use = &sim->uses.items[p->first_use + u];
+            if (use->channel == channel) {
+                used += fixed[t] ? rate[t] * use->weight / 1000 : 0;
+                weight += fixed[t] ? 0 : (double)use->weight / 1000;
+            }
+        }
+    }
+    return weight > 0 ? ((double)sim->channels[channel].capacity - used) / weight : -1;
+}
+
+/* Raises all unfixed rates by the same amount until a channel is full, fixes its users, repeats. */
+static void naive_rates(const struct myr_sim *sim, const bool *moving, double *rate)
+{
+    bool fixed[TASKS_MAX] = {false};
+    double level = 0;
+    for (uint32_t t = 0; t < sim->tasks.count; t++) {
+        rate[t] = 0;
+        fixed[t] = !moving[t];
+    }
+    while (true) {
+        double best = -1;
+        uint32_t full = MYR_NONE;
+        for (uint32_t c = 0; c < sim->channel_count; c++) {
+            double at = naive_full_at(sim, c, moving, fixed, rate);
+            if (at >= 0 && (full == MYR_NONE || at < best)) {
+                best = at;
+                full = c;
+            }
+        }
+        if (full == MYR_NONE) {
+            return;
+        }
+        level = best > level ? best : level;
+        for (uint32_t t = 0; t < sim->tasks.count; t++) {
+            const struct sim_pattern *p = &sim->patterns.items[sim->tasks.items[t].pattern];
+            for (uint32_t u = 0; !fixed[t] && u < p->use_count; u++) {
+                if (sim->uses.items[p->first_use + u].channel == full) {
+                    fixed[t] = true;
+                    rate[t] = level;
+                }
+            }
+        }
+    }
+}
+
+static void random_case(struct myr_rng *rng, struct myr_sim *sim, uint32_t tasks)
+{
+    uint32_t channels = sim->channel_count;
+    for (uint32_t c = 0; c < channels; c++) {
+        set_capacity(sim, c, (uint64_t)(1 + myr_rng_below(rng, 8)) * 50000000000);
+    }
+    for (uint32_t t = 0; t < tasks; t++) {
+        /* Lockstep groups use many channels, some of them several times over. */
+        uint32_t uses = 1 + myr_rng_below(rng, channels < 6 ? channels : 6);
+        open_pattern(sim, (myr_ps)myr_rng_below(rng, 5) * MYR_PS_PER_US);
+        uint32_t start = myr_rng_below(rng, channels);
+        for (uint32_t u = 0; u < uses; u++) {
+            uint32_t weight = myr_rng_below(rng, 3) ? 1000 : 125 * (1 + myr_rng_below(rng, 32));
+            put_use(sim, (start + u) % channels, weight);
+        }
+    }
+}
+
+static void assert_near(double got, double want, double slack, uint64_t seed, const char *what)
+{
+    double off = got > want ? got - want : want - got;
+    if (off > slack) {
+        fail_msg("seed %llu: %s is %.3f, %.3f is right", (unsigned long long)seed, what, got, want);
+    }
+}
+
+static void fair_rates_are_those_of_the_naive_solver(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < CASES; seed++) {
+        struct myr_rng rng;
+        myr_rng_init(&rng, seed, 0);
+        struct myr_sim *sim = make_sim(2 + myr_rng_below(&rng, CHANNELS_MAX - 1));
+        uint32_t tasks = 1 + myr_rng_below(&rng, TASKS_MAX);
+        random_case(&rng, sim, tasks);
+        for (uint32_t t = 0; t < tasks; t++) {
+            myr_sim_transfer(sim, t, 1000000, 1);
+        }
+        uint64_t rates[TASKS_MAX];
+        double right[TASKS_MAX];
+        bool moving[TASKS_MAX];
+        memset(moving, 1, sizeof(moving));
+        myr_sim_fair_rates(sim, 0, tasks, rates);
+        naive_rates(sim, moving, right);
+        for (uint32_t t = 0; t < tasks; t++) {
+            assert_near((double)rates[t], right[t], 4096 * 40, seed, "a rate");
+        }
+        myr_sim_free(sim);
+    }
+}
+
+/* As the end of a transfer does: whoever was held back on its channels may go faster. */
+static void take_off(struct myr_sim *sim, uint32_t t)
+{
+    struct sim_task *task = &sim->tasks.items[t];
+    const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
+    sim_detach(sim, t);
+    task->state = SIM_DONE;
+    for (uint32_t u = 0; u < pattern->use_count; u++) {
+        uint32_t id = sim->uses.items[pattern->first_use + u].channel;
+        for (uint32_t n = sim->channels[id].first; n != MYR_NONE; n = sim->nodes.items[n].next) {
+            if (sim->tasks.items[sim->nodes.items[n].task].bottleneck == id) {
+                myr_vec_push(&sim->seeds, sim->nodes.items[n].task);
+            }
+        }
+    }
+}
+
+/* Starts and ends transfers one by one; after each, every rate must be that of a full solve. */
+static void rates_stay_right_after_every_single_change(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < CASES; seed++) {
+        struct myr_rng rng;
+        bool moving[TASKS_MAX] = {false};
+        double right[TASKS_MAX];
+        myr_rng_init(&rng, seed, 1);
+        struct myr_sim *sim = make_sim(2 + myr_rng_below(&rng, CHANNELS_MAX - 1));
+        uint32_t tasks = 1 + myr_rng_below(&rng, TASKS_MAX);
+        random_case(&rng, sim, tasks);
+        for (uint32_t t = 0; t < tasks; t++) {
+            myr_sim_transfer(sim, t, UINT64_C(1) << 50, 1);
+        }
+        for (uint32_t change = 0; change < 3 * tasks; change++) {
+            uint32_t t = myr_rng_below(&rng, tasks);
+            struct sim_task *task = &sim->tasks.items[t];
+            if (moving[t]) {
+                take_off(sim, t);
+            } else {
+                task->state = SIM_MOVING;
+                task->bits_left = task->bits;
+                task->rate = 0;
+                sim_attach(sim, t);
+                myr_vec_push(&sim->seeds, t);
+            }
+            moving[t] = !moving[t];
+            sim_solve(sim);
+            naive_rates(sim, moving, right);
+            for (uint32_t i = 0; i < tasks; i++) {
+                if (moving[i]) {
+                    assert_near((double)sim->tasks.items[i].rate, right[i], 4096 * 40, seed,
+                                "a rate after a change");
+                }
+            }
+        }
+        myr_sim_free(sim);
+    }
+}
+
+/* Random task graph: transfers and computing, edges from lower to higher numbers. */
+static void random_graph(struct myr_rng *rng, struct myr_sim *sim, uint32_t tasks)
+{
+    for (uint32_t t = 0; t < tasks; t++) {
+        if (myr_rng_below(rng, 4) == 0) {
+            myr_sim_compute(sim, (myr_ps)myr_rng_below(rng, 1000) * MYR_PS_PER_US);
+        } else {
+            myr_sim_transfer(sim, myr_rng_below(rng, (uint32_t)sim->patterns.count),
+                             1000 * (1 + myr_rng_below(rng, 10000)), 1 + myr_rng_below(rng, 3));
+        }
+        for (uint32_t k = 0; t && k < myr_rng_below(rng, 3); k++) {
+            myr_sim_after(sim, t, myr_rng_below(rng, t));
+        }
+    }
+}
+
+static void naive_start(struct naive *naive, uint32_t t, double now)
+{
+    const struct sim_task *task = &naive->sim->tasks.items[t];
+    double wait = (double)task->duration;
+    if (task->kind == SIM_TRANSFER) {
+        wait = (double)naive->sim->patterns.items[task->pattern].latency * task->latency_rounds;
+    }
+    naive->state[t] = SIM_LATENCY;
+    naive->latency_end[t] = now + wait;
+}
+
+static void naive_end(struct naive *naive, uint32_t t, double now)
+{
+    naive->state[t] = SIM_DONE;
+    naive->end[t] = now;
+    for (size_t e = 0; e < naive->sim->edges.count; e++) {
+        if (naive->sim->edges.items[e].before == t &&
+            --naive->waits[naive->sim->edges.items[e].task] == 0) {
+            naive_start(naive, naive->sim->edges.items[e].task, now);
+        }
+    }
+}
+
+/* The earliest thing that happens: its task, and when. */
+static uint32_t naive_next(struct naive *naive, double now, double *ret_at)
+{
+    uint32_t next = MYR_NONE;
+    bool moving[TASKS_MAX];
+    for (uint32_t t = 0; t < naive->sim->tasks.count; t++) {
+        moving[t] = naive->state[t] == SIM_MOVING;
+    }
+    naive_rates(naive->sim, moving, naive->rate);
+    for (uint32_t t = 0; t < naive->sim->tasks.count; t++) {
+        double at = naive->state[t] == SIM_LATENCY ? naive->latency_end[t]
+                    : moving[t]                    ? now + naive->left[t] / naive->rate[t] * 1e12
+                                                   : -1;
+        if (at >= 0 && (next == MYR_NONE || at < *ret_at)) {
+            next = t;
+            *ret_at = at;
+        }
+    }
+    return next;
+}
+
+static void naive_run(struct naive *naive)
+{
+    double now = 0, at = 0;
+    for (size_t e = 0; e < naive->sim->edges.count; e++) {
+        naive->waits[naive->sim->edges.items[e].task]++;
+    }
+    for (uint32_t t = 0; t < naive->sim->tasks.count; t++) {
+        if (naive->waits[t] == 0) {
+            naive_start(naive, t, 0);
+        }
+    }
+    for (uint32_t t; (t = naive_next(naive, now, &at)) != MYR_NONE; now = at) {
+        for (uint32_t i = 0; i < naive->sim->tasks.count; i++) {
+            if (naive->state[i] == SIM_MOVING) {
+                naive->left[i] -= naive->rate[i] * (at - now) / 1e12;
+            }
+        }
+        const struct sim_task *task = &naive->sim->tasks.items[t];
+        if (naive->state[t] == SIM_LATENCY && task->kind == SIM_TRANSFER) {
+            naive->state[t] = SIM_MOVING;
+            naive->left[t] = (double)task->bits;
+        } else {
+            naive_end(naive, t, at);
+        }
+    }
+}
+
+static void random_task_graphs_end_when_the_naive_simulator_says(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < CASES; seed++) {
+        struct myr_rng rng;
+        struct myr_sim_result result;
+        myr_rng_init(&rng, seed, 2);
+        struct myr_sim *sim = make_sim(2 + myr_rng_below(&rng, CHANNELS_MAX - 1));
+        random_case(&rng, sim, 1 + myr_rng_below(&rng, 8));
+        random_graph(&rng, sim, 1 + myr_rng_below(&rng, TASKS_MAX));
+        struct naive naive = {.sim = sim};
+        naive_run(&naive); /* first: the run sorts the edges */
+        assert_int_equal(myr_sim_run(sim, NULL, NULL, &result, NULL), MYR_OK);
+        assert_int_equal(result.blocked, 0);
+        for (uint32_t t = 0; t < sim->tasks.count; t++) {
+            /* Rates are whole bits a second and times whole picoseconds. */
+            assert_near((double)myr_sim_task_end(sim, t), naive.end[t], 1000 + naive.end[t] * 1e-5,
+                        seed, "an end");
+        }
+        myr_sim_free(sim);
+    }
+}
+
+static void tasks_that_wait_for_each_other_are_reported(void **state)
+{
+    (void)state;
+    struct myr_sim *sim = make_sim(1);
+    struct myr_sim_result result;
+    struct myr_err err = {0};
+    uint32_t a = myr_sim_compute(sim, 1), b = myr_sim_compute(sim, 1);
+    myr_sim_after(sim, a, b);
+    myr_sim_after(sim, b, a);
+    assert_int_equal(myr_sim_run(sim, NULL, NULL, &result, &err), MYR_ESTALLED);
+    assert_int_equal(result.blocked, 2);
+    assert_non_null(strstr(err.message, "2 tasks wait for each other"));
+    myr_sim_free(sim);
+}
+
+static void a_transfer_over_a_dead_channel_is_named(void **state)
+{
+    (void)state;
+    struct myr_sim *sim = make_sim(2);
+    struct myr_sim_result result;
+    struct myr_err err = {0};
+    open_pattern(sim, 0);
+    put_use(sim, 1, 1000);
+    myr_sim_transfer(sim, 0, 1000, 1);
+    assert_int_equal(myr_sim_run(sim, NULL, NULL, &result, &err), MYR_ESTALLED);
+    assert_non_null(strstr(err.message, "1 transfers stand still"));
+    assert_non_null(strstr(err.message, "link/00000000"));
+    myr_sim_free(sim);
+}
+
+static void one_transfer_takes_latency_plus_bytes_over_rate_to_the_picosecond(void **state)
+{
+    (void)state;
+    struct myr_sim *sim = make_sim(1);
+    struct myr_sim_result result;
+    set_capacity(sim, 0, 100000000000);
+    open_pattern(sim, 6 * MYR_PS_PER_US);
+    put_use(sim, 0, 1000);
+    uint32_t task = myr_sim_transfer(sim, 0, 1000000, 1);
+    assert_int_equal(myr_sim_run(sim, NULL, NULL, &result, NULL), MYR_OK);
+    assert_int_equal(myr_sim_task_end(sim, task), 86 * MYR_PS_PER_US);
+    assert_int_equal(myr_sim_channel_bytes(sim, 0), 1000000);
+    myr_sim_free(sim);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_transfer_takes_latency_plus_bytes_over_rate_to_the_picosecond),
+        cmocka_unit_test(fair_rates_are_those_of_the_naive_solver),
+        cmocka_unit_test(rates_stay_right_after_every_single_change),
+        cmocka_unit_test(random_task_graphs_end_when_the_naive_simulator_says),
+        cmocka_unit_test(tasks_that_wait_for_each_other_are_reported),
+        cmocka_unit_test(a_transfer_over_a_dead_channel_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

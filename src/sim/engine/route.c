@@ -1,0 +1,302 @@
+#include <stdlib.h>
+
+#include "engine/internal.h"
+
+/*
+ * Patterns to channels. Messages inside a scale-up domain use the GPUs' own channels. The others
+ * go through the NIC beside the GPU, over all planes at once; where rails are not joined (rail
+ * only) they first change to the GPU of the right rail inside the domain. With spraying, all
+ * uplinks of a leaf (and of a pod) are one pool: that is what spraying evenly over them means.
+ */
+
+struct router {
+    struct myr_sim *sim;
+    MYR_VEC(myr_ps) hops; /* by message of the pattern at hand: its latency */
+    const uint32_t *ids;  /* patterns */
+    uint32_t id_count;
+    struct myr_flows flows;
+    MYR_VEC(uint32_t) flow_pattern; /* by flow */
+    MYR_VEC(uint32_t) flow_message; /* by flow: place in its pattern */
+    uint32_t *weight;               /* by channel, of the pattern at hand */
+    MYR_VEC(uint32_t) used;
+};
+
+static void add_use(struct router *router, uint32_t channel, uint32_t weight)
+{
+    if (router->weight[channel] == 0) {
+        myr_vec_push(&router->used, channel);
+    }
+    router->weight[channel] += weight;
+}
+
+static uint32_t domain_of(const struct myr_sim *sim, uint32_t gpu)
+{
+    uint32_t size = sim->graph->design->head->scale_up_gpus;
+    return gpu & MYR_MESSAGE_STORAGE ? gpu : gpu / (size ? size : 1);
+}
+
+/* The NIC port of a message's end: beside the GPU, or any of a storage server's, by the peer. */
+static uint32_t end_port(const struct myr_sim *sim, uint32_t end, uint32_t peer)
+{
+    const struct myr_design *design = sim->graph->design;
+    if (!(end & MYR_MESSAGE_STORAGE)) {
+        return myr_flow_port(sim->graph, end);
+    }
+    uint32_t device = design->head->first_storage + (end & ~MYR_MESSAGE_STORAGE);
+    const struct myr_devtype *type = &design->devtypes[design->device_type[device]];
+    for (uint32_t i = 0; i < type->group_count; i++) {
+        const struct myr_port_group *group = &type->groups[i];
+        if (group->role == MYR_PORT_NIC && group->net == sim->graph->net_id) {
+            uint32_t planes = sim->graph->net->planes, nics = group->count / planes;
+            uint32_t nic = nics ? (peer & ~MYR_MESSAGE_STORAGE) % nics : 0;
+            return design->first_port[device] + group->first + nic * planes;
+        }
+    }
+    return MYR_NONE;
+}
+
+static bool joined(const struct myr_sim *sim, uint32_t from_port, uint32_t to_port)
+{
+    const struct myr_graph *graph = sim->graph;
+    uint32_t a = myr_graph_host_switch(graph, from_port);
+    uint32_t b = myr_graph_host_switch(graph, to_port);
+    return !graph->clos ||
+           (a != MYR_NONE && b != MYR_NONE &&
+            myr_graph_leaf_spot(graph, a).unit == myr_graph_leaf_spot(graph, b).unit);
+}
+
+/* The GPU whose NIC carries the message out: the sender, or its neighbour on the right rail. */
+static uint32_t sending_gpu(const struct myr_sim *sim, struct myr_message message)
+{
+    uint32_t per_node = sim->graph->design->head->gpus_per_node;
+    if ((message.from | message.to) & MYR_MESSAGE_STORAGE ||
+        joined(sim, myr_flow_port(sim->graph, message.from),
+               myr_flow_port(sim->graph, message.to))) {
+        return message.from;
+    }
+    return message.from / per_node * per_node + message.to % per_node;
+}
+
+static int add_flows(struct router *router, uint32_t pattern_id, uint32_t place,
+                     struct myr_err *err)
+{
+    const struct myr_sim *sim = router->sim;
+    const struct sim_pattern *pattern = &sim->patterns.items[pattern_id];
+    struct myr_message message = sim->messages.items[pattern->first_message + place];
+    uint32_t planes = sim->graph->net->planes;
+    uint32_t pairs = sim->options.queue_pairs ? sim->options.queue_pairs : 1;
+    uint32_t gpu = sending_gpu(sim, message);
+    uint32_t from = end_port(sim, gpu, message.to), to = end_port(sim, message.to, gpu);
+    if (from == MYR_NONE || to == MYR_NONE || !joined(sim, from, to)) {
+        return myr_err_set(err, MYR_EINVAL, "no path from GPU %u to %s %u on the %s network",
+                           message.from, message.to & MYR_MESSAGE_STORAGE ? "storage" : "GPU",
+                           message.to & ~MYR_MESSAGE_STORAGE, myr_net_names[sim->graph->net_id]);
+    }
+    uint32_t ways = planes * pairs;
+    for (uint32_t i = 0; i < ways; i++) {
+        uint32_t plane = i % planes;
+        uint64_t key = (((uint64_t)from + plane) << 32 | to) + ((uint64_t)(i / planes) << 56);
+        struct myr_flow flow = {.from_port = from + plane,
+                                .to_port = to + plane,
+                                .share = 1000 * (i + 1) / ways - 1000 * i / ways,
+                                .source = (uint16_t)(0xC000 | (myr_hash_u64(key) & 0x3FFF))};
+        myr_vec_push(&router->flows.items, flow);
+        myr_vec_push(&router->flow_pattern, pattern_id);
+        myr_vec_push(&router->flow_message, place);
+    }
+    return MYR_OK;
+}
+
+static int collect(struct router *router, struct myr_err *err)
+{
+    struct myr_sim *sim = router->sim;
+    int r = MYR_OK;
+    for (uint32_t k = 0; r == MYR_OK && k < router->id_count; k++) {
+        uint32_t id = router->ids[k];
+        struct sim_pattern *pattern = &sim->patterns.items[id];
+        pattern->network_flows = 0;
+        for (uint32_t m = 0; r == MYR_OK && m < pattern->message_count; m++) {
+            struct myr_message message = sim->messages.items[pattern->first_message + m];
+            if (domain_of(sim, message.from) != domain_of(sim, message.to)) {
+                r = add_flows(router, id, m, err);
+                pattern->network_flows++;
+            }
+        }
+    }
+    return r;
+}
+
+static myr_ps path_latency(const struct myr_sim *sim, const uint32_t *channels, uint32_t count)
+{
+    const struct myr_design *design = sim->graph->design;
+    myr_ps total = (myr_ps)(count > 0 ? count - 1 : 0) * sim->options.switch_ps;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t cable = design->link_cable[channels[i] / 2];
+        myr_ps own = (myr_ps)design->cabletypes[design->cable_type[cable]].length_mm * 5;
+        total += sim->options.link_ps < 0 ? own : sim->options.link_ps;
+    }
+    return total;
+}
+
+/* Inside the scale-up domain, and the hop to another rail's GPU. */
+static void local_uses(struct router *router, const struct sim_pattern *pattern)
+{
+    struct myr_sim *sim = router->sim;
+    router->hops.count = 0;
+    for (uint32_t m = 0; m < pattern->message_count; m++) {
+        struct myr_message message = sim->messages.items[pattern->first_message + m];
+        bool inside = domain_of(sim, message.from) == domain_of(sim, message.to);
+        uint32_t to = inside ? message.to : sending_gpu(sim, message);
+        myr_ps latency = 0;
+        if (message.from != to) {
+            add_use(router, sim_scale_up_out(sim, message.from), 1000);
+            add_use(router, sim_scale_up_in(sim, to), 1000);
+            latency = sim->options.scale_up_ps;
+        }
+        myr_vec_push(&router->hops, latency);
+    }
+}
+
+static myr_ps sprayed_uses(struct router *router, const struct myr_flow *flow)
+{
+    struct myr_sim *sim = router->sim;
+    const struct myr_graph *graph = sim->graph;
+    uint32_t channels[] = {graph->design->port_link[flow->from_port] * 2,
+                           graph->design->port_link[flow->to_port] * 2 + 1};
+    uint32_t a = myr_graph_host_switch(graph, flow->from_port);
+    uint32_t b = myr_graph_host_switch(graph, flow->to_port);
+    struct myr_path path;
+    add_use(router, channels[0], flow->share);
+    add_use(router, channels[1], flow->share);
+    if (a != b) {
+        struct myr_spot from = myr_graph_leaf_spot(graph, a), to = myr_graph_leaf_spot(graph, b);
+        add_use(router, sim_pool(sim, false, a - graph->net->first_leaf, false), flow->share);
+        add_use(router, sim_pool(sim, false, b - graph->net->first_leaf, true), flow->share);
+        if (from.pod != to.pod) {
+            uint32_t pods = graph->net->pods;
+            add_use(router, sim_pool(sim, true, from.unit * pods + from.pod, false), flow->share);
+            add_use(router, sim_pool(sim, true, to.unit * pods + to.pod, true), flow->share);
+        }
+    }
+    bool found = myr_path_by_value(graph, flow->from_port, flow->to_port, 0, &path);
+    return found ? path_latency(sim, path.channels, path.count) : 0;
+}
+
+static void flush_uses(struct router *router, struct sim_pattern *pattern)
+{
+    struct myr_sim *sim = router->sim;
+    pattern->first_use = (uint32_t)sim->uses.count;
+    pattern->use_count = (uint32_t)router->used.count;
+    pattern->spare_nodes = MYR_NONE;
+    for (size_t i = 0; i < router->used.count; i++) {
+        uint32_t channel = router->used.items[i];
+        struct sim_use use = {channel, router->weight[channel]};
+        myr_vec_push(&sim->uses, use);
+        router->weight[channel] = 0;
+    }
+    router->used.count = 0;
+}
+
+/* The latency of the longest of the flow's routes; adds their channels to the uses at hand. */
+static myr_ps routed_uses(struct router *router, const struct myr_routes *routes, size_t flow,
+                          size_t *route)
+{
+    myr_ps longest = 0;
+    for (; *route < routes->flow.count && routes->flow.items[*route] == flow; ++*route) {
+        uint32_t start = routes->start.items[*route];
+        uint32_t count = routes->start.items[*route + 1] - start;
+        const uint32_t *channels = &routes->channels.items[start];
+        for (uint32_t i = 0; i < count; i++) {
+            add_use(router, channels[i], routes->weight.items[*route]);
+        }
+        myr_ps latency = path_latency(router->sim, channels, count);
+        longest = latency > longest ? latency : longest;
+    }
+    return longest;
+}
+
+/* Of the messages' latencies: the longest, or the mean of a cyclic pattern. */
+static myr_ps pattern_latency(const struct router *router, bool cyclic)
+{
+    myr_ps longest = 0, sum = 0;
+    for (size_t m = 0; m < router->hops.count; m++) {
+        myr_ps latency = router->hops.items[m];
+        longest = latency > longest ? latency : longest;
+        sum += latency;
+    }
+    myr_ps count = (myr_ps)router->hops.count;
+    myr_ps base = cyclic && count ? sum / count : longest;
+    return base + router->sim->options.message_ps;
+}
+
+/* Flows and routes come in the order of the patterns: one pass over all. */
+static void make_uses(struct router *router, const struct myr_routes *routes)
+{
+    struct myr_sim *sim = router->sim;
+    size_t flow = 0, route = 0;
+    for (uint32_t k = 0; k < router->id_count; k++) {
+        uint32_t id = router->ids[k];
+        struct sim_pattern *pattern = &sim->patterns.items[id];
+        local_uses(router, pattern);
+        uint32_t message = MYR_NONE;
+        myr_ps local = 0;
+        for (; flow < router->flow_pattern.count && router->flow_pattern.items[flow] == id;
+             flow++) {
+            if (router->flow_message.items[flow] != message) {
+                message = router->flow_message.items[flow];
+                local = router->hops.items[message]; /* the hop to another rail's GPU */
+            }
+            myr_ps latency = local;
+            latency += routes->sprayed ? sprayed_uses(router, &router->flows.items.items[flow])
+                                       : routed_uses(router, routes, flow, &route);
+            myr_ps *hop = &router->hops.items[message];
+            *hop = latency > *hop ? latency : *hop;
+        }
+        pattern->latency = pattern_latency(router, pattern->cyclic);
+        flush_uses(router, pattern);
+    }
+}
+
+static int check_routes(const struct myr_sim *sim, const struct myr_routes *routes,
+                        struct myr_err *err)
+{
+    if (routes->unroutable == 0) {
+        return MYR_OK;
+    }
+    return myr_err_set(err, MYR_ESTALLED, "%u flows have no path on the %s network",
+                       routes->unroutable, myr_net_names[sim->graph->net_id]);
+}
+
+int sim_route_patterns(struct myr_sim *sim, const uint32_t *ids, uint32_t count,
+                       struct myr_err *err)
+{
+    struct router router = {.sim = sim, .ids = ids, .id_count = count};
+    struct myr_routes routes = {0};
+    struct myr_balance_options balance = sim->options.balance;
+    /* Pools stand for even spraying only in a regular fabric; elsewhere the nearest thing. */
+    if (balance.policy == MYR_POLICY_SPRAY && !sim->graph->regular) {
+        balance.policy = MYR_POLICY_FLOWLET;
+    }
+    router.weight = myr_xcalloc(sim->channel_count, sizeof(uint32_t));
+    int r = collect(&router, err);
+    if (r == MYR_OK && balance.policy == MYR_POLICY_SPRAY) {
+        routes.sprayed = true;
+    } else if (r == MYR_OK) {
+        uint64_t *load = myr_xcalloc(sim->link_channels, sizeof(*load));
+        r = myr_balance(sim->graph, &balance, router.flows.items.items, router.flows.items.count,
+                        &routes, load, err);
+        free(load);
+    }
+    r = r < 0 ? r : check_routes(sim, &routes, err);
+    if (r == MYR_OK) {
+        make_uses(&router, &routes);
+    }
+    free(router.weight);
+    myr_vec_done(&router.used);
+    myr_vec_done(&router.flow_pattern);
+    myr_vec_done(&router.flow_message);
+    myr_vec_done(&router.hops);
+    myr_flows_done(&router.flows);
+    myr_routes_done(&routes);
+    return r;
+}

@@ -1,0 +1,249 @@
+#include "myriad/sim/question.h"
+
+#include <stdlib.h>
+
+static double seconds_of(myr_ps ps)
+{
+    return (double)ps / (double)MYR_PS_PER_S;
+}
+
+static int set_options(struct myr_sim_answer *answer, const struct myr_sim_question *question,
+                       struct myr_err *err)
+{
+    struct myr_sim_options *engine = &answer->engine;
+    const char *overhead = question->message_overhead;
+    *engine = myr_sim_default();
+    engine->balance = question->balance;
+    engine->queue_pairs = question->queue_pairs;
+    engine->pause_permille = question->pause_permille;
+    engine->sharing_loss_permille = question->sharing_loss_permille;
+    engine->efficiency_permille = question->efficiency_permille;
+    if (question->topology) {
+        engine->link_ps = answer->fabric.topology.delay_ps;
+        engine->switch_ps = answer->fabric.topology.switch_ps;
+    }
+    if (overhead && !myr_sim_parse_time(myr_str_from(overhead), &engine->message_ps)) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "--message-overhead is '%.40s', a time such as 2us is expected",
+                           overhead);
+    }
+    return MYR_OK;
+}
+
+static int add_breakage(struct myr_sim_answer *answer, const struct myr_sim_question *question,
+                        struct myr_err *err)
+{
+    for (uint32_t i = 0; i < question->slow.count; i++) {
+        int rc = myr_sim_slow_words(answer->sim, &answer->graph, question->slow.items[i], err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    for (uint32_t i = 0; i < question->faults.count; i++) {
+        int rc = myr_sim_fault_words(answer->sim, &answer->graph, question->faults.items[i], err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return MYR_OK;
+}
+
+/* Job 'only' alone, or all of them (MYR_NONE), in a fresh engine with the same faults. */
+static int prepare(struct myr_sim_answer *answer, const struct myr_sim_question *question,
+                   uint32_t only, struct myr_err *err)
+{
+    /* Faults mark links in the graph: a new run starts from one without marks. */
+    int rc =
+        myr_graph_init(&answer->graph, &answer->arena, answer->fabric.design, question->net, err);
+    if (rc < 0) {
+        return rc;
+    }
+    MYR_ASSERT(!answer->sim);
+    answer->sim = myr_sim_create(&answer->graph, &answer->engine);
+    rc = add_breakage(answer, question, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (answer->job_count > 1 && only == MYR_NONE) {
+        myr_sim_defer_routing(answer->sim); /* so that the jobs know of each other */
+    }
+    for (uint32_t i = 0; i < answer->job_count; i++) {
+        if (only != MYR_NONE && only != i) {
+            continue;
+        }
+        rc = myr_sim_load_words(answer->sim, &answer->graph, &answer->fabric.topology.hosts,
+                                question->workloads.items[i], question->balance.seed,
+                                &answer->jobs[i].load, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return MYR_OK;
+}
+
+/* When the last of its tasks ended. */
+static myr_ps load_end(const struct myr_sim *sim, const struct myr_sim_load *load)
+{
+    myr_ps end = 0;
+    for (uint32_t t = 0; t < load->task_count; t++) {
+        myr_ps one = myr_sim_task_end(sim, load->first_task + t);
+        end = one > end ? one : end;
+    }
+    return end;
+}
+
+static int run_alone(struct myr_sim_answer *answer, const struct myr_sim_question *question,
+                     struct myr_err *err)
+{
+    for (uint32_t i = 0; answer->job_count > 1 && i < answer->job_count; i++) {
+        struct myr_sim_result result;
+        int rc = prepare(answer, question, i, err);
+        if (rc < 0) {
+            return rc;
+        }
+        rc = myr_sim_run(answer->sim, question->progress, question->progress_context, &result, err);
+        if (rc < 0) {
+            return rc;
+        }
+        answer->jobs[i].alone = load_end(answer->sim, &answer->jobs[i].load);
+        myr_sim_free(answer->sim);
+        answer->sim = NULL;
+    }
+    return MYR_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+/* What single flows would get if all moved at once. */
+static int initial_rates(struct myr_sim_answer *answer, struct myr_err *err)
+{
+    const struct myr_sim_load *load = &answer->jobs[0].load;
+    const struct myr_network *net = answer->graph.net;
+    uint32_t count = load->flow_count, full = 0;
+    if (answer->job_count > 1 || count == 0) {
+        return MYR_OK;
+    }
+    int rc = myr_sim_route(answer->sim, err);
+    if (rc < 0) {
+        return rc;
+    }
+    uint64_t *rates = MYR_ARENA_NEW(&answer->arena, uint64_t, count);
+    double line = (double)net->host_gbps * net->planes * 1e9, sum = 0, slow = 0;
+    myr_sim_fair_rates(answer->sim, load->first_flow, count, rates);
+    for (uint32_t i = 0; i < count; i++) {
+        double part = (double)rates[i] / line;
+        sum += part;
+        slow += part > 0 ? 1 / part : 0;
+        full += part > 0.9999;
+    }
+    qsort(rates, count, sizeof(*rates), by_value);
+    answer->rates = (struct myr_sim_rates){.count = count,
+                                           .mean = sum / count,
+                                           .mean_slowdown = slow / count,
+                                           .p1 = (double)rates[count / 100] / line,
+                                           .least = (double)rates[0] / line,
+                                           .full_share = (double)full / count};
+    return MYR_OK;
+}
+
+static void judge_job(const struct myr_sim *sim, struct myr_sim_job *job)
+{
+    job->end = load_end(sim, &job->load);
+    job->slowdown = job->alone > 0 ? (double)job->end / (double)job->alone : 1;
+    if (job->load.collective) {
+        double seconds = seconds_of(job->end);
+        double rate = seconds > 0 ? (double)job->load.bytes / 1e9 / seconds : 0;
+        job->algorithm_gbytes_per_s = rate;
+        job->bus_gbytes_per_s = rate * myr_collective_bus_factor(job->load.kind, job->load.ranks);
+    }
+}
+
+/* Load of a channel: what went over it against what could have, over the whole run. */
+static void judge_links(struct myr_sim_answer *answer)
+{
+    const struct myr_design *design = answer->fabric.design;
+    double seconds = seconds_of(answer->result.end), sum = 0;
+    uint32_t used = 0;
+    for (uint32_t c = 0; c < design->link_count * 2 && seconds > 0; c++) {
+        uint64_t bytes = myr_sim_channel_bytes(answer->sim, c);
+        if (bytes) {
+            double load = (double)bytes * 8 / ((double)myr_channel_gbps(design, c) * 1e9 * seconds);
+            used++;
+            sum += load;
+            answer->load_max = load > answer->load_max ? load : answer->load_max;
+        }
+    }
+    answer->load_mean = used ? sum / used : 0;
+}
+
+static int check_workloads(const struct myr_sim_question *question, struct myr_err *err)
+{
+    if (question->workloads.count == 0) {
+        int rc = myr_err_set(err, MYR_EINVAL, "give --workload WORDS");
+        myr_err_hint(err, "myriad sim --help lists them");
+        return rc;
+    }
+    /* Each job is played alone and then with the others: standard input is there only once. */
+    for (uint32_t i = 0; question->workloads.count > 1 && i < question->workloads.count; i++) {
+        const char *words = question->workloads.items[i];
+        if (strcmp(words, "file:-") == 0 || strncmp(words, "file:-,", 7) == 0) {
+            return myr_err_set(err, MYR_EINVAL,
+                               "--job: several workloads are read more than once; file:- is "
+                               "standard input, which can be read once");
+        }
+    }
+    return MYR_OK;
+}
+
+int myr_sim_ask(struct myr_sim_answer *ret, const struct myr_sim_question *question,
+                struct myr_err *err)
+{
+    *ret = (struct myr_sim_answer){.job_count = question->workloads.count};
+    myr_arena_init(&ret->arena);
+    int rc = check_workloads(question, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_sim_fabric_open(&ret->fabric, question->design, question->topology, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = set_options(ret, question, err);
+    if (rc < 0) {
+        return rc;
+    }
+    ret->jobs = MYR_ARENA_NEW(&ret->arena, struct myr_sim_job, ret->job_count);
+    rc = run_alone(ret, question, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = prepare(ret, question, MYR_NONE, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = initial_rates(ret, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_sim_run(ret->sim, question->progress, question->progress_context, &ret->result, err);
+    if (rc < 0) {
+        return rc;
+    }
+    for (uint32_t i = 0; i < ret->job_count; i++) {
+        judge_job(ret->sim, &ret->jobs[i]);
+    }
+    myr_times_collect(&ret->times, &ret->arena, ret->sim, 0, myr_sim_task_count(ret->sim));
+    judge_links(ret);
+    return MYR_OK;
+}
+
+void myr_sim_answer_done(struct myr_sim_answer *answer)
+{
+    myr_sim_free(answer->sim);
+    myr_sim_fabric_close(&answer->fabric);
+    myr_arena_done(&answer->arena);
+}

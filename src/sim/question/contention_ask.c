@@ -1,0 +1,38 @@
+#include "myriad/sim/question.h"
+
+int myr_contention_ask(struct myr_contention *ret, const char **ret_path, struct myr_arena *arena,
+                       const struct myr_contention_question *question, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_sim_fabric_close) struct myr_sim_fabric fabric = {0};
+    struct myr_contention table;
+    struct myr_graph graph;
+    const char *path = question->out;
+    if (path && strcmp(path, "-") == 0) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "--out: '-' is standard output, where the answer goes; a file is "
+                           "expected");
+    }
+    if (!path && !question->design) {
+        return myr_err_set(err, MYR_EINVAL, "give --out FILE: a --topology has no folder");
+    }
+    int rc = myr_sim_fabric_open(&fabric, question->design, question->topology, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_graph_init(&graph, arena, fabric.design, question->net, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_contention_compute(&graph, &question->balance, question->progress,
+                                question->progress_context, &table, err);
+    if (rc < 0) {
+        return rc;
+    }
+    path = path ? path : myr_contention_path(arena, question->design);
+    rc = myr_contention_write(&table, path, err);
+    if (rc == MYR_OK) {
+        *ret = table;
+        *ret_path = path;
+    }
+    return rc;
+}

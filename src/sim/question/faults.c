@@ -1,0 +1,182 @@
+#include "question/words.h"
+
+/*
+ * How long it takes until paths avoid what is dead. Local: the switch beside it sees the light go
+ * and takes the next member of the group. Remote: it tells the switches before it, in the data
+ * plane. Convergence: the routing protocol finds out and spreads the word. Order of magnitude;
+ * give a time where a measured one is known.
+ */
+static const struct {
+    const char *name;
+    myr_ps ps;
+} repairs[] = {
+    {"local", 50 * MYR_PS_PER_US},
+    {"remote", 1000 * MYR_PS_PER_US},
+    {"convergence", MYR_PS_PER_S},
+};
+
+static int parse_reroute(const struct sim_words *words, myr_ps *ret, struct myr_err *err)
+{
+    struct myr_str text;
+    *ret = repairs[0].ps;
+    if (!sim_words_keyed(words, "reroute", &text)) {
+        return MYR_OK;
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(repairs); i++) {
+        if (myr_str_eq(text, myr_str_from(repairs[i].name))) {
+            *ret = repairs[i].ps;
+            return MYR_OK;
+        }
+    }
+    if (myr_sim_parse_time(text, ret)) {
+        return MYR_OK;
+    }
+    return myr_err_set(err, MYR_EINVAL,
+                       "--fault: 'reroute' is local, remote, convergence or a time such as 50us, "
+                       "not '%.*s'",
+                       sim_words_shown(text), text.data);
+}
+
+static int parse_target(const struct myr_graph *graph, struct myr_str name,
+                        struct myr_sim_fault *fault, struct myr_err *err)
+{
+    uint64_t link;
+    fault->link = fault->device = MYR_NONE;
+    if (name.len > 5 && memcmp(name.data, "link/", 5) == 0 &&
+        myr_str_to_u64((struct myr_str){name.data + 5, name.len - 5}, &link) &&
+        link < graph->design->link_count) {
+        fault->link = (uint32_t)link;
+        return MYR_OK;
+    }
+    fault->device = myr_design_find(graph->design, name);
+    if (fault->device == MYR_NONE) {
+        return myr_err_set(err, MYR_EINVAL, "--fault: '%.*s' is no link or device of this fabric",
+                           sim_words_shown(name), name.data);
+    }
+    return MYR_OK;
+}
+
+/* A part from 0 to 1 as thousandths. */
+static bool parse_part(struct myr_str text, uint32_t *ret)
+{
+    double value;
+    if (!myr_str_to_double(text, &value) || !(value > 0 && value <= 1)) {
+        return false;
+    }
+    *ret = (uint32_t)(value * 1000 + 0.5);
+    return *ret > 0;
+}
+
+static bool parse_kind(struct myr_str word, struct myr_sim_fault *fault, bool *ret_flap)
+{
+    static const char degrade[] = "degrade=";
+    *ret_flap = myr_str_eq(word, MYR_STR("flap"));
+    fault->kind = MYR_FAULT_DOWN;
+    if (*ret_flap || myr_str_eq(word, MYR_STR("down"))) {
+        return true;
+    }
+    if (myr_str_eq(word, MYR_STR("up"))) {
+        fault->kind = MYR_FAULT_UP;
+        return true;
+    }
+    fault->kind = MYR_FAULT_DEGRADE;
+    return word.len > sizeof(degrade) - 1 && memcmp(word.data, degrade, sizeof(degrade) - 1) == 0 &&
+           parse_part(
+               (struct myr_str){word.data + sizeof(degrade) - 1, word.len - (sizeof(degrade) - 1)},
+               &fault->capacity_permille);
+}
+
+static int add_flap(struct myr_sim *sim, const struct sim_words *words, struct myr_sim_fault fault,
+                    struct myr_err *err)
+{
+    myr_ps down = 100 * MYR_PS_PER_US, period = 10000 * MYR_PS_PER_US, start = fault.at;
+    uint64_t count = 3;
+    int rc = sim_words_time(words, "down", &down, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = sim_words_time(words, "period", &period, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = sim_words_number(words, "count", 1, 10000, &count, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (down <= 0 || period <= down || period > INT64_MAX / 20000) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "--fault: a flap's 'period' must be longer than 'down'");
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        fault.kind = MYR_FAULT_DOWN;
+        fault.at = start + (myr_ps)i * period;
+        myr_sim_fault(sim, &fault);
+        fault.kind = MYR_FAULT_UP;
+        fault.at += down;
+        myr_sim_fault(sim, &fault);
+    }
+    return MYR_OK;
+}
+
+int myr_sim_fault_words(struct myr_sim *sim, const struct myr_graph *graph, const char *text,
+                        struct myr_err *err)
+{
+    static const char *const keys[] = {"reroute", "down", "period", "count"};
+    struct myr_sim_fault fault = {0};
+    struct sim_words words;
+    bool flap = false;
+    int rc = sim_words_split("--fault", text, &words, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = parse_target(graph, words.kind, &fault, err);
+    if (rc < 0) {
+        return rc;
+    }
+    struct myr_str what = words.count ? words.items[0] : MYR_STR("");
+    const char *at = what.len ? memchr(what.data, '@', what.len) : NULL;
+    size_t len = at ? (size_t)(at - what.data) : 0;
+    if (!at || !parse_kind((struct myr_str){what.data, len}, &fault, &flap) ||
+        !myr_sim_parse_time((struct myr_str){at + 1, what.len - len - 1}, &fault.at)) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "--fault: '%.*s' is not understood; down@1ms, up@2ms, degrade=0.5@1ms "
+                           "or flap@1ms is expected",
+                           sim_words_shown(what), what.data);
+    }
+    rc = sim_words_check(&words, 1, keys, flap ? MYR_ARRAY_COUNT(keys) : 1, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = parse_reroute(&words, &fault.reroute, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (flap) {
+        return add_flap(sim, &words, fault, err);
+    }
+    myr_sim_fault(sim, &fault);
+    return MYR_OK;
+}
+
+int myr_sim_slow_words(struct myr_sim *sim, const struct myr_graph *graph, const char *text,
+                       struct myr_err *err)
+{
+    const struct myr_design *design = graph->design;
+    struct sim_words words;
+    uint32_t permille;
+    int rc = sim_words_split("--slow", text, &words, err);
+    if (rc < 0) {
+        return rc;
+    }
+    uint32_t device = myr_design_find(design, words.kind);
+    if (device == MYR_NONE || design->place[device].kind != MYR_DEVICE_NODE) {
+        return myr_err_set(err, MYR_EINVAL, "--slow: '%.*s' is no node; node/00042:0.8 is expected",
+                           sim_words_shown(words.kind), words.kind.data);
+    }
+    if (words.count != 1 || !parse_part(words.items[0], &permille)) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "--slow: a speed above 0 and up to 1 is expected in '%.40s'", text);
+    }
+    myr_sim_slow_node(sim, device - design->head->first_node, permille);
+    return MYR_OK;
+}

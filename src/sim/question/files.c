@@ -1,0 +1,153 @@
+#include <stdio.h>
+
+#include "myriad/sim/question.h"
+#include "myriad/sim/report.h"
+
+/* What a reader of the page wants to know before the pictures. */
+
+enum { FACTS_MAX = 16 };
+
+struct facts {
+    struct myr_arena *arena;
+    struct myr_report_fact rows[FACTS_MAX];
+    uint32_t count;
+};
+
+static void add_fact(struct facts *facts, const char *name, const char *value)
+{
+    MYR_ASSERT(facts->count < FACTS_MAX);
+    facts->rows[facts->count++] = (struct myr_report_fact){name, value};
+}
+
+static void add_fullest(const struct myr_sim_answer *answer, struct facts *facts)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    uint32_t hottest = MYR_NONE;
+    double most = 0;
+    for (uint32_t c = 0; c < answer->fabric.design->link_count * 2; c++) {
+        double load = myr_report_load(answer->sim, c);
+        if (load > most) {
+            most = load;
+            hottest = c;
+        }
+    }
+    if (hottest != MYR_NONE) {
+        myr_report_channel_name(answer->sim, hottest, &name);
+        add_fact(facts, "fullest link",
+                 myr_arena_printf(facts->arena, "%.1f %%, %s", most * 100, name.data));
+    }
+}
+
+/* Settings that are not as usual: a page must say what it is a picture of. */
+static void add_settings(const struct myr_sim_options *engine, struct facts *facts)
+{
+    struct myr_arena *arena = facts->arena;
+    add_fact(facts, "load balance",
+             myr_arena_printf(arena, "%s, seed %llu%s", myr_policy_names[engine->balance.policy],
+                              (unsigned long long)engine->balance.seed,
+                              engine->balance.polarised ? ", polarised" : ""));
+    if (engine->queue_pairs > 1) {
+        add_fact(facts, "queue pairs", myr_arena_printf(arena, "%u", engine->queue_pairs));
+    }
+    if (engine->efficiency_permille && engine->efficiency_permille != 1000) {
+        add_fact(
+            facts, "efficiency",
+            myr_arena_printf(arena, "%.1f %% of line rate", engine->efficiency_permille / 10.0));
+    }
+    if (engine->sharing_loss_permille) {
+        add_fact(facts, "sharing loss",
+                 myr_arena_printf(arena, "up to %.1f %%", engine->sharing_loss_permille / 10.0));
+    }
+    if (engine->pause_permille) {
+        add_fact(facts, "pause",
+                 myr_arena_printf(arena, "victims lose %.1f %% of their lead",
+                                  engine->pause_permille / 10.0));
+    }
+    if (engine->message_ps) {
+        add_fact(facts, "message overhead", myr_times_text(arena, engine->message_ps));
+    }
+}
+
+static void list_facts(const struct myr_sim_answer *answer, struct facts *ret)
+{
+    const struct myr_network *net = answer->graph.net;
+    struct myr_arena *arena = ret->arena;
+    char number[32];
+    add_fact(
+        ret, "fabric",
+        myr_arena_printf(arena, "%s, %s GPUs",
+                         myr_design_str(answer->fabric.design, answer->fabric.design->head->name),
+                         myr_u64_grouped(answer->fabric.design->head->gpus, number)));
+    add_fact(ret, "network",
+             myr_arena_printf(arena, "%s: %u leaf, %u spine, %u core switches",
+                              myr_net_names[answer->graph.net_id], net->leaf, net->spine,
+                              net->core));
+    add_settings(&answer->engine, ret);
+    add_fact(ret, "flows",
+             myr_arena_printf(arena, "%s", myr_u64_grouped(answer->result.flows, number)));
+    add_fact(ret, "simulated time", myr_times_text(arena, answer->result.end));
+    add_fullest(answer, ret);
+}
+
+int myr_sim_files_check(const struct myr_sim_files *files, struct myr_err *err)
+{
+    const struct {
+        const char *option, *path;
+    } all[] = {{"--report", files->report}, {"--heatmap", files->heatmap}, {"--fct", files->fct}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
+        if (all[i].path && strcmp(all[i].path, "-") == 0) {
+            return myr_err_set(err, MYR_EINVAL,
+                               "%s: '-' is standard output, where the answer goes; a file is "
+                               "expected",
+                               all[i].option);
+        }
+    }
+    return MYR_OK;
+}
+
+static int write_drawings(const struct myr_report *report, const struct myr_sim_files *files,
+                          struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    if (files->report) {
+        myr_report_html(report, &buf);
+        int rc = myr_file_write(files->report, &buf, err);
+        if (rc < 0) {
+            return rc;
+        }
+        myr_buf_clear(&buf);
+    }
+    if (files->heatmap) {
+        myr_report_heatmap(report, &buf);
+        return myr_file_write(files->heatmap, &buf, err);
+    }
+    return MYR_OK;
+}
+
+int myr_sim_files_write(const struct myr_sim_answer *answer, const struct myr_sim_files *files,
+                        struct myr_err *err)
+{
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
+    struct facts facts = {.arena = &scratch};
+    if (!files->report && !files->heatmap && !files->fct) {
+        return MYR_OK;
+    }
+    myr_arena_init(&scratch);
+    struct myr_report_job *jobs = MYR_ARENA_NEW(&scratch, struct myr_report_job, answer->job_count);
+    for (uint32_t i = 0; i < answer->job_count; i++) {
+        const struct myr_sim_load *load = &answer->jobs[i].load;
+        jobs[i] = (struct myr_report_job){load->words, load->first_task, load->task_count};
+    }
+    list_facts(answer, &facts);
+    struct myr_report report = {.sim = answer->sim,
+                                .title = "Simulation",
+                                .facts = facts.rows,
+                                .fact_count = facts.count,
+                                .jobs = jobs,
+                                .job_count = answer->job_count};
+    int rc = write_drawings(&report, files, err);
+    if (rc == MYR_OK && files->fct) {
+        rc = myr_report_fct(&report, files->fct, err);
+    }
+    return rc;
+}

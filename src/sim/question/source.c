@@ -1,0 +1,163 @@
+#include "question/source.h"
+
+#include "question/words.h"
+
+enum { PATH_MAX_LEN = 4095 };
+
+/* ",endless=SIZE": the text up to it is left. */
+static int take_endless(struct sim_source *source, const char *option, struct myr_str *text,
+                        struct myr_err *err)
+{
+    static const char key[] = ",endless=";
+    const char *tail = memmem(text->data, text->len, key, sizeof(key) - 1);
+    if (!tail) {
+        return MYR_OK;
+    }
+    const char *value = tail + sizeof(key) - 1;
+    struct myr_str size = {value, text->len - (size_t)(value - text->data)};
+    if (!myr_sim_parse_bytes(size, &source->endless_bytes) || source->endless_bytes == 0 ||
+        source->endless_bytes > MYR_TRACE_BYTES_MAX) {
+        return myr_err_set(err, MYR_EINVAL, "%s: 'endless' must be a size such as 10MB, not '%.*s'",
+                           option, sim_words_shown(size), size.data);
+    }
+    text->len = (size_t)(tail - text->data);
+    return MYR_OK;
+}
+
+int sim_source_open(struct sim_source *ret, struct myr_arena *arena, const char *option,
+                    const char *text, struct myr_err *err)
+{
+    static const char key[] = ",format=";
+    const char *path = strchr(text, ':');
+    struct myr_str words = myr_str_from(path ? path + 1 : text);
+    int rc = take_endless(ret, option, &words, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const char *tail = memmem(words.data, words.len, key, sizeof(key) - 1);
+    size_t len = tail ? (size_t)(tail - words.data) : words.len;
+    if (tail) {
+        const char *name = tail + sizeof(key) - 1;
+        ret->format = (struct myr_str){name, words.len - (size_t)(name - words.data)};
+    }
+    if (len == 0 || len > PATH_MAX_LEN) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "%s: file:PATH[,format=NAME][,endless=SIZE] is expected", option);
+    }
+    ret->path = myr_arena_strndup(arena, words.data, len);
+    return myr_file_read(ret->path, MYR_TRACE_FILE_MAX, &ret->text, err);
+}
+
+void sim_source_done(struct sim_source *source)
+{
+    myr_buf_done(&source->text);
+}
+
+int sim_source_format(const struct sim_source *source, const char *option, const char *const *names,
+                      uint32_t count, uint32_t guess, uint32_t *ret, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf list = {0};
+    if (source->format.len == 0) {
+        *ret = guess;
+        return MYR_OK;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (myr_str_eq(source->format, myr_str_from(names[i]))) {
+            *ret = i;
+            return MYR_OK;
+        }
+        myr_buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
+    }
+    return myr_err_set(err, MYR_EINVAL, "%s: unknown format '%.*s'; known are %s", option,
+                       sim_words_shown(source->format), source->format.data, list.data);
+}
+
+/* Messages without end get the size that the user gives them; there is no default. */
+static int limit_endless(const struct sim_source *source, struct myr_trace *trace,
+                         struct myr_err *err)
+{
+    if (trace->endless_line == 0) {
+        return MYR_OK;
+    }
+    if (source->endless_bytes == 0) {
+        int rc = myr_err_set(err, MYR_EINVAL, "%s:%u:1: a message without end (size 0)",
+                             source->path, trace->endless_line);
+        myr_err_hint(err, "give such messages a size: file:PATH,endless=10MB");
+        return rc;
+    }
+    myr_trace_limit(trace, source->endless_bytes);
+    return MYR_OK;
+}
+
+/*
+ * Which GPUs the trace's ranks are. HPCC's flows go between the nodes of its topology file, by
+ * their numbers there; ranks of the other formats are the hosts, by the order of the numbers.
+ */
+static int choose_hosts(const struct sim_source *source, const struct myr_trace *trace,
+                        enum myr_trace_format format, const struct myr_sim_hosts *hosts,
+                        uint32_t gpu_count, const uint32_t **ret, struct myr_err *err)
+{
+    bool numbered = hosts->gpu_of_node && format == MYR_TRACE_HPCC;
+    uint32_t known = numbered ? hosts->node_count : gpu_count;
+    *ret = numbered ? hosts->gpu_of_node : hosts->gpu_of_rank;
+    if (trace->ranks > known) {
+        return myr_err_set(err, MYR_EINVAL, "%s: the file has %u ranks, the fabric has %u %s",
+                           source->path, trace->ranks, known, numbered ? "nodes" : "GPUs");
+    }
+    for (size_t i = 0; numbered && i < trace->ops.count; i++) {
+        const struct myr_trace_op *op = &trace->ops.items[i];
+        bool from = hosts->gpu_of_node[op->from] != MYR_NONE;
+        if (!from || hosts->gpu_of_node[op->to] == MYR_NONE) {
+            return myr_err_set(err, MYR_EINVAL,
+                               "%s:%u:1: node %u is a switch of the topology, a host is expected",
+                               source->path, op->line, from ? op->to : op->from);
+        }
+    }
+    return MYR_OK;
+}
+
+static int read_trace(const struct sim_source *source, enum myr_trace_format *ret_format,
+                      struct myr_trace *ret, struct myr_err *err)
+{
+    struct myr_str content = {source->text.len ? source->text.data : "", source->text.len};
+    uint32_t format;
+    int rc = sim_source_format(source, "--workload", myr_trace_format_names, MYR_TRACE_FORMAT_COUNT,
+                               myr_trace_guess(source->path, content), &format, err);
+    if (rc < 0) {
+        return rc;
+    }
+    *ret_format = (enum myr_trace_format)format;
+    rc = myr_trace_read(source->path, content, *ret_format, ret, err);
+    return rc < 0 ? rc : limit_endless(source, ret, err);
+}
+
+int sim_source_load(struct myr_sim *sim, const struct myr_graph *graph,
+                    const struct myr_sim_hosts *hosts, const char *words, struct myr_sim_load *ret,
+                    struct myr_err *err)
+{
+    static const struct myr_sim_hosts none = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
+    MYR_CLEANUP(sim_source_done) struct sim_source source = {0};
+    MYR_CLEANUP(myr_trace_done) struct myr_trace trace = {0};
+    const struct myr_design_head *head = graph->design->head;
+    struct myr_trace_tasks tasks = {0};
+    enum myr_trace_format format;
+    const uint32_t *gpus;
+    myr_arena_init(&scratch);
+    int rc = sim_source_open(&source, &scratch, "--workload", words, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = read_trace(&source, &format, &trace, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = choose_hosts(&source, &trace, format, hosts ? hosts : &none, head->gpus, &gpus, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_load_trace(sim, &trace, gpus, head->gpus_per_node, &tasks, err);
+    ret->first_flow = tasks.first_message;
+    ret->flow_count = tasks.message_count;
+    return rc;
+}

@@ -1,0 +1,27 @@
+/* "file:PATH[,format=NAME][,endless=SIZE]": other simulators' files, as traffic and as fabrics. */
+#pragma once
+
+#include "myriad/sim/read.h"
+#include "myriad/sim/words.h"
+
+struct sim_source {
+    char *path;             /* in the arena that was given */
+    struct myr_str format;  /* empty: to be guessed */
+    uint64_t endless_bytes; /* of messages without end; 0: not said */
+    struct myr_buf text;
+};
+
+/* Reads the file. The path may hold commas of its own. */
+MYR_MUST_USE int sim_source_open(struct sim_source *ret, struct myr_arena *arena,
+                                 const char *option, const char *words, struct myr_err *err);
+void sim_source_done(struct sim_source *source);
+
+/* The format that the words name, else 'guess'. */
+MYR_MUST_USE int sim_source_format(const struct sim_source *source, const char *option,
+                                   const char *const *names, uint32_t count, uint32_t guess,
+                                   uint32_t *ret, struct myr_err *err);
+
+/* A trace into the engine. */
+MYR_MUST_USE int sim_source_load(struct myr_sim *sim, const struct myr_graph *graph,
+                                 const struct myr_sim_hosts *hosts, const char *words,
+                                 struct myr_sim_load *ret, struct myr_err *err);

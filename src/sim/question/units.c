@@ -1,0 +1,57 @@
+#include "myriad/sim/words.h"
+
+struct unit {
+    const char *name;
+    uint64_t factor;
+};
+
+/* A number with a unit behind it; the whole text must be used. */
+static bool parse_unit(struct myr_str text, const struct unit *units, size_t count, double *ret)
+{
+    size_t digits = 0;
+    while (digits < text.len &&
+           ((text.data[digits] >= '0' && text.data[digits] <= '9') || text.data[digits] == '.')) {
+        digits++;
+    }
+    double value;
+    if (!myr_str_to_double((struct myr_str){text.data, digits}, &value)) {
+        return false;
+    }
+    struct myr_str rest = {text.data + digits, text.len - digits};
+    for (size_t i = 0; i < count; i++) {
+        if (myr_str_eq_nocase(rest, myr_str_from(units[i].name))) {
+            *ret = value * (double)units[i].factor;
+            return *ret < 9e18;
+        }
+    }
+    return false;
+}
+
+bool myr_sim_parse_bytes(struct myr_str text, uint64_t *ret)
+{
+    static const struct unit units[] = {
+        {"", 1},          {"B", 1},           {"KB", 1000},
+        {"MB", 1000000},  {"GB", 1000000000}, {"TB", 1000000000000},
+        {"K", 1000},      {"M", 1000000},     {"G", 1000000000},
+        {"KiB", 1 << 10}, {"MiB", 1 << 20},   {"GiB", 1 << 30},
+    };
+    double value;
+    if (!parse_unit(text, units, MYR_ARRAY_COUNT(units), &value)) {
+        return false;
+    }
+    *ret = (uint64_t)(value + 0.5);
+    return true;
+}
+
+bool myr_sim_parse_time(struct myr_str text, myr_ps *ret)
+{
+    static const struct unit units[] = {
+        {"ps", 1}, {"ns", 1000}, {"us", 1000000}, {"ms", 1000000000}, {"s", 1000000000000},
+    };
+    double value;
+    if (!parse_unit(text, units, MYR_ARRAY_COUNT(units), &value)) {
+        return false;
+    }
+    *ret = (myr_ps)(value + 0.5);
+    return true;
+}

@@ -1,0 +1,323 @@
+#include "question/place.h"
+#include "question/source.h"
+
+/* What every workload's maker is given. */
+struct maker {
+    struct myr_sim *sim;
+    const struct myr_graph *graph;
+    struct sim_words words;
+    struct myr_arena *arena; /* for as long as the words are being read */
+    struct sim_place place;
+    uint64_t seed;
+};
+
+static const char *const place_keys[] = {SIM_PLACE_KEYS};
+
+/* What most workloads begin with: a size in this place, then nothing but known keys, the GPUs. */
+static int begin(struct maker *maker, uint32_t size_at, const char *const *keys, size_t key_count,
+                 uint64_t *ret_bytes, struct myr_err *err)
+{
+    int rc = sim_words_bytes(&maker->words, size_at, ret_bytes, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = sim_words_check(&maker->words, size_at + 1, keys, key_count, err);
+    return rc < 0 ? rc
+                  : sim_place_choose(&maker->place, maker->arena, maker->graph->design->head,
+                                     &maker->words, maker->seed, err);
+}
+
+static int need_two(const struct maker *maker, struct myr_err *err)
+{
+    return maker->place.count > 1 ? MYR_OK
+                                  : myr_err_set(err, MYR_EINVAL, "%s: at least two GPUs are needed",
+                                                maker->words.option);
+}
+
+static int put_flows(struct maker *maker, const struct myr_message *messages, uint32_t count,
+                     uint64_t bytes, struct myr_sim_load *ret, struct myr_err *err)
+{
+    ret->first_flow = myr_sim_task_count(maker->sim);
+    ret->flow_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t task;
+        int rc = myr_load_flow(maker->sim, messages[i], bytes, MYR_NONE, &task, err);
+        if (rc < 0) {
+            return rc;
+        }
+        MYR_ASSERT(task == ret->first_flow + i);
+    }
+    return MYR_OK;
+}
+
+/* A random order of 0..count-1 in which nobody keeps its place. */
+static void derange(uint64_t seed, uint32_t *order, uint32_t count)
+{
+    struct myr_rng rng;
+    bool fixed = true;
+    MYR_ASSERT(count > 1);
+    myr_rng_init(&rng, seed, 1);
+    while (fixed) {
+        fixed = false;
+        for (uint32_t i = 0; i < count; i++) {
+            order[i] = i;
+        }
+        myr_rng_shuffle(&rng, order, count);
+        for (uint32_t i = 0; i < count; i++) {
+            fixed = fixed || order[i] == i;
+        }
+    }
+}
+
+static int load_permutation(struct maker *maker, struct myr_sim_load *ret, struct myr_err *err)
+{
+    uint64_t bytes;
+    int rc = begin(maker, 0, place_keys, MYR_ARRAY_COUNT(place_keys), &bytes, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = need_two(maker, err);
+    if (rc < 0) {
+        return rc;
+    }
+    uint32_t count = maker->place.count;
+    const uint32_t *gpus = maker->place.gpus;
+    struct myr_message *messages = MYR_ARENA_NEW(maker->arena, struct myr_message, count);
+    uint32_t *order = MYR_ARENA_NEW(maker->arena, uint32_t, count);
+    derange(maker->place.seed, order, count);
+    for (uint32_t i = 0; i < count; i++) {
+        messages[i] = (struct myr_message){gpus[i], gpus[order[i]]};
+    }
+    return put_flows(maker, messages, count, bytes, ret, err);
+}
+
+/* incast:K:1,SIZE - K senders, drawn by the seed, to the job's first GPU. */
+static int load_incast(struct maker *maker, struct myr_sim_load *ret, struct myr_err *err)
+{
+    uint64_t bytes, senders = 0;
+    struct myr_str ratio = maker->words.count ? maker->words.items[0] : MYR_STR("");
+    const char *colon = ratio.len ? memchr(ratio.data, ':', ratio.len) : NULL;
+    size_t len = colon ? (size_t)(colon - ratio.data) : ratio.len;
+    bool to_one = !colon || (ratio.len == len + 2 && colon[1] == '1');
+    int rc = begin(maker, 1, place_keys, MYR_ARRAY_COUNT(place_keys), &bytes, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = need_two(maker, err);
+    if (rc < 0) {
+        return rc;
+    }
+    uint32_t *gpus = maker->place.gpus, count = maker->place.count;
+    if (!to_one || !myr_str_to_u64((struct myr_str){ratio.data, len}, &senders) || senders == 0 ||
+        senders >= count) {
+        return myr_err_set(err, MYR_EINVAL, "%s: incast:K:1,SIZE with K from 1 to %u is expected",
+                           maker->words.option, count - 1);
+    }
+    struct myr_message *messages = MYR_ARENA_NEW(maker->arena, struct myr_message, senders);
+    struct myr_rng rng;
+    myr_rng_init(&rng, maker->place.seed, 2);
+    myr_rng_shuffle(&rng, gpus + 1, count - 1);
+    for (uint32_t i = 0; i < senders; i++) {
+        messages[i] = (struct myr_message){gpus[i + 1], gpus[0]};
+    }
+    return put_flows(maker, messages, (uint32_t)senders, bytes, ret, err);
+}
+
+static const struct {
+    const char *name;
+    enum myr_collective kind;
+} collectives[] = {
+    {"allreduce", MYR_ALL_REDUCE},         {"allgather", MYR_ALL_GATHER},
+    {"reducescatter", MYR_REDUCE_SCATTER}, {"alltoall", MYR_ALL_TO_ALL},
+    {"broadcast", MYR_BROADCAST},
+};
+
+static int load_collective(struct maker *maker, enum myr_collective kind, struct myr_sim_load *ret,
+                           struct myr_err *err)
+{
+    enum myr_algorithm algorithm =
+        kind == MYR_ALL_TO_ALL ? MYR_ALGORITHM_PAIRWISE : MYR_ALGORITHM_AUTO;
+    uint32_t at = 0, local = maker->graph->design->head->gpus_per_node, end;
+    for (uint32_t a = 0; a < MYR_ALGORITHM_COUNT && maker->words.count; a++) {
+        if (myr_str_eq(maker->words.items[0], myr_str_from(myr_algorithm_names[a]))) {
+            algorithm = (enum myr_algorithm)a;
+            at = 1;
+        }
+    }
+    int rc = begin(maker, at, place_keys, MYR_ARRAY_COUNT(place_keys), &ret->bytes, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const struct sim_place *place = &maker->place;
+    ret->collective = true;
+    ret->kind = kind;
+    ret->ranks = place->count;
+    /* Only whole nodes may be taken as such: else a rank's neighbours are others' GPUs. */
+    bool whole = place->count % local == 0 && place->gpus[0] % local == 0;
+    return myr_load_collective(maker->sim, (struct myr_ranks){place->gpus, place->count}, kind,
+                               algorithm, whole ? local : 1, ret->bytes, MYR_NONE, &end, err);
+}
+
+/* Words of a step that are its own; the others are the layout's. */
+static bool own_word(struct myr_str item)
+{
+    static const char *const keys[] = {"tflops", SIM_PLACE_KEYS};
+    for (size_t k = 0; k < MYR_ARRAY_COUNT(keys); k++) {
+        size_t len = strlen(keys[k]);
+        if (item.len > len && memcmp(item.data, keys[k], len) == 0 && item.data[len] == '=') {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int read_tflops(const struct sim_words *words, double *ret, struct myr_err *err)
+{
+    struct myr_str text;
+    *ret = 400;
+    if (sim_words_keyed(words, "tflops", &text) &&
+        (!myr_str_to_double(text, ret) || !(*ret > 0 && *ret < 1e9))) {
+        return myr_err_set(err, MYR_EINVAL, "%s: 'tflops' must be a number above 0, not '%.*s'",
+                           words->option, sim_words_shown(text), text.data);
+    }
+    return MYR_OK;
+}
+
+/* The layout's words of a step, as one text. */
+static int read_layout(const struct maker *maker, const struct myr_model *model,
+                       struct myr_layout *ret, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    const struct sim_words *words = &maker->words;
+    for (uint32_t i = 1; i < words->count; i++) {
+        struct myr_str item = words->items[i];
+        if (!own_word(item)) {
+            myr_buf_printf(&text, "%s%.*s", text.len ? "," : "", (int)item.len, item.data);
+        }
+    }
+    uint64_t gpus = maker->place.count;
+    int rc = myr_layout_words(words->option, text.len ? text.data : "tp=8", gpus, ret, err);
+    return rc < 0 ? rc : myr_layout_check(ret, model, gpus, err);
+}
+
+/* step:MODEL,tflops=400,tp=8,pp=8,micro_batch=1,global_batch=... - one training step. */
+static int load_step(struct maker *maker, struct myr_err *err)
+{
+    const struct sim_words *words = &maker->words;
+    struct myr_model model;
+    struct myr_layout layout;
+    struct myr_step_result result;
+    double tflops;
+    if (words->count == 0) {
+        return myr_err_set(err, MYR_EINVAL, "%s: step:MODEL,tp=8,pp=8,... is expected",
+                           words->option);
+    }
+    int rc = read_tflops(words, &tflops, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const char *name = myr_arena_strndup(maker->arena, words->items[0].data, words->items[0].len);
+    rc = myr_model_find(maker->arena, name, &model, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = sim_place_choose(&maker->place, maker->arena, maker->graph->design->head, words,
+                          maker->seed, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = read_layout(maker, &model, &layout, err);
+    if (rc < 0) {
+        return rc;
+    }
+    struct myr_step step = {&model, &layout, tflops * 1e12, MYR_ALGORITHM_RING};
+    return myr_load_step(maker->sim, (struct myr_ranks){maker->place.gpus, maker->place.count},
+                         &step, MYR_NONE, &result, err);
+}
+
+/* checkpoint:SIZE and read:SIZE - all nodes to or from the storage servers, in stripes. */
+static int load_storage(struct maker *maker, bool write, struct myr_sim_load *ret,
+                        struct myr_err *err)
+{
+    static const char *const keys[] = {SIM_PLACE_KEYS, "stripes"};
+    const struct myr_design_head *head = maker->graph->design->head;
+    uint64_t stripes = 4, bytes;
+    int rc = begin(maker, 0, keys, MYR_ARRAY_COUNT(keys), &bytes, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = sim_words_number(&maker->words, "stripes", 1, 1024, &stripes, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (head->storage_servers == 0) {
+        rc = myr_err_set(err, MYR_EINVAL, "%s: this fabric has no storage servers",
+                         maker->words.option);
+        myr_err_hint(err, "plan a design with a storage network, and give --net storage");
+        return rc;
+    }
+    stripes = stripes < head->storage_servers ? stripes : head->storage_servers;
+    uint32_t local = head->gpus_per_node, nodes = (maker->place.count + local - 1) / local;
+    uint32_t count = nodes * (uint32_t)stripes;
+    MYR_ASSERT(count > 0);
+    struct myr_message *messages = MYR_ARENA_NEW(maker->arena, struct myr_message, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t server = MYR_MESSAGE_STORAGE | i % head->storage_servers;
+        /* Stripes leave by the NICs of the node in turn. */
+        uint32_t node = i / (uint32_t)stripes, stripe = i % (uint32_t)stripes;
+        uint32_t gpu = maker->place.gpus[node * local] + stripe % local;
+        messages[i] = write ? (struct myr_message){gpu, server} : (struct myr_message){server, gpu};
+    }
+    return put_flows(maker, messages, count, (bytes + count - 1) / count, ret, err);
+}
+
+static int dispatch(struct maker *maker, struct myr_sim_load *ret, struct myr_err *err)
+{
+    struct myr_str kind = maker->words.kind;
+    if (myr_str_eq(kind, MYR_STR("permutation"))) {
+        return load_permutation(maker, ret, err);
+    }
+    if (myr_str_eq(kind, MYR_STR("incast"))) {
+        return load_incast(maker, ret, err);
+    }
+    if (myr_str_eq(kind, MYR_STR("step"))) {
+        return load_step(maker, err);
+    }
+    if (myr_str_eq(kind, MYR_STR("checkpoint")) || myr_str_eq(kind, MYR_STR("read"))) {
+        return load_storage(maker, kind.data[0] == 'c', ret, err);
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(collectives); i++) {
+        if (myr_str_eq(kind, myr_str_from(collectives[i].name))) {
+            return load_collective(maker, collectives[i].kind, ret, err);
+        }
+    }
+    int rc =
+        myr_err_set(err, MYR_EINVAL, "unknown workload '%.*s'", sim_words_shown(kind), kind.data);
+    myr_err_hint(err, "permutation, incast, alltoall, allreduce, reducescatter, allgather, "
+                      "broadcast, step, checkpoint, read or file:PATH; see myriad sim --help");
+    return rc;
+}
+
+int myr_sim_load_words(struct myr_sim *sim, const struct myr_graph *graph,
+                       const struct myr_sim_hosts *hosts, const char *words, uint64_t seed,
+                       struct myr_sim_load *ret, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
+    struct maker maker = {.sim = sim, .graph = graph, .seed = seed, .arena = &scratch};
+    struct myr_sim_load load = {.words = words, .first_task = myr_sim_task_count(sim)};
+    int rc;
+    myr_arena_init(&scratch);
+    if (strncmp(words, "file:", 5) == 0) {
+        rc = sim_source_load(sim, graph, hosts, words, &load, err);
+    } else {
+        rc = sim_words_split("--workload", words, &maker.words, err);
+        if (rc == MYR_OK) {
+            rc = dispatch(&maker, &load, err);
+        }
+    }
+    if (rc == MYR_OK) {
+        load.task_count = myr_sim_task_count(sim) - load.first_task;
+        *ret = load;
+    }
+    return rc;
+}

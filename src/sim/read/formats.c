@@ -1,0 +1,110 @@
+#include <stdlib.h>
+
+#include "read/text.h"
+
+/* The one place that knows every format: guesses which one a file is in, and reads it. */
+
+const char *const myr_trace_format_names[MYR_TRACE_FORMAT_COUNT] = {
+    [MYR_TRACE_GOAL] = "goal",
+    [MYR_TRACE_HPCC] = "hpcc",
+    [MYR_TRACE_HTSIM] = "htsim",
+    [MYR_TRACE_SIMAI] = "simai",
+};
+
+const char *const myr_shape_format_names[MYR_SHAPE_FORMAT_COUNT] = {
+    [MYR_SHAPE_HTSIM] = "htsim",
+    [MYR_SHAPE_HPCC] = "hpcc",
+};
+
+static bool ends_in(const char *path, const char *ending)
+{
+    size_t length = strlen(path), tail = strlen(ending);
+    return length >= tail && strcmp(path + length - tail, ending) == 0;
+}
+
+enum myr_trace_format myr_trace_guess(const char *path, struct myr_str text)
+{
+    if (ends_in(path, ".goal")) {
+        return MYR_TRACE_GOAL;
+    }
+    if (ends_in(path, ".cm") || ends_in(path, ".tm")) {
+        return MYR_TRACE_HTSIM;
+    }
+    struct scan scan;
+    scan_init(&scan, path, text);
+    if (!scan_line(&scan) || !scan_word(&scan)) {
+        return MYR_TRACE_HPCC;
+    }
+    if (scan_is(&scan, "num_ranks")) {
+        return MYR_TRACE_GOAL;
+    }
+    if (scan_is(&scan, "Nodes") || scan_is(&scan, "Connections")) {
+        return MYR_TRACE_HTSIM;
+    }
+    return scan.word.data[0] >= '0' && scan.word.data[0] <= '9' ? MYR_TRACE_HPCC : MYR_TRACE_SIMAI;
+}
+
+enum myr_shape_format myr_shape_guess(const char *path)
+{
+    return ends_in(path, ".topo") ? MYR_SHAPE_HTSIM : MYR_SHAPE_HPCC;
+}
+
+/* Files count from a time of their own (HPCC's from 2 s); here the first start is time 0. */
+static void shift_starts(struct myr_trace *trace)
+{
+    myr_ps first = -1;
+    for (size_t i = 0; i < trace->ops.count; i++) {
+        const struct myr_trace_op *op = &trace->ops.items[i];
+        if (op->start >= 0 && (first < 0 || op->start < first)) {
+            first = op->start;
+        }
+    }
+    for (size_t i = 0; i < trace->ops.count; i++) {
+        struct myr_trace_op *op = &trace->ops.items[i];
+        op->start = op->start < 0 ? 0 : op->start - first;
+    }
+}
+
+int myr_trace_read(const char *file, struct myr_str text, enum myr_trace_format format,
+                   struct myr_trace *ret, struct myr_err *err)
+{
+    static int (*const readers[])(struct scan *, struct myr_trace *, struct myr_err *) = {
+        [MYR_TRACE_GOAL] = read_goal,
+        [MYR_TRACE_HPCC] = read_hpcc_flows,
+        [MYR_TRACE_HTSIM] = read_htsim_matrix,
+        [MYR_TRACE_SIMAI] = read_simai,
+    };
+    struct scan scan;
+    *ret = (struct myr_trace){0};
+    scan_init(&scan, file, text);
+    int rc = readers[format](&scan, ret, err);
+    if (rc == MYR_OK) {
+        rc = trace_check_order(ret, &scan, err);
+    }
+    if (rc < 0) {
+        myr_trace_done(ret);
+        return rc;
+    }
+    shift_starts(ret);
+    return MYR_OK;
+}
+
+int myr_shape_read(const char *file, struct myr_str text, enum myr_shape_format format,
+                   struct myr_clos_shape *ret, struct myr_err *err)
+{
+    struct scan scan;
+    *ret = (struct myr_clos_shape){0};
+    scan_init(&scan, file, text);
+    int rc = format == MYR_SHAPE_HTSIM ? read_htsim_topology(&scan, ret, err)
+                                       : read_hpcc_topology(&scan, ret, err);
+    if (rc < 0) {
+        myr_shape_done(ret);
+    }
+    return rc;
+}
+
+void myr_shape_done(struct myr_clos_shape *shape)
+{
+    free(shape->gpu_of_node);
+    *shape = (struct myr_clos_shape){0};
+}

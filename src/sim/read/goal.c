@@ -1,0 +1,491 @@
+#include <stdlib.h>
+
+#include "read/text.h"
+
+/*
+ * GOAL: for each rank operations with labels, and which label waits for which.
+ *
+ *     num_ranks 2
+ *     rank 0 {
+ *     l1: calc 100
+ *     l2: send 10b to 1 tag 3
+ *     l2 requires l1
+ *     }
+ *
+ * A send is the message; the receive that it meets ends when the message has come and what the
+ * receive itself waits for is done. Sends and receives between two ranks with one tag meet in the
+ * order of the file. Line ends mean nothing here, so one kind of token is enough.
+ */
+
+enum { TAG_MAX = INT32_MAX, UNIT_MAX = 255 /* cpu and nic: the format holds a byte */ };
+
+struct label_pair {
+    struct myr_str later, earlier;
+    struct scan_place later_place, earlier_place;
+    bool starts; /* "irequires": waits for the other's start only */
+};
+
+/* One end of a message. */
+struct end {
+    uint32_t from, to, tag, op;
+    uint64_t bytes;
+    struct scan_place place;
+    bool receives;
+};
+
+struct goal {
+    struct scan *scan;
+    struct myr_trace *trace;
+    struct myr_strmap labels; /* of the rank at hand, to operations */
+    MYR_VEC(struct label_pair) pairs;
+    MYR_VEC(struct end) ends;
+    bool *seen; /* ranks */
+    uint32_t rank;
+};
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Over blanks, line ends, semicolons and both kinds of comment; false when one never ends. */
+static bool skip_gap(struct scan *scan)
+{
+    const char *data = scan->text.data;
+    const size_t len = scan->text.len;
+    bool block = false;
+    scan->line = scan->line ? scan->line : 1;
+    while (scan->at < len) {
+        char c = data[scan->at];
+        bool pair = scan->at + 1 < len;
+        if (c == '\n') {
+            scan->line++;
+            scan->line_start = scan->at + 1;
+        } else if (block) {
+            if (c == '*' && pair && data[scan->at + 1] == '/') {
+                block = false;
+                scan->at++;
+            }
+        } else if (c == '/' && pair && data[scan->at + 1] == '*') {
+            block = true;
+            scan->word_line = scan->line;
+            scan->word_column = (uint32_t)(scan->at - scan->line_start) + 1;
+            scan->at++;
+        } else if (c == '#' || (c == '/' && pair && data[scan->at + 1] == '/')) {
+            const char *end = memchr(data + scan->at, '\n', len - scan->at);
+            scan->at = end ? (size_t)(end - data) : len;
+            continue;
+        } else if (c != ' ' && c != '\t' && c != '\r' && c != ';') {
+            return true;
+        }
+        scan->at++;
+    }
+    return !block;
+}
+
+/*
+ * A name, a number or one other character; an empty word at the end of the file. A comment that
+ * never ends is a word that nobody expects.
+ */
+static void next_token(struct scan *scan)
+{
+    const char *data = scan->text.data;
+    if (!skip_gap(scan)) {
+        scan->word = MYR_STR("/*");
+        return;
+    }
+    size_t end = scan->at;
+    if (end < scan->text.len && is_letter(data[end])) {
+        while (end < scan->text.len && (is_letter(data[end]) || is_digit(data[end]))) {
+            end++;
+        }
+    } else if (end < scan->text.len && is_digit(data[end])) {
+        while (end < scan->text.len && is_digit(data[end])) {
+            end++;
+        }
+    } else if (end < scan->text.len) {
+        end++;
+    }
+    scan->word_at = scan->at;
+    scan->word_line = scan->line;
+    scan->word_column = (uint32_t)(scan->at - scan->line_start) + 1;
+    scan->word = (struct myr_str){data + scan->at, end - scan->at};
+    scan->at = end;
+}
+
+static bool token_is(const struct scan *scan, const char *word)
+{
+    return myr_str_eq(scan->word, myr_str_from(word));
+}
+
+static bool is_name(const struct scan *scan)
+{
+    return scan->word.len > 0 && is_letter(scan->word.data[0]);
+}
+
+static int expected(const struct scan *scan, const char *what, struct myr_err *err)
+{
+    char shown[SCAN_SHOWN];
+    if (scan->word.len == 0) {
+        return scan_error(err, scan, "the file ends where %s is expected", what);
+    }
+    if (token_is(scan, "/*")) {
+        return scan_error(err, scan, "this comment never ends");
+    }
+    return scan_error(err, scan, "%s is expected, not '%s'", what, scan_shown(scan, shown));
+}
+
+static int number(struct scan *scan, const char *what, uint64_t most, uint64_t *ret,
+                  struct myr_err *err)
+{
+    next_token(scan);
+    if (scan->word.len == 0 || !is_digit(scan->word.data[0])) {
+        return expected(scan, what, err);
+    }
+    if (!myr_str_to_u64(scan->word, ret) || *ret > most) {
+        return scan_error(err, scan, "%s is larger than %llu", what, (unsigned long long)most);
+    }
+    return MYR_OK;
+}
+
+static int word(struct scan *scan, const char *wanted, const char *what, struct myr_err *err)
+{
+    next_token(scan);
+    return token_is(scan, wanted) ? MYR_OK : expected(scan, what, err);
+}
+
+static int refuse_any(const struct scan *scan, const char *what, struct myr_err *err)
+{
+    return scan_error(err, scan,
+                      "a receive from any %s (-1) is not supported: which message it "
+                      "gets would depend on the run",
+                      what);
+}
+
+/* "tag 3 cpu 0 nic 0", each at most once; a peek at what follows, which stays unread. */
+static int suffixes(struct goal *goal, bool calc, uint32_t *tag, struct myr_err *err)
+{
+    struct scan *scan = goal->scan;
+    for (;;) {
+        struct scan before = *scan;
+        next_token(scan);
+        bool is_tag = !calc && token_is(scan, "tag");
+        if (!is_tag && !token_is(scan, "cpu") && !token_is(scan, "nic")) {
+            *scan = before;
+            return MYR_OK;
+        }
+        uint64_t value = 0;
+        struct scan ahead = *scan;
+        next_token(&ahead);
+        if (is_tag && token_is(&ahead, "-")) {
+            return refuse_any(&ahead, "tag", err);
+        }
+        if (token_is(&ahead, ":") || is_name(&ahead)) { /* a label of that name */
+            *scan = before;
+            return MYR_OK;
+        }
+        int r = number(scan, is_tag ? "a tag" : "a number of a cpu or NIC",
+                       is_tag ? TAG_MAX : UNIT_MAX, &value, err);
+        if (r < 0) {
+            return r;
+        }
+        *tag = is_tag ? (uint32_t)value : *tag;
+    }
+}
+
+/* Behind "send" or "recv". */
+static int read_end(struct goal *goal, bool receives, uint32_t *ret, struct myr_err *err)
+{
+    struct scan *scan = goal->scan;
+    struct end end = {.receives = receives, .place = scan_here(scan)};
+    uint64_t peer = 0;
+    int r = number(scan, "a number of bytes", MYR_TRACE_BYTES_MAX, &end.bytes, err);
+    r = r < 0 ? r : word(scan, "b", "'b' behind the number of bytes", err);
+    r = r < 0 ? r : word(scan, receives ? "from" : "to", receives ? "'from'" : "'to'", err);
+    if (r == MYR_OK) {
+        struct scan ahead = *scan;
+        next_token(&ahead);
+        if (receives && token_is(&ahead, "-")) {
+            return refuse_any(&ahead, "rank", err);
+        }
+    }
+    r = r < 0 ? r : number(scan, "a rank", goal->trace->ranks - 1, &peer, err);
+    r = r < 0 ? r : suffixes(goal, false, &end.tag, err);
+    if (r < 0) {
+        return r;
+    }
+    end.from = receives ? (uint32_t)peer : goal->rank;
+    end.to = receives ? goal->rank : (uint32_t)peer;
+    struct myr_trace_op op = {.kind = receives ? MYR_TRACE_COMPUTE : MYR_TRACE_MESSAGE,
+                              .from = receives ? goal->rank : end.from,
+                              .to = end.to,
+                              .line = end.place.line,
+                              .bytes = receives ? 0 : end.bytes,
+                              .start = -1};
+    r = trace_add(goal->trace, scan, op, &end.op, err);
+    if (r == MYR_OK) {
+        *ret = end.op;
+        myr_vec_push(&goal->ends, end);
+    }
+    return r;
+}
+
+static int read_calc(struct goal *goal, uint32_t *ret, struct myr_err *err)
+{
+    uint64_t ns = 0;
+    uint32_t tag = 0;
+    struct myr_trace_op op = {
+        .kind = MYR_TRACE_COMPUTE, .from = goal->rank, .line = goal->scan->word_line, .start = -1};
+    int r = number(goal->scan, "a number of nanoseconds",
+                   (uint64_t)(MYR_TRACE_TIME_MAX / MYR_PS_PER_NS), &ns, err);
+    r = r < 0 ? r : suffixes(goal, true, &tag, err);
+    if (r < 0) {
+        return r;
+    }
+    op.duration = (myr_ps)ns * MYR_PS_PER_NS;
+    return trace_add(goal->trace, goal->scan, op, ret, err);
+}
+
+static int read_op(struct goal *goal, uint32_t *ret, struct myr_err *err)
+{
+    const struct scan *scan = goal->scan;
+    if (token_is(scan, "send") || token_is(scan, "recv")) {
+        return read_end(goal, token_is(scan, "recv"), ret, err);
+    }
+    return token_is(scan, "calc") ? read_calc(goal, ret, err)
+                                  : expected(scan, "'send', 'recv' or 'calc'", err);
+}
+
+static bool is_op(const struct scan *scan)
+{
+    return token_is(scan, "send") || token_is(scan, "recv") || token_is(scan, "calc");
+}
+
+/* Behind a label: an operation, or what it waits for. */
+static int read_labelled(struct goal *goal, struct myr_err *err)
+{
+    struct scan *scan = goal->scan;
+    char shown[SCAN_SHOWN];
+    struct label_pair pair = {.later = scan->word, .later_place = scan_here(scan)};
+    const char *name = scan_shown(scan, shown);
+    uint32_t op = 0;
+    next_token(scan);
+    if (token_is(scan, ":")) {
+        next_token(scan);
+        int r = read_op(goal, &op, err);
+        if (r == MYR_OK && !myr_strmap_add(&goal->labels, pair.later, op)) {
+            r = scan_error_at(err, scan, pair.later_place, "label '%s' is there already", name);
+        }
+        return r;
+    }
+    pair.starts = token_is(scan, "irequires");
+    if (!pair.starts && !token_is(scan, "requires")) {
+        return expected(scan, "':', 'requires' or 'irequires' behind a label", err);
+    }
+    next_token(scan);
+    if (!is_name(scan)) {
+        return expected(scan, "a label", err);
+    }
+    pair.earlier = scan->word;
+    pair.earlier_place = scan_here(scan);
+    myr_vec_push(&goal->pairs, pair);
+    return MYR_OK;
+}
+
+static int find_label(struct goal *goal, struct myr_str label, struct scan_place place,
+                      uint32_t *ret, struct myr_err *err)
+{
+    char shown[SCAN_SHOWN];
+    struct scan named = *goal->scan;
+    named.word = label;
+    *ret = myr_strmap_get(&goal->labels, label);
+    return *ret != MYR_MAP_NONE ? MYR_OK
+                                : scan_error_at(err, goal->scan, place, "rank %u has no label '%s'",
+                                                goal->rank, scan_shown(&named, shown));
+}
+
+/*
+ * What somebody waits to see started gets an operation in front, which stands for its start: what
+ * it waits for then goes to the one in front.
+ */
+static int join_labels(struct goal *goal, uint32_t first_op, struct myr_err *err)
+{
+    struct myr_trace *trace = goal->trace;
+    size_t count = trace->ops.count - first_op;
+    uint32_t *front = NULL;
+    uint32_t later = 0, earlier = 0;
+    int r = MYR_OK;
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; r == MYR_OK && i < goal->pairs.count; i++) {
+            const struct label_pair *pair = &goal->pairs.items[i];
+            r = find_label(goal, pair->later, pair->later_place, &later, err);
+            r = r < 0 ? r : find_label(goal, pair->earlier, pair->earlier_place, &earlier, err);
+            if (r < 0) {
+                break;
+            }
+            if (pass == 1) {
+                later = front && front[later - first_op] ? front[later - first_op] : later;
+                trace_after(trace, later, pair->starts ? front[earlier - first_op] : earlier);
+            } else if (pair->starts) {
+                front = front ? front : myr_xcalloc(count, sizeof(*front));
+                uint32_t *own = &front[earlier - first_op];
+                struct myr_trace_op op = {
+                    .from = goal->rank, .line = trace->ops.items[earlier].line, .start = -1};
+                r = *own ? MYR_OK : trace_add(trace, goal->scan, op, own, err);
+                trace_after(trace, earlier, *own);
+            }
+        }
+    }
+    free(front);
+    return r;
+}
+
+static int read_rank(struct goal *goal, struct myr_err *err)
+{
+    struct scan *scan = goal->scan;
+    uint64_t rank = 0;
+    uint32_t op, first = (uint32_t)goal->trace->ops.count;
+    if (goal->trace->ranks == 0) {
+        return scan_error(err, scan, "'num_ranks' must come before the first rank");
+    }
+    MYR_ASSERT(goal->seen);
+    int r = number(scan, "a rank", goal->trace->ranks - 1, &rank, err);
+    if (r == MYR_OK && goal->seen[rank]) {
+        r = scan_error(err, scan, "rank %u is there already", (uint32_t)rank);
+    }
+    r = r < 0 ? r : word(scan, "{", "'{'", err);
+    if (r < 0) {
+        return r;
+    }
+    goal->rank = (uint32_t)rank;
+    goal->seen[rank] = true;
+    goal->pairs.count = 0;
+    for (next_token(scan); r == MYR_OK && !token_is(scan, "}"); next_token(scan)) {
+        if (is_op(scan)) {
+            r = read_op(goal, &op, err);
+        } else if (is_name(scan)) {
+            r = read_labelled(goal, err);
+        } else {
+            r = expected(scan, "an operation, a label or '}'", err);
+        }
+        if (r < 0) {
+            return r;
+        }
+    }
+    r = join_labels(goal, first, err);
+    myr_strmap_done(&goal->labels);
+    goal->labels = (struct myr_strmap){0};
+    return r;
+}
+
+static int by_meeting(const void *a, const void *b)
+{
+    const struct end *left = a, *right = b;
+    const uint32_t l[] = {left->from, left->to, left->tag, left->receives, left->op};
+    const uint32_t r[] = {right->from, right->to, right->tag, right->receives, right->op};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(l); i++) {
+        if (l[i] != r[i]) {
+            return l[i] < r[i] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+static bool same_way(const struct end *a, const struct end *b)
+{
+    return a->from == b->from && a->to == b->to && a->tag == b->tag;
+}
+
+/* The n-th send of a way meets its n-th receive. */
+static int meet(struct goal *goal, const struct end *send, const struct end *receive,
+                struct myr_err *err)
+{
+    if (!send || !receive) {
+        const struct end *lone = send ? send : receive;
+        return scan_error_at(err, goal->scan, lone->place,
+                             "no %s on rank %u meets this %s (from %u to %u, tag %u)",
+                             send ? "receive" : "send", send ? lone->to : lone->from,
+                             send ? "send" : "receive", lone->from, lone->to, lone->tag);
+    }
+    if (receive->bytes < send->bytes) {
+        return scan_error_at(err, goal->scan, receive->place,
+                             "a receive of %llu bytes meets the send of %llu bytes in line %u",
+                             (unsigned long long)receive->bytes, (unsigned long long)send->bytes,
+                             send->place.line);
+    }
+    trace_after(goal->trace, receive->op, send->op);
+    return MYR_OK;
+}
+
+static int meet_all(struct goal *goal, struct myr_err *err)
+{
+    const struct end *ends = goal->ends.items;
+    size_t count = goal->ends.count;
+    int r = MYR_OK;
+    if (count) {
+        qsort(goal->ends.items, count, sizeof(*ends), by_meeting);
+    }
+    for (size_t first = 0; r == MYR_OK && first < count;) {
+        size_t middle = first, last;
+        while (middle < count && same_way(&ends[first], &ends[middle]) && !ends[middle].receives) {
+            middle++;
+        }
+        for (last = middle; last < count && same_way(&ends[first], &ends[last]);) {
+            last++;
+        }
+        size_t sends = middle - first, receives = last - middle;
+        for (size_t i = 0; r == MYR_OK && (i < sends || i < receives); i++) {
+            r = meet(goal, i < sends ? &ends[first + i] : NULL,
+                     i < receives ? &ends[middle + i] : NULL, err);
+        }
+        first = last;
+    }
+    return r;
+}
+
+static int read_all(struct goal *goal, struct myr_err *err)
+{
+    struct scan *scan = goal->scan;
+    int r = MYR_OK;
+    for (next_token(scan); r == MYR_OK && scan->word.len; next_token(scan)) {
+        if (token_is(scan, "num_ranks")) {
+            uint64_t ranks = 0;
+            if (goal->seen) {
+                return scan_error(err, scan, "'num_ranks' is there already");
+            }
+            r = number(scan, "a number of ranks", MYR_TRACE_RANKS_MAX, &ranks, err);
+            if (r == MYR_OK && ranks == 0) {
+                r = scan_error(err, scan, "there must be a rank");
+            }
+            if (r == MYR_OK) {
+                goal->trace->ranks = (uint32_t)ranks;
+                goal->seen = myr_xcalloc(ranks, sizeof(*goal->seen));
+            }
+        } else if (token_is(scan, "rank")) {
+            r = read_rank(goal, err);
+        } else {
+            r = expected(scan, "'num_ranks' or 'rank'", err);
+        }
+        if (r < 0) {
+            return r;
+        }
+    }
+    return goal->seen ? MYR_OK : scan_error(err, scan, "'num_ranks' is missing");
+}
+
+int read_goal(struct scan *scan, struct myr_trace *ret, struct myr_err *err)
+{
+    struct goal goal = {.scan = scan, .trace = ret};
+    int r = read_all(&goal, err);
+    r = r < 0 ? r : meet_all(&goal, err);
+    myr_strmap_done(&goal.labels);
+    myr_vec_done(&goal.pairs);
+    myr_vec_done(&goal.ends);
+    free(goal.seen);
+    return r;
+}

@@ -1,0 +1,535 @@
+#include <stdlib.h>
+
+#include "read/text.h"
+
+/*
+ * htsim's connection matrix: counts, then a line for each connection, "0->5 id 1 start 0 size
+ * 2000000", and for each trigger, "trigger id 1 oneshot". A connection starts at a time or by a
+ * trigger; the end of one fires triggers. Here sending and receiving end together, when the last
+ * byte has come. A size of 0 is a connection without end.
+ *
+ * A trigger is an operation that takes no time. Those whose effect depends on which of several
+ * ends first have no fixed order and are refused.
+ */
+
+enum { ID_MAX = INT32_MAX };
+
+enum trigger_type { TRIGGER_UNSAID, TRIGGER_ONESHOT, TRIGGER_MULTISHOT, TRIGGER_BARRIER };
+
+struct trigger {
+    uint8_t type;
+    uint32_t id, count;       /* barrier: how many must end */
+    uint32_t fired, starts;   /* connections that fire it, that it starts */
+    struct scan_place place;  /* where it was said, else first named */
+    struct scan_place target; /* the first that it starts */
+    uint32_t op;
+};
+
+/* What a connection has to do with a trigger. */
+struct bond {
+    uint32_t trigger, op;
+    bool fires;
+};
+
+struct matrix {
+    struct scan *scan;
+    struct myr_trace *trace;
+    uint32_t nodes;
+    uint32_t connections, triggers; /* as promised */
+    uint32_t connections_seen, triggers_seen;
+    bool counted[2];
+    struct myr_u64map ids;      /* of triggers, to their place in the list */
+    struct myr_u64map flow_ids; /* of connections */
+    MYR_VEC(struct trigger) list;
+    MYR_VEC(struct bond) bonds;
+};
+
+static uint32_t trigger_at(struct matrix *matrix, uint32_t id)
+{
+    uint32_t *found = myr_u64map_find(&matrix->ids, id);
+    if (found) {
+        return *found;
+    }
+    struct trigger trigger = {.id = id, .place = scan_here(matrix->scan)};
+    myr_vec_push(&matrix->list, trigger);
+    myr_u64map_add(&matrix->ids, id, (uint32_t)matrix->list.count - 1);
+    return (uint32_t)matrix->list.count - 1;
+}
+
+/* "0->5", at hand as a word. */
+static int read_ends(struct matrix *matrix, struct myr_trace_op *op, struct myr_err *err)
+{
+    struct scan *scan = matrix->scan;
+    char shown[SCAN_SHOWN];
+    const char *data = scan->word.data;
+    uint64_t from = 0, to = 0;
+    size_t dash = 0;
+    while (dash + 1 < scan->word.len && (data[dash] != '-' || data[dash + 1] != '>')) {
+        dash++;
+    }
+    struct myr_str left = {data, dash};
+    struct myr_str right = {data + dash + 2,
+                            dash + 2 <= scan->word.len ? scan->word.len - dash - 2 : 0};
+    if (!myr_str_to_u64(left, &from) || !myr_str_to_u64(right, &to) || from >= matrix->nodes ||
+        to >= matrix->nodes) {
+        return scan_error(err, scan, "'%s' must be FROM->TO with nodes from 0 to %u",
+                          scan_shown(scan, shown), matrix->nodes - 1);
+    }
+    if (from == to) {
+        return scan_error(err, scan, "node %u sends to itself", (uint32_t)from);
+    }
+    op->from = (uint32_t)from;
+    op->to = (uint32_t)to;
+    return MYR_OK;
+}
+
+/* What may follow the ends of a connection. */
+struct attributes {
+    bool start, size;
+    uint32_t trigger, send_done, recv_done; /* 0: none */
+    uint32_t id, ignored;
+};
+
+static int read_attribute(struct matrix *matrix, struct attributes *attributes,
+                          struct myr_trace_op *op, struct myr_err *err)
+{
+    struct scan *scan = matrix->scan;
+    char shown[SCAN_SHOWN];
+    if (scan_is(scan, "start")) {
+        attributes->start = true;
+        return scan_time(scan, "the start in picoseconds", 12, &op->start, err);
+    }
+    if (scan_is(scan, "size")) {
+        attributes->size = true;
+        return scan_number(scan, "the size in bytes", 0, MYR_TRACE_BYTES_MAX, &op->bytes, err);
+    }
+    if (scan_is(scan, "id")) {
+        int r = scan_u32(scan, "the id", 1, ID_MAX, &attributes->id, err);
+        if (r == MYR_OK && !myr_u64map_add(&matrix->flow_ids, attributes->id, 0)) {
+            r = scan_error(err, scan, "connection id %u is there already", attributes->id);
+        }
+        return r;
+    }
+    if (scan_is(scan, "trigger")) {
+        return scan_u32(scan, "the trigger", 1, ID_MAX, &attributes->trigger, err);
+    }
+    if (scan_is(scan, "send_done_trigger")) {
+        return scan_u32(scan, "the trigger", 1, ID_MAX, &attributes->send_done, err);
+    }
+    if (scan_is(scan, "recv_done_trigger")) {
+        return scan_u32(scan, "the trigger", 1, ID_MAX, &attributes->recv_done, err);
+    }
+    if (scan_is(scan, "prio")) {
+        return scan_u32(scan, "the priority", 0, ID_MAX, &attributes->ignored, err);
+    }
+    return scan_error(err, scan,
+                      "'%s' is not understood; id, start, size, trigger, "
+                      "send_done_trigger, recv_done_trigger or prio is expected",
+                      scan_shown(scan, shown));
+}
+
+static void bind(struct matrix *matrix, uint32_t id, uint32_t op, bool fires)
+{
+    if (id == 0) {
+        return;
+    }
+    struct bond bond = {trigger_at(matrix, id), op, fires};
+    struct trigger *trigger = &matrix->list.items[bond.trigger];
+    if (!fires && trigger->starts == 0) {
+        trigger->target = scan_here(matrix->scan);
+    }
+    trigger->fired += fires;
+    trigger->starts += !fires;
+    myr_vec_push(&matrix->bonds, bond);
+}
+
+static int read_connection(struct matrix *matrix, struct myr_err *err)
+{
+    struct scan *scan = matrix->scan;
+    struct myr_trace_op op = {.kind = MYR_TRACE_MESSAGE, .line = scan->line, .start = -1};
+    struct attributes attributes = {0};
+    uint32_t id;
+    struct scan_place place = scan_here(scan);
+    if (matrix->nodes == 0) {
+        return scan_error(err, scan, "'Nodes' must come before the first connection");
+    }
+    int r = read_ends(matrix, &op, err);
+    while (r == MYR_OK && scan_word(scan)) {
+        r = read_attribute(matrix, &attributes, &op, err);
+    }
+    if (r < 0) {
+        return r;
+    }
+    if (!attributes.size) {
+        return scan_error_at(err, scan, place, "the connection has no size");
+    }
+    op.endless = op.bytes == 0;
+    if (op.endless && (attributes.send_done || attributes.recv_done)) {
+        return scan_error_at(err, scan, place,
+                             "the connection has no end (size 0), so its trigger never fires");
+    }
+    if (attributes.start == (attributes.trigger != 0)) {
+        return scan_error_at(err, scan, place, "the connection must have a start or a trigger%s",
+                             attributes.start ? ", not both" : "");
+    }
+    r = trace_add(matrix->trace, scan, op, &id, err);
+    if (r == MYR_OK) {
+        bind(matrix, attributes.trigger, id, false);
+        bind(matrix, attributes.send_done, id, true);
+        bind(matrix, attributes.recv_done, id, true);
+        matrix->connections_seen++;
+    }
+    return r;
+}
+
+static int read_trigger(struct matrix *matrix, struct myr_err *err)
+{
+    struct scan *scan = matrix->scan;
+    struct trigger said = {.place = scan_here(scan)};
+    char shown[SCAN_SHOWN];
+    int r = MYR_OK;
+    while (r == MYR_OK && scan_word(scan)) {
+        uint8_t type = scan_is(scan, "oneshot")     ? TRIGGER_ONESHOT
+                       : scan_is(scan, "multishot") ? TRIGGER_MULTISHOT
+                       : scan_is(scan, "barrier")   ? TRIGGER_BARRIER
+                                                    : TRIGGER_UNSAID;
+        if (type != TRIGGER_UNSAID) {
+            said.type = type;
+        } else if (scan_is(scan, "id")) {
+            r = scan_u32(scan, "the id", 1, ID_MAX, &said.id, err);
+        } else if (scan_is(scan, "count")) {
+            r = scan_u32(scan, "the count", 1, ID_MAX, &said.count, err);
+        } else {
+            r = scan_error(err, scan,
+                           "'%s' is not understood; id, count, oneshot, multishot or "
+                           "barrier is expected",
+                           scan_shown(scan, shown));
+        }
+    }
+    if (r < 0) {
+        return r;
+    }
+    if (said.id == 0 || said.type == TRIGGER_UNSAID ||
+        (said.type == TRIGGER_BARRIER && said.count == 0)) {
+        return scan_error_at(err, scan, said.place, "the trigger has no %s",
+                             said.id == 0     ? "id"
+                             : said.type == 0 ? "type: oneshot, multishot or barrier"
+                                              : "count");
+    }
+    uint32_t index = trigger_at(matrix, said.id); /* may move the list */
+    MYR_ASSERT(matrix->list.items);
+    struct trigger *trigger = &matrix->list.items[index];
+    if (trigger->type != TRIGGER_UNSAID) {
+        return scan_error_at(err, scan, said.place, "trigger %u is there already", said.id);
+    }
+    trigger->type = said.type;
+    trigger->count = said.count;
+    trigger->place = said.place;
+    matrix->triggers_seen++;
+    return MYR_OK;
+}
+
+/* A trigger must come down to: it fires when all that fire it have ended. */
+static int check_trigger(const struct matrix *matrix, const struct trigger *trigger,
+                         struct myr_err *err)
+{
+    const struct scan *scan = matrix->scan;
+    uint32_t needed = trigger->type == TRIGGER_BARRIER ? trigger->count : 1;
+    if (trigger->type == TRIGGER_UNSAID) {
+        return scan_error_at(err, scan, trigger->place,
+                             "trigger %u is named, but never said what "
+                             "it is",
+                             trigger->id);
+    }
+    if (trigger->starts && trigger->fired < needed) {
+        return scan_error_at(err, scan, trigger->target,
+                             "this never starts: trigger %u waits for %u, %u end in it",
+                             trigger->id, needed, trigger->fired);
+    }
+    bool loose = trigger->type == TRIGGER_MULTISHOT && trigger->starts > 1;
+    if (trigger->starts && (loose || trigger->fired > needed)) {
+        return scan_error_at(err, scan, trigger->place,
+                             "trigger %u is fired by %u but waits for %u: what depends on which "
+                             "ends first is not supported",
+                             trigger->id, trigger->fired, needed);
+    }
+    return MYR_OK;
+}
+
+static int join_triggers(struct matrix *matrix, struct myr_err *err)
+{
+    int r = MYR_OK;
+    for (size_t i = 0; r == MYR_OK && i < matrix->list.count; i++) {
+        struct trigger *trigger = &matrix->list.items[i];
+        struct myr_trace_op op = {
+            .kind = MYR_TRACE_COMPUTE, .line = trigger->place.line, .start = -1};
+        r = check_trigger(matrix, trigger, err);
+        r = r < 0 ? r : trace_add(matrix->trace, matrix->scan, op, &trigger->op, err);
+    }
+    for (size_t i = 0; r == MYR_OK && i < matrix->bonds.count; i++) {
+        const struct bond *bond = &matrix->bonds.items[i];
+        uint32_t op = matrix->list.items[bond->trigger].op;
+        trace_after(matrix->trace, bond->fires ? op : bond->op, bond->fires ? bond->op : op);
+    }
+    return r;
+}
+
+static int read_matrix_line(struct matrix *matrix, struct myr_err *err)
+{
+    struct scan *scan = matrix->scan;
+    char shown[SCAN_SHOWN];
+    uint32_t failures;
+    if (!scan_word(scan)) {
+        return MYR_OK;
+    }
+    int r;
+    if (scan_is(scan, "Nodes")) {
+        r = scan_u32(scan, "the number of nodes", 2, MYR_TRACE_RANKS_MAX, &matrix->nodes, err);
+    } else if (scan_is(scan, "Connections")) {
+        matrix->counted[0] = true;
+        r = scan_u32(scan, "the number of connections", 0, MYR_TRACE_OPS_MAX, &matrix->connections,
+                     err);
+    } else if (scan_is(scan, "Triggers")) {
+        matrix->counted[1] = true;
+        r = scan_u32(scan, "the number of triggers", 0, MYR_TRACE_OPS_MAX, &matrix->triggers, err);
+    } else if (scan_is(scan, "Failures")) {
+        r = scan_u32(scan, "the number of failures (none is supported)", 0, 0, &failures, err);
+    } else if (scan_is(scan, "trigger")) {
+        return read_trigger(matrix, err);
+    } else if (scan->word.data[0] >= '0' && scan->word.data[0] <= '9') {
+        return read_connection(matrix, err);
+    } else {
+        return scan_error(err, scan,
+                          "'%s' is not understood; Nodes, Connections, Triggers, FROM->TO "
+                          "or trigger is expected",
+                          scan_shown(scan, shown));
+    }
+    return r < 0 ? r : scan_end(scan, err);
+}
+
+static int check_counts(const struct matrix *matrix, struct myr_err *err)
+{
+    const struct scan *scan = matrix->scan;
+    if (matrix->nodes == 0) {
+        return scan_error(err, scan, "'Nodes' is missing");
+    }
+    if (matrix->counted[0] && matrix->connections != matrix->connections_seen) {
+        return scan_error(err, scan, "%u connections were promised, %u are there",
+                          matrix->connections, matrix->connections_seen);
+    }
+    if (matrix->counted[1] && matrix->triggers != matrix->triggers_seen) {
+        return scan_error(err, scan, "%u triggers were promised, %u are there", matrix->triggers,
+                          matrix->triggers_seen);
+    }
+    return MYR_OK;
+}
+
+int read_htsim_matrix(struct scan *scan, struct myr_trace *ret, struct myr_err *err)
+{
+    struct matrix matrix = {.scan = scan, .trace = ret};
+    int r = MYR_OK;
+    while (r == MYR_OK && scan_line(scan)) {
+        r = read_matrix_line(&matrix, err);
+    }
+    r = r < 0 ? r : check_counts(&matrix, err);
+    r = r < 0 ? r : join_triggers(&matrix, err);
+    ret->ranks = matrix.nodes;
+    myr_u64map_done(&matrix.ids);
+    myr_u64map_done(&matrix.flow_ids);
+    myr_vec_done(&matrix.list);
+    myr_vec_done(&matrix.bonds);
+    return r;
+}
+
+/*
+ * htsim's topology: nodes, tiers and the size of a pod, then for each tier from the hosts up what
+ * its switches are. Words are "Name value"; the order inside a tier is free. Queues belong to the
+ * packet engine and are passed over.
+ */
+
+enum { RADIX_MAX = 4096, BUNDLE_MAX = 1024, NS_MAX = 1000000000 };
+
+struct tier {
+    bool there, has_latency;
+    uint32_t gbps, up, down, bundle, oversubscribed;
+    uint32_t link_ns, switch_ns;
+};
+
+struct tree {
+    struct scan *scan;
+    uint32_t nodes, tiers, pod_hosts;
+    int32_t current;
+    struct tier tier[3];
+};
+
+static int read_tier_word(struct tree *tree, struct tier *tier, struct myr_err *err)
+{
+    struct scan *scan = tree->scan;
+    char shown[SCAN_SHOWN];
+    if (scan_is(scan, "Downlink_speed_Gbps")) {
+        return scan_u32(scan, "the speed", 1, 100000, &tier->gbps, err);
+    }
+    if (scan_is(scan, "Radix_Up")) {
+        return scan_u32(scan, "the radix", 1, RADIX_MAX, &tier->up, err);
+    }
+    if (scan_is(scan, "Radix_Down")) {
+        return scan_u32(scan, "the radix", 1, RADIX_MAX, &tier->down, err);
+    }
+    if (scan_is(scan, "Bundle")) {
+        return scan_u32(scan, "the bundle", 1, BUNDLE_MAX, &tier->bundle, err);
+    }
+    if (scan_is(scan, "Oversubscribed")) {
+        return scan_u32(scan, "the oversubscription", 1, RADIX_MAX, &tier->oversubscribed, err);
+    }
+    if (scan_is(scan, "Downlink_Latency_ns")) {
+        tier->has_latency = true;
+        return scan_u32(scan, "the latency", 0, NS_MAX, &tier->link_ns, err);
+    }
+    if (scan_is(scan, "Switch_Latency_ns")) {
+        return scan_u32(scan, "the latency", 0, NS_MAX, &tier->switch_ns, err);
+    }
+    if (scan->word.len >= 5 &&
+        myr_str_eq_nocase((struct myr_str){scan->word.data, 5}, MYR_STR("Queue"))) {
+        uint64_t ignored;
+        return scan_number(scan, "the queue's size", 0, MYR_TRACE_BYTES_MAX, &ignored, err);
+    }
+    return scan_error(err, scan,
+                      "'%s' is not understood; Downlink_speed_Gbps, Radix_Up, "
+                      "Radix_Down, Bundle, Oversubscribed, Downlink_Latency_ns, "
+                      "Switch_Latency_ns or Queue_... is expected",
+                      scan_shown(scan, shown));
+}
+
+static int read_tree_line(struct tree *tree, struct myr_err *err)
+{
+    struct scan *scan = tree->scan;
+    uint32_t index;
+    int r;
+    if (!scan_word(scan)) {
+        return MYR_OK;
+    }
+    if (scan_is(scan, "Nodes")) {
+        r = scan_u32(scan, "the number of nodes", 2, MYR_CLOS_HOSTS_MAX, &tree->nodes, err);
+    } else if (scan_is(scan, "Tiers")) {
+        r = scan_u32(scan, "the number of tiers", 2, 3, &tree->tiers, err);
+    } else if (scan_is(scan, "Podsize")) {
+        r = scan_u32(scan, "the size of a pod", 1, MYR_CLOS_HOSTS_MAX, &tree->pod_hosts, err);
+    } else if (scan_is(scan, "Tier")) {
+        r = scan_u32(scan, "the tier", 0, 2, &index, err);
+        if (r == MYR_OK && tree->tier[index].there) {
+            r = scan_error(err, scan, "tier %u is there already", index);
+        }
+        if (r == MYR_OK) {
+            tree->current = (int32_t)index;
+            tree->tier[index].there = true;
+        }
+    } else if (tree->current < 0) {
+        r = scan_error(err, scan,
+                       "Nodes, Tiers, Podsize or Tier is expected before the first tier");
+    } else {
+        r = read_tier_word(tree, &tree->tier[tree->current], err);
+    }
+    return r < 0 ? r : scan_end(scan, err);
+}
+
+static int missing(const struct tree *tree, uint32_t tier, const char *word, struct myr_err *err)
+{
+    return scan_error(err, tree->scan, "tier %u has no %s", tier, word);
+}
+
+static int check_tiers(struct tree *tree, struct myr_err *err)
+{
+    if (!tree->nodes || !tree->tiers || !tree->pod_hosts) {
+        return scan_error(err, tree->scan, "'%s' is missing",
+                          !tree->nodes   ? "Nodes"
+                          : !tree->tiers ? "Tiers"
+                                         : "Podsize");
+    }
+    for (uint32_t t = 0; t < tree->tiers; t++) {
+        struct tier *tier = &tree->tier[t];
+        tier->bundle = tier->bundle ? tier->bundle : 1;
+        if (!tier->there) {
+            return scan_error(err, tree->scan, "'Tier %u' is missing", t);
+        }
+        if (!tier->gbps || !tier->down) {
+            return missing(tree, t, !tier->gbps ? "Downlink_speed_Gbps" : "Radix_Down", err);
+        }
+        if (t + 1 < tree->tiers && !tier->up) {
+            return missing(tree, t, "Radix_Up", err);
+        }
+        if (!tier->has_latency) {
+            return missing(tree, t, "Downlink_Latency_ns", err);
+        }
+    }
+    return MYR_OK;
+}
+
+static int does_not_add_up(const struct tree *tree, const char *what, struct myr_err *err)
+{
+    return scan_error(err, tree->scan, "the numbers do not add up: %s", what);
+}
+
+/* Counts of switches follow from the radixes; all of them must come out whole. */
+static int shape_of(const struct tree *tree, struct myr_clos_shape *ret, struct myr_err *err)
+{
+    const struct tier *tier = tree->tier;
+    MYR_ASSERT(tree->pod_hosts && tier[0].down && tier[1].down);
+    ret->tiers = tree->tiers;
+    ret->hosts = tree->nodes;
+    ret->leaf_hosts = tier[0].down;
+    ret->leaf_up = tier[0].up;
+    if (tree->nodes % tree->pod_hosts || (tree->tiers == 2 && tree->nodes != tree->pod_hosts)) {
+        return does_not_add_up(
+            tree, tree->tiers == 2 ? "with 2 tiers a pod is all nodes" : "Nodes must be whole pods",
+            err);
+    }
+    if (tree->pod_hosts % tier[0].down) {
+        return does_not_add_up(tree, "a pod must be whole leaves (Radix_Down of tier 0)", err);
+    }
+    ret->pods = tree->nodes / tree->pod_hosts;
+    ret->pod_leaves = tree->pod_hosts / tier[0].down;
+    uint64_t uplinks = (uint64_t)ret->pod_leaves * tier[0].up;
+    if (uplinks % tier[1].down || tier[1].down != ret->pod_leaves * tier[1].bundle) {
+        return does_not_add_up(tree,
+                               "every spine (Radix_Down of tier 1) must meet every leaf of "
+                               "its pod by one bundle",
+                               err);
+    }
+    ret->pod_spines = (uint32_t)(uplinks / tier[1].down);
+    if (tree->tiers == 3) {
+        uint64_t up = (uint64_t)ret->pods * ret->pod_spines * tier[1].up;
+        ret->spine_up = tier[1].up;
+        if (up % tier[2].down || tier[2].down != ret->pods * tier[2].bundle) {
+            return does_not_add_up(tree,
+                                   "every core (Radix_Down of tier 2) must meet every pod by "
+                                   "one bundle",
+                                   err);
+        }
+        ret->cores = (uint32_t)(up / tier[2].down);
+    }
+    return MYR_OK;
+}
+
+int read_htsim_topology(struct scan *scan, struct myr_clos_shape *ret, struct myr_err *err)
+{
+    struct tree tree = {.scan = scan, .current = -1};
+    int r = MYR_OK;
+    while (r == MYR_OK && scan_line(scan)) {
+        r = read_tree_line(&tree, err);
+    }
+    r = r < 0 ? r : check_tiers(&tree, err);
+    r = r < 0 ? r : shape_of(&tree, ret, err);
+    for (uint32_t t = 0; r == MYR_OK && t < tree.tiers; t++) {
+        ret->delay_ps[t] = (myr_ps)tree.tier[t].link_ns * MYR_PS_PER_NS;
+        if (tree.tier[t].switch_ns != tree.tier[0].switch_ns) {
+            r = scan_error(err, scan, "all tiers must have one Switch_Latency_ns");
+        }
+    }
+    if (r == MYR_OK && tree.tiers == 3 && tree.tier[1].gbps != tree.tier[2].gbps) {
+        r = scan_error(err, scan, "tiers 1 and 2 must have one Downlink_speed_Gbps");
+    }
+    ret->host_gbps = tree.tier[0].gbps;
+    ret->fabric_gbps = tree.tier[1].gbps;
+    ret->switch_ps = (myr_ps)tree.tier[0].switch_ns * MYR_PS_PER_NS;
+    return r;
+}

@@ -1,0 +1,180 @@
+#include <stdlib.h>
+
+#include "read/text.h"
+
+/*
+ * A trace into the engine. Messages become the first tasks, so that their completion times lie
+ * together; computing, collectives and starts follow; then the order between them.
+ */
+
+struct loader {
+    struct myr_sim *sim;
+    const struct myr_trace *trace;
+    const uint32_t *gpus; /* by rank; NULL: rank r is GPU r */
+    uint32_t local;
+    uint32_t *first, *last;    /* tasks of an operation; a collective has one for each round */
+    struct myr_u64map flows;   /* from and to, to the pattern */
+    struct myr_u64map rounds;  /* collective and split, to the first of its patterns */
+    struct myr_u64map waiting; /* start, to the task that ends then */
+};
+
+static struct myr_message message_of(const struct loader *loader, uint32_t from, uint32_t to)
+{
+    const uint32_t *gpus = loader->gpus;
+    return gpus ? (struct myr_message){gpus[from], gpus[to]} : (struct myr_message){from, to};
+}
+
+/* One pattern for each pair of ranks: its path is the same whenever it is used. */
+static uint32_t flow_pattern(struct loader *loader, const struct myr_trace_op *op)
+{
+    uint64_t key = (uint64_t)op->from << 32 | op->to;
+    uint32_t *known = myr_u64map_find(&loader->flows, key);
+    if (known) {
+        return *known;
+    }
+    struct myr_message message = message_of(loader, op->from, op->to);
+    uint32_t pattern = myr_sim_pattern(loader->sim, &message, 1);
+    myr_u64map_add(&loader->flows, key, pattern);
+    return pattern;
+}
+
+/* Neighbours in a group that share a node: as many as the stride leaves room for. */
+static uint32_t local_ranks(const struct loader *loader, struct myr_trace_split split)
+{
+    uint32_t together = loader->local / split.stride;
+    together = together > split.size ? split.size : together;
+    return together > 0 && split.size % together == 0 && loader->local % split.stride == 0
+               ? together
+               : 1;
+}
+
+/* The round's messages in every group. */
+static uint32_t round_pattern(struct loader *loader, struct myr_trace_split split,
+                              const struct myr_schedule_plan *plan, const struct myr_round *round)
+{
+    uint32_t block = split.size * split.stride, ranks = loader->trace->ranks;
+    uint32_t groups = ranks / split.size, at = 0;
+    struct myr_message *messages =
+        myr_xcalloc((size_t)round->pair_count * groups, sizeof(*messages));
+    for (uint32_t base = 0; base < ranks; base += block) {
+        for (uint32_t offset = 0; offset < split.stride; offset++) {
+            for (uint32_t i = 0; i < round->pair_count; i++) {
+                const struct myr_pair *pair = &plan->pairs.items[round->first_pair + i];
+                messages[at++] = message_of(loader, base + offset + pair->from * split.stride,
+                                            base + offset + pair->to * split.stride);
+            }
+        }
+    }
+    uint32_t pattern = myr_sim_pattern(loader->sim, messages, at);
+    if (round->cyclic) {
+        myr_sim_pattern_cyclic(loader->sim, pattern);
+    }
+    free(messages);
+    return pattern;
+}
+
+static int add_collective(struct loader *loader, uint32_t id, struct myr_err *err)
+{
+    const struct myr_trace_op *op = &loader->trace->ops.items[id];
+    struct myr_trace_split split = loader->trace->splits.items[op->from];
+    enum myr_algorithm algorithm =
+        op->collective == MYR_ALL_TO_ALL ? MYR_ALGORITHM_PAIRWISE : MYR_ALGORITHM_RING;
+    struct myr_schedule_plan plan;
+    int r = myr_collective_plan((enum myr_collective)op->collective, algorithm, split.size,
+                                local_ranks(loader, split), op->bytes, &plan, err);
+    if (r < 0) {
+        return r;
+    }
+    uint64_t key = (uint64_t)op->collective << 32 | op->from;
+    uint32_t *known = myr_u64map_find(&loader->rounds, key);
+    uint32_t pattern = known ? *known : MYR_NONE;
+    for (size_t i = 0; r == MYR_OK && i < plan.rounds.count; i++) {
+        const struct myr_round *round = &plan.rounds.items[i];
+        uint32_t own = pattern + (uint32_t)i;
+        if (!known) {
+            own = round_pattern(loader, split, &plan, round);
+            pattern = i == 0 ? own : pattern;
+            r = myr_sim_route(loader->sim, err);
+        }
+        uint32_t task = myr_sim_transfer(loader->sim, own, round->bytes, round->hops);
+        if (i == 0) {
+            loader->first[id] = task;
+        } else {
+            myr_sim_after(loader->sim, task, loader->last[id]);
+        }
+        loader->last[id] = task;
+    }
+    if (!known && plan.rounds.count) {
+        myr_u64map_add(&loader->rounds, key, pattern);
+    }
+    if (plan.rounds.count == 0) {
+        loader->first[id] = loader->last[id] = myr_sim_compute(loader->sim, 0);
+    }
+    myr_schedule_plan_done(&plan);
+    return r;
+}
+
+static int add_ops(struct loader *loader, struct myr_trace_tasks *ret, struct myr_err *err)
+{
+    const struct myr_trace *trace = loader->trace;
+    struct myr_sim *sim = loader->sim;
+    int r = MYR_OK;
+    ret->first_message = myr_sim_task_count(sim);
+    ret->message_count = trace->messages;
+    for (uint32_t i = 0; i < trace->ops.count; i++) {
+        const struct myr_trace_op *op = &trace->ops.items[i];
+        if (op->kind == MYR_TRACE_MESSAGE) {
+            loader->first[i] = loader->last[i] =
+                myr_sim_transfer(sim, flow_pattern(loader, op), op->bytes, 1);
+        }
+    }
+    for (uint32_t i = 0; r == MYR_OK && i < trace->ops.count; i++) {
+        const struct myr_trace_op *op = &trace->ops.items[i];
+        if (op->kind == MYR_TRACE_COMPUTE) {
+            loader->first[i] = loader->last[i] = myr_sim_compute(sim, op->duration);
+        } else if (op->kind == MYR_TRACE_COLLECTIVE) {
+            r = add_collective(loader, i, err);
+            ret->collectives++;
+        }
+    }
+    return r;
+}
+
+/* A start is computing of that length in front; equal starts share it. */
+static void add_start(struct loader *loader, uint32_t id)
+{
+    myr_ps start = loader->trace->ops.items[id].start;
+    if (start == 0) {
+        return;
+    }
+    uint32_t *known = myr_u64map_find(&loader->waiting, (uint64_t)start);
+    uint32_t task = known ? *known : myr_sim_compute(loader->sim, start);
+    if (!known) {
+        myr_u64map_add(&loader->waiting, (uint64_t)start, task);
+    }
+    myr_sim_after(loader->sim, loader->first[id], task);
+}
+
+int myr_load_trace(struct myr_sim *sim, const struct myr_trace *trace, const uint32_t *gpus,
+                   uint32_t local, struct myr_trace_tasks *ret, struct myr_err *err)
+{
+    struct loader loader = {.sim = sim, .trace = trace, .gpus = gpus, .local = local ? local : 1};
+    MYR_ASSERT(trace->endless_line == 0);
+    *ret = (struct myr_trace_tasks){0};
+    loader.first = myr_xcalloc(trace->ops.count + 1, sizeof(*loader.first));
+    loader.last = myr_xcalloc(trace->ops.count + 1, sizeof(*loader.last));
+    int r = add_ops(&loader, ret, err);
+    for (uint32_t i = 0; r == MYR_OK && i < trace->ops.count; i++) {
+        add_start(&loader, i);
+    }
+    for (size_t i = 0; r == MYR_OK && i < trace->edges.count; i++) {
+        const struct myr_trace_edge *edge = &trace->edges.items[i];
+        myr_sim_after(sim, loader.first[edge->op], loader.last[edge->before]);
+    }
+    myr_u64map_done(&loader.flows);
+    myr_u64map_done(&loader.rounds);
+    myr_u64map_done(&loader.waiting);
+    free(loader.first);
+    free(loader.last);
+    return r;
+}

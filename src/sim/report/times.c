@@ -1,0 +1,74 @@
+#include "myriad/sim/times.h"
+
+#include <stdlib.h>
+
+#include "engine/internal.h"
+
+static int by_time(const void *a, const void *b)
+{
+    const struct myr_times_entry *left = a, *right = b;
+    return left->time < right->time ? -1 : left->time > right->time;
+}
+
+void myr_times_collect(struct myr_times *ret, struct myr_arena *arena, const struct myr_sim *sim,
+                       uint32_t first_task, uint32_t task_count)
+{
+    MYR_ASSERT((uint64_t)first_task + task_count <= sim->tasks.count);
+    struct myr_times_entry *entries = MYR_ARENA_NEW(arena, struct myr_times_entry, task_count + 1);
+    *ret = (struct myr_times){.items = entries};
+    for (uint32_t i = 0; i < task_count; i++) {
+        const struct sim_task *task = &sim->tasks.items[first_task + i];
+        if (task->kind != SIM_TRANSFER) {
+            continue;
+        }
+        uint32_t flows = sim->patterns.items[task->pattern].message_count;
+        myr_ps time = task->end - task->start;
+        MYR_ASSERT(time >= 0);
+        entries[ret->count++] = (struct myr_times_entry){time, flows};
+        ret->flows += flows;
+        ret->sum_ps += (double)time * flows;
+    }
+    qsort(entries, ret->count, sizeof(*entries), by_time);
+}
+
+myr_ps myr_times_percentile(const struct myr_times *times, uint32_t percent)
+{
+    MYR_ASSERT(percent <= 100);
+    /* Rounded up, and at least the first: "within this time at least so many have ended". */
+    uint64_t rank = (uint64_t)(((unsigned __int128)times->flows * percent + 99) / 100);
+    uint64_t below = 0;
+    rank = rank ? rank : 1;
+    for (size_t i = 0; i < times->count; i++) {
+        below += times->items[i].flows;
+        if (below >= rank) {
+            return times->items[i].time;
+        }
+    }
+    MYR_ASSERT(times->flows == 0);
+    return 0;
+}
+
+double myr_times_mean_us(const struct myr_times *times)
+{
+    double flows = (double)times->flows;
+    return times->flows ? times->sum_ps / flows / (double)MYR_PS_PER_US : 0;
+}
+
+struct myr_time_unit myr_times_unit(myr_ps time)
+{
+    static const struct myr_time_unit units[] = {{"s", MYR_PS_PER_S},
+                                                 {"ms", 1000 * MYR_PS_PER_US},
+                                                 {"us", MYR_PS_PER_US},
+                                                 {"ns", MYR_PS_PER_NS}};
+    size_t i = 0;
+    while (i + 1 < MYR_ARRAY_COUNT(units) && time < units[i].ps) {
+        i++;
+    }
+    return units[i];
+}
+
+const char *myr_times_text(struct myr_arena *arena, myr_ps time)
+{
+    struct myr_time_unit unit = myr_times_unit(time);
+    return myr_arena_printf(arena, "%.3f %s", (double)time / (double)unit.ps, unit.name);
+}

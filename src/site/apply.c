@@ -1,0 +1,205 @@
+#include "myriad/site/apply.h"
+
+const char *const myr_apply_target_names[MYR_APPLY_TARGET_COUNT] = {"opensm", "roce"};
+
+/* Host links are left out: what enters and leaves there is the same whatever the paths. */
+static void summarise(const struct myr_design *design, struct myr_applied *applied)
+{
+    uint64_t max = 0;
+    double sum = 0;
+    for (uint32_t channel = 0; channel < 2 * design->link_count; channel++) {
+        uint32_t link = myr_channel_link(channel);
+        bool host = myr_design_port_group(design, design->link_a[link])->role == MYR_PORT_NIC;
+        uint64_t load = applied->load[channel];
+        if (load && !host) {
+            max = load > max ? load : max;
+            sum += (double)load;
+            applied->loaded++;
+        }
+    }
+    applied->max_load = (double)max / (double)MYR_LOAD_ONE;
+    applied->mean_load = applied->loaded ? sum / applied->loaded / (double)MYR_LOAD_ONE : 0;
+}
+
+static uint64_t *new_load(struct myr_fabric_case *fabric)
+{
+    return MYR_ARENA_NEW(&fabric->arena, uint64_t, 2 * (size_t)fabric->design.link_count + 1);
+}
+
+/* The paths wanted for the flows: conflict-free where that is possible. */
+static int plan_flows(struct myr_fabric_case *fabric, struct myr_routes *ret, struct myr_err *err)
+{
+    struct myr_balance_options options = {.policy = MYR_POLICY_PLANNED};
+    return myr_balance(&fabric->graph, &options, fabric->flows.items.items,
+                       fabric->flows.items.count, ret, new_load(fabric), err);
+}
+
+static int open_binding(struct myr_fabric_case *fabric, const char *path,
+                        struct myr_binding *binding, struct myr_err *err)
+{
+    myr_binding_init(binding, &fabric->arena, &fabric->design);
+    return path ? myr_binding_read(binding, path, err) : MYR_OK;
+}
+
+static int apply_opensm(struct myr_fabric_case *fabric, const struct myr_apply_question *question,
+                        struct myr_applied *ret, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_binding_done) struct myr_binding binding = {0};
+    MYR_CLEANUP(myr_routes_done) struct myr_routes planned = {0};
+    struct myr_tables tables;
+    const struct myr_flow *flows = fabric->flows.items.items;
+    int rc = open_binding(fabric, question->binding, &binding, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_tables_init(&tables, &fabric->arena, &fabric->graph, err);
+    if (rc == MYR_OK && !question->keep_static) {
+        rc = plan_flows(fabric, &planned, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    myr_tables_fill(&tables);
+    ret->refused = question->keep_static ? 0 : myr_tables_plan(&tables, &planned, flows);
+    MYR_ASSERT(ret->refused <= planned.flow.count);
+    ret->planned = (uint32_t)planned.flow.count - ret->refused;
+    myr_tables_routes(&tables, flows, fabric->flows.items.count, &ret->routes, ret->load);
+    return myr_tables_write(&tables, &binding, question->out, err);
+}
+
+static void put_port(struct myr_buf *buf, const struct myr_design *design, uint32_t port)
+{
+    myr_design_name(design, design->port_device[port], buf);
+    myr_buf_putc(buf, ':');
+    myr_design_port_name(design, port, buf);
+}
+
+/* What a job's launcher reads: one line a connection. */
+static void put_connections(const struct myr_fabric_case *fabric,
+                            const struct myr_addresses *addresses,
+                            const struct myr_source_ports *chosen, struct myr_buf *buf)
+{
+    myr_buf_put_lit(buf, "from,to,from_address,to_address,source_port,planned\n");
+    for (size_t f = 0; f < fabric->flows.items.count; f++) {
+        const struct myr_flow *flow = &fabric->flows.items.items[f];
+        put_port(buf, &fabric->design, flow->from_port);
+        myr_buf_putc(buf, ',');
+        put_port(buf, &fabric->design, flow->to_port);
+        myr_buf_putc(buf, ',');
+        myr_address_put(buf, myr_address_of_port(addresses, flow->from_port));
+        myr_buf_putc(buf, ',');
+        myr_address_put(buf, myr_address_of_port(addresses, flow->to_port));
+        myr_buf_printf(buf, ",%u,%s\n", chosen->ports[f], chosen->exact[f] ? "yes" : "no");
+    }
+}
+
+static int read_hashes(struct myr_fabric_case *fabric, const struct myr_apply_question *question,
+                       struct myr_switch_hashes *ret, struct myr_err *err)
+{
+    const struct myr_design *design = &fabric->design;
+    int rc = MYR_OK;
+    myr_switch_hashes_init(ret, &fabric->arena, design, question->hash, (uint32_t)question->seed);
+    if (question->seeds) {
+        rc = myr_switch_seeds_read(ret, design, question->seeds, err);
+    }
+    if (rc == MYR_OK && question->order) {
+        rc = myr_switch_order_read(ret, &fabric->arena, design, question->order, err);
+    }
+    return rc;
+}
+
+static int apply_roce(struct myr_fabric_case *fabric, const struct myr_apply_question *question,
+                      struct myr_applied *ret, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_routes_done) struct myr_routes planned = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    struct myr_addresses addresses;
+    struct myr_switch_hashes hashes;
+    struct myr_source_ports chosen;
+    int rc =
+        myr_addresses_init(&addresses, &fabric->arena, &fabric->design, fabric->graph.net_id, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = read_hashes(fabric, question, &hashes, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = plan_flows(fabric, &planned, err);
+    if (rc < 0) {
+        return rc;
+    }
+    myr_source_ports_choose(&chosen, &fabric->arena, &fabric->graph, &addresses, &hashes,
+                            fabric->flows.items.items, fabric->flows.items.count, &planned);
+    ret->ports = chosen.ports;
+    ret->routes = chosen.routes;
+    ret->load = chosen.load;
+    ret->planned = chosen.exact_count;
+    MYR_ASSERT(chosen.exact_count <= chosen.routes.flow.count);
+    ret->refused = (uint32_t)(chosen.routes.flow.count - chosen.exact_count);
+    ret->same_seeds = !question->seeds;
+    put_connections(fabric, &addresses, &chosen, &text);
+    return myr_file_write(question->out, &text, err);
+}
+
+int myr_apply_check(const struct myr_apply_question *question, struct myr_err *err)
+{
+    if (question->out && strcmp(question->out, "-") == 0) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "--out: '-' is standard output, where the answer goes; a file is "
+                           "expected");
+    }
+    if (!question->out) {
+        int rc = myr_err_set(err, MYR_EINVAL, "route apply needs a file to write");
+        myr_err_hint(err, "myriad route apply DESIGN --for %s --out FILE",
+                     myr_apply_target_names[question->target]);
+        return rc;
+    }
+    return MYR_OK;
+}
+
+int myr_apply(struct myr_fabric_case *fabric, const struct myr_apply_question *question,
+              struct myr_applied *ret, struct myr_err *err)
+{
+    const char *name = myr_apply_target_names[question->target];
+    *ret = (struct myr_applied){.what = name, .load = new_load(fabric)};
+    int rc = myr_apply_check(question, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = question->target == MYR_APPLY_OPENSM ? apply_opensm(fabric, question, ret, err)
+                                              : apply_roce(fabric, question, ret, err);
+    if (rc == MYR_OK) {
+        summarise(&fabric->design, ret);
+    }
+    return rc;
+}
+
+int myr_apply_tables(struct myr_fabric_case *fabric, const char *path, const char *binding_path,
+                     struct myr_applied *ret, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_binding_done) struct myr_binding binding = {0};
+    struct myr_tables tables;
+    *ret = (struct myr_applied){.what = "tables", .load = new_load(fabric)};
+    int rc = open_binding(fabric, binding_path, &binding, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_tables_init(&tables, &fabric->arena, &fabric->graph, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_tables_read(&tables, &binding, path, &ret->unknown, err);
+    if (rc < 0) {
+        return rc;
+    }
+    myr_tables_routes(&tables, fabric->flows.items.items, fabric->flows.items.count, &ret->routes,
+                      ret->load);
+    summarise(&fabric->design, ret);
+    return MYR_OK;
+}
+
+void myr_applied_done(struct myr_applied *applied)
+{
+    myr_routes_done(&applied->routes);
+}
