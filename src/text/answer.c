@@ -38,7 +38,7 @@ static struct myr_value *add_to(struct myr_answer *answer, struct myr_value *par
                                 const char *key, enum myr_value_kind kind)
 {
     MYR_ASSERT((parent->kind == MYR_VALUE_OBJECT) == (key != NULL));
-    MYR_SLOW_ASSERT(!key || !has_key(parent, key));
+    MYR_ASSERT(!key || !has_key(parent, key));
     struct myr_value *value = MYR_ARENA_NEW(answer->arena, struct myr_value, 1);
     value->kind = kind;
     value->key = copy(answer, key);
