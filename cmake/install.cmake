@@ -66,16 +66,16 @@ install(FILES ${written}/completion/_myriad COMPONENT command
         DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${MYRIAD_ZSH_FOLDER})
 install(FILES ${written}/completion/myriad.fish COMPONENT command
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-install(FILES README.md README.zh.md CHANGELOG.md SECURITY.md DESTINATION ${doc} COMPONENT command)
+install(FILES README.md README.zh.md CHANGELOG.md CONTRIBUTING.md SECURITY.md DESTINATION ${doc}
+        COMPONENT command)
 if(MYRIAD_INSTALL_LICENCE)
   install(FILES LICENSE DESTINATION ${doc} COMPONENT command)
 endif()
-install(DIRECTORY docs DESTINATION ${doc} COMPONENT command)
-install(DIRECTORY examples DESTINATION ${doc} COMPONENT command)
+install(DIRECTORY docs DESTINATION ${doc} COMPONENT command PATTERN "pictures/make" EXCLUDE)
+install(DIRECTORY examples catalog DESTINATION ${doc} COMPONENT command)
 
 install(TARGETS libmyriad ARCHIVE COMPONENT library)
 install(DIRECTORY include/myriad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library
         FILES_MATCHING PATTERN "*.h")
-install(FILES include/myriad.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library OPTIONAL)
 install(FILES ${CMAKE_BINARY_DIR}/myriad.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
         COMPONENT library)

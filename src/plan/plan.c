@@ -1,61 +1,6 @@
 #include "myriad/plan.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "plan_internal.h"
-
-uint32_t plan_string(struct plan *plan, const char *text)
-{
-    struct myr_str key = myr_str_from(text);
-    uint32_t known = myr_strmap_get(&plan->string_index, key);
-    if (known != MYR_MAP_NONE) {
-        return known;
-    }
-    uint32_t offset = (uint32_t)plan->strings.len;
-    /* The buffer moves when it grows: the index needs a copy of its own. */
-    key.data = myr_arena_strndup(plan->arena, key.data, key.len);
-    myr_strmap_add(&plan->string_index, key, offset);
-    myr_buf_put(&plan->strings, text, key.len);
-    myr_buf_putc(&plan->strings, '\0');
-    return offset;
-}
-
-static bool accepted(const struct plan *plan, const char *rule)
-{
-    for (size_t i = 0; i < plan->spec->accept.count; i++) {
-        if (strcmp(plan->spec->accept.items[i], rule) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-void plan_finding(struct plan *plan, enum myr_severity severity, const char *rule,
-                  const char *where, const char *remedy, const char *fmt, ...)
-{
-    char message[512];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(message, sizeof(message), fmt, args);
-    va_end(args);
-    struct myr_finding finding = {
-        .rule = plan_string(plan, rule),
-        .where = plan_string(plan, where),
-        .message = plan_string(plan, message),
-        .remedy = plan_string(plan, remedy),
-        .severity = (uint8_t)severity,
-        .accepted = accepted(plan, rule),
-    };
-    for (size_t i = 0; i < plan->findings.count; i++) {
-        const struct myr_finding *old = &plan->findings.items[i];
-        if (old->rule == finding.rule && old->where == finding.where &&
-            old->message == finding.message) {
-            return; /* the same part may be met twice */
-        }
-    }
-    myr_vec_push(&plan->findings, finding);
-}
 
 static int size_net(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
@@ -104,23 +49,6 @@ static void fill_head(struct plan *plan)
     head->storage_raw_gb_low = (uint32_t)raw_gb;
     head->storage_usable_gb_high = (uint32_t)(usable_gb >> 32);
     head->storage_usable_gb_low = (uint32_t)usable_gb;
-}
-
-/* Names in 'accept' that nothing answers to are most likely typing errors. */
-static void check_accepts(struct plan *plan)
-{
-    for (size_t i = 0; i < plan->spec->accept.count; i++) {
-        const char *name = plan->spec->accept.items[i];
-        bool met = false;
-        for (size_t k = 0; k < plan->findings.count; k++) {
-            met = met || strcmp(plan->strings.data + plan->findings.items[k].rule, name) == 0;
-        }
-        if (!met) {
-            plan_finding(plan, MYR_SEVERITY_INFO, "accept-unused", name,
-                         "remove it from 'accept' or mend the name",
-                         "the spec accepts '%s', but there is no such finding", name);
-        }
-    }
 }
 
 static void *keep(struct plan *plan, const void *items, size_t count, size_t size)
@@ -186,7 +114,7 @@ static int run(struct plan *plan, struct myr_err *err)
                      "cable lengths come from length_m until racks are placed",
                      "the room is noted, but racks, power and cooling are not planned yet");
     }
-    check_accepts(plan);
+    plan_check_accepts(plan);
     finish(plan);
     return MYR_OK;
 }
@@ -211,13 +139,4 @@ int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
     myr_vec_done(&plan->bom);
     myr_vec_done(&plan->findings);
     return r;
-}
-
-uint32_t myr_plan_open_errors(const struct myr_design *design)
-{
-    uint32_t open = 0;
-    for (uint32_t i = 0; i < design->finding_count; i++) {
-        open += design->findings[i].severity == MYR_SEVERITY_ERROR && !design->findings[i].accepted;
-    }
-    return open;
 }

@@ -91,11 +91,14 @@ static inline const struct myr_part *part_at(const struct plan *plan, uint32_t p
     return &plan->catalog->parts.items[part];
 }
 
-/* strings and findings (plan.c) */
+/* strings and findings, which every step adds to */
 uint32_t plan_string(struct plan *plan, const char *text);
 MYR_PRINTF(6, 7)
 void plan_finding(struct plan *plan, enum myr_severity severity, const char *rule,
                   const char *where, const char *remedy, const char *fmt, ...);
+
+/* The last of them: what the spec accepts and nobody found. */
+void plan_check_accepts(struct plan *plan);
 
 /* 1. resolve: every default filled in */
 MYR_MUST_USE int plan_resolve(struct plan *plan, struct myr_err *err);

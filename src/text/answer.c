@@ -193,6 +193,7 @@ static struct myr_answer_view *add_view(struct myr_answer *answer, enum view_kin
     return view;
 }
 
+MYR_PRINTF(3, 0)
 static void format_text(struct myr_answer *answer, struct myr_answer_view *view, const char *fmt,
                         va_list args)
 {

@@ -269,6 +269,16 @@ static bool is_ibnetdiscover(struct myr_str text, struct myr_str line)
     return contains(text, "# Topology file: generated on");
 }
 
+/* "[17]", as ibnetdiscover names a port; a list of one number is no document. */
+static bool is_port(struct myr_str text)
+{
+    size_t at = 1;
+    while (at < text.len && text.data[at] >= '0' && text.data[at] <= '9') {
+        at++;
+    }
+    return at > 1 && at < text.len && text.data[at] == ']';
+}
+
 static struct myr_str beginning(struct myr_str text)
 {
     text = utf8_skip_mark(text);
@@ -289,7 +299,7 @@ static enum myr_kind look(struct myr_str whole, struct myr_str *ret_line, struct
         return kind;
     }
     char first = trim(text).data[0];
-    if (first == '{' || first == '[') {
+    if (first == '{' || (first == '[' && !is_port(trim(text)))) {
         json_keys(text, ret_keys);
         return document_kind(ret_keys, MYR_KIND_JSON);
     }

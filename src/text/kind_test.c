@@ -64,6 +64,7 @@ static const struct {
     {BYTES("switches: {}\n"), MYR_KIND_CATALOG, "a catalogue"},
     {BYTES("design: lab\ndevices: {}\n"), MYR_KIND_BINDING, "a binding"},
     {BYTES("hello\n"), MYR_KIND_TEXT, "some text"},
+    {BYTES("[17] \"S-1\"[1]\n"), MYR_KIND_TEXT, "some text"},
     {BYTES("- a\n- b\n"), MYR_KIND_TEXT, "some text"},
     {BYTES("iteration 10, loss: 3\n"), MYR_KIND_TEXT, "some text"},
     {BYTES("one stray \xFF byte\n"), MYR_KIND_TEXT, "some text"},

@@ -148,12 +148,34 @@ def exit_codes(myriad):
         yield f"docs/command.md lists the exit statuses {listed}, the manual {told}"
 
 
+def examples():
+    """The index of the examples has them all, with their number of GPUs, and no others."""
+    page = (ROOT / "examples" / "README.md").read_text()
+    listed = set(re.findall(r"^\| \[[^\]]*\]\(([^)]*)\)", page, re.M))
+    there = {str(path.relative_to(ROOT / "examples")) for path in (ROOT / "examples").rglob("*")
+             if path.is_file() and path.name != "README.md"}
+    for name in sorted(listed ^ there):
+        wrong = "listed, but not there" if name in listed else "missing"
+        yield f"examples/README.md: {name} is {wrong}"
+
+
+def versions(myriad):
+    """The build, the page of changes and the package speak of one version."""
+    told = subprocess.run([myriad, "--version"], capture_output=True, text=True, check=True).stdout
+    version = told.split()[1]
+    for name, pattern in (("CHANGELOG.md", r"^## ([0-9.]+)"),
+                          ("debian/changelog", r"^myriad \(([0-9.]+)-")):
+        found = re.search(pattern, (ROOT / name).read_text(), re.M)[1]
+        if found != version:
+            yield f"{name} is about {found}, the program is {version}"
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     myriad = os.path.abspath(sys.argv[1])
     faults = [*printed_specs(myriad), *spec_words(), *finding_rules(), *json_names(myriad),
-              *translations(), *modules(), *exit_codes(myriad)]
+              *translations(), *modules(), *exit_codes(myriad), *examples(), *versions(myriad)]
     print("\n".join([*faults, f"{len(faults)} faults"]))
     sys.exit(1 if faults else 0)
 

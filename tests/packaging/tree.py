@@ -96,6 +96,12 @@ class Tree:
     def check_documents(self):
         for name in ("README.md", "README.zh.md", "CHANGELOG.md", "docs/spec.md"):
             self.file(f"share/doc/myriad/{name}")
+        for page in (self.top / "share/doc/myriad").rglob("*.md"):
+            text = page.read_text(encoding="utf-8")
+            for target in re.findall(r"\]\((?![a-z]+:)([^)#\s]+)[^)]*\)", text):
+                beside = page.parent / target
+                self.expect(beside.exists() or target == "LICENSE",
+                            f"{page.name} links to {target}, which is installed")
 
     def check_library(self):
         """A user's program, compiled against the tree and nothing of ours beside it."""

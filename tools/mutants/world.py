@@ -8,6 +8,8 @@ worked in neither changes nor is changed. Two builds are made of the copy:
   program) in a folder of its own, and tests find it there first: nothing else is linked again, and
   mutants do not get in each other's way.
 """
+import concurrent.futures
+import contextlib
 import hashlib
 import json
 import os
@@ -120,6 +122,7 @@ def run_test(test, cwd, environment, limit_s, command):
     """(exit status, seconds) of a test; a status of None is a hang. Leaves nothing behind."""
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="myriad-mutant-") as scratch:
+        os.chmod(scratch, 0o755)  # daemons of other users have their files there
         child = subprocess.Popen(command, cwd=os.path.join(cwd, test.folder),
                                  env={**os.environ, **test.environment, "TMPDIR": scratch,
                                       **environment},
@@ -203,19 +206,22 @@ class World:
         kept.mkdir(exist_ok=True)
         everything = digest(*(path.read_bytes() for path in sorted(self.source.rglob("*"))
                               if path.is_file() and path.suffix in (".yaml", ".md")))
-        start, names = time.monotonic(), sorted(self.tests)
-        for at, name in enumerate(names):
+        stale = {}
+        for name, test in self.tests.items():
             path = kept / (name.replace("/", "+") + ".json")
-            stamp = self.stamp(self.tests[name], everything)
-            row = json.loads(path.read_text()) if path.exists() else {}
-            if row.get("stamp") != stamp:
-                left = (time.monotonic() - start) / max(at, 1) * (len(names) - at)
-                self.say(f"coverage {at + 1}/{len(names)} {name}, {left:.0f} s left")
-                row = self.cover_one(self.tests[name])
-                if row["status"] not in (0, SKIPPED):  # a busy machine deserves another try
-                    row = self.cover_one(self.tests[name])
-                row["stamp"] = stamp
-                path.write_text(json.dumps(row))
+            stamp = self.stamp(test, everything)
+            if not path.exists() or json.loads(path.read_text())["stamp"] != stamp:
+                stale[name] = (path, stamp)
+        start, done = time.monotonic(), 0
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            waiting = [pool.submit(self.cover_one, self.tests[name], *stale[name])
+                       for name in sorted(stale, key=lambda name: self.tests[name].alone)]
+            for future in concurrent.futures.as_completed(waiting):
+                done += 1
+                left = (time.monotonic() - start) / done * (len(stale) - done)
+                self.say(f"coverage {done}/{len(stale)} {future.result()}, {left:.0f} s left")
+        for name in sorted(self.tests):
+            row = json.loads((kept / (name.replace("/", "+") + ".json")).read_text())
             if row["status"] != 0:
                 if row["status"] != SKIPPED:
                     self.say(f"{name} fails without a mutant (status {row['status']}): left out")
@@ -236,14 +242,23 @@ class World:
                               if other.is_file()]
         return digest(*parts)
 
-    def cover_one(self, test):
-        prefix = Path(tempfile.mkdtemp(prefix="cover-", dir=self.folder))
-        try:
-            status, seconds = run_test(test, self.cover.folder, {"GCOV_PREFIX": str(prefix)}, 900,
-                                       test.command)
-            return {"status": status, "seconds": seconds, "files": self.executed(prefix)}
-        finally:
-            shutil.rmtree(prefix)
+    def cover_one(self, test, path, stamp):
+        """Runs a test in the instrumented build and keeps what it executed."""
+        for _ in range(2):  # a busy machine deserves another try
+            prefix = Path(tempfile.mkdtemp(prefix="cover-", dir=self.folder))
+            os.chmod(prefix, 0o777)  # as above
+            try:
+                with self.alone if test.alone else contextlib.nullcontext():
+                    status, seconds = run_test(test, self.cover.folder,
+                                               {"GCOV_PREFIX": str(prefix)}, 900, test.command)
+                files = self.executed(prefix)
+            finally:
+                shutil.rmtree(prefix)
+            if status in (0, SKIPPED):
+                break
+        path.write_text(json.dumps({"stamp": stamp, "status": status, "seconds": seconds,
+                                    "files": files}))
+        return test.name
 
     def executed(self, prefix):
         """file -> [executed lines, other lines, functions] out of the counters of one run."""
@@ -322,7 +337,5 @@ class World:
         """One run of a test; 'swapped' maps programs of the build to the mutant's own."""
         command = [swapped.get(word, word) for word in test.command] if swapped else test.command
         limit_s = 30 + 10 * test.seconds
-        if not test.alone:
-            return run_test(test, self.shared.folder, environment, limit_s, command)
-        with self.alone:
+        with self.alone if test.alone else contextlib.nullcontext():
             return run_test(test, self.shared.folder, environment, limit_s, command)

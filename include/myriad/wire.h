@@ -1,0 +1,14 @@
+/*
+ * wire: what agents, relays, the server and the twin say to each other.
+ *
+ *   frame     length-limited frames with version, node, epoch, sequence and checksum
+ *   message   the messages as structs, and the tables that describe them
+ *   channel   one direction of a connection: schema once, values after
+ *
+ * Include this header; the parts under wire/ are its chapters.
+ */
+#pragma once
+
+#include "myriad/wire/channel.h"
+#include "myriad/wire/frame.h"
+#include "myriad/wire/message.h"

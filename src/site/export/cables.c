@@ -1,0 +1,138 @@
+#include "export/writers.h"
+#include "myriad/text.h"
+
+/*
+ * Lists of cables: the P2P table of cable checkers, the cable table of NetBox, and the graph of
+ * Graphviz and of topology daemons. All are written link by link in the order of the cabling.
+ */
+
+void export_cabling(const struct myr_export *job, struct myr_cabling *cabling,
+                    struct myr_arena *arena)
+{
+    myr_cabling_init(cabling, arena);
+    for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
+        if (job->net == net || job->net == MYR_NET_COUNT) {
+            myr_cabling_from_design(cabling, job->design, (enum myr_net_id)net, MYR_NIC_AS_PORT);
+        }
+    }
+}
+
+static const struct myr_cabling_device *device_of(const struct myr_cabling *cabling,
+                                                  struct myr_cabling_end end)
+{
+    MYR_ASSERT(end.device < cabling->devices.count);
+    return &cabling->devices.items[end.device];
+}
+
+static void put_p2p_end(struct myr_buf *buf, const struct myr_cabling *cabling,
+                        struct myr_cabling_end end)
+{
+    const struct myr_cabling_device *device = device_of(cabling, end);
+    myr_csv_put(buf, device->name);
+    myr_buf_puts(buf, device->is_switch ? ",Switch," : ",Host,");
+    myr_csv_put(buf, end.port);
+}
+
+void myr_write_p2p(const struct myr_cabling *cabling, struct myr_buf *ret)
+{
+    myr_buf_put_lit(ret, "A-Node Name,A-Type,A-Port,Z-Node Name,Z-Type,Z-Port\n");
+    for (size_t i = 0; i < cabling->links.count; i++) {
+        put_p2p_end(ret, cabling, cabling->links.items[i].a);
+        myr_buf_putc(ret, ',');
+        put_p2p_end(ret, cabling, cabling->links.items[i].b);
+        myr_buf_putc(ret, '\n');
+    }
+}
+
+static void put_netbox_end(struct myr_buf *buf, const struct myr_cabling *cabling,
+                           struct myr_cabling_end end)
+{
+    myr_csv_put(buf, device_of(cabling, end)->name);
+    myr_buf_put_lit(buf, ",dcim.interface,");
+    myr_csv_put(buf, end.port);
+    myr_buf_putc(buf, ',');
+}
+
+/* Metres with as many decimals as needed. */
+static void put_length(struct myr_buf *buf, uint32_t length_mm)
+{
+    if (length_mm == 0) {
+        myr_buf_putc(buf, ',');
+        return;
+    }
+    myr_buf_put_u64(buf, length_mm / 1000);
+    uint32_t rest = length_mm % 1000, digits = 3;
+    if (rest) {
+        while (rest % 10 == 0) {
+            rest /= 10;
+            digits--;
+        }
+        myr_buf_putc(buf, '.');
+        myr_buf_put_u64_pad(buf, rest, digits);
+    }
+    myr_buf_put_lit(buf, ",m");
+}
+
+void myr_write_netbox_cables(const struct myr_cabling *cabling, struct myr_buf *ret)
+{
+    myr_buf_put_lit(ret, "side_a_device,side_a_type,side_a_name,side_b_device,side_b_type,"
+                         "side_b_name,type,status,label,color,length,length_unit\n");
+    for (size_t i = 0; i < cabling->links.count; i++) {
+        const struct myr_cabling_link *link = &cabling->links.items[i];
+        put_netbox_end(ret, cabling, link->a);
+        put_netbox_end(ret, cabling, link->b);
+        myr_csv_put(ret, link->medium);
+        myr_buf_put_lit(ret, ",connected,");
+        myr_csv_put(ret, link->label);
+        myr_buf_put_lit(ret, ",,");
+        put_length(ret, link->length_mm);
+        myr_buf_putc(ret, '\n');
+    }
+}
+
+int export_p2p(const struct myr_export *job, const struct myr_export_sink *sink,
+               struct myr_err *err)
+{
+    struct myr_arena arena;
+    struct myr_cabling cabling;
+    struct myr_buf text = {0};
+    myr_arena_init(&arena);
+    export_cabling(job, &cabling, &arena);
+    myr_write_p2p(&cabling, &text);
+    int r = export_put(sink, "p2p.csv", &text, err);
+    myr_buf_done(&text);
+    myr_cabling_done(&cabling);
+    myr_arena_done(&arena);
+    return r;
+}
+
+static void put_dot_end(struct myr_buf *buf, const struct myr_design *design, uint32_t port)
+{
+    myr_buf_putc(buf, '"');
+    myr_site_name(design, design->port_device[port], buf);
+    myr_buf_put_lit(buf, "\":\"");
+    myr_site_interface(design, port, buf);
+    myr_buf_putc(buf, '"');
+}
+
+/* Topology daemons look at interfaces, so switch ports are named as their systems name them. */
+int export_dot(const struct myr_export *job, const struct myr_export_sink *sink,
+               struct myr_err *err)
+{
+    const struct myr_design *design = job->design;
+    struct myr_buf text = {0};
+    myr_buf_printf(&text, "graph \"%s\" {\n", myr_design_str(design, design->head->name));
+    for (uint32_t link = 0; link < design->link_count; link++) {
+        uint32_t type = design->cable_type[design->link_cable[link]];
+        if (job->net == MYR_NET_COUNT || design->cabletypes[type].net == job->net) {
+            put_dot_end(&text, design, design->link_a[link]);
+            myr_buf_put_lit(&text, " -- ");
+            put_dot_end(&text, design, design->link_b[link]);
+            myr_buf_putc(&text, '\n');
+        }
+    }
+    myr_buf_put_lit(&text, "}\n");
+    int r = export_put(sink, "topology.dot", &text, err);
+    myr_buf_done(&text);
+    return r;
+}

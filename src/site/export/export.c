@@ -1,0 +1,102 @@
+#include "myriad/site/export.h"
+
+#include <sys/stat.h>
+
+#include "export/writers.h"
+
+const struct myr_exporter myr_exporters[] = {
+    {"ibnetdiscover", "InfiniBand topology as ibnetdiscover prints it", "fabric.topo",
+     "fabric.topo", "myriad verify, UFM, topology tools", export_ibnetdiscover, false},
+    {"ibsim", "netlist for the InfiniBand simulator, links at most 4xHDR", "fabric.net",
+     "fabric.net", "ibsim", export_ibsim, false},
+    {"opensm", "subnet manager: roots, compute and storage ports, names", NULL,
+     "root_guids.txt, cn_guids.txt, io_guids.txt, node-name-map", "opensm, infiniband-diags",
+     export_opensm, false},
+    {"slurm", "scheduler: tree of rail groups, pods and core", "topology.conf", "topology.conf",
+     "slurmctld (topology/tree)", export_slurm, false},
+    {"slurm-block", "scheduler: blocks of scale-up domains or rail groups", "topology.conf",
+     "topology.conf", "slurmctld 23.11 and later (topology/block)", export_slurm_block, false},
+    {"dot", "graph of all cables by interface", "topology.dot", "topology.dot",
+     "Graphviz, ptmd, NetQ", export_dot, true},
+    {"p2p", "point-to-point cable list", "p2p.csv", "p2p.csv",
+     "UFM Cable Validation Tool, myriad verify", export_p2p, true},
+    {"netbox", "cable database: devices, interfaces and cables", NULL,
+     "sites, manufacturers, device-roles, device-types, racks, devices, interfaces, cables .csv",
+     "NetBox, Nautobot, myriad verify", export_netbox, true},
+    {"frr", "routed Ethernet: BGP configuration of each device, address plan", NULL,
+     "DEVICE/frr.conf, links.csv, devices.csv", "FRR (zebra, bgpd)", export_frr, false},
+};
+
+const uint32_t myr_exporter_count = MYR_ARRAY_COUNT(myr_exporters);
+
+int myr_exporter_find(const char *name, const struct myr_exporter **ret, struct myr_err *err)
+{
+    const char *names[MYR_ARRAY_COUNT(myr_exporters)];
+    for (uint32_t i = 0; i < myr_exporter_count; i++) {
+        names[i] = myr_exporters[i].name;
+        if (strcmp(name, names[i]) == 0) {
+            *ret = &myr_exporters[i];
+            return MYR_OK;
+        }
+    }
+    char near[128];
+    myr_str_nearest(myr_str_from(name), names, myr_exporter_count, near, sizeof(near));
+    int r = myr_err_set(err, MYR_EINVAL, "unknown format '%.40s'%s%s%s", name,
+                        near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
+    myr_err_hint(err, "myriad export --list");
+    return r;
+}
+
+int myr_export_run(const struct myr_exporter *exporter, const struct myr_export *job,
+                   const struct myr_export_sink *sink, struct myr_err *err)
+{
+    MYR_ASSERT(job->net <= MYR_NET_COUNT);
+    if (job->net == MYR_NET_COUNT) {
+        if (!exporter->all_networks) {
+            return myr_err_set(err, MYR_EINVAL, "format '%s' holds one network", exporter->name);
+        }
+    } else if (job->design->networks[job->net].topology == MYR_TOPOLOGY_DEFAULT) {
+        return myr_err_set(err, MYR_ENOENT, "this design has no %s network",
+                           myr_net_names[job->net]);
+    }
+    return exporter->run(job, sink, err);
+}
+
+/* A set, and the path where a format's only file goes; NULL: its own name, in the set's folder. */
+struct file_sink {
+    struct myr_file_set set;
+    const char *path;
+};
+
+static int put_in_set(void *context, const char *name, const struct myr_buf *text,
+                      struct myr_err *err)
+{
+    struct file_sink *to = context;
+    return myr_file_set_add(&to->set, to->path ? to->path : name, text, err);
+}
+
+static void drop_sink(struct file_sink *sink)
+{
+    myr_file_set_abandon(&sink->set);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat about;
+    size_t len = strlen(path);
+    return (len > 0 && path[len - 1] == '/') || (stat(path, &about) == 0 && S_ISDIR(about.st_mode));
+}
+
+int myr_export_write(const struct myr_exporter *exporter, const struct myr_export *job,
+                     const char *path, struct myr_err *err)
+{
+    bool folder = !exporter->file || is_folder(path);
+    struct file_sink to MYR_CLEANUP(drop_sink) = {.path = folder ? NULL : path};
+    struct myr_export_sink sink = {.context = &to, .put = put_in_set};
+    int rc = myr_file_set_begin(&to.set, folder ? path : NULL, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_export_run(exporter, job, &sink, err);
+    return rc < 0 ? rc : myr_file_set_commit(&to.set, err);
+}

@@ -1,0 +1,396 @@
+#include "import/readers.h"
+
+/*
+ * What ibnetdiscover prints, and the netlists that ibsim loads. A device is a stanza:
+ *
+ *     switchguid=0x98039b0300a1b2c4(98039b0300a1b2c4)
+ *     Switch 64 "S-98039b0300a1b2c4"  # "leaf-p0-g1-r5" enhanced port 0 lid 7 lmc 0
+ *     [1]   "H-9c0591030012ab34"[1](9c0591030012ab35)   # "node-00032-nic5" lid 9 4xNDR
+ *
+ * Devices are told apart by the id in quotes: names may be missing or doubled. Each link stands in
+ * the stanzas of both ends; the second time it only counts as confirmed.
+ */
+
+enum { PORTS_MAX = 65535 };
+
+struct ib_reader {
+    struct myr_import *import;
+    const char *file;
+    uint32_t file_index;
+    const char *at, *end; /* the line at hand */
+    const char *line_start;
+    uint32_t line;
+    uint32_t device; /* of the stanza; MYR_NONE before the first */
+    uint64_t guid;   /* told before the stanza */
+};
+
+static struct import_place here(const struct ib_reader *reader)
+{
+    return (struct import_place){reader->file, reader->line,
+                                 (uint32_t)(reader->at - reader->line_start) + 1};
+}
+
+static void skip_blanks(struct ib_reader *reader)
+{
+    while (reader->at < reader->end && (*reader->at == ' ' || *reader->at == '\t')) {
+        reader->at++;
+    }
+}
+
+static bool take(struct ib_reader *reader, char c)
+{
+    if (reader->at < reader->end && *reader->at == c) {
+        reader->at++;
+        return true;
+    }
+    return false;
+}
+
+/* Up to one of 'stops', or the end of the line. */
+static struct myr_str take_until(struct ib_reader *reader, const char *stops)
+{
+    const char *start = reader->at;
+    while (reader->at < reader->end && !strchr(stops, *reader->at)) {
+        reader->at++;
+    }
+    return (struct myr_str){start, (size_t)(reader->at - start)};
+}
+
+static int take_quoted(struct ib_reader *reader, struct myr_str *ret, struct myr_err *err)
+{
+    if (!take(reader, '"')) {
+        return import_error(err, here(reader), "an id in quotes is expected");
+    }
+    struct import_place open = here(reader);
+    struct myr_str text = take_until(reader, "\"");
+    if (!take(reader, '"')) {
+        return import_error(err, open, "the quote opened here is not closed in this line");
+    }
+    if (text.len == 0 || !import_name_is_good(text)) {
+        return import_error(err, open, "an id has 1 to %u printable bytes", MYR_IMPORT_NAME_MAX);
+    }
+    *ret = text;
+    return MYR_OK;
+}
+
+/* The port must be one that the device has; before its stanza it has as many as needed. */
+static int check_port(struct ib_reader *reader, struct import_place place, uint32_t device,
+                      struct myr_str port, struct myr_err *err)
+{
+    struct myr_cabling_device *found = &reader->import->cabling->devices.items[device];
+    uint64_t number = 0;
+    bool good = myr_str_to_u64(port, &number);
+    MYR_ASSERT(good);
+    if (number <= found->port_count) {
+        return MYR_OK;
+    }
+    const uint32_t *line = myr_u64map_find(&reader->import->stanzas, device);
+    if (line) {
+        return import_error(err, place, "port %u of a device with %u ports (line %u)",
+                            (uint32_t)number, found->port_count, *line);
+    }
+    found->port_count = (uint32_t)number;
+    return MYR_OK;
+}
+
+/* "[17]", and behind it what is of no use here: "[ext 3]", "(9c0591030012ab35)". */
+static int take_port(struct ib_reader *reader, struct myr_str *ret, uint64_t *ret_guid,
+                     struct myr_err *err)
+{
+    uint64_t number;
+    if (!take(reader, '[')) {
+        return import_error(err, here(reader), "a port in brackets is expected");
+    }
+    struct import_place place = here(reader);
+    struct myr_str text = take_until(reader, "]");
+    if (!take(reader, ']') || !myr_str_to_u64(text, &number) || number == 0 || number > PORTS_MAX) {
+        return import_error(err, place, "a port's number from 1 to %u is expected", PORTS_MAX);
+    }
+    *ret = text;
+    *ret_guid = 0;
+    if (take(reader, '[')) {
+        (void)take_until(reader, "]");
+        (void)take(reader, ']');
+    }
+    if (take(reader, '(')) {
+        place = here(reader);
+        text = take_until(reader, ")");
+        if (!take(reader, ')') || !import_hex(text, ret_guid)) {
+            return import_error(err, place, "a GUID in parentheses is expected");
+        }
+    }
+    return MYR_OK;
+}
+
+/* "S-98039b0300a1b2c4": the id is the GUID. In netlists it is any name. */
+static uint64_t guid_of_id(struct myr_str id)
+{
+    uint64_t guid = 0;
+    bool prefixed = id.len > 2 && id.data[1] == '-' && strchr("SHR", id.data[0]);
+    return prefixed && id.len == 18 && import_hex((struct myr_str){id.data + 2, 16}, &guid) ? guid
+                                                                                            : 0;
+}
+
+static uint32_t device_of(struct ib_reader *reader, struct myr_str id)
+{
+    struct myr_cabling *cabling = reader->import->cabling;
+    uint32_t device = myr_strmap_get(&reader->import->ids, id);
+    if (device != MYR_MAP_NONE) {
+        return device;
+    }
+    device = (uint32_t)cabling->devices.count;
+    struct myr_cabling_device added = {.guid = guid_of_id(id), .line = reader->line};
+    /* A netlist's id is a name; where a name is told as well, it counts more. */
+    added.name = added.guid ? MYR_STR("") : id;
+    added.is_switch = added.guid && id.data[0] == 'S';
+    myr_vec_push(&cabling->devices, added);
+    (void)myr_strmap_add(&reader->import->ids, id, device);
+    return device;
+}
+
+/* The name in quotes within a comment; none is no fault. */
+static void take_comment_name(struct ib_reader *reader, uint32_t device)
+{
+    (void)take_until(reader, "\"");
+    if (!take(reader, '"')) {
+        return;
+    }
+    struct myr_str name = take_until(reader, "\"");
+    if (take(reader, '"') && name.len && import_name_is_good(name)) {
+        struct myr_cabling_device *known = &reader->import->cabling->devices.items[device];
+        if (known->guid || known->name.len == 0) {
+            known->name = name;
+            (void)myr_strmap_add(&reader->import->cabling->names, name, device);
+        }
+    }
+}
+
+/* The last word of the line: "4xNDR". */
+static void take_speed(struct ib_reader *reader, struct myr_cabling_link *link)
+{
+    const char *end = reader->end;
+    while (end > reader->at && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r')) {
+        end--;
+    }
+    const char *start = end;
+    while (start > reader->at && start[-1] != ' ' && start[-1] != '\t' && start[-1] != '"') {
+        start--;
+    }
+    (void)import_speed(&reader->import->speeds, (struct myr_str){start, (size_t)(end - start)},
+                       &link->gbps, &link->width);
+}
+
+static int read_device(struct ib_reader *reader, bool is_switch, struct myr_err *err)
+{
+    struct myr_str id = {0};
+    uint64_t ports;
+    skip_blanks(reader);
+    struct import_place place = here(reader);
+    if (!myr_str_to_u64(take_until(reader, " \t\""), &ports) || ports > PORTS_MAX) {
+        return import_error(err, place, "the number of ports is expected, at most %u", PORTS_MAX);
+    }
+    skip_blanks(reader);
+    place = here(reader);
+    int r = take_quoted(reader, &id, err);
+    r = r < 0 ? r : import_check_room(reader->import, place, err);
+    if (r < 0) {
+        return r;
+    }
+    uint32_t device = device_of(reader, id);
+    struct myr_cabling_device *found = &reader->import->cabling->devices.items[device];
+    char excerpt[MYR_EXCERPT_MAX];
+    if (!myr_u64map_add(&reader->import->stanzas, device, reader->line)) {
+        return import_error(err, place, "device '%s' has two stanzas",
+                            myr_text_excerpt(id, excerpt));
+    }
+    /* Until now it had as many ports as others said. */
+    if (found->port_count > ports) {
+        return import_error(err, place, "device '%s' has %u ports here, but a cable in port %u",
+                            myr_text_excerpt(id, excerpt), (uint32_t)ports, found->port_count);
+    }
+    found->reported = !reader->import->partial;
+    found->is_switch = is_switch;
+    found->port_count = (uint32_t)ports;
+    found->line = reader->line;
+    found->guid = found->guid ? found->guid : reader->guid;
+    reader->device = device;
+    reader->guid = 0;
+    if (memchr(reader->at, '#', (size_t)(reader->end - reader->at))) {
+        (void)take_until(reader, "#");
+        take_comment_name(reader, device);
+    }
+    return MYR_OK;
+}
+
+static uint64_t port_key(uint32_t device, struct myr_str port)
+{
+    uint64_t number = 0;
+    bool good = myr_str_to_u64(port, &number);
+    MYR_ASSERT(good && number <= PORTS_MAX);
+    return (uint64_t)device << 16 | number;
+}
+
+static int complain_port(const struct ib_reader *reader, struct import_place place,
+                         uint32_t link_index, const char *what, struct myr_err *err)
+{
+    const struct myr_cabling *cabling = reader->import->cabling;
+    const struct myr_cabling_link *link = &cabling->links.items[link_index];
+    return import_error(err, place, "%s: see %s:%u", what, cabling->files.items[link->file],
+                        link->line);
+}
+
+/* Notes a link, or confirms the one that its other end told. */
+static int note_link(struct ib_reader *reader, struct import_place place,
+                     const struct myr_cabling_link *link, struct myr_err *err)
+{
+    struct myr_import *import = reader->import;
+    uint64_t key_a = port_key(link->a.device, link->a.port);
+    uint64_t key_b = port_key(link->b.device, link->b.port);
+    const uint32_t *own = myr_u64map_find(&import->ports, key_a);
+    const uint32_t *far = myr_u64map_find(&import->ports, key_b);
+    if (key_a == key_b) {
+        return import_error(err, place, "the port is linked to itself");
+    }
+    if (own && far && *own == *far) {
+        struct myr_cabling_link *told = &import->cabling->links.items[*own];
+        if (port_key(told->a.device, told->a.port) == key_a) {
+            return complain_port(reader, place, *own, "the port is listed twice", err);
+        }
+        told->one_sided = false;
+        bool slower = link->gbps && (told->gbps == 0 || link->gbps < told->gbps);
+        told->gbps = slower ? link->gbps : told->gbps;
+        told->width = slower ? link->width : told->width;
+        return MYR_OK;
+    }
+    if (own) {
+        return complain_port(reader, place, *own, "this port has another neighbour already", err);
+    }
+    if (far) {
+        return complain_port(reader, place, *far, "the far port has another neighbour already",
+                             err);
+    }
+    uint32_t index = (uint32_t)import->cabling->links.count;
+    myr_vec_push(&import->cabling->links, *link);
+    (void)myr_u64map_add(&import->ports, key_a, index);
+    (void)myr_u64map_add(&import->ports, key_b, index);
+    return MYR_OK;
+}
+
+static int read_port(struct ib_reader *reader, struct myr_err *err)
+{
+    struct myr_cabling_link link = {.a.device = reader->device,
+                                    .one_sided = true,
+                                    .line = reader->line,
+                                    .file = reader->file_index};
+    struct import_place place = here(reader);
+    struct myr_str id = {0};
+    uint64_t own_guid = 0, far_guid = 0;
+    if (reader->device == MYR_NONE) {
+        return import_error(err, place, "a port before the first device");
+    }
+    int r = take_port(reader, &link.a.port, &own_guid, err);
+    if (r < 0) {
+        return r;
+    }
+    skip_blanks(reader);
+    r = take_quoted(reader, &id, err);
+    r = r < 0 ? r : take_port(reader, &link.b.port, &far_guid, err);
+    r = r < 0 ? r : import_check_room(reader->import, place, err);
+    if (r < 0) {
+        return r;
+    }
+    link.b.device = device_of(reader, id);
+    r = check_port(reader, place, link.a.device, link.a.port, err);
+    r = r < 0 ? r : check_port(reader, place, link.b.device, link.b.port, err);
+    if (r < 0) {
+        return r;
+    }
+    struct myr_cabling_device *devices = reader->import->cabling->devices.items;
+    devices[link.a.device].port_guid = own_guid ? own_guid : devices[link.a.device].port_guid;
+    devices[link.b.device].port_guid = far_guid ? far_guid : devices[link.b.device].port_guid;
+    skip_blanks(reader);
+    if (take(reader, '#')) {
+        if (devices[link.b.device].name.len == 0) {
+            take_comment_name(reader, link.b.device);
+        }
+        take_speed(reader, &link);
+    } else if (reader->at < reader->end) {
+        return import_error(err, here(reader), "'#' or the end of the line is expected");
+    }
+    return note_link(reader, place, &link, err);
+}
+
+/* "switchguid=0x98039b0300a1b2c4(98039b0300a1b2c4)"; other keys say nothing about cables. */
+static int read_key(struct ib_reader *reader, struct myr_str key, struct myr_err *err)
+{
+    static const char *const guid_keys[] = {"switchguid", "caguid", "rtguid", "hcaguid"};
+    take(reader, '=');
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(guid_keys); i++) {
+        if (!myr_str_eq(key, myr_str_from(guid_keys[i]))) {
+            continue;
+        }
+        struct import_place place = here(reader);
+        struct myr_str value = take_until(reader, "( \t");
+        bool prefixed = value.len > 2 && value.data[0] == '0' && value.data[1] == 'x';
+        if (!prefixed ||
+            !import_hex((struct myr_str){value.data + 2, value.len - 2}, &reader->guid)) {
+            return import_error(err, place, "a GUID such as 0x98039b0300a1b2c4 is expected");
+        }
+    }
+    return MYR_OK;
+}
+
+static int read_line(struct ib_reader *reader, struct myr_err *err)
+{
+    static const struct {
+        const char *word;
+        bool is_switch;
+    } kinds[] = {{"Switch", true}, {"Ca", false}, {"Hca", false}, {"Rt", false}, {"Router", false}};
+    skip_blanks(reader);
+    if (reader->at == reader->end || *reader->at == '#') {
+        return MYR_OK;
+    }
+    if (*reader->at == '[') {
+        return read_port(reader, err);
+    }
+    struct import_place place = here(reader);
+    struct myr_str word = take_until(reader, " \t=\"[");
+    if (reader->at < reader->end && *reader->at == '=') {
+        return read_key(reader, word, err);
+    }
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(kinds); i++) {
+        if (myr_str_eq(word, myr_str_from(kinds[i].word))) {
+            return read_device(reader, kinds[i].is_switch, err);
+        }
+    }
+    char excerpt[MYR_EXCERPT_MAX];
+    int r = import_error(err, place, "'%s' begins no line of ibnetdiscover",
+                         myr_text_excerpt(word, excerpt));
+    myr_err_hint(err, "lines begin with Switch, Ca, Hca, Rt, [port], key= or #; --from tells "
+                      "another format");
+    return r;
+}
+
+int import_ibnetdiscover(struct myr_import *import, const char *file, struct myr_str text,
+                         struct myr_err *err)
+{
+    struct ib_reader reader = {.import = import,
+                               .file = file,
+                               .file_index = (uint32_t)import->cabling->files.count - 1,
+                               .device = MYR_NONE};
+    const char *at = text.data, *text_end = text.data + text.len;
+    int r = MYR_OK;
+    import->cabling->numbered = true;
+    while (r == MYR_OK && at < text_end) {
+        const char *newline = memchr(at, '\n', (size_t)(text_end - at));
+        reader.line++;
+        reader.line_start = reader.at = at;
+        reader.end = newline ? newline : text_end;
+        at = newline ? newline + 1 : text_end;
+        if (reader.end > reader.at && reader.end[-1] == '\r') {
+            reader.end--;
+        }
+        r = read_line(&reader, err);
+    }
+    return r;
+}

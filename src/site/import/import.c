@@ -1,0 +1,237 @@
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "import/readers.h"
+
+enum { PIECE_BYTES = 1 << 20 };
+
+const char *const myr_import_names[MYR_IMPORT_FORMAT_COUNT] = {
+    "auto", "ibnetdiscover", "ibqueryerrors", "lldp", "netbox", "p2p"};
+
+void myr_import_init(struct myr_import *import, struct myr_cabling *cabling)
+{
+    *import = (struct myr_import){.cabling = cabling};
+    myr_speed_map_init(&import->speeds);
+}
+
+void myr_import_done(struct myr_import *import)
+{
+    myr_strmap_done(&import->ids);
+    myr_u64map_done(&import->ports);
+    myr_u64map_done(&import->stanzas);
+    myr_strmap_done(&import->words);
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static struct myr_str first_line(struct myr_str text)
+{
+    const char *end = memchr(text.data, '\n', text.len);
+    return (struct myr_str){text.data, end ? (size_t)(end - text.data) : text.len};
+}
+
+/* JSON begins with a bracket, lists with their header; the rest is for the strictest reader. */
+static enum myr_import_format guess_format(struct myr_str text)
+{
+    size_t at = 0;
+    while (at < text.len && is_blank(text.data[at])) {
+        at++;
+    }
+    if (at < text.len && (text.data[at] == '{' || text.data[at] == '[')) {
+        return MYR_IMPORT_LLDP;
+    }
+    struct myr_str line = first_line((struct myr_str){text.data + at, text.len - at});
+    return import_is_netbox(line)   ? MYR_IMPORT_NETBOX
+           : import_is_p2p(line)    ? MYR_IMPORT_P2P
+           : import_is_errors(line) ? MYR_IMPORT_IBQUERYERRORS
+                                    : MYR_IMPORT_IBNETDISCOVER;
+}
+
+static int (*const readers[MYR_IMPORT_FORMAT_COUNT])(struct myr_import *, const char *,
+                                                     struct myr_str, struct myr_err *) = {
+    [MYR_IMPORT_IBNETDISCOVER] = import_ibnetdiscover,
+    [MYR_IMPORT_IBQUERYERRORS] = import_errors,
+    [MYR_IMPORT_LLDP] = import_lldp,
+    [MYR_IMPORT_NETBOX] = import_netbox,
+    [MYR_IMPORT_P2P] = import_p2p,
+};
+
+/* What each reader takes, and how it is called. */
+static const struct {
+    uint32_t kinds;
+    const char *words;
+} accepted[MYR_IMPORT_FORMAT_COUNT] = {
+    [MYR_IMPORT_AUTO] = {MYR_KIND_BIT(IBNETDISCOVER) | MYR_KIND_BIT(IBQUERYERRORS) |
+                             MYR_KIND_BIT(LLDP) | MYR_KIND_BIT(NETBOX) | MYR_KIND_BIT(P2P),
+                         "output of ibnetdiscover, ibqueryerrors or lldpcli, or a NetBox or "
+                         "point-to-point list,"},
+    [MYR_IMPORT_IBNETDISCOVER] = {MYR_KIND_BIT(IBNETDISCOVER), "ibnetdiscover output"},
+    [MYR_IMPORT_IBQUERYERRORS] = {MYR_KIND_BIT(IBQUERYERRORS), "ibqueryerrors output"},
+    [MYR_IMPORT_LLDP] = {MYR_KIND_BIT(LLDP) | MYR_KIND_BIT(JSON),
+                         "the JSON of 'lldpcli -f json show neighbors'"},
+    [MYR_IMPORT_NETBOX] = {MYR_KIND_BIT(NETBOX) | MYR_KIND_BIT(CSV), "a NetBox cable list"},
+    [MYR_IMPORT_P2P] = {MYR_KIND_BIT(P2P) | MYR_KIND_BIT(CSV), "a point-to-point list"},
+};
+
+/* What every file goes through first. */
+static int begin_file(struct myr_import *import, enum myr_import_format *format, const char *file,
+                      struct myr_str text, struct myr_err *err)
+{
+    MYR_ASSERT(*format < MYR_IMPORT_FORMAT_COUNT);
+    int rc = myr_kind_check(file, text, accepted[*format].kinds, accepted[*format].words, err);
+    if (rc < 0) {
+        return rc;
+    }
+    myr_vec_push(&import->cabling->files, file);
+    import->file_count++;
+    *format = *format == MYR_IMPORT_AUTO ? guess_format(text) : *format;
+    return MYR_OK;
+}
+
+int myr_import_text(struct myr_import *import, enum myr_import_format format, const char *file,
+                    struct myr_str text, struct myr_err *err)
+{
+    int r = begin_file(import, &format, file, text, err);
+    return r < 0 ? r : readers[format](import, file, text, err);
+}
+
+/* A file that is read piece by piece. */
+struct open_file {
+    const char *path;
+    int fd;
+    int error; /* errno of the first failure */
+    uint64_t bytes;
+};
+
+static size_t fill_from_file(void *context, char *to, size_t room)
+{
+    struct open_file *file = context;
+    ssize_t got;
+    do {
+        got = read(file->fd, to, room);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) {
+        file->error = errno;
+        return 0;
+    }
+    file->bytes += (uint64_t)got;
+    return (size_t)got;
+}
+
+static int check_read(const struct open_file *file, struct myr_err *err)
+{
+    if (file->error) {
+        errno = file->error;
+        return myr_err_errno(err, "cannot read", file->path);
+    }
+    if (file->bytes > MYR_IMPORT_BYTES_MAX) {
+        return myr_err_set(err, MYR_ERANGE, "%s: larger than %llu bytes, the most allowed here",
+                           file->path, MYR_IMPORT_BYTES_MAX);
+    }
+    return MYR_OK;
+}
+
+/* Reads until the buffer has 'wanted' bytes or the file ends. */
+static int read_up_to(struct open_file *file, struct myr_buf *text, uint64_t wanted,
+                      struct myr_err *err)
+{
+    size_t got = 1;
+    while (got > 0 && text->len < wanted && file->bytes <= MYR_IMPORT_BYTES_MAX) {
+        myr_buf_reserve(text, PIECE_BYTES);
+        got = fill_from_file(file, text->data + text->len, PIECE_BYTES);
+        text->len += got;
+    }
+    return check_read(file, err);
+}
+
+static int import_open_file(struct myr_import *import, enum myr_import_format format,
+                            struct open_file *file, struct myr_err *err)
+{
+    struct myr_cabling *cabling = import->cabling;
+    const char *kept = myr_arena_strndup(cabling->arena, file->path, strlen(file->path));
+    struct myr_buf text = {0};
+    int r = read_up_to(file, &text, 1, err);
+    r = r < 0 ? r : begin_file(import, &format, kept, (struct myr_str){text.data, text.len}, err);
+    if (r == MYR_OK && format == MYR_IMPORT_LLDP) {
+        struct json_source source = {file, fill_from_file};
+        r = import_lldp_stream(import, kept, (struct myr_str){text.data, text.len}, &source, err);
+        int read = check_read(file, err);
+        myr_buf_done(&text);
+        return read < 0 ? read : r;
+    }
+    r = r < 0 ? r : read_up_to(file, &text, UINT64_MAX, err);
+    if (r < 0) {
+        myr_buf_done(&text);
+        return r;
+    }
+    myr_vec_push(&cabling->texts, text);
+    return readers[format](import, kept, (struct myr_str){text.data, text.len}, err);
+}
+
+static int import_one(struct myr_import *import, enum myr_import_format format, const char *path,
+                      struct myr_err *err)
+{
+    bool from_stdin = strcmp(path, "-") == 0;
+    struct open_file file = {.path = path};
+    file.fd = from_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (file.fd < 0) {
+        return myr_err_errno(err, "cannot open", path);
+    }
+    int r = import_open_file(import, format, &file, err);
+    if (!from_stdin) {
+        close(file.fd);
+    }
+    return r;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* A folder holds one text a device; what begins with a dot is not meant. */
+static int import_folder(struct myr_import *import, enum myr_import_format format, const char *path,
+                         struct myr_err *err)
+{
+    MYR_VEC(const char *) names = {0};
+    DIR *folder = opendir(path);
+    if (!folder) {
+        return myr_err_errno(err, "cannot open", path);
+    }
+    for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        if (entry->d_name[0] != '.') {
+            const char *name =
+                myr_arena_printf(import->cabling->arena, "%s/%s", path, entry->d_name);
+            myr_vec_push(&names, name);
+        }
+    }
+    closedir(folder);
+    int r = MYR_OK;
+    if (names.count == 0) {
+        r = myr_err_set(err, MYR_ENOENT, "%s: no files in this folder", path);
+    } else {
+        qsort(names.items, names.count, sizeof(*names.items), compare_names);
+    }
+    for (size_t i = 0; r == MYR_OK && i < names.count; i++) {
+        r = import_one(import, format, names.items[i], err);
+    }
+    myr_vec_done(&names);
+    return r;
+}
+
+int myr_import_file(struct myr_import *import, enum myr_import_format format, const char *path,
+                    struct myr_err *err)
+{
+    struct stat status;
+    if (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+        return import_folder(import, format, path, err);
+    }
+    return import_one(import, format, path, err);
+}

@@ -1,0 +1,386 @@
+#include "import/readers.h"
+
+/*
+ * Lists of cables as CSV: NetBox's and point-to-point ones. They differ in the names of their
+ * columns only. Columns are found by name, in any order; those that are not known (rack, U, colour)
+ * are left alone.
+ *
+ * An end without a device says that nothing is plugged in at the other one; '?' says that nobody
+ * looked.
+ */
+
+enum column {
+    A_DEVICE,
+    A_PORT,
+    B_DEVICE,
+    B_PORT,
+    NEEDED_COUNT, /* the columns above must be there */
+    A_TYPE = NEEDED_COUNT,
+    B_TYPE,
+    STATUS,
+    MEDIUM,
+    LABEL,
+    LENGTH,
+    LENGTH_UNIT,
+    SPEED,
+    WIDTH,
+    ERRORS,
+    COLUMN_COUNT,
+};
+
+enum { SPELLINGS = 3, HEADER_NAME_MAX = 32 };
+
+/* Small letters and digits only, as headers are compared. The first spelling is shown to people. */
+struct list_format {
+    const char *title;
+    const char *shown[NEEDED_COUNT];
+    const char *columns[COLUMN_COUNT][SPELLINGS];
+    bool has_types; /* of the ends: power and console cables are in the list too */
+};
+
+static const struct list_format netbox_format = {
+    .title = "NetBox cable list",
+    .shown = {"side_a_device", "side_a_name", "side_b_device", "side_b_name"},
+    .columns =
+        {
+            [A_DEVICE] = {"sideadevice"},
+            [A_PORT] = {"sideaname"},
+            [B_DEVICE] = {"sidebdevice"},
+            [B_PORT] = {"sidebname"},
+            [A_TYPE] = {"sideatype"},
+            [B_TYPE] = {"sidebtype"},
+            [STATUS] = {"status"},
+            [MEDIUM] = {"type"},
+            [LABEL] = {"label"},
+            [LENGTH] = {"length"},
+            [LENGTH_UNIT] = {"lengthunit"},
+        },
+    .has_types = true,
+};
+
+static const struct list_format p2p_format = {
+    .title = "point-to-point list",
+    .shown = {"A-Node Name", "A-Port", "Z-Node Name", "Z-Port"},
+    .columns =
+        {
+            [A_DEVICE] = {"anodename", "anode", "adevice"},
+            [A_PORT] = {"aport", "aportname"},
+            [B_DEVICE] = {"znodename", "znode", "zdevice"},
+            [B_PORT] = {"zport", "zportname"},
+            [A_TYPE] = {"atype"},
+            [B_TYPE] = {"ztype"},
+            [LABEL] = {"label", "cablelabel"},
+            [SPEED] = {"speed", "gbps", "speedgbps"},
+            [WIDTH] = {"width", "lanes"},
+            [ERRORS] = {"errors", "symbolerrors"},
+        },
+};
+
+struct list_reader {
+    struct myr_import *import;
+    const struct list_format *format;
+    struct myr_csv csv;
+    uint32_t at[COLUMN_COUNT]; /* field of each column; MYR_NONE: not there */
+    uint32_t field_count;
+    uint32_t file;
+};
+
+static size_t plain_name(struct myr_str text, char ret[HEADER_NAME_MAX])
+{
+    size_t len = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.data[i];
+        bool capital = c >= 'A' && c <= 'Z';
+        bool plain = capital || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+        if (plain && len == HEADER_NAME_MAX) {
+            return 0; /* longer than any that is known */
+        }
+        if (plain) {
+            ret[len++] = (char)(capital ? c + ('a' - 'A') : c);
+        }
+    }
+    return len;
+}
+
+static uint32_t column_of(const struct list_format *format, struct myr_str text)
+{
+    char plain[HEADER_NAME_MAX];
+    struct myr_str name = {plain, plain_name(text, plain)};
+    for (uint32_t c = 0; name.len > 0 && c < COLUMN_COUNT; c++) {
+        for (uint32_t s = 0; s < SPELLINGS && format->columns[c][s]; s++) {
+            if (myr_str_eq(name, myr_str_from(format->columns[c][s]))) {
+                return c;
+            }
+        }
+    }
+    return COLUMN_COUNT;
+}
+
+/* A header has both devices; fields are cut at commas, which is enough for a guess. */
+static bool is_header(const struct list_format *format, struct myr_str line)
+{
+    bool has_a = false, has_b = false;
+    size_t start = 0;
+    for (size_t i = 0; i <= line.len; i++) {
+        if (i == line.len || line.data[i] == ',') {
+            uint32_t column = column_of(format, (struct myr_str){line.data + start, i - start});
+            has_a = has_a || column == A_DEVICE;
+            has_b = has_b || column == B_DEVICE;
+            start = i + 1;
+        }
+    }
+    return has_a && has_b;
+}
+
+bool import_is_netbox(struct myr_str first_line)
+{
+    return is_header(&netbox_format, first_line);
+}
+
+bool import_is_p2p(struct myr_str first_line)
+{
+    return is_header(&p2p_format, first_line);
+}
+
+static int read_header(struct list_reader *reader, struct myr_err *err)
+{
+    struct myr_csv *csv = &reader->csv;
+    for (uint32_t c = 0; c < COLUMN_COUNT; c++) {
+        reader->at[c] = MYR_NONE;
+    }
+    int r = myr_csv_next(csv, err);
+    if (r < 0) {
+        return r;
+    }
+    if (r == 0) {
+        struct import_place place = {csv->file, 1, 1};
+        return import_error(err, place, "the file is empty");
+    }
+    for (uint32_t f = 0; f < csv->count; f++) {
+        uint32_t column = column_of(reader->format, csv->fields[f]);
+        if (column == COLUMN_COUNT) {
+            continue;
+        }
+        if (reader->at[column] != MYR_NONE) {
+            char excerpt[MYR_EXCERPT_MAX];
+            return myr_csv_error(err, csv, f, "column '%s' is there twice",
+                                 myr_text_excerpt(csv->fields[f], excerpt));
+        }
+        reader->at[column] = f;
+    }
+    reader->field_count = csv->count;
+    for (uint32_t c = 0; c < NEEDED_COUNT; c++) {
+        if (reader->at[c] == MYR_NONE) {
+            r = myr_csv_error(err, csv, 0, "a %s has a column '%s', this one has not",
+                              reader->format->title, reader->format->shown[c]);
+            myr_err_hint(err, "the first row names the columns; --from tells another format");
+            return r;
+        }
+    }
+    return MYR_OK;
+}
+
+static struct myr_str field(const struct list_reader *reader, enum column column)
+{
+    uint32_t at = reader->at[column];
+    return at == MYR_NONE ? MYR_STR("") : reader->csv.fields[at];
+}
+
+static int optional_number(const struct list_reader *reader, enum column column, uint64_t max,
+                           uint64_t *ret, struct myr_err *err)
+{
+    struct myr_str text = field(reader, column);
+    *ret = 0;
+    if (text.len > 0 && (!myr_str_to_u64(text, ret) || *ret > max)) {
+        char excerpt[MYR_EXCERPT_MAX];
+        return myr_csv_error(err, &reader->csv, reader->at[column],
+                             "'%s' is no whole number up to %llu", myr_text_excerpt(text, excerpt),
+                             (unsigned long long)max);
+    }
+    return MYR_OK;
+}
+
+/* NetBox's units; a length is kept in millimetres. */
+static int read_length(const struct list_reader *reader, uint32_t *ret, struct myr_err *err)
+{
+    static const struct {
+        const char *unit;
+        double mm;
+    } units[] = {{"m", 1000},   {"cm", 10},   {"km", 1000000},
+                 {"ft", 304.8}, {"in", 25.4}, {"mi", 1609344}};
+    struct myr_str text = field(reader, LENGTH), unit = field(reader, LENGTH_UNIT);
+    char excerpt[MYR_EXCERPT_MAX];
+    double value;
+    *ret = 0;
+    if (text.len == 0) {
+        return MYR_OK;
+    }
+    if (!myr_str_to_double(text, &value) || !(value >= 0 && value <= 100000)) {
+        return myr_csv_error(err, &reader->csv, reader->at[LENGTH], "'%s' is no length",
+                             myr_text_excerpt(text, excerpt));
+    }
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(units); i++) {
+        if (myr_str_eq(unit, myr_str_from(units[i].unit))) {
+            double mm = value * units[i].mm;
+            *ret = mm < (double)UINT32_MAX ? (uint32_t)(mm + 0.5) : UINT32_MAX;
+            return MYR_OK;
+        }
+    }
+    bool has_unit = reader->at[LENGTH_UNIT] != MYR_NONE;
+    return myr_csv_error(err, &reader->csv, reader->at[has_unit ? LENGTH_UNIT : LENGTH],
+                         "'%s' is no unit of length; m, cm, km, ft, in or mi is expected",
+                         myr_text_excerpt(unit, excerpt));
+}
+
+static int read_facts(const struct list_reader *reader, struct myr_cabling_link *link,
+                      struct myr_err *err)
+{
+    uint64_t gbps, width;
+    int r = optional_number(reader, SPEED, 1000000, &gbps, err);
+    r = r < 0 ? r : optional_number(reader, WIDTH, 64, &width, err);
+    r = r < 0 ? r : optional_number(reader, ERRORS, UINT64_MAX, &link->errors, err);
+    r = r < 0 ? r : read_length(reader, &link->length_mm, err);
+    if (r < 0) {
+        return r;
+    }
+    link->gbps = (uint32_t)gbps;
+    link->width = (uint32_t)width;
+    link->label = field(reader, LABEL);
+    link->medium = field(reader, MEDIUM);
+    return MYR_OK;
+}
+
+enum end_kind { END_THERE, END_EMPTY, END_UNKNOWN };
+
+static bool is_question(struct myr_str text)
+{
+    return myr_str_eq(text, MYR_STR("?"));
+}
+
+/* The columns of one end. */
+struct end_columns {
+    enum column device, port, type;
+};
+
+static const struct end_columns columns_a = {A_DEVICE, A_PORT, A_TYPE};
+static const struct end_columns columns_b = {B_DEVICE, B_PORT, B_TYPE};
+
+static int check_names(struct list_reader *reader, const struct end_columns *columns,
+                       struct myr_err *err)
+{
+    struct myr_str name = field(reader, columns->device), port = field(reader, columns->port);
+    if (!import_name_is_good(name) || !import_name_is_good(port)) {
+        uint32_t bad = reader->at[import_name_is_good(name) ? columns->port : columns->device];
+        return myr_csv_error(err, &reader->csv, bad,
+                             "a name has control characters or more than %u bytes",
+                             MYR_IMPORT_NAME_MAX);
+    }
+    if (port.len == 0) {
+        return myr_csv_error(err, &reader->csv, reader->at[columns->port],
+                             "a device without a port in column '%s'",
+                             reader->format->shown[columns->port]);
+    }
+    return MYR_OK;
+}
+
+static int read_end(struct list_reader *reader, const struct end_columns *columns,
+                    struct myr_cabling_end *ret, enum end_kind *ret_kind, struct myr_err *err)
+{
+    struct myr_cabling *cabling = reader->import->cabling;
+    struct myr_str name = field(reader, columns->device), port = field(reader, columns->port);
+    *ret_kind = is_question(name) ? END_UNKNOWN : name.len == 0 ? END_EMPTY : END_THERE;
+    if (*ret_kind != END_THERE) {
+        bool bare = port.len == 0 || is_question(port);
+        return bare ? MYR_OK
+                    : myr_csv_error(err, &reader->csv, reader->at[columns->device],
+                                    "a port without a device in column '%s'",
+                                    reader->format->shown[columns->device]);
+    }
+    int r = check_names(reader, columns, err);
+    if (r < 0) {
+        return r;
+    }
+    ret->device = myr_cabling_device(cabling, name);
+    ret->port = port;
+    struct myr_cabling_device *found = &cabling->devices.items[ret->device];
+    found->reported = !reader->import->partial;
+    found->line = found->line ? found->line : reader->csv.line;
+    found->is_switch =
+        found->is_switch || myr_str_eq_nocase(field(reader, columns->type), MYR_STR("switch"));
+    return MYR_OK;
+}
+
+/* Rows that are about something else than a network cable in its place. */
+static bool is_other(const struct list_reader *reader)
+{
+    struct myr_str a = field(reader, A_TYPE), b = field(reader, B_TYPE);
+    bool interfaces = (a.len == 0 || myr_str_eq(a, MYR_STR("dcim.interface"))) &&
+                      (b.len == 0 || myr_str_eq(b, MYR_STR("dcim.interface")));
+    return reader->format->has_types &&
+           (!interfaces || myr_str_eq(field(reader, STATUS), MYR_STR("planned")));
+}
+
+static int read_row(struct list_reader *reader, struct myr_err *err)
+{
+    struct myr_cabling *cabling = reader->import->cabling;
+    struct myr_cabling_link link = {.line = reader->csv.line, .file = reader->file};
+    enum end_kind kind_a, kind_b;
+    if (is_other(reader)) {
+        reader->import->other_count++;
+        return MYR_OK;
+    }
+    int r = read_end(reader, &columns_a, &link.a, &kind_a, err);
+    r = r < 0 ? r : read_end(reader, &columns_b, &link.b, &kind_b, err);
+    if (r < 0) {
+        return r;
+    }
+    if (kind_a == END_THERE && kind_b == END_THERE) {
+        if (link.a.device == link.b.device && myr_str_eq(link.a.port, link.b.port)) {
+            return myr_csv_error(err, &reader->csv, reader->at[B_PORT],
+                                 "the cable ends where it begins");
+        }
+        r = read_facts(reader, &link, err);
+        if (r == MYR_OK) {
+            myr_vec_push(&cabling->links, link);
+        }
+        return r;
+    }
+    if (kind_a == END_THERE || kind_b == END_THERE) {
+        bool unknown = kind_a == END_UNKNOWN || kind_b == END_UNKNOWN;
+        struct myr_cabling_bare bare = {kind_a == END_THERE ? link.a : link.b, unknown};
+        myr_vec_push(&cabling->bare, bare);
+    }
+    return MYR_OK; /* a row of commas: spreadsheets leave them behind */
+}
+
+static int read_list(struct myr_import *import, const struct list_format *format, const char *file,
+                     struct myr_str text, struct myr_err *err)
+{
+    struct list_reader reader = {
+        .import = import, .format = format, .file = (uint32_t)import->cabling->files.count - 1};
+    myr_csv_init(&reader.csv, import->cabling->arena, file, text);
+    int r = read_header(&reader, err);
+    while (r >= 0 && (r = myr_csv_next(&reader.csv, err)) > 0) {
+        struct import_place place = {file, reader.csv.line, 1};
+        if (reader.csv.count != reader.field_count) {
+            return myr_csv_error(err, &reader.csv, reader.csv.count - 1,
+                                 "the row has %u fields, the header %u", reader.csv.count,
+                                 reader.field_count);
+        }
+        r = import_check_room(import, place, err);
+        r = r < 0 ? r : read_row(&reader, err);
+    }
+    return r;
+}
+
+int import_netbox(struct myr_import *import, const char *file, struct myr_str text,
+                  struct myr_err *err)
+{
+    return read_list(import, &netbox_format, file, text, err);
+}
+
+int import_p2p(struct myr_import *import, const char *file, struct myr_str text,
+               struct myr_err *err)
+{
+    return read_list(import, &p2p_format, file, text, err);
+}

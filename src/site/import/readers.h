@@ -1,0 +1,50 @@
+/*
+ * What the readers share: one function a format, and how they complain.
+ */
+#pragma once
+
+#include "import/json_events.h"
+#include "myriad/site/import.h"
+#include "myriad/text.h"
+
+int import_ibnetdiscover(struct myr_import *import, const char *file, struct myr_str text,
+                         struct myr_err *err);
+int import_errors(struct myr_import *import, const char *file, struct myr_str text,
+                  struct myr_err *err);
+int import_lldp(struct myr_import *import, const char *file, struct myr_str text,
+                struct myr_err *err);
+/* The same, piece by piece: the first is there already. */
+int import_lldp_stream(struct myr_import *import, const char *file, struct myr_str first,
+                       const struct json_source *source, struct myr_err *err);
+int import_netbox(struct myr_import *import, const char *file, struct myr_str text,
+                  struct myr_err *err);
+int import_p2p(struct myr_import *import, const char *file, struct myr_str text,
+               struct myr_err *err);
+
+/* The fields that a header row of either list has, for telling formats apart. */
+bool import_is_netbox(struct myr_str first_line);
+bool import_is_p2p(struct myr_str first_line);
+bool import_is_errors(struct myr_str first_line);
+
+struct import_place {
+    const char *file;
+    uint32_t line, column;
+};
+
+/* "file:line:column: message"; gives MYR_EINVAL. */
+#define import_error(err, place, ...)                                                        \
+    myr_doc_error((err),                                                                     \
+                  &(const struct myr_doc){                                                   \
+                      .file = (place).file, .line = (place).line, .column = (place).column}, \
+                  MYR_EINVAL, __VA_ARGS__)
+
+/* Printable and not endless; names go into messages and tables as they are. */
+bool import_name_is_good(struct myr_str name);
+/* Room for one more device or link: a hostile text must not fill the memory. */
+MYR_MUST_USE int import_check_room(const struct myr_import *import, struct import_place place,
+                                   struct myr_err *err);
+/* "4xHDR" to Gb/s and lanes; false when it is no such word. An unknown speed has 0 Gb/s. */
+bool import_speed(const struct myr_speed_map *map, struct myr_str word, uint32_t *ret_gbps,
+                  uint32_t *ret_width);
+/* Without "0x"; false when it is not all of 1 to 16 hexadecimal digits. */
+bool import_hex(struct myr_str digits, uint64_t *ret);

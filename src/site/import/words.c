@@ -1,0 +1,109 @@
+#include "import/readers.h"
+
+/* What readers of several formats meet: speeds of links, GUIDs, names, and how much is too much. */
+
+static const struct {
+    const char *name;
+    uint32_t lane_mbps;
+} ib_speeds[MYR_IB_SPEED_COUNT] = {
+    {"SDR", 2500},  {"DDR", 5000},  {"QDR", 10000},  {"FDR10", 10000}, {"FDR", 14000},
+    {"EDR", 25000}, {"HDR", 50000}, {"NDR", 100000}, {"XDR", 200000},
+};
+
+void myr_speed_map_init(struct myr_speed_map *map)
+{
+    for (uint32_t i = 0; i < MYR_IB_SPEED_COUNT; i++) {
+        map->lane_mbps[i] = ib_speeds[i].lane_mbps;
+    }
+}
+
+static uint32_t speed_index(struct myr_str name)
+{
+    for (uint32_t i = 0; i < MYR_IB_SPEED_COUNT; i++) {
+        if (myr_str_eq_nocase(name, myr_str_from(ib_speeds[i].name))) {
+            return i;
+        }
+    }
+    return MYR_IB_SPEED_COUNT;
+}
+
+int myr_speed_map_set(struct myr_speed_map *map, struct myr_str rule, struct myr_err *err)
+{
+    enum { GBPS_MAX = 100000 };
+    char excerpt[MYR_EXCERPT_MAX];
+    const char *equals = memchr(rule.data, '=', rule.len);
+    size_t len = equals ? (size_t)(equals - rule.data) : rule.len;
+    uint32_t index = speed_index((struct myr_str){rule.data, len});
+    uint64_t gbps = 0;
+    bool number = equals && myr_str_to_u64((struct myr_str){equals + 1, rule.len - len - 1}, &gbps);
+    if (index == MYR_IB_SPEED_COUNT || !number || gbps == 0 || gbps > GBPS_MAX) {
+        int r = myr_err_set(err, MYR_EINVAL, "speed map '%s': SPEED=GBPS is expected",
+                            myr_text_excerpt(rule, excerpt));
+        myr_err_hint(err, "HDR=400: a link of four HDR lanes stands for 400 Gb/s; speeds are SDR, "
+                          "DDR, QDR, FDR10, FDR, EDR, HDR, NDR, XDR");
+        return r;
+    }
+    map->lane_mbps[index] = (uint32_t)gbps * 1000 / 4;
+    return MYR_OK;
+}
+
+bool import_speed(const struct myr_speed_map *map, struct myr_str word, uint32_t *ret_gbps,
+                  uint32_t *ret_width)
+{
+    const char *cross = memchr(word.data, 'x', word.len);
+    uint64_t width;
+    if (!cross ||
+        !myr_str_to_u64((struct myr_str){word.data, (size_t)(cross - word.data)}, &width) ||
+        width == 0 || width > 16) {
+        return false;
+    }
+    uint32_t index =
+        speed_index((struct myr_str){cross + 1, word.len - (size_t)(cross - word.data) - 1});
+    *ret_width = (uint32_t)width;
+    *ret_gbps = index == MYR_IB_SPEED_COUNT
+                    ? 0
+                    : (uint32_t)((uint64_t)map->lane_mbps[index] * width / 1000);
+    return true;
+}
+
+bool import_hex(struct myr_str digits, uint64_t *ret)
+{
+    uint64_t value = 0;
+    if (digits.len == 0 || digits.len > 16) {
+        return false;
+    }
+    for (size_t i = 0; i < digits.len; i++) {
+        char c = digits.data[i];
+        uint32_t digit = c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
+                         : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a') + 10
+                         : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A') + 10
+                                                : 16;
+        if (digit == 16) {
+            return false;
+        }
+        value = value << 4 | digit;
+    }
+    *ret = value;
+    return true;
+}
+
+bool import_name_is_good(struct myr_str name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        if ((unsigned char)name.data[i] < 0x20 || name.data[i] == 0x7F) {
+            return false;
+        }
+    }
+    return name.len <= MYR_IMPORT_NAME_MAX;
+}
+
+int import_check_room(const struct myr_import *import, struct import_place place,
+                      struct myr_err *err)
+{
+    if (import->cabling->devices.count >= MYR_IMPORT_DEVICES_MAX ||
+        import->cabling->links.count >= MYR_IMPORT_LINKS_MAX) {
+        return import_error(err, place, "more than %u devices or %u links, the most allowed",
+                            MYR_IMPORT_DEVICES_MAX, MYR_IMPORT_LINKS_MAX);
+    }
+    return MYR_OK;
+}

@@ -1,0 +1,308 @@
+#include <stdlib.h>
+
+#include "verify/verify.h"
+
+/*
+ * From links between names to a matching on ports. Cable lists and InfiniBand's own discovery tell
+ * both ends of a link at once. LLDP tells what one end heard, and may be stale, doubled or lost:
+ * such claims count in the order of what speaks for them - both ends agree, the plan agrees, nobody
+ * denies - and a claim that the other end denies leaves its port in doubt, not wrong.
+ */
+
+enum { CLAIMS_LOOKED_AT = 16 }; /* of one port; more are noise */
+
+struct matcher {
+    struct verify_job *job;
+    struct myr_verify *verify;
+    const struct myr_cabling *cabling;
+    uint32_t *end_a, *end_b; /* vertices of each link; both MYR_NONE: not judged */
+    uint32_t *claim;         /* by port: its newest one-sided link + 1 */
+    uint32_t *claim_before;  /* by link: the one before + 1 */
+    uint8_t *guessed;        /* by link: b's port is not told, the planned one is taken */
+    MYR_VEC(struct myr_cabling_end) foreign;
+};
+
+static void fill_plan(struct verify_job *job)
+{
+    const struct myr_design *design = job->verify->design;
+    uint32_t nets = job->verify->options.nets;
+    for (uint32_t link = 0; link < design->link_count; link++) {
+        uint32_t type = design->cable_type[design->link_cable[link]];
+        if (nets >> design->cabletypes[type].net & 1) {
+            uint32_t a = design->link_a[link], b = design->link_b[link];
+            job->verify->plan[a] = b;
+            job->verify->plan[b] = a;
+        }
+    }
+    for (uint32_t d = 0; d < design->device_count; d++) {
+        const struct myr_devtype *type = &design->devtypes[design->device_type[d]];
+        for (uint32_t g = 0; g < type->group_count; g++) {
+            const struct myr_port_group *group = &type->groups[g];
+            uint8_t flag = nets >> group->net & 1 ? VERIFY_JUDGED : 0;
+            memset(job->flags + design->first_port[d] + group->first, flag, group->count);
+        }
+    }
+}
+
+static bool is_judged(const struct matcher *matcher, uint32_t vertex)
+{
+    return vertex < matcher->verify->design->port_count &&
+           matcher->job->flags[vertex] & VERIFY_JUDGED;
+}
+
+static uint32_t add_foreign(struct matcher *matcher, struct myr_cabling_end end)
+{
+    myr_vec_push(&matcher->foreign, end);
+    return matcher->verify->design->port_count + (uint32_t)matcher->foreign.count - 1;
+}
+
+/*
+ * LLDP often tells the neighbour's port by a MAC address that nobody bound. Its device is known,
+ * though: if the plan leads there, nothing speaks against the planned port.
+ */
+static uint32_t guess_far_port(const struct matcher *matcher, uint32_t near,
+                               struct myr_cabling_end far)
+{
+    struct myr_port_span device = matcher->job->identify.devices[far.device];
+    uint32_t planned = matcher->verify->plan[near];
+    bool fits = planned != MYR_NONE && device.count && planned - device.first < device.count;
+    return fits ? planned : MYR_NONE;
+}
+
+static void resolve_link(struct matcher *matcher, uint32_t index)
+{
+    const struct myr_cabling_link *link = &matcher->cabling->links.items[index];
+    uint32_t a = identify_port(&matcher->job->identify, link->a);
+    uint32_t b = identify_port(&matcher->job->identify, link->b);
+    if (b == MYR_NONE && link->one_sided && a != MYR_NONE) {
+        b = guess_far_port(matcher, a, link->b);
+        matcher->guessed[index] = b != MYR_NONE;
+    }
+    bool judged =
+        (a != MYR_NONE && is_judged(matcher, a)) || (b != MYR_NONE && is_judged(matcher, b));
+    if (!judged || a == b) {
+        matcher->end_a[index] = matcher->end_b[index] = MYR_NONE;
+        matcher->verify->outside_links++;
+        return;
+    }
+    matcher->end_a[index] = a != MYR_NONE ? a : add_foreign(matcher, link->a);
+    matcher->end_b[index] = b != MYR_NONE ? b : add_foreign(matcher, link->b);
+}
+
+static void resolve_all(struct matcher *matcher)
+{
+    struct myr_verify *verify = matcher->verify;
+    uint32_t links = (uint32_t)matcher->cabling->links.count;
+    for (uint32_t i = 0; i < links; i++) {
+        resolve_link(matcher, i);
+    }
+    uint32_t foreign = (uint32_t)matcher->foreign.count;
+    verify->vertex_count = verify->design->port_count + foreign;
+    verify->foreign = MYR_ARENA_NEW(verify->arena, struct myr_cabling_end, (size_t)foreign + 1);
+    if (foreign) {
+        memcpy(verify->foreign, matcher->foreign.items, foreign * sizeof(*verify->foreign));
+    }
+    uint32_t *plan = MYR_ARENA_NEW(verify->arena, uint32_t, verify->vertex_count + 1);
+    verify->found = MYR_ARENA_NEW(verify->arena, uint32_t, verify->vertex_count + 1);
+    verify->found_link = MYR_ARENA_NEW(verify->arena, uint32_t, verify->vertex_count + 1);
+    memcpy(plan, verify->plan, verify->design->port_count * sizeof(uint32_t));
+    for (uint32_t v = 0; v < verify->vertex_count; v++) {
+        verify->found[v] = verify->found_link[v] = MYR_NONE;
+        plan[v] = v < verify->design->port_count ? plan[v] : MYR_NONE;
+    }
+    verify->plan = plan;
+}
+
+static void join(struct matcher *matcher, uint32_t link, uint32_t a, uint32_t b)
+{
+    struct myr_verify *verify = matcher->verify;
+    MYR_ASSERT(verify->found[a] == MYR_NONE && verify->found[b] == MYR_NONE);
+    verify->found[a] = b;
+    verify->found[b] = a;
+    verify->found_link[a] = verify->found_link[b] = link;
+}
+
+static int complain_double(const struct matcher *matcher, uint32_t link, uint32_t vertex,
+                           struct myr_err *err)
+{
+    const struct myr_cabling_link *second = &matcher->cabling->links.items[link];
+    const struct myr_cabling_link *first =
+        &matcher->cabling->links.items[matcher->verify->found_link[vertex]];
+    struct myr_buf name = {0};
+    myr_verify_port_name(matcher->verify, vertex, &name);
+    const struct myr_doc place = {
+        .file = matcher->cabling->files.items[second->file], .line = second->line, .column = 1};
+    int r = myr_doc_error(err, &place, MYR_EINVAL, "port %s has two cables: the first is in %s:%u",
+                          name.data, matcher->cabling->files.items[first->file], first->line);
+    myr_buf_done(&name);
+    return r;
+}
+
+/* True when the ends already are each other's, also through a far end that the design lacks. */
+static bool is_repeated(const struct matcher *matcher, uint32_t a, uint32_t b)
+{
+    const struct myr_verify *verify = matcher->verify;
+    if (verify->found[a] == b) {
+        return true;
+    }
+    uint32_t known = verify_is_foreign(verify, a) ? b : a;
+    uint32_t far = known == a ? b : a, told = verify->found[known];
+    if (!verify_is_foreign(verify, far) || told == MYR_NONE || !verify_is_foreign(verify, told)) {
+        return false;
+    }
+    const struct myr_cabling_end *x = &verify->foreign[far - verify->design->port_count];
+    const struct myr_cabling_end *y = &verify->foreign[told - verify->design->port_count];
+    return x->device == y->device && myr_str_eq(x->port, y->port);
+}
+
+static int match_lists(struct matcher *matcher, struct myr_err *err)
+{
+    struct myr_verify *verify = matcher->verify;
+    for (uint32_t i = 0; i < matcher->cabling->links.count; i++) {
+        uint32_t a = matcher->end_a[i], b = matcher->end_b[i];
+        if (a == MYR_NONE || matcher->cabling->links.items[i].one_sided) {
+            continue;
+        }
+        if (is_repeated(matcher, a, b)) {
+            continue;
+        }
+        if (verify->found[a] != MYR_NONE || verify->found[b] != MYR_NONE) {
+            return complain_double(matcher, i, verify->found[a] != MYR_NONE ? a : b, err);
+        }
+        join(matcher, i, a, b);
+    }
+    return MYR_OK;
+}
+
+/* Whether some claim of 'near' names 'far'. */
+static bool claims(const struct matcher *matcher, uint32_t near, uint32_t far)
+{
+    if (verify_is_foreign(matcher->verify, near)) {
+        return false;
+    }
+    uint32_t link = matcher->claim[near];
+    for (uint32_t i = 0; link && i < CLAIMS_LOOKED_AT; i++) {
+        if (matcher->end_b[link - 1] == far && !matcher->guessed[link - 1]) {
+            return true;
+        }
+        link = matcher->claim_before[link - 1];
+    }
+    return false;
+}
+
+enum claim_round { ROUND_BOTH_AGREE, ROUND_PLAN_AGREES, ROUND_GUESSED, ROUND_ANY, ROUND_COUNT };
+
+static bool counts_in(const struct matcher *matcher, uint32_t link, enum claim_round round)
+{
+    uint32_t a = matcher->end_a[link], b = matcher->end_b[link];
+    switch (round) {
+    case ROUND_BOTH_AGREE:
+        return claims(matcher, b, a);
+    case ROUND_PLAN_AGREES:
+        return matcher->verify->plan[a] == b && !matcher->guessed[link];
+    case ROUND_GUESSED:
+        return matcher->guessed[link];
+    case ROUND_ANY:
+    case ROUND_COUNT:
+        break;
+    }
+    return true;
+}
+
+static void note_claims(struct matcher *matcher)
+{
+    for (uint32_t i = 0; i < matcher->cabling->links.count; i++) {
+        uint32_t a = matcher->end_a[i];
+        if (a == MYR_NONE || !matcher->cabling->links.items[i].one_sided ||
+            verify_is_foreign(matcher->verify, a)) {
+            continue;
+        }
+        matcher->claim_before[i] = matcher->claim[a];
+        matcher->claim[a] = i + 1;
+    }
+}
+
+static void match_claims(struct matcher *matcher, enum claim_round round)
+{
+    struct myr_verify *verify = matcher->verify;
+    for (uint32_t i = 0; i < matcher->cabling->links.count; i++) {
+        uint32_t a = matcher->end_a[i], b = matcher->end_b[i];
+        if (a == MYR_NONE || !matcher->cabling->links.items[i].one_sided ||
+            verify->found[a] != MYR_NONE || verify->found[b] != MYR_NONE ||
+            !counts_in(matcher, i, round)) {
+            continue;
+        }
+        join(matcher, i, a, b);
+        verify->one_sided_links += round != ROUND_BOTH_AGREE;
+    }
+}
+
+/* A port whose neighbour took another one's word is neither wrong nor empty. */
+static void note_doubts(struct matcher *matcher)
+{
+    struct myr_verify *verify = matcher->verify;
+    for (uint32_t i = 0; i < matcher->cabling->links.count; i++) {
+        uint32_t a = matcher->end_a[i], b = matcher->end_b[i];
+        if (a == MYR_NONE || verify->found[a] == b || !matcher->cabling->links.items[i].one_sided) {
+            continue;
+        }
+        verify->contradicted++;
+        if (!verify_is_foreign(verify, a)) {
+            matcher->job->flags[a] |= VERIFY_DOUBT;
+        }
+    }
+}
+
+static void note_looked(struct verify_job *job)
+{
+    const struct myr_design *design = job->verify->design;
+    const struct myr_cabling *cabling = job->verify->cabling;
+    for (uint32_t i = 0; i < cabling->devices.count; i++) {
+        struct myr_port_span known = job->identify.devices[i];
+        if (!cabling->devices.items[i].reported || known.count == 0) {
+            continue;
+        }
+        /* A host whose other NICs answer is there: its silent NIC has no link. */
+        struct myr_port_span all = identity_of_device(design, design->port_device[known.first]);
+        for (uint32_t p = all.first; p < all.first + all.count; p++) {
+            job->flags[p] |= VERIFY_LOOKED;
+        }
+    }
+    for (uint32_t i = 0; i < cabling->bare.count; i++) {
+        uint32_t port = identify_port(&job->identify, cabling->bare.items[i].end);
+        if (port != MYR_NONE && cabling->bare.items[i].unknown) {
+            job->flags[port] |= VERIFY_DOUBT;
+        } else if (port != MYR_NONE) {
+            job->flags[port] |= VERIFY_LOOKED;
+        }
+    }
+}
+
+int verify_match(struct verify_job *job, struct myr_err *err)
+{
+    struct myr_verify *verify = job->verify;
+    const struct myr_cabling *cabling = verify->cabling;
+    size_t links = cabling->links.count;
+    struct matcher matcher = {.job = job, .verify = verify, .cabling = cabling};
+    matcher.end_a = MYR_ARENA_NEW(verify->arena, uint32_t, links + 1);
+    matcher.end_b = MYR_ARENA_NEW(verify->arena, uint32_t, links + 1);
+    matcher.claim_before = MYR_ARENA_NEW(verify->arena, uint32_t, links + 1);
+    matcher.guessed = MYR_ARENA_NEW(verify->arena, uint8_t, links + 1);
+    matcher.claim = MYR_ARENA_NEW(verify->arena, uint32_t, verify->design->port_count + 1);
+    verify->plan = MYR_ARENA_NEW(verify->arena, uint32_t, verify->design->port_count + 1);
+    memset(verify->plan, 0xFF, verify->design->port_count * sizeof(uint32_t));
+    fill_plan(job);
+    resolve_all(&matcher);
+    myr_vec_done(&matcher.foreign);
+    int r = match_lists(&matcher, err);
+    if (r < 0) {
+        return r;
+    }
+    note_claims(&matcher);
+    for (uint32_t round = 0; round < ROUND_COUNT; round++) {
+        match_claims(&matcher, (enum claim_round)round);
+    }
+    note_doubts(&matcher);
+    note_looked(job);
+    return MYR_OK;
+}

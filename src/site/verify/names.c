@@ -1,0 +1,70 @@
+#include "verify/verify.h"
+
+void myr_verify_port_name(const struct myr_verify *verify, uint32_t vertex, struct myr_buf *buf)
+{
+    const struct myr_design *design = verify->design;
+    if (!verify_is_foreign(verify, vertex)) {
+        myr_design_name(design, design->port_device[vertex], buf);
+        myr_buf_putc(buf, ' ');
+        myr_design_port_name(design, vertex, buf);
+        return;
+    }
+    struct myr_cabling_end end = verify->foreign[vertex - design->port_count];
+    const struct myr_cabling_device *device = &verify->cabling->devices.items[end.device];
+    if (device->name.len) {
+        myr_buf_put(buf, device->name.data, device->name.len);
+    } else {
+        myr_buf_printf(buf, "0x%016llx", (unsigned long long)device->guid);
+    }
+    myr_buf_putc(buf, ' ');
+    myr_buf_put(buf, end.port.data, end.port.len);
+}
+
+/* Port names of one device are not repeated: "leaf/p0-g1-r5 17/1 and 17/2". */
+static void put_pair(const struct myr_verify *verify, uint32_t a, uint32_t b, const char *word,
+                     struct myr_buf *buf)
+{
+    const struct myr_design *design = verify->design;
+    myr_verify_port_name(verify, a, buf);
+    myr_buf_puts(buf, word);
+    if (!verify_is_foreign(verify, a) && !verify_is_foreign(verify, b) &&
+        design->port_device[a] == design->port_device[b]) {
+        myr_design_port_name(design, b, buf);
+    } else {
+        myr_verify_port_name(verify, b, buf);
+    }
+}
+
+void myr_verify_step_text(const struct myr_verify *verify, const struct myr_repair_step *step,
+                          struct myr_buf *buf)
+{
+    switch ((enum myr_repair_op)step->op) {
+    case MYR_REPAIR_SWAP:
+        myr_buf_put_lit(buf, "exchange the plugs in ");
+        put_pair(verify, step->at, step->to, " and ", buf);
+        myr_buf_put_lit(buf, " (their other ends: ");
+        put_pair(verify, step->far_at, step->far_to, " and ", buf);
+        myr_buf_putc(buf, ')');
+        break;
+    case MYR_REPAIR_MOVE:
+        myr_buf_put_lit(buf, "move the plug from ");
+        put_pair(verify, step->at, step->to, " to ", buf);
+        myr_buf_put_lit(buf, " (its other end: ");
+        myr_verify_port_name(verify, step->far_at, buf);
+        myr_buf_putc(buf, ')');
+        break;
+    case MYR_REPAIR_ADD:
+        myr_buf_put_lit(buf, "add a cable from ");
+        put_pair(verify, step->at, step->to, " to ", buf);
+        break;
+    case MYR_REPAIR_REMOVE:
+        myr_buf_put_lit(buf, "take out the cable from ");
+        put_pair(verify, step->at, step->to, " to ", buf);
+        break;
+    case MYR_REPAIR_OP_COUNT:
+        break;
+    }
+    if (step->unseen) {
+        myr_buf_put_lit(buf, "; nobody looked at the new port: check that it is free");
+    }
+}

@@ -1,0 +1,191 @@
+#include "myriad/site/verify.h"
+
+#include "repair/equivalent.h"
+#include "verify/pattern.h"
+#include "verify/verify.h"
+
+const char *const myr_port_state_names[MYR_STATE_COUNT] = {"idle",   "right", "wrong",   "missing",
+                                                           "unseen", "extra", "degraded"};
+
+/* Whether somebody can say what is in the port. */
+static bool is_known(const struct verify_job *job, uint32_t port)
+{
+    if (job->verify->found[port] != MYR_NONE) {
+        return true;
+    }
+    return (job->flags[port] & (VERIFY_LOOKED | VERIFY_DOUBT)) == VERIFY_LOOKED;
+}
+
+static enum myr_port_state state_of(const struct verify_job *job, uint32_t port)
+{
+    uint32_t plan = job->verify->plan[port], found = job->verify->found[port];
+    if (found != MYR_NONE) {
+        return plan == found      ? MYR_STATE_RIGHT
+               : plan == MYR_NONE ? MYR_STATE_EXTRA
+                                  : MYR_STATE_WRONG;
+    }
+    if (plan == MYR_NONE) {
+        return MYR_STATE_IDLE;
+    }
+    return is_known(job, port) && is_known(job, plan) ? MYR_STATE_MISSING : MYR_STATE_UNSEEN;
+}
+
+static void fill_states(struct verify_job *job)
+{
+    struct myr_verify *verify = job->verify;
+    verify->state = MYR_ARENA_NEW(verify->arena, uint8_t, verify->design->port_count + 1);
+    for (uint32_t p = 0; p < verify->design->port_count; p++) {
+        if (job->flags[p] & VERIFY_JUDGED) {
+            verify->state[p] = (uint8_t)state_of(job, p);
+        }
+    }
+}
+
+static void count_states(struct myr_verify *verify)
+{
+    memset(verify->counts, 0, sizeof(verify->counts));
+    for (uint32_t p = 0; p < verify->design->port_count; p++) {
+        verify->counts[verify->state[p]]++;
+    }
+}
+
+bool myr_verify_clean(const struct myr_verify *verify)
+{
+    return verify->counts[MYR_STATE_WRONG] + verify->counts[MYR_STATE_MISSING] +
+               verify->counts[MYR_STATE_EXTRA] + verify->counts[MYR_STATE_DEGRADED] ==
+           0;
+}
+
+/* Planned links of which the plan, read in another way, has another pair of ports. */
+static uint32_t count_relabelled(const struct repair_graph *graph, const uint32_t *plan)
+{
+    uint32_t ends = 0;
+    for (uint32_t v = 0; v < graph->vertex_count; v++) {
+        ends += plan[v] != MYR_NONE && plan[v] != graph->plan[v];
+    }
+    return ends / 2;
+}
+
+static uint32_t steps_of(const struct myr_repair *repair)
+{
+    return repair->moves + repair->adds + repair->removes;
+}
+
+/* Labels as they are stay the answer where none is better, as may be with unseen ports. */
+static const uint32_t *repair_as_equivalent(struct myr_verify *verify,
+                                            const struct repair_graph *graph,
+                                            const struct myr_repair *labelled,
+                                            struct myr_repair *ret)
+{
+    uint32_t gap;
+    uint32_t *plan = MYR_ARENA_NEW(verify->arena, uint32_t, (size_t)graph->vertex_count + 1);
+    repair_equivalent_plan(graph, verify->arena, plan, &gap);
+    struct repair_graph read_so = *graph;
+    read_so.plan = plan;
+    repair_labelled(&read_so, verify->arena, ret);
+    bool worse = steps_of(ret) > steps_of(labelled);
+    if (worse) {
+        *ret = *labelled;
+    }
+    ret->lower_bound = ret->moves > gap ? ret->moves - gap : 0;
+    ret->exact = gap == 0;
+    return worse ? graph->plan : plan;
+}
+
+/* The found cables as they are when devices get each other's names. */
+static void repair_renamed(struct verify_job *job, struct myr_repair *ret)
+{
+    struct myr_verify *verify = job->verify;
+    const struct myr_design *design = verify->design;
+    size_t count = verify->vertex_count;
+    uint32_t *now = MYR_ARENA_NEW(verify->arena, uint32_t, count + 1);
+    uint32_t *found = MYR_ARENA_NEW(verify->arena, uint32_t, count + 1);
+    uint8_t *state = MYR_ARENA_NEW(verify->arena, uint8_t, count + 1);
+    for (uint32_t v = 0; v < count; v++) {
+        uint32_t device = v < design->port_count ? design->port_device[v] : MYR_NONE;
+        uint32_t other = device == MYR_NONE ? MYR_NONE : verify->renames[device];
+        now[v] = other == MYR_NONE ? v : v - design->first_port[device] + design->first_port[other];
+    }
+    for (uint32_t v = 0; v < count; v++) {
+        found[now[v]] = verify->found[v] == MYR_NONE ? MYR_NONE : now[verify->found[v]];
+        if (v < design->port_count) {
+            state[now[v]] = is_known(job, v) ? MYR_STATE_MISSING : MYR_STATE_UNSEEN;
+        }
+    }
+    struct repair_graph graph = {design, verify->vertex_count, verify->plan, found, state};
+    struct myr_repair labelled;
+    repair_labelled(&graph, verify->arena, &labelled);
+    const uint32_t *plan = repair_as_equivalent(verify, &graph, &labelled, ret);
+    verify->relabel_links = count_relabelled(&graph, plan);
+}
+
+/* Ports are right that have an equivalent neighbour. */
+static void accept_equivalent(struct verify_job *job, const uint32_t *plan)
+{
+    struct myr_verify *verify = job->verify;
+    for (uint32_t p = 0; p < verify->design->port_count; p++) {
+        if (!(job->flags[p] & VERIFY_JUDGED)) {
+            continue;
+        }
+        bool settled = verify->found[p] != MYR_NONE && plan[p] == verify->found[p];
+        bool waits = verify->found[p] == MYR_NONE && plan[p] == MYR_NONE;
+        verify->state[p] = settled ? MYR_STATE_RIGHT : waits ? MYR_STATE_IDLE : verify->state[p];
+        if (verify->state[p] == MYR_STATE_WRONG && plan[p] == MYR_NONE) {
+            verify->state[p] = MYR_STATE_EXTRA;
+        } else if (verify->state[p] == MYR_STATE_EXTRA && plan[p] != MYR_NONE) {
+            verify->state[p] = MYR_STATE_WRONG;
+        }
+    }
+}
+
+static void repair_all(struct verify_job *job)
+{
+    struct myr_verify *verify = job->verify;
+    struct repair_graph graph = {verify->design, verify->vertex_count, verify->plan, verify->found,
+                                 verify->state};
+    repair_labelled(&graph, verify->arena, &verify->labelled);
+    verify->repair = verify->labelled;
+    if (verify->labelled.components == 0) {
+        verify->equivalent = verify->labelled;
+        return;
+    }
+    const uint32_t *plan =
+        repair_as_equivalent(verify, &graph, &verify->labelled, &verify->equivalent);
+    verify->relabel_links = count_relabelled(&graph, plan);
+    verify->relabel_moves = verify->equivalent.moves;
+    if (verify->relabel_devices) {
+        struct myr_repair renamed;
+        repair_renamed(job, &renamed);
+        verify->relabel_moves = renamed.moves;
+    }
+    if (verify->options.equivalent) {
+        verify->repair = verify->equivalent;
+        accept_equivalent(job, plan);
+    }
+}
+
+int myr_verify(struct myr_verify *ret, struct myr_arena *arena, const struct myr_design *design,
+               const struct myr_cabling *cabling, const struct myr_verify_options *options,
+               struct myr_err *err)
+{
+    *ret = (struct myr_verify){
+        .arena = arena, .design = design, .cabling = cabling, .options = *options};
+    ret->options.nets = options->nets ? options->nets : 1U << MYR_NET_COMPUTE;
+    struct verify_job job = {.verify = ret};
+    job.flags = MYR_ARENA_NEW(arena, uint8_t, design->port_count + 1);
+    identify_init(&job.identify, arena, design, cabling, options->binding);
+    identify_by_name(&job.identify);
+    identify_by_structure(&job.identify, ret);
+    int r = verify_match(&job, err);
+    if (r == MYR_OK) {
+        ret->name_conflicts = job.identify.name_conflicts;
+        ret->places = job.identify.devices;
+        fill_states(&job);
+        pattern_find(ret);
+        repair_all(&job);
+        verify_degrade(&job);
+        count_states(ret);
+    }
+    identify_done(&job.identify);
+    return r;
+}

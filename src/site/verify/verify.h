@@ -1,0 +1,40 @@
+/*
+ * The stages of verify, in the order in which they run: matching, states, repair, patterns.
+ */
+#pragma once
+
+#include "myriad/site/verify.h"
+#include "verify/identify.h"
+
+/* What is known about a port beside its neighbour. */
+enum verify_flag {
+    VERIFY_JUDGED = 1, /* of a chosen network */
+    VERIFY_LOOKED = 2, /* a source told about it: without a neighbour it is empty */
+    VERIFY_DOUBT = 4,  /* sources contradict each other about it */
+};
+
+struct verify_job {
+    struct myr_verify *verify;
+    struct identify identify;
+    uint8_t *flags; /* by port of the design */
+};
+
+/* plan, found, found_link and foreign of the verify, and the flags. */
+MYR_MUST_USE int verify_match(struct verify_job *job, struct myr_err *err);
+/* Which ports run slower than planned, or with errors. */
+void verify_degrade(struct verify_job *job);
+
+static inline bool verify_is_foreign(const struct myr_verify *verify, uint32_t vertex)
+{
+    return vertex >= verify->design->port_count;
+}
+
+/* Planned Gb/s of a port; of a spare one, what its kind is made for. */
+static inline uint32_t verify_planned_gbps(const struct myr_design *design, uint32_t port)
+{
+    if (design->port_link[port] == MYR_NONE) {
+        return myr_design_port_group(design, port)->gbps;
+    }
+    uint32_t cable = design->link_cable[design->port_link[port]];
+    return design->cabletypes[design->cable_type[cable]].gbps;
+}

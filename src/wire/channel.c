@@ -1,0 +1,308 @@
+#include "myriad/wire/channel.h"
+
+#include <stdlib.h>
+
+/* Lists are handed out as they lie in the payload. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "lists on the wire are little-endian");
+
+struct myr_wire_layout {
+    bool told;
+    uint16_t count;
+    uint16_t numbers[MYR_WIRE_FIELDS_MAX];
+    uint8_t kinds[MYR_WIRE_FIELDS_MAX];
+};
+
+static void put_le(struct myr_buf *buf, uint64_t value, uint32_t bytes)
+{
+    char text[8];
+    for (uint32_t i = 0; i < bytes; i++) {
+        text[i] = (char)(value >> 8 * i);
+    }
+    myr_buf_put(buf, text, bytes);
+}
+
+void myr_wire_sender_init(struct myr_wire_sender *sender)
+{
+    *sender = (struct myr_wire_sender){.version = MYR_WIRE_VERSION, .table_of = myr_wire_table_of};
+}
+
+static void put_schema(struct myr_buf *payload, const struct myr_wire_table *table)
+{
+    put_le(payload, table->type, 1);
+    put_le(payload, table->count, 2);
+    for (uint16_t i = 0; i < table->count; i++) {
+        put_le(payload, table->fields[i].number, 2);
+        put_le(payload, table->fields[i].kind, 1);
+    }
+}
+
+/* What is too long is cut: a log line must not end a connection. Lists are the caller's own. */
+static void put_field(struct myr_buf *payload, const struct myr_wire_field *field, const char *at)
+{
+    switch (field->kind) {
+    case MYR_WIRE_U32:
+        put_le(payload, *(const uint32_t *)(const void *)at, 4);
+        return;
+    case MYR_WIRE_U64:
+        put_le(payload, *(const uint64_t *)(const void *)at, 8);
+        return;
+    case MYR_WIRE_I64:
+        put_le(payload, (uint64_t) * (const int64_t *)(const void *)at, 8);
+        return;
+    case MYR_WIRE_TEXT: {
+        const struct myr_str *text = (const void *)at;
+        size_t len = text->len < MYR_WIRE_TEXT_MAX ? text->len : MYR_WIRE_TEXT_MAX;
+        put_le(payload, len, 4);
+        myr_buf_put(payload, text->data ? text->data : "", len);
+        return;
+    }
+    case MYR_WIRE_U32_LIST: {
+        const struct myr_wire_list *list = (const void *)at;
+        MYR_ASSERT(list->count <= MYR_WIRE_LIST_MAX);
+        put_le(payload, list->count, 4);
+        for (uint32_t i = 0; i < list->count; i++) {
+            put_le(payload, list->items[i], 4);
+        }
+        return;
+    }
+    case MYR_WIRE_KIND_COUNT:
+        break;
+    }
+    MYR_ASSERT(!"a field of no kind");
+}
+
+void myr_wire_send(struct myr_wire_sender *sender, struct myr_buf *buf, enum myr_wire_type type,
+                   uint32_t node, uint32_t epoch, uint64_t sequence, const void *message)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf payload = {0};
+    const struct myr_wire_table *table = sender->table_of((uint8_t)type);
+    struct myr_wire_head head = {.version = sender->version, .node = node, .epoch = epoch};
+    MYR_ASSERT(table && table->count <= MYR_WIRE_FIELDS_MAX);
+    if (!sender->told[type]) {
+        sender->told[type] = true;
+        put_schema(&payload, table);
+        head.type = MYR_WIRE_SCHEMA;
+        myr_wire_frame_put(buf, &head, (struct myr_str){payload.data, payload.len});
+        myr_buf_clear(&payload);
+    }
+    for (uint16_t i = 0; i < table->count; i++) {
+        put_field(&payload, &table->fields[i], (const char *)message + table->fields[i].offset);
+    }
+    head.type = (uint8_t)type;
+    head.sequence = sequence;
+    myr_wire_frame_put(buf, &head, (struct myr_str){payload.len ? payload.data : "", payload.len});
+}
+
+/* --- the other end */
+
+void myr_wire_receiver_init(struct myr_wire_receiver *receiver)
+{
+    *receiver = (struct myr_wire_receiver){
+        .table_of = myr_wire_table_of,
+        .layouts = myr_xcalloc(UINT8_MAX + 1, sizeof(struct myr_wire_layout))};
+}
+
+void myr_wire_receiver_done(struct myr_wire_receiver *receiver)
+{
+    myr_buf_done(&receiver->bytes);
+    myr_buf_done(&receiver->lists);
+    free(receiver->layouts);
+    receiver->layouts = NULL;
+}
+
+void myr_wire_feed(struct myr_wire_receiver *receiver, struct myr_str bytes)
+{
+    struct myr_buf *buf = &receiver->bytes;
+    /* What was read goes away in large pieces, so that moving costs less than a byte each. */
+    if (receiver->at > 0 && receiver->at >= buf->len / 2) {
+        memmove(buf->data, buf->data + receiver->at, buf->len - receiver->at);
+        buf->len -= receiver->at;
+        receiver->at = 0;
+    }
+    myr_buf_put(buf, bytes.data, bytes.len);
+}
+
+/* A payload that is read from the front. */
+struct cursor {
+    const char *at;
+    size_t left;
+};
+
+static bool take(struct cursor *cursor, size_t len, const char **ret)
+{
+    if (cursor->left < len) {
+        return false;
+    }
+    *ret = cursor->at;
+    cursor->at += len;
+    cursor->left -= len;
+    return true;
+}
+
+static bool take_le(struct cursor *cursor, uint32_t bytes, uint64_t *ret)
+{
+    const char *at;
+    if (!take(cursor, bytes, &at)) {
+        return false;
+    }
+    *ret = 0;
+    for (uint32_t i = 0; i < bytes; i++) {
+        *ret |= (uint64_t)(uint8_t)at[i] << 8 * i;
+    }
+    return true;
+}
+
+static int keep_schema(struct myr_wire_receiver *receiver, struct myr_str payload,
+                       struct myr_err *err)
+{
+    struct cursor cursor = {payload.data, payload.len};
+    struct myr_wire_layout layout = {.told = true};
+    uint64_t type, count;
+    bool good =
+        take_le(&cursor, 1, &type) && take_le(&cursor, 2, &count) && count <= MYR_WIRE_FIELDS_MAX;
+    for (uint64_t i = 0; good && i < count; i++) {
+        uint64_t number, kind;
+        good = take_le(&cursor, 2, &number) && take_le(&cursor, 1, &kind) && number > 0 &&
+               kind < MYR_WIRE_KIND_COUNT;
+        layout.numbers[i] = good ? (uint16_t)number : 0;
+        layout.kinds[i] = good ? (uint8_t)kind : 0;
+    }
+    if (!good || cursor.left > 0) {
+        return myr_err_set(err, MYR_ECORRUPT, "a schema that makes no sense");
+    }
+    layout.count = (uint16_t)count;
+    receiver->layouts[type] = layout;
+    return MYR_OK;
+}
+
+/* Where a field of that number and kind goes, or NULL: nobody here knows it. */
+static void *place_of(const struct myr_wire_table *table, uint16_t number, uint8_t kind, void *body)
+{
+    for (uint16_t i = 0; i < table->count; i++) {
+        if (table->fields[i].number == number && table->fields[i].kind == kind) {
+            return (char *)body + table->fields[i].offset;
+        }
+    }
+    return NULL;
+}
+
+/* A list must lie on a multiple of four bytes to be read as numbers: it is copied there. */
+static bool take_list(struct myr_wire_receiver *receiver, struct cursor *cursor,
+                      struct myr_wire_list *ret)
+{
+    uint64_t count;
+    const char *at;
+    if (!take_le(cursor, 4, &count) || count > MYR_WIRE_LIST_MAX ||
+        !take(cursor, (size_t)count * 4, &at)) {
+        return false;
+    }
+    myr_buf_clear(&receiver->lists);
+    myr_buf_put(&receiver->lists, at, (size_t)count * 4);
+    if (ret) {
+        const void *items = receiver->lists.data;
+        *ret = (struct myr_wire_list){count ? items : NULL, (uint32_t)count};
+    }
+    return true;
+}
+
+static bool take_text(struct cursor *cursor, struct myr_str *ret)
+{
+    uint64_t len;
+    const char *at;
+    if (!take_le(cursor, 4, &len) || len > MYR_WIRE_TEXT_MAX || !take(cursor, (size_t)len, &at)) {
+        return false;
+    }
+    if (ret) {
+        *ret = (struct myr_str){at, (size_t)len};
+    }
+    return true;
+}
+
+/* Reads one field whether it is known or not; 'place' is NULL for one that is not. */
+static bool take_field(struct myr_wire_receiver *receiver, struct cursor *cursor, uint8_t kind,
+                       void *place)
+{
+    uint64_t number;
+    switch ((enum myr_wire_kind)kind) {
+    case MYR_WIRE_U32:
+        if (!take_le(cursor, 4, &number)) {
+            return false;
+        }
+        if (place) {
+            *(uint32_t *)place = (uint32_t)number;
+        }
+        return true;
+    case MYR_WIRE_U64:
+    case MYR_WIRE_I64:
+        if (!take_le(cursor, 8, &number)) {
+            return false;
+        }
+        if (place) {
+            *(uint64_t *)place = number;
+        }
+        return true;
+    case MYR_WIRE_TEXT:
+        return take_text(cursor, place);
+    case MYR_WIRE_U32_LIST:
+        return take_list(receiver, cursor, place);
+    case MYR_WIRE_KIND_COUNT:
+        break;
+    }
+    return false;
+}
+
+static int read_body(struct myr_wire_receiver *receiver, struct myr_str payload,
+                     struct myr_wire_message *ret, struct myr_err *err)
+{
+    const struct myr_wire_layout *layout = &receiver->layouts[ret->head.type];
+    const struct myr_wire_table *table = receiver->table_of(ret->head.type);
+    struct cursor cursor = {payload.data, payload.len};
+    memset(ret->body, 0, sizeof(ret->body));
+    ret->known = table != NULL;
+    if (!layout->told) {
+        return myr_err_set(err, MYR_ECORRUPT, "a message '%s' before its schema",
+                           myr_wire_type_name(ret->head.type));
+    }
+    MYR_ASSERT(!table || table->size <= sizeof(ret->body));
+    for (uint16_t i = 0; i < layout->count; i++) {
+        void *place =
+            table ? place_of(table, layout->numbers[i], layout->kinds[i], ret->body) : NULL;
+        if (!take_field(receiver, &cursor, layout->kinds[i], place)) {
+            return myr_err_set(err, MYR_ECORRUPT, "a message '%s' that ends in its field %u",
+                               myr_wire_type_name(ret->head.type), layout->numbers[i]);
+        }
+    }
+    return cursor.left > 0
+               ? myr_err_set(err, MYR_ECORRUPT, "a message '%s' with %zu bytes too many",
+                             myr_wire_type_name(ret->head.type), cursor.left)
+               : MYR_OK;
+}
+
+int myr_wire_next(struct myr_wire_receiver *receiver, struct myr_wire_message *ret,
+                  struct myr_err *err)
+{
+    for (;;) {
+        if (receiver->at == receiver->bytes.len) {
+            return 0;
+        }
+        struct myr_str bytes = {receiver->bytes.data + receiver->at,
+                                receiver->bytes.len - receiver->at};
+        struct myr_wire_head head;
+        struct myr_str payload;
+        size_t size;
+        int rc = myr_wire_frame_get(bytes, &head, &payload, &size, err);
+        if (rc <= 0) {
+            return rc;
+        }
+        ret->head = head;
+        rc = head.type == MYR_WIRE_SCHEMA ? keep_schema(receiver, payload, err)
+                                          : read_body(receiver, payload, ret, err);
+        if (rc < 0) {
+            return rc; /* nothing was taken: the next call says the same */
+        }
+        receiver->at += size;
+        if (head.type != MYR_WIRE_SCHEMA) {
+            return 1;
+        }
+    }
+}

@@ -1,0 +1,107 @@
+#include "myriad/wire/message.h"
+
+#define FIELD(id, what, holder, field)                                                           \
+    {                                                                                            \
+        .number = (id), .kind = (what), .offset = offsetof(struct holder, field), .name = #field \
+    }
+
+static const struct myr_wire_field hello_fields[] = {
+    FIELD(1, MYR_WIRE_TEXT, myr_wire_hello, name),
+    FIELD(2, MYR_WIRE_U32, myr_wire_hello, version_min),
+    FIELD(3, MYR_WIRE_U64, myr_wire_hello, boot),
+};
+
+static const struct myr_wire_field inventory_fields[] = {
+    FIELD(1, MYR_WIRE_TEXT, myr_wire_inventory, host),
+    FIELD(2, MYR_WIRE_TEXT, myr_wire_inventory, gpu_kind),
+    FIELD(3, MYR_WIRE_TEXT, myr_wire_inventory, serial),
+    FIELD(4, MYR_WIRE_U32, myr_wire_inventory, gpus),
+    FIELD(5, MYR_WIRE_U32, myr_wire_inventory, cpus),
+    FIELD(6, MYR_WIRE_U64, myr_wire_inventory, memory_bytes),
+};
+
+static const struct myr_wire_field beat_fields[] = {
+    FIELD(1, MYR_WIRE_I64, myr_wire_beat, time_ns),
+};
+
+static const struct myr_wire_field silent_fields[] = {
+    FIELD(1, MYR_WIRE_I64, myr_wire_silent, last_ns),
+};
+
+static const struct myr_wire_field step_fields[] = {
+    FIELD(1, MYR_WIRE_U64, myr_wire_step, job),
+    FIELD(2, MYR_WIRE_U64, myr_wire_step, step),
+    FIELD(3, MYR_WIRE_I64, myr_wire_step, duration_ns),
+    FIELD(4, MYR_WIRE_U64, myr_wire_step, saved_step),
+};
+
+static const struct myr_wire_field exit_fields[] = {
+    FIELD(1, MYR_WIRE_U64, myr_wire_exit, job),   FIELD(2, MYR_WIRE_U32, myr_wire_exit, rank),
+    FIELD(3, MYR_WIRE_U32, myr_wire_exit, code),  FIELD(4, MYR_WIRE_U32, myr_wire_exit, signal),
+    FIELD(5, MYR_WIRE_TEXT, myr_wire_exit, line),
+};
+
+static const struct myr_wire_field symptom_fields[] = {
+    FIELD(1, MYR_WIRE_TEXT, myr_wire_symptom, id),
+    FIELD(2, MYR_WIRE_U32, myr_wire_symptom, gpu),
+    FIELD(3, MYR_WIRE_U32, myr_wire_symptom, port),
+    FIELD(4, MYR_WIRE_U64, myr_wire_symptom, count),
+    FIELD(5, MYR_WIRE_TEXT, myr_wire_symptom, text),
+};
+
+static const struct myr_wire_field result_fields[] = {
+    FIELD(1, MYR_WIRE_U64, myr_wire_result, job),
+    FIELD(2, MYR_WIRE_U32, myr_wire_result, code),
+    FIELD(3, MYR_WIRE_TEXT, myr_wire_result, text),
+};
+
+static const struct myr_wire_field start_fields[] = {
+    FIELD(1, MYR_WIRE_U64, myr_wire_start, job),
+    FIELD(2, MYR_WIRE_U32, myr_wire_start, first_rank),
+    FIELD(3, MYR_WIRE_U32, myr_wire_start, world),
+    FIELD(4, MYR_WIRE_U64, myr_wire_start, gpus),
+    FIELD(5, MYR_WIRE_U32_LIST, myr_wire_start, nodes),
+    FIELD(6, MYR_WIRE_TEXT, myr_wire_start, spec),
+};
+
+static const struct myr_wire_field stop_fields[] = {
+    FIELD(1, MYR_WIRE_U64, myr_wire_stop, job),
+    FIELD(2, MYR_WIRE_U32, myr_wire_stop, grace_s),
+};
+
+static const struct myr_wire_field test_fields[] = {
+    FIELD(1, MYR_WIRE_U64, myr_wire_test, id),
+    FIELD(2, MYR_WIRE_TEXT, myr_wire_test, name),
+};
+
+#define TABLE(word, id, rows, holder) \
+    [id] = {word, id, sizeof(struct holder), MYR_ARRAY_COUNT(rows), rows}
+
+static const struct myr_wire_table tables[MYR_WIRE_TYPE_COUNT] = {
+    TABLE("hello", MYR_WIRE_HELLO, hello_fields, myr_wire_hello),
+    TABLE("inventory", MYR_WIRE_INVENTORY, inventory_fields, myr_wire_inventory),
+    TABLE("beat", MYR_WIRE_BEAT, beat_fields, myr_wire_beat),
+    TABLE("silent", MYR_WIRE_SILENT, silent_fields, myr_wire_silent),
+    TABLE("back", MYR_WIRE_BACK, silent_fields, myr_wire_silent),
+    TABLE("step", MYR_WIRE_STEP, step_fields, myr_wire_step),
+    TABLE("exit", MYR_WIRE_EXIT, exit_fields, myr_wire_exit),
+    TABLE("symptom", MYR_WIRE_SYMPTOM, symptom_fields, myr_wire_symptom),
+    TABLE("started", MYR_WIRE_STARTED, result_fields, myr_wire_result),
+    TABLE("stopped", MYR_WIRE_STOPPED, result_fields, myr_wire_result),
+    TABLE("tested", MYR_WIRE_TESTED, result_fields, myr_wire_result),
+    TABLE("start", MYR_WIRE_START, start_fields, myr_wire_start),
+    TABLE("stop", MYR_WIRE_STOP, stop_fields, myr_wire_stop),
+    TABLE("test", MYR_WIRE_TEST, test_fields, myr_wire_test),
+    TABLE("lease", MYR_WIRE_LEASE, beat_fields, myr_wire_beat),
+};
+
+const struct myr_wire_table *myr_wire_table_of(uint8_t type)
+{
+    return type < MYR_WIRE_TYPE_COUNT && tables[type].name ? &tables[type] : NULL;
+}
+
+const char *myr_wire_type_name(uint8_t type)
+{
+    const struct myr_wire_table *table = myr_wire_table_of(type);
+    return table ? table->name : type == MYR_WIRE_SCHEMA ? "schema" : "unknown";
+}
