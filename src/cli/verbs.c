@@ -1,5 +1,8 @@
 /* verbs: all verbs in the order of the overview, sub-verbs behind their verb. */
+#include "bench/bench.h"
 #include "cli.h"
+#include "fit/fit.h"
+#include "goodput/goodput.h"
 
 /* Of the older shape. */
 #define OLD(name, heading)                       \
@@ -7,9 +10,6 @@
         .command = cli_##name##_command, .run_old = cli_##name, .group = heading}
 OLD(plan, CLI_DESIGN_GROUP);
 OLD(design, CLI_DESIGN_GROUP);
-OLD(fit, CLI_PROVE_GROUP);
-OLD(goodput, CLI_PROVE_GROUP);
-OLD(bench, CLI_PROVE_GROUP);
 OLD(export, CLI_BUILD_GROUP);
 OLD(verify, CLI_BUILD_GROUP);
 OLD(bind, CLI_BUILD_GROUP);
@@ -29,9 +29,20 @@ static const struct cli_verb *const verbs[] = {
     &cli_path_verb,
     &cli_sim_verb,
     &cli_sim_contention_verb,
-    &fit_verb,
-    &goodput_verb,
-    &bench_verb,
+    &cli_fit_verb,
+    &cli_fit_curve_verb,
+    &cli_fit_validate_verb,
+    &cli_fit_calibrate_verb,
+    &cli_fit_compare_verb,
+    &cli_fit_constants_verb,
+    &cli_fit_models_verb,
+    &cli_fit_devices_verb,
+    &cli_goodput_verb,
+    &cli_goodput_classes_verb,
+    &cli_goodput_parts_verb,
+    &cli_goodput_data_verb,
+    &cli_bench_verb,
+    &cli_bench_gpu_verb,
 
     &export_verb,
     &verify_verb,

@@ -35,7 +35,7 @@ def main():
         "one bundle is named": "bundle-shifted: leaf/p3-g0-r5" in text,
         "six moves repair it": number(text, r"as labelled +([0-9]+) moves, 1 new") == 6,
         "planned paths are faster": planned > 1.3 * hashed,
-        "a layout is picked": number(text, r"MFU ([0-9.]+) %") > 20,
+        "a layout is picked": number(text, r"MFU +([0-9.]+) %") > 20,
         "all jobs are placed": number(text, r"jobs +([0-9,]+)") == 620,
         "it is one page": len(text.splitlines()) <= PAGE_LINES,
     }

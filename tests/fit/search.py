@@ -27,6 +27,19 @@ def answer(myriad, *words, code=0):
     return json.loads(call(myriad, "fit", *words, "-o", "json", code=code).stdout)
 
 
+def refused(myriad, *words):
+    """Reason and hint of "nothing fits" (the answer is no), or of what cannot be asked (2)."""
+    result = subprocess.run([myriad, "fit", *words, "-o", "json"], capture_output=True, text=True,
+                            timeout=600, check=False)
+    assert result.returncode in (1, 2), f"{words}: exit {result.returncode}\n{result.stderr}"
+    if result.returncode == 1:
+        said = json.loads(result.stdout)
+        assert result.stderr == "" and not said["found"] and said["best"] is None
+        return said["reason"] + "\n" + (said["hint"] or "")
+    assert result.stdout == "" and 1 <= len(result.stderr.strip().splitlines()) <= 2, result.stderr
+    return result.stderr.strip()
+
+
 def check_contract(myriad):
     said = answer(myriad, *GPT)
     best = said["best"]
@@ -37,7 +50,8 @@ def check_contract(myriad):
     assert low < best["step_s"] < high
     assert abs(sum(best["memory_terms_gib"].values()) - best["memory_gib"]) < 0.02
     assert abs(sum(best["terms_s"].values()) - best["step_s"]) < 1e-4
-    assert said["gap"] == 0 and said["evaluated"] > 1000000 and said["search_ms"] > 0
+    assert said["gap"] == 0 and said["evaluated"] > 1000000 and "timing" not in said
+    assert answer(myriad, *GPT, "--timing")["timing"]["search_ms"] > 0
     times = [row["step_s"] for row in said["top"]]
     assert times == sorted(times) and len(times) == 5
     grids = {(row["tp"], row["cp"], row["pp"], row["ep"]) for row in said["top"]}
@@ -136,35 +150,71 @@ def check_oversubscription(myriad, folder):
     assert steps[1] > steps[0], steps
 
 
+def check_layout_file(myriad, folder):
+    """What --layout-out writes, --layout reads: the same step to the last digit, goodput too."""
+    design = os.path.join(folder, "h100-64", "design.myr")
+    path = os.path.join(folder, "layout.yaml")
+    for model, more in (("llama3-70b", ()), ("qwen3-30b-a3b", ("--zero", "3")),
+                        ("gpt3-175b", ("--pp", "8", "--recompute", "full"))):
+        ask = ("--model", model, "--design", design)
+        best = answer(myriad, *ask, "--batch", "512", *more, "--layout-out", path)["best"]
+        given = answer(myriad, *ask, "--layout", path)
+        assert given["best"] == best and len(given["top"]) == 1 and given["choices"] == []
+        kept = json.loads(call(myriad, "goodput", *ask, "--layout", path, "-o", "json").stdout)
+        assert all(case["step_s"] == best["step_s"] for case in kept["cases"])
+        other = str(best["tp"] * 2)
+        told = call(myriad, "fit", *ask, "--layout", path, "--tp", other, code=2).stderr
+        assert f"tp is {best['tp']} there, and {other} is asked for" in told
+    Path(path).write_text("layout:\n  tp: eight\n")
+    for verb in ("fit", "goodput"):
+        told = call(myriad, verb, *ask, "--layout", path, code=2)
+        assert f"{path}:2:7: 'tp' is 'eight'" in told.stderr and told.stdout == ""
+
+
+def check_names(myriad):
+    """Models and devices can be listed; the first words of a name suffice; else the names."""
+    models = [row["name"] for row in answer(myriad, "models")["models"]]
+    devices = [row["name"] for row in answer(myriad, "devices")["devices"]]
+    assert "qwen3-235b-a22b" in models and "h100" in devices
+    base = ("--gpus", "64", "--device", "h100", "--batch", "64")
+    assert answer(myriad, "--model", "qwen3-30b", *base)["model"] == "qwen3-30b-a3b"
+    told = call(myriad, "fit", "--model", "qwen3", *base, code=2).stderr
+    assert "qwen3-30b-a3b, qwen3-32b, qwen3-8b" in told
+    told = call(myriad, "fit", "curve", "--model", "llama3-8b", *base, "--report", "x", code=2)
+    assert "--report" in told.stderr and not os.path.exists("x")
+
+
 def check_curve(myriad):
     said = answer(myriad, "curve", "--model", "llama3-8b", "--gpus", "1024", "--device", "h100",
                   "--batch", "1024")
-    assert [row["gpus"] for row in said["weak"]] == [8, 16, 32, 64, 128, 256, 512, 1024]
-    for row in said["weak"] + said["strong"]:
+    weak, strong = ([row for row in said["points"] if row["scaling"] == kind]
+                    for kind in ("weak", "strong"))
+    assert [row["gpus"] for row in weak] == [8, 16, 32, 64, 128, 256, 512, 1024]
+    for row in said["points"]:
         parts = row["step"]
         total = (parts["compute_s"] + parts["waiting_s"] + parts["communication_s"]
                  - parts["hidden_communication_s"] + parts["io_s"] - parts["hidden_io_s"])
         assert abs(total - row["step_s"]) < 1e-4 * row["step_s"], row
         effective = row["effective_compute"]
-        product = (effective["peak_tflops_per_gpu"] * effective["gpus"]
+        product = (effective["peak_tflops_per_gpu"] * row["gpus"]
                    * effective["single_efficiency"] * effective["linearity"]
                    * effective["availability"] / 1000)
         assert abs(product / effective["pflops"] - 1) < 1e-3
-    assert said["weak"][-1]["linearity"] <= 1
-    assert said["weak"][-1]["step_s"] == said["strong"][-1]["step_s"]
+    assert weak[-1]["linearity"] <= 1
+    assert weak[-1]["step_s"] == strong[-1]["step_s"]
     for name in ("forward-compute", "backward-compute", "all-grads-sync", "optimizer"):
         assert name in said["timers_ms"]
 
 
 def check_pools(myriad):
     ask = ("--model", "llama3-8b", "--batch", "256")
-    said = answer(myriad, *ask, "--pool", "h800:64", "--pool", "a100-80:64")
+    said = answer(myriad, *ask, "--pool", "h800:64", "--pool", "a100-80:64")["pools"]
     assert said["verdict"] in ("share the batch", "share the layers") and said["gain_percent"] > 0
     assert sum(part["batch"] for part in said["batch"]["parts"]) == 256
     layers = [n for part in said["layers"]["parts"] for n in part["stage_layers"]]
     assert sum(layers) == 32
     assert said["step_s"] <= min(row["step_s"] for row in said["alone"])
-    apart = answer(myriad, *ask, "--pool", "h100:64", "--pool", "ascend-910b:8")
+    apart = answer(myriad, *ask, "--pool", "h100:64", "--pool", "ascend-910b:8")["pools"]
     assert apart["verdict"] == "do not mix" and apart["gain_percent"] == 0
     for words in (("--pool", "h100:8"), ("--pool", "h100", "--pool", "h800:8"),
                   ("--pool", "h100:0", "--pool", "h800:8"), ("--pool", "x:8", "--pool", "h100:8")):
@@ -172,7 +222,7 @@ def check_pools(myriad):
 
 
 def check_refusals(myriad, folder):
-    """One line, the nearest thing that would work, exit 2, nothing on stdout."""
+    """The reason and the nearest thing that would work: a no is an answer, nonsense is refused."""
     nonsense = os.path.join(folder, "config.json")
     Path(nonsense).write_text('{"hidden_size": "many", "num_hidden_layers": -3}')
     broken = os.path.join(folder, "broken.json")
@@ -201,13 +251,14 @@ def check_refusals(myriad, folder):
         (["--model", "gpt3-175b", *base, "--design", nonsense], ("config.json",)),
     ]
     for words, parts in cases:
-        result = call(myriad, "fit", *words, code=2)
-        assert result.stdout == "", words
-        assert 1 <= len(result.stderr.strip().splitlines()) <= 2, result.stderr
+        told = refused(myriad, *words)
         for part in parts:
-            assert part in result.stderr, f"{words}: '{part}' is missing in {result.stderr}"
+            assert part in told, f"{words}: '{part}' is missing in {told}"
     said = answer(myriad, "--model", "llama3-405b", "--gpus", "8", "--device", "h100", "--batch",
-                  "8", code=2)
+                  "8", code=1)
+    page = call(myriad, "fit", "--model", "llama3-405b", "--gpus", "8", "--device", "h100",
+                "--batch", "8", code=1).stdout
+    assert "No layout fits" in page and "nearest" in page
     nearest = said["nearest"]
     assert nearest["over_gib"] > 0 and nearest["largest_term"] in nearest["memory_terms_gib"]
     assert said["refused"] and said["hint"]
@@ -239,7 +290,7 @@ def check_advice(myriad):
     for model, device, gpus, batch, more in cases:
         words = ["--model", model, "--device", device, "--gpus", str(gpus), "--batch", str(batch),
                  *more]
-        hint = call(myriad, "fit", *words, code=2).stderr.strip().splitlines()[1]
+        hint = refused(myriad, *words).splitlines()[1]
         whole = re.search(r"(\d+) GPUs with a batch of (\d+) x (\d+) tokens and open axes", hint)
         both = re.search(r"(\d+) GPUs with a batch of (\d+),", hint)
         axis = re.search(r"--(\w+) (\S+) would work", hint)
@@ -273,6 +324,8 @@ def main():
         check_precision(myriad)
         check_layout_block(myriad, folder)
         check_design(myriad, folder)
+        check_layout_file(myriad, folder)
+        check_names(myriad)
         check_oversubscription(myriad, folder)
         check_layers_that_do_not_divide(myriad)
         check_curve(myriad)

@@ -65,8 +65,8 @@ void myr_case_done(struct myr_case *it);
 void myr_case_axes(const struct myr_case_question *question, struct myr_fit_query *query);
 
 /*
- * The best layouts, the best first; with a given layout that one alone. MYR_EINFEASIBLE when
- * nothing fits in memory: the message says what comes nearest.
+ * The best layouts, the best first; with a given layout that one alone. Errors as of
+ * myr_fit_search().
  */
 MYR_MUST_USE int myr_case_answer(const struct myr_case *it, struct myr_arena *arena,
                                  struct myr_fit_answer *ret, struct myr_err *err);

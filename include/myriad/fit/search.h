@@ -48,6 +48,9 @@ struct myr_fit_answer {
 struct myr_fit_query myr_fit_query_default(void);
 /* What 'any_precision' searches on a device. */
 uint32_t myr_fit_precisions(const struct myr_device *device, enum myr_precision list[4]);
-/* MYR_EINFEASIBLE with the reason and the nearest thing that would work. */
+/*
+ * MYR_EINFEASIBLE when layouts exist and none fits in memory, MYR_EINVAL when what is asked for has
+ * no layout at all; both with the reason and the nearest thing that would work.
+ */
 MYR_MUST_USE int myr_fit_search(const struct myr_fit_query *query, struct myr_arena *arena,
                                 struct myr_fit_answer *ret, struct myr_err *err);

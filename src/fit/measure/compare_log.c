@@ -58,8 +58,7 @@ static int choose_layout(struct myr_log_comparison *c, struct myr_arena *arena, 
     struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
     int rc = myr_fit_search(&c->query, arena, answer, err);
     if (rc < 0 && !answer->has_nearest) {
-        /* No layout at all: a run that was described wrongly, not one that is impossible. */
-        return set_as_told(c, arena, answer) ? MYR_OK : MYR_EINVAL;
+        return set_as_told(c, arena, answer) ? MYR_OK : rc;
     }
     c->fits = rc == MYR_OK;
     c->layout = c->fits ? answer->top[0].layout : answer->nearest;

@@ -114,7 +114,7 @@ static int no_layout(const struct myr_fit_query *q, struct myr_arena *arena, str
     uint32_t widths[WIDTHS];
     struct near near = {.widths = widths, .space = {.query = q}};
     struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
-    int rc = myr_err_set(err, MYR_EINFEASIBLE,
+    int rc = myr_err_set(err, MYR_EINVAL,
                          "no layout of %s uses exactly %u GPUs with a batch of %u sequences",
                          q->it.model->name, q->gpus, q->batch);
     if (!err) {
@@ -223,13 +223,13 @@ static int check_fixed(const struct myr_fit_query *q, struct myr_err *err)
     uint64_t ranks = (uint64_t)layout.tp * layout.cp * layout.pp;
     int rc = myr_layout_check(&layout, q->it.model, 0, err);
     if (rc == MYR_OK && (layout.vp > FIT_VP_MAX || layout.micro_batch > FIT_MICRO_MAX)) {
-        rc = myr_err_set(err, MYR_EINFEASIBLE,
+        rc = myr_err_set(err, MYR_EINVAL,
                          "vp %u with micro-batches of %u: up to %u chunks a stage and %u sequences "
                          "are searched",
                          layout.vp, layout.micro_batch, FIT_VP_MAX, FIT_MICRO_MAX);
     }
     if (rc == MYR_OK && q->gpus % ranks != 0) {
-        rc = myr_err_set(err, MYR_EINFEASIBLE, "tp %u x cp %u x pp %u does not divide %u GPUs",
+        rc = myr_err_set(err, MYR_EINVAL, "tp %u x cp %u x pp %u does not divide %u GPUs",
                          layout.tp, layout.cp, layout.pp, q->gpus);
     }
     return rc;
@@ -434,7 +434,7 @@ int fit_refuse(const struct myr_fit_query *query, struct myr_arena *arena,
             !hint_ranks(query, arena, err)) {
             hint_last(query, arena, err);
         }
-        return MYR_EINFEASIBLE;
+        return MYR_EINVAL;
     }
     find_nearest(query, arena, answer);
     if (!answer->has_nearest) {

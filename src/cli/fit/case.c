@@ -1,0 +1,154 @@
+/* case: from option rows to a question, and from layouts to the tree. */
+#include "fit/fit.h"
+
+const char *const cli_case_recomputes[4] = {"any", "none", "selective", "full"};
+const char *const cli_case_schedules[6] = {"stack",       "1f1b",     "interleaved",
+                                           "zero-bubble", "dualpipe", "any"};
+const char *const cli_case_precisions[8] = {"default", "bf16",  "fp16", "fp8",
+                                            "mxfp8",   "nvfp4", "fp32", "any"};
+
+/* The choices stand in the order of their enums, with one in front for "not given". */
+enum { PRECISION_ANY = 7, SCHEDULE_ANY = 5 };
+
+struct myr_case_question cli_case_question(const struct cli_case *of)
+{
+    struct myr_case_question q = myr_case_question_default();
+    q.model = of->model;
+    q.device = of->device;
+    q.software = of->software;
+    q.profile = of->profile;
+    q.design = of->design;
+    q.layout = of->layout;
+    q.gpus = of->gpus;
+    q.batch = of->batch;
+    q.seq = of->seq;
+    q.tp = of->tp;
+    q.pp = of->pp;
+    q.vp = of->vp;
+    q.dp = of->dp;
+    q.cp = of->cp;
+    q.ep = of->ep;
+    q.micro_batch = of->mbs;
+    q.zero = of->zero == CLI_CASE_ZERO_OPEN ? -1 : (int)of->zero;
+    q.recompute = (int)of->recompute - 1;
+    q.any_precision = of->precision == PRECISION_ANY;
+    q.precision = q.any_precision ? -1 : (int)of->precision - 1;
+    q.schedule = of->schedule == SCHEDULE_ANY ? MYR_FIT_SCHEDULE_ANY : (int)of->schedule - 1;
+    return q;
+}
+
+void cli_case_models(struct myr_buf *buf)
+{
+    for (uint32_t i = 0; i < myr_model_builtin_count(); i++) {
+        struct myr_str name = myr_model_builtin_name(i);
+        myr_buf_printf(buf, "%s%.*s", i ? " " : "", (int)name.len, name.data);
+    }
+}
+
+void cli_case_devices(struct myr_buf *buf)
+{
+    struct myr_arena arena;
+    struct myr_profiles profiles;
+    myr_arena_init(&arena);
+    if (myr_profiles_init(&profiles, &arena, NULL) == MYR_OK) {
+        for (uint32_t i = 0; i < profiles.device_count; i++) {
+            myr_buf_printf(buf, "%s%s", i ? " " : "", profiles.devices[i].name);
+        }
+    }
+    myr_arena_done(&arena);
+}
+
+static void put_count(struct myr_answer *answer, const char *key, uint32_t value)
+{
+    if (value > 0) {
+        myr_answer_u64(answer, key, value);
+    } else {
+        myr_answer_null(answer, key);
+    }
+}
+
+void cli_put_layout(struct myr_answer *answer, const struct myr_layout *l)
+{
+    myr_answer_u64(answer, "tp", l->tp);
+    myr_answer_u64(answer, "pp", l->pp);
+    myr_answer_u64(answer, "vp", l->vp);
+    myr_answer_u64(answer, "dp", l->dp);
+    myr_answer_u64(answer, "cp", l->cp);
+    myr_answer_u64(answer, "ep", l->ep);
+    myr_answer_u64(answer, "etp", myr_layout_etp(l));
+    myr_answer_u64(answer, "zero", l->zero);
+    myr_answer_u64(answer, "shard", myr_layout_shard(l));
+    myr_answer_u64(answer, "mbs", l->micro_batch);
+    myr_answer_text(answer, "recompute", myr_recompute_name(l->recompute));
+    put_count(answer, "recompute_layers", l->recompute_layers);
+    put_count(answer, "first_layers", l->first_layers);
+    put_count(answer, "last_layers", l->last_layers);
+    myr_answer_text(answer, "schedule", myr_schedule_name(l->schedule));
+    myr_answer_text(answer, "precision", myr_precision_name(l->precision));
+    myr_answer_bool(answer, "sequence_parallel", l->sequence_parallel);
+    myr_answer_list(answer, "order");
+    for (int i = 0; i < MYR_LAYOUT_ORDER_COUNT; i++) {
+        myr_answer_text(answer, NULL, myr_axis_name(l->order[i]));
+    }
+    myr_answer_end(answer);
+}
+
+void cli_put_memory(struct myr_answer *answer, const struct myr_fit_memory *memory)
+{
+    const struct myr_state *s = &memory->state;
+    const double gib = 1073741824;
+    myr_answer_double(answer, "memory_gib", memory->total_bytes / gib, 3);
+    myr_answer_double(answer, "memory_limit_gib", memory->limit_bytes / gib, 3);
+    myr_answer_object(answer, "memory_terms_gib");
+    myr_answer_double(answer, "weights", (double)s->weight_bytes / gib, 3);
+    myr_answer_double(answer, "gradients", (double)s->gradient_bytes / gib, 3);
+    myr_answer_double(answer, "optimiser", (double)s->optimiser_bytes / gib, 3);
+    myr_answer_double(answer, "activations", (double)s->activation_bytes / gib, 3);
+    myr_answer_double(answer, "output", (double)s->output_bytes / gib, 3);
+    myr_answer_double(answer, "working", (double)s->working_bytes / gib, 3);
+    myr_answer_double(answer, "reserve", memory->reserve_bytes / gib, 3);
+    myr_answer_end(answer);
+}
+
+void cli_put_pair(struct myr_answer *answer, const char *key, double low, double high, int digits)
+{
+    myr_answer_list(answer, key);
+    myr_answer_double(answer, NULL, low, digits);
+    myr_answer_double(answer, NULL, high, digits);
+    myr_answer_end(answer);
+}
+
+void cli_put_known(struct myr_answer *answer, const char *key, bool known, double value, int digits)
+{
+    if (known) {
+        myr_answer_double(answer, key, value, digits);
+    } else {
+        myr_answer_null(answer, key);
+    }
+}
+
+const char *cli_layout_words(struct myr_arena *arena, const struct myr_layout *l)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    myr_buf_printf(&buf, "tp %u pp %u vp %u dp %u cp %u ep %u, micro-batch %u, ZeRO-%u", l->tp,
+                   l->pp, l->vp, l->dp, l->cp, l->ep, l->micro_batch, l->zero);
+    if (l->shard > 0) {
+        myr_buf_printf(&buf, " over %u", l->shard);
+    }
+    if (l->recompute_layers > 0) {
+        myr_buf_printf(&buf, ", recompute %u layer%s a chunk", l->recompute_layers,
+                       l->recompute_layers > 1 ? "s" : "");
+    } else {
+        myr_buf_printf(&buf, ", recompute %s", myr_recompute_name(l->recompute));
+    }
+    if (l->first_layers > 0) {
+        myr_buf_printf(&buf, ", outer stages %u and %u layers", l->first_layers, l->last_layers);
+    }
+    if (l->schedule > MYR_SCHEDULE_INTERLEAVED) {
+        myr_buf_printf(&buf, ", %s", myr_schedule_name(l->schedule));
+    }
+    if (l->precision != MYR_PRECISION_BF16) {
+        myr_buf_printf(&buf, ", %s", myr_precision_name(l->precision));
+    }
+    return myr_arena_strndup(arena, buf.data, buf.len);
+}

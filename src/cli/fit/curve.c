@@ -1,0 +1,166 @@
+/* fit curve: how far more GPUs carry, from 8 to the number asked for. */
+#include "fit/fit.h"
+
+struct options {
+    struct cli_case of;
+};
+
+static const struct options defaults = {.of = CLI_CASE_DEFAULTS};
+
+static const struct myr_option rows[] = {
+    CLI_CASE_MODEL_ROW(struct options, of),
+    CLI_CASE_DEVICE_ROWS(struct options, of),
+    CLI_CASE_DESIGN_ROW(struct options, of),
+    CLI_COUNT("gpus", struct options, of.gpus, 1, 1 << 24,
+              "the end of the curve; the design's when absent"),
+    CLI_CASE_BATCH_ROWS(struct options, of),
+    CLI_CASE_AXIS_ROWS(struct options, of),
+    CLI_CASE_SCHEDULE_ROW(struct options, of),
+};
+
+const struct myr_command cli_fit_curve_command = {
+    .name = "fit curve",
+    .operands = "",
+    .summary = "the best layout and its throughput from 8 GPUs to --gpus",
+    .details = "Two curves: weak, with the batch in proportion to the GPUs, and strong, with the "
+               "batch fixed. Effective compute = peak x GPUs x efficiency; efficiency = MFU of the "
+               "best point x linearity x availability.",
+    .example = "myriad fit curve --model llama3-70b --gpus 4096 --device h100 --batch 2048",
+    CLI_OPTIONS(rows, defaults),
+};
+
+static void put_point(struct myr_answer *answer, const char *scaling,
+                      const struct myr_scale_point *p)
+{
+    const struct myr_fit_parts *parts = &p->parts;
+    myr_answer_object(answer, NULL);
+    myr_answer_text(answer, "scaling", scaling);
+    myr_answer_u64(answer, "gpus", p->gpus);
+    myr_answer_u64(answer, "batch", p->batch);
+    cli_put_layout(answer, &p->layout);
+    myr_answer_double(answer, "step_s", p->cost.step_s, 6);
+    myr_answer_double(answer, "mfu", p->cost.mfu, 5);
+    myr_answer_double(answer, "tokens_per_s_per_gpu", p->cost.tokens_per_s_per_gpu, 3);
+    myr_answer_double(answer, "tokens_per_s", p->cost.tokens_per_s_per_gpu * p->gpus, 0);
+    myr_answer_double(answer, "linearity", p->linearity, 5);
+    myr_answer_object(answer, "effective_compute");
+    myr_answer_double(answer, "peak_tflops_per_gpu", p->peak_flops / 1e12, 1);
+    myr_answer_double(answer, "single_efficiency", p->single_efficiency, 5);
+    myr_answer_double(answer, "linearity", p->linearity, 5);
+    myr_answer_double(answer, "availability", p->availability[MYR_PRACTICE_BEST], 5);
+    myr_answer_double(answer, "availability_common", p->availability[MYR_PRACTICE_COMMON], 5);
+    myr_answer_double(answer, "efficiency", p->efficiency, 5);
+    myr_answer_double(answer, "pflops", p->effective_flops / 1e15, 3);
+    myr_answer_end(answer);
+    myr_answer_object(answer, "step");
+    myr_answer_double(answer, "compute_s", parts->compute_s, 6);
+    myr_answer_double(answer, "waiting_s", parts->waiting_s, 6);
+    myr_answer_double(answer, "communication_s", parts->communication_s, 6);
+    myr_answer_double(answer, "hidden_communication_s", parts->hidden_communication_s, 6);
+    myr_answer_double(answer, "io_s", parts->io_s, 6);
+    myr_answer_double(answer, "hidden_io_s", parts->hidden_io_s, 6);
+    myr_answer_end(answer);
+    myr_answer_end(answer);
+}
+
+static void put_timers(struct myr_answer *answer, const struct myr_fit_timers *timers)
+{
+    myr_answer_object(answer, "timers_ms");
+    for (int i = 0; i < MYR_FIT_TIMER_COUNT; i++) {
+        cli_put_pair(answer, myr_fit_timer_name((enum myr_fit_timer)i), timers->least_s[i] * 1e3,
+                     timers->most_s[i] * 1e3, 3);
+    }
+    myr_answer_end(answer);
+}
+
+static void show_points(struct myr_answer *answer, const struct myr_value *points)
+{
+    static const struct myr_answer_column columns[] = {
+        {"scaling", "SCALING", 0, 0},
+        {"gpus", "GPUS", MYR_COLUMN_NUMBER, 0},
+        {"batch", "BATCH", MYR_COLUMN_NUMBER, 0},
+        {"step_s", "STEP s", MYR_COLUMN_NUMBER, 3},
+        {"mfu", "MFU", MYR_COLUMN_NUMBER, 3},
+        {"linearity", "LINEARITY", MYR_COLUMN_NUMBER, 4},
+        {"effective_compute.availability", "AVAILABLE", MYR_COLUMN_NUMBER, 4},
+        {"effective_compute.pflops", "EFFECTIVE PF/s", MYR_COLUMN_NUMBER, 2},
+        {"step.compute_s", "COMPUTE s", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 3},
+        {"step.waiting_s", "WAITING s", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 3},
+        {"step.communication_s", "TRANSFERS s", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 3},
+        {"step.hidden_communication_s", "HIDDEN s", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 3},
+        {"tp", "TP", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
+        {"pp", "PP", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
+        {"dp", "DP", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
+    };
+    myr_answer_table(answer, points, columns, MYR_ARRAY_COUNT(columns));
+}
+
+static void show_rest(struct myr_answer *answer, const struct myr_scale_curves *curves)
+{
+    const struct myr_scale_curve *all[] = {&curves->weak, &curves->strong};
+    uint32_t missing = 0;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
+        missing = all[i]->missing_gpus > missing ? all[i]->missing_gpus : missing;
+    }
+    if (missing > 0) {
+        myr_answer_para(answer, "Up to %u GPUs some points are missing: no layout fits.", missing);
+    }
+    myr_answer_heading(answer, "Timers of the last point, least and most over stages");
+    for (int i = 0; i < MYR_FIT_TIMER_COUNT; i++) {
+        if (curves->timers.most_s[i] > 0) {
+            myr_answer_fact(answer, myr_fit_timer_name((enum myr_fit_timer)i), "%.2f to %.2f ms",
+                            curves->timers.least_s[i] * 1e3, curves->timers.most_s[i] * 1e3);
+        }
+    }
+    myr_answer_para(answer,
+                    "Step = compute + waiting + transfers - hidden; tokens are read ahead, so IO "
+                    "is hidden whole. Effective compute = peak x GPUs x efficiency; efficiency = "
+                    "MFU of the best point x linearity x availability. Availability: failures of "
+                    "Llama 3's table, best practice of recovery, best checkpoint interval.");
+    myr_answer_next(answer, "myriad goodput --help, for what failures cost");
+}
+
+static void put_answer(struct cli *cli, const struct myr_case *it,
+                       const struct myr_scale_curves *curves)
+{
+    struct myr_answer *answer = &cli->answer;
+    myr_answer_text(answer, "model", it->model.name);
+    myr_answer_text(answer, "device", it->query.it.device->name);
+    myr_answer_text(answer, "software", it->query.it.stack->name);
+    struct myr_value *points = myr_answer_list(answer, "points");
+    for (uint32_t i = 0; i < curves->strong.count; i++) {
+        put_point(answer, "strong", &curves->strong.points[i]);
+    }
+    for (uint32_t i = 0; i < curves->weak.count; i++) {
+        put_point(answer, "weak", &curves->weak.points[i]);
+    }
+    myr_answer_end(answer);
+    myr_answer_rows(answer, points);
+    put_timers(answer, &curves->timers);
+    myr_answer_para(answer, "%s on up to %u x %s, %s", it->model.name, it->query.gpus,
+                    it->query.it.device->name, it->query.it.stack->name);
+    show_points(answer, points);
+    show_rest(answer, curves);
+}
+
+static int run(struct cli *cli, struct myr_err *err)
+{
+    const struct options *options = cli->options;
+    struct myr_case_question question = cli_case_question(&options->of);
+    struct myr_case *it = MYR_ARENA_NEW(&cli->arena, struct myr_case, 1);
+    struct myr_scale_curves *curves = MYR_ARENA_NEW(&cli->arena, struct myr_scale_curves, 1);
+    MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {0};
+    int rc = myr_recovery_read(&recovery, &cli->arena, NULL, err);
+    rc = rc < 0 ? rc : myr_case_init(it, &cli->arena, &question, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_scale_trace(it, &recovery, &cli->arena, curves, err);
+    if (rc == MYR_OK) {
+        put_answer(cli, it, curves);
+    }
+    myr_case_done(it);
+    return rc;
+}
+
+const struct cli_verb cli_fit_curve_verb = {&cli_fit_curve_command, run, .group = NULL};

@@ -1,0 +1,522 @@
+/* fit: the best layout of a model, or the price of a given one, and what lies around it. */
+#include "fit/fit.h"
+
+#include <stdio.h>
+#include <time.h>
+
+struct options {
+    struct cli_case of;
+    struct myr_option_list pools;
+    uint64_t top;
+    bool exhaustive;
+    const char *layout_out, *report, *plots;
+};
+
+static const struct options defaults = {.of = CLI_CASE_DEFAULTS, .top = 5};
+
+static const struct myr_option rows[] = {
+    CLI_CASE_MODEL_ROW(struct options, of),
+    CLI_CASE_DEVICE_ROWS(struct options, of),
+    CLI_CASE_DESIGN_ROW(struct options, of),
+    CLI_COUNT("gpus", struct options, of.gpus, 1, 1 << 24, "how many; the design's when absent"),
+    CLI_LIST("pool", "DEVICE:GPUS", struct options, pools, "a kind of GPUs among several"),
+    CLI_CASE_BATCH_ROWS(struct options, of),
+    CLI_CASE_LAYOUT_ROW(struct options, of),
+    CLI_CASE_AXIS_ROWS(struct options, of),
+    CLI_CASE_SCHEDULE_ROW(struct options, of),
+    CLI_COUNT("top", struct options, top, 1, MYR_FIT_TOP_MAX, "how many layouts to show"),
+    CLI_FLAG("exhaustive", struct options, exhaustive,
+             "visit every layout one by one; slow, same answer"),
+    CLI_PATH("layout-out", "FILE", struct options, layout_out,
+             "write the best layout, for --layout of fit, goodput and sched place"),
+    CLI_PATH("report", "FILE", struct options, report, "write a page with plots"),
+    CLI_PATH("plots", "DIR", struct options, plots, "write the plots as SVG files"),
+};
+
+static const struct myr_command *const subcommands[] = {
+    &cli_fit_curve_command,   &cli_fit_validate_command,  &cli_fit_calibrate_command,
+    &cli_fit_compare_command, &cli_fit_constants_command, &cli_fit_models_command,
+    &cli_fit_devices_command,
+};
+
+static const struct myr_command command = {
+    .name = "fit",
+    .operands = "",
+    .summary = "step time, memory and the best parallel layout of a model",
+    .details =
+        "The layout with the shortest step among those that fit in memory; with --layout, that "
+        "layout. What costs what, what else would fit, and what other hardware would change. With "
+        "--pool, given twice or more, one job on several kinds of GPUs. Exit status 1: nothing "
+        "fits.",
+    .example = "myriad fit --model gpt3-175b --gpus 1024 --device h100 --batch 1536",
+    CLI_OPTIONS(rows, defaults),
+    .subcommands = subcommands,
+    .subcommand_count = MYR_ARRAY_COUNT(subcommands),
+};
+
+/* Processor time: what a quiet machine's clock would show, on a busy one too. */
+static double spent_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* The tree */
+
+static void put_found(struct myr_answer *answer, const char *key, const struct myr_case *it,
+                      const struct myr_layout *layout, const struct myr_case_price *price)
+{
+    static const enum myr_axis axes[] = {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_EP, MYR_AXIS_DP,
+                                         MYR_AXIS_PP};
+    const struct myr_fit_cost *cost = &price->cost;
+    myr_answer_object(answer, key);
+    cli_put_layout(answer, layout);
+    myr_answer_object(answer, "placement"); /* the smallest level that holds whole groups */
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(axes); i++) {
+        myr_answer_text(answer, myr_axis_name(axes[i]), myr_study_reach(it, layout, axes[i]));
+    }
+    myr_answer_end(answer);
+    myr_answer_double(answer, "step_s", cost->step_s, 6);
+    cli_put_pair(answer, "step_s_interval", cost->step_s / (1 + it->spread),
+                 cost->step_s * (1 + it->spread), 6);
+    myr_answer_double(answer, "mfu", cost->mfu, 5);
+    myr_answer_double(answer, "tokens_per_s_per_gpu", cost->tokens_per_s_per_gpu, 3);
+    cli_put_memory(answer, &price->memory);
+    myr_answer_object(answer, "terms_s");
+    for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
+        myr_answer_double(answer, myr_fit_term_name((enum myr_fit_term)i), cost->terms_s[i], 6);
+    }
+    myr_answer_end(answer);
+    myr_answer_end(answer);
+}
+
+void cli_fit_put_case(struct myr_answer *answer, const struct myr_case *it, bool pooled)
+{
+    struct myr_params params = myr_model_params(&it->model);
+    myr_answer_text(answer, "model", it->model.name);
+    myr_answer_object(answer, "parameters"); /* as counted: a file read wrongly shows here first */
+    myr_answer_u64(answer, "total", params.total);
+    myr_answer_u64(answer, "active", params.active);
+    myr_answer_u64(answer, "mtp", params.mtp);
+    myr_answer_end(answer);
+    myr_answer_text(answer, "device", pooled ? NULL : it->query.it.device->name);
+    myr_answer_text(answer, "software", it->query.it.stack->name);
+    if (pooled) {
+        myr_answer_null(answer, "gpus");
+    } else {
+        myr_answer_u64(answer, "gpus", it->query.gpus);
+    }
+    myr_answer_u64(answer, "batch", it->query.batch);
+    myr_answer_u64(answer, "sequence", it->query.seq_tokens);
+}
+
+static void put_topology(struct myr_answer *answer, const struct myr_case *it)
+{
+    myr_answer_object(answer, "topology");
+    myr_answer_text(answer, "source", it->has_design ? "design" : "generic");
+    myr_answer_text(answer, "slowdowns", myr_study_slowdowns(it));
+    myr_answer_list(answer, "levels");
+    for (uint32_t i = 0; it->has_design && i < MYR_FIT_LEVELS; i++) {
+        const struct myr_fit_level *level = &it->topology.levels[i];
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "level", myr_fit_level_names[i]);
+        myr_answer_u64(answer, "gpus", level->gpus ? level->gpus : it->topology.gpus);
+        myr_answer_double(answer, "oversubscription", level->oversubscription, 3);
+        for (int p = 0; p < MYR_CONTENTION_PATTERNS; p++) {
+            myr_answer_double(answer, myr_contention_pattern_names[p], level->slow[p], 4);
+        }
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    myr_answer_end(answer);
+}
+
+/* A layout that is too large: what of it, and by how much. */
+static void put_too_large(struct myr_answer *answer, const struct myr_layout *layout,
+                          const struct myr_fit_memory *memory)
+{
+    cli_put_layout(answer, layout);
+    myr_answer_text(answer, "largest_term", myr_fit_memory_term(memory));
+    myr_answer_double(answer, "over_gib", (memory->total_bytes - memory->limit_bytes) / 1073741824,
+                      3);
+    cli_put_memory(answer, memory);
+}
+
+static const struct myr_value *put_refused(struct myr_answer *answer, const struct myr_study *study)
+{
+    const struct myr_value *list = myr_answer_list(answer, "refused"); /* faster, but too large */
+    for (uint32_t i = 0; i < study->refused_count; i++) {
+        const struct myr_fit_refusal *r = &study->refused[i];
+        myr_answer_object(answer, NULL);
+        myr_answer_double(answer, "step_s", r->found.step_s, 6);
+        put_too_large(answer, &r->found.layout, &r->memory);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    return list;
+}
+
+static const struct myr_value *put_choices(struct myr_answer *answer, const struct myr_study *study)
+{
+    double best_s = study->found ? study->answer.top[0].step_s : 0;
+    const struct myr_value *list = myr_answer_list(answer, "choices");
+    for (uint32_t i = 0; i < study->choices.count; i++) {
+        const struct myr_fit_choice *c = &study->choices.items[i];
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "axis", c->axis);
+        myr_answer_text(answer, "value", c->value);
+        myr_answer_bool(answer, "fits", c->found);
+        myr_answer_bool(answer, "in_release", !c->foreign);
+        cli_put_known(answer, "step_s", c->found, c->best.step_s, 6);
+        cli_put_known(answer, "costs_percent", c->found, 100 * (c->best.step_s / best_s - 1), 3);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    return list;
+}
+
+static const struct myr_value *put_sensitivity(struct myr_answer *answer,
+                                               const struct myr_study *study)
+{
+    double best_s = study->found ? study->answer.top[0].step_s : 0;
+    const struct myr_value *list = myr_answer_list(answer, "sensitivity");
+    for (int k = 0; study->found && k < MYR_FIT_KNOB_COUNT; k++) {
+        const struct myr_study_knob *knob = &study->knobs[k];
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "knob", myr_fit_knob_name((enum myr_fit_knob)k));
+        myr_answer_double(answer, "plus_10_percent", 100 * (knob->more_s / best_s - 1), 3);
+        myr_answer_double(answer, "minus_10_percent", 100 * (knob->less_s / best_s - 1), 3);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    return list;
+}
+
+static void put_launch(struct cli *cli, const struct myr_case *it, const struct myr_study *study)
+{
+    struct myr_answer *answer = &cli->answer;
+    if (!study->found) {
+        myr_answer_null(answer, "launch");
+        myr_answer_null(answer, "layout");
+        return;
+    }
+    const struct myr_layout *best = &study->answer.top[0].layout;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+    myr_answer_object(answer, "launch");
+    for (int t = MYR_TRAINER_MEGATRON; t <= MYR_TRAINER_TORCHTITAN; t++) {
+        myr_buf_clear(&line);
+        myr_launch_write(&line, (enum myr_trainer)t, best, &it->model);
+        myr_answer_str(answer, myr_trainer_name((enum myr_trainer)t),
+                       (struct myr_str){line.data, line.len});
+    }
+    myr_answer_end(answer);
+    myr_buf_clear(&line);
+    myr_layout_write(&line, best);
+    myr_answer_str(answer, "layout", (struct myr_str){line.data, line.len});
+}
+
+/* The page */
+
+static void show_head(struct myr_answer *answer, const struct myr_case *it)
+{
+    struct myr_params params = myr_model_params(&it->model);
+    char active[48] = "";
+    if (params.active < params.total) {
+        snprintf(active, sizeof(active), ", %.4g active", (double)params.active / 1e9);
+    }
+    myr_answer_para(answer, "%s (%.4g billion parameters%s) on %u x %s, batch %u x %u tokens, %s",
+                    it->model.name, (double)params.total / 1e9, active, it->query.gpus,
+                    it->query.it.device->name, it->query.batch, it->query.seq_tokens,
+                    it->query.it.stack->name);
+    myr_answer_fact(answer, "network", "%s", myr_study_slowdowns(it));
+}
+
+static void show_top(struct myr_answer *answer, const struct myr_value *top)
+{
+    static const struct myr_answer_column columns[] = {
+        {"step_s", "STEP s", MYR_COLUMN_NUMBER, 3},
+        {"tp", "TP", MYR_COLUMN_NUMBER, 0},
+        {"pp", "PP", MYR_COLUMN_NUMBER, 0},
+        {"vp", "VP", MYR_COLUMN_NUMBER, 0},
+        {"dp", "DP", MYR_COLUMN_NUMBER, 0},
+        {"cp", "CP", MYR_COLUMN_NUMBER, 0},
+        {"ep", "EP", MYR_COLUMN_NUMBER, 0},
+        {"mbs", "MBS", MYR_COLUMN_NUMBER, 0},
+        {"zero", "ZERO", MYR_COLUMN_NUMBER, 0},
+        {"recompute", "RECOMPUTE", 0, 0},
+        {"recompute_layers", "LAYERS", MYR_COLUMN_NUMBER, 0},
+        {"memory_gib", "GiB", MYR_COLUMN_NUMBER, 1},
+        {"mfu", "MFU", MYR_COLUMN_NUMBER, 3},
+        {"shard", "SHARD", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
+        {"schedule", "SCHEDULE", MYR_COLUMN_WIDE, 0},
+        {"precision", "PRECISION", MYR_COLUMN_WIDE, 0},
+        {"first_layers", "FIRST", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
+        {"last_layers", "LAST", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
+    };
+    myr_answer_heading(answer, "Layouts, the best first");
+    myr_answer_table(answer, top, columns, MYR_ARRAY_COUNT(columns));
+}
+
+static void show_step(struct cli *cli, const struct myr_case *it, const struct myr_study *study)
+{
+    struct myr_answer *answer = &cli->answer;
+    const struct myr_fit_cost *cost = &study->prices[0].cost;
+    const struct myr_fit_memory *memory = &study->prices[0].memory;
+    const double gib = 1073741824;
+    myr_answer_heading(answer, it->has_layout ? "The layout given" : "The best of them");
+    myr_answer_fact(answer, "layout", "%s",
+                    cli_layout_words(&cli->arena, &study->answer.top[0].layout));
+    myr_answer_fact(answer, "step", "%.3f s (90 %%: %.3f to %.3f s)", cost->step_s,
+                    cost->step_s / (1 + it->spread), cost->step_s * (1 + it->spread));
+    myr_answer_fact(answer, "MFU", "%.1f %%, %.0f tokens/s a GPU", 100 * cost->mfu,
+                    cost->tokens_per_s_per_gpu);
+    myr_answer_fact(answer, "memory", "%.1f of %.1f GiB", memory->total_bytes / gib,
+                    memory->limit_bytes / gib);
+    myr_answer_heading(answer, "Where its step goes");
+    for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
+        if (cost->terms_s[i] > 0.0005 * cost->step_s) {
+            myr_answer_fact(answer, myr_fit_term_name((enum myr_fit_term)i), "%9.4f s %5.1f %%",
+                            cost->terms_s[i], 100 * cost->terms_s[i] / cost->step_s);
+        }
+    }
+}
+
+struct around {
+    const struct myr_value *choices, *sensitivity, *refused;
+};
+
+static void show_around(struct myr_answer *answer, const struct around *around)
+{
+    static const struct myr_answer_column choices[] = {
+        {"axis", "AXIS", 0, 0},
+        {"value", "VALUE", 0, 0},
+        {"step_s", "STEP s", MYR_COLUMN_NUMBER, 3},
+        {"costs_percent", "COSTS %", MYR_COLUMN_NUMBER, 1},
+        {"fits", "FITS", 0, 0},
+        {"in_release", "IN RELEASE", 0, 0},
+    };
+    static const struct myr_answer_column knobs[] = {
+        {"knob", "HARDWARE", 0, 0},
+        {"plus_10_percent", "+10 %: STEP %", MYR_COLUMN_NUMBER, 2},
+        {"minus_10_percent", "-10 %: STEP %", MYR_COLUMN_NUMBER, 2},
+    };
+    static const struct myr_answer_column refused[] = {
+        {"step_s", "STEP s", MYR_COLUMN_NUMBER, 3},
+        {"over_gib", "GiB TOO MUCH", MYR_COLUMN_NUMBER, 1},
+        {"largest_term", "MOST OF IT", 0, 0},
+        {"tp", "TP", MYR_COLUMN_NUMBER, 0},
+        {"pp", "PP", MYR_COLUMN_NUMBER, 0},
+        {"dp", "DP", MYR_COLUMN_NUMBER, 0},
+        {"cp", "CP", MYR_COLUMN_NUMBER, 0},
+        {"ep", "EP", MYR_COLUMN_NUMBER, 0},
+        {"mbs", "MBS", MYR_COLUMN_NUMBER, 0},
+        {"zero", "ZERO", MYR_COLUMN_NUMBER, 0},
+        {"recompute", "RECOMPUTE", 0, 0},
+    };
+    if (around->choices->count > 0) {
+        myr_answer_heading(answer, "Other choices, all else free");
+        myr_answer_table(answer, around->choices, choices, MYR_ARRAY_COUNT(choices));
+    }
+    if (around->sensitivity->count > 0) {
+        myr_answer_heading(answer, "The same layout on other hardware");
+        myr_answer_table(answer, around->sensitivity, knobs, MYR_ARRAY_COUNT(knobs));
+    }
+    if (around->refused->count > 0) {
+        myr_answer_heading(answer, "Faster, but too large");
+        myr_answer_table(answer, around->refused, refused, MYR_ARRAY_COUNT(refused));
+    }
+}
+
+static void show_launch(struct cli *cli, const struct myr_case *it, const struct myr_study *study)
+{
+    struct myr_answer *answer = &cli->answer;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+    for (int t = MYR_TRAINER_MEGATRON; t <= MYR_TRAINER_TORCHTITAN; t++) {
+        myr_buf_clear(&line);
+        myr_launch_write_wrapped(&line, (enum myr_trainer)t, &study->answer.top[0].layout,
+                                 &it->model);
+        myr_answer_heading(answer, "Arguments for %s", myr_trainer_name((enum myr_trainer)t));
+        myr_answer_verbatim(answer, (struct myr_str){line.data, line.len});
+    }
+}
+
+static void show_nothing(struct cli *cli, const struct myr_study *study)
+{
+    struct myr_answer *answer = &cli->answer;
+    myr_answer_heading(answer, "No layout fits");
+    myr_answer_para(answer, "%s", study->reason);
+    if (study->hint[0]) {
+        myr_answer_fact(answer, "hint", "%s", study->hint);
+    }
+    if (study->answer.has_nearest) {
+        myr_answer_fact(answer, "nearest", "%s",
+                        cli_layout_words(&cli->arena, &study->answer.nearest));
+    }
+}
+
+/* Files beside the answer */
+
+static int write_layout(const struct options *options, const struct myr_case *it,
+                        const struct myr_study *study, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    char title[256];
+    if (!options->layout_out) {
+        return MYR_OK;
+    }
+    snprintf(title, sizeof(title), "%s on %u x %s, %s: %.3f s a step", it->model.name,
+             it->query.gpus, it->query.it.device->name, it->query.it.stack->name,
+             study->answer.top[0].step_s);
+    myr_layout_file_write(&study->answer.top[0].layout, title, &buf);
+    return myr_file_write(options->layout_out, &buf, err);
+}
+
+static int write_report(const struct options *options, const struct myr_case *it,
+                        const struct myr_study *study, struct myr_arena *arena, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    struct myr_fit_report report = {&it->query, &study->answer, it->spread};
+    if (options->report) {
+        myr_fit_report_html(&report, arena, &buf);
+        int rc = myr_file_write(options->report, &buf, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return options->plots ? myr_fit_report_plots(&report, options->plots, arena, err) : MYR_OK;
+}
+
+static void put_study(struct cli *cli, const struct myr_case *it, const struct myr_study *study)
+{
+    struct myr_answer *answer = &cli->answer;
+    const struct myr_fit_answer *found = &study->answer;
+    struct around around;
+    myr_answer_bool(answer, "found", study->found);
+    myr_answer_text(answer, "reason", study->found ? NULL : study->reason);
+    myr_answer_text(answer, "hint", study->found || !study->hint[0] ? NULL : study->hint);
+    cli_fit_put_case(answer, it, false);
+    if (study->found) {
+        put_found(answer, "best", it, &found->top[0].layout, &study->prices[0]);
+    } else {
+        myr_answer_null(answer, "best");
+    }
+    struct myr_value *top = myr_answer_list(answer, "top");
+    for (uint32_t i = 0; i < found->top_count; i++) {
+        put_found(answer, NULL, it, &found->top[i].layout, &study->prices[i]);
+    }
+    myr_answer_end(answer);
+    myr_answer_rows(answer, top);
+    myr_answer_u64(answer, "evaluated", found->evaluated);
+    myr_answer_u64(answer, "costed", found->costed);
+    myr_answer_double(answer, "gap", 0, 1);
+    put_topology(answer, it);
+    if (found->has_nearest) {
+        myr_answer_object(answer, "nearest");
+        put_too_large(answer, &found->nearest, &study->nearest);
+        myr_answer_end(answer);
+    } else {
+        myr_answer_null(answer, "nearest");
+    }
+    around.refused = put_refused(answer, study);
+    if (!study->found) {
+        myr_answer_rows(answer, around.refused); /* what there would be if it fitted */
+    }
+    around.choices = put_choices(answer, study);
+    around.sensitivity = put_sensitivity(answer, study);
+    put_launch(cli, it, study);
+    myr_answer_null(answer, "pools");
+    show_head(answer, it);
+    if (study->found) {
+        if (!it->has_layout) {
+            char grouped[32];
+            myr_answer_fact(answer, "looked at", "%s layouts",
+                            myr_u64_grouped(found->evaluated, grouped));
+            show_top(answer, top);
+        }
+        show_step(cli, it, study);
+    } else {
+        show_nothing(cli, study);
+    }
+    show_around(answer, &around);
+    if (study->found) {
+        show_launch(cli, it, study);
+    }
+}
+
+static void hint_next(struct cli *cli, const struct options *options, const struct myr_case *it)
+{
+    const char *design = options->of.design;
+    const char *file = options->layout_out ? options->layout_out : options->of.layout;
+    if (file) {
+        myr_answer_next(&cli->answer, "myriad goodput --model %s --device %s --layout %s%s%s",
+                        options->of.model, it->query.it.device->name, file,
+                        design ? " --design " : "", design ? design : "");
+    } else {
+        myr_answer_next(&cli->answer,
+                        "the same with --layout-out FILE, for goodput and sched place");
+    }
+}
+
+static int run_case(struct cli *cli, const struct myr_case_question *question, struct myr_err *err)
+{
+    const struct options *options = cli->options;
+    struct myr_case *it = MYR_ARENA_NEW(&cli->arena, struct myr_case, 1);
+    struct myr_study *study = MYR_ARENA_NEW(&cli->arena, struct myr_study, 1);
+    int rc = myr_case_init(it, &cli->arena, question, err);
+    if (rc < 0) {
+        return rc;
+    }
+    double start_ms = spent_ms();
+    rc = myr_study_answer(it, &cli->arena, study, err);
+    myr_answer_timing(&cli->answer, "search_ms", spent_ms() - start_ms, 3);
+    rc = rc < 0 ? rc : myr_study_around(it, &cli->arena, study, err);
+    if (rc == MYR_OK && study->found) {
+        rc = write_layout(options, it, study, err);
+        rc = rc < 0 ? rc : write_report(options, it, study, &cli->arena, err);
+    }
+    if (rc == MYR_OK) {
+        put_study(cli, it, study);
+        cli->no = !study->found;
+        if (study->found) {
+            hint_next(cli, options, it);
+        }
+    }
+    myr_case_done(it);
+    return rc;
+}
+
+/* Options that speak of one kind of GPUs. */
+static int check_pools(const struct options *o, struct myr_err *err)
+{
+    const char *odd = o->of.design    ? "--design"
+                      : o->of.device  ? "--device"
+                      : o->of.gpus    ? "--gpus"
+                      : o->of.layout  ? "--layout"
+                      : o->layout_out ? "--layout-out"
+                      : o->report     ? "--report"
+                      : o->plots      ? "--plots"
+                      : o->exhaustive ? "--exhaustive"
+                                      : NULL;
+    if (!odd) {
+        return MYR_OK;
+    }
+    int rc = myr_err_set(err, MYR_EINVAL, "%s does not go with --pool", odd);
+    myr_err_hint(err, "--pool names devices and their numbers: --pool h800:512 --pool a100-80:512");
+    return rc;
+}
+
+static int run(struct cli *cli, struct myr_err *err)
+{
+    const struct options *options = cli->options;
+    struct myr_case_question question = cli_case_question(&options->of);
+    question.top = (uint32_t)options->top;
+    question.exhaustive = options->exhaustive;
+    if (options->pools.count == 0) {
+        return run_case(cli, &question, err);
+    }
+    int rc = check_pools(options, err);
+    return rc < 0 ? rc : cli_fit_pools(cli, &question, &options->pools, err);
+}
+
+const struct cli_verb cli_fit_verb = {&command, run, .group = CLI_PROVE_GROUP};

@@ -1,0 +1,94 @@
+/*
+ * fit: what the verbs that ask about a training job share: option rows of a case, and the parts of
+ * the tree that several answers have.
+ */
+#pragma once
+
+#include "cli.h"
+#include "myriad/fit.h"
+
+/* The options that make a case; 0, NULL and past the range: not given. */
+struct cli_case {
+    const char *model, *device, *software, *profile, *design, *layout;
+    uint64_t gpus, batch, seq;
+    uint64_t tp, pp, vp, dp, cp, ep, mbs, zero;
+    uint32_t recompute, schedule, precision;
+};
+
+#define CLI_CASE_ZERO_OPEN 4
+#define CLI_CASE_DEFAULTS                                         \
+    {                                                             \
+        .software = MYR_CASE_SOFTWARE, .zero = CLI_CASE_ZERO_OPEN \
+    }
+
+extern const char *const cli_case_recomputes[4];
+extern const char *const cli_case_schedules[6];
+extern const char *const cli_case_precisions[8];
+
+/* Names for completion. */
+void cli_case_models(struct myr_buf *buf);
+void cli_case_devices(struct myr_buf *buf);
+
+#define CLI_CASE_MODEL_ROW(holder, of)                           \
+    CLI_NAME("model", "NAME", holder, of.model, cli_case_models, \
+             "a built-in model, a model file or a config.json")
+#define CLI_CASE_DEVICE_ROWS(holder, of)                                             \
+    CLI_NAME("device", "NAME", holder, of.device, cli_case_devices,                  \
+             "kind of GPU, as 'myriad fit devices' lists them"),                     \
+        CLI_TEXT("software", "NAME", holder, of.software, "release of the trainer"), \
+        CLI_PATH("profile", "FILE", holder, of.profile,                              \
+                 "your own constants, as 'fit calibrate' writes them")
+#define CLI_CASE_BATCH_ROWS(holder, of)                                        \
+    CLI_COUNT("batch", holder, of.batch, 1, 1 << 24, "sequences in one step"), \
+        CLI_COUNT("seq", holder, of.seq, 1, 1 << 24,                           \
+                  "tokens of a sequence; the model's when absent")
+#define CLI_CASE_DESIGN_ROW(holder, of)           \
+    CLI_PATH("design", "FILE", holder, of.design, \
+             "the planned cluster: GPUs, NICs, levels, contention")
+#define CLI_CASE_LAYOUT_ROW(holder, of)           \
+    CLI_PATH("layout", "FILE", holder, of.layout, \
+             "a layout as 'fit --layout-out' writes it; nothing of it is open then")
+#define CLI_CASE_AXIS_ROWS(holder, of)                                                       \
+    CLI_COUNT("tp", holder, of.tp, 1, 1024, "fixes tensor parallelism"),                     \
+        CLI_COUNT("pp", holder, of.pp, 1, 4096, "fixes pipeline stages"),                    \
+        CLI_COUNT("vp", holder, of.vp, 1, 1024, "fixes chunks a stage"),                     \
+        CLI_COUNT("dp", holder, of.dp, 1, 1 << 24, "fixes data parallelism"),                \
+        CLI_COUNT("cp", holder, of.cp, 1, 1024, "fixes context parallelism"),                \
+        CLI_COUNT("ep", holder, of.ep, 1, 4096, "fixes expert parallelism"),                 \
+        CLI_COUNT("mbs", holder, of.mbs, 1, 4096, "fixes the micro-batch"),                  \
+        CLI_COUNT("zero", holder, of.zero, 0, 3, "fixes the ZeRO stage"),                    \
+        CLI_CHOICE("recompute", "WORD", holder, of.recompute, cli_case_recomputes,           \
+                   "fixes recomputation"),                                                   \
+        CLI_CHOICE("precision", "WORD", holder, of.precision, cli_case_precisions,           \
+                   "of the products; any: all that are faster; bf16, or the layout's, when " \
+                   "absent")
+#define CLI_CASE_SCHEDULE_ROW(holder, of)                                   \
+    CLI_CHOICE("schedule", "WORD", holder, of.schedule, cli_case_schedules, \
+               "fixes the schedule; stack: those that the release runs")
+
+struct myr_case_question cli_case_question(const struct cli_case *of);
+
+/* Keys of an object that is open. */
+void cli_put_layout(struct myr_answer *answer, const struct myr_layout *layout);
+void cli_put_memory(struct myr_answer *answer, const struct myr_fit_memory *memory);
+void cli_put_pair(struct myr_answer *answer, const char *key, double low, double high, int digits);
+/* Null where it is not known. */
+void cli_put_known(struct myr_answer *answer, const char *key, bool known, double value,
+                   int digits);
+
+/* The page's words for a layout: "tp 8 pp 4 dp 16, micro-batch 1, ZeRO-1". */
+const char *cli_layout_words(struct myr_arena *arena, const struct myr_layout *layout);
+
+/* The keys that say what was asked about; pooled: neither device nor number of GPUs. */
+void cli_fit_put_case(struct myr_answer *answer, const struct myr_case *it, bool pooled);
+/* fit with --pool; 'pools' are its words. */
+MYR_MUST_USE int cli_fit_pools(struct cli *cli, const struct myr_case_question *question,
+                               const struct myr_option_list *pools, struct myr_err *err);
+
+extern const struct cli_verb cli_fit_verb, cli_fit_curve_verb, cli_fit_validate_verb,
+    cli_fit_calibrate_verb, cli_fit_compare_verb, cli_fit_constants_verb, cli_fit_models_verb,
+    cli_fit_devices_verb;
+/* The rows, for the verb above them. */
+extern const struct myr_command cli_fit_curve_command, cli_fit_validate_command,
+    cli_fit_calibrate_command, cli_fit_compare_command, cli_fit_constants_command,
+    cli_fit_models_command, cli_fit_devices_command;

@@ -1,0 +1,176 @@
+/* fit models, devices, constants: what a question can name, and what the model knows. */
+#include "fit/fit.h"
+
+struct options {
+    const char *profile;
+};
+
+static const struct options defaults;
+
+static const struct myr_option rows[] = {
+    CLI_PATH("profile", "FILE", struct options, profile,
+             "your own constants, as 'fit calibrate' writes them"),
+};
+
+static const struct nothing {
+    char none; /* no options of its own */
+} nothing;
+
+#define NO_OPTIONS \
+    .defaults = &nothing, .values_bytes = sizeof(nothing), .common = &cli_common_table
+
+const struct myr_command cli_fit_models_command = {
+    .name = "fit models",
+    .operands = "",
+    .summary = "list the built-in models",
+    .details = "--model takes one of these names, the first words of one ('qwen3-235b'), a model "
+               "file or a Hugging Face config.json.",
+    .example = "myriad fit models",
+    NO_OPTIONS,
+};
+
+const struct myr_command cli_fit_devices_command = {
+    .name = "fit devices",
+    .operands = "",
+    .summary = "list the kinds of GPUs that the model knows",
+    .example = "myriad fit devices",
+    NO_OPTIONS,
+};
+
+const struct myr_command cli_fit_constants_command = {
+    .name = "fit constants",
+    .operands = "",
+    .summary = "list the fitted numbers with unit and meaning",
+    .example = "myriad fit constants -o csv",
+    CLI_OPTIONS(rows, defaults),
+};
+
+static int run_models(struct cli *cli, struct myr_err *err)
+{
+    static const struct myr_answer_column columns[] = {
+        {"name", "MODEL", 0, 0},
+        {"billion", "BILLION", MYR_COLUMN_NUMBER, 1},
+        {"active_billion", "ACTIVE", MYR_COLUMN_NUMBER, 1},
+        {"layers", "LAYERS", MYR_COLUMN_NUMBER, 0},
+        {"hidden", "HIDDEN", MYR_COLUMN_NUMBER, 0},
+        {"experts", "EXPERTS", MYR_COLUMN_NUMBER, 0},
+        {"sequence", "SEQUENCE", MYR_COLUMN_NUMBER, 0},
+    };
+    struct myr_answer *answer = &cli->answer;
+    struct myr_value *list = myr_answer_list(answer, "models");
+    for (uint32_t i = 0; i < myr_model_builtin_count(); i++) {
+        struct myr_str name = myr_model_builtin_name(i);
+        struct myr_model model;
+        int rc = myr_model_find(&cli->arena, myr_arena_strndup(&cli->arena, name.data, name.len),
+                                &model, err);
+        if (rc < 0) {
+            return rc;
+        }
+        struct myr_params params = myr_model_params(&model);
+        myr_answer_object(answer, NULL);
+        myr_answer_str(answer, "name", name);
+        myr_answer_u64(answer, "parameters", params.total);
+        myr_answer_double(answer, "billion", (double)params.total / 1e9, 3);
+        myr_answer_double(answer, "active_billion", (double)params.active / 1e9, 3);
+        myr_answer_u64(answer, "layers", model.layer_count);
+        myr_answer_u64(answer, "hidden", model.hidden);
+        myr_answer_u64(answer, "experts", model.moe.expert_count);
+        myr_answer_u64(answer, "sequence", model.seq_tokens);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    myr_answer_rows(answer, list);
+    myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
+    myr_answer_next(answer, "myriad fit --model llama3-70b --device h100 --gpus 512 --batch 512");
+    return MYR_OK;
+}
+
+const struct cli_verb cli_fit_models_verb = {&cli_fit_models_command, run_models, .group = NULL};
+
+static int run_devices(struct cli *cli, struct myr_err *err)
+{
+    static const struct myr_answer_column columns[] = {
+        {"name", "DEVICE", 0, 0},
+        {"bf16_tflops", "BF16 TFLOP/s", MYR_COLUMN_NUMBER, 0},
+        {"fp8_tflops", "FP8 TFLOP/s", MYR_COLUMN_NUMBER, 0},
+        {"memory_gib", "GiB", MYR_COLUMN_NUMBER, 0},
+        {"memory_gb_per_s", "GB/s", MYR_COLUMN_NUMBER, 0},
+        {"domain_gpus", "DOMAIN", MYR_COLUMN_NUMBER, 0},
+        {"nic_gbps", "NIC Gb/s", MYR_COLUMN_NUMBER, 0},
+        {"power_w", "W", MYR_COLUMN_NUMBER, 0},
+        {"measured", "MEASURED", 0, 0},
+    };
+    struct myr_answer *answer = &cli->answer;
+    struct myr_profiles profiles;
+    int rc = myr_profiles_init(&profiles, &cli->arena, err);
+    if (rc < 0) {
+        return rc;
+    }
+    struct myr_value *list = myr_answer_list(answer, "devices");
+    for (uint32_t i = 0; i < profiles.device_count; i++) {
+        const struct myr_device *d = &profiles.devices[i];
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "name", d->name);
+        myr_answer_text(answer, "alias", d->alias);
+        myr_answer_double(answer, "bf16_tflops", d->bf16_flops / 1e12, 1);
+        myr_answer_double(answer, "fp8_tflops", d->fp8_flops / 1e12, 1);
+        myr_answer_double(answer, "fp4_tflops", d->fp4_flops / 1e12, 1);
+        myr_answer_double(answer, "memory_gib", d->memory_bytes / 1073741824, 1);
+        myr_answer_double(answer, "memory_gb_per_s", d->memory_bytes_per_s / 1e9, 0);
+        myr_answer_u64(answer, "domain_gpus", d->domain_gpus);
+        myr_answer_double(answer, "domain_gb_per_s", d->domain_bytes_per_s / 1e9, 0);
+        myr_answer_double(answer, "nic_gbps", d->nic_gbps, 0);
+        myr_answer_double(answer, "power_w", d->power_w, 0);
+        myr_answer_bool(answer, "measured", !d->extrapolated); /* published runs stand behind it */
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    myr_answer_rows(answer, list);
+    myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
+    return MYR_OK;
+}
+
+const struct cli_verb cli_fit_devices_verb = {&cli_fit_devices_command, run_devices, .group = NULL};
+
+static int run_constants(struct cli *cli, struct myr_err *err)
+{
+    static const struct myr_answer_column columns[] = {
+        {"name", "CONSTANT", 0, 0},
+        {"value", "VALUE", MYR_COLUMN_NUMBER, 4},
+        {"unit", "UNIT", 0, 0},
+        {"meaning", "MEANING", 0, 0},
+        {"prior", "PRIOR", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 4},
+        {"min", "MIN", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 4},
+        {"max", "MAX", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 4},
+    };
+    const struct options *options = cli->options;
+    struct myr_answer *answer = &cli->answer;
+    struct myr_profiles profiles;
+    int rc = myr_profiles_init(&profiles, &cli->arena, err);
+    if (rc == MYR_OK && options->profile) {
+        rc = myr_profiles_load(&profiles, &cli->arena, options->profile, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    struct myr_value *list = myr_answer_list(answer, "constants");
+    for (uint32_t i = 0; i < profiles.constant_count; i++) {
+        const struct myr_constant *constant = myr_fit_constant(i);
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "name", constant->name);
+        myr_answer_double(answer, "value", profiles.constants[i], 6);
+        myr_answer_text(answer, "unit", constant->unit);
+        myr_answer_double(answer, "prior", constant->prior, 6);
+        myr_answer_double(answer, "min", constant->min, 6);
+        myr_answer_double(answer, "max", constant->max, 6);
+        myr_answer_text(answer, "meaning", constant->meaning);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    myr_answer_rows(answer, list);
+    myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
+    return MYR_OK;
+}
+
+const struct cli_verb cli_fit_constants_verb = {&cli_fit_constants_command, run_constants,
+                                                .group = NULL};

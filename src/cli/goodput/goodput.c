@@ -1,0 +1,316 @@
+/* goodput: the share of the time that ends up as kept work, with failures. */
+#include "goodput/goodput.h"
+
+struct options {
+    struct cli_failures job;
+    struct cli_case of; /* a whole training run, where a model is given */
+    uint64_t play;
+    const char *recovery, *stall, *interval, *target;
+    const char *tokens, *report, *spare_risk, *pue, *kwh, *currency, *years, *gpu_hour;
+};
+
+static const struct options defaults = {.job = {.gpus_per_node = 8}, .of = CLI_CASE_DEFAULTS};
+
+const char *const cli_goodput_faults[3] = {"crash", "hang", "node-lost"};
+
+static const struct myr_option rows[] = {
+    CLI_FAILURES_SIZE_ROWS(struct options, job),
+    CLI_FAILURES_RATE_ROW(struct options, job),
+    CLI_FAILURES_FAULT_ROW(struct options, job),
+    CLI_FAILURES_DATA_ROW(struct options, job),
+    CLI_TEXT("recovery", "S", struct options, recovery,
+             "seconds from failure to training; by the recovery data when absent"),
+    CLI_TEXT("stall", "S", struct options, stall, "seconds that a checkpoint stops training"),
+    CLI_TEXT("interval", "S", struct options, interval,
+             "seconds of work between checkpoints; the best one when absent"),
+    CLI_TEXT("target", "SHARE", struct options, target,
+             "also the longest recovery that gives this goodput, such as 0.97"),
+    CLI_COUNT("play", struct options, play, 0, 100000000,
+              "also play the process out for so many failures, to compare"),
+    CLI_CASE_MODEL_ROW(struct options, of),
+    CLI_CASE_DEVICE_ROWS(struct options, of),
+    CLI_CASE_BATCH_ROWS(struct options, of),
+    CLI_PATH("design", "FILE", struct options, of.design,
+             "a planned cluster: its fabric, storage network, power and price"),
+    CLI_CASE_LAYOUT_ROW(struct options, of),
+    CLI_TEXT("tokens", "T", struct options, tokens, "tokens to train, such as 15e12"),
+    CLI_TEXT("spare-risk", "SHARE", struct options, spare_risk,
+             "share of the time that nodes may be short; 0.001 when absent"),
+    CLI_TEXT("pue", "X", struct options, pue,
+             "power of the building over that of the machines; 1.25"),
+    CLI_TEXT("kwh", "PRICE", struct options, kwh, "of electricity; 0.65 CNY when absent"),
+    CLI_TEXT("currency", "WORD", struct options, currency, "of the prices; the design's, or CNY"),
+    CLI_TEXT("years", "N", struct options, years, "life over which a design's price is spread; 4"),
+    CLI_TEXT("gpu-hour", "PRICE", struct options, gpu_hour,
+             "of a GPU, in place of the design's price"),
+    CLI_PATH("report", "FILE", struct options, report, "write a page with plots (with --model)"),
+};
+
+static const struct myr_command *const subcommands[] = {
+    &cli_goodput_classes_command,
+    &cli_goodput_parts_command,
+    &cli_goodput_data_command,
+};
+
+static const struct myr_command command = {
+    .name = "goodput",
+    .operands = "",
+    .summary = "share of the time that ends up as kept work, with failures",
+    .details = "Exact renewal model: Poisson failures, checkpoints that stall, recoveries that "
+               "can be struck again. Two sets of recovery times are shown: today's common "
+               "practice and best practice (catalog/recovery.yaml). With --model the whole "
+               "run is planned: the layout with the most kept tokens a day (or that of --layout), "
+               "checkpoints by its memory and the storage network, spares, days, energy and "
+               "money.",
+    .example = "myriad goodput --model llama3-405b --gpus 16384 --device h100 --batch 2048 "
+               "--tokens 15e12",
+    CLI_OPTIONS(rows, defaults),
+    .subcommands = subcommands,
+    .subcommand_count = MYR_ARRAY_COUNT(subcommands),
+};
+
+/* An optional number; *ret stays as it is where none is given. */
+static int read_number(const char *text, const char *name, double low, double high, double *ret,
+                       struct myr_err *err)
+{
+    double value;
+    if (!text) {
+        return MYR_OK;
+    }
+    if (!myr_str_to_double(myr_str_from(text), &value) || !(value >= low) || !(value <= high)) {
+        return myr_err_set(err, MYR_EINVAL, "--%s is '%.40s', a number from %g to %g is expected",
+                           name, text, low, high);
+    }
+    *ret = value;
+    return MYR_OK;
+}
+
+static int read_times(const struct options *o, struct myr_failure_times *ret, struct myr_err *err)
+{
+    *ret = (struct myr_failure_times){.has_recovery = o->recovery, .has_stall = o->stall};
+    int rc = read_number(o->recovery, "recovery", 0, 1e7, &ret->recovery_s, err);
+    rc = rc < 0 ? rc : read_number(o->stall, "stall", 0, 1e7, &ret->stall_s, err);
+    return rc < 0 ? rc : read_number(o->interval, "interval", 1e-3, 1e9, &ret->interval_s, err);
+}
+
+/* The first option that only a whole run has a use for. */
+static const char *run_only(const struct options *o)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } all[] = {{"design", o->of.design},
+               {"tokens", o->tokens},
+               {"report", o->report},
+               {"device", o->of.device},
+               {"profile", o->of.profile},
+               {"spare-risk", o->spare_risk},
+               {"pue", o->pue},
+               {"kwh", o->kwh},
+               {"years", o->years},
+               {"gpu-hour", o->gpu_hour},
+               {"currency", o->currency},
+               {"batch", o->of.batch > 0},
+               {"seq", o->of.seq > 0},
+               {"layout", o->of.layout}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
+        if (all[i].given) {
+            return all[i].name;
+        }
+    }
+    return NULL;
+}
+
+void cli_goodput_put_renewal(struct myr_answer *answer, enum myr_practice practice,
+                             struct myr_job_rate rate, const struct myr_renewal *renewal,
+                             const struct myr_goodput *goodput, const struct myr_played *played)
+{
+    myr_answer_text(answer, "practice", myr_practice_name(practice));
+    myr_answer_text(answer, "rate", rate.name);
+    myr_answer_double(answer, "failures_per_1000_node_days", rate.per_1000_node_days, 6);
+    myr_answer_double(answer, "mtbf_h", goodput->mean_time_between_s / 3600, 6);
+    myr_answer_double(answer, "recovery_s", renewal->durable.recovery, 6);
+    myr_answer_double(answer, "stall_s", renewal->durable.stall, 6);
+    myr_answer_double(answer, "interval_s", renewal->interval, 6);
+    myr_answer_double(answer, "goodput", goodput->goodput, 8);
+    myr_answer_double(answer, "stalled", goodput->stalled, 8);
+    myr_answer_double(answer, "recovering", goodput->recovering, 8);
+    myr_answer_double(answer, "repeated", goodput->repeated, 8);
+    cli_put_known(answer, "played", played->known, played->goodput, 8);
+    cli_put_known(answer, "played_error", played->known, played->error, 8);
+}
+
+/* Keys that only a whole run fills. */
+static void put_no_training(struct myr_answer *answer)
+{
+    static const char *const keys[] = {"tiers",
+                                       "write_s",
+                                       "read_s",
+                                       "write_gb_per_s",
+                                       "read_gb_per_s",
+                                       "layout",
+                                       "layout_rank",
+                                       "step_s",
+                                       "layout_gap_percent",
+                                       "checkpoint_gb_per_rank",
+                                       "spares",
+                                       "spares_in_design",
+                                       "spares_out",
+                                       "nodes_in_repair",
+                                       "tokens_per_day",
+                                       "days",
+                                       "days_interval",
+                                       "days_interval_failures",
+                                       "energy_mwh",
+                                       "money"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
+        myr_answer_null(answer, keys[i]);
+    }
+}
+
+static void show_rows(struct myr_answer *answer, const struct options *o,
+                      const struct myr_value *cases)
+{
+    static const struct myr_answer_column columns[] = {
+        {"practice", "PRACTICE", 0, 0},
+        {"failures_per_1000_node_days", "PER 1000 NODE-DAYS", MYR_COLUMN_NUMBER, 2},
+        {"mtbf_h", "MTBF h", MYR_COLUMN_NUMBER, 3},
+        {"recovery_s", "RECOVERY s", MYR_COLUMN_NUMBER, 1},
+        {"stall_s", "STALL s", MYR_COLUMN_NUMBER, 2},
+        {"interval_s", "INTERVAL s", MYR_COLUMN_NUMBER, 1},
+        {"goodput", "GOODPUT", MYR_COLUMN_NUMBER, 4},
+        {"stalled", "STALLED", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 4},
+        {"recovering", "RECOVERING", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 4},
+        {"repeated", "REPEATED", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 4},
+    };
+    static const struct myr_answer_column played[] = {
+        {"practice", "PRACTICE", 0, 0},
+        {"rate", "RATE", 0, 0},
+        {"goodput", "GOODPUT", MYR_COLUMN_NUMBER, 4},
+        {"played", "PLAYED", MYR_COLUMN_NUMBER, 4},
+        {"played_error", "ERROR", MYR_COLUMN_NUMBER, 4},
+    };
+    static const struct myr_answer_column needed[] = {
+        {"practice", "PRACTICE", 0, 0},
+        {"rate", "RATE", 0, 0},
+        {"recovery_s", "RECOVERY s", MYR_COLUMN_NUMBER, 1},
+        {"recovery_needed_s", "NEEDED s", MYR_COLUMN_NUMBER, 1},
+    };
+    myr_answer_table(answer, cases, columns, MYR_ARRAY_COUNT(columns));
+    if (o->play > 0) {
+        myr_answer_heading(answer, "Played out");
+        myr_answer_table(answer, cases, played, MYR_ARRAY_COUNT(played));
+    }
+    if (o->target) {
+        myr_answer_heading(answer, "Recovery that a goodput of %s needs", o->target);
+        myr_answer_table(answer, cases, needed, MYR_ARRAY_COUNT(needed));
+    }
+    myr_answer_next(answer, "myriad goodput parts, for what a recovery consists of");
+}
+
+static void put_job(struct myr_answer *answer, const struct myr_failure_question *question)
+{
+    static const char *const keys[] = {"model", "device", "software"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
+        myr_answer_null(answer, keys[i]);
+    }
+    myr_answer_double(answer, "gpus", question->gpus, 0);
+    myr_answer_double(answer, "gpus_per_node", question->gpus_per_node, 0);
+    static const char *const after[] = {"tokens", "checkpoint_tb", "storage", "power_mw"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(after); i++) {
+        myr_answer_null(answer, after[i]);
+    }
+}
+
+static int run_plain(struct cli *cli, struct myr_failure_question *question, struct myr_err *err)
+{
+    const struct options *o = cli->options;
+    struct myr_answer *answer = &cli->answer;
+    struct myr_job_rate rates[MYR_JOB_RATES_MAX];
+    MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {0};
+    uint32_t count = 0;
+    question->gpus = (double)(o->job.gpus ? o->job.gpus : CLI_FAILURES_GPUS);
+    question->gpus_per_node = (double)o->job.gpus_per_node;
+    int rc = myr_recovery_read(&recovery, &cli->arena, o->job.data, err);
+    rc = rc < 0 ? rc
+                : myr_job_rates(&recovery, o->job.rate, question->gpus, question->gpus_per_node,
+                                rates, &count, err);
+    if (rc < 0) {
+        return rc;
+    }
+    put_job(answer, question);
+    struct myr_value *cases = myr_answer_list(answer, "cases");
+    for (uint32_t i = 0; i < 2 * count; i++) {
+        struct myr_failure_row row;
+        enum myr_practice practice = i % 2 ? MYR_PRACTICE_BEST : MYR_PRACTICE_COMMON;
+        rc = myr_failure_row(question, &recovery, practice, rates[i / 2], &row, err);
+        if (rc < 0) {
+            return rc;
+        }
+        myr_answer_object(answer, NULL);
+        cli_goodput_put_renewal(answer, practice, row.rate, &row.renewal, &row.goodput,
+                                &row.played);
+        /* Null: not asked, or no recovery is short enough. */
+        cli_put_known(answer, "recovery_needed_s", question->target > 0 && row.needed_s >= 0,
+                      row.needed_s, 6);
+        put_no_training(answer);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    myr_answer_rows(answer, cases);
+    myr_answer_null(answer, "failures_per_day_by_class");
+    show_rows(answer, o, cases);
+    return MYR_OK;
+}
+
+static int run_training(struct cli *cli, const struct myr_failure_question *job,
+                        struct myr_err *err)
+{
+    const struct options *o = cli->options;
+    struct myr_training_question question = myr_training_question_default();
+    const char *odd = o->target ? "--target goes without --model" : NULL;
+    if (odd) {
+        int rc = myr_err_set(err, MYR_EINVAL, "%s", odd);
+        myr_err_hint(err, "%s", command.example);
+        return rc;
+    }
+    question.of = cli_case_question(&o->of);
+    question.of.gpus = o->job.gpus;
+    question.data = o->job.data;
+    question.rate = o->job.rate;
+    question.gpus_per_node = (uint32_t)o->job.gpus_per_node;
+    question.fault = job->fault;
+    question.times = job->times;
+    question.play = o->play;
+    question.currency = o->currency;
+    int rc = read_number(o->tokens, "tokens", 1, 1e18, &question.tokens, err);
+    rc = rc < 0 ? rc
+                : read_number(o->spare_risk, "spare-risk", 1e-9, 0.5, &question.spare_risk, err);
+    rc = rc < 0 ? rc : read_number(o->pue, "pue", 1, 10, &question.pue, err);
+    rc = rc < 0 ? rc : read_number(o->kwh, "kwh", 0, 1e6, &question.kwh, err);
+    rc = rc < 0 ? rc : read_number(o->years, "years", 0.01, 100, &question.years, err);
+    rc = rc < 0 ? rc : read_number(o->gpu_hour, "gpu-hour", 0, 1e6, &question.gpu_hour, err);
+    return rc < 0 ? rc : cli_goodput_training(cli, &question, o->report, err);
+}
+
+static int run(struct cli *cli, struct myr_err *err)
+{
+    const struct options *o = cli->options;
+    struct myr_failure_question question = {.fault = (enum myr_fault)o->job.fault, .play = o->play};
+    int rc = read_times(o, &question.times, err);
+    rc = rc < 0 ? rc : read_number(o->target, "target", 1e-6, 0.999999, &question.target, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (o->of.model) {
+        return run_training(cli, &question, err);
+    }
+    if (run_only(o)) {
+        rc = myr_err_set(err, MYR_EINVAL, "--%s goes with --model", run_only(o));
+        myr_err_hint(err, "%s", command.example);
+        return rc;
+    }
+    return run_plain(cli, &question, err);
+}
+
+const struct cli_verb cli_goodput_verb = {&command, run, .group = CLI_PROVE_GROUP};

@@ -1,0 +1,192 @@
+/* goodput classes, parts, data: what failures and recoveries are made of. */
+#include "goodput/goodput.h"
+
+struct options {
+    struct cli_failures job;
+};
+
+static const struct options defaults = {.job = {.gpus = CLI_FAILURES_GPUS, .gpus_per_node = 8}};
+
+static const struct myr_option class_rows[] = {
+    CLI_FAILURES_SIZE_ROWS(struct options, job),
+    CLI_FAILURES_RATE_ROW(struct options, job),
+    CLI_FAILURES_DATA_ROW(struct options, job),
+};
+
+static const struct myr_option part_rows[] = {
+    CLI_COUNT("gpus", struct options, job.gpus, 1, 1 << 24, "GPUs of the job"),
+    CLI_FAILURES_FAULT_ROW(struct options, job),
+    CLI_FAILURES_DATA_ROW(struct options, job),
+};
+
+static const struct myr_option data_rows[] = {
+    CLI_COUNT("gpus", struct options, job.gpus, 1, 1 << 24, "GPUs of the job"),
+    CLI_FAILURES_DATA_ROW(struct options, job),
+};
+
+const struct myr_command cli_goodput_classes_command = {
+    .name = "goodput classes",
+    .operands = "",
+    .summary = "failures a day of each kind of part",
+    .details = "Llama 3's table for a job of this size. A rate that is given keeps the shares of "
+               "the classes and sets their sum.",
+    .example = "myriad goodput classes --gpus 16384 --rate rsc-1",
+    CLI_OPTIONS(class_rows, defaults),
+};
+
+const struct myr_command cli_goodput_parts_command = {
+    .name = "goodput parts",
+    .operands = "",
+    .summary = "what a recovery consists of, by practice",
+    .example = "myriad goodput parts --gpus 100000 --fault hang",
+    CLI_OPTIONS(part_rows, defaults),
+};
+
+const struct myr_command cli_goodput_data_command = {
+    .name = "goodput data",
+    .operands = "",
+    .summary = "every row behind the answers, with its source",
+    .example = "myriad goodput data -o csv",
+    CLI_OPTIONS(data_rows, defaults),
+};
+
+static int run_classes(struct cli *cli, struct myr_err *err)
+{
+    static const struct myr_answer_column columns[] = {
+        {"class", "CLASS", 0, 0},
+        {"per_day", "A DAY", MYR_COLUMN_NUMBER, 5},
+        {"share_percent", "SHARE %", MYR_COLUMN_NUMBER, 2},
+        {"low", "LOW", MYR_COLUMN_NUMBER, 3},
+        {"typical", "TYPICAL", MYR_COLUMN_NUMBER, 3},
+        {"high", "HIGH", MYR_COLUMN_NUMBER, 3},
+        {"unit", "UNIT", MYR_COLUMN_WIDE, 0},
+        {"source", "SOURCE", MYR_COLUMN_WIDE, 0},
+    };
+    const struct options *o = cli->options;
+    struct myr_answer *answer = &cli->answer;
+    struct myr_failure_share shares[MYR_FAILURE_CLASSES_MAX];
+    struct myr_job_rate rates[MYR_JOB_RATES_MAX];
+    MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {0};
+    double gpus = (double)o->job.gpus, per_node = (double)o->job.gpus_per_node;
+    uint32_t unused;
+    int rc = myr_recovery_read(&recovery, &cli->arena, o->job.data, err);
+    rc = rc < 0 ? rc : myr_job_rates(&recovery, o->job.rate, gpus, per_node, rates, &unused, err);
+    if (rc < 0) {
+        return rc;
+    }
+    double rate = o->job.rate ? rates[0].per_1000_node_days : 0;
+    uint32_t count = myr_failure_shares(&recovery, gpus, per_node, rate, shares);
+    struct myr_value *list = myr_answer_list(answer, "classes");
+    for (uint32_t i = 0; i < count; i++) {
+        const struct myr_recovery_row *row = shares[i].row;
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "class", row->key);
+        myr_answer_text(answer, "unit", row->unit);
+        myr_answer_double(answer, "low", row->low, 3);
+        myr_answer_double(answer, "typical", row->typical, 3);
+        myr_answer_double(answer, "high", row->high, 3);
+        myr_answer_double(answer, "per_day", shares[i].per_day, 5);
+        myr_answer_double(answer, "share_percent", 100 * shares[i].share, 2);
+        myr_answer_text(answer, "source", row->source);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    myr_answer_rows(answer, list);
+    myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
+    return MYR_OK;
+}
+
+const struct cli_verb cli_goodput_classes_verb = {&cli_goodput_classes_command, run_classes,
+                                                  .group = NULL};
+
+static int put_parts(struct cli *cli, const struct myr_recovery *recovery,
+                     enum myr_practice practice, struct myr_err *err)
+{
+    const struct options *o = cli->options;
+    struct myr_answer *answer = &cli->answer;
+    struct myr_recovery_part parts[MYR_RECOVERY_PARTS_MAX];
+    uint32_t count;
+    int rc = myr_recovery_parts(recovery, practice, (enum myr_fault)o->job.fault,
+                                (double)o->job.gpus, parts, &count, err);
+    for (uint32_t i = 0; rc == MYR_OK && i < count; i++) {
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "practice", myr_practice_name(practice));
+        myr_answer_text(answer, "part", parts[i].row->key);
+        myr_answer_double(answer, "seconds", parts[i].seconds, 3);
+        myr_answer_text(answer, "scales", parts[i].row->scales);
+        myr_answer_text(answer, "confidence", parts[i].row->confidence);
+        myr_answer_text(answer, "source", parts[i].row->source);
+        myr_answer_end(answer);
+    }
+    return rc;
+}
+
+static int run_parts(struct cli *cli, struct myr_err *err)
+{
+    static const struct myr_answer_column columns[] = {
+        {"practice", "PRACTICE", 0, 0},         {"part", "PART", 0, 0},
+        {"seconds", "s", MYR_COLUMN_NUMBER, 3}, {"scales", "SCALES", 0, 0},
+        {"confidence", "CONFIDENCE", 0, 0},     {"source", "SOURCE", MYR_COLUMN_WIDE, 0},
+    };
+    const struct options *o = cli->options;
+    MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {0};
+    int rc = myr_recovery_read(&recovery, &cli->arena, o->job.data, err);
+    if (rc < 0) {
+        return rc;
+    }
+    struct myr_value *list = myr_answer_list(&cli->answer, "parts");
+    rc = put_parts(cli, &recovery, MYR_PRACTICE_COMMON, err);
+    rc = rc < 0 ? rc : put_parts(cli, &recovery, MYR_PRACTICE_BEST, err);
+    myr_answer_end(&cli->answer);
+    myr_answer_rows(&cli->answer, list);
+    myr_answer_table(&cli->answer, list, columns, MYR_ARRAY_COUNT(columns));
+    return rc;
+}
+
+const struct cli_verb cli_goodput_parts_verb = {&cli_goodput_parts_command, run_parts,
+                                                .group = NULL};
+
+static int run_data(struct cli *cli, struct myr_err *err)
+{
+    static const struct myr_answer_column columns[] = {
+        {"key", "KEY", 0, 0},
+        {"low", "LOW", MYR_COLUMN_NUMBER, 4},
+        {"typical", "TYPICAL", MYR_COLUMN_NUMBER, 4},
+        {"high", "HIGH", MYR_COLUMN_NUMBER, 4},
+        {"here", "HERE", MYR_COLUMN_NUMBER, 4},
+        {"unit", "UNIT", 0, 0},
+        {"scales", "SCALES", MYR_COLUMN_WIDE, 0},
+        {"confidence", "CONFIDENCE", MYR_COLUMN_WIDE, 0},
+        {"when", "WHEN", MYR_COLUMN_WIDE, 0},
+        {"source", "SOURCE", MYR_COLUMN_WIDE, 0},
+    };
+    const struct options *o = cli->options;
+    struct myr_answer *answer = &cli->answer;
+    MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {0};
+    int rc = myr_recovery_read(&recovery, &cli->arena, o->job.data, err);
+    if (rc < 0) {
+        return rc;
+    }
+    struct myr_value *list = myr_answer_list(answer, "data");
+    for (size_t i = 0; i < recovery.rows.count; i++) {
+        const struct myr_recovery_row *row = &recovery.rows.items[i];
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "key", row->key);
+        myr_answer_text(answer, "unit", row->unit);
+        myr_answer_double(answer, "low", row->low, 4);
+        myr_answer_double(answer, "typical", row->typical, 4);
+        myr_answer_double(answer, "high", row->high, 4);
+        myr_answer_double(answer, "here", myr_recovery_value(row, (double)o->job.gpus), 4);
+        myr_answer_text(answer, "scales", row->scales);
+        myr_answer_text(answer, "confidence", row->confidence);
+        myr_answer_text(answer, "when", row->when);
+        myr_answer_text(answer, "source", row->source);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    myr_answer_rows(answer, list);
+    myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
+    return MYR_OK;
+}
+
+const struct cli_verb cli_goodput_data_verb = {&cli_goodput_data_command, run_data, .group = NULL};

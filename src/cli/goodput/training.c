@@ -1,0 +1,271 @@
+/* A training run planned: how it is told. */
+#include "goodput/goodput.h"
+
+static void put_tier(struct myr_answer *answer, const char *name, const struct myr_tier *tier,
+                     double interval_s, uint64_t steps)
+{
+    myr_answer_object(answer, NULL);
+    myr_answer_text(answer, "tier", name);
+    myr_answer_double(answer, "failures_per_day", tier->rate * 86400, 6);
+    myr_answer_double(answer, "interval_s", interval_s, 3);
+    myr_answer_u64(answer, "interval_steps", steps);
+    myr_answer_double(answer, "stall_s", tier->stall, 6);
+    myr_answer_double(answer, "recovery_s", tier->recovery, 3);
+    myr_answer_end(answer);
+}
+
+static void put_money(struct myr_answer *answer, const struct myr_training *t,
+                      const struct myr_training_case *it)
+{
+    const struct myr_campaign *c = &it->campaign;
+    myr_answer_object(answer, "money");
+    myr_answer_text(answer, "currency", t->currency);
+    cli_put_known(answer, "electricity", t->kwh_known, c->energy_cost, 0);
+    cli_put_known(answer, "machines", it->priced, c->machine_cost, 0); /* unpriced is not free */
+    myr_answer_bool(answer, "machines_without_gpu_servers", t->servers_unpriced);
+    cli_put_known(answer, "total", it->total_cost >= 0, it->total_cost, 0);
+    myr_answer_end(answer);
+}
+
+static void put_days(struct myr_answer *answer, const struct myr_training *t,
+                     const struct myr_training_case *it)
+{
+    const struct myr_campaign *c = &it->campaign;
+    if (!(t->question.tokens > 0) || !c->ends) {
+        static const char *const unknown[] = {"days", "days_interval", "days_interval_failures",
+                                              "energy_mwh", "money"};
+        for (size_t i = 0; i < MYR_ARRAY_COUNT(unknown); i++) {
+            myr_answer_null(answer, unknown[i]);
+        }
+        return;
+    }
+    myr_answer_double(answer, "days", c->days, 6);
+    cli_put_pair(answer, "days_interval", it->days[0], it->days[1], 6);
+    cli_put_pair(answer, "days_interval_failures", c->days_low, c->days_high, 6);
+    myr_answer_double(answer, "energy_mwh", c->energy_mwh, 3);
+    put_money(answer, t, it);
+}
+
+static void put_case(struct myr_answer *answer, const struct myr_training *t,
+                     const struct myr_training_case *it)
+{
+    const struct myr_campaign *c = &it->campaign;
+    const struct myr_renewal *r = &c->renewal;
+    myr_answer_object(answer, NULL);
+    cli_goodput_put_renewal(answer, it->practice, it->rate, r, &c->goodput, &it->played);
+    myr_answer_null(answer, "recovery_needed_s");
+    myr_answer_list(answer, "tiers");
+    if (r->quick.rate > 0) {
+        put_tier(answer, "memory", &r->quick, r->interval, it->interval_steps);
+    }
+    put_tier(answer, "storage", &r->durable, r->interval * r->per_period,
+             it->interval_steps * r->per_period);
+    myr_answer_end(answer);
+    myr_answer_double(answer, "write_s", c->write_s, 3);
+    myr_answer_double(answer, "read_s", c->read_s, 3);
+    myr_answer_double(answer, "write_gb_per_s", c->write_bytes_per_s / 1e9, 3);
+    myr_answer_double(answer, "read_gb_per_s", c->read_bytes_per_s / 1e9, 3);
+    myr_answer_object(answer, "layout");
+    cli_put_layout(answer, &c->layout);
+    myr_answer_end(answer);
+    myr_answer_u64(answer, "layout_rank", c->choice + 1); /* by step time */
+    myr_answer_double(answer, "step_s", c->step_s, 6);
+    myr_answer_double(answer, "layout_gap_percent", 100 * c->layout_gap, 4);
+    myr_answer_double(answer, "checkpoint_gb_per_rank", c->rank_bytes / 1e9, 4);
+    myr_answer_u64(answer, "spares", c->spares);
+    cli_put_known(answer, "spares_in_design", t->it.has_design, t->nodes_left, 0);
+    myr_answer_double(answer, "spares_out", c->spares_out, 7);
+    myr_answer_double(answer, "nodes_in_repair", c->repairs, 4);
+    myr_answer_double(answer, "tokens_per_day", c->tokens_per_day, 0);
+    put_days(answer, t, it);
+    myr_answer_end(answer);
+}
+
+static void put_tree(struct myr_answer *answer, const struct myr_training *t)
+{
+    const struct myr_campaign_question *q = &t->question;
+    myr_answer_text(answer, "model", t->it.model.name);
+    myr_answer_text(answer, "device", q->it.device->name);
+    myr_answer_text(answer, "software", q->it.stack->name);
+    myr_answer_u64(answer, "gpus", t->it.query.gpus);
+    myr_answer_u64(answer, "gpus_per_node", q->gpus_per_node);
+    cli_put_known(answer, "tokens", q->tokens > 0, q->tokens, 0);
+    myr_answer_double(answer, "checkpoint_tb", t->cases[0].campaign.checkpoint_bytes / 1e12, 4);
+    myr_answer_text(answer, "storage", q->store.servers ? "planned" : "practice");
+    myr_answer_double(answer, "power_mw", q->watts * q->pue / 1e6, 4);
+    struct myr_value *cases = myr_answer_list(answer, "cases");
+    for (uint32_t i = 0; i < t->case_count; i++) {
+        put_case(answer, t, &t->cases[i]);
+    }
+    myr_answer_end(answer);
+    myr_answer_rows(answer, cases);
+    myr_answer_list(answer, "failures_per_day_by_class");
+    for (uint32_t i = 0; i < t->class_count; i++) {
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "class", t->classes[i].row->key);
+        myr_answer_double(answer, "per_day", t->classes[i].per_day, 5);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+}
+
+/* The page */
+
+const char *cli_goodput_time(struct myr_arena *arena, double seconds)
+{
+    return seconds < 120         ? myr_arena_printf(arena, "%.1f s", seconds)
+           : seconds < 7200      ? myr_arena_printf(arena, "%.1f min", seconds / 60)
+           : seconds < 48 * 3600 ? myr_arena_printf(arena, "%.1f h", seconds / 3600)
+           : seconds < 2 * 365 * 86400.0
+               ? myr_arena_printf(arena, "%.1f days", seconds / 86400)
+               : myr_arena_printf(arena, "%.4g years", seconds / 86400 / 365);
+}
+
+/* "1.24 M", "35100": money for people. */
+static const char *amount(struct myr_arena *arena, double value, const char *currency)
+{
+    return value >= 1e5 ? myr_arena_printf(arena, "%.2f M %s", value / 1e6, currency)
+                        : myr_arena_printf(arena, "%.0f %s", value, currency);
+}
+
+static void show_tier(struct cli *cli, const char *name, const struct myr_tier *tier,
+                      double interval_s, uint64_t steps)
+{
+    myr_answer_fact(&cli->answer, name, "each %s (%llu step%s), stall %.2f s, recovery %s",
+                    cli_goodput_time(&cli->arena, interval_s), (unsigned long long)steps,
+                    steps == 1 ? "" : "s", tier->stall,
+                    cli_goodput_time(&cli->arena, tier->recovery));
+}
+
+static void show_days(struct cli *cli, const struct myr_training *t,
+                      const struct myr_training_case *it)
+{
+    struct myr_answer *answer = &cli->answer;
+    const struct myr_campaign *c = &it->campaign;
+    if (!c->ends) {
+        myr_answer_fact(answer, "time", "never: failures come faster than work is kept");
+        return;
+    }
+    bool hours = c->days < 1;
+    double unit = hours ? 24 : 1;
+    myr_answer_fact(answer, "time", "%.2f %s (90 %%: %.2f to %.2f; by failures alone %.2f to %.2f)",
+                    c->days * unit, hours ? "hours" : "days", it->days[0] * unit,
+                    it->days[1] * unit, c->days_low * unit, c->days_high * unit);
+    myr_answer_fact(answer, "energy", "%.*f MWh%s%s", c->energy_mwh < 100 ? 2 : 0, c->energy_mwh,
+                    t->kwh_known ? ", electricity " : "",
+                    t->kwh_known ? amount(&cli->arena, c->energy_cost, t->currency) : "");
+    if (it->priced) {
+        myr_answer_fact(answer, "machines", "%s%s",
+                        amount(&cli->arena, c->machine_cost, t->currency),
+                        t->servers_unpriced ? " (no price of the GPU servers is known)" : "");
+    }
+}
+
+static void show_spares(struct cli *cli, const struct myr_training *t, const struct myr_campaign *c)
+{
+    const char *left = "";
+    if (t->it.has_design && t->nodes_left < c->spares) {
+        left = myr_arena_printf(&cli->arena, "; the design has %u left", t->nodes_left);
+    }
+    myr_answer_fact(&cli->answer, "spares",
+                    "%u node%s (%.2g in repair on average; short %.2g %% of the time)%s", c->spares,
+                    c->spares == 1 ? "" : "s", c->repairs, 100 * c->spares_out, left);
+}
+
+static void show_case(struct cli *cli, const struct myr_training *t,
+                      const struct myr_training_case *it)
+{
+    struct myr_answer *answer = &cli->answer;
+    const struct myr_campaign *c = &it->campaign;
+    const struct myr_renewal *r = &c->renewal;
+    myr_answer_heading(answer, "%s practice, %.4g failures per 1,000 node-days (%s)",
+                       it->practice == MYR_PRACTICE_COMMON ? "Common" : "Best",
+                       it->rate.per_1000_node_days, it->rate.name);
+    myr_answer_fact(answer, "goodput", "%.2f %% (stalled %.2f, recovering %.2f, repeated %.2f)",
+                    100 * c->goodput.goodput, 100 * c->goodput.stalled, 100 * c->goodput.recovering,
+                    100 * c->goodput.repeated);
+    myr_answer_fact(answer, "failures", "one each %s",
+                    cli_goodput_time(&cli->arena, c->goodput.mean_time_between_s));
+    if (it->played.known) {
+        myr_answer_fact(answer, "played", "%.3f +- %.3f %%", 100 * it->played.goodput,
+                        100 * it->played.error);
+    }
+    if (r->quick.rate > 0) {
+        show_tier(cli, "memory", &r->quick, r->interval, it->interval_steps);
+    }
+    show_tier(cli, "storage", &r->durable, r->interval * r->per_period,
+              it->interval_steps * r->per_period);
+    myr_answer_fact(answer, "checkpoint", "writes in %.1f s at %.0f GB/s, reads in %.1f s",
+                    c->write_s, c->write_bytes_per_s / 1e9, c->read_s);
+    myr_answer_fact(answer, "layout", "%u. by step time, %.3f s: %s", c->choice + 1, c->step_s,
+                    cli_layout_words(&cli->arena, &c->layout));
+    show_spares(cli, t, c);
+    myr_answer_fact(answer, "tokens", "%.3f billion a day", c->tokens_per_day / 1e9);
+    if (t->question.tokens > 0) {
+        show_days(cli, t, it);
+    }
+}
+
+static void show(struct cli *cli, const struct myr_training *t, const char *report)
+{
+    struct myr_answer *answer = &cli->answer;
+    const struct myr_campaign_question *q = &t->question;
+    const char *store = "storage by practice's rates";
+    if (q->store.servers) {
+        store = myr_arena_printf(&cli->arena, "%u storage servers with %.0f GB/s of ports",
+                                 q->store.servers, q->store.server_bytes_per_s / 1e9);
+    }
+    myr_answer_para(answer, "%s on %u x %s, checkpoint %.2f TB, %s, %.2f MW with cooling",
+                    t->it.model.name, t->it.query.gpus, q->it.device->name,
+                    t->cases[0].campaign.checkpoint_bytes / 1e12, store, q->watts * q->pue / 1e6);
+    for (uint32_t i = 0; i < t->case_count; i++) {
+        show_case(cli, t, &t->cases[i]);
+    }
+    if (report) {
+        myr_answer_fact(answer, "report", "%s", report);
+    } else {
+        myr_answer_next(answer, "the same with --report run.html, a page with plots");
+    }
+}
+
+static int write_report(const struct myr_training *t, const char *path, struct myr_arena *arena,
+                        struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    struct myr_campaign_case cases[MYR_TRAINING_CASES];
+    if (!path) {
+        return MYR_OK;
+    }
+    for (uint32_t i = 0; i < t->case_count; i++) {
+        const struct myr_training_case *c = &t->cases[i];
+        cases[i] = (struct myr_campaign_case){myr_practice_name(c->practice), c->rate.name,
+                                              c->rate.per_1000_node_days, &c->campaign};
+    }
+    struct myr_campaign_report report = {&t->question,
+                                         &t->it.query,
+                                         cases,
+                                         t->case_count,
+                                         t->it.spread,
+                                         t->currency,
+                                         t->servers_unpriced,
+                                         t->it.has_design ? t->it.design.head->gpus : 0};
+    int rc = myr_campaign_report_html(&report, arena, &buf, err);
+    return rc < 0 ? rc : myr_file_write(path, &buf, err);
+}
+
+int cli_goodput_training(struct cli *cli, const struct myr_training_question *question,
+                         const char *report, struct myr_err *err)
+{
+    struct myr_training *t = MYR_ARENA_NEW(&cli->arena, struct myr_training, 1);
+    int rc = myr_training_plan(t, &cli->arena, question, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = write_report(t, report, &cli->arena, err);
+    if (rc == MYR_OK) {
+        put_tree(&cli->answer, t);
+        show(cli, t, report);
+    }
+    myr_training_done(t);
+    return rc;
+}

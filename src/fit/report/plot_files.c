@@ -1,0 +1,46 @@
+#include "myriad/fit/report.h"
+
+static int write_plot(const char *folder, const char *name, struct myr_arena *arena,
+                      struct myr_buf *buf, struct myr_err *err)
+{
+    int rc = myr_file_write(myr_arena_printf(arena, "%s/%s", folder, name), buf, err);
+    myr_buf_clear(buf);
+    return rc;
+}
+
+int myr_fit_report_plots(const struct myr_fit_report *report, const char *folder,
+                         struct myr_arena *arena, struct myr_err *err)
+{
+    const struct myr_fit_query *query = report->query;
+    const struct myr_fit_answer *answer = report->answer;
+    const struct myr_layout *best = &answer->top[0].layout;
+    struct myr_growth *growth = MYR_ARENA_NEW(arena, struct myr_growth, 2);
+    struct myr_fit_cost cost;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_ASSERT(answer->top_count > 0);
+    int rc = myr_make_dirs(folder, err);
+    if (rc < 0) {
+        return rc;
+    }
+    myr_fit_cost_of(&query->it, best, &cost);
+    myr_plot_step(&cost, &buf);
+    rc = write_plot(folder, "step.svg", arena, &buf, err);
+    if (rc == MYR_OK && best->pp > 1) {
+        myr_plot_pipeline(&query->it, best, &buf);
+        rc = write_plot(folder, "pipeline.svg", arena, &buf, err);
+    }
+    if (rc == MYR_OK) {
+        myr_plot_memory(&query->it, answer->top, answer->top_count, &buf);
+        rc = write_plot(folder, "memory.svg", arena, &buf, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    myr_fit_growth(query, 8, query->gpus, true, arena, &growth[0]);
+    myr_fit_growth(query, 8, query->gpus, false, arena, &growth[1]);
+    if (growth[0].count <= 1 && growth[1].count <= 1) {
+        return MYR_OK; /* one point is no line */
+    }
+    myr_plot_linearity(&growth[0], &growth[1], &buf);
+    return write_plot(folder, "linearity.svg", arena, &buf, err);
+}
