@@ -177,9 +177,7 @@ static int design_device(struct myr_case *it, const char *part, struct myr_err *
 static int read_contention(struct myr_arena *arena, const char *design, struct myr_contention *ret,
                            bool *ret_there, struct myr_err *err)
 {
-    const char *slash = strrchr(design, '/');
-    int folder = slash ? (int)(slash - design) + 1 : 0;
-    const char *path = myr_arena_printf(arena, "%.*scontention.json", folder, design);
+    const char *path = myr_contention_path(arena, design);
     struct stat found;
     *ret_there = stat(path, &found) == 0;
     return *ret_there ? myr_contention_read(path, ret, err) : MYR_OK;
