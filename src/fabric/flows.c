@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "myriad/text/csv.h"
+#include "myriad/text/kind.h"
 
 enum { FLOW_FILE_MAX = 1 << 30, FLOWS_MAX = 1 << 24 };
 
@@ -153,32 +154,38 @@ static int read_row(struct myr_flows *flows, const struct myr_graph *graph,
     return MYR_OK;
 }
 
+/* A header that the list of cables and the list of flows may share does not settle it. */
+#define MYR_KINDS_FLOWS \
+    (MYR_KIND_BIT(CSV) | MYR_KIND_BIT(P2P) | MYR_KIND_BIT(TEXT) | MYR_KIND_BIT(EMPTY))
+
 int myr_flows_parse(struct myr_flows *flows, const struct myr_graph *graph, const char *name,
                     struct myr_str text, struct myr_err *err)
 {
-    struct myr_arena arena;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    size_t before = flows->items.count;
+    bool first = true;
+    int rc = myr_kind_check(name, text, MYR_KINDS_FLOWS, "a list of flows (from,to in CSV)", err);
+    if (rc < 0) {
+        return rc;
+    }
     myr_arena_init(&arena);
     struct myr_csv *csv = MYR_ARENA_NEW(&arena, struct myr_csv, 1);
     myr_csv_init(csv, &arena, name, text);
-    size_t before = flows->items.count;
-    bool first = true;
-    int r;
-    while ((r = myr_csv_next(csv, err)) > 0) {
+    while ((rc = myr_csv_next(csv, err)) > 0) {
         bool header = first && myr_str_eq(csv->fields[0], MYR_STR("from"));
         first = false;
-        r = header ? MYR_OK : read_row(flows, graph, csv, err);
-        if (r < 0) {
+        rc = header ? MYR_OK : read_row(flows, graph, csv, err);
+        if (rc < 0) {
             break;
         }
     }
-    if (r == MYR_OK && flows->items.count == before) {
-        r = myr_err_set(err, MYR_EINVAL, "%s:1:1: there is no flow in it", name);
+    if (rc == MYR_OK && flows->items.count == before) {
+        rc = myr_err_set(err, MYR_EINVAL, "%s:1:1: there is no flow in it", name);
     }
-    if (r < 0) {
+    if (rc < 0) {
         flows->items.count = before;
     }
-    myr_arena_done(&arena);
-    return r;
+    return rc;
 }
 
 int myr_flows_read(struct myr_flows *flows, const struct myr_graph *graph, const char *path,

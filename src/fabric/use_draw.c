@@ -13,7 +13,7 @@
 enum {
     PX = 10, /* tenths of a pixel, svg.h */
     BOXES_MAX = 40,
-    LINES_MANY = 250,
+    LINES_MANY = 60,
     TIERS_MAX = 4,
     WIDTH = 1200 * PX,
     LEFT = 110 * PX,
@@ -30,7 +30,7 @@ static const char style[] = ".load-0{stroke-width:.6}.load-1{stroke-width:1.2}"
 /* Where lines lie close, thinner ones still show where they go. */
 static const char fine_style[] = ".load-0{stroke-width:.2}.load-1{stroke-width:.4}"
                                  ".load-2{stroke-width:.7}.load-3{stroke-width:1}"
-                                 ".link-hot{stroke-width:.8}";
+                                 ".link-hot{stroke-width:.8;stroke-opacity:.6}";
 static const char *const thickness_css[THICKNESSES] = {"link load-0", "link load-1", "link load-2",
                                                        "link load-3"};
 

@@ -130,7 +130,9 @@ BAD_FLOWS = [
     ("from,to\ngpu/0/0,gpu/1/0,-1\n", "2:17: the share must be"),
     ("from,to\ngpu/0/0,gpu/1/0,1,99999\n", "2:19: the source port must be"),
     ('from,to\n"gpu/0/0,gpu/1/0\n', "2:1: "),
-    ("from,to\ngpu/0/0,gpu/1/0\nx\0y,z\n", "3:1: "),
+    ("from,to\ngpu/0/0,gpu/1/0\nx\0y,z\n", "1:1: looks like binary data; a list of flows"),
+    ("name: a\nservers: 4\nserver: h100-8gpu\n", "1:1: looks like a spec; a list of flows"),
+    ('{"flows": []}\n', "1:1: looks like JSON with the key 'flows'; a list"),
     ("from,to\n" + "x" * 100000 + ",y\n", "2:1: 'xxx"),
 ]
 

@@ -27,7 +27,14 @@ TOPO = ("Nodes 16\nTiers 3\nPodsize 4\nTier 0\nDownlink_speed_Gbps 100\nRadix_Do
 LINK = " 100Gbps 1us 0\n"
 
 # Name of the file, text, how the complaint begins behind "FILE:", what it must say.
+SPEC = "name: a\nservers: 4\nserver: h100-8gpu\nnetworks: {compute: {switch: mqm9790}}\n"
+KINDS = "a GOAL, HPCC, htsim or SimAI file is expected"
 WORKLOADS = {
+    "kind-spec": ("a.txt", SPEC, "1:1", "looks like a spec; " + KINDS),
+    "kind-csv": ("a.txt", "job,nodes,start\n1,4,0\n", "1:1",
+                 "looks like a CSV list with the header 'job,nodes,start'; " + KINDS),
+    "kind-json": ("a.txt", '{"ranks": 4}\n', "1:1", "looks like JSON with the key 'ranks'; " + KINDS),
+    "kind-svg": ("a.goal", '<svg xmlns="http://www.w3.org/2000/svg"></svg>\n', "1:1", KINDS),
     "goal-empty": ("a.goal", "", "1:1", "'num_ranks' is missing"),
     "goal-no-ranks": ("a.goal", "rank 0 {\n}\n", "1:1", "must come before"),
     "goal-zero-ranks": ("a.goal", "num_ranks 0\n", "1:11", "there must be a rank"),
@@ -102,6 +109,8 @@ WORKLOADS = {
     "simai-short": ("w.txt", HEAD + "1\na -1 1 NONE 0\n", "3:14", "the line ends"),
 }
 TOPOLOGIES = {
+    "kind-topology": ("t.topo", SPEC, "1:1",
+                      "looks like a spec; an htsim or HPCC topology is expected"),
     "topo-empty": ("a.topo", "", "1:1", "'Nodes' is missing"),
     "topo-tiers": ("a.topo", TOPO.replace("Tiers 3", "Tiers 4"), "2:7", "from 2 to 3"),
     "topo-tier-twice": ("a.topo", TOPO.replace("Tier 1", "Tier 0"), "9:6", "tier 0 is there"),

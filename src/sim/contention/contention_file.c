@@ -154,13 +154,16 @@ int myr_contention_read(const char *path, struct myr_contention *ret, struct myr
 int myr_contention_parse(const char *file, struct myr_str text, struct myr_contention *ret,
                          struct myr_err *err)
 {
-    struct myr_arena arena;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
     const struct myr_doc *doc;
+    int rc = myr_kind_check(file, text, MYR_KIND_BIT(JSON) | MYR_KIND_BIT(TEXT),
+                            "a table of 'myriad sim contention'", err);
+    if (rc < 0) {
+        return rc;
+    }
     myr_arena_init(&arena);
-    int r = myr_doc_read_json(&arena, file, text, &doc, err);
-    r = r < 0 ? r : read_table(doc, ret, err);
-    myr_arena_done(&arena);
-    return r;
+    rc = myr_doc_read_json(&arena, file, text, &doc, err);
+    return rc < 0 ? rc : read_table(doc, ret, err);
 }
 
 const char *myr_contention_path(struct myr_arena *arena, const char *design)

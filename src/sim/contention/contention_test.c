@@ -91,12 +91,26 @@ static void damaged_tables_are_refused_with_their_place(void **state)
     }
 }
 
+static void another_kind_of_file_is_named(void **state)
+{
+    (void)state;
+    struct myr_contention back;
+    struct myr_err err = {0};
+    assert_int_equal(
+        myr_contention_parse("c.json", MYR_STR("pattern,level,load\nring,leaf,0\n"), &back, &err),
+        MYR_EINVAL);
+    assert_string_equal(err.message,
+                        "c.json:1:1: looks like a CSV list with the header 'pattern,level,load'; "
+                        "a table of 'myriad sim contention' is expected");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lookup_is_straight_between_loads),
         cmocka_unit_test(a_table_reads_back_as_it_was_written),
         cmocka_unit_test(damaged_tables_are_refused_with_their_place),
+        cmocka_unit_test(another_kind_of_file_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

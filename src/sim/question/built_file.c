@@ -1,5 +1,6 @@
 #include "question/built.h"
 #include "question/source.h"
+#include "read/text.h"
 
 static uint32_t per(uint32_t links, uint32_t switches)
 {
@@ -174,6 +175,12 @@ int sim_built_file(struct myr_sim_topology *topology, const char *words, struct 
         return rc;
     }
     struct myr_str content = {source.text.len ? source.text.data : "", source.text.len};
+    if (source.format.len == 0) {
+        rc = myr_kind_check(source.path, content, TRACE_KINDS, "an htsim or HPCC topology", err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
     rc = myr_shape_read(source.path, content, (enum myr_shape_format)format, &shape, err);
     if (rc < 0) {
         return rc;

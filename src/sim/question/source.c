@@ -1,6 +1,7 @@
 #include "question/source.h"
 
 #include "question/words.h"
+#include "read/text.h"
 
 enum { PATH_MAX_LEN = 4095 };
 
@@ -125,6 +126,13 @@ static int read_trace(const struct sim_source *source, enum myr_trace_format *re
                                myr_trace_guess(source->path, content), &format, err);
     if (rc < 0) {
         return rc;
+    }
+    if (source->format.len == 0) { /* a guess is nothing that can be expected of a file */
+        rc = myr_kind_check(source->path, content, TRACE_KINDS, "a GOAL, HPCC, htsim or SimAI file",
+                            err);
+        if (rc < 0) {
+            return rc;
+        }
     }
     *ret_format = (enum myr_trace_format)format;
     rc = myr_trace_read(source->path, content, *ret_format, ret, err);

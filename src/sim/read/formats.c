@@ -68,6 +68,12 @@ static void shift_starts(struct myr_trace *trace)
 int myr_trace_read(const char *file, struct myr_str text, enum myr_trace_format format,
                    struct myr_trace *ret, struct myr_err *err)
 {
+    static const char *const expected[] = {
+        [MYR_TRACE_GOAL] = "a GOAL schedule",
+        [MYR_TRACE_HPCC] = "an HPCC flow list",
+        [MYR_TRACE_HTSIM] = "an htsim connection matrix",
+        [MYR_TRACE_SIMAI] = "a SimAI workload",
+    };
     static int (*const readers[])(struct scan *, struct myr_trace *, struct myr_err *) = {
         [MYR_TRACE_GOAL] = read_goal,
         [MYR_TRACE_HPCC] = read_hpcc_flows,
@@ -76,8 +82,12 @@ int myr_trace_read(const char *file, struct myr_str text, enum myr_trace_format 
     };
     struct scan scan;
     *ret = (struct myr_trace){0};
+    int rc = myr_kind_check(file, text, TRACE_KINDS, expected[format], err);
+    if (rc < 0) {
+        return rc;
+    }
     scan_init(&scan, file, text);
-    int rc = readers[format](&scan, ret, err);
+    rc = readers[format](&scan, ret, err);
     if (rc == MYR_OK) {
         rc = trace_check_order(ret, &scan, err);
     }
@@ -94,9 +104,15 @@ int myr_shape_read(const char *file, struct myr_str text, enum myr_shape_format 
 {
     struct scan scan;
     *ret = (struct myr_clos_shape){0};
+    int rc =
+        myr_kind_check(file, text, TRACE_KINDS,
+                       format == MYR_SHAPE_HTSIM ? "an htsim topology" : "an HPCC topology", err);
+    if (rc < 0) {
+        return rc;
+    }
     scan_init(&scan, file, text);
-    int rc = format == MYR_SHAPE_HTSIM ? read_htsim_topology(&scan, ret, err)
-                                       : read_hpcc_topology(&scan, ret, err);
+    rc = format == MYR_SHAPE_HTSIM ? read_htsim_topology(&scan, ret, err)
+                                   : read_hpcc_topology(&scan, ret, err);
     if (rc < 0) {
         myr_shape_done(ret);
     }

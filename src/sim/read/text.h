@@ -2,6 +2,10 @@
 #pragma once
 
 #include "myriad/sim/read.h"
+#include "myriad/text/kind.h"
+
+/* The formats are plain text; SimAI's first line has colons, as YAML's would. */
+#define TRACE_KINDS (MYR_KIND_BIT(TEXT) | MYR_KIND_BIT(EMPTY) | MYR_KIND_BIT(YAML))
 
 struct scan {
     const char *file;

@@ -17,13 +17,17 @@ enum {
     TINTS = 11,
 };
 
-/* "None" steps back into the ground, light or dark. */
-static const char tints[] = ".t0{fill:#eef0f4}.t1{fill:#d7dbe6}.t2{fill:#b9c1d6}.t3{fill:#97a6c6}"
-                            ".t4{fill:#7a8cb0}.t5{fill:#8a8a86}.t6{fill:#a59c74}.t7{fill:#c2ae5f}"
-                            ".t8{fill:#dfc14a}.t9{fill:#f2d33a}.t10{fill:#fde725}"
-                            ".cell{stroke:#57606a;stroke-width:.4;stroke-opacity:.5}"
-                            "@media (prefers-color-scheme:dark){.t0{fill:#1c2128}.t1{fill:#243049}"
-                            ".t2{fill:#2c3e63}.t3{fill:#3a4f7a}.cell{stroke:#8b949e}}";
+/*
+ * "None" steps back into the ground; from there to "full" the ramp runs away from it, light or
+ * dark. In order for the colour-blind and in print.
+ */
+static const char tints[] =
+    ".t0{fill:#f0f2f5}.t1{fill:#fde725}.t2{fill:#b5de2b}.t3{fill:#6ece58}.t4{fill:#35b779}"
+    ".t5{fill:#1f9e89}.t6{fill:#26828e}.t7{fill:#31688e}.t8{fill:#3e4a89}.t9{fill:#482878}"
+    ".t10{fill:#440154}.cell{stroke:#57606a;stroke-width:.4;stroke-opacity:.5}"
+    "@media (prefers-color-scheme:dark){.t0{fill:#1c2128}.t1{fill:#440154}.t2{fill:#482878}"
+    ".t3{fill:#3e4a89}.t4{fill:#31688e}.t5{fill:#26828e}.t6{fill:#1f9e89}.t7{fill:#35b779}"
+    ".t8{fill:#6ece58}.t9{fill:#b5de2b}.t10{fill:#fde725}.cell{stroke:#8b949e}}";
 
 /* The links of one switch in one layer and direction. */
 struct cell {

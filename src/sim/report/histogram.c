@@ -155,8 +155,9 @@ void report_draw_times(const struct myr_times *times, struct myr_buf *buf)
     myr_svg_text(&svg, 10 * PX, 24 * PX, MYR_SVG_START, "title", "Completion times");
     if (times->flows) {
         struct axis axis = axis_of(times);
-        /* Whole numbers at the ticks. */
-        uint64_t tallest = (fill_bins(times, &axis, bins) + Y_TICKS - 1) / Y_TICKS * Y_TICKS;
+        /* Round numbers at the ticks. */
+        uint64_t step = round_step((fill_bins(times, &axis, bins) + Y_TICKS - 1) / Y_TICKS);
+        uint64_t tallest = step * Y_TICKS;
         draw_axes(&svg, &axis, tallest);
         draw_bars(&svg, &axis, bins, tallest);
         myr_svg_path_begin(&svg);

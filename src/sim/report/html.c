@@ -7,7 +7,8 @@ enum { STEPS_SHOWN = 40, CULPRITS_SHOWN = 12 };
 
 static void put_facts(const struct myr_report *report, struct myr_buf *buf)
 {
-    myr_buf_put_lit(buf, "<table>\n");
+    /* On a narrow screen facts are broken, where tables of figures are scrolled. */
+    myr_buf_put_lit(buf, "<table style=\"white-space:normal\">\n");
     for (uint32_t i = 0; i < report->fact_count; i++) {
         myr_buf_put_lit(buf, "<tr><th>");
         myr_page_text(buf, report->facts[i].name);
@@ -29,6 +30,7 @@ static void put_percentiles(const struct myr_times *times, struct myr_buf *buf)
 {
     static const uint32_t parts[] = {0, 10, 50, 90, 99, 100};
     static const char *const names[] = {"least", "p10", "p50", "p90", "p99", "most"};
+    char flows[32];
     if (times->flows == 0) {
         return;
     }
@@ -42,9 +44,9 @@ static void put_percentiles(const struct myr_times *times, struct myr_buf *buf)
     }
     myr_buf_put_lit(buf, "</tr></table>\n");
     myr_buf_printf(buf,
-                   "<p class=\"muted\">Of %llu flows; within a percentile's time at least "
-                   "that part of them has ended.</p>\n",
-                   (unsigned long long)times->flows);
+                   "<p class=\"muted\">Of %s flows; within a percentile's time at least that "
+                   "part of them has ended.</p>\n",
+                   myr_u64_grouped(times->flows, flows));
 }
 
 /* What the task does: "computing", "3 to 7, 1000 bytes", "16 flows of 1000 bytes". */
@@ -206,14 +208,18 @@ void myr_report_html(const struct myr_report *report, struct myr_buf *buf)
     myr_page_begin(buf, report->title);
     put_facts(report, buf);
     myr_buf_put_lit(buf, "<h2>Network</h2>\n");
+    myr_buf_put_lit(buf, "<div class=\"wide\">");
     myr_report_heatmap(report, buf);
+    myr_buf_put_lit(buf, "</div>\n");
     for (uint32_t i = 0; i < report->job_count; i++) {
         myr_buf_put_lit(buf, "<h2>");
         myr_page_text(buf, report->jobs[i].name);
         myr_buf_put_lit(buf, "</h2>\n");
         myr_times_collect(&times, &scratch, report->sim, report->jobs[i].first_task,
                           report->jobs[i].task_count);
+        myr_buf_put_lit(buf, "<div class=\"wide\">");
         report_draw_times(&times, buf);
+        myr_buf_put_lit(buf, "</div>\n");
         put_percentiles(&times, buf);
         put_path(report, i, buf);
     }
