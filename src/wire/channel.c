@@ -68,7 +68,7 @@ static void put_field(struct myr_buf *payload, const struct myr_wire_field *fiel
     case MYR_WIRE_KIND_COUNT:
         break;
     }
-    MYR_ASSERT(!"a field of no kind");
+    MYR_ASSERT(field->kind < MYR_WIRE_KIND_COUNT);
 }
 
 void myr_wire_send(struct myr_wire_sender *sender, struct myr_buf *buf, enum myr_wire_type type,
