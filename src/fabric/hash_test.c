@@ -75,6 +75,34 @@ static void both_families_spread_source_ports(void **state)
     }
 }
 
+/* RoCE v2: UDP to port 4791; the addresses are those of the exports, 10.0.0.0/8 by port. */
+static void a_flow_is_seen_as_roce(void **state)
+{
+    (void)state;
+    struct myr_flow flow = {.from_port = 0x010203, .to_port = 0x040506, .source = 50000};
+    struct myr_tuple tuple = myr_flow_tuple(&flow);
+    assert_int_equal(tuple.from, 0x0A010203);
+    assert_int_equal(tuple.to, 0x0A040506);
+    assert_int_equal(tuple.source, 50000);
+    assert_int_equal(tuple.destination, 4791);
+    assert_int_equal(tuple.protocol, 17);
+}
+
+static void exclusive_or_folds_every_field(void **state)
+{
+    (void)state;
+    struct myr_tuple tuple = {.from = 0x12345678,
+                              .to = 0x9ABCDEF0,
+                              .source = 0x1111,
+                              .destination = 0x2222,
+                              .protocol = 0x33};
+    /* 0x12345678 ^ 0x9ABCDEF0 ^ 0x11110000 ^ 0x2222 ^ 0x33 ^ 0x44, then both halves, then bytes. */
+    uint32_t fold = 0x9999AADDU;
+    fold ^= fold >> 16;
+    fold ^= fold >> 8;
+    assert_int_equal(myr_hash_xor(&tuple, 0x44), fold & 0xFFFF);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -83,6 +111,8 @@ int main(void)
         cmocka_unit_test(a_seed_flips_the_same_bits_of_every_crc),
         cmocka_unit_test(exclusive_or_is_blind_to_fields_that_change_together),
         cmocka_unit_test(both_families_spread_source_ports),
+        cmocka_unit_test(a_flow_is_seen_as_roce),
+        cmocka_unit_test(exclusive_or_folds_every_field),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
