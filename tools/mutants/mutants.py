@@ -95,7 +95,7 @@ class Run:
         shutil.rmtree(self.judge.folder, ignore_errors=True)
         self.memory = Memory(world, world.folder / "outcomes.json")
         self.pool = concurrent.futures.ThreadPoolExecutor(args.workers)
-        self.lock, self.next_place = threading.Lock(), 0
+        self.lock, self.next_place, self.places = threading.Lock(), 0, {}
 
     def place(self):
         with self.lock:
@@ -109,11 +109,11 @@ class Run:
             known = known["outcome"]
             return known if known in ("broken", "equivalent") else "valid"
         place = self.place()
-        try:
-            outcome = self.judge.compile(mutant, place)
-        finally:
-            shutil.rmtree(place, ignore_errors=True)
-        if outcome != "valid":
+        outcome = self.judge.compile(mutant, place)
+        if outcome == "valid":
+            self.places[mutant] = place  # the object is wanted again when tests look at it
+        else:
+            shutil.rmtree(place)
             self.memory.put(mutant, {"outcome": outcome})
         return outcome
 
@@ -134,12 +134,13 @@ class Run:
 
     def judged(self, mutant):
         known = self.memory.get(mutant)
-        if known and known["outcome"] != "valid":
+        if known:
             return known
-        place = self.place()
+        place = self.places.pop(mutant, None)
+        if place is None:  # two seeds drew the same one
+            place = self.place()
+            self.judge.compile(mutant, place)
         try:
-            if self.judge.compile(mutant, place) != "valid":
-                raise Failed(f"{mutant.key}: compiles differently each time")
             row = self.judge.show(mutant, place)
         finally:
             shutil.rmtree(place, ignore_errors=True)
