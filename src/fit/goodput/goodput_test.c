@@ -456,6 +456,30 @@ static double sum_of_parts(const struct myr_recovery *recovery, enum myr_practic
     return seconds;
 }
 
+/* Where next to nothing fails, a period is its work and its stalls: one a copy. */
+static void every_copy_stalls_once_a_period(void **state)
+{
+    (void)state;
+    for (uint32_t copies = 1; copies <= 5; copies++) {
+        struct myr_renewal renewal = {.interval = 100,
+                                      .per_period = copies,
+                                      .quick = {1e-12, 10, 2},
+                                      .durable = {1e-12, 50, 30}};
+        double work = 100.0 * copies, stall = 30 + 2.0 * copies;
+        struct myr_goodput g = myr_goodput_of(&renewal);
+        assert_true(fabs(g.stalled - stall / (work + stall)) < 1e-9);
+        assert_true(fabs(g.goodput - work / (work + stall)) < 1e-9);
+        assert_true(g.recovering < 1e-9 && g.repeated < 1e-9);
+        assert_true(fabs(g.failures_per_day - 2e-12 * 86400) < 1e-15);
+        assert_true(fabs(g.mean_time_between_s - 5e11) < 1);
+    }
+    /* No failures at all: no quick copies either, and no time between them. */
+    struct myr_renewal calm = {.interval = 100, .per_period = 1, .durable = {0, 50, 25}};
+    struct myr_goodput g = myr_goodput_of(&calm);
+    assert_true(fabs(g.stalled - 0.2) < 1e-12 && fabs(g.goodput - 0.8) < 1e-12);
+    assert_true(g.failures_per_day == 0 && g.mean_time_between_s == 0);
+}
+
 static void recovery_parts_sum_to_the_two_practices(void **state)
 {
     (void)state;
@@ -499,6 +523,7 @@ int main(void)
         cmocka_unit_test(both_intervals_are_the_best_of_all),
         cmocka_unit_test(a_given_interval_is_kept),
         cmocka_unit_test(no_input_gives_what_is_no_number),
+        cmocka_unit_test(every_copy_stalls_once_a_period),
         cmocka_unit_test(recovery_parts_sum_to_the_two_practices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
