@@ -3,7 +3,7 @@
 
 /* contention.json: flat rows, so that other programs can read it with any table tool. */
 
-enum { CONTENTION_VERSION = 1 };
+enum { CONTENTION_VERSION = 1, CONTENTION_FILE_MAX = 1 << 20 };
 
 static void put_rows(struct myr_json *json, const struct myr_contention *table)
 {
@@ -28,7 +28,7 @@ static void put_rows(struct myr_json *json, const struct myr_contention *table)
 
 int myr_contention_write(const struct myr_contention *table, const char *path, struct myr_err *err)
 {
-    struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
     struct myr_json json;
     myr_json_init(&json, &buf, MYR_JSON_PRETTY);
     myr_json_object(&json, NULL);
@@ -41,9 +41,7 @@ int myr_contention_write(const struct myr_contention *table, const char *path, s
     put_rows(&json, table);
     myr_json_end(&json);
     myr_buf_putc(&buf, '\n');
-    int r = myr_file_write(path, &buf, err);
-    myr_buf_done(&buf);
-    return r;
+    return myr_file_write(path, &buf, err);
 }
 
 /* A key that must be there; the others read what it has. */
@@ -51,24 +49,24 @@ static int need_u64(const struct myr_doc *map, const char *key, uint64_t min, ui
                     uint64_t *ret, struct myr_err *err)
 {
     const struct myr_doc *value;
-    int r = myr_doc_need(map, "the table", key, &value, err);
-    return r < 0 ? r : myr_doc_u64(value, key, min, max, ret, err);
+    int rc = myr_doc_need(map, "the table", key, &value, err);
+    return rc < 0 ? rc : myr_doc_u64(value, key, min, max, ret, err);
 }
 
 static int need_double(const struct myr_doc *map, const char *key, double min, double max,
                        double *ret, struct myr_err *err)
 {
     const struct myr_doc *value;
-    int r = myr_doc_need(map, "the table", key, &value, err);
-    return r < 0 ? r : myr_doc_double(value, key, min, max, ret, err);
+    int rc = myr_doc_need(map, "the table", key, &value, err);
+    return rc < 0 ? rc : myr_doc_double(value, key, min, max, ret, err);
 }
 
 static int need_choice(const struct myr_doc *map, const char *key, const char *const *names,
                        uint32_t count, uint32_t *ret, struct myr_err *err)
 {
     const struct myr_doc *value;
-    int r = myr_doc_need(map, "the table", key, &value, err);
-    return r < 0 ? r : myr_doc_choice(value, key, names, count, ret, err);
+    int rc = myr_doc_need(map, "the table", key, &value, err);
+    return rc < 0 ? rc : myr_doc_choice(value, key, names, count, ret, err);
 }
 
 /* One row, which must be the one expected in this place. */
@@ -80,17 +78,30 @@ static int read_row(const struct myr_doc *row, uint32_t place, struct myr_conten
     uint64_t jobs;
     double load, last = load_index ? ret->loads[load_index - 1] : -1;
     struct myr_contention_cell cell;
-    int r = need_choice(row, "pattern", myr_contention_pattern_names, MYR_CONTENTION_PATTERNS,
-                        &pattern, err);
-    r = r < 0 ? r
-              : need_choice(row, "level", myr_contention_level_names, MYR_CONTENTION_LEVELS, &level,
-                            err);
-    r = r < 0 ? r : need_double(row, "load", 0, 1, &load, err);
-    r = r < 0 ? r : need_u64(row, "jobs", 0, UINT32_MAX, &jobs, err);
-    r = r < 0 ? r : need_double(row, "mean", 1, 1e9, &cell.mean, err);
-    r = r < 0 ? r : need_double(row, "worst", 1, 1e9, &cell.worst, err);
-    if (r < 0) {
-        return r;
+    int rc = need_choice(row, "pattern", myr_contention_pattern_names, MYR_CONTENTION_PATTERNS,
+                         &pattern, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = need_choice(row, "level", myr_contention_level_names, MYR_CONTENTION_LEVELS, &level, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = need_double(row, "load", 0, 1, &load, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = need_u64(row, "jobs", 0, UINT32_MAX, &jobs, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = need_double(row, "mean", 1, 1e9, &cell.mean, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = need_double(row, "worst", 1, 1e9, &cell.worst, err);
+    if (rc < 0) {
+        return rc;
     }
     if (pattern * MYR_CONTENTION_LEVELS + level != cell_place || load <= last ||
         (cell_place && load != ret->loads[load_index])) {
@@ -106,16 +117,22 @@ static int read_rows(const struct myr_doc *doc, struct myr_contention *ret, stru
 {
     const uint32_t want = MYR_CONTENTION_PATTERNS * MYR_CONTENTION_LEVELS * MYR_CONTENTION_LOADS;
     const struct myr_doc *rows;
-    int r = myr_doc_need(doc, "the table", "rows", &rows, err);
-    r = r < 0 ? r : myr_doc_expect(rows, MYR_DOC_LIST, "rows", err);
-    if (r == MYR_OK && rows->count != want) {
+    int rc = myr_doc_need(doc, "the table", "rows", &rows, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_doc_expect(rows, MYR_DOC_LIST, "rows", err);
+    if (rc == MYR_OK && rows->count != want) {
         return myr_doc_error(err, rows, MYR_EINVAL, "%u rows, %u are expected", rows->count, want);
     }
-    for (uint32_t i = 0; r == MYR_OK && i < want; i++) {
-        r = myr_doc_expect(rows->items[i], MYR_DOC_MAP, "a row", err);
-        r = r < 0 ? r : read_row(rows->items[i], i, ret, err);
+    for (uint32_t i = 0; rc == MYR_OK && i < want; i++) {
+        rc = myr_doc_expect(rows->items[i], MYR_DOC_MAP, "a row", err);
+        if (rc < 0) {
+            return rc;
+        }
+        rc = read_row(rows->items[i], i, ret, err);
     }
-    return r;
+    return rc;
 }
 
 static int read_table(const struct myr_doc *doc, struct myr_contention *ret, struct myr_err *err)
@@ -123,32 +140,42 @@ static int read_table(const struct myr_doc *doc, struct myr_contention *ret, str
     struct myr_contention table = {0};
     uint64_t version, gpus = 0, links = 0;
     uint32_t policy = 0;
-    int r = myr_doc_expect(doc, MYR_DOC_MAP, "the table", err);
-    r = r < 0 ? r : need_u64(doc, "version", CONTENTION_VERSION, CONTENTION_VERSION, &version, err);
-    r = r < 0 ? r : need_choice(doc, "policy", myr_policy_names, MYR_POLICY_COUNT, &policy, err);
-    r = r < 0 ? r : need_choice(doc, "net", myr_net_names, MYR_NET_COUNT, &table.net, err);
-    r = r < 0 ? r : need_u64(doc, "seed", 0, UINT64_MAX, &table.seed, err);
-    r = r < 0 ? r : need_u64(doc, "gpus", 1, UINT32_MAX, &gpus, err);
-    r = r < 0 ? r : need_u64(doc, "links", 1, UINT32_MAX, &links, err);
-    r = r < 0 ? r : read_rows(doc, &table, err);
-    if (r == MYR_OK) {
+    int rc = myr_doc_expect(doc, MYR_DOC_MAP, "the table", err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = need_u64(doc, "version", CONTENTION_VERSION, CONTENTION_VERSION, &version, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = need_choice(doc, "policy", myr_policy_names, MYR_POLICY_COUNT, &policy, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = need_choice(doc, "net", myr_net_names, MYR_NET_COUNT, &table.net, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = need_u64(doc, "seed", 0, UINT64_MAX, &table.seed, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = need_u64(doc, "gpus", 1, UINT32_MAX, &gpus, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = need_u64(doc, "links", 1, UINT32_MAX, &links, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = read_rows(doc, &table, err);
+    if (rc == MYR_OK) {
         table.policy = (enum myr_policy)policy;
         table.gpus = (uint32_t)gpus;
         table.links = (uint32_t)links;
         *ret = table;
     }
-    return r;
-}
-
-int myr_contention_read(const char *path, struct myr_contention *ret, struct myr_err *err)
-{
-    struct myr_arena arena;
-    const struct myr_doc *doc;
-    myr_arena_init(&arena);
-    int r = myr_doc_read_file(&arena, path, &doc, err);
-    r = r < 0 ? r : read_table(doc, ret, err);
-    myr_arena_done(&arena);
-    return r;
+    return rc;
 }
 
 int myr_contention_parse(const char *file, struct myr_str text, struct myr_contention *ret,
@@ -156,7 +183,8 @@ int myr_contention_parse(const char *file, struct myr_str text, struct myr_conte
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
     const struct myr_doc *doc;
-    int rc = myr_kind_check(file, text, MYR_KIND_BIT(JSON) | MYR_KIND_BIT(TEXT),
+    /* Its key 'gpus' is one that a catalogue has, too. */
+    int rc = myr_kind_check(file, text, MYR_KIND_BIT(JSON) | MYR_KIND_BIT(CATALOG),
                             "a table of 'myriad sim contention'", err);
     if (rc < 0) {
         return rc;
@@ -164,6 +192,17 @@ int myr_contention_parse(const char *file, struct myr_str text, struct myr_conte
     myr_arena_init(&arena);
     rc = myr_doc_read_json(&arena, file, text, &doc, err);
     return rc < 0 ? rc : read_table(doc, ret, err);
+}
+
+int myr_contention_read(const char *path, struct myr_contention *ret, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    int rc = myr_file_read(path, CONTENTION_FILE_MAX, &text, err);
+    if (rc < 0) {
+        return rc;
+    }
+    struct myr_str content = {text.len ? text.data : "", text.len};
+    return myr_contention_parse(path, content, ret, err);
 }
 
 const char *myr_contention_path(struct myr_arena *arena, const char *design)

@@ -18,6 +18,7 @@ struct router {
     MYR_VEC(uint32_t) flow_pattern; /* by flow */
     MYR_VEC(uint32_t) flow_message; /* by flow: place in its pattern */
     uint32_t *weight;               /* by channel, of the pattern at hand */
+    uint64_t *load;                 /* by channel: what the policies see of each other */
     MYR_VEC(uint32_t) used;
 };
 
@@ -267,36 +268,45 @@ static int check_routes(const struct myr_sim *sim, const struct myr_routes *rout
                        routes->unroutable, myr_net_names[sim->graph->net_id]);
 }
 
+static void router_done(struct router *router)
+{
+    free(router->weight);
+    free(router->load);
+    myr_vec_done(&router->used);
+    myr_vec_done(&router->flow_pattern);
+    myr_vec_done(&router->flow_message);
+    myr_vec_done(&router->hops);
+    myr_flows_done(&router->flows);
+}
+
 int sim_route_patterns(struct myr_sim *sim, const uint32_t *ids, uint32_t count,
                        struct myr_err *err)
 {
-    struct router router = {.sim = sim, .ids = ids, .id_count = count};
-    struct myr_routes routes = {0};
+    MYR_CLEANUP(router_done) struct router router = {.sim = sim, .ids = ids, .id_count = count};
+    MYR_CLEANUP(myr_routes_done) struct myr_routes routes = {0};
     struct myr_balance_options balance = sim->options.balance;
     /* Pools stand for even spraying only in a regular fabric; elsewhere the nearest thing. */
     if (balance.policy == MYR_POLICY_SPRAY && !sim->graph->regular) {
         balance.policy = MYR_POLICY_FLOWLET;
     }
     router.weight = myr_xcalloc(sim->channel_count, sizeof(uint32_t));
-    int r = collect(&router, err);
-    if (r == MYR_OK && balance.policy == MYR_POLICY_SPRAY) {
-        routes.sprayed = true;
-    } else if (r == MYR_OK) {
-        uint64_t *load = myr_xcalloc(sim->link_channels, sizeof(*load));
-        r = myr_balance(sim->graph, &balance, router.flows.items.items, router.flows.items.count,
-                        &routes, load, err);
-        free(load);
+    int rc = collect(&router, err);
+    if (rc < 0) {
+        return rc;
     }
-    r = r < 0 ? r : check_routes(sim, &routes, err);
-    if (r == MYR_OK) {
-        make_uses(&router, &routes);
+    routes.sprayed = balance.policy == MYR_POLICY_SPRAY;
+    if (!routes.sprayed) {
+        router.load = myr_xcalloc(sim->link_channels, sizeof(*router.load));
+        rc = myr_balance(sim->graph, &balance, router.flows.items.items, router.flows.items.count,
+                         &routes, router.load, err);
+        if (rc < 0) {
+            return rc;
+        }
     }
-    free(router.weight);
-    myr_vec_done(&router.used);
-    myr_vec_done(&router.flow_pattern);
-    myr_vec_done(&router.flow_message);
-    myr_vec_done(&router.hops);
-    myr_flows_done(&router.flows);
-    myr_routes_done(&routes);
-    return r;
+    rc = check_routes(sim, &routes, err);
+    if (rc < 0) {
+        return rc;
+    }
+    make_uses(&router, &routes);
+    return MYR_OK;
 }

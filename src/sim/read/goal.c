@@ -189,10 +189,10 @@ static int suffixes(struct goal *goal, bool calc, uint32_t *tag, struct myr_err 
             *scan = before;
             return MYR_OK;
         }
-        int r = number(scan, is_tag ? "a tag" : "a number of a cpu or NIC",
-                       is_tag ? TAG_MAX : UNIT_MAX, &value, err);
-        if (r < 0) {
-            return r;
+        int rc = number(scan, is_tag ? "a tag" : "a number of a cpu or NIC",
+                        is_tag ? TAG_MAX : UNIT_MAX, &value, err);
+        if (rc < 0) {
+            return rc;
         }
         *tag = is_tag ? (uint32_t)value : *tag;
     }
@@ -204,20 +204,32 @@ static int read_end(struct goal *goal, bool receives, uint32_t *ret, struct myr_
     struct scan *scan = goal->scan;
     struct end end = {.receives = receives, .place = scan_here(scan)};
     uint64_t peer = 0;
-    int r = number(scan, "a number of bytes", MYR_TRACE_BYTES_MAX, &end.bytes, err);
-    r = r < 0 ? r : word(scan, "b", "'b' behind the number of bytes", err);
-    r = r < 0 ? r : word(scan, receives ? "from" : "to", receives ? "'from'" : "'to'", err);
-    if (r == MYR_OK) {
+    int rc = number(scan, "a number of bytes", MYR_TRACE_BYTES_MAX, &end.bytes, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = word(scan, "b", "'b' behind the number of bytes", err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = word(scan, receives ? "from" : "to", receives ? "'from'" : "'to'", err);
+    if (rc == MYR_OK) {
         struct scan ahead = *scan;
         next_token(&ahead);
         if (receives && token_is(&ahead, "-")) {
             return refuse_any(&ahead, "rank", err);
         }
     }
-    r = r < 0 ? r : number(scan, "a rank", goal->trace->ranks - 1, &peer, err);
-    r = r < 0 ? r : suffixes(goal, false, &end.tag, err);
-    if (r < 0) {
-        return r;
+    if (rc < 0) {
+        return rc;
+    }
+    rc = number(scan, "a rank", goal->trace->ranks - 1, &peer, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = suffixes(goal, false, &end.tag, err);
+    if (rc < 0) {
+        return rc;
     }
     end.from = receives ? (uint32_t)peer : goal->rank;
     end.to = receives ? goal->rank : (uint32_t)peer;
@@ -227,12 +239,12 @@ static int read_end(struct goal *goal, bool receives, uint32_t *ret, struct myr_
                               .line = end.place.line,
                               .bytes = receives ? 0 : end.bytes,
                               .start = -1};
-    r = trace_add(goal->trace, scan, op, &end.op, err);
-    if (r == MYR_OK) {
+    rc = trace_add(goal->trace, scan, op, &end.op, err);
+    if (rc == MYR_OK) {
         *ret = end.op;
         myr_vec_push(&goal->ends, end);
     }
-    return r;
+    return rc;
 }
 
 static int read_calc(struct goal *goal, uint32_t *ret, struct myr_err *err)
@@ -241,11 +253,14 @@ static int read_calc(struct goal *goal, uint32_t *ret, struct myr_err *err)
     uint32_t tag = 0;
     struct myr_trace_op op = {
         .kind = MYR_TRACE_COMPUTE, .from = goal->rank, .line = goal->scan->word_line, .start = -1};
-    int r = number(goal->scan, "a number of nanoseconds",
-                   (uint64_t)(MYR_TRACE_TIME_MAX / MYR_PS_PER_NS), &ns, err);
-    r = r < 0 ? r : suffixes(goal, true, &tag, err);
-    if (r < 0) {
-        return r;
+    int rc = number(goal->scan, "a number of nanoseconds",
+                    (uint64_t)(MYR_TRACE_TIME_MAX / MYR_PS_PER_NS), &ns, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = suffixes(goal, true, &tag, err);
+    if (rc < 0) {
+        return rc;
     }
     op.duration = (myr_ps)ns * MYR_PS_PER_NS;
     return trace_add(goal->trace, goal->scan, op, ret, err);
@@ -277,11 +292,11 @@ static int read_labelled(struct goal *goal, struct myr_err *err)
     next_token(scan);
     if (token_is(scan, ":")) {
         next_token(scan);
-        int r = read_op(goal, &op, err);
-        if (r == MYR_OK && !myr_strmap_add(&goal->labels, pair.later, op)) {
-            r = scan_error_at(err, scan, pair.later_place, "label '%s' is there already", name);
+        int rc = read_op(goal, &op, err);
+        if (rc == MYR_OK && !myr_strmap_add(&goal->labels, pair.later, op)) {
+            rc = scan_error_at(err, scan, pair.later_place, "label '%s' is there already", name);
         }
-        return r;
+        return rc;
     }
     pair.starts = token_is(scan, "irequires");
     if (!pair.starts && !token_is(scan, "requires")) {
@@ -319,13 +334,13 @@ static int join_labels(struct goal *goal, uint32_t first_op, struct myr_err *err
     size_t count = trace->ops.count - first_op;
     uint32_t *front = NULL;
     uint32_t later = 0, earlier = 0;
-    int r = MYR_OK;
+    int rc = MYR_OK;
     for (uint32_t pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; r == MYR_OK && i < goal->pairs.count; i++) {
+        for (size_t i = 0; rc == MYR_OK && i < goal->pairs.count; i++) {
             const struct label_pair *pair = &goal->pairs.items[i];
-            r = find_label(goal, pair->later, pair->later_place, &later, err);
-            r = r < 0 ? r : find_label(goal, pair->earlier, pair->earlier_place, &earlier, err);
-            if (r < 0) {
+            rc = find_label(goal, pair->later, pair->later_place, &later, err);
+            rc = rc < 0 ? rc : find_label(goal, pair->earlier, pair->earlier_place, &earlier, err);
+            if (rc < 0) {
                 break;
             }
             if (pass == 1) {
@@ -336,13 +351,13 @@ static int join_labels(struct goal *goal, uint32_t first_op, struct myr_err *err
                 uint32_t *own = &front[earlier - first_op];
                 struct myr_trace_op op = {
                     .from = goal->rank, .line = trace->ops.items[earlier].line, .start = -1};
-                r = *own ? MYR_OK : trace_add(trace, goal->scan, op, own, err);
+                rc = *own ? MYR_OK : trace_add(trace, goal->scan, op, own, err);
                 trace_after(trace, earlier, *own);
             }
         }
     }
     free(front);
-    return r;
+    return rc;
 }
 
 static int read_rank(struct goal *goal, struct myr_err *err)
@@ -354,33 +369,36 @@ static int read_rank(struct goal *goal, struct myr_err *err)
         return scan_error(err, scan, "'num_ranks' must come before the first rank");
     }
     MYR_ASSERT(goal->seen);
-    int r = number(scan, "a rank", goal->trace->ranks - 1, &rank, err);
-    if (r == MYR_OK && goal->seen[rank]) {
-        r = scan_error(err, scan, "rank %u is there already", (uint32_t)rank);
+    int rc = number(scan, "a rank", goal->trace->ranks - 1, &rank, err);
+    if (rc == MYR_OK && goal->seen[rank]) {
+        rc = scan_error(err, scan, "rank %u is there already", (uint32_t)rank);
     }
-    r = r < 0 ? r : word(scan, "{", "'{'", err);
-    if (r < 0) {
-        return r;
+    if (rc < 0) {
+        return rc;
+    }
+    rc = word(scan, "{", "'{'", err);
+    if (rc < 0) {
+        return rc;
     }
     goal->rank = (uint32_t)rank;
     goal->seen[rank] = true;
     goal->pairs.count = 0;
-    for (next_token(scan); r == MYR_OK && !token_is(scan, "}"); next_token(scan)) {
+    for (next_token(scan); rc == MYR_OK && !token_is(scan, "}"); next_token(scan)) {
         if (is_op(scan)) {
-            r = read_op(goal, &op, err);
+            rc = read_op(goal, &op, err);
         } else if (is_name(scan)) {
-            r = read_labelled(goal, err);
+            rc = read_labelled(goal, err);
         } else {
-            r = expected(scan, "an operation, a label or '}'", err);
+            rc = expected(scan, "an operation, a label or '}'", err);
         }
-        if (r < 0) {
-            return r;
+        if (rc < 0) {
+            return rc;
         }
     }
-    r = join_labels(goal, first, err);
+    rc = join_labels(goal, first, err);
     myr_strmap_done(&goal->labels);
     goal->labels = (struct myr_strmap){0};
-    return r;
+    return rc;
 }
 
 static int by_meeting(const void *a, const void *b)
@@ -426,11 +444,11 @@ static int meet_all(struct goal *goal, struct myr_err *err)
 {
     const struct end *ends = goal->ends.items;
     size_t count = goal->ends.count;
-    int r = MYR_OK;
+    int rc = MYR_OK;
     if (count) {
         qsort(goal->ends.items, count, sizeof(*ends), by_meeting);
     }
-    for (size_t first = 0; r == MYR_OK && first < count;) {
+    for (size_t first = 0; rc == MYR_OK && first < count;) {
         size_t middle = first, last;
         while (middle < count && same_way(&ends[first], &ends[middle]) && !ends[middle].receives) {
             middle++;
@@ -439,53 +457,56 @@ static int meet_all(struct goal *goal, struct myr_err *err)
             last++;
         }
         size_t sends = middle - first, receives = last - middle;
-        for (size_t i = 0; r == MYR_OK && (i < sends || i < receives); i++) {
-            r = meet(goal, i < sends ? &ends[first + i] : NULL,
-                     i < receives ? &ends[middle + i] : NULL, err);
+        for (size_t i = 0; rc == MYR_OK && (i < sends || i < receives); i++) {
+            rc = meet(goal, i < sends ? &ends[first + i] : NULL,
+                      i < receives ? &ends[middle + i] : NULL, err);
         }
         first = last;
     }
-    return r;
+    return rc;
 }
 
 static int read_all(struct goal *goal, struct myr_err *err)
 {
     struct scan *scan = goal->scan;
-    int r = MYR_OK;
-    for (next_token(scan); r == MYR_OK && scan->word.len; next_token(scan)) {
+    int rc = MYR_OK;
+    for (next_token(scan); rc == MYR_OK && scan->word.len; next_token(scan)) {
         if (token_is(scan, "num_ranks")) {
             uint64_t ranks = 0;
             if (goal->seen) {
                 return scan_error(err, scan, "'num_ranks' is there already");
             }
-            r = number(scan, "a number of ranks", MYR_TRACE_RANKS_MAX, &ranks, err);
-            if (r == MYR_OK && ranks == 0) {
-                r = scan_error(err, scan, "there must be a rank");
+            rc = number(scan, "a number of ranks", MYR_TRACE_RANKS_MAX, &ranks, err);
+            if (rc == MYR_OK && ranks == 0) {
+                rc = scan_error(err, scan, "there must be a rank");
             }
-            if (r == MYR_OK) {
+            if (rc == MYR_OK) {
                 goal->trace->ranks = (uint32_t)ranks;
                 goal->seen = myr_xcalloc(ranks, sizeof(*goal->seen));
             }
         } else if (token_is(scan, "rank")) {
-            r = read_rank(goal, err);
+            rc = read_rank(goal, err);
         } else {
-            r = expected(scan, "'num_ranks' or 'rank'", err);
+            rc = expected(scan, "'num_ranks' or 'rank'", err);
         }
-        if (r < 0) {
-            return r;
+        if (rc < 0) {
+            return rc;
         }
     }
     return goal->seen ? MYR_OK : scan_error(err, scan, "'num_ranks' is missing");
 }
 
+static void goal_done(struct goal *goal)
+{
+    myr_strmap_done(&goal->labels);
+    myr_vec_done(&goal->pairs);
+    myr_vec_done(&goal->ends);
+    free(goal->seen);
+}
+
 int read_goal(struct scan *scan, struct myr_trace *ret, struct myr_err *err)
 {
-    struct goal goal = {.scan = scan, .trace = ret};
-    int r = read_all(&goal, err);
-    r = r < 0 ? r : meet_all(&goal, err);
-    myr_strmap_done(&goal.labels);
-    myr_vec_done(&goal.pairs);
-    myr_vec_done(&goal.ends);
-    free(goal.seen);
-    return r;
+    MYR_CLEANUP(goal_done) struct goal goal = {.scan = scan, .trace = ret};
+    int rc = read_all(&goal, err);
+    return rc < 0 ? rc : meet_all(&goal, err);
 }

@@ -104,11 +104,11 @@ static int read_attribute(struct matrix *matrix, struct attributes *attributes,
         return scan_number(scan, "the size in bytes", 0, MYR_TRACE_BYTES_MAX, &op->bytes, err);
     }
     if (scan_is(scan, "id")) {
-        int r = scan_u32(scan, "the id", 1, ID_MAX, &attributes->id, err);
-        if (r == MYR_OK && !myr_u64map_add(&matrix->flow_ids, attributes->id, 0)) {
-            r = scan_error(err, scan, "connection id %u is there already", attributes->id);
+        int rc = scan_u32(scan, "the id", 1, ID_MAX, &attributes->id, err);
+        if (rc == MYR_OK && !myr_u64map_add(&matrix->flow_ids, attributes->id, 0)) {
+            rc = scan_error(err, scan, "connection id %u is there already", attributes->id);
         }
-        return r;
+        return rc;
     }
     if (scan_is(scan, "trigger")) {
         return scan_u32(scan, "the trigger", 1, ID_MAX, &attributes->trigger, err);
@@ -153,12 +153,12 @@ static int read_connection(struct matrix *matrix, struct myr_err *err)
     if (matrix->nodes == 0) {
         return scan_error(err, scan, "'Nodes' must come before the first connection");
     }
-    int r = read_ends(matrix, &op, err);
-    while (r == MYR_OK && scan_word(scan)) {
-        r = read_attribute(matrix, &attributes, &op, err);
+    int rc = read_ends(matrix, &op, err);
+    while (rc == MYR_OK && scan_word(scan)) {
+        rc = read_attribute(matrix, &attributes, &op, err);
     }
-    if (r < 0) {
-        return r;
+    if (rc < 0) {
+        return rc;
     }
     if (!attributes.size) {
         return scan_error_at(err, scan, place, "the connection has no size");
@@ -172,14 +172,14 @@ static int read_connection(struct matrix *matrix, struct myr_err *err)
         return scan_error_at(err, scan, place, "the connection must have a start or a trigger%s",
                              attributes.start ? ", not both" : "");
     }
-    r = trace_add(matrix->trace, scan, op, &id, err);
-    if (r == MYR_OK) {
+    rc = trace_add(matrix->trace, scan, op, &id, err);
+    if (rc == MYR_OK) {
         bind(matrix, attributes.trigger, id, false);
         bind(matrix, attributes.send_done, id, true);
         bind(matrix, attributes.recv_done, id, true);
         matrix->connections_seen++;
     }
-    return r;
+    return rc;
 }
 
 static int read_trigger(struct matrix *matrix, struct myr_err *err)
@@ -187,8 +187,8 @@ static int read_trigger(struct matrix *matrix, struct myr_err *err)
     struct scan *scan = matrix->scan;
     struct trigger said = {.place = scan_here(scan)};
     char shown[SCAN_SHOWN];
-    int r = MYR_OK;
-    while (r == MYR_OK && scan_word(scan)) {
+    int rc = MYR_OK;
+    while (rc == MYR_OK && scan_word(scan)) {
         uint8_t type = scan_is(scan, "oneshot")     ? TRIGGER_ONESHOT
                        : scan_is(scan, "multishot") ? TRIGGER_MULTISHOT
                        : scan_is(scan, "barrier")   ? TRIGGER_BARRIER
@@ -196,18 +196,18 @@ static int read_trigger(struct matrix *matrix, struct myr_err *err)
         if (type != TRIGGER_UNSAID) {
             said.type = type;
         } else if (scan_is(scan, "id")) {
-            r = scan_u32(scan, "the id", 1, ID_MAX, &said.id, err);
+            rc = scan_u32(scan, "the id", 1, ID_MAX, &said.id, err);
         } else if (scan_is(scan, "count")) {
-            r = scan_u32(scan, "the count", 1, ID_MAX, &said.count, err);
+            rc = scan_u32(scan, "the count", 1, ID_MAX, &said.count, err);
         } else {
-            r = scan_error(err, scan,
-                           "'%s' is not understood; id, count, oneshot, multishot or "
-                           "barrier is expected",
-                           scan_shown(scan, shown));
+            rc = scan_error(err, scan,
+                            "'%s' is not understood; id, count, oneshot, multishot or "
+                            "barrier is expected",
+                            scan_shown(scan, shown));
         }
     }
-    if (r < 0) {
-        return r;
+    if (rc < 0) {
+        return rc;
     }
     if (said.id == 0 || said.type == TRIGGER_UNSAID ||
         (said.type == TRIGGER_BARRIER && said.count == 0)) {
@@ -258,20 +258,23 @@ static int check_trigger(const struct matrix *matrix, const struct trigger *trig
 
 static int join_triggers(struct matrix *matrix, struct myr_err *err)
 {
-    int r = MYR_OK;
-    for (size_t i = 0; r == MYR_OK && i < matrix->list.count; i++) {
+    int rc = MYR_OK;
+    for (size_t i = 0; rc == MYR_OK && i < matrix->list.count; i++) {
         struct trigger *trigger = &matrix->list.items[i];
         struct myr_trace_op op = {
             .kind = MYR_TRACE_COMPUTE, .line = trigger->place.line, .start = -1};
-        r = check_trigger(matrix, trigger, err);
-        r = r < 0 ? r : trace_add(matrix->trace, matrix->scan, op, &trigger->op, err);
+        rc = check_trigger(matrix, trigger, err);
+        if (rc < 0) {
+            return rc;
+        }
+        rc = trace_add(matrix->trace, matrix->scan, op, &trigger->op, err);
     }
-    for (size_t i = 0; r == MYR_OK && i < matrix->bonds.count; i++) {
+    for (size_t i = 0; rc == MYR_OK && i < matrix->bonds.count; i++) {
         const struct bond *bond = &matrix->bonds.items[i];
         uint32_t op = matrix->list.items[bond->trigger].op;
         trace_after(matrix->trace, bond->fires ? op : bond->op, bond->fires ? bond->op : op);
     }
-    return r;
+    return rc;
 }
 
 static int read_matrix_line(struct matrix *matrix, struct myr_err *err)
@@ -282,18 +285,18 @@ static int read_matrix_line(struct matrix *matrix, struct myr_err *err)
     if (!scan_word(scan)) {
         return MYR_OK;
     }
-    int r;
+    int rc;
     if (scan_is(scan, "Nodes")) {
-        r = scan_u32(scan, "the number of nodes", 2, MYR_TRACE_RANKS_MAX, &matrix->nodes, err);
+        rc = scan_u32(scan, "the number of nodes", 2, MYR_TRACE_RANKS_MAX, &matrix->nodes, err);
     } else if (scan_is(scan, "Connections")) {
         matrix->counted[0] = true;
-        r = scan_u32(scan, "the number of connections", 0, MYR_TRACE_OPS_MAX, &matrix->connections,
-                     err);
+        rc = scan_u32(scan, "the number of connections", 0, MYR_TRACE_OPS_MAX, &matrix->connections,
+                      err);
     } else if (scan_is(scan, "Triggers")) {
         matrix->counted[1] = true;
-        r = scan_u32(scan, "the number of triggers", 0, MYR_TRACE_OPS_MAX, &matrix->triggers, err);
+        rc = scan_u32(scan, "the number of triggers", 0, MYR_TRACE_OPS_MAX, &matrix->triggers, err);
     } else if (scan_is(scan, "Failures")) {
-        r = scan_u32(scan, "the number of failures (none is supported)", 0, 0, &failures, err);
+        rc = scan_u32(scan, "the number of failures (none is supported)", 0, 0, &failures, err);
     } else if (scan_is(scan, "trigger")) {
         return read_trigger(matrix, err);
     } else if (scan->word.data[0] >= '0' && scan->word.data[0] <= '9') {
@@ -304,7 +307,7 @@ static int read_matrix_line(struct matrix *matrix, struct myr_err *err)
                           "or trigger is expected",
                           scan_shown(scan, shown));
     }
-    return r < 0 ? r : scan_end(scan, err);
+    return rc < 0 ? rc : scan_end(scan, err);
 }
 
 static int check_counts(const struct matrix *matrix, struct myr_err *err)
@@ -324,21 +327,29 @@ static int check_counts(const struct matrix *matrix, struct myr_err *err)
     return MYR_OK;
 }
 
+static void matrix_done(struct matrix *matrix)
+{
+    myr_u64map_done(&matrix->ids);
+    myr_u64map_done(&matrix->flow_ids);
+    myr_vec_done(&matrix->list);
+    myr_vec_done(&matrix->bonds);
+}
+
 int read_htsim_matrix(struct scan *scan, struct myr_trace *ret, struct myr_err *err)
 {
-    struct matrix matrix = {.scan = scan, .trace = ret};
-    int r = MYR_OK;
-    while (r == MYR_OK && scan_line(scan)) {
-        r = read_matrix_line(&matrix, err);
+    MYR_CLEANUP(matrix_done) struct matrix matrix = {.scan = scan, .trace = ret};
+    while (scan_line(scan)) {
+        int rc = read_matrix_line(&matrix, err);
+        if (rc < 0) {
+            return rc;
+        }
     }
-    r = r < 0 ? r : check_counts(&matrix, err);
-    r = r < 0 ? r : join_triggers(&matrix, err);
+    int rc = check_counts(&matrix, err);
+    if (rc < 0) {
+        return rc;
+    }
     ret->ranks = matrix.nodes;
-    myr_u64map_done(&matrix.ids);
-    myr_u64map_done(&matrix.flow_ids);
-    myr_vec_done(&matrix.list);
-    myr_vec_done(&matrix.bonds);
-    return r;
+    return join_triggers(&matrix, err);
 }
 
 /*
@@ -404,32 +415,32 @@ static int read_tree_line(struct tree *tree, struct myr_err *err)
 {
     struct scan *scan = tree->scan;
     uint32_t index;
-    int r;
+    int rc;
     if (!scan_word(scan)) {
         return MYR_OK;
     }
     if (scan_is(scan, "Nodes")) {
-        r = scan_u32(scan, "the number of nodes", 2, MYR_CLOS_HOSTS_MAX, &tree->nodes, err);
+        rc = scan_u32(scan, "the number of nodes", 2, MYR_CLOS_HOSTS_MAX, &tree->nodes, err);
     } else if (scan_is(scan, "Tiers")) {
-        r = scan_u32(scan, "the number of tiers", 2, 3, &tree->tiers, err);
+        rc = scan_u32(scan, "the number of tiers", 2, 3, &tree->tiers, err);
     } else if (scan_is(scan, "Podsize")) {
-        r = scan_u32(scan, "the size of a pod", 1, MYR_CLOS_HOSTS_MAX, &tree->pod_hosts, err);
+        rc = scan_u32(scan, "the size of a pod", 1, MYR_CLOS_HOSTS_MAX, &tree->pod_hosts, err);
     } else if (scan_is(scan, "Tier")) {
-        r = scan_u32(scan, "the tier", 0, 2, &index, err);
-        if (r == MYR_OK && tree->tier[index].there) {
-            r = scan_error(err, scan, "tier %u is there already", index);
+        rc = scan_u32(scan, "the tier", 0, 2, &index, err);
+        if (rc == MYR_OK && tree->tier[index].there) {
+            rc = scan_error(err, scan, "tier %u is there already", index);
         }
-        if (r == MYR_OK) {
+        if (rc == MYR_OK) {
             tree->current = (int32_t)index;
             tree->tier[index].there = true;
         }
     } else if (tree->current < 0) {
-        r = scan_error(err, scan,
-                       "Nodes, Tiers, Podsize or Tier is expected before the first tier");
+        rc = scan_error(err, scan,
+                        "Nodes, Tiers, Podsize or Tier is expected before the first tier");
     } else {
-        r = read_tier_word(tree, &tree->tier[tree->current], err);
+        rc = read_tier_word(tree, &tree->tier[tree->current], err);
     }
-    return r < 0 ? r : scan_end(scan, err);
+    return rc < 0 ? rc : scan_end(scan, err);
 }
 
 static int missing(const struct tree *tree, uint32_t tier, const char *word, struct myr_err *err)
@@ -513,23 +524,29 @@ static int shape_of(const struct tree *tree, struct myr_clos_shape *ret, struct 
 int read_htsim_topology(struct scan *scan, struct myr_clos_shape *ret, struct myr_err *err)
 {
     struct tree tree = {.scan = scan, .current = -1};
-    int r = MYR_OK;
-    while (r == MYR_OK && scan_line(scan)) {
-        r = read_tree_line(&tree, err);
+    int rc = MYR_OK;
+    while (rc == MYR_OK && scan_line(scan)) {
+        rc = read_tree_line(&tree, err);
     }
-    r = r < 0 ? r : check_tiers(&tree, err);
-    r = r < 0 ? r : shape_of(&tree, ret, err);
-    for (uint32_t t = 0; r == MYR_OK && t < tree.tiers; t++) {
+    if (rc < 0) {
+        return rc;
+    }
+    rc = check_tiers(&tree, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = shape_of(&tree, ret, err);
+    for (uint32_t t = 0; rc == MYR_OK && t < tree.tiers; t++) {
         ret->delay_ps[t] = (myr_ps)tree.tier[t].link_ns * MYR_PS_PER_NS;
         if (tree.tier[t].switch_ns != tree.tier[0].switch_ns) {
-            r = scan_error(err, scan, "all tiers must have one Switch_Latency_ns");
+            rc = scan_error(err, scan, "all tiers must have one Switch_Latency_ns");
         }
     }
-    if (r == MYR_OK && tree.tiers == 3 && tree.tier[1].gbps != tree.tier[2].gbps) {
-        r = scan_error(err, scan, "tiers 1 and 2 must have one Downlink_speed_Gbps");
+    if (rc == MYR_OK && tree.tiers == 3 && tree.tier[1].gbps != tree.tier[2].gbps) {
+        rc = scan_error(err, scan, "tiers 1 and 2 must have one Downlink_speed_Gbps");
     }
     ret->host_gbps = tree.tier[0].gbps;
     ret->fabric_gbps = tree.tier[1].gbps;
     ret->switch_ps = (myr_ps)tree.tier[0].switch_ns * MYR_PS_PER_NS;
-    return r;
+    return rc;
 }

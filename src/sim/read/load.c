@@ -80,21 +80,21 @@ static int add_collective(struct loader *loader, uint32_t id, struct myr_err *er
     enum myr_algorithm algorithm =
         op->collective == MYR_ALL_TO_ALL ? MYR_ALGORITHM_PAIRWISE : MYR_ALGORITHM_RING;
     struct myr_schedule_plan plan;
-    int r = myr_collective_plan((enum myr_collective)op->collective, algorithm, split.size,
-                                local_ranks(loader, split), op->bytes, &plan, err);
-    if (r < 0) {
-        return r;
+    int rc = myr_collective_plan((enum myr_collective)op->collective, algorithm, split.size,
+                                 local_ranks(loader, split), op->bytes, &plan, err);
+    if (rc < 0) {
+        return rc;
     }
     uint64_t key = (uint64_t)op->collective << 32 | op->from;
     uint32_t *known = myr_u64map_find(&loader->rounds, key);
     uint32_t pattern = known ? *known : MYR_NONE;
-    for (size_t i = 0; r == MYR_OK && i < plan.rounds.count; i++) {
+    for (size_t i = 0; rc == MYR_OK && i < plan.rounds.count; i++) {
         const struct myr_round *round = &plan.rounds.items[i];
         uint32_t own = pattern + (uint32_t)i;
         if (!known) {
             own = round_pattern(loader, split, &plan, round);
             pattern = i == 0 ? own : pattern;
-            r = myr_sim_route(loader->sim, err);
+            rc = myr_sim_route(loader->sim, err);
         }
         uint32_t task = myr_sim_transfer(loader->sim, own, round->bytes, round->hops);
         if (i == 0) {
@@ -111,14 +111,14 @@ static int add_collective(struct loader *loader, uint32_t id, struct myr_err *er
         loader->first[id] = loader->last[id] = myr_sim_compute(loader->sim, 0);
     }
     myr_schedule_plan_done(&plan);
-    return r;
+    return rc;
 }
 
 static int add_ops(struct loader *loader, struct myr_trace_tasks *ret, struct myr_err *err)
 {
     const struct myr_trace *trace = loader->trace;
     struct myr_sim *sim = loader->sim;
-    int r = MYR_OK;
+    int rc = MYR_OK;
     ret->first_message = myr_sim_task_count(sim);
     ret->message_count = trace->messages;
     for (uint32_t i = 0; i < trace->ops.count; i++) {
@@ -128,16 +128,16 @@ static int add_ops(struct loader *loader, struct myr_trace_tasks *ret, struct my
                 myr_sim_transfer(sim, flow_pattern(loader, op), op->bytes, 1);
         }
     }
-    for (uint32_t i = 0; r == MYR_OK && i < trace->ops.count; i++) {
+    for (uint32_t i = 0; rc == MYR_OK && i < trace->ops.count; i++) {
         const struct myr_trace_op *op = &trace->ops.items[i];
         if (op->kind == MYR_TRACE_COMPUTE) {
             loader->first[i] = loader->last[i] = myr_sim_compute(sim, op->duration);
         } else if (op->kind == MYR_TRACE_COLLECTIVE) {
-            r = add_collective(loader, i, err);
+            rc = add_collective(loader, i, err);
             ret->collectives++;
         }
     }
-    return r;
+    return rc;
 }
 
 /* A start is computing of that length in front; equal starts share it. */
@@ -163,11 +163,11 @@ int myr_load_trace(struct myr_sim *sim, const struct myr_trace *trace, const uin
     *ret = (struct myr_trace_tasks){0};
     loader.first = myr_xcalloc(trace->ops.count + 1, sizeof(*loader.first));
     loader.last = myr_xcalloc(trace->ops.count + 1, sizeof(*loader.last));
-    int r = add_ops(&loader, ret, err);
-    for (uint32_t i = 0; r == MYR_OK && i < trace->ops.count; i++) {
+    int rc = add_ops(&loader, ret, err);
+    for (uint32_t i = 0; rc == MYR_OK && i < trace->ops.count; i++) {
         add_start(&loader, i);
     }
-    for (size_t i = 0; r == MYR_OK && i < trace->edges.count; i++) {
+    for (size_t i = 0; rc == MYR_OK && i < trace->edges.count; i++) {
         const struct myr_trace_edge *edge = &trace->edges.items[i];
         myr_sim_after(sim, loader.first[edge->op], loader.last[edge->before]);
     }
@@ -176,5 +176,5 @@ int myr_load_trace(struct myr_sim *sim, const struct myr_trace *trace, const uin
     myr_u64map_done(&loader.waiting);
     free(loader.first);
     free(loader.last);
-    return r;
+    return rc;
 }

@@ -98,12 +98,12 @@ static int read_job(struct simai *simai, struct myr_err *err)
                           scan_shown(scan, shown));
     }
     *job = (struct job){.ep = 1, .pp = 1, .vpp = 1, .ga = 1};
-    int r = MYR_OK;
-    while (r == MYR_OK && more) {
-        r = read_key(simai, &more, err);
+    int rc = MYR_OK;
+    while (rc == MYR_OK && more) {
+        rc = read_key(simai, &more, err);
     }
-    if (r < 0) {
-        return r;
+    if (rc < 0) {
+        return rc;
     }
     if (!job->tp || !job->gpus) {
         return scan_error_at(err, scan, place, "'%s' is missing",
@@ -135,9 +135,9 @@ static int read_type(struct simai *simai, uint8_t usual, struct part *part, bool
     };
     struct scan *scan = simai->scan;
     char shown[SCAN_SHOWN];
-    int r = scan_need(scan, "a collective or NONE", err);
-    if (r < 0) {
-        return r;
+    int rc = scan_need(scan, "a collective or NONE", err);
+    if (rc < 0) {
+        return rc;
     }
     *ret_none = scan_is(scan, "NONE");
     for (size_t i = 0; i < MYR_ARRAY_COUNT(types) && !*ret_none; i++) {
@@ -167,32 +167,56 @@ static int read_type(struct simai *simai, uint8_t usual, struct part *part, bool
 static int read_part(struct simai *simai, uint8_t usual, struct part *ret, struct myr_err *err)
 {
     bool none = true;
-    int r = scan_time(simai->scan, "a time in nanoseconds", 9, &ret->compute, err);
-    r = r < 0 ? r : read_type(simai, usual, ret, &none, err);
-    r = r < 0 ? r : scan_number(simai->scan, "the bytes", 0, MYR_TRACE_BYTES_MAX, &ret->bytes, err);
+    int rc = scan_time(simai->scan, "a time in nanoseconds", 9, &ret->compute, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = read_type(simai, usual, ret, &none, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = scan_number(simai->scan, "the bytes", 0, MYR_TRACE_BYTES_MAX, &ret->bytes, err);
     ret->bytes = none ? 0 : ret->bytes;
-    return r;
+    return rc;
 }
 
 static int read_layer(struct simai *simai, struct myr_err *err)
 {
     struct scan *scan = simai->scan;
     struct layer layer = {.line = scan->line};
-    int r = scan_need(scan, "the name of a layer", err);
-    r = r < 0 ? r : scan_need(scan, "-1", err);
-    if (r == MYR_OK && !scan_is(scan, "-1")) {
-        r = scan_error(err, scan,
-                       "a layer that waits for another is not supported: -1 is expected");
+    int rc = scan_need(scan, "the name of a layer", err);
+    if (rc < 0) {
+        return rc;
     }
-    r = r < 0 ? r : read_part(simai, SPLIT_TP, &layer.forward, err);
-    r = r < 0 ? r : read_part(simai, SPLIT_TP, &layer.input, err);
-    r = r < 0 ? r : read_part(simai, SPLIT_DP, &layer.weight, err);
-    r = r < 0 ? r : scan_time(scan, "the time of the update in nanoseconds", 9, &layer.update, err);
-    r = r < 0 ? r : scan_end(scan, err);
-    if (r == MYR_OK) {
+    rc = scan_need(scan, "-1", err);
+    if (rc == MYR_OK && !scan_is(scan, "-1")) {
+        rc = scan_error(err, scan,
+                        "a layer that waits for another is not supported: -1 is expected");
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    rc = read_part(simai, SPLIT_TP, &layer.forward, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = read_part(simai, SPLIT_TP, &layer.input, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = read_part(simai, SPLIT_DP, &layer.weight, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = scan_time(scan, "the time of the update in nanoseconds", 9, &layer.update, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = scan_end(scan, err);
+    if (rc == MYR_OK) {
         myr_vec_push(&simai->layers, layer);
     }
-    return r;
+    return rc;
 }
 
 static int read_layers(struct simai *simai, struct myr_err *err)
@@ -202,54 +226,57 @@ static int read_layers(struct simai *simai, struct myr_err *err)
     if (!scan_line(scan)) {
         return scan_error(err, scan, "the file ends where the number of layers is expected");
     }
-    int r = scan_u32(scan, "the number of layers", 1, LAYERS_MAX, &count, err);
-    r = r < 0 ? r : scan_end(scan, err);
-    for (uint32_t i = 0; r == MYR_OK && i < count; i++) {
+    int rc = scan_u32(scan, "the number of layers", 1, LAYERS_MAX, &count, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = scan_end(scan, err);
+    for (uint32_t i = 0; rc == MYR_OK && i < count; i++) {
         if (!scan_line(scan)) {
             return scan_error(err, scan, "the file ends after %u of %u layers", i, count);
         }
-        r = read_layer(simai, err);
+        rc = read_layer(simai, err);
     }
-    if (r == MYR_OK && scan_line(scan)) {
+    if (rc == MYR_OK && scan_line(scan)) {
         scan_word(scan);
-        r = scan_error(err, scan, "%u layers were promised, more are there", count);
+        rc = scan_error(err, scan, "%u layers were promised, more are there", count);
     }
-    return r;
+    return rc;
 }
 
 static int put(struct simai *simai, struct myr_trace_op op, uint32_t after, uint32_t *ret,
                struct myr_err *err)
 {
     op.start = -1;
-    int r = trace_add(simai->trace, simai->scan, op, ret, err);
-    if (r == MYR_OK && after != MYR_NONE) {
+    int rc = trace_add(simai->trace, simai->scan, op, ret, err);
+    if (rc == MYR_OK && after != MYR_NONE) {
         trace_after(simai->trace, *ret, after);
     }
-    return r;
+    return rc;
 }
 
 /* Computing and then the collective, each when there is one; returns the last of them. */
 static int put_part(struct simai *simai, const struct part *part, uint32_t line,
                     uint32_t *ret_compute, uint32_t *ret, struct myr_err *err)
 {
-    int r = MYR_OK;
+    int rc = MYR_OK;
     *ret = *ret_compute = simai->last;
     if (part->compute > 0) {
         struct myr_trace_op op = {
             .kind = MYR_TRACE_COMPUTE, .line = line, .duration = part->compute};
-        r = put(simai, op, *ret, ret, err);
+        rc = put(simai, op, *ret, ret, err);
         *ret_compute = *ret;
     }
     bool moves = part->bytes > 0 && simai->trace->splits.items[part->split].size > 1;
-    if (r == MYR_OK && moves) {
+    if (rc == MYR_OK && moves) {
         struct myr_trace_op op = {.kind = MYR_TRACE_COLLECTIVE,
                                   .line = line,
                                   .collective = part->collective,
                                   .from = part->split,
                                   .bytes = part->bytes};
-        r = put(simai, op, *ret, ret, err);
+        rc = put(simai, op, *ret, ret, err);
     }
-    return r;
+    return rc;
 }
 
 static int put_layers(struct simai *simai, struct myr_err *err)
@@ -263,34 +290,43 @@ static int put_layers(struct simai *simai, struct myr_err *err)
         [SPLIT_DP_EP] = {job->dp / job->ep, job->tp * job->ep},
     };
     uint32_t compute = MYR_NONE, update, end;
-    int r = MYR_OK;
+    int rc = MYR_OK;
     for (uint32_t i = 0; i < SPLIT_COUNT; i++) {
         myr_vec_push(&simai->trace->splits, splits[i]);
     }
     simai->last = MYR_NONE;
-    for (size_t i = 0; r == MYR_OK && i < simai->layers.count; i++) {
+    for (size_t i = 0; rc == MYR_OK && i < simai->layers.count; i++) {
         const struct layer *layer = &simai->layers.items[i];
-        r = put_part(simai, &layer->forward, layer->line, &compute, &simai->last, err);
+        rc = put_part(simai, &layer->forward, layer->line, &compute, &simai->last, err);
     }
-    for (size_t i = simai->layers.count; r == MYR_OK && i-- > 0;) {
+    for (size_t i = simai->layers.count; rc == MYR_OK && i-- > 0;) {
         const struct layer *layer = &simai->layers.items[i];
-        r = put_part(simai, &layer->input, layer->line, &compute, &simai->last, err);
-        r = r < 0 ? r : put_part(simai, &layer->weight, layer->line, &compute, &end, err);
+        rc = put_part(simai, &layer->input, layer->line, &compute, &simai->last, err);
+        if (rc < 0) {
+            return rc;
+        }
+        rc = put_part(simai, &layer->weight, layer->line, &compute, &end, err);
         simai->last = compute;
         struct myr_trace_op op = {
             .kind = MYR_TRACE_COMPUTE, .line = layer->line, .duration = layer->update};
-        r = r < 0 || layer->update == 0 ? r : put(simai, op, end, &update, err);
+        rc = rc < 0 || layer->update == 0 ? rc : put(simai, op, end, &update, err);
     }
-    return r;
+    return rc;
+}
+
+static void simai_done(struct simai *simai)
+{
+    myr_vec_done(&simai->layers);
 }
 
 int read_simai(struct scan *scan, struct myr_trace *ret, struct myr_err *err)
 {
-    struct simai simai = {.scan = scan, .trace = ret};
-    int r = read_job(&simai, err);
-    r = r < 0 ? r : read_layers(&simai, err);
-    r = r < 0 ? r : put_layers(&simai, err);
+    MYR_CLEANUP(simai_done) struct simai simai = {.scan = scan, .trace = ret};
+    int rc = read_job(&simai, err);
+    if (rc < 0) {
+        return rc;
+    }
     ret->ranks = simai.job.gpus;
-    myr_vec_done(&simai.layers);
-    return r;
+    rc = read_layers(&simai, err);
+    return rc < 0 ? rc : put_layers(&simai, err);
 }

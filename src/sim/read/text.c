@@ -120,9 +120,9 @@ int scan_number(struct scan *scan, const char *what, uint64_t least, uint64_t mo
                 struct myr_err *err)
 {
     char shown[SCAN_SHOWN];
-    int r = scan_need(scan, what, err);
-    if (r < 0) {
-        return r;
+    int rc = scan_need(scan, what, err);
+    if (rc < 0) {
+        return rc;
     }
     if (!myr_str_to_u64(scan->word, ret) || *ret < least || *ret > most) {
         return scan_error(err, scan, "%s must be a whole number from %llu to %llu, not '%s'", what,
@@ -136,9 +136,9 @@ int scan_u32(struct scan *scan, const char *what, uint32_t least, uint32_t most,
              struct myr_err *err)
 {
     uint64_t value = 0;
-    int r = scan_number(scan, what, least, most, &value, err);
-    *ret = r < 0 ? 0 : (uint32_t)value;
-    return r;
+    int rc = scan_number(scan, what, least, most, &value, err);
+    *ret = rc < 0 ? 0 : (uint32_t)value;
+    return rc;
 }
 
 /* The exponent behind an 'e'; false when that is no small whole number. */
@@ -202,9 +202,9 @@ int scan_time(struct scan *scan, const char *what, uint32_t digits, myr_ps *ret,
 {
     char shown[SCAN_SHOWN];
     uint64_t ps = 0;
-    int r = scan_need(scan, what, err);
-    if (r < 0) {
-        return r;
+    int rc = scan_need(scan, what, err);
+    if (rc < 0) {
+        return rc;
     }
     if (!scan_decimal(scan->word, 12 - (int32_t)digits, (uint64_t)MYR_TRACE_TIME_MAX, &ps)) {
         return scan_error(err, scan, "%s must be a time of 0 to 1000000 seconds, not '%s'", what,

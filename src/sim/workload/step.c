@@ -177,19 +177,19 @@ static uint32_t put_pass(struct step_builder *b, uint32_t stage, const struct my
 
 static int make_patterns(struct step_builder *b, struct myr_err *err)
 {
-    int r = MYR_OK;
-    for (uint32_t s = 0; r == MYR_OK && s < b->stages; s++) {
+    int rc = MYR_OK;
+    for (uint32_t s = 0; rc == MYR_OK && s < b->stages; s++) {
         if (s + 1 < b->stages) {
-            r = stage_pattern(b, s, s + 1, &b->down_pattern[s], err);
+            rc = stage_pattern(b, s, s + 1, &b->down_pattern[s], err);
         }
-        if (r == MYR_OK && s > 0) {
-            r = stage_pattern(b, s, s - 1, &b->up_pattern[s], err);
+        if (rc == MYR_OK && s > 0) {
+            rc = stage_pattern(b, s, s - 1, &b->up_pattern[s], err);
         }
-        for (uint32_t i = 0; r == MYR_OK && i < INNER_AXES; i++) {
-            r = ring_pattern(b, inner_axes[i], s, &b->inner_pattern[s * INNER_AXES + i], err);
+        for (uint32_t i = 0; rc == MYR_OK && i < INNER_AXES; i++) {
+            rc = ring_pattern(b, inner_axes[i], s, &b->inner_pattern[s * INNER_AXES + i], err);
         }
     }
-    return r;
+    return rc;
 }
 
 struct pass_ends {
@@ -248,16 +248,16 @@ static int put_gradients(struct step_builder *b, uint32_t stage, uint32_t after,
                          struct myr_err *err)
 {
     struct myr_comm_list list;
-    int r = MYR_OK;
+    int rc = MYR_OK;
     myr_comm_of(b->step->layout, b->step->model, stage, &list);
-    for (uint32_t i = 0; r == MYR_OK && i < list.count; i++) {
+    for (uint32_t i = 0; rc == MYR_OK && i < list.count; i++) {
         const struct myr_comm *row = &list.rows[i];
         if (!is_gradient(row->kind) || row->kind == MYR_COMM_GRAD_NORM) {
             continue;
         }
         uint32_t pattern;
-        r = ring_pattern(b, row->axis, stage, &pattern, err);
-        if (r == MYR_OK) {
+        rc = ring_pattern(b, row->axis, stage, &pattern, err);
+        if (rc == MYR_OK) {
             uint64_t bytes = myr_comm_wire_bytes(row) * row->count;
             uint32_t task = myr_sim_transfer(b->sim, pattern, bytes, row->group_size - 1);
             myr_sim_after(b->sim, task, after);
@@ -265,7 +265,7 @@ static int put_gradients(struct step_builder *b, uint32_t stage, uint32_t after,
         }
     }
     myr_sim_after(b->sim, end, after);
-    return r;
+    return rc;
 }
 
 static void builder_done(struct step_builder *b)
@@ -295,8 +295,8 @@ int myr_load_step(struct myr_sim *sim, struct myr_ranks ranks, const struct myr_
     size_t passes = (size_t)b.stages * b.micro_batches;
     struct pass_ends *forward = myr_xcalloc(passes, sizeof(*forward));
     struct pass_ends *backward = myr_xcalloc(passes, sizeof(*backward));
-    int r = make_patterns(&b, err);
-    if (r == MYR_OK) {
+    int rc = make_patterns(&b, err);
+    if (rc == MYR_OK) {
         for (uint32_t s = 0; s < b.stages; s++) {
             put_stage(&b, s, after, &forward[s * b.micro_batches], &backward[s * b.micro_batches]);
         }
@@ -304,13 +304,13 @@ int myr_load_step(struct myr_sim *sim, struct myr_ranks ranks, const struct myr_
         ret->pipeline_end = myr_sim_compute(sim, 0);
         ret->end = ret->gradients_end = myr_sim_compute(sim, 0);
     }
-    for (uint32_t s = 0; r == MYR_OK && s < b.stages; s++) {
+    for (uint32_t s = 0; rc == MYR_OK && s < b.stages; s++) {
         uint32_t last = backward[(s + 1) * b.micro_batches - 1].last;
         myr_sim_after(sim, ret->pipeline_end, last);
-        r = put_gradients(&b, s, last, ret->end, err);
+        rc = put_gradients(&b, s, last, ret->end, err);
     }
     free(forward);
     free(backward);
     builder_done(&b);
-    return r;
+    return rc;
 }

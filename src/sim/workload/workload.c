@@ -44,6 +44,11 @@ static int round_pattern(struct myr_sim *sim, struct myr_ranks ranks,
     return myr_sim_route(sim, err);
 }
 
+static void free_trial(struct myr_sim **trial)
+{
+    myr_sim_free(*trial);
+}
+
 /*
  * When the collective would end with this algorithm, alone on a fabric without faults; -1 when it
  * cannot run. Only playing it tells: hashing costs a ring nothing and halving a factor of four.
@@ -54,13 +59,14 @@ static myr_ps alone_end(const struct myr_sim *sim, struct myr_ranks ranks,
 {
     struct myr_err err = {0};
     struct myr_sim_result result;
-    struct myr_sim *trial = myr_sim_create(sim->graph, &sim->options);
+    MYR_CLEANUP(free_trial) struct myr_sim *trial = myr_sim_create(sim->graph, &sim->options);
     uint32_t last = MYR_NONE;
-    int r = myr_load_collective(trial, ranks, collective, algorithm, local, bytes, MYR_NONE, &last,
-                                &err);
-    r = r < 0 ? r : myr_sim_run(trial, NULL, NULL, &result, &err);
-    myr_sim_free(trial);
-    return r < 0 ? -1 : result.end;
+    int rc = myr_load_collective(trial, ranks, collective, algorithm, local, bytes, MYR_NONE, &last,
+                                 &err);
+    if (rc == MYR_OK) {
+        rc = myr_sim_run(trial, NULL, NULL, &result, &err);
+    }
+    return rc < 0 ? -1 : result.end;
 }
 
 /* The quickest algorithm that can run this collective over these ranks; the first of equals. */
@@ -94,21 +100,21 @@ int myr_load_collective(struct myr_sim *sim, struct myr_ranks ranks, enum myr_co
     if (algorithm == MYR_ALGORITHM_AUTO && ranks.count > 1) {
         algorithm = quickest(sim, ranks, collective, local, bytes);
     }
-    int r = myr_collective_plan(collective, algorithm, ranks.count, local, bytes, &plan, err);
-    if (r < 0) {
-        return r;
+    int rc = myr_collective_plan(collective, algorithm, ranks.count, local, bytes, &plan, err);
+    if (rc < 0) {
+        return rc;
     }
-    for (size_t i = 0; r == MYR_OK && i < plan.rounds.count; i++) {
+    for (size_t i = 0; rc == MYR_OK && i < plan.rounds.count; i++) {
         const struct myr_round *round = &plan.rounds.items[i];
         uint32_t pattern;
         myr_sim_phase(sim, (uint32_t)i);
-        r = round_pattern(sim, ranks, &plan, round, &pattern, err);
-        if (r == MYR_OK) {
+        rc = round_pattern(sim, ranks, &plan, round, &pattern, err);
+        if (rc == MYR_OK) {
             *ret = myr_sim_transfer(sim, pattern, round->bytes, round->hops);
             follow(sim, *ret, after);
             after = *ret;
         }
     }
     myr_schedule_plan_done(&plan);
-    return r;
+    return rc;
 }

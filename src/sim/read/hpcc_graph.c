@@ -1,0 +1,178 @@
+#include "read/hpcc_graph.h"
+
+/*
+ * HPCC's topology: "nodes switches links", the ids of the switches, then a line for each link, "a b
+ * rate delay error". Any graph can be said that way; what is taken is a Clos whose parts are alike,
+ * found by walking up from the hosts.
+ */
+
+/* "100Gbps" in whole Gb/s. */
+static int read_rate(struct scan *scan, uint32_t *ret, struct myr_err *err)
+{
+    static const struct {
+        const char *unit;
+        int32_t digits; /* to kb/s */
+    } units[] = {{"Gbps", 6}, {"Mbps", 3}, {"Tbps", 9}, {"Gb/s", 6}, {"Mb/s", 3}};
+    char shown[SCAN_SHOWN];
+    uint64_t kbps;
+    int rc = scan_need(scan, "the rate", err);
+    if (rc < 0) {
+        return rc;
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(units); i++) {
+        size_t len = strlen(units[i].unit);
+        struct myr_str word = scan->word;
+        if (word.len > len && memcmp(word.data + word.len - len, units[i].unit, len) == 0 &&
+            scan_decimal((struct myr_str){word.data, word.len - len}, units[i].digits,
+                         UINT64_C(100000000000), &kbps) &&
+            kbps > 0 && kbps % 1000000 == 0) {
+            *ret = (uint32_t)(kbps / 1000000);
+            return MYR_OK;
+        }
+    }
+    return scan_error(err, scan, "the rate must be whole gigabits up to 100000Gbps, not '%s'",
+                      scan_shown(scan, shown));
+}
+
+/* "1000ns", "0.001ms" in picoseconds; a bare number is seconds. */
+static int read_delay(struct scan *scan, myr_ps *ret, struct myr_err *err)
+{
+    static const struct {
+        const char *unit;
+        int32_t digits; /* to ps */
+    } units[] = {{"ns", 3}, {"us", 6}, {"ms", 9}, {"ps", 0}, {"s", 12}, {"", 12}};
+    char shown[SCAN_SHOWN];
+    uint64_t ps;
+    int rc = scan_need(scan, "the delay", err);
+    if (rc < 0) {
+        return rc;
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(units); i++) {
+        size_t len = strlen(units[i].unit);
+        struct myr_str word = scan->word;
+        if (word.len > len && memcmp(word.data + word.len - len, units[i].unit, len) == 0 &&
+            scan_decimal((struct myr_str){word.data, word.len - len}, units[i].digits,
+                         (uint64_t)MYR_PS_PER_S, &ps)) {
+            *ret = (myr_ps)ps;
+            return MYR_OK;
+        }
+    }
+    return scan_error(err, scan, "the delay must be a time up to 1s, such as 1000ns, not '%s'",
+                      scan_shown(scan, shown));
+}
+
+static int read_switches(struct topology *topology, struct myr_err *err)
+{
+    struct scan *scan = topology->scan;
+    uint32_t id;
+    int rc = MYR_OK;
+    if (topology->switches && !scan_line(scan)) {
+        return scan_error(err, scan, "the file ends where the ids of the switches are expected");
+    }
+    for (uint32_t i = 0; rc == MYR_OK && i < topology->switches; i++) {
+        rc = scan_u32(scan, "the id of a switch", 0, topology->nodes - 1, &id, err);
+        if (rc == MYR_OK && topology->level[id] != LEVEL_HOST) {
+            rc = scan_error(err, scan, "switch %u is there already", id);
+        }
+        if (rc == MYR_OK) {
+            topology->level[id] = LEVEL_NONE;
+        }
+    }
+    return rc < 0 ? rc : scan_end(scan, err);
+}
+
+static int read_wires(struct topology *topology, struct myr_err *err)
+{
+    struct scan *scan = topology->scan;
+    int rc = MYR_OK;
+    for (uint32_t i = 0; rc == MYR_OK && i < topology->wires; i++) {
+        struct wire *wire = &topology->list[i];
+        if (!scan_line(scan)) {
+            return scan_error(err, scan, "the file ends after %u of %u links", i, topology->wires);
+        }
+        rc = scan_u32(scan, "an end of the link", 0, topology->nodes - 1, &wire->a, err);
+        wire->place = scan_here(scan);
+        if (rc < 0) {
+            return rc;
+        }
+        rc = scan_u32(scan, "an end of the link", 0, topology->nodes - 1, &wire->b, err);
+        if (rc == MYR_OK && wire->a == wire->b) {
+            rc = scan_error(err, scan, "node %u is joined to itself", wire->a);
+        }
+        if (rc < 0) {
+            return rc;
+        }
+        rc = read_rate(scan, &wire->gbps, err);
+        if (rc < 0) {
+            return rc;
+        }
+        rc = read_delay(scan, &wire->delay, err);
+        if (rc < 0) {
+            return rc;
+        }
+        rc = scan_need(scan, "the error rate", err);
+        double rate;
+        if (rc == MYR_OK && (!myr_str_to_double(scan->word, &rate) || rate < 0 || rate > 0)) {
+            rc = scan_error(err, scan,
+                            "links that lose packets are not supported: the error rate "
+                            "must be 0");
+        }
+        if (rc < 0) {
+            return rc;
+        }
+        rc = scan_end(scan, err);
+    }
+    return rc;
+}
+
+static int read_counts(struct topology *topology, struct myr_err *err)
+{
+    struct scan *scan = topology->scan;
+    if (!scan_line(scan)) {
+        return scan_error(err, scan, "the file is empty; 'nodes switches links' is expected");
+    }
+    int rc = scan_u32(scan, "the number of nodes", 2, MYR_CLOS_HOSTS_MAX + MYR_CLOS_SWITCHES_MAX,
+                      &topology->nodes, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = scan_u32(scan, "the number of switches", 1, MYR_CLOS_SWITCHES_MAX, &topology->switches,
+                  err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = scan_u32(scan, "the number of links", 1, MYR_CLOS_LINKS_MAX, &topology->wires, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = scan_end(scan, err);
+    /* Each link is a line of the file: a number that the file cannot hold is not allocated for. */
+    if (rc == MYR_OK && (topology->wires > scan->text.len || topology->nodes > scan->text.len)) {
+        rc = scan_error(err, scan, "the file is too short for %u nodes and %u links",
+                        topology->nodes, topology->wires);
+    }
+    return rc;
+}
+
+int read_hpcc_topology(struct scan *scan, struct myr_clos_shape *ret, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
+    struct topology topology = {.scan = scan, .scratch = &scratch};
+    int rc = read_counts(&topology, err);
+    if (rc < 0) {
+        return rc;
+    }
+    myr_arena_init(&scratch);
+    topology.level = MYR_ARENA_NEW(&scratch, uint8_t, topology.nodes);
+    topology.up = MYR_ARENA_NEW(&scratch, uint32_t, topology.nodes);
+    topology.down = MYR_ARENA_NEW(&scratch, uint32_t, topology.nodes);
+    topology.above = MYR_ARENA_NEW(&scratch, uint32_t, topology.nodes);
+    topology.first_leaf = MYR_ARENA_NEW(&scratch, bool, topology.nodes);
+    topology.list = MYR_ARENA_NEW(&scratch, struct wire, topology.wires);
+    rc = read_switches(&topology, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = read_wires(&topology, err);
+    return rc < 0 ? rc : hpcc_find_shape(&topology, ret, err);
+}

@@ -1,0 +1,29 @@
+/* HPCC's topology as a graph: what is read of the file, and what a Clos is found in. */
+#pragma once
+
+#include "read/text.h"
+
+enum level { LEVEL_HOST, LEVEL_LEAF, LEVEL_SPINE, LEVEL_CORE, LEVEL_NONE };
+
+struct wire {
+    uint32_t a, b; /* after the levels are known: a is the lower */
+    uint32_t gbps;
+    myr_ps delay;
+    struct scan_place place;
+};
+
+struct topology {
+    struct scan *scan;
+    struct myr_arena *scratch; /* all arrays below */
+    uint32_t nodes, switches, wires;
+    uint8_t *level;    /* by node */
+    uint32_t *up;      /* by node: links to the level above */
+    uint32_t *down;    /* and below */
+    uint32_t *above;   /* a host's leaf; a leaf's first spine; a spine's first core */
+    bool *first_leaf;  /* by node: the first of its pod */
+    struct wire *list; /* sorted by ends, once the levels are known */
+};
+
+/* Whether the graph is a Clos whose parts are alike, and which; the graph is sorted on the way. */
+MYR_MUST_USE int hpcc_find_shape(struct topology *topology, struct myr_clos_shape *ret,
+                                 struct myr_err *err);
