@@ -14,18 +14,29 @@
  *   spares   how many nodes to keep warm
  *   joblog   traces of jobs
  *   replay   a trace through the queue in virtual time
+ *   cluster  the cluster that a question is about
+ *   node_list  nodes as people write them
+ *   place_answer, replay_answer  whole questions and their answers, as values
+ *   replay_report  what a replay found, drawn
+ *   bench    the time of placement decisions
  *
  * A pure library: time and events come in, decisions go out. Include this header; the parts under
  * sched/ are its chapters.
  */
 #pragma once
 
+#include "myriad/sched/bench.h"
+#include "myriad/sched/cluster.h"
 #include "myriad/sched/defrag.h"
 #include "myriad/sched/explain.h"
 #include "myriad/sched/joblog.h"
+#include "myriad/sched/node_list.h"
 #include "myriad/sched/place.h"
+#include "myriad/sched/place_answer.h"
 #include "myriad/sched/queue.h"
 #include "myriad/sched/replay.h"
+#include "myriad/sched/replay_answer.h"
+#include "myriad/sched/replay_report.h"
 #include "myriad/sched/request.h"
 #include "myriad/sched/spares.h"
 #include "myriad/sched/state.h"

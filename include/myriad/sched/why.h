@@ -39,6 +39,15 @@ struct myr_why {
 
 /* Changes nothing; the queue is not const because it uses its own scratch space. */
 void myr_queue_why(struct myr_queue *queue, int64_t now_s, uint32_t id, struct myr_why *ret);
-/* In a few lines for people. */
-void myr_why_text(const struct myr_why *why, uint32_t id, struct myr_buf *buf);
 const char *myr_why_name(enum myr_why_kind kind);
+/* What lacks, as half a sentence. */
+const char *myr_why_words(enum myr_why_kind kind);
+
+/* Label by label, for whoever lays them out. */
+struct myr_why_sink {
+    void (*put)(void *context, const char *label, const char *text);
+    void *context;
+};
+void myr_why_facts(const struct myr_why *why, const struct myr_why_sink *sink);
+/* The same in a few lines. */
+void myr_why_text(const struct myr_why *why, uint32_t id, struct myr_buf *buf);

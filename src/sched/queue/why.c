@@ -1,5 +1,8 @@
 #include "myriad/sched/why.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "queue/state.h"
 
 const char *myr_why_name(enum myr_why_kind kind)
@@ -150,7 +153,56 @@ void myr_queue_why(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_w
     ret->priority = least_priority(q, id);
 }
 
-static void put_lack(const struct myr_why *why, struct myr_buf *buf)
+/* One label and what stands behind it. */
+MYR_PRINTF(3, 4)
+static void put(const struct myr_why_sink *sink, const char *label, const char *fmt, ...)
+{
+    char text[256];
+    va_list arguments;
+    va_start(arguments, fmt);
+    vsnprintf(text, sizeof(text), fmt, arguments);
+    va_end(arguments);
+    sink->put(sink->context, label, text);
+}
+
+static void put_room(const struct myr_why *why, const struct myr_why_sink *sink)
+{
+    put(sink, "needs", "%u GPUs on %u node%s", why->gpus, why->nodes, why->nodes == 1 ? "" : "s");
+    put(sink, "free", "%u GPUs, %u whole nodes; %u more held, %u closed", why->gpus_free,
+        why->nodes_free, why->nodes_held, why->nodes_shut);
+    if (why->held_for != MYR_NONE) {
+        put(sink, "held for", "job %u", why->held_for);
+    }
+    if (why->own_nodes) {
+        put(sink, "own cells", "%u nodes, %u of them unused", why->own_nodes, why->own_free);
+    }
+    put(sink, "before it", "%u jobs", why->ahead);
+}
+
+static void put_stops(const struct myr_why *why, const struct myr_why_sink *sink)
+{
+    char jobs[MYR_WHY_STOPS_MAX * 12 + 1] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < why->stop_count && i < MYR_WHY_STOPS_MAX; i++) {
+        used += (size_t)snprintf(jobs + used, sizeof(jobs) - used, "%s%u", i ? ", " : "",
+                                 why->stops[i]);
+    }
+    put(sink, "least change", "end or move %u job%s of %llu GPUs (%s%s), at %.2f GPU hours",
+        why->stop_count, why->stop_count == 1 ? "" : "s", (unsigned long long)why->stop_gpus, jobs,
+        why->stop_count > MYR_WHY_STOPS_MAX ? ", ..." : "", why->stop_lost_gpu_h);
+}
+
+static void put_time(const struct myr_why_sink *sink, const char *what, int64_t time_s,
+                     int64_t now_s)
+{
+    char label[32];
+    if (time_s != INT64_MAX && time_s > now_s) {
+        snprintf(label, sizeof(label), "in %.1f h", (double)(time_s - now_s) / 3600);
+        put(sink, label, "%s", what);
+    }
+}
+
+const char *myr_why_words(enum myr_why_kind kind)
 {
     static const char *const words[] = {
         [MYR_WHY_NOTHING] = "it does not wait",
@@ -161,52 +213,38 @@ static void put_lack(const struct myr_why *why, struct myr_buf *buf)
         [MYR_WHY_FRAGMENTED] = "enough GPUs are free, but not on enough whole nodes",
         [MYR_WHY_FULL] = "too few GPUs are free",
     };
-    myr_buf_printf(buf, "%s\n", words[why->kind]);
-    myr_buf_printf(buf, "  needs         %u GPUs on %u node%s\n", why->gpus, why->nodes,
-                   why->nodes == 1 ? "" : "s");
-    myr_buf_printf(buf, "  free          %u GPUs, %u whole nodes; %u more held, %u closed\n",
-                   why->gpus_free, why->nodes_free, why->nodes_held, why->nodes_shut);
-    if (why->held_for != MYR_NONE) {
-        myr_buf_printf(buf, "  held for      job %u\n", why->held_for);
-    }
-    if (why->own_nodes) {
-        myr_buf_printf(buf, "  own cells     %u nodes, %u of them unused\n", why->own_nodes,
-                       why->own_free);
-    }
-    myr_buf_printf(buf, "  before it     %u jobs\n", why->ahead);
+    return words[kind];
 }
 
-static void put_time(struct myr_buf *buf, const char *what, int64_t time_s, int64_t now_s)
+void myr_why_facts(const struct myr_why *why, const struct myr_why_sink *sink)
 {
-    if (time_s != INT64_MAX && time_s > now_s) {
-        myr_buf_printf(buf, "  in %-6.1f h    %s\n", (double)(time_s - now_s) / 3600, what);
-    }
-}
-
-void myr_why_text(const struct myr_why *why, uint32_t id, struct myr_buf *buf)
-{
-    myr_buf_printf(buf, "job %u has waited %.2f h: ", id, (double)why->waited_s / 3600);
-    put_lack(why, buf);
+    put_room(why, sink);
     if (why->kind == MYR_WHY_NOTHING) {
         return;
     }
     if (why->stop_count) {
-        myr_buf_printf(buf, "  least change  end or move %u job%s of %llu GPUs (", why->stop_count,
-                       why->stop_count == 1 ? "" : "s", (unsigned long long)why->stop_gpus);
-        for (uint32_t i = 0; i < why->stop_count && i < MYR_WHY_STOPS_MAX; i++) {
-            myr_buf_printf(buf, "%s%u", i ? ", " : "", why->stops[i]);
-        }
-        myr_buf_printf(buf, "%s), at %.2f GPU hours\n",
-                       why->stop_count > MYR_WHY_STOPS_MAX ? ", ..." : "", why->stop_lost_gpu_h);
+        put_stops(why, sink);
     }
     if (why->priority <= MYR_PRIORITY_MAX) {
-        myr_buf_printf(buf, "  or            priority %d\n", why->priority);
+        put(sink, "or", "priority %d", why->priority);
     }
     if (why->own_lacks) {
-        myr_buf_printf(buf, "  or            %u more node%s of its tenant's own\n", why->own_lacks,
-                       why->own_lacks == 1 ? "" : "s");
+        put(sink, "or", "%u more node%s of its tenant's own", why->own_lacks,
+            why->own_lacks == 1 ? "" : "s");
     }
-    put_time(buf, "nodes are held for it", why->hold_s, why->now_s);
-    put_time(buf, "it takes nodes anywhere", why->anywhere_s, why->now_s);
-    put_time(buf, "it goes before all others", why->overdue_s, why->now_s);
+    put_time(sink, "nodes are held for it", why->hold_s, why->now_s);
+    put_time(sink, "it takes nodes anywhere", why->anywhere_s, why->now_s);
+    put_time(sink, "it goes before all others", why->overdue_s, why->now_s);
+}
+
+static void put_line(void *context, const char *label, const char *text)
+{
+    myr_buf_printf(context, "  %-12s  %s\n", label, text);
+}
+
+void myr_why_text(const struct myr_why *why, uint32_t id, struct myr_buf *buf)
+{
+    myr_buf_printf(buf, "job %u has waited %.2f h: %s\n", id, (double)why->waited_s / 3600,
+                   myr_why_words(why->kind));
+    myr_why_facts(why, &(struct myr_why_sink){put_line, buf});
 }

@@ -1,0 +1,176 @@
+#include "myriad/sched/bench.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static uint64_t steps;
+
+static void count_steps(void *context, uint64_t done, uint64_t total)
+{
+    (void)context;
+    assert_true(done == steps + 1 && done <= total);
+    steps = done;
+}
+
+static void everything_is_measured_and_all_but_times_follows_from_the_seed(void **state)
+{
+    (void)state;
+    struct myr_arena arena;
+    struct myr_bench_answer a[2];
+    struct myr_err err = {0};
+    struct myr_bench_question question = {
+        .cluster = {.nodes = 32, .leaf_nodes = 8}, .seed = 3, .progress = count_steps};
+    myr_arena_init(&arena);
+    for (uint32_t i = 0; i < 2; i++) {
+        steps = 0;
+        assert_int_equal(myr_bench_ask(&question, &arena, &a[i], &err), MYR_OK);
+        assert_int_equal(steps, 18);
+    }
+    uint32_t seen = 0;
+    assert_int_equal(a[0].row_count, a[1].row_count);
+    for (uint32_t i = 0; i < a[0].row_count; i++) {
+        const struct myr_bench_row *x = &a[0].rows[i], *y = &a[1].rows[i];
+        seen |= 1U << x->kind;
+        assert_int_equal(x->kind, y->kind);
+        assert_int_equal(x->gang_nodes, y->gang_nodes);
+        assert_int_equal(x->decisions, y->decisions);
+        assert_int_equal(x->placed, y->placed);
+        assert_true(x->placed <= x->decisions && x->decisions > 0);
+        assert_true(x->p50_us <= x->p99_us && x->p99_us <= x->max_us && x->max_us > 0);
+        assert_int_equal(x->layout != NULL,
+                         x->kind == MYR_BENCH_LAYOUT || x->kind == MYR_BENCH_SCATTERED);
+    }
+    assert_int_equal(seen, (1U << (MYR_BENCH_ALL + 1)) - 1);
+    assert_int_equal(a[0].rows[0].kind, MYR_BENCH_ALL);
+    assert_int_equal(a[0].rows[0].decisions, 3200); /* 400 rounds of eight jobs */
+    assert_true(a[0].fill_percent > 80 && a[0].fill_percent <= 100);
+    assert_true(a[0].fill_percent == a[1].fill_percent);
+    assert_true(a[0].decisions_per_s > 0);
+    assert_true(a[0].has_defrag && a[0].defrag_gpus_moved >= a[0].defrag_gpus_least);
+    assert_int_equal(a[0].defrag_gpus_moved, a[1].defrag_gpus_moved);
+    myr_arena_done(&arena);
+}
+
+static struct myr_bench_events parse_good(const char *text)
+{
+    struct myr_bench_events events;
+    struct myr_err err = {0};
+    if (myr_bench_events_parse(&events, "e.csv", myr_str_from(text), 32, &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+    return events;
+}
+
+static void events_are_read_in_order(void **state)
+{
+    (void)state;
+    struct myr_bench_events events =
+        parse_good("place,7,32\nrelease,7\nmeasure\nplace,7,1\n\nplace,0,2\n");
+    assert_int_equal(events.items.count, 5);
+    assert_int_equal(events.items.items[0].kind, MYR_EVENT_PLACE);
+    assert_int_equal(events.items.items[0].job, 7);
+    assert_int_equal(events.items.items[0].nodes, 32);
+    assert_int_equal(events.items.items[1].kind, MYR_EVENT_RELEASE);
+    assert_int_equal(events.items.items[2].kind, MYR_EVENT_MEASURE);
+    assert_int_equal(events.items.items[4].job, 0);
+    myr_bench_events_done(&events);
+}
+
+static void bad_events_are_told_where(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *place;
+    } cases[] = {
+        {"start,1,2\n", "e.csv:1:1: unknown event"},
+        {"place,1\n", "e.csv:1:1: too few fields"},
+        {"place\n", "e.csv:1:1: too few fields"},
+        {"place,1,33\n", "e.csv:1:9: '33' is no number of nodes, expected 1 to 32"},
+        {"place,1,0\n", "e.csv:1:9: '0' is no number of nodes, expected 1 to 32"},
+        {"place,x,1\n", "e.csv:1:7: 'x' is no job, expected 0 to 999999"},
+        {"place,1000000,1\n", "e.csv:1:7: '1000000' is no job, expected 0 to 999999"},
+        {"measure,1\n", "e.csv:1:9: nothing stands behind 'measure'"},
+        {"release,1\n", "e.csv:1:9: job 1 is not placed"},
+        {"place,1,1\nplace,1,1\n", "e.csv:2:7: job 1 is placed already"},
+        {"place,1,1\nrelease,1\nrelease,1\n", "e.csv:3:9: job 1 is not placed"},
+        {"place,\"1,1\n", "e.csv:1:7: the quote opened here is never closed"},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct myr_bench_events events;
+        struct myr_err err = {0};
+        assert_true(
+            myr_bench_events_parse(&events, "e.csv", myr_str_from(cases[i].text), 32, &err) < 0);
+        if (strncmp(err.message, cases[i].place, strlen(cases[i].place)) != 0) {
+            fail_msg("'%s' instead of '%s'", err.message, cases[i].place);
+        }
+        assert_null(events.items.items);
+    }
+}
+
+static void events_are_played_and_timed_from_measure_on(void **state)
+{
+    (void)state;
+    static const char text[] = "place,0,16\nplace,1,4\nmeasure\nplace,2,2\nrelease,1\nplace,3,30\n"
+                               "release,3\nrelease,0\nplace,4,2\nplace,5,24\n";
+    char path[] = "/tmp/myr-events-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+    close(fd);
+    struct myr_arena arena;
+    struct myr_bench_answer a;
+    struct myr_err err = {0};
+    struct myr_bench_question question = {.cluster = {.nodes = 32, .leaf_nodes = 8},
+                                          .events = path};
+    myr_arena_init(&arena);
+    assert_int_equal(myr_bench_ask(&question, &arena, &a, &err), MYR_OK);
+    static const struct {
+        uint32_t nodes, decisions, placed;
+    } rows[] = {{0, 4, 3}, {2, 2, 2}, {24, 1, 1}, {30, 1, 0}};
+    assert_int_equal(a.row_count, MYR_ARRAY_COUNT(rows));
+    for (uint32_t i = 0; i < a.row_count; i++) {
+        assert_int_equal(a.rows[i].gang_nodes, rows[i].nodes);
+        assert_int_equal(a.rows[i].decisions, rows[i].decisions);
+        assert_int_equal(a.rows[i].placed, rows[i].placed);
+    }
+    /* 22, 18, 4 and 28 of 32 nodes were in use behind the four decisions. */
+    assert_true(a.fill_percent > 56.2 && a.fill_percent < 56.3);
+    assert_false(a.has_defrag);
+    myr_arena_done(&arena);
+    unlink(path);
+}
+
+static void bad_questions_are_refused(void **state)
+{
+    (void)state;
+    struct myr_arena arena;
+    struct myr_bench_answer a;
+    struct myr_err err = {0};
+    myr_arena_init(&arena);
+    struct myr_bench_question small = {.cluster = {.nodes = 11}};
+    assert_true(myr_bench_ask(&small, &arena, &a, &err) < 0);
+    assert_string_equal(err.message, "the bench needs at least 12 nodes, not 11");
+    struct myr_bench_question none = {.cluster = {.nodes = 16}, .events = "/nowhere/e.csv"};
+    assert_true(myr_bench_ask(&none, &arena, &a, &err) < 0);
+    assert_non_null(strstr(err.message, "/nowhere/e.csv"));
+    struct myr_bench_question pods = {.cluster = {.nodes = 16, .leaf_nodes = 8, .pod_nodes = 12}};
+    assert_true(myr_bench_ask(&pods, &arena, &a, &err) < 0);
+    myr_arena_done(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_is_measured_and_all_but_times_follows_from_the_seed),
+        cmocka_unit_test(events_are_read_in_order),
+        cmocka_unit_test(bad_events_are_told_where),
+        cmocka_unit_test(events_are_played_and_timed_from_measure_on),
+        cmocka_unit_test(bad_questions_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

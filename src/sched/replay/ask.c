@@ -1,0 +1,306 @@
+#include <stdlib.h>
+
+#include "myriad/sched/replay_answer.h"
+
+const char *const myr_replay_policy_names[MYR_REPLAY_POLICIES] = {"fifo", "skip", "fair",
+                                                                  "preempt"};
+
+static int read_tenants(const struct myr_replay_question *question, struct myr_joblog *trace,
+                        struct myr_tenant **ret, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_tenant_tree_done) struct myr_tenant_tree tree;
+    myr_tenant_tree_init(&tree);
+    if (question->tenants) {
+        int rc = myr_tenant_tree_read(&tree, question->tenants, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    for (uint32_t i = 0; i < question->own_count; i++) {
+        int rc = myr_tenant_tree_own(&tree, question->own[i], err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return myr_tenant_tree_join(&tree, trace, ret, err);
+}
+
+struct progress {
+    const struct myr_replay_question *question;
+    uint64_t total;
+};
+
+static void pass_on(void *context, uint64_t done)
+{
+    const struct progress *it = context;
+    it->question->progress(it->question->context, done, it->total);
+}
+
+static struct myr_replay_options options_of(const struct myr_replay_question *question,
+                                            const struct myr_place_shape *shape,
+                                            struct progress *progress)
+{
+    struct myr_replay_options options = myr_replay_default(shape);
+    options.policy.preempt = question->policy == MYR_REPLAY_PREEMPT;
+    options.policy.order = question->policy == MYR_REPLAY_FIFO   ? MYR_ORDER_FIFO
+                           : question->policy == MYR_REPLAY_SKIP ? MYR_ORDER_SKIP
+                                                                 : MYR_ORDER_FAIR;
+    options.jitter_s = question->jitter_s;
+    options.seed = question->seed;
+    options.samples = question->samples;
+    options.progress = question->progress ? pass_on : NULL;
+    options.context = progress;
+    return options;
+}
+
+static struct myr_replay_longest_row row_of(const struct myr_replay_answer *a, uint32_t job)
+{
+    const struct myr_job_row *asked = &a->result.submitted[job];
+    const struct myr_replay_job *got = &a->result.job_rows.items[job];
+    return (struct myr_replay_longest_row){.line = asked->line,
+                                           .gpus = asked->gpus,
+                                           .stops = got->stops,
+                                           .tenant = a->trace.tenant_names[asked->tenant],
+                                           .wait_h = (double)got->wait_s / 3600};
+}
+
+/* The job on this line of the trace, or the one that waited longest; MYR_NONE: there is none. */
+static uint32_t find_job(const struct myr_replay_result *result, struct myr_str which)
+{
+    uint64_t line = 0;
+    if (!myr_str_eq(which, MYR_STR("longest")) && (!myr_str_to_u64(which, &line) || line == 0)) {
+        return MYR_NONE;
+    }
+    uint32_t best = MYR_NONE;
+    for (size_t i = 0; i < result->job_rows.count; i++) {
+        const struct myr_replay_job *row = &result->job_rows.items[i];
+        if (line ? result->submitted[i].line == line
+                 : best == MYR_NONE || row->wait_s > result->job_rows.items[best].wait_s) {
+            best = (uint32_t)i;
+        }
+    }
+    return best;
+}
+
+/* The queue's numbers mean nothing to a reader: jobs go by their line in the trace. */
+static void name_by_line(const struct myr_replay_result *result, struct myr_why *why)
+{
+    for (uint32_t i = 0; i < why->stop_count && i < MYR_WHY_STOPS_MAX; i++) {
+        why->stops[i] = result->submitted[why->stops[i]].line;
+    }
+    why->held_for = why->held_for == MYR_NONE ? MYR_NONE : result->submitted[why->held_for].line;
+}
+
+/* Plays it once more and asks in the middle of the job's longest wait. */
+static int explain(const struct myr_replay_question *question, struct myr_replay_options *options,
+                   struct myr_replay_answer *a, struct myr_err *err)
+{
+    uint32_t job = find_job(&a->result, myr_str_from(question->explain));
+    if (job == MYR_NONE) {
+        return myr_err_set(err, MYR_ENOENT,
+                           "--explain '%.20s': a line of the trace with a job, or 'longest', is "
+                           "expected",
+                           question->explain);
+    }
+    struct myr_replay_wait wait = myr_replay_longest(&a->result, job);
+    options->explain = job;
+    options->explain_at_s = wait.end_s - wait.length_s / 2 - (wait.length_s > 0);
+    options->samples = 0;
+    MYR_CLEANUP(myr_replay_result_done) struct myr_replay_result again = {0};
+    int rc = myr_replay(&a->trace, options, &again, err);
+    if (rc < 0) {
+        return rc;
+    }
+    a->explained = true;
+    a->explained_job = row_of(a, job);
+    a->why = again.why;
+    name_by_line(&again, &a->why);
+    return MYR_OK;
+}
+
+/* Numbers of the tenants in the order of their tree: children behind their parent. */
+static uint32_t *tree_order(const struct myr_tenant *tenants, uint32_t count,
+                            struct myr_arena *arena)
+{
+    uint32_t *first = MYR_ARENA_NEW(arena, uint32_t, count + 1); /* child; the last one: root */
+    uint32_t *next = MYR_ARENA_NEW(arena, uint32_t, count);      /* brother */
+    uint32_t *order = MYR_ARENA_NEW(arena, uint32_t, count);
+    for (uint32_t t = 0; t <= count; t++) {
+        first[t] = MYR_NONE;
+    }
+    for (uint32_t t = count; t-- > 0;) { /* backwards, so that lists run forwards */
+        uint32_t parent = tenants[t].parent == MYR_NONE ? count : tenants[t].parent;
+        next[t] = first[parent];
+        first[parent] = t;
+    }
+    uint32_t used = 0;
+    for (uint32_t t = first[count]; t != MYR_NONE;) {
+        order[used++] = t;
+        if (first[t] != MYR_NONE) {
+            t = first[t];
+            continue;
+        }
+        while (t != MYR_NONE && next[t] == MYR_NONE) {
+            t = tenants[t].parent;
+        }
+        t = t == MYR_NONE ? MYR_NONE : next[t];
+    }
+    MYR_ASSERT(used == count);
+    return order;
+}
+
+static void sum_tenants(struct myr_replay_answer *a, const struct myr_tenant *tenants,
+                        struct myr_arena *arena)
+{
+    const struct myr_joblog *trace = &a->trace;
+    uint32_t *order = tree_order(tenants, trace->tenants, arena);
+    uint32_t *row_of_tenant = MYR_ARENA_NEW(arena, uint32_t, trace->tenants);
+    a->tenant_count = trace->tenants;
+    a->tenants = MYR_ARENA_NEW(arena, struct myr_replay_tenant_row, trace->tenants);
+    for (uint32_t i = 0; i < trace->tenants; i++) {
+        const struct myr_tenant *tenant = &tenants[order[i]];
+        struct myr_replay_tenant_row *row = &a->tenants[i];
+        bool is_root = tenant->parent == MYR_NONE;
+        row->name = trace->tenant_names[order[i]];
+        row->parent = is_root ? NULL : trace->tenant_names[tenant->parent];
+        row->depth = is_root ? 0 : a->tenants[row_of_tenant[tenant->parent]].depth + 1;
+        row->weight = tenant->weight;
+        row->own_nodes = myr_tenant_nodes(tenant, &a->cluster.shape);
+        row_of_tenant[order[i]] = i;
+    }
+    for (size_t i = 0; i < a->result.job_rows.count; i++) {
+        const struct myr_job_row *job = &a->result.submitted[i];
+        struct myr_replay_tenant_row *row = &a->tenants[row_of_tenant[job->tenant]];
+        double wait_h = (double)a->result.job_rows.items[i].wait_s / 3600;
+        row->jobs++;
+        row->gpu_hours += (double)job->duration_s * (double)job->gpus / 3600;
+        row->wait_mean_h += wait_h; /* the sum, until all are counted */
+        row->wait_max_h = wait_h > row->wait_max_h ? wait_h : row->wait_max_h;
+    }
+    for (uint32_t i = 0; i < a->tenant_count; i++) {
+        a->tenants[i].wait_mean_h /= a->tenants[i].jobs ? (double)a->tenants[i].jobs : 1;
+    }
+}
+
+static uint32_t size_class(uint32_t gpus)
+{
+    uint32_t log = 0;
+    while (log < MYR_REPLAY_SIZES_MAX - 1 && (UINT32_C(1) << log) < gpus) {
+        log++;
+    }
+    return log;
+}
+
+static int by_wait(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Waits of one size, sorted, so that sums do not depend on who asks. */
+static struct myr_replay_size_row size_row(uint32_t gpus, int64_t *waits, size_t count, double span)
+{
+    struct myr_replay_size_row row = {.gpus = gpus, .jobs = count, .span = span / (double)count};
+    size_t late = count * 99 / 100;
+    qsort(waits, count, sizeof(*waits), by_wait);
+    for (size_t i = 0; i < count; i++) {
+        row.wait_mean_h += (double)waits[i] / 3600;
+    }
+    row.wait_mean_h /= (double)count;
+    row.wait_p99_h = (double)waits[late] / 3600;
+    return row;
+}
+
+static void sum_sizes(struct myr_replay_answer *a)
+{
+    size_t count = a->result.job_rows.count, start[MYR_REPLAY_SIZES_MAX + 1] = {0};
+    size_t fill[MYR_REPLAY_SIZES_MAX];
+    double span[MYR_REPLAY_SIZES_MAX] = {0};
+    for (size_t i = 0; i < count; i++) {
+        start[size_class(a->result.submitted[i].gpus) + 1]++;
+    }
+    for (uint32_t c = 0; c < MYR_REPLAY_SIZES_MAX; c++) {
+        fill[c] = start[c];
+        start[c + 1] += start[c];
+    }
+    int64_t *waits = myr_xcalloc(count, sizeof(*waits));
+    for (size_t i = 0; i < count; i++) {
+        const struct myr_replay_job *job = &a->result.job_rows.items[i];
+        uint32_t c = size_class(a->result.submitted[i].gpus);
+        waits[fill[c]++] = job->wait_s;
+        span[c] += (double)job->groups / job->groups_min;
+    }
+    for (uint32_t c = 0; c < MYR_REPLAY_SIZES_MAX; c++) {
+        if (start[c + 1] > start[c]) {
+            a->sizes[a->size_count++] =
+                size_row(UINT32_C(1) << c, waits + start[c], start[c + 1] - start[c], span[c]);
+        }
+    }
+    free(waits);
+}
+
+/* Longest first; of equal ones the earlier. */
+static void find_longest(struct myr_replay_answer *a)
+{
+    uint32_t jobs[MYR_REPLAY_LONGEST_ROWS], count = 0;
+    const struct myr_replay_job *rows = a->result.job_rows.items;
+    for (size_t i = 0; i < a->result.job_rows.count; i++) {
+        uint32_t at = count;
+        for (; at > 0 && rows[jobs[at - 1]].wait_s < rows[i].wait_s; at--) {
+            if (at < MYR_REPLAY_LONGEST_ROWS) {
+                jobs[at] = jobs[at - 1];
+            }
+        }
+        if (at < MYR_REPLAY_LONGEST_ROWS) {
+            jobs[at] = (uint32_t)i;
+            count += count < MYR_REPLAY_LONGEST_ROWS;
+        }
+    }
+    a->longest_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        a->longest[i] = row_of(a, jobs[i]);
+    }
+}
+
+static int answer(const struct myr_replay_question *question, struct myr_arena *arena,
+                  struct myr_replay_answer *ret, struct myr_err *err)
+{
+    struct myr_tenant *tenants = NULL;
+    int rc = myr_cluster_of(&question->cluster, &ret->cluster, err);
+    rc = rc < 0 ? rc : myr_joblog_read(&ret->trace, question->trace, err);
+    rc = rc < 0 ? rc : read_tenants(question, &ret->trace, &tenants, err);
+    if (rc < 0) {
+        return rc;
+    }
+    struct progress progress = {question, ret->trace.jobs.count};
+    struct myr_replay_options options = options_of(question, &ret->cluster.shape, &progress);
+    options.tenants = tenants;
+    int64_t start_ns = question->clock_ns ? question->clock_ns() : 0;
+    rc = myr_replay(&ret->trace, &options, &ret->result, err);
+    if (rc < 0) {
+        return rc;
+    }
+    ret->took_ns = question->clock_ns ? question->clock_ns() - start_ns : 0;
+    ret->has_tenants = question->own_count > 0 || question->tenants != NULL;
+    sum_tenants(ret, tenants, arena);
+    sum_sizes(ret);
+    find_longest(ret);
+    return question->explain ? explain(question, &options, ret, err) : MYR_OK;
+}
+
+int myr_replay_ask(const struct myr_replay_question *question, struct myr_arena *arena,
+                   struct myr_replay_answer *ret, struct myr_err *err)
+{
+    *ret = (struct myr_replay_answer){0};
+    int rc = answer(question, arena, ret, err);
+    if (rc < 0) {
+        myr_replay_answer_done(ret);
+    }
+    return rc;
+}
+
+void myr_replay_answer_done(struct myr_replay_answer *answer)
+{
+    myr_replay_result_done(&answer->result);
+    myr_joblog_done(&answer->trace);
+}

@@ -1,0 +1,247 @@
+#include "myriad/sched/replay_report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "myriad/text/chart.h"
+#include "myriad/text/page.h"
+
+enum { LABEL_BYTES = 64, BLUE = 0, ORANGE = 1 };
+enum { WAITS, IN_USE, SPANS, FREE_NODES };
+
+const char *const myr_replay_chart_names[MYR_REPLAY_CHARTS] = {[WAITS] = "wait-by-size.svg",
+                                                               [IN_USE] = "utilisation.svg",
+                                                               [SPANS] = "span.svg",
+                                                               [FREE_NODES] = "fragmentation.svg"};
+
+/* What stands beside a bar, kept as long as the chart is drawn. */
+struct size_words {
+    char name[LABEL_BYTES], value[LABEL_BYTES];
+    struct myr_piece pieces[2];
+};
+
+static void name_size(const struct myr_replay_size_row *row, struct size_words *ret)
+{
+    char jobs[32];
+    snprintf(ret->name, sizeof(ret->name), "%u GPU%s, %s job%s", row->gpus,
+             row->gpus == 1 ? "" : "s", myr_u64_grouped(row->jobs, jobs),
+             row->jobs == 1 ? "" : "s");
+}
+
+static void draw_waits(const struct myr_replay_answer *answer, struct myr_buf *buf)
+{
+    struct size_words words[MYR_REPLAY_SIZES_MAX];
+    struct myr_bar_row bars[MYR_REPLAY_SIZES_MAX];
+    for (uint32_t i = 0; i < answer->size_count; i++) {
+        const struct myr_replay_size_row *row = &answer->sizes[i];
+        double rest = row->wait_p99_h > row->wait_mean_h ? row->wait_p99_h - row->wait_mean_h : 0;
+        name_size(row, &words[i]);
+        snprintf(words[i].value, sizeof(words[i].value), "%.3g h, %.3g h", row->wait_mean_h,
+                 row->wait_p99_h);
+        words[i].pieces[0] = (struct myr_piece){"mean", row->wait_mean_h, BLUE};
+        words[i].pieces[1] = (struct myr_piece){"99 of 100 wait less", rest, ORANGE};
+        bars[i] = (struct myr_bar_row){words[i].name, words[i].value, 0, words[i].pieces, 2};
+    }
+    struct myr_bars chart = {.title = "Wait by size of the job",
+                             .note = "mean, and what 99 of 100 wait at most",
+                             .unit = "h",
+                             .rows = bars,
+                             .count = answer->size_count,
+                             .legend = true};
+    myr_chart_bars(&chart, buf);
+}
+
+static void draw_spans(const struct myr_replay_answer *answer, struct myr_buf *buf)
+{
+    struct size_words words[MYR_REPLAY_SIZES_MAX];
+    struct myr_bar_row bars[MYR_REPLAY_SIZES_MAX];
+    uint32_t drawn = 0;
+    for (uint32_t i = 0; i < answer->size_count; i++) {
+        const struct myr_replay_size_row *row = &answer->sizes[i];
+        if (row->gpus <= answer->cluster.shape.gpus_per_node) {
+            continue; /* one node lies under one leaf */
+        }
+        struct size_words *own = &words[drawn];
+        name_size(row, own);
+        snprintf(own->value, sizeof(own->value), "%.3g", row->span);
+        own->pieces[0] = (struct myr_piece){"mean", row->span, BLUE};
+        bars[drawn++] = (struct myr_bar_row){own->name, own->value, 0, own->pieces, 1};
+    }
+    struct myr_bars chart = {.title = "Leaves used over the fewest possible, by size of the job",
+                             .note = drawn ? "1 is as near as the size allows"
+                                           : "no job needs more than one node",
+                             .unit = "x",
+                             .rows = bars,
+                             .count = drawn};
+    myr_chart_bars(&chart, buf);
+}
+
+/* Two lines over time, the second on top; 'pick' gives the value at a sample, cut at 'most'. */
+struct line {
+    const char *name;
+    uint32_t colour;
+    double (*pick)(const struct myr_replay_sample *);
+};
+
+struct lines {
+    const char *title, *unit;
+    struct line lines[2];
+    double most;
+};
+
+static void draw_lines(const struct myr_replay_result *result, const struct lines *it,
+                       struct myr_buf *buf)
+{
+    size_t count = result->samples.count;
+    struct myr_series series[2];
+    struct myr_point *points = myr_xcalloc(2 * count + 1, sizeof(*points));
+    for (uint32_t l = 0; l < 2; l++) {
+        struct myr_point *own = points + l * count;
+        for (size_t i = 0; i < count; i++) {
+            const struct myr_replay_sample *sample = &result->samples.items[i];
+            double value = it->lines[l].pick(sample);
+            own[i] = (struct myr_point){.x = (double)sample->time_s / 86400,
+                                        .y = value < it->most ? value : it->most};
+        }
+        series[l] = (struct myr_series){.name = it->lines[l].name,
+                                        .points = own,
+                                        .count = (uint32_t)count,
+                                        .colour = it->lines[l].colour};
+    }
+    struct myr_curves chart = {.title = it->title,
+                               .x_name = "days",
+                               .y_name = it->unit,
+                               .series = series,
+                               .count = 2,
+                               .from_zero = true,
+                               .y_max = it->most};
+    myr_chart_curves(&chart, buf);
+    free(points);
+}
+
+static double busy(const struct myr_replay_sample *s)
+{
+    return s->busy_gpus;
+}
+
+static double busy_and_waiting(const struct myr_replay_sample *s)
+{
+    return (double)s->busy_gpus + s->waiting_gpus;
+}
+
+static double free_nodes(const struct myr_replay_sample *s)
+{
+    return s->free_nodes;
+}
+
+static double free_together(const struct myr_replay_sample *s)
+{
+    return s->free_nodes_in_whole_groups;
+}
+
+/* The highest value that was met, so that the axis shows the data; 1 when nothing ever was. */
+static double most_of(const struct myr_replay_result *result,
+                      double (*pick)(const struct myr_replay_sample *), double limit)
+{
+    double most = 1;
+    for (size_t i = 0; i < result->samples.count; i++) {
+        double value = pick(&result->samples.items[i]);
+        most = value > most ? value : most;
+    }
+    return most < limit ? most : limit;
+}
+
+static void draw_in_use(const struct myr_replay_answer *answer, struct myr_buf *buf)
+{
+    const struct myr_place_shape *shape = &answer->cluster.shape;
+    double gpus = (double)shape->nodes * shape->gpus_per_node;
+    struct lines lines = {.title = "GPUs in use, and asked for",
+                          .unit = "GPUs",
+                          .lines = {{"with those waited for (cut at 1.5 times the cluster)", ORANGE,
+                                     busy_and_waiting},
+                                    {"in use", BLUE, busy}},
+                          .most = most_of(&answer->result, busy_and_waiting, gpus * 1.5)};
+    draw_lines(&answer->result, &lines, buf);
+}
+
+static void draw_free_nodes(const struct myr_replay_answer *answer, struct myr_buf *buf)
+{
+    struct lines lines = {.title = "Whole free nodes",
+                          .unit = "nodes",
+                          .lines = {{"all", BLUE, free_nodes},
+                                    {"in leaves that are free as a whole", ORANGE, free_together}},
+                          .most =
+                              most_of(&answer->result, free_nodes, answer->cluster.shape.nodes)};
+    draw_lines(&answer->result, &lines, buf);
+}
+
+void myr_replay_chart(const struct myr_replay_answer *answer, uint32_t chart, struct myr_buf *buf)
+{
+    MYR_ASSERT(chart < MYR_REPLAY_CHARTS);
+    static void (*const draw[MYR_REPLAY_CHARTS])(
+        const struct myr_replay_answer *, struct myr_buf *) = {[WAITS] = draw_waits,
+                                                               [IN_USE] = draw_in_use,
+                                                               [SPANS] = draw_spans,
+                                                               [FREE_NODES] = draw_free_nodes};
+    draw[chart](answer, buf);
+}
+
+static void put_tiles(const struct myr_replay_result *result, struct myr_buf *buf)
+{
+    char jobs[32];
+    myr_page_tiles_begin(buf);
+    myr_page_tile(buf, "jobs", "%s", myr_u64_grouped(result->jobs, jobs));
+    myr_page_tile(buf, "wait, mean", "%.3f h", result->wait_mean_h);
+    myr_page_tile(buf, "99 of 100 wait less", "%.2f h", result->wait_p99_h);
+    myr_page_tile(buf, "longest wait", "%.1f h", result->wait_max_h);
+    myr_page_tile(buf, "wait of jobs of several nodes, mean", "%.2f h",
+                  result->multinode_wait_mean_h);
+    myr_page_tile(buf, "leaves over the fewest possible", "%.3f", result->leaf_span);
+    myr_page_tile(buf, "of the GPU hours used", "%.1f %%", 100 * result->gpu_utilisation);
+    myr_page_tile(buf, "stops", "%llu", (unsigned long long)result->preemptions);
+    myr_page_tile(buf, "of the GPU hours lost", "%.2f %%", result->lost_gpu_hours_percent);
+    myr_page_tiles_end(buf);
+}
+
+/* The jobs that waited longest, by their line in the trace. */
+static void put_longest(const struct myr_replay_answer *answer, struct myr_buf *buf)
+{
+    static const char *const heads[] = {">line", "tenant", ">GPUs", ">wait h", ">stops"};
+    myr_page_heading(buf, "The longest waits");
+    myr_page_table_begin(buf, heads, MYR_ARRAY_COUNT(heads));
+    for (uint32_t i = 0; i < answer->longest_count; i++) {
+        const struct myr_replay_longest_row *row = &answer->longest[i];
+        myr_page_row_begin(buf);
+        myr_page_number(buf, "%u", row->line);
+        myr_page_cell(buf, row->tenant);
+        myr_page_number(buf, "%u", row->gpus);
+        myr_page_number(buf, "%.2f", row->wait_h);
+        myr_page_number(buf, "%u", row->stops);
+        myr_page_row_end(buf);
+    }
+    myr_page_table_end(buf);
+}
+
+void myr_replay_page(const struct myr_replay_question *question,
+                     const struct myr_replay_answer *answer, struct myr_buf *buf)
+{
+    const struct myr_place_shape *shape = &answer->cluster.shape;
+    char words[400];
+    myr_page_begin(buf, "Replay of a trace of jobs");
+    snprintf(words, sizeof(words),
+             "%.200s on %u nodes of %u GPUs%s, %u nodes a leaf%s, policy %s. The policy knew no "
+             "durations. Wait is all time a job did not run.",
+             answer->trace.file, shape->nodes, shape->gpus_per_node,
+             answer->cluster.assumed_gpus_per_node ? " (assumed)" : "", shape->group_nodes,
+             answer->cluster.assumed_leaf_nodes ? " (assumed)" : "",
+             myr_replay_policy_names[question->policy]);
+    myr_page_note(buf, words);
+    put_tiles(&answer->result, buf);
+    for (uint32_t i = 0; i < MYR_REPLAY_CHARTS; i++) {
+        myr_page_wide_begin(buf);
+        myr_replay_chart(answer, i, buf);
+        myr_page_wide_end(buf);
+    }
+    put_longest(answer, buf);
+    myr_page_end(buf);
+}

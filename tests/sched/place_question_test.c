@@ -1,0 +1,412 @@
+/*
+ * Placing questions on planned designs: what an elastic gang gets, what its step takes, what is
+ * refused. The planner makes the designs, which is why this does not lie beside the scheduler.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "myriad/plan.h"
+#include "myriad/sched.h"
+#include "myriad/text.h"
+
+enum { NODES = 96, GPUS = 8, CASES = 400, PRICED = 60 };
+
+static char folder[] = "/tmp/myr-place-XXXXXX";
+static char design_path[64], state_path[64], layout_path[64];
+
+static void write_text(const char *path, const char *text)
+{
+    struct myr_err err = {0};
+    struct myr_buf buf = {0};
+    myr_buf_puts(&buf, text);
+    assert_int_equal(myr_file_write(path, &buf, &err), MYR_OK);
+    myr_buf_done(&buf);
+}
+
+static const char spec_text[] = "servers: 96\nserver: h100-8gpu\n"
+                                "networks: {compute: {switch: mqm9790, tiers: 3}}\n";
+
+static int plan_design(const char *path, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
+    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
+    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
+    struct myr_design design;
+    const struct myr_doc *doc;
+    myr_arena_init(&arena);
+    int rc = myr_catalog_init(&catalog, &arena, err);
+    rc = rc < 0 ? rc : myr_doc_read_yaml(&arena, "spec", MYR_STR(spec_text), &doc, err);
+    rc = rc < 0 ? rc : myr_spec_read(&arena, &catalog, doc, &spec, err);
+    rc = rc < 0 ? rc : myr_plan(&arena, &catalog, &spec, &design, err);
+    return rc < 0 ? rc : myr_design_write(&design, path, err);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    struct myr_err err = {0};
+    if (!mkdtemp(folder)) {
+        return -1;
+    }
+    snprintf(design_path, sizeof(design_path), "%s/design.myr", folder);
+    snprintf(state_path, sizeof(state_path), "%s/state.csv", folder);
+    snprintf(layout_path, sizeof(layout_path), "%s/layout.yaml", folder);
+    int rc = plan_design(design_path, &err);
+    if (rc < 0) {
+        fprintf(stderr, "%s\n", err.message);
+    }
+    return rc;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    unlink(design_path);
+    unlink(state_path);
+    unlink(layout_path);
+    return rmdir(folder);
+}
+
+/* All nodes busy but the first 'free' of every leaf's worth of eight, up to 'most' in all. */
+static void fill_cluster(uint32_t most)
+{
+    struct myr_buf text = {0};
+    struct myr_err err = {0};
+    uint32_t left = most;
+    myr_buf_puts(&text, "node,job\n");
+    for (uint32_t node = 0; node < NODES; node++) {
+        if (node % 8 < 3 && left > 0) {
+            left--;
+            continue;
+        }
+        myr_buf_printf(&text, "%u,job%u\n", node, node / 4);
+    }
+    assert_int_equal(myr_file_write(state_path, &text, &err), MYR_OK);
+    myr_buf_done(&text);
+}
+
+struct asked {
+    struct myr_arena arena;
+    struct myr_place_answer answer;
+    struct myr_err err;
+    int rc;
+};
+
+static struct asked *ask(const struct myr_place_question *question)
+{
+    struct asked *it = myr_xcalloc(1, sizeof(*it));
+    myr_arena_init(&it->arena);
+    it->rc = myr_place_ask(question, &it->arena, &it->answer, &it->err);
+    return it;
+}
+
+static void forget(struct asked *it)
+{
+    if (it->rc == MYR_OK) {
+        myr_place_answer_done(&it->answer);
+    }
+    myr_arena_done(&it->arena);
+    free(it);
+}
+
+static void an_elastic_gang_that_its_layout_does_not_let_shrink_waits(void **state)
+{
+    (void)state;
+    fill_cluster(5);
+    struct asked *it = ask(&(struct myr_place_question){.design = design_path,
+                                                        .state = state_path,
+                                                        .nodes = 6,
+                                                        .min_nodes = 4,
+                                                        .tp = 8,
+                                                        .pp = 1,
+                                                        .ep = 6});
+    assert_int_equal(it->rc, MYR_OK);
+    assert_false(it->answer.placed);
+    assert_int_equal(it->answer.request.nodes, 6);
+    for (uint32_t i = 0; i < it->answer.why.change_count; i++) {
+        assert_int_not_equal(it->answer.why.changes[i].kind, MYR_CHANGE_FEWER_NODES);
+    }
+    forget(it);
+}
+
+static void an_elastic_gang_takes_what_its_batch_allows(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t batch, min, nodes; /* 0 nodes: not placed */
+    } cases[] = {{0, 4, 7}, {24, 4, 6}, {16, 4, 4}, {16, 5, 0}, {8, 1, 4}, {8, 5, 0}};
+    fill_cluster(7);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct asked *it = ask(&(struct myr_place_question){.design = design_path,
+                                                            .state = state_path,
+                                                            .nodes = 8,
+                                                            .min_nodes = cases[i].min,
+                                                            .tp = 8,
+                                                            .batch = cases[i].batch});
+        assert_int_equal(it->rc, MYR_OK);
+        assert_int_equal(it->answer.placed, cases[i].nodes > 0);
+        assert_int_equal(it->answer.request.nodes, cases[i].nodes ? cases[i].nodes : 8);
+        assert_int_equal(it->answer.nodes_asked, 8);
+        assert_int_equal(it->answer.layout.dp, it->answer.request.nodes);
+        assert_int_equal(it->answer.placement.gang.count, cases[i].nodes);
+        forget(it);
+    }
+}
+
+/* The rules once more, by hand: axes fill the nodes, experts and batch divide. */
+static bool is_allowed(const struct myr_place_question *u, uint32_t nodes)
+{
+    uint32_t replica = (uint32_t)(u->tp * u->pp * u->cp), gpus = nodes * (uint32_t)u->gpus_per_node;
+    uint32_t dp = gpus / replica;
+    return gpus % replica == 0 && dp > 0 && dp * u->cp % u->ep == 0 &&
+           (!u->batch || u->batch % dp == 0);
+}
+
+static void elastic_gangs_get_the_most_nodes_that_are_allowed(void **state)
+{
+    (void)state;
+    struct myr_rng rng;
+    uint64_t seed = 7;
+    myr_rng_init(&rng, seed, 0);
+    uint32_t shrunk = 0, refused = 0;
+    for (uint32_t i = 0; i < CASES; i++) {
+        static const uint32_t axes[] = {1, 1, 2, 3, 4, 6, 8}, batches[] = {0, 0, 12, 16, 24, 60};
+        uint32_t room = 1 + myr_rng_below(&rng, 30);
+        struct myr_place_question u = {.design = design_path, .state = state_path};
+        u.nodes = 1 + myr_rng_below(&rng, 24);
+        u.min_nodes = 1 + myr_rng_below(&rng, 8);
+        u.gpus_per_node = myr_rng_below(&rng, 3) ? 8 : 4;
+        u.tp = myr_rng_below(&rng, 2) ? u.gpus_per_node : 2;
+        u.pp = axes[myr_rng_below(&rng, 7)];
+        u.cp = 1 + myr_rng_below(&rng, 2);
+        u.ep = axes[myr_rng_below(&rng, 7)];
+        u.batch = batches[myr_rng_below(&rng, 6)];
+        fill_cluster(room);
+        struct asked *it = ask(&u);
+        if (it->rc < 0) { /* the whole gang already breaks a rule */
+            assert_int_equal(it->rc, MYR_EINVAL);
+            refused++;
+            forget(it);
+            continue;
+        }
+        uint32_t want = (uint32_t)u.nodes;
+        if (want > room) {
+            for (want = room; want >= u.min_nodes && !is_allowed(&u, want); want--) {
+            }
+        }
+        bool fits = want >= u.min_nodes || want == u.nodes;
+        if (it->answer.placed != fits || (fits && it->answer.placement.gang.count != want)) {
+            fail_msg("seed %llu, case %u: %u nodes placed, %u expected", (unsigned long long)seed,
+                     i, it->answer.placement.gang.count, want);
+        }
+        shrunk += it->answer.placed && want < u.nodes;
+        forget(it);
+    }
+    assert_true(shrunk > CASES / 50 && refused < CASES);
+}
+
+static void set_layout(const struct myr_layout *layout)
+{
+    struct myr_buf text = {0};
+    struct myr_err err = {0};
+    myr_layout_file_write(layout, "drawn", &text);
+    assert_int_equal(myr_file_write(layout_path, &text, &err), MYR_OK);
+    myr_buf_done(&text);
+}
+
+/* A layout that the model allows, from what fit finds best for random axes; false: there is none.
+ */
+static bool draw_layout(struct myr_rng *rng, const char *model, struct myr_layout *ret)
+{
+    static const uint32_t tps[] = {1, 2, 4, 8}, pps[] = {1, 2, 4, 8}, counts[] = {4, 8, 16, 32, 64};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
+    struct myr_case_question question = myr_case_question_default();
+    struct myr_fit_answer best;
+    myr_arena_init(&arena);
+    question.model = model;
+    question.design = design_path;
+    question.gpus = (uint64_t)counts[myr_rng_below(rng, 5)] * GPUS;
+    question.batch = question.gpus * (1 + myr_rng_below(rng, 3));
+    question.tp = tps[myr_rng_below(rng, 4)];
+    question.pp = pps[myr_rng_below(rng, 4)];
+    question.zero = (int)myr_rng_below(rng, 4);
+    struct myr_case *it = MYR_ARENA_NEW(&arena, struct myr_case, 1);
+    if (myr_case_init(it, &arena, &question, NULL) < 0) {
+        return false;
+    }
+    bool found = myr_case_answer(it, &arena, &best, NULL) == MYR_OK;
+    if (found) {
+        *ret = best.top[0].layout;
+    }
+    myr_case_done(it);
+    return found;
+}
+
+/* What 'fit' says of the layout's file. */
+static double fit_step_s(const char *model)
+{
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
+    struct myr_case_question question = myr_case_question_default();
+    struct myr_fit_answer best;
+    struct myr_err err = {0};
+    myr_arena_init(&arena);
+    question.model = model;
+    question.design = design_path;
+    question.layout = layout_path;
+    struct myr_case *it = MYR_ARENA_NEW(&arena, struct myr_case, 1);
+    assert_int_equal(myr_case_init(it, &arena, &question, &err), MYR_OK);
+    assert_int_equal(myr_case_answer(it, &arena, &best, &err), MYR_OK);
+    myr_case_done(it);
+    return best.top[0].step_s;
+}
+
+static bool is_compact(const struct myr_gang *gang)
+{
+    for (uint32_t i = 0; i < gang->count; i++) {
+        if (gang->shares[i].node != i) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void a_compact_gang_takes_the_step_that_fit_says_to_the_last_bit(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"llama3-8b", "llama3-70b", "gpt3-175b", "mixtral-8x7b"};
+    struct myr_rng rng;
+    uint64_t seed = 11;
+    uint32_t compact = 0, asked = 0;
+    myr_rng_init(&rng, seed, 0);
+    for (uint32_t i = 0; i < PRICED; i++) {
+        const char *model = models[myr_rng_below(&rng, MYR_ARRAY_COUNT(models))];
+        struct myr_layout layout;
+        if (!draw_layout(&rng, model, &layout)) {
+            continue;
+        }
+        set_layout(&layout);
+        double step_s = fit_step_s(model);
+        struct asked *it = ask(&(struct myr_place_question){
+            .design = design_path, .layout = layout_path, .model = model});
+        if (it->rc < 0) {
+            fail_msg("seed %llu, case %u: %s", (unsigned long long)seed, i, it->err.message);
+        }
+        const struct myr_place_answer *a = &it->answer;
+        assert_true(a->placed);
+        assert_memory_equal(&a->best_price.cost.step_s, &step_s, sizeof(step_s));
+        if (is_compact(&a->placement.gang)) {
+            assert_memory_equal(&a->price.cost.step_s, &step_s, sizeof(step_s));
+            compact++;
+        } else {
+            assert_true(a->price.cost.step_s >= step_s);
+        }
+        asked++;
+        forget(it);
+    }
+    assert_true(asked > PRICED / 3 && compact > asked / 2);
+}
+
+static void axes_alone_are_completed_as_fit_completes_them(void **state)
+{
+    (void)state;
+    struct asked *it = ask(&(struct myr_place_question){
+        .design = design_path, .nodes = 32, .tp = 8, .pp = 4, .model = "llama3-70b", .batch = 256});
+    assert_int_equal(it->rc, MYR_OK);
+    set_layout(&it->answer.layout);
+    double step_s = fit_step_s("llama3-70b");
+    assert_memory_equal(&it->answer.best_price.cost.step_s, &step_s, sizeof(step_s));
+    assert_true(it->answer.price.memory.fits);
+    assert_int_equal(it->answer.layout.dp, 8);
+    assert_int_equal(it->answer.layout.global_batch, 256);
+    forget(it);
+}
+
+static void what_is_wrong_with_a_question_is_said_in_one_line(void **state)
+{
+    (void)state;
+    const struct {
+        struct myr_place_question question;
+        const char *message;
+    } cases[] = {
+        {{.nodes = 4}, "give --design FILE"},
+        {{.design = design_path}, "give --nodes N, or a layout with --dp"},
+        {{.design = design_path, .nodes = 97}, "97 nodes, the design has 96"},
+        {{.design = design_path, .nodes = 4, .gpus_per_node = 9},
+         "--gpus-per-node 9, the design's nodes have 8"},
+        {{.design = design_path, .nodes = 4, .tp = 8, .pp = 3},
+         "32 GPUs are no multiple of tp x cp x pp = 24"},
+        {{.design = design_path, .nodes = 4, .tp = 8, .dp = 3},
+         "the layout has 24 ranks, 4 nodes of 8 GPUs have 32"},
+        {{.design = design_path, .tp = 3, .dp = 3}, "9 ranks do not fill nodes of 8 GPUs"},
+        {{.design = design_path, .nodes = 4, .tp = 8, .ep = 3}, "ep 3 does not divide dp x cp = 4"},
+        {{.design = design_path, .nodes = 4, .model = "llama3-8b"},
+         "--model needs a layout: --layout, or --tp, --pp, --dp"},
+        {{.design = design_path, .nodes = 4, .layout = "x", .tp = 8},
+         "--layout and its axes are both given"},
+        {{.design = design_path, .nodes = 4, .exclude = "3,x"},
+         "--exclude:1:3: 'x' is no node or range, expected such as 3,7-9 below 96"},
+        {{.design = design_path, .nodes = 4, .gpu_kind = "h800"},
+         "--gpu-kind 'h800': no node has it, expected a column 'kind' in --state"},
+        {{.design = design_path, .nodes = 4, .rack_max = 1, .state = state_path}, NULL},
+    };
+    write_text(state_path, "node,rack\n0,a\n1,a\n2,b\n3,b\n");
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct asked *it = ask(&cases[i].question);
+        if (!cases[i].message) {
+            assert_int_equal(it->rc, MYR_OK);
+            assert_true(it->answer.placed);
+        } else if (it->rc >= 0 || strcmp(it->err.message, cases[i].message) != 0) {
+            fail_msg("case %zu: '%s' instead of '%s'", i, it->err.message, cases[i].message);
+        }
+        forget(it);
+    }
+}
+
+static void limits_bind_and_the_answer_says_why(void **state)
+{
+    (void)state;
+    fill_cluster(12); /* three in each of four runs of eight nodes */
+    struct myr_place_question question = {
+        .design = design_path, .state = state_path, .nodes = 4, .hops = 1, .exclude = "0-7"};
+    struct asked *it = ask(&question);
+    assert_int_equal(it->rc, MYR_OK);
+    assert_true(it->answer.placed); /* leaves are larger than eight */
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_true(it->answer.placement.gang.shares[i].node >= 8);
+    }
+    assert_true(it->answer.placement.cost.level <= MYR_LEVEL_LEAF);
+    assert_true(it->answer.sentence_count >= 1);
+    struct myr_buf svg = {0};
+    myr_place_draw(&it->answer, &svg);
+    assert_non_null(strstr(svg.data, "4 nodes under 1 set of leaves in 1 pod"));
+    assert_non_null(strstr(svg.data, "node/00008: ranks 0-7"));
+    assert_non_null(strstr(svg.data, "0 of 8 GPUs free"));
+    myr_buf_done(&svg);
+    forget(it);
+    question.nodes = 13;
+    it = ask(&question);
+    assert_int_equal(it->rc, MYR_OK);
+    assert_false(it->answer.placed);
+    assert_true(it->answer.why.change_count > 0 && it->answer.sentence_count > 2);
+    forget(it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_elastic_gang_that_its_layout_does_not_let_shrink_waits),
+        cmocka_unit_test(an_elastic_gang_takes_what_its_batch_allows),
+        cmocka_unit_test(elastic_gangs_get_the_most_nodes_that_are_allowed),
+        cmocka_unit_test(a_compact_gang_takes_the_step_that_fit_says_to_the_last_bit),
+        cmocka_unit_test(axes_alone_are_completed_as_fit_completes_them),
+        cmocka_unit_test(what_is_wrong_with_a_question_is_said_in_one_line),
+        cmocka_unit_test(limits_bind_and_the_answer_says_why),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
