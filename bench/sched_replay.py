@@ -50,7 +50,7 @@ def unpacked(bench, folder, name):
 
 def replay(bench, trace, nodes, policy, *more):
     command = [bench.program, "sched", "replay", trace, "--nodes", nodes, "--policy", policy,
-               "-o", "json", *more]
+               "-o", "json", "--timing", *more]
     result = subprocess.run([str(part) for part in command], capture_output=True, text=True,
                             timeout=300, check=False)
     if result.returncode != 0:
@@ -70,7 +70,7 @@ def figures(bench, name, results, goals):
             "multi-max": ("h", lambda r: r["wait_h_multinode"]["max"]),
             "span": ("x", lambda r: r["leaf_span"]),
             "lost": ("%", lambda r: r["lost_gpu_hours_percent"]),
-            "wall": ("s", lambda r: r["wall_s"])}
+            "wall": ("s", lambda r: r["timing"]["replay_s"])}
     for key, (unit, pick) in rows.items():
         bench.figure(f"{name}/{key}", mean(pick), unit, goals.get(key))
 

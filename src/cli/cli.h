@@ -127,6 +127,8 @@ MYR_MUST_USE int cli_catalog(struct myr_catalog *catalog, struct myr_arena *aren
                              const struct myr_option_list *files, struct myr_err *err);
 
 extern const struct cli_verb cli_catalog_verb;
+extern const struct cli_verb cli_sched_verb, cli_sched_place_verb, cli_sched_replay_verb,
+    cli_sched_bench_verb;
 extern const struct cli_verb cli_commands_verb, cli_completion_verb, cli_man_verb;
 
 extern const struct cli_verb cli_route_verb, cli_route_failover_verb, cli_route_degraded_verb,
@@ -153,5 +155,3 @@ const struct myr_command *cli_verify_command(void);
 int cli_verify(const struct myr_operands *operands);
 const struct myr_command *cli_bind_command(void);
 int cli_bind(const struct myr_operands *operands);
-const struct myr_command *cli_sched_command(void);
-int cli_sched(const struct myr_operands *operands);

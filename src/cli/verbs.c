@@ -13,7 +13,6 @@ OLD(design, CLI_DESIGN_GROUP);
 OLD(export, CLI_BUILD_GROUP);
 OLD(verify, CLI_BUILD_GROUP);
 OLD(bind, CLI_BUILD_GROUP);
-OLD(sched, CLI_RUN_GROUP);
 
 static const struct cli_verb *const verbs[] = {
     &plan_verb,
@@ -48,7 +47,10 @@ static const struct cli_verb *const verbs[] = {
     &verify_verb,
     &bind_verb,
 
-    &sched_verb,
+    &cli_sched_verb,
+    &cli_sched_place_verb,
+    &cli_sched_replay_verb,
+    &cli_sched_bench_verb,
 
     &cli_commands_verb,
     &cli_completion_verb,

@@ -3,7 +3,7 @@ printf 'node,job,gpus,state,penalty\n' > s.csv
 for n in $(seq 0 3 127); do printf '%d,a%d,8,,\n' $n $n; done >> s.csv
 printf '1,,,down,\n4,,,,0.5\n' >> s.csv
 myriad sched place --design d/design.myr --state s.csv --nodes 16 --tp 8 --pp 4
-myriad sched place --design d/design.myr --state s.csv --nodes 2 --gpus-per-node 4 -o json | grep -v decision_us
+myriad sched place --design d/design.myr --state s.csv --nodes 2 --gpus-per-node 4 -o json
 myriad sched place --design d/design.myr --state s.csv --nodes 100 --min-nodes 8 --tp 8 --pp 4 | head -n 3
 myriad sched place --design d/design.myr --state s.csv --nodes 16 --tp 8 --pp 4 --plot p.svg | head -n 1
 grep -o '<title>[^<]*</title>' p.svg | head -n 9

@@ -1,0 +1,323 @@
+/* sched replay: a trace of jobs through the queue in virtual time. */
+#include <stdio.h>
+
+#include "myriad/sched/replay_report.h"
+#include "sched/sched.h"
+
+struct options {
+    const char *design;
+    uint64_t nodes, gpus_per_node, leaf_nodes, pod_nodes;
+    uint32_t policy;
+    uint64_t jitter_s, seed;
+    struct myr_option_list own;
+    const char *tenants, *explain, *plots, *report;
+};
+
+static const struct options defaults = {.policy = MYR_REPLAY_FAIR, .seed = 1};
+
+static const struct myr_option rows[] = {
+    CLI_PATH("design", "FILE", struct options, design,
+             "the cluster; or say it with --nodes and the next three"),
+    CLI_COUNT("nodes", struct options, nodes, 1, MYR_CLUSTER_NODES_MAX, "nodes of the cluster"),
+    CLI_COUNT("gpus-per-node", struct options, gpus_per_node, 1, MYR_SCHED_GPUS_MAX,
+              "GPUs of a node; 8 are assumed"),
+    CLI_COUNT("leaf-nodes", struct options, leaf_nodes, 1, MYR_CLUSTER_NODES_MAX,
+              "nodes under one set of leaves; 8 are assumed"),
+    CLI_COUNT("pod-nodes", struct options, pod_nodes, 1, MYR_CLUSTER_NODES_MAX,
+              "nodes of a pod, a multiple of the leaf's; without it there are no pods"),
+    CLI_CHOICE("policy", "POLICY", struct options, policy, myr_replay_policy_names,
+               "fifo: first come, blocks; skip: first come that fits; fair: tenants in turn; "
+               "preempt: fair, and jobs that have run long make room"),
+    CLI_COUNT("jitter", struct options, jitter_s, 0, 1000000000,
+              "move submit times by up to so many seconds either way"),
+    CLI_COUNT("seed", struct options, seed, 0, 0, "of the jitter"),
+    CLI_LIST("own", "TENANT=CELLS", struct options, own,
+             "cells that a tenant of the trace owns, such as vc1=4n,2g,1p (nodes, leaf groups, "
+             "pods) or org/vc1=4n,3w (below org, weight 3)"),
+    CLI_PATH("tenants", "FILE", struct options, tenants,
+             "YAML with the tree of tenants, their weights and cells"),
+    CLI_TEXT("explain", "LINE", struct options, explain,
+             "why the job on this line of the trace waited, or 'longest'"),
+    CLI_PATH("plots", "DIR", struct options, plots,
+             "draw wait by size, utilisation, span and fragmentation there, as SVG"),
+    CLI_PATH("report", "FILE", struct options, report,
+             "figures, drawings and the longest waits on one HTML page"),
+};
+
+const struct myr_command sched_replay_command = {
+    .name = "sched replay",
+    .operands = "TRACE",
+    .summary = "run a trace of jobs through the queue in virtual time",
+    .details = "The trace is CSV with columns such as submit_s, duration_s, num_gpus and vc in any "
+               "order, or what `sacct -P` prints; - is standard input. CSV output lists the "
+               "tenants.",
+    .example = "myriad sched replay jobs.csv --nodes 96 --leaf-nodes 8",
+    CLI_OPTIONS(rows, defaults),
+    .operand_min = 1,
+    .operand_max = 1,
+};
+
+static void put_result(struct myr_answer *answer, const struct myr_replay_answer *a)
+{
+    const struct myr_replay_result *result = &a->result;
+    char hash[20];
+    snprintf(hash, sizeof(hash), "%016llx", (unsigned long long)result->hash);
+    myr_answer_object(answer, "trace");
+    myr_answer_text(answer, "file", a->trace.file);
+    myr_answer_u64(answer, "rows_left_out", a->trace.left_out);
+    myr_answer_end(answer);
+    myr_answer_u64(answer, "jobs", result->jobs);
+    myr_answer_object(answer, "wait_h");
+    myr_answer_double(answer, "mean", result->wait_mean_h, 4);
+    myr_answer_double(answer, "p50", result->wait_p50_h, 4);
+    myr_answer_double(answer, "p99", result->wait_p99_h, 4);
+    myr_answer_double(answer, "max", result->wait_max_h, 4);
+    myr_answer_end(answer);
+    myr_answer_object(answer, "wait_h_multinode");
+    myr_answer_u64(answer, "jobs", result->multinode_jobs);
+    myr_answer_double(answer, "mean", result->multinode_wait_mean_h, 4);
+    myr_answer_double(answer, "max", result->multinode_wait_max_h, 4);
+    myr_answer_end(answer);
+    myr_answer_object(answer, "jct_h");
+    myr_answer_double(answer, "mean", result->jct_mean_h, 4);
+    myr_answer_end(answer);
+    myr_answer_double(answer, "leaf_span", result->leaf_span, 4);
+    myr_answer_double(answer, "gpu_utilisation", result->gpu_utilisation, 4);
+    myr_answer_u64(answer, "preemptions", result->preemptions);
+    myr_answer_double(answer, "lost_gpu_hours_percent", result->lost_gpu_hours_percent, 4);
+    myr_answer_text(answer, "hash", hash);
+}
+
+static void show_result(struct myr_answer *answer, const struct myr_replay_result *result)
+{
+    char jobs[32];
+    myr_answer_fact(answer, "jobs", "%s", myr_u64_grouped(result->jobs, jobs));
+    myr_answer_fact(answer, "wait", "mean %.3f h, median %.3f h, p99 %.2f h, max %.1f h",
+                    result->wait_mean_h, result->wait_p50_h, result->wait_p99_h,
+                    result->wait_max_h);
+    if (result->multinode_jobs) {
+        myr_answer_fact(answer, "multi-node", "%s jobs wait %.2f h in the mean, %.1f h at most",
+                        myr_u64_grouped(result->multinode_jobs, jobs),
+                        result->multinode_wait_mean_h, result->multinode_wait_max_h);
+        myr_answer_fact(answer, "leaf span", "%.3f times the fewest leaves possible",
+                        result->leaf_span);
+    }
+    myr_answer_fact(answer, "utilisation", "%.1f %% of the GPU hours",
+                    100 * result->gpu_utilisation);
+    myr_answer_fact(answer, "preemptions", "%llu, %.2f %% of the GPU hours lost",
+                    (unsigned long long)result->preemptions, result->lost_gpu_hours_percent);
+}
+
+static struct myr_value *put_sizes(struct myr_answer *answer, const struct myr_replay_answer *a)
+{
+    struct myr_value *list = myr_answer_list(answer, "by_size");
+    for (uint32_t i = 0; i < a->size_count; i++) {
+        const struct myr_replay_size_row *row = &a->sizes[i];
+        myr_answer_object(answer, NULL);
+        myr_answer_u64(answer, "gpus_most", row->gpus);
+        myr_answer_u64(answer, "jobs", row->jobs);
+        myr_answer_double(answer, "wait_mean_h", row->wait_mean_h, 4);
+        myr_answer_double(answer, "wait_p99_h", row->wait_p99_h, 4);
+        myr_answer_double(answer, "leaf_span", row->span, 4);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    return list;
+}
+
+static struct myr_value *put_longest(struct myr_answer *answer, const struct myr_replay_answer *a)
+{
+    struct myr_value *list = myr_answer_list(answer, "longest_waits");
+    for (uint32_t i = 0; i < a->longest_count; i++) {
+        const struct myr_replay_longest_row *row = &a->longest[i];
+        myr_answer_object(answer, NULL);
+        myr_answer_u64(answer, "line", row->line);
+        myr_answer_text(answer, "tenant", row->tenant);
+        myr_answer_u64(answer, "gpus", row->gpus);
+        myr_answer_double(answer, "wait_h", row->wait_h, 4);
+        myr_answer_u64(answer, "stops", row->stops);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    return list;
+}
+
+static struct myr_value *put_tenants(struct myr_answer *answer, const struct myr_replay_answer *a)
+{
+    struct myr_value *list = myr_answer_list(answer, "tenants");
+    for (uint32_t i = 0; i < a->tenant_count; i++) {
+        const struct myr_replay_tenant_row *row = &a->tenants[i];
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "name", row->name);
+        myr_answer_text(answer, "parent", row->parent);
+        myr_answer_u64(answer, "weight", row->weight);
+        myr_answer_u64(answer, "own_nodes", row->own_nodes);
+        myr_answer_u64(answer, "jobs", row->jobs);
+        myr_answer_double(answer, "gpu_hours", row->gpu_hours, 1);
+        myr_answer_object(answer, "wait_h");
+        myr_answer_double(answer, "mean", row->wait_mean_h, 4);
+        myr_answer_double(answer, "max", row->wait_max_h, 4);
+        myr_answer_end(answer);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    return list;
+}
+
+static void put_why(struct myr_answer *answer, const struct myr_replay_answer *a)
+{
+    const struct myr_why *why = &a->why;
+    if (!a->explained) {
+        myr_answer_null(answer, "explain");
+        return;
+    }
+    myr_answer_object(answer, "explain");
+    myr_answer_u64(answer, "line", a->explained_job.line);
+    myr_answer_u64(answer, "gpus", a->explained_job.gpus);
+    myr_answer_double(answer, "wait_h", a->explained_job.wait_h, 4);
+    myr_answer_double(answer, "asked_at_h", (double)why->now_s / 3600, 4);
+    myr_answer_text(answer, "lacks", myr_why_name(why->kind));
+    myr_answer_u64(answer, "nodes_needed", why->nodes);
+    myr_answer_u64(answer, "nodes_free", why->nodes_free);
+    myr_answer_u64(answer, "nodes_held", why->nodes_held);
+    myr_answer_u64(answer, "gpus_free", why->gpus_free);
+    myr_answer_u64(answer, "ahead", why->ahead);
+    myr_answer_list(answer, "end_or_move_lines");
+    for (uint32_t i = 0; i < why->stop_count && i < MYR_WHY_STOPS_MAX; i++) {
+        myr_answer_u64(answer, NULL, why->stops[i]);
+    }
+    myr_answer_end(answer);
+    myr_answer_u64(answer, "end_or_move_jobs", why->stop_count);
+    myr_answer_u64(answer, "end_or_move_gpus", why->stop_gpus);
+    myr_answer_end(answer);
+}
+
+static void show_fact(void *context, const char *label, const char *text)
+{
+    myr_answer_fact(context, label, "%s", text);
+}
+
+static void show_why(struct myr_answer *answer, const struct myr_replay_answer *a)
+{
+    const struct myr_why *why = &a->why;
+    if (a->explained_job.wait_h <= 0) {
+        myr_answer_para(answer, "The job on line %u did not wait.", a->explained_job.line);
+        return;
+    }
+    myr_answer_para(answer,
+                    "After %.1f h of the trace the job on line %u had waited %.2f h: %s. Jobs go "
+                    "by their line in the trace.",
+                    (double)why->now_s / 3600, a->explained_job.line, (double)why->waited_s / 3600,
+                    myr_why_words(why->kind));
+    myr_why_facts(why, &(struct myr_why_sink){show_fact, answer});
+}
+
+static void fill(struct cli *cli, const struct myr_replay_answer *a)
+{
+    static const struct myr_answer_column size_columns[] = {
+        {"gpus_most", "UP TO GPUS", MYR_COLUMN_NUMBER, 0},
+        {"jobs", "JOBS", MYR_COLUMN_NUMBER, 0},
+        {"wait_mean_h", "WAIT h MEAN", MYR_COLUMN_NUMBER, 3},
+        {"wait_p99_h", "WAIT h P99", MYR_COLUMN_NUMBER, 2},
+        {"leaf_span", "LEAF SPAN", MYR_COLUMN_NUMBER, 3},
+    };
+    static const struct myr_answer_column tenant_columns[] = {
+        {"name", "TENANT", 0, 0},
+        {"parent", "BELOW", 0, 0},
+        {"weight", "WEIGHT", MYR_COLUMN_NUMBER, 0},
+        {"own_nodes", "OWN NODES", MYR_COLUMN_NUMBER, 0},
+        {"jobs", "JOBS", MYR_COLUMN_NUMBER, 0},
+        {"gpu_hours", "GPU HOURS", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
+        {"wait_h.mean", "WAIT h MEAN", MYR_COLUMN_NUMBER, 3},
+        {"wait_h.max", "WAIT h MAX", MYR_COLUMN_NUMBER, 1},
+    };
+    const struct options *options = cli->options;
+    struct myr_answer *answer = &cli->answer;
+    sched_put_cluster(answer, &a->cluster);
+    put_result(answer, a);
+    struct myr_value *sizes = put_sizes(answer, a);
+    (void)put_longest(answer, a);
+    struct myr_value *tenants = put_tenants(answer, a);
+    put_why(answer, a);
+    myr_answer_rows(answer, tenants);
+    myr_answer_timing(answer, "replay_s", (double)a->took_ns / 1e9, 6);
+    sched_show_cluster(answer, &a->cluster);
+    show_result(answer, &a->result);
+    myr_answer_table(answer, sizes, size_columns, MYR_ARRAY_COUNT(size_columns));
+    if (a->has_tenants) {
+        myr_answer_table(answer, tenants, tenant_columns, MYR_ARRAY_COUNT(tenant_columns));
+    }
+    if (a->explained) {
+        show_why(answer, a);
+    } else if (a->result.wait_max_h > 0) {
+        myr_answer_next(answer, "myriad sched replay %s %s%s --explain longest", a->trace.file,
+                        options->design ? "--design " : "--nodes ",
+                        options->design
+                            ? options->design
+                            : myr_arena_printf(&cli->arena, "%u", a->cluster.shape.nodes));
+    }
+}
+
+static int write_plots(const char *folder, const struct myr_replay_answer *a, struct myr_err *err)
+{
+    int rc = myr_make_dirs(folder, err);
+    for (uint32_t i = 0; i < MYR_REPLAY_CHARTS && rc == MYR_OK; i++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf chart = {0}, path = {0};
+        myr_replay_chart(a, i, &chart);
+        myr_buf_printf(&path, "%s/%s", folder, myr_replay_chart_names[i]);
+        rc = myr_file_write(path.data, &chart, err);
+    }
+    return rc;
+}
+
+static int write_files(const struct options *options, const struct myr_replay_question *question,
+                       const struct myr_replay_answer *a, struct myr_err *err)
+{
+    int rc = options->plots ? write_plots(options->plots, a, err) : MYR_OK;
+    if (rc < 0 || !options->report) {
+        return rc;
+    }
+    MYR_CLEANUP(myr_buf_done) struct myr_buf page = {0};
+    myr_replay_page(question, a, &page);
+    return myr_file_write(options->report, &page, err);
+}
+
+static void show_progress(void *context, uint64_t done, uint64_t total)
+{
+    struct myr_progress *progress = context;
+    if (progress->total != total) {
+        cli_progress(progress, "jobs ended", total);
+    }
+    cli_progress_step(progress, done);
+}
+
+static int run(struct cli *cli, struct myr_err *err)
+{
+    const struct options *options = cli->options;
+    MYR_CLEANUP(myr_progress_done) struct myr_progress progress = {0};
+    MYR_CLEANUP(myr_replay_answer_done) struct myr_replay_answer answer = {0};
+    struct myr_replay_question question = {
+        .trace = cli->operands.items[0],
+        .cluster = {options->design, options->nodes, options->gpus_per_node, options->leaf_nodes,
+                    options->pod_nodes},
+        .policy = (enum myr_replay_policy)options->policy,
+        .jitter_s = (int64_t)options->jitter_s,
+        .seed = options->seed,
+        .tenants = options->tenants,
+        .own = options->own.items,
+        .own_count = options->own.count,
+        .explain = options->explain,
+        .samples = options->plots || options->report ? MYR_REPLAY_SAMPLES : 0,
+        .progress = show_progress,
+        .context = &progress,
+        .clock_ns = myr_clock_ns,
+    };
+    int rc = myr_replay_ask(&question, &cli->arena, &answer, err);
+    rc = rc < 0 ? rc : write_files(options, &question, &answer, err);
+    if (rc == MYR_OK) {
+        fill(cli, &answer);
+    }
+    return rc;
+}
+
+const struct cli_verb cli_sched_replay_verb = {.row = &sched_replay_command, .run = run};
