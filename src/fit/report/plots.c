@@ -95,7 +95,7 @@ void myr_plot_memory(const struct myr_fit_case *it, const struct myr_fit_found *
         struct myr_fit_memory memory;
         myr_fit_memory_of(it, l, &memory);
         memory_pieces(&memory, pieces[i]);
-        snprintf(names[i], sizeof(names[i]), "tp %u pp %u dp %u cp %u", l->tp, l->pp, l->dp, l->cp);
+        snprintf(names[i], sizeof(names[i]), "tp%u pp%u dp%u cp%u", l->tp, l->pp, l->dp, l->cp);
         snprintf(words[i], sizeof(words[i]), "%.1f GiB, step %.4g s",
                  memory.total_bytes / 1073741824, layouts[i].step_s);
         rows[i] = (struct myr_bar_row){names[i], words[i], 0, pieces[i], MEMORY_TERMS};
@@ -141,7 +141,6 @@ void myr_plot_linearity(const struct myr_growth *weak, const struct myr_growth *
                                 .series = series,
                                 .count = 2,
                                 .log_x = true,
-                                .from_zero = true,
                                 .y_max = 100};
     myr_chart_curves(&curves, buf);
 }
@@ -187,40 +186,65 @@ void myr_plot_pareto(const struct myr_choice *choices, uint32_t count, const cha
                                 .y_name = cost_name,
                                 .series = series,
                                 .count = 2,
-                                .log_x = true,
-                                .from_zero = true};
+                                .log_x = true};
     myr_chart_curves(&curves, buf);
     free(sorted);
     free(all);
 }
 
-enum { CURVE_POINTS = 81, CURVES_MAX = 4 };
+enum { CURVE_POINTS = 161, CURVES_MAX = 4 };
+
+/* Goodput over the interval, from five seconds to five hours by equal factors; none below 'least':
+ * there is nothing to choose where copies eat the time. */
+static uint32_t trace_goodput(const struct myr_renewal *renewal, double least,
+                              struct myr_point *points)
+{
+    double period = renewal->interval * renewal->per_period;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < CURVE_POINTS; i++) {
+        struct myr_renewal tried = *renewal;
+        tried.interval = 5 * fit_exp(8.188689 * i / (CURVE_POINTS - 1));
+        double copies = period / tried.interval;
+        bool tiers = tried.quick.rate > 0;
+        tried.per_period = tiers && copies > 1 ? (uint32_t)(copies + 0.5) : 1;
+        double share = 100 * myr_goodput_of(&tried).goodput;
+        if (share >= least) {
+            points[count++] = (struct myr_point){tried.interval, share, NULL};
+        }
+    }
+    return count;
+}
+
+/* As far below the worst of the optima again as that is below everything kept. */
+static double lowest_shown(const struct myr_goodput_curve *curves, uint32_t count)
+{
+    const double least_span = 5;
+    double worst = 100;
+    for (uint32_t c = 0; c < count; c++) {
+        worst = fit_min(worst, 100 * myr_goodput_of(&curves[c].renewal).goodput);
+    }
+    return fit_max(0, worst - fit_max(least_span, 100 - worst));
+}
 
 void myr_plot_goodput(const struct myr_goodput_curve *curves, uint32_t count, struct myr_buf *buf)
 {
+    /* Told apart by colour and, rate by rate, by dashes. */
     static const uint32_t colours[CURVES_MAX] = {ORANGE, BLUE, AMBER, SKY};
     struct myr_point points[CURVES_MAX][CURVE_POINTS], optima[CURVES_MAX];
     struct myr_series series[2 * CURVES_MAX];
     char names[CURVES_MAX][96];
     count = count < CURVES_MAX ? count : CURVES_MAX;
+    double least = lowest_shown(curves, count);
     for (uint32_t c = 0; c < count; c++) {
-        double period = curves[c].renewal.interval * curves[c].renewal.per_period;
-        uint32_t kept = 0;
-        for (uint32_t i = 0; i < CURVE_POINTS; i++) {
-            /* Five seconds to five hours, by equal factors. */
-            struct myr_renewal tried = curves[c].renewal;
-            tried.interval = 5 * fit_exp(8.188689 * i / (CURVE_POINTS - 1));
-            double copies = period / tried.interval;
-            bool tiers = tried.quick.rate > 0;
-            tried.per_period = tiers && copies > 1 ? (uint32_t)(copies + 0.5) : 1;
-            points[c][kept++] =
-                (struct myr_point){tried.interval, 100 * myr_goodput_of(&tried).goodput, NULL};
-        }
+        uint32_t shown = trace_goodput(&curves[c].renewal, least, points[c]);
         double best = 100 * myr_goodput_of(&curves[c].renewal).goodput;
         snprintf(names[c], sizeof(names[c]), "%s: %.1f %%", curves[c].name, best);
         optima[c] = (struct myr_point){curves[c].renewal.interval, best, NULL};
-        series[c] = (struct myr_series){
-            .name = names[c], .points = points[c], .count = kept, .colour = colours[c]};
+        series[c] = (struct myr_series){.name = names[c],
+                                        .points = points[c],
+                                        .count = shown,
+                                        .colour = colours[c],
+                                        .dashed = c >= 2};
         series[count + c] = (struct myr_series){.name = "",
                                                 .points = &optima[c],
                                                 .count = 1,
@@ -230,12 +254,11 @@ void myr_plot_goodput(const struct myr_goodput_curve *curves, uint32_t count, st
     }
     struct myr_curves drawn = {.title = "Goodput and the interval between copies",
                                .note = "dots: the intervals chosen",
-                               .x_name = "seconds of work between two copies",
+                               .x_name = "work between two copies, s",
                                .y_name = "goodput, %",
                                .series = series,
                                .count = 2 * count,
                                .log_x = true,
-                               .from_zero = true,
                                .y_max = 100};
     myr_chart_curves(&drawn, buf);
 }

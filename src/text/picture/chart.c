@@ -224,13 +224,13 @@ static void add_tick(struct axis *axis, double value)
     }
 }
 
-/* Linear ticks; the axis grows to whole steps where it may. */
+/* Linear ticks; the axis grows to whole steps, at its upper end where it may. */
 static void linear_ticks(struct axis *axis, bool grow)
 {
     double step = nice_step(axis->high - axis->low, 6);
+    double below = (double)(int64_t)(axis->low / step) * step;
+    axis->low = axis->low < 0 ? below - step : below;
     if (grow) {
-        double below = (double)(int64_t)(axis->low / step) * step;
-        axis->low = axis->low < 0 ? below - step : below;
         double above = (double)(int64_t)(axis->high / step + 0.999999) * step;
         axis->high = above > axis->low ? above : axis->low + step;
     }
