@@ -50,6 +50,50 @@ static void every_shape_gets_the_time_of_its_gpu(void **state)
     myr_arena_done(&arena);
 }
 
+struct seen {
+    uint64_t steps, last, all;
+};
+
+static void see(void *context, uint64_t done, uint64_t all)
+{
+    struct seen *seen = context;
+    seen->steps++;
+    seen->last = done;
+    seen->all = all;
+}
+
+static void a_whole_sweep_finds_its_device_and_tells_how_far_it_is(void **state)
+{
+    (void)state;
+    struct myr_arena arena;
+    struct myr_profiles profiles;
+    struct myr_kernels kernels = {.count = 77};
+    struct seen seen = {0};
+    struct myr_err err = {0};
+    struct myr_sweep_question question = {
+        .library = FAKE_DIR, .least_ms = 5, .quick = true, .progress = see, .context = &seen};
+    myr_arena_init(&arena);
+    assert_int_equal(myr_profiles_init(&profiles, &arena, &err), MYR_OK);
+    assert_int_equal(myr_gpu_sweep(&question, &profiles, &arena, &kernels, &err), MYR_OK);
+    assert_string_equal(kernels.device->name, "h200");
+    assert_string_equal(kernels.gpu, "NVIDIA H200");
+    assert_true(kernels.count > 5 && kernels.count < 100);
+    assert_int_equal(seen.steps, kernels.count);
+    assert_true(seen.last == kernels.count && seen.all == kernels.count);
+    assert_int_equal(live(), 0);
+    question.device = "a100-80";
+    question.progress = NULL;
+    assert_int_equal(myr_gpu_sweep(&question, &profiles, &arena, &kernels, &err), MYR_OK);
+    assert_string_equal(kernels.device->name, "a100-80");
+    question.device = "h1000";
+    struct myr_kernels kept = {.count = 77};
+    assert_true(myr_gpu_sweep(&question, &profiles, &arena, &kept, &err) < 0);
+    assert_true(kept.count == 77 && live() == 0);
+    question.gpu = 99;
+    assert_true(myr_gpu_sweep(&question, &profiles, &arena, &kept, &err) < 0);
+    myr_arena_done(&arena);
+}
+
 static void a_sweep_written_and_read_is_the_same(void **state)
 {
     (void)state;
@@ -147,6 +191,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_shape_gets_the_time_of_its_gpu),
+        cmocka_unit_test(a_whole_sweep_finds_its_device_and_tells_how_far_it_is),
         cmocka_unit_test(a_sweep_written_and_read_is_the_same),
         cmocka_unit_test(a_gpu_that_is_not_there_is_said_so),
         cmocka_unit_test(bad_files_are_refused_with_a_place),

@@ -372,6 +372,15 @@ static void limits_on_intervals_are_kept(void **state)
     }
 }
 
+static void expect_no_better(uint32_t seed, const struct myr_renewal *tried,
+                             const struct myr_renewal *best)
+{
+    if (myr_goodput_of(tried).goodput > myr_goodput_of(best).goodput + 1e-12) {
+        fail_msg("seed %u: %g s x %u beats %g s x %u", seed, tried->interval, tried->per_period,
+                 best->interval, best->per_period);
+    }
+}
+
 /* Every number of copies up to 300, each with intervals by steps of a hundredth. */
 static void both_intervals_are_the_best_of_all(void **state)
 {
@@ -384,14 +393,10 @@ static void both_intervals_are_the_best_of_all(void **state)
                                     between(&rng, 0.05, 2)};
         r.durable.rate = r.quick.rate / between(&rng, 5, 500);
         struct myr_renewal best = myr_goodput_optimum(&r), tried = r;
-        double top = myr_goodput_of(&best).goodput;
         for (tried.per_period = 1; tried.per_period <= 300; tried.per_period++) {
             for (tried.interval = best.interval / 3; tried.interval < best.interval * 4;
                  tried.interval *= 1.01) {
-                if (myr_goodput_of(&tried).goodput > top + 1e-12) {
-                    fail_msg("seed %u: %g s x %u beats %g s x %u", seed, tried.interval,
-                             tried.per_period, best.interval, best.per_period);
-                }
+                expect_no_better(seed, &tried, &best);
             }
         }
     }

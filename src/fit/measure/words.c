@@ -137,24 +137,33 @@ bool fit_word_precision(struct myr_str text, enum myr_precision *ret)
 
 bool fit_word_zero(struct myr_str text, uint32_t *ret, bool *ret_hybrid)
 {
+    /* The first row that matches counts: "fsdp zero2" is ZeRO-2. "dist": distributed optimizer. */
+    static const struct {
+        uint32_t stage;
+        bool whole; /* the text is the word, else it holds it */
+        const char *words[9];
+    } rows[] = {
+        {3, false, {"zero3", "zero-3", "zero 3", "stage3", "stage-3"}},
+        {3, true, {"3"}},
+        {2, false, {"zero2", "zero-2", "zero 2", "stage2", "stage-2", "shard_grad_op"}},
+        {2, true, {"2"}},
+        {1, false, {"zero1", "zero-1", "zero 1", "stage1", "stage-1", "dist"}},
+        {1, true, {"1"}},
+        {0, true, {"none", "no", "ddp", "dp", "0", "zero0", "zero-0", "no_shard"}},
+        {3, false, {"fsdp", "full_shard", "hsdp", "hybrid_shard"}},
+    };
     *ret = 1;
     *ret_hybrid = HAS_ANY(text, "hsdp", "hybrid");
-    if (HAS_ANY(text, "zero3", "zero-3", "zero 3", "stage3", "stage-3") || fit_word_is(text, "3")) {
-        *ret = 3;
-    } else if (HAS_ANY(text, "zero2", "zero-2", "zero 2", "stage2", "stage-2", "shard_grad_op") ||
-               fit_word_is(text, "2")) {
-        *ret = 2;
-    } else if (HAS_ANY(text, "zero1", "zero-1", "zero 1", "stage1", "stage-1", "dist") ||
-               fit_word_is(text, "1")) {
-        *ret = 1; /* "distributed optimizer", "dist-opt" */
-    } else if (IS_ANY(text, "none", "no", "ddp", "dp", "0", "zero0", "zero-0", "no_shard")) {
-        *ret = 0;
-    } else if (HAS_ANY(text, "fsdp", "full_shard", "hsdp", "hybrid_shard")) {
-        *ret = 3;
-    } else {
-        return false;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        for (size_t w = 0; rows[i].words[w]; w++) {
+            const char *word = rows[i].words[w];
+            if (rows[i].whole ? fit_word_is(text, word) : fit_word_has(text, word)) {
+                *ret = rows[i].stage;
+                return true;
+            }
+        }
     }
-    return true;
+    return false;
 }
 
 bool fit_word_recompute(struct myr_str text, enum myr_recompute *ret)

@@ -36,25 +36,32 @@ static uint64_t gcd(uint64_t a, uint64_t b)
     return a;
 }
 
+static const struct fit_way *way_of(const struct combination *c, uint32_t pool)
+{
+    const struct fit_way *way = c->ways[pool];
+    MYR_ASSERT(way); /* choose_way() has been through all pools */
+    return way;
+}
+
 static uint64_t step_of(const struct combination *c, uint32_t pool)
 {
-    return (uint64_t)c->ways[pool]->sequences * c->ways[pool]->step;
+    return (uint64_t)way_of(c, pool)->sequences * way_of(c, pool)->step;
 }
 
 /* Do parts below the caps add up to the batch? The coarsest pools choose first. */
 static bool adds_up(struct combination *c, uint32_t at, uint64_t left)
 {
     uint32_t pool = c->order[at];
-    uint64_t step = step_of(c, pool), most = c->cap[pool] / c->ways[pool]->step;
+    uint64_t step = step_of(c, pool), most = c->cap[pool] / way_of(c, pool)->step;
     if (at + 1 == c->it->pool_count) {
-        c->taken[pool] = (uint32_t)(left / step * c->ways[pool]->step);
+        c->taken[pool] = (uint32_t)(left / step * way_of(c, pool)->step);
         return left % step == 0 && left / step >= 1 && left / step <= most;
     }
     uint64_t others_least = 0, others_most = 0;
     for (uint32_t i = at + 1; i < c->it->pool_count; i++) {
         uint32_t other = c->order[i];
         others_least += step_of(c, other);
-        others_most += (uint64_t)c->cap[other] * c->ways[other]->sequences;
+        others_most += (uint64_t)c->cap[other] * way_of(c, other)->sequences;
     }
     if (left <= others_least) {
         return false;
@@ -62,7 +69,7 @@ static bool adds_up(struct combination *c, uint32_t at, uint64_t left)
     uint64_t high = (left - others_least) / step;
     uint64_t low = left > others_most ? (left - others_most + step - 1) / step : 1;
     for (uint64_t k = high < most ? high : most; k >= (low < 1 ? 1 : low); k--) {
-        c->taken[pool] = (uint32_t)(k * c->ways[pool]->step);
+        c->taken[pool] = (uint32_t)(k * way_of(c, pool)->step);
         if (adds_up(c, at + 1, left - k * step)) {
             return true;
         }
@@ -78,7 +85,7 @@ static double units_s(const struct combination *c, uint32_t pool, uint32_t units
 /* The most that a pool may take at all. */
 static uint32_t most_of(const struct combination *c, uint32_t pool)
 {
-    const struct fit_way *way = c->ways[pool];
+    const struct fit_way *way = way_of(c, pool);
     uint32_t most = c->it->batch / way->sequences;
     most = most < way->most ? most : way->most;
     return most - most % way->step;
@@ -86,7 +93,7 @@ static uint32_t most_of(const struct combination *c, uint32_t pool)
 
 static void look_ahead(struct combination *c, uint32_t pool)
 {
-    uint32_t more = c->cap[pool] + c->ways[pool]->step;
+    uint32_t more = c->cap[pool] + way_of(c, pool)->step;
     c->next_s[pool] = more > most_of(c, pool) ? 1e30 : units_s(c, pool, more);
 }
 
@@ -106,9 +113,9 @@ static double floor_s(const struct combination *c)
 {
     double rate = 0, filling = 0;
     for (uint32_t i = 0; i < c->it->pool_count; i++) {
-        double own = c->ways[i]->sequences / c->ways[i]->unit_s;
+        double own = way_of(c, i)->sequences / way_of(c, i)->unit_s;
         rate += own;
-        filling += own * c->ways[i]->fill_s;
+        filling += own * way_of(c, i)->fill_s;
     }
     return (c->it->batch + filling) / rate;
 }
@@ -119,7 +126,7 @@ static bool start(struct combination *c, double from_s)
     uint64_t grain = 0;
     c->update_s = 0;
     for (uint32_t i = 0; i < c->it->pool_count; i++) {
-        const struct fit_way *way = c->ways[i];
+        const struct fit_way *way = way_of(c, i);
         double units = (from_s - way->fill_s) / way->unit_s * (1 + 1e-9);
         uint32_t most = most_of(c, i);
         grain = gcd(grain, step_of(c, i));
@@ -144,7 +151,7 @@ static bool share_batch(struct combination *c, double *ret_s)
     /* Bounds let pools take more than they can in this time: down first. */
     for (uint32_t i = 0; i < c->it->pool_count; i++) {
         while (c->cap[i] > 0 && units_s(c, i, c->cap[i]) > from_s) {
-            c->cap[i] -= c->ways[i]->step;
+            c->cap[i] -= way_of(c, i)->step;
         }
         look_ahead(c, i);
     }
@@ -157,7 +164,7 @@ static bool share_batch(struct combination *c, double *ret_s)
         if (now_s + c->update_s >= c->limit_s || now_s >= 1e30) {
             return false;
         }
-        c->cap[first] += c->ways[first]->step;
+        c->cap[first] += way_of(c, first)->step;
         look_ahead(c, first);
     }
     double end_s = 0;

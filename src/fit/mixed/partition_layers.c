@@ -320,23 +320,30 @@ static size_t entry_count(const struct partitioner *d)
     return d->it->stages * width * (d->it->alike ? 1 : width);
 }
 
-/* Tails of all stages that could be part of something better, group by group. */
+/* Those of one stage, whatever it is given. */
+static uint32_t add_updates(struct partitioner *d, uint32_t stage, uint32_t count)
+{
+    uint32_t positions = d->it->alike || stage == 0 ? 1 : d->spare + 1;
+    for (uint32_t x = 0; x < positions; x++) {
+        for (uint32_t e = 0; e <= d->spare - x; e++) {
+            const struct entry *entry = entry_of(d, stage, x, e);
+            if (entry->fits) {
+                uint32_t first = first_layer(d, stage, x, e);
+                double update = d->it->update_of(d->it->context, stage, first, e + 1);
+                d->updates[count++] = (struct update_from){entry->t, update};
+            }
+        }
+    }
+    return count;
+}
+
+/* Updates of all stages that could be part of something better, group by group. */
 static void fill_updates(struct partitioner *d)
 {
     uint32_t count = 0;
     for (uint32_t group = 0; group < GROUPS; group++) {
         for (uint32_t s = 0; s < d->it->stages; s++) {
-            uint32_t positions = d->it->alike || s == 0 ? 1 : d->spare + 1;
-            for (uint32_t x = 0; x < positions && d->it->group[s] == group; x++) {
-                for (uint32_t e = 0; e <= d->spare - x; e++) {
-                    const struct entry *entry = entry_of(d, s, x, e);
-                    if (entry->fits) {
-                        uint32_t first = first_layer(d, s, x, e);
-                        double update = d->it->update_of(d->it->context, s, first, e + 1);
-                        d->updates[count++] = (struct update_from){entry->t, update};
-                    }
-                }
-            }
+            count = d->it->group[s] == group ? add_updates(d, s, count) : count;
         }
         uint32_t from = d->update_end[group];
         d->update_end[group + 1] = count;

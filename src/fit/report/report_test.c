@@ -1,0 +1,132 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+/* cmocka wants those first */
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "test_world.h"
+
+static struct myr_case it;
+static struct myr_fit_answer *answer;
+
+static int setup(void **state)
+{
+    struct myr_case_question q = myr_case_question_default();
+    q.model = "llama3-70b";
+    q.device = "h100";
+    q.gpus = 64;
+    q.batch = 64;
+    q.pp = 4;
+    q.top = 2;
+    int rc = open_world(state);
+    rc = rc < 0 ? rc : myr_case_init(&it, &arena, &q, NULL);
+    answer = MYR_ARENA_NEW(&arena, struct myr_fit_answer, 1);
+    return rc < 0 ? rc : myr_case_answer(&it, &arena, answer, NULL);
+}
+
+/* The line with its breaks taken out again. */
+static void unwrap(const struct myr_buf *wrapped, const char *joint, struct myr_buf *ret)
+{
+    size_t len = strlen(joint);
+    for (size_t i = 0; i < wrapped->len; i++) {
+        if (strncmp(wrapped->data + i, joint, len) == 0) {
+            myr_buf_putc(ret, ' ');
+            i += len - 1;
+        } else {
+            myr_buf_putc(ret, wrapped->data[i]);
+        }
+    }
+}
+
+static void wrapped_arguments_are_the_same_words_in_short_lines(void **state)
+{
+    (void)state;
+    for (int t = MYR_TRAINER_MEGATRON; t <= MYR_TRAINER_TORCHTITAN; t++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf wrapped = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf joined = {0};
+        bool json = t == MYR_TRAINER_DEEPSPEED;
+        myr_launch_write(&line, (enum myr_trainer)t, &answer->top[0].layout, &it.model);
+        myr_launch_write_wrapped(&wrapped, (enum myr_trainer)t, &answer->top[0].layout, &it.model);
+        unwrap(&wrapped, json ? "\n    " : " \\\n    ", &joined);
+        char *comment = strstr(line.data, " # ");
+        size_t len = comment ? (size_t)(comment - line.data) : line.len;
+        assert_memory_equal(joined.data, line.data, len);
+        assert_int_equal(joined.data[len], '\n');
+        assert_int_equal(joined.data[len + 1] == '#', comment != NULL);
+        size_t column = 0, longest = 0;
+        for (size_t i = 0; i < wrapped.len; i++) {
+            column = wrapped.data[i] == '\n' ? 0 : column + 1;
+            longest = column > longest ? column : longest;
+        }
+        assert_true(longest <= 76 && longest > 40);
+    }
+}
+
+static void plots_are_files_of_a_folder(void **state)
+{
+    static const char *const names[] = {"step.svg", "pipeline.svg", "memory.svg", "linearity.svg"};
+    struct myr_fit_report report = {&it.query, answer, 0.1};
+    char folder[] = "/tmp/myriad-plots-XXXXXX", path[96], missing[128];
+    struct myr_err err = {0};
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(myr_fit_report_plots(&report, folder, &arena, &err), MYR_OK);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+        snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+        assert_int_equal(myr_file_read(path, 1 << 20, &text, &err), MYR_OK);
+        assert_int_equal(strncmp(text.data, "<svg", 4), 0);
+        assert_non_null(strstr(text.data, "</svg>"));
+        snprintf(missing, sizeof(missing), "%s/x", path);
+        assert_true(myr_fit_report_plots(&report, missing, &arena, &err) < 0);
+        unlink(path);
+    }
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void the_axis_of_a_plot_shows_its_data(void **state)
+{
+    struct myr_growth growth = {.count = 3};
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++) {
+        growth.points[i].gpus = 8U << i;
+        growth.points[i].linearity = 1 - 0.02 * i;
+    }
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    myr_plot_linearity(&growth, &growth, &buf);
+    assert_non_null(strstr(buf.data, ">100<"));
+    assert_non_null(strstr(buf.data, ">96<"));
+    assert_null(strstr(buf.data, ">0<"));
+    assert_non_null(strstr(buf.data, "linearity, %"));
+}
+
+static void goodput_is_drawn_around_its_best_interval(void **state)
+{
+    struct myr_goodput_curve curve = {
+        "a practice", {.durable = {1.0 / 10000, 300, 30}, .interval = 800, .per_period = 1}};
+    double best = 100 * myr_goodput_of(&curve.renewal).goodput;
+    char words[64];
+    (void)state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    myr_plot_goodput(&curve, 1, &buf);
+    snprintf(words, sizeof(words), "a practice: %.1f %%", best);
+    assert_non_null(strstr(buf.data, words));
+    assert_non_null(strstr(buf.data, "work between two copies, s"));
+    assert_null(strstr(buf.data, ">20<")); /* per cent of the time, which nobody would choose */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrapped_arguments_are_the_same_words_in_short_lines),
+        cmocka_unit_test(plots_are_files_of_a_folder),
+        cmocka_unit_test(the_axis_of_a_plot_shows_its_data),
+        cmocka_unit_test(goodput_is_drawn_around_its_best_interval),
+    };
+    return cmocka_run_group_tests(tests, setup, close_world);
+}
