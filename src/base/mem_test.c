@@ -115,7 +115,8 @@ static void a_zeroed_arena_works_and_done_makes_it_fresh(void **state)
     myr_arena_done(&arena);
     memset(&arena, 0, sizeof(arena));
     assert_non_null(myr_arena_alloc(&arena, 0, 8));
-    assert_non_null(MYR_ARENA_NEW(&arena, uint64_t, 5));
+    uint64_t *five = MYR_ARENA_NEW(&arena, uint64_t, 5);
+    assert_ptr_equal(myr_arena_alloc(&arena, 1, 1), five + 6); /* the same block, aligned */
     assert_true(arena.total_bytes > 0);
     myr_arena_done(&arena);
     assert_int_equal(arena.total_bytes, 0);

@@ -1,0 +1,273 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "myriad/work.h"
+#include "work_test.h"
+
+/* One number of a file: both ends are taken, what lies beyond is refused with the range. */
+struct limit {
+    const char *text; /* with one %s for the number */
+    uint64_t least, most;
+};
+
+typedef int read_fn(struct myr_arena *arena, const struct myr_doc *doc, struct myr_err *err);
+
+static int read_model(struct myr_arena *arena, const struct myr_doc *doc, struct myr_err *err)
+{
+    struct myr_model model;
+    return myr_model_parse(arena, doc, &model, err);
+}
+
+static int read_layout(struct myr_arena *arena, const struct myr_doc *doc, struct myr_err *err)
+{
+    (void)arena;
+    struct myr_layout layout;
+    return myr_layout_parse(doc, 0, &layout, err);
+}
+
+static void assert_limits(const struct limit *limit, read_fn *read)
+{
+    const char *at = strstr(limit->text, "%s");
+    const int64_t numbers[] = {(int64_t)limit->least - 1, (int64_t)limit->least,
+                               (int64_t)limit->most, (int64_t)limit->most + 1};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(numbers); i++) {
+        struct myr_arena arena = {0};
+        struct myr_err err = {0};
+        const struct myr_doc *doc;
+        const char *text = myr_arena_printf(&arena, "%.*s%lld%s", (int)(at - limit->text),
+                                            limit->text, (long long)numbers[i], at + 2);
+        assert_int_equal(myr_doc_read_yaml(&arena, "x.yaml", myr_str_from(text), &doc, &err), 0);
+        bool good = i == 1 || i == 2;
+        if ((read(&arena, doc, &err) == MYR_OK) != good) {
+            fail_msg("%s: %s", text, good ? err.message : "was read");
+        }
+        assert_true(good || strstr(err.message, "expected"));
+        myr_arena_done(&arena);
+    }
+}
+
+static void numbers_of_a_model_have_limits(void **state)
+{
+    (void)state;
+#define REST(layers, hidden, heads, vocab, sequence)                          \
+    "layers: " layers ", hidden: " hidden ", heads: " heads ", vocab: " vocab \
+    ", sequence: " sequence
+#define FFN ", head_dim: 1, ffn: 4}\n"
+#define MLA ", mla: {kv_rank: 1, nope_dim: 1, rope_dim: 0, v_dim: 1"
+#define MOE ", head_dim: 1, moe: {experts: 4, top_k: 1, ffn: 2"
+    static const struct limit limits[] = {
+        {"{" REST("%s", "8", "2", "10", "4") FFN, 1, 4096},
+        {"{" REST("2", "%s", "2", "10", "4") FFN, 1, 1U << 18},
+        {"{" REST("2", "8", "%s", "10", "4") FFN, 1, 1U << 12},
+        {"{" REST("2", "8", "2", "%s", "4") FFN, 1, 1U << 26},
+        {"{" REST("2", "8", "2", "10", "%s") FFN, 1, 1U << 24},
+        {"{kv_heads: %s, " REST("2", "8", "4096", "10", "4") FFN, 1, 1U << 12},
+        {"{head_dim: %s, " REST("2", "8", "2", "10", "4") ", ffn: 4}\n", 1, 1U << 14},
+        {"{ffn: %s, " REST("2", "8", "2", "10", "4") "}\n", 1, 1U << 21},
+        {"{mtp: %s, " REST("2", "8", "2", "10", "4") FFN, 0, 16},
+        {"{norms_per_layer: %s, " REST("2", "8", "2", "10", "4") FFN, 0, 8},
+        {"{positions: learned, max_positions: %s, " REST("2", "8", "2", "10", "4") FFN, 1,
+         1U << 24},
+        {"{window: {tokens: %s}, " REST("2", "8", "2", "10", "4") FFN, 1, 1U << 24},
+        {"{window: {tokens: 1, full_every: %s}, " REST("2", "8", "2", "10", "4") FFN, 0, 4096},
+        {"{" REST("2", "8", "2", "10", "4") MLA ", q_rank: %s}, ffn: 4}\n", 0, 1U << 14},
+        {"{" REST("2", "8", "2", "10",
+                  "4") ", mla: {kv_rank: %s, nope_dim: 1, rope_dim: 0, v_dim: 1}, ffn: 4}\n",
+         1, 1U << 14},
+        {"{" REST("2", "8", "2", "10",
+                  "4") ", mla: {kv_rank: 1, nope_dim: %s, rope_dim: 0, v_dim: 1}, ffn: 4}\n",
+         1, 1U << 14},
+        {"{" REST("2", "8", "2", "10",
+                  "4") ", mla: {kv_rank: 1, nope_dim: 1, rope_dim: %s, v_dim: 1}, ffn: 4}\n",
+         0, 1U << 14},
+        {"{" REST("2", "8", "2", "10",
+                  "4") ", mla: {kv_rank: 1, nope_dim: 1, rope_dim: 0, v_dim: %s}, ffn: 4}\n",
+         1, 1U << 14},
+        {"{" REST("2", "8", "2", "10",
+                  "4") ", head_dim: 1, moe: {experts: %s, top_k: 1, ffn: 2}}\n",
+         1, 1U << 14},
+        {"{" REST("2", "8", "2", "10",
+                  "4") ", head_dim: 1, moe: {experts: 16384, top_k: %s, ffn: 2}}\n",
+         1, 1U << 14},
+        {"{" REST("2", "8", "2", "10",
+                  "4") ", head_dim: 1, moe: {experts: 4, top_k: 1, ffn: %s}}\n",
+         1, 1U << 21},
+        {"{" REST("2", "8", "2", "10", "4") MOE ", shared: %s}}\n", 0, 1U << 14},
+        {"{" REST("2", "8", "2", "10", "4") MOE ", shared: 1, shared_ffn: %s}}\n", 1, 1U << 21},
+        {"{ffn: 2, " REST("4096", "8", "2", "10", "4") MOE ", first_dense: %s}}\n", 0, 4095},
+        {"{ffn: 2, " REST("2", "8", "2", "10", "4") MOE ", interval: %s}}\n", 1, 4096},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(limits); i++) {
+        assert_limits(&limits[i], read_model);
+    }
+}
+
+static void numbers_of_a_layout_have_limits(void **state)
+{
+    (void)state;
+    static const struct limit limits[] = {
+        {"tp: %s\n", 1, 1U << 24},
+        {"cp: %s\n", 1, 1U << 24},
+        {"dp: %s\n", 1, 1U << 24},
+        {"pp: %s\n", 1, 1U << 24},
+        {"vp: %s\n", 1, 1024},
+        {"ep: %s\n", 1, 1U << 24},
+        {"etp: %s\n", 1, 1U << 24},
+        {"zero: %s\n", 0, 3},
+        {"shard: %s\n", 1, 1U << 24},
+        {"micro_batch: %s\n", 1, 1U << 24},
+        {"global_batch: %s\n", 1, 1U << 24},
+        {"gradient_bytes: %s\n", 2, 4},
+        {"sequence: %s\n", 1, 1U << 24},
+        {"first_layers: %s\n", 1, 4096},
+        {"last_layers: %s\n", 1, 4096},
+        {"recompute_layers: %s\n", 1, 4096},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(limits); i++) {
+        assert_limits(&limits[i], read_layout);
+    }
+}
+
+/* The same limits hold for values that did not come from a file. */
+static void a_layout_in_memory_has_the_same_limits(void **state)
+{
+    (void)state;
+    struct myr_model model = test_model("gpt3-175b");
+    struct myr_layout good = myr_layout_default();
+    good.zero = 0;
+    assert_int_equal(myr_layout_broken(&good, &model, 0), MYR_LAYOUT_OK);
+#define BROKEN(member, value)                                                    \
+    do {                                                                         \
+        struct myr_layout bad_ = good;                                           \
+        bad_.member = (value);                                                   \
+        assert_int_equal(myr_layout_broken(&bad_, &model, 0), MYR_LAYOUT_SIZES); \
+    } while (0)
+    BROKEN(tp, 0);
+    BROKEN(cp, 0);
+    BROKEN(dp, 0);
+    BROKEN(pp, 0);
+    BROKEN(ep, 0);
+    BROKEN(vp, 0);
+    BROKEN(micro_batch, 0);
+    BROKEN(global_batch, 0);
+    BROKEN(tp, MYR_LAYOUT_GPUS_MAX + 1);
+    BROKEN(etp, MYR_LAYOUT_GPUS_MAX + 1);
+    BROKEN(ep, MYR_LAYOUT_GPUS_MAX + 1);
+    BROKEN(vp, MYR_LAYOUT_VP_MAX + 1);
+    BROKEN(zero, 4);
+    BROKEN(micro_batch, MYR_LAYOUT_BATCH_MAX + 1);
+    BROKEN(global_batch, MYR_LAYOUT_BATCH_MAX + 1);
+    BROKEN(seq_tokens, MYR_MODEL_SEQ_MAX + 1);
+    BROKEN(first_layers, MYR_MODEL_LAYERS_MAX + 1);
+    BROKEN(last_layers, MYR_MODEL_LAYERS_MAX + 1);
+    BROKEN(recompute_layers, MYR_MODEL_LAYERS_MAX + 1);
+    BROKEN(gradient_bytes, 1);
+    /* Together at most so many GPUs, the experts' own axis not counted. */
+    struct myr_layout large = good;
+    large.dp = MYR_LAYOUT_GPUS_MAX / 8;
+    large.tp = 8;
+    large.global_batch = large.dp;
+    assert_int_not_equal(myr_layout_broken(&large, &model, 0), MYR_LAYOUT_SIZES);
+    large.tp = 16;
+    assert_int_equal(myr_layout_broken(&large, &model, 0), MYR_LAYOUT_SIZES);
+}
+
+static void a_model_in_memory_has_the_same_limits(void **state)
+{
+    (void)state;
+    struct myr_model good = test_model("deepseek-v3");
+    struct myr_err err = {0};
+    assert_int_equal(myr_model_check(&good, &err), MYR_OK);
+#define REFUSED(member, value, what)                             \
+    do {                                                         \
+        struct myr_model bad_ = good;                            \
+        bad_.member = (value);                                   \
+        assert_true(myr_model_check(&bad_, &err) < 0);           \
+        if (!strstr(err.message, what)) {                        \
+            fail_msg("'%s' is not about %s", err.message, what); \
+        }                                                        \
+    } while (0)
+    REFUSED(layer_count, MYR_MODEL_LAYERS_MAX + 1, "'layers'");
+    REFUSED(hidden, 0, "'hidden'");
+    REFUSED(hidden, MYR_MODEL_HIDDEN_MAX + 1, "'hidden'");
+    REFUSED(head_count, 0, "'heads'");
+    REFUSED(kv_head_count, 0, "'kv_heads'");
+    REFUSED(kv_head_count, 3, "cannot share 3 key/value heads evenly");
+    REFUSED(ffn_hidden, MYR_MODEL_FFN_MAX + 1, "'ffn'");
+    REFUSED(vocab, 0, "'vocab'");
+    REFUSED(seq_tokens, 0, "'sequence'");
+    REFUSED(position_max, MYR_MODEL_SEQ_MAX + 1, "'max_positions'");
+    REFUSED(positions, MYR_POSITIONS_LEARNED, "'max_positions'"); /* none are given */
+    REFUSED(norms_per_layer, MYR_MODEL_NORMS_MAX + 1, "'norms_per_layer'");
+    REFUSED(mtp_count, MYR_MODEL_MTP_MAX + 1, "'mtp'");
+    REFUSED(window_tokens, MYR_MODEL_SEQ_MAX + 1, "'window'");
+    REFUSED(full_every, MYR_MODEL_LAYERS_MAX + 1, "'full_every'");
+    REFUSED(mla.q_rank, MYR_MODEL_DIM_MAX + 1, "'mla.q_rank'");
+    REFUSED(mla.nope_dim, 0, "'mla.nope_dim'");
+    REFUSED(mla.v_dim, 0, "'mla.v_dim'");
+    REFUSED(moe.experts_per_token, 0, "'moe.top_k'");
+    REFUSED(moe.expert_hidden, 0, "'moe.ffn'");
+    REFUSED(moe.shared_hidden, 0, "'moe.shared_ffn'");
+    REFUSED(moe.first_dense, good.layer_count, "'moe.first_dense'");
+    REFUSED(moe.interval, 0, "'moe.interval'");
+    struct myr_model dense = test_model("gpt3-175b");
+    dense.ffn_hidden = 0;
+    assert_true(myr_model_check(&dense, &err) < 0);
+    assert_string_equal(err.message, "'ffn' is 0 and there are no experts");
+    dense = test_model("gpt3-175b");
+    dense.window_tokens = 1;
+    dense.causal = false;
+    assert_true(myr_model_check(&dense, &err) < 0);
+    assert_string_equal(err.message, "a window needs causal attention");
+}
+
+/* Bytes of weight, gradient, optimiser state and what is kept, by precision. */
+static void precisions_have_the_widths_of_their_recipes(void **state)
+{
+    (void)state;
+    static const struct {
+        enum myr_precision precision;
+        struct myr_numerics bytes;
+    } rows[] = {
+        {MYR_PRECISION_BF16, {2, 4, 12, 2, 2, 4, 2}},
+        {MYR_PRECISION_FP16, {2, 2, 12, 2, 2, 2, 2}},
+        {MYR_PRECISION_FP8, {2, 4, 12, 2, 2, 4, 1}},
+        {MYR_PRECISION_MXFP8, {2, 4, 12, 2, 2, 4, 1}},
+        {MYR_PRECISION_NVFP4, {2, 4, 12, 2, 2, 4, 1}},
+        {MYR_PRECISION_FP32, {4, 4, 8, 4, 4, 4, 4}},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        struct myr_numerics found = myr_numerics_of(rows[i].precision);
+        assert_memory_equal(&found, &rows[i].bytes, sizeof(found));
+    }
+}
+
+static void things_are_called_by_their_names(void **state)
+{
+    (void)state;
+    assert_string_equal(myr_phase_name(MYR_PHASE_FORWARD), "forward");
+    assert_string_equal(myr_phase_name(MYR_PHASE_BACKWARD), "backward");
+    assert_string_equal(myr_phase_name(MYR_PHASE_OPTIMISER), "optimiser");
+    assert_string_equal(myr_axis_name(MYR_AXIS_TP), "tp");
+    assert_string_equal(myr_axis_name(MYR_AXIS_EP), "ep");
+    assert_string_equal(myr_recompute_name(MYR_RECOMPUTE_SELECTIVE), "selective");
+    assert_string_equal(myr_schedule_name(MYR_SCHEDULE_DUALPIPE), "dualpipe");
+    assert_string_equal(myr_precision_name(MYR_PRECISION_NVFP4), "nvfp4");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_of_a_model_have_limits),
+        cmocka_unit_test(numbers_of_a_layout_have_limits),
+        cmocka_unit_test(a_layout_in_memory_has_the_same_limits),
+        cmocka_unit_test(a_model_in_memory_has_the_same_limits),
+        cmocka_unit_test(precisions_have_the_widths_of_their_recipes),
+        cmocka_unit_test(things_are_called_by_their_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
