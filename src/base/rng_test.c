@@ -144,6 +144,39 @@ static void shuffles_keep_every_item_and_reach_every_order(void **state)
     myr_rng_shuffle(&rng, NULL, 0);
 }
 
+/* A drawing is a pure function of seed, stream and position: results of years ago replay. */
+static void a_stream_is_its_blocks_from_the_last_word_to_the_first(void **state)
+{
+    (void)state;
+    struct myr_rng rng;
+    myr_rng_init(&rng, 0x123456789ABCDEF0, 0x0FEDCBA987654321);
+    const uint32_t key[2] = {0x9ABCDEF0, 0x12345678};
+    for (uint32_t block = 0; block < 100; block++) {
+        const uint32_t counter[4] = {block, 0, 0x87654321, 0x0FEDCBA9};
+        uint32_t words[4];
+        myr_philox(counter, key, words);
+        for (int i = 3; i >= 0; i--) {
+            assert_int_equal(myr_rng_u32(&rng), words[i]);
+        }
+    }
+    struct myr_rng twice;
+    myr_rng_init(&rng, 7, 8);
+    myr_rng_init(&twice, 7, 8);
+    uint64_t high = myr_rng_u32(&rng), low = myr_rng_u32(&rng);
+    assert_true(myr_rng_u64(&twice) == (high << 32 | low));
+    /* The position has two words as well. */
+    rng.position = UINT32_MAX;
+    rng.left = 0;
+    myr_rng_u32(&rng);
+    for (int i = 0; i < 3; i++) {
+        myr_rng_u32(&rng);
+    }
+    const uint32_t counter[4] = {0, 1, 8, 0}, small[2] = {7, 0};
+    uint32_t words[4];
+    myr_philox(counter, small, words);
+    assert_int_equal(myr_rng_u32(&rng), words[3]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +184,7 @@ int main(void)
         cmocka_unit_test(a_stream_is_the_same_every_time),
         cmocka_unit_test(streams_and_seeds_do_not_repeat_each_other),
         cmocka_unit_test(high_words_of_seed_and_stream_count),
+        cmocka_unit_test(a_stream_is_its_blocks_from_the_last_word_to_the_first),
         cmocka_unit_test(below_is_uniform),
         cmocka_unit_test(below_has_no_bias_for_large_bounds),
         cmocka_unit_test(shuffles_keep_every_item_and_reach_every_order),

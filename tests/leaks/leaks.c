@@ -1,10 +1,13 @@
 /*
- * Linked into every unit test: memory that a test took and did not give back fails it, in the plain
- * build too. The sanitizers find the same and say where, but `make test-quick` runs without them.
+ * Linked into every unit test: what a test took and did not give back fails it, in the plain build
+ * too: memory, open files, blocked signals. The sanitizers find the first and say where, but
+ * `make test-quick` runs without them.
  *
  * All allocations of the process are counted, the libraries' as well: what one of them keeps for
  * good (setenv, dlopen) a test declares in 'myr_leaks_allowed'.
  */
+#include <dirent.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -34,6 +37,7 @@ __attribute__((weak)) const long myr_leaks_allowed = 0;
 
 static atomic_long live;
 static long live_before;
+static int files_before, blocked_before;
 static pid_t main_process;
 /* The first printf would take a buffer, and keep it. */
 static char stdout_buffer[BUFSIZ];
@@ -69,22 +73,53 @@ FOR_ALL void free(void *memory)
     __libc_free(memory);
 }
 
+/* Descriptors in use; the one that reads the list counts itself, each time alike. */
+static int open_files(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    int count = 0;
+    while (folder && readdir(folder)) {
+        count++;
+    }
+    if (folder) {
+        closedir(folder);
+    }
+    return count;
+}
+
+static int blocked_signals(void)
+{
+    sigset_t blocked;
+    int count = 0;
+    sigprocmask(SIG_SETMASK, NULL, &blocked);
+    for (int number = 1; number < SIGRTMIN; number++) {
+        count += sigismember(&blocked, number) == 1;
+    }
+    return count;
+}
+
 __attribute__((constructor)) static void begin(void)
 {
     setvbuf(stdout, stdout_buffer, _IOFBF, sizeof(stdout_buffer));
     main_process = getpid();
+    files_before = open_files();
+    blocked_before = blocked_signals();
     live_before = live;
 }
 
 __attribute__((destructor)) static void end(void)
 {
     long left = live - live_before;
-    if (getpid() == main_process && left > myr_leaks_allowed) {
-        fflush(stdout);
-        fprintf(stderr, "%ld pieces of memory were not given back, %ld are allowed\n", left,
-                myr_leaks_allowed);
-        _exit(1);
+    int files = open_files() - files_before, signals = blocked_signals() - blocked_before;
+    if (getpid() != main_process || (left <= myr_leaks_allowed && files <= 0 && signals == 0)) {
+        return;
     }
+    fflush(stdout);
+    fprintf(stderr,
+            "not given back: %ld pieces of memory (%ld are allowed), %d open files, %d blocked "
+            "signals\n",
+            left, myr_leaks_allowed, files, signals);
+    _exit(1);
 }
 
 #endif
