@@ -19,17 +19,39 @@
 MYR_MUST_USE int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
                           const struct myr_spec *spec, struct myr_design *ret, struct myr_err *err);
 
+/* The same from a spec's file, or from standard input ("-"). */
+MYR_MUST_USE int myr_plan_file(struct myr_arena *arena, const struct myr_catalog *catalog,
+                               const char *path, struct myr_design *ret, struct myr_err *err);
+
 /* Findings of severity error that the spec does not accept. */
 uint32_t myr_plan_open_errors(const struct myr_design *design);
 
-/* The result for people and programs. */
-void myr_plan_json(const struct myr_design *design, struct myr_buf *buf);
-void myr_plan_yaml(const struct myr_design *design, struct myr_buf *buf);
-void myr_plan_summary(const struct myr_design *design, struct myr_buf *buf);
-void myr_plan_bom(const struct myr_design *design, enum myr_format format, struct myr_buf *buf);
-void myr_plan_findings(const struct myr_design *design, struct myr_buf *buf);
-/* Each line of the bill of materials with the rule and the numbers that went into it. */
-void myr_plan_explain(const struct myr_design *design, struct myr_buf *buf);
+/*
+ * The plan as an answer: networks, bill of materials, totals, findings. Returns the bill, which is
+ * the answer's list.
+ */
+const struct myr_value *myr_plan_answer(const struct myr_design *design, struct myr_answer *answer);
+/* The page for people beside it: a summary, or each line of the bill with its rule and inputs. */
+void myr_plan_page(const struct myr_design *design, struct myr_answer *answer,
+                   const struct myr_value *bom);
+void myr_plan_explain(const struct myr_design *design, struct myr_answer *answer);
+/*
+ * Adds the object 'device' with the ports of one device, and their table to the page. 'ret_ports'
+ * is the list.
+ */
+MYR_MUST_USE int myr_plan_device(const struct myr_design *design, const char *name,
+                                 struct myr_answer *answer, const struct myr_value **ret_ports,
+                                 struct myr_err *err);
+/* The bill alone, with a header row. */
+void myr_plan_bom_csv(const struct myr_design *design, struct myr_buf *buf);
+
+double myr_plan_raw_tb(const struct myr_design_head *head);
+double myr_plan_usable_tb(const struct myr_design_head *head);
+
+#define MYR_PLAN_MONEY_MAX 64
+
+/* "43.26 M CNY", or "432,606 CNY" below a million; returns 'ret'. */
+const char *myr_plan_money(int64_t cents, const char *currency, char ret[MYR_PLAN_MONEY_MAX]);
 
 /*
  * Writes design.json, bom.csv, cables.csv, labels.csv, topology.svg and design.myr into 'folder':
@@ -37,5 +59,7 @@ void myr_plan_explain(const struct myr_design *design, struct myr_buf *buf);
  */
 MYR_MUST_USE int myr_plan_write(const struct myr_design *design, const char *folder,
                                 struct myr_err *err);
+/* Their names, in the order in which they appear; NULL at the end. */
+extern const char *const myr_plan_file_names[];
 /* One of them into a buffer. */
 void myr_plan_svg(const struct myr_design *design, struct myr_buf *buf);

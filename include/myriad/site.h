@@ -10,6 +10,7 @@
  *   apply      planned paths into a fabric by either of these, and its tables back
  *   import     the formats read
  *   verify     found against planned, and the shortest repair
+ *   built      a design beside what was found of it, in one question
  *   binding    design ids to GUIDs, MACs, serials, host names, addresses
  *
  * Include this header; the parts under site/ are its chapters.
@@ -19,6 +20,7 @@
 #include "myriad/site/addresses.h"
 #include "myriad/site/apply.h"
 #include "myriad/site/binding.h"
+#include "myriad/site/built.h"
 #include "myriad/site/cabling.h"
 #include "myriad/site/export.h"
 #include "myriad/site/import.h"

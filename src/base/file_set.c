@@ -68,6 +68,10 @@ int myr_file_set_open(struct myr_file_set *set, const char *name, struct myr_out
     myr_buf_puts(&path, name);
     *file = (struct myr_outfile){.fd = -1};
     /* Whoever gives a path of his own has made its folder. */
+    if (strcmp(path.data, "-") == 0) {
+        myr_buf_done(&path);
+        return myr_err_set(err, MYR_EINVAL, "'-' is standard output, a file's name is needed");
+    }
     int rc = set->folder && strchr(name, '/') ? make_parents(set, path.data, err) : MYR_OK;
     rc = rc < 0 ? rc : myr_outfile_open(file, path.data, err);
     if (rc < 0) {

@@ -126,7 +126,8 @@ int cli_print(const struct myr_buf *buf);
 MYR_MUST_USE int cli_catalog(struct myr_catalog *catalog, struct myr_arena *arena,
                              const struct myr_option_list *files, struct myr_err *err);
 
-extern const struct cli_verb cli_catalog_verb;
+extern const struct cli_verb cli_plan_verb, cli_design_verb, cli_catalog_verb;
+extern const struct cli_verb cli_export_verb, cli_verify_verb, cli_bind_verb;
 extern const struct cli_verb cli_sched_verb, cli_sched_place_verb, cli_sched_replay_verb,
     cli_sched_bench_verb;
 extern const struct cli_verb cli_commands_verb, cli_completion_verb, cli_man_verb;
@@ -145,13 +146,3 @@ extern const struct cli_verb cli_sim_verb, cli_sim_contention_verb;
         .choice_count = MYR_FORMAT_COUNT                                                     \
     }
 
-const struct myr_command *cli_plan_command(void);
-int cli_plan(const struct myr_operands *operands);
-const struct myr_command *cli_design_command(void);
-int cli_design(const struct myr_operands *operands);
-const struct myr_command *cli_export_command(void);
-int cli_export(const struct myr_operands *operands);
-const struct myr_command *cli_verify_command(void);
-int cli_verify(const struct myr_operands *operands);
-const struct myr_command *cli_bind_command(void);
-int cli_bind(const struct myr_operands *operands);

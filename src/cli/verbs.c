@@ -4,19 +4,9 @@
 #include "fit/fit.h"
 #include "goodput/goodput.h"
 
-/* Of the older shape. */
-#define OLD(name, heading)                       \
-    static const struct cli_verb name##_verb = { \
-        .command = cli_##name##_command, .run_old = cli_##name, .group = heading}
-OLD(plan, CLI_DESIGN_GROUP);
-OLD(design, CLI_DESIGN_GROUP);
-OLD(export, CLI_BUILD_GROUP);
-OLD(verify, CLI_BUILD_GROUP);
-OLD(bind, CLI_BUILD_GROUP);
-
 static const struct cli_verb *const verbs[] = {
-    &plan_verb,
-    &design_verb,
+    &cli_plan_verb,
+    &cli_design_verb,
     &cli_catalog_verb,
 
     &cli_route_verb,
@@ -43,9 +33,9 @@ static const struct cli_verb *const verbs[] = {
     &cli_bench_verb,
     &cli_bench_gpu_verb,
 
-    &export_verb,
-    &verify_verb,
-    &bind_verb,
+    &cli_export_verb,
+    &cli_verify_verb,
+    &cli_bind_verb,
 
     &cli_sched_verb,
     &cli_sched_place_verb,

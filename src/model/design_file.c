@@ -14,6 +14,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "design files are litt
 
 enum { SECTION_ALIGN = 64, SECTIONS_MAX = 256, NAME_TAG_BYTES = 8 };
 
+#define STDIN_BYTES_MAX ((size_t)4 << 30)
+
 static const char magic[8] = "MYRIAD\r\n"; /* the line end shows a transfer in text mode */
 
 struct file_header {
@@ -328,6 +330,28 @@ int myr_design_parse(struct myr_design *ret, void *image, size_t bytes, const ch
     return r;
 }
 
+/* Standard input cannot be mapped: a copy stands for the file, and is unmapped like one. */
+static int map_stdin(void **ret, size_t *ret_bytes, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    int rc = myr_file_read("-", STDIN_BYTES_MAX, &text, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (text.len == 0) {
+        return damaged(err, "stdin", "it is empty");
+    }
+    void *mapping =
+        mmap(NULL, text.len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapping == MAP_FAILED) {
+        return myr_err_errno(err, "cannot read", "stdin");
+    }
+    memcpy(mapping, text.data, text.len);
+    *ret = mapping;
+    *ret_bytes = text.len;
+    return MYR_OK;
+}
+
 static int map_file(const char *path, void **ret, size_t *ret_bytes, struct myr_err *err)
 {
     /* O_NONBLOCK: a named pipe must not make us wait before we see that it is no file. */
@@ -359,11 +383,12 @@ int myr_design_open(struct myr_design *ret, const char *path, struct myr_err *er
 {
     void *mapping = NULL;
     size_t bytes = 0;
-    int r = map_file(path, &mapping, &bytes, err);
+    bool from_stdin = strcmp(path, "-") == 0;
+    int r = from_stdin ? map_stdin(&mapping, &bytes, err) : map_file(path, &mapping, &bytes, err);
     if (r < 0) {
         return r;
     }
-    r = myr_design_parse(ret, mapping, bytes, path, err);
+    r = myr_design_parse(ret, mapping, bytes, from_stdin ? "stdin" : path, err);
     if (r < 0) {
         munmap(mapping, bytes);
         return r;

@@ -91,9 +91,8 @@ static void put_insides(const struct myr_design *design, struct myr_json *json)
         myr_json_text(json, "kind", kinds[inside->kind]);
         myr_json_u64(json, "index", inside->index);
         myr_json_u64(json, "numa", inside->numa);
-        if (inside->kind == MYR_INSIDE_NIC && inside->net < MYR_NET_COUNT) {
-            myr_json_text(json, "network", myr_net_names[inside->net]);
-        }
+        bool on_net = inside->kind == MYR_INSIDE_NIC && inside->net < MYR_NET_COUNT;
+        myr_json_text(json, "network", on_net ? myr_net_names[inside->net] : NULL);
         myr_json_end(json);
     }
     myr_json_end(json);

@@ -158,7 +158,7 @@ static void put_bom(const struct myr_design *design, const struct names *names,
 {
     (void)names;
     struct myr_buf text MYR_CLEANUP(myr_buf_done) = {0};
-    myr_plan_bom(design, MYR_FORMAT_CSV, &text);
+    myr_plan_bom_csv(design, &text);
     myr_outfile_write(file, text.data, text.len);
 }
 
@@ -186,24 +186,25 @@ static void put_design(const struct myr_design *design, const struct names *name
 }
 
 /* In the order in which they take their names: design.myr, which every later stage reads, last. */
-static const struct {
-    const char *name;
-    void (*put)(const struct myr_design *, const struct names *, struct myr_outfile *);
-} plan_files[] = {
-    {"design.json", put_json},  {"bom.csv", put_bom},          {"cables.csv", put_cables},
-    {"labels.csv", put_labels}, {"topology.svg", put_drawing}, {"design.myr", put_design},
-};
+enum { FILE_COUNT = 6 };
+
+const char *const myr_plan_file_names[FILE_COUNT + 1] = {
+    "design.json", "bom.csv", "cables.csv", "labels.csv", "topology.svg", "design.myr"};
+
+static void (*const put_file[FILE_COUNT])(const struct myr_design *, const struct names *,
+                                          struct myr_outfile *) = {
+    put_json, put_bom, put_cables, put_labels, put_drawing, put_design};
 
 static int add_files(struct myr_file_set *set, const struct myr_design *design,
                      const struct names *names, struct myr_err *err)
 {
-    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(plan_files); i++) {
+    for (uint32_t i = 0; i < FILE_COUNT; i++) {
         struct myr_outfile file;
-        int rc = myr_file_set_open(set, plan_files[i].name, &file, err);
+        int rc = myr_file_set_open(set, myr_plan_file_names[i], &file, err);
         if (rc < 0) {
             return rc;
         }
-        plan_files[i].put(design, names, &file);
+        put_file[i](design, names, &file);
         rc = myr_outfile_commit(&file, err);
         if (rc < 0) {
             return rc;

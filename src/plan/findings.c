@@ -8,6 +8,8 @@
  * some; the spec may accept them by the name of their rule.
  */
 
+const char *const plan_severity_names[] = {"info", "warning", "error"};
+
 uint32_t plan_string(struct plan *plan, const char *text)
 {
     struct myr_str key = myr_str_from(text);

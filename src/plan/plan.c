@@ -140,3 +140,18 @@ int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
     myr_vec_done(&plan->findings);
     return r;
 }
+
+int myr_plan_file(struct myr_arena *arena, const struct myr_catalog *catalog, const char *path,
+                  struct myr_design *ret, struct myr_err *err)
+{
+    static const struct myr_doc_want want = {
+        MYR_KIND_BIT(YAML) | MYR_KIND_BIT(JSON) | MYR_KIND_BIT(SPEC), "a spec"};
+    const struct myr_doc *doc;
+    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
+    int rc = myr_doc_read_file_of(arena, path, &want, &doc, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_spec_read(arena, catalog, doc, &spec, err);
+    return rc < 0 ? rc : myr_plan(arena, catalog, &spec, ret, err);
+}

@@ -91,6 +91,8 @@ static inline const struct myr_part *part_at(const struct plan *plan, uint32_t p
     return &plan->catalog->parts.items[part];
 }
 
+extern const char *const plan_severity_names[];
+
 /* strings and findings, which every step adds to */
 uint32_t plan_string(struct plan *plan, const char *text);
 MYR_PRINTF(6, 7)

@@ -66,20 +66,25 @@ static inline void fuzz_use_design(const struct myr_design *design, bool planned
 {
     struct myr_buf text = {0};
     struct myr_arena arena;
+    struct myr_answer answer;
     struct myr_err err;
     const struct myr_doc *doc;
     for (uint32_t device = 0; device < design->device_count; device++) {
         fuzz_use_device(design, device, planned);
     }
     myr_arena_init(&arena);
-    myr_plan_json(design, &text);
+    myr_answer_init(&answer, &arena, "myriad.plan", 1);
+    const struct myr_value *bom = myr_plan_answer(design, &answer);
+    struct myr_answer_form form = {.format = MYR_FORMAT_JSON};
+    MYR_ASSERT(myr_answer_write(&answer, &form, &text, &err) == MYR_OK);
     MYR_ASSERT(myr_doc_read_json(&arena, "plan.json", (struct myr_str){text.data, text.len}, &doc,
                                  &err) == MYR_OK);
     myr_buf_clear(&text);
-    myr_plan_summary(design, &text);
-    myr_plan_findings(design, &text);
-    myr_plan_explain(design, &text);
-    myr_plan_bom(design, MYR_FORMAT_CSV, &text);
+    myr_plan_page(design, &answer, bom);
+    myr_plan_explain(design, &answer);
+    form.format = MYR_FORMAT_TABLE;
+    MYR_ASSERT(myr_answer_write(&answer, &form, &text, &err) == MYR_OK);
+    myr_plan_bom_csv(design, &text);
     if (myr_hash_bytes(design->strings, design->string_bytes) % FUZZ_DRAWN_EVERY == 0) {
         myr_buf_clear(&text);
         myr_plan_svg(design, &text);

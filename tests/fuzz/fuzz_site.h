@@ -53,10 +53,20 @@ static inline void fuzz_check_verify(const struct myr_verify *verify)
         return;
     }
     struct myr_buf text = {0};
-    myr_verify_write_json(verify, &text);
-    myr_verify_write_summary(verify, &text);
-    myr_verify_write_list(verify, MYR_VERIFY_PORTS, MYR_FORMAT_CSV, &text);
+    struct myr_arena arena;
+    struct myr_answer answer;
+    struct myr_verify_lists lists;
+    struct myr_answer_form form = {.format = MYR_FORMAT_JSON};
+    myr_arena_init(&arena);
+    myr_answer_init(&answer, &arena, "myriad.verify", 1);
+    myr_verify_answer(verify, true, &answer, &lists);
+    MYR_ASSERT(myr_answer_write(&answer, &form, &text, NULL) == MYR_OK);
+    myr_verify_page(verify, &answer);
+    myr_verify_page_list(&lists, MYR_VERIFY_PORTS, &answer);
+    form.format = MYR_FORMAT_TABLE;
+    MYR_ASSERT(myr_answer_write(&answer, &form, &text, NULL) == MYR_OK);
     MYR_ASSERT(text.len > 0);
+    myr_arena_done(&arena);
     myr_buf_done(&text);
 }
 

@@ -110,7 +110,7 @@ def check_inside(design):
     same("GPUs of a node", kinds["gpu"], design["gpus_per_node"])
     same("GPUs", design["gpus"], design["nodes"] * design["gpus_per_node"])
     for row in parts:
-        same("a NIC has a network", ("network" in row) <= (row["kind"] == "nic"), True)
+        same("a NIC has a network", bool(row["network"]) <= (row["kind"] == "nic"), True)
         same("NUMA node of a part", row["numa"] < max(1, kinds["numa"]), True)
     for kind in kinds:
         indices = Counter((row.get("network"), row["index"]) for row in parts

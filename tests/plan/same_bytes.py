@@ -15,8 +15,9 @@ SKIPPED = 77
 
 def digest(myriad, name, folder):
     spec = ROOT / "examples" / f"{name}.yaml"
-    done = subprocess.run([myriad, "plan", str(spec), "-o", "json", "--out", folder],
-                          capture_output=True, timeout=600, check=False)
+    os.mkdir(folder)
+    done = subprocess.run([os.path.abspath(myriad), "plan", str(spec), "-o", "json", "--out", "."],
+                          capture_output=True, timeout=600, check=False, cwd=folder)
     if done.returncode != 0:
         raise SystemExit(f"{myriad} {name}: exit {done.returncode}: {done.stderr.decode()}")
     found = {"stdout": hashlib.sha256(done.stdout).hexdigest()}

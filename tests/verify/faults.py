@@ -47,9 +47,8 @@ def do_steps(checks, wiring, steps):
     """Does what the list says, port by port, and compares with the plan."""
     found = wiring.found()
 
-    def name(text):
-        device, port = text.rsplit(" ", 1)
-        return device.replace("/", "-", 1), port
+    def end(step, which):
+        return step[f"{which}_device"].replace("/", "-", 1), step[f"{which}_port"]
 
     def unplug(port):
         far = found.pop(port)
@@ -62,7 +61,7 @@ def do_steps(checks, wiring, steps):
         found[a], found[z] = z, a
 
     for step in steps:
-        at, to = name(step["at"]), name(step["to"])
+        at, to = end(step, "at"), end(step, "to")
         if step["do"] == "swap":
             far_at, far_to = unplug(at), unplug(to)
             plug(to, far_at)

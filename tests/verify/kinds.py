@@ -96,7 +96,7 @@ def readers():
         {"netbox/cables.csv"} | LISTS
     yield [*verify, "--from", "p2p", "FILE"], "a point-to-point list", {"p2p.csv"} | LISTS
     yield [*verify, "p2p.csv", "--binding", "FILE"], "a binding", {"binding.yaml"} | DOC
-    yield ["route", "lab/design.myr", "--tables", "FILE"], \
+    yield ["route", "tables", "lab/design.myr", "--dump", "FILE"], \
         "a dump of forwarding tables (dump_lfts, opensm -U)", {"lfts.txt"}
 
 

@@ -57,6 +57,10 @@ MYR_MUST_USE int myr_catalog_need(const struct myr_catalog *catalog, const struc
 /* NULL when the book has no price for it. */
 const struct myr_price *myr_price_find(const struct myr_price_book *book, uint32_t part);
 const char *myr_part_kind_name(enum myr_part_kind kind);
+/* The kinds whose name contains the word, as bits; an error that names the nearest when none. */
+MYR_MUST_USE int myr_part_kinds(const char *word, uint32_t *ret, struct myr_err *err);
+/* Whether name, order number or title contains the word, without regard to case. */
+bool myr_part_matches(const struct myr_part *part, const char *word);
 
 /* Ports of a switch when all its cages run at 'gbps'; 0 when it cannot. */
 uint32_t myr_switch_ports_per_cage(const struct myr_part_switch *sw, uint32_t gbps);

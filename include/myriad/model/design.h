@@ -125,6 +125,7 @@ MYR_MUST_USE int myr_design_write(const struct myr_design *design, const char *p
                                   struct myr_err *err);
 /* The same into a file that is open; its commit tells whether all went well. */
 void myr_design_put(const struct myr_design *design, struct myr_outfile *file);
+/* "-" is standard input. */
 MYR_MUST_USE int myr_design_open(struct myr_design *ret, const char *path, struct myr_err *err);
 void myr_design_close(struct myr_design *design);
 /* Checks and uses a file image in memory, which must stay and be 16-byte aligned. */

@@ -68,6 +68,9 @@ MYR_MUST_USE int myr_binding_read_text(struct myr_binding *binding, const char *
 /* In the order of the design: the same binding gives the same bytes. */
 void myr_binding_write(const struct myr_binding *binding, struct myr_buf *buf);
 
+/* All rows in that order, as the caller's heap memory. */
+const struct myr_bound **myr_binding_sorted(const struct myr_binding *binding);
+
 /* "aa:bb:cc:dd:ee:ff", also with '-' and in Cisco's "aabb.ccdd.eeff". */
 MYR_MUST_USE bool myr_mac_parse(struct myr_str text, uint64_t *ret);
 
@@ -86,3 +89,13 @@ struct myr_verify;
 /* Adds what was found to a binding. 'by_wiring': cables decide where names say otherwise. */
 void myr_binding_discover(struct myr_binding *binding, const struct myr_verify *verify,
                           bool by_wiring, struct myr_discovery *ret);
+
+struct myr_answer;
+struct myr_value;
+/* The binding as a tree, with a page of sentences; returns the list of rows. */
+const struct myr_value *myr_binding_answer(const struct myr_binding *binding,
+                                           const struct myr_discovery *found,
+                                           struct myr_answer *answer);
+/* The same sentences as remarks for the head of a binding.yaml. */
+void myr_discovery_remarks(const struct myr_binding *binding, const struct myr_discovery *found,
+                           struct myr_buf *buf);

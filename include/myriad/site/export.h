@@ -55,9 +55,11 @@ MYR_MUST_USE int myr_export_run(const struct myr_exporter *exporter, const struc
 /*
  * Writes to disk, all files or none. 'path' is a folder, which is made, or, for formats
  * of one file, that file's name; a folder that exists, or a '/' at the end, makes it a folder.
+ * 'told', which may be NULL, hears of each file as well.
  */
 MYR_MUST_USE int myr_export_write(const struct myr_exporter *exporter, const struct myr_export *job,
-                                  const char *path, struct myr_err *err);
+                                  const char *path, const struct myr_export_sink *told,
+                                  struct myr_err *err);
 
 /*
  * ibsim 0.10 knows no speed above HDR, and its clients attach to the first device of the file,

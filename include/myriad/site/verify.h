@@ -102,13 +102,23 @@ void myr_verify_port_name(const struct myr_verify *verify, uint32_t vertex, stru
 /* One line for the crew. */
 void myr_verify_step_text(const struct myr_verify *verify, const struct myr_repair_step *step,
                           struct myr_buf *buf);
-void myr_verify_write_json(const struct myr_verify *verify, struct myr_buf *buf);
-void myr_verify_write_summary(const struct myr_verify *verify, struct myr_buf *buf);
 
-/* What can be listed row by row: every port that is not right, the steps, the patterns. */
+/* What can be listed row by row: the steps, every port that is not right, the patterns. */
 enum myr_verify_list { MYR_VERIFY_STEPS, MYR_VERIFY_PORTS, MYR_VERIFY_PATTERNS, MYR_VERIFY_LISTS };
 
 extern const char *const myr_verify_list_names[MYR_VERIFY_LISTS];
 
-void myr_verify_write_list(const struct myr_verify *verify, enum myr_verify_list list,
-                           enum myr_format format, struct myr_buf *buf);
+struct myr_value;
+struct myr_answer;
+
+/* The lists of an answer; that of the ports is NULL unless it was asked for. */
+struct myr_verify_lists {
+    const struct myr_value *lists[MYR_VERIFY_LISTS];
+};
+
+/* The result as a tree; then the page for people, whole or one list of it. */
+void myr_verify_answer(const struct myr_verify *verify, bool with_ports, struct myr_answer *answer,
+                       struct myr_verify_lists *ret);
+void myr_verify_page(const struct myr_verify *verify, struct myr_answer *answer);
+void myr_verify_page_list(const struct myr_verify_lists *lists, enum myr_verify_list list,
+                          struct myr_answer *answer);

@@ -8,8 +8,19 @@ struct options {
 
 static const struct options defaults;
 
+/* The first word of each kind is enough to name it. */
+static void put_kinds(struct myr_buf *buf)
+{
+    for (uint32_t kind = 0; kind < MYR_PART_KIND_COUNT; kind++) {
+        struct myr_str name = myr_str_from(myr_part_kind_name((enum myr_part_kind)kind));
+        const char *blank = memchr(name.data, ' ', name.len);
+        myr_buf_puts(buf, kind ? " " : "");
+        myr_buf_put(buf, name.data, blank ? (size_t)(blank - name.data) : name.len);
+    }
+}
+
 static const struct myr_option rows[] = {
-    CLI_TEXT("kind", "KIND", struct options, kind,
+    CLI_NAME("kind", "KIND", struct options, kind, put_kinds,
              "only parts of this kind, such as switch, server, transceiver"),
     CLI_LIST("catalog", "FILE", struct options, catalogs,
              "own parts and prices, added to the built-in ones"),
@@ -19,31 +30,14 @@ static const struct myr_command command = {
     .name = "catalog",
     .operands = "[WORD]",
     .summary = "list the parts that a spec can name",
-    .details = "Lists parts whose name, order number or title contains WORD.",
+    .details =
+        "Without a word or kind: the kinds of parts. Else the parts of that kind whose name, "
+        "order number or title contains WORD. -o json, yaml and csv list all parts that "
+        "were asked for.",
     .example = "myriad catalog --kind switch",
     CLI_OPTIONS(rows, defaults),
     .operand_max = 1,
 };
-
-static bool contains(const char *text, const char *word)
-{
-    size_t len = strlen(word);
-    for (size_t i = 0; text && i + len <= strlen(text); i++) {
-        if (myr_str_eq_nocase((struct myr_str){text + i, len}, (struct myr_str){word, len})) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool wanted(const struct options *options, const struct myr_part *part, const char *word)
-{
-    if (options->kind && !contains(myr_part_kind_name(part->kind), options->kind)) {
-        return false;
-    }
-    return !word || contains(part->id, word) || contains(part->order, word) ||
-           contains(part->title, word);
-}
 
 static void put_part(struct myr_answer *answer, const struct myr_part *part)
 {
@@ -57,9 +51,30 @@ static void put_part(struct myr_answer *answer, const struct myr_part *part)
     myr_answer_end(answer);
 }
 
-static int run(struct cli *cli, struct myr_err *err)
+static const struct myr_value *put_counts(struct myr_answer *answer,
+                                          const struct myr_catalog *catalog)
 {
-    static const struct myr_answer_column columns[] = {
+    uint32_t counts[MYR_PART_KIND_COUNT] = {0};
+    for (size_t i = 0; i < catalog->parts.count; i++) {
+        counts[catalog->parts.items[i].kind]++;
+    }
+    const struct myr_value *kinds = myr_answer_list(answer, "kinds");
+    for (uint32_t kind = 0; kind < MYR_PART_KIND_COUNT; kind++) {
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "kind", myr_part_kind_name((enum myr_part_kind)kind));
+        myr_answer_u64(answer, "parts", counts[kind]);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    return kinds;
+}
+
+static void show(struct myr_answer *answer, const struct myr_value *kinds,
+                 const struct myr_value *parts)
+{
+    static const struct myr_answer_column kind_columns[] = {
+        {"kind", "KIND", 0, 0}, {"parts", "PARTS", MYR_COLUMN_NUMBER, 0}};
+    static const struct myr_answer_column part_columns[] = {
         {"id", "NAME", 0, 0},
         {"kind", "KIND", 0, 0},
         {"order", "ORDER NUMBER", 0, 0},
@@ -67,22 +82,39 @@ static int run(struct cli *cli, struct myr_err *err)
         {"watts", "WATTS", MYR_COLUMN_NUMBER, 1},
         {"source", "SOURCE", MYR_COLUMN_WIDE, 0},
     };
+    if (kinds) {
+        myr_answer_table(answer, kinds, kind_columns, MYR_ARRAY_COUNT(kind_columns));
+        myr_answer_next(answer, "myriad catalog --kind switch");
+        return; /* hundreds of parts are a list for programs */
+    }
+    myr_answer_table(answer, parts, part_columns, MYR_ARRAY_COUNT(part_columns));
+}
+
+static int run(struct cli *cli, struct myr_err *err)
+{
     const struct options *options = cli->options;
     struct myr_answer *answer = &cli->answer;
+    const char *word = cli->operands.count ? cli->operands.items[0] : NULL;
+    uint32_t wanted = UINT32_MAX;
     MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
-    int rc = cli_catalog(&catalog, &cli->arena, &options->catalogs, err);
+    int rc = options->kind ? myr_part_kinds(options->kind, &wanted, err) : MYR_OK;
     if (rc < 0) {
         return rc;
     }
-    const char *word = cli->operands.count ? cli->operands.items[0] : NULL;
-    struct myr_value *parts = myr_answer_list(answer, "parts");
+    rc = cli_catalog(&catalog, &cli->arena, &options->catalogs, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const struct myr_value *kinds = put_counts(answer, &catalog);
+    const struct myr_value *parts = myr_answer_list(answer, "parts");
     for (size_t i = 0; i < catalog.parts.count; i++) {
-        if (wanted(options, &catalog.parts.items[i], word)) {
-            put_part(answer, &catalog.parts.items[i]);
+        const struct myr_part *part = &catalog.parts.items[i];
+        if ((wanted >> part->kind & 1) && (!word || myr_part_matches(part, word))) {
+            put_part(answer, part);
         }
     }
     myr_answer_end(answer);
-    myr_answer_table(answer, parts, columns, MYR_ARRAY_COUNT(columns));
+    show(answer, word || options->kind ? NULL : kinds, parts);
     myr_answer_rows(answer, parts);
     return MYR_OK;
 }

@@ -326,7 +326,7 @@ static void put_device(const struct myr_binding *binding, const struct myr_bound
     }
 }
 
-void myr_binding_write(const struct myr_binding *binding, struct myr_buf *buf)
+const struct myr_bound **myr_binding_sorted(const struct myr_binding *binding)
 {
     size_t count = binding->rows.count;
     const struct myr_bound **rows = myr_xrealloc(NULL, count + 1, sizeof(*rows));
@@ -336,6 +336,13 @@ void myr_binding_write(const struct myr_binding *binding, struct myr_buf *buf)
     if (count > 1) {
         qsort(rows, count, sizeof(*rows), compare_rows);
     }
+    return rows;
+}
+
+void myr_binding_write(const struct myr_binding *binding, struct myr_buf *buf)
+{
+    size_t count = binding->rows.count;
+    const struct myr_bound **rows = myr_binding_sorted(binding);
     myr_buf_put_lit(buf, "# Which real device stands in which place of the design.\ndesign: ");
     put_text(buf, myr_str_from(myr_design_str(binding->design, binding->design->head->name)));
     myr_buf_puts(buf, count ? "\ndevices:\n" : "\ndevices: {}\n");

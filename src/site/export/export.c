@@ -66,13 +66,15 @@ int myr_export_run(const struct myr_exporter *exporter, const struct myr_export 
 struct file_sink {
     struct myr_file_set set;
     const char *path;
+    const struct myr_export_sink *told; /* hears of each file too; may be NULL */
 };
 
 static int put_in_set(void *context, const char *name, const struct myr_buf *text,
                       struct myr_err *err)
 {
     struct file_sink *to = context;
-    return myr_file_set_add(&to->set, to->path ? to->path : name, text, err);
+    int rc = myr_file_set_add(&to->set, to->path ? to->path : name, text, err);
+    return rc < 0 || !to->told ? rc : to->told->put(to->told->context, name, text, err);
 }
 
 static void drop_sink(struct file_sink *sink)
@@ -88,10 +90,10 @@ static bool is_folder(const char *path)
 }
 
 int myr_export_write(const struct myr_exporter *exporter, const struct myr_export *job,
-                     const char *path, struct myr_err *err)
+                     const char *path, const struct myr_export_sink *told, struct myr_err *err)
 {
     bool folder = !exporter->file || is_folder(path);
-    struct file_sink to MYR_CLEANUP(drop_sink) = {.path = folder ? NULL : path};
+    struct file_sink to MYR_CLEANUP(drop_sink) = {.path = folder ? NULL : path, .told = told};
     struct myr_export_sink sink = {.context = &to, .put = put_in_set};
     int rc = myr_file_set_begin(&to.set, folder ? path : NULL, err);
     if (rc < 0) {

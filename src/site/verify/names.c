@@ -1,5 +1,24 @@
 #include "verify/verify.h"
 
+void verify_found_name(const struct myr_verify *verify, uint32_t found, struct myr_buf *buf)
+{
+    const struct myr_cabling_device *device = &verify->cabling->devices.items[found];
+    if (device->name.len) {
+        myr_buf_put(buf, device->name.data, device->name.len);
+    } else {
+        myr_buf_printf(buf, "0x%016llx", (unsigned long long)device->guid);
+    }
+}
+
+void verify_found_label(const struct myr_verify *verify, uint32_t found, struct myr_buf *buf)
+{
+    const struct myr_cabling_device *device = &verify->cabling->devices.items[found];
+    verify_found_name(verify, found, buf);
+    if (device->name.len && device->guid) {
+        myr_buf_printf(buf, " 0x%016llx", (unsigned long long)device->guid);
+    }
+}
+
 void myr_verify_port_name(const struct myr_verify *verify, uint32_t vertex, struct myr_buf *buf)
 {
     const struct myr_design *design = verify->design;
@@ -10,12 +29,7 @@ void myr_verify_port_name(const struct myr_verify *verify, uint32_t vertex, stru
         return;
     }
     struct myr_cabling_end end = verify->foreign[vertex - design->port_count];
-    const struct myr_cabling_device *device = &verify->cabling->devices.items[end.device];
-    if (device->name.len) {
-        myr_buf_put(buf, device->name.data, device->name.len);
-    } else {
-        myr_buf_printf(buf, "0x%016llx", (unsigned long long)device->guid);
-    }
+    verify_found_name(verify, end.device, buf);
     myr_buf_putc(buf, ' ');
     myr_buf_put(buf, end.port.data, end.port.len);
 }

@@ -29,6 +29,11 @@ static inline bool verify_is_foreign(const struct myr_verify *verify, uint32_t v
     return vertex >= verify->design->port_count;
 }
 
+/* How a source names a device; its GUID where it has no name. */
+void verify_found_name(const struct myr_verify *verify, uint32_t found, struct myr_buf *buf);
+/* Name and GUID, as far as they are known. */
+void verify_found_label(const struct myr_verify *verify, uint32_t found, struct myr_buf *buf);
+
 /* Planned Gb/s of a port; of a spare one, what its kind is made for. */
 static inline uint32_t verify_planned_gbps(const struct myr_design *design, uint32_t port)
 {

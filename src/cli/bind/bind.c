@@ -1,0 +1,77 @@
+/* bind: which real device stands in which place of the design. */
+#include "cli.h"
+#include "myriad/site.h"
+
+static const char *const nets[] = {"compute", "storage", "service", "oob", "all"};
+
+struct options {
+    uint32_t from, net;
+    bool by_wiring;
+    const char *out, *binding;
+};
+
+static const struct options defaults = {.from = MYR_IMPORT_AUTO};
+
+static const struct myr_option rows[] = {
+    {CLI_ROW("from", MYR_OPTION_CHOICE, "FORMAT", struct options, from,
+             "what the files are; auto looks at how they begin"),
+     .choices = myr_import_names, .choice_count = MYR_IMPORT_FORMAT_COUNT},
+    CLI_PATH("out", "FILE", struct options, out, "where the binding goes (else: print it)"),
+    CLI_PATH("binding", "FILE", struct options, binding,
+             "a binding to add to; what it says is kept"),
+    CLI_CHOICE("net", "NETWORK", struct options, net, nets, "the network that the files are about"),
+    CLI_FLAG("by-wiring", struct options, by_wiring,
+             "bind devices that have each other's cables as what their cables say"),
+};
+
+static const struct myr_command command = {
+    .name = "bind",
+    .operands = "DESIGN FILE...",
+    .summary = "note which real device stands in which place of the design",
+    .details = "Makes a binding.yaml from discovery: GUIDs, MAC addresses, host names, "
+               "management addresses and the ports' own names. Devices are told by name, else "
+               "by their cables. Without --out the binding is printed; with -o json, yaml or csv "
+               "its rows. The exit status is 1 when something could not be bound.",
+    .example = "myriad bind design.myr --from ibnetdiscover fabric.txt --out binding.yaml",
+    CLI_OPTIONS(rows, defaults),
+    .operand_min = 2,
+    .operand_max = MYR_OPERANDS_MAX,
+};
+
+static int run(struct cli *cli, struct myr_err *err)
+{
+    const struct options *options = cli->options;
+    struct myr_built_question question = {.design = cli->operands.items[0],
+                                          .files = cli->operands.items + 1,
+                                          .file_count = cli->operands.count - 1,
+                                          .from = (enum myr_import_format)options->from,
+                                          .net = options->net,
+                                          .binding = options->binding};
+    MYR_CLEANUP(myr_built_close) struct myr_built built;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    struct myr_discovery found = {0};
+    bool print = !options->out || strcmp(options->out, "-") == 0;
+    int rc = myr_built_open(&built, &question, err);
+    if (rc < 0) {
+        return rc;
+    }
+    myr_binding_discover(&built.binding, &built.verify, options->by_wiring, &found);
+    myr_binding_write(&built.binding, &text);
+    if (!print) {
+        rc = myr_file_write(options->out, &text, err);
+        if (rc < 0) {
+            return rc;
+        }
+        myr_answer_next(&cli->answer, "myriad verify %s %s --binding %s", question.design,
+                        question.files[0], options->out);
+    } else if (cli->common.format <= MYR_FORMAT_WIDE) {
+        /* What could not be bound is said in the file itself, as a remark. */
+        myr_discovery_remarks(&built.binding, &found, &cli->document);
+        myr_buf_put(&cli->document, text.data, text.len);
+    }
+    myr_answer_rows(&cli->answer, myr_binding_answer(&built.binding, &found, &cli->answer));
+    cli->no = found.unknown + found.contradicted + found.conflicts > 0;
+    return MYR_OK;
+}
+
+const struct cli_verb cli_bind_verb = {&command, run, .group = CLI_BUILD_GROUP};

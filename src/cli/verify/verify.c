@@ -1,0 +1,104 @@
+/* verify: the built fabric against the design, and the fewest repairs. */
+#include "cli.h"
+#include "myriad/site.h"
+
+static const char *const nets[] = {"compute", "storage", "service", "oob", "all"};
+enum { LIST_SUMMARY }; /* the others are enum myr_verify_list, from 1 */
+static const char *const lists[] = {"summary", "steps", "ports", "patterns"};
+
+struct options {
+    uint32_t from, net, list;
+    bool equivalent, partial;
+    uint64_t errors_max;
+    const char *binding;
+    struct myr_option_list speeds;
+};
+
+static const struct options defaults = {.from = MYR_IMPORT_AUTO};
+
+static const struct myr_option rows[] = {
+    {CLI_ROW("from", MYR_OPTION_CHOICE, "FORMAT", struct options, from,
+             "what the files are; auto looks at how they begin"),
+     .choices = myr_import_names, .choice_count = MYR_IMPORT_FORMAT_COUNT},
+    CLI_CHOICE("net", "NETWORK", struct options, net, nets, "the network that is judged"),
+    CLI_CHOICE("list", "WHAT", struct options, list, lists,
+               "one list alone: repair steps, ports that are not right, or patterns"),
+    CLI_FLAG("equivalent", struct options, equivalent,
+             "parallel links, equal spines and equal cores may stand for each other"),
+    CLI_FLAG("partial", struct options, partial,
+             "the files tell about some cables only: what they do not list is unseen"),
+    CLI_PATH("binding", "FILE", struct options, binding,
+             "binding.yaml: which GUID, host or address is which device"),
+    CLI_LIST("speed-map", "SPEED=GBPS", struct options, speeds,
+             "what a link of four lanes stands for, such as HDR=400 with ibsim"),
+    CLI_COUNT("errors-max", struct options, errors_max, 0, 0,
+              "symbol errors that a link may have before it is degraded"),
+};
+
+static const struct myr_command command = {
+    .name = "verify",
+    .operands = "DESIGN FILE...",
+    .summary = "compare the built fabric with the design and list the fewest repairs",
+    .details =
+        "Reads what ibnetdiscover, LLDP, NetBox or a point-to-point list say about the built "
+        "fabric and gives every planned port a state: right, wrong, missing, unseen, extra or "
+        "degraded. The repair is the shortest possible one, in walking order. -o csv prints "
+        "the steps, or the list that --list names. The exit status is 1 when a port is wrong, "
+        "missing, extra or degraded.",
+    .example = "myriad verify design.myr --from ibnetdiscover fabric.txt",
+    CLI_OPTIONS(rows, defaults),
+    .operand_min = 2,
+    .operand_max = MYR_OPERANDS_MAX,
+};
+
+static void show(struct cli *cli, const struct options *options, const struct myr_built *built)
+{
+    struct myr_answer *answer = &cli->answer;
+    struct myr_verify_lists found;
+    bool summary = options->list == LIST_SUMMARY;
+    enum myr_verify_list list =
+        summary ? MYR_VERIFY_STEPS : (enum myr_verify_list)(options->list - 1);
+    myr_verify_answer(&built->verify, list == MYR_VERIFY_PORTS, answer, &found);
+    myr_answer_u64(answer, "truncated_files", built->truncated);
+    myr_answer_rows(answer, found.lists[list]);
+    /* Also for CSV, whose header comes from it where the list is empty. */
+    if (!summary || cli->common.format == MYR_FORMAT_CSV) {
+        myr_verify_page_list(&found, list, answer);
+        return;
+    }
+    myr_verify_page(&built->verify, answer);
+    if (built->truncated) {
+        myr_answer_para(answer, "%u LLDP texts end early: what they do not list is unseen",
+                        built->truncated);
+    }
+    if (built->verify.repair.step_count) {
+        myr_answer_next(answer, "myriad verify %s %s --list steps -o csv", cli->operands.items[0],
+                        cli->operands.items[1]);
+    }
+}
+
+static int run(struct cli *cli, struct myr_err *err)
+{
+    const struct options *options = cli->options;
+    struct myr_built_question question = {
+        .design = cli->operands.items[0],
+        .files = cli->operands.items + 1,
+        .file_count = cli->operands.count - 1,
+        .from = (enum myr_import_format)options->from,
+        .net = options->net,
+        .binding = options->binding,
+        .speeds = options->speeds.items,
+        .speed_count = options->speeds.count,
+        .partial = options->partial,
+        .judge = {.equivalent = options->equivalent, .errors_max = options->errors_max}};
+    MYR_CLEANUP(myr_built_close) struct myr_built built;
+    int rc = myr_built_open(&built, &question, err);
+    if (rc < 0) {
+        return rc;
+    }
+    show(cli, options, &built);
+    cli->no = !myr_verify_clean(&built.verify);
+    return MYR_OK;
+}
+
+const struct cli_verb cli_verify_verb = {&command, run, .group = CLI_BUILD_GROUP};

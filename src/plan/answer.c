@@ -1,0 +1,188 @@
+#include "plan_internal.h"
+
+/* The plan as a tree for programs: all of it from the finished design. */
+
+static const char *const fill_names[] = {"default", "regular", "dense"};
+
+/* A negative price is none; what has none is never free. */
+static void put_cents(struct myr_answer *answer, const char *key, int64_t cents)
+{
+    if (cents < 0) {
+        myr_answer_null(answer, key);
+    } else if (cents % 100 == 0) {
+        myr_answer_i64(answer, key, cents / 100);
+    } else {
+        myr_answer_double(answer, key, (double)cents / 100, 2);
+    }
+}
+
+static void put_layers(struct myr_answer *answer, const char *key, const uint32_t *counts)
+{
+    uint64_t total = 0;
+    myr_answer_object(answer, key);
+    for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {
+        total += counts[layer];
+        myr_answer_u64(answer, myr_layer_names[layer], counts[layer]);
+    }
+    myr_answer_u64(answer, "total", total);
+    myr_answer_end(answer);
+}
+
+static void put_shape(struct myr_answer *answer, const struct myr_network *net)
+{
+    myr_answer_object(answer, "shape");
+    myr_answer_u64(answer, "leaf_down", net->leaf_down);
+    myr_answer_u64(answer, "leaf_up", net->leaf_up);
+    myr_answer_u64(answer, "spine_down", net->spine_down);
+    myr_answer_u64(answer, "spine_up", net->spine_up);
+    myr_answer_u64(answer, "pods", net->pods);
+    myr_answer_u64(answer, "pod_leaves", net->pod_leaves);
+    myr_answer_u64(answer, "pod_spines", net->pod_spines);
+    myr_answer_u64(answer, "core_groups", net->core_groups);
+    myr_answer_u64(answer, "group_cores", net->group_cores);
+    myr_answer_u64(answer, "groups", net->groups);
+    myr_answer_u64(answer, "group_switches", net->group_switches);
+    myr_answer_u64(answer, "hosts_per_switch", net->hosts_per_switch);
+    myr_answer_list(answer, "dims");
+    for (uint32_t i = 0; i < net->dim_count; i++) {
+        myr_answer_u64(answer, NULL, net->dims[i]);
+    }
+    myr_answer_end(answer);
+    myr_answer_end(answer);
+}
+
+static void put_switches(struct myr_answer *answer, const struct myr_network *net)
+{
+    myr_answer_object(answer, "switches");
+    myr_answer_u64(answer, "leaf", net->leaf);
+    myr_answer_u64(answer, "spine", net->spine);
+    myr_answer_u64(answer, "core", net->core);
+    myr_answer_u64(answer, "access", net->access);
+    myr_answer_u64(answer, "aggregation", net->aggregation);
+    myr_answer_u64(answer, "total",
+                   net->leaf + net->spine + net->core + net->access + net->aggregation);
+    myr_answer_end(answer);
+}
+
+static void put_network(struct myr_answer *answer, const char *name, const struct myr_network *net)
+{
+    if (!net->topology) {
+        myr_answer_null(answer, name);
+        return;
+    }
+    myr_answer_object(answer, name);
+    myr_answer_text(answer, "topology", myr_topology_name((enum myr_topology)net->topology));
+    myr_answer_text(answer, "fill", fill_names[net->fill]);
+    myr_answer_u64(answer, "tiers", net->tiers);
+    myr_answer_u64(answer, "planes", net->planes);
+    myr_answer_u64(answer, "rails", net->rails);
+    myr_answer_u64(answer, "nodes", net->nodes_on_it);
+    myr_answer_u64(answer, "host_ports", net->host_ports);
+    myr_answer_u64(answer, "host_gbps", net->host_gbps);
+    myr_answer_u64(answer, "fabric_gbps", net->fabric_gbps);
+    put_switches(answer, net);
+    put_layers(answer, "cables", net->cables);
+    put_layers(answer, "links", net->links);
+    myr_answer_u64(answer, "copper_cables", net->copper_cables);
+    myr_answer_list(answer, "oversubscription");
+    for (uint32_t i = 0; i + 1 < net->tiers; i++) {
+        myr_answer_double(answer, NULL, net->oversubscription_milli[i] / 1000.0, 3);
+    }
+    myr_answer_end(answer);
+    myr_answer_u64(answer, "bisection_gbps", net->bisection_gbps);
+    myr_answer_u64(answer, "worst_pair_gbps", net->worst_pair_gbps);
+    myr_answer_u64(answer, "full_pair_gbps", net->full_pair_gbps);
+    myr_answer_u64(answer, "diameter_hops", net->diameter_hops);
+    put_shape(answer, net);
+    myr_answer_end(answer);
+}
+
+static const struct myr_value *put_bom(struct myr_answer *answer, const struct myr_design *design)
+{
+    const struct myr_value *bom = myr_answer_list(answer, "bom");
+    for (uint32_t i = 0; i < design->bom_count; i++) {
+        const struct myr_bom_row *row = &design->bom[i];
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "system", myr_design_str(design, row->system));
+        myr_answer_text(answer, "name", myr_design_str(design, row->name));
+        myr_answer_text(answer, "part", myr_design_str(design, row->part));
+        myr_answer_u64(answer, "quantity", row->quantity);
+        put_cents(answer, "unit_price", row->unit_cents);
+        put_cents(answer, "total", row->unit_cents < 0 ? -1 : row->total_cents);
+        myr_answer_text(answer, "rule", myr_design_str(design, row->rule));
+        myr_answer_text(answer, "inputs", myr_design_str(design, row->inputs));
+        myr_answer_text(answer, "price_note", myr_design_str(design, row->price_note));
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    return bom;
+}
+
+static void put_findings(struct myr_answer *answer, const struct myr_design *design)
+{
+    myr_answer_list(answer, "findings");
+    for (uint32_t i = 0; i < design->finding_count; i++) {
+        const struct myr_finding *finding = &design->findings[i];
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "severity", plan_severity_names[finding->severity]);
+        myr_answer_text(answer, "rule", myr_design_str(design, finding->rule));
+        myr_answer_text(answer, "where", myr_design_str(design, finding->where));
+        myr_answer_text(answer, "message", myr_design_str(design, finding->message));
+        myr_answer_text(answer, "remedy", myr_design_str(design, finding->remedy));
+        myr_answer_bool(answer, "accepted", finding->accepted);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+}
+
+static void put_storage(struct myr_answer *answer, const struct myr_design_head *head)
+{
+    if (!head->storage_servers) {
+        myr_answer_null(answer, "storage");
+        return;
+    }
+    myr_answer_object(answer, "storage");
+    myr_answer_u64(answer, "servers", head->storage_servers);
+    myr_answer_double(answer, "raw_tb", myr_plan_raw_tb(head), 3);
+    myr_answer_double(answer, "usable_tb", myr_plan_usable_tb(head), 3);
+    myr_answer_end(answer);
+}
+
+static void put_totals(struct myr_answer *answer, const struct myr_design *design)
+{
+    uint32_t unpriced = 0;
+    for (uint32_t i = 0; i < design->bom_count; i++) {
+        unpriced += design->bom[i].unit_cents < 0;
+    }
+    myr_answer_object(answer, "totals");
+    put_cents(answer, "cost", design->head->total_cents);
+    myr_answer_text(answer, "currency", myr_design_str(design, design->head->currency));
+    myr_answer_u64(answer, "unpriced_lines", unpriced);
+    myr_answer_u64(answer, "devices", design->device_count);
+    myr_answer_u64(answer, "ports", design->port_count);
+    myr_answer_u64(answer, "links", design->link_count);
+    myr_answer_u64(answer, "cables", design->cable_count);
+    myr_answer_double(answer, "bytes_per_cable", myr_design_bytes_per_cable(design), 1);
+    myr_answer_end(answer);
+}
+
+const struct myr_value *myr_plan_answer(const struct myr_design *design, struct myr_answer *answer)
+{
+    const struct myr_design_head *head = design->head;
+    myr_answer_text(answer, "name", myr_design_str(design, head->name));
+    myr_answer_u64(answer, "servers", head->servers);
+    myr_answer_u64(answer, "nodes", head->nodes);
+    myr_answer_u64(answer, "gpus", head->gpus);
+    myr_answer_text(answer, "server", myr_design_str(design, head->server_part));
+    myr_answer_u64(answer, "scale_up_gpus", head->scale_up_gpus);
+    myr_answer_object(answer, "networks");
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        put_network(answer, myr_net_names[id], &design->networks[id]);
+    }
+    myr_answer_end(answer);
+    put_storage(answer, head);
+    const struct myr_value *bom = put_bom(answer, design);
+    put_totals(answer, design);
+    put_findings(answer, design);
+    return bom;
+}

@@ -1,0 +1,71 @@
+#include "myriad/plan.h"
+
+/* One device of a design: its ports, what they are cabled to, and with what. */
+
+static void put_name(struct myr_answer *answer, const char *key, const struct myr_design *design,
+                     uint32_t device)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    myr_design_name(design, device, &name);
+    myr_answer_str(answer, key, (struct myr_str){name.data, name.len});
+}
+
+static void put_port_name(struct myr_answer *answer, const char *key,
+                          const struct myr_design *design, uint32_t port)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    myr_design_port_name(design, port, &name);
+    myr_answer_str(answer, key, (struct myr_str){name.data, name.len});
+}
+
+static void put_port(struct myr_answer *answer, const struct myr_design *design, uint32_t port)
+{
+    uint32_t link = design->port_link[port];
+    myr_answer_object(answer, NULL);
+    put_port_name(answer, "port", design, port);
+    myr_answer_u64(answer, "gbps", myr_design_port_group(design, port)->gbps);
+    if (link == MYR_NONE) {
+        static const char *const keys[] = {"to", "to_port", "link", "cable", "part"};
+        for (uint32_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
+            myr_answer_null(answer, keys[i]);
+        }
+    } else {
+        uint32_t peer = myr_design_peer(design, port), cable = design->link_cable[link];
+        const struct myr_cabletype *type = &design->cabletypes[design->cable_type[cable]];
+        put_name(answer, "to", design, design->port_device[peer]);
+        put_port_name(answer, "to_port", design, peer);
+        myr_answer_text(answer, "link", myr_arena_printf(answer->arena, "link/%08u", link));
+        myr_answer_u64(answer, "cable", cable);
+        myr_answer_text(answer, "part", myr_design_str(design, type->part));
+    }
+    myr_answer_end(answer);
+}
+
+int myr_plan_device(const struct myr_design *design, const char *name, struct myr_answer *answer,
+                    const struct myr_value **ret_ports, struct myr_err *err)
+{
+    static const struct myr_answer_column columns[] = {
+        {"port", "PORT", 0, 0}, {"gbps", "Gb/s", MYR_COLUMN_NUMBER, 0},
+        {"to", "TO", 0, 0},     {"to_port", "TO PORT", 0, 0},
+        {"link", "LINK", 0, 0}, {"cable", "CABLE", MYR_COLUMN_NUMBER, 0},
+        {"part", "PART", 0, 0},
+    };
+    uint32_t device = myr_design_find(design, myr_str_from(name));
+    if (device == MYR_NONE) {
+        int rc = myr_err_set(err, MYR_ENOENT, "no device '%.60s' in this design", name);
+        myr_err_hint(err, "names look like node/00042, leaf/p2-g1-r5, spine/p2-3, core/g4-17");
+        return rc;
+    }
+    const struct myr_devtype *type = &design->devtypes[design->device_type[device]];
+    myr_answer_object(answer, "device");
+    put_name(answer, "name", design, device);
+    myr_answer_text(answer, "part", myr_design_str(design, type->part));
+    *ret_ports = myr_answer_list(answer, "ports");
+    for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
+        put_port(answer, design, p);
+    }
+    myr_answer_end(answer);
+    myr_answer_end(answer);
+    myr_answer_table(answer, *ret_ports, columns, MYR_ARRAY_COUNT(columns));
+    return MYR_OK;
+}

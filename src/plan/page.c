@@ -1,0 +1,207 @@
+#include <stdio.h>
+
+#include "plan_internal.h"
+
+/* The plan for people: what it is, its networks, its bill of materials, what to look at. */
+
+static uint32_t cable_total(const struct myr_network *net)
+{
+    uint32_t total = 0;
+    for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {
+        total += net->cables[layer];
+    }
+    return total;
+}
+
+/* "1:1, 2:1", from the hosts upwards. */
+static void put_ratio(struct myr_answer *digest, const struct myr_network *net)
+{
+    char ratio[64] = "1:1";
+    int at = 0;
+    for (uint32_t i = 0; i + 1 < net->tiers; i++) {
+        at += snprintf(ratio + at, sizeof(ratio) - (size_t)at, "%s%g:1", i ? ", " : "",
+                       net->oversubscription_milli[i] / 1000.0);
+    }
+    myr_answer_text(digest, "ratio", ratio);
+}
+
+/* A digest of the networks' objects: one row each, whatever their shape. */
+static const struct myr_value *network_rows(struct myr_answer *digest,
+                                            const struct myr_design *design)
+{
+    const struct myr_value *rows = myr_answer_list(digest, "networks");
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        const struct myr_network *net = &design->networks[id];
+        if (!net->topology) {
+            continue;
+        }
+        myr_answer_object(digest, NULL);
+        myr_answer_text(digest, "network", myr_net_names[id]);
+        myr_answer_text(digest, "topology", myr_topology_name((enum myr_topology)net->topology));
+        myr_answer_u64(digest, "tiers", net->tiers);
+        myr_answer_u64(digest, "planes", net->planes);
+        myr_answer_u64(digest, "leaf", net->access ? net->access : net->leaf);
+        myr_answer_u64(digest, "spine", net->access ? net->aggregation : net->spine);
+        myr_answer_u64(digest, "core", net->core);
+        myr_answer_u64(digest, "ports", net->host_ports);
+        myr_answer_u64(digest, "cables", cable_total(net));
+        put_ratio(digest, net);
+        myr_answer_u64(digest, "bisection", net->bisection_gbps);
+        myr_answer_end(digest);
+    }
+    myr_answer_end(digest);
+    return rows;
+}
+
+static void show_networks(const struct myr_design *design, struct myr_answer *answer)
+{
+    static const struct myr_answer_column columns[] = {
+        {"network", "NETWORK", 0, 0},
+        {"topology", "TOPOLOGY", 0, 0},
+        {"tiers", "TIERS", MYR_COLUMN_NUMBER, 0},
+        {"planes", "PLANES", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
+        {"leaf", "LEAF", MYR_COLUMN_NUMBER, 0},
+        {"spine", "SPINE", MYR_COLUMN_NUMBER, 0},
+        {"core", "CORE", MYR_COLUMN_NUMBER, 0},
+        {"ports", "PORTS", MYR_COLUMN_NUMBER, 0},
+        {"cables", "CABLES", MYR_COLUMN_NUMBER, 0},
+        {"ratio", "RATIO", 0, 0},
+        {"bisection", "BISECTION Gb/s", MYR_COLUMN_NUMBER, 0},
+    };
+    struct myr_answer digest;
+    myr_answer_init(&digest, answer->arena, "digest", 1);
+    myr_answer_heading(answer, "Networks");
+    myr_answer_table(answer, network_rows(&digest, design), columns, MYR_ARRAY_COUNT(columns));
+}
+
+static void show_bom(struct myr_answer *answer, const struct myr_value *bom)
+{
+    static const struct myr_answer_column columns[] = {
+        {"system", "SYSTEM", 0, 0},
+        {"name", "NAME", 0, 0},
+        {"part", "PART", 0, 0},
+        {"quantity", "COUNT", MYR_COLUMN_NUMBER, 0},
+        {"unit_price", "EACH", MYR_COLUMN_NUMBER, 2},
+        {"total", "TOTAL", MYR_COLUMN_NUMBER, 2},
+        {"rule", "RULE", MYR_COLUMN_WIDE, 0},
+        {"inputs", "INPUTS", MYR_COLUMN_WIDE, 0},
+        {"price_note", "PRICE NOTE", MYR_COLUMN_WIDE, 0},
+    };
+    myr_answer_heading(answer, "Bill of materials");
+    myr_answer_table(answer, bom, columns, MYR_ARRAY_COUNT(columns));
+}
+
+static bool is_unpriced(const struct myr_design *design, const struct myr_finding *finding)
+{
+    return strcmp(myr_design_str(design, finding->rule), "unpriced") == 0;
+}
+
+/* Many parts may be unpriced: one line names them all. */
+static void show_unpriced(const struct myr_design *design, struct myr_answer *answer)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {0};
+    for (uint32_t i = 0; i < design->finding_count; i++) {
+        if (is_unpriced(design, &design->findings[i])) {
+            myr_buf_printf(&names, "%s%s", names.len ? ", " : "",
+                           myr_design_str(design, design->findings[i].where));
+        }
+    }
+    if (names.len) {
+        myr_answer_para(answer, "info: not in the total, no price [unpriced]: %s", names.data);
+    }
+}
+
+static void show_findings(const struct myr_design *design, struct myr_answer *answer)
+{
+    if (design->finding_count == 0) {
+        return;
+    }
+    myr_answer_heading(answer, "Findings");
+    for (uint32_t i = 0; i < design->finding_count; i++) {
+        const struct myr_finding *finding = &design->findings[i];
+        if (is_unpriced(design, finding)) {
+            continue;
+        }
+        bool open = finding->severity == MYR_SEVERITY_ERROR && !finding->accepted;
+        /* What the user knows already is no more than a warning. */
+        const char *severity = finding->severity == MYR_SEVERITY_ERROR && !open
+                                   ? "warning (accepted)"
+                                   : plan_severity_names[finding->severity];
+        myr_answer_para(
+            answer, "%s: %s [%s]: %s%s%s", severity, myr_design_str(design, finding->where),
+            myr_design_str(design, finding->rule), myr_design_str(design, finding->message),
+            open ? "; remedy: " : "", open ? myr_design_str(design, finding->remedy) : "");
+    }
+    show_unpriced(design, answer);
+}
+
+static void show_total(const struct myr_design *design, struct myr_answer *answer)
+{
+    char money[MYR_PLAN_MONEY_MAX];
+    uint32_t unpriced = 0;
+    for (uint32_t i = 0; i < design->bom_count; i++) {
+        unpriced += design->bom[i].unit_cents < 0;
+    }
+    if (unpriced == design->bom_count) {
+        myr_answer_fact(answer, "price", "unknown: 'prices: BOOK' in the spec names a price book");
+        return;
+    }
+    myr_plan_money(design->head->total_cents, myr_design_str(design, design->head->currency),
+                   money);
+    if (unpriced) {
+        myr_answer_fact(answer, "price", "%s, without %u unpriced line%s", money, unpriced,
+                        unpriced == 1 ? "" : "s");
+    } else {
+        myr_answer_fact(answer, "price", "%s", money);
+    }
+}
+
+void myr_plan_page(const struct myr_design *design, struct myr_answer *answer,
+                   const struct myr_value *bom)
+{
+    const struct myr_design_head *head = design->head;
+    char servers[32], gpus[32];
+    myr_answer_heading(answer, "%s", myr_design_str(design, head->name));
+    myr_answer_fact(answer, "servers", "%s (%s), %s GPUs", myr_u64_grouped(head->servers, servers),
+                    myr_design_str(design, head->server_part), myr_u64_grouped(head->gpus, gpus));
+    if (head->storage_servers) {
+        myr_answer_fact(answer, "storage", "%u servers, %.2f TB raw, %.2f TB usable",
+                        head->storage_servers, myr_plan_raw_tb(head), myr_plan_usable_tb(head));
+    }
+    show_total(design, answer);
+    show_networks(design, answer);
+    show_bom(answer, bom);
+    show_findings(design, answer);
+}
+
+void myr_plan_explain(const struct myr_design *design, struct myr_answer *answer)
+{
+    for (uint32_t i = 0; i < design->bom_count; i++) {
+        const struct myr_bom_row *row = &design->bom[i];
+        const char *note = myr_design_str(design, row->price_note);
+        char count[32], money[MYR_PLAN_MONEY_MAX] = "none";
+        if (row->unit_cents >= 0) {
+            myr_plan_money(row->unit_cents, myr_design_str(design, design->head->currency), money);
+        }
+        myr_answer_para(answer, "%s, %s, %s: %s", myr_design_str(design, row->system),
+                        myr_design_str(design, row->name), myr_design_str(design, row->part),
+                        myr_u64_grouped(row->quantity, count));
+        myr_answer_fact(answer, "  rule", "%s", myr_design_str(design, row->rule));
+        myr_answer_fact(answer, "  inputs", "%s", myr_design_str(design, row->inputs));
+        myr_answer_fact(answer, "  price", "%s%s%s", money, note[0] ? "; " : "", note);
+    }
+    show_findings(design, answer);
+}
+
+void myr_plan_bom_csv(const struct myr_design *design, struct myr_buf *buf)
+{
+    struct myr_arena arena;
+    struct myr_answer answer;
+    myr_arena_init(&arena);
+    myr_answer_init(&answer, &arena, "myriad.plan", 1);
+    myr_answer_rows(&answer, myr_plan_answer(design, &answer));
+    int rc =
+        myr_answer_write(&answer, &(struct myr_answer_form){.format = MYR_FORMAT_CSV}, buf, NULL);
+    MYR_ASSERT(rc == MYR_OK); /* it has rows */
+    myr_arena_done(&arena);
+}

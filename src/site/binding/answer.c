@@ -1,0 +1,122 @@
+#include "myriad/site/binding.h"
+#include "myriad/text.h"
+
+/* A binding and what was met on the way to it, for people and programs. */
+
+/* What people should know: one sentence each. */
+static void put_sentences(const struct myr_binding *binding, const struct myr_discovery *found,
+                          void *context, void (*say)(void *context, const char *sentence))
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    myr_buf_printf(&text, "%u places bound, %zu in all", found->bound, binding->rows.count);
+    say(context, text.data);
+    if (found->unknown) {
+        myr_buf_clear(&text);
+        myr_buf_printf(&text,
+                       "%u found devices are unknown: no name and no cable tells what they are",
+                       found->unknown);
+        say(context, text.data);
+    }
+    if (found->contradicted) {
+        myr_buf_clear(&text);
+        myr_buf_printf(&text,
+                       "%u devices left out: they have the cables of another device (myriad "
+                       "verify shows them; --by-wiring binds what the cables say)",
+                       found->contradicted);
+        say(context, text.data);
+    }
+    if (found->conflicts) {
+        myr_buf_clear(&text);
+        myr_buf_printf(&text, "%u places are bound otherwise already and were left; the first is ",
+                       found->conflicts);
+        myr_design_name(binding->design, binding->rows.items[found->conflict_row].device, &text);
+        say(context, text.data);
+    }
+}
+
+static void say_remark(void *context, const char *sentence)
+{
+    myr_buf_printf(context, "# %s\n", sentence);
+}
+
+void myr_discovery_remarks(const struct myr_binding *binding, const struct myr_discovery *found,
+                           struct myr_buf *buf)
+{
+    put_sentences(binding, found, buf, say_remark);
+}
+
+static void say_para(void *context, const char *sentence)
+{
+    myr_answer_para(context, "%s", sentence);
+}
+
+static void put_guid(struct myr_answer *answer, const char *key, uint64_t guid)
+{
+    myr_answer_text(answer, key,
+                    guid ? myr_arena_printf(answer->arena, "0x%016llx", (unsigned long long)guid)
+                         : NULL);
+}
+
+static void put_text(struct myr_answer *answer, const char *key, struct myr_str text)
+{
+    if (text.len) {
+        myr_answer_str(answer, key, text);
+    } else {
+        myr_answer_null(answer, key);
+    }
+}
+
+static const char *mac_text(struct myr_arena *arena, uint64_t mac)
+{
+    return myr_arena_printf(arena, "%02x:%02x:%02x:%02x:%02x:%02x", (unsigned)(mac >> 40 & 255),
+                            (unsigned)(mac >> 32 & 255), (unsigned)(mac >> 24 & 255),
+                            (unsigned)(mac >> 16 & 255), (unsigned)(mac >> 8 & 255),
+                            (unsigned)(mac & 255));
+}
+
+static void put_row(const struct myr_binding *binding, const struct myr_bound *row,
+                    struct myr_answer *answer)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    myr_answer_object(answer, NULL);
+    myr_design_name(binding->design, row->device, &name);
+    myr_answer_str(answer, "device", (struct myr_str){name.data, name.len});
+    myr_buf_clear(&name);
+    if (row->port != MYR_NONE) {
+        myr_design_port_name(binding->design, row->port, &name);
+    }
+    put_text(answer, "port", (struct myr_str){name.data, name.len});
+    put_guid(answer, "guid", row->guid);
+    put_guid(answer, "port_guid", row->port_guid);
+    myr_answer_text(answer, "mac", row->mac ? mac_text(answer->arena, row->mac) : NULL);
+    put_text(answer, "serial", row->serial);
+    put_text(answer, "host", row->host);
+    put_text(answer, "address", row->address);
+    put_text(answer, "name", row->name);
+    if (row->ifindex) {
+        myr_answer_u64(answer, "ifindex", row->ifindex);
+    } else {
+        myr_answer_null(answer, "ifindex");
+    }
+    myr_answer_end(answer);
+}
+
+const struct myr_value *myr_binding_answer(const struct myr_binding *binding,
+                                           const struct myr_discovery *found,
+                                           struct myr_answer *answer)
+{
+    const struct myr_bound **rows = myr_binding_sorted(binding);
+    myr_answer_text(answer, "design", myr_design_str(binding->design, binding->design->head->name));
+    myr_answer_u64(answer, "bound", found->bound);
+    myr_answer_u64(answer, "unknown", found->unknown);
+    myr_answer_u64(answer, "contradicted", found->contradicted);
+    myr_answer_u64(answer, "conflicts", found->conflicts);
+    const struct myr_value *list = myr_answer_list(answer, "rows");
+    for (size_t i = 0; i < binding->rows.count; i++) {
+        put_row(binding, rows[i], answer);
+    }
+    myr_answer_end(answer);
+    free(rows);
+    put_sentences(binding, found, answer, say_para);
+    return list;
+}

@@ -1,0 +1,59 @@
+#include "myriad/site/built.h"
+
+static int import_files(struct myr_built *built, const struct myr_built_question *question,
+                        struct myr_err *err)
+{
+    MYR_CLEANUP(myr_import_done) struct myr_import import;
+    myr_import_init(&import, &built->cabling);
+    import.partial = question->partial;
+    for (uint32_t i = 0; i < question->speed_count; i++) {
+        int rc = myr_speed_map_set(&import.speeds, myr_str_from(question->speeds[i]), err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    for (uint32_t i = 0; i < question->file_count; i++) {
+        int rc = myr_import_file(&import, question->from, question->files[i], err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    built->truncated = import.truncated_count;
+    return MYR_OK;
+}
+
+int myr_built_open(struct myr_built *built, const struct myr_built_question *question,
+                   struct myr_err *err)
+{
+    MYR_ASSERT(question->net <= MYR_NET_COUNT);
+    struct myr_verify_options judge = question->judge;
+    *built = (struct myr_built){.design = {0}};
+    myr_arena_init(&built->arena);
+    myr_cabling_init(&built->cabling, &built->arena);
+    judge.nets = question->net == MYR_NET_COUNT ? (1U << MYR_NET_COUNT) - 1 : 1U << question->net;
+    int rc = myr_design_open(&built->design, question->design, err);
+    if (rc < 0) {
+        return rc;
+    }
+    myr_binding_init(&built->binding, &built->arena, &built->design);
+    if (question->binding) {
+        rc = myr_binding_read(&built->binding, question->binding, err);
+        if (rc < 0) {
+            return rc;
+        }
+        judge.binding = &built->binding;
+    }
+    rc = import_files(built, question, err);
+    if (rc < 0) {
+        return rc;
+    }
+    return myr_verify(&built->verify, &built->arena, &built->design, &built->cabling, &judge, err);
+}
+
+void myr_built_close(struct myr_built *built)
+{
+    myr_binding_done(&built->binding);
+    myr_cabling_done(&built->cabling);
+    myr_design_close(&built->design);
+    myr_arena_done(&built->arena);
+}

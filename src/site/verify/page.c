@@ -1,0 +1,264 @@
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "myriad/text.h"
+#include "verify/verify.h"
+
+/* What people read first: states, mistakes by name, the repair, and what else was noticed. */
+
+const char *const myr_verify_list_names[MYR_VERIFY_LISTS] = {"steps", "ports", "patterns"};
+
+/* Steps and degraded links shown on the page; the lists have them all. */
+enum { SHOWN_MAX = 100 };
+
+static void show_states(const struct myr_verify *verify, struct myr_answer *answer)
+{
+    static const char *const meanings[MYR_STATE_COUNT] = {
+        [MYR_STATE_RIGHT] = "the planned one",
+        [MYR_STATE_WRONG] = "another one",
+        [MYR_STATE_MISSING] = "none",
+        [MYR_STATE_UNSEEN] = "nobody looked",
+        [MYR_STATE_EXTRA] = "one where none is planned",
+        [MYR_STATE_DEGRADED] = "the planned one, but slow or with errors",
+    };
+    static const struct myr_answer_column columns[] = {
+        {"state", "STATE", 0, 0},
+        {"ports", "PORTS", MYR_COLUMN_NUMBER, 0},
+        {"meaning", "NEIGHBOUR", 0, 0},
+    };
+    struct myr_answer digest;
+    myr_answer_init(&digest, answer->arena, "digest", 1);
+    const struct myr_value *states = myr_answer_list(&digest, "states");
+    for (uint32_t state = MYR_STATE_RIGHT; state < MYR_STATE_COUNT; state++) {
+        myr_answer_object(&digest, NULL);
+        myr_answer_text(&digest, "state", myr_port_state_names[state]);
+        myr_answer_u64(&digest, "ports", verify->counts[state]);
+        myr_answer_text(&digest, "meaning", meanings[state]);
+        myr_answer_end(&digest);
+    }
+    myr_answer_end(&digest);
+    myr_answer_table(answer, states, columns, MYR_ARRAY_COUNT(columns));
+}
+
+static void show_patterns(const struct myr_verify *verify, struct myr_answer *answer)
+{
+    if (verify->pattern_count == 0) {
+        return;
+    }
+    myr_answer_heading(answer, "Patterns");
+    for (uint32_t i = 0; i < verify->pattern_count; i++) {
+        const struct myr_pattern *pattern = &verify->patterns[i];
+        myr_answer_para(answer, "%s: %.*s (%u ports)", myr_pattern_kind_names[pattern->kind],
+                        (int)pattern->where.len, pattern->where.data, pattern->ports);
+    }
+}
+
+static const char *numbers(struct myr_answer *answer, const struct myr_repair *repair)
+{
+    struct myr_arena *arena = answer->arena;
+    const char *text =
+        myr_arena_printf(arena, "%u %s", repair->moves, repair->moves == 1 ? "move" : "moves");
+    if (repair->adds) {
+        text = myr_arena_printf(arena, "%s, %u new %s", text, repair->adds,
+                                repair->adds == 1 ? "cable" : "cables");
+    }
+    if (repair->removes) {
+        text = myr_arena_printf(arena, "%s, %u to take out", text, repair->removes);
+    }
+    return repair->exact
+               ? myr_arena_printf(arena, "%s; nothing shorter exists", text)
+               : myr_arena_printf(arena, "%s; at least %u moves", text, repair->lower_bound);
+}
+
+static void show_more(struct myr_answer *answer, uint32_t left, const char *list)
+{
+    if (left) {
+        myr_answer_para(answer, "and %u more: --list %s", left, list);
+    }
+}
+
+/* Links that are in their place, but not as they should be. */
+static void show_degraded(const struct myr_verify *verify, struct myr_answer *answer)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+    uint32_t shown = 0, left = 0;
+    if (verify->counts[MYR_STATE_DEGRADED] == 0) {
+        return;
+    }
+    myr_answer_heading(answer, "Degraded");
+    for (uint32_t p = 0; p < verify->design->port_count; p++) {
+        if (verify->state[p] != MYR_STATE_DEGRADED || verify->found[p] < p) {
+            continue;
+        }
+        if (shown++ >= SHOWN_MAX) {
+            left++;
+            continue;
+        }
+        const struct myr_cabling_link *link = &verify->cabling->links.items[verify->found_link[p]];
+        uint32_t planned = verify_planned_gbps(verify->design, p);
+        myr_buf_clear(&line);
+        myr_verify_port_name(verify, p, &line);
+        myr_buf_put_lit(&line, " - ");
+        myr_verify_port_name(verify, verify->found[p], &line);
+        if (link->gbps && link->gbps < planned) {
+            myr_answer_para(answer, "%s: %u of %u Gb/s", line.data, link->gbps, planned);
+        } else {
+            myr_answer_para(answer, "%s: errors", line.data);
+        }
+    }
+    show_more(answer, left, "ports");
+}
+
+static void show_choices(const struct myr_verify *verify, struct myr_answer *answer)
+{
+    if (verify->labelled.components == 0) {
+        return;
+    }
+    myr_answer_heading(answer, "Repair");
+    myr_answer_fact(answer, "  as labelled", "%s", numbers(answer, &verify->labelled));
+    myr_answer_fact(answer, "  as equivalent", "%s", numbers(answer, &verify->equivalent));
+    myr_answer_fact(answer, "  relabel", "%u links and %u devices of the plan, then %u %s",
+                    verify->relabel_links, verify->relabel_devices, verify->relabel_moves,
+                    verify->relabel_moves == 1 ? "move" : "moves");
+}
+
+static void show_steps(const struct myr_verify *verify, struct myr_answer *answer)
+{
+    const struct myr_repair *repair = &verify->repair;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+    if (repair->step_count == 0) {
+        return;
+    }
+    myr_answer_heading(answer, "Steps, %s, in walking order",
+                       verify->options.equivalent ? "as equivalent" : "as labelled");
+    for (uint32_t i = 0; i < repair->step_count && i < SHOWN_MAX; i++) {
+        bool follows = i > 0 && repair->steps[i].component == repair->steps[i - 1].component;
+        myr_buf_clear(&line);
+        myr_verify_step_text(verify, &repair->steps[i], &line);
+        myr_answer_fact(answer, myr_arena_printf(answer->arena, "%6u", i + 1), "%s%s",
+                        follows ? "then " : "", line.data);
+    }
+    show_more(answer, repair->step_count > SHOWN_MAX ? repair->step_count - SHOWN_MAX : 0, "steps");
+}
+
+/* The heading comes with the first note. */
+struct notes {
+    struct myr_answer *answer;
+    bool any;
+};
+
+MYR_PRINTF(2, 3)
+static void note(struct notes *notes, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    if (!notes->any) {
+        myr_answer_heading(notes->answer, "Notes");
+        notes->any = true;
+    }
+    myr_answer_para(notes->answer, "%s", text);
+}
+
+static void note_count(struct notes *notes, uint32_t count, const char *text)
+{
+    if (count) {
+        note(notes, "%u %s", count, text);
+    }
+}
+
+static void note_identities(const struct myr_verify *verify, struct notes *notes)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0}, other = {0};
+    const struct myr_design *design = verify->design;
+    note_count(notes, verify->identity_count,
+               "devices told by their cables: their names say nothing");
+    for (uint32_t i = 0; i < verify->ambiguity_count; i++) {
+        const struct myr_ambiguity *row = &verify->ambiguities[i];
+        myr_buf_clear(&name);
+        myr_design_name(design, design->port_device[row->first_port], &name);
+        note(notes, "%u devices look like %u places of the design, such as %s", row->found_count,
+             row->design_count, name.data);
+    }
+    for (uint32_t d = 0; verify->relabel_devices && d < design->device_count; d++) {
+        if (verify->renames[d] != MYR_NONE) {
+            myr_buf_clear(&name);
+            myr_buf_clear(&other);
+            myr_design_name(design, d, &name);
+            myr_design_name(design, verify->renames[d], &other);
+            note(notes, "%s has the cables of %s", name.data, other.data);
+        }
+    }
+    myr_buf_done(&other);
+}
+
+static void show_notes(const struct myr_verify *verify, struct myr_answer *answer)
+{
+    struct notes notes = {answer, false};
+    note_identities(verify, &notes);
+    note_count(&notes, verify->outside_links, "links of other networks or devices: not judged");
+    note_count(&notes, verify->one_sided_links, "links told by one end only");
+    note_count(&notes, verify->contradicted, "neighbours told by one end and denied by the other");
+    note_count(&notes, verify->name_conflicts,
+               "devices whose name another device has or is bound to");
+    if (verify->slow_planned_gbps) {
+        note(&notes,
+             "all links planned at %u Gb/s are told at %u Gb/s: not called degraded (--speed-map)",
+             verify->slow_planned_gbps, verify->slow_found_gbps);
+    }
+}
+
+void myr_verify_page(const struct myr_verify *verify, struct myr_answer *answer)
+{
+    bool unseen = verify->counts[MYR_STATE_UNSEEN] > 0;
+    myr_answer_para(answer, "%s: %s", myr_design_str(verify->design, verify->design->head->name),
+                    !myr_verify_clean(verify) ? "not as planned"
+                    : unseen                  ? "what was seen is as planned"
+                                              : "as planned");
+    show_states(verify, answer);
+    show_patterns(verify, answer);
+    show_degraded(verify, answer);
+    show_choices(verify, answer);
+    show_notes(verify, answer);
+    show_steps(verify, answer);
+}
+
+void myr_verify_page_list(const struct myr_verify_lists *lists, enum myr_verify_list list,
+                          struct myr_answer *answer)
+{
+    static const struct myr_answer_column step_columns[] = {
+        {"step", "STEP", MYR_COLUMN_NUMBER, 0},
+        {"component", "CHAIN", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
+        {"do", "DO", 0, 0},
+        {"at_device", "AT", 0, 0},
+        {"at_port", "PORT", 0, 0},
+        {"to_device", "TO", 0, 0},
+        {"to_port", "PORT", 0, 0},
+        {"other_end_at_device", "OTHER END", 0, 0},
+        {"other_end_at_port", "PORT", 0, 0},
+        {"other_end_to_device", "AND", MYR_COLUMN_WIDE, 0},
+        {"other_end_to_port", "PORT", MYR_COLUMN_WIDE, 0},
+        {"check_first", "LOOK FIRST", MYR_COLUMN_WIDE, 0},
+    };
+    static const struct myr_answer_column port_columns[] = {
+        {"device", "DEVICE", 0, 0},     {"port", "PORT", 0, 0},
+        {"state", "STATE", 0, 0},       {"planned_device", "PLANNED", 0, 0},
+        {"planned_port", "PORT", 0, 0}, {"found_device", "FOUND", 0, 0},
+        {"found_port", "PORT", 0, 0},
+    };
+    static const struct myr_answer_column pattern_columns[] = {
+        {"kind", "PATTERN", 0, 0},
+        {"where", "WHERE", 0, 0},
+        {"ports", "PORTS", MYR_COLUMN_NUMBER, 0}};
+    static const struct {
+        const struct myr_answer_column *columns;
+        uint32_t count;
+    } shapes[MYR_VERIFY_LISTS] = {
+        [MYR_VERIFY_STEPS] = {step_columns, MYR_ARRAY_COUNT(step_columns)},
+        [MYR_VERIFY_PORTS] = {port_columns, MYR_ARRAY_COUNT(port_columns)},
+        [MYR_VERIFY_PATTERNS] = {pattern_columns, MYR_ARRAY_COUNT(pattern_columns)},
+    };
+    myr_answer_table(answer, lists->lists[list], shapes[list].columns, shapes[list].count);
+}

@@ -1,0 +1,1 @@
+myriad catalog --kind swithc
