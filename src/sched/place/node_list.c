@@ -1,5 +1,7 @@
 #include "myriad/sched/node_list.h"
 
+#include "myriad/text/doc.h"
+
 /* The text up to the separator, which is dropped; all of it where there is none. */
 static struct myr_str take_until(struct myr_str *text, char separator)
 {
@@ -29,11 +31,12 @@ int myr_node_list_parse(const char *name, struct myr_str text, uint32_t nodes, u
         struct myr_str item = take_until(&text, ',');
         uint64_t first, last;
         if (!parse_range(item, &first, &last) || last >= nodes) {
+            char words[MYR_EXCERPT_MAX];
             return myr_err_set(err, MYR_EINVAL,
-                               "%s:1:%zu: '%.*s' is no node or range, expected such as 3,7-9 below "
+                               "%s:1:%zu: '%s' is no node or range, expected such as 3,7-9 below "
                                "%u",
-                               name, (size_t)(item.data - start) + 1,
-                               (int)(item.len < 40 ? item.len : 40), item.data, nodes);
+                               name, (size_t)(item.data - start) + 1, myr_text_excerpt(item, words),
+                               nodes);
         }
         for (uint64_t node = first; node <= last; node++) {
             ret[node / 64] |= UINT64_C(1) << node % 64;

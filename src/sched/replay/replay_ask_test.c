@@ -275,8 +275,10 @@ static void the_report_shows_figures_drawings_and_what_was_assumed(void **state)
     static const char *const parts[] = {"2 nodes of 8 GPUs (assumed), 1 nodes a leaf, policy skip",
                                         "Wait by size of the job",
                                         "16 GPUs, 1 job",
+                                        "59 min",
                                         "GPUs in use, and asked for",
-                                        "Leaves used over the fewest possible",
+                                        "Leaves above the fewest possible",
+                                        "by size of the job; 0 is as near as the size allows",
                                         "Whole free nodes",
                                         "The longest waits",
                                         "</html>"};

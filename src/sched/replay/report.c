@@ -7,6 +7,7 @@
 #include "myriad/text/page.h"
 
 enum { LABEL_BYTES = 64, BLUE = 0, ORANGE = 1 };
+#define HEADROOM 1.05 /* above the highest point of a curve, so that it is told from the frame */
 enum { WAITS, IN_USE, SPANS, FREE_NODES };
 
 const char *const myr_replay_chart_names[MYR_REPLAY_CHARTS] = {[WAITS] = "wait-by-size.svg",
@@ -28,6 +29,24 @@ static void name_size(const struct myr_replay_size_row *row, struct size_words *
              row->jobs == 1 ? "" : "s");
 }
 
+/* A time as people say it: "40 s", "12 min", "2.6 h", "1,514 h". */
+static const char *say_hours(double hours, char ret[LABEL_BYTES])
+{
+    char grouped[32];
+    if (hours <= 0) {
+        snprintf(ret, LABEL_BYTES, "0");
+    } else if (hours < 1.0 / 60) {
+        snprintf(ret, LABEL_BYTES, "%.0f s", hours * 3600);
+    } else if (hours < 1) {
+        snprintf(ret, LABEL_BYTES, "%.0f min", hours * 60);
+    } else if (hours < 100) {
+        snprintf(ret, LABEL_BYTES, "%.1f h", hours);
+    } else {
+        snprintf(ret, LABEL_BYTES, "%s h", myr_u64_grouped((uint64_t)(hours + 0.5), grouped));
+    }
+    return ret;
+}
+
 static void draw_waits(const struct myr_replay_answer *answer, struct myr_buf *buf)
 {
     struct size_words words[MYR_REPLAY_SIZES_MAX];
@@ -36,8 +55,9 @@ static void draw_waits(const struct myr_replay_answer *answer, struct myr_buf *b
         const struct myr_replay_size_row *row = &answer->sizes[i];
         double rest = row->wait_p99_h > row->wait_mean_h ? row->wait_p99_h - row->wait_mean_h : 0;
         name_size(row, &words[i]);
-        snprintf(words[i].value, sizeof(words[i].value), "%.3g h, %.3g h", row->wait_mean_h,
-                 row->wait_p99_h);
+        char mean[LABEL_BYTES], late[LABEL_BYTES];
+        snprintf(words[i].value, sizeof(words[i].value), "%.30s, %.30s",
+                 say_hours(row->wait_mean_h, mean), say_hours(row->wait_p99_h, late));
         words[i].pieces[0] = (struct myr_piece){"mean", row->wait_mean_h, BLUE};
         words[i].pieces[1] = (struct myr_piece){"99 of 100 wait less", rest, ORANGE};
         bars[i] = (struct myr_bar_row){words[i].name, words[i].value, 0, words[i].pieces, 2};
@@ -63,14 +83,15 @@ static void draw_spans(const struct myr_replay_answer *answer, struct myr_buf *b
         }
         struct size_words *own = &words[drawn];
         name_size(row, own);
-        snprintf(own->value, sizeof(own->value), "%.3g", row->span);
-        own->pieces[0] = (struct myr_piece){"mean", row->span, BLUE};
+        double more = row->span > 1 ? 100 * (row->span - 1) : 0;
+        snprintf(own->value, sizeof(own->value), "%.1f %%", more);
+        own->pieces[0] = (struct myr_piece){"mean", more, BLUE};
         bars[drawn++] = (struct myr_bar_row){own->name, own->value, 0, own->pieces, 1};
     }
-    struct myr_bars chart = {.title = "Leaves used over the fewest possible, by size of the job",
-                             .note = drawn ? "1 is as near as the size allows"
+    struct myr_bars chart = {.title = "Leaves above the fewest possible",
+                             .note = drawn ? "by size of the job; 0 is as near as the size allows"
                                            : "no job needs more than one node",
-                             .unit = "x",
+                             .unit = "%",
                              .rows = bars,
                              .count = drawn};
     myr_chart_bars(&chart, buf);
@@ -92,7 +113,11 @@ struct lines {
 static void draw_lines(const struct myr_replay_result *result, const struct lines *it,
                        struct myr_buf *buf)
 {
+    enum { HOUR_S = 3600, DAY_S = 24 * HOUR_S, DAYS_FROM = 3 };
     size_t count = result->samples.count;
+    int64_t span_s =
+        count ? result->samples.items[count - 1].time_s - result->samples.items[0].time_s : 0;
+    bool days = span_s >= DAYS_FROM * DAY_S;
     struct myr_series series[2];
     struct myr_point *points = myr_xcalloc(2 * count + 1, sizeof(*points));
     for (uint32_t l = 0; l < 2; l++) {
@@ -100,7 +125,7 @@ static void draw_lines(const struct myr_replay_result *result, const struct line
         for (size_t i = 0; i < count; i++) {
             const struct myr_replay_sample *sample = &result->samples.items[i];
             double value = it->lines[l].pick(sample);
-            own[i] = (struct myr_point){.x = (double)sample->time_s / 86400,
+            own[i] = (struct myr_point){.x = (double)sample->time_s / (days ? DAY_S : HOUR_S),
                                         .y = value < it->most ? value : it->most};
         }
         series[l] = (struct myr_series){.name = it->lines[l].name,
@@ -109,12 +134,12 @@ static void draw_lines(const struct myr_replay_result *result, const struct line
                                         .colour = it->lines[l].colour};
     }
     struct myr_curves chart = {.title = it->title,
-                               .x_name = "days",
+                               .x_name = days ? "days" : "hours",
                                .y_name = it->unit,
                                .series = series,
                                .count = 2,
                                .from_zero = true,
-                               .y_max = it->most};
+                               .y_max = HEADROOM * it->most};
     myr_chart_curves(&chart, buf);
     free(points);
 }
@@ -188,17 +213,17 @@ void myr_replay_chart(const struct myr_replay_answer *answer, uint32_t chart, st
 
 static void put_tiles(const struct myr_replay_result *result, struct myr_buf *buf)
 {
-    char jobs[32];
+    char count[32], time[LABEL_BYTES];
     myr_page_tiles_begin(buf);
-    myr_page_tile(buf, "jobs", "%s", myr_u64_grouped(result->jobs, jobs));
-    myr_page_tile(buf, "wait, mean", "%.3f h", result->wait_mean_h);
-    myr_page_tile(buf, "99 of 100 wait less", "%.2f h", result->wait_p99_h);
-    myr_page_tile(buf, "longest wait", "%.1f h", result->wait_max_h);
-    myr_page_tile(buf, "wait of jobs of several nodes, mean", "%.2f h",
-                  result->multinode_wait_mean_h);
+    myr_page_tile(buf, "jobs", "%s", myr_u64_grouped(result->jobs, count));
+    myr_page_tile(buf, "wait, mean", "%s", say_hours(result->wait_mean_h, time));
+    myr_page_tile(buf, "99 of 100 wait less", "%s", say_hours(result->wait_p99_h, time));
+    myr_page_tile(buf, "longest wait", "%s", say_hours(result->wait_max_h, time));
+    myr_page_tile(buf, "wait of jobs of several nodes, mean", "%s",
+                  say_hours(result->multinode_wait_mean_h, time));
     myr_page_tile(buf, "leaves over the fewest possible", "%.3f", result->leaf_span);
     myr_page_tile(buf, "of the GPU hours used", "%.1f %%", 100 * result->gpu_utilisation);
-    myr_page_tile(buf, "stops", "%llu", (unsigned long long)result->preemptions);
+    myr_page_tile(buf, "stops", "%s", myr_u64_grouped(result->preemptions, count));
     myr_page_tile(buf, "of the GPU hours lost", "%.2f %%", result->lost_gpu_hours_percent);
     myr_page_tiles_end(buf);
 }

@@ -200,9 +200,17 @@ int myr_tenant_tree_parse(struct myr_tenant_tree *tree, const char *file, struct
 
 /* The command line. */
 
+/* The words may hold anything: what is shown of them is one line. */
+static int refuse_own(const char *text, int code, const char *why, struct myr_err *err)
+{
+    char words[MYR_EXCERPT_MAX];
+    return myr_err_set(err, code, "--own '%s': %s", myr_text_excerpt(myr_str_from(text), words),
+                       why);
+}
+
 /* The tenant at the end of a path; MYR_NONE with a message when there cannot be one. */
-static uint32_t find_path(struct myr_tenant_tree *tree, struct myr_str path, const char *text,
-                          struct myr_err *err)
+static int find_path(struct myr_tenant_tree *tree, struct myr_str path, const char *text,
+                     uint32_t *ret, struct myr_err *err)
 {
     uint32_t parent = MYR_NONE;
     bool first = true;
@@ -211,46 +219,43 @@ static uint32_t find_path(struct myr_tenant_tree *tree, struct myr_str path, con
         struct myr_str name = {path.data, slash ? (size_t)(slash - path.data) : path.len};
         uint32_t at = myr_strmap_get(&tree->by_name, name);
         if (name.len == 0) {
-            (void)myr_err_set(err, MYR_EINVAL, "--own '%.80s': TENANT=CELLS is expected", text);
-            return MYR_NONE;
+            return refuse_own(text, MYR_EINVAL, "TENANT=CELLS is expected", err);
         }
         if (at == MYR_NONE) {
             at = add(tree, name, parent);
         } else if (!first && tree->entries.items[at].tenant.parent != parent) {
-            (void)myr_err_set(err, MYR_EINVAL, "--own '%.80s': '%s' stands elsewhere in the tree",
-                              text, tree->entries.items[at].name);
-            return MYR_NONE;
+            return refuse_own(text, MYR_EINVAL, "a tenant of it stands elsewhere in the tree", err);
         }
         if (depth_of(tree, at) > MYR_TENANT_DEPTH_MAX) {
-            (void)myr_err_set(err, MYR_ERANGE, "--own '%.80s': more than %d levels of tenants",
-                              text, MYR_TENANT_DEPTH_MAX);
-            return MYR_NONE;
+            return refuse_own(text, MYR_ERANGE, "tenants are at most four deep", err);
         }
         parent = at;
         more = slash != NULL;
         path.data += name.len + more;
         path.len -= name.len + more;
     }
-    return parent;
+    *ret = parent;
+    return MYR_OK;
 }
 
 int myr_tenant_tree_own(struct myr_tenant_tree *tree, const char *text, struct myr_err *err)
 {
     const char *equals = strrchr(text, '=');
+    uint32_t at = MYR_NONE;
     if (!equals) {
-        return myr_err_set(err, MYR_EINVAL, "--own '%.80s': TENANT=CELLS is expected", text);
+        return refuse_own(text, MYR_EINVAL, "TENANT=CELLS is expected", err);
     }
-    uint32_t at = find_path(tree, (struct myr_str){text, (size_t)(equals - text)}, text, err);
-    if (at == MYR_NONE) {
-        return MYR_EINVAL;
+    int rc = find_path(tree, (struct myr_str){text, (size_t)(equals - text)}, text, &at, err);
+    if (rc < 0) {
+        return rc;
     }
     struct myr_tenant *tenant = &tree->entries.items[at].tenant;
     tree->entries.items[at].wanted = true;
     if (!parse_cells(myr_str_from(equals + 1), tenant->cells, &tenant->weight)) {
-        return myr_err_set(err, MYR_EINVAL,
-                           "--own '%.80s': cells are numbers of n (nodes), g (leaf groups) or "
-                           "p (pods), such as 4n,2g; and 3w is a weight",
-                           text);
+        return refuse_own(text, MYR_EINVAL,
+                          "cells are numbers of n (nodes), g (leaf groups) or p (pods), such as "
+                          "4n,2g; and 3w is a weight",
+                          err);
     }
     return MYR_OK;
 }
@@ -276,7 +281,7 @@ static int check_wanted(const struct myr_tenant_tree *tree, const struct myr_job
             myr_strmap_get(traced, name) != MYR_NONE) {
             continue;
         }
-        r = myr_err_set(err, MYR_ENOENT, "--own '%.80s': the trace has no such tenant", name.data);
+        r = refuse_own(name.data, MYR_ENOENT, "the trace has no such tenant", err);
         myr_str_nearest(name, trace->tenant_names, trace->tenants, near, sizeof(near));
         if (near[0]) {
             myr_err_hint(err, "did you mean %s?", near);
