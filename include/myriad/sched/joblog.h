@@ -46,6 +46,14 @@ struct myr_joblog {
  * never for the text.
  */
 MYR_MUST_USE int myr_joblog_read(struct myr_joblog *trace, const char *path, struct myr_err *err);
+/* The same for whoever wants to know how far it is: 'tell' is called now and then with the rows. */
+struct myr_joblog_listener {
+    void (*tell)(void *context, uint64_t rows);
+    void *context;
+};
+MYR_MUST_USE int myr_joblog_read_telling(struct myr_joblog *trace, const char *path,
+                                         const struct myr_joblog_listener *listener,
+                                         struct myr_err *err);
 MYR_MUST_USE int myr_joblog_parse(struct myr_joblog *trace, const char *file, struct myr_str text,
                                   struct myr_err *err);
 /* By submit time, stable. */

@@ -32,8 +32,8 @@ struct myr_replay_question {
     uint32_t own_count;
     const char *explain; /* a line of the trace, or "longest"; NULL: nothing */
     uint32_t samples;    /* of the cluster's state over time */
-    /* Called now and then with the jobs that have ended, of how many; NULL: never. */
-    void (*progress)(void *context, uint64_t done, uint64_t total);
+    /* Called now and then: 'what' is done, of how many (0: nobody knows); NULL: never. */
+    void (*progress)(void *context, const char *what, uint64_t done, uint64_t total);
     void *context;
     int64_t (*clock_ns)(void); /* to time the replay; NULL: it is not timed */
 };

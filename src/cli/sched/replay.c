@@ -282,11 +282,12 @@ static int write_files(const struct options *options, const struct myr_replay_qu
     return myr_file_write(options->report, &page, err);
 }
 
-static void show_progress(void *context, uint64_t done, uint64_t total)
+static void show_progress(void *context, const char *what, uint64_t done, uint64_t total)
 {
     struct myr_progress *progress = context;
-    if (progress->total != total) {
-        cli_progress(progress, "jobs ended", total);
+    if (progress->what != what) {
+        myr_progress_done(progress);
+        cli_progress(progress, what, total);
     }
     cli_progress_step(progress, done);
 }

@@ -51,13 +51,13 @@ struct reader {
 
 static int read_header(struct reader *r, struct myr_err *err)
 {
-    int code = myr_csv_next(&r->csv, err);
-    if (code < 0) {
-        return code;
+    int rc = myr_csv_next(&r->csv, err);
+    if (rc < 0) {
+        return rc;
     }
     for (uint32_t c = 0; c < COLUMN_COUNT; c++) {
         r->at[c] = MYR_NONE;
-        for (uint32_t f = 0; code > 0 && f < r->csv.count; f++) {
+        for (uint32_t f = 0; rc > 0 && f < r->csv.count; f++) {
             if (r->at[c] == MYR_NONE &&
                 myr_str_eq_nocase(r->csv.fields[f], myr_str_from(column_names[c]))) {
                 r->at[c] = f;
@@ -139,12 +139,12 @@ static int set_state(const struct reader *r, uint32_t node, struct myr_err *err)
         return myr_csv_error(err, &r->csv, where(r, STATE),
                              "unknown state, expected up, down or held");
     }
-    int code = read_part(r, PENALTY, 1000, &penalty, err);
-    code = code < 0 ? code : read_part(r, LOAD, 1, &condition.link_load, err);
-    code = code < 0 ? code : read_part(r, FLAPS, 1e6, &condition.flaps_per_day, err);
-    code = code < 0 ? code : read_part(r, HEADROOM, 1, &condition.power_headroom, err);
-    if (code < 0) {
-        return code;
+    int rc = read_part(r, PENALTY, 1000, &penalty, err);
+    rc = rc < 0 ? rc : read_part(r, LOAD, 1, &condition.link_load, err);
+    rc = rc < 0 ? rc : read_part(r, FLAPS, 1e6, &condition.flaps_per_day, err);
+    rc = rc < 0 ? rc : read_part(r, HEADROOM, 1, &condition.power_headroom, err);
+    if (rc < 0) {
+        return rc;
     }
     uint32_t milli = (uint32_t)(1000 * penalty + 0.5) + myr_condition_penalty(&condition);
     if (milli > 0) {
@@ -239,11 +239,11 @@ static int take_share(struct reader *r, uint32_t node, struct myr_err *err)
     struct myr_str name = field(r, JOB);
     uint32_t index, left = index_free_on(r->p, node);
     uint64_t gpus, restart_s;
-    int code = read_number(r, GPUS, name.len ? r->p->shape.gpus_per_node : 0,
-                           r->p->shape.gpus_per_node, &gpus, err);
-    code = code < 0 ? code : read_number(r, RESTART, 600, 1000000000, &restart_s, err);
-    if (code < 0 || name.len == 0) {
-        return code;
+    int rc = read_number(r, GPUS, name.len ? r->p->shape.gpus_per_node : 0,
+                         r->p->shape.gpus_per_node, &gpus, err);
+    rc = rc < 0 ? rc : read_number(r, RESTART, 600, 1000000000, &restart_s, err);
+    if (rc < 0 || name.len == 0) {
+        return rc;
     }
     if (gpus == 0 || gpus > left) {
         return myr_csv_error(err, &r->csv, where(r, NODE),
@@ -282,21 +282,21 @@ int myr_sched_state_parse(struct myr_sched_state *state, struct myr_placer *plac
     myr_arena_init(&state->arena);
     myr_csv_init(&r.csv, &state->arena, file, text);
     names_init(&r);
-    int code = read_header(&r, err);
-    while (code >= 0 && (code = myr_csv_next(&r.csv, err)) > 0) {
+    int rc = read_header(&r, err);
+    while (rc >= 0 && (rc = myr_csv_next(&r.csv, err)) > 0) {
         uint32_t node = 0;
         if (++r.rows > MYR_STATE_ROWS_MAX) {
-            code = myr_csv_error(err, &r.csv, 0, "more than %u rows", MYR_STATE_ROWS_MAX);
+            rc = myr_csv_error(err, &r.csv, 0, "more than %u rows", MYR_STATE_ROWS_MAX);
             break;
         }
-        code = read_node(&r, &node, err);
-        code = code < 0 ? code : take_share(&r, node, err);
-        code = code < 0 ? code : set_state(&r, node, err);
-        for (uint32_t i = 0; i < NAMES_COUNT && code >= 0; i++) {
-            code = set_name(&r, &r.names[i], node, err);
+        rc = read_node(&r, &node, err);
+        rc = rc < 0 ? rc : take_share(&r, node, err);
+        rc = rc < 0 ? rc : set_state(&r, node, err);
+        for (uint32_t i = 0; i < NAMES_COUNT && rc >= 0; i++) {
+            rc = set_name(&r, &r.names[i], node, err);
         }
     }
-    if (code >= 0) {
+    if (rc >= 0) {
         give_names(&r);
     }
     for (uint32_t i = 0; i < NAMES_COUNT; i++) {
@@ -304,10 +304,10 @@ int myr_sched_state_parse(struct myr_sched_state *state, struct myr_placer *plac
     }
     myr_strmap_done(&r.jobs);
     myr_vec_done(&r.room);
-    if (code < 0) {
+    if (rc < 0) {
         myr_sched_state_done(state);
     }
-    return code < 0 ? code : MYR_OK;
+    return rc < 0 ? rc : MYR_OK;
 }
 
 int myr_sched_state_read(struct myr_sched_state *state, struct myr_placer *placer, const char *path,
@@ -315,13 +315,12 @@ int myr_sched_state_read(struct myr_sched_state *state, struct myr_placer *place
 {
     struct myr_buf text = {0};
     *state = (struct myr_sched_state){0};
-    int code = myr_file_read(path, FILE_BYTES_MAX, &text, err);
-    if (code == MYR_OK) {
-        code =
-            myr_sched_state_parse(state, placer, path, (struct myr_str){text.data, text.len}, err);
+    int rc = myr_file_read(path, FILE_BYTES_MAX, &text, err);
+    if (rc == MYR_OK) {
+        rc = myr_sched_state_parse(state, placer, path, (struct myr_str){text.data, text.len}, err);
     }
     myr_buf_done(&text);
-    return code;
+    return rc;
 }
 
 void myr_sched_state_done(struct myr_sched_state *state)

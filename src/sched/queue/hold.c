@@ -25,6 +25,7 @@ bool queue_has_hold(const struct myr_queue *q, uint32_t id)
 /* Its nodes are open already. */
 static void remove_hold(struct myr_queue *q, size_t at)
 {
+    MYR_ASSERT(at < q->holds.count);
     struct hold *hold = &q->holds.items[at];
     myr_vec_done(&hold->nodes);
     memmove(hold, hold + 1, (q->holds.count - at - 1) * sizeof(*hold));

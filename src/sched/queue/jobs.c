@@ -74,6 +74,7 @@ static void dequeue(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
     struct line *line = &q->lines.items[job->line];
+    MYR_ASSERT(job->state == MYR_JOB_WAITS && q->waiting > 0);
     *(job->previous == MYR_NONE ? &line->first : &queue_job(q, job->previous)->next) = job->next;
     *(job->next == MYR_NONE ? &line->last : &queue_job(q, job->next)->previous) = job->previous;
     if (line->first == MYR_NONE) {
@@ -201,6 +202,7 @@ static void leave_nodes(struct myr_queue *q, uint32_t id)
 void queue_stop_job(struct myr_queue *q, uint32_t id, enum myr_stop_reason reason, uint32_t by)
 {
     struct qjob *job = queue_job(q, id);
+    MYR_ASSERT(job->state == MYR_JOB_RUNS && by != id);
     job->saved_s += queue_worked_s(q, job) - queue_unsaved_s(q, job);
     leave_nodes(q, id);
     job->since_s = q->now_s - job->since_s;
@@ -215,6 +217,7 @@ void queue_swap_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t s
 {
     struct qjob *job = queue_job(q, id);
     MYR_ASSERT(job->state == MYR_JOB_RUNS && job->owner == MYR_NONE);
+    MYR_ASSERT(node != spare && spare < q->shape.nodes);
     job->saved_s += queue_worked_s(q, job) - queue_unsaved_s(q, job);
     job->start_s = q->now_s;
     job->stops++;
@@ -232,6 +235,7 @@ void queue_swap_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t s
 
 void queue_close_node(struct myr_queue *q, uint32_t node, uint8_t bit, bool closed)
 {
+    MYR_ASSERT(node < q->shape.nodes);
     uint8_t was = q->closed[node];
     q->ends += bit != CLOSED_HOLD;
     q->closed[node] = (uint8_t)(closed ? was | bit : was & ~bit);

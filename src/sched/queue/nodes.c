@@ -16,6 +16,7 @@ void myr_queue_keep_spares(struct myr_queue *q, uint32_t count)
             q->spares_kept--;
         }
     }
+    MYR_ASSERT(q->spares_kept <= count);
 }
 
 /* Free nodes that nobody owns become spares, each in the group that has the fewest. */

@@ -61,16 +61,19 @@ int64_t myr_queue_wake_s(const struct myr_queue *q)
 
 enum myr_job_state myr_queue_state(const struct myr_queue *q, uint32_t id)
 {
+    MYR_ASSERT(id < q->job_count);
     return queue_job(q, id)->state;
 }
 
 const struct myr_gang *myr_queue_gang(const struct myr_queue *q, uint32_t id)
 {
+    MYR_ASSERT(id < q->job_count);
     return &queue_job(q, id)->gang;
 }
 
 int64_t myr_queue_waited_s(const struct myr_queue *q, int64_t now_s, uint32_t id)
 {
+    MYR_ASSERT(id < q->job_count && now_s >= q->now_s);
     const struct qjob *job = queue_job(q, id);
     return job->state == MYR_JOB_WAITS ? now_s - job->since_s : job->since_s;
 }
@@ -82,6 +85,7 @@ const struct myr_placer *myr_queue_placer(const struct myr_queue *q)
 
 uint32_t myr_queue_owner(const struct myr_queue *q, uint32_t id)
 {
+    MYR_ASSERT(id < q->job_count);
     return queue_job(q, id)->owner;
 }
 
@@ -94,9 +98,9 @@ int myr_queue_create(const struct myr_place_shape *shape, const struct myr_queue
                      const struct myr_tenant *tenants, uint32_t tenant_count,
                      struct myr_queue **ret, struct myr_err *err)
 {
-    int r = myr_tenants_check(tenants, tenant_count, shape, err);
-    if (r < 0) {
-        return r;
+    int rc = myr_tenants_check(tenants, tenant_count, shape, err);
+    if (rc < 0) {
+        return rc;
     }
     struct myr_queue *q = myr_xcalloc(1, sizeof(*q));
     q->shape = *shape;

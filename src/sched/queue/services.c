@@ -37,8 +37,8 @@ static uint32_t add_replica(struct myr_queue *q, uint32_t service)
                                  .fixed = true,
                                  .reclaims = true};
     uint32_t job;
-    int r = myr_queue_submit(q, q->now_s, &spec, &job, NULL);
-    MYR_ASSERT(r == MYR_OK); /* all of it was checked when the service came */
+    int rc = myr_queue_submit(q, q->now_s, &spec, &job, NULL);
+    MYR_ASSERT(rc == MYR_OK); /* all of it was checked when the service came */
     queue_job(q, job)->service = service;
     return job;
 }
@@ -55,6 +55,7 @@ void queue_replace_replica(struct myr_queue *q, uint32_t service, uint32_t id)
 
 static void set_replicas(struct myr_queue *q, uint32_t service, uint32_t replicas)
 {
+    MYR_ASSERT(service < q->services.count);
     struct service *s = &q->services.items[service];
     while (s->jobs.count > replicas) {
         uint32_t job = s->jobs.items[--s->jobs.count];
@@ -74,6 +75,7 @@ static void set_replicas(struct myr_queue *q, uint32_t service, uint32_t replica
 
 void myr_queue_scale(struct myr_queue *q, int64_t now_s, uint32_t service, uint32_t replicas)
 {
+    MYR_ASSERT(service < q->services.count);
     const struct myr_service *spec = &q->services.items[service].spec;
     replicas = replicas < spec->replicas_min ? spec->replicas_min : replicas;
     replicas = replicas > spec->replicas_max ? spec->replicas_max : replicas;

@@ -30,10 +30,18 @@ struct progress {
     uint64_t total;
 };
 
-static void pass_on(void *context, uint64_t done)
+static void tell_ended(void *context, uint64_t done)
 {
     const struct progress *it = context;
-    it->question->progress(it->question->context, done, it->total);
+    it->question->progress(it->question->context, "jobs ended", done, it->total);
+}
+
+static void tell_read(void *context, uint64_t rows)
+{
+    const struct myr_replay_question *question = context;
+    if (question->progress) {
+        question->progress(question->context, "rows read", rows, 0);
+    }
 }
 
 static struct myr_replay_options options_of(const struct myr_replay_question *question,
@@ -48,7 +56,7 @@ static struct myr_replay_options options_of(const struct myr_replay_question *qu
     options.jitter_s = question->jitter_s;
     options.seed = question->seed;
     options.samples = question->samples;
-    options.progress = question->progress ? pass_on : NULL;
+    options.progress = question->progress ? tell_ended : NULL;
     options.context = progress;
     return options;
 }
@@ -267,7 +275,8 @@ static int answer(const struct myr_replay_question *question, struct myr_arena *
 {
     struct myr_tenant *tenants = NULL;
     int rc = myr_cluster_of(&question->cluster, &ret->cluster, err);
-    rc = rc < 0 ? rc : myr_joblog_read(&ret->trace, question->trace, err);
+    struct myr_joblog_listener listener = {tell_read, (void *)question};
+    rc = rc < 0 ? rc : myr_joblog_read_telling(&ret->trace, question->trace, &listener, err);
     rc = rc < 0 ? rc : read_tenants(question, &ret->trace, &tenants, err);
     if (rc < 0) {
         return rc;

@@ -138,9 +138,9 @@ static int read_header(struct reader *r, struct myr_err *err)
             ? "how many GPUs jobs had (num_gpus, gpus, or AllocTRES)"
             : NULL;
     if (lacks) {
-        int code = myr_csv_error(err, r->csv, 0, "no column says %s", lacks);
+        int rc = myr_csv_error(err, r->csv, 0, "no column says %s", lacks);
         myr_err_hint(err, "the first line names the columns; docs/sched.md lists the names known");
-        return code;
+        return rc;
     }
     if (r->separator != ',') {
         r->at[PRIORITY] = MISSING; /* Slurm's is of another scale */
@@ -163,13 +163,13 @@ static int field_of(const struct reader *r, enum column column, struct myr_str *
 static int read_time(const struct reader *r, enum column column, int64_t *ret, struct myr_err *err)
 {
     struct myr_str field;
-    int code = field_of(r, column, &field, err);
-    if (code == MYR_OK && !joblog_time(field, ret)) {
-        code = myr_csv_error(err, r->csv, r->at[column],
-                             "'%.*s' is no time; seconds or 2026-01-31T23:59:59 are expected",
-                             (int)(field.len < 40 ? field.len : 40), field.data);
+    int rc = field_of(r, column, &field, err);
+    if (rc == MYR_OK && !joblog_time(field, ret)) {
+        rc = myr_csv_error(err, r->csv, r->at[column],
+                           "'%.*s' is no time; seconds or 2026-01-31T23:59:59 are expected",
+                           (int)(field.len < 40 ? field.len : 40), field.data);
     }
-    return code;
+    return rc;
 }
 
 static int read_gpus(const struct reader *r, uint32_t *ret, struct myr_err *err)
@@ -177,9 +177,9 @@ static int read_gpus(const struct reader *r, uint32_t *ret, struct myr_err *err)
     enum column column = r->at[GPUS] != MISSING ? GPUS : TRES;
     struct myr_str field;
     int64_t gpus = 0;
-    int code = field_of(r, column, &field, err);
-    if (code < 0) {
-        return code;
+    int rc = field_of(r, column, &field, err);
+    if (rc < 0) {
+        return rc;
     }
     bool good = column == GPUS ? joblog_count(field, &gpus) : joblog_tres_gpus(field, &gpus);
     if (!good || gpus > MYR_JOB_GPUS_MAX) {
@@ -196,48 +196,48 @@ static int read_length(const struct reader *r, int64_t *ret, bool *ret_never, st
 {
     struct myr_str field, end;
     int64_t start_s, end_s;
-    int code;
+    int rc;
     *ret_never = false;
     if (r->at[LENGTH] != MISSING) {
-        code = field_of(r, LENGTH, &field, err);
-        if (code == MYR_OK && !joblog_length(field, ret)) {
-            code = myr_csv_error(
+        rc = field_of(r, LENGTH, &field, err);
+        if (rc == MYR_OK && !joblog_length(field, ret)) {
+            rc = myr_csv_error(
                 err, r->csv, r->at[LENGTH],
                 "'%.*s' is no length of time; seconds or [days-]hours:minutes:seconds are expected",
                 (int)(field.len < 40 ? field.len : 40), field.data);
         }
-        return code;
+        return rc;
     }
-    code = field_of(r, START, &field, err);
-    code = code < 0 ? code : field_of(r, END, &end, err);
-    if (code < 0) {
-        return code;
+    rc = field_of(r, START, &field, err);
+    rc = rc < 0 ? rc : field_of(r, END, &end, err);
+    if (rc < 0) {
+        return rc;
     }
     *ret_never = joblog_is_none(field) || joblog_is_none(end);
     if (*ret_never) {
         return MYR_OK;
     }
-    code = read_time(r, START, &start_s, err);
-    code = code < 0 ? code : read_time(r, END, &end_s, err);
-    if (code == MYR_OK && end_s < start_s) {
-        code = myr_csv_error(err, r->csv, r->at[END], "the job ends before it starts");
+    rc = read_time(r, START, &start_s, err);
+    rc = rc < 0 ? rc : read_time(r, END, &end_s, err);
+    if (rc == MYR_OK && end_s < start_s) {
+        rc = myr_csv_error(err, r->csv, r->at[END], "the job ends before it starts");
     }
-    *ret = code == MYR_OK ? end_s - start_s : 0;
-    return code;
+    *ret = rc == MYR_OK ? end_s - start_s : 0;
+    return rc;
 }
 
 static int read_priority(const struct reader *r, int32_t *ret, struct myr_err *err)
 {
     struct myr_str field;
     int64_t value = 0;
-    int code = field_of(r, PRIORITY, &field, err);
-    if (code == MYR_OK && field.len &&
+    int rc = field_of(r, PRIORITY, &field, err);
+    if (rc == MYR_OK && field.len &&
         (!myr_str_to_i64(field, &value) || value < -100 || value > 100)) {
-        code = myr_csv_error(err, r->csv, r->at[PRIORITY],
-                             "a priority is a whole number from -100 to 100");
+        rc = myr_csv_error(err, r->csv, r->at[PRIORITY],
+                           "a priority is a whole number from -100 to 100");
     }
     *ret = (int32_t)value;
-    return code;
+    return rc;
 }
 
 static int tenant_of(struct reader *r, uint32_t *ret, struct myr_err *err)
@@ -432,7 +432,7 @@ static int refuse_long_row(struct reader *r, struct myr_str row, struct myr_err 
 
 /* Reads on until the end; what is left of a piece behind its last whole row goes to the next. */
 static int read_pieces(struct reader *r, struct myr_infile *file, size_t piece_bytes,
-                       struct myr_err *err)
+                       const struct myr_joblog_listener *listener, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     for (int more = 1; more;) {
@@ -445,6 +445,9 @@ static int read_pieces(struct reader *r, struct myr_infile *file, size_t piece_b
         if (rc < 0) {
             return rc;
         }
+        if (listener) {
+            listener->tell(listener->context, r->trace->jobs.count + r->trace->left_out);
+        }
         text.len -= whole;
         memmove(text.data, text.data + whole, text.len);
         if (text.len > ROW_BYTES_MAX) {
@@ -455,7 +458,7 @@ static int read_pieces(struct reader *r, struct myr_infile *file, size_t piece_b
 }
 
 int joblog_read_pieces(struct myr_joblog *trace, const char *path, size_t piece_bytes,
-                       struct myr_err *err)
+                       const struct myr_joblog_listener *listener, struct myr_err *err)
 {
     MYR_CLEANUP(myr_infile_close) struct myr_infile file = {.fd = -1};
     int rc = myr_infile_open(&file, path, err);
@@ -464,7 +467,7 @@ int joblog_read_pieces(struct myr_joblog *trace, const char *path, size_t piece_
     }
     MYR_CLEANUP(reader_done) struct reader r;
     reader_init(&r, trace, path);
-    rc = read_pieces(&r, &file, piece_bytes, err);
+    rc = read_pieces(&r, &file, piece_bytes, listener, err);
     rc = rc < 0 ? rc : finish(&r, err);
     if (rc < 0) {
         myr_joblog_done(trace);
@@ -474,7 +477,13 @@ int joblog_read_pieces(struct myr_joblog *trace, const char *path, size_t piece_
 
 int myr_joblog_read(struct myr_joblog *trace, const char *path, struct myr_err *err)
 {
-    return joblog_read_pieces(trace, path, PIECE_BYTES, err);
+    return joblog_read_pieces(trace, path, PIECE_BYTES, NULL, err);
+}
+
+int myr_joblog_read_telling(struct myr_joblog *trace, const char *path,
+                            const struct myr_joblog_listener *listener, struct myr_err *err)
+{
+    return joblog_read_pieces(trace, path, PIECE_BYTES, listener, err);
 }
 
 void myr_joblog_done(struct myr_joblog *trace)

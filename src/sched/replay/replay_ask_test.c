@@ -210,10 +210,16 @@ static void bad_questions_are_refused(void **state)
     }
 }
 
-static uint64_t seen_total;
+static uint64_t seen_total, seen_rows;
 
-static void see(void *context, uint64_t done, uint64_t total)
+static void see(void *context, const char *what, uint64_t done, uint64_t total)
 {
+    if (strcmp(what, "rows read") == 0) {
+        assert_int_equal(total, 0);
+        seen_rows = done;
+        return;
+    }
+    assert_string_equal(what, "jobs ended");
     assert_true(done <= total);
     *(uint64_t *)context += 1;
     seen_total = total;
@@ -251,6 +257,7 @@ static void progress_and_clock_are_the_callers(void **state)
     assert_int_equal(myr_replay_ask(&asked, &arena, &a, &err), MYR_OK);
     assert_true(calls >= 4);
     assert_int_equal(seen_total, 5000);
+    assert_int_equal(seen_rows, 5000);
     assert_int_equal(a.took_ns, 5);
     myr_replay_answer_done(&a);
     myr_arena_done(&arena);

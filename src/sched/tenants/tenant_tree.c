@@ -83,9 +83,9 @@ static int read_cells(const struct myr_doc *node, uint32_t *ret, struct myr_err 
     char excerpt[MYR_EXCERPT_MAX];
     if (node->kind != MYR_DOC_MAP) {
         struct myr_str text;
-        int r = myr_doc_text(node, "cells", &text, err);
-        if (r < 0) {
-            return r;
+        int rc = myr_doc_text(node, "cells", &text, err);
+        if (rc < 0) {
+            return rc;
         }
         if (!parse_cells(text, ret, NULL)) {
             return myr_doc_error(err, node, MYR_EINVAL,
@@ -95,14 +95,14 @@ static int read_cells(const struct myr_doc *node, uint32_t *ret, struct myr_err 
         }
         return MYR_OK;
     }
-    int r = myr_doc_check_keys(node, "cells", level_keys, MYR_CELL_LEVELS, err);
-    for (uint32_t level = 0; level < MYR_CELL_LEVELS && r == MYR_OK; level++) {
+    int rc = myr_doc_check_keys(node, "cells", level_keys, MYR_CELL_LEVELS, err);
+    for (uint32_t level = 0; level < MYR_CELL_LEVELS && rc == MYR_OK; level++) {
         const struct myr_doc *value = myr_doc_get(node, level_keys[level]);
         uint64_t count = 0;
-        r = value ? myr_doc_u64(value, level_keys[level], 0, CELLS_MAX, &count, err) : MYR_OK;
+        rc = value ? myr_doc_u64(value, level_keys[level], 0, CELLS_MAX, &count, err) : MYR_OK;
         ret[level] = (uint32_t)count;
     }
-    return r;
+    return rc;
 }
 
 static int read_tenants(struct myr_tenant_tree *tree, const struct myr_doc *map, uint32_t parent,
@@ -141,61 +141,61 @@ static int read_tenant(struct myr_tenant_tree *tree, const struct myr_doc_entry 
     const struct myr_doc *node = entry->value;
     const struct myr_doc place = {
         .file = node->file, .line = entry->key_line, .column = entry->key_column};
-    int r = check_name(tree, &place, entry->key, depth, err);
-    if (r < 0) {
-        return r;
+    int rc = check_name(tree, &place, entry->key, depth, err);
+    if (rc < 0) {
+        return rc;
     }
     uint32_t at = add(tree, entry->key, parent);
     if (node->kind == MYR_DOC_NULL) {
         return MYR_OK; /* a name alone */
     }
-    r = myr_doc_expect(node, MYR_DOC_MAP, "a tenant", err);
-    r = r < 0
-            ? r
-            : myr_doc_check_keys(node, "a tenant", tenant_keys, MYR_ARRAY_COUNT(tenant_keys), err);
+    rc = myr_doc_expect(node, MYR_DOC_MAP, "a tenant", err);
+    rc = rc < 0
+             ? rc
+             : myr_doc_check_keys(node, "a tenant", tenant_keys, MYR_ARRAY_COUNT(tenant_keys), err);
     const struct myr_doc *weight = myr_doc_get(node, "weight"), *cells = myr_doc_get(node, "cells");
     uint64_t number = 1;
-    r = r < 0 || !weight ? r
-                         : myr_doc_u64(weight, "weight", 1, MYR_TENANT_WEIGHT_MAX, &number, err);
+    rc = rc < 0 || !weight ? rc
+                           : myr_doc_u64(weight, "weight", 1, MYR_TENANT_WEIGHT_MAX, &number, err);
     tree->entries.items[at].tenant.weight = (uint32_t)number;
-    r = r < 0 || !cells ? r : read_cells(cells, tree->entries.items[at].tenant.cells, err);
+    rc = rc < 0 || !cells ? rc : read_cells(cells, tree->entries.items[at].tenant.cells, err);
     const struct myr_doc *below = myr_doc_get(node, "tenants");
-    return r < 0 || !below ? r : read_tenants(tree, below, at, depth + 1, err);
+    return rc < 0 || !below ? rc : read_tenants(tree, below, at, depth + 1, err);
 }
 
 static int read_tenants(struct myr_tenant_tree *tree, const struct myr_doc *map, uint32_t parent,
                         uint32_t depth, struct myr_err *err)
 {
-    int r = myr_doc_expect(map, MYR_DOC_MAP, "tenants", err);
-    for (uint32_t i = 0; r == MYR_OK && i < map->count; i++) {
-        r = read_tenant(tree, &map->entries[i], parent, depth, err);
+    int rc = myr_doc_expect(map, MYR_DOC_MAP, "tenants", err);
+    for (uint32_t i = 0; rc == MYR_OK && i < map->count; i++) {
+        rc = read_tenant(tree, &map->entries[i], parent, depth, err);
     }
-    return r;
+    return rc;
 }
 
 static int read_root(struct myr_tenant_tree *tree, const struct myr_doc *root, struct myr_err *err)
 {
     static const char *const keys[] = {"tenants"};
     const struct myr_doc *tenants;
-    int r = myr_doc_expect(root, MYR_DOC_MAP, "a tree of tenants", err);
-    r = r < 0 ? r : myr_doc_check_keys(root, NULL, keys, MYR_ARRAY_COUNT(keys), err);
-    r = r < 0 ? r : myr_doc_need(root, "the file", "tenants", &tenants, err);
-    return r < 0 ? r : read_tenants(tree, tenants, MYR_NONE, 1, err);
+    int rc = myr_doc_expect(root, MYR_DOC_MAP, "a tree of tenants", err);
+    rc = rc < 0 ? rc : myr_doc_check_keys(root, NULL, keys, MYR_ARRAY_COUNT(keys), err);
+    rc = rc < 0 ? rc : myr_doc_need(root, "the file", "tenants", &tenants, err);
+    return rc < 0 ? rc : read_tenants(tree, tenants, MYR_NONE, 1, err);
 }
 
 int myr_tenant_tree_read(struct myr_tenant_tree *tree, const char *path, struct myr_err *err)
 {
     const struct myr_doc *root;
-    int r = myr_doc_read_file(&tree->arena, path, &root, err);
-    return r < 0 ? r : read_root(tree, root, err);
+    int rc = myr_doc_read_file(&tree->arena, path, &root, err);
+    return rc < 0 ? rc : read_root(tree, root, err);
 }
 
 int myr_tenant_tree_parse(struct myr_tenant_tree *tree, const char *file, struct myr_str text,
                           struct myr_err *err)
 {
     const struct myr_doc *root;
-    int r = myr_doc_read_yaml(&tree->arena, file, text, &root, err);
-    return r < 0 ? r : read_root(tree, root, err);
+    int rc = myr_doc_read_yaml(&tree->arena, file, text, &root, err);
+    return rc < 0 ? rc : read_root(tree, root, err);
 }
 
 /* The command line. */
@@ -267,28 +267,28 @@ static int check_wanted(const struct myr_tenant_tree *tree, const struct myr_job
                         const struct myr_strmap *traced, struct myr_err *err)
 {
     uint8_t *above = myr_xcalloc(tree->entries.count + 1, 1);
-    int r = MYR_OK;
+    int rc = MYR_OK;
     for (size_t i = 0; i < tree->entries.count; i++) {
         uint32_t parent = tree->entries.items[i].tenant.parent;
         if (parent != MYR_NONE) {
             above[parent] = 1;
         }
     }
-    for (size_t i = 0; i < tree->entries.count && r == MYR_OK; i++) {
+    for (size_t i = 0; i < tree->entries.count && rc == MYR_OK; i++) {
         struct myr_str name = myr_str_from(tree->entries.items[i].name);
         char near[160] = "";
         if (!tree->entries.items[i].wanted || above[i] ||
             myr_strmap_get(traced, name) != MYR_NONE) {
             continue;
         }
-        r = refuse_own(name.data, MYR_ENOENT, "the trace has no such tenant", err);
+        rc = refuse_own(name.data, MYR_ENOENT, "the trace has no such tenant", err);
         myr_str_nearest(name, trace->tenant_names, trace->tenants, near, sizeof(near));
         if (near[0]) {
             myr_err_hint(err, "did you mean %s?", near);
         }
     }
     free(above);
-    return r;
+    return rc;
 }
 
 /* Parents first: by depth, and within one depth in the order of the file. */
@@ -323,8 +323,8 @@ int myr_tenant_tree_join(const struct myr_tenant_tree *tree, struct myr_joblog *
     for (uint32_t t = 0; t < trace->tenants; t++) {
         (void)myr_strmap_add(&traced, myr_str_from(trace->tenant_names[t]), t);
     }
-    int r = check_wanted(tree, trace, &traced, err);
-    if (r == MYR_OK) {
+    int rc = check_wanted(tree, trace, &traced, err);
+    if (rc == MYR_OK) {
         order_entries(tree, &trace->arena, tenants, names);
         for (uint32_t i = 0; i < count; i++) {
             (void)myr_strmap_add(&ordered, myr_str_from(names[i]), i);
@@ -346,5 +346,5 @@ int myr_tenant_tree_join(const struct myr_tenant_tree *tree, struct myr_joblog *
     }
     myr_strmap_done(&traced);
     myr_strmap_done(&ordered);
-    return r;
+    return rc;
 }
