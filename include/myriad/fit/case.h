@@ -73,6 +73,7 @@ MYR_MUST_USE int myr_case_answer(const struct myr_case *it, struct myr_arena *ar
 
 struct myr_case_price {
     struct myr_fit_cost cost;
+    double low_s, high_s; /* the step is between them, nine times of ten */
     struct myr_fit_memory memory;
     struct myr_fit_topology topology; /* as the placement leaves it; zero without a design */
 };

@@ -32,6 +32,7 @@ struct myr_step_phase {
 struct myr_comparison {
     struct myr_fit_cost cost;
     double measured_s; /* the typical step */
+    double error;      /* of the prediction, as a share of the measurement; above 0: too slow */
     struct myr_step_phase phases[MYR_STEP_PHASE_COUNT];
     bool has_timers;
     enum myr_phase_id worst; /* where most of the gap is; REST where nothing is told apart */
@@ -62,8 +63,8 @@ struct myr_log_comparison {
     struct myr_fit_query query;
     struct myr_layout layout;
     bool stack_exact;
-    bool fits; /* in memory, as modelled; it ran, so it did */
-    double spread;
+    bool fits;            /* in memory, as modelled; it ran, so it did */
+    double low_s, high_s; /* the prediction's interval, nine of ten */
     struct myr_comparison result;
 };
 

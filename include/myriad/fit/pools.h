@@ -50,6 +50,7 @@ struct myr_fit_mixed {
     double step_s;
     double exchange_s; /* waiting for other pools' data: hops between pools, or gradients */
     double floor_s;    /* no mixture of this kind takes less; below 'step_s': not proven optimal */
+    double gap;        /* share by which the optimum may be below 'step_s' */
     uint64_t asked;    /* partitions solved */
     bool cut_inside;   /* with the batch: ZeRO cuts inside each pool, not over all of them */
     struct myr_fit_part parts[MYR_FIT_POOLS_MAX];

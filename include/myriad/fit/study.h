@@ -11,9 +11,10 @@
 
 #define MYR_STUDY_REFUSED_MAX 5
 
-/* The best layout's step with one number of the hardware a tenth larger, and smaller. */
+/* What one number of the hardware, a tenth larger and smaller, adds to the best layout's step. */
 struct myr_study_knob {
-    double more_s, less_s;
+    double more_s, less_s; /* the step */
+    double more, less;     /* as shares of the step as it is; below 0: shorter */
 };
 
 struct myr_study {
@@ -21,6 +22,7 @@ struct myr_study {
     struct myr_fit_answer answer;
     struct myr_case_price prices[MYR_FIT_TOP_MAX]; /* of 'answer.top' */
     struct myr_fit_choices choices;
+    double costs[MYR_FIT_CHOICES_MAX]; /* share of the step that each choice adds; 0: not found */
     struct myr_study_knob knobs[MYR_FIT_KNOB_COUNT];
     struct myr_fit_refusal refused[MYR_STUDY_REFUSED_MAX]; /* faster, but too large */
     uint32_t refused_count;

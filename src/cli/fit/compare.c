@@ -106,10 +106,9 @@ static const struct myr_value *put_tree(struct myr_answer *answer,
     const struct myr_comparison *c = &it->result;
     myr_answer_u64(answer, "iterations", it->log.elapsed_s.values.count);
     myr_answer_double(answer, "predicted_s", c->cost.step_s, 6);
-    cli_put_pair(answer, "predicted_s_interval", c->cost.step_s / (1 + it->spread),
-                 c->cost.step_s * (1 + it->spread), 6);
+    cli_put_pair(answer, "predicted_s_interval", it->low_s, it->high_s, 6);
     myr_answer_double(answer, "measured_s", c->measured_s, 6);
-    myr_answer_double(answer, "error", 100 * (c->cost.step_s / c->measured_s - 1), 3);
+    myr_answer_double(answer, "error", 100 * c->error, 3);
     const struct myr_value *phases = put_phases(answer, c);
     /* One number says that there is a gap, not where. */
     myr_answer_text(answer, "worst", c->has_timers ? myr_step_phase_name(c->worst) : NULL);
@@ -142,8 +141,7 @@ static void show(struct cli *cli, const struct myr_log_comparison *it,
     myr_answer_fact(answer, "measured", "%.3f s a step, %zu iterations", c->measured_s,
                     it->log.elapsed_s.values.count);
     myr_answer_fact(answer, "predicted", "%.3f s (90 %%: %.3f to %.3f s): %+.1f %%", step_s,
-                    step_s / (1 + it->spread), step_s * (1 + it->spread),
-                    100 * (step_s / c->measured_s - 1));
+                    it->low_s, it->high_s, 100 * c->error);
     myr_answer_table(answer, phases, columns, MYR_ARRAY_COUNT(columns));
     if (c->has_timers) {
         const struct myr_step_phase *p = &c->phases[c->worst];

@@ -78,8 +78,7 @@ static void put_found(struct myr_answer *answer, const char *key, const struct m
     }
     myr_answer_end(answer);
     myr_answer_double(answer, "step_s", cost->step_s, 6);
-    cli_put_pair(answer, "step_s_interval", cost->step_s / (1 + it->spread),
-                 cost->step_s * (1 + it->spread), 6);
+    cli_put_pair(answer, "step_s_interval", price->low_s, price->high_s, 6);
     myr_answer_double(answer, "mfu", cost->mfu, 5);
     myr_answer_double(answer, "tokens_per_s_per_gpu", cost->tokens_per_s_per_gpu, 3);
     cli_put_memory(answer, &price->memory);
@@ -159,7 +158,6 @@ static const struct myr_value *put_refused(struct myr_answer *answer, const stru
 
 static const struct myr_value *put_choices(struct myr_answer *answer, const struct myr_study *study)
 {
-    double best_s = study->found ? study->answer.top[0].step_s : 0;
     const struct myr_value *list = myr_answer_list(answer, "choices");
     for (uint32_t i = 0; i < study->choices.count; i++) {
         const struct myr_fit_choice *c = &study->choices.items[i];
@@ -169,7 +167,7 @@ static const struct myr_value *put_choices(struct myr_answer *answer, const stru
         myr_answer_bool(answer, "fits", c->found);
         myr_answer_bool(answer, "in_release", !c->foreign);
         cli_put_known(answer, "step_s", c->found, c->best.step_s, 6);
-        cli_put_known(answer, "costs_percent", c->found, 100 * (c->best.step_s / best_s - 1), 3);
+        cli_put_known(answer, "costs_percent", c->found, 100 * study->costs[i], 3);
         myr_answer_end(answer);
     }
     myr_answer_end(answer);
@@ -179,14 +177,13 @@ static const struct myr_value *put_choices(struct myr_answer *answer, const stru
 static const struct myr_value *put_sensitivity(struct myr_answer *answer,
                                                const struct myr_study *study)
 {
-    double best_s = study->found ? study->answer.top[0].step_s : 0;
     const struct myr_value *list = myr_answer_list(answer, "sensitivity");
     for (int k = 0; study->found && k < MYR_FIT_KNOB_COUNT; k++) {
         const struct myr_study_knob *knob = &study->knobs[k];
         myr_answer_object(answer, NULL);
         myr_answer_text(answer, "knob", myr_fit_knob_name((enum myr_fit_knob)k));
-        myr_answer_double(answer, "plus_10_percent", 100 * (knob->more_s / best_s - 1), 3);
-        myr_answer_double(answer, "minus_10_percent", 100 * (knob->less_s / best_s - 1), 3);
+        myr_answer_double(answer, "plus_10_percent", 100 * knob->more, 3);
+        myr_answer_double(answer, "minus_10_percent", 100 * knob->less, 3);
         myr_answer_end(answer);
     }
     myr_answer_end(answer);
@@ -268,7 +265,7 @@ static void show_step(struct cli *cli, const struct myr_case *it, const struct m
     myr_answer_fact(answer, "layout", "%s",
                     cli_layout_words(&cli->arena, &study->answer.top[0].layout));
     myr_answer_fact(answer, "step", "%.3f s (90 %%: %.3f to %.3f s)", cost->step_s,
-                    cost->step_s / (1 + it->spread), cost->step_s * (1 + it->spread));
+                    study->prices[0].low_s, study->prices[0].high_s);
     myr_answer_fact(answer, "MFU", "%.1f %%, %.0f tokens/s a GPU", 100 * cost->mfu,
                     cost->tokens_per_s_per_gpu);
     myr_answer_fact(answer, "memory", "%.1f of %.1f GiB", memory->total_bytes / gib,

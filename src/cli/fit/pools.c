@@ -92,7 +92,7 @@ static const struct myr_value *put_mixed(struct myr_answer *answer, const char *
     myr_answer_u64(answer, "asked", mixed->asked);
     cli_put_known(answer, "step_s", mixed->found, mixed->step_s, 6);
     cli_put_known(answer, "exchange_s", mixed->found, mixed->exchange_s, 6);
-    cli_put_known(answer, "gap", mixed->found, mixed->step_s / mixed->floor_s - 1, 9);
+    cli_put_known(answer, "gap", mixed->found, mixed->gap, 9);
     myr_answer_text(answer, "zero_cuts",
                     !batch              ? NULL
                     : mixed->cut_inside ? "inside each pool"
@@ -190,7 +190,7 @@ static void show_mixed(struct cli *cli, const struct shown *s, const struct myr_
                         by_layers ? "1f1b" : "1f1b, interleaved, zero-bubble");
         return;
     }
-    double gap = mixed->step_s / mixed->floor_s - 1;
+    double gap = mixed->gap;
     myr_answer_fact(answer, "step", "%.3f s, %.3f s of it %s", mixed->step_s, mixed->exchange_s,
                     by_layers ? "transfers between pools that a stage waits for"
                               : "gradients and update after the last micro-batch");

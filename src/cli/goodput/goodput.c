@@ -85,12 +85,34 @@ static int read_number(const char *text, const char *name, double low, double hi
     return MYR_OK;
 }
 
+/* An option that holds a number, what it may be, and where it goes. */
+struct number {
+    const char *text, *name;
+    double low, high;
+    double *ret;
+};
+
+static int read_numbers(const struct number *numbers, size_t count, struct myr_err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct number *n = &numbers[i];
+        int rc = read_number(n->text, n->name, n->low, n->high, n->ret, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return MYR_OK;
+}
+
 static int read_times(const struct options *o, struct myr_failure_times *ret, struct myr_err *err)
 {
     *ret = (struct myr_failure_times){.has_recovery = o->recovery, .has_stall = o->stall};
-    int rc = read_number(o->recovery, "recovery", 0, 1e7, &ret->recovery_s, err);
-    rc = rc < 0 ? rc : read_number(o->stall, "stall", 0, 1e7, &ret->stall_s, err);
-    return rc < 0 ? rc : read_number(o->interval, "interval", 1e-3, 1e9, &ret->interval_s, err);
+    const struct number numbers[] = {
+        {o->recovery, "recovery", 0, 1e7, &ret->recovery_s},
+        {o->stall, "stall", 0, 1e7, &ret->stall_s},
+        {o->interval, "interval", 1e-3, 1e9, &ret->interval_s},
+    };
+    return read_numbers(numbers, MYR_ARRAY_COUNT(numbers), err);
 }
 
 /* The first option that only a whole run has a use for. */
@@ -283,13 +305,15 @@ static int run_training(struct cli *cli, const struct myr_failure_question *job,
     question.times = job->times;
     question.play = o->play;
     question.currency = o->currency;
-    int rc = read_number(o->tokens, "tokens", 1, 1e18, &question.tokens, err);
-    rc = rc < 0 ? rc
-                : read_number(o->spare_risk, "spare-risk", 1e-9, 0.5, &question.spare_risk, err);
-    rc = rc < 0 ? rc : read_number(o->pue, "pue", 1, 10, &question.pue, err);
-    rc = rc < 0 ? rc : read_number(o->kwh, "kwh", 0, 1e6, &question.kwh, err);
-    rc = rc < 0 ? rc : read_number(o->years, "years", 0.01, 100, &question.years, err);
-    rc = rc < 0 ? rc : read_number(o->gpu_hour, "gpu-hour", 0, 1e6, &question.gpu_hour, err);
+    const struct number numbers[] = {
+        {o->tokens, "tokens", 1, 1e18, &question.tokens},
+        {o->spare_risk, "spare-risk", 1e-9, 0.5, &question.spare_risk},
+        {o->pue, "pue", 1, 10, &question.pue},
+        {o->kwh, "kwh", 0, 1e6, &question.kwh},
+        {o->years, "years", 0.01, 100, &question.years},
+        {o->gpu_hour, "gpu-hour", 0, 1e6, &question.gpu_hour},
+    };
+    int rc = read_numbers(numbers, MYR_ARRAY_COUNT(numbers), err);
     return rc < 0 ? rc : cli_goodput_training(cli, &question, o->report, err);
 }
 

@@ -129,37 +129,67 @@ static int choice(const struct myr_doc *map, const char *key, const char *const 
     return rc < 0 ? rc : myr_doc_choice(node, key, names, count, ret, err);
 }
 
-static int read_device(struct myr_arena *arena, const struct myr_doc *map, struct myr_device *ret,
-                       struct myr_err *err)
+/* One row a number of a map: key, unit of the file in that of the struct, place. */
+struct number_row {
+    const char *key;
+    double scale;
+    size_t at; /* of a double */
+};
+
+static int numbers(const struct myr_doc *map, const struct number_row *rows, size_t count,
+                   void *target, struct myr_err *err)
 {
-    static const char *const generations[] = {"ampere", "hopper", "blackwell"};
-    static const double usual_w[] = {400, 700, 1200};
-    uint32_t generation = 0;
-    uint64_t side[2] = {0, 0};
-    int rc = text(arena, map, "name", &ret->name, err);
-    rc = rc < 0 ? rc : text(arena, map, "alias", &ret->alias, err);
-    rc = rc < 0 ? rc : choice(map, "generation", generations, 3, &generation, err);
-    ret->generation = (enum myr_generation)generation;
-    rc = rc < 0 ? rc : number(map, "bf16", 1e12, &ret->bf16_flops, err);
-    rc = rc < 0 ? rc : number(map, "fp8", 1e12, &ret->fp8_flops, err);
-    rc = rc < 0 ? rc : number(map, "fp4", 1e12, &ret->fp4_flops, err);
-    rc = rc < 0 ? rc : number(map, "memory", 1073741824, &ret->memory_bytes, err);
-    rc = rc < 0 ? rc : number(map, "memory_gbps", 1e9, &ret->memory_bytes_per_s, err);
-    rc = rc < 0 ? rc : whole(map, "domain", &ret->domain_gpus, err);
-    rc = rc < 0 ? rc : number(map, "domain_gbps", 1e9, &ret->domain_bytes_per_s, err);
-    rc = rc < 0 ? rc : number(map, "nic_gbps", 1, &ret->nic_gbps, err);
-    rc = rc < 0 ? rc : number(map, "power", 1, &ret->power_w, err);
-    ret->usual_power_w = usual_w[generation];
-    rc = rc < 0 ? rc : whole(map, "sm", &ret->sm_count, err);
-    rc = rc < 0 ? rc : flag(map, "extrapolated", &ret->extrapolated, err);
+    for (size_t i = 0; i < count; i++) {
+        int rc =
+            number(map, rows[i].key, rows[i].scale, (double *)((char *)target + rows[i].at), err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return MYR_OK;
+}
+
+static int read_tile(const struct myr_doc *map, struct myr_device *ret, struct myr_err *err)
+{
     const struct myr_doc *tile = myr_doc_get(map, "tile");
-    rc = rc < 0 ? rc : myr_doc_expect(tile, MYR_DOC_LIST, "tile", err);
+    uint64_t side[2] = {0, 0};
+    int rc = myr_doc_expect(tile, MYR_DOC_LIST, "tile", err);
     for (uint32_t i = 0; rc == MYR_OK && i < 2 && i < tile->count; i++) {
         rc = myr_doc_u64(tile->items[i], "tile", 16, 1024, &side[i], err);
     }
     ret->tile_m = (uint32_t)side[0];
     ret->tile_n = (uint32_t)side[1];
     return rc;
+}
+
+static int read_device(struct myr_arena *arena, const struct myr_doc *map, struct myr_device *ret,
+                       struct myr_err *err)
+{
+    static const char *const generations[] = {"ampere", "hopper", "blackwell"};
+    static const double usual_w[] = {400, 700, 1200};
+    static const struct number_row rows[] = {
+        {"bf16", 1e12, offsetof(struct myr_device, bf16_flops)},
+        {"fp8", 1e12, offsetof(struct myr_device, fp8_flops)},
+        {"fp4", 1e12, offsetof(struct myr_device, fp4_flops)},
+        {"memory", 1073741824, offsetof(struct myr_device, memory_bytes)},
+        {"memory_gbps", 1e9, offsetof(struct myr_device, memory_bytes_per_s)},
+        {"domain_gbps", 1e9, offsetof(struct myr_device, domain_bytes_per_s)},
+        {"nic_gbps", 1, offsetof(struct myr_device, nic_gbps)},
+        {"power", 1, offsetof(struct myr_device, power_w)},
+    };
+    uint32_t generation = 0;
+    if (text(arena, map, "name", &ret->name, err) < 0 ||
+        text(arena, map, "alias", &ret->alias, err) < 0 ||
+        choice(map, "generation", generations, 3, &generation, err) < 0 ||
+        numbers(map, rows, MYR_ARRAY_COUNT(rows), ret, err) < 0 ||
+        whole(map, "domain", &ret->domain_gpus, err) < 0 ||
+        whole(map, "sm", &ret->sm_count, err) < 0 ||
+        flag(map, "extrapolated", &ret->extrapolated, err) < 0 || read_tile(map, ret, err) < 0) {
+        return MYR_EINVAL; /* the program's own data: which key is in the message */
+    }
+    ret->generation = (enum myr_generation)generation;
+    ret->usual_power_w = usual_w[generation];
+    return MYR_OK;
 }
 
 /* Every trainer runs 1F1B and most interleave; what else a release can do it names. */
@@ -183,25 +213,23 @@ static int read_stack(struct myr_arena *arena, const struct myr_doc *map, struct
     static const char *const eras[] = {"eager", "flash", "nemo", "fsdp"};
     uint32_t era = 0;
     const char *kernel = "";
-    int rc = text(arena, map, "name", &ret->name, err);
-    rc = rc < 0 ? rc : text(arena, map, "line", &ret->line, err);
-    rc = rc < 0 ? rc : number(map, "order", 1, &ret->order, err);
-    rc = rc < 0 ? rc : choice(map, "era", eras, 4, &era, err);
-    ret->era = (enum myr_era)era;
-    rc = rc < 0 ? rc : flag(map, "flash", &ret->flash, err);
-    rc = rc < 0 ? rc : flag(map, "overlap_tensor", &ret->overlap_tensor, err);
-    rc = rc < 0 ? rc : flag(map, "overlap_data", &ret->overlap_data, err);
-    rc = rc < 0 ? rc : flag(map, "shared_scales", &ret->shared_scales, err);
-    rc = rc < 0 ? rc : whole(map, "moe", &ret->moe_release, err);
-    rc = rc < 0 ? rc : read_schedules(map, &ret->schedules, err);
-    rc = rc < 0 ? rc : text(arena, map, "kernel", &kernel, err);
-    if (rc == MYR_OK) {
-        ret->kernel_constant = myr_fit_constant_index(myr_str_from(kernel));
-        if (ret->kernel_constant < 0) {
-            rc = myr_doc_error(err, map, MYR_EINVAL, "no fitted constant is named '%s'", kernel);
-        }
+    if (text(arena, map, "name", &ret->name, err) < 0 ||
+        text(arena, map, "line", &ret->line, err) < 0 ||
+        number(map, "order", 1, &ret->order, err) < 0 ||
+        choice(map, "era", eras, 4, &era, err) < 0 || flag(map, "flash", &ret->flash, err) < 0 ||
+        flag(map, "overlap_tensor", &ret->overlap_tensor, err) < 0 ||
+        flag(map, "overlap_data", &ret->overlap_data, err) < 0 ||
+        flag(map, "shared_scales", &ret->shared_scales, err) < 0 ||
+        whole(map, "moe", &ret->moe_release, err) < 0 ||
+        read_schedules(map, &ret->schedules, err) < 0 ||
+        text(arena, map, "kernel", &kernel, err) < 0) {
+        return MYR_EINVAL;
     }
-    return rc;
+    ret->era = (enum myr_era)era;
+    ret->kernel_constant = myr_fit_constant_index(myr_str_from(kernel));
+    return ret->kernel_constant < 0
+               ? myr_doc_error(err, map, MYR_EINVAL, "no fitted constant is named '%s'", kernel)
+               : MYR_OK;
 }
 
 static int read_constants(struct myr_profiles *profiles, struct myr_arena *arena,
@@ -212,8 +240,12 @@ static int read_constants(struct myr_profiles *profiles, struct myr_arena *arena
         profiles->constants[i] = constant_table[i].prior;
     }
     profiles->constant_count = FIT_CONSTANT_COUNT;
-    int rc = read_file(arena, "catalog/profiles/fitted.yaml", &doc, err);
-    rc = rc < 0 ? rc : myr_doc_need(doc, "profile", "constants", &map, err);
+    if (read_file(arena, "catalog/profiles/fitted.yaml", &doc, err) < 0 ||
+        myr_doc_need(doc, "profile", "constants", &map, err) < 0 ||
+        myr_doc_need(doc, "profile", "interval", &interval, err) < 0) {
+        return MYR_EINVAL;
+    }
+    int rc = MYR_OK;
     for (uint32_t i = 0; rc == MYR_OK && map->kind == MYR_DOC_MAP && i < map->count; i++) {
         int at = myr_fit_constant_index(map->entries[i].key);
         if (at < 0) {
@@ -222,7 +254,6 @@ static int read_constants(struct myr_profiles *profiles, struct myr_arena *arena
         rc = myr_doc_double(map->entries[i].value, constant_table[at].name, constant_table[at].min,
                             constant_table[at].max, &profiles->constants[at], err);
     }
-    rc = rc < 0 ? rc : myr_doc_need(doc, "profile", "interval", &interval, err);
     for (int i = 0; rc == MYR_OK && i < MYR_INTERVAL_COUNT; i++) {
         rc = number(interval, myr_interval_name((enum myr_interval)i), 1, &profiles->intervals[i],
                     err);
@@ -230,29 +261,40 @@ static int read_constants(struct myr_profiles *profiles, struct myr_arena *arena
     return rc;
 }
 
+/* The list of that name in a file of the program's own. */
+static int read_list(struct myr_arena *arena, const char *file, const char *key,
+                     const struct myr_doc **ret, struct myr_err *err)
+{
+    const struct myr_doc *doc;
+    int rc = read_file(arena, file, &doc, err);
+    return rc < 0 ? rc : myr_doc_need(doc, "profile", key, ret, err);
+}
+
 int myr_profiles_init(struct myr_profiles *profiles, struct myr_arena *arena, struct myr_err *err)
 {
-    const struct myr_doc *doc = NULL, *list = NULL;
+    const struct myr_doc *devices, *stacks;
     *profiles = (struct myr_profiles){0};
-    int rc = read_file(arena, "catalog/profiles/hardware.yaml", &doc, err);
-    rc = rc < 0 ? rc : myr_doc_need(doc, "profile", "devices", &list, err);
-    if (rc < 0) {
-        return rc;
+    if (read_list(arena, "catalog/profiles/hardware.yaml", "devices", &devices, err) < 0 ||
+        read_list(arena, "catalog/profiles/stacks.yaml", "stacks", &stacks, err) < 0) {
+        return MYR_EINVAL;
     }
-    profiles->devices = MYR_ARENA_NEW(arena, struct myr_device, list->count);
-    for (uint32_t i = 0; rc == MYR_OK && i < list->count; i++) {
-        rc = read_device(arena, list->items[i], &profiles->devices[profiles->device_count++], err);
+    profiles->devices = MYR_ARENA_NEW(arena, struct myr_device, devices->count);
+    for (uint32_t i = 0; i < devices->count; i++) {
+        int rc = read_device(arena, devices->items[i], &profiles->devices[profiles->device_count++],
+                             err);
+        if (rc < 0) {
+            return rc;
+        }
     }
-    rc = rc < 0 ? rc : read_file(arena, "catalog/profiles/stacks.yaml", &doc, err);
-    rc = rc < 0 ? rc : myr_doc_need(doc, "profile", "stacks", &list, err);
-    if (rc < 0) {
-        return rc;
+    profiles->stacks = MYR_ARENA_NEW(arena, struct myr_stack, stacks->count);
+    for (uint32_t i = 0; i < stacks->count; i++) {
+        int rc =
+            read_stack(arena, stacks->items[i], &profiles->stacks[profiles->stack_count++], err);
+        if (rc < 0) {
+            return rc;
+        }
     }
-    profiles->stacks = MYR_ARENA_NEW(arena, struct myr_stack, list->count);
-    for (uint32_t i = 0; rc == MYR_OK && i < list->count; i++) {
-        rc = read_stack(arena, list->items[i], &profiles->stacks[profiles->stack_count++], err);
-    }
-    return rc < 0 ? rc : read_constants(profiles, arena, err);
+    return read_constants(profiles, arena, err);
 }
 
 int myr_profiles_device(const struct myr_profiles *profiles, struct myr_str name,

@@ -74,7 +74,7 @@ static const char *unfit(const struct myr_recovery_row *row)
 }
 
 /* A row of a name that is there already takes its place, in the same unit. */
-static int keep_row(struct myr_recovery *recovery, const struct myr_doc *map,
+static int take_row(struct myr_recovery *recovery, const struct myr_doc *map,
                     struct myr_recovery_row row, struct myr_err *err)
 {
     struct myr_recovery_row *known = NULL;
@@ -104,22 +104,27 @@ static int read_row(struct myr_recovery *recovery, struct myr_arena *arena,
     const struct myr_doc *map = entry->value;
     struct myr_recovery_row row = {.key =
                                        myr_arena_strndup(arena, entry->key.data, entry->key.len)};
-    int r = myr_doc_check_keys(map, row.key, row_keys, MYR_ARRAY_COUNT(row_keys), err);
-    r = r < 0 ? r : read_number(map, "low", &row.low, err);
-    r = r < 0 ? r : read_number(map, "typical", &row.typical, err);
-    r = r < 0 ? r : read_number(map, "high", &row.high, err);
-    r = r < 0 ? r : read_text(arena, map, "unit", &row.unit, err);
-    r = r < 0 ? r : read_text(arena, map, "when", &row.when, err);
-    r = r < 0 ? r : read_text(arena, map, "source", &row.source, err);
-    r = r < 0 ? r : read_text(arena, map, "confidence", &row.confidence, err);
-    r = r < 0 ? r : read_text(arena, map, "scales", &row.scales, err);
-    if (r == MYR_OK && !read_scaling(&row, myr_str_from(row.scales))) {
-        r = myr_doc_error(
+    int rc = myr_doc_check_keys(map, row.key, row_keys, MYR_ARRAY_COUNT(row_keys), err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (read_number(map, "low", &row.low, err) < 0 ||
+        read_number(map, "typical", &row.typical, err) < 0 ||
+        read_number(map, "high", &row.high, err) < 0 ||
+        read_text(arena, map, "unit", &row.unit, err) < 0 ||
+        read_text(arena, map, "when", &row.when, err) < 0 ||
+        read_text(arena, map, "source", &row.source, err) < 0 ||
+        read_text(arena, map, "confidence", &row.confidence, err) < 0 ||
+        read_text(arena, map, "scales", &row.scales, err) < 0) {
+        return MYR_EINVAL;
+    }
+    if (!read_scaling(&row, myr_str_from(row.scales))) {
+        return myr_doc_error(
             err, map, MYR_EINVAL,
             "'%s' scales by '%s', const, gpus^POWER@GPUS or log2gpus@GPUS is expected", row.key,
             row.scales);
     }
-    return r < 0 ? r : keep_row(recovery, map, row, err);
+    return take_row(recovery, map, row, err);
 }
 
 static int read_rows(struct myr_recovery *recovery, struct myr_arena *arena, const char *name,
@@ -127,19 +132,22 @@ static int read_rows(struct myr_recovery *recovery, struct myr_arena *arena, con
 {
     static const char *const keys[] = {"recovery"};
     const struct myr_doc *doc, *rows;
-    int r = myr_doc_read_yaml(arena, name, text, &doc, err);
-    r = r < 0 ? r : myr_doc_check_keys(doc, "recovery data", keys, MYR_ARRAY_COUNT(keys), err);
-    if (r < 0) {
-        return r;
+    int rc = myr_doc_read_yaml(arena, name, text, &doc, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_doc_check_keys(doc, "recovery data", keys, MYR_ARRAY_COUNT(keys), err);
+    if (rc < 0) {
+        return rc;
     }
     rows = myr_doc_get(doc, "recovery");
     if (!rows || rows->kind != MYR_DOC_MAP) {
         return myr_doc_error(err, doc, MYR_EINVAL, "a map 'recovery' of rows is expected");
     }
-    for (uint32_t i = 0; r == MYR_OK && i < rows->count; i++) {
-        r = read_row(recovery, arena, &rows->entries[i], err);
+    for (uint32_t i = 0; rc == MYR_OK && i < rows->count; i++) {
+        rc = read_row(recovery, arena, &rows->entries[i], err);
     }
-    return r;
+    return rc;
 }
 
 int myr_recovery_init(struct myr_recovery *recovery, struct myr_arena *arena, struct myr_err *err)

@@ -134,6 +134,7 @@ void myr_compare(const struct myr_fit_case *it, const struct myr_layout *layout,
     *ret = (struct myr_comparison){0};
     myr_fit_cost_of(it, layout, &ret->cost);
     ret->measured_s = myr_samples_typical(&log->elapsed_s);
+    ret->error = ret->cost.step_s / ret->measured_s - 1;
     ret->log_tflops = myr_samples_typical(&log->tflops);
     /* Logs count the whole square of attention. */
     struct myr_model square = *it->model;

@@ -110,9 +110,11 @@ static int compare(struct myr_log_comparison *c, struct myr_arena *arena,
     if (rc < 0) {
         return rc;
     }
-    c->spread =
+    double spread =
         myr_profiles_spread(&c->profiles, &c->model, c->query.it.device, c->stack_exact, false);
     myr_compare(&c->query.it, &c->layout, &c->log, &c->result);
+    c->low_s = c->result.cost.step_s / (1 + spread);
+    c->high_s = c->result.cost.step_s * (1 + spread);
     return MYR_OK;
 }
 

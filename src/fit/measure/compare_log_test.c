@@ -54,9 +54,11 @@ static void what_neither_says_takes_the_models_best(void **state)
     q.of.batch = 128; /* as the log says */
     assert_int_equal(myr_case_init(&it, &arena, &q.of, NULL), MYR_OK);
     assert_int_equal(myr_case_answer(&it, &arena, answer, NULL), MYR_OK);
-    assert_true(c->fits && c->stack_exact && c->spread > 0);
+    assert_true(c->fits && c->stack_exact && c->low_s < c->result.cost.step_s &&
+                c->high_s > c->result.cost.step_s);
     assert_true(c->result.cost.step_s == answer->top[0].step_s);
     assert_true(c->result.measured_s == 14.61);
+    assert_true(c->result.error == c->result.cost.step_s / 14.61 - 1);
     assert_int_equal(c->layout.tp, 4);
     myr_log_comparison_done(c);
 }

@@ -137,6 +137,7 @@ static bool start(struct combination *c, double from_s)
         c->cap[i] -= c->cap[i] % way->step;
         c->update_s = way->update_s > c->update_s ? way->update_s : c->update_s;
     }
+    MYR_ASSERT(grain > 0); /* some pool has been looked at */
     return c->it->batch % grain == 0;
 }
 

@@ -117,6 +117,12 @@ static void judge(struct myr_fit_pools *a, uint32_t pool_count)
     a->worth = a->any_alone && mixed < 1e30 && others > 0 ? (1 / mixed - 1 / alone) / others : 0;
 }
 
+static void set_gap(struct myr_fit_mixed *mixed)
+{
+    mixed->gap = mixed->found ? mixed->step_s / mixed->floor_s - 1 : 0;
+    MYR_ASSERT(mixed->gap >= 0);
+}
+
 int myr_fit_pools_search(const struct myr_fit_query *query, const struct myr_fit_pool *pools,
                          uint32_t pool_count, struct myr_arena *arena, struct myr_fit_pools *ret,
                          struct myr_err *err)
@@ -134,6 +140,8 @@ int myr_fit_pools_search(const struct myr_fit_query *query, const struct myr_fit
             fit_mix_layers(x, &ret->layers);
         }
     }
+    set_gap(&ret->batch);
+    set_gap(&ret->layers);
     judge(ret, pool_count);
     if (!ret->any_alone && !ret->batch.found && !ret->layers.found) {
         struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);

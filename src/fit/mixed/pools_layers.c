@@ -266,6 +266,7 @@ static void ask(struct fit_line_up *line, const struct question *question, bool 
             } while (next_order(line->order, x->count));
         }
     }
+    line->arena = NULL;
     myr_arena_done(&own);
 }
 

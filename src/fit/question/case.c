@@ -10,22 +10,25 @@ struct myr_case_question myr_case_question_default(void)
         .zero = -1, .recompute = -1, .precision = -1, .schedule = MYR_FIT_SCHEDULE_STACK};
 }
 
-static int need(bool given, const char *option, struct myr_err *err)
+/* The option that is lacking, or NULL. */
+static const char *lacking(const struct myr_case_question *u)
 {
-    if (given) {
+    return !u->model                                            ? "--model NAME"
+           : !u->device && !u->design && !u->pooled             ? "--device NAME"
+           : !u->gpus && !u->design && !u->layout && !u->pooled ? "--gpus N"
+           : !u->batch && !u->layout                            ? "--batch SEQUENCES"
+                                                                : NULL;
+}
+
+static int check_complete(const struct myr_case_question *u, struct myr_err *err)
+{
+    const char *option = lacking(u);
+    if (!option) {
         return MYR_OK;
     }
     int rc = myr_err_set(err, MYR_EINVAL, "give %s", option);
     myr_err_hint(err, "such as --model gpt3-175b --gpus 1024 --device h100 --batch 1536");
     return rc;
-}
-
-static int check_complete(const struct myr_case_question *u, struct myr_err *err)
-{
-    int rc = need(u->model, "--model NAME", err);
-    rc = rc < 0 ? rc : need(u->device || u->design || u->pooled, "--device NAME", err);
-    rc = rc < 0 ? rc : need(u->gpus || u->design || u->layout || u->pooled, "--gpus N", err);
-    return rc < 0 ? rc : need(u->batch || u->layout, "--batch SEQUENCES", err);
 }
 
 /* The layout */
@@ -117,8 +120,10 @@ static void fix_query(struct myr_fit_query *q, const struct myr_layout *l, uint3
     q->sequence_parallel = l->sequence_parallel;
 }
 
-void myr_case_axes(const struct myr_case_question *u, struct myr_fit_query *q)
+void myr_case_axes(const struct myr_case_question *question, struct myr_fit_query *query)
 {
+    const struct myr_case_question *u = question;
+    struct myr_fit_query *q = query;
     q->any_precision = u->any_precision;
     q->precision = u->precision < 0 || u->any_precision ? MYR_PRECISION_BF16
                                                         : (enum myr_precision)u->precision;
@@ -213,21 +218,41 @@ static int take_design(struct myr_case *it, struct myr_arena *arena,
     return rc;
 }
 
+static int read_profiles(struct myr_case *it, struct myr_arena *arena, const char *own,
+                         struct myr_err *err)
+{
+    int rc = myr_profiles_init(&it->profiles, arena, err);
+    return rc < 0 || !own ? rc : myr_profiles_load(&it->profiles, arena, own, err);
+}
+
+/* Layout before design: it says how many GPUs of the design there are. */
 static int look_up(struct myr_case *it, struct myr_arena *arena, const struct myr_case_question *u,
                    struct myr_err *err)
 {
     struct myr_fit_case *of = &it->query.it;
     struct myr_str release = myr_str_from(u->software ? u->software : MYR_CASE_SOFTWARE);
-    int rc = myr_profiles_init(&it->profiles, arena, err);
-    rc = rc < 0 || !u->profile ? rc : myr_profiles_load(&it->profiles, arena, u->profile, err);
-    rc = rc < 0 ? rc : myr_model_find(arena, u->model, &it->model, err);
-    rc = rc < 0 || !u->layout ? rc : take_layout(it, arena, u, err);
-    rc = rc < 0 || !u->design ? rc : take_design(it, arena, u, err);
-    rc = rc < 0 || !u->device
-             ? rc
-             : myr_profiles_device(&it->profiles, myr_str_from(u->device), &of->device, err);
-    return rc < 0 ? rc
-                  : myr_profiles_stack(&it->profiles, release, &of->stack, &it->stack_exact, err);
+    int rc = read_profiles(it, arena, u->profile, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_model_find(arena, u->model, &it->model, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = u->layout ? take_layout(it, arena, u, err) : MYR_OK;
+    if (rc < 0) {
+        return rc;
+    }
+    rc = u->design ? take_design(it, arena, u, err) : MYR_OK;
+    if (rc < 0) {
+        return rc;
+    }
+    rc = u->device ? myr_profiles_device(&it->profiles, myr_str_from(u->device), &of->device, err)
+                   : MYR_OK;
+    if (rc < 0) {
+        return rc;
+    }
+    return myr_profiles_stack(&it->profiles, release, &of->stack, &it->stack_exact, err);
 }
 
 int myr_case_init(struct myr_case *ret, struct myr_arena *arena,
@@ -324,6 +349,8 @@ int myr_case_price(const struct myr_case *it, const struct myr_layout *layout,
         of.domain_gpus = price.topology.domain_gpus;
     }
     myr_fit_cost_of(&of, layout, &price.cost);
+    price.low_s = price.cost.step_s / (1 + it->spread);
+    price.high_s = price.cost.step_s * (1 + it->spread);
     myr_fit_memory_of(&of, layout, &price.memory);
     *ret = price;
     return MYR_OK;

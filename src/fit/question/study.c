@@ -46,10 +46,17 @@ int myr_study_around(const struct myr_case *it, struct myr_arena *arena, struct 
     if (!it->has_layout) {
         myr_fit_choices(&it->query, best, arena, &study->choices);
     }
+    for (uint32_t i = 0; i < study->choices.count; i++) {
+        const struct myr_fit_choice *c = &study->choices.items[i];
+        study->costs[i] = c->found ? c->best.step_s / answer->top[0].step_s - 1 : 0;
+    }
     for (int k = 0; k < MYR_FIT_KNOB_COUNT; k++) {
         enum myr_fit_knob knob = (enum myr_fit_knob)k;
-        study->knobs[k].more_s = myr_fit_turned_s(&it->query.it, best, knob, 1.1);
-        study->knobs[k].less_s = myr_fit_turned_s(&it->query.it, best, knob, 0.9);
+        struct myr_study_knob *turned = &study->knobs[k];
+        turned->more_s = myr_fit_turned_s(&it->query.it, best, knob, 1.1);
+        turned->less_s = myr_fit_turned_s(&it->query.it, best, knob, 0.9);
+        turned->more = turned->more_s / answer->top[0].step_s - 1;
+        turned->less = turned->less_s / answer->top[0].step_s - 1;
     }
     return MYR_OK;
 }

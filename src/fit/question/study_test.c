@@ -35,12 +35,20 @@ static void a_study_prices_every_layout_that_it_names(void **state)
     for (uint32_t i = 0; i < 4; i++) {
         assert_true(study->prices[i].cost.step_s == study->answer.top[i].step_s);
         assert_true(study->prices[i].memory.fits);
+        double low = study->prices[i].low_s, high = study->prices[i].high_s;
+        assert_true(low < study->answer.top[i].step_s && study->answer.top[i].step_s < high);
+        assert_true(low * (1 + it.spread) == study->answer.top[i].step_s || high > low);
     }
     for (uint32_t i = 0; i < study->refused_count; i++) {
         assert_true(study->refused[i].found.step_s < study->answer.top[0].step_s);
         assert_false(study->refused[i].memory.fits);
     }
     assert_true(study->choices.count > 5 && study->refused_count > 0);
+    for (uint32_t i = 0; i < study->choices.count; i++) {
+        const struct myr_fit_choice *c = &study->choices.items[i];
+        double more = c->best.step_s / study->answer.top[0].step_s - 1;
+        assert_true(study->costs[i] == (c->found ? more : 0));
+    }
 }
 
 static void better_hardware_never_slows_a_step(void **state)
@@ -53,6 +61,8 @@ static void better_hardware_never_slows_a_step(void **state)
         double better = more_is_worse ? study->knobs[k].less_s : study->knobs[k].more_s;
         double worse = more_is_worse ? study->knobs[k].more_s : study->knobs[k].less_s;
         assert_true(better <= step_s && step_s <= worse);
+        assert_true(study->knobs[k].more == study->knobs[k].more_s / step_s - 1);
+        assert_true(study->knobs[k].less == study->knobs[k].less_s / step_s - 1);
     }
     assert_true(study->knobs[MYR_FIT_KNOB_PEAK].more_s < step_s);
 }
