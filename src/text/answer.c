@@ -233,6 +233,14 @@ void myr_answer_fact(struct myr_answer *answer, const char *label, const char *f
     va_end(args);
 }
 
+void myr_answer_more(struct myr_answer *answer, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    format_text(answer, add_view(answer, VIEW_MORE), fmt, args);
+    va_end(args);
+}
+
 void myr_answer_next(struct myr_answer *answer, const char *fmt, ...)
 {
     va_list args;

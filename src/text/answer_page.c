@@ -130,6 +130,7 @@ static void put_view(struct myr_buf *buf, const struct myr_answer_form *form,
     case VIEW_VERBATIM:
         put_verbatim(buf, view->text);
         return;
+    case VIEW_MORE:
     case VIEW_NEXT:
         return; /* gathered at the end */
     }
@@ -142,6 +143,16 @@ static bool needs_gap(const struct myr_answer_view *before, const struct myr_ans
         return false;
     }
     return before->kind != view->kind || view->kind == VIEW_TABLE || view->kind == VIEW_VERBATIM;
+}
+
+static void put_more(const struct myr_answer_form *form, const struct myr_answer_view *view,
+                     struct myr_buf *buf)
+{
+    myr_buf_putc(buf, '\n');
+    put_bold(buf, form, MYR_STR("more: "));
+    myr_buf_put_lit(buf, "-o wide, for ");
+    wrap_put(buf, view->text, 19, 6, words_width(form));
+    myr_buf_putc(buf, '\n');
 }
 
 static void put_next(const struct myr_answer *answer, const struct myr_answer_form *form,
@@ -177,7 +188,11 @@ void answer_page(const struct myr_answer *answer, const struct myr_answer_form *
     const struct myr_answer_view *before = NULL;
     uint32_t labels = 0;
     for (const struct myr_answer_view *view = answer->first_view; view; view = view->next) {
-        if (view->kind == VIEW_NEXT) {
+        if (view->kind == VIEW_MORE && form->format == MYR_FORMAT_TABLE) {
+            put_more(form, view, buf);
+            break;
+        }
+        if (view->kind == VIEW_NEXT || view->kind == VIEW_MORE) {
             continue;
         }
         if (needs_gap(before, view)) {

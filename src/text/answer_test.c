@@ -242,6 +242,22 @@ static void people_get_a_page(void **state)
     assert_non_null(strstr(rendered(&a, form), "\x1b[1mPoints\x1b[0m\n\x1b[1m  GPUS"));
 }
 
+static void what_is_asked_less_often_waits_behind_wide(void **state)
+{
+    (void)state;
+    struct myr_answer a;
+    myr_answer_init(&a, &arena, "myriad.test", 1);
+    myr_answer_para(&a, "The answer.");
+    myr_answer_more(&a, "its %s", "reasons");
+    myr_answer_para(&a, "The reasons.");
+    myr_answer_next(&a, "myriad goodput");
+    struct myr_answer_form form = {.format = MYR_FORMAT_TABLE};
+    assert_string_equal(rendered(&a, form), "The answer.\n\nmore: -o wide, for its reasons\n\n"
+                                            "next: myriad goodput\n");
+    form.format = MYR_FORMAT_WIDE;
+    assert_string_equal(rendered(&a, form), "The answer.\nThe reasons.\n\nnext: myriad goodput\n");
+}
+
 static uint32_t longest_line(const char *text)
 {
     uint32_t longest = 0;
@@ -375,6 +391,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_holds_the_whole_tree),
+        cmocka_unit_test(what_is_asked_less_often_waits_behind_wide),
         cmocka_unit_test(timing_is_there_only_when_asked_for),
         cmocka_unit_test(yaml_is_block_style_and_the_same_tree),
         cmocka_unit_test(csv_is_the_named_list_with_nested_names),

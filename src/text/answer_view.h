@@ -3,7 +3,15 @@
 
 #include "myriad/text/answer.h"
 
-enum view_kind { VIEW_HEADING, VIEW_PARA, VIEW_FACT, VIEW_TABLE, VIEW_VERBATIM, VIEW_NEXT };
+enum view_kind {
+    VIEW_HEADING,
+    VIEW_PARA,
+    VIEW_FACT,
+    VIEW_TABLE,
+    VIEW_VERBATIM,
+    VIEW_MORE,
+    VIEW_NEXT
+};
 
 struct myr_answer_view {
     enum view_kind kind;

@@ -106,8 +106,11 @@ def paths(program):
     listed = list(csv.DictReader(io.StringIO(program.run(*words, "-o", "csv").stdout)))
     check("csv lists the links", len(listed) == len(found["links"]), len(listed))
     people = program.run(*words)
-    check("table", "SERVER" in people.stdout and "LINK" in people.stdout
-          and "maximum load 1.000" in people.stdout, people.stdout[-300:])
+    check("table", "maximum 1.000 (at least 1.000)" in people.stdout
+          and "40 NICs, 24 switches, 72 links" in people.stdout
+          and len(people.stdout.splitlines()) < 12, people.stdout[-300:])
+    wide = program.run(*words, "-o", "wide").stdout
+    check("wide", "SERVER" in wide and "LINK" in wide and len(wide.splitlines()) > 130, wide[-300:])
     drawing = (program.folder / "job.svg").read_text()
     shapes = sum(1 for _ in ET.fromstring(drawing).iter())
     check("drawing", shapes < 400, shapes)

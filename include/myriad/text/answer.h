@@ -110,6 +110,12 @@ void myr_answer_table(struct myr_answer *answer, const struct myr_value *list,
                       const struct myr_answer_column *columns, uint32_t column_count);
 /* As it is, line by line: drawings, files, commands to paste. */
 void myr_answer_verbatim(struct myr_answer *answer, struct myr_str text);
+/*
+ * Pieces that follow are shown by -o wide only; the page says so: "more: -o wide, for ...". What is
+ * asked first comes first, and the rest does not push it off the screen.
+ */
+MYR_PRINTF(2, 3)
+void myr_answer_more(struct myr_answer *answer, const char *fmt, ...);
 /* What one would do next: "next: myriad verify ...", at the end whenever it is called. */
 MYR_PRINTF(2, 3)
 void myr_answer_next(struct myr_answer *answer, const char *fmt, ...);

@@ -432,6 +432,8 @@ static void put_study(struct cli *cli, const struct myr_case *it, const struct m
             show_top(answer, top);
         }
         show_step(cli, it, study);
+        myr_answer_more(answer, "other choices and what they cost, other hardware, faster layouts "
+                                "that do not fit, arguments for three trainers");
     } else {
         show_nothing(cli, study);
     }

@@ -137,6 +137,19 @@ static void put_summary(struct cli *cli, const struct myr_use *use)
     myr_answer_double(answer, "bound", report->bound, 6);
 }
 
+static void show_summary(struct cli *cli, const struct myr_use *use)
+{
+    const struct options *options = cli->options;
+    const struct myr_balance_report *report = &use->report;
+    struct myr_answer *answer = &cli->answer;
+    myr_answer_fact(answer, "policy", "%s", myr_policy_names[options->balance.policy]);
+    myr_answer_fact(answer, "flows", "%zu, %u of them without a path", use->flow_count,
+                    report->unroutable);
+    myr_answer_fact(answer, "link load", "maximum %.3f (at least %.3f), mean %.3f",
+                    report->max_load, report->bound, report->mean_load);
+    myr_answer_fact(answer, "throughput", "%.3f of the ideal", report->share_of_ideal);
+}
+
 static void put_tables(struct cli *cli, const struct myr_use *use)
 {
     static const struct myr_answer_column nics[] = {
@@ -165,11 +178,17 @@ static void put_tables(struct cli *cli, const struct myr_use *use)
         {"load_down", "DOWN", MYR_COLUMN_NUMBER, 3},
     };
     struct myr_answer *answer = &cli->answer;
-    myr_answer_table(answer, put_nics(cli, use), nics, MYR_ARRAY_COUNT(nics));
-    myr_answer_table(answer, put_switches(cli, use), switches, MYR_ARRAY_COUNT(switches));
-    struct myr_value *list = put_links(cli, use);
-    myr_answer_table(answer, list, links, MYR_ARRAY_COUNT(links));
-    myr_answer_rows(answer, list);
+    const struct myr_value *nic_list = put_nics(cli, use);
+    const struct myr_value *switch_list = put_switches(cli, use);
+    const struct myr_value *link_list = put_links(cli, use);
+    myr_answer_fact(answer, "uses", "%u NICs, %u switches, %u links", nic_list->count,
+                    switch_list->count, link_list->count);
+    /* A job of 64 nodes has 1,500 rows: whoever wants them all asks for them. */
+    myr_answer_more(answer, "each NIC, switch and link with its load");
+    myr_answer_table(answer, nic_list, nics, MYR_ARRAY_COUNT(nics));
+    myr_answer_table(answer, switch_list, switches, MYR_ARRAY_COUNT(switches));
+    myr_answer_table(answer, link_list, links, MYR_ARRAY_COUNT(links));
+    myr_answer_rows(answer, link_list);
 }
 
 static int write_drawing(const char *path, const struct myr_use *use, struct myr_err *err)
@@ -211,13 +230,8 @@ static int run(struct cli *cli, struct myr_err *err)
         return rc;
     }
     put_summary(cli, &use);
+    show_summary(cli, &use);
     put_tables(cli, &use);
-    myr_answer_para(&cli->answer,
-                    "%zu flows, policy %s: maximum load %.3f (at least %.3f), mean %.3f, share of "
-                    "ideal %.3f, %u without a path.",
-                    use.flow_count, myr_policy_names[options->balance.policy], use.report.max_load,
-                    use.report.bound, use.report.mean_load, use.report.share_of_ideal,
-                    use.report.unroutable);
     if (!options->svg) {
         myr_answer_next(&cli->answer, "the same with --svg job.svg, for a drawing");
     }
