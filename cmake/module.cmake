@@ -32,7 +32,8 @@ function(myriad_module name)
     get_filename_component(stem ${test} NAME_WE)
     string(REGEX REPLACE "_test$" "" short ${stem})
     add_executable(${name}_${stem} ${test} ${CMAKE_SOURCE_DIR}/tests/leaks/leaks.c)
-    target_include_directories(${name}_${stem} PRIVATE ${CMAKE_SOURCE_DIR}/src/${name})
+    target_include_directories(${name}_${stem} PRIVATE ${CMAKE_SOURCE_DIR}/src/${name}
+                               ${CMAKE_SOURCE_DIR}/tests/leaks)
     target_compile_definitions(${name}_${stem} PRIVATE MYR_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     target_link_libraries(${name}_${stem} PRIVATE myr_${name} PkgConfig::CMOCKA
                           PkgConfig::JANSSON)

@@ -1,0 +1,21 @@
+# fish completion for myriad
+complete -c myriad -f
+complete -c myriad -l help -s h -d 'Show help'
+complete -c myriad -n __fish_use_subcommand -a fit -d 'Fit it'
+complete -c myriad -n '__fish_seen_subcommand_from fit' -l gpus -s g -x -d 'How many GPUs there are in the whole of the cluster, over all of its nodes and all of its pods, spare ones not counted'
+complete -c myriad -n '__fish_seen_subcommand_from fit' -l free -x -d 'How many are free'
+complete -c myriad -n '__fish_seen_subcommand_from fit' -l model -s m -x -a 'gpt3-175b llama3-8b' -d 'Which model\'s file [or name]: it\'s "read"'
+complete -c myriad -n '__fish_seen_subcommand_from fit' -l out -r -F -d 'Where files go'
+complete -c myriad -n '__fish_seen_subcommand_from fit' -l none -r -F -d 'No placeholder'
+complete -c myriad -n '__fish_seen_subcommand_from fit' -l deep -s d -d 'Look deeper'
+complete -c myriad -n '__fish_seen_subcommand_from fit' -l no-deep -d 'Not: Look deeper'
+complete -c myriad -n '__fish_seen_subcommand_from fit' -l shallow -d 'Look at the surface'
+complete -c myriad -n '__fish_seen_subcommand_from fit' -l no-shallow -d 'Not: Look at the surface'
+complete -c myriad -n '__fish_seen_subcommand_from fit' -l colour -s c -x -a 'red green' -d 'Of the lines'
+complete -c myriad -n '__fish_seen_subcommand_from fit' -l shape -x -a 'red green' -d 'Of the points'
+complete -c myriad -n '__fish_seen_subcommand_from fit' -l tag -s t -x -d 'A word, may be given again'
+complete -c myriad -n '__fish_seen_subcommand_from fit' -l output -s o -x -a 'table json' -d 'How the answer looks'
+complete -c myriad -n '__fish_seen_subcommand_from fit' -l timing -d 'Say how long it took'
+complete -c myriad -n '__fish_seen_subcommand_from fit' -l no-timing -d 'Not: Say how long it took'
+complete -c myriad -n '__fish_seen_subcommand_from fit' -F
+complete -c myriad -n __fish_use_subcommand -a plain -d 'Nothing to choose; it\'s all there'
