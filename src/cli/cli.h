@@ -50,9 +50,6 @@ struct cli_verb {
      */
     int (*run)(struct cli *cli, struct myr_err *err);
     const char *group; /* heading in the overview; NULL for a sub-verb */
-    /* Verbs of the older shape, until they are changed: */
-    const struct myr_command *(*command)(void);
-    int (*run_old)(const struct myr_operands *operands);
 };
 
 /* Headings of the overview. */
@@ -63,8 +60,6 @@ struct cli_verb {
 #define CLI_PROGRAM_GROUP "This program"
 
 const struct cli_verb *const *cli_verbs(uint32_t *ret_count);
-/* The row, whichever shape the verb has. */
-const struct myr_command *cli_verb_command(const struct cli_verb *verb);
 
 /* Runs the verb on the words behind its name, prints, and returns the exit code. */
 int cli_run(const struct cli_verb *verb, int argc, const char *const *argv,
@@ -135,14 +130,3 @@ extern const struct cli_verb cli_commands_verb, cli_completion_verb, cli_man_ver
 extern const struct cli_verb cli_route_verb, cli_route_failover_verb, cli_route_degraded_verb,
     cli_route_blast_verb, cli_route_tables_verb, cli_route_apply_verb, cli_path_verb;
 extern const struct cli_verb cli_sim_verb, cli_sim_contention_verb;
-
-/* --- the older shape */
-
-/* -o FORMAT: every verb that prints a result has it. */
-#define CLI_OUTPUT_OPTION(format)                                                            \
-    {                                                                                        \
-        .name = "output", .letter = 'o', .type = MYR_OPTION_CHOICE, .value = "FORMAT",       \
-        .help = "how to print the result", .target = &(format), .choices = myr_format_names, \
-        .choice_count = MYR_FORMAT_COUNT                                                     \
-    }
-

@@ -7,7 +7,7 @@ enum { VERBS_MAX = 96 };
 
 static bool is_subverb(const struct cli_verb *verb)
 {
-    return strchr(cli_verb_command(verb)->name, ' ') != NULL;
+    return strchr(verb->row->name, ' ') != NULL;
 }
 
 static void put_group(struct myr_buf *buf, const char *group)
@@ -16,7 +16,7 @@ static void put_group(struct myr_buf *buf, const char *group)
     const struct cli_verb *const *verbs = cli_verbs(&count);
     myr_buf_printf(buf, "\n%s\n", group);
     for (uint32_t i = 0; i < count; i++) {
-        const struct myr_command *command = cli_verb_command(verbs[i]);
+        const struct myr_command *command = verbs[i]->row;
         if (!is_subverb(verbs[i]) && strcmp(verbs[i]->group, group) == 0) {
             myr_buf_printf(buf, "  %-12s %s\n", command->name, command->summary);
         }
@@ -50,7 +50,7 @@ static int unknown(const char *word, const struct myr_command *verb)
     MYR_ASSERT(verb_count <= VERBS_MAX);
     for (uint32_t i = 0; !verb && i < verb_count; i++) {
         if (!is_subverb(verbs[i])) {
-            names[count++] = cli_verb_command(verbs[i])->name;
+            names[count++] = verbs[i]->row->name;
         }
     }
     for (uint32_t i = 0; verb && i < verb->subcommand_count; i++) {
@@ -84,7 +84,7 @@ static const struct cli_verb *find(const char *first, const char *second)
     uint32_t count;
     const struct cli_verb *const *verbs = cli_verbs(&count);
     for (uint32_t i = 0; i < count; i++) {
-        const char *name = cli_verb_command(verbs[i])->name;
+        const char *name = verbs[i]->row->name;
         size_t len = strlen(first);
         bool same = second ? strncmp(name, first, len) == 0 && name[len] == ' ' &&
                                  strcmp(name + len + 1, second) == 0
@@ -108,7 +108,7 @@ static int run_words(int argc, const char *const *argv, bool help,
     if (!verb) {
         return unknown(argv[0], NULL);
     }
-    const struct myr_command *command = cli_verb_command(verb);
+    const struct myr_command *command = verb->row;
     /* A word behind a verb that takes no operand was meant as a sub-verb. */
     if (used == 1 && second && command->subcommand_count > 0 && command->operand_max == 0) {
         return unknown(second, command);

@@ -105,19 +105,6 @@ static int help(const struct myr_command *command)
     return cli_print(&buf);
 }
 
-static int run_old(const struct cli_verb *verb, int argc, const char *const *argv,
-                   const char *(*lookup_env)(const char *name))
-{
-    struct myr_err err = {0};
-    struct myr_operands operands = {0};
-    const struct myr_command *command = verb->command();
-    if (myr_option_parse(command, argc, argv, lookup_env, &(struct myr_option_values){0}, &operands,
-                         &err) < 0) {
-        return cli_error(&err);
-    }
-    return operands.help ? help(command) : verb->run_old(&operands);
-}
-
 static int ask_and_print(struct cli *cli, const struct cli_verb *verb,
                          const char *(*lookup_env)(const char *name))
 {
@@ -136,9 +123,6 @@ static int ask_and_print(struct cli *cli, const struct cli_verb *verb,
 int cli_run(const struct cli_verb *verb, int argc, const char *const *argv,
             const char *(*lookup_env)(const char *name))
 {
-    if (!verb->row) {
-        return run_old(verb, argc, argv, lookup_env);
-    }
     struct cli cli = {.command = verb->row, .common = common_defaults};
     struct myr_err err = {0};
     myr_arena_init(&cli.arena);

@@ -52,8 +52,3 @@ const struct cli_verb *const *cli_verbs(uint32_t *ret_count)
     *ret_count = MYR_ARRAY_COUNT(verbs);
     return verbs;
 }
-
-const struct myr_command *cli_verb_command(const struct cli_verb *verb)
-{
-    return verb->row ? verb->row : verb->command();
-}

@@ -25,6 +25,7 @@ struct values {
 };
 
 static struct values values;
+static const struct values defaults = {.color = true, .seed = 42};
 
 static const struct myr_option options[] = {
     {.name = "output",
@@ -32,33 +33,39 @@ static const struct myr_option options[] = {
      .type = MYR_OPTION_CHOICE,
      .value = "FORMAT",
      .help = "How to print the result",
-     .target = &values.output,
+     .at = offsetof(struct values, output),
      .choices = myr_format_names,
      .choice_count = MYR_FORMAT_COUNT},
     {.name = "out",
      .type = MYR_OPTION_PATH,
      .value = "DIR",
      .help = "Write all files of the design into this directory, which is made if it is not there",
-     .target = &values.out},
-    {.name = "name", .type = MYR_OPTION_TEXT, .help = "Call it so", .target = &values.name},
+     .at = offsetof(struct values, out)},
+    {.name = "name",
+     .type = MYR_OPTION_TEXT,
+     .help = "Call it so",
+     .at = offsetof(struct values, name)},
     {.name = "explain",
      .letter = 'e',
      .type = MYR_OPTION_FLAG,
      .help = "Say which rule gave each line: it's [long]",
-     .target = &values.explain},
-    {.name = "color", .type = MYR_OPTION_FLAG, .help = "Use colour", .target = &values.color},
+     .at = offsetof(struct values, explain)},
+    {.name = "color",
+     .type = MYR_OPTION_FLAG,
+     .help = "Use colour",
+     .at = offsetof(struct values, color)},
     {.name = "random-seed",
      .letter = 's',
      .type = MYR_OPTION_U64,
      .help = "Where chance begins",
-     .target = &values.seed,
+     .at = offsetof(struct values, seed),
      .min = 1,
      .max = 1000000},
     {.name = "set",
      .type = MYR_OPTION_LIST,
      .value = "KEY=VALUE",
      .help = "Change a key of the spec",
-     .target = &values.set},
+     .at = offsetof(struct values, set)},
 };
 
 static const struct myr_command plan = {
@@ -71,6 +78,8 @@ static const struct myr_command plan = {
     .option_count = MYR_ARRAY_COUNT(options),
     .operand_min = 1,
     .operand_max = 1,
+    .defaults = &defaults,
+    .values_bytes = sizeof(defaults),
 };
 
 static const char *no_env(const char *name)
@@ -82,8 +91,9 @@ static const char *no_env(const char *name)
 static const char *some_env(const char *name)
 {
     static const char *const pairs[][2] = {
-        {"MYRIAD_OUTPUT", "yaml"},   {"MYRIAD_EXPLAIN", "Yes"}, {"MYRIAD_COLOR", "0"},
-        {"MYRIAD_RANDOM_SEED", "7"}, {"MYRIAD_SET", "a=1,b=2"}, {"MYRIAD_NAME", ""},
+        {"MYRIAD_PLAN_OUTPUT", "yaml"}, {"MYRIAD_PLAN_EXPLAIN", "Yes"},
+        {"MYRIAD_PLAN_COLOR", "0"},     {"MYRIAD_PLAN_RANDOM_SEED", "7"},
+        {"MYRIAD_PLAN_SET", "a=1,b=2"}, {"MYRIAD_PLAN_NAME", ""},
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(pairs); i++) {
         if (strcmp(pairs[i][0], name) == 0) {
@@ -95,12 +105,12 @@ static const char *some_env(const char *name)
 
 static const char *bad_env(const char *name)
 {
-    return strcmp(name, "MYRIAD_RANDOM_SEED") == 0 ? "many" : NULL;
+    return strcmp(name, "MYRIAD_PLAN_RANDOM_SEED") == 0 ? "many" : NULL;
 }
 
 static const char *bad_flag_env(const char *name)
 {
-    return strcmp(name, "MYRIAD_EXPLAIN") == 0 ? "perhaps" : NULL;
+    return strcmp(name, "MYRIAD_PLAN_EXPLAIN") == 0 ? "perhaps" : NULL;
 }
 
 enum { WORDS_MAX = 200 };
@@ -113,7 +123,6 @@ static int parse(const char *line, const char *(*env)(const char *), struct myr_
     const char *words[WORDS_MAX];
     int count = 0;
     size_t put = 0;
-    values = (struct values){.color = true, .seed = 42};
     while (*line) {
         size_t len = strcspn(line, " ");
         assert_true(count < WORDS_MAX && put + len + 1 < sizeof(copy));
@@ -123,7 +132,8 @@ static int parse(const char *line, const char *(*env)(const char *), struct myr_
         put += len + 1;
         line += len + strspn(line + len, " ");
     }
-    return myr_option_parse(&plan, count, words, env, &(struct myr_option_values){0}, ret, err);
+    struct myr_option_values places = {&values, NULL};
+    return myr_option_parse(&plan, count, words, env, &places, ret, err);
 }
 
 static void accept_line(const char *line, const char *(*env)(const char *))
@@ -219,9 +229,9 @@ static void mistakes_get_one_clear_line(void **state)
         {"s --explain=yes", "'--explain' takes no value; leave out '=yes'", no_env},
         {"", "'myriad plan' needs SPEC", no_env},
         {"s t", "'myriad plan' takes SPEC, 't' is one too many", no_env},
-        {"s", "'MYRIAD_RANDOM_SEED' is 'many', a whole number from 1 to 1,000,000 is expected",
+        {"s", "'MYRIAD_PLAN_RANDOM_SEED' is 'many', a whole number from 1 to 1,000,000 is expected",
          bad_env},
-        {"s", "'MYRIAD_EXPLAIN' is 'perhaps', true or false is expected", bad_flag_env},
+        {"s", "'MYRIAD_PLAN_EXPLAIN' is 'perhaps', true or false is expected", bad_flag_env},
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct myr_operands operands;
@@ -282,8 +292,10 @@ static void a_value_that_nobody_could_give_is_no_default(void **state)
 {
     (void)state;
     struct myr_buf help = {0};
-    values = (struct values){.seed = 0}; /* from 1 on */
-    myr_option_help(&plan, &help);
+    static const struct values no_seed = {.seed = 0}; /* from 1 on */
+    struct myr_command command = plan;
+    command.defaults = &no_seed;
+    myr_option_help(&command, &help);
     assert_non_null(strstr(help.data, "1 to 1,000,000"));
     assert_null(strstr(help.data, "default: 0"));
     myr_buf_done(&help);
@@ -293,7 +305,6 @@ static void help_shows_every_row(void **state)
 {
     (void)state;
     struct myr_buf help = {0};
-    values = (struct values){.color = true, .seed = 42};
     myr_option_help(&plan, &help);
     assert_string_equal(
         help.data,
@@ -303,17 +314,17 @@ static void help_shows_every_row(void **state)
         "\n"
         "Options:\n"
         "  -o, --output FORMAT       How to print the result; one of table, wide, json,\n"
-        "                            yaml, csv [default: table; MYRIAD_OUTPUT]\n"
+        "                            yaml, csv [default: table; MYRIAD_PLAN_OUTPUT]\n"
         "      --out DIR             Write all files of the design into this directory,\n"
-        "                            which is made if it is not there [MYRIAD_OUT]\n"
-        "      --name TEXT           Call it so [MYRIAD_NAME]\n"
+        "                            which is made if it is not there [MYRIAD_PLAN_OUT]\n"
+        "      --name TEXT           Call it so [MYRIAD_PLAN_NAME]\n"
         "  -e, --[no-]explain        Say which rule gave each line: it's [long]\n"
-        "                            [MYRIAD_EXPLAIN]\n"
-        "      --[no-]color          Use colour [default: on; MYRIAD_COLOR]\n"
+        "                            [MYRIAD_PLAN_EXPLAIN]\n"
+        "      --[no-]color          Use colour [default: on; MYRIAD_PLAN_COLOR]\n"
         "  -s, --random-seed NUMBER  Where chance begins; 1 to 1,000,000 [default: 42;\n"
-        "                            MYRIAD_RANDOM_SEED]\n"
+        "                            MYRIAD_PLAN_RANDOM_SEED]\n"
         "      --set KEY=VALUE       Change a key of the spec; may be given several times\n"
-        "                            [MYRIAD_SET]\n"
+        "                            [MYRIAD_PLAN_SET]\n"
         "  -h, --help                Show this help\n"
         "\n"
         "Reads SPEC and writes a design.\n"
@@ -353,7 +364,6 @@ static void the_man_section_is_valid_scdoc(void **state)
 {
     (void)state;
     struct myr_buf page = {0};
-    values = (struct values){.color = true, .seed = 42};
     myr_buf_puts(&page, "myriad(1)\n\n# COMMANDS\n\n");
     myr_option_man(&plan, &page);
     assert_non_null(strstr(page.data, "## myriad plan SPEC\n\nDesign a cluster"));
@@ -361,7 +371,7 @@ static void the_man_section_is_valid_scdoc(void **state)
     assert_non_null(strstr(page.data,
                            "*-o*, *--output* _FORMAT_\n\tHow to print the result; one of "
                            "table, wide, json, yaml, csv. Default: table. Environment: "
-                           "*MYRIAD\\_OUTPUT*.\n"));
+                           "*MYRIAD\\_PLAN\\_OUTPUT*.\n"));
     assert_non_null(strstr(page.data, "*-e*, *--explain*, *--no-explain*\n"));
     int status = run_on("scdoc", (char *const[]){"scdoc", NULL}, &page);
     myr_buf_done(&page);

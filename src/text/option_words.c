@@ -19,7 +19,7 @@ void *option_place(const struct myr_command *command, uint32_t index,
 {
     const struct myr_option *row = option_row(command, index);
     char *base = index < command->option_count ? values->own : values->common;
-    return row->target || !base ? row->target : base + row->at;
+    return base ? base + row->at : NULL;
 }
 
 /* Upper case, with '_' for what a shell takes for the end of a name. */
@@ -44,8 +44,7 @@ void option_old_env_name(const struct myr_option *option, char ret[OPTION_NAME_M
 void option_env_name(const struct myr_command *command, uint32_t index, char ret[OPTION_NAME_MAX])
 {
     const struct myr_option *row = option_row(command, index);
-    bool older = !command->common && !command->defaults; /* rows with targets */
-    if (index >= command->option_count || older) {
+    if (index >= command->option_count) {
         option_old_env_name(row, ret);
         return;
     }

@@ -49,7 +49,6 @@ struct myr_option {
     enum myr_option_type type;
     const char *value;          /* placeholder for help: "DIR" */
     const char *help;           /* one line */
-    void *target;               /* where the value goes; NULL: 'at' says */
     size_t at;                  /* offset in the struct of values */
     uint64_t min, max;          /* U64; max 0: no limit */
     const char *const *choices; /* CHOICE */

@@ -19,7 +19,7 @@ static void put_verbs(struct myr_buf *buf)
     const struct cli_verb *const *verbs = cli_verbs(&count);
     for (uint32_t i = 0; i < count; i++) {
         if (verbs[i]->group) {
-            myr_buf_printf(buf, "%s%s", i > 0 ? " " : "", cli_verb_command(verbs[i])->name);
+            myr_buf_printf(buf, "%s%s", i > 0 ? " " : "", verbs[i]->row->name);
         }
     }
 }
@@ -64,7 +64,7 @@ static void put_program(struct myr_buf *buf)
              "myriad design out/h100-64/design.myr\n```\n\n"
              "# VERBS\n\n");
     for (uint32_t i = 0; i < count; i++) {
-        const struct myr_command *command = cli_verb_command(verbs[i]);
+        const struct myr_command *command = verbs[i]->row;
         if (verbs[i]->group) {
             myr_buf_printf(buf, "*myriad-%s*(1)\n\t", command->name);
             myr_option_man_text(command->summary, buf);
@@ -110,14 +110,14 @@ static int run_man(struct cli *cli, struct myr_err *err)
         return MYR_OK;
     }
     for (uint32_t i = 0; i < count; i++) {
-        const struct myr_command *command = cli_verb_command(verbs[i]);
+        const struct myr_command *command = verbs[i]->row;
         if (!verbs[i]->group) {
             continue;
         }
         if (options->list) {
             myr_buf_printf(buf, "myriad-%s\n", command->name);
         } else if (strcmp(word, command->name) == 0) {
-            put_verb(command, verbs[i]->run || verbs[i]->run_old, buf);
+            put_verb(command, verbs[i]->run, buf);
             return MYR_OK;
         }
     }

@@ -10,8 +10,8 @@ static uint32_t all_commands(const struct myr_command *ret[VERBS_MAX])
     MYR_ASSERT(count <= VERBS_MAX);
     for (uint32_t i = 0; i < count; i++) {
         /* A verb that is nothing by itself shows in its sub-verbs. */
-        if (verbs[i]->run || verbs[i]->run_old) {
-            ret[used++] = cli_verb_command(verbs[i]);
+        if (verbs[i]->run) {
+            ret[used++] = verbs[i]->row;
         }
     }
     return used;
