@@ -4,12 +4,9 @@ myriad path r/design.myr --nodes 0,5,3 --layout tp=8 --svg a.svg
 myriad path r/design.myr --nodes 0,5,3 --layout tp=8 --svg a.svg -o wide
 cat a.svg
 myriad path r/design.myr --permutation 1 --policy ecmp --seed 4 --svg b.svg -o csv | head -n 40
-myriad path r/design.myr --permutation 1 --policy ecmp --seed 4 --svg b.svg -o csv | head -n 40 -o wide
 cat b.svg
 printf 'name: torus\nservers: 8\nserver: generic-1gpu\nnetworks:\n  compute: {topology: torus, switch: mqm9790, dims: [4, 2]}\n' > t.yaml
 myriad plan t.yaml --out t >/dev/null 2>&1
 myriad path t/design.myr --permutation 3 --svg c.svg -o wide
-myriad path t/design.myr --permutation 3 --svg c.svg -o wide -o wide
 cat c.svg
 myriad path r/design.myr --nodes 0,1 --layout tp=8 --policy spray -o csv
-myriad path r/design.myr --nodes 0,1 --layout tp=8 --policy spray -o csv -o wide

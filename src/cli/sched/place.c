@@ -195,6 +195,7 @@ static void put_sentences(struct myr_answer *answer, const struct myr_place_answ
 
 static void show(struct cli *cli, const struct myr_place_answer *a, const struct myr_value *ranks)
 {
+    enum { SHOWN_MAX = 64 }; /* a screen or two; a gang may have a thousand nodes */
     static const struct myr_answer_column columns[] = {
         {"first_rank", "FROM RANK", MYR_COLUMN_NUMBER, 0},
         {"last_rank", "TO RANK", MYR_COLUMN_NUMBER, 0},
@@ -226,6 +227,10 @@ static void show(struct cli *cli, const struct myr_place_answer *a, const struct
         myr_answer_fact(answer, "step", "%.3f s, at best %.3f s%s", a->price.cost.step_s,
                         a->best_price.cost.step_s,
                         a->price.memory.fits ? "" : "; the layout does not fit in memory");
+    }
+    if (ranks->count > SHOWN_MAX) {
+        myr_answer_more(answer, "the node of each rank (%u rows); -o csv for a host file",
+                        ranks->count);
     }
     myr_answer_table(answer, ranks, columns, MYR_ARRAY_COUNT(columns));
     if (!options->plot) {
