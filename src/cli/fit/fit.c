@@ -90,26 +90,6 @@ static void put_found(struct myr_answer *answer, const char *key, const struct m
     myr_answer_end(answer);
 }
 
-void cli_fit_put_case(struct myr_answer *answer, const struct myr_case *it, bool pooled)
-{
-    struct myr_params params = myr_model_params(&it->model);
-    myr_answer_text(answer, "model", it->model.name);
-    myr_answer_object(answer, "parameters"); /* as counted: a file read wrongly shows here first */
-    myr_answer_u64(answer, "total", params.total);
-    myr_answer_u64(answer, "active", params.active);
-    myr_answer_u64(answer, "mtp", params.mtp);
-    myr_answer_end(answer);
-    myr_answer_text(answer, "device", pooled ? NULL : it->query.it.device->name);
-    myr_answer_text(answer, "software", it->query.it.stack->name);
-    if (pooled) {
-        myr_answer_null(answer, "gpus");
-    } else {
-        myr_answer_u64(answer, "gpus", it->query.gpus);
-    }
-    myr_answer_u64(answer, "batch", it->query.batch);
-    myr_answer_u64(answer, "sequence", it->query.seq_tokens);
-}
-
 static void put_topology(struct myr_answer *answer, const struct myr_case *it)
 {
     myr_answer_object(answer, "topology");

@@ -18,31 +18,3 @@ static const struct myr_command command = {
 };
 
 const struct cli_verb cli_sched_verb = {&command, NULL, .group = CLI_RUN_GROUP};
-
-void sched_put_cluster(struct myr_answer *answer, const struct myr_cluster *cluster)
-{
-    myr_answer_object(answer, "cluster");
-    myr_answer_text(answer, "source", cluster->from_design ? "design" : "options");
-    myr_answer_u64(answer, "nodes", cluster->shape.nodes);
-    myr_answer_u64(answer, "gpus_per_node", cluster->shape.gpus_per_node);
-    myr_answer_u64(answer, "leaf_nodes", cluster->shape.group_nodes);
-    myr_answer_u64(answer, "pod_nodes", cluster->shape.pod_nodes);
-    myr_answer_list(answer, "assumed");
-    if (cluster->assumed_gpus_per_node) {
-        myr_answer_text(answer, NULL, "gpus_per_node");
-    }
-    if (cluster->assumed_leaf_nodes) {
-        myr_answer_text(answer, NULL, "leaf_nodes");
-    }
-    myr_answer_end(answer);
-    myr_answer_end(answer);
-}
-
-void sched_show_cluster(struct myr_answer *answer, const struct myr_cluster *cluster)
-{
-    char nodes[32];
-    myr_answer_fact(answer, "cluster", "%s nodes of %u GPUs%s, %u nodes a leaf%s",
-                    myr_u64_grouped(cluster->shape.nodes, nodes), cluster->shape.gpus_per_node,
-                    cluster->assumed_gpus_per_node ? " (assumed)" : "", cluster->shape.group_nodes,
-                    cluster->assumed_leaf_nodes ? " (assumed)" : "");
-}

@@ -84,13 +84,6 @@ static double us(myr_ps time)
     return (double)time / (double)MYR_PS_PER_US;
 }
 
-void cli_sim_progress(void *context, uint64_t done, uint64_t total)
-{
-    struct myr_progress *progress = context;
-    progress->total = total;
-    cli_progress_step(progress, done);
-}
-
 static struct myr_sim_question question_of(struct cli *cli, struct myr_progress *progress)
 {
     const struct options *options = cli->options;
