@@ -391,6 +391,63 @@ static void held_nodes_and_priorities_are_part_of_the_answer(void **state)
     myr_queue_free(queue);
 }
 
+static void an_explanation_is_a_sentence_and_facts(void **state)
+{
+    (void)state;
+    struct myr_why why = {.kind = MYR_WHY_FRAGMENTED,
+                          .gpus = 8,
+                          .nodes = 1,
+                          .gpus_free = 73,
+                          .nodes_held = 2,
+                          .nodes_shut = 3,
+                          .held_for = 12,
+                          .own_nodes = 4,
+                          .own_free = 1,
+                          .own_lacks = 1,
+                          .ahead = 4,
+                          .now_s = 3600,
+                          .waited_s = 50400,
+                          .hold_s = 3600 + 36000,
+                          .anywhere_s = INT64_MAX,
+                          .overdue_s = 3600,
+                          .stop_count = 2,
+                          .stops = {45, 46},
+                          .stop_gpus = 9,
+                          .stop_lost_gpu_h = 0.26,
+                          .priority = 7};
+    struct myr_buf text = {0};
+    myr_why_text(&why, 49, &text);
+    assert_string_equal(
+        text.data,
+        "job 49 has waited 14.00 h: enough GPUs are free, but not on enough whole nodes\n"
+        "  needs         8 GPUs on 1 node\n"
+        "  free          73 GPUs, 0 whole nodes; 2 more held, 3 closed\n"
+        "  held for      job 12\n"
+        "  own cells     4 nodes, 1 of them unused\n"
+        "  before it     4 jobs\n"
+        "  least change  end or move 2 jobs of 9 GPUs (45, 46), at 0.26 GPU hours\n"
+        "  or            priority 7\n"
+        "  or            1 more node of its tenant's own\n"
+        "  in 10.0 h     nodes are held for it\n");
+    myr_buf_clear(&text);
+    why = (struct myr_why){.held_for = MYR_NONE, .gpus = 9, .nodes = 2, .stop_count = 1};
+    myr_why_text(&why, 1, &text);
+    assert_string_equal(text.data, "job 1 has waited 0.00 h: it does not wait\n"
+                                   "  needs         9 GPUs on 2 nodes\n"
+                                   "  free          0 GPUs, 0 whole nodes; 0 more held, 0 closed\n"
+                                   "  before it     0 jobs\n");
+    myr_buf_clear(&text);
+    why = (struct myr_why){.kind = MYR_WHY_FULL,
+                           .held_for = MYR_NONE,
+                           .stop_count = 9,
+                           .stops = {1, 2, 3, 4, 5, 6, 7, 8},
+                           .priority = MYR_PRIORITY_MAX + 1};
+    myr_why_text(&why, 1, &text);
+    assert_non_null(strstr(text.data, "9 jobs of 0 GPUs (1, 2, 3, 4, 5, 6, 7, 8, ...), at"));
+    assert_null(strstr(text.data, "priority"));
+    myr_buf_done(&text);
+}
+
 static void jobs_that_are_over_are_forgotten_and_the_others_are_not(void **state)
 {
     (void)state;
@@ -437,6 +494,7 @@ int main(void)
         cmocka_unit_test(bad_inputs_are_refused_with_a_reason),
         cmocka_unit_test(a_waiting_job_is_told_what_it_lacks),
         cmocka_unit_test(held_nodes_and_priorities_are_part_of_the_answer),
+        cmocka_unit_test(an_explanation_is_a_sentence_and_facts),
         cmocka_unit_test(jobs_that_are_over_are_forgotten_and_the_others_are_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

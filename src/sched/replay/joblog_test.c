@@ -164,6 +164,37 @@ static const struct {
     {"submit_s,duration_s,num_gpus\n1,2,0\n", "1:1:"},
 };
 
+static void a_header_that_lacks_a_column_is_told_which(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"duration_s,num_gpus\n1,2\n", "no column says when jobs came (submit_s, submit"},
+        {"submit_s,num_gpus\n1,2\n", "no column says how long jobs ran (duration_s, elapsed"},
+        {"submit_s,start,num_gpus\n1,2,3\n", "no column says how long jobs ran"},
+        {"submit_s,end,num_gpus\n1,2,3\n", "no column says how long jobs ran"},
+        {"submit_s,duration_s\n1,2\n", "no column says how many GPUs jobs had (num_gpus, gpus"},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct myr_joblog trace;
+        struct myr_err err = {0};
+        assert_true(myr_joblog_parse(&trace, "t.csv", myr_str_from(cases[i].text), &err) < 0);
+        assert_non_null(strstr(err.message, cases[i].message));
+        assert_non_null(strstr(err.hint, "the first line names the columns"));
+    }
+}
+
+static void a_short_row_is_told_which_field_it_lacks(void **state)
+{
+    (void)state;
+    struct myr_joblog trace;
+    struct myr_err err = {0};
+    const char *text = "submit_s,duration_s,num_gpus\n1,2,3\n4,5\n";
+    assert_true(myr_joblog_parse(&trace, "t.csv", myr_str_from(text), &err) < 0);
+    assert_string_equal(err.message, "t.csv:3:1: 2 fields, 'num_gpus' is field 3");
+}
+
 static void bad_traces_are_told_where(void **state)
 {
     (void)state;
@@ -293,6 +324,8 @@ int main(void)
         cmocka_unit_test(jobs_that_never_ran_are_left_out),
         cmocka_unit_test(a_share_of_a_gpu_counts_as_one),
         cmocka_unit_test(equal_times_keep_the_order_of_the_file),
+        cmocka_unit_test(a_header_that_lacks_a_column_is_told_which),
+        cmocka_unit_test(a_short_row_is_told_which_field_it_lacks),
         cmocka_unit_test(bad_traces_are_told_where),
         cmocka_unit_test(pieces_of_any_size_give_the_same_rows),
         cmocka_unit_test(a_row_without_an_end_is_refused_before_it_eats_the_memory),

@@ -1,0 +1,184 @@
+#include "myriad/sched/state.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "place/index.h"
+
+static const struct myr_place_shape shape = {8, 4, 2, 4};
+
+struct read {
+    struct myr_placer *placer;
+    struct myr_sched_state state;
+    struct myr_err err;
+    int rc;
+};
+
+static struct read read_text(const char *text)
+{
+    struct read r = {.placer = myr_placer_create(&shape)};
+    r.rc = myr_sched_state_parse(&r.state, r.placer, "s.csv", myr_str_from(text), &r.err);
+    return r;
+}
+
+static void forget(struct read *r)
+{
+    if (r->rc == MYR_OK) {
+        myr_sched_state_done(&r->state);
+    }
+    myr_placer_free(r->placer);
+}
+
+static struct read read_good(const char *text)
+{
+    struct read r = read_text(text);
+    if (r.rc < 0) {
+        fail_msg("%s", r.err.message);
+    }
+    return r;
+}
+
+static void jobs_hold_what_their_rows_say(void **state)
+{
+    (void)state;
+    struct read r = read_good("gpus,job,node,restart_s,pinned\n"
+                              ",a,node/00001,,\n"
+                              "3,b,2,60,yes\n"
+                              "1,c,2,,no\n"
+                              "2,b,rack3-node-5,60,yes\n"
+                              ",,7,,\n");
+    assert_int_equal(r.state.jobs.count, 3);
+    const struct myr_running *a = &r.state.jobs.items[0], *b = &r.state.jobs.items[1];
+    assert_int_equal(a->gang->count, 1);
+    assert_int_equal(a->gang->shares[0].node, 1);
+    assert_int_equal(a->gang->shares[0].gpus, 0xf); /* all of the node where none are given */
+    assert_int_equal(a->restart_s, 600);
+    assert_false(a->pinned);
+    assert_int_equal(b->gang->count, 2);
+    assert_int_equal(b->gang->shares[0].gpus, 0x7);
+    assert_int_equal(b->gang->shares[1].node, 5);
+    assert_int_equal(b->restart_s, 60);
+    assert_true(b->pinned);
+    assert_int_equal(r.state.jobs.items[2].gang->shares[0].gpus, 0x8); /* what b left */
+    assert_int_equal(myr_placer_free_gpus(r.placer), 32 - 4 - 3 - 1 - 2);
+    assert_int_equal(myr_placer_free_mask(r.placer, 5), 0xc);
+    assert_int_equal(myr_placer_free_nodes(r.placer), 5);
+    forget(&r);
+}
+
+static void a_gang_may_have_many_shares(void **state)
+{
+    (void)state;
+    struct read r = read_good("node,job\n0,a\n1,a\n2,a\n3,a\n4,a\n5,a\n6,a\n");
+    assert_int_equal(r.state.jobs.count, 1);
+    assert_int_equal(r.state.jobs.items[0].gang->count, 7);
+    for (uint32_t i = 0; i < 7; i++) {
+        assert_int_equal(r.state.jobs.items[0].gang->shares[i].node, i);
+    }
+    forget(&r);
+}
+
+static void nodes_are_up_down_or_held(void **state)
+{
+    (void)state;
+    struct read r = read_good("node,state,penalty,link_load,flaps_per_day,power_headroom\n"
+                              "0,up,,,,\n1,down,,,,\n2,held,,,,\n3,,0.25,,,\n4,,,0.5,10,0\n");
+    assert_true(myr_placer_is_open(r.placer, 0));
+    assert_false(myr_placer_is_open(r.placer, 1));
+    assert_false(myr_placer_is_open(r.placer, 2));
+    assert_int_equal(r.placer->node_penalty[0], 0);
+    assert_int_equal(r.placer->node_penalty[3], 250);
+    assert_int_equal(r.placer->node_penalty[4], 250 + 500 + 500);
+    assert_int_equal(r.placer->penalised, 2);
+    forget(&r);
+}
+
+static void kinds_racks_and_rows_are_numbered_as_they_come(void **state)
+{
+    (void)state;
+    struct read r = read_good("node,kind,rack,row\n0,h100,r1,a\n1,h200,r1,a\n2,h100,r2,a\n3,,,\n");
+    assert_int_equal(r.state.kinds.count, 2);
+    assert_true(myr_str_eq(r.state.kinds.items[1], MYR_STR("h200")));
+    assert_int_equal(r.placer->kind[0], 1);
+    assert_int_equal(r.placer->kind[1], 2);
+    assert_int_equal(r.placer->kind[2], 1);
+    assert_int_equal(r.placer->kind[3], 0); /* no name */
+    assert_true(r.state.has_zone[MYR_ZONE_RACK] && r.state.has_zone[MYR_ZONE_ROW]);
+    const uint32_t *rack = r.placer->zones[MYR_ZONE_RACK].unit_of;
+    assert_true(rack[0] == rack[1] && rack[0] != rack[2] && rack[3] != rack[4]);
+    assert_int_equal(myr_placer_zone_free(r.placer, MYR_ZONE_RACK, rack[0]), 2);
+    forget(&r);
+    r = read_good("node,job\n0,a\n");
+    assert_false(r.state.has_zone[MYR_ZONE_RACK] || r.state.has_zone[MYR_ZONE_ROW]);
+    forget(&r);
+}
+
+static void bad_tables_are_told_where(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"", "s.csv:1:1: no column 'node', expected a header naming it"},
+        {"job\na\n", "s.csv:1:1: no column 'node', expected a header naming it"},
+        {"node\n8\n", "s.csv:2:1: not a node, expected 0 to 7"},
+        {"node\nx\n", "s.csv:2:1: not a node, expected 0 to 7"},
+        {"node,job,gpus\n0,a,5\n", "s.csv:2:5: 'gpus' is not a number from 0 to 4"},
+        {"node,job,gpus\n0,a,0\n", "s.csv:2:1: node 0 has 4 GPUs left, expected 1 to 4 for this"},
+        {"node,job,gpus\n0,a,3\n0,b,2\n", "s.csv:3:1: node 0 has 1 GPUs left, expected 1 to 1"},
+        {"node,state\n0,broken\n", "s.csv:2:3: unknown state, expected up, down or held"},
+        {"node,penalty\n0,-1\n", "s.csv:2:3: 'penalty' is not a number from 0 to 1000"},
+        {"node,link_load\n0,1.5\n", "s.csv:2:3: 'link_load' is not a number from 0 to 1"},
+        {"node,power_headroom\n0,2\n", "s.csv:2:3: 'power_headroom' is not a number from 0 to 1"},
+        {"node,flaps_per_day\n0,x\n", "s.csv:2:3: 'flaps_per_day' is not a number from 0 to 1e+06"},
+        {"node,job,restart_s\n0,a,x\n", "s.csv:2:5: 'restart_s' is not a number from 0 to"},
+        {"node,rack\n3,a\n3,b\n", "s.csv:3:3: node 3 had another rack above, expected the same"},
+        {"node,kind\n3,a\n3,b\n", "s.csv:3:3: node 3 had another kind above, expected the same"},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct read r = read_text(cases[i].text);
+        if (r.rc >= 0 || strncmp(r.err.message, cases[i].message, strlen(cases[i].message)) != 0) {
+            fail_msg("case %zu: '%s' instead of '%s'", i, r.err.message, cases[i].message);
+        }
+        forget(&r);
+    }
+    struct read r = read_text("node");
+    assert_int_equal(r.rc, MYR_OK); /* nothing runs */
+    forget(&r);
+}
+
+static void kinds_that_have_a_name_are_at_most_255(void **state)
+{
+    (void)state;
+    struct myr_place_shape large = {300, 4, 2, 4};
+    struct myr_placer *placer = myr_placer_create(&large);
+    struct myr_buf text = {0};
+    struct myr_sched_state read;
+    struct myr_err err = {0};
+    myr_buf_puts(&text, "node,kind\n");
+    for (uint32_t i = 0; i < 256; i++) {
+        myr_buf_printf(&text, "%u,k%u\n", i, i);
+    }
+    assert_true(myr_sched_state_parse(&read, placer, "s.csv", (struct myr_str){text.data, text.len},
+                                      &err) < 0);
+    assert_string_equal(err.message, "s.csv:257:5: more than 255 different values of 'kind'");
+    myr_buf_done(&text);
+    myr_placer_free(placer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jobs_hold_what_their_rows_say),
+        cmocka_unit_test(a_gang_may_have_many_shares),
+        cmocka_unit_test(nodes_are_up_down_or_held),
+        cmocka_unit_test(kinds_racks_and_rows_are_numbered_as_they_come),
+        cmocka_unit_test(bad_tables_are_told_where),
+        cmocka_unit_test(kinds_that_have_a_name_are_at_most_255),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
