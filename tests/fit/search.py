@@ -162,6 +162,9 @@ def check_layout_file(myriad, folder):
         assert given["best"] == best and len(given["top"]) == 1 and given["choices"] == []
         kept = json.loads(call(myriad, "goodput", *ask, "--layout", path, "-o", "json").stdout)
         assert all(case["step_s"] == best["step_s"] for case in kept["cases"])
+        placed = json.loads(call(myriad, "sched", "place", *ask, "--layout", path, "-o",
+                                 "json").stdout)["step"]
+        assert placed["step_s"] == placed["best_step_s"] == best["step_s"], (placed, best)
         other = str(best["tp"] * 2)
         told = call(myriad, "fit", *ask, "--layout", path, "--tp", other, code=2).stderr
         assert f"tp is {best['tp']} there, and {other} is asked for" in told
