@@ -103,12 +103,8 @@ static struct myr_case_question draw_question(struct myr_rng *rng, const struct 
     return q;
 }
 
-/*
- * The nodes that the scheduler gives the layout on an empty cluster, in rank order. False where
- * leaves hold a number of nodes that no axis divides: there it keeps axes whole rather than leaves,
- * which is another placement than the first nodes in their order.
- */
-static bool place_empty(const struct myr_case *it, const struct myr_layout *layout,
+/* The nodes that the scheduler gives the layout on an empty cluster, in rank order. */
+static void place_empty(const struct myr_case *it, const struct myr_layout *layout,
                         struct myr_arena *arena, uint32_t *ret)
 {
     struct myr_place_shape shape = myr_place_shape_of(&it->design);
@@ -128,7 +124,6 @@ static bool place_empty(const struct myr_case *it, const struct myr_layout *layo
         ret[i] = placement.gang.shares[i].node;
     }
     myr_placer_free(placer);
-    return (shape.group_nodes & (shape.group_nodes - 1)) == 0;
 }
 
 static void write_layout(const struct myr_layout *layout)
@@ -174,16 +169,16 @@ static bool one_case(uint64_t number, struct myr_case_question q)
             myr_case_answer(&given, &arena, &answer[1], &err) < 0) {
             fail_msg("case %llu: %s", (unsigned long long)number, err.message);
         }
-        bool even = place_empty(&given, &given.layout, &arena, nodes);
+        place_empty(&given, &given.layout, &arena, nodes);
         uint32_t *first = MYR_ARENA_NEW(&arena, uint32_t, count);
         for (uint32_t i = 0; i < count; i++) {
             first[i] = i;
         }
-        const double steps[] = {
-            answer[1].top[0].step_s, price_s(&it, &best.layout, NULL, 0, &arena),
-            price_s(&given, &given.layout, NULL, 0, &arena),
-            price_s(&given, &given.layout, first, count, &arena),
-            price_s(&given, &given.layout, even ? nodes : first, count, &arena)};
+        const double steps[] = {answer[1].top[0].step_s,
+                                price_s(&it, &best.layout, NULL, 0, &arena),
+                                price_s(&given, &given.layout, NULL, 0, &arena),
+                                price_s(&given, &given.layout, first, count, &arena),
+                                price_s(&given, &given.layout, nodes, count, &arena)};
         for (size_t i = 0; i < MYR_ARRAY_COUNT(steps); i++) {
             if (memcmp(&steps[i], &best.step_s, sizeof(best.step_s)) != 0) {
                 fail_msg("case %llu, way %zu: %.17g s against %.17g s of the search",

@@ -47,10 +47,10 @@ struct myr_fit_placement {
 };
 
 /*
- * The levels that 'all' (of the same design) has for ranks that lie so. A block of a level is then
- * at most the shortest run of nodes, in the order of ranks, that share a leaf, a pod or a domain;
- * the last run may be shorter, for nothing follows it. Nodes that fill the fabric from its first
- * one on give 'all' again.
+ * The levels that 'all' (of the same design) has for a job on these nodes. A placement is compact
+ * where it touches no more blocks of a level (domains, leaves, pods) than nodes that fill them one
+ * after the other: it has the blocks of 'all', for whoever places also orders the ranks well. With
+ * more of them a block is as small as the nodes that the job has in one on the average.
  */
 MYR_MUST_USE int myr_fit_topology_placed(const struct myr_fit_topology *all,
                                          struct myr_arena *arena, const struct myr_design *design,

@@ -1,5 +1,7 @@
 #include "myriad/fit/place.h"
 
+#include <stdlib.h>
+
 const char *const myr_fit_level_names[MYR_FIT_LEVELS] = {"scale-up", "leaf", "pod"};
 
 /* Where a node hangs: its leaf on the first rail, or the pod of that leaf. */
@@ -23,15 +25,13 @@ static uint32_t block_at(const struct myr_graph *graph, enum place_level level, 
 
 /*
  * Nodes of a block: the shortest run of neighbours in one, but for what is left over at the end.
- * 'nodes' NULL: all of the design; 0: there is one block only.
+ * 0: there is one block only.
  */
-static uint32_t block_nodes(const struct myr_graph *graph, enum place_level level,
-                            const uint32_t *nodes, uint32_t count)
+static uint32_t block_nodes(const struct myr_graph *graph, enum place_level level)
 {
-    uint32_t least = 0, run = 1;
-    for (uint32_t i = 1; i < count; i++) {
-        uint32_t before = nodes ? nodes[i - 1] : i - 1, now = nodes ? nodes[i] : i;
-        if (block_at(graph, level, now) == block_at(graph, level, before)) {
+    uint32_t nodes = graph->design->head->nodes, least = 0, run = 1;
+    for (uint32_t i = 1; i < nodes; i++) {
+        if (block_at(graph, level, i) == block_at(graph, level, i - 1)) {
             run++;
             continue;
         }
@@ -92,10 +92,9 @@ int myr_fit_topology_init(struct myr_fit_topology *topology, struct myr_arena *a
     struct myr_fit_level *levels = topology->levels;
     levels[0].gpus = head->scale_up_gpus;
     levels[0].oversubscription = 1;
-    levels[1].gpus = block_nodes(&graph, PLACE_LEAF, NULL, head->nodes) * head->gpus_per_node;
+    levels[1].gpus = block_nodes(&graph, PLACE_LEAF) * head->gpus_per_node;
     levels[1].oversubscription = graph.clos && leaf > 1 ? leaf : 1;
-    levels[2].gpus =
-        graph.clos ? block_nodes(&graph, PLACE_POD, NULL, head->nodes) * head->gpus_per_node : 0;
+    levels[2].gpus = graph.clos ? block_nodes(&graph, PLACE_POD) * head->gpus_per_node : 0;
     levels[2].oversubscription = levels[1].oversubscription * (pod > 1 ? pod : 1);
     if (!graph.clos) { /* what leaves a router shares the cut through the middle */
         levels[1].oversubscription = bisection_loss(net);
@@ -128,6 +127,27 @@ static int check_placement(const struct myr_design_head *head,
     return MYR_OK;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Blocks of a level that the nodes lie in. */
+static uint32_t blocks_touched(const struct myr_graph *graph, enum place_level level,
+                               const struct myr_fit_placement *placement, uint32_t *scratch)
+{
+    uint32_t count = placement->node_count, touched = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        scratch[i] = block_at(graph, level, placement->nodes[i]);
+    }
+    qsort(scratch, count, sizeof(*scratch), by_number);
+    for (uint32_t i = 1; i < count; i++) {
+        touched += scratch[i] != scratch[i - 1];
+    }
+    return touched;
+}
+
 int myr_fit_topology_placed(const struct myr_fit_topology *all, struct myr_arena *arena,
                             const struct myr_design *design,
                             const struct myr_fit_placement *placement, struct myr_fit_topology *ret,
@@ -136,20 +156,28 @@ int myr_fit_topology_placed(const struct myr_fit_topology *all, struct myr_arena
     const struct myr_design_head *head = design->head;
     struct myr_graph graph;
     int rc = check_placement(head, placement, err);
-    rc = rc < 0 ? rc : myr_graph_init(&graph, arena, design, MYR_NET_COMPUTE, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_graph_init(&graph, arena, design, MYR_NET_COMPUTE, err);
     if (rc < 0) {
         return rc;
     }
     uint32_t each = placement->gpus_per_node ? placement->gpus_per_node : head->gpus_per_node;
+    uint32_t count = placement->node_count;
+    uint32_t *scratch = MYR_ARENA_NEW(arena, uint32_t, count);
     struct myr_fit_topology placed = *all;
     for (int i = 0; i < MYR_FIT_LEVELS; i++) {
-        bool known = i == PLACE_DOMAIN || all->levels[i].gpus > 0;
+        uint64_t whole = all->levels[i].gpus; /* 0: one block holds everything */
+        uint64_t nodes = whole / head->gpus_per_node;
+        if (whole == 0) {
+            continue;
+        }
+        uint64_t fewest = nodes > 0 ? (count + nodes - 1) / nodes : count;
+        uint64_t touched = blocks_touched(&graph, (enum place_level)i, placement, scratch);
         /* A job that has some GPUs of each node only has fewer ranks in a block. */
-        uint32_t gpus = (uint32_t)((uint64_t)all->levels[i].gpus * each / head->gpus_per_node);
-        uint32_t run = known ? block_nodes(&graph, (enum place_level)i, placement->nodes,
-                                           placement->node_count)
-                             : 0;
-        placed.levels[i].gpus = run > 0 && run * each < gpus ? run * each : gpus;
+        uint64_t gpus = touched > fewest ? count / touched * each : whole * each;
+        placed.levels[i].gpus = (uint32_t)(touched > fewest ? gpus : gpus / head->gpus_per_node);
     }
     placed.domain_gpus = placed.levels[PLACE_DOMAIN].gpus;
     *ret = placed;
