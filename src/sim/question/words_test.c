@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -310,6 +311,35 @@ static void a_collective_knows_its_kind_and_bytes(void **state)
     }
 }
 
+static void each_load_knows_its_own_tasks(void **state)
+{
+    struct tree *tree = *state;
+    struct myr_sim_load first, second, third;
+    char words[64] = "file:/tmp/myriad-words-XXXXXX", *path = words + 5;
+    static const char flows[] = "2\n0 1 3 100 500 2\n1 0 3 100 500 2.5\n";
+    int fd = mkstemp(path);
+    assert_int_equal(write(fd, flows, sizeof(flows) - 1), sizeof(flows) - 1);
+    close(fd);
+    assert_int_equal(
+        myr_sim_load_words(tree->sim, &tree->graph, NULL, "permutation:1KB", 0, &first, NULL),
+        MYR_OK);
+    assert_int_equal(
+        myr_sim_load_words(tree->sim, &tree->graph, NULL, "incast:3:1,1KB", 0, &second, NULL),
+        MYR_OK);
+    assert_int_equal(myr_sim_load_words(tree->sim, &tree->graph, NULL, words, 0, &third, NULL),
+                     MYR_OK);
+    unlink(path);
+    assert_int_equal(first.first_task, 0);
+    assert_int_equal(second.first_task, 16);
+    assert_int_equal(second.first_flow, 16);
+    assert_int_equal(second.flow_count, 3);
+    assert_int_equal(third.first_task, 19);
+    assert_int_equal(third.first_flow, 19);
+    assert_int_equal(third.flow_count, 2);
+    assert_int_equal(third.task_count, 3); /* and the wait for the later start */
+    assert_int_equal(myr_sim_task_count(tree->sim), 22);
+}
+
 static void faults_become_events(void **state)
 {
     struct tree *tree = *state;
@@ -435,6 +465,7 @@ int main(void)
         ON_TREE(a_permutation_sends_nobody_to_itself),
         ON_TREE(an_incast_has_senders_of_its_own),
         ON_TREE(a_collective_knows_its_kind_and_bytes),
+        ON_TREE(each_load_knows_its_own_tasks),
         ON_TREE(faults_become_events),
         ON_TREE(wrong_faults_get_one_line),
         ON_TREE(a_slow_node_has_slower_links),
