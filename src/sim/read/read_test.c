@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -225,6 +226,102 @@ static void layers_go_forward_and_back(void **state)
     myr_trace_done(&trace);
 }
 
+static void numbers_are_held_against_their_limits(void **state)
+{
+    (void)state;
+    static const char head[] = "HYBRID_TRANSFORMER model_parallel_NPU_group: 2 all_gpus: 8\n";
+    static const struct {
+        enum myr_trace_format format;
+        const char *text, *limit; /* "from LEAST to MOST" */
+    } rows[] = {
+        {MYR_TRACE_HPCC, "20000001\n", "from 0 to 20000000,"},
+        {MYR_TRACE_HPCC, "1\n1000000 1 3 100 5 2\n", "from 0 to 999999,"},
+        {MYR_TRACE_HPCC, "1\n0 1000000 3 100 5 2\n", "from 0 to 999999,"},
+        {MYR_TRACE_HPCC, "1\n0 1 256 100 5 2\n", "from 0 to 255,"},
+        {MYR_TRACE_HPCC, "1\n0 1 3 65536 5 2\n", "from 0 to 65535,"},
+        {MYR_TRACE_HPCC, "1\n0 1 3 100 0 2\n", "from 1 to 1125899906842624,"},
+        {MYR_TRACE_HTSIM, "Nodes 1\n", "from 2 to 1000000,"},
+        {MYR_TRACE_HTSIM, "Nodes 2\nConnections 20000001\n", "from 0 to 20000000,"},
+        {MYR_TRACE_HTSIM, "Nodes 2\nTriggers 20000001\n", "from 0 to 20000000,"},
+        {MYR_TRACE_HTSIM, "Nodes 2\nConnections 1\n0->1 id 0\n", "from 1 to 2147483647,"},
+        {MYR_TRACE_HTSIM, "Nodes 2\nConnections 1\n0->1 id 1 trigger 0\n", "from 1 to 2147483647,"},
+        {MYR_TRACE_HTSIM, "Nodes 2\nConnections 1\n0->1 id 1 prio 2147483648\n",
+         "from 0 to 2147483647,"},
+        {MYR_TRACE_HTSIM, "Nodes 2\nConnections 1\n0->1 id 1 size 1125899906842625\n",
+         "from 0 to 1125899906842624,"},
+        {MYR_TRACE_SIMAI, "HYBRID_TRANSFORMER all_gpus: 1\n", "from 2 to 1000000,"},
+        {MYR_TRACE_SIMAI, "HYBRID_TRANSFORMER ep: 0\n", "from 1 to 1000000,"},
+        {MYR_TRACE_SIMAI, "HYBRID_TRANSFORMER checkpoints: 1\n", "from 0 to 0,"},
+    };
+    struct myr_trace trace;
+    struct myr_err err = {0};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        assert_int_equal(
+            myr_trace_read("file", myr_str_from(rows[i].text), rows[i].format, &trace, &err),
+            MYR_EINVAL);
+        if (!strstr(err.message, rows[i].limit)) {
+            fail_msg("case %zu: %s", i, err.message);
+        }
+    }
+    char text[128];
+    snprintf(text, sizeof(text), "%s1000001\n", head);
+    assert_int_equal(myr_trace_read("file", myr_str_from(text), MYR_TRACE_SIMAI, &trace, &err),
+                     MYR_EINVAL);
+    assert_non_null(strstr(err.message, "from 1 to 1000000,"));
+}
+
+static void shapes_are_held_against_their_limits(void **state)
+{
+    (void)state;
+    static const char top[] = "Nodes 8\nTiers 2\nPodsize 8\nTier 0\n";
+    static const struct {
+        enum myr_shape_format format;
+        const char *text, *limit;
+    } rows[] = {
+        {MYR_SHAPE_HPCC, "250001 1 1\n", "from 2 to 250000,"},
+        {MYR_SHAPE_HPCC, "1 1 1\n", "from 2 to 250000,"},
+        {MYR_SHAPE_HPCC, "9 50001 1\n", "from 1 to 50000,"},
+        {MYR_SHAPE_HPCC, "9 1 2000001\n", "from 1 to 2000000,"},
+        {MYR_SHAPE_HTSIM, "Nodes 200001\n", "from 2 to 200000,"},
+        {MYR_SHAPE_HTSIM, "Tiers 4\n", "from 2 to 3,"},
+        {MYR_SHAPE_HTSIM, "Podsize 200001\n", "from 1 to 200000,"},
+        {MYR_SHAPE_HTSIM, "Radix_Up 4097\n", "from 1 to 4096,"},
+        {MYR_SHAPE_HTSIM, "Radix_Down 4097\n", "from 1 to 4096,"},
+        {MYR_SHAPE_HTSIM, "Bundle 1025\n", "from 1 to 1024,"},
+        {MYR_SHAPE_HTSIM, "Oversubscribed 4097\n", "from 1 to 4096,"},
+        {MYR_SHAPE_HTSIM, "Downlink_Latency_ns 1000000001\n", "from 0 to 1000000000,"},
+        {MYR_SHAPE_HTSIM, "Switch_Latency_ns 1000000001\n", "from 0 to 1000000000,"},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        struct myr_clos_shape shape;
+        struct myr_err err = {0};
+        char text[128];
+        bool inside = rows[i].format == MYR_SHAPE_HTSIM && strncmp(rows[i].text, "Nodes", 5) != 0 &&
+                      strncmp(rows[i].text, "Tiers", 5) != 0 &&
+                      strncmp(rows[i].text, "Podsize", 7) != 0;
+        snprintf(text, sizeof(text), "%s%s", inside ? top : "", rows[i].text);
+        assert_int_equal(myr_shape_read("file", myr_str_from(text), rows[i].format, &shape, &err),
+                         MYR_EINVAL);
+        if (!strstr(err.message, rows[i].limit)) {
+            fail_msg("case %zu: %s", i, err.message);
+        }
+    }
+}
+
+static void comments_of_a_schedule_are_skipped_whole(void **state)
+{
+    (void)state;
+    struct myr_trace trace;
+    read_ok("num_ranks 1 /*/ not yet over */ rank 0 { # to the end\ncalc 5; // and here\n"
+            "/**/ calc 6 /* two\nlines **/ }",
+            MYR_TRACE_GOAL, &trace);
+    assert_int_equal(trace.ops.count, 2);
+    assert_int_equal(trace.ops.items[0].duration, 5000);
+    assert_int_equal(trace.ops.items[1].duration, 6000);
+    assert_int_equal(trace.ops.items[1].line, 3);
+    myr_trace_done(&trace);
+}
+
 static void formats_are_guessed_by_name_then_by_first_word(void **state)
 {
     (void)state;
@@ -383,6 +480,9 @@ int main(void)
         cmocka_unit_test(triggers_join_what_fires_and_what_starts),
         cmocka_unit_test(a_size_of_zero_has_no_end_until_it_is_given_one),
         cmocka_unit_test(layers_go_forward_and_back),
+        cmocka_unit_test(numbers_are_held_against_their_limits),
+        cmocka_unit_test(shapes_are_held_against_their_limits),
+        cmocka_unit_test(comments_of_a_schedule_are_skipped_whole),
         cmocka_unit_test(formats_are_guessed_by_name_then_by_first_word),
         cmocka_unit_test(any_clos_is_found_whatever_its_nodes_are_called),
         cmocka_unit_test(htsim_radixes_give_the_numbers_of_switches),
