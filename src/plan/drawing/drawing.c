@@ -27,7 +27,7 @@ static const char style[] =
     ".rule{stroke:#d8dee4}"
     ".hit{fill:transparent;stroke:none}"
     ".mesh{fill:none;stroke:#57606a;stroke-opacity:.38}"
-    ".close{stroke-opacity:.3}.dense{stroke-opacity:.17}"
+    ".close{stroke-opacity:.3}.band{fill:#57606a;fill-opacity:.08;stroke:none}"
     ".up{stroke:#c98500}"
     ".rail{fill:none;stroke-width:1.6}"
     ".mesh:hover,.rail:hover{stroke-opacity:1;stroke-width:3}"
@@ -59,7 +59,7 @@ static const char style[] =
     ".edge{stroke:#6e7681}"
     ".mgmt{fill:#2a2140;stroke:#a98edb}"
     ".rule{stroke:#30363d}"
-    ".mesh{stroke:#9aa4af}"
+    ".mesh{stroke:#9aa4af}.band{fill:#9aa4af}"
     ".up{stroke:#e69f00}"
     ".faint{stroke:#6e7681}"
     ".other-plane{stroke:#9aa4af}"
@@ -75,26 +75,18 @@ static const char style[] =
 
 struct figures {
     uint64_t switches, cables;
-    char cost[64];
+    char cost[MYR_PLAN_MONEY_MAX];
 };
 
-/* Millions where the sum would not fit its tile. */
-static void say_cost(const struct myr_design *design, char *ret, size_t size)
+/* Never cut off: a million or more is said in millions. */
+static void say_cost(const struct myr_design *design, char ret[MYR_PLAN_MONEY_MAX])
 {
     const struct myr_design_head *head = design->head;
-    uint64_t whole = head->total_cents > 0 ? (uint64_t)head->total_cents / 100 : 0;
-    char number[32];
-    if (whole == 0) {
-        snprintf(ret, size, "not priced");
+    if (head->total_cents <= 0) {
+        snprintf(ret, MYR_PLAN_MONEY_MAX, "not priced");
         return;
     }
-    const char *currency = myr_design_str(design, head->currency);
-    if (whole < 100000000) {
-        snprintf(ret, size, "%s %s", currency, myr_u64_grouped(whole, number));
-    } else {
-        snprintf(ret, size, "%s %s.%u M", currency, myr_u64_grouped(whole / 1000000, number),
-                 (unsigned)(whole % 1000000 / 100000));
-    }
+    myr_plan_money(head->total_cents, myr_design_str(design, head->currency), ret);
 }
 
 static struct figures figures_of(const struct myr_design *design)
@@ -107,7 +99,7 @@ static struct figures figures_of(const struct myr_design *design)
                 (uint64_t)net->leaf + net->spine + net->core + net->access + net->aggregation;
         }
     }
-    say_cost(design, figures.cost, sizeof(figures.cost));
+    say_cost(design, figures.cost);
     return figures;
 }
 
@@ -118,8 +110,9 @@ static const char *cost_tip(struct drawing *drawing)
     uint64_t whole = head->total_cents > 0 ? (uint64_t)head->total_cents / 100 : 0;
     const char *book = myr_design_str(drawing->design, head->price_book);
     char number[32];
-    return plan_draw_tip(drawing, "%s %s%s%s", myr_design_str(drawing->design, head->currency),
-                         myr_u64_grouped(whole, number), *book ? ", price book " : "", book);
+    return plan_draw_tip(drawing, "%s %s%s%s", myr_u64_grouped(whole, number),
+                         myr_design_str(drawing->design, head->currency),
+                         *book ? ", price book " : "", book);
 }
 
 static void draw_tile(struct drawing *drawing, uint32_t index, uint32_t count, const char *value,
@@ -229,6 +222,33 @@ static int32_t draw_all_cards(struct drawing *drawing, int32_t y)
     return y;
 }
 
+/* What the drawing shows, for readers that speak. */
+static void put_description(struct myr_svg *svg, const struct myr_design *design)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        const struct myr_network *net = &design->networks[id];
+        if (!net->topology) {
+            continue;
+        }
+        uint32_t low = net->access ? net->access : net->leaf;
+        uint32_t high = net->access ? net->aggregation : net->spine;
+        char rate[48];
+        myr_buf_printf(&text, "%s network, %s: %u hosts, %u %s switches", myr_net_names[id],
+                       myr_topology_name((enum myr_topology)net->topology), net->nodes_on_it, low,
+                       net->access ? "access" : "leaf");
+        if (high) {
+            myr_buf_printf(&text, ", %u %s switches", high, net->access ? "aggregation" : "spine");
+        }
+        if (net->core) {
+            myr_buf_printf(&text, ", %u core switches", net->core);
+        }
+        myr_buf_printf(&text, ", bisection %s. ", plan_draw_rate(net->bisection_gbps, rate));
+    }
+    myr_buf_put_lit(&text, "Then the inside of a node and a legend.");
+    myr_svg_desc(svg, text.data);
+}
+
 /* The body goes into a buffer first: the page's height stands at the head of the file. */
 void myr_plan_svg(const struct myr_design *design, struct myr_buf *buf)
 {
@@ -247,6 +267,7 @@ void myr_plan_svg(const struct myr_design *design, struct myr_buf *buf)
              myr_u64_grouped(figures.cables, numbers[3]), figures.cost);
     struct myr_svg svg;
     myr_svg_begin(&svg, buf, (uint32_t)PAGE_WIDTH / 10, (uint32_t)(y + PX(12)) / 10, title);
+    put_description(&svg, design);
     myr_svg_style(&svg, style);
     myr_buf_put(buf, page.data, page.len);
     myr_svg_end(&svg);

@@ -23,6 +23,7 @@ struct drawing {
     struct myr_svg svg;
     const struct myr_design *design;
     struct myr_buf tip, name; /* scratch */
+    bool thinned;             /* a mesh has more lines than are drawn */
 };
 
 /* text (drawing_text.c) */

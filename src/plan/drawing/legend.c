@@ -156,6 +156,7 @@ int32_t plan_draw_legend(struct drawing *drawing, struct draw_area card)
     put_box(&legend, true, "ghost", "+n: more, built alike");
     put_line(&legend, true, "mesh w1", "1 link of a pair");
     put_line(&legend, true, "mesh w4", "thicker: 2, 4, 8 or more");
+    put_box(&legend, drawing->thinned, "band", "all linked; not all lines drawn");
     put_line(&legend, found.planes, "other-plane", "links to the other plane");
     put_line(&legend, found.torus, "wrap r0", "ends of a dimension joined");
     put_line(&legend, found.groups, "mesh up w4", "links between groups");

@@ -132,6 +132,9 @@ static uint32_t count_links(const struct myr_design *design, uint32_t device,
     return hidden;
 }
 
+/* A mesh of more lines than this is thinned to about as many as are drawn then. */
+enum { LINES_MAX = 320, LINES_DRAWN = 120 };
+
 /* Width tells links apart roughly; the exact number is in the gutter and in the tooltip. */
 static const char *line_weight(uint32_t links)
 {
@@ -160,9 +163,7 @@ static void draw_fan(struct drawing *drawing, const struct draw_row *lower,
     char css[48];
     uint32_t lines = lower->count * upper->count;
     int at = snprintf(css, sizeof(css), "mesh %s%s", line_weight(high),
-                      lines > 320   ? " dense"
-                      : lines > 140 ? " close"
-                                    : "");
+                      lines > 140 && lines <= LINES_MAX ? " close" : "");
     if (mark->hue != MYR_NONE) {
         snprintf(css + at, sizeof(css) - (size_t)at, " r%u", mark->hue % DRAW_RAIL_HUES);
     }
@@ -179,14 +180,39 @@ static bool reaches_rest(const struct myr_design *design, uint32_t device,
     return count_links(design, device, row, counts) > 0;
 }
 
+/* The ground of a mesh whose lines are not all drawn: from the lower row's ends to the upper's. */
+static void draw_band(struct drawing *drawing, const struct draw_row *lower,
+                      const struct draw_row *upper)
+{
+    struct myr_svg *svg = &drawing->svg;
+    int32_t bottom = upper->y + upper->height;
+    myr_svg_path_begin(svg);
+    myr_svg_path_move(svg, lower->marks[0].x, lower->y);
+    myr_svg_path_line(svg, lower->marks[lower->count - 1].x, lower->y);
+    myr_svg_path_line(svg, upper->marks[upper->count - 1].x, bottom);
+    myr_svg_path_line(svg, upper->marks[0].x, bottom);
+    myr_svg_path_close(svg);
+    myr_svg_path_end(svg, "band", "all of these are linked; some of the links are drawn");
+    drawing->thinned = true;
+}
+
 void plan_draw_mesh(struct drawing *drawing, const struct draw_row *lower,
                     const struct draw_row *upper)
 {
     struct myr_svg *svg = &drawing->svg;
+    /* Hundreds of lines are a grey mass that shows nothing: those of every n-th switch show more.
+     */
+    uint32_t lines = lower->count * upper->count;
+    uint32_t step = lines > LINES_MAX ? (lines + LINES_DRAWN - 1) / LINES_DRAWN : 1;
+    if (step > 1) {
+        draw_band(drawing, lower, upper);
+    }
     for (uint32_t i = 0; i < lower->count; i++) {
         const struct draw_mark *mark = &lower->marks[i];
         if (mark->index != MYR_NONE) {
-            draw_fan(drawing, lower, upper, mark);
+            if (i % step == step / 2) {
+                draw_fan(drawing, lower, upper, mark);
+            }
             continue;
         }
         myr_svg_path_begin(svg);

@@ -1,5 +1,7 @@
 #include "drawing/drawing.h"
 
+/* The gutter: what each tier is, and what runs between two of them. */
+
 uint32_t plan_draw_homes(const struct myr_network *net)
 {
     MYR_ASSERT(net->leaf_down > 0);
@@ -7,7 +9,6 @@ uint32_t plan_draw_homes(const struct myr_network *net)
     return rows && net->access % rows == 0 ? net->access / rows : 1;
 }
 
-/* Whether one cage of a node carries ports of several planes. */
 /* Three lines around the middle of a row of boxes. */
 void plan_draw_tier(struct drawing *drawing, const struct draw_net *view, int32_t y,
                     const char *name, const char *line, const char *second)

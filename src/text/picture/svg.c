@@ -137,6 +137,13 @@ void myr_svg_begin(struct myr_svg *svg, struct myr_buf *buf, uint32_t width_px, 
     myr_buf_put_lit(buf, "</style>\n<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n");
 }
 
+void myr_svg_desc(struct myr_svg *svg, const char *text)
+{
+    myr_buf_put_lit(svg->buf, "<desc>");
+    put_escaped(svg->buf, text);
+    myr_buf_put_lit(svg->buf, "</desc>\n");
+}
+
 void myr_svg_end(struct myr_svg *svg)
 {
     MYR_ASSERT(svg->group_depth == 0 && !svg->in_path);
