@@ -38,12 +38,15 @@ for (let i = 0; i < boxes.length; i++) for (let k = i + 1; k < boxes.length; k++
   if (width > 0 && height > 0 && width * height > 0.15 * smaller)
     found.overlaps.push(one + " / " + other);
 }
+found.width = innerWidth;
+found.small = boxes.filter(([box]) => box.height < 6).length;
+found.height = page.height;
 found.ground = getComputedStyle(svg.querySelector(".page")).fill;
 document.getElementById("found").textContent = JSON.stringify(found);
 </script>"""
 
 
-def look(chromium, drawing, dark):
+def look(chromium, drawing, dark, width=1400):
     with tempfile.TemporaryDirectory() as folder:
         page = pathlib.Path(folder) / "page.html"
         page.write_text("<!DOCTYPE html><meta charset=utf-8><body style='margin:0'>" +
@@ -52,12 +55,25 @@ def look(chromium, drawing, dark):
                    "--disable-background-networking", "--disable-component-update",
                    "--disable-sync", f"--user-data-dir={folder}/profile",
                    f"--blink-settings=preferredColorScheme={0 if dark else 1}",
-                   "--window-size=1400,1200", "--dump-dom", page.as_uri()]
+                   f"--window-size={width},1200", "--dump-dom", page.as_uri()]
         done = subprocess.run(command, capture_output=True, timeout=600, check=False)
     match = re.search(r'<pre id="found">(.*?)</pre>', done.stdout.decode(), re.S)
     if not match or not match.group(1):
         raise SystemExit(f"Chromium gave no findings: {done.stderr.decode()[-500:]}")
     return json.loads(html.unescape(match.group(1)))
+
+
+def narrow(chromium, drawing, texts):
+    """On a phone: one column, nothing cut off, hardly a text on another, most of them legible."""
+    found = look(chromium, drawing, dark=False, width=390)
+    yield from (f"narrow: '{text}' is cut off" for text in found["outside"])
+    yield from (f"narrow: {pair} overlap" for pair in found["overlaps"])
+    if found["texts"] != texts:
+        yield f"narrow: {found['texts']} texts of {texts}"
+    if found["small"] > 0.5 * texts:
+        yield f"narrow: {found['small']} of {texts} texts are too small to read"
+    if found["height"] < 2 * found["width"]:
+        yield f"narrow: {found['width']} x {found['height']} is no column"
 
 
 def main():
@@ -75,7 +91,12 @@ def main():
         problems += [f"{pair} overlap" for pair in light["overlaps"]]
         if light["texts"] < 40:
             problems.append(f"only {light['texts']} texts")
+        problems += narrow(chromium, drawing, light["texts"])
         if name == NAMES[0]:
+            wide = look(chromium, drawing, dark=False, width=1920)
+            problems += [f"1920 pixels: '{text}' is cut off" for text in wide["outside"]]
+            if wide["small"]:
+                problems.append(f"1920 pixels: {wide['small']} texts are tiny")
             dark = look(chromium, drawing, dark=True)
             if (light["ground"], dark["ground"]) != ("rgb(255, 255, 255)", "rgb(13, 17, 23)"):
                 problems.append(f"grounds are {light['ground']} and {dark['ground']}")

@@ -27,6 +27,9 @@ struct myr_svg {
 /* Starts a document of the given size in pixels, with a title for readers that speak. */
 void myr_svg_begin(struct myr_svg *svg, struct myr_buf *buf, uint32_t width_px, uint32_t height_px,
                    const char *title);
+/* The same for a page that may become longer: it keeps to the top of its frame. */
+void myr_svg_begin_column(struct myr_svg *svg, struct myr_buf *buf, uint32_t width_px,
+                          uint32_t height_px, const char *title);
 /* A description for them, right after begin. */
 void myr_svg_desc(struct myr_svg *svg, const char *text);
 void myr_svg_end(struct myr_svg *svg);

@@ -4,7 +4,7 @@
 
 /* The page: heading, figures, then the cards. */
 
-#define PAGE_WIDTH PX(1400)
+#define PAGE_WIDTH DRAW_PAGE_WIDTH
 #define MARGIN     PX(32)
 #define GAP        PX(20)
 
@@ -120,11 +120,16 @@ static void draw_tile(struct drawing *drawing, uint32_t index, uint32_t count, c
 {
     int32_t width = (PAGE_WIDTH - 2 * MARGIN - (int32_t)(count - 1) * PX(12)) / (int32_t)count;
     int32_t x = MARGIN + (int32_t)index * (width + PX(12)), y = PX(84);
+    struct draw_area to = {DRAW_NARROW_X + (int32_t)(index % 2) * (DRAW_NARROW_INNER + PX(8)) / 2,
+                           PX(66) + (int32_t)(index / 2) * PX(56), DRAW_NARROW_INNER / 2 - PX(4),
+                           0};
+    plan_draw_piece(drawing);
     myr_svg_rect(&drawing->svg, x, y, width, PX(58), "tile", tip);
     plan_draw_text_in(drawing, x + PX(14), y + PX(27), width - PX(20), MYR_SVG_START, "big", "%s",
                       value);
     plan_draw_text_in(drawing, x + PX(14), y + PX(46), width - PX(20), MYR_SVG_START, "small muted",
                       "%s", name);
+    (void)plan_draw_piece_end(drawing, (struct draw_area){x, y, width, PX(58)}, to);
 }
 
 static int32_t draw_heading(struct drawing *drawing, const struct figures *figures)
@@ -137,12 +142,16 @@ static int32_t draw_heading(struct drawing *drawing, const struct figures *figur
         snprintf(scale, sizeof(scale), " \xC2\xB7 %u GPUs in a scale-up domain, %s each",
                  head->scale_up_gpus, plan_draw_rate(head->scale_up_gbps, text));
     }
+    plan_draw_piece(drawing);
     plan_draw_text_in(drawing, MARGIN, PX(44), PAGE_WIDTH - 2 * MARGIN, MYR_SVG_START, "h1", "%s",
                       myr_design_str(design, head->name));
+    plan_draw_piece_below(drawing, (struct draw_area){MARGIN, PX(10), DRAW_NARROW_INNER, PX(42)});
+    plan_draw_piece(drawing);
     plan_draw_text_in(drawing, MARGIN, PX(67), PAGE_WIDTH - 2 * MARGIN, MYR_SVG_START,
                       "label muted", "%s \xC2\xB7 %u \xC3\x97 %s a node%s",
                       myr_design_str(design, head->server_part), head->gpus_per_node,
                       myr_design_str(design, head->gpu_part), scale);
+    plan_draw_piece_below(drawing, (struct draw_area){MARGIN, PX(52), PX(520), PX(24)});
     uint32_t count = compute->topology ? 6 : 5, at = 0;
     bool racks = head->nodes_per_server > 1;
     snprintf(text, sizeof(text), racks ? "servers of %u nodes" : "servers", head->nodes_per_server);
@@ -164,6 +173,7 @@ static int32_t draw_heading(struct drawing *drawing, const struct figures *figur
                  unpriced == 1 ? "" : "s");
     }
     draw_tile(drawing, at, count, figures->cost, text, cost_tip(drawing));
+    drawing->narrow.y = PX(66) + (int32_t)((count + 1) / 2) * PX(56);
     return PX(84 + 58) + GAP;
 }
 
@@ -185,15 +195,22 @@ static int32_t draw_cards(struct drawing *drawing, int32_t y, const uint32_t *wh
     int32_t width = (PAGE_WIDTH - 2 * MARGIN - (int32_t)(count - 1) * GAP) / (int32_t)count;
     int32_t bottom = y;
     drawing->svg.buf = &contents;
+    uint32_t first_frame = drawing->narrow.frames;
     for (uint32_t i = 0; i < count; i++) {
+        int32_t top = drawing->narrow.y + PX(6);
+        drawing->narrow.y = top + PX(6);
         struct draw_area card = {MARGIN + (int32_t)i * (width + GAP), y, width, 0};
         int32_t below = draw_contents(drawing, card, what[i]);
         bottom = below > bottom ? below : bottom;
+        drawing->narrow.y += PX(8);
+        (void)plan_draw_frame(drawing, top);
     }
     drawing->svg.buf = page;
     for (uint32_t i = 0; i < count; i++) {
-        myr_svg_rect(&drawing->svg, MARGIN + (int32_t)i * (width + GAP), y, width, bottom - y,
-                     "card", NULL);
+        char css[32];
+        snprintf(css, sizeof(css), "card f%u", first_frame + i);
+        myr_svg_rect(&drawing->svg, MARGIN + (int32_t)i * (width + GAP), y, width, bottom - y, css,
+                     NULL);
     }
     myr_buf_put(page, contents.data, contents.len);
     myr_buf_done(&contents);
@@ -266,12 +283,18 @@ void myr_plan_svg(const struct myr_design *design, struct myr_buf *buf)
              myr_u64_grouped(figures.switches, numbers[2]),
              myr_u64_grouped(figures.cables, numbers[3]), figures.cost);
     struct myr_svg svg;
-    myr_svg_begin(&svg, buf, (uint32_t)PAGE_WIDTH / 10, (uint32_t)(y + PX(12)) / 10, title);
+    myr_svg_begin_column(&svg, buf, (uint32_t)PAGE_WIDTH / 10, (uint32_t)(y + PX(12)) / 10, title);
     put_description(&svg, design);
     myr_svg_style(&svg, style);
+    MYR_CLEANUP(myr_buf_done) struct myr_buf narrow = {0};
+    drawing.narrow.y += PX(12);
+    plan_draw_narrow_style(&drawing, &narrow);
+    myr_svg_style(&svg, narrow.data);
     myr_buf_put(buf, page.data, page.len);
     myr_svg_end(&svg);
     myr_buf_done(&page);
     myr_buf_done(&drawing.tip);
     myr_buf_done(&drawing.name);
+    myr_buf_done(&drawing.gutter);
+    myr_buf_done(&drawing.narrow.rules);
 }

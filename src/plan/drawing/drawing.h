@@ -19,12 +19,36 @@ struct draw_area {
     int32_t x, y, width, height;
 };
 
+/* A page as wide as a desk's screen, and one as wide as a phone's. */
+#define DRAW_PAGE_WIDTH   PX(1400)
+#define DRAW_NARROW_WIDTH PX(390)
+#define DRAW_NARROW_X     PX(16)
+#define DRAW_NARROW_INNER (DRAW_NARROW_WIDTH - 2 * DRAW_NARROW_X)
+
 struct drawing {
     struct myr_svg svg;
     const struct myr_design *design;
     struct myr_buf tip, name; /* scratch */
     bool thinned;             /* a mesh has more lines than are drawn */
+    struct myr_buf gutter;    /* of the network at hand */
+    struct {
+        struct myr_buf rules;
+        int32_t y; /* how far down the narrow page is filled */
+        uint32_t count, frames;
+    } narrow;
 };
+
+/* pieces that a narrow screen puts elsewhere (narrow.c) */
+
+/* What is drawn until the end of the piece moves as one. */
+void plan_draw_piece(struct drawing *drawing);
+/* From its place on the page to its place on the narrow one; returns its height there. */
+int32_t plan_draw_piece_end(struct drawing *drawing, struct draw_area from, struct draw_area to);
+/* The same, to the end of the narrow page. */
+void plan_draw_piece_below(struct drawing *drawing, struct draw_area from);
+/* The frame of a card that begins at 'top' of the narrow page; returns the number of its class. */
+uint32_t plan_draw_frame(struct drawing *drawing, int32_t top);
+void plan_draw_narrow_style(struct drawing *drawing, struct myr_buf *ret);
 
 /* text (drawing_text.c) */
 
@@ -131,7 +155,8 @@ void plan_draw_pod_place(struct draw_pod *pod, struct draw_area area, uint32_t l
                          uint32_t spines, uint32_t spines_max);
 void plan_draw_pod(struct drawing *drawing, const struct draw_pod *pod);
 
-/* Heading of a tier, and what runs between two tiers, in the gutter. */
+/* Heading of a tier, and what runs between two tiers, in the gutter, which is written last. */
+void plan_draw_gutter(struct drawing *drawing);
 void plan_draw_tier(struct drawing *drawing, const struct draw_net *view, int32_t y,
                     const char *name, const char *line, const char *second);
 void plan_draw_layer(struct drawing *drawing, const struct draw_net *view, int32_t y,

@@ -334,6 +334,7 @@ int32_t plan_draw_inside(struct drawing *drawing, struct draw_area card)
     inside.count = inside.count > PARTS_MAX ? PARTS_MAX : inside.count;
     int32_t x = card.x + PADDING, top = card.y + PX(86);
     inside.area = (struct draw_area){x + PX(116), top, card.width - 2 * PADDING - PX(116), 0};
+    plan_draw_piece(drawing);
     myr_svg_text(&drawing->svg, x, card.y + PX(28), MYR_SVG_START, "h2", "Inside a node");
     plan_draw_chip(drawing, x + plan_draw_width("Inside a node", 17) + PX(8), card.y + PX(13),
                    "chip", myr_design_str(design, design->head->server_part));
@@ -341,6 +342,7 @@ int32_t plan_draw_inside(struct drawing *drawing, struct draw_area card)
                       "label muted", "%s",
                       "G GPU \xC2\xB7 N compute \xC2\xB7 S storage \xC2\xB7 E service \xC2\xB7 "
                       "B out-of-band \xC2\xB7 D DPU");
+    plan_draw_piece_below(drawing, (struct draw_area){x, card.y + PX(8), PX(400), PX(56)});
     inside.numa_y = top;
     inside.pcie_y = top + PX(62);
     inside.item_y = top + PX(124);
@@ -352,6 +354,7 @@ int32_t plan_draw_inside(struct drawing *drawing, struct draw_area card)
         }
     }
     place_parts(&inside);
+    plan_draw_piece(drawing);
     uint32_t switches = draw_scale_switches(drawing, &inside);
     if (!switches && design->head->scale_up_gpus > 1) {
         draw_scale_links(drawing, &inside);
@@ -359,6 +362,10 @@ int32_t plan_draw_inside(struct drawing *drawing, struct draw_area card)
     draw_tree(drawing, &inside);
     draw_parts(drawing, &inside);
     label_rows(drawing, &inside, x, switches);
+    plan_draw_gutter(drawing);
     bool scale_up = design->head->scale_up_gpus > 1;
-    return (scale_up ? inside.scale_y : inside.item_y) + BOX_HEIGHT + PADDING;
+    int32_t bottom = (scale_up ? inside.scale_y : inside.item_y) + BOX_HEIGHT + PADDING;
+    plan_draw_piece_below(drawing, (struct draw_area){x, top - PX(14), card.width - 2 * PADDING,
+                                                      bottom - top + PX(14)});
+    return bottom;
 }

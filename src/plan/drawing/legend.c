@@ -24,6 +24,17 @@ static struct draw_area next_entry(struct legend *legend)
         legend->area.y + (int32_t)(at / legend->columns) * ENTRY, legend->column_width, ENTRY};
 }
 
+/* On a narrow page in two columns. */
+static void end_entry(struct legend *legend, struct draw_area at, int32_t width)
+{
+    uint32_t number = legend->count - 1;
+    struct draw_area to = {DRAW_NARROW_X + (int32_t)(number % 2) * (DRAW_NARROW_INNER / 2),
+                           legend->drawing->narrow.y + (int32_t)(number / 2) * ENTRY,
+                           DRAW_NARROW_INNER / 2 - PX(4), 0};
+    at.width = width;
+    (void)plan_draw_piece_end(legend->drawing, at, to);
+}
+
 static void put_label(struct legend *legend, struct draw_area at, const char *text)
 {
     plan_draw_text_in(legend->drawing, at.x + PX(36), at.y + PX(14), at.width - PX(40),
@@ -34,8 +45,10 @@ static void put_box(struct legend *legend, bool wanted, const char *css, const c
 {
     if (wanted) {
         struct draw_area at = next_entry(legend);
+        plan_draw_piece(legend->drawing);
         myr_svg_rect(&legend->drawing->svg, at.x, at.y + PX(3), PX(26), PX(14), css, NULL);
         put_label(legend, at, text);
+        end_entry(legend, at, PX(46) + plan_draw_width(text, 11));
     }
 }
 
@@ -43,9 +56,11 @@ static void put_line(struct legend *legend, bool wanted, const char *css, const 
 {
     if (wanted) {
         struct draw_area at = next_entry(legend);
+        plan_draw_piece(legend->drawing);
         myr_svg_line(&legend->drawing->svg, at.x, at.y + PX(10), at.x + PX(26), at.y + PX(10), css,
                      NULL);
         put_label(legend, at, text);
+        end_entry(legend, at, PX(46) + plan_draw_width(text, 11));
     }
 }
 
@@ -81,6 +96,7 @@ static struct found find_all(const struct myr_design *design)
 static void put_rails(struct legend *legend, uint32_t rails)
 {
     struct draw_area at = next_entry(legend);
+    plan_draw_piece(legend->drawing);
     uint32_t shown = rails < DRAW_RAIL_HUES ? rails : DRAW_RAIL_HUES;
     for (uint32_t i = 0; i < shown; i++) {
         int32_t x = at.x + (int32_t)i * PX(18);
@@ -93,10 +109,12 @@ static void put_rails(struct legend *legend, uint32_t rails)
     plan_draw_text_in(legend->drawing, at.x + (int32_t)shown * PX(18) + PX(8), at.y + PX(14),
                       at.width - (int32_t)shown * PX(18) - PX(10), MYR_SVG_START, "small", "%s",
                       rails > shown ? "rails; hues repeat" : "rail of a NIC");
+    end_entry(legend, at, (int32_t)shown * PX(18) + PX(120));
 }
 
-/* What the plan found to be wrong or doubtful; notes are left to the report. */
-static int32_t draw_findings(struct drawing *drawing, struct draw_area card, int32_t y)
+/* What the plan found to be wrong or doubtful; notes are left to the report. 'ret_width' grows. */
+static int32_t draw_findings(struct drawing *drawing, struct draw_area card, int32_t y,
+                             int32_t *ret_width)
 {
     static const char *const words[] = {"note", "warning", "error"};
     const struct myr_design *design = drawing->design;
@@ -118,6 +136,10 @@ static int32_t draw_findings(struct drawing *drawing, struct draw_area card, int
         plan_draw_text_in(drawing, x + PX(72), y + PX(15), width - PX(72), MYR_SVG_START, "small",
                           "%s: %s", myr_design_str(design, finding->where),
                           myr_design_str(design, finding->message));
+        int32_t own = PX(84) + plan_draw_width(myr_design_str(design, finding->where), 11) +
+                      plan_draw_width(myr_design_str(design, finding->message), 11);
+        own = own < width ? own : width;
+        *ret_width = own > *ret_width ? own : *ret_width;
         y += ENTRY;
     }
     if (found == 0 || found > FINDINGS_MAX) {
@@ -138,9 +160,11 @@ int32_t plan_draw_legend(struct drawing *drawing, struct draw_area card)
     struct found found = find_all(design);
     struct legend legend = {.drawing = drawing};
     int32_t x = card.x + PADDING;
+    plan_draw_piece(drawing);
     myr_svg_text(&drawing->svg, x, card.y + PX(28), MYR_SVG_START, "h2", "Legend");
     plan_draw_text_in(drawing, x, card.y + PX(52), card.width - 2 * PADDING, MYR_SVG_START,
                       "label muted", "Point at a shape for its name, its ports and its rule.");
+    plan_draw_piece_below(drawing, (struct draw_area){x, card.y + PX(8), PX(400), PX(56)});
     legend.area = (struct draw_area){x, card.y + PX(70), card.width - 2 * PADDING, 0};
     legend.columns = card.width > PX(900) ? 4 : 2;
     legend.column_width = legend.area.width / (int32_t)legend.columns;
@@ -165,5 +189,10 @@ int32_t plan_draw_legend(struct drawing *drawing, struct draw_area card)
         put_rails(&legend, design->networks[MYR_NET_COMPUTE].rails);
     }
     uint32_t rows = (legend.count + legend.columns - 1) / legend.columns;
-    return draw_findings(drawing, card, legend.area.y + (int32_t)rows * ENTRY + PX(8)) + PADDING;
+    int32_t top = legend.area.y + (int32_t)rows * ENTRY + PX(8), width = PX(100);
+    drawing->narrow.y += (int32_t)((legend.count + 1) / 2) * ENTRY;
+    plan_draw_piece(drawing);
+    int32_t bottom = draw_findings(drawing, card, top, &width);
+    plan_draw_piece_below(drawing, (struct draw_area){x, top, width, bottom - top});
+    return bottom + PADDING;
 }

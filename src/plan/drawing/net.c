@@ -114,7 +114,8 @@ static void draw_heading(struct drawing *drawing, struct draw_area card,
     const struct myr_network *net = view->net;
     const struct myr_design *design = drawing->design;
     char text[256];
-    int32_t x = card.x + PADDING;
+    int32_t left = card.x + PADDING, x = left;
+    plan_draw_piece(drawing);
     myr_svg_text(&drawing->svg, x, card.y + PX(28), MYR_SVG_START, "h2", titles[view->id]);
     x += plan_draw_width(titles[view->id], 19) + PX(4);
     x = plan_draw_chip(drawing, x, card.y + PX(13), "chip",
@@ -138,10 +139,15 @@ static void draw_heading(struct drawing *drawing, struct draw_area card,
     const struct myr_devtype *type = &design->devtypes[design->device_type[first_switch(net)]];
     snprintf(text, sizeof(text), "%s", myr_design_str(design, type->part));
     plan_draw_fit(text, sizeof(text), 11, card.x + card.width - PADDING - x - PX(14));
-    plan_draw_chip(drawing, x, card.y + PX(13), "chip", text);
+    x = plan_draw_chip(drawing, x, card.y + PX(13), "chip", text);
+    plan_draw_piece_below(drawing, (struct draw_area){left, card.y + PX(8), x - left, PX(32)});
     say_rule(design, view, text, sizeof(text));
-    plan_draw_text_in(drawing, card.x + PADDING, card.y + PX(52), card.width - 2 * PADDING,
-                      MYR_SVG_START, "label muted", "%s", text);
+    int32_t width = plan_draw_width(text, 12) + PX(4), most = card.width - 2 * PADDING;
+    plan_draw_piece(drawing);
+    plan_draw_text_in(drawing, left, card.y + PX(52), most, MYR_SVG_START, "label muted", "%s",
+                      text);
+    plan_draw_piece_below(
+        drawing, (struct draw_area){left, card.y + PX(40), width < most ? width : most, PX(24)});
 }
 
 /* The table beside the drawing, filled from the top. */
@@ -257,6 +263,25 @@ static int32_t draw_table(struct drawing *drawing, struct draw_area at, const st
     return table.y;
 }
 
+/* Gutter and table: at the sides of the drawing, or below it side by side. */
+static int32_t draw_sides(struct drawing *drawing, const struct draw_net *view,
+                          struct draw_area table, int32_t bottom)
+{
+    struct draw_area gutter = {view->gutter.x, table.y, view->gutter.width, bottom - table.y};
+    struct draw_area left = {DRAW_NARROW_X, drawing->narrow.y, DRAW_NARROW_INNER * 48 / 100, 0};
+    struct draw_area right = {DRAW_NARROW_X + DRAW_NARROW_INNER / 2, drawing->narrow.y,
+                              DRAW_NARROW_INNER / 2, 0};
+    plan_draw_piece(drawing);
+    plan_draw_gutter(drawing);
+    int32_t high = plan_draw_piece_end(drawing, gutter, left);
+    plan_draw_piece(drawing);
+    int32_t table_bottom = draw_table(drawing, table, view);
+    table.height = table_bottom - table.y;
+    int32_t other = plan_draw_piece_end(drawing, table, right);
+    drawing->narrow.y += (high > other ? high : other) + PX(6);
+    return table_bottom;
+}
+
 /* From the left: gutter with labels, drawing, table. The higher of the two sides decides. */
 int32_t plan_draw_network(struct drawing *drawing, struct draw_area card, enum myr_net_id id)
 {
@@ -269,6 +294,7 @@ int32_t plan_draw_network(struct drawing *drawing, struct draw_area card, enum m
     view.gutter = (struct draw_area){left, top, gutter, 0};
     view.canvas = (struct draw_area){left + gutter, top, right - left - gutter - PX(28), 0};
     int32_t bottom;
+    plan_draw_piece(drawing);
     switch (view.net->topology) {
     case MYR_TOPOLOGY_RAIL_ONLY:
         bottom = plan_draw_rail_only(drawing, &view);
@@ -284,7 +310,10 @@ int32_t plan_draw_network(struct drawing *drawing, struct draw_area card, enum m
         bottom = plan_draw_clos(drawing, &view);
         break;
     }
+    plan_draw_piece_below(drawing,
+                          (struct draw_area){view.canvas.x - PX(8), top - PX(16),
+                                             view.canvas.width + PX(24), bottom - top + PX(26)});
     struct draw_area table = {right, top - PX(14), table_width, 0};
-    int32_t table_bottom = draw_table(drawing, table, &view);
+    int32_t table_bottom = draw_sides(drawing, &view, table, bottom);
     return (bottom > table_bottom ? bottom : table_bottom) + PADDING;
 }

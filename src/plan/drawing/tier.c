@@ -14,10 +14,19 @@ void plan_draw_tier(struct drawing *drawing, const struct draw_net *view, int32_
                     const char *name, const char *line, const char *second)
 {
     const struct draw_area *at = &view->gutter;
+    struct myr_buf *page = drawing->svg.buf;
+    drawing->svg.buf = &drawing->gutter;
     plan_draw_text_in(drawing, at->x, y - PX(9), at->width, MYR_SVG_START, "th", "%s", name);
     plan_draw_text_in(drawing, at->x, y + PX(6), at->width, MYR_SVG_START, "small", "%s", line);
     plan_draw_text_in(drawing, at->x, y + PX(20), at->width, MYR_SVG_START, "small muted", "%s",
                       second);
+    drawing->svg.buf = page;
+}
+
+void plan_draw_gutter(struct drawing *drawing)
+{
+    myr_buf_put(drawing->svg.buf, drawing->gutter.data, drawing->gutter.len);
+    myr_buf_clear(&drawing->gutter);
 }
 
 /* The first cable type of a layer: that of the GPU nodes, where hosts differ. */
@@ -45,6 +54,8 @@ void plan_draw_layer(struct drawing *drawing, const struct draw_net *view, int32
     char number[48];
     int32_t x = at->x + PX(10), width = at->width - PX(10);
     int32_t step = PX(13), top = y - (line ? step : step / 2) + PX(4);
+    struct myr_buf *page = drawing->svg.buf;
+    drawing->svg.buf = &drawing->gutter;
     plan_draw_text(drawing, x, top, MYR_SVG_START, "small", "%s \xC3\x97 %uG",
                    myr_u64_grouped(net->links[layer], number), gbps);
     if (line) {
@@ -65,4 +76,5 @@ void plan_draw_layer(struct drawing *drawing, const struct draw_net *view, int32
         myr_svg_text(&drawing->svg, at->x + at->width - chip / 2 - PX(12), first, MYR_SVG_MIDDLE,
                      "small", number);
     }
+    drawing->svg.buf = page;
 }

@@ -233,6 +233,8 @@ static void label_torus(struct drawing *drawing, const struct torus *torus)
     snprintf(text, sizeof(text), "%u link%s a pair", trunk, trunk == 1 ? "" : "s");
     plan_draw_layer(drawing, view, y, MYR_LAYER_LOCAL, text, 0);
     y += PX(48);
+    struct myr_buf *page = drawing->svg.buf;
+    drawing->svg.buf = &drawing->gutter;
     for (uint32_t i = 0; i < net->dim_count; i++) {
         char css[32];
         snprintf(css, sizeof(css), "rail r%u", i + DIMS - net->dim_count);
@@ -242,6 +244,7 @@ static void label_torus(struct drawing *drawing, const struct torus *torus)
                        "dimension %u: %u long", i, net->dims[i]);
         y += PX(18);
     }
+    drawing->svg.buf = page;
     y += PX(20);
     plan_draw_layer(drawing, view, y, MYR_LAYER_HOST, NULL, 0);
     snprintf(text, sizeof(text), "%u \xC3\x97 %uG each",

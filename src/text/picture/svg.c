@@ -121,20 +121,32 @@ static void end_shape(struct myr_buf *buf, const char *name, const char *css, co
     myr_buf_put_lit(buf, ">\n");
 }
 
-void myr_svg_begin(struct myr_svg *svg, struct myr_buf *buf, uint32_t width_px, uint32_t height_px,
-                   const char *title)
+static void begin(struct myr_svg *svg, struct myr_buf *buf, uint32_t width_px, uint32_t height_px,
+                  const char *place, const char *title)
 {
     /* The size is stated twice: as a default for viewers, and as coordinates that scale. */
     MYR_ASSERT(width_px > 0 && height_px > 0);
     *svg = (struct myr_svg){.buf = buf};
     myr_buf_printf(buf,
                    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
-                   "viewBox=\"0 0 %u %u\" role=\"img\">\n<title>",
-                   width_px, height_px, width_px, height_px);
+                   "viewBox=\"0 0 %u %u\" %srole=\"img\">\n<title>",
+                   width_px, height_px, width_px, height_px, place);
     put_escaped(buf, title);
     myr_buf_put_lit(buf, "</title>\n<style>");
     myr_buf_puts(buf, stylesheet);
     myr_buf_put_lit(buf, "</style>\n<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n");
+}
+
+void myr_svg_begin(struct myr_svg *svg, struct myr_buf *buf, uint32_t width_px, uint32_t height_px,
+                   const char *title)
+{
+    begin(svg, buf, width_px, height_px, "", title);
+}
+
+void myr_svg_begin_column(struct myr_svg *svg, struct myr_buf *buf, uint32_t width_px,
+                          uint32_t height_px, const char *title)
+{
+    begin(svg, buf, width_px, height_px, "preserveAspectRatio=\"xMinYMin meet\" ", title);
 }
 
 void myr_svg_desc(struct myr_svg *svg, const char *text)
