@@ -10,3 +10,4 @@ grep -o '<title>[^<]*</title>' p.svg | head -n 9
 grep -o 'class="[a-z0-9]*"' p.svg | sort | uniq -c
 myriad sched place --design d/design.myr --state s.csv --nodes 120 --plot q.svg | head -n 1
 ls q.svg 2>/dev/null || echo 'nothing drawn'
+grep -o '<text[^>]*>\(stage [0-9]*\|free\|partly busy\|busy\|down or held\)<' p.svg

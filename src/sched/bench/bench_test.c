@@ -24,7 +24,7 @@ static void everything_is_measured_and_all_but_times_follows_from_the_seed(void 
     struct myr_bench_answer a[2];
     struct myr_err err = {0};
     struct myr_bench_question question = {
-        .cluster = {.nodes = 32, .leaf_nodes = 8}, .seed = 3, .progress = count_steps};
+        .cluster = {.nodes = 1000, .leaf_nodes = 8}, .seed = 3, .progress = count_steps};
     myr_arena_init(&arena);
     for (uint32_t i = 0; i < 2; i++) {
         steps = 0;
@@ -44,11 +44,15 @@ static void everything_is_measured_and_all_but_times_follows_from_the_seed(void 
         assert_true(x->p50_us <= x->p99_us && x->p99_us <= x->max_us && x->max_us > 0);
         assert_int_equal(x->layout != NULL,
                          x->kind == MYR_BENCH_LAYOUT || x->kind == MYR_BENCH_SCATTERED);
+        /* Room is made for every gang that is timed, but during churn, where it may lack. */
+        if (x->kind != MYR_BENCH_GANG && x->kind != MYR_BENCH_ALL) {
+            assert_int_equal(x->placed, x->decisions);
+        }
     }
     assert_int_equal(seen, (1U << (MYR_BENCH_ALL + 1)) - 1);
     assert_int_equal(a[0].rows[0].kind, MYR_BENCH_ALL);
-    assert_int_equal(a[0].rows[0].decisions, 3200); /* 400 rounds of eight jobs */
-    assert_true(a[0].fill_percent > 80 && a[0].fill_percent <= 100);
+    assert_int_equal(a[0].rows[0].decisions, 3200);                /* 400 rounds of eight jobs */
+    assert_true(a[0].fill_percent > 93 && a[0].fill_percent < 97); /* as full as it began */
     assert_true(a[0].fill_percent == a[1].fill_percent);
     assert_true(a[0].decisions_per_s > 0);
     assert_true(a[0].has_defrag && a[0].defrag_gpus_moved >= a[0].defrag_gpus_least);
