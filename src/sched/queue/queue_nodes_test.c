@@ -154,6 +154,23 @@ static void spares_follow_the_failures_that_are_away_at_once(void **state)
     assert_int_equal(myr_spares_for(0, &rate, 990), 0);
 }
 
+static void a_job_that_was_stopped_is_looked_at_again_when_it_becomes_overdue(void **state)
+{
+    (void)state;
+    struct myr_place_shape one = {1, 8, 1, 1};
+    struct myr_queue_policy policy = policy_of(false);
+    struct myr_queue *queue = queue_with(&one, &policy, plain, 2);
+    uint32_t job = submit(queue, 0, (struct myr_queue_job){.gpus = 8});
+    decide(queue, 0, NULL);
+    assert_true(runs(queue, job));
+    assert_true(myr_queue_wake_s(queue) == INT64_MAX); /* nobody waits */
+    myr_queue_node(queue, 100, 0, false);
+    decide(queue, 100, NULL);
+    assert_false(runs(queue, job));
+    assert_int_equal(myr_queue_wake_s(queue), 100 + policy.patience_s);
+    myr_queue_free(queue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +180,7 @@ int main(void)
         cmocka_unit_test(maintenance_empties_its_nodes_in_time),
         cmocka_unit_test(only_jobs_that_end_in_time_start_before_maintenance),
         cmocka_unit_test(spares_follow_the_failures_that_are_away_at_once),
+        cmocka_unit_test(a_job_that_was_stopped_is_looked_at_again_when_it_becomes_overdue),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
