@@ -145,6 +145,9 @@ static void numbers_of_parts_have_limits(void **state)
         {"servers", "scale_up_gpus", SERVER, "0", "1", "65536", "65537"},
         {"servers", "scale_up_gbps", SERVER, "0", "1", "1000000", "1000001"},
         {"servers", "scale_up_switches", SERVER, "-1", "0", "4096", "4097"},
+        {"servers", "nics", SERVER, "{oob: {nic: cx7-400g, count: -1}}",
+         "{oob: {nic: cx7-400g, count: 0}}", "{oob: {nic: cx7-400g, count: 64}}",
+         "{oob: {nic: cx7-400g, count: 65}}"},
 #define OPTIC "form: f, connector: c, cage_gbps: 1, port_gbps: 1"
         {"transceivers", "connectors", OPTIC ", reach_m: 1", "0", "1", "16", "17"},
         {"transceivers", "lane_gbps", OPTIC ", reach_m: 1", "0", "1", "1000", "1001"},

@@ -210,6 +210,7 @@ static void mistakes_get_one_clear_line(void **state)
          no_env},
         {"s --no-exlain",
          "unknown option '--no-exlain' for 'myriad plan'; did you mean '--no-explain'?", no_env},
+        {"s --hepl", "unknown option '--hepl' for 'myriad plan'; did you mean '--help'?", no_env},
         {"s --no-out", "unknown option '--no-out' for 'myriad plan'; did you mean '--out'?",
          no_env},
         {"s --zzzzzz=3", "unknown option '--zzzzzz' for 'myriad plan'", no_env},
