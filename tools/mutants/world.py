@@ -149,13 +149,15 @@ class World:
         self.root, self.folder, self.jobs, self.say = root, folder, jobs, say
         self.most = most  # tests that may look at one mutant
         self.source = folder / "source"
-        # No debug information: two objects are equal exactly when their code and data are.
+        # Build types of their own, so that nothing is added to these flags. No debug information in
+        # the first: two objects are equal exactly when their code and data are.
         self.shared = Build(folder / "shared", self.source, [
-            "CMAKE_BUILD_TYPE=Release", "CMAKE_C_FLAGS_RELEASE=-O2 -g0", "MYRIAD_SHARED=ON",
-            "CMAKE_C_FLAGS=-fno-semantic-interposition", "MYRIAD_WERROR=OFF"])
+            "CMAKE_BUILD_TYPE=Shared", "MYRIAD_SHARED=ON", "MYRIAD_WERROR=OFF",
+            "CMAKE_C_FLAGS=-O2 -g0 -fno-semantic-interposition"])
         self.cover = Build(folder / "cover", self.source, [
-            "CMAKE_BUILD_TYPE=Release", "MYRIAD_WERROR=OFF", "CMAKE_C_FLAGS_RELEASE=-O1 -g",
-            "CMAKE_C_FLAGS=--coverage -fno-inline -fno-early-inlining -fprofile-update=atomic"])
+            "CMAKE_BUILD_TYPE=Cover", "MYRIAD_WERROR=OFF",
+            "CMAKE_C_FLAGS=-O1 -g --coverage -fno-inline -fno-early-inlining"
+            " -fprofile-update=atomic"])
         self.tests = {}
         self.lines = {}  # file -> line -> names of tests, empty where nothing executes it
         self.functions = {}  # file -> function -> (first line, last line)
