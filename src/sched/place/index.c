@@ -116,6 +116,9 @@ struct myr_placer *myr_placer_create(const struct myr_place_shape *shape)
     if (p->shape.pod_nodes < p->shape.group_nodes) {
         p->shape.pod_nodes = p->shape.group_nodes;
     }
+    /* Leaves do not lie in two pods: the only pod of a part-filled fabric has room for more. */
+    uint32_t leaves = (p->shape.pod_nodes + p->shape.group_nodes - 1) / p->shape.group_nodes;
+    p->shape.pod_nodes = leaves * p->shape.group_nodes;
     p->groups = (shape->nodes + shape->group_nodes - 1) / shape->group_nodes;
     p->pods = (shape->nodes + p->shape.pod_nodes - 1) / p->shape.pod_nodes;
     p->whole = shape->gpus_per_node == 64 ? UINT64_MAX : (UINT64_C(1) << shape->gpus_per_node) - 1;

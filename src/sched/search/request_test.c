@@ -227,9 +227,36 @@ static void random_requests_agree_with_a_naive_model(void **state)
     myr_placer_free(placer);
 }
 
+/* 40 nodes under leaves of 32 without pods: the last leaf is part filled, and in the same pod. */
+static void a_part_filled_fabric_has_one_pod(void **state)
+{
+    (void)state;
+    static const struct myr_place_shape odd = {40, GPUS, 32, 40};
+    struct myr_arena arena;
+    struct myr_layout layout = myr_layout_default();
+    layout.tp = 8;
+    for (uint32_t nodes = 1; nodes <= 40; nodes++) {
+        struct myr_share shares[40];
+        struct myr_placement found = {.gang.shares = shares};
+        struct myr_job_traffic traffic;
+        struct myr_placer *placer = myr_placer_create(&odd);
+        myr_arena_init(&arena);
+        layout.dp = nodes;
+        assert_int_equal(myr_job_traffic_of(&layout, NULL, GPUS, &arena, &traffic, NULL), MYR_OK);
+        struct myr_request request = {.nodes = nodes, .gpus_per_node = GPUS, .traffic = &traffic};
+        assert_true(myr_place_gang(placer, &request, &found));
+        assert_int_equal(found.gang.count, nodes);
+        assert_int_equal(found.cost.pods, 1);
+        assert_int_equal(found.cost.leaves, nodes <= 32 ? 1 : 2);
+        myr_placer_free(placer);
+        myr_arena_done(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_part_filled_fabric_has_one_pod),
         cmocka_unit_test(the_cost_is_bytes_by_level),
         cmocka_unit_test(heavy_groups_lie_under_one_leaf),
         cmocka_unit_test(constraints_hold),
