@@ -144,6 +144,13 @@ def check_identity(checks, myriad, design, folder):
     result = verify("nameless", nameless)
     checks.same("no names: right", result["ports"]["right"], count)
     checks.same("no names: told by cables", len(result["identity"]["recovered"]), 536)
+    named = {row["is"]: row["found"] for row in result["identity"]["recovered"]}
+    checks.same("no names: each is one place", len(named), 536)
+    checks.true("no names: what was found is named with its GUID",
+                all(re.fullmatch(r"Quantum Mellanox Technologies 0x[0-9a-f]{16}", found)
+                    for found in named.values()))
+    checks.true("no names: places are of the design",
+                {"spine/p0-1", "leaf/p0-g1-r3", "node/00042 nic3"} <= named.keys())
     hosts = rename(topo, lambda name: re.sub(r"node-(\d+)-nic(\d)", r"gpu\1 mlx5_\2", name))
     result = verify("hosts", hosts)
     checks.same("host names: right", result["ports"]["right"], count)
@@ -155,6 +162,9 @@ def check_identity(checks, myriad, design, folder):
     checks.same("exchanged names: relabel", result["repair"]["relabel"],
                 {"links": 0, "devices": 2, "moves": 0})
     checks.same("exchanged names: moves", result["repair"]["moves"], 64)
+    checks.same("exchanged names: renamed", result["identity"]["renamed"],
+                [{"called": "spine/p0-1", "is": "spine/p0-2"},
+                 {"called": "spine/p0-2", "is": "spine/p0-1"}])
     check_nameless_faults(checks, myriad, design, folder, topo, verify)
     twins = rename(topo, lambda name: "leaf-p0-g0-r0" if name == "leaf-p0-g1-r3" else name)
     result = verify("twins", twins)
@@ -202,6 +212,9 @@ def check_nameless_faults(checks, myriad, design, folder, topo, verify):
     checks.same("no names, faults: ambiguous",
                 [(a["found_devices"], a["places"]) for a in result["identity"]["ambiguous"]],
                 [(astray, astray)])
+    checks.true("no names, faults: an example is named", all(
+        re.search("0x[0-9a-f]{16}$", a["such_as"]) and re.match("(node|leaf|spine)/", a["may_be"])
+        for a in result["identity"]["ambiguous"]))
 
 
 def check_binding(checks, myriad, design, folder, nameless, verify):

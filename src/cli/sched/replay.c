@@ -260,14 +260,14 @@ static void fill(struct cli *cli, const struct myr_replay_answer *a)
 
 static int write_plots(const char *folder, const struct myr_replay_answer *a, struct myr_err *err)
 {
-    int rc = myr_make_dirs(folder, err);
+    MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {0};
+    int rc = myr_file_set_begin(&set, folder, err);
     for (uint32_t i = 0; i < MYR_REPLAY_CHARTS && rc == MYR_OK; i++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf chart = {0}, path = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf chart = {0};
         myr_replay_chart(a, i, &chart);
-        myr_buf_printf(&path, "%s/%s", folder, myr_replay_chart_names[i]);
-        rc = myr_file_write(path.data, &chart, err);
+        rc = myr_file_set_add(&set, myr_replay_chart_names[i], &chart, err);
     }
-    return rc;
+    return rc < 0 ? rc : myr_file_set_commit(&set, err);
 }
 
 static int write_files(const struct options *options, const struct myr_replay_question *question,

@@ -1,15 +1,15 @@
 #include "myriad/fit/report.h"
 
-static int write_plot(const char *folder, const char *name, struct myr_arena *arena,
-                      struct myr_buf *buf, struct myr_err *err)
+static int add_plot(struct myr_file_set *set, const char *name, struct myr_buf *buf,
+                    struct myr_err *err)
 {
-    int rc = myr_file_write(myr_arena_printf(arena, "%s/%s", folder, name), buf, err);
+    int rc = myr_file_set_add(set, name, buf, err);
     myr_buf_clear(buf);
     return rc;
 }
 
-int myr_fit_report_plots(const struct myr_fit_report *report, const char *folder,
-                         struct myr_arena *arena, struct myr_err *err)
+static int add_plots(struct myr_file_set *set, const struct myr_fit_report *report,
+                     struct myr_arena *arena, struct myr_err *err)
 {
     const struct myr_fit_query *query = report->query;
     const struct myr_fit_answer *answer = report->answer;
@@ -18,20 +18,16 @@ int myr_fit_report_plots(const struct myr_fit_report *report, const char *folder
     struct myr_fit_cost cost;
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
     MYR_ASSERT(answer->top_count > 0);
-    int rc = myr_make_dirs(folder, err);
-    if (rc < 0) {
-        return rc;
-    }
     myr_fit_cost_of(&query->it, best, &cost);
     myr_plot_step(&cost, &buf);
-    rc = write_plot(folder, "step.svg", arena, &buf, err);
+    int rc = add_plot(set, "step.svg", &buf, err);
     if (rc == MYR_OK && best->pp > 1) {
         myr_plot_pipeline(&query->it, best, &buf);
-        rc = write_plot(folder, "pipeline.svg", arena, &buf, err);
+        rc = add_plot(set, "pipeline.svg", &buf, err);
     }
     if (rc == MYR_OK) {
         myr_plot_memory(&query->it, answer->top, answer->top_count, &buf);
-        rc = write_plot(folder, "memory.svg", arena, &buf, err);
+        rc = add_plot(set, "memory.svg", &buf, err);
     }
     if (rc < 0) {
         return rc;
@@ -42,5 +38,17 @@ int myr_fit_report_plots(const struct myr_fit_report *report, const char *folder
         return MYR_OK; /* one point is no line */
     }
     myr_plot_linearity(&growth[0], &growth[1], &buf);
-    return write_plot(folder, "linearity.svg", arena, &buf, err);
+    return add_plot(set, "linearity.svg", &buf, err);
+}
+
+int myr_fit_report_plots(const struct myr_fit_report *report, const char *folder,
+                         struct myr_arena *arena, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {0};
+    int rc = myr_file_set_begin(&set, folder, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = add_plots(&set, report, arena, err);
+    return rc < 0 ? rc : myr_file_set_commit(&set, err);
 }
