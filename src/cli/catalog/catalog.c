@@ -77,7 +77,7 @@ static void show(struct myr_answer *answer, const struct myr_value *kinds,
     static const struct myr_answer_column part_columns[] = {
         {"id", "NAME", 0, 0},
         {"kind", "KIND", 0, 0},
-        {"order", "ORDER NUMBER", 0, 0},
+        {"order", "ORDER NUMBER", MYR_COLUMN_WIDE, 0},
         {"title", "TITLE", 0, 0},
         {"watts", "WATTS", MYR_COLUMN_NUMBER, 1},
         {"source", "SOURCE", MYR_COLUMN_WIDE, 0},

@@ -114,7 +114,8 @@ static void put_answer(struct cli *cli, const struct myr_fabric_case *fabric,
                     "%zu flows, %u links dead. Loads are parts of line rate; SHARE is what fair "
                     "rates reach of the throughput that only host ports limit.",
                     fabric->flows.items.count, fabric->dead_count);
-    myr_answer_next(answer, "myriad route failover DESIGN, for what happens when something dies");
+    const char *design = cli->operands.count > 0 ? cli->operands.items[0] : options->fabric.design;
+    myr_answer_next(answer, "myriad route failover %s, for what a dead link costs", design);
 }
 
 static int run(struct cli *cli, struct myr_err *err)

@@ -38,7 +38,7 @@ static const struct myr_option rows[] = {
 static const struct myr_command command = {
     .name = "verify",
     .operands = "DESIGN FILE...",
-    .summary = "compare the built fabric with the design and list the fewest repairs",
+    .summary = "compare the built fabric with the design; the fewest repairs",
     .details =
         "Reads what ibnetdiscover, LLDP, NetBox or a point-to-point list say about the built "
         "fabric and gives every planned port a state: right, wrong, missing, unseen, extra or "
