@@ -108,5 +108,11 @@ ask --topology file:two.topo --workload file:chain.cm,endless=10KB --lb spray
 ask --topology file:three.topo --workload file:chain.cm,endless=1MB --lb ecmp
 ask --topology fat-tree:k=4 --workload file:moe.txt
 ask --topology file:three.topo,format=htsim --job file:moe.txt --job file:a.goal --job permutation:10KB
+printf 'name: eight\nservers: 8\nserver: h100-8gpu\nnetworks:\n  compute: {switch: mqm9790, leaf_down: 4, leaf_up: 2, tiers: 2}\n' > s.yaml
+myriad plan s.yaml --out e >/dev/null 2>&1
+sed 's/all_gpus: 16/all_gpus: 32/' moe.txt > moe32.txt
+sed 's/NPU_group: 2 ep: 2/NPU_group: 8 ep: 2/; s/all_gpus: 16/all_gpus: 64/' moe.txt > moe64.txt
+for f in moe moe32 moe64; do ask --design e/design.myr --workload file:$f.txt | head -n 120; done
+ask --design e/design.myr --workload file:a.goal
 cat a.goal | myriad sim --topology fat-tree:k=4 --workload file:-,format=goal
 myriad sim --topology file:three.topo --workload file:chain.cm

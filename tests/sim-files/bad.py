@@ -110,6 +110,11 @@ WORKLOADS = {
     "simai-short": ("w.txt", HEAD + "1\na -1 1 NONE 0\n", "3:14", "the line ends"),
 }
 TOPOLOGIES = {
+    "topo-two-speeds": ("t.topo", TOPO.replace(
+        "Radix_Down 4", "Downlink_speed_Gbps 50\nRadix_Down 4"), "19:1",
+        "tiers 1 and 2 must have one Downlink_speed_Gbps"),
+    "topo-two-latencies": ("t.topo", TOPO + "Switch_Latency_ns 5\n", "19:1",
+                           "all tiers must have one Switch_Latency_ns"),
     "kind-topology": ("t.topo", SPEC, "1:1",
                       "looks like a spec; an htsim or HPCC topology is expected"),
     "topo-empty": ("a.topo", "", "1:1", "'Nodes' is missing"),

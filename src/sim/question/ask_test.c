@@ -257,6 +257,12 @@ static void standard_output_is_the_answers(void **state)
     myr_arena_init(&arena);
     struct myr_contention_question question = {.topology = "fat-tree:k=4", .out = "-"};
     assert_int_equal(myr_contention_ask(&table, &path, &arena, &question, &err), MYR_EINVAL);
+    question.out = "/tmp/never-written";
+    question.net = MYR_NET_STORAGE;
+    assert_int_equal(myr_contention_ask(&table, &path, &arena, &question, &err), MYR_ENOENT);
+    question.design = "/nonexistent.myr";
+    assert_int_equal(myr_contention_ask(&table, &path, &arena, &question, &err), MYR_EINVAL);
+    question.design = NULL;
     question.out = NULL;
     assert_int_equal(myr_contention_ask(&table, &path, &arena, &question, &err), MYR_EINVAL);
     assert_string_equal(err.message, "give --out FILE: a --topology has no folder");

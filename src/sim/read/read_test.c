@@ -320,6 +320,11 @@ static void comments_of_a_schedule_are_skipped_whole(void **state)
     assert_int_equal(trace.ops.items[1].duration, 6000);
     assert_int_equal(trace.ops.items[1].line, 3);
     myr_trace_done(&trace);
+    assert_true(trace.ranks == 0 && trace.ops.count == 0 && !trace.ops.items); /* ready again */
+    refused("num_ranks 1\nrank 0 {\ncalc 5 cpu 256\n}\n", MYR_TRACE_GOAL,
+            "file:3:12: a number of a cpu or NIC is larger than 255");
+    refused("num_ranks 1\nrank 0 {\ncalc 1000000000000001\n}\n", MYR_TRACE_GOAL,
+            "file:3:6: a number of nanoseconds is larger than 1000000000000000");
 }
 
 static void formats_are_guessed_by_name_then_by_first_word(void **state)
