@@ -236,7 +236,8 @@ def main():
     myriad = os.path.abspath(names[0])
     document = Document(myriad, (ROOT / names[1]).resolve())
     document.run("--update" in sys.argv)
-    check_words(document, Options(myriad))
+    if document.path.name != "CHANGELOG.md":  # which speaks of what is gone
+        check_words(document, Options(myriad))
     for line in [*document.faults, *(f"not tested: {line}" for line in document.untested)]:
         print(line)
     print(f"{document.name}: {document.ran} commands run, {len(document.untested)} left out with a "
