@@ -15,6 +15,10 @@
  *   curve.h     how far more GPUs carry
  *   failures.h  goodput of a job of some size; training.h: of a whole training run
  *   advice.h    what lies around it: other choices, other hardware, what does not fit
+ *
+ * Its folders: question (cases, studies, layout files), cost (time and memory of a layout), search,
+ * mixed (pools of several GPUs), goodput (failures, training runs), measure (runs, logs, kernels,
+ * calibration), report (plots, timeline, launch lines).
  */
 #pragma once
 

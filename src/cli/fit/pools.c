@@ -112,6 +112,7 @@ static const struct myr_value *put_alone(struct myr_answer *answer, const struct
     const struct myr_value *alone = myr_answer_list(answer, "alone");
     for (uint32_t i = 0; i < s->count; i++) {
         bool fits = s->found->alone_found[i];
+        MYR_ASSERT(s->pools[i].device); /* read_pools() has set all */
         myr_answer_object(answer, NULL);
         myr_answer_text(answer, "device", s->pools[i].device->name);
         myr_answer_u64(answer, "gpus", s->pools[i].gpus);
