@@ -32,7 +32,7 @@ static const struct myr_option rows[] = {
     CLI_COUNT("seed", struct options, seed, 0, 0, "of hashes and random workloads"),
     CLI_FLAG("polarised", struct options, polarised, "every switch hashes with the same seed"),
     CLI_COUNT("queue-pairs", struct options, queue_pairs, 1, 256,
-              "each message goes as so many equal parts, hashed apart"),
+              "each message goes as so many parts, hashed apart"),
     CLI_COUNT("efficiency", struct options, efficiency, 1, 1000,
               "permille of line rate that headers and congestion control leave"),
     CLI_COUNT("sharing-loss", struct options, sharing_loss, 0, 999,
@@ -50,9 +50,9 @@ static const struct myr_option rows[] = {
 };
 
 static const char details[] =
-    "Workloads: permutation:SIZE; incast:K:1,SIZE; alltoall:SIZE; "
-    "allreduce|reducescatter|allgather|broadcast:[ring|tree|halving|hier|in-network|auto,]"
-    "SIZE; step:MODEL,tflops=400,tp=8,pp=8,global_batch=B,... for a training step; "
+    "Workloads: permutation:SIZE; incast:K:1,SIZE; alltoall:SIZE; allreduce, reducescatter, "
+    "allgather or broadcast, then :[ALGORITHM,]SIZE, with ring, tree, halving, hier, in-network "
+    "or auto; step:MODEL,tflops=400,tp=8,pp=8,global_batch=B,... for a training step; "
     "checkpoint:SIZE and read:SIZE[,stripes=N] between all nodes and the storage servers. "
     "file:PATH[,format=goal|hpcc|htsim|simai][,endless=SIZE] for other simulators' files. "
     "Sizes are bytes or 1KB, 1MB, 1GB. Each takes ranks=N, first=GPU, "

@@ -239,6 +239,7 @@ static int fill_row(struct table_maker *maker, enum myr_contention_pattern patte
     return MYR_OK;
 }
 
+/* Also on the way out of a failure, with an engine half filled. */
 static void maker_done(struct table_maker *maker)
 {
     myr_sim_free(maker->sim);

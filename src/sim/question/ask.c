@@ -7,6 +7,7 @@ static double seconds_of(myr_ps ps)
     return (double)ps / (double)MYR_PS_PER_S;
 }
 
+/* What the question leaves open is the engine's default; a topology brings its own latencies. */
 static int set_options(struct myr_sim_answer *answer, const struct myr_sim_question *question,
                        struct myr_err *err)
 {
@@ -30,6 +31,10 @@ static int set_options(struct myr_sim_answer *answer, const struct myr_sim_quest
     return MYR_OK;
 }
 
+/*
+ * Slow nodes are slow from the start: a fault that degrades a link later takes its part of what the
+ * node has left, not of what it was planned with.
+ */
 static int add_breakage(struct myr_sim_answer *answer, const struct myr_sim_question *question,
                         struct myr_err *err)
 {
@@ -92,6 +97,10 @@ static myr_ps load_end(const struct myr_sim *sim, const struct myr_sim_load *loa
     return end;
 }
 
+/*
+ * One after the other, each in an engine of its own: what a job takes when it has the fabric to
+ * itself is the measure of what the others cost it. A single job has nobody to be compared with.
+ */
 static int run_alone(struct myr_sim_answer *answer, const struct myr_sim_question *question,
                      struct myr_err *err)
 {
@@ -140,6 +149,7 @@ static int initial_rates(struct myr_sim_answer *answer, struct myr_err *err)
         slow += part > 0 ? 1 / part : 0;
         full += part > 0.9999;
     }
+    /* The hundredth that fares worst says more about a policy than the single worst flow. */
     qsort(rates, count, sizeof(*rates), by_value);
     answer->rates = (struct myr_sim_rates){.count = count,
                                            .mean = sum / count,
@@ -150,6 +160,7 @@ static int initial_rates(struct myr_sim_answer *answer, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Bandwidths are by the job's own end: other jobs may run on long after it. */
 static void judge_job(const struct myr_sim *sim, struct myr_sim_job *job)
 {
     job->end = load_end(sim, &job->load);
@@ -199,6 +210,10 @@ static int check_workloads(const struct myr_sim_question *question, struct myr_e
     return MYR_OK;
 }
 
+/*
+ * In this order because of what can fail: words before files, files before simulations, and the
+ * fair rates before the run, which uses the tasks up.
+ */
 int myr_sim_ask(struct myr_sim_answer *ret, const struct myr_sim_question *question,
                 struct myr_err *err)
 {

@@ -37,6 +37,7 @@ static int parse_reroute(const struct sim_words *words, myr_ps *ret, struct myr_
                        sim_words_shown(text), text.data);
 }
 
+/* Links have numbers only; a device stands for all the links that it has. */
 static int parse_target(const struct myr_graph *graph, struct myr_str name,
                         struct myr_sim_fault *fault, struct myr_err *err)
 {
@@ -67,6 +68,7 @@ static bool parse_part(struct myr_str text, uint32_t *ret)
     return *ret > 0;
 }
 
+/* A flap is a series of deaths and returns, made of the other two. */
 static bool parse_kind(struct myr_str word, struct myr_sim_fault *fault, bool *ret_flap)
 {
     static const char degrade[] = "degrade=";
@@ -86,6 +88,7 @@ static bool parse_kind(struct myr_str word, struct myr_sim_fault *fault, bool *r
                &fault->capacity_permille);
 }
 
+/* The defaults are a link that is dead for a hundredth of the time: annoying, not fatal. */
 static int add_flap(struct myr_sim *sim, const struct sim_words *words, struct myr_sim_fault fault,
                     struct myr_err *err)
 {

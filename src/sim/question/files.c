@@ -19,6 +19,7 @@ static void add_fact(struct facts *facts, const char *name, const char *value)
     facts->rows[facts->count++] = (struct myr_report_fact){name, value};
 }
 
+/* The first of equals: the same run names the same link. */
 static void add_fullest(const struct myr_sim_answer *answer, struct facts *facts)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
@@ -68,6 +69,7 @@ static void add_settings(const struct myr_sim_options *engine, struct facts *fac
     }
 }
 
+/* From what stays the same between runs to what came out of this one. */
 static void list_facts(const struct myr_sim_answer *answer, struct facts *ret)
 {
     const struct myr_network *net = answer->graph.net;
@@ -105,6 +107,7 @@ int myr_sim_files_check(const struct myr_sim_files *files, struct myr_err *err)
     return MYR_OK;
 }
 
+/* One buffer for both: a page of ten thousand GPUs is a few hundred kilobytes. */
 static int write_drawings(const struct myr_report *report, const struct myr_sim_files *files,
                           struct myr_err *err)
 {

@@ -81,6 +81,7 @@ struct numbers {
     uint64_t first, ranks, disorder;
 };
 
+/* 'first' bounds 'ranks': a job cannot reach beyond the last GPU. */
 static int read_numbers(const struct sim_words *words, uint64_t gpus, struct numbers *ret,
                         uint64_t *seed, struct myr_err *err)
 {

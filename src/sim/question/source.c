@@ -117,6 +117,7 @@ static int choose_hosts(const struct sim_source *source, const struct myr_trace 
     return MYR_OK;
 }
 
+/* The format is settled before a byte is parsed, so that complaints are those of one reader. */
 static int read_trace(const struct sim_source *source, enum myr_trace_format *ret_format,
                       struct myr_trace *ret, struct myr_err *err)
 {

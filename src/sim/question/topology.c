@@ -52,6 +52,10 @@ static int parse_topology(struct fat_tree *tree, const char *text, struct myr_er
     return MYR_OK;
 }
 
+/*
+ * A k-ary fat tree: k ports a switch, k^3/4 hosts in three tiers, k^2/2 in two. Parts are made up
+ * to have just these ports, so that the planner has no choice.
+ */
 static int build_tree(struct myr_sim_topology *topology, const struct fat_tree *tree,
                       struct myr_err *err)
 {

@@ -34,6 +34,7 @@ static int need_two(const struct maker *maker, struct myr_err *err)
                                                 maker->words.option);
 }
 
+/* Single flows: the answer can say what each would get if all moved at once. */
 static int put_flows(struct maker *maker, const struct myr_message *messages, uint32_t count,
                      uint64_t bytes, struct myr_sim_load *ret, struct myr_err *err)
 {
@@ -69,6 +70,7 @@ static void derange(uint64_t seed, uint32_t *order, uint32_t count)
     }
 }
 
+/* Every rank sends to another one: the traffic on which policies differ most. */
 static int load_permutation(struct maker *maker, struct myr_sim_load *ret, struct myr_err *err)
 {
     uint64_t bytes;
@@ -132,6 +134,7 @@ static const struct {
     {"broadcast", MYR_BROADCAST},
 };
 
+/* Without a word about the algorithm the quickest is found by playing each of them. */
 static int load_collective(struct maker *maker, enum myr_collective kind, struct myr_sim_load *ret,
                            struct myr_err *err)
 {
@@ -171,6 +174,7 @@ static bool own_word(struct myr_str item)
     return false;
 }
 
+/* What a GPU reaches in training, not what its data sheet says; 400 is usual for an H100. */
 static int read_tflops(const struct sim_words *words, double *ret, struct myr_err *err)
 {
     struct myr_str text;
@@ -271,6 +275,7 @@ static int load_storage(struct maker *maker, bool write, struct myr_sim_load *re
     return put_flows(maker, messages, count, (bytes + count - 1) / count, ret, err);
 }
 
+/* By the word in front of the colon; the hint is the list of them. */
 static int dispatch(struct maker *maker, struct myr_sim_load *ret, struct myr_err *err)
 {
     struct myr_str kind = maker->words.kind;

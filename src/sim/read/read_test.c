@@ -264,6 +264,10 @@ static void numbers_are_held_against_their_limits(void **state)
         }
     }
     char text[128];
+    snprintf(text, sizeof(text), "%s1 2\n", head);
+    assert_int_equal(myr_trace_read("file", myr_str_from(text), MYR_TRACE_SIMAI, &trace, &err),
+                     MYR_EINVAL);
+    assert_non_null(strstr(err.message, "file:2:3: "));
     snprintf(text, sizeof(text), "%s1000001\n", head);
     assert_int_equal(myr_trace_read("file", myr_str_from(text), MYR_TRACE_SIMAI, &trace, &err),
                      MYR_EINVAL);

@@ -66,6 +66,7 @@ static struct axis axis_of(const struct myr_times *times)
     return axis;
 }
 
+/* In 128 bits: picoseconds of an hour times a width do not fit in 64. */
 static int32_t x_of(const struct axis *axis, myr_ps time)
 {
     return LEFT + (int32_t)((__int128)(time - axis->low) * PLOT_WIDTH / (axis->high - axis->low));

@@ -5,6 +5,7 @@
 
 enum { STEPS_SHOWN = 40, CULPRITS_SHOWN = 12 };
 
+/* What the page is a picture of, before the pictures. */
 static void put_facts(const struct myr_report *report, struct myr_buf *buf)
 {
     /* On a narrow screen facts are broken, where tables of figures are scrolled. */
@@ -167,6 +168,10 @@ static void put_culprits(const struct myr_sim *sim, const struct myr_report_step
     myr_u64map_done(&known);
 }
 
+/*
+ * The path is what to look at when a run is too slow: shortening anything else changes nothing. A
+ * long one is shown by its culprits, then by its beginning and its end.
+ */
 static void put_path(const struct myr_report *report, uint32_t job, struct myr_buf *buf)
 {
     const struct myr_sim *sim = report->sim;

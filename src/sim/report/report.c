@@ -64,6 +64,7 @@ static uint32_t pool_of(const struct myr_sim *sim, uint32_t channel)
     return MYR_NONE;
 }
 
+/* Against the full capacity: a link that was dead for half the run was half idle. */
 static double channel_load(const struct myr_sim *sim, uint32_t channel)
 {
     double seconds = (double)sim->result.end / (double)MYR_PS_PER_S;
