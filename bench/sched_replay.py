@@ -76,7 +76,7 @@ def figures(bench, name, results, goals):
 
 
 def philly_on_768(bench, trace):
-    for policy in ("fifo", "skip", "fair", "preempt"):
+    for policy in ("fifo", "first-fit", "fair", "preempt"):
         goals = dict(GOALS.get(policy, {}), wall=1.0)
         result = replay(bench, trace, 96, policy)
         if result:

@@ -55,10 +55,12 @@ class Replay(unittest.TestCase):
         self.assertEqual(list(result), ["schema", "version", "question", "cluster", "trace", "jobs",
                                         "wait_h", "wait_h_multinode", "jct_h", "leaf_span",
                                         "gpu_utilisation", "preemptions", "lost_gpu_hours_percent",
-                                        "hash", "by_size", "longest_waits", "tenants", "explain"])
+                                        "wait_gpu_hours", "gang_half_max_h", "drain_idle_percent",
+                                        "hash", "wait_h_by_size", "longest_waits", "tenants",
+                                        "explain"])
         self.assertEqual(list(result["wait_h"]), ["mean", "p50", "p99", "max"])
         self.assertEqual(list(result["wait_h_multinode"]), ["jobs", "mean", "max"])
-        self.assertEqual(sum(row["jobs"] for row in result["by_size"]), 3000)
+        self.assertEqual(sum(row["jobs"] for row in result["wait_h_by_size"]), 3000)
         self.assertEqual(sum(row["jobs"] for row in result["tenants"]), 3000)
         self.assertEqual(result["longest_waits"][0]["wait_h"], result["wait_h"]["max"])
         self.assertEqual(result["jobs"], 3000)
@@ -97,7 +99,7 @@ class Replay(unittest.TestCase):
 
     def test_equal_inputs_give_equal_hashes(self):
         path = self.write(busy_trace())
-        for policy in ("fifo", "skip", "fair", "preempt"):
+        for policy in ("fifo", "first-fit", "fair", "preempt"):
             first = self.result(path, "--policy", policy)
             self.assertEqual(first["hash"], self.result(path, "--policy", policy)["hash"])
         moved = self.result(path, "--jitter", 900, "--seed", 2)

@@ -69,6 +69,9 @@ void myr_placer_set_node(struct myr_placer *placer, uint32_t node, bool usable);
 /* Held nodes are kept free for somebody: nothing is placed on them until they are let go. */
 void myr_placer_hold(struct myr_placer *placer, uint32_t node, bool held);
 
+/* The remainder of a gang goes to the fullest node that holds it, wherever that is: textbooks'. */
+void myr_placer_set_plain(struct myr_placer *placer, bool plain);
+
 /* Usable, and not held. */
 bool myr_placer_is_open(const struct myr_placer *placer, uint32_t node);
 /* GPUs of a node that nobody has, whether or not it is held or usable. */

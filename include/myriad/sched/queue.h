@@ -6,12 +6,13 @@
  * controller drive the same code. It has no clock and knows no durations. Job ids count from 0 in
  * the order of submission.
  *
- * Order: overdue jobs (waited for 'patience'), then priority, then level (jobs that have run least
- * stand in the highest), then the tenant that runs least for its weight, then first come. What does
- * not fit is passed over, so nothing blocks; instead nodes are held for gangs that have waited for
- * 'hold' (the larger the later), and for every overdue job, oldest first, as what runs there ends:
- * no size waits for ever. Jobs that are likely over in time run there meanwhile, by the lengths of
- * those of their size that have ended.
+ * Order: priority, then level (jobs that have run least stand in the highest), then tenants that
+ * keep to their share before those that run a multiple of it, then first come: age counts inside a
+ * share, never above it or above priority. What does not fit is passed over, so nothing blocks;
+ * instead nodes are held for gangs of half the cluster, which hardly ever find room by themselves,
+ * early and within a stated cap on the GPU time that stands idle for it, and for any job that has
+ * waited for 'patience': no size waits for ever. Jobs that are likely over in time run there
+ * meanwhile, by the lengths of those of their size that have ended.
  *
  * Preemption, where the policy allows it: a job takes the GPUs of jobs of lower priority, or of the
  * same priority and a lower level, and of those the ones that lose the least work. Owners of cells
@@ -28,19 +29,34 @@ enum { MYR_QUEUE_LEVELS = 8, MYR_PRIORITY_MAX = 100 };
 
 struct myr_queue_policy {
     enum myr_order order;
-    int64_t patience_s; /* 0: nobody becomes overdue */
-    int64_t hold_s;     /* a small gang that has waited so long has nodes held for it */
-    int64_t locality_s; /* a gang waits so long for the fewest groups; then it takes any */
-    int64_t spread_s;   /* nodes are held in few groups so long; then wherever they drain first */
-    uint32_t holds_max; /* gangs for which nodes are held at the same time */
+    bool plain;           /* remainders of gangs lie anywhere, as in textbooks */
+    int64_t patience_s;   /* any job that has waited so long has nodes held for it; 0: never */
+    int64_t hold_s;       /* so has a gang of half the cluster or more after this; 0: never */
+    int64_t drain_s;      /* ... if they are likely to be free within this time */
+    uint32_t drain_ppm;   /* of the GPU time may stand idle on nodes held, in millionths */
+    int64_t drain_save_s; /* and what was not used of it is saved up for so long */
+    int64_t locality_s;   /* a gang waits so long for the fewest groups; then it takes any */
+    int64_t spread_s;     /* nodes are held in few groups so long; then wherever they drain first */
+    uint32_t holds_max;   /* gangs for which nodes are held at the same time */
     bool preempt;
     int64_t checkpoint_s; /* running jobs save so often; 0: never */
     int64_t restart_s;    /* from a decision to preempt to work again, beside what was lost */
     int64_t level_s;      /* work done in the highest level; each next one is four times as long */
     uint32_t loss_permille; /* of the GPU time may be lost to preemption by level */
     int64_t run_min_s;      /* a job is left alone so long after each start */
+    int64_t yield_s;        /* nor is one stopped for its own priority that has waited so long */
+    int64_t stop_after_s;   /* a job waits so long before it stops others of its priority */
+    int64_t grace_s;        /* a gang with nodes held so long stops what is left on them */
 };
 
+/*
+ * The built-in policies. The first two are textbook baselines: 'fifo' stops at the first job that
+ * does not fit, 'first-fit' goes on to the end; neither looks at tenants or holds anything.
+ */
+enum myr_queue_preset { MYR_QUEUE_FIFO, MYR_QUEUE_FIRST_FIT, MYR_QUEUE_FAIR, MYR_QUEUE_PREEMPT };
+
+struct myr_queue_policy myr_queue_policy_preset(enum myr_queue_preset preset);
+/* The same as MYR_QUEUE_FAIR. */
 struct myr_queue_policy myr_queue_policy_default(void);
 
 struct myr_queue_job {
@@ -82,13 +98,16 @@ MYR_MUST_USE int myr_queue_create(const struct myr_place_shape *shape,
                                   struct myr_queue **ret, struct myr_err *err);
 void myr_queue_free(struct myr_queue *queue);
 
-/* Inputs. Time never goes back. 'submit' checks the job: a size nothing can hold is an error. */
+/*
+ * Inputs. Every wrong one is an error that changes nothing: a time before the last one, a job, node
+ * or service that is not there, a size nothing can hold.
+ */
 MYR_MUST_USE int myr_queue_submit(struct myr_queue *queue, int64_t now_s,
                                   const struct myr_queue_job *job, uint32_t *ret_id,
                                   struct myr_err *err);
-/* The job is over, or was cancelled, in whatever state. */
-void myr_queue_finish(struct myr_queue *queue, int64_t now_s, uint32_t id);
-void myr_queue_node(struct myr_queue *queue, int64_t now_s, uint32_t node, bool usable);
+/* The job is over, or was cancelled, in whatever state; once more does no harm. */
+MYR_MUST_USE int myr_queue_finish(struct myr_queue *queue, int64_t now_s, uint32_t id);
+MYR_MUST_USE int myr_queue_node(struct myr_queue *queue, int64_t now_s, uint32_t node, bool usable);
 
 /* Nodes [first, first + count) are out of use from start to end. */
 struct myr_window {
@@ -114,16 +133,20 @@ MYR_MUST_USE int myr_queue_serve(struct myr_queue *queue, int64_t now_s,
                                  const struct myr_service *service, uint32_t *ret_service,
                                  struct myr_err *err);
 /* So many replicas are wanted from now on, within the service's bounds. */
-void myr_queue_scale(struct myr_queue *queue, int64_t now_s, uint32_t service, uint32_t replicas);
+MYR_MUST_USE int myr_queue_scale(struct myr_queue *queue, int64_t now_s, uint32_t service,
+                                 uint32_t replicas);
 /* The service is over, and all its replicas. */
-void myr_queue_unserve(struct myr_queue *queue, int64_t now_s, uint32_t service);
-/* Replicas that run. */
+MYR_MUST_USE int myr_queue_unserve(struct myr_queue *queue, int64_t now_s, uint32_t service);
+/* Replicas that run; 0 for a service that is not there. */
 uint32_t myr_queue_serving(const struct myr_queue *queue, uint32_t service);
 
 /* Keeps 'count' nodes free as warm spares, spread over the groups (spares.h says how many). */
 void myr_queue_keep_spares(struct myr_queue *queue, uint32_t count);
 
-/* Decides for this moment; the decisions are valid until the next call of any function. */
+/*
+ * Decides for this moment; the decisions are valid until the next call of any function. NULL, and
+ * nothing decided, when the time is before the last one.
+ */
 const struct myr_decision *myr_queue_decide(struct myr_queue *queue, int64_t now_s,
                                             uint32_t *ret_count);
 /* When to call it again if nothing happens before; INT64_MAX: never. */
@@ -138,3 +161,5 @@ const struct myr_placer *myr_queue_placer(const struct myr_queue *queue);
 /* The tenant whose cells the job runs in, or MYR_NONE: common nodes or borrowed ones. */
 uint32_t myr_queue_owner(const struct myr_queue *queue, uint32_t id);
 uint32_t myr_queue_waiting(const struct myr_queue *queue);
+/* GPU time that has stood idle on nodes held for somebody. */
+int64_t myr_queue_drained_gpu_s(const struct myr_queue *queue);

@@ -53,7 +53,10 @@ struct myr_replay_result {
     double wait_mean_h, wait_p50_h, wait_p99_h, wait_max_h;
     double multinode_wait_mean_h, multinode_wait_max_h;
     double jct_mean_h, leaf_span, gpu_utilisation, lost_gpu_hours_percent;
-    uint64_t hash; /* of all starts and stops */
+    double wait_gpu_hours_h;   /* mean, each job weighted by its GPU hours */
+    double gang_half_max_h;    /* longest of a job that asks for half the cluster or more */
+    double drain_idle_percent; /* of the GPU time: idle on nodes that were held for somebody */
+    uint64_t hash;             /* of all starts and stops */
     /* In the order of submission: what was asked for, and what became of it. */
     const struct myr_job_row *submitted; /* the trace's rows, or 'moved' where they were jittered */
     MYR_VEC(struct myr_replay_job) job_rows;

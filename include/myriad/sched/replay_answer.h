@@ -14,7 +14,7 @@
 /* 'preempt' is 'fair' with preemption; the others name the order. */
 enum myr_replay_policy {
     MYR_REPLAY_FIFO,
-    MYR_REPLAY_SKIP,
+    MYR_REPLAY_FIRST_FIT,
     MYR_REPLAY_FAIR,
     MYR_REPLAY_PREEMPT,
     MYR_REPLAY_POLICIES

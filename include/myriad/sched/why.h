@@ -28,8 +28,8 @@ struct myr_why {
     uint32_t own_lacks;           /* with so many more nodes of its tenant's own it would start */
     uint32_t ahead;               /* jobs in lines that go before it */
     int64_t now_s, waited_s;
-    int64_t hold_s, anywhere_s, overdue_s; /* when nodes are held for it, when it may spread, when
-                                              it goes before all; INT64_MAX: never */
+    /* When nodes are held for it, when it may spread; INT64_MAX: never. */
+    int64_t hold_s, anywhere_s;
     /* The least change: these jobs would have to end or move. 'stop_count' may exceed the list. */
     uint32_t stop_count, stops[MYR_WHY_STOPS_MAX];
     uint64_t stop_gpus;
@@ -37,7 +37,10 @@ struct myr_why {
     int32_t priority; /* the lowest with which it would start now; MYR_PRIORITY_MAX + 1: none */
 };
 
-/* Changes nothing; the queue is not const because it uses its own scratch space. */
+/*
+ * Changes nothing, not even the clock; the queue is not const because it uses its own scratch
+ * space. A job that is not there waits for nothing.
+ */
 void myr_queue_why(struct myr_queue *queue, int64_t now_s, uint32_t id, struct myr_why *ret);
 const char *myr_why_name(enum myr_why_kind kind);
 /* What lacks, as half a sentence. */

@@ -26,7 +26,7 @@ static const struct myr_option rows[] = {
     CLI_COUNT("pod-nodes", struct options, pod_nodes, 1, MYR_CLUSTER_NODES_MAX,
               "nodes of a pod, a multiple of the leaf's; without it there are no pods"),
     CLI_CHOICE("policy", "POLICY", struct options, policy, myr_replay_policy_names,
-               "fifo: first come, blocks; skip: first come that fits; fair: tenants in turn; "
+               "fifo: first come, blocks; first-fit: first come that fits; fair: tenants in turn; "
                "preempt: fair, and jobs that have run long make room"),
     CLI_COUNT("jitter", struct options, jitter_s, 0, 1000000000,
               "move submit times by up to so many seconds either way"),
@@ -85,6 +85,9 @@ static void put_result(struct myr_answer *answer, const struct myr_replay_answer
     myr_answer_double(answer, "gpu_utilisation", result->gpu_utilisation, 4);
     myr_answer_u64(answer, "preemptions", result->preemptions);
     myr_answer_double(answer, "lost_gpu_hours_percent", result->lost_gpu_hours_percent, 4);
+    myr_answer_double(answer, "wait_gpu_hours", result->wait_gpu_hours_h, 4);
+    myr_answer_double(answer, "gang_half_max_h", result->gang_half_max_h, 4);
+    myr_answer_double(answer, "drain_idle_percent", result->drain_idle_percent, 4);
     myr_answer_text(answer, "hash", hash);
 }
 
@@ -110,7 +113,7 @@ static void show_result(struct myr_answer *answer, const struct myr_replay_resul
 
 static struct myr_value *put_sizes(struct myr_answer *answer, const struct myr_replay_answer *a)
 {
-    struct myr_value *list = myr_answer_list(answer, "by_size");
+    struct myr_value *list = myr_answer_list(answer, "wait_h_by_size");
     for (uint32_t i = 0; i < a->size_count; i++) {
         const struct myr_replay_size_row *row = &a->sizes[i];
         myr_answer_object(answer, NULL);

@@ -40,6 +40,7 @@ struct myr_placer {
     uint32_t *group_of, *pod_of, *domain_of;
     uint32_t *domain_free;
     uint32_t free_gpus, free_nodes;
+    bool plain; /* remainders of gangs lie anywhere */
     struct buckets by_group, by_pod;
     struct zone zones[MYR_ZONE_COUNT];
     /* Thousandths of what a node sends in a step; see request.h. */

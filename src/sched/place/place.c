@@ -1,6 +1,6 @@
 #include "place/index.h"
 
-enum { LOOK_MAX = 64 }; /* nodes compared for one small job */
+enum { LOOK_MAX = 256 }; /* nodes compared for one small job */
 
 /* The switch that a node's first compute NIC is plugged into. */
 static uint32_t leaf_of(const struct myr_design *design, uint32_t node)
@@ -73,6 +73,16 @@ static uint32_t in_fullest_group(const struct myr_placer *p, uint32_t first)
     return best;
 }
 
+/* The lowest of the units with as many free nodes, so that equal states have equal answers. */
+static uint32_t lowest_alike(const struct buckets *b, uint32_t unit)
+{
+    uint32_t best = unit, looked = 0;
+    for (uint32_t u = unit; u != MYR_NONE && looked < LOOK_MAX; u = b->next[u], looked++) {
+        best = u < best ? u : best;
+    }
+    return best;
+}
+
 /* The node with the fewest free GPUs that suffice; a whole one only when no other does. */
 static uint32_t best_node(const struct myr_placer *p, uint32_t gpus)
 {
@@ -81,7 +91,7 @@ static uint32_t best_node(const struct myr_placer *p, uint32_t gpus)
             return in_fullest_group(p, p->partial_first[k]);
         }
     }
-    uint32_t group = bucket_best(&p->by_group, 1);
+    uint32_t group = lowest_alike(&p->by_group, bucket_best(&p->by_group, 1));
     if (group == MYR_NONE) {
         return MYR_NONE;
     }
@@ -95,19 +105,30 @@ static uint32_t best_node(const struct myr_placer *p, uint32_t gpus)
     return MYR_NONE;
 }
 
-/* The remainder of a gang: a node of the same group, the fullest that holds it. */
+/* The fewest free GPUs that suffice on any node. */
+static uint32_t least_free(const struct myr_placer *p, uint32_t gpus)
+{
+    while (gpus < p->shape.gpus_per_node && !(p->partial_occupied[gpus / 64] >> gpus % 64 & 1)) {
+        gpus++;
+    }
+    return gpus;
+}
+
+/*
+ * The remainder of a gang: of the nodes that are as full as any that hold it one in the same group.
+ * An emptier one there would save a leaf, but break a whole node that the next gang needs.
+ */
 static uint32_t near_node(const struct myr_placer *p, uint32_t beside, uint32_t gpus)
 {
     uint32_t first = beside / p->shape.group_nodes * p->shape.group_nodes;
-    uint32_t end = first + p->shape.group_nodes, best = MYR_NONE;
+    uint32_t end = first + p->shape.group_nodes, least = least_free(p, gpus);
     end = end < p->shape.nodes ? end : p->shape.nodes;
     for (uint32_t node = first; node < end; node++) {
-        if (!p->closed[node] && index_free_on(p, node) >= gpus &&
-            (best == MYR_NONE || index_free_on(p, node) < index_free_on(p, best))) {
-            best = node;
+        if (!p->closed[node] && index_free_on(p, node) == least) {
+            return node;
         }
     }
-    return best;
+    return MYR_NONE;
 }
 
 static void take(struct myr_placer *p, uint32_t node, uint64_t mask, struct myr_gang *gang)
@@ -155,7 +176,7 @@ static void take_from_pod(struct myr_placer *p, uint32_t pod, uint32_t nodes, st
 
 static void take_nodes(struct myr_placer *p, uint32_t nodes, struct myr_gang *gang)
 {
-    uint32_t group = bucket_best(&p->by_group, nodes);
+    uint32_t group = lowest_alike(&p->by_group, bucket_best(&p->by_group, nodes));
     if (group != MYR_NONE) {
         take_from_group(p, group, nodes, gang);
         return;
@@ -219,12 +240,18 @@ bool myr_place(struct myr_placer *p, uint32_t gpus, struct myr_gang *ret)
         take_nodes(p, whole, ret);
     }
     if (rest) {
-        uint32_t node = whole ? near_node(p, ret->shares[ret->count - 1].node, rest) : MYR_NONE;
+        uint32_t node =
+            whole && !p->plain ? near_node(p, ret->shares[ret->count - 1].node, rest) : MYR_NONE;
         node = node == MYR_NONE ? best_node(p, rest) : node;
         MYR_ASSERT(node != MYR_NONE);
         take(p, node, lowest(p->free_mask[node], rest), ret);
     }
     return true;
+}
+
+void myr_placer_set_plain(struct myr_placer *p, bool plain)
+{
+    p->plain = plain;
 }
 
 void myr_place_take(struct myr_placer *p, uint32_t node, uint64_t gpus)

@@ -7,17 +7,15 @@
  */
 enum {
     AGE_SHARE = 2,   /* what has run for long likely runs for one part in so many of it again */
-    SHARE_UNTIL = 2, /* times the wait until nodes are held: so long they are not needed for sure */
-    STRICT_AFTER = 16 /* times the patience: then nothing new starts there, so that it ends */
+    STRICT_AFTER = 2 /* times the patience: then nothing new starts there, so that it ends */
 };
 
 /* So long from now the nodes are likely not needed yet. */
 static int64_t spare_s(const struct myr_queue *q, const struct hold *hold)
 {
-    int64_t waited_s = queue_waited_s(q, hold->job);
-    int64_t longest_s =
-        SHARE_UNTIL * queue_hold_s(q, queue_job(q, hold->job)->spec.gpus) - waited_s;
-    if (q->policy.patience_s > 0 && waited_s >= STRICT_AFTER * q->policy.patience_s) {
+    int64_t longest_s = 0;
+    if (q->policy.patience_s > 0 &&
+        queue_waited_s(q, hold->job) >= STRICT_AFTER * q->policy.patience_s) {
         return INT64_MIN;
     }
     for (size_t i = 0; i < hold->nodes.count; i++) {
@@ -35,9 +33,8 @@ static bool may_share(const struct myr_queue *q, const struct hold *hold, uint32
     if (id == hold->job) {
         return false;
     }
-    if (job->spec.priority > queue_job(q, hold->job)->spec.priority &&
-        !queue_overdue(q, hold->job)) {
-        return true; /* what is held for a gang of lower priority is free to it */
+    if (queue_outranks(q, id, hold->job)) {
+        return true;
     }
     if (left_s == INT64_MIN) {
         return false;
@@ -75,7 +72,8 @@ void queue_share_holds(struct myr_queue *q)
         queue_set_held(q, hold, false);
         uint32_t id;
         while ((id = next_guest(q, hold, left_s, true)) != MYR_NONE) {
-            if (queue_start(q, id)) {
+            bool by_right = queue_outranks(q, id, hold->job);
+            if (queue_start(q, id) && !by_right) {
                 queue_job(q, id)->guest_of = hold->job;
             }
         }

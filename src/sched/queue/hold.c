@@ -2,8 +2,12 @@
 
 #include "queue/state.h"
 
-/* One part of the cluster in so many is held for gangs beside the first. */
-enum { HOLD_SHARE = 8 };
+/*
+ * One part of the cluster in so many is held for gangs beside the first. Nodes are chosen anew
+ * after CHOOSE_S: every time would cost a look at all nodes for each decision. A gang whose drain
+ * cannot be afforded asks again after ASK_S.
+ */
+enum { HOLD_SHARE = 8, CHOOSE_S = 60, ASK_S = 300, CROWD_SHARE = 2 };
 
 void queue_set_held(struct myr_queue *q, const struct hold *hold, bool held)
 {
@@ -71,13 +75,43 @@ static uint32_t pick_in_group(const struct myr_queue *q, uint32_t group, uint32_
     return count;
 }
 
-static int by_ready(const void *a, const void *b)
+static bool ready_before(const struct choice *x, const struct choice *y)
 {
-    const struct choice *x = a, *y = b;
-    if (x->ready_s != y->ready_s) {
-        return x->ready_s < y->ready_s ? -1 : 1;
+    return x->ready_s != y->ready_s ? x->ready_s < y->ready_s : x->node < y->node;
+}
+
+/* Moves the 'wanted' first in order to the front, in any order among themselves. */
+static void select_first(struct choice *all, uint32_t count, uint32_t wanted)
+{
+    uint32_t low = 0, high = count;
+    while (high - low > 1 && wanted > low && wanted < high) {
+        struct choice pivot = all[low + (high - low) / 2];
+        uint32_t i = low, j = high - 1;
+        for (;;) {
+            while (ready_before(&all[i], &pivot)) {
+                i++;
+            }
+            while (ready_before(&pivot, &all[j])) {
+                j--;
+            }
+            if (i >= j) {
+                break;
+            }
+            struct choice swap = all[i];
+            all[i++] = all[j];
+            all[j--] = swap;
+        }
+        /* No two are equal: they met on the pivot, or left of i all are before all from i on. */
+        uint32_t right = i == j ? j + 1 : i;
+        if (wanted >= j && wanted <= right && (i == j || wanted == i)) {
+            return;
+        }
+        if (wanted < right) {
+            high = i;
+        } else {
+            low = right;
+        }
     }
-    return x->node < y->node ? -1 : x->node > y->node;
 }
 
 /* Wherever they are: the nodes that are likely to be ready first. */
@@ -90,7 +124,7 @@ static void pick_anywhere(struct myr_queue *q, struct hold *hold, uint32_t neede
             all[count++] = (struct choice){node, queue_ready_s(q, node)};
         }
     }
-    qsort(all, count, sizeof(*all), by_ready);
+    select_first(all, count, needed);
     for (uint32_t i = 0; i < count && i < needed; i++) {
         myr_vec_push(&hold->nodes, all[i].node);
         queue_close_node(q, all[i].node, CLOSED_HOLD, true);
@@ -179,11 +213,13 @@ static void choose_nodes(struct myr_queue *q, struct hold *hold)
         queue_set_held(q, hold, true);
         return;
     }
+    bool late = hold->chosen == UINT64_MAX || q->now_s - hold->chosen_s >= CHOOSE_S;
     hold->chosen = q->ends;
     hold->anywhere = anywhere;
-    if (queue_overdue(q, hold->job) && keep_nodes(q, hold, needed)) {
+    if ((!late || queue_overdue(q, hold->job)) && keep_nodes(q, hold, needed)) {
         return;
     }
+    hold->chosen_s = q->now_s;
     hold->nodes.count = 0;
     if (anywhere) {
         pick_anywhere(q, hold, needed);
@@ -193,28 +229,70 @@ static void choose_nodes(struct myr_queue *q, struct hold *hold)
 }
 
 /*
- * The job that has waited longest and has no nodes held for it: a gang beyond 'hold', one that fits
- * on a node only when overdue (a whole node may never come free by itself among small jobs).
+ * Whether the nodes of a hold are likely to be free soon enough, and what stands idle until then is
+ * left of the policy's share. What has not run out by luck in time is paid for by the next gang.
+ */
+static bool can_afford(const struct myr_queue *q, const struct hold *hold)
+{
+    int64_t last_s = 0, sum_s = 0;
+    for (size_t i = 0; i < hold->nodes.count; i++) {
+        int64_t ready_s = queue_ready_s(q, hold->nodes.items[i]);
+        if (q->policy.preempt && ready_s > q->policy.grace_s) {
+            ready_s = q->policy.grace_s; /* then it is stopped */
+        }
+        last_s = ready_s > last_s ? ready_s : last_s;
+        sum_s += ready_s;
+    }
+    int64_t idle = (last_s * (int64_t)hold->nodes.count - sum_s) * q->shape.gpus_per_node;
+    return last_s <= q->policy.drain_s && idle <= q->drain_left / 1000000;
+}
+
+/* Large gangs that wait, up to two. */
+static uint32_t large_waiting(const struct myr_queue *q)
+{
+    uint32_t count = 0;
+    for (size_t s = q->sizes.count; s-- > 0 && count < 2;) {
+        if (!queue_is_large(q, q->sizes.items[s].gpus, 2)) {
+            break;
+        }
+        for (uint32_t i = q->sizes.items[s].first; i != MYR_NONE && count < 2;
+             i = q->lines.items[i].next_alike) {
+            count += q->lines.items[i].first == q->lines.items[i].last ? 1 : 2;
+        }
+    }
+    return count;
+}
+
+/*
+ * The job that has waited longest and has no nodes held for it: an overdue one of any size (a whole
+ * node may never come free by itself among small jobs), else a large gang beyond 'hold'. While
+ * another large one runs or waits the end of one makes room for the next, and at no cost: then it
+ * is left to luck for a part of the patience.
  */
 static uint32_t next_to_hold(const struct myr_queue *q)
 {
     uint32_t best = MYR_NONE;
+    bool best_due = false;
+    bool alone = q->big_runs == 0 && large_waiting(q) < 2;
     for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
         const struct line *line = &q->lines.items[i];
-        int64_t after_s =
-            queue_is_gang(q, line->gpus) ? queue_hold_s(q, line->gpus) : q->policy.patience_s;
-        for (uint32_t id = line->first; id != MYR_NONE && after_s > 0;
+        int64_t after_s = queue_hold_s(q, line->gpus);
+        for (uint32_t id = line->first; id != MYR_NONE && queue_waited_s(q, id) >= after_s;
              id = queue_job(q, id)->next) {
-            if (queue_waited_s(q, id) < after_s) {
-                break; /* those behind it have waited less */
+            bool due = queue_overdue(q, id);
+            if (!due && (q->now_s < q->hold_retry_s ||
+                         (!alone && queue_waited_s(q, id) < q->policy.patience_s / CROWD_SHARE))) {
+                break;
             }
             if (queue_has_hold(q, id)) {
                 continue;
             }
-            if (best == MYR_NONE || queue_job(q, id)->since_s < queue_job(q, best)->since_s) {
+            if (best == MYR_NONE || due > best_due ||
+                (due == best_due && queue_job(q, id)->since_s < queue_job(q, best)->since_s)) {
                 best = id;
+                best_due = due;
             }
-            break;
+            break; /* those behind it have waited less */
         }
     }
     return best;
@@ -234,6 +312,39 @@ bool queue_drop_holds(struct myr_queue *q)
     return q->holds.count < before;
 }
 
+/* Nodes are held for who has waited long enough; what is held stands idle as it drains. */
+static void open_holds(struct myr_queue *q)
+{
+    size_t held = 0;
+    for (size_t i = 0; i < q->holds.count; i++) {
+        held += q->holds.items[i].nodes.count;
+    }
+    while (q->holds.count < q->policy.holds_max) {
+        uint32_t id = next_to_hold(q);
+        if (id == MYR_NONE || queue_may_start(q, id)) {
+            return;
+        }
+        uint32_t needed = myr_place_nodes(q->placer, queue_job(q, id)->spec.gpus);
+        if (q->holds.count && needed + held > q->shape.nodes / HOLD_SHARE) {
+            return; /* one gang at a time if it is large */
+        }
+        struct hold hold = {.job = id, .chosen = UINT64_MAX, .since_s = q->now_s};
+        choose_nodes(q, &hold);
+        if (!queue_overdue(q, id) && !can_afford(q, &hold)) {
+            queue_set_held(q, &hold, false);
+            myr_vec_done(&hold.nodes);
+            q->hold_retry_s = q->now_s + ASK_S;
+            queue_wake_at(q, q->hold_retry_s);
+            continue; /* an overdue one needs no leave */
+        }
+        held += needed;
+        myr_vec_push(&q->holds, hold);
+        if (q->policy.preempt) {
+            queue_wake_at(q, q->now_s + q->policy.grace_s);
+        }
+    }
+}
+
 void queue_serve_holds(struct myr_queue *q)
 {
     for (size_t i = 0; i < q->holds.count;) {
@@ -242,6 +353,7 @@ void queue_serve_holds(struct myr_queue *q)
         bool over = queue_job(q, id)->state != MYR_JOB_WAITS;
         queue_set_held(q, hold, false);
         if (!over) {
+            queue_start_above(q, id); /* what is held gives way to those */
             if (queue_may_start(q, id) && queue_start(q, id)) {
                 over = true;
             } else {
@@ -254,34 +366,34 @@ void queue_serve_holds(struct myr_queue *q)
             i++;
         }
     }
-    uint32_t held = 0;
-    for (size_t i = 0; i < q->holds.count; i++) {
-        held += (uint32_t)q->holds.items[i].nodes.count;
-    }
-    while (q->policy.hold_s > 0 && q->holds.count < q->policy.holds_max) {
-        uint32_t id = next_to_hold(q);
-        if (id == MYR_NONE || queue_may_start(q, id)) {
-            break;
-        }
-        uint32_t needed = myr_place_nodes(q->placer, queue_job(q, id)->spec.gpus);
-        if (q->holds.count && needed + held > q->shape.nodes / HOLD_SHARE) {
-            break; /* what is held stands idle as it drains; one gang at a time if it is large */
-        }
-        held += needed;
-        struct hold hold = {.job = id, .chosen = UINT64_MAX};
-        choose_nodes(q, &hold);
-        myr_vec_push(&q->holds, hold);
+    if (q->policy.hold_s > 0 || q->policy.patience_s > 0) {
+        open_holds(q);
     }
 }
 
 void queue_lift_holds(struct myr_queue *q, uint32_t id, int32_t priority, bool lifted)
 {
+    const struct myr_queue_job *spec = &queue_job(q, id)->spec;
     for (size_t i = 0; i < q->holds.count; i++) {
         uint32_t job = q->holds.items[i].job;
-        if (job == id || (queue_job(q, job)->spec.priority < priority && !queue_overdue(q, job))) {
+        const struct myr_queue_job *held = &queue_job(q, job)->spec;
+        bool gives_way =
+            held->priority < priority || (held->priority == priority &&
+                                          spec->priority == priority && queue_outranks(q, id, job));
+        if (job == id || gives_way) {
             queue_set_held(q, &q->holds.items[i], !lifted);
         }
     }
+}
+
+int64_t queue_held_s(const struct myr_queue *q, uint32_t id)
+{
+    for (size_t i = 0; i < q->holds.count; i++) {
+        if (q->holds.items[i].job == id) {
+            return q->now_s - q->holds.items[i].since_s;
+        }
+    }
+    return -1;
 }
 
 void queue_drop_hold(struct myr_queue *q, uint32_t id)

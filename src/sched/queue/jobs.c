@@ -28,6 +28,58 @@ static uint32_t line_for(struct myr_queue *q, const struct myr_queue_job *spec, 
     return (uint32_t)q->lines.count - 1;
 }
 
+/* The place of a size among those that wait; where it would be if none of it does. */
+static size_t size_at(const struct myr_queue *q, uint32_t gpus)
+{
+    size_t low = 0, high = q->sizes.count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (q->sizes.items[middle].gpus < gpus) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static void list_alike(struct myr_queue *q, uint32_t at)
+{
+    struct line *line = &q->lines.items[at];
+    size_t place = size_at(q, line->gpus);
+    if (place == q->sizes.count || q->sizes.items[place].gpus != line->gpus) {
+        myr_vec_push(&q->sizes, (struct size){0});
+        memmove(&q->sizes.items[place + 1], &q->sizes.items[place],
+                (q->sizes.count - 1 - place) * sizeof(struct size));
+        q->sizes.items[place] = (struct size){line->gpus, MYR_NONE};
+    }
+    struct size *size = &q->sizes.items[place];
+    line->previous_alike = MYR_NONE;
+    line->next_alike = size->first;
+    if (size->first != MYR_NONE) {
+        q->lines.items[size->first].previous_alike = at;
+    }
+    size->first = at;
+}
+
+static void unlist_alike(struct myr_queue *q, uint32_t at)
+{
+    const struct line *line = &q->lines.items[at];
+    size_t place = size_at(q, line->gpus);
+    MYR_ASSERT(place < q->sizes.count && q->sizes.items[place].gpus == line->gpus);
+    *(line->previous_alike == MYR_NONE ? &q->sizes.items[place].first
+                                       : &q->lines.items[line->previous_alike].next_alike) =
+        line->next_alike;
+    if (line->next_alike != MYR_NONE) {
+        q->lines.items[line->next_alike].previous_alike = line->previous_alike;
+    }
+    if (q->sizes.items[place].first == MYR_NONE) {
+        q->sizes.count--;
+        memmove(&q->sizes.items[place], &q->sizes.items[place + 1],
+                (q->sizes.count - place) * sizeof(struct size));
+    }
+}
+
 static void set_busy(struct myr_queue *q, uint32_t at, bool busy)
 {
     struct line *line = &q->lines.items[at];
@@ -36,6 +88,7 @@ static void set_busy(struct myr_queue *q, uint32_t at, bool busy)
         line->next_busy = MYR_NONE;
         *(q->busy_last == MYR_NONE ? &q->busy_first : &q->lines.items[q->busy_last].next_busy) = at;
         q->busy_last = at;
+        list_alike(q, at);
         return;
     }
     *(line->previous_busy == MYR_NONE ? &q->busy_first
@@ -44,6 +97,24 @@ static void set_busy(struct myr_queue *q, uint32_t at, bool busy)
     *(line->next_busy == MYR_NONE ? &q->busy_last
                                   : &q->lines.items[line->next_busy].previous_busy) =
         line->previous_busy;
+    unlist_alike(q, at);
+}
+
+/*
+ * The job of a line after which one that waits since then stands, or MYR_NONE. Looked for from both
+ * ends: those that come stand last, those that were stopped first.
+ */
+static uint32_t place_in_line(const struct myr_queue *q, const struct line *line, int64_t since_s)
+{
+    uint32_t back = line->last, front = line->first;
+    while (back != MYR_NONE && queue_job(q, back)->since_s > since_s) {
+        if (queue_job(q, front)->since_s > since_s) {
+            return queue_job(q, front)->previous;
+        }
+        front = queue_job(q, front)->next;
+        back = queue_job(q, back)->previous;
+    }
+    return back;
 }
 
 /* Into its line, behind those that have waited longer. */
@@ -55,10 +126,7 @@ static void enqueue(struct myr_queue *q, uint32_t id)
     if (line->first == MYR_NONE) {
         set_busy(q, job->line, true);
     }
-    uint32_t before = line->last;
-    while (before != MYR_NONE && queue_job(q, before)->since_s > job->since_s) {
-        before = queue_job(q, before)->previous;
-    }
+    uint32_t before = place_in_line(q, line, job->since_s);
     job->previous = before;
     job->next = before == MYR_NONE ? line->first : queue_job(q, before)->next;
     *(before == MYR_NONE ? &line->first : &queue_job(q, before)->next) = id;
@@ -96,12 +164,15 @@ void queue_wake_at(struct myr_queue *q, int64_t time_s)
 static void wake_for(struct myr_queue *q, uint32_t id)
 {
     const struct qjob *job = queue_job(q, id);
-    const int64_t after[] = {q->policy.patience_s, queue_hold_s(q, job->spec.gpus),
-                             q->policy.locality_s, q->policy.spread_s};
+    uint32_t gpus = job->spec.gpus;
+    bool gang = queue_is_gang(q, gpus);
+    const int64_t after[] = {queue_hold_s(q, gpus), q->policy.patience_s,
+                             gang ? queue_locality_s(q, gpus, q->policy.locality_s) : 0,
+                             gang ? queue_locality_s(q, gpus, q->policy.spread_s) : 0};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(after); i++) {
-        int64_t time_s = job->since_s + after[i];
-        if (after[i] > 0 && time_s > q->now_s && (i == 0 || queue_is_gang(q, job->spec.gpus))) {
-            myr_heap_push(&q->wakes, time_s, id);
+        if (after[i] > 0 && after[i] < INT64_MAX - job->since_s &&
+            job->since_s + after[i] > q->now_s) {
+            myr_heap_push(&q->wakes, job->since_s + after[i], id);
         }
     }
 }
@@ -122,6 +193,24 @@ static void count_tenant(struct myr_queue *q, const struct myr_queue_job *spec, 
         q->tenant_gpus[t] += more ? spec->gpus : 0 - (uint64_t)spec->gpus;
     }
     q->busy_gpus += more ? spec->gpus : 0 - (uint64_t)spec->gpus;
+    q->priority_runs[spec->priority + MYR_PRIORITY_MAX] += more ? 1 : UINT32_MAX;
+    q->big_runs += queue_is_large(q, spec->gpus, 4) ? (more ? 1 : UINT32_MAX) : 0;
+}
+
+/* A job comes or is over: its tenants have one more to share for, or one less. */
+static void count_present(struct myr_queue *q, uint32_t tenant, bool more)
+{
+    for (uint32_t t = tenant; t != MYR_NONE; t = q->tenants[t].parent) {
+        uint32_t parent = q->tenants[t].parent;
+        struct brothers *b = &q->brothers[parent == MYR_NONE ? 0 : parent + 1];
+        uint64_t weight = q->tenants[t].weight ? q->tenants[t].weight : 1;
+        MYR_ASSERT(more || q->tenant_jobs[t] > 0);
+        q->tenant_jobs[t] += more ? 1 : UINT32_MAX;
+        if (q->tenant_jobs[t] == (more ? 1 : 0)) {
+            b->count += more ? 1 : UINT32_MAX;
+            b->weight += more ? weight : 0 - weight;
+        }
+    }
 }
 
 static void find_oldest(struct myr_queue *q, uint32_t node)
@@ -244,14 +333,38 @@ void queue_close_node(struct myr_queue *q, uint32_t node, uint8_t bit, bool clos
     }
 }
 
-void queue_advance(struct myr_queue *q, int64_t now_s)
+/* GPUs that nobody uses on nodes that are held. */
+static int64_t idle_held(const struct myr_queue *q)
 {
-    MYR_ASSERT(now_s >= q->now_s);
-    if (q->policy.preempt && q->now_s != INT64_MIN) {
-        int64_t work = (int64_t)q->busy_gpus * (now_s - q->now_s);
-        q->loss_left += work * q->policy.loss_permille;
+    int64_t idle = 0;
+    for (size_t h = 0; h < q->holds.count; h++) {
+        const struct hold *hold = &q->holds.items[h];
+        for (size_t i = 0; i < hold->nodes.count; i++) {
+            idle += gpu_count(myr_placer_free_mask(q->placer, hold->nodes.items[i]));
+        }
+    }
+    return idle;
+}
+
+int queue_advance(struct myr_queue *q, int64_t now_s)
+{
+    if (now_s < q->now_s) {
+        return MYR_EINVAL;
+    }
+    if (q->now_s != INT64_MIN && now_s > q->now_s) {
+        int64_t passed_s = now_s - q->now_s, idle = idle_held(q);
+        int64_t all = (int64_t)q->shape.nodes * q->shape.gpus_per_node;
+        int64_t most = all * q->policy.drain_ppm * q->policy.drain_save_s;
+        int64_t earned_s = passed_s < q->policy.drain_save_s ? passed_s : q->policy.drain_save_s;
+        q->drained_gpu_s += idle * passed_s;
+        q->drain_left += all * q->policy.drain_ppm * earned_s;
+        q->drain_left = (q->drain_left < most ? q->drain_left : most) - idle * passed_s * 1000000;
+        if (q->policy.preempt) {
+            q->loss_left += (int64_t)q->busy_gpus * passed_s * q->policy.loss_permille;
+        }
     }
     q->now_s = now_s;
+    return MYR_OK;
 }
 
 const struct qjob queue_over[QUEUE_PAGE_JOBS] = {
@@ -294,9 +407,13 @@ int myr_queue_submit(struct myr_queue *q, int64_t now_s, const struct myr_queue_
         return myr_err_set(err, MYR_ERANGE, "priority %d, expected %d to %d", spec->priority,
                            -MYR_PRIORITY_MAX, MYR_PRIORITY_MAX);
     }
-    queue_advance(q, now_s);
+    if (queue_advance(q, now_s) < 0) {
+        return myr_err_set(err, MYR_EINVAL, "time %lld is before the last one, %lld",
+                           (long long)now_s, (long long)q->now_s);
+    }
     struct qjob job = {.spec = *spec, .since_s = now_s, .owner = MYR_NONE, .service = MYR_NONE};
     *ret_id = add_job(q, &job);
+    count_present(q, spec->tenant, true);
     enqueue(q, *ret_id);
     wake_for(q, *ret_id);
     return MYR_OK;
@@ -315,6 +432,7 @@ void queue_end_job(struct myr_queue *q, uint32_t id)
         job->since_s = q->now_s - job->since_s;
         dequeue(q, id);
     }
+    count_present(q, job->spec.tenant, false);
     job->state = MYR_JOB_DONE;
     free(job->gang.shares);
     job->gang = (struct myr_gang){0};

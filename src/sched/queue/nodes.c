@@ -74,15 +74,9 @@ static void replace_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32
                                                .spare = spare});
 }
 
-void myr_queue_node(struct myr_queue *q, int64_t now_s, uint32_t node, bool usable)
+/* The node is gone: who runs there goes on with a spare, or waits again. */
+static void lose_node(struct myr_queue *q, uint32_t node)
 {
-    MYR_ASSERT(node < q->shape.nodes);
-    queue_advance(q, now_s);
-    if (usable || q->closed[node] & CLOSED_DOWN) {
-        queue_close_node(q, node, CLOSED_DOWN, !usable);
-        queue_cells_node(q, node);
-        return;
-    }
     if (q->closed[node] & CLOSED_SPARE) {
         queue_close_node(q, node, CLOSED_SPARE, false);
         q->spares_kept--;
@@ -102,6 +96,24 @@ void myr_queue_node(struct myr_queue *q, int64_t now_s, uint32_t node, bool usab
         queue_close_node(q, spare, CLOSED_SPARE, false);
         q->spares_kept--;
     }
+}
+
+int myr_queue_node(struct myr_queue *q, int64_t now_s, uint32_t node, bool usable)
+{
+    if (node >= q->shape.nodes) {
+        return MYR_ERANGE;
+    }
+    int rc = queue_advance(q, now_s);
+    if (rc < 0) {
+        return rc;
+    }
+    if (usable || q->closed[node] & CLOSED_DOWN) {
+        queue_close_node(q, node, CLOSED_DOWN, !usable);
+        queue_cells_node(q, node);
+    } else {
+        lose_node(q, node);
+    }
+    return MYR_OK;
 }
 
 int myr_queue_maintain(struct myr_queue *q, const struct myr_window *spec, struct myr_err *err)

@@ -67,24 +67,35 @@ static int compare_share(const struct myr_queue *q, const struct line *a, const 
 
 bool queue_line_before(const struct myr_queue *q, const struct line *a, const struct line *b)
 {
-    bool due_a = queue_overdue(q, a->first), due_b = queue_overdue(q, b->first);
-    if (due_a != due_b) {
-        return due_a;
+    bool fair = q->policy.order == MYR_ORDER_FAIR;
+    if (a->priority != b->priority) {
+        return a->priority > b->priority;
     }
-    if (!due_a) {
-        if (a->priority != b->priority) {
-            return a->priority > b->priority;
-        }
-        if (a->level != b->level) {
-            return a->level < b->level;
-        }
-        int share = q->policy.order == MYR_ORDER_FAIR ? compare_share(q, a, b) : 0;
-        if (share != 0) {
-            return share < 0;
+    if (a->level != b->level) {
+        return a->level < b->level;
+    }
+    if (fair && a->tenant != b->tenant) {
+        uint32_t excess_a = queue_excess(q, a->tenant), excess_b = queue_excess(q, b->tenant);
+        if (excess_a != excess_b) {
+            return excess_a < excess_b;
         }
     }
     int64_t since_a = queue_job(q, a->first)->since_s, since_b = queue_job(q, b->first)->since_s;
-    return since_a != since_b ? since_a < since_b : a->first < b->first;
+    if (since_a != since_b) {
+        return since_a < since_b;
+    }
+    int share = fair ? compare_share(q, a, b) : 0;
+    return share != 0 ? share < 0 : a->first < b->first;
+}
+
+bool queue_outranks(const struct myr_queue *q, uint32_t id, uint32_t other)
+{
+    const struct myr_queue_job *a = &queue_job(q, id)->spec, *b = &queue_job(q, other)->spec;
+    if (a->priority != b->priority) {
+        return a->priority > b->priority;
+    }
+    return q->policy.order == MYR_ORDER_FAIR && a->tenant != b->tenant &&
+           queue_excess(q, a->tenant) < queue_excess(q, b->tenant);
 }
 
 static bool fits_own(const struct myr_queue *q, const struct line *line)
@@ -93,27 +104,45 @@ static bool fits_own(const struct myr_queue *q, const struct line *line)
            queue_fits_own(q, line->tenant, line->gpus);
 }
 
-/*
- * The line whose first job is next among those that may start; NULL when none may. First come,
- * first served blocks, except for those who have room in cells of their own.
- */
-static const struct line *next_line(const struct myr_queue *q)
+/* The first line in order, whether or not it fits; those with room of their own are apart. */
+static const struct line *next_blocking(const struct myr_queue *q)
 {
     const struct line *best = NULL, *best_own = NULL;
-    bool blocks = q->policy.order == MYR_ORDER_FIFO;
     for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
         const struct line *line = &q->lines.items[i];
-        if (blocks && fits_own(q, line) && (!best_own || queue_line_before(q, line, best_own))) {
+        if (fits_own(q, line) && (!best_own || queue_line_before(q, line, best_own))) {
             best_own = line;
-        }
-        if (!blocks && !queue_may_start(q, line->first)) {
-            continue;
         }
         if (!best || queue_line_before(q, line, best)) {
             best = line;
         }
     }
     return best && queue_may_start(q, best->first) ? best : best_own;
+}
+
+/*
+ * The line whose first job is next among those that may start, and outrank 'above' unless that is
+ * MYR_NONE; NULL when none may. Sizes are looked at from the smallest on: where one does not fit
+ * no larger one does, so a long queue for a full cluster costs one question. Cells of their own
+ * are beside that order.
+ */
+static const struct line *next_line(const struct myr_queue *q, uint32_t above)
+{
+    const struct line *best = NULL;
+    for (size_t s = 0; s < q->sizes.count; s++) {
+        if (!q->cells && !myr_place_fits(q->placer, q->sizes.items[s].gpus)) {
+            break;
+        }
+        for (uint32_t i = q->sizes.items[s].first; i != MYR_NONE;
+             i = q->lines.items[i].next_alike) {
+            const struct line *line = &q->lines.items[i];
+            if ((!best || queue_line_before(q, line, best)) && queue_may_start(q, line->first) &&
+                (above == MYR_NONE || queue_outranks(q, line->first, above))) {
+                best = line;
+            }
+        }
+    }
+    return best;
 }
 
 bool queue_start(struct myr_queue *q, uint32_t id)
@@ -138,7 +167,19 @@ bool queue_start(struct myr_queue *q, uint32_t id)
 
 void queue_start_what_fits(struct myr_queue *q)
 {
-    for (const struct line *line = next_line(q); line; line = next_line(q)) {
+    bool blocks = q->policy.order == MYR_ORDER_FIFO;
+    for (;;) {
+        const struct line *line = blocks ? next_blocking(q) : next_line(q, MYR_NONE);
+        if (!line) {
+            return;
+        }
         (void)queue_start(q, line->first); /* what cannot start does not count as fitting now */
+    }
+}
+
+void queue_start_above(struct myr_queue *q, uint32_t id)
+{
+    for (const struct line *line = next_line(q, id); line; line = next_line(q, id)) {
+        (void)queue_start(q, line->first);
     }
 }

@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "queue/state.h"
 
 /*
@@ -5,22 +7,35 @@
  * costs to stop it. Everything else in this folder asks here, so nothing here changes anything.
  */
 
-/* Gangs of up to one part of the cluster in so many have nodes held for them early. */
-enum { SMALL_SHARE = 32 };
+struct myr_queue_policy myr_queue_policy_preset(enum myr_queue_preset preset)
+{
+    struct myr_queue_policy policy = {.order = MYR_ORDER_FAIR,
+                                      .patience_s = 7 * 24 * 3600,
+                                      .hold_s = 240,
+                                      .drain_s = 6 * 3600,
+                                      .drain_ppm = 8000,
+                                      .drain_save_s = 30 * 3600,
+                                      .holds_max = 4,
+                                      .checkpoint_s = 1800,
+                                      .restart_s = 120,
+                                      .level_s = 3600,
+                                      .run_min_s = 1800,
+                                      .yield_s = 24 * 3600,
+                                      .stop_after_s = 600,
+                                      .grace_s = 1200,
+                                      .loss_permille = 8};
+    if (preset == MYR_QUEUE_FIFO || preset == MYR_QUEUE_FIRST_FIT) {
+        policy.order = preset == MYR_QUEUE_FIFO ? MYR_ORDER_FIFO : MYR_ORDER_SKIP;
+        policy.patience_s = policy.hold_s = 0;
+        policy.plain = true;
+    }
+    policy.preempt = preset == MYR_QUEUE_PREEMPT;
+    return policy;
+}
 
 struct myr_queue_policy myr_queue_policy_default(void)
 {
-    return (struct myr_queue_policy){.order = MYR_ORDER_FAIR,
-                                     .patience_s = 24 * 3600,
-                                     .hold_s = 900,
-                                     .locality_s = 10 * 3600,
-                                     .spread_s = 20 * 3600,
-                                     .holds_max = 4,
-                                     .checkpoint_s = 1800,
-                                     .restart_s = 120,
-                                     .level_s = 3600,
-                                     .run_min_s = 1800,
-                                     .loss_permille = 8};
+    return myr_queue_policy_preset(MYR_QUEUE_FAIR);
 }
 
 uint32_t queue_level_of(const struct myr_queue *q, int64_t work_s)
@@ -65,13 +80,49 @@ int64_t queue_locality_s(const struct myr_queue *q, uint32_t gpus, int64_t most_
     return most_s / ((nodes + per - 1) / per);
 }
 
+bool queue_is_large(const struct myr_queue *q, uint32_t gpus, uint32_t part)
+{
+    return queue_is_gang(q, gpus) && part * myr_place_nodes(q->placer, gpus) >= q->shape.nodes;
+}
+
 int64_t queue_hold_s(const struct myr_queue *q, uint32_t gpus)
 {
-    int64_t parts = (int64_t)myr_place_nodes(q->placer, gpus) * SMALL_SHARE, all = q->shape.nodes;
-    int64_t hold_s = q->policy.hold_s;
-    if (parts > all) {
-        hold_s = hold_s * parts / all * parts / all;
+    int64_t hold_s = q->policy.patience_s > 0 ? q->policy.patience_s : INT64_MAX;
+    if (q->policy.hold_s > 0 && q->policy.hold_s < hold_s && queue_is_large(q, gpus, 2)) {
+        hold_s = q->policy.hold_s;
     }
-    return q->policy.patience_s > 0 && hold_s > q->policy.patience_s ? q->policy.patience_s
-                                                                     : hold_s;
+    return hold_s;
+}
+
+/* Octaves beyond its share among its brothers; integers in doubles, so exact everywhere. */
+static uint32_t octaves(const struct myr_queue *q, uint32_t tenant)
+{
+    /* By brothers: twice the share is everything there is for one of two, so a little less. */
+    static const double least[] = {0, 0, 1448, 1774, 2048};
+    uint32_t parent = q->tenants[tenant].parent;
+    const struct brothers *b = &q->brothers[parent == MYR_NONE ? 0 : parent + 1];
+    uint64_t all = parent == MYR_NONE ? q->busy_gpus : q->tenant_gpus[parent];
+    uint64_t weight = q->tenants[tenant].weight ? q->tenants[tenant].weight : 1;
+    if (b->count < 2 || q->tenant_gpus[tenant] == 0) {
+        return 0;
+    }
+    double runs = (double)q->tenant_gpus[tenant] * (double)b->weight * 1024;
+    double step = (double)all * (double)weight * least[b->count < 4 ? b->count : 4];
+    uint32_t count = 0;
+    for (; runs >= step && count < UINT8_MAX; step *= 2) {
+        count++;
+    }
+    return count;
+}
+
+uint32_t queue_excess(const struct myr_queue *q, uint32_t tenant)
+{
+    static_assert(MYR_TENANT_DEPTH_MAX <= sizeof(uint32_t), "a byte for each level");
+    uint32_t excess = 0, shift = 0;
+    for (uint32_t t = tenant; t != MYR_NONE; t = q->tenants[t].parent) {
+        excess = excess >> 8 | octaves(q, t) << 24;
+        shift++;
+    }
+    MYR_ASSERT(shift <= MYR_TENANT_DEPTH_MAX);
+    return excess;
 }

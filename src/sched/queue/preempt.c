@@ -9,13 +9,32 @@
  */
 enum { RETRY_S = 60, RETRY_SHARE = 16, RETRY_HELD_S = 600, RETRY_HELD_SHARE = 4096, WORTH_S = 900 };
 
+/*
+ * A search looks at every node: so many nodes are looked at in one decision, and the other searches
+ * come a second later, so that one decision never takes long.
+ */
+enum { LOOKS_MAX = 1 << 16 };
+
+/* Gangs of one part of the cluster in so many are not stopped for a smaller equal. */
+enum { BIG_PART = 4 };
+
 /* Who asks for room. */
 struct claim {
     uint32_t job, gpus, level;
     int32_t priority;
     bool by_level; /* it may stop jobs of its own priority too */
     bool anyone;   /* to see what it would take */
+    bool early;    /* it has not waited long enough to stop its equals */
+    bool graced;   /* nodes were held for it long enough: it may stop what has just begun too */
 };
+
+/* Whether the victim's tenant is that much further beyond its share than the claimant's. */
+static bool floods(const struct myr_queue *q, const struct claim *claim, const struct qjob *victim)
+{
+    enum { FAR_OCTAVES = 4, ROOT_SHIFT = 24 };
+    uint32_t own = queue_excess(q, queue_job(q, claim->job)->spec.tenant) >> ROOT_SHIFT;
+    return queue_excess(q, victim->spec.tenant) >> ROOT_SHIFT >= own + FAR_OCTAVES;
+}
 
 static bool may_stop(const struct myr_queue *q, const struct claim *claim,
                      const struct qjob *victim)
@@ -29,13 +48,17 @@ static bool may_stop(const struct myr_queue *q, const struct claim *claim,
     if (victim->spec.priority != claim->priority) {
         return victim->spec.priority < claim->priority;
     }
-    if (!claim->by_level) {
+    if (!claim->by_level || (claim->early && !claim->graced)) {
         return false;
     }
-    if (q->policy.patience_s > 0 && victim->since_s >= q->policy.patience_s) {
+    if (q->policy.yield_s > 0 && victim->since_s >= q->policy.yield_s &&
+        !floods(q, claim, victim)) {
         return false; /* it has given way long enough */
     }
-    if (victim->guest_of == claim->job) {
+    if (claim->gpus < victim->spec.gpus && queue_is_large(q, victim->spec.gpus, BIG_PART)) {
+        return false; /* so much room at once hardly ever comes again */
+    }
+    if (victim->guest_of == claim->job || claim->graced) {
         return true;
     }
     if (q->now_s - victim->start_s < q->policy.run_min_s) {
@@ -286,6 +309,7 @@ bool queue_find_stops(struct myr_queue *q, uint32_t id, int32_t priority, bool a
 {
     const struct qjob *job = queue_job(q, id);
     struct claim claim = {.job = id,
+                          .early = queue_waited_s(q, id) < q->policy.stop_after_s,
                           .gpus = job->spec.gpus,
                           .level = queue_level_of(q, job->saved_s),
                           .priority = priority,
@@ -315,6 +339,9 @@ static int64_t retry_s(const struct myr_queue *q, uint32_t id)
 {
     int64_t waited_s = queue_waited_s(q, id);
     int64_t again_s = waited_s / RETRY_SHARE;
+    if (queue_held_s(q, id) >= 0 && queue_is_large(q, queue_job(q, id)->spec.gpus, 2)) {
+        return RETRY_S; /* the cluster stands still for it */
+    }
     if (queue_has_hold(q, id) && again_s > RETRY_HELD_S) {
         int64_t rarely_s = waited_s / RETRY_HELD_SHARE; /* so that a wait of years has an end */
         again_s = rarely_s > RETRY_HELD_S ? rarely_s : RETRY_HELD_S;
@@ -322,14 +349,45 @@ static int64_t retry_s(const struct myr_queue *q, uint32_t id)
     return again_s > RETRY_S ? again_s : RETRY_S;
 }
 
+/* Whether any job of lower priority runs. */
+static bool runs_below(const struct myr_queue *q, int32_t priority)
+{
+    for (int32_t p = -MYR_PRIORITY_MAX; p < priority; p++) {
+        if (q->priority_runs[p + MYR_PRIORITY_MAX] > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_graced(const struct myr_queue *q, uint32_t id)
+{
+    return q->policy.preempt && q->policy.grace_s > 0 && queue_held_s(q, id) >= q->policy.grace_s;
+}
+
 void queue_preempt_for_waiting(struct myr_queue *q)
 {
+    uint64_t looks = 0;
     for (struct line *line = next_to_try(q); line; line = next_to_try(q)) {
+        if (looks > 0 && looks + q->shape.nodes > LOOKS_MAX) {
+            queue_wake_at(q, q->now_s + 1);
+            return;
+        }
+        bool early = queue_waited_s(q, line->first) < q->policy.stop_after_s;
+        if (early && !line->reclaims && q->holds.count == 0 && !runs_below(q, line->priority)) {
+            struct qjob *job = queue_job(q, line->first);
+            job->retry_s = job->since_s + q->policy.stop_after_s;
+            myr_heap_push(&q->wakes, job->retry_s, line->first);
+            continue;
+        }
+        looks += q->shape.nodes;
         struct claim claim = {.job = line->first,
                               .gpus = line->gpus,
                               .level = line->level,
                               .priority = line->priority,
-                              .by_level = q->policy.preempt};
+                              .by_level = q->policy.preempt,
+                              .early = early,
+                              .graced = is_graced(q, line->first)};
         int64_t again_s = q->now_s + retry_s(q, claim.job);
         queue_job(q, claim.job)->retry_s = again_s;
         queue_lift_holds(q, claim.job, claim.priority, true);

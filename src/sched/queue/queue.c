@@ -2,15 +2,21 @@
 
 #include "queue/state.h"
 
-void myr_queue_finish(struct myr_queue *q, int64_t now_s, uint32_t id)
+int myr_queue_finish(struct myr_queue *q, int64_t now_s, uint32_t id)
 {
-    MYR_ASSERT(id < q->job_count);
-    queue_advance(q, now_s);
+    if (id >= q->job_count) {
+        return MYR_ENOENT;
+    }
+    int rc = queue_advance(q, now_s);
+    if (rc < 0) {
+        return rc;
+    }
     uint32_t service = queue_job(q, id)->service;
     queue_end_job(q, id);
     if (service != MYR_NONE) {
         queue_replace_replica(q, service, id);
     }
+    return MYR_OK;
 }
 
 /* Wakes that are past, and those of jobs that no longer wait. */
@@ -27,7 +33,10 @@ static void drop_wakes(struct myr_queue *q)
 
 const struct myr_decision *myr_queue_decide(struct myr_queue *q, int64_t now_s, uint32_t *ret_count)
 {
-    queue_advance(q, now_s);
+    *ret_count = 0;
+    if (queue_advance(q, now_s) < 0) {
+        return NULL;
+    }
     if (q->handed) {
         q->decisions.count = 0;
         q->handed = false;
@@ -94,6 +103,11 @@ uint32_t myr_queue_waiting(const struct myr_queue *q)
     return q->waiting;
 }
 
+int64_t myr_queue_drained_gpu_s(const struct myr_queue *q)
+{
+    return q->drained_gpu_s;
+}
+
 int myr_queue_create(const struct myr_place_shape *shape, const struct myr_queue_policy *policy,
                      const struct myr_tenant *tenants, uint32_t tenant_count,
                      struct myr_queue **ret, struct myr_err *err)
@@ -110,17 +124,22 @@ int myr_queue_create(const struct myr_place_shape *shape, const struct myr_queue
     q->policy = *policy;
     q->lengths = queue_lengths_create();
     q->placer = myr_placer_create(shape);
+    myr_placer_set_plain(q->placer, policy->plain);
     q->tenant_count = tenant_count;
     q->tenants = myr_xcalloc(tenant_count, sizeof(*q->tenants));
     memcpy(q->tenants, tenants, tenant_count * sizeof(*tenants));
     q->tenant_gpus = myr_xcalloc(tenant_count, sizeof(*q->tenant_gpus));
+    q->tenant_jobs = myr_xcalloc(tenant_count, sizeof(*q->tenant_jobs));
+    q->brothers = myr_xcalloc((size_t)tenant_count + 1, sizeof(*q->brothers));
     q->node_jobs = myr_xcalloc((size_t)shape->nodes * shape->gpus_per_node, sizeof(uint32_t));
     q->node_job_gpus = myr_xcalloc((size_t)shape->nodes * shape->gpus_per_node, 1);
     q->node_job_count = myr_xcalloc(shape->nodes, 1);
     q->closed = myr_xcalloc(shape->nodes, 1);
     q->node_oldest_s = myr_xcalloc(shape->nodes, sizeof(int64_t));
     q->busy_first = q->busy_last = MYR_NONE;
-    q->now_s = INT64_MIN;
+    q->now_s = q->hold_retry_s = INT64_MIN;
+    q->drain_left = (int64_t)shape->nodes * shape->gpus_per_node * policy->drain_ppm *
+                    policy->drain_save_s; /* as if nothing had been held before */
     *ret = q;
     return MYR_OK;
 }
@@ -147,6 +166,7 @@ void myr_queue_free(struct myr_queue *q)
     }
     myr_vec_done(&q->pages);
     myr_vec_done(&q->lines);
+    myr_vec_done(&q->sizes);
     myr_vec_done(&q->holds);
     myr_vec_done(&q->windows);
     myr_vec_done(&q->services);
@@ -160,6 +180,8 @@ void myr_queue_free(struct myr_queue *q)
     free(q->lengths);
     free(q->tenants);
     free(q->tenant_gpus);
+    free(q->tenant_jobs);
+    free(q->brothers);
     free(q->node_jobs);
     free(q->node_job_gpus);
     free(q->node_job_count);

@@ -11,6 +11,7 @@ static inline struct myr_queue_policy policy_of(bool preempt)
 {
     struct myr_queue_policy policy = myr_queue_policy_default();
     policy.preempt = preempt;
+    policy.stop_after_s = 0; /* at once, so that a test shows who is stopped and not when */
     return policy;
 }
 
@@ -44,4 +45,16 @@ static inline const struct myr_decision *decide(struct myr_queue *queue, int64_t
 static inline bool runs(const struct myr_queue *queue, uint32_t id)
 {
     return myr_queue_state(queue, id) == MYR_JOB_RUNS;
+}
+
+static inline void finish(struct myr_queue *queue, int64_t now_s, uint32_t id)
+{
+    int rc = myr_queue_finish(queue, now_s, id);
+    MYR_ASSERT(rc == MYR_OK);
+}
+
+static inline void set_node(struct myr_queue *queue, int64_t now_s, uint32_t node, bool usable)
+{
+    int rc = myr_queue_node(queue, now_s, node, usable);
+    MYR_ASSERT(rc == MYR_OK);
 }

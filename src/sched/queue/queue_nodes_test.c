@@ -24,11 +24,11 @@ static void services_lend_what_they_do_not_need_and_get_it_back(void **state)
     uint32_t training = submit(queue, 10, (struct myr_queue_job){.tenant = 1, .gpus = 24});
     decide(queue, 10, NULL);
     assert_true(runs(queue, training));
-    myr_queue_scale(queue, 20, service, 3);
+    assert_int_equal(myr_queue_scale(queue, 20, service, 3), MYR_OK);
     decide(queue, 20, NULL);
     assert_int_equal(myr_queue_serving(queue, service), 3);
     assert_false(runs(queue, training));
-    myr_queue_scale(queue, 30, service, 0); /* never below the least */
+    assert_int_equal(myr_queue_scale(queue, 30, service, 0), MYR_OK); /* never below the least */
     const struct myr_decision *d = decide(queue, 30, &count);
     assert_int_equal(d[0].reason, MYR_STOP_SERVICE);
     assert_int_equal(myr_queue_serving(queue, service), 1);
@@ -49,11 +49,11 @@ static void a_replica_that_ends_is_replaced_until_the_service_is_over(void **sta
     assert_int_equal(myr_queue_serve(queue, 0, &spec, &service, &err), MYR_OK);
     const struct myr_decision *d = decide(queue, 0, &count);
     assert_int_equal(count, 2);
-    myr_queue_finish(queue, 10, d[0].job);
+    finish(queue, 10, d[0].job);
     d = decide(queue, 10, &count);
     assert_true(count == 1 && d[0].kind == MYR_DECIDE_START);
     assert_int_equal(myr_queue_serving(queue, service), 2);
-    myr_queue_unserve(queue, 20, service);
+    assert_int_equal(myr_queue_unserve(queue, 20, service), MYR_OK);
     d = decide(queue, 20, &count);
     assert_true(count == 2 && d[0].reason == MYR_STOP_SERVICE && d[1].reason == MYR_STOP_SERVICE);
     assert_int_equal(myr_queue_serving(queue, service), 0);
@@ -72,7 +72,7 @@ static void a_spare_takes_the_place_of_a_lost_node(void **state)
     decide(queue, 0, NULL);
     assert_true(runs(queue, gang) && !runs(queue, too_large));
     uint32_t lost = myr_queue_gang(queue, gang)->shares[0].node, count;
-    myr_queue_node(queue, 100, lost, false);
+    set_node(queue, 100, lost, false);
     const struct myr_decision *d = decide(queue, 100, &count);
     assert_int_equal(count, 1);
     assert_int_equal(d[0].kind, MYR_DECIDE_REPLACE);
@@ -82,7 +82,7 @@ static void a_spare_takes_the_place_of_a_lost_node(void **state)
         assert_true(myr_queue_gang(queue, gang)->shares[i].node != lost);
     }
     /* No spare is left: the next failure stops it. */
-    myr_queue_node(queue, 200, myr_queue_gang(queue, gang)->shares[1].node, false);
+    set_node(queue, 200, myr_queue_gang(queue, gang)->shares[1].node, false);
     d = decide(queue, 200, &count);
     assert_int_equal(d[0].kind, MYR_DECIDE_STOP);
     assert_int_equal(d[0].reason, MYR_STOP_NODE);
@@ -109,7 +109,7 @@ static void maintenance_empties_its_nodes_in_time(void **state)
     uint32_t other = submit(queue, 10001, (struct myr_queue_job){.gpus = 16});
     decide(queue, 10001, NULL);
     assert_true(runs(queue, other) && myr_queue_gang(queue, other)->shares[0].node >= 2);
-    myr_queue_finish(queue, 11000, other);
+    finish(queue, 11000, other);
     decide(queue, 20000, NULL);
     assert_true(runs(queue, before));
     window.count = 5;
@@ -164,7 +164,7 @@ static void a_job_that_was_stopped_is_looked_at_again_when_it_becomes_overdue(vo
     decide(queue, 0, NULL);
     assert_true(runs(queue, job));
     assert_true(myr_queue_wake_s(queue) == INT64_MAX); /* nobody waits */
-    myr_queue_node(queue, 100, 0, false);
+    set_node(queue, 100, 0, false);
     decide(queue, 100, NULL);
     assert_false(runs(queue, job));
     assert_int_equal(myr_queue_wake_s(queue), 100 + policy.patience_s);

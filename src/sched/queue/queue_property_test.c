@@ -371,9 +371,9 @@ static void scale(struct model *m, uint32_t s, uint32_t replicas, bool over)
     const struct myr_service *spec = &m->services[s].spec;
     if (over) {
         replicas = 0;
-        myr_queue_unserve(m->queue, m->now_s, m->services[s].id);
+        assert_int_equal(myr_queue_unserve(m->queue, m->now_s, m->services[s].id), MYR_OK);
     } else {
-        myr_queue_scale(m->queue, m->now_s, m->services[s].id, replicas);
+        assert_int_equal(myr_queue_scale(m->queue, m->now_s, m->services[s].id, replicas), MYR_OK);
         replicas = replicas < spec->replicas_min ? spec->replicas_min : replicas;
         replicas = replicas > spec->replicas_max ? spec->replicas_max : replicas;
     }
@@ -391,7 +391,7 @@ static void set_node(struct model *m, uint32_t node, bool usable)
 {
     m->down_count += m->down[node] == usable ? (usable ? UINT32_MAX : 1) : 0;
     m->down[node] = !usable;
-    myr_queue_node(m->queue, m->now_s, node, usable);
+    assert_int_equal(myr_queue_node(m->queue, m->now_s, node, usable), MYR_OK);
 }
 
 /* It ends; in a replica's place comes another. */
@@ -403,7 +403,7 @@ static void finish(struct model *m, uint32_t id)
     job->running = false;
     job->done = true;
     m->done++;
-    myr_queue_finish(m->queue, m->now_s, id);
+    assert_int_equal(myr_queue_finish(m->queue, m->now_s, id), MYR_OK);
     if (job->service != MYR_NONE) {
         uint32_t service = job->service, last = m->services[service].count - 1, at = 0;
         while (m->services[service].jobs[at] != id) {
@@ -447,6 +447,12 @@ static void set_up(struct model *m)
                                           .hold_s = below(m, 500) + 1,
                                           .locality_s = below(m, 4000),
                                           .spread_s = below(m, 8000),
+                                          .drain_s = below(m, 5000),
+                                          .drain_ppm = below(m, 100000),
+                                          .drain_save_s = below(m, 100000),
+                                          .yield_s = below(m, 2) ? 5000 : 0,
+                                          .stop_after_s = below(m, 300),
+                                          .grace_s = below(m, 1000),
                                           .holds_max = 1 + below(m, 4),
                                           .preempt = below(m, 2),
                                           .checkpoint_s = 100 + below(m, 500),

@@ -139,7 +139,7 @@ static void lost_nodes_of_a_cell_are_avoided(void **state)
         {.parent = MYR_NONE, .cells = {[MYR_CELL_NODE] = 3}}, {.parent = MYR_NONE}};
     struct myr_queue_policy policy = policy_of(false);
     struct myr_queue *queue = queue_with(&four, &policy, tenants, 2);
-    myr_queue_node(queue, 0, 0, false);
+    set_node(queue, 0, 0, false);
     uint32_t id = submit(queue, 0, (struct myr_queue_job){.tenant = 0, .gpus = 16});
     decide(queue, 0, NULL);
     assert_true(runs(queue, id));
@@ -147,7 +147,7 @@ static void lost_nodes_of_a_cell_are_avoided(void **state)
         assert_true(myr_queue_gang(queue, id)->shares[i].node != 0);
     }
     /* One of its nodes is lost: it moves on, to what is left of the cells and the common node. */
-    myr_queue_node(queue, 5, myr_queue_gang(queue, id)->shares[0].node, false);
+    set_node(queue, 5, myr_queue_gang(queue, id)->shares[0].node, false);
     decide(queue, 5, NULL);
     assert_true(runs(queue, id));
     myr_queue_free(queue);
@@ -160,6 +160,7 @@ static void nobody_waits_for_ever_whatever_its_size(void **state)
     for (uint32_t s = 0; s < MYR_ARRAY_COUNT(sizes); s++) {
         /* One-GPU jobs of 1000 s come so fast that the cluster is never less than full. */
         struct myr_queue_policy policy = policy_of(false);
+        policy.patience_s = 24 * 3600;
         struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
         uint32_t small[8000], first = 0, count = 0, big = MYR_NONE;
         int64_t now_s = 0;
@@ -169,7 +170,7 @@ static void nobody_waits_for_ever_whatever_its_size(void **state)
                 big = submit(queue, now_s, (struct myr_queue_job){.gpus = sizes[s]});
             }
             while (first < count && runs(queue, small[first]) && count > 34 && count - first > 33) {
-                myr_queue_finish(queue, now_s, small[first++]);
+                finish(queue, now_s, small[first++]);
             }
             decide(queue, now_s, NULL);
         }
@@ -191,16 +192,14 @@ static void short_jobs_use_nodes_that_are_held(void **state)
     decide(queue, 0, NULL);
     uint32_t gang = submit(queue, 1, (struct myr_queue_job){.gpus = 32});
     decide(queue, 1 + policy.patience_s, NULL); /* all nodes are held now */
-    uint32_t unknown = submit(queue, 1000, (struct myr_queue_job){.tenant = 1, .gpus = 8});
-    uint32_t late =
-        submit(queue, 1000, (struct myr_queue_job){.tenant = 1, .gpus = 8, .limit_s = 9500});
-    uint32_t early =
-        submit(queue, 1000, (struct myr_queue_job){.tenant = 1, .gpus = 8, .limit_s = 8000});
+    uint32_t unknown = submit(queue, 1000, (struct myr_queue_job){.gpus = 8});
+    uint32_t late = submit(queue, 1000, (struct myr_queue_job){.gpus = 8, .limit_s = 9500});
+    uint32_t early = submit(queue, 1000, (struct myr_queue_job){.gpus = 8, .limit_s = 8000});
     decide(queue, 1000, NULL);
     assert_true(runs(queue, busy) && runs(queue, early));
     assert_false(runs(queue, gang) || runs(queue, unknown) || runs(queue, late));
-    myr_queue_finish(queue, 9000, early);
-    myr_queue_finish(queue, 10000, busy);
+    finish(queue, 9000, early);
+    finish(queue, 10000, busy);
     decide(queue, 10000, NULL);
     assert_true(runs(queue, gang));
     myr_queue_free(queue);
@@ -211,10 +210,10 @@ static int64_t run_short_ones(struct myr_queue *queue, int64_t now_s, uint32_t c
                               int64_t length_s)
 {
     for (uint32_t i = 0; i < count; i++, now_s += length_s) {
-        uint32_t id = submit(queue, now_s, (struct myr_queue_job){.tenant = 1, .gpus = 1});
+        uint32_t id = submit(queue, now_s, (struct myr_queue_job){.gpus = 1});
         decide(queue, now_s, NULL);
         assert_true(runs(queue, id));
-        myr_queue_finish(queue, now_s + length_s, id);
+        finish(queue, now_s + length_s, id);
     }
     return now_s;
 }
@@ -230,19 +229,19 @@ static void sizes_that_end_soon_run_on_nodes_that_are_held(void **state)
     uint32_t gang = submit(queue, now_s, (struct myr_queue_job){.gpus = 32});
     now_s += policy.patience_s;
     decide(queue, now_s, NULL); /* all nodes are held now */
-    uint32_t unlike = submit(queue, now_s, (struct myr_queue_job){.tenant = 1, .gpus = 8});
-    uint32_t alike = submit(queue, now_s, (struct myr_queue_job){.tenant = 1, .gpus = 1});
+    uint32_t unlike = submit(queue, now_s, (struct myr_queue_job){.gpus = 8});
+    uint32_t alike = submit(queue, now_s, (struct myr_queue_job){.gpus = 1});
     decide(queue, now_s, NULL);
     assert_true(runs(queue, alike));  /* nearly all of its size are over in a minute */
     assert_true(runs(queue, unlike)); /* of its own size none has ended: all sizes count */
-    myr_queue_finish(queue, now_s + 60, alike);
-    myr_queue_finish(queue, now_s + 60, unlike);
+    finish(queue, now_s + 60, alike);
+    finish(queue, now_s + 60, unlike);
     /* The gang has waited for sixteen times the patience: nothing new starts there. */
     now_s += 15 * policy.patience_s;
-    alike = submit(queue, now_s, (struct myr_queue_job){.tenant = 1, .gpus = 1});
+    alike = submit(queue, now_s, (struct myr_queue_job){.gpus = 1});
     decide(queue, now_s, NULL);
     assert_false(runs(queue, alike) || runs(queue, gang));
-    myr_queue_finish(queue, now_s + 1, busy);
+    finish(queue, now_s + 1, busy);
     decide(queue, now_s + 1, NULL);
     assert_true(runs(queue, gang));
     myr_queue_free(queue);
@@ -259,13 +258,12 @@ static void guests_on_held_nodes_make_room_for_the_gang(void **state)
     uint32_t gang = submit(queue, 1, (struct myr_queue_job){.gpus = 32});
     int64_t now_s = 1 + policy.patience_s;
     decide(queue, now_s, NULL);
-    uint32_t guest = submit(queue, now_s, (struct myr_queue_job){.tenant = 1, .gpus = 8});
-    uint32_t fixed =
-        submit(queue, now_s, (struct myr_queue_job){.tenant = 1, .gpus = 1, .fixed = true});
+    uint32_t guest = submit(queue, now_s, (struct myr_queue_job){.gpus = 8});
+    uint32_t fixed = submit(queue, now_s, (struct myr_queue_job){.gpus = 1, .fixed = true});
     decide(queue, now_s, NULL);
     assert_true(runs(queue, guest) && !runs(queue, fixed));
     /* It has not run for half an hour, and stands in the gang's own level. */
-    myr_queue_finish(queue, now_s + 600, busy);
+    finish(queue, now_s + 600, busy);
     uint32_t count;
     const struct myr_decision *d = decide(queue, now_s + 600, &count);
     assert_true(count >= 2 && d[0].kind == MYR_DECIDE_STOP && d[0].job == guest);
@@ -278,7 +276,7 @@ static void nodes_held_for_lower_priority_are_free_to_higher(void **state)
 {
     (void)state;
     struct myr_queue_policy policy = policy_of(false);
-    policy.patience_s = 5000;
+    policy.patience_s = 900;
     struct myr_place_shape many = {
         .nodes = 64, .gpus_per_node = 8, .group_nodes = 8, .pod_nodes = 64};
     struct myr_queue *queue = queue_with(&many, &policy, plain, 2);
@@ -287,18 +285,18 @@ static void nodes_held_for_lower_priority_are_free_to_higher(void **state)
     }
     decide(queue, 0, NULL);
     uint32_t gang = submit(queue, 1, (struct myr_queue_job){.gpus = 16});
-    decide(queue, 1 + policy.hold_s, NULL); /* the free node is held now */
+    decide(queue, 1 + policy.patience_s, NULL); /* the free node is held now */
     uint32_t equal = submit(queue, 1000, (struct myr_queue_job){.gpus = 8});
     uint32_t high = submit(queue, 1000, (struct myr_queue_job){.gpus = 8, .priority = 1});
     decide(queue, 1000, NULL);
     assert_true(runs(queue, high));
     assert_false(runs(queue, gang) || runs(queue, equal));
-    myr_queue_finish(queue, 1100, high);
+    finish(queue, 1100, high);
     decide(queue, 1100, NULL);
     assert_false(runs(queue, equal)); /* held again */
     high = submit(queue, 5001, (struct myr_queue_job){.gpus = 8, .priority = 1});
     decide(queue, 5001, NULL);
-    assert_false(runs(queue, high)); /* the gang is overdue: it goes before all others */
+    assert_true(runs(queue, high)); /* age never counts above priority, however long it is */
     myr_queue_free(queue);
 }
 
@@ -361,7 +359,7 @@ static void a_waiting_job_is_told_what_it_lacks(void **state)
     assert_non_null(strstr(text.data, "too few GPUs are free"));
     assert_non_null(strstr(text.data, "end or move 2 jobs of 10 GPUs"));
     myr_buf_done(&text);
-    myr_queue_finish(queue, 40, ids[0]);
+    finish(queue, 40, ids[0]);
     decide(queue, 40, NULL);
     myr_queue_why(queue, 40, whole, &why);
     assert_int_equal(why.kind, MYR_WHY_NOTHING);
@@ -409,7 +407,6 @@ static void an_explanation_is_a_sentence_and_facts(void **state)
                           .waited_s = 50400,
                           .hold_s = 3600 + 36000,
                           .anywhere_s = INT64_MAX,
-                          .overdue_s = 3600,
                           .stop_count = 2,
                           .stops = {45, 46},
                           .stop_gpus = 9,
@@ -462,8 +459,8 @@ static void jobs_that_are_over_are_forgotten_and_the_others_are_not(void **state
         assert_int_equal(last, i);
         decide(queue, i, NULL);
         assert_true(runs(queue, last));
-        myr_queue_finish(queue, i, last);
-        myr_queue_finish(queue, i, last); /* once more does no harm */
+        finish(queue, i, last);
+        finish(queue, i, last); /* once more does no harm */
     }
     for (uint32_t i = 1; i < JOBS; i++) {
         assert_int_equal(myr_queue_state(queue, i), MYR_JOB_DONE);

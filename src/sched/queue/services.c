@@ -21,11 +21,14 @@ int myr_queue_serve(struct myr_queue *q, int64_t now_s, const struct myr_service
                            "tenant %u with priority %d: no such tenant or priority", spec->tenant,
                            spec->priority);
     }
+    if (queue_advance(q, now_s) < 0) {
+        return myr_err_set(err, MYR_EINVAL, "time %lld is before the last one, %lld",
+                           (long long)now_s, (long long)q->now_s);
+    }
     struct service service = {.spec = *spec};
     myr_vec_push(&q->services, service);
     *ret_service = (uint32_t)q->services.count - 1;
-    myr_queue_scale(q, now_s, *ret_service, spec->replicas_min);
-    return MYR_OK;
+    return myr_queue_scale(q, now_s, *ret_service, spec->replicas_min);
 }
 
 static uint32_t add_replica(struct myr_queue *q, uint32_t service)
@@ -73,28 +76,42 @@ static void set_replicas(struct myr_queue *q, uint32_t service, uint32_t replica
     }
 }
 
-void myr_queue_scale(struct myr_queue *q, int64_t now_s, uint32_t service, uint32_t replicas)
+int myr_queue_scale(struct myr_queue *q, int64_t now_s, uint32_t service, uint32_t replicas)
 {
-    MYR_ASSERT(service < q->services.count);
+    if (service >= q->services.count) {
+        return MYR_ENOENT;
+    }
+    int rc = queue_advance(q, now_s);
+    if (rc < 0) {
+        return rc;
+    }
     const struct myr_service *spec = &q->services.items[service].spec;
     replicas = replicas < spec->replicas_min ? spec->replicas_min : replicas;
     replicas = replicas > spec->replicas_max ? spec->replicas_max : replicas;
-    queue_advance(q, now_s);
     set_replicas(q, service, replicas);
+    return MYR_OK;
 }
 
-void myr_queue_unserve(struct myr_queue *q, int64_t now_s, uint32_t service)
+int myr_queue_unserve(struct myr_queue *q, int64_t now_s, uint32_t service)
 {
+    if (service >= q->services.count) {
+        return MYR_ENOENT;
+    }
+    int rc = queue_advance(q, now_s);
+    if (rc < 0) {
+        return rc;
+    }
     struct myr_service *spec = &q->services.items[service].spec;
     spec->replicas_min = spec->replicas_max = 0;
-    queue_advance(q, now_s);
     set_replicas(q, service, 0);
+    return MYR_OK;
 }
 
 uint32_t myr_queue_serving(const struct myr_queue *q, uint32_t service)
 {
     uint32_t running = 0;
-    for (size_t i = 0; i < q->services.items[service].jobs.count; i++) {
+    for (size_t i = 0; service < q->services.count && i < q->services.items[service].jobs.count;
+         i++) {
         running += queue_job(q, q->services.items[service].jobs.items[i])->state == MYR_JOB_RUNS;
     }
     return running;

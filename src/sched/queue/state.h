@@ -52,13 +52,26 @@ struct line {
     bool reclaims;
     uint32_t first, last; /* jobs; MYR_NONE: empty */
     uint32_t next_busy, previous_busy;
+    uint32_t next_alike, previous_alike; /* busy lines of the same size */
+};
+
+/* Sizes that wait, smallest first: where one does not fit, none after it does. */
+struct size {
+    uint32_t gpus, first; /* busy line */
+};
+
+/* The tenants below one parent that have jobs, waiting or running; its brothers share by weight. */
+struct brothers {
+    uint32_t count;
+    uint64_t weight;
 };
 
 /* Nodes kept free for one gang. */
 struct hold {
     uint32_t job;
-    bool anywhere;   /* chosen without regard to groups */
-    uint64_t chosen; /* q->ends at that time */
+    bool anywhere;             /* chosen without regard to groups */
+    uint64_t chosen;           /* q->ends at that time */
+    int64_t chosen_s, since_s; /* when; and since when nodes are held */
     MYR_VEC(uint32_t) nodes;
 };
 
@@ -85,12 +98,15 @@ struct myr_queue {
     struct cells *cells;     /* NULL: nobody owns anything */
     uint32_t tenant_count;
     struct myr_tenant *tenants;
-    uint64_t *tenant_gpus; /* running, with those of the tenants below */
+    uint64_t *tenant_gpus;     /* running, with those of the tenants below */
+    uint32_t *tenant_jobs;     /* waiting and running, with those of the tenants below */
+    struct brothers *brothers; /* by parent, one later: the first is of the roots */
     /* Jobs by id in pages; one whose jobs are all over is freed, and queue_over stands for it. */
     MYR_VEC(struct qjob_page) pages;
     uint32_t job_count;
     MYR_VEC(struct line) lines;
     uint32_t busy_first, busy_last; /* lines with jobs */
+    MYR_VEC(struct size) sizes;     /* of the busy lines */
     struct myr_u64map line_of;
     uint32_t *node_jobs;    /* by node: up to gpus_per_node running jobs */
     uint8_t *node_job_gpus; /* beside each of them: how many GPUs of the node it has */
@@ -114,7 +130,12 @@ struct myr_queue {
     uint32_t reclaiming; /* of the waiting: those that may stop others in any case */
     uint32_t limited;    /* of the waiting: those with a limit */
     uint64_t busy_gpus;
-    int64_t loss_left; /* GPU seconds x 1000 that preemption may still cost */
+    uint32_t priority_runs[2 * MYR_PRIORITY_MAX + 1]; /* running jobs */
+    uint32_t big_runs;     /* running gangs of a quarter of the cluster or more */
+    int64_t loss_left;     /* GPU seconds x 1000 that preemption may still cost */
+    int64_t drain_left;    /* GPU seconds x 1000000 that may still stand idle on nodes held */
+    int64_t drained_gpu_s; /* that have */
+    int64_t hold_retry_s;  /* no large gang asks for nodes before this */
 };
 
 /* What is known of a job that is over; read only. */
@@ -148,16 +169,25 @@ int64_t queue_unsaved_s(const struct myr_queue *q, const struct qjob *job);
 /* GPU seconds that are lost when it is stopped now. */
 int64_t queue_stop_cost(const struct myr_queue *q, const struct qjob *job);
 bool queue_overdue(const struct myr_queue *q, uint32_t id);
+/* A gang of one part of the cluster in so many, or more. */
+bool queue_is_large(const struct myr_queue *q, uint32_t gpus, uint32_t part);
 /*
  * How long a gang waits for the fewest groups, and has nodes held in them. One group more matters
  * less to a gang that needs many, and whole free groups by the dozen hardly ever come.
  */
 int64_t queue_locality_s(const struct myr_queue *q, uint32_t gpus, int64_t most_s);
 /*
- * A gang that has waited so long has nodes held for it: the larger its part of the cluster, the
- * later, because nodes stand idle as they drain, and most gangs find room by themselves before.
+ * A job that has waited so long has nodes held for it; INT64_MAX: never. Half a cluster hardly ever
+ * comes free by itself, so waiting longer only adds to the wait; smaller ones mostly find room, and
+ * nodes that stand idle for them make everybody else wait.
  */
 int64_t queue_hold_s(const struct myr_queue *q, uint32_t gpus);
+/*
+ * How far the tenant and those above it are beyond their share, in octaves, the root's first: lower
+ * goes first. Tenants count as equal until one runs twice what its weight gives it (less where
+ * there are few): finer steps would put gangs behind small jobs of whoever runs a little less.
+ */
+uint32_t queue_excess(const struct myr_queue *q, uint32_t tenant);
 
 /* lengths.c */
 struct lengths *queue_lengths_create(void);
@@ -199,7 +229,8 @@ void queue_end_job(struct myr_queue *q, uint32_t id);
 /* The share of a running job on a node moves to the same GPUs of a free one. */
 void queue_swap_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t spare);
 void queue_close_node(struct myr_queue *q, uint32_t node, uint8_t bit, bool closed);
-void queue_advance(struct myr_queue *q, int64_t now_s);
+/* MYR_EINVAL when the time is before the last one. */
+MYR_MUST_USE int queue_advance(struct myr_queue *q, int64_t now_s);
 void queue_decide_add(struct myr_queue *q, const struct myr_decision *decision);
 void queue_wake_at(struct myr_queue *q, int64_t time_s);
 
@@ -212,6 +243,10 @@ bool queue_line_before(const struct myr_queue *q, const struct line *a, const st
 /* Starts a job that may start; false when its cells turn out to have no nodes that are well. */
 bool queue_start(struct myr_queue *q, uint32_t id);
 void queue_start_what_fits(struct myr_queue *q);
+/* Whether a job goes before another in any case: by priority, or by its tenant's share. */
+bool queue_outranks(const struct myr_queue *q, uint32_t id, uint32_t other);
+/* Starts what fits and outranks this job. */
+void queue_start_above(struct myr_queue *q, uint32_t id);
 
 /* hold.c: nodes kept free for gangs. */
 bool queue_has_hold(const struct myr_queue *q, uint32_t id);
@@ -223,9 +258,11 @@ int64_t queue_ready_s(const struct myr_queue *q, uint32_t node);
 void queue_serve_holds(struct myr_queue *q);
 /*
  * Opens (or closes again) the nodes held for a job, if any are, and for gangs that have to give way
- * to its priority: those of lower priority that are not overdue.
+ * to it: those of lower priority, and of tenants further beyond their share.
  */
 void queue_lift_holds(struct myr_queue *q, uint32_t id, int32_t priority, bool lifted);
+/* How long nodes have been held for it; -1: none are. */
+int64_t queue_held_s(const struct myr_queue *q, uint32_t id);
 /* Forgets the hold of a job whose nodes are open. */
 void queue_drop_hold(struct myr_queue *q, uint32_t id);
 

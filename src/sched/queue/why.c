@@ -110,12 +110,11 @@ static int32_t least_priority(struct myr_queue *q, uint32_t id)
 
 static int64_t after(const struct qjob *job, int64_t time_s)
 {
-    return time_s > 0 ? job->since_s + time_s : INT64_MAX;
+    return time_s > 0 && time_s < INT64_MAX - job->since_s ? job->since_s + time_s : INT64_MAX;
 }
 
-void myr_queue_why(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_why *ret)
+static void explain(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_why *ret)
 {
-    queue_advance(q, now_s);
     const struct qjob *job = queue_job(q, id);
     *ret = (struct myr_why){.gpus = job->spec.gpus,
                             .nodes = myr_place_nodes(q->placer, job->spec.gpus),
@@ -132,10 +131,9 @@ void myr_queue_why(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_w
     ret->own_nodes = queue_own_nodes(q, job->spec.tenant, &ret->own_free);
     ret->own_lacks = ret->nodes > ret->own_free ? ret->nodes - ret->own_free : 0;
     ret->ahead = count_ahead(q, id);
-    ret->hold_s = gang ? after(job, queue_hold_s(q, job->spec.gpus)) : INT64_MAX;
+    ret->hold_s = after(job, queue_hold_s(q, job->spec.gpus));
     ret->anywhere_s =
         gang ? after(job, queue_locality_s(q, job->spec.gpus, q->policy.locality_s)) : INT64_MAX;
-    ret->overdue_s = after(job, q->policy.patience_s);
     if (ret->kind == MYR_WHY_ORDER) {
         return;
     }
@@ -151,6 +149,19 @@ void myr_queue_why(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_w
         ret->stop_count = (uint32_t)q->victims.count;
     }
     ret->priority = least_priority(q, id);
+}
+
+void myr_queue_why(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_why *ret)
+{
+    *ret = (struct myr_why){.held_for = MYR_NONE, .priority = MYR_PRIORITY_MAX + 1};
+    if (id >= q->job_count) {
+        return;
+    }
+    /* Asked about a moment that no event has reached: the queue's own clock stays where it is. */
+    int64_t clock_s = q->now_s;
+    q->now_s = now_s > clock_s ? now_s : clock_s;
+    explain(q, q->now_s, id, ret);
+    q->now_s = clock_s;
 }
 
 /* One label and what stands behind it. */
@@ -234,7 +245,6 @@ void myr_why_facts(const struct myr_why *why, const struct myr_why_sink *sink)
     }
     put_time(sink, "nodes are held for it", why->hold_s, why->now_s);
     put_time(sink, "it takes nodes anywhere", why->anywhere_s, why->now_s);
-    put_time(sink, "it goes before all others", why->overdue_s, why->now_s);
 }
 
 static void put_line(void *context, const char *label, const char *text)

@@ -2,7 +2,7 @@
 
 #include "myriad/sched/replay_answer.h"
 
-const char *const myr_replay_policy_names[MYR_REPLAY_POLICIES] = {"fifo", "skip", "fair",
+const char *const myr_replay_policy_names[MYR_REPLAY_POLICIES] = {"fifo", "first-fit", "fair",
                                                                   "preempt"};
 
 static int read_tenants(const struct myr_replay_question *question, struct myr_joblog *trace,
@@ -49,10 +49,13 @@ static struct myr_replay_options options_of(const struct myr_replay_question *qu
                                             struct progress *progress)
 {
     struct myr_replay_options options = myr_replay_default(shape);
-    options.policy.preempt = question->policy == MYR_REPLAY_PREEMPT;
-    options.policy.order = question->policy == MYR_REPLAY_FIFO   ? MYR_ORDER_FIFO
-                           : question->policy == MYR_REPLAY_SKIP ? MYR_ORDER_SKIP
-                                                                 : MYR_ORDER_FAIR;
+    static const enum myr_queue_preset presets[MYR_REPLAY_POLICIES] = {
+        [MYR_REPLAY_FIFO] = MYR_QUEUE_FIFO,
+        [MYR_REPLAY_FIRST_FIT] = MYR_QUEUE_FIRST_FIT,
+        [MYR_REPLAY_FAIR] = MYR_QUEUE_FAIR,
+        [MYR_REPLAY_PREEMPT] = MYR_QUEUE_PREEMPT,
+    };
+    options.policy = myr_queue_policy_preset(presets[question->policy]);
     options.jitter_s = question->jitter_s;
     options.seed = question->seed;
     options.samples = question->samples;

@@ -28,7 +28,7 @@ struct replay {
     struct myr_heap ends;     /* value: run << 32 | job */
     int64_t now_s;
     uint64_t done;
-    int64_t lost_gpu_s;
+    int64_t lost_gpu_s, drained_gpu_s;
     uint64_t busy_gpus, waiting_gpus;
     double jct_sum_s;
     struct myr_replay_result *result;
@@ -110,7 +110,8 @@ static void end_job(struct replay *r, uint32_t id)
     }
     myr_vec_push(&r->unused, r->place_of[id]);
     r->place_of[id] = MYR_NONE;
-    myr_queue_finish(r->queue, r->now_s, id);
+    int rc = myr_queue_finish(r->queue, r->now_s, id);
+    MYR_ASSERT(rc == MYR_OK);
     r->done++;
     if (r->done % PROGRESS_STEP == 0 && r->options->progress) {
         r->options->progress(r->options->context, r->done);
@@ -138,6 +139,25 @@ static int by_value(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return x < y ? -1 : x > y;
+}
+
+/* Waits weighted by what the jobs use, and of those who ask for most. */
+static void summarise_work(struct replay *r)
+{
+    struct myr_replay_result *result = r->result;
+    const struct myr_place_shape *shape = &r->options->shape;
+    uint64_t half = ((uint64_t)shape->nodes * shape->gpus_per_node + 1) / 2;
+    double weighted = 0, weights = 0;
+    for (size_t i = 0; i < result->job_rows.count; i++) {
+        double wait_h = (double)result->job_rows.items[i].wait_s / 3600;
+        double weight = (double)r->rows[i].gpus * (double)r->rows[i].duration_s;
+        weighted += weight * wait_h;
+        weights += weight;
+        if (r->rows[i].gpus >= half && wait_h > result->gang_half_max_h) {
+            result->gang_half_max_h = wait_h;
+        }
+    }
+    result->wait_gpu_hours_h = weights > 0 ? weighted / weights : 0;
 }
 
 static void summarise(struct replay *r)
@@ -175,7 +195,9 @@ static void summarise(struct replay *r)
     result->leaf_span = multi_n > 0 ? span / multi_n : 1;
     result->gpu_utilisation = capacity > 0 ? gpu_s / capacity : 0;
     result->lost_gpu_hours_percent = gpu_s > 0 ? 100 * (double)r->lost_gpu_s / gpu_s : 0;
+    result->drain_idle_percent = capacity > 0 ? 100 * (double)r->drained_gpu_s / capacity : 0;
     free(waits);
+    summarise_work(r);
 }
 
 /* The state of the cluster at equal steps of time. */
@@ -288,6 +310,7 @@ static int run(struct replay *r, struct myr_err *err)
     }
     MYR_ASSERT(r->done == r->count);
     MYR_ASSERT(r->busy_gpus == 0 && r->waiting_gpus == 0);
+    r->drained_gpu_s = myr_queue_drained_gpu_s(r->queue);
     sample(r, INT64_MAX);
     return MYR_OK;
 }

@@ -41,7 +41,7 @@ static struct myr_replay_question question(void)
     return (struct myr_replay_question){
         .trace = trace_path,
         .cluster = {.nodes = 2, .gpus_per_node = 8, .leaf_nodes = 1},
-        .policy = MYR_REPLAY_SKIP,
+        .policy = MYR_REPLAY_FIRST_FIT,
         .seed = 1,
     };
 }
@@ -139,8 +139,7 @@ static void policies_are_those_of_the_queue(void **state)
         assert_int_equal(myr_replay_ask(&asked, &arena, &a, &err), MYR_OK);
         hash[policy] = a.result.hash;
         struct myr_replay_options options = myr_replay_default(&a.cluster.shape);
-        options.policy.order = policy < 2 ? (enum myr_order)policy : MYR_ORDER_FAIR;
-        options.policy.preempt = policy == MYR_REPLAY_PREEMPT;
+        options.policy = myr_queue_policy_preset((enum myr_queue_preset)policy);
         struct myr_replay_result plain;
         assert_int_equal(myr_replay(&a.trace, &options, &plain, &err), MYR_OK);
         assert_true(plain.hash == a.result.hash);
@@ -148,7 +147,7 @@ static void policies_are_those_of_the_queue(void **state)
         myr_replay_answer_done(&a);
         myr_arena_done(&arena);
     }
-    assert_true(hash[MYR_REPLAY_FIFO] != hash[MYR_REPLAY_SKIP]); /* the gang blocks */
+    assert_true(hash[MYR_REPLAY_FIFO] != hash[MYR_REPLAY_FIRST_FIT]); /* the gang blocks */
 }
 
 static void a_wait_is_explained_by_lines_of_the_trace(void **state)
@@ -279,16 +278,17 @@ static void the_report_shows_figures_drawings_and_what_was_assumed(void **state)
     assert_int_equal(myr_replay_ask(&asked, &arena, &a, &err), MYR_OK);
     assert_int_equal(a.result.samples.count, 50);
     myr_replay_page(&asked, &a, &page);
-    static const char *const parts[] = {"2 nodes of 8 GPUs (assumed), 1 nodes a leaf, policy skip",
-                                        "Wait by size of the job",
-                                        "16 GPUs, 1 job",
-                                        "59 min",
-                                        "GPUs in use, and asked for",
-                                        "Leaves above the fewest possible",
-                                        "by size of the job; 0 is as near as the size allows",
-                                        "Whole free nodes",
-                                        "The longest waits",
-                                        "</html>"};
+    static const char *const parts[] = {
+        "2 nodes of 8 GPUs (assumed), 1 nodes a leaf, policy first-fit",
+        "Wait by size of the job",
+        "16 GPUs, 1 job",
+        "59 min",
+        "GPUs in use, and asked for",
+        "Leaves above the fewest possible",
+        "by size of the job; 0 is as near as the size allows",
+        "Whole free nodes",
+        "The longest waits",
+        "</html>"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(parts); i++) {
         if (!strstr(page.data, parts[i])) {
             fail_msg("the page lacks '%s'", parts[i]);

@@ -46,6 +46,7 @@ static void preempt_at(int64_t second_s, struct myr_replay_result *ret)
     struct myr_replay_options options = myr_replay_default(&(struct myr_place_shape){1, 8, 1, 1});
     options.policy.preempt = true;
     options.policy.loss_permille = 100;
+    options.policy.stop_after_s = 0;
     assert_int_equal(myr_replay(&trace, &options, ret, &err), MYR_OK);
     myr_joblog_done(&trace);
 }
