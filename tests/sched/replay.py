@@ -97,6 +97,25 @@ class Replay(unittest.TestCase):
         self.assertEqual(json.loads(done.stdout)["hash"],
                          json.loads(run(path, "--nodes", 8, "-o", "json").stdout)["hash"])
 
+    def test_half_a_cluster_is_found_among_short_jobs(self):
+        sys.path.insert(0, str(ROOT / "tools/sched"))
+        import shapes
+        rows = shapes.trace("half", 1).splitlines()
+        # Ten days of it, with two of the gangs.
+        path = self.write("\n".join(row for row in rows
+                                    if row[0] == "s" or int(row.split(",")[0]) < 11 * 86400) + "\n")
+        waits = {}
+        for policy in ("fifo", "first-fit", "fair", "preempt"):
+            done = run(path, "--nodes", 64, "--leaf-nodes", 8, "--policy", policy, "-o", "json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            waits[policy] = json.loads(done.stdout)
+        self.assertLessEqual(waits["fair"]["gang_half_max_h"], 3)
+        self.assertLessEqual(waits["preempt"]["gang_half_max_h"], 1)
+        self.assertLessEqual(waits["fair"]["wait_h"]["mean"], 0.5 * waits["fifo"]["wait_h"]["mean"])
+        self.assertGreater(waits["first-fit"]["gang_half_max_h"], 24)
+        for policy in ("fair", "preempt"):
+            self.assertLessEqual(waits[policy]["drain_idle_percent"], 1)
+
     def test_equal_inputs_give_equal_hashes(self):
         path = self.write(busy_trace())
         for policy in ("fifo", "first-fit", "fair", "preempt"):
