@@ -11,6 +11,7 @@ look tree 12 generic-1gpu "topology: clos, switch: mqm9790, nic_gbps: 400, tiers
 look planes 8 h100-8gpu-2x200 "switch: sn5600, nic_gbps: 200, topology: dual-tor, leaf_down: 4, leaf_up: 4"
 look torus 8 generic-1gpu "topology: torus, switch: mqm9790, dims: [4, 2]"
 look dragonfly 12 generic-1gpu "topology: dragonfly, switch: mqm9790, global_ports: 1, group_switches: 2, hosts_per_switch: 2"
+look thin 4 generic-1gpu "topology: clos, switch: mqm9790, nic_gbps: 400, leaf_down: 2, leaf_up: 1"
 D=rails/design.myr
 myriad route failover $D --all -o csv | head -n 80
 myriad route degraded $D --dead spine/p0-0,leaf/p0-g0-r0,link/00000570

@@ -9,3 +9,7 @@ printf 'name: torus\nservers: 8\nserver: generic-1gpu\nnetworks:\n  compute: {to
 myriad plan t.yaml --out t >/dev/null 2>&1
 myriad sim --design t/design.myr --workload alltoall:1MB --heatmap h.svg --report p.html
 cat h.svg p.html
+myriad sim --topology fat-tree:k=8 --workload incast:9:1,1MB --heatmap h.svg >/dev/null
+head -c 6000 h.svg
+myriad sim --topology fat-tree:k=14,tiers=2 --workload permutation:1MB --heatmap h.svg >/dev/null
+head -c 6000 h.svg
