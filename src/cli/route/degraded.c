@@ -104,7 +104,7 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_value *list = put_rows(cli, &degraded);
     myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
     myr_answer_rows(answer, list);
-    myr_answer_para(answer, "%u links dead, %u host ports cut off.", degraded.left.dead_links,
+    myr_answer_para(answer, "Dead links: %u, host ports cut off: %u.", degraded.left.dead_links,
                     degraded.left.hosts_cut);
     if (degraded.left.dead_links == 0) {
         myr_answer_next(answer, "the same with --dead spine/p0-0, to see what is left without it");

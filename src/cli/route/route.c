@@ -111,7 +111,7 @@ static void put_answer(struct cli *cli, const struct myr_fabric_case *fabric,
     myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
     myr_answer_rows(answer, list);
     myr_answer_para(answer,
-                    "%zu flows, %u links dead. Loads are parts of line rate; SHARE is what fair "
+                    "%zu flows, dead links: %u. Loads are parts of line rate; SHARE is what fair "
                     "rates reach of the throughput that only host ports limit.",
                     fabric->flows.items.count, fabric->dead_count);
     const char *design = cli->operands.count > 0 ? cli->operands.items[0] : options->fabric.design;
