@@ -46,16 +46,21 @@ static bool may_share(const struct myr_queue *q, const struct hold *hold, uint32
     return queue_lengths_end_s(q->lengths, job->spec.gpus) <= left_s && job->saved_s <= left_s / 4;
 }
 
-static uint32_t next_guest(const struct myr_queue *q, const struct hold *hold, int64_t left_s,
-                           bool fitting)
+/* The next that fits now and may; the hold's nodes are open. Sizes go as in next_line(). */
+static uint32_t next_guest(const struct myr_queue *q, const struct hold *hold, int64_t left_s)
 {
     const struct line *best = NULL;
-    for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
-        const struct line *line = &q->lines.items[i];
-        if (may_share(q, hold, line->first, left_s) &&
-            (!fitting || queue_may_start(q, line->first)) &&
-            (!best || queue_line_before(q, line, best))) {
-            best = line;
+    for (size_t s = 0; s < q->sizes.count; s++) {
+        if (!q->cells && !myr_place_fits(q->placer, q->sizes.items[s].gpus)) {
+            break;
+        }
+        for (uint32_t i = q->sizes.items[s].first; i != MYR_NONE;
+             i = q->lines.items[i].next_alike) {
+            const struct line *line = &q->lines.items[i];
+            if (may_share(q, hold, line->first, left_s) && queue_may_start(q, line->first) &&
+                (!best || queue_line_before(q, line, best))) {
+                best = line;
+            }
         }
     }
     return best ? best->first : MYR_NONE;
@@ -66,12 +71,9 @@ void queue_share_holds(struct myr_queue *q)
     for (size_t h = 0; h < q->holds.count && q->policy.order != MYR_ORDER_FIFO; h++) {
         const struct hold *hold = &q->holds.items[h];
         int64_t left_s = spare_s(q, hold);
-        if (next_guest(q, hold, left_s, false) == MYR_NONE) {
-            continue;
-        }
         queue_set_held(q, hold, false);
         uint32_t id;
-        while ((id = next_guest(q, hold, left_s, true)) != MYR_NONE) {
+        while ((id = next_guest(q, hold, left_s)) != MYR_NONE) {
             bool by_right = queue_outranks(q, id, hold->job);
             if (queue_start(q, id) && !by_right) {
                 queue_job(q, id)->guest_of = hold->job;

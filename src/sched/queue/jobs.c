@@ -188,6 +188,7 @@ void queue_decide_add(struct myr_queue *q, const struct myr_decision *decision)
 
 static void count_tenant(struct myr_queue *q, const struct myr_queue_job *spec, bool more)
 {
+    q->shares++;
     for (uint32_t t = spec->tenant; t != MYR_NONE; t = q->tenants[t].parent) {
         MYR_ASSERT(more || q->tenant_gpus[t] >= spec->gpus);
         q->tenant_gpus[t] += more ? spec->gpus : 0 - (uint64_t)spec->gpus;
@@ -200,6 +201,7 @@ static void count_tenant(struct myr_queue *q, const struct myr_queue_job *spec, 
 /* A job comes or is over: its tenants have one more to share for, or one less. */
 static void count_present(struct myr_queue *q, uint32_t tenant, bool more)
 {
+    q->shares++;
     for (uint32_t t = tenant; t != MYR_NONE; t = q->tenants[t].parent) {
         uint32_t parent = q->tenants[t].parent;
         struct brothers *b = &q->brothers[parent == MYR_NONE ? 0 : parent + 1];

@@ -118,11 +118,16 @@ static uint32_t octaves(const struct myr_queue *q, uint32_t tenant)
 uint32_t queue_excess(const struct myr_queue *q, uint32_t tenant)
 {
     static_assert(MYR_TENANT_DEPTH_MAX <= sizeof(uint32_t), "a byte for each level");
+    struct excess *known = &q->excess[tenant];
+    if (known->shares == q->shares) {
+        return known->octaves;
+    }
     uint32_t excess = 0, shift = 0;
     for (uint32_t t = tenant; t != MYR_NONE; t = q->tenants[t].parent) {
         excess = excess >> 8 | octaves(q, t) << 24;
         shift++;
     }
     MYR_ASSERT(shift <= MYR_TENANT_DEPTH_MAX);
+    *known = (struct excess){q->shares, excess};
     return excess;
 }

@@ -130,6 +130,8 @@ int myr_queue_create(const struct myr_place_shape *shape, const struct myr_queue
     memcpy(q->tenants, tenants, tenant_count * sizeof(*tenants));
     q->tenant_gpus = myr_xcalloc(tenant_count, sizeof(*q->tenant_gpus));
     q->tenant_jobs = myr_xcalloc(tenant_count, sizeof(*q->tenant_jobs));
+    q->excess = myr_xcalloc(tenant_count, sizeof(*q->excess));
+    q->shares = 1; /* nothing is known yet */
     q->brothers = myr_xcalloc((size_t)tenant_count + 1, sizeof(*q->brothers));
     q->node_jobs = myr_xcalloc((size_t)shape->nodes * shape->gpus_per_node, sizeof(uint32_t));
     q->node_job_gpus = myr_xcalloc((size_t)shape->nodes * shape->gpus_per_node, 1);
@@ -182,6 +184,7 @@ void myr_queue_free(struct myr_queue *q)
     free(q->tenant_gpus);
     free(q->tenant_jobs);
     free(q->brothers);
+    free(q->excess);
     free(q->node_jobs);
     free(q->node_job_gpus);
     free(q->node_job_count);

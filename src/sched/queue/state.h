@@ -66,6 +66,12 @@ struct brothers {
     uint64_t weight;
 };
 
+/* How far a tenant is beyond its share, and for which q->shares that was found. */
+struct excess {
+    uint64_t shares;
+    uint32_t octaves;
+};
+
 /* Nodes kept free for one gang. */
 struct hold {
     uint32_t job;
@@ -100,6 +106,8 @@ struct myr_queue {
     struct myr_tenant *tenants;
     uint64_t *tenant_gpus;     /* running, with those of the tenants below */
     uint32_t *tenant_jobs;     /* waiting and running, with those of the tenants below */
+    struct excess *excess;     /* by tenant: what was found last */
+    uint64_t shares;           /* counts what changes it */
     struct brothers *brothers; /* by parent, one later: the first is of the roots */
     /* Jobs by id in pages; one whose jobs are all over is freed, and queue_over stands for it. */
     MYR_VEC(struct qjob_page) pages;
