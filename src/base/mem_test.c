@@ -16,7 +16,7 @@
 #include "myriad/base.h"
 
 /* The address sanitizer's allocator stops the program itself unless it is told to return NULL. */
-const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "allocator_may_return_null=1";
