@@ -269,24 +269,32 @@ static uint32_t large_waiting(const struct myr_queue *q)
  * another large one runs or waits the end of one makes room for the next, and at no cost: then it
  * is left to luck for a part of the patience.
  */
-static uint32_t next_to_hold(const struct myr_queue *q)
+static uint32_t next_to_hold(struct myr_queue *q)
 {
     uint32_t best = MYR_NONE;
+    int64_t soonest_s = INT64_MAX;
     bool best_due = false;
     bool alone = q->big_runs == 0 && large_waiting(q) < 2;
     for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
         const struct line *line = &q->lines.items[i];
         int64_t after_s = queue_hold_s(q, line->gpus);
-        for (uint32_t id = line->first; id != MYR_NONE && queue_waited_s(q, id) >= after_s;
-             id = queue_job(q, id)->next) {
+        for (uint32_t id = line->first; id != MYR_NONE; id = queue_job(q, id)->next) {
+            int64_t since_s = queue_job(q, id)->since_s;
+            int64_t due_s = after_s < INT64_MAX - since_s ? since_s + after_s : INT64_MAX;
+            if (due_s > q->now_s) {
+                soonest_s = due_s < soonest_s ? due_s : soonest_s;
+                break; /* those behind it have waited less */
+            }
             bool due = queue_overdue(q, id);
             if (!due && (q->now_s < q->hold_retry_s ||
                          (!alone && queue_waited_s(q, id) < q->policy.patience_s / CROWD_SHARE))) {
+                soonest_s = q->now_s;
                 break;
             }
             if (queue_has_hold(q, id)) {
                 continue;
             }
+            soonest_s = q->now_s;
             if (best == MYR_NONE || due > best_due ||
                 (due == best_due && queue_job(q, id)->since_s < queue_job(q, best)->since_s)) {
                 best = id;
@@ -295,6 +303,7 @@ static uint32_t next_to_hold(const struct myr_queue *q)
             break; /* those behind it have waited less */
         }
     }
+    q->hold_scan_s = soonest_s;
     return best;
 }
 
@@ -316,6 +325,9 @@ bool queue_drop_holds(struct myr_queue *q)
 static void open_holds(struct myr_queue *q)
 {
     size_t held = 0;
+    if (q->now_s < q->hold_scan_s) {
+        return;
+    }
     for (size_t i = 0; i < q->holds.count; i++) {
         held += q->holds.items[i].nodes.count;
     }

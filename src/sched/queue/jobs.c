@@ -133,6 +133,10 @@ static void enqueue(struct myr_queue *q, uint32_t id)
     *(job->next == MYR_NONE ? &line->last : &queue_job(q, job->next)->previous) = id;
     job->state = MYR_JOB_WAITS;
     job->retry_s = 0;
+    int64_t hold_s = queue_hold_s(q, job->spec.gpus);
+    if (hold_s < INT64_MAX - job->since_s && job->since_s + hold_s < q->hold_scan_s) {
+        q->hold_scan_s = job->since_s + hold_s;
+    }
     q->waiting++;
     q->reclaiming += job->spec.reclaims;
     q->limited += job->spec.limit_s > 0;

@@ -143,6 +143,7 @@ struct myr_queue {
     int64_t loss_left;     /* GPU seconds x 1000 that preemption may still cost */
     int64_t drain_left;    /* GPU seconds x 1000000 that may still stand idle on nodes held */
     int64_t drained_gpu_s; /* that have */
+    int64_t hold_scan_s;   /* nobody becomes due for a hold before this */
     int64_t hold_retry_s;  /* no large gang asks for nodes before this */
 };
 
