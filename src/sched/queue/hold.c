@@ -280,7 +280,7 @@ static uint32_t next_to_hold(struct myr_queue *q)
         int64_t after_s = queue_hold_s(q, line->gpus);
         for (uint32_t id = line->first; id != MYR_NONE; id = queue_job(q, id)->next) {
             int64_t since_s = queue_job(q, id)->since_s;
-            int64_t due_s = after_s < INT64_MAX - since_s ? since_s + after_s : INT64_MAX;
+            int64_t due_s = queue_after_s(since_s, after_s);
             if (due_s > q->now_s) {
                 soonest_s = due_s < soonest_s ? due_s : soonest_s;
                 break; /* those behind it have waited less */

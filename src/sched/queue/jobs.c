@@ -133,9 +133,9 @@ static void enqueue(struct myr_queue *q, uint32_t id)
     *(job->next == MYR_NONE ? &line->last : &queue_job(q, job->next)->previous) = id;
     job->state = MYR_JOB_WAITS;
     job->retry_s = 0;
-    int64_t hold_s = queue_hold_s(q, job->spec.gpus);
-    if (hold_s < INT64_MAX - job->since_s && job->since_s + hold_s < q->hold_scan_s) {
-        q->hold_scan_s = job->since_s + hold_s;
+    int64_t due_s = queue_after_s(job->since_s, queue_hold_s(q, job->spec.gpus));
+    if (due_s < q->hold_scan_s) {
+        q->hold_scan_s = due_s;
     }
     q->waiting++;
     q->reclaiming += job->spec.reclaims;
@@ -174,9 +174,9 @@ static void wake_for(struct myr_queue *q, uint32_t id)
                              gang ? queue_locality_s(q, gpus, q->policy.locality_s) : 0,
                              gang ? queue_locality_s(q, gpus, q->policy.spread_s) : 0};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(after); i++) {
-        if (after[i] > 0 && after[i] < INT64_MAX - job->since_s &&
-            job->since_s + after[i] > q->now_s) {
-            myr_heap_push(&q->wakes, job->since_s + after[i], id);
+        int64_t time_s = queue_after_s(job->since_s, after[i]);
+        if (after[i] > 0 && time_s < INT64_MAX && time_s > q->now_s) {
+            myr_heap_push(&q->wakes, time_s, id);
         }
     }
 }

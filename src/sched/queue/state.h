@@ -160,6 +160,15 @@ static inline int64_t queue_waited_s(const struct myr_queue *q, uint32_t id)
     return q->now_s - queue_job(q, id)->since_s;
 }
 
+/*
+ * 'wait_s' after a moment; INT64_MAX, which is never, stays so. Traces may begin before 0, so the
+ * sum is taken only where it cannot overflow.
+ */
+static inline int64_t queue_after_s(int64_t since_s, int64_t wait_s)
+{
+    return wait_s < INT64_MAX / 2 ? since_s + wait_s : INT64_MAX;
+}
+
 static inline bool queue_is_gang(const struct myr_queue *q, uint32_t gpus)
 {
     return gpus > q->shape.gpus_per_node;

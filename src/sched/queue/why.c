@@ -110,7 +110,7 @@ static int32_t least_priority(struct myr_queue *q, uint32_t id)
 
 static int64_t after(const struct qjob *job, int64_t time_s)
 {
-    return time_s > 0 && time_s < INT64_MAX - job->since_s ? job->since_s + time_s : INT64_MAX;
+    return time_s > 0 ? queue_after_s(job->since_s, time_s) : INT64_MAX;
 }
 
 static void explain(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_why *ret)
