@@ -271,3 +271,23 @@ void myr_answer_verbatim(struct myr_answer *answer, struct myr_str text)
     struct myr_answer_view *view = add_view(answer, VIEW_VERBATIM);
     view->text = (struct myr_str){myr_arena_strndup(answer->arena, text.data, text.len), text.len};
 }
+
+const char *myr_answer_word(const struct myr_answer *answer, const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_@%+=:,./-";
+    if (text[0] && text[strspn(text, plain)] == '\0') {
+        return text;
+    }
+    MYR_CLEANUP(myr_buf_done) struct myr_buf word = {0};
+    myr_buf_putc(&word, '\'');
+    for (const char *c = text; *c; c++) {
+        if (*c == '\'') {
+            myr_buf_put_lit(&word, "'\\''"); /* out of the quotes, one by itself, in again */
+        } else {
+            myr_buf_putc(&word, *c);
+        }
+    }
+    myr_buf_putc(&word, '\'');
+    return myr_arena_strndup(answer->arena, word.data, word.len);
+}

@@ -387,6 +387,17 @@ static void values_are_found_by_path(void **state)
     assert_null(myr_value_get(first, "gp"));
 }
 
+static void words_of_a_command_can_be_pasted(void **state)
+{
+    (void)state;
+    struct myr_answer a;
+    myr_answer_init(&a, &arena, "myriad.test", 1);
+    assert_string_equal(myr_answer_word(&a, "out/h100-64.myr"), "out/h100-64.myr");
+    assert_string_equal(myr_answer_word(&a, "out dir/a.csv"), "'out dir/a.csv'");
+    assert_string_equal(myr_answer_word(&a, "it's $HOME"), "'it'\\''s $HOME'");
+    assert_string_equal(myr_answer_word(&a, ""), "''");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,6 +414,7 @@ int main(void)
         cmocka_unit_test(outside_text_cannot_drive_the_terminal),
         cmocka_unit_test(the_question_is_echoed_whole),
         cmocka_unit_test(values_are_found_by_path),
+        cmocka_unit_test(words_of_a_command_can_be_pasted),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -120,6 +120,9 @@ void myr_answer_more(struct myr_answer *answer, const char *fmt, ...);
 MYR_PRINTF(2, 3)
 void myr_answer_next(struct myr_answer *answer, const char *fmt, ...);
 
+/* A name as one word of a command to paste: quoted where a shell would take it apart. */
+const char *myr_answer_word(const struct myr_answer *answer, const char *text);
+
 /* How it is to be rendered. */
 struct myr_answer_form {
     enum myr_format format;

@@ -62,8 +62,10 @@ static int run(struct cli *cli, struct myr_err *err)
         if (rc < 0) {
             return rc;
         }
-        myr_answer_next(&cli->answer, "myriad verify %s %s --binding %s", question.design,
-                        question.files[0], options->out);
+        myr_answer_next(&cli->answer, "myriad verify %s %s --binding %s",
+                        myr_answer_word(&cli->answer, question.design),
+                        myr_answer_word(&cli->answer, question.files[0]),
+                        myr_answer_word(&cli->answer, options->out));
     } else if (cli->common.format <= MYR_FORMAT_WIDE) {
         /* What could not be bound is said in the file itself, as a remark. */
         myr_discovery_remarks(&built.binding, &found, &cli->document);

@@ -44,7 +44,8 @@ static int run(struct cli *cli, struct myr_err *err)
     } else {
         myr_answer_null(answer, "device");
         myr_plan_page(&design, answer, rows_of);
-        myr_answer_next(answer, "myriad design %s --device node/00000", path);
+        myr_answer_next(answer, "myriad design %s --device node/00000",
+                        myr_answer_word(answer, path));
     }
     myr_answer_rows(answer, rows_of);
     return MYR_OK;

@@ -129,7 +129,7 @@ static void show(struct myr_answer *answer, const struct myr_calibration_job *jo
     }
     if (out) {
         myr_answer_fact(answer, "written", "%s", out);
-        myr_answer_next(answer, "myriad fit --profile %s ...", out);
+        myr_answer_next(answer, "myriad fit --profile %s ...", myr_answer_word(answer, out));
     }
 }
 

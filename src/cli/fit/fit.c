@@ -429,8 +429,9 @@ static void hint_next(struct cli *cli, const struct options *options, const stru
     const char *file = options->layout_out ? options->layout_out : options->of.layout;
     if (file) {
         myr_answer_next(&cli->answer, "myriad goodput --model %s --device %s --layout %s%s%s",
-                        options->of.model, it->query.it.device->name, file,
-                        design ? " --design " : "", design ? design : "");
+                        myr_answer_word(&cli->answer, options->of.model), it->query.it.device->name,
+                        myr_answer_word(&cli->answer, file), design ? " --design " : "",
+                        design ? myr_answer_word(&cli->answer, design) : "");
     } else {
         myr_answer_next(&cli->answer,
                         "the same with --layout-out FILE, for goodput and sched place");

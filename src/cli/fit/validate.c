@@ -135,7 +135,7 @@ static int run(struct cli *cli, struct myr_err *err)
     myr_runs_validate(&runs, &profiles, &cli->arena, &result);
     put_tree(&cli->answer, &runs, &result);
     myr_answer_next(&cli->answer, "myriad fit calibrate %s --out mine.yaml",
-                    cli->operands.items[0]);
+                    myr_answer_word(&cli->answer, cli->operands.items[0]));
     return MYR_OK;
 }
 

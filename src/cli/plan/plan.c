@@ -62,11 +62,14 @@ static void show(struct cli *cli, const struct options *options, const struct my
         myr_answer_heading(answer, "Files in %s", options->out);
         myr_answer_para(answer, "design.myr, for every later stage; design.json, bom.csv, "
                                 "cables.csv, labels.csv; topology.svg, for a browser");
-        myr_answer_next(answer, "myriad export p2p %s/design.myr --out %s/p2p.csv", options->out,
-                        options->out);
+        myr_answer_next(answer, "myriad export p2p %s/design.myr --out %s/p2p.csv",
+                        myr_answer_word(answer, options->out),
+                        myr_answer_word(answer, options->out));
     } else {
-        myr_answer_next(answer, "myriad plan %s --out out/%s", cli->operands.items[0],
-                        myr_design_str(design, design->head->name));
+        myr_answer_next(
+            answer, "myriad plan %s --out %s", myr_answer_word(answer, cli->operands.items[0]),
+            myr_answer_word(answer, myr_arena_printf(&cli->arena, "out/%s",
+                                                     myr_design_str(design, design->head->name))));
     }
 }
 

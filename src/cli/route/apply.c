@@ -74,7 +74,8 @@ static int run(struct cli *cli, struct myr_err *err)
     myr_answer_fact(&cli->answer, "written to", "%s, for %s", options->out, applied.what);
     cli_route_applied(cli, &fabric, &applied);
     if (question.target == MYR_APPLY_OPENSM) {
-        myr_answer_next(&cli->answer, "opensm -R file -U %s", options->out);
+        myr_answer_next(&cli->answer, "opensm -R file -U %s",
+                        myr_answer_word(&cli->answer, options->out));
     }
     return MYR_OK;
 }

@@ -115,7 +115,8 @@ static void put_answer(struct cli *cli, const struct myr_fabric_case *fabric,
                     "rates reach of the throughput that only host ports limit.",
                     fabric->flows.items.count, fabric->dead_count);
     const char *design = cli->operands.count > 0 ? cli->operands.items[0] : options->fabric.design;
-    myr_answer_next(answer, "myriad route failover %s, for what a dead link costs", design);
+    myr_answer_next(answer, "myriad route failover %s, for what a dead link costs",
+                    myr_answer_word(answer, design));
 }
 
 static int run(struct cli *cli, struct myr_err *err)

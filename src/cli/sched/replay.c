@@ -253,10 +253,10 @@ static void fill(struct cli *cli, const struct myr_replay_answer *a)
     if (a->explained) {
         show_why(answer, a);
     } else if (a->result.wait_max_h > 0) {
-        myr_answer_next(answer, "myriad sched replay %s %s%s --explain longest", a->trace.file,
-                        options->design ? "--design " : "--nodes ",
-                        options->design
-                            ? options->design
+        myr_answer_next(
+            answer, "myriad sched replay %s %s%s --explain longest",
+            myr_answer_word(answer, a->trace.file), options->design ? "--design " : "--nodes ",
+            options->design ? myr_answer_word(answer, options->design)
                             : myr_arena_printf(&cli->arena, "%u", a->cluster.shape.nodes));
     }
 }

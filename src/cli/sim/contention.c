@@ -100,7 +100,7 @@ static int run(struct cli *cli, struct myr_err *err)
     myr_answer_rows(answer, list);
     if (options->design) {
         myr_answer_next(answer, "myriad fit --design %s --model MODEL, which reads the table",
-                        options->design);
+                        myr_answer_word(answer, options->design));
     }
     return MYR_OK;
 }

@@ -213,10 +213,15 @@ static void show_notes(const struct myr_verify *verify, struct myr_answer *answe
 void myr_verify_page(const struct myr_verify *verify, struct myr_answer *answer)
 {
     bool unseen = verify->counts[MYR_STATE_UNSEEN] > 0;
+    uint32_t seen = 0;
+    for (uint32_t state = MYR_STATE_RIGHT; state < MYR_STATE_COUNT; state++) {
+        seen += state == MYR_STATE_UNSEEN ? 0 : verify->counts[state];
+    }
     myr_answer_para(answer, "%s: %s", myr_design_str(verify->design, verify->design->head->name),
-                    !myr_verify_clean(verify) ? "not as planned"
-                    : unseen                  ? "what was seen is as planned"
-                                              : "as planned");
+                    seen == 0                   ? "nothing of it was seen, nothing is known"
+                    : !myr_verify_clean(verify) ? "not as planned"
+                    : unseen                    ? "what was seen is as planned"
+                                                : "as planned");
     show_states(verify, answer);
     show_patterns(verify, answer);
     show_degraded(verify, answer);

@@ -51,6 +51,10 @@ static void count_states(struct myr_verify *verify)
 
 bool myr_verify_clean(const struct myr_verify *verify)
 {
+    /* A list in which nothing of the plan was seen proves nothing. */
+    if (verify->counts[MYR_STATE_RIGHT] == 0) {
+        return false;
+    }
     return verify->counts[MYR_STATE_WRONG] + verify->counts[MYR_STATE_MISSING] +
                verify->counts[MYR_STATE_EXTRA] + verify->counts[MYR_STATE_DEGRADED] ==
            0;
