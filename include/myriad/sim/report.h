@@ -47,9 +47,11 @@ void myr_report_channel_name(const struct myr_sim *sim, uint32_t channel, struct
 /* Part of the capacity that was used over the whole run; sprayed traffic is spread evenly. */
 double myr_report_load(const struct myr_sim *sim, uint32_t channel);
 
-/* task,from,to,bytes,start_us,end_us,bottleneck: a row for each flow of each transfer. */
-MYR_MUST_USE int myr_report_fct(const struct myr_report *report, const char *path,
-                                struct myr_err *err);
+/*
+ * task,from,to,bytes,start_us,end_us,bottleneck: a row for each flow of each transfer. What cannot
+ * be written is told when the file is committed.
+ */
+void myr_report_fct(const struct myr_report *report, struct myr_outfile *file);
 /* The heat map alone, as an SVG document. */
 void myr_report_heatmap(const struct myr_report *report, struct myr_buf *buf);
 /* One HTML page that needs nothing else. */

@@ -235,6 +235,18 @@ static void files_are_written_and_say_what_they_show(void **state)
     myr_buf_clear(&text);
     assert_int_equal(myr_file_read(map, 1 << 20, &text, NULL), MYR_OK);
     assert_non_null(strstr(text.data, "Load of the links"));
+    /* One that cannot be written leaves the others as they were. */
+    static const char stale[] = "as it was\n";
+    myr_buf_clear(&text);
+    myr_buf_put_lit(&text, stale);
+    assert_int_equal(myr_file_write(page, &text, NULL), MYR_OK);
+    struct myr_err err = {0};
+    files.fct = "/dev/null/rows.csv";
+    assert_true(myr_sim_files_write(&answer, &files, &err) < 0);
+    assert_non_null(strstr(err.message, "/dev/null/rows.csv"));
+    myr_buf_clear(&text);
+    assert_int_equal(myr_file_read(page, 1 << 20, &text, NULL), MYR_OK);
+    assert_string_equal(text.data, stale);
     myr_buf_done(&text);
     myr_sim_answer_done(&answer);
     unlink(page);

@@ -107,24 +107,39 @@ int myr_sim_files_check(const struct myr_sim_files *files, struct myr_err *err)
     return MYR_OK;
 }
 
-/* One buffer for both: a page of ten thousand GPUs is a few hundred kilobytes. */
-static int write_drawings(const struct myr_report *report, const struct myr_sim_files *files,
-                          struct myr_err *err)
+/* The file's name is taken together with the others', when all of them are written. */
+static int add_rows(struct myr_file_set *set, const struct myr_report *report, const char *path,
+                    struct myr_err *err)
 {
+    MYR_CLEANUP(myr_outfile_abandon) struct myr_outfile file = {0};
+    int rc = myr_file_set_open(set, path, &file, err);
+    if (rc < 0) {
+        return rc;
+    }
+    myr_report_fct(report, &file);
+    return myr_outfile_commit(&file, err);
+}
+
+static int write_set(const struct myr_report *report, const struct myr_sim_files *files,
+                     struct myr_err *err)
+{
+    MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {0};
+    /* One buffer for both: a page of ten thousand GPUs is a few hundred kilobytes. */
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
-    if (files->report) {
+    int rc = myr_file_set_begin(&set, NULL, err);
+    if (rc == MYR_OK && files->report) {
         myr_report_html(report, &buf);
-        int rc = myr_file_write(files->report, &buf, err);
-        if (rc < 0) {
-            return rc;
-        }
+        rc = myr_file_set_add(&set, files->report, &buf, err);
         myr_buf_clear(&buf);
     }
-    if (files->heatmap) {
+    if (rc == MYR_OK && files->heatmap) {
         myr_report_heatmap(report, &buf);
-        return myr_file_write(files->heatmap, &buf, err);
+        rc = myr_file_set_add(&set, files->heatmap, &buf, err);
     }
-    return MYR_OK;
+    if (rc == MYR_OK && files->fct) {
+        rc = add_rows(&set, report, files->fct, err);
+    }
+    return rc == MYR_OK ? myr_file_set_commit(&set, err) : rc;
 }
 
 int myr_sim_files_write(const struct myr_sim_answer *answer, const struct myr_sim_files *files,
@@ -148,9 +163,5 @@ int myr_sim_files_write(const struct myr_sim_answer *answer, const struct myr_si
                                 .fact_count = facts.count,
                                 .jobs = jobs,
                                 .job_count = answer->job_count};
-    int rc = write_drawings(&report, files, err);
-    if (rc == MYR_OK && files->fct) {
-        rc = myr_report_fct(&report, files->fct, err);
-    }
-    return rc;
+    return write_set(&report, files, err);
 }

@@ -167,22 +167,16 @@ static void put_flows(const struct myr_sim *sim, uint32_t id, struct myr_buf *na
     }
 }
 
-int myr_report_fct(const struct myr_report *report, const char *path, struct myr_err *err)
+void myr_report_fct(const struct myr_report *report, struct myr_outfile *file)
 {
     const struct myr_sim *sim = report->sim;
-    MYR_CLEANUP(myr_outfile_abandon) struct myr_outfile file = {0};
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
-    int rc = myr_outfile_open(&file, path, err);
-    if (rc < 0) {
-        return rc;
-    }
     myr_buf_put_lit(&buf, "task,from,to,bytes,start_us,end_us,bottleneck\n");
     for (uint32_t t = 0; t < sim->tasks.count; t++) {
         if (sim->tasks.items[t].kind == SIM_TRANSFER) {
-            put_flows(sim, t, &name, &file, &buf);
+            put_flows(sim, t, &name, file, &buf);
         }
     }
-    myr_outfile_write(&file, buf.data, buf.len);
-    return myr_outfile_commit(&file, err);
+    myr_outfile_write(file, buf.data, buf.len);
 }
