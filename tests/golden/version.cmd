@@ -1,1 +1,1 @@
-myriad --version | sed "s/[0-9.]* ([0-9a-f]\{7\})$/VERSION/"
+myriad --version | sed -E 's/[0-9]+(\.[0-9]+){2}( \([0-9a-f]{7}\))?$/VERSION/'

@@ -47,7 +47,9 @@ class Tree:
 
     def check_command(self):
         version = run(self.file("bin/myriad"), "--version", env=clean_environment())
-        self.expect(re.fullmatch(r"myriad \d+\.\d+\.\d+ \([0-9a-f]{7}\)\n", version),
+        # Sources without a history, such as those of a tarball, know no commit.
+        known = r" \([0-9a-f]{7}\)" if (ROOT / ".git").exists() else ""
+        self.expect(re.fullmatch(rf"myriad \d+\.\d+\.\d+{known}\n", version),
                     f"'{version.strip()}' names version and commit")
         with tempfile.TemporaryDirectory() as folder:
             spec = self.file("share/doc/myriad/examples/h100-64.yaml")
