@@ -139,6 +139,12 @@ static void an_empty_map_finds_nothing(void **state)
     assert_null(myr_u64map_find(&numbers, 0));
     myr_strmap_done(&names);
     myr_u64map_done(&numbers);
+    /* Given back twice does no harm, and it can be used again. */
+    myr_u64map_done(&numbers);
+    assert_null(myr_u64map_find(&numbers, 7));
+    myr_u64map_add(&numbers, 7, 9);
+    assert_int_equal(*myr_u64map_find(&numbers, 7), 9);
+    myr_u64map_done(&numbers);
 }
 
 static void keys_are_compared_by_bytes_not_by_nul(void **state)

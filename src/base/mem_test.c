@@ -108,6 +108,33 @@ static void a_big_piece_leaves_the_open_block_in_use(void **state)
     myr_arena_done(&arena);
 }
 
+/* Each block is twice the last until 4 MB: few blocks, and never much more than is wanted. */
+static void blocks_double_up_to_four_megabytes(void **state)
+{
+    (void)state;
+    struct myr_arena arena;
+    size_t last = 0, grown = 0;
+    uint32_t blocks = 0;
+    myr_arena_init(&arena);
+    for (int i = 0; i < 20000; i++) {
+        myr_arena_alloc(&arena, 1024, 1);
+        if (arena.total_bytes == last) {
+            continue;
+        }
+        grown = arena.total_bytes - last;
+        assert_int_equal(grown, blocks < 8 ? (size_t)16 * 1024 << blocks : (size_t)4 << 20);
+        last = arena.total_bytes;
+        blocks++;
+    }
+    assert_int_equal(grown, 4 << 20);
+    /* Half a block and less is put into a new one; more has one of its own, as large as it. */
+    myr_arena_alloc(&arena, 2 << 20, 1);
+    last = arena.total_bytes;
+    myr_arena_alloc(&arena, 3 << 20, 1);
+    assert_int_equal(arena.total_bytes - last, 3 << 20);
+    myr_arena_done(&arena);
+}
+
 static void a_zeroed_arena_works_and_done_makes_it_fresh(void **state)
 {
     (void)state;
@@ -243,6 +270,7 @@ int main(void)
         cmocka_unit_test(pieces_are_zeroed_aligned_and_apart),
         cmocka_unit_test(small_pieces_waste_less_than_half),
         cmocka_unit_test(a_big_piece_leaves_the_open_block_in_use),
+        cmocka_unit_test(blocks_double_up_to_four_megabytes),
         cmocka_unit_test(a_zeroed_arena_works_and_done_makes_it_fresh),
         cmocka_unit_test(copies_of_text_end_in_nul),
         cmocka_unit_test(heap_memory_grows_and_keeps_what_it_held),
