@@ -10,6 +10,8 @@
  *   tenant   who owns which cells of the cluster
  *   tenant_tree  tenants by name, from a file or the command line
  *   queue    who runs next, who has to make room: events in, decisions out
+ *   events   what a controller tells the queue: confirmed starts and stops, nodes, users' wishes
+ *   snapshot the state of a queue as a value: copy, store, compare
  *   why      what a waiting job lacks, and the least change that would start it
  *   spares   how many nodes to keep warm
  *   joblog   traces of jobs
@@ -28,6 +30,7 @@
 #include "myriad/sched/bench.h"
 #include "myriad/sched/cluster.h"
 #include "myriad/sched/defrag.h"
+#include "myriad/sched/events.h"
 #include "myriad/sched/explain.h"
 #include "myriad/sched/joblog.h"
 #include "myriad/sched/node_list.h"
@@ -38,6 +41,7 @@
 #include "myriad/sched/replay_answer.h"
 #include "myriad/sched/replay_report.h"
 #include "myriad/sched/request.h"
+#include "myriad/sched/snapshot.h"
 #include "myriad/sched/spares.h"
 #include "myriad/sched/state.h"
 #include "myriad/sched/tenant.h"

@@ -29,7 +29,8 @@
     X(EINFEASIBLE, -7, 1, 409, "no design satisfies it") \
     X(EIO, -8, 3, 500, "input or output failed")         \
     X(ENOMEM, -9, 3, 507, "out of memory")               \
-    X(ESTALLED, -10, 3, 500, "nothing can progress")
+    X(ESTALLED, -10, 3, 500, "nothing can progress")     \
+    X(ESTALE, -11, 1, 409, "no longer so")
 
 enum {
     MYR_OK = 0,

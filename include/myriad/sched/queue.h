@@ -14,13 +14,16 @@
  * waited for 'patience': no size waits for ever. Jobs that are likely over in time run there
  * meanwhile, by the lengths of those of their size that have ended.
  *
+ * Two worlds: without policy.confirm a decision has happened when it is made (replays, questions);
+ * with it starts and stops are wishes until the caller says that they came true (events.h).
+ *
  * Preemption, where the policy allows it: a job takes the GPUs of jobs of lower priority, or of the
  * same priority and a lower level, and of those the ones that lose the least work. Owners of cells
  * (tenant.h) take theirs back from borrowers under every policy.
  */
 #pragma once
 
-#include "myriad/sched/place.h"
+#include "myriad/sched/request.h"
 #include "myriad/sched/tenant.h"
 
 enum myr_order { MYR_ORDER_FIFO, MYR_ORDER_SKIP, MYR_ORDER_FAIR };
@@ -47,6 +50,9 @@ struct myr_queue_policy {
     int64_t yield_s;        /* nor is one stopped for its own priority that has waited so long */
     int64_t stop_after_s;   /* a job waits so long before it stops others of its priority */
     int64_t grace_s;        /* a gang with nodes held so long stops what is left on them */
+    bool confirm;           /* starts and stops take effect when they are confirmed (events.h) */
+    int64_t keep_s;         /* a job that is over is forgotten after this */
+    int64_t avoid_s;        /* so long nothing is placed on a node where a start failed */
 };
 
 /*
@@ -59,12 +65,26 @@ struct myr_queue_policy myr_queue_policy_preset(enum myr_queue_preset preset);
 /* The same as MYR_QUEUE_FAIR. */
 struct myr_queue_policy myr_queue_policy_default(void);
 
+/* Zeroed but for tenant and gpus means: no more is asked. */
+enum myr_after { MYR_AFTER_NONE, MYR_AFTER_OK, MYR_AFTER_ANY };
+
 struct myr_queue_job {
     uint32_t tenant, gpus;
     int32_t priority; /* -MYR_PRIORITY_MAX to MYR_PRIORITY_MAX; higher goes first */
     bool fixed;       /* never preempted, except by the owner of the cells it borrows */
     bool reclaims;    /* stops jobs of lower priority under every policy */
     int64_t limit_s;  /* it ends within this time of work, 0: unknown */
+    /* Not strict: an old incarnation that still runs on a lost node does no harm. */
+    bool restart_epoch;
+    enum myr_after after_kind; /* it waits until job 'after' is over, well or in any way */
+    uint32_t after;
+    uint32_t gpus_min;     /* it also starts with fewer GPUs, not below this; 0: all or nothing */
+    uint32_t attempts_max; /* it is over after so many failures of its own; 0: never */
+    /*
+     * More than a number of GPUs: traffic, kind, spread, nodes to leave out; NULL: none. 'gpus' is
+     * then nodes x gpus_per_node of it. Copied; served by myr_place_gang(), ranks in its order.
+     */
+    const struct myr_request *request;
 };
 
 enum myr_decision_kind { MYR_DECIDE_START, MYR_DECIDE_STOP, MYR_DECIDE_REPLACE };
@@ -77,18 +97,30 @@ enum myr_stop_reason {
     MYR_STOP_NODE,        /* a node of it was lost, and there was no spare */
     MYR_STOP_MAINTENANCE, /* a window opened */
     MYR_STOP_SERVICE,     /* fewer replicas are wanted; the job is over */
+    MYR_STOP_CANCEL,      /* the user asked; the job is over */
+    MYR_STOP_RESIZE,      /* it starts again with another number of GPUs */
+    MYR_STOP_FAILED,      /* a rank failed, or a node could not start its ranks */
 };
 
 /* A job that was stopped waits again, with the work it saved. */
 struct myr_decision {
     enum myr_decision_kind kind;
     enum myr_stop_reason reason;
-    uint32_t job;
+    uint32_t job, epoch;  /* of which incarnation: every start of a job counts one up from 1 */
     uint32_t by;          /* stop: the job it makes room for, or MYR_NONE */
     uint32_t node, spare; /* replace: 'spare' took the place of 'node' in the gang */
 };
 
-enum myr_job_state { MYR_JOB_WAITS, MYR_JOB_RUNS, MYR_JOB_DONE };
+enum myr_job_state {
+    MYR_JOB_WAITS,
+    MYR_JOB_RUNS,
+    MYR_JOB_DONE,
+    MYR_JOB_STARTING, /* has its GPUs; its nodes have not all said that it runs */
+    MYR_JOB_STOPPING, /* ranks of it may still run: not placed again until they are gone */
+    MYR_JOB_CLAIMS,   /* its GPUs are chosen and kept for it; others are still leaving them */
+    MYR_JOB_HELD,     /* by the user */
+    MYR_JOB_BLOCKED,  /* waits for another job, or for its turn in its array */
+};
 
 struct myr_queue;
 
@@ -105,7 +137,10 @@ void myr_queue_free(struct myr_queue *queue);
 MYR_MUST_USE int myr_queue_submit(struct myr_queue *queue, int64_t now_s,
                                   const struct myr_queue_job *job, uint32_t *ret_id,
                                   struct myr_err *err);
-/* The job is over, or was cancelled, in whatever state; once more does no harm. */
+/*
+ * The job is over, or was cancelled, in whatever state; once more does no harm. With policy.confirm
+ * the same as myr_queue_cancel(): what runs is stopped first.
+ */
 MYR_MUST_USE int myr_queue_finish(struct myr_queue *queue, int64_t now_s, uint32_t id);
 MYR_MUST_USE int myr_queue_node(struct myr_queue *queue, int64_t now_s, uint32_t node, bool usable);
 
@@ -153,7 +188,7 @@ const struct myr_decision *myr_queue_decide(struct myr_queue *queue, int64_t now
 int64_t myr_queue_wake_s(const struct myr_queue *queue);
 
 enum myr_job_state myr_queue_state(const struct myr_queue *queue, uint32_t id);
-/* GPUs of a running job. */
+/* GPUs of a running job; valid until the next call. Jobs that are not there are over. */
 const struct myr_gang *myr_queue_gang(const struct myr_queue *queue, uint32_t id);
 /* Time spent not running so far, of a job that is not over: the queue forgets those that are. */
 int64_t myr_queue_waited_s(const struct myr_queue *queue, int64_t now_s, uint32_t id);
