@@ -9,6 +9,7 @@
  *   state    what runs where, from a table
  *   tenant   who owns which cells of the cluster
  *   tenant_tree  tenants by name, from a file or the command line
+ *   policy   in which order, for whom nodes are held, who may be stopped
  *   queue    who runs next, who has to make room: events in, decisions out
  *   events   what a controller tells the queue: confirmed starts and stops, nodes, users' wishes
  *   snapshot the state of a queue as a value: copy, store, compare
@@ -36,6 +37,7 @@
 #include "myriad/sched/node_list.h"
 #include "myriad/sched/place.h"
 #include "myriad/sched/place_answer.h"
+#include "myriad/sched/policy.h"
 #include "myriad/sched/queue.h"
 #include "myriad/sched/replay.h"
 #include "myriad/sched/replay_answer.h"

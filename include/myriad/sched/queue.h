@@ -23,47 +23,11 @@
  */
 #pragma once
 
+#include "myriad/sched/policy.h"
 #include "myriad/sched/request.h"
 #include "myriad/sched/tenant.h"
 
-enum myr_order { MYR_ORDER_FIFO, MYR_ORDER_SKIP, MYR_ORDER_FAIR };
-
-enum { MYR_QUEUE_LEVELS = 8, MYR_PRIORITY_MAX = 100 };
-
-struct myr_queue_policy {
-    enum myr_order order;
-    bool plain;           /* remainders of gangs lie anywhere, as in textbooks */
-    int64_t patience_s;   /* any job that has waited so long has nodes held for it; 0: never */
-    int64_t hold_s;       /* so has a gang of half the cluster or more after this; 0: never */
-    int64_t drain_s;      /* ... if they are likely to be free within this time */
-    uint32_t drain_ppm;   /* of the GPU time may stand idle on nodes held, in millionths */
-    int64_t drain_save_s; /* and what was not used of it is saved up for so long */
-    int64_t locality_s;   /* a gang waits so long for the fewest groups; then it takes any */
-    int64_t spread_s;     /* nodes are held in few groups so long; then wherever they drain first */
-    uint32_t holds_max;   /* gangs for which nodes are held at the same time */
-    bool preempt;
-    int64_t checkpoint_s; /* running jobs save so often; 0: never */
-    int64_t restart_s;    /* from a decision to preempt to work again, beside what was lost */
-    int64_t level_s;      /* work done in the highest level; each next one is four times as long */
-    uint32_t loss_permille; /* of the GPU time may be lost to preemption by level */
-    int64_t run_min_s;      /* a job is left alone so long after each start */
-    int64_t yield_s;        /* nor is one stopped for its own priority that has waited so long */
-    int64_t stop_after_s;   /* a job waits so long before it stops others of its priority */
-    int64_t grace_s;        /* a gang with nodes held so long stops what is left on them */
-    bool confirm;           /* starts and stops take effect when they are confirmed (events.h) */
-    int64_t keep_s;         /* a job that is over is forgotten after this */
-    int64_t avoid_s;        /* so long nothing is placed on a node where a start failed */
-};
-
-/*
- * The built-in policies. The first two are textbook baselines: 'fifo' stops at the first job that
- * does not fit, 'first-fit' goes on to the end; neither looks at tenants or holds anything.
- */
-enum myr_queue_preset { MYR_QUEUE_FIFO, MYR_QUEUE_FIRST_FIT, MYR_QUEUE_FAIR, MYR_QUEUE_PREEMPT };
-
-struct myr_queue_policy myr_queue_policy_preset(enum myr_queue_preset preset);
-/* The same as MYR_QUEUE_FAIR. */
-struct myr_queue_policy myr_queue_policy_default(void);
+enum { MYR_PRIORITY_MAX = 100 };
 
 /* Zeroed but for tenant and gpus means: no more is asked. */
 enum myr_after { MYR_AFTER_NONE, MYR_AFTER_OK, MYR_AFTER_ANY };
