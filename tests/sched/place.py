@@ -57,6 +57,12 @@ class Place(unittest.TestCase):
             self.assertEqual(nodes, list(range(gpus // 8)))
             self.assertEqual(placed["step"]["step_s"], searched)
 
+    def test_the_least_is_not_more_than_the_most(self):
+        done = run("sched", "place", "--design", self.design, "--nodes", 4, "--min-nodes", 5)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("--min-nodes 5, expected at most the gang's 4", done.stderr)
+        self.assertEqual(self.place("--nodes", 4, "--min-nodes", 4)["nodes"], 4)
+
     def test_a_gang_that_its_layout_does_not_let_shrink_waits(self):
         """It aborted: five nodes are free, and six experts cannot be spread over them."""
         state = "node,job\n" + "".join(f"{node},j{node}\n" for node in range(59))

@@ -180,7 +180,7 @@ static void elastic_gangs_get_the_most_nodes_that_are_allowed(void **state)
         uint32_t room = 1 + myr_rng_below(&rng, 30);
         struct myr_place_question u = {.design = design_path, .state = state_path};
         u.nodes = 1 + myr_rng_below(&rng, 24);
-        u.min_nodes = 1 + myr_rng_below(&rng, 8);
+        u.min_nodes = 1 + myr_rng_below(&rng, u.nodes < 8 ? (uint32_t)u.nodes : 8);
         u.gpus_per_node = myr_rng_below(&rng, 3) ? 8 : 4;
         u.tp = myr_rng_below(&rng, 2) ? u.gpus_per_node : 2;
         u.pp = axes[myr_rng_below(&rng, 7)];

@@ -3,6 +3,7 @@
 
     tests/sched/replay.py MYRIAD
 """
+import csv
 import json
 import random
 import subprocess
@@ -34,6 +35,49 @@ def busy_trace(seed=1, count=3000):
     return HEADER + "".join(rows)
 
 
+def checked_schedule(path, jobs, nodes, per, checkpoint_s=1800, restart_s=120):
+    """Reads a schedule and holds it against the jobs: {line: (submit, length, GPUs)}.
+
+    Whoever has a GPU is kept in one table, so a GPU that is given twice is seen at once; and a job
+    that is stopped goes on from its last full checkpoint, after a restart.
+    """
+    jobs, owner, running, left, stops = dict(jobs), {}, {}, {}, 0
+    last_s = 0
+    with open(path, newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            at_s, line, event = int(row["time_s"]), int(row["line"]), row["event"]
+            submit_s, length_s, gpus = jobs[line]
+            assert at_s >= last_s and at_s >= submit_s, row
+            last_s = at_s
+            places = set()
+            for piece in row["nodes"].split():
+                at, which = (list(map(int, part.split("-"))) for part in piece.split(":"))
+                places |= {(n, g) for n in range(at[0], at[-1] + 1)
+                           for g in range(which[0], which[-1] + 1)}
+            assert len(places) == gpus == int(row["gpus"]), row
+            assert all(0 <= n < nodes and 0 <= g < per for n, g in places), row
+            whole = -(-gpus // per)
+            assert len({n for n, _ in places}) == whole, row
+            if event == "start":
+                assert line not in running and not places & owner.keys(), row
+                owner.update(dict.fromkeys(places, line))
+                running[line] = (at_s, places)
+                continue
+            since_s, mine = running.pop(line)
+            assert mine == places and all(owner.pop(place) == line for place in places), row
+            worked_s = at_s - since_s - (restart_s if line in left else 0)
+            if event == "end":
+                assert worked_s == left.pop(line, length_s), row
+                jobs.pop(line)
+            else:
+                assert event == "stop", row
+                stops += 1
+                saved_s = max(0, worked_s) // checkpoint_s * checkpoint_s
+                left[line] = left.get(line, length_s) - saved_s
+    assert not jobs and not running and not owner and not left, (len(jobs), len(running))
+    return stops
+
+
 class Replay(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -53,11 +97,11 @@ class Replay(unittest.TestCase):
     def test_the_contract_has_every_field(self):
         result = self.result(self.write(busy_trace()))
         self.assertEqual(list(result), ["schema", "version", "question", "cluster", "trace", "jobs",
-                                        "wait_h", "wait_h_multinode", "jct_h", "leaf_span",
-                                        "gpu_utilisation", "preemptions", "lost_gpu_hours_percent",
-                                        "wait_gpu_hours", "gang_half_max_h", "drain_idle_percent",
-                                        "hash", "wait_h_by_size", "longest_waits", "tenants",
-                                        "explain"])
+                                        "wait_h", "wait_h_recorded", "wait_h_multinode", "jct_h",
+                                        "leaf_span", "gpu_utilisation", "preemptions",
+                                        "lost_gpu_hours_percent", "wait_gpu_hours",
+                                        "gang_half_max_h", "drain_idle_percent", "hash",
+                                        "wait_h_by_size", "longest_waits", "tenants", "explain"])
         self.assertEqual(list(result["wait_h"]), ["mean", "p50", "p99", "max"])
         self.assertEqual(list(result["wait_h_multinode"]), ["jobs", "mean", "max"])
         self.assertEqual(sum(row["jobs"] for row in result["wait_h_by_size"]), 3000)
@@ -188,6 +232,86 @@ class Replay(unittest.TestCase):
         for wrong in ("99", "0", "x", "-1"):
             self.assertEqual(run(path, *asked, wrong).returncode, 2)
 
+    def test_a_wait_is_explained_by_the_log_s_own_id(self):
+        path = self.write("job_id,submission_time,duration,num_gpu\n"
+                          "a-1,0,36000,4\n3,0,36000,5\n\"7, b\",60,600,7\nx,70,1,1\nx,80,1,1\n")
+        asked = (path, "--nodes", 2, "--leaf-nodes", 2, "-o", "json", "--explain")
+
+        def line(which):
+            return json.loads(run(*asked, which).stdout)["explain"]["line"]
+        self.assertEqual((line("7, b"), line("longest"), line("line:4")), (4, 4, 4))
+        self.assertEqual((line("3"), line("a-1")), (3, 2))  # an id before a line
+        result = json.loads(run(*asked, "longest").stdout)
+        self.assertEqual((result["explain"]["job"], result["longest_waits"][0]["job"]),
+                         ("7, b", "7, b"))
+        for wrong in ("4", "line:", "line:1", "line:99", "a", ""):
+            done = run(*asked, wrong)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), wrong)
+        self.assertIn("line:5 or line:6", run(*asked, "x").stderr)
+
+    def test_the_schedule_gives_no_gpu_twice_and_every_job_its_length(self):
+        text = busy_trace(4)
+        path, out = self.write(text), self.folder / "schedule.csv"
+        stops = {}
+        for policy in ("fifo", "first-fit", "fair", "preempt"):
+            result = self.result(path, "--policy", policy, "--schedule", out)
+            rows = [row.split(",") for row in text.splitlines()]
+            first_s = int(rows[1][0])
+            jobs = {i + 1: (int(row[0]) - first_s, int(row[1]), int(row[2]))
+                    for i, row in enumerate(rows) if i}
+            stops[policy] = checked_schedule(out, jobs, 8, 8)
+            self.assertEqual(stops[policy], result["preemptions"])
+            without = self.result(path, "--policy", policy)
+            self.assertEqual(without["hash"], result["hash"])
+        self.assertGreater(stops["preempt"], 0)
+        broken = out.read_text(encoding="utf-8").replace(":0-3", ":0-2", 1)
+        out.write_text(broken, encoding="utf-8")
+        with self.assertRaises(AssertionError):
+            checked_schedule(out, jobs, 8, 8)
+        bad = run(path, "--nodes", 8, "--schedule", self.folder / "no" / "such" / "file")
+        self.assertNotEqual((bad.returncode, bad.stdout), (0, ""))
+
+    def test_recorded_waits_stand_beside_the_replayed_ones(self):
+        path = self.write("job_id,vc,gpu_num,submit_time,start_time,end_time\n"
+                          "1,a,8,2020-01-01 00:00:00,2020-01-01 01:00:00,2020-01-01 02:00:00\n"
+                          "2,a,8,2020-01-01 00:00:00,2020-01-01 03:00:00,2020-01-01 04:00:00\n"
+                          "3,a,2,2020-01-01 09:00:00,2020-01-01 08:00:00,2020-01-01 09:30:00\n")
+        result = json.loads(run(path, "--nodes", 1, "--leaf-nodes", 1, "-o", "json").stdout)
+        self.assertEqual(result["wait_h_recorded"],
+                         {"jobs": 2, "mean": 2, "p50": 3, "p99": 3, "max": 3, "replayed_mean": 0.5})
+        self.assertEqual([row["recorded_mean_h"] for row in result["wait_h_by_size"]], [None, 2])
+        sacct = self.write("JobID|Submit|Planned|ElapsedRaw|AllocTRES\n"
+                           "1|2026-01-01T00:00:00|00:30:00|60|gres/gpu=8\n"
+                           "2|2026-01-01T00:00:00|INVALID|60|gres/gpu=8\n", "sacct.txt")
+        recorded = json.loads(run(sacct, "--nodes", 1, "-o", "json").stdout)["wait_h_recorded"]
+        self.assertEqual((recorded["jobs"], recorded["mean"]), (1, 0.5))
+        self.assertIn("recorded", run(path, "--nodes", 1).stdout)
+        self.assertIsNone(self.result(self.write(busy_trace()))["wait_h_recorded"])
+
+    def test_a_job_too_large_is_counted_and_left_out(self):
+        path = self.write(HEADER + "0,60,8,a\n5,60,65,a\n6,60,1000,b\n9,60,64,a\n")
+        result = self.result(path)
+        self.assertEqual((result["jobs"], result["trace"]["jobs_too_large"]), (2, 2))
+        words = " ".join(run(path, "--nodes", 8).stdout.split())
+        self.assertIn("2 jobs left out: more GPUs needed than the cluster has, first on line 3",
+                      words)
+        self.assertEqual(self.result(self.write(busy_trace()))["trace"]["jobs_too_large"], 0)
+
+    def test_what_other_tools_print_is_read(self):
+        plain = self.write(HEADER + "0,60,8,a\n60,120,4,b\n90,60,8,a\n", "plain.csv")
+        hashes = {self.result(plain)["hash"]}
+        for text in (
+                b"\xef\xbb\xbfsubmit_s,duration_s,num_gpus,vc\r\n"
+                b"0,60,8,a\r\n60,120,4,b\r\n90,60,8,a",
+                b'"Submission Time","Duration","GPUs","VC"\n"0","60","8","a"\n"60","120","4","b"\n'
+                b'"90","60","8","a"\n',
+                b"submit,duration,gpus,vc\n2024-02-29T23:59:00,60,8,a\n"
+                b"2024-03-01T02:00:00+0200,2:00,4,b\n2024-02-29 19:00:30 -05:00,0:01:00,8.0,a\n",
+                b"submit|elapsed|gpus|vc\n2024-02-29 23:59:00 UTC|1:00|8|a\n"
+                b"2024-03-01 00:00:00.000 GMT|2:00|4|b\n2024-03-01 00:00:30Z|1:00|8|a\n"):
+            hashes.add(self.result(self.write(text))["hash"])
+        self.assertEqual(len(hashes), 1)
+
     def test_tenants_may_own_cells(self):
         path = self.write(HEADER + "0,36000,8,b\n0,36000,8,b\n60,600,8,a\n")
         asked = (path, "--nodes", 2, "--leaf-nodes", 2, "-o", "json")
@@ -244,6 +368,12 @@ class Replay(unittest.TestCase):
                  HEADER + "2026-99-01T00:00:00,1,1,a\n", HEADER + "1,1:2:3:4,1,a\n",
                  HEADER + "1,1,0,a\n", "submit,start,end,gpus\n1,9,5,1\n",
                  "submit_s,duration_s,num_gpus,priority\n1,1,1,high\n", b"\xff\xfe\x00binary\n",
+                 HEADER + "2023-02-29T00:00:00,1,1,a\n", HEADER + "2024-02-30T00:00:00,1,1,a\n",
+                 HEADER + "2024-04-31T00:00:00,1,1,a\n", HEADER + "2024-01-01T24:00:00,1,1,a\n",
+                 HEADER + "2024-01-01T00:00:00 PM,1,1,a\n", HEADER + "2024-01-01,1,1,a\n",
+                 HEADER + "2024-01-01T00:00:00+25:00,1,1,a\n", HEADER + "1,-0:30,1,a\n",
+                 "submit_s,duration_s,num_gpus,num_gpus\n1,1,1,2\n",
+                 "submit_s,Submit S,duration_s,gpus\n1,2,1,1\n",
                  b"\x00" * 64, "x" * 5000]
         for case in cases:
             path = self.write(case)

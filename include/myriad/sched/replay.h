@@ -12,6 +12,16 @@
 #include "myriad/sched/queue.h"
 #include "myriad/sched/why.h"
 
+/* A run begins, or ends: the job is over, or was stopped and waits again. */
+enum myr_replay_event_kind { MYR_REPLAY_START, MYR_REPLAY_STOP, MYR_REPLAY_END };
+
+struct myr_replay_event {
+    enum myr_replay_event_kind kind;
+    uint32_t job; /* in the order of submission */
+    int64_t time_s;
+    const struct myr_gang *gang;
+};
+
 struct myr_replay_options {
     struct myr_place_shape shape;
     struct myr_queue_policy policy;
@@ -24,6 +34,9 @@ struct myr_replay_options {
     /* Called now and then with the jobs that have ended; NULL: never. */
     void (*progress)(void *context, uint64_t done);
     void *context;
+    /* Called with every run's begin and end, in their order; NULL: never. */
+    void (*event)(void *context, const struct myr_replay_event *event);
+    void *event_context;
 };
 
 struct myr_replay_options myr_replay_default(const struct myr_place_shape *shape);

@@ -30,8 +30,10 @@ struct myr_replay_question {
     const char *tenants;    /* a file with their tree, or NULL */
     const char *const *own; /* "vc1=4n,2g", each */
     uint32_t own_count;
-    const char *explain; /* a line of the trace, or "longest"; NULL: nothing */
-    uint32_t samples;    /* of the cluster's state over time */
+    /* A job's id in the log (without ids: its line), "line:N", or "longest"; NULL: nothing. */
+    const char *explain;
+    bool schedule;    /* every start and stop is wanted */
+    uint32_t samples; /* of the cluster's state over time */
     /* Called now and then: 'what' is done, of how many (0: nobody knows); NULL: never. */
     void (*progress)(void *context, const char *what, uint64_t done, uint64_t total);
     void *context;
@@ -51,12 +53,21 @@ struct myr_replay_size_row {
     uint32_t gpus;
     uint64_t jobs;
     double wait_mean_h, wait_p99_h;
-    double span; /* leaves used over the fewest possible */
+    double span;            /* leaves used over the fewest possible */
+    uint64_t recorded_jobs; /* of which the log says how long they waited */
+    double recorded_mean_h;
+};
+
+/* The waits that the log recorded, and beside them the replay's mean over the same jobs. */
+struct myr_replay_recorded {
+    uint64_t jobs; /* 0: the log has none */
+    double mean_h, p50_h, p99_h, max_h;
+    double replayed_mean_h;
 };
 
 struct myr_replay_longest_row {
     uint32_t line, gpus, stops;
-    const char *tenant;
+    const char *tenant, *id; /* id: as in the log, NULL where it has none */
     double wait_h;
 };
 
@@ -66,7 +77,11 @@ struct myr_replay_answer {
     struct myr_cluster cluster;
     struct myr_joblog trace;
     struct myr_replay_result result;
-    bool has_tenants; /* the question gave a tree, or cells */
+    struct myr_replay_recorded recorded;
+    uint64_t too_large;      /* jobs that need more GPUs than there are: left out */
+    uint32_t too_large_line; /* of the first of them */
+    struct myr_buf schedule; /* CSV, where it was asked for */
+    bool has_tenants;        /* the question gave a tree, or cells */
     struct myr_replay_tenant_row *tenants;
     uint32_t tenant_count;
     struct myr_replay_size_row sizes[MYR_REPLAY_SIZES_MAX];

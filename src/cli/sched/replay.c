@@ -10,7 +10,7 @@ struct options {
     uint32_t policy;
     uint64_t jitter_s, seed;
     struct myr_option_list own;
-    const char *tenants, *explain, *plots, *report;
+    const char *tenants, *explain, *plots, *report, *schedule;
 };
 
 static const struct options defaults = {.policy = MYR_REPLAY_FAIR, .seed = 1};
@@ -36,8 +36,11 @@ static const struct myr_option rows[] = {
              "pods) or org/vc1=4n,3w (below org, weight 3)"),
     CLI_PATH("tenants", "FILE", struct options, tenants,
              "YAML with the tree of tenants, their weights and cells"),
-    CLI_TEXT("explain", "LINE", struct options, explain,
-             "why the job on this line of the trace waited, or 'longest'"),
+    CLI_TEXT("explain", "JOB", struct options, explain,
+             "why this job waited: its id in the trace (without ids its line), line:N, or "
+             "'longest'"),
+    CLI_PATH("schedule", "FILE", struct options, schedule,
+             "CSV of every start, stop and end: time, job, line, GPUs, and which of which nodes"),
     CLI_PATH("plots", "DIR", struct options, plots,
              "draw wait by size, utilisation, span and fragmentation there, as SVG"),
     CLI_PATH("report", "FILE", struct options, report,
@@ -57,6 +60,23 @@ const struct myr_command sched_replay_command = {
     .operand_max = 1,
 };
 
+/* The waits that the log recorded; null where it has none. */
+static void put_recorded(struct myr_answer *answer, const struct myr_replay_recorded *recorded)
+{
+    if (recorded->jobs == 0) {
+        myr_answer_null(answer, "wait_h_recorded");
+        return;
+    }
+    myr_answer_object(answer, "wait_h_recorded");
+    myr_answer_u64(answer, "jobs", recorded->jobs);
+    myr_answer_double(answer, "mean", recorded->mean_h, 4);
+    myr_answer_double(answer, "p50", recorded->p50_h, 4);
+    myr_answer_double(answer, "p99", recorded->p99_h, 4);
+    myr_answer_double(answer, "max", recorded->max_h, 4);
+    myr_answer_double(answer, "replayed_mean", recorded->replayed_mean_h, 4);
+    myr_answer_end(answer);
+}
+
 static void put_result(struct myr_answer *answer, const struct myr_replay_answer *a)
 {
     const struct myr_replay_result *result = &a->result;
@@ -65,6 +85,7 @@ static void put_result(struct myr_answer *answer, const struct myr_replay_answer
     myr_answer_object(answer, "trace");
     myr_answer_text(answer, "file", a->trace.file);
     myr_answer_u64(answer, "rows_left_out", a->trace.left_out);
+    myr_answer_u64(answer, "jobs_too_large", a->too_large);
     myr_answer_end(answer);
     myr_answer_u64(answer, "jobs", result->jobs);
     myr_answer_object(answer, "wait_h");
@@ -73,6 +94,7 @@ static void put_result(struct myr_answer *answer, const struct myr_replay_answer
     myr_answer_double(answer, "p99", result->wait_p99_h, 4);
     myr_answer_double(answer, "max", result->wait_max_h, 4);
     myr_answer_end(answer);
+    put_recorded(answer, &a->recorded);
     myr_answer_object(answer, "wait_h_multinode");
     myr_answer_u64(answer, "jobs", result->multinode_jobs);
     myr_answer_double(answer, "mean", result->multinode_wait_mean_h, 4);
@@ -91,13 +113,28 @@ static void put_result(struct myr_answer *answer, const struct myr_replay_answer
     myr_answer_text(answer, "hash", hash);
 }
 
-static void show_result(struct myr_answer *answer, const struct myr_replay_result *result)
+static void show_result(struct myr_answer *answer, const struct myr_replay_answer *a)
 {
+    const struct myr_replay_result *result = &a->result;
     char jobs[32];
     myr_answer_fact(answer, "jobs", "%s", myr_u64_grouped(result->jobs, jobs));
+    if (a->too_large) {
+        myr_answer_fact(
+            answer, "warning",
+            "%s job%s left out: more GPUs needed than the cluster has, first on line %u",
+            myr_u64_grouped(a->too_large, jobs), a->too_large == 1 ? "" : "s", a->too_large_line);
+    }
     myr_answer_fact(answer, "wait", "mean %.3f h, median %.3f h, p99 %.2f h, max %.1f h",
                     result->wait_mean_h, result->wait_p50_h, result->wait_p99_h,
                     result->wait_max_h);
+    if (a->recorded.jobs) {
+        myr_answer_fact(
+            answer, "recorded",
+            "mean %.3f h, median %.3f h, p99 %.2f h, max %.1f h in the log, of %s jobs; "
+            "they wait %.3f h in the mean here",
+            a->recorded.mean_h, a->recorded.p50_h, a->recorded.p99_h, a->recorded.max_h,
+            myr_u64_grouped(a->recorded.jobs, jobs), a->recorded.replayed_mean_h);
+    }
     if (result->multinode_jobs) {
         myr_answer_fact(answer, "multi-node", "%s jobs wait %.2f h in the mean, %.1f h at most",
                         myr_u64_grouped(result->multinode_jobs, jobs),
@@ -122,6 +159,11 @@ static struct myr_value *put_sizes(struct myr_answer *answer, const struct myr_r
         myr_answer_double(answer, "wait_mean_h", row->wait_mean_h, 4);
         myr_answer_double(answer, "wait_p99_h", row->wait_p99_h, 4);
         myr_answer_double(answer, "leaf_span", row->span, 4);
+        if (row->recorded_jobs) {
+            myr_answer_double(answer, "recorded_mean_h", row->recorded_mean_h, 4);
+        } else {
+            myr_answer_null(answer, "recorded_mean_h");
+        }
         myr_answer_end(answer);
     }
     myr_answer_end(answer);
@@ -135,6 +177,7 @@ static struct myr_value *put_longest(struct myr_answer *answer, const struct myr
         const struct myr_replay_longest_row *row = &a->longest[i];
         myr_answer_object(answer, NULL);
         myr_answer_u64(answer, "line", row->line);
+        myr_answer_text(answer, "job", row->id);
         myr_answer_text(answer, "tenant", row->tenant);
         myr_answer_u64(answer, "gpus", row->gpus);
         myr_answer_double(answer, "wait_h", row->wait_h, 4);
@@ -176,6 +219,7 @@ static void put_why(struct myr_answer *answer, const struct myr_replay_answer *a
     }
     myr_answer_object(answer, "explain");
     myr_answer_u64(answer, "line", a->explained_job.line);
+    myr_answer_text(answer, "job", a->explained_job.id);
     myr_answer_u64(answer, "gpus", a->explained_job.gpus);
     myr_answer_double(answer, "wait_h", a->explained_job.wait_h, 4);
     myr_answer_double(answer, "asked_at_h", (double)why->now_s / 3600, 4);
@@ -207,11 +251,13 @@ static void show_why(struct myr_answer *answer, const struct myr_replay_answer *
         myr_answer_para(answer, "The job on line %u did not wait.", a->explained_job.line);
         return;
     }
-    myr_answer_para(answer,
-                    "After %.1f h of the trace the job on line %u had waited %.2f h: %s. Jobs go "
-                    "by their line in the trace.",
-                    (double)why->now_s / 3600, a->explained_job.line, (double)why->waited_s / 3600,
-                    myr_why_words(why->kind));
+    myr_answer_para(
+        answer,
+        "After %.1f h of the trace the job on line %u%s%s%s had waited %.2f h: %s. Jobs "
+        "go by their line in the trace.",
+        (double)why->now_s / 3600, a->explained_job.line, a->explained_job.id ? " (" : "",
+        a->explained_job.id ? a->explained_job.id : "", a->explained_job.id ? ")" : "",
+        (double)why->waited_s / 3600, myr_why_words(why->kind));
     myr_why_facts(why, &(struct myr_why_sink){show_fact, answer});
 }
 
@@ -223,6 +269,7 @@ static void fill(struct cli *cli, const struct myr_replay_answer *a)
         {"wait_mean_h", "WAIT h MEAN", MYR_COLUMN_NUMBER, 3},
         {"wait_p99_h", "WAIT h P99", MYR_COLUMN_NUMBER, 2},
         {"leaf_span", "LEAF SPAN", MYR_COLUMN_NUMBER, 3},
+        {"recorded_mean_h", "RECORDED h MEAN", MYR_COLUMN_NUMBER, 3},
     };
     static const struct myr_answer_column tenant_columns[] = {
         {"name", "TENANT", 0, 0},
@@ -245,8 +292,9 @@ static void fill(struct cli *cli, const struct myr_replay_answer *a)
     myr_answer_rows(answer, tenants);
     myr_answer_timing(answer, "replay_s", (double)a->took_ns / 1e9, 6);
     sched_show_cluster(answer, &a->cluster);
-    show_result(answer, &a->result);
-    myr_answer_table(answer, sizes, size_columns, MYR_ARRAY_COUNT(size_columns));
+    show_result(answer, a);
+    uint32_t recorded = a->recorded.jobs ? 1 : 0; /* the last column */
+    myr_answer_table(answer, sizes, size_columns, MYR_ARRAY_COUNT(size_columns) - 1 + recorded);
     if (a->has_tenants) {
         myr_answer_table(answer, tenants, tenant_columns, MYR_ARRAY_COUNT(tenant_columns));
     }
@@ -277,6 +325,7 @@ static int write_files(const struct options *options, const struct myr_replay_qu
                        const struct myr_replay_answer *a, struct myr_err *err)
 {
     int rc = options->plots ? write_plots(options->plots, a, err) : MYR_OK;
+    rc = rc < 0 || !options->schedule ? rc : myr_file_write(options->schedule, &a->schedule, err);
     if (rc < 0 || !options->report) {
         return rc;
     }
@@ -311,6 +360,7 @@ static int run(struct cli *cli, struct myr_err *err)
         .own = options->own.items,
         .own_count = options->own.count,
         .explain = options->explain,
+        .schedule = options->schedule != NULL,
         .samples = options->plots || options->report ? MYR_REPLAY_SAMPLES : 0,
         .progress = show_progress,
         .context = &progress,

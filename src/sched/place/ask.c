@@ -139,6 +139,10 @@ static int size_gang(struct asking *q, uint64_t ranks, struct myr_err *err)
         return myr_err_set(err, MYR_EINVAL, "%llu nodes, the design has %u",
                            (unsigned long long)nodes, have);
     }
+    if (q->u->min_nodes > nodes) {
+        return myr_err_set(err, MYR_EINVAL, "--min-nodes %llu, expected at most the gang's %llu",
+                           (unsigned long long)q->u->min_nodes, (unsigned long long)nodes);
+    }
     r->nodes = q->a->nodes_asked = (uint32_t)nodes;
     return MYR_OK;
 }

@@ -46,6 +46,7 @@ struct reader {
     struct myr_strmap jobs;
     MYR_VEC(uint32_t) room; /* shares claimed by each gang */
     struct names names[NAMES_COUNT];
+    uint8_t *said; /* by node: the state that a row before gave it, plus one */
     uint32_t rows;
 };
 
@@ -58,10 +59,14 @@ static int read_header(struct reader *r, struct myr_err *err)
     for (uint32_t c = 0; c < COLUMN_COUNT; c++) {
         r->at[c] = MYR_NONE;
         for (uint32_t f = 0; rc > 0 && f < r->csv.count; f++) {
-            if (r->at[c] == MYR_NONE &&
-                myr_str_eq_nocase(r->csv.fields[f], myr_str_from(column_names[c]))) {
-                r->at[c] = f;
+            if (!myr_str_eq_nocase(r->csv.fields[f], myr_str_from(column_names[c]))) {
+                continue;
             }
+            if (r->at[c] != MYR_NONE) {
+                return myr_csv_error(err, &r->csv, f, "a second column '%s', the first is field %u",
+                                     column_names[c], r->at[c] + 1);
+            }
+            r->at[c] = f;
         }
     }
     if (r->at[NODE] == MYR_NONE) {
@@ -126,20 +131,43 @@ static int read_part(const struct reader *r, enum column column, double most, do
     return MYR_OK;
 }
 
-static int set_state(const struct reader *r, uint32_t node, struct myr_err *err)
+/* The rows of a node, one for each job on it, say the same of its state, or nothing. */
+static int set_use(const struct reader *r, uint32_t node, struct myr_err *err)
 {
+    enum { UP, DOWN, HELD, STATES };
+    static const char *const words[STATES] = {"up", "down", "held"};
     struct myr_str text = field(r, STATE);
-    struct myr_condition condition = {0, 0, 1};
-    double penalty = 0;
-    if (myr_str_eq(text, MYR_STR("down"))) {
-        myr_placer_set_node(r->p, node, false);
-    } else if (myr_str_eq(text, MYR_STR("held"))) {
-        myr_placer_hold(r->p, node, true);
-    } else if (text.len > 0 && !myr_str_eq(text, MYR_STR("up"))) {
+    uint32_t state = 0;
+    if (text.len == 0) {
+        return MYR_OK;
+    }
+    while (state < STATES && !myr_str_eq(text, myr_str_from(words[state]))) {
+        state++;
+    }
+    if (state == STATES) {
         return myr_csv_error(err, &r->csv, where(r, STATE),
                              "unknown state, expected up, down or held");
     }
-    int rc = read_part(r, PENALTY, 1000, &penalty, err);
+    if (r->said[node] && r->said[node] != state + 1) {
+        return myr_csv_error(err, &r->csv, where(r, STATE),
+                             "the node is %s here and %s in a row before, expected one state",
+                             words[state], words[r->said[node] - 1]);
+    }
+    if (!r->said[node] && state == DOWN) {
+        myr_placer_set_node(r->p, node, false);
+    } else if (!r->said[node] && state == HELD) {
+        myr_placer_hold(r->p, node, true);
+    }
+    r->said[node] = (uint8_t)(state + 1);
+    return MYR_OK;
+}
+
+static int set_state(const struct reader *r, uint32_t node, struct myr_err *err)
+{
+    struct myr_condition condition = {0, 0, 1};
+    double penalty = 0;
+    int rc = set_use(r, node, err);
+    rc = rc < 0 ? rc : read_part(r, PENALTY, 1000, &penalty, err);
     rc = rc < 0 ? rc : read_part(r, LOAD, 1, &condition.link_load, err);
     rc = rc < 0 ? rc : read_part(r, FLAPS, 1e6, &condition.flaps_per_day, err);
     rc = rc < 0 ? rc : read_part(r, HEADROOM, 1, &condition.power_headroom, err);
@@ -282,6 +310,7 @@ int myr_sched_state_parse(struct myr_sched_state *state, struct myr_placer *plac
     myr_arena_init(&state->arena);
     myr_csv_init(&r.csv, &state->arena, file, text);
     names_init(&r);
+    r.said = MYR_ARENA_NEW(&state->arena, uint8_t, placer->shape.nodes);
     int rc = read_header(&r, err);
     while (rc >= 0 && (rc = myr_csv_next(&r.csv, err)) > 0) {
         uint32_t node = 0;

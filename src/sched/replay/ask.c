@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "myriad/sched/replay_answer.h"
+#include "replay/schedule.h"
 
 const char *const myr_replay_policy_names[MYR_REPLAY_POLICIES] = {"fifo", "first-fit", "fair",
                                                                   "preempt"};
@@ -64,24 +65,60 @@ static struct myr_replay_options options_of(const struct myr_replay_question *qu
     return options;
 }
 
-static struct myr_replay_longest_row row_of(const struct myr_replay_answer *a, uint32_t job)
+static struct myr_replay_longest_row row_of(struct myr_replay_answer *a, uint32_t job)
 {
     const struct myr_job_row *asked = &a->result.submitted[job];
     const struct myr_replay_job *got = &a->result.job_rows.items[job];
-    return (struct myr_replay_longest_row){.line = asked->line,
-                                           .gpus = asked->gpus,
-                                           .stops = got->stops,
-                                           .tenant = a->trace.tenant_names[asked->tenant],
-                                           .wait_h = (double)got->wait_s / 3600};
+    struct myr_joblog_note note;
+    (void)myr_joblog_note(&a->trace, NULL, asked->line, &note);
+    return (struct myr_replay_longest_row){
+        .line = asked->line,
+        .gpus = asked->gpus,
+        .stops = got->stops,
+        .tenant = a->trace.tenant_names[asked->tenant],
+        .id = note.id.len ? myr_arena_strndup(&a->trace.arena, note.id.data, note.id.len) : NULL,
+        .wait_h = (double)got->wait_s / 3600};
 }
 
-/* The job on this line of the trace, or the one that waited longest; MYR_NONE: there is none. */
-static uint32_t find_job(const struct myr_replay_result *result, struct myr_str which)
+/* The line of the trace that is asked about; 0: the job that waited longest. */
+static int find_line(const struct myr_joblog *trace, const char *which, uint32_t *ret,
+                     struct myr_err *err)
 {
+    struct myr_str text = myr_str_from(which), number = text;
+    bool by_line = text.len > 5 && memcmp(which, "line:", 5) == 0;
+    char words[MYR_EXCERPT_MAX];
     uint64_t line = 0;
-    if (!myr_str_eq(which, MYR_STR("longest")) && (!myr_str_to_u64(which, &line) || line == 0)) {
-        return MYR_NONE;
+    uint32_t found[2] = {0};
+    *ret = 0;
+    uint64_t count = myr_joblog_find(trace, text, MYR_ARRAY_COUNT(found), found);
+    if (count > 1) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "--explain '%s': %llu rows of the trace have this id; line:%u or "
+                           "line:%u says which is meant",
+                           myr_text_excerpt(text, words), (unsigned long long)count, found[0],
+                           found[1]);
     }
+    if (count == 1 || myr_str_eq(text, MYR_STR("longest"))) {
+        *ret = found[0];
+        return MYR_OK;
+    }
+    number.data += by_line ? 5 : 0;
+    number.len -= by_line ? 5 : 0;
+    if ((!by_line && trace->notes.has_ids) || !myr_str_to_u64(number, &line) || line == 0 ||
+        line > UINT32_MAX) {
+        return myr_err_set(err, MYR_ENOENT,
+                           "--explain '%s': the id of a job in the trace, line:N for the one on a "
+                           "line, or 'longest', is expected",
+                           myr_text_excerpt(text, words));
+    }
+    *ret = (uint32_t)line;
+    return MYR_OK;
+}
+
+/* The job on this line, or where that is 0 the one that waited longest. */
+static int find_job(const struct myr_replay_result *result, uint32_t line, uint32_t *ret,
+                    struct myr_err *err)
+{
     uint32_t best = MYR_NONE;
     for (size_t i = 0; i < result->job_rows.count; i++) {
         const struct myr_replay_job *row = &result->job_rows.items[i];
@@ -90,7 +127,14 @@ static uint32_t find_job(const struct myr_replay_result *result, struct myr_str 
             best = (uint32_t)i;
         }
     }
-    return best;
+    if (best == MYR_NONE) {
+        return myr_err_set(err, MYR_ENOENT,
+                           "--explain: line %u of the trace has no job that was "
+                           "replayed",
+                           line);
+    }
+    *ret = best;
+    return MYR_OK;
 }
 
 /* The queue's numbers mean nothing to a reader: jobs go by their line in the trace. */
@@ -106,19 +150,19 @@ static void name_by_line(const struct myr_replay_result *result, struct myr_why 
 static int explain(const struct myr_replay_question *question, struct myr_replay_options *options,
                    struct myr_replay_answer *a, struct myr_err *err)
 {
-    uint32_t job = find_job(&a->result, myr_str_from(question->explain));
-    if (job == MYR_NONE) {
-        return myr_err_set(err, MYR_ENOENT,
-                           "--explain '%.20s': a line of the trace with a job, or 'longest', is "
-                           "expected",
-                           question->explain);
+    uint32_t line = 0, job = 0;
+    int rc = find_line(&a->trace, question->explain, &line, err);
+    rc = rc < 0 ? rc : find_job(&a->result, line, &job, err);
+    if (rc < 0) {
+        return rc;
     }
     struct myr_replay_wait wait = myr_replay_longest(&a->result, job);
     options->explain = job;
     options->explain_at_s = wait.end_s - wait.length_s / 2 - (wait.length_s > 0);
     options->samples = 0;
+    options->event = NULL; /* all of it was told already */
     MYR_CLEANUP(myr_replay_result_done) struct myr_replay_result again = {0};
-    int rc = myr_replay(&a->trace, options, &again, err);
+    rc = myr_replay(&a->trace, options, &again, err);
     if (rc < 0) {
         return rc;
     }
@@ -222,6 +266,44 @@ static struct myr_replay_size_row size_row(uint32_t gpus, int64_t *waits, size_t
     return row;
 }
 
+struct recorded_size {
+    uint32_t jobs;
+    double sum_h;
+};
+
+/* What the log recorded, over all jobs of which it says so, and by size. */
+static void sum_recorded(struct myr_replay_answer *a, struct recorded_size *ret)
+{
+    size_t count = a->result.job_rows.count, known = 0;
+    struct myr_joblog_cursor cursor = {0};
+    if (!a->trace.notes.has_waits) {
+        return;
+    }
+    int64_t *waits = myr_xcalloc(count, sizeof(*waits));
+    for (size_t i = 0; i < count; i++) {
+        struct myr_joblog_note note;
+        const struct myr_job_row *job = &a->result.submitted[i];
+        if (!myr_joblog_note(&a->trace, &cursor, job->line, &note) || note.waited_s < 0) {
+            continue;
+        }
+        waits[known++] = note.waited_s;
+        ret[size_class(job->gpus)].jobs++;
+        ret[size_class(job->gpus)].sum_h += (double)note.waited_s / 3600;
+        a->recorded.mean_h += (double)note.waited_s / 3600; /* the sum, until all are counted */
+        a->recorded.replayed_mean_h += (double)a->result.job_rows.items[i].wait_s / 3600;
+    }
+    if (known) {
+        qsort(waits, known, sizeof(*waits), by_wait);
+        a->recorded.jobs = known;
+        a->recorded.mean_h /= (double)known;
+        a->recorded.replayed_mean_h /= (double)known;
+        a->recorded.p50_h = (double)waits[known / 2] / 3600;
+        a->recorded.p99_h = (double)waits[known * 99 / 100] / 3600;
+        a->recorded.max_h = (double)waits[known - 1] / 3600;
+    }
+    free(waits);
+}
+
 static void sum_sizes(struct myr_replay_answer *a)
 {
     size_t count = a->result.job_rows.count, start[MYR_REPLAY_SIZES_MAX + 1] = {0};
@@ -235,6 +317,8 @@ static void sum_sizes(struct myr_replay_answer *a)
         start[c + 1] += start[c];
     }
     int64_t *waits = myr_xcalloc(count, sizeof(*waits));
+    struct recorded_size recorded[MYR_REPLAY_SIZES_MAX] = {0};
+    sum_recorded(a, recorded);
     for (size_t i = 0; i < count; i++) {
         const struct myr_replay_job *job = &a->result.job_rows.items[i];
         uint32_t c = size_class(a->result.submitted[i].gpus);
@@ -243,8 +327,10 @@ static void sum_sizes(struct myr_replay_answer *a)
     }
     for (uint32_t c = 0; c < MYR_REPLAY_SIZES_MAX; c++) {
         if (start[c + 1] > start[c]) {
-            a->sizes[a->size_count++] =
-                size_row(UINT32_C(1) << c, waits + start[c], start[c + 1] - start[c], span[c]);
+            struct myr_replay_size_row *row = &a->sizes[a->size_count++];
+            *row = size_row(UINT32_C(1) << c, waits + start[c], start[c + 1] - start[c], span[c]);
+            row->recorded_jobs = recorded[c].jobs;
+            row->recorded_mean_h = recorded[c].jobs ? recorded[c].sum_h / recorded[c].jobs : 0;
         }
     }
     free(waits);
@@ -273,6 +359,27 @@ static void find_longest(struct myr_replay_answer *a)
     }
 }
 
+static void note_event(void *context, const struct myr_replay_event *event)
+{
+    struct myr_replay_answer *a = context;
+    replay_schedule_row(&a->schedule, &a->trace, &a->result.submitted[event->job], event);
+}
+
+/* Jobs that no state of the cluster can hold are counted; where there are no others, an error. */
+static int drop_too_large(struct myr_replay_answer *a, struct myr_err *err)
+{
+    const struct myr_place_shape *shape = &a->cluster.shape;
+    uint64_t all = (uint64_t)shape->nodes * shape->gpus_per_node;
+    a->too_large = myr_joblog_drop_larger(&a->trace, all, &a->too_large_line);
+    if (a->trace.jobs.count == 0) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "%.200s:%u:1: this job and all others need more GPUs than the cluster "
+                           "has, %llu",
+                           a->trace.file, a->too_large_line, (unsigned long long)all);
+    }
+    return MYR_OK;
+}
+
 static int answer(const struct myr_replay_question *question, struct myr_arena *arena,
                   struct myr_replay_answer *ret, struct myr_err *err)
 {
@@ -280,6 +387,7 @@ static int answer(const struct myr_replay_question *question, struct myr_arena *
     int rc = myr_cluster_of(&question->cluster, &ret->cluster, err);
     struct myr_joblog_listener listener = {tell_read, (void *)question};
     rc = rc < 0 ? rc : myr_joblog_read_telling(&ret->trace, question->trace, &listener, err);
+    rc = rc < 0 ? rc : drop_too_large(ret, err);
     rc = rc < 0 ? rc : read_tenants(question, &ret->trace, &tenants, err);
     if (rc < 0) {
         return rc;
@@ -287,6 +395,11 @@ static int answer(const struct myr_replay_question *question, struct myr_arena *
     struct progress progress = {question, ret->trace.jobs.count};
     struct myr_replay_options options = options_of(question, &ret->cluster.shape, &progress);
     options.tenants = tenants;
+    if (question->schedule) {
+        options.event = note_event;
+        options.event_context = ret;
+        replay_schedule_head(&ret->schedule);
+    }
     int64_t start_ns = question->clock_ns ? question->clock_ns() : 0;
     rc = myr_replay(&ret->trace, &options, &ret->result, err);
     if (rc < 0) {
@@ -314,5 +427,6 @@ int myr_replay_ask(const struct myr_replay_question *question, struct myr_arena 
 void myr_replay_answer_done(struct myr_replay_answer *answer)
 {
     myr_replay_result_done(&answer->result);
+    myr_buf_done(&answer->schedule);
     myr_joblog_done(&answer->trace);
 }

@@ -8,19 +8,20 @@
 #define MISSING UINT32_MAX /* no such column */
 
 enum {
-    ALIASES_MAX = 12,
+    ALIASES_MAX = 16,
     PIECE_BYTES = 1 << 20,
-    JOBS_MAX = 1 << 28,     /* of a trace: 6 GB of rows */
-    TENANTS_MAX = 1 << 20,  /* as many as the queue takes */
-    ROW_BYTES_MAX = 1 << 20 /* of one row: a quote that is never closed must not eat the memory */
+    JOBS_MAX = 1 << 28,      /* of a trace: 6 GB of rows */
+    TENANTS_MAX = 1 << 20,   /* as many as the queue takes */
+    ROW_BYTES_MAX = 1 << 20, /* a quote that is never closed must not eat the memory */
+    ID_BYTES_MAX = 256
 };
 
-enum column { SUBMIT, LENGTH, GPUS, TENANT, PRIORITY, START, END, TRES, JOB_ID, COLUMNS };
+enum column { SUBMIT, LENGTH, GPUS, TENANT, PRIORITY, START, END, TRES, JOB_ID, WAIT, COLUMNS };
 
 /* Names of each column; of several in one file the first named here counts. */
 static const char *const aliases[COLUMNS][ALIASES_MAX] = {
-    [SUBMIT] = {"submit_s", "submit", "submit_time", "submitted_time", "submitted", "arrival_time",
-                "arrival", "creation_time", "timestamp", "time"},
+    [SUBMIT] = {"submit_s", "submit", "submit_time", "submitted_time", "submission_time",
+                "submitted", "arrival_time", "arrival", "creation_time", "timestamp", "time"},
     [LENGTH] = {"duration_s", "duration", "elapsedraw", "elapsed", "run_time", "runtime",
                 "runtime_s", "run_time_s", "length_s"},
     [GPUS] = {"num_gpus", "gpus", "gpu_num", "num_gpu", "gpu_count", "ngpus", "n_gpus",
@@ -31,7 +32,9 @@ static const char *const aliases[COLUMNS][ALIASES_MAX] = {
     [START] = {"start_s", "start", "start_time", "scheduled_time"},
     [END] = {"end_s", "end", "end_time", "deletion_time", "finish_time"},
     [TRES] = {"alloctres", "reqtres", "tres_alloc", "tres_req", "allocgres", "reqgres"},
-    [JOB_ID] = {"jobid", "jobidraw"},
+    [JOB_ID] = {"jobid", "jobidraw", "job_id", "id", "job", "job_name"},
+    [WAIT] = {"wait_s", "wait", "wait_time", "waiting_time", "queue_s", "queue_time", "queue_delay",
+              "queuing_time", "pending_time", "planned", "reserved"},
 };
 
 struct reader {
@@ -113,22 +116,33 @@ static bool is_name(struct myr_str field, const char *name)
     return i == field.len && !name[i];
 }
 
-static uint32_t find_column(const struct myr_csv *csv, enum column column)
+/* The field of a column; MISSING where there is none, an error where two have its name. */
+static int find_column(const struct myr_csv *csv, enum column column, uint32_t *ret,
+                       struct myr_err *err)
 {
-    for (uint32_t a = 0; a < ALIASES_MAX && aliases[column][a]; a++) {
+    *ret = MISSING;
+    for (uint32_t a = 0; a < ALIASES_MAX && aliases[column][a] && *ret == MISSING; a++) {
         for (uint32_t f = 0; f < csv->count; f++) {
-            if (is_name(csv->fields[f], aliases[column][a])) {
-                return f;
+            if (!is_name(csv->fields[f], aliases[column][a])) {
+                continue;
             }
+            if (*ret != MISSING) {
+                return myr_csv_error(err, csv, f, "a second column '%s', the first is field %u",
+                                     aliases[column][a], *ret + 1);
+            }
+            *ret = f;
         }
     }
-    return MISSING;
+    return MYR_OK;
 }
 
 static int read_header(struct reader *r, struct myr_err *err)
 {
     for (uint32_t c = 0; c < COLUMNS; c++) {
-        r->at[c] = find_column(r->csv, (enum column)c);
+        int rc = find_column(r->csv, (enum column)c, &r->at[c], err);
+        if (rc < 0) {
+            return rc;
+        }
     }
     const char *lacks =
         r->at[SUBMIT] == MISSING ? "when jobs came (submit_s, submit, submit_time)"
@@ -265,6 +279,37 @@ static bool is_step(const struct reader *r)
            memchr(r->csv->fields[f].data, '.', r->csv->fields[f].len) != NULL;
 }
 
+/*
+ * What the log notes beside. A replay needs none of it, so what cannot be read is as good as not
+ * recorded: a start before the submission (clocks differ), a word that is no time.
+ */
+static void note_job(struct reader *r, int64_t submit_s)
+{
+    const struct myr_csv *csv = r->csv;
+    struct myr_joblog_note note = {.waited_s = -1};
+    int64_t at_s;
+    if (r->at[JOB_ID] < csv->count) {
+        note.id = joblog_trim(csv->fields[r->at[JOB_ID]]);
+        note.id.len = note.id.len < ID_BYTES_MAX ? note.id.len : ID_BYTES_MAX;
+    }
+    if (r->at[WAIT] < csv->count && joblog_length(joblog_trim(csv->fields[r->at[WAIT]]), &at_s)) {
+        note.waited_s = at_s;
+    } else if (r->at[WAIT] == MISSING && r->at[START] < csv->count &&
+               joblog_time(joblog_trim(csv->fields[r->at[START]]), &at_s) && at_s >= submit_s) {
+        note.waited_s = at_s - submit_s;
+    }
+    if (note.id.len || note.waited_s >= 0) {
+        joblog_add_note(&r->trace->notes, csv->line, &note);
+    }
+}
+
+/* A job with a length of nothing and no start has never run: so sacct lists those that wait. */
+static bool never_started(const struct reader *r, int64_t duration_s)
+{
+    return duration_s == 0 && r->at[START] < r->csv->count &&
+           joblog_is_none(joblog_trim(r->csv->fields[r->at[START]]));
+}
+
 /* The next row into the trace, unless it holds no job for us. */
 static int read_job(struct reader *r, struct myr_err *err)
 {
@@ -276,6 +321,7 @@ static int read_job(struct reader *r, struct myr_err *err)
     if (rc == MYR_OK && gpus > 0) {
         rc = read_time(r, SUBMIT, &submit_s, err);
         rc = rc < 0 ? rc : read_length(r, &duration_s, &never, err);
+        never = never || never_started(r, duration_s);
         rc = rc < 0 || r->at[PRIORITY] == MISSING ? rc : read_priority(r, &priority, err);
     }
     if (rc < 0) {
@@ -299,6 +345,7 @@ static int read_job(struct reader *r, struct myr_err *err)
                               .tenant = tenant & 0xffffff,
                               .priority = (int8_t)priority};
     myr_vec_push(&r->trace->jobs, job);
+    note_job(r, submit_s);
     return MYR_OK;
 }
 
@@ -489,6 +536,8 @@ int myr_joblog_read_telling(struct myr_joblog *trace, const char *path,
 void myr_joblog_done(struct myr_joblog *trace)
 {
     myr_vec_done(&trace->jobs);
+    myr_vec_done(&trace->notes.bytes);
+    myr_vec_done(&trace->notes.marks);
     myr_arena_done(&trace->arena);
     trace->tenant_names = NULL;
 }

@@ -18,6 +18,10 @@ bool joblog_count(struct myr_str text, int64_t *ret);
 /* GPUs in a list of trackable resources, "cpu=8,gres/gpu=4,gres/gpu:a100=4"; none: 0. */
 bool joblog_tres_gpus(struct myr_str text, int64_t *ret);
 
+/* joblog_notes.c: lines only grow. */
+void joblog_add_note(struct myr_joblog_notes *notes, uint32_t line,
+                     const struct myr_joblog_note *note);
+
 /* joblog.c: myr_joblog_read_telling() with pieces of another size, for tests; 'listener' or NULL.
  */
 MYR_MUST_USE int joblog_read_pieces(struct myr_joblog *trace, const char *path, size_t piece_bytes,

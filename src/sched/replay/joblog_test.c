@@ -98,6 +98,54 @@ static void jobs_that_never_ran_are_left_out(void **state)
     myr_joblog_done(&trace);
 }
 
+static void notes_are_found_by_line_and_by_id(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    myr_buf_printf(&text, "job_id,submit_s,wait_s,duration_s,gpus\n");
+    enum { ROWS = 1000, GAP = 300 };
+    for (uint32_t i = 0; i < ROWS; i++) {
+        /* Submitted backwards, so that order by time and by line differ; some rows have no job. */
+        myr_buf_printf(&text, "job-%u,%u,%s,5,%u\n", i, ROWS - i, i % 3 ? "70" : "", i % 7 != 0);
+        for (uint32_t k = 0; i == ROWS / 2 && k < GAP; k++) {
+            myr_buf_printf(&text, "none,1,1,1,0\n");
+        }
+    }
+    struct myr_joblog trace = read_good(text.data);
+    struct myr_joblog_cursor cursor = {0};
+    for (size_t n = 0; n < 2 * trace.jobs.count; n++) { /* once in order, once anyhow */
+        size_t at = n < trace.jobs.count ? n : n * 7919 % trace.jobs.count;
+        uint32_t line = trace.jobs.items[at].line, row = line - 2 - (line > ROWS / 2 + 2) * GAP;
+        struct myr_joblog_note note;
+        char id[32];
+        snprintf(id, sizeof(id), "job-%u", row);
+        assert_true(myr_joblog_note(&trace, n % 2 ? &cursor : NULL, line, &note));
+        assert_true(myr_str_eq(note.id, myr_str_from(id)));
+        assert_int_equal(note.waited_s, row % 3 ? 70 : -1);
+        uint32_t found = 0;
+        assert_int_equal(myr_joblog_find(&trace, myr_str_from(id), 1, &found), 1);
+        assert_int_equal(found, line);
+    }
+    struct myr_joblog_note note;
+    assert_false(myr_joblog_note(&trace, NULL, 2, &note)); /* no GPUs: no job */
+    assert_false(myr_joblog_note(&trace, &cursor, 1, &note));
+    assert_false(myr_joblog_note(&trace, &cursor, UINT32_MAX, &note));
+    assert_int_equal(note.waited_s, -1);
+    assert_int_equal(myr_joblog_find(&trace, MYR_STR("none"), 0, NULL), 0);
+    myr_joblog_done(&trace);
+}
+
+static void jobs_that_wait_still_have_never_run(void **state)
+{
+    (void)state;
+    struct myr_joblog trace = read_good("JobID|Submit|Start|ElapsedRaw|AllocTRES\n"
+                                        "1|2026-01-01T00:00:00|Unknown|0|gres/gpu=8\n"
+                                        "2|2026-01-01T00:00:00|2026-01-01T00:00:09|0|gres/gpu=8\n");
+    assert_int_equal(trace.jobs.count, 1);
+    assert_int_equal(trace.left_out, 1);
+    myr_joblog_done(&trace);
+}
+
 static void a_share_of_a_gpu_counts_as_one(void **state)
 {
     (void)state;
@@ -322,6 +370,8 @@ int main(void)
         cmocka_unit_test(time_stamps_offsets_and_fractions_are_understood),
         cmocka_unit_test(what_sacct_prints_is_read),
         cmocka_unit_test(jobs_that_never_ran_are_left_out),
+        cmocka_unit_test(notes_are_found_by_line_and_by_id),
+        cmocka_unit_test(jobs_that_wait_still_have_never_run),
         cmocka_unit_test(a_share_of_a_gpu_counts_as_one),
         cmocka_unit_test(equal_times_keep_the_order_of_the_file),
         cmocka_unit_test(a_header_that_lacks_a_column_is_told_which),

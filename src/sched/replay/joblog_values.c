@@ -73,6 +73,13 @@ static int64_t days_of(int64_t year, int64_t month, int64_t day)
     return y * 365 + y / 4 - y / 100 + y / 400 + (m * 153 + 2) / 5 + day - 1 - 719468;
 }
 
+static int64_t days_in(int64_t year, int64_t month)
+{
+    static const int8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    return month == 2 && leap ? 29 : days[month - 1];
+}
+
 static bool take_clock(struct myr_str *text, int64_t *ret_s)
 {
     int64_t hour, minute, second = 0;
@@ -86,7 +93,7 @@ static bool take_clock(struct myr_str *text, int64_t *ret_s)
     return hour < 24 && minute < 60 && second <= 60;
 }
 
-/* "Z", "+02:00", "+0200", " UTC" or nothing. */
+/* "Z", "+02:00", " +0200", " UTC", " GMT" or nothing. */
 static bool take_offset(struct myr_str *text, int64_t *ret_s)
 {
     int64_t hours, minutes = 0;
@@ -94,10 +101,11 @@ static bool take_offset(struct myr_str *text, int64_t *ret_s)
     if (text->len == 0 || take_char(text, 'Z')) {
         return true;
     }
-    if (myr_str_eq(*text, MYR_STR(" UTC"))) {
+    if (myr_str_eq(*text, MYR_STR(" UTC")) || myr_str_eq(*text, MYR_STR(" GMT"))) {
         text->len = 0;
         return true;
     }
+    (void)take_char(text, ' ');
     bool minus = take_char(text, '-');
     if ((!minus && !take_char(text, '+')) || !take_digits(text, 2, &hours)) {
         return false;
@@ -119,7 +127,7 @@ static bool time_stamp(struct myr_str text, int64_t *ret_s)
         !take_clock(&text, &clock_s) || !take_offset(&text, &offset_s) || text.len) {
         return false;
     }
-    if (year < 1970 || month < 1 || month > 12 || day < 1 || day > 31) {
+    if (year < 1970 || month < 1 || month > 12 || day < 1 || day > days_in(year, month)) {
         return false;
     }
     *ret_s = days_of(year, month, day) * DAY_S + clock_s - offset_s;

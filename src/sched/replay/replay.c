@@ -13,6 +13,7 @@ struct progress {
     struct myr_replay_wait longest;
     uint32_t run; /* counts runs: the end of a stopped run is void */
     bool runs;
+    struct myr_gang gang; /* of this run, where somebody listens: the queue forgets it */
 };
 
 struct replay {
@@ -43,6 +44,29 @@ struct myr_replay_options myr_replay_default(const struct myr_place_shape *shape
 {
     return (struct myr_replay_options){
         .shape = *shape, .policy = myr_queue_policy_default(), .explain = MYR_NONE};
+}
+
+/* Tells of the begin of a run, and keeps its nodes for the end. */
+static void tell_start(struct replay *r, uint32_t id)
+{
+    struct progress *job = progress_of(r, id);
+    const struct myr_gang *gang = myr_queue_gang(r->queue, id);
+    MYR_ASSERT(job->gang.count == 0 && gang->count > 0);
+    job->gang = (struct myr_gang){gang->count, myr_xcalloc(gang->count, sizeof(*gang->shares))};
+    memcpy(job->gang.shares, gang->shares, gang->count * sizeof(*gang->shares));
+    r->options->event(r->options->event_context,
+                      &(struct myr_replay_event){MYR_REPLAY_START, id, r->now_s, &job->gang});
+}
+
+static void tell_end(struct replay *r, uint32_t id, enum myr_replay_event_kind kind)
+{
+    struct progress *job = progress_of(r, id);
+    if (job->gang.count) { /* none: nobody listens, or the run had no length */
+        r->options->event(r->options->event_context,
+                          &(struct myr_replay_event){kind, id, r->now_s, &job->gang});
+        free(job->gang.shares);
+        job->gang = (struct myr_gang){0};
+    }
 }
 
 static void start_job(struct replay *r, uint32_t id)
@@ -80,6 +104,7 @@ static void stop_job(struct replay *r, uint32_t id)
     int64_t period_s = r->options->policy.checkpoint_s;
     int64_t worked_s = r->now_s - job->work_from_s;
     MYR_ASSERT(job->runs);
+    tell_end(r, id, MYR_REPLAY_STOP);
     if (worked_s < 0) {
         row->wait_s += worked_s; /* it did not even restart in full */
         r->lost_gpu_s += worked_s * gpus;
@@ -101,6 +126,7 @@ static void end_job(struct replay *r, uint32_t id)
     struct progress *job = progress_of(r, id);
     struct myr_replay_job *row = &r->result->job_rows.items[id];
     MYR_ASSERT(job->runs);
+    tell_end(r, id, MYR_REPLAY_END);
     job->runs = false;
     row->end_s = r->now_s;
     r->jct_sum_s += (double)(row->end_s - r->rows[id].submit_s);
@@ -118,6 +144,17 @@ static void end_job(struct replay *r, uint32_t id)
     }
 }
 
+/* Whether what starts here is stopped in the same moment: then it never ran, and on no nodes. */
+static bool stopped_at_once(const struct myr_decision *decisions, uint32_t at, uint32_t count)
+{
+    for (uint32_t i = at + 1; i < count; i++) {
+        if (decisions[i].kind == MYR_DECIDE_STOP && decisions[i].job == decisions[at].job) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void carry_out(struct replay *r)
 {
     uint32_t count;
@@ -126,6 +163,9 @@ static void carry_out(struct replay *r)
         const struct myr_decision *d = &decisions[i];
         if (d->kind == MYR_DECIDE_START) {
             start_job(r, d->job);
+            if (r->options->event && !stopped_at_once(decisions, i, count)) {
+                tell_start(r, d->job);
+            }
         } else if (d->kind == MYR_DECIDE_STOP) {
             stop_job(r, d->job);
         }
@@ -320,6 +360,9 @@ static void replay_done(struct replay *r)
 {
     free(r->place_of);
     r->place_of = NULL;
+    for (size_t i = 0; i < r->present.count; i++) {
+        free(r->present.items[i].gang.shares);
+    }
     myr_vec_done(&r->present);
     myr_vec_done(&r->unused);
     myr_heap_done(&r->ends);

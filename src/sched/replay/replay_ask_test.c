@@ -188,7 +188,7 @@ static void bad_questions_are_refused(void **state)
     static const char *const bad_own[] = {"nobody=1n"};
     struct myr_replay_question cases[5];
     static const char *const messages[] = {"no cluster is given", "cannot open", "cannot open",
-                                           "nobody", "the cluster has 8"};
+                                           "nobody", "--explain 'no such job'"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         cases[i] = question();
     }
@@ -197,7 +197,7 @@ static void bad_questions_are_refused(void **state)
     cases[2].tenants = "/nowhere/tenants.yaml";
     cases[3].own = bad_own;
     cases[3].own_count = 1;
-    cases[4].cluster.nodes = 1;
+    cases[4].explain = "no such job";
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct myr_arena arena;
         struct myr_replay_answer a;
