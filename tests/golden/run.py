@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the program prints, compared with what it printed when somebody last looked.
 
-    tests/golden/run.py MYRIAD [NAME...]            compares
+    tests/golden/run.py MYRIAD [NAME...]            compares; NAME may be a pattern such as 'fit-*'
     tests/golden/run.py MYRIAD --rewrite [NAME...]  writes what comes out now; read the diff
 
 A case is NAME.cmd: lines of a shell script in which `myriad` is the program, run in an empty folder
@@ -11,6 +11,7 @@ time, machine or compiler.
 """
 import concurrent.futures
 import difflib
+import fnmatch
 import os
 import shlex
 import subprocess
@@ -72,8 +73,9 @@ def main():
     words = [word for word in sys.argv[1:] if word != "--rewrite"]
     if not words:
         sys.exit(__doc__)
-    myriad, wanted = os.path.abspath(words[0]), set(words[1:])
-    cases = [case for case in sorted(HERE.glob("*.cmd")) if not wanted or case.stem in wanted]
+    myriad, wanted = os.path.abspath(words[0]), words[1:] or ["*"]
+    cases = [case for case in sorted(HERE.glob("*.cmd"))
+             if any(fnmatch.fnmatch(case.stem, pattern) for pattern in wanted)]
     stray = [path.name for ending in ENDINGS for path in HERE.glob("*." + ending)
              if not path.with_suffix(".cmd").exists()]
     failed = len(stray)

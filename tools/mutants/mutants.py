@@ -65,6 +65,7 @@ class Memory:
                              if f.is_file()))
         self.texts = {}
         self.lock = threading.Lock()
+        self.world.kills.update(row["by"] for row in self.rows.values() if "by" in row)
 
     def key(self, mutant):
         if mutant.file not in self.texts:
@@ -81,6 +82,7 @@ class Memory:
     def put(self, mutant, row):
         with self.lock:
             self.rows[self.key(mutant)] = {**row, "tree": self.tree}
+            self.world.kills.update([row["by"]] if "by" in row else [])
             fresh = self.path.with_suffix(".new")
             fresh.write_text(json.dumps(self.rows, indent=1))
             fresh.replace(self.path)

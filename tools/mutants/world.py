@@ -8,6 +8,7 @@ worked in neither changes nor is changed. Two builds are made of the copy:
   program) in a folder of its own, and tests find it there first: nothing else is linked again, and
   mutants do not get in each other's way.
 """
+import collections
 import concurrent.futures
 import contextlib
 import hashlib
@@ -161,6 +162,7 @@ class World:
         self.tests = {}
         self.lines = {}  # file -> line -> names of tests, empty where nothing executes it
         self.functions = {}  # file -> function -> (first line, last line)
+        self.kills = collections.Counter()  # test -> mutants that it was the first to notice
         self.good = {}  # test -> whether it passes in the shared build without a mutant
         self.lock, self.alone = threading.Lock(), threading.Lock()
 
@@ -316,10 +318,11 @@ class World:
                     if name.startswith(module + "/")}
             names = set(sorted(near, key=lambda name: self.tests[name].seconds)[:6])
         tests = [self.tests[name] for name in names if name in self.tests]
-        # A module's own tests know most of it: four times as likely for the same price.
+        # A module's own tests know most of it: four times as likely for the same price. And who
+        # has noticed many will notice more.
         own = mutant.file.split("/")[1] + "/"
-        tests.sort(key=lambda test: (test.alone, test.seconds / (
-            4 if test.name.startswith(own) else 1)))
+        tests.sort(key=lambda test: (test.alone, test.seconds / (1 + self.kills[test.name]) / (
+            4 if test.name.startswith(own) else 1), test.name))
         return tests[:self.most], executed
 
     def around(self, mutant):
