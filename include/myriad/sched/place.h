@@ -36,6 +36,8 @@ struct myr_placer;
 
 struct myr_placer *myr_placer_create(const struct myr_place_shape *shape);
 void myr_placer_free(struct myr_placer *placer);
+/* A larger cluster in its place, with all that it knows; the old one is freed. */
+struct myr_placer *myr_placer_grow(struct myr_placer *old, const struct myr_place_shape *shape);
 
 /* GPUs of one node that a job holds. */
 struct myr_share {

@@ -307,6 +307,40 @@ uint32_t myr_placer_zone_free(const struct myr_placer *p, enum myr_zone zone, ui
     return p->zones[zone].free[unit];
 }
 
+struct myr_placer *myr_placer_grow(struct myr_placer *old, const struct myr_place_shape *shape)
+{
+    struct myr_placer *p = myr_placer_create(shape);
+    MYR_ASSERT(shape->nodes >= old->shape.nodes);
+    p->plain = old->plain;
+    if (old->domain_nodes > 1) {
+        myr_placer_set_domain(p, old->domain_nodes);
+    }
+    for (uint32_t node = 0; node < old->shape.nodes; node++) {
+        list_node(p, node, false);
+        p->free_mask[node] = old->free_mask[node];
+        p->closed[node] = old->closed[node];
+        list_node(p, node, true);
+        p->kind[node] = old->kind[node];
+        myr_placer_set_penalty(p, node, old->node_penalty[node]);
+    }
+    for (uint32_t g = 0; g < old->groups; g++) {
+        myr_placer_set_leaf_penalty(p, g, old->group_penalty[g]);
+    }
+    for (uint32_t z = 0; z < MYR_ZONE_COUNT; z++) {
+        if (old->zones[z].units) {
+            uint32_t *unit_of = myr_xcalloc(shape->nodes, sizeof(uint32_t));
+            for (uint32_t node = 0; node < shape->nodes; node++) {
+                /* New ones stand alone until somebody says where they stand. */
+                unit_of[node] = node < old->shape.nodes ? old->zones[z].unit_of[node] : node;
+            }
+            myr_placer_set_zone(p, (enum myr_zone)z, unit_of);
+            free(unit_of);
+        }
+    }
+    myr_placer_free(old);
+    return p;
+}
+
 void myr_placer_set_kind(struct myr_placer *p, uint32_t node, uint8_t kind)
 {
     p->kind[node] = kind;

@@ -134,7 +134,7 @@ static uint32_t physical(const struct myr_queue *q, const struct spot *spot)
 
 static bool is_bad(const struct myr_queue *q, uint32_t node)
 {
-    return q->closed[node] & (CLOSED_DOWN | CLOSED_WINDOW);
+    return q->closed[node] & CLOSED_BAD;
 }
 
 /* Binds a cell to the free place with the fewest bad nodes, then the fewest GPUs in use. */
@@ -293,6 +293,7 @@ void queue_cells_enter(struct myr_queue *q, uint32_t id, uint32_t owner, struct 
     }
     queue_job(q, id)->owner = owner;
     queue_job(q, id)->own_gang = own;
+    queue_job(q, id)->own_room = own.count;
     free_unused(q, e); /* bound while looking for nodes that are well */
 }
 
@@ -303,7 +304,18 @@ void queue_leave_own(struct myr_queue *q, uint32_t id)
         release_own(q, &q->cells->estates[job->owner], &job->own_gang, true);
         free(job->own_gang.shares);
         job->own_gang = (struct myr_gang){0};
+        job->own_room = 0;
         job->owner = MYR_NONE;
+    }
+}
+
+void queue_cells_add_tenants(struct myr_queue *q, uint32_t count)
+{
+    if (q->cells && count > q->cells->count) {
+        uint32_t before = q->cells->count;
+        q->cells->estates = myr_xrealloc(q->cells->estates, count, sizeof(*q->cells->estates));
+        memset(q->cells->estates + before, 0, (count - before) * sizeof(*q->cells->estates));
+        q->cells->count = count;
     }
 }
 

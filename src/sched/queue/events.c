@@ -2,191 +2,234 @@
 
 #include "queue/state.h"
 
-/* Declared first, so that what drives them can be written; not served yet. */
+/* One node in so many may be avoided at the same time: a bad job must not close the cluster. */
+enum { AVOID_PART = 16 };
 
-int myr_queue_started(struct myr_queue *queue, int64_t now_s, uint32_t id, uint32_t epoch)
+/* Whether an event of this incarnation can be about a job that has GPUs. */
+static int check_on(const struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t epoch)
 {
-    (void)queue;
-    (void)now_s;
-    (void)id;
-    (void)epoch;
-    return MYR_EINVAL;
+    if (id >= q->job_count) {
+        return MYR_ENOENT;
+    }
+    const struct qjob *job = queue_job(q, id);
+    if (now_s < q->now_s || (job->id == id && epoch > job->epoch) || epoch == 0) {
+        return MYR_EINVAL;
+    }
+    return epoch == job->epoch && queue_is_on(job) && q->policy.confirm ? MYR_OK : MYR_ESTALE;
 }
 
-int myr_queue_start_failed(struct myr_queue *queue, int64_t now_s, uint32_t id, uint32_t epoch,
+int myr_queue_started(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t epoch)
+{
+    int rc = check_on(q, now_s, id, epoch);
+    if (rc < 0) {
+        return rc;
+    }
+    if (queue_job(q, id)->state != MYR_JOB_STARTING) {
+        return MYR_ESTALE;
+    }
+    rc = queue_advance(q, now_s);
+    MYR_ASSERT(rc == MYR_OK);
+    queue_begin_work(q, id);
+    return MYR_OK;
+}
+
+static void avoid_node(struct myr_queue *q, uint32_t node)
+{
+    bool known = q->closed[node] & CLOSED_AVOID;
+    if (q->policy.avoid_s <= 0 || known || q->avoids.count >= 1 + q->shape.nodes / AVOID_PART) {
+        return;
+    }
+    struct avoid avoid;
+    memset(&avoid, 0, sizeof(avoid));
+    avoid.node = node;
+    avoid.until_s = queue_after_s(q->now_s, q->policy.avoid_s);
+    myr_vec_push(&q->avoids, avoid);
+    queue_close_node(q, node, CLOSED_AVOID, true);
+    queue_cells_node(q, node);
+    queue_wake_at(q, avoid.until_s);
+}
+
+static bool is_of_gang(const struct qjob *job, uint32_t node)
+{
+    for (uint32_t i = 0; i < job->gang.count; i++) {
+        if (job->gang.shares[i].node == node) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int myr_queue_start_failed(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t epoch,
                            uint32_t node)
 {
-    (void)queue;
-    (void)now_s;
-    (void)id;
-    (void)epoch;
-    (void)node;
-    return MYR_EINVAL;
+    if (node != MYR_NONE && node >= q->shape.nodes) {
+        return MYR_ERANGE;
+    }
+    int rc = check_on(q, now_s, id, epoch);
+    if (rc < 0) {
+        return rc;
+    }
+    const struct qjob *job = queue_job(q, id);
+    if (job->state != MYR_JOB_STARTING || (node != MYR_NONE && !is_of_gang(job, node))) {
+        return MYR_ESTALE;
+    }
+    rc = queue_advance(q, now_s);
+    MYR_ASSERT(rc == MYR_OK);
+    if (node != MYR_NONE) {
+        avoid_node(q, node);
+    }
+    queue_stop_job(q, id, MYR_STOP_FAILED, MYR_NONE);
+    return MYR_OK;
 }
 
-int myr_queue_stopped(struct myr_queue *queue, int64_t now_s, uint32_t id, uint32_t epoch,
+/* The last rank of a job that was stopped is gone: it waits again, or is over. */
+static void left(struct myr_queue *q, uint32_t id)
+{
+    const struct qjob *job = queue_job(q, id);
+    if (job->leaving == 0 && job->state == MYR_JOB_STOPPING) {
+        queue_settle(q, id);
+    }
+}
+
+/* All stakes of one incarnation, wherever they are; returns how many. */
+static uint32_t all_gone(struct myr_queue *q, uint32_t id, uint32_t epoch, bool really)
+{
+    uint32_t count = 0;
+    for (uint32_t at = 0; at < q->stakes.count; at++) {
+        const struct stake *stake = &q->stakes.items[at];
+        if (stake->node != MYR_NONE && stake->job == id && stake->epoch == epoch) {
+            count++;
+            if (really) {
+                queue_stake_gone(q, stake->node, at);
+            }
+        }
+    }
+    return count;
+}
+
+int myr_queue_stopped(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t epoch,
                       uint32_t node)
 {
-    (void)queue;
-    (void)now_s;
-    (void)id;
-    (void)epoch;
-    (void)node;
-    return MYR_EINVAL;
+    if (id >= q->job_count) {
+        return MYR_ENOENT;
+    }
+    if (node != MYR_NONE && node >= q->shape.nodes) {
+        return MYR_ERANGE;
+    }
+    const struct qjob *job = queue_job(q, id);
+    if (now_s < q->now_s || epoch == 0 || (job->id == id && epoch > job->epoch)) {
+        return MYR_EINVAL;
+    }
+    uint32_t at = node == MYR_NONE ? MYR_NONE : queue_stake_find(q, node, id, epoch);
+    if (node == MYR_NONE ? job->leaving == 0 || all_gone(q, id, epoch, false) == 0
+                         : at == MYR_NONE) {
+        return MYR_ESTALE;
+    }
+    int rc = queue_advance(q, now_s);
+    MYR_ASSERT(rc == MYR_OK);
+    if (node == MYR_NONE) {
+        (void)all_gone(q, id, epoch, true);
+    } else {
+        queue_stake_gone(q, node, at);
+    }
+    left(q, id);
+    return MYR_OK;
 }
 
-int myr_queue_fenced(struct myr_queue *queue, int64_t now_s, uint32_t node)
+int myr_queue_fenced(struct myr_queue *q, int64_t now_s, uint32_t node)
 {
-    (void)queue;
-    (void)now_s;
-    (void)node;
-    return MYR_EINVAL;
+    if (node >= q->shape.nodes) {
+        return MYR_ERANGE;
+    }
+    int rc = queue_advance(q, now_s);
+    if (rc < 0) {
+        return rc;
+    }
+    for (uint32_t at = q->stake_first[node]; at != MYR_NONE;) {
+        uint32_t next = q->stakes.items[at].next, id = q->stakes.items[at].job;
+        if (q->stakes.items[at].epoch != 0) {
+            queue_stake_gone(q, node, at);
+            left(q, id);
+        }
+        at = next;
+    }
+    return MYR_OK;
 }
 
-int myr_queue_exited(struct myr_queue *queue, int64_t now_s, uint32_t id, uint32_t epoch,
+int myr_queue_exited(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t epoch,
                      enum myr_exit how)
 {
-    (void)queue;
-    (void)now_s;
-    (void)id;
-    (void)epoch;
-    (void)how;
-    return MYR_EINVAL;
+    int rc = check_on(q, now_s, id, epoch);
+    if (rc < 0 || (uint32_t)how > MYR_EXIT_REQUEUE) {
+        return rc < 0 ? rc : MYR_EINVAL;
+    }
+    rc = queue_advance(q, now_s);
+    MYR_ASSERT(rc == MYR_OK);
+    struct qjob *job = queue_job(q, id);
+    uint32_t service = job->service;
+    job->attempts += how == MYR_EXIT_FAILED;
+    if (how == MYR_EXIT_OK) {
+        queue_end_job(q, id, MYR_RESULT_OK, MYR_STOP_NONE);
+    } else if (job->spec.attempts_max && job->attempts >= job->spec.attempts_max) {
+        queue_end_job(q, id, MYR_RESULT_FAILED, MYR_STOP_FAILED);
+    } else {
+        queue_stop_job(q, id, MYR_STOP_FAILED, MYR_NONE);
+        service = MYR_NONE;
+    }
+    if (service != MYR_NONE) {
+        queue_replace_replica(q, service, id);
+    }
+    return MYR_OK;
 }
 
-int myr_queue_lost(struct myr_queue *queue, int64_t now_s, const uint32_t *nodes, uint32_t count)
+int myr_queue_lost(struct myr_queue *q, int64_t now_s, const uint32_t *nodes, uint32_t count)
 {
-    (void)queue;
-    (void)now_s;
-    (void)nodes;
-    (void)count;
-    return MYR_EINVAL;
+    for (uint32_t i = 0; i < count; i++) {
+        if (nodes[i] >= q->shape.nodes) {
+            return MYR_ERANGE;
+        }
+        bool twice = q->closed[nodes[i]] & CLOSED_DOWN;
+        for (uint32_t k = 0; k < i && !twice; k++) {
+            twice = nodes[k] == nodes[i];
+        }
+        if (twice) {
+            return MYR_ESTALE;
+        }
+    }
+    int rc = count ? queue_advance(q, now_s) : MYR_EINVAL;
+    if (rc == MYR_OK) {
+        queue_lose_nodes(q, nodes, count);
+    }
+    return rc;
 }
 
-int myr_queue_back(struct myr_queue *queue, int64_t now_s, uint32_t node)
+/* Opens or closes a node for one reason; MYR_ESTALE when it is so already. */
+static int turn_node(struct myr_queue *q, int64_t now_s, uint32_t node, uint8_t bit, bool closed)
 {
-    (void)queue;
-    (void)now_s;
-    (void)node;
-    return MYR_EINVAL;
+    if (node >= q->shape.nodes) {
+        return MYR_ERANGE;
+    }
+    if (!(q->closed[node] & bit) == !closed) {
+        return MYR_ESTALE;
+    }
+    int rc = queue_advance(q, now_s);
+    if (rc == MYR_OK) {
+        queue_close_node(q, node, bit, closed);
+        queue_cells_node(q, node);
+    }
+    return rc;
 }
 
-int myr_queue_drain(struct myr_queue *queue, int64_t now_s, uint32_t node, bool drain)
+int myr_queue_back(struct myr_queue *q, int64_t now_s, uint32_t node)
 {
-    (void)queue;
-    (void)now_s;
-    (void)node;
-    (void)drain;
-    return MYR_EINVAL;
+    return turn_node(q, now_s, node, CLOSED_DOWN, false);
 }
 
-int myr_queue_cancel(struct myr_queue *queue, int64_t now_s, uint32_t id)
+int myr_queue_drain(struct myr_queue *q, int64_t now_s, uint32_t node, bool drain)
 {
-    (void)queue;
-    (void)now_s;
-    (void)id;
-    return MYR_EINVAL;
-}
-
-int myr_queue_hold(struct myr_queue *queue, int64_t now_s, uint32_t id, bool hold)
-{
-    (void)queue;
-    (void)now_s;
-    (void)id;
-    (void)hold;
-    return MYR_EINVAL;
-}
-
-int myr_queue_reprioritise(struct myr_queue *queue, int64_t now_s, uint32_t id, int32_t priority)
-{
-    (void)queue;
-    (void)now_s;
-    (void)id;
-    (void)priority;
-    return MYR_EINVAL;
-}
-
-int myr_queue_resize(struct myr_queue *queue, int64_t now_s, uint32_t id, uint32_t gpus)
-{
-    (void)queue;
-    (void)now_s;
-    (void)id;
-    (void)gpus;
-    return MYR_EINVAL;
-}
-
-int myr_queue_submit_array(struct myr_queue *queue, int64_t now_s, const struct myr_queue_job *job,
-                           uint32_t count, uint32_t limit, uint32_t *ret_first, struct myr_err *err)
-{
-    (void)queue;
-    (void)now_s;
-    (void)job;
-    (void)count;
-    (void)limit;
-    (void)ret_first;
-    (void)err;
-    return MYR_EINVAL;
-}
-
-int myr_queue_cancel_window(struct myr_queue *queue, int64_t now_s, uint32_t window)
-{
-    (void)queue;
-    (void)now_s;
-    (void)window;
-    return MYR_EINVAL;
-}
-
-int myr_queue_grow(struct myr_queue *queue, int64_t now_s, const struct myr_place_shape *shape,
-                   struct myr_err *err)
-{
-    (void)queue;
-    (void)now_s;
-    (void)shape;
-    (void)err;
-    return MYR_EINVAL;
-}
-
-int myr_queue_set_tenants(struct myr_queue *queue, int64_t now_s, const struct myr_tenant *tenants,
-                          uint32_t count, struct myr_err *err)
-{
-    (void)queue;
-    (void)now_s;
-    (void)tenants;
-    (void)count;
-    (void)err;
-    return MYR_EINVAL;
-}
-
-int myr_queue_set_kind(struct myr_queue *queue, uint32_t node, uint8_t kind)
-{
-    (void)queue;
-    (void)node;
-    (void)kind;
-    return MYR_EINVAL;
-}
-
-int myr_queue_set_penalty(struct myr_queue *queue, uint32_t node, uint32_t milli)
-{
-    (void)queue;
-    (void)node;
-    (void)milli;
-    return MYR_EINVAL;
-}
-
-int myr_queue_view(const struct myr_queue *queue, uint32_t id, struct myr_job_view *ret)
-{
-    (void)queue;
-    (void)id;
-    (void)ret;
-    return MYR_EINVAL;
-}
-
-uint32_t myr_queue_jobs(const struct myr_queue *q)
-{
-    return q->job_count;
-}
-
-bool myr_queue_closed(const struct myr_queue *q, uint32_t node)
-{
-    return node >= q->shape.nodes || q->closed[node];
+    if (drain && node < q->shape.nodes && now_s >= q->now_s && q->closed[node] & CLOSED_SPARE) {
+        queue_close_node(q, node, CLOSED_SPARE, false); /* a spare must be good for use */
+        q->spares_kept--;
+    }
+    return turn_node(q, now_s, node, CLOSED_DRAIN, drain);
 }

@@ -94,7 +94,7 @@ void queue_share_holds(struct myr_queue *q)
 static int64_t usable_until_s(const struct myr_queue *q, uint32_t node, int64_t hold_until_s)
 {
     int64_t until_s = q->closed[node] & CLOSED_HOLD ? hold_until_s : INT64_MAX;
-    if (q->closed[node] & (CLOSED_SPARE | CLOSED_DOWN)) {
+    if (q->closed[node] & (CLOSED_SPARE | (CLOSED_BAD & ~CLOSED_WINDOW))) {
         return INT64_MIN;
     }
     for (size_t w = 0; w < q->windows.count; w++) {

@@ -118,7 +118,7 @@ static uint32_t place_in_line(const struct myr_queue *q, const struct line *line
 }
 
 /* Into its line, behind those that have waited longer. */
-static void enqueue(struct myr_queue *q, uint32_t id)
+static void line_up(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
     job->line = line_for(q, &job->spec, queue_level_of(q, job->saved_s));
@@ -140,9 +140,10 @@ static void enqueue(struct myr_queue *q, uint32_t id)
     q->waiting++;
     q->reclaiming += job->spec.reclaims;
     q->limited += job->spec.limit_s > 0;
+    q->elastic += job->spec.gpus_min > 0;
 }
 
-static void dequeue(struct myr_queue *q, uint32_t id)
+void queue_dequeue(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
     struct line *line = &q->lines.items[job->line];
@@ -155,6 +156,7 @@ static void dequeue(struct myr_queue *q, uint32_t id)
     q->waiting--;
     q->reclaiming -= job->spec.reclaims;
     q->limited -= job->spec.limit_s > 0;
+    q->elastic -= job->spec.gpus_min > 0;
 }
 
 void queue_wake_at(struct myr_queue *q, int64_t time_s)
@@ -190,7 +192,7 @@ void queue_decide_add(struct myr_queue *q, const struct myr_decision *decision)
     myr_vec_push(&q->decisions, *decision);
 }
 
-static void count_tenant(struct myr_queue *q, const struct myr_queue_job *spec, bool more)
+void queue_count_running(struct myr_queue *q, const struct myr_queue_job *spec, bool more)
 {
     q->shares++;
     for (uint32_t t = spec->tenant; t != MYR_NONE; t = q->tenants[t].parent) {
@@ -200,6 +202,12 @@ static void count_tenant(struct myr_queue *q, const struct myr_queue_job *spec, 
     q->busy_gpus += more ? spec->gpus : 0 - (uint64_t)spec->gpus;
     q->priority_runs[spec->priority + MYR_PRIORITY_MAX] += more ? 1 : UINT32_MAX;
     q->big_runs += queue_is_large(q, spec->gpus, 4) ? (more ? 1 : UINT32_MAX) : 0;
+}
+
+void queue_enqueue(struct myr_queue *q, uint32_t id)
+{
+    line_up(q, id);
+    wake_for(q, id);
 }
 
 /* A job comes or is over: its tenants have one more to share for, or one less. */
@@ -216,6 +224,15 @@ static void count_present(struct myr_queue *q, uint32_t tenant, bool more)
             b->count += more ? 1 : UINT32_MAX;
             b->weight += more ? weight : 0 - weight;
         }
+    }
+}
+
+void queue_set_present(struct myr_queue *q, uint32_t id, bool present)
+{
+    struct qjob *job = queue_job(q, id);
+    if (job->present != present) {
+        count_present(q, job->spec.tenant, present);
+        job->present = present;
     }
 }
 
@@ -261,57 +278,152 @@ static void list_on_nodes(struct myr_queue *q, uint32_t id, bool in)
 struct myr_gang *queue_gang_room(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    if (!job->gang.shares) {
-        uint32_t nodes = myr_place_nodes(q->placer, job->spec.gpus);
-        job->gang.shares = myr_xcalloc(nodes, sizeof(struct myr_share));
+    uint32_t nodes = myr_place_nodes(q->placer, job->spec.gpus);
+    if (job->gang_room < nodes) {
+        free(job->gang.shares);
+        job->gang = (struct myr_gang){0, myr_xcalloc(nodes, sizeof(struct myr_share))};
+        job->gang_room = nodes;
     }
     return &job->gang;
 }
 
-void queue_run_job(struct myr_queue *q, uint32_t id)
+/* It is in no line any more, and the GPUs in its gang are taken. */
+static void begin(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->state == MYR_JOB_WAITS && job->gang.count > 0);
-    dequeue(q, id);
-    job->state = MYR_JOB_RUNS;
+    MYR_ASSERT(job->gang.count > 0 && (job->leaving == 0 || job->spec.restart_epoch));
+    job->state = q->policy.confirm ? MYR_JOB_STARTING : MYR_JOB_RUNS;
     job->since_s = q->now_s - job->since_s; /* while it runs: the time waited so far */
     job->start_s = q->now_s;
     job->guest_of = MYR_NONE;
-    count_tenant(q, &job->spec, true);
+    job->epoch++;
+    queue_count_running(q, &job->spec, true);
     list_on_nodes(q, id, true);
-    queue_decide_add(q,
-                     &(struct myr_decision){.kind = MYR_DECIDE_START, .job = id, .by = MYR_NONE});
+    struct myr_decision decision = {
+        .kind = MYR_DECIDE_START, .job = id, .epoch = job->epoch, .by = MYR_NONE};
+    queue_decide_add(q, &decision);
 }
 
-static void leave_nodes(struct myr_queue *q, uint32_t id)
+void queue_run_job(struct myr_queue *q, uint32_t id)
+{
+    MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_WAITS);
+    queue_dequeue(q, id);
+    begin(q, id);
+}
+
+void queue_run_claimed(struct myr_queue *q, uint32_t id)
+{
+    MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_CLAIMS && queue_job(q, id)->pending == 0);
+    begin(q, id);
+}
+
+void queue_begin_work(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->state == MYR_JOB_RUNS);
+    MYR_ASSERT(job->state == MYR_JOB_STARTING);
+    job->state = MYR_JOB_RUNS;
+    job->start_s = q->now_s;
+    for (uint32_t i = 0; i < job->gang.count; i++) {
+        find_oldest(q, job->gang.shares[i].node);
+    }
+}
+
+/* The ranks of the gang were told to stop; their GPUs are nobody's until they are gone. */
+static void stake_out(struct myr_queue *q, const struct qjob *job)
+{
+    for (uint32_t i = 0; i < job->gang.count; i++) {
+        const struct myr_share *share = &job->gang.shares[i];
+        struct stake stake = {
+            .job = job->id, .epoch = job->epoch, .node = share->node, .gpus = share->gpus};
+        queue_stake_add(q, &stake);
+    }
+}
+
+static void leave_nodes(struct myr_queue *q, uint32_t id, bool gone)
+{
+    struct qjob *job = queue_job(q, id);
+    MYR_ASSERT(queue_is_on(job));
     q->ends++;
     list_on_nodes(q, id, false);
-    myr_release(q->placer, &job->gang);
-    count_tenant(q, &job->spec, false);
+    if (gone) {
+        myr_release(q->placer, &job->gang);
+    } else {
+        stake_out(q, job);
+        job->leaving += job->gang.count;
+    }
+    queue_count_running(q, &job->spec, false);
     queue_leave_own(q, id);
+    job->spec.gpus = job->wish;
+}
+
+static void finish_end(struct myr_queue *q, uint32_t id)
+{
+    struct qjob *job = queue_job(q, id);
+    MYR_ASSERT(job->result != MYR_RESULT_NONE && job->pending == 0);
+    queue_set_present(q, id, false);
+    bool admitted = job->state != MYR_JOB_BLOCKED;
+    job->state = MYR_JOB_DONE;
+    if (job->array != MYR_NONE && admitted) {
+        MYR_ASSERT(q->arrays.items[job->array].active > 0);
+        q->arrays.items[job->array].active--;
+    }
+    if (q->dependants.count || job->array != MYR_NONE) {
+        struct ended ended = {id, job->array, job->result == MYR_RESULT_OK};
+        myr_vec_push(&q->ended, ended);
+    }
+    queue_bury_job(q, id);
+}
+
+void queue_settle(struct myr_queue *q, uint32_t id)
+{
+    struct qjob *job = queue_job(q, id);
+    MYR_ASSERT(job->pending == 0);
+    if (job->leaving > 0 && !job->spec.restart_epoch) {
+        job->state = MYR_JOB_STOPPING;
+    } else if (job->result != MYR_RESULT_NONE) {
+        job->since_s = q->now_s - job->since_s;
+        finish_end(q, id);
+    } else if (job->user_held) {
+        job->state = MYR_JOB_HELD;
+        job->held_s = q->now_s;
+        queue_set_present(q, id, false);
+    } else {
+        queue_set_present(q, id, true);
+        queue_enqueue(q, id);
+    }
+}
+
+static void decide_stop(struct myr_queue *q, const struct qjob *job, enum myr_stop_reason reason,
+                        uint32_t by)
+{
+    struct myr_decision decision = {
+        .kind = MYR_DECIDE_STOP, .reason = reason, .job = job->id, .epoch = job->epoch, .by = by};
+    queue_decide_add(q, &decision);
+}
+
+void queue_unload_job(struct myr_queue *q, uint32_t id, enum myr_stop_reason reason, uint32_t by)
+{
+    struct qjob *job = queue_job(q, id);
+    MYR_ASSERT(queue_is_on(job) && by != id);
+    if (job->state == MYR_JOB_RUNS) {
+        job->saved_s += queue_worked_s(q, job) - queue_unsaved_s(q, job);
+    }
+    leave_nodes(q, id, !q->policy.confirm);
+    job->since_s = q->now_s - job->since_s;
+    job->stops++;
+    decide_stop(q, job, reason, by);
 }
 
 void queue_stop_job(struct myr_queue *q, uint32_t id, enum myr_stop_reason reason, uint32_t by)
 {
-    struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->state == MYR_JOB_RUNS && by != id);
-    job->saved_s += queue_worked_s(q, job) - queue_unsaved_s(q, job);
-    leave_nodes(q, id);
-    job->since_s = q->now_s - job->since_s;
-    job->stops++;
-    enqueue(q, id);
-    wake_for(q, id);
-    struct myr_decision decision = {.kind = MYR_DECIDE_STOP, .reason = reason, .job = id, .by = by};
-    queue_decide_add(q, &decision);
+    queue_unload_job(q, id, reason, by);
+    queue_settle(q, id);
 }
 
 void queue_swap_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t spare)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->state == MYR_JOB_RUNS && job->owner == MYR_NONE);
+    MYR_ASSERT(job->state == MYR_JOB_RUNS && job->owner == MYR_NONE && !q->policy.confirm);
     MYR_ASSERT(node != spare && spare < q->shape.nodes);
     job->saved_s += queue_worked_s(q, job) - queue_unsaved_s(q, job);
     job->start_s = q->now_s;
@@ -370,77 +482,39 @@ int queue_advance(struct myr_queue *q, int64_t now_s)
         }
     }
     q->now_s = now_s;
+    if (q->over.count) {
+        queue_forget_jobs(q);
+    }
     return MYR_OK;
 }
 
-const struct qjob queue_over[QUEUE_PAGE_JOBS] = {
-    [0 ... QUEUE_PAGE_JOBS -
-     1] = {.state = MYR_JOB_DONE, .owner = MYR_NONE, .service = MYR_NONE, .guest_of = MYR_NONE}};
-
-static uint32_t add_job(struct myr_queue *q, const struct qjob *job)
-{
-    if (q->job_count % QUEUE_PAGE_JOBS == 0) {
-        struct qjob_page page = {myr_xcalloc(QUEUE_PAGE_JOBS, sizeof(*page.jobs)), 0};
-        myr_vec_push(&q->pages, page);
-    }
-    *queue_job(q, q->job_count) = *job;
-    return q->job_count++;
-}
-
-/* The last job of a page to end takes the page with it. */
-static void forget_job(struct myr_queue *q, uint32_t id)
-{
-    struct qjob_page *page = &q->pages.items[id / QUEUE_PAGE_JOBS];
-    MYR_ASSERT(page->over < QUEUE_PAGE_JOBS);
-    if (++page->over == QUEUE_PAGE_JOBS) {
-        free(page->jobs);
-        page->jobs = (struct qjob *)queue_over;
-    }
-}
-
-int myr_queue_submit(struct myr_queue *q, int64_t now_s, const struct myr_queue_job *spec,
-                     uint32_t *ret_id, struct myr_err *err)
-{
-    uint64_t all = (uint64_t)q->shape.nodes * q->shape.gpus_per_node;
-    if (spec->gpus == 0 || spec->gpus > all) {
-        return myr_err_set(err, MYR_EINVAL, "the job needs %u GPUs, the cluster has %llu",
-                           spec->gpus, (unsigned long long)all);
-    }
-    if (spec->tenant >= q->tenant_count) {
-        return myr_err_set(err, MYR_EINVAL, "there is no tenant %u", spec->tenant);
-    }
-    if (spec->priority < -MYR_PRIORITY_MAX || spec->priority > MYR_PRIORITY_MAX) {
-        return myr_err_set(err, MYR_ERANGE, "priority %d, expected %d to %d", spec->priority,
-                           -MYR_PRIORITY_MAX, MYR_PRIORITY_MAX);
-    }
-    if (queue_advance(q, now_s) < 0) {
-        return myr_err_set(err, MYR_EINVAL, "time %lld is before the last one, %lld",
-                           (long long)now_s, (long long)q->now_s);
-    }
-    struct qjob job = {.spec = *spec, .since_s = now_s, .owner = MYR_NONE, .service = MYR_NONE};
-    *ret_id = add_job(q, &job);
-    count_present(q, spec->tenant, true);
-    enqueue(q, *ret_id);
-    wake_for(q, *ret_id);
-    return MYR_OK;
-}
-
-void queue_end_job(struct myr_queue *q, uint32_t id)
+void queue_end_job(struct myr_queue *q, uint32_t id, enum myr_job_result result,
+                   enum myr_stop_reason reason)
 {
     struct qjob *job = queue_job(q, id);
+    MYR_ASSERT(job->state != MYR_JOB_CLAIMS && result != MYR_RESULT_NONE);
     if (job->state == MYR_JOB_DONE) {
         return;
     }
-    if (job->state == MYR_JOB_RUNS) {
-        queue_lengths_add(q->lengths, job->spec.gpus, job->saved_s + queue_worked_s(q, job));
-        leave_nodes(q, id);
-    } else {
-        job->since_s = q->now_s - job->since_s;
-        dequeue(q, id);
+    job->result = result;
+    if (job->state == MYR_JOB_STOPPING) {
+        return; /* when its ranks are gone */
     }
-    count_present(q, job->spec.tenant, false);
-    job->state = MYR_JOB_DONE;
-    free(job->gang.shares);
-    job->gang = (struct myr_gang){0};
-    forget_job(q, id);
+    if (queue_is_on(job) && reason != MYR_STOP_NONE && q->policy.confirm) {
+        queue_stop_job(q, id, reason, MYR_NONE);
+        return;
+    }
+    if (queue_is_on(job)) {
+        if (reason != MYR_STOP_NONE && reason != MYR_STOP_CANCEL) {
+            decide_stop(q, job, reason, MYR_NONE);
+        }
+        queue_lengths_add(q->lengths, job->spec.gpus, job->saved_s + queue_worked_s(q, job));
+        leave_nodes(q, id, true);
+    } else {
+        if (job->state == MYR_JOB_WAITS) {
+            queue_dequeue(q, id);
+        }
+        job->since_s = q->now_s - job->since_s;
+    }
+    finish_end(q, id);
 }

@@ -74,8 +74,7 @@ static void replace_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32
                                                .spare = spare});
 }
 
-/* The node is gone: who runs there goes on with a spare, or waits again. */
-static void lose_node(struct myr_queue *q, uint32_t node)
+static void close_lost(struct myr_queue *q, uint32_t node)
 {
     if (q->closed[node] & CLOSED_SPARE) {
         queue_close_node(q, node, CLOSED_SPARE, false);
@@ -83,6 +82,12 @@ static void lose_node(struct myr_queue *q, uint32_t node)
     }
     queue_close_node(q, node, CLOSED_DOWN, true);
     queue_cells_node(q, node);
+    queue_claims_drop_on(q, node, false);
+}
+
+/* Where nothing is confirmed: who runs there goes on with a spare at once, or waits again. */
+static void leave_node(struct myr_queue *q, uint32_t node)
+{
     uint32_t spare = q->node_job_count[node] ? nearest_spare(q, node) : MYR_NONE;
     while (q->node_job_count[node]) {
         uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node];
@@ -95,6 +100,31 @@ static void lose_node(struct myr_queue *q, uint32_t node)
     if (spare != MYR_NONE && !is_whole(q, spare)) {
         queue_close_node(q, spare, CLOSED_SPARE, false);
         q->spares_kept--;
+    }
+}
+
+/* Where stops are confirmed: all lost nodes of a gang are replaced in one step. */
+static void mend_node(struct myr_queue *q, uint32_t node)
+{
+    while (q->node_job_count[node]) {
+        uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node];
+        if (!queue_replace_lost(q, id)) {
+            queue_stop_job(q, id, MYR_STOP_NODE, MYR_NONE);
+        }
+    }
+}
+
+void queue_lose_nodes(struct myr_queue *q, const uint32_t *nodes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        close_lost(q, nodes[i]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (q->policy.confirm) {
+            mend_node(q, nodes[i]);
+        } else {
+            leave_node(q, nodes[i]);
+        }
     }
 }
 
@@ -111,9 +141,24 @@ int myr_queue_node(struct myr_queue *q, int64_t now_s, uint32_t node, bool usabl
         queue_close_node(q, node, CLOSED_DOWN, !usable);
         queue_cells_node(q, node);
     } else {
-        lose_node(q, node);
+        queue_lose_nodes(q, &node, 1);
     }
     return MYR_OK;
+}
+
+void queue_end_avoids(struct myr_queue *q)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < q->avoids.count; i++) {
+        struct avoid avoid = q->avoids.items[i];
+        if (avoid.until_s > q->now_s) {
+            q->avoids.items[kept++] = avoid;
+            continue;
+        }
+        queue_close_node(q, avoid.node, CLOSED_AVOID, false);
+        queue_cells_node(q, avoid.node);
+    }
+    q->avoids.count = kept;
 }
 
 int myr_queue_maintain(struct myr_queue *q, const struct myr_window *spec, struct myr_err *err)
@@ -128,7 +173,9 @@ int myr_queue_maintain(struct myr_queue *q, const struct myr_window *spec, struc
         return myr_err_set(err, MYR_EINVAL, "the window ends at %lld, before it begins at %lld",
                            (long long)spec->end_s, (long long)spec->start_s);
     }
-    struct window window = {.spec = *spec};
+    struct window window;
+    memset(&window, 0, sizeof(window));
+    window.spec = *spec;
     myr_vec_push(&q->windows, window);
     queue_wake_at(q, spec->start_s - spec->drain_s);
     queue_wake_at(q, spec->start_s);
@@ -157,6 +204,9 @@ static void turn_window(struct myr_queue *q, struct window *window, uint32_t sta
             uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node];
             queue_stop_job(q, id, MYR_STOP_MAINTENANCE, MYR_NONE);
         }
+        if (stage == 2) {
+            queue_claims_drop_on(q, node, false);
+        }
         queue_cells_node(q, node);
     }
 }
@@ -165,7 +215,7 @@ void queue_turn_windows(struct myr_queue *q)
 {
     for (size_t i = 0; i < q->windows.count; i++) {
         struct window *w = &q->windows.items[i];
-        uint32_t stage = q->now_s >= w->spec.end_s                       ? 3
+        uint32_t stage = w->cancelled || q->now_s >= w->spec.end_s       ? 3
                          : q->now_s >= w->spec.start_s                   ? 2
                          : q->now_s >= w->spec.start_s - w->spec.drain_s ? 1
                                                                          : 0;
@@ -173,4 +223,20 @@ void queue_turn_windows(struct myr_queue *q)
             turn_window(q, w, stage);
         }
     }
+}
+
+int myr_queue_cancel_window(struct myr_queue *q, int64_t now_s, uint32_t window)
+{
+    if (window >= q->windows.count) {
+        return MYR_ENOENT;
+    }
+    struct window *w = &q->windows.items[window];
+    if (w->cancelled || w->stage == 3) {
+        return MYR_ESTALE;
+    }
+    int rc = queue_advance(q, now_s);
+    if (rc == MYR_OK) {
+        w->cancelled = true; /* its nodes open with the next decision */
+    }
+    return rc;
 }

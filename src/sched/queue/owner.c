@@ -2,10 +2,10 @@
 
 #include "queue/state.h"
 
-/* Makes 'wanted' GPUs free on a node by stopping borrowers, the cheapest first. */
-static uint64_t clear_borrowers(struct myr_queue *q, uint32_t node, uint32_t wanted, uint32_t by)
+/* Makes 'wanted' GPUs of a node claimable by stopping borrowers, the cheapest first. */
+static void clear_borrowers(struct myr_queue *q, uint32_t node, uint32_t wanted, uint32_t by)
 {
-    while (gpu_count(myr_placer_free_mask(q->placer, node)) < wanted) {
+    while (gpu_count(queue_claimable_gpus(q, node)) < wanted) {
         uint32_t best = MYR_NONE;
         for (uint32_t i = 0; i < q->node_job_count[node]; i++) {
             uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node + i];
@@ -16,15 +16,14 @@ static uint64_t clear_borrowers(struct myr_queue *q, uint32_t node, uint32_t wan
                 best = id;
             }
         }
-        MYR_ASSERT(best != MYR_NONE); /* owners never hold more than the private cluster has */
-        queue_stop_job(q, best, MYR_STOP_OWNER, by);
+        if (best != MYR_NONE) {
+            queue_stop_job(q, best, MYR_STOP_OWNER, by);
+            continue;
+        }
+        queue_claims_drop_on(q, node, true); /* nobody runs there, but some were about to */
+        /* owners never hold more than the private cluster has */
+        MYR_ASSERT(gpu_count(queue_claimable_gpus(q, node)) >= wanted);
     }
-    uint64_t mask = myr_placer_free_mask(q->placer, node), taken = 0;
-    for (uint32_t i = 0; i < wanted; i++) {
-        taken |= mask & (0 - mask);
-        mask &= mask - 1;
-    }
-    return taken;
 }
 
 /* Whether the private placement can be had without stopping anybody. */
@@ -53,14 +52,13 @@ bool queue_start_own(struct myr_queue *q, uint32_t id, bool force)
         return false;
     }
     queue_cells_enter(q, id, owner, own);
-    struct myr_gang *gang = queue_gang_room(q, id);
-    gang->count = 0;
+    queue_claim_begin(q, id);
     for (uint32_t i = 0; i < own.count; i++) {
         uint32_t node = queue_cells_physical(q, owner, own.shares[i].node);
-        uint64_t mask = clear_borrowers(q, node, gpu_count(own.shares[i].gpus), id);
-        myr_place_take(q->placer, node, mask);
-        gang->shares[gang->count++] = (struct myr_share){node, mask};
+        uint32_t gpus = gpu_count(own.shares[i].gpus);
+        clear_borrowers(q, node, gpus, id);
+        queue_claim_share(q, id, node, gpus);
     }
-    queue_run_job(q, id);
+    queue_claim_end(q, id);
     return true;
 }

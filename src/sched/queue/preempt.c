@@ -80,7 +80,7 @@ struct victim {
 static uint32_t victims_on(const struct myr_queue *q, const struct claim *claim, uint32_t node,
                            uint32_t wanted, struct victim *ret, int64_t *ret_cost)
 {
-    uint32_t count = 0, have = gpu_count(myr_placer_free_mask(q->placer, node)), needed = 0;
+    uint32_t count = 0, have = gpu_count(queue_claimable_gpus(q, node)), needed = 0;
     *ret_cost = 0;
     for (uint32_t i = 0; i < q->node_job_count[node] && have < wanted; i++) {
         size_t at_node = (size_t)node * q->shape.gpus_per_node + i;
@@ -143,33 +143,18 @@ static bool pay(struct myr_queue *q, const struct claim *claim)
     return true;
 }
 
-static uint64_t lowest_bits(uint64_t mask, uint32_t count)
-{
-    uint64_t taken = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        taken |= mask & (0 - mask);
-        mask &= mask - 1;
-    }
-    return taken;
-}
-
 /* Starts the job on the nodes in q->nodes, whole ones and the remainder on the last. */
 static void start_on_nodes(struct myr_queue *q, uint32_t id)
 {
-    struct myr_gang *gang = queue_gang_room(q, id);
     uint32_t left = queue_job(q, id)->spec.gpus;
-    gang->count = 0;
+    queue_claim_begin(q, id);
     for (size_t i = 0; i < q->nodes.count; i++) {
-        uint32_t node = q->nodes.items[i];
         uint32_t here = left < q->shape.gpus_per_node ? left : q->shape.gpus_per_node;
-        uint64_t gpus = lowest_bits(myr_placer_free_mask(q->placer, node), here);
-        MYR_ASSERT(gpu_count(gpus) == here && here > 0);
-        myr_place_take(q->placer, node, gpus);
-        gang->shares[gang->count++] = (struct myr_share){node, gpus};
+        queue_claim_share(q, id, q->nodes.items[i], here);
         left -= here;
     }
     MYR_ASSERT(left == 0);
-    queue_run_job(q, id);
+    queue_claim_end(q, id);
 }
 
 /* Stops q->victims and starts the job on q->nodes, if it is worth that. */

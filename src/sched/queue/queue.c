@@ -11,8 +11,12 @@ int myr_queue_finish(struct myr_queue *q, int64_t now_s, uint32_t id)
     if (rc < 0) {
         return rc;
     }
+    if (q->policy.confirm) {
+        rc = myr_queue_cancel(q, now_s, id);
+        return rc == MYR_ESTALE ? MYR_OK : rc;
+    }
     uint32_t service = queue_job(q, id)->service;
-    queue_end_job(q, id);
+    queue_end_job(q, id, MYR_RESULT_OK, MYR_STOP_NONE);
     if (service != MYR_NONE) {
         queue_replace_replica(q, service, id);
     }
@@ -43,7 +47,16 @@ const struct myr_decision *myr_queue_decide(struct myr_queue *q, int64_t now_s, 
     }
     q->pass++;
     queue_turn_windows(q);
+    if (q->avoids.count) {
+        queue_end_avoids(q);
+    }
     queue_fill_spares(q);
+    if (q->claims.count) {
+        queue_claims_start(q);
+    }
+    if (q->ended.count) {
+        queue_tell_dependants(q);
+    }
     if (q->waiting || q->holds.count) {
         queue_serve_holds(q);
         queue_start_what_fits(q);
@@ -55,6 +68,9 @@ const struct myr_decision *myr_queue_decide(struct myr_queue *q, int64_t now_s, 
         }
         if (q->waiting && (q->policy.preempt || q->reclaiming)) {
             queue_preempt_for_waiting(q);
+        }
+        if (q->elastic) {
+            queue_start_elastic(q);
         }
     }
     drop_wakes(q);
@@ -68,23 +84,31 @@ int64_t myr_queue_wake_s(const struct myr_queue *q)
     return q->wakes.count ? q->wakes.items[0].key : INT64_MAX;
 }
 
+/* Jobs that never came are over. */
+static const struct qjob *known_job(const struct myr_queue *q, uint32_t id)
+{
+    return id < q->job_count ? queue_job(q, id) : &queue_over;
+}
+
 enum myr_job_state myr_queue_state(const struct myr_queue *q, uint32_t id)
 {
-    MYR_ASSERT(id < q->job_count);
-    return queue_job(q, id)->state;
+    return known_job(q, id)->state;
 }
 
 const struct myr_gang *myr_queue_gang(const struct myr_queue *q, uint32_t id)
 {
-    MYR_ASSERT(id < q->job_count);
-    return &queue_job(q, id)->gang;
+    const struct qjob *job = known_job(q, id);
+    return queue_is_on(job) ? &job->gang : &queue_over.gang;
 }
 
 int64_t myr_queue_waited_s(const struct myr_queue *q, int64_t now_s, uint32_t id)
 {
-    MYR_ASSERT(id < q->job_count && now_s >= q->now_s);
-    const struct qjob *job = queue_job(q, id);
-    return job->state == MYR_JOB_WAITS ? now_s - job->since_s : job->since_s;
+    const struct qjob *job = known_job(q, id);
+    if (job->state == MYR_JOB_HELD) {
+        return job->held_s - job->since_s;
+    }
+    bool still = !queue_is_on(job) && job->state != MYR_JOB_DONE;
+    return still ? (now_s > q->now_s ? now_s : q->now_s) - job->since_s : job->since_s;
 }
 
 const struct myr_placer *myr_queue_placer(const struct myr_queue *q)
@@ -94,8 +118,7 @@ const struct myr_placer *myr_queue_placer(const struct myr_queue *q)
 
 uint32_t myr_queue_owner(const struct myr_queue *q, uint32_t id)
 {
-    MYR_ASSERT(id < q->job_count);
-    return queue_job(q, id)->owner;
+    return known_job(q, id)->owner;
 }
 
 uint32_t myr_queue_waiting(const struct myr_queue *q)
@@ -138,6 +161,9 @@ int myr_queue_create(const struct myr_place_shape *shape, const struct myr_queue
     q->node_job_count = myr_xcalloc(shape->nodes, 1);
     q->closed = myr_xcalloc(shape->nodes, 1);
     q->node_oldest_s = myr_xcalloc(shape->nodes, sizeof(int64_t));
+    q->stake_first = myr_xcalloc(shape->nodes, sizeof(uint32_t));
+    memset(q->stake_first, 0xff, shape->nodes * sizeof(uint32_t));
+    q->page_free = q->job_free = q->stake_free = MYR_NONE;
     q->busy_first = q->busy_last = MYR_NONE;
     q->now_s = q->hold_retry_s = INT64_MIN;
     q->drain_left = (int64_t)shape->nodes * shape->gpus_per_node * policy->drain_ppm *
@@ -151,14 +177,9 @@ void myr_queue_free(struct myr_queue *q)
     if (!q) {
         return;
     }
-    for (uint32_t i = 0; i < q->job_count; i++) {
-        free(queue_job(q, i)->gang.shares);
-        free(queue_job(q, i)->own_gang.shares);
-    }
-    for (size_t i = 0; i < q->pages.count; i++) {
-        if (q->pages.items[i].over < QUEUE_PAGE_JOBS) {
-            free(q->pages.items[i].jobs);
-        }
+    for (size_t i = 0; i < q->jobs.count; i++) {
+        free(q->jobs.items[i].gang.shares);
+        free(q->jobs.items[i].own_gang.shares);
     }
     for (size_t i = 0; i < q->services.count; i++) {
         myr_vec_done(&q->services.items[i].jobs);
@@ -166,7 +187,17 @@ void myr_queue_free(struct myr_queue *q)
     for (size_t i = 0; i < q->holds.count; i++) {
         myr_vec_done(&q->holds.items[i].nodes);
     }
+    myr_vec_done(&q->page_of);
     myr_vec_done(&q->pages);
+    myr_vec_done(&q->jobs);
+    myr_vec_done(&q->over);
+    myr_vec_done(&q->stakes);
+    myr_vec_done(&q->claims);
+    myr_vec_done(&q->arrays);
+    myr_vec_done(&q->dependants);
+    myr_vec_done(&q->ended);
+    myr_vec_done(&q->avoids);
+    free(q->stake_first);
     myr_vec_done(&q->lines);
     myr_vec_done(&q->sizes);
     myr_vec_done(&q->holds);

@@ -40,7 +40,7 @@ static uint32_t add_replica(struct myr_queue *q, uint32_t service)
                                  .fixed = true,
                                  .reclaims = true};
     uint32_t job;
-    int rc = myr_queue_submit(q, q->now_s, &spec, &job, NULL);
+    int rc = queue_submit(q, &spec, &job, NULL);
     MYR_ASSERT(rc == MYR_OK); /* all of it was checked when the service came */
     queue_job(q, job)->service = service;
     return job;
@@ -62,14 +62,12 @@ static void set_replicas(struct myr_queue *q, uint32_t service, uint32_t replica
     struct service *s = &q->services.items[service];
     while (s->jobs.count > replicas) {
         uint32_t job = s->jobs.items[--s->jobs.count];
-        if (queue_job(q, job)->state == MYR_JOB_RUNS) {
-            queue_decide_add(q, &(struct myr_decision){.kind = MYR_DECIDE_STOP,
-                                                       .reason = MYR_STOP_SERVICE,
-                                                       .job = job,
-                                                       .by = MYR_NONE});
-        }
         queue_job(q, job)->service = MYR_NONE;
-        queue_end_job(q, job);
+        if (queue_job(q, job)->state == MYR_JOB_CLAIMS) {
+            queue_claim_drop(q, job);
+            queue_settle(q, job);
+        }
+        queue_end_job(q, job, MYR_RESULT_OK, MYR_STOP_SERVICE);
     }
     while (s->jobs.count < replicas) {
         myr_vec_push(&s->jobs, add_replica(q, service));

@@ -4,20 +4,28 @@
  *   policy    what the policy says of one job: level, waits, what stopping it costs
  *   lengths   how long jobs of a size run
  *   cells     private clusters of tenants, and the places they are bound to
- *   jobs      jobs in their lines and on their nodes: submit, run, stop, end
+ *   table     jobs by id; those that are over are forgotten after a time
+ *   stakes    GPUs that no job runs on and that are not free: some are left, some are claimed
+ *   jobs      jobs in their lines and on their nodes: run, stop, end
+ *   claims    GPUs kept for a job while others leave them
+ *   submit    new jobs, one by one and in arrays; jobs that wait for others
  *   owner     starts a job in cells of its own
  *   order     who is next, and starts what fits
  *   hold      gathers nodes for gangs
  *   guests    short jobs on nodes that are held
  *   preempt   makes room by stopping others
+ *   elastic   fewer GPUs than wished for
+ *   replace   other nodes in the place of lost ones
  *   nodes     losses, spares, maintenance
  *   services  replicas
+ *   events    what a controller says of starts, stops and nodes
+ *   changes   what users ask, and a cluster that changes
  *   queue     the outside, and one decision
  *   why       what a waiting job lacks
  */
 #pragma once
 
-#include "myriad/sched/queue.h"
+#include "myriad/sched/events.h"
 
 struct qjob {
     struct myr_queue_job spec;
@@ -25,23 +33,80 @@ struct qjob {
     int64_t start_s; /* of this run */
     int64_t saved_s; /* work done, up to the last checkpoint of earlier runs */
     struct myr_gang gang;
-    struct myr_gang own_gang; /* the same in the owner's private numbering */
-    uint32_t owner;           /* tenant whose cells it runs in, or MYR_NONE */
+    struct myr_gang own_gang;     /* the same in the owner's private numbering */
+    uint32_t gang_room, own_room; /* shares that there is memory for */
+    uint32_t id;
+    uint32_t epoch;    /* starts so far */
+    uint32_t attempts; /* that failed by themselves */
+    uint32_t leaving;  /* nodes where ranks of it may still run after a stop */
+    uint32_t pending;  /* GPUs of its claim that others have not left yet */
+    uint32_t wish;     /* GPUs asked for; it may run with fewer */
+    uint32_t array;    /* that it is a member of, or MYR_NONE */
+    uint32_t owner;    /* tenant whose cells it runs in, or MYR_NONE */
     uint32_t line, next, previous;
     uint32_t stops;
     uint32_t service;      /* that it is a replica of, or MYR_NONE */
     uint32_t guest_of;     /* runs on nodes held for this job, which may stop it; or MYR_NONE */
     uint64_t blocked_pass; /* its own cells had no node that is well in this pass */
     int64_t retry_s;       /* no search for victims before this */
+    int64_t held_s;        /* since when, while its user holds it */
     enum myr_job_state state;
+    enum myr_job_result result; /* when it is over, or as what it ends when its ranks are gone */
+    bool user_held;
+    bool present; /* counts for its tenant's share */
 };
 
-/* Enough to make the table small, so few that one long job does not keep many others in memory. */
-enum { QUEUE_PAGE_JOBS = 256 };
+/*
+ * Where jobs lie, by id: a page tells for so many ids, and is gone when all of them are forgotten.
+ * Small, so that one long job does not keep much memory.
+ */
+enum { QUEUE_PAGE_JOBS = 64 };
 
-struct qjob_page {
-    struct qjob *jobs;
-    uint32_t over; /* of its jobs */
+struct job_page {
+    uint32_t slots[QUEUE_PAGE_JOBS]; /* in q->jobs, or MYR_NONE: forgotten */
+    uint32_t known;                  /* of them */
+    uint32_t next_free;              /* page, of those not in use */
+};
+
+/* A job that is over and when it is forgotten. */
+struct over {
+    uint32_t job;
+    int64_t until_s;
+};
+
+/*
+ * GPUs of a node that are not free and on which nobody runs. Left: ranks of an incarnation that was
+ * told to stop, or whose node was lost, may still be there. Claimed: kept for a job that starts
+ * when the last others have left; a GPU may be both.
+ */
+struct stake {
+    uint32_t job, epoch; /* epoch 0: claimed */
+    uint32_t node, next; /* of the node's stakes, or of those not in use */
+    uint64_t gpus;
+};
+
+struct array {
+    uint32_t first, count, limit; /* members, and how many of them at a time */
+    uint32_t next, active;        /* member to come, members that wait or run */
+    bool open;                    /* nothing that it waits for is left */
+};
+
+/* A job, or a whole array unless that is MYR_NONE, waits for another job to be over. */
+struct dependant {
+    uint32_t job, array, after;
+    enum myr_after kind;
+};
+
+/* A job was over; who waits for it is told with the next decision. */
+struct ended {
+    uint32_t job, array;
+    bool ok;
+};
+
+/* Nothing is placed on the node until then: a start failed there. */
+struct avoid {
+    uint32_t node;
+    int64_t until_s;
 };
 
 /* Jobs of one tenant, size, priority and level wait in one line: the first stands for all. */
@@ -89,12 +154,21 @@ struct service {
 struct window {
     struct myr_window spec;
     uint32_t stage; /* 0: ahead, 1: draining, 2: open, 3: over */
+    bool cancelled;
 };
 
 struct cells;
 struct lengths;
 
-enum { CLOSED_HOLD = 1, CLOSED_WINDOW = 2, CLOSED_SPARE = 4, CLOSED_DOWN = 8 };
+enum {
+    CLOSED_HOLD = 1,
+    CLOSED_WINDOW = 2,
+    CLOSED_SPARE = 4,
+    CLOSED_DOWN = 8,
+    CLOSED_DRAIN = 16,
+    CLOSED_AVOID = 32,
+    CLOSED_BAD = CLOSED_WINDOW | CLOSED_DOWN | CLOSED_DRAIN | CLOSED_AVOID,
+};
 
 struct myr_queue {
     struct myr_place_shape shape;
@@ -109,9 +183,22 @@ struct myr_queue {
     struct excess *excess;     /* by tenant: what was found last */
     uint64_t shares;           /* counts what changes it */
     struct brothers *brothers; /* by parent, one later: the first is of the roots */
-    /* Jobs by id in pages; one whose jobs are all over is freed, and queue_over stands for it. */
-    MYR_VEC(struct qjob_page) pages;
-    uint32_t job_count;
+    /* Jobs by id through pages; queue_over stands for those that are forgotten. */
+    MYR_VEC(uint32_t) page_of; /* by id / QUEUE_PAGE_JOBS; MYR_NONE: all forgotten */
+    MYR_VEC(struct job_page) pages;
+    MYR_VEC(struct qjob) jobs; /* slots; those not in use are linked by 'next' */
+    MYR_VEC(struct over) over; /* over and not forgotten, in the order of that */
+    uint32_t page_free, job_free;
+    uint32_t job_count; /* ids given */
+    MYR_VEC(struct stake) stakes;
+    uint32_t stake_free;
+    uint32_t stake_count;     /* in use */
+    uint32_t *stake_first;    /* by node */
+    MYR_VEC(uint32_t) claims; /* jobs, oldest first */
+    MYR_VEC(struct array) arrays;
+    MYR_VEC(struct dependant) dependants;
+    MYR_VEC(struct ended) ended;
+    MYR_VEC(struct avoid) avoids;
     MYR_VEC(struct line) lines;
     uint32_t busy_first, busy_last; /* lines with jobs */
     MYR_VEC(struct size) sizes;     /* of the busy lines */
@@ -137,6 +224,7 @@ struct myr_queue {
     uint32_t waiting;
     uint32_t reclaiming; /* of the waiting: those that may stop others in any case */
     uint32_t limited;    /* of the waiting: those with a limit */
+    uint32_t elastic;    /* of the waiting: those that also start with fewer GPUs */
     uint64_t busy_gpus;
     uint32_t priority_runs[2 * MYR_PRIORITY_MAX + 1]; /* running jobs */
     uint32_t big_runs;     /* running gangs of a quarter of the cluster or more */
@@ -147,12 +235,20 @@ struct myr_queue {
     int64_t hold_retry_s;  /* no large gang asks for nodes before this */
 };
 
-/* What is known of a job that is over; read only. */
-extern const struct qjob queue_over[QUEUE_PAGE_JOBS];
+/* What is known of a job that is forgotten; read only. */
+extern const struct qjob queue_over;
 
 static inline struct qjob *queue_job(const struct myr_queue *q, uint32_t id)
 {
-    return &q->pages.items[id / QUEUE_PAGE_JOBS].jobs[id % QUEUE_PAGE_JOBS];
+    uint32_t page = q->page_of.items[id / QUEUE_PAGE_JOBS];
+    uint32_t slot = page == MYR_NONE ? MYR_NONE : q->pages.items[page].slots[id % QUEUE_PAGE_JOBS];
+    return slot == MYR_NONE ? (struct qjob *)&queue_over : &q->jobs.items[slot];
+}
+
+/* Whether it has GPUs and is on their nodes. */
+static inline bool queue_is_on(const struct qjob *job)
+{
+    return job->state == MYR_JOB_RUNS || job->state == MYR_JOB_STARTING;
 }
 
 static inline int64_t queue_waited_s(const struct myr_queue *q, uint32_t id)
@@ -232,25 +328,93 @@ void queue_leave_own(struct myr_queue *q, uint32_t id);
 uint32_t queue_cells_physical(const struct myr_queue *q, uint32_t owner, uint32_t node);
 /* A node was lost or came back. */
 void queue_cells_node(struct myr_queue *q, uint32_t node);
+/* More tenants, which own nothing. */
+void queue_cells_add_tenants(struct myr_queue *q, uint32_t count);
 /* Whether somebody may own the node. */
 bool queue_in_pool(const struct myr_queue *q, uint32_t node);
 /* Nodes that a tenant and those above it own, and the whole ones they do not use. */
 uint32_t queue_own_nodes(const struct myr_queue *q, uint32_t tenant, uint32_t *ret_free);
 
+/* table.c */
+/* Its id is given; pointers to other jobs become invalid. */
+uint32_t queue_add_job(struct myr_queue *q, const struct qjob *job);
+/* It is over: it will be forgotten. */
+void queue_bury_job(struct myr_queue *q, uint32_t id);
+void queue_forget_jobs(struct myr_queue *q);
+
+/* stakes.c */
+void queue_stake_add(struct myr_queue *q, const struct stake *stake);
+/* Removes the stake at this place of the node's list. */
+void queue_stake_remove(struct myr_queue *q, uint32_t node, uint32_t at);
+/* The stake of a job on a node with this epoch, or MYR_NONE. */
+uint32_t queue_stake_find(const struct myr_queue *q, uint32_t node, uint32_t id, uint32_t epoch);
+/* GPUs of a node that some are still leaving; that are claimed; that may be claimed. */
+uint64_t queue_left_gpus(const struct myr_queue *q, uint32_t node);
+uint64_t queue_claimed_gpus(const struct myr_queue *q, uint32_t node);
+uint64_t queue_claimable_gpus(const struct myr_queue *q, uint32_t node);
+/* The ranks behind a stake are gone: its GPUs go to who claimed them, or become free. */
+void queue_stake_gone(struct myr_queue *q, uint32_t node, uint32_t at);
+
 /* jobs.c: jobs in their lines and on their nodes. */
 struct myr_gang *queue_gang_room(struct myr_queue *q, uint32_t id);
 /* The GPUs in its gang are taken already. */
 void queue_run_job(struct myr_queue *q, uint32_t id);
+/* The same for one that was out of its line, with a claim. */
+void queue_run_claimed(struct myr_queue *q, uint32_t id);
+/* All its ranks are there. */
+void queue_begin_work(struct myr_queue *q, uint32_t id);
+/* Into its line and out of it; counts for its tenant's share while present. */
+void queue_enqueue(struct myr_queue *q, uint32_t id);
+void queue_dequeue(struct myr_queue *q, uint32_t id);
+void queue_set_present(struct myr_queue *q, uint32_t id, bool present);
 void queue_stop_job(struct myr_queue *q, uint32_t id, enum myr_stop_reason reason, uint32_t by);
-/* It is over, in whatever state; nothing but its state may be asked afterwards. */
-void queue_end_job(struct myr_queue *q, uint32_t id);
+/* The same, but it is nowhere then; its gang still tells where it was. */
+void queue_unload_job(struct myr_queue *q, uint32_t id, enum myr_stop_reason reason, uint32_t by);
+/* Where a job that is on no node, in no line and has no claim belongs now. */
+void queue_settle(struct myr_queue *q, uint32_t id);
+/*
+ * It is over, in whatever state but with a claim. What runs has left its GPUs already, or is
+ * stopped first where stops are confirmed and a reason for that is given.
+ */
+void queue_end_job(struct myr_queue *q, uint32_t id, enum myr_job_result result,
+                   enum myr_stop_reason reason);
 /* The share of a running job on a node moves to the same GPUs of a free one. */
 void queue_swap_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t spare);
 void queue_close_node(struct myr_queue *q, uint32_t node, uint8_t bit, bool closed);
+/* Counts the GPUs of a job that runs for its tenants and its priority, or no longer. */
+void queue_count_running(struct myr_queue *q, const struct myr_queue_job *spec, bool more);
 /* MYR_EINVAL when the time is before the last one. */
 MYR_MUST_USE int queue_advance(struct myr_queue *q, int64_t now_s);
 void queue_decide_add(struct myr_queue *q, const struct myr_decision *decision);
 void queue_wake_at(struct myr_queue *q, int64_t time_s);
+
+/* claims.c */
+/* The gang is built share by share, from what may be claimed; then it runs or waits for the rest.
+ */
+void queue_claim_begin(struct myr_queue *q, uint32_t id);
+void queue_claim_share(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t gpus);
+void queue_claim_end(struct myr_queue *q, uint32_t id);
+/* A job that is nowhere claims its gang as it is; 'pending' is set. */
+void queue_claim_gang(struct myr_queue *q, uint32_t id);
+/* What it has of its claim becomes free; it is nowhere then, see queue_settle(). */
+void queue_claim_drop(struct myr_queue *q, uint32_t id);
+/* Those with a share on the node, except owners of it where 'borrowed'; they wait again. */
+void queue_claims_drop_on(struct myr_queue *q, uint32_t node, bool borrowed);
+/* Starts those whose GPUs are all free. */
+void queue_claims_start(struct myr_queue *q);
+
+/* submit.c */
+/* Who waited for jobs that are over may go, or never will. */
+void queue_tell_dependants(struct myr_queue *q);
+MYR_MUST_USE int queue_submit(struct myr_queue *q, const struct myr_queue_job *spec,
+                              uint32_t *ret_id, struct myr_err *err);
+
+/* requests.c: jobs that ask for more than a number of GPUs. */
+/* Whether the node may stand beside those of the gang that are well, for what the job asks. */
+bool queue_may_join(const struct myr_queue *q, const struct qjob *job, const struct myr_gang *gang,
+                    uint32_t node);
+bool queue_may_resize(const struct myr_queue *q, uint32_t id, uint32_t gpus);
+void queue_request_resized(struct myr_queue *q, uint32_t id);
 
 /* owner.c: in cells of the job's own tenant or above; by force borrowers there are stopped. */
 bool queue_start_own(struct myr_queue *q, uint32_t id, bool force);
@@ -298,7 +462,16 @@ void queue_preempt_for_waiting(struct myr_queue *q);
  */
 bool queue_find_stops(struct myr_queue *q, uint32_t id, int32_t priority, bool anyone);
 
+/* elastic.c: jobs that also start with fewer GPUs. */
+void queue_start_elastic(struct myr_queue *q);
+
+/* replace.c: the job goes on with other nodes in the place of those that are down; false: none. */
+bool queue_replace_lost(struct myr_queue *q, uint32_t id);
+
 /* nodes.c: failures, spares, maintenance. */
+/* These nodes, all of them up so far, are lost; who runs there is mended, or waits again. */
+void queue_lose_nodes(struct myr_queue *q, const uint32_t *nodes, uint32_t count);
+void queue_end_avoids(struct myr_queue *q);
 void queue_turn_windows(struct myr_queue *q);
 void queue_fill_spares(struct myr_queue *q);
 

@@ -44,7 +44,7 @@ static struct room room_with(const struct myr_queue *q, uint32_t bits)
 static enum myr_why_kind kind_of(const struct myr_queue *q, uint32_t id, struct myr_why *why)
 {
     struct room open = room_with(q, 0), held = room_with(q, CLOSED_HOLD);
-    struct room all = room_with(q, CLOSED_HOLD | CLOSED_SPARE | CLOSED_WINDOW | CLOSED_DOWN);
+    struct room all = room_with(q, CLOSED_HOLD | CLOSED_SPARE | CLOSED_BAD);
     why->gpus_free = open.gpus;
     why->nodes_free = open.whole;
     why->nodes_held = held.whole - open.whole;

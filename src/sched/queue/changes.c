@@ -1,0 +1,291 @@
+#include <stdlib.h>
+
+#include "myriad/sched/events.h"
+#include "queue/state.h"
+
+/* The job is there and not over, and the time is right. */
+static int check_job(const struct myr_queue *q, int64_t now_s, uint32_t id)
+{
+    if (id >= q->job_count) {
+        return MYR_ENOENT;
+    }
+    if (queue_job(q, id)->state == MYR_JOB_DONE || queue_job(q, id)->result != MYR_RESULT_NONE) {
+        return MYR_ESTALE;
+    }
+    return now_s < q->now_s ? MYR_EINVAL : MYR_OK;
+}
+
+static int check_and_advance(struct myr_queue *q, int64_t now_s, uint32_t id)
+{
+    int rc = check_job(q, now_s, id);
+    return rc < 0 ? rc : queue_advance(q, now_s);
+}
+
+int myr_queue_cancel(struct myr_queue *q, int64_t now_s, uint32_t id)
+{
+    int rc = check_and_advance(q, now_s, id);
+    if (rc < 0) {
+        return rc;
+    }
+    struct qjob *job = queue_job(q, id);
+    uint32_t service = job->service;
+    job->service = MYR_NONE;
+    if (job->state == MYR_JOB_CLAIMS) {
+        queue_claim_drop(q, id);
+        job->result = MYR_RESULT_CANCELLED;
+        queue_settle(q, id);
+    } else {
+        queue_end_job(q, id, MYR_RESULT_CANCELLED, MYR_STOP_CANCEL);
+    }
+    if (service != MYR_NONE) {
+        queue_replace_replica(q, service, id);
+    }
+    return MYR_OK;
+}
+
+static void start_holding(struct myr_queue *q, uint32_t id)
+{
+    struct qjob *job = queue_job(q, id);
+    job->user_held = true;
+    if (job->state == MYR_JOB_WAITS) {
+        queue_dequeue(q, id);
+        queue_settle(q, id);
+    } else if (job->state == MYR_JOB_CLAIMS) {
+        queue_claim_drop(q, id);
+        queue_settle(q, id);
+    }
+}
+
+int myr_queue_hold(struct myr_queue *q, int64_t now_s, uint32_t id, bool hold)
+{
+    int rc = check_job(q, now_s, id);
+    if (rc == MYR_OK && queue_job(q, id)->user_held == hold) {
+        rc = MYR_ESTALE;
+    }
+    rc = rc < 0 ? rc : queue_advance(q, now_s);
+    if (rc < 0) {
+        return rc;
+    }
+    struct qjob *job = queue_job(q, id);
+    if (hold) {
+        start_holding(q, id);
+        return MYR_OK;
+    }
+    job->user_held = false;
+    if (job->state == MYR_JOB_HELD) {
+        job->since_s += q->now_s - job->held_s;
+        queue_settle(q, id);
+    }
+    return MYR_OK;
+}
+
+int myr_queue_reprioritise(struct myr_queue *q, int64_t now_s, uint32_t id, int32_t priority)
+{
+    if (priority < -MYR_PRIORITY_MAX || priority > MYR_PRIORITY_MAX) {
+        return MYR_ERANGE;
+    }
+    int rc = check_and_advance(q, now_s, id);
+    if (rc < 0) {
+        return rc;
+    }
+    struct qjob *job = queue_job(q, id);
+    bool on = queue_is_on(job), waits = job->state == MYR_JOB_WAITS;
+    if (waits) {
+        queue_dequeue(q, id);
+    } else if (on) {
+        queue_count_running(q, &job->spec, false);
+    }
+    job->spec.priority = priority;
+    if (waits) {
+        queue_enqueue(q, id);
+    } else if (on) {
+        queue_count_running(q, &job->spec, true);
+    }
+    return MYR_OK;
+}
+
+int myr_queue_resize(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t gpus)
+{
+    if (gpus == 0 || gpus > (uint64_t)q->shape.nodes * q->shape.gpus_per_node) {
+        return MYR_ERANGE;
+    }
+    int rc = check_job(q, now_s, id);
+    if (rc == MYR_OK &&
+        (queue_job(q, id)->spec.gpus_min > gpus || !queue_may_resize(q, id, gpus))) {
+        rc = MYR_ERANGE;
+    }
+    rc = rc < 0 ? rc : queue_advance(q, now_s);
+    if (rc < 0) {
+        return rc;
+    }
+    struct qjob *job = queue_job(q, id);
+    if (queue_is_on(job)) {
+        queue_unload_job(q, id, MYR_STOP_RESIZE, MYR_NONE);
+    } else if (job->state == MYR_JOB_WAITS) {
+        queue_dequeue(q, id);
+    } else if (job->state == MYR_JOB_CLAIMS) {
+        queue_claim_drop(q, id);
+    }
+    job->wish = job->spec.gpus = gpus;
+    queue_request_resized(q, id);
+    if (job->state != MYR_JOB_BLOCKED && job->state != MYR_JOB_HELD) {
+        queue_settle(q, id);
+    }
+    return MYR_OK;
+}
+
+/* An array by node grows; what is new is zero. */
+static void *grown(void *old, uint64_t before, uint64_t now, size_t size)
+{
+    void *items = myr_xrealloc(old, now, size);
+    memset((char *)items + before * size, 0, (now - before) * size);
+    return items;
+}
+
+static int check_growth(const struct myr_queue *q, const struct myr_place_shape *shape,
+                        struct myr_err *err)
+{
+    const struct myr_place_shape *old = &q->shape;
+    bool no_pods = old->pod_nodes >= old->nodes;
+    if (shape->nodes < old->nodes || shape->nodes > 1U << 24) {
+        return myr_err_set(err, MYR_ERANGE, "%u nodes, the cluster has %u already", shape->nodes,
+                           old->nodes);
+    }
+    if (shape->gpus_per_node != old->gpus_per_node || shape->group_nodes != old->group_nodes ||
+        (shape->pod_nodes != old->pod_nodes && !(no_pods && shape->pod_nodes >= old->nodes))) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "nodes, leaves and pods that are there cannot change their size");
+    }
+    if (q->cells && shape->pod_nodes != old->pod_nodes) {
+        return myr_err_set(err, MYR_EINVAL, "tenants own cells: pods cannot change their size");
+    }
+    return MYR_OK;
+}
+
+int myr_queue_grow(struct myr_queue *q, int64_t now_s, const struct myr_place_shape *shape,
+                   struct myr_err *err)
+{
+    int rc = check_growth(q, shape, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (queue_advance(q, now_s) < 0) {
+        return myr_err_set(err, MYR_EINVAL, "time %lld is before the last one, %lld",
+                           (long long)now_s, (long long)q->now_s);
+    }
+    uint64_t before = q->shape.nodes, now = shape->nodes, per = shape->gpus_per_node;
+    q->placer = myr_placer_grow(q->placer, shape);
+    q->node_jobs = grown(q->node_jobs, before * per, now * per, sizeof(uint32_t));
+    q->node_job_gpus = grown(q->node_job_gpus, before * per, now * per, 1);
+    q->node_job_count = grown(q->node_job_count, before, now, 1);
+    q->closed = grown(q->closed, before, now, 1);
+    q->node_oldest_s = grown(q->node_oldest_s, before, now, sizeof(int64_t));
+    q->stake_first = grown(q->stake_first, before, now, sizeof(uint32_t));
+    for (uint64_t node = before; node < now; node++) {
+        q->stake_first[node] = MYR_NONE;
+    }
+    q->shape.nodes = shape->nodes;
+    q->shape.pod_nodes = shape->pod_nodes;
+    q->ends++;
+    return MYR_OK;
+}
+
+static int check_tenants(const struct myr_queue *q, const struct myr_tenant *tenants,
+                         uint32_t count, struct myr_err *err)
+{
+    for (uint32_t t = 0; t < count; t++) {
+        const struct myr_tenant *now = &tenants[t], none = {.parent = now->parent};
+        const struct myr_tenant *was = t < q->tenant_count ? &q->tenants[t] : &none;
+        if (now->parent != was->parent || memcmp(now->cells, was->cells, sizeof(now->cells))) {
+            return myr_err_set(err, MYR_EINVAL, "tenant %u: its parent and its cells cannot change",
+                               t);
+        }
+    }
+    return count < q->tenant_count
+               ? myr_err_set(err, MYR_EINVAL, "%u tenants, there are %u already", count,
+                             q->tenant_count)
+               : MYR_OK;
+}
+
+int myr_queue_set_tenants(struct myr_queue *q, int64_t now_s, const struct myr_tenant *tenants,
+                          uint32_t count, struct myr_err *err)
+{
+    int rc = myr_tenants_check(tenants, count, &q->shape, err);
+    rc = rc < 0 ? rc : check_tenants(q, tenants, count, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (queue_advance(q, now_s) < 0) {
+        return myr_err_set(err, MYR_EINVAL, "time %lld is before the last one, %lld",
+                           (long long)now_s, (long long)q->now_s);
+    }
+    uint32_t before = q->tenant_count;
+    q->tenants = grown(q->tenants, before, count, sizeof(*q->tenants));
+    q->tenant_gpus = grown(q->tenant_gpus, before, count, sizeof(*q->tenant_gpus));
+    q->tenant_jobs = grown(q->tenant_jobs, before, count, sizeof(*q->tenant_jobs));
+    q->excess = grown(q->excess, before, count, sizeof(*q->excess));
+    q->brothers = grown(q->brothers, before + 1, (uint64_t)count + 1, sizeof(*q->brothers));
+    queue_cells_add_tenants(q, count);
+    memcpy(q->tenants, tenants, count * sizeof(*tenants));
+    q->tenant_count = count;
+    q->shares++;
+    for (uint32_t t = 0; t <= count; t++) {
+        q->brothers[t].weight = 0;
+    }
+    for (uint32_t t = 0; t < count; t++) {
+        uint32_t parent = tenants[t].parent;
+        if (q->tenant_jobs[t]) {
+            q->brothers[parent == MYR_NONE ? 0 : parent + 1].weight +=
+                tenants[t].weight ? tenants[t].weight : 1;
+        }
+    }
+    return MYR_OK;
+}
+
+int myr_queue_set_kind(struct myr_queue *q, uint32_t node, uint8_t kind)
+{
+    if (node >= q->shape.nodes) {
+        return MYR_ERANGE;
+    }
+    myr_placer_set_kind(q->placer, node, kind);
+    q->ends++;
+    return MYR_OK;
+}
+
+int myr_queue_set_penalty(struct myr_queue *q, uint32_t node, uint32_t milli)
+{
+    if (node >= q->shape.nodes) {
+        return MYR_ERANGE;
+    }
+    myr_placer_set_penalty(q->placer, node, milli);
+    return MYR_OK;
+}
+
+int myr_queue_view(const struct myr_queue *q, uint32_t id, struct myr_job_view *ret)
+{
+    if (id >= q->job_count || queue_job(q, id)->id != id) {
+        return MYR_ENOENT;
+    }
+    const struct qjob *job = queue_job(q, id);
+    *ret =
+        (struct myr_job_view){.state = job->state,
+                              .result = job->state == MYR_JOB_DONE ? job->result : MYR_RESULT_NONE,
+                              .tenant = job->spec.tenant,
+                              .gpus = job->spec.gpus,
+                              .priority = job->spec.priority,
+                              .epoch = job->epoch,
+                              .attempts = job->attempts,
+                              .leaving = job->leaving,
+                              .saved_s = job->saved_s};
+    return MYR_OK;
+}
+
+uint32_t myr_queue_jobs(const struct myr_queue *q)
+{
+    return q->job_count;
+}
+
+bool myr_queue_closed(const struct myr_queue *q, uint32_t node)
+{
+    return node >= q->shape.nodes || q->closed[node];
+}

@@ -1,0 +1,123 @@
+#include "queue/state.h"
+
+static uint64_t lowest_bits(uint64_t mask, uint32_t count)
+{
+    uint64_t taken = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        taken |= mask & (0 - mask);
+        mask &= mask - 1;
+    }
+    return taken;
+}
+
+void queue_claim_begin(struct myr_queue *q, uint32_t id)
+{
+    MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_WAITS && queue_job(q, id)->pending == 0);
+    queue_gang_room(q, id)->count = 0;
+}
+
+void queue_claim_share(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t gpus)
+{
+    struct qjob *job = queue_job(q, id);
+    uint64_t here = myr_placer_free_mask(q->placer, node), may = queue_claimable_gpus(q, node);
+    uint64_t now = lowest_bits(here, gpus < gpu_count(here) ? gpus : gpu_count(here));
+    uint64_t later = lowest_bits(may & ~here, gpus - gpu_count(now));
+    MYR_ASSERT(gpu_count(now | later) == gpus && gpus > 0);
+    MYR_ASSERT(job->gang.count < job->gang_room);
+    if (now) {
+        myr_place_take(q->placer, node, now);
+    }
+    job->gang.shares[job->gang.count++] = (struct myr_share){node, now | later};
+    job->pending += gpu_count(later);
+}
+
+void queue_claim_end(struct myr_queue *q, uint32_t id)
+{
+    struct qjob *job = queue_job(q, id);
+    if (job->pending == 0) {
+        queue_run_job(q, id);
+        return;
+    }
+    MYR_ASSERT(q->policy.confirm);
+    queue_dequeue(q, id);
+    queue_claim_gang(q, id);
+}
+
+void queue_claim_gang(struct myr_queue *q, uint32_t id)
+{
+    struct qjob *job = queue_job(q, id);
+    job->state = MYR_JOB_CLAIMS;
+    for (uint32_t i = 0; i < job->gang.count; i++) {
+        const struct myr_share *share = &job->gang.shares[i];
+        struct stake stake = {.job = id, .node = share->node, .gpus = share->gpus};
+        queue_stake_add(q, &stake);
+    }
+    myr_vec_push(&q->claims, id);
+}
+
+/* Its stakes go; the GPUs in its gang are its own, or somebody is still leaving them. */
+static void unstake(struct myr_queue *q, uint32_t id)
+{
+    const struct myr_gang *gang = &queue_job(q, id)->gang;
+    for (uint32_t i = 0; i < gang->count; i++) {
+        uint32_t node = gang->shares[i].node;
+        uint32_t at = queue_stake_find(q, node, id, 0);
+        MYR_ASSERT(at != MYR_NONE);
+        queue_stake_remove(q, node, at);
+    }
+    size_t at = 0;
+    while (at < q->claims.count && q->claims.items[at] != id) {
+        at++;
+    }
+    MYR_ASSERT(at < q->claims.count);
+    q->claims.count--;
+    memmove(&q->claims.items[at], &q->claims.items[at + 1],
+            (q->claims.count - at) * sizeof(uint32_t));
+}
+
+void queue_claim_drop(struct myr_queue *q, uint32_t id)
+{
+    struct qjob *job = queue_job(q, id);
+    MYR_ASSERT(job->state == MYR_JOB_CLAIMS);
+    unstake(q, id);
+    for (uint32_t i = 0; i < job->gang.count; i++) {
+        struct myr_share own = job->gang.shares[i];
+        own.gpus &= ~queue_left_gpus(q, own.node);
+        if (own.gpus) {
+            myr_release(q->placer, &(struct myr_gang){1, &own});
+        }
+    }
+    job->gang.count = 0;
+    job->pending = 0;
+    q->ends++;
+    queue_leave_own(q, id);
+    job->spec.gpus = job->wish;
+}
+
+void queue_claims_drop_on(struct myr_queue *q, uint32_t node, bool borrowed)
+{
+    for (uint32_t at = q->stake_first[node]; at != MYR_NONE;) {
+        const struct stake *stake = &q->stakes.items[at];
+        uint32_t id = stake->job;
+        at = stake->next;
+        if (stake->epoch == 0 && !(borrowed && queue_job(q, id)->owner != MYR_NONE)) {
+            queue_claim_drop(q, id);
+            queue_settle(q, id);
+            at = q->stake_first[node]; /* others may have gone with it */
+        }
+    }
+}
+
+void queue_claims_start(struct myr_queue *q)
+{
+    for (size_t i = 0; i < q->claims.count;) {
+        uint32_t id = q->claims.items[i];
+        const struct qjob *job = queue_job(q, id);
+        if (job->pending > 0 || (job->leaving > 0 && !job->spec.restart_epoch)) {
+            i++;
+            continue;
+        }
+        unstake(q, id);
+        queue_run_claimed(q, id);
+    }
+}

@@ -1,0 +1,48 @@
+#include "queue/state.h"
+
+/* The most GPUs that fit now, at least what the job needs; 0: not even those. */
+static uint32_t most_fitting(const struct myr_queue *q, const struct myr_queue_job *spec)
+{
+    uint32_t per = q->shape.gpus_per_node, gpus = spec->gpus;
+    if (gpus > per) {
+        uint32_t nodes = myr_placer_free_nodes(q->placer);
+        gpus = nodes * (uint64_t)per < gpus ? nodes * per : gpus;
+    }
+    while (gpus > 0 && gpus >= spec->gpus_min && !myr_place_fits(q->placer, gpus)) {
+        gpus = gpus > per ? gpus - gpus % per - (gpus % per ? 0 : per) : gpus - 1;
+    }
+    return gpus >= spec->gpus_min ? gpus : 0;
+}
+
+static uint32_t next_elastic(const struct myr_queue *q, uint32_t *ret_gpus)
+{
+    const struct line *best = NULL;
+    for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
+        const struct line *line = &q->lines.items[i];
+        const struct qjob *job = queue_job(q, line->first);
+        if (job->spec.gpus_min > 0 && (!best || queue_line_before(q, line, best))) {
+            uint32_t gpus = most_fitting(q, &job->spec);
+            if (gpus > 0) {
+                best = line;
+                *ret_gpus = gpus;
+            }
+        }
+    }
+    return best ? best->first : MYR_NONE;
+}
+
+/* What fits whole has started already; those left take what there is, in their order. */
+void queue_start_elastic(struct myr_queue *q)
+{
+    uint32_t id, gpus;
+    while (q->elastic && (id = next_elastic(q, &gpus)) != MYR_NONE) {
+        struct qjob *job = queue_job(q, id);
+        struct myr_gang *gang = queue_gang_room(q, id);
+        bool placed = myr_place(q->placer, gpus, gang);
+        MYR_ASSERT(placed);
+        queue_dequeue(q, id);
+        job->spec.gpus = gpus; /* what it has; its wish is kept beside */
+        queue_enqueue(q, id);
+        queue_run_job(q, id);
+    }
+}

@@ -1,0 +1,95 @@
+#include "queue/state.h"
+
+void queue_stake_add(struct myr_queue *q, const struct stake *stake)
+{
+    uint32_t at = q->stake_free;
+    MYR_ASSERT(stake->node < q->shape.nodes && stake->gpus != 0);
+    if (at == MYR_NONE) {
+        myr_vec_push(&q->stakes, *stake);
+        at = (uint32_t)q->stakes.count - 1;
+    } else {
+        q->stake_free = q->stakes.items[at].next;
+        q->stakes.items[at] = *stake;
+    }
+    q->stakes.items[at].next = q->stake_first[stake->node];
+    q->stake_first[stake->node] = at;
+    q->stake_count++;
+}
+
+void queue_stake_remove(struct myr_queue *q, uint32_t node, uint32_t at)
+{
+    uint32_t *link = &q->stake_first[node];
+    while (*link != at) {
+        MYR_ASSERT(*link != MYR_NONE);
+        link = &q->stakes.items[*link].next;
+    }
+    *link = q->stakes.items[at].next;
+    q->stakes.items[at] = (struct stake){.job = MYR_NONE, .node = MYR_NONE, .next = q->stake_free};
+    q->stake_free = at;
+    MYR_ASSERT(q->stake_count > 0);
+    q->stake_count--;
+}
+
+uint32_t queue_stake_find(const struct myr_queue *q, uint32_t node, uint32_t id, uint32_t epoch)
+{
+    uint32_t at = q->stake_first[node];
+    while (at != MYR_NONE &&
+           (q->stakes.items[at].job != id || q->stakes.items[at].epoch != epoch)) {
+        at = q->stakes.items[at].next;
+    }
+    return at;
+}
+
+static uint64_t gpus_of(const struct myr_queue *q, uint32_t node, bool claimed)
+{
+    uint64_t gpus = 0;
+    for (uint32_t at = q->stake_first[node]; at != MYR_NONE; at = q->stakes.items[at].next) {
+        const struct stake *stake = &q->stakes.items[at];
+        gpus |= (stake->epoch == 0) == claimed ? stake->gpus : 0;
+    }
+    return gpus;
+}
+
+uint64_t queue_left_gpus(const struct myr_queue *q, uint32_t node)
+{
+    return gpus_of(q, node, false);
+}
+
+uint64_t queue_claimed_gpus(const struct myr_queue *q, uint32_t node)
+{
+    return gpus_of(q, node, true);
+}
+
+uint64_t queue_claimable_gpus(const struct myr_queue *q, uint32_t node)
+{
+    uint64_t free_gpus = myr_placer_free_mask(q->placer, node);
+    if (q->stake_first[node] == MYR_NONE) {
+        return free_gpus;
+    }
+    return free_gpus | (gpus_of(q, node, false) & ~gpus_of(q, node, true));
+}
+
+void queue_stake_gone(struct myr_queue *q, uint32_t node, uint32_t at)
+{
+    struct stake gone = q->stakes.items[at];
+    struct qjob *job = queue_job(q, gone.job);
+    MYR_ASSERT(gone.epoch != 0 && gone.node == node && job->leaving > 0);
+    queue_stake_remove(q, node, at);
+    uint64_t left = gone.gpus;
+    for (uint32_t s = q->stake_first[node]; s != MYR_NONE; s = q->stakes.items[s].next) {
+        const struct stake *claim = &q->stakes.items[s];
+        if (claim->epoch == 0 && (claim->gpus & gone.gpus)) {
+            struct qjob *by = queue_job(q, claim->job);
+            uint32_t count = gpu_count(claim->gpus & gone.gpus);
+            MYR_ASSERT(by->pending >= count);
+            by->pending -= count;
+            left &= ~claim->gpus;
+        }
+    }
+    if (left) {
+        struct myr_share share = {node, left};
+        myr_release(q->placer, &(struct myr_gang){1, &share});
+    }
+    job->leaving--;
+    q->ends++;
+}

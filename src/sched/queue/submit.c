@@ -1,0 +1,204 @@
+#include "queue/state.h"
+
+static int check_time(struct myr_queue *q, int64_t now_s, struct myr_err *err)
+{
+    if (now_s < q->now_s) {
+        return myr_err_set(err, MYR_EINVAL, "time %lld is before the last one, %lld",
+                           (long long)now_s, (long long)q->now_s);
+    }
+    return MYR_OK;
+}
+
+static int check_after(const struct myr_queue *q, const struct myr_queue_job *spec,
+                       struct myr_err *err)
+{
+    if (spec->after_kind == MYR_AFTER_NONE) {
+        return MYR_OK;
+    }
+    if (spec->after_kind > MYR_AFTER_ANY || spec->after >= q->job_count) {
+        return myr_err_set(err, MYR_ENOENT, "it is to wait for job %u, which there is not",
+                           spec->after);
+    }
+    const struct qjob *before = queue_job(q, spec->after);
+    if (spec->after_kind == MYR_AFTER_OK && before->state == MYR_JOB_DONE &&
+        before->result != MYR_RESULT_OK) {
+        return myr_err_set(err, MYR_ESTALE, "job %u, which it is to wait for, %s", spec->after,
+                           before->result == MYR_RESULT_NONE ? "is over and forgotten"
+                                                             : "did not end well");
+    }
+    return MYR_OK;
+}
+
+static int check_spec(const struct myr_queue *q, const struct myr_queue_job *spec,
+                      struct myr_err *err)
+{
+    uint64_t all = (uint64_t)q->shape.nodes * q->shape.gpus_per_node;
+    if (spec->gpus == 0 || spec->gpus > all) {
+        return myr_err_set(err, MYR_EINVAL, "the job needs %u GPUs, the cluster has %llu",
+                           spec->gpus, (unsigned long long)all);
+    }
+    if (spec->gpus_min > spec->gpus) {
+        return myr_err_set(err, MYR_EINVAL, "at least %u GPUs, but at most %u", spec->gpus_min,
+                           spec->gpus);
+    }
+    if (spec->tenant >= q->tenant_count) {
+        return myr_err_set(err, MYR_EINVAL, "there is no tenant %u", spec->tenant);
+    }
+    if (spec->priority < -MYR_PRIORITY_MAX || spec->priority > MYR_PRIORITY_MAX) {
+        return myr_err_set(err, MYR_ERANGE, "priority %d, expected %d to %d", spec->priority,
+                           -MYR_PRIORITY_MAX, MYR_PRIORITY_MAX);
+    }
+    if (spec->limit_s < 0 || spec->limit_s > INT64_MAX / 4) {
+        return myr_err_set(err, MYR_ERANGE, "a limit of %lld s", (long long)spec->limit_s);
+    }
+    return check_after(q, spec, err);
+}
+
+/* Whether nothing that the job is to wait for is left. */
+static bool may_come(const struct myr_queue *q, const struct myr_queue_job *spec)
+{
+    return spec->after_kind == MYR_AFTER_NONE || queue_job(q, spec->after)->state == MYR_JOB_DONE;
+}
+
+static uint32_t add_job(struct myr_queue *q, const struct myr_queue_job *spec, uint32_t array)
+{
+    struct qjob job;
+    memset(&job, 0, sizeof(job)); /* the bytes between its fields are compared too */
+    job.spec = *spec;
+    job.spec.request = NULL;
+    job.since_s = q->now_s;
+    job.wish = spec->gpus;
+    job.owner = job.service = job.guest_of = MYR_NONE;
+    job.array = array;
+    job.state = MYR_JOB_BLOCKED;
+    return queue_add_job(q, &job);
+}
+
+/* It waits from now on. */
+static void let_in(struct myr_queue *q, uint32_t id)
+{
+    struct qjob *job = queue_job(q, id);
+    MYR_ASSERT(job->state == MYR_JOB_BLOCKED && job->result == MYR_RESULT_NONE);
+    job->since_s = q->now_s;
+    queue_settle(q, id);
+}
+
+static void let_in_array(struct myr_queue *q, uint32_t at)
+{
+    for (;;) {
+        struct array *array = &q->arrays.items[at];
+        if (!array->open || array->next == array->count || array->active >= array->limit) {
+            return;
+        }
+        uint32_t id = array->first + array->next++;
+        if (queue_job(q, id)->state == MYR_JOB_BLOCKED) { /* else it was cancelled before */
+            array->active++;
+            let_in(q, id);
+        }
+    }
+}
+
+int queue_submit(struct myr_queue *q, const struct myr_queue_job *spec, uint32_t *ret_id,
+                 struct myr_err *err)
+{
+    int rc = check_spec(q, spec, err);
+    if (rc < 0) {
+        return rc;
+    }
+    bool may = may_come(q, spec);
+    uint32_t id = add_job(q, spec, MYR_NONE);
+    if (may) {
+        let_in(q, id);
+    } else {
+        struct dependant dependant = {id, MYR_NONE, spec->after, spec->after_kind};
+        myr_vec_push(&q->dependants, dependant);
+    }
+    *ret_id = id;
+    return MYR_OK;
+}
+
+int myr_queue_submit(struct myr_queue *q, int64_t now_s, const struct myr_queue_job *spec,
+                     uint32_t *ret_id, struct myr_err *err)
+{
+    int rc = check_time(q, now_s, err);
+    rc = rc < 0 ? rc : check_spec(q, spec, err);
+    rc = rc < 0 ? rc : queue_advance(q, now_s);
+    return rc < 0 ? rc : queue_submit(q, spec, ret_id, err);
+}
+
+int myr_queue_submit_array(struct myr_queue *q, int64_t now_s, const struct myr_queue_job *spec,
+                           uint32_t count, uint32_t limit, uint32_t *ret_first, struct myr_err *err)
+{
+    if (count == 0 || count > MYR_ARRAY_MAX) {
+        return myr_err_set(err, MYR_ERANGE, "an array of %u jobs, expected 1 to %d", count,
+                           MYR_ARRAY_MAX);
+    }
+    int rc = check_time(q, now_s, err);
+    rc = rc < 0 ? rc : check_spec(q, spec, err);
+    rc = rc < 0 ? rc : queue_advance(q, now_s);
+    if (rc < 0) {
+        return rc;
+    }
+    struct array array = {.first = q->job_count,
+                          .count = count,
+                          .limit = limit && limit < count ? limit : count,
+                          .open = may_come(q, spec)};
+    uint32_t at = (uint32_t)q->arrays.count;
+    myr_vec_push(&q->arrays, array);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t id = add_job(q, spec, at);
+        MYR_ASSERT(id == array.first + i);
+    }
+    if (!array.open) {
+        struct dependant dependant = {array.first, at, spec->after, spec->after_kind};
+        myr_vec_push(&q->dependants, dependant);
+    }
+    let_in_array(q, at);
+    *ret_first = array.first;
+    return MYR_OK;
+}
+
+/* What it waited for is over: it may come, with its whole array, or never will. */
+static void tell(struct myr_queue *q, const struct dependant *dependant, bool ok)
+{
+    uint32_t at = dependant->array, first = dependant->job, count = 1;
+    bool may = ok || dependant->kind == MYR_AFTER_ANY;
+    if (at != MYR_NONE) {
+        q->arrays.items[at].open = may;
+        count = may ? 0 : q->arrays.items[at].count;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (queue_job(q, first + i)->state != MYR_JOB_BLOCKED) {
+            continue;
+        }
+        if (may) {
+            let_in(q, first + i);
+        } else {
+            queue_end_job(q, first + i, MYR_RESULT_CANCELLED, MYR_STOP_NONE);
+        }
+    }
+    if (at != MYR_NONE) {
+        let_in_array(q, at);
+    }
+}
+
+void queue_tell_dependants(struct myr_queue *q)
+{
+    for (size_t e = 0; e < q->ended.count; e++) {
+        struct ended ended = q->ended.items[e];
+        size_t kept = 0, count = q->dependants.count;
+        for (size_t i = 0; i < count; i++) {
+            struct dependant dependant = q->dependants.items[i];
+            if (dependant.after == ended.job) {
+                tell(q, &dependant, ended.ok);
+            } else {
+                q->dependants.items[kept++] = dependant;
+            }
+        }
+        q->dependants.count = kept;
+        if (ended.array != MYR_NONE) {
+            let_in_array(q, ended.array);
+        }
+    }
+    q->ended.count = 0;
+}
