@@ -15,10 +15,10 @@ int main(int argc, char **argv)
     struct myr_design design;
     struct myr_err err;
     int64_t start_ns = myr_clock_ns();
-    int r = myr_design_open(&design, argv[1], &err);
-    if (r != MYR_OK) {
+    int rc = myr_design_open(&design, argv[1], &err);
+    if (rc != MYR_OK) {
         fprintf(stderr, "%s\n", err.message);
-        return myr_err_exit_code(r);
+        return myr_err_exit_code(rc);
     }
     printf("seconds %.6f cables %u bytes_per_cable %.2f\n",
            (double)(myr_clock_ns() - start_ns) / 1e9, design.cable_count,

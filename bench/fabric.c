@@ -82,8 +82,8 @@ static void add_rings(const struct bench *bench, struct myr_flows *ret)
     layout.pp = 8;
     layout.dp = bench->design.head->gpus / 64;
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(axes); i++) {
-        int r = myr_flows_groups(ret, &bench->graph, &ranks, axes[i], MYR_TRAFFIC_RING, &err);
-        MYR_ASSERT(r == MYR_OK);
+        int rc = myr_flows_groups(ret, &bench->graph, &ranks, axes[i], MYR_TRAFFIC_RING, &err);
+        MYR_ASSERT(rc == MYR_OK);
     }
     myr_flows_fit(ret, &bench->design);
 }
@@ -133,12 +133,12 @@ int main(int argc, char **argv)
     }
     myr_arena_init(&bench.arena);
     int64_t start_ns = myr_clock_ns();
-    int r = myr_design_open(&bench.design, argv[1], &err);
-    r = r < 0 ? r
-              : myr_graph_init(&bench.graph, &bench.arena, &bench.design, MYR_NET_COMPUTE, &err);
-    if (r < 0) {
+    int rc = myr_design_open(&bench.design, argv[1], &err);
+    rc = rc < 0 ? rc
+                : myr_graph_init(&bench.graph, &bench.arena, &bench.design, MYR_NET_COMPUTE, &err);
+    if (rc < 0) {
         fprintf(stderr, "%s\n", err.message);
-        return myr_err_exit_code(r);
+        return myr_err_exit_code(rc);
     }
     printf("ready_s %.6f rss_mib %.1f", seconds_since(start_ns), memory_mib());
     printf(" lookup_ns %.1f", lookup_ns(&bench));

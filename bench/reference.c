@@ -97,14 +97,14 @@ static int write_file(const char *path, uint64_t bytes)
     memset(block, 'x', sizeof(block));
     struct myr_outfile file;
     struct myr_err err;
-    int r = myr_outfile_open(&file, path, &err);
-    if (r == MYR_OK) {
+    int rc = myr_outfile_open(&file, path, &err);
+    if (rc == MYR_OK) {
         for (uint64_t left = bytes; left > 0; left -= left < BLOCK_BYTES ? left : BLOCK_BYTES) {
             myr_outfile_write(&file, block, left < BLOCK_BYTES ? left : BLOCK_BYTES);
         }
-        r = myr_outfile_commit(&file, &err);
+        rc = myr_outfile_commit(&file, &err);
     }
-    if (r != MYR_OK) {
+    if (rc != MYR_OK) {
         fprintf(stderr, "%s\n", err.message);
         return 3;
     }

@@ -152,6 +152,39 @@ static void a_broken_invariant_stops_the_program_and_names_itself(void **state)
     assert_non_null(strstr(text, "broken invariant: 1 + 1 == 3"));
 }
 
+static uint32_t steps_made, steps_released;
+
+static int step(int code)
+{
+    steps_made++;
+    return code;
+}
+
+static void release(uint32_t *held)
+{
+    steps_released += *held;
+}
+
+static int three_steps(int second)
+{
+    MYR_CLEANUP(release) uint32_t held = 5;
+    MYR_TRY(step(MYR_OK));
+    MYR_TRY(step(second));
+    return step(MYR_OK);
+}
+
+static void a_failed_step_leaves_at_once_with_its_code(void **state)
+{
+    (void)state;
+    steps_made = steps_released = 0;
+    assert_int_equal(three_steps(MYR_ECORRUPT), MYR_ECORRUPT);
+    assert_int_equal(steps_made, 2);
+    assert_int_equal(steps_released, 5);
+    assert_int_equal(three_steps(1), MYR_OK); /* only negative codes are failures */
+    assert_int_equal(steps_made, 5);
+    assert_int_equal(steps_released, 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +197,7 @@ int main(void)
         cmocka_unit_test(every_code_has_a_row_of_its_own),
         cmocka_unit_test(an_unknown_code_never_looks_like_success),
         cmocka_unit_test(a_broken_invariant_stops_the_program_and_names_itself),
+        cmocka_unit_test(a_failed_step_leaves_at_once_with_its_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

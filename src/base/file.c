@@ -43,11 +43,11 @@ int myr_file_read(const char *path, size_t limit, struct myr_buf *ret, struct my
         return myr_err_errno(err, "cannot open", path);
     }
     myr_buf_clear(ret);
-    int r = read_all(fd, path, limit, ret, err);
+    int rc = read_all(fd, path, limit, ret, err);
     if (!from_stdin) {
         close(fd);
     }
-    return r;
+    return rc;
 }
 
 int file_make_dirs(const char *path, const struct file_made *made, struct myr_err *err)

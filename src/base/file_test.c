@@ -40,9 +40,9 @@ static int remove_place(void **state)
         unlink(place->path[i]);
         rmdir(place->path[i]);
     }
-    int r = rmdir(place->folder); /* fails when a test left anything else behind */
+    int rc = rmdir(place->folder); /* fails when a test left anything else behind */
     free(place);
-    return r;
+    return rc;
 }
 
 static uint32_t entry_count(const char *folder)
@@ -202,12 +202,12 @@ static void a_dash_reads_standard_input(void **state)
     close(ends[1]);
     assert_true(dup2(ends[0], STDIN_FILENO) >= 0);
     close(ends[0]);
-    int r = myr_file_read("-", 100, &back, NULL);
+    int rc = myr_file_read("-", 100, &back, NULL);
     if (kept >= 0) {
         dup2(kept, STDIN_FILENO);
         close(kept);
     }
-    assert_int_equal(r, MYR_OK);
+    assert_int_equal(rc, MYR_OK);
     assert_string_equal(back.data, "servers: 64\n");
     myr_buf_done(&back);
 }

@@ -57,12 +57,24 @@ static void structs_with_commas_can_be_pushed(void **state)
     myr_vec_done(&pairs);
 }
 
+static void a_vector_that_leaves_its_scope_is_freed(void **state)
+{
+    (void)state;
+    /* tests/leaks counts what stays behind; an empty one is freed as well. */
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint64_t) none = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint64_t) ids = {0};
+    myr_vec_push(&ids, 7);
+    assert_int_equal(ids.count, 1);
+    assert_int_equal(none.count, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pushed_items_stay_in_order),
         cmocka_unit_test(reserve_grows_at_once_and_never_shrinks),
         cmocka_unit_test(structs_with_commas_can_be_pushed),
+        cmocka_unit_test(a_vector_that_leaves_its_scope_is_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

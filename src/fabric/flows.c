@@ -192,12 +192,12 @@ int myr_flows_read(struct myr_flows *flows, const struct myr_graph *graph, const
                    struct myr_err *err)
 {
     struct myr_buf text = {0};
-    int r = myr_file_read(path, FLOW_FILE_MAX, &text, err);
-    if (r == MYR_OK) {
-        r = myr_flows_parse(flows, graph, path, (struct myr_str){text.data, text.len}, err);
+    int rc = myr_file_read(path, FLOW_FILE_MAX, &text, err);
+    if (rc == MYR_OK) {
+        rc = myr_flows_parse(flows, graph, path, (struct myr_str){text.data, text.len}, err);
     }
     myr_buf_done(&text);
-    return r;
+    return rc;
 }
 
 /* --- from a layout */

@@ -73,8 +73,8 @@ static int sprayed_rates(const struct myr_graph *graph, const struct myr_balance
         /* Rounded up: loads may be judged too high, never too low. */
         sent[i].share = (uint32_t)((ideal[i] * MYR_SHARE_ONE + MYR_LOAD_ONE - 1) / MYR_LOAD_ONE);
     }
-    int r = myr_balance(graph, options, sent, count, &routes, load, err);
-    for (size_t i = 0; r == MYR_OK && i < count; i++) {
+    int rc = myr_balance(graph, options, sent, count, &routes, load, err);
+    for (size_t i = 0; rc == MYR_OK && i < count; i++) {
         uint64_t limit = routes.limit.items[i];
         ret[i] = limit == UINT64_MAX     ? 0
                  : limit <= MYR_LOAD_ONE ? ideal[i]
@@ -83,7 +83,7 @@ static int sprayed_rates(const struct myr_graph *graph, const struct myr_balance
     myr_routes_done(&routes);
     free(load);
     free(sent);
-    return r;
+    return rc;
 }
 
 static int put_shares(const struct myr_graph *graph, const struct myr_balance_options *options,
@@ -93,10 +93,10 @@ static int put_shares(const struct myr_graph *graph, const struct myr_balance_op
     uint64_t *ideal = myr_xcalloc(count + 1, sizeof(*ideal));
     uint64_t *rate = myr_xcalloc(count + 1, sizeof(*rate));
     double sum = 0, all = 0;
-    int r = MYR_OK;
+    int rc = MYR_OK;
     ideal_rates(graph, flows, count, ideal);
     if (routes->sprayed) {
-        r = sprayed_rates(graph, options, flows, count, ideal, rate, err);
+        rc = sprayed_rates(graph, options, flows, count, ideal, rate, err);
     } else {
         routed_rates(graph, routes, rate);
     }
@@ -109,7 +109,7 @@ static int put_shares(const struct myr_graph *graph, const struct myr_balance_op
     ret->throughput_bound = all > 0 ? myr_throughput_bound(graph, flows, count, ideal) / all : 1;
     free(rate);
     free(ideal);
-    return r;
+    return rc;
 }
 
 int myr_balance_report(const struct myr_graph *graph, const struct myr_balance_options *options,
@@ -119,18 +119,18 @@ int myr_balance_report(const struct myr_graph *graph, const struct myr_balance_o
     uint64_t *load = myr_xcalloc((size_t)graph->design->link_count * 2 + 1, sizeof(*load));
     struct myr_routes routes = {0};
     struct myr_balance_report report = {0};
-    int r = myr_balance(graph, options, flows, count, &routes, load, err);
-    if (r == MYR_OK) {
+    int rc = myr_balance(graph, options, flows, count, &routes, load, err);
+    if (rc == MYR_OK) {
         bool split = options->policy == MYR_POLICY_SPRAY || options->policy == MYR_POLICY_FLOWLET;
         report.unroutable = routes.unroutable;
         report.bound = myr_load_bound(graph, flows, count, split);
         put_loads(graph, load, &report);
-        r = put_shares(graph, options, flows, count, &routes, &report, err);
+        rc = put_shares(graph, options, flows, count, &routes, &report, err);
     }
-    if (r == MYR_OK) {
+    if (rc == MYR_OK) {
         *ret = report;
     }
     myr_routes_done(&routes);
     free(load);
-    return r;
+    return rc;
 }

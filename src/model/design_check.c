@@ -349,12 +349,12 @@ static int check_domains(const struct myr_design *design, const char *name, stru
 
 int myr_design_check(const struct myr_design *design, const char *name, struct myr_err *err)
 {
-    int r = check_strings(design, name, err);
-    r = r < 0 ? r : check_types(design, name, err);
-    r = r < 0 ? r : check_devices(design, name, err);
-    r = r < 0 ? r : check_ports(design, name, err);
-    r = r < 0 ? r : check_cabling(design, name, err);
-    r = r < 0 ? r : check_ends(design, name, err);
-    r = r < 0 ? r : check_networks(design, name, err);
-    return r < 0 ? r : check_domains(design, name, err);
+    int rc = check_strings(design, name, err);
+    rc = rc < 0 ? rc : check_types(design, name, err);
+    rc = rc < 0 ? rc : check_devices(design, name, err);
+    rc = rc < 0 ? rc : check_ports(design, name, err);
+    rc = rc < 0 ? rc : check_cabling(design, name, err);
+    rc = rc < 0 ? rc : check_ends(design, name, err);
+    rc = rc < 0 ? rc : check_networks(design, name, err);
+    return rc < 0 ? rc : check_domains(design, name, err);
 }

@@ -177,9 +177,9 @@ int myr_design_write(const struct myr_design *design, const char *path, struct m
 
 static int damaged(struct myr_err *err, const char *name, const char *what)
 {
-    int r = myr_err_set(err, MYR_ECORRUPT, "%s:1:1: not a usable design file: %s", name, what);
+    int rc = myr_err_set(err, MYR_ECORRUPT, "%s:1:1: not a usable design file: %s", name, what);
     myr_err_hint(err, "write it again with: myriad plan SPEC --out DIR");
-    return r;
+    return rc;
 }
 
 static int check_header(const struct file_header *header, size_t bytes, const char *name,
@@ -290,17 +290,17 @@ int myr_design_parse(struct myr_design *ret, void *image, size_t bytes, const ch
 {
     MYR_ASSERT(image);
     const struct file_header *header = image;
-    int r = check_header(header, bytes, name, err);
-    if (r < 0) {
-        return r;
+    int rc = check_header(header, bytes, name, err);
+    if (rc < 0) {
+        return rc;
     }
     const struct section_entry *table = (const void *)(header + 1);
     if (header->table_crc != crc_of(table, header->section_count * sizeof(*table))) {
         return damaged(err, name, "the checksum of its table of sections is wrong");
     }
-    r = check_layout(header, table, bytes, name, err);
-    if (r < 0) {
-        return r;
+    rc = check_layout(header, table, bytes, name, err);
+    if (rc < 0) {
+        return rc;
     }
     struct myr_design design = {0};
     const struct section_entry *entries[SECTION_COUNT] = {0};
@@ -310,9 +310,9 @@ int myr_design_parse(struct myr_design *ret, void *image, size_t bytes, const ch
             continue; /* from a newer program */
         }
         entries[section - sections] = &table[i];
-        r = take_section(&design, &table[i], section, image, name, err);
-        if (r < 0) {
-            return r;
+        rc = take_section(&design, &table[i], section, image, name, err);
+        if (rc < 0) {
+            return rc;
         }
     }
     for (uint32_t i = 0; i < SECTION_COUNT; i++) {
@@ -323,11 +323,11 @@ int myr_design_parse(struct myr_design *ret, void *image, size_t bytes, const ch
             return damaged(err, name, "two sections disagree about a count");
         }
     }
-    r = myr_design_check(&design, name, err);
-    if (r == MYR_OK) {
+    rc = myr_design_check(&design, name, err);
+    if (rc == MYR_OK) {
         *ret = design;
     }
-    return r;
+    return rc;
 }
 
 /* Standard input cannot be mapped: a copy stands for the file, and is unmapped like one. */
@@ -360,23 +360,23 @@ static int map_file(const char *path, void **ret, size_t *ret_bytes, struct myr_
         return myr_err_errno(err, "cannot open", path);
     }
     struct stat st;
-    int r = MYR_OK;
+    int rc = MYR_OK;
     if (fstat(fd, &st) < 0) {
-        r = myr_err_errno(err, "cannot read", path);
+        rc = myr_err_errno(err, "cannot read", path);
     } else if (!S_ISREG(st.st_mode) || st.st_size == 0) {
-        r = damaged(err, path, S_ISREG(st.st_mode) ? "it is empty" : "it is no regular file");
+        rc = damaged(err, path, S_ISREG(st.st_mode) ? "it is empty" : "it is no regular file");
     } else {
         /* Private and writable by nobody: a design is immutable. */
         void *mapping = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (mapping == MAP_FAILED) {
-            r = myr_err_errno(err, "cannot map", path);
+            rc = myr_err_errno(err, "cannot map", path);
         } else {
             *ret = mapping;
             *ret_bytes = (size_t)st.st_size;
         }
     }
     close(fd);
-    return r;
+    return rc;
 }
 
 int myr_design_open(struct myr_design *ret, const char *path, struct myr_err *err)
@@ -384,14 +384,14 @@ int myr_design_open(struct myr_design *ret, const char *path, struct myr_err *er
     void *mapping = NULL;
     size_t bytes = 0;
     bool from_stdin = strcmp(path, "-") == 0;
-    int r = from_stdin ? map_stdin(&mapping, &bytes, err) : map_file(path, &mapping, &bytes, err);
-    if (r < 0) {
-        return r;
+    int rc = from_stdin ? map_stdin(&mapping, &bytes, err) : map_file(path, &mapping, &bytes, err);
+    if (rc < 0) {
+        return rc;
     }
-    r = myr_design_parse(ret, mapping, bytes, from_stdin ? "stdin" : path, err);
-    if (r < 0) {
+    rc = myr_design_parse(ret, mapping, bytes, from_stdin ? "stdin" : path, err);
+    if (rc < 0) {
         munmap(mapping, bytes);
-        return r;
+        return rc;
     }
     ret->mapping = mapping;
     ret->mapping_bytes = bytes;

@@ -8,9 +8,9 @@ enum { KEYS_MAX = 96, TEXT_BYTES_MAX = 1000 };
 static int read_speeds(const struct myr_doc *node, const char *key, struct myr_speeds *ret,
                        struct myr_err *err)
 {
-    int r = myr_doc_expect(node, MYR_DOC_LIST, key, err);
-    if (r < 0) {
-        return r;
+    int rc = myr_doc_expect(node, MYR_DOC_LIST, key, err);
+    if (rc < 0) {
+        return rc;
     }
     if (node->count > MYR_SPEEDS_MAX) {
         return myr_doc_error(err, node, MYR_ERANGE, "'%s' has %u entries, at most %d are expected",
@@ -19,9 +19,9 @@ static int read_speeds(const struct myr_doc *node, const char *key, struct myr_s
     ret->count = 0;
     for (uint32_t i = 0; i < node->count; i++) {
         uint64_t value;
-        r = myr_doc_u64(node->items[i], key, 1, 100000, &value, err);
-        if (r < 0) {
-            return r;
+        rc = myr_doc_u64(node->items[i], key, 1, 100000, &value, err);
+        if (rc < 0) {
+            return rc;
         }
         ret->items[ret->count++] = (uint32_t)value;
     }
@@ -32,9 +32,9 @@ static int read_number(const struct field *field, const struct myr_doc *node, vo
                        struct myr_err *err)
 {
     uint64_t whole;
-    int r = myr_doc_u64(node, field->key, (uint64_t)field->min, (uint64_t)field->max, &whole, err);
-    if (r < 0) {
-        return r;
+    int rc = myr_doc_u64(node, field->key, (uint64_t)field->min, (uint64_t)field->max, &whole, err);
+    if (rc < 0) {
+        return rc;
     }
     if (field->type == FIELD_U64) {
         *(uint64_t *)place = whole;
@@ -48,22 +48,22 @@ int field_text(const struct myr_doc *node, const char *key, struct myr_str *ret,
                struct myr_err *err)
 {
     struct myr_str text;
-    int r = myr_doc_text(node, key, &text, err);
-    if (r == MYR_OK && text.len > TEXT_BYTES_MAX) {
+    int rc = myr_doc_text(node, key, &text, err);
+    if (rc == MYR_OK && text.len > TEXT_BYTES_MAX) {
         return myr_doc_error(err, node, MYR_ERANGE, "'%s' has %zu bytes, at most %d are expected",
                              key, text.len, TEXT_BYTES_MAX);
     }
-    if (r == MYR_OK) {
+    if (rc == MYR_OK) {
         *ret = text;
     }
-    return r;
+    return rc;
 }
 
 static int read_field(struct myr_arena *arena, const struct field *field,
                       const struct myr_doc *node, void *place, struct myr_err *err)
 {
     struct myr_str text = {0};
-    int r;
+    int rc;
     switch (field->type) {
     case FIELD_U32:
     case FIELD_U64:
@@ -71,11 +71,11 @@ static int read_field(struct myr_arena *arena, const struct field *field,
     case FIELD_DOUBLE:
         return myr_doc_double(node, field->key, field->min, field->max, place, err);
     case FIELD_TEXT:
-        r = field_text(node, field->key, &text, err);
-        if (r == MYR_OK) {
+        rc = field_text(node, field->key, &text, err);
+        if (rc == MYR_OK) {
             *(const char **)place = myr_arena_strndup(arena, text.data, text.len);
         }
-        return r;
+        return rc;
     case FIELD_BOOL:
         return myr_doc_bool(node, field->key, place, err);
     case FIELD_CHOICE:
@@ -93,9 +93,9 @@ static int read_field(struct myr_arena *arena, const struct field *field,
 int fields_read(struct myr_arena *arena, const struct myr_doc *map, const char *what,
                 const struct field_table *tables, uint32_t table_count, struct myr_err *err)
 {
-    int r = myr_doc_expect(map, MYR_DOC_MAP, what, err);
-    if (r < 0) {
-        return r;
+    int rc = myr_doc_expect(map, MYR_DOC_MAP, what, err);
+    if (rc < 0) {
+        return rc;
     }
     const char *keys[KEYS_MAX];
     size_t key_count = 0;
@@ -105,9 +105,9 @@ int fields_read(struct myr_arena *arena, const struct myr_doc *map, const char *
             keys[key_count++] = tables[t].fields[i].key;
         }
     }
-    r = myr_doc_check_keys(map, what, keys, key_count, err);
-    if (r < 0) {
-        return r;
+    rc = myr_doc_check_keys(map, what, keys, key_count, err);
+    if (rc < 0) {
+        return rc;
     }
     for (uint32_t t = 0; t < table_count; t++) {
         for (uint32_t i = 0; i < tables[t].count; i++) {
@@ -116,9 +116,9 @@ int fields_read(struct myr_arena *arena, const struct myr_doc *map, const char *
             if (!node) {
                 continue;
             }
-            r = read_field(arena, field, node, (char *)tables[t].target + field->offset, err);
-            if (r < 0) {
-                return r;
+            rc = read_field(arena, field, node, (char *)tables[t].target + field->offset, err);
+            if (rc < 0) {
+                return rc;
             }
         }
     }

@@ -88,23 +88,23 @@ static void finish(struct plan *plan)
 
 static int run(struct plan *plan, struct myr_err *err)
 {
-    int r = plan_resolve(plan, err);
-    for (uint32_t id = 0; r == MYR_OK && id < MYR_NET_COUNT; id++) {
+    int rc = plan_resolve(plan, err);
+    for (uint32_t id = 0; rc == MYR_OK && id < MYR_NET_COUNT; id++) {
         if (plan->nets[id].present) {
-            r = size_net(plan, &plan->nets[id], err);
+            rc = size_net(plan, &plan->nets[id], err);
         }
     }
-    r = r < 0 ? r : plan_place(plan, err);
-    r = r < 0 ? r : plan_optics(plan, err);
-    if (r < 0) {
-        return r;
+    rc = rc < 0 ? rc : plan_place(plan, err);
+    rc = rc < 0 ? rc : plan_optics(plan, err);
+    if (rc < 0) {
+        return rc;
     }
     plan_wire(plan);
     plan->design.devtypes = plan->devtypes.items; /* the checker looks ports up */
     fill_head(plan);
-    r = plan_check(plan, err);
-    if (r < 0) {
-        return r;
+    rc = plan_check(plan, err);
+    if (rc < 0) {
+        return rc;
     }
     plan_insides(plan);
     plan_domains(plan);
@@ -127,8 +127,8 @@ int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
     plan->catalog = catalog;
     plan->spec = spec;
     (void)plan_string(plan, ""); /* offset 0 is the empty string */
-    int r = run(plan, err);
-    if (r == MYR_OK) {
+    int rc = run(plan, err);
+    if (rc == MYR_OK) {
         *ret = plan->design;
         MYR_SLOW_ASSERT(myr_design_check(ret, "plan", NULL) == MYR_OK);
     }
@@ -138,7 +138,7 @@ int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
     myr_vec_done(&plan->cabletypes);
     myr_vec_done(&plan->bom);
     myr_vec_done(&plan->findings);
-    return r;
+    return rc;
 }
 
 int myr_plan_file(struct myr_arena *arena, const struct myr_catalog *catalog, const char *path,

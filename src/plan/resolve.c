@@ -71,13 +71,13 @@ static int resolve_switches(struct plan *plan, struct net_plan *net, enum myr_te
                             struct myr_err *err)
 {
     const struct myr_spec_net *spec = net->spec;
-    int r = MYR_OK;
+    int rc = MYR_OK;
     net->leaf_part = spec->switch_part;
     if (net->leaf_part == MYR_PART_NONE) {
-        r = default_switch(plan, net, technology, &net->leaf_part, err);
+        rc = default_switch(plan, net, technology, &net->leaf_part, err);
     }
-    if (r < 0) {
-        return r;
+    if (rc < 0) {
+        return rc;
     }
     const struct myr_part *leaf = part_at(plan, net->leaf_part);
     net->spine_part = spec->spine_switch == MYR_PART_NONE ? net->leaf_part : spec->spine_switch;
@@ -93,10 +93,10 @@ static int resolve_switches(struct plan *plan, struct net_plan *net, enum myr_te
                              "switch '%s' and the servers' NICs speak different technologies",
                              leaf->id);
     }
-    r = check_speed(net, leaf, net->out.host_gbps, err);
-    r = r < 0 ? r : check_speed(net, leaf, net->out.fabric_gbps, err);
-    r = r < 0 ? r : check_speed(net, part_at(plan, net->spine_part), net->out.fabric_gbps, err);
-    return r < 0 ? r : check_speed(net, part_at(plan, net->core_part), net->out.fabric_gbps, err);
+    rc = check_speed(net, leaf, net->out.host_gbps, err);
+    rc = rc < 0 ? rc : check_speed(net, leaf, net->out.fabric_gbps, err);
+    rc = rc < 0 ? rc : check_speed(net, part_at(plan, net->spine_part), net->out.fabric_gbps, err);
+    return rc < 0 ? rc : check_speed(net, part_at(plan, net->core_part), net->out.fabric_gbps, err);
 }
 
 static void add_hosts(struct net_plan *net, enum myr_device_kind kind, uint32_t count,
@@ -270,16 +270,16 @@ static int resolve_hosts(struct plan *plan, struct net_plan *net, uint32_t nic_p
 static int resolve_access_parts(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     uint32_t fallback = net->id == MYR_NET_OOB ? MYR_NET_OOB : MYR_NET_SERVICE;
-    int r = MYR_OK;
+    int rc = MYR_OK;
     net->access_part = net->spec->access_switch;
     net->aggregation_part = net->spec->aggregation_switch;
     if (net->access_part == MYR_PART_NONE) {
-        r = find_default(plan, default_access[fallback], &net->access_part, err);
+        rc = find_default(plan, default_access[fallback], &net->access_part, err);
     }
-    if (r == MYR_OK && net->aggregation_part == MYR_PART_NONE) {
-        r = find_default(plan, default_aggregation[fallback], &net->aggregation_part, err);
+    if (rc == MYR_OK && net->aggregation_part == MYR_PART_NONE) {
+        rc = find_default(plan, default_aggregation[fallback], &net->aggregation_part, err);
     }
-    return r;
+    return rc;
 }
 
 static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *err)
@@ -295,34 +295,34 @@ static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *
     net->out.units = 1;
     resolve_oversubscription(net);
     uint32_t nic_part = MYR_PART_NONE;
-    int r = resolve_nic(plan, net, &nic_part, err);
-    r = r < 0 ? r : resolve_hosts(plan, net, nic_part, err);
-    if (r < 0) {
-        return r;
+    int rc = resolve_nic(plan, net, &nic_part, err);
+    rc = rc < 0 ? rc : resolve_hosts(plan, net, nic_part, err);
+    if (rc < 0) {
+        return rc;
     }
     if (net->out.topology == MYR_TOPOLOGY_ACCESS) {
         net->out.rails = 1;
-        r = resolve_access_parts(plan, net, err);
+        rc = resolve_access_parts(plan, net, err);
     } else {
-        r = resolve_switches(plan, net,
-                             (enum myr_technology)part_at(plan, nic_part)->nic.technology, err);
-        r = r < 0 ? r : resolve_rails(plan, net, err);
+        rc = resolve_switches(plan, net,
+                              (enum myr_technology)part_at(plan, nic_part)->nic.technology, err);
+        rc = rc < 0 ? rc : resolve_rails(plan, net, err);
     }
     net->out.nodes_on_it = net->nodes;
     net->out.host_ports = net->endpoints * net->out.planes;
-    return r;
+    return rc;
 }
 
 int plan_resolve(struct plan *plan, struct myr_err *err)
 {
     const struct myr_spec *spec = plan->spec;
     plan->server_part = spec->server_part;
-    int r = MYR_OK;
+    int rc = MYR_OK;
     if (plan->server_part == MYR_PART_NONE) {
-        r = find_default(plan, default_server, &plan->server_part, err);
+        rc = find_default(plan, default_server, &plan->server_part, err);
     }
-    if (r < 0) {
-        return r;
+    if (rc < 0) {
+        return rc;
     }
     plan->server = part_at(plan, plan->server_part);
     uint64_t nodes = (uint64_t)spec->servers * plan->server->server.nodes;
@@ -334,17 +334,17 @@ int plan_resolve(struct plan *plan, struct myr_err *err)
     plan->nodes = (uint32_t)nodes;
     plan->storage_part = spec->storage.server_part;
     if (spec->storage.node && plan->storage_part == MYR_PART_NONE) {
-        r = find_default(plan, default_storage, &plan->storage_part, err);
+        rc = find_default(plan, default_storage, &plan->storage_part, err);
     }
-    r = r < 0 ? r : plan_storage(plan, err);
+    rc = rc < 0 ? rc : plan_storage(plan, err);
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         struct net_plan *net = &plan->nets[id];
         *net = (struct net_plan){.id = (enum myr_net_id)id, .spec = &spec->nets[id]};
         net->node = spec->nets[id].node;
         net->out.planes = 1;
-        if (r == MYR_OK && net->node) {
-            r = resolve_net(plan, net, err);
+        if (rc == MYR_OK && net->node) {
+            rc = resolve_net(plan, net, err);
         }
     }
-    return r;
+    return rc;
 }

@@ -302,7 +302,7 @@ static int too_big(const struct plan *plan, const struct net_plan *net, struct m
                              "'pod_leaves' is %u, a multiple of %u is expected",
                              net->spec->pod_leaves, pod_step(net));
     }
-    int r = myr_doc_error(
+    int rc = myr_doc_error(
         err, net->node, MYR_EINVAL,
         "%s host ports in one fabric%s cannot be built with %s%u tier%s of '%s' (%u ports of %u "
         "Gb/s) at oversubscription %g",
@@ -315,7 +315,7 @@ static int too_big(const struct plan *plan, const struct net_plan *net, struct m
         net->out.host_gbps, net->oversubscription[0]);
     myr_err_hint(err, "a switch with more ports, planes: 2, topology: rail-only, or a larger "
                       "oversubscription makes room");
-    return r;
+    return rc;
 }
 
 /* Bandwidth between two pods (or leaves) over one group of switches above, worst pair. */
@@ -492,8 +492,8 @@ int plan_size_clos(struct plan *plan, struct net_plan *net, struct myr_err *err)
         net->splitter_legs = net->leaf_sw->port_gbps / net->out.host_gbps;
     }
     for (uint32_t tiers = first; tiers <= last; tiers++) {
-        int r;
-        if (size_tiers(net, tiers, err, &r)) {
+        int rc;
+        if (size_tiers(net, tiers, err, &rc)) {
             finish(plan, net);
             return net->link_total > PLAN_LINKS_MAX
                        ? myr_doc_error(err, net->node, MYR_ERANGE,
@@ -501,8 +501,8 @@ int plan_size_clos(struct plan *plan, struct net_plan *net, struct myr_err *err)
                                        (unsigned long long)net->link_total, PLAN_LINKS_MAX)
                        : MYR_OK;
         }
-        if (r < 0) {
-            return r;
+        if (rc < 0) {
+            return rc;
         }
     }
     return too_big(plan, net, err);

@@ -63,10 +63,10 @@ static int size_dragonfly_plain(struct plan *plan, struct net_plan *net, struct 
     uint32_t radix = myr_switch_radix(net->leaf_sw, out->host_gbps), h;
     dragonfly_shape(net, radix, &h);
     uint32_t p = out->hosts_per_switch, a = out->group_switches;
-    int r = need_ports(net, (uint64_t)p + a - 1 + h, radix, "dragonfly", err);
-    r = r < 0 ? r : size_groups(net, a * p, a * h, err);
-    if (r < 0) {
-        return r;
+    int rc = need_ports(net, (uint64_t)p + a - 1 + h, radix, "dragonfly", err);
+    rc = rc < 0 ? rc : size_groups(net, a * p, a * h, err);
+    if (rc < 0) {
+        return rc;
     }
     uint64_t groups = out->groups;
     out->leaf = (uint32_t)groups * a;
@@ -99,11 +99,11 @@ static int size_dragonfly_plus(struct plan *plan, struct net_plan *net, struct m
                              "'%s' has no ports of %u Gb/s: a dragonfly+ has one speed",
                              part_at(plan, net->spine_part)->id, out->fabric_gbps);
     }
-    int r = need_ports(net, (uint64_t)hosts + half, radix, "dragonfly+", err);
-    r = r < 0 ? r : need_ports(net, (uint64_t)global + half, spine_radix, "dragonfly+", err);
-    r = r < 0 ? r : size_groups(net, half * hosts, half * global, err);
-    if (r < 0) {
-        return r;
+    int rc = need_ports(net, (uint64_t)hosts + half, radix, "dragonfly+", err);
+    rc = rc < 0 ? rc : need_ports(net, (uint64_t)global + half, spine_radix, "dragonfly+", err);
+    rc = rc < 0 ? rc : size_groups(net, half * hosts, half * global, err);
+    if (rc < 0) {
+        return rc;
     }
     uint64_t groups = out->groups;
     out->group_switches = half;
@@ -143,13 +143,13 @@ int plan_size_dragonfly(struct plan *plan, struct net_plan *net, struct myr_err 
 {
     net->splitter_legs = 1;
     net->out.fabric_gbps = net->out.host_gbps;
-    int r = one_plane_only(net, err);
-    if (r == MYR_OK) {
-        r = net->out.topology == MYR_TOPOLOGY_DRAGONFLY ? size_dragonfly_plain(plan, net, err)
-                                                        : size_dragonfly_plus(plan, net, err);
+    int rc = one_plane_only(net, err);
+    if (rc == MYR_OK) {
+        rc = net->out.topology == MYR_TOPOLOGY_DRAGONFLY ? size_dragonfly_plain(plan, net, err)
+                                                         : size_dragonfly_plus(plan, net, err);
     }
-    if (r < 0) {
-        return r;
+    if (rc < 0) {
+        return rc;
     }
     uint64_t hosts = (uint64_t)net->endpoints * net->out.host_gbps / 2;
     net->out.bisection_gbps = net->out.bisection_gbps < hosts ? net->out.bisection_gbps : hosts;
@@ -174,9 +174,9 @@ int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err
     const struct myr_spec_net *spec = net->spec;
     net->splitter_legs = 1;
     out->fabric_gbps = spec->uplink_gbps ? spec->uplink_gbps : out->host_gbps;
-    int r = one_plane_only(net, err);
-    if (r < 0) {
-        return r;
+    int rc = one_plane_only(net, err);
+    if (rc < 0) {
+        return rc;
     }
     if (spec->dim_count == 0) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
@@ -200,9 +200,9 @@ int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err
                              net->endpoints, (unsigned long long)routers, hosts);
     }
     uint32_t radix = myr_switch_radix(net->leaf_sw, out->host_gbps);
-    r = need_ports(net, (uint64_t)hosts + 2ULL * trunk * spec->dim_count, radix, "torus", err);
-    if (r < 0) {
-        return r;
+    rc = need_ports(net, (uint64_t)hosts + 2ULL * trunk * spec->dim_count, radix, "torus", err);
+    if (rc < 0) {
+        return rc;
     }
     out->leaf = (uint32_t)routers;
     out->leaf_down = out->hosts_per_switch = hosts;
@@ -289,9 +289,9 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
     out->leaf_down = access->access_ports;
     out->leaf_up = access->uplink_ports;
     out->spine_down = part_at(plan, net->aggregation_part)->eth.access_ports;
-    int r = size_aggregation(plan, net, err);
-    if (r < 0) {
-        return r;
+    int rc = size_aggregation(plan, net, err);
+    if (rc < 0) {
+        return rc;
     }
     net->nic_ports = homes;
     net->endpoints = net->nodes * homes;

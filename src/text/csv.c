@@ -129,11 +129,11 @@ int myr_csv_next(struct myr_csv *csv, struct myr_err *err)
         uint32_t field = csv->count;
         csv->lines[field] = csv->next_line;
         csv->columns[field] = (uint32_t)(csv->at - csv->line_start) + 1;
-        int r = byte_at(csv, csv->at) == '"' ? read_quoted(csv, &csv->fields[field], err)
-                                             : read_bare(csv, &csv->fields[field], err);
-        if (r < 0) {
+        int rc = byte_at(csv, csv->at) == '"' ? read_quoted(csv, &csv->fields[field], err)
+                                              : read_bare(csv, &csv->fields[field], err);
+        if (rc < 0) {
             csv->count = 0;
-            return r;
+            return rc;
         }
         csv->count++;
         if (at_line_end(csv, csv->at)) {
@@ -151,9 +151,9 @@ int myr_csv_error(struct myr_err *err, const struct myr_csv *csv, uint32_t field
     struct text_place place = {csv->lines[field], csv->columns[field]};
     va_list args;
     va_start(args, fmt);
-    int r = text_error_at_args(err, csv->file, place, MYR_EINVAL, fmt, args);
+    int rc = text_error_at_args(err, csv->file, place, MYR_EINVAL, fmt, args);
     va_end(args);
-    return r;
+    return rc;
 }
 
 /* Blanks at the ends need no quotes: readers that follow the RFC keep them. */

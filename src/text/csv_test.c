@@ -88,12 +88,12 @@ static void broken_text_gets_one_line_with_its_place(void **state)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct myr_csv csv;
         struct myr_err err = {0};
-        int r;
+        int rc;
         myr_csv_init(&csv, &arena, "a.csv", myr_str_from(cases[i].text));
         do {
-            r = myr_csv_next(&csv, &err);
-        } while (r == 1);
-        assert_int_equal(r, MYR_EINVAL);
+            rc = myr_csv_next(&csv, &err);
+        } while (rc == 1);
+        assert_int_equal(rc, MYR_EINVAL);
         assert_string_equal(err.message, cases[i].message);
     }
 }

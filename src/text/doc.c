@@ -41,10 +41,10 @@ int myr_doc_error(struct myr_err *err, const struct myr_doc *node, int code, con
 {
     va_list args;
     va_start(args, fmt);
-    int r = text_error_at_args(err, node->file, (struct text_place){node->line, node->column}, code,
-                               fmt, args);
+    int rc = text_error_at_args(err, node->file, (struct text_place){node->line, node->column},
+                                code, fmt, args);
     va_end(args);
-    return r;
+    return rc;
 }
 
 const struct myr_doc *myr_doc_get(const struct myr_doc *map, const char *key)
@@ -65,9 +65,9 @@ const struct myr_doc *myr_doc_get(const struct myr_doc *map, const char *key)
 int myr_doc_need(const struct myr_doc *map, const char *what, const char *key,
                  const struct myr_doc **ret, struct myr_err *err)
 {
-    int r = myr_doc_expect(map, MYR_DOC_MAP, what ? what : "the file", err);
-    if (r < 0) {
-        return r;
+    int rc = myr_doc_expect(map, MYR_DOC_MAP, what ? what : "the file", err);
+    if (rc < 0) {
+        return rc;
     }
     const struct myr_doc *value = myr_doc_get(map, key);
     if (!value) {
@@ -234,9 +234,9 @@ static int fail_key(const struct myr_doc *map, const struct myr_doc_entry *entry
 int myr_doc_check_keys(const struct myr_doc *map, const char *what, const char *const *keys,
                        size_t count, struct myr_err *err)
 {
-    int r = myr_doc_expect(map, MYR_DOC_MAP, what && *what ? what : "the file", err);
-    if (r < 0) {
-        return r;
+    int rc = myr_doc_expect(map, MYR_DOC_MAP, what && *what ? what : "the file", err);
+    if (rc < 0) {
+        return rc;
     }
     for (uint32_t i = 0; i < map->count; i++) {
         bool known = false;

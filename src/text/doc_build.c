@@ -176,14 +176,14 @@ static int check_unique(const struct doc_build *build, const struct myr_doc_entr
         return check_pairs(build, entries, count, err);
     }
     struct myr_strmap seen = {0};
-    int r = MYR_OK;
-    for (uint32_t i = 0; i < count && r == MYR_OK; i++) {
+    int rc = MYR_OK;
+    for (uint32_t i = 0; i < count && rc == MYR_OK; i++) {
         if (!myr_strmap_add(&seen, entries[i].key, i)) {
-            r = twice(build, &entries[myr_strmap_get(&seen, entries[i].key)], &entries[i], err);
+            rc = twice(build, &entries[myr_strmap_get(&seen, entries[i].key)], &entries[i], err);
         }
     }
     myr_strmap_done(&seen);
-    return r;
+    return rc;
 }
 
 /* Moves the children off the shared stack into an array of the right size. */
@@ -197,12 +197,12 @@ static int keep_children(struct doc_build *build, struct myr_doc *node,
         }
         return MYR_OK;
     }
-    int r = check_unique(build, children, node->count, err);
-    if (r == MYR_OK) {
+    int rc = check_unique(build, children, node->count, err);
+    if (rc == MYR_OK) {
         node->entries = MYR_ARENA_NEW(build->arena, struct myr_doc_entry, node->count);
         memcpy(node->entries, children, node->count * sizeof(*children));
     }
-    return r;
+    return rc;
 }
 
 int doc_build_close(struct doc_build *build, struct myr_err *err)
@@ -213,9 +213,9 @@ int doc_build_close(struct doc_build *build, struct myr_err *err)
     MYR_ASSERT(!frame->has_key);
     MYR_ASSERT(build->children.count - frame->first_child == node->count);
     if (node->count > 0) {
-        int r = keep_children(build, node, build->children.items + frame->first_child, err);
-        if (r < 0) {
-            return r;
+        int rc = keep_children(build, node, build->children.items + frame->first_child, err);
+        if (rc < 0) {
+            return rc;
         }
     }
     build->children.count = frame->first_child;

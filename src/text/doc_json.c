@@ -33,10 +33,10 @@ static int fail(struct reader *reader, size_t offset, struct myr_err *err, const
     text_cursor_init(&cursor, reader->text);
     va_list args;
     va_start(args, fmt);
-    int r = text_error_at_args(err, reader->build.file, text_cursor_move(&cursor, offset),
-                               MYR_EINVAL, fmt, args);
+    int rc = text_error_at_args(err, reader->build.file, text_cursor_move(&cursor, offset),
+                                MYR_EINVAL, fmt, args);
     va_end(args);
-    return r;
+    return rc;
 }
 
 /* The byte at 'at', or NUL at the end (a NUL in the text is wrong everywhere, too). */
@@ -171,9 +171,9 @@ static int decode_string(struct reader *reader, struct myr_buf *decoded, struct 
             continue;
         }
         uint32_t code = 0;
-        int r = read_escape(reader, &code, err);
-        if (r < 0) {
-            return r;
+        int rc = read_escape(reader, &code, err);
+        if (rc < 0) {
+            return rc;
         }
         char encoded[4];
         size_t len = utf8_encode(code, encoded);
@@ -193,14 +193,14 @@ static int read_string(struct reader *reader, struct myr_str *ret, struct myr_er
         return copy_string(reader, (size_t)(quote - data), ret, err);
     }
     struct myr_buf decoded = {0};
-    int r = decode_string(reader, &decoded, err);
-    if (r == MYR_OK) {
+    int rc = decode_string(reader, &decoded, err);
+    if (rc == MYR_OK) {
         MYR_ASSERT(decoded.len > 0); /* it holds an escape at least */
         *ret = (struct myr_str){myr_arena_strndup(reader->build.arena, decoded.data, decoded.len),
                                 decoded.len};
     }
     myr_buf_done(&decoded);
-    return r;
+    return rc;
 }
 
 static bool skip_digits(struct reader *reader)
@@ -258,19 +258,19 @@ static int read_scalar(struct reader *reader, struct myr_err *err)
     struct text_place place = text_cursor_move(&reader->cursor, start);
     struct myr_doc scalar = {.kind = MYR_DOC_SCALAR, .line = place.line, .column = place.column};
     char c = peek(reader);
-    int r = MYR_OK;
+    int rc = MYR_OK;
     if (c == '"') {
         scalar.quoted = true;
-        r = read_string(reader, &scalar.text, err);
+        rc = read_string(reader, &scalar.text, err);
     } else if (c == '-' || (c >= '0' && c <= '9')) {
-        r = read_number(reader, err);
+        rc = read_number(reader, err);
     } else if (skip_word(reader, MYR_STR("null"))) {
         scalar.kind = MYR_DOC_NULL;
     } else if (!skip_word(reader, MYR_STR("true")) && !skip_word(reader, MYR_STR("false"))) {
-        r = fail_found(reader, err, "a value");
+        rc = fail_found(reader, err, "a value");
     }
-    if (r < 0) {
-        return r;
+    if (rc < 0) {
+        return rc;
     }
     if (!scalar.quoted) {
         size_t len = reader->at - start;
@@ -300,9 +300,9 @@ static int read_key(struct reader *reader, struct myr_err *err)
     }
     struct text_place place = text_cursor_move(&reader->cursor, reader->at);
     struct myr_str key = {0};
-    int r = read_string(reader, &key, err);
-    if (r < 0) {
-        return r;
+    int rc = read_string(reader, &key, err);
+    if (rc < 0) {
+        return rc;
     }
     skip_blanks(reader);
     if (peek(reader) != ':') {
@@ -322,9 +322,9 @@ static bool in_list(const struct reader *reader)
 static int read_end(struct reader *reader, struct myr_err *err)
 {
     reader->at++;
-    int r = doc_build_close(&reader->build, err);
+    int rc = doc_build_close(&reader->build, err);
     reader->expected = reader->build.depth > 0 ? EXPECT_COMMA_OR_END : EXPECT_NOTHING;
-    return r;
+    return rc;
 }
 
 static int read_comma(struct reader *reader, struct myr_err *err)
@@ -373,9 +373,9 @@ static int read_all(struct reader *reader, struct myr_err *err)
         return fail(reader, 0, err, "the file is empty, a JSON value is expected");
     }
     while (reader->expected != EXPECT_NOTHING) {
-        int r = read_step(reader, err);
-        if (r < 0) {
-            return r;
+        int rc = read_step(reader, err);
+        if (rc < 0) {
+            return rc;
         }
     }
     skip_blanks(reader);
@@ -389,17 +389,17 @@ int myr_doc_read_json(struct myr_arena *arena, const char *file, struct myr_str 
                       const struct myr_doc **ret, struct myr_err *err)
 {
     text = utf8_skip_mark(text);
-    int r = doc_check_text(file, text, err);
-    if (r < 0) {
-        return r;
+    int rc = doc_check_text(file, text, err);
+    if (rc < 0) {
+        return rc;
     }
     struct reader reader = {.text = text, .expected = EXPECT_VALUE};
     doc_build_init(&reader.build, arena, file);
     text_cursor_init(&reader.cursor, text);
-    r = read_all(&reader, err);
-    if (r == MYR_OK) {
+    rc = read_all(&reader, err);
+    if (rc == MYR_OK) {
         *ret = reader.build.root;
     }
     doc_build_done(&reader.build);
-    return r;
+    return rc;
 }

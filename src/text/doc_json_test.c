@@ -122,9 +122,9 @@ static void broken_text_gets_one_plain_line(void **state)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         const struct myr_doc *root = NULL;
         struct myr_err err = {0};
-        int r = myr_doc_read_json(&arena, "s.json", myr_str_from(cases[i].text), &root, &err);
+        int rc = myr_doc_read_json(&arena, "s.json", myr_str_from(cases[i].text), &root, &err);
         assert_string_equal(err.message, cases[i].message);
-        assert_int_equal(r, MYR_EINVAL);
+        assert_int_equal(rc, MYR_EINVAL);
         assert_null(root);
     }
 }

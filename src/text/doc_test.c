@@ -59,8 +59,8 @@ static void whole_numbers_are_checked_for_form_and_range(void **state)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct myr_err err = {0};
         uint64_t number = 77;
-        int r = myr_doc_u64(value_of(cases[i].text), "v", 1, 200000, &number, &err);
-        assert_int_equal(r, cases[i].message ? MYR_EINVAL : MYR_OK);
+        int rc = myr_doc_u64(value_of(cases[i].text), "v", 1, 200000, &number, &err);
+        assert_int_equal(rc, cases[i].message ? MYR_EINVAL : MYR_OK);
         assert_string_equal(err.message, cases[i].message ? cases[i].message : "");
         assert_true((number == 77) == (cases[i].message != NULL));
     }

@@ -28,9 +28,9 @@ static int fail(const struct reader *reader, struct text_place place, struct myr
 {
     va_list args;
     va_start(args, fmt);
-    int r = text_error_at_args(err, reader->build.file, place, MYR_EINVAL, fmt, args);
+    int rc = text_error_at_args(err, reader->build.file, place, MYR_EINVAL, fmt, args);
     va_end(args);
-    return r;
+    return rc;
 }
 
 /*
@@ -204,9 +204,9 @@ static int read_key(struct reader *reader, const struct myr_doc *scalar, struct 
 static int read_scalar(struct reader *reader, const yaml_event_t *event, struct myr_err *err)
 {
     struct text_place place = place_of(event->start_mark);
-    int r = check_tag(reader, event, event->data.scalar.tag, err);
-    if (r < 0) {
-        return r;
+    int rc = check_tag(reader, event, event->data.scalar.tag, err);
+    if (rc < 0) {
+        return rc;
     }
     struct myr_doc scalar = {
         .kind = MYR_DOC_SCALAR,
@@ -222,20 +222,20 @@ static int read_scalar(struct reader *reader, const yaml_event_t *event, struct 
     }
     const struct myr_doc *node = NULL;
     if (doc_build_wants_key(&reader->build)) {
-        r = read_key(reader, &scalar, err);
+        rc = read_key(reader, &scalar, err);
         /* A key is no node of the tree, but an alias may want one. */
-        if (r == MYR_OK && event->data.scalar.anchor) {
+        if (rc == MYR_OK && event->data.scalar.anchor) {
             struct myr_doc *copy = MYR_ARENA_NEW(reader->build.arena, struct myr_doc, 1);
             *copy = scalar;
             node = copy;
         }
     } else {
-        r = doc_build_scalar(&reader->build, &scalar, &node, err);
+        rc = doc_build_scalar(&reader->build, &scalar, &node, err);
     }
-    if (r == MYR_OK) {
+    if (rc == MYR_OK) {
         set_anchor(reader, event->data.scalar.anchor, node);
     }
-    return r;
+    return rc;
 }
 
 static int read_alias(struct reader *reader, const yaml_event_t *event, struct myr_err *err)
@@ -272,21 +272,21 @@ static int read_open(struct reader *reader, const yaml_event_t *event, enum myr_
     bool is_list = kind == MYR_DOC_LIST;
     const yaml_char_t *anchor =
         is_list ? event->data.sequence_start.anchor : event->data.mapping_start.anchor;
-    int r =
+    int rc =
         check_tag(reader, event,
                   is_list ? event->data.sequence_start.tag : event->data.mapping_start.tag, err);
-    if (r < 0) {
-        return r;
+    if (rc < 0) {
+        return rc;
     }
     if (doc_build_wants_key(&reader->build)) {
         return fail(reader, place, err, "a key must be plain text, not a list or map");
     }
     const struct myr_doc *node;
-    r = doc_build_open(&reader->build, place, kind, &node, err);
-    if (r == MYR_OK) {
+    rc = doc_build_open(&reader->build, place, kind, &node, err);
+    if (rc == MYR_OK) {
         set_anchor(reader, anchor, node);
     }
-    return r;
+    return rc;
 }
 
 static int read_event(struct reader *reader, const yaml_event_t *event, struct myr_err *err)
@@ -324,10 +324,10 @@ static int read_events(struct reader *reader, struct myr_err *err)
             return fail_parser(reader, err);
         }
         at_end = event.type == YAML_STREAM_END_EVENT;
-        int r = read_event(reader, &event, err);
+        int rc = read_event(reader, &event, err);
         yaml_event_delete(&event);
-        if (r < 0) {
-            return r;
+        if (rc < 0) {
+            return rc;
         }
     }
     const struct myr_doc *root = reader->build.root;
@@ -379,9 +379,9 @@ int myr_doc_read_yaml(struct myr_arena *arena, const char *file, struct myr_str 
                       const struct myr_doc **ret, struct myr_err *err)
 {
     text = utf8_skip_mark(text);
-    int r = doc_check_text(file, text, err);
-    if (r < 0) {
-        return r;
+    int rc = doc_check_text(file, text, err);
+    if (rc < 0) {
+        return rc;
     }
     struct reader reader = {.text = text};
     if (!yaml_parser_initialize(&reader.parser)) {
@@ -391,16 +391,16 @@ int myr_doc_read_yaml(struct myr_arena *arena, const char *file, struct myr_str 
     /* Fixed, or a file that begins with certain bytes would be taken for UTF-16. */
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text.data, text.len);
-    r = check_directives(&reader, err);
-    if (r == MYR_OK) {
-        r = read_events(&reader, err);
+    rc = check_directives(&reader, err);
+    if (rc == MYR_OK) {
+        rc = read_events(&reader, err);
     }
-    if (r == MYR_OK) {
+    if (rc == MYR_OK) {
         *ret = reader.build.root;
     }
     yaml_parser_delete(&reader.parser);
     doc_build_done(&reader.build);
     myr_strmap_done(&reader.anchor_names);
     myr_vec_done(&reader.anchors);
-    return r;
+    return rc;
 }

@@ -46,9 +46,9 @@ static const struct myr_doc *read_good(struct fixture *fixture, const char *text
 static void expect_error(struct fixture *fixture, struct myr_str text, const char *message)
 {
     const struct myr_doc *root = NULL;
-    int r = read_text(fixture, text, &root);
+    int rc = read_text(fixture, text, &root);
     assert_string_equal(fixture->err.message, message);
-    assert_true(r == MYR_EINVAL || r == MYR_ERANGE);
+    assert_true(rc == MYR_EINVAL || rc == MYR_ERANGE);
     assert_null(root);
 }
 

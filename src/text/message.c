@@ -67,9 +67,9 @@ int text_error_at(struct myr_err *err, const char *file, struct text_place place
 {
     va_list args;
     va_start(args, fmt);
-    int r = text_error_at_args(err, file, place, code, fmt, args);
+    int rc = text_error_at_args(err, file, place, code, fmt, args);
     va_end(args);
-    return r;
+    return rc;
 }
 
 void text_cursor_init(struct text_cursor *cursor, struct myr_str text)

@@ -237,10 +237,10 @@ static void mistakes_get_one_clear_line(void **state)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct myr_operands operands;
         struct myr_err err = {0};
-        int r = parse(cases[i].line, cases[i].env, &operands, &err);
+        int rc = parse(cases[i].line, cases[i].env, &operands, &err);
         assert_string_equal(err.message, cases[i].message);
         assert_string_equal(err.hint, "myriad plan --help");
-        assert_int_equal(r, MYR_EINVAL);
+        assert_int_equal(rc, MYR_EINVAL);
     }
 }
 
@@ -250,9 +250,9 @@ static void a_command_without_operands_says_so(void **state)
     const struct myr_command doctor = {.name = "doctor", .operands = "", .summary = "Check"};
     struct myr_operands operands;
     struct myr_err err = {0};
-    int r = myr_option_parse(&doctor, 1, (const char *const[]){"a\nb"}, no_env,
-                             &(struct myr_option_values){0}, &operands, &err);
-    assert_int_equal(r, MYR_EINVAL);
+    int rc = myr_option_parse(&doctor, 1, (const char *const[]){"a\nb"}, no_env,
+                              &(struct myr_option_values){0}, &operands, &err);
+    assert_int_equal(rc, MYR_EINVAL);
     assert_string_equal(err.message, "'myriad doctor' takes no operand, 'a?b' is one too many");
 }
 

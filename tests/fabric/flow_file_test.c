@@ -79,9 +79,9 @@ static void bad_rows_are_refused_with_file_line_and_column(void **state)
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct myr_flows flows = {0};
         struct myr_err err = {0};
-        int r = parse(&fixture, cases[i].text, strlen(cases[i].text), &flows, &err);
-        SHOULD(r < 0 && strncmp(err.message, cases[i].message, strlen(cases[i].message)) == 0,
-               "case %u: %d, '%s', '%s' expected\n", i, r, err.message, cases[i].message);
+        int rc = parse(&fixture, cases[i].text, strlen(cases[i].text), &flows, &err);
+        SHOULD(rc < 0 && strncmp(err.message, cases[i].message, strlen(cases[i].message)) == 0,
+               "case %u: %d, '%s', '%s' expected\n", i, rc, err.message, cases[i].message);
         assert_int_equal(flows.items.count, 0);
         myr_flows_done(&flows);
     }

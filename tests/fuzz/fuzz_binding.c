@@ -17,10 +17,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct myr_binding bindings[2];
     struct myr_buf texts[2] = {{0}, {0}};
     struct myr_err err;
-    int r =
+    int rc =
         read_binding(&bindings[0], &arenas[0], (struct myr_str){(const char *)data, size}, &err);
-    if (r < 0) {
-        fuzz_check_error(&err, r, file);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, file);
     } else {
         myr_binding_write(&bindings[0], &texts[0]);
         struct myr_str text = {texts[0].data, texts[0].len};

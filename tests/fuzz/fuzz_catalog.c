@@ -70,8 +70,8 @@ static void plan_one(const struct myr_catalog *catalog, struct myr_arena *arena,
     const struct myr_doc *doc;
     struct myr_err err;
     struct myr_str text = myr_str_from(specs[choice % MYR_ARRAY_COUNT(specs)]);
-    int r = myr_doc_read_yaml(arena, file, text, &doc, &err);
-    MYR_ASSERT(r == MYR_OK);
+    int rc = myr_doc_read_yaml(arena, file, text, &doc, &err);
+    MYR_ASSERT(rc == MYR_OK);
     if (myr_spec_read(arena, catalog, doc, &spec, &err) == MYR_OK) {
         fuzz_plan(catalog, &spec, file);
         myr_spec_done(&spec);
@@ -84,14 +84,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct myr_doc *doc;
     struct myr_err err;
     myr_arena_init(&arena);
-    int r = myr_doc_read_yaml(&arena, file, (struct myr_str){(const char *)data, size}, &doc, &err);
-    if (r < 0) {
-        fuzz_check_error(&err, r, file);
+    int rc =
+        myr_doc_read_yaml(&arena, file, (struct myr_str){(const char *)data, size}, &doc, &err);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, file);
     } else {
         struct myr_catalog catalog = clone(base_catalog(), &arena);
-        r = myr_catalog_add(&catalog, doc, &err);
-        if (r < 0) {
-            fuzz_check_error(&err, r, file);
+        rc = myr_catalog_add(&catalog, doc, &err);
+        if (rc < 0) {
+            fuzz_check_error(&err, rc, file);
         } else {
             plan_one(&catalog, &arena, myr_hash_bytes(data, size));
         }

@@ -11,9 +11,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct myr_contention table;
     struct myr_err err;
-    int r = myr_contention_parse(file, (struct myr_str){(const char *)data, size}, &table, &err);
-    if (r < 0) {
-        fuzz_check_error(&err, r, file);
+    int rc = myr_contention_parse(file, (struct myr_str){(const char *)data, size}, &table, &err);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, file);
         return 0;
     }
     for (uint32_t p = 0; p < MYR_CONTENTION_PATTERNS; p++) {

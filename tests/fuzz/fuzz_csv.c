@@ -24,9 +24,9 @@ static void expect_same_rows(struct myr_arena *arena, struct myr_str first, stru
     myr_csv_init(&a, arena, file, first);
     myr_csv_init(&b, arena, file, second);
     for (;;) {
-        int r = myr_csv_next(&a, &err);
-        MYR_ASSERT(r >= 0 && myr_csv_next(&b, &err) == r);
-        if (r == 0) {
+        int rc = myr_csv_next(&a, &err);
+        MYR_ASSERT(rc >= 0 && myr_csv_next(&b, &err) == rc);
+        if (rc == 0) {
             return;
         }
         MYR_ASSERT(a.count == b.count);
@@ -45,15 +45,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct myr_buf written = {0};
     struct myr_str text = {(const char *)data, size};
     myr_csv_init(&csv, &arena, file, text);
-    int r;
+    int rc;
     uint32_t line = 0;
-    while ((r = myr_csv_next(&csv, &err)) == 1) {
+    while ((rc = myr_csv_next(&csv, &err)) == 1) {
         MYR_ASSERT(csv.count > 0 && csv.line > line);
         line = csv.line;
         write_row(&csv, &written);
     }
-    if (r < 0) {
-        fuzz_check_error(&err, r, file);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, file);
     } else {
         expect_same_rows(&arena, text, (struct myr_str){written.data, written.len});
     }

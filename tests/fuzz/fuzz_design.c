@@ -14,9 +14,9 @@ static void parse(void *image, size_t bytes)
 {
     struct myr_design design;
     struct myr_err err;
-    int r = myr_design_parse(&design, image, bytes, file, &err);
-    if (r < 0) {
-        fuzz_check_error(&err, r, file);
+    int rc = myr_design_parse(&design, image, bytes, file, &err);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, file);
     } else {
         fuzz_use_design(&design, false);
     }

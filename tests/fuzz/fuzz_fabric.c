@@ -69,9 +69,9 @@ static void use(const struct myr_design *design, enum myr_net_id net)
         for (uint32_t policy = 0; policy < MYR_POLICY_COUNT; policy++) {
             struct myr_balance_options options = {.policy = (enum myr_policy)policy};
             struct myr_balance_report report;
-            int r = myr_balance_report(&graph, &options, flows.items.items, flows.items.count,
-                                       &report, &err);
-            MYR_ASSERT(r < 0 || report.unroutable <= flows.items.count);
+            int rc = myr_balance_report(&graph, &options, flows.items.items, flows.items.count,
+                                        &report, &err);
+            MYR_ASSERT(rc < 0 || report.unroutable <= flows.items.count);
         }
         myr_degraded_report(&graph, &degraded);
         for (uint32_t link = 0; link < design->link_count && link < FLOWS_MAX; link++) {

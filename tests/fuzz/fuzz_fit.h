@@ -12,8 +12,8 @@ static inline const struct myr_profiles *fuzz_profiles(void)
     struct myr_err err;
     if (!ready) {
         myr_arena_init(&arena);
-        int r = myr_profiles_init(&profiles, &arena, &err);
-        MYR_ASSERT(r == MYR_OK);
+        int rc = myr_profiles_init(&profiles, &arena, &err);
+        MYR_ASSERT(rc == MYR_OK);
         ready = true;
     }
     return &profiles;

@@ -94,9 +94,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     struct fabric *fabric = fabric_at(data[0] % FABRICS);
     struct myr_str text = {(const char *)data + 2, size - 2};
-    int r = myr_flows_parse(&flows, &fabric->graph, file, text, &err);
-    if (r < 0) {
-        fuzz_check_error(&err, r, file);
+    int rc = myr_flows_parse(&flows, &fabric->graph, file, text, &err);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, file);
         MYR_ASSERT(flows.items.count == 0);
     } else {
         uint32_t dead = data[1] / MYR_POLICY_COUNT;

@@ -11,9 +11,9 @@ static void replay(const struct myr_joblog *trace, bool preempt)
     struct myr_replay_result result;
     struct myr_err err = {0};
     options.policy.preempt = preempt;
-    int r = myr_replay(trace, &options, &result, &err);
-    if (r < 0) {
-        fuzz_check_error(&err, r, "jobs.csv:");
+    int rc = myr_replay(trace, &options, &result, &err);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, "jobs.csv:");
         return;
     }
     MYR_ASSERT(result.jobs == trace->jobs.count);
@@ -26,9 +26,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct myr_joblog trace;
     struct myr_err err = {0};
-    int r = myr_joblog_parse(&trace, "jobs.csv", (struct myr_str){(const char *)data, size}, &err);
-    if (r < 0) {
-        fuzz_check_error(&err, r, "jobs.csv:");
+    int rc = myr_joblog_parse(&trace, "jobs.csv", (struct myr_str){(const char *)data, size}, &err);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, "jobs.csv:");
         return 0;
     }
     MYR_ASSERT(trace.jobs.count > 0 && trace.tenants > 0);

@@ -129,20 +129,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct myr_doc *root = NULL;
     struct myr_err err;
     struct myr_str text = {(const char *)data, size};
-    int r = myr_doc_read_json(&arena, file, text, &root, &err);
-    if (r < 0) {
-        fuzz_check_error(&err, r, file);
+    int rc = myr_doc_read_json(&arena, file, text, &root, &err);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, file);
     }
     json_error_t their_err = {0};
     size_t flags = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
     json_t *theirs = json_loadb((const char *)data, size, flags, &their_err);
-    if (is_fair(data, size, r, &their_err)) {
-        MYR_ASSERT((r == MYR_OK) == (theirs != NULL));
+    if (is_fair(data, size, rc, &their_err)) {
+        MYR_ASSERT((rc == MYR_OK) == (theirs != NULL));
     }
-    if (r == MYR_OK && theirs) {
+    if (rc == MYR_OK && theirs) {
         compare(root, theirs);
     }
-    if (r == MYR_OK) {
+    if (rc == MYR_OK) {
         round_trip(&arena, root);
     }
     json_decref(theirs);

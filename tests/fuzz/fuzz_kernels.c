@@ -12,9 +12,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct myr_buf buf = {0};
     myr_arena_init(&arena);
     struct myr_str text = {(const char *)data, size};
-    int r = myr_kernels_parse(&kernels, &arena, profiles, file, text, &err);
-    if (r < 0) {
-        fuzz_check_error(&err, r, file);
+    int rc = myr_kernels_parse(&kernels, &arena, profiles, file, text, &err);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, file);
     } else {
         for (uint32_t i = 0; i < kernels.count; i++) {
             double time =
@@ -22,9 +22,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             MYR_ASSERT(time >= 0 && time < 1e18);
         }
         myr_kernels_write(&kernels, &buf);
-        r = myr_kernels_parse(&again, &arena, profiles, file, (struct myr_str){buf.data, buf.len},
-                              &err);
-        MYR_ASSERT(r == MYR_OK && again.count == kernels.count);
+        rc = myr_kernels_parse(&again, &arena, profiles, file, (struct myr_str){buf.data, buf.len},
+                               &err);
+        MYR_ASSERT(rc == MYR_OK && again.count == kernels.count);
         MYR_ASSERT(again.device == kernels.device);
         for (uint32_t i = 0; i < again.count; i++) {
             MYR_ASSERT(again.items[i].m == kernels.items[i].m);

@@ -12,8 +12,8 @@ static void use_layout(const struct myr_layout *layout, const struct myr_model *
 {
     if (myr_layout_broken(layout, model, 0) != MYR_LAYOUT_OK) {
         struct myr_err err;
-        int r = myr_layout_check(layout, model, 0, &err);
-        fuzz_check_error(&err, r, "layout rule '");
+        int rc = myr_layout_check(layout, model, 0, &err);
+        fuzz_check_error(&err, rc, "layout rule '");
         return;
     }
     uint32_t rank = (uint32_t)(myr_layout_gpus(layout) - 1);
@@ -66,15 +66,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (myr_doc_read_yaml(&arena, file, text, &root, &err) == MYR_OK) {
         struct myr_model model;
         struct myr_layout layout;
-        int r = myr_model_parse(&arena, root, &model, &err);
-        if (r < 0) {
-            fuzz_check_error(&err, r, file);
+        int rc = myr_model_parse(&arena, root, &model, &err);
+        if (rc < 0) {
+            fuzz_check_error(&err, rc, file);
         } else {
             use_model(&model);
         }
-        r = myr_layout_parse(root, 1024, &layout, &err);
-        if (r < 0) {
-            fuzz_check_error(&err, r, file);
+        rc = myr_layout_parse(root, 1024, &layout, &err);
+        if (rc < 0) {
+            fuzz_check_error(&err, rc, file);
         } else {
             use_layout(&layout, &plain_model);
         }

@@ -112,9 +112,9 @@ static inline void fuzz_plan(const struct myr_catalog *catalog, const struct myr
         return;
     }
     myr_arena_init(&arena);
-    int r = myr_plan(&arena, catalog, spec, &design, &err);
-    if (r < 0) {
-        fuzz_check_error(&err, r, file);
+    int rc = myr_plan(&arena, catalog, spec, &design, &err);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, file);
     } else {
         MYR_ASSERT(myr_design_check(&design, file, &err) == MYR_OK);
         fuzz_check_structure(&design);

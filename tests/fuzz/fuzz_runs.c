@@ -12,9 +12,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct myr_err err = {0};
     myr_arena_init(&arena);
     struct myr_str text = {(const char *)data, size};
-    int r = myr_runs_parse(&runs, &arena, profiles, file, text, &err);
-    if (r < 0) {
-        fuzz_check_error(&err, r, file);
+    int rc = myr_runs_parse(&runs, &arena, profiles, file, text, &err);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, file);
     } else if (runs.count < 8) {
         myr_runs_validate(&runs, profiles, &arena, &result);
         for (uint32_t i = 0; i < runs.count; i++) {

@@ -24,15 +24,15 @@ static inline const struct myr_design *fuzz_lab(void)
         struct myr_err err;
         const struct myr_doc *doc;
         myr_arena_init(&arena);
-        int r = myr_catalog_init(&catalog, &arena, &err);
-        r = r < 0
-                ? r
-                : myr_catalog_add_file(&catalog, MYR_SOURCE_DIR "/tests/real/lab-parts.yaml", &err);
-        r = r < 0 ? r
-                  : myr_doc_read_file(&arena, MYR_SOURCE_DIR "/tests/real/lab.yaml", &doc, &err);
-        r = r < 0 ? r : myr_spec_read(&arena, &catalog, doc, &spec, &err);
-        r = r < 0 ? r : myr_plan(&arena, &catalog, &spec, &design, &err);
-        MYR_ASSERT(r == MYR_OK);
+        int rc = myr_catalog_init(&catalog, &arena, &err);
+        rc = rc < 0 ? rc
+                    : myr_catalog_add_file(&catalog, MYR_SOURCE_DIR "/tests/real/lab-parts.yaml",
+                                           &err);
+        rc = rc < 0 ? rc
+                    : myr_doc_read_file(&arena, MYR_SOURCE_DIR "/tests/real/lab.yaml", &doc, &err);
+        rc = rc < 0 ? rc : myr_spec_read(&arena, &catalog, doc, &spec, &err);
+        rc = rc < 0 ? rc : myr_plan(&arena, &catalog, &spec, &design, &err);
+        MYR_ASSERT(rc == MYR_OK);
     }
     return &design;
 }
@@ -76,9 +76,9 @@ static inline void fuzz_verify(const struct myr_cabling *cabling, struct myr_are
     struct myr_verify verify;
     struct myr_err err;
     struct myr_verify_options options = {.equivalent = cabling->links.count % 2};
-    int r = myr_verify(&verify, arena, fuzz_lab(), cabling, &options, &err);
-    if (r < 0) {
-        fuzz_check_error(&err, r, file);
+    int rc = myr_verify(&verify, arena, fuzz_lab(), cabling, &options, &err);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, file);
     } else {
         fuzz_check_verify(&verify);
     }
@@ -123,9 +123,9 @@ static inline void fuzz_round_trip(const struct myr_cabling *cabling, enum myr_i
         myr_arena_init(&arena);
         myr_cabling_init(&again, &arena);
         myr_import_init(&import, &again);
-        int r = myr_import_text(&import, format, "again", (struct myr_str){first.data, first.len},
-                                &err);
-        MYR_ASSERT(r == MYR_OK);
+        int rc = myr_import_text(&import, format, "again", (struct myr_str){first.data, first.len},
+                                 &err);
+        MYR_ASSERT(rc == MYR_OK);
         bool can = fuzz_write(&again, format, &second);
         MYR_ASSERT(can && first.len == second.len);
         MYR_ASSERT(memcmp(first.data, second.data, first.len) == 0);
@@ -147,10 +147,10 @@ static inline void fuzz_import(enum myr_import_format format, const char *file, 
     myr_arena_init(&arena);
     myr_cabling_init(&cabling, &arena);
     myr_import_init(&import, &cabling);
-    int r =
+    int rc =
         myr_import_text(&import, format, file, (struct myr_str){(const char *)data, size}, &err);
-    if (r < 0) {
-        fuzz_check_error(&err, r, file);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, file);
     } else if (size % FUZZ_VERIFIED_EVERY == 0) {
         fuzz_verify(&cabling, &arena, file);
     } else if (size % FUZZ_WRITTEN_EVERY == 1) {

@@ -24,10 +24,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct myr_doc *doc;
     struct myr_err err;
     myr_arena_init(&arena);
-    int r = myr_doc_read_yaml(&arena, file, (struct myr_str){(const char *)data, size}, &doc, &err);
-    r = r < 0 ? r : myr_spec_read(&arena, catalog, doc, &spec, &err);
-    if (r < 0) {
-        fuzz_check_error(&err, r, file);
+    int rc =
+        myr_doc_read_yaml(&arena, file, (struct myr_str){(const char *)data, size}, &doc, &err);
+    rc = rc < 0 ? rc : myr_spec_read(&arena, catalog, doc, &spec, &err);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, file);
     } else {
         fuzz_plan(catalog, &spec, file);
         myr_spec_done(&spec);

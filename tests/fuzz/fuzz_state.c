@@ -11,19 +11,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct myr_sched_state state;
     struct myr_err err = {0};
     uint64_t taken[64] = {0};
-    int r = myr_sched_state_parse(&state, placer, file, (struct myr_str){(const char *)data, size},
-                                  &err);
-    if (r < 0) {
-        fuzz_check_error(&err, r, file);
+    int rc = myr_sched_state_parse(&state, placer, file, (struct myr_str){(const char *)data, size},
+                                   &err);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, file);
     }
-    for (size_t i = 0; r == MYR_OK && i < state.jobs.count; i++) {
+    for (size_t i = 0; rc == MYR_OK && i < state.jobs.count; i++) {
         const struct myr_gang *gang = state.jobs.items[i].gang;
         for (uint32_t k = 0; k < gang->count; k++) {
             MYR_ASSERT((taken[gang->shares[k].node] & gang->shares[k].gpus) == 0);
             taken[gang->shares[k].node] |= gang->shares[k].gpus;
         }
     }
-    if (r == MYR_OK) {
+    if (rc == MYR_OK) {
         myr_sched_state_done(&state);
     }
     myr_placer_free(placer);

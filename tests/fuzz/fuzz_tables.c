@@ -11,9 +11,9 @@ static struct myr_tables *lab_tables(void)
     if (!tables.graph) {
         struct myr_err err;
         myr_arena_init(&arena);
-        int r = myr_graph_init(&graph, &arena, fuzz_lab(), MYR_NET_COMPUTE, &err);
-        r = r < 0 ? r : myr_tables_init(&tables, &arena, &graph, &err);
-        MYR_ASSERT(r == MYR_OK);
+        int rc = myr_graph_init(&graph, &arena, fuzz_lab(), MYR_NET_COMPUTE, &err);
+        rc = rc < 0 ? rc : myr_tables_init(&tables, &arena, &graph, &err);
+        MYR_ASSERT(rc == MYR_OK);
     }
     memset(tables.egress, 0, (size_t)tables.columns * graph.switch_count);
     return &tables;
@@ -24,10 +24,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct myr_tables *tables = lab_tables();
     struct myr_err err = {0};
     uint32_t unknown;
-    int r = myr_tables_read_text(tables, NULL, "lfts", (struct myr_str){(const char *)data, size},
-                                 &unknown, &err);
-    if (r < 0) {
-        fuzz_check_error(&err, r, "lfts");
+    int rc = myr_tables_read_text(tables, NULL, "lfts", (struct myr_str){(const char *)data, size},
+                                  &unknown, &err);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, "lfts");
         return 0;
     }
     for (uint32_t i = 1; i < tables->host_count; i++) {

@@ -13,9 +13,9 @@ static void replay(struct myr_joblog *trace, const struct myr_tenant *tenants, b
     struct myr_err err = {0};
     options.policy.preempt = preempt;
     options.tenants = tenants;
-    int r = myr_replay(trace, &options, &result, &err);
-    if (r < 0) {
-        fuzz_check_error(&err, r, ""); /* more cells than the cluster has */
+    int rc = myr_replay(trace, &options, &result, &err);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, ""); /* more cells than the cluster has */
         return;
     }
     MYR_ASSERT(result.jobs == trace->jobs.count);
@@ -29,16 +29,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct myr_tenant *tenants;
     struct myr_err err = {0};
     myr_tenant_tree_init(&tree);
-    int r = myr_tenant_tree_parse(&tree, file, (struct myr_str){(const char *)data, size}, &err);
-    if (r < 0) {
-        fuzz_check_error(&err, r, file);
+    int rc = myr_tenant_tree_parse(&tree, file, (struct myr_str){(const char *)data, size}, &err);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, file);
         myr_tenant_tree_done(&tree);
         return 0;
     }
-    r = myr_joblog_parse(&trace, "jobs.csv", MYR_STR(jobs), &err);
-    MYR_ASSERT(r == MYR_OK);
-    r = myr_tenant_tree_join(&tree, &trace, &tenants, &err);
-    MYR_ASSERT(r == MYR_OK);
+    rc = myr_joblog_parse(&trace, "jobs.csv", MYR_STR(jobs), &err);
+    MYR_ASSERT(rc == MYR_OK);
+    rc = myr_tenant_tree_join(&tree, &trace, &tenants, &err);
+    MYR_ASSERT(rc == MYR_OK);
     for (uint32_t t = 0; t < trace.tenants; t++) {
         MYR_ASSERT(tenants[t].parent == MYR_NONE || tenants[t].parent < t);
         MYR_ASSERT(tenants[t].weight > 0);

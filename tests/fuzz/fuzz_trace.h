@@ -10,9 +10,9 @@ static inline void fuzz_trace(const char *file, enum myr_trace_format format, co
     struct myr_trace trace;
     struct myr_err err;
     struct myr_str text = {(const char *)data, size};
-    int r = myr_trace_read(file, text, format, &trace, &err);
-    if (r < 0) {
-        fuzz_check_error(&err, r, file);
+    int rc = myr_trace_read(file, text, format, &trace, &err);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, file);
         return;
     }
     uint32_t messages = 0;
@@ -46,9 +46,9 @@ static inline void fuzz_shape(const char *file, enum myr_shape_format format, co
     struct myr_clos_shape shape;
     struct myr_err err;
     struct myr_str text = {(const char *)data, size};
-    int r = myr_shape_read(file, text, format, &shape, &err);
-    if (r < 0) {
-        fuzz_check_error(&err, r, file);
+    int rc = myr_shape_read(file, text, format, &shape, &err);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, file);
         return;
     }
     MYR_ASSERT(shape.tiers >= 1 && shape.tiers <= 3 && shape.host_gbps && shape.fabric_gbps);

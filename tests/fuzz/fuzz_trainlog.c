@@ -19,10 +19,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         myr_trainlog_feed(&pieces, (struct myr_str){(const char *)data + at, piece});
         at += piece;
     }
-    int r = myr_trainlog_finish(&whole, file, &err);
-    MYR_ASSERT(myr_trainlog_finish(&pieces, file, &other) == r);
-    if (r < 0) {
-        fuzz_check_error(&err, r, file);
+    int rc = myr_trainlog_finish(&whole, file, &err);
+    MYR_ASSERT(myr_trainlog_finish(&pieces, file, &other) == rc);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, file);
     }
     MYR_ASSERT(whole.lines == pieces.lines && whole.timer_count == pieces.timer_count);
     MYR_ASSERT(whole.elapsed_s.values.count == pieces.elapsed_s.values.count);

@@ -57,9 +57,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct myr_doc *root = NULL;
     struct myr_err err;
     struct myr_str text = {(const char *)data, size};
-    int r = myr_doc_read_yaml(&arena, file, text, &root, &err);
-    if (r < 0) {
-        fuzz_check_error(&err, r, file);
+    int rc = myr_doc_read_yaml(&arena, file, text, &root, &err);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, file);
         MYR_ASSERT(!root);
     } else {
         MYR_ASSERT(root->expanded <= MYR_DOC_EXPANDED_MAX);

@@ -40,11 +40,11 @@ static inline void plan_shape(struct planned *ret, const struct shape *shape)
     const char *text =
         myr_arena_printf(&ret->arena, "name: %s\nservers: %u\nserver: %s\nnetworks: {%s}\n",
                          shape->name, shape->servers, shape->server, shape->networks);
-    int r = myr_catalog_init(&ret->catalog, &ret->arena, &err);
-    r = r < 0 ? r : myr_doc_read_yaml(&ret->arena, shape->name, myr_str_from(text), &doc, &err);
-    r = r < 0 ? r : myr_spec_read(&ret->arena, &ret->catalog, doc, &ret->spec, &err);
-    r = r < 0 ? r : myr_plan(&ret->arena, &ret->catalog, &ret->spec, &ret->design, &err);
-    if (r < 0) {
+    int rc = myr_catalog_init(&ret->catalog, &ret->arena, &err);
+    rc = rc < 0 ? rc : myr_doc_read_yaml(&ret->arena, shape->name, myr_str_from(text), &doc, &err);
+    rc = rc < 0 ? rc : myr_spec_read(&ret->arena, &ret->catalog, doc, &ret->spec, &err);
+    rc = rc < 0 ? rc : myr_plan(&ret->arena, &ret->catalog, &ret->spec, &ret->design, &err);
+    if (rc < 0) {
         fail_msg("%s: %s", shape->name, err.message);
     }
 }

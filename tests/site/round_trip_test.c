@@ -17,8 +17,8 @@ struct format {
 static void write_ib(const struct myr_cabling *cabling, struct myr_buf *ret)
 {
     struct myr_err err = {0};
-    int r = myr_write_ibnetdiscover(cabling, MYR_NETLIST_IBNETDISCOVER, ret, &err);
-    assert_int_equal(r, MYR_OK);
+    int rc = myr_write_ibnetdiscover(cabling, MYR_NETLIST_IBNETDISCOVER, ret, &err);
+    assert_int_equal(rc, MYR_OK);
 }
 
 static const struct format formats[] = {
@@ -113,8 +113,8 @@ static void every_design_can_be_exported_and_gives_the_same_bytes_twice(void **s
             struct myr_export job = {&planned.design, MYR_NET_COMPUTE, &planned.catalog, NULL};
             for (uint32_t twice = 0; twice < 2; twice++) {
                 struct myr_export_sink sink = {&files[twice], take_file};
-                int r = myr_export_run(&myr_exporters[i], &job, &sink, &err);
-                assert_true(r == MYR_OK || strstr(err.message, "InfiniBand"));
+                int rc = myr_export_run(&myr_exporters[i], &job, &sink, &err);
+                assert_true(rc == MYR_OK || strstr(err.message, "InfiniBand"));
             }
             assert_int_equal(files[0].count, files[1].count);
             assert_int_equal(files[0].text.len, files[1].text.len);

@@ -95,9 +95,9 @@ static void write_and_read(struct subnet *subnet, struct myr_tables *again)
     assert_int_equal(myr_tables_write(&subnet->tables, NULL, path, &subnet->err), MYR_OK);
     assert_int_equal(myr_tables_init(again, &subnet->planned.arena, &subnet->graph, &subnet->err),
                      MYR_OK);
-    int r = myr_tables_read(again, NULL, path, &unknown, &subnet->err);
+    int rc = myr_tables_read(again, NULL, path, &unknown, &subnet->err);
     unlink(path);
-    assert_int_equal(r, MYR_OK);
+    assert_int_equal(rc, MYR_OK);
     assert_int_equal(unknown, 0);
 }
 

@@ -80,7 +80,23 @@ MYR_NORETURN void myr_assert_failed(const char *file, int line, const char *what
 #define MYR_SLOW_ASSERT(cond) ((void)sizeof(cond))
 #endif
 
-/* Runs 'fn(&variable)' when the variable goes out of scope. */
+/*
+ * Runs 'fn(&variable)' when the variable goes out of scope, the one declared last first. So every
+ * way out of a function releases what it holds, and a failure can leave at once.
+ */
 #define MYR_CLEANUP(fn) __attribute__((cleanup(fn)))
+
+/*
+ * Leaves the function with the code of 'call' when that is negative: one line for a step of many
+ * that can fail. A step that must be followed by something (a message in front, a half-made output
+ * to be taken back) tests its code in the open instead.
+ */
+#define MYR_TRY(call)            \
+    do {                         \
+        int myr_try_rc = (call); \
+        if (myr_try_rc < 0) {    \
+            return myr_try_rc;   \
+        }                        \
+    } while (0)
 
 #define MYR_ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -9,6 +9,8 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "myriad/base/err.h"
 
@@ -37,3 +39,14 @@ const char *myr_arena_printf(struct myr_arena *arena, const char *fmt, ...);
 void *myr_xrealloc(void *memory, size_t count, size_t size);
 /* The same, fresh and zeroed. */
 void *myr_xcalloc(size_t count, size_t size);
+
+/*
+ * For MYR_CLEANUP on a pointer to such memory, of any type: 'pointer' is the variable's address.
+ * Copied bytewise, because a uint32_t * may not be read as a void *.
+ */
+static inline void myr_free_at(void *pointer)
+{
+    void *memory;
+    memcpy(&memory, pointer, sizeof(memory));
+    free(memory);
+}

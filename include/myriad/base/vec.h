@@ -1,10 +1,12 @@
 /*
  * vec: a typed growing array on the heap.
  *
- *     MYR_VEC(uint32_t) ids = {0};
+ *     MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint32_t) ids = {0};
  *     myr_vec_push(&ids, 7);
  *     for (size_t i = 0; i < ids.count; i++) { use(ids.items[i]); }
- *     myr_vec_done(&ids);
+ *
+ * A vector that lives in a struct is released by myr_vec_done() in that struct's own 'done'. A push
+ * may move the items: no pointer to one is kept across it.
  */
 #pragma once
 
@@ -40,3 +42,12 @@ static inline void *myr_vec_fit(void *items, size_t *capacity, size_t wanted, si
 
 #define myr_vec_done(vec) \
     (free((vec)->items), (vec)->items = NULL, (void)((vec)->count = (vec)->capacity = 0))
+
+/*
+ * For MYR_CLEANUP on a vector of any type. 'items' comes first in all of them, so the vector's
+ * address is that of the pointer to be freed.
+ */
+static inline void myr_vec_free_at(void *vec)
+{
+    myr_free_at(vec);
+}

@@ -21,11 +21,11 @@ static void draw(struct fixture *f, const char *text)
     struct myr_err err = {0};
     *f = (struct fixture){0};
     myr_arena_init(&f->arena);
-    int r = myr_catalog_init(&f->catalog, &f->arena, &err);
-    r = r < 0 ? r : myr_doc_read_yaml(&f->arena, "test.yaml", myr_str_from(text), &doc, &err);
-    r = r < 0 ? r : myr_spec_read(&f->arena, &f->catalog, doc, &f->spec, &err);
-    r = r < 0 ? r : myr_plan(&f->arena, &f->catalog, &f->spec, &f->design, &err);
-    if (r < 0) {
+    int rc = myr_catalog_init(&f->catalog, &f->arena, &err);
+    rc = rc < 0 ? rc : myr_doc_read_yaml(&f->arena, "test.yaml", myr_str_from(text), &doc, &err);
+    rc = rc < 0 ? rc : myr_spec_read(&f->arena, &f->catalog, doc, &f->spec, &err);
+    rc = rc < 0 ? rc : myr_plan(&f->arena, &f->catalog, &f->spec, &f->design, &err);
+    if (rc < 0) {
         fail_msg("%s: %s", text, err.message);
     }
     myr_plan_svg(&f->design, &f->svg);

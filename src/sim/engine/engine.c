@@ -95,10 +95,10 @@ static int route_phase(struct myr_sim *sim, uint32_t phase, struct myr_err *err)
             myr_vec_push(&ids, id);
         }
     }
-    int r = sim_route_patterns(sim, ids.items, (uint32_t)ids.count, err);
+    int rc = sim_route_patterns(sim, ids.items, (uint32_t)ids.count, err);
     sim->batch_count++;
     myr_vec_done(&ids);
-    return r;
+    return rc;
 }
 
 int myr_sim_route(struct myr_sim *sim, struct myr_err *err)
@@ -106,15 +106,15 @@ int myr_sim_route(struct myr_sim *sim, struct myr_err *err)
     if (sim->defer || sim->routed_patterns == sim->patterns.count) {
         return MYR_OK;
     }
-    int r = route_phase(sim, MYR_NONE, err);
+    int rc = route_phase(sim, MYR_NONE, err);
     sim->routed_patterns = (uint32_t)sim->patterns.count;
-    return r;
+    return rc;
 }
 
 int sim_route_deferred(struct myr_sim *sim, struct myr_err *err)
 {
     uint32_t last = 0;
-    int r = MYR_OK;
+    int rc = MYR_OK;
     if (sim->routed_patterns == sim->patterns.count) {
         return MYR_OK;
     }
@@ -122,11 +122,11 @@ int sim_route_deferred(struct myr_sim *sim, struct myr_err *err)
         uint32_t phase = sim->patterns.items[id].phase;
         last = phase > last ? phase : last;
     }
-    for (uint32_t phase = 0; r == MYR_OK && phase <= last; phase++) {
-        r = route_phase(sim, phase, err);
+    for (uint32_t phase = 0; rc == MYR_OK && phase <= last; phase++) {
+        rc = route_phase(sim, phase, err);
     }
     sim->routed_patterns = (uint32_t)sim->patterns.count;
-    return r;
+    return rc;
 }
 
 myr_ps myr_sim_pattern_latency(const struct myr_sim *sim, uint32_t pattern)

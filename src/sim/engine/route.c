@@ -111,20 +111,20 @@ static int add_flows(struct router *router, uint32_t pattern_id, uint32_t place,
 static int collect(struct router *router, struct myr_err *err)
 {
     struct myr_sim *sim = router->sim;
-    int r = MYR_OK;
-    for (uint32_t k = 0; r == MYR_OK && k < router->id_count; k++) {
+    int rc = MYR_OK;
+    for (uint32_t k = 0; rc == MYR_OK && k < router->id_count; k++) {
         uint32_t id = router->ids[k];
         struct sim_pattern *pattern = &sim->patterns.items[id];
         pattern->network_flows = 0;
-        for (uint32_t m = 0; r == MYR_OK && m < pattern->message_count; m++) {
+        for (uint32_t m = 0; rc == MYR_OK && m < pattern->message_count; m++) {
             struct myr_message message = sim->messages.items[pattern->first_message + m];
             if (domain_of(sim, message.from) != domain_of(sim, message.to)) {
-                r = add_flows(router, id, m, err);
+                rc = add_flows(router, id, m, err);
                 pattern->network_flows++;
             }
         }
     }
-    return r;
+    return rc;
 }
 
 static myr_ps path_latency(const struct myr_sim *sim, const uint32_t *channels, uint32_t count)

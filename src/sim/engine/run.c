@@ -244,14 +244,14 @@ static void move_transfers(struct myr_sim *sim, const uint8_t *move, bool attach
 static int route_batch(struct myr_sim *sim, const uint32_t *ids, uint32_t count,
                        struct myr_err *err)
 {
-    int r = sim_route_patterns(sim, ids, count, err);
-    if (r != MYR_ESTALLED) {
-        return r;
+    int rc = sim_route_patterns(sim, ids, count, err);
+    if (rc != MYR_ESTALLED) {
+        return rc;
     }
     for (uint32_t i = 0; i < count; i++) {
-        r = sim_route_patterns(sim, &ids[i], 1, err);
-        if (r < 0 && r != MYR_ESTALLED) {
-            return r;
+        rc = sim_route_patterns(sim, &ids[i], 1, err);
+        if (rc < 0 && rc != MYR_ESTALLED) {
+            return rc;
         }
     }
     return MYR_OK;
@@ -260,8 +260,8 @@ static int route_batch(struct myr_sim *sim, const uint32_t *ids, uint32_t count,
 static int route_marked(struct myr_sim *sim, const uint8_t *move, struct myr_err *err)
 {
     MYR_VEC(uint32_t) ids = {0};
-    int r = MYR_OK;
-    for (uint32_t batch = 0; r == MYR_OK && batch < sim->batch_count; batch++) {
+    int rc = MYR_OK;
+    for (uint32_t batch = 0; rc == MYR_OK && batch < sim->batch_count; batch++) {
         ids.count = 0;
         for (uint32_t id = 0; id < sim->patterns.count; id++) {
             if (move[id] && sim->patterns.items[id].batch == batch) {
@@ -269,11 +269,11 @@ static int route_marked(struct myr_sim *sim, const uint8_t *move, struct myr_err
             }
         }
         if (ids.count) {
-            r = route_batch(sim, ids.items, (uint32_t)ids.count, err);
+            rc = route_batch(sim, ids.items, (uint32_t)ids.count, err);
         }
     }
     myr_vec_done(&ids);
-    return r;
+    return rc;
 }
 
 static int reroute(struct myr_sim *sim, const struct myr_sim_fault *fault, struct myr_err *err)
@@ -284,12 +284,12 @@ static int reroute(struct myr_sim *sim, const struct myr_sim_fault *fault, struc
     }
     uint8_t *move = patterns_to_move(sim, fault);
     move_transfers(sim, move, false);
-    int r = route_marked(sim, move, err);
-    if (r == MYR_OK) {
+    int rc = route_marked(sim, move, err);
+    if (rc == MYR_OK) {
         move_transfers(sim, move, true);
     }
     free(move);
-    return r;
+    return rc;
 }
 
 static int take_event(struct myr_sim *sim, struct sim_event event, struct myr_err *err)
@@ -351,13 +351,13 @@ static int stalled(const struct myr_sim *sim, struct myr_err *err)
                            "nothing can progress at %.3f us: %u tasks wait for each other", now_us,
                            sim->result.blocked);
     }
-    int r = myr_err_set(err, MYR_ESTALLED,
-                        "nothing can progress at %.3f us: %u transfers stand still and %u tasks "
-                        "wait for them: %s%s",
-                        now_us, standing, sim->result.blocked - standing, names.data,
-                        standing > SHOWN_MAX ? "; ..." : "");
+    int rc = myr_err_set(err, MYR_ESTALLED,
+                         "nothing can progress at %.3f us: %u transfers stand still and %u tasks "
+                         "wait for them: %s%s",
+                         now_us, standing, sim->result.blocked - standing, names.data,
+                         standing > SHOWN_MAX ? "; ..." : "");
     myr_buf_done(&names);
-    return r;
+    return rc;
 }
 
 static void start_all(struct myr_sim *sim)
@@ -379,17 +379,17 @@ int myr_sim_run(struct myr_sim *sim, myr_sim_progress *progress, void *context,
                 struct myr_sim_result *ret, struct myr_err *err)
 {
     struct myr_heap_item item;
-    int r = sim_route_deferred(sim, err);
-    if (r < 0) {
-        return r;
+    int rc = sim_route_deferred(sim, err);
+    if (rc < 0) {
+        return rc;
     }
     start_all(sim);
     uint64_t shown = 0;
     bool more = myr_heap_pop(&sim->events, &item);
-    while (more && r == MYR_OK) {
+    while (more && rc == MYR_OK) {
         sim->now = item.key;
-        while (more && item.key == sim->now && r == MYR_OK) {
-            r = take_event(sim, unpack_event(item.value), err);
+        while (more && item.key == sim->now && rc == MYR_OK) {
+            rc = take_event(sim, unpack_event(item.value), err);
             sim->result.events++;
             more = myr_heap_pop(&sim->events, &item);
         }
@@ -410,10 +410,10 @@ int myr_sim_run(struct myr_sim *sim, myr_sim_progress *progress, void *context,
         }
     }
     sim->result.end = sim->now;
-    if (r == MYR_OK && sim->result.blocked) {
-        r = stalled(sim, err);
+    if (rc == MYR_OK && sim->result.blocked) {
+        rc = stalled(sim, err);
     }
-    MYR_SLOW_ASSERT(r < 0 || sim_conserved(sim));
+    MYR_SLOW_ASSERT(rc < 0 || sim_conserved(sim));
     *ret = sim->result;
-    return r;
+    return rc;
 }

@@ -222,9 +222,9 @@ int myr_collective_plan(enum myr_collective collective, enum myr_algorithm algor
                         struct myr_schedule_plan *ret, struct myr_err *err)
 {
     local = local ? local : 1;
-    int r = check(collective, algorithm, ranks, local, err);
-    if (r < 0) {
-        return r;
+    int rc = check(collective, algorithm, ranks, local, err);
+    if (rc < 0) {
+        return rc;
     }
     *ret = (struct myr_schedule_plan){0};
     switch (algorithm) {

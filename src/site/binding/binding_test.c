@@ -143,10 +143,10 @@ static void wrong_bindings_are_refused_in_their_place(void **state)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct fixture f;
         begin(&f);
-        int r = myr_binding_read_text(&f.binding, "b", myr_str_from(cases[i].text), &f.err);
+        int rc = myr_binding_read_text(&f.binding, "b", myr_str_from(cases[i].text), &f.err);
         size_t len = strlen(cases[i].message);
-        if (r >= 0 || strncmp(f.err.message, cases[i].message, len) != 0) {
-            fail_msg("case %zu: %s", i, r < 0 ? f.err.message : "accepted");
+        if (rc >= 0 || strncmp(f.err.message, cases[i].message, len) != 0) {
+            fail_msg("case %zu: %s", i, rc < 0 ? f.err.message : "accepted");
         }
         finish(&f);
     }

@@ -18,9 +18,9 @@ static int read_guid(const struct myr_doc *map, const char *key, uint64_t *ret, 
     if (!node) {
         return MYR_OK;
     }
-    int r = myr_doc_text(node, key, &text, err);
-    if (r < 0) {
-        return r;
+    int rc = myr_doc_text(node, key, &text, err);
+    if (rc < 0) {
+        return rc;
     }
     uint64_t value = 0;
     bool good = text.len > 2 && text.len <= 18 && text.data[0] == '0' && text.data[1] == 'x';
@@ -50,14 +50,14 @@ static int read_mac(const struct myr_doc *map, uint64_t *ret, struct myr_err *er
     if (!node) {
         return MYR_OK;
     }
-    int r = myr_doc_text(node, "mac", &text, err);
-    if (r == MYR_OK && (!myr_mac_parse(text, ret) || *ret == 0)) {
+    int rc = myr_doc_text(node, "mac", &text, err);
+    if (rc == MYR_OK && (!myr_mac_parse(text, ret) || *ret == 0)) {
         char excerpt[MYR_EXCERPT_MAX];
         return myr_doc_error(err, node, MYR_EINVAL,
                              "'mac' is '%s', an address such as 3e:9c:2b:3d:21:25 is expected",
                              myr_text_excerpt(text, excerpt));
     }
-    return r;
+    return rc;
 }
 
 static int read_text(const struct myr_doc *map, const char *key, struct myr_str *ret,
@@ -65,11 +65,11 @@ static int read_text(const struct myr_doc *map, const char *key, struct myr_str 
 {
     enum { TEXT_MAX = 255 };
     const struct myr_doc *node = myr_doc_get(map, key);
-    int r = node ? myr_doc_text(node, key, ret, err) : MYR_OK;
-    if (r == MYR_OK && ret->len > TEXT_MAX) {
+    int rc = node ? myr_doc_text(node, key, ret, err) : MYR_OK;
+    if (rc == MYR_OK && ret->len > TEXT_MAX) {
         return myr_doc_error(err, node, MYR_EINVAL, "'%s' has more than %u bytes", key, TEXT_MAX);
     }
-    return r;
+    return rc;
 }
 
 /* What a row that is in the way already has, for the message. */
@@ -83,12 +83,12 @@ static int complain_taken(const struct myr_binding *binding, const struct myr_do
         myr_buf_putc(&name, ' ');
         myr_design_port_name(binding->design, other->port, &name);
     }
-    int r = myr_doc_error(err, node, MYR_EINVAL,
-                          "something here is bound to %s already: a GUID, MAC address, serial "
-                          "number or name belongs to one place",
-                          name.data);
+    int rc = myr_doc_error(err, node, MYR_EINVAL,
+                           "something here is bound to %s already: a GUID, MAC address, serial "
+                           "number or name belongs to one place",
+                           name.data);
     myr_buf_done(&name);
-    return r;
+    return rc;
 }
 
 static int read_port(struct myr_binding *binding, uint32_t device,
@@ -106,29 +106,30 @@ static int read_port(struct myr_binding *binding, uint32_t device,
         return myr_doc_error(err, &place, MYR_EINVAL, "the device has no port '%s'",
                              myr_text_excerpt(entry->key, excerpt));
     }
-    int r = myr_doc_expect(node, MYR_DOC_MAP, "a port", err);
-    r = r < 0 ? r : myr_doc_check_keys(node, "ports", port_keys, MYR_ARRAY_COUNT(port_keys), err);
-    r = r < 0 ? r : read_guid(node, "guid", &bound.guid, err);
-    r = r < 0 ? r : read_guid(node, "port_guid", &bound.port_guid, err);
-    r = r < 0 ? r : read_mac(node, &bound.mac, err);
-    r = r < 0 ? r : read_text(node, "name", &bound.name, err);
+    int rc = myr_doc_expect(node, MYR_DOC_MAP, "a port", err);
+    rc =
+        rc < 0 ? rc : myr_doc_check_keys(node, "ports", port_keys, MYR_ARRAY_COUNT(port_keys), err);
+    rc = rc < 0 ? rc : read_guid(node, "guid", &bound.guid, err);
+    rc = rc < 0 ? rc : read_guid(node, "port_guid", &bound.port_guid, err);
+    rc = rc < 0 ? rc : read_mac(node, &bound.mac, err);
+    rc = rc < 0 ? rc : read_text(node, "name", &bound.name, err);
     const struct myr_doc *number = myr_doc_get(node, "ifindex");
-    r = r < 0 || !number ? r : myr_doc_u64(number, "ifindex", 1, UINT32_MAX, &ifindex, err);
+    rc = rc < 0 || !number ? rc : myr_doc_u64(number, "ifindex", 1, UINT32_MAX, &ifindex, err);
     bound.ifindex = (uint32_t)ifindex;
-    if (r == MYR_OK && node->count && !myr_binding_add(binding, &bound, &row)) {
+    if (rc == MYR_OK && node->count && !myr_binding_add(binding, &bound, &row)) {
         return complain_taken(binding, &place, row, err);
     }
-    return r;
+    return rc;
 }
 
 static int read_ports(struct myr_binding *binding, uint32_t device, const struct myr_doc *ports,
                       struct myr_err *err)
 {
-    int r = ports ? myr_doc_expect(ports, MYR_DOC_MAP, "ports", err) : MYR_OK;
-    for (uint32_t i = 0; r == MYR_OK && ports && i < ports->count; i++) {
-        r = read_port(binding, device, &ports->entries[i], err);
+    int rc = ports ? myr_doc_expect(ports, MYR_DOC_MAP, "ports", err) : MYR_OK;
+    for (uint32_t i = 0; rc == MYR_OK && ports && i < ports->count; i++) {
+        rc = read_port(binding, device, &ports->entries[i], err);
     }
-    return r;
+    return rc;
 }
 
 static int read_device(struct myr_binding *binding, const struct myr_doc_entry *entry,
@@ -145,19 +146,20 @@ static int read_device(struct myr_binding *binding, const struct myr_doc_entry *
         return myr_doc_error(err, &place, MYR_EINVAL, "no device '%s' in this design",
                              myr_text_excerpt(entry->key, excerpt));
     }
-    int r = myr_doc_expect(node, MYR_DOC_MAP, "a device", err);
-    r = r < 0 ? r
-              : myr_doc_check_keys(node, "devices", device_keys, MYR_ARRAY_COUNT(device_keys), err);
-    r = r < 0 ? r : read_guid(node, "guid", &bound.guid, err);
-    r = r < 0 ? r : read_mac(node, &bound.mac, err);
-    r = r < 0 ? r : read_text(node, "serial", &bound.serial, err);
-    r = r < 0 ? r : read_text(node, "host", &bound.host, err);
-    r = r < 0 ? r : read_text(node, "address", &bound.address, err);
+    int rc = myr_doc_expect(node, MYR_DOC_MAP, "a device", err);
+    rc = rc < 0
+             ? rc
+             : myr_doc_check_keys(node, "devices", device_keys, MYR_ARRAY_COUNT(device_keys), err);
+    rc = rc < 0 ? rc : read_guid(node, "guid", &bound.guid, err);
+    rc = rc < 0 ? rc : read_mac(node, &bound.mac, err);
+    rc = rc < 0 ? rc : read_text(node, "serial", &bound.serial, err);
+    rc = rc < 0 ? rc : read_text(node, "host", &bound.host, err);
+    rc = rc < 0 ? rc : read_text(node, "address", &bound.address, err);
     bool any = bound.guid || bound.mac || bound.serial.len || bound.host.len || bound.address.len;
-    if (r == MYR_OK && any && !myr_binding_add(binding, &bound, &row)) {
+    if (rc == MYR_OK && any && !myr_binding_add(binding, &bound, &row)) {
         return complain_taken(binding, &place, row, err);
     }
-    return r < 0 ? r : read_ports(binding, bound.device, myr_doc_get(node, "ports"), err);
+    return rc < 0 ? rc : read_ports(binding, bound.device, myr_doc_get(node, "ports"), err);
 }
 
 static int check_design(const struct myr_binding *binding, const struct myr_doc *root,
@@ -166,40 +168,40 @@ static int check_design(const struct myr_binding *binding, const struct myr_doc 
     const char *name = myr_design_str(binding->design, binding->design->head->name);
     const struct myr_doc *node;
     struct myr_str text;
-    int r = myr_doc_need(root, "a binding", "design", &node, err);
-    r = r < 0 ? r : myr_doc_text(node, "design", &text, err);
-    if (r == MYR_OK && !myr_str_eq(text, myr_str_from(name))) {
+    int rc = myr_doc_need(root, "a binding", "design", &node, err);
+    rc = rc < 0 ? rc : myr_doc_text(node, "design", &text, err);
+    if (rc == MYR_OK && !myr_str_eq(text, myr_str_from(name))) {
         char excerpt[MYR_EXCERPT_MAX];
         return myr_doc_error(err, node, MYR_EINVAL,
                              "this is the binding of design '%s', the design is '%.60s'",
                              myr_text_excerpt(text, excerpt), name);
     }
-    return r;
+    return rc;
 }
 
 static int read_root(struct myr_binding *binding, const struct myr_doc *root, struct myr_err *err)
 {
     static const char *const keys[] = {"design", "devices"};
     const struct myr_doc *devices;
-    int r = myr_doc_expect(root, MYR_DOC_MAP, "a binding", err);
-    r = r < 0 ? r : myr_doc_check_keys(root, NULL, keys, MYR_ARRAY_COUNT(keys), err);
-    r = r < 0 ? r : check_design(binding, root, err);
-    r = r < 0 ? r : myr_doc_need(root, "a binding", "devices", &devices, err);
-    r = r < 0 || devices->kind == MYR_DOC_NULL
-            ? r
-            : myr_doc_expect(devices, MYR_DOC_MAP, "devices", err);
-    for (uint32_t i = 0; r == MYR_OK && devices->kind == MYR_DOC_MAP && i < devices->count; i++) {
-        r = read_device(binding, &devices->entries[i], err);
+    int rc = myr_doc_expect(root, MYR_DOC_MAP, "a binding", err);
+    rc = rc < 0 ? rc : myr_doc_check_keys(root, NULL, keys, MYR_ARRAY_COUNT(keys), err);
+    rc = rc < 0 ? rc : check_design(binding, root, err);
+    rc = rc < 0 ? rc : myr_doc_need(root, "a binding", "devices", &devices, err);
+    rc = rc < 0 || devices->kind == MYR_DOC_NULL
+             ? rc
+             : myr_doc_expect(devices, MYR_DOC_MAP, "devices", err);
+    for (uint32_t i = 0; rc == MYR_OK && devices->kind == MYR_DOC_MAP && i < devices->count; i++) {
+        rc = read_device(binding, &devices->entries[i], err);
     }
-    return r;
+    return rc;
 }
 
 int myr_binding_read_text(struct myr_binding *binding, const char *file, struct myr_str text,
                           struct myr_err *err)
 {
     const struct myr_doc *root;
-    int r = myr_doc_read_yaml(binding->arena, file, text, &root, err);
-    return r < 0 ? r : read_root(binding, root, err);
+    int rc = myr_doc_read_yaml(binding->arena, file, text, &root, err);
+    return rc < 0 ? rc : read_root(binding, root, err);
 }
 
 int myr_binding_read(struct myr_binding *binding, const char *path, struct myr_err *err)
@@ -207,8 +209,8 @@ int myr_binding_read(struct myr_binding *binding, const char *path, struct myr_e
     const struct myr_doc *root;
     static const struct myr_doc_want want = {
         MYR_KIND_BIT(YAML) | MYR_KIND_BIT(JSON) | MYR_KIND_BIT(BINDING), "a binding"};
-    int r = myr_doc_read_file_of(binding->arena, path, &want, &root, err);
-    return r < 0 ? r : read_root(binding, root, err);
+    int rc = myr_doc_read_file_of(binding->arena, path, &want, &root, err);
+    return rc < 0 ? rc : read_root(binding, root, err);
 }
 
 /* Quoted where YAML would take the text for something else; JSON's quotes are YAML's too. */

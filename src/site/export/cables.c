@@ -99,11 +99,11 @@ int export_p2p(const struct myr_export *job, const struct myr_export_sink *sink,
     myr_arena_init(&arena);
     export_cabling(job, &cabling, &arena);
     myr_write_p2p(&cabling, &text);
-    int r = export_put(sink, "p2p.csv", &text, err);
+    int rc = export_put(sink, "p2p.csv", &text, err);
     myr_buf_done(&text);
     myr_cabling_done(&cabling);
     myr_arena_done(&arena);
-    return r;
+    return rc;
 }
 
 static void put_dot_end(struct myr_buf *buf, const struct myr_design *design, uint32_t port)
@@ -132,7 +132,7 @@ int export_dot(const struct myr_export *job, const struct myr_export_sink *sink,
         }
     }
     myr_buf_put_lit(&text, "}\n");
-    int r = export_put(sink, "topology.dot", &text, err);
+    int rc = export_put(sink, "topology.dot", &text, err);
     myr_buf_done(&text);
-    return r;
+    return rc;
 }

@@ -41,10 +41,10 @@ int myr_exporter_find(const char *name, const struct myr_exporter **ret, struct 
     }
     char near[128];
     myr_str_nearest(myr_str_from(name), names, myr_exporter_count, near, sizeof(near));
-    int r = myr_err_set(err, MYR_EINVAL, "unknown format '%.40s'%s%s%s", name,
-                        near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
+    int rc = myr_err_set(err, MYR_EINVAL, "unknown format '%.40s'%s%s%s", name,
+                         near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
     myr_err_hint(err, "myriad export --list");
-    return r;
+    return rc;
 }
 
 int myr_export_run(const struct myr_exporter *exporter, const struct myr_export *job,

@@ -133,8 +133,8 @@ static int put_configurations(struct frr *frr, const struct myr_export_sink *sin
 {
     const struct myr_design *design = frr->job->design;
     struct myr_buf name = {0};
-    int r = MYR_OK;
-    for (uint32_t d = 0; r == MYR_OK && d < design->device_count; d++) {
+    int rc = MYR_OK;
+    for (uint32_t d = 0; rc == MYR_OK && d < design->device_count; d++) {
         if (next_port(frr, d, design->first_port[d]) == MYR_NONE) {
             continue;
         }
@@ -142,10 +142,10 @@ static int put_configurations(struct frr *frr, const struct myr_export_sink *sin
         myr_buf_clear(&name);
         myr_site_name(design, d, &name);
         myr_buf_put_lit(&name, "/frr.conf");
-        r = export_put(sink, name.data, &frr->text, err);
+        rc = export_put(sink, name.data, &frr->text, err);
     }
     myr_buf_done(&name);
-    return r;
+    return rc;
 }
 
 static void put_plan_end(struct frr *frr, uint32_t port, char end)
@@ -171,7 +171,7 @@ static int put_plan(struct frr *frr, const struct myr_export_sink *sink, struct 
             put_plan_end(frr, design->link_b[link], '\n');
         }
     }
-    int r = export_put(sink, "links.csv", &frr->text, err);
+    int rc = export_put(sink, "links.csv", &frr->text, err);
     myr_buf_put_lit(&frr->text, "device,asn,loopback,host_block\n");
     for (uint32_t d = 0; d < design->device_count; d++) {
         if (next_port(frr, d, design->first_port[d]) == MYR_NONE) {
@@ -187,7 +187,7 @@ static int put_plan(struct frr *frr, const struct myr_export_sink *sink, struct 
         }
         myr_buf_putc(&frr->text, '\n');
     }
-    return r < 0 ? r : export_put(sink, "devices.csv", &frr->text, err);
+    return rc < 0 ? rc : export_put(sink, "devices.csv", &frr->text, err);
 }
 
 int export_frr(const struct myr_export *job, const struct myr_export_sink *sink,
@@ -195,18 +195,18 @@ int export_frr(const struct myr_export *job, const struct myr_export_sink *sink,
 {
     const struct myr_network *network = &job->design->networks[job->net];
     if (export_technology(job, job->net) == MYR_TECH_INFINIBAND) {
-        int r = myr_err_set(err, MYR_EINVAL, "the %s network is InfiniBand, FRR routes Ethernet",
-                            myr_net_names[job->net]);
+        int rc = myr_err_set(err, MYR_EINVAL, "the %s network is InfiniBand, FRR routes Ethernet",
+                             myr_net_names[job->net]);
         myr_err_hint(err, "myriad export opensm");
-        return r;
+        return rc;
     }
     struct myr_arena arena;
     myr_arena_init(&arena);
     struct frr frr = {.job = job, .split = network->planes * network->units > 1};
-    int r = myr_addresses_init(&frr.addresses, &arena, job->design, job->net, err);
-    r = r < 0 ? r : put_configurations(&frr, sink, err);
-    r = r < 0 ? r : put_plan(&frr, sink, err);
+    int rc = myr_addresses_init(&frr.addresses, &arena, job->design, job->net, err);
+    rc = rc < 0 ? rc : put_configurations(&frr, sink, err);
+    rc = rc < 0 ? rc : put_plan(&frr, sink, err);
     myr_buf_done(&frr.text);
     myr_arena_done(&arena);
-    return r;
+    return rc;
 }

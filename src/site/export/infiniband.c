@@ -86,10 +86,10 @@ static int fill_stanzas(const struct myr_cabling *cabling, struct stanzas *stanz
     for (uint32_t i = 0; i < cabling->links.count; i++) {
         const struct myr_cabling_link *link = &cabling->links.items[i];
         uint32_t port_a, port_b;
-        int r = port_number(cabling, link->a, &port_a, err);
-        r = r < 0 ? r : port_number(cabling, link->b, &port_b, err);
-        if (r < 0) {
-            return r;
+        int rc = port_number(cabling, link->a, &port_a, err);
+        rc = rc < 0 ? rc : port_number(cabling, link->b, &port_b, err);
+        if (rc < 0) {
+            return rc;
         }
         put_line(stanzas, next, (struct line){link->a.device, port_a, link->b.device, port_b, i});
         if (!link->one_sided) {
@@ -116,14 +116,14 @@ static int stanzas_init(struct stanzas *stanzas, struct myr_arena *arena,
     }
     uint32_t *next = MYR_ARENA_NEW(arena, uint32_t, (size_t)devices + 1);
     memcpy(next, stanzas->first, ((size_t)devices + 1) * sizeof(uint32_t));
-    int r = fill_stanzas(cabling, stanzas, next, err);
-    for (uint32_t d = 0; r == MYR_OK && d < devices; d++) {
+    int rc = fill_stanzas(cabling, stanzas, next, err);
+    for (uint32_t d = 0; rc == MYR_OK && d < devices; d++) {
         uint32_t count = stanzas->first[d + 1] - stanzas->first[d];
         if (count > 1) {
             qsort(stanzas->lines + stanzas->first[d], count, sizeof(struct line), compare_lines);
         }
     }
-    return r;
+    return rc;
 }
 
 static void put_hex(struct myr_buf *buf, uint64_t value, uint32_t digits)
@@ -254,8 +254,8 @@ int myr_write_ibnetdiscover(const struct myr_cabling *cabling, enum myr_netlist 
     struct myr_arena arena;
     struct stanzas stanzas = {0};
     myr_arena_init(&arena);
-    int r = stanzas_init(&stanzas, &arena, cabling, err);
-    if (r == MYR_OK) {
+    int rc = stanzas_init(&stanzas, &arena, cabling, err);
+    if (rc == MYR_OK) {
         myr_buf_put_lit(ret, "#\n# Topology file\n#\n");
         if (kind == MYR_NETLIST_IBSIM) {
             myr_buf_put_lit(ret, "# Links faster than HDR are written as HDR: the simulator knows "
@@ -264,7 +264,7 @@ int myr_write_ibnetdiscover(const struct myr_cabling *cabling, enum myr_netlist 
         put_devices(cabling, kind, &stanzas, &arena, ret);
     }
     myr_arena_done(&arena);
-    return r;
+    return rc;
 }
 
 /* The job's cabling as InfiniBand sees it, with the real GUIDs where they are bound. */
@@ -303,12 +303,12 @@ static int put_netlist(const struct myr_export *job, const struct myr_export_sin
     struct myr_buf text = {0};
     myr_arena_init(&arena);
     ib_cabling(job, &cabling, &arena);
-    int r = myr_write_ibnetdiscover(&cabling, kind, &text, err);
-    r = r < 0 ? r : export_put(sink, name, &text, err);
+    int rc = myr_write_ibnetdiscover(&cabling, kind, &text, err);
+    rc = rc < 0 ? rc : export_put(sink, name, &text, err);
     myr_buf_done(&text);
     myr_cabling_done(&cabling);
     myr_arena_done(&arena);
-    return r;
+    return rc;
 }
 
 int export_ibnetdiscover(const struct myr_export *job, const struct myr_export_sink *sink,
@@ -381,15 +381,15 @@ int export_opensm(const struct myr_export *job, const struct myr_export_sink *si
     myr_arena_init(&arena);
     ib_cabling(job, &cabling, &arena);
     put_roots(&text, job);
-    int r = export_put(sink, "root_guids.txt", &text, err);
+    int rc = export_put(sink, "root_guids.txt", &text, err);
     put_host_ports(&text, job, true);
-    r = r < 0 ? r : export_put(sink, "cn_guids.txt", &text, err);
+    rc = rc < 0 ? rc : export_put(sink, "cn_guids.txt", &text, err);
     put_host_ports(&text, job, false);
-    r = r < 0 ? r : export_put(sink, "io_guids.txt", &text, err);
+    rc = rc < 0 ? rc : export_put(sink, "io_guids.txt", &text, err);
     put_name_map(&text, &cabling);
-    r = r < 0 ? r : export_put(sink, "node-name-map", &text, err);
+    rc = rc < 0 ? rc : export_put(sink, "node-name-map", &text, err);
     myr_buf_done(&text);
     myr_cabling_done(&cabling);
     myr_arena_done(&arena);
-    return r;
+    return rc;
 }

@@ -3,9 +3,9 @@
 int export_put(const struct myr_export_sink *sink, const char *name, struct myr_buf *text,
                struct myr_err *err)
 {
-    int r = sink->put(sink->context, name, text, err);
+    int rc = sink->put(sink->context, name, text, err);
     myr_buf_clear(text);
-    return r;
+    return rc;
 }
 
 const struct myr_part *export_part(const struct myr_export *job, uint32_t device)

@@ -110,12 +110,12 @@ static int put_types(struct netbox *box, struct myr_err *err)
             myr_buf_putc(&types, '\n');
         }
     }
-    int r = put_table(box, "manufacturers.csv", err);
-    r = r < 0 ? r : export_put(box->sink, "device-types.csv", &types, err);
+    int rc = put_table(box, "manufacturers.csv", err);
+    rc = rc < 0 ? rc : export_put(box->sink, "device-types.csv", &types, err);
     myr_buf_done(&types);
     myr_strmap_done(&vendors);
     myr_strmap_done(&models);
-    return r;
+    return rc;
 }
 
 static int put_frame(struct netbox *box, struct myr_err *err)
@@ -128,21 +128,21 @@ static int put_frame(struct netbox *box, struct myr_err *err)
     put_field(&box->text, site_name(box), ',');
     put_slug(&box->text, site_name(box));
     myr_buf_put_lit(&box->text, ",planned\n");
-    int r = put_table(box, "sites.csv", err);
+    int rc = put_table(box, "sites.csv", err);
     myr_buf_put_lit(&box->text, "name,slug,color\n");
     for (uint32_t kind = 0; kind < MYR_DEVICE_KIND_COUNT; kind++) {
         put_field(&box->text, role_titles[kind], ',');
         put_slug(&box->text, role_titles[kind]);
         myr_buf_printf(&box->text, ",%s\n", colors[kind]);
     }
-    r = r < 0 ? r : put_table(box, "device-roles.csv", err);
+    rc = rc < 0 ? rc : put_table(box, "device-roles.csv", err);
     myr_buf_put_lit(&box->text, "site,name,status,u_height\n");
     for (uint32_t i = 0; i < design->rack_count; i++) {
         put_field(&box->text, site_name(box), ',');
         myr_buf_printf(&box->text, "rack-%u-%u,planned,%u\n", design->racks[i].row,
                        design->racks[i].column, design->racks[i].units);
     }
-    return r < 0 ? r : put_table(box, "racks.csv", err);
+    return rc < 0 ? rc : put_table(box, "racks.csv", err);
 }
 
 static int put_devices(struct netbox *box, struct myr_err *err)
@@ -227,21 +227,21 @@ static int put_cables(struct netbox *box, struct myr_err *err)
     myr_arena_init(&arena);
     export_cabling(box->job, &cabling, &arena);
     myr_write_netbox_cables(&cabling, &box->text);
-    int r = put_table(box, "cables.csv", err);
+    int rc = put_table(box, "cables.csv", err);
     myr_cabling_done(&cabling);
     myr_arena_done(&arena);
-    return r;
+    return rc;
 }
 
 int export_netbox(const struct myr_export *job, const struct myr_export_sink *sink,
                   struct myr_err *err)
 {
     struct netbox box = {.job = job, .sink = sink};
-    int r = put_frame(&box, err);
-    r = r < 0 ? r : put_types(&box, err);
-    r = r < 0 ? r : put_devices(&box, err);
-    r = r < 0 ? r : put_interfaces(&box, err);
-    r = r < 0 ? r : put_cables(&box, err);
+    int rc = put_frame(&box, err);
+    rc = rc < 0 ? rc : put_types(&box, err);
+    rc = rc < 0 ? rc : put_devices(&box, err);
+    rc = rc < 0 ? rc : put_interfaces(&box, err);
+    rc = rc < 0 ? rc : put_cables(&box, err);
     myr_buf_done(&box.text);
-    return r;
+    return rc;
 }

@@ -262,10 +262,10 @@ int export_slurm(const struct myr_export *job, const struct myr_export_sink *sin
     groups_init(&groups, &arena, job);
     put_title(&text, job, "tree");
     put_tree(&text, job, &groups);
-    int r = export_put(sink, "topology.conf", &text, err);
+    int rc = export_put(sink, "topology.conf", &text, err);
     myr_buf_done(&text);
     myr_arena_done(&arena);
-    return r;
+    return rc;
 }
 
 /* Where GPUs of several nodes form one scale-up domain, that is the block a job must not leave. */
@@ -326,8 +326,8 @@ int export_slurm_block(const struct myr_export *job, const struct myr_export_sin
     }
     put_title(&text, job, "block");
     put_blocks(&text, job, &groups);
-    int r = export_put(sink, "topology.conf", &text, err);
+    int rc = export_put(sink, "topology.conf", &text, err);
     myr_buf_done(&text);
     myr_arena_done(&arena);
-    return r;
+    return rc;
 }

@@ -191,10 +191,10 @@ static int read_device(struct ib_reader *reader, bool is_switch, struct myr_err 
     }
     skip_blanks(reader);
     place = here(reader);
-    int r = take_quoted(reader, &id, err);
-    r = r < 0 ? r : import_check_room(reader->import, place, err);
-    if (r < 0) {
-        return r;
+    int rc = take_quoted(reader, &id, err);
+    rc = rc < 0 ? rc : import_check_room(reader->import, place, err);
+    if (rc < 0) {
+        return rc;
     }
     uint32_t device = device_of(reader, id);
     struct myr_cabling_device *found = &reader->import->cabling->devices.items[device];
@@ -288,22 +288,22 @@ static int read_port(struct ib_reader *reader, struct myr_err *err)
     if (reader->device == MYR_NONE) {
         return import_error(err, place, "a port before the first device");
     }
-    int r = take_port(reader, &link.a.port, &own_guid, err);
-    if (r < 0) {
-        return r;
+    int rc = take_port(reader, &link.a.port, &own_guid, err);
+    if (rc < 0) {
+        return rc;
     }
     skip_blanks(reader);
-    r = take_quoted(reader, &id, err);
-    r = r < 0 ? r : take_port(reader, &link.b.port, &far_guid, err);
-    r = r < 0 ? r : import_check_room(reader->import, place, err);
-    if (r < 0) {
-        return r;
+    rc = take_quoted(reader, &id, err);
+    rc = rc < 0 ? rc : take_port(reader, &link.b.port, &far_guid, err);
+    rc = rc < 0 ? rc : import_check_room(reader->import, place, err);
+    if (rc < 0) {
+        return rc;
     }
     link.b.device = device_of(reader, id);
-    r = check_port(reader, place, link.a.device, link.a.port, err);
-    r = r < 0 ? r : check_port(reader, place, link.b.device, link.b.port, err);
-    if (r < 0) {
-        return r;
+    rc = check_port(reader, place, link.a.device, link.a.port, err);
+    rc = rc < 0 ? rc : check_port(reader, place, link.b.device, link.b.port, err);
+    if (rc < 0) {
+        return rc;
     }
     struct myr_cabling_device *devices = reader->import->cabling->devices.items;
     devices[link.a.device].port_guid = own_guid ? own_guid : devices[link.a.device].port_guid;
@@ -364,11 +364,11 @@ static int read_line(struct ib_reader *reader, struct myr_err *err)
         }
     }
     char excerpt[MYR_EXCERPT_MAX];
-    int r = import_error(err, place, "'%s' begins no line of ibnetdiscover",
-                         myr_text_excerpt(word, excerpt));
+    int rc = import_error(err, place, "'%s' begins no line of ibnetdiscover",
+                          myr_text_excerpt(word, excerpt));
     myr_err_hint(err, "lines begin with Switch, Ca, Hca, Rt, [port], key= or #; --from tells "
                       "another format");
-    return r;
+    return rc;
 }
 
 int import_ibnetdiscover(struct myr_import *import, const char *file, struct myr_str text,
@@ -379,9 +379,9 @@ int import_ibnetdiscover(struct myr_import *import, const char *file, struct myr
                                .file_index = (uint32_t)import->cabling->files.count - 1,
                                .device = MYR_NONE};
     const char *at = text.data, *text_end = text.data + text.len;
-    int r = MYR_OK;
+    int rc = MYR_OK;
     import->cabling->numbered = true;
-    while (r == MYR_OK && at < text_end) {
+    while (rc == MYR_OK && at < text_end) {
         const char *newline = memchr(at, '\n', (size_t)(text_end - at));
         reader.line++;
         reader.line_start = reader.at = at;
@@ -390,7 +390,7 @@ int import_ibnetdiscover(struct myr_import *import, const char *file, struct myr
         if (reader.end > reader.at && reader.end[-1] == '\r') {
             reader.end--;
         }
-        r = read_line(&reader, err);
+        rc = read_line(&reader, err);
     }
-    return r;
+    return rc;
 }

@@ -115,12 +115,12 @@ static int read_port(struct myr_import *import, struct errors_reader *reader, st
     if (!take_word(&reader->rest, ":") || row.port.len == 0 || !import_name_is_good(row.port)) {
         return import_error(err, place, "a port and ':' are expected");
     }
-    int r = read_counters(reader, &row.count, err);
-    bool counts = r == MYR_OK && row.count && !myr_str_eq(row.port, MYR_STR("ALL"));
+    int rc = read_counters(reader, &row.count, err);
+    bool counts = rc == MYR_OK && row.count && !myr_str_eq(row.port, MYR_STR("ALL"));
     if (counts) {
         myr_vec_push(&import->cabling->errors, row);
     }
-    return r;
+    return rc;
 }
 
 bool import_is_errors(struct myr_str first_line)
@@ -133,9 +133,9 @@ int import_errors(struct myr_import *import, const char *file, struct myr_str te
 {
     struct errors_reader reader = {.file = file};
     const char *at = text.data, *text_end = text.data + text.len;
-    int r = MYR_OK;
+    int rc = MYR_OK;
     bool known = false;
-    while (r == MYR_OK && at < text_end) {
+    while (rc == MYR_OK && at < text_end) {
         const char *newline = memchr(at, '\n', (size_t)(text_end - at));
         const char *end = newline ? newline : text_end;
         reader.line++;
@@ -145,12 +145,12 @@ int import_errors(struct myr_import *import, const char *file, struct myr_str te
         skip_blanks(&reader.rest);
         known = known || import_is_errors(reader.rest);
         if (take_word(&reader.rest, "GUID")) {
-            r = read_port(import, &reader, err);
+            rc = read_port(import, &reader, err);
         }
     }
-    if (r == MYR_OK && !known) {
+    if (rc == MYR_OK && !known) {
         struct import_place place = {file, 1, 1};
         return import_error(err, place, "no line of ibqueryerrors in this text");
     }
-    return r;
+    return rc;
 }

@@ -98,8 +98,8 @@ static int begin_file(struct myr_import *import, enum myr_import_format *format,
 int myr_import_text(struct myr_import *import, enum myr_import_format format, const char *file,
                     struct myr_str text, struct myr_err *err)
 {
-    int r = begin_file(import, &format, file, text, err);
-    return r < 0 ? r : readers[format](import, file, text, err);
+    int rc = begin_file(import, &format, file, text, err);
+    return rc < 0 ? rc : readers[format](import, file, text, err);
 }
 
 /* A file that is read piece by piece. */
@@ -157,19 +157,20 @@ static int import_open_file(struct myr_import *import, enum myr_import_format fo
     struct myr_cabling *cabling = import->cabling;
     const char *kept = myr_arena_strndup(cabling->arena, file->path, strlen(file->path));
     struct myr_buf text = {0};
-    int r = read_up_to(file, &text, 1, err);
-    r = r < 0 ? r : begin_file(import, &format, kept, (struct myr_str){text.data, text.len}, err);
-    if (r == MYR_OK && format == MYR_IMPORT_LLDP) {
+    int rc = read_up_to(file, &text, 1, err);
+    rc =
+        rc < 0 ? rc : begin_file(import, &format, kept, (struct myr_str){text.data, text.len}, err);
+    if (rc == MYR_OK && format == MYR_IMPORT_LLDP) {
         struct json_source source = {file, fill_from_file};
-        r = import_lldp_stream(import, kept, (struct myr_str){text.data, text.len}, &source, err);
+        rc = import_lldp_stream(import, kept, (struct myr_str){text.data, text.len}, &source, err);
         int read = check_read(file, err);
         myr_buf_done(&text);
-        return read < 0 ? read : r;
+        return read < 0 ? read : rc;
     }
-    r = r < 0 ? r : read_up_to(file, &text, UINT64_MAX, err);
-    if (r < 0) {
+    rc = rc < 0 ? rc : read_up_to(file, &text, UINT64_MAX, err);
+    if (rc < 0) {
         myr_buf_done(&text);
-        return r;
+        return rc;
     }
     myr_vec_push(&cabling->texts, text);
     return readers[format](import, kept, (struct myr_str){text.data, text.len}, err);
@@ -184,11 +185,11 @@ static int import_one(struct myr_import *import, enum myr_import_format format, 
     if (file.fd < 0) {
         return myr_err_errno(err, "cannot open", path);
     }
-    int r = import_open_file(import, format, &file, err);
+    int rc = import_open_file(import, format, &file, err);
     if (!from_stdin) {
         close(file.fd);
     }
-    return r;
+    return rc;
 }
 
 static int compare_names(const void *left, const void *right)
@@ -213,17 +214,17 @@ static int import_folder(struct myr_import *import, enum myr_import_format forma
         }
     }
     closedir(folder);
-    int r = MYR_OK;
+    int rc = MYR_OK;
     if (names.count == 0) {
-        r = myr_err_set(err, MYR_ENOENT, "%s: no files in this folder", path);
+        rc = myr_err_set(err, MYR_ENOENT, "%s: no files in this folder", path);
     } else {
         qsort(names.items, names.count, sizeof(*names.items), compare_names);
     }
-    for (size_t i = 0; r == MYR_OK && i < names.count; i++) {
-        r = import_one(import, format, names.items[i], err);
+    for (size_t i = 0; rc == MYR_OK && i < names.count; i++) {
+        rc = import_one(import, format, names.items[i], err);
     }
     myr_vec_done(&names);
-    return r;
+    return rc;
 }
 
 int myr_import_file(struct myr_import *import, enum myr_import_format format, const char *path,

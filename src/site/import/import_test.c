@@ -199,9 +199,9 @@ static void lldp_that_ends_early_counts_as_far_as_it_goes(void **state)
     for (size_t len = 1; len < whole; len++) {
         struct fixture f;
         begin(&f);
-        int r = myr_import_text(&f.import, MYR_IMPORT_LLDP, "leaf1.json",
-                                (struct myr_str){text, len}, &f.err);
-        if (r < 0) {
+        int rc = myr_import_text(&f.import, MYR_IMPORT_LLDP, "leaf1.json",
+                                 (struct myr_str){text, len}, &f.err);
+        if (rc < 0) {
             /* Only while there is nothing yet. */
             assert_int_equal(f.cabling.devices.count, 0);
             assert_non_null(strstr(f.err.message, "leaf1.json:1:"));
@@ -245,8 +245,8 @@ static void lldp_reads_the_same_piece_by_piece(void **state)
         begin(&f);
         const char *file = "drip.json";
         myr_vec_push(&f.cabling.files, file);
-        int r = import_lldp_stream(&f.import, file, MYR_STR(""), &pieces, &f.err);
-        if (r < 0) {
+        int rc = import_lldp_stream(&f.import, file, MYR_STR(""), &pieces, &f.err);
+        if (rc < 0) {
             fail_msg("%zu bytes at a time: %s", most, f.err.message);
         }
         assert_int_equal(f.cabling.links.count, 2);
@@ -381,11 +381,11 @@ static void broken_texts_are_refused_in_their_place(void **state)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct fixture f;
         begin(&f);
-        int r =
+        int rc =
             myr_import_text(&f.import, cases[i].format, "x", myr_str_from(cases[i].text), &f.err);
-        if (r != MYR_EINVAL ||
+        if (rc != MYR_EINVAL ||
             strncmp(f.err.message, cases[i].place, strlen(cases[i].place)) != 0) {
-            fail_msg("case %zu: %d %s", i, r, f.err.message);
+            fail_msg("case %zu: %d %s", i, rc, f.err.message);
         }
         finish(&f);
     }

@@ -148,11 +148,11 @@ static int read_header(struct list_reader *reader, struct myr_err *err)
     for (uint32_t c = 0; c < COLUMN_COUNT; c++) {
         reader->at[c] = MYR_NONE;
     }
-    int r = myr_csv_next(csv, err);
-    if (r < 0) {
-        return r;
+    int rc = myr_csv_next(csv, err);
+    if (rc < 0) {
+        return rc;
     }
-    if (r == 0) {
+    if (rc == 0) {
         struct import_place place = {csv->file, 1, 1};
         return import_error(err, place, "the file is empty");
     }
@@ -171,10 +171,10 @@ static int read_header(struct list_reader *reader, struct myr_err *err)
     reader->field_count = csv->count;
     for (uint32_t c = 0; c < NEEDED_COUNT; c++) {
         if (reader->at[c] == MYR_NONE) {
-            r = myr_csv_error(err, csv, 0, "a %s has a column '%s', this one has not",
-                              reader->format->title, reader->format->shown[c]);
+            rc = myr_csv_error(err, csv, 0, "a %s has a column '%s', this one has not",
+                               reader->format->title, reader->format->shown[c]);
             myr_err_hint(err, "the first row names the columns; --from tells another format");
-            return r;
+            return rc;
         }
     }
     return MYR_OK;
@@ -236,12 +236,12 @@ static int read_facts(const struct list_reader *reader, struct myr_cabling_link 
                       struct myr_err *err)
 {
     uint64_t gbps, width;
-    int r = optional_number(reader, SPEED, 1000000, &gbps, err);
-    r = r < 0 ? r : optional_number(reader, WIDTH, 64, &width, err);
-    r = r < 0 ? r : optional_number(reader, ERRORS, UINT64_MAX, &link->errors, err);
-    r = r < 0 ? r : read_length(reader, &link->length_mm, err);
-    if (r < 0) {
-        return r;
+    int rc = optional_number(reader, SPEED, 1000000, &gbps, err);
+    rc = rc < 0 ? rc : optional_number(reader, WIDTH, 64, &width, err);
+    rc = rc < 0 ? rc : optional_number(reader, ERRORS, UINT64_MAX, &link->errors, err);
+    rc = rc < 0 ? rc : read_length(reader, &link->length_mm, err);
+    if (rc < 0) {
+        return rc;
     }
     link->gbps = (uint32_t)gbps;
     link->width = (uint32_t)width;
@@ -296,9 +296,9 @@ static int read_end(struct list_reader *reader, const struct end_columns *column
                                     "a port without a device in column '%s'",
                                     reader->format->shown[columns->device]);
     }
-    int r = check_names(reader, columns, err);
-    if (r < 0) {
-        return r;
+    int rc = check_names(reader, columns, err);
+    if (rc < 0) {
+        return rc;
     }
     ret->device = myr_cabling_device(cabling, name);
     ret->port = port;
@@ -329,21 +329,21 @@ static int read_row(struct list_reader *reader, struct myr_err *err)
         reader->import->other_count++;
         return MYR_OK;
     }
-    int r = read_end(reader, &columns_a, &link.a, &kind_a, err);
-    r = r < 0 ? r : read_end(reader, &columns_b, &link.b, &kind_b, err);
-    if (r < 0) {
-        return r;
+    int rc = read_end(reader, &columns_a, &link.a, &kind_a, err);
+    rc = rc < 0 ? rc : read_end(reader, &columns_b, &link.b, &kind_b, err);
+    if (rc < 0) {
+        return rc;
     }
     if (kind_a == END_THERE && kind_b == END_THERE) {
         if (link.a.device == link.b.device && myr_str_eq(link.a.port, link.b.port)) {
             return myr_csv_error(err, &reader->csv, reader->at[B_PORT],
                                  "the cable ends where it begins");
         }
-        r = read_facts(reader, &link, err);
-        if (r == MYR_OK) {
+        rc = read_facts(reader, &link, err);
+        if (rc == MYR_OK) {
             myr_vec_push(&cabling->links, link);
         }
-        return r;
+        return rc;
     }
     if (kind_a == END_THERE || kind_b == END_THERE) {
         bool unknown = kind_a == END_UNKNOWN || kind_b == END_UNKNOWN;
@@ -359,18 +359,18 @@ static int read_list(struct myr_import *import, const struct list_format *format
     struct list_reader reader = {
         .import = import, .format = format, .file = (uint32_t)import->cabling->files.count - 1};
     myr_csv_init(&reader.csv, import->cabling->arena, file, text);
-    int r = read_header(&reader, err);
-    while (r >= 0 && (r = myr_csv_next(&reader.csv, err)) > 0) {
+    int rc = read_header(&reader, err);
+    while (rc >= 0 && (rc = myr_csv_next(&reader.csv, err)) > 0) {
         struct import_place place = {file, reader.csv.line, 1};
         if (reader.csv.count != reader.field_count) {
             return myr_csv_error(err, &reader.csv, reader.csv.count - 1,
                                  "the row has %u fields, the header %u", reader.csv.count,
                                  reader.field_count);
         }
-        r = import_check_room(import, place, err);
-        r = r < 0 ? r : read_row(&reader, err);
+        rc = import_check_room(import, place, err);
+        rc = rc < 0 ? rc : read_row(&reader, err);
     }
-    return r;
+    return rc;
 }
 
 int import_netbox(struct myr_import *import, const char *file, struct myr_str text,

@@ -189,10 +189,10 @@ static int open_block(struct lldp_reader *reader, struct myr_err *err)
                           : reader->local_name.len ? reader->local_name
                                                    : reader->file_stem;
     if (name.len == 0 || !import_name_is_good(name)) {
-        int r = import_error(err, place_of(reader), "whose neighbours these are is not told");
+        int rc = import_error(err, place_of(reader), "whose neighbours these are is not told");
         myr_err_hint(err, "name the file after the device, or put the output of 'lldpcli -f json "
                           "show chassis' in front");
-        return r;
+        return rc;
     }
     reader->device = myr_cabling_device(reader->import->cabling, name);
     struct myr_cabling_device *device = &reader->import->cabling->devices.items[reader->device];
@@ -239,9 +239,9 @@ static int open_container(struct lldp_reader *reader, bool object, struct myr_er
     enum role role = role_of(reader, parent);
     reader->roles[depth] = (uint8_t)role;
     if (role == ROLE_LLDP && parent != ROLE_LLDP) {
-        int r = open_block(reader, err);
-        if (r < 0) {
-            return r;
+        int rc = open_block(reader, err);
+        if (rc < 0) {
+            return rc;
         }
     }
     if (object && role == ROLE_INTERFACE) {
@@ -261,11 +261,11 @@ static int close_container(struct lldp_reader *reader, bool object, struct myr_e
 {
     uint32_t depth = reader->json.depth + 1; /* before the bracket */
     enum role role = (enum role)reader->roles[depth], parent = (enum role)reader->roles[depth - 1];
-    int r = MYR_OK;
+    int rc = MYR_OK;
     bool complete = role == ROLE_INTERFACE || (role == ROLE_INTERFACES && reader->neighbour.json0);
     if (object && complete) {
         struct myr_str interface = reader->neighbour.interface;
-        r = put_neighbour(reader, err);
+        rc = put_neighbour(reader, err);
         reader->neighbour = (struct neighbour){.interface = interface}; /* more may follow */
     } else if (role == ROLE_LLDP && parent != ROLE_LLDP) {
         reader->device = MYR_NONE;
@@ -273,7 +273,7 @@ static int close_container(struct lldp_reader *reader, bool object, struct myr_e
         reader->host = MYR_STR("");
     }
     reader->key = MYR_STR("");
-    return r;
+    return rc;
 }
 
 /* Where a string of this place goes; NULL when it is of no use. */
@@ -397,13 +397,13 @@ int import_lldp_stream(struct myr_import *import, const char *file, struct myr_s
                                  .file_stem = stem_of(file)};
     json_reader_init(&reader.json, first, source);
     enum json_event event;
-    int r;
+    int rc;
     do {
         event = json_next(&reader.json);
-        r = step(&reader, event, err);
-    } while (r == MYR_OK && event != JSON_END && event != JSON_CUT);
+        rc = step(&reader, event, err);
+    } while (rc == MYR_OK && event != JSON_END && event != JSON_CUT);
     json_reader_done(&reader.json);
-    return r;
+    return rc;
 }
 
 int import_lldp(struct myr_import *import, const char *file, struct myr_str text,

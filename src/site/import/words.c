@@ -37,11 +37,11 @@ int myr_speed_map_set(struct myr_speed_map *map, struct myr_str rule, struct myr
     uint64_t gbps = 0;
     bool number = equals && myr_str_to_u64((struct myr_str){equals + 1, rule.len - len - 1}, &gbps);
     if (index == MYR_IB_SPEED_COUNT || !number || gbps == 0 || gbps > GBPS_MAX) {
-        int r = myr_err_set(err, MYR_EINVAL, "speed map '%s': SPEED=GBPS is expected",
-                            myr_text_excerpt(rule, excerpt));
+        int rc = myr_err_set(err, MYR_EINVAL, "speed map '%s': SPEED=GBPS is expected",
+                             myr_text_excerpt(rule, excerpt));
         myr_err_hint(err, "HDR=400: a link of four HDR lanes stands for 400 Gb/s; speeds are SDR, "
                           "DDR, QDR, FDR10, FDR, EDR, HDR, NDR, XDR");
-        return r;
+        return rc;
     }
     map->lane_mbps[index] = (uint32_t)gbps * 1000 / 4;
     return MYR_OK;

@@ -82,8 +82,8 @@ static int read_rows(struct row_reader *reader, const char *path, struct myr_err
                                  csv.fields[0].len > 60 ? 60 : (int)csv.fields[0].len,
                                  csv.fields[0].data);
         } else {
-            int r = reader->read(reader, &csv, device, err);
-            more = r < 0 ? r : more;
+            int rc = reader->read(reader, &csv, device, err);
+            more = rc < 0 ? rc : more;
         }
     }
     myr_buf_done(&text);

@@ -79,9 +79,9 @@ int myr_tables_write(const struct myr_tables *tables, const struct myr_binding *
                      const char *path, struct myr_err *err)
 {
     struct myr_outfile file;
-    int r = myr_outfile_open(&file, path, err);
-    if (r < 0) {
-        return r;
+    int rc = myr_outfile_open(&file, path, err);
+    if (rc < 0) {
+        return rc;
     }
     struct myr_buf buf = {0}, tails = {0};
     uint32_t *start = myr_xrealloc(NULL, (size_t)tables->columns + 1, sizeof(uint32_t));
@@ -211,37 +211,38 @@ int myr_tables_read_text(struct myr_tables *tables, const struct myr_binding *bi
                          struct myr_err *err)
 {
     struct reader reader = {.tables = tables, .path = file, .at_switch = MYR_NONE};
-    int r = myr_kind_check(file, text, MYR_KIND_BIT(FORWARDING),
-                           "a dump of forwarding tables (dump_lfts, opensm -U)", err);
-    if (r < 0) {
-        return r;
+    int rc = myr_kind_check(file, text, MYR_KIND_BIT(FORWARDING),
+                            "a dump of forwarding tables (dump_lfts, opensm -U)", err);
+    if (rc < 0) {
+        return rc;
     }
     index_guids(tables, binding, &reader.guids);
-    for (size_t at = 0; r == MYR_OK && at < text.len;) {
+    for (size_t at = 0; rc == MYR_OK && at < text.len;) {
         const char *end = memchr(text.data + at, '\n', text.len - at);
         size_t len = end ? (size_t)(end - text.data) - at : text.len - at;
         reader.line++;
-        r = read_line(&reader, (struct myr_str){text.data + at, len}, err);
+        rc = read_line(&reader, (struct myr_str){text.data + at, len}, err);
         at += len + 1;
     }
-    if (r == MYR_OK && reader.entries == 0) {
-        r = myr_err_set(err, MYR_EINVAL, "%s: no forwarding table of this design's switches", file);
+    if (rc == MYR_OK && reader.entries == 0) {
+        rc =
+            myr_err_set(err, MYR_EINVAL, "%s: no forwarding table of this design's switches", file);
         myr_err_hint(err, "dump_lfts > FILE, or the file of opensm -U");
     }
     *ret_unknown = reader.unknown;
     myr_u64map_done(&reader.guids);
-    return r;
+    return rc;
 }
 
 int myr_tables_read(struct myr_tables *tables, const struct myr_binding *binding, const char *path,
                     uint32_t *ret_unknown, struct myr_err *err)
 {
     struct myr_buf text = {0};
-    int r = myr_file_read(path, (size_t)1 << BYTES_MAX_SHIFT, &text, err);
-    if (r == MYR_OK) {
-        r = myr_tables_read_text(tables, binding, path, (struct myr_str){text.data, text.len},
-                                 ret_unknown, err);
+    int rc = myr_file_read(path, (size_t)1 << BYTES_MAX_SHIFT, &text, err);
+    if (rc == MYR_OK) {
+        rc = myr_tables_read_text(tables, binding, path, (struct myr_str){text.data, text.len},
+                                  ret_unknown, err);
     }
     myr_buf_done(&text);
-    return r;
+    return rc;
 }

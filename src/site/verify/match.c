@@ -132,10 +132,10 @@ static int complain_double(const struct matcher *matcher, uint32_t link, uint32_
     myr_verify_port_name(matcher->verify, vertex, &name);
     const struct myr_doc place = {
         .file = matcher->cabling->files.items[second->file], .line = second->line, .column = 1};
-    int r = myr_doc_error(err, &place, MYR_EINVAL, "port %s has two cables: the first is in %s:%u",
-                          name.data, matcher->cabling->files.items[first->file], first->line);
+    int rc = myr_doc_error(err, &place, MYR_EINVAL, "port %s has two cables: the first is in %s:%u",
+                           name.data, matcher->cabling->files.items[first->file], first->line);
     myr_buf_done(&name);
-    return r;
+    return rc;
 }
 
 /* True when the ends already are each other's, also through a far end that the design lacks. */
@@ -294,9 +294,9 @@ int verify_match(struct verify_job *job, struct myr_err *err)
     fill_plan(job);
     resolve_all(&matcher);
     myr_vec_done(&matcher.foreign);
-    int r = match_lists(&matcher, err);
-    if (r < 0) {
-        return r;
+    int rc = match_lists(&matcher, err);
+    if (rc < 0) {
+        return rc;
     }
     note_claims(&matcher);
     for (uint32_t round = 0; round < ROUND_COUNT; round++) {

@@ -180,8 +180,8 @@ int myr_verify(struct myr_verify *ret, struct myr_arena *arena, const struct myr
     identify_init(&job.identify, arena, design, cabling, options->binding);
     identify_by_name(&job.identify);
     identify_by_structure(&job.identify, ret);
-    int r = verify_match(&job, err);
-    if (r == MYR_OK) {
+    int rc = verify_match(&job, err);
+    if (rc == MYR_OK) {
         ret->name_conflicts = job.identify.name_conflicts;
         ret->places = job.identify.devices;
         fill_states(&job);
@@ -191,5 +191,5 @@ int myr_verify(struct myr_verify *ret, struct myr_arena *arena, const struct myr
         count_states(ret);
     }
     identify_done(&job.identify);
-    return r;
+    return rc;
 }
