@@ -133,6 +133,9 @@ static void line_up(struct myr_queue *q, uint32_t id)
     *(job->next == MYR_NONE ? &line->last : &queue_job(q, job->next)->previous) = id;
     job->state = MYR_JOB_WAITS;
     job->retry_s = 0;
+    if (line->first == id) {
+        queue_first_changed(q, job->line);
+    }
     int64_t due_s = queue_after_s(job->since_s, queue_hold_s(q, job->spec.gpus));
     if (due_s < q->hold_scan_s) {
         q->hold_scan_s = due_s;
@@ -152,6 +155,8 @@ void queue_dequeue(struct myr_queue *q, uint32_t id)
     *(job->next == MYR_NONE ? &line->last : &queue_job(q, job->next)->previous) = job->previous;
     if (line->first == MYR_NONE) {
         set_busy(q, job->line, false);
+    } else if (job->previous == MYR_NONE) {
+        queue_first_changed(q, job->line);
     }
     q->waiting--;
     q->reclaiming -= job->spec.reclaims;

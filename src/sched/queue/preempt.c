@@ -124,17 +124,23 @@ static void add_victims(struct myr_queue *q, const struct claim *claim, uint32_t
     }
 }
 
-/*
- * Whether the job is worth the work that others lose for it: little at first, more as it waits, and
- * all in all no more than the policy's share of the GPU time. Higher priority pays any price.
- */
-static bool pay(struct myr_queue *q, const struct claim *claim)
+/* What is lost when q->victims stop, in GPU seconds; that of lower priority does not count. */
+static int64_t price(const struct myr_queue *q, const struct claim *claim)
 {
     int64_t cost = 0;
     for (size_t i = 0; i < q->victims.count; i++) {
         const struct qjob *victim = queue_job(q, q->victims.items[i]);
         cost += victim->spec.priority == claim->priority ? queue_stop_cost(q, victim) : 0;
     }
+    return cost;
+}
+
+/*
+ * Whether the job is worth the work that others lose for it: little at first, more as it waits, and
+ * all in all no more than the policy's share of the GPU time. Higher priority pays any price.
+ */
+static bool pay(struct myr_queue *q, const struct claim *claim, int64_t cost)
+{
     if (cost * 1000 > q->loss_left ||
         cost > (int64_t)claim->gpus * (WORTH_S + queue_waited_s(q, claim->job))) {
         return false;
@@ -157,12 +163,9 @@ static void start_on_nodes(struct myr_queue *q, uint32_t id)
     queue_claim_end(q, id);
 }
 
-/* Stops q->victims and starts the job on q->nodes, if it is worth that. */
-static bool take_over(struct myr_queue *q, const struct claim *claim)
+/* Stops q->victims and starts the job on q->nodes. */
+static void take_over(struct myr_queue *q, const struct claim *claim)
 {
-    if (!pay(q, claim)) {
-        return false;
-    }
     for (size_t i = 0; i < q->victims.count; i++) {
         const struct qjob *victim = queue_job(q, q->victims.items[i]);
         bool level = victim->spec.priority == claim->priority;
@@ -170,7 +173,6 @@ static bool take_over(struct myr_queue *q, const struct claim *claim)
                        claim->job);
     }
     start_on_nodes(q, claim->job);
-    return true;
 }
 
 /* A job of one node: the node where making room costs least. */
@@ -306,20 +308,6 @@ bool queue_find_stops(struct myr_queue *q, uint32_t id, int32_t priority, bool a
     return found;
 }
 
-/* The first line in order whose first job has not been tried lately. */
-static struct line *next_to_try(struct myr_queue *q)
-{
-    struct line *best = NULL;
-    for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
-        struct line *line = &q->lines.items[i];
-        if (queue_job(q, line->first)->retry_s <= q->now_s &&
-            (q->policy.preempt || line->reclaims) && (!best || queue_line_before(q, line, best))) {
-            best = line;
-        }
-    }
-    return best;
-}
-
 static int64_t retry_s(const struct myr_queue *q, uint32_t id)
 {
     int64_t waited_s = queue_waited_s(q, id);
@@ -350,41 +338,133 @@ static bool is_graced(const struct myr_queue *q, uint32_t id)
     return q->policy.preempt && q->policy.grace_s > 0 && queue_held_s(q, id) >= q->policy.grace_s;
 }
 
+/*
+ * The least that can be lost for a claim, in GPU seconds: it lacks GPUs on its node, or whole
+ * nodes, and whoever frees one has at least to restart.
+ */
+static int64_t least_cost(const struct myr_queue *q, uint32_t gpus)
+{
+    uint32_t per = q->shape.gpus_per_node, lacks = gpus;
+    if (queue_is_gang(q, gpus)) {
+        uint32_t whole = gpus / per, free_nodes = myr_placer_free_nodes(q->placer);
+        lacks = whole > free_nodes ? whole - free_nodes : 0;
+    } else {
+        while (lacks > 0 && myr_place_fits(q->placer, gpus - lacks + 1)) {
+            lacks--;
+        }
+    }
+    return lacks * q->policy.restart_s;
+}
+
+/*
+ * Whether somebody who asks for no more and may stop no fewer searched in vain a moment ago, and
+ * could not pay what it would have cost even now.
+ */
+static bool was_in_vain(const struct myr_queue *q, const struct line *line)
+{
+    uint32_t excess = queue_excess(q, line->tenant);
+    for (uint32_t i = 0; i < VAIN_MAX; i++) {
+        const struct vain *vain = &q->tries.vain[i];
+        if (vain->gpus && q->now_s - vain->at_s < RETRY_S && vain->gpus <= line->gpus &&
+            vain->level <= line->level && vain->excess <= excess &&
+            vain->priority >= line->priority && vain->cost > q->loss_left / 1000) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void note_vain(struct myr_queue *q, const struct line *line, int64_t cost)
+{
+    struct vain vain = {.gpus = line->gpus,
+                        .level = line->level,
+                        .excess = queue_excess(q, line->tenant),
+                        .priority = line->priority,
+                        .at_s = q->now_s,
+                        .cost = cost};
+    q->tries.vain[q->tries.vain_next] = vain;
+    q->tries.vain_next = (q->tries.vain_next + 1) % VAIN_MAX;
+}
+
+/*
+ * A search that can end in one way only is not made: where all that run are its equals, and either
+ * it has not waited long enough to stop one, or nothing can be lost for it now. Ten thousand lines
+ * in a full cluster are mostly of that kind.
+ */
+static bool is_hopeless(struct myr_queue *q, uint32_t at)
+{
+    const struct line *line = &q->lines.items[at];
+    uint32_t id = line->first;
+    bool early = queue_waited_s(q, id) < q->policy.stop_after_s;
+    if (runs_below(q, line->priority)) {
+        return false;
+    }
+    if (q->holds.count || line->reclaims) {
+        return false; /* nodes that are held may be its own, or give way to it */
+    }
+    if (early) {
+        queue_ask_again(q, at, queue_job(q, id)->since_s + q->policy.stop_after_s);
+        return true;
+    }
+    if (was_in_vain(q, line) || least_cost(q, line->gpus) > q->loss_left / 1000) {
+        queue_ask_again(q, at, q->now_s + retry_s(q, id));
+        return true;
+    }
+    return false;
+}
+
+/* Makes room for the first job of a line, if there is any to be made at a price it is worth. */
+static void try_line(struct myr_queue *q, uint32_t at)
+{
+    const struct line *line = &q->lines.items[at];
+    struct claim claim = {.job = line->first,
+                          .gpus = line->gpus,
+                          .level = line->level,
+                          .priority = line->priority,
+                          .by_level = q->policy.preempt,
+                          .early = queue_waited_s(q, line->first) < q->policy.stop_after_s,
+                          .graced = is_graced(q, line->first)};
+    int64_t again_s = q->now_s + retry_s(q, claim.job);
+    queue_lift_holds(q, claim.job, claim.priority, true);
+    bool found = find_room(q, &claim);
+    int64_t cost = found ? price(q, &claim) : INT64_MAX;
+    bool done = found && pay(q, &claim, cost);
+    if (done) {
+        take_over(q, &claim);
+        queue_drop_hold(q, claim.job);
+    }
+    queue_lift_holds(q, claim.job, claim.priority, false);
+    if (done) {
+        queue_start_what_fits(q); /* those who made room may fit elsewhere */
+        return;
+    }
+    if (!claim.early && !claim.graced && cost > q->loss_left / 1000) {
+        note_vain(q, line, cost);
+    }
+    queue_ask_again(q, at, again_s);
+}
+
+/* Calls the queue when the next line is due; once for each time. */
+static void wake_for_tries(struct myr_queue *q)
+{
+    int64_t due_s = queue_tries_due_s(q);
+    if (due_s != INT64_MAX && (due_s < q->tries.wake_s || q->tries.wake_s <= q->now_s)) {
+        queue_wake_at(q, due_s);
+        q->tries.wake_s = due_s;
+    }
+}
+
 void queue_preempt_for_waiting(struct myr_queue *q)
 {
     uint64_t looks = 0;
-    for (struct line *line = next_to_try(q); line; line = next_to_try(q)) {
+    for (uint32_t at = queue_tries_next(q, is_hopeless); at != MYR_NONE;
+         at = queue_tries_next(q, is_hopeless)) {
         if (looks > 0 && looks + q->shape.nodes > LOOKS_MAX) {
             queue_wake_at(q, q->now_s + 1);
             return;
         }
-        bool early = queue_waited_s(q, line->first) < q->policy.stop_after_s;
-        if (early && !line->reclaims && q->holds.count == 0 && !runs_below(q, line->priority)) {
-            struct qjob *job = queue_job(q, line->first);
-            job->retry_s = job->since_s + q->policy.stop_after_s;
-            myr_heap_push(&q->wakes, job->retry_s, line->first);
-            continue;
-        }
         looks += q->shape.nodes;
-        struct claim claim = {.job = line->first,
-                              .gpus = line->gpus,
-                              .level = line->level,
-                              .priority = line->priority,
-                              .by_level = q->policy.preempt,
-                              .early = early,
-                              .graced = is_graced(q, line->first)};
-        int64_t again_s = q->now_s + retry_s(q, claim.job);
-        queue_job(q, claim.job)->retry_s = again_s;
-        queue_lift_holds(q, claim.job, claim.priority, true);
-        bool done = find_room(q, &claim) && take_over(q, &claim);
-        if (done) {
-            queue_drop_hold(q, claim.job);
-        }
-        queue_lift_holds(q, claim.job, claim.priority, false);
-        if (done) {
-            queue_start_what_fits(q); /* those who made room may fit elsewhere */
-        } else {
-            myr_heap_push(&q->wakes, again_s, claim.job);
-        }
+        try_line(q, at);
     }
+    wake_for_tries(q);
 }

@@ -208,6 +208,7 @@ void myr_queue_free(struct myr_queue *q)
     myr_vec_done(&q->nodes);
     myr_u64map_done(&q->line_of);
     myr_heap_done(&q->wakes);
+    queue_tries_done(q);
     myr_placer_free(q->placer);
     queue_cells_free(q->cells);
     free(q->lengths);

@@ -6,6 +6,8 @@
  *   cells     private clusters of tenants, and the places they are bound to
  *   table     jobs by id; those that are over are forgotten after a time
  *   stakes    GPUs that no job runs on and that are not free: some are left, some are claimed
+ *   rank      which line goes before which
+ *   tries     which lines are due for a search for jobs to stop
  *   jobs      jobs in their lines and on their nodes: run, stop, end
  *   claims    GPUs kept for a job while others leave them
  *   submit    new jobs, one by one and in arrays; jobs that wait for others
@@ -114,8 +116,9 @@ struct line {
     uint32_t tenant, gpus;
     int32_t priority;
     uint32_t level;
-    bool reclaims;
+    bool reclaims, due;   /* due: in q->tries.due */
     uint32_t first, last; /* jobs; MYR_NONE: empty */
+    int64_t since_s;      /* the first job's, beside it: lines are compared by it all the time */
     uint32_t next_busy, previous_busy;
     uint32_t next_alike, previous_alike; /* busy lines of the same size */
 };
@@ -155,6 +158,27 @@ struct window {
     struct myr_window spec;
     uint32_t stage; /* 0: ahead, 1: draining, 2: open, 3: over */
     bool cancelled;
+};
+
+/* A search for jobs to stop that was in vain: for whom, when, and what it would have cost. */
+struct vain {
+    uint32_t gpus, level, excess;
+    int32_t priority;
+    int64_t at_s, cost;
+};
+
+/*
+ * Lines whose first job may ask for room: later, by time; and by now. 'vain' has the last searches
+ * in vain; 'vain_next' is the oldest.
+ */
+enum { VAIN_MAX = 16 };
+struct tries {
+    bool known;
+    struct myr_heap later;
+    MYR_VEC(uint32_t) due;
+    int64_t wake_s; /* the queue is called then in any case */
+    struct vain vain[VAIN_MAX];
+    uint32_t vain_next;
 };
 
 struct cells;
@@ -212,6 +236,7 @@ struct myr_queue {
     MYR_VEC(struct window) windows;
     MYR_VEC(struct service) services;
     uint32_t spares_wanted, spares_kept;
+    struct tries tries;
     struct myr_heap wakes; /* value: the job that it is for, or MYR_NONE */
     MYR_VEC(struct myr_decision) decisions;
     bool handed;               /* the caller has them: the next one starts anew */
@@ -355,6 +380,26 @@ uint64_t queue_claimable_gpus(const struct myr_queue *q, uint32_t node);
 /* The ranks behind a stake are gone: its GPUs go to who claimed them, or become free. */
 void queue_stake_gone(struct myr_queue *q, uint32_t node, uint32_t at);
 
+/* rank.c */
+bool queue_line_before(const struct myr_queue *q, const struct line *a, const struct line *b);
+/* Whether a job goes before another in any case: by priority, or by its tenant's share. */
+bool queue_outranks(const struct myr_queue *q, uint32_t id, uint32_t other);
+
+/* tries.c */
+/* The line has another first job. */
+void queue_first_changed(struct myr_queue *q, uint32_t line);
+/* Its first job asks again then, and not before. */
+void queue_ask_again(struct myr_queue *q, uint32_t line, int64_t time_s);
+/*
+ * The first line in order that is due, MYR_NONE: none is. Those that 'hopeless' says yes to have
+ * another time to ask again by then, and are not due any more.
+ */
+uint32_t queue_tries_next(struct myr_queue *q,
+                          bool (*hopeless)(struct myr_queue *q, uint32_t line));
+/* When the next line is due; INT64_MAX: none will be. */
+int64_t queue_tries_due_s(const struct myr_queue *q);
+void queue_tries_done(struct myr_queue *q);
+
 /* jobs.c: jobs in their lines and on their nodes. */
 struct myr_gang *queue_gang_room(struct myr_queue *q, uint32_t id);
 /* The GPUs in its gang are taken already. */
@@ -421,12 +466,9 @@ bool queue_start_own(struct myr_queue *q, uint32_t id, bool force);
 
 /* order.c: who is next. */
 bool queue_may_start(const struct myr_queue *q, uint32_t id);
-bool queue_line_before(const struct myr_queue *q, const struct line *a, const struct line *b);
 /* Starts a job that may start; false when its cells turn out to have no nodes that are well. */
 bool queue_start(struct myr_queue *q, uint32_t id);
 void queue_start_what_fits(struct myr_queue *q);
-/* Whether a job goes before another in any case: by priority, or by its tenant's share. */
-bool queue_outranks(const struct myr_queue *q, uint32_t id, uint32_t other);
 /* Starts what fits and outranks this job. */
 void queue_start_above(struct myr_queue *q, uint32_t id);
 

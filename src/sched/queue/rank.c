@@ -1,0 +1,76 @@
+#include "queue/state.h"
+
+/* The tenants from the root down to 't'; returns how many. */
+static uint32_t path_of(const struct myr_queue *q, uint32_t t, uint32_t ret[MYR_TENANT_DEPTH_MAX])
+{
+    uint32_t depth = 0;
+    for (uint32_t a = t; a != MYR_NONE; a = q->tenants[a].parent) {
+        depth++;
+    }
+    MYR_ASSERT(depth <= MYR_TENANT_DEPTH_MAX);
+    uint32_t at = depth;
+    for (uint32_t a = t; a != MYR_NONE; a = q->tenants[a].parent) {
+        ret[--at] = a;
+    }
+    return depth;
+}
+
+static uint64_t weight_of(const struct myr_queue *q, uint32_t t)
+{
+    return q->tenants[t].weight ? q->tenants[t].weight : 1;
+}
+
+/*
+ * Below 0 when a's tenant would run less for its weight with the job than b's: compared where their
+ * families part, so that a large organisation with many teams gets no more than one with few.
+ */
+static int compare_share(const struct myr_queue *q, const struct line *a, const struct line *b)
+{
+    uint64_t x = a->gpus, y = b->gpus;
+    if (a->tenant != b->tenant) {
+        uint32_t path_a[MYR_TENANT_DEPTH_MAX], path_b[MYR_TENANT_DEPTH_MAX];
+        uint32_t depth_a = path_of(q, a->tenant, path_a), depth_b = path_of(q, b->tenant, path_b);
+        uint32_t d = 0;
+        while (d < depth_a && d < depth_b && path_a[d] == path_b[d]) {
+            d++;
+        }
+        if (d == depth_a || d == depth_b) {
+            return d == depth_a ? -1 : 1; /* the parent's own job before the child's */
+        }
+        x = (q->tenant_gpus[path_a[d]] + x) * weight_of(q, path_b[d]);
+        y = (q->tenant_gpus[path_b[d]] + y) * weight_of(q, path_a[d]);
+    }
+    return x < y ? -1 : x > y;
+}
+
+bool queue_line_before(const struct myr_queue *q, const struct line *a, const struct line *b)
+{
+    bool fair = q->policy.order == MYR_ORDER_FAIR;
+    if (a->priority != b->priority) {
+        return a->priority > b->priority;
+    }
+    if (a->level != b->level) {
+        return a->level < b->level;
+    }
+    if (fair && a->tenant != b->tenant) {
+        uint32_t excess_a = queue_excess(q, a->tenant), excess_b = queue_excess(q, b->tenant);
+        if (excess_a != excess_b) {
+            return excess_a < excess_b;
+        }
+    }
+    if (a->since_s != b->since_s) {
+        return a->since_s < b->since_s;
+    }
+    int share = fair ? compare_share(q, a, b) : 0;
+    return share != 0 ? share < 0 : a->first < b->first;
+}
+
+bool queue_outranks(const struct myr_queue *q, uint32_t id, uint32_t other)
+{
+    const struct myr_queue_job *a = &queue_job(q, id)->spec, *b = &queue_job(q, other)->spec;
+    if (a->priority != b->priority) {
+        return a->priority > b->priority;
+    }
+    return q->policy.order == MYR_ORDER_FAIR && a->tenant != b->tenant &&
+           queue_excess(q, a->tenant) < queue_excess(q, b->tenant);
+}
