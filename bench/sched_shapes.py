@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 SEEDS = (1, 2, 3, 4, 5)
+SHAPES = ("half", "burst", "odd", "equal", "giant")
 # Nodes of 8 GPUs, and nodes a leaf, that give a load of 0.62 to 0.77.
 ITP = {"cluster02": (16, 4), "cluster03": (28, 4), "cluster04": (80, 8), "cluster06": (16, 4),
        "cluster07": (44, 8)}
@@ -20,7 +21,7 @@ GOALS = {"fair": {"mean": 1.15, "gpu-hours": 1.0, "multi-max": 1.0, "span": 1.0,
 def run(bench):
     sys.path.insert(0, str(bench.root / "tools/sched"))
     import shapes
-    for shape in shapes.SHAPES:
+    for shape in SHAPES:
         for seed in SEEDS:
             trace = bench.folder / f"{shape}-{seed}.csv"
             trace.write_text(shapes.trace(shape, seed), encoding="utf-8")

@@ -5,8 +5,9 @@ burst: a day's jobs all come in one morning
 odd:   sizes that are no powers of two
 equal: every job runs for an hour
 giant: half of the work is in gangs of a quarter to three quarters of the cluster
+tenants: 40,000 jobs of 1,000 tenants in two days, for 384 nodes: twice what they hold
 
-All for 64 nodes of 8 GPUs, 8 a leaf. The same shape and seed give the same trace everywhere.
+The others are for 64 nodes of 8 GPUs, 8 a leaf. The same shape and seed give the same trace everywhere.
 """
 import math
 import random
@@ -81,7 +82,16 @@ def giant(rng):
     return fill(rng, 20, 0.7, draw)
 
 
-SHAPES = {"half": half, "burst": burst, "odd": odd, "equal": equal, "giant": giant}
+def tenants(rng):
+    def draw():
+        return (int(rng.random() * 2 * DAY_S), length_s(rng, 2981, 1.5, 10 * DAY_S),
+                pick(rng, {1: 3, 2: 2, 4: 1, 8: 2, 16: 1, 32: 1}), rng.randrange(1000))
+
+    return [draw() for _ in range(40000)]
+
+
+SHAPES = {"half": half, "burst": burst, "odd": odd, "equal": equal, "giant": giant,
+          "tenants": tenants}
 
 
 def trace(shape, seed):
