@@ -7,7 +7,8 @@ equal: every job runs for an hour
 giant: half of the work is in gangs of a quarter to three quarters of the cluster
 tenants: 40,000 jobs of 1,000 tenants in two days, for 384 nodes: twice what they hold
 
-The others are for 64 nodes of 8 GPUs, 8 a leaf. The same shape and seed give the same trace everywhere.
+The others are for 64 nodes of 8 GPUs, 8 a leaf. The same shape and seed give the same trace
+everywhere.
 """
 import math
 import random
