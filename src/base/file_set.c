@@ -47,13 +47,11 @@ int myr_file_set_begin(struct myr_file_set *set, const char *folder, struct myr_
 /* The folders in front of a file's name, where they are not there yet. */
 static int make_parents(struct myr_file_set *set, const char *path, struct myr_err *err)
 {
-    char *folder = copy(path);
+    MYR_CLEANUP(myr_free_at) char *folder = copy(path);
     *strrchr(folder, '/') = '\0';
     struct stat st;
     bool there = stat(folder, &st) == 0 && S_ISDIR(st.st_mode);
-    int rc = there ? MYR_OK : make_folder(set, folder, err);
-    free(folder);
-    return rc;
+    return there ? MYR_OK : make_folder(set, folder, err);
 }
 
 int myr_file_set_open(struct myr_file_set *set, const char *name, struct myr_outfile *file,
@@ -61,7 +59,7 @@ int myr_file_set_open(struct myr_file_set *set, const char *name, struct myr_out
 {
     MYR_ASSERT(set->open);
     MYR_ASSERT(name[0]);
-    struct myr_buf path = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf path = {0};
     if (set->folder) {
         myr_buf_printf(&path, "%s/", set->folder);
     }
@@ -69,19 +67,15 @@ int myr_file_set_open(struct myr_file_set *set, const char *name, struct myr_out
     *file = (struct myr_outfile){.fd = -1};
     /* Whoever gives a path of his own has made its folder. */
     if (strcmp(path.data, "-") == 0) {
-        myr_buf_done(&path);
         return myr_err_set(err, MYR_EINVAL, "'-' is standard output, a file's name is needed");
     }
-    int rc = set->folder && strchr(name, '/') ? make_parents(set, path.data, err) : MYR_OK;
-    rc = rc < 0 ? rc : myr_outfile_open(file, path.data, err);
-    if (rc < 0) {
-        myr_buf_done(&path);
-        return rc;
-    }
+    MYR_TRY(set->folder && strchr(name, '/') ? make_parents(set, path.data, err) : MYR_OK);
+    MYR_TRY(myr_outfile_open(file, path.data, err));
     file->kept = true;
     file->outer = &set->hold;
     struct myr_set_file added = {path.data, copy(file->temp)};
     myr_vec_push(&set->files, added);
+    path = (struct myr_buf){0}; /* the set's own now */
     return MYR_OK;
 }
 
@@ -89,10 +83,7 @@ int myr_file_set_add(struct myr_file_set *set, const char *name, const struct my
                      struct myr_err *err)
 {
     struct myr_outfile file MYR_CLEANUP(myr_outfile_abandon) = {0};
-    int rc = myr_file_set_open(set, name, &file, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_file_set_open(set, name, &file, err));
     myr_outfile_write(&file, text->data, text->len);
     return myr_outfile_commit(&file, err);
 }
@@ -161,16 +152,23 @@ static void forget(struct myr_file_set *set)
     file_release(&set->hold);
 }
 
+/* In the order in which they were added; up to the first rename nothing has changed. */
+static int take_names(const struct myr_file_set *set, struct myr_err *err)
+{
+    MYR_TRY(sync_all(set, err));
+    MYR_TRY(check_targets(set, err));
+    for (size_t i = 0; i < set->files.count; i++) {
+        if (rename(set->files.items[i].temp, set->files.items[i].path) < 0) {
+            return myr_err_errno(err, "cannot write", set->files.items[i].path);
+        }
+    }
+    return MYR_OK;
+}
+
 int myr_file_set_commit(struct myr_file_set *set, struct myr_err *err)
 {
     MYR_ASSERT(set->open);
-    int rc = sync_all(set, err);
-    rc = rc < 0 ? rc : check_targets(set, err);
-    for (size_t i = 0; rc == MYR_OK && i < set->files.count; i++) {
-        if (rename(set->files.items[i].temp, set->files.items[i].path) < 0) {
-            rc = myr_err_errno(err, "cannot write", set->files.items[i].path);
-        }
-    }
+    int rc = take_names(set, err);
     if (rc < 0) {
         myr_file_set_abandon(set);
         return rc;

@@ -95,20 +95,16 @@ static void expect_old(const struct place *place)
 /* One file at once and one piece by piece. */
 static int add_all(struct myr_file_set *set, const char *text, struct myr_err *err)
 {
-    struct myr_buf buf = {0};
-    struct myr_outfile file MYR_CLEANUP(myr_outfile_abandon) = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_outfile_abandon) struct myr_outfile file = {0};
     myr_buf_puts(&buf, text);
-    int rc = myr_file_set_add(set, "one", &buf, err);
-    rc = rc < 0 ? rc : myr_file_set_add(set, "two", &buf, err);
-    rc = rc < 0 ? rc : myr_file_set_open(set, "design", &file, err);
-    if (rc == MYR_OK) {
-        for (size_t i = 0; i < buf.len; i++) {
-            myr_outfile_write(&file, buf.data + i, 1);
-        }
-        rc = myr_outfile_commit(&file, err);
+    MYR_TRY(myr_file_set_add(set, "one", &buf, err));
+    MYR_TRY(myr_file_set_add(set, "two", &buf, err));
+    MYR_TRY(myr_file_set_open(set, "design", &file, err));
+    for (size_t i = 0; i < buf.len; i++) {
+        myr_outfile_write(&file, buf.data + i, 1);
     }
-    myr_buf_done(&buf);
-    return rc;
+    return myr_outfile_commit(&file, err);
 }
 
 static void nothing_changes_before_the_commit_and_all_after_it(void **state)

@@ -15,11 +15,8 @@ static int add_axes(struct myr_fabric_case *fabric, const struct myr_fabric_ques
             continue;
         }
         met = true;
-        int rc = myr_flows_groups(&fabric->flows, &fabric->graph, ranks, job_axes[i],
-                                  question->pattern, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_flows_groups(&fabric->flows, &fabric->graph, ranks, job_axes[i],
+                                 question->pattern, err));
     }
     return met ? MYR_OK
                : myr_err_set(err, MYR_EINVAL, "unknown axis '%.20s'; tp, cp, dp, pp, ep or all",
@@ -40,11 +37,8 @@ static int layout_flows(struct myr_fabric_case *fabric, const struct myr_fabric_
         return rc;
     }
     uint64_t gpus = (uint64_t)(nodes ? count : head->nodes) * head->gpus_per_node;
-    rc = myr_layout_words("--layout", question->layout ? question->layout : "tp=1", gpus, &layout,
-                          err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_layout_words("--layout", question->layout ? question->layout : "tp=1", gpus,
+                             &layout, err));
     struct myr_ranks_on ranks = {&layout, nodes, count};
     rc = add_axes(fabric, question, &ranks, err);
     /* All axes at once: a port divides its rate among them. */
@@ -80,15 +74,12 @@ int myr_fabric_open(struct myr_fabric_case *ret, const struct myr_fabric_questio
 {
     *ret = (struct myr_fabric_case){0};
     myr_arena_init(&ret->arena);
-    int rc = myr_design_open(&ret->design, question->design, err);
-    if (rc < 0) {
-        return rc;
+    MYR_TRY(myr_design_open(&ret->design, question->design, err));
+    MYR_TRY(myr_graph_init(&ret->graph, &ret->arena, &ret->design, question->net, err));
+    if (question->dead) {
+        MYR_TRY(myr_words_kill(&ret->graph, question->dead, &ret->dead_count, err));
     }
-    rc = myr_graph_init(&ret->graph, &ret->arena, &ret->design, question->net, err);
-    if (rc == MYR_OK && question->dead) {
-        rc = myr_words_kill(&ret->graph, question->dead, &ret->dead_count, err);
-    }
-    return rc < 0 ? rc : make_flows(ret, question, err);
+    return make_flows(ret, question, err);
 }
 
 void myr_fabric_close(struct myr_fabric_case *fabric)

@@ -124,16 +124,10 @@ int myr_failover_list(struct myr_fabric_case *fabric, const struct myr_failover_
 {
     uint32_t link = MYR_NONE, device = MYR_NONE, links = fabric->design.link_count;
     if (question->link) {
-        int rc = myr_words_link(&fabric->graph, myr_str_from(question->link), &link, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_words_link(&fabric->graph, myr_str_from(question->link), &link, err));
     }
     if (question->device) {
-        int rc = myr_words_device(&fabric->graph, myr_str_from(question->device), &device, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_words_device(&fabric->graph, myr_str_from(question->device), &device, err));
     }
     size_t kinds = MYR_LAYER_COUNT + MYR_DEVICE_KIND_COUNT;
     struct failover_list list = {.fabric = fabric,

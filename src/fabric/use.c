@@ -34,14 +34,8 @@ int myr_use_find(struct myr_use *ret, struct myr_arena *arena, const struct myr_
     ret->flows = MYR_ARENA_NEW(arena, uint32_t, channels);
     ret->highest = MYR_ARENA_NEW(arena, uint64_t, devices);
     ret->links = MYR_ARENA_NEW(arena, uint32_t, devices);
-    int rc = myr_balance_report(graph, balance, flows, count, &ret->report, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_balance(graph, balance, flows, count, &ret->routes, ret->load, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_balance_report(graph, balance, flows, count, &ret->report, err));
+    MYR_TRY(myr_balance(graph, balance, flows, count, &ret->routes, ret->load, err));
     count_uses(ret);
     return MYR_OK;
 }

@@ -7,10 +7,7 @@ int myr_words_each(const char *text, myr_piece_fn *each, void *context, struct m
 {
     while (*text) {
         size_t len = strcspn(text, ",");
-        int rc = each(context, (struct myr_str){text, len}, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(each(context, (struct myr_str){text, len}, err));
         text += len + (text[len] == ',');
     }
     return MYR_OK;
@@ -94,10 +91,7 @@ static int kill_one(void *context, struct myr_str name, struct myr_err *err)
     struct myr_graph *graph = context;
     uint32_t id = MYR_NONE;
     bool link = starts_with(name, "link/");
-    int rc = link ? myr_words_link(graph, name, &id, err) : myr_words_device(graph, name, &id, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(link ? myr_words_link(graph, name, &id, err) : myr_words_device(graph, name, &id, err));
     if (link) {
         myr_graph_set_link(graph, id, true);
     } else {
@@ -160,12 +154,9 @@ int myr_words_nodes(struct myr_arena *arena, const struct myr_design *design, co
                     uint32_t **ret, uint32_t *ret_count, struct myr_err *err)
 {
     struct node_walk walk = {.design = design};
-    int rc = myr_words_each(list, add_nodes, &walk, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_words_each(list, add_nodes, &walk, err));
     struct node_walk fill = {design, MYR_ARENA_NEW(arena, uint32_t, walk.count + 1), 0};
-    rc = myr_words_each(list, add_nodes, &fill, err);
+    int rc = myr_words_each(list, add_nodes, &fill, err);
     MYR_ASSERT(rc == MYR_OK && fill.count == walk.count);
     *ret = fill.nodes;
     *ret_count = fill.count;

@@ -162,13 +162,8 @@ static int read_part(struct myr_catalog *catalog, enum myr_part_kind kind,
         part_extra_table(kind, &extra),
         {part_kinds[kind].fields, part_kinds[kind].field_count, &part},
     };
-    int rc = fields_read(catalog->arena, entry->value, id.data, tables, 3, err);
-    if (rc == MYR_OK && extra.nics) {
-        rc = read_nics(catalog, extra.nics, &part, err);
-    }
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(fields_read(catalog->arena, entry->value, id.data, tables, 3, err));
+    MYR_TRY(extra.nics ? read_nics(catalog, extra.nics, &part, err) : MYR_OK);
     if (!overrides) {
         part.id = id.data;
         part.order = part.order
@@ -193,9 +188,10 @@ static int read_part(struct myr_catalog *catalog, enum myr_part_kind kind,
         catalog->parts.items[known] = part;
     } else {
         known = add_part(catalog, &part);
-        rc = add_name(catalog, &place, id, known, err);
+        MYR_TRY(add_name(catalog, &place, id, known, err));
     }
-    return rc < 0 ? rc : add_aliases(catalog, extra.aliases, known, err);
+    MYR_ASSERT(known < catalog->parts.count);
+    return add_aliases(catalog, extra.aliases, known, err);
 }
 
 /* A part that another part names must exist, and be of the right kind. */
@@ -214,25 +210,24 @@ static int check_reference(const struct myr_catalog *catalog, const struct myr_d
 static int check_references(const struct myr_catalog *catalog, const struct myr_doc *doc,
                             struct myr_err *err)
 {
-    int rc = MYR_OK;
     const struct myr_doc *servers = myr_doc_get(doc, part_kinds[MYR_PART_SERVER].section);
-    for (uint32_t i = 0; rc == MYR_OK && servers && i < servers->count; i++) {
+    for (uint32_t i = 0; servers && i < servers->count; i++) {
         const struct myr_doc *server = servers->entries[i].value;
         const struct myr_doc *nics = myr_doc_get(server, "nics");
-        rc = check_reference(catalog, server, "gpu", MYR_PART_GPU, err);
-        rc = rc < 0 ? rc : check_reference(catalog, server, "dpu", MYR_PART_NIC, err);
-        for (uint32_t net = 0; rc == MYR_OK && net < MYR_NET_COUNT; net++) {
-            rc = check_reference(catalog, myr_doc_get(nics, myr_net_names[net]), "nic",
-                                 MYR_PART_NIC, err);
+        MYR_TRY(check_reference(catalog, server, "gpu", MYR_PART_GPU, err));
+        MYR_TRY(check_reference(catalog, server, "dpu", MYR_PART_NIC, err));
+        for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
+            const struct myr_doc *of_net = myr_doc_get(nics, myr_net_names[net]);
+            MYR_TRY(check_reference(catalog, of_net, "nic", MYR_PART_NIC, err));
         }
     }
     const struct myr_doc *storage = myr_doc_get(doc, part_kinds[MYR_PART_STORAGE].section);
-    for (uint32_t i = 0; rc == MYR_OK && storage && i < storage->count; i++) {
+    for (uint32_t i = 0; storage && i < storage->count; i++) {
         const struct myr_doc *server = storage->entries[i].value;
-        rc = check_reference(catalog, server, "nic", MYR_PART_NIC, err);
-        rc = rc < 0 ? rc : check_reference(catalog, server, "software", MYR_PART_SERVICE, err);
+        MYR_TRY(check_reference(catalog, server, "nic", MYR_PART_NIC, err));
+        MYR_TRY(check_reference(catalog, server, "software", MYR_PART_SERVICE, err));
     }
-    return rc;
+    return MYR_OK;
 }
 
 static int add_sections(struct myr_catalog *catalog, const struct myr_doc *doc, bool prices,
@@ -243,21 +238,18 @@ static int add_sections(struct myr_catalog *catalog, const struct myr_doc *doc, 
         if ((myr_str_eq(section->key, MYR_STR("prices"))) != prices) {
             continue;
         }
-        int rc = myr_doc_expect(section->value, MYR_DOC_MAP, "a catalogue section", err);
-        for (uint32_t k = 0; rc == MYR_OK && k < section->value->count; k++) {
+        MYR_TRY(myr_doc_expect(section->value, MYR_DOC_MAP, "a catalogue section", err));
+        for (uint32_t k = 0; k < section->value->count; k++) {
             const struct myr_doc_entry *entry = &section->value->entries[k];
             if (prices) {
-                rc = catalog_read_book(catalog, entry, err);
+                MYR_TRY(catalog_read_book(catalog, entry, err));
                 continue;
             }
             for (uint32_t kind = 0; kind < MYR_PART_KIND_COUNT; kind++) {
                 if (myr_str_eq(section->key, myr_str_from(part_kinds[kind].section))) {
-                    rc = read_part(catalog, (enum myr_part_kind)kind, entry, err);
+                    MYR_TRY(read_part(catalog, (enum myr_part_kind)kind, entry, err));
                 }
             }
-        }
-        if (rc < 0) {
-            return rc;
         }
     }
     return MYR_OK;
@@ -265,10 +257,7 @@ static int add_sections(struct myr_catalog *catalog, const struct myr_doc *doc, 
 
 static int check_sections(const struct myr_doc *doc, struct myr_err *err)
 {
-    int rc = myr_doc_expect(doc, MYR_DOC_MAP, "a catalogue", err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_doc_expect(doc, MYR_DOC_MAP, "a catalogue", err));
     const char *keys[MYR_PART_KIND_COUNT + 2];
     for (uint32_t kind = 0; kind < MYR_PART_KIND_COUNT; kind++) {
         keys[kind] = part_kinds[kind].section;
@@ -282,16 +271,15 @@ static int check_sections(const struct myr_doc *doc, struct myr_err *err)
 static int add_docs(struct myr_catalog *catalog, const struct myr_doc *const *docs, size_t count,
                     struct myr_err *err)
 {
-    int rc = MYR_OK;
-    for (size_t i = 0; rc == MYR_OK && i < count; i++) {
-        rc = check_sections(docs[i], err);
-        rc = rc < 0 ? rc : add_sections(catalog, docs[i], false, err);
+    for (size_t i = 0; i < count; i++) {
+        MYR_TRY(check_sections(docs[i], err));
+        MYR_TRY(add_sections(catalog, docs[i], false, err));
     }
-    for (size_t i = 0; rc == MYR_OK && i < count; i++) {
-        rc = check_references(catalog, docs[i], err);
-        rc = rc < 0 ? rc : add_sections(catalog, docs[i], true, err);
+    for (size_t i = 0; i < count; i++) {
+        MYR_TRY(check_references(catalog, docs[i], err));
+        MYR_TRY(add_sections(catalog, docs[i], true, err));
     }
-    return rc;
+    return MYR_OK;
 }
 
 int myr_catalog_add(struct myr_catalog *catalog, const struct myr_doc *doc, struct myr_err *err)
@@ -304,8 +292,8 @@ int myr_catalog_add_file(struct myr_catalog *catalog, const char *path, struct m
     const struct myr_doc *doc;
     static const struct myr_doc_want want = {
         MYR_KIND_BIT(YAML) | MYR_KIND_BIT(JSON) | MYR_KIND_BIT(CATALOG), "a catalogue"};
-    int rc = myr_doc_read_file_of(catalog->arena, path, &want, &doc, err);
-    return rc < 0 ? rc : myr_catalog_add(catalog, doc, err);
+    MYR_TRY(myr_doc_read_file_of(catalog->arena, path, &want, &doc, err));
+    return myr_catalog_add(catalog, doc, err);
 }
 
 int myr_catalog_init(struct myr_catalog *catalog, struct myr_arena *arena, struct myr_err *err)
@@ -314,10 +302,7 @@ int myr_catalog_init(struct myr_catalog *catalog, struct myr_arena *arena, struc
     const struct myr_doc **docs = MYR_ARENA_NEW(arena, const struct myr_doc *, catalog_data_count);
     for (size_t i = 0; i < catalog_data_count; i++) {
         struct myr_str text = {(const char *)catalog_data[i].data, catalog_data[i].size};
-        int rc = myr_doc_read_yaml(arena, catalog_data[i].name, text, &docs[i], err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_doc_read_yaml(arena, catalog_data[i].name, text, &docs[i], err));
     }
     return add_docs(catalog, docs, catalog_data_count, err);
 }

@@ -52,10 +52,7 @@ int myr_catalog_need(const struct myr_catalog *catalog, const struct myr_doc *no
                      const char *what, enum myr_part_kind kind, uint32_t *ret, struct myr_err *err)
 {
     struct myr_str name;
-    int rc = myr_doc_text(node, what, &name, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_doc_text(node, what, &name, err));
     uint32_t part = myr_catalog_find(catalog, name);
     if (part != MYR_PART_NONE && catalog->parts.items[part].kind == kind) {
         *ret = part;
@@ -69,8 +66,8 @@ int myr_catalog_need(const struct myr_catalog *catalog, const struct myr_doc *no
             catalog_shown(name), name.data, myr_part_kind_name(catalog->parts.items[part].kind),
             kind == MYR_PART_ETHERNET ? "an" : "a", myr_part_kind_name(kind), near);
     }
-    rc = myr_doc_error(err, node, MYR_ENOENT, "unknown %s '%.*s'%s", myr_part_kind_name(kind),
-                       catalog_shown(name), name.data, near);
+    int rc = myr_doc_error(err, node, MYR_ENOENT, "unknown %s '%.*s'%s", myr_part_kind_name(kind),
+                           catalog_shown(name), name.data, near);
     myr_err_hint(err, "myriad catalog --kind '%s' lists them", myr_part_kind_name(kind));
     return rc;
 }

@@ -41,11 +41,11 @@ static int read_price_map(struct myr_catalog *catalog, const struct myr_doc *nod
         {amount_fields, 1, &amount},
         {price_fields, MYR_ARRAY_COUNT(price_fields), price},
     };
-    int rc = fields_read(catalog->arena, node, "a price", tables, 2, err);
-    if (rc == MYR_OK && !amount.price) {
-        rc = myr_doc_error(err, node, MYR_EINVAL, "the price lacks 'price'");
+    MYR_TRY(fields_read(catalog->arena, node, "a price", tables, 2, err));
+    if (!amount.price) {
+        return myr_doc_error(err, node, MYR_EINVAL, "the price lacks 'price'");
     }
-    return rc < 0 ? rc : read_amount(amount.price, price, err);
+    return read_amount(amount.price, price, err);
 }
 
 static int read_price(struct myr_catalog *catalog, const struct myr_doc_entry *entry,

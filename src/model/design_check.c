@@ -349,12 +349,12 @@ static int check_domains(const struct myr_design *design, const char *name, stru
 
 int myr_design_check(const struct myr_design *design, const char *name, struct myr_err *err)
 {
-    int rc = check_strings(design, name, err);
-    rc = rc < 0 ? rc : check_types(design, name, err);
-    rc = rc < 0 ? rc : check_devices(design, name, err);
-    rc = rc < 0 ? rc : check_ports(design, name, err);
-    rc = rc < 0 ? rc : check_cabling(design, name, err);
-    rc = rc < 0 ? rc : check_ends(design, name, err);
-    rc = rc < 0 ? rc : check_networks(design, name, err);
-    return rc < 0 ? rc : check_domains(design, name, err);
+    MYR_TRY(check_strings(design, name, err));
+    MYR_TRY(check_types(design, name, err));
+    MYR_TRY(check_devices(design, name, err));
+    MYR_TRY(check_ports(design, name, err));
+    MYR_TRY(check_cabling(design, name, err));
+    MYR_TRY(check_ends(design, name, err));
+    MYR_TRY(check_networks(design, name, err));
+    return check_domains(design, name, err);
 }

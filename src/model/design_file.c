@@ -167,10 +167,7 @@ void myr_design_put(const struct myr_design *design, struct myr_outfile *file)
 int myr_design_write(const struct myr_design *design, const char *path, struct myr_err *err)
 {
     struct myr_outfile file;
-    int rc = myr_outfile_open(&file, path, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_outfile_open(&file, path, err));
     myr_design_put(design, &file);
     return myr_outfile_commit(&file, err);
 }
@@ -187,9 +184,9 @@ static int check_header(const struct file_header *header, size_t bytes, const ch
 {
     if (bytes < sizeof(*header) || memcmp(header->magic, magic, sizeof(magic)) != 0) {
         struct myr_str text = {(const char *)header, bytes};
-        int rc = myr_kind_check(name, text, MYR_KIND_BIT(DESIGN) | MYR_KIND_BIT(BINARY),
-                                "a design.myr", err);
-        return rc < 0 ? rc : damaged(err, name, "it does not begin like one");
+        MYR_TRY(myr_kind_check(name, text, MYR_KIND_BIT(DESIGN) | MYR_KIND_BIT(BINARY),
+                               "a design.myr", err));
+        return damaged(err, name, "it does not begin like one");
     }
     if (header->version != MYR_DESIGN_VERSION) {
         return myr_err_set(err, MYR_EVERSION,
@@ -290,18 +287,12 @@ int myr_design_parse(struct myr_design *ret, void *image, size_t bytes, const ch
 {
     MYR_ASSERT(image);
     const struct file_header *header = image;
-    int rc = check_header(header, bytes, name, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(check_header(header, bytes, name, err));
     const struct section_entry *table = (const void *)(header + 1);
     if (header->table_crc != crc_of(table, header->section_count * sizeof(*table))) {
         return damaged(err, name, "the checksum of its table of sections is wrong");
     }
-    rc = check_layout(header, table, bytes, name, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(check_layout(header, table, bytes, name, err));
     struct myr_design design = {0};
     const struct section_entry *entries[SECTION_COUNT] = {0};
     for (uint32_t i = 0; i < header->section_count; i++) {
@@ -310,10 +301,7 @@ int myr_design_parse(struct myr_design *ret, void *image, size_t bytes, const ch
             continue; /* from a newer program */
         }
         entries[section - sections] = &table[i];
-        rc = take_section(&design, &table[i], section, image, name, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(take_section(&design, &table[i], section, image, name, err));
     }
     for (uint32_t i = 0; i < SECTION_COUNT; i++) {
         if (!entries[i]) {
@@ -323,7 +311,7 @@ int myr_design_parse(struct myr_design *ret, void *image, size_t bytes, const ch
             return damaged(err, name, "two sections disagree about a count");
         }
     }
-    rc = myr_design_check(&design, name, err);
+    int rc = myr_design_check(&design, name, err);
     if (rc == MYR_OK) {
         *ret = design;
     }
@@ -334,10 +322,7 @@ int myr_design_parse(struct myr_design *ret, void *image, size_t bytes, const ch
 static int map_stdin(void **ret, size_t *ret_bytes, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    int rc = myr_file_read("-", STDIN_BYTES_MAX, &text, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_file_read("-", STDIN_BYTES_MAX, &text, err));
     if (text.len == 0) {
         return damaged(err, "stdin", "it is empty");
     }
@@ -384,11 +369,8 @@ int myr_design_open(struct myr_design *ret, const char *path, struct myr_err *er
     void *mapping = NULL;
     size_t bytes = 0;
     bool from_stdin = strcmp(path, "-") == 0;
-    int rc = from_stdin ? map_stdin(&mapping, &bytes, err) : map_file(path, &mapping, &bytes, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_design_parse(ret, mapping, bytes, from_stdin ? "stdin" : path, err);
+    MYR_TRY(from_stdin ? map_stdin(&mapping, &bytes, err) : map_file(path, &mapping, &bytes, err));
+    int rc = myr_design_parse(ret, mapping, bytes, from_stdin ? "stdin" : path, err);
     if (rc < 0) {
         munmap(mapping, bytes);
         return rc;

@@ -8,10 +8,7 @@ enum { KEYS_MAX = 96, TEXT_BYTES_MAX = 1000 };
 static int read_speeds(const struct myr_doc *node, const char *key, struct myr_speeds *ret,
                        struct myr_err *err)
 {
-    int rc = myr_doc_expect(node, MYR_DOC_LIST, key, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_doc_expect(node, MYR_DOC_LIST, key, err));
     if (node->count > MYR_SPEEDS_MAX) {
         return myr_doc_error(err, node, MYR_ERANGE, "'%s' has %u entries, at most %d are expected",
                              key, node->count, MYR_SPEEDS_MAX);
@@ -19,10 +16,7 @@ static int read_speeds(const struct myr_doc *node, const char *key, struct myr_s
     ret->count = 0;
     for (uint32_t i = 0; i < node->count; i++) {
         uint64_t value;
-        rc = myr_doc_u64(node->items[i], key, 1, 100000, &value, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_doc_u64(node->items[i], key, 1, 100000, &value, err));
         ret->items[ret->count++] = (uint32_t)value;
     }
     return MYR_OK;
@@ -32,10 +26,7 @@ static int read_number(const struct field *field, const struct myr_doc *node, vo
                        struct myr_err *err)
 {
     uint64_t whole;
-    int rc = myr_doc_u64(node, field->key, (uint64_t)field->min, (uint64_t)field->max, &whole, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_doc_u64(node, field->key, (uint64_t)field->min, (uint64_t)field->max, &whole, err));
     if (field->type == FIELD_U64) {
         *(uint64_t *)place = whole;
     } else {
@@ -93,10 +84,7 @@ static int read_field(struct myr_arena *arena, const struct field *field,
 int fields_read(struct myr_arena *arena, const struct myr_doc *map, const char *what,
                 const struct field_table *tables, uint32_t table_count, struct myr_err *err)
 {
-    int rc = myr_doc_expect(map, MYR_DOC_MAP, what, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_doc_expect(map, MYR_DOC_MAP, what, err));
     const char *keys[KEYS_MAX];
     size_t key_count = 0;
     for (uint32_t t = 0; t < table_count; t++) {
@@ -105,10 +93,7 @@ int fields_read(struct myr_arena *arena, const struct myr_doc *map, const char *
             keys[key_count++] = tables[t].fields[i].key;
         }
     }
-    rc = myr_doc_check_keys(map, what, keys, key_count, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_doc_check_keys(map, what, keys, key_count, err));
     for (uint32_t t = 0; t < table_count; t++) {
         for (uint32_t i = 0; i < tables[t].count; i++) {
             const struct field *field = &tables[t].fields[i];
@@ -116,10 +101,7 @@ int fields_read(struct myr_arena *arena, const struct myr_doc *map, const char *
             if (!node) {
                 continue;
             }
-            rc = read_field(arena, field, node, (char *)tables[t].target + field->offset, err);
-            if (rc < 0) {
-                return rc;
-            }
+            MYR_TRY(read_field(arena, field, node, (char *)tables[t].target + field->offset, err));
         }
     }
     return MYR_OK;

@@ -36,8 +36,8 @@ static inline int close_catalog(void **state)
 static inline int add_text(struct fixture *f, const char *text)
 {
     const struct myr_doc *doc;
-    int rc = myr_doc_read_yaml(&f->arena, "my.yaml", myr_str_from(text), &doc, &f->err);
-    return rc < 0 ? rc : myr_catalog_add(&f->catalog, doc, &f->err);
+    MYR_TRY(myr_doc_read_yaml(&f->arena, "my.yaml", myr_str_from(text), &doc, &f->err));
+    return myr_catalog_add(&f->catalog, doc, &f->err);
 }
 
 static inline void assert_added(struct fixture *f, const char *text)

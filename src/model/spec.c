@@ -41,24 +41,23 @@ static int read_storage(struct myr_arena *arena, const struct myr_catalog *catal
         {storage_fields, MYR_ARRAY_COUNT(storage_fields), storage},
     };
     storage->node = node;
-    int rc = fields_read(arena, node, "storage", tables, 2, err);
-    if (rc == MYR_OK && nodes.erasure) {
+    MYR_TRY(fields_read(arena, node, "storage", tables, 2, err));
+    if (nodes.erasure) {
         struct field_table table = {erasure_fields, MYR_ARRAY_COUNT(erasure_fields), storage};
-        rc = fields_read(arena, nodes.erasure, "erasure", &table, 1, err);
-        if (rc == MYR_OK && !storage->erasure_data) {
-            rc = myr_doc_error(err, nodes.erasure, MYR_EINVAL, "'erasure' lacks 'data'");
+        MYR_TRY(fields_read(arena, nodes.erasure, "erasure", &table, 1, err));
+        if (!storage->erasure_data) {
+            return myr_doc_error(err, nodes.erasure, MYR_EINVAL, "'erasure' lacks 'data'");
         }
     }
-    if (rc == MYR_OK && storage->copies && storage->erasure_data) {
-        rc = myr_doc_error(err, node, MYR_EINVAL, "give 'copies' or 'erasure', not both");
+    if (storage->copies && storage->erasure_data) {
+        return myr_doc_error(err, node, MYR_EINVAL, "give 'copies' or 'erasure', not both");
     }
     /* People say 3 PB and mean 3,000 or 3,072 TB: 'binary' says which. */
     if (nodes.capacity_pb > 0) {
         storage->capacity_tb = nodes.capacity_pb * (nodes.binary ? 1024 : 1000);
     }
-    return rc < 0 ? rc
-                  : spec_need_optional(catalog, nodes.server, "server", MYR_PART_STORAGE,
-                                       &storage->server_part, err);
+    return spec_need_optional(catalog, nodes.server, "server", MYR_PART_STORAGE,
+                              &storage->server_part, err);
 }
 
 static int read_room(struct myr_arena *arena, const struct myr_catalog *catalog,
@@ -78,10 +77,8 @@ static int read_room(struct myr_arena *arena, const struct myr_catalog *catalog,
         {room_fields, MYR_ARRAY_COUNT(room_fields), room},
     };
     room->node = node;
-    int rc = fields_read(arena, node, "room", tables, 2, err);
-    return rc < 0 ? rc
-                  : spec_need_optional(catalog, nodes.rack, "rack", MYR_PART_RACK, &room->rack_part,
-                                       err);
+    MYR_TRY(fields_read(arena, node, "room", tables, 2, err));
+    return spec_need_optional(catalog, nodes.rack, "rack", MYR_PART_RACK, &room->rack_part, err);
 }
 
 static int read_names(struct myr_arena *arena, const struct myr_doc *node, const char *what,
@@ -124,26 +121,25 @@ static int read_prices(struct myr_arena *arena, const struct myr_catalog *catalo
 {
     const struct myr_doc *book = node;
     const struct myr_doc *parts = NULL;
-    int rc = MYR_OK;
     spec->price_node = node;
     if (node->kind == MYR_DOC_MAP) {
         static const char *const keys[] = {"book", "parts"};
-        rc = myr_doc_check_keys(node, "prices", keys, 2, err);
+        MYR_TRY(myr_doc_check_keys(node, "prices", keys, 2, err));
         book = myr_doc_get(node, "book");
         parts = myr_doc_get(node, "parts");
     }
-    if (rc == MYR_OK && book) {
+    if (book) {
         const char *names[64];
         uint32_t choice;
         size_t count = catalog->books.count < 64 ? catalog->books.count : 64;
         for (size_t i = 0; i < count; i++) {
             names[i] = catalog->books.items[i].id;
         }
-        rc = myr_doc_choice(book, "prices", names, count, &choice, err);
-        spec->price_book = rc < 0 ? NULL : names[choice];
+        MYR_TRY(myr_doc_choice(book, "prices", names, count, &choice, err));
+        spec->price_book = names[choice];
     }
-    rc = rc < 0 || !parts ? rc : myr_doc_expect(parts, MYR_DOC_MAP, "parts", err);
-    for (uint32_t i = 0; rc == MYR_OK && parts && i < parts->count; i++) {
+    MYR_TRY(parts ? myr_doc_expect(parts, MYR_DOC_MAP, "parts", err) : MYR_OK);
+    for (uint32_t i = 0; parts && i < parts->count; i++) {
         const struct myr_doc_entry *entry = &parts->entries[i];
         struct myr_price price = {.part = myr_catalog_find(catalog, entry->key)};
         double amount;
@@ -151,14 +147,12 @@ static int read_prices(struct myr_arena *arena, const struct myr_catalog *catalo
             struct myr_doc place = catalog_key_place(entry);
             return spec_unknown_part(catalog, &place, entry->key, "prices", err);
         }
-        rc = myr_doc_double(entry->value, "price", 0, 1e12, &amount, err);
-        if (rc == MYR_OK) {
-            price.cents = (int64_t)(amount * 100 + 0.5);
-            price.note = myr_arena_printf(arena, "the spec's own price");
-            myr_vec_push(&spec->own_prices, price);
-        }
+        MYR_TRY(myr_doc_double(entry->value, "price", 0, 1e12, &amount, err));
+        price.cents = (int64_t)(amount * 100 + 0.5); /* money is counted in whole cents */
+        price.note = myr_arena_printf(arena, "the spec's own price");
+        myr_vec_push(&spec->own_prices, price);
     }
-    return rc;
+    return MYR_OK;
 }
 
 struct root_nodes {
@@ -188,28 +182,25 @@ static int read_networks(struct myr_arena *arena, const struct myr_catalog *cata
 static int read_sections(struct myr_arena *arena, const struct myr_catalog *catalog,
                          const struct root_nodes *nodes, struct myr_spec *spec, struct myr_err *err)
 {
-    int rc = spec_need_optional(catalog, nodes->server, "server", MYR_PART_SERVER,
-                                &spec->server_part, err);
-    rc = rc < 0 ? rc : read_networks(arena, catalog, nodes->networks, spec, err);
-    if (rc == MYR_OK && nodes->storage) {
-        rc = read_storage(arena, catalog, nodes->storage, &spec->storage, err);
+    MYR_TRY(spec_need_optional(catalog, nodes->server, "server", MYR_PART_SERVER,
+                               &spec->server_part, err));
+    MYR_TRY(read_networks(arena, catalog, nodes->networks, spec, err));
+    if (nodes->storage) {
+        MYR_TRY(read_storage(arena, catalog, nodes->storage, &spec->storage, err));
     }
-    if (rc == MYR_OK && nodes->room) {
-        rc = read_room(arena, catalog, nodes->room, &spec->room, err);
+    if (nodes->room) {
+        MYR_TRY(read_room(arena, catalog, nodes->room, &spec->room, err));
     }
-    if (rc == MYR_OK && nodes->items) {
-        rc = spec_read_items(arena, catalog, nodes->items, "other", spec, err);
+    if (nodes->items) {
+        MYR_TRY(spec_read_items(arena, catalog, nodes->items, "other", spec, err));
     }
-    if (rc == MYR_OK && nodes->supplied) {
-        rc = read_supplied(nodes->supplied, spec, err);
+    if (nodes->supplied) {
+        MYR_TRY(read_supplied(nodes->supplied, spec, err));
     }
-    if (rc == MYR_OK && nodes->prices) {
-        rc = read_prices(arena, catalog, nodes->prices, spec, err);
+    if (nodes->prices) {
+        MYR_TRY(read_prices(arena, catalog, nodes->prices, spec, err));
     }
-    if (rc == MYR_OK && nodes->accept) {
-        rc = read_names(arena, nodes->accept, "accept", spec, err);
-    }
-    return rc;
+    return nodes->accept ? read_names(arena, nodes->accept, "accept", spec, err) : MYR_OK;
 }
 
 int myr_spec_read(struct myr_arena *arena, const struct myr_catalog *catalog,
@@ -244,13 +235,13 @@ int myr_spec_read(struct myr_arena *arena, const struct myr_catalog *catalog,
         {root_node_fields, MYR_ARRAY_COUNT(root_node_fields), &nodes},
         {root_fields, MYR_ARRAY_COUNT(root_fields), &spec},
     };
-    int rc = fields_read(arena, doc, "the spec", tables, 2, err);
-    if (rc == MYR_OK && spec.servers == 0) {
-        rc = myr_doc_error(err, doc, MYR_EINVAL,
-                           "the spec lacks 'servers', the number of GPU servers");
+    MYR_TRY(fields_read(arena, doc, "the spec", tables, 2, err));
+    if (spec.servers == 0) {
+        return myr_doc_error(err, doc, MYR_EINVAL,
+                             "the spec lacks 'servers', the number of GPU servers");
     }
-    rc = rc < 0 ? rc : read_sections(arena, catalog, &nodes, &spec, err);
-    if (rc < 0) {
+    int rc = read_sections(arena, catalog, &nodes, &spec, err);
+    if (rc < 0) { /* only the sections fill the spec's vectors */
         myr_spec_done(&spec);
         return rc;
     }

@@ -37,18 +37,12 @@ static int read_item(struct myr_arena *arena, const struct myr_catalog *catalog,
         {node_fields, 1, &nodes},
         {item_fields, MYR_ARRAY_COUNT(item_fields), item},
     };
-    int rc = fields_read(arena, node, "an item", tables, 2, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(fields_read(arena, node, "an item", tables, 2, err));
     if (!nodes.part) {
         return myr_doc_error(err, node, MYR_EINVAL, "the item lacks 'part'");
     }
     struct myr_str name;
-    rc = myr_doc_text(nodes.part, "part", &name, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_doc_text(nodes.part, "part", &name, err));
     item->part = myr_catalog_find(catalog, name);
     item->node = node;
     return item->part == MYR_PART_NONE ? spec_unknown_part(catalog, nodes.part, name, "items", err)

@@ -97,10 +97,7 @@ static int read_topology(const struct myr_doc *node, struct myr_spec_net *net, s
         names[i] = topology_words[i].name;
     }
     uint32_t choice;
-    int rc = myr_doc_choice(node, "topology", names, MYR_ARRAY_COUNT(names), &choice, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_doc_choice(node, "topology", names, MYR_ARRAY_COUNT(names), &choice, err));
     struct myr_str word = myr_str_from(topology_words[choice].name);
     net->topology = topology_words[choice].topology;
     uint32_t dims = myr_str_eq(word, MYR_STR("torus-2d"))   ? 2
@@ -132,11 +129,8 @@ static int read_oversubscription(const struct myr_doc *node, struct myr_spec_net
                              node->count, MYR_SPEC_TIERS_MAX);
     }
     for (uint32_t i = 0; i < node->count; i++) {
-        int rc = myr_doc_double(node->items[i], "oversubscription", 0.1, 1000,
-                                &net->oversubscription[i], err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_doc_double(node->items[i], "oversubscription", 0.1, 1000,
+                               &net->oversubscription[i], err));
     }
     net->oversubscription_count = node->count;
     return MYR_OK;
@@ -144,20 +138,14 @@ static int read_oversubscription(const struct myr_doc *node, struct myr_spec_net
 
 static int read_dims(const struct myr_doc *node, struct myr_spec_net *net, struct myr_err *err)
 {
-    int rc = myr_doc_expect(node, MYR_DOC_LIST, "dims", err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_doc_expect(node, MYR_DOC_LIST, "dims", err));
     if (node->count < 2 || node->count > MYR_SPEC_DIMS_MAX) {
         return myr_doc_error(err, node, MYR_ERANGE, "'dims' has %u entries, 2 or 3 are expected",
                              node->count);
     }
     for (uint32_t i = 0; i < node->count; i++) {
         uint64_t size;
-        rc = myr_doc_u64(node->items[i], "dims", 2, 1024, &size, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_doc_u64(node->items[i], "dims", 2, 1024, &size, err));
         net->dims[i] = (uint32_t)size;
     }
     net->dim_count = node->count;
@@ -265,25 +253,23 @@ int spec_read_net(struct myr_arena *arena, const struct myr_catalog *catalog,
         {net_fields, MYR_ARRAY_COUNT(net_fields), net},
     };
     const char *what = myr_arena_printf(arena, "networks.%s", myr_net_names[id]);
-    int rc = fields_read(arena, node, what, tables, 2, err);
-    if (rc == MYR_OK && nodes.dims) {
-        rc = read_dims(nodes.dims, net, err);
+    MYR_TRY(fields_read(arena, node, what, tables, 2, err));
+    if (nodes.dims) {
+        MYR_TRY(read_dims(nodes.dims, net, err));
     }
-    if (rc == MYR_OK && nodes.topology) {
-        rc = read_topology(nodes.topology, net, err);
+    if (nodes.topology) {
+        MYR_TRY(read_topology(nodes.topology, net, err));
     }
-    if (rc == MYR_OK && nodes.oversubscription) {
-        rc = read_oversubscription(nodes.oversubscription, net, err);
+    if (nodes.oversubscription) {
+        MYR_TRY(read_oversubscription(nodes.oversubscription, net, err));
     }
-    if (rc == MYR_OK && nodes.lengths) {
-        rc = read_lengths(arena, nodes.lengths, net, err);
+    if (nodes.lengths) {
+        MYR_TRY(read_lengths(arena, nodes.lengths, net, err));
     }
-    rc = rc < 0 ? rc : read_net_parts(catalog, &nodes, net, err);
-    if (rc == MYR_OK && nodes.pin) {
-        rc = read_pins(catalog, nodes.pin, net, err);
+    MYR_TRY(read_net_parts(catalog, &nodes, net, err));
+    if (nodes.pin) {
+        MYR_TRY(read_pins(catalog, nodes.pin, net, err));
     }
-    if (rc == MYR_OK && nodes.items) {
-        rc = spec_read_items(arena, catalog, nodes.items, myr_net_names[id], spec, err);
-    }
-    return rc;
+    return nodes.items ? spec_read_items(arena, catalog, nodes.items, myr_net_names[id], spec, err)
+                       : MYR_OK;
 }

@@ -13,8 +13,8 @@
 static int read_text(struct fixture *f, const char *text, struct myr_spec *ret)
 {
     const struct myr_doc *doc;
-    int rc = myr_doc_read_yaml(&f->arena, "s.yaml", myr_str_from(text), &doc, &f->err);
-    return rc < 0 ? rc : myr_spec_read(&f->arena, &f->catalog, doc, ret, &f->err);
+    MYR_TRY(myr_doc_read_yaml(&f->arena, "s.yaml", myr_str_from(text), &doc, &f->err));
+    return myr_spec_read(&f->arena, &f->catalog, doc, ret, &f->err);
 }
 
 static struct myr_spec must_read(struct fixture *f, const char *text)

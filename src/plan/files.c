@@ -200,15 +200,9 @@ static int add_files(struct myr_file_set *set, const struct myr_design *design,
 {
     for (uint32_t i = 0; i < FILE_COUNT; i++) {
         struct myr_outfile file;
-        int rc = myr_file_set_open(set, myr_plan_file_names[i], &file, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_file_set_open(set, myr_plan_file_names[i], &file, err));
         put_file[i](design, names, &file);
-        rc = myr_outfile_commit(&file, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_outfile_commit(&file, err));
     }
     return MYR_OK;
 }
@@ -217,11 +211,8 @@ int myr_plan_write(const struct myr_design *design, const char *folder, struct m
 {
     struct myr_file_set set MYR_CLEANUP(myr_file_set_abandon) = {0};
     struct names names MYR_CLEANUP(names_done) = {0};
-    int rc = myr_file_set_begin(&set, folder, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_file_set_begin(&set, folder, err));
     names_init(&names, design);
-    rc = add_files(&set, design, &names, err);
-    return rc < 0 ? rc : myr_file_set_commit(&set, err);
+    MYR_TRY(add_files(&set, design, &names, err));
+    return myr_file_set_commit(&set, err);
 }

@@ -88,24 +88,18 @@ static void finish(struct plan *plan)
 
 static int run(struct plan *plan, struct myr_err *err)
 {
-    int rc = plan_resolve(plan, err);
-    for (uint32_t id = 0; rc == MYR_OK && id < MYR_NET_COUNT; id++) {
+    MYR_TRY(plan_resolve(plan, err));
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         if (plan->nets[id].present) {
-            rc = size_net(plan, &plan->nets[id], err);
+            MYR_TRY(size_net(plan, &plan->nets[id], err));
         }
     }
-    rc = rc < 0 ? rc : plan_place(plan, err);
-    rc = rc < 0 ? rc : plan_optics(plan, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(plan_place(plan, err));
+    MYR_TRY(plan_optics(plan, err));
     plan_wire(plan);
     plan->design.devtypes = plan->devtypes.items; /* the checker looks ports up */
     fill_head(plan);
-    rc = plan_check(plan, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(plan_check(plan, err));
     plan_insides(plan);
     plan_domains(plan);
     plan_price(plan);
@@ -148,10 +142,7 @@ int myr_plan_file(struct myr_arena *arena, const struct myr_catalog *catalog, co
         MYR_KIND_BIT(YAML) | MYR_KIND_BIT(JSON) | MYR_KIND_BIT(SPEC), "a spec"};
     const struct myr_doc *doc;
     MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
-    int rc = myr_doc_read_file_of(arena, path, &want, &doc, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_spec_read(arena, catalog, doc, &spec, err);
-    return rc < 0 ? rc : myr_plan(arena, catalog, &spec, ret, err);
+    MYR_TRY(myr_doc_read_file_of(arena, path, &want, &doc, err));
+    MYR_TRY(myr_spec_read(arena, catalog, doc, &spec, err));
+    return myr_plan(arena, catalog, &spec, ret, err);
 }

@@ -23,9 +23,9 @@ static int plan_text(struct fixture *f, const char *text)
     *f = (struct fixture){0};
     myr_arena_init(&f->arena);
     assert_int_equal(myr_catalog_init(&f->catalog, &f->arena, &f->err), MYR_OK);
-    int rc = myr_doc_read_yaml(&f->arena, "test.yaml", myr_str_from(text), &doc, &f->err);
-    rc = rc < 0 ? rc : myr_spec_read(&f->arena, &f->catalog, doc, &f->spec, &f->err);
-    return rc < 0 ? rc : myr_plan(&f->arena, &f->catalog, &f->spec, &f->design, &f->err);
+    MYR_TRY(myr_doc_read_yaml(&f->arena, "test.yaml", myr_str_from(text), &doc, &f->err));
+    MYR_TRY(myr_spec_read(&f->arena, &f->catalog, doc, &f->spec, &f->err));
+    return myr_plan(&f->arena, &f->catalog, &f->spec, &f->design, &f->err);
 }
 
 static void release(struct fixture *f)

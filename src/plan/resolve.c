@@ -93,10 +93,10 @@ static int resolve_switches(struct plan *plan, struct net_plan *net, enum myr_te
                              "switch '%s' and the servers' NICs speak different technologies",
                              leaf->id);
     }
-    rc = check_speed(net, leaf, net->out.host_gbps, err);
-    rc = rc < 0 ? rc : check_speed(net, leaf, net->out.fabric_gbps, err);
-    rc = rc < 0 ? rc : check_speed(net, part_at(plan, net->spine_part), net->out.fabric_gbps, err);
-    return rc < 0 ? rc : check_speed(net, part_at(plan, net->core_part), net->out.fabric_gbps, err);
+    MYR_TRY(check_speed(net, leaf, net->out.host_gbps, err));
+    MYR_TRY(check_speed(net, leaf, net->out.fabric_gbps, err));
+    MYR_TRY(check_speed(net, part_at(plan, net->spine_part), net->out.fabric_gbps, err));
+    return check_speed(net, part_at(plan, net->core_part), net->out.fabric_gbps, err);
 }
 
 static void add_hosts(struct net_plan *net, enum myr_device_kind kind, uint32_t count,
@@ -295,34 +295,29 @@ static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *
     net->out.units = 1;
     resolve_oversubscription(net);
     uint32_t nic_part = MYR_PART_NONE;
-    int rc = resolve_nic(plan, net, &nic_part, err);
-    rc = rc < 0 ? rc : resolve_hosts(plan, net, nic_part, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(resolve_nic(plan, net, &nic_part, err));
+    MYR_TRY(resolve_hosts(plan, net, nic_part, err));
     if (net->out.topology == MYR_TOPOLOGY_ACCESS) {
         net->out.rails = 1;
-        rc = resolve_access_parts(plan, net, err);
+        MYR_TRY(resolve_access_parts(plan, net, err));
     } else {
-        rc = resolve_switches(plan, net,
-                              (enum myr_technology)part_at(plan, nic_part)->nic.technology, err);
-        rc = rc < 0 ? rc : resolve_rails(plan, net, err);
+        enum myr_technology technology =
+            (enum myr_technology)part_at(plan, nic_part)->nic.technology;
+        MYR_TRY(resolve_switches(plan, net, technology, err));
+        MYR_TRY(resolve_rails(plan, net, err));
     }
+    MYR_ASSERT(net->out.planes > 0 && net->out.rails > 0);
     net->out.nodes_on_it = net->nodes;
     net->out.host_ports = net->endpoints * net->out.planes;
-    return rc;
+    return MYR_OK;
 }
 
 int plan_resolve(struct plan *plan, struct myr_err *err)
 {
     const struct myr_spec *spec = plan->spec;
     plan->server_part = spec->server_part;
-    int rc = MYR_OK;
     if (plan->server_part == MYR_PART_NONE) {
-        rc = find_default(plan, default_server, &plan->server_part, err);
-    }
-    if (rc < 0) {
-        return rc;
+        MYR_TRY(find_default(plan, default_server, &plan->server_part, err));
     }
     plan->server = part_at(plan, plan->server_part);
     uint64_t nodes = (uint64_t)spec->servers * plan->server->server.nodes;
@@ -334,17 +329,17 @@ int plan_resolve(struct plan *plan, struct myr_err *err)
     plan->nodes = (uint32_t)nodes;
     plan->storage_part = spec->storage.server_part;
     if (spec->storage.node && plan->storage_part == MYR_PART_NONE) {
-        rc = find_default(plan, default_storage, &plan->storage_part, err);
+        MYR_TRY(find_default(plan, default_storage, &plan->storage_part, err));
     }
-    rc = rc < 0 ? rc : plan_storage(plan, err);
+    MYR_TRY(plan_storage(plan, err));
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         struct net_plan *net = &plan->nets[id];
         *net = (struct net_plan){.id = (enum myr_net_id)id, .spec = &spec->nets[id]};
         net->node = spec->nets[id].node;
         net->out.planes = 1;
-        if (rc == MYR_OK && net->node) {
-            rc = resolve_net(plan, net, err);
+        if (net->node) {
+            MYR_TRY(resolve_net(plan, net, err));
         }
     }
-    return rc;
+    return MYR_OK;
 }

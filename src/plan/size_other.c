@@ -63,11 +63,8 @@ static int size_dragonfly_plain(struct plan *plan, struct net_plan *net, struct 
     uint32_t radix = myr_switch_radix(net->leaf_sw, out->host_gbps), h;
     dragonfly_shape(net, radix, &h);
     uint32_t p = out->hosts_per_switch, a = out->group_switches;
-    int rc = need_ports(net, (uint64_t)p + a - 1 + h, radix, "dragonfly", err);
-    rc = rc < 0 ? rc : size_groups(net, a * p, a * h, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(need_ports(net, (uint64_t)p + a - 1 + h, radix, "dragonfly", err));
+    MYR_TRY(size_groups(net, a * p, a * h, err));
     uint64_t groups = out->groups;
     out->leaf = (uint32_t)groups * a;
     out->leaf_down = p;
@@ -99,12 +96,9 @@ static int size_dragonfly_plus(struct plan *plan, struct net_plan *net, struct m
                              "'%s' has no ports of %u Gb/s: a dragonfly+ has one speed",
                              part_at(plan, net->spine_part)->id, out->fabric_gbps);
     }
-    int rc = need_ports(net, (uint64_t)hosts + half, radix, "dragonfly+", err);
-    rc = rc < 0 ? rc : need_ports(net, (uint64_t)global + half, spine_radix, "dragonfly+", err);
-    rc = rc < 0 ? rc : size_groups(net, half * hosts, half * global, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(need_ports(net, (uint64_t)hosts + half, radix, "dragonfly+", err));
+    MYR_TRY(need_ports(net, (uint64_t)global + half, spine_radix, "dragonfly+", err));
+    MYR_TRY(size_groups(net, half * hosts, half * global, err));
     uint64_t groups = out->groups;
     out->group_switches = half;
     out->hosts_per_switch = hosts;
@@ -174,10 +168,7 @@ int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err
     const struct myr_spec_net *spec = net->spec;
     net->splitter_legs = 1;
     out->fabric_gbps = spec->uplink_gbps ? spec->uplink_gbps : out->host_gbps;
-    int rc = one_plane_only(net, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(one_plane_only(net, err));
     if (spec->dim_count == 0) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "topology 'torus' needs 'dims', such as dims: [8, 8, 4]");
@@ -200,10 +191,7 @@ int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err
                              net->endpoints, (unsigned long long)routers, hosts);
     }
     uint32_t radix = myr_switch_radix(net->leaf_sw, out->host_gbps);
-    rc = need_ports(net, (uint64_t)hosts + 2ULL * trunk * spec->dim_count, radix, "torus", err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(need_ports(net, (uint64_t)hosts + 2ULL * trunk * spec->dim_count, radix, "torus", err));
     out->leaf = (uint32_t)routers;
     out->leaf_down = out->hosts_per_switch = hosts;
     out->leaf_up = 2 * trunk * spec->dim_count;
@@ -289,10 +277,7 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
     out->leaf_down = access->access_ports;
     out->leaf_up = access->uplink_ports;
     out->spine_down = part_at(plan, net->aggregation_part)->eth.access_ports;
-    int rc = size_aggregation(plan, net, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(size_aggregation(plan, net, err));
     net->nic_ports = homes;
     net->endpoints = net->nodes * homes;
     for (uint32_t i = 0; i < net->host_class_count; i++) {

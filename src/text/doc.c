@@ -13,19 +13,13 @@ int myr_doc_read_file_of(struct myr_arena *arena, const char *path, const struct
 {
     struct myr_buf text MYR_CLEANUP(myr_buf_done) = {0};
     struct myr_str name = myr_str_from(path);
-    int rc = myr_file_read(path, MYR_DOC_BYTES_MAX, &text, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_file_read(path, MYR_DOC_BYTES_MAX, &text, err));
     /* By name, not by content: a guess would make the error of a typo hard to understand. */
     bool is_json = name.len > 5 && memcmp(path + name.len - 5, ".json", 5) == 0;
     const char *file =
         strcmp(path, "-") == 0 ? "stdin" : myr_arena_strndup(arena, name.data, name.len);
     struct myr_str content = {text.data, text.len};
-    rc = myr_kind_check(file, content, want->kinds, want->words, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_kind_check(file, content, want->kinds, want->words, err));
     return is_json ? myr_doc_read_json(arena, file, content, ret, err)
                    : myr_doc_read_yaml(arena, file, content, ret, err);
 }
@@ -65,10 +59,7 @@ const struct myr_doc *myr_doc_get(const struct myr_doc *map, const char *key)
 int myr_doc_need(const struct myr_doc *map, const char *what, const char *key,
                  const struct myr_doc **ret, struct myr_err *err)
 {
-    int rc = myr_doc_expect(map, MYR_DOC_MAP, what ? what : "the file", err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_doc_expect(map, MYR_DOC_MAP, what ? what : "the file", err));
     const struct myr_doc *value = myr_doc_get(map, key);
     if (!value) {
         return myr_doc_error(err, map, MYR_EINVAL, "'%s' is missing%s%s", key, what ? " in " : "",
@@ -234,10 +225,7 @@ static int fail_key(const struct myr_doc *map, const struct myr_doc_entry *entry
 int myr_doc_check_keys(const struct myr_doc *map, const char *what, const char *const *keys,
                        size_t count, struct myr_err *err)
 {
-    int rc = myr_doc_expect(map, MYR_DOC_MAP, what && *what ? what : "the file", err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_doc_expect(map, MYR_DOC_MAP, what && *what ? what : "the file", err));
     for (uint32_t i = 0; i < map->count; i++) {
         bool known = false;
         for (size_t k = 0; k < count && !known; k++) {

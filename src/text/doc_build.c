@@ -213,10 +213,7 @@ int doc_build_close(struct doc_build *build, struct myr_err *err)
     MYR_ASSERT(!frame->has_key);
     MYR_ASSERT(build->children.count - frame->first_child == node->count);
     if (node->count > 0) {
-        int rc = keep_children(build, node, build->children.items + frame->first_child, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(keep_children(build, node, build->children.items + frame->first_child, err));
     }
     build->children.count = frame->first_child;
     build->depth--;

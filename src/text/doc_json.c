@@ -171,10 +171,7 @@ static int decode_string(struct reader *reader, struct myr_buf *decoded, struct 
             continue;
         }
         uint32_t code = 0;
-        int rc = read_escape(reader, &code, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(read_escape(reader, &code, err));
         char encoded[4];
         size_t len = utf8_encode(code, encoded);
         myr_buf_put(decoded, encoded, len);
@@ -300,10 +297,7 @@ static int read_key(struct reader *reader, struct myr_err *err)
     }
     struct text_place place = text_cursor_move(&reader->cursor, reader->at);
     struct myr_str key = {0};
-    int rc = read_string(reader, &key, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(read_string(reader, &key, err));
     skip_blanks(reader);
     if (peek(reader) != ':') {
         return fail_found(reader, err, "':' after the key");
@@ -373,10 +367,7 @@ static int read_all(struct reader *reader, struct myr_err *err)
         return fail(reader, 0, err, "the file is empty, a JSON value is expected");
     }
     while (reader->expected != EXPECT_NOTHING) {
-        int rc = read_step(reader, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(read_step(reader, err));
     }
     skip_blanks(reader);
     if (reader->at < reader->text.len) {
@@ -389,14 +380,11 @@ int myr_doc_read_json(struct myr_arena *arena, const char *file, struct myr_str 
                       const struct myr_doc **ret, struct myr_err *err)
 {
     text = utf8_skip_mark(text);
-    int rc = doc_check_text(file, text, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(doc_check_text(file, text, err));
     struct reader reader = {.text = text, .expected = EXPECT_VALUE};
     doc_build_init(&reader.build, arena, file);
     text_cursor_init(&reader.cursor, text);
-    rc = read_all(&reader, err);
+    int rc = read_all(&reader, err);
     if (rc == MYR_OK) {
         *ret = reader.build.root;
     }

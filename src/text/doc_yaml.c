@@ -379,10 +379,7 @@ int myr_doc_read_yaml(struct myr_arena *arena, const char *file, struct myr_str 
                       const struct myr_doc **ret, struct myr_err *err)
 {
     text = utf8_skip_mark(text);
-    int rc = doc_check_text(file, text, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(doc_check_text(file, text, err));
     struct reader reader = {.text = text};
     if (!yaml_parser_initialize(&reader.parser)) {
         return myr_err_set(err, MYR_ENOMEM, "%s: out of memory", file);
@@ -391,7 +388,7 @@ int myr_doc_read_yaml(struct myr_arena *arena, const char *file, struct myr_str 
     /* Fixed, or a file that begins with certain bytes would be taken for UTF-16. */
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text.data, text.len);
-    rc = check_directives(&reader, err);
+    int rc = check_directives(&reader, err);
     if (rc == MYR_OK) {
         rc = read_events(&reader, err);
     }

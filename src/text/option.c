@@ -324,20 +324,14 @@ static int apply_env(const struct parse *parse, const char *(*lookup_env)(const 
     for (uint32_t i = 0; i < option_row_count(parse->command); i++) {
         const struct myr_option *option = option_row(parse->command, i);
         char name[OPTION_NAME_MAX];
-        int rc = refuse_old(parse, i, lookup_env);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(refuse_old(parse, i, lookup_env));
         option_env_name(parse->command, i, name);
         const char *value = parse->given[i] ? NULL : lookup_env(name);
         if (!value || !*value) {
             continue;
         }
-        rc = option->type == MYR_OPTION_FLAG ? set_flag_from_env(parse, option, name, value)
-                                             : set_value(parse, option, name, value);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(option->type == MYR_OPTION_FLAG ? set_flag_from_env(parse, option, name, value)
+                                                : set_value(parse, option, name, value));
     }
     return MYR_OK;
 }

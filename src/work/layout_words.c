@@ -25,6 +25,6 @@ int myr_layout_words(const char *name, const char *text, uint64_t gpus, struct m
     const struct myr_doc *doc;
     myr_arena_init(&arena);
     put_flow_map(text, &yaml);
-    int rc = myr_doc_read_yaml(&arena, name, (struct myr_str){yaml.data, yaml.len}, &doc, err);
-    return rc < 0 ? rc : myr_layout_parse(doc, gpus, ret, err);
+    MYR_TRY(myr_doc_read_yaml(&arena, name, (struct myr_str){yaml.data, yaml.len}, &doc, err));
+    return myr_layout_parse(doc, gpus, ret, err);
 }

@@ -229,8 +229,8 @@ static int read_config(struct myr_arena *arena, const char *text, struct myr_mod
                        struct myr_err *err)
 {
     const struct myr_doc *doc;
-    int rc = myr_doc_read_json(arena, "config.json", myr_str_from(text), &doc, err);
-    return rc < 0 ? rc : myr_model_parse(arena, doc, ret, err);
+    MYR_TRY(myr_doc_read_json(arena, "config.json", myr_str_from(text), &doc, err));
+    return myr_model_parse(arena, doc, ret, err);
 }
 
 static void families_give_the_published_counts(void **state)

@@ -112,10 +112,7 @@ static int measure(struct cli *cli, struct myr_kernels *kernels, struct myr_err 
     const struct options *o = cli->options;
     struct myr_profiles profiles;
     struct myr_kernels shapes = {0};
-    int rc = myr_profiles_init(&profiles, &cli->arena, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_profiles_init(&profiles, &cli->arena, err));
     myr_kernels_sweep(&shapes, &cli->arena, o->quick);
     if (o->dry_run) {
         *kernels = shapes;
@@ -123,7 +120,7 @@ static int measure(struct cli *cli, struct myr_kernels *kernels, struct myr_err 
                    ? myr_profiles_device(&profiles, myr_str_from(o->device), &kernels->device, err)
                    : MYR_OK;
     }
-    struct myr_progress progress;
+    MYR_CLEANUP(myr_progress_done) struct myr_progress progress;
     cli_progress(&progress, "measuring", shapes.count);
     struct myr_sweep_question question = {.library = o->library,
                                           .device = o->device,
@@ -132,9 +129,7 @@ static int measure(struct cli *cli, struct myr_kernels *kernels, struct myr_err 
                                           .quick = o->quick,
                                           .progress = step,
                                           .context = &progress};
-    rc = myr_gpu_sweep(&question, &profiles, &cli->arena, kernels, err);
-    myr_progress_done(&progress);
-    return rc;
+    return myr_gpu_sweep(&question, &profiles, &cli->arena, kernels, err);
 }
 
 static int run(struct cli *cli, struct myr_err *err)

@@ -51,17 +51,11 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     struct myr_discovery found = {0};
     bool print = !options->out || strcmp(options->out, "-") == 0;
-    int rc = myr_built_open(&built, &question, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_built_open(&built, &question, err));
     myr_binding_discover(&built.binding, &built.verify, options->by_wiring, &found);
     myr_binding_write(&built.binding, &text);
     if (!print) {
-        rc = myr_file_write(options->out, &text, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_file_write(options->out, &text, err));
         myr_answer_next(&cli->answer, "myriad verify %s %s --binding %s",
                         myr_answer_word(&cli->answer, question.design),
                         myr_answer_word(&cli->answer, question.files[0]),

@@ -97,14 +97,8 @@ static int run(struct cli *cli, struct myr_err *err)
     const char *word = cli->operands.count ? cli->operands.items[0] : NULL;
     uint32_t wanted = UINT32_MAX;
     MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
-    int rc = options->kind ? myr_part_kinds(options->kind, &wanted, err) : MYR_OK;
-    if (rc < 0) {
-        return rc;
-    }
-    rc = cli_catalog(&catalog, &cli->arena, &options->catalogs, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(options->kind ? myr_part_kinds(options->kind, &wanted, err) : MYR_OK);
+    MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
     const struct myr_value *kinds = put_counts(answer, &catalog);
     const struct myr_value *parts = myr_answer_list(answer, "parts");
     for (size_t i = 0; i < catalog.parts.count; i++) {

@@ -31,16 +31,10 @@ static int run(struct cli *cli, struct myr_err *err)
     const char *path = cli->operands.items[0];
     struct myr_answer *answer = &cli->answer;
     MYR_CLEANUP(myr_design_close) struct myr_design design = {0};
-    int rc = myr_design_open(&design, path, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_design_open(&design, path, err));
     const struct myr_value *rows_of = myr_plan_answer(&design, answer);
     if (options->device) {
-        rc = myr_plan_device(&design, options->device, answer, &rows_of, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_plan_device(&design, options->device, answer, &rows_of, err));
     } else {
         myr_answer_null(answer, "device");
         myr_plan_page(&design, answer, rows_of);

@@ -139,25 +139,13 @@ static int run(struct cli *cli, struct myr_err *err)
         myr_err_hint(err, "myriad export --list, or: myriad export slurm design.myr");
         return rc;
     }
-    int rc = myr_exporter_find(cli->operands.items[0], &exporter, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = cli_catalog(&catalog, &cli->arena, &options->catalogs, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_design_open(&design, cli->operands.items[1], err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_exporter_find(cli->operands.items[0], &exporter, err));
+    MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
+    MYR_TRY(myr_design_open(&design, cli->operands.items[1], err));
     struct myr_export job = {&design, (enum myr_net_id)options->net, &catalog, NULL};
     if (options->binding) {
         myr_binding_init(&binding, &cli->arena, &design);
-        rc = myr_binding_read(&binding, options->binding, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_binding_read(&binding, options->binding, err));
         job.binding = &binding;
     }
     return write_files(cli, options, exporter, &job, err);

@@ -155,11 +155,8 @@ static int run(struct cli *cli, struct myr_err *err)
         .profile = options->profile,
         .constants_most = (uint32_t)options->constants,
     };
-    int rc = myr_calibrate_files(job, &cli->arena, &files, err);
-    rc = rc < 0 ? rc : write_profile(job, options->out, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_calibrate_files(job, &cli->arena, &files, err));
+    MYR_TRY(write_profile(job, options->out, err));
     const struct myr_calibration *result = &job->result;
     myr_answer_bool(answer, "worth_it", result->worth_it);
     put_errors(answer, "before", job->has_runs, &result->before);

@@ -47,15 +47,15 @@ void cli_case_models(struct myr_buf *buf)
 
 void cli_case_devices(struct myr_buf *buf)
 {
-    struct myr_arena arena;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     struct myr_profiles profiles;
     myr_arena_init(&arena);
-    if (myr_profiles_init(&profiles, &arena, NULL) == MYR_OK) {
-        for (uint32_t i = 0; i < profiles.device_count; i++) {
-            myr_buf_printf(buf, "%s%s", i ? " " : "", profiles.devices[i].name);
-        }
+    if (myr_profiles_init(&profiles, &arena, NULL) < 0) {
+        return; /* completion and help do without: the verb itself says what is wrong */
     }
-    myr_arena_done(&arena);
+    for (uint32_t i = 0; i < profiles.device_count; i++) {
+        myr_buf_printf(buf, "%s%s", i ? " " : "", profiles.devices[i].name);
+    }
 }
 
 static void put_count(struct myr_answer *answer, const char *key, uint32_t value)

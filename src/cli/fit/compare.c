@@ -163,22 +163,24 @@ static void show(struct cli *cli, const struct myr_log_comparison *it,
     myr_answer_next(answer, "the same with -o csv > runs.csv, then: myriad fit calibrate runs.csv");
 }
 
+static void close_comparison(struct myr_log_comparison **it)
+{
+    myr_log_comparison_done(*it);
+}
+
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
     struct myr_log_question question = {cli_case_question(&options->of), options->log};
+    MYR_CLEANUP(close_comparison)
     struct myr_log_comparison *it = MYR_ARENA_NEW(&cli->arena, struct myr_log_comparison, 1);
     if (!options->log) {
         int rc = myr_err_set(err, MYR_EINVAL, "give --log FILE");
         myr_err_hint(err, "%s", cli_fit_compare_command.example);
         return rc;
     }
-    int rc = myr_compare_log(it, &cli->arena, &question, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_compare_log(it, &cli->arena, &question, err));
     show(cli, it, put_tree(&cli->answer, it, options->of.software));
-    myr_log_comparison_done(it);
     return MYR_OK;
 }
 

@@ -147,20 +147,15 @@ static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
     struct myr_case_question question = cli_case_question(&options->of);
+    MYR_CLEANUP(cli_case_close)
     struct myr_case *it = MYR_ARENA_NEW(&cli->arena, struct myr_case, 1);
     struct myr_scale_curves *curves = MYR_ARENA_NEW(&cli->arena, struct myr_scale_curves, 1);
     MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {0};
-    int rc = myr_recovery_read(&recovery, &cli->arena, NULL, err);
-    rc = rc < 0 ? rc : myr_case_init(it, &cli->arena, &question, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_scale_trace(it, &recovery, &cli->arena, curves, err);
-    if (rc == MYR_OK) {
-        put_answer(cli, it, curves);
-    }
-    myr_case_done(it);
-    return rc;
+    MYR_TRY(myr_recovery_read(&recovery, &cli->arena, NULL, err));
+    MYR_TRY(myr_case_init(it, &cli->arena, &question, err));
+    MYR_TRY(myr_scale_trace(it, &recovery, &cli->arena, curves, err));
+    put_answer(cli, it, curves);
+    return MYR_OK;
 }
 
 const struct cli_verb cli_fit_curve_verb = {&cli_fit_curve_command, run, .group = NULL};

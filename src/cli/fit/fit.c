@@ -356,10 +356,7 @@ static int write_report(const struct options *options, const struct myr_case *it
     struct myr_fit_report report = {&it->query, &study->answer, it->spread};
     if (options->report) {
         myr_fit_report_html(&report, arena, &buf);
-        int rc = myr_file_write(options->report, &buf, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_file_write(options->report, &buf, err));
     }
     return options->plots ? myr_fit_report_plots(&report, options->plots, arena, err) : MYR_OK;
 }
@@ -441,29 +438,26 @@ static void hint_next(struct cli *cli, const struct options *options, const stru
 static int run_case(struct cli *cli, const struct myr_case_question *question, struct myr_err *err)
 {
     const struct options *options = cli->options;
+    MYR_CLEANUP(cli_case_close)
     struct myr_case *it = MYR_ARENA_NEW(&cli->arena, struct myr_case, 1);
     struct myr_study *study = MYR_ARENA_NEW(&cli->arena, struct myr_study, 1);
-    int rc = myr_case_init(it, &cli->arena, question, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_case_init(it, &cli->arena, question, err));
     double start_ms = spent_ms();
-    rc = myr_study_answer(it, &cli->arena, study, err);
+    int rc = myr_study_answer(it, &cli->arena, study, err);
     myr_answer_timing(&cli->answer, "search_ms", spent_ms() - start_ms, 3);
-    rc = rc < 0 ? rc : myr_study_around(it, &cli->arena, study, err);
-    if (rc == MYR_OK && study->found) {
-        rc = write_layout(options, it, study, err);
-        rc = rc < 0 ? rc : write_report(options, it, study, &cli->arena, err);
+    MYR_TRY(rc);
+    MYR_TRY(myr_study_around(it, &cli->arena, study, err));
+    /* Files before the answer: what cannot be written is an error, and then nothing is printed. */
+    if (study->found) {
+        MYR_TRY(write_layout(options, it, study, err));
+        MYR_TRY(write_report(options, it, study, &cli->arena, err));
     }
-    if (rc == MYR_OK) {
-        put_study(cli, it, study);
-        cli->no = !study->found;
-        if (study->found) {
-            hint_next(cli, options, it);
-        }
+    put_study(cli, it, study);
+    cli->no = !study->found;
+    if (study->found) {
+        hint_next(cli, options, it);
     }
-    myr_case_done(it);
-    return rc;
+    return MYR_OK;
 }
 
 /* Options that speak of one kind of GPUs. */
@@ -495,8 +489,8 @@ static int run(struct cli *cli, struct myr_err *err)
     if (options->pools.count == 0) {
         return run_case(cli, &question, err);
     }
-    int rc = check_pools(options, err);
-    return rc < 0 ? rc : cli_fit_pools(cli, &question, &options->pools, err);
+    MYR_TRY(check_pools(options, err));
+    return cli_fit_pools(cli, &question, &options->pools, err);
 }
 
 const struct cli_verb cli_fit_verb = {&command, run, .group = CLI_PROVE_GROUP};

@@ -79,6 +79,12 @@ void cli_put_known(struct myr_answer *answer, const char *key, bool known, doubl
 /* The page's words for a layout: "tp 8 pp 4 dp 16, micro-batch 1, ZeRO-1". */
 const char *cli_layout_words(struct myr_arena *arena, const struct myr_layout *layout);
 
+/* For MYR_CLEANUP on a case in an arena, whose design is mapped and must be given back. */
+static inline void cli_case_close(struct myr_case **it)
+{
+    myr_case_done(*it);
+}
+
 /* The keys that say what was asked about; pooled: neither device nor number of GPUs. */
 void cli_fit_put_case(struct myr_answer *answer, const struct myr_case *it, bool pooled);
 /* fit with --pool; 'pools' are its words. */

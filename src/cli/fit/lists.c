@@ -61,11 +61,8 @@ static int run_models(struct cli *cli, struct myr_err *err)
     for (uint32_t i = 0; i < myr_model_builtin_count(); i++) {
         struct myr_str name = myr_model_builtin_name(i);
         struct myr_model model;
-        int rc = myr_model_find(&cli->arena, myr_arena_strndup(&cli->arena, name.data, name.len),
-                                &model, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_model_find(&cli->arena, myr_arena_strndup(&cli->arena, name.data, name.len),
+                               &model, err));
         struct myr_params params = myr_model_params(&model);
         myr_answer_object(answer, NULL);
         myr_answer_str(answer, "name", name);
@@ -102,10 +99,7 @@ static int run_devices(struct cli *cli, struct myr_err *err)
     };
     struct myr_answer *answer = &cli->answer;
     struct myr_profiles profiles;
-    int rc = myr_profiles_init(&profiles, &cli->arena, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_profiles_init(&profiles, &cli->arena, err));
     struct myr_value *list = myr_answer_list(answer, "devices");
     for (uint32_t i = 0; i < profiles.device_count; i++) {
         const struct myr_device *d = &profiles.devices[i];

@@ -296,10 +296,7 @@ static int read_pools(const struct myr_case *it, const struct myr_option_list *w
         return rc;
     }
     for (uint32_t i = 0; i < words->count; i++) {
-        int rc = myr_fit_pool_parse(&it->profiles, words->items[i], &ret[i], err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_fit_pool_parse(&it->profiles, words->items[i], &ret[i], err));
     }
     return MYR_OK;
 }
@@ -307,18 +304,16 @@ static int read_pools(const struct myr_case *it, const struct myr_option_list *w
 int cli_fit_pools(struct cli *cli, const struct myr_case_question *question,
                   const struct myr_option_list *words, struct myr_err *err)
 {
+    MYR_CLEANUP(cli_case_close)
     struct myr_case *it = MYR_ARENA_NEW(&cli->arena, struct myr_case, 1);
     struct myr_fit_pools *found = MYR_ARENA_NEW(&cli->arena, struct myr_fit_pools, 1);
     struct myr_fit_pool pools[MYR_FIT_POOLS_MAX] = {0};
     struct myr_case_question pooled = *question;
     struct myr_err why = {0};
     pooled.pooled = true;
-    int rc = myr_case_init(it, &cli->arena, &pooled, err);
-    rc = rc < 0 ? rc : read_pools(it, words, pools, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_fit_pools_search(&it->query, pools, words->count, &cli->arena, found, &why);
+    MYR_TRY(myr_case_init(it, &cli->arena, &pooled, err));
+    MYR_TRY(read_pools(it, words, pools, err));
+    int rc = myr_fit_pools_search(&it->query, pools, words->count, &cli->arena, found, &why);
     if (rc < 0 && rc != MYR_EINFEASIBLE) {
         *err = why;
         return rc;

@@ -124,14 +124,11 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_profiles profiles;
     struct myr_runs runs;
     struct myr_validation result;
-    int rc = myr_profiles_init(&profiles, &cli->arena, err);
-    if (rc == MYR_OK && options->profile) {
-        rc = myr_profiles_load(&profiles, &cli->arena, options->profile, err);
+    MYR_TRY(myr_profiles_init(&profiles, &cli->arena, err));
+    if (options->profile) {
+        MYR_TRY(myr_profiles_load(&profiles, &cli->arena, options->profile, err));
     }
-    rc = rc < 0 ? rc : myr_runs_read(&runs, &cli->arena, &profiles, cli->operands.items[0], err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_runs_read(&runs, &cli->arena, &profiles, cli->operands.items[0], err));
     myr_runs_validate(&runs, &profiles, &cli->arena, &result);
     put_tree(&cli->answer, &runs, &result);
     myr_answer_next(&cli->answer, "myriad fit calibrate %s --out mine.yaml",

@@ -94,10 +94,7 @@ static int read_numbers(const struct number *numbers, size_t count, struct myr_e
 {
     for (size_t i = 0; i < count; i++) {
         const struct number *n = &numbers[i];
-        int rc = read_number(n->text, n->name, n->low, n->high, n->ret, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(read_number(n->text, n->name, n->low, n->high, n->ret, err));
     }
     return MYR_OK;
 }
@@ -232,22 +229,15 @@ static int run_plain(struct cli *cli, struct myr_failure_question *question, str
     uint32_t count = 0;
     question->gpus = (double)(o->job.gpus ? o->job.gpus : CLI_FAILURES_GPUS);
     question->gpus_per_node = (double)o->job.gpus_per_node;
-    int rc = myr_recovery_read(&recovery, &cli->arena, o->job.data, err);
-    rc = rc < 0 ? rc
-                : myr_job_rates(&recovery, o->job.rate, question->gpus, question->gpus_per_node,
-                                rates, &count, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_recovery_read(&recovery, &cli->arena, o->job.data, err));
+    MYR_TRY(myr_job_rates(&recovery, o->job.rate, question->gpus, question->gpus_per_node, rates,
+                          &count, err));
     put_job(answer, question);
     struct myr_value *cases = myr_answer_list(answer, "cases");
     for (uint32_t i = 0; i < 2 * count; i++) {
         struct myr_failure_row row;
         enum myr_practice practice = i % 2 ? MYR_PRACTICE_BEST : MYR_PRACTICE_COMMON;
-        rc = myr_failure_row(question, &recovery, practice, rates[i / 2], &row, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_failure_row(question, &recovery, practice, rates[i / 2], &row, err));
         myr_answer_object(answer, NULL);
         cli_goodput_put_renewal(answer, practice, row.rate, &row.renewal, &row.goodput,
                                 &row.played);
@@ -292,24 +282,21 @@ static int run_training(struct cli *cli, const struct myr_failure_question *job,
         {o->years, "years", 0.01, 100, &question.years},
         {o->gpu_hour, "gpu-hour", 0, 1e6, &question.gpu_hour},
     };
-    int rc = read_numbers(numbers, MYR_ARRAY_COUNT(numbers), err);
-    return rc < 0 ? rc : cli_goodput_training(cli, &question, o->report, err);
+    MYR_TRY(read_numbers(numbers, MYR_ARRAY_COUNT(numbers), err));
+    return cli_goodput_training(cli, &question, o->report, err);
 }
 
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *o = cli->options;
     struct myr_failure_question question = {.fault = (enum myr_fault)o->job.fault, .play = o->play};
-    int rc = read_times(o, &question.times, err);
-    rc = rc < 0 ? rc : read_number(o->target, "target", 1e-6, 0.999999, &question.target, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(read_times(o, &question.times, err));
+    MYR_TRY(read_number(o->target, "target", 1e-6, 0.999999, &question.target, err));
     if (o->of.model) {
         return run_training(cli, &question, err);
     }
     if (run_only(o)) {
-        rc = myr_err_set(err, MYR_EINVAL, "--%s goes with --model", run_only(o));
+        int rc = myr_err_set(err, MYR_EINVAL, "--%s goes with --model", run_only(o));
         myr_err_hint(err, "%s", command.example);
         return rc;
     }

@@ -69,11 +69,8 @@ static int run_classes(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {0};
     double gpus = (double)o->job.gpus, per_node = (double)o->job.gpus_per_node;
     uint32_t unused;
-    int rc = myr_recovery_read(&recovery, &cli->arena, o->job.data, err);
-    rc = rc < 0 ? rc : myr_job_rates(&recovery, o->job.rate, gpus, per_node, rates, &unused, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_recovery_read(&recovery, &cli->arena, o->job.data, err));
+    MYR_TRY(myr_job_rates(&recovery, o->job.rate, gpus, per_node, rates, &unused, err));
     double rate = o->job.rate ? rates[0].per_1000_node_days : 0;
     uint32_t count = myr_failure_shares(&recovery, gpus, per_node, rate, shares);
     struct myr_value *list = myr_answer_list(answer, "classes");
@@ -130,17 +127,14 @@ static int run_parts(struct cli *cli, struct myr_err *err)
     };
     const struct options *o = cli->options;
     MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {0};
-    int rc = myr_recovery_read(&recovery, &cli->arena, o->job.data, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_recovery_read(&recovery, &cli->arena, o->job.data, err));
     struct myr_value *list = myr_answer_list(&cli->answer, "parts");
-    rc = put_parts(cli, &recovery, MYR_PRACTICE_COMMON, err);
-    rc = rc < 0 ? rc : put_parts(cli, &recovery, MYR_PRACTICE_BEST, err);
+    MYR_TRY(put_parts(cli, &recovery, MYR_PRACTICE_COMMON, err));
+    MYR_TRY(put_parts(cli, &recovery, MYR_PRACTICE_BEST, err));
     myr_answer_end(&cli->answer);
     myr_answer_rows(&cli->answer, list);
     myr_answer_table(&cli->answer, list, columns, MYR_ARRAY_COUNT(columns));
-    return rc;
+    return MYR_OK;
 }
 
 const struct cli_verb cli_goodput_parts_verb = {&cli_goodput_parts_command, run_parts,
@@ -163,10 +157,7 @@ static int run_data(struct cli *cli, struct myr_err *err)
     const struct options *o = cli->options;
     struct myr_answer *answer = &cli->answer;
     MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {0};
-    int rc = myr_recovery_read(&recovery, &cli->arena, o->job.data, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_recovery_read(&recovery, &cli->arena, o->job.data, err));
     struct myr_value *list = myr_answer_list(answer, "data");
     for (size_t i = 0; i < recovery.rows.count; i++) {
         const struct myr_recovery_row *row = &recovery.rows.items[i];

@@ -249,23 +249,23 @@ static int write_report(const struct myr_training *t, const char *path, struct m
                                          t->currency,
                                          t->servers_unpriced,
                                          t->it.has_design ? t->it.design.head->gpus : 0};
-    int rc = myr_campaign_report_html(&report, arena, &buf, err);
-    return rc < 0 ? rc : myr_file_write(path, &buf, err);
+    MYR_TRY(myr_campaign_report_html(&report, arena, &buf, err));
+    return myr_file_write(path, &buf, err);
+}
+
+static void close_training(struct myr_training **t)
+{
+    myr_training_done(*t);
 }
 
 int cli_goodput_training(struct cli *cli, const struct myr_training_question *question,
                          const char *report, struct myr_err *err)
 {
+    MYR_CLEANUP(close_training)
     struct myr_training *t = MYR_ARENA_NEW(&cli->arena, struct myr_training, 1);
-    int rc = myr_training_plan(t, &cli->arena, question, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = write_report(t, report, &cli->arena, err);
-    if (rc == MYR_OK) {
-        put_tree(&cli->answer, t);
-        show(cli, t, report);
-    }
-    myr_training_done(t);
-    return rc;
+    MYR_TRY(myr_training_plan(t, &cli->arena, question, err));
+    MYR_TRY(write_report(t, report, &cli->arena, err));
+    put_tree(&cli->answer, t);
+    show(cli, t, report);
+    return MYR_OK;
 }

@@ -208,15 +208,9 @@ static int find(struct cli *cli, struct myr_fabric_case *fabric, struct myr_use 
                            "--svg: '-' is standard output, where the answer goes; a file is "
                            "expected");
     }
-    int rc = cli_fabric_open(cli, &options->fabric, true, fabric, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_use_find(ret, &cli->arena, &fabric->graph, &balance, fabric->flows.items.items,
-                      fabric->flows.items.count, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(cli_fabric_open(cli, &options->fabric, true, fabric, err));
+    MYR_TRY(myr_use_find(ret, &cli->arena, &fabric->graph, &balance, fabric->flows.items.items,
+                         fabric->flows.items.count, err));
     return options->svg ? write_drawing(options->svg, ret, err) : MYR_OK;
 }
 
@@ -225,10 +219,7 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {0};
     MYR_CLEANUP(myr_use_done) struct myr_use use = {0};
     const struct options *options = cli->options;
-    int rc = find(cli, &fabric, &use, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(find(cli, &fabric, &use, err));
     put_summary(cli, &use);
     show_summary(cli, &use);
     put_tables(cli, &use);

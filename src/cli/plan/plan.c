@@ -78,19 +78,10 @@ static int run(struct cli *cli, struct myr_err *err)
     const struct options *options = cli->options;
     MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
     struct myr_design design = {0};
-    int rc = cli_catalog(&catalog, &cli->arena, &options->catalogs, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_plan_file(&cli->arena, &catalog, cli->operands.items[0], &design, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
+    MYR_TRY(myr_plan_file(&cli->arena, &catalog, cli->operands.items[0], &design, err));
     if (options->out) {
-        rc = myr_plan_write(&design, options->out, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_plan_write(&design, options->out, err));
     }
     show(cli, options, &design);
     cli->no = myr_plan_open_errors(&design) > 0;

@@ -59,18 +59,9 @@ static int run(struct cli *cli, struct myr_err *err)
         .seeds = options->seeds,
         .order = options->order,
     };
-    int rc = myr_apply_check(&question, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = cli_fabric_open(cli, &options->fabric, !question.keep_static, &fabric, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_apply(&fabric, &question, &applied, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_apply_check(&question, err));
+    MYR_TRY(cli_fabric_open(cli, &options->fabric, !question.keep_static, &fabric, err));
+    MYR_TRY(myr_apply(&fabric, &question, &applied, err));
     myr_answer_fact(&cli->answer, "written to", "%s, for %s", options->out, applied.what);
     cli_route_applied(cli, &fabric, &applied);
     if (question.target == MYR_APPLY_OPENSM) {

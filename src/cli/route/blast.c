@@ -61,14 +61,10 @@ static int find(struct cli *cli, struct myr_fabric_case *fabric, struct myr_blas
         myr_err_hint(err, "%s", cli_route_blast_command.example);
         return rc;
     }
-    int rc = cli_fabric_open(cli, &options->fabric, false, fabric, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_repair_routes(fabric, &balance, &routes, err);
-    return rc < 0 ? rc
-                  : myr_blast_list(fabric, options->of, fabric->flows.items.count ? &routes : NULL,
-                                   ret, err);
+    MYR_TRY(cli_fabric_open(cli, &options->fabric, false, fabric, err));
+    MYR_TRY(myr_repair_routes(fabric, &balance, &routes, err));
+    return myr_blast_list(fabric, options->of, fabric->flows.items.count ? &routes : NULL, ret,
+                          err);
 }
 
 static int run(struct cli *cli, struct myr_err *err)
@@ -88,10 +84,7 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {0};
     struct myr_answer *answer = &cli->answer;
     struct myr_blast_rows found;
-    int rc = find(cli, &fabric, &found, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(find(cli, &fabric, &found, err));
     myr_answer_u64(answer, "flows", fabric.flows.items.count);
     struct myr_value *list = myr_answer_list(answer, "rows");
     for (size_t i = 0; i < found.count; i++) {

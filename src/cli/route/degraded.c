@@ -90,10 +90,7 @@ static int run(struct cli *cli, struct myr_err *err)
     const struct options *options = cli->options;
     struct myr_answer *answer = &cli->answer;
     struct myr_degraded_answer degraded;
-    int rc = cli_fabric_open(cli, &options->fabric, false, &fabric, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(cli_fabric_open(cli, &options->fabric, false, &fabric, err));
     myr_degraded_answer(&fabric, &degraded);
     myr_answer_u64(answer, "dead_links", degraded.left.dead_links);
     myr_answer_u64(answer, "hosts_cut", degraded.left.hosts_cut);

@@ -98,19 +98,10 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_balance_options balance = cli_fabric_balance(&options->balance);
     struct myr_failover_question question = {options->link, options->device, options->all};
     struct myr_failover_rows found;
-    int rc = cli_fabric_open(cli, &options->fabric, false, &fabric, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_repair_routes(&fabric, &balance, &routes, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_failover_list(&fabric, &question, fabric.flows.items.count ? &routes : NULL, &found,
-                           err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(cli_fabric_open(cli, &options->fabric, false, &fabric, err));
+    MYR_TRY(myr_repair_routes(&fabric, &balance, &routes, err));
+    MYR_TRY(myr_failover_list(&fabric, &question, fabric.flows.items.count ? &routes : NULL, &found,
+                              err));
     put_answer(cli, &fabric, &found);
     return MYR_OK;
 }

@@ -38,14 +38,8 @@ static int run(struct cli *cli, struct myr_err *err)
         myr_err_hint(err, "%s", cli_route_tables_command.example);
         return rc;
     }
-    int rc = cli_fabric_open(cli, &options->fabric, true, &fabric, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_apply_tables(&fabric, options->dump, options->binding, &applied, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(cli_fabric_open(cli, &options->fabric, true, &fabric, err));
+    MYR_TRY(myr_apply_tables(&fabric, options->dump, options->binding, &applied, err));
     cli_route_applied(cli, &fabric, &applied);
     return MYR_OK;
 }

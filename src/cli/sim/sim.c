@@ -289,18 +289,9 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_sim_files files = {options->report, options->heatmap, options->fct};
     cli_progress(&progress, "simulating", 0);
     struct myr_sim_question question = question_of(cli, &progress);
-    int rc = myr_sim_files_check(&files, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_sim_ask(&sim, &question, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_sim_files_write(&sim, &files, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_sim_files_check(&files, err));
+    MYR_TRY(myr_sim_ask(&sim, &question, err));
+    MYR_TRY(myr_sim_files_write(&sim, &files, err));
     put_answer(cli, &sim);
     if (!options->report) {
         myr_answer_next(&cli->answer,

@@ -93,10 +93,7 @@ static int run(struct cli *cli, struct myr_err *err)
         .partial = options->partial,
         .judge = {.equivalent = options->equivalent, .errors_max = options->errors_max}};
     MYR_CLEANUP(myr_built_close) struct myr_built built;
-    int rc = myr_built_open(&built, &question, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_built_open(&built, &question, err));
     show(cli, options, &built);
     cli->no = !myr_verify_clean(&built.verify);
     return MYR_OK;

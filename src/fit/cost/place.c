@@ -72,10 +72,7 @@ int myr_fit_topology_init(struct myr_fit_topology *topology, struct myr_arena *a
 {
     struct myr_graph graph;
     const struct myr_design_head *head = design->head;
-    int rc = myr_graph_init(&graph, arena, design, MYR_NET_COMPUTE, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_graph_init(&graph, arena, design, MYR_NET_COMPUTE, err));
     const struct myr_network *net = graph.net;
     if (table && (table->gpus != head->gpus || table->links != design->link_count)) {
         return myr_err_set(err, MYR_EINVAL,
@@ -155,14 +152,8 @@ int myr_fit_topology_placed(const struct myr_fit_topology *all, struct myr_arena
 {
     const struct myr_design_head *head = design->head;
     struct myr_graph graph;
-    int rc = check_placement(head, placement, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_graph_init(&graph, arena, design, MYR_NET_COMPUTE, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(check_placement(head, placement, err));
+    MYR_TRY(myr_graph_init(&graph, arena, design, MYR_NET_COMPUTE, err));
     uint32_t each = placement->gpus_per_node ? placement->gpus_per_node : head->gpus_per_node;
     uint32_t count = placement->node_count;
     uint32_t *scratch = MYR_ARENA_NEW(arena, uint32_t, count);

@@ -11,8 +11,8 @@ static struct myr_model model;
 
 static int setup(void **state)
 {
-    int rc = open_world(state);
-    return rc < 0 ? rc : myr_model_find(&arena, "llama3-70b", &model, NULL);
+    MYR_TRY(open_world(state));
+    return myr_model_find(&arena, "llama3-70b", &model, NULL);
 }
 
 /* 8 GPUs a node, 32 nodes a leaf, 4 leaves a pod; the slowdowns of what leaves each. */

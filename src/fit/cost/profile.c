@@ -81,24 +81,20 @@ static int number(const struct myr_doc *map, const char *key, double scale, doub
 {
     const struct myr_doc *node;
     double value;
-    int rc = myr_doc_need(map, "profile", key, &node, err);
-    rc = rc < 0 ? rc : myr_doc_double(node, key, 0, 1e15, &value, err);
-    if (rc == MYR_OK) {
-        *ret = value * scale;
-    }
-    return rc;
+    MYR_TRY(myr_doc_need(map, "profile", key, &node, err));
+    MYR_TRY(myr_doc_double(node, key, 0, 1e15, &value, err));
+    *ret = value * scale;
+    return MYR_OK;
 }
 
 static int whole(const struct myr_doc *map, const char *key, uint32_t *ret, struct myr_err *err)
 {
     const struct myr_doc *node;
     uint64_t value;
-    int rc = myr_doc_need(map, "profile", key, &node, err);
-    rc = rc < 0 ? rc : myr_doc_u64(node, key, 0, 1000000, &value, err);
-    if (rc == MYR_OK) {
-        *ret = (uint32_t)value;
-    }
-    return rc;
+    MYR_TRY(myr_doc_need(map, "profile", key, &node, err));
+    MYR_TRY(myr_doc_u64(node, key, 0, 1000000, &value, err));
+    *ret = (uint32_t)value;
+    return MYR_OK;
 }
 
 static int text(struct myr_arena *arena, const struct myr_doc *map, const char *key,
@@ -106,12 +102,10 @@ static int text(struct myr_arena *arena, const struct myr_doc *map, const char *
 {
     const struct myr_doc *node;
     struct myr_str value;
-    int rc = myr_doc_need(map, "profile", key, &node, err);
-    rc = rc < 0 ? rc : myr_doc_text(node, key, &value, err);
-    if (rc == MYR_OK) {
-        *ret = myr_arena_strndup(arena, value.data, value.len);
-    }
-    return rc;
+    MYR_TRY(myr_doc_need(map, "profile", key, &node, err));
+    MYR_TRY(myr_doc_text(node, key, &value, err));
+    *ret = myr_arena_strndup(arena, value.data, value.len); /* the document may go first */
+    return MYR_OK;
 }
 
 static int flag(const struct myr_doc *map, const char *key, bool *ret, struct myr_err *err)
@@ -125,8 +119,8 @@ static int choice(const struct myr_doc *map, const char *key, const char *const 
                   size_t count, uint32_t *ret, struct myr_err *err)
 {
     const struct myr_doc *node;
-    int rc = myr_doc_need(map, "profile", key, &node, err);
-    return rc < 0 ? rc : myr_doc_choice(node, key, names, count, ret, err);
+    MYR_TRY(myr_doc_need(map, "profile", key, &node, err));
+    return myr_doc_choice(node, key, names, count, ret, err);
 }
 
 /* One row a number of a map: key, unit of the file in that of the struct, place. */
@@ -266,8 +260,8 @@ static int read_list(struct myr_arena *arena, const char *file, const char *key,
                      const struct myr_doc **ret, struct myr_err *err)
 {
     const struct myr_doc *doc;
-    int rc = read_file(arena, file, &doc, err);
-    return rc < 0 ? rc : myr_doc_need(doc, "profile", key, ret, err);
+    MYR_TRY(read_file(arena, file, &doc, err));
+    return myr_doc_need(doc, "profile", key, ret, err);
 }
 
 int myr_profiles_init(struct myr_profiles *profiles, struct myr_arena *arena, struct myr_err *err)

@@ -205,7 +205,9 @@ static double other_parts(struct rows *rows, const struct myr_campaign_question 
     uint32_t count = 0;
     int rc = myr_recovery_parts(rows->recovery, practice, q->fault, gpus, parts, &count, rows->err);
     double seconds = 0;
-    rows->rc = rc < 0 ? rc : rows->rc;
+    if (rc < 0) {
+        rows->rc = rc; /* kept: the caller asks once, after all rows */
+    }
     for (uint32_t i = 0; i < count; i++) {
         seconds += strcmp(parts[i].row->key, load) == 0 ? 0 : parts[i].seconds;
     }

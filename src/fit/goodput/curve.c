@@ -90,10 +90,7 @@ int myr_scale_trace(const struct myr_case *it, const struct myr_recovery *recove
 {
     struct myr_fit_answer *largest = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
     MYR_ASSERT(!it->has_layout); /* a curve is over layouts of many sizes */
-    int rc = myr_case_answer(it, arena, largest, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_case_answer(it, arena, largest, err));
     trace(it, recovery, true, arena, &ret->weak);
     trace(it, recovery, false, arena, &ret->strong);
     MYR_ASSERT(ret->weak.count > 0);

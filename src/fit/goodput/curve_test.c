@@ -19,11 +19,11 @@ static int setup(void **state)
     q.device = "h100";
     q.gpus = 200; /* no power of two: the last point is the number asked for */
     q.batch = 400;
-    int rc = open_world(state);
-    rc = rc < 0 ? rc : myr_recovery_read(&recovery, &arena, NULL, NULL);
-    rc = rc < 0 ? rc : myr_case_init(&it, &arena, &q, NULL);
+    MYR_TRY(open_world(state));
+    MYR_TRY(myr_recovery_read(&recovery, &arena, NULL, NULL));
+    MYR_TRY(myr_case_init(&it, &arena, &q, NULL));
     curves = MYR_ARENA_NEW(&arena, struct myr_scale_curves, 1);
-    return rc < 0 ? rc : myr_scale_trace(&it, &recovery, &arena, curves, NULL);
+    return myr_scale_trace(&it, &recovery, &arena, curves, NULL);
 }
 
 static int teardown(void **state)

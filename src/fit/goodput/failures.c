@@ -10,10 +10,7 @@ int myr_recovery_read(struct myr_recovery *recovery, struct myr_arena *arena, co
     if (rc < 0 || !path) {
         return rc;
     }
-    rc = myr_file_read(path, DATA_BYTES_MAX, &file, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_file_read(path, DATA_BYTES_MAX, &file, err));
     return myr_recovery_add(recovery, arena, path, (struct myr_str){file.data, file.len}, err);
 }
 

@@ -14,8 +14,8 @@ static struct myr_recovery recovery;
 
 static int setup(void **state)
 {
-    int rc = open_world(state);
-    return rc < 0 ? rc : myr_recovery_read(&recovery, &arena, NULL, NULL);
+    MYR_TRY(open_world(state));
+    return myr_recovery_read(&recovery, &arena, NULL, NULL);
 }
 
 static int teardown(void **state)

@@ -104,10 +104,7 @@ static int read_row(struct myr_recovery *recovery, struct myr_arena *arena,
     const struct myr_doc *map = entry->value;
     struct myr_recovery_row row = {.key =
                                        myr_arena_strndup(arena, entry->key.data, entry->key.len)};
-    int rc = myr_doc_check_keys(map, row.key, row_keys, MYR_ARRAY_COUNT(row_keys), err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_doc_check_keys(map, row.key, row_keys, MYR_ARRAY_COUNT(row_keys), err));
     if (read_number(map, "low", &row.low, err) < 0 ||
         read_number(map, "typical", &row.typical, err) < 0 ||
         read_number(map, "high", &row.high, err) < 0 ||

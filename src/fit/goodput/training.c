@@ -49,10 +49,7 @@ static int set_price(struct myr_training *t, struct myr_arena *arena,
     }
     const struct myr_design_head *head = t->it.design.head;
     MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
-    int rc = myr_catalog_init(&catalog, arena, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_catalog_init(&catalog, arena, err));
     double part = gpus / head->gpus;
     q->watts = myr_design_watts(&t->it.design, &catalog, gpu_watts * head->gpus_per_node) * part;
     if (u->gpu_hour < 0) {
@@ -100,10 +97,7 @@ static int add_case(struct myr_training *t, enum myr_practice practice, struct m
     MYR_ASSERT(t->case_count < MYR_TRAINING_CASES);
     *c = (struct myr_training_case){.practice = practice, .rate = rate, .total_cost = -1};
     q->rate_per_s = rate.per_1000_node_days / 1000 / 86400 * nodes;
-    int rc = myr_campaign_of(q, practice, t->answer.top, t->answer.top_count, &c->campaign, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_campaign_of(q, practice, t->answer.top, t->answer.top_count, &c->campaign, err));
     t->case_count++;
     c->played = myr_failure_play(&c->campaign.renewal, play);
     c->interval_steps = steps_of(c->campaign.renewal.interval, c->campaign.step_s);
@@ -122,10 +116,7 @@ static int find_layouts(struct myr_training *t, struct myr_arena *arena,
 {
     struct myr_case_question of = u->of;
     of.top = MYR_TRAINING_LAYOUTS;
-    int rc = myr_case_init(&t->it, arena, &of, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_case_init(&t->it, arena, &of, err));
     t->question.gpus_per_node = u->gpus_per_node;
     if (t->it.has_design) {
         const struct myr_design_head *head = t->it.design.head;
@@ -142,11 +133,8 @@ static int plan(struct myr_training *t, struct myr_arena *arena,
     struct myr_job_rate rates[MYR_JOB_RATES_MAX];
     struct myr_campaign_question *q = &t->question;
     uint32_t count = 0;
-    int rc = myr_recovery_read(&t->recovery, arena, u->data, err);
-    rc = rc < 0 ? rc : find_layouts(t, arena, u, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_recovery_read(&t->recovery, arena, u->data, err));
+    MYR_TRY(find_layouts(t, arena, u, err));
     double gpus = t->it.query.gpus;
     q->it = t->it.query.it;
     q->recovery = &t->recovery;
@@ -158,15 +146,17 @@ static int plan(struct myr_training *t, struct myr_arena *arena,
     q->recovery_s = u->times.recovery_s;
     q->has_stall = u->times.has_stall;
     q->stall_s = u->times.stall_s;
-    rc = myr_job_rates(&t->recovery, u->rate, gpus, q->gpus_per_node, rates, &count, err);
-    rc = rc < 0 ? rc : set_price(t, arena, u, err);
-    rc = rc < 0 ? rc : set_currency(t, u, err);
-    for (uint32_t i = 0; rc == MYR_OK && i < count; i++) {
-        rc = add_case(t, MYR_PRACTICE_COMMON, rates[i], u->play, err);
-        rc = rc < 0 ? rc : add_case(t, MYR_PRACTICE_BEST, rates[i], u->play, err);
+    MYR_TRY(myr_job_rates(&t->recovery, u->rate, gpus, q->gpus_per_node, rates, &count, err));
+    /* The price before the currency: which currency is right depends on whose price it is. */
+    MYR_TRY(set_price(t, arena, u, err));
+    MYR_TRY(set_currency(t, u, err));
+    MYR_ASSERT(count <= MYR_JOB_RATES_MAX && 2 * count <= MYR_TRAINING_CASES);
+    for (uint32_t i = 0; i < count; i++) {
+        MYR_TRY(add_case(t, MYR_PRACTICE_COMMON, rates[i], u->play, err));
+        MYR_TRY(add_case(t, MYR_PRACTICE_BEST, rates[i], u->play, err));
     }
     t->class_count = myr_failure_shares(&t->recovery, gpus, q->gpus_per_node, 0, t->classes);
-    return rc;
+    return MYR_OK;
 }
 
 int myr_training_plan(struct myr_training *ret, struct myr_arena *arena,

@@ -545,42 +545,53 @@ static int read_constant(struct myr_profiles *profiles, const struct myr_doc_ent
                           &profiles->constants[at], err);
 }
 
+static int read_constants(struct myr_profiles *profiles, const struct myr_doc *map,
+                          struct myr_err *err)
+{
+    if (map->kind == MYR_DOC_NULL) {
+        return MYR_OK; /* "constants:" with nothing below: a calibration that moved none */
+    }
+    MYR_TRY(myr_doc_expect(map, MYR_DOC_MAP, "constants", err));
+    for (uint32_t i = 0; i < map->count; i++) {
+        MYR_TRY(read_constant(profiles, &map->entries[i], err));
+    }
+    return MYR_OK;
+}
+
+static int read_interval(struct myr_profiles *profiles, const struct myr_doc *map,
+                         struct myr_err *err)
+{
+    static const char *const bounds[] = {"near", "far"};
+    double *targets[] = {&profiles->intervals[MYR_INTERVAL_DENSE],
+                         &profiles->intervals[MYR_INTERVAL_DENSE_UNKNOWN]};
+    MYR_TRY(myr_doc_expect(map, MYR_DOC_MAP, "interval", err));
+    MYR_TRY(myr_doc_check_keys(map, "interval", bounds, MYR_ARRAY_COUNT(bounds), err));
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(bounds); i++) {
+        const struct myr_doc *node = myr_doc_get(map, bounds[i]);
+        if (node) {
+            MYR_TRY(myr_doc_double(node, bounds[i], 0.001, 10, targets[i], err));
+            targets[i][1] = targets[i][0]; /* one's own runs do not tell experts apart */
+        }
+    }
+    return MYR_OK;
+}
+
 int myr_profiles_parse(struct myr_profiles *profiles, const struct myr_doc *doc,
                        struct myr_err *err)
 {
     static const char *const keys[] = {"constants", "interval"};
-    static const char *const bounds[] = {"near", "far"};
-    int rc = myr_doc_expect(doc, MYR_DOC_MAP, "profile", err);
-    rc = rc < 0 ? rc : myr_doc_check_keys(doc, NULL, keys, MYR_ARRAY_COUNT(keys), err);
-    const struct myr_doc *map = rc < 0 ? NULL : myr_doc_get(doc, "constants");
-    if (map) {
-        rc =
-            map->kind == MYR_DOC_NULL ? MYR_OK : myr_doc_expect(map, MYR_DOC_MAP, "constants", err);
-        for (uint32_t i = 0; rc == MYR_OK && map->kind == MYR_DOC_MAP && i < map->count; i++) {
-            rc = read_constant(profiles, &map->entries[i], err);
-        }
-    }
-    const struct myr_doc *interval = rc < 0 ? NULL : myr_doc_get(doc, "interval");
-    if (interval) {
-        double *targets[] = {&profiles->intervals[MYR_INTERVAL_DENSE],
-                             &profiles->intervals[MYR_INTERVAL_DENSE_UNKNOWN]};
-        rc = myr_doc_expect(interval, MYR_DOC_MAP, "interval", err);
-        rc = rc < 0 ? rc : myr_doc_check_keys(interval, "interval", bounds, 2, err);
-        for (uint32_t i = 0; rc == MYR_OK && i < 2; i++) {
-            const struct myr_doc *node = myr_doc_get(interval, bounds[i]);
-            rc = node ? myr_doc_double(node, bounds[i], 0.001, 10, targets[i], err) : MYR_OK;
-            if (node) {
-                targets[i][1] = targets[i][0]; /* one's own runs do not tell experts apart */
-            }
-        }
-    }
-    return rc;
+    MYR_TRY(myr_doc_expect(doc, MYR_DOC_MAP, "profile", err));
+    MYR_TRY(myr_doc_check_keys(doc, NULL, keys, MYR_ARRAY_COUNT(keys), err));
+    const struct myr_doc *constants = myr_doc_get(doc, "constants");
+    const struct myr_doc *interval = myr_doc_get(doc, "interval");
+    MYR_TRY(constants ? read_constants(profiles, constants, err) : MYR_OK);
+    return interval ? read_interval(profiles, interval, err) : MYR_OK;
 }
 
 int myr_profiles_load(struct myr_profiles *profiles, struct myr_arena *arena, const char *path,
                       struct myr_err *err)
 {
     const struct myr_doc *doc;
-    int rc = myr_doc_read_file(arena, path, &doc, err);
-    return rc < 0 ? rc : myr_profiles_parse(profiles, doc, err);
+    MYR_TRY(myr_doc_read_file(arena, path, &doc, err));
+    return myr_profiles_parse(profiles, doc, err);
 }

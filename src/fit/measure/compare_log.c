@@ -70,46 +70,30 @@ static int look_up(struct myr_log_comparison *c, struct myr_arena *arena,
 {
     const struct myr_case_question *of = &u->of;
     struct myr_str release = myr_str_from(of->software ? of->software : MYR_CASE_SOFTWARE);
-    int rc = need(of->device, "the device: give --device NAME", err);
-    rc = rc < 0 ? rc : myr_profiles_init(&c->profiles, arena, err);
-    rc = rc < 0 || !of->profile ? rc : myr_profiles_load(&c->profiles, arena, of->profile, err);
-    rc = rc < 0 ? rc : myr_trainlog_read(&c->log, u->log, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = of->model ? myr_model_find(arena, of->model, &c->model, err)
-                   : myr_trainlog_model(&c->log, &c->model, err);
-    rc = rc < 0 ? rc
-                : myr_profiles_device(&c->profiles, myr_str_from(of->device), &c->query.it.device,
-                                      err);
-    rc = rc < 0
-             ? rc
-             : myr_profiles_stack(&c->profiles, release, &c->query.it.stack, &c->stack_exact, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(need(of->device, "the device: give --device NAME", err));
+    MYR_TRY(myr_profiles_init(&c->profiles, arena, err));
+    MYR_TRY(of->profile ? myr_profiles_load(&c->profiles, arena, of->profile, err) : MYR_OK);
+    MYR_TRY(myr_trainlog_read(&c->log, u->log, err));
+    MYR_TRY(of->model ? myr_model_find(arena, of->model, &c->model, err)
+                      : myr_trainlog_model(&c->log, &c->model, err));
+    MYR_TRY(myr_profiles_device(&c->profiles, myr_str_from(of->device), &c->query.it.device, err));
+    MYR_TRY(myr_profiles_stack(&c->profiles, release, &c->query.it.stack, &c->stack_exact, err));
     /* What the log says of a model by name: its modules may have been left out. */
     if (of->model && c->log.given[MYR_LOG_MTP]) {
         c->model.mtp_count = (uint32_t)c->log.arguments[MYR_LOG_MTP];
-        rc = myr_model_check(&c->model, err);
+        return myr_model_check(&c->model, err);
     }
-    return rc;
+    return MYR_OK;
 }
 
 static int compare(struct myr_log_comparison *c, struct myr_arena *arena,
                    const struct myr_log_question *u, struct myr_err *err)
 {
-    int rc = look_up(c, arena, u, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(look_up(c, arena, u, err));
     fix_axes(c, &u->of);
-    rc = need(c->query.gpus > 0, "how many GPUs: give --gpus N", err);
-    rc = rc < 0 ? rc : need(c->query.batch > 0, "the batch: give --batch SEQUENCES", err);
-    rc = rc < 0 ? rc : choose_layout(c, arena, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(need(c->query.gpus > 0, "how many GPUs: give --gpus N", err));
+    MYR_TRY(need(c->query.batch > 0, "the batch: give --batch SEQUENCES", err));
+    MYR_TRY(choose_layout(c, arena, err));
     double spread =
         myr_profiles_spread(&c->profiles, &c->model, c->query.it.device, c->stack_exact, false);
     myr_compare(&c->query.it, &c->layout, &c->log, &c->result);

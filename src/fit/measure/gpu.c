@@ -294,9 +294,11 @@ int myr_gpu_open(struct myr_gpu **ret, const char *folder, uint32_t index, struc
 {
     struct myr_gpu *gpu = myr_xcalloc(1, sizeof(*gpu));
     int rc = open_libraries(gpu, folder, err);
-    rc = rc < 0 ? rc : start(gpu, index, err);
+    if (rc == MYR_OK) {
+        rc = start(gpu, index, err);
+    }
     if (rc < 0) {
-        myr_gpu_close(gpu);
+        myr_gpu_close(gpu); /* takes one that was opened half */
         gpu = NULL;
     }
     *ret = gpu;
@@ -550,7 +552,7 @@ static double middle(const double *v)
 int myr_gpu_measure(struct myr_gpu *gpu, struct myr_kernel *kernel, uint32_t least_ms,
                     struct myr_err *err)
 {
-    struct prepared *p = myr_xcalloc(1, sizeof(*p));
+    MYR_CLEANUP(myr_free_at) struct prepared *p = myr_xcalloc(1, sizeof(*p));
     double ms = 0, rounds[3];
     p->kernel = kernel;
     kernel->seconds = 0;
@@ -571,6 +573,5 @@ int myr_gpu_measure(struct myr_gpu *gpu, struct myr_kernel *kernel, uint32_t lea
         kernel->seconds = status ? 0 : middle(rounds) / 1e3;
     }
     release(gpu, p);
-    free(p);
     return status ? failed(err, myr_kernel_kind_name(kernel->kind), status) : MYR_OK;
 }

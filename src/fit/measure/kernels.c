@@ -233,20 +233,20 @@ static int read_row(const struct reader *r, struct myr_kernel *ret, struct myr_e
             return myr_csv_error(err, &r->csv, 0, "the row ends before '%s'", column_names[c]);
         }
     }
-    int rc = word_of(r, KIND, kind_names, MYR_KERNEL_KIND_COUNT, &kind, err);
-    rc = rc < 0 ? rc : word_of(r, PRECISION, precisions, 2, &precision, err);
-    rc = rc < 0 ? rc : word_of(r, OP, op_names, 3, &op, err);
-    for (int i = 0; rc == MYR_OK && i < 4; i++) {
-        rc = whole_of(r, M + i, 1 << 24, &sizes[i], err);
+    MYR_TRY(word_of(r, KIND, kind_names, MYR_KERNEL_KIND_COUNT, &kind, err));
+    MYR_TRY(word_of(r, PRECISION, precisions, 2, &precision, err));
+    MYR_TRY(word_of(r, OP, op_names, 3, &op, err));
+    for (int i = 0; i < 4; i++) {
+        MYR_TRY(whole_of(r, M + i, 1 << 24, &sizes[i], err));
     }
-    rc = rc < 0 ? rc : whole_of(r, BYTES, 1ULL << 40, &bytes, err);
-    if (rc == MYR_OK && (!myr_str_to_double(r->csv.fields[field], &us) || us <= 0 || us > 1e12)) {
-        rc = myr_csv_error(err, &r->csv, field, "us: expected a number above 0");
+    MYR_TRY(whole_of(r, BYTES, 1ULL << 40, &bytes, err));
+    if (!myr_str_to_double(r->csv.fields[field], &us) || us <= 0 || us > 1e12) {
+        return myr_csv_error(err, &r->csv, field, "us: expected a number above 0");
     }
     bool copy = kind >= MYR_KERNEL_COPY_DEVICE;
-    if (rc == MYR_OK && (copy ? bytes == 0 : !sizes[0] || !sizes[1] || !sizes[2] || !sizes[3])) {
-        rc = myr_csv_error(err, &r->csv, (uint32_t)r->at[KIND], "a %s needs %s above 0",
-                           kind_names[kind], copy ? "bytes" : "m, n, k and count");
+    if (copy ? bytes == 0 : !sizes[0] || !sizes[1] || !sizes[2] || !sizes[3]) {
+        return myr_csv_error(err, &r->csv, (uint32_t)r->at[KIND], "a %s needs %s above 0",
+                             kind_names[kind], copy ? "bytes" : "m, n, k and count");
     }
     *ret = (struct myr_kernel){
         .kind = (enum myr_kernel_kind)kind,
@@ -259,14 +259,15 @@ static int read_row(const struct reader *r, struct myr_kernel *ret, struct myr_e
         .bytes = bytes,
         .seconds = us / 1e6,
     };
-    return rc;
+    return MYR_OK;
 }
 
 static int read_header(struct reader *r, struct myr_err *err)
 {
-    int rc = myr_csv_next(&r->csv, err);
-    if (rc <= 0) {
-        return rc < 0 ? rc : myr_err_set(err, MYR_EINVAL, "%s: no rows", r->csv.file);
+    int rows = myr_csv_next(&r->csv, err);
+    MYR_TRY(rows);
+    if (rows == 0) {
+        return myr_err_set(err, MYR_EINVAL, "%s: no rows", r->csv.file);
     }
     for (uint32_t c = 0; c < COLUMN_COUNT; c++) {
         r->at[c] = -1;
@@ -308,8 +309,9 @@ int myr_kernels_parse(struct myr_kernels *kernels, struct myr_arena *arena,
     uint32_t capacity = 0;
     *kernels = (struct myr_kernels){0};
     myr_csv_init(&r->csv, arena, file, text);
-    int rc = read_header(r, err);
-    while (rc >= 0 && (rc = myr_csv_next(&r->csv, err)) > 0) {
+    MYR_TRY(read_header(r, err));
+    int rc;
+    while ((rc = myr_csv_next(&r->csv, err)) > 0) {
         if (kernels->count == capacity) {
             capacity = capacity ? 2 * capacity : 256;
             struct myr_kernel *grown = MYR_ARENA_NEW(arena, struct myr_kernel, capacity);
@@ -318,9 +320,10 @@ int myr_kernels_parse(struct myr_kernels *kernels, struct myr_arena *arena,
             }
             kernels->items = grown;
         }
-        rc = read_row(r, &kernels->items[kernels->count], err);
-        rc = rc < 0 ? rc : take_device(kernels, r, arena, profiles, err);
-        kernels->count += rc == MYR_OK;
+        MYR_TRY(read_row(r, &kernels->items[kernels->count], err));
+        MYR_TRY(take_device(kernels, r, arena, profiles, err));
+        kernels->count++;
+        MYR_ASSERT(kernels->count <= capacity && kernels->device);
     }
     if (rc == MYR_OK && kernels->count == 0) {
         rc = myr_err_set(err, MYR_EINVAL, "%s: no rows below the header", file);
@@ -331,14 +334,10 @@ int myr_kernels_parse(struct myr_kernels *kernels, struct myr_arena *arena,
 int myr_kernels_read(struct myr_kernels *kernels, struct myr_arena *arena,
                      const struct myr_profiles *profiles, const char *path, struct myr_err *err)
 {
-    struct myr_buf file = {0};
-    int rc = myr_file_read(path, KERNELS_BYTES_MAX, &file, err);
-    if (rc == MYR_OK) {
-        rc = myr_kernels_parse(kernels, arena, profiles, path,
-                               (struct myr_str){file.data, file.len}, err);
-    }
-    myr_buf_done(&file);
-    return rc;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {0}; /* what the rows keep is copied */
+    MYR_TRY(myr_file_read(path, KERNELS_BYTES_MAX, &file, err));
+    return myr_kernels_parse(kernels, arena, profiles, path, (struct myr_str){file.data, file.len},
+                             err);
 }
 
 /* ---- what the cost model says ---- */

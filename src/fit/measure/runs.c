@@ -138,9 +138,10 @@ static double number_of(const struct reader *r, enum column column)
 static int read_header(struct reader *r, struct myr_err *err)
 {
     static const enum column needed[] = {COLUMN_software, COLUMN_hw, COLUMN_gpus, COLUMN_gbs};
-    int rc = myr_csv_next(&r->csv, err);
-    if (rc <= 0) {
-        return rc < 0 ? rc : myr_err_set(err, MYR_EINVAL, "%s: no rows", r->csv.file);
+    int rows = myr_csv_next(&r->csv, err);
+    MYR_TRY(rows);
+    if (rows == 0) {
+        return myr_err_set(err, MYR_EINVAL, "%s: no rows", r->csv.file);
     }
     for (uint32_t c = 0; c < COLUMN_COUNT; c++) {
         r->at[c] = -1;
@@ -432,6 +433,19 @@ static int check_sizes(const struct myr_run *run, struct myr_err *err)
     return run->open == 0 ? myr_layout_check(l, &run->model, 0, err) : MYR_OK;
 }
 
+/* What a row cannot do without, whichever way its layout is given. */
+static int read_subject(struct reader *r, struct myr_run *run, struct myr_err *why)
+{
+    MYR_TRY(read_model(r, &run->model, why));
+    MYR_TRY(find_device(r, run, why));
+    MYR_TRY(find_stack(r, run, why));
+    if (no_number(field(r, COLUMN_gpus)) || no_number(field(r, COLUMN_gbs))) {
+        return myr_err_set(why, MYR_EINVAL, "neither gpus nor gbs can be left open");
+    }
+    return MYR_OK;
+}
+
+/* A row that cannot be read is no error: it is listed as refused, and the others are compared. */
 static void read_run(struct reader *r, struct myr_run *run)
 {
     struct myr_str id = field(r, COLUMN_id), source = field(r, COLUMN_source);
@@ -447,13 +461,7 @@ static void read_run(struct reader *r, struct myr_run *run)
     if (run->refused) {
         return;
     }
-    int rc = read_model(r, &run->model, &why);
-    rc = rc < 0 ? rc : find_device(r, run, &why);
-    rc = rc < 0 ? rc : find_stack(r, run, &why);
-    if (rc == MYR_OK && (no_number(field(r, COLUMN_gpus)) || no_number(field(r, COLUMN_gbs)))) {
-        rc = myr_err_set(&why, MYR_EINVAL, "neither gpus nor gbs can be left open");
-    }
-    if (rc < 0) {
+    if (read_subject(r, run, &why) < 0) {
         run->refused = myr_arena_printf(r->arena, "%s", why.message);
         return;
     }
@@ -491,15 +499,17 @@ int myr_runs_parse(struct myr_runs *runs, struct myr_arena *arena,
     r->arena = arena;
     r->profiles = profiles;
     myr_csv_init(&r->csv, arena, file, text);
-    int rc = read_header(r, err);
+    MYR_TRY(read_header(r, err));
     runs->items = MYR_ARENA_NEW(arena, struct myr_run, capacity);
-    while (rc >= 0 && (rc = myr_csv_next(&r->csv, err)) > 0) {
+    int rc;
+    while ((rc = myr_csv_next(&r->csv, err)) > 0) {
         if (runs->count == capacity) {
             struct myr_run *grown = MYR_ARENA_NEW(arena, struct myr_run, 2 * capacity);
             memcpy(grown, runs->items, capacity * sizeof(*grown));
             runs->items = grown;
             capacity *= 2;
         }
+        MYR_ASSERT(runs->count < capacity);
         read_run(r, &runs->items[runs->count++]);
     }
     for (uint32_t i = 0; rc >= 0 && i < runs->count; i++) {
@@ -516,14 +526,10 @@ int myr_runs_parse(struct myr_runs *runs, struct myr_arena *arena,
 int myr_runs_read(struct myr_runs *runs, struct myr_arena *arena,
                   const struct myr_profiles *profiles, const char *path, struct myr_err *err)
 {
-    struct myr_buf file = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {0}; /* what the rows keep is copied */
     *runs = (struct myr_runs){0};
-    int rc = myr_file_read(path, RUNS_BYTES_MAX, &file, err);
-    rc = rc < 0 ? rc
-                : myr_runs_parse(runs, arena, profiles, path, (struct myr_str){file.data, file.len},
-                                 err);
-    myr_buf_done(&file); /* what the rows keep was copied */
-    return rc;
+    MYR_TRY(myr_file_read(path, RUNS_BYTES_MAX, &file, err));
+    return myr_runs_parse(runs, arena, profiles, path, (struct myr_str){file.data, file.len}, err);
 }
 
 double myr_run_spread(const struct myr_run *run, const struct myr_profiles *profiles)

@@ -27,22 +27,13 @@ int myr_gpu_sweep(const struct myr_sweep_question *question, const struct myr_pr
 {
     MYR_CLEANUP(close_gpu) struct myr_gpu *gpu = NULL;
     struct myr_kernels kernels = {0};
-    int rc = myr_gpu_open(&gpu, question->library, question->gpu, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_gpu_open(&gpu, question->library, question->gpu, err));
     const char *name = myr_gpu_name(gpu);
     kernels.gpu = myr_arena_strndup(arena, name, strlen(name));
-    rc = choose_device(question, profiles, &kernels, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(choose_device(question, profiles, &kernels, err));
     myr_kernels_sweep(&kernels, arena, question->quick);
     for (uint32_t i = 0; i < kernels.count; i++) {
-        rc = myr_gpu_measure(gpu, &kernels.items[i], question->least_ms, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_gpu_measure(gpu, &kernels.items[i], question->least_ms, err));
         if (question->progress) {
             question->progress(question->context, i + 1, kernels.count);
         }

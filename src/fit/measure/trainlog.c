@@ -488,7 +488,8 @@ int myr_trainlog_read(struct myr_trainlog *log, const char *path, struct myr_err
     if (!standard) {
         close(fd);
     }
-    return rc < 0 ? rc : myr_trainlog_finish(log, path, err);
+    MYR_TRY(rc); /* only now: the file is closed on every path */
+    return myr_trainlog_finish(log, path, err);
 }
 
 /* ---- what it says ---- */

@@ -7,8 +7,8 @@ static struct myr_model model;
 
 static inline int setup(void **state)
 {
-    int rc = open_world(state);
-    return rc < 0 ? rc : myr_model_find(&arena, "llama3-8b", &model, NULL);
+    MYR_TRY(open_world(state));
+    return myr_model_find(&arena, "llama3-8b", &model, NULL);
 }
 
 static inline struct myr_fit_pool pool(const char *device, uint32_t gpus)

@@ -81,17 +81,11 @@ static int take_layout(struct myr_case *it, struct myr_arena *arena,
                        const struct myr_case_question *u, struct myr_err *err)
 {
     struct myr_layout *l = &it->layout;
-    int rc = myr_layout_file_read(arena, u->layout, u->gpus, l, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_layout_file_read(arena, u->layout, u->gpus, l, err));
     uint32_t seq_tokens = myr_layout_seq(l, &it->model);
-    rc = check_same(u, l, seq_tokens, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(check_same(u, l, seq_tokens, err));
     (void)myr_model_stretch(&it->model, seq_tokens);
-    rc = myr_layout_check(l, &it->model, 0, err);
+    int rc = myr_layout_check(l, &it->model, 0, err);
     if (rc < 0) {
         (void)myr_err_wrap(err, "%s", u->layout);
         return rc;
@@ -207,15 +201,14 @@ static int take_design(struct myr_case *it, struct myr_arena *arena,
         myr_err_hint(err, "--gpus %u, or leave it away", head->gpus);
         return rc;
     }
-    rc = u->device ? MYR_OK : design_device(it, it->design.strings + head->gpu_part, err);
-    rc = rc < 0 ? rc : read_contention(arena, u->design, &table, &measured, err);
-    rc = rc < 0 ? rc
-                : myr_fit_topology_init(&it->topology, arena, &it->design, measured ? &table : NULL,
-                                        q->gpus, err);
+    MYR_TRY(u->device ? MYR_OK : design_device(it, it->design.strings + head->gpu_part, err));
+    MYR_TRY(read_contention(arena, u->design, &table, &measured, err));
+    MYR_TRY(myr_fit_topology_init(&it->topology, arena, &it->design, measured ? &table : NULL,
+                                  q->gpus, err));
     q->it.topology = &it->topology;
     q->it.nic_gbps = it->topology.nic_gbps;
     q->it.domain_gpus = it->topology.domain_gpus;
-    return rc;
+    return MYR_OK;
 }
 
 static int read_profiles(struct myr_case *it, struct myr_arena *arena, const char *own,
@@ -231,27 +224,13 @@ static int look_up(struct myr_case *it, struct myr_arena *arena, const struct my
 {
     struct myr_fit_case *of = &it->query.it;
     struct myr_str release = myr_str_from(u->software ? u->software : MYR_CASE_SOFTWARE);
-    int rc = read_profiles(it, arena, u->profile, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_model_find(arena, u->model, &it->model, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = u->layout ? take_layout(it, arena, u, err) : MYR_OK;
-    if (rc < 0) {
-        return rc;
-    }
-    rc = u->design ? take_design(it, arena, u, err) : MYR_OK;
-    if (rc < 0) {
-        return rc;
-    }
-    rc = u->device ? myr_profiles_device(&it->profiles, myr_str_from(u->device), &of->device, err)
-                   : MYR_OK;
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(read_profiles(it, arena, u->profile, err));
+    MYR_TRY(myr_model_find(arena, u->model, &it->model, err));
+    MYR_TRY(u->layout ? take_layout(it, arena, u, err) : MYR_OK);
+    MYR_TRY(u->design ? take_design(it, arena, u, err) : MYR_OK);
+    MYR_TRY(u->device
+                ? myr_profiles_device(&it->profiles, myr_str_from(u->device), &of->device, err)
+                : MYR_OK);
     return myr_profiles_stack(&it->profiles, release, &of->stack, &it->stack_exact, err);
 }
 
@@ -263,8 +242,8 @@ int myr_case_init(struct myr_case *ret, struct myr_arena *arena,
     q->gpus = (uint32_t)question->gpus;
     q->top = question->top ? question->top : 1;
     q->exhaustive = question->exhaustive;
-    int rc = check_complete(question, err);
-    rc = rc < 0 ? rc : look_up(ret, arena, question, err);
+    MYR_TRY(check_complete(question, err)); /* nothing is held yet */
+    int rc = look_up(ret, arena, question, err);
     if (rc < 0) {
         myr_case_done(ret);
         return rc;
@@ -340,11 +319,8 @@ int myr_case_price(const struct myr_case *it, const struct myr_layout *layout,
     struct myr_case_price price = {.topology = it->topology};
     MYR_ASSERT(of.device && of.stack);
     if (placement && it->has_design) {
-        int rc = myr_fit_topology_placed(&it->topology, arena, &it->design, placement,
-                                         &price.topology, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_fit_topology_placed(&it->topology, arena, &it->design, placement,
+                                        &price.topology, err));
         of.topology = &price.topology;
         of.domain_gpus = price.topology.domain_gpus;
     }

@@ -29,10 +29,7 @@ int myr_study_around(const struct myr_case *it, struct myr_arena *arena, struct 
 {
     const struct myr_fit_answer *answer = &study->answer;
     for (uint32_t i = 0; i < answer->top_count; i++) {
-        int rc = myr_case_price(it, &answer->top[i].layout, NULL, arena, &study->prices[i], err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_case_price(it, &answer->top[i].layout, NULL, arena, &study->prices[i], err));
     }
     if (!it->has_layout) {
         double best_s = study->found ? answer->top[0].step_s : 1e30;

@@ -26,9 +26,9 @@ static struct myr_buf file; /* what the flags point into */
 static int read_flags(void)
 {
     struct myr_csv csv;
-    int rc = myr_file_read(MYR_SOURCE_DIR "/tests/data/trainer-flags.csv", 1 << 20, &file, NULL);
+    MYR_TRY(myr_file_read(MYR_SOURCE_DIR "/tests/data/trainer-flags.csv", 1 << 20, &file, NULL));
     myr_csv_init(&csv, &arena, "trainer-flags.csv", (struct myr_str){file.data, file.len});
-    rc = rc < 0 ? rc : myr_csv_next(&csv, NULL); /* the header */
+    int rc = myr_csv_next(&csv, NULL); /* the header */
     while (rc >= 0 && (rc = myr_csv_next(&csv, NULL)) > 0 && flag_count < FLAGS_MAX) {
         flags[flag_count++] =
             (struct flag){csv.fields[0], csv.fields[1], csv.fields[2], csv.fields[3]};
@@ -40,10 +40,10 @@ static int setup(void **state)
 {
     (void)state;
     myr_arena_init(&arena);
-    int rc = read_flags();
-    rc = rc < 0 ? rc : myr_model_find(&arena, "gpt3-175b", &dense, NULL);
-    rc = rc < 0 ? rc : myr_model_find(&arena, "deepseek-v3", &deep, NULL);
-    return rc < 0 ? rc : myr_model_find(&arena, "mixtral-8x7b", &experts, NULL);
+    MYR_TRY(read_flags());
+    MYR_TRY(myr_model_find(&arena, "gpt3-175b", &dense, NULL));
+    MYR_TRY(myr_model_find(&arena, "deepseek-v3", &deep, NULL));
+    return myr_model_find(&arena, "mixtral-8x7b", &experts, NULL);
 }
 
 static int teardown(void **state)

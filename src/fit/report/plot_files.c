@@ -45,10 +45,7 @@ int myr_fit_report_plots(const struct myr_fit_report *report, const char *folder
                          struct myr_arena *arena, struct myr_err *err)
 {
     MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {0};
-    int rc = myr_file_set_begin(&set, folder, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = add_plots(&set, report, arena, err);
-    return rc < 0 ? rc : myr_file_set_commit(&set, err);
+    MYR_TRY(myr_file_set_begin(&set, folder, err));
+    MYR_TRY(add_plots(&set, report, arena, err));
+    return myr_file_set_commit(&set, err);
 }

@@ -22,10 +22,10 @@ static int setup(void **state)
     q.batch = 64;
     q.pp = 4;
     q.top = 2;
-    int rc = open_world(state);
-    rc = rc < 0 ? rc : myr_case_init(&it, &arena, &q, NULL);
+    MYR_TRY(open_world(state));
+    MYR_TRY(myr_case_init(&it, &arena, &q, NULL));
     answer = MYR_ARENA_NEW(&arena, struct myr_fit_answer, 1);
-    return rc < 0 ? rc : myr_case_answer(&it, &arena, answer, NULL);
+    return myr_case_answer(&it, &arena, answer, NULL);
 }
 
 /* The line with its breaks taken out again. */

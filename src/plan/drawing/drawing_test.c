@@ -15,17 +15,21 @@ struct fixture {
     struct myr_buf svg;
 };
 
-static void draw(struct fixture *f, const char *text)
+static int plan_text(struct fixture *f, const char *text, struct myr_err *err)
 {
     const struct myr_doc *doc;
+    MYR_TRY(myr_catalog_init(&f->catalog, &f->arena, err));
+    MYR_TRY(myr_doc_read_yaml(&f->arena, "test.yaml", myr_str_from(text), &doc, err));
+    MYR_TRY(myr_spec_read(&f->arena, &f->catalog, doc, &f->spec, err));
+    return myr_plan(&f->arena, &f->catalog, &f->spec, &f->design, err);
+}
+
+static void draw(struct fixture *f, const char *text)
+{
     struct myr_err err = {0};
     *f = (struct fixture){0};
     myr_arena_init(&f->arena);
-    int rc = myr_catalog_init(&f->catalog, &f->arena, &err);
-    rc = rc < 0 ? rc : myr_doc_read_yaml(&f->arena, "test.yaml", myr_str_from(text), &doc, &err);
-    rc = rc < 0 ? rc : myr_spec_read(&f->arena, &f->catalog, doc, &f->spec, &err);
-    rc = rc < 0 ? rc : myr_plan(&f->arena, &f->catalog, &f->spec, &f->design, &err);
-    if (rc < 0) {
+    if (plan_text(f, text, &err) < 0) {
         fail_msg("%s: %s", text, err.message);
     }
     myr_plan_svg(&f->design, &f->svg);

@@ -205,10 +205,7 @@ static int fill_cell(struct table_maker *maker, enum myr_contention_pattern patt
     }
     *ret = (struct myr_contention_cell){.worst = 1, .jobs = runs ? jobs.count : 0};
     for (; jobs.first < runs; jobs.first++) {
-        int rc = routed ? MYR_OK : open_jobs(maker, pattern, jobs, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(routed ? MYR_OK : open_jobs(maker, pattern, jobs, err));
         add_slowdowns(maker, jobs, ret);
         if (!routed) {
             close_jobs(maker);
@@ -224,16 +221,10 @@ static int fill_row(struct table_maker *maker, enum myr_contention_pattern patte
     enum myr_policy policy = maker->options.balance.policy;
     struct job_range all = {0, (uint32_t)maker->jobs.count};
     if (policy != MYR_POLICY_PLANNED && policy != MYR_POLICY_ADAPTIVE) {
-        int rc = open_jobs(maker, pattern, all, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(open_jobs(maker, pattern, all, err));
     }
     for (uint32_t i = 0; i < MYR_CONTENTION_LOADS; i++) {
-        int rc = fill_cell(maker, pattern, loads[i], &ret[i], err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(fill_cell(maker, pattern, loads[i], &ret[i], err));
     }
     close_jobs(maker);
     return MYR_OK;
@@ -272,10 +263,7 @@ int myr_contention_compute(struct myr_graph *graph, const struct myr_balance_opt
         if (progress) {
             progress(context, row, ROWS);
         }
-        int rc = fill_row(&maker, (enum myr_contention_pattern)p, loads, ret->cells[p][level], err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(fill_row(&maker, (enum myr_contention_pattern)p, loads, ret->cells[p][level], err));
     }
     return MYR_OK;
 }

@@ -49,24 +49,24 @@ static int need_u64(const struct myr_doc *map, const char *key, uint64_t min, ui
                     uint64_t *ret, struct myr_err *err)
 {
     const struct myr_doc *value;
-    int rc = myr_doc_need(map, "the table", key, &value, err);
-    return rc < 0 ? rc : myr_doc_u64(value, key, min, max, ret, err);
+    MYR_TRY(myr_doc_need(map, "the table", key, &value, err));
+    return myr_doc_u64(value, key, min, max, ret, err);
 }
 
 static int need_double(const struct myr_doc *map, const char *key, double min, double max,
                        double *ret, struct myr_err *err)
 {
     const struct myr_doc *value;
-    int rc = myr_doc_need(map, "the table", key, &value, err);
-    return rc < 0 ? rc : myr_doc_double(value, key, min, max, ret, err);
+    MYR_TRY(myr_doc_need(map, "the table", key, &value, err));
+    return myr_doc_double(value, key, min, max, ret, err);
 }
 
 static int need_choice(const struct myr_doc *map, const char *key, const char *const *names,
                        uint32_t count, uint32_t *ret, struct myr_err *err)
 {
     const struct myr_doc *value;
-    int rc = myr_doc_need(map, "the table", key, &value, err);
-    return rc < 0 ? rc : myr_doc_choice(value, key, names, count, ret, err);
+    MYR_TRY(myr_doc_need(map, "the table", key, &value, err));
+    return myr_doc_choice(value, key, names, count, ret, err);
 }
 
 /* One row, which must be the one expected in this place. */
@@ -78,31 +78,14 @@ static int read_row(const struct myr_doc *row, uint32_t place, struct myr_conten
     uint64_t jobs;
     double load, last = load_index ? ret->loads[load_index - 1] : -1;
     struct myr_contention_cell cell;
-    int rc = need_choice(row, "pattern", myr_contention_pattern_names, MYR_CONTENTION_PATTERNS,
-                         &pattern, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = need_choice(row, "level", myr_contention_level_names, MYR_CONTENTION_LEVELS, &level, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = need_double(row, "load", 0, 1, &load, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = need_u64(row, "jobs", 0, UINT32_MAX, &jobs, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = need_double(row, "mean", 1, 1e9, &cell.mean, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = need_double(row, "worst", 1, 1e9, &cell.worst, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(need_choice(row, "pattern", myr_contention_pattern_names, MYR_CONTENTION_PATTERNS,
+                        &pattern, err));
+    MYR_TRY(
+        need_choice(row, "level", myr_contention_level_names, MYR_CONTENTION_LEVELS, &level, err));
+    MYR_TRY(need_double(row, "load", 0, 1, &load, err));
+    MYR_TRY(need_u64(row, "jobs", 0, UINT32_MAX, &jobs, err));
+    MYR_TRY(need_double(row, "mean", 1, 1e9, &cell.mean, err));
+    MYR_TRY(need_double(row, "worst", 1, 1e9, &cell.worst, err));
     if (pattern * MYR_CONTENTION_LEVELS + level != cell_place || load <= last ||
         (cell_place && load != ret->loads[load_index])) {
         return myr_doc_error(err, row, MYR_EINVAL, "this row is out of order");
@@ -140,35 +123,14 @@ static int read_table(const struct myr_doc *doc, struct myr_contention *ret, str
     struct myr_contention table = {0};
     uint64_t version, gpus = 0, links = 0;
     uint32_t policy = 0;
-    int rc = myr_doc_expect(doc, MYR_DOC_MAP, "the table", err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = need_u64(doc, "version", CONTENTION_VERSION, CONTENTION_VERSION, &version, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = need_choice(doc, "policy", myr_policy_names, MYR_POLICY_COUNT, &policy, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = need_choice(doc, "net", myr_net_names, MYR_NET_COUNT, &table.net, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = need_u64(doc, "seed", 0, UINT64_MAX, &table.seed, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = need_u64(doc, "gpus", 1, UINT32_MAX, &gpus, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = need_u64(doc, "links", 1, UINT32_MAX, &links, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = read_rows(doc, &table, err);
+    MYR_TRY(myr_doc_expect(doc, MYR_DOC_MAP, "the table", err));
+    MYR_TRY(need_u64(doc, "version", CONTENTION_VERSION, CONTENTION_VERSION, &version, err));
+    MYR_TRY(need_choice(doc, "policy", myr_policy_names, MYR_POLICY_COUNT, &policy, err));
+    MYR_TRY(need_choice(doc, "net", myr_net_names, MYR_NET_COUNT, &table.net, err));
+    MYR_TRY(need_u64(doc, "seed", 0, UINT64_MAX, &table.seed, err));
+    MYR_TRY(need_u64(doc, "gpus", 1, UINT32_MAX, &gpus, err));
+    MYR_TRY(need_u64(doc, "links", 1, UINT32_MAX, &links, err));
+    int rc = read_rows(doc, &table, err);
     if (rc == MYR_OK) {
         table.policy = (enum myr_policy)policy;
         table.gpus = (uint32_t)gpus;
@@ -184,23 +146,17 @@ int myr_contention_parse(const char *file, struct myr_str text, struct myr_conte
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
     const struct myr_doc *doc;
     /* Its key 'gpus' is one that a catalogue has, too. */
-    int rc = myr_kind_check(file, text, MYR_KIND_BIT(JSON) | MYR_KIND_BIT(CATALOG),
-                            "a table of 'myriad sim contention'", err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_kind_check(file, text, MYR_KIND_BIT(JSON) | MYR_KIND_BIT(CATALOG),
+                           "a table of 'myriad sim contention'", err));
     myr_arena_init(&arena);
-    rc = myr_doc_read_json(&arena, file, text, &doc, err);
-    return rc < 0 ? rc : read_table(doc, ret, err);
+    MYR_TRY(myr_doc_read_json(&arena, file, text, &doc, err));
+    return read_table(doc, ret, err);
 }
 
 int myr_contention_read(const char *path, struct myr_contention *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    int rc = myr_file_read(path, CONTENTION_FILE_MAX, &text, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_file_read(path, CONTENTION_FILE_MAX, &text, err));
     struct myr_str content = {text.len ? text.data : "", text.len};
     return myr_contention_parse(path, content, ret, err);
 }

@@ -290,23 +290,14 @@ int sim_route_patterns(struct myr_sim *sim, const uint32_t *ids, uint32_t count,
         balance.policy = MYR_POLICY_FLOWLET;
     }
     router.weight = myr_xcalloc(sim->channel_count, sizeof(uint32_t));
-    int rc = collect(&router, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(collect(&router, err));
     routes.sprayed = balance.policy == MYR_POLICY_SPRAY;
     if (!routes.sprayed) {
         router.load = myr_xcalloc(sim->link_channels, sizeof(*router.load));
-        rc = myr_balance(sim->graph, &balance, router.flows.items.items, router.flows.items.count,
-                         &routes, router.load, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_balance(sim->graph, &balance, router.flows.items.items,
+                            router.flows.items.count, &routes, router.load, err));
     }
-    rc = check_routes(sim, &routes, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(check_routes(sim, &routes, err));
     make_uses(&router, &routes);
     return MYR_OK;
 }

@@ -39,16 +39,10 @@ static int add_breakage(struct myr_sim_answer *answer, const struct myr_sim_ques
                         struct myr_err *err)
 {
     for (uint32_t i = 0; i < question->slow.count; i++) {
-        int rc = myr_sim_slow_words(answer->sim, &answer->graph, question->slow.items[i], err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_sim_slow_words(answer->sim, &answer->graph, question->slow.items[i], err));
     }
     for (uint32_t i = 0; i < question->faults.count; i++) {
-        int rc = myr_sim_fault_words(answer->sim, &answer->graph, question->faults.items[i], err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_sim_fault_words(answer->sim, &answer->graph, question->faults.items[i], err));
     }
     return MYR_OK;
 }
@@ -65,10 +59,7 @@ static int prepare(struct myr_sim_answer *answer, const struct myr_sim_question 
     }
     MYR_ASSERT(!answer->sim);
     answer->sim = myr_sim_create(&answer->graph, &answer->engine);
-    rc = add_breakage(answer, question, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(add_breakage(answer, question, err));
     if (answer->job_count > 1 && only == MYR_NONE) {
         myr_sim_defer_routing(answer->sim); /* so that the jobs know of each other */
     }
@@ -76,12 +67,9 @@ static int prepare(struct myr_sim_answer *answer, const struct myr_sim_question 
         if (only != MYR_NONE && only != i) {
             continue;
         }
-        rc = myr_sim_load_words(answer->sim, &answer->graph, &answer->fabric.topology.hosts,
-                                question->workloads.items[i], question->balance.seed,
-                                &answer->jobs[i].load, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_sim_load_words(answer->sim, &answer->graph, &answer->fabric.topology.hosts,
+                                   question->workloads.items[i], question->balance.seed,
+                                   &answer->jobs[i].load, err));
     }
     return MYR_OK;
 }
@@ -106,14 +94,9 @@ static int run_alone(struct myr_sim_answer *answer, const struct myr_sim_questio
 {
     for (uint32_t i = 0; answer->job_count > 1 && i < answer->job_count; i++) {
         struct myr_sim_result result;
-        int rc = prepare(answer, question, i, err);
-        if (rc < 0) {
-            return rc;
-        }
-        rc = myr_sim_run(answer->sim, question->progress, question->progress_context, &result, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(prepare(answer, question, i, err));
+        MYR_TRY(
+            myr_sim_run(answer->sim, question->progress, question->progress_context, &result, err));
         answer->jobs[i].alone = load_end(answer->sim, &answer->jobs[i].load);
         myr_sim_free(answer->sim);
         answer->sim = NULL;
@@ -136,10 +119,7 @@ static int initial_rates(struct myr_sim_answer *answer, struct myr_err *err)
     if (answer->job_count > 1 || count == 0) {
         return MYR_OK;
     }
-    int rc = myr_sim_route(answer->sim, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_sim_route(answer->sim, err));
     uint64_t *rates = MYR_ARENA_NEW(&answer->arena, uint64_t, count);
     double line = (double)net->host_gbps * net->planes * 1e9, sum = 0, slow = 0;
     myr_sim_fair_rates(answer->sim, load->first_flow, count, rates);
@@ -219,35 +199,15 @@ int myr_sim_ask(struct myr_sim_answer *ret, const struct myr_sim_question *quest
 {
     *ret = (struct myr_sim_answer){.job_count = question->workloads.count};
     myr_arena_init(&ret->arena);
-    int rc = check_workloads(question, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_sim_fabric_open(&ret->fabric, question->design, question->topology, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = set_options(ret, question, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(check_workloads(question, err));
+    MYR_TRY(myr_sim_fabric_open(&ret->fabric, question->design, question->topology, err));
+    MYR_TRY(set_options(ret, question, err));
     ret->jobs = MYR_ARENA_NEW(&ret->arena, struct myr_sim_job, ret->job_count);
-    rc = run_alone(ret, question, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = prepare(ret, question, MYR_NONE, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = initial_rates(ret, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_sim_run(ret->sim, question->progress, question->progress_context, &ret->result, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(run_alone(ret, question, err));
+    MYR_TRY(prepare(ret, question, MYR_NONE, err));
+    MYR_TRY(initial_rates(ret, err));
+    MYR_TRY(
+        myr_sim_run(ret->sim, question->progress, question->progress_context, &ret->result, err));
     for (uint32_t i = 0; i < ret->job_count; i++) {
         judge_job(ret->sim, &ret->jobs[i]);
     }

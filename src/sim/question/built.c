@@ -13,20 +13,9 @@ int sim_built(struct myr_sim_topology *topology, const char *name, const struct 
               const struct myr_buf *spec, struct myr_err *err)
 {
     const struct myr_doc *doc;
-    int rc = read_yaml(topology, parts, name, &doc, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_catalog_add(&topology->catalog, doc, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = read_yaml(topology, spec, name, &doc, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_spec_read(&topology->arena, &topology->catalog, doc, &topology->spec, err);
-    return rc < 0 ? rc
-                  : myr_plan(&topology->arena, &topology->catalog, &topology->spec,
-                             &topology->design, err);
+    MYR_TRY(read_yaml(topology, parts, name, &doc, err));
+    MYR_TRY(myr_catalog_add(&topology->catalog, doc, err));
+    MYR_TRY(read_yaml(topology, spec, name, &doc, err));
+    MYR_TRY(myr_spec_read(&topology->arena, &topology->catalog, doc, &topology->spec, err));
+    return myr_plan(&topology->arena, &topology->catalog, &topology->spec, &topology->design, err);
 }

@@ -125,16 +125,10 @@ static int build(struct myr_sim_topology *topology, const struct myr_clos_shape 
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf parts = {0};
     MYR_CLEANUP(myr_buf_done) struct myr_buf spec = {0};
-    int rc = check_delays(shape, path, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(check_delays(shape, path, err));
     put_parts(shape, &parts);
     put_spec(shape, &spec);
-    rc = sim_built(topology, path, &parts, &spec, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(sim_built(topology, path, &parts, &spec, err));
     topology->delay_ps = equal_delays(shape) ? shape->delay_ps[0] : -1;
     topology->switch_ps = shape->switch_ps;
     return check_built(topology, shape, path, err);
@@ -165,27 +159,16 @@ int sim_built_file(struct myr_sim_topology *topology, const char *words, struct 
     MYR_CLEANUP(sim_source_done) struct sim_source source = {0};
     MYR_CLEANUP(myr_shape_done) struct myr_clos_shape shape = {0};
     uint32_t format;
-    int rc = sim_source_open(&source, &topology->arena, "--topology", words, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = sim_source_format(&source, "--topology", myr_shape_format_names, MYR_SHAPE_FORMAT_COUNT,
-                           myr_shape_guess(source.path), &format, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(sim_source_open(&source, &topology->arena, "--topology", words, err));
+    MYR_TRY(sim_source_format(&source, "--topology", myr_shape_format_names, MYR_SHAPE_FORMAT_COUNT,
+                              myr_shape_guess(source.path), &format, err));
     struct myr_str content = {source.text.len ? source.text.data : "", source.text.len};
     if (source.format.len == 0) {
-        rc = myr_kind_check(source.path, content, TRACE_KINDS, "an htsim or HPCC topology", err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(
+            myr_kind_check(source.path, content, TRACE_KINDS, "an htsim or HPCC topology", err));
     }
-    rc = myr_shape_read(source.path, content, (enum myr_shape_format)format, &shape, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = build(topology, &shape, source.path, err);
+    MYR_TRY(myr_shape_read(source.path, content, (enum myr_shape_format)format, &shape, err));
+    int rc = build(topology, &shape, source.path, err);
     if (rc == MYR_OK) {
         keep_hosts(topology, &shape);
     }

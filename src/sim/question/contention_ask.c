@@ -15,21 +15,12 @@ int myr_contention_ask(struct myr_contention *ret, const char **ret_path, struct
     if (!path && !question->design) {
         return myr_err_set(err, MYR_EINVAL, "give --out FILE: a --topology has no folder");
     }
-    int rc = myr_sim_fabric_open(&fabric, question->design, question->topology, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_graph_init(&graph, arena, fabric.design, question->net, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_contention_compute(&graph, &question->balance, question->progress,
-                                question->progress_context, &table, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_sim_fabric_open(&fabric, question->design, question->topology, err));
+    MYR_TRY(myr_graph_init(&graph, arena, fabric.design, question->net, err));
+    MYR_TRY(myr_contention_compute(&graph, &question->balance, question->progress,
+                                   question->progress_context, &table, err));
     path = path ? path : myr_contention_path(arena, question->design);
-    rc = myr_contention_write(&table, path, err);
+    int rc = myr_contention_write(&table, path, err);
     if (rc == MYR_OK) {
         *ret = table;
         *ret_path = path;

@@ -94,18 +94,9 @@ static int add_flap(struct myr_sim *sim, const struct sim_words *words, struct m
 {
     myr_ps down = 100 * MYR_PS_PER_US, period = 10000 * MYR_PS_PER_US, start = fault.at;
     uint64_t count = 3;
-    int rc = sim_words_time(words, "down", &down, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = sim_words_time(words, "period", &period, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = sim_words_number(words, "count", 1, 10000, &count, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(sim_words_time(words, "down", &down, err));
+    MYR_TRY(sim_words_time(words, "period", &period, err));
+    MYR_TRY(sim_words_number(words, "count", 1, 10000, &count, err));
     if (down <= 0 || period <= down || period > INT64_MAX / 20000) {
         return myr_err_set(err, MYR_EINVAL,
                            "--fault: a flap's 'period' must be longer than 'down'");
@@ -128,14 +119,8 @@ int myr_sim_fault_words(struct myr_sim *sim, const struct myr_graph *graph, cons
     struct myr_sim_fault fault = {0};
     struct sim_words words;
     bool flap = false;
-    int rc = sim_words_split("--fault", text, &words, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = parse_target(graph, words.kind, &fault, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(sim_words_split("--fault", text, &words, err));
+    MYR_TRY(parse_target(graph, words.kind, &fault, err));
     struct myr_str what = words.count ? words.items[0] : MYR_STR("");
     const char *at = what.len ? memchr(what.data, '@', what.len) : NULL;
     size_t len = at ? (size_t)(at - what.data) : 0;
@@ -146,14 +131,8 @@ int myr_sim_fault_words(struct myr_sim *sim, const struct myr_graph *graph, cons
                            "or flap@1ms is expected",
                            sim_words_shown(what), what.data);
     }
-    rc = sim_words_check(&words, 1, keys, flap ? MYR_ARRAY_COUNT(keys) : 1, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = parse_reroute(&words, &fault.reroute, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(sim_words_check(&words, 1, keys, flap ? MYR_ARRAY_COUNT(keys) : 1, err));
+    MYR_TRY(parse_reroute(&words, &fault.reroute, err));
     if (flap) {
         return add_flap(sim, &words, fault, err);
     }
@@ -167,10 +146,7 @@ int myr_sim_slow_words(struct myr_sim *sim, const struct myr_graph *graph, const
     const struct myr_design *design = graph->design;
     struct sim_words words;
     uint32_t permille;
-    int rc = sim_words_split("--slow", text, &words, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(sim_words_split("--slow", text, &words, err));
     uint32_t device = myr_design_find(design, words.kind);
     if (device == MYR_NONE || design->place[device].kind != MYR_DEVICE_NODE) {
         return myr_err_set(err, MYR_EINVAL, "--slow: '%.*s' is no node; node/00042:0.8 is expected",

@@ -112,10 +112,7 @@ static int add_rows(struct myr_file_set *set, const struct myr_report *report, c
                     struct myr_err *err)
 {
     MYR_CLEANUP(myr_outfile_abandon) struct myr_outfile file = {0};
-    int rc = myr_file_set_open(set, path, &file, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_file_set_open(set, path, &file, err));
     myr_report_fct(report, &file);
     return myr_outfile_commit(&file, err);
 }

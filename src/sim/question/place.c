@@ -85,17 +85,11 @@ struct numbers {
 static int read_numbers(const struct sim_words *words, uint64_t gpus, struct numbers *ret,
                         uint64_t *seed, struct myr_err *err)
 {
-    int rc = sim_words_number(words, "seed", 0, UINT64_MAX, seed, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = sim_words_number(words, "first", 0, gpus - 1, &ret->first, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(sim_words_number(words, "seed", 0, UINT64_MAX, seed, err));
+    MYR_TRY(sim_words_number(words, "first", 0, gpus - 1, &ret->first, err));
     ret->ranks = gpus - ret->first;
-    rc = sim_words_number(words, "ranks", 2, gpus - ret->first, &ret->ranks, err);
-    return rc < 0 ? rc : sim_words_number(words, "disorder", 0, 100, &ret->disorder, err);
+    MYR_TRY(sim_words_number(words, "ranks", 2, gpus - ret->first, &ret->ranks, err));
+    return sim_words_number(words, "disorder", 0, 100, &ret->disorder, err);
 }
 
 int sim_place_choose(struct sim_place *ret, struct myr_arena *arena,
@@ -105,10 +99,7 @@ int sim_place_choose(struct sim_place *ret, struct myr_arena *arena,
     struct numbers numbers = {0};
     struct myr_str how = MYR_STR("block");
     *ret = (struct sim_place){.seed = seed};
-    int rc = read_numbers(words, head->gpus, &numbers, &ret->seed, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(read_numbers(words, head->gpus, &numbers, &ret->seed, err));
     bool placed = sim_words_keyed(words, "place", &how);
     bool random = myr_str_eq(how, MYR_STR("random")), sorted = myr_str_eq(how, MYR_STR("sorted"));
     if (placed && !random && !sorted && !myr_str_eq(how, MYR_STR("block"))) {

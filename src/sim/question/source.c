@@ -31,10 +31,7 @@ int sim_source_open(struct sim_source *ret, struct myr_arena *arena, const char 
     static const char key[] = ",format=";
     const char *path = strchr(text, ':');
     struct myr_str words = myr_str_from(path ? path + 1 : text);
-    int rc = take_endless(ret, option, &words, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(take_endless(ret, option, &words, err));
     const char *tail = memmem(words.data, words.len, key, sizeof(key) - 1);
     size_t len = tail ? (size_t)(tail - words.data) : words.len;
     if (tail) {
@@ -123,21 +120,15 @@ static int read_trace(const struct sim_source *source, enum myr_trace_format *re
 {
     struct myr_str content = {source->text.len ? source->text.data : "", source->text.len};
     uint32_t format;
-    int rc = sim_source_format(source, "--workload", myr_trace_format_names, MYR_TRACE_FORMAT_COUNT,
-                               myr_trace_guess(source->path, content), &format, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(sim_source_format(source, "--workload", myr_trace_format_names, MYR_TRACE_FORMAT_COUNT,
+                              myr_trace_guess(source->path, content), &format, err));
     if (source->format.len == 0) { /* a guess is nothing that can be expected of a file */
-        rc = myr_kind_check(source->path, content, TRACE_KINDS, "a GOAL, HPCC, htsim or SimAI file",
-                            err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_kind_check(source->path, content, TRACE_KINDS,
+                               "a GOAL, HPCC, htsim or SimAI file", err));
     }
     *ret_format = (enum myr_trace_format)format;
-    rc = myr_trace_read(source->path, content, *ret_format, ret, err);
-    return rc < 0 ? rc : limit_endless(source, ret, err);
+    MYR_TRY(myr_trace_read(source->path, content, *ret_format, ret, err));
+    return limit_endless(source, ret, err);
 }
 
 int sim_source_load(struct myr_sim *sim, const struct myr_graph *graph,
@@ -153,19 +144,10 @@ int sim_source_load(struct myr_sim *sim, const struct myr_graph *graph,
     enum myr_trace_format format;
     const uint32_t *gpus;
     myr_arena_init(&scratch);
-    int rc = sim_source_open(&source, &scratch, "--workload", words, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = read_trace(&source, &format, &trace, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = choose_hosts(&source, &trace, format, hosts ? hosts : &none, head->gpus, &gpus, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_load_trace(sim, &trace, gpus, head->gpus_per_node, &tasks, err);
+    MYR_TRY(sim_source_open(&source, &scratch, "--workload", words, err));
+    MYR_TRY(read_trace(&source, &format, &trace, err));
+    MYR_TRY(choose_hosts(&source, &trace, format, hosts ? hosts : &none, head->gpus, &gpus, err));
+    int rc = myr_load_trace(sim, &trace, gpus, head->gpus_per_node, &tasks, err);
     ret->first_flow = tasks.first_message;
     ret->flow_count = tasks.message_count;
     return rc;

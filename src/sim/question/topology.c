@@ -43,10 +43,7 @@ static int parse_topology(struct fat_tree *tree, const char *text, struct myr_er
     text += sizeof(prefix) - 1;
     while (*text) {
         size_t len = strcspn(text, ",");
-        int rc = parse_setting(tree, (struct myr_str){text, len}, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(parse_setting(tree, (struct myr_str){text, len}, err));
         text += len + (text[len] == ',');
     }
     return MYR_OK;
@@ -88,14 +85,8 @@ int myr_sim_topology_make(struct myr_sim_topology *ret, const char *words, struc
     bool file = strncmp(words, "file:", 5) == 0;
     *ret = (struct myr_sim_topology){0};
     myr_arena_init(&ret->arena);
-    int rc = file ? MYR_OK : parse_topology(&tree, words, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_catalog_init(&ret->catalog, &ret->arena, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(file ? MYR_OK : parse_topology(&tree, words, err));
+    MYR_TRY(myr_catalog_init(&ret->catalog, &ret->arena, err));
     return file ? sim_built_file(ret, words, err) : build_tree(ret, &tree, err);
 }
 

@@ -17,14 +17,10 @@ static const char *const place_keys[] = {SIM_PLACE_KEYS};
 static int begin(struct maker *maker, uint32_t size_at, const char *const *keys, size_t key_count,
                  uint64_t *ret_bytes, struct myr_err *err)
 {
-    int rc = sim_words_bytes(&maker->words, size_at, ret_bytes, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = sim_words_check(&maker->words, size_at + 1, keys, key_count, err);
-    return rc < 0 ? rc
-                  : sim_place_choose(&maker->place, maker->arena, maker->graph->design->head,
-                                     &maker->words, maker->seed, err);
+    MYR_TRY(sim_words_bytes(&maker->words, size_at, ret_bytes, err));
+    MYR_TRY(sim_words_check(&maker->words, size_at + 1, keys, key_count, err));
+    return sim_place_choose(&maker->place, maker->arena, maker->graph->design->head, &maker->words,
+                            maker->seed, err);
 }
 
 static int need_two(const struct maker *maker, struct myr_err *err)
@@ -42,10 +38,7 @@ static int put_flows(struct maker *maker, const struct myr_message *messages, ui
     ret->flow_count = count;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t task;
-        int rc = myr_load_flow(maker->sim, messages[i], bytes, MYR_NONE, &task, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_load_flow(maker->sim, messages[i], bytes, MYR_NONE, &task, err));
         MYR_ASSERT(task == ret->first_flow + i);
     }
     return MYR_OK;
@@ -74,14 +67,8 @@ static void derange(uint64_t seed, uint32_t *order, uint32_t count)
 static int load_permutation(struct maker *maker, struct myr_sim_load *ret, struct myr_err *err)
 {
     uint64_t bytes;
-    int rc = begin(maker, 0, place_keys, MYR_ARRAY_COUNT(place_keys), &bytes, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = need_two(maker, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(begin(maker, 0, place_keys, MYR_ARRAY_COUNT(place_keys), &bytes, err));
+    MYR_TRY(need_two(maker, err));
     uint32_t count = maker->place.count;
     const uint32_t *gpus = maker->place.gpus;
     struct myr_message *messages = MYR_ARENA_NEW(maker->arena, struct myr_message, count);
@@ -101,14 +88,8 @@ static int load_incast(struct maker *maker, struct myr_sim_load *ret, struct myr
     const char *colon = ratio.len ? memchr(ratio.data, ':', ratio.len) : NULL;
     size_t len = colon ? (size_t)(colon - ratio.data) : ratio.len;
     bool to_one = !colon || (ratio.len == len + 2 && colon[1] == '1');
-    int rc = begin(maker, 1, place_keys, MYR_ARRAY_COUNT(place_keys), &bytes, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = need_two(maker, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(begin(maker, 1, place_keys, MYR_ARRAY_COUNT(place_keys), &bytes, err));
+    MYR_TRY(need_two(maker, err));
     uint32_t *gpus = maker->place.gpus, count = maker->place.count;
     if (!to_one || !myr_str_to_u64((struct myr_str){ratio.data, len}, &senders) || senders == 0 ||
         senders >= count) {
@@ -147,10 +128,7 @@ static int load_collective(struct maker *maker, enum myr_collective kind, struct
             at = 1;
         }
     }
-    int rc = begin(maker, at, place_keys, MYR_ARRAY_COUNT(place_keys), &ret->bytes, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(begin(maker, at, place_keys, MYR_ARRAY_COUNT(place_keys), &ret->bytes, err));
     const struct sim_place *place = &maker->place;
     ret->collective = true;
     ret->kind = kind;
@@ -200,8 +178,8 @@ static int read_layout(const struct maker *maker, const struct myr_model *model,
         }
     }
     uint64_t gpus = maker->place.count;
-    int rc = myr_layout_words(words->option, text.len ? text.data : "tp=8", gpus, ret, err);
-    return rc < 0 ? rc : myr_layout_check(ret, model, gpus, err);
+    MYR_TRY(myr_layout_words(words->option, text.len ? text.data : "tp=8", gpus, ret, err));
+    return myr_layout_check(ret, model, gpus, err);
 }
 
 /* step:MODEL,tflops=400,tp=8,pp=8,micro_batch=1,global_batch=... - one training step. */
@@ -216,24 +194,12 @@ static int load_step(struct maker *maker, struct myr_err *err)
         return myr_err_set(err, MYR_EINVAL, "%s: step:MODEL,tp=8,pp=8,... is expected",
                            words->option);
     }
-    int rc = read_tflops(words, &tflops, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(read_tflops(words, &tflops, err));
     const char *name = myr_arena_strndup(maker->arena, words->items[0].data, words->items[0].len);
-    rc = myr_model_find(maker->arena, name, &model, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = sim_place_choose(&maker->place, maker->arena, maker->graph->design->head, words,
-                          maker->seed, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = read_layout(maker, &model, &layout, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_model_find(maker->arena, name, &model, err));
+    MYR_TRY(sim_place_choose(&maker->place, maker->arena, maker->graph->design->head, words,
+                             maker->seed, err));
+    MYR_TRY(read_layout(maker, &model, &layout, err));
     struct myr_step step = {&model, &layout, tflops * 1e12, MYR_ALGORITHM_RING};
     return myr_load_step(maker->sim, (struct myr_ranks){maker->place.gpus, maker->place.count},
                          &step, MYR_NONE, &result, err);

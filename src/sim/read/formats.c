@@ -82,12 +82,9 @@ int myr_trace_read(const char *file, struct myr_str text, enum myr_trace_format 
     };
     struct scan scan;
     *ret = (struct myr_trace){0};
-    int rc = myr_kind_check(file, text, TRACE_KINDS, expected[format], err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_kind_check(file, text, TRACE_KINDS, expected[format], err));
     scan_init(&scan, file, text);
-    rc = readers[format](&scan, ret, err);
+    int rc = readers[format](&scan, ret, err);
     if (rc == MYR_OK) {
         rc = trace_check_order(ret, &scan, err);
     }

@@ -189,11 +189,8 @@ static int suffixes(struct goal *goal, bool calc, uint32_t *tag, struct myr_err 
             *scan = before;
             return MYR_OK;
         }
-        int rc = number(scan, is_tag ? "a tag" : "a number of a cpu or NIC",
-                        is_tag ? TAG_MAX : UNIT_MAX, &value, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(number(scan, is_tag ? "a tag" : "a number of a cpu or NIC",
+                       is_tag ? TAG_MAX : UNIT_MAX, &value, err));
         *tag = is_tag ? (uint32_t)value : *tag;
     }
 }
@@ -204,15 +201,9 @@ static int read_end(struct goal *goal, bool receives, uint32_t *ret, struct myr_
     struct scan *scan = goal->scan;
     struct end end = {.receives = receives, .place = scan_here(scan)};
     uint64_t peer = 0;
-    int rc = number(scan, "a number of bytes", MYR_TRACE_BYTES_MAX, &end.bytes, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = word(scan, "b", "'b' behind the number of bytes", err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = word(scan, receives ? "from" : "to", receives ? "'from'" : "'to'", err);
+    MYR_TRY(number(scan, "a number of bytes", MYR_TRACE_BYTES_MAX, &end.bytes, err));
+    MYR_TRY(word(scan, "b", "'b' behind the number of bytes", err));
+    int rc = word(scan, receives ? "from" : "to", receives ? "'from'" : "'to'", err);
     if (rc == MYR_OK) {
         struct scan ahead = *scan;
         next_token(&ahead);
@@ -223,14 +214,8 @@ static int read_end(struct goal *goal, bool receives, uint32_t *ret, struct myr_
     if (rc < 0) {
         return rc;
     }
-    rc = number(scan, "a rank", goal->trace->ranks - 1, &peer, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = suffixes(goal, false, &end.tag, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(number(scan, "a rank", goal->trace->ranks - 1, &peer, err));
+    MYR_TRY(suffixes(goal, false, &end.tag, err));
     end.from = receives ? (uint32_t)peer : goal->rank;
     end.to = receives ? goal->rank : (uint32_t)peer;
     struct myr_trace_op op = {.kind = receives ? MYR_TRACE_COMPUTE : MYR_TRACE_MESSAGE,
@@ -253,15 +238,9 @@ static int read_calc(struct goal *goal, uint32_t *ret, struct myr_err *err)
     uint32_t tag = 0;
     struct myr_trace_op op = {
         .kind = MYR_TRACE_COMPUTE, .from = goal->rank, .line = goal->scan->word_line, .start = -1};
-    int rc = number(goal->scan, "a number of nanoseconds",
-                    (uint64_t)(MYR_TRACE_TIME_MAX / MYR_PS_PER_NS), &ns, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = suffixes(goal, true, &tag, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(number(goal->scan, "a number of nanoseconds",
+                   (uint64_t)(MYR_TRACE_TIME_MAX / MYR_PS_PER_NS), &ns, err));
+    MYR_TRY(suffixes(goal, true, &tag, err));
     op.duration = (myr_ps)ns * MYR_PS_PER_NS;
     return trace_add(goal->trace, goal->scan, op, ret, err);
 }
@@ -332,17 +311,13 @@ static int join_labels(struct goal *goal, uint32_t first_op, struct myr_err *err
 {
     struct myr_trace *trace = goal->trace;
     size_t count = trace->ops.count - first_op;
-    uint32_t *front = NULL;
+    MYR_CLEANUP(myr_free_at) uint32_t *front = NULL;
     uint32_t later = 0, earlier = 0;
-    int rc = MYR_OK;
     for (uint32_t pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; rc == MYR_OK && i < goal->pairs.count; i++) {
+        for (size_t i = 0; i < goal->pairs.count; i++) {
             const struct label_pair *pair = &goal->pairs.items[i];
-            rc = find_label(goal, pair->later, pair->later_place, &later, err);
-            rc = rc < 0 ? rc : find_label(goal, pair->earlier, pair->earlier_place, &earlier, err);
-            if (rc < 0) {
-                break;
-            }
+            MYR_TRY(find_label(goal, pair->later, pair->later_place, &later, err));
+            MYR_TRY(find_label(goal, pair->earlier, pair->earlier_place, &earlier, err));
             if (pass == 1) {
                 later = front && front[later - first_op] ? front[later - first_op] : later;
                 trace_after(trace, later, pair->starts ? front[earlier - first_op] : earlier);
@@ -351,13 +326,12 @@ static int join_labels(struct goal *goal, uint32_t first_op, struct myr_err *err
                 uint32_t *own = &front[earlier - first_op];
                 struct myr_trace_op op = {
                     .from = goal->rank, .line = trace->ops.items[earlier].line, .start = -1};
-                rc = *own ? MYR_OK : trace_add(trace, goal->scan, op, own, err);
+                MYR_TRY(*own ? MYR_OK : trace_add(trace, goal->scan, op, own, err));
                 trace_after(trace, earlier, *own);
             }
         }
     }
-    free(front);
-    return rc;
+    return MYR_OK;
 }
 
 static int read_rank(struct goal *goal, struct myr_err *err)
@@ -507,6 +481,6 @@ static void goal_done(struct goal *goal)
 int read_goal(struct scan *scan, struct myr_trace *ret, struct myr_err *err)
 {
     MYR_CLEANUP(goal_done) struct goal goal = {.scan = scan, .trace = ret};
-    int rc = read_all(&goal, err);
-    return rc < 0 ? rc : meet_all(&goal, err);
+    MYR_TRY(read_all(&goal, err));
+    return meet_all(&goal, err);
 }

@@ -15,10 +15,7 @@ static int read_rate(struct scan *scan, uint32_t *ret, struct myr_err *err)
     } units[] = {{"Gbps", 6}, {"Mbps", 3}, {"Tbps", 9}, {"Gb/s", 6}, {"Mb/s", 3}};
     char shown[SCAN_SHOWN];
     uint64_t kbps;
-    int rc = scan_need(scan, "the rate", err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(scan_need(scan, "the rate", err));
     for (size_t i = 0; i < MYR_ARRAY_COUNT(units); i++) {
         size_t len = strlen(units[i].unit);
         struct myr_str word = scan->word;
@@ -43,10 +40,7 @@ static int read_delay(struct scan *scan, myr_ps *ret, struct myr_err *err)
     } units[] = {{"ns", 3}, {"us", 6}, {"ms", 9}, {"ps", 0}, {"s", 12}, {"", 12}};
     char shown[SCAN_SHOWN];
     uint64_t ps;
-    int rc = scan_need(scan, "the delay", err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(scan_need(scan, "the delay", err));
     for (size_t i = 0; i < MYR_ARRAY_COUNT(units); i++) {
         size_t len = strlen(units[i].unit);
         struct myr_str word = scan->word;
@@ -65,20 +59,17 @@ static int read_switches(struct topology *topology, struct myr_err *err)
 {
     struct scan *scan = topology->scan;
     uint32_t id;
-    int rc = MYR_OK;
     if (topology->switches && !scan_line(scan)) {
         return scan_error(err, scan, "the file ends where the ids of the switches are expected");
     }
-    for (uint32_t i = 0; rc == MYR_OK && i < topology->switches; i++) {
-        rc = scan_u32(scan, "the id of a switch", 0, topology->nodes - 1, &id, err);
-        if (rc == MYR_OK && topology->level[id] != LEVEL_HOST) {
-            rc = scan_error(err, scan, "switch %u is there already", id);
+    for (uint32_t i = 0; i < topology->switches; i++) {
+        MYR_TRY(scan_u32(scan, "the id of a switch", 0, topology->nodes - 1, &id, err));
+        if (topology->level[id] != LEVEL_HOST) {
+            return scan_error(err, scan, "switch %u is there already", id);
         }
-        if (rc == MYR_OK) {
-            topology->level[id] = LEVEL_NONE;
-        }
+        topology->level[id] = LEVEL_NONE;
     }
-    return rc < 0 ? rc : scan_end(scan, err);
+    return scan_end(scan, err);
 }
 
 static int read_wires(struct topology *topology, struct myr_err *err)
@@ -131,21 +122,12 @@ static int read_counts(struct topology *topology, struct myr_err *err)
     if (!scan_line(scan)) {
         return scan_error(err, scan, "the file is empty; 'nodes switches links' is expected");
     }
-    int rc = scan_u32(scan, "the number of nodes", 2, MYR_CLOS_HOSTS_MAX + MYR_CLOS_SWITCHES_MAX,
-                      &topology->nodes, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = scan_u32(scan, "the number of switches", 1, MYR_CLOS_SWITCHES_MAX, &topology->switches,
-                  err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = scan_u32(scan, "the number of links", 1, MYR_CLOS_LINKS_MAX, &topology->wires, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = scan_end(scan, err);
+    MYR_TRY(scan_u32(scan, "the number of nodes", 2, MYR_CLOS_HOSTS_MAX + MYR_CLOS_SWITCHES_MAX,
+                     &topology->nodes, err));
+    MYR_TRY(scan_u32(scan, "the number of switches", 1, MYR_CLOS_SWITCHES_MAX, &topology->switches,
+                     err));
+    MYR_TRY(scan_u32(scan, "the number of links", 1, MYR_CLOS_LINKS_MAX, &topology->wires, err));
+    int rc = scan_end(scan, err);
     /* Each link is a line of the file: a number that the file cannot hold is not allocated for. */
     if (rc == MYR_OK && (topology->wires > scan->text.len || topology->nodes > scan->text.len)) {
         rc = scan_error(err, scan, "the file is too short for %u nodes and %u links",
@@ -158,10 +140,7 @@ int read_hpcc_topology(struct scan *scan, struct myr_clos_shape *ret, struct myr
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
     struct topology topology = {.scan = scan, .scratch = &scratch};
-    int rc = read_counts(&topology, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(read_counts(&topology, err));
     myr_arena_init(&scratch);
     topology.level = MYR_ARENA_NEW(&scratch, uint8_t, topology.nodes);
     topology.up = MYR_ARENA_NEW(&scratch, uint32_t, topology.nodes);
@@ -169,10 +148,7 @@ int read_hpcc_topology(struct scan *scan, struct myr_clos_shape *ret, struct myr
     topology.above = MYR_ARENA_NEW(&scratch, uint32_t, topology.nodes);
     topology.first_leaf = MYR_ARENA_NEW(&scratch, bool, topology.nodes);
     topology.list = MYR_ARENA_NEW(&scratch, struct wire, topology.wires);
-    rc = read_switches(&topology, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = read_wires(&topology, err);
-    return rc < 0 ? rc : hpcc_find_shape(&topology, ret, err);
+    MYR_TRY(read_switches(&topology, err));
+    MYR_TRY(read_wires(&topology, err));
+    return hpcc_find_shape(&topology, ret, err);
 }

@@ -269,20 +269,14 @@ static int count_tiers(struct topology *topology, struct myr_clos_shape *ret, ui
         {LEVEL_SPINE, topology->up, ret_spines, &ret->spine_up},
         {LEVEL_CORE, topology->down, &ret->cores, &links},
     };
-    int rc = alike(topology, LEVEL_HOST, topology->up, &ret->hosts, &links, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(alike(topology, LEVEL_HOST, topology->up, &ret->hosts, &links, err));
     if (ret->hosts == 0 || links != 1) {
         struct scan_place top = {1, 1};
         return scan_error_at(err, topology->scan, top,
                              "hosts with one link each are expected, not with %u", links);
     }
     for (size_t i = 0; i < MYR_ARRAY_COUNT(tiers); i++) {
-        rc = alike(topology, tiers[i].level, tiers[i].links, tiers[i].count, tiers[i].ret, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(alike(topology, tiers[i].level, tiers[i].links, tiers[i].count, tiers[i].ret, err));
     }
     return measure(topology, ret, err);
 }
@@ -301,10 +295,7 @@ static int find_pods(struct topology *topology, struct myr_clos_shape *ret, uint
                                           "%u leaves have nothing above them", leaves)
                           : MYR_OK;
     }
-    int rc = check_bundles(topology, LEVEL_LEAF, ret->leaf_up, &ret->pods, &width, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(check_bundles(topology, LEVEL_LEAF, ret->leaf_up, &ret->pods, &width, err));
     MYR_ASSERT(ret->pods > 0);
     ret->pod_leaves = leaves / ret->pods;
     ret->pod_spines = spines / ret->pods;
@@ -318,24 +309,15 @@ static int find_pods(struct topology *topology, struct myr_clos_shape *ret, uint
 int hpcc_find_shape(struct topology *topology, struct myr_clos_shape *ret, struct myr_err *err)
 {
     uint32_t leaves, spines, sets, width;
-    int rc = find_levels(topology, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = count_tiers(topology, ret, &leaves, &spines, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(find_levels(topology, err));
+    MYR_TRY(count_tiers(topology, ret, &leaves, &spines, err));
     qsort(topology->list, topology->wires, sizeof(*topology->list), by_ends);
     find_leaves(topology);
-    rc = find_pods(topology, ret, leaves, spines, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = place_hosts(topology, ret, err);
+    MYR_TRY(find_pods(topology, ret, leaves, spines, err));
+    int rc = place_hosts(topology, ret, err);
     if (rc < 0 || ret->cores == 0) {
         return rc;
     }
-    rc = check_bundles(topology, LEVEL_SPINE, ret->spine_up, &sets, &width, err);
-    return rc < 0 ? rc : check_cores(topology, ret, sets, err);
+    MYR_TRY(check_bundles(topology, LEVEL_SPINE, ret->spine_up, &sets, &width, err));
+    return check_cores(topology, ret, sets, err);
 }

@@ -307,7 +307,8 @@ static int read_matrix_line(struct matrix *matrix, struct myr_err *err)
                           "or trigger is expected",
                           scan_shown(scan, shown));
     }
-    return rc < 0 ? rc : scan_end(scan, err);
+    MYR_TRY(rc);
+    return scan_end(scan, err);
 }
 
 static int check_counts(const struct matrix *matrix, struct myr_err *err)
@@ -339,15 +340,9 @@ int read_htsim_matrix(struct scan *scan, struct myr_trace *ret, struct myr_err *
 {
     MYR_CLEANUP(matrix_done) struct matrix matrix = {.scan = scan, .trace = ret};
     while (scan_line(scan)) {
-        int rc = read_matrix_line(&matrix, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(read_matrix_line(&matrix, err));
     }
-    int rc = check_counts(&matrix, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(check_counts(&matrix, err));
     ret->ranks = matrix.nodes;
     return join_triggers(&matrix, err);
 }
@@ -440,7 +435,8 @@ static int read_tree_line(struct tree *tree, struct myr_err *err)
     } else {
         rc = read_tier_word(tree, &tree->tier[tree->current], err);
     }
-    return rc < 0 ? rc : scan_end(scan, err);
+    MYR_TRY(rc);
+    return scan_end(scan, err);
 }
 
 static int missing(const struct tree *tree, uint32_t tier, const char *word, struct myr_err *err)

@@ -135,10 +135,7 @@ static int read_type(struct simai *simai, uint8_t usual, struct part *part, bool
     };
     struct scan *scan = simai->scan;
     char shown[SCAN_SHOWN];
-    int rc = scan_need(scan, "a collective or NONE", err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(scan_need(scan, "a collective or NONE", err));
     *ret_none = scan_is(scan, "NONE");
     for (size_t i = 0; i < MYR_ARRAY_COUNT(types) && !*ret_none; i++) {
         size_t len = strlen(types[i].name);
@@ -167,15 +164,9 @@ static int read_type(struct simai *simai, uint8_t usual, struct part *part, bool
 static int read_part(struct simai *simai, uint8_t usual, struct part *ret, struct myr_err *err)
 {
     bool none = true;
-    int rc = scan_time(simai->scan, "a time in nanoseconds", 9, &ret->compute, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = read_type(simai, usual, ret, &none, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = scan_number(simai->scan, "the bytes", 0, MYR_TRACE_BYTES_MAX, &ret->bytes, err);
+    MYR_TRY(scan_time(simai->scan, "a time in nanoseconds", 9, &ret->compute, err));
+    MYR_TRY(read_type(simai, usual, ret, &none, err));
+    int rc = scan_number(simai->scan, "the bytes", 0, MYR_TRACE_BYTES_MAX, &ret->bytes, err);
     ret->bytes = none ? 0 : ret->bytes;
     return rc;
 }
@@ -184,11 +175,8 @@ static int read_layer(struct simai *simai, struct myr_err *err)
 {
     struct scan *scan = simai->scan;
     struct layer layer = {.line = scan->line};
-    int rc = scan_need(scan, "the name of a layer", err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = scan_need(scan, "-1", err);
+    MYR_TRY(scan_need(scan, "the name of a layer", err));
+    int rc = scan_need(scan, "-1", err);
     if (rc == MYR_OK && !scan_is(scan, "-1")) {
         rc = scan_error(err, scan,
                         "a layer that waits for another is not supported: -1 is expected");
@@ -196,22 +184,10 @@ static int read_layer(struct simai *simai, struct myr_err *err)
     if (rc < 0) {
         return rc;
     }
-    rc = read_part(simai, SPLIT_TP, &layer.forward, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = read_part(simai, SPLIT_TP, &layer.input, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = read_part(simai, SPLIT_DP, &layer.weight, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = scan_time(scan, "the time of the update in nanoseconds", 9, &layer.update, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(read_part(simai, SPLIT_TP, &layer.forward, err));
+    MYR_TRY(read_part(simai, SPLIT_TP, &layer.input, err));
+    MYR_TRY(read_part(simai, SPLIT_DP, &layer.weight, err));
+    MYR_TRY(scan_time(scan, "the time of the update in nanoseconds", 9, &layer.update, err));
     rc = scan_end(scan, err);
     if (rc == MYR_OK) {
         myr_vec_push(&simai->layers, layer);
@@ -322,11 +298,8 @@ static void simai_done(struct simai *simai)
 int read_simai(struct scan *scan, struct myr_trace *ret, struct myr_err *err)
 {
     MYR_CLEANUP(simai_done) struct simai simai = {.scan = scan, .trace = ret};
-    int rc = read_job(&simai, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(read_job(&simai, err));
     ret->ranks = simai.job.gpus;
-    rc = read_layers(&simai, err);
-    return rc < 0 ? rc : put_layers(&simai, err);
+    MYR_TRY(read_layers(&simai, err));
+    return put_layers(&simai, err);
 }

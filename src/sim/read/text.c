@@ -120,10 +120,7 @@ int scan_number(struct scan *scan, const char *what, uint64_t least, uint64_t mo
                 struct myr_err *err)
 {
     char shown[SCAN_SHOWN];
-    int rc = scan_need(scan, what, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(scan_need(scan, what, err));
     if (!myr_str_to_u64(scan->word, ret) || *ret < least || *ret > most) {
         return scan_error(err, scan, "%s must be a whole number from %llu to %llu, not '%s'", what,
                           (unsigned long long)least, (unsigned long long)most,
@@ -136,9 +133,10 @@ int scan_u32(struct scan *scan, const char *what, uint32_t least, uint32_t most,
              struct myr_err *err)
 {
     uint64_t value = 0;
-    int rc = scan_number(scan, what, least, most, &value, err);
-    *ret = rc < 0 ? 0 : (uint32_t)value;
-    return rc;
+    *ret = 0; /* what a caller declared without a value has one on every path */
+    MYR_TRY(scan_number(scan, what, least, most, &value, err));
+    *ret = (uint32_t)value;
+    return MYR_OK;
 }
 
 /* The exponent behind an 'e'; false when that is no small whole number. */
@@ -202,10 +200,7 @@ int scan_time(struct scan *scan, const char *what, uint32_t digits, myr_ps *ret,
 {
     char shown[SCAN_SHOWN];
     uint64_t ps = 0;
-    int rc = scan_need(scan, what, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(scan_need(scan, what, err));
     if (!scan_decimal(scan->word, 12 - (int32_t)digits, (uint64_t)MYR_TRACE_TIME_MAX, &ps)) {
         return scan_error(err, scan, "%s must be a time of 0 to 1000000 seconds, not '%s'", what,
                           scan_shown(scan, shown));

@@ -222,10 +222,7 @@ int myr_collective_plan(enum myr_collective collective, enum myr_algorithm algor
                         struct myr_schedule_plan *ret, struct myr_err *err)
 {
     local = local ? local : 1;
-    int rc = check(collective, algorithm, ranks, local, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(check(collective, algorithm, ranks, local, err));
     *ret = (struct myr_schedule_plan){0};
     switch (algorithm) {
     case MYR_ALGORITHM_TREE:

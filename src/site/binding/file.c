@@ -18,10 +18,7 @@ static int read_guid(const struct myr_doc *map, const char *key, uint64_t *ret, 
     if (!node) {
         return MYR_OK;
     }
-    int rc = myr_doc_text(node, key, &text, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_doc_text(node, key, &text, err));
     uint64_t value = 0;
     bool good = text.len > 2 && text.len <= 18 && text.data[0] == '0' && text.data[1] == 'x';
     for (size_t i = 2; good && i < text.len; i++) {
@@ -50,14 +47,14 @@ static int read_mac(const struct myr_doc *map, uint64_t *ret, struct myr_err *er
     if (!node) {
         return MYR_OK;
     }
-    int rc = myr_doc_text(node, "mac", &text, err);
-    if (rc == MYR_OK && (!myr_mac_parse(text, ret) || *ret == 0)) {
+    MYR_TRY(myr_doc_text(node, "mac", &text, err));
+    if (!myr_mac_parse(text, ret) || *ret == 0) {
         char excerpt[MYR_EXCERPT_MAX];
         return myr_doc_error(err, node, MYR_EINVAL,
                              "'mac' is '%s', an address such as 3e:9c:2b:3d:21:25 is expected",
                              myr_text_excerpt(text, excerpt));
     }
-    return rc;
+    return MYR_OK;
 }
 
 static int read_text(const struct myr_doc *map, const char *key, struct myr_str *ret,
@@ -65,11 +62,11 @@ static int read_text(const struct myr_doc *map, const char *key, struct myr_str 
 {
     enum { TEXT_MAX = 255 };
     const struct myr_doc *node = myr_doc_get(map, key);
-    int rc = node ? myr_doc_text(node, key, ret, err) : MYR_OK;
-    if (rc == MYR_OK && ret->len > TEXT_MAX) {
+    MYR_TRY(node ? myr_doc_text(node, key, ret, err) : MYR_OK);
+    if (node && ret->len > TEXT_MAX) {
         return myr_doc_error(err, node, MYR_EINVAL, "'%s' has more than %u bytes", key, TEXT_MAX);
     }
-    return rc;
+    return MYR_OK;
 }
 
 /* What a row that is in the way already has, for the message. */
@@ -77,18 +74,17 @@ static int complain_taken(const struct myr_binding *binding, const struct myr_do
                           uint32_t row, struct myr_err *err)
 {
     const struct myr_bound *other = &binding->rows.items[row];
-    struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_ASSERT(row < binding->rows.count);
     myr_design_name(binding->design, other->device, &name);
     if (other->port != MYR_NONE) {
         myr_buf_putc(&name, ' ');
         myr_design_port_name(binding->design, other->port, &name);
     }
-    int rc = myr_doc_error(err, node, MYR_EINVAL,
-                           "something here is bound to %s already: a GUID, MAC address, serial "
-                           "number or name belongs to one place",
-                           name.data);
-    myr_buf_done(&name);
-    return rc;
+    return myr_doc_error(err, node, MYR_EINVAL,
+                         "something here is bound to %s already: a GUID, MAC address, serial "
+                         "number or name belongs to one place",
+                         name.data);
 }
 
 static int read_port(struct myr_binding *binding, uint32_t device,
@@ -106,30 +102,29 @@ static int read_port(struct myr_binding *binding, uint32_t device,
         return myr_doc_error(err, &place, MYR_EINVAL, "the device has no port '%s'",
                              myr_text_excerpt(entry->key, excerpt));
     }
-    int rc = myr_doc_expect(node, MYR_DOC_MAP, "a port", err);
-    rc =
-        rc < 0 ? rc : myr_doc_check_keys(node, "ports", port_keys, MYR_ARRAY_COUNT(port_keys), err);
-    rc = rc < 0 ? rc : read_guid(node, "guid", &bound.guid, err);
-    rc = rc < 0 ? rc : read_guid(node, "port_guid", &bound.port_guid, err);
-    rc = rc < 0 ? rc : read_mac(node, &bound.mac, err);
-    rc = rc < 0 ? rc : read_text(node, "name", &bound.name, err);
+    MYR_TRY(myr_doc_expect(node, MYR_DOC_MAP, "a port", err));
+    MYR_TRY(myr_doc_check_keys(node, "ports", port_keys, MYR_ARRAY_COUNT(port_keys), err));
+    MYR_TRY(read_guid(node, "guid", &bound.guid, err));
+    MYR_TRY(read_guid(node, "port_guid", &bound.port_guid, err));
+    MYR_TRY(read_mac(node, &bound.mac, err));
+    MYR_TRY(read_text(node, "name", &bound.name, err));
     const struct myr_doc *number = myr_doc_get(node, "ifindex");
-    rc = rc < 0 || !number ? rc : myr_doc_u64(number, "ifindex", 1, UINT32_MAX, &ifindex, err);
+    MYR_TRY(number ? myr_doc_u64(number, "ifindex", 1, UINT32_MAX, &ifindex, err) : MYR_OK);
     bound.ifindex = (uint32_t)ifindex;
-    if (rc == MYR_OK && node->count && !myr_binding_add(binding, &bound, &row)) {
+    if (node->count && !myr_binding_add(binding, &bound, &row)) {
         return complain_taken(binding, &place, row, err);
     }
-    return rc;
+    return MYR_OK;
 }
 
 static int read_ports(struct myr_binding *binding, uint32_t device, const struct myr_doc *ports,
                       struct myr_err *err)
 {
-    int rc = ports ? myr_doc_expect(ports, MYR_DOC_MAP, "ports", err) : MYR_OK;
-    for (uint32_t i = 0; rc == MYR_OK && ports && i < ports->count; i++) {
-        rc = read_port(binding, device, &ports->entries[i], err);
+    MYR_TRY(ports ? myr_doc_expect(ports, MYR_DOC_MAP, "ports", err) : MYR_OK);
+    for (uint32_t i = 0; ports && i < ports->count; i++) {
+        MYR_TRY(read_port(binding, device, &ports->entries[i], err));
     }
-    return rc;
+    return MYR_OK;
 }
 
 static int read_device(struct myr_binding *binding, const struct myr_doc_entry *entry,
@@ -146,20 +141,19 @@ static int read_device(struct myr_binding *binding, const struct myr_doc_entry *
         return myr_doc_error(err, &place, MYR_EINVAL, "no device '%s' in this design",
                              myr_text_excerpt(entry->key, excerpt));
     }
-    int rc = myr_doc_expect(node, MYR_DOC_MAP, "a device", err);
-    rc = rc < 0
-             ? rc
-             : myr_doc_check_keys(node, "devices", device_keys, MYR_ARRAY_COUNT(device_keys), err);
-    rc = rc < 0 ? rc : read_guid(node, "guid", &bound.guid, err);
-    rc = rc < 0 ? rc : read_mac(node, &bound.mac, err);
-    rc = rc < 0 ? rc : read_text(node, "serial", &bound.serial, err);
-    rc = rc < 0 ? rc : read_text(node, "host", &bound.host, err);
-    rc = rc < 0 ? rc : read_text(node, "address", &bound.address, err);
+    MYR_TRY(myr_doc_expect(node, MYR_DOC_MAP, "a device", err));
+    MYR_TRY(myr_doc_check_keys(node, "devices", device_keys, MYR_ARRAY_COUNT(device_keys), err));
+    MYR_TRY(read_guid(node, "guid", &bound.guid, err));
+    MYR_TRY(read_mac(node, &bound.mac, err));
+    MYR_TRY(read_text(node, "serial", &bound.serial, err));
+    MYR_TRY(read_text(node, "host", &bound.host, err));
+    MYR_TRY(read_text(node, "address", &bound.address, err));
+    /* A device of which only ports are bound has no row of its own. */
     bool any = bound.guid || bound.mac || bound.serial.len || bound.host.len || bound.address.len;
-    if (rc == MYR_OK && any && !myr_binding_add(binding, &bound, &row)) {
+    if (any && !myr_binding_add(binding, &bound, &row)) {
         return complain_taken(binding, &place, row, err);
     }
-    return rc < 0 ? rc : read_ports(binding, bound.device, myr_doc_get(node, "ports"), err);
+    return read_ports(binding, bound.device, myr_doc_get(node, "ports"), err);
 }
 
 static int check_design(const struct myr_binding *binding, const struct myr_doc *root,
@@ -168,40 +162,41 @@ static int check_design(const struct myr_binding *binding, const struct myr_doc 
     const char *name = myr_design_str(binding->design, binding->design->head->name);
     const struct myr_doc *node;
     struct myr_str text;
-    int rc = myr_doc_need(root, "a binding", "design", &node, err);
-    rc = rc < 0 ? rc : myr_doc_text(node, "design", &text, err);
-    if (rc == MYR_OK && !myr_str_eq(text, myr_str_from(name))) {
+    MYR_TRY(myr_doc_need(root, "a binding", "design", &node, err));
+    MYR_TRY(myr_doc_text(node, "design", &text, err));
+    if (!myr_str_eq(text, myr_str_from(name))) {
         char excerpt[MYR_EXCERPT_MAX];
         return myr_doc_error(err, node, MYR_EINVAL,
                              "this is the binding of design '%s', the design is '%.60s'",
                              myr_text_excerpt(text, excerpt), name);
     }
-    return rc;
+    return MYR_OK;
 }
 
 static int read_root(struct myr_binding *binding, const struct myr_doc *root, struct myr_err *err)
 {
     static const char *const keys[] = {"design", "devices"};
     const struct myr_doc *devices;
-    int rc = myr_doc_expect(root, MYR_DOC_MAP, "a binding", err);
-    rc = rc < 0 ? rc : myr_doc_check_keys(root, NULL, keys, MYR_ARRAY_COUNT(keys), err);
-    rc = rc < 0 ? rc : check_design(binding, root, err);
-    rc = rc < 0 ? rc : myr_doc_need(root, "a binding", "devices", &devices, err);
-    rc = rc < 0 || devices->kind == MYR_DOC_NULL
-             ? rc
-             : myr_doc_expect(devices, MYR_DOC_MAP, "devices", err);
-    for (uint32_t i = 0; rc == MYR_OK && devices->kind == MYR_DOC_MAP && i < devices->count; i++) {
-        rc = read_device(binding, &devices->entries[i], err);
+    MYR_TRY(myr_doc_expect(root, MYR_DOC_MAP, "a binding", err));
+    MYR_TRY(myr_doc_check_keys(root, NULL, keys, MYR_ARRAY_COUNT(keys), err));
+    MYR_TRY(check_design(binding, root, err));
+    MYR_TRY(myr_doc_need(root, "a binding", "devices", &devices, err));
+    if (devices->kind == MYR_DOC_NULL) {
+        return MYR_OK; /* "devices:" alone: nothing is bound yet */
     }
-    return rc;
+    MYR_TRY(myr_doc_expect(devices, MYR_DOC_MAP, "devices", err));
+    for (uint32_t i = 0; i < devices->count; i++) {
+        MYR_TRY(read_device(binding, &devices->entries[i], err));
+    }
+    return MYR_OK;
 }
 
 int myr_binding_read_text(struct myr_binding *binding, const char *file, struct myr_str text,
                           struct myr_err *err)
 {
     const struct myr_doc *root;
-    int rc = myr_doc_read_yaml(binding->arena, file, text, &root, err);
-    return rc < 0 ? rc : read_root(binding, root, err);
+    MYR_TRY(myr_doc_read_yaml(binding->arena, file, text, &root, err));
+    return read_root(binding, root, err);
 }
 
 int myr_binding_read(struct myr_binding *binding, const char *path, struct myr_err *err)
@@ -209,8 +204,8 @@ int myr_binding_read(struct myr_binding *binding, const char *path, struct myr_e
     const struct myr_doc *root;
     static const struct myr_doc_want want = {
         MYR_KIND_BIT(YAML) | MYR_KIND_BIT(JSON) | MYR_KIND_BIT(BINDING), "a binding"};
-    int rc = myr_doc_read_file_of(binding->arena, path, &want, &root, err);
-    return rc < 0 ? rc : read_root(binding, root, err);
+    MYR_TRY(myr_doc_read_file_of(binding->arena, path, &want, &root, err));
+    return read_root(binding, root, err);
 }
 
 /* Quoted where YAML would take the text for something else; JSON's quotes are YAML's too. */

@@ -7,16 +7,10 @@ static int import_files(struct myr_built *built, const struct myr_built_question
     myr_import_init(&import, &built->cabling);
     import.partial = question->partial;
     for (uint32_t i = 0; i < question->speed_count; i++) {
-        int rc = myr_speed_map_set(&import.speeds, myr_str_from(question->speeds[i]), err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_speed_map_set(&import.speeds, myr_str_from(question->speeds[i]), err));
     }
     for (uint32_t i = 0; i < question->file_count; i++) {
-        int rc = myr_import_file(&import, question->from, question->files[i], err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_import_file(&import, question->from, question->files[i], err));
     }
     built->truncated = import.truncated_count;
     return MYR_OK;
@@ -31,22 +25,13 @@ int myr_built_open(struct myr_built *built, const struct myr_built_question *que
     myr_arena_init(&built->arena);
     myr_cabling_init(&built->cabling, &built->arena);
     judge.nets = question->net == MYR_NET_COUNT ? (1U << MYR_NET_COUNT) - 1 : 1U << question->net;
-    int rc = myr_design_open(&built->design, question->design, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_design_open(&built->design, question->design, err));
     myr_binding_init(&built->binding, &built->arena, &built->design);
     if (question->binding) {
-        rc = myr_binding_read(&built->binding, question->binding, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_binding_read(&built->binding, question->binding, err));
         judge.binding = &built->binding;
     }
-    rc = import_files(built, question, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(import_files(built, question, err));
     return myr_verify(&built->verify, &built->arena, &built->design, &built->cabling, &judge, err);
 }
 

@@ -95,10 +95,7 @@ int myr_export_write(const struct myr_exporter *exporter, const struct myr_expor
     bool folder = !exporter->file || is_folder(path);
     struct file_sink to MYR_CLEANUP(drop_sink) = {.path = folder ? NULL : path, .told = told};
     struct myr_export_sink sink = {.context = &to, .put = put_in_set};
-    int rc = myr_file_set_begin(&to.set, folder ? path : NULL, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_export_run(exporter, job, &sink, err);
-    return rc < 0 ? rc : myr_file_set_commit(&to.set, err);
+    MYR_TRY(myr_file_set_begin(&to.set, folder ? path : NULL, err));
+    MYR_TRY(myr_export_run(exporter, job, &sink, err));
+    return myr_file_set_commit(&to.set, err);
 }

@@ -171,7 +171,7 @@ static int put_plan(struct frr *frr, const struct myr_export_sink *sink, struct 
             put_plan_end(frr, design->link_b[link], '\n');
         }
     }
-    int rc = export_put(sink, "links.csv", &frr->text, err);
+    MYR_TRY(export_put(sink, "links.csv", &frr->text, err));
     myr_buf_put_lit(&frr->text, "device,asn,loopback,host_block\n");
     for (uint32_t d = 0; d < design->device_count; d++) {
         if (next_port(frr, d, design->first_port[d]) == MYR_NONE) {
@@ -187,7 +187,12 @@ static int put_plan(struct frr *frr, const struct myr_export_sink *sink, struct 
         }
         myr_buf_putc(&frr->text, '\n');
     }
-    return rc < 0 ? rc : export_put(sink, "devices.csv", &frr->text, err);
+    return export_put(sink, "devices.csv", &frr->text, err);
+}
+
+static void frr_done(struct frr *frr)
+{
+    myr_buf_done(&frr->text);
 }
 
 int export_frr(const struct myr_export *job, const struct myr_export_sink *sink,
@@ -200,13 +205,11 @@ int export_frr(const struct myr_export *job, const struct myr_export_sink *sink,
         myr_err_hint(err, "myriad export opensm");
         return rc;
     }
-    struct myr_arena arena;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     myr_arena_init(&arena);
+    MYR_CLEANUP(frr_done)
     struct frr frr = {.job = job, .split = network->planes * network->units > 1};
-    int rc = myr_addresses_init(&frr.addresses, &arena, job->design, job->net, err);
-    rc = rc < 0 ? rc : put_configurations(&frr, sink, err);
-    rc = rc < 0 ? rc : put_plan(&frr, sink, err);
-    myr_buf_done(&frr.text);
-    myr_arena_done(&arena);
-    return rc;
+    MYR_TRY(myr_addresses_init(&frr.addresses, &arena, job->design, job->net, err));
+    MYR_TRY(put_configurations(&frr, sink, err));
+    return put_plan(&frr, sink, err);
 }

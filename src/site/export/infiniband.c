@@ -86,11 +86,8 @@ static int fill_stanzas(const struct myr_cabling *cabling, struct stanzas *stanz
     for (uint32_t i = 0; i < cabling->links.count; i++) {
         const struct myr_cabling_link *link = &cabling->links.items[i];
         uint32_t port_a, port_b;
-        int rc = port_number(cabling, link->a, &port_a, err);
-        rc = rc < 0 ? rc : port_number(cabling, link->b, &port_b, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(port_number(cabling, link->a, &port_a, err));
+        MYR_TRY(port_number(cabling, link->b, &port_b, err));
         put_line(stanzas, next, (struct line){link->a.device, port_a, link->b.device, port_b, i});
         if (!link->one_sided) {
             put_line(stanzas, next,
@@ -298,17 +295,13 @@ static void ib_cabling(const struct myr_export *job, struct myr_cabling *cabling
 static int put_netlist(const struct myr_export *job, const struct myr_export_sink *sink,
                        enum myr_netlist kind, const char *name, struct myr_err *err)
 {
-    struct myr_arena arena;
-    struct myr_cabling cabling;
-    struct myr_buf text = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
+    MYR_CLEANUP(myr_cabling_done) struct myr_cabling cabling;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     myr_arena_init(&arena);
     ib_cabling(job, &cabling, &arena);
-    int rc = myr_write_ibnetdiscover(&cabling, kind, &text, err);
-    rc = rc < 0 ? rc : export_put(sink, name, &text, err);
-    myr_buf_done(&text);
-    myr_cabling_done(&cabling);
-    myr_arena_done(&arena);
-    return rc;
+    MYR_TRY(myr_write_ibnetdiscover(&cabling, kind, &text, err));
+    return export_put(sink, name, &text, err);
 }
 
 int export_ibnetdiscover(const struct myr_export *job, const struct myr_export_sink *sink,
@@ -375,21 +368,17 @@ static void put_name_map(struct myr_buf *buf, const struct myr_cabling *cabling)
 int export_opensm(const struct myr_export *job, const struct myr_export_sink *sink,
                   struct myr_err *err)
 {
-    struct myr_arena arena;
-    struct myr_cabling cabling;
-    struct myr_buf text = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
+    MYR_CLEANUP(myr_cabling_done) struct myr_cabling cabling;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0}; /* export_put clears it for the next */
     myr_arena_init(&arena);
     ib_cabling(job, &cabling, &arena);
     put_roots(&text, job);
-    int rc = export_put(sink, "root_guids.txt", &text, err);
+    MYR_TRY(export_put(sink, "root_guids.txt", &text, err));
     put_host_ports(&text, job, true);
-    rc = rc < 0 ? rc : export_put(sink, "cn_guids.txt", &text, err);
+    MYR_TRY(export_put(sink, "cn_guids.txt", &text, err));
     put_host_ports(&text, job, false);
-    rc = rc < 0 ? rc : export_put(sink, "io_guids.txt", &text, err);
+    MYR_TRY(export_put(sink, "io_guids.txt", &text, err));
     put_name_map(&text, &cabling);
-    rc = rc < 0 ? rc : export_put(sink, "node-name-map", &text, err);
-    myr_buf_done(&text);
-    myr_cabling_done(&cabling);
-    myr_arena_done(&arena);
-    return rc;
+    return export_put(sink, "node-name-map", &text, err);
 }

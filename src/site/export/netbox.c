@@ -84,8 +84,9 @@ static int put_table(struct netbox *box, const char *name, struct myr_err *err)
 static int put_types(struct netbox *box, struct myr_err *err)
 {
     const struct myr_design *design = box->job->design;
-    struct myr_buf types = {0};
-    struct myr_strmap vendors = {0}, models = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf types = {0};
+    MYR_CLEANUP(myr_strmap_done) struct myr_strmap vendors = {0};
+    MYR_CLEANUP(myr_strmap_done) struct myr_strmap models = {0};
     myr_buf_put_lit(&box->text, "name,slug\n");
     myr_buf_put_lit(&types, "manufacturer,model,slug,part_number,u_height\n");
     for (uint32_t d = 0; d < design->device_count; d++) {
@@ -110,12 +111,8 @@ static int put_types(struct netbox *box, struct myr_err *err)
             myr_buf_putc(&types, '\n');
         }
     }
-    int rc = put_table(box, "manufacturers.csv", err);
-    rc = rc < 0 ? rc : export_put(box->sink, "device-types.csv", &types, err);
-    myr_buf_done(&types);
-    myr_strmap_done(&vendors);
-    myr_strmap_done(&models);
-    return rc;
+    MYR_TRY(put_table(box, "manufacturers.csv", err));
+    return export_put(box->sink, "device-types.csv", &types, err);
 }
 
 static int put_frame(struct netbox *box, struct myr_err *err)
@@ -128,21 +125,21 @@ static int put_frame(struct netbox *box, struct myr_err *err)
     put_field(&box->text, site_name(box), ',');
     put_slug(&box->text, site_name(box));
     myr_buf_put_lit(&box->text, ",planned\n");
-    int rc = put_table(box, "sites.csv", err);
+    MYR_TRY(put_table(box, "sites.csv", err));
     myr_buf_put_lit(&box->text, "name,slug,color\n");
     for (uint32_t kind = 0; kind < MYR_DEVICE_KIND_COUNT; kind++) {
         put_field(&box->text, role_titles[kind], ',');
         put_slug(&box->text, role_titles[kind]);
         myr_buf_printf(&box->text, ",%s\n", colors[kind]);
     }
-    rc = rc < 0 ? rc : put_table(box, "device-roles.csv", err);
+    MYR_TRY(put_table(box, "device-roles.csv", err));
     myr_buf_put_lit(&box->text, "site,name,status,u_height\n");
     for (uint32_t i = 0; i < design->rack_count; i++) {
         put_field(&box->text, site_name(box), ',');
         myr_buf_printf(&box->text, "rack-%u-%u,planned,%u\n", design->racks[i].row,
                        design->racks[i].column, design->racks[i].units);
     }
-    return rc < 0 ? rc : put_table(box, "racks.csv", err);
+    return put_table(box, "racks.csv", err);
 }
 
 static int put_devices(struct netbox *box, struct myr_err *err)
@@ -222,26 +219,27 @@ static int put_interfaces(struct netbox *box, struct myr_err *err)
 
 static int put_cables(struct netbox *box, struct myr_err *err)
 {
-    struct myr_arena arena;
-    struct myr_cabling cabling;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
+    MYR_CLEANUP(myr_cabling_done) struct myr_cabling cabling;
     myr_arena_init(&arena);
     export_cabling(box->job, &cabling, &arena);
     myr_write_netbox_cables(&cabling, &box->text);
-    int rc = put_table(box, "cables.csv", err);
-    myr_cabling_done(&cabling);
-    myr_arena_done(&arena);
-    return rc;
+    return put_table(box, "cables.csv", err);
 }
 
+static void netbox_done(struct netbox *box)
+{
+    myr_buf_done(&box->text);
+}
+
+/* In the order in which NetBox must import them: each names rows of the ones before. */
 int export_netbox(const struct myr_export *job, const struct myr_export_sink *sink,
                   struct myr_err *err)
 {
-    struct netbox box = {.job = job, .sink = sink};
-    int rc = put_frame(&box, err);
-    rc = rc < 0 ? rc : put_types(&box, err);
-    rc = rc < 0 ? rc : put_devices(&box, err);
-    rc = rc < 0 ? rc : put_interfaces(&box, err);
-    rc = rc < 0 ? rc : put_cables(&box, err);
-    myr_buf_done(&box.text);
-    return rc;
+    MYR_CLEANUP(netbox_done) struct netbox box = {.job = job, .sink = sink};
+    MYR_TRY(put_frame(&box, err));
+    MYR_TRY(put_types(&box, err));
+    MYR_TRY(put_devices(&box, err));
+    MYR_TRY(put_interfaces(&box, err));
+    return put_cables(&box, err);
 }

@@ -191,11 +191,8 @@ static int read_device(struct ib_reader *reader, bool is_switch, struct myr_err 
     }
     skip_blanks(reader);
     place = here(reader);
-    int rc = take_quoted(reader, &id, err);
-    rc = rc < 0 ? rc : import_check_room(reader->import, place, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(take_quoted(reader, &id, err));
+    MYR_TRY(import_check_room(reader->import, place, err));
     uint32_t device = device_of(reader, id);
     struct myr_cabling_device *found = &reader->import->cabling->devices.items[device];
     char excerpt[MYR_EXCERPT_MAX];
@@ -288,23 +285,14 @@ static int read_port(struct ib_reader *reader, struct myr_err *err)
     if (reader->device == MYR_NONE) {
         return import_error(err, place, "a port before the first device");
     }
-    int rc = take_port(reader, &link.a.port, &own_guid, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(take_port(reader, &link.a.port, &own_guid, err));
     skip_blanks(reader);
-    rc = take_quoted(reader, &id, err);
-    rc = rc < 0 ? rc : take_port(reader, &link.b.port, &far_guid, err);
-    rc = rc < 0 ? rc : import_check_room(reader->import, place, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(take_quoted(reader, &id, err));
+    MYR_TRY(take_port(reader, &link.b.port, &far_guid, err));
+    MYR_TRY(import_check_room(reader->import, place, err));
     link.b.device = device_of(reader, id);
-    rc = check_port(reader, place, link.a.device, link.a.port, err);
-    rc = rc < 0 ? rc : check_port(reader, place, link.b.device, link.b.port, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(check_port(reader, place, link.a.device, link.a.port, err));
+    MYR_TRY(check_port(reader, place, link.b.device, link.b.port, err));
     struct myr_cabling_device *devices = reader->import->cabling->devices.items;
     devices[link.a.device].port_guid = own_guid ? own_guid : devices[link.a.device].port_guid;
     devices[link.b.device].port_guid = far_guid ? far_guid : devices[link.b.device].port_guid;

@@ -85,10 +85,7 @@ static int begin_file(struct myr_import *import, enum myr_import_format *format,
                       struct myr_str text, struct myr_err *err)
 {
     MYR_ASSERT(*format < MYR_IMPORT_FORMAT_COUNT);
-    int rc = myr_kind_check(file, text, accepted[*format].kinds, accepted[*format].words, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_kind_check(file, text, accepted[*format].kinds, accepted[*format].words, err));
     myr_vec_push(&import->cabling->files, file);
     import->file_count++;
     *format = *format == MYR_IMPORT_AUTO ? guess_format(text) : *format;
@@ -98,8 +95,8 @@ static int begin_file(struct myr_import *import, enum myr_import_format *format,
 int myr_import_text(struct myr_import *import, enum myr_import_format format, const char *file,
                     struct myr_str text, struct myr_err *err)
 {
-    int rc = begin_file(import, &format, file, text, err);
-    return rc < 0 ? rc : readers[format](import, file, text, err);
+    MYR_TRY(begin_file(import, &format, file, text, err));
+    return readers[format](import, file, text, err);
 }
 
 /* A file that is read piece by piece. */
@@ -156,24 +153,22 @@ static int import_open_file(struct myr_import *import, enum myr_import_format fo
 {
     struct myr_cabling *cabling = import->cabling;
     const char *kept = myr_arena_strndup(cabling->arena, file->path, strlen(file->path));
-    struct myr_buf text = {0};
-    int rc = read_up_to(file, &text, 1, err);
-    rc =
-        rc < 0 ? rc : begin_file(import, &format, kept, (struct myr_str){text.data, text.len}, err);
-    if (rc == MYR_OK && format == MYR_IMPORT_LLDP) {
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_TRY(read_up_to(file, &text, 1, err)); /* a first piece tells the format */
+    MYR_TRY(begin_file(import, &format, kept, (struct myr_str){text.data, text.len}, err));
+    if (format == MYR_IMPORT_LLDP) {
         struct json_source source = {file, fill_from_file};
-        rc = import_lldp_stream(import, kept, (struct myr_str){text.data, text.len}, &source, err);
-        int read = check_read(file, err);
-        myr_buf_done(&text);
-        return read < 0 ? read : rc;
-    }
-    rc = rc < 0 ? rc : read_up_to(file, &text, UINT64_MAX, err);
-    if (rc < 0) {
-        myr_buf_done(&text);
+        int rc =
+            import_lldp_stream(import, kept, (struct myr_str){text.data, text.len}, &source, err);
+        /* A file that could not be read says so, and not that its JSON ends too early. */
+        MYR_TRY(check_read(file, err));
         return rc;
     }
-    myr_vec_push(&cabling->texts, text);
-    return readers[format](import, kept, (struct myr_str){text.data, text.len}, err);
+    MYR_TRY(read_up_to(file, &text, UINT64_MAX, err));
+    struct myr_str whole = {text.data, text.len};
+    myr_vec_push(&cabling->texts, text); /* devices and ports point into it: the cabling keeps it */
+    text = (struct myr_buf){0};
+    return readers[format](import, kept, whole, err);
 }
 
 static int import_one(struct myr_import *import, enum myr_import_format format, const char *path,

@@ -236,13 +236,10 @@ static int read_facts(const struct list_reader *reader, struct myr_cabling_link 
                       struct myr_err *err)
 {
     uint64_t gbps, width;
-    int rc = optional_number(reader, SPEED, 1000000, &gbps, err);
-    rc = rc < 0 ? rc : optional_number(reader, WIDTH, 64, &width, err);
-    rc = rc < 0 ? rc : optional_number(reader, ERRORS, UINT64_MAX, &link->errors, err);
-    rc = rc < 0 ? rc : read_length(reader, &link->length_mm, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(optional_number(reader, SPEED, 1000000, &gbps, err));
+    MYR_TRY(optional_number(reader, WIDTH, 64, &width, err));
+    MYR_TRY(optional_number(reader, ERRORS, UINT64_MAX, &link->errors, err));
+    MYR_TRY(read_length(reader, &link->length_mm, err));
     link->gbps = (uint32_t)gbps;
     link->width = (uint32_t)width;
     link->label = field(reader, LABEL);
@@ -296,10 +293,7 @@ static int read_end(struct list_reader *reader, const struct end_columns *column
                                     "a port without a device in column '%s'",
                                     reader->format->shown[columns->device]);
     }
-    int rc = check_names(reader, columns, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(check_names(reader, columns, err));
     ret->device = myr_cabling_device(cabling, name);
     ret->port = port;
     struct myr_cabling_device *found = &cabling->devices.items[ret->device];
@@ -329,21 +323,16 @@ static int read_row(struct list_reader *reader, struct myr_err *err)
         reader->import->other_count++;
         return MYR_OK;
     }
-    int rc = read_end(reader, &columns_a, &link.a, &kind_a, err);
-    rc = rc < 0 ? rc : read_end(reader, &columns_b, &link.b, &kind_b, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(read_end(reader, &columns_a, &link.a, &kind_a, err));
+    MYR_TRY(read_end(reader, &columns_b, &link.b, &kind_b, err));
     if (kind_a == END_THERE && kind_b == END_THERE) {
         if (link.a.device == link.b.device && myr_str_eq(link.a.port, link.b.port)) {
             return myr_csv_error(err, &reader->csv, reader->at[B_PORT],
                                  "the cable ends where it begins");
         }
-        rc = read_facts(reader, &link, err);
-        if (rc == MYR_OK) {
-            myr_vec_push(&cabling->links, link);
-        }
-        return rc;
+        MYR_TRY(read_facts(reader, &link, err));
+        myr_vec_push(&cabling->links, link);
+        return MYR_OK;
     }
     if (kind_a == END_THERE || kind_b == END_THERE) {
         bool unknown = kind_a == END_UNKNOWN || kind_b == END_UNKNOWN;
@@ -359,16 +348,17 @@ static int read_list(struct myr_import *import, const struct list_format *format
     struct list_reader reader = {
         .import = import, .format = format, .file = (uint32_t)import->cabling->files.count - 1};
     myr_csv_init(&reader.csv, import->cabling->arena, file, text);
-    int rc = read_header(&reader, err);
-    while (rc >= 0 && (rc = myr_csv_next(&reader.csv, err)) > 0) {
+    MYR_TRY(read_header(&reader, err));
+    int rc;
+    while ((rc = myr_csv_next(&reader.csv, err)) > 0) {
         struct import_place place = {file, reader.csv.line, 1};
         if (reader.csv.count != reader.field_count) {
             return myr_csv_error(err, &reader.csv, reader.csv.count - 1,
                                  "the row has %u fields, the header %u", reader.csv.count,
                                  reader.field_count);
         }
-        rc = import_check_room(import, place, err);
-        rc = rc < 0 ? rc : read_row(&reader, err);
+        MYR_TRY(import_check_room(import, place, err));
+        MYR_TRY(read_row(&reader, err));
     }
     return rc;
 }

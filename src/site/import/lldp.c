@@ -239,10 +239,7 @@ static int open_container(struct lldp_reader *reader, bool object, struct myr_er
     enum role role = role_of(reader, parent);
     reader->roles[depth] = (uint8_t)role;
     if (role == ROLE_LLDP && parent != ROLE_LLDP) {
-        int rc = open_block(reader, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(open_block(reader, err));
     }
     if (object && role == ROLE_INTERFACE) {
         struct myr_str name =

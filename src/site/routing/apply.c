@@ -48,11 +48,8 @@ static int apply_opensm(struct myr_fabric_case *fabric, const struct myr_apply_q
     MYR_CLEANUP(myr_routes_done) struct myr_routes planned = {0};
     struct myr_tables tables;
     const struct myr_flow *flows = fabric->flows.items.items;
-    int rc = open_binding(fabric, question->binding, &binding, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_tables_init(&tables, &fabric->arena, &fabric->graph, err);
+    MYR_TRY(open_binding(fabric, question->binding, &binding, err));
+    int rc = myr_tables_init(&tables, &fabric->arena, &fabric->graph, err);
     if (rc == MYR_OK && !question->keep_static) {
         rc = plan_flows(fabric, &planned, err);
     }
@@ -121,14 +118,8 @@ static int apply_roce(struct myr_fabric_case *fabric, const struct myr_apply_que
     if (rc < 0) {
         return rc;
     }
-    rc = read_hashes(fabric, question, &hashes, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = plan_flows(fabric, &planned, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(read_hashes(fabric, question, &hashes, err));
+    MYR_TRY(plan_flows(fabric, &planned, err));
     myr_source_ports_choose(&chosen, &fabric->arena, &fabric->graph, &addresses, &hashes,
                             fabric->flows.items.items, fabric->flows.items.count, &planned);
     ret->ports = chosen.ports;
@@ -163,12 +154,9 @@ int myr_apply(struct myr_fabric_case *fabric, const struct myr_apply_question *q
 {
     const char *name = myr_apply_target_names[question->target];
     *ret = (struct myr_applied){.what = name, .load = new_load(fabric)};
-    int rc = myr_apply_check(question, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = question->target == MYR_APPLY_OPENSM ? apply_opensm(fabric, question, ret, err)
-                                              : apply_roce(fabric, question, ret, err);
+    MYR_TRY(myr_apply_check(question, err));
+    int rc = question->target == MYR_APPLY_OPENSM ? apply_opensm(fabric, question, ret, err)
+                                                  : apply_roce(fabric, question, ret, err);
     if (rc == MYR_OK) {
         summarise(&fabric->design, ret);
     }
@@ -181,18 +169,9 @@ int myr_apply_tables(struct myr_fabric_case *fabric, const char *path, const cha
     MYR_CLEANUP(myr_binding_done) struct myr_binding binding = {0};
     struct myr_tables tables;
     *ret = (struct myr_applied){.what = "tables", .load = new_load(fabric)};
-    int rc = open_binding(fabric, binding_path, &binding, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_tables_init(&tables, &fabric->arena, &fabric->graph, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_tables_read(&tables, &binding, path, &ret->unknown, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(open_binding(fabric, binding_path, &binding, err));
+    MYR_TRY(myr_tables_init(&tables, &fabric->arena, &fabric->graph, err));
+    MYR_TRY(myr_tables_read(&tables, &binding, path, &ret->unknown, err));
     myr_tables_routes(&tables, fabric->flows.items.items, fabric->flows.items.count, &ret->routes,
                       ret->load);
     summarise(&fabric->design, ret);

@@ -60,34 +60,27 @@ static int read_rank(struct row_reader *reader, const struct myr_csv *csv, uint3
 
 static int read_rows(struct row_reader *reader, const char *path, struct myr_err *err)
 {
-    struct myr_arena arena;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     struct myr_csv csv;
-    struct myr_buf text = {0};
     myr_arena_init(&arena);
-    int more = myr_file_read(path, INPUT_FILE_MAX, &text, err);
-    if (more == MYR_OK) {
-        more = myr_kind_check(path, (struct myr_str){text.data, text.len}, MYR_KINDS_CSV,
-                              "a CSV list of two columns, a device first,", err);
-    }
-    if (more == MYR_OK) {
-        myr_csv_init(&csv, &arena, path, (struct myr_str){text.data, text.len});
-        more = myr_csv_next(&csv, err); /* the header */
-    }
+    MYR_TRY(myr_file_read(path, INPUT_FILE_MAX, &text, err));
+    MYR_TRY(myr_kind_check(path, (struct myr_str){text.data, text.len}, MYR_KINDS_CSV,
+                           "a CSV list of two columns, a device first,", err));
+    myr_csv_init(&csv, &arena, path, (struct myr_str){text.data, text.len});
+    int more = myr_csv_next(&csv, err); /* the header */
     while (more > 0 && (more = myr_csv_next(&csv, err)) > 0) {
-        uint32_t device = csv.count == 2 ? myr_site_find(reader->design, csv.fields[0]) : MYR_NONE;
         if (csv.count != 2) {
-            more = myr_csv_error(err, &csv, 0, "two fields are expected, a device first");
-        } else if (device == MYR_NONE) {
-            more = myr_csv_error(err, &csv, 0, "no device '%.*s' in this design",
+            return myr_csv_error(err, &csv, 0, "two fields are expected, a device first");
+        }
+        uint32_t device = myr_site_find(reader->design, csv.fields[0]);
+        if (device == MYR_NONE) {
+            return myr_csv_error(err, &csv, 0, "no device '%.*s' in this design",
                                  csv.fields[0].len > 60 ? 60 : (int)csv.fields[0].len,
                                  csv.fields[0].data);
-        } else {
-            int rc = reader->read(reader, &csv, device, err);
-            more = rc < 0 ? rc : more;
         }
+        MYR_TRY(reader->read(reader, &csv, device, err));
     }
-    myr_buf_done(&text);
-    myr_arena_done(&arena);
     return more < 0 ? more : MYR_OK;
 }
 

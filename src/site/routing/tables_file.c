@@ -79,10 +79,7 @@ int myr_tables_write(const struct myr_tables *tables, const struct myr_binding *
                      const char *path, struct myr_err *err)
 {
     struct myr_outfile file;
-    int rc = myr_outfile_open(&file, path, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_outfile_open(&file, path, err));
     struct myr_buf buf = {0}, tails = {0};
     uint32_t *start = myr_xrealloc(NULL, (size_t)tables->columns + 1, sizeof(uint32_t));
     put_tails(tables, binding, &tails, start);

@@ -294,10 +294,7 @@ int verify_match(struct verify_job *job, struct myr_err *err)
     fill_plan(job);
     resolve_all(&matcher);
     myr_vec_done(&matcher.foreign);
-    int rc = match_lists(&matcher, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(match_lists(&matcher, err));
     note_claims(&matcher);
     for (uint32_t round = 0; round < ROUND_COUNT; round++) {
         match_claims(&matcher, (enum claim_round)round);
