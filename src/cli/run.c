@@ -120,24 +120,23 @@ static int ask_and_print(struct cli *cli, const struct cli_verb *verb,
     return code == CLI_DONE && cli->no ? CLI_NO : code;
 }
 
+static void cli_done(struct cli *cli)
+{
+    myr_buf_done(&cli->document);
+    myr_arena_done(&cli->arena);
+}
+
 int cli_run(const struct cli_verb *verb, int argc, const char *const *argv,
             const char *(*lookup_env)(const char *name))
 {
-    struct cli cli = {.command = verb->row, .common = common_defaults};
+    MYR_CLEANUP(cli_done) struct cli cli = {.command = verb->row, .common = common_defaults};
     struct myr_err err = {0};
     myr_arena_init(&cli.arena);
     void *values = myr_arena_alloc(&cli.arena, 1, verb->row->values_bytes + 1);
     struct myr_option_values places = {values, &cli.common};
     cli.options = values;
-    int code;
     if (myr_option_parse(cli.command, argc, argv, lookup_env, &places, &cli.operands, &err) < 0) {
-        code = cli_error(&err);
-    } else if (cli.operands.help) {
-        code = help(cli.command);
-    } else {
-        code = ask_and_print(&cli, verb, lookup_env);
+        return cli_error(&err);
     }
-    myr_buf_done(&cli.document);
-    myr_arena_done(&cli.arena);
-    return code;
+    return cli.operands.help ? help(cli.command) : ask_and_print(&cli, verb, lookup_env);
 }

@@ -238,6 +238,7 @@ static void route_by_search(const struct myr_graph *graph,
                             size_t count, struct myr_routes *ret, uint64_t *load)
 {
     struct myr_balance_options greedy = *options;
+    MYR_CLEANUP(myr_free_at)
     struct myr_path *paths = myr_xcalloc(count ? count : 1, sizeof(*paths));
     greedy.policy = MYR_POLICY_ADAPTIVE;
     for (size_t i = 0; i < count; i++) {
@@ -258,15 +259,19 @@ static void route_by_search(const struct myr_graph *graph,
             put_route(ret, (uint32_t)i, flows[i].share, &paths[i]);
         }
     }
-    free(paths);
+}
+
+static void free_colouring(struct myr_colouring **colouring)
+{
+    myr_colouring_free(*colouring);
 }
 
 static void route_planned(const struct myr_graph *graph, const struct myr_balance_options *options,
                           const struct myr_flow *flows, size_t count, struct myr_routes *ret,
                           uint64_t *load)
 {
-    struct myr_colouring *colouring = myr_colouring_create(graph);
-    if (!colouring) {
+    MYR_CLEANUP(free_colouring) struct myr_colouring *colouring = myr_colouring_create(graph);
+    if (!colouring) { /* no Clos, or one with links that a colouring cannot hold */
         route_by_search(graph, options, flows, count, ret, load);
         return;
     }
@@ -280,7 +285,6 @@ static void route_planned(const struct myr_graph *graph, const struct myr_balanc
         put_route(ret, (uint32_t)i, flows[i].share, &path);
         add_load(graph, load, &path, flows[i].share, false);
     }
-    myr_colouring_free(colouring);
 }
 
 /* --- spraying */
@@ -372,11 +376,18 @@ static bool spray_one(struct spray *spray, const struct myr_flow *flow, uint64_t
     return sent;
 }
 
+static void spray_done(struct spray *spray)
+{
+    myr_vec_done(&spray->now);
+    myr_vec_done(&spray->later);
+    free(spray->fraction);
+}
+
 static void route_spray(const struct myr_graph *graph, const struct myr_flow *flows, size_t count,
                         struct myr_routes *ret,
                         uint64_t *load) /* NOLINT(readability-non-const-parameter): written */
 {
-    struct spray spray = {.graph = graph, .load = load};
+    MYR_CLEANUP(spray_done) struct spray spray = {.graph = graph, .load = load};
     spray.fraction = myr_xcalloc(graph->design->device_count, sizeof(uint64_t));
     ret->sprayed = true;
     for (size_t i = 0; i < count; i++) {
@@ -387,9 +398,6 @@ static void route_spray(const struct myr_graph *graph, const struct myr_flow *fl
         bool sent = spray_one(&spray, &flows[i], &limit);
         myr_vec_push(&ret->limit, sent ? limit : UINT64_MAX);
     }
-    myr_vec_done(&spray.now);
-    myr_vec_done(&spray.later);
-    free(spray.fraction);
 }
 
 int myr_balance(const struct myr_graph *graph, const struct myr_balance_options *options,

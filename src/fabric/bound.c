@@ -108,13 +108,19 @@ static uint64_t whole_flows_bound(uint32_t *shares, uint32_t count, uint32_t lin
     return most;
 }
 
+static void cuts_done(struct cuts *cuts)
+{
+    free(cuts->links);
+}
+
 double myr_load_bound(const struct myr_graph *graph, const struct myr_flow *flows, size_t count,
                       bool split)
 {
-    struct cuts cuts;
+    MYR_CLEANUP(cuts_done) struct cuts cuts;
     cuts_init(&cuts, graph);
     uint32_t all = (cuts.switches + cuts.pods) * 2, over[4];
-    uint32_t *start = myr_xcalloc((size_t)all + 2, sizeof(*start));
+    MYR_CLEANUP(myr_free_at) uint32_t *start = myr_xcalloc((size_t)all + 2, sizeof(*start));
+    MYR_CLEANUP(myr_free_at)
     struct crossing *crossings = myr_xcalloc(count + 1, sizeof(*crossings));
     for (size_t i = 0; i < count; i++) {
         crossings[i] = crossing_of(&cuts, &flows[i]);
@@ -125,6 +131,7 @@ double myr_load_bound(const struct myr_graph *graph, const struct myr_flow *flow
     for (uint32_t i = 2; i < all + 2; i++) {
         start[i] += start[i - 1];
     }
+    MYR_CLEANUP(myr_free_at)
     uint32_t *shares = myr_xcalloc((size_t)start[all + 1] + 1, sizeof(*shares));
     for (size_t i = 0; i < count; i++) {
         for (uint32_t k = crossed(&cuts, crossings[i], over); k > 0; k--) {
@@ -149,10 +156,6 @@ double myr_load_bound(const struct myr_graph *graph, const struct myr_flow *flow
         }
         bound = least > bound ? least : bound;
     }
-    free(crossings);
-    free(shares);
-    free(start);
-    free(cuts.links);
     return bound / MYR_SHARE_ONE * graph->net->host_gbps / graph->net->fabric_gbps;
 }
 
@@ -205,15 +208,20 @@ static void add_limits(struct maxflow *net, const struct cuts *cuts, uint32_t so
     }
 }
 
+static void arc_sums_done(struct arc_sums *sums)
+{
+    myr_u64map_done(&sums->arcs);
+}
+
 double myr_throughput_bound(const struct myr_graph *graph, const struct myr_flow *flows,
                             size_t count, const uint64_t *most)
 {
-    struct cuts cuts;
-    struct maxflow net;
+    MYR_CLEANUP(cuts_done) struct cuts cuts;
+    MYR_CLEANUP(maxflow_done) struct maxflow net;
     cuts_init(&cuts, graph);
     uint32_t source = cuts.switches * 2 + cuts.pods * 4, sink = source + 1;
     maxflow_init(&net, sink + 1);
-    struct arc_sums sums = {.net = &net};
+    MYR_CLEANUP(arc_sums_done) struct arc_sums sums = {.net = &net};
     uint64_t inside = 0;
     for (size_t i = 0; i < count; i++) {
         struct crossing crossing = crossing_of(&cuts, &flows[i]);
@@ -225,8 +233,5 @@ double myr_throughput_bound(const struct myr_graph *graph, const struct myr_flow
     }
     add_limits(&net, &cuts, source, sink);
     uint64_t across = maxflow_run(&net, source, sink);
-    myr_u64map_done(&sums.arcs);
-    maxflow_done(&net);
-    free(cuts.links);
     return (double)(across + inside);
 }

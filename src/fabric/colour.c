@@ -40,13 +40,12 @@ static bool tier_init(const struct myr_graph *graph, struct level *level, uint32
     if (base == 0) {
         return false;
     }
-    uint32_t *groups = myr_xcalloc((size_t)base * 2, sizeof(*groups));
+    MYR_CLEANUP(myr_free_at) uint32_t *groups = myr_xcalloc((size_t)base * 2, sizeof(*groups));
     bool good = read_groups(graph, first, base, groups) &&
                 same_groups(graph, first, count, base, groups, groups + base);
     if (good) {
         level_init(level, count, base, groups);
     }
-    free(groups);
     return good;
 }
 
@@ -151,6 +150,11 @@ void myr_colouring_remove(struct myr_colouring *colouring, uint32_t flow)
     colouring_follow(colouring);
 }
 
+static void level_list_done(struct level_list *moving)
+{
+    myr_vec_done(&moving->items);
+}
+
 void myr_colouring_link_changed(struct myr_colouring *colouring, uint32_t link)
 {
     struct level *level;
@@ -159,7 +163,7 @@ void myr_colouring_link_changed(struct myr_colouring *colouring, uint32_t link)
         return;
     }
     bool dead = myr_bitset_has(&colouring->graph->dead, link);
-    struct level_list moving = {0};
+    MYR_CLEANUP(level_list_done) struct level_list moving = {0};
     colouring->moved = 0;
     if (dead) {
         level_over(level, node, uplink, &moving);
@@ -191,7 +195,6 @@ void myr_colouring_link_changed(struct myr_colouring *colouring, uint32_t link)
         }
     }
     colouring_follow(colouring);
-    myr_vec_done(&moving.items);
 }
 
 bool myr_colouring_path(const struct myr_colouring *colouring, uint32_t flow, struct myr_path *ret)

@@ -103,8 +103,9 @@ static void split_batch(const struct myr_colouring *colouring, const struct batc
     const struct myr_graph *graph = colouring->graph;
     size_t some = batch->count ? batch->count : 1;
     struct split_shape shape = {.nodes = level->nodes, .outers = graph->net->leaf};
-    struct split_edge *edges = myr_xcalloc(some, sizeof(*edges));
-    uint32_t *colour = myr_xcalloc(some, sizeof(*colour)), count = 0;
+    MYR_CLEANUP(myr_free_at) struct split_edge *edges = myr_xcalloc(some, sizeof(*edges));
+    MYR_CLEANUP(myr_free_at) uint32_t *colour = myr_xcalloc(some, sizeof(*colour));
+    uint32_t count = 0;
     for (uint32_t i = 0; i < batch->count; i++) {
         if (!batch->late[batch->order[i]]) {
             edges[count++] = split_edge_of(colouring, batch, batch->order[i]);
@@ -123,8 +124,6 @@ static void split_batch(const struct myr_colouring *colouring, const struct batc
             level_put(level, flow, group);
         }
     }
-    free(colour);
-    free(edges);
 }
 
 /* Deals out what need not share, and moves it off dead uplinks. */
@@ -248,6 +247,7 @@ static void spare_weak_spines(struct myr_colouring *colouring)
 {
     const struct myr_network *net = colouring->graph->net;
     const struct level *spine = &colouring->spine;
+    MYR_CLEANUP(myr_free_at)
     bool *crosses = myr_xcalloc(colouring->flows.count + 1, sizeof(*crosses));
     for (uint32_t flow = 0; flow < colouring->flows.count; flow++) {
         struct colouring_ends ends = colouring_ends(colouring, flow);
@@ -264,7 +264,6 @@ static void spare_weak_spines(struct myr_colouring *colouring)
             moved = move_off(colouring, spot, rounds, crosses);
         }
     }
-    free(crosses);
 }
 
 static void batch_collect(const struct level *level, struct batch *batch, uint32_t flows)
@@ -307,10 +306,16 @@ static void place_rest_above(struct myr_colouring *colouring, const struct batch
     }
 }
 
+static void batch_done(struct batch *batch)
+{
+    free(batch->order);
+    free(batch->late);
+}
+
 void colouring_place_all(struct myr_colouring *colouring)
 {
     uint32_t flows = (uint32_t)colouring->flows.count;
-    struct batch batch = {.level = &colouring->leaf};
+    MYR_CLEANUP(batch_done) struct batch batch = {.level = &colouring->leaf};
     batch.order = myr_xcalloc((size_t)flows + 1, sizeof(uint32_t));
     batch.late = myr_xcalloc((size_t)flows + 1, sizeof(bool));
     batch_collect(&colouring->leaf, &batch, flows);
@@ -330,6 +335,4 @@ void colouring_place_all(struct myr_colouring *colouring)
     }
     colouring->leaf.touched.count = colouring->spine.touched.count = 0;
     colouring->moved = 0;
-    free(batch.order);
-    free(batch.late);
 }

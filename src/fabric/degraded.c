@@ -34,6 +34,7 @@ static void clos_bisection(const struct myr_graph *graph, uint64_t *ret)
 {
     const struct myr_network *net = graph->net;
     uint32_t fabrics = net->leaf / graph->unit_leaves, unit_pods = net->pods ? net->pods : 1;
+    MYR_CLEANUP(myr_free_at)
     uint64_t *lost = myr_xcalloc((size_t)net->leaf + (size_t)fabrics * unit_pods, sizeof(*lost));
     uint64_t planned = 0;
     for (uint32_t i = 0; i < net->leaf && net->tiers > 1; i++) {
@@ -56,7 +57,6 @@ static void clos_bisection(const struct myr_graph *graph, uint64_t *ret)
         }
         lower_to(ret, half_left(planned, lost, fabrics * unit_pods));
     }
-    free(lost);
 }
 
 /* Links that cross from the switches of one half to those of the other, by a number each has. */
@@ -79,7 +79,7 @@ static uint64_t links_across(const struct myr_graph *graph, const uint32_t *numb
 static void direct_bisection(const struct myr_graph *graph, uint64_t *ret)
 {
     const struct myr_network *net = graph->net;
-    uint32_t *number = myr_xcalloc(graph->switch_count, sizeof(*number));
+    MYR_CLEANUP(myr_free_at) uint32_t *number = myr_xcalloc(graph->switch_count, sizeof(*number));
     uint32_t all = net->groups, stride = 1, longest = 0, longest_stride = 1;
     for (uint32_t i = net->dim_count; i-- > 0;) {
         if (net->dims[i] > longest) {
@@ -100,7 +100,6 @@ static void direct_bisection(const struct myr_graph *graph, uint64_t *ret)
     for (uint32_t start = 0; start < all; start++) {
         lower_to(ret, links_across(graph, number, start, all / 2, all));
     }
-    free(number);
 }
 
 /* --- the worst pair of a Clos */
@@ -233,15 +232,23 @@ static void try_pods(struct pair_search *search, const struct pod_leaves *a,
     }
 }
 
+static void pair_search_done(struct pair_search *search)
+{
+    free(search->across);
+    free(search->up);
+}
+
 static void clos_worst_pair(const struct myr_graph *graph, struct myr_degraded *ret)
 {
     const struct myr_network *net = graph->net;
     uint32_t fabrics = net->leaf / graph->unit_leaves, unit_pods = net->pods ? net->pods : 1;
+    MYR_CLEANUP(pair_search_done)
     struct pair_search search = {
         .graph = graph, .positions = net->pod_spines, .ret = ret, .worst = UINT64_MAX};
     search.up = myr_xcalloc((size_t)net->leaf * search.positions, sizeof(uint32_t));
     search.across = myr_xcalloc(search.positions, sizeof(uint32_t));
-    uint32_t *lists = myr_xcalloc(net->leaf, sizeof(*lists));
+    MYR_CLEANUP(myr_free_at) uint32_t *lists = myr_xcalloc(net->leaf, sizeof(*lists));
+    MYR_CLEANUP(myr_free_at)
     struct pod_leaves *pods = myr_xcalloc((size_t)fabrics * unit_pods, sizeof(*pods));
     fill_up_links(&search);
     for (uint32_t i = 0; i < fabrics * unit_pods; i++) {
@@ -257,10 +264,6 @@ static void clos_worst_pair(const struct myr_graph *graph, struct myr_degraded *
         }
     }
     ret->worst_pair_gbps = search.worst == UINT64_MAX ? 0 : search.worst * net->fabric_gbps;
-    free(pods);
-    free(lists);
-    free(search.across);
-    free(search.up);
 }
 
 /* --- the worst pair of other fabrics */
@@ -447,8 +450,9 @@ void myr_blast_radius(struct myr_graph *graph, const uint32_t *devices, uint32_t
                       const struct myr_routes *routes, struct myr_blast *ret)
 {
     const struct myr_design_head *head = graph->design->head;
+    MYR_CLEANUP(myr_free_at)
     struct node_ports *nodes = myr_xcalloc((size_t)head->nodes + 1, sizeof(*nodes));
-    bool *dead = myr_xcalloc((size_t)head->nodes + 1, sizeof(*dead));
+    MYR_CLEANUP(myr_free_at) bool *dead = myr_xcalloc((size_t)head->nodes + 1, sizeof(*dead));
     struct kill_list killed = {0};
     struct myr_degraded before;
     *ret = (struct myr_blast){.devices = count};
@@ -473,6 +477,4 @@ void myr_blast_radius(struct myr_graph *graph, const uint32_t *devices, uint32_t
     }
     ret->gpus_lost = (ret->nodes_dead + ret->nodes_cut) * head->gpus_per_node;
     kill_undo(&killed, graph);
-    free(dead);
-    free(nodes);
 }

@@ -270,7 +270,7 @@ uint32_t direct_candidates(const struct myr_graph *graph, uint32_t device, uint3
 void detour_init(struct detour *detour, const struct myr_graph *graph, uint32_t to)
 {
     uint32_t head = 0, tail = 0;
-    uint32_t *queue = myr_xcalloc(graph->switch_count, sizeof(*queue));
+    MYR_CLEANUP(myr_free_at) uint32_t *queue = myr_xcalloc(graph->switch_count, sizeof(*queue));
     detour->hops = myr_xrealloc(NULL, graph->switch_count, sizeof(uint32_t));
     memset(detour->hops, 0xFF, graph->switch_count * sizeof(uint32_t));
     detour->hops[to - graph->first_switch] = 0;
@@ -285,7 +285,6 @@ void detour_init(struct detour *detour, const struct myr_graph *graph, uint32_t 
             }
         }
     }
-    free(queue);
 }
 
 void detour_done(struct detour *detour)

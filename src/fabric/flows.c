@@ -82,7 +82,7 @@ static uint32_t parse_port(const struct myr_graph *graph, struct myr_str text)
     struct myr_str wanted = {colon + 1, text.len - host.len - 1};
     uint32_t device = myr_design_find(design, host), found = MYR_NONE;
     const struct myr_port_group *group = device == MYR_NONE ? NULL : nic_group(graph, device);
-    struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
     for (uint32_t i = 0; group && i < group->count && found == MYR_NONE; i++) {
         uint32_t port = design->first_port[device] + group->first + i;
         myr_buf_clear(&name);
@@ -91,7 +91,6 @@ static uint32_t parse_port(const struct myr_graph *graph, struct myr_str text)
             found = port;
         }
     }
-    myr_buf_done(&name);
     return found;
 }
 
@@ -191,12 +190,11 @@ int myr_flows_parse(struct myr_flows *flows, const struct myr_graph *graph, cons
 int myr_flows_read(struct myr_flows *flows, const struct myr_graph *graph, const char *path,
                    struct myr_err *err)
 {
-    struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     int rc = myr_file_read(path, FLOW_FILE_MAX, &text, err);
     if (rc == MYR_OK) {
         rc = myr_flows_parse(flows, graph, path, (struct myr_str){text.data, text.len}, err);
     }
-    myr_buf_done(&text);
     return rc;
 }
 
@@ -295,24 +293,23 @@ int myr_flows_groups(struct myr_flows *flows, const struct myr_graph *graph,
 
 void myr_flows_fit(struct myr_flows *flows, const struct myr_design *design)
 {
-    uint64_t *asked[2] = {myr_xcalloc((size_t)design->port_count + 1, sizeof(uint64_t)),
-                          myr_xcalloc((size_t)design->port_count + 1, sizeof(uint64_t))};
+    size_t ports = (size_t)design->port_count + 1;
+    MYR_CLEANUP(myr_free_at) uint64_t *asked = myr_xcalloc(2 * ports, sizeof(*asked));
+    uint64_t *sent = asked, *received = asked + ports;
     for (size_t i = 0; i < flows->items.count; i++) {
         const struct myr_flow *flow = &flows->items.items[i];
-        asked[0][flow->from_port] += flow->share;
-        asked[1][flow->to_port] += flow->share;
+        sent[flow->from_port] += flow->share;
+        received[flow->to_port] += flow->share;
     }
     for (size_t i = 0; i < flows->items.count; i++) {
         struct myr_flow *flow = &flows->items.items[i];
-        uint64_t out = asked[0][flow->from_port], in = asked[1][flow->to_port];
+        uint64_t out = sent[flow->from_port], in = received[flow->to_port];
         uint64_t more = out > in ? out : in;
         if (more > MYR_SHARE_ONE) {
             uint64_t share = (uint64_t)flow->share * MYR_SHARE_ONE / more;
             flow->share = share ? (uint32_t)share : 1;
         }
     }
-    free(asked[0]);
-    free(asked[1]);
 }
 
 /* Between GPUs, where both have a port and not the same one. */
@@ -336,7 +333,7 @@ void myr_flows_shift(struct myr_flows *flows, const struct myr_graph *graph, uin
 void myr_flows_permutation(struct myr_flows *flows, const struct myr_graph *graph, uint64_t seed)
 {
     uint32_t gpus = graph->design->head->gpus;
-    uint32_t *order = myr_xcalloc((size_t)gpus + 1, sizeof(*order));
+    MYR_CLEANUP(myr_free_at) uint32_t *order = myr_xcalloc((size_t)gpus + 1, sizeof(*order));
     struct myr_rng rng;
     myr_rng_init(&rng, seed, 1);
     for (uint32_t i = 0; i < gpus; i++) {
@@ -352,5 +349,4 @@ void myr_flows_permutation(struct myr_flows *flows, const struct myr_graph *grap
     for (uint32_t i = 0; i < gpus; i++) {
         put_pair(flows, graph, i, order[i]);
     }
-    free(order);
 }

@@ -81,10 +81,11 @@ static uint32_t most_ports(const struct myr_graph *graph)
 
 static void build_bundles(struct myr_graph *graph, struct myr_arena *arena)
 {
+    MYR_CLEANUP(myr_free_at)
     struct neighbour_port *list =
         myr_xrealloc(NULL, most_ports(graph), sizeof(struct neighbour_port));
-    MYR_VEC(struct myr_bundle) bundles = {0};
-    MYR_VEC(uint32_t) channels = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(struct myr_bundle) bundles = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint32_t) channels = {0};
     graph->bundle_start = MYR_ARENA_NEW(arena, uint32_t, (size_t)graph->switch_count + 1);
     for (uint32_t i = 0; i < graph->switch_count; i++) {
         uint32_t count = sorted_channels(graph, graph->first_switch + i, list);
@@ -113,9 +114,6 @@ static void build_bundles(struct myr_graph *graph, struct myr_arena *arena)
             graph->peers[graph->bundles[i].first + k] = graph->bundles[i].neighbour;
         }
     }
-    myr_vec_done(&bundles);
-    myr_vec_done(&channels);
-    free(list);
 }
 
 /* Uplink k of every leaf of a pod must lead to the same spine, and so on above. */

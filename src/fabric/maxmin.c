@@ -108,8 +108,19 @@ static void start_filling(struct filling *filling)
     }
 }
 
+static void filling_done(struct filling *filling)
+{
+    myr_heap_done(&filling->heap);
+    free(filling->route_start);
+    free(filling->route_list);
+    free(filling->left);
+    free(filling->active);
+    free(filling->dense);
+}
+
 void myr_max_min(const struct myr_graph *graph, const struct myr_routes *routes, uint64_t *ret_rate)
 {
+    MYR_CLEANUP(filling_done)
     struct filling filling = {.routes = routes, .route_count = (uint32_t)routes->flow.count};
     list_routes(graph, &filling);
     start_filling(&filling);
@@ -142,10 +153,4 @@ void myr_max_min(const struct myr_graph *graph, const struct myr_routes *routes,
             ret_rate[route] = 0; /* a route without channels */
         }
     }
-    myr_heap_done(&filling.heap);
-    free(filling.route_start);
-    free(filling.route_list);
-    free(filling.left);
-    free(filling.active);
-    free(filling.dense);
 }

@@ -29,7 +29,7 @@ static void ideal_rates(const struct myr_graph *graph, const struct myr_flow *fl
                         uint64_t *ret)
 {
     const uint32_t *port_link = graph->design->port_link;
-    struct myr_routes routes = {0};
+    MYR_CLEANUP(myr_routes_done) struct myr_routes routes = {0};
     myr_vec_push(&routes.start, 0);
     for (size_t i = 0; i < count; i++) {
         uint32_t up = port_link[flows[i].from_port], down = port_link[flows[i].to_port];
@@ -44,7 +44,6 @@ static void ideal_rates(const struct myr_graph *graph, const struct myr_flow *fl
         myr_vec_push(&routes.weight, alive ? flows[i].share : 0);
     }
     myr_max_min(graph, &routes, ret);
-    myr_routes_done(&routes);
 }
 
 /* Fair rates over the routes, summed by flow. */
@@ -52,12 +51,11 @@ static void routed_rates(const struct myr_graph *graph, const struct myr_routes 
                          uint64_t *ret)
 {
     uint32_t count = (uint32_t)routes->flow.count;
-    uint64_t *rate = myr_xcalloc((size_t)count + 1, sizeof(*rate));
+    MYR_CLEANUP(myr_free_at) uint64_t *rate = myr_xcalloc((size_t)count + 1, sizeof(*rate));
     myr_max_min(graph, routes, rate);
     for (uint32_t r = 0; r < count; r++) {
         ret[routes->flow.items[r]] += rate[r];
     }
-    free(rate);
 }
 
 /* A sprayed flow is as slow as the fullest channel that it meets, when all send at ideal rates. */
@@ -65,9 +63,10 @@ static int sprayed_rates(const struct myr_graph *graph, const struct myr_balance
                          const struct myr_flow *flows, size_t count, const uint64_t *ideal,
                          uint64_t *ret, struct myr_err *err)
 {
-    struct myr_flow *sent = myr_xcalloc(count + 1, sizeof(*sent));
+    MYR_CLEANUP(myr_free_at) struct myr_flow *sent = myr_xcalloc(count + 1, sizeof(*sent));
+    MYR_CLEANUP(myr_free_at)
     uint64_t *load = myr_xcalloc((size_t)graph->design->link_count * 2 + 1, sizeof(*load));
-    struct myr_routes routes = {0};
+    MYR_CLEANUP(myr_routes_done) struct myr_routes routes = {0};
     for (size_t i = 0; i < count; i++) {
         sent[i] = flows[i];
         /* Rounded up: loads may be judged too high, never too low. */
@@ -80,9 +79,6 @@ static int sprayed_rates(const struct myr_graph *graph, const struct myr_balance
                  : limit <= MYR_LOAD_ONE ? ideal[i]
                                          : ideal[i] * MYR_LOAD_ONE / limit;
     }
-    myr_routes_done(&routes);
-    free(load);
-    free(sent);
     return rc;
 }
 
@@ -90,8 +86,8 @@ static int put_shares(const struct myr_graph *graph, const struct myr_balance_op
                       const struct myr_flow *flows, size_t count, const struct myr_routes *routes,
                       struct myr_balance_report *ret, struct myr_err *err)
 {
-    uint64_t *ideal = myr_xcalloc(count + 1, sizeof(*ideal));
-    uint64_t *rate = myr_xcalloc(count + 1, sizeof(*rate));
+    MYR_CLEANUP(myr_free_at) uint64_t *ideal = myr_xcalloc(count + 1, sizeof(*ideal));
+    MYR_CLEANUP(myr_free_at) uint64_t *rate = myr_xcalloc(count + 1, sizeof(*rate));
     double sum = 0, all = 0;
     int rc = MYR_OK;
     ideal_rates(graph, flows, count, ideal);
@@ -107,8 +103,6 @@ static int put_shares(const struct myr_graph *graph, const struct myr_balance_op
     }
     ret->share_of_ideal = all > 0 ? sum / all : 1;
     ret->throughput_bound = all > 0 ? myr_throughput_bound(graph, flows, count, ideal) / all : 1;
-    free(rate);
-    free(ideal);
     return rc;
 }
 
@@ -116,8 +110,9 @@ int myr_balance_report(const struct myr_graph *graph, const struct myr_balance_o
                        const struct myr_flow *flows, size_t count, struct myr_balance_report *ret,
                        struct myr_err *err)
 {
+    MYR_CLEANUP(myr_free_at)
     uint64_t *load = myr_xcalloc((size_t)graph->design->link_count * 2 + 1, sizeof(*load));
-    struct myr_routes routes = {0};
+    MYR_CLEANUP(myr_routes_done) struct myr_routes routes = {0};
     struct myr_balance_report report = {0};
     int rc = myr_balance(graph, options, flows, count, &routes, load, err);
     if (rc == MYR_OK) {
@@ -130,7 +125,5 @@ int myr_balance_report(const struct myr_graph *graph, const struct myr_balance_o
     if (rc == MYR_OK) {
         *ret = report;
     }
-    myr_routes_done(&routes);
-    free(load);
     return rc;
 }

@@ -174,8 +174,8 @@ static bool resplit(struct splitter *splitter, struct colour_list *lists, uint32
 static void deal_odd(struct splitter *splitter, const uint32_t *list, uint32_t count,
                      uint32_t first, uint32_t colours, uint8_t *done)
 {
-    uint32_t *pair = myr_xcalloc((size_t)count + 1, sizeof(*pair));
-    struct colour_list *lists = myr_xcalloc(colours, sizeof(*lists));
+    MYR_CLEANUP(myr_free_at) uint32_t *pair = myr_xcalloc((size_t)count + 1, sizeof(*pair));
+    MYR_CLEANUP(myr_free_at) struct colour_list *lists = myr_xcalloc(colours, sizeof(*lists));
     for (uint32_t i = 0; i < count; i++) {
         splitter->colour[list[i]] = first + i % colours;
         myr_vec_push(&lists[i % colours].edges, list[i]);
@@ -192,8 +192,6 @@ static void deal_odd(struct splitter *splitter, const uint32_t *list, uint32_t c
     for (uint32_t i = 0; i < colours; i++) {
         myr_vec_done(&lists[i].edges);
     }
-    free(lists);
-    free(pair);
 }
 
 static void deal(struct splitter *splitter, uint32_t *list, uint32_t count, uint32_t first,
@@ -213,12 +211,24 @@ static void deal(struct splitter *splitter, uint32_t *list, uint32_t count, uint
     }
 }
 
+static void splitter_done(struct splitter *splitter)
+{
+    free(splitter->tally);
+    free(splitter->second);
+    free(splitter->scratch);
+    free(splitter->outer_waiting);
+    free(splitter->waiting);
+    free(splitter->partner[0]);
+    free(splitter->partner[1]);
+}
+
 void split_edges(const struct split_shape *shape, const struct split_edge *edges, uint32_t count,
                  uint32_t colours,
                  uint32_t *ret_colour) /* NOLINT(readability-non-const-parameter): written */
 {
     MYR_ASSERT(colours > 0);
     size_t some = count ? count : 1, nodes = (size_t)shape->nodes + 1;
+    MYR_CLEANUP(splitter_done)
     struct splitter splitter = {.shape = shape, .edges = edges, .colour = ret_colour};
     splitter.partner[0] = myr_xcalloc(some, sizeof(uint32_t));
     splitter.partner[1] = myr_xcalloc(some, sizeof(uint32_t));
@@ -227,19 +237,10 @@ void split_edges(const struct split_shape *shape, const struct split_edge *edges
     splitter.scratch = myr_xcalloc(some, sizeof(uint32_t));
     splitter.second = myr_xcalloc(some, sizeof(bool));
     splitter.tally = myr_xcalloc(nodes * 2, sizeof(int32_t));
-    uint8_t *done = myr_xcalloc(some, 1);
-    uint32_t *list = myr_xcalloc(some, sizeof(*list));
+    MYR_CLEANUP(myr_free_at) uint8_t *done = myr_xcalloc(some, 1);
+    MYR_CLEANUP(myr_free_at) uint32_t *list = myr_xcalloc(some, sizeof(*list));
     for (uint32_t i = 0; i < count; i++) {
         list[i] = i;
     }
     deal(&splitter, list, count, 0, colours, done);
-    free(list);
-    free(done);
-    free(splitter.tally);
-    free(splitter.second);
-    free(splitter.scratch);
-    free(splitter.outer_waiting);
-    free(splitter.waiting);
-    free(splitter.partner[0]);
-    free(splitter.partner[1]);
 }

@@ -182,9 +182,15 @@ static void draw_line(struct picture *picture, const struct line *line)
     }
 }
 
+static void lines_done(struct lines *lines)
+{
+    myr_u64map_done(&lines->index);
+    myr_vec_done(&lines->items);
+}
+
 static void draw_lines(struct picture *picture)
 {
-    struct lines lines = {0};
+    MYR_CLEANUP(lines_done) struct lines lines = {0};
     collect_lines(picture, &lines);
     myr_svg_style(&picture->svg, lines.items.count > LINES_MANY ? fine_style : style);
     for (uint32_t width = 0; width <= THICKNESSES; width++) {
@@ -205,8 +211,6 @@ static void draw_lines(struct picture *picture)
                              hot ? "load above 1" : NULL);
         }
     }
-    myr_u64map_done(&lines.index);
-    myr_vec_done(&lines.items);
 }
 
 struct box {

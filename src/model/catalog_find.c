@@ -11,7 +11,7 @@ int catalog_shown(struct myr_str name)
 void catalog_nearest(const struct myr_catalog *catalog, struct myr_str name,
                      enum myr_part_kind kind, char ret[CATALOG_NEAR_BYTES])
 {
-    MYR_VEC(const char *) names = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(const char *) names = {0};
     ret[0] = '\0';
     for (uint32_t i = 0; i < catalog->names.count; i++) {
         enum myr_part_kind known = catalog->parts.items[catalog->names.values[i]].kind;
@@ -24,7 +24,6 @@ void catalog_nearest(const struct myr_catalog *catalog, struct myr_str name,
     if (near[0]) {
         snprintf(ret, CATALOG_NEAR_BYTES, "; did you mean %s?", near);
     }
-    myr_vec_done(&names);
 }
 
 struct myr_doc catalog_key_place(const struct myr_doc_entry *entry)

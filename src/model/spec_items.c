@@ -8,13 +8,12 @@ const char *const myr_per_names[MYR_PER_COUNT] = {"piece", "gpu",      "server",
 int spec_unknown_part(const struct myr_catalog *catalog, const struct myr_doc *place,
                       struct myr_str name, const char *where, struct myr_err *err)
 {
-    MYR_VEC(const char *) names = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(const char *) names = {0};
     for (uint32_t i = 0; i < catalog->names.count; i++) {
         myr_vec_push(&names, catalog->names.keys[i].data);
     }
     char near[128], shown[MYR_EXCERPT_MAX];
     myr_str_nearest(name, names.items, names.count, near, sizeof(near));
-    myr_vec_done(&names);
     return myr_doc_error(err, place, MYR_ENOENT, "unknown part '%s' in '%s'%s%s%s",
                          myr_text_excerpt(name, shown), where, near[0] ? "; did you mean " : "",
                          near, near[0] ? "?" : "");

@@ -67,7 +67,7 @@ static void check_distances(struct plan *plan, struct net_plan *net)
     const struct myr_network *out = &net->out;
     uint32_t first = out->leaf ? out->first_leaf : out->first_access;
     uint32_t count = host_switches(net);
-    struct myr_arena arena;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     myr_arena_init(&arena);
     struct walk walk = {MYR_ARENA_NEW(&arena, uint32_t, design->device_count),
                         MYR_ARENA_NEW(&arena, uint32_t, design->device_count)};
@@ -96,7 +96,6 @@ static void check_distances(struct plan *plan, struct net_plan *net)
     } else if (farthest > out->diameter_hops) {
         structure(plan, net, "diameter in hops", farthest, out->diameter_hops);
     }
-    myr_arena_done(&arena);
 }
 
 struct multiplicity {
@@ -272,7 +271,7 @@ static void check_net(struct plan *plan, struct net_plan *net, uint32_t *scratch
 int plan_check(struct plan *plan, struct myr_err *err)
 {
     (void)err;
-    struct myr_arena arena;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     myr_arena_init(&arena);
     uint32_t *scratch = MYR_ARENA_NEW(&arena, uint32_t, plan->design.device_count);
     count_layers(plan);
@@ -281,6 +280,5 @@ int plan_check(struct plan *plan, struct myr_err *err)
             check_net(plan, &plan->nets[id], scratch);
         }
     }
-    myr_arena_done(&arena);
     return MYR_OK;
 }

@@ -83,7 +83,8 @@ static void type_tail(struct myr_buf *buf, const struct myr_design *design,
 static void put_cables(const struct myr_design *design, const struct names *names,
                        struct myr_outfile *file)
 {
-    struct myr_buf tails[64] = {0}, buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    struct myr_buf tails[64] = {0}; /* what ends a row, the same for all cables of a type */
     uint32_t kinds = design->cabletype_count < 64 ? design->cabletype_count : 64;
     for (uint32_t i = 0; i < kinds; i++) {
         type_tail(&tails[i], design, &design->cabletypes[i]);
@@ -115,7 +116,6 @@ static void put_cables(const struct myr_design *design, const struct names *name
     for (uint32_t i = 0; i < kinds; i++) {
         myr_buf_done(&tails[i]);
     }
-    myr_buf_done(&buf);
 }
 
 /* What is printed on the flag at one end: where it goes, where it comes from, which cable it is. */
@@ -141,7 +141,7 @@ static void put_label(struct myr_buf *buf, const struct myr_design *design,
 static void put_labels(const struct myr_design *design, const struct names *names,
                        struct myr_outfile *file)
 {
-    struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
     myr_buf_put_lit(&buf, "cable,end,device,port,label\n");
     for (uint32_t link = 0; link < design->link_count; link++) {
         uint32_t cable = design->link_cable[link];
@@ -150,7 +150,6 @@ static void put_labels(const struct myr_design *design, const struct names *name
         myr_outfile_drain(file, &buf);
     }
     myr_outfile_write(file, buf.data, buf.len);
-    myr_buf_done(&buf);
 }
 
 static void put_bom(const struct myr_design *design, const struct names *names,

@@ -77,10 +77,16 @@ static void put_scale_up(struct inside_builder *builder, uint32_t first_gpu,
     }
 }
 
+static void inside_builder_done(struct inside_builder *builder)
+{
+    myr_vec_done(&builder->parts);
+    myr_vec_done(&builder->links);
+}
+
 void plan_insides(struct plan *plan)
 {
     const struct myr_part_server *server = &plan->server->server;
-    struct inside_builder builder = {.plan = plan};
+    MYR_CLEANUP(inside_builder_done) struct inside_builder builder = {.plan = plan};
     uint32_t numa_count = server->numa ? server->numa : 1;
     uint32_t gbps = pcie_gbps(server->pcie_gen ? server->pcie_gen : 5);
     for (uint32_t i = 0; i < numa_count; i++) {
@@ -117,8 +123,6 @@ void plan_insides(struct plan *plan)
         memcpy(design->inside_links, builder.links.items,
                design->inside_link_count * sizeof(struct myr_inside_link));
     }
-    myr_vec_done(&builder.parts);
-    myr_vec_done(&builder.links);
 }
 
 /* Sets of nodes that share something: a scale-up domain, a rail group, a pod. */

@@ -195,7 +195,7 @@ void myr_plan_explain(const struct myr_design *design, struct myr_answer *answer
 
 void myr_plan_bom_csv(const struct myr_design *design, struct myr_buf *buf)
 {
-    struct myr_arena arena;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     struct myr_answer answer;
     myr_arena_init(&arena);
     myr_answer_init(&answer, &arena, "myriad.plan", 1);
@@ -203,5 +203,4 @@ void myr_plan_bom_csv(const struct myr_design *design, struct myr_buf *buf)
     int rc =
         myr_answer_write(&answer, &(struct myr_answer_form){.format = MYR_FORMAT_CSV}, buf, NULL);
     MYR_ASSERT(rc == MYR_OK); /* it has rows */
-    myr_arena_done(&arena);
 }

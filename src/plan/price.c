@@ -387,7 +387,7 @@ static void supplied_finding(struct plan *plan)
 {
     static const char *const names[] = {"servers", "management nodes", "Ethernet cabling",
                                         "fabric managers"};
-    struct myr_buf list = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf list = {0};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
         if (plan->spec->supplied & 1U << i) {
             myr_buf_printf(&list, "%s%s", list.len ? ", " : "", names[i]);
@@ -398,7 +398,6 @@ static void supplied_finding(struct plan *plan)
                      "remove 'supplied' to have them listed",
                      "supplied by others and not in the bill of materials: %s", list.data);
     }
-    myr_buf_done(&list);
 }
 
 void plan_price(struct plan *plan)

@@ -157,7 +157,7 @@ static uint32_t switch_port_index(const struct myr_devtype *type, struct myr_str
 static uint32_t nic_port_index(const struct myr_design *design, uint32_t device,
                                struct myr_str name)
 {
-    struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     uint32_t found = MYR_NONE;
     uint32_t first = design->first_port[device], end = design->first_port[device + 1];
     for (uint32_t p = first; p < end && found == MYR_NONE; p++) {
@@ -167,7 +167,6 @@ static uint32_t nic_port_index(const struct myr_design *design, uint32_t device,
             found = p - first;
         }
     }
-    myr_buf_done(&text);
     return found;
 }
 
@@ -263,7 +262,7 @@ void myr_cabling_from_design(struct myr_cabling *cabling, const struct myr_desig
                              enum myr_net_id net, enum myr_nic_view view)
 {
     static const char *const media[] = {"dac-passive", "mmf", "smf"};
-    struct myr_buf scratch = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {0};
     for (uint32_t i = 0; i < design->link_count; i++) {
         uint32_t cable = design->link_cable[i];
         const struct myr_cabletype *type = &design->cabletypes[design->cable_type[cable]];
@@ -280,7 +279,6 @@ void myr_cabling_from_design(struct myr_cabling *cabling, const struct myr_desig
         link.b = end_of(cabling, design, design->link_b[i], view, &scratch);
         myr_vec_push(&cabling->links, link);
     }
-    myr_buf_done(&scratch);
 }
 
 /* "node-00042-nic3" is the NIC of a node: the node is what stands before the last dash. */

@@ -76,8 +76,8 @@ static void add_cell(struct myr_table *table, const struct myr_answer_column *co
 static void put_table(struct myr_buf *buf, const struct myr_answer_form *form,
                       const struct myr_answer_view *view)
 {
-    struct myr_arena arena;
-    struct myr_table table;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
+    MYR_CLEANUP(myr_table_done) struct myr_table table;
     myr_arena_init(&arena);
     struct myr_column *columns = MYR_ARENA_NEW(&arena, struct myr_column, view->column_count);
     for (uint32_t i = 0; i < view->column_count; i++) {
@@ -92,8 +92,6 @@ static void put_table(struct myr_buf *buf, const struct myr_answer_form *form,
     }
     struct myr_screen screen = {form->width, form->colour};
     myr_table_write_screen(&table, form->format, &screen, buf);
-    myr_table_done(&table);
-    myr_arena_done(&arena);
 }
 
 /* As it is, but nothing in it drives the terminal. */

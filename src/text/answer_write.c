@@ -183,10 +183,15 @@ static void put_cell(struct myr_buf *buf, const struct myr_value *value, struct 
     myr_csv_put(buf, (struct myr_str){scratch->data, scratch->len});
 }
 
+static void columns_done(struct columns *columns)
+{
+    myr_vec_done(&columns->names);
+}
+
 static void write_csv(const struct myr_answer *answer, bool excel, struct myr_buf *buf)
 {
-    struct myr_arena arena;
-    struct columns columns = {.arena = &arena};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
+    MYR_CLEANUP(columns_done) struct columns columns = {.arena = &arena};
     MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {0};
     myr_arena_init(&arena);
     find_all_columns(&columns, answer);
@@ -210,8 +215,6 @@ static void write_csv(const struct myr_answer *answer, bool excel, struct myr_bu
         }
         myr_buf_putc(buf, '\n');
     }
-    myr_vec_done(&columns.names);
-    myr_arena_done(&arena);
 }
 
 int myr_answer_write(const struct myr_answer *answer, const struct myr_answer_form *form,

@@ -175,14 +175,13 @@ static int check_unique(const struct doc_build *build, const struct myr_doc_entr
     if (count <= FEW_KEYS) {
         return check_pairs(build, entries, count, err);
     }
-    struct myr_strmap seen = {0};
+    MYR_CLEANUP(myr_strmap_done) struct myr_strmap seen = {0};
     int rc = MYR_OK;
     for (uint32_t i = 0; i < count && rc == MYR_OK; i++) {
         if (!myr_strmap_add(&seen, entries[i].key, i)) {
             rc = twice(build, &entries[myr_strmap_get(&seen, entries[i].key)], &entries[i], err);
         }
     }
-    myr_strmap_done(&seen);
     return rc;
 }
 

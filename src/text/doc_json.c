@@ -189,14 +189,13 @@ static int read_string(struct reader *reader, struct myr_str *ret, struct myr_er
     if (quote && !memchr(data, '\\', (size_t)(quote - data))) {
         return copy_string(reader, (size_t)(quote - data), ret, err);
     }
-    struct myr_buf decoded = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf decoded = {0};
     int rc = decode_string(reader, &decoded, err);
     if (rc == MYR_OK) {
         MYR_ASSERT(decoded.len > 0); /* it holds an escape at least */
         *ret = (struct myr_str){myr_arena_strndup(reader->build.arena, decoded.data, decoded.len),
                                 decoded.len};
     }
-    myr_buf_done(&decoded);
     return rc;
 }
 
@@ -376,18 +375,22 @@ static int read_all(struct reader *reader, struct myr_err *err)
     return MYR_OK;
 }
 
+static void reader_done(struct reader *reader)
+{
+    doc_build_done(&reader->build);
+}
+
 int myr_doc_read_json(struct myr_arena *arena, const char *file, struct myr_str text,
                       const struct myr_doc **ret, struct myr_err *err)
 {
     text = utf8_skip_mark(text);
     MYR_TRY(doc_check_text(file, text, err));
-    struct reader reader = {.text = text, .expected = EXPECT_VALUE};
+    MYR_CLEANUP(reader_done) struct reader reader = {.text = text, .expected = EXPECT_VALUE};
     doc_build_init(&reader.build, arena, file);
     text_cursor_init(&reader.cursor, text);
     int rc = read_all(&reader, err);
     if (rc == MYR_OK) {
         *ret = reader.build.root;
     }
-    doc_build_done(&reader.build);
     return rc;
 }

@@ -43,11 +43,10 @@ static int fail(const struct parse *parse, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(message, sizeof(message), fmt, args);
     va_end(args);
-    struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
     option_put_command(parse->command, &name);
     int rc = myr_err_set(parse->err, MYR_EINVAL, "%s", message);
     myr_err_hint(parse->err, "%s --help", name.data);
-    myr_buf_done(&name);
     return rc;
 }
 
@@ -183,11 +182,10 @@ static int fail_unknown(const struct parse *parse, struct myr_str text)
         message_nearest(text, pointers, count, phrase);
     }
     char shown[MYR_EXCERPT_MAX];
-    struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
     option_put_command(parse->command, &name);
     int rc = fail(parse, "unknown option '%s' for '%s'%s%s", myr_text_excerpt(text, shown),
                   name.data, phrase[0] ? "; " : "", phrase);
-    myr_buf_done(&name);
     return rc;
 }
 
@@ -251,15 +249,13 @@ static int add_operand(struct parse *parse, const char *word)
         return MYR_OK;
     }
     char shown[MYR_EXCERPT_MAX];
-    struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
     option_put_command(command, &name);
-    int rc = command->operand_max == 0
-                 ? fail(parse, "'%s' takes no operand, '%s' is one too many", name.data,
-                        myr_text_excerpt(myr_str_from(word), shown))
-                 : fail(parse, "'%s' takes %s, '%s' is one too many", name.data, command->operands,
-                        myr_text_excerpt(myr_str_from(word), shown));
-    myr_buf_done(&name);
-    return rc;
+    return command->operand_max == 0
+               ? fail(parse, "'%s' takes no operand, '%s' is one too many", name.data,
+                      myr_text_excerpt(myr_str_from(word), shown))
+               : fail(parse, "'%s' takes %s, '%s' is one too many", name.data, command->operands,
+                      myr_text_excerpt(myr_str_from(word), shown));
 }
 
 static int parse_words(struct parse *parse)
@@ -368,15 +364,12 @@ int myr_option_parse(const struct myr_command *command, int argc, const char *co
         .operands = ret,
         .err = err,
     };
-    int rc = parse_words(&parse);
-    if (rc == MYR_OK) {
-        rc = apply_env(&parse, lookup_env);
-    }
-    if (rc == MYR_OK && ret->count < command->operand_min) {
-        struct myr_buf name = {0};
+    MYR_TRY(parse_words(&parse));
+    MYR_TRY(apply_env(&parse, lookup_env)); /* after the words: a flag beats a variable */
+    if (ret->count < command->operand_min) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
         option_put_command(command, &name);
-        rc = fail(&parse, "'%s' needs %s", name.data, command->operands);
-        myr_buf_done(&name);
+        return fail(&parse, "'%s' needs %s", name.data, command->operands);
     }
-    return rc;
+    return MYR_OK;
 }

@@ -47,11 +47,9 @@ static void put_left(struct myr_buf *buf, const struct myr_option *option)
 /* Written once to be measured: the width cannot disagree with the text. */
 static size_t left_width(const struct myr_option *option)
 {
-    struct myr_buf scratch = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {0};
     put_left(&scratch, option);
-    size_t len = scratch.len;
-    myr_buf_done(&scratch);
-    return len;
+    return scratch.len;
 }
 
 /* What may be given: "One of a, b, c" or "1 to 64"; nothing for free text. */
@@ -90,7 +88,7 @@ static void put_option(struct myr_buf *buf, const struct myr_command *command, u
     myr_buf_printf(buf, "%*s", (int)(indent - column), "");
     column = put_wrapped(buf, option->help, indent, indent);
 
-    struct myr_buf note = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf note = {0};
     put_allowed(&note, option);
     if (note.len > 0) {
         myr_buf_putc(buf, ';');
@@ -98,16 +96,14 @@ static void put_option(struct myr_buf *buf, const struct myr_command *command, u
     }
     if (option != &help_row) {
         char env[OPTION_NAME_MAX];
-        struct myr_buf value = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf value = {0};
         option_put_default(command, index, &value);
         option_env_name(command, index, env);
         myr_buf_clear(&note);
         myr_buf_printf(&note, "[%s%s%s%s]", value.len > 0 ? "default: " : "",
                        value.len > 0 ? value.data : "", value.len > 0 ? "; " : "", env);
         put_wrapped(buf, note.data, indent, column);
-        myr_buf_done(&value);
     }
-    myr_buf_done(&note);
     myr_buf_putc(buf, '\n');
 }
 
@@ -218,7 +214,7 @@ static void put_man_option(struct myr_buf *buf, const struct myr_command *comman
     const struct myr_option *option = option_row(command, index);
     const char *placeholder = option_placeholder(option);
     char env[OPTION_NAME_MAX];
-    struct myr_buf note = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf note = {0};
     if (option->letter) {
         myr_buf_printf(buf, "*-%c*, ", option->letter);
     }
@@ -247,7 +243,6 @@ static void put_man_option(struct myr_buf *buf, const struct myr_command *comman
     myr_buf_put_lit(buf, " Environment: *");
     myr_option_man_text(env, buf);
     myr_buf_put_lit(buf, "*.\n\n");
-    myr_buf_done(&note);
 }
 
 /* A subsection, so that the commands lie together under one heading of the page. */

@@ -162,7 +162,7 @@ struct layout {
 /* Two passes over the cells: decimals must be known before widths can be. */
 static void measure(const struct myr_table *table, enum myr_format format, struct layout *layout)
 {
-    struct myr_buf scratch = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {0};
     *layout = (struct layout){0};
     for (uint32_t c = 0; c < table->column_count; c++) {
         const struct myr_column *column = &table->columns[c];
@@ -185,7 +185,6 @@ static void measure(const struct myr_table *table, enum myr_format format, struc
             }
         }
     }
-    myr_buf_done(&scratch);
 }
 
 static void put_spaces(struct myr_buf *buf, uint32_t count)

@@ -293,8 +293,11 @@ double fit_dualpipe_s(const struct fit_schedule *it)
     uint32_t half = it->pp / 2, numbers = it->pp + 2;
     MYR_ASSERT(it->pp % 2 == 0 && it->vp == 1);
     MYR_ASSERT(it->micro_batches % 2 == 0 && it->micro_batches >= 2 * it->pp);
+    MYR_CLEANUP(myr_free_at)
     struct fit_mark *marks = myr_xcalloc((3 + WHATS * (size_t)numbers) * half, sizeof(*marks));
+    MYR_CLEANUP(myr_free_at)
     uint32_t *counts = myr_xcalloc((WHATS + 4) * (size_t)half, sizeof(*counts));
+    MYR_CLEANUP(myr_free_at)
     uint32_t *put_off = myr_xcalloc((size_t)numbers * half, sizeof(*put_off));
     struct dual d = {.it = it,
                      .clock = marks,
@@ -315,9 +318,5 @@ double fit_dualpipe_s(const struct fit_schedule *it)
                                    .round = play_main,
                                    .schedule = &d,
                                    .least_gain = INFINITY};
-    double end = play(&d);
-    free(marks);
-    free(counts);
-    free(put_off);
-    return end;
+    return play(&d);
 }

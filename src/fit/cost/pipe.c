@@ -327,6 +327,7 @@ static struct fit_played play_pipe(const struct myr_fit_case *it, const struct m
                                    struct fit_schedule schedule)
 {
     uint32_t count = layout->pp * layout->vp;
+    MYR_CLEANUP(myr_free_at)
     double *times = myr_xrealloc(NULL, 3 * (size_t)count, sizeof(*times));
     struct chunks chunks = {times, times + count, times + 2 * (size_t)count};
     struct fit_played ret = {0};
@@ -344,7 +345,6 @@ static struct fit_played play_pipe(const struct myr_fit_case *it, const struct m
     schedule.backward_s = chunks.backward_s;
     schedule.weight_s = chunks.weight_s;
     ret.all_s = fit_schedule_s(&schedule);
-    free(times);
     return ret;
 }
 

@@ -163,7 +163,7 @@ double fit_schedule_s(const struct fit_schedule *it)
         return fit_dualpipe_s(it);
     }
     MYR_ASSERT(vp == 1 || it->micro_batches % it->pp == 0);
-    struct fit_mark *marks = myr_xcalloc(3 * (size_t)pp, sizeof(*marks));
+    MYR_CLEANUP(myr_free_at) struct fit_mark *marks = myr_xcalloc(3 * (size_t)pp, sizeof(*marks));
     struct slots s = {.it = it,
                       .clock = marks,
                       .forward = marks + pp,
@@ -179,7 +179,5 @@ double fit_schedule_s(const struct fit_schedule *it)
                                    .round = play_round,
                                    .schedule = &s,
                                    .least_gain = INFINITY};
-    double end = play_slots(&s);
-    free(marks);
-    return end;
+    return play_slots(&s);
 }

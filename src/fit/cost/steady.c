@@ -80,6 +80,7 @@ static uint64_t look(struct fit_steady *steady, uint64_t stride, uint64_t stride
 uint64_t fit_steady_skip(struct fit_steady *steady, uint64_t left)
 {
     uint64_t skipped = 0, stride = 1, looks = 0;
+    MYR_CLEANUP(myr_free_at)
     double *first = myr_xrealloc(NULL, 2 * (size_t)steady->mark_count, sizeof(*first));
     double *second = first + steady->mark_count;
     clear_gains(steady);
@@ -98,6 +99,5 @@ uint64_t fit_steady_skip(struct fit_steady *steady, uint64_t left)
         }
     }
     play(steady, left);
-    free(first);
     return skipped;
 }

@@ -507,12 +507,10 @@ double myr_samples_typical(const struct myr_samples *samples)
         return 0;
     }
     count -= skip;
-    double *sorted = myr_xcalloc(count, sizeof(*sorted));
+    MYR_CLEANUP(myr_free_at) double *sorted = myr_xcalloc(count, sizeof(*sorted));
     memcpy(sorted, samples->values.items + skip, count * sizeof(*sorted));
     qsort(sorted, count, sizeof(*sorted), by_value);
-    double middle = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
-    free(sorted);
-    return middle;
+    return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
 const struct myr_log_timer *myr_trainlog_timer(const struct myr_trainlog *log, const char *name)

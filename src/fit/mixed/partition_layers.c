@@ -135,10 +135,9 @@ static bool measure(const struct fit_partition *it, const uint32_t *layers, doub
 bool fit_layers_s(const struct fit_partition *it, const uint32_t *layers, double *ret_pipe_s,
                   double *ret_step_s)
 {
+    MYR_CLEANUP(myr_free_at)
     double *passes = myr_xcalloc(3 * (size_t)it->stages, sizeof(*passes));
-    bool fits = measure(it, layers, passes, ret_pipe_s, ret_step_s);
-    free(passes);
-    return fits;
+    return measure(it, layers, passes, ret_pipe_s, ret_step_s);
 }
 
 /* Plays what stands in 'dealt' and keeps it where it is the best. */

@@ -556,10 +556,21 @@ static int by_bound(const void *a, const void *b)
     return left->number < right->number ? -1 : 1;
 }
 
+static void free_opened(struct opened **o)
+{
+    free((*o)->priced);
+    free(*o);
+}
+
+static void groups_done(struct groups *all)
+{
+    free(all->items);
+}
+
 void fit_mix_batch(const struct fit_mixer *x, struct myr_fit_mixed *best)
 {
-    struct opened *o = myr_xcalloc(1, sizeof(*o));
-    struct groups all = {0};
+    MYR_CLEANUP(free_opened) struct opened *o = myr_xcalloc(1, sizeof(*o));
+    MYR_CLEANUP(groups_done) struct groups all = {0};
     struct myr_layout width;
     bool started = false;
     o->x = x;
@@ -585,7 +596,4 @@ void fit_mix_batch(const struct fit_mixer *x, struct myr_fit_mixed *best)
         open_group(o, &all.items[i]);
     }
     best->floor_s = best->step_s; /* every bound is one, so nothing is left below */
-    free(all.items);
-    free(o->priced);
-    free(o);
 }

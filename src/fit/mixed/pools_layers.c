@@ -162,7 +162,7 @@ static void cut_layers(struct fit_line_up *line, const struct myr_layout *layout
     double slower = 1 + straggler_of(line, layout);
     uint32_t layers[MYR_FIT_STAGES_MAX];
     struct fit_partitioned given;
-    struct myr_arena own;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena own;
     struct fit_partition partition = {.stages = layout->pp,
                                       .layers = line->x->query->it.model->layer_count,
                                       .micro_batches = myr_layout_micro_batches(layout),
@@ -189,7 +189,6 @@ static void cut_layers(struct fit_line_up *line, const struct myr_layout *layout
     }
     best->asked = asked;
     best->floor_s = floor_s;
-    myr_arena_done(&own);
 }
 
 /* Questions */
@@ -239,7 +238,7 @@ static void ask(struct fit_line_up *line, const struct question *question, bool 
     const struct myr_layout *layout = &question->layout;
     enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT];
     uint32_t order_count = fit_orders(layout, orders);
-    struct myr_arena own;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena own;
     myr_arena_init(&own);
     line->arena = &own;
     for (uint32_t i = 0; i < x->count; i++) {
@@ -267,7 +266,6 @@ static void ask(struct fit_line_up *line, const struct question *question, bool 
         }
     }
     line->arena = NULL;
-    myr_arena_done(&own);
 }
 
 /* One micro-batch in layers of each kind on a pool; 0 where there are none. */
@@ -404,12 +402,17 @@ static int by_bound(const void *a, const void *b)
     return left->number < right->number ? -1 : 1;
 }
 
+static void questions_done(struct questions *all)
+{
+    free(all->items);
+}
+
 void fit_mix_layers(const struct fit_mixer *x, struct myr_fit_mixed *best)
 {
     const struct myr_model *model = x->query->it.model;
     int recompute = x->query->recompute;
     struct fit_line_up line = {.x = x};
-    struct questions all = {0};
+    MYR_CLEANUP(questions_done) struct questions all = {0};
     struct myr_layout width;
     bool started = false;
     if (!fit_schedule_allowed(x->query, MYR_SCHEDULE_1F1B, 2) || !fit_allowed(x->query->vp, 1)) {
@@ -446,5 +449,4 @@ void fit_mix_layers(const struct fit_mixer *x, struct myr_fit_mixed *best)
     if (best->found) {
         best->floor_s = fit_min(best->floor_s, best->step_s);
     }
-    free(all.items);
 }

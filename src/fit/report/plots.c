@@ -157,8 +157,9 @@ static int by_time(const void *a, const void *b)
 void myr_plot_pareto(const struct myr_choice *choices, uint32_t count, const char *time_name,
                      const char *cost_name, struct myr_buf *buf)
 {
-    struct myr_choice *sorted = myr_xcalloc(count + 1, sizeof(*sorted));
-    struct myr_point *all = myr_xcalloc(2 * count + 1, sizeof(*all)), *best = all + count;
+    MYR_CLEANUP(myr_free_at) struct myr_choice *sorted = myr_xcalloc(count + 1, sizeof(*sorted));
+    MYR_CLEANUP(myr_free_at) struct myr_point *all = myr_xcalloc(2 * count + 1, sizeof(*all));
+    struct myr_point *best = all + count; /* the second half of the same memory */
     uint32_t kept = 0;
     if (count) {
         memcpy(sorted, choices, count * sizeof(*sorted));
@@ -188,8 +189,6 @@ void myr_plot_pareto(const struct myr_choice *choices, uint32_t count, const cha
                                 .count = 2,
                                 .log_x = true};
     myr_chart_curves(&curves, buf);
-    free(sorted);
-    free(all);
 }
 
 enum { CURVE_POINTS = 161, CURVES_MAX = 4 };

@@ -106,7 +106,7 @@ static void put_sizes(const struct myr_growth *strong, struct myr_buf *buf)
 
 static void put_launch(const struct myr_fit_report *report, struct myr_buf *buf)
 {
-    struct myr_buf line = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
     for (int t = MYR_TRAINER_MEGATRON; t <= MYR_TRAINER_TORCHTITAN; t++) {
         myr_buf_clear(&line);
         myr_launch_write(&line, (enum myr_trainer)t, &report->answer->top[0].layout,
@@ -117,7 +117,6 @@ static void put_launch(const struct myr_fit_report *report, struct myr_buf *buf)
         myr_page_arguments(buf, line.data ? line.data : "");
         myr_buf_put_lit(buf, "</p>\n");
     }
-    myr_buf_done(&line);
 }
 
 static void put_best(const struct myr_fit_report *report, const struct myr_fit_cost *cost,

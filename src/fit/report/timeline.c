@@ -142,7 +142,7 @@ static void draw_ops(struct myr_svg *svg, const struct timeline *t)
 
 static void draw_axis(struct myr_svg *svg, const struct timeline *t, int32_t bottom)
 {
-    struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     for (int i = 0; i < TICKS; i++) {
         double at = t->end_s * i / (TICKS - 1);
         myr_buf_clear(&text);
@@ -155,7 +155,6 @@ static void draw_axis(struct myr_svg *svg, const struct timeline *t, int32_t bot
                                     : MYR_SVG_START,
                      "label-small muted", text.data);
     }
-    myr_buf_done(&text);
 }
 
 /* Until the first gradient is back at the first stage, until that has sent its last forward. */
@@ -193,10 +192,15 @@ static void draw_keys(struct myr_svg *svg, bool weights)
     }
 }
 
+static void timeline_done(struct timeline *t)
+{
+    free(t->items);
+}
+
 void myr_plot_pipeline(const struct myr_fit_case *it, const struct myr_layout *layout,
                        struct myr_buf *buf)
 {
-    struct timeline t = {.back_s = 1e30, .pp = layout->pp};
+    MYR_CLEANUP(timeline_done) struct timeline t = {.back_s = 1e30, .pp = layout->pp};
     struct myr_layout some = *layout;
     struct myr_svg svg;
     char note[160], parts[32];
@@ -221,5 +225,4 @@ void myr_plot_pipeline(const struct myr_fit_case *it, const struct myr_layout *l
     draw_phases(&svg, &t, bottom);
     draw_axis(&svg, &t, bottom);
     myr_svg_end(&svg);
-    free(t.items);
 }

@@ -201,12 +201,21 @@ static void search_space(struct fit_search *s)
     }
 }
 
+static void fit_search_done(struct fit_search *s)
+{
+    free(s->exchanges);
+    free(s->groups);
+    free(s->families.of);
+    free(s->cut.of);
+}
+
 void fit_search_quietly(const struct myr_fit_query *query, struct myr_arena *arena,
                         struct myr_fit_answer *ret)
 {
     enum myr_precision list[4] = {query->precision};
     uint32_t count = query->any_precision ? myr_fit_precisions(query->it.device, list) : 1;
     size_t exchanges = (size_t)4 * FIT_DIVISORS_MAX * (FIT_ORDERS_MAX + 1);
+    MYR_CLEANUP(fit_search_done)
     struct fit_search s = {.arena = arena, .query = query, .answer = ret};
     s.exchanges = myr_xcalloc(exchanges, sizeof(*s.exchanges));
     MYR_ASSERT(query->top >= 1 && query->top <= MYR_FIT_TOP_MAX);
@@ -221,8 +230,4 @@ void fit_search_quietly(const struct myr_fit_query *query, struct myr_arena *are
             search_space(&s);
         }
     }
-    free(s.exchanges);
-    free(s.groups);
-    free(s.families.of);
-    free(s.cut.of);
 }

@@ -191,7 +191,7 @@ static int32_t draw_contents(struct drawing *drawing, struct draw_area card, uin
 static int32_t draw_cards(struct drawing *drawing, int32_t y, const uint32_t *what, uint32_t count)
 {
     struct myr_buf *page = drawing->svg.buf;
-    struct myr_buf contents = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf contents = {0};
     int32_t width = (PAGE_WIDTH - 2 * MARGIN - (int32_t)(count - 1) * GAP) / (int32_t)count;
     int32_t bottom = y;
     drawing->svg.buf = &contents;
@@ -213,7 +213,6 @@ static int32_t draw_cards(struct drawing *drawing, int32_t y, const uint32_t *wh
                      NULL);
     }
     myr_buf_put(page, contents.data, contents.len);
-    myr_buf_done(&contents);
     return bottom + GAP;
 }
 
@@ -267,9 +266,18 @@ static void put_description(struct myr_svg *svg, const struct myr_design *design
 }
 
 /* The body goes into a buffer first: the page's height stands at the head of the file. */
+static void drawing_done(struct drawing *drawing)
+{
+    myr_buf_done(&drawing->tip);
+    myr_buf_done(&drawing->name);
+    myr_buf_done(&drawing->gutter);
+    myr_buf_done(&drawing->narrow.rules);
+}
+
 void myr_plan_svg(const struct myr_design *design, struct myr_buf *buf)
 {
-    struct myr_buf page = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf page = {0};
+    MYR_CLEANUP(drawing_done)
     struct drawing drawing = {.svg = {.buf = &page}, .design = design};
     struct figures figures = figures_of(design);
     int32_t y = draw_heading(&drawing, &figures);
@@ -292,9 +300,4 @@ void myr_plan_svg(const struct myr_design *design, struct myr_buf *buf)
     myr_svg_style(&svg, narrow.data);
     myr_buf_put(buf, page.data, page.len);
     myr_svg_end(&svg);
-    myr_buf_done(&page);
-    myr_buf_done(&drawing.tip);
-    myr_buf_done(&drawing.name);
-    myr_buf_done(&drawing.gutter);
-    myr_buf_done(&drawing.narrow.rules);
 }

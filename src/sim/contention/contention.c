@@ -48,8 +48,8 @@ static void draw_slots(struct table_maker *maker, enum myr_contention_level leve
                        struct myr_rng *rng)
 {
     uint32_t nodes = maker->graph->design->head->nodes;
-    uint32_t *order = myr_xcalloc(nodes, sizeof(*order));
-    struct myr_heap heap = {0};
+    MYR_CLEANUP(myr_free_at) uint32_t *order = myr_xcalloc(nodes, sizeof(*order));
+    MYR_CLEANUP(myr_heap_done) struct myr_heap heap = {0};
     struct myr_heap_item item;
     for (uint32_t i = 0; i < nodes; i++) {
         order[i] = i;
@@ -61,8 +61,6 @@ static void draw_slots(struct table_maker *maker, enum myr_contention_level leve
     for (uint32_t i = 0; myr_heap_pop(&heap, &item); i++) {
         maker->slots[i] = (struct slot){(uint32_t)item.value, (uint32_t)item.key};
     }
-    myr_heap_done(&heap);
-    free(order);
 }
 
 /* Cuts the groups into jobs, in random order, so that the first ones are a fair sample. */
@@ -104,7 +102,7 @@ static void job_messages(struct table_maker *maker, const struct job *job,
                          enum myr_contention_pattern pattern, struct myr_rng *rng)
 {
     uint32_t local = maker->graph->design->head->gpus_per_node, count = job->count * local;
-    uint32_t *order = myr_xcalloc(count, sizeof(*order));
+    MYR_CLEANUP(myr_free_at) uint32_t *order = myr_xcalloc(count, sizeof(*order));
     maker->messages.count = 0;
     for (uint32_t i = 0; i < count; i++) {
         order[i] = i;
@@ -126,7 +124,6 @@ static void job_messages(struct table_maker *maker, const struct job *job,
         }
         myr_vec_push(&maker->messages, message);
     }
-    free(order);
 }
 
 /* Adds the jobs' transfers; lockstep jobs are one task each, others one a flow. */
@@ -176,7 +173,7 @@ static void add_slowdowns(struct table_maker *maker, struct job_range jobs,
     const struct job *first = &maker->jobs.items[jobs.first];
     const struct job *last = &maker->jobs.items[jobs.first + jobs.count - 1];
     uint32_t count = last->first_task + last->task_count - first->first_task;
-    uint64_t *rates = myr_xcalloc(count, sizeof(*rates));
+    MYR_CLEANUP(myr_free_at) uint64_t *rates = myr_xcalloc(count, sizeof(*rates));
     myr_sim_fair_rates(maker->sim, first->first_task, count, rates);
     for (uint32_t i = 0; i < count; i++) {
         /* Flows inside a scale-up domain are faster than line rate: nothing holds them back. */
@@ -185,7 +182,6 @@ static void add_slowdowns(struct table_maker *maker, struct job_range jobs,
         sum += slow;
     }
     cell->mean += count ? sum / count : 1;
-    free(rates);
 }
 
 /*

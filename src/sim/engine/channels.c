@@ -83,7 +83,7 @@ static void refresh_pods(struct myr_sim *sim, uint32_t only)
 {
     const struct myr_network *net = sim->graph->net;
     uint32_t pods = net->pods * net->planes * (net->units ? net->units : 1);
-    struct pool *pools = myr_xcalloc(pods + 1, sizeof(*pools));
+    MYR_CLEANUP(myr_free_at) struct pool *pools = myr_xcalloc(pods + 1, sizeof(*pools));
     for (uint32_t s = net->first_spine; s < net->first_spine + net->spine; s++) {
         uint32_t pod = pod_of_spine(sim, s);
         if (only == MYR_NONE || pod == only) {
@@ -95,7 +95,6 @@ static void refresh_pods(struct myr_sim *sim, uint32_t only)
             pool_set(sim, true, pod, &pools[pod]);
         }
     }
-    free(pools);
 }
 
 static void pool_capacities(struct myr_sim *sim)

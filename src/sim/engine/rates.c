@@ -140,7 +140,7 @@ static void fix_rate(struct myr_sim *sim, uint32_t id, uint64_t rate, uint32_t b
 /* Progressive filling of the set. */
 static void fill(struct myr_sim *sim)
 {
-    struct myr_heap heap = {0};
+    MYR_CLEANUP(myr_heap_done) struct myr_heap heap = {0};
     struct myr_heap_item item;
     for (size_t i = 0; i < sim->set.count; i++) {
         sim->tasks.items[sim->set.items[i]].rate = SIM_RATE_NONE;
@@ -172,7 +172,6 @@ static void fill(struct myr_sim *sim)
             }
         }
     }
-    myr_heap_done(&heap);
 }
 
 /* Those outside of the set whose rate is no longer right on this channel. */

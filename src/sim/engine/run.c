@@ -15,6 +15,7 @@ static void list_edges(struct myr_sim *sim)
 {
     size_t tasks = sim->tasks.count;
     uint32_t *start = myr_xcalloc(tasks + 2, sizeof(*start));
+    MYR_CLEANUP(myr_free_at)
     struct sim_edge *sorted = myr_xcalloc(sim->edges.count, sizeof(*sorted));
     for (size_t i = 0; i < sim->edges.count; i++) {
         start[sim->edges.items[i].before + 2]++;
@@ -29,7 +30,6 @@ static void list_edges(struct myr_sim *sim)
     if (sim->edges.count) {
         memcpy(sim->edges.items, sorted, sim->edges.count * sizeof(*sorted));
     }
-    free(sorted);
     sim->edge_start = start;
 }
 
@@ -204,7 +204,7 @@ static uint8_t *patterns_to_move(const struct myr_sim *sim, const struct myr_sim
 {
     bool whole = sim->options.balance.policy == MYR_POLICY_PLANNED;
     uint8_t *move = myr_xcalloc(sim->patterns.count, 1);
-    uint8_t *batch = myr_xcalloc(sim->batch_count + 1, 1);
+    MYR_CLEANUP(myr_free_at) uint8_t *batch = myr_xcalloc(sim->batch_count + 1, 1);
     for (uint32_t id = 0; id < sim->patterns.count; id++) {
         const struct sim_pattern *pattern = &sim->patterns.items[id];
         if (pattern->network_flows && (fault->kind == MYR_FAULT_UP || pattern_hit(sim, pattern))) {
@@ -216,7 +216,6 @@ static uint8_t *patterns_to_move(const struct myr_sim *sim, const struct myr_sim
         const struct sim_pattern *pattern = &sim->patterns.items[id];
         move[id] = pattern->network_flows && batch[pattern->batch];
     }
-    free(batch);
     return move;
 }
 
@@ -259,7 +258,7 @@ static int route_batch(struct myr_sim *sim, const uint32_t *ids, uint32_t count,
 
 static int route_marked(struct myr_sim *sim, const uint8_t *move, struct myr_err *err)
 {
-    MYR_VEC(uint32_t) ids = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint32_t) ids = {0};
     int rc = MYR_OK;
     for (uint32_t batch = 0; rc == MYR_OK && batch < sim->batch_count; batch++) {
         ids.count = 0;
@@ -272,7 +271,6 @@ static int route_marked(struct myr_sim *sim, const uint8_t *move, struct myr_err
             rc = route_batch(sim, ids.items, (uint32_t)ids.count, err);
         }
     }
-    myr_vec_done(&ids);
     return rc;
 }
 
@@ -282,13 +280,12 @@ static int reroute(struct myr_sim *sim, const struct myr_sim_fault *fault, struc
     if (sim->options.balance.policy == MYR_POLICY_SPRAY && sim->graph->regular) {
         return MYR_OK; /* the pools have done it */
     }
-    uint8_t *move = patterns_to_move(sim, fault);
+    MYR_CLEANUP(myr_free_at) uint8_t *move = patterns_to_move(sim, fault);
     move_transfers(sim, move, false);
     int rc = route_marked(sim, move, err);
     if (rc == MYR_OK) {
         move_transfers(sim, move, true);
     }
-    free(move);
     return rc;
 }
 
@@ -338,7 +335,7 @@ static int stalled(const struct myr_sim *sim, struct myr_err *err)
 {
     enum { SHOWN_MAX = 4 };
     uint32_t standing = 0;
-    struct myr_buf names = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {0};
     double now_us = (double)sim->now / (double)MYR_PS_PER_US;
     for (uint32_t t = 0; t < sim->tasks.count; t++) {
         if (sim->tasks.items[t].state == SIM_MOVING && standing++ < SHOWN_MAX) {
@@ -351,13 +348,11 @@ static int stalled(const struct myr_sim *sim, struct myr_err *err)
                            "nothing can progress at %.3f us: %u tasks wait for each other", now_us,
                            sim->result.blocked);
     }
-    int rc = myr_err_set(err, MYR_ESTALLED,
-                         "nothing can progress at %.3f us: %u transfers stand still and %u tasks "
-                         "wait for them: %s%s",
-                         now_us, standing, sim->result.blocked - standing, names.data,
-                         standing > SHOWN_MAX ? "; ..." : "");
-    myr_buf_done(&names);
-    return rc;
+    return myr_err_set(err, MYR_ESTALLED,
+                       "nothing can progress at %.3f us: %u transfers stand still and %u tasks "
+                       "wait for them: %s%s",
+                       now_us, standing, sim->result.blocked - standing, names.data,
+                       standing > SHOWN_MAX ? "; ..." : "");
 }
 
 static void start_all(struct myr_sim *sim)

@@ -227,16 +227,15 @@ static int place_hosts(struct topology *topology, struct myr_clos_shape *shape, 
 static int check_cores(const struct topology *topology, const struct myr_clos_shape *shape,
                        uint32_t sets, struct myr_err *err)
 {
-    struct myr_u64map met = {0};
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map met = {0};
     struct scan_place top = {1, 1};
     uint32_t last = MYR_NONE;
-    int rc = MYR_OK;
     if (sets != shape->pod_spines) {
         return scan_error_at(err, topology->scan, top,
                              "cores must join every pod: %u sets of them for %u spines of a pod",
                              sets, shape->pod_spines);
     }
-    for (uint32_t i = 0; rc == MYR_OK && i < topology->wires; i++) {
+    for (uint32_t i = 0; i < topology->wires; i++) {
         uint32_t leaf = topology->list[i].a, spine = topology->list[i].b;
         /* The first leaf of a pod is enough: the others have the same spines. */
         bool first = topology->level[leaf] == LEVEL_LEAF && topology->first_leaf[leaf];
@@ -246,11 +245,11 @@ static int check_cores(const struct topology *topology, const struct myr_clos_sh
         last = spine;
         uint64_t key = (uint64_t)topology->above[leaf] << 32 | topology->above[spine];
         if (!myr_u64map_add(&met, key, spine)) {
-            rc = no_clos(topology, top, "two spines of its pod lead to the same cores", spine, err);
+            return no_clos(topology, top, "two spines of its pod lead to the same cores", spine,
+                           err);
         }
     }
-    myr_u64map_done(&met);
-    return rc;
+    return MYR_OK;
 }
 
 /* How many there are of each tier, and how many links each of them has. */

@@ -54,6 +54,7 @@ static uint32_t round_pattern(struct loader *loader, struct myr_trace_split spli
 {
     uint32_t block = split.size * split.stride, ranks = loader->trace->ranks;
     uint32_t groups = ranks / split.size, at = 0;
+    MYR_CLEANUP(myr_free_at)
     struct myr_message *messages =
         myr_xcalloc((size_t)round->pair_count * groups, sizeof(*messages));
     for (uint32_t base = 0; base < ranks; base += block) {
@@ -69,7 +70,6 @@ static uint32_t round_pattern(struct loader *loader, struct myr_trace_split spli
     if (round->cyclic) {
         myr_sim_pattern_cyclic(loader->sim, pattern);
     }
-    free(messages);
     return pattern;
 }
 
@@ -79,22 +79,19 @@ static int add_collective(struct loader *loader, uint32_t id, struct myr_err *er
     struct myr_trace_split split = loader->trace->splits.items[op->from];
     enum myr_algorithm algorithm =
         op->collective == MYR_ALL_TO_ALL ? MYR_ALGORITHM_PAIRWISE : MYR_ALGORITHM_RING;
-    struct myr_schedule_plan plan;
-    int rc = myr_collective_plan((enum myr_collective)op->collective, algorithm, split.size,
-                                 local_ranks(loader, split), op->bytes, &plan, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_CLEANUP(myr_schedule_plan_done) struct myr_schedule_plan plan = {0};
+    MYR_TRY(myr_collective_plan((enum myr_collective)op->collective, algorithm, split.size,
+                                local_ranks(loader, split), op->bytes, &plan, err));
     uint64_t key = (uint64_t)op->collective << 32 | op->from;
     uint32_t *known = myr_u64map_find(&loader->rounds, key);
     uint32_t pattern = known ? *known : MYR_NONE;
-    for (size_t i = 0; rc == MYR_OK && i < plan.rounds.count; i++) {
+    for (size_t i = 0; i < plan.rounds.count; i++) {
         const struct myr_round *round = &plan.rounds.items[i];
         uint32_t own = pattern + (uint32_t)i;
         if (!known) {
             own = round_pattern(loader, split, &plan, round);
             pattern = i == 0 ? own : pattern;
-            rc = myr_sim_route(loader->sim, err);
+            MYR_TRY(myr_sim_route(loader->sim, err));
         }
         uint32_t task = myr_sim_transfer(loader->sim, own, round->bytes, round->hops);
         if (i == 0) {
@@ -110,8 +107,7 @@ static int add_collective(struct loader *loader, uint32_t id, struct myr_err *er
     if (plan.rounds.count == 0) {
         loader->first[id] = loader->last[id] = myr_sim_compute(loader->sim, 0);
     }
-    myr_schedule_plan_done(&plan);
-    return rc;
+    return MYR_OK;
 }
 
 static int add_ops(struct loader *loader, struct myr_trace_tasks *ret, struct myr_err *err)
@@ -155,9 +151,19 @@ static void add_start(struct loader *loader, uint32_t id)
     myr_sim_after(loader->sim, loader->first[id], task);
 }
 
+static void loader_done(struct loader *loader)
+{
+    myr_u64map_done(&loader->flows);
+    myr_u64map_done(&loader->rounds);
+    myr_u64map_done(&loader->waiting);
+    free(loader->first);
+    free(loader->last);
+}
+
 int myr_load_trace(struct myr_sim *sim, const struct myr_trace *trace, const uint32_t *gpus,
                    uint32_t local, struct myr_trace_tasks *ret, struct myr_err *err)
 {
+    MYR_CLEANUP(loader_done)
     struct loader loader = {.sim = sim, .trace = trace, .gpus = gpus, .local = local ? local : 1};
     MYR_ASSERT(trace->endless_line == 0);
     *ret = (struct myr_trace_tasks){0};
@@ -171,10 +177,5 @@ int myr_load_trace(struct myr_sim *sim, const struct myr_trace *trace, const uin
         const struct myr_trace_edge *edge = &trace->edges.items[i];
         myr_sim_after(sim, loader.first[edge->op], loader.last[edge->before]);
     }
-    myr_u64map_done(&loader.flows);
-    myr_u64map_done(&loader.rounds);
-    myr_u64map_done(&loader.waiting);
-    free(loader.first);
-    free(loader.last);
     return rc;
 }

@@ -118,7 +118,7 @@ static void draw_row(struct myr_svg *svg, const struct myr_sim *sim, const struc
     struct cell cells[COLUMNS_MAX] = {{0}};
     uint32_t columns = row->count < COLUMNS_MAX ? row->count : COLUMNS_MAX;
     int32_t width = (WIDTH - LEFT - RIGHT) / (int32_t)(columns ? columns : 1);
-    struct myr_buf tip = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf tip = {0};
     char tint[16];
     fill_cells(sim, row, columns, cells);
     myr_svg_text(svg, LEFT - 10 * PX, y + ROW / 2, MYR_SVG_END, "label", row->name);
@@ -134,7 +134,6 @@ static void draw_row(struct myr_svg *svg, const struct myr_sim *sim, const struc
         myr_svg_rect(svg, LEFT + (int32_t)c * width, y, width - (columns > 32 ? 5 : 15),
                      ROW - 6 * PX, tint_of(cell->most, tint), tip.data);
     }
-    myr_buf_done(&tip);
 }
 
 static void draw_legend(struct myr_svg *svg, int32_t y)

@@ -100,7 +100,7 @@ static void put_rank_of(const struct myr_sim *sim, uint32_t channel, uint32_t id
 static void put_held_by(const struct myr_sim *sim, uint32_t channel, uint32_t task,
                         struct myr_buf *buf)
 {
-    struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
     myr_buf_put_lit(buf, "<td>");
     if (channel == MYR_NONE) {
         myr_buf_put_lit(buf, "<span class=\"muted\">own time</span></td><td class=\"n\">");
@@ -111,7 +111,6 @@ static void put_held_by(const struct myr_sim *sim, uint32_t channel, uint32_t ta
         put_rank_of(sim, channel, task, buf);
     }
     myr_buf_put_lit(buf, "</td>");
-    myr_buf_done(&name);
 }
 
 struct culprit {
@@ -133,8 +132,8 @@ static int by_blame(const void *a, const void *b)
 static void put_culprits(const struct myr_sim *sim, const struct myr_report_step *path,
                          uint32_t count, struct myr_buf *buf)
 {
-    struct myr_u64map known = {0};
-    MYR_VEC(struct culprit) list = {0};
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map known = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(struct culprit) list = {0};
     for (uint32_t i = 0; i < count; i++) {
         uint32_t *place = myr_u64map_find(&known, path[i].channel);
         uint32_t at = place ? *place : (uint32_t)list.count;
@@ -164,8 +163,6 @@ static void put_culprits(const struct myr_sim *sim, const struct myr_report_step
     if (list.count > CULPRITS_SHOWN) {
         myr_buf_printf(buf, "<p class=\"muted\">and %zu more</p>\n", list.count - CULPRITS_SHOWN);
     }
-    myr_vec_done(&list);
-    myr_u64map_done(&known);
 }
 
 /*
@@ -175,7 +172,7 @@ static void put_culprits(const struct myr_sim *sim, const struct myr_report_step
 static void put_path(const struct myr_report *report, uint32_t job, struct myr_buf *buf)
 {
     const struct myr_sim *sim = report->sim;
-    struct myr_report_step *path;
+    MYR_CLEANUP(myr_free_at) struct myr_report_step *path = NULL;
     uint32_t count = myr_report_critical_path(report, job, &path);
     myr_buf_printf(buf,
                    "<h3>Critical path</h3>\n<p class=\"muted\">The last task to end, the one "
@@ -202,7 +199,6 @@ static void put_path(const struct myr_report *report, uint32_t job, struct myr_b
         myr_buf_put_lit(buf, "</tr>\n");
     }
     myr_buf_put_lit(buf, "</table></details>\n");
-    free(path);
 }
 
 void myr_report_html(const struct myr_report *report, struct myr_buf *buf)

@@ -96,7 +96,8 @@ uint32_t myr_report_critical_path(const struct myr_report *report, uint32_t job,
 {
     const struct myr_sim *sim = report->sim;
     size_t tasks = sim->tasks.count;
-    uint32_t *released_by = myr_xcalloc(tasks + 1, sizeof(*released_by)); /* 1 + the task */
+    MYR_CLEANUP(myr_free_at) /* 1 + the task */
+    uint32_t *released_by = myr_xcalloc(tasks + 1, sizeof(*released_by));
     for (size_t i = 0; i < sim->edges.count; i++) {
         const struct sim_edge *edge = &sim->edges.items[i];
         uint32_t *known = &released_by[edge->task];
@@ -116,7 +117,6 @@ uint32_t myr_report_critical_path(const struct myr_report *report, uint32_t job,
         path.items[i] = path.items[path.count - 1 - i];
         path.items[path.count - 1 - i] = other;
     }
-    free(released_by);
     *ret = path.items;
     return (uint32_t)path.count;
 }

@@ -280,7 +280,7 @@ static void builder_done(struct step_builder *b)
 int myr_load_step(struct myr_sim *sim, struct myr_ranks ranks, const struct myr_step *step,
                   uint32_t after, struct myr_step_result *ret, struct myr_err *err)
 {
-    struct step_builder b = {.sim = sim, .ranks = ranks, .step = step};
+    MYR_CLEANUP(builder_done) struct step_builder b = {.sim = sim, .ranks = ranks, .step = step};
     b.stages = step->layout->pp;
     b.micro_batches = myr_layout_micro_batches(step->layout);
     if (myr_layout_gpus(step->layout) != ranks.count) {
@@ -293,24 +293,19 @@ int myr_load_step(struct myr_sim *sim, struct myr_ranks ranks, const struct myr_
     b.permille = myr_xcalloc(b.stages, sizeof(uint32_t));
     find_slow_stages(&b, myr_sim_gpus_per_node(sim));
     size_t passes = (size_t)b.stages * b.micro_batches;
-    struct pass_ends *forward = myr_xcalloc(passes, sizeof(*forward));
-    struct pass_ends *backward = myr_xcalloc(passes, sizeof(*backward));
-    int rc = make_patterns(&b, err);
-    if (rc == MYR_OK) {
-        for (uint32_t s = 0; s < b.stages; s++) {
-            put_stage(&b, s, after, &forward[s * b.micro_batches], &backward[s * b.micro_batches]);
-        }
-        join_stages(&b, forward, backward);
-        ret->pipeline_end = myr_sim_compute(sim, 0);
-        ret->end = ret->gradients_end = myr_sim_compute(sim, 0);
+    MYR_CLEANUP(myr_free_at) struct pass_ends *forward = myr_xcalloc(passes, sizeof(*forward));
+    MYR_CLEANUP(myr_free_at) struct pass_ends *backward = myr_xcalloc(passes, sizeof(*backward));
+    MYR_TRY(make_patterns(&b, err));
+    for (uint32_t s = 0; s < b.stages; s++) {
+        put_stage(&b, s, after, &forward[s * b.micro_batches], &backward[s * b.micro_batches]);
     }
-    for (uint32_t s = 0; rc == MYR_OK && s < b.stages; s++) {
+    join_stages(&b, forward, backward);
+    ret->pipeline_end = myr_sim_compute(sim, 0);
+    ret->end = ret->gradients_end = myr_sim_compute(sim, 0);
+    for (uint32_t s = 0; s < b.stages; s++) {
         uint32_t last = backward[(s + 1) * b.micro_batches - 1].last;
         myr_sim_after(sim, ret->pipeline_end, last);
-        rc = put_gradients(&b, s, last, ret->end, err);
+        MYR_TRY(put_gradients(&b, s, last, ret->end, err));
     }
-    free(forward);
-    free(backward);
-    builder_done(&b);
-    return rc;
+    return MYR_OK;
 }

@@ -31,6 +31,7 @@ static int round_pattern(struct myr_sim *sim, struct myr_ranks ranks,
                          const struct myr_schedule_plan *plan, const struct myr_round *round,
                          uint32_t *ret, struct myr_err *err)
 {
+    MYR_CLEANUP(myr_free_at)
     struct myr_message *messages = myr_xcalloc(round->pair_count, sizeof(*messages));
     for (uint32_t i = 0; i < round->pair_count; i++) {
         const struct myr_pair *pair = &plan->pairs.items[round->first_pair + i];
@@ -40,7 +41,6 @@ static int round_pattern(struct myr_sim *sim, struct myr_ranks ranks,
     if (round->cyclic) {
         myr_sim_pattern_cyclic(sim, *ret);
     }
-    free(messages);
     return myr_sim_route(sim, err);
 }
 
@@ -95,26 +95,20 @@ int myr_load_collective(struct myr_sim *sim, struct myr_ranks ranks, enum myr_co
                         enum myr_algorithm algorithm, uint32_t local, uint64_t bytes,
                         uint32_t after, uint32_t *ret, struct myr_err *err)
 {
-    struct myr_schedule_plan plan;
+    MYR_CLEANUP(myr_schedule_plan_done) struct myr_schedule_plan plan = {0};
     local = local ? local : 1;
     if (algorithm == MYR_ALGORITHM_AUTO && ranks.count > 1) {
         algorithm = quickest(sim, ranks, collective, local, bytes);
     }
-    int rc = myr_collective_plan(collective, algorithm, ranks.count, local, bytes, &plan, err);
-    if (rc < 0) {
-        return rc;
-    }
-    for (size_t i = 0; rc == MYR_OK && i < plan.rounds.count; i++) {
+    MYR_TRY(myr_collective_plan(collective, algorithm, ranks.count, local, bytes, &plan, err));
+    for (size_t i = 0; i < plan.rounds.count; i++) {
         const struct myr_round *round = &plan.rounds.items[i];
         uint32_t pattern;
         myr_sim_phase(sim, (uint32_t)i);
-        rc = round_pattern(sim, ranks, &plan, round, &pattern, err);
-        if (rc == MYR_OK) {
-            *ret = myr_sim_transfer(sim, pattern, round->bytes, round->hops);
-            follow(sim, *ret, after);
-            after = *ret;
-        }
+        MYR_TRY(round_pattern(sim, ranks, &plan, round, &pattern, err));
+        *ret = myr_sim_transfer(sim, pattern, round->bytes, round->hops);
+        follow(sim, *ret, after); /* a round begins when the one before has ended */
+        after = *ret;
     }
-    myr_schedule_plan_done(&plan);
-    return rc;
+    return MYR_OK;
 }

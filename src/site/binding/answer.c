@@ -105,7 +105,7 @@ const struct myr_value *myr_binding_answer(const struct myr_binding *binding,
                                            const struct myr_discovery *found,
                                            struct myr_answer *answer)
 {
-    const struct myr_bound **rows = myr_binding_sorted(binding);
+    MYR_CLEANUP(myr_free_at) const struct myr_bound **rows = myr_binding_sorted(binding);
     myr_answer_text(answer, "design", myr_design_str(binding->design, binding->design->head->name));
     myr_answer_u64(answer, "bound", found->bound);
     myr_answer_u64(answer, "unknown", found->unknown);
@@ -116,7 +116,6 @@ const struct myr_value *myr_binding_answer(const struct myr_binding *binding,
         put_row(binding, rows[i], answer);
     }
     myr_answer_end(answer);
-    free(rows);
     put_sentences(binding, found, answer, say_para);
     return list;
 }

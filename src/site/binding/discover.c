@@ -67,16 +67,14 @@ static bool is_renamed(const struct discoverer *d, uint32_t port)
 static bool is_own_name(const struct discoverer *d, struct myr_str name, uint32_t port, bool nic)
 {
     const struct myr_design *design = d->verify->design;
-    struct myr_buf own = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf own = {0};
     myr_site_name(design, design->port_device[port], &own);
     if (nic) {
         myr_buf_putc(&own, '-');
         myr_design_port_name(design, port, &own);
     }
-    bool same = myr_str_eq(name, (struct myr_str){own.data, own.len}) ||
-                myr_site_find(design, name) != MYR_NONE;
-    myr_buf_done(&own);
-    return same;
+    return myr_str_eq(name, (struct myr_str){own.data, own.len}) ||
+           myr_site_find(design, name) != MYR_NONE;
 }
 
 static void add_device(struct discoverer *d, uint32_t found)
@@ -115,7 +113,7 @@ static void add_device(struct discoverer *d, uint32_t found)
 static void add_port_name(struct discoverer *d, struct myr_cabling_end end, uint32_t port)
 {
     const struct myr_design *design = d->verify->design;
-    struct myr_buf own = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf own = {0};
     if (is_renamed(d, port)) {
         return;
     }
@@ -125,7 +123,6 @@ static void add_port_name(struct discoverer *d, struct myr_cabling_end end, uint
             .device = design->port_device[port], .port = port, .name = end.port};
         add(d, &bound);
     }
-    myr_buf_done(&own);
 }
 
 static void add_port_names(struct discoverer *d)
@@ -146,10 +143,17 @@ static void add_port_names(struct discoverer *d)
     }
 }
 
+static void discoverer_done(struct discoverer *d)
+{
+    myr_strmap_done(&d->names);
+    myr_vec_done(&d->uses);
+}
+
 void myr_binding_discover(struct myr_binding *binding, const struct myr_verify *verify,
                           bool by_wiring, struct myr_discovery *ret)
 {
     *ret = (struct myr_discovery){.conflict_row = MYR_NONE};
+    MYR_CLEANUP(discoverer_done)
     struct discoverer d = {
         .binding = binding, .verify = verify, .report = ret, .by_wiring = by_wiring};
     count_names(&d);
@@ -159,6 +163,4 @@ void myr_binding_discover(struct myr_binding *binding, const struct myr_verify *
     if (!verify->cabling->numbered) {
         add_port_names(&d);
     }
-    myr_strmap_done(&d.names);
-    myr_vec_done(&d.uses);
 }

@@ -339,7 +339,7 @@ const struct myr_bound **myr_binding_sorted(const struct myr_binding *binding)
 void myr_binding_write(const struct myr_binding *binding, struct myr_buf *buf)
 {
     size_t count = binding->rows.count;
-    const struct myr_bound **rows = myr_binding_sorted(binding);
+    MYR_CLEANUP(myr_free_at) const struct myr_bound **rows = myr_binding_sorted(binding);
     myr_buf_put_lit(buf, "# Which real device stands in which place of the design.\ndesign: ");
     put_text(buf, myr_str_from(myr_design_str(binding->design, binding->design->head->name)));
     myr_buf_puts(buf, count ? "\ndevices:\n" : "\ndevices: {}\n");
@@ -351,5 +351,4 @@ void myr_binding_write(const struct myr_binding *binding, struct myr_buf *buf)
         put_device(binding, rows + i, end - i, buf);
         i = end;
     }
-    free(rows);
 }

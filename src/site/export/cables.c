@@ -93,17 +93,13 @@ void myr_write_netbox_cables(const struct myr_cabling *cabling, struct myr_buf *
 int export_p2p(const struct myr_export *job, const struct myr_export_sink *sink,
                struct myr_err *err)
 {
-    struct myr_arena arena;
-    struct myr_cabling cabling;
-    struct myr_buf text = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
+    MYR_CLEANUP(myr_cabling_done) struct myr_cabling cabling;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     myr_arena_init(&arena);
     export_cabling(job, &cabling, &arena);
     myr_write_p2p(&cabling, &text);
-    int rc = export_put(sink, "p2p.csv", &text, err);
-    myr_buf_done(&text);
-    myr_cabling_done(&cabling);
-    myr_arena_done(&arena);
-    return rc;
+    return export_put(sink, "p2p.csv", &text, err);
 }
 
 static void put_dot_end(struct myr_buf *buf, const struct myr_design *design, uint32_t port)
@@ -120,7 +116,7 @@ int export_dot(const struct myr_export *job, const struct myr_export_sink *sink,
                struct myr_err *err)
 {
     const struct myr_design *design = job->design;
-    struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     myr_buf_printf(&text, "graph \"%s\" {\n", myr_design_str(design, design->head->name));
     for (uint32_t link = 0; link < design->link_count; link++) {
         uint32_t type = design->cable_type[design->link_cable[link]];
@@ -132,7 +128,5 @@ int export_dot(const struct myr_export *job, const struct myr_export_sink *sink,
         }
     }
     myr_buf_put_lit(&text, "}\n");
-    int rc = export_put(sink, "topology.dot", &text, err);
-    myr_buf_done(&text);
-    return rc;
+    return export_put(sink, "topology.dot", &text, err);
 }

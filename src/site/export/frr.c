@@ -132,7 +132,7 @@ static int put_configurations(struct frr *frr, const struct myr_export_sink *sin
                               struct myr_err *err)
 {
     const struct myr_design *design = frr->job->design;
-    struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
     int rc = MYR_OK;
     for (uint32_t d = 0; rc == MYR_OK && d < design->device_count; d++) {
         if (next_port(frr, d, design->first_port[d]) == MYR_NONE) {
@@ -144,7 +144,6 @@ static int put_configurations(struct frr *frr, const struct myr_export_sink *sin
         myr_buf_put_lit(&name, "/frr.conf");
         rc = export_put(sink, name.data, &frr->text, err);
     }
-    myr_buf_done(&name);
     return rc;
 }
 

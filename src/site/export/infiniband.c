@@ -248,7 +248,7 @@ static void put_devices(const struct myr_cabling *cabling, enum myr_netlist kind
 int myr_write_ibnetdiscover(const struct myr_cabling *cabling, enum myr_netlist kind,
                             struct myr_buf *ret, struct myr_err *err)
 {
-    struct myr_arena arena;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     struct stanzas stanzas = {0};
     myr_arena_init(&arena);
     int rc = stanzas_init(&stanzas, &arena, cabling, err);
@@ -260,7 +260,6 @@ int myr_write_ibnetdiscover(const struct myr_cabling *cabling, enum myr_netlist 
         }
         put_devices(cabling, kind, &stanzas, &arena, ret);
     }
-    myr_arena_done(&arena);
     return rc;
 }
 

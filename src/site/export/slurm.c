@@ -34,7 +34,7 @@ static void groups_init(struct groups *groups, struct myr_arena *arena,
                         const struct myr_export *job)
 {
     const struct myr_design_head *head = job->design->head;
-    struct myr_u64map found = {0};
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map found = {0};
     uint32_t *group_of = MYR_ARENA_NEW(arena, uint32_t, head->nodes);
     groups->leaf = MYR_ARENA_NEW(arena, uint32_t, head->nodes);
     groups->first = MYR_ARENA_NEW(arena, uint32_t, (size_t)head->nodes + 2);
@@ -61,7 +61,6 @@ static void groups_init(struct groups *groups, struct myr_arena *arena,
             groups->nodes[next[group_of[n]]++] = head->first_node + n;
         }
     }
-    myr_u64map_done(&found);
 }
 
 /*
@@ -179,21 +178,20 @@ static void put_nodes(struct myr_buf *buf, const struct myr_export *job,
                       const struct groups *groups, uint32_t group)
 {
     struct hostlist list = {.buf = buf};
-    struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
     for (uint32_t i = groups->first[group]; i < groups->first[group + 1]; i++) {
         myr_buf_clear(&name);
         put_node_name(&name, job, groups->nodes[i]);
         hostlist_put(&list, (struct myr_str){name.data, name.len});
     }
     hostlist_end(&list);
-    myr_buf_done(&name);
 }
 
 /* Lines of one level above the groups, and the list of their names for the level above. */
 static void put_pods(struct myr_buf *buf, const struct myr_design *design,
                      const struct groups *groups, struct hostlist *top)
 {
-    struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
     for (uint32_t g = 0; g < groups->count;) {
         uint32_t pod = design->place[groups->leaf[g]].pod;
         myr_buf_clear(&name);
@@ -209,7 +207,6 @@ static void put_pods(struct myr_buf *buf, const struct myr_design *design,
         hostlist_end(&list);
         myr_buf_putc(buf, '\n');
     }
-    myr_buf_done(&name);
 }
 
 static bool several_pods(const struct myr_design *design, const struct groups *groups)
@@ -221,7 +218,8 @@ static bool several_pods(const struct myr_design *design, const struct groups *g
 static void put_tree(struct myr_buf *buf, const struct myr_export *job, const struct groups *groups)
 {
     const struct myr_design *design = job->design;
-    struct myr_buf name = {0}, names = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {0};
     struct hostlist top = {.buf = &names};
     bool pods = several_pods(design, groups);
     for (uint32_t g = 0; g < groups->count; g++) {
@@ -241,8 +239,6 @@ static void put_tree(struct myr_buf *buf, const struct myr_export *job, const st
     if (groups->count > 1) {
         myr_buf_printf(buf, "SwitchName=%s Switches=%s\n", pods ? "core" : "spine", names.data);
     }
-    myr_buf_done(&name);
-    myr_buf_done(&names);
 }
 
 static void put_title(struct myr_buf *buf, const struct myr_export *job, const char *plugin)
@@ -255,17 +251,14 @@ static void put_title(struct myr_buf *buf, const struct myr_export *job, const c
 int export_slurm(const struct myr_export *job, const struct myr_export_sink *sink,
                  struct myr_err *err)
 {
-    struct myr_arena arena;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     struct groups groups = {0};
-    struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     myr_arena_init(&arena);
     groups_init(&groups, &arena, job);
     put_title(&text, job, "tree");
     put_tree(&text, job, &groups);
-    int rc = export_put(sink, "topology.conf", &text, err);
-    myr_buf_done(&text);
-    myr_arena_done(&arena);
-    return rc;
+    return export_put(sink, "topology.conf", &text, err);
 }
 
 /* Where GPUs of several nodes form one scale-up domain, that is the block a job must not leave. */
@@ -315,9 +308,9 @@ int export_slurm_block(const struct myr_export *job, const struct myr_export_sin
                        struct myr_err *err)
 {
     const struct myr_design_head *head = job->design->head;
-    struct myr_arena arena;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     struct groups groups = {0};
-    struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     myr_arena_init(&arena);
     if (head->gpus_per_node && head->scale_up_gpus > head->gpus_per_node) {
         scale_up_groups(&groups, &arena, job);
@@ -326,8 +319,5 @@ int export_slurm_block(const struct myr_export *job, const struct myr_export_sin
     }
     put_title(&text, job, "block");
     put_blocks(&text, job, &groups);
-    int rc = export_put(sink, "topology.conf", &text, err);
-    myr_buf_done(&text);
-    myr_arena_done(&arena);
-    return rc;
+    return export_put(sink, "topology.conf", &text, err);
 }

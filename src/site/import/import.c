@@ -196,7 +196,7 @@ static int compare_names(const void *left, const void *right)
 static int import_folder(struct myr_import *import, enum myr_import_format format, const char *path,
                          struct myr_err *err)
 {
-    MYR_VEC(const char *) names = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(const char *) names = {0};
     DIR *folder = opendir(path);
     if (!folder) {
         return myr_err_errno(err, "cannot open", path);
@@ -209,17 +209,15 @@ static int import_folder(struct myr_import *import, enum myr_import_format forma
         }
     }
     closedir(folder);
-    int rc = MYR_OK;
     if (names.count == 0) {
-        rc = myr_err_set(err, MYR_ENOENT, "%s: no files in this folder", path);
-    } else {
-        qsort(names.items, names.count, sizeof(*names.items), compare_names);
+        return myr_err_set(err, MYR_ENOENT, "%s: no files in this folder", path);
     }
-    for (size_t i = 0; rc == MYR_OK && i < names.count; i++) {
-        rc = import_one(import, format, names.items[i], err);
+    /* The folder's own order is the file system's; the same files must give the same answer. */
+    qsort(names.items, names.count, sizeof(*names.items), compare_names);
+    for (size_t i = 0; i < names.count; i++) {
+        MYR_TRY(import_one(import, format, names.items[i], err));
     }
-    myr_vec_done(&names);
-    return rc;
+    return MYR_OK;
 }
 
 int myr_import_file(struct myr_import *import, enum myr_import_format format, const char *path,

@@ -384,9 +384,15 @@ static int step(struct lldp_reader *reader, enum json_event event, struct myr_er
                                               "neighbors' is expected");
 }
 
+static void lldp_reader_done(struct lldp_reader *reader)
+{
+    json_reader_done(&reader->json);
+}
+
 int import_lldp_stream(struct myr_import *import, const char *file, struct myr_str first,
                        const struct json_source *source, struct myr_err *err)
 {
+    MYR_CLEANUP(lldp_reader_done)
     struct lldp_reader reader = {.import = import,
                                  .file = file,
                                  .file_index = (uint32_t)import->cabling->files.count - 1,
@@ -399,7 +405,6 @@ int import_lldp_stream(struct myr_import *import, const char *file, struct myr_s
         event = json_next(&reader.json);
         rc = step(&reader, event, err);
     } while (rc == MYR_OK && event != JSON_END && event != JSON_CUT);
-    json_reader_done(&reader.json);
     return rc;
 }
 

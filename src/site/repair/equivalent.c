@@ -194,7 +194,7 @@ static uint32_t home_port(const struct equivalent *eq, uint32_t port)
 static uint32_t number_classes(struct eq_edge *red, uint32_t red_count, struct eq_edge *blue,
                                uint32_t blue_count)
 {
-    struct myr_u64map local = {0};
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map local = {0};
     uint32_t classes = 0;
     for (uint32_t i = 0; i < red_count + blue_count; i++) {
         struct eq_edge *edge = i < red_count ? &red[i] : &blue[i - red_count];
@@ -206,7 +206,6 @@ static uint32_t number_classes(struct eq_edge *red, uint32_t red_count, struct e
             *ends[side] = *myr_u64map_find(&local, *ends[side]);
         }
     }
-    myr_u64map_done(&local);
     return classes;
 }
 
@@ -315,10 +314,16 @@ static void solve_parts(struct equivalent *eq)
     }
 }
 
+static void equivalent_done(struct equivalent *eq)
+{
+    free(eq->red.items);
+    free(eq->blue.items);
+}
+
 void repair_equivalent_plan(const struct repair_graph *graph, struct myr_arena *arena,
                             uint32_t *ret_plan, uint32_t *ret_gap)
 {
-    struct equivalent eq = {.graph = graph, .arena = arena};
+    MYR_CLEANUP(equivalent_done) struct equivalent eq = {.graph = graph, .arena = arena};
     eq.plan = ret_plan;
     eq.class_of = MYR_ARENA_NEW(arena, uint32_t, (size_t)graph->vertex_count + 1);
     memset(eq.class_of, 0xFF, (size_t)graph->vertex_count * sizeof(uint32_t));
@@ -329,6 +334,4 @@ void repair_equivalent_plan(const struct repair_graph *graph, struct myr_arena *
     join_classes(&eq);
     solve_parts(&eq);
     *ret_gap = eq.gap;
-    free(eq.red.items);
-    free(eq.blue.items);
 }

@@ -229,10 +229,15 @@ static bool read_solution(struct searcher *s, uint32_t red_left, uint32_t blue_l
     return true;
 }
 
+static void searcher_done(struct searcher *s)
+{
+    myr_u64map_done(&s->best);
+}
+
 bool eq_search(const struct eq_part *part, struct myr_arena *arena, struct eq_solution *ret)
 {
     MYR_ASSERT(part->red_count < 32 && part->blue_count < 32);
-    struct searcher s = {.part = part};
+    MYR_CLEANUP(searcher_done) struct searcher s = {.part = part};
     uint32_t red_left = (1U << part->red_count) - 1, blue_left = (1U << part->blue_count) - 1;
     s.free_slots = MYR_ARENA_NEW(arena, uint32_t, (size_t)part->class_count + 1);
     s.surplus = MYR_ARENA_NEW(arena, uint32_t, (size_t)part->class_count + 1);
@@ -240,7 +245,6 @@ bool eq_search(const struct eq_part *part, struct myr_arena *arena, struct eq_so
     count_ends(&s, red_left, blue_left);
     int32_t gain = solve(&s, red_left, blue_left);
     bool done = !s.tired && read_solution(&s, red_left, blue_left);
-    myr_u64map_done(&s.best);
     if (done) {
         *ret = (struct eq_solution){s.slots, gain, gain};
     }

@@ -88,6 +88,7 @@ static void spread(struct myr_tables *tables, uint32_t target, uint32_t at, uint
 static void fill_switches(struct myr_tables *tables)
 {
     uint32_t count = tables->graph->switch_count;
+    MYR_CLEANUP(myr_free_at)
     uint32_t *queue = myr_xrealloc(NULL, (size_t)count + 1, sizeof(uint32_t));
     for (uint32_t target = 0; target < count; target++) {
         uint32_t head = 0, tail = 0;
@@ -97,7 +98,6 @@ static void fill_switches(struct myr_tables *tables)
             MYR_ASSERT(tail <= count);
         }
     }
-    free(queue);
 }
 
 void myr_tables_fill(struct myr_tables *tables)

@@ -81,6 +81,7 @@ int myr_tables_write(const struct myr_tables *tables, const struct myr_binding *
     struct myr_outfile file;
     MYR_TRY(myr_outfile_open(&file, path, err));
     struct myr_buf buf = {0}, tails = {0};
+    MYR_CLEANUP(myr_free_at)
     uint32_t *start = myr_xrealloc(NULL, (size_t)tables->columns + 1, sizeof(uint32_t));
     put_tails(tables, binding, &tails, start);
     for (uint32_t s = 0; s < tables->graph->switch_count; s++) {
@@ -100,7 +101,6 @@ int myr_tables_write(const struct myr_tables *tables, const struct myr_binding *
         myr_outfile_drain(&file, &buf);
     }
     myr_outfile_write(&file, buf.data, buf.len);
-    free(start);
     myr_buf_done(&tails);
     myr_buf_done(&buf);
     return myr_outfile_commit(&file, err);
@@ -234,12 +234,11 @@ int myr_tables_read_text(struct myr_tables *tables, const struct myr_binding *bi
 int myr_tables_read(struct myr_tables *tables, const struct myr_binding *binding, const char *path,
                     uint32_t *ret_unknown, struct myr_err *err)
 {
-    struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     int rc = myr_file_read(path, (size_t)1 << BYTES_MAX_SHIFT, &text, err);
     if (rc == MYR_OK) {
         rc = myr_tables_read_text(tables, binding, path, (struct myr_str){text.data, text.len},
                                   ret_unknown, err);
     }
-    myr_buf_done(&text);
     return rc;
 }

@@ -66,7 +66,7 @@ static void degrade_by_counters(struct verify_job *job)
 {
     struct myr_verify *verify = job->verify;
     const struct myr_cabling *cabling = verify->cabling;
-    struct myr_u64map devices = {0};
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map devices = {0};
     for (uint32_t i = 0; i < cabling->devices.count && cabling->errors.count; i++) {
         const uint64_t guids[] = {cabling->devices.items[i].guid,
                                   cabling->devices.items[i].port_guid};
@@ -90,7 +90,6 @@ static void degrade_by_counters(struct verify_job *job)
             verify->state[verify->found[port]] = MYR_STATE_DEGRADED;
         }
     }
-    myr_u64map_done(&devices);
 }
 
 void verify_degrade(struct verify_job *job)

@@ -6,7 +6,7 @@ static const struct myr_port_span nobody = {0, 0};
 static void fill_type_ports(struct identify *identify)
 {
     const struct myr_design *design = identify->design;
-    struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
     for (uint32_t d = 0; d < design->device_count; d++) {
         struct myr_strmap *map = &identify->type_ports[design->device_type[d]];
         if (map->count) {
@@ -20,7 +20,6 @@ static void fill_type_ports(struct identify *identify)
             (void)myr_strmap_add(map, kept, p - design->first_port[d]);
         }
     }
-    myr_buf_done(&name);
 }
 
 void identify_init(struct identify *identify, struct myr_arena *arena,
@@ -163,7 +162,7 @@ static bool same_identity(struct myr_port_span a, struct myr_port_span b)
 static void drop_double_claims(struct identify *identify)
 {
     const struct myr_cabling *cabling = identify->cabling;
-    struct myr_u64map claims = {0};
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map claims = {0};
     for (uint32_t i = 0; i < cabling->devices.count; i++) {
         struct myr_port_span own = identify->devices[i];
         if (own.count == 0 || cabling->devices.items[i].guid == 0) {
@@ -180,7 +179,6 @@ static void drop_double_claims(struct identify *identify)
             identify->name_conflicts++;
         }
     }
-    myr_u64map_done(&claims);
 }
 
 void identify_by_name(struct identify *identify)

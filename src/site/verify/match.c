@@ -128,14 +128,12 @@ static int complain_double(const struct matcher *matcher, uint32_t link, uint32_
     const struct myr_cabling_link *second = &matcher->cabling->links.items[link];
     const struct myr_cabling_link *first =
         &matcher->cabling->links.items[matcher->verify->found_link[vertex]];
-    struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
     myr_verify_port_name(matcher->verify, vertex, &name);
     const struct myr_doc place = {
         .file = matcher->cabling->files.items[second->file], .line = second->line, .column = 1};
-    int rc = myr_doc_error(err, &place, MYR_EINVAL, "port %s has two cables: the first is in %s:%u",
-                           name.data, matcher->cabling->files.items[first->file], first->line);
-    myr_buf_done(&name);
-    return rc;
+    return myr_doc_error(err, &place, MYR_EINVAL, "port %s has two cables: the first is in %s:%u",
+                         name.data, matcher->cabling->files.items[first->file], first->line);
 }
 
 /* True when the ends already are each other's, also through a far end that the design lacks. */

@@ -267,8 +267,8 @@ static bool meets_in_one_cage(const struct finder *finder)
 static void find_displaced(struct finder *finder)
 {
     uint32_t devices = finder->design->device_count;
-    uint8_t *visited = myr_xcalloc((size_t)devices + 1, 1);
-    uint8_t *is_home = myr_xcalloc((size_t)devices + 1, 1);
+    MYR_CLEANUP(myr_free_at) uint8_t *visited = myr_xcalloc((size_t)devices + 1, 1);
+    MYR_CLEANUP(myr_free_at) uint8_t *is_home = myr_xcalloc((size_t)devices + 1, 1);
     collect_displaced(finder);
     fill_homes(finder);
     for (uint32_t d = 0; d < devices; d++) {
@@ -299,8 +299,6 @@ static void find_displaced(struct finder *finder)
             add_pattern(finder, kind_of_chain(finder), ports);
         }
     }
-    free(visited);
-    free(is_home);
 }
 
 /* Ports of one cage, or legs of one connector, that have each other's cables. */
@@ -464,9 +462,17 @@ static int compare_patterns(const void *left, const void *right)
     return myr_str_cmp(a->where, b->where);
 }
 
+static void finder_done(struct finder *finder)
+{
+    myr_vec_done(&finder->displaced);
+    myr_vec_done(&finder->patterns);
+    myr_vec_done(&finder->chain);
+    myr_buf_done(&finder->where);
+}
+
 void pattern_find(struct myr_verify *verify)
 {
-    struct finder finder = {.verify = verify, .design = verify->design};
+    MYR_CLEANUP(finder_done) struct finder finder = {.verify = verify, .design = verify->design};
     finder.explained = MYR_ARENA_NEW(verify->arena, uint8_t, verify->design->port_count + 1);
     finder.home = MYR_ARENA_NEW(verify->arena, uint32_t, verify->design->device_count + 1);
     memset(finder.home, 0xFF, verify->design->device_count * sizeof(uint32_t));
@@ -484,8 +490,4 @@ void pattern_find(struct myr_verify *verify)
         memcpy(verify->patterns, finder.patterns.items,
                finder.patterns.count * sizeof(*verify->patterns));
     }
-    myr_vec_done(&finder.displaced);
-    myr_vec_done(&finder.patterns);
-    myr_vec_done(&finder.chain);
-    myr_buf_done(&finder.where);
 }

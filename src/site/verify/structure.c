@@ -148,7 +148,7 @@ static int compare_ballots(const void *left, const void *right)
 /* One round of votes for all; two that want one place with equal right both wait. */
 static bool vote_round(struct structure *s)
 {
-    MYR_VEC(struct ballot) ballots = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(struct ballot) ballots = {0};
     uint32_t before = s->open_count;
     for (uint32_t d = 0; d < s->cabling->devices.count; d++) {
         struct ballot ballot = {.found = d};
@@ -173,7 +173,6 @@ static bool vote_round(struct structure *s)
             i++; /* and the one that it ties with */
         }
     }
-    myr_vec_done(&ballots);
     return s->open_count < before;
 }
 
@@ -204,7 +203,7 @@ static uint32_t part_of(const struct structure *s, uint32_t port)
 
 static void hash_ports(struct structure *s, struct colours *colours)
 {
-    struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
     for (uint32_t p = 0; p < s->design->port_count; p++) {
         myr_buf_clear(&name);
         if (s->cabling->numbered) {
@@ -214,7 +213,6 @@ static void hash_ports(struct structure *s, struct colours *colours)
         }
         colours->port_hash[p] = hash_of_port((struct myr_str){name.data, name.len});
     }
-    myr_buf_done(&name);
 }
 
 static bool in_nets(const struct structure *s, uint32_t link)
@@ -392,6 +390,11 @@ static void count_strangers(struct structure *s, const struct coloured_list *lis
     }
 }
 
+static void coloured_list_done(struct coloured_list *list)
+{
+    free(list->items);
+}
+
 static void by_colours(struct structure *s)
 {
     struct myr_arena *arena = s->identify->arena;
@@ -404,7 +407,7 @@ static void by_colours(struct structure *s)
         .port_hash = MYR_ARENA_NEW(arena, uint64_t, ports),
         .planned = MYR_ARENA_NEW(arena, uint8_t, ports),
     };
-    struct coloured_list list = {0};
+    MYR_CLEANUP(coloured_list_done) struct coloured_list list = {0};
     hash_ports(s, &colours);
     mark_planned(s, &colours);
     start_colours(s, &colours);
@@ -424,7 +427,6 @@ static void by_colours(struct structure *s)
     list_colours(s, &colours, &list);
     match_colours(s, &list, true);
     count_strangers(s, &list);
-    free(list.items);
 }
 
 static int compare_named(const void *left, const void *right)

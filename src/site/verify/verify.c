@@ -168,6 +168,11 @@ static void repair_all(struct verify_job *job)
     }
 }
 
+static void verify_job_done(struct verify_job *job)
+{
+    identify_done(&job->identify);
+}
+
 int myr_verify(struct myr_verify *ret, struct myr_arena *arena, const struct myr_design *design,
                const struct myr_cabling *cabling, const struct myr_verify_options *options,
                struct myr_err *err)
@@ -175,7 +180,7 @@ int myr_verify(struct myr_verify *ret, struct myr_arena *arena, const struct myr
     *ret = (struct myr_verify){
         .arena = arena, .design = design, .cabling = cabling, .options = *options};
     ret->options.nets = options->nets ? options->nets : 1U << MYR_NET_COMPUTE;
-    struct verify_job job = {.verify = ret};
+    MYR_CLEANUP(verify_job_done) struct verify_job job = {.verify = ret};
     job.flags = MYR_ARENA_NEW(arena, uint8_t, design->port_count + 1);
     identify_init(&job.identify, arena, design, cabling, options->binding);
     identify_by_name(&job.identify);
@@ -190,6 +195,5 @@ int myr_verify(struct myr_verify *ret, struct myr_arena *arena, const struct myr
         verify_degrade(&job);
         count_states(ret);
     }
-    identify_done(&job.identify);
     return rc;
 }

@@ -140,7 +140,7 @@ static int32_t bar_x(double value, double span)
 static void draw_row(struct myr_svg *svg, const struct myr_bars *bars,
                      const struct myr_bar_row *row, int32_t y, double span)
 {
-    struct myr_buf tip = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf tip = {0};
     char css[24];
     double at = row->start;
     myr_svg_text(svg, (BAR_LEFT - 10) * PX, y + 15 * PX, MYR_SVG_END, "label", row->name);
@@ -165,13 +165,12 @@ static void draw_row(struct myr_svg *svg, const struct myr_bars *bars,
         myr_svg_text(svg, bar_x(clear, span) + 8 * PX, y + 15 * PX, MYR_SVG_START, "label muted",
                      row->words);
     }
-    myr_buf_done(&tip);
 }
 
 void myr_chart_bars(const struct myr_bars *bars, struct myr_buf *buf)
 {
     struct myr_svg svg;
-    struct myr_buf label = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf label = {0};
     int32_t top = bars->legend ? 84 : 62, x = BAR_LEFT * PX;
     int32_t bottom = top + (int32_t)bars->count * BAR_ROW;
     double span = bars_span(bars), step = nice_step(span, 6);
@@ -196,7 +195,6 @@ void myr_chart_bars(const struct myr_bars *bars, struct myr_buf *buf)
         myr_svg_line(&svg, at, (top - 8) * PX, at, bottom * PX, "limit", bars->limit_name);
     }
     myr_svg_end(&svg);
-    myr_buf_done(&label);
 }
 
 /* ---- curves ---- */
@@ -291,7 +289,7 @@ static void span_of(const struct myr_curves *curves, struct axis *x, struct axis
 static void draw_axes(struct myr_svg *svg, const struct myr_curves *curves, const struct axis *x,
                       const struct axis *y)
 {
-    struct myr_buf label = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf label = {0};
     for (uint32_t i = 0; i < y->tick_count; i++) {
         int32_t at = place(y, y->ticks[i]);
         myr_buf_clear(&label);
@@ -310,14 +308,13 @@ static void draw_axes(struct myr_svg *svg, const struct myr_curves *curves, cons
     myr_svg_line(svg, x->from, y->from, x->from, y->to, "axis", NULL);
     myr_svg_text(svg, x->to, y->from + 34 * PX, MYR_SVG_END, "label", curves->x_name);
     myr_svg_text(svg, 10 * PX, y->to - 8 * PX, MYR_SVG_START, "label", curves->y_name);
-    myr_buf_done(&label);
 }
 
 static void draw_series(struct myr_svg *svg, const struct myr_series *series, const struct axis *x,
                         const struct axis *y)
 {
     char css[32];
-    struct myr_buf tip = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf tip = {0};
     snprintf(css, sizeof(css), "%s c%u", series->dashed ? "dashed" : "curve",
              series->colour % MYR_CHART_COLOURS);
     if (!series->no_line) {
@@ -351,7 +348,6 @@ static void draw_series(struct myr_svg *svg, const struct myr_series *series, co
                          left ? MYR_SVG_END : MYR_SVG_START, "label", p->name);
         }
     }
-    myr_buf_done(&tip);
 }
 
 void myr_chart_curves(const struct myr_curves *curves, struct myr_buf *buf)
