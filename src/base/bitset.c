@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+/* Not (size + 63) / 64: that overflows for the largest sets. */
 static uint32_t word_count(const struct myr_bitset *set)
 {
     return set->size / 64 + (set->size % 64 != 0);
@@ -42,5 +43,7 @@ uint32_t myr_bitset_next(const struct myr_bitset *set, uint32_t from)
         }
         bits = set->words[word];
     }
-    return word * 64 + (uint32_t)__builtin_ctzll(bits);
+    uint32_t found = word * 64 + (uint32_t)__builtin_ctzll(bits);
+    MYR_ASSERT(found >= from && found < set->size); /* nothing sets a bit beyond the size */
+    return found;
 }

@@ -155,6 +155,7 @@ static void forget(struct myr_file_set *set)
 /* In the order in which they were added; up to the first rename nothing has changed. */
 static int take_names(const struct myr_file_set *set, struct myr_err *err)
 {
+    MYR_ASSERT(set->open);
     MYR_TRY(sync_all(set, err));
     MYR_TRY(check_targets(set, err));
     for (size_t i = 0; i < set->files.count; i++) {

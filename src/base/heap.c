@@ -24,6 +24,7 @@ void myr_heap_push(struct myr_heap *heap, int64_t key, uint64_t value)
     }
     struct myr_heap_item item = {.key = key, .order = heap->next_order++, .value = value};
     uint32_t at = heap->count++;
+    MYR_ASSERT(at < heap->capacity && heap->next_order > 0);
     while (at > 0) {
         uint32_t parent = (at - 1) / 4;
         if (!before(&item, &heap->items[parent])) {
@@ -40,7 +41,7 @@ static void sift_down(struct myr_heap *heap, const struct myr_heap_item *item)
 {
     uint32_t at = 0;
     for (;;) {
-        uint64_t first = (uint64_t)at * 4 + 1;
+        uint64_t first = (uint64_t)at * 4 + 1; /* 64 bits: a leaf's children may be beyond 32 */
         if (first >= heap->count) {
             break;
         }
@@ -69,6 +70,7 @@ bool myr_heap_pop(struct myr_heap *heap, struct myr_heap_item *ret)
     if (heap->count > 0) {
         struct myr_heap_item last = heap->items[heap->count];
         sift_down(heap, &last);
+        MYR_ASSERT(!before(&heap->items[0], ret)); /* what comes next is never earlier */
     }
     return true;
 }

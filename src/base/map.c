@@ -7,6 +7,10 @@
 
 enum { FIRST_TABLE_SIZE = 16 };
 
+/*
+ * Shifts and multiplications by one odd constant, twice: each can be undone, so different values
+ * never meet in all 64 bits, and the low bits, which choose the slot, depend on the high ones.
+ */
 uint64_t myr_hash_u64(uint64_t value)
 {
     value ^= value >> 32;
@@ -19,6 +23,7 @@ uint64_t myr_hash_u64(uint64_t value)
 
 uint64_t myr_hash_bytes(const void *data, size_t len)
 {
+    /* FNV-1a for the tail of under eight bytes; whole words are mixed at once. */
     const unsigned char *bytes = data;
     uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ len;
     size_t at = 0;
@@ -42,12 +47,14 @@ static bool must_grow(uint32_t count, uint32_t table_size)
 static uint32_t grown_size(uint32_t table_size)
 {
     MYR_ASSERT(table_size <= UINT32_MAX / 2);
+    MYR_ASSERT((table_size & (table_size - 1)) == 0); /* slots are found by masking */
     return table_size ? table_size * 2 : FIRST_TABLE_SIZE;
 }
 
 static void place(uint32_t *table, uint32_t table_size, uint64_t hash, uint32_t entry)
 {
     uint32_t slot = (uint32_t)hash & (table_size - 1);
+    MYR_ASSERT(entry < table_size); /* else no slot is free, and this does not end */
     while (table[slot] != 0) {
         slot = (slot + 1) & (table_size - 1);
     }

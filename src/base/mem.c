@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The first suits a small request; doubling ends where a block's waste would begin to show. */
 enum {
     FIRST_BLOCK_BYTES = 16 * 1024,
     LAST_BLOCK_BYTES = 4 * 1024 * 1024,
@@ -19,6 +20,7 @@ struct myr_arena_block {
     max_align_t data[];
 };
 
+/* Sizes from outside were checked before (mem.h): what is left is a machine without memory. */
 static MYR_NORETURN void out_of_memory(size_t bytes)
 {
     fprintf(stderr, "myriad: out of memory (wanted %zu bytes)\n", bytes);
@@ -61,6 +63,7 @@ void *myr_arena_alloc(struct myr_arena *arena, size_t count, size_t size)
     bytes = (bytes + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
 
     struct myr_arena_block *block = arena->blocks;
+    MYR_ASSERT(!block || block->used <= block->size);
     if (block && bytes <= block->size - block->used) {
         void *memory = (unsigned char *)block->data + block->used;
         block->used += bytes;

@@ -77,7 +77,8 @@ int myr_outfile_open(struct myr_outfile *file, const char *path, struct myr_err 
 void myr_outfile_write(struct myr_outfile *file, const void *data, size_t len)
 {
     const char *at = data;
-    MYR_ASSERT(file->open);
+    MYR_ASSERT(file->open && file->fd >= 0);
+    /* After the first error nothing is written: commit reports it, row loops need not look. */
     while (len > 0 && file->error == 0) {
         if (file_interrupted(file->outer ? file->outer : &file->hold)) {
             file->error = EINTR;
@@ -115,6 +116,7 @@ static int finish(struct myr_outfile *file)
         file->error = errno;
     }
     file->fd = -1;
+    /* Only what is whole and on the disk takes the name: after a crash the old file or this one. */
     if (file->error == 0 && alone && rename(file->temp, file->path) < 0) {
         file->error = errno;
     }
@@ -123,8 +125,9 @@ static int finish(struct myr_outfile *file)
 
 int myr_outfile_commit(struct myr_outfile *file, struct myr_err *err)
 {
-    MYR_ASSERT(file->open);
+    MYR_ASSERT(file->open && file->fd >= 0);
     if (finish(file) == 0) {
+        MYR_ASSERT(file->fd < 0);
         file->open = false;
         file_release(&file->hold);
         return MYR_OK;

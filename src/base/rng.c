@@ -4,6 +4,7 @@
 
 enum { PHILOX_ROUNDS = 10 };
 
+/* Multipliers and key increments are those of the paper; a test holds its published vectors. */
 void myr_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t ret[4])
 {
     uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
@@ -39,6 +40,7 @@ uint32_t myr_rng_u32(struct myr_rng *rng)
         rng->position++;
         rng->left = 4;
     }
+    MYR_ASSERT(rng->left <= 4);
     return rng->block[--rng->left];
 }
 

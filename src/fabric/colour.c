@@ -21,6 +21,7 @@ static bool read_groups(const struct myr_graph *graph, uint32_t device, uint32_t
     return true;
 }
 
+/* Groups are colours, and a colour must mean the same switch above at every node of the tier. */
 static bool same_groups(const struct myr_graph *graph, uint32_t first, uint32_t count,
                         uint32_t base, const uint32_t *groups, uint32_t *scratch)
 {
@@ -85,6 +86,7 @@ struct myr_colouring *myr_colouring_create(const struct myr_graph *graph)
     if (!graph->regular || net->tiers < 2) {
         return NULL;
     }
+    /* Not a Clos as it is drawn: the caller falls back to a search, path by path. */
     struct myr_colouring *colouring = myr_xcalloc(1, sizeof(*colouring));
     colouring->graph = graph;
     if (!tier_init(graph, &colouring->leaf, net->first_leaf, net->leaf) ||
@@ -125,9 +127,12 @@ uint32_t myr_colouring_add(struct myr_colouring *colouring, const struct myr_flo
         myr_vec_push(&colouring->flows, flows[i]);
         level_add_edge(&colouring->leaf);
         level_add_edge(&colouring->spine);
+        MYR_ASSERT(colouring->leaf.edges.count == colouring->flows.count);
+        MYR_ASSERT(colouring->spine.edges.count == colouring->flows.count);
         colouring_enter(colouring, first + (uint32_t)i);
     }
     colouring->moved = 0;
+    /* All at once where nothing is placed yet: dealing them out is exact, and far faster. */
     if (first == 0) {
         colouring_place_all(colouring);
     } else {
@@ -146,6 +151,7 @@ void myr_colouring_remove(struct myr_colouring *colouring, uint32_t flow)
     if (colouring->spine.nodes) {
         level_clear_ends(&colouring->spine, flow);
     }
+    /* A flow to itself stands for none: numbers of the others must not change. */
     colouring->flows.items[flow].from_port = colouring->flows.items[flow].to_port;
     colouring_follow(colouring);
 }
@@ -168,7 +174,7 @@ void myr_colouring_link_changed(struct myr_colouring *colouring, uint32_t link)
     if (dead) {
         level_over(level, node, uplink, &moving);
         for (size_t i = 0; i < moving.items.count; i++) {
-            level_take(level, moving.items.items[i]);
+            level_take(level, moving.items.items[i]); /* while the uplink still counts as alive */
         }
     }
     level_set_dead(level, node, uplink, dead);
@@ -201,6 +207,7 @@ bool myr_colouring_path(const struct myr_colouring *colouring, uint32_t flow, st
 {
     const struct myr_graph *graph = colouring->graph;
     const struct myr_flow *f = &colouring->flows.items[flow];
+    MYR_ASSERT(flow < colouring->flows.count);
     struct colouring_ends ends = colouring_ends(colouring, flow);
     uint32_t up_link = graph->design->port_link[f->from_port];
     uint32_t down_link = graph->design->port_link[f->to_port];

@@ -11,6 +11,7 @@ struct batch {
     bool *late; /* by flow: to be placed last, for it will have to share */
 };
 
+/* Equal weights by number: a sort that is not stable must still give one order. */
 static int heavier_first(const void *a, const void *b, void *edges)
 {
     uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
@@ -28,9 +29,10 @@ static int heavier_first(const void *a, const void *b, void *edges)
 static void choose_late(const struct batch *batch)
 {
     const struct level *level = batch->level;
-    uint32_t *excess[2];
+    MYR_CLEANUP(myr_free_at)
+    uint32_t *both = myr_xcalloc(2 * (size_t)level->nodes, sizeof(*both));
+    uint32_t *excess[2] = {both, both + level->nodes};
     for (uint32_t side = 0; side < 2; side++) {
-        excess[side] = myr_xcalloc(level->nodes, sizeof(uint32_t));
         for (uint32_t node = 0; node < level->nodes; node++) {
             excess[side][node] = level_excess(level, (enum level_side)side, node);
         }
@@ -50,8 +52,6 @@ static void choose_late(const struct batch *batch)
             }
         }
     }
-    free(excess[LEVEL_OUT]);
-    free(excess[LEVEL_IN]);
 }
 
 /* Groups of equal width are the colours; else every uplink is one. */
@@ -119,6 +119,7 @@ static void split_batch(const struct myr_colouring *colouring, const struct batc
         if (batch->late[flow]) {
             continue;
         }
+        MYR_ASSERT(colour[count] < (equal ? level->groups : level->base));
         uint32_t group = group_of_colour(level, colour[count++], equal);
         if (both_alive(level, flow, group)) {
             level_put(level, flow, group);

@@ -10,6 +10,11 @@
  * also after a first trail has given one of the ends another free colour.
  */
 
+/*
+ * Bounds of the work, in counts and not in time, so that the same flows get the same paths. A trail
+ * of 100,000 turns does not happen in a fabric that fits one design; a pair of colours fails mostly
+ * at once, and after 256 of them another placement is cheaper than the perfect one.
+ */
 enum { PAIR_TRIES = 256, STEPS_MAX = 100000, LOOSE_COST = 4, RELIEVE_TRIES = 16 };
 
 void level_add_edge(struct level *level)
@@ -22,6 +27,7 @@ void level_set_ends(struct level *level, uint32_t id, uint32_t from, uint32_t to
 {
     struct level_edge *edge = &level->edges.items[id];
     MYR_ASSERT(edge->node[LEVEL_OUT] == LEVEL_NONE && edge->group == LEVEL_NONE);
+    MYR_ASSERT(from < level->nodes && to < level->nodes && id < level->edges.count);
     edge->node[LEVEL_OUT] = from;
     edge->node[LEVEL_IN] = to;
     edge->weight = weight;
@@ -29,6 +35,7 @@ void level_set_ends(struct level *level, uint32_t id, uint32_t from, uint32_t to
     level->half[LEVEL_IN].degree[to]++;
 }
 
+/* At least one: a node with few edges may use every uplink once. */
 static uint32_t rounds(const struct level *level, enum level_side side, uint32_t node, bool loose)
 {
     uint32_t degree = level->half[side].degree[node];
@@ -111,6 +118,8 @@ static void link_out(struct level *level, uint32_t id, enum level_side side)
     struct level_half *half = &level->half[side];
     uint32_t node = edge->node[side];
     size_t place = level_spot(level, node, edge->group);
+    uint64_t *carried = &half->weight[(size_t)node * level->base + edge->link[side]];
+    MYR_ASSERT(*carried >= edge->weight);
     if (edge->before[side] == LEVEL_NONE) {
         MYR_ASSERT(half->first[place] == id);
         half->first[place] = edge->next[side];
@@ -122,13 +131,14 @@ static void link_out(struct level *level, uint32_t id, enum level_side side)
     }
     MYR_ASSERT(half->count[place] > 0);
     half->count[place]--;
-    half->weight[(size_t)node * level->base + edge->link[side]] -= edge->weight;
+    *carried -= edge->weight;
 }
 
 void level_put(struct level *level, uint32_t id, uint32_t group)
 {
     struct level_edge *edge = &level->edges.items[id];
     MYR_ASSERT(edge->group == LEVEL_NONE);
+    MYR_ASSERT(edge->node[LEVEL_OUT] != LEVEL_NONE && group < level->groups);
     edge->group = group;
     for (uint32_t side = 0; side < 2; side++) {
         link_in(level, id, (enum level_side)side,
@@ -182,6 +192,7 @@ void level_clear_ends(struct level *level, uint32_t id)
     uint32_t group = edge->group;
     level_take(level, id);
     for (uint32_t side = 0; side < 2; side++) {
+        MYR_ASSERT(level->half[side].degree[edge->node[side]] > 0);
         level->half[side].degree[edge->node[side]]--;
         if (group != LEVEL_NONE) {
             even_out(level, (enum level_side)side, edge->node[side], group);
@@ -196,14 +207,17 @@ void level_turn(struct level *level, uint32_t id, uint32_t group)
 {
     struct level_edge *edge = &level->edges.items[id];
     struct level_flip was = {id, edge->group, {edge->link[LEVEL_OUT], edge->link[LEVEL_IN]}};
+    MYR_ASSERT(edge->group != LEVEL_NONE && edge->group != group);
     myr_vec_push(&level->trail, was);
     level_take(level, id);
     level_put(level, id, group);
     edge->stamp = level->stamp;
 }
 
+/* Onto the very uplinks it had: after an undo everything is bit for bit as before. */
 static void put_back(struct level *level, struct level_flip was)
 {
+    MYR_ASSERT(level->edges.items[was.edge].group == LEVEL_NONE);
     level->edges.items[was.edge].group = was.group;
     link_in(level, was.edge, LEVEL_OUT, was.link[LEVEL_OUT]);
     link_in(level, was.edge, LEVEL_IN, was.link[LEVEL_IN]);
@@ -211,6 +225,7 @@ static void put_back(struct level *level, struct level_flip was)
 
 static void undo(struct level *level, size_t keep)
 {
+    MYR_ASSERT(keep <= level->trail.count);
     while (level->trail.count > keep) {
         struct level_flip was = level->trail.items[--level->trail.count];
         level_take(level, was.edge);
@@ -280,6 +295,7 @@ static bool squeeze_in(struct level *level, uint32_t id, uint32_t a, uint32_t b)
     }
     undo(level, keep);
     level_take(level, id);
+    MYR_ASSERT(edge->group == LEVEL_NONE && level->trail.count == keep);
     return false;
 }
 
@@ -350,6 +366,7 @@ static bool make_room(struct level *level, uint32_t id, const uint32_t *bias)
 
 /* --- placing */
 
+/* What a group would cost; LOOSE_COST makes one more than any round allows worse than sharing. */
 struct choice {
     uint32_t group, overflows, bias;
     uint64_t highest, load; /* of the two ends: the fuller one, and both */
@@ -430,6 +447,7 @@ static bool place_by_moving(struct level *level, uint32_t id, const uint32_t *bi
 
 bool level_place(struct level *level, uint32_t id, const uint32_t *bias)
 {
+    MYR_ASSERT(level->edges.items[id].group == LEVEL_NONE && !level->loose);
     struct choice best = best_group(level, id, bias);
     if (best.group == LEVEL_NONE) {
         return false;
@@ -443,6 +461,7 @@ bool level_place(struct level *level, uint32_t id, const uint32_t *bias)
     if (!placed) {
         level_put(level, id, best.group);
     }
+    MYR_ASSERT(level->edges.items[id].group != LEVEL_NONE && !level->loose);
     return true;
 }
 
@@ -450,6 +469,7 @@ bool level_place(struct level *level, uint32_t id, const uint32_t *bias)
 static bool move_away(struct level *level, uint32_t id, bool others_too)
 {
     struct level_edge was = level->edges.items[id];
+    MYR_ASSERT(was.group != LEVEL_NONE);
     level_take(level, id);
     struct choice best = best_group(level, id, NULL);
     bool moved = best.overflows < (level->loose ? (uint32_t)LOOSE_COST : 1U);
@@ -523,9 +543,13 @@ void level_set_dead(struct level *level, uint32_t node, uint32_t uplink, bool de
     if (*mark == dead) {
         return;
     }
+    uint32_t *alive = &level->alive[level_spot(level, node, group)];
+    MYR_ASSERT(uplink < level->base && (!dead || *alive > 0));
     *mark = dead;
-    level->alive[level_spot(level, node, group)] += dead ? UINT32_MAX : 1U;
+    *alive += dead ? UINT32_MAX : 1U; /* minus one, or plus one */
     level->alive_total[node] += dead ? UINT32_MAX : 1U;
+    MYR_ASSERT(level->alive_total[node] <= level->base);
+    /* Edges over a dead uplink stay until the caller moves them; it knows which flows they are. */
     if (!dead) {
         even_out(level, LEVEL_OUT, node, group);
         even_out(level, LEVEL_IN, node, group);

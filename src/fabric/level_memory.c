@@ -4,10 +4,11 @@
 
 void level_init(struct level *level, uint32_t nodes, uint32_t base, const uint32_t *group_of)
 {
+    MYR_ASSERT(base > 0 && group_of[base - 1] < base);
     *level = (struct level){.nodes = nodes, .base = base, .groups = group_of[base - 1] + 1};
     size_t places = (size_t)nodes * level->groups, links = (size_t)nodes * base;
     level->group_start = myr_xcalloc((size_t)level->groups + 1, sizeof(uint32_t));
-    for (uint32_t k = base; k > 0; k--) {
+    for (uint32_t k = base; k > 0; k--) { /* downwards: the first uplink of a group stays */
         level->group_start[group_of[k - 1]] = k - 1;
     }
     level->group_start[level->groups] = base;

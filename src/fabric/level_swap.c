@@ -2,6 +2,12 @@
 
 #include <stdlib.h>
 
+/*
+ * Two edges of one leaving node exchange their groups. Where they arrive, one node then has one
+ * more of the first group and one less of the second, the other node the reverse. A chain of edges
+ * that turn between the two groups carries this difference from the one node to the other.
+ */
+
 struct search {
     uint32_t *came[2];       /* by side and node: the edge over which it was reached */
     MYR_VEC(uint32_t) queue; /* arriving nodes */
@@ -71,6 +77,7 @@ bool level_swap(struct level *level, uint32_t a, uint32_t b, const bool *movable
         level->trail.count = 0;
         for (uint32_t node = goal; node != start;) {
             uint32_t last = search.came[LEVEL_IN][node];
+            MYR_ASSERT(last != LEVEL_NONE && level->edges.items[last].group == get);
             uint32_t before = search.came[LEVEL_OUT][level->edges.items[last].node[LEVEL_OUT]];
             level_turn(level, last, give);
             level_turn(level, before, get);
@@ -79,6 +86,7 @@ bool level_swap(struct level *level, uint32_t a, uint32_t b, const bool *movable
         level_turn(level, a, give);
         level_turn(level, b, get);
         level_settle(level);
+        MYR_ASSERT(first->group == give && second->group == get);
     }
     return found;
 }

@@ -25,6 +25,7 @@ static bool has_key(const struct myr_value *object, const char *key)
 
 static void append(struct myr_value *parent, struct myr_value *child)
 {
+    MYR_ASSERT(!child->next && !parent->first == !parent->last);
     if (parent->last) {
         parent->last->next = child;
     } else {
@@ -37,6 +38,7 @@ static void append(struct myr_value *parent, struct myr_value *child)
 static struct myr_value *add_to(struct myr_answer *answer, struct myr_value *parent,
                                 const char *key, enum myr_value_kind kind)
 {
+    MYR_ASSERT(parent->kind == MYR_VALUE_OBJECT || parent->kind == MYR_VALUE_LIST);
     MYR_ASSERT((parent->kind == MYR_VALUE_OBJECT) == (key != NULL));
     MYR_ASSERT(!key || !has_key(parent, key));
     struct myr_value *value = MYR_ARENA_NEW(answer->arena, struct myr_value, 1);
@@ -70,8 +72,10 @@ void myr_answer_init(struct myr_answer *answer, struct myr_arena *arena, const c
         .timing = {.kind = MYR_VALUE_OBJECT, .key = "timing"},
     };
     answer->open[answer->depth++] = &answer->root;
+    /* First, so that a reader knows what it has before it meets anything else. */
     myr_answer_text(answer, "schema", schema);
     myr_answer_u64(answer, "version", version);
+    MYR_ASSERT(answer->root.count == 2 && answer->depth == 1);
 }
 
 struct myr_value *myr_answer_object(struct myr_answer *answer, const char *key)
@@ -90,8 +94,10 @@ void myr_answer_end(struct myr_answer *answer)
     answer->depth--;
 }
 
+/* Numbers too are kept as text: every format then shows the same digits. */
 static void set_text(struct myr_answer *answer, struct myr_value *value, struct myr_str text)
 {
+    MYR_ASSERT(!value->text.data && (text.data || text.len == 0));
     value->text = (struct myr_str){myr_arena_strndup(answer->arena, text.data, text.len), text.len};
 }
 
@@ -127,7 +133,7 @@ static void set_double(struct myr_answer *answer, struct myr_value *value, doubl
                        int digits)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    if (!isfinite(number)) {
+    if (!isfinite(number)) { /* JSON has no infinity; null is "not known" in all schemas */
         value->kind = MYR_VALUE_NULL;
         return;
     }
@@ -178,7 +184,10 @@ const struct myr_value *myr_value_get(const struct myr_value *object, const char
     return NULL;
 }
 
-/* --- the page */
+/*
+ * --- the page: what a person reads, in the order in which it was said. It points into the tree for
+ * its tables, and says in words what the tree says in keys; it is rendered only for tables.
+ */
 
 static struct myr_answer_view *add_view(struct myr_answer *answer, enum view_kind kind)
 {
@@ -261,6 +270,7 @@ void myr_answer_table(struct myr_answer *answer, const struct myr_value *list,
         own[i].key = copy(answer, columns[i].key);
         own[i].title = copy(answer, columns[i].title);
     }
+    MYR_ASSERT(column_count > 0 && answer->last_view == view);
     view->list = list;
     view->columns = own;
     view->column_count = column_count;
@@ -272,6 +282,7 @@ void myr_answer_verbatim(struct myr_answer *answer, struct myr_str text)
     view->text = (struct myr_str){myr_arena_strndup(answer->arena, text.data, text.len), text.len};
 }
 
+/* Can be pasted into a shell: as it is where no shell minds, else in single quotes. */
 const char *myr_answer_word(const struct myr_answer *answer, const char *text)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

@@ -5,6 +5,12 @@
 /* Below this many keys comparing all pairs is cheaper than a hash map. */
 enum { FEW_KEYS = 16 };
 
+/*
+ * The tree behind YAML and JSON, built by events. Children of all open nodes lie in one stack, and
+ * are copied into the arena when their node closes: then their number is known, and a node's
+ * entries lie side by side.
+ */
+
 void doc_build_init(struct doc_build *build, struct myr_arena *arena, const char *file)
 {
     *build = (struct doc_build){.arena = arena, .file = file};
@@ -71,6 +77,7 @@ static int attach(struct doc_build *build, struct text_place place, const struct
      * Both figures grow with every child, so that a bomb is noticed at the alias that makes it too
      * large. They cannot overflow: parent and child were both within the limit until now.
      */
+    MYR_ASSERT(value != parent && value->expanded <= MYR_DOC_EXPANDED_MAX);
     parent->count++;
     parent->expanded += 1 + value->expanded;
     if (parent->depth < value->depth + 1) {

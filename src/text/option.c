@@ -23,6 +23,7 @@ static uint32_t index_of(const struct parse *parse, const struct myr_option *opt
     uint32_t index = 0;
     while (option_row(parse->command, index) != option) {
         index++;
+        MYR_ASSERT(index < option_row_count(parse->command));
     }
     return index;
 }
@@ -97,6 +98,7 @@ static int add_item(const struct parse *parse, const struct myr_option *option, 
     if (!parse->given[index_of(parse, option)]) {
         list->count = 0; /* what the user gives replaces the default */
     }
+    MYR_ASSERT(list->count <= MYR_OPTION_LIST_MAX);
     if (list->count == MYR_OPTION_LIST_MAX) {
         return fail(parse, "'%s' is given more than %d times, the most allowed", origin,
                     MYR_OPTION_LIST_MAX);
@@ -165,6 +167,7 @@ static int fail_unknown(const struct parse *parse, struct myr_str text)
     char names[2 * OPTION_COUNT_MAX][OPTION_NAME_MAX];
     const char *pointers[2 * OPTION_COUNT_MAX + 1];
     size_t count = 0;
+    MYR_ASSERT(option_row_count(parse->command) <= OPTION_COUNT_MAX);
     for (uint32_t i = 0; i < option_row_count(parse->command); i++) {
         const struct myr_option *option = option_row(parse->command, i);
         snprintf(names[count], OPTION_NAME_MAX, "--%s", option->name);
@@ -184,9 +187,8 @@ static int fail_unknown(const struct parse *parse, struct myr_str text)
     char shown[MYR_EXCERPT_MAX];
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
     option_put_command(parse->command, &name);
-    int rc = fail(parse, "unknown option '%s' for '%s'%s%s", myr_text_excerpt(text, shown),
-                  name.data, phrase[0] ? "; " : "", phrase);
-    return rc;
+    return fail(parse, "unknown option '%s' for '%s'%s%s", myr_text_excerpt(text, shown), name.data,
+                phrase[0] ? "; " : "", phrase);
 }
 
 static int parse_long(struct parse *parse, const char *word)
@@ -263,21 +265,18 @@ static int parse_words(struct parse *parse)
     bool only_operands = false;
     for (; parse->at < parse->argc; parse->at++) {
         const char *word = parse->argv[parse->at];
-        int rc;
+        /* "-" alone is an operand: standard input or output. */
         if (only_operands || word[0] != '-' || word[1] == '\0') {
-            rc = add_operand(parse, word);
+            MYR_TRY(add_operand(parse, word));
         } else if (strcmp(word, "--") == 0) {
             only_operands = true;
-            rc = MYR_OK;
         } else if (word[1] == '-') {
-            rc = parse_long(parse, word);
+            MYR_TRY(parse_long(parse, word));
         } else {
-            rc = parse_short(parse, word);
-        }
-        if (rc < 0) {
-            return rc;
+            MYR_TRY(parse_short(parse, word));
         }
     }
+    MYR_ASSERT(parse->at == parse->argc);
     return MYR_OK;
 }
 

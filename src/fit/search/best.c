@@ -1,6 +1,10 @@
 /* best: the best layouts so far, one of each grid. */
 #include "search/space.h"
 
+/*
+ * Of each grid only the best is kept: else the list would be ten times the same layout with another
+ * micro-batch, and whoever reads it learns nothing of the choices that matter.
+ */
 static bool same_grid(const struct myr_layout *a, const struct myr_layout *b)
 {
     return a->tp == b->tp && a->cp == b->cp && a->pp == b->pp && a->ep == b->ep &&
@@ -90,6 +94,7 @@ void fit_best_add(struct myr_fit_answer *answer, uint32_t top, const struct myr_
     if (at == answer->top_count) {
         at = answer->top_count < top ? answer->top_count++ : answer->top_count - 1;
     }
+    MYR_ASSERT(top >= 1 && at < answer->top_count && answer->top_count <= top);
     while (at > 0 &&
            (answer->top[at - 1].step_s > step_s || (answer->top[at - 1].step_s >= step_s &&
                                                     before(layout, &answer->top[at - 1].layout)))) {
@@ -97,4 +102,6 @@ void fit_best_add(struct myr_fit_answer *answer, uint32_t top, const struct myr_
         at--;
     }
     answer->top[at] = (struct myr_fit_found){*layout, step_s};
+    MYR_ASSERT(at == 0 || answer->top[at - 1].step_s <= step_s);
+    MYR_ASSERT(at + 1 >= answer->top_count || step_s <= answer->top[at + 1].step_s);
 }

@@ -31,8 +31,14 @@ static struct fit_priced_layers *price_layers(const struct fit_search *s,
     return ret;
 }
 
+/*
+ * A heap of its own instead of base's: bounds are doubles, and families are moved whole, so that
+ * the one on top is read without a second look-up. Equal bounds may come in any order: a bound that
+ * equals the limit is still opened, so no layout depends on it.
+ */
 static struct fit_family pop_family(struct fit_heap *heap)
 {
+    MYR_ASSERT(heap->count > 0);
     struct fit_family *of = heap->of, top = of[0], moved = of[--heap->count];
     uint32_t at = 0, count = heap->count;
     for (uint32_t child = 1; child < count; child = 2 * at + 1) {
@@ -44,6 +50,7 @@ static struct fit_family pop_family(struct fit_heap *heap)
         at = child;
     }
     of[at] = moved;
+    MYR_ASSERT(heap->count == 0 || of[0].floor_s >= top.floor_s);
     return top;
 }
 
@@ -53,6 +60,7 @@ static void push_family(struct fit_heap *heap, struct fit_family family)
         heap->max = heap->max ? 2 * heap->max : 1024;
         heap->of = myr_xrealloc(heap->of, heap->max, sizeof(*heap->of));
     }
+    MYR_ASSERT(family.count > 0 && heap->count < heap->max);
     uint32_t at = heap->count++;
     for (; at > 0 && heap->of[(at - 1) / 2].floor_s > family.floor_s; at = (at - 1) / 2) {
         heap->of[at] = heap->of[(at - 1) / 2];
@@ -66,6 +74,8 @@ static void add_group(struct fit_search *s, struct fit_family *family, struct fi
         s->group_max = s->group_max ? 2 * s->group_max : 4096;
         s->groups = myr_xrealloc(s->groups, s->group_max, sizeof(*s->groups));
     }
+    /* Groups of a family lie side by side: it is the newest, or they would not. */
+    MYR_ASSERT(family->first + family->count == s->group_count);
     s->group_count++;
     fit_add_group(&s->groups[family->first], &family->count, group);
     family->floor_s = s->groups[family->first].floor_s;
@@ -136,7 +146,7 @@ static void add_family(struct fit_search *s, struct myr_layout *width, uint32_t 
                 struct fit_priced_layers **known = &priced[b][chain][dual];
                 *known = *known ? *known : price_layers(s, &layout, (enum fit_chain)chain);
                 double floor_s = fit_group_floor_s(s, layout, depth, &(*known)->times, dual != 0);
-                if (floor_s < 1e29) {
+                if (floor_s < 1e29) { /* 1e30 s stands for "no schedule is possible" */
                     add_group(s, &family,
                               (struct fit_group){floor_s * (1 + straggler), *known, (uint16_t)b,
                                                  (uint8_t)chain, dual != 0});
@@ -191,6 +201,7 @@ static void search_space(struct fit_search *s)
     struct fit_family family;
     while (next_family(s, &s->families, &family)) {
         bool cuts = family.refined;
+        MYR_ASSERT(family.first + family.count <= s->group_count);
         fit_refine_family(s, &family, cuts);
         if (family.count > 0) {
             push_family(cuts ? &s->cut : &s->families, family);
@@ -199,6 +210,7 @@ static void search_space(struct fit_search *s)
     while (next_family(s, &s->cut, &family)) {
         fit_open_family(s, &family);
     }
+    MYR_ASSERT(s->answer->top_count <= s->query->top);
 }
 
 static void fit_search_done(struct fit_search *s)

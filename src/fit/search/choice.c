@@ -9,6 +9,7 @@ void fit_set_choice(const struct fit_visit *v, const struct fit_shape *shape, ui
         layout->recompute_layers = 0;
         return;
     }
+    MYR_ASSERT(choice <= shape->chunk_most);
     layout->recompute = choice ? MYR_RECOMPUTE_FULL : MYR_RECOMPUTE_NONE;
     layout->recompute_layers = choice < shape->chunk_most ? choice : 0;
 }

@@ -90,6 +90,7 @@ double fit_group_floor_s(const struct fit_search *s, struct myr_layout layout,
                          const struct fit_depth *depth, const struct fit_times *times, bool dual)
 {
     double m = myr_layout_micro_batches(&layout), pp = depth->pp, floor_s = 1e30;
+    MYR_ASSERT(m >= 1 && pp >= 1 && times->all > 0);
     double micro = s->query->it.constants[FIT_LAUNCH_MICRO] * 1e-3;
     /* Layers are whole: some stage has as many as even dealing gives, rounded up. */
     uint32_t most_layers = (s->query->it.model->layer_count + depth->pp - 1) / depth->pp;
@@ -164,6 +165,7 @@ static double recomputed_least(const struct fit_visit *v, uint32_t zero)
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(v->depth->early) && i < v->depth->pp; i++) {
         double layers = v->depth->early[i].layers;
         struct myr_rank_params params = fit_params_least(v, layers, v->depth->early[i].moe);
+        /* A hair more memory than there is: rounding must never exclude what fits. */
         double left = v->limit_bytes * (1 + 1e-8) - fit_state_bytes(&layout, &params);
         double recomputed = recomputed_in(v, layers, fit_min(m, v->depth->pp - i), left);
         if (recomputed > layers * (1 + 1e-8)) {
@@ -231,9 +233,11 @@ double fit_refined_floor_s(struct fit_visit *v, double limit)
 
 void fit_add_group(struct fit_group *groups, uint32_t *count, struct fit_group group)
 {
+    /* By insertion, the lowest bound first: a family has a few dozen groups at most. */
     uint32_t at = (*count)++;
     for (; at > 0 && groups[at - 1].floor_s > group.floor_s; at--) {
         groups[at] = groups[at - 1];
     }
     groups[at] = group;
+    MYR_ASSERT(groups[0].floor_s <= group.floor_s);
 }

@@ -33,6 +33,7 @@ static const struct fit_pipe *pipe_for(struct fit_visit *v, struct fit_cut *cut,
     const struct myr_fit_case *it = &v->s->query->it;
     const struct fit_pipe *known = known_pipe(v, cut, order, choice);
     uint32_t slot = choice % FIT_PIPES_KEPT;
+    MYR_ASSERT(order < v->order_count && choice <= cut->shape->chunk_most);
     if (known) {
         return known;
     }
@@ -49,7 +50,7 @@ static const struct fit_pipe *pipe_for(struct fit_visit *v, struct fit_cut *cut,
     return &cut->pipes[order][slot];
 }
 
-/* Prices a layout in every order. */
+/* Prices a layout in every order; memory, the dearer question, only of one that would be kept. */
 static void price_orders(struct fit_visit *v, struct fit_cut *cut, struct myr_layout layout,
                          uint32_t shard_at, uint32_t choice)
 {
@@ -108,6 +109,7 @@ static void visit_choices(struct fit_visit *v, struct fit_cut *cut, struct myr_l
         price_orders(v, cut, layout, shard_at, low);
         return;
     }
+    /* Halves: where neither falls by its bound this costs twice the bounds, mostly far less. */
     uint32_t middle = low + (high - low) / 2;
     visit_choices(v, cut, layout, shard_at, low, middle);
     visit_choices(v, cut, layout, shard_at, middle + 1, high);
@@ -178,6 +180,7 @@ static void visit_shards(struct fit_visit *v, struct fit_cut *cut)
 
 static void begin_cut(struct fit_cut *cut, const struct fit_shape *shape)
 {
+    /* What was kept of the last cut; the choices are stored plus one, so zero is "not known". */
     cut->shape = shape;
     cut->params_known = false;
     cut->lightest_known = false;

@@ -16,7 +16,9 @@ uint32_t sim_scale_up_in(const struct myr_sim *sim, uint32_t gpu)
 
 uint32_t sim_pool(const struct myr_sim *sim, bool pod, uint32_t index, bool down)
 {
-    return sim->pool_base + (pod ? sim->graph->net->leaf * 2 : 0) + index * 2 + down;
+    uint32_t id = sim->pool_base + (pod ? sim->graph->net->leaf * 2 : 0) + index * 2 + down;
+    MYR_ASSERT(id < sim->channel_count);
+    return id;
 }
 
 static uint64_t link_capacity(const struct myr_sim *sim, uint32_t channel)
@@ -28,6 +30,7 @@ static uint64_t link_capacity(const struct myr_sim *sim, uint32_t channel)
 
 static void set_capacity(struct myr_sim *sim, uint32_t channel, uint64_t bps)
 {
+    MYR_ASSERT(channel < sim->channel_count);
     sim->channels[channel].capacity = sim->channels[channel].full_capacity = bps;
     sim->channels[channel].first = MYR_NONE;
 }
@@ -86,6 +89,7 @@ static void refresh_pods(struct myr_sim *sim, uint32_t only)
     MYR_CLEANUP(myr_free_at) struct pool *pools = myr_xcalloc(pods + 1, sizeof(*pools));
     for (uint32_t s = net->first_spine; s < net->first_spine + net->spine; s++) {
         uint32_t pod = pod_of_spine(sim, s);
+        MYR_ASSERT(pod < pods);
         if (only == MYR_NONE || pod == only) {
             pool_add(sim, s, &pools[pod]);
         }

@@ -4,6 +4,11 @@
 
 #include "engine/internal.h"
 
+/*
+ * Building a simulation: patterns, tasks and faults are only listed here, in the order in which
+ * they are asked for; ids are places in these lists. Nothing moves before the run (run.c).
+ */
+
 struct myr_sim_options myr_sim_default(void)
 {
     return (struct myr_sim_options){
@@ -22,11 +27,13 @@ struct myr_sim *myr_sim_create(struct myr_graph *graph, const struct myr_sim_opt
     uint32_t fabrics = graph->net->planes * (graph->net->units ? graph->net->units : 1);
     sim->graph = graph;
     sim->options = *options;
+    /* Ids of channels: two a link, then two a GPU, then two a leaf and two a pod of each fabric. */
     sim->link_channels = graph->design->link_count * 2;
     sim->scale_up_base = sim->link_channels;
     sim->pool_base = sim->scale_up_base + head->gpus * 2;
     sim->channel_count =
         sim->pool_base + graph->net->leaf * 2 + (graph->net->pods + 1) * fabrics * 2;
+    MYR_ASSERT(sim->scale_up_base <= sim->pool_base && sim->pool_base <= sim->channel_count);
     sim_channels_make(sim);
     return sim;
 }
@@ -62,6 +69,7 @@ uint32_t myr_sim_pattern(struct myr_sim *sim, const struct myr_message *messages
                                   .message_count = count,
                                   .phase = sim->phase,
                                   .spare_nodes = MYR_NONE};
+    MYR_ASSERT(!sim->edge_start); /* what runs is not added to */
     for (uint32_t i = 0; i < count; i++) {
         myr_vec_push(&sim->messages, messages[i]);
     }
@@ -95,13 +103,15 @@ static int route_phase(struct myr_sim *sim, uint32_t phase, struct myr_err *err)
             myr_vec_push(&ids, id);
         }
     }
-    int rc = sim_route_patterns(sim, ids.items, (uint32_t)ids.count, err);
-    sim->batch_count++;
-    return rc;
+    /* Counted even where it fails: a batch's number is never used twice. */
+    uint32_t batch = sim->batch_count++;
+    MYR_ASSERT(ids.count == 0 || sim->patterns.items[ids.items[0]].batch == batch);
+    return sim_route_patterns(sim, ids.items, (uint32_t)ids.count, err);
 }
 
 int myr_sim_route(struct myr_sim *sim, struct myr_err *err)
 {
+    MYR_ASSERT(sim->routed_patterns <= sim->patterns.count);
     if (sim->defer || sim->routed_patterns == sim->patterns.count) {
         return MYR_OK;
     }
@@ -113,7 +123,7 @@ int myr_sim_route(struct myr_sim *sim, struct myr_err *err)
 int sim_route_deferred(struct myr_sim *sim, struct myr_err *err)
 {
     uint32_t last = 0;
-    int rc = MYR_OK;
+    MYR_ASSERT(sim->routed_patterns <= sim->patterns.count);
     if (sim->routed_patterns == sim->patterns.count) {
         return MYR_OK;
     }
@@ -121,11 +131,11 @@ int sim_route_deferred(struct myr_sim *sim, struct myr_err *err)
         uint32_t phase = sim->patterns.items[id].phase;
         last = phase > last ? phase : last;
     }
-    for (uint32_t phase = 0; rc == MYR_OK && phase <= last; phase++) {
-        rc = route_phase(sim, phase, err);
+    for (uint32_t phase = 0; phase <= last; phase++) {
+        MYR_TRY(route_phase(sim, phase, err));
     }
     sim->routed_patterns = (uint32_t)sim->patterns.count;
-    return rc;
+    return MYR_OK;
 }
 
 myr_ps myr_sim_pattern_latency(const struct myr_sim *sim, uint32_t pattern)
@@ -136,6 +146,7 @@ myr_ps myr_sim_pattern_latency(const struct myr_sim *sim, uint32_t pattern)
 
 static uint32_t add_task(struct myr_sim *sim, struct sim_task task)
 {
+    MYR_ASSERT(!sim->edge_start && sim->tasks.count < MYR_NONE);
     task.bottleneck = MYR_NONE;
     myr_vec_push(&sim->tasks, task);
     return (uint32_t)sim->tasks.count - 1;
@@ -149,6 +160,7 @@ uint32_t myr_sim_compute(struct myr_sim *sim, myr_ps duration)
 uint32_t myr_sim_transfer(struct myr_sim *sim, uint32_t pattern, uint64_t bytes,
                           uint32_t latency_rounds)
 {
+    MYR_ASSERT(pattern < sim->patterns.count);
     return add_task(sim, (struct sim_task){.kind = SIM_TRANSFER,
                                            .pattern = pattern,
                                            .latency_rounds = latency_rounds,
@@ -158,12 +170,15 @@ uint32_t myr_sim_transfer(struct myr_sim *sim, uint32_t pattern, uint64_t bytes,
 void myr_sim_after(struct myr_sim *sim, uint32_t task, uint32_t before)
 {
     MYR_ASSERT(task < sim->tasks.count && before < sim->tasks.count);
+    MYR_ASSERT(!sim->edge_start); /* sorted once, when the run starts */
     struct sim_edge edge = {before, task};
     myr_vec_push(&sim->edges, edge);
 }
 
 void myr_sim_fault(struct myr_sim *sim, const struct myr_sim_fault *fault)
 {
+    MYR_ASSERT(fault->link == MYR_NONE ? fault->device < sim->graph->design->device_count
+                                       : fault->link * 2 < sim->link_channels);
     myr_vec_push(&sim->faults, *fault);
 }
 
@@ -172,6 +187,7 @@ void myr_sim_slow_node(struct myr_sim *sim, uint32_t node, uint32_t permille)
     const struct myr_design *design = sim->graph->design;
     uint32_t device = design->head->first_node + node;
     MYR_ASSERT(node < design->head->nodes);
+    MYR_ASSERT(permille <= 1000);
     if (!sim->node_slow) {
         sim->node_slow = myr_xcalloc(design->head->nodes, sizeof(*sim->node_slow));
     }
@@ -180,6 +196,7 @@ void myr_sim_slow_node(struct myr_sim *sim, uint32_t node, uint32_t permille)
         uint32_t link = design->port_link[p];
         for (uint32_t way = 0; link != MYR_NONE && way < 2; way++) {
             struct sim_channel *channel = &sim->channels[link * 2 + way];
+            /* Full speed as well: a fault that ends gives back the slow NIC, not a fast one. */
             channel->capacity = channel->full_capacity = channel->full_capacity / 1000 * permille;
         }
     }

@@ -50,6 +50,7 @@ static uint64_t pace_of(const struct myr_sim *sim, const struct sim_task *task)
         uint64_t rate = id < sim->link_channels ? sim->backed_up[id] : SIM_RATE_NONE;
         slowest = rate < slowest ? rate : slowest;
     }
+    MYR_ASSERT(slowest <= task->rate && sim->options.pause_permille <= 1000);
     unsigned __int128 lost =
         (unsigned __int128)(task->rate - slowest) * sim->options.pause_permille / 1000;
     return task->rate - (uint64_t)lost;
@@ -72,7 +73,8 @@ void sim_pause(struct myr_sim *sim)
         sim->backed_up = myr_xrealloc(NULL, sim->link_channels + 1, sizeof(uint64_t));
         memset(sim->backed_up, 0xFF, (sim->link_channels + 1) * sizeof(uint64_t));
     }
-    /* Only on these have rates or bottlenecks changed. */
+    /* Only on these have rates or bottlenecks changed. All of them before the first pace is set:
+     * a pace depends on every channel of its transfer. */
     for (size_t i = 0; i < sim->touched.count; i++) {
         uint32_t id = sim->touched.items[i];
         if (id < sim->link_channels) {

@@ -33,6 +33,7 @@ void sim_attach(struct myr_sim *sim, uint32_t id)
 {
     struct sim_task *task = &sim->tasks.items[id];
     struct sim_pattern *pattern = pattern_of(sim, task);
+    MYR_ASSERT(task->state == SIM_MOVING);
     if (pattern->use_count == 0) {
         return;
     }
@@ -57,8 +58,9 @@ void sim_detach(struct myr_sim *sim, uint32_t id)
     for (uint32_t i = 0; i < pattern->use_count; i++) {
         const struct sim_use *use = &sim->uses.items[pattern->first_use + i];
         struct sim_channel *channel = &sim->channels[use->channel];
-        channel->wanted -= use->weight;
         struct sim_node *node = &sim->nodes.items[task->first_node + i];
+        MYR_ASSERT(node->task == id && channel->wanted >= use->weight);
+        channel->wanted -= use->weight;
         if (node->next != MYR_NONE) {
             sim->nodes.items[node->next].previous = node->previous;
         }
@@ -102,8 +104,10 @@ static void measure_channel(struct myr_sim *sim, uint32_t id)
     sim->weight[id] = weight;
 }
 
+/* 128 bits: a pool of 800G links in bits per second, times a thousand, is over 64. */
 static uint64_t share_of(const struct myr_sim *sim, uint32_t id)
 {
+    MYR_ASSERT(sim->weight[id] > 0);
     return (uint64_t)((unsigned __int128)sim->residual[id] * 1000 / sim->weight[id]);
 }
 
@@ -132,12 +136,16 @@ static void fix_rate(struct myr_sim *sim, uint32_t id, uint64_t rate, uint32_t b
         const struct sim_use *use = &sim->uses.items[pattern->first_use + u];
         uint64_t part = (uint64_t)((unsigned __int128)rate * use->weight / 1000);
         uint64_t *left = &sim->residual[use->channel];
-        *left -= part < *left ? part : *left;
+        MYR_ASSERT(sim->weight[use->channel] >= use->weight);
+        *left -= part < *left ? part : *left; /* shares are rounded down: a little may be missing */
         sim->weight[use->channel] -= use->weight;
     }
 }
 
-/* Progressive filling of the set. */
+/*
+ * Progressive filling of the set: the channel with the smallest share fixes whoever is on it. A
+ * share only grows while others are fixed, so the heap may hold old ones; what has grown goes back.
+ */
 static void fill(struct myr_sim *sim)
 {
     MYR_CLEANUP(myr_heap_done) struct myr_heap heap = {0};
@@ -172,6 +180,7 @@ static void fill(struct myr_sim *sim)
             }
         }
     }
+    MYR_ASSERT(unfixed == 0); /* every transfer of the set uses a channel */
 }
 
 /* Those outside of the set whose rate is no longer right on this channel. */
@@ -211,6 +220,7 @@ static void solve_rates(struct myr_sim *sim)
     }
     sim->seeds.count = 0;
     size_t known = 0;
+    /* The set only grows, and has at most all transfers under way: this ends. */
     while (sim->set.count > known) {
         for (size_t i = known; i < sim->set.count; i++) {
             sim_update(sim, sim->set.items[i]);

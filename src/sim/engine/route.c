@@ -93,6 +93,12 @@ static int add_flows(struct router *router, uint32_t pattern_id, uint32_t place,
                            message.from, message.to & MYR_MESSAGE_STORAGE ? "storage" : "GPU",
                            message.to & ~MYR_MESSAGE_STORAGE, myr_net_names[sim->graph->net_id]);
     }
+    /*
+     * Parts of a message are flows of their own: a plane each, and within one a queue pair each
+     * with its own source port, in the range that hosts draw from (0xC000 to 0xFFFF). The port is a
+     * hash of the ends and the pair, so that the same message takes the same way in every run.
+     * Shares are whole thousandths that add up to 1000, whatever the number of ways.
+     */
     uint32_t ways = planes * pairs;
     for (uint32_t i = 0; i < ways; i++) {
         uint32_t plane = i % planes;
@@ -111,22 +117,24 @@ static int add_flows(struct router *router, uint32_t pattern_id, uint32_t place,
 static int collect(struct router *router, struct myr_err *err)
 {
     struct myr_sim *sim = router->sim;
-    int rc = MYR_OK;
-    for (uint32_t k = 0; rc == MYR_OK && k < router->id_count; k++) {
+    for (uint32_t k = 0; k < router->id_count; k++) {
         uint32_t id = router->ids[k];
         struct sim_pattern *pattern = &sim->patterns.items[id];
+        MYR_ASSERT(id < sim->patterns.count);
+        MYR_ASSERT(pattern->first_message + pattern->message_count <= sim->messages.count);
         pattern->network_flows = 0;
-        for (uint32_t m = 0; rc == MYR_OK && m < pattern->message_count; m++) {
+        for (uint32_t m = 0; m < pattern->message_count; m++) {
             struct myr_message message = sim->messages.items[pattern->first_message + m];
             if (domain_of(sim, message.from) != domain_of(sim, message.to)) {
-                rc = add_flows(router, id, m, err);
+                MYR_TRY(add_flows(router, id, m, err));
                 pattern->network_flows++;
             }
         }
     }
-    return rc;
+    return MYR_OK;
 }
 
+/* A switch between every two links; light in a fibre takes 5 ns a metre, which is 5 ps a mm. */
 static myr_ps path_latency(const struct myr_sim *sim, const uint32_t *channels, uint32_t count)
 {
     const struct myr_design *design = sim->graph->design;
@@ -158,6 +166,7 @@ static void local_uses(struct router *router, const struct sim_pattern *pattern)
     }
 }
 
+/* Own links at both ends, pools between them; the latency is that of any one path, all alike. */
 static myr_ps sprayed_uses(struct router *router, const struct myr_flow *flow)
 {
     struct myr_sim *sim = router->sim;
@@ -183,6 +192,10 @@ static myr_ps sprayed_uses(struct router *router, const struct myr_flow *flow)
     return found ? path_latency(sim, path.channels, path.count) : 0;
 }
 
+/*
+ * A pattern that is routed again gets new uses behind; the old ones are no longer looked at. The
+ * entries kept for its next transfer have the old number, and are forgotten.
+ */
 static void flush_uses(struct router *router, struct sim_pattern *pattern)
 {
     struct myr_sim *sim = router->sim;
@@ -256,6 +269,7 @@ static void make_uses(struct router *router, const struct myr_routes *routes)
         pattern->latency = pattern_latency(router, pattern->cyclic);
         flush_uses(router, pattern);
     }
+    MYR_ASSERT(flow == router->flow_pattern.count && router->used.count == 0);
 }
 
 static int check_routes(const struct myr_sim *sim, const struct myr_routes *routes,

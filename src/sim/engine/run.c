@@ -11,6 +11,7 @@ static struct sim_event unpack_event(uint64_t value)
                               .version = (uint32_t)(value >> 32) & SIM_VERSION_MASK};
 }
 
+/* Sorted by the task before, by counting: who ends finds those that wait for it side by side. */
 static void list_edges(struct myr_sim *sim)
 {
     size_t tasks = sim->tasks.count;
@@ -30,6 +31,7 @@ static void list_edges(struct myr_sim *sim)
     if (sim->edges.count) {
         memcpy(sim->edges.items, sorted, sim->edges.count * sizeof(*sorted));
     }
+    MYR_ASSERT(!sim->edge_start && start[tasks] == sim->edges.count);
     sim->edge_start = start;
 }
 
@@ -38,6 +40,7 @@ static void start_task(struct myr_sim *sim, uint32_t id)
     struct sim_task *task = &sim->tasks.items[id];
     struct sim_event event = {SIM_EVENT_TASK, id, ++task->version};
     myr_ps wait = task->duration;
+    MYR_ASSERT(task->state == SIM_WAITING && task->waits_for == 0);
     if (task->kind == SIM_TRANSFER) {
         wait = sim->patterns.items[task->pattern].latency * task->latency_rounds;
     }
@@ -54,6 +57,8 @@ static uint64_t mix_hash(uint64_t hash, uint64_t value)
 static void end_task(struct myr_sim *sim, uint32_t id)
 {
     struct sim_task *task = &sim->tasks.items[id];
+    MYR_ASSERT(task->state != SIM_WAITING && task->state != SIM_DONE);
+    MYR_ASSERT(sim->result.blocked > 0 && sim->now >= task->start);
     task->state = SIM_DONE;
     task->end = sim->now;
     sim->result.blocked--;
@@ -61,6 +66,7 @@ static void end_task(struct myr_sim *sim, uint32_t id)
     sim->result.hash += mix_hash((uint64_t)task->end, id);
     for (uint32_t e = sim->edge_start[id]; e < sim->edge_start[id + 1]; e++) {
         uint32_t next = sim->edges.items[e].task;
+        MYR_ASSERT(sim->edges.items[e].before == id && sim->tasks.items[next].waits_for > 0);
         if (--sim->tasks.items[next].waits_for == 0) {
             start_task(sim, next);
         }
@@ -88,9 +94,10 @@ static void count_bytes(struct myr_sim *sim, struct sim_task *task)
 {
     const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
     uint64_t moved = task->counted_left - task->bits_left;
+    MYR_ASSERT(task->bits_left <= task->counted_left && task->counted_left <= task->bits);
     for (uint32_t u = 0; u < pattern->use_count; u++) {
         const struct sim_use *use = &sim->uses.items[pattern->first_use + u];
-        sim->channels[use->channel].bytes +=
+        sim->channels[use->channel].bytes += /* bits to bytes, and the weight's thousandths */
             (uint64_t)((unsigned __int128)moved * use->weight / 8000);
     }
     task->counted_left = task->bits_left;
@@ -100,7 +107,8 @@ static void end_transfer(struct myr_sim *sim, uint32_t id)
 {
     struct sim_task *task = &sim->tasks.items[id];
     const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
-    sim_detach(sim, id);
+    MYR_ASSERT(task->state == SIM_MOVING && task->bits_left == 0);
+    sim_detach(sim, id); /* first: who has ended is nobody's neighbour */
     seed_neighbours(sim, task);
     count_bytes(sim, task);
     sim->result.transfers++;
@@ -120,6 +128,8 @@ static void task_event(struct myr_sim *sim, uint32_t id, uint32_t version)
         end_transfer(sim, id);
         return;
     }
+    /* The latency is over. What has no bytes, or stays on one GPU, is over with it. */
+    MYR_ASSERT(task->state == SIM_LATENCY);
     bool moves = task->kind == SIM_TRANSFER && task->bits > 0 &&
                  sim->patterns.items[task->pattern].use_count > 0;
     if (!moves) {
@@ -152,6 +162,7 @@ static void seed_everyone(struct myr_sim *sim)
 
 static void change_link(struct myr_sim *sim, uint32_t link, uint32_t permille)
 {
+    MYR_ASSERT(link * 2 + 1 < sim->link_channels && permille <= 1000);
     for (uint32_t way = 0; way < 2; way++) {
         struct sim_channel *channel = &sim->channels[link * 2 + way];
         channel->capacity = channel->full_capacity / 1000 * permille;
@@ -159,7 +170,10 @@ static void change_link(struct myr_sim *sim, uint32_t link, uint32_t permille)
     }
 }
 
-/* Changes, or marks in the graph, the fault's link or every link of its device. */
+/*
+ * Changes, or marks in the graph, the fault's link or every link of its device. In two steps,
+ * because traffic on a dead link stands still until the routing notices, 'reroute' later.
+ */
 static void each_link(struct myr_sim *sim, const struct myr_sim_fault *fault, bool mark_graph)
 {
     const struct myr_design *design = sim->graph->design;
@@ -231,6 +245,7 @@ static void move_transfers(struct myr_sim *sim, const uint8_t *move, bool attach
             sim_attach(sim, t);
             myr_vec_push(&sim->seeds, t);
         } else {
+            /* In this order: what moved up to now moved at the old rate, over the old channels. */
             sim_update(sim, t);
             sim_detach(sim, t);
             count_bytes(sim, task);
@@ -259,8 +274,7 @@ static int route_batch(struct myr_sim *sim, const uint32_t *ids, uint32_t count,
 static int route_marked(struct myr_sim *sim, const uint8_t *move, struct myr_err *err)
 {
     MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint32_t) ids = {0};
-    int rc = MYR_OK;
-    for (uint32_t batch = 0; rc == MYR_OK && batch < sim->batch_count; batch++) {
+    for (uint32_t batch = 0; batch < sim->batch_count; batch++) {
         ids.count = 0;
         for (uint32_t id = 0; id < sim->patterns.count; id++) {
             if (move[id] && sim->patterns.items[id].batch == batch) {
@@ -268,10 +282,10 @@ static int route_marked(struct myr_sim *sim, const uint8_t *move, struct myr_err
             }
         }
         if (ids.count) {
-            rc = route_batch(sim, ids.items, (uint32_t)ids.count, err);
+            MYR_TRY(route_batch(sim, ids.items, (uint32_t)ids.count, err));
         }
     }
-    return rc;
+    return MYR_OK;
 }
 
 static int reroute(struct myr_sim *sim, const struct myr_sim_fault *fault, struct myr_err *err)
@@ -282,17 +296,16 @@ static int reroute(struct myr_sim *sim, const struct myr_sim_fault *fault, struc
     }
     MYR_CLEANUP(myr_free_at) uint8_t *move = patterns_to_move(sim, fault);
     move_transfers(sim, move, false);
-    int rc = route_marked(sim, move, err);
-    if (rc == MYR_OK) {
-        move_transfers(sim, move, true);
-    }
-    return rc;
+    MYR_TRY(route_marked(sim, move, err));
+    move_transfers(sim, move, true);
+    return MYR_OK;
 }
 
 static int take_event(struct myr_sim *sim, struct sim_event event, struct myr_err *err)
 {
     const struct myr_sim_fault *fault;
     switch (event.kind) {
+    /* Numbers of faults and tasks share the event's field: its kind says which list it is of. */
     case SIM_EVENT_FAULT:
         fault = &sim->faults.items[event.a];
         each_link(sim, fault, false);
@@ -374,14 +387,14 @@ int myr_sim_run(struct myr_sim *sim, myr_sim_progress *progress, void *context,
                 struct myr_sim_result *ret, struct myr_err *err)
 {
     struct myr_heap_item item;
-    int rc = sim_route_deferred(sim, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_ASSERT(sim->now == 0 && sim->events.count == 0); /* a simulation runs once */
+    MYR_TRY(sim_route_deferred(sim, err));
     start_all(sim);
+    int rc = MYR_OK;
     uint64_t shown = 0;
     bool more = myr_heap_pop(&sim->events, &item);
     while (more && rc == MYR_OK) {
+        MYR_ASSERT(item.key >= sim->now);
         sim->now = item.key;
         while (more && item.key == sim->now && rc == MYR_OK) {
             rc = take_event(sim, unpack_event(item.value), err);
@@ -396,12 +409,13 @@ int myr_sim_run(struct myr_sim *sim, myr_sim_progress *progress, void *context,
             }
             more = myr_heap_pop(&sim->events, &item);
         }
+        /* Asking the clock costs more than an event: the caller is told now and then. */
         if (progress && sim->result.events - shown >= 256) {
             shown = sim->result.events;
             progress(context, sim->tasks.count - sim->result.blocked, sim->tasks.count);
         }
         if (sim->result.blocked == 0) {
-            break;
+            break; /* faults after the last task change nothing */
         }
     }
     sim->result.end = sim->now;

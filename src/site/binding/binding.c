@@ -1,5 +1,12 @@
 #include "myriad/site/binding.h"
 
+/*
+ * Rows, and a map from each thing that must be somebody's own (GUID, MAC address, host name, serial
+ * number, port name) to the row that has it. A row is never removed and never changes its place:
+ * what is known of a device only grows, and what contradicts it is refused by myr_binding_add().
+ */
+
+/* A name of at most 255 bytes (file.c refuses longer ones), and the device in front. */
 enum { NAME_KEY_DEVICE_BYTES = 4, NAME_KEY_MAX = 300 };
 
 void myr_binding_init(struct myr_binding *binding, struct myr_arena *arena,
@@ -28,6 +35,7 @@ const struct myr_bound *myr_binding_get(const struct myr_binding *binding, uint3
                                         uint32_t port)
 {
     const uint32_t *row = myr_u64map_find(&binding->places, place_key(device, port));
+    MYR_ASSERT(!row || *row < binding->rows.count);
     return row ? &binding->rows.items[*row] : NULL;
 }
 
@@ -53,6 +61,8 @@ uint32_t myr_binding_port(const struct myr_binding *binding, uint32_t device, st
     uint32_t row = myr_strmap_get(&binding->names, name_key(device, name, key));
     return row == MYR_MAP_NONE ? MYR_NONE : binding->rows.items[row].port;
 }
+
+/* Zero stands for "not known" in all numbers: no GUID, MAC address or interface has it. */
 
 /* A number that is bound already: to which row; MYR_NONE when it is free or there is no number. */
 static uint32_t taken_number(const struct myr_u64map *map, uint64_t value)
@@ -107,8 +117,10 @@ static uint32_t row_in_the_way(const struct myr_binding *binding, const struct m
     return MYR_NONE;
 }
 
+/* What is known stays; differs() has made sure that the new row says nothing else. */
 static void merge(struct myr_bound *row, const struct myr_bound *bound)
 {
+    MYR_ASSERT(row->device == bound->device && row->port == bound->port);
     row->guid = row->guid ? row->guid : bound->guid;
     row->port_guid = row->port_guid ? row->port_guid : bound->port_guid;
     row->mac = row->mac ? row->mac : bound->mac;
@@ -129,6 +141,7 @@ static void index_number(struct myr_u64map *map, uint64_t value, uint32_t row)
 static void index_row(struct myr_binding *binding, uint32_t index)
 {
     const struct myr_bound *row = &binding->rows.items[index];
+    MYR_ASSERT(index < binding->rows.count);
     index_number(&binding->guids, row->guid, index);
     index_number(&binding->guids, row->port_guid, index);
     index_number(&binding->macs, row->mac, index);
@@ -142,6 +155,7 @@ static void index_row(struct myr_binding *binding, uint32_t index)
         char key[NAME_KEY_MAX];
         struct myr_str text = name_key(row->device, row->name, key);
         if (myr_strmap_get(&binding->names, text) == MYR_MAP_NONE) {
+            /* The map borrows its keys, and this one lies on the stack. */
             text.data = myr_arena_strndup(binding->arena, text.data, text.len);
             (void)myr_strmap_add(&binding->names, text, index);
         }
@@ -164,7 +178,8 @@ bool myr_binding_add(struct myr_binding *binding, const struct myr_bound *bound,
     if (row == MYR_NONE) {
         row = (uint32_t)binding->rows.count;
         myr_vec_push(&binding->rows, *bound);
-        (void)myr_u64map_add(&binding->places, key, row);
+        bool fresh = myr_u64map_add(&binding->places, key, row);
+        MYR_ASSERT(fresh && binding->places.count == binding->rows.count);
     } else if (differs(&binding->rows.items[row], bound)) {
         *ret_row = row;
         return false;
@@ -172,6 +187,7 @@ bool myr_binding_add(struct myr_binding *binding, const struct myr_bound *bound,
         merge(&binding->rows.items[row], bound);
     }
     index_row(binding, row);
+    MYR_SLOW_ASSERT(row_in_the_way(binding, bound, row) == MYR_NONE);
     *ret_row = row;
     return true;
 }
@@ -184,6 +200,7 @@ static uint32_t hex_digit(char c)
                                   : 16;
 }
 
+/* "3e:9c:2b:3d:21:25", the same with '-', or Cisco's "3e9c.2b3d.2125". */
 bool myr_mac_parse(struct myr_str text, uint64_t *ret)
 {
     enum { PAIRS = 17, DOTTED = 14 };

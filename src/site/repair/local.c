@@ -10,6 +10,7 @@
  *     more than it brings.
  */
 
+/* Work is counted in steps of trails, not in time: the same input gives the same answer. */
 enum { WORK_MAX = 60000000, NOBODY = UINT32_MAX, RED_TOUCHED_MAX = 12 };
 
 /* Ends of edges, by class. */
@@ -47,6 +48,8 @@ static void ends_init(struct ends *ends, struct myr_arena *arena, const struct e
 
 static void set_slot(struct local *l, uint32_t blue_end, uint32_t slot)
 {
+    MYR_ASSERT(blue_end < 2 * l->part->blue_count);
+    MYR_ASSERT(slot == EQ_EMPTY || slot < 2 * l->part->red_count);
     l->slots[blue_end] = slot;
     if (slot != EQ_EMPTY) {
         l->users[slot] = blue_end;
@@ -66,6 +69,7 @@ static void give_slot(struct local *l, uint32_t blue_end, uint32_t red_end)
     } else if (had != EQ_EMPTY) {
         l->users[had] = NOBODY;
     }
+    MYR_ASSERT(l->slots[blue_end] == red_end && l->users[red_end] == blue_end);
 }
 
 /* The red end by which the next found cable is left, or how the trail ends. */
@@ -164,6 +168,7 @@ static void divide_trail(struct local *l, uint32_t start)
             give_slot(l, l->users[before], at);
             at = before;
         }
+        MYR_ASSERT(eq_class(l->part->red, at) == class);
         l->seen[class] = at + 1;
         l->work++;
         kind = next_of(l, at, &at);

@@ -4,6 +4,13 @@
 
 const char *const myr_repair_op_names[MYR_REPAIR_OP_COUNT] = {"swap", "move", "add", "remove"};
 
+/*
+ * The difference of plan and found cables. Each port has at most one planned and one found cable,
+ * so the two together fall into cycles and paths that alternate between them. A cycle of n planned
+ * cables is put right by n - 1 exchanges of two plugs and not by fewer; a path by moving each of
+ * its cables once. So the steps are the fewest, and each component is done by itself.
+ */
+
 struct component {
     uint64_t walk_key;
     uint32_t first_port; /* where its first step is done: ties in the order of walking */
@@ -90,6 +97,7 @@ static bool collect(struct repairer *r, uint32_t start)
         MYR_ASSERT(!again && r->chain.items[0] == end);
     }
     for (size_t i = 0; i < r->chain.count; i++) {
+        MYR_ASSERT(!r->visited[r->chain.items[i]]); /* components share no vertex */
         r->visited[r->chain.items[i]] = 1;
     }
     return cycle;
@@ -149,6 +157,8 @@ static void solve_cycle(struct repairer *r)
         r->prev.items[i] = (i + edges - 1) % edges;
     }
     uint32_t left = edges, at = 0;
+    /* Levels are distances: the same device, rack, row, further. The last takes whatever is left.
+     */
     for (uint32_t level = 0; level < LEVELS; level++) {
         uint32_t idle = 0; /* edges passed since the last exchange */
         while (left > 1 && idle < left) {
@@ -225,6 +235,7 @@ static void solve_component(struct repairer *r, uint32_t start)
     bool cycle = collect(r, start);
     if (cycle) {
         solve_cycle(r);
+        MYR_ASSERT(r->steps.count - component.first_step == r->chain.count / 2 - 1);
     } else {
         solve_path(r);
     }
@@ -242,6 +253,7 @@ static void solve_component(struct repairer *r, uint32_t start)
     myr_vec_push(&r->components, component);
 }
 
+/* In the order in which somebody walks through the room; equal keys by port, never by address. */
 static int compare_components(const void *left, const void *right)
 {
     const struct component *a = left, *b = right;
@@ -268,6 +280,7 @@ static void put_steps(struct repairer *r, struct myr_arena *arena)
         }
     }
     MYR_ASSERT(repair->step_count == r->steps.count);
+    MYR_ASSERT(repair->moves + repair->adds + repair->removes == repair->step_count);
 }
 
 /* Whether the vertex belongs to the difference: unseen ports do so only as ends of a path. */

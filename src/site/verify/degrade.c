@@ -7,6 +7,7 @@
  * and not ten thousand.
  */
 
+/* A fabric has a handful of speeds; a list with more than 64 pairs of them is noise anyway. */
 enum { SPEEDS_MAX = 64, WHOLE_FILE_PERCENT = 90 };
 
 /* How often a planned speed was found as which speed and width. */
@@ -50,6 +51,7 @@ static struct speed_row usual(const struct speed_table *table, uint32_t planned)
     if (!whole_file || most.gbps == 0 || most.gbps > planned) {
         most.gbps = planned;
     }
+    MYR_ASSERT(most.gbps <= planned && most.count <= total);
     return most;
 }
 
@@ -85,6 +87,7 @@ static void degrade_by_counters(struct verify_job *job)
             row->count <= verify->options.errors_max) {
             continue;
         }
+        MYR_ASSERT(verify->found[port] != MYR_NONE); /* it was right */
         verify->state[port] = MYR_STATE_DEGRADED;
         if (!verify_is_foreign(verify, verify->found[port])) {
             verify->state[verify->found[port]] = MYR_STATE_DEGRADED;

@@ -35,6 +35,7 @@ void identify_init(struct identify *identify, struct myr_arena *arena,
 
 void identify_done(struct identify *identify)
 {
+    /* Half made when an error came early: then there are no maps yet. */
     for (uint32_t t = 0; identify->type_ports && t < identify->design->devtype_count; t++) {
         myr_strmap_done(&identify->type_ports[t]);
     }
@@ -43,6 +44,7 @@ void identify_done(struct identify *identify)
 static struct myr_port_span of_row(const struct identify *identify, uint32_t row)
 {
     const struct myr_bound *bound = &identify->binding->rows.items[row];
+    MYR_ASSERT(row < identify->binding->rows.count);
     return bound->port == MYR_NONE ? identity_of_device(identify->design, bound->device)
                                    : (struct myr_port_span){bound->port, 1};
 }
@@ -60,7 +62,10 @@ static struct myr_port_span nic_of(const struct identify *identify, uint32_t dev
     return port == MYR_NONE ? nobody : (struct myr_port_span){port, 1};
 }
 
-/* A whole device, by its bound host name or its address in the design. */
+/*
+ * A whole device, by its bound host name or its address in the design. What was bound comes first:
+ * somebody has looked, and the design's own names may have been given to other machines since.
+ */
 static uint32_t device_named(const struct identify *identify, struct myr_str name)
 {
     if (identify->binding) {
@@ -133,6 +138,8 @@ static struct myr_port_span by_made_guid(const struct identify *identify, uint64
     if (guid == 0 || design->port_count == 0) {
         return nobody;
     }
+    /* Made GUIDs carry the port's or the device's number in their low half (guids.h); a real one
+     * that happens to do so is told apart by the rest of it. */
     uint64_t low = guid & UINT32_MAX;
     if (low / 2 < design->port_count) {
         uint32_t port = (uint32_t)(low / 2);
@@ -173,6 +180,7 @@ static void drop_double_claims(struct identify *identify)
             continue;
         }
         uint32_t other = *myr_u64map_find(&claims, key);
+        MYR_ASSERT(other < i);
         if (cabling->devices.items[other].guid != cabling->devices.items[i].guid) {
             identify->devices[i] = nobody;
             identify->devices[other] = nobody;
@@ -213,10 +221,12 @@ uint32_t identify_port_as(const struct identify *identify, struct myr_port_span 
         return MYR_NONE;
     }
     uint32_t device = design->port_device[as.first];
+    MYR_ASSERT(as.first + as.count <= design->first_port[device + 1]);
     bool is_number = myr_str_to_u64(port, &number) && number > 0;
     if (as.count < design->first_port[device + 1] - design->first_port[device]) {
         return is_number && number == 1 ? as.first : MYR_NONE; /* one port of a host */
     }
+    /* InfiniBand counts ports from 1; every other list names them, and a bound name beats ours. */
     if (identify->cabling->numbered) {
         return is_number && number <= as.count ? as.first + (uint32_t)number - 1 : MYR_NONE;
     }

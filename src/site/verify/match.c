@@ -96,6 +96,7 @@ static void resolve_all(struct matcher *matcher)
     for (uint32_t i = 0; i < links; i++) {
         resolve_link(matcher, i);
     }
+    /* Ends that the design lacks are vertices behind its ports: never planned, perhaps found. */
     uint32_t foreign = (uint32_t)matcher->foreign.count;
     verify->vertex_count = verify->design->port_count + foreign;
     verify->foreign = MYR_ARENA_NEW(verify->arena, struct myr_cabling_end, (size_t)foreign + 1);
@@ -117,6 +118,7 @@ static void join(struct matcher *matcher, uint32_t link, uint32_t a, uint32_t b)
 {
     struct myr_verify *verify = matcher->verify;
     MYR_ASSERT(verify->found[a] == MYR_NONE && verify->found[b] == MYR_NONE);
+    MYR_ASSERT(a != b && a < verify->vertex_count && b < verify->vertex_count);
     verify->found[a] = b;
     verify->found[b] = a;
     verify->found_link[a] = verify->found_link[b] = link;
@@ -128,6 +130,7 @@ static int complain_double(const struct matcher *matcher, uint32_t link, uint32_
     const struct myr_cabling_link *second = &matcher->cabling->links.items[link];
     const struct myr_cabling_link *first =
         &matcher->cabling->links.items[matcher->verify->found_link[vertex]];
+    MYR_ASSERT(matcher->verify->found[vertex] != MYR_NONE);
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
     myr_verify_port_name(matcher->verify, vertex, &name);
     const struct myr_doc place = {
@@ -188,6 +191,7 @@ static bool claims(const struct matcher *matcher, uint32_t near, uint32_t far)
     return false;
 }
 
+/* From the strongest witness to the weakest; a port that has its cable is not asked again. */
 enum claim_round { ROUND_BOTH_AGREE, ROUND_PLAN_AGREES, ROUND_GUESSED, ROUND_ANY, ROUND_COUNT };
 
 static bool counts_in(const struct matcher *matcher, uint32_t link, enum claim_round round)
@@ -215,6 +219,7 @@ static void note_claims(struct matcher *matcher)
             verify_is_foreign(matcher->verify, a)) {
             continue;
         }
+        MYR_ASSERT(matcher->claim[a] <= i); /* lists go back in time: they have no circles */
         matcher->claim_before[i] = matcher->claim[a];
         matcher->claim[a] = i + 1;
     }
@@ -291,7 +296,7 @@ int verify_match(struct verify_job *job, struct myr_err *err)
     memset(verify->plan, 0xFF, verify->design->port_count * sizeof(uint32_t));
     fill_plan(job);
     resolve_all(&matcher);
-    myr_vec_done(&matcher.foreign);
+    myr_vec_done(&matcher.foreign); /* the verify has its own copy */
     MYR_TRY(match_lists(&matcher, err));
     note_claims(&matcher);
     for (uint32_t round = 0; round < ROUND_COUNT; round++) {

@@ -205,7 +205,8 @@ static bool moved_whole(const struct finder *finder, uint32_t device)
         moved += home != MYR_NONE && design->port_device[home] == finder->home[device] &&
                  index_of(design, p) == index_of(design, home);
     }
-    return moved * 4 > planned * 3;
+    MYR_ASSERT(moved <= design->first_port[device + 1] - design->first_port[device]);
+    return moved * 4 > planned * 3; /* a few plugs may be wrong in their own way */
 }
 
 /* Devices that only need each other's names. */
@@ -233,6 +234,7 @@ static bool follow_homes(struct finder *finder, uint32_t start, uint8_t *visited
         }
         visited[d] = 1;
         myr_vec_push(&finder->chain, d);
+        MYR_ASSERT(finder->chain.count <= finder->design->device_count);
     }
     return false;
 }
@@ -328,6 +330,7 @@ static void find_swaps(struct finder *finder)
                          (legs ? at / group->per_connector : at / group->per_cage) << 1 | legs;
         uint32_t ports = explain(finder, p) + explain(finder, home);
         if (place == last_place) {
+            MYR_ASSERT(finder->patterns.count > 0);
             finder->patterns.items[finder->patterns.count - 1].ports += ports;
             continue;
         }
@@ -478,6 +481,7 @@ void pattern_find(struct myr_verify *verify)
     memset(finder.home, 0xFF, verify->design->device_count * sizeof(uint32_t));
     verify->renames = MYR_ARENA_NEW(verify->arena, uint32_t, verify->design->device_count + 1);
     memset(verify->renames, 0xFF, verify->design->device_count * sizeof(uint32_t));
+    /* From the largest cause to the smallest: a port that one explains is not asked again. */
     find_displaced(&finder);
     find_swaps(&finder);
     find_rails(&finder);

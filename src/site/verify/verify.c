@@ -16,6 +16,7 @@ static bool is_known(const struct verify_job *job, uint32_t port)
     return (job->flags[port] & (VERIFY_LOOKED | VERIFY_DOUBT)) == VERIFY_LOOKED;
 }
 
+/* Missing needs both ends to be looked at: silence of a device that nobody asked proves nothing. */
 static enum myr_port_state state_of(const struct verify_job *job, uint32_t port)
 {
     uint32_t plan = job->verify->plan[port], found = job->verify->found[port];
@@ -45,6 +46,7 @@ static void count_states(struct myr_verify *verify)
 {
     memset(verify->counts, 0, sizeof(verify->counts));
     for (uint32_t p = 0; p < verify->design->port_count; p++) {
+        MYR_ASSERT(verify->state[p] < MYR_STATE_COUNT);
         verify->counts[verify->state[p]]++;
     }
 }
@@ -67,6 +69,7 @@ static uint32_t count_relabelled(const struct repair_graph *graph, const uint32_
     for (uint32_t v = 0; v < graph->vertex_count; v++) {
         ends += plan[v] != MYR_NONE && plan[v] != graph->plan[v];
     }
+    MYR_ASSERT(ends % 2 == 0); /* a plan is a matching: each link has two ends in it */
     return ends / 2;
 }
 
@@ -91,7 +94,9 @@ static const uint32_t *repair_as_equivalent(struct myr_verify *verify,
     if (worse) {
         *ret = *labelled;
     }
+    /* The gap is what the search could not rule out: no repair saves more moves than that. */
     ret->lower_bound = ret->moves > gap ? ret->moves - gap : 0;
+    MYR_ASSERT(ret->lower_bound <= ret->moves && steps_of(ret) <= steps_of(labelled));
     ret->exact = gap == 0;
     return worse ? graph->plan : plan;
 }
@@ -111,6 +116,7 @@ static void repair_renamed(struct verify_job *job, struct myr_repair *ret)
         now[v] = other == MYR_NONE ? v : v - design->first_port[device] + design->first_port[other];
     }
     for (uint32_t v = 0; v < count; v++) {
+        MYR_ASSERT(now[v] < count);
         found[now[v]] = verify->found[v] == MYR_NONE ? MYR_NONE : now[verify->found[v]];
         if (v < design->port_count) {
             state[now[v]] = is_known(job, v) ? MYR_STATE_MISSING : MYR_STATE_UNSEEN;
