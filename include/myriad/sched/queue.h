@@ -29,21 +29,23 @@
 
 enum { MYR_PRIORITY_MAX = 100 };
 
-/* Zeroed but for tenant and gpus means: no more is asked. */
 enum myr_after { MYR_AFTER_NONE, MYR_AFTER_OK, MYR_AFTER_ANY };
 
+/* Zeroed but for tenant and gpus means: no more is asked. The order of its fields leaves no gaps:
+ * jobs are compared and stored byte by byte. */
 struct myr_queue_job {
     uint32_t tenant, gpus;
-    int32_t priority; /* -MYR_PRIORITY_MAX to MYR_PRIORITY_MAX; higher goes first */
-    bool fixed;       /* never preempted, except by the owner of the cells it borrows */
-    bool reclaims;    /* stops jobs of lower priority under every policy */
-    int64_t limit_s;  /* it ends within this time of work, 0: unknown */
-    /* Not strict: an old incarnation that still runs on a lost node does no harm. */
-    bool restart_epoch;
+    int32_t priority;          /* -MYR_PRIORITY_MAX to MYR_PRIORITY_MAX; higher goes first */
     enum myr_after after_kind; /* it waits until job 'after' is over, well or in any way */
+    int64_t limit_s;           /* it ends within this time of work, 0: unknown */
     uint32_t after;
     uint32_t gpus_min;     /* it also starts with fewer GPUs, not below this; 0: all or nothing */
     uint32_t attempts_max; /* it is over after so many failures of its own; 0: never */
+    bool fixed;            /* never preempted, except by the owner of the cells it borrows */
+    bool reclaims;         /* stops jobs of lower priority under every policy */
+    /* Not strict: an old incarnation that still runs on a lost node does no harm. */
+    bool restart_epoch;
+    bool held; /* its user holds it from the start */
     /*
      * More than a number of GPUs: traffic, kind, spread, nodes to leave out; NULL: none. 'gpus' is
      * then nodes x gpus_per_node of it. Copied; served by myr_place_gang(), ranks in its order.

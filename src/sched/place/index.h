@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "flat/flat.h"
 #include "myriad/sched/place.h"
 
 /* Units (leaves, pods) by how many whole nodes are free in them. */
@@ -52,6 +53,10 @@ struct myr_placer {
     uint64_t partial_occupied[2];
     struct search_scratch *scratch; /* of search/; made when first used */
 };
+
+extern const struct flat_type placer_flat; /* place/index_flat.c */
+/* Whether one that was read can be worked with; place/index_sound.c. */
+bool placer_is_sound(const struct myr_placer *p);
 
 /* A unit with the least count that is at least 'wanted'; MYR_NONE when none has it. */
 uint32_t bucket_best(const struct buckets *b, uint32_t wanted);

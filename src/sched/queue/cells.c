@@ -1,35 +1,8 @@
+#include "queue/cells.h"
+
 #include <stdlib.h>
 
 #include "queue/state.h"
-
-/*
- * The cells of a tenant make a private cluster with a placer of its own, in the tenant's own
- * numbering: pods first, then groups, then nodes. What runs there is placed twice: in the private
- * cluster, which says whether there is room, and on the nodes that its cells are bound to. Cells of
- * one level are bound to the places of that level's pool; there are as many places as cells, so a
- * cell always finds one.
- */
-struct cell {
-    uint32_t place;  /* in the pool of its level, or MYR_NONE: not bound */
-    uint32_t in_use; /* shares of running jobs in it */
-};
-
-struct pool {
-    uint32_t first_node, places, place_nodes;
-    uint8_t *bound; /* by place */
-};
-
-struct estate {
-    struct myr_placer *placer; /* NULL: it owns nothing */
-    uint32_t counts[MYR_CELL_LEVELS], nodes;
-    struct cell *cells; /* pods, groups, nodes */
-};
-
-struct cells {
-    struct pool pools[MYR_CELL_LEVELS];
-    struct estate *estates; /* by tenant */
-    uint32_t count;
-};
 
 static void create_estate(struct estate *e, const struct myr_place_shape *shape,
                           const struct myr_tenant *tenant)
@@ -69,7 +42,8 @@ struct cells *queue_cells_create(const struct myr_place_shape *shape,
     cells->count = count;
     for (uint32_t level = MYR_CELL_LEVELS; level-- > 0;) {
         uint32_t nodes = myr_cell_nodes(shape, (enum myr_cell_level)level);
-        cells->pools[level] = (struct pool){at, places[level], nodes, NULL};
+        cells->pools[level] =
+            (struct pool){.first_node = at, .places = places[level], .place_nodes = nodes};
         cells->pools[level].bound = myr_xcalloc(places[level] + 1, 1);
         at += places[level] * nodes;
     }
@@ -293,7 +267,6 @@ void queue_cells_enter(struct myr_queue *q, uint32_t id, uint32_t owner, struct 
     }
     queue_job(q, id)->owner = owner;
     queue_job(q, id)->own_gang = own;
-    queue_job(q, id)->own_room = own.count;
     free_unused(q, e); /* bound while looking for nodes that are well */
 }
 
@@ -304,7 +277,6 @@ void queue_leave_own(struct myr_queue *q, uint32_t id)
         release_own(q, &q->cells->estates[job->owner], &job->own_gang, true);
         free(job->own_gang.shares);
         job->own_gang = (struct myr_gang){0};
-        job->own_room = 0;
         job->owner = MYR_NONE;
     }
 }

@@ -59,7 +59,7 @@ static void start_holding(struct myr_queue *q, uint32_t id)
 int myr_queue_hold(struct myr_queue *q, int64_t now_s, uint32_t id, bool hold)
 {
     int rc = check_job(q, now_s, id);
-    if (rc == MYR_OK && queue_job(q, id)->user_held == hold) {
+    if (rc == MYR_OK && !queue_job(q, id)->user_held == !hold) {
         rc = MYR_ESTALE;
     }
     rc = rc < 0 ? rc : queue_advance(q, now_s);
@@ -187,6 +187,11 @@ int myr_queue_grow(struct myr_queue *q, int64_t now_s, const struct myr_place_sh
     q->shape.nodes = shape->nodes;
     q->shape.pod_nodes = shape->pod_nodes;
     q->ends++;
+    q->big_runs = 0; /* what is a large part of the cluster has changed */
+    for (size_t i = 0; i < q->jobs.count; i++) {
+        const struct qjob *job = &q->jobs.items[i];
+        q->big_runs += queue_is_on(job) && queue_is_large(q, job->spec.gpus, 4);
+    }
     return MYR_OK;
 }
 

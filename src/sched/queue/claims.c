@@ -10,6 +10,17 @@ static uint64_t lowest_bits(uint64_t mask, uint32_t count)
     return taken;
 }
 
+/* GPUs of a node that older incarnations of the job are leaving. */
+static uint64_t own_left(const struct myr_queue *q, uint32_t id, uint32_t node)
+{
+    uint64_t gpus = 0;
+    for (uint32_t at = q->stake_first[node]; at != MYR_NONE; at = q->stakes.items[at].next) {
+        const struct stake *stake = &q->stakes.items[at];
+        gpus |= stake->epoch && stake->job == id ? stake->gpus : 0;
+    }
+    return gpus;
+}
+
 void queue_claim_begin(struct myr_queue *q, uint32_t id)
 {
     MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_WAITS && queue_job(q, id)->pending == 0);
@@ -23,12 +34,12 @@ void queue_claim_share(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t
     uint64_t now = lowest_bits(here, gpus < gpu_count(here) ? gpus : gpu_count(here));
     uint64_t later = lowest_bits(may & ~here, gpus - gpu_count(now));
     MYR_ASSERT(gpu_count(now | later) == gpus && gpus > 0);
-    MYR_ASSERT(job->gang.count < job->gang_room);
     if (now) {
         myr_place_take(q->placer, node, now);
     }
     job->gang.shares[job->gang.count++] = (struct myr_share){node, now | later};
-    job->pending += gpu_count(later);
+    /* New ranks of a job that is not strict wait on the node for older ones of its own. */
+    job->pending += gpu_count(job->spec.restart_epoch ? later & ~own_left(q, id, node) : later);
 }
 
 void queue_claim_end(struct myr_queue *q, uint32_t id)

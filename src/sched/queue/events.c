@@ -29,7 +29,18 @@ int myr_queue_started(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t 
     }
     rc = queue_advance(q, now_s);
     MYR_ASSERT(rc == MYR_OK);
+    const struct qjob *job = queue_job(q, id);
     queue_begin_work(q, id);
+    /* A node starts ranks when those of older incarnations are gone. */
+    for (uint32_t i = 0; job->leaving > 0 && i < job->gang.count; i++) {
+        uint32_t node = job->gang.shares[i].node;
+        for (uint32_t old = 1; old < epoch; old++) {
+            uint32_t at = queue_stake_find(q, node, id, old);
+            if (at != MYR_NONE) {
+                queue_stake_gone(q, node, at);
+            }
+        }
+    }
     return MYR_OK;
 }
 
@@ -46,6 +57,7 @@ static void avoid_node(struct myr_queue *q, uint32_t node)
     myr_vec_push(&q->avoids, avoid);
     queue_close_node(q, node, CLOSED_AVOID, true);
     queue_cells_node(q, node);
+    queue_claims_drop_on(q, node, false);
     queue_wake_at(q, avoid.until_s);
 }
 
@@ -216,6 +228,9 @@ static int turn_node(struct myr_queue *q, int64_t now_s, uint32_t node, uint8_t 
     if (rc == MYR_OK) {
         queue_close_node(q, node, bit, closed);
         queue_cells_node(q, node);
+        if (closed) {
+            queue_claims_drop_on(q, node, false);
+        }
     }
     return rc;
 }

@@ -2,27 +2,32 @@
 
 #include "queue/state.h"
 
-static uint64_t line_key(const struct myr_queue_job *spec, uint32_t level)
+/* A request belongs to one tenant and size; plain jobs of both share a line. */
+uint64_t queue_line_key(const struct line *line)
 {
-    uint64_t priority = (uint64_t)((int64_t)spec->priority + MYR_PRIORITY_MAX);
-    return (uint64_t)spec->tenant << 40 | (uint64_t)spec->gpus << 12 | priority << 4 |
-           (uint64_t)spec->reclaims << 3 | level;
+    uint64_t priority = (uint64_t)((int64_t)line->priority + MYR_PRIORITY_MAX);
+    uint64_t rest = priority << 4 | (uint64_t)line->reclaims << 3 | line->level;
+    if (line->request != MYR_NONE) {
+        return UINT64_C(1) << 63 | (uint64_t)line->request << 12 | rest;
+    }
+    return (uint64_t)line->tenant << 40 | (uint64_t)line->gpus << 12 | rest;
 }
 
-static uint32_t line_for(struct myr_queue *q, const struct myr_queue_job *spec, uint32_t level)
+static uint32_t line_for(struct myr_queue *q, const struct qjob *job, uint32_t level)
 {
-    uint64_t key = line_key(spec, level);
+    struct line line = {.tenant = job->spec.tenant,
+                        .gpus = job->spec.gpus,
+                        .priority = job->spec.priority,
+                        .level = level,
+                        .reclaims = job->spec.reclaims,
+                        .request = job->request,
+                        .first = MYR_NONE,
+                        .last = MYR_NONE};
+    uint64_t key = queue_line_key(&line);
     const uint32_t *known = myr_u64map_find(&q->line_of, key);
     if (known) {
         return *known;
     }
-    struct line line = {.tenant = spec->tenant,
-                        .gpus = spec->gpus,
-                        .priority = spec->priority,
-                        .level = level,
-                        .reclaims = spec->reclaims,
-                        .first = MYR_NONE,
-                        .last = MYR_NONE};
     myr_vec_push(&q->lines, line);
     myr_u64map_add(&q->line_of, key, (uint32_t)q->lines.count - 1);
     return (uint32_t)q->lines.count - 1;
@@ -121,7 +126,7 @@ static uint32_t place_in_line(const struct myr_queue *q, const struct line *line
 static void line_up(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    job->line = line_for(q, &job->spec, queue_level_of(q, job->saved_s));
+    job->line = line_for(q, job, queue_level_of(q, job->saved_s));
     struct line *line = &q->lines.items[job->line];
     if (line->first == MYR_NONE) {
         set_busy(q, job->line, true);
@@ -235,7 +240,7 @@ static void count_present(struct myr_queue *q, uint32_t tenant, bool more)
 void queue_set_present(struct myr_queue *q, uint32_t id, bool present)
 {
     struct qjob *job = queue_job(q, id);
-    if (job->present != present) {
+    if (!job->present == present) {
         count_present(q, job->spec.tenant, present);
         job->present = present;
     }
@@ -284,11 +289,8 @@ struct myr_gang *queue_gang_room(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
     uint32_t nodes = myr_place_nodes(q->placer, job->spec.gpus);
-    if (job->gang_room < nodes) {
-        free(job->gang.shares);
-        job->gang = (struct myr_gang){0, myr_xcalloc(nodes, sizeof(struct myr_share))};
-        job->gang_room = nodes;
-    }
+    job->gang.shares = myr_xrealloc(job->gang.shares, nodes, sizeof(struct myr_share));
+    job->gang.count = 0;
     return &job->gang;
 }
 
@@ -351,7 +353,9 @@ static void leave_nodes(struct myr_queue *q, uint32_t id, bool gone)
     q->ends++;
     list_on_nodes(q, id, false);
     if (gone) {
-        myr_release(q->placer, &job->gang);
+        for (uint32_t i = 0; i < job->gang.count; i++) {
+            queue_give_back(q, &job->gang.shares[i]);
+        }
     } else {
         stake_out(q, job);
         job->leaving += job->gang.count;
@@ -383,6 +387,7 @@ void queue_settle(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
     MYR_ASSERT(job->pending == 0);
+    job->gang.count = 0;
     if (job->leaving > 0 && !job->spec.restart_epoch) {
         job->state = MYR_JOB_STOPPING;
     } else if (job->result != MYR_RESULT_NONE) {
@@ -406,10 +411,30 @@ static void decide_stop(struct myr_queue *q, const struct qjob *job, enum myr_st
     queue_decide_add(q, &decision);
 }
 
+/* Whether its start is one of the decisions that nobody has seen yet; then it never was. */
+static bool retract_start(struct myr_queue *q, struct qjob *job)
+{
+    for (size_t i = q->handed || !q->policy.confirm ? 0 : q->decisions.count; i-- > 0;) {
+        struct myr_decision *d = &q->decisions.items[i];
+        if (d->kind == MYR_DECIDE_START && d->job == job->id && d->epoch == job->epoch) {
+            q->decisions.count--;
+            memmove(d, d + 1, (q->decisions.count - i) * sizeof(*d));
+            job->epoch--;
+            return true;
+        }
+    }
+    return false;
+}
+
 void queue_unload_job(struct myr_queue *q, uint32_t id, enum myr_stop_reason reason, uint32_t by)
 {
     struct qjob *job = queue_job(q, id);
     MYR_ASSERT(queue_is_on(job) && by != id);
+    if (retract_start(q, job)) {
+        leave_nodes(q, id, true);
+        job->since_s = q->now_s - job->since_s;
+        return;
+    }
     if (job->state == MYR_JOB_RUNS) {
         job->saved_s += queue_worked_s(q, job) - queue_unsaved_s(q, job);
     }

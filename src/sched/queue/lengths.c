@@ -1,3 +1,5 @@
+#include "queue/lengths.h"
+
 #include "queue/state.h"
 
 /*
@@ -6,18 +8,9 @@
  * in buckets, four to an octave, so that the same ends give the same answer everywhere.
  */
 enum {
-    CLASSES = 33, /* by the logarithm of the GPUs; the last one has all jobs */
-    BUCKETS = 4 * 57,
     ENOUGH = 24, /* ends of a class that say more about it than those of all classes */
     ONE_IN = 16, /* runs longer than the length that is told */
     AGAIN = 32,  /* it is found anew when a class has grown by one part in so many */
-};
-
-struct lengths {
-    uint32_t counts[CLASSES][BUCKETS];
-    uint32_t totals[CLASSES];
-    uint32_t asked[CLASSES]; /* total at which 'end_s' was found */
-    int64_t end_s[CLASSES];
 };
 
 struct lengths *queue_lengths_create(void)
@@ -48,18 +41,18 @@ static int64_t bucket_end_s(uint32_t bucket)
 void queue_lengths_add(struct lengths *l, uint32_t gpus, int64_t seconds)
 {
     uint32_t bucket = bucket_of(seconds), class = class_of(gpus);
-    bucket = bucket < BUCKETS ? bucket : BUCKETS - 1;
+    bucket = bucket < LENGTH_BUCKETS ? bucket : LENGTH_BUCKETS - 1;
     l->counts[class][bucket]++;
     l->totals[class]++;
-    l->counts[CLASSES - 1][bucket]++;
-    l->totals[CLASSES - 1]++;
+    l->counts[LENGTH_CLASSES - 1][bucket]++;
+    l->totals[LENGTH_CLASSES - 1]++;
 }
 
 int64_t queue_lengths_end_s(struct lengths *l, uint32_t gpus)
 {
     uint32_t class = class_of(gpus);
     if (l->totals[class] < ENOUGH) {
-        class = CLASSES - 1;
+        class = LENGTH_CLASSES - 1;
     }
     uint32_t total = l->totals[class];
     if (total < ENOUGH) {
@@ -67,7 +60,7 @@ int64_t queue_lengths_end_s(struct lengths *l, uint32_t gpus)
     }
     if (l->asked[class] == 0 || total - l->asked[class] > total / AGAIN) {
         uint64_t longer = 0;
-        uint32_t bucket = BUCKETS;
+        uint32_t bucket = LENGTH_BUCKETS;
         while (bucket > 0 && (longer + l->counts[class][bucket - 1]) * ONE_IN <= total) {
             longer += l->counts[class][--bucket];
         }

@@ -163,64 +163,11 @@ int myr_queue_create(const struct myr_place_shape *shape, const struct myr_queue
     q->node_oldest_s = myr_xcalloc(shape->nodes, sizeof(int64_t));
     q->stake_first = myr_xcalloc(shape->nodes, sizeof(uint32_t));
     memset(q->stake_first, 0xff, shape->nodes * sizeof(uint32_t));
-    q->page_free = q->job_free = q->stake_free = MYR_NONE;
+    q->page_free = q->job_free = q->stake_free = q->request_free = MYR_NONE;
     q->busy_first = q->busy_last = MYR_NONE;
     q->now_s = q->hold_retry_s = INT64_MIN;
     q->drain_left = (int64_t)shape->nodes * shape->gpus_per_node * policy->drain_ppm *
                     policy->drain_save_s; /* as if nothing had been held before */
     *ret = q;
     return MYR_OK;
-}
-
-void myr_queue_free(struct myr_queue *q)
-{
-    if (!q) {
-        return;
-    }
-    for (size_t i = 0; i < q->jobs.count; i++) {
-        free(q->jobs.items[i].gang.shares);
-        free(q->jobs.items[i].own_gang.shares);
-    }
-    for (size_t i = 0; i < q->services.count; i++) {
-        myr_vec_done(&q->services.items[i].jobs);
-    }
-    for (size_t i = 0; i < q->holds.count; i++) {
-        myr_vec_done(&q->holds.items[i].nodes);
-    }
-    myr_vec_done(&q->page_of);
-    myr_vec_done(&q->pages);
-    myr_vec_done(&q->jobs);
-    myr_vec_done(&q->over);
-    myr_vec_done(&q->stakes);
-    myr_vec_done(&q->claims);
-    myr_vec_done(&q->arrays);
-    myr_vec_done(&q->dependants);
-    myr_vec_done(&q->ended);
-    myr_vec_done(&q->avoids);
-    free(q->stake_first);
-    myr_vec_done(&q->lines);
-    myr_vec_done(&q->sizes);
-    myr_vec_done(&q->holds);
-    myr_vec_done(&q->windows);
-    myr_vec_done(&q->services);
-    myr_vec_done(&q->decisions);
-    myr_vec_done(&q->victims);
-    myr_vec_done(&q->nodes);
-    myr_u64map_done(&q->line_of);
-    myr_heap_done(&q->wakes);
-    queue_tries_done(q);
-    myr_placer_free(q->placer);
-    queue_cells_free(q->cells);
-    free(q->lengths);
-    free(q->tenants);
-    free(q->tenant_gpus);
-    free(q->tenant_jobs);
-    free(q->brothers);
-    free(q->excess);
-    free(q->node_jobs);
-    free(q->node_job_gpus);
-    free(q->node_job_count);
-    free(q->closed);
-    free(q->node_oldest_s);
-    free(q);
 }

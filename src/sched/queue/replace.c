@@ -7,9 +7,10 @@ struct place {
     bool same_group, near_group, same_pod;
 };
 
-static bool is_down(const struct myr_queue *q, uint32_t node)
+/* Lost, or closed to what is placed anew: the gang starts anew in any case. */
+static bool is_bad(const struct myr_queue *q, uint32_t node)
 {
-    return q->closed[node] & CLOSED_DOWN;
+    return q->closed[node] & CLOSED_BAD;
 }
 
 /* How far a node lies from a lost one and from the nodes that stay, nearest first. */
@@ -21,7 +22,7 @@ static uint32_t distance(const struct myr_queue *q, const struct myr_gang *gang,
     for (uint32_t i = 0; i < gang->count && !at.near_group; i++) {
         uint32_t other = gang->shares[i].node;
         at.near_group =
-            !is_down(q, other) && other / q->shape.group_nodes == node / q->shape.group_nodes;
+            !is_bad(q, other) && other / q->shape.group_nodes == node / q->shape.group_nodes;
     }
     return at.same_group ? 0 : at.near_group ? 1 : at.same_pod ? 2 : 3;
 }
@@ -60,7 +61,7 @@ static bool choose(const struct myr_queue *q, const struct qjob *job, struct myr
 {
     for (uint32_t i = 0; i < ret->count; i++) {
         struct myr_share *share = &ret->shares[i];
-        if (!is_down(q, share->node)) {
+        if (!is_bad(q, share->node)) {
             continue;
         }
         uint32_t node = nearest(q, job, ret, share), wanted = gpu_count(share->gpus);
@@ -104,11 +105,7 @@ static void claim_mended(struct myr_queue *q, uint32_t id, const struct myr_gang
                                                        .node = share->node,
                                                        .spare = now->node});
             *share = *now;
-        } else if (job->spec.restart_epoch) {
-            /* Its own agent stops the old ranks before it starts the new ones. */
-            queue_stake_remove(q, share->node, queue_stake_find(q, share->node, id, job->epoch));
-            job->leaving--;
-        } else {
+        } else if (!job->spec.restart_epoch) { /* else the new ranks wait for the old there */
             job->pending += gpu_count(share->gpus);
         }
     }

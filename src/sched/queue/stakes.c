@@ -60,13 +60,58 @@ uint64_t queue_claimed_gpus(const struct myr_queue *q, uint32_t node)
     return gpus_of(q, node, true);
 }
 
+/* GPUs of a node on which a job runs over what is left of its own older incarnation. */
+static uint64_t run_over(const struct myr_queue *q, uint32_t node)
+{
+    uint64_t gpus = 0;
+    for (uint32_t i = 0; i < q->node_job_count[node]; i++) {
+        const struct qjob *job =
+            queue_job(q, q->node_jobs[(size_t)node * q->shape.gpus_per_node + i]);
+        for (uint32_t k = 0; job->leaving > 0 && k < job->gang.count; k++) {
+            gpus |= job->gang.shares[k].node == node ? job->gang.shares[k].gpus : 0;
+        }
+    }
+    return gpus;
+}
+
 uint64_t queue_claimable_gpus(const struct myr_queue *q, uint32_t node)
 {
     uint64_t free_gpus = myr_placer_free_mask(q->placer, node);
     if (q->stake_first[node] == MYR_NONE) {
         return free_gpus;
     }
-    return free_gpus | (gpus_of(q, node, false) & ~gpus_of(q, node, true));
+    return free_gpus | (gpus_of(q, node, false) & ~gpus_of(q, node, true) & ~run_over(q, node));
+}
+
+void queue_give_back(struct myr_queue *q, const struct myr_share *share)
+{
+    struct myr_share left = *share;
+    if (q->stake_first[share->node] != MYR_NONE) {
+        left.gpus &= ~gpus_of(q, share->node, false);
+    }
+    if (left.gpus) {
+        myr_release(q->placer, &(struct myr_gang){1, &left});
+    }
+}
+
+/* GPUs that are gone for good come to who claimed them; returns those that nobody did. */
+static uint64_t serve_claims(struct myr_queue *q, uint32_t node, const struct stake *gone,
+                             uint64_t gpus)
+{
+    for (uint32_t s = q->stake_first[node]; s != MYR_NONE; s = q->stakes.items[s].next) {
+        const struct stake *claim = &q->stakes.items[s];
+        struct qjob *by = queue_job(q, claim->job);
+        if (claim->epoch != 0 || !(claim->gpus & gpus)) {
+            continue;
+        }
+        if (claim->job != gone->job || !by->spec.restart_epoch) {
+            uint32_t count = gpu_count(claim->gpus & gpus);
+            MYR_ASSERT(by->pending >= count);
+            by->pending -= count;
+        }
+        gpus &= ~claim->gpus;
+    }
+    return gpus;
 }
 
 void queue_stake_gone(struct myr_queue *q, uint32_t node, uint32_t at)
@@ -74,20 +119,12 @@ void queue_stake_gone(struct myr_queue *q, uint32_t node, uint32_t at)
     struct stake gone = q->stakes.items[at];
     struct qjob *job = queue_job(q, gone.job);
     MYR_ASSERT(gone.epoch != 0 && gone.node == node && job->leaving > 0);
+    uint64_t over = run_over(q, node);
     queue_stake_remove(q, node, at);
-    uint64_t left = gone.gpus;
-    for (uint32_t s = q->stake_first[node]; s != MYR_NONE; s = q->stakes.items[s].next) {
-        const struct stake *claim = &q->stakes.items[s];
-        if (claim->epoch == 0 && (claim->gpus & gone.gpus)) {
-            struct qjob *by = queue_job(q, claim->job);
-            uint32_t count = gpu_count(claim->gpus & gone.gpus);
-            MYR_ASSERT(by->pending >= count);
-            by->pending -= count;
-            left &= ~claim->gpus;
-        }
-    }
-    if (left) {
-        struct myr_share share = {node, left};
+    uint64_t gpus = gone.gpus & ~gpus_of(q, node, false) & ~over;
+    gpus = serve_claims(q, node, &gone, gpus);
+    if (gpus) {
+        struct myr_share share = {node, gpus};
         myr_release(q->placer, &(struct myr_gang){1, &share});
     }
     job->leaving--;

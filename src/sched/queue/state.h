@@ -27,6 +27,7 @@
  */
 #pragma once
 
+#include "flat/flat.h"
 #include "myriad/sched/events.h"
 
 struct qjob {
@@ -35,8 +36,7 @@ struct qjob {
     int64_t start_s; /* of this run */
     int64_t saved_s; /* work done, up to the last checkpoint of earlier runs */
     struct myr_gang gang;
-    struct myr_gang own_gang;     /* the same in the owner's private numbering */
-    uint32_t gang_room, own_room; /* shares that there is memory for */
+    struct myr_gang own_gang; /* the same in the owner's private numbering */
     uint32_t id;
     uint32_t epoch;    /* starts so far */
     uint32_t attempts; /* that failed by themselves */
@@ -44,6 +44,8 @@ struct qjob {
     uint32_t pending;  /* GPUs of its claim that others have not left yet */
     uint32_t wish;     /* GPUs asked for; it may run with fewer */
     uint32_t array;    /* that it is a member of, or MYR_NONE */
+    uint32_t request;  /* in q->requests, or MYR_NONE */
+    uint32_t unused;   /* no gaps: jobs are compared byte by byte */
     uint32_t owner;    /* tenant whose cells it runs in, or MYR_NONE */
     uint32_t line, next, previous;
     uint32_t stops;
@@ -54,8 +56,8 @@ struct qjob {
     int64_t held_s;        /* since when, while its user holds it */
     enum myr_job_state state;
     enum myr_job_result result; /* when it is over, or as what it ends when its ranks are gone */
-    bool user_held;
-    bool present; /* counts for its tenant's share */
+    uint32_t user_held;
+    uint32_t present; /* counts for its tenant's share */
 };
 
 /*
@@ -70,9 +72,24 @@ struct job_page {
     uint32_t next_free;              /* page, of those not in use */
 };
 
+/*
+ * What a job asks for beside a number of GPUs (request.h), with copies of what its pointers led to;
+ * jobs of an array share one.
+ */
+struct qrequest {
+    uint32_t nodes, gpus_per_node;
+    uint32_t limited, within, leaf_max, zone_max[MYR_ZONE_COUNT], kind_given, kind;
+    uint32_t users; /* jobs; 0: not in use, and 'next_free' is */
+    uint32_t next_free;
+    uint32_t exclude_words;
+    uint64_t *exclude; /* bit by node, or NULL */
+    struct myr_job_traffic *traffic;
+    uint64_t failed; /* q->changes when it was found not to fit last */
+};
+
 /* A job that is over and when it is forgotten. */
 struct over {
-    uint32_t job;
+    uint32_t job, unused;
     int64_t until_s;
 };
 
@@ -90,7 +107,7 @@ struct stake {
 struct array {
     uint32_t first, count, limit; /* members, and how many of them at a time */
     uint32_t next, active;        /* member to come, members that wait or run */
-    bool open;                    /* nothing that it waits for is left */
+    uint32_t open;                /* nothing that it waits for is left */
 };
 
 /* A job, or a whole array unless that is MYR_NONE, waits for another job to be over. */
@@ -102,12 +119,12 @@ struct dependant {
 /* A job was over; who waits for it is told with the next decision. */
 struct ended {
     uint32_t job, array;
-    bool ok;
+    uint32_t ok;
 };
 
 /* Nothing is placed on the node until then: a start failed there. */
 struct avoid {
-    uint32_t node;
+    uint32_t node, unused;
     int64_t until_s;
 };
 
@@ -116,9 +133,11 @@ struct line {
     uint32_t tenant, gpus;
     int32_t priority;
     uint32_t level;
-    bool reclaims, due;   /* due: in q->tries.due */
-    uint32_t first, last; /* jobs; MYR_NONE: empty */
-    int64_t since_s;      /* the first job's, beside it: lines are compared by it all the time */
+    uint32_t reclaims, due; /* due: in q->tries.due */
+    uint32_t request;       /* MYR_NONE: nothing but a number of GPUs */
+    uint32_t first, last;   /* jobs; MYR_NONE: empty */
+    uint32_t unused;        /* no gaps: lines are compared byte by byte */
+    int64_t since_s;        /* the first job's, beside it: lines are compared by it all the time */
     uint32_t next_busy, previous_busy;
     uint32_t next_alike, previous_alike; /* busy lines of the same size */
 };
@@ -130,7 +149,7 @@ struct size {
 
 /* The tenants below one parent that have jobs, waiting or running; its brothers share by weight. */
 struct brothers {
-    uint32_t count;
+    uint32_t count, unused;
     uint64_t weight;
 };
 
@@ -143,7 +162,7 @@ struct excess {
 /* Nodes kept free for one gang. */
 struct hold {
     uint32_t job;
-    bool anywhere;             /* chosen without regard to groups */
+    uint32_t anywhere;         /* chosen without regard to groups */
     uint64_t chosen;           /* q->ends at that time */
     int64_t chosen_s, since_s; /* when; and since when nodes are held */
     MYR_VEC(uint32_t) nodes;
@@ -151,13 +170,14 @@ struct hold {
 
 struct service {
     struct myr_service spec;
+    uint32_t unused;
     MYR_VEC(uint32_t) jobs; /* replicas wanted, oldest first */
 };
 
 struct window {
     struct myr_window spec;
     uint32_t stage; /* 0: ahead, 1: draining, 2: open, 3: over */
-    bool cancelled;
+    uint32_t cancelled;
 };
 
 /* A search for jobs to stop that was in vain: for whom, when, and what it would have cost. */
@@ -223,6 +243,9 @@ struct myr_queue {
     MYR_VEC(struct dependant) dependants;
     MYR_VEC(struct ended) ended;
     MYR_VEC(struct avoid) avoids;
+    MYR_VEC(struct qrequest) requests;
+    uint32_t request_free;
+    uint32_t shaped; /* waiting jobs with one */
     MYR_VEC(struct line) lines;
     uint32_t busy_first, busy_last; /* lines with jobs */
     MYR_VEC(struct size) sizes;     /* of the busy lines */
@@ -299,6 +322,10 @@ static inline uint32_t gpu_count(uint64_t mask)
 {
     return (uint32_t)__builtin_popcountll(mask);
 }
+
+extern const struct flat_type queue_flat; /* keep/queue_flat.c */
+/* keep/sound.c: whether a state that was read can be worked with: no index leads outside. */
+bool queue_is_sound(const struct myr_queue *q);
 
 /* policy.c: asks only, changes nothing. */
 uint32_t queue_level_of(const struct myr_queue *q, int64_t work_s);
@@ -377,6 +404,8 @@ uint32_t queue_stake_find(const struct myr_queue *q, uint32_t node, uint32_t id,
 uint64_t queue_left_gpus(const struct myr_queue *q, uint32_t node);
 uint64_t queue_claimed_gpus(const struct myr_queue *q, uint32_t node);
 uint64_t queue_claimable_gpus(const struct myr_queue *q, uint32_t node);
+/* A job leaves GPUs at once: they are free, but for those that some are still leaving. */
+void queue_give_back(struct myr_queue *q, const struct myr_share *share);
 /* The ranks behind a stake are gone: its GPUs go to who claimed them, or become free. */
 void queue_stake_gone(struct myr_queue *q, uint32_t node, uint32_t at);
 
@@ -398,7 +427,6 @@ uint32_t queue_tries_next(struct myr_queue *q,
                           bool (*hopeless)(struct myr_queue *q, uint32_t line));
 /* When the next line is due; INT64_MAX: none will be. */
 int64_t queue_tries_due_s(const struct myr_queue *q);
-void queue_tries_done(struct myr_queue *q);
 
 /* jobs.c: jobs in their lines and on their nodes. */
 struct myr_gang *queue_gang_room(struct myr_queue *q, uint32_t id);
@@ -408,6 +436,7 @@ void queue_run_job(struct myr_queue *q, uint32_t id);
 void queue_run_claimed(struct myr_queue *q, uint32_t id);
 /* All its ranks are there. */
 void queue_begin_work(struct myr_queue *q, uint32_t id);
+uint64_t queue_line_key(const struct line *line);
 /* Into its line and out of it; counts for its tenant's share while present. */
 void queue_enqueue(struct myr_queue *q, uint32_t id);
 void queue_dequeue(struct myr_queue *q, uint32_t id);

@@ -70,6 +70,8 @@ static uint32_t add_job(struct myr_queue *q, const struct myr_queue_job *spec, u
     job.wish = spec->gpus;
     job.owner = job.service = job.guest_of = MYR_NONE;
     job.array = array;
+    job.user_held = spec->held;
+    job.request = MYR_NONE;
     job.state = MYR_JOB_BLOCKED;
     return queue_add_job(q, &job);
 }

@@ -13,6 +13,7 @@ const struct qjob queue_over = {.state = MYR_JOB_DONE,
                                 .id = MYR_NONE,
                                 .owner = MYR_NONE,
                                 .array = MYR_NONE,
+                                .request = MYR_NONE,
                                 .service = MYR_NONE,
                                 .guest_of = MYR_NONE};
 
@@ -97,12 +98,11 @@ void queue_bury_job(struct myr_queue *q, uint32_t id)
     MYR_ASSERT(job->state == MYR_JOB_DONE);
     free(job->gang.shares);
     job->gang = (struct myr_gang){0};
-    job->gang_room = 0;
     if (q->policy.keep_s <= 0 && job->leaving == 0) {
         forget(q, id);
         return;
     }
-    struct over over = {id, queue_after_s(q->now_s, q->policy.keep_s)};
+    struct over over = {.job = id, .until_s = queue_after_s(q->now_s, q->policy.keep_s)};
     myr_vec_push(&q->over, over);
 }
 
@@ -114,7 +114,8 @@ void queue_forget_jobs(struct myr_queue *q)
         if (queue_job(q, id)->leaving == 0) {
             forget(q, id);
         } else {
-            struct over later = {id, queue_after_s(q->now_s, q->policy.keep_s + LEAVING_S)};
+            struct over later = {.job = id,
+                                 .until_s = queue_after_s(q->now_s, q->policy.keep_s + LEAVING_S)};
             myr_vec_push(&q->over, later);
         }
     }

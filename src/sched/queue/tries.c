@@ -4,8 +4,7 @@
  * Which lines are due for a search for jobs to stop: the first job of a line says when it may ask
  * again. There may be ten thousand lines, and hardly any of them is due at a time, so they wait in
  * a heap. An entry may be out of date (its line is empty, or another job is first by now): that is
- * seen when its time has come. All of it follows from the lines and is no part of the state; where
- * it is missing it is made anew.
+ * seen when its time has come. It is made when it is first needed.
  */
 
 static void add(struct myr_queue *q, uint32_t at)
@@ -81,10 +80,4 @@ uint32_t queue_tries_next(struct myr_queue *q, bool (*hopeless)(struct myr_queue
 int64_t queue_tries_due_s(const struct myr_queue *q)
 {
     return q->tries.later.count ? q->tries.later.items[0].key : INT64_MAX;
-}
-
-void queue_tries_done(struct myr_queue *q)
-{
-    myr_heap_done(&q->tries.later);
-    myr_vec_done(&q->tries.due);
 }

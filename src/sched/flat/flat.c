@@ -1,0 +1,322 @@
+#include "flat/flat.h"
+
+#include <stdlib.h>
+
+/* How vectors and gangs look whatever is in them. */
+struct any_vec {
+    void *items;
+    size_t count, capacity;
+};
+
+struct any_gang {
+    uint32_t count;
+    void *items;
+};
+
+/* The items behind one field. */
+struct items {
+    void *at;
+    uint64_t count;
+};
+
+static struct items items_of(const struct flat_field *f, const void *self)
+{
+    char *field = (char *)(uintptr_t)self + f->offset;
+    struct any_vec vec;
+    struct any_gang gang;
+    void *pointer;
+    switch (f->kind) {
+    case FLAT_VEC:
+        memcpy(&vec, field, sizeof(vec));
+        return (struct items){vec.items, vec.count};
+    case FLAT_GANG:
+        memcpy(&gang, field, sizeof(gang));
+        return (struct items){gang.items, gang.items ? gang.count : 0};
+    case FLAT_ARRAY:
+        memcpy(&pointer, field, sizeof(pointer));
+        return (struct items){pointer, pointer ? f->count(self) : 0};
+    case FLAT_POINTER:
+        memcpy(&pointer, field, sizeof(pointer));
+        return (struct items){pointer, pointer ? 1 : 0};
+    case FLAT_INLINE:
+        return (struct items){field, f->size / f->item};
+    default:
+        return (struct items){0};
+    }
+}
+
+static bool is_state(const struct flat_field *f)
+{
+    return f->kind != FLAT_SCRATCH && f->kind != FLAT_OWNED;
+}
+
+void flat_release(const struct flat_type *type, void *self)
+{
+    for (uint32_t i = 0; i < type->count; i++) {
+        const struct flat_field *f = &type->fields[i];
+        if (f->kind == FLAT_OWNED) {
+            f->release((char *)self + f->offset);
+            continue;
+        }
+        struct items items = items_of(f, self);
+        for (uint64_t k = 0; f->type && k < items.count; k++) {
+            flat_release(f->type, (char *)items.at + k * f->item);
+        }
+        if (f->kind != FLAT_INLINE) {
+            free(items.at);
+        }
+    }
+}
+
+/* Room for 'count' items in the field; those that it had keep their place. */
+static void *make_room(const struct flat_field *f, void *self, uint64_t count)
+{
+    char *field = (char *)self + f->offset;
+    struct items had = items_of(f, self);
+    if (f->kind == FLAT_INLINE) {
+        return had.at;
+    }
+    for (uint64_t k = count; f->type && k < had.count; k++) {
+        flat_release(f->type, (char *)had.at + k * f->item);
+    }
+    if (f->kind == FLAT_VEC) {
+        struct any_vec vec;
+        memcpy(&vec, field, sizeof(vec));
+        if (vec.capacity < count) {
+            vec.items = myr_xrealloc(vec.items, count, f->item);
+            vec.capacity = count;
+        }
+        vec.count = count;
+        memcpy(field, &vec, sizeof(vec));
+        had.at = vec.items;
+    } else {
+        had.at = count ? myr_xrealloc(had.at, count, f->item) : (free(had.at), NULL);
+        if (f->kind == FLAT_GANG) {
+            struct any_gang gang;
+            memset(&gang, 0, sizeof(gang));
+            gang.count = (uint32_t)count;
+            gang.items = had.at;
+            memcpy(field, &gang, sizeof(gang));
+        } else {
+            memcpy(field, &had.at, sizeof(had.at));
+        }
+    }
+    for (uint64_t k = had.count; f->type && k < count; k++) {
+        memset((char *)had.at + k * f->item, 0, f->item);
+    }
+    return had.at;
+}
+
+static void copy_items(const struct flat_field *f, void *to, const void *from)
+{
+    struct items items = items_of(f, from);
+    if (f->kind == FLAT_GANG && items.count == 0) {
+        items.at = NULL; /* room that is not in use is no state */
+    }
+    char *copy = make_room(f, to, items.count);
+    if (!f->type) {
+        if (items.count) {
+            memcpy(copy, items.at, items.count * f->item);
+        }
+        return;
+    }
+    for (uint64_t k = 0; k < items.count; k++) {
+        flat_copy(f->type, copy + k * f->item, (const char *)items.at + k * f->item);
+    }
+}
+
+void flat_copy(const struct flat_type *type, void *to, const void *from)
+{
+    /* Items first: the plain part of 'to' still says how many of them it has. */
+    for (uint32_t i = 0; i < type->count; i++) {
+        const struct flat_field *f = &type->fields[i];
+        if (f->kind != FLAT_PLAIN && is_state(f)) {
+            copy_items(f, to, from);
+        }
+    }
+    for (uint32_t i = 0; i < type->count; i++) {
+        const struct flat_field *f = &type->fields[i];
+        if (f->kind == FLAT_PLAIN) {
+            memcpy((char *)to + f->offset, (const char *)from + f->offset, f->size);
+        }
+    }
+}
+
+static bool equal_items(const struct flat_field *f, const void *a, const void *b)
+{
+    struct items x = items_of(f, a), y = items_of(f, b);
+    if (x.count != y.count) {
+        return false;
+    }
+    if (!f->type) {
+        return x.count == 0 || memcmp(x.at, y.at, x.count * f->item) == 0;
+    }
+    for (uint64_t k = 0; k < x.count; k++) {
+        if (!flat_equal(f->type, (const char *)x.at + k * f->item,
+                        (const char *)y.at + k * f->item)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool flat_equal(const struct flat_type *type, const void *a, const void *b)
+{
+    for (uint32_t i = 0; i < type->count; i++) {
+        const struct flat_field *f = &type->fields[i];
+        bool same = f->kind == FLAT_PLAIN ? memcmp((const char *)a + f->offset,
+                                                   (const char *)b + f->offset, f->size) == 0
+                                          : !is_state(f) || equal_items(f, a, b);
+        if (!same) {
+            return false;
+        }
+    }
+    return true;
+}
+
+uint64_t flat_hash(const struct flat_type *type, const void *self, uint64_t seed)
+{
+    uint64_t hash = seed;
+    for (uint32_t i = 0; i < type->count; i++) {
+        const struct flat_field *f = &type->fields[i];
+        if (f->kind == FLAT_PLAIN) {
+            hash = myr_hash_u64(hash ^ myr_hash_bytes((const char *)self + f->offset, f->size));
+            continue;
+        }
+        struct items items = is_state(f) ? items_of(f, self) : (struct items){0};
+        hash = myr_hash_u64(hash ^ items.count);
+        if (!f->type && items.count) {
+            hash = myr_hash_u64(hash ^ myr_hash_bytes(items.at, items.count * f->item));
+        }
+        for (uint64_t k = 0; f->type && k < items.count; k++) {
+            hash = flat_hash(f->type, (const char *)items.at + k * f->item, hash);
+        }
+    }
+    return hash;
+}
+
+size_t flat_bytes(const struct flat_type *type, const void *self)
+{
+    size_t bytes = type->size;
+    for (uint32_t i = 0; i < type->count; i++) {
+        const struct flat_field *f = &type->fields[i];
+        struct items items = is_state(f) ? items_of(f, self) : (struct items){0};
+        bytes += f->type ? 0 : items.count * f->item;
+        for (uint64_t k = 0; f->type && k < items.count; k++) {
+            bytes += flat_bytes(f->type, (const char *)items.at + k * f->item);
+        }
+    }
+    return bytes;
+}
+
+void flat_save(const struct flat_type *type, const void *self, struct myr_buf *ret)
+{
+    for (uint32_t i = 0; i < type->count; i++) {
+        const struct flat_field *f = &type->fields[i];
+        if (f->kind == FLAT_PLAIN) {
+            myr_buf_put(ret, (const char *)self + f->offset, f->size);
+        }
+    }
+    for (uint32_t i = 0; i < type->count; i++) {
+        const struct flat_field *f = &type->fields[i];
+        if (f->kind == FLAT_PLAIN || !is_state(f)) {
+            continue;
+        }
+        struct items items = items_of(f, self);
+        myr_buf_put(ret, (const char *)&items.count, sizeof(items.count));
+        if (!f->type && items.count) {
+            myr_buf_put(ret, items.at, items.count * f->item);
+        }
+        for (uint64_t k = 0; f->type && k < items.count; k++) {
+            flat_save(f->type, (const char *)items.at + k * f->item, ret);
+        }
+    }
+}
+
+static bool take_bytes(struct myr_str *bytes, void *to, uint64_t len)
+{
+    if (bytes->len < len) {
+        return false;
+    }
+    memcpy(to, bytes->data, len);
+    bytes->data += len;
+    bytes->len -= len;
+    return true;
+}
+
+/* No more items than there are bytes left for: memory is taken for what is there only. */
+static bool may_have(const struct flat_field *f, const void *self, uint64_t count, size_t left)
+{
+    if (f->kind == FLAT_ARRAY && count != f->count(self)) {
+        return false;
+    }
+    if ((f->kind == FLAT_POINTER && count > 1) || (f->kind == FLAT_GANG && count > UINT32_MAX)) {
+        return false;
+    }
+    if (f->kind == FLAT_INLINE && count != f->size / f->item) {
+        return false;
+    }
+    uint64_t least = f->item;
+    for (uint32_t i = 0; f->type && i < f->type->count; i++) {
+        const struct flat_field *inner = &f->type->fields[i];
+        least = i == 0 ? 0 : least;
+        least += inner->kind == FLAT_PLAIN ? inner->size : is_state(inner) ? sizeof(count) : 0;
+    }
+    return least > 0 && count <= left / least;
+}
+
+bool flat_load(const struct flat_type *type, void *self, struct myr_str *bytes)
+{
+    for (uint32_t i = 0; i < type->count; i++) {
+        const struct flat_field *f = &type->fields[i];
+        if (f->kind == FLAT_PLAIN && !take_bytes(bytes, (char *)self + f->offset, f->size)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < type->count; i++) {
+        const struct flat_field *f = &type->fields[i];
+        uint64_t count;
+        if (f->kind == FLAT_PLAIN || !is_state(f)) {
+            continue;
+        }
+        if (!take_bytes(bytes, &count, sizeof(count)) || !may_have(f, self, count, bytes->len)) {
+            return false;
+        }
+        char *items = make_room(f, self, count);
+        if (!f->type && count && !take_bytes(bytes, items, count * f->item)) {
+            return false;
+        }
+        for (uint64_t k = 0; f->type && k < count; k++) {
+            if (!flat_load(f->type, items + k * f->item, bytes)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool flat_covers(const struct flat_type *type)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < type->count; i++) {
+        const struct flat_field *f = &type->fields[i];
+        if (f->offset != at || (f->type && !flat_covers(f->type))) {
+            return false;
+        }
+        at += f->size;
+    }
+    return at == type->size;
+}
+
+uint64_t flat_signature(const struct flat_type *type)
+{
+    uint64_t hash = myr_hash_bytes(type->name, strlen(type->name)) ^ type->size;
+    for (uint32_t i = 0; i < type->count; i++) {
+        const struct flat_field *f = &type->fields[i];
+        hash = myr_hash_u64(hash ^ myr_hash_bytes(f->name, strlen(f->name)));
+        hash = myr_hash_u64(hash ^ ((uint64_t)f->offset << 32 | f->size));
+        hash = myr_hash_u64(hash ^ ((uint64_t)f->kind << 32 | f->item));
+        hash ^= f->type ? flat_signature(f->type) : 0;
+    }
+    return hash;
+}

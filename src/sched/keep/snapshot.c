@@ -1,0 +1,142 @@
+#include "myriad/sched/snapshot.h"
+
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "flat/flat.h"
+#include "queue/state.h"
+
+static const char magic[8] = {'M', 'Y', 'R', 'Q', 'U', 'E', 'U', 'E'};
+
+enum { FILE_VERSION = 1, STATE_VERSION = 1, BYTE_ORDER_MARK = 0x01020304 };
+
+struct file_head {
+    char magic[8];
+    uint32_t version, byte_order;
+};
+
+struct section {
+    char tag[4];
+    uint32_t version;
+    uint64_t length;
+    uint32_t crc, unused;
+    uint64_t signature; /* of the structs that it holds */
+};
+
+void myr_queue_free(struct myr_queue *q)
+{
+    if (q) {
+        flat_release(&queue_flat, q);
+        free(q);
+    }
+}
+
+/* What is no state but must be there. */
+static void rebuild(struct myr_queue *q)
+{
+    q->wakes.capacity = q->wakes.count;
+    q->tries.later.capacity = q->tries.later.count;
+    free(q->excess);
+    q->excess = myr_xcalloc(q->tenant_count + UINT64_C(1), sizeof(*q->excess));
+    myr_u64map_done(&q->line_of);
+    for (size_t i = 0; i < q->lines.count; i++) {
+        (void)myr_u64map_add(&q->line_of, queue_line_key(&q->lines.items[i]), (uint32_t)i);
+    }
+}
+
+void myr_queue_copy(const struct myr_queue *q, struct myr_queue **into)
+{
+    if (!*into) {
+        *into = myr_xcalloc(1, sizeof(**into));
+    }
+    flat_copy(&queue_flat, *into, q);
+    rebuild(*into);
+}
+
+bool myr_queue_equal(const struct myr_queue *a, const struct myr_queue *b)
+{
+    return flat_equal(&queue_flat, a, b);
+}
+
+uint64_t myr_queue_hash(const struct myr_queue *q)
+{
+    return flat_hash(&queue_flat, q, 0);
+}
+
+size_t myr_queue_bytes(const struct myr_queue *q)
+{
+    return flat_bytes(&queue_flat, q);
+}
+
+void myr_queue_save(const struct myr_queue *q, struct myr_buf *ret)
+{
+    struct myr_buf state = {0};
+    struct file_head head = {.version = FILE_VERSION, .byte_order = BYTE_ORDER_MARK};
+    struct section section = {.tag = {'S', 'T', 'A', 'T'}, .version = STATE_VERSION};
+    memcpy(head.magic, magic, sizeof(magic));
+    flat_save(&queue_flat, q, &state);
+    section.length = state.len;
+    section.crc = (uint32_t)crc32_z(0, (const Bytef *)state.data, state.len);
+    section.signature = flat_signature(&queue_flat);
+    myr_buf_put(ret, (const char *)&head, sizeof(head));
+    myr_buf_put(ret, (const char *)&section, sizeof(section));
+    myr_buf_put(ret, state.data, state.len);
+    myr_buf_done(&state);
+}
+
+/* The next section; those of unknown tags are skipped. */
+static int find_state(struct myr_str bytes, struct myr_str *ret, struct myr_err *err)
+{
+    struct section section;
+    while (bytes.len >= sizeof(section)) {
+        memcpy(&section, bytes.data, sizeof(section));
+        bytes.data += sizeof(section);
+        bytes.len -= sizeof(section);
+        if (section.length > bytes.len) {
+            return myr_err_set(err, MYR_ECORRUPT, "state of a queue: a section ends too early");
+        }
+        struct myr_str body = {bytes.data, section.length};
+        bytes.data += section.length;
+        bytes.len -= section.length;
+        if (memcmp(section.tag, "STAT", sizeof(section.tag)) != 0) {
+            continue;
+        }
+        if (section.crc != (uint32_t)crc32_z(0, (const Bytef *)body.data, body.len)) {
+            return myr_err_set(err, MYR_ECORRUPT, "state of a queue: its checksum is wrong");
+        }
+        if (section.version != STATE_VERSION || section.signature != flat_signature(&queue_flat)) {
+            return myr_err_set(err, MYR_EVERSION, "state of a queue: version %u of another build",
+                               section.version);
+        }
+        *ret = body;
+        return MYR_OK;
+    }
+    return myr_err_set(err, MYR_ECORRUPT, "state of a queue: there is no state in it");
+}
+
+int myr_queue_load(struct myr_str bytes, struct myr_queue **ret, struct myr_err *err)
+{
+    struct file_head head;
+    if (bytes.len < sizeof(head) || memcmp(bytes.data, magic, sizeof(magic)) != 0) {
+        return myr_err_set(err, MYR_ECORRUPT, "state of a queue: it does not begin as one");
+    }
+    memcpy(&head, bytes.data, sizeof(head));
+    if (head.version != FILE_VERSION || head.byte_order != BYTE_ORDER_MARK) {
+        return myr_err_set(err, MYR_EVERSION, "state of a queue: version %u, expected %d",
+                           head.version, FILE_VERSION);
+    }
+    struct myr_str state;
+    int rc = find_state((struct myr_str){bytes.data + sizeof(head), bytes.len - sizeof(head)},
+                        &state, err);
+    if (rc < 0) {
+        return rc;
+    }
+    struct myr_queue *q = myr_xcalloc(1, sizeof(*q));
+    if (!flat_load(&queue_flat, q, &state) || state.len > 0 || !queue_is_sound(q)) {
+        myr_queue_free(q);
+        return myr_err_set(err, MYR_ECORRUPT, "state of a queue: it contradicts itself");
+    }
+    rebuild(q);
+    *ret = q;
+    return MYR_OK;
+}

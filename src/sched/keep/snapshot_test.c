@@ -1,0 +1,172 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+
+#include "flat/flat.h"
+#include "myriad/sched/events.h"
+#include "myriad/sched/snapshot.h"
+#include "place/index.h"
+#include "queue/state.h"
+
+enum { HEAD_BYTES = 16, SECTION_BYTES = 40, CRC_AT = HEAD_BYTES + 16 };
+
+static const struct myr_tenant tenants[] = {{.parent = MYR_NONE, .cells = {1}},
+                                            {.parent = MYR_NONE}};
+
+/* Something of everything: running, waiting, claims, holds, a service, a window, an array. */
+static struct myr_queue *some_queue(uint32_t nodes)
+{
+    struct myr_place_shape shape = {nodes, 8, 4, 16};
+    struct myr_queue_policy policy = myr_queue_policy_preset(MYR_QUEUE_PREEMPT);
+    policy.confirm = true;
+    policy.keep_s = 1000;
+    policy.stop_after_s = policy.run_min_s = 0;
+    struct myr_queue *q = NULL;
+    struct myr_err err = {0};
+    uint32_t id, count;
+    assert_int_equal(myr_queue_create(&shape, &policy, tenants, 2, &q, &err), MYR_OK);
+    for (uint32_t i = 0; i < 3 * nodes; i++) {
+        struct myr_queue_job job = {
+            .tenant = i % 2, .gpus = 1 + i * 5 % 16, .priority = (int32_t)(i % 3) - 1};
+        assert_int_equal(myr_queue_submit(q, i, &job, &id, &err), MYR_OK);
+        (void)myr_queue_decide(q, i, &count);
+        if (i % 3 == 0 && myr_queue_state(q, i / 2) == MYR_JOB_STARTING) {
+            assert_int_equal(myr_queue_started(q, i, i / 2, 1), MYR_OK);
+        }
+    }
+    struct myr_queue_job member = {.tenant = 1, .gpus = 8};
+    assert_int_equal(myr_queue_submit_array(q, 900, &member, 4, 2, &id, &err), MYR_OK);
+    struct myr_service service = {.gpus = 8, .replicas_min = 1, .replicas_max = 2, .priority = 2};
+    assert_int_equal(myr_queue_serve(q, 901, &service, &id, &err), MYR_OK);
+    struct myr_window window = {.first = 1, .count = 1, .start_s = 2000, .end_s = 3000};
+    assert_int_equal(myr_queue_maintain(q, &window, &err), MYR_OK);
+    (void)myr_queue_decide(q, 902, &count);
+    uint32_t lost = 2;
+    assert_int_equal(myr_queue_lost(q, 903, &lost, 1), MYR_OK);
+    (void)myr_queue_decide(q, 903, &count);
+    return q;
+}
+
+/* A field that owns memory and has no row, or one that no row covers, is found here. */
+static void tables_cover_their_structs(void **state)
+{
+    (void)state;
+    assert_true(flat_covers(&queue_flat));
+    assert_true(flat_covers(&placer_flat));
+}
+
+static void a_copy_is_equal_until_something_happens(void **state)
+{
+    (void)state;
+    struct myr_queue *q = some_queue(12), *copy = NULL;
+    myr_queue_copy(q, &copy);
+    assert_true(myr_queue_equal(q, copy));
+    assert_int_equal(myr_queue_hash(q), myr_queue_hash(copy));
+    assert_int_equal(myr_queue_bytes(q), myr_queue_bytes(copy));
+    assert_int_equal(myr_queue_fenced(copy, 904, 2), MYR_OK);
+    assert_false(myr_queue_equal(q, copy));
+    assert_int_not_equal(myr_queue_hash(q), myr_queue_hash(copy));
+    myr_queue_copy(q, &copy); /* into memory that was used before */
+    assert_true(myr_queue_equal(q, copy));
+    myr_queue_free(q);
+    myr_queue_free(copy);
+}
+
+static void what_was_stored_comes_back(void **state)
+{
+    (void)state;
+    struct myr_queue *q = some_queue(12), *back = NULL;
+    struct myr_buf bytes = {0}, again = {0};
+    struct myr_err err = {0};
+    myr_queue_save(q, &bytes);
+    assert_int_equal(myr_queue_load((struct myr_str){bytes.data, bytes.len}, &back, &err), MYR_OK);
+    assert_true(myr_queue_equal(q, back));
+    myr_queue_save(back, &again);
+    assert_int_equal(bytes.len, again.len);
+    assert_memory_equal(bytes.data, again.data, bytes.len);
+    myr_queue_free(q);
+    myr_queue_free(back);
+    myr_buf_done(&bytes);
+    myr_buf_done(&again);
+}
+
+static void damage_is_refused(void **state)
+{
+    (void)state;
+    struct myr_queue *q = some_queue(6), *back = NULL;
+    struct myr_buf bytes = {0};
+    struct myr_err err = {0};
+    myr_queue_save(q, &bytes);
+    for (size_t len = 0; len < bytes.len; len += 1 + len / 16) {
+        assert_int_equal(myr_queue_load((struct myr_str){bytes.data, len}, &back, &err),
+                         MYR_ECORRUPT);
+    }
+    for (size_t at = 0; at < bytes.len; at += 1 + at / 64) {
+        bytes.data[at] = (char)(bytes.data[at] ^ 0x10);
+        int rc = myr_queue_load((struct myr_str){bytes.data, bytes.len}, &back, &err);
+        bool is_unused = at >= CRC_AT + 4 && at < CRC_AT + 8;
+        assert_true(rc < 0 || is_unused);
+        if (rc == MYR_OK) {
+            myr_queue_free(back);
+        }
+        bytes.data[at] = (char)(bytes.data[at] ^ 0x10);
+    }
+    myr_queue_free(q);
+    myr_buf_done(&bytes);
+}
+
+/* With a checksum that is right: refused, or good enough to work with. */
+static void what_was_made_up_does_no_harm(void **state)
+{
+    (void)state;
+    struct myr_queue *q = some_queue(6);
+    struct myr_buf bytes = {0};
+    struct myr_err err = {0};
+    struct myr_rng rng;
+    uint32_t refused = 0, rounds = 4000, count;
+    myr_queue_save(q, &bytes);
+    myr_rng_init(&rng, 5, 5);
+    for (uint32_t i = 0; i < rounds; i++) {
+        size_t body = HEAD_BYTES + SECTION_BYTES;
+        size_t at = body + myr_rng_below(&rng, (uint32_t)(bytes.len - body));
+        char was = bytes.data[at];
+        bytes.data[at] = (char)(was ^ (1 << myr_rng_below(&rng, 8)));
+        uint32_t crc = (uint32_t)crc32_z(0, (const Bytef *)bytes.data + body, bytes.len - body);
+        memcpy(bytes.data + CRC_AT, &crc, sizeof(crc));
+        struct myr_queue *back = NULL;
+        if (myr_queue_load((struct myr_str){bytes.data, bytes.len}, &back, &err) < 0) {
+            refused++;
+        } else {
+            for (int64_t t = 903; t < 8000; t += 1000) {
+                (void)myr_queue_decide(back, back->now_s > t ? back->now_s : t, &count);
+            }
+            for (uint32_t id = 0; id < back->job_count; id++) {
+                int rc = myr_queue_cancel(back, back->now_s, id);
+                assert_true(rc == MYR_OK || rc == MYR_ESTALE);
+            }
+            (void)myr_queue_decide(back, back->now_s, &count);
+            myr_queue_free(back);
+        }
+        bytes.data[at] = was;
+    }
+    assert_true(refused > rounds / 4);
+    myr_queue_free(q);
+    myr_buf_done(&bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables_cover_their_structs),
+        cmocka_unit_test(a_copy_is_equal_until_something_happens),
+        cmocka_unit_test(what_was_stored_comes_back),
+        cmocka_unit_test(damage_is_refused),
+        cmocka_unit_test(what_was_made_up_does_no_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,234 @@
+#include "keep/sound.h"
+
+#include <math.h>
+
+#include "place/index.h"
+
+static bool policy_sound(const struct myr_queue_policy *p)
+{
+    const int64_t times[] = {p->patience_s, p->hold_s,    p->drain_s,      p->drain_save_s,
+                             p->locality_s, p->spread_s,  p->checkpoint_s, p->restart_s,
+                             p->level_s,    p->run_min_s, p->yield_s,      p->stop_after_s,
+                             p->grace_s,    p->keep_s,    p->avoid_s};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(times); i++) {
+        if (times[i] < 0 || times[i] > INT64_C(1) << 40) {
+            return false;
+        }
+    }
+    return (uint32_t)p->order <= MYR_ORDER_FAIR && p->drain_ppm <= 1000000 &&
+           p->loss_permille <= 1000 && sound_bool(&p->plain) && sound_bool(&p->preempt) &&
+           sound_bool(&p->confirm);
+}
+
+static bool frame_sound(const struct myr_queue *q)
+{
+    const struct myr_place_shape *s = &q->shape;
+    if (!q->placer || !q->lengths || !placer_is_sound(q->placer) || s->pod_nodes == 0) {
+        return false;
+    }
+    const struct myr_place_shape *p = &q->placer->shape;
+    int64_t most;
+    return s->nodes == p->nodes && s->gpus_per_node == p->gpus_per_node &&
+           s->group_nodes == p->group_nodes && s->pod_nodes <= p->pod_nodes &&
+           s->pod_nodes >= s->group_nodes && policy_sound(&q->policy) && sound_bool(&q->handed) &&
+           (q->now_s == INT64_MIN || sound_time(q->now_s)) &&
+           !__builtin_mul_overflow((int64_t)s->nodes * s->gpus_per_node * q->policy.drain_ppm,
+                                   q->policy.drain_save_s, &most) &&
+           q->shares > 0;
+}
+
+static bool holds_sound(const struct myr_queue *q)
+{
+    for (size_t i = 0; i < q->holds.count; i++) {
+        const struct hold *hold = &q->holds.items[i];
+        if (hold->job >= q->job_count || hold->anywhere > 1 || !sound_time(hold->since_s) ||
+            !sound_time(hold->chosen_s)) {
+            return false;
+        }
+        for (size_t k = 0; k < hold->nodes.count; k++) {
+            if (hold->nodes.items[k] >= q->shape.nodes) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool windows_sound(const struct myr_queue *q)
+{
+    for (size_t i = 0; i < q->windows.count; i++) {
+        const struct window *w = &q->windows.items[i];
+        if (w->spec.first >= q->shape.nodes || w->spec.count > q->shape.nodes - w->spec.first ||
+            !sound_time(w->spec.start_s) || !sound_time(w->spec.end_s) || w->spec.drain_s < 0 ||
+            !sound_time(w->spec.drain_s) || w->stage > 3 || w->cancelled > 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool services_sound(const struct myr_queue *q)
+{
+    for (size_t s = 0; s < q->services.count; s++) {
+        const struct service *service = &q->services.items[s];
+        const struct myr_service *spec = &service->spec;
+        if (spec->tenant >= q->tenant_count || spec->gpus == 0 ||
+            spec->gpus > (uint64_t)q->shape.nodes * q->shape.gpus_per_node ||
+            spec->priority < -MYR_PRIORITY_MAX || spec->priority > MYR_PRIORITY_MAX ||
+            spec->replicas_min > spec->replicas_max) {
+            return false;
+        }
+        for (size_t i = 0; i < service->jobs.count; i++) {
+            const struct qjob *job = sound_job(q, service->jobs.items[i]);
+            if (!job || job->service != s || job->state == MYR_JOB_DONE) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Each entry is before those below it; values are below a bound, or MYR_NONE where that may be. */
+static bool heap_sound(const struct myr_heap *heap, uint64_t bound, bool none)
+{
+    for (uint32_t i = 0; i < heap->count; i++) {
+        const struct myr_heap_item *item = &heap->items[i];
+        const struct myr_heap_item *above = &heap->items[i ? (i - 1) / 4 : 0];
+        bool after = item->key > above->key ||
+                     (item->key == above->key && (i == 0 || item->order > above->order));
+        if (!after || (item->value >= bound && !(none && item->value == MYR_NONE))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool tries_sound(const struct myr_queue *q)
+{
+    const struct tries *t = &q->tries;
+    size_t due = 0;
+    for (size_t i = 0; i < q->lines.count; i++) {
+        due += q->lines.items[i].due;
+    }
+    for (size_t i = 0; i < t->due.count; i++) {
+        if (t->due.items[i] >= q->lines.count || !q->lines.items[t->due.items[i]].due) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < VAIN_MAX; i++) {
+        if (t->vain[i].gpus && !sound_time(t->vain[i].at_s)) {
+            return false;
+        }
+    }
+    return due == t->due.count && sound_bool(&t->known) && t->vain_next < VAIN_MAX &&
+           heap_sound(&t->later, q->lines.count, false);
+}
+
+/* Closed nodes: as many spares and nodes to avoid as is said. */
+static bool closed_sound(const struct myr_queue *q)
+{
+    uint32_t spares = 0, avoided = 0;
+    for (uint32_t node = 0; node < q->shape.nodes; node++) {
+        spares += q->closed[node] & CLOSED_SPARE ? 1 : 0;
+        avoided += q->closed[node] & CLOSED_AVOID ? 1 : 0;
+        if (q->closed[node] & ~(CLOSED_HOLD | CLOSED_SPARE | CLOSED_BAD)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < q->avoids.count; i++) {
+        if (q->avoids.items[i].node >= q->shape.nodes ||
+            !(q->closed[q->avoids.items[i].node] & CLOSED_AVOID)) {
+            return false;
+        }
+    }
+    return spares == q->spares_kept && avoided == q->avoids.count;
+}
+
+static bool family_sound(const struct myr_job_traffic *t, const struct myr_traffic_family *f)
+{
+    if ((uint32_t)f->members > MYR_MEMBERS_ENDS || f->digit_bits >> t->digit_count ||
+        !isfinite(f->bytes) || f->bytes < 0 || f->group_size == 0) {
+        return false;
+    }
+    for (uint32_t g = 0; g < f->group_count; g++) {
+        for (uint32_t m = 0; m < f->group_size; m++) {
+            if ((uint64_t)f->firsts[g] + f->offsets[m] >= t->cells) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool traffic_sound(const struct myr_job_traffic *t, const struct qrequest *r)
+{
+    uint64_t cells = 1;
+    if (t->cells != r->nodes || t->gpus_per_cell != r->gpus_per_node ||
+        t->family_count > MYR_TRAFFIC_FAMILIES_MAX || t->digit_count > MYR_TRAFFIC_DIGITS_MAX ||
+        !isfinite(t->inside_bytes) || !isfinite(t->between_bytes) || t->between_bytes < 0) {
+        return false;
+    }
+    for (uint32_t d = 0; d < t->digit_count; d++) {
+        if (t->digits[d] == 0 || t->digits[d] > t->cells) {
+            return false;
+        }
+        cells *= t->digits[d];
+        if (cells > t->cells) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < t->family_count; i++) {
+        if (!family_sound(t, &t->families[i])) {
+            return false;
+        }
+    }
+    return cells == t->cells;
+}
+
+static bool request_sound(const struct myr_queue *q, const struct qrequest *r)
+{
+    return r->nodes > 0 && r->nodes <= q->shape.nodes && r->gpus_per_node > 0 &&
+           r->gpus_per_node <= q->shape.gpus_per_node && r->limited <= 1 &&
+           r->within < MYR_LEVEL_COUNT && r->kind_given <= 1 && r->kind <= UINT8_MAX &&
+           (r->exclude_words == 0 || r->exclude_words == q->shape.nodes / 64 + 1) &&
+           (!r->traffic || traffic_sound(r->traffic, r));
+}
+
+static bool requests_sound(const struct myr_queue *q)
+{
+    uint64_t users = 0, asked = 0, unused = 0;
+    for (size_t i = 0; i < q->jobs.count; i++) {
+        const struct qjob *job = &q->jobs.items[i];
+        if (job->id != MYR_NONE && job->request != MYR_NONE) {
+            const struct qrequest *r = &q->requests.items[job->request];
+            asked++;
+            if (r->nodes * (uint64_t)r->gpus_per_node != job->wish) {
+                return false;
+            }
+        }
+    }
+    for (size_t i = 0; i < q->requests.count; i++) {
+        users += q->requests.items[i].users;
+        unused += q->requests.items[i].users == 0;
+        if (q->requests.items[i].users && !request_sound(q, &q->requests.items[i])) {
+            return false;
+        }
+    }
+    for (uint32_t at = q->request_free; at != MYR_NONE; at = q->requests.items[at].next_free) {
+        if (at >= q->requests.count || q->requests.items[at].users || unused-- == 0) {
+            return false;
+        }
+    }
+    return users == asked && unused == 0;
+}
+
+/* In an order in which each check may rely on those before it. */
+bool queue_is_sound(const struct myr_queue *q)
+{
+    return frame_sound(q) &&
+           myr_tenants_check(q->tenants, q->tenant_count, &q->shape, NULL) == MYR_OK &&
+           sound_table(q) && sound_jobs(q) && requests_sound(q) && sound_lines(q) &&
+           sound_gpus(q) && sound_cells(q) && holds_sound(q) && windows_sound(q) &&
+           services_sound(q) && heap_sound(&q->wakes, q->job_count, true) && tries_sound(q) &&
+           closed_sound(q);
+}
