@@ -139,7 +139,8 @@ static const struct flat_field request_fields[] = {
     FLAT_ARRAY_OF(qrequest, exclude, exclude_words),
     FLAT_MEMBER(FLAT_POINTER, qrequest, traffic, sizeof(struct myr_job_traffic), &traffic_flat,
                 NULL),
-    FLAT_TAIL(qrequest, failed),
+    {"failed", FLAT_SCRATCH, offsetof(struct qrequest, failed), sizeof(uint64_t), 0, NULL, NULL,
+     NULL}, /* found anew */
 };
 static const struct flat_type request_flat = FLAT_TYPE(qrequest, request_fields);
 

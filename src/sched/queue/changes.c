@@ -187,6 +187,7 @@ int myr_queue_grow(struct myr_queue *q, int64_t now_s, const struct myr_place_sh
     q->shape.nodes = shape->nodes;
     q->shape.pod_nodes = shape->pod_nodes;
     q->ends++;
+    queue_requests_grow(q);
     q->big_runs = 0; /* what is a large part of the cluster has changed */
     for (size_t i = 0; i < q->jobs.count; i++) {
         const struct qjob *job = &q->jobs.items[i];

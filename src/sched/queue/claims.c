@@ -129,6 +129,6 @@ void queue_claims_start(struct myr_queue *q)
             continue;
         }
         unstake(q, id);
-        queue_run_claimed(q, id);
+        queue_run_unqueued(q, id);
     }
 }

@@ -1,9 +1,16 @@
 #include "queue/state.h"
 
 /* The most GPUs that fit now, at least what the job needs; 0: not even those. */
-static uint32_t most_fitting(const struct myr_queue *q, const struct myr_queue_job *spec)
+static uint32_t most_fitting(const struct myr_queue *q, const struct qjob *job)
 {
+    const struct myr_queue_job *spec = &job->spec;
     uint32_t per = q->shape.gpus_per_node, gpus = spec->gpus;
+    if (job->request != MYR_NONE) {
+        gpus = job->blocked_pass == q->pass
+                   ? 0
+                   : queue_request_most(q, job->id) * queue_request_per_node(q, job);
+        return gpus >= spec->gpus_min ? gpus : 0;
+    }
     if (gpus > per) {
         uint32_t nodes = myr_placer_free_nodes(q->placer);
         gpus = nodes * (uint64_t)per < gpus ? nodes * per : gpus;
@@ -21,7 +28,7 @@ static uint32_t next_elastic(const struct myr_queue *q, uint32_t *ret_gpus)
         const struct line *line = &q->lines.items[i];
         const struct qjob *job = queue_job(q, line->first);
         if (job->spec.gpus_min > 0 && (!best || queue_line_before(q, line, best))) {
-            uint32_t gpus = most_fitting(q, &job->spec);
+            uint32_t gpus = most_fitting(q, job);
             if (gpus > 0) {
                 best = line;
                 *ret_gpus = gpus;
@@ -37,12 +44,15 @@ void queue_start_elastic(struct myr_queue *q)
     uint32_t id, gpus;
     while (q->elastic && (id = next_elastic(q, &gpus)) != MYR_NONE) {
         struct qjob *job = queue_job(q, id);
+        if (job->request != MYR_NONE) {
+            (void)queue_request_start(q, id, gpus / queue_request_per_node(q, job));
+            continue;
+        }
         struct myr_gang *gang = queue_gang_room(q, id);
         bool placed = myr_place(q->placer, gpus, gang);
         MYR_ASSERT(placed);
         queue_dequeue(q, id);
         job->spec.gpus = gpus; /* what it has; its wish is kept beside */
-        queue_enqueue(q, id);
-        queue_run_job(q, id);
+        queue_run_unqueued(q, id);
     }
 }

@@ -51,7 +51,7 @@ static uint32_t next_guest(const struct myr_queue *q, const struct hold *hold, i
 {
     const struct line *best = NULL;
     for (size_t s = 0; s < q->sizes.count; s++) {
-        if (!q->cells && !myr_place_fits(q->placer, q->sizes.items[s].gpus)) {
+        if (!q->cells && !q->shaped && !myr_place_fits(q->placer, q->sizes.items[s].gpus)) {
             break;
         }
         for (uint32_t i = q->sizes.items[s].first; i != MYR_NONE;
@@ -180,7 +180,8 @@ void queue_backfill(struct myr_queue *q)
         uint32_t next = line->next_busy, id = line->first;
         for (uint32_t looked = 0; id != MYR_NONE && looked < LOOK_MAX; looked++) {
             uint32_t behind = queue_job(q, id)->next;
-            if (queue_job(q, id)->spec.limit_s > 0 && !queue_is_gang(q, line->gpus)) {
+            if (queue_job(q, id)->spec.limit_s > 0 && !queue_is_gang(q, line->gpus) &&
+                line->request == MYR_NONE) {
                 (void)backfill_job(q, id);
             }
             id = behind;

@@ -51,13 +51,13 @@ struct choice {
 };
 
 /* The 'wanted' open nodes of a group that are free soonest, in that order; returns how many. */
-static uint32_t pick_in_group(const struct myr_queue *q, uint32_t group, uint32_t wanted,
-                              struct choice *ret)
+static uint32_t pick_in_group(const struct myr_queue *q, uint32_t id, uint32_t group,
+                              uint32_t wanted, struct choice *ret)
 {
     uint32_t first = group * q->shape.group_nodes, end = first + q->shape.group_nodes, count = 0;
     end = end < q->shape.nodes ? end : q->shape.nodes;
     for (uint32_t node = first; node < end; node++) {
-        if (q->closed[node]) {
+        if (q->closed[node] || !queue_suits(q, queue_job(q, id), node)) {
             continue;
         }
         struct choice choice = {node, queue_ready_s(q, node)};
@@ -120,7 +120,7 @@ static void pick_anywhere(struct myr_queue *q, struct hold *hold, uint32_t neede
     struct choice *all = myr_xcalloc(q->shape.nodes, sizeof(*all));
     uint32_t count = 0;
     for (uint32_t node = 0; node < q->shape.nodes; node++) {
-        if (!q->closed[node]) {
+        if (!q->closed[node] && queue_suits(q, queue_job(q, hold->job), node)) {
             all[count++] = (struct choice){node, queue_ready_s(q, node)};
         }
     }
@@ -141,7 +141,7 @@ static void pick_groups(struct myr_queue *q, struct hold *hold, uint32_t needed)
     while (needed > 0) {
         uint32_t wanted = needed < per ? needed : per, best_count = 0;
         for (uint32_t g = 0; g < groups; g++) {
-            uint32_t count = pick_in_group(q, g, wanted, picked);
+            uint32_t count = pick_in_group(q, hold->job, g, wanted, picked);
             if (count > best_count || (count && count == best_count &&
                                        picked[count - 1].ready_s < best[count - 1].ready_s)) {
                 memcpy(best, picked, count * sizeof(*best));
@@ -161,9 +161,10 @@ static void pick_groups(struct myr_queue *q, struct hold *hold, uint32_t needed)
     free(best);
 }
 
-static bool is_idle(const struct myr_queue *q, uint32_t node)
+static bool is_idle(const struct myr_queue *q, uint32_t id, uint32_t node)
 {
-    return !q->closed[node] && q->node_job_count[node] == 0;
+    return !q->closed[node] && q->node_job_count[node] == 0 &&
+           queue_suits(q, queue_job(q, id), node);
 }
 
 /* Nodes that still work are given up for free ones; false when the hold must be chosen anew. */
@@ -186,7 +187,7 @@ static bool keep_nodes(struct myr_queue *q, struct hold *hold, uint32_t needed)
         if (q->node_job_count[node] == 0) {
             continue;
         }
-        while (idle < q->shape.nodes && !is_idle(q, idle)) {
+        while (idle < q->shape.nodes && !is_idle(q, hold->job, idle)) {
             idle++;
         }
         if (idle == q->shape.nodes) {
@@ -207,7 +208,7 @@ static bool keep_nodes(struct myr_queue *q, struct hold *hold, uint32_t needed)
 static void choose_nodes(struct myr_queue *q, struct hold *hold)
 {
     uint32_t gpus = queue_job(q, hold->job)->spec.gpus;
-    uint32_t needed = myr_place_nodes(q->placer, gpus);
+    uint32_t needed = queue_nodes_of(q, queue_job(q, hold->job));
     bool anywhere = queue_waited_s(q, hold->job) >= queue_locality_s(q, gpus, q->policy.spread_s);
     if (hold->chosen == q->ends && hold->anywhere == anywhere) {
         queue_set_held(q, hold, true);
@@ -336,7 +337,7 @@ static void open_holds(struct myr_queue *q)
         if (id == MYR_NONE || queue_may_start(q, id)) {
             return;
         }
-        uint32_t needed = myr_place_nodes(q->placer, queue_job(q, id)->spec.gpus);
+        uint32_t needed = queue_nodes_of(q, queue_job(q, id));
         if (q->holds.count && needed + held > q->shape.nodes / HOLD_SHARE) {
             return; /* one gang at a time if it is large */
         }

@@ -26,6 +26,11 @@ static uint32_t line_for(struct myr_queue *q, const struct qjob *job, uint32_t l
     uint64_t key = queue_line_key(&line);
     const uint32_t *known = myr_u64map_find(&q->line_of, key);
     if (known) {
+        struct line *old = &q->lines.items[*known];
+        if (old->first == MYR_NONE) { /* of a request that is gone: its number was given again */
+            old->tenant = line.tenant;
+            old->gpus = line.gpus;
+        }
         return *known;
     }
     myr_vec_push(&q->lines, line);
@@ -149,6 +154,7 @@ static void line_up(struct myr_queue *q, uint32_t id)
     q->reclaiming += job->spec.reclaims;
     q->limited += job->spec.limit_s > 0;
     q->elastic += job->spec.gpus_min > 0;
+    q->shaped += job->request != MYR_NONE;
 }
 
 void queue_dequeue(struct myr_queue *q, uint32_t id)
@@ -167,6 +173,7 @@ void queue_dequeue(struct myr_queue *q, uint32_t id)
     q->reclaiming -= job->spec.reclaims;
     q->limited -= job->spec.limit_s > 0;
     q->elastic -= job->spec.gpus_min > 0;
+    q->shaped -= job->request != MYR_NONE;
 }
 
 void queue_wake_at(struct myr_queue *q, int64_t time_s)
@@ -288,7 +295,7 @@ static void list_on_nodes(struct myr_queue *q, uint32_t id, bool in)
 struct myr_gang *queue_gang_room(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    uint32_t nodes = myr_place_nodes(q->placer, job->spec.gpus);
+    uint32_t nodes = queue_nodes_of(q, job);
     job->gang.shares = myr_xrealloc(job->gang.shares, nodes, sizeof(struct myr_share));
     job->gang.count = 0;
     return &job->gang;
@@ -318,9 +325,9 @@ void queue_run_job(struct myr_queue *q, uint32_t id)
     begin(q, id);
 }
 
-void queue_run_claimed(struct myr_queue *q, uint32_t id)
+void queue_run_unqueued(struct myr_queue *q, uint32_t id)
 {
-    MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_CLAIMS && queue_job(q, id)->pending == 0);
+    MYR_ASSERT(!queue_is_on(queue_job(q, id)) && queue_job(q, id)->pending == 0);
     begin(q, id);
 }
 
@@ -370,6 +377,7 @@ static void finish_end(struct myr_queue *q, uint32_t id)
     struct qjob *job = queue_job(q, id);
     MYR_ASSERT(job->result != MYR_RESULT_NONE && job->pending == 0);
     queue_set_present(q, id, false);
+    queue_request_leave(q, id);
     bool admitted = job->state != MYR_JOB_BLOCKED;
     job->state = MYR_JOB_DONE;
     if (job->array != MYR_NONE && admitted) {

@@ -3,6 +3,9 @@
 /* It fits on open nodes, and near enough or it has waited for that long enough. */
 static bool fits_near(const struct myr_queue *q, uint32_t id)
 {
+    if (queue_job(q, id)->request != MYR_NONE) {
+        return queue_request_fits(q, id);
+    }
     uint32_t gpus = queue_job(q, id)->spec.gpus;
     if (!myr_place_fits(q->placer, gpus)) {
         return false;
@@ -16,7 +19,8 @@ bool queue_may_start(const struct myr_queue *q, uint32_t id)
 {
     const struct qjob *job = queue_job(q, id);
     uint32_t gpus = job->spec.gpus;
-    if (job->blocked_pass != q->pass && queue_fits_own(q, job->spec.tenant, gpus)) {
+    if (job->request == MYR_NONE && job->blocked_pass != q->pass &&
+        queue_fits_own(q, job->spec.tenant, gpus)) {
         return true;
     }
     return fits_near(q, id);
@@ -24,7 +28,7 @@ bool queue_may_start(const struct myr_queue *q, uint32_t id)
 
 static bool fits_own(const struct myr_queue *q, const struct line *line)
 {
-    return queue_job(q, line->first)->blocked_pass != q->pass &&
+    return line->request == MYR_NONE && queue_job(q, line->first)->blocked_pass != q->pass &&
            queue_fits_own(q, line->tenant, line->gpus);
 }
 
@@ -54,7 +58,7 @@ static const struct line *next_line(const struct myr_queue *q, uint32_t above)
 {
     const struct line *best = NULL;
     for (size_t s = 0; s < q->sizes.count; s++) {
-        if (!q->cells && !myr_place_fits(q->placer, q->sizes.items[s].gpus)) {
+        if (!q->cells && !q->shaped && !myr_place_fits(q->placer, q->sizes.items[s].gpus)) {
             break;
         }
         for (uint32_t i = q->sizes.items[s].first; i != MYR_NONE;
@@ -72,6 +76,9 @@ static const struct line *next_line(const struct myr_queue *q, uint32_t above)
 bool queue_start(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
+    if (job->request != MYR_NONE) {
+        return queue_request_start(q, id, queue_nodes_of(q, job));
+    }
     if (queue_fits_own(q, job->spec.tenant, job->spec.gpus)) {
         if (queue_start_own(q, id, false)) {
             return true;

@@ -21,6 +21,8 @@ enum { BIG_PART = 4 };
 /* Who asks for room. */
 struct claim {
     uint32_t job, gpus, level;
+    uint32_t nodes, per_node; /* a gang needs so many, with so many GPUs of each */
+    bool gang;
     int32_t priority;
     bool by_level; /* it may stop jobs of its own priority too */
     bool anyone;   /* to see what it would take */
@@ -155,7 +157,7 @@ static void start_on_nodes(struct myr_queue *q, uint32_t id)
     uint32_t left = queue_job(q, id)->spec.gpus;
     queue_claim_begin(q, id);
     for (size_t i = 0; i < q->nodes.count; i++) {
-        uint32_t here = left < q->shape.gpus_per_node ? left : q->shape.gpus_per_node;
+        uint32_t per = queue_request_per_node(q, queue_job(q, id)), here = left < per ? left : per;
         queue_claim_share(q, id, q->nodes.items[i], here);
         left -= here;
     }
@@ -172,7 +174,11 @@ static void take_over(struct myr_queue *q, const struct claim *claim)
         queue_stop_job(q, q->victims.items[i], level ? MYR_STOP_LEVEL : MYR_STOP_PRIORITY,
                        claim->job);
     }
-    start_on_nodes(q, claim->job);
+    /* Where all of it is free by now the search says which rank goes where. */
+    if (queue_job(q, claim->job)->request == MYR_NONE || q->policy.confirm ||
+        !queue_request_start_on(q, claim->job, q->nodes.items, (uint32_t)q->nodes.count)) {
+        start_on_nodes(q, claim->job);
+    }
 }
 
 /* A job of one node: the node where making room costs least. */
@@ -203,8 +209,8 @@ static uint32_t price_nodes(const struct myr_queue *q, const struct claim *claim
     struct victim victims[MYR_SCHED_GPUS_MAX];
     uint32_t count = 0;
     for (uint32_t node = 0; node < q->shape.nodes; node++) {
-        bool can = !q->closed[node] && victims_on(q, claim, node, q->shape.gpus_per_node, victims,
-                                                  &ret[node]) != MYR_NONE;
+        bool can = !q->closed[node] && queue_suits(q, queue_job(q, claim->job), node) &&
+                   victims_on(q, claim, node, claim->per_node, victims, &ret[node]) != MYR_NONE;
         ret[node] = can ? ret[node] : INT64_MAX;
         count += can;
     }
@@ -243,7 +249,7 @@ static uint32_t cheapest_in_group(const struct myr_queue *q, const int64_t *pric
 static bool choose_groups(struct myr_queue *q, const struct claim *claim, int64_t *prices)
 {
     uint32_t per = q->shape.group_nodes, groups = (q->shape.nodes + per - 1) / per;
-    uint32_t needed = myr_place_nodes(q->placer, claim->gpus);
+    uint32_t needed = claim->nodes;
     uint32_t *picked = myr_xcalloc(per, sizeof(*picked)), *best = myr_xcalloc(per, sizeof(*best));
     bool anywhere =
         queue_waited_s(q, claim->job) >= queue_locality_s(q, claim->gpus, q->policy.locality_s);
@@ -273,23 +279,39 @@ static bool choose_groups(struct myr_queue *q, const struct claim *claim, int64_
     return needed == 0;
 }
 
+/* Whether the nodes found may stand together for what the job asks; else nobody is stopped. */
+static bool keeps_request(const struct myr_queue *q, const struct claim *claim)
+{
+    const struct qjob *job = queue_job(q, claim->job);
+    for (size_t i = 0; job->request != MYR_NONE && i < q->nodes.count; i++) {
+        if (!queue_may_stand_with(q, job, q->nodes.items, (uint32_t)i, q->nodes.items[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* A gang: whole nodes, and what is held for it counts as well. */
 static bool find_nodes(struct myr_queue *q, const struct claim *claim)
 {
     int64_t *prices = myr_xcalloc(q->shape.nodes, sizeof(*prices));
-    bool found = price_nodes(q, claim, prices) >= myr_place_nodes(q->placer, claim->gpus) &&
-                 choose_groups(q, claim, prices);
+    bool found = price_nodes(q, claim, prices) >= claim->nodes && choose_groups(q, claim, prices);
     free(prices);
     q->victims.count = 0;
     for (size_t i = 0; i < q->nodes.count && found; i++) {
-        add_victims(q, claim, q->nodes.items[i], q->shape.gpus_per_node);
+        add_victims(q, claim, q->nodes.items[i], claim->per_node);
     }
-    return found;
+    return found && keeps_request(q, claim);
 }
 
 static bool find_room(struct myr_queue *q, const struct claim *claim)
 {
-    return queue_is_gang(q, claim->gpus) ? find_nodes(q, claim) : find_node(q, claim);
+    return claim->gang ? find_nodes(q, claim) : find_node(q, claim);
+}
+
+static bool is_gang(const struct myr_queue *q, const struct qjob *job)
+{
+    return job->request != MYR_NONE || queue_is_gang(q, job->spec.gpus);
 }
 
 bool queue_find_stops(struct myr_queue *q, uint32_t id, int32_t priority, bool anyone)
@@ -298,6 +320,9 @@ bool queue_find_stops(struct myr_queue *q, uint32_t id, int32_t priority, bool a
     struct claim claim = {.job = id,
                           .early = queue_waited_s(q, id) < q->policy.stop_after_s,
                           .gpus = job->spec.gpus,
+                          .nodes = queue_nodes_of(q, job),
+                          .per_node = queue_request_per_node(q, job),
+                          .gang = is_gang(q, job),
                           .level = queue_level_of(q, job->saved_s),
                           .priority = priority,
                           .by_level = q->policy.preempt,
@@ -419,6 +444,9 @@ static void try_line(struct myr_queue *q, uint32_t at)
     const struct line *line = &q->lines.items[at];
     struct claim claim = {.job = line->first,
                           .gpus = line->gpus,
+                          .nodes = queue_nodes_of(q, queue_job(q, line->first)),
+                          .per_node = queue_request_per_node(q, queue_job(q, line->first)),
+                          .gang = is_gang(q, queue_job(q, line->first)),
                           .level = line->level,
                           .priority = line->priority,
                           .by_level = q->policy.preempt,

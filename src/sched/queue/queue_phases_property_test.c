@@ -7,8 +7,7 @@
 
 #include <cmocka.h>
 
-#include "myriad/sched/events.h"
-#include "myriad/sched/snapshot.h"
+#include "queue/queue_world.h"
 
 /*
  * A world of nodes on which ranks start late, stop late, fail and are lost, beside the queue that
@@ -22,72 +21,7 @@
 enum {
     SEQUENCES = 2000, /* MYRIAD_SEQUENCES asks for more */
     STEPS = 70,
-    JOBS_MAX = 64,
-    NODES_MAX = 12,
-    RANKS_MAX = 512,
-    TENANTS = 4,
-    QUEUES = 3, /* the queue, a copy, one that was read */
 };
-
-/* Ranks of one incarnation on one node. */
-struct ranks {
-    uint32_t job, epoch, node;
-    uint64_t gpus;
-    bool told; /* to stop */
-};
-
-struct world {
-    uint64_t seed;
-    struct myr_rng rng;
-    struct myr_place_shape shape;
-    struct myr_tenant tenants[TENANTS];
-    uint32_t tenant_count;
-    struct myr_queue *queues[QUEUES];
-    int64_t now_s;
-    struct ranks ranks[RANKS_MAX];
-    uint32_t rank_count, windows;
-    bool down[NODES_MAX], drained[NODES_MAX];
-    bool strict[JOBS_MAX * 2];
-    uint32_t started[JOBS_MAX * 2]; /* epoch that was started and not stopped since; 0: none */
-    uint32_t checks;
-};
-
-static void fail_if(const struct world *w, bool bad, const char *what, uint32_t job)
-{
-    if (bad) {
-        fprintf(stderr, "seed %llu, time %lld, job %u: %s\n", (unsigned long long)w->seed,
-                (long long)w->now_s, job, what);
-        fail();
-    }
-}
-
-static uint32_t below(struct world *w, uint32_t bound)
-{
-    return (uint32_t)myr_rng_below(&w->rng, bound);
-}
-
-/* The same call for every queue; all answer the same. */
-#define EVERY(w, call)                                                                     \
-    ({                                                                                     \
-        int first_ = 0;                                                                    \
-        for (uint32_t i_ = 0; i_ < QUEUES; i_++) {                                         \
-            struct myr_queue *q = (w)->queues[i_];                                         \
-            int rc_ = (call);                                                              \
-            fail_if(w, i_ &&rc_ != first_, "copies answer differently: " #call, MYR_NONE); \
-            first_ = rc_;                                                                  \
-        }                                                                                  \
-        first_;                                                                            \
-    })
-
-/* A wrong event: an error, and nothing has changed. */
-#define WRONG(w, call)                                                                   \
-    do {                                                                                 \
-        struct myr_queue *q = (w)->queues[0];                                            \
-        uint64_t before_ = myr_queue_hash(q);                                            \
-        int rc_ = (call);                                                                \
-        fail_if(w, rc_ >= 0, "taken, but it is wrong: " #call, MYR_NONE);                \
-        fail_if(w, myr_queue_hash(q) != before_, "changed something: " #call, MYR_NONE); \
-    } while (0)
 
 static enum myr_job_state state_of(const struct world *w, uint32_t id)
 {
@@ -108,6 +42,32 @@ static uint32_t epoch_of(const struct world *w, uint32_t id)
 static void forget_ranks(struct world *w, uint32_t at)
 {
     w->ranks[at] = w->ranks[--w->rank_count];
+}
+
+/* The gang keeps to what its job asked for. */
+static void check_asked(const struct world *w, uint32_t id, const struct myr_gang *gang)
+{
+    const struct myr_request *r = &w->asked[id];
+    for (uint32_t i = 0; r->nodes && i < gang->count; i++) {
+        uint32_t node = gang->shares[i].node, in_leaf = 0;
+        uint32_t leaf = node / w->shape.group_nodes, pod = node / w->shape.pod_nodes;
+        fail_if(w, (uint32_t)__builtin_popcountll(gang->shares[i].gpus) != r->gpus_per_node,
+                "not as many GPUs on a node as asked", id);
+        fail_if(w, w->excluded[id] >> node & 1, "on a node that it leaves out", id);
+        fail_if(w, r->kind_given && r->kind != (w->kinds && node % 2), "on another kind", id);
+        for (uint32_t k = 0; k < gang->count; k++) {
+            uint32_t other = gang->shares[k].node;
+            in_leaf += other / w->shape.group_nodes == leaf;
+            fail_if(w,
+                    r->limited && r->within == MYR_LEVEL_LEAF &&
+                        other / w->shape.group_nodes != leaf,
+                    "not within a leaf", id);
+            fail_if(w,
+                    r->limited && r->within == MYR_LEVEL_POD && other / w->shape.pod_nodes != pod,
+                    "not within a pod", id);
+        }
+        fail_if(w, r->leaf_max && in_leaf > r->leaf_max, "too many in a leaf", id);
+    }
 }
 
 static void begin(struct world *w, uint32_t id, uint32_t epoch)
@@ -134,6 +94,7 @@ static void begin(struct world *w, uint32_t id, uint32_t epoch)
         w->ranks[w->rank_count++] = (struct ranks){id, epoch, share->node, share->gpus, false};
     }
     fail_if(w, gpus != view.gpus, "its gang is not whole", id);
+    check_asked(w, id, gang);
     fail_if(w, w->started[id] != 0, "started twice", id);
     w->started[id] = epoch;
 }
@@ -208,6 +169,25 @@ static void renew_copies(struct world *w)
     myr_buf_done(&bytes);
 }
 
+/* More than a number of GPUs. */
+static void ask_for_more(struct world *w, struct myr_queue_job *job, struct myr_request *ret,
+                         uint64_t *exclude)
+{
+    uint32_t per = 1 + below(w, w->shape.gpus_per_node);
+    *exclude = below(w, 2) ? 0 : UINT64_C(1) << below(w, w->shape.nodes);
+    *ret = (struct myr_request){.nodes = 1 + below(w, w->shape.nodes),
+                                .gpus_per_node = per,
+                                .limited = below(w, 3) == 0,
+                                .within = below(w, 2) ? MYR_LEVEL_LEAF : MYR_LEVEL_POD,
+                                .leaf_max = below(w, 3) ? 0 : 1 + below(w, 2),
+                                .exclude = *exclude ? exclude : NULL,
+                                .kind_given = w->kinds && below(w, 2),
+                                .kind = (uint8_t)below(w, 2)};
+    job->gpus = per * ret->nodes;
+    job->gpus_min = below(w, 3) ? 0 : 1 + below(w, job->gpus);
+    job->request = ret;
+}
+
 static void submit(struct world *w)
 {
     if (job_count(w) >= JOBS_MAX) {
@@ -228,14 +208,22 @@ static void submit(struct world *w)
         job.after = below(w, id);
         job.after_kind = below(w, 2) ? MYR_AFTER_OK : MYR_AFTER_ANY;
     }
+    struct myr_request request = {0};
+    uint64_t exclude[2] = {0};
+    if (below(w, 3) == 0) {
+        ask_for_more(w, &job, &request, exclude);
+    }
     uint32_t first, count = below(w, 10) ? 1 : 1 + below(w, 6), limit = below(w, 3);
     int rc = count == 1
                  ? EVERY(w, myr_queue_submit(q, w->now_s, &job, &first, NULL))
                  : EVERY(w, myr_queue_submit_array(q, w->now_s, &job, count, limit, &first, NULL));
     for (uint32_t i = 0; rc == MYR_OK && i < count; i++) {
         w->strict[first + i] = !job.restart_epoch;
+        w->asked[first + i] = request;
+        w->excluded[first + i] = exclude[0];
     }
-    fail_if(w, rc < 0 && job.after_kind == MYR_AFTER_NONE, "a good job is refused", id);
+    fail_if(w, rc < 0 && job.after_kind == MYR_AFTER_NONE && !job.request, "a good job is refused",
+            id);
 }
 
 /* One of the ranks that were told to stop is gone. */
@@ -408,7 +396,9 @@ static void change_cluster(struct world *w)
         struct myr_place_shape shape = w->shape;
         shape.nodes++;
         if (EVERY(w, myr_queue_grow(q, w->now_s, &shape, NULL)) == MYR_OK) {
+            uint32_t node = w->shape.nodes;
             w->shape = shape;
+            (void)EVERY(w, myr_queue_set_kind(q, node, w->kinds && node % 2));
         }
     } else if (choice == 1) {
         w->tenants[below(w, w->tenant_count)].weight = below(w, 9);
@@ -529,6 +519,13 @@ static void set_up(struct world *w, uint64_t seed)
         int rc =
             myr_queue_create(&w->shape, &policy, w->tenants, w->tenant_count, &w->queues[i], NULL);
         fail_if(w, rc < 0, "is not created", MYR_NONE);
+    }
+    w->kinds = below(w, 2);
+    for (uint32_t i = 0; w->kinds && i < QUEUES; i++) {
+        for (uint32_t node = 0; node < w->shape.nodes; node++) {
+            int rc = myr_queue_set_kind(w->queues[i], node, node % 2);
+            fail_if(w, rc < 0, "a kind is not taken", MYR_NONE);
+        }
     }
     uint32_t spares = below(w, 4) ? 0 : 1;
     for (uint32_t i = 0; i < QUEUES; i++) {

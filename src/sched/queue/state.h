@@ -8,9 +8,11 @@
  *   stakes    GPUs that no job runs on and that are not free: some are left, some are claimed
  *   rank      which line goes before which
  *   tries     which lines are due for a search for jobs to stop
+ *   requests  what jobs ask for beside a number of GPUs
  *   jobs      jobs in their lines and on their nodes: run, stop, end
  *   claims    GPUs kept for a job while others leave them
  *   submit    new jobs, one by one and in arrays; jobs that wait for others
+ *   shaped    starts jobs with a request
  *   owner     starts a job in cells of its own
  *   order     who is next, and starts what fits
  *   hold      gathers nodes for gangs
@@ -432,8 +434,8 @@ int64_t queue_tries_due_s(const struct myr_queue *q);
 struct myr_gang *queue_gang_room(struct myr_queue *q, uint32_t id);
 /* The GPUs in its gang are taken already. */
 void queue_run_job(struct myr_queue *q, uint32_t id);
-/* The same for one that was out of its line, with a claim. */
-void queue_run_claimed(struct myr_queue *q, uint32_t id);
+/* The same for one that was taken out of its line before. */
+void queue_run_unqueued(struct myr_queue *q, uint32_t id);
 /* All its ranks are there. */
 void queue_begin_work(struct myr_queue *q, uint32_t id);
 uint64_t queue_line_key(const struct line *line);
@@ -483,12 +485,37 @@ void queue_tell_dependants(struct myr_queue *q);
 MYR_MUST_USE int queue_submit(struct myr_queue *q, const struct myr_queue_job *spec,
                               uint32_t *ret_id, struct myr_err *err);
 
-/* requests.c: jobs that ask for more than a number of GPUs. */
+/* requests.c: what jobs ask for beside a number of GPUs. */
+MYR_MUST_USE int queue_request_check(const struct myr_queue *q, const struct myr_queue_job *spec,
+                                     struct myr_err *err);
+uint32_t queue_request_add(struct myr_queue *q, const struct myr_request *from, uint32_t users);
+/* The job asks for it no more; the last one takes it along. */
+void queue_request_leave(struct myr_queue *q, uint32_t id);
+struct myr_request queue_request_of(const struct myr_queue *q, const struct qjob *job);
+/* Nodes that the job needs, and GPUs of each of them but the last. */
+uint32_t queue_nodes_of(const struct myr_queue *q, const struct qjob *job);
+uint32_t queue_request_per_node(const struct myr_queue *q, const struct qjob *job);
+/* Whether the job may run on the node, by its kind and what it leaves out. */
+bool queue_suits(const struct myr_queue *q, const struct qjob *job, uint32_t node);
+/* The most nodes that a job with a request would get now; whether these are all it asks for. */
+uint32_t queue_request_most(const struct myr_queue *q, uint32_t id);
+bool queue_request_fits(const struct myr_queue *q, uint32_t id);
+/* Whether the node may stand beside the others, for what the job asks. */
+bool queue_may_stand_with(const struct myr_queue *q, const struct qjob *job, const uint32_t *nodes,
+                          uint32_t count, uint32_t node);
+/* The cluster has more nodes. */
+void queue_requests_grow(struct myr_queue *q);
 /* Whether the node may stand beside those of the gang that are well, for what the job asks. */
 bool queue_may_join(const struct myr_queue *q, const struct qjob *job, const struct myr_gang *gang,
                     uint32_t node);
 bool queue_may_resize(const struct myr_queue *q, uint32_t id, uint32_t gpus);
 void queue_request_resized(struct myr_queue *q, uint32_t id);
+
+/* shaped.c: starts jobs that have a request. */
+bool queue_request_start(struct myr_queue *q, uint32_t id, uint32_t nodes);
+/* On exactly these nodes, which are free; false when the search finds no way to do that. */
+bool queue_request_start_on(struct myr_queue *q, uint32_t id, const uint32_t *nodes,
+                            uint32_t count);
 
 /* owner.c: in cells of the job's own tenant or above; by force borrowers there are stopped. */
 bool queue_start_own(struct myr_queue *q, uint32_t id, bool force);

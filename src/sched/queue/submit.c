@@ -51,7 +51,8 @@ static int check_spec(const struct myr_queue *q, const struct myr_queue_job *spe
     if (spec->limit_s < 0 || spec->limit_s > INT64_MAX / 4) {
         return myr_err_set(err, MYR_ERANGE, "a limit of %lld s", (long long)spec->limit_s);
     }
-    return check_after(q, spec, err);
+    int rc = queue_request_check(q, spec, err);
+    return rc < 0 ? rc : check_after(q, spec, err);
 }
 
 /* Whether nothing that the job is to wait for is left. */
@@ -60,7 +61,8 @@ static bool may_come(const struct myr_queue *q, const struct myr_queue_job *spec
     return spec->after_kind == MYR_AFTER_NONE || queue_job(q, spec->after)->state == MYR_JOB_DONE;
 }
 
-static uint32_t add_job(struct myr_queue *q, const struct myr_queue_job *spec, uint32_t array)
+static uint32_t add_job(struct myr_queue *q, const struct myr_queue_job *spec, uint32_t array,
+                        uint32_t request)
 {
     struct qjob job;
     memset(&job, 0, sizeof(job)); /* the bytes between its fields are compared too */
@@ -71,7 +73,7 @@ static uint32_t add_job(struct myr_queue *q, const struct myr_queue_job *spec, u
     job.owner = job.service = job.guest_of = MYR_NONE;
     job.array = array;
     job.user_held = spec->held;
-    job.request = MYR_NONE;
+    job.request = request;
     job.state = MYR_JOB_BLOCKED;
     return queue_add_job(q, &job);
 }
@@ -108,7 +110,8 @@ int queue_submit(struct myr_queue *q, const struct myr_queue_job *spec, uint32_t
         return rc;
     }
     bool may = may_come(q, spec);
-    uint32_t id = add_job(q, spec, MYR_NONE);
+    uint32_t request = spec->request ? queue_request_add(q, spec->request, 1) : MYR_NONE;
+    uint32_t id = add_job(q, spec, MYR_NONE, request);
     if (may) {
         let_in(q, id);
     } else {
@@ -147,8 +150,9 @@ int myr_queue_submit_array(struct myr_queue *q, int64_t now_s, const struct myr_
                           .open = may_come(q, spec)};
     uint32_t at = (uint32_t)q->arrays.count;
     myr_vec_push(&q->arrays, array);
+    uint32_t request = spec->request ? queue_request_add(q, spec->request, count) : MYR_NONE;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t id = add_job(q, spec, at);
+        uint32_t id = add_job(q, spec, at, request);
         MYR_ASSERT(id == array.first + i);
     }
     if (!array.open) {

@@ -1,0 +1,47 @@
+#include <stdlib.h>
+
+#include "queue/state.h"
+
+/* Takes the GPUs for so many nodes of the request, ranks in order, outside of 'exclude'. */
+static bool place(struct myr_queue *q, uint32_t id, uint32_t nodes, const uint64_t *exclude)
+{
+    struct qjob *job = queue_job(q, id);
+    struct myr_request request = queue_request_of(q, job);
+    struct myr_placement placement = {.gang = *queue_gang_room(q, id)};
+    request.nodes = nodes;
+    request.exclude = exclude ? exclude : request.exclude;
+    bool placed = myr_place_gang(q->placer, &request, &placement);
+    job->gang.count = placed ? placement.gang.count : 0;
+    return placed;
+}
+
+bool queue_request_start(struct myr_queue *q, uint32_t id, uint32_t nodes)
+{
+    struct qjob *job = queue_job(q, id);
+    if (!place(q, id, nodes, NULL)) {
+        job->blocked_pass = q->pass; /* not again in this decision */
+        return false;
+    }
+    queue_dequeue(q, id);
+    job->spec.gpus = nodes * q->requests.items[job->request].gpus_per_node;
+    queue_run_unqueued(q, id);
+    return true;
+}
+
+bool queue_request_start_on(struct myr_queue *q, uint32_t id, const uint32_t *nodes, uint32_t count)
+{
+    size_t words = q->shape.nodes / 64 + 1;
+    uint64_t *others = myr_xcalloc(words, sizeof(uint64_t));
+    memset(others, 0xff, words * sizeof(uint64_t));
+    bool open = true;
+    for (uint32_t i = 0; i < count; i++) {
+        others[nodes[i] / 64] &= ~(UINT64_C(1) << nodes[i] % 64);
+        open = open && q->closed[nodes[i]] == 0;
+    }
+    bool placed = open && place(q, id, count, others);
+    free(others);
+    if (placed) {
+        queue_run_job(q, id);
+    }
+    return placed;
+}
