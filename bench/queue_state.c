@@ -84,8 +84,11 @@ static double fork_ms(void)
 
 int main(int argc, char **argv)
 {
-    uint32_t waiting = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 0;
-    struct myr_queue *q = full_queue(waiting), *back = NULL;
+    uint64_t waiting = 0;
+    if (argc > 1 && !myr_str_to_u64(myr_str_from(argv[1]), &waiting)) {
+        return EXIT_FAILURE;
+    }
+    struct myr_queue *q = full_queue((uint32_t)waiting), *back = NULL;
     if (!q) {
         return EXIT_FAILURE;
     }

@@ -23,6 +23,15 @@ enum {
     STEPS = 70,
 };
 
+static void fail_if(const struct world *w, bool bad, const char *what, uint32_t job)
+{
+    if (bad) {
+        fprintf(stderr, "seed %llu, time %lld, job %u: %s\n", (unsigned long long)w->seed,
+                (long long)w->now_s, job, what);
+        fail();
+    }
+}
+
 static enum myr_job_state state_of(const struct world *w, uint32_t id)
 {
     return myr_queue_state(w->queues[0], id);

@@ -320,7 +320,7 @@ static void decide(struct model *m)
     }
     check_cells(m);
     check_services(m);
-    below(m, 16) == 0 ? restore(m) : (void)0;
+    below(m, 64) == 0 ? restore(m) : (void)0;
 }
 
 static void submit(struct model *m)

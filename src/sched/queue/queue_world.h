@@ -1,10 +1,8 @@
 /*
  * queue_world: what a random test of a queue with confirmed phases knows of the world beside it.
- * Included after cmocka.h.
+ * Its user says with fail_if() what happens when a promise is broken.
  */
 #pragma once
-
-#include <stdio.h>
 
 #include "myriad/sched/events.h"
 #include "myriad/sched/snapshot.h"
@@ -42,15 +40,6 @@ struct world {
     uint32_t started[JOBS_MAX * 2]; /* epoch that was started and not stopped since; 0: none */
     uint32_t checks;
 };
-
-static inline void fail_if(const struct world *w, bool bad, const char *what, uint32_t job)
-{
-    if (bad) {
-        fprintf(stderr, "seed %llu, time %lld, job %u: %s\n", (unsigned long long)w->seed,
-                (long long)w->now_s, job, what);
-        fail();
-    }
-}
 
 static inline uint32_t below(struct world *w, uint32_t bound)
 {
