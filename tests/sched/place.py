@@ -57,6 +57,45 @@ class Place(unittest.TestCase):
             self.assertEqual(nodes, list(range(gpus // 8)))
             self.assertEqual(placed["step"]["step_s"], searched)
 
+    def test_a_layout_beyond_memory_is_a_no_for_all_three(self):
+        layout = self.folder / "large.yaml"
+        layout.write_text("layout: {tp: 8, pp: 1, dp: 1, global_batch: 8, micro_batch: 1}\n")
+        question = ("--model", "llama3-405b", "--design", self.design, "--layout", layout)
+        for verb in (("fit",), ("goodput",), ("sched", "place")):
+            done = run(*verb, *question)
+            self.assertEqual(done.returncode, 1, (verb, done.stderr))
+        placed = self.place("--model", "llama3-405b", "--layout", layout, code=1)
+        self.assertEqual((placed["placed"], placed["step"]["memory_fits"]), (True, False))
+
+    def test_tensor_groups_that_a_node_cuts_through_are_placed(self):
+        """The layout that fit wrote was refused, without its file: tensor 6 on nodes of 4 GPUs."""
+        layout = self.folder / "six.yaml"
+        layout.write_text("layout: {tp: 6, pp: 2, dp: 4, global_batch: 16, micro_batch: 1,\n"
+                          "         sequence_parallel: false}\n")
+        rack = self.folder / "rack"
+        done = run("plan", "-", "--out", rack, text="servers: 2\nserver: gb200-nvl72\n"
+                   "networks: {compute: {switch: mqm9790-ns2f}}\n")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        question = ("--model", "gpt3-175b", "--design", rack / "design.myr", "--layout", layout)
+        for verb in (("fit",), ("goodput",), ("sched", "place")):
+            done = run(*verb, *question)
+            self.assertEqual(done.returncode, 0, (verb, done.stderr))
+        done = run("sched", "place", *question, "--nodes", 5)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(f"{layout}: the layout has 48 ranks, 5 nodes of 4 GPUs have 20", done.stderr)
+
+    def test_a_node_of_the_state_is_named_in_full(self):
+        """Nodes 3, 0, 1 were taken as down: whatever ended in digits was a node."""
+        for name in ("spine/p0-3", "5.0", "gpu001", "rack3-gpu017", "训练机07"):
+            done = run("sched", "place", "--design", self.design, "--nodes", 4, "--state", "-",
+                       text=f"node,state\nnode/00002,down\n{name},down\n")
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(f":3:1: '{name}' is no node, expected 0 to 63", done.stderr)
+        state = "node,state\nnode/00001,down\nnode-00002,down\n3,down\n"
+        placed = self.place("--nodes", 61, "--state", "-", text=state)
+        nodes = sorted(row["index"] for row in placed["ranks"])
+        self.assertEqual(nodes, [0, *range(4, 64)])
+
     def test_the_least_is_not_more_than_the_most(self):
         done = run("sched", "place", "--design", self.design, "--nodes", 4, "--min-nodes", 5)
         self.assertEqual((done.returncode, done.stdout), (2, ""))

@@ -18,7 +18,7 @@
 enum { NODES = 96, GPUS = 8, CASES = 400, PRICED = 60 };
 
 static char folder[] = "/tmp/myr-place-XXXXXX";
-static char design_path[64], state_path[64], layout_path[64];
+static char design_path[64], rack_path[64], state_path[64], layout_path[64];
 
 static void write_text(const char *path, const char *text)
 {
@@ -32,7 +32,11 @@ static void write_text(const char *path, const char *text)
 static const char spec_text[] = "servers: 96\nserver: h100-8gpu\n"
                                 "networks: {compute: {switch: mqm9790, tiers: 3}}\n";
 
-static int plan_design(const char *path, struct myr_err *err)
+/* Racks of 72 GPUs in one scale-up domain, in nodes of 4. */
+static const char rack_text[] = "servers: 4\nserver: gb200-nvl72\n"
+                                "networks: {compute: {switch: mqm9790-ns2f}}\n";
+
+static int plan_design(const char *path, const char *text, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
@@ -41,7 +45,7 @@ static int plan_design(const char *path, struct myr_err *err)
     const struct myr_doc *doc;
     myr_arena_init(&arena);
     int rc = myr_catalog_init(&catalog, &arena, err);
-    rc = rc < 0 ? rc : myr_doc_read_yaml(&arena, "spec", MYR_STR(spec_text), &doc, err);
+    rc = rc < 0 ? rc : myr_doc_read_yaml(&arena, "spec", myr_str_from(text), &doc, err);
     rc = rc < 0 ? rc : myr_spec_read(&arena, &catalog, doc, &spec, err);
     rc = rc < 0 ? rc : myr_plan(&arena, &catalog, &spec, &design, err);
     return rc < 0 ? rc : myr_design_write(&design, path, err);
@@ -57,7 +61,9 @@ static int set_up(void **state)
     snprintf(design_path, sizeof(design_path), "%s/design.myr", folder);
     snprintf(state_path, sizeof(state_path), "%s/state.csv", folder);
     snprintf(layout_path, sizeof(layout_path), "%s/layout.yaml", folder);
-    int rc = plan_design(design_path, &err);
+    snprintf(rack_path, sizeof(rack_path), "%s/rack.myr", folder);
+    int rc = plan_design(design_path, spec_text, &err);
+    rc = rc < 0 ? rc : plan_design(rack_path, rack_text, &err);
     if (rc < 0) {
         fprintf(stderr, "%s\n", err.message);
     }
@@ -68,6 +74,7 @@ static int tear_down(void **state)
 {
     (void)state;
     unlink(design_path);
+    unlink(rack_path);
     unlink(state_path);
     unlink(layout_path);
     return rmdir(folder);
@@ -222,22 +229,13 @@ static void set_layout(const struct myr_layout *layout)
 
 /* A layout that the model allows, from what fit finds best for random axes; false: there is none.
  */
-static bool draw_layout(struct myr_rng *rng, const char *model, struct myr_layout *ret)
+static bool best_layout(const struct myr_case_question *question, struct myr_layout *ret)
 {
-    static const uint32_t tps[] = {1, 2, 4, 8}, pps[] = {1, 2, 4, 8}, counts[] = {4, 8, 16, 32, 64};
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
-    struct myr_case_question question = myr_case_question_default();
     struct myr_fit_answer best;
     myr_arena_init(&arena);
-    question.model = model;
-    question.design = design_path;
-    question.gpus = (uint64_t)counts[myr_rng_below(rng, 5)] * GPUS;
-    question.batch = question.gpus * (1 + myr_rng_below(rng, 3));
-    question.tp = tps[myr_rng_below(rng, 4)];
-    question.pp = pps[myr_rng_below(rng, 4)];
-    question.zero = (int)myr_rng_below(rng, 4);
     struct myr_case *it = MYR_ARENA_NEW(&arena, struct myr_case, 1);
-    if (myr_case_init(it, &arena, &question, NULL) < 0) {
+    if (myr_case_init(it, &arena, question, NULL) < 0) {
         return false;
     }
     bool found = myr_case_answer(it, &arena, &best, NULL) == MYR_OK;
@@ -248,8 +246,22 @@ static bool draw_layout(struct myr_rng *rng, const char *model, struct myr_layou
     return found;
 }
 
+static bool draw_layout(struct myr_rng *rng, const char *model, struct myr_layout *ret)
+{
+    static const uint32_t tps[] = {1, 2, 4, 8}, pps[] = {1, 2, 4, 8}, counts[] = {4, 8, 16, 32, 64};
+    struct myr_case_question question = myr_case_question_default();
+    question.model = model;
+    question.design = design_path;
+    question.gpus = (uint64_t)counts[myr_rng_below(rng, 5)] * GPUS;
+    question.batch = question.gpus * (1 + myr_rng_below(rng, 3));
+    question.tp = tps[myr_rng_below(rng, 4)];
+    question.pp = pps[myr_rng_below(rng, 4)];
+    question.zero = (int)myr_rng_below(rng, 4);
+    return best_layout(&question, ret);
+}
+
 /* What 'fit' says of the layout's file. */
-static double fit_step_s(const char *model)
+static double fit_step_s(const char *model, const char *design)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     struct myr_case_question question = myr_case_question_default();
@@ -257,7 +269,7 @@ static double fit_step_s(const char *model)
     struct myr_err err = {0};
     myr_arena_init(&arena);
     question.model = model;
-    question.design = design_path;
+    question.design = design;
     question.layout = layout_path;
     struct myr_case *it = MYR_ARENA_NEW(&arena, struct myr_case, 1);
     assert_int_equal(myr_case_init(it, &arena, &question, &err), MYR_OK);
@@ -291,7 +303,7 @@ static void a_compact_gang_takes_the_step_that_fit_says_to_the_last_bit(void **s
             continue;
         }
         set_layout(&layout);
-        double step_s = fit_step_s(model);
+        double step_s = fit_step_s(model, design_path);
         struct asked *it = ask(&(struct myr_place_question){
             .design = design_path, .layout = layout_path, .model = model});
         if (it->rc < 0) {
@@ -312,6 +324,60 @@ static void a_compact_gang_takes_the_step_that_fit_says_to_the_last_bit(void **s
     assert_true(asked > PRICED / 3 && compact > asked / 2);
 }
 
+/*
+ * Any number of GPUs, and axes that no node's edge respects: what fit finds best has its nodes, and
+ * takes the same time on them where they are the first of the fabric.
+ */
+static void whatever_fit_finds_has_its_place(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"llama3-8b", "gpt3-175b", "mixtral-8x7b", "llama3-70b"};
+    struct myr_rng rng;
+    uint64_t seed = 29;
+    uint32_t asked = 0, cut = 0, part = 0;
+    myr_rng_init(&rng, seed, 0);
+    for (uint32_t i = 0; i < PRICED; i++) {
+        struct myr_case_question q = myr_case_question_default();
+        struct myr_layout l;
+        q.model = models[myr_rng_below(&rng, MYR_ARRAY_COUNT(models))];
+        q.design = myr_rng_below(&rng, 4) ? rack_path : design_path;
+        q.gpus = (myr_rng_below(&rng, 2) ? 12 : 6) * (1 + (uint64_t)myr_rng_below(&rng, 23));
+        q.batch = q.gpus * (1 + myr_rng_below(&rng, 3));
+        q.tp = myr_rng_below(&rng, 2) ? 3 * (1 + (uint64_t)myr_rng_below(&rng, 2)) : 0;
+        q.top = 1;
+        if (!best_layout(&q, &l)) {
+            continue;
+        }
+        set_layout(&l);
+        double step_s = fit_step_s(q.model, q.design);
+        struct asked *it = ask(&(struct myr_place_question){
+            .design = q.design, .layout = layout_path, .model = q.model});
+        if (it->rc < 0 || !it->answer.placed || !it->answer.price.memory.fits) {
+            fail_msg("seed %llu, case %u, tp %u cp %u dp %u pp %u: %s", (unsigned long long)seed, i,
+                     l.tp, l.cp, l.dp, l.pp, it->err.message);
+        }
+        const struct myr_place_answer *a = &it->answer;
+        assert_int_equal(a->placement.gang.count * a->request.gpus_per_node, q.gpus);
+        assert_memory_equal(&a->best_price.cost.step_s, &step_s, sizeof(step_s));
+        asked++;
+        cut += a->request.gpus_per_node % l.tp != 0 && l.tp % a->request.gpus_per_node != 0;
+        part += a->request.gpus_per_node < a->shape.gpus_per_node;
+        forget(it);
+    }
+    assert_true(asked > PRICED / 2 && cut > PRICED / 8 && part > PRICED / 8);
+}
+
+static void a_layout_beyond_memory_is_placed_and_said_not_to_fit(void **state)
+{
+    (void)state;
+    struct asked *it = ask(&(struct myr_place_question){
+        .design = design_path, .nodes = 1, .tp = 8, .model = "llama3-405b", .batch = 8});
+    assert_int_equal(it->rc, MYR_OK);
+    assert_true(it->answer.placed);
+    assert_false(it->answer.price.memory.fits);
+    forget(it);
+}
+
 static void axes_alone_are_completed_as_fit_completes_them(void **state)
 {
     (void)state;
@@ -319,7 +385,7 @@ static void axes_alone_are_completed_as_fit_completes_them(void **state)
         .design = design_path, .nodes = 32, .tp = 8, .pp = 4, .model = "llama3-70b", .batch = 256});
     assert_int_equal(it->rc, MYR_OK);
     set_layout(&it->answer.layout);
-    double step_s = fit_step_s("llama3-70b");
+    double step_s = fit_step_s("llama3-70b", design_path);
     assert_memory_equal(&it->answer.best_price.cost.step_s, &step_s, sizeof(step_s));
     assert_true(it->answer.price.memory.fits);
     assert_int_equal(it->answer.layout.dp, 8);
@@ -343,7 +409,10 @@ static void what_is_wrong_with_a_question_is_said_in_one_line(void **state)
          "32 GPUs are no multiple of tp x cp x pp = 24"},
         {{.design = design_path, .nodes = 4, .tp = 8, .dp = 3},
          "the layout has 24 ranks, 4 nodes of 8 GPUs have 32"},
-        {{.design = design_path, .tp = 3, .dp = 3}, "9 ranks do not fill nodes of 8 GPUs"},
+        {{.design = design_path, .tp = 3, .dp = 3, .gpus_per_node = 8},
+         "9 ranks do not fill nodes of 8 GPUs"},
+        {{.design = design_path, .tp = 2, .dp = 1, .gpus_per_node = 4},
+         "2 ranks do not fill nodes of 4 GPUs"},
         {{.design = design_path, .nodes = 4, .tp = 8, .ep = 3}, "ep 3 does not divide dp x cp = 4"},
         {{.design = design_path, .nodes = 4, .model = "llama3-8b"},
          "--model needs a layout: --layout, or --tp, --pp, --dp"},
@@ -404,6 +473,8 @@ int main(void)
         cmocka_unit_test(an_elastic_gang_takes_what_its_batch_allows),
         cmocka_unit_test(elastic_gangs_get_the_most_nodes_that_are_allowed),
         cmocka_unit_test(a_compact_gang_takes_the_step_that_fit_says_to_the_last_bit),
+        cmocka_unit_test(whatever_fit_finds_has_its_place),
+        cmocka_unit_test(a_layout_beyond_memory_is_placed_and_said_not_to_fit),
         cmocka_unit_test(axes_alone_are_completed_as_fit_completes_them),
         cmocka_unit_test(what_is_wrong_with_a_question_is_said_in_one_line),
         cmocka_unit_test(limits_bind_and_the_answer_says_why),

@@ -4,8 +4,10 @@
  * A cell is what one node runs: 'gpus_per_cell' consecutive ranks of the layout, so the axes that
  * its order puts first (tensor parallelism) stay inside a node. Groups of ranks become groups of
  * cells; groups with the same cells are one family and their bytes are summed. A pipeline is a
- * family of pairs, stage by stage. Bytes are those that members send at least (work/comm.h), as the
- * mean over stages; the gradient norm, tied embeddings and mirrored copies are left out.
+ * family of pairs, stage by stage. Groups that a node's edge cuts through (6 ranks on nodes of 4
+ * GPUs that a rack joins) count as one with their neighbours, over the least run of whole nodes.
+ * Bytes are those that members send at least (work/comm.h), as the mean over stages; the gradient
+ * norm, tied embeddings and mirrored copies are left out.
  *
  * Without a model the bytes of a rank stand to each other as 64 (tensor), 16 (context), 8 (expert),
  * 4 (data) and 1 (pipeline): an order that holds for most dense models.

@@ -58,7 +58,8 @@ const struct myr_command sched_place_command = {
     .operands = "",
     .summary = "put one gang on a design and say why there, or what would let it start",
     .details = "All nodes or none, with the order of the ranks. Exit status 1 means that the gang "
-               "does not fit now. CSV output lists its nodes in rank order.",
+               "does not fit now, or with a model that its layout does not fit in memory. CSV "
+               "output lists its nodes in rank order.",
     .example = "myriad sched place --design out/design.myr --nodes 64 --tp 8 --pp 8",
     CLI_OPTIONS(rows, defaults),
 };
@@ -256,7 +257,8 @@ static void fill(struct cli *cli, const struct myr_place_answer *a)
     myr_answer_rows(answer, ranks);
     myr_answer_timing(answer, "decision_us", (double)a->took_ns / 1000, 1);
     show(cli, a, ranks);
-    cli->no = !a->placed;
+    /* As with fit and goodput, a layout that memory does not hold is a "no", nodes or not. */
+    cli->no = !a->placed || (a->has_model && !a->price.memory.fits);
 }
 
 static int run(struct cli *cli, struct myr_err *err)

@@ -108,6 +108,36 @@ static int choose_kind(struct asking *q, struct myr_err *err)
                        q->u->gpu_kind, known.len ? known.data : "a column 'kind' in --state");
 }
 
+/*
+ * GPUs that a gang takes of each node: as given, else all, else as many as its ranks fill on every
+ * node (12 ranks on nodes of 8 GPUs: 6 of two), because the shares of a gang are alike.
+ */
+static uint32_t share_of(const struct asking *q, uint64_t ranks)
+{
+    uint32_t per = q->a->shape.gpus_per_node;
+    if (q->u->gpus_per_node) {
+        return (uint32_t)q->u->gpus_per_node;
+    }
+    while (!q->u->nodes && ranks && ranks % per != 0) {
+        per--;
+    }
+    return per;
+}
+
+/* The layout and the nodes do not go together: its file, where there is one, and its ranks. */
+static int ranks_error(const struct asking *q, uint64_t ranks, struct myr_err *err)
+{
+    uint64_t nodes = q->u->nodes;
+    uint32_t per = q->a->request.gpus_per_node;
+    int rc = nodes ? myr_err_set(err, MYR_EINVAL,
+                                 "the layout has %llu ranks, %llu nodes of %u GPUs have %llu",
+                                 (unsigned long long)ranks, (unsigned long long)nodes, per,
+                                 (unsigned long long)nodes * per)
+                   : myr_err_set(err, MYR_EINVAL, "%llu ranks do not fill nodes of %u GPUs",
+                                 (unsigned long long)ranks, per);
+    return q->u->layout ? myr_err_wrap(err, "%s", q->u->layout) : rc;
+}
+
 /* Nodes follow from the layout where they are not given; both must agree. */
 static int size_gang(struct asking *q, uint64_t ranks, struct myr_err *err)
 {
@@ -117,23 +147,13 @@ static int size_gang(struct asking *q, uint64_t ranks, struct myr_err *err)
         return myr_err_set(err, MYR_EINVAL, "--gpus-per-node %llu, the design's nodes have %u",
                            (unsigned long long)q->u->gpus_per_node, per);
     }
-    r->gpus_per_node = q->u->gpus_per_node ? (uint32_t)q->u->gpus_per_node : per;
-    uint64_t nodes = q->u->nodes;
-    if (!nodes && ranks) {
-        if (ranks % r->gpus_per_node != 0) {
-            return myr_err_set(err, MYR_EINVAL, "%llu ranks do not fill nodes of %u GPUs",
-                               (unsigned long long)ranks, r->gpus_per_node);
-        }
-        nodes = ranks / r->gpus_per_node;
-    }
-    if (!nodes) {
+    r->gpus_per_node = share_of(q, ranks);
+    uint64_t nodes = q->u->nodes ? q->u->nodes : ranks / r->gpus_per_node;
+    if (!nodes && !ranks) {
         return myr_err_set(err, MYR_EINVAL, "give --nodes N, or a layout with --dp");
     }
     if (ranks && ranks != nodes * r->gpus_per_node) {
-        return myr_err_set(err, MYR_EINVAL,
-                           "the layout has %llu ranks, %llu nodes of %u GPUs have %llu",
-                           (unsigned long long)ranks, (unsigned long long)nodes, r->gpus_per_node,
-                           (unsigned long long)nodes * r->gpus_per_node);
+        return ranks_error(q, ranks, err);
     }
     if (nodes > have) {
         return myr_err_set(err, MYR_EINVAL, "%llu nodes, the design has %u",
@@ -420,6 +440,12 @@ static void place(struct asking *q)
     a->best_groups_cost = myr_place_cost_best(a->placer, &a->request);
     a->unit_bytes =
         a->has_layout && a->traffic.between_bytes > 0 ? a->traffic.between_bytes : a->request.nodes;
+    if (a->has_layout && !q->u->nodes && !q->u->gpus_per_node &&
+        a->request.gpus_per_node < a->shape.gpus_per_node) {
+        myr_buf_printf(&lines, "%llu ranks do not fill nodes of %u GPUs: %u are taken of each.\n",
+                       (unsigned long long)myr_layout_gpus(&a->layout), a->shape.gpus_per_node,
+                       a->request.gpus_per_node);
+    }
     myr_explain_write(a->placer, &a->request, &a->why, a->placed ? &a->placement.cost : NULL,
                       &lines);
     take_sentences(q, &lines);

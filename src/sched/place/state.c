@@ -89,19 +89,23 @@ static uint32_t where(const struct reader *r, enum column column)
     return r->at[column] < r->csv.count ? r->at[column] : r->csv.count - 1;
 }
 
+/*
+ * A node's number: bare, or as the design names it ("node/00042", "node-00042"). Nothing else: a
+ * name of the site's own, or of a switch, may well end in digits and mean another node.
+ */
 static int read_node(const struct reader *r, uint32_t *ret, struct myr_err *err)
 {
-    struct myr_str text = field(r, NODE);
+    struct myr_str text = field(r, NODE), digits = text;
     uint64_t number = 0;
-    size_t digits = 0;
-    while (digits < text.len && text.data[text.len - digits - 1] >= '0' &&
-           text.data[text.len - digits - 1] <= '9') {
-        digits++;
+    if (text.len > 5 &&
+        (memcmp(text.data, "node/", 5) == 0 || memcmp(text.data, "node-", 5) == 0)) {
+        digits = (struct myr_str){text.data + 5, text.len - 5};
     }
-    text = (struct myr_str){text.data + text.len - digits, digits};
-    if (!myr_str_to_u64(text, &number) || number >= r->p->shape.nodes) {
-        return myr_csv_error(err, &r->csv, where(r, NODE), "not a node, expected 0 to %u",
-                             r->p->shape.nodes - 1);
+    if (!myr_str_to_u64(digits, &number) || number >= r->p->shape.nodes) {
+        char words[MYR_EXCERPT_MAX];
+        return myr_csv_error(err, &r->csv, where(r, NODE),
+                             "'%s' is no node, expected 0 to %u, or such as node/00042",
+                             myr_text_excerpt(text, words), r->p->shape.nodes - 1);
     }
     *ret = (uint32_t)number;
     return MYR_OK;

@@ -49,7 +49,7 @@ static void jobs_hold_what_their_rows_say(void **state)
                               ",a,node/00001,,\n"
                               "3,b,2,60,yes\n"
                               "1,c,2,,no\n"
-                              "2,b,rack3-node-5,60,yes\n"
+                              "2,b,node-00005,60,yes\n"
                               ",,7,,\n");
     assert_int_equal(r.state.jobs.count, 3);
     const struct myr_running *a = &r.state.jobs.items[0], *b = &r.state.jobs.items[1];
@@ -125,8 +125,24 @@ static void bad_tables_are_told_where(void **state)
     } cases[] = {
         {"", "s.csv:1:1: no column 'node', expected a header naming it"},
         {"job\na\n", "s.csv:1:1: no column 'node', expected a header naming it"},
-        {"node\n8\n", "s.csv:2:1: not a node, expected 0 to 7"},
-        {"node\nx\n", "s.csv:2:1: not a node, expected 0 to 7"},
+        {"node\n8\n", "s.csv:2:1: '8' is no node, expected 0 to 7, or such as node/00042"},
+        {"node\nnode/00008\n", "s.csv:2:1: 'node/00008' is no node, expected 0 to 7"},
+        {"node\nx\n", "s.csv:2:1: 'x' is no node, expected 0 to 7"},
+        /* What ends in the digits of a node may be anything. */
+        {"job,node\na,spine/p0-3\n", "s.csv:2:3: 'spine/p0-3' is no node"},
+        {"node\n5.0\n", "s.csv:2:1: '5.0' is no node"},
+        {"node\ngpu001\n", "s.csv:2:1: 'gpu001' is no node"},
+        {"node\nrack3-gpu017\n", "s.csv:2:1: 'rack3-gpu017' is no node"},
+        {"node\nrack3-node-5\n", "s.csv:2:1: 'rack3-node-5' is no node"},
+        {"node\n训练机07\n", "s.csv:2:1: '训练机07' is no node"},
+        {"node\ngpu/00001/3\n", "s.csv:2:1: 'gpu/00001/3' is no node"},
+        {"node\nnode\n", "s.csv:2:1: 'node' is no node"},
+        {"node\nnode/\n", "s.csv:2:1: 'node/' is no node"},
+        {"node\nnode3\n", "s.csv:2:1: 'node3' is no node"},
+        {"node\n-1\n", "s.csv:2:1: '-1' is no node"},
+        {"node\n+1\n", "s.csv:2:1: '+1' is no node"},
+        {"node\n 1\n", "s.csv:2:1: ' 1' is no node"},
+        {"node\n18446744073709551617\n", "s.csv:2:1: '18446744073709551617' is no node"},
         {"node,job,gpus\n0,a,5\n", "s.csv:2:5: 'gpus' is not a number from 0 to 4"},
         {"node,job,gpus\n0,a,0\n", "s.csv:2:1: node 0 has 4 GPUs left, expected 1 to 4 for this"},
         {"node,job,gpus\n0,a,3\n0,b,2\n", "s.csv:3:1: node 0 has 1 GPUs left, expected 1 to 1"},

@@ -7,30 +7,53 @@ struct cell_digit {
 
 struct cell_set {
     uint32_t count;
-    struct cell_digit digits[MYR_GROUP_DIGITS_MAX];
+    struct cell_digit digits[MYR_GROUP_DIGITS_MAX + 1];
+    bool cut; /* a cell's edge cuts through a group: 'digits' join neighbouring groups */
 };
 
-/* Digits of ranks as digits of cells of 'per' ranks; false when a cell's edge cuts through one. */
-static bool to_cells(const struct myr_groups *groups, uint32_t per, struct cell_set *ret)
+static uint64_t least_common_multiple(uint64_t a, uint64_t b)
 {
-    ret->count = 0;
-    for (uint32_t i = 0; i < groups->inner_count; i++) {
-        uint64_t size = groups->inner[i].size, stride = groups->inner[i].stride;
-        uint64_t end = size * stride;
-        if (size < 2 || end <= per) {
-            if (size >= 2 && per % end != 0) {
-                return false;
-            }
+    uint64_t x = a, y = b;
+    while (y) {
+        uint64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return a / x * b;
+}
+
+/*
+ * Digits of ranks as digits of cells of 'per' ranks. A digit lies inside a block of neighbouring
+ * ranks, or above it; the block grows until that holds for all of them. It divides the ranks of the
+ * job, because they and every digit's end do. Where nothing is cut it is the cells that one digit
+ * goes through; where a cell holds a part of a group (6 ranks on nodes of 4 GPUs) it is the least
+ * run of cells that holds whole groups, which are then one group of those cells with the bytes of
+ * all: their traffic is kept, only who is nearer to whom inside the run is not.
+ */
+static void to_cells(const struct myr_groups *groups, uint32_t per, struct cell_set *ret)
+{
+    uint64_t block = per;
+    *ret = (struct cell_set){0};
+    for (uint32_t i = 0; i < groups->inner_count;) {
+        uint64_t stride = groups->inner[i].stride, end = stride * groups->inner[i].size;
+        if (groups->inner[i].size < 2 || block % end == 0 || stride % block == 0) {
+            i++;
             continue;
         }
-        bool outside = stride >= per;
-        if (outside ? stride % per != 0 : per % stride != 0 || end % per != 0) {
-            return false;
-        }
-        ret->digits[ret->count++] = (struct cell_digit){(uint32_t)(outside ? size : end / per),
-                                                        (uint32_t)(outside ? stride / per : 1)};
+        ret->cut = ret->cut || block != per || per % stride != 0 || end % per != 0;
+        block = least_common_multiple(block, end);
+        i = 0; /* a digit above the smaller block may be cut by this one */
     }
-    return true;
+    if (block > per) {
+        ret->digits[ret->count++] = (struct cell_digit){(uint32_t)(block / per), 1};
+    }
+    for (uint32_t i = 0; i < groups->inner_count; i++) {
+        uint64_t size = groups->inner[i].size, stride = groups->inner[i].stride;
+        if (size >= 2 && block % (size * stride) != 0) {
+            ret->digits[ret->count++] =
+                (struct cell_digit){(uint32_t)size, (uint32_t)(stride / per)};
+        }
+    }
 }
 
 static bool digit_is_zero(uint32_t cell, struct cell_digit digit)
@@ -225,17 +248,14 @@ int myr_job_traffic_of(const struct myr_layout *layout, const struct myr_model *
             continue;
         }
         myr_groups_init(&groups, layout, (enum myr_axis)axis);
-        if (!to_cells(&groups, gpus_per_node, &set)) {
-            return myr_err_set(err, MYR_EINVAL, "%s groups do not line up with nodes of %u GPUs",
-                               myr_axis_name((enum myr_axis)axis), gpus_per_node);
-        }
+        to_cells(&groups, gpus_per_node, &set);
         for (uint32_t d = 0; d < set.count && cut_count + 2 <= MYR_ARRAY_COUNT(cuts); d++) {
             cuts[cut_count++] = set.digits[d].stride;
             cuts[cut_count++] = set.digits[d].stride * set.digits[d].size;
         }
         if (set.count == 0) {
             ret->inside_bytes += bytes[axis];
-        } else if (axis == MYR_AXIS_PP) {
+        } else if (axis == MYR_AXIS_PP && !set.cut) {
             add_pipeline(ret, set.digits[0], layout->vp > 1, bytes[axis], arena);
         } else {
             add_groups(ret, (enum myr_axis)axis, &set, bytes[axis], arena);

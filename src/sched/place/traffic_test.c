@@ -90,17 +90,92 @@ static void several_chunks_a_stage_close_the_ring(void **state)
     assert_true(stages->bytes == ends->bytes); /* every pair sends the same */
 }
 
-static void groups_that_a_node_cuts_through_are_refused(void **state)
+static void groups_that_a_node_cuts_through_are_one_with_their_neighbours(void **state)
 {
     (void)state;
+    struct myr_layout layout = layout_of(6, 4, 3);
     struct myr_job_traffic t;
     struct myr_err err = {0};
-    struct myr_layout layout = layout_of(6, 4, 1);
-    assert_true(myr_job_traffic_of(&layout, NULL, 8, &arena, &t, &err) < 0);
-    assert_non_null(strstr(err.message, "groups do not line up with nodes of 8 GPUs"));
+    /* Of 72 ranks on 18 nodes of 4: 12 ranks, 3 nodes, hold two whole groups of 6. */
+    assert_int_equal(myr_job_traffic_of(&layout, NULL, 4, &arena, &t, &err), MYR_OK);
+    assert_int_equal(t.cells, 18);
+    assert_int_equal(t.family_count, 3);
+    assert_int_equal(t.families[0].group_size, 3);
+    assert_int_equal(t.families[0].group_count, 6);
+    assert_true(t.families[0].bytes == 72 * 64 / 6.0);
+    assert_true(t.inside_bytes == 0 && t.between_bytes == 72 * (64 + 4 + 1));
+    /* Stages are 24 ranks, 6 nodes, which nothing cuts: still pairs of neighbours. */
+    const struct myr_traffic_family *stages = family_of(&t, MYR_MEMBERS_NEIGHBOURS);
+    assert_int_equal(stages->offsets[1], 6);
+    assert_int_equal(stages->group_count, 12);
     layout = layout_of(3, 3, 1);
     assert_true(myr_job_traffic_of(&layout, NULL, 8, &arena, &t, &err) < 0);
     assert_string_equal(err.message, "9 ranks do not fill nodes of 8 GPUs");
+}
+
+static bool has_both(const struct myr_traffic_family *f, uint32_t group, uint32_t a, uint32_t b)
+{
+    bool has_a = false, has_b = false;
+    for (uint32_t m = 0; m < f->group_size; m++) {
+        has_a = has_a || f->firsts[group] + f->offsets[m] == a;
+        has_b = has_b || f->firsts[group] + f->offsets[m] == b;
+    }
+    return has_a && has_b;
+}
+
+static bool some_group_has_both(const struct myr_job_traffic *t, uint32_t a, uint32_t b)
+{
+    for (uint32_t f = 0; f < t->family_count; f++) {
+        for (uint32_t g = 0; g < t->families[f].group_count; g++) {
+            if (has_both(&t->families[f], g, a, b)) {
+                return true;
+            }
+        }
+    }
+    return a == b;
+}
+
+/* Whatever the layout and the node: who talks is together in a group, and no byte is lost. */
+static void ranks_that_talk_have_their_nodes_in_one_group(void **state)
+{
+    (void)state;
+    struct myr_rng rng;
+    uint64_t seed = 23;
+    uint32_t drawn = 0;
+    myr_rng_init(&rng, seed, 0);
+    while (drawn < 300) {
+        struct myr_layout l = layout_of(1 + myr_rng_below(&rng, 9), 1 + myr_rng_below(&rng, 6),
+                                        1 + myr_rng_below(&rng, 4));
+        uint32_t per = 1 + myr_rng_below(&rng, 9), cp = 1 + myr_rng_below(&rng, 3);
+        uint32_t ranks = l.tp * l.dp * l.pp * cp;
+        l.cp = cp;
+        if (ranks % per != 0) {
+            continue;
+        }
+        struct myr_job_traffic t;
+        drawn++;
+        assert_int_equal(myr_job_traffic_of(&l, NULL, per, &arena, &t, NULL), MYR_OK);
+        double sent = ranks * ((l.tp > 1 ? 64.0 : 0) + (cp > 1 ? 16.0 : 0) +
+                               (l.dp * cp > 1 ? 4.0 : 0) + (l.pp > 1 ? 1.0 : 0));
+        double told = t.inside_bytes + t.between_bytes, counted = t.inside_bytes;
+        for (uint32_t f = 0; f < t.family_count; f++) {
+            counted += t.families[f].bytes * t.families[f].group_count;
+        }
+        assert_true(told > sent * 0.999999 && told < sent * 1.000001);
+        assert_true(counted > sent * 0.999999 && counted < sent * 1.000001);
+        for (uint32_t a = 0; a < ranks; a++) {
+            struct myr_coords x = myr_layout_coords(&l, a);
+            for (uint32_t b = a + 1; b < ranks; b++) {
+                struct myr_coords y = myr_layout_coords(&l, b);
+                uint32_t differ = (x.tp != y.tp) + (x.cp != y.cp || x.dp != y.dp) + (x.pp != y.pp);
+                bool talk = differ == 1 && (x.pp == y.pp || x.pp + 1 == y.pp || y.pp + 1 == x.pp);
+                if (talk && !some_group_has_both(&t, a / per, b / per)) {
+                    fail_msg("seed %llu: tp %u cp %u dp %u pp %u on %u: ranks %u and %u",
+                             (unsigned long long)seed, l.tp, l.cp, l.dp, l.pp, per, a, b);
+                }
+            }
+        }
+    }
 }
 
 int main(void)
@@ -108,7 +183,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(digits_say_who_is_in_a_group),
         cmocka_unit_test(several_chunks_a_stage_close_the_ring),
-        cmocka_unit_test(groups_that_a_node_cuts_through_are_refused),
+        cmocka_unit_test(groups_that_a_node_cuts_through_are_one_with_their_neighbours),
+        cmocka_unit_test(ranks_that_talk_have_their_nodes_in_one_group),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
