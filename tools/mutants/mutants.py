@@ -208,8 +208,8 @@ def arguments():
     parser.add_argument("--count", type=int, default=30, help="mutants a module and seed")
     parser.add_argument("--module", default="", help="modules with commas; all when empty")
     parser.add_argument("--tests", type=int, default=100000,
-                        help="at most so many a mutant, the cheapest: sooner done, and a lower "
-                             "bound of what all of them notice")
+                        help="at most so many a mutant beside its module's own: sooner done, and a "
+                             "lower bound of what all of them notice")
     parser.add_argument("--keep", action="store_true",
                         help="judge the copy of the last run, and not the tree as it is now")
     parser.add_argument("--root", type=Path, default=ROOT, help="the tree; this one if not given")

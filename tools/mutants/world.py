@@ -323,7 +323,9 @@ class World:
         own = mutant.file.split("/")[1] + "/"
         tests.sort(key=lambda test: (test.alone, test.seconds / (1 + self.kills[test.name]) / (
             4 if test.name.startswith(own) else 1), test.name))
-        return tests[:self.most], executed
+        tests = [test for at, test in enumerate(tests)
+                 if at < self.most or test.name.startswith(own)]
+        return tests, executed
 
     def around(self, mutant):
         for first, last in self.functions.get(mutant.file, {}).values():
