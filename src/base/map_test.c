@@ -138,6 +138,7 @@ static void an_empty_map_finds_nothing(void **state)
     assert_int_equal(myr_strmap_get(&names, MYR_STR("x")), MYR_MAP_NONE);
     assert_null(myr_u64map_find(&numbers, 0));
     myr_strmap_done(&names);
+    myr_u64map_add(&numbers, 7, 8);
     myr_u64map_done(&numbers);
     /* Given back twice does no harm, and it can be used again. */
     myr_u64map_done(&numbers);
