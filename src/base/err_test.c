@@ -168,6 +168,7 @@ static void release(uint32_t *held)
 static int three_steps(int second)
 {
     MYR_CLEANUP(release) uint32_t held = 5;
+    (void)held;
     MYR_TRY(step(MYR_OK));
     MYR_TRY(step(second));
     return step(MYR_OK);
