@@ -32,6 +32,7 @@ static uint32_t walk_from(const struct myr_design *design, struct walk *walk, ui
     walk->queue[tail++] = start;
     while (head < tail) {
         uint32_t device = walk->queue[head++];
+        MYR_ASSERT(tail <= design->device_count && walk->distance[device] != MYR_NONE);
         for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
             uint32_t other = peer_device(design, p);
             if (other != MYR_NONE && is_switch(design, other) &&
@@ -44,6 +45,7 @@ static uint32_t walk_from(const struct myr_design *design, struct walk *walk, ui
     return tail;
 }
 
+/* A bug of the planner, which its user must see: no assert, for the design may serve him still. */
 static void structure(struct plan *plan, const struct net_plan *net, const char *what,
                       uint64_t found, uint64_t promised)
 {
@@ -60,7 +62,11 @@ static uint32_t host_switches(const struct net_plan *net)
     return net->out.leaf ? net->out.leaf : net->out.access;
 }
 
-/* Every fabric is in one piece, and no two of its host switches are farther than promised. */
+/*
+ * Every fabric is in one piece, and no two of its host switches are farther than promised. From one
+ * switch of each fabric only: they are alike, and from all of them the work would grow with the
+ * square of the fabric.
+ */
 static void check_distances(struct plan *plan, struct net_plan *net)
 {
     const struct myr_design *design = &plan->design;
@@ -112,6 +118,7 @@ static struct multiplicity count_pairs(const struct plan *plan, uint32_t first, 
     for (uint32_t device = first; device < first + count; device++) {
         uint32_t begin = design->first_port[device], end = design->first_port[device + 1];
         uint32_t least = MYR_NONE, most = 0;
+        /* Counted in the first pass, read and cleared in the second: scratch is zero again. */
         for (uint32_t pass = 0; pass < 2; pass++) {
             for (uint32_t p = begin; p < end; p++) {
                 uint32_t other = peer_device(design, p);

@@ -2,6 +2,12 @@
 
 #include "plan_internal.h"
 
+/*
+ * The order of planning. Everything is decided before anything is built: parts and counts first
+ * (resolve, size), then devices and their ports (place, optics), then links. So every array has
+ * its final length when it is filled, and ids follow from the formulas alone.
+ */
+
 static int size_net(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     switch (net->out.topology) {
@@ -28,6 +34,7 @@ static void fill_head(struct plan *plan)
         }
     }
     uint32_t gpu = myr_catalog_find(plan->catalog, myr_str_from(server->gpu));
+    /* In whole GB, high and low half: the head is 32-bit words, the same on every machine. */
     uint64_t raw_gb = (uint64_t)(plan->storage_raw_tb * 1000 + 0.5);
     uint64_t usable_gb = (uint64_t)(plan->storage_usable_tb * 1000 + 0.5);
     head->name = plan_string(plan, plan->spec->name);
@@ -51,6 +58,7 @@ static void fill_head(struct plan *plan)
     head->storage_usable_gb_low = (uint32_t)usable_gb;
 }
 
+/* Vectors live on the heap while the plan grows; the design lies in the caller's arena. */
 static void *keep(struct plan *plan, const void *items, size_t count, size_t size)
 {
     void *copy = myr_arena_alloc(plan->arena, count, size);

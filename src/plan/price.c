@@ -8,6 +8,7 @@
  * counted one and says so; fewer than counted is a finding.
  */
 
+/* Different modules, or cables, that one network uses: by layer, end and length. */
 enum { TALLY_MAX = 128 };
 
 /* How many of which part a network uses, in the order in which they were met. */
@@ -37,6 +38,7 @@ static void tally_add(struct tally *tally, uint32_t part, bool at_nic, uint64_t 
     tally->rows[tally->count++] = (struct tally_row){part, at_nic, count};
 }
 
+/* The spec's own price beats the book's, and the last one given beats the ones before. */
 static const struct myr_price *price_of(const struct plan *plan, uint32_t part)
 {
     for (size_t i = plan->spec->own_prices.count; i-- > 0;) {
@@ -87,7 +89,7 @@ static void add_row(struct plan *plan, const char *system, const char *name, uin
         if (price->per_servers) {
             row.unit_cents *= ceil_div(plan->spec->servers, price->per_servers);
         }
-        /* Fits: quantity <= 1e9 and unit <= 1e14 are far from overflow only together. */
+        /* 1e9 pieces and 1e14 cents are allowed, but not at once: such a row is unpriced. */
         if (__builtin_mul_overflow(row.unit_cents, (int64_t)quantity, &row.total_cents)) {
             row.unit_cents = -1;
             row.total_cents = 0;
@@ -201,6 +203,7 @@ static void count_modules(const struct plan *plan, const struct net_plan *net, s
                 bool at_a = design->link_a[link] == first + i;
                 tally_add(tally, at_a ? cable->optic_a : cable->optic_b,
                           group->role == MYR_PORT_NIC, 1);
+                MYR_ASSERT(group->per_cage > 0);
                 i = i / group->per_cage * group->per_cage + group->per_cage - 1; /* next cage */
             }
         }
@@ -328,7 +331,7 @@ static void item_rows(struct plan *plan, const char *system, bool others)
             continue;
         }
         double base = item_base(plan, item);
-        double quantity = item->quantity * base;
+        double quantity = item->quantity * base; /* a started piece is a whole one, below */
         const struct myr_part *part = part_at(plan, item->part);
         add_row(plan, item->system, item->name ? item->name : part->title, item->part,
                 (uint64_t)(quantity + 0.999999),

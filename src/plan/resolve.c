@@ -7,6 +7,7 @@
  * docs/spec.md lists the defaults.
  */
 
+/* Each is named in docs/spec.md; a spec that means another part says so. */
 static const char *const default_server = "h100-8gpu";
 static const char *const default_storage = "flash-22x15-cx7";
 static const char *const default_access[MYR_NET_COUNT] = {NULL, NULL, "eth-access-25g",
@@ -71,13 +72,9 @@ static int resolve_switches(struct plan *plan, struct net_plan *net, enum myr_te
                             struct myr_err *err)
 {
     const struct myr_spec_net *spec = net->spec;
-    int rc = MYR_OK;
     net->leaf_part = spec->switch_part;
     if (net->leaf_part == MYR_PART_NONE) {
-        rc = default_switch(plan, net, technology, &net->leaf_part, err);
-    }
-    if (rc < 0) {
-        return rc;
+        MYR_TRY(default_switch(plan, net, technology, &net->leaf_part, err));
     }
     const struct myr_part *leaf = part_at(plan, net->leaf_part);
     net->spine_part = spec->spine_switch == MYR_PART_NONE ? net->leaf_part : spec->spine_switch;
@@ -108,6 +105,7 @@ static void add_hosts(struct net_plan *net, enum myr_device_kind kind, uint32_t 
     MYR_ASSERT(net->host_class_count < PLAN_HOSTS_MAX);
     net->hosts[net->host_class_count++] = (struct host_class){
         .kind = kind, .count = count, .nic_part = nic_part, .nic_ports = nic_ports};
+    MYR_ASSERT(nic_ports > 0 && nic_part != MYR_PART_NONE);
     net->nodes += count;
     net->endpoints += count * nic_ports;
 }
@@ -243,6 +241,7 @@ static int resolve_hosts(struct plan *plan, struct net_plan *net, uint32_t nic_p
 {
     const struct myr_part *storage =
         plan->storage_servers ? part_at(plan, plan->storage_part) : NULL;
+    /* A host port brings at most a few links above it: an eighth of the links is room for them. */
     uint64_t ports = (uint64_t)plan->nodes * net->nic_ports * net->out.planes;
     if (ports > PLAN_LINKS_MAX / 8) {
         return myr_doc_error(err, net->node, MYR_ERANGE,
@@ -270,16 +269,14 @@ static int resolve_hosts(struct plan *plan, struct net_plan *net, uint32_t nic_p
 static int resolve_access_parts(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     uint32_t fallback = net->id == MYR_NET_OOB ? MYR_NET_OOB : MYR_NET_SERVICE;
-    int rc = MYR_OK;
     net->access_part = net->spec->access_switch;
     net->aggregation_part = net->spec->aggregation_switch;
     if (net->access_part == MYR_PART_NONE) {
-        rc = find_default(plan, default_access[fallback], &net->access_part, err);
+        MYR_TRY(find_default(plan, default_access[fallback], &net->access_part, err));
     }
-    if (rc == MYR_OK && net->aggregation_part == MYR_PART_NONE) {
-        rc = find_default(plan, default_aggregation[fallback], &net->aggregation_part, err);
-    }
-    return rc;
+    return net->aggregation_part == MYR_PART_NONE
+               ? find_default(plan, default_aggregation[fallback], &net->aggregation_part, err)
+               : MYR_OK;
 }
 
 static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *err)

@@ -11,6 +11,7 @@
  * just enough switches, and multiplicities that differ by one.
  */
 
+/* 0: none. Uplinks are a few hundred at most, so trying them all costs nothing. */
 static uint32_t smallest_divisor(uint32_t number, uint32_t at_least)
 {
     for (uint32_t divisor = at_least ? at_least : 1; divisor <= number; divisor++) {
@@ -32,6 +33,7 @@ static bool spreads_hosts(const struct net_plan *net)
     return net->out.topology == MYR_TOPOLOGY_CLOS && net->out.fill == MYR_FILL_DENSE;
 }
 
+/* A cage has one speed: down and up ports never share one, so each side is rounded up by itself. */
 static bool cages_suffice(const struct myr_part_switch *sw, uint32_t down, uint32_t down_gbps,
                           uint32_t up, uint32_t up_gbps)
 {
@@ -67,6 +69,8 @@ static int split_leaf(struct net_plan *net, struct myr_err *err)
     uint32_t host = net->out.host_gbps, fabric = net->out.fabric_gbps;
     double ratio = net->oversubscription[0];
     uint32_t down = spec->leaf_down, up = spec->leaf_up;
+    MYR_ASSERT(ratio > 0 && host > 0 && fabric > 0 && net->ports_per_rail > 0);
+    /* Ratios are decimals of the spec: 0.999999 rounds up and 1e-9 down, but not past a whole. */
     if (net->out.tiers == 1) {
         down = down ? down : myr_switch_radix(sw, host);
         up = 0;
@@ -86,6 +90,7 @@ static int split_leaf(struct net_plan *net, struct myr_err *err)
             }
         }
     }
+    /* A leaf takes whole nodes (of its rail), as labels and rail groups suppose. */
     down = down / net->ports_per_rail * net->ports_per_rail;
     if (net->out.topology != MYR_TOPOLOGY_RAIL && net->out.topology != MYR_TOPOLOGY_RAIL_ONLY) {
         down = net->out.topology == MYR_TOPOLOGY_MIDDLE_OF_RACK
@@ -100,6 +105,7 @@ static int split_leaf(struct net_plan *net, struct myr_err *err)
         !cages_suffice(sw, down, host, up, fabric)) {
         return cannot_split(net, err);
     }
+    MYR_ASSERT(net->out.tiers == 1 ? up == 0 : up > 0);
     net->out.leaf_down = down;
     net->out.leaf_up = up;
     return MYR_OK;
@@ -123,6 +129,7 @@ static void count_leaves(struct net_plan *net)
         net->unit_leaves = ceil_div(net->endpoints, down);
         net->out.group_nodes = down / net->nic_ports;
     }
+    MYR_ASSERT(net->unit_leaves > 0 && net->out.units > 0);
     net->unit_endpoints = net->endpoints / net->out.units;
 }
 
@@ -183,7 +190,10 @@ static bool size_two_tiers(struct net_plan *net)
     return net->unit_spines > 0 && net->unit_spines <= up;
 }
 
-/* Spines of a pod of 'leaves', and their uplinks; false when the radix does not allow it. */
+/*
+ * Spines of a pod of 'leaves', and their uplinks; false when the radix does not allow it. As few
+ * spines as possible: fewer switches, and the more links between a pair the less a dead one hurts.
+ */
 static bool size_pod(struct net_plan *net, uint32_t leaves)
 {
     uint32_t radix = myr_switch_radix(net->spine_sw, net->out.fabric_gbps);
@@ -225,8 +235,10 @@ static bool size_cores(struct net_plan *net)
     if (net->out.group_cores == 0 || net->out.group_cores > up) {
         return false;
     }
+    /* Spine i of every pod reaches the cores of group i and no others: that makes paths unique. */
     net->unit_spines = net->unit_pods * net->out.pod_spines;
     net->unit_cores = net->out.pod_spines * net->out.group_cores;
+    MYR_ASSERT(net->unit_pods * net->out.pod_leaves >= net->unit_leaves);
     net->out.core_down = radix;
     return true;
 }

@@ -36,6 +36,7 @@ static void join(struct layer_wiring *wiring, uint32_t port_a, uint32_t port_b, 
     MYR_ASSERT(link < design->link_count);
     MYR_ASSERT(design->port_link[port_a] == MYR_NONE);
     MYR_ASSERT(design->port_link[port_b] == MYR_NONE);
+    MYR_ASSERT(port_a != port_b && port_a < design->port_count && port_b < design->port_count);
     design->link_a[link] = port_a;
     design->link_b[link] = port_b;
     design->port_link[port_a] = design->port_link[port_b] = link;
@@ -48,6 +49,7 @@ static void join(struct layer_wiring *wiring, uint32_t port_a, uint32_t port_b, 
     }
     design->link_cable[link] = plan->next_cable - 1;
     plan->cable_links++;
+    MYR_ASSERT(plan->next_cable > 0 && plan->cable_links <= wiring->legs);
 }
 
 static struct layer_wiring start_layer(struct plan *plan, const struct net_plan *net,
@@ -75,6 +77,7 @@ static uint32_t first_endpoint(const struct net_plan *net, uint32_t leaf)
     return before * net->splitter_legs;
 }
 
+/* Classes of hosts follow each other: GPU nodes, storage, management, fabric managers. */
 static bool host_of_node(const struct net_plan *net, uint32_t node, uint32_t nic,
                          uint32_t *ret_device, uint32_t *ret_port)
 {
@@ -96,6 +99,8 @@ static bool host_of_node(const struct net_plan *net, uint32_t node, uint32_t nic
     return false;
 }
 
+/* The same where hosts may have different numbers of ports, so only ports can be counted through.
+ */
 static bool host_of_endpoint(const struct net_plan *net, uint32_t endpoint, uint32_t *ret_device,
                              uint32_t *ret_port)
 {
@@ -327,6 +332,7 @@ static void wire_dragonfly_plus(struct plan *plan, const struct net_plan *net)
     wire_global(plan, net, out->first_spine, out->spine_up, out->spine_down);
 }
 
+/* Each router wires its plus side of each ring, and finds the minus side of the next one free. */
 static void wire_torus(struct plan *plan, const struct net_plan *net)
 {
     const struct myr_network *out = &net->out;
@@ -374,6 +380,7 @@ static void wire_access_uplinks(struct plan *plan, const struct net_plan *net)
            common_divisor(step, out->aggregation) > 1) {
         step--;
     }
+    /* How many ports of each aggregation switch are taken: windows come round unevenly. */
     uint32_t *used = MYR_ARENA_NEW(plan->arena, uint32_t, out->aggregation);
     MYR_ASSERT(out->aggregation > 0 || out->access == 0 || out->leaf_up == 0);
     for (uint32_t i = 0; i < out->access; i++) {
