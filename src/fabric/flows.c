@@ -191,11 +191,8 @@ int myr_flows_read(struct myr_flows *flows, const struct myr_graph *graph, const
                    struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    int rc = myr_file_read(path, FLOW_FILE_MAX, &text, err);
-    if (rc == MYR_OK) {
-        rc = myr_flows_parse(flows, graph, path, (struct myr_str){text.data, text.len}, err);
-    }
-    return rc;
+    MYR_TRY(myr_file_read(path, FLOW_FILE_MAX, &text, err));
+    return myr_flows_parse(flows, graph, path, (struct myr_str){text.data, text.len}, err);
 }
 
 /* --- from a layout */

@@ -13,11 +13,12 @@ int myr_repair_routes(const struct myr_fabric_case *fabric,
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
     myr_arena_init(&scratch);
     uint64_t *load = MYR_ARENA_NEW(&scratch, uint64_t, (size_t)fabric->design.link_count * 2 + 1);
-    int rc = myr_balance(&fabric->graph, balance, fabric->flows.items.items, count, ret, load, err);
-    if (rc == MYR_OK && ret->sprayed) {
-        rc = myr_err_set(err, MYR_EINVAL, "sprayed flows are on every path: take another --policy");
+    MYR_TRY(myr_balance(&fabric->graph, balance, fabric->flows.items.items, count, ret, load, err));
+    if (ret->sprayed) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "sprayed flows are on every path: take another --policy");
     }
-    return rc;
+    return MYR_OK;
 }
 
 /* The rows so far; as many as there are links and switches at most. */

@@ -23,19 +23,17 @@ static int read_nics(struct myr_catalog *catalog, const struct myr_doc *node, st
         FIELD_ROW_TEXT("nic", struct myr_server_nics, nic),
         FIELD_ROW_U32("count", struct myr_server_nics, count, 0, 64),
     };
-    int rc = myr_doc_expect(node, MYR_DOC_MAP, "nics", err);
-    if (rc == MYR_OK) {
-        rc = myr_doc_check_keys(node, "nics", myr_net_names, MYR_NET_COUNT, err);
-    }
-    for (uint32_t net = 0; rc == MYR_OK && net < MYR_NET_COUNT; net++) {
+    MYR_TRY(myr_doc_expect(node, MYR_DOC_MAP, "nics", err));
+    MYR_TRY(myr_doc_check_keys(node, "nics", myr_net_names, MYR_NET_COUNT, err));
+    for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
         const struct myr_doc *row = myr_doc_get(node, myr_net_names[net]);
         if (row) {
             struct field_table table = {nics_fields, MYR_ARRAY_COUNT(nics_fields),
                                         &part->server.nics[net]};
-            rc = fields_read(catalog->arena, row, myr_net_names[net], &table, 1, err);
+            MYR_TRY(fields_read(catalog->arena, row, myr_net_names[net], &table, 1, err));
         }
     }
-    return rc;
+    return MYR_OK;
 }
 
 /*
@@ -88,15 +86,13 @@ static int add_aliases(struct myr_catalog *catalog, const struct myr_doc *aliase
     if (!aliases) {
         return MYR_OK;
     }
-    int rc = myr_doc_expect(aliases, MYR_DOC_LIST, "aliases", err);
-    for (uint32_t i = 0; rc == MYR_OK && i < aliases->count; i++) {
+    MYR_TRY(myr_doc_expect(aliases, MYR_DOC_LIST, "aliases", err));
+    for (uint32_t i = 0; i < aliases->count; i++) {
         struct myr_str name;
-        rc = myr_doc_text(aliases->items[i], "aliases", &name, err);
-        if (rc == MYR_OK) {
-            rc = add_name(catalog, aliases->items[i], name, part, err);
-        }
+        MYR_TRY(myr_doc_text(aliases->items[i], "aliases", &name, err));
+        MYR_TRY(add_name(catalog, aliases->items[i], name, part, err));
     }
-    return rc;
+    return MYR_OK;
 }
 
 static uint32_t add_part(struct myr_catalog *catalog, const struct myr_part *part)
@@ -125,14 +121,11 @@ static struct myr_part cable_of_length(struct myr_arena *arena, const struct myr
 static int add_lengths(struct myr_catalog *catalog, const struct myr_doc *lengths,
                        const struct myr_part *family, struct myr_err *err)
 {
-    int rc = myr_doc_expect(lengths, MYR_DOC_LIST, "lengths_m", err);
-    for (uint32_t i = 0; rc == MYR_OK && i < lengths->count; i++) {
+    MYR_TRY(myr_doc_expect(lengths, MYR_DOC_LIST, "lengths_m", err));
+    for (uint32_t i = 0; i < lengths->count; i++) {
         const struct myr_doc *node = lengths->items[i];
         double length_m;
-        rc = myr_doc_double(node, "lengths_m", 0.5, 99999, &length_m, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(myr_doc_double(node, "lengths_m", 0.5, 99999, &length_m, err));
         struct myr_part part = cable_of_length(catalog->arena, family, length_m);
         const char *missing = part_missing(&part);
         if (missing) {
@@ -144,9 +137,9 @@ static int add_lengths(struct myr_catalog *catalog, const struct myr_doc *length
             catalog->parts.items[known] = part;
             continue;
         }
-        rc = add_name(catalog, node, myr_str_from(part.id), add_part(catalog, &part), err);
+        MYR_TRY(add_name(catalog, node, myr_str_from(part.id), add_part(catalog, &part), err));
     }
-    return rc;
+    return MYR_OK;
 }
 
 static int read_part(struct myr_catalog *catalog, enum myr_part_kind kind,

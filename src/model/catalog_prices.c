@@ -15,11 +15,9 @@ const struct myr_price *myr_price_find(const struct myr_price_book *book, uint32
 static int read_amount(const struct myr_doc *node, struct myr_price *ret, struct myr_err *err)
 {
     double amount;
-    int rc = myr_doc_double(node, "price", 0, 1e12, &amount, err);
-    if (rc == MYR_OK) {
-        ret->cents = (int64_t)(amount * 100 + 0.5);
-    }
-    return rc;
+    MYR_TRY(myr_doc_double(node, "price", 0, 1e12, &amount, err));
+    ret->cents = (int64_t)(amount * 100 + 0.5);
+    return MYR_OK;
 }
 
 /* {price: amount, per_servers: n, assumed: true, note: text} */
@@ -59,12 +57,10 @@ static int read_price(struct myr_catalog *catalog, const struct myr_doc_entry *e
         return myr_doc_error(err, &place, MYR_ENOENT, "a price for the unknown part '%.*s'%s",
                              catalog_shown(entry->key), entry->key.data, near);
     }
-    int rc = entry->value->kind == MYR_DOC_MAP ? read_price_map(catalog, entry->value, &price, err)
-                                               : read_amount(entry->value, &price, err);
-    if (rc == MYR_OK) {
-        *ret = price;
-    }
-    return rc;
+    MYR_TRY(entry->value->kind == MYR_DOC_MAP ? read_price_map(catalog, entry->value, &price, err)
+                                              : read_amount(entry->value, &price, err));
+    *ret = price;
+    return MYR_OK;
 }
 
 static struct myr_price_book *find_book(struct myr_catalog *catalog, struct myr_str id)
@@ -100,23 +96,21 @@ int catalog_read_book(struct myr_catalog *catalog, const struct myr_doc_entry *e
         {book_fields, MYR_ARRAY_COUNT(book_fields), book},
         {parts_fields, 1, &extra},
     };
-    int rc = fields_read(catalog->arena, entry->value, "a price book", tables, 2, err);
-    if (rc < 0 || !extra.parts) {
-        return rc;
+    MYR_TRY(fields_read(catalog->arena, entry->value, "a price book", tables, 2, err));
+    if (!extra.parts) {
+        return MYR_OK;
     }
-    rc = myr_doc_expect(extra.parts, MYR_DOC_MAP, "parts", err);
-    for (uint32_t i = 0; rc == MYR_OK && i < extra.parts->count; i++) {
+    MYR_TRY(myr_doc_expect(extra.parts, MYR_DOC_MAP, "parts", err));
+    for (uint32_t i = 0; i < extra.parts->count; i++) {
         struct myr_price price = {0};
-        rc = read_price(catalog, &extra.parts->entries[i], &price, err);
-        if (rc == MYR_OK) {
-            /* A later entry wins: it is put in front of the search by overwriting. */
-            struct myr_price *old = (struct myr_price *)myr_price_find(book, price.part);
-            if (old) {
-                *old = price;
-            } else {
-                myr_vec_push(&book->prices, price);
-            }
+        MYR_TRY(read_price(catalog, &extra.parts->entries[i], &price, err));
+        /* A later entry wins: it is put in front of the search by overwriting. */
+        struct myr_price *old = (struct myr_price *)myr_price_find(book, price.part);
+        if (old) {
+            *old = price;
+        } else {
+            myr_vec_push(&book->prices, price);
         }
     }
-    return rc;
+    return MYR_OK;
 }

@@ -311,11 +311,9 @@ int myr_design_parse(struct myr_design *ret, void *image, size_t bytes, const ch
             return damaged(err, name, "two sections disagree about a count");
         }
     }
-    int rc = myr_design_check(&design, name, err);
-    if (rc == MYR_OK) {
-        *ret = design;
-    }
-    return rc;
+    MYR_TRY(myr_design_check(&design, name, err));
+    *ret = design;
+    return MYR_OK;
 }
 
 /* Standard input cannot be mapped: a copy stands for the file, and is unmapped like one. */

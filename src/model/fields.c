@@ -39,22 +39,19 @@ int field_text(const struct myr_doc *node, const char *key, struct myr_str *ret,
                struct myr_err *err)
 {
     struct myr_str text;
-    int rc = myr_doc_text(node, key, &text, err);
-    if (rc == MYR_OK && text.len > TEXT_BYTES_MAX) {
+    MYR_TRY(myr_doc_text(node, key, &text, err));
+    if (text.len > TEXT_BYTES_MAX) {
         return myr_doc_error(err, node, MYR_ERANGE, "'%s' has %zu bytes, at most %d are expected",
                              key, text.len, TEXT_BYTES_MAX);
     }
-    if (rc == MYR_OK) {
-        *ret = text;
-    }
-    return rc;
+    *ret = text;
+    return MYR_OK;
 }
 
 static int read_field(struct myr_arena *arena, const struct field *field,
                       const struct myr_doc *node, void *place, struct myr_err *err)
 {
     struct myr_str text = {0};
-    int rc;
     switch (field->type) {
     case FIELD_U32:
     case FIELD_U64:
@@ -62,11 +59,9 @@ static int read_field(struct myr_arena *arena, const struct field *field,
     case FIELD_DOUBLE:
         return myr_doc_double(node, field->key, field->min, field->max, place, err);
     case FIELD_TEXT:
-        rc = field_text(node, field->key, &text, err);
-        if (rc == MYR_OK) {
-            *(const char **)place = myr_arena_strndup(arena, text.data, text.len);
-        }
-        return rc;
+        MYR_TRY(field_text(node, field->key, &text, err));
+        *(const char **)place = myr_arena_strndup(arena, text.data, text.len);
+        return MYR_OK;
     case FIELD_BOOL:
         return myr_doc_bool(node, field->key, place, err);
     case FIELD_CHOICE:

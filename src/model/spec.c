@@ -84,35 +84,31 @@ static int read_room(struct myr_arena *arena, const struct myr_catalog *catalog,
 static int read_names(struct myr_arena *arena, const struct myr_doc *node, const char *what,
                       struct myr_spec *spec, struct myr_err *err)
 {
-    int rc = myr_doc_expect(node, MYR_DOC_LIST, what, err);
-    if (rc == MYR_OK && node->count > ACCEPT_MAX) {
+    MYR_TRY(myr_doc_expect(node, MYR_DOC_LIST, what, err));
+    if (node->count > ACCEPT_MAX) {
         return myr_doc_error(err, node, MYR_ERANGE, "'%s' has %u entries, at most %d are expected",
                              what, node->count, ACCEPT_MAX);
     }
-    for (uint32_t i = 0; rc == MYR_OK && i < node->count; i++) {
+    for (uint32_t i = 0; i < node->count; i++) {
         struct myr_str name;
-        rc = field_text(node->items[i], what, &name, err);
-        if (rc == MYR_OK) {
-            myr_vec_push(&spec->accept, myr_arena_strndup(arena, name.data, name.len));
-        }
+        MYR_TRY(field_text(node->items[i], what, &name, err));
+        myr_vec_push(&spec->accept, myr_arena_strndup(arena, name.data, name.len));
     }
-    return rc;
+    return MYR_OK;
 }
 
 static int read_supplied(const struct myr_doc *node, struct myr_spec *spec, struct myr_err *err)
 {
     static const char *const names[] = {"servers", "management_nodes", "ethernet_cabling",
                                         "fabric_managers"};
-    int rc = myr_doc_expect(node, MYR_DOC_LIST, "supplied", err);
-    for (uint32_t i = 0; rc == MYR_OK && i < node->count; i++) {
+    MYR_TRY(myr_doc_expect(node, MYR_DOC_LIST, "supplied", err));
+    for (uint32_t i = 0; i < node->count; i++) {
+        const struct myr_doc *item = node->items[i];
         uint32_t choice;
-        rc =
-            myr_doc_choice(node->items[i], "supplied", names, MYR_ARRAY_COUNT(names), &choice, err);
-        if (rc == MYR_OK) {
-            spec->supplied |= 1U << choice;
-        }
+        MYR_TRY(myr_doc_choice(item, "supplied", names, MYR_ARRAY_COUNT(names), &choice, err));
+        spec->supplied |= 1U << choice; /* a bit each; who says it twice means it once */
     }
-    return rc;
+    return MYR_OK;
 }
 
 /* "prices: book" or "prices: {book: NAME, parts: {part: amount}}". */
@@ -166,17 +162,15 @@ static int read_networks(struct myr_arena *arena, const struct myr_catalog *cata
         spec->nets[MYR_NET_COMPUTE].node = spec->root;
         return MYR_OK;
     }
-    int rc = myr_doc_expect(networks, MYR_DOC_MAP, "networks", err);
-    if (rc == MYR_OK) {
-        rc = myr_doc_check_keys(networks, "networks", myr_net_names, MYR_NET_COUNT, err);
-    }
-    for (uint32_t id = 0; rc == MYR_OK && id < MYR_NET_COUNT; id++) {
+    MYR_TRY(myr_doc_expect(networks, MYR_DOC_MAP, "networks", err));
+    MYR_TRY(myr_doc_check_keys(networks, "networks", myr_net_names, MYR_NET_COUNT, err));
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         const struct myr_doc *node = myr_doc_get(networks, myr_net_names[id]);
         if (node) {
-            rc = spec_read_net(arena, catalog, node, (enum myr_net_id)id, spec, err);
+            MYR_TRY(spec_read_net(arena, catalog, node, (enum myr_net_id)id, spec, err));
         }
     }
-    return rc;
+    return MYR_OK;
 }
 
 static int read_sections(struct myr_arena *arena, const struct myr_catalog *catalog,

@@ -52,18 +52,16 @@ int spec_read_items(struct myr_arena *arena, const struct myr_catalog *catalog,
                     const struct myr_doc *node, const char *system, struct myr_spec *spec,
                     struct myr_err *err)
 {
-    int rc = myr_doc_expect(node, MYR_DOC_LIST, "items", err);
-    for (uint32_t i = 0; rc == MYR_OK && i < node->count; i++) {
+    MYR_TRY(myr_doc_expect(node, MYR_DOC_LIST, "items", err));
+    for (uint32_t i = 0; i < node->count; i++) {
         struct myr_spec_item item = {.quantity = 1, .system = system};
-        rc = read_item(arena, catalog, node->items[i], &item, err);
-        if (rc == MYR_OK && spec->items.count == MYR_SPEC_ITEMS_MAX) {
-            rc = myr_doc_error(err, node, MYR_ERANGE, "more than %d items", MYR_SPEC_ITEMS_MAX);
+        MYR_TRY(read_item(arena, catalog, node->items[i], &item, err));
+        if (spec->items.count == MYR_SPEC_ITEMS_MAX) {
+            return myr_doc_error(err, node, MYR_ERANGE, "more than %d items", MYR_SPEC_ITEMS_MAX);
         }
-        if (rc == MYR_OK) {
-            myr_vec_push(&spec->items, item);
-        }
+        myr_vec_push(&spec->items, item);
     }
-    return rc;
+    return MYR_OK;
 }
 
 int spec_need_optional(const struct myr_catalog *catalog, const struct myr_doc *node,

@@ -172,23 +172,24 @@ static int read_lengths(struct myr_arena *arena, const struct myr_doc *node,
 static int read_quantities(const struct myr_catalog *catalog, const struct myr_doc *node,
                            struct myr_spec_net *net, struct myr_err *err)
 {
-    int rc = myr_doc_expect(node, MYR_DOC_MAP, "quantities", err);
-    if (rc == MYR_OK && node->count > MYR_SPEC_PINS_MAX) {
+    MYR_TRY(myr_doc_expect(node, MYR_DOC_MAP, "quantities", err));
+    if (node->count > MYR_SPEC_PINS_MAX) {
         return myr_doc_error(err, node, MYR_ERANGE, "'quantities' has %u entries, at most %d",
                              node->count, MYR_SPEC_PINS_MAX);
     }
-    for (uint32_t i = 0; rc == MYR_OK && i < node->count; i++) {
+    for (uint32_t i = 0; i < node->count; i++) {
         const struct myr_doc_entry *entry = &node->entries[i];
         uint32_t part = myr_catalog_find(catalog, entry->key);
         if (part == MYR_PART_NONE) {
             struct myr_doc place = catalog_key_place(entry);
             return spec_unknown_part(catalog, &place, entry->key, "quantities", err);
         }
+        MYR_ASSERT(net->quantity_count < MYR_SPEC_PINS_MAX);
         struct myr_pin_quantity *pin = &net->quantities[net->quantity_count++];
         *pin = (struct myr_pin_quantity){.part = part, .node = entry->value};
-        rc = myr_doc_u64(entry->value, "quantities", 0, 100000000, &pin->quantity, err);
+        MYR_TRY(myr_doc_u64(entry->value, "quantities", 0, 100000000, &pin->quantity, err));
     }
-    return rc;
+    return MYR_OK;
 }
 
 static int read_pins(const struct myr_catalog *catalog, const struct myr_doc *node,
@@ -199,19 +200,14 @@ static int read_pins(const struct myr_catalog *catalog, const struct myr_doc *no
         keys[role] = myr_pin_role_names[role];
     }
     keys[MYR_PIN_ROLE_COUNT] = "quantities";
-    int rc = myr_doc_check_keys(node, "pin", keys, MYR_ARRAY_COUNT(keys), err);
-    for (uint32_t role = 0; rc == MYR_OK && role < MYR_PIN_ROLE_COUNT; role++) {
+    MYR_TRY(myr_doc_check_keys(node, "pin", keys, MYR_ARRAY_COUNT(keys), err));
+    for (uint32_t role = 0; role < MYR_PIN_ROLE_COUNT; role++) {
         const struct myr_doc *part = myr_doc_get(node, keys[role]);
-        if (part) {
-            rc =
-                myr_catalog_need(catalog, part, keys[role], pin_kinds[role], &net->pins[role], err);
-        }
+        MYR_TRY(
+            spec_need_optional(catalog, part, keys[role], pin_kinds[role], &net->pins[role], err));
     }
     const struct myr_doc *quantities = myr_doc_get(node, "quantities");
-    if (rc == MYR_OK && quantities) {
-        rc = read_quantities(catalog, quantities, net, err);
-    }
-    return rc;
+    return quantities ? read_quantities(catalog, quantities, net, err) : MYR_OK;
 }
 
 static int read_net_parts(const struct myr_catalog *catalog, const struct net_nodes *nodes,
@@ -230,12 +226,11 @@ static int read_net_parts(const struct myr_catalog *catalog, const struct net_no
         {nodes->aggregation_switch, "aggregation_switch", MYR_PART_ETHERNET,
          &net->aggregation_switch},
     };
-    int rc = MYR_OK;
-    for (size_t i = 0; rc == MYR_OK && i < MYR_ARRAY_COUNT(rows); i++) {
-        rc =
-            spec_need_optional(catalog, rows[i].node, rows[i].what, rows[i].kind, rows[i].ret, err);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        MYR_TRY(spec_need_optional(catalog, rows[i].node, rows[i].what, rows[i].kind, rows[i].ret,
+                                   err));
     }
-    return rc;
+    return MYR_OK;
 }
 
 int spec_read_net(struct myr_arena *arena, const struct myr_catalog *catalog,

@@ -137,14 +137,9 @@ int plan_size_dragonfly(struct plan *plan, struct net_plan *net, struct myr_err 
 {
     net->splitter_legs = 1;
     net->out.fabric_gbps = net->out.host_gbps;
-    int rc = one_plane_only(net, err);
-    if (rc == MYR_OK) {
-        rc = net->out.topology == MYR_TOPOLOGY_DRAGONFLY ? size_dragonfly_plain(plan, net, err)
-                                                         : size_dragonfly_plus(plan, net, err);
-    }
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(one_plane_only(net, err));
+    MYR_TRY(net->out.topology == MYR_TOPOLOGY_DRAGONFLY ? size_dragonfly_plain(plan, net, err)
+                                                        : size_dragonfly_plus(plan, net, err));
     uint64_t hosts = (uint64_t)net->endpoints * net->out.host_gbps / 2;
     net->out.bisection_gbps = net->out.bisection_gbps < hosts ? net->out.bisection_gbps : hosts;
     uint64_t global = net->out.topology == MYR_TOPOLOGY_DRAGONFLY

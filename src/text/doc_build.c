@@ -203,12 +203,10 @@ static int keep_children(struct doc_build *build, struct myr_doc *node,
         }
         return MYR_OK;
     }
-    int rc = check_unique(build, children, node->count, err);
-    if (rc == MYR_OK) {
-        node->entries = MYR_ARENA_NEW(build->arena, struct myr_doc_entry, node->count);
-        memcpy(node->entries, children, node->count * sizeof(*children));
-    }
-    return rc;
+    MYR_TRY(check_unique(build, children, node->count, err));
+    node->entries = MYR_ARENA_NEW(build->arena, struct myr_doc_entry, node->count);
+    memcpy(node->entries, children, node->count * sizeof(*children));
+    return MYR_OK;
 }
 
 int doc_build_close(struct doc_build *build, struct myr_err *err)

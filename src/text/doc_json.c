@@ -190,13 +190,11 @@ static int read_string(struct reader *reader, struct myr_str *ret, struct myr_er
         return copy_string(reader, (size_t)(quote - data), ret, err);
     }
     MYR_CLEANUP(myr_buf_done) struct myr_buf decoded = {0};
-    int rc = decode_string(reader, &decoded, err);
-    if (rc == MYR_OK) {
-        MYR_ASSERT(decoded.len > 0); /* it holds an escape at least */
-        *ret = (struct myr_str){myr_arena_strndup(reader->build.arena, decoded.data, decoded.len),
-                                decoded.len};
-    }
-    return rc;
+    MYR_TRY(decode_string(reader, &decoded, err));
+    MYR_ASSERT(decoded.len > 0); /* it holds an escape at least */
+    *ret = (struct myr_str){myr_arena_strndup(reader->build.arena, decoded.data, decoded.len),
+                            decoded.len};
+    return MYR_OK;
 }
 
 static bool skip_digits(struct reader *reader)
@@ -388,9 +386,7 @@ int myr_doc_read_json(struct myr_arena *arena, const char *file, struct myr_str 
     MYR_CLEANUP(reader_done) struct reader reader = {.text = text, .expected = EXPECT_VALUE};
     doc_build_init(&reader.build, arena, file);
     text_cursor_init(&reader.cursor, text);
-    int rc = read_all(&reader, err);
-    if (rc == MYR_OK) {
-        *ret = reader.build.root;
-    }
-    return rc;
+    MYR_TRY(read_all(&reader, err));
+    *ret = reader.build.root;
+    return MYR_OK;
 }

@@ -282,11 +282,9 @@ static int read_open(struct reader *reader, const yaml_event_t *event, enum myr_
         return fail(reader, place, err, "a key must be plain text, not a list or map");
     }
     const struct myr_doc *node;
-    rc = doc_build_open(&reader->build, place, kind, &node, err);
-    if (rc == MYR_OK) {
-        set_anchor(reader, anchor, node);
-    }
-    return rc;
+    MYR_TRY(doc_build_open(&reader->build, place, kind, &node, err));
+    set_anchor(reader, anchor, node);
+    return MYR_OK;
 }
 
 static int read_event(struct reader *reader, const yaml_event_t *event, struct myr_err *err)

@@ -22,10 +22,7 @@ int myr_work_read_numbers(const struct myr_doc *map, const char *what, enum key_
             continue;
         }
         uint64_t value;
-        int rc = myr_doc_u64(node, row->key, row->min, row->max, &value, err);
-        if (rc != MYR_OK) {
-            return rc;
-        }
+        MYR_TRY(myr_doc_u64(node, row->key, row->min, row->max, &value, err));
         *(uint32_t *)((char *)target + row->offset) = (uint32_t)value;
     }
     return MYR_OK;
@@ -67,13 +64,8 @@ static int check_keys(const struct myr_doc *map, const struct key_table *table, 
 int myr_work_read_map(const struct myr_doc *map, const struct key_table *table, void *target,
                       struct myr_err *err)
 {
-    int rc = check_keys(map, table, err);
-    if (rc == MYR_OK) {
-        rc = myr_work_read_numbers(map, table->what, KEYS_OURS, table->numbers, table->number_count,
-                                   target, err);
-    }
-    if (rc == MYR_OK) {
-        rc = myr_work_read_flags(map, KEYS_OURS, table->flags, table->flag_count, target, err);
-    }
-    return rc;
+    MYR_TRY(check_keys(map, table, err));
+    MYR_TRY(myr_work_read_numbers(map, table->what, KEYS_OURS, table->numbers, table->number_count,
+                                  target, err));
+    return myr_work_read_flags(map, KEYS_OURS, table->flags, table->flag_count, target, err);
 }

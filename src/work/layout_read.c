@@ -58,20 +58,16 @@ static int read_choices(const struct myr_doc *map, struct myr_layout *layout, st
     uint32_t recompute = layout->recompute;
     uint32_t schedule = layout->vp > 1 ? MYR_SCHEDULE_INTERLEAVED : layout->schedule;
     uint32_t precision = layout->precision;
-    int rc = read_choice(map, "recompute", recompute_names, MYR_ARRAY_COUNT(recompute_names),
-                         &recompute, err);
-    if (rc == MYR_OK) {
-        rc = read_choice(map, "schedule", schedule_names, MYR_ARRAY_COUNT(schedule_names),
-                         &schedule, err);
-    }
-    if (rc == MYR_OK) {
-        rc = read_choice(map, "precision", precision_names, MYR_ARRAY_COUNT(precision_names),
-                         &precision, err);
-    }
+    MYR_TRY(read_choice(map, "recompute", recompute_names, MYR_ARRAY_COUNT(recompute_names),
+                        &recompute, err));
+    MYR_TRY(read_choice(map, "schedule", schedule_names, MYR_ARRAY_COUNT(schedule_names), &schedule,
+                        err));
+    MYR_TRY(read_choice(map, "precision", precision_names, MYR_ARRAY_COUNT(precision_names),
+                        &precision, err));
     layout->recompute = (enum myr_recompute)recompute;
     layout->schedule = (enum myr_schedule)schedule;
     layout->precision = (enum myr_precision)precision;
-    return rc;
+    return MYR_OK;
 }
 
 /* One of the five axes an order is made of, from the two letters at 'text'. */
@@ -157,14 +153,12 @@ int myr_layout_parse(const struct myr_doc *map, uint64_t gpus, struct myr_layout
                      struct myr_err *err)
 {
     struct myr_layout layout = myr_layout_default();
-    int rc = myr_work_read_map(map, &table, &layout, err);
-    rc = rc == MYR_OK ? read_choices(map, &layout, err) : rc;
-    rc = rc == MYR_OK ? read_order(map, &layout, err) : rc;
-    rc = rc == MYR_OK ? fill(map, gpus, &layout, err) : rc;
-    if (rc == MYR_OK) {
-        *ret = layout;
-    }
-    return rc;
+    MYR_TRY(myr_work_read_map(map, &table, &layout, err));
+    MYR_TRY(read_choices(map, &layout, err));
+    MYR_TRY(read_order(map, &layout, err));
+    MYR_TRY(fill(map, gpus, &layout, err));
+    *ret = layout;
+    return MYR_OK;
 }
 
 const char *myr_recompute_name(enum myr_recompute recompute)

@@ -29,8 +29,8 @@ static int read_builtin(struct myr_arena *arena, uint32_t index, struct myr_mode
     const struct myr_embedded *file = &myr_work_models[index];
     struct myr_str text = {(const char *)file->data, file->size};
     const struct myr_doc *doc;
-    int rc = myr_doc_read_yaml(arena, file->name, text, &doc, err);
-    return rc == MYR_OK ? myr_model_parse(arena, doc, ret, err) : rc;
+    MYR_TRY(myr_doc_read_yaml(arena, file->name, text, &doc, err));
+    return myr_model_parse(arena, doc, ret, err);
 }
 
 /* "qwen3-235b" begins "qwen3-235b-a22b"; words are not cut, so "llama3-8" begins nothing. */

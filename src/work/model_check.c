@@ -40,10 +40,7 @@ static int check_shape(const struct myr_model *model, struct myr_err *err)
         {"window", model->window_tokens, 0, MYR_MODEL_SEQ_MAX},
         {"full_every", model->full_every, 0, MYR_MODEL_LAYERS_MAX},
     };
-    int rc = check_ranges(ranges, MYR_ARRAY_COUNT(ranges), err);
-    if (rc != MYR_OK) {
-        return rc;
-    }
+    MYR_TRY(check_ranges(ranges, MYR_ARRAY_COUNT(ranges), err));
     if (model->head_count % model->kv_head_count != 0) {
         return myr_err_set(err, MYR_EINVAL, "%u heads cannot share %u key/value heads evenly",
                            model->head_count, model->kv_head_count);
@@ -67,10 +64,7 @@ static int check_mla(const struct myr_model *model, struct myr_err *err)
         {"mla.rope_dim", mla->rope_dim, 0, MYR_MODEL_DIM_MAX},
         {"mla.v_dim", mla->v_dim, 1, MYR_MODEL_DIM_MAX},
     };
-    int rc = check_ranges(ranges, MYR_ARRAY_COUNT(ranges), err);
-    if (rc != MYR_OK) {
-        return rc;
-    }
+    MYR_TRY(check_ranges(ranges, MYR_ARRAY_COUNT(ranges), err));
     if (model->kv_head_count != model->head_count) {
         return myr_err_set(err, MYR_EINVAL,
                            "latent attention has as many key/value heads as heads, %u, not %u",
@@ -96,10 +90,7 @@ static int check_moe(const struct myr_model *model, struct myr_err *err)
         {"moe.first_dense", moe->first_dense, 0, model->layer_count - 1},
         {"moe.interval", moe->interval, 1, MYR_MODEL_LAYERS_MAX},
     };
-    int rc = check_ranges(ranges, MYR_ARRAY_COUNT(ranges), err);
-    if (rc != MYR_OK) {
-        return rc;
-    }
+    MYR_TRY(check_ranges(ranges, MYR_ARRAY_COUNT(ranges), err));
     uint32_t moe_layers = myr_model_moe_layers(model, 0, model->layer_count);
     if (moe_layers < model->layer_count && model->ffn_hidden == 0) {
         return myr_err_set(err, MYR_EINVAL, "%u of %u layers have no experts, and 'ffn' is 0",

@@ -18,18 +18,16 @@ static int find_family(const struct myr_doc *doc, const struct hf_family **ret, 
 {
     const struct myr_doc *node = myr_doc_get(doc, "model_type");
     struct myr_str type;
-    int rc = myr_doc_text(node, "model_type", &type, err);
-    if (rc != MYR_OK) {
-        return rc;
-    }
+    MYR_TRY(myr_doc_text(node, "model_type", &type, err));
     for (size_t i = 0; i < myr_work_hf_family_count; i++) {
         if (myr_str_eq(type, myr_str_from(myr_work_hf_families[i].type))) {
             *ret = &myr_work_hf_families[i];
             return MYR_OK;
         }
     }
-    rc = myr_doc_error(err, node, MYR_EINVAL, "'model_type' is '%.*s', none of the %zu known ones",
-                       (int)(type.len < 40 ? type.len : 40), type.data, myr_work_hf_family_count);
+    int rc =
+        myr_doc_error(err, node, MYR_EINVAL, "'model_type' is '%.*s', none of the %zu known ones",
+                      (int)(type.len < 40 ? type.len : 40), type.data, myr_work_hf_family_count);
     myr_err_hint(err, "docs/work.md lists them; where the layers are like those of one, give its "
                       "model_type in a copy, else describe the model by its numbers (\"Model "
                       "files\" there)");
@@ -154,34 +152,26 @@ int myr_work_model_from_hf(struct myr_arena *arena, const struct myr_doc *config
 {
     const struct hf_family *family = NULL;
     const struct myr_doc *doc = language_part(config);
-    int rc = find_family(doc, &family, err);
-    if (rc != MYR_OK) {
-        return rc;
-    }
+    MYR_TRY(find_family(doc, &family, err));
     MYR_ASSERT(family);
     struct myr_model model = family->fixed;
     const char *what = myr_arena_printf(arena, "a config of type '%s'", family->type);
-    rc = myr_work_read_numbers(doc, what, KEYS_FOREIGN, family->rows, family->row_count, &model,
-                               err);
+    MYR_TRY(myr_work_read_numbers(doc, what, KEYS_FOREIGN, family->rows, family->row_count, &model,
+                                  err));
     /* Prediction modules are written alike by whoever has them. */
     static const struct key_number mtp = {"num_nextn_predict_layers",
                                           offsetof(struct myr_model, mtp_count), 0,
                                           MYR_MODEL_MTP_MAX, false};
-    rc = rc == MYR_OK ? myr_work_read_numbers(doc, what, KEYS_FOREIGN, &mtp, 1, &model, err) : rc;
+    MYR_TRY(myr_work_read_numbers(doc, what, KEYS_FOREIGN, &mtp, 1, &model, err));
     const struct myr_doc *tied = myr_work_key(doc, KEYS_FOREIGN, "tie_word_embeddings");
-    rc = rc == MYR_OK && tied ? myr_doc_bool(tied, "tie_word_embeddings", &model.tied, err) : rc;
-    rc = rc == MYR_OK ? family->finish(doc, &model, err) : rc;
-    rc = rc == MYR_OK ? check_shape(doc, &model, what, err) : rc;
-    rc = rc == MYR_OK ? check_unread(doc, &model, what, err) : rc;
-    if (rc != MYR_OK) {
-        return rc;
-    }
+    MYR_TRY(tied ? myr_doc_bool(tied, "tie_word_embeddings", &model.tied, err) : MYR_OK);
+    MYR_TRY(family->finish(doc, &model, err));
+    MYR_TRY(check_shape(doc, &model, what, err));
+    MYR_TRY(check_unread(doc, &model, what, err));
     model.name = doc->file;
     model.source = myr_arena_printf(arena, "config.json of type %s%s", family->type,
                                     doc == config ? "" : ", its language part");
-    rc = myr_work_model_finish(doc, &model, err);
-    if (rc == MYR_OK) {
-        *ret = model;
-    }
-    return rc;
+    MYR_TRY(myr_work_model_finish(doc, &model, err));
+    *ret = model;
+    return MYR_OK;
 }

@@ -16,10 +16,7 @@ static bool is_full(const struct myr_doc *kind)
 static int read_layer_types(const struct myr_doc *types, struct myr_model *model,
                             struct myr_err *err)
 {
-    int rc = myr_doc_expect(types, MYR_DOC_LIST, "layer_types", err);
-    if (rc != MYR_OK) {
-        return rc;
-    }
+    MYR_TRY(myr_doc_expect(types, MYR_DOC_LIST, "layer_types", err));
     if (types->count != model->layer_count) {
         return myr_doc_error(err, types, MYR_EINVAL, "'layer_types' names %u layers of %u",
                              types->count, model->layer_count);
@@ -74,9 +71,9 @@ static int read_qwen_window(const struct myr_doc *doc, struct myr_model *model, 
 
 int hf_finish_llama(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
-    int rc = read_flag(doc, "attention_bias", &model->qkv_bias, err);
+    MYR_TRY(read_flag(doc, "attention_bias", &model->qkv_bias, err));
     model->out_bias = model->qkv_bias;
-    return rc == MYR_OK ? read_flag(doc, "mlp_bias", &model->ffn_bias, err) : rc;
+    return read_flag(doc, "mlp_bias", &model->ffn_bias, err);
 }
 
 /* Also Mixtral and Grok-1, whose layers all have experts. */
@@ -92,9 +89,9 @@ int hf_finish_qwen2(const struct myr_doc *doc, struct myr_model *model, struct m
 
 int hf_finish_qwen3(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
-    int rc = read_flag(doc, "attention_bias", &model->qkv_bias, err);
+    MYR_TRY(read_flag(doc, "attention_bias", &model->qkv_bias, err));
     model->out_bias = model->qkv_bias;
-    return rc == MYR_OK ? read_qwen_window(doc, model, err) : rc;
+    return read_qwen_window(doc, model, err);
 }
 
 static int check_sparse_layers(const struct myr_doc *doc, struct myr_model *model,
@@ -114,15 +111,15 @@ static int check_sparse_layers(const struct myr_doc *doc, struct myr_model *mode
 
 int hf_finish_qwen2_moe(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
-    int rc = check_sparse_layers(doc, model, err);
+    MYR_TRY(check_sparse_layers(doc, model, err));
     model->moe.shared_gate = model->moe.shared_count > 0;
-    return rc == MYR_OK ? hf_finish_qwen2(doc, model, err) : rc;
+    return hf_finish_qwen2(doc, model, err);
 }
 
 int hf_finish_qwen3_moe(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
-    int rc = check_sparse_layers(doc, model, err);
-    return rc == MYR_OK ? hf_finish_qwen3(doc, model, err) : rc;
+    MYR_TRY(check_sparse_layers(doc, model, err));
+    return hf_finish_qwen3(doc, model, err);
 }
 
 int hf_finish_deepseek(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
@@ -165,8 +162,8 @@ int hf_finish_neox(const struct myr_doc *doc, struct myr_model *model, struct my
 int hf_finish_gpt_oss(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     model->full_every = 2; /* unless 'layer_types' says otherwise */
-    int rc = hf_finish_neox(doc, model, err);
-    return rc == MYR_OK ? read_window(doc, model, err) : rc;
+    MYR_TRY(hf_finish_neox(doc, model, err));
+    return read_window(doc, model, err);
 }
 
 int hf_finish_plain(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
@@ -190,21 +187,21 @@ int hf_finish_bias(const struct myr_doc *doc, struct myr_model *model, struct my
 int hf_finish_bigcode(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     bool multi_query = true;
-    int rc = read_flag(doc, "multi_query", &multi_query, err);
+    MYR_TRY(read_flag(doc, "multi_query", &multi_query, err));
     model->kv_head_count = multi_query ? 1 : model->head_count;
-    return rc == MYR_OK ? hf_finish_gpt2(doc, model, err) : rc;
+    return hf_finish_gpt2(doc, model, err);
 }
 
 int hf_finish_chatglm(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     bool grouped = false, linear_bias = false;
-    int rc = read_flag(doc, "multi_query_attention", &grouped, err);
-    rc = rc == MYR_OK ? read_flag(doc, "add_qkv_bias", &model->qkv_bias, err) : rc;
-    rc = rc == MYR_OK ? read_flag(doc, "add_bias_linear", &linear_bias, err) : rc;
+    MYR_TRY(read_flag(doc, "multi_query_attention", &grouped, err));
+    MYR_TRY(read_flag(doc, "add_qkv_bias", &model->qkv_bias, err));
+    MYR_TRY(read_flag(doc, "add_bias_linear", &linear_bias, err));
     model->kv_head_count = grouped ? model->kv_head_count : model->head_count;
     model->qkv_bias = model->qkv_bias || linear_bias;
     model->out_bias = model->ffn_bias = linear_bias;
-    return rc;
+    return MYR_OK;
 }
 
 /* Layer i has experts when (i + 1) divides by the step; each such layer has a shared one. */
@@ -218,24 +215,24 @@ int hf_finish_llama4(const struct myr_doc *doc, struct myr_model *model, struct 
 
 int hf_finish_cohere(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
-    int rc = read_flag(doc, "use_qk_norm", &model->qk_norm, err);
+    MYR_TRY(read_flag(doc, "use_qk_norm", &model->qk_norm, err));
     model->qk_norm_wide = model->qk_norm;
-    return rc == MYR_OK ? hf_finish_llama(doc, model, err) : rc;
+    return hf_finish_llama(doc, model, err);
 }
 
 /* As Cohere's, and a window. */
 int hf_finish_cohere2(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
-    int rc = hf_finish_llama(doc, model, err);
-    return rc == MYR_OK ? read_window(doc, model, err) : rc;
+    MYR_TRY(hf_finish_llama(doc, model, err));
+    return read_window(doc, model, err);
 }
 
 int hf_finish_ernie(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     bool bias = false;
-    int rc = read_flag(doc, "use_bias", &bias, err);
+    MYR_TRY(read_flag(doc, "use_bias", &bias, err));
     model->qkv_bias = model->out_bias = model->ffn_bias = bias;
-    return rc;
+    return MYR_OK;
 }
 
 /* A map inside the config, or an error that says it is missing. */
@@ -258,14 +255,12 @@ int hf_finish_dbrx(const struct myr_doc *doc, struct myr_model *model, struct my
         ROW("moe_top_k", moe.experts_per_token, MYR_MODEL_EXPERTS_MAX, REQUIRED),
     };
     const struct myr_doc *attention, *ffn;
-    int rc = need_map(doc, "attn_config", &attention, err);
-    rc = rc == MYR_OK ? need_map(doc, "ffn_config", &ffn, err) : rc;
-    rc = rc == MYR_OK ? myr_work_read_numbers(attention, "attn_config", KEYS_FOREIGN,
-                                              attention_rows, 1, model, err)
-                      : rc;
-    return rc == MYR_OK ? myr_work_read_numbers(ffn, "ffn_config", KEYS_FOREIGN, ffn_rows,
-                                                MYR_ARRAY_COUNT(ffn_rows), model, err)
-                        : rc;
+    MYR_TRY(need_map(doc, "attn_config", &attention, err));
+    MYR_TRY(need_map(doc, "ffn_config", &ffn, err));
+    MYR_TRY(myr_work_read_numbers(attention, "attn_config", KEYS_FOREIGN, attention_rows, 1, model,
+                                  err));
+    return myr_work_read_numbers(ffn, "ffn_config", KEYS_FOREIGN, ffn_rows,
+                                 MYR_ARRAY_COUNT(ffn_rows), model, err);
 }
 
 /* Attention and feed-forward side by side: the first ones share a norm, later ones have two. */
@@ -274,15 +269,12 @@ int hf_finish_falcon(const struct myr_doc *doc, struct myr_model *model, struct 
     static const char norms_key[] = "num_ln_in_parallel_attn";
     bool fresh = false, multi_query = true, parallel = true, bias = false;
     uint64_t norms = 2;
-    int rc = read_flag(doc, "new_decoder_architecture", &fresh, err);
-    rc = rc == MYR_OK ? read_flag(doc, "multi_query", &multi_query, err) : rc;
-    rc = rc == MYR_OK ? read_flag(doc, "parallel_attn", &parallel, err) : rc;
-    rc = rc == MYR_OK ? read_flag(doc, "bias", &bias, err) : rc;
+    MYR_TRY(read_flag(doc, "new_decoder_architecture", &fresh, err));
+    MYR_TRY(read_flag(doc, "multi_query", &multi_query, err));
+    MYR_TRY(read_flag(doc, "parallel_attn", &parallel, err));
+    MYR_TRY(read_flag(doc, "bias", &bias, err));
     const struct myr_doc *node = myr_work_key(doc, KEYS_FOREIGN, norms_key);
-    rc = rc == MYR_OK && node ? myr_doc_u64(node, norms_key, 1, 2, &norms, err) : rc;
-    if (rc != MYR_OK) {
-        return rc;
-    }
+    MYR_TRY(node ? myr_doc_u64(node, norms_key, 1, 2, &norms, err) : MYR_OK);
     if (!fresh) {
         model->kv_head_count = multi_query ? 1 : model->head_count;
         norms = parallel ? 1 : 2;
@@ -294,8 +286,8 @@ int hf_finish_falcon(const struct myr_doc *doc, struct myr_model *model, struct 
 
 int hf_finish_gemma2(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
-    int rc = hf_finish_llama(doc, model, err);
-    return rc == MYR_OK ? read_window(doc, model, err) : rc;
+    MYR_TRY(hf_finish_llama(doc, model, err));
+    return read_window(doc, model, err);
 }
 
 /* GLM's biases are those of queries, keys and values alone. */
@@ -310,8 +302,8 @@ int hf_finish_glm_moe(const struct myr_doc *doc, struct myr_model *model, struct
     moe->shared_hidden = moe->shared_count > 0 ? moe->expert_hidden : 0;
     /* The layer's own number, not its distance from the first, must divide by the interval. */
     moe->first_dense = (moe->first_dense + moe->interval - 1) / moe->interval * moe->interval;
-    int rc = read_flag(doc, "use_qk_norm", &model->qk_norm, err);
-    return rc == MYR_OK ? hf_finish_glm(doc, model, err) : rc;
+    MYR_TRY(read_flag(doc, "use_qk_norm", &model->qk_norm, err));
+    return hf_finish_glm(doc, model, err);
 }
 
 int hf_finish_mpt(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
@@ -321,36 +313,33 @@ int hf_finish_mpt(const struct myr_doc *doc, struct myr_model *model, struct myr
     };
     bool unbiased = true, learned = true, alibi = false;
     const struct myr_doc *attention = myr_work_key(doc, KEYS_FOREIGN, "attn_config");
-    int rc = read_flag(doc, "no_bias", &unbiased, err);
-    rc = rc == MYR_OK ? read_flag(doc, "learned_pos_emb", &learned, err) : rc;
-    rc =
-        rc == MYR_OK && attention ? myr_doc_expect(attention, MYR_DOC_MAP, "attn_config", err) : rc;
-    if (rc == MYR_OK && attention) {
-        rc = read_flag(attention, "alibi", &alibi, err);
-        rc = rc == MYR_OK ? myr_work_read_numbers(attention, "attn_config", KEYS_FOREIGN, rows, 1,
-                                                  model, err)
-                          : rc;
+    MYR_TRY(read_flag(doc, "no_bias", &unbiased, err));
+    MYR_TRY(read_flag(doc, "learned_pos_emb", &learned, err));
+    if (attention) {
+        MYR_TRY(myr_doc_expect(attention, MYR_DOC_MAP, "attn_config", err));
+        MYR_TRY(read_flag(attention, "alibi", &alibi, err));
+        MYR_TRY(myr_work_read_numbers(attention, "attn_config", KEYS_FOREIGN, rows, 1, model, err));
     }
     model->ffn_hidden = (model->ffn_hidden ? model->ffn_hidden : 4) * model->hidden;
     model->norm = unbiased ? MYR_NORM_RMS : MYR_NORM_LAYER; /* one vector, or two */
     model->qkv_bias = model->out_bias = model->ffn_bias = !unbiased;
     model->positions = learned && !alibi ? MYR_POSITIONS_LEARNED : MYR_POSITIONS_NONE;
     model->position_max = learned && !alibi ? model->seq_tokens : 0;
-    return rc;
+    return MYR_OK;
 }
 
 int hf_finish_opt(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     uint64_t width = model->hidden;
     const struct myr_doc *node = myr_work_key(doc, KEYS_FOREIGN, "word_embed_proj_dim");
-    int rc = node ? myr_doc_u64(node, "word_embed_proj_dim", 1, MYR_MODEL_HIDDEN_MAX, &width, err)
-                  : MYR_OK;
-    if (rc == MYR_OK && width != model->hidden) {
+    MYR_TRY(node ? myr_doc_u64(node, "word_embed_proj_dim", 1, MYR_MODEL_HIDDEN_MAX, &width, err)
+                 : MYR_OK);
+    if (width != model->hidden) {
         return myr_doc_error(err, node, MYR_EINVAL,
                              "embeddings narrower than the layers are not understood");
     }
     model->position_max = model->seq_tokens + 2; /* its table begins at 2 */
-    return rc;
+    return MYR_OK;
 }
 
 /* The first Qwen's width is that of both gated halves together. */
@@ -364,9 +353,9 @@ int hf_finish_qwen(const struct myr_doc *doc, struct myr_model *model, struct my
 
 int hf_finish_seed(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
-    int rc = read_flag(doc, "attention_bias", &model->qkv_bias, err);
-    rc = rc == MYR_OK ? read_flag(doc, "attention_out_bias", &model->out_bias, err) : rc;
-    return rc == MYR_OK ? read_flag(doc, "mlp_bias", &model->ffn_bias, err) : rc;
+    MYR_TRY(read_flag(doc, "attention_bias", &model->qkv_bias, err));
+    MYR_TRY(read_flag(doc, "attention_out_bias", &model->out_bias, err));
+    return read_flag(doc, "mlp_bias", &model->ffn_bias, err);
 }
 
 int hf_finish_stablelm(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
@@ -377,14 +366,14 @@ int hf_finish_stablelm(const struct myr_doc *doc, struct myr_model *model, struc
 int hf_finish_starcoder2(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     bool bias = true;
-    int rc = read_flag(doc, "use_bias", &bias, err);
+    MYR_TRY(read_flag(doc, "use_bias", &bias, err));
     model->qkv_bias = model->out_bias = model->ffn_bias = bias;
-    return rc == MYR_OK ? read_window(doc, model, err) : rc;
+    return read_window(doc, model, err);
 }
 
 int hf_finish_phimoe(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
-    int rc = hf_finish_neox(doc, model, err);
-    rc = rc == MYR_OK ? read_flag(doc, "lm_head_bias", &model->head_bias, err) : rc;
-    return rc == MYR_OK ? read_window(doc, model, err) : rc;
+    MYR_TRY(hf_finish_neox(doc, model, err));
+    MYR_TRY(read_flag(doc, "lm_head_bias", &model->head_bias, err));
+    return read_window(doc, model, err);
 }

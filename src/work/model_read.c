@@ -97,10 +97,7 @@ static int read_parts(const struct myr_doc *doc, struct myr_model *model, struct
     } parts[] = {{"mla", &mla_table}, {"moe", &moe_table}, {"window", &window_table}};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(parts); i++) {
         const struct myr_doc *map = myr_doc_get(doc, parts[i].key);
-        int rc = map ? myr_work_read_map(map, parts[i].table, model, err) : MYR_OK;
-        if (rc != MYR_OK) {
-            return rc;
-        }
+        MYR_TRY(map ? myr_work_read_map(map, parts[i].table, model, err) : MYR_OK);
     }
     if (model->moe.shared_hidden == 0 && model->moe.shared_count > 0) {
         model->moe.shared_hidden = model->moe.expert_hidden;
@@ -115,17 +112,16 @@ static int read_choices(const struct myr_doc *doc, struct myr_model *model, stru
     const struct myr_doc *norm = myr_doc_get(doc, "norm");
     const struct myr_doc *position = myr_doc_get(doc, "positions");
     uint32_t index;
-    int rc = MYR_OK;
     if (norm) {
-        rc = myr_doc_choice(norm, "norm", norms, MYR_ARRAY_COUNT(norms), &index, err);
-        model->norm = rc == MYR_OK ? (enum myr_norm)index : model->norm;
+        MYR_TRY(myr_doc_choice(norm, "norm", norms, MYR_ARRAY_COUNT(norms), &index, err));
+        model->norm = (enum myr_norm)index;
     }
-    if (rc == MYR_OK && position) {
-        rc = myr_doc_choice(position, "positions", positions, MYR_ARRAY_COUNT(positions), &index,
-                            err);
-        model->positions = rc == MYR_OK ? (enum myr_positions)index : model->positions;
+    if (position) {
+        MYR_TRY(myr_doc_choice(position, "positions", positions, MYR_ARRAY_COUNT(positions), &index,
+                               err));
+        model->positions = (enum myr_positions)index;
     }
-    return rc;
+    return MYR_OK;
 }
 
 /* bias: [qkv, out, ffn, head] */
@@ -136,17 +132,15 @@ static int read_bias(const struct myr_doc *doc, struct myr_model *model, struct 
     if (!list) {
         return MYR_OK;
     }
-    int rc = myr_doc_expect(list, MYR_DOC_LIST, "bias", err);
-    for (uint32_t i = 0; rc == MYR_OK && i < list->count; i++) {
+    MYR_TRY(myr_doc_expect(list, MYR_DOC_LIST, "bias", err));
+    for (uint32_t i = 0; i < list->count; i++) {
         uint32_t which;
-        rc = myr_doc_choice(list->items[i], "bias", names, MYR_ARRAY_COUNT(names), &which, err);
-        if (rc == MYR_OK) {
-            bool *const flags[] = {&model->qkv_bias, &model->out_bias, &model->ffn_bias,
-                                   &model->head_bias};
-            *flags[which] = true;
-        }
+        MYR_TRY(myr_doc_choice(list->items[i], "bias", names, MYR_ARRAY_COUNT(names), &which, err));
+        bool *const flags[] = {&model->qkv_bias, &model->out_bias, &model->ffn_bias,
+                               &model->head_bias};
+        *flags[which] = true;
     }
-    return rc;
+    return MYR_OK;
 }
 
 static int read_text(struct myr_arena *arena, const struct myr_doc *doc, const char *key,
@@ -154,11 +148,12 @@ static int read_text(struct myr_arena *arena, const struct myr_doc *doc, const c
 {
     const struct myr_doc *node = myr_doc_get(doc, key);
     struct myr_str text;
-    int rc = node ? myr_doc_text(node, key, &text, err) : MYR_OK;
-    if (node && rc == MYR_OK) {
-        *ret = myr_arena_strndup(arena, text.data, text.len);
+    if (!node) {
+        return MYR_OK; /* what is not said stays as it is */
     }
-    return rc;
+    MYR_TRY(myr_doc_text(node, key, &text, err));
+    *ret = myr_arena_strndup(arena, text.data, text.len);
+    return MYR_OK;
 }
 
 static int model_from_ours(struct myr_arena *arena, const struct myr_doc *doc,
@@ -166,35 +161,30 @@ static int model_from_ours(struct myr_arena *arena, const struct myr_doc *doc,
 {
     struct myr_model model = {
         .name = doc->file, .causal = true, .norms_per_layer = 2, .moe.interval = 1};
-    int rc = myr_work_read_map(doc, &top_table, &model, err);
-    rc = rc == MYR_OK ? read_text(arena, doc, "name", &model.name, err) : rc;
-    rc = rc == MYR_OK ? read_text(arena, doc, "source", &model.source, err) : rc;
-    rc = rc == MYR_OK ? read_parts(doc, &model, err) : rc;
-    rc = rc == MYR_OK ? read_choices(doc, &model, err) : rc;
-    rc = rc == MYR_OK ? read_bias(doc, &model, err) : rc;
-    if (rc == MYR_OK && model.positions == MYR_POSITIONS_LEARNED && model.position_max == 0) {
-        model.position_max = model.seq_tokens;
+    MYR_TRY(myr_work_read_map(doc, &top_table, &model, err));
+    MYR_TRY(read_text(arena, doc, "name", &model.name, err));
+    MYR_TRY(read_text(arena, doc, "source", &model.source, err));
+    MYR_TRY(read_parts(doc, &model, err));
+    MYR_TRY(read_choices(doc, &model, err));
+    MYR_TRY(read_bias(doc, &model, err));
+    if (model.positions == MYR_POSITIONS_LEARNED && model.position_max == 0) {
+        model.position_max = model.seq_tokens; /* a table as long as the sequence */
     }
-    rc = rc == MYR_OK ? myr_work_model_finish(doc, &model, err) : rc;
-    if (rc == MYR_OK) {
-        *ret = model;
-    }
-    return rc;
+    MYR_TRY(myr_work_model_finish(doc, &model, err));
+    *ret = model;
+    return MYR_OK;
 }
 
 int myr_model_parse(struct myr_arena *arena, const struct myr_doc *doc, struct myr_model *ret,
                     struct myr_err *err)
 {
-    int rc = myr_doc_expect(doc, MYR_DOC_MAP, "the model", err);
-    if (rc != MYR_OK) {
-        return rc;
-    }
+    MYR_TRY(myr_doc_expect(doc, MYR_DOC_MAP, "the model", err));
     if (myr_doc_get(doc, "model_type")) {
         return myr_work_model_from_hf(arena, doc, ret, err);
     }
     if (myr_doc_get(doc, "architectures") || myr_doc_get(doc, "num_hidden_layers") ||
         myr_doc_get(doc, "text_config")) {
-        rc = myr_doc_error(err, doc, MYR_EINVAL, "'model_type' is missing in a config.json");
+        int rc = myr_doc_error(err, doc, MYR_EINVAL, "'model_type' is missing in a config.json");
         myr_err_hint(err, "docs/work.md lists the types that are understood");
         return rc;
     }
@@ -205,6 +195,6 @@ int myr_model_read(struct myr_arena *arena, const char *path, struct myr_model *
                    struct myr_err *err)
 {
     const struct myr_doc *doc;
-    int rc = myr_doc_read_file(arena, path, &doc, err);
-    return rc == MYR_OK ? myr_model_parse(arena, doc, ret, err) : rc;
+    MYR_TRY(myr_doc_read_file(arena, path, &doc, err));
+    return myr_model_parse(arena, doc, ret, err);
 }

@@ -140,13 +140,9 @@ static int run_constants(struct cli *cli, struct myr_err *err)
     const struct options *options = cli->options;
     struct myr_answer *answer = &cli->answer;
     struct myr_profiles profiles;
-    int rc = myr_profiles_init(&profiles, &cli->arena, err);
-    if (rc == MYR_OK && options->profile) {
-        rc = myr_profiles_load(&profiles, &cli->arena, options->profile, err);
-    }
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_profiles_init(&profiles, &cli->arena, err));
+    MYR_TRY(options->profile ? myr_profiles_load(&profiles, &cli->arena, options->profile, err)
+                             : MYR_OK);
     struct myr_value *list = myr_answer_list(answer, "constants");
     for (uint32_t i = 0; i < profiles.constant_count; i++) {
         const struct myr_constant *constant = myr_fit_constant(i);

@@ -17,11 +17,9 @@ static int read_text(struct myr_arena *arena, const struct myr_doc *map, const c
         *ret = "";
         return MYR_OK;
     }
-    int rc = myr_doc_text(node, key, &text, err);
-    if (rc == MYR_OK) {
-        *ret = myr_arena_strndup(arena, text.data, text.len);
-    }
-    return rc;
+    MYR_TRY(myr_doc_text(node, key, &text, err));
+    *ret = myr_arena_strndup(arena, text.data, text.len);
+    return MYR_OK;
 }
 
 static int read_number(const struct myr_doc *map, const char *key, double *ret, struct myr_err *err)

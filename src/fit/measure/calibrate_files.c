@@ -11,22 +11,17 @@ int myr_calibrate_files(struct myr_calibration_job *ret, struct myr_arena *arena
                           "..., iter_s");
         return rc;
     }
-    int rc = myr_profiles_init(&ret->profiles, arena, err);
-    if (rc == MYR_OK && files->profile) {
-        rc = myr_profiles_load(&ret->profiles, arena, files->profile, err);
-    }
-    if (rc == MYR_OK && files->runs) {
-        rc = myr_runs_read(&ret->runs, arena, &ret->profiles, files->runs, err);
-    }
-    if (rc == MYR_OK && files->kernels) {
-        rc = myr_kernels_read(&ret->kernels, arena, &ret->profiles, files->kernels, err);
-    }
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_calibrate(&ret->profiles, files->runs ? &ret->runs : NULL,
-                       files->kernels ? &ret->kernels : NULL, files->constants_most, arena,
-                       &ret->result, err);
+    MYR_TRY(myr_profiles_init(&ret->profiles, arena, err));
+    MYR_TRY(files->profile ? myr_profiles_load(&ret->profiles, arena, files->profile, err)
+                           : MYR_OK);
+    MYR_TRY(files->runs ? myr_runs_read(&ret->runs, arena, &ret->profiles, files->runs, err)
+                        : MYR_OK);
+    MYR_TRY(files->kernels
+                ? myr_kernels_read(&ret->kernels, arena, &ret->profiles, files->kernels, err)
+                : MYR_OK);
+    int rc = myr_calibrate(&ret->profiles, files->runs ? &ret->runs : NULL,
+                           files->kernels ? &ret->kernels : NULL, files->constants_most, arena,
+                           &ret->result, err);
     if (rc < 0 && files->runs) {
         (void)myr_err_wrap(err, "%s", files->runs);
     }

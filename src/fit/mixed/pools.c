@@ -177,11 +177,9 @@ int myr_fit_pool_parse(const struct myr_profiles *profiles, const char *text,
     }
     struct myr_str name = {text, (size_t)(colon - text)};
     struct myr_fit_pool pool = {.gpus = (uint32_t)gpus};
-    int rc = myr_profiles_device(profiles, name, &pool.device, err);
-    if (rc == MYR_OK) {
-        *ret = pool;
-    }
-    return rc;
+    MYR_TRY(myr_profiles_device(profiles, name, &pool.device, err));
+    *ret = pool;
+    return MYR_OK;
 }
 
 const char *myr_fit_mix_name(enum myr_fit_mix mix)

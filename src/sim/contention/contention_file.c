@@ -130,14 +130,12 @@ static int read_table(const struct myr_doc *doc, struct myr_contention *ret, str
     MYR_TRY(need_u64(doc, "seed", 0, UINT64_MAX, &table.seed, err));
     MYR_TRY(need_u64(doc, "gpus", 1, UINT32_MAX, &gpus, err));
     MYR_TRY(need_u64(doc, "links", 1, UINT32_MAX, &links, err));
-    int rc = read_rows(doc, &table, err);
-    if (rc == MYR_OK) {
-        table.policy = (enum myr_policy)policy;
-        table.gpus = (uint32_t)gpus;
-        table.links = (uint32_t)links;
-        *ret = table;
-    }
-    return rc;
+    MYR_TRY(read_rows(doc, &table, err));
+    table.policy = (enum myr_policy)policy;
+    table.gpus = (uint32_t)gpus;
+    table.links = (uint32_t)links;
+    *ret = table;
+    return MYR_OK;
 }
 
 int myr_contention_parse(const char *file, struct myr_str text, struct myr_contention *ret,

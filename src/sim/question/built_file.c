@@ -168,9 +168,7 @@ int sim_built_file(struct myr_sim_topology *topology, const char *words, struct 
             myr_kind_check(source.path, content, TRACE_KINDS, "an htsim or HPCC topology", err));
     }
     MYR_TRY(myr_shape_read(source.path, content, (enum myr_shape_format)format, &shape, err));
-    int rc = build(topology, &shape, source.path, err);
-    if (rc == MYR_OK) {
-        keep_hosts(topology, &shape);
-    }
-    return rc;
+    MYR_TRY(build(topology, &shape, source.path, err));
+    keep_hosts(topology, &shape);
+    return MYR_OK;
 }

@@ -20,10 +20,8 @@ int myr_contention_ask(struct myr_contention *ret, const char **ret_path, struct
     MYR_TRY(myr_contention_compute(&graph, &question->balance, question->progress,
                                    question->progress_context, &table, err));
     path = path ? path : myr_contention_path(arena, question->design);
-    int rc = myr_contention_write(&table, path, err);
-    if (rc == MYR_OK) {
-        *ret = table;
-        *ret_path = path;
-    }
-    return rc;
+    MYR_TRY(myr_contention_write(&table, path, err));
+    *ret = table;
+    *ret_path = path;
+    return MYR_OK;
 }

@@ -203,16 +203,11 @@ static int read_end(struct goal *goal, bool receives, uint32_t *ret, struct myr_
     uint64_t peer = 0;
     MYR_TRY(number(scan, "a number of bytes", MYR_TRACE_BYTES_MAX, &end.bytes, err));
     MYR_TRY(word(scan, "b", "'b' behind the number of bytes", err));
-    int rc = word(scan, receives ? "from" : "to", receives ? "'from'" : "'to'", err);
-    if (rc == MYR_OK) {
-        struct scan ahead = *scan;
-        next_token(&ahead);
-        if (receives && token_is(&ahead, "-")) {
-            return refuse_any(&ahead, "rank", err);
-        }
-    }
-    if (rc < 0) {
-        return rc;
+    MYR_TRY(word(scan, receives ? "from" : "to", receives ? "'from'" : "'to'", err));
+    struct scan ahead = *scan;
+    next_token(&ahead);
+    if (receives && token_is(&ahead, "-")) {
+        return refuse_any(&ahead, "rank", err); /* "-1": from whoever sends */
     }
     MYR_TRY(number(scan, "a rank", goal->trace->ranks - 1, &peer, err));
     MYR_TRY(suffixes(goal, false, &end.tag, err));
@@ -224,12 +219,10 @@ static int read_end(struct goal *goal, bool receives, uint32_t *ret, struct myr_
                               .line = end.place.line,
                               .bytes = receives ? 0 : end.bytes,
                               .start = -1};
-    rc = trace_add(goal->trace, scan, op, &end.op, err);
-    if (rc == MYR_OK) {
-        *ret = end.op;
-        myr_vec_push(&goal->ends, end);
-    }
-    return rc;
+    MYR_TRY(trace_add(goal->trace, scan, op, &end.op, err));
+    *ret = end.op;
+    myr_vec_push(&goal->ends, end);
+    return MYR_OK;
 }
 
 static int read_calc(struct goal *goal, uint32_t *ret, struct myr_err *err)
@@ -271,11 +264,11 @@ static int read_labelled(struct goal *goal, struct myr_err *err)
     next_token(scan);
     if (token_is(scan, ":")) {
         next_token(scan);
-        int rc = read_op(goal, &op, err);
-        if (rc == MYR_OK && !myr_strmap_add(&goal->labels, pair.later, op)) {
-            rc = scan_error_at(err, scan, pair.later_place, "label '%s' is there already", name);
-        }
-        return rc;
+        MYR_TRY(read_op(goal, &op, err));
+        return myr_strmap_add(&goal->labels, pair.later, op)
+                   ? MYR_OK
+                   : scan_error_at(err, scan, pair.later_place, "label '%s' is there already",
+                                   name);
     }
     pair.starts = token_is(scan, "irequires");
     if (!pair.starts && !token_is(scan, "requires")) {

@@ -12,24 +12,19 @@ static int read_flow(struct scan *scan, struct myr_trace *trace, struct myr_err 
     struct myr_trace_op op = {.kind = MYR_TRACE_MESSAGE, .line = scan->line};
     uint32_t ignored, id;
     MYR_TRY(scan_u32(scan, "the source", 0, MYR_TRACE_RANKS_MAX - 1, &op.from, err));
-    int rc = scan_u32(scan, "the destination", 0, MYR_TRACE_RANKS_MAX - 1, &op.to, err);
-    if (rc == MYR_OK && op.from == op.to) {
-        rc = scan_error(err, scan, "host %u sends to itself", op.from);
-    }
-    if (rc < 0) {
-        return rc;
+    MYR_TRY(scan_u32(scan, "the destination", 0, MYR_TRACE_RANKS_MAX - 1, &op.to, err));
+    if (op.from == op.to) {
+        return scan_error(err, scan, "host %u sends to itself", op.from);
     }
     MYR_TRY(scan_u32(scan, "the priority group", 0, PRIORITY_MAX, &ignored, err));
     MYR_TRY(scan_u32(scan, "the port", 0, PORT_MAX, &ignored, err));
     MYR_TRY(scan_number(scan, "the bytes", 1, MYR_TRACE_BYTES_MAX, &op.bytes, err));
     MYR_TRY(scan_time(scan, "the start", 0, &op.start, err));
     MYR_TRY(scan_end(scan, err));
-    rc = trace_add(trace, scan, op, &id, err);
-    if (rc == MYR_OK) {
-        uint32_t most = op.from > op.to ? op.from : op.to;
-        trace->ranks = most >= trace->ranks ? most + 1 : trace->ranks;
-    }
-    return rc;
+    MYR_TRY(trace_add(trace, scan, op, &id, err));
+    uint32_t most = op.from > op.to ? op.from : op.to;
+    trace->ranks = most >= trace->ranks ? most + 1 : trace->ranks;
+    return MYR_OK;
 }
 
 int read_hpcc_flows(struct scan *scan, struct myr_trace *ret, struct myr_err *err)

@@ -104,11 +104,10 @@ static int read_attribute(struct matrix *matrix, struct attributes *attributes,
         return scan_number(scan, "the size in bytes", 0, MYR_TRACE_BYTES_MAX, &op->bytes, err);
     }
     if (scan_is(scan, "id")) {
-        int rc = scan_u32(scan, "the id", 1, ID_MAX, &attributes->id, err);
-        if (rc == MYR_OK && !myr_u64map_add(&matrix->flow_ids, attributes->id, 0)) {
-            rc = scan_error(err, scan, "connection id %u is there already", attributes->id);
-        }
-        return rc;
+        MYR_TRY(scan_u32(scan, "the id", 1, ID_MAX, &attributes->id, err));
+        return myr_u64map_add(&matrix->flow_ids, attributes->id, 0)
+                   ? MYR_OK
+                   : scan_error(err, scan, "connection id %u is there already", attributes->id);
     }
     if (scan_is(scan, "trigger")) {
         return scan_u32(scan, "the trigger", 1, ID_MAX, &attributes->trigger, err);
@@ -172,14 +171,12 @@ static int read_connection(struct matrix *matrix, struct myr_err *err)
         return scan_error_at(err, scan, place, "the connection must have a start or a trigger%s",
                              attributes.start ? ", not both" : "");
     }
-    rc = trace_add(matrix->trace, scan, op, &id, err);
-    if (rc == MYR_OK) {
-        bind(matrix, attributes.trigger, id, false);
-        bind(matrix, attributes.send_done, id, true);
-        bind(matrix, attributes.recv_done, id, true);
-        matrix->connections_seen++;
-    }
-    return rc;
+    MYR_TRY(trace_add(matrix->trace, scan, op, &id, err));
+    bind(matrix, attributes.trigger, id, false);
+    bind(matrix, attributes.send_done, id, true);
+    bind(matrix, attributes.recv_done, id, true);
+    matrix->connections_seen++;
+    return MYR_OK;
 }
 
 static int read_trigger(struct matrix *matrix, struct myr_err *err)

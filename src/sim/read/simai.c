@@ -176,23 +176,18 @@ static int read_layer(struct simai *simai, struct myr_err *err)
     struct scan *scan = simai->scan;
     struct layer layer = {.line = scan->line};
     MYR_TRY(scan_need(scan, "the name of a layer", err));
-    int rc = scan_need(scan, "-1", err);
-    if (rc == MYR_OK && !scan_is(scan, "-1")) {
-        rc = scan_error(err, scan,
-                        "a layer that waits for another is not supported: -1 is expected");
-    }
-    if (rc < 0) {
-        return rc;
+    MYR_TRY(scan_need(scan, "-1", err));
+    if (!scan_is(scan, "-1")) {
+        return scan_error(err, scan,
+                          "a layer that waits for another is not supported: -1 is expected");
     }
     MYR_TRY(read_part(simai, SPLIT_TP, &layer.forward, err));
     MYR_TRY(read_part(simai, SPLIT_TP, &layer.input, err));
     MYR_TRY(read_part(simai, SPLIT_DP, &layer.weight, err));
     MYR_TRY(scan_time(scan, "the time of the update in nanoseconds", 9, &layer.update, err));
-    rc = scan_end(scan, err);
-    if (rc == MYR_OK) {
-        myr_vec_push(&simai->layers, layer);
-    }
-    return rc;
+    MYR_TRY(scan_end(scan, err));
+    myr_vec_push(&simai->layers, layer);
+    return MYR_OK;
 }
 
 static int read_layers(struct simai *simai, struct myr_err *err)

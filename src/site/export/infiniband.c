@@ -251,16 +251,14 @@ int myr_write_ibnetdiscover(const struct myr_cabling *cabling, enum myr_netlist 
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     struct stanzas stanzas = {0};
     myr_arena_init(&arena);
-    int rc = stanzas_init(&stanzas, &arena, cabling, err);
-    if (rc == MYR_OK) {
-        myr_buf_put_lit(ret, "#\n# Topology file\n#\n");
-        if (kind == MYR_NETLIST_IBSIM) {
-            myr_buf_put_lit(ret, "# Links faster than HDR are written as HDR: the simulator knows "
-                                 "no other name.\n");
-        }
-        put_devices(cabling, kind, &stanzas, &arena, ret);
+    MYR_TRY(stanzas_init(&stanzas, &arena, cabling, err));
+    myr_buf_put_lit(ret, "#\n# Topology file\n#\n");
+    if (kind == MYR_NETLIST_IBSIM) {
+        myr_buf_put_lit(ret, "# Links faster than HDR are written as HDR: the simulator knows "
+                             "no other name.\n");
     }
-    return rc;
+    put_devices(cabling, kind, &stanzas, &arena, ret);
+    return MYR_OK;
 }
 
 /* The job's cabling as InfiniBand sees it, with the real GUIDs where they are bound. */

@@ -49,13 +49,8 @@ static int apply_opensm(struct myr_fabric_case *fabric, const struct myr_apply_q
     struct myr_tables tables;
     const struct myr_flow *flows = fabric->flows.items.items;
     MYR_TRY(open_binding(fabric, question->binding, &binding, err));
-    int rc = myr_tables_init(&tables, &fabric->arena, &fabric->graph, err);
-    if (rc == MYR_OK && !question->keep_static) {
-        rc = plan_flows(fabric, &planned, err);
-    }
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_tables_init(&tables, &fabric->arena, &fabric->graph, err));
+    MYR_TRY(question->keep_static ? MYR_OK : plan_flows(fabric, &planned, err));
     myr_tables_fill(&tables);
     ret->refused = question->keep_static ? 0 : myr_tables_plan(&tables, &planned, flows);
     MYR_ASSERT(ret->refused <= planned.flow.count);
@@ -155,12 +150,10 @@ int myr_apply(struct myr_fabric_case *fabric, const struct myr_apply_question *q
     const char *name = myr_apply_target_names[question->target];
     *ret = (struct myr_applied){.what = name, .load = new_load(fabric)};
     MYR_TRY(myr_apply_check(question, err));
-    int rc = question->target == MYR_APPLY_OPENSM ? apply_opensm(fabric, question, ret, err)
-                                                  : apply_roce(fabric, question, ret, err);
-    if (rc == MYR_OK) {
-        summarise(&fabric->design, ret);
-    }
-    return rc;
+    MYR_TRY(question->target == MYR_APPLY_OPENSM ? apply_opensm(fabric, question, ret, err)
+                                                 : apply_roce(fabric, question, ret, err));
+    summarise(&fabric->design, ret);
+    return MYR_OK;
 }
 
 int myr_apply_tables(struct myr_fabric_case *fabric, const char *path, const char *binding_path,

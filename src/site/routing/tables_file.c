@@ -235,10 +235,7 @@ int myr_tables_read(struct myr_tables *tables, const struct myr_binding *binding
                     uint32_t *ret_unknown, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    int rc = myr_file_read(path, (size_t)1 << BYTES_MAX_SHIFT, &text, err);
-    if (rc == MYR_OK) {
-        rc = myr_tables_read_text(tables, binding, path, (struct myr_str){text.data, text.len},
-                                  ret_unknown, err);
-    }
-    return rc;
+    MYR_TRY(myr_file_read(path, (size_t)1 << BYTES_MAX_SHIFT, &text, err));
+    return myr_tables_read_text(tables, binding, path, (struct myr_str){text.data, text.len},
+                                ret_unknown, err);
 }

@@ -191,15 +191,13 @@ int myr_verify(struct myr_verify *ret, struct myr_arena *arena, const struct myr
     identify_init(&job.identify, arena, design, cabling, options->binding);
     identify_by_name(&job.identify);
     identify_by_structure(&job.identify, ret);
-    int rc = verify_match(&job, err);
-    if (rc == MYR_OK) {
-        ret->name_conflicts = job.identify.name_conflicts;
-        ret->places = job.identify.devices;
-        fill_states(&job);
-        pattern_find(ret);
-        repair_all(&job);
-        verify_degrade(&job);
-        count_states(ret);
-    }
-    return rc;
+    MYR_TRY(verify_match(&job, err));
+    ret->name_conflicts = job.identify.name_conflicts;
+    ret->places = job.identify.devices;
+    fill_states(&job);
+    pattern_find(ret);
+    repair_all(&job);
+    verify_degrade(&job);
+    count_states(ret);
+    return MYR_OK;
 }
