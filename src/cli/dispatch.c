@@ -3,6 +3,7 @@
 
 #include "cli.h"
 
+/* For suggestions; tests/tidy would notice a program with more verbs long before. */
 enum { VERBS_MAX = 96 };
 
 static bool is_subverb(const struct cli_verb *verb)
@@ -54,6 +55,7 @@ static int unknown(const char *word, const struct myr_command *verb)
         }
     }
     for (uint32_t i = 0; verb && i < verb->subcommand_count; i++) {
+        MYR_ASSERT(count < VERBS_MAX && strchr(verb->subcommands[i]->name, ' '));
         names[count++] = strchr(verb->subcommands[i]->name, ' ') + 1;
     }
     myr_str_nearest(myr_str_from(word), names, count, near, sizeof(near));
@@ -101,6 +103,7 @@ static int run_words(int argc, const char *const *argv, bool help,
                      const char *(*lookup_env)(const char *name))
 {
     static const char *const help_words[] = {"--help"};
+    /* The longer name first: "route apply" is not route with an operand. */
     const char *second = argc > 1 && argv[1][0] != '-' ? argv[1] : NULL;
     const struct cli_verb *verb = second ? find(argv[0], second) : NULL;
     int used = verb ? 2 : 1;

@@ -8,6 +8,7 @@
 
 int cli_error(const struct myr_err *err)
 {
+    MYR_ASSERT(err->code < 0);
     fprintf(stderr, "myriad: %s\n", err->message);
     if (err->hint[0]) {
         fprintf(stderr, "hint: %s\n", err->hint);
@@ -15,6 +16,7 @@ int cli_error(const struct myr_err *err)
     return myr_err_exit_code(err->code);
 }
 
+/* write() and not stdio: a full disk or a closed pipe is seen here, not in exit(). */
 int cli_print(const struct myr_buf *buf)
 {
     size_t at = 0;
@@ -55,9 +57,10 @@ void cli_progress_step(struct myr_progress *progress, uint64_t done)
 int cli_catalog(struct myr_catalog *catalog, struct myr_arena *arena,
                 const struct myr_option_list *files, struct myr_err *err)
 {
-    int rc = myr_catalog_init(catalog, arena, err);
-    for (uint32_t i = 0; rc == MYR_OK && i < files->count; i++) {
-        rc = myr_catalog_add_file(catalog, files->items[i], err);
+    MYR_TRY(myr_catalog_init(catalog, arena, err));
+    /* In the order given: a later file overrides what an earlier one says of a part. */
+    for (uint32_t i = 0; i < files->count; i++) {
+        MYR_TRY(myr_catalog_add_file(catalog, files->items[i], err));
     }
-    return rc;
+    return MYR_OK;
 }

@@ -31,7 +31,10 @@ static bool is_set(const char *value)
     return value && *value;
 }
 
-/* What the terminal says, else COLUMNS, which is also how scripts ask for a width. */
+/*
+ * COLUMNS, which is how scripts and tests ask for a width, else what the terminal says; 0: none, as
+ * in a pipe, where nothing is wrapped. Below 20 a table is unreadable: such a value is a mistake.
+ */
 static uint32_t screen_width(const char *(*lookup_env)(const char *name))
 {
     struct winsize size = {0};
@@ -55,6 +58,7 @@ static bool wants_colour(const struct cli_common *common,
            strcmp(terminal, "dumb") != 0;
 }
 
+/* The only clock of the command. Modules that decide get their time as an argument. */
 static double seconds(clockid_t clock)
 {
     struct timespec now;
@@ -65,7 +69,7 @@ static double seconds(clockid_t clock)
 static void add_timing(struct cli *cli, double start_s)
 {
     struct rusage used = {0};
-    getrusage(RUSAGE_SELF, &used);
+    getrusage(RUSAGE_SELF, &used); /* ru_maxrss is in KiB on Linux */
     myr_answer_timing(&cli->answer, "wall_s", seconds(CLOCK_MONOTONIC) - start_s, 6);
     myr_answer_timing(&cli->answer, "cpu_s", seconds(CLOCK_PROCESS_CPUTIME_ID), 6);
     myr_answer_timing(&cli->answer, "memory_mib", (double)used.ru_maxrss / 1024, 1);
@@ -112,10 +116,13 @@ static int ask_and_print(struct cli *cli, const struct cli_verb *verb,
     double start_s = seconds(CLOCK_MONOTONIC);
     myr_answer_init(&cli->answer, &cli->arena, schema_name(cli), 1);
     myr_option_echo(cli->command, cli->options, &cli->operands, &cli->answer);
+    MYR_ASSERT(verb->run && cli->document.len == 0 && !cli->no);
     if (verb->run(cli, &err) < 0) {
+        MYR_ASSERT(err.code < 0 && err.message[0]); /* a failure without a word helps nobody */
         return cli_error(&err);
     }
     add_timing(cli, start_s);
+    /* All of the answer is there before the first byte is printed: a failure prints none of it. */
     int code = cli->document.len > 0 ? cli_print(&cli->document) : print_answer(cli, lookup_env);
     return code == CLI_DONE && cli->no ? CLI_NO : code;
 }
@@ -132,6 +139,7 @@ int cli_run(const struct cli_verb *verb, int argc, const char *const *argv,
     MYR_CLEANUP(cli_done) struct cli cli = {.command = verb->row, .common = common_defaults};
     struct myr_err err = {0};
     myr_arena_init(&cli.arena);
+    /* One byte more: a command without options of its own still has a place. */
     void *values = myr_arena_alloc(&cli.arena, 1, verb->row->values_bytes + 1);
     struct myr_option_values places = {values, &cli.common};
     cli.options = values;

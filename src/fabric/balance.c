@@ -4,6 +4,7 @@
 
 #include "myriad/fabric/colour.h"
 
+/* Improving stops when a pass moves nothing; the bounds end it where something always moves. */
 enum { FLOWLETS = 8, IMPROVE_PASSES = 8, IMPROVE_TRIES = 32 };
 
 /* Fractions of sprayed flows are kept finer than loads: they are divided again at every hop. */
@@ -114,13 +115,17 @@ static void add_load(const struct myr_graph *graph, uint64_t *load, const struct
 {
     for (uint32_t i = 0; i < path->count; i++) {
         uint64_t part = load_part(graph, path->channels[i], share);
+        MYR_ASSERT(!remove || load[path->channels[i]] >= part);
         load[path->channels[i]] += remove ? 0 - part : part;
     }
 }
 
+/* Routes of a flow follow each other, and flows come in order: readers walk both side by side. */
 static void put_route(struct myr_routes *routes, uint32_t flow, uint32_t weight,
                       const struct myr_path *path)
 {
+    MYR_ASSERT(path->count > 0);
+    MYR_ASSERT(routes->flow.count == 0 || routes->flow.items[routes->flow.count - 1] <= flow);
     for (uint32_t i = 0; i < path->count; i++) {
         myr_vec_push(&routes->channels, path->channels[i]);
     }
@@ -152,6 +157,7 @@ static void route_by_hop(const struct myr_graph *graph, const struct myr_balance
         for (uint32_t piece = 0; piece < pieces; piece++) {
             struct myr_path path;
             struct picker picker = picker_for(graph, options, &flows[i], load);
+            /* Another source port stands for another flowlet; an odd factor spreads the bits. */
             picker.tuple.source = (uint16_t)(picker.tuple.source ^ piece * 0x1F35);
             if (!myr_path_find(graph, flows[i].from_port, flows[i].to_port, pick, &picker, &path)) {
                 ret->unroutable++;
@@ -271,7 +277,7 @@ static void route_planned(const struct myr_graph *graph, const struct myr_balanc
                           uint64_t *load)
 {
     MYR_CLEANUP(free_colouring) struct myr_colouring *colouring = myr_colouring_create(graph);
-    if (!colouring) { /* no Clos, or one with links that a colouring cannot hold */
+    if (!colouring) { /* no Clos, or one whose uplinks differ */
         route_by_search(graph, options, flows, count, ret, load);
         return;
     }

@@ -86,13 +86,12 @@ struct myr_colouring *myr_colouring_create(const struct myr_graph *graph)
     if (!graph->regular || net->tiers < 2) {
         return NULL;
     }
-    /* Not a Clos as it is drawn: the caller falls back to a search, path by path. */
     struct myr_colouring *colouring = myr_xcalloc(1, sizeof(*colouring));
     colouring->graph = graph;
     if (!tier_init(graph, &colouring->leaf, net->first_leaf, net->leaf) ||
         (net->core && !tier_init(graph, &colouring->spine, net->first_spine, net->spine))) {
         myr_colouring_free(colouring);
-        return NULL;
+        return NULL; /* uplinks that differ from switch to switch: the caller searches instead */
     }
     colouring->bias = myr_xcalloc(colouring->leaf.groups, sizeof(uint32_t));
     if (graph->dead_count > 0) {

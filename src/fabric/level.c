@@ -11,9 +11,8 @@
  */
 
 /*
- * Bounds of the work, in counts and not in time, so that the same flows get the same paths. A trail
- * of 100,000 turns does not happen in a fabric that fits one design; a pair of colours fails mostly
- * at once, and after 256 of them another placement is cheaper than the perfect one.
+ * Bounds of the work, in counts and not in time, so that the same flows get the same paths. Where
+ * they end a search the flow shares an uplink, which costs less than looking on.
  */
 enum { PAIR_TRIES = 256, STEPS_MAX = 100000, LOOSE_COST = 4, RELIEVE_TRIES = 16 };
 

@@ -40,6 +40,7 @@ static void write_json(const struct myr_value *root, struct myr_buf *buf)
     myr_buf_putc(buf, '\n');
 }
 
+/* Block style, for people; what YAML could read otherwise is quoted as JSON, which it takes too. */
 static void put_yaml_text(struct myr_buf *buf, struct myr_str text)
 {
     if (is_plain_yaml(text)) {
@@ -49,6 +50,7 @@ static void put_yaml_text(struct myr_buf *buf, struct myr_str text)
     }
 }
 
+/* Also what has no children: an empty list has no lines to be written in block style. */
 static void put_yaml_scalar(struct myr_buf *buf, const struct myr_value *value)
 {
     switch (value->kind) {
@@ -107,6 +109,7 @@ static bool is_flat(const struct myr_value *value)
     return value->kind != MYR_VALUE_OBJECT || value->count == 0;
 }
 
+/* Rows have a few dozen keys at most: comparing with all of them is cheaper than a map. */
 static void add_column(struct columns *columns, const char *name)
 {
     for (size_t i = 0; i < columns->names.count; i++) {
@@ -149,6 +152,7 @@ static void find_all_columns(struct columns *columns, const struct myr_answer *a
     const struct myr_value *before = NULL;
     for (const struct myr_value *row = answer->rows->first; row; row = row->next) {
         MYR_ASSERT(row->kind == MYR_VALUE_OBJECT);
+        /* Nearly always the rows are alike: then their names are looked at once, not each time. */
         if (!before || !same_shape(before, row)) {
             find_columns(columns, "", row);
         }

@@ -6,6 +6,7 @@
 #include "wrap.h"
 #include "yaml_plain.h"
 
+/* Arrays of layouts lie on the stack: 64 columns are more than any screen has room for. */
 enum { COLUMN_GAP = 2, COLUMNS_MAX = 64, NO_COLUMN = COLUMNS_MAX };
 
 const char *const myr_format_names[MYR_FORMAT_COUNT] = {"table", "wide", "json", "yaml", "csv"};
@@ -13,7 +14,7 @@ const char *const myr_format_names[MYR_FORMAT_COUNT] = {"table", "wide", "json",
 void myr_table_init(struct myr_table *table, struct myr_arena *arena,
                     const struct myr_column *columns, uint32_t column_count)
 {
-    MYR_ASSERT(column_count > 0 && column_count <= COLUMNS_MAX);
+    MYR_ASSERT(columns && column_count > 0 && column_count <= COLUMNS_MAX);
     *table = (struct myr_table){
         .columns = columns,
         .column_count = column_count,
@@ -129,6 +130,7 @@ static void put_grouped(struct myr_buf *buf, struct myr_str number, uint32_t dec
     }
 }
 
+/* For people: "-" where nothing is known, numbers in groups of three, text without controls. */
 static void put_shown(struct myr_buf *buf, const struct myr_column *column, struct myr_str cell,
                       uint32_t decimals)
 {
@@ -283,6 +285,7 @@ static bool fit_screen(const struct myr_table *table, struct layout *layout, uin
         if (widest == NO_COLUMN) {
             return false;
         }
+        MYR_ASSERT(layout->widths[widest] > least[widest] && layout->widths[widest] > 0);
         layout->widths[widest]--;
     }
     layout->wrapped = true;

@@ -1,5 +1,6 @@
 #include "myriad/work/layout.h"
 
+/* ZeRO-1 and flash attention, as training at this scale is mostly run. */
 struct myr_layout myr_layout_default(void)
 {
     return (struct myr_layout){
@@ -27,8 +28,10 @@ uint32_t myr_layout_etp(const struct myr_layout *layout)
     return layout->etp ? layout->etp : layout->tp;
 }
 
+/* Experts are spread over the ranks of a stage, so their replicas are what that leaves. */
 uint32_t myr_layout_edp(const struct myr_layout *layout)
 {
+    MYR_ASSERT(layout->ep > 0 && myr_layout_etp(layout) > 0);
     return layout->tp * layout->cp * layout->dp / (myr_layout_etp(layout) * layout->ep);
 }
 
@@ -37,8 +40,10 @@ uint32_t myr_layout_seq(const struct myr_layout *layout, const struct myr_model 
     return layout->seq_tokens ? layout->seq_tokens : model->seq_tokens;
 }
 
+/* Whole, for a layout that passed its check: the batch divides by replicas and micro-batch. */
 uint32_t myr_layout_micro_batches(const struct myr_layout *layout)
 {
+    MYR_ASSERT(layout->micro_batch > 0 && layout->dp > 0);
     return layout->global_batch / (layout->micro_batch * layout->dp);
 }
 
@@ -56,6 +61,7 @@ uint32_t myr_layout_expert_shard(const struct myr_layout *layout)
     if (layout->zero == 0) {
         return 1;
     }
+    MYR_ASSERT(myr_layout_shard(layout) <= layout->dp * layout->cp);
     uint32_t replicas = layout->dp * layout->cp / myr_layout_shard(layout);
     return myr_layout_edp(layout) / replicas;
 }

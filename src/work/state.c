@@ -8,6 +8,11 @@ struct kept {
     uint64_t cut;   /* for each token of the rank's sequence part */
 };
 
+/*
+ * What backward needs of each operation, after Korthikanti et al., "Reducing activation
+ * recomputation in large transformer models" (2022), section 4, in general form: inputs of
+ * matrices and norms, dropout masks of one byte, scores unless flash attention makes them again.
+ */
 static struct kept attention_kept(const struct myr_layout *layout, const struct myr_model *model)
 {
     uint64_t a = myr_layout_numerics(layout).activation_bytes;
@@ -105,6 +110,7 @@ static myr_u128 span_bytes(const struct myr_layout *layout, const struct myr_mod
     uint32_t again = myr_work_again(layout, span);
     uint32_t moe_again = myr_model_moe_layers(model, span.first, again);
     uint32_t moe = myr_model_moe_layers(model, span.first, span.count) - moe_again;
+    MYR_ASSERT(again <= span.count && again + moe <= span.count);
     uint32_t dense = span.count - again - moe;
     return bytes->dense * dense + bytes->moe * moe + bytes->dense_again * (again - moe_again) +
            bytes->moe_again * moe_again;

@@ -77,6 +77,7 @@ static const struct myr_command command = {
     .subcommand_count = MYR_ARRAY_COUNT(subcommands),
 };
 
+/* Simulated time is whole picoseconds inside; people and programs read microseconds. */
 static double us(myr_ps time)
 {
     return (double)time / (double)MYR_PS_PER_US;
@@ -85,6 +86,7 @@ static double us(myr_ps time)
 static struct myr_sim_question question_of(struct cli *cli, struct myr_progress *progress)
 {
     const struct options *options = cli->options;
+    /* --workload is the first job, so that one job and several are asked for in the same way. */
     const char **workloads = MYR_ARENA_NEW(&cli->arena, const char *, MYR_OPTION_LIST_MAX + 1);
     uint32_t count = 0;
     if (options->workload) {
@@ -215,6 +217,7 @@ static void put_rates(struct myr_answer *answer, const struct myr_sim_answer *si
                     sim->load_max * 100);
 }
 
+/* As nccl-tests count: algorithm is bytes by time, bus what links would show. */
 static void put_bandwidth(struct myr_answer *answer, const struct myr_sim_job *job)
 {
     if (!job || !job->load.collective) {
@@ -289,7 +292,7 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_sim_files files = {options->report, options->heatmap, options->fct};
     cli_progress(&progress, "simulating", 0);
     struct myr_sim_question question = question_of(cli, &progress);
-    MYR_TRY(myr_sim_files_check(&files, err));
+    MYR_TRY(myr_sim_files_check(&files, err)); /* not after minutes of simulation */
     MYR_TRY(myr_sim_ask(&sim, &question, err));
     MYR_TRY(myr_sim_files_write(&sim, &files, err));
     put_answer(cli, &sim);

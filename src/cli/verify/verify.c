@@ -51,6 +51,7 @@ static const struct myr_command command = {
     .operand_max = MYR_OPERANDS_MAX,
 };
 
+/* Every list is in the tree but the ports, of which there may be a hundred thousand. */
 static void show(struct cli *cli, const struct options *options, const struct myr_built *built)
 {
     struct myr_answer *answer = &cli->answer;

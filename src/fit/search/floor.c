@@ -1,6 +1,13 @@
 /* floor: bounds on time from below, for cuts and for what replicas exchange. */
 #include "search/visit.h"
 
+/*
+ * A bound must never be above what it bounds, or the search loses the best layout in silence. So
+ * each leaves something out (overlaps, the slowest of several, rounding up), and all are multiplied
+ * by FIT_BOUND_SLACK, which is a hair under one, for the rounding of sums. The property tests hold
+ * them against fit_exhaust().
+ */
+
 void fit_set_chain(const struct fit_search *s, enum fit_chain chain, struct myr_layout *layout)
 {
     bool all = s->query->recompute == MYR_RECOMPUTE_FULL;
@@ -97,6 +104,7 @@ static double shape_floor_s(const struct fit_visit *v, const struct fit_shape *s
         }
         fit_add_stage(&all, stage);
     }
+    MYR_ASSERT(shape->kind_count > 0 && shape->kind_count <= FIT_SHAPE_KINDS);
     if (shape->kind_count == FIT_SHAPE_KINDS) { /* stages may have been left out */
         all.least_s = 0;
         all.least_forward_s = 0;
@@ -135,6 +143,8 @@ double fit_shape_floor_s(const struct fit_visit *v, const struct fit_shape *shap
 static double order_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice,
                             uint32_t order)
 {
+    /* A few slots by the choice's number, plus one so that zero is empty: neighbours do not meet.
+     */
     uint32_t slot = choice % FIT_PIPES_KEPT;
     order = v->layers_like[order];
     if (cut->floor_choice[order][slot] != choice + 1) {

@@ -233,7 +233,7 @@ double fit_refined_floor_s(struct fit_visit *v, double limit)
 
 void fit_add_group(struct fit_group *groups, uint32_t *count, struct fit_group group)
 {
-    /* By insertion, the lowest bound first: a family has a few dozen groups at most. */
+    /* By insertion, the lowest bound first: a family has two hundred groups at most. */
     uint32_t at = (*count)++;
     for (; at > 0 && groups[at - 1].floor_s > group.floor_s; at--) {
         groups[at] = groups[at - 1];

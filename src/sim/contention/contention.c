@@ -4,6 +4,13 @@
 
 #include "myriad/sim/engine.h"
 
+/*
+ * How much flows that meet slow each other down, by pattern, by how far a job is spread, and by how
+ * full the fabric is. Jobs of equal size are drawn from a seed, routed, and their max-min rates
+ * compared with line rate; nothing is run in time. A planner then looks the factor up, instead of
+ * simulating every candidate.
+ */
+
 const char *const myr_contention_pattern_names[MYR_CONTENTION_PATTERNS] = {"ring", "all-to-all",
                                                                            "permutation"};
 const char *const myr_contention_level_names[MYR_CONTENTION_LEVELS] = {"leaf", "pod", "fabric"};
@@ -59,6 +66,7 @@ static void draw_slots(struct table_maker *maker, enum myr_contention_level leve
         myr_heap_push(&heap, group_of(maker->graph, order[i], level), order[i]);
     }
     for (uint32_t i = 0; myr_heap_pop(&heap, &item); i++) {
+        MYR_ASSERT(i < nodes);
         maker->slots[i] = (struct slot){(uint32_t)item.value, (uint32_t)item.key};
     }
 }
@@ -68,6 +76,7 @@ static void make_jobs(struct table_maker *maker, enum myr_contention_level level
 {
     uint32_t nodes = maker->graph->design->head->nodes;
     struct myr_rng rng;
+    /* A stream a level: how one level is drawn does not depend on the others. */
     myr_rng_init(&rng, maker->options.balance.seed, 10 + (uint64_t)level);
     draw_slots(maker, level, &rng);
     maker->jobs.count = 0;
@@ -115,7 +124,7 @@ static void job_messages(struct table_maker *maker, const struct job *job,
         case MYR_CONTENTION_RING:
             message.to = gpu_at(maker, job, slot + 1, rail);
             break;
-        case MYR_CONTENTION_ALL_TO_ALL:
+        case MYR_CONTENTION_ALL_TO_ALL: /* its middle round: to the farthest, on another rail */
             message.to = gpu_at(maker, job, slot + job->count / 2, rail + 1);
             break;
         default:
@@ -141,7 +150,7 @@ static void add_transfers(struct table_maker *maker, enum myr_contention_pattern
         job->first_task = myr_sim_task_count(maker->sim);
         for (uint32_t m = 0; m < count; m += each) {
             uint32_t id = myr_sim_pattern(maker->sim, &maker->messages.items[m], each);
-            myr_sim_transfer(maker->sim, id, 1, 1);
+            myr_sim_transfer(maker->sim, id, 1, 1); /* a byte: only rates are asked for */
         }
         job->task_count = myr_sim_task_count(maker->sim) - job->first_task;
     }

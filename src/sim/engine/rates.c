@@ -104,7 +104,7 @@ static void measure_channel(struct myr_sim *sim, uint32_t id)
     sim->weight[id] = weight;
 }
 
-/* 128 bits: a pool of 800G links in bits per second, times a thousand, is over 64. */
+/* 128 bits, as wherever rates are multiplied: no pool of links is too large. */
 static uint64_t share_of(const struct myr_sim *sim, uint32_t id)
 {
     MYR_ASSERT(sim->weight[id] > 0);

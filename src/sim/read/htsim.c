@@ -12,7 +12,7 @@
  * ends first have no fixed order and are refused.
  */
 
-enum { ID_MAX = INT32_MAX };
+enum { ID_MAX = INT32_MAX }; /* htsim's ids are C ints */
 
 enum trigger_type { TRIGGER_UNSAID, TRIGGER_ONESHOT, TRIGGER_MULTISHOT, TRIGGER_BARRIER };
 
@@ -50,9 +50,11 @@ static uint32_t trigger_at(struct matrix *matrix, uint32_t id)
     if (found) {
         return *found;
     }
+    /* May be named before it is said what it is: the file need not be in order. */
     struct trigger trigger = {.id = id, .place = scan_here(matrix->scan)};
     myr_vec_push(&matrix->list, trigger);
-    myr_u64map_add(&matrix->ids, id, (uint32_t)matrix->list.count - 1);
+    bool fresh = myr_u64map_add(&matrix->ids, id, (uint32_t)matrix->list.count - 1);
+    MYR_ASSERT(fresh && matrix->ids.count == matrix->list.count);
     return (uint32_t)matrix->list.count - 1;
 }
 
@@ -134,6 +136,7 @@ static void bind(struct matrix *matrix, uint32_t id, uint32_t op, bool fires)
     }
     struct bond bond = {trigger_at(matrix, id), op, fires};
     struct trigger *trigger = &matrix->list.items[bond.trigger];
+    MYR_ASSERT(bond.trigger < matrix->list.count && op < matrix->trace->ops.count);
     if (!fires && trigger->starts == 0) {
         trigger->target = scan_here(matrix->scan);
     }
@@ -152,12 +155,9 @@ static int read_connection(struct matrix *matrix, struct myr_err *err)
     if (matrix->nodes == 0) {
         return scan_error(err, scan, "'Nodes' must come before the first connection");
     }
-    int rc = read_ends(matrix, &op, err);
-    while (rc == MYR_OK && scan_word(scan)) {
-        rc = read_attribute(matrix, &attributes, &op, err);
-    }
-    if (rc < 0) {
-        return rc;
+    MYR_TRY(read_ends(matrix, &op, err));
+    while (scan_word(scan)) {
+        MYR_TRY(read_attribute(matrix, &attributes, &op, err));
     }
     if (!attributes.size) {
         return scan_error_at(err, scan, place, "the connection has no size");
@@ -255,23 +255,19 @@ static int check_trigger(const struct matrix *matrix, const struct trigger *trig
 
 static int join_triggers(struct matrix *matrix, struct myr_err *err)
 {
-    int rc = MYR_OK;
-    for (size_t i = 0; rc == MYR_OK && i < matrix->list.count; i++) {
+    for (size_t i = 0; i < matrix->list.count; i++) {
         struct trigger *trigger = &matrix->list.items[i];
         struct myr_trace_op op = {
             .kind = MYR_TRACE_COMPUTE, .line = trigger->place.line, .start = -1};
-        rc = check_trigger(matrix, trigger, err);
-        if (rc < 0) {
-            return rc;
-        }
-        rc = trace_add(matrix->trace, matrix->scan, op, &trigger->op, err);
+        MYR_TRY(check_trigger(matrix, trigger, err));
+        MYR_TRY(trace_add(matrix->trace, matrix->scan, op, &trigger->op, err));
     }
-    for (size_t i = 0; rc == MYR_OK && i < matrix->bonds.count; i++) {
+    for (size_t i = 0; i < matrix->bonds.count; i++) {
         const struct bond *bond = &matrix->bonds.items[i];
         uint32_t op = matrix->list.items[bond->trigger].op;
         trace_after(matrix->trace, bond->fires ? op : bond->op, bond->fires ? bond->op : op);
     }
-    return rc;
+    return MYR_OK;
 }
 
 static int read_matrix_line(struct matrix *matrix, struct myr_err *err)

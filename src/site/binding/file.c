@@ -60,7 +60,9 @@ static int read_mac(const struct myr_doc *map, uint64_t *ret, struct myr_err *er
 static int read_text(const struct myr_doc *map, const char *key, struct myr_str *ret,
                      struct myr_err *err)
 {
-    enum { TEXT_MAX = 255 }; /* the longest name that DNS and Linux allow; keys rely on it */
+    enum {
+        TEXT_MAX = 255
+    }; /* as long as a DNS name may be; the keys of names (binding.c) rely on it */
     const struct myr_doc *node = myr_doc_get(map, key);
     MYR_TRY(node ? myr_doc_text(node, key, ret, err) : MYR_OK);
     if (node && ret->len > TEXT_MAX) {
