@@ -2,6 +2,14 @@
 
 #include <stdlib.h>
 
+/*
+ * Arrays beside the design, made once a network: the design knows ports and links, a router needs
+ * neighbours and uplinks by number. A channel is one direction of a link: twice the link's id, plus
+ * one from b to a. Switches of a network have consecutive ids, tier by tier, so the place of one in
+ * its tier is a subtraction.
+ */
+
+/* Unsigned: an id below the first switch becomes a huge difference. */
 static bool is_fabric_switch(const struct myr_graph *graph, uint32_t device)
 {
     return device - graph->first_switch < graph->switch_count;
@@ -59,6 +67,7 @@ static uint32_t sorted_channels(const struct myr_graph *graph, uint32_t device,
             continue;
         }
         uint32_t at = count++;
+        MYR_ASSERT(at < design->first_port[device + 1] - design->first_port[device]);
         while (at > 0 && list[at - 1].neighbour > neighbour) {
             list[at] = list[at - 1];
             at--;
@@ -101,6 +110,7 @@ static void build_bundles(struct myr_graph *graph, struct myr_arena *arena)
             myr_vec_push(&channels, list[k].channel);
         }
     }
+    MYR_ASSERT(channels.count <= (size_t)graph->design->link_count * 2);
     graph->bundle_start[graph->switch_count] = (uint32_t)bundles.count;
     graph->bundles = MYR_ARENA_NEW(arena, struct myr_bundle, bundles.count);
     graph->channels = MYR_ARENA_NEW(arena, uint32_t, channels.count);
@@ -223,6 +233,7 @@ int myr_graph_init(struct myr_graph *graph, struct myr_arena *arena,
 
 const struct myr_bundle *myr_graph_bundle(const struct myr_graph *graph, uint32_t from, uint32_t to)
 {
+    MYR_ASSERT(is_fabric_switch(graph, from));
     uint32_t low = graph->bundle_start[from - graph->first_switch];
     uint32_t high = graph->bundle_start[from - graph->first_switch + 1];
     while (low < high) {
@@ -252,13 +263,15 @@ void myr_graph_set_link(struct myr_graph *graph, uint32_t link, bool dead)
     } else {
         myr_bitset_remove(&graph->dead, link);
     }
-    graph->dead_count += dead ? 1U : UINT32_MAX;
+    MYR_ASSERT(dead || graph->dead_count > 0);
+    graph->dead_count += dead ? 1U : UINT32_MAX; /* plus one, or minus one */
     if (!is_fabric_switch(graph, a) || !is_fabric_switch(graph, b)) {
         return; /* a host link: no bundle */
     }
     struct myr_bundle *there = (struct myr_bundle *)myr_graph_bundle(graph, a, b);
     struct myr_bundle *back = (struct myr_bundle *)myr_graph_bundle(graph, b, a);
-    MYR_ASSERT(there && back);
+    MYR_ASSERT(there && back && there->alive == back->alive);
+    MYR_ASSERT(dead ? there->alive > 0 : there->alive < there->count);
     there->alive = (uint16_t)(there->alive + (dead ? -1 : 1));
     back->alive = (uint16_t)(back->alive + (dead ? -1 : 1));
 }
@@ -336,5 +349,6 @@ uint32_t myr_graph_uplink(const struct myr_graph *graph, uint32_t device, uint32
 {
     uint32_t first = first_up_bundle(graph, device);
     MYR_ASSERT(first < graph->bundle_start[device - graph->first_switch + 1]);
+    MYR_SLOW_ASSERT(k < myr_graph_uplink_count(graph, device));
     return graph->channels[graph->bundles[first].first + k];
 }

@@ -3,6 +3,11 @@
 #include "myriad/site/cabling.h"
 #include "myriad/text.h"
 
+/*
+ * Which UDP source port makes the switches choose the planned path. RoCE v2 goes to port 4791; its
+ * source port is free, is what switches hash, and NICs draw it from 0xC000 to 0xFFFF.
+ */
+
 enum {
     SOURCE_FIRST = 0xC000,
     SOURCE_COUNT = 0x4000,
@@ -54,6 +59,7 @@ static int read_rank(struct row_reader *reader, const struct myr_csv *csv, uint3
                              csv->fields[1].len > 60 ? 60 : (int)csv->fields[1].len,
                              csv->fields[1].data);
     }
+    MYR_ASSERT(port < reader->design->port_count);
     reader->hashes->ranks[port] = reader->next_rank++;
     return MYR_OK;
 }
@@ -175,7 +181,7 @@ static uint32_t linux_hash(uint32_t seed, const struct myr_tuple *tuple)
     words[4] = (uint64_t)from << 32;
     words[5] = to;
     uint32_t hash = (uint32_t)sip_hash(words, 6, (uint64_t)seed << 32 | seed);
-    return (hash ? hash : 1) >> 1;
+    return (hash ? hash : 1) >> 1; /* the kernel keeps 0 for "none", and drops a bit for routes */
 }
 
 static uint32_t hash_of(enum myr_switch_hash kind, uint32_t seed, const struct myr_tuple *tuple)
