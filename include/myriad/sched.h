@@ -13,7 +13,8 @@
  *   queue    who runs next, who has to make room: events in, decisions out
  *   events   what a controller tells the queue: confirmed starts and stops, nodes, users' wishes
  *   snapshot the state of a queue as a value: copy, store, compare
- *   why      what a waiting job lacks, and the least change that would start it
+ *   why      what a waiting job lacks
+ *   trial    which single change would start it, found by trying
  *   spares   how many nodes to keep warm
  *   joblog   traces of jobs
  *   replay   a trace through the queue in virtual time
@@ -49,4 +50,5 @@
 #include "myriad/sched/tenant.h"
 #include "myriad/sched/tenant_tree.h"
 #include "myriad/sched/traffic.h"
+#include "myriad/sched/trial.h"
 #include "myriad/sched/why.h"

@@ -225,7 +225,7 @@ class Replay(unittest.TestCase):
         words = " ".join(done.stdout.split())
         self.assertIn("the job on line 4 had waited", words)
         self.assertIn("not on enough whole nodes", words)
-        self.assertIn("end or move 1 job of 4 GPUs", words)
+        self.assertIn("job 2 (4 GPUs) over or stopped", words)
         why = json.loads(run(path, *asked, 4, "-o", "json").stdout)["explain"]
         self.assertEqual((why["line"], why["lacks"], why["nodes_free"]), (4, "fragmented", 0))
         self.assertIn("did not wait", run(path, *asked, 2).stdout)

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "myriad/sched/queue.h"
+#include "myriad/sched/trial.h"
 
 enum { MYR_WHY_STOPS_MAX = 8 };
 
@@ -25,16 +25,16 @@ struct myr_why {
         nodes_shut;               /* free ones held for gangs; kept as spares, maintained, lost */
     uint32_t held_for;            /* the gang with most of them, or MYR_NONE */
     uint32_t own_nodes, own_free; /* cells of its tenant and those above */
-    uint32_t own_lacks;           /* with so many more nodes of its tenant's own it would start */
     uint32_t ahead;               /* jobs in lines that go before it */
     int64_t now_s, waited_s;
     /* When nodes are held for it, when it may spread; INT64_MAX: never. */
     int64_t hold_s, anywhere_s;
-    /* The least change: these jobs would have to end or move. 'stop_count' may exceed the list. */
+    /* What would start it now, each alone (trial.h). */
+    uint32_t trial_count;
+    struct myr_trial trials[MYR_TRIALS_MAX];
+    /* The same of those that end jobs; 'stop_count' may exceed the list. */
     uint32_t stop_count, stops[MYR_WHY_STOPS_MAX];
     uint64_t stop_gpus;
-    double stop_lost_gpu_h; /* if they are stopped now and go on from their last checkpoint */
-    int32_t priority; /* the lowest with which it would start now; MYR_PRIORITY_MAX + 1: none */
 };
 
 /*

@@ -210,6 +210,22 @@ static struct myr_value *put_tenants(struct myr_answer *answer, const struct myr
     return list;
 }
 
+/* What would start it, each alone. */
+static void put_trials(struct myr_answer *answer, const struct myr_why *why)
+{
+    myr_answer_list(answer, "changes");
+    for (uint32_t i = 0; i < why->trial_count; i++) {
+        struct myr_buf text = {0};
+        myr_trial_text(&why->trials[i], &text);
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "change", myr_trial_name(why->trials[i].kind));
+        myr_answer_text(answer, "text", text.data);
+        myr_answer_end(answer);
+        myr_buf_done(&text);
+    }
+    myr_answer_end(answer);
+}
+
 static void put_why(struct myr_answer *answer, const struct myr_replay_answer *a)
 {
     const struct myr_why *why = &a->why;
@@ -236,6 +252,7 @@ static void put_why(struct myr_answer *answer, const struct myr_replay_answer *a
     myr_answer_end(answer);
     myr_answer_u64(answer, "end_or_move_jobs", why->stop_count);
     myr_answer_u64(answer, "end_or_move_gpus", why->stop_gpus);
+    put_trials(answer, why);
     myr_answer_end(answer);
 }
 

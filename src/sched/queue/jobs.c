@@ -458,24 +458,37 @@ void queue_stop_job(struct myr_queue *q, uint32_t id, enum myr_stop_reason reaso
     queue_settle(q, id);
 }
 
-void queue_swap_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t spare)
+void queue_move_share(struct myr_queue *q, uint32_t id, const struct myr_share *from,
+                      const struct myr_share *to)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->state == MYR_JOB_RUNS && job->owner == MYR_NONE && !q->policy.confirm);
-    MYR_ASSERT(node != spare && spare < q->shape.nodes);
+    MYR_ASSERT(job->state == MYR_JOB_RUNS && job->owner == MYR_NONE);
+    MYR_ASSERT(from->node != to->node && to->node < q->shape.nodes);
     job->saved_s += queue_worked_s(q, job) - queue_unsaved_s(q, job);
     job->start_s = q->now_s;
     job->stops++;
     list_on_nodes(q, id, false);
     for (uint32_t i = 0; i < job->gang.count; i++) {
         struct myr_share *share = &job->gang.shares[i];
-        if (share->node == node) {
+        if (share->node == from->node) {
             myr_release(q->placer, &(struct myr_gang){1, share});
-            myr_place_take(q->placer, spare, share->gpus);
-            share->node = spare;
+            myr_place_take(q->placer, to->node, to->gpus);
+            *share = *to;
         }
     }
     list_on_nodes(q, id, true);
+}
+
+void queue_swap_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t spare)
+{
+    const struct myr_gang *gang = &queue_job(q, id)->gang;
+    for (uint32_t i = 0; i < gang->count; i++) {
+        if (gang->shares[i].node == node) {
+            struct myr_share from = gang->shares[i], to = {spare, from.gpus};
+            queue_move_share(q, id, &from, &to);
+            return;
+        }
+    }
 }
 
 void queue_close_node(struct myr_queue *q, uint32_t node, uint8_t bit, bool closed)

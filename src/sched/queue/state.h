@@ -454,6 +454,9 @@ void queue_settle(struct myr_queue *q, uint32_t id);
  */
 void queue_end_job(struct myr_queue *q, uint32_t id, enum myr_job_result result,
                    enum myr_stop_reason reason);
+/* A share of a running job moves to as many free GPUs of another node. */
+void queue_move_share(struct myr_queue *q, uint32_t id, const struct myr_share *from,
+                      const struct myr_share *to);
 /* The share of a running job on a node moves to the same GPUs of a free one. */
 void queue_swap_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t spare);
 void queue_close_node(struct myr_queue *q, uint32_t node, uint8_t bit, bool closed);

@@ -143,6 +143,15 @@ static void name_by_line(const struct myr_replay_result *result, struct myr_why 
     for (uint32_t i = 0; i < why->stop_count && i < MYR_WHY_STOPS_MAX; i++) {
         why->stops[i] = result->submitted[why->stops[i]].line;
     }
+    for (uint32_t i = 0; i < why->trial_count; i++) {
+        struct myr_trial *trial = &why->trials[i];
+        for (uint32_t k = 0; k < trial->job_count && k < MYR_TRIAL_JOBS_MAX; k++) {
+            trial->jobs[k] = result->submitted[trial->jobs[k]].line;
+        }
+        for (uint32_t k = 0; k < trial->move_count; k++) {
+            trial->moves[k].job = result->submitted[trial->moves[k].job].line;
+        }
+    }
     why->held_for = why->held_for == MYR_NONE ? MYR_NONE : result->submitted[why->held_for].line;
 }
 

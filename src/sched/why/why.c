@@ -93,21 +93,6 @@ static uint32_t most_held_for(const struct myr_queue *q, uint32_t id)
     return best;
 }
 
-/* The lowest priority, above some running job's, with which room could be made. */
-static int32_t least_priority(struct myr_queue *q, uint32_t id)
-{
-    int32_t own = queue_job(q, id)->spec.priority;
-    if (!q->policy.preempt && !queue_job(q, id)->spec.reclaims) {
-        return MYR_PRIORITY_MAX + 1;
-    }
-    for (int32_t p = own + 1; p <= MYR_PRIORITY_MAX; p++) {
-        if (queue_find_stops(q, id, p, false)) {
-            return p;
-        }
-    }
-    return MYR_PRIORITY_MAX + 1;
-}
-
 static int64_t after(const struct qjob *job, int64_t time_s)
 {
     return time_s > 0 ? queue_after_s(job->since_s, time_s) : INT64_MAX;
@@ -119,7 +104,6 @@ static void explain(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_
     *ret = (struct myr_why){.gpus = job->spec.gpus,
                             .nodes = myr_place_nodes(q->placer, job->spec.gpus),
                             .held_for = MYR_NONE,
-                            .priority = MYR_PRIORITY_MAX + 1,
                             .now_s = now_s,
                             .waited_s = myr_queue_waited_s(q, now_s, id)};
     if (job->state != MYR_JOB_WAITS) {
@@ -129,31 +113,31 @@ static void explain(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_
     ret->kind = kind_of(q, id, ret);
     ret->held_for = ret->nodes_held ? most_held_for(q, id) : MYR_NONE;
     ret->own_nodes = queue_own_nodes(q, job->spec.tenant, &ret->own_free);
-    ret->own_lacks = ret->nodes > ret->own_free ? ret->nodes - ret->own_free : 0;
     ret->ahead = count_ahead(q, id);
     ret->hold_s = after(job, queue_hold_s(q, job->spec.gpus));
     ret->anywhere_s =
         gang ? after(job, queue_locality_s(q, job->spec.gpus, q->policy.locality_s)) : INT64_MAX;
-    if (ret->kind == MYR_WHY_ORDER) {
-        return;
-    }
-    if (queue_find_stops(q, id, job->spec.priority, true)) {
-        for (size_t i = 0; i < q->victims.count; i++) {
-            const struct qjob *victim = queue_job(q, q->victims.items[i]);
-            if (i < MYR_WHY_STOPS_MAX) {
-                ret->stops[i] = q->victims.items[i];
-            }
-            ret->stop_gpus += victim->spec.gpus;
-            ret->stop_lost_gpu_h += (double)queue_stop_cost(q, victim) / 3600;
+}
+
+/* The jobs whose end would start it, for those who read only that. */
+static void sum_up(struct myr_why *why)
+{
+    for (uint32_t i = 0; i < why->trial_count; i++) {
+        const struct myr_trial *t = &why->trials[i];
+        if (t->kind != MYR_TRIAL_END_JOB && t->kind != MYR_TRIAL_END_JOBS) {
+            continue;
         }
-        ret->stop_count = (uint32_t)q->victims.count;
+        why->stop_count = t->job_count;
+        why->stop_gpus = t->gpus;
+        for (uint32_t k = 0; k < t->job_count && k < MYR_WHY_STOPS_MAX; k++) {
+            why->stops[k] = t->jobs[k];
+        }
     }
-    ret->priority = least_priority(q, id);
 }
 
 void myr_queue_why(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_why *ret)
 {
-    *ret = (struct myr_why){.held_for = MYR_NONE, .priority = MYR_PRIORITY_MAX + 1};
+    *ret = (struct myr_why){.held_for = MYR_NONE};
     if (id >= q->job_count) {
         return;
     }
@@ -162,6 +146,8 @@ void myr_queue_why(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_w
     q->now_s = now_s > clock_s ? now_s : clock_s;
     explain(q, q->now_s, id, ret);
     q->now_s = clock_s;
+    ret->trial_count = myr_queue_trials(q, now_s, id, ret->trials);
+    sum_up(ret);
 }
 
 /* One label and what stands behind it. */
@@ -190,17 +176,17 @@ static void put_room(const struct myr_why *why, const struct myr_why_sink *sink)
     put(sink, "before it", "%u jobs", why->ahead);
 }
 
-static void put_stops(const struct myr_why *why, const struct myr_why_sink *sink)
+static void put_changes(const struct myr_why *why, const struct myr_why_sink *sink)
 {
-    char jobs[MYR_WHY_STOPS_MAX * 12 + 1] = "";
-    size_t used = 0;
-    for (uint32_t i = 0; i < why->stop_count && i < MYR_WHY_STOPS_MAX; i++) {
-        used += (size_t)snprintf(jobs + used, sizeof(jobs) - used, "%s%u", i ? ", " : "",
-                                 why->stops[i]);
+    for (uint32_t i = 0; i < why->trial_count; i++) {
+        struct myr_buf text = {0};
+        myr_trial_text(&why->trials[i], &text);
+        sink->put(sink->context, i == 0 ? "would start" : "or", text.data);
+        myr_buf_done(&text);
     }
-    put(sink, "least change", "end or move %u job%s of %llu GPUs (%s%s), at %.2f GPU hours",
-        why->stop_count, why->stop_count == 1 ? "" : "s", (unsigned long long)why->stop_gpus, jobs,
-        why->stop_count > MYR_WHY_STOPS_MAX ? ", ..." : "", why->stop_lost_gpu_h);
+    if (why->trial_count == 0) {
+        put(sink, "would start", "no single change that was tried");
+    }
 }
 
 static void put_time(const struct myr_why_sink *sink, const char *what, int64_t time_s,
@@ -233,16 +219,7 @@ void myr_why_facts(const struct myr_why *why, const struct myr_why_sink *sink)
     if (why->kind == MYR_WHY_NOTHING) {
         return;
     }
-    if (why->stop_count) {
-        put_stops(why, sink);
-    }
-    if (why->priority <= MYR_PRIORITY_MAX) {
-        put(sink, "or", "priority %d", why->priority);
-    }
-    if (why->own_lacks) {
-        put(sink, "or", "%u more node%s of its tenant's own", why->own_lacks,
-            why->own_lacks == 1 ? "" : "s");
-    }
+    put_changes(why, sink);
     put_time(sink, "nodes are held for it", why->hold_s, why->now_s);
     put_time(sink, "it takes nodes anywhere", why->anywhere_s, why->now_s);
 }

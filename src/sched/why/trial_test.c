@@ -1,0 +1,270 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "myriad/sched/events.h"
+#include "myriad/sched/snapshot.h"
+#include "myriad/sched/trial.h"
+
+/*
+ * Random states with queues. Every change that is told for a waiting job is made in a copy through
+ * the queue's own events, and the job must start; and where any single change of these kinds would
+ * start it, found by making them all, one is told nearly always.
+ */
+enum { STATES = 1000, TENANTS = 3, SPARES = 2 };
+
+struct scene {
+    struct myr_rng rng;
+    struct myr_place_shape shape;
+    struct myr_tenant tenants[TENANTS];
+    struct myr_queue *queue, *copy;
+    int64_t now_s;
+    uint32_t id; /* the job asked about */
+};
+
+static uint32_t below(struct scene *s, uint32_t bound)
+{
+    return myr_rng_below(&s->rng, bound);
+}
+
+static void must(int rc)
+{
+    assert_int_equal(rc, MYR_OK);
+}
+
+static void fill(struct scene *s)
+{
+    uint32_t count, id, per = s->shape.gpus_per_node, jobs = 10 + below(s, 30);
+    for (uint32_t i = 0; i < jobs; i++) {
+        struct myr_queue_job job = {.tenant = below(s, TENANTS),
+                                    .priority = (int32_t)below(s, 3) - 1,
+                                    .fixed = below(s, 4) == 0};
+        job.gpus = below(s, 2) ? 1 + below(s, per) : per * (1 + below(s, s->shape.nodes));
+        must(myr_queue_submit(s->queue, s->now_s, &job, &id, NULL));
+        s->now_s += below(s, 2) ? 0 : below(s, 900);
+        (void)myr_queue_decide(s->queue, s->now_s, &count);
+        if (below(s, 4) == 0) {
+            must(myr_queue_finish(s->queue, s->now_s, below(s, id + 1)));
+        }
+        if (below(s, 12) == 0) {
+            must(myr_queue_node(s->queue, s->now_s, below(s, s->shape.nodes), below(s, 3) == 0));
+        }
+        (void)myr_queue_decide(s->queue, s->now_s, &count);
+    }
+}
+
+static void set_up(struct scene *s, uint64_t seed)
+{
+    *s = (struct scene){0};
+    myr_rng_init(&s->rng, seed, 13);
+    s->shape = (struct myr_place_shape){3 + below(s, 8), below(s, 2) ? 4 : 8, 2, 4};
+    for (uint32_t t = 0; t < TENANTS; t++) {
+        s->tenants[t] = (struct myr_tenant){.parent = MYR_NONE, .weight = 1 + below(s, 4)};
+    }
+    s->tenants[0].cells[MYR_CELL_NODE] = below(s, 4) == 0;
+    struct myr_queue_policy policy = myr_queue_policy_preset((enum myr_queue_preset)below(s, 4));
+    policy.patience_s = below(s, 2) ? policy.patience_s : 1800;
+    policy.locality_s = below(s, 4) ? 0 : 7200;
+    must(myr_queue_create(&s->shape, &policy, s->tenants, TENANTS, &s->queue, NULL));
+    myr_queue_keep_spares(s->queue, below(s, 3) ? 0 : 1);
+    fill(s);
+}
+
+/* A waiting job, if there is one. */
+static bool choose(struct scene *s)
+{
+    uint32_t count = myr_queue_jobs(s->queue), start = below(s, count);
+    for (uint32_t i = 0; i < count; i++) {
+        s->id = (start + i) % count;
+        if (myr_queue_state(s->queue, s->id) == MYR_JOB_WAITS) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool starts(struct scene *s)
+{
+    uint32_t count;
+    (void)myr_queue_decide(s->copy, s->now_s, &count);
+    return myr_queue_state(s->copy, s->id) == MYR_JOB_RUNS;
+}
+
+static void set_weight(struct scene *s, uint32_t weight)
+{
+    struct myr_job_view view;
+    struct myr_tenant tenants[TENANTS];
+    must(myr_queue_view(s->copy, s->id, &view));
+    memcpy(tenants, s->tenants, sizeof(tenants));
+    tenants[view.tenant].weight = weight;
+    must(myr_queue_set_tenants(s->copy, s->now_s, tenants, TENANTS, NULL));
+}
+
+static void nodes_back(struct scene *s, uint32_t node)
+{
+    for (uint32_t n = 0; n < s->shape.nodes; n++) {
+        if (node == MYR_NONE || node == n) {
+            must(myr_queue_node(s->copy, s->now_s, n, true));
+        }
+    }
+}
+
+/* Through events; moves have none. */
+static void apply(struct scene *s, const struct myr_trial *t)
+{
+    switch (t->kind) {
+    case MYR_TRIAL_FEWER_GPUS:
+        must(myr_queue_resize(s->copy, s->now_s, s->id, t->gpus));
+        break;
+    case MYR_TRIAL_PRIORITY:
+        must(myr_queue_reprioritise(s->copy, s->now_s, s->id, t->priority));
+        break;
+    case MYR_TRIAL_WEIGHT:
+        set_weight(s, t->weight);
+        break;
+    case MYR_TRIAL_NODE_BACK:
+    case MYR_TRIAL_NODES_BACK:
+        nodes_back(s, t->node);
+        break;
+    case MYR_TRIAL_NO_SPARES:
+        myr_queue_keep_spares(s->copy, 0);
+        break;
+    case MYR_TRIAL_END_JOB:
+    case MYR_TRIAL_END_JOBS:
+        for (uint32_t i = 0; i < t->job_count; i++) {
+            must(myr_queue_finish(s->copy, s->now_s, t->jobs[i]));
+        }
+        break;
+    default:
+        myr_queue_apply_trial(s->copy, s->now_s, s->id, t);
+    }
+}
+
+static bool starts_with(struct scene *s, struct myr_trial t)
+{
+    myr_queue_copy(s->queue, &s->copy);
+    apply(s, &t);
+    return starts(s);
+}
+
+/* Every change of these kinds, one after the other. */
+static bool any_would_do(struct scene *s)
+{
+    struct myr_job_view view;
+    must(myr_queue_view(s->queue, s->id, &view));
+    for (uint32_t gpus = 1; gpus < view.gpus; gpus++) {
+        if (starts_with(s, (struct myr_trial){.kind = MYR_TRIAL_FEWER_GPUS, .gpus = gpus})) {
+            return true;
+        }
+    }
+    for (int32_t p = view.priority + 1; p <= 4; p++) {
+        if (starts_with(s, (struct myr_trial){.kind = MYR_TRIAL_PRIORITY, .priority = p})) {
+            return true;
+        }
+    }
+    for (uint32_t weight = 1; weight < 4096; weight *= 2) {
+        if (starts_with(s, (struct myr_trial){.kind = MYR_TRIAL_WEIGHT, .weight = weight})) {
+            return true;
+        }
+    }
+    for (uint32_t n = 0; n < s->shape.nodes; n++) {
+        if (starts_with(s, (struct myr_trial){.kind = MYR_TRIAL_NODE_BACK, .node = n})) {
+            return true;
+        }
+    }
+    for (uint32_t id = 0; id < myr_queue_jobs(s->queue); id++) {
+        struct myr_trial t = {.kind = MYR_TRIAL_END_JOB, .job_count = 1, .jobs = {id}};
+        if (id != s->id && starts_with(s, t)) {
+            return true;
+        }
+    }
+    return starts_with(s, (struct myr_trial){.kind = MYR_TRIAL_NO_SPARES});
+}
+
+static void every_change_that_is_told_starts_the_job(void **state)
+{
+    (void)state;
+    struct scene s;
+    uint32_t states = 0, possible = 0, told = 0, changes = 0, kinds[MYR_TRIAL_COUNT] = {0};
+    for (uint64_t seed = 0; states < STATES; seed++) {
+        set_up(&s, seed);
+        if (choose(&s)) {
+            struct myr_trial trials[MYR_TRIALS_MAX];
+            uint64_t before = myr_queue_hash(s.queue);
+            uint32_t count = myr_queue_trials(s.queue, s.now_s, s.id, trials);
+            assert_int_equal(myr_queue_hash(s.queue), before); /* asking changes nothing */
+            for (uint32_t i = 0; i < count; i++) {
+                kinds[trials[i].kind]++;
+                changes++;
+                if (!starts_with(&s, trials[i])) {
+                    fail_msg("seed %llu, job %u: %s does not start it", (unsigned long long)seed,
+                             s.id, myr_trial_name(trials[i].kind));
+                }
+            }
+            bool any = any_would_do(&s);
+            states++;
+            possible += any;
+            told += any && count > 0;
+        }
+        myr_queue_free(s.queue);
+        myr_queue_free(s.copy);
+    }
+    print_message("%u states, %u with a change that helps, told in %u; %u changes\n", states,
+                  possible, told, changes);
+    assert_true(possible > STATES / 2);
+    assert_true(told * 100 >= possible * 95);
+    assert_true(kinds[MYR_TRIAL_FEWER_GPUS] && kinds[MYR_TRIAL_PRIORITY] &&
+                kinds[MYR_TRIAL_NODE_BACK] && kinds[MYR_TRIAL_END_JOB] && kinds[MYR_TRIAL_MOVE] &&
+                kinds[MYR_TRIAL_WEIGHT]);
+}
+
+/* A constraint that can be dropped is named; what is dropped is the request's alone. */
+static void constraints_are_tried_too(void **state)
+{
+    (void)state;
+    static const struct myr_place_shape shape = {4, 8, 2, 4};
+    static const struct myr_tenant tenant = {.parent = MYR_NONE};
+    struct myr_queue_policy policy = myr_queue_policy_default();
+    struct myr_queue *queue = NULL;
+    uint32_t id, other, count;
+    must(myr_queue_create(&shape, &policy, &tenant, 1, &queue, NULL));
+    for (uint32_t node = 0; node < 2; node++) {
+        must(myr_queue_set_kind(queue, node, 1));
+    }
+    struct myr_queue_job busy = {.gpus = 8};
+    must(myr_queue_submit(queue, 0, &busy, &other, NULL));
+    (void)myr_queue_decide(queue, 0, &count);
+    uint32_t node = myr_queue_gang(queue, other)->shares[0].node;
+    struct myr_request request = {.nodes = 2, .kind_given = true, .kind = node < 2 ? 1 : 0};
+    struct myr_queue_job job = {.gpus = 16, .request = &request};
+    must(myr_queue_submit(queue, 1, &job, &id, NULL));
+    (void)myr_queue_decide(queue, 1, &count);
+    assert_int_equal(myr_queue_state(queue, id), MYR_JOB_WAITS);
+    struct myr_trial trials[MYR_TRIALS_MAX];
+    count = myr_queue_trials(queue, 1, id, trials);
+    assert_true(count >= 3);
+    assert_int_equal(trials[0].kind, MYR_TRIAL_DROP_KIND);
+    assert_int_equal(trials[1].kind, MYR_TRIAL_FEWER_GPUS);
+    assert_int_equal(trials[1].gpus, 8);
+    must(myr_queue_finish(queue, 2, other));
+    (void)myr_queue_decide(queue, 2, &count);
+    assert_int_equal(myr_queue_state(queue, id), MYR_JOB_RUNS);
+    for (uint32_t i = 0; i < 2; i++) { /* on its kind, ranks in order */
+        assert_int_equal(myr_queue_gang(queue, id)->shares[i].node / 2, node / 2);
+    }
+    myr_queue_free(queue);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_change_that_is_told_starts_the_job),
+        cmocka_unit_test(constraints_are_tried_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
