@@ -25,10 +25,18 @@ enum myr_change_kind {
 const char *myr_change_name(enum myr_change_kind kind);
 const char *myr_level_name(enum myr_level level);
 
-/* One thing that would be enough, alone. */
+/* GPUs of one node that go to another. */
+struct myr_change_move {
+    uint32_t from, to, gpus;
+};
+
+enum { MYR_CHANGE_MOVES_MAX = 16 };
+
+/* One thing that is enough, alone: it was made in a copy, and the gang was placed there. */
 struct myr_change {
     enum myr_change_kind kind;
     uint32_t nodes;       /* fewer, free, reopen: how many */
+    uint32_t leaves;      /* drop limit: that the gang then lies under */
     enum myr_level level; /* free, defragment: of the unit; CORE: anywhere */
     uint32_t unit;
     uint64_t migrations, gpus_moved; /* defragment */
@@ -45,6 +53,8 @@ struct myr_reasons {
     uint32_t leaf_best, pod_best; /* which these are */
     uint32_t change_count;
     struct myr_change changes[MYR_CHANGE_COUNT];
+    /* Defragment: the moves, as far as there is room for them. */
+    struct myr_change_move moves[MYR_CHANGE_MOVES_MAX];
 };
 
 /* Jobs may be NULL with a count of 0: then nothing is said about moving them. */

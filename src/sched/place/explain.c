@@ -71,36 +71,89 @@ static void add(struct myr_reasons *why, struct myr_change change)
     why->changes[at] = change;
 }
 
-/* Whether it would fit if one constraint were not there. */
-static void try_dropping(struct myr_placer *p, const struct myr_request *r, struct myr_reasons *why)
+/* Places the gang in a copy with something changed; the copy is freed. */
+static bool fits_in(struct myr_placer *copy, const struct myr_request *r, uint32_t *ret_leaves)
+{
+    struct myr_placement placement = {.gang.shares =
+                                          myr_xcalloc(r->nodes, sizeof(struct myr_share))};
+    bool fits = myr_place_gang(copy, r, &placement);
+    *ret_leaves = fits ? placement.cost.leaves : 0;
+    free(placement.gang.shares);
+    myr_placer_free(copy);
+    return fits;
+}
+
+static void try_loose(const struct myr_placer *p, const struct myr_request *loose,
+                      struct myr_change change, struct myr_reasons *why)
+{
+    if (fits_in(placer_copy(p), loose, &change.leaves)) {
+        add(why, change);
+    }
+}
+
+/* Whether it fits if one constraint is not there. */
+static void try_dropping(const struct myr_placer *p, const struct myr_request *r,
+                         struct myr_reasons *why)
 {
     struct myr_request loose = *r;
     if (r->limited) {
         loose.limited = false;
-        if (myr_request_size(p, &loose) >= r->nodes) {
-            add(why, (struct myr_change){.kind = MYR_CHANGE_DROP_LIMIT, .level = r->within});
-        }
+        try_loose(p, &loose, (struct myr_change){.kind = MYR_CHANGE_DROP_LIMIT, .level = r->within},
+                  why);
     }
     loose = *r;
     if (myr_request_spreads(r)) {
         loose.leaf_max = 0;
         memset(loose.zone_max, 0, sizeof(loose.zone_max));
-        if (myr_request_size(p, &loose) >= r->nodes) {
-            add(why, (struct myr_change){.kind = MYR_CHANGE_DROP_SPREAD});
-        }
+        try_loose(p, &loose, (struct myr_change){.kind = MYR_CHANGE_DROP_SPREAD}, why);
     }
     loose = *r;
     if (r->kind_given) {
         loose.kind_given = false;
-        if (myr_request_size(p, &loose) >= r->nodes) {
-            add(why, (struct myr_change){.kind = MYR_CHANGE_DROP_KIND});
-        }
+        try_loose(p, &loose, (struct myr_change){.kind = MYR_CHANGE_DROP_KIND}, why);
     }
     loose = *r;
     if (r->exclude) {
         loose.exclude = NULL;
-        if (myr_request_size(p, &loose) >= r->nodes) {
-            add(why, (struct myr_change){.kind = MYR_CHANGE_DROP_EXCLUDE});
+        try_loose(p, &loose, (struct myr_change){.kind = MYR_CHANGE_DROP_EXCLUDE}, why);
+    }
+}
+
+static void try_fewer(const struct myr_placer *p, const struct myr_request *r,
+                      struct myr_reasons *why)
+{
+    struct myr_request fewer = *r;
+    fewer.nodes = why->most;
+    fewer.traffic = NULL; /* of another size */
+    if (why->most > 0) {
+        uint32_t missing = r->nodes - why->most;
+        try_loose(
+            p, &fewer,
+            (struct myr_change){.kind = MYR_CHANGE_FEWER_NODES, .nodes = missing, .size = missing},
+            why);
+    }
+}
+
+static bool in_unit(const struct myr_placer *p, const struct myr_change *c, uint32_t node)
+{
+    return c->level == MYR_LEVEL_LEAF  ? p->group_of[node] == c->unit
+           : c->level == MYR_LEVEL_POD ? p->pod_of[node] == c->unit
+                                       : c->level == MYR_LEVEL_CORE;
+}
+
+/* Frees the least busy open nodes of the unit, as many as are missing. */
+static void free_nodes(struct myr_placer *copy, const struct myr_request *r,
+                       const struct myr_change *c)
+{
+    uint32_t gpus = r->gpus_per_node ? r->gpus_per_node : copy->shape.gpus_per_node,
+             left = c->nodes;
+    for (uint32_t k = gpus; k-- > 0 && left > 0;) {
+        for (uint32_t node = 0; node < copy->shape.nodes && left > 0; node++) {
+            if (!copy->closed[node] && index_free_on(copy, node) == k && in_unit(copy, c, node) &&
+                is_suitable(copy, r, node)) {
+                index_set_mask(copy, node, copy->whole);
+                left--;
+            }
         }
     }
 }
@@ -108,30 +161,70 @@ static void try_dropping(struct myr_placer *p, const struct myr_request *r, stru
 static void try_freeing(const struct myr_placer *p, const struct myr_request *r,
                         struct myr_reasons *why)
 {
-    uint32_t missing = r->nodes - why->most;
     enum myr_level level = r->limited ? r->within : MYR_LEVEL_CORE;
-    uint32_t size = level == MYR_LEVEL_LEAF  ? p->shape.group_nodes
-                    : level == MYR_LEVEL_POD ? p->shape.pod_nodes
-                                             : p->shape.nodes - why->nodes_unsuitable;
-    size = level == MYR_LEVEL_DOMAIN ? p->domain_nodes : size;
-    if (why->most > 0) {
-        add(why,
-            (struct myr_change){.kind = MYR_CHANGE_FEWER_NODES, .nodes = missing, .size = missing});
+    struct myr_change change = {.kind = MYR_CHANGE_FREE_NODES,
+                                .nodes = r->nodes - why->most,
+                                .level = level,
+                                .unit = level == MYR_LEVEL_LEAF  ? why->leaf_best
+                                        : level == MYR_LEVEL_POD ? why->pod_best
+                                                                 : 0,
+                                .size = r->nodes - why->most + 0.5};
+    struct myr_placer *copy = placer_copy(p);
+    free_nodes(copy, r, &change);
+    if (fits_in(copy, r, &change.leaves)) {
+        add(why, change);
     }
-    if (r->nodes > size || myr_request_spreads(r)) {
-        return; /* no number of free nodes would do */
+}
+
+/* Opens nodes that are down or held and would do, one by one, until the gang fits. */
+static void try_reopening(const struct myr_placer *p, const struct myr_request *r,
+                          struct myr_reasons *why)
+{
+    uint32_t gpus = r->gpus_per_node ? r->gpus_per_node : p->shape.gpus_per_node;
+    struct myr_change change = {.kind = MYR_CHANGE_REOPEN_NODES};
+    struct myr_placer *copy = placer_copy(p);
+    for (uint32_t node = 0; node < p->shape.nodes && myr_request_size(copy, r) < r->nodes; node++) {
+        if (copy->closed[node] && index_free_on(copy, node) >= gpus && is_suitable(copy, r, node)) {
+            myr_placer_set_node(copy, node, true);
+            myr_placer_hold(copy, node, false);
+            change.nodes++;
+        }
     }
-    add(why, (struct myr_change){.kind = MYR_CHANGE_FREE_NODES,
-                                 .nodes = missing,
-                                 .level = level,
-                                 .unit = level == MYR_LEVEL_LEAF  ? why->leaf_best
-                                         : level == MYR_LEVEL_POD ? why->pod_best
-                                                                  : 0,
-                                 .size = missing + 0.5});
-    if (level == MYR_LEVEL_CORE && why->nodes_closed >= missing) {
-        add(why, (struct myr_change){
-                     .kind = MYR_CHANGE_REOPEN_NODES, .nodes = missing, .size = missing + 0.25});
+    change.size = change.nodes + 0.25;
+    if (fits_in(copy, r, &change.leaves) && change.nodes > 0) {
+        add(why, change);
     }
+}
+
+static void try_moving(const struct myr_placer *p, const struct myr_request *r,
+                       const struct myr_running *jobs, uint32_t job_count, struct myr_reasons *why)
+{
+    struct myr_defrag_plan plan = {0};
+    if (myr_defrag(p, r, jobs, job_count, &plan, NULL) < 0 || plan.moves.count == 0) {
+        myr_defrag_done(&plan);
+        return;
+    }
+    struct myr_change change = {.kind = MYR_CHANGE_DEFRAGMENT,
+                                .level = plan.within,
+                                .unit = plan.unit,
+                                .migrations = plan.moves.count,
+                                .gpus_moved = plan.gpus_moved,
+                                .gpu_hours = plan.gpu_seconds_lost / 3600,
+                                .size = (double)plan.gpus_moved / p->shape.gpus_per_node};
+    struct myr_placer *copy = placer_copy(p);
+    for (size_t i = 0; i < plan.moves.count; i++) {
+        const struct myr_share *from = &plan.moves.items[i].from, *to = &plan.moves.items[i].to;
+        index_set_mask(copy, from->node, copy->free_mask[from->node] | from->gpus);
+        index_set_mask(copy, to->node, copy->free_mask[to->node] & ~to->gpus);
+        if (i < MYR_CHANGE_MOVES_MAX) {
+            why->moves[i] = (struct myr_change_move){from->node, to->node,
+                                                     (uint32_t)__builtin_popcountll(from->gpus)};
+        }
+    }
+    if (fits_in(copy, r, &change.leaves)) {
+        add(why, change);
+    }
+    myr_defrag_done(&plan);
 }
 
 void myr_explain(struct myr_placer *p, const struct myr_request *r, const struct myr_running *jobs,
@@ -145,28 +238,34 @@ void myr_explain(struct myr_placer *p, const struct myr_request *r, const struct
         return;
     }
     try_dropping(p, r, ret);
+    try_fewer(p, r, ret);
     try_freeing(p, r, ret);
-    struct myr_defrag_plan plan = {0};
+    try_reopening(p, r, ret);
     bool whole = !r->gpus_per_node || r->gpus_per_node == p->shape.gpus_per_node;
-    if (job_count && whole && !myr_request_spreads(r) &&
-        myr_defrag(p, r, jobs, job_count, &plan, NULL) == MYR_OK && plan.moves.count) {
-        add(ret, (struct myr_change){.kind = MYR_CHANGE_DEFRAGMENT,
-                                     .level = plan.within,
-                                     .unit = plan.unit,
-                                     .migrations = plan.moves.count,
-                                     .gpus_moved = plan.gpus_moved,
-                                     .gpu_hours = plan.gpu_seconds_lost / 3600,
-                                     .size = (double)plan.gpus_moved / p->shape.gpus_per_node});
+    if (job_count && whole && !myr_request_spreads(r)) {
+        try_moving(p, r, jobs, job_count, ret);
     }
-    myr_defrag_done(&plan);
+}
+
+static void write_moves(const struct myr_reasons *why, const struct myr_change *c,
+                        struct myr_buf *buf)
+{
+    for (uint32_t i = 0; i < c->migrations && i < MYR_CHANGE_MOVES_MAX; i++) {
+        myr_buf_printf(buf, "move %u GPUs from node %u to node %u\n", why->moves[i].gpus,
+                       why->moves[i].from, why->moves[i].to);
+    }
+    if (c->migrations > MYR_CHANGE_MOVES_MAX) {
+        myr_buf_printf(buf, "and %llu moves more\n",
+                       (unsigned long long)c->migrations - MYR_CHANGE_MOVES_MAX);
+    }
 }
 
 static void write_change(const struct myr_change *c, struct myr_buf *buf)
 {
     switch (c->kind) {
     case MYR_CHANGE_DROP_LIMIT:
-        myr_buf_printf(buf, "it would start now if it might reach beyond one %s\n",
-                       level_names[c->level]);
+        myr_buf_printf(buf, "it would start now if it might reach beyond one %s: under %u %s\n",
+                       level_names[c->level], c->leaves, c->leaves == 1 ? "leaf" : "leaves");
         break;
     case MYR_CHANGE_DROP_SPREAD:
         myr_buf_puts(buf, "it would start now if it need not be spread\n");
@@ -268,5 +367,8 @@ void myr_explain_write(const struct myr_placer *p, const struct myr_request *r,
     }
     for (uint32_t i = 0; i < why->change_count; i++) {
         write_change(&why->changes[i], buf);
+        if (why->changes[i].kind == MYR_CHANGE_DEFRAGMENT) {
+            write_moves(why, &why->changes[i], buf);
+        }
     }
 }

@@ -145,6 +145,122 @@ static void bad_states_are_told_where(void **state)
     }
 }
 
+/* GPUs of a random cluster: which are busy, which nodes are down. */
+struct scene {
+    struct myr_rng rng;
+    struct myr_place_shape shape;
+    uint64_t busy[32];
+    bool down[32];
+};
+
+static uint32_t draw(struct scene *s, uint32_t bound)
+{
+    return myr_rng_below(&s->rng, bound);
+}
+
+static struct myr_placer *placer_of(const struct scene *s)
+{
+    struct myr_placer *placer = myr_placer_create(&s->shape);
+    for (uint32_t node = 0; node < s->shape.nodes; node++) {
+        if (s->busy[node]) {
+            myr_place_take(placer, node, s->busy[node]);
+        }
+        myr_placer_set_node(placer, node, !s->down[node]);
+    }
+    return placer;
+}
+
+static bool fits(const struct scene *s, const struct myr_request *request)
+{
+    struct myr_share shares[32];
+    struct myr_placement found = {.gang.shares = shares};
+    struct myr_placer *placer = placer_of(s);
+    bool fit = request->nodes > 0 && myr_place_gang(placer, request, &found);
+    myr_placer_free(placer);
+    return fit;
+}
+
+/* Makes the change in the scene, or in the request; false: it is not one of these kinds. */
+static bool apply(struct scene *s, struct myr_request *request, const struct myr_reasons *why,
+                  const struct myr_change *c)
+{
+    uint32_t left = c->nodes;
+    switch (c->kind) {
+    case MYR_CHANGE_DROP_LIMIT:
+        request->limited = false;
+        return true;
+    case MYR_CHANGE_DROP_SPREAD:
+        request->leaf_max = 0;
+        return true;
+    case MYR_CHANGE_FEWER_NODES:
+        request->nodes -= c->nodes;
+        return true;
+    case MYR_CHANGE_REOPEN_NODES:
+        for (uint32_t node = 0; node < s->shape.nodes && left; node++) {
+            if (s->down[node] && !s->busy[node]) {
+                s->down[node] = false;
+                left--;
+            }
+        }
+        return true;
+    case MYR_CHANGE_DEFRAGMENT:
+        for (uint32_t i = 0; i < c->migrations && c->migrations <= MYR_CHANGE_MOVES_MAX; i++) {
+            for (uint32_t g = 0; g < why->moves[i].gpus; g++) {
+                uint64_t *to = &s->busy[why->moves[i].to], *from = &s->busy[why->moves[i].from];
+                *from &= *from - 1;
+                *to |= ~*to & (*to + 1);
+            }
+        }
+        return c->migrations <= MYR_CHANGE_MOVES_MAX;
+    default:
+        return false;
+    }
+}
+
+static void every_change_holds_in_random_states(void **state)
+{
+    (void)state;
+    uint32_t tried[MYR_CHANGE_COUNT] = {0};
+    for (uint64_t seed = 0; seed < 500; seed++) {
+        struct scene s = {.shape = {32, 8, 4, 16}}, changed;
+        struct myr_share shares[32];
+        struct myr_gang gangs[32];
+        struct myr_running jobs[32];
+        uint32_t count = 0;
+        myr_rng_init(&s.rng, seed, 3);
+        for (uint32_t node = 0; node < 32; node++) {
+            s.down[node] = draw(&s, 8) == 0;
+            uint32_t gpus = s.down[node] || draw(&s, 2) ? 0 : 1 + draw(&s, 8);
+            s.busy[node] = (UINT64_C(1) << gpus) - 1;
+            if (gpus) {
+                shares[count] = (struct myr_share){node, s.busy[node]};
+                gangs[count] = (struct myr_gang){1, &shares[count]};
+                jobs[count] = (struct myr_running){&gangs[count], 600, false};
+                count++;
+            }
+        }
+        struct myr_request request = {.nodes = 1 + draw(&s, 24),
+                                      .limited = draw(&s, 2),
+                                      .within = draw(&s, 2) ? MYR_LEVEL_LEAF : MYR_LEVEL_POD,
+                                      .leaf_max = draw(&s, 4) ? 0 : 1 + draw(&s, 3)};
+        struct myr_reasons why;
+        struct myr_placer *placer = placer_of(&s);
+        myr_explain(placer, &request, jobs, count, &why);
+        assert_int_equal(why.fits, fits(&s, &request));
+        for (uint32_t i = 0; i < why.change_count; i++) {
+            struct myr_request other = request;
+            changed = s;
+            if (apply(&changed, &other, &why, &why.changes[i])) {
+                tried[why.changes[i].kind]++;
+                assert_true(fits(&changed, &other));
+            }
+        }
+        myr_placer_free(placer);
+    }
+    assert_true(tried[MYR_CHANGE_DROP_LIMIT] && tried[MYR_CHANGE_FEWER_NODES] &&
+                tried[MYR_CHANGE_REOPEN_NODES] && tried[MYR_CHANGE_DEFRAGMENT]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +268,7 @@ int main(void)
         cmocka_unit_test(a_limit_that_is_too_tight_is_named),
         cmocka_unit_test(states_say_kinds_and_places),
         cmocka_unit_test(bad_states_are_told_where),
+        cmocka_unit_test(every_change_holds_in_random_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

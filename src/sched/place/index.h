@@ -55,6 +55,8 @@ struct myr_placer {
 };
 
 extern const struct flat_type placer_flat; /* place/index_flat.c */
+/* One to try things with; freed by myr_placer_free(). */
+struct myr_placer *placer_copy(const struct myr_placer *p);
 /* Whether one that was read can be worked with; place/index_sound.c. */
 bool placer_is_sound(const struct myr_placer *p);
 

@@ -119,3 +119,10 @@ static const struct flat_field fields[] = {
 };
 
 const struct flat_type placer_flat = FLAT_TYPE(myr_placer, fields);
+
+struct myr_placer *placer_copy(const struct myr_placer *p)
+{
+    struct myr_placer *copy = myr_xcalloc(1, sizeof(*copy));
+    flat_copy(&placer_flat, copy, p);
+    return copy;
+}
