@@ -7,12 +7,24 @@ round after round. The time of one allocation is the gap between two 'sched: All
 controller's log with nothing between them; the partition is down while jobs are submitted, so that
 one scheduling cycle takes all eight. Myriad then plays the very same jobs (`sched bench --events`).
 
+Like is held against like, three times:
+
+    wall/allocation   the gap between two allocations; Myriad: the wall time of the whole program
+                      with the churn less that without it, for each job that comes; the churn goes
+                      on for 20,000 jobs, because a few dozen take less than a clock can tell
+    cpu/allocation    CPU time of the controller during the churn, for each job that comes (with its
+                      requests, submissions and logs); Myriad: CPU time of the program, as above
+    wall/submit       from the start of `sbatch` to the 'Allocate' line of its job, one job at a time
+                      in a cluster that has room for it; Myriad: `sched place` from its start to its
+                      end, with the same nodes taken in a state file of 12,500 nodes
+
 Every ratio stands with fill, cores a node and select plugin: Slurm's cost depends on all three.
 """
 import json
 import os
 import random
 import re
+import resource
 import shutil
 import socket
 import statistics
@@ -25,6 +37,9 @@ NODES, LEAF, POD = 12500, 32, 512
 MIX = ((1024, 3), (256, 16), (64, 40), (16, 80), (4, 150), (1, 267))
 CHURN_JOBS = 8
 CHURN_S = 40
+SUBMITS = 15
+LONG_CHURN = 20000
+SUBMIT_NODES = 4
 LIMIT_S = 240  # for any one thing that Slurm is waited for
 # Slurm at its quickest: no pauses between cycles, no limit on jobs looked at in one.
 TUNED = ("batch_sched_delay=0", "sched_min_interval=1000", "sched_interval=2",
@@ -50,34 +65,91 @@ def run(bench):
 def compare(bench, name, slurm, goal):
     slurm.warm_up()
     events = slurm.fill()
+    filled = len(events)
     seconds = slurm.cpu_s()
     churned = slurm.churn(events)
     seconds = slurm.cpu_s() - seconds
     gaps = slurm.gaps()
     if len(gaps) < 20:
         raise RuntimeError(f"only {len(gaps)} allocations could be timed")
-    path = bench.folder / f"{name}.csv"
-    path.write_text("".join(f"{line}\n" for line in events))
-    result = subprocess.run(
-        [str(bench.program), "sched", "bench", "--nodes", str(NODES), "--leaf-nodes", str(LEAF),
-         "--pod-nodes", str(POD), "--events", str(path), "-o", "json"],
-        capture_output=True, text=True, check=False, timeout=LIMIT_S)
-    if result.returncode != 0:
-        raise RuntimeError(result.stderr)
-    ours = json.loads(result.stdout)
+    lists = {"fill": events[:filled], "all": events, "long": events + more_churn(slurm)}
+    submits = slurm.submit_times()
+    paths = {part: bench.folder / f"{name}-{part}.csv" for part in lists}
+    for part, path in paths.items():
+        path.write_text("".join(f"{line}\n" for line in lists[part]))
+    ours, _ = play(bench, paths["all"])
+    _, used = play(bench, paths["long"])
+    _, base = play(bench, paths["fill"])
+    played = churned + LONG_CHURN
     gaps.sort()
     theirs = {"p50": 1e6 * statistics.median(gaps), "p99": 1e6 * gaps[int(0.99 * len(gaps))]}
     fill = ours["fill_percent"]
     every = next(row for row in ours["rows"] if row["what"] == "all gangs")
     print(f"slurm/{name}: {len(gaps)} of {churned} allocations timed, {fill} % full, "
-          f"{cores_of(name)} cores a node, select/{name.split('-')[0]}, topology/tree; "
-          f"{1000 * seconds / churned:.1f} ms of the controller's CPU time for each of them")
+          f"{cores_of(name)} cores a node, select/{name.split('-')[0]}, topology/tree")
     for share in ("p50", "p99"):
-        bench.figure(f"{name}/{share}", every[share + "_us"], "us",
+        bench.figure(f"{name}/decision/{share}", every[share + "_us"], "us",
                      goal=theirs[share] / goal if share == "p50" else None,
                      ref=f"slurm-{share}-us", ref_value=theirs[share])
-        print(f"slurm/{name}: {share} {theirs[share] / 1000:.1f} ms against "
-              f"{every[share + '_us']:.1f} us: {theirs[share] / every[share + '_us']:,.0f} times")
+    pairs = {"wall/allocation": ((used[0] - base[0]) / played, statistics.median(gaps)),
+             "cpu/allocation": ((used[1] - base[1]) / played, seconds / churned),
+             "wall/submit": (place_time(bench, slurm), statistics.median(submits))}
+    for what, (mine, slurms) in pairs.items():
+        bench.figure(f"{name}/{what}", 1e3 * mine, "ms", ref="slurm-ms", ref_value=1e3 * slurms)
+        print(f"slurm/{name}/{what}: {1e3 * slurms:,.2f} ms against {1e3 * mine:,.4f} ms: "
+              f"{slurms / mine:,.0f} times")
+
+
+def more_churn(slurm):
+    """The churn goes on, for Myriad alone: random jobs leave, others of their sizes come."""
+    jobs = {job: nodes for job, (_, nodes) in slurm.jobs.items()}
+    rng, lines, number = random.Random(7), [], slurm.next_job
+    names = sorted(jobs)
+    for _ in range(LONG_CHURN):
+        at = rng.randrange(len(names))
+        nodes = jobs.pop(names[at])
+        lines += [f"release,{names[at]}", f"place,{number},{nodes}"]
+        jobs[number] = nodes
+        names[at] = number
+        number += 1
+    return lines
+
+
+def timed(command):
+    """What a command prints, and its wall and CPU time in seconds; of three runs the best."""
+    best = None
+    for _ in range(3):
+        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        result = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                                check=False, timeout=LIMIT_S)
+        wall = time.monotonic() - start
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        if result.returncode != 0:
+            raise RuntimeError(result.stderr)
+        if best is None or wall < best[1][0]:
+            best = (result.stdout, (wall, cpu))
+    return best
+
+
+def play(bench, path):
+    """The same jobs through Myriad: its answer, and the wall and CPU time of the program."""
+    text, used = timed([bench.program, "sched", "bench", "--nodes", NODES, "--leaf-nodes", LEAF,
+                        "--pod-nodes", POD, "--events", path, "-o", "json"])
+    return json.loads(text), used
+
+
+def place_time(bench, slurm):
+    """Wall time of one `sched place`: a cold program that reads design and state and decides."""
+    design = bench.folder / "design.myr"
+    if not design.exists():
+        bench.try_once("design", [bench.program, "plan", "examples/h100-100k.yaml", "--out",
+                                  bench.folder])
+    state = bench.folder / "state.csv"
+    busy = sum(nodes for _, nodes in slurm.jobs.values())
+    state.write_text("node,job\n" + "".join(f"{node},j\n" for node in range(busy)))
+    return timed([bench.program, "sched", "place", "--design", design, "--state", state, "--nodes",
+                  SUBMIT_NODES, "-o", "json"])[1][0]
 
 
 def cores_of(name):
@@ -260,6 +332,27 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=60 OverSubs
             self.wait(self.none_pending, "eight jobs to start")
             count += len(sizes)
         return count
+
+    def submit_times(self):
+        """Seconds from the start of sbatch to the allocation of its job, one job at a time."""
+        found = []
+        log = self.folder / "slurmctld.log"
+        for _ in range(SUBMITS):
+            gone = next(job for job in sorted(self.jobs) if self.jobs[job][1] == SUBMIT_NODES)
+            self.ask("scancel", self.jobs.pop(gone)[0])
+            time.sleep(1.5)  # until its nodes are idle, and the cycle after that is over
+            mark, start = log.stat().st_size, time.time()
+            job = self.submit(SUBMIT_NODES)
+            self.jobs[self.next_job] = (job, SUBMIT_NODES)
+            self.next_job += 1
+            self.wait(self.none_pending, "a job to start")
+            text = log.read_text(encoding="utf-8", errors="replace")[mark:]
+            for match in re.finditer(r"\[(\S+?)\] sched: Allocate JobId=(\d+)", text):
+                if match.group(2) == job:
+                    found.append(datetime.fromisoformat(match.group(1)).timestamp() - start)
+        if len(found) < SUBMITS // 2:
+            raise RuntimeError(f"only {len(found)} of {SUBMITS} submissions could be timed")
+        return found
 
     def gaps(self):
         """Seconds between neighbouring 'Allocate' lines."""

@@ -63,6 +63,13 @@ bool myr_place_fits(const struct myr_placer *placer, uint32_t gpus);
 bool myr_place_fits_group(const struct myr_placer *placer, uint32_t gpus);
 /* Takes exactly these GPUs of a node, which must be free; held nodes too. */
 void myr_place_take(struct myr_placer *placer, uint32_t node, uint64_t gpus);
+/*
+ * The open nodes that are partly in use and have the fewest free GPUs that suffice, one after the
+ * other: the first for MYR_NONE, then the one after each. MYR_NONE: there are no more.
+ */
+uint32_t myr_place_partly(const struct myr_placer *placer, uint32_t gpus, uint32_t after);
+/* Whole free nodes in the group of a node. */
+uint32_t myr_placer_free_beside(const struct myr_placer *placer, uint32_t node);
 /* Gives the gang's GPUs back. */
 void myr_release(struct myr_placer *placer, const struct myr_gang *gang);
 

@@ -131,6 +131,22 @@ static uint32_t near_node(const struct myr_placer *p, uint32_t beside, uint32_t 
     return MYR_NONE;
 }
 
+uint32_t myr_place_partly(const struct myr_placer *p, uint32_t gpus, uint32_t after)
+{
+    MYR_ASSERT(gpus > 0 && (after == MYR_NONE || after < p->shape.nodes));
+    uint32_t least = least_free(p, gpus);
+    if (least >= p->shape.gpus_per_node) {
+        return MYR_NONE;
+    }
+    return after == MYR_NONE ? p->partial_first[least] : p->partial_next[after];
+}
+
+uint32_t myr_placer_free_beside(const struct myr_placer *p, uint32_t node)
+{
+    MYR_ASSERT(node < p->shape.nodes);
+    return p->by_group.count[node / p->shape.group_nodes];
+}
+
 static void take(struct myr_placer *p, uint32_t node, uint64_t mask, struct myr_gang *gang)
 {
     MYR_ASSERT((p->free_mask[node] & mask) == mask);

@@ -264,6 +264,15 @@ static uint32_t large_waiting(const struct myr_queue *q)
     return count;
 }
 
+/* Of two that are due: who is further below its share, then who has waited longer. */
+static bool held_before(const struct myr_queue *q, uint32_t id, uint32_t other)
+{
+    if (queue_outranks(q, id, other) || queue_outranks(q, other, id)) {
+        return queue_outranks(q, id, other);
+    }
+    return queue_job(q, id)->since_s < queue_job(q, other)->since_s;
+}
+
 /*
  * The job that has waited longest and has no nodes held for it: an overdue one of any size (a whole
  * node may never come free by itself among small jobs), else a large gang beyond 'hold'. While
@@ -297,7 +306,7 @@ static uint32_t next_to_hold(struct myr_queue *q)
             }
             soonest_s = q->now_s;
             if (best == MYR_NONE || due > best_due ||
-                (due == best_due && queue_job(q, id)->since_s < queue_job(q, best)->since_s)) {
+                (due == best_due && held_before(q, id, best))) {
                 best = id;
                 best_due = due;
             }
@@ -322,6 +331,25 @@ bool queue_drop_holds(struct myr_queue *q)
     return q->holds.count < before;
 }
 
+/*
+ * What is held for jobs that have to give way to this one anyway; returns the nodes. They would
+ * hold it up for as long as others go before them.
+ */
+static size_t drop_outranked(struct myr_queue *q, uint32_t id)
+{
+    size_t nodes = 0;
+    for (size_t i = 0; i < q->holds.count;) {
+        if (!queue_outranks(q, id, q->holds.items[i].job)) {
+            i++;
+            continue;
+        }
+        nodes += q->holds.items[i].nodes.count;
+        queue_set_held(q, &q->holds.items[i], false);
+        remove_hold(q, i);
+    }
+    return nodes;
+}
+
 /* Nodes are held for who has waited long enough; what is held stands idle as it drains. */
 static void open_holds(struct myr_queue *q)
 {
@@ -337,6 +365,7 @@ static void open_holds(struct myr_queue *q)
         if (id == MYR_NONE || queue_may_start(q, id)) {
             return;
         }
+        held -= queue_overdue(q, id) ? drop_outranked(q, id) : 0;
         uint32_t needed = queue_nodes_of(q, queue_job(q, id));
         if (q->holds.count && needed + held > q->shape.nodes / HOLD_SHARE) {
             return; /* one gang at a time if it is large */

@@ -10,6 +10,7 @@
 enum {
     ENOUGH = 24, /* ends of a class that say more about it than those of all classes */
     ONE_IN = 16, /* runs longer than the length that is told */
+    FEW = 8,     /* ends say nothing about how long those run that outlive them */
     AGAIN = 32,  /* it is found anew when a class has grown by one part in so many */
 };
 
@@ -48,17 +49,28 @@ void queue_lengths_add(struct lengths *l, uint32_t gpus, int64_t seconds)
     l->totals[LENGTH_CLASSES - 1]++;
 }
 
-int64_t queue_lengths_end_s(struct lengths *l, uint32_t gpus)
+/* The class that tells most about jobs of a size, or LENGTH_CLASSES. */
+static uint32_t telling_class(const struct lengths *l, uint32_t gpus)
 {
     uint32_t class = class_of(gpus);
-    if (l->totals[class] < ENOUGH) {
-        class = LENGTH_CLASSES - 1;
-    }
-    uint32_t total = l->totals[class];
-    if (total < ENOUGH) {
+    class = l->totals[class] < ENOUGH ? LENGTH_CLASSES - 1 : class;
+    return l->totals[class] < ENOUGH ? LENGTH_CLASSES : class;
+}
+
+/* Whether a class has grown by so much that what was found of it is out of date. */
+static bool has_grown(uint32_t total, uint32_t found)
+{
+    return found == 0 || total - found > total / AGAIN;
+}
+
+int64_t queue_lengths_end_s(struct lengths *l, uint32_t gpus)
+{
+    uint32_t class = telling_class(l, gpus);
+    if (class == LENGTH_CLASSES) {
         return INT64_MAX;
     }
-    if (l->asked[class] == 0 || total - l->asked[class] > total / AGAIN) {
+    uint32_t total = l->totals[class];
+    if (has_grown(total, l->asked[class])) {
         uint64_t longer = 0;
         uint32_t bucket = LENGTH_BUCKETS;
         while (bucket > 0 && (longer + l->counts[class][bucket - 1]) * ONE_IN <= total) {
@@ -68,4 +80,32 @@ int64_t queue_lengths_end_s(struct lengths *l, uint32_t gpus)
         l->asked[class] = total;
     }
     return l->end_s[class];
+}
+
+/* From the longest on: each bucket's jobs, and all that were longer. */
+static void find_means(struct lengths *l, uint32_t class)
+{
+    const int64_t most_s = INT64_C(1) << 30; /* so that no sum overflows */
+    int64_t sum_s = 0, count = 0;
+    for (uint32_t b = LENGTH_BUCKETS; b-- > 0;) {
+        int64_t here = l->counts[class][b], end_s = bucket_end_s(b);
+        sum_s += here * (end_s < most_s ? end_s : most_s);
+        count += here;
+        l->mean_s[class][b] = count >= FEW ? sum_s / count : 0;
+    }
+    l->told[class] = l->totals[class];
+}
+
+int64_t queue_lengths_left_s(struct lengths *l, uint32_t gpus, int64_t age_s)
+{
+    uint32_t class = telling_class(l, gpus);
+    int64_t mean_s = 0;
+    if (class != LENGTH_CLASSES) {
+        if (has_grown(l->totals[class], l->told[class])) {
+            find_means(l, class);
+        }
+        uint32_t bucket = bucket_of(age_s);
+        mean_s = l->mean_s[class][bucket < LENGTH_BUCKETS ? bucket : LENGTH_BUCKETS - 1];
+    }
+    return mean_s > age_s ? mean_s - age_s : age_s;
 }

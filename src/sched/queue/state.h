@@ -362,6 +362,11 @@ struct lengths *queue_lengths_create(void);
 void queue_lengths_add(struct lengths *l, uint32_t gpus, int64_t seconds);
 /* Nearly all jobs of about this size were over by then; INT64_MAX: too few have ended. */
 int64_t queue_lengths_end_s(struct lengths *l, uint32_t gpus);
+/*
+ * How much longer a job of this size that has run for so long is likely to run: the mean of those
+ * that ran as long; as long again where too few have.
+ */
+int64_t queue_lengths_left_s(struct lengths *l, uint32_t gpus, int64_t age_s);
 
 /* cells.c: whose cells are whose; all but the first three need q->cells. */
 struct cells *queue_cells_create(const struct myr_place_shape *shape,
