@@ -19,3 +19,11 @@ void file_hold(struct myr_signal_hold *hold);
 void file_release(struct myr_signal_hold *hold);
 /* Whether a signal waits that was not blocked, nor ignored, before the hold. */
 bool file_interrupted(const struct myr_signal_hold *hold);
+
+/* As myr_outfile_open; 'outer' is the hold of the file set that will give the file its name. */
+MYR_MUST_USE int file_open(struct myr_outfile *file, const char *path,
+                           const struct myr_signal_hold *outer, struct myr_err *err);
+/* Finds what 'path' stands for and opens it, or the temporary file beside it. */
+MYR_MUST_USE int file_open_target(struct myr_outfile *file, struct myr_err *err);
+/* Waits a little for room; errno stays. */
+void file_wait_writable(int fd);

@@ -70,10 +70,8 @@ int myr_file_set_open(struct myr_file_set *set, const char *name, struct myr_out
         return myr_err_set(err, MYR_EINVAL, "'-' is standard output, a file's name is needed");
     }
     MYR_TRY(set->folder && strchr(name, '/') ? make_parents(set, path.data, err) : MYR_OK);
-    MYR_TRY(myr_outfile_open(file, path.data, err));
-    file->kept = true;
-    file->outer = &set->hold;
-    struct myr_set_file added = {path.data, copy(file->temp)};
+    MYR_TRY(file_open(file, path.data, &set->hold, err));
+    struct myr_set_file added = {path.data, copy(file->temp), copy(file->target)};
     myr_vec_push(&set->files, added);
     path = (struct myr_buf){0}; /* the set's own now */
     return MYR_OK;
@@ -105,7 +103,8 @@ static int sync_all(const struct myr_file_set *set, struct myr_err *err)
     bool together = set->folder && count > SYNC_ONE_BY_ONE_MAX;
     int error = together ? sync_path(set->folder, O_DIRECTORY, syncfs) : 0;
     for (size_t i = 0; i < count && !together && !error; i++) {
-        error = sync_path(set->files.items[i].temp, 0, fsync);
+        const char *temp = set->files.items[i].temp;
+        error = temp[0] ? sync_path(temp, 0, fsync) : 0;
     }
     if (error) {
         errno = error;
@@ -120,6 +119,9 @@ static int check_targets(const struct myr_file_set *set, struct myr_err *err)
     for (size_t i = 0; i < set->files.count; i++) {
         const struct myr_set_file *file = &set->files.items[i];
         struct stat st;
+        if (!file->temp[0]) {
+            continue;
+        }
         if (stat(file->path, &st) == 0 && S_ISDIR(st.st_mode)) {
             return myr_err_set(err, MYR_EINVAL, "%s: cannot write: a folder has this name",
                                file->path);
@@ -140,6 +142,7 @@ static void forget(struct myr_file_set *set)
     for (size_t i = 0; i < set->files.count; i++) {
         free(set->files.items[i].path);
         free(set->files.items[i].temp);
+        free(set->files.items[i].target);
     }
     for (size_t i = 0; i < set->made.count; i++) {
         free(set->made.items[i]);
@@ -159,8 +162,9 @@ static int take_names(const struct myr_file_set *set, struct myr_err *err)
     MYR_TRY(sync_all(set, err));
     MYR_TRY(check_targets(set, err));
     for (size_t i = 0; i < set->files.count; i++) {
-        if (rename(set->files.items[i].temp, set->files.items[i].path) < 0) {
-            return myr_err_errno(err, "cannot write", set->files.items[i].path);
+        const struct myr_set_file *file = &set->files.items[i];
+        if (file->temp[0] && rename(file->temp, file->target) < 0) {
+            return myr_err_errno(err, "cannot write", file->path);
         }
     }
     return MYR_OK;
@@ -188,7 +192,9 @@ void myr_file_set_abandon(struct myr_file_set *set)
         return;
     }
     for (size_t i = 0; i < set->files.count; i++) {
-        unlink(set->files.items[i].temp); /* gone already where it was renamed */
+        if (set->files.items[i].temp[0]) {
+            unlink(set->files.items[i].temp); /* gone already where it was renamed */
+        }
     }
     for (size_t i = set->made.count; i > 0; i--) {
         rmdir(set->made.items[i - 1]); /* stays where somebody else put something */

@@ -51,27 +51,27 @@ bool file_interrupted(const struct myr_signal_hold *hold)
     return false;
 }
 
-int myr_outfile_open(struct myr_outfile *file, const char *path, struct myr_err *err)
+int file_open(struct myr_outfile *file, const char *path, const struct myr_signal_hold *outer,
+              struct myr_err *err)
 {
-    *file = (struct myr_outfile){.fd = -1, .path = path};
+    *file = (struct myr_outfile){.fd = -1, .path = path, .outer = outer, .kept = outer != NULL};
     if (strcmp(path, "-") == 0) {
         file->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
         file->open = file->fd >= 0;
         return file->open ? MYR_OK : myr_err_errno(err, "cannot write", "standard output");
     }
-    int len = snprintf(file->temp, sizeof(file->temp), "%s.tmp-%ld", path, (long)getpid());
-    if (len < 0 || (size_t)len >= sizeof(file->temp)) {
-        return myr_err_set(err, MYR_EINVAL, "%.100s...: path is too long", path);
-    }
     file_hold(&file->hold);
-    file->fd = open(file->temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (file->fd < 0) {
-        int rc = myr_err_errno(err, "cannot write", path);
-        file_release(&file->hold);
-        return rc;
+    int rc = file_open_target(file, err);
+    file->open = rc == MYR_OK;
+    if (!file->temp[0] || rc < 0) {
+        file_release(&file->hold); /* nothing to take away */
     }
-    file->open = true;
-    return MYR_OK;
+    return rc;
+}
+
+int myr_outfile_open(struct myr_outfile *file, const char *path, struct myr_err *err)
+{
+    return file_open(file, path, NULL, err);
 }
 
 void myr_outfile_write(struct myr_outfile *file, const void *data, size_t len)
@@ -86,7 +86,10 @@ void myr_outfile_write(struct myr_outfile *file, const void *data, size_t len)
         }
         ssize_t put = write(file->fd, at, len < DRAIN_BYTES ? len : DRAIN_BYTES);
         if (put < 0) {
-            if (errno == EINTR) {
+            if (errno == EAGAIN) {
+                file_wait_writable(file->fd); /* a FIFO that nobody empties: look for signals */
+            }
+            if (errno == EINTR || errno == EAGAIN) {
                 continue;
             }
             file->error = errno;
@@ -117,7 +120,7 @@ static int finish(struct myr_outfile *file)
     }
     file->fd = -1;
     /* Only what is whole and on the disk takes the name: after a crash the old file or this one. */
-    if (file->error == 0 && alone && rename(file->temp, file->path) < 0) {
+    if (file->error == 0 && alone && rename(file->temp, file->target) < 0) {
         file->error = errno;
     }
     return file->error;
@@ -133,7 +136,8 @@ int myr_outfile_commit(struct myr_outfile *file, struct myr_err *err)
         return MYR_OK;
     }
     errno = file->error;
-    int rc = myr_err_errno(err, "cannot write", file->temp[0] ? file->path : "standard output");
+    int rc = myr_err_errno(err, "cannot write",
+                           strcmp(file->path, "-") == 0 ? "standard output" : file->path);
     myr_outfile_abandon(file);
     return rc;
 }

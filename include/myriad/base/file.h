@@ -27,13 +27,18 @@ struct myr_signal_hold {
  * A file being written: goes to "path.tmp-PID" and takes its name in commit, synced first; in a
  * file set it waits there for the others. "-" is standard output, where nothing can be taken back.
  * 'abandon' (also after commit, and on a zeroed struct) leaves nothing behind.
+ *
+ * What has the name already keeps its kind: a symbolic link is followed, and the new file appears
+ * where it leads; a file keeps its rights, and its owner where we may; a device, a FIFO or an open
+ * descriptor ("/dev/stdout") is written at once. Sockets and disks are refused.
  */
 struct myr_outfile {
     int fd;
     bool open;
-    const char *path; /* borrowed */
-    char temp[4096];  /* empty: standard output */
-    int error;        /* first errno met; reported by commit */
+    const char *path;  /* borrowed */
+    char target[4096]; /* 'path' with links followed */
+    char temp[4096];   /* empty: written directly */
+    int error;         /* first errno met; reported by commit */
     bool kept; /* under its temporary name by commit: the file set that it is of renames it */
     struct myr_signal_hold hold;
     const struct myr_signal_hold *outer; /* of the file set; NULL: the file is alone */

@@ -13,7 +13,8 @@
  * order in which the files were added. So a full disk, a wrong path or Ctrl-C leaves the folder as
  * it was, and the file that others look for (design.myr) goes last: who sees it sees the rest. A
  * crash between two renames leaves new files before old ones, never half a file. Files that the set
- * does not name are not touched. Names are copied.
+ * does not name are not touched. A device or a FIFO among the names cannot wait: it has its text at
+once. Names are copied.
  */
 #pragma once
 
@@ -21,7 +22,9 @@
 #include "myriad/base/vec.h"
 
 struct myr_set_file {
-    char *path, *temp;
+    char *path;   /* as it was given */
+    char *temp;   /* empty: a device or a FIFO, which has its text already */
+    char *target; /* what takes the text: 'path' with links followed */
 };
 
 struct myr_file_set {

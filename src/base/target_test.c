@@ -1,0 +1,317 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "myriad/base.h"
+
+/* Every test works in a folder of its own, with nodes of its own; the machine's stay alone. */
+struct place {
+    char folder[64];
+    char path[3][160];
+};
+
+static int make_place(void **state)
+{
+    struct place *place = calloc(1, sizeof(*place));
+    snprintf(place->folder, sizeof(place->folder), "/tmp/myriad-target-test-XXXXXX");
+    if (!mkdtemp(place->folder)) {
+        free(place);
+        return -1;
+    }
+    for (int i = 0; i < 3; i++) {
+        snprintf(place->path[i], sizeof(place->path[i]), "%s/%c", place->folder, 'a' + i);
+    }
+    *state = place;
+    return 0;
+}
+
+static int remove_place(void **state)
+{
+    struct place *place = *state;
+    for (int i = 0; i < 3; i++) {
+        unlink(place->path[i]);
+    }
+    int rc = rmdir(place->folder); /* fails when a test left anything else behind */
+    free(place);
+    return rc;
+}
+
+static int put(const char *path, const char *text, struct myr_err *err)
+{
+    struct myr_buf buf MYR_CLEANUP(myr_buf_done) = {0};
+    myr_buf_puts(&buf, text);
+    return myr_file_write(path, &buf, err);
+}
+
+/* The same through a file set of one. */
+static int put_in_set(const char *path, const char *text, struct myr_err *err)
+{
+    struct myr_buf buf MYR_CLEANUP(myr_buf_done) = {0};
+    struct myr_file_set set;
+    myr_buf_puts(&buf, text);
+    int rc = myr_file_set_begin(&set, NULL, err);
+    rc = rc < 0 ? rc : myr_file_set_add(&set, path, &buf, err);
+    rc = rc < 0 ? rc : myr_file_set_commit(&set, err);
+    myr_file_set_abandon(&set);
+    return rc;
+}
+
+static int (*const ways[])(const char *, const char *, struct myr_err *) = {put, put_in_set};
+
+static void expect(const char *path, const char *text)
+{
+    struct myr_buf read MYR_CLEANUP(myr_buf_done) = {0};
+    assert_int_equal(myr_file_read(path, 1 << 20, &read, NULL), MYR_OK);
+    assert_string_equal(read.data, text);
+}
+
+static mode_t mode_of(const char *path)
+{
+    struct stat st;
+    assert_int_equal(lstat(path, &st), 0);
+    return st.st_mode;
+}
+
+static void a_link_is_followed_and_stays_a_link(void **state)
+{
+    struct place *place = *state;
+    for (uint32_t way = 0; way < MYR_ARRAY_COUNT(ways); way++) {
+        /* c -> b by name, b -> a by its whole path */
+        assert_int_equal(put(place->path[0], "old", NULL), MYR_OK);
+        assert_int_equal(symlink(place->path[0], place->path[1]), 0);
+        assert_int_equal(symlink("b", place->path[2]), 0);
+        assert_int_equal(ways[way](place->path[2], "new", NULL), MYR_OK);
+        assert_true(S_ISLNK(mode_of(place->path[2])));
+        assert_true(S_ISLNK(mode_of(place->path[1])));
+        assert_true(S_ISREG(mode_of(place->path[0])));
+        expect(place->path[0], "new");
+        unlink(place->path[0]); /* and one that leads nowhere yet makes the file */
+        assert_int_equal(ways[way](place->path[2], "newer", NULL), MYR_OK);
+        expect(place->path[0], "newer");
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(unlink(place->path[i]), 0);
+        }
+    }
+}
+
+static void links_in_a_circle_are_refused(void **state)
+{
+    struct place *place = *state;
+    struct myr_err err = {0};
+    assert_int_equal(symlink("b", place->path[0]), 0);
+    assert_int_equal(symlink("a", place->path[1]), 0);
+    assert_true(put(place->path[0], "x", &err) < 0);
+    assert_non_null(strstr(err.message, "symbolic links"));
+    assert_true(S_ISLNK(mode_of(place->path[0])));
+}
+
+static void a_file_keeps_its_rights(void **state)
+{
+    struct place *place = *state;
+    static const mode_t modes[] = {0600, 0640, 0664, 0755};
+    struct stat st;
+    for (uint32_t i = 0; i < 2 * MYR_ARRAY_COUNT(modes); i++) {
+        assert_int_equal(put(place->path[0], "old", NULL), MYR_OK);
+        assert_int_equal(chmod(place->path[0], modes[i / 2]), 0);
+        bool root = geteuid() == 0 && chown(place->path[0], 1234, 4321) == 0;
+        assert_int_equal(ways[i % 2](place->path[0], "new", NULL), MYR_OK);
+        assert_int_equal(mode_of(place->path[0]) & 07777, modes[i / 2]);
+        assert_int_equal(stat(place->path[0], &st), 0);
+        assert_true(!root || (st.st_uid == 1234 && st.st_gid == 4321));
+        expect(place->path[0], "new");
+    }
+}
+
+static void a_new_file_has_the_rights_of_the_mask(void **state)
+{
+    struct place *place = *state;
+    mode_t before = umask(027);
+    assert_int_equal(put(place->path[0], "x", NULL), MYR_OK);
+    umask(before);
+    assert_int_equal(mode_of(place->path[0]) & 07777, 0640);
+}
+
+static void a_read_only_file_is_not_replaced(void **state)
+{
+    struct place *place = *state;
+    assert_int_equal(put(place->path[0], "old", NULL), MYR_OK);
+    assert_int_equal(chmod(place->path[0], 0444), 0);
+    assert_int_equal(chmod(place->folder, 0777), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct myr_err err = {0};
+        /* Root may write everything. */
+        bool plain = geteuid() != 0 || (setgid(1234) == 0 && setuid(1234) == 0);
+        int rc = put(place->path[0], "new", &err);
+        _exit(!plain || (rc == MYR_EIO && strstr(err.message, "Permission denied")) ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(S_ISREG(mode_of(place->path[0])));
+}
+
+static void a_device_stays_one(void **state)
+{
+    struct place *place = *state;
+    if (geteuid() != 0 || mknod(place->path[0], S_IFCHR | 0666, makedev(1, 3)) < 0) {
+        skip();
+    }
+    for (uint32_t way = 0; way < MYR_ARRAY_COUNT(ways); way++) {
+        struct myr_err err = {0};
+        int rc = ways[way](place->path[0], "text", &err);
+        if (rc < 0 && strstr(err.message, "denied")) {
+            skip(); /* a file system without devices */
+        }
+        assert_int_equal(rc, MYR_OK);
+        assert_true(S_ISCHR(mode_of(place->path[0])));
+    }
+    unlink(place->path[0]);
+    if (mknod(place->path[0], S_IFCHR | 0666, makedev(1, 7)) == 0) { /* one that is always full */
+        struct myr_err err = {0};
+        assert_int_equal(put(place->path[0], "text", &err), MYR_EIO);
+        assert_non_null(strstr(err.message, "No space left on device"));
+        assert_true(S_ISCHR(mode_of(place->path[0])));
+    }
+}
+
+/* More than a pipe holds, so that the writer waits for the reader. */
+enum { LONG_TEXT = 300000 };
+
+static pid_t start_reader(const char *path)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        char block[1000];
+        size_t sum = 0;
+        (void)usleep(50000); /* the writer is there first */
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        for (ssize_t got = 1; fd >= 0 && got > 0;) {
+            got = read(fd, block, sizeof(block));
+            sum += got > 0 ? (size_t)got : 0;
+        }
+        _exit(sum == LONG_TEXT ? 0 : 1);
+    }
+    return child;
+}
+
+static void a_fifo_is_written_and_stays_one(void **state)
+{
+    struct place *place = *state;
+    char *text = calloc(LONG_TEXT + 1, 1);
+    memset(text, 'x', LONG_TEXT);
+    assert_int_equal(mkfifo(place->path[0], 0600), 0);
+    for (uint32_t way = 0; way < MYR_ARRAY_COUNT(ways); way++) {
+        int status;
+        pid_t child = start_reader(place->path[0]);
+        assert_int_equal(ways[way](place->path[0], text, NULL), MYR_OK);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        assert_true(S_ISFIFO(mode_of(place->path[0])));
+    }
+    free(text);
+}
+
+static void a_signal_ends_the_wait_for_a_reader(void **state)
+{
+    struct place *place = *state;
+    assert_int_equal(mkfifo(place->path[0], 0600), 0);
+    for (uint32_t way = 0; way < MYR_ARRAY_COUNT(ways); way++) {
+        int status;
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            signal(SIGTERM, SIG_DFL);
+            (void)ways[way](place->path[0], "x", NULL);
+            _exit(1);
+        }
+        (void)usleep(50000);
+        assert_int_equal(kill(child, SIGTERM), 0);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status));
+    }
+}
+
+static void a_socket_is_refused(void **state)
+{
+    struct place *place = *state;
+    struct myr_err err = {0};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof(address.sun_path), "%.100s", place->path[0]);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    for (uint32_t way = 0; way < MYR_ARRAY_COUNT(ways); way++) {
+        assert_int_equal(ways[way](place->path[0], "x", &err), MYR_EINVAL);
+        assert_non_null(strstr(err.message, "/a: is a socket, a file is needed"));
+        assert_true(S_ISSOCK(mode_of(place->path[0])));
+    }
+    close(fd);
+}
+
+static void an_open_descriptor_is_written_where_it_stands(void **state)
+{
+    struct place *place = *state;
+    char name[64];
+    int fd = open(place->path[0], O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "one ", 4), 4);
+    snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+    for (uint32_t way = 0; way < MYR_ARRAY_COUNT(ways); way++) {
+        assert_int_equal(ways[way](name, "two ", NULL), MYR_OK);
+    }
+    assert_int_equal(symlink(name, place->path[1]), 0); /* as /dev/stdout is */
+    assert_int_equal(put(place->path[1], "three", NULL), MYR_OK);
+    close(fd);
+    expect(place->path[0], "one two two three");
+}
+
+static void two_names_of_one_file_in_a_set_both_count(void **state)
+{
+    struct place *place = *state;
+    struct myr_file_set set;
+    struct myr_buf text MYR_CLEANUP(myr_buf_done) = {0};
+    assert_int_equal(symlink("a", place->path[1]), 0);
+    assert_int_equal(myr_file_set_begin(&set, place->folder, NULL), MYR_OK);
+    myr_buf_puts(&text, "first");
+    assert_int_equal(myr_file_set_add(&set, "a", &text, NULL), MYR_OK);
+    myr_buf_puts(&text, ", last");
+    assert_int_equal(myr_file_set_add(&set, "b", &text, NULL), MYR_OK);
+    assert_int_equal(myr_file_set_commit(&set, NULL), MYR_OK);
+    expect(place->path[0], "first, last");
+}
+
+int main(void)
+{
+#define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
+    const struct CMUnitTest tests[] = {
+        IN_PLACE(a_link_is_followed_and_stays_a_link),
+        IN_PLACE(links_in_a_circle_are_refused),
+        IN_PLACE(a_file_keeps_its_rights),
+        IN_PLACE(a_new_file_has_the_rights_of_the_mask),
+        IN_PLACE(a_read_only_file_is_not_replaced),
+        IN_PLACE(a_device_stays_one),
+        IN_PLACE(a_fifo_is_written_and_stays_one),
+        IN_PLACE(a_signal_ends_the_wait_for_a_reader),
+        IN_PLACE(a_socket_is_refused),
+        IN_PLACE(an_open_descriptor_is_written_where_it_stands),
+        IN_PLACE(two_names_of_one_file_in_a_set_both_count),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
