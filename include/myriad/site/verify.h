@@ -67,6 +67,7 @@ struct myr_verify {
     struct myr_cabling_end *foreign; /* vertices from design->port_count on */
     uint32_t counts[MYR_STATE_COUNT];
     struct myr_port_span *places; /* by device of the cabling: what it is */
+    uint32_t *host_group; /* by device of the cabling: NICs of one host; MYR_NONE: none known */
 
     struct myr_repair repair;     /* in the mode that was asked for */
     struct myr_repair labelled;   /* every cable in its own two ports */

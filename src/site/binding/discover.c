@@ -1,4 +1,4 @@
-#include "myriad/site/verify.h"
+#include "verify/hosts.h"
 
 /*
  * From what was found to a binding. A device is bound to the place that its name or the wiring says
@@ -77,6 +77,24 @@ static bool is_own_name(const struct discoverer *d, struct myr_str name, uint32_
            myr_site_find(design, name) != MYR_NONE;
 }
 
+/* What a NIC's name says of its host: whose it is, and what the host calls it. */
+static void add_host(struct discoverer *d, struct myr_bound *nic, uint32_t found)
+{
+    const struct myr_verify *verify = d->verify;
+    const struct myr_cabling_device *device = &verify->cabling->devices.items[found];
+    struct myr_str host, name;
+    struct myr_buf own MYR_CLEANUP(myr_buf_done) = {0};
+    if (verify->host_group[found] == MYR_NONE || !hosts_split(device->name, &host, &name)) {
+        return;
+    }
+    myr_design_port_name(verify->design, nic->port, &own);
+    nic->name = myr_str_eq(name, (struct myr_str){own.data, own.len}) ? MYR_STR("") : name;
+    if (myr_site_find(verify->design, host) == MYR_NONE) {
+        struct myr_bound whole = {.device = nic->device, .port = MYR_NONE, .host = host};
+        add(d, &whole);
+    }
+}
+
 static void add_device(struct discoverer *d, uint32_t found)
 {
     const struct myr_cabling_device *device = &d->verify->cabling->devices.items[found];
@@ -103,8 +121,10 @@ static void add_device(struct discoverer *d, uint32_t found)
         bool own = !is_unique_name(d, device->name) || is_own_name(d, device->name, first, nic) ||
                    myr_mac_parse(device->name, &mac);
         bound.host = own ? MYR_STR("") : device->name;
+    } else {
+        add_host(d, &bound, found);
     }
-    if (bound.guid || bound.mac || bound.host.len || bound.address.len) {
+    if (bound.guid || bound.mac || bound.host.len || bound.address.len || bound.name.len) {
         add(d, &bound);
     }
 }

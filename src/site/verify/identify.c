@@ -35,6 +35,7 @@ void identify_init(struct identify *identify, struct myr_arena *arena,
 
 void identify_done(struct identify *identify)
 {
+    myr_strmap_done(&identify->aliases);
     /* Half made when an error came early: then there are no maps yet. */
     for (uint32_t t = 0; identify->type_ports && t < identify->design->devtype_count; t++) {
         myr_strmap_done(&identify->type_ports[t]);
@@ -66,7 +67,7 @@ static struct myr_port_span nic_of(const struct identify *identify, uint32_t dev
  * A whole device, by its bound host name or its address in the design. What was bound comes first:
  * somebody has looked, and the design's own names may have been given to other machines since.
  */
-static uint32_t device_named(const struct identify *identify, struct myr_str name)
+uint32_t identify_device_named(const struct identify *identify, struct myr_str name)
 {
     if (identify->binding) {
         uint32_t row = myr_strmap_get(&identify->binding->hosts, name);
@@ -82,15 +83,21 @@ static uint32_t device_named(const struct identify *identify, struct myr_str nam
 
 static struct myr_port_span whole_or_nic(const struct identify *identify, struct myr_str name)
 {
-    uint32_t device = device_named(identify, name);
+    uint32_t device = identify_device_named(identify, name);
     if (device != MYR_NONE) {
         return identity_of_device(identify->design, device);
     }
     /* "node-00042-nic3", "gpu042 mlx5_3": the host stands before the last divider. */
     for (size_t i = name.len; i > 1; i--) {
         if (name.data[i - 1] == ' ' || name.data[i - 1] == '-') {
-            device = device_named(identify, (struct myr_str){name.data, i - 1});
+            device = identify_device_named(identify, (struct myr_str){name.data, i - 1});
             struct myr_str rest = {name.data + i, name.len - i};
+            if (device == MYR_NONE) { /* "gpu042.site mlx5_3" */
+                const char *dot = memchr(name.data, '.', i - 1);
+                size_t len = dot ? (size_t)(dot - name.data) : 0;
+                device = len ? identify_device_named(identify, (struct myr_str){name.data, len})
+                             : MYR_NONE;
+            }
             return device == MYR_NONE ? nobody : nic_of(identify, device, rest);
         }
     }
@@ -113,7 +120,7 @@ static struct myr_port_span by_name(const struct identify *identify, struct myr_
         return whole_or_nic(identify, rest);
     }
     const char *dot = memchr(name.data, '.', name.len);
-    if (dot) {
+    if (dot && !memchr(dot, ' ', name.len - (size_t)(dot - name.data))) {
         return whole_or_nic(identify, (struct myr_str){name.data, (size_t)(dot - name.data)});
     }
     uint64_t mac;
@@ -246,7 +253,35 @@ uint32_t identify_port_as(const struct identify *identify, struct myr_port_span 
     return found;
 }
 
+enum { ALIAS_MAX = 300, ALIAS_DEVICE_BYTES = 4 };
+
+static struct myr_str alias_key(uint32_t found, struct myr_str name, char ret[ALIAS_MAX])
+{
+    size_t len =
+        name.len < ALIAS_MAX - ALIAS_DEVICE_BYTES ? name.len : ALIAS_MAX - ALIAS_DEVICE_BYTES;
+    for (uint32_t i = 0; i < ALIAS_DEVICE_BYTES; i++) {
+        ret[i] = (char)(found >> (8 * i));
+    }
+    memcpy(ret + ALIAS_DEVICE_BYTES, name.data, len);
+    return (struct myr_str){ret, len + ALIAS_DEVICE_BYTES};
+}
+
+void identify_alias(struct identify *identify, uint32_t found, struct myr_str name, uint32_t port)
+{
+    char text[ALIAS_MAX];
+    struct myr_str key = alias_key(found, name, text);
+    MYR_ASSERT(port < identify->design->port_count);
+    key.data = myr_arena_strndup(identify->arena, key.data, key.len);
+    (void)myr_strmap_add(&identify->aliases, key, port);
+}
+
 uint32_t identify_port(const struct identify *identify, struct myr_cabling_end end)
 {
-    return identify_port_as(identify, identify->devices[end.device], end.port);
+    char text[ALIAS_MAX];
+    uint32_t port = identify_port_as(identify, identify->devices[end.device], end.port);
+    if (port != MYR_NONE || identify->aliases.count == 0) {
+        return port;
+    }
+    port = myr_strmap_get(&identify->aliases, alias_key(end.device, end.port, text));
+    return port == MYR_MAP_NONE ? MYR_NONE : port;
 }

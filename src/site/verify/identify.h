@@ -4,7 +4,7 @@
  * A found device is a whole device of the design or, in InfiniBand's view, one port of a host. It
  * is told by its GUID when that is bound, else by its name; names are taken as the design writes
  * them, with a domain behind, in the form of managed switches ("MF0;name:model/U1"), or as bound.
- * What names leave open is found by structure (identify_structure.c).
+ * What names leave open is found by structure (structure.c, hosts.c, naming.c).
  */
 #pragma once
 
@@ -18,6 +18,7 @@ struct identify {
     struct myr_strmap *type_ports; /* by type of device: port name to index */
     struct myr_port_span *devices; /* of the cabling */
     uint32_t name_conflicts;
+    struct myr_strmap aliases; /* found device and a port's own name, to a port of the design */
 };
 
 void identify_init(struct identify *identify, struct myr_arena *arena,
@@ -27,6 +28,12 @@ void identify_done(struct identify *identify);
 
 /* Fills 'devices' from GUIDs and names. Two devices that claim one place get none. */
 void identify_by_name(struct identify *identify);
+
+/* A whole device, by its bound host name, its serial number or its address; MYR_NONE: none. */
+uint32_t identify_device_named(const struct identify *identify, struct myr_str name);
+
+/* From now on this name of a port of a found device means that port. */
+void identify_alias(struct identify *identify, uint32_t found, struct myr_str name, uint32_t port);
 
 /* The design port that an end means; MYR_NONE when its device or its port is not known. */
 uint32_t identify_port(const struct identify *identify, struct myr_cabling_end end);

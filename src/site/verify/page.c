@@ -174,7 +174,7 @@ static void note_identities(const struct myr_verify *verify, struct notes *notes
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0}, other = {0};
     const struct myr_design *design = verify->design;
     note_count(notes, verify->identity_count,
-               "devices told by their cables: their names say nothing");
+               "devices told by their cables: the design does not know their names");
     for (uint32_t i = 0; i < verify->ambiguity_count; i++) {
         const struct myr_ambiguity *row = &verify->ambiguities[i];
         myr_buf_clear(&name);

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "verify/identify.h"
+#include "verify/hosts.h"
 
 /*
  * Votes first: a cable to a known port says which device the plan has at its other end, and on
@@ -15,8 +15,8 @@ struct structure {
     struct identify *identify;
     const struct myr_design *design;
     const struct myr_cabling *cabling;
-    uint32_t *first; /* by found device: its ends in 'ends', device_count + 1 */
-    uint32_t *ends;  /* link * 2 + side */
+    struct found_ends ends;
+    struct hosts hosts;
     uint32_t *taken; /* by first port of an identity: found device + 1 */
     uint8_t *open;   /* by found device: still without identity */
     uint32_t open_count;
@@ -27,27 +27,13 @@ struct structure {
 
 static struct myr_cabling_end end_at(const struct structure *s, uint32_t end)
 {
-    const struct myr_cabling_link *link = &s->cabling->links.items[end / 2];
-    return end & 1 ? link->b : link->a;
+    return found_end(&s->ends, end);
 }
 
-static void fill_ends(struct structure *s)
+/* A NIC with a host is told together with the host's other NICs, at the end. */
+static bool stands_alone(const struct structure *s, uint32_t found)
 {
-    uint32_t devices = (uint32_t)s->cabling->devices.count;
-    uint32_t ends = 2 * (uint32_t)s->cabling->links.count;
-    uint32_t *fill = MYR_ARENA_NEW(s->identify->arena, uint32_t, (size_t)devices + 1);
-    s->first = MYR_ARENA_NEW(s->identify->arena, uint32_t, (size_t)devices + 2);
-    s->ends = MYR_ARENA_NEW(s->identify->arena, uint32_t, (size_t)ends + 1);
-    for (uint32_t end = 0; end < ends; end++) {
-        s->first[end_at(s, end).device + 1]++;
-    }
-    for (uint32_t d = 0; d < devices; d++) {
-        s->first[d + 1] += s->first[d];
-        fill[d] = s->first[d];
-    }
-    for (uint32_t end = 0; end < ends; end++) {
-        s->ends[fill[end_at(s, end).device]++] = end;
-    }
+    return s->open[found] && s->hosts.group[found] == MYR_NONE;
 }
 
 static bool is_host_port(const struct myr_design *design, uint32_t port)
@@ -94,16 +80,20 @@ static void vote(struct election *election, struct myr_port_span identity)
 static struct candidate elect(const struct structure *s, uint32_t found, uint32_t *ret_voters)
 {
     struct election election = {.count = 0};
-    for (uint32_t i = s->first[found]; i < s->first[found + 1]; i++) {
-        uint32_t far = identify_port(s->identify, end_at(s, s->ends[i] ^ 1));
-        uint32_t planned = far == MYR_NONE ? MYR_NONE : myr_design_peer(s->design, far);
+    for (uint32_t i = s->ends.first[found]; i < s->ends.first[found + 1]; i++) {
+        uint32_t end = s->ends.ends[i];
+        uint32_t planned = found_planned(&s->ends, s->identify, end);
         if (planned == MYR_NONE) {
             continue;
         }
         election.voters++;
         struct myr_port_span candidate = candidate_at(s, found, planned);
-        if (candidate.count && !s->taken[candidate.first] &&
-            identify_port_as(s->identify, candidate, end_at(s, s->ends[i]).port) == planned) {
+        uint32_t port = candidate.count
+                            ? identify_port_as(s->identify, candidate, end_at(s, end).port)
+                            : MYR_NONE;
+        /* A port that has a name of its own may be the planned one. */
+        bool fits = port == planned || (port == MYR_NONE && !s->cabling->numbered);
+        if (candidate.count && !s->taken[candidate.first] && fits) {
             vote(&election, candidate);
         }
     }
@@ -152,7 +142,7 @@ static bool vote_round(struct structure *s)
     uint32_t before = s->open_count;
     for (uint32_t d = 0; d < s->cabling->devices.count; d++) {
         struct ballot ballot = {.found = d};
-        if (s->open[d]) {
+        if (stands_alone(s, d)) {
             ballot.winner = elect(s, d, &ballot.voters);
         }
         if (ballot.winner.votes) {
@@ -201,7 +191,7 @@ static uint32_t part_of(const struct structure *s, uint32_t port)
     return alone ? port : s->design->first_port[s->design->port_device[port]];
 }
 
-static void hash_ports(struct structure *s, struct colours *colours)
+static void hash_ports(const struct structure *s, struct colours *colours)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
     for (uint32_t p = 0; p < s->design->port_count; p++) {
@@ -314,7 +304,7 @@ static void list_colours(const struct structure *s, const struct colours *colour
 {
     list->count = 0;
     for (uint32_t d = 0; d < s->cabling->devices.count; d++) {
-        if (s->open[d]) {
+        if (stands_alone(s, d)) {
             myr_vec_push(list, (struct coloured){colours->found[d], d, false});
         }
     }
@@ -348,7 +338,7 @@ static void match_colours(struct structure *s, const struct coloured_list *list,
         if (found == 1 && planned == 1) {
             uint32_t device = list->items[i].member;
             struct myr_port_span identity = identity_at(s, list->items[i + 1].member);
-            accept(s, device, identity, 0, s->first[device + 1] - s->first[device]);
+            accept(s, device, identity, 0, s->ends.first[device + 1] - s->ends.first[device]);
         } else if (last && found && planned) {
             struct myr_ambiguity alike = {(uint32_t)found, (uint32_t)planned, list->items[i].member,
                                           list->items[i + found].member};
@@ -395,11 +385,11 @@ static void coloured_list_done(struct coloured_list *list)
     free(list->items);
 }
 
-static void by_colours(struct structure *s)
+static void init_colours(const struct structure *s, struct colours *colours)
 {
     struct myr_arena *arena = s->identify->arena;
     size_t devices = s->cabling->devices.count + 1, ports = (size_t)s->design->port_count + 1;
-    struct colours colours = {
+    *colours = (struct colours){
         .found = MYR_ARENA_NEW(arena, uint64_t, devices),
         .found_next = MYR_ARENA_NEW(arena, uint64_t, devices),
         .design = MYR_ARENA_NEW(arena, uint64_t, ports),
@@ -407,10 +397,35 @@ static void by_colours(struct structure *s)
         .port_hash = MYR_ARENA_NEW(arena, uint64_t, ports),
         .planned = MYR_ARENA_NEW(arena, uint8_t, ports),
     };
+    hash_ports(s, colours);
+    mark_planned(s, colours);
+    start_colours(s, colours);
+}
+
+/* Hosts by all of their NICs, then ports by what most devices of a type call them. */
+static void settle_names(struct structure *s)
+{
+    struct unit_list units = {0};
+    hosts_elect(&s->hosts, s->identify, &s->ends, &units);
+    naming_collect(s->identify, &s->ends, &units);
+    naming_settle(s->identify, s->verify->options.nets, &units);
+    for (size_t i = 0; i < units.count; i++) {
+        const struct unit *unit = &units.items[i];
+        if (unit->port != MYR_NONE && s->cabling->numbered) {
+            accept(s, unit->found, (struct myr_port_span){unit->port, 1},
+                   unit->planned == unit->port, unit->planned != MYR_NONE);
+        } else if (unit->port != MYR_NONE) {
+            identify_alias(s->identify, unit->found, unit->name, unit->port);
+        }
+    }
+    free(units.items);
+}
+
+static void by_colours(struct structure *s)
+{
+    struct colours colours;
     MYR_CLEANUP(coloured_list_done) struct coloured_list list = {0};
-    hash_ports(s, &colours);
-    mark_planned(s, &colours);
-    start_colours(s, &colours);
+    init_colours(s, &colours);
     for (uint32_t round = 0; round < ROUNDS_MAX && s->open_count; round++) {
         uint32_t before = s->open_count;
         refine(s, &colours);
@@ -424,6 +439,7 @@ static void by_colours(struct structure *s)
             round = 0;
         }
     }
+    settle_names(s);
     list_colours(s, &colours, &list);
     match_colours(s, &list, true);
     count_strangers(s, &list);
@@ -470,14 +486,15 @@ void identify_by_structure(struct identify *identify, struct myr_verify *verify)
             s.taken[known.first] = d + 1;
         }
     }
-    if (s.open_count == 0) {
-        return;
-    }
-    fill_ends(&s);
+    hosts_group(&s.hosts, identify);
+    found_ends_fill(&s.ends, s.cabling, identify->arena);
     while (vote_round(&s)) {
     }
     if (s.open_count) {
         by_colours(&s);
+    } else {
+        settle_names(&s);
     }
+    verify->host_group = s.hosts.group;
     put_results(&s);
 }

@@ -1,0 +1,310 @@
+#include "verify/hosts.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "verify/verify_test.h"
+
+/*
+ * A fabric whose hosts and NICs have names of their own, as every real one has: built as planned,
+ * or with two cables exchanged at their switches.
+ */
+struct fixture {
+    struct myr_arena arena;
+    struct myr_design design;
+    enum myr_nic_view view;
+    struct myr_cabling planned, found;
+    struct myr_import import;
+    struct myr_binding binding;
+    struct myr_verify_options options;
+    struct myr_verify verify;
+    struct myr_buf text;
+    struct myr_err err;
+};
+
+/* 4 nodes with 4 NICs, 4 leaves with 4 uplinks each: 32 cables. */
+static const struct small_shape shape = {4, 4, 2, 2};
+enum { ALL = 64 };
+
+static void begin(struct fixture *f, enum myr_nic_view view)
+{
+    *f = (struct fixture){.view = view};
+    myr_arena_init(&f->arena);
+    small_design(&f->design, &f->arena, shape);
+    myr_cabling_init(&f->planned, &f->arena);
+    myr_cabling_init(&f->found, &f->arena);
+    myr_import_init(&f->import, &f->found);
+    myr_binding_init(&f->binding, &f->arena, &f->design);
+    myr_cabling_from_design(&f->planned, &f->design, MYR_NET_COMPUTE, view);
+    for (size_t i = 0; i < f->planned.devices.count; i++) {
+        f->planned.devices.items[i].guid += UINT64_C(0x0a00000000000000); /* real ones */
+    }
+}
+
+static void finish(struct fixture *f)
+{
+    myr_buf_done(&f->text);
+    myr_binding_done(&f->binding);
+    myr_import_done(&f->import);
+    myr_cabling_done(&f->planned);
+    myr_cabling_done(&f->found);
+    myr_arena_done(&f->arena);
+}
+
+static struct myr_str keep(struct fixture *f, const char *text)
+{
+    return (struct myr_str){myr_arena_strndup(&f->arena, text, strlen(text)), strlen(text)};
+}
+
+/* Which NIC an end is, of its node; false: a switch. */
+static bool is_nic(const struct fixture *f, struct myr_cabling_end end, uint32_t *node,
+                   uint32_t *nic)
+{
+    uint32_t port = myr_cabling_port(&f->design, &f->planned, end);
+    assert_int_not_equal(port, MYR_NONE);
+    *node = f->design.port_device[port];
+    *nic = port - f->design.first_port[*node];
+    return *node < shape.nodes;
+}
+
+static struct myr_cabling_end *switch_end(struct fixture *f, uint32_t node, uint32_t nic)
+{
+    for (size_t i = 0; i < f->planned.links.count; i++) {
+        struct myr_cabling_link *link = &f->planned.links.items[i];
+        uint32_t n, k;
+        if (is_nic(f, link->a, &n, &k) && n == node && k == nic) {
+            return &link->b;
+        }
+        if (is_nic(f, link->b, &n, &k) && n == node && k == nic) {
+            return &link->a;
+        }
+    }
+    fail_msg("no such NIC");
+    return NULL;
+}
+
+static void exchange(struct fixture *f, uint32_t node, uint32_t nic, uint32_t node2, uint32_t nic2)
+{
+    struct myr_cabling_end *one = switch_end(f, node, nic), *two = switch_end(f, node2, nic2);
+    struct myr_cabling_end kept = *one;
+    *one = *two;
+    *two = kept;
+}
+
+/* InfiniBand's view: host and NIC are one name. */
+static void name_nics(struct fixture *f, const char *form)
+{
+    char name[100];
+    for (uint32_t i = 0; i < f->planned.devices.count; i++) {
+        uint32_t node, nic;
+        struct myr_cabling_end end = {i, MYR_STR("1")};
+        if (!f->planned.devices.items[i].is_switch && is_nic(f, end, &node, &nic)) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+            snprintf(name, sizeof(name), form, 17 + node, nic);
+#pragma GCC diagnostic pop
+            f->planned.devices.items[i].name = keep(f, name);
+        }
+    }
+}
+
+/* The view of lists: NICs are ports. NULL keeps the design's names. */
+static void name_ports(struct fixture *f, const char *host_form, const char *nic_form)
+{
+    char name[100];
+    struct myr_str hosts[8] = {{0}};
+    for (size_t i = 0; i < 2 * f->planned.links.count; i++) {
+        struct myr_cabling_link *link = &f->planned.links.items[i / 2];
+        struct myr_cabling_end *end = i & 1 ? &link->b : &link->a;
+        uint32_t node, nic;
+        if (!is_nic(f, *end, &node, &nic)) {
+            continue;
+        }
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        snprintf(name, sizeof(name), nic_form, nic, node);
+        end->port = keep(f, name);
+        snprintf(name, sizeof(name), host_form, 17 + node);
+#pragma GCC diagnostic pop
+        hosts[node] = keep(f, name);
+    }
+    for (uint32_t d = 0; d < f->planned.devices.count; d++) {
+        uint32_t node = myr_site_find(&f->design, f->planned.devices.items[d].name);
+        if (host_form[0] && node < shape.nodes) {
+            f->planned.devices.items[d].name = hosts[node];
+        }
+    }
+}
+
+static void discover(struct fixture *f)
+{
+    if (f->view == MYR_NIC_AS_DEVICE) {
+        assert_int_equal(
+            myr_write_ibnetdiscover(&f->planned, MYR_NETLIST_IBNETDISCOVER, &f->text, &f->err),
+            MYR_OK);
+    } else {
+        myr_write_p2p(&f->planned, &f->text);
+    }
+    if (myr_import_text(&f->import, MYR_IMPORT_AUTO, "found", myr_str_from(f->text.data), &f->err) <
+            0 ||
+        myr_verify(&f->verify, &f->arena, &f->design, &f->found, &f->options, &f->err) < 0) {
+        fail_msg("%s", f->err.message);
+    }
+}
+
+static void expect_wrong(const struct fixture *f, uint32_t wrong, uint32_t moves)
+{
+    assert_int_equal(f->verify.counts[MYR_STATE_WRONG], wrong);
+    assert_int_equal(f->verify.counts[MYR_STATE_RIGHT], ALL - wrong);
+    assert_int_equal(f->verify.repair.moves, moves);
+    assert_int_equal(myr_verify_clean(&f->verify), wrong == 0);
+}
+
+static const char *const nic_forms[] = {"gpu%u mlx5_%u",        "gpu%u HCA-%u",
+                                        "gpu%u ibp%us0",        "gpu%u.hall.example mlx5_%u",
+                                        "rack-7-gpu%u-mlx5_%u", "node-%05u mlx5_%u"};
+
+static void nics_are_told_with_the_others_of_their_host(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(nic_forms); i++) {
+        for (uint32_t fault = 0; fault < 3; fault++) {
+            struct fixture f;
+            begin(&f, MYR_NIC_AS_DEVICE);
+            if (fault == 1) {
+                exchange(&f, 0, 0, 2, 3); /* two hosts, two rails */
+            } else if (fault == 2) {
+                exchange(&f, 1, 0, 1, 2); /* two rails of a host */
+            }
+            name_nics(&f, nic_forms[i]);
+            discover(&f);
+            expect_wrong(&f, fault ? 4 : 0, fault ? 1 : 0);
+            finish(&f);
+        }
+    }
+}
+
+static void a_host_that_names_no_nic_is_one_host_still(void **state)
+{
+    (void)state;
+    for (uint32_t fault = 0; fault < 2; fault++) {
+        struct fixture f;
+        begin(&f, MYR_NIC_AS_DEVICE);
+        if (fault) {
+            exchange(&f, 0, 0, 2, 3);
+        }
+        name_nics(&f, "gpu%u");
+        discover(&f);
+        expect_wrong(&f, fault ? 4 : 0, fault ? 1 : 0);
+        finish(&f);
+    }
+}
+
+/* Names that many hosts have say nothing: every NIC is told by its own cable, as without names. */
+static void names_of_nobody_make_no_host(void **state)
+{
+    (void)state;
+    static const char *const forms[] = {"localhost mlx5_0", "MT4129 ConnectX7 Mellanox", "worker"};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(forms); i++) {
+        struct fixture f;
+        begin(&f, MYR_NIC_AS_DEVICE);
+        name_nics(&f, forms[i]);
+        discover(&f);
+        expect_wrong(&f, 0, 0);
+        assert_int_equal(f.verify.identity_count, 16);
+        finish(&f);
+    }
+}
+
+static void ports_with_names_of_their_own_are_told_by_cables(void **state)
+{
+    (void)state;
+    static const char *const forms[][2] = {
+        {"gpu%u", "mlx5_%u"},
+        {"gpu%u", "ens%unp0"},
+        {"", "ens%unp0"},
+        {"gpu%u.hall.example", "roce%u"},
+        {"gpu%u", "aa:bb:cc:00:%02x:%02x"},
+    };
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(forms); i++) {
+        bool macs = strchr(forms[i][1], ':');
+        for (uint32_t fault = 0; fault < 3; fault++) {
+            struct fixture f;
+            begin(&f, MYR_NIC_AS_PORT);
+            if (fault == 1) {
+                exchange(&f, 0, 0, 2, 3);
+            } else if (fault == 2) {
+                exchange(&f, 1, 0, 1, 2);
+            }
+            name_ports(&f, forms[i][0], forms[i][1]);
+            discover(&f);
+            /* Addresses do not say which rail they are of. */
+            bool seen = fault == 1 || (fault == 2 && !macs);
+            expect_wrong(&f, seen ? 4 : 0, seen ? 1 : 0);
+            finish(&f);
+        }
+    }
+}
+
+static void a_divided_host_is_never_as_planned(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f, MYR_NIC_AS_DEVICE);
+    exchange(&f, 0, 0, 2, 0);
+    exchange(&f, 0, 1, 2, 1);
+    name_nics(&f, nic_forms[0]);
+    discover(&f);
+    expect_wrong(&f, 8, 2);
+    finish(&f);
+}
+
+static void hosts_and_nics_are_bound_where_they_belong(void **state)
+{
+    (void)state;
+    for (uint32_t fault = 0; fault < 2; fault++) {
+        struct fixture f;
+        struct myr_discovery found;
+        begin(&f, MYR_NIC_AS_DEVICE);
+        if (fault) {
+            exchange(&f, 0, 0, 2, 3);
+        }
+        name_nics(&f, "gpu%u.hall.example mlx5_%u");
+        discover(&f);
+        myr_binding_discover(&f.binding, &f.verify, false, &found);
+        assert_int_equal(found.conflicts, 0);
+        for (uint32_t node = 0; node < shape.nodes; node++) {
+            char name[32];
+            snprintf(name, sizeof(name), "gpu%u", 17 + node);
+            const struct myr_bound *host = myr_binding_get(&f.binding, node, MYR_NONE);
+            assert_non_null(host);
+            assert_true(myr_str_eq(host->host, myr_str_from(name)));
+            for (uint32_t nic = 0; nic < shape.rails; nic++) {
+                snprintf(name, sizeof(name), "mlx5_%u", nic);
+                uint32_t port = myr_binding_port(&f.binding, node, myr_str_from(name));
+                assert_int_equal(port, f.design.first_port[node] + nic);
+                const struct myr_bound *row = myr_binding_get(&f.binding, node, port);
+                uint64_t made = myr_site_guid(&f.design, port);
+                assert_true(row->guid == made + UINT64_C(0x0a00000000000000));
+            }
+        }
+        finish(&f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nics_are_told_with_the_others_of_their_host),
+        cmocka_unit_test(a_host_that_names_no_nic_is_one_host_still),
+        cmocka_unit_test(names_of_nobody_make_no_host),
+        cmocka_unit_test(ports_with_names_of_their_own_are_told_by_cables),
+        cmocka_unit_test(a_divided_host_is_never_as_planned),
+        cmocka_unit_test(hosts_and_nics_are_bound_where_they_belong),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
