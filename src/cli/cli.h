@@ -112,6 +112,22 @@ int cli_main(int argc, const char *const *argv, const char *(*lookup_env)(const 
 void cli_progress(struct myr_progress *progress, const char *what, uint64_t total);
 void cli_progress_step(struct myr_progress *progress, uint64_t done);
 
+/*
+ * What was asked, as it would be typed, for a line "next:": nothing that decided the answer may be
+ * missing there. 'to' is the command itself or another one that takes over what it has too.
+ */
+static inline const char *cli_again(struct cli *cli, const struct myr_command *to,
+                                    const char *without)
+{
+    return myr_option_again(cli->command, cli->options, &cli->operands, to, without, &cli->answer);
+}
+
+/* Whether the option says something else than its default. */
+static inline bool cli_given(const struct cli *cli, const char *name)
+{
+    return myr_option_given(cli->command, cli->options, name);
+}
+
 /* Prints the error in the house's form and returns the exit code for it. */
 int cli_error(const struct myr_err *err);
 /* Writes a buffer to stdout; CLI_FAILED when that fails (a closed pipe is no failure). */

@@ -73,6 +73,123 @@ void myr_option_echo(const struct myr_command *command, const void *own,
     myr_answer_end(answer);
 }
 
+/* Whether a blank-separated list names the word. */
+static bool names_word(const char *list, const char *word)
+{
+    size_t len = strlen(word);
+    for (const char *at = list; at && *at;) {
+        size_t part = strcspn(at, " ");
+        if (part == len && memcmp(at, word, len) == 0) {
+            return true;
+        }
+        at += part + (at[part] == ' ');
+    }
+    return false;
+}
+
+static bool has_option(const struct myr_command *command, const char *name)
+{
+    for (uint32_t i = 0; i < command->option_count; i++) {
+        if (strcmp(command->options[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void again_text(const struct myr_answer *answer, const struct myr_option *option,
+                       const char *value, struct myr_buf *buf)
+{
+    myr_buf_printf(buf, " --%s %s", option->name, myr_answer_word(answer, value));
+}
+
+/* The row as it would be typed, where it is not as it is when nobody types it. */
+static void again_row(const struct myr_answer *answer, const struct myr_option *option,
+                      const void *place, const void *usual, struct myr_buf *buf)
+{
+    switch (option->type) {
+    case MYR_OPTION_FLAG:
+        if (*(const bool *)place != *(const bool *)usual) {
+            myr_buf_printf(buf, " --%s%s", *(const bool *)place ? "" : "no-", option->name);
+        }
+        return;
+    case MYR_OPTION_U64:
+        if (*(const uint64_t *)place != *(const uint64_t *)usual) {
+            myr_buf_printf(buf, " --%s %llu", option->name,
+                           (unsigned long long)*(const uint64_t *)place);
+        }
+        return;
+    case MYR_OPTION_CHOICE:
+        if (*(const uint32_t *)place != *(const uint32_t *)usual) {
+            again_text(answer, option, option->choices[*(const uint32_t *)place], buf);
+        }
+        return;
+    case MYR_OPTION_TEXT:
+    case MYR_OPTION_PATH: {
+        const char *given = *(const char *const *)place, *before = *(const char *const *)usual;
+        if (given && (!before || strcmp(given, before) != 0)) {
+            again_text(answer, option, given, buf);
+        }
+        return;
+    }
+    case MYR_OPTION_LIST: {
+        const struct myr_option_list *list = place;
+        for (uint32_t i = 0; i < list->count; i++) {
+            again_text(answer, option, list->items[i], buf);
+        }
+        return;
+    }
+    }
+}
+
+const char *myr_option_again(const struct myr_command *command, const void *own,
+                             const struct myr_operands *operands, const struct myr_command *to,
+                             const char *without, struct myr_answer *answer)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    struct myr_option_values given = {(void *)(uintptr_t)own, NULL};
+    struct myr_option_values usual = {(void *)(uintptr_t)command->defaults, NULL};
+    option_put_command(to, &buf);
+    for (uint32_t i = 0; i < operands->count; i++) {
+        myr_buf_printf(&buf, " %s", myr_answer_word(answer, operands->items[i]));
+    }
+    for (uint32_t i = 0; i < command->option_count; i++) {
+        const struct myr_option *option = &command->options[i];
+        if (has_option(to, option->name) && !names_word(without, option->name)) {
+            again_row(answer, option, option_place(command, i, &given),
+                      option_place(command, i, &usual), &buf);
+        }
+    }
+    return myr_arena_strndup(answer->arena, buf.data, buf.len);
+}
+
+bool myr_option_given(const struct myr_command *command, const void *own, const char *name)
+{
+    struct myr_option_values given = {(void *)(uintptr_t)own, NULL};
+    struct myr_option_values usual = {(void *)(uintptr_t)command->defaults, NULL};
+    for (uint32_t i = 0; i < command->option_count; i++) {
+        const struct myr_option *option = &command->options[i];
+        const void *a = option_place(command, i, &given), *b = option_place(command, i, &usual);
+        if (strcmp(option->name, name) != 0) {
+            continue;
+        }
+        switch (option->type) {
+        case MYR_OPTION_FLAG:
+            return *(const bool *)a != *(const bool *)b;
+        case MYR_OPTION_U64:
+            return *(const uint64_t *)a != *(const uint64_t *)b;
+        case MYR_OPTION_CHOICE:
+            return *(const uint32_t *)a != *(const uint32_t *)b;
+        case MYR_OPTION_TEXT:
+        case MYR_OPTION_PATH: /* a text that was typed lies elsewhere, even when it is the same */
+            return *(const char *const *)a != *(const char *const *)b;
+        case MYR_OPTION_LIST:
+            return ((const struct myr_option_list *)a)->count > 0;
+        }
+    }
+    return false;
+}
+
 static void describe_row(const struct myr_command *command, uint32_t index,
                          struct myr_answer *answer)
 {

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "myriad/text/answer.h"
 #include "myriad/text/table.h"
 
 /* One command with an option of every type, and the values behind it. */
@@ -449,6 +450,43 @@ static void bash_offers_what_fits(void **state)
     assert_true(status <= 0); /* -1: there is no bash */
 }
 
+/* What is typed again gives the same values; another command gets what it knows. */
+static void a_question_can_be_typed_again(void **state)
+{
+    (void)state;
+    static const char *const argv[] = {"-o",         "csv",   "--out", "my dir", "--explain",
+                                       "--no-color", "--set", "a=1",   "--set",  "b",
+                                       "-s",         "7",     "it's"};
+    const struct myr_command other = {
+        .name = "fit curve", .options = &options[3], .option_count = 3};
+    struct myr_answer answer;
+    struct myr_arena arena MYR_CLEANUP(myr_arena_done);
+    struct myr_operands operands;
+    struct myr_option_values places = {&values, NULL};
+    struct myr_err err = {0};
+    myr_arena_init(&arena);
+    myr_answer_init(&answer, &arena, "test", 1);
+    assert_int_equal(
+        myr_option_parse(&plan, (int)MYR_ARRAY_COUNT(argv), argv, no_env, &places, &operands, &err),
+        MYR_OK);
+    assert_string_equal(myr_option_again(&plan, &values, &operands, &plan, NULL, &answer),
+                        "myriad plan 'it'\\''s' --output csv --out 'my dir' --explain --no-color "
+                        "--random-seed 7 --set a=1 --set b");
+    assert_string_equal(myr_option_again(&plan, &values, &operands, &plan, "out set", &answer),
+                        "myriad plan 'it'\\''s' --output csv --explain --no-color --random-seed 7");
+    assert_string_equal(myr_option_again(&plan, &values, &operands, &other, "explain", &answer),
+                        "myriad fit curve 'it'\\''s' --no-color --random-seed 7");
+    static const char *const all[] = {"output", "out", "explain", "color", "random-seed", "set"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
+        assert_true(myr_option_given(&plan, &values, all[i]));
+        assert_false(myr_option_given(&plan, &defaults, all[i]));
+    }
+    assert_false(myr_option_given(&plan, &values, "name"));
+    assert_false(myr_option_given(&plan, &values, "nonesuch"));
+    assert_string_equal(myr_option_again(&plan, &defaults, &operands, &plan, NULL, &answer),
+                        "myriad plan 'it'\\''s'");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -463,6 +501,7 @@ int main(void)
         cmocka_unit_test(the_man_section_is_valid_scdoc),
         cmocka_unit_test(completion_scripts_are_valid),
         cmocka_unit_test(bash_offers_what_fits),
+        cmocka_unit_test(a_question_can_be_typed_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,9 +56,8 @@ static int run(struct cli *cli, struct myr_err *err)
     myr_binding_write(&built.binding, &text);
     if (!print) {
         MYR_TRY(myr_file_write(options->out, &text, err));
-        myr_answer_next(&cli->answer, "myriad verify %s %s --binding %s",
-                        myr_answer_word(&cli->answer, question.design),
-                        myr_answer_word(&cli->answer, question.files[0]),
+        myr_answer_next(&cli->answer, "%s --binding %s",
+                        cli_again(cli, cli_verify_verb.row, "binding"),
                         myr_answer_word(&cli->answer, options->out));
     } else if (cli->common.format <= MYR_FORMAT_WIDE) {
         /* What could not be bound is said in the file itself, as a remark. */

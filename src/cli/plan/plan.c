@@ -67,7 +67,7 @@ static void show(struct cli *cli, const struct options *options, const struct my
                         myr_answer_word(answer, options->out));
     } else {
         myr_answer_next(
-            answer, "myriad plan %s --out %s", myr_answer_word(answer, cli->operands.items[0]),
+            answer, "%s --out %s", cli_again(cli, cli->command, "explain"),
             myr_answer_word(answer, myr_arena_printf(&cli->arena, "out/%s",
                                                      myr_design_str(design, design->head->name))));
     }

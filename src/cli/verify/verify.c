@@ -73,9 +73,7 @@ static void show(struct cli *cli, const struct options *options, const struct my
                         built->truncated);
     }
     if (built->verify.repair.step_count) {
-        myr_answer_next(answer, "myriad verify %s %s --list steps -o csv",
-                        myr_answer_word(answer, cli->operands.items[0]),
-                        myr_answer_word(answer, cli->operands.items[1]));
+        myr_answer_next(answer, "%s --list steps -o csv", cli_again(cli, cli->command, "list"));
     }
 }
 
