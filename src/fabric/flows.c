@@ -157,13 +157,15 @@ static int read_row(struct myr_flows *flows, const struct myr_graph *graph,
 #define MYR_KINDS_FLOWS \
     (MYR_KIND_BIT(CSV) | MYR_KIND_BIT(P2P) | MYR_KIND_BIT(TEXT) | MYR_KIND_BIT(EMPTY))
 
+static const char flows_expected[] = "a list of flows (from,to in CSV)";
+
 int myr_flows_parse(struct myr_flows *flows, const struct myr_graph *graph, const char *name,
                     struct myr_str text, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
     size_t before = flows->items.count;
     bool first = true;
-    int rc = myr_kind_check(name, text, MYR_KINDS_FLOWS, "a list of flows (from,to in CSV)", err);
+    int rc = myr_kind_check(name, text, MYR_KINDS_FLOWS, flows_expected, err);
     if (rc < 0) {
         return rc;
     }
@@ -191,7 +193,7 @@ int myr_flows_read(struct myr_flows *flows, const struct myr_graph *graph, const
                    struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    MYR_TRY(myr_file_read(path, FLOW_FILE_MAX, &text, err));
+    MYR_TRY(myr_kind_read(path, FLOW_FILE_MAX, MYR_KINDS_FLOWS, flows_expected, &text, err));
     return myr_flows_parse(flows, graph, path, (struct myr_str){text.data, text.len}, err);
 }
 

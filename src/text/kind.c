@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "message.h"
+#include "myriad/base/infile.h"
 #include "myriad/text/doc.h"
 #include "utf8.h"
 
@@ -212,6 +213,21 @@ static enum myr_kind list_kind(struct myr_str header)
     return a && z ? MYR_KIND_P2P : MYR_KIND_CSV;
 }
 
+/* A list that would be one of ours with commas between its columns. */
+static bool is_separated(struct myr_str line)
+{
+    char plain[512];
+    size_t len = line.len < sizeof(plain) ? line.len : sizeof(plain);
+    bool other = memchr(line.data, ';', line.len) || memchr(line.data, '\t', line.len);
+    for (size_t i = 0; i < len; i++) {
+        char c = line.data[i];
+        plain[i] = (char)(c == ';' || c == '\t' ? ',' : c);
+    }
+    struct myr_str header = {plain, len};
+    return other && (list_kind(header) != MYR_KIND_CSV ||
+                     (has_column(header, ",from,") && has_column(header, ",to,")));
+}
+
 static bool is_binary(struct myr_str text)
 {
     size_t bad = 0;
@@ -301,7 +317,10 @@ static enum myr_kind look(struct myr_str whole, struct myr_str *ret_line, struct
     char first = trim(text).data[0];
     if (first == '{' || (first == '[' && !is_port(trim(text)))) {
         json_keys(text, ret_keys);
-        return document_kind(ret_keys, MYR_KIND_JSON);
+        /* Texts of several devices stand under their names: {"leaf-1": {"lldp": ... */
+        bool named = contains(text, "{\"lldp\":") || contains(text, "{ \"lldp\":") ||
+                     contains(text, " \"lldp\": {");
+        return document_kind(ret_keys, named ? MYR_KIND_LLDP : MYR_KIND_JSON);
     }
     if (first == '<') {
         return markup_kind(text);
@@ -315,6 +334,13 @@ static enum myr_kind look(struct myr_str whole, struct myr_str *ret_line, struct
     }
     if (is_ibnetdiscover(text, line)) {
         return MYR_KIND_IBNETDISCOVER;
+    }
+    if (begins(line, "lldp.") || contains(line, "LLDP neighbors:") ||
+        contains(text, "\nLLDP neighbors:\n")) {
+        return MYR_KIND_LLDP_TEXT;
+    }
+    if (line.len > 0 && is_separated(line)) {
+        return MYR_KIND_SEPARATED;
     }
     if (line.len > 0 && is_header(line)) {
         return list_kind(line);
@@ -364,10 +390,12 @@ const char *myr_kind_words(struct myr_str text, char ret[MYR_KIND_WORDS_MAX])
         [MYR_KIND_FORWARDING] = "forwarding tables of a subnet manager",
         [MYR_KIND_JSON] = "JSON",
         [MYR_KIND_LLDP] = "lldpcli's JSON",
+        [MYR_KIND_LLDP_TEXT] = "lldpcli's text",
         [MYR_KIND_DESIGN_JSON] = "a design.json",
         [MYR_KIND_CSV] = "a CSV list",
         [MYR_KIND_P2P] = "a point-to-point list in CSV",
         [MYR_KIND_NETBOX] = "a NetBox cable list in CSV",
+        [MYR_KIND_SEPARATED] = "a list with ';' or tabs between its columns",
         [MYR_KIND_YAML] = "YAML",
         [MYR_KIND_SPEC] = "a spec",
         [MYR_KIND_CATALOG] = "a catalogue",
@@ -392,6 +420,13 @@ const char *myr_kind_words(struct myr_str text, char ret[MYR_KIND_WORDS_MAX])
 int myr_kind_check(const char *file, struct myr_str text, uint32_t wanted, const char *expected,
                    struct myr_err *err)
 {
+    static const char *const hints[MYR_KIND_COUNT] = {
+        [MYR_KIND_GZIP] = "gunzip it first, or: zcat FILE | myriad ... -",
+        [MYR_KIND_ZIP] = "in a spreadsheet, save as \"CSV UTF-8\"",
+        [MYR_KIND_UTF16] = "save it as UTF-8, or: iconv -f UTF-16 -t UTF-8 FILE | myriad ... -",
+        [MYR_KIND_LLDP_TEXT] = "lldpcli -f json show neighbors, whose output is read",
+        [MYR_KIND_SEPARATED] = "put commas between the columns, or save as \"CSV UTF-8\"",
+    };
     char words[MYR_KIND_WORDS_MAX];
     enum myr_kind kind = myr_kind_of(text);
     struct text_place start = {1, 1};
@@ -405,10 +440,35 @@ int myr_kind_check(const char *file, struct myr_str text, uint32_t wanted, const
     }
     int rc = text_error_at(err, file, start, MYR_EINVAL, "looks like %s; %s is expected",
                            myr_kind_words(text, words), expected);
-    if (kind == MYR_KIND_GZIP) {
-        myr_err_hint(err, "gunzip it first, or: zcat FILE | myriad ... -");
-    } else if (kind == MYR_KIND_ZIP || kind == MYR_KIND_UTF16) {
-        myr_err_hint(err, "in a spreadsheet, save as \"CSV UTF-8\"");
+    if (hints[kind]) {
+        myr_err_hint(err, "%s", hints[kind]);
     }
     return rc;
+}
+
+int myr_kind_read(const char *path, size_t limit, uint32_t wanted, const char *expected,
+                  struct myr_buf *ret, struct myr_err *err)
+{
+    enum { PIECE_BYTES = 64 * 1024 };
+    MYR_CLEANUP(myr_infile_close) struct myr_infile file = {.fd = -1};
+    bool looked = false;
+    int more = 1;
+    MYR_TRY(myr_infile_open(&file, path, err));
+    myr_buf_clear(ret);
+    while (more > 0) {
+        more = myr_infile_read(&file, PIECE_BYTES, ret, err);
+        if (more < 0) {
+            return more;
+        }
+        if (ret->len > limit) {
+            return myr_err_set(err, MYR_ERANGE, "%s: larger than %zu bytes, the most allowed here",
+                               path, limit);
+        }
+        if (!looked && (more == 0 || ret->len >= LOOK_BYTES)) {
+            struct myr_str text = {ret->data, ret->len};
+            MYR_TRY(myr_kind_check(path, text, wanted, expected, err));
+            looked = true;
+        }
+    }
+    return MYR_OK;
 }

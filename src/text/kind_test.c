@@ -47,6 +47,15 @@ static const struct {
     {BYTES("{\"lldp\": {}}"), MYR_KIND_LLDP, "lldpcli's JSON"},
     {BYTES("{\"version\": 3, \"gpus_per_node\": 8, \"cable_types\": []}"), MYR_KIND_DESIGN_JSON,
      "a design.json"},
+    {BYTES("{\"leaf-1\": {\"lldp\": {}}, \"leaf-2\": {}}"), MYR_KIND_LLDP, "lldpcli's JSON"},
+    {BYTES("lldp.eth0.via=LLDP\nlldp.eth0.rid=1\n"), MYR_KIND_LLDP_TEXT, "lldpcli's text"},
+    {BYTES("-----------\nLLDP neighbors:\n-----------\n"), MYR_KIND_LLDP_TEXT, "lldpcli's text"},
+    {BYTES("A-Node Name;A-Port;Z-Node Name;Z-Port\n"), MYR_KIND_SEPARATED,
+     "a list with ';' or tabs between its columns"},
+    {BYTES("A-Node\tA-Port\tZ-Node\tZ-Port\n"), MYR_KIND_SEPARATED,
+     "a list with ';' or tabs between its columns"},
+    {BYTES("from;to\n0;8\n"), MYR_KIND_SEPARATED, "a list with ';' or tabs between its columns"},
+    {BYTES("HYBRID\tmodel_parallel: 8\n"), MYR_KIND_TEXT, "some text"},
     {BYTES("a,b,c\n1,2,3\n"), MYR_KIND_CSV, "a CSV list with the header 'a,b,c'"},
     {BYTES("# x\n\ncable,end\n"), MYR_KIND_CSV, "a CSV list with the header 'cable,end'"},
     {BYTES("A-Node Name,A-Port,Z-Node Name,Z-Port\n"), MYR_KIND_P2P,
@@ -111,7 +120,9 @@ static void a_reader_takes_its_own_kind_and_what_is_not_known(void **state)
         assert_string_equal(other.message, buf.data);
         assert_int_equal(other.hint[0] != 0, samples[i].kind == MYR_KIND_GZIP ||
                                                  samples[i].kind == MYR_KIND_ZIP ||
-                                                 samples[i].kind == MYR_KIND_UTF16);
+                                                 samples[i].kind == MYR_KIND_UTF16 ||
+                                                 samples[i].kind == MYR_KIND_LLDP_TEXT ||
+                                                 samples[i].kind == MYR_KIND_SEPARATED);
         myr_buf_done(&buf);
     }
 }

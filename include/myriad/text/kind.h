@@ -27,10 +27,12 @@ enum myr_kind {
     MYR_KIND_FORWARDING, /* tables of a subnet manager */
     MYR_KIND_JSON,
     MYR_KIND_LLDP,
+    MYR_KIND_LLDP_TEXT, /* lldpcli without -f json */
     MYR_KIND_DESIGN_JSON,
     MYR_KIND_CSV,
     MYR_KIND_P2P,
     MYR_KIND_NETBOX,
+    MYR_KIND_SEPARATED, /* a list of ours, but with ';' or tabs for commas */
     MYR_KIND_YAML,
     MYR_KIND_SPEC,
     MYR_KIND_CATALOG,
@@ -56,3 +58,10 @@ const char *myr_kind_words(struct myr_str text, char ret[MYR_KIND_WORDS_MAX]);
  */
 MYR_MUST_USE int myr_kind_check(const char *file, struct myr_str text, uint32_t wanted,
                                 const char *expected, struct myr_err *err);
+
+/*
+ * Reads a whole file of one of the kinds. What is surely none of them is refused by its beginning,
+ * so that a device without end, or a disk image, is not read up to the limit first.
+ */
+MYR_MUST_USE int myr_kind_read(const char *path, size_t limit, uint32_t wanted,
+                               const char *expected, struct myr_buf *ret, struct myr_err *err);

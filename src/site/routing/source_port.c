@@ -70,9 +70,8 @@ static int read_rows(struct row_reader *reader, const char *path, struct myr_err
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     struct myr_csv csv;
     myr_arena_init(&arena);
-    MYR_TRY(myr_file_read(path, INPUT_FILE_MAX, &text, err));
-    MYR_TRY(myr_kind_check(path, (struct myr_str){text.data, text.len}, MYR_KINDS_CSV,
-                           "a CSV list of two columns, a device first,", err));
+    MYR_TRY(myr_kind_read(path, INPUT_FILE_MAX, MYR_KINDS_CSV,
+                          "a CSV list of two columns, a device first,", &text, err));
     myr_csv_init(&csv, &arena, path, (struct myr_str){text.data, text.len});
     int more = myr_csv_next(&csv, err); /* the header */
     while (more > 0 && (more = myr_csv_next(&csv, err)) > 0) {

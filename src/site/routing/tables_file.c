@@ -203,13 +203,14 @@ static int read_line(struct reader *reader, struct myr_str line, struct myr_err 
     return MYR_OK;
 }
 
+static const char tables_expected[] = "a dump of forwarding tables (dump_lfts, opensm -U)";
+
 int myr_tables_read_text(struct myr_tables *tables, const struct myr_binding *binding,
                          const char *file, struct myr_str text, uint32_t *ret_unknown,
                          struct myr_err *err)
 {
     struct reader reader = {.tables = tables, .path = file, .at_switch = MYR_NONE};
-    int rc = myr_kind_check(file, text, MYR_KIND_BIT(FORWARDING),
-                            "a dump of forwarding tables (dump_lfts, opensm -U)", err);
+    int rc = myr_kind_check(file, text, MYR_KIND_BIT(FORWARDING), tables_expected, err);
     if (rc < 0) {
         return rc;
     }
@@ -235,7 +236,8 @@ int myr_tables_read(struct myr_tables *tables, const struct myr_binding *binding
                     uint32_t *ret_unknown, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    MYR_TRY(myr_file_read(path, (size_t)1 << BYTES_MAX_SHIFT, &text, err));
+    MYR_TRY(myr_kind_read(path, (size_t)1 << BYTES_MAX_SHIFT, MYR_KIND_BIT(FORWARDING),
+                          tables_expected, &text, err));
     return myr_tables_read_text(tables, binding, path, (struct myr_str){text.data, text.len},
                                 ret_unknown, err);
 }
