@@ -74,9 +74,10 @@ def columns_of(text):
 
 
 def too_wide(text):
-    """Lines that a screen would break; commands to paste stay whole."""
+    """Lines that a screen would break; commands to paste and rows of a binding stay whole."""
+    whole = re.compile(r"(next:|      )\s*myriad |      [a-z0-9]+: {.*}$")
     for line in text.splitlines():
-        if columns_of(line) > WIDTH and not re.match(r"(next:|      )\s*myriad ", line):
+        if columns_of(line) > WIDTH and not whole.match(line):
             yield line
 
 

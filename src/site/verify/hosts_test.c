@@ -68,7 +68,7 @@ static bool is_nic(const struct fixture *f, struct myr_cabling_end end, uint32_t
     assert_int_not_equal(port, MYR_NONE);
     *node = f->design.port_device[port];
     *nic = port - f->design.first_port[*node];
-    return *node < shape.nodes;
+    return f->design.place[*node].kind == MYR_DEVICE_NODE;
 }
 
 static struct myr_cabling_end *switch_end(struct fixture *f, uint32_t node, uint32_t nic)
@@ -250,6 +250,27 @@ static void ports_with_names_of_their_own_are_told_by_cables(void **state)
     }
 }
 
+/* A fabric of twice the size: half of its hosts are nobody, and names that none votes for. */
+static void hosts_that_are_nobody_stay_so(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f, MYR_NIC_AS_DEVICE);
+    struct small_shape twice = {2 * shape.nodes, shape.rails, shape.spines, shape.pair_links};
+    small_design(&f.design, &f.arena, twice);
+    myr_cabling_done(&f.planned);
+    myr_cabling_init(&f.planned, &f.arena);
+    myr_cabling_from_design(&f.planned, &f.design, MYR_NET_COMPUTE, MYR_NIC_AS_DEVICE);
+    for (size_t i = 0; i < f.planned.devices.count; i++) {
+        f.planned.devices.items[i].guid += UINT64_C(0x0a00000000000000);
+    }
+    name_nics(&f, "gpu%1$u mlx%1$u_%2$u");
+    small_design(&f.design, &f.arena, shape);
+    discover(&f);
+    assert_false(myr_verify_clean(&f.verify));
+    finish(&f);
+}
+
 static void a_divided_host_is_never_as_planned(void **state)
 {
     (void)state;
@@ -303,6 +324,7 @@ int main(void)
         cmocka_unit_test(a_host_that_names_no_nic_is_one_host_still),
         cmocka_unit_test(names_of_nobody_make_no_host),
         cmocka_unit_test(ports_with_names_of_their_own_are_told_by_cables),
+        cmocka_unit_test(hosts_that_are_nobody_stay_so),
         cmocka_unit_test(a_divided_host_is_never_as_planned),
         cmocka_unit_test(hosts_and_nics_are_bound_where_they_belong),
     };

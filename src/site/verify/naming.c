@@ -198,11 +198,21 @@ static void settle_rest(struct namer *n, uint32_t nets, struct unit_list *units)
     myr_u64map_done(&waiting);
 }
 
+/* The index of the port that the name means; MYR_NONE: it says nothing. */
+static uint32_t meaning_of(struct namer *n, const struct unit *unit)
+{
+    if (unit->name.len == 0) {
+        return MYR_NONE;
+    }
+    uint32_t name = name_of(n, unit); /* may be new, and the list with it */
+    return n->meaning.items[name];
+}
+
 static void settle_by_names(struct namer *n, struct unit_list *units)
 {
     for (size_t i = 0; i < units->count; i++) {
         struct unit *unit = &units->items[i];
-        uint32_t index = unit->name.len ? n->meaning.items[name_of(n, unit)] : MYR_NONE;
+        uint32_t index = meaning_of(n, unit);
         uint32_t port =
             index == MYR_NONE ? MYR_NONE : n->identify->design->first_port[unit->device] + index;
         if (port != MYR_NONE && !n->used[port]) {
@@ -211,8 +221,8 @@ static void settle_by_names(struct namer *n, struct unit_list *units)
     }
     for (size_t i = 0; i < units->count; i++) {
         struct unit *unit = &units->items[i];
-        bool silent = !unit->name.len || n->meaning.items[name_of(n, unit)] == MYR_NONE;
-        if (unit->port == MYR_NONE && silent && fits(n, unit) && !n->used[unit->planned]) {
+        if (unit->port == MYR_NONE && meaning_of(n, unit) == MYR_NONE && fits(n, unit) &&
+            !n->used[unit->planned]) {
             take(n, unit, unit->planned);
         }
     }
