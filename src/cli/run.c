@@ -133,6 +133,18 @@ static void cli_done(struct cli *cli)
     myr_arena_done(&cli->arena);
 }
 
+/* The variable may stand for all calls; the option is typed for this one. */
+static int check_excel(const struct cli *cli, int argc, const char *const *argv,
+                       struct myr_err *err)
+{
+    for (int i = 0; i < argc && cli->common.format != MYR_FORMAT_CSV; i++) {
+        if (strcmp(argv[i], "--excel") == 0 && cli->common.excel) {
+            return myr_err_set(err, MYR_EINVAL, "--excel is for -o csv and changes nothing here");
+        }
+    }
+    return MYR_OK;
+}
+
 int cli_run(const struct cli_verb *verb, int argc, const char *const *argv,
             const char *(*lookup_env)(const char *name))
 {
@@ -144,6 +156,9 @@ int cli_run(const struct cli_verb *verb, int argc, const char *const *argv,
     struct myr_option_values places = {values, &cli.common};
     cli.options = values;
     if (myr_option_parse(cli.command, argc, argv, lookup_env, &places, &cli.operands, &err) < 0) {
+        return cli_error(&err);
+    }
+    if (!cli.operands.help && check_excel(&cli, argc, argv, &err) < 0) {
         return cli_error(&err);
     }
     return cli.operands.help ? help(cli.command) : ask_and_print(&cli, verb, lookup_env);

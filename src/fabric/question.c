@@ -23,6 +23,19 @@ static int add_axes(struct myr_fabric_case *fabric, const struct myr_fabric_ques
                              axis);
 }
 
+/* "ring in the dp groups of tp=8,pp=8 on 64 nodes" */
+static const char *layout_traffic(struct myr_fabric_case *fabric,
+                                  const struct myr_fabric_question *question, uint64_t gpus)
+{
+    const char *axis = question->axis ? question->axis : "all";
+    uint32_t each = fabric->design.head->gpus_per_node;
+    return myr_arena_printf(&fabric->arena, "%s in %s%s groups of %s on %llu nodes",
+                            myr_traffic_names[question->pattern],
+                            strcmp(axis, "all") == 0 ? "" : "the ", axis,
+                            question->layout ? question->layout : "a layout of dp alone",
+                            (unsigned long long)((gpus + each - 1) / (each ? each : 1)));
+}
+
 static int layout_flows(struct myr_fabric_case *fabric, const struct myr_fabric_question *question,
                         struct myr_err *err)
 {
@@ -37,9 +50,10 @@ static int layout_flows(struct myr_fabric_case *fabric, const struct myr_fabric_
         return rc;
     }
     uint64_t gpus = (uint64_t)(nodes ? count : head->nodes) * head->gpus_per_node;
-    MYR_TRY(myr_layout_words("--layout", question->layout ? question->layout : "tp=1", gpus,
-                             &layout, err));
+    MYR_TRY(myr_layout_given(&fabric->arena, "--layout",
+                             question->layout ? question->layout : "tp=1", gpus, &layout, err));
     struct myr_ranks_on ranks = {&layout, nodes, count};
+    fabric->traffic = layout_traffic(fabric, question, myr_layout_gpus(&layout));
     rc = add_axes(fabric, question, &ranks, err);
     /* All axes at once: a port divides its rate among them. */
     myr_flows_fit(&fabric->flows, &fabric->design);
@@ -52,13 +66,18 @@ static int make_flows(struct myr_fabric_case *fabric, const struct myr_fabric_qu
     uint64_t seed;
     int rc = MYR_OK;
     if (question->flows) {
+        fabric->traffic = myr_arena_printf(&fabric->arena, "those of %s", question->flows);
         rc = myr_flows_read(&fabric->flows, &fabric->graph, question->flows, err);
     } else if (question->permutation) {
         if (!myr_str_to_u64(myr_str_from(question->permutation), &seed)) {
             return myr_err_set(err, MYR_EINVAL, "'%.20s' is no seed; a whole number is expected",
                                question->permutation);
         }
+        fabric->traffic = myr_arena_printf(&fabric->arena, "a permutation of all GPUs, seed %llu",
+                                           (unsigned long long)seed);
         myr_flows_permutation(&fabric->flows, &fabric->graph, seed);
+        /* GPUs that share a port share its rate. */
+        myr_flows_fit(&fabric->flows, &fabric->design);
     } else if (question->layout || question->nodes || question->need_flows) {
         rc = layout_flows(fabric, question, err);
     }

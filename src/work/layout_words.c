@@ -28,3 +28,60 @@ int myr_layout_words(const char *name, const char *text, uint64_t gpus, struct m
     MYR_TRY(myr_doc_read_yaml(&arena, name, (struct myr_str){yaml.data, yaml.len}, &doc, err));
     return myr_layout_parse(doc, gpus, ret, err);
 }
+
+static int check_head(const struct myr_doc *doc, struct myr_err *err)
+{
+    static const char *const keys[] = {"schema", "version", "layout"};
+    static const char *const schemas[] = {MYR_LAYOUT_SCHEMA};
+    const struct myr_doc *schema = myr_doc_get(doc, "schema");
+    const struct myr_doc *version = myr_doc_get(doc, "version");
+    uint32_t unused;
+    uint64_t number;
+    MYR_TRY(myr_doc_expect(doc, MYR_DOC_MAP, "a layout file", err));
+    /* What says that it is something else is refused as that, not by its first odd key. */
+    MYR_TRY(schema ? myr_doc_choice(schema, "schema", schemas, 1, &unused, err) : MYR_OK);
+    MYR_TRY(version ? myr_doc_u64(version, "version", MYR_LAYOUT_VERSION, MYR_LAYOUT_VERSION,
+                                  &number, err)
+                    : MYR_OK);
+    if (!schema && !myr_doc_get(doc, "layout")) {
+        int rc = myr_doc_error(err, doc, MYR_EINVAL,
+                               "no layout file: a map with the key 'layout' is expected");
+        myr_err_hint(err, "myriad fit ... --layout-out FILE writes one");
+        return rc;
+    }
+    return myr_doc_check_keys(doc, NULL, keys, MYR_ARRAY_COUNT(keys), err);
+}
+
+static int parse(const struct myr_doc *doc, uint64_t gpus, struct myr_layout *ret,
+                 struct myr_err *err)
+{
+    const struct myr_doc *map;
+    MYR_TRY(check_head(doc, err));
+    MYR_TRY(myr_doc_need(doc, "the layout file", "layout", &map, err));
+    MYR_TRY(myr_doc_expect(map, MYR_DOC_MAP, "layout", err));
+    return myr_layout_parse(map, gpus, ret, err);
+}
+
+int myr_layout_file_parse(struct myr_arena *arena, const char *file, struct myr_str text,
+                          uint64_t gpus, struct myr_layout *ret, struct myr_err *err)
+{
+    const struct myr_doc *doc;
+    MYR_TRY(myr_doc_read_yaml(arena, file, text, &doc, err));
+    return parse(doc, gpus, ret, err);
+}
+
+int myr_layout_file_read(struct myr_arena *arena, const char *path, uint64_t gpus,
+                         struct myr_layout *ret, struct myr_err *err)
+{
+    const struct myr_doc *doc;
+    MYR_TRY(myr_doc_read_file(arena, path, &doc, err));
+    return parse(doc, gpus, ret, err);
+}
+
+int myr_layout_given(struct myr_arena *arena, const char *name, const char *text, uint64_t gpus,
+                     struct myr_layout *ret, struct myr_err *err)
+{
+    bool words = strchr(text, '=') && !strchr(text, '/');
+    return words ? myr_layout_words(name, text, gpus, ret, err)
+                 : myr_layout_file_read(arena, text, gpus, ret, err);
+}

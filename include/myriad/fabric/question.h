@@ -12,7 +12,7 @@ struct myr_fabric_question {
     const char *design; /* a file */
     enum myr_net_id net;
     const char *dead; /* links and devices (words.h), or NULL */
-    /* Flows: the first of these three that is given. */
+    /* Flows: the first of these that is given. */
     const char *flows;       /* a file */
     const char *permutation; /* its seed */
     const char *layout;      /* "tp=8,pp=8"; NULL with 'nodes': data parallel only */
@@ -27,6 +27,7 @@ struct myr_fabric_case {
     struct myr_design design;
     struct myr_graph graph;
     struct myr_flows flows;
+    const char *traffic; /* which flows these are, in words; NULL: none */
     uint32_t dead_count; /* links that 'dead' took */
 };
 

@@ -95,11 +95,5 @@ MYR_MUST_USE int myr_case_price(const struct myr_case *it, const struct myr_layo
 uint32_t myr_layout_shrink(const struct myr_layout *layout, const struct myr_model *model,
                            uint32_t gpus_per_node, uint32_t nodes_most, struct myr_layout *ret);
 
-/* The layout file. 'gpus' as in myr_layout_parse(); the result is not checked against a model. */
-MYR_MUST_USE int myr_layout_file_parse(struct myr_arena *arena, const char *file,
-                                       struct myr_str text, uint64_t gpus, struct myr_layout *ret,
-                                       struct myr_err *err);
-MYR_MUST_USE int myr_layout_file_read(struct myr_arena *arena, const char *path, uint64_t gpus,
-                                      struct myr_layout *ret, struct myr_err *err);
-/* 'title' is a line for people, such as the model and the GPUs; or NULL. */
+/* The layout as a file. 'title' is a line for people, such as the model and the GPUs; or NULL. */
 void myr_layout_file_write(const struct myr_layout *layout, const char *title, struct myr_buf *buf);

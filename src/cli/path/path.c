@@ -123,12 +123,14 @@ static struct myr_value *put_links(struct cli *cli, const struct myr_use *use)
     return list;
 }
 
-static void put_summary(struct cli *cli, const struct myr_use *use)
+static void put_summary(struct cli *cli, const struct myr_fabric_case *fabric,
+                        const struct myr_use *use)
 {
     const struct options *options = cli->options;
     const struct myr_balance_report *report = &use->report;
     struct myr_answer *answer = &cli->answer;
     myr_answer_text(answer, "policy", myr_policy_names[options->balance.policy]);
+    myr_answer_text(answer, "traffic", fabric->traffic);
     myr_answer_u64(answer, "flows", use->flow_count);
     myr_answer_u64(answer, "unroutable", report->unroutable);
     myr_answer_double(answer, "max_link_load", report->max_load, 6);
@@ -137,16 +139,22 @@ static void put_summary(struct cli *cli, const struct myr_use *use)
     myr_answer_double(answer, "bound", report->bound, 6);
 }
 
-static void show_summary(struct cli *cli, const struct myr_use *use)
+static void show_summary(struct cli *cli, const struct myr_fabric_case *fabric,
+                         const struct myr_use *use)
 {
     const struct options *options = cli->options;
     const struct myr_balance_report *report = &use->report;
     struct myr_answer *answer = &cli->answer;
     myr_answer_fact(answer, "policy", "%s", myr_policy_names[options->balance.policy]);
-    myr_answer_fact(answer, "flows", "%zu, %u of them without a path", use->flow_count,
-                    report->unroutable);
-    myr_answer_fact(answer, "link load", "maximum %.3f (at least %.3f), mean %.3f",
-                    report->max_load, report->bound, report->mean_load);
+    myr_answer_fact(answer, "flows", "%zu, %u of them without a path: %s", use->flow_count,
+                    report->unroutable, fabric->traffic);
+    if (report->loaded) {
+        myr_answer_fact(answer, "link load",
+                        "between switches: maximum %.3f (at least %.3f), mean %.3f",
+                        report->max_load, report->bound, report->mean_load);
+    } else {
+        myr_answer_fact(answer, "link load", "no link between switches is used");
+    }
     myr_answer_fact(answer, "throughput", "%.3f of the ideal", report->share_of_ideal);
 }
 
@@ -220,8 +228,8 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_use_done) struct myr_use use = {0};
     const struct options *options = cli->options;
     MYR_TRY(find(cli, &fabric, &use, err));
-    put_summary(cli, &use);
-    show_summary(cli, &use);
+    put_summary(cli, &fabric, &use);
+    show_summary(cli, &fabric, &use);
     put_tables(cli, &use);
     if (!options->svg) {
         myr_answer_next(&cli->answer, "the same with --svg job.svg, for a drawing");

@@ -44,8 +44,28 @@ const struct myr_command cli_route_apply_command = {
     .operand_max = 1,
 };
 
+/* Options of the other target change nothing, and whoever gives one thinks that they do. */
+static int check_options(const struct cli *cli, uint32_t target, struct myr_err *err)
+{
+    static const struct {
+        const char *name;
+        enum myr_apply_target target;
+    } of[] = {{"policy", MYR_APPLY_OPENSM}, {"binding", MYR_APPLY_OPENSM},
+              {"hash", MYR_APPLY_ROCE},     {"seed", MYR_APPLY_ROCE},
+              {"seeds", MYR_APPLY_ROCE},    {"order", MYR_APPLY_ROCE}};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(of); i++) {
+        if (of[i].target != target && cli_given(cli, of[i].name)) {
+            return myr_err_set(err, MYR_EINVAL, "--%s is for %s and changes nothing for %s",
+                               of[i].name, myr_apply_target_names[of[i].target],
+                               myr_apply_target_names[target]);
+        }
+    }
+    return MYR_OK;
+}
+
 static int run(struct cli *cli, struct myr_err *err)
 {
+    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
     MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {0};
     MYR_CLEANUP(myr_applied_done) struct myr_applied applied = {0};
     const struct options *options = cli->options;
@@ -59,6 +79,9 @@ static int run(struct cli *cli, struct myr_err *err)
         .seeds = options->seeds,
         .order = options->order,
     };
+    MYR_TRY(check_options(cli, options->target, err));
+    MYR_TRY(myr_catalog_init(&catalog, &cli->arena, err));
+    question.catalog = &catalog;
     MYR_TRY(myr_apply_check(&question, err));
     MYR_TRY(cli_fabric_open(cli, &options->fabric, !question.keep_static, &fabric, err));
     MYR_TRY(myr_apply(&fabric, &question, &applied, err));

@@ -31,7 +31,7 @@ struct cli_balance {
     CLI_PATH("flows", "FILE", holder, fabric.flows,                                               \
              "flows as CSV: from,to[,share[,source_port]]"),                                      \
         CLI_TEXT("layout", "AXES", holder, fabric.layout,                                         \
-                 "flows of a parallel layout, such as tp=8,pp=8"),                                \
+                 "flows of a parallel layout: tp=8,pp=8, or a layout file"),                      \
         CLI_TEXT("axis", "AXIS", holder, fabric.axis, "whose groups: tp, cp, dp, pp, ep or all"), \
         CLI_CHOICE("pattern", "PATTERN", holder, fabric.pattern, myr_traffic_names,               \
                    "what the members of a group send each other"),                                \

@@ -104,6 +104,7 @@ static void put_answer(struct cli *cli, const struct myr_fabric_case *fabric,
     struct myr_answer *answer = &cli->answer;
     bool one = options->policy > 0;
     uint32_t first = one ? options->policy - 1 : 0;
+    myr_answer_text(answer, "traffic", fabric->traffic);
     myr_answer_u64(answer, "flows", fabric->flows.items.count);
     myr_answer_u64(answer, "dead_links", fabric->dead_count);
     put_single(answer, one ? myr_policy_names[first] : NULL, one ? reports : NULL);
@@ -111,12 +112,12 @@ static void put_answer(struct cli *cli, const struct myr_fabric_case *fabric,
     myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
     myr_answer_rows(answer, list);
     myr_answer_para(answer,
-                    "%zu flows, dead links: %u. Loads are parts of line rate; SHARE is what fair "
-                    "rates reach of the throughput that only host ports limit.",
-                    fabric->flows.items.count, fabric->dead_count);
-    const char *design = cli->operands.count > 0 ? cli->operands.items[0] : options->fabric.design;
-    myr_answer_next(answer, "myriad route failover %s, for what a dead link costs",
-                    myr_answer_word(answer, design));
+                    "%zu flows (%s), dead links: %u. Loads are parts of line rate, on links "
+                    "between switches; SHARE is what fair rates reach of the throughput that only "
+                    "host ports limit.",
+                    fabric->flows.items.count, fabric->traffic, fabric->dead_count);
+    myr_answer_next(answer, "%s, for what a dead link costs",
+                    cli_again(cli, cli_route_failover_verb.row, NULL));
 }
 
 static int run(struct cli *cli, struct myr_err *err)

@@ -289,9 +289,21 @@ static void ib_cabling(const struct myr_export *job, struct myr_cabling *cabling
     MYR_ASSERT(at == cabling->links.count);
 }
 
+static int check_infiniband(const struct myr_export *job, const char *what, struct myr_err *err)
+{
+    if (export_technology(job, job->net) != MYR_TECH_ETHERNET) {
+        return MYR_OK;
+    }
+    int rc = myr_err_set(err, MYR_EINVAL, "the %s network is Ethernet, %s is of InfiniBand",
+                         myr_net_names[job->net], what);
+    myr_err_hint(err, "myriad export frr, or p2p and netbox for its cables");
+    return rc;
+}
+
 static int put_netlist(const struct myr_export *job, const struct myr_export_sink *sink,
                        enum myr_netlist kind, const char *name, struct myr_err *err)
 {
+    MYR_TRY(check_infiniband(job, kind == MYR_NETLIST_IBSIM ? "ibsim" : "ibnetdiscover", err));
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     MYR_CLEANUP(myr_cabling_done) struct myr_cabling cabling;
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
@@ -365,6 +377,7 @@ static void put_name_map(struct myr_buf *buf, const struct myr_cabling *cabling)
 int export_opensm(const struct myr_export *job, const struct myr_export_sink *sink,
                   struct myr_err *err)
 {
+    MYR_TRY(check_infiniband(job, "OpenSM", err));
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     MYR_CLEANUP(myr_cabling_done) struct myr_cabling cabling;
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0}; /* export_put clears it for the next */

@@ -1,5 +1,7 @@
 #include "myriad/site/apply.h"
 
+#include "export/writers.h"
+
 const char *const myr_apply_target_names[MYR_APPLY_TARGET_COUNT] = {"opensm", "roce"};
 
 /* Host links are left out: what enters and leaves there is the same whatever the paths. */
@@ -144,12 +146,33 @@ int myr_apply_check(const struct myr_apply_question *question, struct myr_err *e
     return MYR_OK;
 }
 
+/* Source ports steer no InfiniBand switch, and OpenSM no Ethernet one. */
+static int check_technology(const struct myr_fabric_case *fabric,
+                            const struct myr_apply_question *question, struct myr_err *err)
+{
+    struct myr_export job = {.design = &fabric->design, .catalog = question->catalog};
+    enum myr_net_id net = fabric->graph.net_id;
+    enum myr_technology found = question->catalog ? export_technology(&job, net) : MYR_TECH_ANY;
+    bool opensm = question->target == MYR_APPLY_OPENSM;
+    if (found == MYR_TECH_ANY || opensm == (found == MYR_TECH_INFINIBAND)) {
+        return MYR_OK;
+    }
+    int rc =
+        myr_err_set(err, MYR_EINVAL, "the %s network is %s, --for %s is of %s", myr_net_names[net],
+                    opensm ? "Ethernet" : "InfiniBand", myr_apply_target_names[question->target],
+                    opensm ? "InfiniBand" : "Ethernet");
+    myr_err_hint(err, "--for %s",
+                 myr_apply_target_names[opensm ? MYR_APPLY_ROCE : MYR_APPLY_OPENSM]);
+    return rc;
+}
+
 int myr_apply(struct myr_fabric_case *fabric, const struct myr_apply_question *question,
               struct myr_applied *ret, struct myr_err *err)
 {
     const char *name = myr_apply_target_names[question->target];
     *ret = (struct myr_applied){.what = name, .load = new_load(fabric)};
     MYR_TRY(myr_apply_check(question, err));
+    MYR_TRY(check_technology(fabric, question, err));
     MYR_TRY(question->target == MYR_APPLY_OPENSM ? apply_opensm(fabric, question, ret, err)
                                                  : apply_roce(fabric, question, ret, err));
     summarise(&fabric->design, ret);
