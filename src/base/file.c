@@ -68,7 +68,7 @@ int file_make_dirs(const char *path, const struct file_made *made, struct myr_er
                 made->tell(made->context, part);
             }
         } else if (errno != EEXIST) {
-            return myr_err_errno(err, "cannot make the directory", part);
+            return file_make_error(err, "cannot make the directory", part, part);
         }
     }
     struct stat st;

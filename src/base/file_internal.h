@@ -25,5 +25,10 @@ MYR_MUST_USE int file_open(struct myr_outfile *file, const char *path,
                            const struct myr_signal_hold *outer, struct myr_err *err);
 /* Finds what 'path' stands for and opens it, or the temporary file beside it. */
 MYR_MUST_USE int file_open_target(struct myr_outfile *file, struct myr_err *err);
+/*
+ * As myr_err_errno for a name that could not be made: a folder that is not there was mistyped, one
+ * that is there and takes no file is the environment's doing.
+ */
+int file_make_error(struct myr_err *err, const char *what, const char *path, const char *target);
 /* Waits a little for room; errno stays. */
 void file_wait_writable(int fd);

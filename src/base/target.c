@@ -135,6 +135,22 @@ static int open_temp(struct myr_outfile *file, const struct stat *old)
     return file->fd;
 }
 
+int file_make_error(struct myr_err *err, const char *what, const char *path, const char *target)
+{
+    int error = errno, rc = myr_err_errno(err, what, path);
+    const char *slash = strrchr(target, '/');
+    char folder[4096] = ".";
+    struct stat st;
+    if (slash && (size_t)(slash - target) + 2 < sizeof(folder)) {
+        memcpy(folder, target, (size_t)(slash - target) + 1);
+        folder[slash - target + 1] = '\0';
+    }
+    if (error == ENOENT && stat(folder, &st) == 0 && S_ISDIR(st.st_mode)) {
+        rc = myr_err_set(err, MYR_EIO, "%s: %s: %s", path, what, strerror(error));
+    }
+    return rc;
+}
+
 int file_open_target(struct myr_outfile *file, struct myr_err *err)
 {
     struct stat st = {0};
@@ -164,5 +180,5 @@ int file_open_target(struct myr_outfile *file, struct myr_err *err)
     if (file->fd < 0 && errno == ENAMETOOLONG) {
         return myr_err_set(err, MYR_EINVAL, "%.100s...: path is too long", file->path);
     }
-    return file->fd >= 0 ? MYR_OK : myr_err_errno(err, "cannot write", file->path);
+    return file->fd >= 0 ? MYR_OK : file_make_error(err, "cannot write", file->path, file->target);
 }

@@ -155,7 +155,9 @@ static void put_totals(struct myr_answer *answer, const struct myr_design *desig
         unpriced += design->bom[i].unit_cents < 0;
     }
     myr_answer_object(answer, "totals");
-    put_cents(answer, "cost", design->head->total_cents);
+    /* A sum of nothing is no price. */
+    bool unknown = unpriced == design->bom_count;
+    put_cents(answer, "cost", unknown ? -1 : design->head->total_cents);
     myr_answer_text(answer, "currency", myr_design_str(design, design->head->currency));
     myr_answer_u64(answer, "unpriced_lines", unpriced);
     myr_answer_u64(answer, "devices", design->device_count);

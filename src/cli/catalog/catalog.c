@@ -108,7 +108,16 @@ static int run(struct cli *cli, struct myr_err *err)
         }
     }
     myr_answer_end(answer);
-    show(answer, word || options->kind ? NULL : kinds, parts);
+    cli->no = parts->count == 0;
+    if (!cli->no || cli->common.format == MYR_FORMAT_CSV) { /* whose header comes from it */
+        show(answer, word || options->kind ? NULL : kinds, parts);
+    }
+    if (cli->no) {
+        myr_answer_para(answer, "No part%s%s has '%s' in its name, order number or title.",
+                        options->kind ? " of the kind " : "", options->kind ? options->kind : "",
+                        word ? word : "");
+        myr_answer_next(answer, "myriad catalog, for the kinds of parts");
+    }
     myr_answer_rows(answer, parts);
     return MYR_OK;
 }

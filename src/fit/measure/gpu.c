@@ -227,13 +227,13 @@ static int open_libraries(struct myr_gpu *gpu, const char *folder, struct myr_er
         missing = "no cuBLAS (libcublas.so, libcublasLt.so) on this machine";
     }
     if (missing) {
-        int rc = myr_err_set(err, MYR_ENOENT, "%s: nothing to measure", missing);
+        int rc = myr_err_set(err, MYR_EIO, "%s: nothing to measure", missing);
         myr_err_hint(err, "run it on a machine with a GPU and the CUDA libraries (CUDA toolkit or "
                           "'pip install nvidia-cublas-cu12'), or name their folder with --library");
         return rc;
     }
     const char *name = bind(gpu);
-    return name ? myr_err_set(err, MYR_ENOENT, "the CUDA libraries here lack %s", name) : MYR_OK;
+    return name ? myr_err_set(err, MYR_EIO, "the CUDA libraries here lack %s", name) : MYR_OK;
 }
 
 static int failed(struct myr_err *err, const char *what, int status)

@@ -102,6 +102,19 @@ int export_p2p(const struct myr_export *job, const struct myr_export_sink *sink,
     return export_put(sink, "p2p.csv", &text, err);
 }
 
+/* In quotes, as Graphviz reads them: a backslash in front of quotes and of itself. */
+static void put_dot_text(struct myr_buf *buf, const char *text)
+{
+    myr_buf_putc(buf, '"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') {
+            myr_buf_putc(buf, '\\');
+        }
+        myr_buf_putc(buf, *text);
+    }
+    myr_buf_putc(buf, '"');
+}
+
 static void put_dot_end(struct myr_buf *buf, const struct myr_design *design, uint32_t port)
 {
     myr_buf_putc(buf, '"');
@@ -117,7 +130,9 @@ int export_dot(const struct myr_export *job, const struct myr_export_sink *sink,
 {
     const struct myr_design *design = job->design;
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    myr_buf_printf(&text, "graph \"%s\" {\n", myr_design_str(design, design->head->name));
+    myr_buf_put_lit(&text, "graph ");
+    put_dot_text(&text, myr_design_str(design, design->head->name));
+    myr_buf_put_lit(&text, " {\n");
     for (uint32_t link = 0; link < design->link_count; link++) {
         uint32_t type = design->cable_type[design->link_cable[link]];
         if (job->net == MYR_NET_COUNT || design->cabletypes[type].net == job->net) {
