@@ -22,6 +22,16 @@ static void put_bold(struct myr_buf *buf, const struct myr_answer_form *form, st
     myr_buf_puts(buf, form->colour ? "\x1b[0m" : "");
 }
 
+/* Line by line, because bold ends with its line. */
+static void put_heading(struct myr_buf *buf, const struct myr_answer_form *form,
+                        struct myr_str text)
+{
+    do {
+        put_bold(buf, form, wrap_line(&text, words_width(form)));
+        myr_buf_putc(buf, '\n');
+    } while (text.len);
+}
+
 /* Consecutive facts share a column; a label that is longer than most has a line of its own. */
 static uint32_t label_width(const struct myr_answer_view *view)
 {
@@ -112,8 +122,7 @@ static void put_view(struct myr_buf *buf, const struct myr_answer_form *form,
 {
     switch (view->kind) {
     case VIEW_HEADING:
-        put_bold(buf, form, view->text);
-        myr_buf_putc(buf, '\n');
+        put_heading(buf, form, view->text);
         return;
     case VIEW_PARA:
         wrap_put(buf, view->text, 0, 0, words_width(form));
