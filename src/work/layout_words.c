@@ -52,36 +52,48 @@ static int check_head(const struct myr_doc *doc, struct myr_err *err)
     return myr_doc_check_keys(doc, NULL, keys, MYR_ARRAY_COUNT(keys), err);
 }
 
-static int parse(const struct myr_doc *doc, uint64_t gpus, struct myr_layout *ret,
-                 struct myr_err *err)
+static int parse(const struct myr_doc *doc, const struct myr_layout_rest *rest,
+                 struct myr_layout *ret, struct myr_err *err)
 {
     const struct myr_doc *map;
+    struct myr_layout layout;
     MYR_TRY(check_head(doc, err));
     MYR_TRY(myr_doc_need(doc, "the layout file", "layout", &map, err));
     MYR_TRY(myr_doc_expect(map, MYR_DOC_MAP, "layout", err));
-    return myr_layout_parse(map, gpus, ret, err);
+    MYR_TRY(myr_layout_parse(map, rest ? rest->gpus : 0, &layout, err));
+    if (rest && rest->batch && !myr_doc_get(map, "global_batch")) {
+        layout.global_batch = (uint32_t)rest->batch;
+    }
+    if (rest && rest->seq && !myr_doc_get(map, "sequence")) {
+        layout.seq_tokens = (uint32_t)rest->seq;
+    }
+    *ret = layout;
+    return MYR_OK;
 }
 
 int myr_layout_file_parse(struct myr_arena *arena, const char *file, struct myr_str text,
-                          uint64_t gpus, struct myr_layout *ret, struct myr_err *err)
+                          const struct myr_layout_rest *rest, struct myr_layout *ret,
+                          struct myr_err *err)
 {
     const struct myr_doc *doc;
     MYR_TRY(myr_doc_read_yaml(arena, file, text, &doc, err));
-    return parse(doc, gpus, ret, err);
+    return parse(doc, rest, ret, err);
 }
 
-int myr_layout_file_read(struct myr_arena *arena, const char *path, uint64_t gpus,
-                         struct myr_layout *ret, struct myr_err *err)
+int myr_layout_file_read(struct myr_arena *arena, const char *path,
+                         const struct myr_layout_rest *rest, struct myr_layout *ret,
+                         struct myr_err *err)
 {
     const struct myr_doc *doc;
     MYR_TRY(myr_doc_read_file(arena, path, &doc, err));
-    return parse(doc, gpus, ret, err);
+    return parse(doc, rest, ret, err);
 }
 
 int myr_layout_given(struct myr_arena *arena, const char *name, const char *text, uint64_t gpus,
                      struct myr_layout *ret, struct myr_err *err)
 {
     bool words = strchr(text, '=') && !strchr(text, '/');
+    struct myr_layout_rest rest = {.gpus = gpus};
     return words ? myr_layout_words(name, text, gpus, ret, err)
-                 : myr_layout_file_read(arena, text, gpus, ret, err);
+                 : myr_layout_file_read(arena, text, &rest, ret, err);
 }

@@ -66,15 +66,80 @@ static int fail_ambiguous(struct myr_str wanted, struct myr_err *err)
                        (int)wanted.len, wanted.data, names.data);
 }
 
+/*
+ * "megatron-529.6b": the family and the size in thousandths; false: the name has no size. A letter
+ * more or less in a size says little (530b is not 30b), so sizes are compared as numbers.
+ */
+static bool split_size(struct myr_str name, struct myr_str *ret_family, uint64_t *ret_size)
+{
+    for (size_t i = 1; i < name.len; i++) {
+        size_t at = i, decimals = 0;
+        uint64_t size = 0;
+        bool point = false;
+        while (name.data[i - 1] == '-' && at < name.len && at - i < 10 && decimals < 3 &&
+               ((name.data[at] >= '0' && name.data[at] <= '9') ||
+                (name.data[at] == '.' && !point && at > i))) {
+            bool is_point = name.data[at++] == '.';
+            point = point || is_point;
+            decimals += point && !is_point;
+            size = is_point ? size : 10 * size + (uint64_t)(name.data[at - 1] - '0');
+        }
+        if (at > i && at < name.len && (name.data[at] == 'b' || name.data[at] == 'B')) {
+            for (; decimals < 3; decimals++) {
+                size *= 10;
+            }
+            *ret_family = (struct myr_str){name.data, i - 1};
+            *ret_size = size;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The models of the same family that are next in size, as words; nothing when there are none. */
+static void nearest_size(struct myr_str name, struct myr_buf *ret)
+{
+    struct myr_str family, other, best[2] = {{0}};
+    uint64_t size, there, gap[2] = {UINT64_MAX, UINT64_MAX};
+    if (!split_size(name, &family, &size)) {
+        return;
+    }
+    for (uint32_t i = 0; i < myr_work_models_count; i++) {
+        struct myr_str known = builtin_name(i);
+        if (!split_size(known, &other, &there) || !myr_str_eq_nocase(family, other)) {
+            continue;
+        }
+        uint64_t apart = there > size ? there - size : size - there;
+        if (apart < gap[0]) {
+            gap[1] = gap[0];
+            best[1] = best[0];
+            gap[0] = apart;
+            best[0] = known;
+        } else if (apart < gap[1]) {
+            gap[1] = apart;
+            best[1] = known;
+        }
+    }
+    for (int i = 0; i < 2 && best[i].len; i++) {
+        myr_buf_printf(ret, "%s'%.*s'", i ? " or " : "", (int)best[i].len, best[i].data);
+    }
+}
+
 static int fail_unknown(struct myr_arena *arena, struct myr_str name, struct myr_err *err)
 {
+    MYR_CLEANUP(myr_buf_done) struct myr_buf sized = {0};
     const char **names = MYR_ARENA_NEW(arena, const char *, myr_work_models_count);
     for (uint32_t i = 0; i < myr_work_models_count; i++) {
         struct myr_str known = builtin_name(i);
         names[i] = myr_arena_strndup(arena, known.data, known.len);
     }
     char near[128] = "";
-    myr_str_nearest(name, names, myr_work_models_count, near, sizeof(near));
+    nearest_size(name, &sized);
+    if (sized.len > 0 && sized.len < sizeof(near)) {
+        memcpy(near, sized.data, sized.len + 1);
+    } else {
+        myr_str_nearest(name, names, myr_work_models_count, near, sizeof(near));
+    }
     int rc = myr_err_set(err, MYR_ENOENT, "no built-in model and no file is named '%.*s'%s%s%s",
                          (int)(name.len < 200 ? name.len : 200), name.data,
                          near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");

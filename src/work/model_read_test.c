@@ -303,6 +303,15 @@ static void a_name_is_a_built_in_model_or_a_path(void **state)
     assert_int_equal(myr_model_find(&arena, "llama3-8", &model, &err), MYR_ENOENT);
     assert_string_equal(err.message, "no built-in model and no file is named 'llama3-8'; did you "
                                      "mean 'llama3-8b' or 'llama2-7b'?");
+    /* Sizes are near as numbers, not as letters. */
+    assert_int_equal(myr_model_find(&arena, "Megatron-530b", &model, &err), MYR_ENOENT);
+    assert_non_null(strstr(err.message, "did you mean 'megatron-529.6b' or 'megatron-310.1b'?"));
+    assert_int_equal(myr_model_find(&arena, "qwen3-31b", &model, &err), MYR_ENOENT);
+    assert_non_null(strstr(err.message, "did you mean 'qwen3-30b-a3b' or 'qwen3-32b'?"));
+    assert_int_equal(myr_model_find(&arena, "bloom-1760b", &model, &err), MYR_ENOENT);
+    assert_non_null(strstr(err.message, "did you mean 'bloom-176b'?"));
+    assert_int_equal(myr_model_find(&arena, "lama3-70b", &model, &err), MYR_ENOENT);
+    assert_non_null(strstr(err.message, "did you mean 'llama3-70b'"));
     assert_int_equal(myr_model_find(&arena, "./nowhere.yaml", &model, &err), MYR_ENOENT);
     assert_non_null(strstr(err.message, "./nowhere.yaml"));
     assert_int_equal(myr_model_find(&arena, "Qwen3-235B", &model, &err), MYR_OK);

@@ -193,6 +193,7 @@ def check_bad_logs(myriad, folder):
             (("--log", bad), "--device"),
             (("--log", bad, "--device", "h100"), "no 'elapsed time"),
             (("--log", folder, "--device", "h100"), folder),
+            (("--log", "/dev/zero", "--device", "h100"), "/dev/zero: no end of a line"),
             (("--log", "/nowhere", "--device", "h100"), "/nowhere"),
             (("--log", str(DATA / "megatron-130b-1024.log"), "--device", "h100"), "--model"),
             (("--log", str(DATA / "megatron-130b-1024.log"), "--device", "h100", "--model",
@@ -209,6 +210,8 @@ def check_bad_input(myriad, folder):
             ("", "no rows"),
             ("software,hw,gpus,gbs\nNeMo 25.05,h100,8,8\n", "'model'"),
             ("model,hw,gpus,gbs\nllama3-8b,h100,8,8\n", "'software' is missing"),
+            ("software,model,hw,gpus,gbs,seconds\nNeMo 25.05,llama3-8b,h100,8,8,1\n",
+             "expected 'iter_s' or 'tokens_per_s_per_gpu'"),
             (HEAD + "\n", "nothing to calibrate"),
             (HEAD + "\nNeMo 25.05,llama3-8b,h100,8,1,1,1,8,bf16,none,\n", "nothing to calibrate"),
             (HEAD + "\nNeMo 25.05,llama3-8b,h900,8,1,1,1,8,bf16,none,1\n", "nothing to calibrate"),
@@ -218,6 +221,11 @@ def check_bad_input(myriad, folder):
             file.write(text)
         result = call(myriad, "fit", "calibrate", bad, "--out", out, code=2)
         assert expected in result.stderr and not os.path.exists(out), (text, result.stderr)
+        if "iter_s" in expected:
+            assert expected in call(myriad, "fit", "validate", bad, code=2).stderr
+    with open(bad, "w", encoding="utf-8") as file: # no row has a time: nothing to calibrate
+        file.write(HEAD + "\nNeMo 25.05,llama3-8b,h100,8,1,1,1,8,bf16,none,\n")
+    assert "next:" not in call(myriad, "fit", "validate", bad).stdout
     call(myriad, "fit", "calibrate", code=2)
     call(myriad, "fit", "calibrate", os.path.join(folder, "absent.csv"), code=2)
     call(myriad, "fit", "calibrate", "--kernels", bad, code=2)

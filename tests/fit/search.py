@@ -167,7 +167,7 @@ def check_layout_file(myriad, folder):
         assert placed["step_s"] == placed["best_step_s"] == best["step_s"], (placed, best)
         other = str(best["tp"] * 2)
         told = call(myriad, "fit", *ask, "--layout", path, "--tp", other, code=2).stderr
-        assert f"tp is {best['tp']} there, and {other} is asked for" in told
+        assert f"tp is {best['tp']}, and {other} is asked for" in told
     Path(path).write_text("layout:\n  tp: eight\n")
     for verb in ("fit", "goodput"):
         told = call(myriad, verb, *ask, "--layout", path, code=2)
@@ -185,6 +185,70 @@ def check_names(myriad):
     assert "qwen3-30b-a3b, qwen3-32b, qwen3-8b" in told
     told = call(myriad, "fit", "curve", "--model", "llama3-8b", *base, "--report", "x", code=2)
     assert "--report" in told.stderr and not os.path.exists("x")
+
+
+def check_nothing_fits(myriad):
+    """The answer "no" is printed, in every form, by all that can give it."""
+    job = ("--model", "llama3-405b", "--device", "h100", "--gpus", "8", "--batch", "8")
+    for verb, rows in ((("fit",), "top"), (("fit", "curve"), "points"), (("goodput",), "cases")):
+        done = call(myriad, *verb, *job, "-o", "json", code=1)
+        said = json.loads(done.stdout)
+        assert done.stderr == "" and said["found"] is False and said[rows] == [], said
+        assert "does not fit on 8 x h100" in said["reason"] and "GPUs" in said["hint"], said
+        page = call(myriad, *verb, *job, code=1)
+        assert "No layout fits" in page.stdout and "hint" in page.stdout, page.stdout
+        assert call(myriad, *verb, *job, "-o", "csv", code=1).stderr == ""
+
+
+def check_options_that_do_not_apply(myriad, folder):
+    design = os.path.join(folder, "h100-64", "design.myr")
+    path = os.path.join(folder, "silent.yaml")
+    Path(path).write_text("layout: {tp: 2, dp: 4, micro_batch: 1}\n")
+    layout = ("fit", "--model", "llama3-8b", "--device", "h100", "--layout", path)
+    cases = [
+        ((*layout, "--top", "3"), "--top does not go with --layout"),
+        ((*layout, "--exhaustive"), "--exhaustive does not go with --layout"),
+        ((*layout, "--schedule", "any"), "something else is asked for"),
+        (("goodput", "--gpus", "1024", "--software", "NeMo 25.02"), "--software goes with --model"),
+        (("goodput", "--gpus", "1024", "--software", "NeMo 25.05"), "--software goes with --model"),
+        (("goodput", "--model", "llama3-8b", "--design", design, "--batch", "512",
+          "--gpus-per-node", "4"), "--gpus-per-node 4, the design's nodes have 8"),
+    ]
+    place = ("sched", "place", "--design", design, "--nodes", "8")
+    cases += [((*place, *words), f"{words[0]} goes with --model")
+              for words in (("--batch", "64"), ("--device", "h100"), ("--seq", "4096"))]
+    cases += [((*place[:4], "--layout", path, "--batch", "64"), "--batch goes with --model"),
+              ((*place, "--min-nodes", "9"), "--min-nodes 9, expected at most the gang's 8")]
+    for words, expected in cases:
+        done = call(myriad, *words, code=2)
+        assert expected in done.stderr and done.stdout == "", (words, done.stderr)
+    call(myriad, *place, "--tp", "8", "--batch", "64") # with axes the batch decides who may shrink
+    said = answer(myriad, *layout[1:], "--batch", "64")
+    assert (said["batch"], said["best"]["mbs"]) == (64, 1)
+
+
+def check_devices(myriad, folder):
+    """GPUs that take the place of the design's are said; those without units have no figure."""
+    design = os.path.join(folder, "h100-64", "design.myr")
+    job = ("--model", "llama3-8b", "--design", design, "--batch", "512")
+    words = "a100-80, as --device says, in place of the design's h100-sxm"
+    for verb in (("fit",), ("fit", "curve"), ("goodput",)):
+        for device, there in (((), None), (("--device", "h100"), None),
+                              (("--device", "a100-80"), "h100-sxm")):
+            said = json.loads(call(myriad, *verb, *job, *device, "-o", "json").stdout)
+            assert said["design_gpu"] == there, (verb, device, said["design_gpu"])
+        assert words in call(myriad, *verb, *job, "--device", "a100-80").stdout
+        assert "in place of" not in call(myriad, *verb, *job, "--device", "h100").stdout
+    place = ("sched", "place", *job, "--nodes", "64", "--tp", "8", "--device", "a100-80")
+    assert "The step is that of a100-80, as --device says" in call(myriad, *place).stdout
+    for row in answer(myriad, "devices")["devices"]:
+        for precision, key in (("fp8", "fp8_tflops"), ("nvfp4", "fp4_tflops")):
+            done = subprocess.run([myriad, "fit", "--model", "llama3-8b", "--device", row["name"],
+                                   "--gpus", "8", "--batch", "8", "--tp", "1", "--pp", "1",
+                                   "--precision", precision], capture_output=True, text=True,
+                                  timeout=600, check=False)
+            known = f"has no {precision}" not in done.stderr
+            assert (row[key] is not None) == known, (row, precision, done.stderr)
 
 
 def check_curve(myriad):
@@ -331,6 +395,9 @@ def main():
         check_names(myriad)
         check_oversubscription(myriad, folder)
         check_layers_that_do_not_divide(myriad)
+        check_nothing_fits(myriad)
+        check_options_that_do_not_apply(myriad, folder)
+        check_devices(myriad, folder)
         check_curve(myriad)
         check_pools(myriad)
         check_refusals(myriad, folder)

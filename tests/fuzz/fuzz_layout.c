@@ -9,10 +9,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct myr_buf text = {0};
     struct myr_str input = {(const char *)data, size};
     myr_arena_init(&arena);
-    if (myr_layout_file_parse(&arena, "layout.yaml", input, 0, &layout, &err) == MYR_OK) {
+    if (myr_layout_file_parse(&arena, "layout.yaml", input, NULL, &layout, &err) == MYR_OK) {
         myr_layout_file_write(&layout, "as read", &text);
         int rc = myr_layout_file_parse(&arena, "again.yaml", (struct myr_str){text.data, text.len},
-                                       0, &twin, &err);
+                                       NULL, &twin, &err);
         MYR_ASSERT(rc == MYR_OK);
         MYR_ASSERT(memcmp(layout.order, twin.order, sizeof(layout.order)) == 0);
         MYR_ASSERT(layout.tp == twin.tp && layout.dp == twin.dp && layout.shard == twin.shard);

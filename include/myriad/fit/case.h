@@ -25,7 +25,7 @@
 /* Names and numbers as people give them. NULL, 0 and, where 0 means something, -1: not given. */
 struct myr_case_question {
     const char *model;    /* a built-in name, the beginning of one, or a file */
-    const char *device;   /* of a profile; else that of the design */
+    const char *device;   /* of a profile, in place of that of the design */
     const char *software; /* a release; else MYR_CASE_SOFTWARE */
     const char *profile;  /* a file with constants of the user's own */
     const char *design;   /* a file; 'contention.json' beside it is used where there is one */
@@ -52,8 +52,9 @@ struct myr_case {
     struct myr_layout layout; /* where it was given */
     struct myr_fit_query query;
     bool has_design, has_layout;
-    bool stack_exact; /* the release is known */
-    double spread;    /* the step is within 1/(1+s) and 1+s of what is said, nine times of ten */
+    const char *design_gpu; /* the design's, where 'device' names other GPUs than those; or NULL */
+    bool stack_exact;       /* the release is known */
+    double spread; /* the step is within 1/(1+s) and 1+s of what is said, nine times of ten */
 };
 
 /* MYR_EINVAL and its neighbours for bad input, with 'file:line:column' where there is a file. */

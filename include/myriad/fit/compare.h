@@ -2,7 +2,8 @@
  * compare: a measured run against the model, phase by phase.
  *
  * Phases are those that Megatron-LM's timers tell apart; they sum to the step on both sides. A
- * phase that the log has no timer for is not measured, and belongs to the rest.
+ * phase that the log has no timer for is not measured, and belongs to the rest. Of a log without
+ * any timer nothing is measured but the step.
  */
 #pragma once
 
@@ -36,7 +37,7 @@ struct myr_comparison {
     struct myr_step_phase phases[MYR_STEP_PHASE_COUNT];
     bool has_timers;
     enum myr_phase_id worst; /* where most of the gap is; REST where nothing is told apart */
-    const char *cause;       /* what usually makes that difference */
+    const char *cause;       /* what usually makes that difference; NULL without timers */
     double log_tflops;       /* the log's own figure a GPU; 0: none */
     double model_tflops;     /* the model's FLOPs in the measured time, attention in full */
 };

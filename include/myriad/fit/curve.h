@@ -15,6 +15,7 @@
 
 struct myr_scale_point {
     uint32_t gpus, batch;
+    double batch_share; /* in proportion to the GPUs, of which 'batch' is the rounding */
     struct myr_layout layout;
     struct myr_fit_cost cost;
     struct myr_fit_parts parts;
@@ -32,7 +33,11 @@ struct myr_scale_curve {
     uint32_t missing_gpus; /* the most GPUs that no layout was found for; 0: none */
 };
 
-/* The batch in proportion to the GPUs (weak), and fixed (strong). */
+/*
+ * The batch in proportion to the GPUs (weak), and fixed (strong). Where the proportion is no whole
+ * number it is rounded to three binary digits: the nearest number alone may be a prime, which no
+ * layout divides, and would be read as bad scaling.
+ */
 struct myr_scale_curves {
     struct myr_scale_curve weak, strong;
     struct myr_fit_timers timers; /* of the number asked for */

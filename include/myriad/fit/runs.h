@@ -42,12 +42,14 @@ struct myr_run {
 struct myr_runs {
     struct myr_run *items;
     uint32_t count;
+    bool has_times; /* a column for them; a row may still leave it empty */
 };
 
 /* A row that cannot be expressed says why in 'refused'; only the file as a whole is an error. */
 MYR_MUST_USE int myr_runs_parse(struct myr_runs *runs, struct myr_arena *arena,
                                 const struct myr_profiles *profiles, const char *file,
                                 struct myr_str text, struct myr_err *err);
+/* The same of a file, which must have a column of times. */
 MYR_MUST_USE int myr_runs_read(struct myr_runs *runs, struct myr_arena *arena,
                                const struct myr_profiles *profiles, const char *path,
                                struct myr_err *err);

@@ -10,11 +10,12 @@
 #define MYR_TRAINING_LAYOUTS                                             \
     16 /* the fastest ones, among which the one that keeps most is taken \
         */
-#define MYR_TRAINING_CASES (2 * MYR_JOB_RATES_MAX)
-#define MYR_TRAINING_PUE   1.25
-#define MYR_TRAINING_KWH   0.65 /* CNY */
-#define MYR_TRAINING_YEARS 4.0
-#define MYR_TRAINING_RISK  0.001
+#define MYR_TRAINING_CASES     (2 * MYR_JOB_RATES_MAX)
+#define MYR_TRAINING_PUE       1.25
+#define MYR_TRAINING_KWH       0.65 /* CNY */
+#define MYR_TRAINING_YEARS     4.0
+#define MYR_TRAINING_RISK      0.001
+#define MYR_TRAINING_NODE_GPUS 8 /* where neither a design nor the user says */
 
 /* NULL and, for numbers, below 0: not given. */
 struct myr_training_question {
@@ -61,7 +62,10 @@ struct myr_training {
     uint32_t class_count;
 };
 
-/* MYR_EINFEASIBLE when no layout fits. done() takes a zeroed one too. */
+/*
+ * MYR_EINFEASIBLE when no layout fits: 'it' and the GPUs of a node still say what was asked about,
+ * though the design is closed. done() takes a zeroed one too.
+ */
 MYR_MUST_USE int myr_training_plan(struct myr_training *ret, struct myr_arena *arena,
                                    const struct myr_training_question *question,
                                    struct myr_err *err);

@@ -20,6 +20,9 @@
 #define MYR_LOG_NAME_MAX    64
 #define MYR_LOG_LINE_MAX    8192
 #define MYR_LOG_SAMPLES_MAX (1U << 20)
+#define MYR_LOG_BYTES_MAX   (UINT64_C(16) << 30) /* of a file; it is read piece by piece */
+#define MYR_LOG_ONE_LINE_MAX \
+    (UINT64_C(64) << 20) /* without an end it is no text; lines are cut at MYR_LOG_LINE_MAX */
 
 struct myr_samples {
     MYR_VEC(double) values;

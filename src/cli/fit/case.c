@@ -163,6 +163,7 @@ void cli_fit_put_case(struct myr_answer *answer, const struct myr_case *it, bool
     myr_answer_u64(answer, "mtp", params.mtp);
     myr_answer_end(answer);
     myr_answer_text(answer, "device", pooled ? NULL : it->query.it.device->name);
+    myr_answer_text(answer, "design_gpu", it->design_gpu);
     myr_answer_text(answer, "software", it->query.it.stack->name);
     if (pooled) {
         myr_answer_null(answer, "gpus");
@@ -171,4 +172,28 @@ void cli_fit_put_case(struct myr_answer *answer, const struct myr_case *it, bool
     }
     myr_answer_u64(answer, "batch", it->query.batch);
     myr_answer_u64(answer, "sequence", it->query.seq_tokens);
+}
+
+void cli_fit_put_found(struct myr_answer *answer, const struct myr_err *why)
+{
+    myr_answer_bool(answer, "found", !why);
+    myr_answer_text(answer, "reason", why ? why->message : NULL);
+    myr_answer_text(answer, "hint", why && why->hint[0] ? why->hint : NULL);
+}
+
+void cli_fit_show_nothing(struct myr_answer *answer, const struct myr_err *why)
+{
+    myr_answer_heading(answer, "No layout fits");
+    myr_answer_para(answer, "%s", why->message);
+    if (why->hint[0]) {
+        myr_answer_fact(answer, "hint", "%s", why->hint);
+    }
+}
+
+void cli_fit_show_device(struct myr_answer *answer, const struct myr_case *it)
+{
+    if (it->design_gpu) {
+        myr_answer_fact(answer, "GPUs", "%s, as --device says, in place of the design's %s",
+                        it->query.it.device->name, it->design_gpu);
+    }
 }

@@ -24,7 +24,8 @@ const struct myr_command cli_fit_curve_command = {
     .summary = "the best layout and its throughput from 8 GPUs to --gpus",
     .details = "Two curves: weak, with the batch in proportion to the GPUs, and strong, with the "
                "batch fixed. Effective compute = peak x GPUs x efficiency; efficiency = MFU of the "
-               "best point x linearity x availability.",
+               "best point x linearity x availability. Exit status 1: nothing fits on "
+               "that many.",
     .example = "myriad fit curve --model llama3-70b --gpus 4096 --device h100 --batch 2048",
     CLI_OPTIONS(rows, defaults),
 };
@@ -37,6 +38,7 @@ static void put_point(struct myr_answer *answer, const char *scaling,
     myr_answer_text(answer, "scaling", scaling);
     myr_answer_u64(answer, "gpus", p->gpus);
     myr_answer_u64(answer, "batch", p->batch);
+    myr_answer_double(answer, "batch_share", p->batch_share, 3);
     cli_put_layout(answer, &p->layout);
     myr_answer_double(answer, "step_s", p->cost.step_s, 6);
     myr_answer_double(answer, "mfu", p->cost.mfu, 5);
@@ -95,6 +97,27 @@ static void show_points(struct myr_answer *answer, const struct myr_value *point
     myr_answer_table(answer, points, columns, MYR_ARRAY_COUNT(columns));
 }
 
+/* Where a batch in proportion is no whole number, the weak curve has another one: which, and why.
+ */
+static void show_rounded(struct myr_answer *answer, const struct myr_scale_curve *weak)
+{
+    uint32_t rounded = 0, last = 0;
+    for (uint32_t i = 0; i < weak->count; i++) {
+        if (weak->points[i].batch_share != (double)weak->points[i].batch) {
+            rounded++;
+            last = i;
+        }
+    }
+    if (rounded > 0) {
+        const struct myr_scale_point *p = &weak->points[last];
+        myr_answer_para(answer,
+                        "Weak: in proportion to the GPUs the batch is no whole number on %u of %u "
+                        "sizes and is rounded there to one that layouts divide, as on %u GPUs %u "
+                        "for %.2f (batch_share).",
+                        rounded, weak->count, p->gpus, p->batch, p->batch_share);
+    }
+}
+
 static void show_rest(struct myr_answer *answer, const struct myr_scale_curves *curves)
 {
     const struct myr_scale_curve *all[] = {&curves->weak, &curves->strong};
@@ -102,6 +125,7 @@ static void show_rest(struct myr_answer *answer, const struct myr_scale_curves *
     for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
         missing = all[i]->missing_gpus > missing ? all[i]->missing_gpus : missing;
     }
+    show_rounded(answer, &curves->weak);
     if (missing > 0) {
         myr_answer_para(answer, "Up to %u GPUs some points are missing: no layout fits.", missing);
     }
@@ -120,13 +144,37 @@ static void show_rest(struct myr_answer *answer, const struct myr_scale_curves *
     myr_answer_next(answer, "myriad goodput --help, for what failures cost");
 }
 
+static void put_head(struct myr_answer *answer, const struct myr_case *it,
+                     const struct myr_err *why)
+{
+    cli_fit_put_found(answer, why);
+    myr_answer_text(answer, "model", it->model.name);
+    myr_answer_text(answer, "device", it->query.it.device->name);
+    myr_answer_text(answer, "design_gpu", it->design_gpu);
+    myr_answer_text(answer, "software", it->query.it.stack->name);
+}
+
+/* Not even the last point has a layout: that is the answer. */
+static void put_nothing(struct cli *cli, const struct myr_case *it, const struct myr_err *why)
+{
+    struct myr_answer *answer = &cli->answer;
+    put_head(answer, it, why);
+    struct myr_value *points = myr_answer_list(answer, "points");
+    myr_answer_end(answer);
+    myr_answer_rows(answer, points);
+    myr_answer_null(answer, "timers_ms");
+    cli_fit_show_nothing(answer, why);
+    if (cli->common.format == MYR_FORMAT_CSV) { /* no rows, but the names of their columns */
+        show_points(answer, points);
+    }
+    cli->no = true;
+}
+
 static void put_answer(struct cli *cli, const struct myr_case *it,
                        const struct myr_scale_curves *curves)
 {
     struct myr_answer *answer = &cli->answer;
-    myr_answer_text(answer, "model", it->model.name);
-    myr_answer_text(answer, "device", it->query.it.device->name);
-    myr_answer_text(answer, "software", it->query.it.stack->name);
+    put_head(answer, it, NULL);
     struct myr_value *points = myr_answer_list(answer, "points");
     for (uint32_t i = 0; i < curves->strong.count; i++) {
         put_point(answer, "strong", &curves->strong.points[i]);
@@ -139,6 +187,7 @@ static void put_answer(struct cli *cli, const struct myr_case *it,
     put_timers(answer, &curves->timers);
     myr_answer_para(answer, "%s on up to %u x %s, %s", it->model.name, it->query.gpus,
                     it->query.it.device->name, it->query.it.stack->name);
+    cli_fit_show_device(answer, it);
     show_points(answer, points);
     show_rest(answer, curves);
 }
@@ -153,7 +202,16 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {0};
     MYR_TRY(myr_recovery_read(&recovery, &cli->arena, NULL, err));
     MYR_TRY(myr_case_init(it, &cli->arena, &question, err));
-    MYR_TRY(myr_scale_trace(it, &recovery, &cli->arena, curves, err));
+    struct myr_err why = {0};
+    int rc = myr_scale_trace(it, &recovery, &cli->arena, curves, &why);
+    if (rc == MYR_EINFEASIBLE) {
+        put_nothing(cli, it, &why);
+        return MYR_OK;
+    }
+    if (rc < 0) {
+        *err = why;
+        return rc;
+    }
     put_answer(cli, it, curves);
     return MYR_OK;
 }

@@ -206,6 +206,7 @@ static void show_head(struct myr_answer *answer, const struct myr_case *it)
                     it->model.name, (double)params.total / 1e9, active, it->query.gpus,
                     it->query.it.device->name, it->query.batch, it->query.seq_tokens,
                     it->query.it.stack->name);
+    cli_fit_show_device(answer, it);
     myr_answer_fact(answer, "network", "%s", myr_study_slowdowns(it));
 }
 
@@ -480,6 +481,15 @@ static int check_pools(const struct options *o, struct myr_err *err)
     return rc;
 }
 
+/* A layout that is given is the only one: there are no others to show. */
+static int check_layout(const struct options *o, struct myr_err *err)
+{
+    if (!o->of.layout || o->top == defaults.top) {
+        return MYR_OK;
+    }
+    return myr_err_set(err, MYR_EINVAL, "--top does not go with --layout: nothing is searched for");
+}
+
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
@@ -487,7 +497,8 @@ static int run(struct cli *cli, struct myr_err *err)
     question.top = (uint32_t)options->top;
     question.exhaustive = options->exhaustive;
     if (options->pools.count == 0) {
-        return run_case(cli, &question, err);
+        int rc = check_layout(options, err);
+        return rc < 0 ? rc : run_case(cli, &question, err);
     }
     MYR_TRY(check_pools(options, err));
     return cli_fit_pools(cli, &question, &options->pools, err);

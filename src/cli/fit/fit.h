@@ -87,6 +87,13 @@ static inline void cli_case_close(struct myr_case **it)
 
 /* The keys that say what was asked about; pooled: neither device nor number of GPUs. */
 void cli_fit_put_case(struct myr_answer *answer, const struct myr_case *it, bool pooled);
+/* Whether there is a layout; 'why' not, in words, or NULL. The same for people. */
+void cli_fit_put_found(struct myr_answer *answer, const struct myr_err *why);
+void cli_fit_show_nothing(struct myr_answer *answer, const struct myr_err *why);
+
+/* For people: GPUs that take the place of the design's; nothing where there are none. */
+void cli_fit_show_device(struct myr_answer *answer, const struct myr_case *it);
+
 /* fit with --pool; 'pools' are its words. */
 MYR_MUST_USE int cli_fit_pools(struct cli *cli, const struct myr_case_question *question,
                                const struct myr_option_list *pools, struct myr_err *err);

@@ -84,6 +84,19 @@ static int run_models(struct cli *cli, struct myr_err *err)
 
 const struct cli_verb cli_fit_models_verb = {&cli_fit_models_command, run_models, .group = NULL};
 
+/* Null where --precision would refuse it: the device has no units for it. */
+static void put_peak(struct myr_answer *answer, const char *key, const struct myr_device *device,
+                     enum myr_precision precision)
+{
+    enum myr_precision list[4];
+    uint32_t count = myr_fit_precisions(device, list);
+    bool known = false;
+    for (uint32_t i = 0; i < count; i++) {
+        known = known || list[i] == precision;
+    }
+    cli_put_known(answer, key, known, myr_device_peak(device, precision) / 1e12, 1);
+}
+
 static int run_devices(struct cli *cli, struct myr_err *err)
 {
     static const struct myr_answer_column columns[] = {
@@ -107,8 +120,8 @@ static int run_devices(struct cli *cli, struct myr_err *err)
         myr_answer_text(answer, "name", d->name);
         myr_answer_text(answer, "alias", d->alias);
         myr_answer_double(answer, "bf16_tflops", d->bf16_flops / 1e12, 1);
-        myr_answer_double(answer, "fp8_tflops", d->fp8_flops / 1e12, 1);
-        myr_answer_double(answer, "fp4_tflops", d->fp4_flops / 1e12, 1);
+        put_peak(answer, "fp8_tflops", d, MYR_PRECISION_FP8);
+        put_peak(answer, "fp4_tflops", d, MYR_PRECISION_NVFP4);
         myr_answer_double(answer, "memory_gib", d->memory_bytes / 1073741824, 1);
         myr_answer_double(answer, "memory_gb_per_s", d->memory_bytes_per_s / 1e9, 0);
         myr_answer_u64(answer, "domain_gpus", d->domain_gpus);

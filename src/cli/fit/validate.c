@@ -131,8 +131,10 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_TRY(myr_runs_read(&runs, &cli->arena, &profiles, cli->operands.items[0], err));
     myr_runs_validate(&runs, &profiles, &cli->arena, &result);
     put_tree(&cli->answer, &runs, &result);
-    myr_answer_next(&cli->answer, "myriad fit calibrate %s --out mine.yaml",
-                    myr_answer_word(&cli->answer, cli->operands.items[0]));
+    if (result.timed > 0) { /* without a time there is nothing to fit to */
+        myr_answer_next(&cli->answer, "myriad fit calibrate %s --out mine.yaml",
+                        myr_answer_word(&cli->answer, cli->operands.items[0]));
+    }
     return MYR_OK;
 }
 

@@ -59,7 +59,7 @@ static const struct myr_command command = {
                "practice and best practice (catalog/recovery.yaml). With --model the whole "
                "run is planned: the layout with the most kept tokens a day (or that of --layout), "
                "checkpoints by its memory and the storage network, spares, days, energy and "
-               "money.",
+               "money. Exit status 1: no layout fits.",
     .example = "myriad goodput --model llama3-405b --gpus 16384 --device h100 --batch 2048 "
                "--tokens 15e12",
     CLI_OPTIONS(rows, defaults),
@@ -121,6 +121,7 @@ static const char *run_only(const struct options *o)
                {"report", o->report},
                {"device", o->of.device},
                {"profile", o->of.profile},
+               {"software", o->of.software != defaults.of.software},
                {"spare-risk", o->spare_risk},
                {"pue", o->pue},
                {"kwh", o->kwh},
@@ -208,7 +209,8 @@ static void show_rows(struct myr_answer *answer, const struct options *o,
 
 static void put_job(struct myr_answer *answer, const struct myr_failure_question *question)
 {
-    static const char *const keys[] = {"model", "device", "software"};
+    static const char *const keys[] = {"model", "device", "design_gpu", "software"};
+    cli_fit_put_found(answer, NULL); /* failures alone ask for no layout */
     for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
         myr_answer_null(answer, keys[i]);
     }

@@ -81,14 +81,48 @@ static void put_case(struct myr_answer *answer, const struct myr_training *t,
     myr_answer_end(answer);
 }
 
+static void put_head(struct myr_answer *answer, const struct myr_training *t,
+                     const struct myr_err *why)
+{
+    const struct myr_fit_query *q = &t->it.query;
+    cli_fit_put_found(answer, why);
+    myr_answer_text(answer, "model", t->it.model.name);
+    myr_answer_text(answer, "device", q->it.device->name);
+    myr_answer_text(answer, "design_gpu", t->it.design_gpu);
+    myr_answer_text(answer, "software", q->it.stack->name);
+    myr_answer_u64(answer, "gpus", q->gpus);
+    myr_answer_u64(answer, "gpus_per_node", t->question.gpus_per_node);
+}
+
+/* No layout fits: that is the answer. */
+static void put_nothing(struct cli *cli, const struct myr_training *t, const struct myr_err *why)
+{
+    static const char *const keys[] = {"tokens", "checkpoint_tb", "storage", "power_mw"};
+    struct myr_answer *answer = &cli->answer;
+    put_head(answer, t, why);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
+        myr_answer_null(answer, keys[i]);
+    }
+    struct myr_value *cases = myr_answer_list(answer, "cases");
+    myr_answer_end(answer);
+    myr_answer_rows(answer, cases);
+    myr_answer_null(answer, "failures_per_day_by_class");
+    cli_fit_show_nothing(answer, why);
+    if (cli->common.format == MYR_FORMAT_CSV) { /* no rows, but the names of their columns */
+        static const struct myr_answer_column columns[] = {{"practice", "PRACTICE", 0, 0},
+                                                           {"rate", "RATE", 0, 0},
+                                                           {"goodput", "GOODPUT", 0, 0},
+                                                           {"step_s", "STEP s", 0, 0},
+                                                           {"days", "DAYS", 0, 0}};
+        myr_answer_table(answer, cases, columns, MYR_ARRAY_COUNT(columns));
+    }
+    cli->no = true;
+}
+
 static void put_tree(struct myr_answer *answer, const struct myr_training *t)
 {
     const struct myr_campaign_question *q = &t->question;
-    myr_answer_text(answer, "model", t->it.model.name);
-    myr_answer_text(answer, "device", q->it.device->name);
-    myr_answer_text(answer, "software", q->it.stack->name);
-    myr_answer_u64(answer, "gpus", t->it.query.gpus);
-    myr_answer_u64(answer, "gpus_per_node", q->gpus_per_node);
+    put_head(answer, t, NULL);
     cli_put_known(answer, "tokens", q->tokens > 0, q->tokens, 0);
     myr_answer_double(answer, "checkpoint_tb", t->cases[0].campaign.checkpoint_bytes / 1e12, 4);
     myr_answer_text(answer, "storage", q->store.servers ? "planned" : "practice");
@@ -218,6 +252,7 @@ static void show(struct cli *cli, const struct myr_training *t, const char *repo
     myr_answer_para(answer, "%s on %u x %s, checkpoint %.2f TB, %s, %.2f MW with cooling",
                     t->it.model.name, t->it.query.gpus, q->it.device->name,
                     t->cases[0].campaign.checkpoint_bytes / 1e12, store, q->watts * q->pue / 1e6);
+    cli_fit_show_device(answer, &t->it);
     for (uint32_t i = 0; i < t->case_count; i++) {
         show_case(cli, t, &t->cases[i]);
     }
@@ -263,7 +298,16 @@ int cli_goodput_training(struct cli *cli, const struct myr_training_question *qu
 {
     MYR_CLEANUP(close_training)
     struct myr_training *t = MYR_ARENA_NEW(&cli->arena, struct myr_training, 1);
-    MYR_TRY(myr_training_plan(t, &cli->arena, question, err));
+    struct myr_err why = {0};
+    int rc = myr_training_plan(t, &cli->arena, question, &why);
+    if (rc == MYR_EINFEASIBLE) {
+        put_nothing(cli, t, &why);
+        return MYR_OK;
+    }
+    if (rc < 0) {
+        *err = why;
+        return rc;
+    }
     MYR_TRY(write_report(t, report, &cli->arena, err));
     put_tree(&cli->answer, t);
     show(cli, t, report);

@@ -59,6 +59,24 @@ static struct myr_value *put_rows(struct myr_answer *answer, const struct myr_co
     return list;
 }
 
+/* fit takes the table that lies beside the design, under its own name, and no other. */
+static void hint_next(struct cli *cli, const char *path)
+{
+    const struct options *options = cli->options;
+    struct myr_answer *answer = &cli->answer;
+    if (!options->design) {
+        return;
+    }
+    const char *read_from = myr_contention_path(&cli->arena, options->design);
+    if (strcmp(path, read_from) != 0) {
+        myr_answer_next(answer, "cp %s %s, where fit and sched read it",
+                        myr_answer_word(answer, path), myr_answer_word(answer, read_from));
+        return;
+    }
+    myr_answer_next(answer, "myriad fit --design %s --model llama3-70b --batch 1024",
+                    myr_answer_word(answer, options->design));
+}
+
 static int run(struct cli *cli, struct myr_err *err)
 {
     static const struct myr_answer_column columns[] = {
@@ -95,10 +113,7 @@ static int run(struct cli *cli, struct myr_err *err)
     myr_answer_fact(answer, "written to", "%s", path);
     myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
     myr_answer_rows(answer, list);
-    if (options->design) {
-        myr_answer_next(answer, "myriad fit --design %s --model MODEL, which reads the table",
-                        myr_answer_word(answer, options->design));
-    }
+    hint_next(cli, path);
     return MYR_OK;
 }
 

@@ -29,12 +29,28 @@ static void set_availability(const struct myr_case *it, const struct myr_recover
     }
 }
 
+/* batch x gpus / most where that is a whole number, else its first three binary digits, rounded. */
+static uint32_t weak_batch(uint32_t batch, uint32_t gpus, uint32_t most)
+{
+    uint64_t product = (uint64_t)batch * gpus, share = product / most, unit = 1;
+    if (product % most == 0) {
+        return (uint32_t)share;
+    }
+    while (share / unit >= 16) {
+        unit *= 2;
+    }
+    uint64_t rounded = (product + unit * most / 2) / (unit * most) * unit;
+    return rounded ? (uint32_t)rounded : 1;
+}
+
 /* Nothing is added where no layout exists. */
 static void add_point(const struct myr_case *it, const struct myr_recovery *recovery, uint32_t gpus,
-                      uint32_t batch, struct myr_arena *arena, struct myr_scale_curve *curve)
+                      bool weak, struct myr_arena *arena, struct myr_scale_curve *curve)
 {
     struct myr_fit_query query = it->query;
     struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    uint32_t most = query.gpus, batch = weak ? weak_batch(query.batch, gpus, most) : query.batch;
+    double share = weak ? (double)query.batch * gpus / most : query.batch;
     query.gpus = gpus;
     query.batch = batch;
     query.top = 1;
@@ -46,7 +62,7 @@ static void add_point(const struct myr_case *it, const struct myr_recovery *reco
         return;
     }
     struct myr_scale_point *point = &curve->points[curve->count++];
-    *point = (struct myr_scale_point){.gpus = gpus, .batch = batch};
+    *point = (struct myr_scale_point){.gpus = gpus, .batch = batch, .batch_share = share};
     point->layout = answer->top[0].layout;
     point->peak_flops = myr_device_peak(query.it.device, point->layout.precision);
     myr_fit_cost_of(&query.it, &point->layout, &point->cost);
@@ -74,14 +90,12 @@ static void compare_points(struct myr_scale_curve *curve)
 static void trace(const struct myr_case *it, const struct myr_recovery *recovery, bool weak,
                   struct myr_arena *arena, struct myr_scale_curve *ret)
 {
-    uint32_t most = it->query.gpus, batch = it->query.batch;
+    uint32_t most = it->query.gpus;
     *ret = (struct myr_scale_curve){0};
     for (uint32_t gpus = LEAST_GPUS; gpus < most; gpus *= 2) {
-        uint64_t share = (uint64_t)batch * gpus / most;
-        uint32_t own = share ? (uint32_t)share : 1;
-        add_point(it, recovery, gpus, weak ? own : batch, arena, ret);
+        add_point(it, recovery, gpus, weak, arena, ret);
     }
-    add_point(it, recovery, most, batch, arena, ret);
+    add_point(it, recovery, most, weak, arena, ret);
     compare_points(ret);
 }
 

@@ -103,6 +103,30 @@ static void timers_are_those_of_the_last_point(void **state)
     assert_true(timers.most_s[MYR_FIT_TIMER_FORWARD_COMPUTE] > 0);
 }
 
+/* 128 on 100 GPUs are 81.92 on 64; 81 has no even divisor, and was read as bad scaling. */
+static void a_share_that_is_no_whole_number_is_rounded_to_one_that_divides(void **state)
+{
+    struct myr_case_question q = myr_case_question_default();
+    struct myr_case odd;
+    (void)state;
+    q.model = "llama3-8b";
+    q.device = "h100";
+    q.gpus = 100;
+    q.batch = 128;
+    assert_int_equal(myr_case_init(&odd, &arena, &q, NULL), MYR_OK);
+    struct myr_scale_curves *found = MYR_ARENA_NEW(&arena, struct myr_scale_curves, 1);
+    assert_int_equal(myr_scale_trace(&odd, &recovery, &arena, found, NULL), MYR_OK);
+    static const uint32_t batches[] = {10, 20, 40, 80, 128};
+    assert_int_equal(found->weak.count, MYR_ARRAY_COUNT(batches));
+    for (uint32_t i = 0; i < found->weak.count; i++) {
+        const struct myr_scale_point *p = &found->weak.points[i];
+        assert_int_equal(p->batch, batches[i]);
+        assert_true(fabs(p->batch_share - 1.28 * p->gpus) < 1e-9);
+        assert_true(i + 1 == found->weak.count || p->linearity > 0.9);
+        assert_true(found->strong.points[i].batch_share == 128);
+    }
+}
+
 static void a_curve_without_an_end_says_why(void **state)
 {
     struct myr_case_question q = myr_case_question_default();
@@ -126,6 +150,7 @@ int main(void)
         cmocka_unit_test(each_point_is_the_best_layout_there),
         cmocka_unit_test(efficiency_is_the_product_of_its_parts),
         cmocka_unit_test(timers_are_those_of_the_last_point),
+        cmocka_unit_test(a_share_that_is_no_whole_number_is_rounded_to_one_that_divides),
         cmocka_unit_test(a_curve_without_an_end_says_why), /* last: it takes the curves' place */
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -7,7 +7,7 @@
 struct myr_training_question myr_training_question_default(void)
 {
     return (struct myr_training_question){.of = myr_case_question_default(),
-                                          .gpus_per_node = 8,
+                                          .gpus_per_node = MYR_TRAINING_NODE_GPUS,
                                           .spare_risk = -1,
                                           .pue = -1,
                                           .kwh = -1,
@@ -120,6 +120,10 @@ static int find_layouts(struct myr_training *t, struct myr_arena *arena,
     t->question.gpus_per_node = u->gpus_per_node;
     if (t->it.has_design) {
         const struct myr_design_head *head = t->it.design.head;
+        if (u->gpus_per_node != MYR_TRAINING_NODE_GPUS && u->gpus_per_node != head->gpus_per_node) {
+            return myr_err_set(err, MYR_EINVAL, "--gpus-per-node %u, the design's nodes have %u",
+                               u->gpus_per_node, head->gpus_per_node);
+        }
         t->question.store = myr_store_of(&t->it.design);
         t->question.gpus_per_node = head->gpus_per_node;
         t->nodes_left = (head->gpus - t->it.query.gpus) / head->gpus_per_node;

@@ -86,7 +86,10 @@ static void measure(const struct myr_trainlog *log, struct myr_comparison *ret)
         known += p[i].measured_s;
         ret->has_timers = ret->has_timers || p[i].measured;
     }
-    set(&p[MYR_STEP_REST], ret->measured_s - known);
+    /* Without any timer the rest would be the whole step, and all of it a gap. */
+    if (ret->has_timers) {
+        set(&p[MYR_STEP_REST], ret->measured_s - known);
+    }
 }
 
 static const char *cause_of(enum myr_phase_id phase, bool slower)
@@ -113,6 +116,7 @@ static const char *cause_of(enum myr_phase_id phase, bool slower)
 static void find_worst(struct myr_comparison *ret)
 {
     double largest = -1;
+    ret->worst = MYR_STEP_REST;
     double rest = ret->phases[MYR_STEP_REST].measured_s;
     for (int i = 0; i < MYR_STEP_PHASE_COUNT; i++) {
         rest -= ret->phases[i].measured && i != MYR_STEP_REST ? 0 : ret->phases[i].predicted_s;

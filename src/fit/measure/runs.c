@@ -500,6 +500,7 @@ int myr_runs_parse(struct myr_runs *runs, struct myr_arena *arena,
     r->profiles = profiles;
     myr_csv_init(&r->csv, arena, file, text);
     MYR_TRY(read_header(r, err));
+    runs->has_times = r->at[COLUMN_iter_s] >= 0 || r->at[COLUMN_tokens_per_s_per_gpu] >= 0;
     runs->items = MYR_ARENA_NEW(arena, struct myr_run, capacity);
     int rc;
     while ((rc = myr_csv_next(&r->csv, err)) > 0) {
@@ -529,7 +530,14 @@ int myr_runs_read(struct myr_runs *runs, struct myr_arena *arena,
     MYR_CLEANUP(myr_buf_done) struct myr_buf file = {0}; /* what the rows keep is copied */
     *runs = (struct myr_runs){0};
     MYR_TRY(myr_file_read(path, RUNS_BYTES_MAX, &file, err));
-    return myr_runs_parse(runs, arena, profiles, path, (struct myr_str){file.data, file.len}, err);
+    MYR_TRY(
+        myr_runs_parse(runs, arena, profiles, path, (struct myr_str){file.data, file.len}, err));
+    /* A table is read for its times: whoever calls them otherwise would be told of none. */
+    return runs->has_times ? MYR_OK
+                           : myr_err_set(err, MYR_EINVAL,
+                                         "%s:1:1: no column says how long a step took, expected "
+                                         "'iter_s' or 'tokens_per_s_per_gpu'",
+                                         path);
 }
 
 double myr_run_spread(const struct myr_run *run, const struct myr_profiles *profiles)

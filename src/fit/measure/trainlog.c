@@ -1,11 +1,10 @@
 #include "myriad/fit/trainlog.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* An iteration that a terminal broke goes on for a few lines at most. */
 #define PENDING_LINES_MAX 6
+#define PIECE_BYTES       65536
 #define COUNT_MAX         4e9 /* a larger number is no size of anything */
 
 static const char *const argument_names[] = {
@@ -472,24 +471,43 @@ int myr_trainlog_finish(struct myr_trainlog *log, const char *file, struct myr_e
     return MYR_OK;
 }
 
+/* Devices never end, and have no lines: what has been read and what of it is one line. */
+static int check_size(const char *path, struct myr_str piece, uint64_t *total, uint64_t *line,
+                      struct myr_err *err)
+{
+    const char *end = memrchr(piece.data, '\n', piece.len);
+    *total += piece.len;
+    *line = end ? (uint64_t)(piece.data + piece.len - end) - 1 : *line + piece.len;
+    if (*total > MYR_LOG_BYTES_MAX) {
+        return myr_err_set(err, MYR_ERANGE, "%s: larger than %llu bytes, the most of a log", path,
+                           (unsigned long long)MYR_LOG_BYTES_MAX);
+    }
+    if (*line > MYR_LOG_ONE_LINE_MAX) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "%s: no end of a line in %llu bytes, expected the text of a log", path,
+                           (unsigned long long)MYR_LOG_ONE_LINE_MAX);
+    }
+    return MYR_OK;
+}
+
 int myr_trainlog_read(struct myr_trainlog *log, const char *path, struct myr_err *err)
 {
-    char piece[65536];
-    bool standard = strcmp(path, "-") == 0;
-    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return myr_err_errno(err, "cannot open", path);
+    struct myr_infile file;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf piece = {0};
+    uint64_t total = 0, line = 0;
+    MYR_TRY(myr_infile_open(&file, path, err));
+    int rc;
+    while ((rc = myr_infile_read(&file, PIECE_BYTES, &piece, err)) > 0) {
+        struct myr_str text = {piece.data, piece.len};
+        myr_trainlog_feed(log, text);
+        rc = check_size(path, text, &total, &line, err);
+        if (rc < 0) {
+            break;
+        }
+        myr_buf_clear(&piece);
     }
-    ssize_t got;
-    while ((got = read(fd, piece, sizeof(piece))) > 0) {
-        myr_trainlog_feed(log, (struct myr_str){piece, (size_t)got});
-    }
-    int rc = got < 0 ? myr_err_errno(err, "cannot read", path) : MYR_OK;
-    if (!standard) {
-        close(fd);
-    }
-    MYR_TRY(rc); /* only now: the file is closed on every path */
-    return myr_trainlog_finish(log, path, err);
+    myr_infile_close(&file);
+    return rc < 0 ? rc : myr_trainlog_finish(log, path, err);
 }
 
 /* ---- what it says ---- */

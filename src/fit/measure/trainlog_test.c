@@ -4,6 +4,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -366,6 +368,35 @@ static void write_log(const struct myr_comparison *c, enum myr_phase_id slow, do
                    ms[MYR_STEP_OPTIMISER] + 0.4 * ms[MYR_STEP_EXCHANGE]);
 }
 
+/* A device never ends: it was read for ever. */
+static void what_has_no_lines_is_no_log(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/myr-log-XXXXXX";
+    struct myr_trainlog log;
+    struct myr_err err = {0};
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, (off_t)MYR_LOG_ONE_LINE_MAX + (1 << 20)), 0);
+    myr_trainlog_init(&log);
+    assert_int_equal(myr_trainlog_read(&log, path, &err), MYR_EINVAL);
+    assert_non_null(strstr(err.message, "no end of a line in 67108864 bytes"));
+    myr_trainlog_done(&log);
+    /* As long, but of lines: read to its end. */
+    static const char row[] = "\n iteration 1/ 2 | elapsed time per iteration (ms): 1500 |\n";
+    for (off_t at = 1 << 24; at <= (off_t)MYR_LOG_ONE_LINE_MAX; at += 1 << 24) {
+        assert_int_equal(pwrite(fd, row, sizeof(row) - 1, at), sizeof(row) - 1);
+    }
+    myr_trainlog_init(&log);
+    if (myr_trainlog_read(&log, path, &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+    assert_int_equal(log.elapsed_s.values.count, 4);
+    myr_trainlog_done(&log);
+    close(fd);
+    unlink(path);
+}
+
 static void the_phase_that_differs_is_named(void **state)
 {
     (void)state;
@@ -376,6 +407,11 @@ static void the_phase_that_differs_is_named(void **state)
     read_text(&log, "iteration 1/ 2 | elapsed time per iteration (ms): 1 |\n");
     myr_compare(&f.it, &f.layout, &log, &shape);
     assert_false(shape.has_timers);
+    assert_int_equal(shape.worst, MYR_STEP_REST);
+    assert_null(shape.cause);
+    for (int i = 0; i < MYR_STEP_PHASE_COUNT; i++) {
+        assert_false(shape.phases[i].measured); /* the rest is not the step: nothing is known */
+    }
     double sum = 0;
     for (int i = 0; i < MYR_STEP_PHASE_COUNT; i++) {
         assert_true(shape.phases[i].predicted_s > 0);
@@ -417,6 +453,7 @@ int main(void)
         cmocka_unit_test(pieces_of_any_size_give_the_same),
         cmocka_unit_test(nonsense_is_passed_over),
         cmocka_unit_test(floods_are_bounded),
+        cmocka_unit_test(what_has_no_lines_is_no_log),
         cmocka_unit_test(the_phase_that_differs_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,7 @@ static int check_complete(const struct myr_case_question *u, struct myr_err *err
 static int mismatch(const char *axis, uint64_t asked, uint64_t there, const char *file,
                     struct myr_err *err)
 {
-    return myr_err_set(err, MYR_EINVAL, "%s: %s is %llu there, and %llu is asked for", file, axis,
+    return myr_err_set(err, MYR_EINVAL, "%s: %s is %llu, and %llu is asked for", file, axis,
                        (unsigned long long)there, (unsigned long long)asked);
 }
 
@@ -64,11 +64,12 @@ static int check_same(const struct myr_case_question *u, const struct myr_layout
             return mismatch(pairs[i].name, pairs[i].asked, pairs[i].there, u->layout, err);
         }
     }
-    bool words = (u->zero < 0 || (uint32_t)u->zero == l->zero) &&
-                 (u->recompute < 0 || (enum myr_recompute)u->recompute == l->recompute) &&
-                 (u->precision < 0 || (enum myr_precision)u->precision == l->precision) &&
-                 (u->schedule < 0 || (enum myr_schedule)u->schedule == l->schedule) &&
-                 !u->any_precision;
+    bool words =
+        (u->zero < 0 || (uint32_t)u->zero == l->zero) &&
+        (u->recompute < 0 || (enum myr_recompute)u->recompute == l->recompute) &&
+        (u->precision < 0 || (enum myr_precision)u->precision == l->precision) &&
+        (u->schedule == MYR_FIT_SCHEDULE_STACK || (enum myr_schedule)u->schedule == l->schedule) &&
+        !u->any_precision;
     return words ? MYR_OK
                  : myr_err_set(err, MYR_EINVAL,
                                "%s: zero %u, recompute %s, schedule %s and precision %s there; "
@@ -81,7 +82,12 @@ static int take_layout(struct myr_case *it, struct myr_arena *arena,
                        const struct myr_case_question *u, struct myr_err *err)
 {
     struct myr_layout *l = &it->layout;
-    MYR_TRY(myr_layout_file_read(arena, u->layout, u->gpus, l, err));
+    struct myr_layout_rest rest = {u->gpus, u->batch, u->seq};
+    if (u->exhaustive) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "--exhaustive does not go with --layout: nothing is searched for");
+    }
+    MYR_TRY(myr_layout_file_read(arena, u->layout, &rest, l, err));
     uint32_t seq_tokens = myr_layout_seq(l, &it->model);
     MYR_TRY(check_same(u, l, seq_tokens, err));
     (void)myr_model_stretch(&it->model, seq_tokens);
@@ -154,22 +160,45 @@ static int check_precision(const struct myr_fit_query *q, struct myr_err *err)
 
 /* The design */
 
-/* The profile of a catalogue's GPU: "h100-sxm" is "h100", "ascend-910b-npu" is "ascend-910b". */
-static int design_device(struct myr_case *it, const char *part, struct myr_err *err)
+/*
+ * The profile of a catalogue's GPU: "h100-sxm" is "h100", "ascend-910b-npu" is "ascend-910b"; NULL:
+ * there is none.
+ */
+static const struct myr_device *part_device(const struct myr_case *it, const char *part)
 {
+    const struct myr_device *device = NULL;
     struct myr_str name = myr_str_from(part);
     const char *dash = strrchr(part, '-');
-    if (myr_profiles_device(&it->profiles, name, &it->query.it.device, NULL) == MYR_OK) {
-        return MYR_OK;
+    if (myr_profiles_device(&it->profiles, name, &device, NULL) == MYR_OK) {
+        return device;
     }
     name.len = dash ? (size_t)(dash - part) : 0;
-    if (dash && myr_profiles_device(&it->profiles, name, &it->query.it.device, NULL) == MYR_OK) {
+    return dash && myr_profiles_device(&it->profiles, name, &device, NULL) == MYR_OK ? device
+                                                                                     : NULL;
+}
+
+/* The GPUs of the design where none are named; else whether those are others. */
+static int choose_device(struct myr_case *it, struct myr_arena *arena,
+                         const struct myr_case_question *u, struct myr_err *err)
+{
+    const struct myr_device **device = &it->query.it.device;
+    const char *part =
+        it->has_design ? myr_design_str(&it->design, it->design.head->gpu_part) : NULL;
+    const struct myr_device *own = part ? part_device(it, part) : NULL;
+    if (u->device) {
+        MYR_TRY(myr_profiles_device(&it->profiles, myr_str_from(u->device), device, err));
+        it->design_gpu =
+            part && *device != own ? myr_arena_strndup(arena, part, strlen(part)) : NULL;
         return MYR_OK;
     }
-    int rc = myr_err_set(err, MYR_EINVAL, "the design has GPUs '%s', of which no profile is known",
-                         part);
-    myr_err_hint(err, "name the nearest one with --device");
-    return rc;
+    if (part && !own) {
+        int rc = myr_err_set(err, MYR_EINVAL,
+                             "the design has GPUs '%s', of which no profile is known", part);
+        myr_err_hint(err, "name the nearest one with --device");
+        return rc;
+    }
+    *device = own;
+    return MYR_OK;
 }
 
 /* What flows that meet lose, where somebody has measured it on this design. */
@@ -201,7 +230,7 @@ static int take_design(struct myr_case *it, struct myr_arena *arena,
         myr_err_hint(err, "--gpus %u, or leave it away", head->gpus);
         return rc;
     }
-    MYR_TRY(u->device ? MYR_OK : design_device(it, it->design.strings + head->gpu_part, err));
+    MYR_TRY(choose_device(it, arena, u, err));
     MYR_TRY(read_contention(arena, u->design, &table, &measured, err));
     MYR_TRY(myr_fit_topology_init(&it->topology, arena, &it->design, measured ? &table : NULL,
                                   q->gpus, err));
@@ -228,9 +257,7 @@ static int look_up(struct myr_case *it, struct myr_arena *arena, const struct my
     MYR_TRY(myr_model_find(arena, u->model, &it->model, err));
     MYR_TRY(u->layout ? take_layout(it, arena, u, err) : MYR_OK);
     MYR_TRY(u->design ? take_design(it, arena, u, err) : MYR_OK);
-    MYR_TRY(u->device
-                ? myr_profiles_device(&it->profiles, myr_str_from(u->device), &of->device, err)
-                : MYR_OK);
+    MYR_TRY(u->device && !u->design ? choose_device(it, arena, u, err) : MYR_OK);
     return myr_profiles_stack(&it->profiles, release, &of->stack, &it->stack_exact, err);
 }
 

@@ -112,26 +112,56 @@ static void a_given_layout_is_the_answer(void **state)
     unlink(q.layout);
 }
 
+/* It was refused as a contradiction to what follows where the file is silent. */
+static void a_batch_and_a_sequence_that_the_file_lacks_can_be_given(void **state)
+{
+    struct myr_case_question q = question();
+    struct myr_case it;
+    (void)state;
+    q.layout = file_of("layout: {tp: 8, dp: 8, micro_batch: 1}\n");
+    q.batch = 64;
+    q.seq = 4096;
+    q.gpus = 0;
+    assert_int_equal(myr_case_init(&it, &arena, &q, NULL), MYR_OK);
+    assert_int_equal(it.query.batch, 64);
+    assert_int_equal(it.layout.global_batch, 64);
+    assert_int_equal(it.query.seq_tokens, 4096);
+    q.batch = q.seq = 0;
+    assert_int_equal(myr_case_init(&it, &arena, &q, NULL), MYR_OK);
+    assert_int_equal(it.query.batch, 8); /* a micro-batch for each replica */
+    assert_int_equal(it.query.seq_tokens, 8192);
+    q.batch = 60;
+    assert_refused(&q, "a global batch of 60 is no multiple of micro_batch 1 x dp 8");
+    unlink(q.layout);
+}
+
 static void what_is_said_beside_a_layout_must_agree_with_it(void **state)
 {
     struct myr_case_question q = question();
     (void)state;
-    q.layout = file_of("layout: {tp: 8, dp: 8, micro_batch: 1, global_batch: 128}\n");
+    q.layout =
+        file_of("layout: {tp: 8, dp: 8, micro_batch: 1, global_batch: 128, sequence: 8192}\n");
     q.tp = 4;
-    assert_refused(&q, "tp is 8 there, and 4 is asked for");
+    assert_refused(&q, "tp is 8, and 4 is asked for");
     q.tp = 8;
     q.batch = 64;
-    assert_refused(&q, "global_batch is 128 there, and 64 is asked for");
+    assert_refused(&q, "global_batch is 128, and 64 is asked for");
     q.batch = 0;
     q.gpus = 72;
-    assert_refused(&q, "the number of GPUs is 64 there, and 72 is asked for");
+    assert_refused(&q, "the number of GPUs is 64, and 72 is asked for");
     q.gpus = 64;
     q.zero = 3;
     assert_refused(&q, "something else is asked for");
     q.zero = 1;
     q.seq = 100;
-    assert_refused(&q, "sequence is 8192 there, and 100 is asked for");
+    assert_refused(&q, "sequence is 8192, and 100 is asked for");
     q.seq = 0;
+    q.schedule = MYR_FIT_SCHEDULE_ANY;
+    assert_refused(&q, "something else is asked for");
+    q.schedule = MYR_FIT_SCHEDULE_STACK;
+    q.exhaustive = true;
+    assert_refused(&q, "--exhaustive does not go with --layout");
+    q.exhaustive = false;
     struct myr_case it;
     assert_int_equal(myr_case_init(&it, &arena, &q, NULL), MYR_OK);
     q.layout = file_of("layout: {tp: 64, micro_batch: 1, global_batch: 128}\n");
@@ -167,6 +197,7 @@ int main(void)
         cmocka_unit_test(what_is_missing_is_asked_for),
         cmocka_unit_test(an_open_case_is_answered_by_the_search),
         cmocka_unit_test(a_given_layout_is_the_answer),
+        cmocka_unit_test(a_batch_and_a_sequence_that_the_file_lacks_can_be_given),
         cmocka_unit_test(what_is_said_beside_a_layout_must_agree_with_it),
         cmocka_unit_test(a_given_layout_that_does_not_fit_is_no_answer),
     };

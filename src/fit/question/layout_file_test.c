@@ -90,8 +90,8 @@ static void what_is_written_reads_back_whole(void **state)
         struct myr_layout layout = draw_layout(&rng), found;
         struct myr_err err = {0};
         myr_layout_file_write(&layout, "two\nlines", &buf);
-        if (myr_layout_file_parse(&arena, "l.yaml", (struct myr_str){buf.data, buf.len}, 0, &found,
-                                  &err) < 0) {
+        if (myr_layout_file_parse(&arena, "l.yaml", (struct myr_str){buf.data, buf.len}, NULL,
+                                  &found, &err) < 0) {
             fail_msg("seed 20, %d: %s\n%s", i, err.message, buf.data);
         }
         assert_same(&layout, &found);
@@ -103,7 +103,8 @@ static void assert_refused(const char *text, const char *message)
 {
     struct myr_layout found = {.tp = 77};
     struct myr_err err = {0};
-    assert_true(myr_layout_file_parse(&arena, "l.yaml", myr_str_from(text), 0, &found, &err) < 0);
+    assert_true(myr_layout_file_parse(&arena, "l.yaml", myr_str_from(text), NULL, &found, &err) <
+                0);
     assert_string_equal(err.message, message);
     assert_int_equal(found.tp, 77);
 }

@@ -280,6 +280,24 @@ static int ask_case(struct asking *q, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Options that only a model, or a layout made from its axes, has a use for. */
+static int check_used(const struct myr_place_question *u, struct myr_err *err)
+{
+    const char *odd = u->model                                  ? NULL
+                      : u->device                               ? "--device"
+                      : u->seq                                  ? "--seq"
+                      : u->batch && (u->layout || !has_axes(u)) ? "--batch"
+                                                                : NULL;
+    if (!odd) {
+        return MYR_OK;
+    }
+    int rc = myr_err_set(err, MYR_EINVAL, "%s goes with --model", odd);
+    myr_err_hint(err, "%s",
+                 u->layout ? "--layout has the batch of its own job"
+                           : "such as --model gpt3-175b --tp 8 --pp 8");
+    return rc;
+}
+
 static int find_layout(struct asking *q, struct myr_err *err)
 {
     const struct myr_place_question *u = q->u;
@@ -288,6 +306,7 @@ static int find_layout(struct asking *q, struct myr_err *err)
     uint64_t ranks = 0;
     int rc = MYR_OK;
     a->has_layout = u->layout || has_axes(u);
+    MYR_TRY(check_used(u, err));
     if (u->layout && u->dp + u->tp + u->pp + u->cp + u->ep > 0 && !u->model) {
         return myr_err_set(err, MYR_EINVAL, "--layout and its axes are both given");
     }
@@ -296,7 +315,9 @@ static int find_layout(struct asking *q, struct myr_err *err)
                            "--model needs a layout: --layout, or --tp, --pp, --dp");
     }
     if (u->layout) {
-        rc = myr_layout_file_read(q->arena, u->layout, 0, &file, err);
+        uint64_t per = u->gpus_per_node ? u->gpus_per_node : a->shape.gpus_per_node;
+        struct myr_layout_rest rest = {u->nodes * per, u->batch, u->seq};
+        rc = myr_layout_file_read(q->arena, u->layout, &rest, &file, err);
         ranks = rc < 0 ? 0 : myr_layout_gpus(&file);
     } else if (u->dp) {
         ranks = or_one(u->tp) * or_one(u->pp) * or_one(u->cp) * u->dp;
@@ -445,6 +466,10 @@ static void place(struct asking *q)
         myr_buf_printf(&lines, "%llu ranks do not fill nodes of %u GPUs: %u are taken of each.\n",
                        (unsigned long long)myr_layout_gpus(&a->layout), a->shape.gpus_per_node,
                        a->request.gpus_per_node);
+    }
+    if (a->has_model && a->it.design_gpu) {
+        myr_buf_printf(&lines, "The step is that of %s, as --device says; the design has %s.\n",
+                       a->it.query.it.device->name, a->it.design_gpu);
     }
     myr_explain_write(a->placer, &a->request, &a->why, a->placed ? &a->placement.cost : NULL,
                       &lines);

@@ -154,6 +154,7 @@ static void unclear_questions_get_one_line(void **state)
     static const char *const good[] = {"permutation:1MB"};
     static const char *const twice[] = {"permutation:1MB", "file:-,format=goal"};
     static const char *const bad[] = {"nonsense:1MB"};
+    static const char *const ring[] = {"allreduce:rong,1MB"}, *const gpus[] = {"allgather:gpus=4"};
     const struct {
         struct myr_sim_question question;
         const char *message;
@@ -166,6 +167,15 @@ static void unclear_questions_get_one_line(void **state)
          "--message-overhead is '2', a time such as 2us is expected"},
         {{.workloads = {twice, 2}, .topology = "fat-tree:k=4"}, "--job: several workloads"},
         {{.workloads = {bad, 1}, .topology = "fat-tree:k=4"}, "unknown workload 'nonsense'"},
+        {{.workloads = {ring, 1}, .topology = "fat-tree:k=4"},
+         "--workload: 'rong' is neither an algorithm (ring, tree, halving, pairwise, hier, "
+         "in-network, auto) nor a size such as 1MB"},
+        {{.workloads = {gpus, 1}, .topology = "fat-tree:k=4"},
+         "a size such as 1MB is expected, not 'gpus=4'"},
+        {{.workloads = {good, 1}, .topology = "fat-tree:k=1000"},
+         "'k=1000' is not understood; k=EVEN up to 128, gbps=N up to 100000"},
+        {{.workloads = {good, 1}, .topology = "fat-tree:k=7"}, "'k=7' is not understood"},
+        {{.workloads = {good, 1}, .topology = "fat-tree:k=8,gbps=100001"}, "'gbps=100001' is not"},
         {{.workloads = {good, 1}, .topology = "fat-tree:k=4", .net = MYR_NET_STORAGE}, "storage"},
         {{.workloads = {good, 1}, .design = "/nonexistent.myr"}, "/nonexistent.myr"},
     };

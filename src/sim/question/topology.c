@@ -3,6 +3,8 @@
 #include "myriad/sim/words.h"
 #include "question/built.h"
 
+enum { PORTS_MAX = 128, GBPS_MAX = 100000 };
+
 struct fat_tree {
     uint64_t k, gbps, tiers;
     int64_t delay_ps;
@@ -15,19 +17,21 @@ static int parse_setting(struct fat_tree *tree, struct myr_str piece, struct myr
     struct myr_str value = {equals ? equals + 1 : piece.data, equals ? piece.len - key.len - 1 : 0};
     bool ok = false;
     if (myr_str_eq(key, MYR_STR("k"))) {
-        ok = myr_str_to_u64(value, &tree->k) && tree->k >= 2 && tree->k <= 128 && tree->k % 2 == 0;
+        ok = myr_str_to_u64(value, &tree->k) && tree->k >= 2 && tree->k <= PORTS_MAX &&
+             tree->k % 2 == 0;
     } else if (myr_str_eq(key, MYR_STR("gbps"))) {
-        ok = myr_str_to_u64(value, &tree->gbps) && tree->gbps >= 1 && tree->gbps <= 100000;
+        ok = myr_str_to_u64(value, &tree->gbps) && tree->gbps >= 1 && tree->gbps <= GBPS_MAX;
     } else if (myr_str_eq(key, MYR_STR("delay"))) {
         ok = myr_sim_parse_time(value, &tree->delay_ps);
     } else if (myr_str_eq(key, MYR_STR("tiers"))) {
         ok = myr_str_to_u64(value, &tree->tiers) && tree->tiers >= 2 && tree->tiers <= 3;
     }
     if (!ok) {
-        return myr_err_set(err, MYR_EINVAL,
-                           "--topology: '%.*s' is not understood; k=EVEN, gbps=N, delay=1us or "
-                           "tiers=2|3 is expected",
-                           piece.len > 40 ? 40 : (int)piece.len, piece.data);
+        return myr_err_set(
+            err, MYR_EINVAL,
+            "--topology: '%.*s' is not understood; k=EVEN up to %d, gbps=N up to %d, "
+            "delay=1us or tiers=2|3 is expected",
+            piece.len > 40 ? 40 : (int)piece.len, piece.data, PORTS_MAX, GBPS_MAX);
     }
     return MYR_OK;
 }

@@ -115,6 +115,23 @@ static const struct {
     {"broadcast", MYR_BROADCAST},
 };
 
+/* A first word that is no algorithm is the size; else it was meant to be one of the two. */
+static int check_size_word(const struct sim_words *words, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf known = {0};
+    struct myr_str word = words->count ? words->items[0] : MYR_STR("");
+    uint64_t bytes;
+    if (word.len == 0 || myr_sim_parse_bytes(word, &bytes) || memchr(word.data, '=', word.len)) {
+        return MYR_OK; /* what the readers of sizes and of keys say is enough */
+    }
+    for (uint32_t a = 0; a < MYR_ALGORITHM_COUNT; a++) {
+        myr_buf_printf(&known, "%s%s", a ? ", " : "", myr_algorithm_names[a]);
+    }
+    return myr_err_set(err, MYR_EINVAL,
+                       "%s: '%.*s' is neither an algorithm (%s) nor a size such as 1MB",
+                       words->option, sim_words_shown(word), word.data, known.data);
+}
+
 /* Without a word about the algorithm the quickest is found by playing each of them. */
 static int load_collective(struct maker *maker, enum myr_collective kind, struct myr_sim_load *ret,
                            struct myr_err *err)
@@ -127,6 +144,9 @@ static int load_collective(struct maker *maker, enum myr_collective kind, struct
             algorithm = (enum myr_algorithm)a;
             at = 1;
         }
+    }
+    if (at == 0) {
+        MYR_TRY(check_size_word(&maker->words, err));
     }
     MYR_TRY(begin(maker, at, place_keys, MYR_ARRAY_COUNT(place_keys), &ret->bytes, err));
     const struct sim_place *place = &maker->place;
