@@ -490,6 +490,11 @@ static const struct {
     {"prices:\n  b: {parts: {mqm9790-ns2: 5}}\n",
      "my.yaml:2:15: a price for the unknown part 'mqm9790-ns2'; did you mean 'mqm9790-ns2f' or "
      "'mqm9700-ns2f'?"},
+    /* A long name is shown by its first 40 letters. */
+    {"prices:\n  b: {parts: {zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz: 5}}\n",
+     "my.yaml:2:15: a price for the unknown part 'zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz'"},
+    {"prices:\n  b: {parts: {zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz: 5}}\n",
+     "my.yaml:2:15: a price for the unknown part 'zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz'"},
     {"prices:\n  b: {parts: {firewall: -5}}\n",
      "my.yaml:2:25: 'price' is '-5', a number from 0 to 1e+12 is expected"},
     {"prices:\n  b: {parts: {firewall: {assumed: true}}}\n",

@@ -257,6 +257,28 @@ static void random_specs_give_sound_designs(void **state)
     assert_true(built > CASES / 3);
 }
 
+/* Sums mean nothing without it. */
+static void the_answer_says_what_its_money_is(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct myr_buf text = {0};
+    const struct myr_doc *doc;
+    if (plan_text(&f, "servers: 4\n") < 0) {
+        fail_msg("%s", f.err.message);
+    }
+    put_json(&f.design, &text);
+    struct myr_str json = {text.data, text.len};
+    assert_int_equal(myr_doc_read_json(&f.arena, "answer", json, &doc, &f.err), MYR_OK);
+    const struct myr_doc *totals = myr_doc_get(doc, "totals");
+    assert_non_null(totals);
+    const struct myr_doc *currency = myr_doc_get(totals, "currency");
+    assert_non_null(currency);
+    assert_true(myr_str_eq(currency->text, MYR_STR("CNY")));
+    myr_buf_done(&text);
+    release(&f);
+}
+
 static void insides_join_every_gpu_to_the_scale_up_switches(void **state)
 {
     (void)state;
@@ -288,6 +310,7 @@ int main(void)
         cmocka_unit_test(a_typing_error_in_accept_is_shown),
         cmocka_unit_test(a_card_of_the_same_family_stands_in),
         cmocka_unit_test(random_specs_give_sound_designs),
+        cmocka_unit_test(the_answer_says_what_its_money_is),
         cmocka_unit_test(insides_join_every_gpu_to_the_scale_up_switches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -270,6 +270,26 @@ static uint32_t longest_line(const char *text)
     return longest;
 }
 
+/* However narrow the screen: words then stand one under the other. Without one there are 80. */
+static void the_least_width_is_kept(void **state)
+{
+    (void)state;
+    for (uint32_t width = 1; width <= 3; width++) {
+        struct myr_answer a;
+        myr_answer_init(&a, &arena, "myriad.test", 1);
+        myr_answer_para(&a, "a b c d");
+        const char *page = rendered(&a, (struct myr_answer_form){.width = width});
+        assert_string_equal(page, width < 3 ? "a\nb\nc\nd\n" : "a b\nc d\n");
+    }
+    struct myr_answer a;
+    myr_answer_init(&a, &arena, "myriad.test", 1);
+    myr_answer_para(&a, "%s",
+                    "0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 "
+                    "0123456789 01 34");
+    const char *page = rendered(&a, (struct myr_answer_form){0});
+    assert_int_equal(longest_line(page), 79);
+}
+
 /* Random words in paragraphs, facts and tables stay inside any screen that holds the longest. */
 static void nothing_is_wider_than_the_screen(void **state)
 {
@@ -411,6 +431,7 @@ int main(void)
         cmocka_unit_test(an_empty_list_still_has_a_header),
         cmocka_unit_test(csv_of_an_answer_without_rows_is_refused),
         cmocka_unit_test(people_get_a_page),
+        cmocka_unit_test(the_least_width_is_kept),
         cmocka_unit_test(nothing_is_wider_than_the_screen),
         cmocka_unit_test(outside_text_cannot_drive_the_terminal),
         cmocka_unit_test(the_question_is_echoed_whole),

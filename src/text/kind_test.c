@@ -61,6 +61,12 @@ static const struct {
     {BYTES("A-Node Name,A-Port,Z-Node Name,Z-Port\n"), MYR_KIND_P2P,
      "a point-to-point list in CSV"},
     {BYTES("Rack,A_Device,A-Port,zNode\n"), MYR_KIND_P2P, "a point-to-point list in CSV"},
+    /* One end alone is any list; so is half of NetBox's. */
+    {BYTES("A-Node Name,A-Port\n"), MYR_KIND_CSV,
+     "a CSV list with the header 'A-Node Name,A-Port'"},
+    {BYTES("Z_Device,port\n"), MYR_KIND_CSV, "a CSV list with the header 'Z_Device,port'"},
+    {BYTES("side_a_device,x\n"), MYR_KIND_CSV, "a CSV list with the header 'side_a_device,x'"},
+    {BYTES("side_b_device,x\n"), MYR_KIND_CSV, "a CSV list with the header 'side_b_device,x'"},
     {BYTES("side_a_device,side_a_name,side_b_device\n"), MYR_KIND_NETBOX,
      "a NetBox cable list in CSV"},
     {BYTES("a: 1\nb: 2\nc:\n  d: 3\ne: 4\n"), MYR_KIND_YAML, "YAML with the keys 'a', 'b', 'c'"},

@@ -237,6 +237,13 @@ static void expert_parallelism_sends_each_token_to_its_experts(void **state)
     ROW(&list, TP_EXPERT, REDUCE_SCATTER, FORWARD, count, elements * 2);
     /* The shared expert is a tensor-parallel FFN of its own. */
     ROW(&list, TP_FFN, ALL_GATHER, FORWARD, count, UINT64_C(4096) * 7168 * 2);
+    /* The sequence whole on both: every one has all that arrived, and they sum it. */
+    layout.sequence_parallel = false;
+    myr_comm_of(&layout, &model, 5, &list);
+    ROW(&list, EP_DISPATCH, ALL_TO_ALL, FORWARD, count, elements * 2);
+    ROW(&list, TP_EXPERT, ALL_REDUCE, FORWARD, count, elements * 2);
+    ROW(&list, TP_EXPERT, ALL_REDUCE, BACKWARD, count, elements * 2);
+    ROW(&list, TP_EXPERT, ALL_GATHER, FORWARD, 0, 0);
 }
 
 static void wire_bytes_are_the_least_a_member_can_send(void **state)

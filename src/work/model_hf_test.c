@@ -338,6 +338,48 @@ static void what_is_missing_is_named(void **state)
 }
 
 /* Each adds one key to a config that is otherwise a small Llama's. */
+/* Both generations: a window counts only where its flag says so, in the layers that are named. */
+static void qwens_window_is_switched_on_by_its_flag(void **state)
+{
+    (void)state;
+    static const char *const types[] = {"qwen2", "qwen3"};
+    static const char shape[] =
+        "\"hidden_size\": 64, \"intermediate_size\": 128, \"num_hidden_layers\": 4, "
+        "\"num_attention_heads\": 8, \"num_key_value_heads\": 8, \"vocab_size\": 99, "
+        "\"max_position_embeddings\": 8192, \"sliding_window\": 1024";
+    static const char layers[] = "\"layer_types\": [\"sliding_attention\", \"full_attention\", "
+                                 "\"sliding_attention\", \"full_attention\"]";
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(types); i++) {
+        struct myr_arena arena = {0};
+        struct myr_err err = {0};
+        struct myr_model model;
+        const char *off = myr_arena_printf(
+            &arena, "{\"model_type\": \"%s\", %s, \"use_sliding_window\": false, %s}", types[i],
+            shape, layers);
+        assert_int_equal(read_config(&arena, off, &model, &err), MYR_OK);
+        assert_int_equal(model.window_tokens, 0);
+        const char *on = myr_arena_printf(
+            &arena, "{\"model_type\": \"%s\", %s, \"use_sliding_window\": true, %s}", types[i],
+            shape, layers);
+        assert_int_equal(read_config(&arena, on, &model, &err), MYR_OK);
+        assert_int_equal(model.window_tokens, 1024);
+        assert_int_equal(model.full_every, 2);
+        const char *vague = myr_arena_printf(
+            &arena, "{\"model_type\": \"%s\", %s, \"use_sliding_window\": true}", types[i], shape);
+        assert_int_equal(read_config(&arena, vague, &model, &err), MYR_EINVAL);
+        assert_non_null(strstr(err.message, "'use_sliding_window' without 'layer_types'"));
+        const char *odd = myr_arena_printf(
+            &arena, "{\"model_type\": \"%s\", %s, \"use_sliding_window\": 7}", types[i], shape);
+        assert_int_equal(read_config(&arena, odd, &model, &err), MYR_EINVAL);
+        myr_arena_done(&arena);
+    }
+    /* The biases, which are read before the window, fail with their own words. */
+    assert_refused("{\"model_type\": \"qwen3\", \"hidden_size\": 64, \"intermediate_size\": 128, "
+                   "\"num_hidden_layers\": 4, \"num_attention_heads\": 8, "
+                   "\"num_key_value_heads\": 8, \"vocab_size\": 99, \"attention_bias\": 3}",
+                   "config.json:1:182: 'attention_bias' is '3', true or false is expected");
+}
+
 static void keys_that_speak_of_other_layers_are_refused(void **state)
 {
     (void)state;
@@ -386,6 +428,7 @@ int main(void)
         cmocka_unit_test(what_no_count_shows_is_read_too),
         cmocka_unit_test(the_language_part_has_several_names),
         cmocka_unit_test(what_is_missing_is_named),
+        cmocka_unit_test(qwens_window_is_switched_on_by_its_flag),
         cmocka_unit_test(keys_that_speak_of_other_layers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

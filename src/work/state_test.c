@@ -220,6 +220,26 @@ static void the_fullest_stage_is_the_largest_of_all(void **state)
     assert_int_equal(stage, 0);
 }
 
+/* Two layers on four stages: the outer ones have the vocabulary alone. */
+static void a_stage_without_layers_gathers_none(void **state)
+{
+    (void)state;
+    struct myr_model model = test_model("llama3-8b");
+    struct myr_layout l = myr_layout_default();
+    model.layer_count = 2;
+    l.pp = 4;
+    l.dp = 2;
+    l.zero = 3;
+    l.recompute = MYR_RECOMPUTE_FULL;
+    l.global_batch = 8;
+    for (uint32_t stage = 0; stage < 4; stage++) {
+        bool outer = stage == 0 || stage == 3;
+        struct myr_state s = myr_state_of(&l, &model, stage);
+        assert_int_equal(myr_layout_chunk_layers(&l, &model, stage).count, outer ? 0 : 1);
+        assert_true(outer ? s.working_bytes == 0 : s.working_bytes > 0);
+    }
+}
+
 static void a_checkpoint_holds_fourteen_bytes_a_parameter(void **state)
 {
     (void)state;
@@ -283,6 +303,7 @@ int main(void)
         cmocka_unit_test(zero_cuts_state_as_its_paper_says),
         cmocka_unit_test(expert_state_is_cut_over_the_ranks_that_share_experts),
         cmocka_unit_test(the_fullest_stage_is_the_largest_of_all),
+        cmocka_unit_test(a_stage_without_layers_gathers_none),
         cmocka_unit_test(a_checkpoint_holds_fourteen_bytes_a_parameter),
         cmocka_unit_test(ranks_together_write_every_byte_once),
         cmocka_unit_test(what_does_not_fit_64_bits_fits_nowhere),
