@@ -141,6 +141,8 @@ extern const struct cli_verb cli_plan_verb, cli_design_verb, cli_catalog_verb;
 extern const struct cli_verb cli_export_verb, cli_verify_verb, cli_bind_verb;
 extern const struct cli_verb cli_sched_verb, cli_sched_place_verb, cli_sched_replay_verb,
     cli_sched_bench_verb;
+extern const struct cli_verb cli_twin_verb, cli_twin_run_verb, cli_twin_replay_verb,
+    cli_twin_search_verb;
 extern const struct cli_verb cli_commands_verb, cli_completion_verb, cli_man_verb;
 
 extern const struct cli_verb cli_route_verb, cli_route_failover_verb, cli_route_degraded_verb,

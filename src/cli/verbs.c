@@ -45,6 +45,10 @@ static const struct cli_verb *const verbs[] = {
     &cli_sched_place_verb,
     &cli_sched_replay_verb,
     &cli_sched_bench_verb,
+    &cli_twin_verb,
+    &cli_twin_run_verb,
+    &cli_twin_replay_verb,
+    &cli_twin_search_verb,
 
     &cli_commands_verb,
     &cli_completion_verb,

@@ -1,0 +1,14 @@
+/*
+ * control: the state machine that runs a cluster: nodes, jobs, what failed and what to do about it.
+ *
+ *   event     what it is told, and what it wants done
+ *   core      the state machine itself
+ *   journal   events and decisions as bytes; snapshot and journal give the state back
+ *
+ * Include this header; the parts under control/ are its chapters.
+ */
+#pragma once
+
+#include "myriad/control/core.h"
+#include "myriad/control/event.h"
+#include "myriad/control/journal.h"

@@ -1,0 +1,35 @@
+/*
+ * search: seeds in a row until an invariant breaks, and then the smallest case that still breaks
+ * the same one: the time after it cut off, then kinds of trouble, then jobs and single faults left
+ * out for as long as it still breaks.
+ */
+#pragma once
+
+#include "myriad/twin/run.h"
+
+struct myr_search_options {
+    uint64_t first_seed, seeds;
+    uint32_t tries_most;      /* runs spent on making the case small */
+    enum myr_planted planted; /* tests only */
+    void (*progress)(void *context, uint64_t seeds_done);
+    void *context;
+};
+
+struct myr_search_result {
+    uint64_t seeds;  /* that were run */
+    uint64_t events; /* in all of them */
+    uint32_t tries;  /* runs that made it small */
+    bool found;
+    struct myr_twin_result broken; /* the small case's run */
+    uint64_t events_before;        /* of the run as it was found */
+    uint32_t jobs_left;            /* of the small case */
+};
+
+/* The scenario is changed into the small case where one was found. */
+void myr_search_result_done(struct myr_search_result *result);
+/* Tests name a planted fault by number in MYRIAD_TEST_PLANTED; none otherwise. */
+enum myr_planted myr_twin_planted(void);
+
+MYR_MUST_USE int myr_twin_search(struct myr_scenario *scenario,
+                                 const struct myr_search_options *options,
+                                 struct myr_search_result *ret, struct myr_err *err);

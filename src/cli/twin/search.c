@@ -1,0 +1,103 @@
+/* twin search: many seeds until an invariant breaks, then the smallest case. */
+#include "twin/twin.h"
+
+struct options {
+    uint64_t seed, seeds, tries;
+    const char *save;
+};
+
+static const struct options defaults = {.seed = 1, .seeds = 100, .tries = 300};
+
+static const struct myr_option rows[] = {
+    CLI_COUNT("seed", struct options, seed, 0, 0, "the first one"),
+    CLI_COUNT("seeds", struct options, seeds, 1, 1000000000, "how many are tried in a row"),
+    CLI_COUNT("tries", struct options, tries, 0, 1000000, "runs spent on making the case small"),
+    CLI_PATH("save", "FILE", struct options, save, "write the smallest case there, for replay"),
+};
+
+const struct myr_command twin_search_command = {
+    .name = "twin search",
+    .operands = "SCENARIO",
+    .summary = "run seeds until an invariant breaks, then find the smallest case that still does",
+    .details = "Exit status 1: one was broken. The small case leaves out jobs, faults and kinds of "
+               "trouble that it breaks without. CSV output says how much was searched.",
+    .example = "myriad twin search examples/twin/crash-storm.yaml --seeds 50 --save case.yaml",
+    CLI_OPTIONS(rows, defaults),
+    .operand_min = 1,
+    .operand_max = 1,
+};
+
+static void step(void *context, uint64_t seeds_done)
+{
+    cli_progress_step(context, seeds_done);
+}
+
+static void fill(struct cli *cli, const struct myr_scenario *scenario,
+                 const struct myr_search_result *result)
+{
+    struct myr_answer *answer = &cli->answer;
+    char events[32];
+    myr_answer_text(answer, "scenario", scenario->name);
+    struct myr_value *list = myr_answer_list(answer, "searched");
+    myr_answer_object(answer, NULL);
+    myr_answer_u64(answer, "seeds", result->seeds);
+    myr_answer_u64(answer, "events", result->events);
+    myr_answer_bool(answer, "found", result->found);
+    myr_answer_end(answer);
+    myr_answer_end(answer);
+    myr_answer_rows(answer, list);
+    myr_answer_list(answer, "cases");
+    if (result->found) {
+        myr_answer_object(answer, NULL);
+        myr_answer_u64(answer, "tries", result->tries);
+        myr_answer_u64(answer, "events_before", result->events_before);
+        myr_answer_u64(answer, "jobs_left", result->jobs_left);
+        (void)twin_put_result(answer, &result->broken);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    if (!result->found) {
+        myr_answer_fact(answer, "searched", "%llu seeds, %s events: every invariant held",
+                        (unsigned long long)result->seeds, myr_u64_grouped(result->events, events));
+        return;
+    }
+    myr_answer_para(answer, "Seed %llu breaks an invariant.",
+                    (unsigned long long)result->broken.seed);
+    myr_answer_fact(answer, "made small", "%u jobs, %llu events of %llu, in %u runs",
+                    result->jobs_left, (unsigned long long)result->broken.events,
+                    (unsigned long long)result->events_before, result->tries);
+    twin_show_result(answer, &result->broken);
+    cli->no = true;
+}
+
+static int run(struct cli *cli, struct myr_err *err)
+{
+    const struct options *options = cli->options;
+    MYR_CLEANUP(myr_scenario_done) struct myr_scenario scenario = {0};
+    MYR_CLEANUP(myr_search_result_done) struct myr_search_result result = {0};
+    MYR_CLEANUP(myr_progress_done) struct myr_progress progress = {0};
+    int rc = myr_scenario_read(&scenario, &cli->arena, cli->operands.items[0], err);
+    if (rc < 0) {
+        return rc;
+    }
+    struct myr_search_options how = {.first_seed = options->seed,
+                                     .seeds = options->seeds,
+                                     .tries_most = (uint32_t)options->tries,
+                                     .planted = myr_twin_planted(),
+                                     .progress = step,
+                                     .context = &progress};
+    cli_progress(&progress, "seeds", options->seeds);
+    rc = myr_twin_search(&scenario, &how, &result, err);
+    myr_progress_done(&progress);
+    if (rc == MYR_OK && result.found && options->save) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+        myr_twin_case_write(&scenario, &result.broken, &text);
+        rc = myr_file_write(options->save, &text, err);
+    }
+    if (rc == MYR_OK) {
+        fill(cli, &scenario, &result);
+    }
+    return rc;
+}
+
+const struct cli_verb cli_twin_search_verb = {.row = &twin_search_command, .run = run};

@@ -1,0 +1,336 @@
+#include "state.h"
+
+#include <stdlib.h>
+
+struct myr_control_policy myr_control_policy_default(void)
+{
+    return (struct myr_control_policy){
+        .queue = myr_queue_policy_default(),
+        .start_window_ms = 1800000,
+        .first_step_ms = 3600000,
+        .retry_ms = 30000,
+        .suspect_ms = 30000,
+        .reconnect_ms = 120000,
+        .hang_ms = 600000,
+        .test_ms = 7200000,
+        .fence_retry_ms = 300000,
+        .clock_slack_ms = 60000,
+        .drain_permille = 100,
+        .restarts_in_place = 3,
+        .grace_s = 60,
+    };
+}
+
+/* The queue decides until it has nothing more to say; between events nothing is under way. */
+static void settle(struct myr_control *c)
+{
+    struct myr_decision decision;
+    for (;;) {
+        if (placing_next(c, &decision)) {
+            job_carry_out(c, &decision);
+        } else if (c->left.count > 0) {
+            node_settle(c, c->left.items[--c->left.count]);
+        } else {
+            break;
+        }
+    }
+    (void)timer_next_ms(c); /* deadlines that are no longer meant go: equal states, equal bytes */
+    MYR_ASSERT(c->lost.count == 0 && c->decisions.count == 0);
+}
+
+int myr_control_create(const struct myr_place_shape *shape, const struct myr_control_policy *policy,
+                       uint32_t tenants, struct myr_control **ret, struct myr_err *err)
+{
+    struct myr_queue_policy queue_policy = policy->queue;
+    queue_policy.confirm = true;
+    struct myr_queue *queue;
+    struct myr_tenant *list = myr_xcalloc(tenants ? tenants : 1, sizeof(*list));
+    for (uint32_t i = 0; i < tenants; i++) {
+        list[i].parent = MYR_NONE;
+    }
+    int rc = myr_queue_create(shape, &queue_policy, list, tenants ? tenants : 1, &queue, err);
+    free(list);
+    if (rc < 0) {
+        return rc;
+    }
+    struct myr_control *c = myr_xcalloc(1, sizeof(*c));
+    c->shape = *shape;
+    c->policy = *policy;
+    c->policy.queue.confirm = true;
+    c->tenants = tenants ? tenants : 1;
+    c->queue = queue;
+    c->head.rank_free = MYR_NONE;
+    c->nodes = myr_xcalloc(shape->nodes, sizeof(*c->nodes));
+    for (uint32_t id = 0; id < shape->nodes; id++) {
+        c->nodes[id].first_rank = MYR_NONE;
+        c->nodes[id].deadline_ms = -1;
+        node_settle(c, id); /* the queue may not use what nobody has heard of */
+    }
+    myr_queue_keep_spares(queue, policy->spares);
+    settle(c);
+    c->effects.count = 0;
+    *ret = c;
+    return MYR_OK;
+}
+
+void myr_control_free(struct myr_control *c)
+{
+    if (c) {
+        myr_queue_free(c->queue);
+        myr_vec_done(&c->jobs);
+        myr_vec_done(&c->ranks);
+        myr_vec_done(&c->timers);
+        myr_vec_done(&c->effects);
+        myr_vec_done(&c->left);
+        myr_vec_done(&c->lost);
+        myr_vec_done(&c->decisions);
+        myr_u64map_done(&c->tokens);
+        free(c->nodes);
+        free(c);
+    }
+}
+
+void myr_control_plant(struct myr_control *c, enum myr_planted planted)
+{
+    c->head.planted = planted;
+}
+
+static int64_t wake_steady_ms(struct myr_control *c)
+{
+    int64_t timer_ms = timer_next_ms(c), queue_ms = placing_wake_ms(c);
+    return timer_ms < queue_ms ? timer_ms : queue_ms;
+}
+
+int64_t myr_control_wake_ms(struct myr_control *c)
+{
+    int64_t wake_ms = wake_steady_ms(c);
+    int64_t ahead_ms = wake_ms - c->head.steady_ms;
+    return wake_ms == INT64_MAX ? INT64_MAX : c->head.wall_ms + (ahead_ms > 0 ? ahead_ms : 0);
+}
+
+/*
+ * The steady time goes on with the clock. What lies far behind the moment that was asked for is a
+ * step of the clock, or a controller that stood still: nobody knows how long it was, and nothing is
+ * counted.
+ */
+static void advance(struct myr_control *c, int64_t now_ms, bool takeover)
+{
+    int64_t wake_ms = wake_steady_ms(c);
+    int64_t passed_ms = now_ms - c->head.wall_ms;
+    int64_t ahead_ms = wake_ms - c->head.steady_ms;
+    bool stepped = passed_ms < 0 || (wake_ms != INT64_MAX && passed_ms - c->policy.clock_slack_ms >
+                                                                 (ahead_ms > 0 ? ahead_ms : 0));
+    c->head.wall_ms = now_ms;
+    c->head.steady_ms += stepped || takeover ? 0 : passed_ms;
+}
+
+static bool is_about_node(enum myr_event_kind kind)
+{
+    return (kind >= MYR_EVENT_JOIN && kind <= MYR_EVENT_FENCED) || kind == MYR_EVENT_DRAIN ||
+           kind == MYR_EVENT_UNDRAIN || kind == MYR_EVENT_MAINTAIN;
+}
+
+static bool is_about_job(enum myr_event_kind kind)
+{
+    return (kind >= MYR_EVENT_STARTED && kind <= MYR_EVENT_STEP) || kind == MYR_EVENT_CANCEL;
+}
+
+static int check(const struct myr_control *c, int64_t now_ms, const struct myr_event *event,
+                 struct myr_err *err)
+{
+    enum myr_event_kind kind = event->kind;
+    const int64_t year_ms = INT64_C(366) * 86400 * 1000; /* times stay far from overflow */
+    if (kind >= MYR_EVENT_KINDS) {
+        return myr_err_set(err, MYR_EINVAL, "event of kind %u, up to %d is expected", kind,
+                           MYR_EVENT_KINDS - 1);
+    }
+    if (is_about_node(kind) && event->node >= c->shape.nodes) {
+        return myr_err_set(err, MYR_ERANGE, "event %s: node %u, below %u is expected",
+                           myr_event_kind_name(kind), event->node, c->shape.nodes);
+    }
+    if (is_about_job(kind) && event->job >= c->jobs.count) {
+        return myr_err_set(err, MYR_ERANGE, "event %s: job %u, below %zu is expected",
+                           myr_event_kind_name(kind), event->job, c->jobs.count);
+    }
+    if (kind == MYR_EVENT_SYMPTOM && event->code >= MYR_SYMPTOMS) {
+        return myr_err_set(err, MYR_ERANGE, "symptom %u, below %d is expected", event->code,
+                           MYR_SYMPTOMS);
+    }
+    if (now_ms < 0 || now_ms > 1000 * year_ms) {
+        return myr_err_set(err, MYR_ERANGE, "time out of range");
+    }
+    return MYR_OK;
+}
+
+/* What a node said before it was last started tells nothing of what is now. */
+static bool is_stale(const struct myr_control *c, const struct myr_event *event)
+{
+    enum myr_event_kind kind = event->kind;
+    bool said = kind == MYR_EVENT_BACK || (kind >= MYR_EVENT_STARTED && kind <= MYR_EVENT_TESTED);
+    return said && event->boot != c->nodes[event->node].boot;
+}
+
+static void take_exit(struct myr_control *c, const struct myr_event *event)
+{
+    if (!job_exited(c, event)) {
+        node_blame(c, event->node, event->job);
+    }
+    job_settle(c, event->job);
+    node_settle(c, event->node);
+}
+
+static void take(struct myr_control *c, const struct myr_event *event)
+{
+    switch ((enum myr_event_kind)event->kind) {
+    case MYR_EVENT_TICK:
+    case MYR_EVENT_KINDS:
+        break;
+    case MYR_EVENT_TAKEOVER:
+        node_takeover(c);
+        job_takeover(c);
+        break;
+    case MYR_EVENT_JOIN:
+        node_joined(c, event);
+        break;
+    case MYR_EVENT_SILENT:
+        node_silent(c, event->node);
+        break;
+    case MYR_EVENT_BACK:
+        node_back(c, event->node);
+        break;
+    case MYR_EVENT_STARTED:
+        if (!job_started(c, event)) {
+            node_blame(c, event->node, event->job);
+            job_settle(c, event->job);
+        }
+        break;
+    case MYR_EVENT_STOPPED:
+        job_stopped(c, event);
+        node_settle(c, event->node);
+        break;
+    case MYR_EVENT_EXIT:
+        take_exit(c, event);
+        break;
+    case MYR_EVENT_STEP:
+        job_step(c, event);
+        break;
+    case MYR_EVENT_SYMPTOM:
+        node_symptom(c, event);
+        break;
+    case MYR_EVENT_TESTED:
+        node_tested(c, event);
+        break;
+    case MYR_EVENT_FENCED:
+        node_fenced(c, event);
+        break;
+    case MYR_EVENT_SUBMIT:
+        job_submit(c, &event->spec);
+        break;
+    case MYR_EVENT_CANCEL:
+        job_cancel(c, event->job);
+        break;
+    case MYR_EVENT_DRAIN:
+    case MYR_EVENT_UNDRAIN:
+        node_drain(c, event->node, event->kind == MYR_EVENT_DRAIN);
+        break;
+    case MYR_EVENT_MAINTAIN:
+        placing_maintain(c, event);
+        break;
+    case MYR_EVENT_APPROVE:
+        node_approve(c, event->value);
+        break;
+    }
+}
+
+static void take_deadlines(struct myr_control *c)
+{
+    struct timer timer;
+    while (timer_due(c, &timer)) {
+        if (timer.kind == TIMER_NODE) {
+            node_deadline(c, timer.id);
+        } else if (job_deadline(c, timer.id)) {
+            node_blame_all(c, timer.id);
+            job_settle(c, timer.id);
+        }
+    }
+}
+
+int myr_control_step(struct myr_control *c, int64_t now_ms, const struct myr_event *event,
+                     struct myr_err *err)
+{
+    int rc = check(c, now_ms, event, err);
+    if (rc < 0) {
+        return rc;
+    }
+    c->effects.count = 0;
+    advance(c, now_ms, event->kind == MYR_EVENT_TAKEOVER);
+    c->head.events++;
+    if (!is_stale(c, event)) {
+        take(c, event);
+    }
+    take_deadlines(c);
+    settle(c);
+    return MYR_OK;
+}
+
+const struct myr_effect *myr_control_effects(const struct myr_control *c, uint32_t *ret_count)
+{
+    *ret_count = (uint32_t)c->effects.count;
+    return c->effects.items;
+}
+
+uint32_t myr_control_nodes(const struct myr_control *c)
+{
+    return c->shape.nodes;
+}
+
+uint32_t myr_control_jobs(const struct myr_control *c)
+{
+    return (uint32_t)c->jobs.count;
+}
+
+struct myr_control_node myr_control_node(const struct myr_control *c, uint32_t id)
+{
+    const struct node *node = node_of(c, id);
+    return (struct myr_control_node){.state = (enum myr_node_state)node->state,
+                                     .silent = node->silent,
+                                     .usable = !node->gone && !node->shut,
+                                     .boot = node->boot,
+                                     .ranks = node->rank_count};
+}
+
+struct myr_control_job myr_control_job(const struct myr_control *c, uint32_t id)
+{
+    const struct job *job = job_of(c, id);
+    return (struct myr_control_job){.state = (enum myr_control_job_state)job->state,
+                                    .spec = job->spec,
+                                    .epoch = job->epoch,
+                                    .nodes = job->ranks,
+                                    .failures = job->failures,
+                                    .step = job->step,
+                                    .saved_step = job->saved_step,
+                                    .submitted_ms = job->submitted_ms,
+                                    .started_ms = job->started_ms,
+                                    .nodes_open = job->open + job->old_open};
+}
+
+uint32_t myr_control_find(const struct myr_control *c, uint64_t token)
+{
+    const uint32_t *id = myr_u64map_find(&c->tokens, token);
+    return id ? *id : MYR_NONE;
+}
+
+uint32_t myr_control_free_gpus(const struct myr_control *c)
+{
+    const struct myr_placer *placer = myr_queue_placer(c->queue);
+    uint32_t free_gpus = 0;
+    for (uint32_t node = 0; node < c->shape.nodes; node++) {
+        free_gpus += (uint32_t)__builtin_popcountll(myr_placer_free_mask(placer, node));
+    }
+    return free_gpus;
+}
+
+const struct myr_queue *myr_control_queue(const struct myr_control *c)
+{
+    return c->queue;
+}

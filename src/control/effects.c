@@ -1,0 +1,68 @@
+#include "state.h"
+
+void emit(struct myr_control *c, const struct myr_effect *effect)
+{
+    MYR_ASSERT(effect->kind < MYR_EFFECT_KINDS);
+    myr_vec_push(&c->effects, *effect);
+}
+
+void emit_job(struct myr_control *c, uint32_t id, enum myr_control_job_state state)
+{
+    struct job *job = job_of(c, id);
+    if (job->state != state) {
+        job->state = (uint8_t)state;
+        emit(c, &(struct myr_effect){.kind = MYR_EFFECT_JOB,
+                                     .state = (uint8_t)state,
+                                     .node = MYR_NONE,
+                                     .job = id,
+                                     .epoch = job->epoch});
+    }
+}
+
+void emit_node(struct myr_control *c, uint32_t id, enum myr_node_state state)
+{
+    struct node *node = node_of(c, id);
+    if (node->state != state) {
+        node->state = (uint8_t)state;
+        emit(c, &(struct myr_effect){.kind = MYR_EFFECT_NODE,
+                                     .state = (uint8_t)state,
+                                     .node = id,
+                                     .job = MYR_NONE,
+                                     .boot = node->boot});
+    }
+}
+
+const char *myr_node_state_name(enum myr_node_state state)
+{
+    static const char *const names[] = {"unknown", "joining",  "checking", "healthy",
+                                        "suspect", "draining", "drained",  "repair"};
+    _Static_assert(MYR_ARRAY_COUNT(names) == MYR_NODE_STATES, "a name for each");
+    return (uint32_t)state < MYR_NODE_STATES ? names[state] : "?";
+}
+
+const char *myr_control_job_state_name(enum myr_control_job_state state)
+{
+    static const char *const names[] = {"queued", "placing",    "starting",  "running",
+                                        "saving", "recovering", "finishing", "done",
+                                        "failed", "cancelled"};
+    _Static_assert(MYR_ARRAY_COUNT(names) == MYR_CONTROL_JOB_STATES, "a name for each");
+    return (uint32_t)state < MYR_CONTROL_JOB_STATES ? names[state] : "?";
+}
+
+const char *myr_event_kind_name(enum myr_event_kind kind)
+{
+    static const char *const names[] = {"tick",    "takeover", "join",   "silent", "back",
+                                        "started", "stopped",  "exit",   "step",   "symptom",
+                                        "tested",  "fenced",   "submit", "cancel", "drain",
+                                        "undrain", "maintain", "approve"};
+    _Static_assert(MYR_ARRAY_COUNT(names) == MYR_EVENT_KINDS, "a name for each");
+    return (uint32_t)kind < MYR_EVENT_KINDS ? names[kind] : "?";
+}
+
+const char *myr_effect_kind_name(enum myr_effect_kind kind)
+{
+    static const char *const names[] = {"start",  "stop",  "test",    "fence", "repair", "notify",
+                                        "accept", "grant", "release", "job",   "node"};
+    _Static_assert(MYR_ARRAY_COUNT(names) == MYR_EFFECT_KINDS, "a name for each");
+    return (uint32_t)kind < MYR_EFFECT_KINDS ? names[kind] : "?";
+}

@@ -1,0 +1,554 @@
+/*
+ * jobs: a job from its first start to its end.
+ *
+ * An incarnation starts whole or is taken back whole. Whatever ends it (a failure, the queue, a
+ * person) goes the same way: every rank is ordered to stop, each must be known to be gone, and then
+ * job_settle() does what is to come after.
+ */
+#include "state.h"
+
+/* The queue refuses what no cluster could hold; what it takes has an id from then on. */
+void job_submit(struct myr_control *c, const struct myr_job_spec *spec)
+{
+    const uint32_t *known = myr_u64map_find(&c->tokens, spec->token);
+    uint32_t id = known ? *known : (uint32_t)c->jobs.count;
+    bool fits = spec->restart < MYR_RESTARTS && spec->retries <= MYR_JOB_RETRIES_MAX &&
+                spec->lease_s <= MYR_LEASE_S_MAX && spec->limit_s >= 0;
+    bool taken = known || (fits && placing_submit(c, spec));
+    emit(c, &(struct myr_effect){.kind = MYR_EFFECT_ACCEPT,
+                                 .state = taken,
+                                 .node = MYR_NONE,
+                                 .job = taken ? id : MYR_NONE,
+                                 .gpus = spec->token});
+    if (taken && !known) {
+        struct job job = {.spec = *spec,
+                          .first_rank = MYR_NONE,
+                          .last_rank = MYR_NONE,
+                          .first_old = MYR_NONE,
+                          .submitted_ms = c->head.steady_ms,
+                          .started_ms = -1,
+                          .stopped_ms = -1,
+                          .deadline_ms = -1};
+        myr_vec_push(&c->jobs, job);
+        bool added = myr_u64map_add(&c->tokens, spec->token, id);
+        MYR_ASSERT(added);
+    }
+}
+
+/* GPUs may have been kept for the job since before their node was drained, or fell silent. */
+static uint32_t unfit_node(const struct myr_control *c, const struct myr_gang *gang)
+{
+    for (uint32_t i = 0; i < gang->count; i++) {
+        const struct node *node = node_of(c, gang->shares[i].node);
+        if (node->shut || node->gone) {
+            return gang->shares[i].node;
+        }
+    }
+    return MYR_NONE;
+}
+
+/* The queue gives it GPUs. */
+static void placed(struct myr_control *c, const struct myr_decision *decision)
+{
+    struct job *job = job_of(c, decision->job);
+    const struct myr_gang *gang = myr_queue_gang(c->queue, decision->job);
+    if (job_is_over(job) || gang->count == 0) {
+        return; /* decided before the queue heard what has happened since; a stop follows */
+    }
+    uint32_t unfit = unfit_node(c, gang);
+    if (unfit != MYR_NONE) {
+        placing_refuse(c, decision, unfit);
+        return;
+    }
+    leave_ranks(c, decision->job);
+    emit_job(c, decision->job, MYR_CONTROL_PLACING);
+    job->run = decision->epoch;
+    job->taken = 0;
+    job->confirmed = 0;
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < gang->count; i++) {
+        const struct myr_share *share = &gang->shares[i];
+        uint32_t at = rank_add(c, &(struct rank){.job = decision->job,
+                                                 .node = share->node,
+                                                 .state = RANK_GRANTED,
+                                                 .epoch = job->epoch + 1,
+                                                 .first = first,
+                                                 .gpus = share->gpus});
+        if (job->last_rank == MYR_NONE) {
+            job->first_rank = at;
+        } else {
+            c->ranks.items[job->last_rank].next_in_job = at;
+        }
+        job->last_rank = at;
+        job->ranks++;
+        first += (uint32_t)__builtin_popcountll(share->gpus);
+    }
+    launch(c, decision->job);
+}
+
+/* It is over. Ranks that nobody heard of are still to be stopped when their nodes are back. */
+static void end(struct myr_control *c, uint32_t id, enum myr_control_job_state state)
+{
+    leave_ranks(c, id);
+    timer_set(c, TIMER_JOB, id, -1);
+    emit_job(c, id, state);
+    MYR_ASSERT(job_of(c, id)->first_rank == MYR_NONE);
+}
+
+static void restart(struct myr_control *c, uint32_t id)
+{
+    struct job *job = job_of(c, id);
+    if (job->taken) { /* the queue gives it another place, or has it wait */
+        leave_ranks(c, id);
+        job->after = AFTER_NONE;
+        timer_set(c, TIMER_JOB, id, -1);
+        emit_job(c, id, MYR_CONTROL_QUEUED);
+        return;
+    }
+    for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
+        MYR_ASSERT(c->ranks.items[at].state == RANK_CLOSED);
+        c->ranks.items[at].state = RANK_GRANTED;
+    }
+    launch(c, id);
+}
+
+/* Whether ranks of a list are open on nodes that are not lost. */
+static bool is_stopping(const struct myr_control *c, uint32_t at)
+{
+    for (; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
+        if (rank_is_open(&c->ranks.items[at]) && !node_of(c, c->ranks.items[at].node)->lost) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An epoch job does not wait for what may run on nodes that were lost. */
+static bool may_leave(const struct myr_control *c, const struct job *job)
+{
+    return job->spec.restart == MYR_RESTART_EPOCH && !is_stopping(c, job->first_rank);
+}
+
+void job_settle(struct myr_control *c, uint32_t id)
+{
+    struct job *job = job_of(c, id);
+    if (job->after == AFTER_NONE || job->suspects > 0 ||
+        (job->open > 0 && (job->open > c->head.silent_nodes || !may_leave(c, job)))) {
+        return;
+    }
+    if (job->after == AFTER_RESTART && job->exits > 0) {
+        job->after = AFTER_DONE; /* what one rank has finished, all have */
+    }
+    switch ((enum after)job->after) {
+    case AFTER_DONE:
+        placing_done(c, id);
+        end(c, id, MYR_CONTROL_DONE);
+        break;
+    case AFTER_FAILED:
+    case AFTER_CANCELLED:
+        placing_cancel(c, id);
+        end(c, id, job->after == AFTER_FAILED ? MYR_CONTROL_FAILED : MYR_CONTROL_CANCELLED);
+        break;
+    case AFTER_RESTART:
+    case AFTER_NONE:
+        restart(c, id);
+        break;
+    }
+}
+
+/* Every rank is ordered to stop; 'after' says what for, and the more final one wins. */
+static void halt(struct myr_control *c, uint32_t id, enum after after, uint32_t grace_s)
+{
+    struct job *job = job_of(c, id);
+    MYR_ASSERT(!job_is_over(job) && after != AFTER_NONE);
+    job->after = after > job->after ? (uint8_t)after : job->after;
+    for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
+        const struct rank *rank = &c->ranks.items[at];
+        if (rank_is_open(rank) && rank->state != RANK_STOPPING) {
+            order_stop(c, at, grace_s);
+        }
+    }
+    timer_set(c, TIMER_JOB, id, c->head.steady_ms + c->policy.retry_ms);
+}
+
+void job_failed(struct myr_control *c, uint32_t id)
+{
+    struct job *job = job_of(c, id);
+    if (job_is_over(job) || job->after != AFTER_NONE || job->ranks == 0) {
+        return; /* it is being stopped already, or has nothing to stop */
+    }
+    job->failures++;
+    emit_job(c, id, MYR_CONTROL_RECOVERING);
+    halt(c, id, job->failures > job->spec.retries ? AFTER_FAILED : AFTER_RESTART, 0);
+}
+
+void job_cancel(struct myr_control *c, uint32_t id)
+{
+    struct job *job = job_of(c, id);
+    if (job_is_over(job)) {
+        return;
+    }
+    if (job->ranks > 0) {
+        emit_job(c, id, MYR_CONTROL_SAVING);
+    }
+    placing_cancel(c, id);
+    halt(c, id, AFTER_CANCELLED, 0);
+    job_settle(c, id);
+}
+
+/*
+ * A run that the queue decided but that never came to be: its GPUs are free, unless ranks that an
+ * epoch job has left behind are still being stopped there. Where nobody is heard it has none.
+ */
+void job_unrun(struct myr_control *c, uint32_t id)
+{
+    struct job *job = job_of(c, id);
+    if (job->unrun == 0) {
+        return;
+    }
+    if (is_stopping(c, job->first_old) || is_stopping(c, job->first_rank)) {
+        return;
+    }
+    placing_over(c, id, job->unrun);
+    job->unrun = 0;
+}
+
+/* The queue takes its GPUs away. Those of ranks that are gone can be had at once. */
+static void taken(struct myr_control *c, const struct myr_decision *decision)
+{
+    struct job *job = job_of(c, decision->job);
+    if (job_is_over(job) || job->run != decision->epoch) {
+        job->unrun = decision->epoch;
+        job_unrun(c, decision->job);
+        return;
+    }
+    if (job->taken) {
+        return;
+    }
+    bool broken = decision->reason == MYR_STOP_NODE || decision->reason == MYR_STOP_FAILED ||
+                  job->state == MYR_CONTROL_RECOVERING;
+    job->taken = 1;
+    if (decision->reason == MYR_STOP_NODE && job->after == AFTER_NONE) {
+        job->failures++;
+    }
+    emit_job(c, decision->job, broken ? MYR_CONTROL_RECOVERING : MYR_CONTROL_SAVING);
+    halt(c, decision->job, job->failures > job->spec.retries ? AFTER_FAILED : AFTER_RESTART,
+         broken ? 0 : c->policy.grace_s);
+    for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
+        struct rank *rank = &c->ranks.items[at];
+        if (!rank_is_open(rank) || c->head.planted == MYR_PLANTED_DOUBLE_GRANT) {
+            placing_gone(c, at);
+        }
+        if (rank->suspect && node_of(c, rank->node)->gone) { /* the verdict is in */
+            rank->suspect = 0;
+            job->suspects--;
+        }
+    }
+    job_settle(c, decision->job);
+}
+
+void job_carry_out(struct myr_control *c, const struct myr_decision *decision)
+{
+    if (decision->kind == MYR_DECIDE_START) {
+        placed(c, decision);
+    } else if (decision->kind == MYR_DECIDE_STOP) {
+        taken(c, decision);
+    } /* a replacement shows in the gang of the start that follows */
+}
+
+/* The job's rank on a node, of one epoch; old ones too. */
+static uint32_t find_rank(const struct myr_control *c, uint32_t node, uint32_t job, uint32_t epoch)
+{
+    uint32_t at = node_of(c, node)->first_rank;
+    while (at != MYR_NONE && (c->ranks.items[at].job != job || c->ranks.items[at].epoch != epoch)) {
+        at = c->ranks.items[at].next_on_node;
+    }
+    return at;
+}
+
+/* Not whole in time: taken back, without counting against the job. */
+static void start_failed(struct myr_control *c, uint32_t id, uint32_t node)
+{
+    emit_job(c, id, MYR_CONTROL_RECOVERING);
+    halt(c, id, AFTER_RESTART, 0);
+    if (!job_of(c, id)->confirmed) { /* else it was a start in place: the queue need not know */
+        placing_start_failed(c, id, node);
+    }
+    job_settle(c, id);
+}
+
+bool job_started(struct myr_control *c, const struct myr_event *event)
+{
+    uint32_t at = find_rank(c, event->node, event->job, event->epoch);
+    if (at == MYR_NONE || c->ranks.items[at].old) {
+        return true; /* taken back since, and ordered to stop */
+    }
+    struct rank *rank = &c->ranks.items[at];
+    struct job *job = job_of(c, event->job);
+    if (event->code != 0 && rank->state == RANK_STARTING) {
+        job_rank_gone(c, at);
+        if (job->after == AFTER_NONE) {
+            start_failed(c, event->job, event->node);
+        }
+        return false;
+    }
+    bool late = c->head.planted == MYR_PLANTED_LATE_START && rank->state == RANK_STOPPING;
+    if (rank->state != RANK_STARTING && !late) {
+        return true;
+    }
+    rank->state = RANK_UP;
+    job->up++;
+    if (job->up == job->ranks && (job->after == AFTER_NONE || late)) {
+        job->after = AFTER_NONE;
+        job->progress_ms = c->head.steady_ms;
+        if (!job->confirmed) {
+            job->confirmed = 1;
+            placing_started(c, event->job);
+        }
+        emit_job(c, event->job, MYR_CONTROL_RUNNING);
+        timer_set(c, TIMER_JOB, event->job, c->head.steady_ms + c->policy.hang_ms);
+    }
+    return true;
+}
+
+/* A rank of an old incarnation is gone: out of the job's list. */
+static void drop_old(struct myr_control *c, uint32_t at)
+{
+    struct job *job = job_of(c, c->ranks.items[at].job);
+    uint32_t *link = &job->first_old;
+    while (*link != at) {
+        MYR_ASSERT(*link != MYR_NONE);
+        link = &c->ranks.items[*link].next_in_job;
+    }
+    *link = c->ranks.items[at].next_in_job;
+    rank_free(c, at);
+}
+
+void job_rank_gone(struct myr_control *c, uint32_t at)
+{
+    uint32_t id = c->ranks.items[at].job;
+    bool old = c->ranks.items[at].old;
+    rank_close(c, at);
+    placing_gone(c, at);
+    if (old) {
+        drop_old(c, at);
+    }
+    job_unrun(c, id);
+    if (!old) {
+        job_settle(c, id);
+    }
+}
+
+static uint32_t find_stopped(const struct myr_control *c, const struct myr_event *event)
+{
+    uint32_t at = node_of(c, event->node)->first_rank;
+    for (; at != MYR_NONE; at = c->ranks.items[at].next_on_node) {
+        const struct rank *rank = &c->ranks.items[at];
+        if (rank->job == event->job && rank->epoch <= event->epoch && rank_is_open(rank)) {
+            return at;
+        }
+    }
+    return MYR_NONE;
+}
+
+void job_stopped(struct myr_control *c, const struct myr_event *event)
+{
+    uint32_t at;
+    while ((at = find_stopped(c, event)) != MYR_NONE) {
+        bool asked = c->ranks.items[at].state == RANK_STOPPING;
+        job_rank_gone(c, at); /* which may change the list */
+        if (!asked) { /* nobody wanted that: the agent's lease ran out, or somebody killed it */
+            job_failed(c, event->job);
+            job_settle(c, event->job);
+        }
+    }
+}
+
+bool job_exited(struct myr_control *c, const struct myr_event *event)
+{
+    uint32_t at = find_rank(c, event->node, event->job, event->epoch);
+    if (at == MYR_NONE || !rank_is_open(&c->ranks.items[at])) {
+        return true;
+    }
+    struct job *job = job_of(c, event->job);
+    bool old = c->ranks.items[at].old, asked = c->ranks.items[at].state == RANK_STOPPING;
+    if (!old && event->code == 0) {
+        job->exits++;
+        if (job->after == AFTER_NONE) {
+            emit_job(c, event->job, MYR_CONTROL_FINISHING);
+        }
+        if (job->exits == job->ranks && job->after <= AFTER_RESTART) {
+            job->after = AFTER_DONE;
+        }
+    }
+    job_rank_gone(c, at);
+    if (old || asked || event->code == 0) {
+        return true;
+    }
+    job_failed(c, event->job);
+    return false;
+}
+
+void job_step(struct myr_control *c, const struct myr_event *event)
+{
+    struct job *job = job_of(c, event->job);
+    if (event->epoch == job->epoch && job->state == MYR_CONTROL_RUNNING) {
+        job->progress_ms = c->head.steady_ms;
+        if (!job->steps) {
+            job->steps = 1;
+            timer_set(c, TIMER_JOB, event->job, c->head.steady_ms + c->policy.hang_ms);
+        }
+        job->step = event->value; /* lower than before where lost work is done again */
+        job->saved_step = event->saved > job->saved_step ? event->saved : job->saved_step;
+    }
+}
+
+void job_suspect(struct myr_control *c, uint32_t at)
+{
+    struct rank *rank = &c->ranks.items[at];
+    if (!rank->suspect && !rank->old) {
+        rank->suspect = 1;
+        job_of(c, rank->job)->suspects++;
+    }
+}
+
+void job_cleared(struct myr_control *c, uint32_t at)
+{
+    struct rank *rank = &c->ranks.items[at];
+    if (rank->suspect) {
+        struct job *job = job_of(c, rank->job);
+        MYR_ASSERT(job->suspects > 0);
+        rank->suspect = 0;
+        job->suspects--;
+        job_settle(c, rank->job);
+    }
+}
+
+/* An agent that hears nothing ends ranks that make no progress; a tenth for its clock. */
+static bool lease_is_over(const struct myr_control *c, const struct job *job,
+                          const struct rank *rank)
+{
+    const struct node *node = node_of(c, rank->node);
+    if (!node->silent || job->stopped_ms < 0) {
+        return false;
+    }
+    int64_t from_ms = job->stopped_ms > node->since_ms ? job->stopped_ms : node->since_ms;
+    return c->head.steady_ms - from_ms > (int64_t)job->spec.lease_s * 1100 + 60000;
+}
+
+void job_resend(struct myr_control *c, uint32_t id)
+{
+    struct job *job = job_of(c, id);
+    for (uint32_t at = job->first_rank, next; at != MYR_NONE; at = next) {
+        const struct rank *rank = &c->ranks.items[at];
+        next = rank->next_in_job;
+        if (rank->state == RANK_STARTING) {
+            order_start(c, at);
+        } else if (rank->state == RANK_STOPPING) {
+            order_stop(c, at, 0);
+            if (lease_is_over(c, job, rank)) {
+                bool last = job->open == 1;
+                job_rank_gone(c, at);
+                if (last) {
+                    return; /* what came after may have changed the list */
+                }
+            }
+        }
+    }
+}
+
+/* Orders to stop what the job has left behind; false: there was nobody to order. */
+static bool resend_old(struct myr_control *c, uint32_t id)
+{
+    bool sent = false;
+    for (uint32_t at = job_of(c, id)->first_old; at != MYR_NONE;
+         at = c->ranks.items[at].next_in_job) {
+        sent = sent || !node_of(c, c->ranks.items[at].node)->silent;
+        order_stop(c, at, 0);
+    }
+    return sent;
+}
+
+void job_node_back(struct myr_control *c, uint32_t node)
+{
+    for (uint32_t at = node_of(c, node)->first_rank; at != MYR_NONE;
+         at = c->ranks.items[at].next_on_node) {
+        const struct rank *rank = &c->ranks.items[at];
+        if (rank_is_open(rank) && (rank->old || rank->state == RANK_STOPPING)) {
+            order_stop(c, at, 0);
+            timer_set(c, TIMER_JOB, rank->job, c->head.steady_ms + c->policy.retry_ms);
+        }
+    }
+}
+
+/* The first node that did not answer. */
+static uint32_t missing_node(const struct myr_control *c, const struct job *job)
+{
+    uint32_t at = job->first_rank;
+    while (at != MYR_NONE && c->ranks.items[at].state != RANK_STARTING) {
+        at = c->ranks.items[at].next_in_job;
+    }
+    return at == MYR_NONE ? MYR_NONE : c->ranks.items[at].node;
+}
+
+static bool is_hung(struct myr_control *c, uint32_t id)
+{
+    struct job *job = job_of(c, id);
+    bool moved = job->steps || job->state == MYR_CONTROL_FINISHING;
+    int64_t hung_ms = job->progress_ms + (moved ? c->policy.hang_ms : c->policy.first_step_ms);
+    int64_t next_ms = c->head.steady_ms + c->policy.retry_ms;
+    if (c->head.steady_ms >= hung_ms) {
+        return true;
+    }
+    bool again = job->old_open > 0 && resend_old(c, id);
+    timer_set(c, TIMER_JOB, id, again && next_ms < hung_ms ? next_ms : hung_ms);
+    return false;
+}
+
+bool job_deadline(struct myr_control *c, uint32_t id)
+{
+    struct job *job = job_of(c, id);
+    int64_t now_ms = c->head.steady_ms;
+    if (job_is_over(job) || job->state == MYR_CONTROL_QUEUED) {
+        if (resend_old(c, id)) {
+            timer_set(c, TIMER_JOB, id, now_ms + c->policy.retry_ms);
+        }
+        return false;
+    }
+    if (job->after == AFTER_NONE && job->state != MYR_CONTROL_STARTING) {
+        if (!is_hung(c, id)) {
+            return false;
+        }
+        if (job->state == MYR_CONTROL_FINISHING) {
+            halt(c, id, AFTER_DONE, 0);
+            return false;
+        }
+        job_failed(c, id);
+        return true;
+    }
+    timer_set(c, TIMER_JOB, id, now_ms + c->policy.retry_ms);
+    if (job->after == AFTER_NONE && now_ms >= job->started_ms + c->policy.start_window_ms) {
+        start_failed(c, id, missing_node(c, job));
+        return false;
+    }
+    (void)resend_old(c, id);
+    job_resend(c, id);
+    return false;
+}
+
+void job_takeover(struct myr_control *c)
+{
+    for (uint32_t id = 0; id < c->jobs.count; id++) {
+        struct job *job = &c->jobs.items[id];
+        if (job_is_over(job) && job->old_open == 0) {
+            continue;
+        }
+        job->progress_ms = c->head.steady_ms;
+        if (job->after == AFTER_NONE && job->state == MYR_CONTROL_STARTING) {
+            job->started_ms = c->head.steady_ms;
+        }
+        if (job->deadline_ms >= 0) {
+            timer_set(c, TIMER_JOB, id, c->head.steady_ms);
+        }
+    }
+}

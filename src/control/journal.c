@@ -1,0 +1,170 @@
+#include "myriad/control/journal.h"
+
+#include <stdlib.h>
+
+#include "sections.h"
+#include "state.h"
+
+enum {
+    TAG_BEGIN = SECTION_TAG('M', 'Y', 'R', 'J'),
+    TAG_RECORD = SECTION_TAG('E', 'V', 'N', 'T'),
+    FORMAT = 1,
+};
+
+struct beginning {
+    uint32_t core_version, nodes;
+    uint64_t events, hash;
+};
+
+struct record {
+    uint64_t number; /* of the event */
+    int64_t now_ms;
+    uint32_t event_bytes, effects;
+};
+
+/* Only a submission has a job in it. */
+enum { EVENT_SHORT = offsetof(struct myr_event, spec) };
+
+_Static_assert(sizeof(struct myr_event) == 88 && EVENT_SHORT == 48, "no padding");
+_Static_assert(sizeof(struct myr_effect) == 40, "no padding");
+_Static_assert(sizeof(struct record) == 24 && sizeof(struct beginning) == 24, "no padding");
+
+void myr_journal_begin(const struct myr_control *c, struct myr_buf *ret)
+{
+    struct beginning begin = {MYR_CONTROL_VERSION, c->shape.nodes, c->head.events,
+                              myr_control_hash(c)};
+    section_put(ret, TAG_BEGIN, FORMAT, &begin, sizeof(begin));
+}
+
+void myr_journal_put(const struct myr_control *c, int64_t now_ms, const struct myr_event *event,
+                     struct myr_buf *ret)
+{
+    struct record record = {c->head.events, now_ms,
+                            event->kind == MYR_EVENT_SUBMIT ? sizeof(*event) : EVENT_SHORT,
+                            (uint32_t)c->effects.count};
+    char small[1024];
+    size_t effect_bytes = c->effects.count * sizeof(struct myr_effect);
+    size_t length = sizeof(record) + record.event_bytes + effect_bytes;
+    char *payload = length <= sizeof(small) ? small : myr_xrealloc(NULL, length, 1);
+    memcpy(payload, &record, sizeof(record));
+    memcpy(payload + sizeof(record), event, record.event_bytes);
+    if (effect_bytes > 0) {
+        memcpy(payload + sizeof(record) + record.event_bytes, c->effects.items, effect_bytes);
+    }
+    section_put(ret, TAG_RECORD, FORMAT, payload, length);
+    if (payload != small) {
+        free(payload);
+    }
+}
+
+static int check_beginning(const struct myr_control *c, const struct section *section,
+                           struct myr_str data, struct myr_err *err)
+{
+    struct beginning begin;
+    if (section->tag != TAG_BEGIN || data.len != sizeof(begin)) {
+        return myr_err_set(err, MYR_ECORRUPT, "this is no journal");
+    }
+    if (section->version != FORMAT) {
+        return myr_err_set(err, MYR_EVERSION, "the journal has version %u, version %d is expected",
+                           section->version, FORMAT);
+    }
+    memcpy(&begin, data.data, sizeof(begin));
+    if (begin.core_version != MYR_CONTROL_VERSION) {
+        int rc = myr_err_set(err, MYR_EVERSION,
+                             "the journal was decided by core version %u, this is version %d",
+                             begin.core_version, MYR_CONTROL_VERSION);
+        myr_err_hint(err, "let the old version write a snapshot, and start from that");
+        return rc;
+    }
+    if (begin.events != c->head.events || begin.hash != myr_control_hash(c)) {
+        return myr_err_set(err, MYR_ECORRUPT, "the journal does not belong to this snapshot");
+    }
+    return MYR_OK;
+}
+
+static bool same_effects(const struct myr_control *c, struct myr_str decided)
+{
+    size_t bytes = c->effects.count * sizeof(struct myr_effect);
+    return bytes == decided.len &&
+           (bytes == 0 || memcmp(c->effects.items, decided.data, bytes) == 0);
+}
+
+/* A step cannot be taken back: what can be checked is checked before it. */
+static int take_record(struct myr_control *c, const struct section *section, struct myr_str data,
+                       struct myr_journal_report *report, struct myr_err *err)
+{
+    struct record record;
+    if (section->tag != TAG_RECORD || section->version != FORMAT) {
+        return myr_err_set(err, MYR_EVERSION, "a record of unknown kind or version");
+    }
+    if (data.len < sizeof(record)) {
+        return myr_err_set(err, MYR_ECORRUPT, "a record is too short");
+    }
+    memcpy(&record, data.data, sizeof(record));
+    struct myr_event event = {0};
+    size_t rest = data.len - sizeof(record);
+    if ((record.event_bytes != EVENT_SHORT && record.event_bytes != sizeof(event)) ||
+        record.effects > MYR_JOURNAL_EFFECTS_MAX ||
+        rest != record.event_bytes + record.effects * sizeof(struct myr_effect)) {
+        return myr_err_set(err, MYR_ECORRUPT, "a record has a wrong length");
+    }
+    if (record.number != c->head.events + 1) {
+        return myr_err_set(err, MYR_ECORRUPT, "event %llu follows event %llu",
+                           (unsigned long long)record.number, (unsigned long long)c->head.events);
+    }
+    memcpy(&event, data.data + sizeof(record), record.event_bytes);
+    int rc = myr_control_step(c, record.now_ms, &event, err);
+    if (rc < 0) {
+        return rc;
+    }
+    struct myr_str decided = {data.data + sizeof(record) + record.event_bytes,
+                              rest - record.event_bytes};
+    if (!same_effects(c, decided)) {
+        return myr_err_set(err, MYR_ECORRUPT, "event %llu was decided differently",
+                           (unsigned long long)record.number);
+    }
+    report->records++;
+    report->last_ms = record.now_ms;
+    return MYR_OK;
+}
+
+/* What a crash leaves behind a file's last word: fewer bytes than said, or none but zeros. */
+static bool is_torn(struct myr_str rest, enum section_found found)
+{
+    bool zeros = true;
+    for (size_t i = 0; i < rest.len && zeros; i++) {
+        zeros = rest.data[i] == 0;
+    }
+    return found == SECTION_CUT || zeros;
+}
+
+int myr_journal_replay(struct myr_control *c, struct myr_str journal,
+                       struct myr_journal_report *ret, struct myr_err *err)
+{
+    *ret = (struct myr_journal_report){.last_ms = -1};
+    for (size_t at = 0; at < journal.len;) {
+        struct myr_str rest = {journal.data + at, journal.len - at};
+        struct section section;
+        struct myr_str data;
+        enum section_found found = section_get(rest, &section, &data);
+        if (found != SECTION_WHOLE && is_torn(rest, found) && at > 0) {
+            ret->torn_bytes = rest.len;
+            return MYR_OK;
+        }
+        int rc = found == SECTION_CUT       ? myr_err_set(err, MYR_ECORRUPT, "it is cut off")
+                 : found == SECTION_DAMAGED ? myr_err_set(err, MYR_ECORRUPT, "it is damaged")
+                 : at == 0                  ? check_beginning(c, &section, data, err)
+                                            : take_record(c, &section, data, ret, err);
+        if (rc < 0) {
+            (void)myr_err_wrap(err, "journal, byte %zu, after %llu good records", at,
+                               (unsigned long long)ret->records);
+            return rc;
+        }
+        at += sizeof(section) + data.len;
+        ret->whole_bytes = at;
+    }
+    if (ret->whole_bytes == 0) {
+        return myr_err_set(err, MYR_ECORRUPT, "the journal is empty, its beginning is missing");
+    }
+    return MYR_OK;
+}

@@ -1,0 +1,186 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "control_fixture.h"
+#include "myriad/control/journal.h"
+
+/* A snapshot, and a journal of some life after it. */
+struct written {
+    struct myr_buf snapshot, journal;
+    uint64_t hash;
+    size_t records;
+    size_t ends[64]; /* of the journal after each record */
+};
+
+static void keep(struct fixture *f, struct written *w, struct myr_event event)
+{
+    f->now_ms += 1000;
+    tell(f, event);
+    myr_journal_put(f->control, f->now_ms, &event, &w->journal);
+    w->ends[++w->records] = w->journal.len;
+}
+
+static struct written write_some(void)
+{
+    struct fixture f = fixture_of(4);
+    struct written w = {0};
+    uint32_t job = submit(&f, 16, MYR_RESTART_STRICT);
+    myr_control_save(f.control, &w.snapshot);
+    myr_journal_begin(f.control, &w.journal);
+    w.ends[0] = w.journal.len;
+    for (uint32_t n = 0; n < 2; n++) {
+        keep(&f, &w,
+             (struct myr_event){
+                 .kind = MYR_EVENT_STARTED, .node = n, .job = job, .epoch = 1, .boot = 1});
+    }
+    keep(&f, &w,
+         (struct myr_event){.kind = MYR_EVENT_SUBMIT,
+                            .spec = {.token = 9, .gpus = 8, .retries = 1, .lease_s = 60}});
+    keep(&f, &w,
+         (struct myr_event){
+             .kind = MYR_EVENT_EXIT, .node = 1, .job = job, .epoch = 1, .boot = 1, .code = 3});
+    keep(&f, &w, (struct myr_event){.kind = MYR_EVENT_SILENT, .node = 0});
+    keep(&f, &w, (struct myr_event){.kind = MYR_EVENT_DRAIN, .node = 3});
+    w.hash = myr_control_hash(f.control);
+    myr_control_free(f.control);
+    return w;
+}
+
+static void written_done(struct written *w)
+{
+    myr_buf_done(&w->snapshot);
+    myr_buf_done(&w->journal);
+}
+
+static struct myr_control *load(const struct written *w)
+{
+    struct myr_control *control;
+    struct myr_err err = {0};
+    struct myr_str bytes = {w->snapshot.data, w->snapshot.len};
+    if (myr_control_load(bytes, &control, &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+    return control;
+}
+
+static void snapshot_and_journal_give_the_state_back(void **state)
+{
+    (void)state;
+    struct written w = write_some();
+    struct myr_control *control = load(&w);
+    struct myr_journal_report report;
+    struct myr_err err = {0};
+    int rc =
+        myr_journal_replay(control, (struct myr_str){w.journal.data, w.journal.len}, &report, &err);
+    assert_int_equal(rc, MYR_OK);
+    assert_int_equal(report.records, w.records);
+    assert_true(myr_control_hash(control) == w.hash);
+    struct myr_buf again = {0}, once = {0};
+    myr_control_save(control, &once);
+    struct myr_control *second;
+    assert_int_equal(myr_control_load((struct myr_str){once.data, once.len}, &second, NULL),
+                     MYR_OK);
+    myr_control_save(second, &again);
+    assert_int_equal(once.len, again.len);
+    assert_memory_equal(once.data, again.data, once.len);
+    myr_buf_done(&once);
+    myr_buf_done(&again);
+    myr_control_free(second);
+    myr_control_free(control);
+    written_done(&w);
+}
+
+/* Whatever was cut off, every record that is whole is there. */
+static void a_torn_tail_is_dropped_and_nothing_else(void **state)
+{
+    (void)state;
+    struct written w = write_some();
+    for (size_t length = w.ends[0]; length <= w.journal.len; length++) {
+        struct myr_control *control = load(&w);
+        struct myr_journal_report report;
+        int rc =
+            myr_journal_replay(control, (struct myr_str){w.journal.data, length}, &report, NULL);
+        size_t whole = 0;
+        while (whole < w.records && w.ends[whole + 1] <= length) {
+            whole++;
+        }
+        assert_int_equal(rc, MYR_OK);
+        assert_int_equal(report.records, whole);
+        assert_int_equal(report.torn_bytes, length - w.ends[whole]);
+        myr_control_free(control);
+    }
+    written_done(&w);
+}
+
+/* A bit flipped anywhere is an error with its place; never silence, never an abort. */
+static void a_flipped_bit_is_an_error_wherever_it_is(void **state)
+{
+    (void)state;
+    struct written w = write_some();
+    for (size_t at = 0; at < w.journal.len; at++) {
+        struct myr_control *control = load(&w);
+        struct myr_journal_report report;
+        struct myr_err err = {0};
+        w.journal.data[at] ^= (char)(1 << at % 8);
+        int rc = myr_journal_replay(control, (struct myr_str){w.journal.data, w.journal.len},
+                                    &report, &err);
+        assert_true(rc < 0);
+        assert_non_null(strstr(err.message, "byte"));
+        assert_null(strchr(err.message, '\n'));
+        w.journal.data[at] ^= (char)(1 << at % 8);
+        myr_control_free(control);
+    }
+    written_done(&w);
+}
+
+static void a_damaged_snapshot_is_refused(void **state)
+{
+    (void)state;
+    struct written w = write_some();
+    struct myr_control *control;
+    for (size_t length = 0; length < w.snapshot.len; length += 7) {
+        struct myr_err err = {0};
+        int rc = myr_control_load((struct myr_str){w.snapshot.data, length}, &control, &err);
+        assert_true(rc < 0);
+        assert_non_null(strstr(err.message, "cut off"));
+    }
+    for (size_t at = 0; at < w.snapshot.len; at += 3) {
+        w.snapshot.data[at] ^= 0x10;
+        assert_true(myr_control_load((struct myr_str){w.snapshot.data, w.snapshot.len}, &control,
+                                     NULL) < 0);
+        w.snapshot.data[at] ^= 0x10;
+    }
+    written_done(&w);
+}
+
+static void a_journal_of_another_snapshot_or_version_is_refused(void **state)
+{
+    (void)state;
+    struct written w = write_some();
+    struct fixture other = fixture_of(4);
+    struct myr_journal_report report;
+    struct myr_err err = {0};
+    struct myr_str bytes = {w.journal.data, w.journal.len};
+    assert_int_equal(myr_journal_replay(other.control, bytes, &report, &err), MYR_ECORRUPT);
+    assert_non_null(strstr(err.message, "does not belong"));
+    assert_int_equal(myr_journal_replay(other.control, MYR_STR(""), &report, &err), MYR_ECORRUPT);
+    myr_control_free(other.control);
+    written_done(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(snapshot_and_journal_give_the_state_back),
+        cmocka_unit_test(a_torn_tail_is_dropped_and_nothing_else),
+        cmocka_unit_test(a_flipped_bit_is_an_error_wherever_it_is),
+        cmocka_unit_test(a_damaged_snapshot_is_refused),
+        cmocka_unit_test(a_journal_of_another_snapshot_or_version_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,373 @@
+/*
+ * nodes: a node from its first word to its repair, and what that means for its jobs.
+ *
+ * The state that others see follows from a few facts: heard or not, tested or not, wanted empty or
+ * not. node_settle() draws the conclusion, tells the queue, and hands a node over for repair once
+ * it is empty.
+ */
+#include "state.h"
+
+static enum myr_node_state state_of(const struct node *node)
+{
+    bool empty = node->first_rank == MYR_NONE; /* a job that starts in place keeps its ranks */
+    return node->repair                ? MYR_NODE_REPAIR
+           : node->boot == 0           ? MYR_NODE_UNKNOWN
+           : node->drain               ? (empty ? MYR_NODE_DRAINED : MYR_NODE_DRAINING)
+           : node->silent || node->bad ? MYR_NODE_SUSPECT
+           : !node->checked            ? (node->testing ? MYR_NODE_CHECKING : MYR_NODE_JOINING)
+           : node->testing             ? MYR_NODE_SUSPECT
+                                       : MYR_NODE_HEALTHY;
+}
+
+void node_settle(struct myr_control *c, uint32_t id)
+{
+    struct node *node = node_of(c, id);
+    bool gone =
+        node->boot == 0 || !node->checked || node->lost || node->bad || node->drain & DRAIN_FAULT;
+    placing_node(c, id, gone, node->drain || node->silent || node->testing || node->doubted);
+    emit_node(c, id, state_of(node));
+    if (node->state == MYR_NODE_DRAINED && node->drain & DRAIN_FAULT) {
+        node->repair = 1;
+        emit(c, &(struct myr_effect){
+                    .kind = MYR_EFFECT_REPAIR, .node = id, .job = MYR_NONE, .boot = node->boot});
+        emit_node(c, id, state_of(node));
+    }
+    if (node->doubted && node->first_rank == MYR_NONE && !node->silent && !node->testing) {
+        node->doubted = 0;
+        node_test(c, id);
+    }
+}
+
+void node_test(struct myr_control *c, uint32_t id)
+{
+    struct node *node = node_of(c, id);
+    MYR_ASSERT(!node->silent);
+    if (!node->testing) {
+        node->testing = 1;
+        node->tests++;
+        node->since_ms = c->head.steady_ms;
+    }
+    emit(c, &(struct myr_effect){.kind = MYR_EFFECT_TEST,
+                                 .reason = node->checked, /* a diagnosis, or the first check */
+                                 .node = id,
+                                 .job = MYR_NONE,
+                                 .epoch = node->tests,
+                                 .boot = node->boot});
+    timer_set(c, TIMER_NODE, id, c->head.steady_ms + c->policy.retry_ms);
+    node_settle(c, id);
+}
+
+static uint32_t drains_allowed(const struct myr_control *c)
+{
+    uint64_t most = (uint64_t)c->shape.nodes * c->policy.drain_permille / 1000;
+    return (most > 0 ? (uint32_t)most : 1) + c->head.approved;
+}
+
+/* It is not to be used: for repair if the limit allows, else a person has to say so. */
+static void condemn(struct myr_control *c, uint32_t id)
+{
+    struct node *node = node_of(c, id);
+    if (node->drain & DRAIN_FAULT) {
+        return;
+    }
+    if (c->head.drained < drains_allowed(c)) {
+        node->drain |= DRAIN_FAULT;
+        node->bad = 0;
+        c->head.drained++;
+    } else {
+        node->bad = 1;
+        if (!c->head.noticed) {
+            c->head.noticed = 1;
+            emit(c, &(struct myr_effect){.kind = MYR_EFFECT_NOTIFY,
+                                         .reason = MYR_NOTICE_DRAIN_LIMIT,
+                                         .node = id,
+                                         .job = MYR_NONE});
+        }
+    }
+    node_settle(c, id);
+}
+
+/* Nodes that waited for the limit to allow it. */
+static void condemn_more(struct myr_control *c)
+{
+    c->head.noticed = 0;
+    for (uint32_t id = 0; id < c->shape.nodes && c->head.drained < drains_allowed(c); id++) {
+        if (c->nodes[id].bad) {
+            condemn(c, id);
+        }
+    }
+}
+
+/* Its jobs go on elsewhere; the queue replaces it in each gang. */
+static void fail_jobs(struct myr_control *c, uint32_t id)
+{
+    for (uint32_t at = node_of(c, id)->first_rank, next; at != MYR_NONE; at = next) {
+        const struct rank *rank = &c->ranks.items[at];
+        next = rank->next_on_node;
+        if (!rank->old && rank_is_open(rank)) {
+            job_failed(c, rank->job);
+        }
+    }
+}
+
+/* Everything on it is known to be gone. */
+static void close_ranks(struct myr_control *c, uint32_t id)
+{
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t at = node_of(c, id)->first_rank; at != MYR_NONE;
+             at = c->ranks.items[at].next_on_node) {
+            if (rank_is_open(&c->ranks.items[at])) {
+                job_rank_gone(c, at); /* which may change the list */
+                more = true;
+                break;
+            }
+        }
+    }
+    MYR_ASSERT(node_of(c, id)->rank_count == 0);
+}
+
+static void clear_suspects(struct myr_control *c, uint32_t id)
+{
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t at = node_of(c, id)->first_rank; at != MYR_NONE;
+             at = c->ranks.items[at].next_on_node) {
+            const struct rank *rank = &c->ranks.items[at];
+            /* A job on a node that is given up hears of it from the queue, with its new place. */
+            if (rank->suspect && (!node_of(c, id)->gone || job_of(c, rank->job)->taken)) {
+                job_cleared(c, at);
+                more = true;
+                break;
+            }
+        }
+    }
+}
+
+static void set_silent(struct myr_control *c, struct node *node, bool silent)
+{
+    if (node->silent != silent) {
+        node->silent = silent;
+        c->head.silent_nodes += silent ? 1U : -1U;
+        node->since_ms = c->head.steady_ms;
+    }
+}
+
+void node_joined(struct myr_control *c, const struct myr_event *event)
+{
+    uint32_t id = event->node;
+    struct node *node = node_of(c, id);
+    if (event->boot <= node->boot) {
+        return; /* said twice, or late */
+    }
+    fail_jobs(c, id);
+    close_ranks(c, id);
+    set_silent(c, node, false);
+    node->boot = event->boot;
+    node->lost = node->checked = node->testing = node->fencing = node->repair = node->bad = 0;
+    node->doubted = 0;
+    node->blamed = 0;
+    if (node->drain & DRAIN_FAULT) {
+        node->drain &= (uint8_t)~DRAIN_FAULT;
+        MYR_ASSERT(c->head.drained > 0);
+        c->head.drained--;
+    }
+    if (c->head.planted == MYR_PLANTED_FORGOTTEN_DRAIN) {
+        node->drain = 0;
+    }
+    emit_node(c, id, node->drain ? MYR_NODE_DRAINED : MYR_NODE_JOINING);
+    node_test(c, id);
+    clear_suspects(c, id);
+    condemn_more(c);
+}
+
+void node_silent(struct myr_control *c, uint32_t id)
+{
+    struct node *node = node_of(c, id);
+    if (node->silent || node->boot == 0) {
+        return;
+    }
+    int64_t at_ms = c->head.steady_ms + c->policy.suspect_ms;
+    set_silent(c, node, true);
+    node->testing = 0; /* asked again when it is back */
+    timer_set(c, TIMER_NODE, id, at_ms > c->head.reconnect_ms ? at_ms : c->head.reconnect_ms);
+    node_settle(c, id);
+}
+
+void node_back(struct myr_control *c, uint32_t id)
+{
+    struct node *node = node_of(c, id);
+    if (!node->silent) {
+        return;
+    }
+    bool lost = node->lost;
+    set_silent(c, node, false);
+    node->lost = node->fencing = 0;
+    timer_set(c, TIMER_NODE, id, -1);
+    job_node_back(c, id);
+    bool waited = false;
+    for (uint32_t at = node->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_on_node) {
+        waited = waited || c->ranks.items[at].suspect;
+    }
+    if (!(node->drain & DRAIN_FAULT) && (lost || waited || !node->checked || node->bad)) {
+        node->bad = 0;
+        node_test(c, id); /* nobody knows what happened meanwhile */
+    }
+    node_settle(c, id);
+}
+
+void node_tested(struct myr_control *c, const struct myr_event *event)
+{
+    struct node *node = node_of(c, event->node);
+    if (!node->testing || event->epoch != node->tests) {
+        return; /* of an older test */
+    }
+    node->testing = 0;
+    timer_set(c, TIMER_NODE, event->node, -1);
+    if (event->code == 0) {
+        node->checked = 1;
+        node_settle(c, event->node);
+    } else {
+        condemn(c, event->node);
+        fail_jobs(c, event->node);
+    }
+    clear_suspects(c, event->node);
+}
+
+/* Silent for too long. Strict jobs need to know that nothing runs on it: its power says so. */
+static void lose(struct myr_control *c, uint32_t id)
+{
+    struct node *node = node_of(c, id);
+    MYR_ASSERT(node->silent);
+    bool strict = false;
+    for (uint32_t at = node->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_on_node) {
+        const struct rank *rank = &c->ranks.items[at];
+        strict = strict ||
+                 (rank_is_open(rank) && job_of(c, rank->job)->spec.restart == MYR_RESTART_STRICT);
+    }
+    node->lost = 1;
+    condemn(c, id);
+    node_settle(c, id); /* beyond the limit it is still lost to its jobs */
+    fail_jobs(c, id);
+    for (uint32_t at = node->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_on_node) {
+        job_unrun(c, c->ranks.items[at].job);
+    }
+    if (c->head.planted == MYR_PLANTED_DOUBLE_RUN) {
+        close_ranks(c, id); /* silent is dead, is it not? */
+    } else if (strict) {
+        node->fencing = 1;
+        emit(c, &(struct myr_effect){
+                    .kind = MYR_EFFECT_FENCE, .node = id, .job = MYR_NONE, .boot = node->boot});
+        timer_set(c, TIMER_NODE, id, c->head.steady_ms + c->policy.fence_retry_ms);
+    }
+    clear_suspects(c, id);
+}
+
+void node_fenced(struct myr_control *c, const struct myr_event *event)
+{
+    struct node *node = node_of(c, event->node);
+    if (event->boot != node->boot || event->code != 0) {
+        return; /* tried again at the deadline, as long as it matters */
+    }
+    node->fencing = 0;
+    timer_set(c, TIMER_NODE, event->node, -1);
+    fail_jobs(c, event->node);
+    close_ranks(c, event->node);
+    node_settle(c, event->node);
+}
+
+void node_deadline(struct myr_control *c, uint32_t id)
+{
+    struct node *node = node_of(c, id);
+    if (node->testing && c->head.steady_ms < node->since_ms + c->policy.test_ms) {
+        node_test(c, id);       /* the order may be lost; an agent at it knows it by its number */
+    } else if (node->testing) { /* no answer is one */
+        node->testing = 0;
+        condemn(c, id);
+        fail_jobs(c, id);
+        clear_suspects(c, id);
+    } else if (node->silent && (!node->lost || node->fencing)) {
+        lose(c, id);
+    }
+}
+
+void node_drain(struct myr_control *c, uint32_t id, bool drain)
+{
+    struct node *node = node_of(c, id);
+    node->drain = (uint8_t)(drain ? node->drain | DRAIN_PERSON : node->drain & ~DRAIN_PERSON);
+    node_settle(c, id);
+}
+
+void node_approve(struct myr_control *c, int64_t count)
+{
+    uint32_t most = c->shape.nodes;
+    c->head.approved = count < 0 ? 0 : count > most ? most : (uint32_t)count;
+    condemn_more(c);
+}
+
+void node_blame(struct myr_control *c, uint32_t id, uint32_t job)
+{
+    struct node *node = node_of(c, id);
+    node->blamed++;
+    if (node->blamed > c->policy.restarts_in_place) {
+        condemn(c, id); /* sound by every test, and yet */
+        fail_jobs(c, id);
+        return;
+    }
+    for (uint32_t at = node->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_on_node) {
+        if (c->ranks.items[at].job == job) {
+            job_suspect(c, at);
+        }
+    }
+    if (!node->silent) {
+        node_test(c, id);
+    }
+}
+
+void node_blame_all(struct myr_control *c, uint32_t job)
+{
+    for (uint32_t at = job_of(c, job)->first_rank; at != MYR_NONE;
+         at = c->ranks.items[at].next_in_job) {
+        uint32_t id = c->ranks.items[at].node;
+        job_suspect(c, at);
+        if (!node_of(c, id)->silent) {
+            node_test(c, id);
+        }
+    }
+}
+
+/* What a symptom means for the node; diagnosis in depth adds rows, not code. */
+void node_symptom(struct myr_control *c, const struct myr_event *event)
+{
+    static const struct {
+        bool doubt, condemn;
+    } actions[MYR_SYMPTOMS] = {
+        [MYR_SYMPTOM_DOUBT] = {.doubt = true},
+        [MYR_SYMPTOM_FAILING] = {.condemn = true},
+        [MYR_SYMPTOM_FAILED] = {.condemn = true},
+    };
+    struct node *node = node_of(c, event->node);
+    if (actions[event->code].doubt) {
+        node->doubted = 1;
+        node_settle(c, event->node);
+    }
+    if (actions[event->code].condemn) {
+        condemn(c, event->node);
+        if (event->code == MYR_SYMPTOM_FAILED) {
+            fail_jobs(c, event->node);
+        }
+    }
+}
+
+void node_takeover(struct myr_control *c)
+{
+    c->head.reconnect_ms = c->head.steady_ms + c->policy.reconnect_ms;
+    for (uint32_t id = 0; id < c->shape.nodes; id++) {
+        struct node *node = &c->nodes[id];
+        if (node->silent && !node->lost) {
+            timer_set(c, TIMER_NODE, id, c->head.reconnect_ms);
+        } else if (node->deadline_ms >= 0) {
+            timer_set(c, TIMER_NODE, id, c->head.steady_ms); /* orders are given again */
+        }
+    }
+}

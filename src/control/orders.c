@@ -1,0 +1,93 @@
+/*
+ * orders: what agents are told of one incarnation: start, stop; and its ranks from grant to end.
+ */
+#include "state.h"
+
+void order_start(struct myr_control *c, uint32_t at)
+{
+    struct rank *rank = &c->ranks.items[at];
+    struct node *node = node_of(c, rank->node);
+    const struct job *job = job_of(c, rank->job);
+    MYR_ASSERT(rank->epoch == job->epoch && !rank->old);
+    if (rank->state == RANK_GRANTED) {
+        rank->state = RANK_STARTING;
+        node->rank_count++;
+    }
+    if (!node->silent) {
+        emit(c, &(struct myr_effect){.kind = MYR_EFFECT_START,
+                                     .node = rank->node,
+                                     .job = rank->job,
+                                     .epoch = rank->epoch,
+                                     .boot = node->boot,
+                                     .first_rank = rank->first,
+                                     .world = job->spec.gpus,
+                                     .grace_s = job->spec.lease_s,
+                                     .gpus = rank->gpus});
+    }
+}
+
+void order_stop(struct myr_control *c, uint32_t at, uint32_t grace_s)
+{
+    struct rank *rank = &c->ranks.items[at];
+    const struct node *node = node_of(c, rank->node);
+    MYR_ASSERT(rank_is_open(rank));
+    if (!rank->old) {
+        job_of(c, rank->job)->up -= rank->state == RANK_UP;
+    }
+    rank->state = RANK_STOPPING;
+    if (!node->silent) {
+        emit(c, &(struct myr_effect){.kind = MYR_EFFECT_STOP,
+                                     .node = rank->node,
+                                     .job = rank->job,
+                                     .epoch = rank->epoch,
+                                     .boot = node->boot,
+                                     .grace_s = grace_s});
+    }
+}
+
+void launch(struct myr_control *c, uint32_t id)
+{
+    struct job *job = job_of(c, id);
+    job->epoch++;
+    job->up = job->exits = 0;
+    job->open = job->ranks;
+    job->after = AFTER_NONE;
+    job->steps = 0;
+    job->stopped_ms = -1;
+    job->started_ms = job->progress_ms = c->head.steady_ms;
+    emit_job(c, id, MYR_CONTROL_STARTING);
+    for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
+        struct rank *rank = &c->ranks.items[at];
+        MYR_ASSERT(rank->state == RANK_GRANTED);
+        rank->epoch = job->epoch;
+        rank->run = job->run;
+        rank->released = 0;
+        order_start(c, at);
+    }
+    timer_set(c, TIMER_JOB, id, c->head.steady_ms + c->policy.retry_ms);
+}
+
+void leave_ranks(struct myr_control *c, uint32_t id)
+{
+    struct job *job = job_of(c, id);
+    for (uint32_t at = job->first_rank, next; at != MYR_NONE; at = next) {
+        struct rank *rank = &c->ranks.items[at];
+        next = rank->next_in_job;
+        if (rank->suspect) {
+            rank->suspect = 0;
+            job->suspects--;
+        }
+        if (rank_is_open(rank)) {
+            rank->old = 1;
+            rank->next_in_job = job->first_old;
+            job->first_old = at;
+            job->open--;
+            job->old_open++;
+        } else {
+            rank_free(c, at);
+        }
+    }
+    MYR_ASSERT(job->open == 0 && job->suspects == 0);
+    job->first_rank = job->last_rank = MYR_NONE;
+    job->ranks = job->up = 0;
+}

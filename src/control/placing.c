@@ -1,0 +1,157 @@
+/*
+ * placing: everything that the core asks of the queue, or tells it, in one place.
+ *
+ * The queue decides who gets which GPUs; it learns from here what came true. Jobs have the same id
+ * in both. What the queue answers with MYR_ESTALE has been overtaken by another decision of its
+ * own, which is on its way.
+ */
+#include "state.h"
+
+static int64_t now_s(const struct myr_control *c)
+{
+    return c->head.steady_ms / 1000;
+}
+
+/* Anything but "too late" would be a bug of ours: the queue checks what it is told. */
+static void told(struct myr_control *c, int rc)
+{
+    MYR_ASSERT(rc == MYR_OK || rc == MYR_ESTALE || rc == MYR_ENOENT);
+    c->dirty = true;
+}
+
+bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec)
+{
+    struct myr_queue_job job = {.tenant = spec->tenant,
+                                .gpus = spec->gpus,
+                                .priority = spec->priority,
+                                .fixed = spec->fixed,
+                                .limit_s = spec->limit_s,
+                                .restart_epoch = spec->restart == MYR_RESTART_EPOCH};
+    uint32_t id;
+    if (myr_queue_submit(c->queue, now_s(c), &job, &id, NULL) < 0) {
+        return false;
+    }
+    MYR_ASSERT(id == c->jobs.count);
+    c->dirty = true;
+    return true;
+}
+
+void placing_started(struct myr_control *c, uint32_t id)
+{
+    told(c, myr_queue_started(c->queue, now_s(c), id, job_of(c, id)->run));
+}
+
+void placing_start_failed(struct myr_control *c, uint32_t id, uint32_t node)
+{
+    told(c, myr_queue_start_failed(c->queue, now_s(c), id, job_of(c, id)->run, node));
+}
+
+void placing_gone(struct myr_control *c, uint32_t id)
+{
+    const struct rank *rank = &c->ranks.items[id];
+    if (c->head.planted == MYR_PLANTED_LEAK && job_of(c, rank->job)->after == AFTER_CANCELLED) {
+        return;
+    }
+    /* In place the job keeps its GPUs: the queue need not know. */
+    if (rank->old || job_of(c, rank->job)->taken) {
+        told(c, myr_queue_stopped(c->queue, now_s(c), rank->job, rank->run, rank->node));
+        rank_release(c, id);
+    }
+}
+
+void placing_done(struct myr_control *c, uint32_t id)
+{
+    struct job *job = job_of(c, id);
+    if (!job->ending) {
+        job->ending = 1;
+        int rc = myr_queue_exited(c->queue, now_s(c), id, job->run, MYR_EXIT_OK);
+        /* Where the queue was about to move it, there is nothing left to move. */
+        told(c, rc == MYR_ESTALE ? myr_queue_cancel(c->queue, now_s(c), id) : rc);
+    }
+}
+
+void placing_refuse(struct myr_control *c, const struct myr_decision *start, uint32_t node)
+{
+    told(c, myr_queue_start_failed(c->queue, now_s(c), start->job, start->epoch, node));
+}
+
+void placing_over(struct myr_control *c, uint32_t id, uint32_t run)
+{
+    told(c, myr_queue_stopped(c->queue, now_s(c), id, run, MYR_NONE));
+}
+
+void placing_cancel(struct myr_control *c, uint32_t id)
+{
+    struct job *job = job_of(c, id);
+    if (!job->ending) {
+        job->ending = 1;
+        told(c, myr_queue_cancel(c->queue, now_s(c), id));
+    }
+}
+
+void placing_node(struct myr_control *c, uint32_t id, bool gone, bool shut)
+{
+    struct node *node = node_of(c, id);
+    if (shut != node->shut) {
+        node->shut = shut;
+        told(c, myr_queue_drain(c->queue, now_s(c), id, shut));
+    }
+    if (gone && !node->gone) {
+        node->gone = 1;
+        c->dirty = true;
+        myr_vec_push(&c->lost, id); /* all of one moment together */
+    } else if (!gone && node->gone) {
+        node->gone = 0;
+        told(c, myr_queue_back(c->queue, now_s(c), id));
+    }
+}
+
+void placing_maintain(struct myr_control *c, const struct myr_event *event)
+{
+    struct myr_window window = {event->node, event->count, event->value, event->end_s,
+                                event->saved};
+    if (myr_queue_maintain(c->queue, &window, NULL) == MYR_OK) {
+        c->dirty = true;
+    } else {
+        emit(c, &(struct myr_effect){.kind = MYR_EFFECT_NOTIFY,
+                                     .reason = MYR_NOTICE_WINDOW,
+                                     .node = event->node,
+                                     .job = MYR_NONE});
+    }
+}
+
+static void tell_lost(struct myr_control *c)
+{
+    if (c->lost.count > 0) {
+        told(c, myr_queue_lost(c->queue, now_s(c), c->lost.items, (uint32_t)c->lost.count));
+        c->lost.count = 0;
+    }
+}
+
+bool placing_next(struct myr_control *c, struct myr_decision *ret)
+{
+    if (c->decisions.count == 0) {
+        tell_lost(c);
+        if (!c->dirty && myr_queue_wake_s(c->queue) > now_s(c)) {
+            return false;
+        }
+        c->dirty = false;
+        uint32_t count;
+        const struct myr_decision *made = myr_queue_decide(c->queue, now_s(c), &count);
+        MYR_ASSERT(made || count == 0);
+        for (uint32_t i = count; i > 0; i--) { /* taken from the end */
+            myr_vec_push(&c->decisions, made[i - 1]);
+        }
+        if (count == 0) {
+            return false;
+        }
+    }
+    *ret = c->decisions.items[--c->decisions.count];
+    return true;
+}
+
+int64_t placing_wake_ms(const struct myr_control *c)
+{
+    int64_t wake_s = myr_queue_wake_s(c->queue);
+    return wake_s < INT64_MAX / 1000 ? wake_s * 1000 : INT64_MAX;
+}

@@ -1,0 +1,97 @@
+#include "state.h"
+
+/*
+ * GPUs of the rank that another rank of the same job has too: an epoch job starts again beside what
+ * its own agents are still stopping.
+ */
+static uint64_t shared_gpus(const struct myr_control *c, uint32_t id)
+{
+    const struct rank *rank = &c->ranks.items[id];
+    uint64_t gpus = 0;
+    for (uint32_t at = node_of(c, rank->node)->first_rank; at != MYR_NONE;
+         at = c->ranks.items[at].next_on_node) {
+        const struct rank *other = &c->ranks.items[at];
+        gpus |= at != id && other->job == rank->job && !other->released ? other->gpus : 0;
+    }
+    return gpus;
+}
+
+static void tell_gpus(struct myr_control *c, enum myr_effect_kind kind, uint32_t id)
+{
+    const struct rank *rank = &c->ranks.items[id];
+    uint64_t gpus = rank->gpus & ~shared_gpus(c, id);
+    if (gpus) {
+        emit(c, &(struct myr_effect){.kind = (uint8_t)kind,
+                                     .node = rank->node,
+                                     .job = rank->job,
+                                     .epoch = rank->epoch,
+                                     .gpus = gpus});
+    }
+}
+
+uint32_t rank_add(struct myr_control *c, const struct rank *rank)
+{
+    struct node *node = node_of(c, rank->node);
+    uint32_t id = c->head.rank_free;
+    if (id != MYR_NONE) {
+        c->head.rank_free = c->ranks.items[id].next_in_job;
+    } else {
+        id = (uint32_t)c->ranks.count;
+        myr_vec_push(&c->ranks, (struct rank){0});
+    }
+    MYR_ASSERT(c->ranks.items[id].state == RANK_FREE && rank->state == RANK_GRANTED);
+    c->ranks.items[id] = *rank;
+    c->ranks.items[id].next_in_job = MYR_NONE;
+    c->ranks.items[id].next_on_node = node->first_rank;
+    node->first_rank = id;
+    tell_gpus(c, MYR_EFFECT_GRANT, id);
+    return id;
+}
+
+void rank_release(struct myr_control *c, uint32_t id)
+{
+    if (!c->ranks.items[id].released) {
+        tell_gpus(c, MYR_EFFECT_RELEASE, id);
+        c->ranks.items[id].released = 1;
+    }
+}
+
+void rank_free(struct myr_control *c, uint32_t id)
+{
+    struct rank *rank = &c->ranks.items[id];
+    struct node *node = node_of(c, rank->node);
+    MYR_ASSERT(rank->state == RANK_CLOSED || rank->state == RANK_GRANTED);
+    MYR_ASSERT(!rank->suspect);
+    rank_release(c, id);
+    uint32_t *link = &node->first_rank;
+    while (*link != id) {
+        MYR_ASSERT(*link != MYR_NONE);
+        link = &c->ranks.items[*link].next_on_node;
+    }
+    *link = rank->next_on_node;
+    if (node->drain || node->doubted) {
+        myr_vec_push(&c->left, rank->node); /* it may be empty now */
+    }
+    *rank = (struct rank){.next_in_job = c->head.rank_free};
+    c->head.rank_free = id;
+}
+
+void rank_close(struct myr_control *c, uint32_t id)
+{
+    struct rank *rank = &c->ranks.items[id];
+    struct node *node = node_of(c, rank->node);
+    struct job *job = job_of(c, rank->job);
+    MYR_ASSERT(rank_is_open(rank) && node->rank_count > 0);
+    if (!rank->old) {
+        MYR_ASSERT(job->open > 0);
+        job->open--;
+        job->up -= rank->state == RANK_UP;
+        /* One rank gone stops the whole gang: from now on it makes no progress. */
+        job->stopped_ms = job->stopped_ms < 0 ? c->head.steady_ms : job->stopped_ms;
+    } else {
+        MYR_ASSERT(job->old_open > 0);
+        job->old_open--;
+    }
+    rank->state = RANK_CLOSED;
+    node->rank_count--;
+}

@@ -1,0 +1,327 @@
+/*
+ * save: the state as tagged sections, and back.
+ *
+ * The arrays go out as they lie. What comes in is checked before anything uses it: every index,
+ * every list, every count; a file that was made up is refused as well as one that was damaged.
+ */
+#include <stdlib.h>
+
+#include "myriad/sched/snapshot.h"
+#include "sections.h"
+#include "state.h"
+
+enum {
+    TAG_ABOUT = SECTION_TAG('C', 'T', 'R', 'L'),
+    TAG_POLICY = SECTION_TAG('P', 'L', 'C', 'Y'),
+    TAG_HEAD = SECTION_TAG('H', 'E', 'A', 'D'),
+    TAG_NODES = SECTION_TAG('N', 'O', 'D', 'E'),
+    TAG_JOBS = SECTION_TAG('J', 'O', 'B', 'S'),
+    TAG_RANKS = SECTION_TAG('R', 'A', 'N', 'K'),
+    TAG_TIMERS = SECTION_TAG('T', 'I', 'M', 'E'),
+    TAG_QUEUE = SECTION_TAG('Q', 'U', 'E', 'U'),
+    FORMAT = 1,
+};
+
+_Static_assert(sizeof(struct myr_job_spec) == 40, "no padding");
+_Static_assert(sizeof(struct rank) == 40, "no padding");
+_Static_assert(sizeof(struct node) == 48, "no padding");
+_Static_assert(sizeof(struct job) == 40 + 4 + 15 * 4 + 7 * 8, "no padding");
+_Static_assert(sizeof(struct timer) == 16, "no padding");
+_Static_assert(sizeof(struct control_head) == 56, "no padding");
+
+struct about {
+    uint32_t core_version, tenants;
+    uint32_t nodes, gpus_per_node, group_nodes, pod_nodes;
+};
+
+/* The policy of the core; the queue keeps its own. */
+struct policy_words {
+    int64_t words[13];
+};
+
+static struct policy_words policy_out(const struct myr_control_policy *p)
+{
+    return (struct policy_words){{p->spares, p->start_window_ms, p->retry_ms, p->suspect_ms,
+                                  p->reconnect_ms, p->hang_ms, p->test_ms, p->fence_retry_ms,
+                                  p->clock_slack_ms, p->drain_permille, p->restarts_in_place,
+                                  p->grace_s, p->first_step_ms}};
+}
+
+static bool policy_in(const struct policy_words *in, struct myr_control_policy *ret)
+{
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(in->words); i++) {
+        if (in->words[i] < 0 || in->words[i] > UINT32_MAX) {
+            return false;
+        }
+    }
+    const int64_t *w = in->words;
+    *ret = (struct myr_control_policy){.spares = (uint32_t)w[0],
+                                       .start_window_ms = w[1],
+                                       .retry_ms = w[2],
+                                       .suspect_ms = w[3],
+                                       .reconnect_ms = w[4],
+                                       .hang_ms = w[5],
+                                       .test_ms = w[6],
+                                       .fence_retry_ms = w[7],
+                                       .clock_slack_ms = w[8],
+                                       .drain_permille = (uint32_t)w[9],
+                                       .restarts_in_place = (uint32_t)w[10],
+                                       .grace_s = (uint32_t)w[11],
+                                       .first_step_ms = w[12]};
+    /* A retry without a pause would never let go. */
+    return w[2] > 0 && w[5] > 0 && w[7] > 0 && w[12] > 0;
+}
+
+void myr_control_save(const struct myr_control *c, struct myr_buf *ret)
+{
+    struct about about = {MYR_CONTROL_VERSION,    c->tenants,           c->shape.nodes,
+                          c->shape.gpus_per_node, c->shape.group_nodes, c->shape.pod_nodes};
+    struct policy_words policy = policy_out(&c->policy);
+    MYR_CLEANUP(myr_buf_done) struct myr_buf queue = {0};
+    myr_queue_save(c->queue, &queue);
+    section_put(ret, TAG_ABOUT, FORMAT, &about, sizeof(about));
+    section_put(ret, TAG_POLICY, FORMAT, &policy, sizeof(policy));
+    section_put(ret, TAG_HEAD, FORMAT, &c->head, sizeof(c->head));
+    section_put(ret, TAG_NODES, FORMAT, c->nodes, c->shape.nodes * sizeof(*c->nodes));
+    section_put(ret, TAG_JOBS, FORMAT, c->jobs.items, c->jobs.count * sizeof(*c->jobs.items));
+    section_put(ret, TAG_RANKS, FORMAT, c->ranks.items, c->ranks.count * sizeof(*c->ranks.items));
+    section_put(ret, TAG_TIMERS, FORMAT, c->timers.items,
+                c->timers.count * sizeof(*c->timers.items));
+    section_put(ret, TAG_QUEUE, FORMAT, queue.data, queue.len);
+}
+
+uint64_t myr_control_hash(const struct myr_control *c)
+{
+    uint64_t hash = myr_hash_bytes(&c->head, sizeof(c->head));
+    hash = myr_hash_u64(hash ^ myr_hash_bytes(c->nodes, c->shape.nodes * sizeof(*c->nodes)));
+    hash =
+        myr_hash_u64(hash ^ myr_hash_bytes(c->jobs.items, c->jobs.count * sizeof(*c->jobs.items)));
+    hash = myr_hash_u64(hash ^
+                        myr_hash_bytes(c->ranks.items, c->ranks.count * sizeof(*c->ranks.items)));
+    hash = myr_hash_u64(
+        hash ^ myr_hash_bytes(c->timers.items, c->timers.count * sizeof(*c->timers.items)));
+    return myr_hash_u64(hash ^ myr_queue_hash(c->queue));
+}
+
+/* What was read, before it is believed. */
+struct parts {
+    struct myr_str about, policy, head, nodes, jobs, ranks, timers, queue;
+};
+
+static int read_parts(struct myr_str bytes, struct parts *ret, struct myr_err *err)
+{
+    const struct {
+        uint32_t tag;
+        struct myr_str *to;
+        const char *name;
+    } known[] = {{TAG_ABOUT, &ret->about, "about"},    {TAG_POLICY, &ret->policy, "policy"},
+                 {TAG_HEAD, &ret->head, "head"},       {TAG_NODES, &ret->nodes, "nodes"},
+                 {TAG_JOBS, &ret->jobs, "jobs"},       {TAG_RANKS, &ret->ranks, "ranks"},
+                 {TAG_TIMERS, &ret->timers, "timers"}, {TAG_QUEUE, &ret->queue, "queue"}};
+    for (size_t at = 0; at < bytes.len;) {
+        struct section section;
+        struct myr_str data;
+        enum section_found found =
+            section_get((struct myr_str){bytes.data + at, bytes.len - at}, &section, &data);
+        if (found != SECTION_WHOLE) {
+            return myr_err_set(err, MYR_ECORRUPT, "the snapshot is %s at byte %zu of %zu",
+                               found == SECTION_CUT ? "cut off" : "damaged", at, bytes.len);
+        }
+        for (size_t i = 0; i < MYR_ARRAY_COUNT(known); i++) {
+            if (section.tag == known[i].tag) {
+                if (section.version != FORMAT) {
+                    return myr_err_set(err, MYR_EVERSION,
+                                       "the snapshot's %s have version %u, version %d is expected",
+                                       known[i].name, section.version, FORMAT);
+                }
+                *known[i].to = data;
+            }
+        }
+        at += sizeof(section) + data.len;
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(known); i++) {
+        if (!known[i].to->data) {
+            return myr_err_set(err, MYR_ECORRUPT, "the snapshot is cut off: it has no %s",
+                               known[i].name);
+        }
+    }
+    return MYR_OK;
+}
+
+static bool fits(struct myr_str part, size_t size, size_t count)
+{
+    return part.len / size == count && part.len % size == 0;
+}
+
+/* Every index points into its array, every list ends, every count is what it counts. */
+static bool ranks_are_sound(const struct myr_control *c)
+{
+    size_t on_nodes = 0, used = 0, unused = 0;
+    for (uint32_t n = 0; n < c->shape.nodes; n++) {
+        const struct node *node = &c->nodes[n];
+        uint32_t open = 0;
+        for (uint32_t at = node->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_on_node) {
+            if (at >= c->ranks.count || ++on_nodes > c->ranks.count ||
+                c->ranks.items[at].node != n) {
+                return false;
+            }
+            open += rank_is_open(&c->ranks.items[at]);
+        }
+        if (open != node->rank_count || node->state >= MYR_NODE_STATES) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < c->ranks.count; i++) {
+        const struct rank *rank = &c->ranks.items[i];
+        used += rank->state != RANK_FREE;
+        if (rank->state > RANK_CLOSED ||
+            (rank->state != RANK_FREE &&
+             (rank->job >= c->jobs.count || rank->node >= c->shape.nodes))) {
+            return false;
+        }
+    }
+    for (uint32_t at = c->head.rank_free; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
+        if (at >= c->ranks.count || ++unused > c->ranks.count ||
+            c->ranks.items[at].state != RANK_FREE) {
+            return false;
+        }
+    }
+    return on_nodes == used && used + unused == c->ranks.count;
+}
+
+static bool jobs_are_sound(const struct myr_control *c)
+{
+    size_t listed = 0, used = 0;
+    for (uint32_t j = 0; j < c->jobs.count; j++) {
+        const struct job *job = &c->jobs.items[j];
+        uint32_t counts[2] = {0, 0}, open[2] = {0, 0}, suspects = 0, up = 0, last = MYR_NONE;
+        for (uint32_t old = 0; old < 2; old++) {
+            uint32_t at = old ? job->first_old : job->first_rank;
+            for (; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
+                if (at >= c->ranks.count || ++listed > c->ranks.count) {
+                    return false;
+                }
+                const struct rank *rank = &c->ranks.items[at];
+                if (rank->state == RANK_FREE || rank->job != j || rank->old != old) {
+                    return false;
+                }
+                counts[old]++;
+                open[old] += rank_is_open(rank);
+                suspects += rank->suspect;
+                up += !old && rank->state == RANK_UP;
+                last = old ? last : at;
+            }
+        }
+        if (counts[0] != job->ranks || open[0] != job->open || open[1] != job->old_open ||
+            open[1] != counts[1] || suspects != job->suspects || up != job->up ||
+            last != job->last_rank || job->state >= MYR_CONTROL_JOB_STATES ||
+            job->after > AFTER_CANCELLED) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < c->ranks.count; i++) {
+        used += c->ranks.items[i].state != RANK_FREE;
+    }
+    return listed == used;
+}
+
+static bool rest_is_sound(const struct myr_control *c)
+{
+    uint32_t silent = 0, drained = 0;
+    const int64_t most_ms = INT64_MAX / 4;
+    for (uint32_t n = 0; n < c->shape.nodes; n++) {
+        silent += c->nodes[n].silent;
+        drained += c->nodes[n].drain & DRAIN_FAULT ? 1 : 0;
+        if (c->nodes[n].silent > 1 || c->nodes[n].deadline_ms > most_ms) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < c->timers.count; i++) {
+        const struct timer *timer = &c->timers.items[i];
+        if (timer->kind > TIMER_JOB ||
+            timer->id >= (timer->kind == TIMER_JOB ? c->jobs.count : c->shape.nodes)) {
+            return false;
+        }
+    }
+    return silent == c->head.silent_nodes && drained == c->head.drained &&
+           c->head.planted < MYR_PLANTED_COUNT && c->head.steady_ms >= 0 &&
+           c->head.steady_ms < most_ms && c->head.wall_ms >= 0 && c->head.wall_ms < most_ms &&
+           myr_queue_jobs(c->queue) == c->jobs.count;
+}
+
+static void take_arrays(struct myr_control *c, const struct parts *parts)
+{
+    c->nodes = myr_xcalloc(c->shape.nodes, sizeof(*c->nodes));
+    memcpy(c->nodes, parts->nodes.data, parts->nodes.len);
+    memcpy(&c->head, parts->head.data, sizeof(c->head));
+#define TAKE(vec, part)                                    \
+    do {                                                   \
+        size_t count = (part).len / sizeof(*(vec)->items); \
+        myr_vec_reserve(vec, count);                       \
+        if (count > 0) {                                   \
+            memcpy((vec)->items, (part).data, (part).len); \
+        }                                                  \
+        (vec)->count = count;                              \
+    } while (0)
+    TAKE(&c->jobs, parts->jobs);
+    TAKE(&c->ranks, parts->ranks);
+    TAKE(&c->timers, parts->timers);
+#undef TAKE
+}
+
+static int take_parts(struct myr_control *c, const struct parts *parts, struct myr_err *err)
+{
+    struct about about;
+    struct policy_words policy;
+    memcpy(&about, parts->about.data, sizeof(about));
+    memcpy(&policy, parts->policy.data, sizeof(policy));
+    if (about.core_version > MYR_CONTROL_VERSION) {
+        return myr_err_set(err, MYR_EVERSION,
+                           "the snapshot is of core version %u, up to %d is expected",
+                           about.core_version, MYR_CONTROL_VERSION);
+    }
+    c->tenants = about.tenants;
+    c->shape = (struct myr_place_shape){about.nodes, about.gpus_per_node, about.group_nodes,
+                                        about.pod_nodes};
+    if (!policy_in(&policy, &c->policy) || !fits(parts->nodes, sizeof(struct node), about.nodes) ||
+        parts->jobs.len % sizeof(struct job) || parts->ranks.len % sizeof(struct rank) ||
+        parts->timers.len % sizeof(struct timer)) {
+        return myr_err_set(err, MYR_ECORRUPT, "the snapshot's parts do not fit together");
+    }
+    int rc = myr_queue_load(parts->queue, &c->queue, err);
+    if (rc < 0) {
+        return rc;
+    }
+    take_arrays(c, parts);
+    for (uint32_t j = 0; j < c->jobs.count; j++) {
+        if (!myr_u64map_add(&c->tokens, c->jobs.items[j].spec.token, j)) {
+            return myr_err_set(err, MYR_ECORRUPT, "the snapshot has two jobs of one token");
+        }
+    }
+    if (!rest_is_sound(c) || !ranks_are_sound(c) || !jobs_are_sound(c)) {
+        return myr_err_set(err, MYR_ECORRUPT, "the snapshot's lists do not fit together");
+    }
+    return MYR_OK;
+}
+
+int myr_control_load(struct myr_str bytes, struct myr_control **ret, struct myr_err *err)
+{
+    struct parts parts = {0};
+    int rc = read_parts(bytes, &parts, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (parts.about.len != sizeof(struct about) ||
+        parts.policy.len != sizeof(struct policy_words) ||
+        parts.head.len != sizeof(struct control_head)) {
+        return myr_err_set(err, MYR_ECORRUPT, "the snapshot's parts have another size");
+    }
+    struct myr_control *c = myr_xcalloc(1, sizeof(*c));
+    rc = take_parts(c, &parts, err);
+    if (rc < 0) {
+        myr_control_free(c);
+        return rc;
+    }
+    *ret = c;
+    return MYR_OK;
+}

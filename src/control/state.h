@@ -1,0 +1,255 @@
+/*
+ * state: what the core knows, in flat arrays. Each file calls only those above it in this list:
+ *
+ *   effects   what is told, and the names
+ *   timers    deadlines
+ *   ranks     slots and lists of ranks
+ *   orders    what agents are told of an incarnation
+ *   placing   the queue: everything that the core asks of it or tells it
+ *   jobs      a job from its first start to its end
+ *   nodes     a node from its first word to its repair, and what that means for its jobs
+ *   core      one event
+ *   save      the state as bytes
+ *
+ * Indices in place of pointers, no padding: the arrays are the snapshot as they lie here. Nodes and
+ * jobs count up and are never used again; ranks are slots.
+ */
+#pragma once
+
+#include "myriad/control/core.h"
+
+enum rank_state {
+    RANK_FREE,     /* a slot that nobody uses */
+    RANK_GRANTED,  /* its GPUs belong to the job; nothing was sent */
+    RANK_STARTING, /* start was sent */
+    RANK_UP,
+    RANK_STOPPING, /* stop was sent, or will be when the node is heard */
+    RANK_CLOSED,   /* known to be gone; the GPUs are still the job's */
+};
+
+/* The part of an incarnation that lies on one node. */
+struct rank {
+    uint32_t job, node, epoch;
+    uint32_t run; /* the queue's count of starts: in-place restarts are the core's own */
+    uint32_t next_in_job, next_on_node;
+    uint8_t state;    /* enum rank_state */
+    uint8_t released; /* gone, and its GPUs are no longer the job's */
+    uint8_t old;      /* of an incarnation that the job has left behind */
+    uint8_t suspect;  /* the job waits for a test of its node */
+    uint32_t first;   /* GPUs of the job before it */
+    uint64_t gpus;
+};
+
+enum drain_why { DRAIN_PERSON = 1, DRAIN_FAULT = 2 };
+
+struct node {
+    uint8_t state;   /* enum myr_node_state: follows from the others */
+    uint8_t silent;  /* not heard now */
+    uint8_t lost;    /* for so long that it counts as gone */
+    uint8_t checked; /* a test was good since it joined */
+    uint8_t testing; /* a result is awaited */
+    uint8_t fencing; /* a result is awaited, or the next attempt */
+    uint8_t drain;   /* bits of enum drain_why */
+    uint8_t bad;     /* failed, but the limit of drains leaves it to a person */
+    uint8_t repair;  /* given away */
+    uint8_t doubted; /* to be tested when it is empty */
+    uint8_t gone;    /* as the queue was told */
+    uint8_t shut;    /* the same: nothing new */
+    uint32_t boot;
+    uint32_t first_rank, rank_count; /* all on it; those not known to be gone */
+    uint32_t blamed;                 /* failures since it was repaired, though tests were good */
+    uint32_t tests;                  /* so many were sent: an old result is told from a new one */
+    int64_t since_ms;                /* when it fell silent, or its test began */
+    int64_t deadline_ms;             /* of silence, test or fence; -1: none */
+};
+
+/* What becomes of a job when its ranks are gone. */
+enum after {
+    AFTER_NONE,
+    AFTER_RESTART, /* it goes on, in place unless the queue has taken its place away */
+    AFTER_DONE,
+    AFTER_FAILED,
+    AFTER_CANCELLED,
+};
+
+struct job {
+    struct myr_job_spec spec;
+    uint8_t state;                   /* enum myr_control_job_state */
+    uint8_t after;                   /* enum after */
+    uint8_t taken;                   /* the queue has decided to stop this run */
+    uint8_t ending;                  /* the queue was told that it is over */
+    uint32_t epoch;                  /* of the incarnation: every start counts one up */
+    uint32_t run;                    /* the queue's */
+    uint32_t first_rank, last_rank;  /* of this incarnation, in rank order */
+    uint32_t first_old;              /* ranks of those before */
+    uint32_t ranks, up, open, exits; /* of this incarnation: all, started, not gone, done */
+    uint32_t old_open;
+    uint32_t suspects; /* ranks on nodes under test */
+    uint32_t failures;
+    uint32_t unrun; /* a run of the queue's that never came to be and is not yet told of; 0 */
+    uint32_t unused;
+    uint16_t confirmed; /* the queue was told that this run of it is up */
+    uint16_t steps;     /* this incarnation has made some */
+    int64_t step, saved_step;
+    int64_t submitted_ms, started_ms;
+    int64_t progress_ms; /* of the last step, or start */
+    int64_t stopped_ms;  /* since when no progress is possible; -1: it may be */
+    int64_t deadline_ms; /* start window, hang or retry; -1: none */
+};
+
+/* A deadline; one that is no longer meant is passed over when it comes up. */
+enum timer_kind { TIMER_NODE, TIMER_JOB };
+
+struct timer {
+    int64_t at_ms;
+    uint32_t id, kind;
+};
+
+struct control_head {
+    int64_t wall_ms, steady_ms; /* of the last event */
+    int64_t reconnect_ms;       /* steady: no node is called lost before */
+    uint64_t events;
+    uint32_t rank_free; /* first unused slot */
+    uint32_t silent_nodes;
+    uint32_t drained, approved; /* nodes out for faults; drains allowed beside the limit */
+    uint32_t noticed;           /* the limit was told of */
+    uint32_t planted;
+};
+
+struct myr_control {
+    struct myr_place_shape shape;
+    struct myr_control_policy policy;
+    uint32_t tenants;
+    struct control_head head;
+    struct node *nodes;
+    MYR_VEC(struct job) jobs;
+    MYR_VEC(struct rank) ranks;
+    MYR_VEC(struct timer) timers; /* a binary heap */
+    struct myr_u64map tokens;     /* to jobs; rebuilt from them */
+    struct myr_queue *queue;
+    /* No state: empty between events. */
+    MYR_VEC(struct myr_effect) effects;
+    MYR_VEC(uint32_t) left;                 /* nodes that a rank was freed on */
+    MYR_VEC(uint32_t) lost;                 /* nodes to be told to the queue, together */
+    MYR_VEC(struct myr_decision) decisions; /* being carried out */
+    bool dirty;                             /* the queue has something to decide */
+};
+
+static inline struct job *job_of(const struct myr_control *c, uint32_t id)
+{
+    MYR_ASSERT(id < c->jobs.count);
+    return &c->jobs.items[id];
+}
+
+static inline struct node *node_of(const struct myr_control *c, uint32_t id)
+{
+    MYR_ASSERT(id < c->shape.nodes);
+    return &c->nodes[id];
+}
+
+static inline bool rank_is_open(const struct rank *rank)
+{
+    return rank->state >= RANK_STARTING && rank->state <= RANK_STOPPING;
+}
+
+static inline bool job_is_over(const struct job *job)
+{
+    return job->state >= MYR_CONTROL_DONE;
+}
+
+/* effects.c */
+void emit(struct myr_control *c, const struct myr_effect *effect);
+void emit_job(struct myr_control *c, uint32_t id, enum myr_control_job_state state);
+void emit_node(struct myr_control *c, uint32_t id, enum myr_node_state state);
+
+/* timers.c: one deadline for each job and node; -1: none. */
+void timer_set(struct myr_control *c, enum timer_kind kind, uint32_t id, int64_t at_ms);
+bool timer_due(struct myr_control *c, struct timer *ret);
+int64_t timer_next_ms(struct myr_control *c);
+
+/* ranks.c */
+uint32_t rank_add(struct myr_control *c, const struct rank *rank);
+/* The slot and its GPUs are let go. */
+void rank_free(struct myr_control *c, uint32_t id);
+/* Its GPUs are let go; the slot stays. */
+void rank_release(struct myr_control *c, uint32_t id);
+/* It is known to be gone. */
+void rank_close(struct myr_control *c, uint32_t id);
+
+/* orders.c: to nodes that are heard; the others get them when they are. */
+void order_start(struct myr_control *c, uint32_t rank);
+void order_stop(struct myr_control *c, uint32_t rank, uint32_t grace_s);
+/* All orders of a new incarnation, over ranks that are granted. */
+void launch(struct myr_control *c, uint32_t job);
+/* Ranks that nobody heard of are left behind; the others go. */
+void leave_ranks(struct myr_control *c, uint32_t job);
+
+/* placing.c */
+/* False: it can never be placed. */
+bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec);
+void placing_started(struct myr_control *c, uint32_t id);
+void placing_start_failed(struct myr_control *c, uint32_t id, uint32_t node);
+/* A rank is gone; its GPUs are the queue's again, unless the job starts in place. */
+void placing_gone(struct myr_control *c, uint32_t rank);
+void placing_done(struct myr_control *c, uint32_t id);
+void placing_cancel(struct myr_control *c, uint32_t id);
+/* A start that was decided cannot be: this node of the gang is not to be used. */
+void placing_refuse(struct myr_control *c, const struct myr_decision *start, uint32_t node);
+/* Nothing of that run of a job that is over runs anywhere. */
+void placing_over(struct myr_control *c, uint32_t id, uint32_t run);
+void placing_node(struct myr_control *c, uint32_t id, bool gone, bool shut);
+void placing_maintain(struct myr_control *c, const struct myr_event *event);
+/* The next decision, or false: nothing more is to be done now. */
+bool placing_next(struct myr_control *c, struct myr_decision *ret);
+int64_t placing_wake_ms(const struct myr_control *c);
+
+/* jobs.c */
+void job_submit(struct myr_control *c, const struct myr_job_spec *spec);
+void job_carry_out(struct myr_control *c, const struct myr_decision *decision);
+void job_cancel(struct myr_control *c, uint32_t id);
+/* False: the node could not start its ranks, and is to be looked at. */
+bool job_started(struct myr_control *c, const struct myr_event *event);
+/* Every rank of the job on the node up to the epoch is gone. */
+void job_stopped(struct myr_control *c, const struct myr_event *event);
+/* False: a rank has failed, and its node is to be looked at. */
+bool job_exited(struct myr_control *c, const struct myr_event *event);
+void job_step(struct myr_control *c, const struct myr_event *event);
+/* Something of it broke: all ranks are stopped, and it starts again or is given up. */
+void job_failed(struct myr_control *c, uint32_t id);
+/* The job waits for a test of the rank's node before it goes on. */
+void job_suspect(struct myr_control *c, uint32_t rank);
+void job_cleared(struct myr_control *c, uint32_t rank);
+/* A rank is gone, whoever says so. */
+void job_rank_gone(struct myr_control *c, uint32_t rank);
+/* What comes after, once all ranks are gone and no test is awaited. */
+void job_settle(struct myr_control *c, uint32_t id);
+/* Orders without an answer are given again, to nodes that are heard. */
+void job_resend(struct myr_control *c, uint32_t id);
+/* A controller begins: time without one counts for nothing, and orders are given again. */
+void job_takeover(struct myr_control *c);
+/* A run that never came to be is told of when nothing old is in its way any more. */
+void job_unrun(struct myr_control *c, uint32_t id);
+/* What must not run on a node that is heard again is ordered to stop. */
+void job_node_back(struct myr_control *c, uint32_t node);
+/* True: it hangs, and its nodes are to be looked at. */
+bool job_deadline(struct myr_control *c, uint32_t id);
+
+/* nodes.c */
+void node_joined(struct myr_control *c, const struct myr_event *event);
+void node_silent(struct myr_control *c, uint32_t id);
+void node_back(struct myr_control *c, uint32_t id);
+void node_test(struct myr_control *c, uint32_t id);
+void node_tested(struct myr_control *c, const struct myr_event *event);
+void node_fenced(struct myr_control *c, const struct myr_event *event);
+void node_symptom(struct myr_control *c, const struct myr_event *event);
+void node_drain(struct myr_control *c, uint32_t id, bool drain);
+void node_approve(struct myr_control *c, int64_t count);
+void node_deadline(struct myr_control *c, uint32_t id);
+/* A rank of a job ended badly there: test it, or give it up. */
+void node_blame(struct myr_control *c, uint32_t id, uint32_t job);
+/* A job hangs: all its nodes are tested. */
+void node_blame_all(struct myr_control *c, uint32_t job);
+/* A controller begins: silence is counted anew. */
+void node_takeover(struct myr_control *c);
+/* Its state follows from what is known; who has what to do there is told. */
+void node_settle(struct myr_control *c, uint32_t id);

@@ -1,0 +1,96 @@
+#include "state.h"
+
+/* Equal times come up in the order of kind and id, so that the heap's history does not show. */
+static bool before(const struct timer *a, const struct timer *b)
+{
+    return a->at_ms != b->at_ms ? a->at_ms < b->at_ms
+           : a->kind != b->kind ? a->kind < b->kind
+                                : a->id < b->id;
+}
+
+static void swap(struct timer *a, struct timer *b)
+{
+    struct timer kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+static void push(struct myr_control *c, struct timer timer)
+{
+    myr_vec_push(&c->timers, timer);
+    struct timer *items = c->timers.items;
+    for (size_t at = c->timers.count - 1; at > 0;) {
+        size_t parent = (at - 1) / 2;
+        if (!before(&items[at], &items[parent])) {
+            return;
+        }
+        swap(&items[at], &items[parent]);
+        at = parent;
+    }
+}
+
+static void pop(struct myr_control *c)
+{
+    struct timer *items = c->timers.items;
+    MYR_ASSERT(c->timers.count > 0);
+    size_t count = --c->timers.count;
+    items[0] = items[count];
+    for (size_t at = 0;;) {
+        size_t least = at;
+        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < count; child++) {
+            least = before(&items[child], &items[least]) ? child : least;
+        }
+        if (least == at) {
+            return;
+        }
+        swap(&items[at], &items[least]);
+        at = least;
+    }
+}
+
+static int64_t *deadline_of(const struct myr_control *c, enum timer_kind kind, uint32_t id)
+{
+    return kind == TIMER_JOB ? &c->jobs.items[id].deadline_ms : &c->nodes[id].deadline_ms;
+}
+
+void timer_set(struct myr_control *c, enum timer_kind kind, uint32_t id, int64_t at_ms)
+{
+    int64_t *deadline = deadline_of(c, kind, id);
+    if (*deadline == at_ms) {
+        return;
+    }
+    *deadline = at_ms;
+    if (at_ms >= 0) {
+        push(c, (struct timer){at_ms, id, kind});
+    }
+}
+
+/* Those that are no longer meant go. */
+static void tidy(struct myr_control *c)
+{
+    while (c->timers.count > 0) {
+        const struct timer *top = &c->timers.items[0];
+        if (*deadline_of(c, (enum timer_kind)top->kind, top->id) == top->at_ms) {
+            return;
+        }
+        pop(c);
+    }
+}
+
+bool timer_due(struct myr_control *c, struct timer *ret)
+{
+    tidy(c);
+    if (c->timers.count == 0 || c->timers.items[0].at_ms > c->head.steady_ms) {
+        return false;
+    }
+    *ret = c->timers.items[0];
+    pop(c);
+    *deadline_of(c, (enum timer_kind)ret->kind, ret->id) = -1;
+    return true;
+}
+
+int64_t timer_next_ms(struct myr_control *c)
+{
+    tidy(c);
+    return c->timers.count > 0 ? c->timers.items[0].at_ms : INT64_MAX;
+}

@@ -1,0 +1,363 @@
+/*
+ * agents: what a node does with orders, and what happens to it.
+ *
+ * The agent remembers which incarnations it was told to stop, and which have ended by themselves,
+ * so that a start that comes late is not carried out; a node that was started anew has forgotten,
+ * and refuses orders for another boot.
+ */
+#include "world.h"
+
+static void answer(struct world *w, enum myr_event_kind kind, const struct myr_effect *order,
+                   uint8_t code, int64_t after_ms)
+{
+    struct myr_event event = {.kind = (uint8_t)kind,
+                              .code = code,
+                              .node = order->node,
+                              .job = order->job,
+                              .epoch = order->epoch,
+                              .boot = w->nodes[order->node].boot};
+    send_to_control(w, &event, after_ms);
+}
+
+static uint32_t find_rank(const struct world *w, uint32_t node, uint32_t job, uint32_t epoch)
+{
+    uint32_t at = w->nodes[node].first_rank;
+    while (at != MYR_NONE && (w->ranks.items[at].job != job || w->ranks.items[at].epoch != epoch)) {
+        at = w->ranks.items[at].next_on_node;
+    }
+    return at;
+}
+
+static bool was_stopped(const struct wnode *node, uint32_t job, uint32_t epoch)
+{
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(node->stopped); i++) {
+        if (node->stopped[i].epoch >= epoch && node->stopped[i].job == job) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A node that has not run the job pulls its image first. */
+static bool is_new_here(struct wnode *node, uint32_t job)
+{
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(node->ran); i++) {
+        if (node->ran[i] == job + 1) {
+            return false;
+        }
+    }
+    node->ran[node->ran_next++ % MYR_ARRAY_COUNT(node->ran)] = job + 1;
+    return true;
+}
+
+static int64_t start_ms(struct world *w, uint32_t job, const struct myr_effect *order)
+{
+    struct myr_rng rng;
+    draw_init(&rng, w->seed, DRAW_START, (uint64_t)job << 32 | order->node, order->epoch);
+    uint32_t gpus = order->world;
+    int64_t ms = times_draw_ms(&w->times, TIME_IMPORT, gpus, &rng) +
+                 times_draw_ms(&w->times, TIME_CONTEXT, gpus, &rng);
+    if (is_new_here(&w->nodes[order->node], job)) {
+        ms += times_draw_ms(&w->times, TIME_PULL, gpus, &rng);
+        ms += order->epoch > 1 ? times_draw_ms(&w->times, TIME_REPLACE, gpus, &rng) : 0;
+    }
+    return ms;
+}
+
+static void take_start(struct world *w, uint32_t job, const struct myr_effect *order)
+{
+    struct wnode *node = &w->nodes[order->node];
+    uint32_t at = find_rank(w, order->node, job, order->epoch);
+    if (was_stopped(node, job, order->epoch)) {
+        if (at == MYR_NONE) { /* else the answer comes when it is gone */
+            answer(w, MYR_EVENT_STOPPED, order, 0, 0);
+        }
+        return;
+    }
+    if (at != MYR_NONE) {
+        if (w->ranks.items[at].up) {
+            answer(w, MYR_EVENT_STARTED, order, 0, 0);
+        }
+        return;
+    }
+    for (uint32_t other = node->first_rank, next; other != MYR_NONE; other = next) {
+        const struct wrank *old = &w->ranks.items[other];
+        next = old->next_on_node;
+        if (old->job == job && old->epoch < order->epoch) { /* a newer epoch takes its place */
+            agent_gone(w, other, old->serial & 0xffffff);
+        }
+    }
+    for (uint32_t other = node->first_rank; other != MYR_NONE;
+         other = w->ranks.items[other].next_on_node) {
+        if (w->ranks.items[other].gpus & order->gpus) { /* in use: the driver refuses */
+            answer(w, MYR_EVENT_STARTED, order, 1, 1000);
+            return;
+        }
+    }
+    if (node->broken) {
+        answer(w, MYR_EVENT_STARTED, order, 1, 10000);
+        return;
+    }
+    uint32_t inc = inc_of(w, job, order->epoch);
+    uint32_t id = rank_new(w, &(struct wrank){.job = job,
+                                              .node = order->node,
+                                              .epoch = order->epoch,
+                                              .inc = inc,
+                                              .gpus = order->gpus});
+    happen(w, w->now_ms + start_ms(w, job, order), HAP_READY, id, w->ranks.items[id].serial);
+}
+
+static bool is_meant(const struct world *w, uint32_t rank, uint32_t serial)
+{
+    return w->ranks.items[rank].used && (w->ranks.items[rank].serial & 0xffffff) == serial;
+}
+
+void agent_ready(struct world *w, uint32_t id, uint32_t serial)
+{
+    struct wrank *rank = &w->ranks.items[id];
+    if (!is_meant(w, id, serial) || rank->stopping) {
+        return;
+    }
+    struct myr_effect order = {
+        .node = rank->node, .job = w->jobs[rank->job].id, .epoch = rank->epoch};
+    inc_rank_up(w, id);
+    answer(w, MYR_EVENT_STARTED, &order, 0, 0);
+}
+
+static void take_stop(struct world *w, uint32_t job, const struct myr_effect *order)
+{
+    struct wnode *node = &w->nodes[order->node];
+    bool any = false;
+    agent_remember(node, job, order->epoch);
+    for (uint32_t at = node->first_rank; at != MYR_NONE; at = w->ranks.items[at].next_on_node) {
+        struct wrank *rank = &w->ranks.items[at];
+        if (rank->job == job && rank->epoch <= order->epoch) {
+            any = true;
+            if (!rank->stopping) {
+                struct myr_rng rng;
+                draw_init(&rng, w->seed, DRAW_START, (uint64_t)job << 32 | order->node,
+                          UINT64_C(1) << 32 | order->epoch);
+                int64_t ms = 200 + times_draw_ms(&w->times, TIME_TEARDOWN, order->world, &rng);
+                ms += order->grace_s > 0 ? w->jobs[job].group->stall_ms : 0;
+                rank->stopping = true;
+                inc_break(w, rank->inc, order->grace_s > 0);
+                happen(w, w->now_ms + ms, HAP_GONE, at, rank->serial);
+            }
+        }
+    }
+    if (!any) {
+        answer(w, MYR_EVENT_STOPPED, order, 0, 0);
+    }
+}
+
+void agent_gone(struct world *w, uint32_t id, uint32_t serial)
+{
+    if (!is_meant(w, id, serial)) {
+        return;
+    }
+    const struct wrank *rank = &w->ranks.items[id];
+    struct myr_effect order = {
+        .node = rank->node, .job = w->jobs[rank->job].id, .epoch = rank->epoch};
+    rank_end(w, id);
+    answer(w, MYR_EVENT_STOPPED, &order, 0, 0);
+}
+
+static void take_test(struct world *w, const struct myr_effect *order)
+{
+    struct wnode *node = &w->nodes[order->node];
+    if (order->epoch <= node->test_number) {
+        return; /* it is at it, at a newer one, or its answer is on the way */
+    }
+    struct myr_rng rng;
+    draw_init(&rng, w->seed, DRAW_TEST, order->node, (uint64_t)node->boot << 32 | order->epoch);
+    enum time_part part = order->reason ? TIME_DIAGNOSE : TIME_CHECK;
+    int64_t after_ms = times_draw_ms(&w->times, part, 1, &rng);
+    node->test_number = order->epoch;
+    answer(w, MYR_EVENT_TESTED, order, node->broken, after_ms);
+}
+
+void agent_take(struct world *w, const struct myr_effect *order)
+{
+    const struct wnode *node = &w->nodes[order->node];
+    if (!node->up || node->cut > 0 || node->boot != order->boot) {
+        return; /* not heard, or meant for another boot */
+    }
+    uint32_t job = order->job == MYR_NONE ? MYR_NONE : w->job_of_id[order->job];
+    if (order->kind == MYR_EFFECT_START) {
+        take_start(w, job, order);
+    } else if (order->kind == MYR_EFFECT_STOP) {
+        take_stop(w, job, order);
+    } else if (order->kind == MYR_EFFECT_TEST) {
+        take_test(w, order);
+    }
+}
+
+/* ---- the node itself ---- */
+
+void shell_silent(struct world *w, uint32_t id, uint32_t quiet)
+{
+    struct wnode *node = &w->nodes[id];
+    bool silent = !node->up || node->cut > 0;
+    if ((node->quiet & 0xffffff) != quiet || !silent || !w->seat.up || node->told_silent) {
+        return;
+    }
+    node->told_silent = true;
+    struct myr_event event = {.kind = MYR_EVENT_SILENT, .node = id};
+    (void)seat_take(w, &event);
+}
+
+static void watch_silence(struct world *w, uint32_t id)
+{
+    struct wnode *node = &w->nodes[id];
+    struct myr_rng rng;
+    node->quiet++;
+    draw_init(&rng, w->seed, DRAW_DETECT, id, node->quiet);
+    int64_t ms = times_draw_ms(&w->times, TIME_DETECT_LOST, 1, &rng);
+    ms -= w->scenario->policy.suspect_ms; /* the core adds its own */
+    happen(w, w->now_ms + (ms > 1000 ? ms : 1000), HAP_SILENT, id, node->quiet);
+}
+
+void node_cut(struct world *w, uint32_t id, bool cut)
+{
+    struct wnode *node = &w->nodes[id];
+    if (cut) {
+        if (node->cut++ == 0 && node->up) {
+            node->cut_ms = w->now_ms;
+            watch_silence(w, id);
+            happen(w, w->now_ms + 60000, HAP_LEASE, id, 0);
+        }
+        return;
+    }
+    MYR_ASSERT(node->cut > 0);
+    if (--node->cut == 0 && node->up) {
+        node->cut_ms = -1;
+        node->quiet++;
+        if (node->told_silent && w->seat.up) {
+            struct myr_event event = {.kind = MYR_EVENT_BACK, .node = id, .boot = node->boot};
+            node->told_silent = false;
+            (void)seat_take(w, &event);
+        }
+    }
+}
+
+/* Power is gone, or the machine: everything on it ends, and nobody says so. */
+void node_down(struct world *w, uint32_t id)
+{
+    struct wnode *node = &w->nodes[id];
+    if (!node->up) {
+        return;
+    }
+    while (node->first_rank != MYR_NONE) {
+        rank_end(w, node->first_rank);
+    }
+    node->up = false;
+    watch_silence(w, id);
+}
+
+void node_boot(struct world *w, uint32_t id, uint32_t life)
+{
+    struct wnode *node = &w->nodes[id];
+    if (node->up || (life != 0 && (node->life & 0xffffff) != life)) {
+        return;
+    }
+    node->up = true;
+    node->boot++;
+    node->life++;
+    node->quiet++;
+    node->repairing = node->fencing = false;
+    node->told_silent = false;
+    node->test_number = 0;
+    node->cut_ms = node->cut > 0 ? w->now_ms : -1;
+    memset(node->stopped, 0, sizeof(node->stopped));
+    memset(node->ran, 0, sizeof(node->ran));
+    struct myr_event event = {.kind = MYR_EVENT_JOIN, .node = id, .boot = node->boot};
+    send_to_control(w, &event, 0);
+}
+
+/* Ranks that make no progress end when their agent has heard nothing for the lease. */
+void node_lease(struct world *w, uint32_t id)
+{
+    struct wnode *node = &w->nodes[id];
+    int64_t since_ms = node->cut_ms;
+    if (!w->seat.up) {
+        since_ms = since_ms < 0 ? w->seat.down_ms : since_ms;
+    }
+    if (!node->up || since_ms < 0) {
+        return;
+    }
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t at = node->first_rank; at != MYR_NONE; at = w->ranks.items[at].next_on_node) {
+            const struct wrank *rank = &w->ranks.items[at];
+            const struct winc *inc = &w->incs.items[rank->inc];
+            int64_t from_ms = inc->stalled_ms > since_ms ? inc->stalled_ms : since_ms;
+            int64_t lease_ms = (int64_t)w->jobs[rank->job].group->lease_s * 1000;
+            if (!inc->running && w->now_ms - from_ms >= lease_ms) {
+                agent_gone(w, at, rank->serial & 0xffffff);
+                more = true;
+                break;
+            }
+        }
+    }
+    if (node->first_rank != MYR_NONE) {
+        happen(w, w->now_ms + 60000, HAP_LEASE, id, 0);
+    }
+}
+
+/* ---- racks and repair ---- */
+
+void rack_fence(struct world *w, const struct myr_effect *effect)
+{
+    struct wnode *node = &w->nodes[effect->node];
+    if (!node->fencing) {
+        node->fencing = true;
+        happen(w, w->now_ms + 20000, HAP_FENCE, effect->node, effect->boot);
+    }
+}
+
+static int64_t boot_ms(struct world *w, uint32_t id)
+{
+    struct myr_rng rng;
+    draw_init(&rng, w->seed, DRAW_BOOT, id, w->nodes[id].boot);
+    return times_draw_ms(&w->times, TIME_REBOOT, 1, &rng) +
+           times_draw_ms(&w->times, TIME_STACK, 1, &rng);
+}
+
+void rack_fence_done(struct world *w, uint32_t id, uint32_t boot)
+{
+    struct wnode *node = &w->nodes[id];
+    struct myr_rng rng;
+    draw_init(&rng, w->seed, DRAW_FENCE, id, (uint64_t)w->now_ms);
+    node->fencing = false;
+    bool fails = draw_chance(&rng, w->scenario->fence_fails_ppm);
+    struct myr_event event = {
+        .kind = MYR_EVENT_FENCED, .node = id, .boot = boot, .code = fails ? 1 : 0};
+    if (!fails && (node->boot & 0xffffff) == boot) {
+        event.boot = node->boot;
+        node_down(w, id);
+        w->result->fences++;
+        if (!node->repairing) {
+            happen(w, w->now_ms + boot_ms(w, id), HAP_BOOT, id, node->life);
+        }
+    }
+    send_to_control(w, &event, 0);
+}
+
+/* The node is taken, mended, tested and comes back. */
+void crew_repair(struct world *w, uint32_t id)
+{
+    struct wnode *node = &w->nodes[id];
+    if (node->repairing) {
+        return;
+    }
+    struct myr_rng rng;
+    draw_init(&rng, w->seed, DRAW_REPAIR, id, node->boot);
+    int64_t ms = boot_ms(w, id) + times_draw_ms(&w->times, TIME_RETURN, 1, &rng);
+    ms += node->needs_part ? times_draw_ms(&w->times, TIME_PART, 1, &rng) : 0;
+    node_down(w, id);
+    node->life++;
+    node->repairing = true;
+    node->broken = node->needs_part = false;
+    w->result->repairs++;
+    happen(w, w->now_ms + ms, HAP_BOOT, id, node->life);
+}

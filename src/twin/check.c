@@ -1,0 +1,373 @@
+#include "check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *const rule_names[RULE_COUNT] = {"given-twice",  "ungranted",  "leak",    "lost-job",
+                                            "gang",         "late-start", "drained", "two-lives",
+                                            "stale-commit", "done-early", "stuck",   "journal"};
+
+struct book_job {
+    bool strict, work_done;
+    uint32_t gpus_granted;
+    uint8_t state; /* as told, and since when */
+    int64_t since_ms;
+    uint32_t stopped_epoch;     /* the newest that was ordered to stop */
+    uint32_t live_epoch, live;  /* ranks that exist, of one epoch */
+    uint32_t older;             /* ... and of others */
+    uint32_t gpus;              /* of the whole gang */
+    uint32_t up_epoch, up_gpus; /* GPUs whose ranks have come up in an epoch */
+    uint32_t commit_epoch;
+};
+
+struct check {
+    uint32_t nodes, gpus_per_node;
+    uint32_t *owner; /* by GPU: job + 1, 0: nobody */
+    uint32_t *lives; /* by GPU: job + 1 of the rank that really runs on it, 0: none */
+    uint32_t *node_live;
+    uint8_t *wanted_empty; /* by node: bit 0 people, bit 1 the controller says drained */
+    MYR_VEC(struct book_job) jobs;
+    MYR_VEC(uint32_t) touched;
+    uint8_t *is_touched;
+    int64_t now_ms;
+    struct check_report report;
+};
+
+struct check *check_create(uint32_t nodes, uint32_t gpus_per_node)
+{
+    struct check *k = myr_xcalloc(1, sizeof(*k));
+    k->nodes = nodes;
+    k->gpus_per_node = gpus_per_node;
+    k->owner = myr_xcalloc((size_t)nodes * gpus_per_node, sizeof(*k->owner));
+    k->lives = myr_xcalloc((size_t)nodes * gpus_per_node, sizeof(*k->lives));
+    k->node_live = myr_xcalloc(nodes, sizeof(*k->node_live));
+    k->wanted_empty = myr_xcalloc(nodes, 1);
+    k->is_touched = myr_xcalloc(nodes, 1);
+    k->report.first_ms = -1;
+    return k;
+}
+
+void check_free(struct check *k)
+{
+    if (k) {
+        free(k->owner);
+        free(k->lives);
+        free(k->node_live);
+        free(k->wanted_empty);
+        free(k->is_touched);
+        myr_vec_done(&k->jobs);
+        myr_vec_done(&k->touched);
+        free(k);
+    }
+}
+
+void check_time(struct check *k, int64_t now_ms)
+{
+    k->now_ms = now_ms;
+}
+
+const struct check_report *check_report(const struct check *k)
+{
+    return &k->report;
+}
+
+void check_violated(struct check *k, enum rule rule, const char *fmt, ...)
+{
+    if (k->report.violations == 0) {
+        va_list args;
+        va_start(args, fmt);
+        vsnprintf(k->report.first, sizeof(k->report.first), fmt, args);
+        va_end(args);
+        k->report.first_ms = k->now_ms;
+        k->report.first_rule = rule;
+    }
+    k->report.violations++;
+    k->report.by_rule[rule]++;
+}
+
+static struct book_job *book(struct check *k, uint32_t job)
+{
+    while (k->jobs.count <= job) {
+        myr_vec_push(&k->jobs, (struct book_job){0});
+    }
+    return &k->jobs.items[job];
+}
+
+static void touch(struct check *k, uint32_t node)
+{
+    if (!k->is_touched[node]) {
+        k->is_touched[node] = 1;
+        myr_vec_push(&k->touched, node);
+    }
+}
+
+uint32_t check_touched(const struct check *k, const uint32_t **ret_nodes)
+{
+    *ret_nodes = k->touched.items;
+    return (uint32_t)k->touched.count;
+}
+
+void check_event_done(struct check *k)
+{
+    for (size_t i = 0; i < k->touched.count; i++) {
+        k->is_touched[k->touched.items[i]] = 0;
+    }
+    k->touched.count = 0;
+}
+
+uint64_t check_owned(const struct check *k, uint32_t node)
+{
+    uint64_t owned = 0;
+    for (uint32_t g = 0; g < k->gpus_per_node; g++) {
+        owned |= k->owner[(size_t)node * k->gpus_per_node + g] ? UINT64_C(1) << g : 0;
+    }
+    return owned;
+}
+
+void check_node_free(struct check *k, uint32_t node, uint64_t free_gpus)
+{
+    for (uint32_t g = 0; g < k->gpus_per_node; g++) {
+        uint32_t owner = k->owner[(size_t)node * k->gpus_per_node + g];
+        bool is_free = free_gpus >> g & 1;
+        if (is_free && owner) {
+            check_violated(k, RULE_LEAK, "gpu/%05u/%u is free for the queue, but job %u has it",
+                           node, g, owner - 1);
+            return;
+        }
+        if (!is_free && !owner) {
+            check_violated(k, RULE_LEAK, "gpu/%05u/%u is taken for the queue, but no job has it",
+                           node, g);
+            return;
+        }
+    }
+}
+
+static void grant(struct check *k, const struct myr_effect *e)
+{
+    touch(k, e->node);
+    /* What a job had there before the drain it may keep, and start again in place. */
+    if (k->wanted_empty[e->node]) {
+        check_violated(k, RULE_DRAINED, "job %u is placed on node/%05u, which is to be empty",
+                       e->job, e->node);
+    }
+    for (uint32_t g = 0; g < k->gpus_per_node; g++) {
+        uint32_t *owner = &k->owner[(size_t)e->node * k->gpus_per_node + g];
+        if (e->gpus >> g & 1) {
+            if (*owner) {
+                check_violated(k, RULE_GIVEN_TWICE,
+                               "gpu/%05u/%u is granted to job %u while job %u has it", e->node, g,
+                               e->job, *owner - 1);
+            }
+            uint32_t lives = k->lives[(size_t)e->node * k->gpus_per_node + g];
+            if (lives && lives != e->job + 1) {
+                check_violated(k, RULE_GIVEN_TWICE,
+                               "gpu/%05u/%u is granted to job %u while job %u runs on it", e->node,
+                               g, e->job, lives - 1);
+            }
+            *owner = e->job + 1;
+            book(k, e->job)->gpus_granted++;
+        }
+    }
+}
+
+static void release(struct check *k, const struct myr_effect *e)
+{
+    touch(k, e->node);
+    for (uint32_t g = 0; g < k->gpus_per_node; g++) {
+        uint32_t *owner = &k->owner[(size_t)e->node * k->gpus_per_node + g];
+        if (e->gpus >> g & 1 && *owner == e->job + 1) {
+            *owner = 0;
+            book(k, e->job)->gpus_granted--;
+        }
+    }
+}
+
+static void order_start(struct check *k, const struct myr_effect *e)
+{
+    for (uint32_t g = 0; g < k->gpus_per_node; g++) {
+        if (e->gpus >> g & 1 && k->owner[(size_t)e->node * k->gpus_per_node + g] != e->job + 1) {
+            check_violated(k, RULE_UNGRANTED, "job %u is started on gpu/%05u/%u, which it has not",
+                           e->job, e->node, g);
+            break;
+        }
+    }
+}
+
+static void note_stop(struct check *k, const struct myr_effect *e)
+{
+    struct book_job *job = book(k, e->job);
+    if (e->epoch > job->stopped_epoch) {
+        job->stopped_epoch = e->epoch;
+    }
+}
+
+static void job_says(struct check *k, const struct myr_effect *e)
+{
+    struct book_job *job = book(k, e->job);
+    uint32_t granted = job->gpus_granted;
+    switch ((enum myr_control_job_state)e->state) {
+    case MYR_CONTROL_RUNNING:
+        if (job->stopped_epoch >= e->epoch) {
+            check_violated(k, RULE_LATE_START,
+                           "job %u is called running in epoch %u, which was taken back", e->job,
+                           e->epoch);
+        } else if (job->up_epoch != e->epoch || job->up_gpus < job->gpus) {
+            check_violated(k, RULE_GANG,
+                           "job %u is called running in epoch %u with %u GPUs up of %u", e->job,
+                           e->epoch, job->up_epoch == e->epoch ? job->up_gpus : 0, job->gpus);
+        }
+        break;
+    case MYR_CONTROL_DONE:
+        if (!job->work_done) {
+            check_violated(k, RULE_DONE_EARLY, "job %u is called done, its work is not", e->job);
+        }
+        /* fall through */
+    case MYR_CONTROL_FAILED:
+    case MYR_CONTROL_CANCELLED:
+        /* What an epoch job has left on silent nodes is still its own. */
+        if (granted > 0 && job->strict) {
+            check_violated(k, RULE_LEAK, "job %u is %s and still has %u GPUs", e->job,
+                           myr_control_job_state_name((enum myr_control_job_state)e->state),
+                           granted);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+static void node_says(struct check *k, const struct myr_effect *e)
+{
+    bool drained = e->state == MYR_NODE_DRAINED || e->state == MYR_NODE_REPAIR;
+    bool empties = drained || e->state == MYR_NODE_DRAINING;
+    k->wanted_empty[e->node] = (uint8_t)((k->wanted_empty[e->node] & 1) | (empties ? 2 : 0));
+    if (drained && k->node_live[e->node] > 0) {
+        check_violated(k, RULE_DRAINED, "node/%05u is called %s with %u ranks on it", e->node,
+                       myr_node_state_name((enum myr_node_state)e->state), k->node_live[e->node]);
+    }
+}
+
+void check_effect(struct check *k, const struct myr_effect *e)
+{
+    switch ((enum myr_effect_kind)e->kind) {
+    case MYR_EFFECT_GRANT:
+        grant(k, e);
+        break;
+    case MYR_EFFECT_RELEASE:
+        release(k, e);
+        break;
+    case MYR_EFFECT_START:
+        order_start(k, e);
+        break;
+    case MYR_EFFECT_STOP:
+        note_stop(k, e);
+        break;
+    case MYR_EFFECT_JOB:
+        book(k, e->job)->state = e->state;
+        book(k, e->job)->since_ms = k->now_ms;
+        job_says(k, e);
+        break;
+    case MYR_EFFECT_NODE:
+        node_says(k, e);
+        break;
+    default:
+        break;
+    }
+}
+
+void check_drain(struct check *k, uint32_t node, bool drain)
+{
+    k->wanted_empty[node] = (uint8_t)((k->wanted_empty[node] & 2) | (drain ? 1 : 0));
+}
+
+void check_job(struct check *k, uint32_t job, uint32_t gpus, bool strict)
+{
+    book(k, job)->gpus = gpus;
+    book(k, job)->strict = strict;
+}
+
+static void set_lives(struct check *k, uint32_t node, uint64_t gpus, uint32_t value)
+{
+    for (uint32_t g = 0; g < k->gpus_per_node; g++) {
+        if (gpus >> g & 1) {
+            k->lives[(size_t)node * k->gpus_per_node + g] = value;
+        }
+    }
+}
+
+void check_rank_begins(struct check *k, uint32_t node, uint32_t job, uint32_t epoch, uint64_t gpus)
+{
+    struct book_job *b = book(k, job);
+    set_lives(k, node, gpus, job + 1);
+    k->node_live[node]++;
+    if (b->live > 0 && b->live_epoch != epoch) {
+        if (b->strict) {
+            check_violated(k, RULE_TWO_LIVES, "strict job %u lives in epochs %u and %u", job,
+                           b->live_epoch, epoch);
+        }
+        if (epoch > b->live_epoch) {
+            b->older += b->live;
+            b->live = 0;
+        } else {
+            b->older++;
+            return;
+        }
+    }
+    b->live_epoch = epoch;
+    b->live++;
+}
+
+void check_rank_up(struct check *k, uint32_t job, uint32_t epoch, uint64_t gpus)
+{
+    struct book_job *b = book(k, job);
+    if (epoch > b->up_epoch) {
+        b->up_epoch = epoch;
+        b->up_gpus = 0;
+    }
+    if (epoch == b->up_epoch) {
+        b->up_gpus += (uint32_t)__builtin_popcountll(gpus);
+    }
+}
+
+void check_rank_ends(struct check *k, uint32_t node, uint32_t job, uint32_t epoch, uint64_t gpus)
+{
+    struct book_job *b = book(k, job);
+    set_lives(k, node, gpus, 0);
+    k->node_live[node]--;
+    if (epoch == b->live_epoch && b->live > 0) {
+        b->live--;
+    } else if (b->older > 0) {
+        b->older--;
+    }
+}
+
+void check_commit(struct check *k, uint32_t job, uint32_t epoch)
+{
+    struct book_job *b = book(k, job);
+    if (epoch < b->commit_epoch) {
+        check_violated(k, RULE_STALE_COMMIT, "job %u commits in epoch %u after epoch %u", job,
+                       epoch, b->commit_epoch);
+    }
+    b->commit_epoch = epoch;
+}
+
+void check_work_done(struct check *k, uint32_t job)
+{
+    book(k, job)->work_done = true;
+}
+
+void check_stuck(struct check *k, int64_t longest_ms)
+{
+    for (uint32_t j = 0; j < k->jobs.count; j++) {
+        struct book_job *b = &k->jobs.items[j];
+        bool moves = b->state == MYR_CONTROL_QUEUED || b->state == MYR_CONTROL_RUNNING ||
+                     b->state >= MYR_CONTROL_DONE;
+        if (!moves && k->now_ms - b->since_ms > longest_ms) {
+            check_violated(k, RULE_STUCK, "job %u is %s since %lld s", j,
+                           myr_control_job_state_name((enum myr_control_job_state)b->state),
+                           (long long)(k->now_ms - b->since_ms) / 1000);
+            b->since_ms = k->now_ms; /* told once */
+        }
+    }
+}

@@ -1,0 +1,49 @@
+/*
+ * draw: random times and chances, in integers.
+ *
+ * Every draw is a pure function of the seed, of what it is for and of whom it is about: leaving one
+ * fault out changes no other draw, which is what makes a failing case small. Logarithms and powers
+ * are fixed-point, by squaring and by a table of roots of two; no libm, no floating point.
+ */
+#pragma once
+
+#include "myriad/base.h"
+
+enum { DRAW_ONE = 1 << 16 }; /* 1.0 */
+
+/* log2 of a whole number, in 1/65536. 'value' > 0. */
+int64_t draw_log2(uint64_t value);
+/* 2 to the power of 'exponent'/65536, in 1/65536; within 0 and 2^46. */
+uint64_t draw_exp2(int64_t exponent);
+
+/* What a draw is for: each its own stream. */
+enum draw_use {
+    DRAW_JOB = 1,
+    DRAW_FAULT,
+    DRAW_START,
+    DRAW_GANG,
+    DRAW_TEST,
+    DRAW_REPAIR,
+    DRAW_MESSAGE,
+    DRAW_PARTITION,
+    DRAW_CRASH,
+    DRAW_CLOCK,
+    DRAW_OPERATOR,
+    DRAW_BOOT,
+    DRAW_FENCE,
+    DRAW_DETECT,
+};
+
+void draw_init(struct myr_rng *rng, uint64_t seed, enum draw_use use, uint64_t a, uint64_t b);
+/* True in so many of a million cases. */
+bool draw_chance(struct myr_rng *rng, uint32_t ppm);
+/* Waiting time of a Poisson process with this mean. */
+int64_t draw_exponential_ms(struct myr_rng *rng, int64_t mean_ms);
+
+/* A duration between low and high with a median. */
+struct draw_time {
+    int64_t low_ms, typical_ms, high_ms;
+};
+
+/* Lognormal, with low and high as the fifth and the ninety-fifth of a hundred, cut there. */
+int64_t draw_time_ms(struct myr_rng *rng, const struct draw_time *time);

@@ -1,0 +1,278 @@
+/*
+ * gangs: incarnations of jobs. A gang makes progress only while every rank of it is up: work is
+ * counted from the moment of its first step, checkpoints stall it, and what was not saved when it
+ * broke is done again.
+ */
+#include "world.h"
+
+uint32_t inc_of(struct world *w, uint32_t job, uint32_t epoch)
+{
+    struct wjob *j = &w->jobs[job];
+    for (size_t i = 0; i < j->incs.count; i++) {
+        if (w->incs.items[j->incs.items[i]].epoch == epoch) {
+            return j->incs.items[i];
+        }
+    }
+    uint32_t id;
+    if (w->free_incs.count > 0) {
+        id = w->free_incs.items[--w->free_incs.count];
+    } else {
+        id = (uint32_t)w->incs.count;
+        myr_vec_push(&w->incs, (struct winc){0});
+    }
+    struct winc inc = {.used = true,
+                       .job = job,
+                       .epoch = epoch,
+                       .serial = w->incs.items[id].serial + 1,
+                       .stalled_ms = w->now_ms,
+                       .nodes = w->incs.items[id].nodes};
+    inc.nodes.count = 0;
+    w->incs.items[id] = inc;
+    myr_vec_push(&j->incs, id);
+    return id;
+}
+
+void inc_forget(struct world *w, uint32_t id)
+{
+    struct winc *inc = &w->incs.items[id];
+    struct wjob *job = &w->jobs[inc->job];
+    MYR_ASSERT(inc->used && inc->live == 0 && !inc->running);
+    for (size_t i = 0; i < job->incs.count; i++) {
+        if (job->incs.items[i] == id) {
+            job->incs.items[i] = job->incs.items[--job->incs.count];
+            break;
+        }
+    }
+    inc->used = false;
+    inc->serial++;
+    myr_vec_push(&w->free_incs, id);
+}
+
+/* Work done so far: running time less stalls of the checkpoints taken. */
+int64_t inc_work_ms(const struct world *w, const struct winc *inc)
+{
+    const struct wjob *job = &w->jobs[inc->job];
+    if (!inc->running) {
+        return inc->base_ms;
+    }
+    int64_t elapsed_ms = w->now_ms - inc->since_ms;
+    int64_t interval_ms = job->group->interval_ms;
+    if (interval_ms > 0) {
+        int64_t cycle_ms = interval_ms + job->group->stall_ms;
+        int64_t cycles = elapsed_ms / cycle_ms, rest_ms = elapsed_ms % cycle_ms;
+        elapsed_ms = cycles * interval_ms + (rest_ms < interval_ms ? rest_ms : interval_ms);
+    }
+    int64_t work_ms = inc->base_ms + elapsed_ms;
+    return work_ms < job->work_ms ? work_ms : job->work_ms;
+}
+
+void inc_rank_up(struct world *w, uint32_t rank)
+{
+    struct wrank *r = &w->ranks.items[rank];
+    struct winc *inc = &w->incs.items[r->inc];
+    const struct wjob *job = &w->jobs[inc->job];
+    r->up = true;
+    inc->gpus_up += (uint32_t)__builtin_popcountll(r->gpus);
+    check_rank_up(w->check, job->id, r->epoch, r->gpus);
+    if (inc->gpus_up == job->gpus && !inc->broken) {
+        static const enum time_part parts[] = {TIME_RENDEZVOUS, TIME_COMMS, TIME_STATE, TIME_LOADER,
+                                               TIME_FIRST_STEP};
+        struct myr_rng rng;
+        int64_t after_ms = 0;
+        draw_init(&rng, w->seed, DRAW_GANG, inc->job, inc->epoch);
+        for (size_t i = 0; i < MYR_ARRAY_COUNT(parts); i++) {
+            after_ms += times_draw_ms(&w->times, parts[i], job->gpus, &rng);
+        }
+        happen(w, w->now_ms + after_ms, HAP_RUN, r->inc, inc->serial);
+    }
+}
+
+static bool is_meant(const struct world *w, uint32_t id, uint32_t serial)
+{
+    const struct winc *inc = &w->incs.items[id];
+    return inc->used && (inc->serial & 0xffffff) == serial;
+}
+
+void inc_run(struct world *w, uint32_t id, uint32_t serial)
+{
+    struct winc *inc = &w->incs.items[id];
+    if (!is_meant(w, id, serial) || inc->broken || inc->running) {
+        return;
+    }
+    struct wjob *job = &w->jobs[inc->job];
+    inc->running = true;
+    inc->since_ms = w->now_ms;
+    inc->base_ms = job->saved_ms;
+    w->busy_gpus += job->gpus;
+    job->first_run_ms = job->first_run_ms < 0 ? w->now_ms : job->first_run_ms;
+    if (job->failed_ms >= 0) {
+        myr_vec_push(&w->recoveries, w->now_ms - job->failed_ms);
+        job->failed_ms = -1;
+    }
+    int64_t left_ms = job->work_ms - inc->base_ms, interval_ms = job->group->interval_ms;
+    int64_t stalls = interval_ms > 0 && left_ms > 0 ? (left_ms - 1) / interval_ms : 0;
+    happen(w, w->now_ms + left_ms + stalls * job->group->stall_ms, HAP_FINISH, id, inc->serial);
+    happen(w, w->now_ms + w->scenario->report_ms, HAP_REPORT, id, inc->serial);
+    if (interval_ms > 0 && interval_ms < left_ms) {
+        happen(w, w->now_ms + interval_ms + job->group->stall_ms, HAP_COMMIT, id, inc->serial);
+    }
+}
+
+void inc_break(struct world *w, uint32_t id, bool save)
+{
+    struct winc *inc = &w->incs.items[id];
+    struct wjob *job = &w->jobs[inc->job];
+    inc->broken = true;
+    if (!inc->running) {
+        return;
+    }
+    int64_t work_ms = inc_work_ms(w, inc);
+    w->gpu_ms_running += (uint64_t)(w->now_ms - inc->since_ms) * job->gpus;
+    inc->running = false;
+    inc->base_ms = work_ms;
+    inc->stalled_ms = w->now_ms;
+    w->busy_gpus -= job->gpus;
+    if (save && work_ms > job->saved_ms && inc->epoch >= job->epoch_saved) {
+        job->saved_ms = work_ms;
+        job->epoch_saved = inc->epoch;
+        check_commit(w->check, job->id, inc->epoch);
+    }
+}
+
+uint32_t rank_new(struct world *w, const struct wrank *rank)
+{
+    uint32_t id;
+    if (w->free_ranks.count > 0) {
+        id = w->free_ranks.items[--w->free_ranks.count];
+    } else {
+        id = (uint32_t)w->ranks.count;
+        myr_vec_push(&w->ranks, (struct wrank){0});
+    }
+    uint32_t serial = w->ranks.items[id].serial + 1;
+    struct wnode *node = &w->nodes[rank->node];
+    w->ranks.items[id] = *rank;
+    w->ranks.items[id].used = true;
+    w->ranks.items[id].serial = serial;
+    w->ranks.items[id].next_on_node = node->first_rank;
+    node->first_rank = id;
+    w->incs.items[rank->inc].live++;
+    myr_vec_push(&w->incs.items[rank->inc].nodes, rank->node);
+    check_rank_begins(w->check, rank->node, w->jobs[rank->job].id, rank->epoch, rank->gpus);
+    return id;
+}
+
+/* An agent never starts an incarnation twice, however it ended. */
+void agent_remember(struct wnode *node, uint32_t job, uint32_t epoch)
+{
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(node->stopped); i++) {
+        if (node->stopped[i].epoch > 0 && node->stopped[i].job == job) {
+            node->stopped[i].epoch =
+                epoch > node->stopped[i].epoch ? epoch : node->stopped[i].epoch;
+            return;
+        }
+    }
+    uint32_t at = node->stopped_next++ % MYR_ARRAY_COUNT(node->stopped);
+    node->stopped[at].job = job;
+    node->stopped[at].epoch = epoch;
+}
+
+void rank_end(struct world *w, uint32_t id)
+{
+    struct wrank *rank = &w->ranks.items[id];
+    MYR_ASSERT(rank->used);
+    uint32_t *link = &w->nodes[rank->node].first_rank;
+    while (*link != id) {
+        MYR_ASSERT(*link != MYR_NONE);
+        link = &w->ranks.items[*link].next_on_node;
+    }
+    *link = rank->next_on_node;
+    struct winc *inc = &w->incs.items[rank->inc];
+    MYR_ASSERT(inc->live > 0);
+    inc_break(w, rank->inc, false);
+    inc->gpus_up -= rank->up ? (uint32_t)__builtin_popcountll(rank->gpus) : 0;
+    inc->live--;
+    rank->used = false;
+    agent_remember(&w->nodes[rank->node], rank->job, rank->epoch);
+    check_rank_ends(w->check, rank->node, w->jobs[rank->job].id, rank->epoch, rank->gpus);
+    myr_vec_push(&w->free_ranks, id);
+    if (inc->live == 0) {
+        inc_forget(w, rank->inc);
+    }
+}
+
+void inc_report(struct world *w, uint32_t id, uint32_t serial)
+{
+    const struct winc *inc = &w->incs.items[id];
+    if (!is_meant(w, id, serial) || !inc->running) {
+        return;
+    }
+    const struct wjob *job = &w->jobs[inc->job];
+    uint32_t node = inc->nodes.items[0]; /* speaks for the gang */
+    happen(w, w->now_ms + w->scenario->report_ms, HAP_REPORT, id, inc->serial);
+    if (node_hears(w, node)) { /* else it is told with the next one */
+        struct myr_event event = {.kind = MYR_EVENT_STEP,
+                                  .node = node,
+                                  .job = job->id,
+                                  .epoch = inc->epoch,
+                                  .boot = w->nodes[node].boot,
+                                  .value = inc_work_ms(w, inc) / w->scenario->step_ms,
+                                  .saved = job->saved_ms / w->scenario->step_ms};
+        (void)seat_take(w, &event);
+    }
+}
+
+/* The store takes no checkpoint of an older epoch than it has. */
+void inc_commit(struct world *w, uint32_t id, uint32_t serial)
+{
+    const struct winc *inc = &w->incs.items[id];
+    if (!is_meant(w, id, serial) || !inc->running) {
+        return;
+    }
+    struct wjob *job = &w->jobs[inc->job];
+    int64_t interval_ms = job->group->interval_ms;
+    if (inc->epoch >= job->epoch_saved) {
+        job->saved_ms = inc_work_ms(w, inc);
+        job->epoch_saved = inc->epoch;
+        check_commit(w->check, job->id, inc->epoch);
+    }
+    if (job->work_ms - job->saved_ms > interval_ms) {
+        happen(w, w->now_ms + interval_ms + job->group->stall_ms, HAP_COMMIT, id, inc->serial);
+    }
+}
+
+/* All ranks end well, each agent says so. */
+void inc_finish(struct world *w, uint32_t id, uint32_t serial)
+{
+    struct winc *inc = &w->incs.items[id];
+    if (!is_meant(w, id, serial) || !inc->running) {
+        return;
+    }
+    uint32_t job_id = inc->job, epoch = inc->epoch;
+    struct wjob *job = &w->jobs[job_id];
+    if (epoch < job->epoch_saved) { /* a newer one has saved since: this one's end is not taken */
+        inc_break(w, id, false);
+        return;
+    }
+    inc_break(w, id, true);
+    job->saved_ms = job->work_ms;
+    job->finished = true;
+    job->end_ms = w->now_ms;
+    check_work_done(w->check, job->id);
+    uint32_t count = (uint32_t)inc->nodes.count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t node = w->incs.items[id].nodes.items[i];
+        for (uint32_t at = w->nodes[node].first_rank, next; at != MYR_NONE; at = next) {
+            const struct wrank *rank = &w->ranks.items[at];
+            next = rank->next_on_node;
+            if (rank->job == job_id && rank->epoch == epoch) {
+                struct myr_event event = {.kind = MYR_EVENT_EXIT,
+                                          .node = node,
+                                          .job = job->id,
+                                          .epoch = epoch,
+                                          .boot = w->nodes[node].boot};
+                rank_end(w, at);
+                send_to_control(w, &event, 0);
+            }
+        }
+    }
+}

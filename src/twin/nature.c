@@ -1,0 +1,343 @@
+/*
+ * nature: faults, partitions, crashes, clocks, and people who submit, cancel, drain and maintain.
+ *
+ * The n-th of each kind is drawn from its number alone. One that is left out by the scenario still
+ * takes its place in time, so that the others stay where they were.
+ */
+#include "world.h"
+
+/* Lists are short, and long only in cases that are being made small. */
+static bool is_left_out(const uint32_t *items, size_t count, uint64_t number)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (items[middle] < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < count && items[low] == number;
+}
+
+#define LEFT_OUT(list, number) is_left_out((list).items, (list).count, (number))
+
+static void schedule(struct world *w, enum happening what, enum draw_use use, uint64_t number,
+                     int64_t mean_ms)
+{
+    if (mean_ms > 0) {
+        struct myr_rng rng;
+        draw_init(&rng, w->seed, use, number, 0);
+        happen(w, w->now_ms + 1 + draw_exponential_ms(&rng, mean_ms), what, 0, 0);
+    }
+}
+
+static int64_t fault_mean_ms(const struct myr_scenario *s)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < s->class_count; i++) {
+        sum += s->classes[i].per_1e12_node_h;
+    }
+    uint64_t whole = sum * s->shape.nodes;
+    return whole > 0 ? (int64_t)(UINT64_C(3600000000000000000) / whole) : 0;
+}
+
+static void begin_jobs(struct world *w)
+{
+    const struct myr_scenario *s = w->scenario;
+    uint32_t at = 0;
+    for (uint32_t g = 0; g < s->group_count; g++) {
+        const struct myr_scenario_jobs *group = &s->groups[g];
+        uint32_t whole = 0;
+        for (uint32_t i = 0; i < group->size_count; i++) {
+            whole += group->parts[i];
+        }
+        for (uint32_t n = 0; n < group->count; n++, at++) {
+            struct wjob *job = &w->jobs[at];
+            struct myr_rng rng;
+            draw_init(&rng, w->seed, DRAW_JOB, at, 0);
+            uint32_t pick = myr_rng_below(&rng, whole), size = 0;
+            while (pick >= group->parts[size]) {
+                pick -= group->parts[size++];
+            }
+            struct draw_time work = {group->work_ms[0], group->work_ms[1], group->work_ms[2]};
+            int64_t span_ms = group->arrive_ms[1] - group->arrive_ms[0];
+            job->group = group;
+            job->gpus = group->sizes[size];
+            job->id = MYR_NONE;
+            job->work_ms = draw_time_ms(&rng, &work);
+            job->submit_ms = group->arrive_ms[0] +
+                             (span_ms > 0 ? (int64_t)(myr_rng_u64(&rng) % (uint64_t)span_ms) : 0);
+            job->first_start_ms = job->first_run_ms = job->end_ms = job->failed_ms = -1;
+            if (LEFT_OUT(s->left_out[MYR_SCENARIO_JOBS], at) || job->submit_ms > s->length_ms) {
+                continue;
+            }
+            happen(w, job->submit_ms, HAP_SUBMIT, at, 0);
+            if (draw_chance(&rng, group->cancel_ppm)) {
+                int64_t after_ms = draw_exponential_ms(&rng, job->work_ms);
+                happen(w, job->submit_ms + after_ms, HAP_CANCEL, at, 0);
+            }
+        }
+    }
+}
+
+void nature_begin(struct world *w)
+{
+    const struct myr_scenario *s = w->scenario;
+    for (uint32_t id = 0; id < s->shape.nodes; id++) {
+        w->nodes[id].cut_ms = -1;
+        w->nodes[id].first_rank = MYR_NONE;
+        happen(w, 1 + id % 1000, HAP_BOOT, id, 0);
+    }
+    begin_jobs(w);
+    schedule(w, HAP_FAULT, DRAW_FAULT, 0, fault_mean_ms(s));
+    schedule(w, HAP_PARTITION, DRAW_PARTITION, 0, s->partitions.every_ms);
+    schedule(w, HAP_CRASH, DRAW_CRASH, 0, s->crashes.every_ms);
+    schedule(w, HAP_CLOCK, DRAW_CLOCK, 0, s->clock.every_ms);
+    schedule(w, HAP_DRAIN, DRAW_OPERATOR, 0, s->drains.every_ms);
+    w->seat.crash_event = s->crashes.every_events;
+    for (uint32_t i = 0; i < s->window_count; i++) {
+        happen(w, 0, HAP_WINDOW, i, 0);
+    }
+}
+
+/* ---- faults ---- */
+
+static void note_failure(struct world *w, uint32_t rank)
+{
+    struct wjob *job = &w->jobs[w->ranks.items[rank].job];
+    job->failures++;
+    job->failed_ms = job->failed_ms < 0 ? w->now_ms : job->failed_ms;
+}
+
+static void strike_rank(struct world *w, uint32_t at, enum myr_fault shows, struct myr_rng *rng)
+{
+    const struct wrank *rank = &w->ranks.items[at];
+    note_failure(w, at);
+    inc_break(w, rank->inc, false);
+    if (shows == MYR_FAULT_HANG) {
+        return; /* nobody says anything */
+    }
+    struct myr_event event = {.kind = MYR_EVENT_EXIT,
+                              .code = 1,
+                              .node = rank->node,
+                              .job = w->jobs[rank->job].id,
+                              .epoch = rank->epoch,
+                              .boot = w->nodes[rank->node].boot};
+    rank_end(w, at);
+    send_to_control(w, &event, times_draw_ms(&w->times, TIME_DETECT_CRASH, 1, rng));
+}
+
+static void strike_node(struct world *w, uint32_t id)
+{
+    struct wnode *node = &w->nodes[id];
+    for (uint32_t at = node->first_rank; at != MYR_NONE; at = w->ranks.items[at].next_on_node) {
+        note_failure(w, at);
+    }
+    node_down(w, id);
+    if (!node->broken) { /* it comes back by itself */
+        struct myr_rng rng;
+        draw_init(&rng, w->seed, DRAW_BOOT, id, node->boot);
+        int64_t ms = times_draw_ms(&w->times, TIME_REBOOT, 1, &rng) +
+                     times_draw_ms(&w->times, TIME_STACK, 1, &rng);
+        happen(w, w->now_ms + ms, HAP_BOOT, id, node->life);
+    }
+}
+
+static void strike(struct world *w, uint32_t id, const struct myr_scenario_class *class,
+                   struct myr_rng *rng)
+{
+    struct wnode *node = &w->nodes[id];
+    uint32_t ranks = 0;
+    for (uint32_t at = node->first_rank; at != MYR_NONE; at = w->ranks.items[at].next_on_node) {
+        ranks++;
+    }
+    uint32_t fate = myr_rng_below(rng, 1000000), pick = ranks ? myr_rng_below(rng, ranks) : 0;
+    const struct myr_scenario *s = w->scenario;
+    if (class->breaks && fate >= s->restart_ppm) {
+        node->broken = true;
+        node->needs_part = fate >= s->restart_ppm + s->reboot_ppm;
+    }
+    w->result->faults++;
+    w->result->failures += ranks > 0;
+    if (class->shows == MYR_FAULT_NODE_LOST) {
+        strike_node(w, id);
+    } else if (ranks > 0) {
+        uint32_t at = node->first_rank;
+        for (; pick > 0; pick--) {
+            at = w->ranks.items[at].next_on_node;
+        }
+        strike_rank(w, at, class->shows, rng);
+    } else if (node->broken) { /* nobody's job shows it: the agent's own checks do */
+        struct myr_event event = {
+            .kind = MYR_EVENT_SYMPTOM, .code = MYR_SYMPTOM_DOUBT, .node = id, .boot = node->boot};
+        send_to_control(w, &event, times_draw_ms(&w->times, TIME_DETECT_CRASH, 1, rng));
+    }
+}
+
+void nature_fault(struct world *w)
+{
+    const struct myr_scenario *s = w->scenario;
+    uint64_t number = w->faults_drawn++, whole = 0;
+    struct myr_rng rng;
+    draw_init(&rng, w->seed, DRAW_FAULT, number, 1);
+    for (uint32_t i = 0; i < s->class_count; i++) {
+        whole += s->classes[i].per_1e12_node_h;
+    }
+    uint64_t pick = myr_rng_u64(&rng) % whole;
+    uint32_t class = 0, node = myr_rng_below(&rng, s->shape.nodes);
+    while (pick >= s->classes[class].per_1e12_node_h) {
+        pick -= s->classes[class ++].per_1e12_node_h;
+    }
+    if (!LEFT_OUT(s->left_out[MYR_SCENARIO_FAULTS], number) && w->nodes[node].up &&
+        !w->nodes[node].broken) {
+        strike(w, node, &s->classes[class], &rng);
+    }
+    schedule(w, HAP_FAULT, DRAW_FAULT, w->faults_drawn, fault_mean_ms(s));
+}
+
+void nature_partition(struct world *w)
+{
+    const struct myr_scenario *s = w->scenario;
+    uint64_t number = w->partitions_drawn++;
+    struct myr_rng rng;
+    draw_init(&rng, w->seed, DRAW_PARTITION, number, 1);
+    uint32_t groups = (s->shape.nodes + s->partitions.nodes - 1) / s->partitions.nodes;
+    uint32_t first = myr_rng_below(&rng, groups) * s->partitions.nodes;
+    int64_t length_ms = 1000 + draw_exponential_ms(&rng, s->partitions.length_ms);
+    if (!LEFT_OUT(s->left_out[MYR_SCENARIO_PARTITIONS], number)) {
+        w->result->partitions++;
+        happen(w, w->now_ms + length_ms, HAP_HEAL, first, 0);
+        for (uint32_t id = first; id < first + s->partitions.nodes && id < s->shape.nodes; id++) {
+            node_cut(w, id, true);
+        }
+    }
+    schedule(w, HAP_PARTITION, DRAW_PARTITION, w->partitions_drawn, s->partitions.every_ms);
+}
+
+void nature_heal(struct world *w, uint32_t first)
+{
+    const struct myr_scenario *s = w->scenario;
+    for (uint32_t id = first; id < first + s->partitions.nodes && id < s->shape.nodes; id++) {
+        node_cut(w, id, false);
+    }
+}
+
+void nature_crash(struct world *w)
+{
+    uint64_t number = w->crashes_drawn++;
+    if (!LEFT_OUT(w->scenario->left_out[MYR_SCENARIO_CRASHES], number) && w->seat.up) {
+        w->seat.crash_event = w->seat.events + 1; /* at the next event, at some point of it */
+    }
+    schedule(w, HAP_CRASH, DRAW_CRASH, w->crashes_drawn, w->scenario->crashes.every_ms);
+}
+
+void nature_clock(struct world *w)
+{
+    uint64_t number = w->clocks_drawn++;
+    struct myr_rng rng;
+    draw_init(&rng, w->seed, DRAW_CLOCK, number, 1);
+    if (!LEFT_OUT(w->scenario->left_out[MYR_SCENARIO_CLOCK], number)) {
+        int64_t step_ms = w->scenario->clock.step_ms;
+        bool back = draw_chance(&rng, 500000) && w->now_ms + w->seat.offset_ms > step_ms;
+        w->seat.offset_ms += back ? -step_ms : step_ms;
+        w->result->clock_steps++;
+        seat_clock(w);
+    }
+    schedule(w, HAP_CLOCK, DRAW_CLOCK, w->clocks_drawn, w->scenario->clock.every_ms);
+}
+
+/* ---- people ---- */
+
+void nature_drain(struct world *w)
+{
+    const struct myr_scenario *s = w->scenario;
+    uint64_t number = w->drains_drawn++;
+    struct myr_rng rng;
+    draw_init(&rng, w->seed, DRAW_OPERATOR, number, 1);
+    uint32_t node = myr_rng_below(&rng, s->shape.nodes);
+    if (!LEFT_OUT(s->left_out[MYR_SCENARIO_DRAINS], number)) {
+        struct myr_event event = {.kind = MYR_EVENT_DRAIN, .node = node};
+        w->result->drains++;
+        send_to_control(w, &event, 0);
+        happen(w, w->now_ms + 1000 + draw_exponential_ms(&rng, s->drains.length_ms), HAP_UNDRAIN,
+               node, 0);
+    }
+    schedule(w, HAP_DRAIN, DRAW_OPERATOR, w->drains_drawn, s->drains.every_ms);
+}
+
+void nature_undrain(struct world *w, uint32_t node)
+{
+    struct myr_event event = {.kind = MYR_EVENT_UNDRAIN, .node = node};
+    send_to_control(w, &event, 0);
+}
+
+void nature_window(struct world *w, uint32_t window)
+{
+    const struct myr_scenario_window *in = &w->scenario->windows[window];
+    struct myr_event event = {.kind = MYR_EVENT_MAINTAIN,
+                              .node = in->first,
+                              .count = in->count,
+                              .value = in->at_ms / 1000,
+                              .saved = in->drain_ms / 1000,
+                              .end_s = (in->at_ms + in->length_ms) / 1000};
+    send_to_control(w, &event, 0);
+}
+
+/* Under the same token until somebody says that it was taken. */
+void person_submit(struct world *w, uint32_t id)
+{
+    struct wjob *job = &w->jobs[id];
+    if (job->accepted || job->over) {
+        return;
+    }
+    const struct myr_scenario_jobs *group = job->group;
+    struct myr_event event = {.kind = MYR_EVENT_SUBMIT,
+                              .spec = {.token = (uint64_t)id + 1,
+                                       .tenant = group->tenant,
+                                       .gpus = job->gpus,
+                                       .priority = group->priority,
+                                       .restart = (uint8_t)group->restart,
+                                       .retries = group->retries,
+                                       .lease_s = group->lease_s,
+                                       .limit_s = group->limit_s}};
+    job->submitted = true;
+    happen(w, w->now_ms + 30000, HAP_SUBMIT, id, 0);
+    (void)seat_take(w, &event);
+}
+
+void person_cancel(struct world *w, uint32_t id)
+{
+    const struct wjob *job = &w->jobs[id];
+    if (job->accepted && !job->over) {
+        struct myr_event event = {.kind = MYR_EVENT_CANCEL, .job = job->id};
+        send_to_control(w, &event, 0);
+    }
+}
+
+void person_approve(struct world *w)
+{
+    struct myr_event event = {.kind = MYR_EVENT_APPROVE,
+                              .value = w->scenario->shape.nodes / 20 + 1};
+    w->approve_pending = false;
+    send_to_control(w, &event, 0);
+}
+
+void person_heard(struct world *w, const struct myr_effect *effect)
+{
+    if (effect->kind == MYR_EFFECT_NOTIFY) {
+        if (!w->approve_pending) { /* a person looks at it after a while */
+            w->approve_pending = true;
+            happen(w, w->now_ms + 600000, HAP_APPROVE, 0, 0);
+        }
+        return;
+    }
+    uint32_t id = (uint32_t)effect->gpus - 1;
+    struct wjob *job = &w->jobs[id];
+    if (!effect->state) {
+        job->over = MYR_CONTROL_FAILED;
+        return;
+    }
+    job->accepted = true;
+}

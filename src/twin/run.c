@@ -1,0 +1,381 @@
+#include "myriad/twin/run.h"
+
+#include <stdlib.h>
+
+#include "world.h"
+
+static void take_message(struct world *w, uint32_t id)
+{
+    const struct wmsg *msg = &w->msgs.items[id];
+    struct myr_event event = msg->event;
+    enum myr_event_kind kind = event.kind;
+    bool by_agent = (kind >= MYR_EVENT_JOIN && kind <= MYR_EVENT_TESTED);
+    if (by_agent) {
+        const struct wnode *node = &w->nodes[event.node];
+        if (!node->up || node->boot != msg->boot) { /* the agent that wanted to say it is gone */
+            msg_free(w, id);
+            return;
+        }
+        if (node->cut > 0) {
+            happen(w, w->now_ms + 5000, HAP_TO_CONTROL, id, 0);
+            return;
+        }
+    }
+    if (seat_take(w, &event)) {
+        msg_free(w, id);
+    } else {
+        happen(w, w->now_ms + 5000, HAP_TO_CONTROL, id, 0);
+    }
+}
+
+static void take_order(struct world *w, uint32_t id)
+{
+    struct myr_effect effect = w->msgs.items[id].effect;
+    msg_free(w, id);
+    agent_take(w, &effect);
+}
+
+/* Not for a node: a rack, a crew, a person. */
+static void take_other(struct world *w, uint32_t id)
+{
+    struct myr_effect effect = w->msgs.items[id].effect;
+    msg_free(w, id);
+    if (effect.kind == MYR_EFFECT_FENCE) {
+        rack_fence(w, &effect);
+    } else if (effect.kind == MYR_EFFECT_REPAIR) {
+        crew_repair(w, effect.node);
+    } else {
+        person_heard(w, &effect);
+    }
+}
+
+/* What concerns one slot: a message, a rank, an incarnation, a node, a job. */
+static void take_one(struct world *w, enum happening what, uint32_t id, uint32_t serial)
+{
+    switch (what) {
+    case HAP_TO_NODE:
+        take_order(w, id);
+        break;
+    case HAP_ORDER:
+        take_other(w, id);
+        break;
+    case HAP_TO_CONTROL:
+        take_message(w, id);
+        break;
+    case HAP_SUBMIT:
+        person_submit(w, id);
+        break;
+    case HAP_CANCEL:
+        person_cancel(w, id);
+        break;
+    case HAP_READY:
+        agent_ready(w, id, serial);
+        break;
+    case HAP_GONE:
+        agent_gone(w, id, serial);
+        break;
+    case HAP_RUN:
+        inc_run(w, id, serial);
+        break;
+    case HAP_REPORT:
+        inc_report(w, id, serial);
+        break;
+    case HAP_COMMIT:
+        inc_commit(w, id, serial);
+        break;
+    case HAP_FINISH:
+        inc_finish(w, id, serial);
+        break;
+    case HAP_SILENT:
+        shell_silent(w, id, serial);
+        break;
+    case HAP_BOOT:
+        node_boot(w, id, serial);
+        break;
+    case HAP_FENCE:
+        rack_fence_done(w, id, serial);
+        break;
+    case HAP_LEASE:
+        node_lease(w, id);
+        break;
+    default:
+        MYR_ASSERT(!"one of those above");
+    }
+}
+
+/* The controller, nature, and people in general. */
+static int take(struct world *w, enum happening what, uint32_t id, uint32_t serial,
+                struct myr_err *err)
+{
+    switch (what) {
+    case HAP_TICK:
+        seat_tick(w, serial);
+        break;
+    case HAP_RESTART:
+        return seat_restart(w, err);
+    case HAP_FAULT:
+        nature_fault(w);
+        break;
+    case HAP_PARTITION:
+        nature_partition(w);
+        break;
+    case HAP_HEAL:
+        nature_heal(w, id);
+        break;
+    case HAP_CRASH:
+        nature_crash(w);
+        break;
+    case HAP_CLOCK:
+        nature_clock(w);
+        break;
+    case HAP_DRAIN:
+        nature_drain(w);
+        break;
+    case HAP_UNDRAIN:
+        nature_undrain(w, id);
+        break;
+    case HAP_WINDOW:
+        nature_window(w, id);
+        break;
+    case HAP_APPROVE:
+        person_approve(w);
+        break;
+    default:
+        take_one(w, what, id, serial);
+    }
+    return MYR_OK;
+}
+
+/* ---- what is told in the end ---- */
+
+/* Kept work of a job so far, in milliseconds of running. */
+static int64_t kept_ms(const struct world *w, const struct wjob *job)
+{
+    int64_t kept = job->saved_ms;
+    for (size_t i = 0; i < job->incs.count; i++) {
+        const struct winc *inc = &w->incs.items[job->incs.items[i]];
+        int64_t work_ms = inc->running ? inc_work_ms(w, inc) : 0;
+        kept = work_ms > kept ? work_ms : kept;
+    }
+    return kept;
+}
+
+static void sample(struct world *w, int64_t until_ms)
+{
+    while (w->sample_ms > 0 && w->next_sample_ms <= until_ms) {
+        const struct myr_scenario *s = w->scenario;
+        struct myr_twin_sample sample = {.now_ms = w->next_sample_ms,
+                                         .busy_gpus = w->busy_gpus,
+                                         .failures = w->result->failures};
+        for (uint32_t i = 0; i < s->job_count; i++) {
+            const struct wjob *job = &w->jobs[i];
+            sample.waiting += job->submitted && !job->over && job->incs.count == 0;
+            sample.held_gpus += job->incs.count > 0 ? job->gpus : 0;
+        }
+        for (uint32_t n = 0; n < s->shape.nodes; n++) {
+            sample.nodes_out += !w->nodes[n].up || w->nodes[n].cut > 0;
+        }
+        myr_vec_push(&w->result->samples, sample);
+        w->next_sample_ms += w->sample_ms;
+    }
+}
+
+static int by_double(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double part(const double *items, size_t count, size_t percent)
+{
+    return count > 0 ? items[(count - 1) * percent / 100] : 0;
+}
+
+static void put_long_job(struct myr_twin_result *r, struct myr_twin_long_job job)
+{
+    uint32_t at = r->long_count < MYR_TWIN_LONG_JOBS ? r->long_count++ : MYR_TWIN_LONG_JOBS;
+    while (at > 0 && r->longest[at - 1].hours * r->longest[at - 1].gpus < job.hours * job.gpus) {
+        if (at < MYR_TWIN_LONG_JOBS) {
+            r->longest[at] = r->longest[at - 1];
+        }
+        at--;
+    }
+    if (at < MYR_TWIN_LONG_JOBS) {
+        r->longest[at] = job;
+    }
+}
+
+static void sum_job(struct world *w, uint32_t id)
+{
+    const struct wjob *job = &w->jobs[id];
+    struct myr_twin_result *r = w->result;
+    const double hour_ms = 3600e3, long_h = 12;
+    if (!job->submitted) {
+        return;
+    }
+    r->submitted++;
+    r->done += job->over == MYR_CONTROL_DONE;
+    r->failed += job->over == MYR_CONTROL_FAILED;
+    r->cancelled += job->over == MYR_CONTROL_CANCELLED;
+    r->running += !job->over && job->incs.count > 0;
+    r->waiting += !job->over && job->incs.count == 0;
+    r->jobs_hash += myr_hash_u64((uint64_t)id << 8 | job->over);
+    int64_t started_ms = job->first_start_ms < 0 ? w->now_ms : job->first_start_ms;
+    myr_vec_push(&r->wait_h, (double)(started_ms - job->submit_ms) / hour_ms);
+    int64_t kept = kept_ms(w, job);
+    w->gpu_ms_kept += (uint64_t)kept * job->gpus;
+    if (job->first_run_ms >= 0) {
+        int64_t end_ms = job->end_ms >= 0 ? job->end_ms : w->now_ms;
+        double hours = (double)(end_ms - job->first_run_ms) / hour_ms;
+        if (hours >= long_h) {
+            put_long_job(r, (struct myr_twin_long_job){
+                                .job = id,
+                                .gpus = job->gpus,
+                                .failures = job->failures,
+                                .hours = hours,
+                                .ettr = (double)kept / hour_ms / hours,
+                            });
+        }
+    }
+}
+
+static void sum_up(struct world *w)
+{
+    struct myr_twin_result *r = w->result;
+    const struct myr_scenario *s = w->scenario;
+    for (uint32_t i = 0; i < s->job_count; i++) {
+        sum_job(w, i);
+    }
+    for (size_t i = 0; i < w->incs.count; i++) {
+        const struct winc *inc = &w->incs.items[i];
+        if (inc->used && inc->running) {
+            w->gpu_ms_running += (uint64_t)(w->now_ms - inc->since_ms) * w->jobs[inc->job].gpus;
+        }
+    }
+    double sum = 0;
+    qsort(r->wait_h.items, r->wait_h.count, sizeof(double), by_double);
+    for (size_t i = 0; i < r->wait_h.count; i++) {
+        sum += r->wait_h.items[i];
+    }
+    for (size_t i = 0; i < w->recoveries.count; i++) {
+        myr_vec_push(&r->recovery_s, (double)w->recoveries.items[i] / 1e3);
+    }
+    qsort(r->recovery_s.items, r->recovery_s.count, sizeof(double), by_double);
+    double capacity = (double)s->shape.nodes * s->shape.gpus_per_node * (double)w->now_ms;
+    r->end_ms = w->now_ms;
+    r->wait_mean_h = r->wait_h.count > 0 ? sum / (double)r->wait_h.count : 0;
+    r->wait_p50_h = part(r->wait_h.items, r->wait_h.count, 50);
+    r->wait_p99_h = part(r->wait_h.items, r->wait_h.count, 99);
+    r->recoveries = r->recovery_s.count;
+    r->recovery_p50_s = part(r->recovery_s.items, r->recovery_s.count, 50);
+    r->recovery_p99_s = part(r->recovery_s.items, r->recovery_s.count, 99);
+    r->gpu_utilisation = capacity > 0 ? (double)w->gpu_ms_running / capacity : 0;
+    r->goodput = capacity > 0 ? (double)w->gpu_ms_kept / capacity : 0;
+    const uint64_t drawn[MYR_SCENARIO_LISTS] = {s->job_count,        w->faults_drawn,
+                                                w->partitions_drawn, w->crashes_drawn,
+                                                w->drains_drawn,     w->clocks_drawn};
+    memcpy(r->drawn, drawn, sizeof(drawn));
+    const struct check_report *report = check_report(w->check);
+    r->violations = report->violations;
+    r->first_violation_ms = report->first_ms;
+    r->first_rule = report->violations ? rule_names[report->first_rule] : NULL;
+    memcpy(r->first_violation, report->first, sizeof(r->first_violation));
+    r->hash = myr_hash_u64(r->hash ^ r->jobs_hash);
+    if (w->seat.control) {
+        r->hash = myr_hash_u64(r->hash ^ myr_control_hash(w->seat.control));
+        if (w->options->snapshot) {
+            myr_control_save(w->seat.control, w->options->snapshot);
+        }
+    }
+}
+
+/* Also ends early when every job is over: nothing that is still to come would matter. */
+static int play(struct world *w, struct myr_err *err)
+{
+    const struct myr_twin_options *options = w->options;
+    struct myr_heap_item item;
+    uint64_t count = 0;
+    int rc = MYR_OK;
+    while (rc == MYR_OK && myr_heap_pop(&w->heap, &item)) {
+        if (item.key > w->scenario->length_ms) {
+            break;
+        }
+        if (w->sample_ms > 0) {
+            sample(w, item.key);
+        }
+        w->now_ms = item.key;
+        check_time(w->check, w->now_ms);
+        rc = take(w, (enum happening)(item.value >> 56), (uint32_t)item.value,
+                  (uint32_t)(item.value >> 32) & 0xffffff, err);
+        if (options->progress && ++count % 4096 == 0) {
+            options->progress(options->context, w->now_ms, w->scenario->length_ms);
+        }
+        if ((options->stop_at_violation && check_report(w->check)->violations > 0) ||
+            (options->events_most > 0 && w->result->events >= options->events_most)) {
+            return rc;
+        }
+    }
+    w->now_ms = rc == MYR_OK ? w->scenario->length_ms : w->now_ms;
+    return rc;
+}
+
+static void world_done(struct world *w)
+{
+    for (uint32_t i = 0; i < w->scenario->job_count; i++) {
+        myr_vec_done(&w->jobs[i].incs);
+    }
+    for (size_t i = 0; i < w->incs.count; i++) {
+        myr_vec_done(&w->incs.items[i].nodes);
+    }
+    free(w->nodes);
+    free(w->jobs);
+    free(w->job_of_id);
+    myr_vec_done(&w->ranks);
+    myr_vec_done(&w->free_ranks);
+    myr_vec_done(&w->incs);
+    myr_vec_done(&w->free_incs);
+    myr_vec_done(&w->msgs);
+    myr_vec_done(&w->recoveries);
+    myr_heap_done(&w->heap);
+    seat_done(w);
+    check_free(w->check);
+}
+
+int myr_twin_run(const struct myr_scenario *scenario, const struct myr_twin_options *options,
+                 struct myr_twin_result *ret, struct myr_err *err)
+{
+    struct world w = {.scenario = scenario,
+                      .options = options,
+                      .seed = options->seed,
+                      .free_msg = MYR_NONE,
+                      .result = ret};
+    *ret = (struct myr_twin_result){
+        .seed = options->seed, .planted = options->planted, .first_violation_ms = -1};
+    int rc = times_init(&w.times, scenario->recovery, scenario->practice, scenario->drawn, err);
+    if (rc < 0) {
+        return rc;
+    }
+    w.nodes = myr_xcalloc(scenario->shape.nodes, sizeof(*w.nodes));
+    w.jobs = myr_xcalloc(scenario->job_count ? scenario->job_count : 1, sizeof(*w.jobs));
+    w.job_of_id = myr_xcalloc(scenario->job_count ? scenario->job_count : 1, sizeof(uint32_t));
+    w.check = check_create(scenario->shape.nodes, scenario->shape.gpus_per_node);
+    w.sample_ms = options->samples > 0 ? scenario->length_ms / options->samples + 1 : 0;
+    rc = seat_begin(&w, err);
+    if (rc == MYR_OK) {
+        nature_begin(&w);
+        rc = play(&w, err);
+        sum_up(&w);
+    }
+    world_done(&w);
+    if (rc < 0) {
+        myr_twin_result_done(ret);
+    }
+    return rc;
+}
+
+void myr_twin_result_done(struct myr_twin_result *result)
+{
+    myr_vec_done(&result->samples);
+    myr_vec_done(&result->recovery_s);
+    myr_vec_done(&result->wait_h);
+}

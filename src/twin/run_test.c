@@ -1,0 +1,197 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "myriad/twin.h"
+
+static const char small[] = "cluster: {nodes: 16, leaf_nodes: 4}\n"
+                            "hours: 6\n"
+                            "practice: best\n"
+                            "spares: 1\n"
+                            "faults: {rate: 900}\n"
+                            "check_every: 200\n"
+                            "jobs:\n"
+                            "  - {count: 40, gpus: {1: 3, 8: 3, 16: 1}, hours: [0.1, 0.3, 1],\n"
+                            "     arrive_h: [0, 2]}\n";
+
+static struct myr_scenario parse(struct myr_arena *arena, const char *text)
+{
+    struct myr_scenario scenario;
+    struct myr_err err = {0};
+    if (myr_scenario_parse(&scenario, arena, "test.yaml", myr_str_from(text), &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+    return scenario;
+}
+
+static struct myr_twin_result run(const struct myr_scenario *scenario, uint64_t seed)
+{
+    struct myr_twin_result result;
+    struct myr_twin_options options = {.seed = seed};
+    struct myr_err err = {0};
+    if (myr_twin_run(scenario, &options, &result, &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+    return result;
+}
+
+static void the_same_seed_gives_the_same_run(void **state)
+{
+    (void)state;
+    struct myr_arena arena;
+    myr_arena_init(&arena);
+    struct myr_scenario scenario = parse(&arena, small);
+    struct myr_twin_result a = run(&scenario, 3), b = run(&scenario, 3), c = run(&scenario, 4);
+    assert_true(a.hash == b.hash && a.hash != c.hash);
+    assert_int_equal(a.events, b.events);
+    assert_true(a.faults > 0 && a.compares > 0);
+    assert_int_equal(a.violations + c.violations, 0);
+    myr_twin_result_done(&a);
+    myr_twin_result_done(&b);
+    myr_twin_result_done(&c);
+    myr_scenario_done(&scenario);
+    myr_arena_done(&arena);
+}
+
+/* However often the controller dies, in whatever part of an event, the same jobs are done. */
+static void a_crash_at_every_100th_event_loses_nothing(void **state)
+{
+    (void)state;
+    struct myr_arena arena;
+    myr_arena_init(&arena);
+    struct myr_scenario scenario = parse(&arena, small);
+    scenario.length_ms = 24 * 3600000; /* time enough for all of them */
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        scenario.crashes.every_events = 0;
+        struct myr_twin_result quiet = run(&scenario, seed);
+        scenario.crashes.every_events = 100;
+        scenario.crashes.length_ms = 5000;
+        struct myr_twin_result crashed = run(&scenario, seed);
+        assert_int_equal(quiet.violations + crashed.violations, 0);
+        assert_true(crashed.crashes > 10);
+        assert_int_equal(quiet.done, 40);
+        assert_int_equal(crashed.done, 40);
+        assert_true(quiet.jobs_hash == crashed.jobs_hash);
+        myr_twin_result_done(&quiet);
+        myr_twin_result_done(&crashed);
+    }
+    myr_scenario_done(&scenario);
+    myr_arena_done(&arena);
+}
+
+static void a_scenario_is_written_as_it_was_read(void **state)
+{
+    (void)state;
+    struct myr_arena arena;
+    myr_arena_init(&arena);
+    struct myr_scenario scenario = parse(&arena, small);
+    struct myr_buf once = {0}, again = {0};
+    myr_scenario_write(&scenario, &once);
+    struct myr_scenario second = parse(&arena, once.data);
+    myr_scenario_write(&second, &again);
+    assert_string_equal(once.data, again.data);
+    struct myr_twin_result a = run(&scenario, 1), b = run(&second, 1);
+    assert_true(a.hash == b.hash);
+    myr_twin_result_done(&a);
+    myr_twin_result_done(&b);
+    myr_buf_done(&once);
+    myr_buf_done(&again);
+    myr_scenario_done(&scenario);
+    myr_scenario_done(&second);
+    myr_arena_done(&arena);
+}
+
+static void a_saved_case_replays_to_the_same_hash(void **state)
+{
+    (void)state;
+    struct myr_arena arena;
+    myr_arena_init(&arena);
+    struct myr_scenario scenario = parse(&arena, small);
+    struct myr_twin_result first = run(&scenario, 8), second;
+    struct myr_twin_case it;
+    struct myr_buf text = {0};
+    myr_twin_case_write(&scenario, &first, &text);
+    struct myr_str words = {text.data, text.len};
+    assert_int_equal(myr_twin_case_parse(&it, &arena, "case", words, NULL), MYR_OK);
+    assert_int_equal(myr_twin_replay(&it, NULL, NULL, &second, NULL), MYR_OK);
+    assert_true(second.hash == it.hash);
+    myr_twin_result_done(&first);
+    myr_twin_result_done(&second);
+    myr_twin_case_done(&it);
+    myr_buf_done(&text);
+    myr_scenario_done(&scenario);
+    myr_arena_done(&arena);
+}
+
+static void what_is_left_out_leaves_the_rest_as_it_was(void **state)
+{
+    (void)state;
+    struct myr_arena arena;
+    myr_arena_init(&arena);
+    char text[1024];
+    snprintf(text, sizeof(text), "%sleave_out:\n  faults: [0, 2]\n  jobs: [39]\n", small);
+    struct myr_scenario all = parse(&arena, small), some = parse(&arena, text);
+    struct myr_twin_result a = run(&all, 1), b = run(&some, 1);
+    assert_int_equal(a.submitted, 40);
+    assert_int_equal(b.submitted, 39);
+    assert_int_equal(a.drawn[MYR_SCENARIO_FAULTS], b.drawn[MYR_SCENARIO_FAULTS]);
+    assert_true(b.faults < a.faults);
+    myr_twin_result_done(&a);
+    myr_twin_result_done(&b);
+    myr_scenario_done(&all);
+    myr_scenario_done(&some);
+    myr_arena_done(&arena);
+}
+
+static void bad_scenarios_get_one_line_with_their_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"jobs: []\n", "'cluster' with 'nodes'"},
+        {"cluster: {nodes: 4}\n", "jobs"},
+        {"cluster: {nodes: 4, leafs: 2}\njobs: []\n", "leaf_nodes"},
+        {"cluster: {nodes: many}\njobs: []\n", "test.yaml:1:"},
+        {"cluster: {nodes: 4}\njobs:\n  - {gpus: 64, hours: 1}\n", "test.yaml:3:"},
+        {"cluster: {nodes: 4}\njobs:\n  - {gpus: 8}\n", "hours"},
+        {"cluster: {nodes: 4}\njobs:\n  - {gpus: 8, hours: [3, 2, 1]}\n", "rising"},
+        {"cluster: {nodes: 4}\njobs: []\nfaults: {rate: often}\n", "rate"},
+        {"cluster: {nodes: 4}\njobs: []\nmaintenance:\n  - {first: 3, count: 2}\n", "nodes 3 to 4"},
+        {"cluster: {nodes: 4}\njobs: 7\n", "jobs"},
+        {"- 1\n", "test.yaml:1:"},
+        {"", "test.yaml"},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct myr_arena arena;
+        myr_arena_init(&arena);
+        struct myr_scenario scenario;
+        struct myr_err err = {0};
+        int rc =
+            myr_scenario_parse(&scenario, &arena, "test.yaml", myr_str_from(cases[i].text), &err);
+        assert_true(rc < 0);
+        if (!strstr(err.message, cases[i].says)) {
+            fail_msg("'%s' is not in '%s'", cases[i].says, err.message);
+        }
+        myr_arena_done(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_seed_gives_the_same_run),
+        cmocka_unit_test(a_crash_at_every_100th_event_loses_nothing),
+        cmocka_unit_test(a_scenario_is_written_as_it_was_read),
+        cmocka_unit_test(a_saved_case_replays_to_the_same_hash),
+        cmocka_unit_test(what_is_left_out_leaves_the_rest_as_it_was),
+        cmocka_unit_test(bad_scenarios_get_one_line_with_their_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

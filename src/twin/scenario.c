@@ -1,0 +1,582 @@
+#include "myriad/twin/scenario.h"
+
+#include <stdlib.h>
+
+#include "fields.h"
+#include "rates.h"
+
+static const char *const practice_names[] = {"common", "best"};
+static const char *const restart_names[] = {"strict", "epoch"};
+static const char *const policy_names[] = {"fifo", "first-fit", "fair", "preempt"};
+static const char *const times_names[] = {"typical", "drawn"};
+static const char *const shows_names[] = {"by-class", "crash", "hang", "node-lost"};
+
+#define NAMES(list) (list), MYR_ARRAY_COUNT(list)
+#define AT(field)   offsetof(struct myr_scenario, field)
+#define JOB(field)  offsetof(struct myr_scenario_jobs, field)
+
+static const struct field cluster_rows[] = {
+    {"nodes", FIELD_U32, AT(shape.nodes), 1, 200000, NULL, 0},
+    {"gpus_per_node", FIELD_U32, AT(shape.gpus_per_node), 1, 64, NULL, 0},
+    {"leaf_nodes", FIELD_U32, AT(shape.group_nodes), 1, 200000, NULL, 0},
+    {"pod_nodes", FIELD_U32, AT(shape.pod_nodes), 1, 200000, NULL, 0},
+};
+static const struct field top_rows[] = {
+    {"hours", FIELD_H, AT(length_ms), 0.001, 24 * 1000, NULL, 0},
+    {"tenants", FIELD_U32, AT(tenants), 1, 10000, NULL, 0},
+    {"spares", FIELD_U32, AT(policy.spares), 0, 200000, NULL, 0},
+    {"policy", FIELD_CHOICE, AT(queue_policy), 0, 0, NAMES(policy_names)},
+    {"practice", FIELD_CHOICE, AT(practice), 0, 0, NAMES(practice_names)},
+    {"report_s", FIELD_S, AT(report_ms), 10, 3600, NULL, 0},
+    {"step_s", FIELD_S, AT(step_ms), 0.01, 3600, NULL, 0},
+    {"fence_fails_ppm", FIELD_U32, AT(fence_fails_ppm), 0, 1e6, NULL, 0},
+    {"check_every", FIELD_U64, AT(check_every), 1, 1e9, NULL, 0},
+};
+static const struct field control_rows[] = {
+    {"start_window_s", FIELD_S, AT(policy.start_window_ms), 1, 86400, NULL, 0},
+    {"retry_s", FIELD_S, AT(policy.retry_ms), 1, 3600, NULL, 0},
+    {"suspect_s", FIELD_S, AT(policy.suspect_ms), 0.1, 86400, NULL, 0},
+    {"reconnect_s", FIELD_S, AT(policy.reconnect_ms), 0, 86400, NULL, 0},
+    {"first_step_s", FIELD_S, AT(policy.first_step_ms), 1, 864000, NULL, 0},
+    {"hang_s", FIELD_S, AT(policy.hang_ms), 1, 86400, NULL, 0},
+    {"test_s", FIELD_S, AT(policy.test_ms), 1, 1000000, NULL, 0},
+    {"fence_retry_s", FIELD_S, AT(policy.fence_retry_ms), 1, 86400, NULL, 0},
+    {"clock_slack_s", FIELD_S, AT(policy.clock_slack_ms), 0, 86400, NULL, 0},
+    {"drain_permille", FIELD_U32, AT(policy.drain_permille), 0, 1000, NULL, 0},
+    {"restarts_in_place", FIELD_U32, AT(policy.restarts_in_place), 0, 1000000, NULL, 0},
+    {"grace_s", FIELD_U32, AT(policy.grace_s), 0, 86400, NULL, 0},
+};
+static const struct field message_rows[] = {
+    {"lost_ppm", FIELD_U32, AT(messages.lost_ppm), 0, 900000, NULL, 0},
+    {"twice_ppm", FIELD_U32, AT(messages.twice_ppm), 0, 1e6, NULL, 0},
+    {"late_ppm", FIELD_U32, AT(messages.late_ppm), 0, 1e6, NULL, 0},
+    {"late_s", FIELD_S, AT(messages.late_ms), 0, 86400, NULL, 0},
+};
+static const struct field partition_rows[] = {
+    {"per_day", FIELD_PER_DAY, AT(partitions.every_ms), 0, 10000, NULL, 0},
+    {"nodes", FIELD_U32, AT(partitions.nodes), 1, 200000, NULL, 0},
+    {"minutes", FIELD_MIN, AT(partitions.length_ms), 0, 100000, NULL, 0},
+};
+static const struct field crash_rows[] = {
+    {"per_day", FIELD_PER_DAY, AT(crashes.every_ms), 0, 10000, NULL, 0},
+    {"seconds", FIELD_S, AT(crashes.length_ms), 0.001, 86400, NULL, 0},
+    {"every_events", FIELD_U64, AT(crashes.every_events), 0, 1e12, NULL, 0},
+};
+static const struct field clock_rows[] = {
+    {"per_day", FIELD_PER_DAY, AT(clock.every_ms), 0, 10000, NULL, 0},
+    {"seconds", FIELD_S, AT(clock.step_ms), 0, 1e6, NULL, 0},
+};
+static const struct field drain_rows[] = {
+    {"per_day", FIELD_PER_DAY, AT(drains.every_ms), 0, 100000, NULL, 0},
+    {"hours", FIELD_H, AT(drains.length_ms), 0, 10000, NULL, 0},
+};
+static const struct field window_rows[] = {
+    {"first", FIELD_U32, offsetof(struct myr_scenario_window, first), 0, 200000, NULL, 0},
+    {"count", FIELD_U32, offsetof(struct myr_scenario_window, count), 1, 200000, NULL, 0},
+    {"at_h", FIELD_H, offsetof(struct myr_scenario_window, at_ms), 0, 24000, NULL, 0},
+    {"hours", FIELD_H, offsetof(struct myr_scenario_window, length_ms), 0.01, 24000, NULL, 0},
+    {"drain_h", FIELD_H, offsetof(struct myr_scenario_window, drain_ms), 0, 24000, NULL, 0},
+};
+static const struct field job_rows[] = {
+    {"count", FIELD_U32, JOB(count), 1, MYR_SCENARIO_JOBS_MAX, NULL, 0},
+    {"interval_s", FIELD_S, JOB(interval_ms), 0, 1e6, NULL, 0},
+    {"stall_s", FIELD_S, JOB(stall_ms), 0, 1e5, NULL, 0},
+    {"limit_s", FIELD_WHOLE_S, JOB(limit_s), 0, 1e9, NULL, 0},
+    {"restart", FIELD_CHOICE, JOB(restart), 0, 0, NAMES(restart_names)},
+    {"retries", FIELD_U32, JOB(retries), 0, MYR_JOB_RETRIES_MAX, NULL, 0},
+    {"lease_s", FIELD_U32, JOB(lease_s), 1, MYR_LEASE_S_MAX, NULL, 0},
+    {"tenant", FIELD_U32, JOB(tenant), 0, 9999, NULL, 0},
+    {"priority", FIELD_I32, JOB(priority), -MYR_PRIORITY_MAX, MYR_PRIORITY_MAX, NULL, 0},
+    {"cancel_ppm", FIELD_U32, JOB(cancel_ppm), 0, 1e6, NULL, 0},
+};
+
+/* ---- lists of numbers ---- */
+
+static int read_numbers(const struct myr_doc *list, const char *what, double min, double max,
+                        uint32_t least, uint32_t most, double *ret, uint32_t *ret_count,
+                        struct myr_err *err)
+{
+    int rc = myr_doc_expect(list, MYR_DOC_LIST, what, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (list->count < least || list->count > most) {
+        return myr_doc_error(err, list, MYR_EINVAL, "'%s' has %u numbers, %u to %u are expected",
+                             what, list->count, least, most);
+    }
+    for (uint32_t i = 0; i < list->count && rc == MYR_OK; i++) {
+        rc = myr_doc_double(list->items[i], what, min, max, &ret[i], err);
+    }
+    *ret_count = list->count;
+    return rc;
+}
+
+/* ---- jobs ---- */
+
+static int read_sizes(const struct myr_doc *map, struct myr_scenario_jobs *ret,
+                      const struct myr_scenario *s, struct myr_err *err)
+{
+    const struct myr_doc *gpus;
+    uint64_t most = (uint64_t)s->shape.nodes * s->shape.gpus_per_node, value;
+    int rc = myr_doc_need(map, "jobs", "gpus", &gpus, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (gpus->kind == MYR_DOC_SCALAR) {
+        rc = myr_doc_u64(gpus, "gpus", 1, most, &value, err);
+        ret->sizes[0] = rc == MYR_OK ? (uint32_t)value : 0;
+        ret->parts[0] = ret->size_count = 1;
+        return rc;
+    }
+    rc = myr_doc_expect(gpus, MYR_DOC_MAP, "gpus", err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (gpus->count == 0 || gpus->count > MYR_SCENARIO_SIZES_MAX) {
+        return myr_doc_error(err, gpus, MYR_EINVAL, "'gpus' has %u sizes, 1 to %d are expected",
+                             gpus->count, MYR_SCENARIO_SIZES_MAX);
+    }
+    for (uint32_t i = 0; i < gpus->count && rc == MYR_OK; i++) {
+        uint64_t size = 0;
+        if (!myr_str_to_u64(gpus->entries[i].key, &size) || size < 1 || size > most) {
+            return myr_doc_error(err, gpus->entries[i].value, MYR_EINVAL,
+                                 "a size in GPUs from 1 to %llu is expected before ':'",
+                                 (unsigned long long)most);
+        }
+        rc = myr_doc_u64(gpus->entries[i].value, "part of the jobs", 1, 1000000, &value, err);
+        ret->sizes[i] = (uint32_t)size;
+        ret->parts[i] = rc == MYR_OK ? (uint32_t)value : 0;
+    }
+    ret->size_count = gpus->count;
+    return rc;
+}
+
+/* A number, or [low, typical, high]. */
+static int read_hours(const struct myr_doc *map, struct myr_scenario_jobs *ret, struct myr_err *err)
+{
+    const struct myr_doc *hours;
+    double values[3];
+    uint32_t count = 1;
+    int rc = myr_doc_need(map, "jobs", "hours", &hours, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = hours->kind == MYR_DOC_LIST
+             ? read_numbers(hours, "hours", 0.001, 100000, 3, 3, values, &count, err)
+             : myr_doc_double(hours, "hours", 0.001, 100000, &values[0], err);
+    if (rc < 0) {
+        return rc;
+    }
+    values[1] = count == 1 ? values[0] : values[1];
+    values[2] = count == 1 ? values[0] : values[2];
+    if (values[0] > values[1] || values[1] > values[2]) {
+        return myr_doc_error(err, hours, MYR_EINVAL,
+                             "'hours' is not in rising order: low, typical, high");
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        ret->work_ms[i] = (int64_t)(values[i] * 3600e3 + 0.5);
+    }
+    return MYR_OK;
+}
+
+static int read_arrival(const struct myr_doc *map, struct myr_scenario_jobs *ret,
+                        const struct myr_scenario *s, struct myr_err *err)
+{
+    const struct myr_doc *arrive = myr_doc_get(map, "arrive_h");
+    double values[2] = {0, 0};
+    uint32_t count;
+    ret->arrive_ms[1] = s->length_ms;
+    if (!arrive) {
+        return MYR_OK;
+    }
+    int rc = read_numbers(arrive, "arrive_h", 0, 24000, 2, 2, values, &count, err);
+    if (rc == MYR_OK && values[0] > values[1]) {
+        return myr_doc_error(err, arrive, MYR_EINVAL, "'arrive_h' is not in rising order");
+    }
+    ret->arrive_ms[0] = (int64_t)(values[0] * 3600e3 + 0.5);
+    ret->arrive_ms[1] = (int64_t)(values[1] * 3600e3 + 0.5);
+    return rc;
+}
+
+static int read_group(const struct myr_doc *map, struct myr_scenario *s, struct myr_err *err)
+{
+    static const char *const others[] = {"gpus", "hours", "arrive_h"};
+    struct myr_scenario_jobs *group = &s->groups[s->group_count];
+    *group = (struct myr_scenario_jobs){
+        .count = 1, .interval_ms = 1800000, .stall_ms = 30000, .retries = 1000, .lease_s = 600};
+    int rc = scene_read(map, "jobs", job_rows, MYR_ARRAY_COUNT(job_rows), others,
+                        MYR_ARRAY_COUNT(others), group, err);
+    if (rc == MYR_OK && map->kind == MYR_DOC_MAP) {
+        rc = read_sizes(map, group, s, err);
+    }
+    if (rc == MYR_OK) {
+        rc = read_hours(map, group, err);
+    }
+    if (rc == MYR_OK) {
+        rc = read_arrival(map, group, s, err);
+    }
+    if (rc == MYR_OK && group->tenant >= s->tenants) {
+        return myr_doc_error(err, map, MYR_EINVAL,
+                             "'tenant' is %u, below 'tenants' (%u) is expected", group->tenant,
+                             s->tenants);
+    }
+    if (rc == MYR_OK && group->count > MYR_SCENARIO_JOBS_MAX - s->job_count) {
+        return myr_doc_error(err, map, MYR_EINVAL, "more than %u jobs in all",
+                             MYR_SCENARIO_JOBS_MAX);
+    }
+    if (rc == MYR_OK) {
+        s->job_count += group->count;
+        s->group_count++;
+    }
+    return rc;
+}
+
+static int read_jobs(const struct myr_doc *doc, struct myr_scenario *s, struct myr_err *err)
+{
+    const struct myr_doc *jobs;
+    int rc = myr_doc_need(doc, "scenario", "jobs", &jobs, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_doc_expect(jobs, MYR_DOC_LIST, "jobs", err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (jobs->count > MYR_SCENARIO_GROUPS_MAX) {
+        return myr_doc_error(err, jobs, MYR_EINVAL, "%u groups of jobs, up to %d are expected",
+                             jobs->count, MYR_SCENARIO_GROUPS_MAX);
+    }
+    for (uint32_t i = 0; i < jobs->count && rc == MYR_OK; i++) {
+        rc = read_group(jobs->items[i], s, err);
+    }
+    return rc;
+}
+
+static int read_windows(const struct myr_doc *doc, struct myr_scenario *s, struct myr_err *err)
+{
+    const struct myr_doc *list = myr_doc_get(doc, "maintenance");
+    if (!list) {
+        return MYR_OK;
+    }
+    int rc = myr_doc_expect(list, MYR_DOC_LIST, "maintenance", err);
+    if (rc == MYR_OK && list->count > MYR_SCENARIO_WINDOWS_MAX) {
+        return myr_doc_error(err, list, MYR_EINVAL, "%u windows, up to %d are expected",
+                             list->count, MYR_SCENARIO_WINDOWS_MAX);
+    }
+    for (uint32_t i = 0; rc == MYR_OK && i < list->count; i++) {
+        struct myr_scenario_window *window = &s->windows[s->window_count++];
+        *window = (struct myr_scenario_window){.count = 1, .length_ms = 3600000};
+        rc = scene_read(list->items[i], "maintenance", window_rows, MYR_ARRAY_COUNT(window_rows),
+                        NULL, 0, window, err);
+        if (rc == MYR_OK &&
+            (window->first >= s->shape.nodes || window->count > s->shape.nodes - window->first)) {
+            return myr_doc_error(err, list->items[i], MYR_EINVAL,
+                                 "nodes %u to %u, below %u is expected", window->first,
+                                 window->first + window->count - 1, s->shape.nodes);
+        }
+    }
+    return rc;
+}
+
+/* ---- faults ---- */
+
+static uint32_t share_ppm(const struct myr_recovery *recovery, const char *key)
+{
+    const struct myr_recovery_row *row = myr_recovery_find(recovery, key);
+    return row ? (uint32_t)(row->typical * 1e6 + 0.5) : 0;
+}
+
+static int read_faults(const struct myr_doc *doc, struct myr_scenario *s, struct myr_arena *arena,
+                       struct myr_err *err)
+{
+    struct words {
+        uint32_t times, shows;
+    } words = {1, 0};
+    static const struct field rows[] = {
+        {"times", FIELD_CHOICE, offsetof(struct words, times), 0, 0, NAMES(times_names)},
+        {"shows", FIELD_CHOICE, offsetof(struct words, shows), 0, 0, NAMES(shows_names)},
+    };
+    static const char *const others[] = {"rate"};
+    const struct myr_doc *faults = myr_doc_get(doc, "faults");
+    int rc = scene_read(faults, "faults", rows, MYR_ARRAY_COUNT(rows), others, 1, &words, err);
+    s->drawn = words.times == 1;
+    s->restart_ppm = share_ppm(s->recovery, "share.process_restart_enough");
+    s->reboot_ppm = share_ppm(s->recovery, "share.reset_or_reboot_enough");
+    const struct myr_doc *rate = myr_doc_get(faults, "rate");
+    struct myr_str word;
+    if (rc < 0 || !rate) {
+        return rc;
+    }
+    rc = myr_doc_text(rate, "rate", &word, err);
+    if (rc < 0 || myr_str_eq(word, MYR_STR("none")) || myr_str_eq(word, MYR_STR("0"))) {
+        return rc;
+    }
+    s->rate = myr_arena_strndup(arena, word.data, word.len);
+    s->shows = words.shows;
+    return rates_read(s, rate, s->rate, words.shows, err);
+}
+
+/* ---- what is left out ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static int read_left_out(const struct myr_doc *doc, struct myr_scenario *s, struct myr_err *err)
+{
+    const struct myr_doc *map = myr_doc_get(doc, "leave_out");
+    static const char *const keys[MYR_SCENARIO_LISTS] = {"jobs",    "faults", "partitions",
+                                                         "crashes", "drains", "clock"};
+    if (!map) {
+        return MYR_OK;
+    }
+    int rc = myr_doc_expect(map, MYR_DOC_MAP, "leave_out", err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_doc_check_keys(map, "leave_out", keys, MYR_ARRAY_COUNT(keys), err);
+    for (uint32_t k = 0; k < MYR_SCENARIO_LISTS && rc == MYR_OK; k++) {
+        const struct myr_doc *list = myr_doc_get(map, keys[k]);
+        if (!list) {
+            continue;
+        }
+        rc = myr_doc_expect(list, MYR_DOC_LIST, keys[k], err);
+        for (uint32_t i = 0; rc == MYR_OK && i < list->count; i++) {
+            uint64_t number;
+            rc = myr_doc_u64(list->items[i], keys[k], 0, UINT32_MAX - 1, &number, err);
+            if (rc == MYR_OK) {
+                myr_vec_push(&s->left_out[k], (uint32_t)number);
+            }
+        }
+        if (s->left_out[k].count > 0) {
+            qsort(s->left_out[k].items, s->left_out[k].count, sizeof(uint32_t), by_number);
+        }
+    }
+    return rc;
+}
+
+/* ---- the whole ---- */
+
+static void set_defaults(struct myr_scenario *s)
+{
+    s->name = "scenario";
+    s->shape = (struct myr_place_shape){0, 8, 16, 0};
+    s->length_ms = 86400000;
+    s->policy = myr_control_policy_default();
+    s->policy.hang_ms = 0;
+    s->queue_policy = MYR_QUEUE_FAIR;
+    s->tenants = 1;
+    s->report_ms = 60000;
+    s->step_ms = 10000;
+    s->fence_fails_ppm = 50000;
+    s->check_every = 1000;
+    s->messages.late_ms = 30000;
+    s->partitions.nodes = 16;
+    s->partitions.length_ms = 600000;
+    s->crashes.length_ms = 30000;
+    s->clock.step_ms = 3600000;
+    s->drains.length_ms = 4 * 3600000;
+}
+
+static int64_t typical_ms(const struct myr_recovery *recovery, const char *key)
+{
+    const struct myr_recovery_row *row = myr_recovery_find(recovery, key);
+    return row ? (int64_t)(row->typical * 1e3 + 0.5) : 0;
+}
+
+/* What follows from the rest. */
+static int conclude(struct myr_scenario *s, const struct myr_doc *doc, struct myr_err *err)
+{
+    s->shape.pod_nodes = s->shape.pod_nodes ? s->shape.pod_nodes : s->shape.nodes;
+    if (s->shape.nodes == 0) {
+        return myr_doc_error(err, doc, MYR_EINVAL, "'cluster' with 'nodes' is expected");
+    }
+    if (s->shape.pod_nodes < s->shape.nodes && s->shape.pod_nodes % s->shape.group_nodes) {
+        return myr_doc_error(err, doc, MYR_EINVAL,
+                             "'pod_nodes' is %u, a multiple of 'leaf_nodes' (%u) is expected",
+                             s->shape.pod_nodes, s->shape.group_nodes);
+    }
+    s->policy.queue = myr_queue_policy_preset((enum myr_queue_preset)s->queue_policy);
+    const char *hang = s->practice == MYR_PRACTICE_COMMON ? "a.detect.hang" : "b.detect.hang";
+    if (s->policy.hang_ms == 0) { /* the timer of that practice, but two reports may be late */
+        int64_t hang_ms = typical_ms(s->recovery, hang);
+        s->policy.hang_ms = hang_ms > 2 * s->report_ms ? hang_ms : 2 * s->report_ms;
+    }
+    return MYR_OK;
+}
+
+static int read_sections(struct myr_scenario *s, const struct myr_doc *doc, struct myr_err *err)
+{
+#define SECTION(name, rows)               \
+    {                                     \
+        name, rows, MYR_ARRAY_COUNT(rows) \
+    }
+    static const struct {
+        const char *key;
+        const struct field *rows;
+        uint32_t count;
+    } sections[] = {
+        SECTION("cluster", cluster_rows),  SECTION("control", control_rows),
+        SECTION("messages", message_rows), SECTION("partitions", partition_rows),
+        SECTION("crashes", crash_rows),    SECTION("clock", clock_rows),
+        SECTION("drains", drain_rows),
+    };
+    static const char *const others[] = {"name",        "cluster",    "control", "jobs",  "faults",
+                                         "messages",    "partitions", "crashes", "clock", "drains",
+                                         "maintenance", "leave_out",  "days"};
+    const struct myr_doc *days = myr_doc_get(doc, "days");
+    double value;
+    int rc = scene_read(doc, NULL, top_rows, MYR_ARRAY_COUNT(top_rows), others,
+                        MYR_ARRAY_COUNT(others), s, err);
+    if (rc == MYR_OK && days) {
+        rc = myr_doc_double(days, "days", 0.001, 1000, &value, err);
+        s->length_ms = rc == MYR_OK ? (int64_t)(value * 86400e3 + 0.5) : s->length_ms;
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(sections) && rc == MYR_OK; i++) {
+        rc = scene_read(myr_doc_get(doc, sections[i].key), sections[i].key, sections[i].rows,
+                        sections[i].count, NULL, 0, s, err);
+    }
+    return rc;
+}
+
+static int read_all(struct myr_scenario *s, struct myr_arena *arena, const struct myr_doc *doc,
+                    struct myr_err *err)
+{
+    const struct myr_doc *name = myr_doc_get(doc, "name");
+    struct myr_str text;
+    int rc = read_sections(s, doc, err);
+    if (rc == MYR_OK && name) {
+        rc = myr_doc_text(name, "name", &text, err);
+        s->name = rc == MYR_OK ? myr_arena_strndup(arena, text.data, text.len) : s->name;
+    }
+    if (rc == MYR_OK) {
+        rc = conclude(s, doc, err);
+    }
+    if (rc == MYR_OK) {
+        rc = read_jobs(doc, s, err);
+    }
+    if (rc == MYR_OK) {
+        rc = read_windows(doc, s, err);
+    }
+    if (rc == MYR_OK) {
+        rc = read_faults(doc, s, arena, err);
+    }
+    return rc < 0 ? rc : read_left_out(doc, s, err);
+}
+
+int myr_scenario_parse(struct myr_scenario *s, struct myr_arena *arena, const char *file,
+                       struct myr_str text, struct myr_err *err)
+{
+    const struct myr_doc *doc;
+    struct myr_recovery *recovery = MYR_ARENA_NEW(arena, struct myr_recovery, 1);
+    *s = (struct myr_scenario){.file = file, .recovery = recovery};
+    int rc = myr_recovery_init(recovery, arena, err);
+    if (rc == MYR_OK) {
+        rc = myr_doc_read_yaml(arena, file, text, &doc, err);
+    }
+    if (rc == MYR_OK) {
+        set_defaults(s);
+        rc = read_all(s, arena, doc, err);
+    }
+    if (rc < 0) {
+        myr_scenario_done(s);
+    }
+    return rc;
+}
+
+int myr_scenario_read(struct myr_scenario *s, struct myr_arena *arena, const char *path,
+                      struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    int rc = myr_file_read(path, MYR_DOC_BYTES_MAX, &text, err);
+    if (rc < 0) {
+        *s = (struct myr_scenario){0};
+        return rc;
+    }
+    struct myr_str kept = {myr_arena_strndup(arena, text.data ? text.data : "", text.len),
+                           text.len};
+    return myr_scenario_parse(s, arena, path, kept, err);
+}
+
+void myr_scenario_done(struct myr_scenario *s)
+{
+    for (uint32_t i = 0; i < MYR_SCENARIO_LISTS; i++) {
+        myr_vec_done(&s->left_out[i]);
+    }
+    if (s->recovery) {
+        myr_recovery_done((struct myr_recovery *)s->recovery);
+        s->recovery = NULL;
+    }
+}
+
+/* ---- writing ---- */
+
+static void put_section(struct myr_buf *buf, const char *key, const struct field *rows,
+                        uint32_t count, const void *from)
+{
+    myr_buf_printf(buf, "%s: {", key);
+    scene_write(rows, count, from, buf);
+    myr_buf_put_lit(buf, "}\n");
+}
+
+static void put_group(struct myr_buf *buf, const struct myr_scenario_jobs *group)
+{
+    myr_buf_put_lit(buf, "  - {");
+    scene_write(job_rows, MYR_ARRAY_COUNT(job_rows), group, buf);
+    myr_buf_printf(buf, ", hours: [%.12g, %.12g, %.12g], arrive_h: [%.12g, %.12g], gpus: {",
+                   (double)group->work_ms[0] / 3600e3, (double)group->work_ms[1] / 3600e3,
+                   (double)group->work_ms[2] / 3600e3, (double)group->arrive_ms[0] / 3600e3,
+                   (double)group->arrive_ms[1] / 3600e3);
+    for (uint32_t i = 0; i < group->size_count; i++) {
+        myr_buf_printf(buf, "%s%u: %u", i ? ", " : "", group->sizes[i], group->parts[i]);
+    }
+    myr_buf_put_lit(buf, "}}\n");
+}
+
+static void put_left_out(struct myr_buf *buf, const struct myr_scenario *s)
+{
+    static const char *const keys[MYR_SCENARIO_LISTS] = {"jobs",    "faults", "partitions",
+                                                         "crashes", "drains", "clock"};
+    bool any = false;
+    for (uint32_t k = 0; k < MYR_SCENARIO_LISTS; k++) {
+        for (size_t i = 0; i < s->left_out[k].count; i++) {
+            if (i == 0) {
+                myr_buf_printf(buf, "%s  %s: [", any ? "" : "leave_out:\n", keys[k]);
+                any = true;
+            }
+            myr_buf_printf(buf, "%s%u", i ? ", " : "", s->left_out[k].items[i]);
+        }
+        myr_buf_puts(buf, s->left_out[k].count ? "]\n" : "");
+    }
+}
+
+void myr_scenario_write(const struct myr_scenario *s, struct myr_buf *buf)
+{
+    myr_buf_printf(buf, "name: \"%s\"\n", s->name);
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(top_rows); i++) {
+        scene_write(&top_rows[i], 1, s, buf);
+        myr_buf_putc(buf, '\n');
+    }
+    put_section(buf, "cluster", cluster_rows, MYR_ARRAY_COUNT(cluster_rows), s);
+    put_section(buf, "control", control_rows, MYR_ARRAY_COUNT(control_rows), s);
+    put_section(buf, "messages", message_rows, MYR_ARRAY_COUNT(message_rows), s);
+    put_section(buf, "partitions", partition_rows, MYR_ARRAY_COUNT(partition_rows), s);
+    put_section(buf, "crashes", crash_rows, MYR_ARRAY_COUNT(crash_rows), s);
+    put_section(buf, "clock", clock_rows, MYR_ARRAY_COUNT(clock_rows), s);
+    put_section(buf, "drains", drain_rows, MYR_ARRAY_COUNT(drain_rows), s);
+    myr_buf_printf(buf, "faults: {rate: %s, times: %s, shows: %s}\n", s->rate ? s->rate : "none",
+                   times_names[s->drawn], shows_names[s->shows]);
+    myr_buf_puts(buf, s->group_count ? "jobs:\n" : "jobs: []\n");
+    for (uint32_t i = 0; i < s->group_count; i++) {
+        put_group(buf, &s->groups[i]);
+    }
+    myr_buf_puts(buf, s->window_count ? "maintenance:\n" : "");
+    for (uint32_t i = 0; i < s->window_count; i++) {
+        myr_buf_put_lit(buf, "  - {");
+        scene_write(window_rows, MYR_ARRAY_COUNT(window_rows), &s->windows[i], buf);
+        myr_buf_put_lit(buf, "}\n");
+    }
+    put_left_out(buf, s);
+}

@@ -1,0 +1,383 @@
+/*
+ * seat: where the controller sits: its clock, its journal and snapshot, its deaths.
+ *
+ * The order of things is that of the real shell: step, append to the journal, then carry out. A
+ * crash comes before the record is whole, after it but before any effect is carried out, or after.
+ */
+#include "world.h"
+
+enum { STUCK_MS = 12 * 3600 * 1000 };
+
+static void fold(struct world *w, const void *data, size_t length)
+{
+    w->result->hash = myr_hash_u64(w->result->hash ^ myr_hash_bytes(data, length));
+}
+
+static void snapshot(struct world *w)
+{
+    struct seat *seat = &w->seat;
+    myr_buf_clear(&seat->snapshot);
+    myr_buf_clear(&seat->journal);
+    myr_control_save(seat->control, &seat->snapshot);
+    myr_journal_begin(seat->control, &seat->journal);
+    seat->since_snapshot = 0;
+}
+
+/* Snapshot and journal, read back; NULL where they are not readable. */
+static struct myr_control *recover(const struct seat *seat, struct myr_err *err)
+{
+    struct myr_control *control;
+    struct myr_journal_report report;
+    if (myr_control_load((struct myr_str){seat->snapshot.data, seat->snapshot.len}, &control, err) <
+        0) {
+        return NULL;
+    }
+    struct myr_str journal = {seat->journal.data, seat->journal.len};
+    if (myr_journal_replay(control, journal, &report, err) < 0) {
+        myr_control_free(control);
+        return NULL;
+    }
+    return control;
+}
+
+/*
+ * GPUs that the queue keeps for jobs whose turn comes when others have left, or of jobs that it has
+ * stopped; it does not say which.
+ */
+static uint64_t claimed_gpus(const struct world *w)
+{
+    const struct myr_queue *queue = myr_control_queue(w->seat.control);
+    uint64_t gpus = 0;
+    for (uint32_t job = 0; job < myr_control_jobs(w->seat.control); job++) {
+        struct myr_job_view view;
+        struct myr_control_job about = myr_control_job(w->seat.control, job);
+        bool over = about.state >= MYR_CONTROL_DONE && about.nodes_open == 0;
+        bool keeps = !over && myr_queue_view(queue, job, &view) == MYR_OK &&
+                     (view.state == MYR_JOB_CLAIMS || view.leaving > 0);
+        gpus += keeps ? about.spec.gpus : 0;
+    }
+    return gpus;
+}
+
+static uint64_t free_gpus_of(const struct world *w, uint32_t node)
+{
+    return myr_placer_free_mask(myr_queue_placer(myr_control_queue(w->seat.control)), node);
+}
+
+/* What the queue takes for taken must be what jobs have, but for claims. */
+static void check_gpus(struct world *w, uint32_t node)
+{
+    uint64_t whole = UINT64_MAX >> (64 - w->scenario->shape.gpus_per_node);
+    uint64_t free_gpus = free_gpus_of(w, node), owned = check_owned(w->check, node);
+    if ((free_gpus ^ owned) != whole) {
+        uint64_t kept = whole & ~free_gpus & ~owned;
+        check_node_free(w->check, node, free_gpus | (claimed_gpus(w) > 0 ? kept : 0));
+    }
+}
+
+/* All nodes: claims cannot hide more GPUs than were asked for. */
+static void check_all_gpus(struct world *w)
+{
+    uint64_t whole = UINT64_MAX >> (64 - w->scenario->shape.gpus_per_node), kept = 0;
+    for (uint32_t node = 0; node < w->scenario->shape.nodes; node++) {
+        check_gpus(w, node);
+        kept += (uint64_t)__builtin_popcountll(whole & ~free_gpus_of(w, node) &
+                                               ~check_owned(w->check, node));
+    }
+    if (kept > claimed_gpus(w)) {
+        check_violated(w->check, RULE_LEAK, "the queue keeps %llu GPUs for nobody",
+                       (unsigned long long)kept);
+    }
+}
+
+/* Whether what is written gives back what lives; then a new snapshot takes its place. */
+static void compare(struct world *w)
+{
+    struct myr_err err = {0};
+    struct myr_control *read_back = recover(&w->seat, &err);
+    if (!read_back) {
+        check_violated(w->check, RULE_JOURNAL, "%.150s", err.message);
+    } else if (myr_control_hash(read_back) != myr_control_hash(w->seat.control)) {
+        check_violated(w->check, RULE_JOURNAL, "snapshot and journal give another state");
+    }
+    myr_control_free(read_back);
+    w->result->compares++;
+    check_all_gpus(w);
+    check_stuck(w->check, STUCK_MS);
+    snapshot(w);
+}
+
+int seat_begin(struct world *w, struct myr_err *err)
+{
+    const struct myr_scenario *s = w->scenario;
+    int rc = myr_control_create(&s->shape, &s->policy, s->tenants, &w->seat.control, err);
+    if (rc == MYR_OK) {
+        myr_control_plant(w->seat.control, w->options->planted);
+        w->seat.up = true;
+        w->seat.down_ms = -1;
+        w->seat.tick_ms = INT64_MAX;
+        snapshot(w);
+    }
+    return rc;
+}
+
+void seat_done(struct world *w)
+{
+    myr_control_free(w->seat.control);
+    myr_buf_done(&w->seat.snapshot);
+    myr_buf_done(&w->seat.journal);
+}
+
+static void ask_for_tick(struct world *w)
+{
+    struct seat *seat = &w->seat;
+    int64_t wake_ms = myr_control_wake_ms(seat->control);
+    if (wake_ms == INT64_MAX) {
+        return;
+    }
+    wake_ms -= seat->offset_ms;
+    wake_ms = wake_ms > w->now_ms ? wake_ms : w->now_ms;
+    if (wake_ms < seat->tick_ms) { /* one that is too early asks again when it comes */
+        seat->tick_ms = wake_ms;
+        happen(w, wake_ms, HAP_TICK, 0, ++seat->tick & 0xffffff);
+    }
+}
+
+/* From then on the job has this id, whether or not its owner has heard so. */
+static void note_accepted(struct world *w, const struct myr_effect *effect)
+{
+    if (effect->kind == MYR_EFFECT_ACCEPT && effect->state) {
+        uint32_t job = (uint32_t)effect->gpus - 1;
+        w->jobs[job].id = effect->job;
+        w->job_of_id[effect->job] = job;
+        check_job(w->check, effect->job, w->jobs[job].gpus,
+                  w->jobs[job].group->restart == MYR_RESTART_STRICT);
+    }
+}
+
+static void job_says(struct world *w, const struct myr_effect *effect)
+{
+    struct wjob *job = &w->jobs[w->job_of_id[effect->job]];
+    if (effect->state == MYR_CONTROL_STARTING) {
+        job->starts++;
+        job->first_start_ms = job->first_start_ms < 0 ? w->now_ms : job->first_start_ms;
+    }
+    job->over = effect->state >= MYR_CONTROL_DONE ? effect->state : 0;
+}
+
+static void carry_out(struct world *w, const struct myr_effect *effect)
+{
+    switch ((enum myr_effect_kind)effect->kind) {
+    case MYR_EFFECT_START:
+    case MYR_EFFECT_STOP:
+    case MYR_EFFECT_TEST:
+        send_to_node(w, effect);
+        break;
+    case MYR_EFFECT_FENCE:
+    case MYR_EFFECT_REPAIR:
+    case MYR_EFFECT_NOTIFY:
+    case MYR_EFFECT_ACCEPT:
+        send_order(w, effect);
+        break;
+    case MYR_EFFECT_JOB:
+        job_says(w, effect);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Everything that was decided on one event is in force, whether or not it is carried out. */
+static void watch(struct world *w, const struct myr_event *event, const struct myr_effect *effects,
+                  uint32_t count)
+{
+    if (event->kind == MYR_EVENT_UNDRAIN) { /* what is decided on it may use the node */
+        check_drain(w->check, event->node, false);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        note_accepted(w, &effects[i]);
+        check_effect(w->check, &effects[i]);
+    }
+    if (event->kind == MYR_EVENT_DRAIN) {
+        check_drain(w->check, event->node, true);
+    }
+    const uint32_t *nodes;
+    uint32_t touched = check_touched(w->check, &nodes);
+    for (uint32_t i = 0; i < touched; i++) {
+        check_gpus(w, nodes[i]);
+    }
+    check_event_done(w->check);
+}
+
+enum death { DEATH_NONE, DEATH_UNWRITTEN, DEATH_WRITTEN, DEATH_AFTER };
+
+static enum death death_of(struct world *w)
+{
+    if (w->seat.events + 1 != w->seat.crash_event) {
+        return DEATH_NONE;
+    }
+    struct myr_rng rng;
+    draw_init(&rng, w->seed, DRAW_CRASH, w->seat.events, 1);
+    return (enum death)(1 + myr_rng_below(&rng, 3));
+}
+
+/* The record is torn: some of its bytes, but not all, reached the disk. */
+static void tear(struct world *w, size_t whole)
+{
+    struct myr_rng rng;
+    draw_init(&rng, w->seed, DRAW_CRASH, w->seat.events, 2);
+    size_t more = w->seat.journal.len - whole;
+    w->seat.journal.len = whole + myr_rng_below(&rng, (uint32_t)more);
+}
+
+bool seat_take(struct world *w, const struct myr_event *event)
+{
+    struct seat *seat = &w->seat;
+    if (!seat->up) {
+        return false;
+    }
+    int64_t now_ms = w->now_ms + seat->offset_ms;
+    struct myr_err err = {0};
+    int rc = myr_control_step(seat->control, now_ms, event, &err);
+    if (rc < 0) {
+        check_violated(w->check, RULE_JOURNAL, "event refused: %.150s", err.message);
+        return true;
+    }
+    uint32_t count;
+    const struct myr_effect *effects = myr_control_effects(seat->control, &count);
+    enum death death = death_of(w);
+    size_t whole = seat->journal.len;
+    seat->events++;
+    myr_journal_put(seat->control, now_ms, event, &seat->journal);
+    bool hasty = w->options->planted == MYR_PLANTED_LOST_JOB; /* acts before it has written */
+    if (death == DEATH_UNWRITTEN) {
+        tear(w, whole);
+        for (uint32_t i = 0; hasty && i < count; i++) {
+            note_accepted(w, &effects[i]);
+            carry_out(w, &effects[i]);
+        }
+        seat->dead_hash = 0;
+        seat_crash(w);
+        return hasty;
+    }
+    fold(w, event,
+         event->kind == MYR_EVENT_SUBMIT ? sizeof(*event) : offsetof(struct myr_event, spec));
+    fold(w, effects, count * sizeof(*effects));
+    w->result->events++;
+    w->result->effects += count;
+    watch(w, event, effects, count);
+    for (uint32_t i = 0; i < count; i++) {
+        bool told = effects[i].kind >= MYR_EFFECT_JOB; /* a record of the decision, no order */
+        if (death != DEATH_WRITTEN || told) {
+            carry_out(w, &effects[i]);
+        }
+    }
+    if (death != DEATH_NONE) {
+        seat->dead_hash = myr_control_hash(seat->control);
+        seat_crash(w);
+        return true;
+    }
+    if (++seat->since_snapshot >= w->scenario->check_every) {
+        compare(w);
+    }
+    ask_for_tick(w);
+    return true;
+}
+
+void seat_tick(struct world *w, uint32_t serial)
+{
+    struct seat *seat = &w->seat;
+    if (!seat->up || (seat->tick & 0xffffff) != serial) {
+        return;
+    }
+    seat->tick_ms = INT64_MAX;
+    int64_t wake_ms = myr_control_wake_ms(seat->control);
+    if (wake_ms != INT64_MAX && wake_ms - seat->offset_ms <= w->now_ms) {
+        struct myr_event event = {.kind = MYR_EVENT_TICK};
+        (void)seat_take(w, &event);
+    } else {
+        ask_for_tick(w);
+    }
+}
+
+void seat_crash(struct world *w)
+{
+    struct seat *seat = &w->seat;
+    MYR_ASSERT(seat->up);
+    myr_control_free(seat->control);
+    seat->control = NULL;
+    seat->up = false;
+    seat->down_ms = w->now_ms;
+    seat->tick_ms = INT64_MAX;
+    seat->tick++;
+    w->result->crashes++;
+    happen(w, w->now_ms + w->scenario->crashes.length_ms, HAP_RESTART, 0, 0);
+    /* Agents count their leases from now on. */
+    for (uint32_t node = 0;
+         w->scenario->crashes.length_ms > 300000 && node < w->scenario->shape.nodes; node++) {
+        happen(w, w->now_ms + 60000, HAP_LEASE, node, 0);
+    }
+}
+
+static void find_jobs(struct world *w)
+{
+    for (uint32_t i = 0; i < w->scenario->job_count; i++) {
+        struct wjob *job = &w->jobs[i];
+        if (job->accepted && myr_control_find(w->seat.control, i + 1) != job->id) {
+            check_violated(w->check, RULE_LOST_JOB,
+                           "job %u was accepted, and nobody knows it after a crash", job->id);
+            w->result->lost++;
+            job->accepted = false;
+        }
+    }
+}
+
+/* The new shell finds out who is there: agents connect again, the others are silent. */
+static void reconnect(struct world *w)
+{
+    for (uint32_t id = 0; id < w->scenario->shape.nodes && w->seat.up; id++) {
+        struct wnode *node = &w->nodes[id];
+        struct myr_control_node view = myr_control_node(w->seat.control, id);
+        bool heard = node->up && node->cut == 0;
+        node->told_silent = view.silent;
+        if (heard && view.silent && view.boot == node->boot) {
+            struct myr_event event = {.kind = MYR_EVENT_BACK, .node = id, .boot = node->boot};
+            node->told_silent = false;
+            (void)seat_take(w, &event);
+        } else if (!heard && !view.silent) {
+            node->quiet++;
+            happen(w, w->now_ms + 30000, HAP_SILENT, id, node->quiet);
+        }
+    }
+}
+
+int seat_restart(struct world *w, struct myr_err *err)
+{
+    struct seat *seat = &w->seat;
+    struct myr_event event = {.kind = MYR_EVENT_TAKEOVER};
+    seat->control = recover(seat, err);
+    if (!seat->control) {
+        return MYR_ECORRUPT;
+    }
+    if (seat->dead_hash && seat->dead_hash != myr_control_hash(seat->control)) {
+        check_violated(w->check, RULE_JOURNAL, "the state after a crash is not the one before");
+    }
+    seat->up = true;
+    seat->down_ms = -1;
+    const struct myr_scenario *s = w->scenario;
+    seat->crash_event = s->crashes.every_events ? seat->events + s->crashes.every_events : 0;
+    snapshot(w);
+    find_jobs(w);
+    (void)seat_take(w, &event);
+    reconnect(w);
+    return MYR_OK;
+}
+
+void seat_clock(struct world *w)
+{
+    struct seat *seat = &w->seat;
+    seat->tick_ms = INT64_MAX; /* the wake that was asked for lies elsewhere on the new clock */
+    if (seat->up) {
+        ask_for_tick(w);
+    }
+}

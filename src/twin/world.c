@@ -1,0 +1,97 @@
+#include "world.h"
+
+/* The heap's value: what (8 bits), which use of the slot (24), which slot (32). */
+void happen(struct world *w, int64_t at_ms, enum happening what, uint32_t id, uint32_t serial)
+{
+    MYR_ASSERT(at_ms >= w->now_ms);
+    myr_heap_push(&w->heap, at_ms, (uint64_t)what << 56 | (uint64_t)(serial & 0xffffff) << 32 | id);
+}
+
+bool node_hears(const struct world *w, uint32_t node)
+{
+    return w->nodes[node].up && w->nodes[node].cut == 0 && w->seat.up;
+}
+
+static uint32_t msg_new(struct world *w)
+{
+    uint32_t id = w->free_msg;
+    if (id != MYR_NONE) {
+        w->free_msg = w->msgs.items[id].next_free;
+    } else {
+        id = (uint32_t)w->msgs.count;
+        myr_vec_push(&w->msgs, (struct wmsg){0});
+    }
+    return id;
+}
+
+void msg_free(struct world *w, uint32_t id)
+{
+    w->msgs.items[id].next_free = w->free_msg;
+    w->free_msg = id;
+}
+
+/* How long a message takes, and whether it comes once, twice or never. */
+struct fate {
+    int64_t delay_ms;
+    uint32_t copies;
+};
+
+/* Drawn from what it says and when, so that it does not depend on what else is on the way. */
+static struct fate fate_of(struct world *w, uint32_t kind, uint32_t node, uint32_t job,
+                           uint32_t epoch)
+{
+    const struct myr_scenario *s = w->scenario;
+    uint64_t who = (uint64_t)node << 32 | (job == MYR_NONE ? job : w->job_of_id[job]);
+    uint64_t what = (uint64_t)epoch << 8 ^ kind ^ (uint64_t)w->now_ms << 24;
+    uint64_t number = myr_hash_u64(myr_hash_u64(who) ^ what);
+    struct fate fate = {1 + (int64_t)(myr_hash_u64(number ^ w->seed) & 15), 1};
+    if (s->messages.lost_ppm || s->messages.twice_ppm || s->messages.late_ppm) {
+        struct myr_rng rng;
+        draw_init(&rng, w->seed, DRAW_MESSAGE, number, 0);
+        if (draw_chance(&rng, s->messages.lost_ppm)) {
+            fate.copies = 0;
+            w->result->messages_lost++;
+        } else if (draw_chance(&rng, s->messages.twice_ppm)) {
+            fate.copies = 2;
+            w->result->messages_twice++;
+        }
+        if (draw_chance(&rng, s->messages.late_ppm)) {
+            fate.delay_ms += draw_exponential_ms(&rng, s->messages.late_ms);
+            w->result->messages_late++;
+        }
+    }
+    w->result->messages++;
+    return fate;
+}
+
+void send_to_node(struct world *w, const struct myr_effect *effect)
+{
+    struct fate fate = fate_of(w, effect->kind, effect->node, effect->job, effect->epoch);
+    for (uint32_t i = 0; i < fate.copies; i++) {
+        uint32_t id = msg_new(w);
+        w->msgs.items[id] = (struct wmsg){.effect = *effect};
+        happen(w, w->now_ms + fate.delay_ms * (i + 1), HAP_TO_NODE, id, 0);
+    }
+}
+
+void send_order(struct world *w, const struct myr_effect *effect)
+{
+    uint32_t id = msg_new(w);
+    w->msgs.items[id] = (struct wmsg){.effect = *effect};
+    happen(w, w->now_ms, HAP_ORDER, id, 0);
+}
+
+void send_to_control(struct world *w, const struct myr_event *event, int64_t after_ms)
+{
+    bool of_job = event->kind >= MYR_EVENT_STARTED && event->kind <= MYR_EVENT_EXIT;
+    struct fate fate =
+        fate_of(w, 16U + event->kind, event->node, of_job ? event->job : MYR_NONE, event->epoch);
+    const int64_t retry_ms = 5000; /* agents say it again until they hear that it was taken */
+    uint32_t copies = fate.copies ? fate.copies : 1;
+    for (uint32_t i = 0; i < copies; i++) {
+        uint32_t id = msg_new(w);
+        w->msgs.items[id] = (struct wmsg){.event = *event, .boot = event->boot};
+        int64_t delay_ms = fate.delay_ms * (i + 1) + (fate.copies ? 0 : retry_ms);
+        happen(w, w->now_ms + after_ms + delay_ms, HAP_TO_CONTROL, id, 0);
+    }
+}

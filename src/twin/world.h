@@ -1,0 +1,218 @@
+/*
+ * world: ten thousand simulated nodes, their agents and jobs, and the network between them and a
+ * controller that is the real one. Each file calls only those above it in this list:
+ *
+ *   draw     random times
+ *   times    how long each part of a start or repair takes
+ *   check    what must hold, watched from outside
+ *   world    virtual time, messages
+ *   seat     the controller: journal, crashes, clock
+ *   gangs    incarnations and their ranks: progress, checkpoints, the end
+ *   agents   what a node does with orders
+ *   nature   faults, partitions, people
+ *   run      all of it
+ */
+#pragma once
+
+#include "check.h"
+#include "draw.h"
+#include "myriad/twin/run.h"
+#include "times.h"
+
+enum happening {
+    HAP_TICK,
+    HAP_TO_NODE,
+    HAP_ORDER, /* for a rack, for a repair crew, for people */
+    HAP_TO_CONTROL,
+    HAP_SUBMIT,
+    HAP_READY,  /* a rank's processes are up */
+    HAP_RUN,    /* an incarnation makes its first step */
+    HAP_REPORT, /* it tells of its steps */
+    HAP_COMMIT, /* a checkpoint is whole */
+    HAP_FINISH,
+    HAP_GONE, /* a rank that was told to stop has */
+    HAP_FAULT,
+    HAP_SILENT,
+    HAP_BOOT,
+    HAP_FENCE,
+    HAP_LEASE,
+    HAP_PARTITION,
+    HAP_HEAL,
+    HAP_CRASH,
+    HAP_RESTART,
+    HAP_CLOCK,
+    HAP_DRAIN,
+    HAP_UNDRAIN,
+    HAP_WINDOW,
+    HAP_CANCEL,
+    HAP_APPROVE,
+};
+
+struct wnode {
+    bool up;          /* powered, its agent lives */
+    bool broken;      /* a test would say so */
+    bool needs_part;  /* a reboot does not help */
+    bool told_silent; /* the shell has said so */
+    bool fencing, repairing;
+    uint32_t cut; /* partitions it is in */
+    uint32_t boot;
+    uint32_t first_rank;
+    uint32_t test_number; /* of the last test */
+    uint32_t life;        /* counts boots that are under way: one for an older life is void */
+    uint32_t quiet;       /* the same of silences */
+    int64_t cut_ms;       /* since when it hears no controller, or -1 */
+    struct {
+        uint32_t job, epoch;
+    } stopped[16]; /* the agent's memory: never start these again */
+    uint32_t stopped_next;
+    uint32_t ran[8]; /* jobs whose image is here */
+    uint32_t ran_next;
+};
+
+struct wrank {
+    uint32_t job, node, epoch, inc;
+    uint32_t next_on_node;
+    uint32_t serial; /* of the slot's use */
+    bool used, up, stopping;
+    uint64_t gpus;
+};
+
+/* One epoch of a job, as far as it exists. */
+struct winc {
+    uint32_t job, epoch;
+    uint32_t gpus_up, live; /* GPUs whose ranks are up; ranks that exist */
+    uint32_t serial;
+    bool used, running, broken, finished;
+    int64_t since_ms;   /* running since */
+    int64_t base_ms;    /* work done before */
+    int64_t stalled_ms; /* no progress since */
+    struct node_list {
+        uint32_t *items;
+        size_t count, capacity;
+    } nodes; /* that have, or had, a rank of it */
+};
+
+struct wjob {
+    const struct myr_scenario_jobs *group;
+    uint32_t gpus, id; /* id: in the controller, or MYR_NONE */
+    int64_t work_ms, saved_ms;
+    int64_t submit_ms, first_start_ms, first_run_ms, end_ms;
+    int64_t failed_ms; /* not yet recovered from; -1: none */
+    int64_t lost_ms;   /* running time whose work was thrown away */
+    uint32_t epoch_saved, starts, failures;
+    bool submitted, accepted, finished;
+    uint8_t over; /* the controller's last word: enum myr_control_job_state, or 0 */
+    MYR_VEC(uint32_t) incs;
+};
+
+struct wmsg {
+    struct myr_event event;
+    struct myr_effect effect;
+    uint32_t boot, next_free;
+};
+
+struct seat {
+    struct myr_control *control;
+    struct myr_buf snapshot, journal;
+    bool up;
+    int64_t offset_ms; /* of its clock */
+    int64_t down_ms;   /* since when; -1: up */
+    uint32_t tick;     /* counts wakes asked for */
+    int64_t tick_ms;
+    uint64_t since_snapshot, events, crash_event; /* it dies at that event; 0: at none */
+    uint64_t dead_hash; /* of its state when it died; 0: the last event was lost with it */
+};
+
+struct world {
+    const struct myr_scenario *scenario;
+    const struct myr_twin_options *options;
+    struct times times;
+    uint64_t seed;
+    int64_t now_ms;
+    struct myr_heap heap;
+    struct wnode *nodes;
+    struct wjob *jobs;
+    uint32_t *job_of_id; /* the world's job by the controller's id */
+    MYR_VEC(struct wrank) ranks;
+    MYR_VEC(uint32_t) free_ranks;
+    MYR_VEC(struct winc) incs;
+    MYR_VEC(uint32_t) free_incs;
+    MYR_VEC(struct wmsg) msgs;
+    uint32_t free_msg;
+    struct seat seat;
+    struct check *check;
+    struct myr_twin_result *result;
+    MYR_VEC(int64_t) recoveries;
+    uint64_t faults_drawn, partitions_drawn, crashes_drawn, drains_drawn, clocks_drawn;
+    uint64_t gpu_ms_running; /* of all incarnations that have ended */
+    uint64_t gpu_ms_kept;
+    uint32_t busy_gpus;
+    int64_t next_sample_ms, sample_ms;
+    bool approve_pending;
+};
+
+/* world.c */
+void happen(struct world *w, int64_t at_ms, enum happening what, uint32_t id, uint32_t serial);
+bool node_hears(const struct world *w, uint32_t node);
+/* An order leaves the controller. */
+void send_to_node(struct world *w, const struct myr_effect *effect);
+/* Something for others than nodes, which is not lost on the way. */
+void send_order(struct world *w, const struct myr_effect *effect);
+/* An agent's word, 'after_ms' from now; it is said again until the controller has it. */
+void send_to_control(struct world *w, const struct myr_event *event, int64_t after_ms);
+void msg_free(struct world *w, uint32_t id);
+
+/* gangs.c */
+void agent_remember(struct wnode *node, uint32_t job, uint32_t epoch);
+uint32_t rank_new(struct world *w, const struct wrank *rank);
+/* It is no more; its incarnation makes no progress from now on. */
+void rank_end(struct world *w, uint32_t id);
+uint32_t inc_of(struct world *w, uint32_t job, uint32_t epoch);
+void inc_rank_up(struct world *w, uint32_t rank);
+/* Progress stops: a rank is gone, hangs or saves. */
+void inc_break(struct world *w, uint32_t inc, bool save);
+void inc_forget(struct world *w, uint32_t inc);
+void inc_run(struct world *w, uint32_t inc, uint32_t serial);
+void inc_report(struct world *w, uint32_t inc, uint32_t serial);
+void inc_commit(struct world *w, uint32_t inc, uint32_t serial);
+void inc_finish(struct world *w, uint32_t inc, uint32_t serial);
+int64_t inc_work_ms(const struct world *w, const struct winc *inc);
+
+/* agents.c */
+void agent_take(struct world *w, const struct myr_effect *effect);
+void agent_ready(struct world *w, uint32_t rank, uint32_t serial);
+void agent_gone(struct world *w, uint32_t rank, uint32_t serial);
+void node_down(struct world *w, uint32_t node);
+void node_boot(struct world *w, uint32_t node, uint32_t life);
+/* Contact was lost or found again. */
+void node_cut(struct world *w, uint32_t node, bool cut);
+void node_lease(struct world *w, uint32_t node);
+void rack_fence(struct world *w, const struct myr_effect *effect);
+void rack_fence_done(struct world *w, uint32_t node, uint32_t boot);
+void crew_repair(struct world *w, uint32_t node);
+void shell_silent(struct world *w, uint32_t node, uint32_t quiet);
+
+/* seat.c */
+MYR_MUST_USE int seat_begin(struct world *w, struct myr_err *err);
+void seat_done(struct world *w);
+/* One event for the controller; false: it is not there, or dies of it. */
+bool seat_take(struct world *w, const struct myr_event *event);
+void seat_tick(struct world *w, uint32_t serial);
+void seat_crash(struct world *w);
+MYR_MUST_USE int seat_restart(struct world *w, struct myr_err *err);
+void seat_clock(struct world *w);
+
+/* nature.c */
+void nature_begin(struct world *w);
+void nature_fault(struct world *w);
+void nature_partition(struct world *w);
+void nature_heal(struct world *w, uint32_t first);
+void nature_crash(struct world *w);
+void nature_clock(struct world *w);
+void nature_drain(struct world *w);
+void nature_undrain(struct world *w, uint32_t node);
+void nature_window(struct world *w, uint32_t window);
+void person_submit(struct world *w, uint32_t job);
+void person_cancel(struct world *w, uint32_t job);
+void person_approve(struct world *w);
+void person_heard(struct world *w, const struct myr_effect *effect);
