@@ -14,8 +14,8 @@ Like is held against like, three times:
                       on for 20,000 jobs, because a few dozen take less than a clock can tell
     cpu/allocation    CPU time of the controller during the churn, for each job that comes (with its
                       requests, submissions and logs); Myriad: CPU time of the program, as above
-    wall/submit       from the start of `sbatch` to the 'Allocate' line of its job, one job at a time
-                      in a cluster that has room for it; Myriad: `sched place` from its start to its
+    wall/submit       from the start of `sbatch` to the 'Allocate' line of its job, one at a time in
+                      a cluster that has room for it; Myriad: `sched place` from its start to its
                       end, with the same nodes taken in a state file of 12,500 nodes
 
 Every ratio stands with fill, cores a node and select plugin: Slurm's cost depends on all three.

@@ -4,6 +4,7 @@
  *   model   a transformer as plain numbers, from our files or a config.json
  *   count   its exact parameters and FLOPs
  *   layout  how it is spread over the GPUs, and what can be wrong with that
+ *           (layout_file: as a file of its own, or in words)
  *   ranks   rank to coordinates and back, groups of an axis, pipeline stages
  *   comm    which bytes one training step moves, over which groups, in which phase
  *   state   what a rank holds: weights, gradients, optimiser state, activations, checkpoint
@@ -23,6 +24,7 @@
 #include "myriad/work/comm.h"
 #include "myriad/work/count.h"
 #include "myriad/work/layout.h"
+#include "myriad/work/layout_file.h"
 #include "myriad/work/model.h"
 #include "myriad/work/ranks.h"
 #include "myriad/work/state.h"

@@ -1,4 +1,4 @@
-#include "myriad/work/layout.h"
+#include "myriad/work.h"
 
 /* The same keys as in a file: "tp=8,pp=4" is {tp: 8, pp: 4}. */
 static void put_flow_map(const char *text, struct myr_buf *buf)
