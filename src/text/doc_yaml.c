@@ -373,12 +373,21 @@ static int check_directives(const struct reader *reader, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Takes one whose parser could not be made: libyaml's delete accepts a zeroed struct. */
+static void reader_done(struct reader *reader)
+{
+    yaml_parser_delete(&reader->parser);
+    doc_build_done(&reader->build);
+    myr_strmap_done(&reader->anchor_names);
+    myr_vec_done(&reader->anchors);
+}
+
 int myr_doc_read_yaml(struct myr_arena *arena, const char *file, struct myr_str text,
                       const struct myr_doc **ret, struct myr_err *err)
 {
     text = utf8_skip_mark(text);
     MYR_TRY(doc_check_text(file, text, err));
-    struct reader reader = {.text = text};
+    MYR_CLEANUP(reader_done) struct reader reader = {.text = text};
     if (!yaml_parser_initialize(&reader.parser)) {
         return myr_err_set(err, MYR_ENOMEM, "%s: out of memory", file);
     }
@@ -386,16 +395,8 @@ int myr_doc_read_yaml(struct myr_arena *arena, const char *file, struct myr_str 
     /* Fixed, or a file that begins with certain bytes would be taken for UTF-16. */
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text.data, text.len);
-    int rc = check_directives(&reader, err);
-    if (rc == MYR_OK) {
-        rc = read_events(&reader, err);
-    }
-    if (rc == MYR_OK) {
-        *ret = reader.build.root;
-    }
-    yaml_parser_delete(&reader.parser);
-    doc_build_done(&reader.build);
-    myr_strmap_done(&reader.anchor_names);
-    myr_vec_done(&reader.anchors);
-    return rc;
+    MYR_TRY(check_directives(&reader, err));
+    MYR_TRY(read_events(&reader, err));
+    *ret = reader.build.root;
+    return MYR_OK;
 }

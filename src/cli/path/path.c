@@ -43,6 +43,7 @@ static const char *gpus_of(struct myr_arena *arena, const struct myr_use_nic *ni
 
 static struct myr_value *put_nics(struct cli *cli, const struct myr_use *use)
 {
+    MYR_ASSERT(use->graph); /* set by whoever found the use */
     const struct myr_design *design = use->graph->design;
     struct myr_answer *answer = &cli->answer;
     struct myr_use_nics nics = myr_use_nics(use, &cli->arena);

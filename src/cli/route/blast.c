@@ -83,7 +83,7 @@ static int run(struct cli *cli, struct myr_err *err)
     };
     MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {0};
     struct myr_answer *answer = &cli->answer;
-    struct myr_blast_rows found;
+    struct myr_blast_rows found = {0};
     MYR_TRY(find(cli, &fabric, &found, err));
     myr_answer_u64(answer, "flows", fabric.flows.items.count);
     struct myr_value *list = myr_answer_list(answer, "rows");

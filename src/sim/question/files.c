@@ -123,20 +123,20 @@ static int write_set(const struct myr_report *report, const struct myr_sim_files
     MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {0};
     /* One buffer for both: a page of ten thousand GPUs is a few hundred kilobytes. */
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
-    int rc = myr_file_set_begin(&set, NULL, err);
-    if (rc == MYR_OK && files->report) {
+    MYR_TRY(myr_file_set_begin(&set, NULL, err));
+    if (files->report) {
         myr_report_html(report, &buf);
-        rc = myr_file_set_add(&set, files->report, &buf, err);
+        MYR_TRY(myr_file_set_add(&set, files->report, &buf, err));
         myr_buf_clear(&buf);
     }
-    if (rc == MYR_OK && files->heatmap) {
+    if (files->heatmap) {
         myr_report_heatmap(report, &buf);
-        rc = myr_file_set_add(&set, files->heatmap, &buf, err);
+        MYR_TRY(myr_file_set_add(&set, files->heatmap, &buf, err));
     }
-    if (rc == MYR_OK && files->fct) {
-        rc = add_rows(&set, report, files->fct, err);
+    if (files->fct) {
+        MYR_TRY(add_rows(&set, report, files->fct, err));
     }
-    return rc == MYR_OK ? myr_file_set_commit(&set, err) : rc;
+    return myr_file_set_commit(&set, err);
 }
 
 int myr_sim_files_write(const struct myr_sim_answer *answer, const struct myr_sim_files *files,

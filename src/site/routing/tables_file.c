@@ -80,7 +80,8 @@ int myr_tables_write(const struct myr_tables *tables, const struct myr_binding *
 {
     struct myr_outfile file;
     MYR_TRY(myr_outfile_open(&file, path, err));
-    struct myr_buf buf = {0}, tails = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf tails = {0};
     MYR_CLEANUP(myr_free_at)
     uint32_t *start = myr_xrealloc(NULL, (size_t)tables->columns + 1, sizeof(uint32_t));
     put_tails(tables, binding, &tails, start);
@@ -101,8 +102,6 @@ int myr_tables_write(const struct myr_tables *tables, const struct myr_binding *
         myr_outfile_drain(&file, &buf);
     }
     myr_outfile_write(&file, buf.data, buf.len);
-    myr_buf_done(&tails);
-    myr_buf_done(&buf);
     return myr_outfile_commit(&file, err);
 }
 
@@ -205,16 +204,20 @@ static int read_line(struct reader *reader, struct myr_str line, struct myr_err 
 
 static const char tables_expected[] = "a dump of forwarding tables (dump_lfts, opensm -U)";
 
+static void reader_done(struct reader *reader)
+{
+    myr_u64map_done(&reader->guids);
+}
+
 int myr_tables_read_text(struct myr_tables *tables, const struct myr_binding *binding,
                          const char *file, struct myr_str text, uint32_t *ret_unknown,
                          struct myr_err *err)
 {
+    MYR_CLEANUP(reader_done)
     struct reader reader = {.tables = tables, .path = file, .at_switch = MYR_NONE};
-    int rc = myr_kind_check(file, text, MYR_KIND_BIT(FORWARDING), tables_expected, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_kind_check(file, text, MYR_KIND_BIT(FORWARDING), tables_expected, err));
     index_guids(tables, binding, &reader.guids);
+    int rc = MYR_OK;
     for (size_t at = 0; rc == MYR_OK && at < text.len;) {
         const char *end = memchr(text.data + at, '\n', text.len - at);
         size_t len = end ? (size_t)(end - text.data) - at : text.len - at;
@@ -227,8 +230,7 @@ int myr_tables_read_text(struct myr_tables *tables, const struct myr_binding *bi
             myr_err_set(err, MYR_EINVAL, "%s: no forwarding table of this design's switches", file);
         myr_err_hint(err, "dump_lfts > FILE, or the file of opensm -U");
     }
-    *ret_unknown = reader.unknown;
-    myr_u64map_done(&reader.guids);
+    *ret_unknown = reader.unknown; /* also on failure: how far it came is worth knowing */
     return rc;
 }
 

@@ -171,7 +171,8 @@ static void note_count(struct notes *notes, uint32_t count, const char *text)
 
 static void note_identities(const struct myr_verify *verify, struct notes *notes)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0}, other = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf other = {0};
     const struct myr_design *design = verify->design;
     note_count(notes, verify->identity_count,
                "devices told by their cables: the design does not know their names");
@@ -191,7 +192,6 @@ static void note_identities(const struct myr_verify *verify, struct notes *notes
             note(notes, "%s has the cables of %s", name.data, other.data);
         }
     }
-    myr_buf_done(&other);
 }
 
 static void show_notes(const struct myr_verify *verify, struct myr_answer *answer)
