@@ -257,6 +257,43 @@ static void random_specs_give_sound_designs(void **state)
     assert_true(built > CASES / 3);
 }
 
+/* One uplink reaches one switch: fine with one above, or with nothing to join. */
+static void access_switches_with_one_uplink_need_one_switch_above(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t servers;
+        const char *more, *message;
+    } cases[] = {
+        {128, "", "test.yaml:2:17: access switches with one uplink cannot join 2 aggregation"},
+        {128, ", aggregation: 1", NULL},
+        {4, "", NULL},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct fixture f = {0};
+        const struct myr_doc *parts, *doc;
+        char text[256];
+        myr_arena_init(&f.arena);
+        snprintf(text, sizeof(text), "servers: %u\nnetworks: {oob: {access_switch: one-up%s}}\n",
+                 cases[i].servers, cases[i].more);
+        assert_int_equal(myr_catalog_init(&f.catalog, &f.arena, &f.err), MYR_OK);
+        assert_int_equal(
+            myr_doc_read_yaml(&f.arena, "parts",
+                              MYR_STR("ethernet:\n  one-up: {title: t, access_ports: 48, "
+                                      "access_gbps: 1, uplink_ports: 1, uplink_gbps: 10}\n"),
+                              &parts, &f.err),
+            MYR_OK);
+        assert_int_equal(myr_catalog_add(&f.catalog, parts, &f.err), MYR_OK);
+        assert_int_equal(myr_doc_read_yaml(&f.arena, "test.yaml", myr_str_from(text), &doc, &f.err),
+                         MYR_OK);
+        assert_int_equal(myr_spec_read(&f.arena, &f.catalog, doc, &f.spec, &f.err), MYR_OK);
+        int rc = myr_plan(&f.arena, &f.catalog, &f.spec, &f.design, &f.err);
+        assert_int_equal(rc, cases[i].message ? MYR_EINVAL : MYR_OK);
+        assert_true(!cases[i].message || strstr(f.err.message, cases[i].message));
+        release(&f);
+    }
+}
+
 /* Sums mean nothing without it. */
 static void the_answer_says_what_its_money_is(void **state)
 {
@@ -310,6 +347,7 @@ int main(void)
         cmocka_unit_test(a_typing_error_in_accept_is_shown),
         cmocka_unit_test(a_card_of_the_same_family_stands_in),
         cmocka_unit_test(random_specs_give_sound_designs),
+        cmocka_unit_test(access_switches_with_one_uplink_need_one_switch_above),
         cmocka_unit_test(the_answer_says_what_its_money_is),
         cmocka_unit_test(insides_join_every_gpu_to_the_scale_up_switches),
     };

@@ -458,6 +458,39 @@ static void a_returned_spine_gives_back_what_it_took(void **state)
     }
 }
 
+/* A spine without links to the core still serves its pod; what leaves the pod goes elsewhere. */
+static void a_spine_cut_off_from_the_core_carries_nothing_between_pods(void **state)
+{
+    (void)state;
+    uint32_t cut = 0;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct world world;
+        struct myr_flows flows = {0};
+        struct myr_rng rng;
+        world_init(&world, &cases[i], fixture_seed(28));
+        myr_rng_init(&rng, world.seed, i);
+        const struct myr_design *design = &world.fixture.design;
+        uint32_t spine = world.fixture.graph.net->first_spine;
+        for (uint32_t p = design->first_port[spine]; p < design->first_port[spine + 1]; p++) {
+            uint32_t peer = myr_design_peer(design, p);
+            if (peer != MYR_NONE &&
+                design->port_device[peer] >= world.fixture.graph.net->first_core &&
+                world.fixture.graph.net->tiers == 3) {
+                toggle_link(&world, design->port_link[p]);
+                cut++;
+            }
+        }
+        partial_permutation(&world.fixture, &rng, 80, &flows);
+        for (size_t k = 0; k < flows.items.count; k++) {
+            add_flow(&world, flows.items.items[k].from_port, flows.items.items[k].to_port);
+        }
+        (void)check_world(&world);
+        myr_flows_done(&flows);
+        world_done(&world);
+    }
+    assert_true(cut > 0);
+}
+
 static void one_dead_link_moves_few_flows(void **state)
 {
     struct world world;
@@ -509,6 +542,7 @@ int main(void)
         cmocka_unit_test(flows_come_and_go_without_conflict),
         cmocka_unit_test(invariants_hold_through_deaths_and_returns),
         cmocka_unit_test(a_returned_spine_gives_back_what_it_took),
+        cmocka_unit_test(a_spine_cut_off_from_the_core_carries_nothing_between_pods),
         cmocka_unit_test(one_dead_link_moves_few_flows),
         cmocka_unit_test(fabrics_that_are_no_regular_clos_are_refused),
     };
