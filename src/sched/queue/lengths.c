@@ -1,5 +1,7 @@
 #include "queue/lengths.h"
 
+#include <assert.h>
+
 #include "queue/state.h"
 
 /*
@@ -82,6 +84,8 @@ int64_t queue_lengths_end_s(struct lengths *l, uint32_t gpus)
     return l->end_s[class];
 }
 
+static_assert(LENGTH_BUCKETS < UINT8_MAX, "a bucket in a byte");
+
 /* From the longest on: each bucket's jobs, and all that were longer. */
 static void find_means(struct lengths *l, uint32_t class)
 {
@@ -91,21 +95,21 @@ static void find_means(struct lengths *l, uint32_t class)
         int64_t here = l->counts[class][b], end_s = bucket_end_s(b);
         sum_s += here * (end_s < most_s ? end_s : most_s);
         count += here;
-        l->mean_s[class][b] = count >= FEW ? sum_s / count : 0;
+        l->mean[class][b] = (uint8_t)(count >= FEW ? bucket_of(sum_s / count) + 1 : 0);
     }
     l->told[class] = l->totals[class];
 }
 
 int64_t queue_lengths_left_s(struct lengths *l, uint32_t gpus, int64_t age_s)
 {
-    uint32_t class = telling_class(l, gpus);
-    int64_t mean_s = 0;
+    uint32_t class = telling_class(l, gpus), mean = 0;
     if (class != LENGTH_CLASSES) {
         if (has_grown(l->totals[class], l->told[class])) {
             find_means(l, class);
         }
         uint32_t bucket = bucket_of(age_s);
-        mean_s = l->mean_s[class][bucket < LENGTH_BUCKETS ? bucket : LENGTH_BUCKETS - 1];
+        mean = l->mean[class][bucket < LENGTH_BUCKETS ? bucket : LENGTH_BUCKETS - 1];
     }
-    return mean_s > age_s ? mean_s - age_s : age_s;
+    int64_t length_s = mean ? bucket_end_s(mean - 1) : 0;
+    return length_s > age_s ? length_s - age_s : age_s;
 }
