@@ -278,7 +278,7 @@ class Replay(unittest.TestCase):
                           "3,a,2,2020-01-01 09:00:00,2020-01-01 08:00:00,2020-01-01 09:30:00\n")
         result = json.loads(run(path, "--nodes", 1, "--leaf-nodes", 1, "-o", "json").stdout)
         self.assertEqual(result["wait_h_recorded"],
-                         {"jobs": 2, "mean": 2, "p50": 3, "p99": 3, "max": 3, "replayed_mean": 0.5})
+                         {"jobs": 2, "mean": 2, "p50": 1, "p99": 3, "max": 3, "replayed_mean": 0.5})
         self.assertEqual([row["recorded_mean_h"] for row in result["wait_h_by_size"]], [None, 2])
         sacct = self.write("JobID|Submit|Planned|ElapsedRaw|AllocTRES\n"
                            "1|2026-01-01T00:00:00|00:30:00|60|gres/gpu=8\n"
@@ -287,6 +287,22 @@ class Replay(unittest.TestCase):
         self.assertEqual((recorded["jobs"], recorded["mean"]), (1, 0.5))
         self.assertIn("recorded", run(path, "--nodes", 1).stdout)
         self.assertIsNone(self.result(self.write(busy_trace()))["wait_h_recorded"])
+
+    def test_percentiles_are_by_nearest_rank(self):
+        """One GPU, and jobs of an hour that come together: they wait 0, 1, 2 ... hours."""
+        for count, p50, p99 in ((100, 49, 98), (2, 0, 1), (1, 0, 0)):
+            path = self.write(HEADER + "0,3600,1,a\n" * count)
+            done = run(path, "--nodes", 1, "--gpus-per-node", 1, "-o", "json", "--policy", "fifo")
+            wait = json.loads(done.stdout)["wait_h"]
+            self.assertEqual((wait["p50"], wait["p99"], wait["max"]), (p50, p99, count - 1))
+
+    def test_jobs_that_never_started_are_left_out_and_said_so(self):
+        path = self.write("submit_time,start_time,end_time,duration,gpu_num\n"
+                          "0,5,65,60,1\n0,None,None,0,1\n0,,,,1\n1,Unknown,Unknown,None,8\n")
+        result = self.result(path)
+        self.assertEqual((result["jobs"], result["trace"]["rows_left_out"]), (1, 3))
+        self.assertIn("3 rows: no GPUs, never started or not ended",
+                      " ".join(run(path, "--nodes", 8).stdout.split()))
 
     def test_a_job_too_large_is_counted_and_left_out(self):
         path = self.write(HEADER + "0,60,8,a\n5,60,65,a\n6,60,1000,b\n9,60,64,a\n")

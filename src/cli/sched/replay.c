@@ -118,27 +118,34 @@ static void show_result(struct myr_answer *answer, const struct myr_replay_answe
     const struct myr_replay_result *result = &a->result;
     char jobs[32];
     myr_answer_fact(answer, "jobs", "%s", myr_u64_grouped(result->jobs, jobs));
+    if (a->trace.left_out) {
+        myr_answer_fact(answer, "left out", "%s row%s: no GPUs, never started or not ended",
+                        myr_u64_grouped(a->trace.left_out, jobs),
+                        a->trace.left_out == 1 ? "" : "s");
+    }
     if (a->too_large) {
         myr_answer_fact(
             answer, "warning",
             "%s job%s left out: more GPUs needed than the cluster has, first on line %u",
             myr_u64_grouped(a->too_large, jobs), a->too_large == 1 ? "" : "s", a->too_large_line);
     }
-    myr_answer_fact(answer, "wait", "mean %.3f h, median %.3f h, p99 %.2f h, max %.1f h",
+    myr_answer_fact(answer, "wait", "mean %.3f h, median %.3f h, p99 %.3f h, max %.3f h",
                     result->wait_mean_h, result->wait_p50_h, result->wait_p99_h,
                     result->wait_max_h);
     if (a->recorded.jobs) {
         myr_answer_fact(
             answer, "recorded",
-            "mean %.3f h, median %.3f h, p99 %.2f h, max %.1f h in the log, of %s jobs; "
+            "mean %.3f h, median %.3f h, p99 %.3f h, max %.3f h in the log, of %s jobs; "
             "they wait %.3f h in the mean here",
             a->recorded.mean_h, a->recorded.p50_h, a->recorded.p99_h, a->recorded.max_h,
             myr_u64_grouped(a->recorded.jobs, jobs), a->recorded.replayed_mean_h);
     }
     if (result->multinode_jobs) {
-        myr_answer_fact(answer, "multi-node", "%s jobs wait %.2f h in the mean, %.1f h at most",
+        myr_answer_fact(answer, "multi-node", "%s job%s wait%s %.3f h in the mean, %.3f h at most",
                         myr_u64_grouped(result->multinode_jobs, jobs),
-                        result->multinode_wait_mean_h, result->multinode_wait_max_h);
+                        result->multinode_jobs == 1 ? "" : "s",
+                        result->multinode_jobs == 1 ? "s" : "", result->multinode_wait_mean_h,
+                        result->multinode_wait_max_h);
         myr_answer_fact(answer, "leaf span", "%.3f times the fewest leaves possible",
                         result->leaf_span);
     }
@@ -284,7 +291,7 @@ static void fill(struct cli *cli, const struct myr_replay_answer *a)
         {"gpus_most", "UP TO GPUS", MYR_COLUMN_NUMBER, 0},
         {"jobs", "JOBS", MYR_COLUMN_NUMBER, 0},
         {"wait_mean_h", "WAIT h MEAN", MYR_COLUMN_NUMBER, 3},
-        {"wait_p99_h", "WAIT h P99", MYR_COLUMN_NUMBER, 2},
+        {"wait_p99_h", "WAIT h P99", MYR_COLUMN_NUMBER, 3},
         {"leaf_span", "LEAF SPAN", MYR_COLUMN_NUMBER, 3},
         {"recorded_mean_h", "RECORDED h MEAN", MYR_COLUMN_NUMBER, 3},
     };
@@ -296,7 +303,7 @@ static void fill(struct cli *cli, const struct myr_replay_answer *a)
         {"jobs", "JOBS", MYR_COLUMN_NUMBER, 0},
         {"gpu_hours", "GPU HOURS", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
         {"wait_h.mean", "WAIT h MEAN", MYR_COLUMN_NUMBER, 3},
-        {"wait_h.max", "WAIT h MAX", MYR_COLUMN_NUMBER, 1},
+        {"wait_h.max", "WAIT h MAX", MYR_COLUMN_NUMBER, 3},
     };
     const struct options *options = cli->options;
     struct myr_answer *answer = &cli->answer;

@@ -265,7 +265,7 @@ static int by_wait(const void *a, const void *b)
 static struct myr_replay_size_row size_row(uint32_t gpus, int64_t *waits, size_t count, double span)
 {
     struct myr_replay_size_row row = {.gpus = gpus, .jobs = count, .span = span / (double)count};
-    size_t late = count * 99 / 100;
+    size_t late = (count * 99 + 99) / 100 - 1; /* by nearest rank */
     qsort(waits, count, sizeof(*waits), by_wait);
     for (size_t i = 0; i < count; i++) {
         row.wait_mean_h += (double)waits[i] / 3600;
@@ -306,8 +306,8 @@ static void sum_recorded(struct myr_replay_answer *a, struct recorded_size *ret)
         a->recorded.jobs = known;
         a->recorded.mean_h /= (double)known;
         a->recorded.replayed_mean_h /= (double)known;
-        a->recorded.p50_h = (double)waits[known / 2] / 3600;
-        a->recorded.p99_h = (double)waits[known * 99 / 100] / 3600;
+        a->recorded.p50_h = (double)waits[(known * 50 + 99) / 100 - 1] / 3600;
+        a->recorded.p99_h = (double)waits[(known * 99 + 99) / 100 - 1] / 3600;
         a->recorded.max_h = (double)waits[known - 1] / 3600;
     }
     free(waits);

@@ -303,10 +303,10 @@ static void note_job(struct reader *r, int64_t submit_s)
     }
 }
 
-/* A job with a length of nothing and no start has never run: so sacct lists those that wait. */
-static bool never_started(const struct reader *r, int64_t duration_s)
+/* A job without a start has never run, whatever stands for its length. */
+static bool never_started(const struct reader *r)
 {
-    return duration_s == 0 && r->at[START] < r->csv->count &&
+    return r->at[START] < r->csv->count &&
            joblog_is_none(joblog_trim(r->csv->fields[r->at[START]]));
 }
 
@@ -320,8 +320,8 @@ static int read_job(struct reader *r, struct myr_err *err)
     int rc = never ? MYR_OK : read_gpus(r, &gpus, err);
     if (rc == MYR_OK && gpus > 0) {
         rc = read_time(r, SUBMIT, &submit_s, err);
-        rc = rc < 0 ? rc : read_length(r, &duration_s, &never, err);
-        never = never || never_started(r, duration_s);
+        never = never_started(r);
+        rc = rc < 0 || never ? rc : read_length(r, &duration_s, &never, err);
         rc = rc < 0 || r->at[PRIORITY] == MISSING ? rc : read_priority(r, &priority, err);
     }
     if (rc < 0) {

@@ -225,7 +225,8 @@ static void summarise(struct replay *r)
                       (double)(r->now_s - from_s);
     result->jobs = count;
     result->wait_mean_h = sum / n / 3600;
-    size_t middle = count / 2, late = count * 99 / 100;
+    /* By nearest rank: so many of a hundred have waited no longer. */
+    size_t middle = (count * 50 + 99) / 100 - 1, late = (count * 99 + 99) / 100 - 1;
     result->wait_p50_h = (double)waits[middle] / 3600;
     result->wait_p99_h = (double)waits[late] / 3600;
     result->wait_max_h = (double)waits[count - 1] / 3600;
