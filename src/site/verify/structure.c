@@ -406,7 +406,9 @@ static void init_colours(const struct structure *s, struct colours *colours)
 static void settle_names(struct structure *s)
 {
     struct unit_list units = {0};
-    hosts_elect(&s->hosts, s->identify, &s->ends, &units);
+    if (s->open_count) {
+        hosts_elect(&s->hosts, s->identify, &s->ends, &units);
+    }
     naming_collect(s->identify, &s->ends, &units);
     naming_settle(s->identify, s->verify->options.nets, &units);
     for (size_t i = 0; i < units.count; i++) {
@@ -487,8 +489,11 @@ void identify_by_structure(struct identify *identify, struct myr_verify *verify)
         }
     }
     hosts_group(&s.hosts, identify);
-    found_ends_fill(&s.ends, s.cabling, identify->arena);
-    while (vote_round(&s)) {
+    s.ends.cabling = s.cabling;
+    if (s.open_count) {
+        found_ends_fill(&s.ends, s.cabling, identify->arena);
+        while (vote_round(&s)) {
+        }
     }
     if (s.open_count) {
         by_colours(&s);
