@@ -243,6 +243,7 @@ static const struct flat_field queue_fields[] = {
     FLAT_RUN(myr_queue, handed, victims),
     OWNED(victims, release_memory),
     OWNED(nodes, release_memory),
+    SCRATCH(kinds),
     FLAT_TAIL(myr_queue, now_s),
 };
 

@@ -36,6 +36,10 @@ static void rebuild(struct myr_queue *q)
 {
     q->wakes.capacity = q->wakes.count;
     q->tries.later.capacity = q->tries.later.count;
+    q->kinds.version = 0; /* what was counted before, of another state */
+    for (size_t i = 0; i < q->requests.count; i++) {
+        q->requests.items[i].failed = 0;
+    }
     free(q->excess);
     q->excess = myr_xcalloc(q->tenant_count + UINT64_C(1), sizeof(*q->excess));
     myr_u64map_done(&q->line_of);

@@ -182,6 +182,7 @@ void myr_placer_free(struct myr_placer *p)
 static void list_node(struct myr_placer *p, uint32_t node, bool in)
 {
     uint32_t count = index_free_on(p, node);
+    p->version++;
     if (p->closed[node] || count == 0) {
         return;
     }
@@ -248,6 +249,7 @@ void index_take_whole(struct myr_placer *p, const uint32_t *nodes, uint32_t coun
     }
     p->free_nodes -= count;
     p->free_gpus -= count * p->shape.gpus_per_node;
+    p->version++;
 }
 
 static void close_node(struct myr_placer *p, uint32_t node, uint8_t bit, bool closed)
@@ -281,6 +283,7 @@ void myr_placer_set_domain(struct myr_placer *p, uint32_t nodes)
         p->domain_free[domain] += index_is_free(p, node);
     }
     p->domains = domain + 1;
+    p->version++;
 }
 
 void myr_placer_set_zone(struct myr_placer *p, enum myr_zone zone, const uint32_t *unit_of)
@@ -295,6 +298,7 @@ void myr_placer_set_zone(struct myr_placer *p, enum myr_zone zone, const uint32_
         it->unit_of[node] = unit_of[node];
         it->units = unit_of[node] >= it->units ? unit_of[node] + 1 : it->units;
     }
+    p->version++;
     it->free = myr_xcalloc(it->units, sizeof(uint32_t));
     for (uint32_t node = 0; node < p->shape.nodes; node++) {
         it->free[unit_of[node]] += index_is_free(p, node);
@@ -337,6 +341,7 @@ struct myr_placer *myr_placer_grow(struct myr_placer *old, const struct myr_plac
             free(unit_of);
         }
     }
+    p->version += old->version + 1; /* never one that was there before */
     myr_placer_free(old);
     return p;
 }
@@ -344,6 +349,7 @@ struct myr_placer *myr_placer_grow(struct myr_placer *old, const struct myr_plac
 void myr_placer_set_kind(struct myr_placer *p, uint32_t node, uint8_t kind)
 {
     p->kind[node] = kind;
+    p->version++;
 }
 
 static void set_penalty(struct myr_placer *p, uint32_t *at, uint32_t milli)

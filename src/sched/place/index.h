@@ -51,6 +51,7 @@ struct myr_placer {
     uint32_t partial_first[MYR_SCHED_GPUS_MAX + 1];
     uint32_t *partial_next, *partial_previous;
     uint64_t partial_occupied[2];
+    uint64_t version;               /* counts changes of what is free */
     struct search_scratch *scratch; /* of search/; made when first used */
 };
 

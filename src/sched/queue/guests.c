@@ -51,7 +51,7 @@ static uint32_t next_guest(const struct myr_queue *q, const struct hold *hold, i
 {
     const struct line *best = NULL;
     for (size_t s = 0; s < q->sizes.count; s++) {
-        if (!q->cells && !q->shaped && !myr_place_fits(q->placer, q->sizes.items[s].gpus)) {
+        if (queue_none_fits(q, q->sizes.items[s].gpus)) {
             break;
         }
         for (uint32_t i = q->sizes.items[s].first; i != MYR_NONE;

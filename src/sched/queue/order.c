@@ -4,7 +4,7 @@
 static bool fits_near(const struct myr_queue *q, uint32_t id)
 {
     if (queue_job(q, id)->request != MYR_NONE) {
-        return queue_request_fits(q, id);
+        return queue_request_fits((struct myr_queue *)q, id); /* it keeps what it counted */
     }
     uint32_t gpus = queue_job(q, id)->spec.gpus;
     if (!myr_place_fits(q->placer, gpus)) {
@@ -58,7 +58,7 @@ static const struct line *next_line(const struct myr_queue *q, uint32_t above)
 {
     const struct line *best = NULL;
     for (size_t s = 0; s < q->sizes.count; s++) {
-        if (!q->cells && !q->shaped && !myr_place_fits(q->placer, q->sizes.items[s].gpus)) {
+        if (queue_none_fits(q, q->sizes.items[s].gpus)) {
             break;
         }
         for (uint32_t i = q->sizes.items[s].first; i != MYR_NONE;

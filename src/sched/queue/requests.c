@@ -183,24 +183,49 @@ uint32_t queue_request_most(const struct myr_queue *q, uint32_t id)
     return myr_request_size(q->placer, &request);
 }
 
-/* Nothing has ended or opened since it was found not to fit: nodes that are held may open. */
-static bool still_fails(const struct myr_queue *q, const struct qrequest *r)
+/* Whole free nodes of a kind, counted once for each state of the placer. */
+static uint32_t free_of_kind(struct myr_queue *q, uint32_t kind)
 {
-    return q->holds.count == 0 && r->failed == q->ends + 1;
+    const struct myr_placer *p = q->placer;
+    if (q->kinds.version != p->version + 1) {
+        q->kinds = (struct kind_count){.version = p->version + 1};
+        for (uint32_t w = 0; w <= p->shape.nodes / 64; w++) {
+            for (uint64_t bits = p->free_words[w]; bits; bits &= bits - 1) {
+                q->kinds.nodes[p->kind[w * 64 + (uint32_t)__builtin_ctzll(bits)]]++;
+            }
+        }
+    }
+    return q->kinds.nodes[kind];
 }
 
-bool queue_request_fits(const struct myr_queue *q, uint32_t id)
+/* What needs no search: in a full cluster nearly all that wait end here. */
+static bool cannot_fit(struct myr_queue *q, const struct qjob *job, const struct qrequest *r)
+{
+    bool whole = r->gpus_per_node == q->shape.gpus_per_node;
+    return job->spec.gpus > myr_placer_free_gpus(q->placer) ||
+           (whole && r->nodes > myr_placer_free_nodes(q->placer)) ||
+           (whole && r->kind_given && r->nodes > free_of_kind(q, r->kind));
+}
+
+bool queue_request_fits(struct myr_queue *q, uint32_t id)
 {
     const struct qjob *job = queue_job(q, id);
     struct qrequest *r = &q->requests.items[job->request];
-    if (job->blocked_pass == q->pass || still_fails(q, r)) {
+    if (job->blocked_pass == q->pass || r->failed == q->placer->version + 1 ||
+        cannot_fit(q, job, r)) {
         return false;
     }
     bool fits = queue_request_most(q, id) >= r->nodes;
-    if (!fits && q->holds.count == 0) {
-        r->failed = q->ends + 1;
-    }
+    r->failed = fits ? 0 : q->placer->version + 1;
     return fits;
+}
+
+bool queue_none_fits(const struct myr_queue *q, uint32_t gpus)
+{
+    if (q->cells) {
+        return false; /* cells of their own are beside */
+    }
+    return q->shaped ? gpus > myr_placer_free_gpus(q->placer) : !myr_place_fits(q->placer, gpus);
 }
 
 /* Nodes of the gang that stay, by unit: where a limit per unit is, and how far apart they may be.

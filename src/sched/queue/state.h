@@ -86,7 +86,13 @@ struct qrequest {
     uint32_t exclude_words;
     uint64_t *exclude; /* bit by node, or NULL */
     struct myr_job_traffic *traffic;
-    uint64_t failed; /* q->changes when it was found not to fit last */
+    uint64_t failed; /* one more than the placer's version when it was found not to fit */
+};
+
+/* Whole free nodes by kind of GPU, as of a version of the placer; 0: never counted. */
+struct kind_count {
+    uint64_t version;
+    uint32_t nodes[UINT8_MAX + 1];
 };
 
 /* A job that is over and when it is forgotten. */
@@ -267,6 +273,7 @@ struct myr_queue {
     bool handed;               /* the caller has them: the next one starts anew */
     MYR_VEC(uint32_t) victims; /* scratch */
     MYR_VEC(uint32_t) nodes;   /* scratch */
+    struct kind_count kinds;   /* scratch */
     int64_t now_s;
     uint64_t pass; /* counts decisions */
     /* Counts what may make the choice of a hold better: ends of jobs, nodes that change. */
@@ -507,10 +514,12 @@ uint32_t queue_request_per_node(const struct myr_queue *q, const struct qjob *jo
 bool queue_suits(const struct myr_queue *q, const struct qjob *job, uint32_t node);
 /* The most nodes that a job with a request would get now; whether these are all it asks for. */
 uint32_t queue_request_most(const struct myr_queue *q, uint32_t id);
-bool queue_request_fits(const struct myr_queue *q, uint32_t id);
+bool queue_request_fits(struct myr_queue *q, uint32_t id);
 /* Whether the node may stand beside the others, for what the job asks. */
 bool queue_may_stand_with(const struct myr_queue *q, const struct qjob *job, const uint32_t *nodes,
                           uint32_t count, uint32_t node);
+/* Whether jobs of so many GPUs, and so all larger ones, cannot start now on the nodes of all. */
+bool queue_none_fits(const struct myr_queue *q, uint32_t gpus);
 /* The cluster has more nodes. */
 void queue_requests_grow(struct myr_queue *q);
 /* Whether the node may stand beside those of the gang that are well, for what the job asks. */
