@@ -3,6 +3,7 @@
  *
  *   event     what it is told, and what it wants done
  *   core      the state machine itself
+ *   whatif    questions to a state: lose this leaf, add GPUs, submit this job
  *   journal   events and decisions as bytes; snapshot and journal give the state back
  *
  * Include this header; the parts under control/ are its chapters.
@@ -12,3 +13,4 @@
 #include "myriad/control/core.h"
 #include "myriad/control/event.h"
 #include "myriad/control/journal.h"
+#include "myriad/control/whatif.h"

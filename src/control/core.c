@@ -90,6 +90,12 @@ void myr_control_free(struct myr_control *c)
     }
 }
 
+void myr_control_cleanup(struct myr_control **control)
+{
+    myr_control_free(*control);
+    *control = NULL;
+}
+
 void myr_control_plant(struct myr_control *c, enum myr_planted planted)
 {
     c->head.planted = planted;
@@ -279,6 +285,16 @@ const struct myr_effect *myr_control_effects(const struct myr_control *c, uint32
     return c->effects.items;
 }
 
+struct myr_place_shape myr_control_shape(const struct myr_control *c)
+{
+    return c->shape;
+}
+
+int64_t myr_control_now_ms(const struct myr_control *c)
+{
+    return c->head.wall_ms;
+}
+
 uint32_t myr_control_nodes(const struct myr_control *c)
 {
     return c->shape.nodes;
@@ -325,7 +341,9 @@ uint32_t myr_control_free_gpus(const struct myr_control *c)
     const struct myr_placer *placer = myr_queue_placer(c->queue);
     uint32_t free_gpus = 0;
     for (uint32_t node = 0; node < c->shape.nodes; node++) {
-        free_gpus += (uint32_t)__builtin_popcountll(myr_placer_free_mask(placer, node));
+        bool usable = !c->nodes[node].gone && !c->nodes[node].shut;
+        uint64_t mask = usable ? myr_placer_free_mask(placer, node) : 0;
+        free_gpus += (uint32_t)__builtin_popcountll(mask);
     }
     return free_gpus;
 }

@@ -325,3 +325,18 @@ int myr_control_load(struct myr_str bytes, struct myr_control **ret, struct myr_
     *ret = c;
     return MYR_OK;
 }
+
+int myr_control_read(const char *path, struct myr_control **ret, struct myr_err *err)
+{
+    const size_t most = (size_t)4 << 30;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    int rc = myr_file_read(path, most, &bytes, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = myr_control_load((struct myr_str){bytes.data, bytes.len}, ret, err);
+    if (rc < 0) {
+        (void)myr_err_wrap(err, "%s", path);
+    }
+    return rc;
+}

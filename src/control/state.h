@@ -10,6 +10,8 @@
  *   nodes     a node from its first word to its repair, and what that means for its jobs
  *   core      one event
  *   save      the state as bytes
+ *   fork      the state copied, or made larger
+ *   whatif    questions to a copy
  *
  * Indices in place of pointers, no padding: the arrays are the snapshot as they lie here. Nodes and
  * jobs count up and are never used again; ranks are slots.

@@ -72,6 +72,7 @@ def main():
         "planned paths are faster": planned > 1.3 * hashed,
         "a layout is picked": number(text, r"MFU +([0-9.]+) %") > 20,
         "all jobs are placed": number(text, r"jobs +([0-9,]+)") == 620,
+        "a storm of faults breaks no invariant": "invariants   all held" in text,
         f"it fits {WIDTH} columns: {wide[:3]}": not wide,
     }
     for what, holds in checks.items():

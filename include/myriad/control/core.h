@@ -77,12 +77,16 @@ struct myr_control_job {
     uint32_t nodes_open;              /* where ranks of it may run, old ones too */
 };
 
+struct myr_place_shape myr_control_shape(const struct myr_control *control);
+/* The caller's time of the last event. */
+int64_t myr_control_now_ms(const struct myr_control *control);
 uint32_t myr_control_nodes(const struct myr_control *control);
 uint32_t myr_control_jobs(const struct myr_control *control);
 struct myr_control_node myr_control_node(const struct myr_control *control, uint32_t node);
 struct myr_control_job myr_control_job(const struct myr_control *control, uint32_t job);
 /* The job submitted under this token, or MYR_NONE. */
 uint32_t myr_control_find(const struct myr_control *control, uint64_t token);
+/* On nodes that may be used. */
 uint32_t myr_control_free_gpus(const struct myr_control *control);
 const struct myr_queue *myr_control_queue(const struct myr_control *control);
 
@@ -91,6 +95,15 @@ void myr_control_save(const struct myr_control *control, struct myr_buf *ret);
 MYR_MUST_USE int myr_control_load(struct myr_str bytes, struct myr_control **ret,
                                   struct myr_err *err);
 uint64_t myr_control_hash(const struct myr_control *control);
+/* The same from a file. */
+MYR_MUST_USE int myr_control_read(const char *path, struct myr_control **ret, struct myr_err *err);
+/* For MYR_CLEANUP. */
+void myr_control_cleanup(struct myr_control **control);
+
+/* A copy that decides the same; the caller frees it. */
+struct myr_control *myr_control_fork(const struct myr_control *control);
+/* So many nodes in all from now on; the new ones stand behind the others, and are unknown. */
+MYR_MUST_USE int myr_control_grow(struct myr_control *control, uint32_t nodes, struct myr_err *err);
 
 /*
  * Faults built in on purpose, to prove that the search finds them; never set outside of tests.

@@ -1,0 +1,124 @@
+/* whatif: a question to a saved state of the controller. */
+#include "myriad/control/whatif.h"
+#include "cli.h"
+
+struct options {
+    const char *lose;
+    uint64_t lose_leaf, add_gpus, submit_gpus, priority;
+};
+
+enum { TIMED_ROUNDS = 9 }; /* with --timing: the first touches memory that is new */
+
+static const struct options defaults = {.lose_leaf = UINT64_MAX};
+
+static const struct myr_option rows[] = {
+    CLI_TEXT("lose", "NODES", struct options, lose, "lose these nodes: 12, 0-15, node/00012"),
+    CLI_COUNT("lose-leaf", struct options, lose_leaf, 0, UINT32_MAX,
+              "lose all nodes under this leaf, counted from 0"),
+    CLI_COUNT("add-gpus", struct options, add_gpus, 1, 1 << 24, "add so many GPUs, in whole nodes"),
+    CLI_COUNT("submit-gpus", struct options, submit_gpus, 1, 1 << 24,
+              "submit a job of so many GPUs"),
+    CLI_COUNT("priority", struct options, priority, 0, MYR_PRIORITY_MAX, "of that job"),
+};
+
+static const struct myr_command command = {
+    .name = "whatif",
+    .operands = "STATE",
+    .summary = "ask a saved state: lose nodes, add GPUs, submit a job",
+    .details = "The state is what twin run --state has written; it is not changed. Exit status 1: "
+               "the submitted job would wait, or jobs would find no room. CSV output lists the "
+               "counts.",
+    .example = "myriad whatif state.myr --lose-leaf 3 --submit-gpus 256",
+    CLI_OPTIONS(rows, defaults),
+    .operand_min = 1,
+    .operand_max = 1,
+};
+
+static void put_count(struct myr_answer *answer, const char *what, uint64_t count)
+{
+    myr_answer_object(answer, NULL);
+    myr_answer_text(answer, "what", what);
+    myr_answer_u64(answer, "count", count);
+    myr_answer_end(answer);
+}
+
+static void put_submitted(struct myr_answer *answer, const struct myr_whatif_answer *a)
+{
+    if (!a->submitted) {
+        myr_answer_null(answer, "submitted");
+        return;
+    }
+    myr_answer_object(answer, "submitted");
+    myr_answer_bool(answer, "starts", a->placed);
+    myr_answer_u64(answer, "nodes", a->submit_nodes);
+    myr_answer_u64(answer, "leaves", a->submit_groups);
+    myr_answer_text(answer, "lacks", a->placed ? NULL : myr_why_name(a->why.kind));
+    myr_answer_u64(answer, "end_or_move_jobs", a->why.stop_count);
+    myr_answer_u64(answer, "end_or_move_gpus", a->why.stop_gpus);
+    myr_answer_end(answer);
+}
+
+static void fill(struct cli *cli, const struct myr_whatif_answer *a)
+{
+    static const struct myr_answer_column columns[] = {{"what", "WHAT", 0, 0},
+                                                       {"count", "COUNT", MYR_COLUMN_NUMBER, 0}};
+    struct myr_answer *answer = &cli->answer;
+    struct myr_value *counts = myr_answer_list(answer, "counts");
+    put_count(answer, "nodes", a->nodes);
+    put_count(answer, "nodes lost", a->nodes_lost);
+    put_count(answer, "nodes added", a->nodes_added);
+    put_count(answer, "free GPUs before", a->free_gpus_before);
+    put_count(answer, "free GPUs after", a->free_gpus_after);
+    put_count(answer, "jobs that move", a->moves);
+    put_count(answer, "jobs that find no room", a->waits);
+    put_count(answer, "waiting jobs that start", a->starts);
+    myr_answer_end(answer);
+    myr_answer_list(answer, "jobs");
+    for (uint32_t i = 0; i < a->job_count; i++) {
+        myr_answer_object(answer, NULL);
+        myr_answer_u64(answer, "job", a->jobs[i].job);
+        myr_answer_u64(answer, "gpus", a->jobs[i].gpus);
+        myr_answer_text(answer, "fate", myr_whatif_fate_name(a->jobs[i].fate));
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    put_submitted(answer, a);
+    myr_answer_rows(answer, counts);
+    myr_answer_timing(answer, "fork_s", (double)a->fork_ns / 1e9, 6);
+    myr_answer_timing(answer, "answer_s", (double)a->took_ns / 1e9, 6);
+    myr_answer_table(answer, counts, columns, MYR_ARRAY_COUNT(columns));
+    if (a->submitted) {
+        if (a->placed) {
+            myr_answer_fact(answer, "the job", "starts on %u nodes under %u leaves",
+                            a->submit_nodes, a->submit_groups);
+        } else {
+            myr_answer_fact(answer, "the job", "waits: %s", myr_why_words(a->why.kind));
+        }
+    }
+    cli->no = a->waits > 0 || (a->submitted && !a->placed);
+}
+
+static int run(struct cli *cli, struct myr_err *err)
+{
+    const struct options *options = cli->options;
+    MYR_CLEANUP(myr_control_cleanup) struct myr_control *control = NULL;
+    struct myr_whatif_answer answer;
+    struct myr_whatif_question question = {
+        .lose = options->lose,
+        .lose_leaf = options->lose_leaf == UINT64_MAX ? MYR_NONE : (uint32_t)options->lose_leaf,
+        .add_gpus = (uint32_t)options->add_gpus,
+        .submit_gpus = (uint32_t)options->submit_gpus,
+        .priority = (int32_t)options->priority,
+        .clock_ns = myr_clock_ns,
+        .rounds = cli->common.timing ? TIMED_ROUNDS : 1};
+    int rc = myr_control_read(cli->operands.items[0], &control, err);
+    if (rc == MYR_OK) {
+        rc = myr_whatif(control, &question, &answer, err);
+    }
+    if (rc == MYR_OK) {
+        fill(cli, &answer);
+    }
+    return rc;
+}
+
+const struct cli_verb cli_whatif_verb = {&command, run, .group = CLI_RUN_GROUP};

@@ -1,0 +1,60 @@
+/* fork: a state as a value: copied whole, or made larger. */
+#include <stdlib.h>
+
+#include "myriad/sched/events.h"
+#include "myriad/sched/snapshot.h"
+#include "state.h"
+
+struct myr_control *myr_control_fork(const struct myr_control *c)
+{
+    struct myr_control *copy = myr_xcalloc(1, sizeof(*copy));
+    copy->shape = c->shape;
+    copy->policy = c->policy;
+    copy->tenants = c->tenants;
+    copy->head = c->head;
+    copy->nodes = myr_xcalloc(c->shape.nodes, sizeof(*copy->nodes));
+    memcpy(copy->nodes, c->nodes, c->shape.nodes * sizeof(*copy->nodes));
+#define COPY(vec)                                                                        \
+    do {                                                                                 \
+        myr_vec_reserve(&copy->vec, c->vec.count);                                       \
+        if (c->vec.count > 0) {                                                          \
+            memcpy(copy->vec.items, c->vec.items, c->vec.count * sizeof(*c->vec.items)); \
+        }                                                                                \
+        copy->vec.count = c->vec.count;                                                  \
+    } while (0)
+    COPY(jobs);
+    COPY(ranks);
+    COPY(timers);
+#undef COPY
+    for (uint32_t j = 0; j < copy->jobs.count; j++) {
+        (void)myr_u64map_add(&copy->tokens, copy->jobs.items[j].spec.token, j);
+    }
+    myr_queue_copy(c->queue, &copy->queue);
+    MYR_ASSERT(copy->queue && c->lost.count == 0 && c->decisions.count == 0);
+    return copy;
+}
+
+int myr_control_grow(struct myr_control *c, uint32_t nodes, struct myr_err *err)
+{
+    struct myr_place_shape shape = c->shape;
+    if (nodes < shape.nodes) {
+        return myr_err_set(err, MYR_EINVAL, "%u nodes, at least the present %u are expected", nodes,
+                           shape.nodes);
+    }
+    shape.pod_nodes = shape.pod_nodes == shape.nodes ? nodes : shape.pod_nodes;
+    shape.nodes = nodes;
+    int rc = myr_queue_grow(c->queue, c->head.steady_ms / 1000, &shape, err);
+    if (rc < 0) {
+        return rc;
+    }
+    uint32_t first = c->shape.nodes;
+    c->nodes = myr_xrealloc(c->nodes, nodes, sizeof(*c->nodes));
+    memset(&c->nodes[first], 0, (nodes - first) * sizeof(*c->nodes));
+    c->shape = shape;
+    for (uint32_t id = first; id < nodes; id++) {
+        c->nodes[id].first_rank = MYR_NONE;
+        c->nodes[id].deadline_ms = -1;
+        node_settle(c, id); /* the queue may not use what nobody has heard of */
+    }
+    return MYR_OK;
+}

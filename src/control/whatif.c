@@ -1,0 +1,233 @@
+#include "myriad/control/whatif.h"
+
+#include <stdlib.h>
+
+#include "myriad/sched/queue.h"
+
+/* The copy, and orders to stop that wait for their answer. */
+struct trial {
+    struct myr_control *control;
+    int64_t now_ms;
+    MYR_VEC(struct myr_effect) stops;
+    uint32_t lose_first, lose_count;
+};
+
+const char *myr_whatif_fate_name(enum myr_whatif_fate fate)
+{
+    return fate == MYR_WHATIF_MOVES ? "moves" : fate == MYR_WHATIF_WAITS ? "waits" : "starts";
+}
+
+/* "12", "0-15", "node/00012". */
+static bool read_nodes(struct trial *t, const char *text)
+{
+    const char *from = strncmp(text, "node/", 5) == 0 ? text + 5 : text;
+    const char *dash = strchr(from, '-');
+    struct myr_str low = {from, dash ? (size_t)(dash - from) : strlen(from)};
+    struct myr_str high = dash ? myr_str_from(dash + 1) : low;
+    uint64_t first, last;
+    if (!myr_str_to_u64(low, &first) || !myr_str_to_u64(high, &last) || first > last ||
+        last >= myr_control_nodes(t->control)) {
+        return false;
+    }
+    t->lose_first = (uint32_t)first;
+    t->lose_count = (uint32_t)(last - first + 1);
+    return true;
+}
+
+static int choose_lost(struct trial *t, const struct myr_whatif_question *q, struct myr_err *err)
+{
+    uint32_t nodes = myr_control_nodes(t->control),
+             leaf = myr_control_shape(t->control).group_nodes;
+    if (q->lose && q->lose_leaf != MYR_NONE) {
+        return myr_err_set(err, MYR_EINVAL, "nodes to lose, or a leaf, not both");
+    }
+    if (q->lose && !read_nodes(t, q->lose)) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "nodes to lose are '%.40s', such as 12 or 0-15, below %u, is expected",
+                           q->lose, nodes);
+    }
+    if (q->lose_leaf != MYR_NONE) {
+        if (q->lose_leaf >= (nodes + leaf - 1) / leaf) {
+            return myr_err_set(err, MYR_ERANGE, "leaf %u, below %u is expected", q->lose_leaf,
+                               (nodes + leaf - 1) / leaf);
+        }
+        t->lose_first = q->lose_leaf * leaf;
+        t->lose_count = nodes - t->lose_first < leaf ? nodes - t->lose_first : leaf;
+    }
+    return MYR_OK;
+}
+
+static int tell(struct trial *t, const struct myr_event *event, struct myr_err *err)
+{
+    uint32_t count;
+    int rc = myr_control_step(t->control, t->now_ms, event, err);
+    const struct myr_effect *effects = myr_control_effects(t->control, &count);
+    for (uint32_t i = 0; rc == MYR_OK && i < count; i++) {
+        if (effects[i].kind == MYR_EFFECT_STOP) {
+            myr_vec_push(&t->stops, effects[i]);
+        }
+    }
+    return rc;
+}
+
+/* Agents obey at once, until nobody is told anything more. */
+static int obey(struct trial *t, struct myr_err *err)
+{
+    const size_t most = 4000000; /* more orders than that are no answer to anything */
+    for (size_t i = 0; i < t->stops.count && i < most; i++) {
+        struct myr_effect stop = t->stops.items[i];
+        struct myr_event event = {.kind = MYR_EVENT_STOPPED,
+                                  .node = stop.node,
+                                  .job = stop.job,
+                                  .epoch = stop.epoch,
+                                  .boot = stop.boot};
+        int rc = tell(t, &event, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    t->stops.count = 0;
+    return MYR_OK;
+}
+
+static int lose(struct trial *t, struct myr_err *err)
+{
+    struct myr_event approve = {.kind = MYR_EVENT_APPROVE, .value = t->lose_count};
+    int rc = tell(t, &approve, err);
+    for (uint32_t i = 0; i < t->lose_count && rc == MYR_OK; i++) {
+        uint32_t node = t->lose_first + i;
+        struct myr_event event = {.kind = MYR_EVENT_SYMPTOM,
+                                  .code = MYR_SYMPTOM_FAILED,
+                                  .node = node,
+                                  .boot = myr_control_node(t->control, node).boot};
+        rc = tell(t, &event, err);
+    }
+    return rc < 0 ? rc : obey(t, err);
+}
+
+static int add(struct trial *t, const struct myr_whatif_question *q, uint32_t gpus_per_node,
+               struct myr_err *err)
+{
+    uint32_t first = myr_control_nodes(t->control);
+    uint32_t nodes = (q->add_gpus + gpus_per_node - 1) / gpus_per_node;
+    int rc = myr_control_grow(t->control, first + nodes, err);
+    for (uint32_t n = first; n < first + nodes && rc == MYR_OK; n++) {
+        struct myr_event join = {.kind = MYR_EVENT_JOIN, .node = n, .boot = 1};
+        struct myr_event tested = {.kind = MYR_EVENT_TESTED, .node = n, .boot = 1, .epoch = 1};
+        rc = tell(t, &join, err);
+        rc = rc < 0 ? rc : tell(t, &tested, err);
+    }
+    return rc < 0 ? rc : obey(t, err);
+}
+
+static int submit(struct trial *t, const struct myr_whatif_question *q,
+                  struct myr_whatif_answer *ret, struct myr_err *err)
+{
+    const uint64_t token = UINT64_MAX; /* nobody's */
+    struct myr_event event = {.kind = MYR_EVENT_SUBMIT,
+                              .spec = {.token = token,
+                                       .gpus = q->submit_gpus,
+                                       .priority = q->priority,
+                                       .restart = (uint8_t)q->restart,
+                                       .retries = 100,
+                                       .lease_s = 600}};
+    int rc = tell(t, &event, err);
+    if (rc < 0) {
+        return rc;
+    }
+    uint32_t id = myr_control_find(t->control, token);
+    if (id == MYR_NONE) {
+        return myr_err_set(err, MYR_EINVAL, "a job of %u GPUs can never be placed here",
+                           q->submit_gpus);
+    }
+    rc = obey(t, err);
+    struct myr_control_job job = myr_control_job(t->control, id);
+    ret->submitted = true;
+    ret->placed = rc == MYR_OK && job.state == MYR_CONTROL_STARTING;
+    const struct myr_queue *queue = myr_control_queue(t->control);
+    if (ret->placed) {
+        ret->submit_nodes = job.nodes;
+        ret->submit_groups = myr_gang_groups(myr_queue_placer(queue), myr_queue_gang(queue, id));
+    } else if (rc == MYR_OK) { /* the copy is ours: its scratch space may be used */
+        myr_queue_why((struct myr_queue *)queue, t->now_ms / 1000, id, &ret->why);
+    }
+    return rc;
+}
+
+static void compare(const struct myr_control *before, const struct myr_control *after,
+                    struct myr_whatif_answer *ret)
+{
+    for (uint32_t id = 0; id < myr_control_jobs(before); id++) {
+        struct myr_control_job was = myr_control_job(before, id), is = myr_control_job(after, id);
+        enum myr_whatif_fate fate = was.state == MYR_CONTROL_QUEUED ? MYR_WHATIF_STARTS
+                                    : is.nodes > 0                  ? MYR_WHATIF_MOVES
+                                                                    : MYR_WHATIF_WAITS;
+        bool over = was.state >= MYR_CONTROL_DONE;
+        bool changed = was.state == MYR_CONTROL_QUEUED
+                           ? is.nodes > 0
+                           : is.epoch != was.epoch || is.nodes != was.nodes;
+        if (over || !changed) {
+            continue;
+        }
+        ret->moves += fate == MYR_WHATIF_MOVES;
+        ret->waits += fate == MYR_WHATIF_WAITS;
+        ret->starts += fate == MYR_WHATIF_STARTS;
+        if (ret->job_count < MYR_WHATIF_JOBS) {
+            ret->jobs[ret->job_count++] = (struct myr_whatif_job){id, was.spec.gpus, fate};
+        }
+    }
+}
+
+static int ask(struct trial *t, const struct myr_control *control,
+               const struct myr_whatif_question *q, struct myr_whatif_answer *ret,
+               struct myr_err *err)
+{
+    uint32_t nodes = myr_control_nodes(control);
+    int rc = choose_lost(t, q, err);
+    if (rc == MYR_OK && t->lose_count > 0) {
+        rc = lose(t, err);
+    }
+    if (rc == MYR_OK && q->add_gpus > 0) {
+        rc = add(t, q, myr_control_shape(control).gpus_per_node, err);
+    }
+    if (rc == MYR_OK && q->submit_gpus > 0) {
+        rc = submit(t, q, ret, err);
+    }
+    if (rc == MYR_OK) {
+        ret->nodes = nodes;
+        ret->nodes_lost = t->lose_count;
+        ret->nodes_added = myr_control_nodes(t->control) - nodes;
+        ret->free_gpus_before = myr_control_free_gpus(control);
+        ret->free_gpus_after = myr_control_free_gpus(t->control);
+        compare(control, t->control, ret);
+    }
+    return rc;
+}
+
+static int ask_once(const struct myr_control *control, const struct myr_whatif_question *question,
+                    struct myr_whatif_answer *ret, struct myr_err *err)
+{
+    struct trial trial = {.now_ms = myr_control_now_ms(control)};
+    *ret = (struct myr_whatif_answer){0};
+    int64_t start_ns = question->clock_ns ? question->clock_ns() : 0;
+    trial.control = myr_control_fork(control);
+    ret->fork_ns = question->clock_ns ? question->clock_ns() - start_ns : 0;
+    int rc = ask(&trial, control, question, ret, err);
+    ret->took_ns = question->clock_ns ? question->clock_ns() - start_ns : 0;
+    myr_vec_done(&trial.stops);
+    myr_control_free(trial.control);
+    return rc;
+}
+
+int myr_whatif(const struct myr_control *control, const struct myr_whatif_question *question,
+               struct myr_whatif_answer *ret, struct myr_err *err)
+{
+    int rc = ask_once(control, question, ret, err);
+    for (uint32_t i = 1; i < question->rounds && rc == MYR_OK; i++) {
+        struct myr_whatif_answer again;
+        rc = ask_once(control, question, &again, err);
+        ret->fork_ns = again.fork_ns < ret->fork_ns ? again.fork_ns : ret->fork_ns;
+        ret->took_ns = again.took_ns < ret->took_ns ? again.took_ns : ret->took_ns;
+    }
+    return rc;
+}
