@@ -99,7 +99,7 @@ static void take_one(struct world *w, enum happening what, uint32_t id, uint32_t
         node_lease(w, id);
         break;
     default:
-        MYR_ASSERT(!"one of those above");
+        MYR_ASSERT(false); /* all are above */
     }
 }
 
