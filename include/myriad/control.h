@@ -3,6 +3,7 @@
  *
  *   event     what it is told, and what it wants done
  *   core      the state machine itself
+ *   explain   what is known of one job or node
  *   whatif    questions to a state: lose this leaf, add GPUs, submit this job
  *   journal   events and decisions as bytes; snapshot and journal give the state back
  *
@@ -12,5 +13,6 @@
 
 #include "myriad/control/core.h"
 #include "myriad/control/event.h"
+#include "myriad/control/explain.h"
 #include "myriad/control/journal.h"
 #include "myriad/control/whatif.h"

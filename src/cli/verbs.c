@@ -50,6 +50,7 @@ static const struct cli_verb *const verbs[] = {
     &cli_twin_replay_verb,
     &cli_twin_search_verb,
     &cli_whatif_verb,
+    &cli_explain_verb,
 
     &cli_commands_verb,
     &cli_completion_verb,

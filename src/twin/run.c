@@ -186,6 +186,13 @@ static int by_double(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static void sort(double *items, size_t count)
+{
+    if (count > 0) { /* without any there is no array */
+        qsort(items, count, sizeof(*items), by_double);
+    }
+}
+
 static double part(const double *items, size_t count, size_t percent)
 {
     return count > 0 ? items[(count - 1) * percent / 100] : 0;
@@ -253,14 +260,14 @@ static void sum_up(struct world *w)
         }
     }
     double sum = 0;
-    qsort(r->wait_h.items, r->wait_h.count, sizeof(double), by_double);
+    sort(r->wait_h.items, r->wait_h.count);
     for (size_t i = 0; i < r->wait_h.count; i++) {
         sum += r->wait_h.items[i];
     }
     for (size_t i = 0; i < w->recoveries.count; i++) {
         myr_vec_push(&r->recovery_s, (double)w->recoveries.items[i] / 1e3);
     }
-    qsort(r->recovery_s.items, r->recovery_s.count, sizeof(double), by_double);
+    sort(r->recovery_s.items, r->recovery_s.count);
     double capacity = (double)s->shape.nodes * s->shape.gpus_per_node * (double)w->now_ms;
     r->end_ms = w->now_ms;
     r->wait_mean_h = r->wait_h.count > 0 ? sum / (double)r->wait_h.count : 0;

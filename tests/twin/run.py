@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The twin through the command: its contract for programs, replay, and the useful time of a long job
-beside what goodput says of the same inputs.
+"""The twin through the command: its contract for programs, replay, and the useful time of a long
+job beside what goodput says of the same inputs.
 
     tests/twin/run.py MYRIAD
 """

@@ -1,0 +1,114 @@
+#include "myriad/control/explain.h"
+
+#include <stdio.h>
+
+#include "myriad/sched/why.h"
+#include "state.h"
+
+MYR_PRINTF(3, 4)
+static void put(struct myr_explanation *e, const char *what, const char *fmt, ...)
+{
+    if (e->count < MYR_EXPLAIN_FACTS) {
+        struct myr_explain_fact *fact = &e->facts[e->count++];
+        va_list args;
+        snprintf(fact->what, sizeof(fact->what), "%s", what);
+        va_start(args, fmt);
+        vsnprintf(fact->is, sizeof(fact->is), fmt, args);
+        va_end(args);
+    }
+}
+
+static void put_fact(void *context, const char *label, const char *text)
+{
+    put(context, label, "%s", text);
+}
+
+/* Asked of a copy: the queue uses its own scratch space to answer. */
+static void put_why(const struct myr_control *c, uint32_t id, struct myr_explanation *e)
+{
+    struct myr_control *copy = myr_control_fork(c);
+    struct myr_why why;
+    myr_queue_why(copy->queue, c->head.steady_ms / 1000, id, &why);
+    put(e, "waits", "%s", myr_why_words(why.kind));
+    myr_why_facts(&why, &(struct myr_why_sink){put_fact, e});
+    myr_control_free(copy);
+}
+
+static void explain_job(const struct myr_control *c, uint32_t id, struct myr_explanation *e)
+{
+    const struct job *job = job_of(c, id);
+    put(e, "state", "%s", myr_control_job_state_name((enum myr_control_job_state)job->state));
+    put(e, "asks for", "%u GPUs, priority %d, restart %s", job->spec.gpus, job->spec.priority,
+        job->spec.restart == MYR_RESTART_STRICT ? "strict" : "epoch");
+    put(e, "submitted", "%.1f h ago", (double)(c->head.steady_ms - job->submitted_ms) / 3600e3);
+    if (job->epoch > 0) {
+        put(e, "incarnation", "%u, begun %.1f h ago; %u failures of %u that are allowed",
+            job->epoch, (double)(c->head.steady_ms - job->started_ms) / 3600e3, job->failures,
+            job->spec.retries);
+        put(e, "progress", "step %lld, saved %lld", (long long)job->step,
+            (long long)job->saved_step);
+    }
+    if (job->ranks > 0) {
+        put(e, "nodes", "%u, of which %u are up and %u not known to be gone", job->ranks, job->up,
+            job->open);
+    }
+    if (job->suspects > 0) {
+        put(e, "awaits", "tests of %u nodes", job->suspects);
+    }
+    if (job->after != AFTER_NONE && job->open > 0) {
+        put(e, "awaits", "%u ranks to end", job->open);
+    }
+    if (job->old_open > 0) {
+        put(e, "left behind", "%u ranks of older incarnations", job->old_open);
+    }
+    if (job->state == MYR_CONTROL_QUEUED) {
+        put_why(c, id, e);
+    }
+}
+
+static void explain_node(const struct myr_control *c, uint32_t id, struct myr_explanation *e)
+{
+    const struct node *node = node_of(c, id);
+    uint32_t drawn = 0;
+    put(e, "state", "%s", myr_node_state_name((enum myr_node_state)node->state));
+    put(e, "heard", "%s, boot %u", node->silent ? "not now" : "yes", node->boot);
+    put(e, "used", "%s",
+        node->drain & DRAIN_PERSON  ? "no: a person drains it"
+        : node->drain & DRAIN_FAULT ? "no: it failed and is drained"
+        : node->bad                 ? "no: it failed, and the limit of drains leaves it to a person"
+        : node->lost                ? "no: it was not heard for too long"
+        : node->silent              ? "nothing new: it is silent"
+        : node->testing             ? "nothing new: it is under test"
+        : !node->checked            ? "no: it was never tested"
+                                    : "yes");
+    put(e, "blamed", "%u times for failures, though tests were good", node->blamed);
+    for (uint32_t at = node->first_rank; at != MYR_NONE && drawn < 16; drawn++) {
+        const struct rank *rank = &c->ranks.items[at];
+        put(e, "job", "job/%u, incarnation %u, %d GPUs%s", rank->job, rank->epoch,
+            __builtin_popcountll(rank->gpus),
+            rank_is_open(rank) ? rank->old ? ", left behind" : "" : ", not running");
+        at = rank->next_on_node;
+    }
+}
+
+int myr_control_explain(const struct myr_control *c, const char *name, struct myr_explanation *ret,
+                        struct myr_err *err)
+{
+    bool job = strncmp(name, "job/", 4) == 0, node = strncmp(name, "node/", 5) == 0;
+    uint64_t id = 0, count = job ? c->jobs.count : c->shape.nodes;
+    *ret = (struct myr_explanation){0};
+    if ((!job && !node) || !myr_str_to_u64(myr_str_from(name + (job ? 4 : 5)), &id)) {
+        return myr_err_set(err, MYR_EINVAL, "'%.40s' is no name, job/42 or node/00012 is expected",
+                           name);
+    }
+    if (id >= count) {
+        return myr_err_set(err, MYR_ENOENT, "there is no %s %llu, the state has %llu",
+                           job ? "job" : "node", (unsigned long long)id, (unsigned long long)count);
+    }
+    if (job) {
+        explain_job(c, (uint32_t)id, ret);
+    } else {
+        explain_node(c, (uint32_t)id, ret);
+    }
+    return MYR_OK;
+}
