@@ -383,6 +383,7 @@ class Replay(unittest.TestCase):
                  HEADER + "1,99999999999999,1,a\n", HEADER + '"1,1,1,a\n', HEADER + '1"1,1,1,a\n',
                  HEADER + "2026-99-01T00:00:00,1,1,a\n", HEADER + "1,1:2:3:4,1,a\n",
                  HEADER + "1,1,0,a\n", "submit,start,end,gpus\n1,9,5,1\n",
+                 "submit,start,end,gpus\n1,2,170925121270,1\n",
                  "submit_s,duration_s,num_gpus,priority\n1,1,1,high\n", b"\xff\xfe\x00binary\n",
                  HEADER + "2023-02-29T00:00:00,1,1,a\n", HEADER + "2024-02-30T00:00:00,1,1,a\n",
                  HEADER + "2024-04-31T00:00:00,1,1,a\n", HEADER + "2024-01-01T24:00:00,1,1,a\n",

@@ -236,6 +236,12 @@ static int read_length(const struct reader *r, int64_t *ret, bool *ret_never, st
     if (rc == MYR_OK && end_s < start_s) {
         rc = myr_csv_error(err, r->csv, r->at[END], "the job ends before it starts");
     }
+    if (rc == MYR_OK && end_s - start_s > JOBLOG_LENGTH_MAX_S) {
+        rc = myr_csv_error(err, r->csv, r->at[END],
+                           "the job ends %lld s after its start, at most "
+                           "%lld are expected",
+                           (long long)(end_s - start_s), (long long)JOBLOG_LENGTH_MAX_S);
+    }
     *ret = rc == MYR_OK ? end_s - start_s : 0;
     return rc;
 }

@@ -6,6 +6,8 @@
 
 #include "myriad/sched/joblog.h"
 
+#define JOBLOG_LENGTH_MAX_S (INT64_C(1) << 33) /* so that GPU seconds of a cluster fit 64 bits */
+
 struct myr_str joblog_trim(struct myr_str text);
 /* Nothing, or a word for it: None, Unknown, N/A, null, nan. */
 bool joblog_is_none(struct myr_str text);

@@ -2,8 +2,7 @@
 
 enum { DAY_S = 86400 };
 
-#define TIME_MAX_S   (INT64_C(1) << 40)
-#define LENGTH_MAX_S (INT64_C(1) << 33) /* so that GPU seconds of a cluster fit 64 bits */
+#define TIME_MAX_S (INT64_C(1) << 40)
 
 struct myr_str joblog_trim(struct myr_str text)
 {
@@ -150,7 +149,7 @@ bool joblog_length(struct myr_str text, int64_t *ret_s)
     int64_t parts[3] = {0}, days = 0;
     uint32_t count = 0;
     if (seconds(text, ret_s)) {
-        return *ret_s <= LENGTH_MAX_S;
+        return *ret_s <= JOBLOG_LENGTH_MAX_S;
     }
     if (memchr(text.data ? text.data : "", '-', text.len) &&
         (!take_digits(&text, 7, &days) || !take_char(&text, '-'))) {
@@ -166,7 +165,7 @@ bool joblog_length(struct myr_str text, int64_t *ret_s)
     }
     *ret_s = count == 3 ? parts[0] * 3600 + parts[1] * 60 + parts[2] : parts[0] * 60 + parts[1];
     *ret_s += days * DAY_S;
-    return *ret_s <= LENGTH_MAX_S;
+    return *ret_s <= JOBLOG_LENGTH_MAX_S;
 }
 
 bool joblog_count(struct myr_str text, int64_t *ret)
