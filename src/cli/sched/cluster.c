@@ -23,8 +23,11 @@ void sched_put_cluster(struct myr_answer *answer, const struct myr_cluster *clus
 void sched_show_cluster(struct myr_answer *answer, const struct myr_cluster *cluster)
 {
     char nodes[32];
-    myr_answer_fact(answer, "cluster", "%s nodes of %u GPUs%s, %u nodes a leaf%s",
-                    myr_u64_grouped(cluster->shape.nodes, nodes), cluster->shape.gpus_per_node,
-                    cluster->assumed_gpus_per_node ? " (assumed)" : "", cluster->shape.group_nodes,
+    const struct myr_place_shape *shape = &cluster->shape;
+    myr_answer_fact(answer, "cluster", "%s node%s of %u GPU%s%s, %u node%s a leaf%s",
+                    myr_u64_grouped(shape->nodes, nodes), shape->nodes == 1 ? "" : "s",
+                    shape->gpus_per_node, shape->gpus_per_node == 1 ? "" : "s",
+                    cluster->assumed_gpus_per_node ? " (assumed)" : "", shape->group_nodes,
+                    shape->group_nodes == 1 ? "" : "s",
                     cluster->assumed_leaf_nodes ? " (assumed)" : "");
 }

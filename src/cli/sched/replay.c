@@ -305,7 +305,6 @@ static void fill(struct cli *cli, const struct myr_replay_answer *a)
         {"wait_h.mean", "WAIT h MEAN", MYR_COLUMN_NUMBER, 3},
         {"wait_h.max", "WAIT h MAX", MYR_COLUMN_NUMBER, 3},
     };
-    const struct options *options = cli->options;
     struct myr_answer *answer = &cli->answer;
     sched_put_cluster(answer, &a->cluster);
     put_result(answer, a);
@@ -325,37 +324,40 @@ static void fill(struct cli *cli, const struct myr_replay_answer *a)
     if (a->explained) {
         show_why(answer, a);
     } else if (a->result.wait_max_h > 0) {
-        myr_answer_next(
-            answer, "myriad sched replay %s %s%s --explain longest",
-            myr_answer_word(answer, a->trace.file), options->design ? "--design " : "--nodes ",
-            options->design ? myr_answer_word(answer, options->design)
-                            : myr_arena_printf(&cli->arena, "%u", a->cluster.shape.nodes));
+        myr_answer_next(answer, "%s --explain longest", cli_again(cli, cli->command, "explain"));
     }
 }
 
 static int write_plots(const char *folder, const struct myr_replay_answer *a, struct myr_err *err)
 {
     MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {0};
-    int rc = myr_file_set_begin(&set, folder, err);
-    for (uint32_t i = 0; i < MYR_REPLAY_CHARTS && rc == MYR_OK; i++) {
+    MYR_TRY(myr_file_set_begin(&set, folder, err));
+    for (uint32_t i = 0; i < MYR_REPLAY_CHARTS; i++) {
         MYR_CLEANUP(myr_buf_done) struct myr_buf chart = {0};
         myr_replay_chart(a, i, &chart);
-        rc = myr_file_set_add(&set, myr_replay_chart_names[i], &chart, err);
+        MYR_TRY(myr_file_set_add(&set, myr_replay_chart_names[i], &chart, err));
     }
-    return rc < 0 ? rc : myr_file_set_commit(&set, err);
+    return myr_file_set_commit(&set, err);
 }
 
+/* Schedule and page are one set: where one cannot be written, the other is not. */
 static int write_files(const struct options *options, const struct myr_replay_question *question,
                        const struct myr_replay_answer *a, struct myr_err *err)
 {
-    int rc = options->plots ? write_plots(options->plots, a, err) : MYR_OK;
-    rc = rc < 0 || !options->schedule ? rc : myr_file_write(options->schedule, &a->schedule, err);
-    if (rc < 0 || !options->report) {
-        return rc;
-    }
+    MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {0};
     MYR_CLEANUP(myr_buf_done) struct myr_buf page = {0};
-    myr_replay_page(question, a, &page);
-    return myr_file_write(options->report, &page, err);
+    if (options->plots) {
+        MYR_TRY(write_plots(options->plots, a, err));
+    }
+    MYR_TRY(myr_file_set_begin(&set, NULL, err));
+    if (options->schedule) {
+        MYR_TRY(myr_file_set_add(&set, options->schedule, &a->schedule, err));
+    }
+    if (options->report) {
+        myr_replay_page(question, a, &page);
+        MYR_TRY(myr_file_set_add(&set, options->report, &page, err));
+    }
+    return myr_file_set_commit(&set, err);
 }
 
 static void show_progress(void *context, const char *what, uint64_t done, uint64_t total)
@@ -390,12 +392,13 @@ static int run(struct cli *cli, struct myr_err *err)
         .context = &progress,
         .clock_ns = myr_clock_ns,
     };
-    int rc = myr_replay_ask(&question, &cli->arena, &answer, err);
-    rc = rc < 0 ? rc : write_files(options, &question, &answer, err);
-    if (rc == MYR_OK) {
-        fill(cli, &answer);
+    if (!options->jitter_s && cli_given(cli, "seed")) {
+        return myr_err_set(err, MYR_EINVAL, "--seed draws the jitter: --jitter is expected too");
     }
-    return rc;
+    MYR_TRY(myr_replay_ask(&question, &cli->arena, &answer, err));
+    MYR_TRY(write_files(options, &question, &answer, err));
+    fill(cli, &answer);
+    return MYR_OK;
 }
 
 const struct cli_verb cli_sched_replay_verb = {.row = &sched_replay_command, .run = run};

@@ -88,7 +88,7 @@ static int next_row(struct reader *r, struct myr_err *err)
     return r->separator == ',' ? myr_csv_next(r->csv, err) : next_plain(r, err);
 }
 
-/* What the first line separates its names by. */
+/* What the first line separates its names by: sacct's bars, tabs, or as spreadsheets do. */
 static char separator_of(struct myr_str text)
 {
     char found = ',';
@@ -96,7 +96,7 @@ static char separator_of(struct myr_str text)
         if (text.data[i] == '|' || text.data[i] == ',') {
             return text.data[i];
         }
-        found = text.data[i] == '\t' ? '\t' : found;
+        found = text.data[i] == '\t' || text.data[i] == ';' ? text.data[i] : found;
     }
     return found;
 }
@@ -156,7 +156,7 @@ static int read_header(struct reader *r, struct myr_err *err)
         myr_err_hint(err, "the first line names the columns; docs/sched.md lists the names known");
         return rc;
     }
-    if (r->separator != ',') {
+    if (r->separator == '|' || r->separator == '\t') {
         r->at[PRIORITY] = MISSING; /* Slurm's is of another scale */
     }
     return MYR_OK;
@@ -167,8 +167,9 @@ static int field_of(const struct reader *r, enum column column, struct myr_str *
                     struct myr_err *err)
 {
     if (r->at[column] >= r->csv->count) {
-        return myr_csv_error(err, r->csv, 0, "%u fields, '%s' is field %u", r->csv->count,
-                             aliases[column][0], r->at[column] + 1);
+        return myr_csv_error(err, r->csv, 0,
+                             "%u fields, by the first line at least %u are expected", r->csv->count,
+                             r->at[column] + 1);
     }
     *ret = joblog_trim(r->csv->fields[r->at[column]]);
     return MYR_OK;
