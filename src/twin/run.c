@@ -173,7 +173,8 @@ static void sample(struct world *w, int64_t until_ms)
             sample.held_gpus += job->incs.count > 0 ? job->gpus : 0;
         }
         for (uint32_t n = 0; n < s->shape.nodes; n++) {
-            sample.nodes_out += !w->nodes[n].up || w->nodes[n].cut > 0;
+            const struct wnode *node = &w->nodes[n]; /* before its first boot it is not out */
+            sample.nodes_out += node->boot > 0 && (!node->up || node->cut > 0);
         }
         myr_vec_push(&w->result->samples, sample);
         w->next_sample_ms += w->sample_ms;

@@ -24,7 +24,7 @@ const struct myr_command twin_run_command = {
     .details =
         "The scenario is YAML: cluster, jobs, faults, and what else goes wrong (docs/twin.md)."
         " Invariants are checked on every event; exit status 1 says that one was broken. CSV "
-        "output lists the long jobs.",
+        "output lists what happened.",
     .example = "myriad twin run examples/twin/day-10k.yaml --seed 7",
     CLI_OPTIONS(rows, defaults),
     .operand_min = 1,
