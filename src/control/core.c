@@ -285,6 +285,11 @@ const struct myr_effect *myr_control_effects(const struct myr_control *c, uint32
     return c->effects.items;
 }
 
+uint32_t myr_control_refusals(const struct myr_control *c)
+{
+    return c->refusals;
+}
+
 struct myr_place_shape myr_control_shape(const struct myr_control *c)
 {
     return c->shape;

@@ -249,6 +249,35 @@ static bool rest_is_sound(const struct myr_control *c)
            myr_queue_jobs(c->queue) == c->jobs.count;
 }
 
+/* The core's jobs, nodes and time are those that the queue knows. */
+static bool queue_agrees(const struct myr_control *c)
+{
+    for (uint32_t j = 0; j < c->jobs.count; j++) {
+        const struct job *job = &c->jobs.items[j];
+        struct myr_job_view view;
+        bool known = myr_queue_view(c->queue, j, &view) == MYR_OK;
+        if (known && (job->run > view.epoch || job->unrun > view.epoch ||
+                      job->spec.gpus != view.gpus || job->spec.tenant != view.tenant)) {
+            return false;
+        }
+        if (!known && !job_is_over(job)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < c->ranks.count; i++) {
+        const struct rank *rank = &c->ranks.items[i];
+        if (rank->state != RANK_FREE && rank->run > c->jobs.items[rank->job].run) {
+            return false;
+        }
+    }
+    /* The queue refuses events from before its own time; a copy is asked. */
+    struct myr_queue *copy = NULL;
+    myr_queue_copy(c->queue, &copy);
+    int rc = myr_queue_drain(copy, c->head.steady_ms / 1000, 0, c->nodes[0].shut);
+    myr_queue_free(copy);
+    return rc == MYR_OK || rc == MYR_ESTALE;
+}
+
 static void take_arrays(struct myr_control *c, const struct parts *parts)
 {
     c->nodes = myr_xcalloc(c->shape.nodes, sizeof(*c->nodes));
@@ -298,7 +327,7 @@ static int take_parts(struct myr_control *c, const struct parts *parts, struct m
             return myr_err_set(err, MYR_ECORRUPT, "the snapshot has two jobs of one token");
         }
     }
-    if (!rest_is_sound(c) || !ranks_are_sound(c) || !jobs_are_sound(c)) {
+    if (!rest_is_sound(c) || !ranks_are_sound(c) || !jobs_are_sound(c) || !queue_agrees(c)) {
         return myr_err_set(err, MYR_ECORRUPT, "the snapshot's lists do not fit together");
     }
     return MYR_OK;

@@ -243,6 +243,10 @@ bool seat_take(struct world *w, const struct myr_event *event)
         check_violated(w->check, RULE_JOURNAL, "event refused: %.150s", err.message);
         return true;
     }
+    if (myr_control_refusals(seat->control) > 0) {
+        check_violated(w->check, RULE_JOURNAL, "the queue refused what it was told on event %s",
+                       myr_event_kind_name((enum myr_event_kind)event->kind));
+    }
     uint32_t count;
     const struct myr_effect *effects = myr_control_effects(seat->control, &count);
     enum death death = death_of(w);

@@ -9,15 +9,9 @@ static void replay(struct myr_control *control, struct myr_str bytes)
     (void)!myr_journal_replay(control, bytes, &report, NULL);
 }
 
-static void drive(const uint8_t *data, size_t size)
+static void take(struct myr_control *control, const uint8_t *data, size_t size)
 {
-    struct myr_place_shape shape = {4, 8, 2, 4};
-    struct myr_control_policy policy = myr_control_policy_default();
-    struct myr_control *control;
-    if (myr_control_create(&shape, &policy, 1, &control, NULL) < 0) {
-        return;
-    }
-    int64_t now_ms = 0;
+    int64_t now_ms = myr_control_now_ms(control);
     for (size_t i = 0; i + 8 <= size; i += 8) {
         struct myr_event event = {.kind = data[i],
                                   .code = data[i + 1] % 6,
@@ -35,6 +29,18 @@ static void drive(const uint8_t *data, size_t size)
         now_ms += (int64_t)data[i + 6] * 200;
         (void)!myr_control_step(control, now_ms, &event, NULL);
     }
+}
+
+static void drive(const uint8_t *data, size_t size)
+{
+    struct myr_place_shape shape = {4, 8, 2, 4};
+    struct myr_control_policy policy = myr_control_policy_default();
+    struct myr_control *control;
+    if (myr_control_create(&shape, &policy, 1, &control, NULL) < 0) {
+        return;
+    }
+    take(control, data, size);
+    MYR_ASSERT(myr_control_refusals(control) == 0);
     struct myr_buf bytes = {0};
     myr_control_save(control, &bytes);
     struct myr_control *again;
@@ -52,6 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct myr_str bytes = {(const char *)data, size};
     if (myr_control_load(bytes, &control, NULL) == MYR_OK) {
         replay(control, bytes);
+        take(control, data, size < 4096 ? size : 4096); /* whoever made it up */
         myr_control_free(control);
     }
     drive(data, size);

@@ -77,6 +77,8 @@ struct myr_control_job {
     uint32_t nodes_open;              /* where ranks of it may run, old ones too */
 };
 
+/* Events that the queue refused since the state was created or loaded; there should be none. */
+uint32_t myr_control_refusals(const struct myr_control *control);
 struct myr_place_shape myr_control_shape(const struct myr_control *control);
 /* The caller's time of the last event. */
 int64_t myr_control_now_ms(const struct myr_control *control);
