@@ -8,6 +8,7 @@
 
 #include "control_fixture.h"
 #include "myriad/control/journal.h"
+#include "sections.h"
 
 /* A snapshot, and a journal of some life after it. */
 struct written {
@@ -173,9 +174,48 @@ static void a_journal_of_another_snapshot_or_version_is_refused(void **state)
     written_done(&w);
 }
 
+/* The same bytes with the first section's version one higher, whole by every checksum. */
+static void put_newer(struct myr_str bytes, struct myr_buf *ret)
+{
+    struct section section;
+    struct myr_str data;
+    assert_int_equal(section_get(bytes, &section, &data), SECTION_WHOLE);
+    section_put(ret, section.tag, section.version + 1, data.data, data.len);
+    size_t first = (size_t)(data.data + data.len - bytes.data);
+    myr_buf_put(ret, bytes.data + first, bytes.len - first);
+}
+
+static void a_version_that_nobody_knows_is_named(void **state)
+{
+    (void)state;
+    struct written w = write_some();
+    MYR_CLEANUP(myr_buf_done) struct myr_buf newer = {0};
+    struct myr_control *control = load(&w), *none = NULL;
+    struct myr_journal_report report;
+    struct myr_err err = {0};
+    uint64_t before = myr_control_hash(control);
+    put_newer((struct myr_str){w.journal.data, w.journal.len}, &newer);
+    assert_int_equal(
+        myr_journal_replay(control, (struct myr_str){newer.data, newer.len}, &report, &err),
+        MYR_EVERSION);
+    assert_non_null(strstr(err.message, "version"));
+    assert_null(strchr(err.message, '\n'));
+    assert_true(myr_control_hash(control) == before);
+    myr_buf_clear(&newer);
+    put_newer((struct myr_str){w.snapshot.data, w.snapshot.len}, &newer);
+    err = (struct myr_err){0};
+    assert_int_equal(myr_control_load((struct myr_str){newer.data, newer.len}, &none, &err),
+                     MYR_EVERSION);
+    assert_non_null(strstr(err.message, "version"));
+    assert_null(none);
+    myr_control_free(control);
+    written_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_version_that_nobody_knows_is_named),
         cmocka_unit_test(snapshot_and_journal_give_the_state_back),
         cmocka_unit_test(a_torn_tail_is_dropped_and_nothing_else),
         cmocka_unit_test(a_flipped_bit_is_an_error_wherever_it_is),
