@@ -132,7 +132,8 @@ static bool may_leave(const struct myr_control *c, const struct job *job)
 void job_settle(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
-    if (job->after == AFTER_NONE || job->suspects > 0 ||
+    /* A test decides where it starts again; a job that ends does not wait for it. */
+    if (job->after == AFTER_NONE || (job->after == AFTER_RESTART && job->suspects > 0) ||
         (job->open > 0 && (job->open > c->head.silent_nodes || !may_leave(c, job)))) {
         return;
     }
@@ -436,24 +437,31 @@ static bool lease_is_over(const struct myr_control *c, const struct job *job,
     return c->head.steady_ms - from_ms > (int64_t)job->spec.lease_s * 1100 + 60000;
 }
 
+/* A rank that is to stop, on a silent node, and must have ended by now. */
+static uint32_t find_ended(const struct myr_control *c, const struct job *job)
+{
+    for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
+        const struct rank *rank = &c->ranks.items[at];
+        if (rank->state == RANK_STOPPING && lease_is_over(c, job, rank)) {
+            return at;
+        }
+    }
+    return MYR_NONE;
+}
+
 void job_resend(struct myr_control *c, uint32_t id)
 {
-    struct job *job = job_of(c, id);
-    for (uint32_t at = job->first_rank, next; at != MYR_NONE; at = next) {
-        const struct rank *rank = &c->ranks.items[at];
-        next = rank->next_in_job;
-        if (rank->state == RANK_STARTING) {
+    const struct job *job = job_of(c, id);
+    for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
+        if (c->ranks.items[at].state == RANK_STARTING) {
             order_start(c, at);
-        } else if (rank->state == RANK_STOPPING) {
+        } else if (c->ranks.items[at].state == RANK_STOPPING) {
             order_stop(c, at, 0);
-            if (lease_is_over(c, job, rank)) {
-                bool last = job->open == 1;
-                job_rank_gone(c, at);
-                if (last) {
-                    return; /* what came after may have changed the list */
-                }
-            }
         }
+    }
+    /* Looked for anew each time: with one gone the job may settle, and leave the others behind. */
+    for (uint32_t at; (at = find_ended(c, job)) != MYR_NONE;) {
+        job_rank_gone(c, at);
     }
 }
 
