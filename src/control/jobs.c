@@ -278,40 +278,6 @@ static void start_failed(struct myr_control *c, uint32_t id, uint32_t node)
     job_settle(c, id);
 }
 
-bool job_started(struct myr_control *c, const struct myr_event *event)
-{
-    uint32_t at = find_rank(c, event->node, event->job, event->epoch);
-    if (at == MYR_NONE || c->ranks.items[at].old) {
-        return true; /* taken back since, and ordered to stop */
-    }
-    struct rank *rank = &c->ranks.items[at];
-    struct job *job = job_of(c, event->job);
-    if (event->code != 0 && rank->state == RANK_STARTING) {
-        job_rank_gone(c, at);
-        if (job->after == AFTER_NONE) {
-            start_failed(c, event->job, event->node);
-        }
-        return false;
-    }
-    bool late = c->head.planted == MYR_PLANTED_LATE_START && rank->state == RANK_STOPPING;
-    if (rank->state != RANK_STARTING && !late) {
-        return true;
-    }
-    rank->state = RANK_UP;
-    job->up++;
-    if (job->up == job->ranks && (job->after == AFTER_NONE || late)) {
-        job->after = AFTER_NONE;
-        job->progress_ms = c->head.steady_ms;
-        if (!job->confirmed) {
-            job->confirmed = 1;
-            placing_started(c, event->job);
-        }
-        emit_job(c, event->job, MYR_CONTROL_RUNNING);
-        timer_set(c, TIMER_JOB, event->job, c->head.steady_ms + c->policy.hang_ms);
-    }
-    return true;
-}
-
 /* A rank of an old incarnation is gone: out of the job's list. */
 static void drop_old(struct myr_control *c, uint32_t at)
 {
@@ -350,6 +316,56 @@ static uint32_t find_stopped(const struct myr_control *c, const struct myr_event
         }
     }
     return MYR_NONE;
+}
+
+/* An agent starts an incarnation when those before it are gone, and never starts them again. */
+static void older_are_gone(struct myr_control *c, const struct myr_event *started)
+{
+    struct myr_event older = *started;
+    MYR_ASSERT(started->code == 0);
+    if (older.epoch-- == 0) {
+        return;
+    }
+    for (uint32_t at; (at = find_stopped(c, &older)) != MYR_NONE;) {
+        job_rank_gone(c, at);
+    }
+}
+
+bool job_started(struct myr_control *c, const struct myr_event *event)
+{
+    if (event->code == 0) {
+        older_are_gone(c, event);
+    }
+    uint32_t at = find_rank(c, event->node, event->job, event->epoch);
+    if (at == MYR_NONE || c->ranks.items[at].old) {
+        return true; /* taken back since, and ordered to stop */
+    }
+    struct rank *rank = &c->ranks.items[at];
+    struct job *job = job_of(c, event->job);
+    if (event->code != 0 && rank->state == RANK_STARTING) {
+        job_rank_gone(c, at);
+        if (job->after == AFTER_NONE) {
+            start_failed(c, event->job, event->node);
+        }
+        return false;
+    }
+    bool late = c->head.planted == MYR_PLANTED_LATE_START && rank->state == RANK_STOPPING;
+    if (rank->state != RANK_STARTING && !late) {
+        return true;
+    }
+    rank->state = RANK_UP;
+    job->up++;
+    if (job->up == job->ranks && (job->after == AFTER_NONE || late)) {
+        job->after = AFTER_NONE;
+        job->progress_ms = c->head.steady_ms;
+        if (!job->confirmed) {
+            job->confirmed = 1;
+            placing_started(c, event->job);
+        }
+        emit_job(c, event->job, MYR_CONTROL_RUNNING);
+        timer_set(c, TIMER_JOB, event->job, c->head.steady_ms + c->policy.hang_ms);
+    }
+    return true;
 }
 
 void job_stopped(struct myr_control *c, const struct myr_event *event)

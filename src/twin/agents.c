@@ -87,6 +87,9 @@ static void take_start(struct world *w, uint32_t job, const struct myr_effect *o
             agent_gone(w, other, old->serial & 0xffffff);
         }
     }
+    if (order->epoch > 1) { /* an order that was on its way for long starts nothing older */
+        agent_remember(node, job, order->epoch - 1);
+    }
     for (uint32_t other = node->first_rank; other != MYR_NONE;
          other = w->ranks.items[other].next_on_node) {
         if (w->ranks.items[other].gpus & order->gpus) { /* in use: the driver refuses */
