@@ -164,16 +164,18 @@ uint32_t rank_new(struct world *w, const struct wrank *rank)
 /* An agent never starts an incarnation twice, however it ended. */
 void agent_remember(struct wnode *node, uint32_t job, uint32_t epoch)
 {
+    size_t at = 0;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(node->stopped); i++) {
         if (node->stopped[i].epoch > 0 && node->stopped[i].job == job) {
-            node->stopped[i].epoch =
-                epoch > node->stopped[i].epoch ? epoch : node->stopped[i].epoch;
-            return;
+            at = i;
+            epoch = epoch > node->stopped[i].epoch ? epoch : node->stopped[i].epoch;
+            break;
         }
+        at = node->stopped[i].used < node->stopped[at].used ? i : at;
     }
-    uint32_t at = node->stopped_next++ % MYR_ARRAY_COUNT(node->stopped);
     node->stopped[at].job = job;
     node->stopped[at].epoch = epoch;
+    node->stopped[at].used = ++node->stopped_uses;
 }
 
 void rank_end(struct world *w, uint32_t id)

@@ -62,9 +62,9 @@ struct wnode {
     uint32_t quiet;       /* the same of silences */
     int64_t cut_ms;       /* since when it hears no controller, or -1 */
     struct {
-        uint32_t job, epoch;
-    } stopped[16]; /* the agent's memory: never start these again */
-    uint32_t stopped_next;
+        uint32_t job, epoch, used;
+    } stopped[64]; /* the agent's memory: never start these again; the least used goes first */
+    uint32_t stopped_uses;
     uint32_t ran[8]; /* jobs whose image is here */
     uint32_t ran_next;
 };
