@@ -3,6 +3,7 @@
  *
  *   frame     length-limited frames with version, node, epoch, sequence and checksum
  *   message   the messages as structs, and the tables that describe them
+ *   session   the messages by which two sides find each other
  *   channel   one direction of a connection: schema once, values after
  *
  * Include this header; the parts under wire/ are its chapters.
@@ -12,3 +13,4 @@
 #include "myriad/wire/channel.h"
 #include "myriad/wire/frame.h"
 #include "myriad/wire/message.h"
+#include "myriad/wire/session.h"

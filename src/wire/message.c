@@ -62,6 +62,11 @@ static const struct myr_wire_field start_fields[] = {
     FIELD(4, MYR_WIRE_U64, myr_wire_start, gpus),
     FIELD(5, MYR_WIRE_U32_LIST, myr_wire_start, nodes),
     FIELD(6, MYR_WIRE_TEXT, myr_wire_start, spec),
+    FIELD(7, MYR_WIRE_TEXT, myr_wire_start, master),
+    FIELD(8, MYR_WIRE_TEXT, myr_wire_start, user),
+    FIELD(9, MYR_WIRE_U32, myr_wire_start, lease_s),
+    FIELD(10, MYR_WIRE_U32, myr_wire_start, node_rank),
+    FIELD(11, MYR_WIRE_U32, myr_wire_start, node_count),
 };
 
 static const struct myr_wire_field stop_fields[] = {
@@ -72,6 +77,45 @@ static const struct myr_wire_field stop_fields[] = {
 static const struct myr_wire_field test_fields[] = {
     FIELD(1, MYR_WIRE_U64, myr_wire_test, id),
     FIELD(2, MYR_WIRE_TEXT, myr_wire_test, name),
+};
+
+static const struct myr_wire_field welcome_fields[] = {
+    FIELD(1, MYR_WIRE_U32, myr_wire_welcome, node),
+    FIELD(2, MYR_WIRE_U32, myr_wire_welcome, boot),
+    FIELD(3, MYR_WIRE_U32, myr_wire_welcome, beat_ms),
+    FIELD(4, MYR_WIRE_U32, myr_wire_welcome, pretend),
+};
+
+static const struct myr_wire_field refused_fields[] = {
+    FIELD(1, MYR_WIRE_U32, myr_wire_refused, code),
+    FIELD(2, MYR_WIRE_TEXT, myr_wire_refused, text),
+};
+
+static const struct myr_wire_field ack_fields[] = {
+    FIELD(1, MYR_WIRE_U64, myr_wire_ack, sequence),
+};
+
+static const struct myr_wire_field fetch_fields[] = {
+    FIELD(1, MYR_WIRE_U64, myr_wire_fetch, job),
+    FIELD(2, MYR_WIRE_U64, myr_wire_fetch, offset),
+    FIELD(3, MYR_WIRE_U32, myr_wire_fetch, rank),
+    FIELD(4, MYR_WIRE_U32, myr_wire_fetch, bytes),
+};
+
+static const struct myr_wire_field output_fields[] = {
+    FIELD(1, MYR_WIRE_U64, myr_wire_output, job),   FIELD(2, MYR_WIRE_U64, myr_wire_output, offset),
+    FIELD(3, MYR_WIRE_U64, myr_wire_output, size),  FIELD(4, MYR_WIRE_U32, myr_wire_output, rank),
+    FIELD(5, MYR_WIRE_U32, myr_wire_output, ended), FIELD(6, MYR_WIRE_TEXT, myr_wire_output, data),
+};
+
+static const struct myr_wire_field enrol_fields[] = {
+    FIELD(1, MYR_WIRE_TEXT, myr_wire_enrol, token),
+    FIELD(2, MYR_WIRE_TEXT, myr_wire_enrol, csr),
+};
+
+static const struct myr_wire_field cert_fields[] = {
+    FIELD(1, MYR_WIRE_TEXT, myr_wire_cert, certificate),
+    FIELD(2, MYR_WIRE_TEXT, myr_wire_cert, ca),
 };
 
 #define TABLE(word, id, rows, holder) \
@@ -93,6 +137,13 @@ static const struct myr_wire_table tables[MYR_WIRE_TYPE_COUNT] = {
     TABLE("stop", MYR_WIRE_STOP, stop_fields, myr_wire_stop),
     TABLE("test", MYR_WIRE_TEST, test_fields, myr_wire_test),
     TABLE("lease", MYR_WIRE_LEASE, beat_fields, myr_wire_beat),
+    TABLE("welcome", MYR_WIRE_WELCOME, welcome_fields, myr_wire_welcome),
+    TABLE("refused", MYR_WIRE_REFUSED, refused_fields, myr_wire_refused),
+    TABLE("ack", MYR_WIRE_ACK, ack_fields, myr_wire_ack),
+    TABLE("fetch", MYR_WIRE_FETCH, fetch_fields, myr_wire_fetch),
+    TABLE("output", MYR_WIRE_OUTPUT, output_fields, myr_wire_output),
+    TABLE("enrol", MYR_WIRE_ENROL, enrol_fields, myr_wire_enrol),
+    TABLE("cert", MYR_WIRE_CERT, cert_fields, myr_wire_cert),
 };
 
 const struct myr_wire_table *myr_wire_table_of(uint8_t type)

@@ -33,7 +33,7 @@ void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *memory, size_t bytes);
 void __libc_free(void *memory);
 
-__attribute__((weak)) const long myr_leaks_allowed = 0;
+__attribute__((weak)) long myr_leaks_allowed = 0; /* not const: gcc would put in the 0 */
 
 static atomic_long live;
 static long live_before;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "myriad/base.h"
+#include "myriad/wire/session.h"
 
 enum myr_wire_type {
     MYR_WIRE_HELLO = 1, /* first of each side */
@@ -34,6 +35,14 @@ enum myr_wire_type {
     MYR_WIRE_STOP,
     MYR_WIRE_TEST,
     MYR_WIRE_LEASE, /* the controller lives: leases run anew */
+    /* later ones, either way */
+    MYR_WIRE_WELCOME, /* controller: which node this is, after hello */
+    MYR_WIRE_REFUSED, /* controller: why the connection ends */
+    MYR_WIRE_ACK,     /* controller: reports up to this one are committed */
+    MYR_WIRE_FETCH,   /* controller: what has this rank written? */
+    MYR_WIRE_OUTPUT,  /* agent: this */
+    MYR_WIRE_ENROL,   /* agent without a certificate: give me one */
+    MYR_WIRE_CERT,    /* controller: here it is */
     MYR_WIRE_TYPE_COUNT,
 };
 
@@ -121,8 +130,13 @@ struct myr_wire_start {
     uint64_t job;
     uint32_t first_rank, world; /* of the node's ranks; of all */
     uint64_t gpus;              /* a bit each */
-    struct myr_wire_list nodes; /* in rank order */
-    struct myr_str spec;        /* the job file */
+    struct myr_wire_list
+        nodes;             /* in rank order; empty from a server: it would grow as its square */
+    struct myr_str spec;   /* the job file */
+    struct myr_str master; /* "host port" of the first rank's node */
+    struct myr_str user;   /* Unix name of whose ranks they are */
+    uint32_t lease_s;
+    uint32_t node_rank, node_count; /* this node's place among the job's */
 };
 
 struct myr_wire_stop {

@@ -1,0 +1,302 @@
+#include "myriad/io/ca.h"
+
+#include <openssl/bio.h>
+#include <openssl/ec.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/x509v3.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { CSR_MAX = 16 << 10, SERIAL_BYTES = 16, NAME_MAX_BYTES = 64 };
+
+static void free_bio(BIO **bio)
+{
+    BIO_free(*bio);
+}
+
+static void free_key(EVP_PKEY **key)
+{
+    EVP_PKEY_free(*key);
+}
+
+static void free_certificate(X509 **certificate)
+{
+    X509_free(*certificate);
+}
+
+static void free_request(X509_REQ **request)
+{
+    X509_REQ_free(*request);
+}
+
+/* What OpenSSL says of its own accord, in one line. */
+static int failed(struct myr_err *err, const char *what)
+{
+    char text[160];
+    unsigned long code = ERR_get_error();
+    ERR_error_string_n(code, text, sizeof(text));
+    ERR_clear_error();
+    return myr_err_set(err, MYR_EINVAL, "%s: %s", what, code ? text : "failed");
+}
+
+static void take(BIO *bio, struct myr_buf *ret)
+{
+    char *data;
+    long size = BIO_get_mem_data(bio, &data);
+    MYR_ASSERT(size >= 0);
+    myr_buf_put(ret, data, (size_t)size);
+}
+
+static EVP_PKEY *new_key(void)
+{
+    return EVP_EC_gen("P-256");
+}
+
+static int put_key(EVP_PKEY *key, struct myr_buf *ret, struct myr_err *err)
+{
+    MYR_CLEANUP(free_bio) BIO *bio = BIO_new(BIO_s_mem());
+    if (!bio || !PEM_write_bio_PrivateKey(bio, key, NULL, NULL, 0, NULL, NULL)) {
+        return failed(err, "writing a key");
+    }
+    take(bio, ret);
+    return MYR_OK;
+}
+
+static int put_certificate(X509 *certificate, struct myr_buf *ret, struct myr_err *err)
+{
+    MYR_CLEANUP(free_bio) BIO *bio = BIO_new(BIO_s_mem());
+    if (!bio || !PEM_write_bio_X509(bio, certificate)) {
+        return failed(err, "writing a certificate");
+    }
+    take(bio, ret);
+    return MYR_OK;
+}
+
+static X509 *get_certificate(struct myr_str pem)
+{
+    MYR_CLEANUP(free_bio) BIO *bio = BIO_new_mem_buf(pem.data, (int)pem.len);
+    return bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
+}
+
+static bool set_name(X509_NAME *name, const char *text)
+{
+    return X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, (const unsigned char *)text, -1,
+                                      -1, 0) == 1;
+}
+
+static bool extend(X509 *certificate, X509 *issuer, int nid, const char *value)
+{
+    X509V3_CTX context;
+    X509V3_set_ctx_nodb(&context);
+    X509V3_set_ctx(&context, issuer, certificate, NULL, NULL, 0);
+    X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, &context, nid, value);
+    bool ok = extension && X509_add_ext(certificate, extension, -1) == 1;
+    X509_EXTENSION_free(extension);
+    return ok;
+}
+
+/* A random number of 127 bits: serials are never given twice, and nobody has to count them. */
+static bool set_serial(X509 *certificate)
+{
+    unsigned char bytes[SERIAL_BYTES];
+    if (RAND_bytes(bytes, sizeof(bytes)) != 1) {
+        return false;
+    }
+    bytes[0] = (unsigned char)((bytes[0] & 0x7f) | 0x40);
+    BIGNUM *number = BN_bin2bn(bytes, sizeof(bytes), NULL);
+    bool ok = number && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate));
+    BN_free(number);
+    return ok;
+}
+
+/* Five minutes ago: clocks of a young cluster are not yet together. */
+static bool set_times(X509 *certificate, uint32_t days)
+{
+    return X509_gmtime_adj(X509_getm_notBefore(certificate), -300) &&
+           X509_time_adj_ex(X509_getm_notAfter(certificate), (int)days, 0, NULL);
+}
+
+int myr_io_ca_create(const char *name, uint32_t days, struct myr_buf *ret_certificate,
+                     struct myr_buf *ret_key, struct myr_err *err)
+{
+    MYR_CLEANUP(free_key) EVP_PKEY *key = new_key();
+    MYR_CLEANUP(free_certificate) X509 *ca = X509_new();
+    bool ok = key && ca && X509_set_version(ca, X509_VERSION_3) && set_serial(ca) &&
+              set_times(ca, days) && set_name(X509_get_subject_name(ca), name) &&
+              X509_set_issuer_name(ca, X509_get_subject_name(ca)) && X509_set_pubkey(ca, key) &&
+              extend(ca, ca, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
+              extend(ca, ca, NID_key_usage, "critical,keyCertSign,cRLSign") &&
+              extend(ca, ca, NID_subject_key_identifier, "hash") &&
+              X509_sign(ca, key, EVP_sha256());
+    if (!ok) {
+        return failed(err, "making a certificate authority");
+    }
+    MYR_TRY(put_certificate(ca, ret_certificate, err));
+    return put_key(key, ret_key, err);
+}
+
+int myr_io_csr_create(const char *name, struct myr_buf *ret_key, struct myr_buf *ret_csr,
+                      struct myr_err *err)
+{
+    MYR_CLEANUP(free_key) EVP_PKEY *key = new_key();
+    MYR_CLEANUP(free_request) X509_REQ *request = X509_REQ_new();
+    MYR_CLEANUP(free_bio) BIO *bio = BIO_new(BIO_s_mem());
+    bool ok = key && request && bio && set_name(X509_REQ_get_subject_name(request), name) &&
+              X509_REQ_set_pubkey(request, key) && X509_REQ_sign(request, key, EVP_sha256()) &&
+              PEM_write_bio_X509_REQ(bio, request);
+    if (!ok) {
+        return failed(err, "making a request for a certificate");
+    }
+    take(bio, ret_csr);
+    return put_key(key, ret_key, err);
+}
+
+/* The one common name of a request; names of nodes and nothing that could be taken for more. */
+static int name_of(X509_REQ *request, char ret[NAME_MAX_BYTES + 1], struct myr_err *err)
+{
+    X509_NAME *subject = X509_REQ_get_subject_name(request);
+    int length = X509_NAME_get_text_by_NID(subject, NID_commonName, ret, NAME_MAX_BYTES + 1);
+    if (X509_NAME_entry_count(subject) != 1 || length < 1 || length >= NAME_MAX_BYTES ||
+        strlen(ret) != (size_t)length) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "the request asks for no name, or not for one alone of at most 63 "
+                           "bytes");
+    }
+    for (const char *c = ret; *c; c++) {
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._", *c)) {
+            return myr_err_set(err, MYR_EINVAL,
+                               "the request asks for a name with other characters than letters, "
+                               "digits, '-', '.' and '_'");
+        }
+    }
+    return MYR_OK;
+}
+
+static int put_serial(X509 *certificate, struct myr_buf *ret, struct myr_err *err)
+{
+    BIGNUM *number = ASN1_INTEGER_to_BN(X509_get0_serialNumber(certificate), NULL);
+    char *hex = number ? BN_bn2hex(number) : NULL;
+    BN_free(number);
+    if (!hex) {
+        return failed(err, "reading a serial number");
+    }
+    myr_buf_puts(ret, hex);
+    OPENSSL_free(hex);
+    return MYR_OK;
+}
+
+static bool sign_it(const struct myr_io_sign *sign, X509 *made, X509 *ca, EVP_PKEY *ca_key,
+                    X509_REQ *request)
+{
+    EVP_PKEY *key = X509_REQ_get0_pubkey(request);
+    const char *use = sign->server ? "serverAuth,clientAuth" : "clientAuth";
+    return key && X509_set_version(made, X509_VERSION_3) && set_serial(made) &&
+           set_times(made, sign->days) &&
+           X509_set_subject_name(made, X509_REQ_get_subject_name(request)) &&
+           X509_set_issuer_name(made, X509_get_subject_name(ca)) && X509_set_pubkey(made, key) &&
+           extend(made, ca, NID_basic_constraints, "critical,CA:FALSE") &&
+           extend(made, ca, NID_key_usage, "critical,digitalSignature") &&
+           extend(made, ca, NID_ext_key_usage, use) &&
+           (!sign->alt_names || extend(made, ca, NID_subject_alt_name, sign->alt_names)) &&
+           X509_sign(made, ca_key, EVP_sha256());
+}
+
+int myr_io_ca_sign(const struct myr_io_sign *sign, struct myr_str csr,
+                   struct myr_buf *ret_certificate, struct myr_buf *ret_name,
+                   struct myr_buf *ret_serial, struct myr_err *err)
+{
+    char name[NAME_MAX_BYTES + 1];
+    if (csr.len > CSR_MAX) {
+        return myr_err_set(err, MYR_ERANGE, "the request is %zu bytes long, at most %d are taken",
+                           csr.len, CSR_MAX);
+    }
+    MYR_CLEANUP(free_bio) BIO *bio = BIO_new_mem_buf(csr.data, (int)csr.len);
+    MYR_CLEANUP(free_request)
+    X509_REQ *request = bio ? PEM_read_bio_X509_REQ(bio, NULL, NULL, NULL) : NULL;
+    if (!request || X509_REQ_verify(request, X509_REQ_get0_pubkey(request)) != 1) {
+        return failed(err, "this is no request for a certificate that its own key has signed");
+    }
+    MYR_TRY(name_of(request, name, err));
+    if (sign->name && strcmp(sign->name, name) != 0) {
+        return myr_err_set(err, MYR_EINVAL, "the request asks for the name '%s', not for '%s'",
+                           name, sign->name);
+    }
+    MYR_CLEANUP(free_certificate) X509 *ca = get_certificate(sign->ca_certificate);
+    MYR_CLEANUP(free_bio)
+    BIO *key_bio = BIO_new_mem_buf(sign->ca_key.data, (int)sign->ca_key.len);
+    MYR_CLEANUP(free_key)
+    EVP_PKEY *ca_key = key_bio ? PEM_read_bio_PrivateKey(key_bio, NULL, NULL, NULL) : NULL;
+    MYR_CLEANUP(free_certificate) X509 *made = X509_new();
+    if (!ca || !ca_key || !made) {
+        return failed(err, "reading the authority's certificate and key");
+    }
+    if (!sign_it(sign, made, ca, ca_key, request)) {
+        return failed(err, "signing a certificate");
+    }
+    if (ret_name) {
+        myr_buf_puts(ret_name, name);
+    }
+    if (ret_serial) {
+        MYR_TRY(put_serial(made, ret_serial, err));
+    }
+    return put_certificate(made, ret_certificate, err);
+}
+
+static void put_hex(const unsigned char *bytes, size_t count, char *ret)
+{
+    for (size_t i = 0; i < count; i++) {
+        snprintf(ret + 2 * i, 3, "%02x", bytes[i]);
+    }
+}
+
+int myr_io_fingerprint(struct myr_str certificate, char ret[65], struct myr_err *err)
+{
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned size = 0;
+    MYR_CLEANUP(free_certificate) X509 *read = get_certificate(certificate);
+    if (!read || X509_digest(read, EVP_sha256(), digest, &size) != 1) {
+        return failed(err, "reading a certificate");
+    }
+    MYR_ASSERT(size == 32);
+    put_hex(digest, size, ret);
+    return MYR_OK;
+}
+
+int myr_io_valid_s(struct myr_str certificate, int64_t *ret, struct myr_err *err)
+{
+    int days, seconds;
+    MYR_CLEANUP(free_certificate) X509 *read = get_certificate(certificate);
+    if (!read || ASN1_TIME_diff(&days, &seconds, NULL, X509_get0_notAfter(read)) != 1) {
+        return failed(err, "reading a certificate");
+    }
+    *ret = (int64_t)days * 86400 + seconds;
+    return MYR_OK;
+}
+
+int myr_io_secret(uint32_t bytes, struct myr_buf *ret, struct myr_err *err)
+{
+    unsigned char random[64];
+    char hex[2 * sizeof(random) + 1];
+    MYR_ASSERT(bytes >= 8 && bytes <= sizeof(random));
+    if (RAND_bytes(random, (int)bytes) != 1) {
+        return failed(err, "drawing a secret");
+    }
+    put_hex(random, bytes, hex);
+    myr_buf_puts(ret, hex);
+    OPENSSL_cleanse(random, sizeof(random));
+    OPENSSL_cleanse(hex, sizeof(hex));
+    return MYR_OK;
+}
+
+void myr_io_digest(struct myr_str text, char ret[65])
+{
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned size = 0;
+    int done = EVP_Digest(text.data, text.len, digest, &size, EVP_sha256(), NULL);
+    MYR_ASSERT(done == 1 && size == 32);
+    put_hex(digest, size, ret);
+}

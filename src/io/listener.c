@@ -1,0 +1,105 @@
+#include <stdlib.h>
+
+#include "stream_internal.h"
+
+enum { BACKLOG = 1024 };
+
+static void unref(struct myr_io_listener *listener)
+{
+    if (--listener->refs == 0) {
+        myr_io_tls_free(listener->tls);
+        free(listener);
+    }
+}
+
+/* A stream of it has ended. */
+static void left(struct myr_io_listener *listener)
+{
+    MYR_ASSERT(listener->streams > 0);
+    listener->streams--;
+    unref(listener);
+}
+
+static void on_incoming(uv_stream_t *tcp, int status)
+{
+    struct myr_io_listener *listener = tcp->data;
+    if (status < 0 || listener->closing) {
+        return;
+    }
+    struct myr_io_stream *stream =
+        stream_new(tcp->loop, listener->tls, &listener->service.calls, NULL);
+    stream->listener = listener;
+    stream->left = left;
+    listener->streams++;
+    listener->refs++;
+    int rc = uv_accept(tcp, (uv_stream_t *)&stream->tcp);
+    struct sockaddr_storage at = {0};
+    int size = sizeof(at);
+    if (rc == 0 && uv_tcp_getpeername(&stream->tcp, (struct sockaddr *)&at, &size) == 0) {
+        stream_put_address((const struct sockaddr *)&at, stream->address, sizeof(stream->address));
+    }
+    stream->context = listener->service.accept(listener->service.context, stream);
+    MYR_ASSERT(stream->context); /* 'closed' tells its end */
+    if (rc < 0) {
+        stream_broken(stream, "%s", uv_strerror(rc));
+    } else if (listener->streams > listener->service.streams_max) {
+        stream_broken(stream, "%u connections are enough", listener->service.streams_max);
+    } else {
+        stream_joined(stream);
+    }
+}
+
+int myr_io_listen(uv_loop_t *loop, const char *address, uint16_t port, struct myr_io_tls *tls,
+                  const struct myr_io_service *service, struct myr_io_listener **ret,
+                  struct myr_err *err)
+{
+    struct sockaddr_storage at = {0};
+    if (!stream_numeric(address, port, &at)) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "'%s' is no address; such as 127.0.0.1 or ::1 is "
+                           "expected",
+                           address);
+    }
+    struct myr_io_listener *listener = myr_xcalloc(1, sizeof(*listener));
+    listener->service = *service;
+    listener->refs = 1;
+    int rc = uv_tcp_init(loop, &listener->tcp);
+    MYR_ASSERT(rc == 0);
+    listener->tcp.data = listener;
+    if (tls) {
+        tls_ref(tls);
+        listener->tls = tls;
+    }
+    rc = uv_tcp_bind(&listener->tcp, (const struct sockaddr *)&at, 0);
+    rc = rc < 0 ? rc : uv_listen((uv_stream_t *)&listener->tcp, BACKLOG, on_incoming);
+    int size = sizeof(at);
+    rc = rc < 0 ? rc : uv_tcp_getsockname(&listener->tcp, (struct sockaddr *)&at, &size);
+    if (rc < 0) {
+        (void)myr_err_set(err, MYR_EIO, "listening on %s port %u: %s", address, port,
+                          uv_strerror(rc));
+        myr_io_listener_close(listener);
+        return MYR_EIO;
+    }
+    listener->port = ntohs(at.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&at)->sin6_port
+                                                    : ((struct sockaddr_in *)&at)->sin_port);
+    *ret = listener;
+    return MYR_OK;
+}
+
+uint16_t myr_io_port(const struct myr_io_listener *listener)
+{
+    return listener->port;
+}
+
+static void on_listener_closed(uv_handle_t *handle)
+{
+    unref(handle->data);
+}
+
+void myr_io_listener_close(struct myr_io_listener *listener)
+{
+    if (listener && !listener->closing) {
+        listener->closing = true;
+        uv_close((uv_handle_t *)&listener->tcp, on_listener_closed);
+    }
+}

@@ -1,0 +1,486 @@
+#include "stream_internal.h"
+
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    READ_BYTES = 64 << 10, /* one buffer a loop: streams are read one after the other */
+    LINGER_MS = 1000,
+};
+
+static void stream_free(struct myr_io_stream *stream)
+{
+    if (stream->listener) {
+        stream->left(stream->listener);
+    }
+    SSL_free(stream->ssl); /* and its BIOs */
+    myr_io_tls_free(stream->tls);
+    myr_buf_done(&stream->early);
+    free(stream);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct myr_io_stream *stream = handle->data;
+    MYR_ASSERT(stream->handles > 0);
+    if (--stream->handles > 0 || stream->looking) {
+        return;
+    }
+    stream->calls.closed(stream->context, stream, &stream->why);
+    stream_free(stream);
+}
+
+/* The end, told to the owner when both handles are closed; the first reason counts. */
+static void end(struct myr_io_stream *stream)
+{
+    if (stream->closing) {
+        return;
+    }
+    stream->closing = true;
+    if (stream->looking) {
+        uv_cancel((uv_req_t *)&stream->lookup);
+    }
+    uv_close((uv_handle_t *)&stream->tcp, on_closed);
+    uv_close((uv_handle_t *)&stream->timer, on_closed);
+}
+
+void stream_broken(struct myr_io_stream *stream, const char *fmt, ...)
+{
+    if (stream->closing) {
+        return;
+    }
+    char text[200];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    (void)myr_err_set(&stream->why, MYR_EIO, "%s: %s",
+                      stream->address[0] ? stream->address : "connection", text);
+    end(stream);
+}
+
+struct outgoing {
+    uv_write_t request;
+    struct myr_io_stream *stream;
+    size_t size;
+    char data[];
+};
+
+static void on_written(uv_write_t *request, int status)
+{
+    struct outgoing *outgoing = request->data;
+    struct myr_io_stream *stream = outgoing->stream;
+    MYR_ASSERT(stream->pending >= outgoing->size);
+    stream->pending -= outgoing->size;
+    free(outgoing);
+    if (status < 0 && status != UV_ECANCELED) {
+        stream_broken(stream, "%s", uv_strerror(status));
+    } else if (stream->flushing && stream->pending == 0) {
+        end(stream);
+    }
+}
+
+/* What the system does not take at once is copied and waits. */
+static void send_bytes(struct myr_io_stream *stream, const char *data, size_t size)
+{
+    uv_buf_t now = uv_buf_init((char *)data, (unsigned)size);
+    if (stream->pending == 0) {
+        int sent = uv_try_write((uv_stream_t *)&stream->tcp, &now, 1);
+        if (sent == (int)size) {
+            return;
+        }
+        if (sent > 0) {
+            data += sent;
+            size -= (size_t)sent;
+        } else if (sent != UV_EAGAIN) {
+            stream_broken(stream, "%s", uv_strerror(sent));
+            return;
+        }
+    }
+    struct outgoing *outgoing = myr_xcalloc(1, sizeof(*outgoing) + size);
+    memcpy(outgoing->data, data, size);
+    outgoing->stream = stream;
+    outgoing->size = size;
+    outgoing->request.data = outgoing;
+    stream->pending += size;
+    uv_buf_t rest = uv_buf_init(outgoing->data, (unsigned)size);
+    int rc = uv_write(&outgoing->request, (uv_stream_t *)&stream->tcp, &rest, 1, on_written);
+    if (rc < 0) {
+        stream->pending -= size;
+        free(outgoing);
+        stream_broken(stream, "%s", uv_strerror(rc));
+    }
+}
+
+/* What TLS has made of it goes out. */
+static void flush_tls(struct myr_io_stream *stream)
+{
+    char *data;
+    long size = BIO_get_mem_data(stream->out, &data);
+    if (size > 0 && !stream->closing) {
+        send_bytes(stream, data, (size_t)size);
+        (void)BIO_reset(stream->out);
+    }
+}
+
+static void broken_tls(struct myr_io_stream *stream, const char *when)
+{
+    char text[160];
+    unsigned long code = ERR_get_error();
+    ERR_error_string_n(code, text, sizeof(text));
+    ERR_clear_error();
+    flush_tls(stream); /* the alert tells the peer */
+    long verdict = SSL_get_verify_result(stream->ssl);
+    stream_broken(stream, "TLS %s: %s", when,
+                  verdict != X509_V_OK ? X509_verify_cert_error_string(verdict)
+                  : code               ? text
+                                       : "failed");
+}
+
+static void learn_peer(struct myr_io_stream *stream)
+{
+    X509 *peer = SSL_get0_peer_certificate(stream->ssl);
+    if (!peer) {
+        return;
+    }
+    X509_NAME_get_text_by_NID(X509_get_subject_name(peer), NID_commonName, stream->peer,
+                              sizeof(stream->peer));
+    BIGNUM *number = ASN1_INTEGER_to_BN(X509_get0_serialNumber(peer), NULL);
+    char *hex = number ? BN_bn2hex(number) : NULL;
+    snprintf(stream->serial, sizeof(stream->serial), "%s", hex ? hex : "");
+    OPENSSL_free(hex);
+    BN_free(number);
+}
+
+static void opened(struct myr_io_stream *stream)
+{
+    stream->open = true;
+    uv_timer_stop(&stream->timer);
+    if (stream->early.len > 0) {
+        struct myr_buf early = stream->early;
+        stream->early = (struct myr_buf){0};
+        myr_io_write(stream, (struct myr_str){early.data, early.len});
+        myr_buf_done(&early);
+    }
+    if (!stream->closing) {
+        stream->calls.open(stream->context, stream);
+    }
+}
+
+/* True when agreed. */
+static bool shake(struct myr_io_stream *stream)
+{
+    int rc = SSL_do_handshake(stream->ssl);
+    flush_tls(stream);
+    if (rc != 1) {
+        int error = SSL_get_error(stream->ssl, rc);
+        if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) {
+            broken_tls(stream, "is not agreed");
+        }
+        return false;
+    }
+    struct myr_err err = {0};
+    if (tls_judge(stream->tls, stream->ssl, &err) < 0) {
+        stream_broken(stream, "%s", err.message);
+        return false;
+    }
+    learn_peer(stream);
+    opened(stream);
+    return !stream->closing;
+}
+
+static void read_tls(struct myr_io_stream *stream, const char *data, size_t size)
+{
+    char plain[16 << 10];
+    if (BIO_write(stream->in, data, (int)size) != (int)size) {
+        stream_broken(stream, "TLS takes no more");
+        return;
+    }
+    if (!stream->open && !shake(stream)) {
+        return;
+    }
+    while (!stream->closing) {
+        int got = SSL_read(stream->ssl, plain, sizeof(plain));
+        if (got > 0) {
+            stream->calls.data(stream->context, stream, (struct myr_str){plain, (size_t)got});
+            continue;
+        }
+        int error = SSL_get_error(stream->ssl, got);
+        if (error == SSL_ERROR_ZERO_RETURN) {
+            end(stream);
+        } else if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) {
+            broken_tls(stream, "is broken");
+        }
+        break;
+    }
+    if (!stream->closing) {
+        flush_tls(stream);
+    }
+}
+
+/* A stream is read to the end of its callback before the next one: one buffer is enough. */
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
+{
+    static _Thread_local char bytes[READ_BYTES];
+    (void)handle;
+    (void)suggested;
+    *ret = uv_buf_init(bytes, sizeof(bytes));
+}
+
+static void on_read(uv_stream_t *tcp, ssize_t got, const uv_buf_t *buf)
+{
+    struct myr_io_stream *stream = tcp->data;
+    if (got == 0 || stream->closing) {
+        return;
+    }
+    if (got == UV_EOF) {
+        if (stream->tls && !stream->open) {
+            stream_broken(stream, "the peer left before TLS was agreed");
+        } else {
+            end(stream);
+        }
+    } else if (got < 0) {
+        stream_broken(stream, "%s", uv_strerror((int)got));
+    } else if (stream->tls) {
+        read_tls(stream, buf->base, (size_t)got);
+    } else {
+        stream->calls.data(stream->context, stream, (struct myr_str){buf->base, (size_t)got});
+    }
+}
+
+static void on_late(uv_timer_t *timer)
+{
+    struct myr_io_stream *stream = timer->data;
+    if (stream->flushing) {
+        end(stream);
+    } else {
+        stream_broken(stream, "no connection within %d s", MYR_IO_HANDSHAKE_MS / 1000);
+    }
+}
+
+struct myr_io_stream *stream_new(uv_loop_t *loop, struct myr_io_tls *tls,
+                                 const struct myr_io_calls *calls, void *context)
+{
+    struct myr_io_stream *stream = myr_xcalloc(1, sizeof(*stream));
+    stream->calls = *calls;
+    stream->context = context;
+    stream->handles = 2;
+    int rc = uv_tcp_init(loop, &stream->tcp);
+    MYR_ASSERT(rc == 0);
+    rc = uv_timer_init(loop, &stream->timer);
+    MYR_ASSERT(rc == 0);
+    stream->tcp.data = stream->timer.data = stream;
+    if (tls) {
+        tls_ref(tls);
+        stream->tls = tls;
+    }
+    return stream;
+}
+
+void stream_put_address(const struct sockaddr *at, char *ret, size_t size)
+{
+    char name[INET6_ADDRSTRLEN] = "";
+    if (at->sa_family == AF_INET6) {
+        const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)at;
+        uv_ip6_name(six, name, sizeof(name));
+        snprintf(ret, size, "[%s]:%u", name, ntohs(six->sin6_port));
+    } else {
+        const struct sockaddr_in *four = (const struct sockaddr_in *)at;
+        uv_ip4_name(four, name, sizeof(name));
+        snprintf(ret, size, "%s:%u", name, ntohs(four->sin_port));
+    }
+}
+
+/* The sockets are joined: TLS begins, or the stream is open. */
+void stream_joined(struct myr_io_stream *stream)
+{
+    uv_tcp_nodelay(&stream->tcp, 1);
+    uv_tcp_keepalive(&stream->tcp, 1, 30);
+    uv_timer_start(&stream->timer, on_late, MYR_IO_HANDSHAKE_MS, 0);
+    int rc = uv_read_start((uv_stream_t *)&stream->tcp, on_alloc, on_read);
+    if (rc < 0) {
+        stream_broken(stream, "%s", uv_strerror(rc));
+        return;
+    }
+    if (!stream->tls) {
+        opened(stream);
+        return;
+    }
+    stream->ssl = tls_new(stream->tls);
+    stream->in = BIO_new(BIO_s_mem());
+    stream->out = BIO_new(BIO_s_mem());
+    MYR_ASSERT(stream->ssl && stream->in && stream->out);
+    SSL_set_bio(stream->ssl, stream->in, stream->out);
+    if (tls_is_server(stream->tls)) {
+        SSL_set_accept_state(stream->ssl);
+    } else {
+        SSL_set_connect_state(stream->ssl);
+        shake(stream);
+    }
+}
+
+static void on_connected(uv_connect_t *request, int status)
+{
+    struct myr_io_stream *stream = request->data;
+    if (stream->closing) {
+        return;
+    }
+    if (status < 0) {
+        stream_broken(stream, "%s", uv_strerror(status));
+        return;
+    }
+    stream_joined(stream);
+}
+
+static void go(struct myr_io_stream *stream, const struct sockaddr *at)
+{
+    stream_put_address(at, stream->address, sizeof(stream->address));
+    stream->connecting.data = stream;
+    int rc = uv_tcp_connect(&stream->connecting, &stream->tcp, at, on_connected);
+    if (rc < 0) {
+        stream_broken(stream, "%s", uv_strerror(rc));
+    }
+}
+
+static void on_looked_up(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
+{
+    struct myr_io_stream *stream = request->data;
+    stream->looking = false;
+    if (stream->closing) {
+        uv_freeaddrinfo(found);
+        if (stream->handles == 0) {
+            stream->calls.closed(stream->context, stream, &stream->why);
+            stream_free(stream);
+        }
+        return;
+    }
+    if (status < 0) {
+        stream_broken(stream, "%s", uv_strerror(status));
+    } else {
+        go(stream, found->ai_addr);
+    }
+    uv_freeaddrinfo(found);
+}
+
+/* True when 'host' is an address as it stands. */
+bool stream_numeric(const char *host, uint16_t port, struct sockaddr_storage *ret)
+{
+    return uv_ip4_addr(host, port, (struct sockaddr_in *)ret) == 0 ||
+           uv_ip6_addr(host, port, (struct sockaddr_in6 *)ret) == 0;
+}
+
+int myr_io_connect(uv_loop_t *loop, const char *host, uint16_t port, struct myr_io_tls *tls,
+                   const struct myr_io_calls *calls, void *context, struct myr_io_stream **ret,
+                   struct myr_err *err)
+{
+    struct sockaddr_storage at = {0};
+    struct myr_io_stream *stream = stream_new(loop, tls, calls, context);
+    uv_timer_start(&stream->timer, on_late, MYR_IO_HANDSHAKE_MS, 0);
+    *ret = stream;
+    if (stream_numeric(host, port, &at)) {
+        go(stream, (const struct sockaddr *)&at);
+        return MYR_OK;
+    }
+    char service[8];
+    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    snprintf(service, sizeof(service), "%u", port);
+    snprintf(stream->address, sizeof(stream->address), "%s:%u", host, port);
+    stream->lookup.data = stream;
+    int rc = uv_getaddrinfo(loop, &stream->lookup, on_looked_up, host, service, &hints);
+    if (rc < 0) {
+        stream_broken(stream, "%s", uv_strerror(rc));
+        (void)err;
+        return MYR_OK; /* told by 'closed', as every other failure */
+    }
+    stream->looking = true;
+    return MYR_OK;
+}
+
+void myr_io_write(struct myr_io_stream *stream, struct myr_str bytes)
+{
+    if (stream->closing || stream->flushing || bytes.len == 0) {
+        return;
+    }
+    if (!stream->open) {
+        myr_buf_put(&stream->early, bytes.data, bytes.len);
+        return;
+    }
+    if (!stream->tls) {
+        send_bytes(stream, bytes.data, bytes.len);
+        return;
+    }
+    size_t at = 0;
+    while (at < bytes.len && !stream->closing) {
+        size_t piece = bytes.len - at < INT32_MAX ? bytes.len - at : INT32_MAX;
+        int put = SSL_write(stream->ssl, bytes.data + at, (int)piece);
+        if (put <= 0) {
+            /* The BIO in memory takes everything: anything else is a broken session. */
+            broken_tls(stream, "is broken");
+            return;
+        }
+        at += (size_t)put;
+    }
+    flush_tls(stream);
+}
+
+size_t myr_io_pending(const struct myr_io_stream *stream)
+{
+    return stream->pending + stream->early.len;
+}
+
+void myr_io_close(struct myr_io_stream *stream)
+{
+    if (stream->closing || stream->flushing) {
+        return;
+    }
+    if (stream->open && stream->tls) {
+        SSL_shutdown(stream->ssl);
+        flush_tls(stream);
+    }
+    if (stream->closing) {
+        return;
+    }
+    uv_read_stop((uv_stream_t *)&stream->tcp);
+    if (stream->pending == 0) {
+        end(stream);
+        return;
+    }
+    stream->flushing = true;
+    uv_timer_start(&stream->timer, on_late, LINGER_MS, 0);
+}
+
+void myr_io_abort(struct myr_io_stream *stream)
+{
+    end(stream);
+}
+
+void myr_io_pause(struct myr_io_stream *stream, bool pause)
+{
+    if (stream->closing || stream->flushing || stream->paused == pause) {
+        return;
+    }
+    stream->paused = pause;
+    if (pause) {
+        uv_read_stop((uv_stream_t *)&stream->tcp);
+    } else if (uv_read_start((uv_stream_t *)&stream->tcp, on_alloc, on_read) < 0) {
+        stream_broken(stream, "reading cannot go on");
+    }
+}
+
+const char *myr_io_peer(const struct myr_io_stream *stream)
+{
+    return stream->peer;
+}
+
+const char *myr_io_peer_serial(const struct myr_io_stream *stream)
+{
+    return stream->serial;
+}
+
+const char *myr_io_address(const struct myr_io_stream *stream)
+{
+    return stream->address;
+}

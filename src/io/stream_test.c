@@ -1,0 +1,362 @@
+/* Streams on loopback: plain and with TLS, peers that are wrong, peers that do nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <openssl/crypto.h>
+
+#include "leaks.h"
+#include "myriad/io.h"
+
+/* The resolver keeps its tables for the whole process; the sanitizer build finds no leak. */
+long myr_leaks_allowed = 23;
+
+struct side {
+    struct myr_buf got;
+    struct myr_io_stream *stream;
+    struct myr_err why;
+    bool open, closed, echo;
+    char peer[72];
+};
+
+static void on_open(void *context, struct myr_io_stream *stream)
+{
+    struct side *side = context;
+    side->open = true;
+    side->stream = stream;
+    snprintf(side->peer, sizeof(side->peer), "%s", myr_io_peer(stream));
+}
+
+static void on_data(void *context, struct myr_io_stream *stream, struct myr_str bytes)
+{
+    struct side *side = context;
+    myr_buf_put(&side->got, bytes.data, bytes.len);
+    if (side->echo) {
+        myr_io_write(stream, bytes);
+    }
+}
+
+static void on_closed(void *context, struct myr_io_stream *stream, const struct myr_err *why)
+{
+    struct side *side = context;
+    (void)stream;
+    side->closed = true;
+    side->stream = NULL;
+    side->why = *why;
+}
+
+static void *on_accept(void *context, struct myr_io_stream *stream)
+{
+    (void)stream;
+    return context;
+}
+
+static const struct myr_io_calls calls = {on_open, on_data, on_closed};
+
+/* Files of an authority, a server and a node, in a folder of their own. */
+struct papers {
+    char folder[64], ca[96], cert[96], key[96], node_cert[96], node_key[96];
+    char fingerprint[65];
+};
+
+static void save(const char *path, const struct myr_buf *text)
+{
+    struct myr_err err = {0};
+    assert_int_equal(myr_file_write(path, text, &err), MYR_OK);
+}
+
+static void issue(const struct myr_buf *ca, const struct myr_buf *ca_key, const char *name,
+                  bool server, uint32_t days, const char *cert_path, const char *key_path)
+{
+    struct myr_err err = {0};
+    struct myr_buf key = {0}, csr = {0}, cert = {0}, asked = {0};
+    struct myr_io_sign sign = {
+        .ca_certificate = {ca->data, ca->len},
+        .ca_key = {ca_key->data, ca_key->len},
+        .days = days,
+        .server = server,
+        .alt_names = server ? "DNS:localhost,IP:127.0.0.1" : NULL,
+    };
+    assert_int_equal(myr_io_csr_create(name, &key, &csr, &err), MYR_OK);
+    assert_int_equal(
+        myr_io_ca_sign(&sign, (struct myr_str){csr.data, csr.len}, &cert, &asked, NULL, &err),
+        MYR_OK);
+    assert_string_equal(asked.data, name);
+    myr_buf_put(&cert, ca->data, ca->len);
+    save(cert_path, &cert);
+    save(key_path, &key);
+    myr_buf_done(&key);
+    myr_buf_done(&csr);
+    myr_buf_done(&cert);
+    myr_buf_done(&asked);
+}
+
+static struct papers papers_of(uint32_t node_days)
+{
+    struct papers p = {.folder = "/tmp/myriad-io-XXXXXX"};
+    struct myr_err err = {0};
+    struct myr_buf ca = {0}, ca_key = {0};
+    assert_non_null(mkdtemp(p.folder));
+    snprintf(p.ca, sizeof(p.ca), "%s/ca.pem", p.folder);
+    snprintf(p.cert, sizeof(p.cert), "%s/cert.pem", p.folder);
+    snprintf(p.key, sizeof(p.key), "%s/key.pem", p.folder);
+    snprintf(p.node_cert, sizeof(p.node_cert), "%s/node.pem", p.folder);
+    snprintf(p.node_key, sizeof(p.node_key), "%s/node-key.pem", p.folder);
+    assert_int_equal(myr_io_ca_create("test", 10, &ca, &ca_key, &err), MYR_OK);
+    assert_int_equal(myr_io_fingerprint((struct myr_str){ca.data, ca.len}, p.fingerprint, &err),
+                     MYR_OK);
+    save(p.ca, &ca);
+    issue(&ca, &ca_key, "head", true, 5, p.cert, p.key);
+    issue(&ca, &ca_key, "gpu-07", false, node_days, p.node_cert, p.node_key);
+    myr_buf_done(&ca);
+    myr_buf_done(&ca_key);
+    return p;
+}
+
+static void papers_done(struct papers *p)
+{
+    const char *files[] = {p->ca, p->cert, p->key, p->node_cert, p->node_key};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(files); i++) {
+        unlink(files[i]);
+    }
+    rmdir(p->folder);
+}
+
+static struct myr_io_tls *tls_of(struct myr_io_tls_names names)
+{
+    struct myr_err err = {0};
+    struct myr_io_tls *tls = NULL;
+    assert_int_equal(myr_io_tls_create(&names, &tls, &err), MYR_OK);
+    return tls;
+}
+
+struct pair {
+    uv_loop_t loop;
+    struct myr_io_listener *listener;
+    struct side server, client;
+};
+
+static void pair_begin(struct pair *pair, struct myr_io_tls *ours, struct myr_io_tls *theirs)
+{
+    struct myr_err err = {0};
+    struct myr_io_service service = {calls, on_accept, &pair->server, 4};
+    uv_loop_init(&pair->loop);
+    assert_int_equal(
+        myr_io_listen(&pair->loop, "127.0.0.1", 0, ours, &service, &pair->listener, &err), MYR_OK);
+    assert_int_equal(myr_io_connect(&pair->loop, "127.0.0.1", myr_io_port(pair->listener), theirs,
+                                    &calls, &pair->client, &pair->client.stream, &err),
+                     MYR_OK);
+}
+
+static void pair_end(struct pair *pair)
+{
+    myr_io_listener_close(pair->listener);
+    uv_run(&pair->loop, UV_RUN_DEFAULT); /* returns when every handle is closed */
+    assert_true(pair->client.closed);
+    assert_int_equal(uv_loop_close(&pair->loop), 0);
+    myr_buf_done(&pair->server.got);
+    myr_buf_done(&pair->client.got);
+    myr_io_tls_free(NULL);
+}
+
+/* A megabyte there and back; what was written before the connection stood is not lost. */
+static void echo(struct myr_io_tls *ours, struct myr_io_tls *theirs, const char *peer)
+{
+    enum { SIZE = 1 << 20 };
+    struct pair pair = {.server = {.echo = true}};
+    char *bytes = malloc(SIZE);
+    for (int i = 0; i < SIZE; i++) {
+        bytes[i] = (char)(i * 7 + i / 251);
+    }
+    pair_begin(&pair, ours, theirs);
+    myr_io_write(pair.client.stream, (struct myr_str){bytes, SIZE / 2});
+    bool more = false;
+    while (pair.client.got.len < SIZE) {
+        assert_false(pair.client.closed);
+        uv_run(&pair.loop, UV_RUN_ONCE);
+        if (pair.client.open && !more) {
+            more = true;
+            myr_io_write(pair.client.stream, (struct myr_str){bytes + SIZE / 2, SIZE / 2});
+        }
+    }
+    assert_memory_equal(pair.client.got.data, bytes, SIZE);
+    assert_string_equal(pair.server.peer, peer);
+    myr_io_close(pair.client.stream);
+    pair_end(&pair);
+    assert_true(pair.server.closed);
+    assert_int_equal(pair.client.why.code, MYR_OK);
+    free(bytes);
+}
+
+static void bytes_come_back_plain_and_by_tls(void **state)
+{
+    (void)state;
+    echo(NULL, NULL, "");
+    struct papers p = papers_of(5);
+    struct myr_io_tls *ours =
+        tls_of((struct myr_io_tls_names){p.cert, p.key, p.ca, NULL, true, false});
+    struct myr_io_tls *theirs =
+        tls_of((struct myr_io_tls_names){p.node_cert, p.node_key, p.ca, NULL, false, false});
+    echo(ours, theirs, "gpu-07");
+    myr_io_tls_free(ours);
+    myr_io_tls_free(theirs);
+    papers_done(&p);
+}
+
+/* A stranger comes in only where strangers may, and believes the authority by its fingerprint. */
+static void strangers_enrol_by_fingerprint(void **state)
+{
+    (void)state;
+    struct papers p = papers_of(5);
+    struct myr_io_tls *ours =
+        tls_of((struct myr_io_tls_names){p.cert, p.key, p.ca, NULL, true, true});
+    struct myr_io_tls *theirs =
+        tls_of((struct myr_io_tls_names){NULL, NULL, NULL, p.fingerprint, false, false});
+    echo(ours, theirs, "");
+    myr_io_tls_free(ours);
+    myr_io_tls_free(theirs);
+    papers_done(&p);
+}
+
+/* The client's end and the server's say who was refused. */
+static void refused(struct myr_io_tls_names server, struct myr_io_tls_names client,
+                    const char *who_says, bool client_says)
+{
+    struct pair pair = {0};
+    struct myr_io_tls *ours = tls_of(server), *theirs = tls_of(client);
+    pair_begin(&pair, ours, theirs);
+    while (!pair.client.closed || !pair.server.closed) {
+        uv_run(&pair.loop, UV_RUN_ONCE);
+        /* In TLS 1.3 a client is done before the server has judged it. */
+        assert_false(pair.server.open && pair.client.open);
+    }
+    const struct side *side = client_says ? &pair.client : &pair.server;
+    if (!strstr(side->why.message, who_says)) {
+        fail_msg("'%s' has no '%s'", side->why.message, who_says);
+    }
+    pair_end(&pair);
+    myr_io_tls_free(ours);
+    myr_io_tls_free(theirs);
+}
+
+static void wrong_papers_are_refused(void **state)
+{
+    (void)state;
+    struct papers p = papers_of(5), other = papers_of(5), old = papers_of(0);
+    struct myr_io_tls_names server = {p.cert, p.key, p.ca, NULL, true, true};
+    /* an authority that is not ours */
+    refused(server,
+            (struct myr_io_tls_names){other.node_cert, other.node_key, p.ca, NULL, false, false},
+            "certificate", false);
+    /* a server that is not the one of the token */
+    refused(server, (struct myr_io_tls_names){NULL, NULL, NULL, other.fingerprint, false, false},
+            "fingerprint", true);
+    /* a node that plays the server */
+    refused((struct myr_io_tls_names){p.node_cert, p.node_key, p.ca, NULL, true, true},
+            (struct myr_io_tls_names){NULL, NULL, p.ca, NULL, false, false}, "purpose", true);
+    /* nobody at all, where strangers may not come */
+    server.strangers = false;
+    refused(server, (struct myr_io_tls_names){NULL, NULL, p.ca, NULL, false, false},
+            "did not return a certificate", false);
+    /* a certificate that has run out */
+    refused((struct myr_io_tls_names){old.cert, old.key, old.ca, NULL, true, false},
+            (struct myr_io_tls_names){old.node_cert, old.node_key, old.ca, NULL, false, false},
+            "expired", false);
+    papers_done(&p);
+    papers_done(&other);
+    papers_done(&old);
+}
+
+static void nobody_there_is_told(void **state)
+{
+    (void)state;
+    struct myr_err err = {0};
+    uv_loop_t loop;
+    struct side side = {0};
+    uv_loop_init(&loop);
+    assert_int_equal(myr_io_connect(&loop, "127.0.0.1", 1, NULL, &calls, &side, &side.stream, &err),
+                     MYR_OK);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    assert_true(side.closed && !side.open);
+    assert_non_null(strstr(side.why.message, "127.0.0.1:1: connection refused"));
+    assert_int_equal(uv_loop_close(&loop), 0);
+    /* and a name that is none */
+    side = (struct side){0};
+    uv_loop_init(&loop);
+    assert_int_equal(
+        myr_io_connect(&loop, "no.such.host.invalid", 1, NULL, &calls, &side, &side.stream, &err),
+        MYR_OK);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    assert_true(side.closed && side.why.code == MYR_EIO);
+    assert_int_equal(uv_loop_close(&loop), 0);
+}
+
+static void requests_for_odd_names_are_refused(void **state)
+{
+    (void)state;
+    struct myr_err err = {0};
+    struct myr_buf ca = {0}, ca_key = {0};
+    assert_int_equal(myr_io_ca_create("test", 10, &ca, &ca_key, &err), MYR_OK);
+    struct myr_io_sign sign = {.ca_certificate = {ca.data, ca.len},
+                               .ca_key = {ca_key.data, ca_key.len},
+                               .days = 1,
+                               .name = "gpu-1"};
+    static const char *const names[] = {"gpu-2", "a b", "x/y", "<b>", "gpu-1\n"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+        struct myr_buf key = {0}, csr = {0}, cert = {0};
+        assert_int_equal(myr_io_csr_create(names[i], &key, &csr, &err), MYR_OK);
+        assert_int_equal(
+            myr_io_ca_sign(&sign, (struct myr_str){csr.data, csr.len}, &cert, NULL, NULL, &err),
+            MYR_EINVAL);
+        assert_int_equal(cert.len, 0);
+        myr_buf_done(&key);
+        myr_buf_done(&csr);
+        myr_buf_done(&cert);
+    }
+    struct myr_buf cert = {0};
+    assert_int_equal(myr_io_ca_sign(&sign, MYR_STR("no PEM at all"), &cert, NULL, NULL, &err),
+                     MYR_EINVAL);
+    int64_t left_s;
+    assert_int_equal(myr_io_valid_s((struct myr_str){ca.data, ca.len}, &left_s, &err), MYR_OK);
+    assert_in_range(left_s, 9 * 86400, 10 * 86400);
+    myr_buf_done(&cert);
+    myr_buf_done(&ca);
+    myr_buf_done(&ca_key);
+}
+
+static void secrets_differ_and_digests_are_known(void **state)
+{
+    (void)state;
+    struct myr_err err = {0};
+    struct myr_buf a = {0}, b = {0};
+    char digest[65];
+    assert_int_equal(myr_io_secret(16, &a, &err), MYR_OK);
+    assert_int_equal(myr_io_secret(16, &b, &err), MYR_OK);
+    assert_int_equal(a.len, 32);
+    assert_string_not_equal(a.data, b.data);
+    myr_io_digest(MYR_STR("abc"), digest); /* FIPS 180-2, appendix B.1 */
+    assert_string_equal(digest, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    myr_buf_done(&a);
+    myr_buf_done(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_come_back_plain_and_by_tls),
+        cmocka_unit_test(strangers_enrol_by_fingerprint),
+        cmocka_unit_test(wrong_papers_are_refused),
+        cmocka_unit_test(nobody_there_is_told),
+        cmocka_unit_test(requests_for_odd_names_are_refused),
+        cmocka_unit_test(secrets_differ_and_digests_are_known),
+    };
+    int failures = cmocka_run_group_tests(tests, NULL, NULL);
+    /* What the libraries keep for the whole process. */
+    uv_library_shutdown();
+    OPENSSL_cleanup();
+    return failures;
+}
