@@ -49,6 +49,8 @@ static const struct cli_verb *const verbs[] = {
     &cli_twin_run_verb,
     &cli_twin_replay_verb,
     &cli_twin_search_verb,
+    &cli_init_verb,
+    &cli_serve_verb,
     &cli_whatif_verb,
     &cli_explain_verb,
 

@@ -335,6 +335,48 @@ struct myr_control_job myr_control_job(const struct myr_control *c, uint32_t id)
                                     .nodes_open = job->open + job->old_open};
 }
 
+static struct myr_control_rank view_of(const struct rank *rank)
+{
+    return (struct myr_control_rank){.job = rank->job,
+                                     .node = rank->node,
+                                     .epoch = rank->epoch,
+                                     .first = rank->first,
+                                     .gpus = rank->gpus,
+                                     .up = rank->state == RANK_UP};
+}
+
+uint32_t myr_control_job_ranks(const struct myr_control *c, uint32_t id,
+                               struct myr_control_rank *ret, uint32_t max)
+{
+    uint32_t count = 0;
+    for (uint32_t at = job_of(c, id)->first_rank; at != MYR_NONE;
+         at = c->ranks.items[at].next_in_job) {
+        if (count < max) {
+            ret[count] = view_of(&c->ranks.items[at]);
+        }
+        count++;
+    }
+    return count;
+}
+
+uint32_t myr_control_node_ranks(const struct myr_control *c, uint32_t id,
+                                struct myr_control_rank *ret, uint32_t max)
+{
+    uint32_t count = 0;
+    for (uint32_t at = node_of(c, id)->first_rank; at != MYR_NONE;
+         at = c->ranks.items[at].next_on_node) {
+        const struct rank *rank = &c->ranks.items[at];
+        if (rank->released) {
+            continue;
+        }
+        if (count < max) {
+            ret[count] = view_of(rank);
+        }
+        count++;
+    }
+    return count;
+}
+
 uint32_t myr_control_find(const struct myr_control *c, uint64_t token)
 {
     const uint32_t *id = myr_u64map_find(&c->tokens, token);

@@ -112,3 +112,10 @@ int myr_control_explain(const struct myr_control *c, const char *name, struct my
     }
     return MYR_OK;
 }
+
+const char *myr_control_waits(struct myr_control *c, uint32_t id)
+{
+    struct myr_why why;
+    myr_queue_why(c->queue, c->head.steady_ms / 1000, id, &why);
+    return myr_why_words(why.kind);
+}

@@ -30,7 +30,11 @@
     X(EIO, -8, 3, 500, "input or output failed")         \
     X(ENOMEM, -9, 3, 507, "out of memory")               \
     X(ESTALLED, -10, 3, 500, "nothing can progress")     \
-    X(ESTALE, -11, 1, 409, "no longer so")
+    X(ESTALE, -11, 1, 409, "no longer so")               \
+    X(EDENIED, -12, 1, 403, "not allowed")               \
+    X(EUNKNOWN, -13, 1, 401, "not known here")           \
+    X(EAWAY, -14, 3, 503, "not to be had now")           \
+    X(EOFTEN, -15, 3, 429, "too often")
 
 enum {
     MYR_OK = 0,

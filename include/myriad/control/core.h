@@ -77,6 +77,21 @@ struct myr_control_job {
     uint32_t nodes_open;              /* where ranks of it may run, old ones too */
 };
 
+/* The part of a job's present incarnation that lies on one node. */
+struct myr_control_rank {
+    uint32_t job, node, epoch;
+    uint32_t first; /* GPUs of the job before it */
+    uint64_t gpus;
+    bool up; /* its agent has said so */
+};
+
+/* In rank order; returns how many there are, and fills in at most 'max'. */
+uint32_t myr_control_job_ranks(const struct myr_control *control, uint32_t job,
+                               struct myr_control_rank *ret, uint32_t max);
+/* On a node, of all jobs that hold GPUs there, older incarnations too. */
+uint32_t myr_control_node_ranks(const struct myr_control *control, uint32_t node,
+                                struct myr_control_rank *ret, uint32_t max);
+
 /* Events that the queue refused since the state was created or loaded; there should be none. */
 uint32_t myr_control_refusals(const struct myr_control *control);
 struct myr_place_shape myr_control_shape(const struct myr_control *control);

@@ -19,3 +19,6 @@ struct myr_explanation {
 /* 'name' is "job/42" or "node/00012". */
 MYR_MUST_USE int myr_control_explain(const struct myr_control *control, const char *name,
                                      struct myr_explanation *ret, struct myr_err *err);
+/* What a waiting job lacks, as half a sentence. Not const: the queue uses its own scratch space, so
+ * ask a copy. */
+const char *myr_control_waits(struct myr_control *control, uint32_t job);

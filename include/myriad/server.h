@@ -1,0 +1,36 @@
+/*
+ * server: the control core as a service: agents, people and pages talk to it.
+ *
+ * A server lives in a folder: its configuration, its certificates, its store. myr_server_init()
+ * makes one, myr_serve() runs on it until it is told to stop.
+ */
+#pragma once
+
+#include "myriad/server/jobfile.h"
+
+struct myr_server_init {
+    const char *folder; /* made; must not hold a server already */
+    const char *cluster, *nodes;
+    uint32_t gpus_per_node, nodes_per_leaf;
+    const char *http, *agents; /* "127.0.0.1:4680"; port 0: any */
+    const char *hosts;         /* further names of this machine: "DNS:head,IP:10.0.0.1", or NULL */
+    const char *unix_user;     /* whose ranks the first token's are */
+    bool twin, pretend;
+    double speed;
+};
+
+/* Certificates, configuration, and a token for the first administrator in admin.token. */
+MYR_MUST_USE int myr_server_init(const struct myr_server_init *init, struct myr_err *err);
+
+struct myr_serve {
+    const char *folder;
+    const char *version;
+    bool log_json;
+    /* Called when it listens: the URL, and the port of the agents. */
+    void (*ready)(void *context, const char *url, uint16_t agents_port);
+    void *context;
+    uint32_t stop_after_s; /* 0: never; for scripts */
+};
+
+/* Returns when it was told to stop (SIGTERM, SIGINT), all committed. */
+MYR_MUST_USE int myr_serve(const struct myr_serve *serve, struct myr_err *err);

@@ -1,0 +1,39 @@
+/*
+ * jobfile: what a user submits: YAML or JSON.
+ *
+ *     name: llama-7b
+ *     gpus: 64
+ *     command: torchrun-less, one process a GPU: python train.py
+ *     retries: 20
+ *     time_limit: 12h
+ *
+ * The same file drives every engine. Ranks get what torchrun would give them (RANK, WORLD_SIZE,
+ * LOCAL_RANK, MASTER_ADDR, ...). The text itself goes to the agents; the server reads what it needs
+ * to queue the job, and refuses what nobody would read.
+ */
+#pragma once
+
+#include "myriad/control/event.h"
+#include "myriad/text.h"
+
+#define MYR_JOBFILE_BYTES_MAX (48U << 10) /* it travels in one message */
+#define MYR_JOB_NAME_MAX      80
+#define MYR_JOB_ARRAY_MAX     10000
+
+struct myr_jobfile {
+    char name[MYR_JOB_NAME_MAX + 1], tenant[64];
+    uint32_t gpus;
+    int32_t priority;
+    enum myr_restart restart;
+    uint32_t retries, lease_s;
+    int64_t time_limit_s;              /* 0: none */
+    uint32_t array_first, array_count; /* count 0: no array */
+    uint32_t after[16], after_count;
+    double twin_hours, twin_step_s; /* of a simulated run */
+};
+
+/* 'file' names it in messages; 'gpus_per_node' turns nodes into GPUs. */
+MYR_MUST_USE int myr_jobfile_read(const char *file, struct myr_str text, uint32_t gpus_per_node,
+                                  struct myr_jobfile *ret, struct myr_err *err);
+/* "90", "90s", "30m", "2h", "1d": seconds. */
+MYR_MUST_USE bool myr_duration_parse(struct myr_str text, int64_t *ret_s);

@@ -1,0 +1,142 @@
+/* init and serve: a server's folder, and the server in it. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "myriad/server.h"
+
+struct init_options {
+    const char *cluster, *nodes, *http, *agents, *hosts, *user;
+    uint64_t gpus_per_node, nodes_per_leaf, speed;
+    uint32_t world;
+    bool pretend;
+};
+
+static const char *const worlds[] = {"agents", "twin"};
+
+static const struct init_options init_defaults = {
+    .cluster = "myriad",
+    .nodes = "node-[1-8]",
+    .http = "127.0.0.1:4680",
+    .agents = "127.0.0.1:4681",
+    .gpus_per_node = 8,
+    .nodes_per_leaf = 16,
+    .speed = 1,
+};
+
+static const struct myr_option init_rows[] = {
+    CLI_TEXT("cluster", "NAME", struct init_options, cluster, "what it is called"),
+    CLI_TEXT("nodes", "LIST", struct init_options, nodes, "host names: gpu-[0001-1250]"),
+    CLI_COUNT("gpus-per-node", struct init_options, gpus_per_node, 1, 64, "of every node"),
+    CLI_COUNT("nodes-per-leaf", struct init_options, nodes_per_leaf, 1, 1024,
+              "nodes under one set of leaves, in the order of the list"),
+    CLI_CHOICE("world", "WORLD", struct init_options, world, worlds,
+               "agents on real nodes, or the twin's simulated ones"),
+    CLI_TEXT("http", "ADDRESS", struct init_options, http,
+             "where people and pages ask; beyond loopback TLS is used"),
+    CLI_TEXT("agents", "ADDRESS", struct init_options, agents, "where agents connect"),
+    CLI_TEXT("hosts", "NAMES", struct init_options, hosts,
+             "further names of this machine for its certificate: DNS:head,IP:10.0.0.1"),
+    CLI_TEXT("user", "NAME", struct init_options, user,
+             "Unix user whose ranks the first token's jobs are; default: who calls this"),
+    CLI_COUNT("speed", struct init_options, speed, 1, 10000, "of the twin's time"),
+    CLI_FLAG("pretend", struct init_options, pretend, "agents may make up GPUs; for tests"),
+};
+
+static const struct myr_command init_command = {
+    .name = "init",
+    .operands = "DIR",
+    .summary = "make a folder for a server: configuration, certificates, first token",
+    .details = "Writes DIR/myriad.yaml, a certificate authority of the cluster's own, and "
+               "DIR/admin.token, which the other verbs take by --token-file. Nothing is "
+               "overwritten. See docs/server.md.",
+    .example = "myriad init lab --nodes gpu-[01-64]",
+    CLI_OPTIONS(init_rows, init_defaults),
+    .operand_min = 1,
+    .operand_max = 1,
+};
+
+static int init_run(struct cli *cli, struct myr_err *err)
+{
+    const struct init_options *options = cli->options;
+    const char *folder = cli->operands.items[0], *user = options->user;
+    char own[64] = "";
+    if (!user && geteuid() != 0) {
+        user = getlogin_r(own, sizeof(own)) == 0 ? own : NULL;
+    }
+    struct myr_server_init init = {.folder = folder,
+                                   .cluster = options->cluster,
+                                   .nodes = options->nodes,
+                                   .gpus_per_node = (uint32_t)options->gpus_per_node,
+                                   .nodes_per_leaf = (uint32_t)options->nodes_per_leaf,
+                                   .http = options->http,
+                                   .agents = options->agents,
+                                   .hosts = options->hosts,
+                                   .unix_user = user,
+                                   .twin = options->world == 1,
+                                   .pretend = options->pretend,
+                                   .speed = (double)options->speed};
+    MYR_TRY(myr_server_init(&init, err));
+    myr_answer_text(&cli->answer, "folder", folder);
+    myr_answer_fact(&cli->answer, "made", "%s: myriad.yaml, ca.pem, server.pem, admin.token",
+                    folder);
+    myr_answer_next(&cli->answer, "myriad serve %s", myr_answer_word(&cli->answer, folder));
+    return MYR_OK;
+}
+
+const struct cli_verb cli_init_verb = {&init_command, init_run, .group = CLI_RUN_GROUP};
+
+struct serve_options {
+    uint64_t stop_after;
+    bool log_json;
+};
+
+static const struct serve_options serve_defaults = {0};
+
+static const struct myr_option serve_rows[] = {
+    CLI_FLAG("log-json", struct serve_options, log_json, "log lines as JSON"),
+    CLI_COUNT("stop-after", struct serve_options, stop_after, 1, 1 << 24,
+              "end by itself after so many seconds; for scripts"),
+};
+
+static const struct myr_command serve_command = {
+    .name = "serve",
+    .operands = "DIR",
+    .summary = "run the cluster: agents, jobs, an API and a page",
+    .details = "DIR is what myriad init has made. The server answers on loopback unless its "
+               "configuration says otherwise; beyond that it speaks TLS alone. SIGTERM ends it "
+               "with everything kept, SIGHUP reads the configuration again. It needs no root.",
+    .example = "myriad serve lab",
+    CLI_OPTIONS(serve_rows, serve_defaults),
+    .operand_min = 1,
+    .operand_max = 1,
+};
+
+static void say_ready(void *context, const char *url, uint16_t agents_port)
+{
+    const char *folder = context;
+    printf("serving %s\n", url);
+    if (agents_port) {
+        printf("agents on port %u\n", agents_port);
+    }
+    printf("token in %s/admin.token\n", folder);
+    fflush(stdout);
+}
+
+static int serve_run(struct cli *cli, struct myr_err *err)
+{
+    const struct serve_options *options = cli->options;
+    const char *folder = cli->operands.items[0];
+    MYR_TRY(myr_serve(&(struct myr_serve){.folder = folder,
+                                          .version = cli_version,
+                                          .log_json = options->log_json,
+                                          .ready = say_ready,
+                                          .context = (void *)(uintptr_t)folder,
+                                          .stop_after_s = (uint32_t)options->stop_after},
+                      err));
+    myr_answer_text(&cli->answer, "folder", folder);
+    myr_answer_fact(&cli->answer, "ended", "everything is kept in %s", folder);
+    return MYR_OK;
+}
+
+const struct cli_verb cli_serve_verb = {&serve_command, serve_run, .group = CLI_RUN_GROUP};

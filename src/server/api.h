@@ -1,0 +1,39 @@
+/* What the parts of the API share: requests become questions to the core, answers JSON. */
+#pragma once
+
+#include "http.h"
+
+extern const struct route api_routes[];
+extern const size_t api_route_count;
+
+/* api_nodes.c */
+int api_nodes(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_node(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_drain(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_resume(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_revoke(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_frame(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_cluster(struct request *request, struct myr_buf *ret, struct myr_err *err);
+
+/* api_jobs.c */
+int api_jobs(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_job(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_cancel(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_logs(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_explain(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_queue(struct request *request, struct myr_buf *ret, struct myr_err *err);
+
+/* api_admin.c */
+int api_health(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_usage(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_inject(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_enrol(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_token(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_metrics(struct request *request, struct myr_buf *ret, struct myr_err *err);
+
+/* Changes are refused while nothing can be kept. */
+MYR_MUST_USE int api_writable(const struct server *server, struct myr_err *err);
+/* A text of the request's body, which may be empty; NULL-terminated into 'ret'. */
+MYR_MUST_USE int api_body_text(const struct request *request, const char *key, bool needed,
+                               char *ret, size_t size, struct myr_err *err);

@@ -1,0 +1,239 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "api.h"
+
+int api_writable(const struct server *server, struct myr_err *err)
+{
+    return server->stuck ? myr_err_set(err, MYR_EAWAY, "read-only: %s", server->stuck_why) : MYR_OK;
+}
+
+int api_body_text(const struct request *request, const char *key, bool needed, char *ret,
+                  size_t size, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    const struct myr_doc *top, *node;
+    struct myr_str text;
+    ret[0] = '\0';
+    if (request->body.len == 0) {
+        return needed ? myr_err_set(err, MYR_EINVAL, "the request has no '%s'", key) : MYR_OK;
+    }
+    myr_arena_init(&arena);
+    MYR_TRY(myr_doc_read_json(&arena, "request",
+                              (struct myr_str){request->body.data, request->body.len}, &top, err));
+    MYR_TRY(myr_doc_expect(top, MYR_DOC_MAP, "the request", err));
+    node = myr_doc_get(top, key);
+    if (!node) {
+        return needed ? myr_doc_need(top, "the request", key, &node, err) : MYR_OK;
+    }
+    MYR_TRY(myr_doc_text(node, key, &text, err));
+    if (text.len >= size) {
+        return myr_doc_error(err, node, MYR_ERANGE, "'%s' has %zu bytes, at most %zu are expected",
+                             key, text.len, size - 1);
+    }
+    memcpy(ret, text.data, text.len);
+    ret[text.len] = '\0';
+    return MYR_OK;
+}
+
+int api_health(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    struct myr_json json;
+    (void)err;
+    myr_json_init(&json, ret, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    myr_json_bool(&json, "ok", !request->server->stuck);
+    myr_json_text(&json, "version", request->server->version);
+    myr_json_end(&json);
+    return MYR_OK;
+}
+
+int api_usage(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    const struct server *server = request->server;
+    uint32_t waiting[SERVER_TENANTS] = {0};
+    struct myr_json json;
+    (void)err;
+    for (uint32_t id = 0; id < myr_control_jobs(server->control); id++) {
+        const struct job_row *row = rows_job(server, id);
+        if (row && row->state == MYR_CONTROL_QUEUED && row->tenant < SERVER_TENANTS) {
+            waiting[row->tenant]++;
+        }
+    }
+    myr_json_init(&json, ret, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    myr_json_text(&json, "currency", server->config.currency);
+    myr_json_double(&json, "kw_per_gpu", server->config.kw_per_gpu, 3);
+    myr_json_double(&json, "price_kwh", server->config.price_kwh, 4);
+    myr_json_list(&json, "tenants");
+    for (uint32_t i = 0; i < server->rows.tenants.count; i++) {
+        const struct tenant_row *tenant = &server->rows.tenants.items[i];
+        double hours = (double)rows_gpu_ms(tenant, wall_ms()) / 3600e3;
+        double kwh = hours * server->config.kw_per_gpu;
+        myr_json_object(&json, NULL);
+        myr_json_text(&json, "name", tenant->name);
+        myr_json_u64(&json, "weight", tenant->weight);
+        myr_json_double(&json, "gpu_hours", hours, 4);
+        myr_json_double(&json, "kwh", kwh, 3);
+        myr_json_double(&json, "cost", kwh * server->config.price_kwh, 2);
+        myr_json_u64(&json, "running_gpus", tenant->running_gpus);
+        myr_json_u64(&json, "waiting_jobs", waiting[i]);
+        myr_json_end(&json);
+    }
+    myr_json_end(&json);
+    myr_json_end(&json);
+    return MYR_OK;
+}
+
+int api_inject(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    struct server *server = request->server;
+    char name[SERVER_NAME], fault[64];
+    struct myr_json json;
+    MYR_TRY(api_body_text(request, "node", true, name, sizeof(name), err));
+    MYR_TRY(api_body_text(request, "fault", true, fault, sizeof(fault), err));
+    uint32_t node = rows_node(server, name);
+    if (node == MYR_NONE) {
+        return myr_err_set(err, MYR_ENOENT, "no node '%s'", name);
+    }
+    MYR_TRY(server->world.inject(server, node, fault, err));
+    myr_json_init(&json, ret, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    myr_json_text(&json, "node", name);
+    myr_json_text(&json, "fault", fault);
+    myr_json_end(&json);
+    return MYR_OK;
+}
+
+/* What a secret is for is kept; the secret itself is told once, and nowhere else. */
+static int give(struct request *request, struct token_row *token, bool enrol, const char *tail,
+                struct myr_buf *ret, struct myr_err *err)
+{
+    struct server *server = request->server;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {0};
+    struct myr_json json;
+    MYR_TRY(api_writable(server, err));
+    MYR_TRY(myr_io_secret(24, &secret, err));
+    myr_io_digest((struct myr_str){secret.data, secret.len}, token->digest);
+    rows_put_token(server, token, enrol);
+    MYR_TRY(store_commit(server->store, err));
+    myr_buf_puts(&secret, tail);
+    myr_json_init(&json, ret, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    myr_json_text(&json, "token", secret.data);
+    myr_json_end(&json);
+    return MYR_OK;
+}
+
+int api_enrol(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    struct server *server = request->server;
+    struct token_row token = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ca = {0};
+    char path[4096], tail[70] = "@";
+    MYR_TRY(api_body_text(request, "node", false, token.user, sizeof(token.user), err));
+    if (token.user[0] && rows_node(server, token.user) == MYR_NONE) {
+        return myr_err_set(err, MYR_ENOENT, "no node '%s'", token.user);
+    }
+    snprintf(path, sizeof(path), "%s/ca.pem", server->folder);
+    MYR_TRY(myr_file_read(path, 1 << 20, &ca, err));
+    MYR_TRY(myr_io_fingerprint((struct myr_str){ca.data, ca.len}, tail + 1, err));
+    return give(request, &token, true, tail, ret, err);
+}
+
+int api_token(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    struct token_row token = {0};
+    char role[16];
+    MYR_TRY(api_body_text(request, "user", true, token.user, sizeof(token.user), err));
+    MYR_TRY(api_body_text(request, "role", true, role, sizeof(role), err));
+    MYR_TRY(
+        api_body_text(request, "unix_user", false, token.unix_user, sizeof(token.unix_user), err));
+    for (int i = ROLE_VIEWER; i < ROLE_COUNT; i++) {
+        token.role = strcmp(role, role_names[i]) == 0 ? (enum role)i : token.role;
+    }
+    if (token.role == ROLE_NONE) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "'%s' is no role; viewer, user, operator or admin is expected", role);
+    }
+    if (strcmp(token.unix_user, "root") == 0) {
+        return myr_err_set(err, MYR_EDENIED, "ranks never run as root");
+    }
+    return give(request, &token, false, "", ret, err);
+}
+
+/* Buckets of a histogram as Prometheus wants them: each holds those before. */
+static void put_histogram(struct myr_buf *ret, const char *name, const char *help,
+                          const uint64_t *classes, uint32_t count)
+{
+    uint64_t sum = 0;
+    double total_s = 0;
+    myr_buf_printf(ret, "# HELP %s %s\n# TYPE %s histogram\n", name, help, name);
+    for (uint32_t i = 0; i < count; i++) {
+        sum += classes[i];
+        total_s += (double)classes[i] * (double)(1ULL << i) * 0.75e-6;
+        if (i < count - 1) {
+            myr_buf_printf(ret, "%s_bucket{le=\"%.6f\"} %llu\n", name, (double)(1ULL << i) * 1e-6,
+                           (unsigned long long)sum);
+        }
+    }
+    myr_buf_printf(ret, "%s_bucket{le=\"+Inf\"} %llu\n%s_sum %.6f\n%s_count %llu\n", name,
+                   (unsigned long long)sum, name, total_s, name, (unsigned long long)sum);
+}
+
+static void put_number(struct myr_buf *ret, const char *name, const char *type, const char *help,
+                       uint64_t value)
+{
+    myr_buf_printf(ret, "# HELP %s %s\n# TYPE %s %s\n%s %llu\n", name, help, name, type, name,
+                   (unsigned long long)value);
+}
+
+static void put_states(const struct server *server, struct myr_buf *ret)
+{
+    uint32_t nodes[MYR_NODE_STATES] = {0}, jobs[MYR_CONTROL_JOB_STATES] = {0};
+    for (uint32_t id = 0; id < server->rows.node_count; id++) {
+        nodes[myr_control_node(server->control, id).state]++;
+    }
+    for (uint32_t id = 0; id < myr_control_jobs(server->control); id++) {
+        jobs[myr_control_job(server->control, id).state]++;
+    }
+    myr_buf_puts(ret, "# HELP myriad_nodes nodes by state\n# TYPE myriad_nodes gauge\n");
+    for (int i = 0; i < MYR_NODE_STATES; i++) {
+        myr_buf_printf(ret, "myriad_nodes{state=\"%s\"} %u\n",
+                       myr_node_state_name((enum myr_node_state)i), nodes[i]);
+    }
+    myr_buf_puts(ret, "# HELP myriad_jobs jobs by state\n# TYPE myriad_jobs gauge\n");
+    for (int i = 0; i < MYR_CONTROL_JOB_STATES; i++) {
+        myr_buf_printf(ret, "myriad_jobs{state=\"%s\"} %u\n",
+                       myr_control_job_state_name((enum myr_control_job_state)i), jobs[i]);
+    }
+}
+
+int api_metrics(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    const struct server *server = request->server;
+    (void)err;
+    put_states(server, ret);
+    put_number(ret, "myriad_gpus_free", "gauge", "GPUs that a job could get",
+               myr_control_free_gpus(server->control));
+    put_number(ret, "myriad_agents_connected", "gauge", "connections of agents",
+               server->session_count);
+    put_number(ret, "myriad_events_total", "counter", "events that the core has taken",
+               server->events);
+    put_number(ret, "myriad_commits_total", "counter", "commits of the store", server->commits);
+    put_number(ret, "myriad_agent_messages_total", "counter", "messages of agents",
+               server->messages);
+    put_number(ret, "myriad_agent_refusals_total", "counter", "connections of agents refused",
+               server->messages_refused);
+    put_number(ret, "myriad_http_requests_total", "counter", "requests", server->http->requests);
+    put_number(ret, "myriad_http_refused_total", "counter", "requests refused",
+               server->http->refused);
+    put_number(ret, "myriad_read_only", "gauge", "1: the store cannot be written", server->stuck);
+    put_histogram(ret, "myriad_agent_handling_seconds", "time that one read of an agent took",
+                  server->handled, 32);
+    put_histogram(ret, "myriad_http_handling_seconds", "time that one request took",
+                  server->http->took, 32);
+    request_answer(request, 200, "text/plain; version=0.0.4; charset=utf-8",
+                   (struct myr_str){ret->data, ret->len});
+    return HTTP_LATER;
+}

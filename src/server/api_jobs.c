@@ -1,0 +1,317 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+
+enum { JOBS_LISTED = 2000 };
+
+static void put_job(const struct server *server, uint32_t id, struct myr_json *json)
+{
+    const struct job_row *row = rows_job(server, id);
+    struct myr_control_job job = myr_control_job(server->control, id);
+    myr_json_u64(json, "id", id);
+    myr_json_text(json, "name", row->name);
+    myr_json_text(json, "tenant",
+                  row->tenant < server->rows.tenants.count
+                      ? server->rows.tenants.items[row->tenant].name
+                      : "");
+    myr_json_text(json, "user", row->user);
+    myr_json_text(json, "state", myr_control_job_state_name(job.state));
+    myr_json_u64(json, "gpus", job.spec.gpus);
+    myr_json_u64(json, "nodes", job.nodes);
+    myr_json_i64(json, "priority", job.spec.priority);
+    myr_json_u64(json, "epoch", job.epoch);
+    myr_json_u64(json, "failures", job.failures);
+    myr_json_i64(json, "step", job.step);
+    myr_json_i64(json, "saved_step", job.saved_step);
+    myr_json_i64(json, "submitted_ms", row->submitted_ms);
+    myr_json_i64(json, "started_ms", row->first_start_ms);
+    myr_json_i64(json, "ended_ms", row->ended_ms);
+    myr_json_text(json, "reason", row->reason);
+}
+
+/* Newest first, so that a long history does not hide what is going on; ended ones with all=1. */
+int api_jobs(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    const struct server *server = request->server;
+    const char *state = request_arg(request, "state"), *all = request_arg(request, "all");
+    struct myr_json json;
+    uint32_t listed = 0;
+    (void)err;
+    myr_json_init(&json, ret, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    myr_json_list(&json, "jobs");
+    for (uint32_t id = myr_control_jobs(server->control); id-- > 0 && listed < JOBS_LISTED;) {
+        const struct job_row *row = rows_job(server, id);
+        struct myr_control_job job = myr_control_job(server->control, id);
+        const char *name = myr_control_job_state_name(job.state);
+        bool over = job.state >= MYR_CONTROL_DONE;
+        if (!row || (state ? strcmp(state, name) != 0 : over && !all)) {
+            continue;
+        }
+        myr_json_object(&json, NULL);
+        put_job(server, id, &json);
+        myr_json_end(&json);
+        listed++;
+    }
+    myr_json_end(&json);
+    myr_json_end(&json);
+    return MYR_OK;
+}
+
+static void put_ranks(const struct server *server, uint32_t id, struct myr_json *json)
+{
+    uint32_t nodes = myr_control_job(server->control, id).nodes;
+    MYR_CLEANUP(myr_free_at)
+    struct myr_control_rank *ranks = myr_xcalloc(nodes + 1, sizeof(*ranks));
+    uint32_t count = myr_control_job_ranks(server->control, id, ranks, nodes);
+    myr_json_list(json, "node_names");
+    for (uint32_t i = 0; i < count; i++) {
+        myr_json_text(json, NULL, server->rows.nodes[ranks[i].node].name);
+    }
+    myr_json_end(json);
+    myr_json_list(json, "ranks");
+    for (uint32_t i = 0; i < count; i++) {
+        myr_json_object(json, NULL);
+        myr_json_text(json, "node", server->rows.nodes[ranks[i].node].name);
+        myr_json_u64(json, "first", ranks[i].first);
+        myr_json_u64(json, "gpus", ranks[i].gpus);
+        myr_json_bool(json, "up", ranks[i].up);
+        myr_json_end(json);
+    }
+    myr_json_end(json);
+}
+
+static void put_one(const struct server *server, uint32_t id, struct myr_buf *ret)
+{
+    const struct job_row *row = rows_job(server, id);
+    struct myr_json json;
+    myr_json_init(&json, ret, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    put_job(server, id, &json);
+    put_ranks(server, id, &json);
+    myr_json_text(&json, "file", row->file);
+    myr_json_end(&json);
+}
+
+int api_job(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    uint32_t id;
+    MYR_TRY(request_job(request, &id, err));
+    put_one(request->server, id, ret);
+    return MYR_OK;
+}
+
+/* The submitter's own number, so that a request that was sent twice is one job. */
+static int token_of(struct request *request, uint64_t *ret, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {0};
+    const char *given =
+        MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Idempotency-Key");
+    if (given) {
+        myr_buf_printf(&secret, "%s %s", request->who.user, given);
+    } else {
+        MYR_TRY(myr_io_secret(16, &secret, err));
+    }
+    *ret = myr_hash_bytes(secret.data, secret.len) | 1;
+    return MYR_OK;
+}
+
+static int submit_one(struct request *request, const struct myr_jobfile *file, uint64_t token,
+                      uint32_t *ret_id, struct myr_err *err)
+{
+    struct server *server = request->server;
+    uint32_t tenant = rows_tenant(server, file->tenant);
+    if (tenant == MYR_NONE) {
+        return myr_err_set(err, MYR_ERANGE, "%d tenants are all that there is room for",
+                           SERVER_TENANTS);
+    }
+    struct job_row *row = myr_xcalloc(1, sizeof(*row));
+    *row = (struct job_row){.token = token,
+                            .tenant = tenant,
+                            .submitted_ms = wall_ms(),
+                            .first_start_ms = -1,
+                            .ended_ms = -1,
+                            .time_limit_s = file->time_limit_s,
+                            .twin_hours = file->twin_hours,
+                            .twin_step_s = file->twin_step_s};
+    snprintf(row->name, sizeof(row->name), "%s", file->name);
+    snprintf(row->user, sizeof(row->user), "%s", request->who.user);
+    snprintf(row->unix_user, sizeof(row->unix_user), "%s", request->who.unix_user);
+    row->file = strndup(request->body.data, request->body.len);
+    /* Ids count up by one: the row is there before the core has decided anything about it. */
+    uint32_t id = myr_control_jobs(server->control);
+    while (server->rows.jobs.count <= id) {
+        myr_vec_push(&server->rows.jobs, NULL);
+    }
+    MYR_ASSERT(!server->rows.jobs.items[id]);
+    server->rows.jobs.items[id] = row;
+    rows_put_job(server, id);
+    desk_post(server, &(struct myr_event){.kind = MYR_EVENT_SUBMIT,
+                                          .spec = {.token = token,
+                                                   .tenant = tenant,
+                                                   .gpus = file->gpus,
+                                                   .priority = file->priority,
+                                                   .restart = (uint8_t)file->restart,
+                                                   .retries = file->retries,
+                                                   .lease_s = file->lease_s,
+                                                   .limit_s = file->time_limit_s}});
+    MYR_TRY(desk_run(server, err));
+    *ret_id = id;
+    return MYR_OK;
+}
+
+/* One that can never be placed is refused, and leaves nothing. */
+static int check_size(const struct server *server, const struct myr_jobfile *file,
+                      struct myr_err *err)
+{
+    uint64_t all =
+        (uint64_t)(server->rows.node_count - server->config.spares) * server->config.gpus_per_node;
+    if (file->gpus > all) {
+        return myr_err_set(err, MYR_ERANGE, "the job asks for %u GPUs, the cluster has %llu%s",
+                           file->gpus, (unsigned long long)all,
+                           server->config.spares ? " beside its spares" : "");
+    }
+    if (file->array_count || file->after_count) {
+        return myr_err_set(err, MYR_EINVAL, "'array' and 'after' are not taken by this server yet");
+    }
+    return MYR_OK;
+}
+
+int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    struct server *server = request->server;
+    struct myr_jobfile file;
+    uint64_t token;
+    struct myr_json json;
+    MYR_TRY(api_writable(server, err));
+    MYR_TRY(myr_jobfile_read(
+        "job", (struct myr_str){request->body.data ? request->body.data : "", request->body.len},
+        server->config.gpus_per_node, &file, err));
+    MYR_TRY(check_size(server, &file, err));
+    if (!request->who.unix_user[0] && !server->config.twin) {
+        return myr_err_set(err, MYR_EDENIED,
+                           "the token of %s names no Unix user whose ranks they would be",
+                           request->who.user);
+    }
+    MYR_TRY(token_of(request, &token, err));
+    /* What the inbox still holds may take the next number: it goes first. */
+    MYR_TRY(desk_run(server, err));
+    uint32_t id = myr_control_find(server->control, token);
+    if (id == MYR_NONE) {
+        MYR_TRY(submit_one(request, &file, token, &id, err));
+    }
+    myr_json_init(&json, ret, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    myr_json_u64(&json, "id", id);
+    myr_json_text(&json, "name", rows_job(server, id)->name);
+    myr_json_text(&json, "state",
+                  myr_control_job_state_name(myr_control_job(server->control, id).state));
+    myr_json_end(&json);
+    return MYR_OK;
+}
+
+int api_cancel(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    struct server *server = request->server;
+    uint32_t id;
+    MYR_TRY(request_job(request, &id, err));
+    struct job_row *row = rows_job(server, id);
+    if (request->who.role < ROLE_OPERATOR && strcmp(row->user, request->who.user) != 0) {
+        return myr_err_set(err, MYR_EDENIED, "job %u is %s's; an operator may cancel it too", id,
+                           row->user);
+    }
+    MYR_TRY(api_writable(server, err));
+    if (row->state < MYR_CONTROL_DONE) {
+        snprintf(row->reason, sizeof(row->reason), "cancelled by %s", request->who.user);
+    }
+    desk_post(server, &(struct myr_event){.kind = MYR_EVENT_CANCEL, .job = id});
+    MYR_TRY(desk_run(server, err));
+    put_one(server, id, ret);
+    return MYR_OK;
+}
+
+int api_logs(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    struct server *server = request->server;
+    const char *rank_text = request_arg(request, "rank"), *from = request_arg(request, "offset");
+    uint64_t rank = 0, offset = 0;
+    uint32_t id;
+    (void)ret;
+    MYR_TRY(request_job(request, &id, err));
+    if ((rank_text && !myr_str_to_u64(myr_str_from(rank_text), &rank)) ||
+        (from && !myr_str_to_u64(myr_str_from(from), &offset))) {
+        return myr_err_set(err, MYR_EINVAL, "'rank' and 'offset' are whole numbers");
+    }
+    uint32_t gpus = myr_control_job(server->control, id).spec.gpus;
+    if (rank >= gpus) {
+        return myr_err_set(err, MYR_ERANGE, "job %u has ranks 0 to %u", id, gpus - 1);
+    }
+    request_wait(request);
+    if (!server->world.fetch(server, id, (uint32_t)rank, offset, request)) {
+        http_output(request,
+                    &(struct output){.problem = "nobody has its output now: the job has not "
+                                                "started, or its node is not heard"});
+    }
+    return HTTP_LATER;
+}
+
+int api_explain(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    struct server *server = request->server;
+    struct myr_explanation why;
+    char name[32];
+    uint32_t id;
+    struct myr_json json;
+    MYR_TRY(request_job(request, &id, err));
+    snprintf(name, sizeof(name), "job/%u", id);
+    MYR_TRY(myr_control_explain(server->control, name, &why, err));
+    myr_json_init(&json, ret, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    myr_json_u64(&json, "id", id);
+    myr_json_list(&json, "why");
+    for (uint32_t i = 0; i < why.count; i++) {
+        char line[MYR_EXPLAIN_TEXT + 48];
+        snprintf(line, sizeof(line), "%s: %s", why.facts[i].what, why.facts[i].is);
+        myr_json_text(&json, NULL, line);
+    }
+    myr_json_end(&json);
+    myr_json_end(&json);
+    return MYR_OK;
+}
+
+int api_queue(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    struct server *server = request->server;
+    struct myr_json json;
+    uint32_t listed = 0;
+    (void)err;
+    /* Asked of a copy: the answer changes nothing. */
+    struct myr_control *copy = myr_control_fork(server->control);
+    int64_t now_ms = wall_ms();
+    myr_json_init(&json, ret, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    myr_json_list(&json, "queue");
+    for (uint32_t id = 0; id < myr_control_jobs(copy) && listed < JOBS_LISTED; id++) {
+        struct myr_control_job job = myr_control_job(copy, id);
+        const struct job_row *row = rows_job(server, id);
+        if (job.state != MYR_CONTROL_QUEUED || !row) {
+            continue;
+        }
+        myr_json_object(&json, NULL);
+        myr_json_u64(&json, "id", id);
+        myr_json_text(&json, "name", row->name);
+        myr_json_text(&json, "tenant", server->rows.tenants.items[row->tenant].name);
+        myr_json_u64(&json, "gpus", job.spec.gpus);
+        myr_json_i64(&json, "priority", job.spec.priority);
+        myr_json_double(&json, "waited_s", (double)(now_ms - row->submitted_ms) / 1e3, 1);
+        myr_json_text(&json, "reason", listed < 50 ? myr_control_waits(copy, id) : "");
+        myr_json_end(&json);
+        listed++;
+    }
+    myr_json_end(&json);
+    myr_json_end(&json);
+    myr_control_free(copy);
+    return MYR_OK;
+}

@@ -1,0 +1,246 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+
+enum { NODE_JOBS = 64 };
+
+/* What one byte of the frame says of a GPU. */
+enum shade {
+    SHADE_UNKNOWN,
+    SHADE_FREE,
+    SHADE_BUSY,
+    SHADE_STARTING,
+    SHADE_CHANGING, /* saving, recovering */
+    SHADE_SUSPECT,
+    SHADE_DRAINING,
+    SHADE_DRAINED,
+    SHADE_REPAIR,
+    SHADE_SILENT,
+};
+
+static void put_node(const struct server *server, uint32_t id, struct myr_json *json)
+{
+    const struct node_row *row = &server->rows.nodes[id];
+    struct myr_control_node node = myr_control_node(server->control, id);
+    struct myr_control_rank ranks[NODE_JOBS];
+    uint32_t count = myr_control_node_ranks(server->control, id, ranks, NODE_JOBS);
+    uint64_t busy = 0;
+    count = count < NODE_JOBS ? count : NODE_JOBS;
+    for (uint32_t i = 0; i < count; i++) {
+        busy |= ranks[i].gpus;
+    }
+    myr_json_u64(json, "id", id);
+    myr_json_text(json, "name", row->name);
+    myr_json_text(json, "state", myr_node_state_name(node.state));
+    myr_json_bool(json, "silent", node.silent);
+    myr_json_u64(json, "gpus", server->config.gpus_per_node);
+    myr_json_u64(json, "busy", (uint64_t)__builtin_popcountll(busy));
+    myr_json_u64(json, "leaf", id / server->config.nodes_per_leaf);
+    myr_json_u64(json, "boot", node.boot);
+    myr_json_text(json, "kind", row->kind);
+    myr_json_list(json, "jobs");
+    for (uint32_t i = 0; i < count; i++) {
+        if (i == 0 || ranks[i].job != ranks[i - 1].job) {
+            myr_json_u64(json, NULL, ranks[i].job);
+        }
+    }
+    myr_json_end(json);
+}
+
+int api_nodes(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    const struct server *server = request->server;
+    const char *state = request_arg(request, "state");
+    struct myr_json json;
+    (void)err;
+    myr_json_init(&json, ret, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    myr_json_list(&json, "nodes");
+    for (uint32_t id = 0; id < server->rows.node_count; id++) {
+        struct myr_control_node node = myr_control_node(server->control, id);
+        if (state && strcmp(state, myr_node_state_name(node.state)) != 0) {
+            continue;
+        }
+        myr_json_object(&json, NULL);
+        put_node(server, id, &json);
+        myr_json_end(&json);
+    }
+    myr_json_end(&json);
+    myr_json_end(&json);
+    return MYR_OK;
+}
+
+static void put_one(const struct server *server, uint32_t id, struct myr_buf *ret)
+{
+    const struct node_row *row = &server->rows.nodes[id];
+    struct myr_json json;
+    myr_json_init(&json, ret, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    put_node(server, id, &json);
+    myr_json_text(&json, "address", row->address);
+    myr_json_text(&json, "reason", row->reason);
+    myr_json_bool(&json, "revoked", row->revoked);
+    myr_json_double(&json, "heard_s",
+                    row->heard_ms ? (double)(steady_ms() - row->heard_ms) / 1e3 : -1, 1);
+    myr_json_object(&json, "inventory");
+    myr_json_u64(&json, "cpus", row->cpus);
+    myr_json_u64(&json, "memory_bytes", row->memory_bytes);
+    myr_json_u64(&json, "gpus", row->gpus);
+    myr_json_text(&json, "gpu_kind", row->kind);
+    myr_json_text(&json, "serial", row->board);
+    myr_json_end(&json);
+    myr_json_end(&json);
+}
+
+int api_node(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    uint32_t id;
+    MYR_TRY(request_node(request, &id, err));
+    put_one(request->server, id, ret);
+    return MYR_OK;
+}
+
+static int change(struct request *request, enum myr_event_kind kind, const char *reason,
+                  struct myr_buf *ret, struct myr_err *err)
+{
+    struct server *server = request->server;
+    uint32_t id;
+    MYR_TRY(request_node(request, &id, err));
+    MYR_TRY(api_writable(server, err));
+    snprintf(server->rows.nodes[id].reason, sizeof(server->rows.nodes[id].reason), "%s", reason);
+    rows_put_node(server, id);
+    desk_post(server, &(struct myr_event){.kind = (uint8_t)kind, .node = id});
+    MYR_TRY(desk_run(server, err));
+    put_one(server, id, ret);
+    return MYR_OK;
+}
+
+int api_drain(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    char reason[120] = "", text[160];
+    MYR_TRY(api_body_text(request, "reason", false, reason, sizeof(reason), err));
+    snprintf(text, sizeof(text), "%.30s: %s", request->who.user, reason[0] ? reason : "drained");
+    return change(request, MYR_EVENT_DRAIN, text, ret, err);
+}
+
+int api_resume(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    return change(request, MYR_EVENT_UNDRAIN, "", ret, err);
+}
+
+int api_revoke(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    struct server *server = request->server;
+    uint32_t id;
+    MYR_TRY(request_node(request, &id, err));
+    MYR_TRY(api_writable(server, err));
+    server->rows.nodes[id].revoked = true;
+    rows_put_node(server, id);
+    MYR_TRY(store_commit(server->store, err));
+    put_one(server, id, ret);
+    return MYR_OK;
+}
+
+static enum shade shade_of_node(const struct myr_control_node *node)
+{
+    switch (node->state) {
+    case MYR_NODE_HEALTHY:
+        return SHADE_FREE;
+    case MYR_NODE_SUSPECT:
+        return node->silent ? SHADE_SILENT : SHADE_SUSPECT;
+    case MYR_NODE_DRAINING:
+        return SHADE_DRAINING;
+    case MYR_NODE_DRAINED:
+        return SHADE_DRAINED;
+    case MYR_NODE_REPAIR:
+        return SHADE_REPAIR;
+    case MYR_NODE_JOINING:
+    case MYR_NODE_CHECKING:
+    case MYR_NODE_UNKNOWN:
+    case MYR_NODE_STATES:
+        break;
+    }
+    return SHADE_UNKNOWN;
+}
+
+static enum shade shade_of_job(enum myr_control_job_state state)
+{
+    return state == MYR_CONTROL_PLACING || state == MYR_CONTROL_STARTING ? SHADE_STARTING
+           : state == MYR_CONTROL_SAVING || state == MYR_CONTROL_RECOVERING ||
+                   state == MYR_CONTROL_QUEUED
+               ? SHADE_CHANGING
+               : SHADE_BUSY;
+}
+
+int api_frame(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    const struct server *server = request->server;
+    uint32_t each = server->config.gpus_per_node;
+    (void)err;
+    myr_buf_reserve(ret, (size_t)server->rows.node_count * each + 1);
+    for (uint32_t id = 0; id < server->rows.node_count; id++) {
+        struct myr_control_node node = myr_control_node(server->control, id);
+        struct myr_control_rank ranks[NODE_JOBS];
+        uint32_t count = myr_control_node_ranks(server->control, id, ranks, NODE_JOBS);
+        enum shade ground = shade_of_node(&node);
+        char shades[64];
+        memset(shades, (char)ground, sizeof(shades));
+        /* A node that is not well shows that, whatever lies on it. */
+        for (uint32_t i = 0; ground == SHADE_FREE && i < count && i < NODE_JOBS; i++) {
+            enum shade shade = shade_of_job(myr_control_job(server->control, ranks[i].job).state);
+            for (uint32_t g = 0; g < each; g++) {
+                shades[g] = ranks[i].gpus >> g & 1 ? (char)shade : shades[g];
+            }
+        }
+        myr_buf_put(ret, shades, each);
+    }
+    request->sequence = server->feed.next;
+    request_answer(request, 200, "application/octet-stream", (struct myr_str){ret->data, ret->len});
+    return HTTP_LATER;
+}
+
+int api_cluster(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    const struct server *server = request->server;
+    uint32_t nodes[MYR_NODE_STATES] = {0}, jobs[MYR_CONTROL_JOB_STATES] = {0};
+    uint64_t busy = 0;
+    struct myr_json json;
+    (void)err;
+    for (uint32_t id = 0; id < server->rows.node_count; id++) {
+        nodes[myr_control_node(server->control, id).state]++;
+    }
+    for (uint32_t id = 0; id < myr_control_jobs(server->control); id++) {
+        jobs[myr_control_job(server->control, id).state]++;
+    }
+    for (size_t i = 0; i < server->rows.tenants.count; i++) {
+        busy += server->rows.tenants.items[i].running_gpus;
+    }
+    myr_json_init(&json, ret, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    myr_json_text(&json, "name", server->config.cluster);
+    myr_json_text(&json, "world", server->config.twin ? "twin" : "agents");
+    myr_json_text(&json, "version", server->version);
+    myr_json_i64(&json, "time_ms", wall_ms());
+    myr_json_u64(&json, "seq", server->feed.next);
+    myr_json_u64(&json, "nodes", server->rows.node_count);
+    myr_json_u64(&json, "gpus", (uint64_t)server->rows.node_count * server->config.gpus_per_node);
+    myr_json_u64(&json, "gpus_per_node", server->config.gpus_per_node);
+    myr_json_u64(&json, "nodes_per_leaf", server->config.nodes_per_leaf);
+    myr_json_u64(&json, "gpus_busy", busy);
+    myr_json_u64(&json, "gpus_free", myr_control_free_gpus(server->control));
+    myr_json_bool(&json, "read_only", server->stuck);
+    myr_json_object(&json, "node_states");
+    for (int i = 0; i < MYR_NODE_STATES; i++) {
+        myr_json_u64(&json, myr_node_state_name((enum myr_node_state)i), nodes[i]);
+    }
+    myr_json_end(&json);
+    myr_json_object(&json, "job_states");
+    for (int i = 0; i < MYR_CONTROL_JOB_STATES; i++) {
+        myr_json_u64(&json, myr_control_job_state_name((enum myr_control_job_state)i), jobs[i]);
+    }
+    myr_json_end(&json);
+    myr_json_end(&json);
+    return MYR_OK;
+}

@@ -1,0 +1,177 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server.h"
+
+static const char *const keys[] = {
+    "cluster", "world",  "nodes",   "gpus_per_node", "nodes_per_leaf", "http",  "agents",
+    "policy",  "spares", "pretend", "beat_ms",       "speed",          "fence", "power",
+};
+static const char *const power_keys[] = {"kw_per_gpu", "price_kwh", "currency"};
+static const char *const worlds[] = {"agents", "twin"};
+static const char *const policies[] = {"fifo", "first-fit", "fair", "preempt"};
+
+/* "127.0.0.1:4680", "[::1]:4680" */
+static int read_address(const struct myr_doc *node, const char *what, char *ret, size_t size,
+                        uint16_t *ret_port, struct myr_err *err)
+{
+    struct myr_str text;
+    uint64_t port;
+    MYR_TRY(myr_doc_text(node, what, &text, err));
+    size_t colon = text.len;
+    while (colon > 0 && text.data[colon - 1] != ':') {
+        colon--;
+    }
+    bool six = text.len > 0 && text.data[0] == '[';
+    struct myr_str host = {text.data + six, colon > 1 + 2U * six ? colon - 1 - 2U * six : 0};
+    if (colon == 0 || host.len == 0 || host.len >= size || (six && text.data[colon - 2] != ']') ||
+        !myr_str_to_u64((struct myr_str){text.data + colon, text.len - colon}, &port) ||
+        port > UINT16_MAX) {
+        return myr_doc_error(err, node, MYR_EINVAL,
+                             "'%s' is no address; such as 127.0.0.1:4680 or [::1]:4680 is expected",
+                             what);
+    }
+    memcpy(ret, host.data, host.len);
+    ret[host.len] = '\0';
+    *ret_port = (uint16_t)port;
+    return MYR_OK;
+}
+
+static int read_count(const struct myr_doc *top, const char *key, uint64_t min, uint64_t max,
+                      uint32_t *ret, struct myr_err *err)
+{
+    const struct myr_doc *node = myr_doc_get(top, key);
+    uint64_t value;
+    if (node) {
+        MYR_TRY(myr_doc_u64(node, key, min, max, &value, err));
+        *ret = (uint32_t)value;
+    }
+    return MYR_OK;
+}
+
+static int read_text(const struct myr_doc *top, const char *key, char *ret, size_t size,
+                     struct myr_err *err)
+{
+    const struct myr_doc *node = myr_doc_get(top, key);
+    struct myr_str text;
+    if (!node) {
+        return MYR_OK;
+    }
+    MYR_TRY(myr_doc_text(node, key, &text, err));
+    if (text.len >= size) {
+        return myr_doc_error(err, node, MYR_ERANGE, "'%s' has %zu bytes, at most %zu are expected",
+                             key, text.len, size - 1);
+    }
+    memcpy(ret, text.data, text.len);
+    ret[text.len] = '\0';
+    return MYR_OK;
+}
+
+static int read_choice(const struct myr_doc *top, const char *key, const char *const *names,
+                       size_t count, uint32_t *ret, struct myr_err *err)
+{
+    const struct myr_doc *node = myr_doc_get(top, key);
+    return node ? myr_doc_choice(node, key, names, count, ret, err) : MYR_OK;
+}
+
+static int read_nodes(const struct myr_doc *top, struct config *ret, struct myr_err *err)
+{
+    const struct myr_doc *node;
+    struct myr_str text;
+    MYR_TRY(myr_doc_need(top, "the configuration", "nodes", &node, err));
+    MYR_TRY(myr_doc_text(node, "nodes", &text, err));
+    MYR_CLEANUP(myr_free_at) char *list = strndup(text.data, text.len);
+    struct myr_err why = {0};
+    int rc = names_expand(list, &ret->names, &ret->node_count, &why);
+    return rc < 0 ? myr_doc_error(err, node, rc, "%s", why.message) : MYR_OK;
+}
+
+static int read_power(const struct myr_doc *top, struct config *ret, struct myr_err *err)
+{
+    const struct myr_doc *map = myr_doc_get(top, "power");
+    if (!map) {
+        return MYR_OK;
+    }
+    MYR_TRY(myr_doc_expect(map, MYR_DOC_MAP, "power", err));
+    MYR_TRY(myr_doc_check_keys(map, "power", power_keys, MYR_ARRAY_COUNT(power_keys), err));
+    const struct myr_doc *kw = myr_doc_get(map, "kw_per_gpu"),
+                         *price = myr_doc_get(map, "price_kwh");
+    if (kw) {
+        MYR_TRY(myr_doc_double(kw, "power.kw_per_gpu", 0, 100, &ret->kw_per_gpu, err));
+    }
+    if (price) {
+        MYR_TRY(myr_doc_double(price, "power.price_kwh", 0, 1000, &ret->price_kwh, err));
+    }
+    return read_text(map, "currency", ret->currency, sizeof(ret->currency), err);
+}
+
+static int read_top(const struct myr_doc *top, struct config *ret, struct myr_err *err)
+{
+    const struct myr_doc *http = myr_doc_get(top, "http"), *agents = myr_doc_get(top, "agents");
+    const struct myr_doc *pretend = myr_doc_get(top, "pretend"), *speed = myr_doc_get(top, "speed");
+    uint32_t world = 0, policy = MYR_QUEUE_FAIR;
+    MYR_TRY(myr_doc_expect(top, MYR_DOC_MAP, "the configuration", err));
+    MYR_TRY(myr_doc_check_keys(top, NULL, keys, MYR_ARRAY_COUNT(keys), err));
+    MYR_TRY(read_text(top, "cluster", ret->cluster, sizeof(ret->cluster), err));
+    MYR_TRY(read_nodes(top, ret, err));
+    MYR_TRY(read_count(top, "gpus_per_node", 1, 64, &ret->gpus_per_node, err));
+    MYR_TRY(read_count(top, "nodes_per_leaf", 1, 1024, &ret->nodes_per_leaf, err));
+    MYR_TRY(read_count(top, "spares", 0, ret->node_count - 1, &ret->spares, err));
+    MYR_TRY(read_count(top, "beat_ms", 50, 60000, &ret->beat_ms, err));
+    MYR_TRY(read_choice(top, "world", worlds, MYR_ARRAY_COUNT(worlds), &world, err));
+    MYR_TRY(read_choice(top, "policy", policies, MYR_ARRAY_COUNT(policies), &policy, err));
+    MYR_TRY(read_text(top, "fence", ret->fence, sizeof(ret->fence), err));
+    ret->twin = world == 1;
+    ret->policy = (enum myr_queue_preset)policy;
+    if (http) {
+        MYR_TRY(read_address(http, "http", ret->http_address, sizeof(ret->http_address),
+                             &ret->http_port, err));
+    }
+    if (agents) {
+        MYR_TRY(read_address(agents, "agents", ret->agents_address, sizeof(ret->agents_address),
+                             &ret->agents_port, err));
+    }
+    if (pretend) {
+        MYR_TRY(myr_doc_bool(pretend, "pretend", &ret->pretend, err));
+    }
+    if (speed) {
+        MYR_TRY(myr_doc_double(speed, "speed", 0.01, 10000, &ret->speed, err));
+    }
+    return read_power(top, ret, err);
+}
+
+int config_read(const char *path, struct config *ret, struct myr_err *err)
+{
+    struct myr_arena arena;
+    const struct myr_doc *top;
+    *ret = (struct config){
+        .cluster = "myriad",
+        .http_address = "127.0.0.1",
+        .agents_address = "127.0.0.1",
+        .http_port = 4680,
+        .agents_port = 4681,
+        .speed = 1,
+        .gpus_per_node = 8,
+        .nodes_per_leaf = 16,
+        .beat_ms = 1000,
+        .kw_per_gpu = 1.3,
+        .price_kwh = 0.6,
+        .currency = "CNY",
+    };
+    myr_arena_init(&arena);
+    int rc = myr_doc_read_file(&arena, path, &top, err);
+    rc = rc < 0 ? rc : read_top(top, ret, err);
+    myr_arena_done(&arena);
+    if (rc < 0) {
+        config_done(ret);
+    }
+    return rc;
+}
+
+void config_done(struct config *config)
+{
+    names_free(config->names, config->node_count);
+    config->names = NULL;
+    config->node_count = 0;
+}

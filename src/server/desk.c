@@ -1,0 +1,366 @@
+/*
+ * desk: the control core, its journal, and the order of things: take the events of this turn,
+ * commit what was decided, and only then act.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server.h"
+
+enum {
+    SNAPSHOT_EVENTS = 20000,
+    JOURNAL_BYTES = 16 << 20,
+    INBOX_MAX = 1 << 20, /* beyond it reports are left to the agents, who say them again */
+};
+
+static struct myr_control_policy policy_of(const struct config *config)
+{
+    struct myr_control_policy policy = myr_control_policy_default();
+    policy.queue = myr_queue_policy_preset(config->policy);
+    policy.queue.confirm = true;
+    policy.spares = config->spares;
+    return policy;
+}
+
+static void journal_key(uint64_t number, char ret[32])
+{
+    snprintf(ret, 32, "journal/%016llx", (unsigned long long)number);
+}
+
+static int join(void *context, const char *key, struct myr_str value, struct myr_err *err)
+{
+    (void)key;
+    (void)err;
+    myr_buf_put(context, value.data, value.len);
+    return MYR_OK;
+}
+
+static void put_snapshot(struct server *server)
+{
+    struct myr_buf bytes = {0};
+    char key[32];
+    myr_control_save(server->control, &bytes);
+    store_put(server->store, "snapshot", (struct myr_str){bytes.data, bytes.len});
+    store_delete_range(server->store, "journal/", "journal0");
+    myr_buf_clear(&bytes);
+    myr_journal_begin(server->control, &bytes);
+    server->journal_next = 0;
+    journal_key(server->journal_next++, key);
+    store_put(server->store, key, (struct myr_str){bytes.data, bytes.len});
+    myr_buf_done(&bytes);
+    server->since_snapshot = 0;
+}
+
+int desk_snapshot(struct server *server, struct myr_err *err)
+{
+    MYR_ASSERT(server->journal.len == 0); /* nothing is half taken */
+    put_snapshot(server);
+    return store_commit(server->store, err);
+}
+
+static int create(struct server *server, struct myr_err *err)
+{
+    const struct config *config = &server->config;
+    struct myr_control_policy policy = policy_of(config);
+    struct myr_place_shape shape = {config->node_count, config->gpus_per_node,
+                                    config->nodes_per_leaf, config->node_count};
+    MYR_TRY(myr_control_create(&shape, &policy, SERVER_TENANTS, &server->control, err));
+    return desk_snapshot(server, err);
+}
+
+/* A cluster may have grown since; it never shrinks, and ids stay. */
+static int fit_shape(struct server *server, struct myr_err *err)
+{
+    const struct config *config = &server->config;
+    struct myr_place_shape shape = myr_control_shape(server->control);
+    if (shape.gpus_per_node != config->gpus_per_node || shape.nodes > config->node_count) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "the store holds %u nodes of %u GPUs, the configuration %u of %u; a "
+                           "cluster only grows, by names added behind the others",
+                           shape.nodes, shape.gpus_per_node, config->node_count,
+                           config->gpus_per_node);
+    }
+    if (shape.nodes < config->node_count) {
+        MYR_TRY(myr_control_grow(server->control, config->node_count, err));
+        return desk_snapshot(server, err);
+    }
+    return MYR_OK;
+}
+
+static int load(struct server *server, const struct myr_buf *snapshot, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf journal = {0};
+    struct myr_journal_report report;
+    MYR_TRY(
+        myr_control_load((struct myr_str){snapshot->data, snapshot->len}, &server->control, err));
+    MYR_TRY(store_scan(server->store, "journal/", join, &journal, err));
+    MYR_TRY(myr_journal_replay(server->control, (struct myr_str){journal.data, journal.len},
+                               &report, err));
+    log_say("info", "state: %llu events replayed", (unsigned long long)report.records);
+    MYR_TRY(desk_snapshot(server, err));
+    return fit_shape(server, err);
+}
+
+/* What the core says its jobs are, for rows that were written before the last change. */
+static void learn_states(struct server *server)
+{
+    uint32_t count = myr_control_jobs(server->control);
+    for (uint32_t id = 0; id < count; id++) {
+        struct job_row *row = rows_job(server, id);
+        struct myr_control_job job = myr_control_job(server->control, id);
+        if (row) {
+            row->state = (uint8_t)job.state;
+        }
+    }
+    for (uint32_t node = 0; node < myr_control_nodes(server->control); node++) {
+        struct myr_control_rank ranks[64];
+        uint32_t found = myr_control_node_ranks(server->control, node, ranks, 64);
+        for (uint32_t i = 0; i < found && i < 64; i++) {
+            const struct job_row *row = rows_job(server, ranks[i].job);
+            if (row && row->tenant < server->rows.tenants.count) {
+                server->rows.tenants.items[row->tenant].running_gpus +=
+                    (uint32_t)__builtin_popcountll(ranks[i].gpus);
+            }
+        }
+    }
+}
+
+void desk_turn(struct server *server)
+{
+    struct myr_err err = {0};
+    if (desk_run(server, &err) < 0) {
+        MYR_ASSERT(server->stuck); /* which was said when it began */
+    }
+}
+
+static void on_check(uv_check_t *check)
+{
+    struct server *server = check->data;
+    if (server->inbox.count == 0) {
+        uv_idle_stop(&server->idle);
+        return;
+    }
+    desk_turn(server);
+}
+
+static void on_idle(uv_idle_t *idle)
+{
+    (void)idle; /* its being there keeps the loop from sleeping */
+}
+
+static void on_wake(uv_timer_t *timer)
+{
+    struct server *server = timer->data;
+    desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TICK});
+}
+
+static void set_wake(struct server *server)
+{
+    int64_t at_ms = myr_control_wake_ms(server->control), now_ms = wall_ms();
+    if (at_ms == INT64_MAX) {
+        uv_timer_stop(&server->wake);
+        return;
+    }
+    uv_timer_start(&server->wake, on_wake, at_ms > now_ms ? (uint64_t)(at_ms - now_ms) : 1, 0);
+}
+
+int desk_begin(struct server *server, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf snapshot = {0};
+    MYR_TRY(store_scan(server->store, "snapshot", join, &snapshot, err));
+    MYR_TRY(snapshot.len > 0 ? load(server, &snapshot, err) : create(server, err));
+    learn_states(server);
+    uv_timer_init(&server->loop, &server->wake);
+    uv_check_init(&server->loop, &server->check);
+    uv_idle_init(&server->loop, &server->idle);
+    server->wake.data = server->check.data = server->idle.data = server;
+    uv_check_start(&server->check, on_check);
+    desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TAKEOVER});
+    return MYR_OK;
+}
+
+void desk_post(struct server *server, const struct myr_event *event)
+{
+    if (server->inbox.count >= INBOX_MAX) {
+        server->refused_events++;
+        return;
+    }
+    myr_vec_push(&server->inbox, *event);
+    uv_idle_start(&server->idle, on_idle);
+}
+
+static void take(struct server *server, const struct myr_event *event)
+{
+    struct myr_err err = {0};
+    uint32_t count;
+    int64_t now_ms = wall_ms();
+    if (myr_control_step(server->control, now_ms, event, &err) < 0) {
+        server->refused_events++;
+        log_say("warning", "the core refused %s: %s",
+                myr_event_kind_name((enum myr_event_kind)event->kind), err.message);
+        return;
+    }
+    server->events++;
+    server->since_snapshot++;
+    myr_journal_put(server->control, now_ms, event, &server->journal);
+    const struct myr_effect *effects = myr_control_effects(server->control, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        myr_vec_push(&server->outbox, effects[i]);
+    }
+}
+
+static void count_gpus(struct server *server, const struct myr_effect *effect, bool more)
+{
+    const struct job_row *row = rows_job(server, effect->job);
+    if (!row || row->tenant >= server->rows.tenants.count) {
+        return;
+    }
+    struct tenant_row *tenant = &server->rows.tenants.items[row->tenant];
+    uint32_t gpus = (uint32_t)__builtin_popcountll(effect->gpus);
+    tenant->gpu_ms = rows_gpu_ms(tenant, wall_ms());
+    tenant->since_ms = wall_ms();
+    tenant->running_gpus = more                           ? tenant->running_gpus + gpus
+                           : tenant->running_gpus >= gpus ? tenant->running_gpus - gpus
+                                                          : 0;
+}
+
+/* What the rows keep of it; before the commit, so that it is part of it. */
+static void note(struct server *server, const struct myr_effect *effect)
+{
+    struct job_row *row = rows_job(server, effect->job);
+    if (effect->kind == MYR_EFFECT_GRANT || effect->kind == MYR_EFFECT_RELEASE) {
+        count_gpus(server, effect, effect->kind == MYR_EFFECT_GRANT);
+    }
+    if (effect->kind != MYR_EFFECT_JOB || !row) {
+        return;
+    }
+    row->state = effect->state;
+    if (effect->state == MYR_CONTROL_STARTING && row->first_start_ms < 0) {
+        row->first_start_ms = wall_ms();
+        rows_put_job(server, effect->job);
+    } else if (effect->state >= MYR_CONTROL_DONE) {
+        row->ended_ms = wall_ms();
+        rows_put_job(server, effect->job);
+        rows_put_tenant(server, row->tenant);
+    }
+}
+
+static void tell(struct server *server, const struct myr_effect *effect)
+{
+    char text[120];
+    switch ((enum myr_effect_kind)effect->kind) {
+    case MYR_EFFECT_JOB:
+        feed_job(server, effect->job,
+                 myr_control_job_state_name((enum myr_control_job_state)effect->state),
+                 effect->epoch);
+        return;
+    case MYR_EFFECT_ACCEPT:
+        if (effect->job != MYR_NONE) {
+            feed_job(server, effect->job, "queued", 0);
+        }
+        return;
+    case MYR_EFFECT_NODE:
+        feed_node(server, effect->node, myr_node_state_name((enum myr_node_state)effect->state),
+                  "");
+        return;
+    case MYR_EFFECT_REPAIR:
+        snprintf(text, sizeof(text), "%s is empty: to be repaired",
+                 server->rows.nodes[effect->node].name);
+        break;
+    case MYR_EFFECT_NOTIFY:
+        snprintf(text, sizeof(text), "%s",
+                 effect->reason == MYR_NOTICE_DRAIN_LIMIT
+                     ? "more nodes have failed than may be drained without a person: approve, or "
+                       "look"
+                     : "a maintenance window was refused");
+        break;
+    default:
+        return;
+    }
+    feed_notice(server, text);
+    log_say("warning", "%s", text);
+}
+
+static void carry_out(struct server *server)
+{
+    for (size_t i = 0; i < server->outbox.count; i++) {
+        const struct myr_effect effect = server->outbox.items[i];
+        if (effect.kind <= MYR_EFFECT_FENCE || effect.kind == MYR_EFFECT_ACCEPT) {
+            server->world.effect(server, &effect);
+        }
+        tell(server, &effect);
+    }
+    server->outbox.count = 0;
+}
+
+/* Disk full, or gone: nothing was acted upon, and nothing will be until it is back. */
+static int commit(struct server *server, struct myr_err *err)
+{
+    struct myr_err why = {0};
+    int rc = store_commit(server->store, &why);
+    if (rc == MYR_OK) {
+        if (server->stuck) {
+            log_say("info", "the store takes writes again");
+            feed_notice(server, "the store takes writes again");
+        }
+        server->stuck = false;
+        server->commits++;
+        return MYR_OK;
+    }
+    if (!server->stuck) {
+        log_say("error", "%s; read-only until it can be written", why.message);
+    }
+    server->stuck = true;
+    snprintf(server->stuck_why, sizeof(server->stuck_why), "%.199s", why.message);
+    return myr_err_set(err, MYR_EAWAY, "the store cannot be written: %s", why.message);
+}
+
+int desk_run(struct server *server, struct myr_err *err)
+{
+    char key[32];
+    if (server->stuck) {
+        /* What the core has taken waits to be written; nothing more is taken before. */
+        uv_idle_stop(&server->idle);
+        MYR_TRY(commit(server, err));
+        carry_out(server);
+    }
+    /* Carrying out may post more (a world that answers at once): that is the next turn's. */
+    size_t count = server->inbox.count, before = server->outbox.count;
+    for (size_t i = 0; i < count; i++) {
+        take(server, &server->inbox.items[i]);
+    }
+    memmove(server->inbox.items, server->inbox.items + count,
+            (server->inbox.count - count) * sizeof(*server->inbox.items));
+    server->inbox.count -= count;
+    for (size_t i = before; i < server->outbox.count; i++) {
+        note(server, &server->outbox.items[i]);
+    }
+    if (server->journal.len > 0) {
+        journal_key(server->journal_next++, key);
+        store_put(server->store, key, (struct myr_str){server->journal.data, server->journal.len});
+        myr_buf_clear(&server->journal);
+    }
+    if (server->since_snapshot >= SNAPSHOT_EVENTS) {
+        put_snapshot(server);
+    }
+    MYR_TRY(commit(server, err));
+    carry_out(server);
+    if (server->world.committed) {
+        server->world.committed(server);
+    }
+    set_wake(server);
+    return MYR_OK;
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    (void)handle;
+}
+
+void desk_end(struct server *server)
+{
+    uv_close((uv_handle_t *)&server->wake, on_handle_closed);
+    uv_close((uv_handle_t *)&server->check, on_handle_closed);
+    uv_close((uv_handle_t *)&server->idle, on_handle_closed);
+}

@@ -1,0 +1,69 @@
+/* feed: the last few thousand things that happened, for pages and scripts that watch. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "server.h"
+
+void feed_init(struct feed *feed)
+{
+    /* Numbers go on over restarts: a watcher that comes back never takes old for new. */
+    feed->first = feed->next = (uint64_t)wall_ms();
+}
+
+void feed_done(struct feed *feed)
+{
+    for (size_t i = 0; i < FEED_ITEMS; i++) {
+        free(feed->items[i].data);
+        feed->items[i].data = NULL;
+    }
+}
+
+void feed_put(struct feed *feed, const char *kind, struct myr_str members)
+{
+    struct myr_buf line = {0};
+    struct feed_item *item = &feed->items[feed->next % FEED_ITEMS];
+    myr_buf_printf(&line, "{\"seq\":%llu,\"time_ms\":%lld%s%.*s}", (unsigned long long)feed->next,
+                   (long long)wall_ms(), members.len ? "," : "", (int)members.len, members.data);
+    free(item->data);
+    *item = (struct feed_item){feed->next++, kind, line.data};
+    if (feed->next - feed->first > FEED_ITEMS) {
+        feed->first = feed->next - FEED_ITEMS;
+    }
+    if (feed->rang) {
+        feed->rang(feed->context);
+    }
+}
+
+const struct feed_item *feed_get(const struct feed *feed, uint64_t sequence)
+{
+    return sequence >= feed->first && sequence < feed->next ? &feed->items[sequence % FEED_ITEMS]
+                                                            : NULL;
+}
+
+void feed_node(struct server *server, uint32_t node, const char *state, const char *reason)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    myr_buf_puts(&text, "\"name\":");
+    myr_json_quote(&text, myr_str_from(server->rows.nodes[node].name));
+    myr_buf_printf(&text, ",\"state\":\"%s\",\"reason\":", state);
+    myr_json_quote(&text, myr_str_from(reason));
+    feed_put(&server->feed, "node", (struct myr_str){text.data, text.len});
+}
+
+void feed_job(struct server *server, uint32_t job, const char *state, uint32_t epoch)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    const struct job_row *row = rows_job(server, job);
+    myr_buf_printf(&text, "\"id\":%u,\"name\":", job);
+    myr_json_quote(&text, myr_str_from(row ? row->name : ""));
+    myr_buf_printf(&text, ",\"state\":\"%s\",\"epoch\":%u", state, epoch);
+    feed_put(&server->feed, "job", (struct myr_str){text.data, text.len});
+}
+
+void feed_notice(struct server *server, const char *notice)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    myr_buf_puts(&text, "\"text\":");
+    myr_json_quote(&text, myr_str_from(notice));
+    feed_put(&server->feed, "notice", (struct myr_str){text.data, text.len});
+}

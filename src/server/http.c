@@ -1,0 +1,471 @@
+#include "http.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BODY_MAX = 1 << 20,
+    CONNECTIONS = 2000,
+    CONNECTIONS_OF_ONE = 500,
+    IDLE_S = 20, /* a request that does not come is not waited for longer */
+    MEMORY = 32 << 10,
+    WAIT_MS = 10000, /* for an agent's answer */
+    ACCESS_PATH = 200,
+};
+
+static void on_run(struct server *server);
+
+/* Security headers of everything: the page loads nothing from elsewhere, and nobody frames it. */
+static void add_headers(struct MHD_Response *response, const char *type)
+{
+    MHD_add_response_header(response, "Content-Type", type);
+    MHD_add_response_header(response, "Cache-Control", "no-store");
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    MHD_add_response_header(response, "X-Frame-Options", "DENY");
+    MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+    MHD_add_response_header(response, "Content-Security-Policy",
+                            "default-src 'self'; base-uri 'none'; form-action 'self'; "
+                            "frame-ancestors 'none'");
+}
+
+void request_answer(struct request *request, unsigned status, const char *type, struct myr_str body)
+{
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        body.len, (void *)(uintptr_t)body.data, MHD_RESPMEM_MUST_COPY);
+    MYR_ASSERT(response);
+    add_headers(response, type);
+    if (request->cookie[0]) {
+        MHD_add_response_header(response, "Set-Cookie", request->cookie);
+    }
+    if (request->sequence) {
+        char number[32];
+        snprintf(number, sizeof(number), "%llu", (unsigned long long)request->sequence);
+        MHD_add_response_header(response, "X-Myriad-Seq", number);
+        snprintf(number, sizeof(number), "%u", request->server->config.gpus_per_node);
+        MHD_add_response_header(response, "X-Myriad-Gpus-Per-Node", number);
+    }
+    if (status == 401) {
+        MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
+    }
+    MHD_queue_response(request->connection, status, response);
+    MHD_destroy_response(response);
+    request->answered = true;
+}
+
+void request_fail(struct request *request, const struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
+    struct myr_json json;
+    myr_json_init(&json, &body, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    myr_json_text(&json, "error", err->message);
+    myr_json_text(&json, "hint", err->hint[0] ? err->hint : NULL);
+    myr_json_end(&json);
+    myr_buf_putc(&body, '\n');
+    request->server->http->refused++;
+    request_answer(request, (unsigned)myr_err_http_status(err->code), "application/json",
+                   (struct myr_str){body.data, body.len});
+}
+
+const char *request_arg(const struct request *request, const char *name)
+{
+    return MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+int request_job(const struct request *request, uint32_t *ret, struct myr_err *err)
+{
+    uint64_t id;
+    const char *word = request->words[2];
+    if (!myr_str_to_u64(myr_str_from(word), &id) || id >= UINT32_MAX ||
+        id >= myr_control_jobs(request->server->control) ||
+        !rows_job(request->server, (uint32_t)id)) {
+        return myr_err_set(err, MYR_ENOENT, "no job '%.40s'", word);
+    }
+    *ret = (uint32_t)id;
+    return MYR_OK;
+}
+
+int request_node(const struct request *request, uint32_t *ret, struct myr_err *err)
+{
+    uint32_t id = rows_node(request->server, request->words[2]);
+    if (id == MYR_NONE) {
+        return myr_err_set(err, MYR_ENOENT, "no node '%.70s'", request->words[2]);
+    }
+    *ret = id;
+    return MYR_OK;
+}
+
+void request_wait(struct request *request)
+{
+    struct http *http = request->server->http;
+    request->waiting = true;
+    request->since_ms = steady_ms();
+    request->next = http->waiting;
+    request->before = NULL;
+    if (request->next) {
+        request->next->before = request;
+    }
+    http->waiting = request;
+    MHD_suspend_connection(request->connection);
+}
+
+static void stop_waiting(struct request *request)
+{
+    struct http *http = request->server->http;
+    MYR_ASSERT(request->waiting);
+    request->waiting = false;
+    *(request->before ? &request->before->next : &http->waiting) = request->next;
+    if (request->next) {
+        request->next->before = request->before;
+    }
+    MHD_resume_connection(request->connection);
+    http_kick(request->server);
+}
+
+/* 'whom' is a request that waits, or has given up: then it is no longer in the list. */
+void http_output(void *whom, const struct output *output)
+{
+    struct request *request = whom;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
+    struct myr_json json;
+    if (!request->waiting) {
+        return;
+    }
+    stop_waiting(request);
+    if (output->problem) {
+        struct myr_err err = {0};
+        (void)myr_err_set(&err, MYR_EAWAY, "%s", output->problem);
+        request_fail(request, &err);
+        return;
+    }
+    myr_json_init(&json, &body, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    myr_json_u64(&json, "offset", output->offset);
+    myr_json_u64(&json, "next", output->offset + output->data.len);
+    myr_json_u64(&json, "size", output->size);
+    myr_json_bool(&json, "end", output->ended && output->offset + output->data.len >= output->size);
+    myr_json_str(&json, "text", output->data);
+    myr_json_end(&json);
+    myr_buf_putc(&body, '\n');
+    request_answer(request, 200, "application/json", (struct myr_str){body.data, body.len});
+}
+
+static void split_path(struct request *request)
+{
+    request->path = strdup(request->url);
+    for (char *at = request->path; *at && request->word_count < MYR_ARRAY_COUNT(request->words);) {
+        if (*at == '/') {
+            *at++ = '\0';
+            continue;
+        }
+        request->words[request->word_count++] = at;
+        at += strcspn(at, "/");
+    }
+}
+
+/* ":id" stands for any one word. */
+static bool path_fits(const struct request *request, const char *pattern)
+{
+    uint32_t at = 0;
+    for (const char *p = pattern; *p;) {
+        if (*p == '/') {
+            p++;
+            continue;
+        }
+        size_t length = strcspn(p, "/");
+        if (at >= request->word_count) {
+            return false;
+        }
+        const char *word = request->words[at++];
+        if (*p != ':' && (strlen(word) != length || strncmp(word, p, length) != 0)) {
+            return false;
+        }
+        p += length;
+    }
+    return at == request->word_count;
+}
+
+static const struct route *find_route(const struct request *request, struct myr_err *err)
+{
+    const struct http *http = request->server->http;
+    bool elsewhere = false;
+    for (size_t i = 0; i < http->route_count; i++) {
+        const struct route *route = &http->routes[i];
+        if (path_fits(request, route->path)) {
+            if (strcmp(route->method, request->method) == 0) {
+                return route;
+            }
+            elsewhere = true;
+        }
+    }
+    (void)myr_err_set(err, MYR_ENOENT,
+                      elsewhere ? "%.20s is not answered at %.100s" : "%.20s %.100s: no such thing",
+                      request->method, request->url);
+    return NULL;
+}
+
+static int judge(struct request *request, const struct route *route, struct myr_err *err)
+{
+    if (!login_allowed(request)) {
+        return myr_err_set(err, MYR_EOFTEN, "too many requests; wait a second");
+    }
+    if (request->too_long) {
+        return myr_err_set(err, MYR_ERANGE, "more than %d bytes", BODY_MAX);
+    }
+    if (route->role == ROLE_NONE || request->who.role >= route->role) {
+        return MYR_OK;
+    }
+    if (request->who.role == ROLE_NONE) {
+        login_failed(request);
+        (void)myr_err_set(err, MYR_EUNKNOWN, "a token is needed, and none that is known here came");
+        if (err) {
+            snprintf(err->hint, sizeof(err->hint),
+                     "Authorization: Bearer TOKEN; the command takes MYRIAD_TOKEN_FILE");
+        }
+        return MYR_EUNKNOWN;
+    }
+    return myr_err_set(err, MYR_EDENIED, "%s is %s; this takes a role of %s or above",
+                       request->who.user, role_names[request->who.role], role_names[route->role]);
+}
+
+static void dispatch(struct request *request)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
+    struct myr_err err = {0};
+    char what[ACCESS_PATH + 16];
+    split_path(request);
+    login_find(request);
+    const struct route *route = find_route(request, &err);
+    int rc = route ? judge(request, route, &err) : err.code;
+    if (rc == MYR_OK) {
+        rc = route->call(request, &body, &err);
+    }
+    bool changes = strcmp(request->method, "GET") != 0;
+    if (changes || rc == MYR_EUNKNOWN || rc == MYR_EDENIED) {
+        snprintf(what, sizeof(what), "%s %.*s", request->method, ACCESS_PATH, request->url);
+        audit(request->who.role ? request->who.user : request->from, what,
+              rc < 0 ? err.message : "done");
+    }
+    if (rc < 0) {
+        request_fail(request, &err);
+    } else if (rc == MYR_OK) {
+        myr_buf_putc(&body, '\n');
+        request_answer(request, 200, "application/json", (struct myr_str){body.data, body.len});
+    }
+}
+
+static void learn_address(struct request *request)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *at = info ? info->client_addr : NULL;
+    if (at && at->sa_family == AF_INET6) {
+        uv_ip6_name((const struct sockaddr_in6 *)at, request->from, sizeof(request->from));
+    } else if (at) {
+        uv_ip4_name((const struct sockaddr_in *)at, request->from, sizeof(request->from));
+    }
+}
+
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *data,
+                                  size_t *data_size, void **own)
+{
+    struct server *server = context;
+    struct request *request = *own;
+    (void)version;
+    if (!request) {
+        request = myr_xcalloc(1, sizeof(*request));
+        request->server = server;
+        request->connection = connection;
+        request->since_ms = steady_ms();
+        learn_address(request);
+        *own = request;
+        return MHD_YES;
+    }
+    request->url = url;
+    request->method = method;
+    if (*data_size > 0) {
+        request->too_long = request->too_long || request->body.len + *data_size > BODY_MAX;
+        if (!request->too_long) {
+            myr_buf_put(&request->body, data, *data_size);
+        }
+        *data_size = 0;
+        return MHD_YES;
+    }
+    if (!request->answered && !request->waiting) {
+        int64_t begun_ns = myr_clock_ns();
+        server->http->requests++;
+        dispatch(request);
+        int64_t us = (myr_clock_ns() - begun_ns) / 1000;
+        uint32_t class = us <= 0 ? 0 : 64U - (uint32_t)__builtin_clzll((uint64_t)us);
+        server->http->took[class < 31 ? class : 31]++;
+    }
+    return MHD_YES;
+}
+
+static void on_completed(void *context, struct MHD_Connection *connection, void **own,
+                         enum MHD_RequestTerminationCode how)
+{
+    struct request *request = *own;
+    (void)context;
+    (void)connection;
+    (void)how;
+    if (request) {
+        MYR_ASSERT(!request->waiting);
+        myr_buf_done(&request->body);
+        free(request->path);
+        free(request);
+        *own = NULL;
+    }
+}
+
+void http_second(struct server *server)
+{
+    for (struct request *request = server->http->waiting, *next; request; request = next) {
+        next = request->next;
+        if (steady_ms() - request->since_ms > WAIT_MS || server->stopping) {
+            struct myr_err err = {0};
+            stop_waiting(request);
+            (void)myr_err_set(&err, MYR_EAWAY, "the node did not answer within %d s",
+                              WAIT_MS / 1000);
+            request_fail(request, &err);
+        }
+    }
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    on_run(timer->data);
+}
+
+static void on_run(struct server *server)
+{
+    struct http *http = server->http;
+    MHD_UNSIGNED_LONG_LONG wait_ms;
+    do {
+        http->again = false;
+        MHD_run(http->daemon);
+    } while (http->again);
+    if (MHD_get_timeout(http->daemon, &wait_ms) == MHD_YES) {
+        uv_timer_start(&http->timer, on_timer, wait_ms, 0);
+    } else {
+        uv_timer_stop(&http->timer);
+    }
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+    (void)status;
+    (void)events;
+    on_run(poll->data);
+}
+
+/* From inside of a callback the daemon must not be run again: a timer of nothing does it. */
+void http_kick(struct server *server)
+{
+    server->http->again = true;
+    uv_timer_start(&server->http->timer, on_timer, 0, 0);
+}
+
+static void on_log(void *context, const char *fmt, va_list args)
+{
+    char text[400];
+    (void)context;
+    vsnprintf(text, sizeof(text), fmt, args);
+    text[strcspn(text, "\n")] = '\0';
+    log_say("info", "http: %s", text);
+}
+
+static bool is_loopback(const char *address)
+{
+    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+}
+
+static int read_pems(const struct server *server, struct myr_buf *cert, struct myr_buf *key,
+                     struct myr_err *err)
+{
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/server.pem", server->folder);
+    MYR_TRY(myr_file_read(path, 1 << 20, cert, err));
+    snprintf(path, sizeof(path), "%s/server-key.pem", server->folder);
+    return myr_file_read(path, 1 << 20, key, err);
+}
+
+int http_begin(struct server *server, const struct route *routes, size_t count, struct myr_err *err)
+{
+    const struct config *config = &server->config;
+    struct sockaddr_storage at = {0};
+    bool six = strchr(config->http_address, ':') != NULL;
+    bool secure = !is_loopback(config->http_address);
+    int bad = six ? uv_ip6_addr(config->http_address, config->http_port, (void *)&at)
+                  : uv_ip4_addr(config->http_address, config->http_port, (void *)&at);
+    MYR_CLEANUP(myr_buf_done) struct myr_buf cert = {0}, key = {0};
+    if (bad) {
+        return myr_err_set(err, MYR_EINVAL, "http: '%s' is no address", config->http_address);
+    }
+    struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_END, 0, NULL}, {MHD_OPTION_END, 0, NULL}, {MHD_OPTION_END, 0, NULL}};
+    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+    if (secure) {
+        MYR_TRY(read_pems(server, &cert, &key, err));
+        tls[0] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, cert.data};
+        tls[1] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, key.data};
+        flags |= MHD_USE_TLS;
+    }
+    struct http *http = server->http = myr_xcalloc(1, sizeof(*http));
+    http->routes = routes;
+    http->route_count = count;
+    http->daemon = MHD_start_daemon(
+        flags | (six ? MHD_USE_IPv6 : 0), config->http_port, NULL, NULL, on_request, server,
+        MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, MHD_OPTION_SOCK_ADDR, &at,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        (unsigned)CONNECTIONS_OF_ONE, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY, MHD_OPTION_NOTIFY_COMPLETED,
+        on_completed, server, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1U, MHD_OPTION_ARRAY, tls,
+        MHD_OPTION_END);
+    if (!http->daemon) {
+        free(http);
+        server->http = NULL;
+        return myr_err_set(err, MYR_EIO, "http: listening on %s port %u failed",
+                           config->http_address, config->http_port);
+    }
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    MYR_ASSERT(info);
+    uv_poll_init(&server->loop, &http->poll, info->epoll_fd);
+    uv_timer_init(&server->loop, &http->timer);
+    http->poll.data = http->timer.data = server;
+    uv_poll_start(&http->poll, UV_READABLE, on_poll);
+    return MYR_OK;
+}
+
+uint16_t http_port(const struct server *server)
+{
+    const union MHD_DaemonInfo *info =
+        MHD_get_daemon_info(server->http->daemon, MHD_DAEMON_INFO_BIND_PORT);
+    return info ? info->port : 0;
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    (void)handle;
+}
+
+void http_end(struct server *server)
+{
+    struct http *http = server->http;
+    server->feed.rang = NULL;
+    http_second(server); /* whoever waits is told */
+    for (struct watcher *watcher = http->watchers; watcher; watcher = watcher->later) {
+        if (watcher->asleep) {
+            watcher->asleep = false;
+            MHD_resume_connection(watcher->connection);
+        }
+    }
+    on_run(server);
+    uv_close((uv_handle_t *)&http->poll, on_handle_closed);
+    uv_close((uv_handle_t *)&http->timer, on_handle_closed);
+    MHD_stop_daemon(http->daemon);
+    myr_vec_done(&http->visits);
+}

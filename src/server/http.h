@@ -1,0 +1,105 @@
+/*
+ * http: requests. libmicrohttpd runs on our loop, without threads of its own; what comes in is
+ * collected, held against limits and a token, and handed to one of the routes.
+ */
+#pragma once
+
+#include <microhttpd.h>
+
+#include "server.h"
+
+struct request {
+    struct server *server;
+    struct MHD_Connection *connection;
+    const char *method, *url;
+    char *path;           /* a copy of the url, cut at '/' */
+    const char *words[8]; /* of the path */
+    uint32_t word_count;
+    struct myr_buf body;
+    bool too_long, waiting, answered;
+    struct token_row who;          /* role none: nobody */
+    char from[64];                 /* address */
+    struct request *next, *before; /* of those that wait for output */
+    int64_t since_ms;
+    char cookie[160];  /* to be set; empty: none */
+    uint64_t sequence; /* of the events, for binary answers */
+};
+
+/* MYR_OK and a body of JSON in 'ret'; or an error; or HTTP_LATER: it has answered, or will. */
+typedef int route_call(struct request *request, struct myr_buf *ret, struct myr_err *err);
+enum { HTTP_LATER = 1 };
+
+struct route {
+    const char *method, *path; /* "/v1/jobs/:id/cancel" */
+    enum role role;
+    route_call *call;
+    const char *summary;
+};
+
+/* A page's login. */
+struct visit {
+    char digest[65];
+    struct token_row who;
+    int64_t until_ms;
+};
+
+/* Somebody who watches. */
+struct watcher {
+    struct server *server;
+    struct MHD_Connection *connection;
+    uint64_t next;
+    struct myr_buf text; /* to be sent, from 'at' on */
+    size_t at;
+    bool asleep;
+    struct watcher *later, *before;
+};
+
+/* How often somebody may ask: so many at once, and so many a second. */
+struct bucket {
+    uint64_t key;
+    double tokens;
+    int64_t at_ms;
+};
+
+enum { BUCKETS = 4096 };
+
+struct http {
+    struct MHD_Daemon *daemon;
+    const struct route *routes;
+    size_t route_count;
+    uv_poll_t poll;
+    uv_timer_t timer;
+    struct request *waiting;
+    struct watcher *watchers;
+    uint32_t watcher_count;
+    MYR_VEC(struct visit) visits;
+    struct bucket buckets[BUCKETS], failures[BUCKETS];
+    uint64_t requests, refused;
+    uint64_t took[32]; /* by power of two microseconds */
+    bool again;        /* something was resumed: run it in this turn */
+};
+
+/* The value of "?name=" or NULL. */
+const char *request_arg(const struct request *request, const char *name);
+/* What the third word of the path names. */
+MYR_MUST_USE int request_job(const struct request *request, uint32_t *ret, struct myr_err *err);
+MYR_MUST_USE int request_node(const struct request *request, uint32_t *ret, struct myr_err *err);
+/* Answers with a status and a body. */
+void request_answer(struct request *request, unsigned status, const char *type,
+                    struct myr_str body);
+void request_fail(struct request *request, const struct myr_err *err);
+/* The call has begun something that http_output() ends. */
+void request_wait(struct request *request);
+void http_kick(struct server *server);
+
+/* watch.c: events as they come. */
+int watch_begin(struct request *request, struct myr_buf *ret, struct myr_err *err);
+void watch_rang(void *context);
+
+/* login.c: who asks? */
+void login_find(struct request *request);
+int login_call(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int logout_call(struct request *request, struct myr_buf *ret, struct myr_err *err);
+/* False: too often. */
+bool login_allowed(struct request *request);
+void login_failed(struct request *request);

@@ -1,0 +1,120 @@
+/* init: a folder that a server can live in. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "myriad/server.h"
+#include "server.h"
+
+enum { CA_DAYS = 3650, SERVER_DAYS = 825 };
+
+/* Written whole, readable by its owner alone where it is secret. */
+static int save(const char *folder, const char *name, struct myr_str text, bool secret,
+                struct myr_err *err)
+{
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, secret ? 0600 : 0644);
+    if (fd < 0) {
+        return myr_err_errno(err, "writing", path);
+    }
+    bool ok = write(fd, text.data, text.len) == (ssize_t)text.len && fsync(fd) == 0;
+    ok = close(fd) == 0 && ok;
+    return ok ? MYR_OK : myr_err_errno(err, "writing", path);
+}
+
+static int save_buf(const char *folder, const char *name, const struct myr_buf *text, bool secret,
+                    struct myr_err *err)
+{
+    return save(folder, name, (struct myr_str){text->data, text->len}, secret, err);
+}
+
+static int make_papers(const struct myr_server_init *init, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done)
+    struct myr_buf ca = {0}, ca_key = {0}, key = {0}, csr = {0}, cert = {0}, names = {0};
+    MYR_TRY(myr_io_ca_create(init->cluster, CA_DAYS, &ca, &ca_key, err));
+    MYR_TRY(myr_io_csr_create("myriad-server", &key, &csr, err));
+    myr_buf_puts(&names, "DNS:localhost,IP:127.0.0.1,IP:::1");
+    if (init->hosts) {
+        myr_buf_printf(&names, ",%s", init->hosts);
+    }
+    struct myr_io_sign sign = {.ca_certificate = {ca.data, ca.len},
+                               .ca_key = {ca_key.data, ca_key.len},
+                               .days = SERVER_DAYS,
+                               .server = true,
+                               .alt_names = names.data};
+    MYR_TRY(myr_io_ca_sign(&sign, (struct myr_str){csr.data, csr.len}, &cert, NULL, NULL, err));
+    myr_buf_put(&cert, ca.data, ca.len); /* the chain: strangers know the authority by its digest */
+    MYR_TRY(save_buf(init->folder, "ca.pem", &ca, false, err));
+    MYR_TRY(save_buf(init->folder, "ca-key.pem", &ca_key, true, err));
+    MYR_TRY(save_buf(init->folder, "server.pem", &cert, false, err));
+    return save_buf(init->folder, "server-key.pem", &key, true, err);
+}
+
+static int make_config(const struct myr_server_init *init, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    char **names;
+    uint32_t count;
+    MYR_TRY(names_expand(init->nodes, &names, &count, err));
+    names_free(names, count);
+    myr_buf_printf(&text,
+                   "# A server of Myriad; docs/server.md says what each line means.\n"
+                   "cluster: \"%s\"\nworld: %s\nnodes: \"%s\"\ngpus_per_node: %u\n"
+                   "nodes_per_leaf: %u\nhttp: \"%s\"\nagents: \"%s\"\npolicy: fair\n",
+                   init->cluster, init->twin ? "twin" : "agents", init->nodes, init->gpus_per_node,
+                   init->nodes_per_leaf, init->http, init->agents);
+    if (init->pretend) {
+        myr_buf_puts(&text, "pretend: true\n");
+    }
+    if (init->speed > 0 && init->speed != 1) {
+        myr_buf_printf(&text, "speed: %g\n", init->speed);
+    }
+    return save_buf(init->folder, "myriad.yaml", &text, false, err);
+}
+
+/* The store with one token in it, whose secret goes to a file of its own. */
+static int make_token(const struct myr_server_init *init, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {0};
+    char path[4096];
+    struct server server = {.folder = init->folder};
+    struct token_row token = {.user = "admin", .role = ROLE_ADMIN};
+    snprintf(token.unix_user, sizeof(token.unix_user), "%s",
+             init->unix_user ? init->unix_user : "");
+    MYR_TRY(myr_io_secret(24, &secret, err));
+    myr_io_digest((struct myr_str){secret.data, secret.len}, token.digest);
+    snprintf(path, sizeof(path), "%s/state.db", init->folder);
+    MYR_TRY(store_open(path, &server.store, err));
+    rows_put_token(&server, &token, false);
+    int rc = store_commit(server.store, err);
+    store_close(server.store);
+    rows_done(&server.rows);
+    MYR_TRY(rc);
+    myr_buf_putc(&secret, '\n');
+    return save_buf(init->folder, "admin.token", &secret, true, err);
+}
+
+int myr_server_init(const struct myr_server_init *init, struct myr_err *err)
+{
+    char path[4096];
+    struct stat status;
+    MYR_TRY(myr_make_dirs(init->folder, err));
+    snprintf(path, sizeof(path), "%s/myriad.yaml", init->folder);
+    if (stat(path, &status) == 0) {
+        return myr_err_set(err, MYR_EINVAL, "%s is there already: a server lives in '%s'", path,
+                           init->folder);
+    }
+    if (chmod(init->folder, 0700) != 0) {
+        return myr_err_errno(err, "protecting", init->folder);
+    }
+    mode_t before = umask(0077);
+    int rc = make_papers(init, err);
+    rc = rc < 0 ? rc : make_token(init, err);
+    rc = rc < 0 ? rc : make_config(init, err);
+    umask(before);
+    return rc;
+}

@@ -1,0 +1,292 @@
+#include "myriad/server/jobfile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const keys[] = {
+    "name",    "tenant",     "priority", "gpus",    "nodes",     "gpus_per_node",
+    "layout",  "command",    "image",    "env",     "directory", "checkpoint",
+    "retries", "time_limit", "restart",  "lease_s", "prolog",    "epilog",
+    "after",   "array",      "progress", "twin",
+};
+static const char *const twin_keys[] = {"hours", "step_s"};
+static const char *const progress_keys[] = {"pattern"};
+static const char *const restarts[] = {"strict", "epoch"};
+
+bool myr_duration_parse(struct myr_str text, int64_t *ret_s)
+{
+    static const struct {
+        char unit;
+        int64_t seconds;
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+    int64_t factor = 1;
+    uint64_t value;
+    if (text.len == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(units); i++) {
+        if (text.data[text.len - 1] == units[i].unit) {
+            factor = units[i].seconds;
+            text.len--;
+            break;
+        }
+    }
+    if (!myr_str_to_u64(text, &value) || value > 100ULL * 365 * 86400) {
+        return false;
+    }
+    *ret_s = (int64_t)value * factor;
+    return true;
+}
+
+static int read_name(const struct myr_doc *node, const char *what, char *ret, size_t size,
+                     struct myr_err *err)
+{
+    struct myr_str text;
+    MYR_TRY(myr_doc_text(node, what, &text, err));
+    if (text.len >= size) {
+        return myr_doc_error(err, node, MYR_ERANGE, "'%s' has %zu bytes, at most %zu are expected",
+                             what, text.len, size - 1);
+    }
+    memcpy(ret, text.data, text.len);
+    ret[text.len] = '\0';
+    return MYR_OK;
+}
+
+static int read_u32(const struct myr_doc *map, const char *key, uint64_t min, uint64_t max,
+                    uint32_t *ret, struct myr_err *err)
+{
+    const struct myr_doc *node = myr_doc_get(map, key);
+    uint64_t value;
+    if (node) {
+        MYR_TRY(myr_doc_u64(node, key, min, max, &value, err));
+        *ret = (uint32_t)value;
+    }
+    return MYR_OK;
+}
+
+/* gpus, or nodes (with gpus_per_node); not both. */
+static int read_size(const struct myr_doc *top, uint32_t gpus_per_node, struct myr_jobfile *ret,
+                     struct myr_err *err)
+{
+    uint32_t nodes = 0, each = gpus_per_node;
+    MYR_TRY(read_u32(top, "gpus", 1, 1U << 24, &ret->gpus, err));
+    MYR_TRY(read_u32(top, "nodes", 1, 1U << 20, &nodes, err));
+    MYR_TRY(read_u32(top, "gpus_per_node", 1, 64, &each, err));
+    if (nodes && ret->gpus) {
+        return myr_doc_error(err, myr_doc_get(top, "nodes"), MYR_EINVAL,
+                             "'nodes' beside 'gpus'; one of them is expected");
+    }
+    if (!nodes && !ret->gpus) {
+        return myr_doc_error(err, top, MYR_EINVAL, "'gpus' or 'nodes' is missing");
+    }
+    if (nodes && each != gpus_per_node) {
+        return myr_doc_error(err, myr_doc_get(top, "gpus_per_node"), MYR_EINVAL,
+                             "'gpus_per_node' is %u; this cluster has %u a node, and gives whole "
+                             "nodes to a job of several",
+                             each, gpus_per_node);
+    }
+    ret->gpus = nodes ? nodes * each : ret->gpus;
+    return MYR_OK;
+}
+
+static int read_limit(const struct myr_doc *top, struct myr_jobfile *ret, struct myr_err *err)
+{
+    const struct myr_doc *node = myr_doc_get(top, "time_limit");
+    if (!node) {
+        return MYR_OK;
+    }
+    MYR_TRY(myr_doc_expect(node, MYR_DOC_SCALAR, "time_limit", err));
+    if (!myr_duration_parse(node->text, &ret->time_limit_s) || ret->time_limit_s == 0) {
+        return myr_doc_error(err, node, MYR_EINVAL,
+                             "'time_limit' is no time; such as 90s, 30m, 12h or 2d is expected");
+    }
+    return MYR_OK;
+}
+
+/* "0-9", or "5": so many alike. */
+static int read_array(const struct myr_doc *top, struct myr_jobfile *ret, struct myr_err *err)
+{
+    const struct myr_doc *node = myr_doc_get(top, "array");
+    uint64_t first, last;
+    if (!node) {
+        return MYR_OK;
+    }
+    MYR_TRY(myr_doc_expect(node, MYR_DOC_SCALAR, "array", err));
+    const char *dash = memchr(node->text.data, '-', node->text.len);
+    size_t before = dash ? (size_t)(dash - node->text.data) : node->text.len;
+    bool ok = myr_str_to_u64((struct myr_str){node->text.data, before}, &first);
+    last = first;
+    ok = ok &&
+         (!dash || myr_str_to_u64((struct myr_str){dash + 1, node->text.len - before - 1}, &last));
+    if (!ok || last < first || last - first >= MYR_JOB_ARRAY_MAX || last > UINT32_MAX) {
+        return myr_doc_error(err, node, MYR_EINVAL, "'array' is no range such as 0-9 of at most %d",
+                             MYR_JOB_ARRAY_MAX);
+    }
+    ret->array_first = (uint32_t)first;
+    ret->array_count = (uint32_t)(last - first + 1);
+    return MYR_OK;
+}
+
+static int read_after(const struct myr_doc *top, struct myr_jobfile *ret, struct myr_err *err)
+{
+    const struct myr_doc *list = myr_doc_get(top, "after");
+    if (!list) {
+        return MYR_OK;
+    }
+    uint32_t count = list->kind == MYR_DOC_LIST ? list->count : 1;
+    if (count > MYR_ARRAY_COUNT(ret->after)) {
+        return myr_doc_error(err, list, MYR_ERANGE, "%u jobs in 'after', at most %zu are expected",
+                             count, MYR_ARRAY_COUNT(ret->after));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t id;
+        const struct myr_doc *node = list->kind == MYR_DOC_LIST ? list->items[i] : list;
+        MYR_TRY(myr_doc_u64(node, "after", 0, UINT32_MAX - 1, &id, err));
+        ret->after[ret->after_count++] = (uint32_t)id;
+    }
+    return MYR_OK;
+}
+
+static int read_twin(const struct myr_doc *top, struct myr_jobfile *ret, struct myr_err *err)
+{
+    const struct myr_doc *map = myr_doc_get(top, "twin");
+    ret->twin_hours = 1;
+    ret->twin_step_s = 10;
+    if (!map) {
+        return MYR_OK;
+    }
+    MYR_TRY(myr_doc_expect(map, MYR_DOC_MAP, "twin", err));
+    MYR_TRY(myr_doc_check_keys(map, "twin", twin_keys, MYR_ARRAY_COUNT(twin_keys), err));
+    const struct myr_doc *hours = myr_doc_get(map, "hours"), *step = myr_doc_get(map, "step_s");
+    if (hours) {
+        MYR_TRY(myr_doc_double(hours, "twin.hours", 0.0001, 10000, &ret->twin_hours, err));
+    }
+    return step ? myr_doc_double(step, "twin.step_s", 0.01, 3600, &ret->twin_step_s, err) : MYR_OK;
+}
+
+/* Text that a shell gets, or a list of words. */
+static int check_command(const struct myr_doc *top, struct myr_err *err)
+{
+    const struct myr_doc *node;
+    struct myr_str text;
+    MYR_TRY(myr_doc_need(top, "a job", "command", &node, err));
+    if (node->kind != MYR_DOC_LIST) {
+        MYR_TRY(myr_doc_expect(node, MYR_DOC_SCALAR, "command", err));
+        return node->text.len ? MYR_OK : myr_doc_error(err, node, MYR_EINVAL, "'command' is empty");
+    }
+    for (uint32_t i = 0; i < node->count; i++) {
+        MYR_TRY(myr_doc_text(node->items[i], "a word of 'command'", &text, err));
+    }
+    return node->count ? MYR_OK : myr_doc_error(err, node, MYR_EINVAL, "'command' is empty");
+}
+
+static int check_env(const struct myr_doc *top, struct myr_err *err)
+{
+    const struct myr_doc *map = myr_doc_get(top, "env");
+    if (!map) {
+        return MYR_OK;
+    }
+    MYR_TRY(myr_doc_expect(map, MYR_DOC_MAP, "env", err));
+    for (uint32_t i = 0; i < map->count; i++) {
+        const struct myr_doc_entry *entry = &map->entries[i];
+        MYR_TRY(myr_doc_expect(entry->value, MYR_DOC_SCALAR, "a value of 'env'", err));
+        if (entry->key.len == 0 || memchr(entry->key.data, '=', entry->key.len)) {
+            return myr_doc_error(err, entry->value, MYR_EINVAL,
+                                 "a name in 'env' is empty or holds '='");
+        }
+    }
+    return MYR_OK;
+}
+
+static int check_texts(const struct myr_doc *top, struct myr_err *err)
+{
+    static const char *const texts[] = {"image", "directory", "checkpoint", "prolog", "epilog"};
+    struct myr_str text;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(texts); i++) {
+        const struct myr_doc *node = myr_doc_get(top, texts[i]);
+        if (node) {
+            MYR_TRY(myr_doc_text(node, texts[i], &text, err));
+        }
+    }
+    const struct myr_doc *progress = myr_doc_get(top, "progress");
+    if (!progress) {
+        return MYR_OK;
+    }
+    MYR_TRY(myr_doc_expect(progress, MYR_DOC_MAP, "progress", err));
+    MYR_TRY(myr_doc_check_keys(progress, "progress", progress_keys, MYR_ARRAY_COUNT(progress_keys),
+                               err));
+    const struct myr_doc *pattern = myr_doc_get(progress, "pattern");
+    return pattern ? myr_doc_text(pattern, "progress.pattern", &text, err) : MYR_OK;
+}
+
+static int read_rest(const struct myr_doc *top, struct myr_jobfile *ret, struct myr_err *err)
+{
+    const struct myr_doc *priority = myr_doc_get(top, "priority");
+    const struct myr_doc *restart = myr_doc_get(top, "restart");
+    const struct myr_doc *tenant = myr_doc_get(top, "tenant");
+    uint32_t choice = MYR_RESTART_STRICT;
+    if (priority) {
+        int64_t value;
+        MYR_TRY(myr_doc_expect(priority, MYR_DOC_SCALAR, "priority", err));
+        if (!myr_str_to_i64(priority->text, &value) || value < -1000 || value > 1000) {
+            return myr_doc_error(err, priority, MYR_ERANGE,
+                                 "'priority' is no whole number from -1000 to 1000");
+        }
+        ret->priority = (int32_t)value;
+    }
+    if (restart) {
+        MYR_TRY(
+            myr_doc_choice(restart, "restart", restarts, MYR_ARRAY_COUNT(restarts), &choice, err));
+    }
+    ret->restart = (enum myr_restart)choice;
+    snprintf(ret->tenant, sizeof(ret->tenant), "default");
+    if (tenant) {
+        MYR_TRY(read_name(tenant, "tenant", ret->tenant, sizeof(ret->tenant), err));
+    }
+    ret->retries = 3;
+    ret->lease_s = 600;
+    MYR_TRY(read_u32(top, "retries", 0, MYR_JOB_RETRIES_MAX, &ret->retries, err));
+    return read_u32(top, "lease_s", 1, MYR_LEASE_S_MAX, &ret->lease_s, err);
+}
+
+static int read_top(const struct myr_doc *top, uint32_t gpus_per_node, struct myr_jobfile *ret,
+                    struct myr_err *err)
+{
+    const struct myr_doc *name = myr_doc_get(top, "name");
+    MYR_TRY(myr_doc_expect(top, MYR_DOC_MAP, "a job file", err));
+    MYR_TRY(myr_doc_check_keys(top, NULL, keys, MYR_ARRAY_COUNT(keys), err));
+    snprintf(ret->name, sizeof(ret->name), "job");
+    if (name) {
+        MYR_TRY(read_name(name, "name", ret->name, sizeof(ret->name), err));
+    }
+    MYR_TRY(read_size(top, gpus_per_node, ret, err));
+    MYR_TRY(check_command(top, err));
+    MYR_TRY(check_env(top, err));
+    MYR_TRY(check_texts(top, err));
+    MYR_TRY(read_limit(top, ret, err));
+    MYR_TRY(read_array(top, ret, err));
+    MYR_TRY(read_after(top, ret, err));
+    MYR_TRY(read_rest(top, ret, err));
+    return read_twin(top, ret, err);
+}
+
+int myr_jobfile_read(const char *file, struct myr_str text, uint32_t gpus_per_node,
+                     struct myr_jobfile *ret, struct myr_err *err)
+{
+    const struct myr_doc *top;
+    struct myr_arena arena = {0};
+    if (text.len > MYR_JOBFILE_BYTES_MAX) {
+        return myr_err_set(err, MYR_ERANGE, "%s: %zu bytes; a job file has at most %u", file,
+                           text.len, MYR_JOBFILE_BYTES_MAX);
+    }
+    *ret = (struct myr_jobfile){0};
+    myr_arena_init(&arena);
+    bool json = text.len > 0 && text.data[0] == '{';
+    int rc = json ? myr_doc_read_json(&arena, file, text, &top, err)
+                  : myr_doc_read_yaml(&arena, file, text, &top, err);
+    if (rc == MYR_OK) {
+        rc = read_top(top, gpus_per_node, ret, err);
+    }
+    myr_arena_done(&arena);
+    return rc;
+}

@@ -1,0 +1,169 @@
+/* login: who asks, and how often. Secrets are compared by their digests, so that time tells
+ * nothing. */
+#include <stdio.h>
+#include <string.h>
+
+#include "http.h"
+
+enum {
+    VISIT_MS = 12 * 3600 * 1000,
+    VISITS_MAX = 10000,
+    RATE = 200, /* requests a second of one person or address, and as many at once */
+    FAILURES = 20,
+};
+
+static const struct token_row *token_of(const struct server *server, struct myr_str secret)
+{
+    char digest[65];
+    myr_io_digest(secret, digest);
+    for (size_t i = 0; i < server->rows.tokens.count; i++) {
+        if (strcmp(server->rows.tokens.items[i].digest, digest) == 0) {
+            return &server->rows.tokens.items[i];
+        }
+    }
+    return NULL;
+}
+
+static struct visit *visit_of(struct http *http, const char *secret)
+{
+    char digest[65];
+    myr_io_digest(myr_str_from(secret), digest);
+    for (size_t i = 0; i < http->visits.count; i++) {
+        struct visit *visit = &http->visits.items[i];
+        if (visit->until_ms > steady_ms() && strcmp(visit->digest, digest) == 0) {
+            return visit;
+        }
+    }
+    return NULL;
+}
+
+void login_find(struct request *request)
+{
+    const char *header =
+        MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Authorization");
+    const char *cookie =
+        MHD_lookup_connection_value(request->connection, MHD_COOKIE_KIND, "myriad");
+    request->who = (struct token_row){0};
+    if (header && strncmp(header, "Bearer ", 7) == 0) {
+        const struct token_row *token = token_of(request->server, myr_str_from(header + 7));
+        if (token) {
+            request->who = *token;
+        }
+    } else if (cookie &&
+               (strcmp(request->method, "GET") == 0 || strcmp(request->url, "/v1/logout") == 0)) {
+        /* A cookie alone changes nothing: another page cannot act in its owner's name. */
+        const struct visit *visit = visit_of(request->server->http, cookie);
+        if (visit) {
+            request->who = visit->who;
+            request->who.role = ROLE_VIEWER;
+        }
+    }
+}
+
+static bool take_one(struct bucket *buckets, const char *whose, double rate, double most)
+{
+    uint64_t key = myr_hash_bytes(whose, strlen(whose));
+    struct bucket *bucket = &buckets[key % BUCKETS];
+    int64_t now_ms = steady_ms();
+    if (bucket->key != key) {
+        *bucket = (struct bucket){key, most, now_ms};
+    }
+    double more = (double)(now_ms - bucket->at_ms) / 1e3 * rate;
+    bucket->tokens = bucket->tokens + more < most ? bucket->tokens + more : most;
+    bucket->at_ms = now_ms;
+    if (bucket->tokens < 1) {
+        return false;
+    }
+    bucket->tokens -= 1;
+    return true;
+}
+
+static bool has_one(const struct bucket *buckets, const char *whose, double rate)
+{
+    uint64_t key = myr_hash_bytes(whose, strlen(whose));
+    const struct bucket *bucket = &buckets[key % BUCKETS];
+    double more = (double)(steady_ms() - bucket->at_ms) / 1e3 * rate;
+    return bucket->key != key || bucket->tokens + more >= 1;
+}
+
+bool login_allowed(struct request *request)
+{
+    struct http *http = request->server->http;
+    const char *whose = request->who.role ? request->who.digest : request->from;
+    return take_one(http->buckets, whose, RATE, 2 * RATE) &&
+           (request->who.role || has_one(http->failures, request->from, 1));
+}
+
+void login_failed(struct request *request)
+{
+    (void)take_one(request->server->http->failures, request->from, 1, FAILURES);
+}
+
+static void put_who(struct myr_buf *ret, const struct token_row *who)
+{
+    struct myr_json json;
+    myr_json_init(&json, ret, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    myr_json_text(&json, "user", who->user);
+    myr_json_text(&json, "role", role_names[who->role]);
+    myr_json_end(&json);
+}
+
+static void drop_old(struct http *http)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < http->visits.count; i++) {
+        if (http->visits.items[i].until_ms > steady_ms()) {
+            http->visits.items[kept++] = http->visits.items[i];
+        }
+    }
+    http->visits.count = kept;
+}
+
+int login_call(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    struct http *http = request->server->http;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {0};
+    const struct myr_doc *top, *node;
+    struct myr_str text;
+    myr_arena_init(&arena);
+    MYR_TRY(myr_doc_read_json(&arena, "login",
+                              (struct myr_str){request->body.data, request->body.len}, &top, err));
+    MYR_TRY(myr_doc_need(top, "the request", "token", &node, err));
+    MYR_TRY(myr_doc_text(node, "token", &text, err));
+    const struct token_row *token = token_of(request->server, text);
+    if (!token) {
+        login_failed(request);
+        return myr_err_set(err, MYR_EUNKNOWN, "this token is not known here");
+    }
+    drop_old(http);
+    if (http->visits.count >= VISITS_MAX) {
+        return myr_err_set(err, MYR_EOFTEN, "too many pages are open");
+    }
+    MYR_TRY(myr_io_secret(24, &secret, err));
+    struct visit visit = {.who = *token, .until_ms = steady_ms() + VISIT_MS};
+    myr_io_digest((struct myr_str){secret.data, secret.len}, visit.digest);
+    myr_vec_push(&http->visits, visit);
+    snprintf(request->cookie, sizeof(request->cookie),
+             "myriad=%s; HttpOnly; SameSite=Strict; Path=/; Max-Age=%d", secret.data,
+             VISIT_MS / 1000);
+    put_who(ret, token);
+    return MYR_OK;
+}
+
+int logout_call(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    struct http *http = request->server->http;
+    const char *cookie =
+        MHD_lookup_connection_value(request->connection, MHD_COOKIE_KIND, "myriad");
+    struct visit *visit = cookie ? visit_of(http, cookie) : NULL;
+    (void)err;
+    if (visit) {
+        *visit = http->visits.items[--http->visits.count];
+    }
+    snprintf(request->cookie, sizeof(request->cookie),
+             "myriad=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0");
+    put_who(ret, &(struct token_row){0});
+    return MYR_OK;
+}

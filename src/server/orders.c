@@ -1,0 +1,115 @@
+/* orders: what the core wants done, said to agents. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "link.h"
+
+enum {
+    PORT_FIRST = 20000, /* of the ranks' rendezvous */
+    PORT_COUNT = 10000,
+};
+
+/* Every node of an incarnation must come to the same: job and epoch say which. */
+static void put_master(const struct server *server, const struct myr_effect *effect, char *ret,
+                       size_t size)
+{
+    struct myr_control_rank first = {.node = effect->node};
+    (void)myr_control_job_ranks(server->control, effect->job, &first, 1);
+    const char *address = server->rows.nodes[first.node].address;
+    uint64_t draw = myr_hash_u64((uint64_t)effect->job << 32 | effect->epoch);
+    snprintf(ret, size, "%s %llu", address[0] ? address : "127.0.0.1",
+             (unsigned long long)(PORT_FIRST + draw % PORT_COUNT));
+}
+
+static void send_start(struct session *session, const struct myr_effect *effect)
+{
+    struct server *server = session->server;
+    const struct job_row *row = rows_job(server, effect->job);
+    struct myr_control_job job = myr_control_job(server->control, effect->job);
+    char master[96];
+    if (!row) {
+        log_say("error", "job %u has no file", effect->job);
+        return;
+    }
+    MYR_CLEANUP(myr_free_at)
+    struct myr_control_rank *ranks = myr_xcalloc(job.nodes + 1, sizeof(*ranks));
+    uint32_t count = myr_control_job_ranks(server->control, effect->job, ranks, job.nodes);
+    uint32_t place = 0;
+    while (place < count && ranks[place].node != effect->node) {
+        place++;
+    }
+    put_master(server, effect, master, sizeof(master));
+    session_say(session, MYR_WIRE_START, effect->epoch,
+                &(struct myr_wire_start){.job = effect->job,
+                                         .first_rank = effect->first_rank,
+                                         .world = effect->world,
+                                         .gpus = effect->gpus,
+                                         .spec = myr_str_from(row->file),
+                                         .master = myr_str_from(master),
+                                         .user = myr_str_from(row->unix_user),
+                                         .lease_s = effect->grace_s,
+                                         .node_rank = place,
+                                         .node_count = count});
+}
+
+void orders_effect(struct server *server, const struct myr_effect *effect)
+{
+    if (effect->kind == MYR_EFFECT_ACCEPT) {
+        return;
+    }
+    if (effect->kind == MYR_EFFECT_FENCE) {
+        /* Without a program that switches power nobody can say that it is off: leases do. */
+        desk_post(server, &(struct myr_event){.kind = MYR_EVENT_FENCED,
+                                              .node = effect->node,
+                                              .boot = effect->boot,
+                                              .code = 1});
+        return;
+    }
+    struct session *session = server->rows.nodes[effect->node].session;
+    if (!session || session->over) {
+        return; /* the core gives orders again */
+    }
+    if (effect->kind == MYR_EFFECT_START) {
+        send_start(session, effect);
+    } else if (effect->kind == MYR_EFFECT_STOP) {
+        session_say(session, MYR_WIRE_STOP, effect->epoch,
+                    &(struct myr_wire_stop){.job = effect->job, .grace_s = effect->grace_s});
+    } else if (effect->kind == MYR_EFFECT_TEST) {
+        session_say(session, MYR_WIRE_TEST, effect->boot,
+                    &(struct myr_wire_test){.id = effect->epoch, .name = MYR_STR("quick")});
+    }
+}
+
+bool orders_fetch(struct server *server, uint32_t job, uint32_t rank, uint64_t offset, void *whom)
+{
+    struct myr_control_job view = myr_control_job(server->control, job);
+    MYR_CLEANUP(myr_free_at)
+    struct myr_control_rank *ranks = myr_xcalloc(view.nodes + 1, sizeof(*ranks));
+    uint32_t count = myr_control_job_ranks(server->control, job, ranks, view.nodes);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t gpus = (uint32_t)__builtin_popcountll(ranks[i].gpus);
+        if (rank < ranks[i].first || rank >= ranks[i].first + gpus) {
+            continue;
+        }
+        struct session *session = server->rows.nodes[ranks[i].node].session;
+        if (!session || session->over) {
+            return false;
+        }
+        myr_vec_push(&session->waits, (struct wait){whom, job, rank});
+        session_say(session, MYR_WIRE_FETCH, ranks[i].epoch,
+                    &(struct myr_wire_fetch){
+                        .job = job, .rank = rank, .offset = offset, .bytes = 48 << 10});
+        return true;
+    }
+    return false;
+}
+
+int orders_inject(struct server *server, uint32_t node, const char *fault, struct myr_err *err)
+{
+    (void)server;
+    (void)node;
+    (void)fault;
+    return myr_err_set(err, MYR_EDENIED,
+                       "faults are put only into a simulated world (world: twin)");
+}

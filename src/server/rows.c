@@ -1,0 +1,322 @@
+/*
+ * rows: what the core does not know. Each row is a small JSON object in the store, so that a person
+ * can read it with sqlite3 and a newer program can add to it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server.h"
+
+const char *const role_names[ROLE_COUNT] = {"none", "viewer", "user", "operator", "admin"};
+
+struct row {
+    struct myr_json json;
+    struct myr_buf text;
+};
+
+static void row_begin(struct row *row)
+{
+    *row = (struct row){0};
+    myr_json_init(&row->json, &row->text, MYR_JSON_COMPACT);
+    myr_json_object(&row->json, NULL);
+}
+
+MYR_PRINTF(3, 4)
+static void row_put(struct server *server, struct row *row, const char *fmt, ...)
+{
+    char key[256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(key, sizeof(key), fmt, args);
+    va_end(args);
+    myr_json_end(&row->json);
+    store_put(server->store, key, (struct myr_str){row->text.data, row->text.len});
+    myr_buf_done(&row->text);
+}
+
+void rows_put_node(struct server *server, uint32_t node)
+{
+    const struct node_row *n = &server->rows.nodes[node];
+    struct row row;
+    row_begin(&row);
+    myr_json_u64(&row.json, "boot_hash", n->boot_hash);
+    myr_json_u64(&row.json, "boot", n->boot);
+    myr_json_text(&row.json, "serial", n->serial);
+    myr_json_text(&row.json, "serial_before", n->serial_before);
+    myr_json_text(&row.json, "address", n->address);
+    myr_json_text(&row.json, "kind", n->kind);
+    myr_json_text(&row.json, "board", n->board);
+    myr_json_u64(&row.json, "gpus", n->gpus);
+    myr_json_u64(&row.json, "cpus", n->cpus);
+    myr_json_u64(&row.json, "memory_bytes", n->memory_bytes);
+    myr_json_text(&row.json, "reason", n->reason);
+    myr_json_bool(&row.json, "revoked", n->revoked);
+    row_put(server, &row, "node/%s", n->name);
+}
+
+void rows_put_job(struct server *server, uint32_t job)
+{
+    const struct job_row *j = server->rows.jobs.items[job];
+    struct row row;
+    row_begin(&row);
+    myr_json_u64(&row.json, "token", j->token);
+    myr_json_text(&row.json, "name", j->name);
+    myr_json_text(&row.json, "user", j->user);
+    myr_json_text(&row.json, "unix_user", j->unix_user);
+    myr_json_u64(&row.json, "tenant", j->tenant);
+    myr_json_text(&row.json, "file", j->file);
+    myr_json_i64(&row.json, "submitted_ms", j->submitted_ms);
+    myr_json_i64(&row.json, "first_start_ms", j->first_start_ms);
+    myr_json_i64(&row.json, "ended_ms", j->ended_ms);
+    myr_json_i64(&row.json, "time_limit_s", j->time_limit_s);
+    myr_json_double(&row.json, "twin_hours", j->twin_hours, 6);
+    myr_json_double(&row.json, "twin_step_s", j->twin_step_s, 6);
+    myr_json_text(&row.json, "reason", j->reason);
+    row_put(server, &row, "job/%010u", job);
+}
+
+uint64_t rows_gpu_ms(const struct tenant_row *tenant, int64_t now_ms)
+{
+    int64_t past_ms = now_ms > tenant->since_ms ? now_ms - tenant->since_ms : 0;
+    return tenant->gpu_ms + tenant->running_gpus * (uint64_t)past_ms;
+}
+
+void rows_put_tenant(struct server *server, uint32_t tenant)
+{
+    const struct tenant_row *t = &server->rows.tenants.items[tenant];
+    struct row row;
+    row_begin(&row);
+    myr_json_u64(&row.json, "id", tenant);
+    myr_json_u64(&row.json, "weight", t->weight);
+    myr_json_u64(&row.json, "gpu_ms", rows_gpu_ms(t, wall_ms()));
+    row_put(server, &row, "tenant/%s", t->name);
+}
+
+void rows_put_token(struct server *server, const struct token_row *token, bool enrol)
+{
+    struct row row;
+    row_begin(&row);
+    myr_json_text(&row.json, "user", token->user);
+    myr_json_text(&row.json, "unix_user", token->unix_user);
+    myr_json_text(&row.json, "role", role_names[token->role]);
+    row_put(server, &row, "%s/%s", enrol ? "enrol" : "token", token->digest);
+    if (enrol) {
+        myr_vec_push(&server->rows.enrols, *token);
+    } else {
+        myr_vec_push(&server->rows.tokens, *token);
+    }
+}
+
+void rows_drop_enrol(struct server *server, uint32_t at)
+{
+    char key[96];
+    struct token_row *rows = server->rows.enrols.items;
+    MYR_ASSERT(at < server->rows.enrols.count);
+    snprintf(key, sizeof(key), "enrol/%s", rows[at].digest);
+    store_delete(server->store, key);
+    rows[at] = rows[--server->rows.enrols.count];
+}
+
+uint32_t rows_node(const struct server *server, const char *name)
+{
+    uint32_t id = myr_strmap_get(&server->rows.node_ids, myr_str_from(name));
+    return id == MYR_MAP_NONE ? MYR_NONE : id;
+}
+
+uint32_t rows_tenant(struct server *server, const char *name)
+{
+    struct rows *rows = &server->rows;
+    for (uint32_t i = 0; i < rows->tenants.count; i++) {
+        if (strcmp(rows->tenants.items[i].name, name) == 0) {
+            return i;
+        }
+    }
+    if (rows->tenants.count >= SERVER_TENANTS) {
+        return MYR_NONE;
+    }
+    struct tenant_row tenant = {.weight = 1, .since_ms = wall_ms()};
+    snprintf(tenant.name, sizeof(tenant.name), "%s", name);
+    myr_vec_push(&rows->tenants, tenant);
+    uint32_t id = (uint32_t)rows->tenants.count - 1;
+    rows_put_tenant(server, id);
+    return id;
+}
+
+struct job_row *rows_job(const struct server *server, uint32_t job)
+{
+    return job < server->rows.jobs.count ? server->rows.jobs.items[job] : NULL;
+}
+
+/* Reading: what is missing stays as it is, so that older rows are understood. */
+
+static void get_text(const struct myr_doc *top, const char *key, char *ret, size_t size)
+{
+    const struct myr_doc *node = myr_doc_get(top, key);
+    if (node && node->kind == MYR_DOC_SCALAR) {
+        snprintf(ret, size, "%.*s", (int)node->text.len, node->text.data);
+    }
+}
+
+static uint64_t get_u64(const struct myr_doc *top, const char *key, uint64_t otherwise)
+{
+    const struct myr_doc *node = myr_doc_get(top, key);
+    uint64_t value;
+    return node && myr_str_to_u64(node->text, &value) ? value : otherwise;
+}
+
+static int64_t get_i64(const struct myr_doc *top, const char *key, int64_t otherwise)
+{
+    const struct myr_doc *node = myr_doc_get(top, key);
+    int64_t value;
+    return node && myr_str_to_i64(node->text, &value) ? value : otherwise;
+}
+
+static double get_double(const struct myr_doc *top, const char *key, double otherwise)
+{
+    const struct myr_doc *node = myr_doc_get(top, key);
+    double value;
+    return node && myr_str_to_double(node->text, &value) ? value : otherwise;
+}
+
+static int read_node(struct server *server, const char *name, const struct myr_doc *top)
+{
+    uint32_t id = rows_node(server, name);
+    if (id == MYR_NONE) {
+        return MYR_OK; /* no longer in the list of nodes */
+    }
+    struct node_row *n = &server->rows.nodes[id];
+    const struct myr_doc *revoked = myr_doc_get(top, "revoked");
+    n->boot_hash = get_u64(top, "boot_hash", 0);
+    n->boot = (uint32_t)get_u64(top, "boot", 0);
+    get_text(top, "serial", n->serial, sizeof(n->serial));
+    get_text(top, "serial_before", n->serial_before, sizeof(n->serial_before));
+    get_text(top, "address", n->address, sizeof(n->address));
+    get_text(top, "kind", n->kind, sizeof(n->kind));
+    get_text(top, "board", n->board, sizeof(n->board));
+    get_text(top, "reason", n->reason, sizeof(n->reason));
+    n->gpus = (uint32_t)get_u64(top, "gpus", 0);
+    n->cpus = (uint32_t)get_u64(top, "cpus", 0);
+    n->memory_bytes = get_u64(top, "memory_bytes", 0);
+    n->revoked = revoked && myr_str_eq(revoked->text, MYR_STR("true"));
+    return MYR_OK;
+}
+
+static int read_job(struct server *server, const char *name, const struct myr_doc *top,
+                    struct myr_err *err)
+{
+    uint64_t id;
+    const struct myr_doc *file = myr_doc_get(top, "file");
+    if (!myr_str_to_u64(myr_str_from(name), &id) || id >= UINT32_MAX || !file) {
+        return myr_err_set(err, MYR_ECORRUPT, "a job of the store has no number or no file");
+    }
+    while (server->rows.jobs.count <= id) {
+        myr_vec_push(&server->rows.jobs, NULL);
+    }
+    struct job_row *j = myr_xcalloc(1, sizeof(*j));
+    server->rows.jobs.items[id] = j;
+    j->token = get_u64(top, "token", 0);
+    get_text(top, "name", j->name, sizeof(j->name));
+    get_text(top, "user", j->user, sizeof(j->user));
+    get_text(top, "unix_user", j->unix_user, sizeof(j->unix_user));
+    get_text(top, "reason", j->reason, sizeof(j->reason));
+    j->tenant = (uint32_t)get_u64(top, "tenant", 0);
+    j->file = strndup(file->text.data, file->text.len);
+    j->submitted_ms = get_i64(top, "submitted_ms", -1);
+    j->first_start_ms = get_i64(top, "first_start_ms", -1);
+    j->ended_ms = get_i64(top, "ended_ms", -1);
+    j->time_limit_s = get_i64(top, "time_limit_s", 0);
+    j->twin_hours = get_double(top, "twin_hours", 1);
+    j->twin_step_s = get_double(top, "twin_step_s", 10);
+    return MYR_OK;
+}
+
+static int read_tenant(struct server *server, const char *name, const struct myr_doc *top,
+                       struct myr_err *err)
+{
+    uint64_t id = get_u64(top, "id", SERVER_TENANTS);
+    if (id >= SERVER_TENANTS) {
+        return myr_err_set(err, MYR_ECORRUPT, "tenant '%s' of the store has no number", name);
+    }
+    while (server->rows.tenants.count <= id) {
+        myr_vec_push(&server->rows.tenants, (struct tenant_row){.weight = 1});
+    }
+    struct tenant_row *t = &server->rows.tenants.items[id];
+    snprintf(t->name, sizeof(t->name), "%s", name);
+    t->weight = (uint32_t)get_u64(top, "weight", 1);
+    t->gpu_ms = get_u64(top, "gpu_ms", 0);
+    t->since_ms = wall_ms();
+    return MYR_OK;
+}
+
+static int read_token(struct server *server, const char *digest, const struct myr_doc *top,
+                      bool enrol)
+{
+    struct token_row token = {0};
+    char role[16] = "";
+    snprintf(token.digest, sizeof(token.digest), "%s", digest);
+    get_text(top, "user", token.user, sizeof(token.user));
+    get_text(top, "unix_user", token.unix_user, sizeof(token.unix_user));
+    get_text(top, "role", role, sizeof(role));
+    for (int i = 0; i < ROLE_COUNT; i++) {
+        token.role = strcmp(role, role_names[i]) == 0 ? (enum role)i : token.role;
+    }
+    if (enrol) {
+        myr_vec_push(&server->rows.enrols, token);
+    } else {
+        myr_vec_push(&server->rows.tokens, token);
+    }
+    return MYR_OK;
+}
+
+static int read_row(void *context, const char *key, struct myr_str value, struct myr_err *err)
+{
+    struct server *server = context;
+    struct myr_arena arena;
+    const struct myr_doc *top;
+    const char *name = strchr(key, '/') + 1;
+    myr_arena_init(&arena);
+    int rc = myr_doc_read_json(&arena, key, value, &top, err);
+    if (rc == MYR_OK) {
+        rc = key[0] == 'n'   ? read_node(server, name, top)
+             : key[0] == 'j' ? read_job(server, name, top, err)
+             : key[0] == 'e' ? read_token(server, name, top, true)
+             : key[1] == 'e' ? read_tenant(server, name, top, err)
+                             : read_token(server, name, top, false);
+    }
+    myr_arena_done(&arena);
+    return rc;
+}
+
+int rows_load(struct server *server, struct myr_err *err)
+{
+    static const char *const prefixes[] = {"node/", "job/", "tenant/", "token/", "enrol/"};
+    const struct config *config = &server->config;
+    struct rows *rows = &server->rows;
+    rows->node_count = config->node_count;
+    rows->nodes = myr_xcalloc(config->node_count, sizeof(*rows->nodes));
+    for (uint32_t i = 0; i < config->node_count; i++) {
+        rows->nodes[i].name = config->names[i];
+        myr_strmap_add(&rows->node_ids, myr_str_from(config->names[i]), i);
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(prefixes); i++) {
+        MYR_TRY(store_scan(server->store, prefixes[i], read_row, server, err));
+    }
+    return MYR_OK;
+}
+
+void rows_done(struct rows *rows)
+{
+    for (size_t i = 0; i < rows->jobs.count; i++) {
+        if (rows->jobs.items[i]) {
+            free(rows->jobs.items[i]->file);
+            free(rows->jobs.items[i]);
+        }
+    }
+    myr_vec_done(&rows->jobs);
+    myr_vec_done(&rows->tenants);
+    myr_vec_done(&rows->tokens);
+    myr_vec_done(&rows->enrols);
+    myr_strmap_done(&rows->node_ids);
+    free(rows->nodes);
+}

@@ -1,0 +1,251 @@
+/* serve: all of it, from the folder to the last commit. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "api.h"
+#include "myriad/server.h"
+
+/* systemd is told by one datagram; without it nobody is. */
+static void notify(const char *text)
+{
+    const char *path = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    if (!path || strlen(path) >= sizeof(at.sun_path)) {
+        return;
+    }
+    memcpy(at.sun_path, path, strlen(path));
+    if (at.sun_path[0] == '@') {
+        at.sun_path[0] = '\0';
+    }
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0) {
+        socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
+        ssize_t sent = sendto(fd, text, strlen(text), 0, (const struct sockaddr *)&at, size);
+        (void)sent;
+        close(fd);
+    }
+}
+
+/* Jobs that have had their time end; a person is told why. */
+static void end_overdue(struct server *server)
+{
+    int64_t now_ms = wall_ms();
+    for (uint32_t id = 0; id < server->rows.jobs.count; id++) {
+        struct job_row *row = server->rows.jobs.items[id];
+        if (!row || row->time_limit_s == 0 || row->state >= MYR_CONTROL_DONE ||
+            row->first_start_ms < 0 || row->reason[0] == '(' ||
+            now_ms - row->first_start_ms < row->time_limit_s * 1000) {
+            continue;
+        }
+        snprintf(row->reason, sizeof(row->reason), "(its time of %lld s is over)",
+                 (long long)row->time_limit_s);
+        desk_post(server, &(struct myr_event){.kind = MYR_EVENT_CANCEL, .job = id});
+    }
+}
+
+static void on_second(uv_timer_t *timer)
+{
+    struct server *server = timer->data;
+    static uint64_t rang;
+    if (server->stuck) {
+        desk_turn(server); /* is there room again? */
+    }
+    if (!server->config.twin) {
+        sessions_second(server);
+    }
+    end_overdue(server);
+    http_second(server);
+    if (server->feed.next != rang) {
+        feed_put(&server->feed, "doorbell", MYR_STR(""));
+        rang = server->feed.next;
+    }
+    notify("WATCHDOG=1");
+}
+
+struct signals {
+    uv_signal_t term, interrupt, hangup;
+    uv_timer_t limit;
+};
+
+static void on_nothing(uv_handle_t *handle)
+{
+    (void)handle;
+}
+
+static void stop(struct server *server)
+{
+    if (server->stopping) {
+        return;
+    }
+    server->stopping = true;
+    notify("STOPPING=1");
+    log_say("info", "stopping");
+    desk_turn(server);
+    http_end(server);
+    if (server->config.twin) {
+        simulated_end(server);
+    } else {
+        sessions_end(server);
+    }
+    desk_end(server);
+    uv_close((uv_handle_t *)&server->second, on_nothing);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct server *server = handle->data;
+    if (number == SIGHUP) {
+        struct config fresh;
+        struct myr_err err = {0};
+        char path[4096];
+        snprintf(path, sizeof(path), "%s/myriad.yaml", server->folder);
+        if (config_read(path, &fresh, &err) < 0) {
+            log_say("error", "%s; the old configuration stays", err.message);
+            return;
+        }
+        server->config.kw_per_gpu = fresh.kw_per_gpu;
+        server->config.price_kwh = fresh.price_kwh;
+        server->config.pretend = fresh.pretend;
+        server->config.beat_ms = fresh.beat_ms;
+        memcpy(server->config.currency, fresh.currency, sizeof(fresh.currency));
+        config_done(&fresh);
+        log_close();
+        log_open(server->folder, server->log_json);
+        log_say("info", "configuration read again");
+        return;
+    }
+    stop(server);
+}
+
+static void on_limit(uv_timer_t *timer)
+{
+    stop(timer->data);
+}
+
+static void signals_begin(struct server *server, struct signals *signals, uint32_t limit_s)
+{
+    struct {
+        uv_signal_t *handle;
+        int number;
+    } all[] = {
+        {&signals->term, SIGTERM}, {&signals->interrupt, SIGINT}, {&signals->hangup, SIGHUP}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
+        uv_signal_init(&server->loop, all[i].handle);
+        all[i].handle->data = server;
+        uv_signal_start(all[i].handle, on_signal, all[i].number);
+        uv_unref((uv_handle_t *)all[i].handle);
+    }
+    uv_timer_init(&server->loop, &signals->limit);
+    signals->limit.data = server;
+    if (limit_s) {
+        uv_timer_start(&signals->limit, on_limit, limit_s * 1000ULL, 0);
+    }
+    uv_unref((uv_handle_t *)&signals->limit);
+}
+
+/* A socket a node, and some more. */
+static void raise_limit(const struct server *server)
+{
+    struct rlimit limit;
+    rlim_t wanted = 2ULL * server->config.node_count + 4096;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < wanted) {
+        limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+        if (limit.rlim_cur < server->config.node_count + 256ULL) {
+            log_say("warning", "only %llu open files are allowed for %u nodes",
+                    (unsigned long long)limit.rlim_cur, server->config.node_count);
+        }
+    }
+}
+
+static int begin(struct server *server, struct myr_err *err)
+{
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/myriad.yaml", server->folder);
+    MYR_TRY(config_read(path, &server->config, err));
+    raise_limit(server);
+    snprintf(path, sizeof(path), "%s/state.db", server->folder);
+    MYR_TRY(store_open(path, &server->store, err));
+    MYR_TRY(rows_load(server, err));
+    feed_init(&server->feed);
+    MYR_TRY(desk_begin(server, err));
+    MYR_TRY(server->config.twin ? simulated_begin(server, err) : sessions_begin(server, err));
+    /* What the takeover decides is on the disk before anybody is answered. */
+    MYR_TRY(desk_run(server, err));
+    MYR_TRY(http_begin(server, api_routes, api_route_count, err));
+    server->feed.rang = watch_rang;
+    server->feed.context = server;
+    uv_timer_init(&server->loop, &server->second);
+    server->second.data = server;
+    uv_timer_start(&server->second, on_second, 1000, 1000);
+    return MYR_OK;
+}
+
+static void tell_ready(const struct server *server, const struct myr_serve *serve)
+{
+    const struct config *config = &server->config;
+    bool six = strchr(config->http_address, ':') != NULL;
+    bool plain =
+        strncmp(config->http_address, "127.", 4) == 0 || strcmp(config->http_address, "::1") == 0;
+    char url[128];
+    snprintf(url, sizeof(url), "%s://%s%s%s:%u/", plain ? "http" : "https", six ? "[" : "",
+             config->http_address, six ? "]" : "", http_port(server));
+    uint16_t port = server->listener ? myr_io_port(server->listener) : 0;
+    log_say("info", "ready: %s, agents on port %u, %u nodes", url, port, config->node_count);
+    notify("READY=1");
+    if (serve->ready) {
+        serve->ready(serve->context, url, port);
+    }
+}
+
+static void release(struct server *server)
+{
+    store_close(server->store);
+    myr_control_free(server->control);
+    rows_done(&server->rows);
+    feed_done(&server->feed);
+    config_done(&server->config);
+    myr_vec_done(&server->inbox);
+    myr_vec_done(&server->outbox);
+    myr_vec_done(&server->to_ack);
+    myr_buf_done(&server->journal);
+    free(server->http);
+    log_close();
+    free(server);
+}
+
+int myr_serve(const struct myr_serve *serve, struct myr_err *err)
+{
+    struct server *server = myr_xcalloc(1, sizeof(*server));
+    struct signals signals;
+    server->folder = serve->folder;
+    server->version = serve->version;
+    server->log_json = serve->log_json;
+    signal(SIGPIPE, SIG_IGN);
+    log_open(serve->folder, serve->log_json);
+    uv_loop_init(&server->loop);
+    int rc = begin(server, err);
+    if (rc < 0) {
+        release(server); /* the loop's handles go with the process */
+        return rc;
+    }
+    signals_begin(server, &signals, serve->stop_after_s);
+    tell_ready(server, serve);
+    uv_run(&server->loop, UV_RUN_DEFAULT);
+    rc = server->stuck ? myr_err_set(err, MYR_EIO, "not all is kept: %s", server->stuck_why)
+                       : desk_snapshot(server, err);
+    uv_close((uv_handle_t *)&signals.term, on_nothing);
+    uv_close((uv_handle_t *)&signals.interrupt, on_nothing);
+    uv_close((uv_handle_t *)&signals.hangup, on_nothing);
+    uv_close((uv_handle_t *)&signals.limit, on_nothing);
+    uv_run(&server->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&server->loop);
+    release(server);
+    return rc;
+}

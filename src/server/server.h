@@ -1,0 +1,252 @@
+/*
+ * server: the control core on real sockets. Each file calls only those above it in this list:
+ *
+ *   store      keys and values that are not lost
+ *   log        lines for people on stderr, and the audit file
+ *   names      a list of node names: gpu-[0001-1250]
+ *   config     myriad.yaml
+ *   rows       what the core does not know: names, files, users, certificates, usage
+ *   feed       events for whoever watches
+ *   desk       the core: events in, commit, effects out
+ *   http       requests, tokens, limits
+ *   link       one agent's connection
+ *   orders     what the core wants done, said to agents
+ *   enrol      certificates
+ *   sessions   agents
+ *   simulated  the other world: nodes of the twin
+ *   api_*      what is asked, and the answer
+ *   serve      all of it
+ *
+ * One thread, one loop. Nothing is acted upon before it is committed: events of one turn of the
+ * loop are taken together, their journal is committed once, and only then effects are carried out,
+ * reports acknowledged and requests answered.
+ */
+#pragma once
+
+#include <uv.h>
+
+#include "myriad/control.h"
+#include "myriad/io.h"
+#include "myriad/server/jobfile.h"
+#include "store.h"
+
+enum { SERVER_TENANTS = 256, SERVER_NAME = 64 };
+
+/* myriad.yaml */
+struct config {
+    char cluster[SERVER_NAME];
+    char http_address[64], agents_address[64];
+    uint16_t http_port, agents_port;
+    bool twin, pretend;
+    double speed; /* of the twin's time */
+    uint32_t gpus_per_node, nodes_per_leaf;
+    char **names; /* of the nodes, in order */
+    uint32_t node_count;
+    enum myr_queue_preset policy;
+    uint32_t spares, beat_ms;
+    double kw_per_gpu, price_kwh; /* for usage */
+    char currency[8];
+    char fence[512]; /* a program that is given a node's name; empty: none */
+};
+
+enum role { ROLE_NONE, ROLE_VIEWER, ROLE_USER, ROLE_OPERATOR, ROLE_ADMIN, ROLE_COUNT };
+extern const char *const role_names[ROLE_COUNT];
+
+struct node_row {
+    const char *name;
+    uint64_t boot_hash; /* of the boot that the number means */
+    uint32_t boot;
+    char serial[48], serial_before[48]; /* of its certificate, and the one that it replaces */
+    char address[64];
+    char kind[64], board[64];
+    uint32_t gpus, cpus;
+    uint64_t memory_bytes;
+    char reason[160]; /* why a person drained it */
+    bool revoked;
+    /* Not stored. */
+    struct session *session;
+    int64_t heard_ms; /* steady; of the last word */
+    bool told_silent;
+};
+
+struct job_row {
+    uint64_t token;
+    char name[MYR_JOB_NAME_MAX + 1], user[SERVER_NAME], unix_user[SERVER_NAME];
+    uint32_t tenant;
+    char *file;                                     /* its text */
+    int64_t submitted_ms, first_start_ms, ended_ms; /* -1: not yet */
+    int64_t time_limit_s;
+    double twin_hours, twin_step_s;
+    char reason[200]; /* why it ended, or was refused */
+    uint8_t state;    /* as last told: enum myr_control_job_state */
+};
+
+struct tenant_row {
+    char name[SERVER_NAME];
+    uint32_t weight;
+    uint64_t gpu_ms;       /* until 'since_ms' */
+    uint32_t running_gpus; /* since then */
+    int64_t since_ms;
+};
+
+struct token_row {
+    char digest[65];
+    char user[SERVER_NAME], unix_user[SERVER_NAME];
+    enum role role;
+};
+
+struct rows {
+    struct node_row *nodes;
+    uint32_t node_count;
+    struct myr_strmap node_ids;
+    MYR_VEC(struct job_row *) jobs; /* by id; NULL: none */
+    MYR_VEC(struct tenant_row) tenants;
+    MYR_VEC(struct token_row) tokens;
+    MYR_VEC(struct token_row) enrols; /* user: the node's name, or empty for any */
+};
+
+/* Something that happened, as one line of JSON. */
+struct feed_item {
+    uint64_t sequence;
+    const char *kind;
+    char *data;
+};
+
+enum { FEED_ITEMS = 4096 };
+
+struct feed {
+    struct feed_item items[FEED_ITEMS];
+    uint64_t first, next;        /* sequence numbers; next - first <= FEED_ITEMS */
+    void (*rang)(void *context); /* something new */
+    void *context;
+};
+
+struct server;
+
+/* Where nodes are: agents on real ones, or the twin's. */
+struct world {
+    void (*committed)(struct server *server); /* what was reported is on the disk; or NULL */
+    void (*effect)(struct server *server, const struct myr_effect *effect);
+    /* What rank 'rank' has written from 'offset' on; answered by output_done(). False: nobody can
+     * say. */
+    bool (*fetch)(struct server *server, uint32_t job, uint32_t rank, uint64_t offset, void *whom);
+    int (*inject)(struct server *server, uint32_t node, const char *fault, struct myr_err *err);
+};
+
+struct output {
+    uint64_t offset, size;
+    bool ended;
+    struct myr_str data;
+    const char *problem; /* or NULL */
+};
+
+struct server {
+    uv_loop_t loop;
+    const char *folder, *version;
+    bool log_json;
+    struct config config;
+    struct store *store;
+    struct rows rows;
+    struct feed feed;
+    struct world world;
+
+    /* desk */
+    struct myr_control *control;
+    MYR_VEC(struct myr_event) inbox;
+    MYR_VEC(struct myr_effect) outbox;
+    struct myr_buf journal; /* of events taken and not committed */
+    uint64_t journal_next, since_snapshot;
+    bool stuck; /* the last commit failed: read-only until one succeeds */
+    char stuck_why[200];
+    uint64_t events, commits, refused_events;
+    uv_timer_t wake, second;
+    uv_check_t check;
+    uv_idle_t idle;
+
+    /* sessions */
+    struct myr_io_tls *tls;
+    struct myr_io_listener *listener;
+    struct session *sessions; /* all, a list */
+    uint32_t session_count;
+    uint64_t messages, messages_refused;
+    MYR_VEC(struct session *) to_ack;
+    uint64_t handled[32]; /* of the time a message took, by power of two microseconds */
+
+    struct simulated *simulated;
+    struct http *http;
+    bool stopping;
+};
+
+int64_t wall_ms(void);
+int64_t steady_ms(void);
+
+/* log.c */
+void log_open(const char *folder, bool json);
+void log_close(void);
+MYR_PRINTF(2, 3)
+void log_say(const char *level, const char *fmt, ...);
+/* Who did what, with which outcome; kept in audit.log, which is capped and rotated. */
+void audit(const char *who, const char *what, const char *outcome);
+
+/* names.c: "gpu-[001-128]", "a,b,c": in order, no name twice. */
+MYR_MUST_USE int names_expand(const char *list, char ***ret, uint32_t *ret_count,
+                              struct myr_err *err);
+void names_free(char **names, uint32_t count);
+
+/* config.c */
+MYR_MUST_USE int config_read(const char *path, struct config *ret, struct myr_err *err);
+void config_done(struct config *config);
+
+/* rows.c */
+MYR_MUST_USE int rows_load(struct server *server, struct myr_err *err);
+void rows_done(struct rows *rows);
+void rows_put_node(struct server *server, uint32_t node);
+void rows_put_job(struct server *server, uint32_t job);
+void rows_put_tenant(struct server *server, uint32_t tenant);
+void rows_put_token(struct server *server, const struct token_row *token, bool enrol);
+void rows_drop_enrol(struct server *server, uint32_t at);
+/* MYR_NONE: no such node, or no more room for tenants. */
+uint32_t rows_node(const struct server *server, const char *name);
+uint32_t rows_tenant(struct server *server, const char *name);
+struct job_row *rows_job(const struct server *server, uint32_t job);
+/* GPU-milliseconds up to now. */
+uint64_t rows_gpu_ms(const struct tenant_row *tenant, int64_t now_ms);
+
+/* feed.c: 'fmt' gives the members of a JSON object. */
+void feed_init(struct feed *feed);
+void feed_done(struct feed *feed);
+void feed_put(struct feed *feed, const char *kind, struct myr_str members);
+const struct feed_item *feed_get(const struct feed *feed, uint64_t sequence);
+void feed_node(struct server *server, uint32_t node, const char *state, const char *reason);
+void feed_job(struct server *server, uint32_t job, const char *state, uint32_t epoch);
+void feed_notice(struct server *server, const char *text);
+
+/* desk.c */
+MYR_MUST_USE int desk_begin(struct server *server, struct myr_err *err);
+/* To be taken in this turn of the loop. */
+void desk_post(struct server *server, const struct myr_event *event);
+/* Now: takes what was posted, commits, carries out. */
+MYR_MUST_USE int desk_run(struct server *server, struct myr_err *err);
+/* The same, when nobody waits for the outcome. */
+void desk_turn(struct server *server);
+/* The whole state, so that the next start has little to replay. */
+MYR_MUST_USE int desk_snapshot(struct server *server, struct myr_err *err);
+void desk_end(struct server *server);
+
+/* sessions.c */
+MYR_MUST_USE int sessions_begin(struct server *server, struct myr_err *err);
+void sessions_second(struct server *server);
+void sessions_end(struct server *server);
+
+/* simulated.c */
+MYR_MUST_USE int simulated_begin(struct server *server, struct myr_err *err);
+void simulated_end(struct server *server);
+
+/* http.c: a request waits for output; this answers it. */
+struct route;
+MYR_MUST_USE int http_begin(struct server *server, const struct route *routes, size_t count,
+                            struct myr_err *err);
+void http_second(struct server *server);
+void http_output(void *whom, const struct output *output);
+uint16_t http_port(const struct server *server);
+void http_end(struct server *server);

@@ -1,0 +1,448 @@
+/*
+ * sessions: agents, one connection each. Beats become edges here: the core hears of a node that
+ * fell silent, or is back, and of nothing between.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "link.h"
+
+enum {
+    HELLO_MS = 10000, /* to say who it is */
+    FLOOD = 2000,     /* messages a second */
+    LEASE_TURNS = 5,  /* seconds between leases */
+};
+
+/* Whoever has a certificate speaks for one node; the last one that came is the one. */
+static bool bind_node(struct session *session)
+{
+    struct server *server = session->server;
+    const char *name = myr_io_peer(session->stream);
+    const char *serial = myr_io_peer_serial(session->stream);
+    uint32_t id = rows_node(server, name);
+    if (id == MYR_NONE) {
+        session_refuse(session, MYR_WIRE_REFUSED_NAME, "'%s' is no node of this cluster", name);
+        return false;
+    }
+    struct node_row *node = &server->rows.nodes[id];
+    if (node->revoked || (strcmp(node->serial, serial) != 0 &&
+                          (!serial[0] || strcmp(node->serial_before, serial) != 0))) {
+        session_refuse(session, MYR_WIRE_REFUSED_REVOKED,
+                       "this certificate of '%s' was revoked or replaced", name);
+        return false;
+    }
+    if (node->session && node->session != session) {
+        struct session *old = node->session;
+        old->node = MYR_NONE;
+        old->over = true;
+        myr_io_abort(old->stream);
+    }
+    session->node = id;
+    node->session = session;
+    snprintf(node->address, sizeof(node->address), "%s", myr_io_address(session->stream));
+    char *port = strrchr(node->address, ':');
+    if (port) {
+        *port = '\0';
+    }
+    return true;
+}
+
+static void on_hello(struct session *session, const struct myr_wire_hello *hello)
+{
+    struct server *server = session->server;
+    if (session->greeted) {
+        session_refuse(session, MYR_WIRE_REFUSED_ORDER, "hello twice");
+        return;
+    }
+    if (hello->version_min > MYR_WIRE_VERSION) {
+        session_refuse(session, MYR_WIRE_REFUSED_VERSION,
+                       "the agent speaks version %u, this server %u", hello->version_min,
+                       MYR_WIRE_VERSION);
+        return;
+    }
+    session->greeted = true;
+    session_say(session, MYR_WIRE_HELLO, 0,
+                &(struct myr_wire_hello){.name = myr_str_from(server->config.cluster),
+                                         .version_min = MYR_WIRE_VERSION_MIN});
+    if (!myr_io_peer(session->stream)[0]) {
+        return; /* to enrol, and nothing else */
+    }
+    if (!bind_node(session)) {
+        return;
+    }
+    struct node_row *node = &server->rows.nodes[session->node];
+    bool fresh = node->boot == 0 || node->boot_hash != hello->boot;
+    if (fresh) {
+        node->boot_hash = hello->boot;
+        node->boot++;
+        rows_put_node(server, session->node);
+    }
+    node->heard_ms = steady_ms();
+    node->told_silent = false;
+    session_say(session, MYR_WIRE_WELCOME, node->boot,
+                &(struct myr_wire_welcome){.node = session->node,
+                                           .boot = node->boot,
+                                           .beat_ms = server->config.beat_ms,
+                                           .pretend = server->config.pretend});
+    desk_post(server, &(struct myr_event){.kind = fresh ? MYR_EVENT_JOIN : MYR_EVENT_BACK,
+                                          .node = session->node,
+                                          .boot = node->boot});
+    log_say("info", "%s %s from %s", node->name, fresh ? "joined" : "is back", node->address);
+}
+
+static void on_inventory(struct session *session, const struct myr_wire_inventory *inventory)
+{
+    struct node_row *node = &session->server->rows.nodes[session->node];
+    snprintf(node->kind, sizeof(node->kind), "%.*s", (int)inventory->gpu_kind.len,
+             inventory->gpu_kind.data);
+    snprintf(node->board, sizeof(node->board), "%.*s", (int)inventory->serial.len,
+             inventory->serial.data);
+    node->gpus = inventory->gpus;
+    node->cpus = inventory->cpus;
+    node->memory_bytes = inventory->memory_bytes;
+    rows_put_node(session->server, session->node);
+    if (inventory->gpus < session->server->config.gpus_per_node) {
+        char text[160];
+        snprintf(text, sizeof(text), "%s has %u GPUs, %u are expected", node->name, inventory->gpus,
+                 session->server->config.gpus_per_node);
+        feed_notice(session->server, text);
+        log_say("warning", "%s", text);
+    }
+}
+
+/* A report: acknowledged when it is committed. */
+static void report(struct session *session, const struct myr_wire_head *head,
+                   struct myr_event event)
+{
+    struct server *server = session->server;
+    event.node = session->node;
+    event.boot = server->rows.nodes[session->node].boot;
+    desk_post(server, &event);
+    if (session->ack == session->acked) {
+        myr_vec_push(&server->to_ack, session);
+    }
+    session->ack = head->sequence > session->ack ? head->sequence : session->ack;
+}
+
+static void on_exit_of(struct session *session, const struct myr_wire_head *head,
+                       const struct myr_wire_exit *exit)
+{
+    struct server *server = session->server;
+    struct job_row *row = exit->job < UINT32_MAX ? rows_job(server, (uint32_t)exit->job) : NULL;
+    bool bad = exit->code != 0 || exit->signal != 0;
+    if (row && bad) {
+        snprintf(row->reason, sizeof(row->reason), "rank %u on %s: %s %u%s%.*s", exit->rank,
+                 server->rows.nodes[session->node].name, exit->signal ? "signal" : "exit code",
+                 exit->signal ? exit->signal : exit->code, exit->line.len ? ": " : "",
+                 (int)(exit->line.len < 100 ? exit->line.len : 100), exit->line.data);
+    }
+    report(
+        session, head,
+        (struct myr_event){
+            .kind = MYR_EVENT_EXIT, .job = (uint32_t)exit->job, .epoch = head->epoch, .code = bad});
+}
+
+static void on_output(struct session *session, const struct myr_wire_output *output)
+{
+    for (size_t i = 0; i < session->waits.count; i++) {
+        struct wait wait = session->waits.items[i];
+        if (wait.job != output->job || wait.rank != output->rank) {
+            continue;
+        }
+        session->waits.items[i] = session->waits.items[--session->waits.count];
+        http_output(wait.whom, &(struct output){.offset = output->offset,
+                                                .size = output->size,
+                                                .ended = output->ended != 0,
+                                                .data = output->data});
+        return;
+    }
+}
+
+static void on_result(struct session *session, const struct myr_wire_head *head,
+                      const struct myr_wire_result *result)
+{
+    enum myr_event_kind kind = head->type == MYR_WIRE_STARTED   ? MYR_EVENT_STARTED
+                               : head->type == MYR_WIRE_STOPPED ? MYR_EVENT_STOPPED
+                                                                : MYR_EVENT_TESTED;
+    bool test = kind == MYR_EVENT_TESTED;
+    if (result->code && result->text.len) {
+        struct job_row *row = test ? NULL : rows_job(session->server, (uint32_t)result->job);
+        if (row) {
+            snprintf(row->reason, sizeof(row->reason), "%s: %.*s",
+                     session->server->rows.nodes[session->node].name,
+                     (int)(result->text.len < 120 ? result->text.len : 120), result->text.data);
+        }
+        log_say("warning", "%s: %s: %.*s", session->server->rows.nodes[session->node].name,
+                myr_wire_type_name(head->type), (int)result->text.len, result->text.data);
+    }
+    report(session, head,
+           (struct myr_event){.kind = (uint8_t)kind,
+                              .job = test ? 0 : (uint32_t)result->job,
+                              .epoch = test ? (uint32_t)result->job : head->epoch,
+                              .code = result->code != 0});
+}
+
+static void on_symptom(struct session *session, const struct myr_wire_symptom *symptom)
+{
+    char text[240];
+    snprintf(text, sizeof(text), "%s: %.*s %.*s", session->server->rows.nodes[session->node].name,
+             (int)(symptom->id.len < 60 ? symptom->id.len : 60), symptom->id.data,
+             (int)(symptom->text.len < 120 ? symptom->text.len : 120), symptom->text.data);
+    feed_notice(session->server, text);
+    log_say("warning", "symptom of %s", text);
+    desk_post(session->server,
+              &(struct myr_event){.kind = MYR_EVENT_SYMPTOM,
+                                  .node = session->node,
+                                  .boot = session->server->rows.nodes[session->node].boot,
+                                  .code = MYR_SYMPTOM_NOTE});
+}
+
+static void on_node_message(struct session *session, const struct myr_wire_message *message)
+{
+    const struct myr_wire_head *head = &message->head;
+    const void *body = message->body;
+    switch (head->type) {
+    case MYR_WIRE_BEAT:
+        return;
+    case MYR_WIRE_INVENTORY:
+        on_inventory(session, body);
+        return;
+    case MYR_WIRE_STARTED:
+    case MYR_WIRE_STOPPED:
+    case MYR_WIRE_TESTED:
+        on_result(session, head, body);
+        return;
+    case MYR_WIRE_EXIT:
+        on_exit_of(session, head, body);
+        return;
+    case MYR_WIRE_STEP: {
+        const struct myr_wire_step *step = body;
+        desk_post(session->server,
+                  &(struct myr_event){.kind = MYR_EVENT_STEP,
+                                      .node = session->node,
+                                      .boot = session->server->rows.nodes[session->node].boot,
+                                      .job = (uint32_t)step->job,
+                                      .epoch = head->epoch,
+                                      .value = (int64_t)(step->step & INT64_MAX),
+                                      .saved = (int64_t)(step->saved_step & INT64_MAX)});
+        return;
+    }
+    case MYR_WIRE_SYMPTOM:
+        on_symptom(session, body);
+        return;
+    case MYR_WIRE_OUTPUT:
+        on_output(session, body);
+        return;
+    case MYR_WIRE_ENROL:
+        session_enrol(session, body);
+        return;
+    default:
+        session_refuse(session, MYR_WIRE_REFUSED_ORDER, "'%s' is no message of an agent",
+                       myr_wire_type_name(head->type));
+    }
+}
+
+static void heard(struct session *session)
+{
+    struct node_row *node = &session->server->rows.nodes[session->node];
+    node->heard_ms = steady_ms();
+    if (node->told_silent) {
+        node->told_silent = false;
+        desk_post(
+            session->server,
+            &(struct myr_event){.kind = MYR_EVENT_BACK, .node = session->node, .boot = node->boot});
+    }
+}
+
+static void on_message(struct session *session, const struct myr_wire_message *message)
+{
+    if (message->head.type == MYR_WIRE_HELLO) {
+        on_hello(session, (const void *)message->body);
+    } else if (!session->greeted) {
+        session_refuse(session, MYR_WIRE_REFUSED_ORDER, "'%s' before hello",
+                       myr_wire_type_name(message->head.type));
+    } else if (session->node != MYR_NONE) {
+        heard(session);
+        if (message->known) {
+            on_node_message(session, message);
+        } /* else of a newer agent, and of no concern here */
+    } else if (message->head.type == MYR_WIRE_ENROL) {
+        session_enrol(session, (const void *)message->body);
+    } else {
+        session_refuse(session, MYR_WIRE_REFUSED_ORDER, "'%s' without a certificate",
+                       myr_wire_type_name(message->head.type));
+    }
+}
+
+static bool floods(struct session *session)
+{
+    int64_t now_ms = steady_ms();
+    if (now_ms - session->second_ms >= 1000) {
+        session->second_ms = now_ms;
+        session->in_second = 0;
+    }
+    return ++session->in_second > FLOOD;
+}
+
+static void on_data(void *context, struct myr_io_stream *stream, struct myr_str bytes)
+{
+    struct session *session = context;
+    struct server *server = session->server;
+    struct myr_err err = {0};
+    int64_t begun_ns = myr_clock_ns();
+    myr_wire_feed(&session->receiver, bytes);
+    while (!session->over) {
+        struct myr_wire_message message;
+        int rc = myr_wire_next(&session->receiver, &message, &err);
+        if (rc == 0) {
+            break;
+        }
+        if (rc < 0 || floods(session)) {
+            server->messages_refused++;
+            log_say("warning", "agent %s dropped: %s", myr_io_address(stream),
+                    rc < 0 ? err.message : "too many messages");
+            myr_io_abort(stream);
+            session->over = true;
+            break;
+        }
+        server->messages++;
+        on_message(session, &message);
+    }
+    int64_t us = (myr_clock_ns() - begun_ns) / 1000;
+    uint32_t class = us <= 0 ? 0 : 64U - (uint32_t)__builtin_clzll((uint64_t)us);
+    server->handled[class < 31 ? class : 31]++;
+}
+
+static void on_open(void *context, struct myr_io_stream *stream)
+{
+    (void)context;
+    (void)stream;
+}
+
+static void on_closed(void *context, struct myr_io_stream *stream, const struct myr_err *why)
+{
+    struct session *session = context;
+    struct server *server = session->server;
+    (void)stream;
+    if (why->code < 0) {
+        log_say("info", "agent: %s", why->message);
+    }
+    if (session->node != MYR_NONE && server->rows.nodes[session->node].session == session) {
+        server->rows.nodes[session->node].session = NULL;
+    }
+    for (size_t i = 0; i < session->waits.count; i++) {
+        http_output(session->waits.items[i].whom,
+                    &(struct output){.problem = "the node's agent went away"});
+    }
+    for (size_t i = 0; i < server->to_ack.count; i++) {
+        if (server->to_ack.items[i] == session) {
+            server->to_ack.items[i] = NULL;
+        }
+    }
+    *(session->before ? &session->before->next : &server->sessions) = session->next;
+    if (session->next) {
+        session->next->before = session->before;
+    }
+    server->session_count--;
+    myr_wire_receiver_done(&session->receiver);
+    myr_vec_done(&session->waits);
+    free(session);
+}
+
+static void *on_accept(void *context, struct myr_io_stream *stream)
+{
+    struct server *server = context;
+    struct session *session = myr_xcalloc(1, sizeof(*session));
+    session->server = server;
+    session->stream = stream;
+    session->node = MYR_NONE;
+    session->since_ms = session->second_ms = steady_ms();
+    myr_wire_sender_init(&session->sender);
+    myr_wire_receiver_init(&session->receiver);
+    session->next = server->sessions;
+    if (session->next) {
+        session->next->before = session;
+    }
+    server->sessions = session;
+    server->session_count++;
+    return session;
+}
+
+static void committed(struct server *server)
+{
+    for (size_t i = 0; i < server->to_ack.count; i++) {
+        struct session *session = server->to_ack.items[i];
+        if (session && !session->over) {
+            session->acked = session->ack;
+            session_say(session, MYR_WIRE_ACK, 0, &(struct myr_wire_ack){session->ack});
+        }
+    }
+    server->to_ack.count = 0;
+}
+
+void sessions_second(struct server *server)
+{
+    static uint32_t turn;
+    int64_t now_ms = steady_ms(), limit_ms = 3 * (int64_t)server->config.beat_ms + 250;
+    turn++;
+    for (uint32_t id = 0; id < server->rows.node_count; id++) {
+        struct node_row *node = &server->rows.nodes[id];
+        if (node->boot > 0 && !node->told_silent && now_ms - node->heard_ms > limit_ms) {
+            node->told_silent = true;
+            desk_post(server, &(struct myr_event){
+                                  .kind = MYR_EVENT_SILENT, .node = id, .boot = node->boot});
+        }
+        if (node->session && !node->session->over && (id + turn) % LEASE_TURNS == 0) {
+            session_say(node->session, MYR_WIRE_LEASE, node->boot,
+                        &(struct myr_wire_beat){.time_ns = now_ms * 1000000});
+        }
+    }
+    for (struct session *session = server->sessions, *next; session; session = next) {
+        next = session->next;
+        if (!session->over && !session->greeted && now_ms - session->since_ms > HELLO_MS) {
+            log_say("warning", "agent %s said nothing", myr_io_address(session->stream));
+            session->over = true;
+            myr_io_abort(session->stream);
+        }
+    }
+}
+
+int sessions_begin(struct server *server, struct myr_err *err)
+{
+    char cert[4096], key[4096], ca[4096];
+    struct myr_io_service service = {.calls = {on_open, on_data, on_closed},
+                                     .accept = on_accept,
+                                     .context = server,
+                                     .streams_max = 2 * server->config.node_count + 256};
+    snprintf(cert, sizeof(cert), "%s/server.pem", server->folder);
+    snprintf(key, sizeof(key), "%s/server-key.pem", server->folder);
+    snprintf(ca, sizeof(ca), "%s/ca.pem", server->folder);
+    struct myr_io_tls_names names = {cert, key, ca, NULL, true, true};
+    MYR_TRY(myr_io_tls_create(&names, &server->tls, err));
+    server->world = (struct world){committed, orders_effect, orders_fetch, orders_inject};
+    MYR_TRY(myr_io_listen(&server->loop, server->config.agents_address, server->config.agents_port,
+                          server->tls, &service, &server->listener, err));
+    /* Nobody has been heard by this controller yet; the core gives them time to come. */
+    for (uint32_t id = 0; id < server->rows.node_count; id++) {
+        struct node_row *node = &server->rows.nodes[id];
+        if (node->boot > 0) {
+            node->told_silent = true;
+            desk_post(server, &(struct myr_event){
+                                  .kind = MYR_EVENT_SILENT, .node = id, .boot = node->boot});
+        }
+    }
+    return MYR_OK;
+}
+
+void sessions_end(struct server *server)
+{
+    myr_io_listener_close(server->listener);
+    for (struct session *session = server->sessions; session; session = session->next) {
+        if (!session->over) {
+            session->over = true;
+            myr_io_close(session->stream);
+        }
+    }
+    myr_io_tls_free(server->tls);
+}

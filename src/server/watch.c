@@ -1,0 +1,115 @@
+/* watch: events as they come (server-sent events). A watcher that does not read is left behind: it
+ * asks again by the number of the last event that it has seen. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "http.h"
+
+enum { WATCHERS_MAX = 1000, BEHIND_MAX = 1 << 20, PIECE = 16 << 10 };
+
+static void fill(struct watcher *watcher)
+{
+    const struct feed *feed = &watcher->server->feed;
+    if (watcher->at == watcher->text.len) {
+        myr_buf_clear(&watcher->text);
+        watcher->at = 0;
+    }
+    if (watcher->next < feed->first) {
+        /* What it missed is gone: it has to look at everything again. */
+        myr_buf_printf(&watcher->text, "event: lost\ndata: {\"seq\":%llu}\n\n",
+                       (unsigned long long)feed->first);
+        watcher->next = feed->first;
+    }
+    while (watcher->next < feed->next && watcher->text.len < BEHIND_MAX) {
+        const struct feed_item *item = feed_get(feed, watcher->next++);
+        myr_buf_printf(&watcher->text, "id: %llu\nevent: %s\ndata: %s\n\n",
+                       (unsigned long long)item->sequence, item->kind, item->data);
+    }
+}
+
+static ssize_t on_read(void *context, uint64_t position, char *ret, size_t max)
+{
+    struct watcher *watcher = context;
+    (void)position;
+    if (watcher->server->stopping) {
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    }
+    fill(watcher);
+    size_t left = watcher->text.len - watcher->at;
+    if (left == 0) {
+        watcher->asleep = true;
+        MHD_suspend_connection(watcher->connection);
+        return 0;
+    }
+    size_t size = left < max ? left : max;
+    memcpy(ret, watcher->text.data + watcher->at, size);
+    watcher->at += size;
+    return (ssize_t)size;
+}
+
+static void on_free(void *context)
+{
+    struct watcher *watcher = context;
+    struct http *http = watcher->server->http;
+    *(watcher->before ? &watcher->before->later : &http->watchers) = watcher->later;
+    if (watcher->later) {
+        watcher->later->before = watcher->before;
+    }
+    http->watcher_count--;
+    myr_buf_done(&watcher->text);
+    free(watcher);
+}
+
+void watch_rang(void *context)
+{
+    struct server *server = context;
+    if (!server->http) {
+        return;
+    }
+    for (struct watcher *watcher = server->http->watchers; watcher; watcher = watcher->later) {
+        if (watcher->asleep) {
+            watcher->asleep = false;
+            MHD_resume_connection(watcher->connection);
+            http_kick(server);
+        }
+    }
+}
+
+int watch_begin(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    (void)ret;
+    struct server *server = request->server;
+    struct http *http = server->http;
+    const char *last =
+        MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Last-Event-ID");
+    const char *after = request_arg(request, "after");
+    uint64_t number;
+    if (http->watcher_count >= WATCHERS_MAX) {
+        return myr_err_set(err, MYR_EOFTEN, "%d watch already", WATCHERS_MAX);
+    }
+    struct watcher *watcher = myr_xcalloc(1, sizeof(*watcher));
+    watcher->server = server;
+    watcher->connection = request->connection;
+    watcher->next = server->feed.next;
+    const char *given = last ? last : after;
+    if (given && myr_str_to_u64(myr_str_from(given), &number) && number < server->feed.next) {
+        watcher->next = number + 1;
+    }
+    myr_buf_puts(&watcher->text, "retry: 2000\n: hello\n\n");
+    watcher->later = http->watchers;
+    if (watcher->later) {
+        watcher->later->before = watcher;
+    }
+    http->watchers = watcher;
+    http->watcher_count++;
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PIECE, on_read, watcher, on_free);
+    MYR_ASSERT(response);
+    MHD_add_response_header(response, "Content-Type", "text/event-stream");
+    MHD_add_response_header(response, "Cache-Control", "no-store");
+    MHD_set_connection_option(request->connection, MHD_CONNECTION_OPTION_TIMEOUT, 0U);
+    MHD_queue_response(request->connection, MHD_HTTP_OK, response);
+    MHD_destroy_response(response);
+    request->answered = true;
+    return HTTP_LATER;
+}
