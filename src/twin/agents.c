@@ -28,6 +28,16 @@ static uint32_t find_rank(const struct world *w, uint32_t node, uint32_t job, ui
     return at;
 }
 
+/* Whether any rank of the job up to the epoch is on the node, one that is stopping too. */
+static bool runs_up_to(const struct world *w, uint32_t node, uint32_t job, uint32_t epoch)
+{
+    uint32_t at = w->nodes[node].first_rank;
+    while (at != MYR_NONE && (w->ranks.items[at].job != job || w->ranks.items[at].epoch > epoch)) {
+        at = w->ranks.items[at].next_on_node;
+    }
+    return at != MYR_NONE;
+}
+
 static bool was_stopped(const struct wnode *node, uint32_t job, uint32_t epoch)
 {
     for (size_t i = 0; i < MYR_ARRAY_COUNT(node->stopped); i++) {
@@ -69,7 +79,8 @@ static void take_start(struct world *w, uint32_t job, const struct myr_effect *o
     struct wnode *node = &w->nodes[order->node];
     uint32_t at = find_rank(w, order->node, job, order->epoch);
     if (was_stopped(node, job, order->epoch)) {
-        if (at == MYR_NONE) { /* else the answer comes when it is gone */
+        /* "Stopped" is said of all epochs up to this one: not while an older one is stopping. */
+        if (!runs_up_to(w, order->node, job, order->epoch)) {
             answer(w, MYR_EVENT_STOPPED, order, 0, 0);
         }
         return;

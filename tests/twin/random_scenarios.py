@@ -13,6 +13,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+# Broke an invariant once: an agent that refused a late start said "stopped" while a rank of the
+# epoch before was still ending.
+FOUND = (10052, 10526)
+
 
 def group(rng, gpus, total):
     sizes = sorted({min(size, total) for size in (1, 2, 3, 5, gpus, 2 * gpus, total)})
@@ -68,7 +72,7 @@ def main():
     wrong, events = 0, 0
     with tempfile.TemporaryDirectory(prefix="myriad-twin-") as folder:
         path = Path(folder) / "scenario.yaml"
-        for number in range(first, first + count):
+        for number in [*FOUND, *range(first, first + count)]:
             path.write_text(json.dumps(scenario(number)))  # JSON is YAML
             done = subprocess.run([program, "twin", "run", path, "--seed", str(number), "-o",
                                    "json"], capture_output=True, text=True, check=False)
@@ -81,7 +85,7 @@ def main():
             if answer["invariant_violations"]:
                 print(f"scenario {number}: {answer['first_violation']}", flush=True)
                 wrong += 1
-    print(f"{count} scenarios, {events} events, {wrong} broken")
+    print(f"{len(FOUND) + count} scenarios, {events} events, {wrong} broken")
     sys.exit(1 if wrong or not events else 0)
 
 

@@ -6,6 +6,11 @@
  * old can be told from what is new. Effects can be carried out twice without harm: an agent starts
  * an incarnation once, and answers again when it is asked again.
  *
+ * What an agent must keep, since GPUs are given away on its word: it says STOPPED of an epoch when
+ * no rank of the job up to that epoch is left on the node, however the word came about. An agent
+ * that refuses a late START (its STOP came first) therefore stays silent while ranks of an older
+ * epoch are still ending, and says so when the last of them is gone, or when it is asked again.
+ *
  * Effects above MYR_EFFECT_ACCEPT go to nodes, racks and people. The others tell decisions, for the
  * journal and for whoever watches.
  */
