@@ -10,9 +10,10 @@ void myr_twin_case_write(const struct myr_scenario *scenario, const struct myr_t
     if (result->planted != MYR_PLANTED_NONE) {
         myr_buf_printf(ret, "planted: %d\n", result->planted);
     }
-    if (result->violations) { /* then the run ended there */
-        myr_buf_printf(ret, "broken: %s\n# after %lld ms: %s\n", result->first_rule,
-                       (long long)result->first_violation_ms, result->first_violation);
+    if (result->violations) { /* a search ends there, a run goes on */
+        myr_buf_printf(ret, "broken: %s\n# after %lld ms: %s\n%s", result->first_rule,
+                       (long long)result->first_violation_ms, result->first_violation,
+                       result->stopped ? "" : "goes_on: true\n");
     }
     myr_buf_puts(ret, "scenario: |\n");
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
@@ -41,10 +42,56 @@ static bool read_hash(struct myr_str text, uint64_t *ret)
     return text.len == 16;
 }
 
+/* Where the line begins, counted from 1; the end where there is no such line. */
+static size_t line_start(struct myr_str text, uint32_t line)
+{
+    size_t at = 0;
+    for (; line > 1 && at < text.len; line--) {
+        const char *end = memchr(text.data + at, '\n', text.len - at);
+        at = end ? (size_t)(end - text.data) + 1 : text.len;
+    }
+    return at;
+}
+
+/*
+ * The text in the text, at the place where it stands: with as many lines before it and as many
+ * spaces in front, so that what is wrong in it is told with its line and column in the file. As it
+ * is where it is no block, or holds what means something else behind spaces.
+ */
+static struct myr_str at_its_place(struct myr_arena *arena, struct myr_str file,
+                                   const struct myr_doc *block)
+{
+    size_t bar = line_start(file, block->line) + block->column - 1;
+    size_t at = line_start(file, block->line + 1), indent = 0;
+    while (at + indent < file.len && file.data[at + indent] == ' ') {
+        indent++;
+    }
+    if (bar >= file.len || file.data[bar] != '|') {
+        return block->text;
+    }
+    MYR_CLEANUP(myr_buf_done) struct myr_buf placed = {0};
+    for (uint32_t i = 0; i < block->line; i++) {
+        myr_buf_putc(&placed, '\n');
+    }
+    bool begins = true;
+    for (size_t i = 0; i < block->text.len; i++) {
+        char c = block->text.data[i];
+        if (begins && (c == '%' || c == '-' || c == '.' || c == '\t')) { /* may mark a document */
+            return block->text;
+        }
+        for (size_t k = 0; begins && c != '\n' && k < indent; k++) {
+            myr_buf_putc(&placed, ' ');
+        }
+        myr_buf_putc(&placed, c);
+        begins = c == '\n';
+    }
+    return (struct myr_str){myr_arena_strndup(arena, placed.data, placed.len), placed.len};
+}
+
 int myr_twin_case_parse(struct myr_twin_case *ret, struct myr_arena *arena, const char *file,
                         struct myr_str text, struct myr_err *err)
 {
-    static const char *const keys[] = {"seed", "hash", "planted", "broken", "scenario"};
+    static const char *const keys[] = {"seed", "hash", "planted", "broken", "goes_on", "scenario"};
     const struct myr_doc *doc, *seed, *hash, *scenario, *planted;
     struct myr_str words;
     uint64_t number = 0;
@@ -58,7 +105,12 @@ int myr_twin_case_parse(struct myr_twin_case *ret, struct myr_arena *arena, cons
         (rc = myr_doc_u64(seed, "seed", 0, UINT64_MAX, &ret->seed, err)) < 0) {
         return rc;
     }
-    ret->broken = myr_doc_get(doc, "broken") != NULL;
+    bool goes_on = false;
+    const struct myr_doc *word = myr_doc_get(doc, "goes_on");
+    if (word && (rc = myr_doc_bool(word, "goes_on", &goes_on, err)) < 0) {
+        return rc;
+    }
+    ret->stops = myr_doc_get(doc, "broken") && !goes_on;
     planted = myr_doc_get(doc, "planted");
     if (planted) {
         rc = myr_doc_u64(planted, "planted", 0, MYR_PLANTED_COUNT - 1, &number, err);
@@ -73,7 +125,7 @@ int myr_twin_case_parse(struct myr_twin_case *ret, struct myr_arena *arena, cons
     if (scenario->kind != MYR_DOC_SCALAR) {
         return myr_doc_error(err, scenario, MYR_EINVAL, "'scenario' is no text");
     }
-    words = scenario->text;
+    words = at_its_place(arena, text, scenario);
     return myr_scenario_parse(&ret->scenario, arena, file, words, err);
 }
 
@@ -102,7 +154,7 @@ int myr_twin_replay(const struct myr_twin_case *it,
 {
     struct myr_twin_options options = {.seed = it->seed,
                                        .planted = it->planted,
-                                       .stop_at_violation = it->broken,
+                                       .stop_at_violation = it->stops,
                                        .progress = progress,
                                        .context = context};
     return myr_twin_run(&it->scenario, &options, ret, err);

@@ -194,9 +194,10 @@ static void sort(double *items, size_t count)
     }
 }
 
+/* The nearest rank: the least value that so many percent of all do not exceed. */
 static double part(const double *items, size_t count, size_t percent)
 {
-    return count > 0 ? items[(count - 1) * percent / 100] : 0;
+    return count > 0 ? items[(count * percent + 99) / 100 - 1] : 0;
 }
 
 static void put_long_job(struct myr_twin_result *r, struct myr_twin_long_job job)
@@ -291,10 +292,23 @@ static void sum_up(struct world *w)
     r->hash = myr_hash_u64(r->hash ^ r->jobs_hash);
     if (w->seat.control) {
         r->hash = myr_hash_u64(r->hash ^ myr_control_hash(w->seat.control));
-        if (w->options->snapshot) {
-            myr_control_save(w->seat.control, w->options->snapshot);
-        }
     }
+}
+
+/* Where the run ends while the controller is down: the state that its restart would begin with. */
+static int save_state(const struct world *w, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_control_cleanup) struct myr_control *read_back = NULL;
+    const struct myr_control *control = w->seat.control;
+    if (!w->options->snapshot) {
+        return MYR_OK;
+    }
+    if (!control) {
+        MYR_TRY(seat_recover(&w->seat, &read_back, err));
+        control = read_back;
+    }
+    myr_control_save(control, w->options->snapshot);
+    return MYR_OK;
 }
 
 /* Also ends early when every job is over: nothing that is still to come would matter. */
@@ -318,8 +332,11 @@ static int play(struct world *w, struct myr_err *err)
         if (options->progress && ++count % 4096 == 0) {
             options->progress(options->context, w->now_ms, w->scenario->length_ms);
         }
-        if ((options->stop_at_violation && check_report(w->check)->violations > 0) ||
-            (options->events_most > 0 && w->result->events >= options->events_most)) {
+        if (options->stop_at_violation && check_report(w->check)->violations > 0) {
+            w->result->stopped = true;
+            return rc;
+        }
+        if (options->events_most > 0 && w->result->events >= options->events_most) {
             return rc;
         }
     }
@@ -373,6 +390,7 @@ int myr_twin_run(const struct myr_scenario *scenario, const struct myr_twin_opti
         nature_begin(&w);
         rc = play(&w, err);
         sum_up(&w);
+        rc = rc == MYR_OK ? save_state(&w, err) : rc;
     }
     world_done(&w);
     if (rc < 0) {

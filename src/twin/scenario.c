@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "fields.h"
+#include "myriad/text/json.h"
 #include "rates.h"
 
 static const char *const practice_names[] = {"common", "best"};
@@ -554,7 +555,9 @@ static void put_left_out(struct myr_buf *buf, const struct myr_scenario *s)
 
 void myr_scenario_write(const struct myr_scenario *s, struct myr_buf *buf)
 {
-    myr_buf_printf(buf, "name: \"%s\"\n", s->name);
+    myr_buf_put_lit(buf, "name: ");
+    myr_json_quote(buf, myr_str_from(s->name)); /* which YAML reads too */
+    myr_buf_putc(buf, '\n');
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(top_rows); i++) {
         scene_write(&top_rows[i], 1, s, buf);
         myr_buf_putc(buf, '\n');

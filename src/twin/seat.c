@@ -23,21 +23,17 @@ static void snapshot(struct world *w)
     seat->since_snapshot = 0;
 }
 
-/* Snapshot and journal, read back; NULL where they are not readable. */
-static struct myr_control *recover(const struct seat *seat, struct myr_err *err)
+int seat_recover(const struct seat *seat, struct myr_control **ret, struct myr_err *err)
 {
-    struct myr_control *control;
-    struct myr_journal_report report;
-    if (myr_control_load((struct myr_str){seat->snapshot.data, seat->snapshot.len}, &control, err) <
-        0) {
-        return NULL;
-    }
+    MYR_CLEANUP(myr_control_cleanup) struct myr_control *control = NULL;
     struct myr_str journal = {seat->journal.data, seat->journal.len};
-    if (myr_journal_replay(control, journal, &report, err) < 0) {
-        myr_control_free(control);
-        return NULL;
-    }
-    return control;
+    struct myr_journal_report report;
+    MYR_TRY(
+        myr_control_load((struct myr_str){seat->snapshot.data, seat->snapshot.len}, &control, err));
+    MYR_TRY(myr_journal_replay(control, journal, &report, err));
+    *ret = control;
+    control = NULL;
+    return MYR_OK;
 }
 
 /*
@@ -94,8 +90,8 @@ static void check_all_gpus(struct world *w)
 static void compare(struct world *w)
 {
     struct myr_err err = {0};
-    struct myr_control *read_back = recover(&w->seat, &err);
-    if (!read_back) {
+    struct myr_control *read_back = NULL;
+    if (seat_recover(&w->seat, &read_back, &err) < 0) {
         check_violated(w->check, RULE_JOURNAL, "%.150s", err.message);
     } else if (myr_control_hash(read_back) != myr_control_hash(w->seat.control)) {
         check_violated(w->check, RULE_JOURNAL, "snapshot and journal give another state");
@@ -359,10 +355,7 @@ int seat_restart(struct world *w, struct myr_err *err)
 {
     struct seat *seat = &w->seat;
     struct myr_event event = {.kind = MYR_EVENT_TAKEOVER};
-    seat->control = recover(seat, err);
-    if (!seat->control) {
-        return MYR_ECORRUPT;
-    }
+    MYR_TRY(seat_recover(seat, &seat->control, err));
     if (seat->dead_hash && seat->dead_hash != myr_control_hash(seat->control)) {
         check_violated(w->check, RULE_JOURNAL, "the state after a crash is not the one before");
     }

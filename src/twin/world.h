@@ -198,6 +198,9 @@ void seat_done(struct world *w);
 /* One event for the controller; false: it is not there, or dies of it. */
 bool seat_take(struct world *w, const struct myr_event *event);
 void seat_tick(struct world *w, uint32_t serial);
+/* Snapshot and journal, read back. */
+MYR_MUST_USE int seat_recover(const struct seat *seat, struct myr_control **ret,
+                              struct myr_err *err);
 void seat_crash(struct world *w);
 MYR_MUST_USE int seat_restart(struct world *w, struct myr_err *err);
 void seat_clock(struct world *w);

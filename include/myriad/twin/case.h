@@ -9,7 +9,7 @@
 struct myr_twin_case {
     struct myr_scenario scenario;
     uint64_t seed, hash;
-    bool broken;              /* the run ended where an invariant broke */
+    bool stops;               /* the run ended where an invariant broke, as a search does it */
     enum myr_planted planted; /* tests only */
 };
 

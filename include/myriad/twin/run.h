@@ -14,7 +14,7 @@ struct myr_twin_options {
     enum myr_planted planted; /* tests only */
     bool stop_at_violation;
     uint64_t events_most;     /* 0: no limit */
-    struct myr_buf *snapshot; /* takes the controller's last state; or NULL */
+    struct myr_buf *snapshot; /* the controller's last state, or what it would restart with */
     /* Called now and then with the simulated milliseconds; NULL: never. */
     void (*progress)(void *context, int64_t now_ms, int64_t length_ms);
     void *context;
@@ -41,6 +41,7 @@ enum { MYR_TWIN_LONG_JOBS = 16 };
 struct myr_twin_result {
     uint64_t seed, events, effects;
     enum myr_planted planted; /* tests only */
+    bool stopped;             /* the run was ended at its first violation, as the options said */
     int64_t end_ms;
     uint32_t submitted, done, failed, cancelled, lost, waiting, running;
     double wait_mean_h, wait_p50_h, wait_p99_h;
