@@ -12,6 +12,7 @@ struct myr_control *myr_control_fork(const struct myr_control *c)
     copy->policy = c->policy;
     copy->tenants = c->tenants;
     copy->head = c->head;
+    copy->bad_nodes = c->bad_nodes;
     copy->nodes = myr_xcalloc(c->shape.nodes, sizeof(*copy->nodes));
     memcpy(copy->nodes, c->nodes, c->shape.nodes * sizeof(*copy->nodes));
 #define COPY(vec)                                                                        \

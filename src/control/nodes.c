@@ -63,6 +63,14 @@ static uint32_t drains_allowed(const struct myr_control *c)
     return (most > 0 ? (uint32_t)most : 1) + c->head.approved;
 }
 
+static void set_bad(struct myr_control *c, struct node *node, bool bad)
+{
+    if (node->bad != bad) {
+        node->bad = bad;
+        c->bad_nodes += bad ? 1U : -1U;
+    }
+}
+
 /* It is not to be used: for repair if the limit allows, else a person has to say so. */
 static void condemn(struct myr_control *c, uint32_t id)
 {
@@ -72,10 +80,10 @@ static void condemn(struct myr_control *c, uint32_t id)
     }
     if (c->head.drained < drains_allowed(c)) {
         node->drain |= DRAIN_FAULT;
-        node->bad = 0;
+        set_bad(c, node, false);
         c->head.drained++;
     } else {
-        node->bad = 1;
+        set_bad(c, node, true);
         if (!c->head.noticed) {
             c->head.noticed = 1;
             emit(c, &(struct myr_effect){.kind = MYR_EFFECT_NOTIFY,
@@ -91,7 +99,10 @@ static void condemn(struct myr_control *c, uint32_t id)
 static void condemn_more(struct myr_control *c)
 {
     c->head.noticed = 0;
-    for (uint32_t id = 0; id < c->shape.nodes && c->head.drained < drains_allowed(c); id++) {
+    for (uint32_t id = 0; c->bad_nodes > 0 && id < c->shape.nodes; id++) {
+        if (c->head.drained >= drains_allowed(c)) {
+            return;
+        }
         if (c->nodes[id].bad) {
             condemn(c, id);
         }
@@ -164,7 +175,8 @@ void node_joined(struct myr_control *c, const struct myr_event *event)
     close_ranks(c, id);
     set_silent(c, node, false);
     node->boot = event->boot;
-    node->lost = node->checked = node->testing = node->fencing = node->repair = node->bad = 0;
+    node->lost = node->checked = node->testing = node->fencing = node->repair = 0;
+    set_bad(c, node, false);
     node->doubted = 0;
     node->blamed = 0;
     if (node->drain & DRAIN_FAULT) {
@@ -210,7 +222,7 @@ void node_back(struct myr_control *c, uint32_t id)
         waited = waited || c->ranks.items[at].suspect;
     }
     if (!(node->drain & DRAIN_FAULT) && (lost || waited || !node->checked || node->bad)) {
-        node->bad = 0;
+        set_bad(c, node, false);
         node_test(c, id); /* nobody knows what happened meanwhile */
     }
     node_settle(c, id);

@@ -232,7 +232,7 @@ static bool rest_is_sound(const struct myr_control *c)
     for (uint32_t n = 0; n < c->shape.nodes; n++) {
         silent += c->nodes[n].silent;
         drained += c->nodes[n].drain & DRAIN_FAULT ? 1 : 0;
-        if (c->nodes[n].silent > 1 || c->nodes[n].deadline_ms > most_ms) {
+        if (c->nodes[n].silent > 1 || c->nodes[n].bad > 1 || c->nodes[n].deadline_ms > most_ms) {
             return false;
         }
     }
@@ -322,6 +322,9 @@ static int take_parts(struct myr_control *c, const struct parts *parts, struct m
         return rc;
     }
     take_arrays(c, parts);
+    for (uint32_t n = 0; n < c->shape.nodes; n++) {
+        c->bad_nodes += c->nodes[n].bad;
+    }
     for (uint32_t j = 0; j < c->jobs.count; j++) {
         if (!myr_u64map_add(&c->tokens, c->jobs.items[j].spec.token, j)) {
             return myr_err_set(err, MYR_ECORRUPT, "the snapshot has two jobs of one token");

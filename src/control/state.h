@@ -134,6 +134,7 @@ struct myr_control {
     MYR_VEC(uint32_t) left;                 /* nodes that a rank was freed on */
     MYR_VEC(uint32_t) lost;                 /* nodes to be told to the queue, together */
     MYR_VEC(struct myr_decision) decisions; /* being carried out */
+    uint32_t bad_nodes;                     /* with 'bad' set; counted again from a snapshot */
     uint32_t refusals;                      /* what the queue did not understand, ever */
     bool dirty;                             /* the queue has something to decide */
 };

@@ -9,7 +9,8 @@ struct trial {
     struct myr_control *control;
     int64_t now_ms;
     MYR_VEC(struct myr_effect) stops;
-    uint32_t lose_first, lose_count;
+    uint8_t *is_lost; /* by node */
+    uint32_t lose_count;
 };
 
 const char *myr_whatif_fate_name(enum myr_whatif_fate fate)
@@ -17,42 +18,72 @@ const char *myr_whatif_fate_name(enum myr_whatif_fate fate)
     return fate == MYR_WHATIF_MOVES ? "moves" : fate == MYR_WHATIF_WAITS ? "waits" : "starts";
 }
 
-/* "12", "0-15", "node/00012". */
-static bool read_nodes(struct trial *t, const char *text)
+static void choose(struct trial *t, uint32_t first, uint32_t last)
 {
-    const char *from = strncmp(text, "node/", 5) == 0 ? text + 5 : text;
-    const char *dash = strchr(from, '-');
-    struct myr_str low = {from, dash ? (size_t)(dash - from) : strlen(from)};
-    struct myr_str high = dash ? myr_str_from(dash + 1) : low;
+    for (uint32_t n = first; n <= last; n++) {
+        t->lose_count += !t->is_lost[n];
+        t->is_lost[n] = 1;
+    }
+}
+
+/* "12", "0-15" or "node/00012". */
+static bool read_range(struct trial *t, struct myr_str text)
+{
+    const struct myr_str prefix = MYR_STR("node/");
+    if (text.len > prefix.len && memcmp(text.data, prefix.data, prefix.len) == 0) {
+        text = (struct myr_str){text.data + prefix.len, text.len - prefix.len};
+    }
+    const char *dash = memchr(text.data, '-', text.len);
+    size_t until = dash ? (size_t)(dash - text.data) : text.len;
+    struct myr_str low = {text.data, until};
+    struct myr_str high = dash ? (struct myr_str){dash + 1, text.len - until - 1} : low;
     uint64_t first, last;
     if (!myr_str_to_u64(low, &first) || !myr_str_to_u64(high, &last) || first > last ||
         last >= myr_control_nodes(t->control)) {
         return false;
     }
-    t->lose_first = (uint32_t)first;
-    t->lose_count = (uint32_t)(last - first + 1);
+    choose(t, (uint32_t)first, (uint32_t)last);
     return true;
+}
+
+/* One, or several with commas between them; false with the one that is wrong in 'ret'. */
+static bool read_nodes(struct trial *t, const char *text, struct myr_str *ret)
+{
+    for (const char *at = text;; at += ret->len + 1) {
+        const char *comma = strchr(at, ',');
+        *ret = (struct myr_str){at, comma ? (size_t)(comma - at) : strlen(at)};
+        if (!read_range(t, *ret)) {
+            return false;
+        }
+        if (!comma) {
+            return true;
+        }
+    }
 }
 
 static int choose_lost(struct trial *t, const struct myr_whatif_question *q, struct myr_err *err)
 {
     uint32_t nodes = myr_control_nodes(t->control),
-             leaf = myr_control_shape(t->control).group_nodes;
-    if (q->lose && q->lose_leaf != MYR_NONE) {
+             leaf = myr_control_shape(t->control).group_nodes, leaves = (nodes - 1) / leaf + 1;
+    struct myr_str wrong;
+    if (q->lose && q->lose_leaf >= 0) {
         return myr_err_set(err, MYR_EINVAL, "nodes to lose, or a leaf, not both");
     }
-    if (q->lose && !read_nodes(t, q->lose)) {
+    t->is_lost = myr_xcalloc(nodes, sizeof(*t->is_lost));
+    if (q->lose && !read_nodes(t, q->lose, &wrong)) {
+        char shown[MYR_EXCERPT_MAX];
         return myr_err_set(err, MYR_EINVAL,
-                           "nodes to lose are '%.40s', such as 12 or 0-15, below %u, is expected",
-                           q->lose, nodes);
+                           "nodes to lose are '%s', such as 12, 0-15 or 3,8-11, below %u, is "
+                           "expected",
+                           myr_text_excerpt(wrong, shown), nodes);
     }
-    if (q->lose_leaf != MYR_NONE) {
-        if (q->lose_leaf >= (nodes + leaf - 1) / leaf) {
-            return myr_err_set(err, MYR_ERANGE, "leaf %u, below %u is expected", q->lose_leaf,
-                               (nodes + leaf - 1) / leaf);
+    if (q->lose_leaf >= 0) {
+        if (q->lose_leaf >= leaves) {
+            return myr_err_set(err, MYR_ERANGE, "leaf %lld, below %u is expected",
+                               (long long)q->lose_leaf, leaves);
         }
-        t->lose_first = q->lose_leaf * leaf;
-        t->lose_count = nodes - t->lose_first < leaf ? nodes - t->lose_first : leaf;
+        uint32_t first = (uint32_t)q->lose_leaf * leaf;
+        choose(t, first, (nodes - first < leaf ? nodes : first + leaf) - 1);
     }
     return MYR_OK;
 }
@@ -94,8 +125,10 @@ static int lose(struct trial *t, struct myr_err *err)
 {
     struct myr_event approve = {.kind = MYR_EVENT_APPROVE, .value = t->lose_count};
     int rc = tell(t, &approve, err);
-    for (uint32_t i = 0; i < t->lose_count && rc == MYR_OK; i++) {
-        uint32_t node = t->lose_first + i;
+    for (uint32_t node = 0; node < myr_control_nodes(t->control) && rc == MYR_OK; node++) {
+        if (!t->is_lost[node]) {
+            continue;
+        }
         struct myr_event event = {.kind = MYR_EVENT_SYMPTOM,
                                   .code = MYR_SYMPTOM_FAILED,
                                   .node = node,
@@ -215,6 +248,7 @@ static int ask_once(const struct myr_control *control, const struct myr_whatif_q
     int rc = ask(&trial, control, question, ret, err);
     ret->took_ns = question->clock_ns ? question->clock_ns() - start_ns : 0;
     myr_vec_done(&trial.stops);
+    free(trial.is_lost);
     myr_control_free(trial.control);
     return rc;
 }

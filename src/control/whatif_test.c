@@ -19,7 +19,7 @@ static void a_question_changes_nothing(void **state)
     myr_control_free(copy);
     struct myr_whatif_answer answer;
     struct myr_whatif_question question = {
-        .lose = "0-3", .lose_leaf = MYR_NONE, .add_gpus = 32, .submit_gpus = 24};
+        .lose = "0-3", .lose_leaf = -1, .add_gpus = 32, .submit_gpus = 24};
     assert_int_equal(myr_whatif(f.control, &question, &answer, NULL), MYR_OK);
     assert_true(myr_control_hash(f.control) == hash);
     myr_control_free(f.control);
@@ -50,7 +50,7 @@ static void a_submitted_job_starts_or_is_told_what_it_lacks(void **state)
     (void)state;
     struct fixture f = fixture_of(4);
     struct myr_whatif_answer answer;
-    struct myr_whatif_question question = {.lose_leaf = MYR_NONE, .submit_gpus = 32};
+    struct myr_whatif_question question = {.lose_leaf = -1, .submit_gpus = 32};
     assert_int_equal(myr_whatif(f.control, &question, &answer, NULL), MYR_OK);
     assert_true(answer.placed);
     assert_int_equal(answer.submit_nodes, 4);
@@ -60,10 +60,43 @@ static void a_submitted_job_starts_or_is_told_what_it_lacks(void **state)
     assert_true(answer.why.kind == MYR_WHY_FULL);
     question.submit_gpus = 64;
     assert_true(myr_whatif(f.control, &question, &answer, NULL) < 0);
-    question = (struct myr_whatif_question){.lose = "3-9", .lose_leaf = MYR_NONE};
+    question = (struct myr_whatif_question){.lose = "3-9", .lose_leaf = -1};
     assert_true(myr_whatif(f.control, &question, &answer, NULL) < 0);
     question.lose = "some";
     assert_true(myr_whatif(f.control, &question, &answer, NULL) < 0);
+    myr_control_free(f.control);
+}
+
+static void nodes_to_lose_are_a_list(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"",    ",",      "1,",    "1,,2", "0-8",
+                                        "2-1", "1,some", "node/", "-"};
+    struct fixture f = fixture_of(8);
+    struct myr_whatif_answer answer;
+    struct myr_whatif_question question = {.lose = "1,node/00003,5-7,6", .lose_leaf = -1};
+    assert_int_equal(myr_whatif(f.control, &question, &answer, NULL), MYR_OK);
+    assert_int_equal(answer.nodes_lost, 5);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(wrong); i++) {
+        struct myr_err err = {0};
+        question.lose = wrong[i];
+        assert_int_equal(myr_whatif(f.control, &question, &answer, &err), MYR_EINVAL);
+    }
+    question = (struct myr_whatif_question){.lose_leaf = UINT32_MAX}; /* no leaf, and not none */
+    assert_int_equal(myr_whatif(f.control, &question, &answer, NULL), MYR_ERANGE);
+    myr_control_free(f.control);
+}
+
+/* Would take hours if every node that joins, or is lost, were compared with all others. */
+static void half_a_million_nodes_are_added_in_a_moment(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(8);
+    struct myr_whatif_answer answer;
+    struct myr_whatif_question question = {.lose_leaf = -1, .add_gpus = 4 << 20};
+    assert_int_equal(myr_whatif(f.control, &question, &answer, NULL), MYR_OK);
+    assert_int_equal(answer.nodes_added, (4 << 20) / 8);
+    assert_int_equal(answer.free_gpus_after - answer.free_gpus_before, 4 << 20);
     myr_control_free(f.control);
 }
 
@@ -73,6 +106,8 @@ int main(void)
         cmocka_unit_test(a_question_changes_nothing),
         cmocka_unit_test(a_lost_leaf_moves_its_jobs_or_lets_them_wait),
         cmocka_unit_test(a_submitted_job_starts_or_is_told_what_it_lacks),
+        cmocka_unit_test(nodes_to_lose_are_a_list),
+        cmocka_unit_test(half_a_million_nodes_are_added_in_a_moment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,8 +11,8 @@
 enum { MYR_WHATIF_JOBS = 64 };
 
 struct myr_whatif_question {
-    const char *lose;     /* nodes: "12", "0-15", "node/00012"; NULL: none */
-    uint32_t lose_leaf;   /* all nodes under it; MYR_NONE: none */
+    const char *lose;     /* nodes: "12", "0-15", "node/00012", or several: "3,8-11"; NULL: none */
+    int64_t lose_leaf;    /* all nodes under it; -1: none */
     uint32_t add_gpus;    /* in whole nodes, behind the others; 0: none */
     uint32_t submit_gpus; /* 0: nothing is submitted */
     int32_t priority;

@@ -12,7 +12,8 @@ enum { TIMED_ROUNDS = 9 }; /* with --timing: the first touches memory that is ne
 static const struct options defaults = {.lose_leaf = UINT64_MAX};
 
 static const struct myr_option rows[] = {
-    CLI_TEXT("lose", "NODES", struct options, lose, "lose these nodes: 12, 0-15, node/00012"),
+    CLI_TEXT("lose", "NODES", struct options, lose,
+             "lose these nodes: 12, 0-15, node/00012; several with commas"),
     CLI_COUNT("lose-leaf", struct options, lose_leaf, 0, UINT32_MAX,
               "lose all nodes under this leaf, counted from 0"),
     CLI_COUNT("add-gpus", struct options, add_gpus, 1, 1 << 24, "add so many GPUs, in whole nodes"),
@@ -105,7 +106,7 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_whatif_answer answer;
     struct myr_whatif_question question = {
         .lose = options->lose,
-        .lose_leaf = options->lose_leaf == UINT64_MAX ? MYR_NONE : (uint32_t)options->lose_leaf,
+        .lose_leaf = options->lose_leaf == UINT64_MAX ? -1 : (int64_t)options->lose_leaf,
         .add_gpus = (uint32_t)options->add_gpus,
         .submit_gpus = (uint32_t)options->submit_gpus,
         .priority = (int32_t)options->priority,

@@ -194,20 +194,26 @@ int myr_queue_exited(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t e
     return MYR_OK;
 }
 
-int myr_queue_lost(struct myr_queue *q, int64_t now_s, const uint32_t *nodes, uint32_t count)
+/* Each there, up, and named once. Marks, since a whole cluster may be lost at once. */
+static int check_lost(const struct myr_queue *q, const uint32_t *nodes, uint32_t count)
 {
+    MYR_CLEANUP(myr_free_at) uint8_t *named = myr_xcalloc(q->shape.nodes / 8 + 1, 1);
     for (uint32_t i = 0; i < count; i++) {
         if (nodes[i] >= q->shape.nodes) {
             return MYR_ERANGE;
         }
-        bool twice = q->closed[nodes[i]] & CLOSED_DOWN;
-        for (uint32_t k = 0; k < i && !twice; k++) {
-            twice = nodes[k] == nodes[i];
-        }
-        if (twice) {
+        uint8_t *mark = &named[nodes[i] / 8], bit = (uint8_t)(1U << nodes[i] % 8);
+        if (q->closed[nodes[i]] & CLOSED_DOWN || *mark & bit) {
             return MYR_ESTALE;
         }
+        *mark |= bit;
     }
+    return MYR_OK;
+}
+
+int myr_queue_lost(struct myr_queue *q, int64_t now_s, const uint32_t *nodes, uint32_t count)
+{
+    MYR_TRY(check_lost(q, nodes, count));
     int rc = count ? queue_advance(q, now_s) : MYR_EINVAL;
     if (rc == MYR_OK) {
         queue_lose_nodes(q, nodes, count);
