@@ -100,6 +100,45 @@ static void a_strict_job_waits_for_the_lease_where_nothing_can_be_fenced(void **
     myr_control_free(f.control);
 }
 
+static void a_lost_node_of_an_epoch_job_is_fenced_for_its_repair(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(5);
+    uint32_t job = lose_a_node(&f, MYR_RESTART_EPOCH);
+    assert_int_equal(myr_control_job(f.control, job).epoch, 2); /* without waiting for it */
+    assert_int_equal(myr_control_node(f.control, 1).state, MYR_NODE_DRAINING);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_FENCED, .node = 1, .boot = 1});
+    assert_int_equal(myr_control_node(f.control, 1).state, MYR_NODE_REPAIR);
+    assert_int_equal(count_effects(&f, MYR_EFFECT_REPAIR), 1);
+    myr_control_free(f.control);
+}
+
+/* The node is lost while the job is being stopped: it waits for its ranks no longer. */
+static void an_epoch_job_that_is_being_stopped_does_not_wait_for_a_lost_node(void **state)
+{
+    (void)state;
+    for (uint32_t cancel = 0; cancel < 2; cancel++) {
+        struct fixture f = fixture_of(1);
+        uint32_t job = submit(&f, 8, MYR_RESTART_EPOCH);
+        if (cancel) {
+            tell(&f, (struct myr_event){.kind = MYR_EVENT_CANCEL, .job = job});
+            expect_job(&f, job, MYR_CONTROL_SAVING);
+        } else { /* the start window passes */
+            wait_ms(&f, 1900000);
+            expect_job(&f, job, MYR_CONTROL_RECOVERING);
+        }
+        tell(&f, (struct myr_event){.kind = MYR_EVENT_SILENT, .node = 0});
+        wait_ms(&f, 29000);
+        assert_true(myr_control_job(f.control, job).nodes > 0);
+        wait_ms(&f, 2000);
+        expect_job(&f, job, cancel ? MYR_CONTROL_CANCELLED : MYR_CONTROL_QUEUED);
+        tell(&f, (struct myr_event){.kind = MYR_EVENT_FENCED, .node = 0, .boot = 1});
+        assert_int_equal(myr_control_node(f.control, 0).state, MYR_NODE_REPAIR);
+        assert_int_equal(myr_control_refusals(f.control), 0);
+        myr_control_free(f.control);
+    }
+}
+
 static void an_epoch_job_goes_on_at_once_and_stale_ranks_are_stopped(void **state)
 {
     (void)state;
@@ -250,6 +289,8 @@ int main(void)
         cmocka_unit_test(a_gang_that_is_not_up_in_time_is_taken_back_whole),
         cmocka_unit_test(a_strict_job_waits_until_the_lost_node_is_fenced),
         cmocka_unit_test(a_strict_job_waits_for_the_lease_where_nothing_can_be_fenced),
+        cmocka_unit_test(a_lost_node_of_an_epoch_job_is_fenced_for_its_repair),
+        cmocka_unit_test(an_epoch_job_that_is_being_stopped_does_not_wait_for_a_lost_node),
         cmocka_unit_test(an_epoch_job_goes_on_at_once_and_stale_ranks_are_stopped),
         cmocka_unit_test(a_step_of_the_clock_loses_no_node),
         cmocka_unit_test(after_a_takeover_nobody_is_lost_before_the_window_is_over),

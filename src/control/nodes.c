@@ -71,6 +71,33 @@ static void set_bad(struct myr_control *c, struct node *node, bool bad)
     }
 }
 
+static bool has_strict_ranks(const struct myr_control *c, const struct node *node)
+{
+    for (uint32_t at = node->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_on_node) {
+        const struct rank *rank = &c->ranks.items[at];
+        if (rank_is_open(rank) && job_of(c, rank->job)->spec.restart == MYR_RESTART_STRICT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Its power tells what nobody else does: that nothing runs on it. Strict jobs wait for that, and so
+ * does whoever is to repair it; for epoch jobs alone a node that stays as it is keeps its power.
+ */
+static void fence(struct myr_control *c, uint32_t id)
+{
+    struct node *node = node_of(c, id);
+    if (node->lost && node->rank_count > 0 &&
+        (node->drain & DRAIN_FAULT || has_strict_ranks(c, node))) {
+        node->fencing = 1;
+        emit(c, &(struct myr_effect){
+                    .kind = MYR_EFFECT_FENCE, .node = id, .job = MYR_NONE, .boot = node->boot});
+        timer_set(c, TIMER_NODE, id, c->head.steady_ms + c->policy.fence_retry_ms);
+    }
+}
+
 /* It is not to be used: for repair if the limit allows, else a person has to say so. */
 static void condemn(struct myr_control *c, uint32_t id)
 {
@@ -105,6 +132,9 @@ static void condemn_more(struct myr_control *c)
         }
         if (c->nodes[id].bad) {
             condemn(c, id);
+            if (!c->nodes[id].fencing) {
+                fence(c, id);
+            }
         }
     }
 }
@@ -246,17 +276,28 @@ void node_tested(struct myr_control *c, const struct myr_event *event)
     clear_suspects(c, event->node);
 }
 
-/* Silent for too long. Strict jobs need to know that nothing runs on it: its power says so. */
+/* Jobs that were being stopped when it was lost: those that need not know its ranks gone go on. */
+static void settle_jobs(struct myr_control *c, uint32_t id)
+{
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t at = node_of(c, id)->first_rank; at != MYR_NONE && !more;
+             at = c->ranks.items[at].next_on_node) {
+            const struct rank *rank = &c->ranks.items[at];
+            const struct job *job = job_of(c, rank->job);
+            if (!rank->old && job->taken) { /* the others hear of it from the queue */
+                job_settle(c, rank->job); /* which may leave this one behind, and change the list */
+                more = c->ranks.items[at].old || c->ranks.items[at].state == RANK_FREE;
+            }
+        }
+    }
+}
+
+/* Silent for too long. */
 static void lose(struct myr_control *c, uint32_t id)
 {
     struct node *node = node_of(c, id);
     MYR_ASSERT(node->silent);
-    bool strict = false;
-    for (uint32_t at = node->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_on_node) {
-        const struct rank *rank = &c->ranks.items[at];
-        strict = strict ||
-                 (rank_is_open(rank) && job_of(c, rank->job)->spec.restart == MYR_RESTART_STRICT);
-    }
     node->lost = 1;
     condemn(c, id);
     node_settle(c, id); /* beyond the limit it is still lost to its jobs */
@@ -266,11 +307,9 @@ static void lose(struct myr_control *c, uint32_t id)
     }
     if (c->head.planted == MYR_PLANTED_DOUBLE_RUN) {
         close_ranks(c, id); /* silent is dead, is it not? */
-    } else if (strict) {
-        node->fencing = 1;
-        emit(c, &(struct myr_effect){
-                    .kind = MYR_EFFECT_FENCE, .node = id, .job = MYR_NONE, .boot = node->boot});
-        timer_set(c, TIMER_NODE, id, c->head.steady_ms + c->policy.fence_retry_ms);
+    } else {
+        settle_jobs(c, id);
+        fence(c, id);
     }
     clear_suspects(c, id);
 }

@@ -13,9 +13,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-# Broke an invariant once: an agent that refused a late start said "stopped" while a rank of the
-# epoch before was still ending.
-FOUND = (10052, 10526)
+# Broke an invariant once. 10052, 10526: an agent that refused a late start said "stopped" while a
+# rank of the epoch before was still ending. 42272: a node was lost while an epoch job on it was
+# being stopped, which then waited for it, and nobody repaired it.
+FOUND = (10052, 10526, 42272)
 
 
 def group(rng, gpus, total):
