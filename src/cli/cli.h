@@ -130,6 +130,9 @@ static inline bool cli_given(const struct cli *cli, const char *name)
 
 /* Prints the error in the house's form and returns the exit code for it. */
 int cli_error(const struct myr_err *err);
+/* A line on stderr that nobody should overlook. */
+MYR_PRINTF(1, 2)
+void cli_warn(const char *fmt, ...);
 /* Writes a buffer to stdout; CLI_FAILED when that fails (a closed pipe is no failure). */
 int cli_print(const struct myr_buf *buf);
 

@@ -1,5 +1,6 @@
 /* print: what verbs and the frame around them say outside of answers. */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +15,16 @@ int cli_error(const struct myr_err *err)
         fprintf(stderr, "hint: %s\n", err->hint);
     }
     return myr_err_exit_code(err->code);
+}
+
+void cli_warn(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fputs("myriad: WARNING: ", stderr);
+    vfprintf(stderr, fmt, args);
+    fputc('\n', stderr);
+    va_end(args);
 }
 
 /* write() and not stdio: a full disk or a closed pipe is seen here, not in exit(). */

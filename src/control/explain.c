@@ -45,8 +45,12 @@ static void explain_job(const struct myr_control *c, uint32_t id, struct myr_exp
         put(e, "incarnation", "%u, begun %.1f h ago; %u failures of %u that are allowed",
             job->epoch, (double)(c->head.steady_ms - job->started_ms) / 3600e3, job->failures,
             job->spec.retries);
-        put(e, "progress", "step %lld, saved %lld", (long long)job->step,
-            (long long)job->saved_step);
+        if (job->state == MYR_CONTROL_DONE) {
+            put(e, "progress", "all of its work; it last told of step %lld", (long long)job->step);
+        } else {
+            put(e, "progress", "step %lld, saved %lld", (long long)job->step,
+                (long long)job->saved_step);
+        }
     }
     if (job->ranks > 0) {
         put(e, "nodes", "%u, of which %u are up and %u not known to be gone", job->ranks, job->up,

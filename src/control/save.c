@@ -366,7 +366,14 @@ int myr_control_read(const char *path, struct myr_control **ret, struct myr_err 
     if (rc < 0) {
         return rc;
     }
-    rc = myr_control_load((struct myr_str){bytes.data, bytes.len}, ret, err);
+    uint32_t tag = 0;
+    memcpy(&tag, bytes.data ? bytes.data : "", bytes.len < sizeof(tag) ? 0 : sizeof(tag));
+    if (tag != TAG_ABOUT) { /* which every state begins with */
+        rc = myr_err_set(err, MYR_ECORRUPT, "%s, a state as twin run --state writes it is expected",
+                         bytes.len ? "no state of the controller" : "empty");
+    } else {
+        rc = myr_control_load((struct myr_str){bytes.data, bytes.len}, ret, err);
+    }
     if (rc < 0) {
         (void)myr_err_wrap(err, "%s", path);
     }

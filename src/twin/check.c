@@ -364,7 +364,7 @@ void check_stuck(struct check *k, int64_t longest_ms)
         bool moves = b->state == MYR_CONTROL_QUEUED || b->state == MYR_CONTROL_RUNNING ||
                      b->state >= MYR_CONTROL_DONE;
         if (!moves && k->now_ms - b->since_ms > longest_ms) {
-            check_violated(k, RULE_STUCK, "job %u is %s since %lld s", j,
+            check_violated(k, RULE_STUCK, "job %u has been %s for %lld s", j,
                            myr_control_job_state_name((enum myr_control_job_state)b->state),
                            (long long)(k->now_ms - b->since_ms) / 1000);
             b->since_ms = k->now_ms; /* told once */

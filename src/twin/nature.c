@@ -40,7 +40,8 @@ static int64_t fault_mean_ms(const struct myr_scenario *s)
         sum += s->classes[i].per_1e12_node_h;
     }
     uint64_t whole = sum * s->shape.nodes;
-    return whole > 0 ? (int64_t)(UINT64_C(3600000000000000000) / whole) : 0;
+    uint64_t mean_ms = whole > 0 ? UINT64_C(3600000000000000000) / whole : 0;
+    return whole > 0 && mean_ms == 0 ? 1 : (int64_t)mean_ms; /* 0 would be never */
 }
 
 static void begin_jobs(struct world *w)

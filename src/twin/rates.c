@@ -38,10 +38,11 @@ int rates_read(struct myr_scenario *s, const struct myr_doc *node, const char *w
     struct myr_err why = {0};
     if (myr_job_rates(s->recovery, word, COUNTED_GPUS, s->shape.gpus_per_node, rates, &count,
                       &why) < 0) {
-        return myr_doc_error(err, node, MYR_EINVAL,
-                             "'rate' is '%.40s', a number above 0 of failures per 1,000 node-days, "
-                             "or one of llama3, rsc-1, rsc-2, classes is expected",
-                             word);
+        return myr_doc_error(
+            err, node, MYR_EINVAL,
+            "'rate' is '%.40s', a number from 1e-06 to 1e+06 of failures per 1,000 "
+            "node-days, or one of llama3, rsc-1, rsc-2, classes, none is expected",
+            word);
     }
     count = myr_failure_shares(s->recovery, COUNTED_GPUS, s->shape.gpus_per_node, 0, shares);
     for (uint32_t i = 0; i < count; i++) {

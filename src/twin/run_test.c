@@ -165,6 +165,10 @@ static void bad_scenarios_get_one_line_with_their_place(void **state)
         {"cluster: {nodes: 4}\njobs: []\nfaults: {rate: often}\n", "rate"},
         {"cluster: {nodes: 4}\njobs: []\nmaintenance:\n  - {first: 3, count: 2}\n", "nodes 3 to 4"},
         {"cluster: {nodes: 4}\njobs: 7\n", "jobs"},
+        {"cluster: {nodes: 4}\njobs: []\nfaults: {rate: 0}\n", "test.yaml:3:16: 'rate' is '0'"},
+        {"cluster: {nodes: 4}\njobs: []\nfaults: {rate: 2e6}\n", "from 1e-06 to 1e+06"},
+        {"cluster: {nodes: 4}\njobs: []\ndays: 1\nhours: 2\n", "test.yaml:3:7: 'days' and 'hours'"},
+        {"cluster: {nodes: 4}\njobs: []\nspares: 4\n", "test.yaml:3:9: 'spares' is 4, below"},
         {"- 1\n", "test.yaml:1:"},
         {"", "test.yaml"},
     };
@@ -183,6 +187,40 @@ static void bad_scenarios_get_one_line_with_their_place(void **state)
     }
 }
 
+static void an_unknown_key_is_told_with_the_known_ones(void **state)
+{
+    (void)state;
+    struct myr_arena arena;
+    struct myr_scenario scenario;
+    struct myr_err err = {0};
+    myr_arena_init(&arena);
+    struct myr_str text = MYR_STR("cluster: {nodes: 4}\njobs: []\nzzzzzz: 1\n");
+    assert_true(myr_scenario_parse(&scenario, &arena, "test.yaml", text, &err) < 0);
+    assert_non_null(strstr(err.message, "test.yaml:3:1: unknown key 'zzzzzz'"));
+    assert_non_null(strstr(err.hint, "known keys: "));
+    assert_non_null(strstr(err.hint, "maintenance"));
+    assert_non_null(strstr(err.hint, "leave_out"));
+    myr_arena_done(&arena);
+}
+
+/* So many that less than a millisecond lies between two. */
+static void faults_that_come_faster_than_time_is_counted_still_come(void **state)
+{
+    (void)state;
+    struct myr_arena arena;
+    struct myr_err err = {0};
+    myr_arena_init(&arena);
+    struct myr_scenario scenario =
+        parse(&arena, "cluster: {nodes: 100000}\nhours: 0.001\nfaults: {rate: 1e6}\njobs: []\n");
+    struct myr_twin_result result;
+    struct myr_twin_options options = {.seed = 1, .events_most = 1500};
+    assert_int_equal(myr_twin_run(&scenario, &options, &result, &err), MYR_OK);
+    assert_true(result.drawn[MYR_SCENARIO_FAULTS] > 0);
+    myr_twin_result_done(&result);
+    myr_scenario_done(&scenario);
+    myr_arena_done(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +230,8 @@ int main(void)
         cmocka_unit_test(a_saved_case_replays_to_the_same_hash),
         cmocka_unit_test(what_is_left_out_leaves_the_rest_as_it_was),
         cmocka_unit_test(bad_scenarios_get_one_line_with_their_place),
+        cmocka_unit_test(an_unknown_key_is_told_with_the_known_ones),
+        cmocka_unit_test(faults_that_come_faster_than_time_is_counted_still_come),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -309,7 +309,7 @@ static int read_faults(const struct myr_doc *doc, struct myr_scenario *s, struct
         return rc;
     }
     rc = myr_doc_text(rate, "rate", &word, err);
-    if (rc < 0 || myr_str_eq(word, MYR_STR("none")) || myr_str_eq(word, MYR_STR("0"))) {
+    if (rc < 0 || myr_str_eq(word, MYR_STR("none"))) {
         return rc;
     }
     s->rate = myr_arena_strndup(arena, word.data, word.len);
@@ -398,6 +398,11 @@ static int conclude(struct myr_scenario *s, const struct myr_doc *doc, struct my
                              "'pod_nodes' is %u, a multiple of 'leaf_nodes' (%u) is expected",
                              s->shape.pod_nodes, s->shape.group_nodes);
     }
+    if (s->policy.spares >= s->shape.nodes) {
+        return myr_doc_error(err, myr_doc_get(doc, "spares"), MYR_EINVAL,
+                             "'spares' is %u, below 'nodes' (%u) is expected", s->policy.spares,
+                             s->shape.nodes);
+    }
     if (s->check_every == 0) { /* a comparison reads every node: their sum stays linear in them */
         s->check_every = s->shape.nodes > 10000 ? s->shape.nodes / 10 : 1000;
     }
@@ -431,6 +436,9 @@ static int read_sections(struct myr_scenario *s, const struct myr_doc *doc, stru
                                          "maintenance", "leave_out",  "days"};
     const struct myr_doc *days = myr_doc_get(doc, "days");
     double value;
+    if (days && myr_doc_get(doc, "hours")) {
+        return myr_doc_error(err, days, MYR_EINVAL, "'days' and 'hours', one of them is expected");
+    }
     int rc = scene_read(doc, NULL, top_rows, MYR_ARRAY_COUNT(top_rows), others,
                         MYR_ARRAY_COUNT(others), s, err);
     if (rc == MYR_OK && days) {

@@ -68,7 +68,7 @@ struct myr_job_spec {
     uint16_t unused;  /* 0 */
     uint32_t retries; /* failures after which it is given up */
     uint32_t lease_s; /* agents end ranks that make no progress so long without a controller */
-    int64_t limit_s;  /* ends within this time of work; 0: unknown */
+    int64_t limit_s;  /* how long it says it works; the queue plans with it, nobody enforces it */
 };
 
 struct myr_event {

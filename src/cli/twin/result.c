@@ -110,10 +110,21 @@ void twin_show_result(struct myr_answer *answer, const struct myr_twin_result *r
                     r->wait_p50_h, r->wait_p99_h);
     myr_answer_fact(answer, "utilisation", "%.1f %% of the GPU time, %.1f %% kept",
                     100 * r->gpu_utilisation, 100 * r->goodput);
-    myr_answer_fact(answer, "failures",
-                    "%s faults stopped jobs %llu times; back after %.0f s (median), %.0f s (p99)",
-                    myr_u64_grouped(r->faults, faults), (unsigned long long)r->failures,
-                    r->recovery_p50_s, r->recovery_p99_s);
+    if (r->recoveries > 0) {
+        myr_answer_fact(answer, "failures",
+                        "%s faults stopped jobs %llu times; back after %.0f s (median), %.0f s "
+                        "(p99)",
+                        myr_u64_grouped(r->faults, faults), (unsigned long long)r->failures,
+                        r->recovery_p50_s, r->recovery_p99_s);
+    } else if (r->failures > 0) {
+        myr_answer_fact(answer, "failures", "%s faults stopped jobs %llu times; none was back",
+                        myr_u64_grouped(r->faults, faults), (unsigned long long)r->failures);
+    } else if (r->faults > 0) {
+        myr_answer_fact(answer, "failures", "%s faults stopped no job",
+                        myr_u64_grouped(r->faults, faults));
+    } else {
+        myr_answer_fact(answer, "failures", "none");
+    }
     myr_answer_fact(answer, "also",
                     "%llu controller crashes, %llu partitions, %llu fences, %llu repairs, %llu "
                     "drains, %llu clock steps",

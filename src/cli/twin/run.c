@@ -59,6 +59,9 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_twin_result_done) struct myr_twin_result result = {0};
     MYR_CLEANUP(myr_progress_done) struct myr_progress progress = {0};
     MYR_CLEANUP(myr_buf_done) struct myr_buf state = {0};
+    const struct twin_output outputs[] = {
+        {"save", options->save}, {"state", options->state}, {"report", options->report}};
+    MYR_TRY(twin_check_outputs(cli->operands.items[0], outputs, MYR_ARRAY_COUNT(outputs), err));
     int rc = myr_scenario_read(&scenario, &cli->arena, cli->operands.items[0], err);
     if (rc < 0) {
         return rc;
