@@ -64,7 +64,8 @@ def main():
         "a saved case comes out the same": again["same"] and again["hash"] == storm["hash"],
         "another seed does not": not other["same"],
         "the page has its plots": pictures == 5,
-        "what is no state is refused in one line": "a state as twin run --state" in bad and bad.count("\n") <= 2,
+        "what is no state is refused in one line":
+            "a state as twin run --state" in bad and bad.count("\n") <= 2,
     }
     for what, holds in checks.items():
         print("ok" if holds else "NOT", what)
