@@ -212,12 +212,12 @@ void shell_silent(struct world *w, uint32_t id, uint32_t quiet)
 {
     struct wnode *node = &w->nodes[id];
     bool silent = !node->up || node->cut > 0;
-    if ((node->quiet & 0xffffff) != quiet || !silent || !w->seat.up || node->told_silent) {
+    if ((node->quiet & 0xffffff) != quiet || !silent || !w->line.up || node->told_silent) {
         return;
     }
     node->told_silent = true;
     struct myr_event event = {.kind = MYR_EVENT_SILENT, .node = id};
-    (void)seat_take(w, &event);
+    (void)tell_control(w, &event);
 }
 
 static void watch_silence(struct world *w, uint32_t id)
@@ -246,10 +246,10 @@ void node_cut(struct world *w, uint32_t id, bool cut)
     if (--node->cut == 0 && node->up) {
         node->cut_ms = -1;
         node->quiet++;
-        if (node->told_silent && w->seat.up) {
+        if (node->told_silent && w->line.up) {
             struct myr_event event = {.kind = MYR_EVENT_BACK, .node = id, .boot = node->boot};
             node->told_silent = false;
-            (void)seat_take(w, &event);
+            (void)tell_control(w, &event);
         }
     }
 }
@@ -293,8 +293,8 @@ void node_lease(struct world *w, uint32_t id)
 {
     struct wnode *node = &w->nodes[id];
     int64_t since_ms = node->cut_ms;
-    if (!w->seat.up) {
-        since_ms = since_ms < 0 ? w->seat.down_ms : since_ms;
+    if (!w->line.up) {
+        since_ms = since_ms < 0 ? w->line.down_ms : since_ms;
     }
     if (!node->up || since_ms < 0) {
         return;

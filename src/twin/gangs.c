@@ -95,14 +95,21 @@ static bool is_meant(const struct world *w, uint32_t id, uint32_t serial)
 
 void inc_run(struct world *w, uint32_t id, uint32_t serial)
 {
-    struct winc *inc = &w->incs.items[id];
-    if (!is_meant(w, id, serial) || inc->broken || inc->running) {
-        return;
+    const struct winc *inc = &w->incs.items[id];
+    if (is_meant(w, id, serial) && !inc->broken && !inc->running) {
+        inc_begin(w, id, w->jobs[inc->job].saved_ms);
     }
+}
+
+void inc_begin(struct world *w, uint32_t id, int64_t base_ms)
+{
+    struct winc *inc = &w->incs.items[id];
     struct wjob *job = &w->jobs[inc->job];
+    MYR_ASSERT(!inc->running && !inc->broken);
     inc->running = true;
     inc->since_ms = w->now_ms;
-    inc->base_ms = job->saved_ms;
+    inc->base_ms = base_ms;
+    log_up(w, inc);
     w->busy_gpus += job->gpus;
     job->first_run_ms = job->first_run_ms < 0 ? w->now_ms : job->first_run_ms;
     if (job->failed_ms >= 0) {
@@ -136,6 +143,7 @@ void inc_break(struct world *w, uint32_t id, bool save)
         job->saved_ms = work_ms;
         job->epoch_saved = inc->epoch;
         check_commit(w->check, job->id, inc->epoch);
+        log_saved(w, inc);
     }
 }
 
@@ -210,6 +218,7 @@ void inc_report(struct world *w, uint32_t id, uint32_t serial)
     }
     const struct wjob *job = &w->jobs[inc->job];
     uint32_t node = inc->nodes.items[0]; /* speaks for the gang */
+    log_steps(w, inc, inc_work_ms(w, inc));
     happen(w, w->now_ms + w->scenario->report_ms, HAP_REPORT, id, inc->serial);
     if (node_hears(w, node)) { /* else it is told with the next one */
         struct myr_event event = {.kind = MYR_EVENT_STEP,
@@ -217,9 +226,9 @@ void inc_report(struct world *w, uint32_t id, uint32_t serial)
                                   .job = job->id,
                                   .epoch = inc->epoch,
                                   .boot = w->nodes[node].boot,
-                                  .value = inc_work_ms(w, inc) / w->scenario->step_ms,
-                                  .saved = job->saved_ms / w->scenario->step_ms};
-        (void)seat_take(w, &event);
+                                  .value = inc_work_ms(w, inc) / job->step_ms,
+                                  .saved = job->saved_ms / job->step_ms};
+        (void)tell_control(w, &event);
     }
 }
 
@@ -236,6 +245,7 @@ void inc_commit(struct world *w, uint32_t id, uint32_t serial)
         job->saved_ms = inc_work_ms(w, inc);
         job->epoch_saved = inc->epoch;
         check_commit(w->check, job->id, inc->epoch);
+        log_saved(w, inc);
     }
     if (job->work_ms - job->saved_ms > interval_ms) {
         happen(w, w->now_ms + interval_ms + job->group->stall_ms, HAP_COMMIT, id, inc->serial);
@@ -260,6 +270,7 @@ void inc_finish(struct world *w, uint32_t id, uint32_t serial)
     job->finished = true;
     job->end_ms = w->now_ms;
     check_work_done(w->check, job->id);
+    log_end(w, job_id);
     uint32_t count = (uint32_t)inc->nodes.count;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t node = w->incs.items[id].nodes.items[i];

@@ -1,5 +1,5 @@
 /*
- * nature: faults, partitions, crashes, clocks, and people who submit, cancel, drain and maintain.
+ * nature: faults, partitions, and people who submit, cancel, drain and maintain.
  *
  * The n-th of each kind is drawn from its number alone. One that is left out by the scenario still
  * takes its place in time, so that the others stay where they were.
@@ -21,9 +21,13 @@ static bool is_left_out(const uint32_t *items, size_t count, uint64_t number)
     return low < count && items[low] == number;
 }
 
-#define LEFT_OUT(list, number) is_left_out((list).items, (list).count, (number))
+bool nature_left_out(const struct world *w, enum myr_scenario_kind kind, uint64_t number)
+{
+    const struct myr_scenario_list *list = &w->scenario->left_out[kind];
+    return is_left_out(list->items, list->count, number);
+}
 
-static void schedule(struct world *w, enum happening what, enum draw_use use, uint64_t number,
+void nature_schedule(struct world *w, enum happening what, enum draw_use use, uint64_t number,
                      int64_t mean_ms)
 {
     if (mean_ms > 0) {
@@ -68,10 +72,11 @@ static void begin_jobs(struct world *w)
             job->gpus = group->sizes[size];
             job->id = MYR_NONE;
             job->work_ms = draw_time_ms(&rng, &work);
+            job->step_ms = s->step_ms;
             job->submit_ms = group->arrive_ms[0] +
                              (span_ms > 0 ? (int64_t)(myr_rng_u64(&rng) % (uint64_t)span_ms) : 0);
             job->first_start_ms = job->first_run_ms = job->end_ms = job->failed_ms = -1;
-            if (LEFT_OUT(s->left_out[MYR_SCENARIO_JOBS], at) || job->submit_ms > s->length_ms) {
+            if (nature_left_out(w, MYR_SCENARIO_JOBS, at) || job->submit_ms > s->length_ms) {
                 continue;
             }
             happen(w, job->submit_ms, HAP_SUBMIT, at, 0);
@@ -89,17 +94,16 @@ void nature_begin(struct world *w)
     for (uint32_t id = 0; id < s->shape.nodes; id++) {
         w->nodes[id].cut_ms = -1;
         w->nodes[id].first_rank = MYR_NONE;
-        happen(w, 1 + id % 1000, HAP_BOOT, id, 0);
+        happen(w, w->now_ms + 1 + id % 1000, HAP_BOOT, id, 0);
     }
     begin_jobs(w);
-    schedule(w, HAP_FAULT, DRAW_FAULT, 0, fault_mean_ms(s));
-    schedule(w, HAP_PARTITION, DRAW_PARTITION, 0, s->partitions.every_ms);
-    schedule(w, HAP_CRASH, DRAW_CRASH, 0, s->crashes.every_ms);
-    schedule(w, HAP_CLOCK, DRAW_CLOCK, 0, s->clock.every_ms);
-    schedule(w, HAP_DRAIN, DRAW_OPERATOR, 0, s->drains.every_ms);
-    w->seat.crash_event = s->crashes.every_events;
+    nature_schedule(w, HAP_FAULT, DRAW_FAULT, 0, fault_mean_ms(s));
+    nature_schedule(w, HAP_PARTITION, DRAW_PARTITION, 0, s->partitions.every_ms);
+    nature_schedule(w, HAP_CRASH, DRAW_CRASH, 0, s->crashes.every_ms);
+    nature_schedule(w, HAP_CLOCK, DRAW_CLOCK, 0, s->clock.every_ms);
+    nature_schedule(w, HAP_DRAIN, DRAW_OPERATOR, 0, s->drains.every_ms);
     for (uint32_t i = 0; i < s->window_count; i++) {
-        happen(w, 0, HAP_WINDOW, i, 0);
+        happen(w, w->now_ms, HAP_WINDOW, i, 0);
     }
 }
 
@@ -116,6 +120,10 @@ static void strike_rank(struct world *w, uint32_t at, enum myr_fault shows, stru
 {
     const struct wrank *rank = &w->ranks.items[at];
     note_failure(w, at);
+    if (shows != MYR_FAULT_HANG) { /* which nobody sees */
+        const struct winc *inc = &w->incs.items[rank->inc];
+        log_broke(w, inc, inc_work_ms(w, inc), "a rank died");
+    }
     inc_break(w, rank->inc, false);
     if (shows == MYR_FAULT_HANG) {
         return; /* nobody says anything */
@@ -146,35 +154,40 @@ static void strike_node(struct world *w, uint32_t id)
     }
 }
 
-static void strike(struct world *w, uint32_t id, const struct myr_scenario_class *class,
-                   struct myr_rng *rng)
+void nature_strike(struct world *w, uint32_t id, const struct blow *blow, struct myr_rng *rng)
 {
     struct wnode *node = &w->nodes[id];
     uint32_t ranks = 0;
     for (uint32_t at = node->first_rank; at != MYR_NONE; at = w->ranks.items[at].next_on_node) {
         ranks++;
     }
-    uint32_t fate = myr_rng_below(rng, 1000000), pick = ranks ? myr_rng_below(rng, ranks) : 0;
-    const struct myr_scenario *s = w->scenario;
-    if (class->breaks && fate >= s->restart_ppm) {
-        node->broken = true;
-        node->needs_part = fate >= s->restart_ppm + s->reboot_ppm;
-    }
+    uint32_t pick = ranks ? myr_rng_below(rng, ranks) : 0;
+    node->broken = node->broken || blow->breaks;
+    node->needs_part = node->needs_part || blow->needs_part;
     w->result->faults++;
     w->result->failures += ranks > 0;
-    if (class->shows == MYR_FAULT_NODE_LOST) {
+    if (blow->shows == MYR_FAULT_NODE_LOST) {
         strike_node(w, id);
     } else if (ranks > 0) {
         uint32_t at = node->first_rank;
         for (; pick > 0; pick--) {
             at = w->ranks.items[at].next_on_node;
         }
-        strike_rank(w, at, class->shows, rng);
+        strike_rank(w, at, blow->shows, rng);
     } else if (node->broken) { /* nobody's job shows it: the agent's own checks do */
         struct myr_event event = {
             .kind = MYR_EVENT_SYMPTOM, .code = MYR_SYMPTOM_DOUBT, .node = id, .boot = node->boot};
         send_to_control(w, &event, times_draw_ms(&w->times, TIME_DETECT_CRASH, 1, rng));
     }
+}
+
+static struct blow blow_of(const struct world *w, const struct myr_scenario_class *class,
+                           struct myr_rng *rng)
+{
+    const struct myr_scenario *s = w->scenario;
+    uint32_t fate = myr_rng_below(rng, 1000000);
+    bool breaks = class->breaks && fate >= s->restart_ppm;
+    return (struct blow){class->shows, breaks, breaks && fate >= s->restart_ppm + s->reboot_ppm};
 }
 
 void nature_fault(struct world *w)
@@ -191,11 +204,12 @@ void nature_fault(struct world *w)
     while (pick >= s->classes[class].per_1e12_node_h) {
         pick -= s->classes[class ++].per_1e12_node_h;
     }
-    if (!LEFT_OUT(s->left_out[MYR_SCENARIO_FAULTS], number) && w->nodes[node].up &&
+    if (!nature_left_out(w, MYR_SCENARIO_FAULTS, number) && w->nodes[node].up &&
         !w->nodes[node].broken) {
-        strike(w, node, &s->classes[class], &rng);
+        struct blow blow = blow_of(w, &s->classes[class], &rng);
+        nature_strike(w, node, &blow, &rng);
     }
-    schedule(w, HAP_FAULT, DRAW_FAULT, w->faults_drawn, fault_mean_ms(s));
+    nature_schedule(w, HAP_FAULT, DRAW_FAULT, w->faults_drawn, fault_mean_ms(s));
 }
 
 void nature_partition(struct world *w)
@@ -207,14 +221,14 @@ void nature_partition(struct world *w)
     uint32_t groups = (s->shape.nodes + s->partitions.nodes - 1) / s->partitions.nodes;
     uint32_t first = myr_rng_below(&rng, groups) * s->partitions.nodes;
     int64_t length_ms = 1000 + draw_exponential_ms(&rng, s->partitions.length_ms);
-    if (!LEFT_OUT(s->left_out[MYR_SCENARIO_PARTITIONS], number)) {
+    if (!nature_left_out(w, MYR_SCENARIO_PARTITIONS, number)) {
         w->result->partitions++;
         happen(w, w->now_ms + length_ms, HAP_HEAL, first, 0);
         for (uint32_t id = first; id < first + s->partitions.nodes && id < s->shape.nodes; id++) {
             node_cut(w, id, true);
         }
     }
-    schedule(w, HAP_PARTITION, DRAW_PARTITION, w->partitions_drawn, s->partitions.every_ms);
+    nature_schedule(w, HAP_PARTITION, DRAW_PARTITION, w->partitions_drawn, s->partitions.every_ms);
 }
 
 void nature_heal(struct world *w, uint32_t first)
@@ -223,30 +237,6 @@ void nature_heal(struct world *w, uint32_t first)
     for (uint32_t id = first; id < first + s->partitions.nodes && id < s->shape.nodes; id++) {
         node_cut(w, id, false);
     }
-}
-
-void nature_crash(struct world *w)
-{
-    uint64_t number = w->crashes_drawn++;
-    if (!LEFT_OUT(w->scenario->left_out[MYR_SCENARIO_CRASHES], number) && w->seat.up) {
-        w->seat.crash_event = w->seat.events + 1; /* at the next event, at some point of it */
-    }
-    schedule(w, HAP_CRASH, DRAW_CRASH, w->crashes_drawn, w->scenario->crashes.every_ms);
-}
-
-void nature_clock(struct world *w)
-{
-    uint64_t number = w->clocks_drawn++;
-    struct myr_rng rng;
-    draw_init(&rng, w->seed, DRAW_CLOCK, number, 1);
-    if (!LEFT_OUT(w->scenario->left_out[MYR_SCENARIO_CLOCK], number)) {
-        int64_t step_ms = w->scenario->clock.step_ms;
-        bool back = draw_chance(&rng, 500000) && w->now_ms + w->seat.offset_ms > step_ms;
-        w->seat.offset_ms += back ? -step_ms : step_ms;
-        w->result->clock_steps++;
-        seat_clock(w);
-    }
-    schedule(w, HAP_CLOCK, DRAW_CLOCK, w->clocks_drawn, w->scenario->clock.every_ms);
 }
 
 /* ---- people ---- */
@@ -258,14 +248,14 @@ void nature_drain(struct world *w)
     struct myr_rng rng;
     draw_init(&rng, w->seed, DRAW_OPERATOR, number, 1);
     uint32_t node = myr_rng_below(&rng, s->shape.nodes);
-    if (!LEFT_OUT(s->left_out[MYR_SCENARIO_DRAINS], number)) {
+    if (!nature_left_out(w, MYR_SCENARIO_DRAINS, number)) {
         struct myr_event event = {.kind = MYR_EVENT_DRAIN, .node = node};
         w->result->drains++;
         send_to_control(w, &event, 0);
         happen(w, w->now_ms + 1000 + draw_exponential_ms(&rng, s->drains.length_ms), HAP_UNDRAIN,
                node, 0);
     }
-    schedule(w, HAP_DRAIN, DRAW_OPERATOR, w->drains_drawn, s->drains.every_ms);
+    nature_schedule(w, HAP_DRAIN, DRAW_OPERATOR, w->drains_drawn, s->drains.every_ms);
 }
 
 void nature_undrain(struct world *w, uint32_t node)
@@ -305,7 +295,7 @@ void person_submit(struct world *w, uint32_t id)
                                        .limit_s = group->limit_s}};
     job->submitted = true;
     happen(w, w->now_ms + 30000, HAP_SUBMIT, id, 0);
-    (void)seat_take(w, &event);
+    (void)tell_control(w, &event);
 }
 
 void person_cancel(struct world *w, uint32_t id)

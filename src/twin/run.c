@@ -4,106 +4,7 @@
 
 #include "world.h"
 
-static void take_message(struct world *w, uint32_t id)
-{
-    const struct wmsg *msg = &w->msgs.items[id];
-    struct myr_event event = msg->event;
-    enum myr_event_kind kind = event.kind;
-    bool by_agent = (kind >= MYR_EVENT_JOIN && kind <= MYR_EVENT_TESTED);
-    if (by_agent) {
-        const struct wnode *node = &w->nodes[event.node];
-        if (!node->up || node->boot != msg->boot) { /* the agent that wanted to say it is gone */
-            msg_free(w, id);
-            return;
-        }
-        if (node->cut > 0) {
-            happen(w, w->now_ms + 5000, HAP_TO_CONTROL, id, 0);
-            return;
-        }
-    }
-    if (seat_take(w, &event)) {
-        msg_free(w, id);
-    } else {
-        happen(w, w->now_ms + 5000, HAP_TO_CONTROL, id, 0);
-    }
-}
-
-static void take_order(struct world *w, uint32_t id)
-{
-    struct myr_effect effect = w->msgs.items[id].effect;
-    msg_free(w, id);
-    agent_take(w, &effect);
-}
-
-/* Not for a node: a rack, a crew, a person. */
-static void take_other(struct world *w, uint32_t id)
-{
-    struct myr_effect effect = w->msgs.items[id].effect;
-    msg_free(w, id);
-    if (effect.kind == MYR_EFFECT_FENCE) {
-        rack_fence(w, &effect);
-    } else if (effect.kind == MYR_EFFECT_REPAIR) {
-        crew_repair(w, effect.node);
-    } else {
-        person_heard(w, &effect);
-    }
-}
-
-/* What concerns one slot: a message, a rank, an incarnation, a node, a job. */
-static void take_one(struct world *w, enum happening what, uint32_t id, uint32_t serial)
-{
-    switch (what) {
-    case HAP_TO_NODE:
-        take_order(w, id);
-        break;
-    case HAP_ORDER:
-        take_other(w, id);
-        break;
-    case HAP_TO_CONTROL:
-        take_message(w, id);
-        break;
-    case HAP_SUBMIT:
-        person_submit(w, id);
-        break;
-    case HAP_CANCEL:
-        person_cancel(w, id);
-        break;
-    case HAP_READY:
-        agent_ready(w, id, serial);
-        break;
-    case HAP_GONE:
-        agent_gone(w, id, serial);
-        break;
-    case HAP_RUN:
-        inc_run(w, id, serial);
-        break;
-    case HAP_REPORT:
-        inc_report(w, id, serial);
-        break;
-    case HAP_COMMIT:
-        inc_commit(w, id, serial);
-        break;
-    case HAP_FINISH:
-        inc_finish(w, id, serial);
-        break;
-    case HAP_SILENT:
-        shell_silent(w, id, serial);
-        break;
-    case HAP_BOOT:
-        node_boot(w, id, serial);
-        break;
-    case HAP_FENCE:
-        rack_fence_done(w, id, serial);
-        break;
-    case HAP_LEASE:
-        node_lease(w, id);
-        break;
-    default:
-        MYR_ASSERT(false); /* all are above */
-    }
-}
-
-/* The controller, nature, and people in general. */
+/* What concerns the controller's seat is taken here, the rest by the world. */
 static int take(struct world *w, enum happening what, uint32_t id, uint32_t serial,
                 struct myr_err *err)
 {
@@ -113,35 +14,14 @@ static int take(struct world *w, enum happening what, uint32_t id, uint32_t seri
         break;
     case HAP_RESTART:
         return seat_restart(w, err);
-    case HAP_FAULT:
-        nature_fault(w);
-        break;
-    case HAP_PARTITION:
-        nature_partition(w);
-        break;
-    case HAP_HEAL:
-        nature_heal(w, id);
-        break;
     case HAP_CRASH:
-        nature_crash(w);
+        seat_dies(w);
         break;
     case HAP_CLOCK:
-        nature_clock(w);
-        break;
-    case HAP_DRAIN:
-        nature_drain(w);
-        break;
-    case HAP_UNDRAIN:
-        nature_undrain(w, id);
-        break;
-    case HAP_WINDOW:
-        nature_window(w, id);
-        break;
-    case HAP_APPROVE:
-        person_approve(w);
+        seat_jumps(w);
         break;
     default:
-        take_one(w, what, id, serial);
+        turn(w, what, id, serial);
     }
     return MYR_OK;
 }
@@ -344,54 +224,28 @@ static int play(struct world *w, struct myr_err *err)
     return rc;
 }
 
-static void world_done(struct world *w)
-{
-    for (uint32_t i = 0; i < w->scenario->job_count; i++) {
-        myr_vec_done(&w->jobs[i].incs);
-    }
-    for (size_t i = 0; i < w->incs.count; i++) {
-        myr_vec_done(&w->incs.items[i].nodes);
-    }
-    free(w->nodes);
-    free(w->jobs);
-    free(w->job_of_id);
-    myr_vec_done(&w->ranks);
-    myr_vec_done(&w->free_ranks);
-    myr_vec_done(&w->incs);
-    myr_vec_done(&w->free_incs);
-    myr_vec_done(&w->msgs);
-    myr_vec_done(&w->recoveries);
-    myr_heap_done(&w->heap);
-    seat_done(w);
-    check_free(w->check);
-}
-
 int myr_twin_run(const struct myr_scenario *scenario, const struct myr_twin_options *options,
                  struct myr_twin_result *ret, struct myr_err *err)
 {
     struct world w = {.scenario = scenario,
                       .options = options,
                       .seed = options->seed,
-                      .free_msg = MYR_NONE,
+                      .job_count = scenario->job_count,
                       .result = ret};
     *ret = (struct myr_twin_result){
         .seed = options->seed, .planted = options->planted, .first_violation_ms = -1};
-    int rc = times_init(&w.times, scenario->recovery, scenario->practice, scenario->drawn, err);
-    if (rc < 0) {
-        return rc;
-    }
-    w.nodes = myr_xcalloc(scenario->shape.nodes, sizeof(*w.nodes));
-    w.jobs = myr_xcalloc(scenario->job_count ? scenario->job_count : 1, sizeof(*w.jobs));
-    w.job_of_id = myr_xcalloc(scenario->job_count ? scenario->job_count : 1, sizeof(uint32_t));
-    w.check = check_create(scenario->shape.nodes, scenario->shape.gpus_per_node);
+    MYR_TRY(world_begin(&w, err));
+    w.jobs = myr_xcalloc(w.job_count ? w.job_count : 1, sizeof(*w.jobs));
+    w.job_of_id = myr_xcalloc(w.job_count ? w.job_count : 1, sizeof(uint32_t));
     w.sample_ms = options->samples > 0 ? scenario->length_ms / options->samples + 1 : 0;
-    rc = seat_begin(&w, err);
+    int rc = seat_begin(&w, err);
     if (rc == MYR_OK) {
         nature_begin(&w);
         rc = play(&w, err);
         sum_up(&w);
         rc = rc == MYR_OK ? save_state(&w, err) : rc;
     }
+    seat_done(&w);
     world_done(&w);
     if (rc < 0) {
         myr_twin_result_done(ret);

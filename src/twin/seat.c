@@ -109,9 +109,9 @@ int seat_begin(struct world *w, struct myr_err *err)
     int rc = myr_control_create(&s->shape, &s->policy, s->tenants, &w->seat.control, err);
     if (rc == MYR_OK) {
         myr_control_plant(w->seat.control, w->options->planted);
-        w->seat.up = true;
-        w->seat.down_ms = -1;
+        w->line = (struct line){seat_take, true, -1};
         w->seat.tick_ms = INT64_MAX;
+        w->seat.crash_event = s->crashes.every_events;
         snapshot(w);
     }
     return rc;
@@ -226,10 +226,29 @@ static void tear(struct world *w, size_t whole)
     w->seat.journal.len = whole + myr_rng_below(&rng, (uint32_t)more);
 }
 
+static void die(struct world *w)
+{
+    struct seat *seat = &w->seat;
+    MYR_ASSERT(w->line.up);
+    myr_control_free(seat->control);
+    seat->control = NULL;
+    w->line.up = false;
+    w->line.down_ms = w->now_ms;
+    seat->tick_ms = INT64_MAX;
+    seat->tick++;
+    w->result->crashes++;
+    happen(w, w->now_ms + w->scenario->crashes.length_ms, HAP_RESTART, 0, 0);
+    /* Agents count their leases from now on. */
+    for (uint32_t node = 0;
+         w->scenario->crashes.length_ms > 300000 && node < w->scenario->shape.nodes; node++) {
+        happen(w, w->now_ms + 60000, HAP_LEASE, node, 0);
+    }
+}
+
 bool seat_take(struct world *w, const struct myr_event *event)
 {
     struct seat *seat = &w->seat;
-    if (!seat->up) {
+    if (!w->line.up) {
         return false;
     }
     int64_t now_ms = w->now_ms + seat->offset_ms;
@@ -257,7 +276,7 @@ bool seat_take(struct world *w, const struct myr_event *event)
             carry_out(w, &effects[i]);
         }
         seat->dead_hash = 0;
-        seat_crash(w);
+        die(w);
         return hasty;
     }
     fold(w, event,
@@ -274,7 +293,7 @@ bool seat_take(struct world *w, const struct myr_event *event)
     }
     if (death != DEATH_NONE) {
         seat->dead_hash = myr_control_hash(seat->control);
-        seat_crash(w);
+        die(w);
         return true;
     }
     if (++seat->since_snapshot >= w->scenario->check_every) {
@@ -287,7 +306,7 @@ bool seat_take(struct world *w, const struct myr_event *event)
 void seat_tick(struct world *w, uint32_t serial)
 {
     struct seat *seat = &w->seat;
-    if (!seat->up || (seat->tick & 0xffffff) != serial) {
+    if (!w->line.up || (seat->tick & 0xffffff) != serial) {
         return;
     }
     seat->tick_ms = INT64_MAX;
@@ -297,25 +316,6 @@ void seat_tick(struct world *w, uint32_t serial)
         (void)seat_take(w, &event);
     } else {
         ask_for_tick(w);
-    }
-}
-
-void seat_crash(struct world *w)
-{
-    struct seat *seat = &w->seat;
-    MYR_ASSERT(seat->up);
-    myr_control_free(seat->control);
-    seat->control = NULL;
-    seat->up = false;
-    seat->down_ms = w->now_ms;
-    seat->tick_ms = INT64_MAX;
-    seat->tick++;
-    w->result->crashes++;
-    happen(w, w->now_ms + w->scenario->crashes.length_ms, HAP_RESTART, 0, 0);
-    /* Agents count their leases from now on. */
-    for (uint32_t node = 0;
-         w->scenario->crashes.length_ms > 300000 && node < w->scenario->shape.nodes; node++) {
-        happen(w, w->now_ms + 60000, HAP_LEASE, node, 0);
     }
 }
 
@@ -335,7 +335,7 @@ static void find_jobs(struct world *w)
 /* The new shell finds out who is there: agents connect again, the others are silent. */
 static void reconnect(struct world *w)
 {
-    for (uint32_t id = 0; id < w->scenario->shape.nodes && w->seat.up; id++) {
+    for (uint32_t id = 0; id < w->scenario->shape.nodes && w->line.up; id++) {
         struct wnode *node = &w->nodes[id];
         struct myr_control_node view = myr_control_node(w->seat.control, id);
         bool heard = node->up && node->cut == 0;
@@ -359,8 +359,8 @@ int seat_restart(struct world *w, struct myr_err *err)
     if (seat->dead_hash && seat->dead_hash != myr_control_hash(seat->control)) {
         check_violated(w->check, RULE_JOURNAL, "the state after a crash is not the one before");
     }
-    seat->up = true;
-    seat->down_ms = -1;
+    w->line.up = true;
+    w->line.down_ms = -1;
     const struct myr_scenario *s = w->scenario;
     seat->crash_event = s->crashes.every_events ? seat->events + s->crashes.every_events : 0;
     snapshot(w);
@@ -370,11 +370,31 @@ int seat_restart(struct world *w, struct myr_err *err)
     return MYR_OK;
 }
 
-void seat_clock(struct world *w)
+void seat_dies(struct world *w)
 {
     struct seat *seat = &w->seat;
-    seat->tick_ms = INT64_MAX; /* the wake that was asked for lies elsewhere on the new clock */
-    if (seat->up) {
-        ask_for_tick(w);
+    uint64_t number = w->crashes_drawn++;
+    if (!nature_left_out(w, MYR_SCENARIO_CRASHES, number) && w->line.up) {
+        seat->crash_event = seat->events + 1; /* at the next event, at some point of it */
     }
+    nature_schedule(w, HAP_CRASH, DRAW_CRASH, w->crashes_drawn, w->scenario->crashes.every_ms);
+}
+
+void seat_jumps(struct world *w)
+{
+    struct seat *seat = &w->seat;
+    uint64_t number = w->clocks_drawn++;
+    struct myr_rng rng;
+    draw_init(&rng, w->seed, DRAW_CLOCK, number, 1);
+    if (!nature_left_out(w, MYR_SCENARIO_CLOCK, number)) {
+        int64_t step_ms = w->scenario->clock.step_ms;
+        bool back = draw_chance(&rng, 500000) && w->now_ms + seat->offset_ms > step_ms;
+        seat->offset_ms += back ? -step_ms : step_ms;
+        w->result->clock_steps++;
+        seat->tick_ms = INT64_MAX; /* the wake that was asked for lies elsewhere on the new clock */
+        if (w->line.up) {
+            ask_for_tick(w);
+        }
+    }
+    nature_schedule(w, HAP_CLOCK, DRAW_CLOCK, w->clocks_drawn, w->scenario->clock.every_ms);
 }

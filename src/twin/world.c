@@ -1,5 +1,40 @@
 #include "world.h"
 
+#include <stdlib.h>
+
+int world_begin(struct world *w, struct myr_err *err)
+{
+    const struct myr_scenario *s = w->scenario;
+    MYR_TRY(times_init(&w->times, s->recovery, s->practice, s->drawn, err));
+    w->free_msg = MYR_NONE;
+    w->line.down_ms = -1;
+    w->nodes = myr_xcalloc(s->shape.nodes, sizeof(*w->nodes));
+    w->check = check_create(s->shape.nodes, s->shape.gpus_per_node);
+    return MYR_OK;
+}
+
+void world_done(struct world *w)
+{
+    for (uint32_t i = 0; i < w->job_count; i++) {
+        myr_vec_done(&w->jobs[i].incs);
+        myr_buf_done(&w->jobs[i].log);
+    }
+    for (size_t i = 0; i < w->incs.count; i++) {
+        myr_vec_done(&w->incs.items[i].nodes);
+    }
+    free(w->nodes);
+    free(w->jobs);
+    free(w->job_of_id);
+    myr_vec_done(&w->ranks);
+    myr_vec_done(&w->free_ranks);
+    myr_vec_done(&w->incs);
+    myr_vec_done(&w->free_incs);
+    myr_vec_done(&w->msgs);
+    myr_vec_done(&w->recoveries);
+    myr_heap_done(&w->heap);
+    check_free(w->check);
+}
+
 /* The heap's value: what (8 bits), which use of the slot (24), which slot (32). */
 void happen(struct world *w, int64_t at_ms, enum happening what, uint32_t id, uint32_t serial)
 {
@@ -9,7 +44,7 @@ void happen(struct world *w, int64_t at_ms, enum happening what, uint32_t id, ui
 
 bool node_hears(const struct world *w, uint32_t node)
 {
-    return w->nodes[node].up && w->nodes[node].cut == 0 && w->seat.up;
+    return w->nodes[node].up && w->nodes[node].cut == 0 && w->line.up;
 }
 
 static uint32_t msg_new(struct world *w)

@@ -5,12 +5,18 @@
  *   draw     random times
  *   times    how long each part of a start or repair takes
  *   check    what must hold, watched from outside
- *   world    virtual time, messages
- *   seat     the controller: journal, crashes, clock
+ *   world    virtual time, messages, the line to the controller
+ *   logs     what ranks print, where somebody reads it
  *   gangs    incarnations and their ranks: progress, checkpoints, the end
  *   agents   what a node does with orders
- *   nature   faults, partitions, people
- *   run      all of it
+ *   nature   faults, partitions, and people who drain and maintain
+ *   turns    one happening of the world
+ *
+ * Whoever holds the other end of the line is one of two:
+ *
+ *   seat     a controller in virtual time: its journal, crashes, clock, and who submits to it
+ *   run      ... and a scenario played under it
+ *   live     a controller of its caller's, in its caller's time
  */
 #pragma once
 
@@ -46,6 +52,7 @@ enum happening {
     HAP_WINDOW,
     HAP_CANCEL,
     HAP_APPROVE,
+    HAP_UNCUT, /* one node is reached again */
 };
 
 struct wnode {
@@ -95,7 +102,7 @@ struct winc {
 struct wjob {
     const struct myr_scenario_jobs *group;
     uint32_t gpus, id; /* id: in the controller, or MYR_NONE */
-    int64_t work_ms, saved_ms;
+    int64_t work_ms, saved_ms, step_ms;
     int64_t submit_ms, first_start_ms, first_run_ms, end_ms;
     int64_t failed_ms; /* not yet recovered from; -1: none */
     int64_t lost_ms;   /* running time whose work was thrown away */
@@ -103,6 +110,9 @@ struct wjob {
     bool submitted, accepted, finished;
     uint8_t over; /* the controller's last word: enum myr_control_job_state, or 0 */
     MYR_VEC(uint32_t) incs;
+    struct myr_buf log;   /* what its first rank printed, where it is kept */
+    uint64_t log_dropped; /* bytes before that */
+    int64_t log_step;     /* the last that was printed */
 };
 
 struct wmsg {
@@ -111,12 +121,19 @@ struct wmsg {
     uint32_t boot, next_free;
 };
 
+struct world;
+
+/* To whoever controls: it takes one event, or (false) is not there, or dies of it. */
+struct line {
+    bool (*take)(struct world *w, const struct myr_event *event);
+    bool up;
+    int64_t down_ms; /* since when; -1: up */
+};
+
 struct seat {
     struct myr_control *control;
     struct myr_buf snapshot, journal;
-    bool up;
     int64_t offset_ms; /* of its clock */
-    int64_t down_ms;   /* since when; -1: up */
     uint32_t tick;     /* counts wakes asked for */
     int64_t tick_ms;
     uint64_t since_snapshot, events, crash_event; /* it dies at that event; 0: at none */
@@ -132,6 +149,7 @@ struct world {
     struct myr_heap heap;
     struct wnode *nodes;
     struct wjob *jobs;
+    uint32_t job_count;
     uint32_t *job_of_id; /* the world's job by the controller's id */
     MYR_VEC(struct wrank) ranks;
     MYR_VEC(uint32_t) free_ranks;
@@ -139,7 +157,9 @@ struct world {
     MYR_VEC(uint32_t) free_incs;
     MYR_VEC(struct wmsg) msgs;
     uint32_t free_msg;
+    struct line line;
     struct seat seat;
+    bool keeps_logs;
     struct check *check;
     struct myr_twin_result *result;
     MYR_VEC(int64_t) recoveries;
@@ -152,6 +172,8 @@ struct world {
 };
 
 /* world.c */
+MYR_MUST_USE int world_begin(struct world *w, struct myr_err *err);
+void world_done(struct world *w);
 void happen(struct world *w, int64_t at_ms, enum happening what, uint32_t id, uint32_t serial);
 bool node_hears(const struct world *w, uint32_t node);
 /* An order leaves the controller. */
@@ -161,6 +183,18 @@ void send_order(struct world *w, const struct myr_effect *effect);
 /* An agent's word, 'after_ms' from now; it is said again until the controller has it. */
 void send_to_control(struct world *w, const struct myr_event *event, int64_t after_ms);
 void msg_free(struct world *w, uint32_t id);
+/* One event over the line, at once. */
+static inline bool tell_control(struct world *w, const struct myr_event *event)
+{
+    return w->line.take(w, event);
+}
+
+/* logs.c */
+void log_up(struct world *w, const struct winc *inc);
+void log_steps(struct world *w, const struct winc *inc, int64_t work_ms);
+void log_saved(struct world *w, const struct winc *inc);
+void log_broke(struct world *w, const struct winc *inc, int64_t work_ms, const char *why);
+void log_end(struct world *w, uint32_t job);
 
 /* gangs.c */
 void agent_remember(struct wnode *node, uint32_t job, uint32_t epoch);
@@ -173,6 +207,8 @@ void inc_rank_up(struct world *w, uint32_t rank);
 void inc_break(struct world *w, uint32_t inc, bool save);
 void inc_forget(struct world *w, uint32_t inc);
 void inc_run(struct world *w, uint32_t inc, uint32_t serial);
+/* It makes progress from now on, with so much work done before. */
+void inc_begin(struct world *w, uint32_t inc, int64_t base_ms);
 void inc_report(struct world *w, uint32_t inc, uint32_t serial);
 void inc_commit(struct world *w, uint32_t inc, uint32_t serial);
 void inc_finish(struct world *w, uint32_t inc, uint32_t serial);
@@ -192,26 +228,38 @@ void rack_fence_done(struct world *w, uint32_t node, uint32_t boot);
 void crew_repair(struct world *w, uint32_t node);
 void shell_silent(struct world *w, uint32_t node, uint32_t quiet);
 
+/* turns.c */
+void turn(struct world *w, enum happening what, uint32_t id, uint32_t serial);
+
 /* seat.c */
 MYR_MUST_USE int seat_begin(struct world *w, struct myr_err *err);
 void seat_done(struct world *w);
-/* One event for the controller; false: it is not there, or dies of it. */
+/* The other end of the line. */
 bool seat_take(struct world *w, const struct myr_event *event);
 void seat_tick(struct world *w, uint32_t serial);
 /* Snapshot and journal, read back. */
 MYR_MUST_USE int seat_recover(const struct seat *seat, struct myr_control **ret,
                               struct myr_err *err);
-void seat_crash(struct world *w);
 MYR_MUST_USE int seat_restart(struct world *w, struct myr_err *err);
-void seat_clock(struct world *w);
+/* Nature strikes the controller: it dies at its next event; its clock jumps. */
+void seat_dies(struct world *w);
+void seat_jumps(struct world *w);
 
 /* nature.c */
 void nature_begin(struct world *w);
+/* The next of a kind, drawn from its number. */
+void nature_schedule(struct world *w, enum happening what, enum draw_use use, uint64_t number,
+                     int64_t mean_ms);
+bool nature_left_out(const struct world *w, enum myr_scenario_kind kind, uint64_t number);
+/* What strikes a node: how it shows, and what it takes to mend. */
+struct blow {
+    enum myr_fault shows;
+    bool breaks, needs_part;
+};
+void nature_strike(struct world *w, uint32_t node, const struct blow *blow, struct myr_rng *rng);
 void nature_fault(struct world *w);
 void nature_partition(struct world *w);
 void nature_heal(struct world *w, uint32_t first);
-void nature_crash(struct world *w);
-void nature_clock(struct world *w);
 void nature_drain(struct world *w);
 void nature_undrain(struct world *w, uint32_t node);
 void nature_window(struct world *w, uint32_t window);

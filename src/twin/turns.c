@@ -1,0 +1,133 @@
+/* turns: one happening of the world, whoever controls it. */
+#include "world.h"
+
+static void take_message(struct world *w, uint32_t id)
+{
+    const struct wmsg *msg = &w->msgs.items[id];
+    struct myr_event event = msg->event;
+    enum myr_event_kind kind = event.kind;
+    bool by_agent = (kind >= MYR_EVENT_JOIN && kind <= MYR_EVENT_TESTED);
+    if (by_agent) {
+        const struct wnode *node = &w->nodes[event.node];
+        if (!node->up || node->boot != msg->boot) { /* the agent that wanted to say it is gone */
+            msg_free(w, id);
+            return;
+        }
+        if (node->cut > 0) {
+            happen(w, w->now_ms + 5000, HAP_TO_CONTROL, id, 0);
+            return;
+        }
+    }
+    if (tell_control(w, &event)) {
+        msg_free(w, id);
+    } else {
+        happen(w, w->now_ms + 5000, HAP_TO_CONTROL, id, 0);
+    }
+}
+
+static void take_order(struct world *w, uint32_t id)
+{
+    struct myr_effect effect = w->msgs.items[id].effect;
+    msg_free(w, id);
+    agent_take(w, &effect);
+}
+
+/* Not for a node: a rack, a crew, a person. */
+static void take_other(struct world *w, uint32_t id)
+{
+    struct myr_effect effect = w->msgs.items[id].effect;
+    msg_free(w, id);
+    if (effect.kind == MYR_EFFECT_FENCE) {
+        rack_fence(w, &effect);
+    } else if (effect.kind == MYR_EFFECT_REPAIR) {
+        crew_repair(w, effect.node);
+    } else {
+        person_heard(w, &effect);
+    }
+}
+
+/* What concerns one slot: a message, a rank, an incarnation, a node, a job. */
+static void take_one(struct world *w, enum happening what, uint32_t id, uint32_t serial)
+{
+    switch (what) {
+    case HAP_TO_NODE:
+        take_order(w, id);
+        break;
+    case HAP_ORDER:
+        take_other(w, id);
+        break;
+    case HAP_TO_CONTROL:
+        take_message(w, id);
+        break;
+    case HAP_SUBMIT:
+        person_submit(w, id);
+        break;
+    case HAP_CANCEL:
+        person_cancel(w, id);
+        break;
+    case HAP_READY:
+        agent_ready(w, id, serial);
+        break;
+    case HAP_GONE:
+        agent_gone(w, id, serial);
+        break;
+    case HAP_RUN:
+        inc_run(w, id, serial);
+        break;
+    case HAP_REPORT:
+        inc_report(w, id, serial);
+        break;
+    case HAP_COMMIT:
+        inc_commit(w, id, serial);
+        break;
+    case HAP_FINISH:
+        inc_finish(w, id, serial);
+        break;
+    case HAP_SILENT:
+        shell_silent(w, id, serial);
+        break;
+    case HAP_BOOT:
+        node_boot(w, id, serial);
+        break;
+    case HAP_FENCE:
+        rack_fence_done(w, id, serial);
+        break;
+    case HAP_LEASE:
+        node_lease(w, id);
+        break;
+    default:
+        MYR_ASSERT(false); /* all are above */
+    }
+}
+
+void turn(struct world *w, enum happening what, uint32_t id, uint32_t serial)
+{
+    switch (what) {
+    case HAP_FAULT:
+        nature_fault(w);
+        break;
+    case HAP_PARTITION:
+        nature_partition(w);
+        break;
+    case HAP_HEAL:
+        nature_heal(w, id);
+        break;
+    case HAP_UNCUT:
+        node_cut(w, id, false);
+        break;
+    case HAP_DRAIN:
+        nature_drain(w);
+        break;
+    case HAP_UNDRAIN:
+        nature_undrain(w, id);
+        break;
+    case HAP_WINDOW:
+        nature_window(w, id);
+        break;
+    case HAP_APPROVE:
+        person_approve(w);
+        break;
+    default:
+        take_one(w, what, id, serial);
+    }
+}
