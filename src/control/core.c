@@ -342,7 +342,10 @@ static struct myr_control_rank view_of(const struct rank *rank)
                                      .epoch = rank->epoch,
                                      .first = rank->first,
                                      .gpus = rank->gpus,
-                                     .up = rank->state == RANK_UP};
+                                     .used = rank->state != RANK_FREE,
+                                     .up = rank->state == RANK_UP,
+                                     .old = rank->old,
+                                     .released = rank->released};
 }
 
 uint32_t myr_control_job_ranks(const struct myr_control *c, uint32_t id,
@@ -375,6 +378,17 @@ uint32_t myr_control_node_ranks(const struct myr_control *c, uint32_t id,
         count++;
     }
     return count;
+}
+
+uint32_t myr_control_ranks(const struct myr_control *c)
+{
+    return (uint32_t)c->ranks.count;
+}
+
+struct myr_control_rank myr_control_rank(const struct myr_control *c, uint32_t slot)
+{
+    MYR_ASSERT(slot < c->ranks.count);
+    return view_of(&c->ranks.items[slot]);
 }
 
 uint32_t myr_control_find(const struct myr_control *c, uint64_t token)

@@ -77,15 +77,19 @@ struct myr_control_job {
     uint32_t nodes_open;              /* where ranks of it may run, old ones too */
 };
 
-/* The part of a job's present incarnation that lies on one node. */
+/* The part of an incarnation that lies on one node. */
 struct myr_control_rank {
     uint32_t job, node, epoch;
     uint32_t first; /* GPUs of the job before it */
     uint64_t gpus;
-    bool up; /* its agent has said so */
+    bool used;     /* slots: somebody has it */
+    bool up;       /* its agent said so, and nobody has stopped it since */
+    bool old;      /* of an incarnation that the job has left behind */
+    bool released; /* its GPUs are no longer the job's */
 };
 
-/* In rank order; returns how many there are, and fills in at most 'max'. */
+/* Of a job's present incarnation, in rank order; returns how many there are, and fills in at most
+ * 'max'. */
 uint32_t myr_control_job_ranks(const struct myr_control *control, uint32_t job,
                                struct myr_control_rank *ret, uint32_t max);
 /* On a node, of all jobs that hold GPUs there, older incarnations too. */
@@ -101,6 +105,8 @@ uint32_t myr_control_nodes(const struct myr_control *control);
 uint32_t myr_control_jobs(const struct myr_control *control);
 struct myr_control_node myr_control_node(const struct myr_control *control, uint32_t node);
 struct myr_control_job myr_control_job(const struct myr_control *control, uint32_t job);
+uint32_t myr_control_ranks(const struct myr_control *control);
+struct myr_control_rank myr_control_rank(const struct myr_control *control, uint32_t slot);
 /* The job submitted under this token, or MYR_NONE. */
 uint32_t myr_control_find(const struct myr_control *control, uint64_t token);
 /* On nodes that may be used. */

@@ -1,0 +1,487 @@
+#include "myriad/twin/live.h"
+
+#include <stdlib.h>
+
+#include "world.h"
+
+struct myr_live {
+    struct world world;
+    struct myr_scenario scenario;
+    struct myr_twin_options options;
+    struct myr_twin_result result;
+    struct myr_arena arena;   /* groups of one job each */
+    struct myr_u64map tokens; /* to the world's jobs */
+    uint32_t job_capacity, id_count;
+    uint64_t injected;
+    void (*event)(void *context, int64_t at_ms, const struct myr_event *event);
+    void *context; /* both while it is advanced */
+};
+
+/* The world is the first member. */
+static bool take(struct world *w, const struct myr_event *event)
+{
+    const struct myr_live *live = (const struct myr_live *)w;
+    MYR_ASSERT(live->event); /* nobody says anything while time stands still */
+    live->event(live->context, w->now_ms, event);
+    return true;
+}
+
+int myr_live_create(const struct myr_scenario *scenario, uint64_t seed, int64_t now_ms,
+                    struct myr_live **ret, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_live_cleanup) struct myr_live *live = myr_xcalloc(1, sizeof(*live));
+    const int64_t report_ms = 10000; /* people look at it: as often as the core likes to hear */
+    live->scenario = *scenario;
+    struct myr_scenario *s = &live->scenario;
+    memset(s->left_out, 0, sizeof(s->left_out));
+    s->group_count = s->job_count = s->window_count = 0;
+    s->crashes.every_ms = s->clock.every_ms = s->drains.every_ms = 0;
+    s->report_ms = s->report_ms < report_ms ? s->report_ms : report_ms;
+    live->options.seed = seed;
+    struct world *w = &live->world;
+    w->scenario = s;
+    w->options = &live->options;
+    w->seed = seed;
+    w->now_ms = now_ms;
+    w->result = &live->result;
+    w->keeps_logs = true;
+    myr_arena_init(&live->arena);
+    MYR_TRY(world_begin(w, err));
+    w->line = (struct line){take, true, -1};
+    check_time(w->check, now_ms);
+    nature_begin(w);
+    *ret = live;
+    live = NULL;
+    return MYR_OK;
+}
+
+void myr_live_free(struct myr_live *live)
+{
+    if (live) {
+        world_done(&live->world);
+        myr_twin_result_done(&live->result);
+        myr_u64map_done(&live->tokens);
+        myr_arena_done(&live->arena);
+        free(live);
+    }
+}
+
+void myr_live_cleanup(struct myr_live **live)
+{
+    myr_live_free(*live);
+    *live = NULL;
+}
+
+/* ---- jobs ---- */
+
+struct myr_live_run myr_live_run_default(void)
+{
+    return (struct myr_live_run){
+        .work_ms = 1800000, .step_ms = 2000, .interval_ms = 300000, .stall_ms = 5000};
+}
+
+static uint32_t add_job(struct myr_live *live, const struct myr_job_spec *spec,
+                        const struct myr_live_run *run)
+{
+    struct world *w = &live->world;
+    struct myr_scenario_jobs *group = MYR_ARENA_NEW(&live->arena, struct myr_scenario_jobs, 1);
+    *group = (struct myr_scenario_jobs){.count = 1,
+                                        .interval_ms = run->interval_ms,
+                                        .stall_ms = run->stall_ms,
+                                        .restart = spec->restart,
+                                        .lease_s = spec->lease_s};
+    if (w->job_count == live->job_capacity) {
+        live->job_capacity = live->job_capacity ? 2 * live->job_capacity : 64;
+        w->jobs = myr_xrealloc(w->jobs, live->job_capacity, sizeof(*w->jobs));
+    }
+    w->jobs[w->job_count] = (struct wjob){.group = group,
+                                          .gpus = spec->gpus,
+                                          .id = MYR_NONE,
+                                          .work_ms = run->work_ms,
+                                          .step_ms = run->step_ms,
+                                          .submit_ms = w->now_ms,
+                                          .first_start_ms = -1,
+                                          .first_run_ms = -1,
+                                          .end_ms = -1,
+                                          .failed_ms = -1,
+                                          .submitted = true};
+    return w->job_count++;
+}
+
+int myr_live_submit(struct myr_live *live, const struct myr_job_spec *spec,
+                    const struct myr_live_run *run, struct myr_err *err)
+{
+    const int64_t most_ms = INT64_C(10) * 366 * 86400000;
+    const struct {
+        const char *what;
+        int64_t ms, least_ms;
+    } times[] = {{"work", run->work_ms, 1},
+                 {"a step", run->step_ms, 1},
+                 {"the time between checkpoints", run->interval_ms, 0},
+                 {"the stall of a checkpoint", run->stall_ms, 0}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(times); i++) {
+        if (times[i].ms < times[i].least_ms || times[i].ms > most_ms) {
+            return myr_err_set(err, MYR_ERANGE, "%s: %lld ms, %lld to %lld is expected",
+                               times[i].what, (long long)times[i].ms, (long long)times[i].least_ms,
+                               (long long)most_ms);
+        }
+    }
+    if (!myr_u64map_find(&live->tokens, spec->token)) {
+        uint32_t job = add_job(live, spec, run);
+        bool added = myr_u64map_add(&live->tokens, spec->token, job);
+        MYR_ASSERT(added);
+    }
+    return MYR_OK;
+}
+
+/* From now on the job has this id. */
+static void bind(struct myr_live *live, uint32_t id, uint32_t job)
+{
+    struct world *w = &live->world;
+    if (id >= live->id_count) {
+        uint32_t count = id < 32 ? 64 : 2 * id;
+        w->job_of_id = myr_xrealloc(w->job_of_id, count, sizeof(*w->job_of_id));
+        for (uint32_t i = live->id_count; i < count; i++) {
+            w->job_of_id[i] = MYR_NONE;
+        }
+        live->id_count = count;
+    }
+    w->job_of_id[id] = job;
+    w->jobs[job].id = id;
+    w->jobs[job].accepted = true;
+    check_job(w->check, id, w->jobs[job].gpus, w->jobs[job].group->restart == MYR_RESTART_STRICT);
+}
+
+static bool is_bound(const struct myr_live *live, uint32_t id)
+{
+    return id < live->id_count && live->world.job_of_id[id] != MYR_NONE;
+}
+
+static void bind_spec(struct myr_live *live, uint32_t id, const struct myr_job_spec *spec)
+{
+    const uint32_t *known = myr_u64map_find(&live->tokens, spec->token);
+    struct myr_live_run run = myr_live_run_default();
+    if (!is_bound(live, id)) {
+        bind(live, id, known ? *known : add_job(live, spec, &run));
+    }
+}
+
+/* ---- the line ---- */
+
+static void accepted(struct myr_live *live, const struct myr_effect *effect)
+{
+    struct myr_job_spec unknown = {.token = effect->gpus, .gpus = 1, .lease_s = 600};
+    const uint32_t *known = myr_u64map_find(&live->tokens, effect->gpus);
+    if (effect->state && known) {
+        bind_spec(live, effect->job, &unknown);
+    }
+}
+
+void myr_live_effect(struct myr_live *live, const struct myr_effect *effect)
+{
+    struct world *w = &live->world;
+    enum myr_effect_kind kind = effect->kind;
+    bool of_job = effect->job != MYR_NONE && kind != MYR_EFFECT_ACCEPT;
+    MYR_ASSERT(effect->node == MYR_NONE || effect->node < live->scenario.shape.nodes);
+    if (of_job && !is_bound(live, effect->job)) { /* nobody said what it does */
+        struct myr_job_spec spec = {
+            .token = UINT64_MAX, .gpus = effect->world ? effect->world : 1, .lease_s = 600};
+        struct myr_live_run run = myr_live_run_default();
+        bind(live, effect->job, add_job(live, &spec, &run));
+    }
+    if (of_job && kind == MYR_EFFECT_START) { /* the only word on its size, where it was not said */
+        struct wjob *job = &w->jobs[w->job_of_id[effect->job]];
+        if (job->gpus != effect->world) {
+            job->gpus = effect->world;
+            check_job(w->check, effect->job, job->gpus, job->group->restart == MYR_RESTART_STRICT);
+        }
+    }
+    if (kind == MYR_EFFECT_ACCEPT) {
+        accepted(live, effect);
+    }
+    check_effect(w->check, effect);
+    check_event_done(w->check);
+    if (kind == MYR_EFFECT_START || kind == MYR_EFFECT_STOP || kind == MYR_EFFECT_TEST) {
+        send_to_node(w, effect);
+    } else if (kind == MYR_EFFECT_FENCE || kind == MYR_EFFECT_REPAIR) {
+        send_order(w, effect);
+    }
+}
+
+int64_t myr_live_next_ms(const struct myr_live *live)
+{
+    const struct myr_heap *heap = &live->world.heap;
+    return heap->count > 0 ? heap->items[0].key : INT64_MAX;
+}
+
+void myr_live_advance(struct myr_live *live, int64_t now_ms,
+                      void (*event)(void *context, int64_t at_ms, const struct myr_event *event),
+                      void *context)
+{
+    struct world *w = &live->world;
+    struct myr_heap_item item;
+    MYR_ASSERT(!live->event && event); /* not from within */
+    live->event = event;
+    live->context = context;
+    while (myr_live_next_ms(live) <= now_ms && myr_heap_pop(&w->heap, &item)) {
+        w->now_ms = item.key;
+        check_time(w->check, w->now_ms);
+        turn(w, (enum happening)(item.value >> 56), (uint32_t)item.value,
+             (uint32_t)(item.value >> 32) & 0xffffff);
+    }
+    live->event = NULL;
+    w->now_ms = now_ms > w->now_ms ? now_ms : w->now_ms;
+    check_time(w->check, w->now_ms);
+}
+
+/* ---- a state from before ---- */
+
+/* The books get what the state says, as if it had just been decided. */
+static void adopt_books(struct world *w, const struct myr_control *control)
+{
+    for (uint32_t i = 0; i < myr_control_ranks(control); i++) {
+        struct myr_control_rank rank = myr_control_rank(control, i);
+        if (rank.used && !rank.released) {
+            uint64_t gpus = rank.gpus & ~check_owned(w->check, rank.node); /* epochs may share */
+            check_effect(w->check, &(struct myr_effect){.kind = MYR_EFFECT_GRANT,
+                                                        .node = rank.node,
+                                                        .job = rank.job,
+                                                        .epoch = rank.epoch,
+                                                        .gpus = gpus});
+        }
+    }
+    for (uint32_t n = 0; n < myr_control_nodes(control); n++) {
+        check_effect(w->check,
+                     &(struct myr_effect){.kind = MYR_EFFECT_NODE,
+                                          .state = (uint8_t)myr_control_node(control, n).state,
+                                          .node = n});
+    }
+    check_event_done(w->check);
+}
+
+static void adopt_nodes(struct world *w, const struct myr_control *control)
+{
+    for (uint32_t n = 0; n < myr_control_nodes(control); n++) {
+        struct myr_control_node view = myr_control_node(control, n);
+        struct wnode *node = &w->nodes[n];
+        node->boot = view.boot;
+        /* The others boot as all do, and join anew. */
+        node->up = view.boot > 0 && !view.silent && view.state != MYR_NODE_REPAIR;
+        node->told_silent = view.silent;
+    }
+}
+
+/* Ranks that were up run on; orders that were under way are given again by the core. */
+static void adopt_rank(struct world *w, const struct myr_control *control,
+                       const struct myr_control_rank *rank)
+{
+    struct myr_control_job view = myr_control_job(control, rank->job);
+    uint32_t job = w->job_of_id[rank->job];
+    if (!w->nodes[rank->node].up) {
+        return;
+    }
+    if (view.state == MYR_CONTROL_FINISHING) { /* its work is done, and this was not yet heard */
+        struct myr_event event = {.kind = MYR_EVENT_EXIT,
+                                  .node = rank->node,
+                                  .job = rank->job,
+                                  .epoch = rank->epoch,
+                                  .boot = w->nodes[rank->node].boot};
+        send_to_control(w, &event, 0);
+        return;
+    }
+    uint32_t id = rank_new(w, &(struct wrank){.job = job,
+                                              .node = rank->node,
+                                              .epoch = rank->epoch,
+                                              .inc = inc_of(w, job, rank->epoch),
+                                              .gpus = rank->gpus});
+    inc_rank_up(w, id);
+}
+
+static void adopt_job(struct myr_live *live, const struct myr_control *control, uint32_t id)
+{
+    struct world *w = &live->world;
+    struct myr_control_job view = myr_control_job(control, id);
+    bind_spec(live, id, &view.spec);
+    struct wjob *job = &w->jobs[w->job_of_id[id]];
+    int64_t saved_ms = view.saved_step * job->step_ms;
+    job->saved_ms = saved_ms < job->work_ms ? saved_ms : job->work_ms;
+    job->epoch_saved = view.epoch;
+    job->over = view.state >= MYR_CONTROL_DONE ? (uint8_t)view.state : 0;
+    if (view.state == MYR_CONTROL_DONE || view.state == MYR_CONTROL_FINISHING) {
+        job->finished = true;
+        job->saved_ms = job->work_ms;
+        check_work_done(w->check, id);
+    }
+}
+
+/* A gang that was whole goes on where it last told of a step. */
+static void adopt_progress(struct world *w, const struct myr_control *control, uint32_t id)
+{
+    struct myr_control_job view = myr_control_job(control, id);
+    const struct wjob *job = &w->jobs[w->job_of_id[id]];
+    bool whole = view.state != MYR_CONTROL_RUNNING;
+    for (size_t i = 0; i < job->incs.count; i++) {
+        const struct winc *inc = &w->incs.items[job->incs.items[i]];
+        if (inc->epoch != view.epoch || inc->gpus_up != job->gpus) {
+            continue;
+        }
+        whole = true;
+        if (view.step > 0) {
+            int64_t done_ms = view.step * job->step_ms;
+            done_ms = done_ms < job->work_ms ? done_ms : job->work_ms;
+            inc_begin(w, job->incs.items[i], done_ms > job->saved_ms ? done_ms : job->saved_ms);
+        }
+    }
+    if (!whole) { /* a node of it was silent: the core stops the rest */
+        return;
+    }
+    check_effect(w->check, &(struct myr_effect){.kind = MYR_EFFECT_JOB,
+                                                .state = (uint8_t)view.state,
+                                                .node = MYR_NONE,
+                                                .job = id,
+                                                .epoch = view.epoch});
+}
+
+int myr_live_adopt(struct myr_live *live, const struct myr_control *control, struct myr_err *err)
+{
+    struct world *w = &live->world;
+    struct myr_place_shape shape = myr_control_shape(control), own = live->scenario.shape;
+    if (shape.nodes != own.nodes || shape.gpus_per_node != own.gpus_per_node) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "the state is of %u nodes with %u GPUs, the world of %u with %u",
+                           shape.nodes, shape.gpus_per_node, own.nodes, own.gpus_per_node);
+    }
+    for (uint32_t id = 0; id < myr_control_jobs(control); id++) {
+        adopt_job(live, control, id);
+    }
+    adopt_books(w, control);
+    adopt_nodes(w, control);
+    for (uint32_t i = 0; i < myr_control_ranks(control); i++) {
+        struct myr_control_rank rank = myr_control_rank(control, i);
+        if (rank.used && rank.up && !rank.old) {
+            adopt_rank(w, control, &rank);
+        }
+    }
+    for (uint32_t id = 0; id < myr_control_jobs(control); id++) {
+        adopt_progress(w, control, id);
+    }
+    return MYR_OK;
+}
+
+/* ---- trouble on demand ---- */
+
+enum { CUT_MS = 300000 };
+
+static const struct {
+    const char *name, *does;
+    struct blow blow;
+    bool cuts;
+} faults[] = {
+    {"node-dies",
+     "its power is gone, and a part must be replaced",
+     {MYR_FAULT_NODE_LOST, true, true},
+     false},
+    {"node-reboots",
+     "it stops and comes back by itself",
+     {MYR_FAULT_NODE_LOST, false, false},
+     false},
+    {"gpu-fault",
+     "a rank dies, and a test finds the node broken",
+     {MYR_FAULT_CRASH, true, false},
+     false},
+    {"nic-fault",
+     "a rank hangs, and a test finds the node broken",
+     {MYR_FAULT_HANG, true, false},
+     false},
+    {"rank-crash", "a rank dies on a sound node", {MYR_FAULT_CRASH, false, false}, false},
+    {"rank-hang", "a rank hangs on a sound node", {MYR_FAULT_HANG, false, false}, false},
+    {"cut-off",
+     "it runs on, and is not reached for five minutes",
+     {MYR_FAULT_HANG, false, false},
+     true},
+};
+
+const char *myr_live_fault(uint32_t number, const char **ret_does)
+{
+    if (number >= MYR_ARRAY_COUNT(faults)) {
+        return NULL;
+    }
+    if (ret_does) {
+        *ret_does = faults[number].does;
+    }
+    return faults[number].name;
+}
+
+int myr_live_inject(struct myr_live *live, uint32_t node, const char *fault, struct myr_err *err)
+{
+    struct world *w = &live->world;
+    size_t at = 0;
+    while (at < MYR_ARRAY_COUNT(faults) && strcmp(faults[at].name, fault) != 0) {
+        at++;
+    }
+    if (at == MYR_ARRAY_COUNT(faults)) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf list = {0};
+        for (size_t i = 0; i < MYR_ARRAY_COUNT(faults); i++) {
+            myr_buf_printf(&list, "%s%s", i ? ", " : "", faults[i].name);
+        }
+        return myr_err_set(err, MYR_EINVAL, "'%.40s' is no fault, one of %s is expected", fault,
+                           list.data);
+    }
+    if (node >= live->scenario.shape.nodes) {
+        return myr_err_set(err, MYR_ERANGE, "node %u, below %u is expected", node,
+                           live->scenario.shape.nodes);
+    }
+    if (!w->nodes[node].up) {
+        return myr_err_set(err, MYR_ESTALE, "node/%05u is down", node);
+    }
+    if (faults[at].cuts) {
+        node_cut(w, node, true);
+        happen(w, w->now_ms + CUT_MS, HAP_UNCUT, node, 0);
+    } else {
+        struct myr_rng rng;
+        draw_init(&rng, w->seed, DRAW_FAULT, live->injected++, 2);
+        nature_strike(w, node, &faults[at].blow, &rng);
+    }
+    return MYR_OK;
+}
+
+/* ---- what is to be seen ---- */
+
+struct myr_live_node myr_live_node(const struct myr_live *live, uint32_t id)
+{
+    const struct world *w = &live->world;
+    MYR_ASSERT(id < live->scenario.shape.nodes);
+    const struct wnode *node = &w->nodes[id];
+    struct myr_live_node view = {.up = node->up,
+                                 .cut = node->cut > 0,
+                                 .broken = node->broken,
+                                 .repairing = node->repairing,
+                                 .boot = node->boot};
+    for (uint32_t at = node->first_rank; at != MYR_NONE; at = w->ranks.items[at].next_on_node) {
+        view.ranks++;
+    }
+    return view;
+}
+
+uint64_t myr_live_log(const struct myr_live *live, uint32_t id, uint64_t from, struct myr_buf *ret)
+{
+    if (!is_bound(live, id)) {
+        return from;
+    }
+    const struct wjob *job = &live->world.jobs[live->world.job_of_id[id]];
+    uint64_t end = job->log_dropped + job->log.len;
+    from = from < job->log_dropped ? job->log_dropped : from;
+    if (from < end) {
+        myr_buf_put(ret, job->log.data + (from - job->log_dropped), (size_t)(end - from));
+    }
+    return from < end ? end : from;
+}
+
+uint64_t myr_live_violations(const struct myr_live *live, const char **ret_first)
+{
+    const struct check_report *report = check_report(live->world.check);
+    if (ret_first) {
+        *ret_first = report->violations ? report->first : NULL;
+    }
+    return report->violations;
+}
