@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -206,6 +207,25 @@ static void what_cannot_be_injected_is_told(void **state)
     end(b);
 }
 
+/* The page lists them all, in the same words. */
+static void every_fault_is_in_the_document(void **state)
+{
+    (void)state;
+    struct myr_buf page = {0};
+    const char *fault, *does;
+    uint32_t count = 0;
+    assert_int_equal(myr_file_read(MYR_SOURCE_DIR "/docs/twin.md", 1 << 20, &page, NULL), MYR_OK);
+    for (; (fault = myr_live_fault(count, &does)); count++) {
+        char row[200];
+        snprintf(row, sizeof(row), "| `%s` | %s |\n", fault, does);
+        if (!strstr(page.data, row)) {
+            fail_msg("docs/twin.md lacks %s", row);
+        }
+    }
+    assert_int_equal(count, 7);
+    myr_buf_done(&page);
+}
+
 /* The process dies, with the world; the state and what jobs are to do are on disk. */
 static void a_new_world_goes_on_with_a_state(void **state)
 {
@@ -293,16 +313,17 @@ static void ranks_print_what_they_do(void **state)
     end(b);
 }
 
+static const char stormy[] = "cluster: {nodes: 16, leaf_nodes: 4}\n"
+                             "practice: best\n"
+                             "faults: {rate: 2000}\n"
+                             "messages: {lost_ppm: 20000, twice_ppm: 20000, late_ppm: 20000}\n"
+                             "partitions: {per_day: 24, nodes: 2, minutes: 8}\n"
+                             "control: {drain_permille: 500}\n"
+                             "jobs: []\n";
+
 static uint64_t storm(uint64_t seed)
 {
-    static const char text[] = "cluster: {nodes: 16, leaf_nodes: 4}\n"
-                               "practice: best\n"
-                               "faults: {rate: 2000}\n"
-                               "messages: {lost_ppm: 20000, twice_ppm: 20000, late_ppm: 20000}\n"
-                               "partitions: {per_day: 24, nodes: 2, minutes: 8}\n"
-                               "control: {drain_permille: 500}\n"
-                               "jobs: []\n";
-    struct bench *b = begin(text, seed);
+    struct bench *b = begin(stormy, seed);
     pass(b, 10 * MINUTE_MS);
     for (uint64_t token = 1; token <= 30; token++) {
         (void)submit(b, token, (uint32_t)(1 + token * 7 % 24),
@@ -329,16 +350,90 @@ static void faults_are_drawn_from_the_seed_and_jobs_survive_them(void **state)
     (void)storm(3);
 }
 
+/* The process dies again and again, at any time; it writes what it decides before it acts. */
+static void reopen(struct bench *b, uint64_t seed, uint64_t jobs)
+{
+    const char *first;
+    struct myr_buf snapshot = {0};
+    if (myr_live_violations(b->live, &first) > 0) {
+        fail_msg("%s", first);
+    }
+    myr_control_save(b->control, &snapshot);
+    myr_live_free(b->live);
+    myr_control_free(b->control);
+    struct myr_str bytes = {snapshot.data, snapshot.len};
+    assert_int_equal(myr_control_load(bytes, &b->control, NULL), MYR_OK);
+    myr_buf_done(&snapshot);
+    open_world(b, seed);
+    for (uint64_t token = 1; token <= jobs; token++) {
+        struct myr_job_spec spec =
+            myr_control_job(b->control, myr_control_find(b->control, token)).spec;
+        assert_int_equal(myr_live_submit(b->live, &spec, &twenty_minutes, NULL), MYR_OK);
+    }
+    assert_int_equal(myr_live_adopt(b->live, b->control, NULL), MYR_OK);
+    give(b, b->now_ms, &(struct myr_event){.kind = MYR_EVENT_TAKEOVER});
+}
+
+static void worlds_that_die_at_any_time_break_nothing(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        struct bench *b = begin(stormy, seed);
+        struct myr_rng rng;
+        myr_rng_init(&rng, seed, 1);
+        pass(b, 10 * MINUTE_MS);
+        for (uint64_t token = 1; token <= 30; token++) {
+            (void)submit(b, token, (uint32_t)(1 + token * 7 % 24),
+                         token % 2 ? MYR_RESTART_EPOCH : MYR_RESTART_STRICT);
+            pass(b, (int64_t)myr_rng_below(&rng, 20 * MINUTE_MS));
+            reopen(b, seed + token * 100, token);
+        }
+        pass(b, 48 * HOUR_MS);
+        for (uint32_t job = 0; job < 30; job++) {
+            if (state_of(b, job) != MYR_CONTROL_DONE) {
+                fail_msg("seed %d: job %u is %s", (int)seed, job,
+                         myr_control_job_state_name(state_of(b, job)));
+            }
+        }
+        end(b);
+    }
+}
+
+static void a_controller_with_a_bug_is_found_out(void **state)
+{
+    (void)state;
+    uint64_t violations = 0;
+    for (uint64_t seed = 1; seed <= 5 && violations == 0; seed++) {
+        struct bench *b = begin(stormy, seed);
+        myr_control_plant(b->control, MYR_PLANTED_DOUBLE_RUN);
+        pass(b, 10 * MINUTE_MS);
+        for (uint64_t token = 1; token <= 30; token++) {
+            (void)submit(b, token, 24, MYR_RESTART_STRICT);
+            pass(b, 10 * MINUTE_MS);
+        }
+        violations = myr_live_violations(b->live, NULL);
+        myr_live_free(b->live);
+        myr_control_free(b->control);
+        myr_scenario_done(&b->scenario);
+        myr_arena_done(&b->arena);
+        free(b);
+    }
+    assert_true(violations > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_nodes_join_and_jobs_run_to_their_end),
         cmocka_unit_test(an_injected_fault_is_healed),
         cmocka_unit_test(what_cannot_be_injected_is_told),
+        cmocka_unit_test(every_fault_is_in_the_document),
         cmocka_unit_test(a_new_world_goes_on_with_a_state),
         cmocka_unit_test(a_state_of_another_shape_is_refused),
         cmocka_unit_test(ranks_print_what_they_do),
         cmocka_unit_test(faults_are_drawn_from_the_seed_and_jobs_survive_them),
+        cmocka_unit_test(worlds_that_die_at_any_time_break_nothing),
+        cmocka_unit_test(a_controller_with_a_bug_is_found_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
