@@ -11,6 +11,7 @@ export interface Layout {
   /** Columns of nodes in a block: a leaf of very many nodes is folded. */
   folds: number;
   rows: number;
+  /** With the gap behind it. */
   blockWidth: number;
   blockHeight: number;
   columns: number;
@@ -27,6 +28,7 @@ export interface Spot {
 
 const FOLD_ROWS = 64;
 const SCALE_MAX = 18;
+const GAP_MAX = 3;
 
 /** Groups the nodes by leaf, in the order in which leaves first come. */
 export function group(names: readonly (number | string)[]): number[][] {
@@ -70,7 +72,7 @@ export function arrange(leaves: number[][], gpus: number, width: number, height:
   const largest = leaves.reduce((most, leaf) => Math.max(most, leaf.length), 1);
   const folds = Math.ceil(largest / FOLD_ROWS);
   const rows = Math.ceil(largest / folds);
-  const blockWidth = folds * (gpus + 1);
+  const inner = folds * (gpus + 1) - 1;
   const blockHeight = rows + 1;
   const nodes = leaves.reduce((sum, leaf) => sum + leaf.length, 0);
   const leafOf = new Int32Array(nodes);
@@ -81,10 +83,15 @@ export function arrange(leaves: number[][], gpus: number, width: number, height:
       rowOf[node] = row;
     }),
   );
-  const { columns, scale } = columnsFor(leaves.length, [blockWidth, blockHeight], [width, height]);
+  const box: [number, number] = [width, height];
+  const { columns, scale } = columnsFor(leaves.length, [inner + 1, blockHeight], box);
+  // A GPU is a whole number of screen pixels; what is left of the width goes between the leaves.
+  const left = Math.floor(width / Math.max(1, scale)) - columns * inner;
+  const gap = Math.max(1, Math.min(GAP_MAX, Math.floor(left / Math.max(1, columns - 1))));
+  const blockWidth = inner + gap;
   return {
     gpus, leaves, leafOf, rowOf, folds, rows, blockWidth, blockHeight, columns,
-    width: Math.max(1, Math.min(columns, leaves.length) * blockWidth - 1),
+    width: Math.max(1, Math.min(columns, leaves.length) * blockWidth - gap),
     height: Math.max(1, Math.ceil(leaves.length / columns) * blockHeight - 1),
     scale: Math.max(1, scale),
   };
@@ -106,6 +113,7 @@ export function spotAt(layout: Layout, x: number, y: number): Spot | null {
   if (x < 0 || y < 0 || x >= layout.width || y >= layout.height) return null;
   const column = Math.floor(x / layout.blockWidth);
   const inX = x % layout.blockWidth;
+  if (inX >= layout.folds * (layout.gpus + 1) - 1) return null;
   const inY = y % layout.blockHeight;
   const gpu = inX % (layout.gpus + 1);
   if (gpu >= layout.gpus || inY >= layout.rows) return null;

@@ -1,6 +1,7 @@
 // The frame around the views: one line of truth, the way to each view, sign-in and sign-out.
 import { effect, signal } from "@preact/signals";
 import { render, type ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { post, CallError } from "./api";
 import { ring, signedIn, signOut, start } from "./feed";
 import { count, percent, span } from "./format";
@@ -52,7 +53,7 @@ function Age() {
     <span class={`item age ${old ? "old" : ""}`} id="age" role="status"
       aria-live={old ? "polite" : "off"}>
       <span aria-hidden="true">{old ? "⚠" : "●"}</span> {word}, data{" "}
-      <b class="number">{span(store.age.value)}</b> old
+      <span class="number">{span(store.age.value)}</span> old
     </span>
   );
 }
@@ -71,7 +72,7 @@ function Head() {
         <span class="where">
           <bdi id="cluster">{has?.name}</bdi>
           {has && <span class="world" id="world">
-            {has.world === "twin" ? "twin: simulated" : has.world}</span>}
+            {has.world}{has.world === "twin" && <span class="wide">: simulated</span>}</span>}
           <span class="soft" id="version">{has?.version}</span>
         </span>
         <nav aria-label="Views">
@@ -80,7 +81,7 @@ function Head() {
           ))}
         </nav>
         <span class="account">
-          {store.who.value && <span class="soft">
+          {store.who.value && <span class="soft wide">
             <bdi>{store.who.value.user}</bdi>, {store.who.value.role}</span>}
           <button type="button" id="logout" onClick={() => void logOut()}>Sign out</button>
         </span>
@@ -148,6 +149,8 @@ async function logOut(): Promise<void> {
 }
 
 function Login() {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
   return (
     <main id="main" class="login" tabIndex={-1}>
       <form onSubmit={(event) => {
@@ -159,7 +162,7 @@ function Login() {
           makes others.</p>
         <label for="token">Token</label>
         <input id="token" name="token" type="password" autocomplete="current-password" required
-          autofocus spellcheck={false} aria-invalid={refused.value !== ""} aria-describedby="refused" />
+          ref={field} spellcheck={false} aria-invalid={refused.value !== ""} aria-describedby="refused" />
         <p id="refused" class="refused" role="alert">
           {refused.value && <>Not signed in: <bdi>{refused.value}</bdi></>}
         </p>

@@ -23,7 +23,7 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
 const shape = computed(() => {
   const gpus = store.frame.value?.gpusPerNode || store.cluster.value?.gpus_per_node || 1;
   return { gpus, nodes: Math.floor((store.frame.value?.states.length ?? 0) / gpus) };
-}, );
+});
 
 /** Changes only when leaves do, which is hardly ever; the lists behind it come every second. */
 const leaves = computed(() => {
@@ -92,7 +92,7 @@ function open(spot: Spot | null): void {
 
 function resize(frame: HTMLElement): void {
   const width = Math.floor(frame.clientWidth);
-  const height = Math.max(260, Math.floor(innerHeight * 0.54));
+  const height = Math.max(260, Math.floor(innerHeight * (width < 600 ? 0.66 : 0.54)));
   const old = room.value;
   if (old.width !== width || old.height !== height) room.value = { width, height };
 }
@@ -135,6 +135,7 @@ class Painter {
       Object.assign(this.pixels.dataset, {
         seq: String(frame.seq), columns: String(where.columns), rows: String(where.rows),
         folds: String(where.folds), gpus: String(where.gpus), cell: String(cell),
+        block: String(where.blockWidth),
       });
       this.pixelsDirty = false;
     }
@@ -252,6 +253,11 @@ function usePainter(
   }, []);
 }
 
+const ABOUT =
+  "GPUs in node order, a row for each node, a block for each leaf. Arrow keys move, Page Up and " +
+  "Page Down go from leaf to leaf, Enter opens the node, plus and minus zoom, Escape leaves. " +
+  "The same as a table is below.";
+
 export function GpuMap() {
   const frame = useRef<HTMLDivElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
@@ -263,9 +269,7 @@ export function GpuMap() {
       <div class="mapframe" ref={frame}>
         <div class="scroller" ref={scroller} tabIndex={0} role="application" onKeyDown={onKey}
           aria-roledescription="map" aria-describedby="readout"
-          aria-label="GPUs in node order, a row for each node, a block for each leaf.
-            Arrow keys move, Page Up and Page Down go from leaf to leaf, Enter opens the node,
-            plus and minus zoom, Escape leaves. The same as a table is below.">
+          aria-label={ABOUT}>
           <canvas class="pixels" ref={pixels} aria-hidden="true"
             onPointerMove={(event) => { cursor.value = spotUnder(event); }}
             onPointerLeave={() => { cursor.value = null; }}

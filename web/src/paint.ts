@@ -148,26 +148,45 @@ function paintCells(
   }
 }
 
+/** Nodes that lie under each other become one frame. */
+function runs(layout: Layout, nodes: readonly number[]): { node: number; rows: number }[] {
+  const found: { node: number; rows: number }[] = [];
+  let last: [number, number] = [-1, -1];
+  for (const node of [...nodes].sort((one, other) => one - other)) {
+    const [x, y] = pixelOf(layout, node);
+    const open = found[found.length - 1];
+    if (open && x === last[0] && y === last[1] + 1) open.rows++;
+    else found.push({ node, rows: 1 });
+    last = [x, y];
+  }
+  return found;
+}
+
 function paintFrames(
   context: CanvasRenderingContext2D, layout: Layout, palette: Palette, seen: Window, marks: Marks,
 ): void {
   const { cell } = seen;
-  const frame = (node: number, gpu: number | null, width: number, color: string) => {
-    const [x, y] = pixelOf(layout, node);
+  const ground = `rgb(${palette.ground.join(" ")})`;
+  const frame = (spot: { node: number; gpu: number | null; rows: number }, width: number,
+                 color: string) => {
+    const [x, y] = pixelOf(layout, spot.node);
     const half = width / 2;
-    const long = gpu === null ? layout.gpus : 1;
+    const long = spot.gpu === null ? layout.gpus : 1;
     context.lineWidth = width;
     context.strokeStyle = color;
-    context.strokeRect((x + (gpu ?? 0)) * cell - half, y * cell - half,
-                       long * cell + width, cell + width);
+    context.strokeRect((x + (spot.gpu ?? 0)) * cell - half, y * cell - half,
+                       long * cell + width, spot.rows * cell + width);
   };
-  if (cell >= GRID_FROM) marks.framed.forEach((node) => frame(node, null, 1, palette.ink));
+  if (cell >= GRID_FROM) {
+    for (const run of runs(layout, marks.framed)) frame({ ...run, gpu: null }, 1.5, palette.ink);
+  }
   if (marks.chosen) {
-    frame(marks.chosen.node, null, 2, palette.accent);
-    if (marks.chosen.gpu !== null) frame(marks.chosen.node, marks.chosen.gpu, 2, palette.ink);
+    frame({ node: marks.chosen.node, gpu: null, rows: 1 }, 5, ground);
+    frame({ node: marks.chosen.node, gpu: null, rows: 1 }, 2, palette.ink);
+    if (marks.chosen.gpu !== null) frame({ ...marks.chosen, rows: 1 }, 2, palette.ink);
   }
   if (marks.cursor) {
-    frame(marks.cursor.node, marks.cursor.gpu, 4, `rgb(${palette.ground.join(" ")})`);
-    frame(marks.cursor.node, marks.cursor.gpu, 2, palette.accent);
+    frame({ ...marks.cursor, rows: 1 }, 4, ground);
+    frame({ ...marks.cursor, rows: 1 }, 2, palette.accent);
   }
 }

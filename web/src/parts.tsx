@@ -16,7 +16,7 @@ export function JobLink({ id, children }: { id: number; children?: ComponentChil
 }
 
 export function NodeLink({ name }: { name: string }) {
-  return <a href={nodeAddress(name)}><bdi>{name}</bdi></a>;
+  return <a href={nodeAddress(name)}><bdi class="given">{name}</bdi></a>;
 }
 
 export function User({ text }: { text: string | undefined }) {
@@ -85,7 +85,7 @@ export function EventList({ list, none }: { list: readonly unknown[]; none: stri
         const at = (one as Partial<Happening> | null)?.time_ms ?? 0;
         const seq = (one as Partial<Happening> | null)?.seq;
         return (
-          <li key={seq ?? index}>
+          <li key={seq ?? index} data-seq={seq}>
             <time title={utc(at)}>{clock(at)}</time>
             <span>{words(one)}</span>
           </li>

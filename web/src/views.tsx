@@ -226,7 +226,7 @@ const NODE_COLUMNS: readonly Column<Node>[] = [
   },
   { name: "leaf", right: true, by: (node) => node.leaf, cell: (node) => node.leaf },
   {
-    name: "GPUs busy", right: true, by: (node) => node.busy,
+    name: "busy", right: true, by: (node) => node.busy,
     cell: (node) => `${node.busy} of ${node.gpus}`,
   },
   { name: "jobs", by: (node) => node.jobs[0] ?? 0, cell: (node) => <JobLinks ids={node.jobs} /> },
