@@ -13,7 +13,7 @@ DESTDIR ?=
 SOURCES = git ls-files --cached --others --exclude-standard -- '*.c' '*.h'
 
 .DEFAULT_GOAL := build
-.PHONY: build install deb demo test test-quick bench mutants fmt tidy fuzz asan clean help
+.PHONY: build install deb demo test test-quick bench mutants fmt tidy fuzz asan web clean help
 .PHONY: deps-build deps-test
 
 build: deps-build build/build.ninja ## build/bin/myriad, optimised (the default)
@@ -55,6 +55,9 @@ fuzz: deps-test ## every fuzzer, RUNS executions each
 
 asan: deps-test build-asan/build.ninja ## build-asan/bin/myriad, with the sanitizers
 	@scripts/build build-asan
+
+web: ## web/dist, the page as it is built into the program; needs npm
+	@web/build
 
 clean: ## remove what was built
 	rm -rf build build-* out

@@ -166,7 +166,8 @@ class Test:
         sums = """(() => { const cells = [...document.querySelectorAll('.behind tbody tr')].map(
           (row) => [...row.querySelectorAll('td.right')].map((one) => Number(one.textContent)));
           return [cells.reduce((sum, row) => sum + row[0], 0),
-                  cells.reduce((sum, row) => sum + row.slice(1).reduce((a, b) => a + b), 0)]; })()"""
+                  cells.reduce((sum, row) => sum + row.slice(1).reduce((a, b) => a + b), 0)];
+        })()"""
         says = self.api.get("/v1/cluster")
         self.expect(page.run(sums) == [says["nodes"], says["gpus"]], "it has every node and GPU")
         page.run("document.querySelector('.behind summary').click()")
@@ -267,8 +268,8 @@ class Test:
                               "return [box.x + 3.5 * cell, box.y + 1.5 * cell]; })()")
         self.chrome.click(*box)
         name = sorted(self.api.get("/v1/nodes")["nodes"], key=lambda one: one["id"])[1]["name"]
-        self.chrome.wait("location.hash.startsWith('#/nodes/') && !!document.querySelector('.gpus')",
-                         "a click on a GPU opens its node")
+        self.chrome.wait("location.hash.startsWith('#/nodes/') && "
+                         "!!document.querySelector('.gpus')", "a click on a GPU opens its node")
         self.expect(self.chrome.run("decodeURIComponent(location.hash)") == f"#/nodes/{name}?gpu=3",
                     "the address names node and GPU")
         marked = self.chrome.run("document.querySelector('.gpus [aria-current]')?.innerText")
@@ -340,8 +341,8 @@ class Test:
             if seen[-1] == "application":
                 break
         self.expect(seen[-1] == "application", f"Tab reaches the map: {seen}")
-        self.expect([one for one in seen if one in ("Map", "Jobs", "Queue", "Nodes", "Events")] ==
-                    ["Map", "Jobs", "Queue", "Nodes", "Events"], f"and every view on the way: {seen}")
+        views = ["Map", "Jobs", "Queue", "Nodes", "Events"]
+        self.expect([one for one in seen if one in views] == views, f"and every view: {seen}")
         names = [one["name"] for one in
                  sorted(self.api.get("/v1/nodes")["nodes"], key=lambda one: one["id"])]
         for key, words in (("Home", (names[0], "GPU 0")), ("ArrowRight", (names[0], "GPU 1")),
@@ -359,15 +360,15 @@ class Test:
         self.shot("zoom")
         page.key("-", "-")
         page.key("Enter")
-        page.wait(f"decodeURIComponent(location.hash) === {json.dumps(f'#/nodes/{names[1]}?gpu=0')}",
-                  "Enter opens the node")
+        wanted = json.dumps(f"#/nodes/{names[1]}?gpu=0")
+        page.wait(f"decodeURIComponent(location.hash) === {wanted}", "Enter opens the node")
         self.shot("node")
         page.key("Escape")
         page.wait("location.hash === '#/nodes'", "Esc goes up to the list")
         page.key("/", "/")
         self.expect(page.run("document.activeElement.id") == "filter", "'/' goes to the filter")
         page.call("Input.insertText", text=f"leaf:0 {names[1]}")
-        page.wait("document.querySelectorAll('tbody tr').length === 1", "the filter leaves one node")
+        page.wait("document.querySelectorAll('tbody tr').length === 1", "one node is left")
         self.expect(page.run("document.querySelector('tbody td').textContent") == names[1],
                     "it is the right one")
         page.key("Escape")
@@ -383,8 +384,8 @@ class Test:
                 self.chrome.scheme(scheme)
                 for address in [*VIEWS, self.a_job(), self.a_node()]:
                     self.go(address)
-                    self.chrome.wait("!!document.querySelector('canvas.pixels, tbody tr, .events li,"
-                                     " main .empty') && !document.body.innerText.includes('On its "
+                    self.chrome.wait("!!document.querySelector('canvas.pixels, tbody tr, .empty, "
+                                     ".events li') && !document.body.innerText.includes('On its "
                                      "way')", f"{address} at {width}")
                     wide = self.chrome.run("document.documentElement.scrollWidth - innerWidth")
                     self.expect(wide <= 0, f"{address} at {width}: {wide} pixels too wide")
@@ -446,6 +447,27 @@ class Test:
             check()
 
 
+def other_shapes(chrome, page, shots):
+    """Leaves so large that they are folded, and the last one not full."""
+    stub = Stub(page, "--nodes", "400", "--per-leaf", "150")
+    try:
+        test = Test(chrome, Proxy(stub.url), Api(stub.url, stub.token), shots)
+        chrome.size(1440, 900)
+        chrome.call("Page.navigate", url=test.proxy.url + "/#/")
+        chrome.wait("!!document.querySelector('#token')", "the form of another server")
+        chrome.call("Input.insertText", text=stub.token)
+        chrome.key("Enter")
+        chrome.wait("Number(document.querySelector('canvas.pixels')?.dataset.folds) > 1",
+                    "leaves of 150 nodes are folded")
+        test.picture()
+        test.gpu_click()
+        test.shot("folded")
+        test.quiet()
+        return test
+    finally:
+        stub.close()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--url", help="of a running server, instead of the made-up one")
@@ -465,6 +487,10 @@ def main():
         chrome, proxy = Chrome(), Proxy(url)
         test = Test(chrome, proxy, Api(url, token), options.shots)
         test.run(token)
+        tests = [test]
+        if stub:
+            chrome.events.clear()
+            tests.append(other_shapes(chrome, options.page, options.shots))
     finally:
         if chrome:
             chrome.close()
@@ -472,8 +498,9 @@ def main():
             stub.close()
     for note in test.notes:
         print(f"not looked at: {note}")
-    print(f"{test.checks} checks of the page, {len(test.faults)} failed")
-    return 1 if test.faults else 0
+    failed = sum(len(test.faults) for test in tests)
+    print(f"{sum(test.checks for test in tests)} checks of the page, {failed} failed")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

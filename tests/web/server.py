@@ -18,8 +18,8 @@ class Stub:
 
     token = "letmein"
 
-    def __init__(self, page):
-        self.process = subprocess.Popen(["node", HERE / "stub.mjs", "--page", page],
+    def __init__(self, page, *options):
+        self.process = subprocess.Popen(["node", HERE / "stub.mjs", "--page", page, *options],
                                         stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
         self.url = self.process.stdout.readline().strip()
         if not self.url:

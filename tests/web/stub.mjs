@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// A made-up cluster behind the HTTP API, for working on the page and for its test: 10,240 GPUs whose
-// states change every second, and names that try to be markup. No packages, no server of ours.
+// A made-up cluster behind the HTTP API, for working on the page and for its test: 10,240 GPUs
+// whose states change every second, and names that try to be markup. No packages, no server of ours.
 //
-//   tests/web/stub.mjs [--port N] [--page FOLDER] [--nodes N] [--still]
+//   tests/web/stub.mjs [--port N] [--page FOLDER] [--nodes N] [--per-leaf N] [--still]
 //
 // Prints the address it listens on. The token is 'letmein'. --still: nothing changes by itself.
 import { createServer } from "node:http";
@@ -16,12 +16,13 @@ const { values: options } = parseArgs({
     port: { type: "string", default: "0" },
     page: { type: "string", default: fileURLToPath(new URL("../../web/dist", import.meta.url)) },
     nodes: { type: "string", default: "1280" },
+    "per-leaf": { type: "string", default: "32" },
     still: { type: "boolean", default: false },
   },
 });
 const TOKEN = "letmein";
 const GPUS = 8;
-const PER_LEAF = 32;
+const PER_LEAF = Number(options["per-leaf"]);
 const MARKUP = "<img src=x onerror=alert(1)>";
 const NODES = Number(options.nodes);
 const KEPT = 1000;
@@ -91,7 +92,8 @@ function submit(gpus, name) {
 }
 
 function freeOf(node) {
-  return node.state === "healthy" && !node.silent ? node.owners.filter((owner) => !owner).length : 0;
+  const usable = node.state === "healthy" && !node.silent;
+  return usable ? node.owners.filter((owner) => !owner).length : 0;
 }
 
 /** Gives the job GPUs from the first nodes that have any; false when there are too few. */
@@ -153,7 +155,7 @@ function begin() {
   tell("notice", { text: "the made-up cluster has begun" });
 }
 
-/** A second of life: steps, a job that ends and one that comes, a node that falters and recovers. */
+/** A second of life: steps, a job that ends and one that comes, a node that falters. */
 function live() {
   for (const job of jobs.values()) {
     if (job.state !== "running") continue;
@@ -219,11 +221,12 @@ function jobDetail(job) {
 }
 
 function explain(job) {
+  const leaves = new Set(job.members.map((node) => node.leaf)).size;
   return job.state === "queued"
     ? { why: [`${job.gpus} GPUs are asked for, ${clusterView().gpus_free} are free`,
               "jobs before it in line are not held up by it"],
         changes: [`with ${Math.floor(job.gpus / 2)} GPUs it would start now`] }
-    : { why: [`it has its ${job.gpus} GPUs under ${new Set(job.members.map((n) => n.leaf)).size} leaves`],
+    : { why: [`it has its ${job.gpus} GPUs under ${leaves} leaves`],
         changes: [] };
 }
 
@@ -234,7 +237,9 @@ const ROUTES = [
     const node = nodes.find((one) => one.name === name);
     return node && {
       ...nodeView(node), reason: node.reason,
-      inventory: { cpus: 112, memory_bytes: 2 ** 41, gpu_kind: "H100 SXM", serial: `SN-${node.id}` },
+      inventory: {
+        cpus: 112, memory_bytes: 2 ** 41, gpu_kind: "H100 SXM", serial: `SN-${node.id}`,
+      },
     };
   }],
   [/^\/v1\/jobs$/, (_, query) => ({
@@ -269,8 +274,10 @@ async function file(answer, path) {
   }
   try {
     const body = await readFile(join(options.page, name));
-    answer.writeHead(200, { "Content-Type": TYPES[extname(name)] ?? "application/octet-stream",
-                            "Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff" });
+    answer.writeHead(200, {
+      "Content-Type": TYPES[extname(name)] ?? "application/octet-stream",
+      "Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff",
+    });
     answer.end(body);
   } catch {
     json(answer, 404, { error: "no such page", hint: "" });

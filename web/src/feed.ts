@@ -1,11 +1,14 @@
-// Keeps the store fresh. The event stream is a doorbell: when it rings, the page asks for the frame,
-// the cluster and the lists of the view that is open, at most once a second. While it is quiet, a
-// call every few seconds proves that the server is still there: a connection can die in silence.
+// Keeps the store fresh. The event stream is a doorbell: when it rings, the page asks for the
+// frame, the cluster and the lists of the view that is open, at most once a second. While it is
+// quiet, a call every few seconds proves that the server is still there: a connection can die in
+// silence.
 import { batch, effect, untracked } from "@preact/signals";
 import * as api from "./api";
 import { route } from "./route";
 import * as store from "./store";
-import type { Cluster, Explained, Happening, Job, JobDetail, Node, NodeDetail, Waiting } from "./types";
+import type {
+  Cluster, Explained, Happening, Job, JobDetail, Node, NodeDetail, Waiting,
+} from "./types";
 
 const PULL_MS = 1000;
 const RETRY_MS = 2000;

@@ -3,7 +3,8 @@
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
 export function count(value: number | undefined | null): string {
-  return value === undefined || value === null || !Number.isFinite(value) ? "–" : whole.format(value);
+  const known = value !== undefined && value !== null && Number.isFinite(value);
+  return known ? whole.format(value) : "–";
 }
 
 export function percent(part: number, all: number): string {

@@ -77,7 +77,9 @@ function Head() {
         </span>
         <nav aria-label="Views">
           {NAV.map(([name, address, title]) => (
-            <a key={name} href={address} aria-current={view === name ? "page" : undefined}>{title}</a>
+            <a key={name} href={address} aria-current={view === name ? "page" : undefined}>
+              {title}
+            </a>
           ))}
         </nav>
         <span class="account">
@@ -162,7 +164,8 @@ function Login() {
           makes others.</p>
         <label for="token">Token</label>
         <input id="token" name="token" type="password" autocomplete="current-password" required
-          ref={field} spellcheck={false} aria-invalid={refused.value !== ""} aria-describedby="refused" />
+          ref={field} spellcheck={false} aria-invalid={refused.value !== ""}
+          aria-describedby="refused" />
         <p id="refused" class="refused" role="alert">
           {refused.value && <>Not signed in: <bdi>{refused.value}</bdi></>}
         </p>

@@ -2,7 +2,9 @@
 import { computed, effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { count, plural } from "./format";
-import { arrange, group, groupEvenly, pixelOf, spotAt, step, type Layout, type Spot } from "./layout";
+import {
+  arrange, group, groupEvenly, pixelOf, spotAt, step, type Layout, type Spot,
+} from "./layout";
 import { paintMarks, paintPixels, readPalette, type Lit, type Window } from "./paint";
 import { go, nodeAddress, route } from "./route";
 import { GPU_STATES, stateOf } from "./states";

@@ -52,7 +52,8 @@ export function setQuery(name: string, value: string): void {
   if (value) query.set(name, value);
   else query.delete(name);
   const item = now.item ? "/" + encodeURIComponent(now.item) : "";
-  const rest = query.size ? "?" + query.toString() : "";
+  const words = query.toString();
+  const rest = words ? "?" + words : "";
   history.replaceState(null, "", `#/${now.view === "map" ? "" : now.view}${item}${rest}`);
   route.value = parse(location.hash);
 }

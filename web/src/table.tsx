@@ -42,6 +42,7 @@ function sorted<Row>(props: Props<Row>, order: Order): readonly Row[] {
 
 function Head<Row>({ column, order }: { column: Column<Row>; order: Signal<Order> }) {
   const mine = order.value.column === column.name;
+  const arrow = order.value.down ? "▾" : "▴";
   const sort = mine ? (order.value.down ? "descending" : "ascending") : "none";
   const press = () => {
     order.value = { column: column.name, down: mine && !order.value.down };
@@ -51,7 +52,7 @@ function Head<Row>({ column, order }: { column: Column<Row>; order: Signal<Order
       {column.by
         ? <button type="button" onClick={press}>
             {column.name}
-            <span class="arrow" aria-hidden="true">{mine ? (order.value.down ? "▾" : "▴") : ""}</span>
+            <span class="arrow" aria-hidden="true">{mine ? arrow : ""}</span>
           </button>
         : column.name}
     </th>

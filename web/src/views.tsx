@@ -2,7 +2,9 @@
 import { matches, terms } from "./filter";
 import { bytes, count, plural, span, utc } from "./format";
 import { GpuMap } from "./map";
-import { Ago, EventList, Fact, Filter, JobLink, line, NodeLink, NodeList, State, User } from "./parts";
+import {
+  Ago, EventList, Fact, Filter, JobLink, line, NodeLink, NodeList, State, User,
+} from "./parts";
 import { route, setQuery } from "./route";
 import { GPU_STATES, stateOf } from "./states";
 import * as store from "./store";
@@ -46,36 +48,45 @@ export function MapView() {
   );
 }
 
+function figure<Row>(name: string, of: (row: Row) => number, wide = true): Column<Row> {
+  return { name, right: true, wide, by: of, cell: (row) => count(of(row)) };
+}
+
+/** What a user wrote. */
+function given<Row>(name: string, of: (row: Row) => string, wide = true): Column<Row> {
+  return { name, wide, by: of, cell: (row) => <User text={of(row)} /> };
+}
+
+function jobNumber<Row extends { id: number }>(): Column<Row> {
+  return { name: "job", right: true, by: (row) => row.id, cell: (row) => <JobLink id={row.id} /> };
+}
+
+function jobName<Row extends { id: number; name: string }>(): Column<Row> {
+  return {
+    name: "name", by: (row) => row.name,
+    cell: (row) => <JobLink id={row.id}><User text={row.name} /></JobLink>,
+  };
+}
+
 const JOB_COLUMNS: readonly Column<Job>[] = [
-  { name: "job", right: true, by: (job) => job.id, cell: (job) => <JobLink id={job.id} /> },
-  {
-    name: "name", by: (job) => job.name,
-    cell: (job) => <JobLink id={job.id}><User text={job.name} /></JobLink>,
-  },
+  jobNumber(),
+  jobName(),
   { name: "state", by: (job) => job.state, cell: (job) => <State name={job.state} /> },
-  { name: "GPUs", right: true, by: (job) => job.gpus, cell: (job) => count(job.gpus) },
-  { name: "nodes", right: true, wide: true, by: (job) => job.nodes, cell: (job) => count(job.nodes) },
-  { name: "tenant", wide: true, by: (job) => job.tenant, cell: (job) => <User text={job.tenant} /> },
-  { name: "user", wide: true, by: (job) => job.user, cell: (job) => <User text={job.user} /> },
+  figure("GPUs", (job) => job.gpus, false),
+  figure("nodes", (job) => job.nodes),
+  given("tenant", (job) => job.tenant),
+  given("user", (job) => job.user),
+  figure("priority", (job) => job.priority),
+  figure("epoch", (job) => job.epoch),
+  figure("failures", (job) => job.failures),
+  figure("step", (job) => job.step, false),
+  figure("saved", (job) => job.saved_step),
   {
-    name: "priority", right: true, wide: true, by: (job) => job.priority,
-    cell: (job) => count(job.priority),
-  },
-  { name: "epoch", right: true, wide: true, by: (job) => job.epoch, cell: (job) => count(job.epoch) },
-  {
-    name: "failures", right: true, wide: true, by: (job) => job.failures,
-    cell: (job) => count(job.failures),
-  },
-  { name: "step", right: true, by: (job) => job.step, cell: (job) => count(job.step) },
-  {
-    name: "saved", right: true, wide: true, by: (job) => job.saved_step,
-    cell: (job) => count(job.saved_step),
-  },
-  {
-    name: "since", right: true, wide: true, by: (job) => job.started_ms || job.submitted_ms,
+    name: "since", right: true, wide: true,
+    by: (job) => job.ended_ms || job.started_ms || job.submitted_ms,
     cell: (job) => <Ago ms={job.ended_ms || job.started_ms || job.submitted_ms} />,
   },
-  { name: "why", wide: true, by: (job) => job.reason, cell: (job) => <User text={job.reason} /> },
+  given("why", (job) => job.reason),
 ];
 
 export function JobsView() {
@@ -108,12 +119,15 @@ function JobFacts({ job }: { job: JobDetail }) {
   return (
     <dl class="facts">
       <Fact name="state"><State name={job.state} /></Fact>
-      <Fact name="GPUs"><b class="number">{count(job.gpus)}</b> on {plural(job.nodes, "node")}</Fact>
+      <Fact name="GPUs">
+        <b class="number">{count(job.gpus)}</b> on {plural(job.nodes, "node")}
+      </Fact>
       <Fact name="epoch"><b class="number">{count(job.epoch)}</b></Fact>
       <Fact name="step"><b class="number">{count(job.step)}</b></Fact>
       <Fact name="saved step">
         <b class="number">{count(job.saved_step)}</b>
-        {job.step > job.saved_step && <span class="soft"> {count(job.step - job.saved_step)} behind</span>}
+        {job.step > job.saved_step &&
+          <span class="soft"> {count(job.step - job.saved_step)} behind</span>}
       </Fact>
       <Fact name="failures"><b class="number">{count(job.failures)}</b></Fact>
       <Fact name="tenant"><User text={job.tenant} /></Fact>
@@ -127,6 +141,12 @@ function JobFacts({ job }: { job: JobDetail }) {
   );
 }
 
+function Lines({ said }: { said: readonly unknown[] }) {
+  return (
+    <ul class="why">{said.map((one, at) => <li key={at}><User text={line(one)} /></li>)}</ul>
+  );
+}
+
 function Explanation() {
   const said = store.explained.value;
   if (!said) return null;
@@ -134,13 +154,11 @@ function Explanation() {
     <section aria-labelledby="explained">
       <h2 id="explained">Explained</h2>
       {said.why?.length
-        ? <ul class="why">{said.why.map((one, index) => <li key={index}><User text={line(one)} /></li>)}</ul>
+        ? <Lines said={said.why} />
         : <p class="empty">There is nothing to explain.</p>}
       {said.changes?.length ? <>
         <h3>What would start it</h3>
-        <ul class="why">
-          {said.changes.map((one, index) => <li key={index}><User text={line(one)} /></li>)}
-        </ul>
+        <Lines said={said.changes} />
       </> : null}
     </section>
   );
@@ -178,20 +196,17 @@ export function JobView() {
 }
 
 const QUEUE_COLUMNS: readonly Column<Waiting & { place: number }>[] = [
-  { name: "#", right: true, by: (one) => one.place, cell: (one) => one.place },
-  { name: "job", right: true, by: (one) => one.id, cell: (one) => <JobLink id={one.id} /> },
+  figure("#", (one) => one.place, false),
+  jobNumber(),
+  jobName(),
+  given("tenant", (one) => one.tenant),
+  figure("GPUs", (one) => one.gpus, false),
+  figure("priority", (one) => one.priority),
   {
-    name: "name", by: (one) => one.name,
-    cell: (one) => <JobLink id={one.id}><User text={one.name} /></JobLink>,
+    name: "waited", right: true, wide: true, by: (one) => one.waited_s,
+    cell: (one) => span(one.waited_s),
   },
-  { name: "tenant", wide: true, by: (one) => one.tenant, cell: (one) => <User text={one.tenant} /> },
-  { name: "GPUs", right: true, by: (one) => one.gpus, cell: (one) => count(one.gpus) },
-  {
-    name: "priority", right: true, wide: true, by: (one) => one.priority,
-    cell: (one) => count(one.priority),
-  },
-  { name: "waited", right: true, wide: true, by: (one) => one.waited_s, cell: (one) => span(one.waited_s) },
-  { name: "why it waits", by: (one) => one.reason, cell: (one) => <User text={one.reason} /> },
+  given("why it waits", (one) => one.reason, false),
 ];
 
 export function QueueView() {
@@ -230,8 +245,8 @@ const NODE_COLUMNS: readonly Column<Node>[] = [
     cell: (node) => `${node.busy} of ${node.gpus}`,
   },
   { name: "jobs", by: (node) => node.jobs[0] ?? 0, cell: (node) => <JobLinks ids={node.jobs} /> },
-  { name: "kind", wide: true, by: (node) => node.kind, cell: (node) => <User text={node.kind} /> },
-  { name: "boot", right: true, wide: true, by: (node) => node.boot, cell: (node) => count(node.boot) },
+  given("kind", (node) => node.kind),
+  figure("boot", (node) => node.boot),
 ];
 
 export function NodesView() {
@@ -291,7 +306,9 @@ function NodeFacts({ node }: { node: NodeDetail }) {
       </Fact>
       <Fact name="GPUs busy"><b class="number">{node.busy} of {node.gpus}</b></Fact>
       <Fact name="jobs">{node.jobs.length ? <JobLinks ids={node.jobs} /> : "none"}</Fact>
-      <Fact name="leaf"><a href={`#/nodes?q=leaf:${encodeURIComponent(node.leaf)}`}>{node.leaf}</a></Fact>
+      <Fact name="leaf">
+        <a href={`#/nodes?q=leaf:${encodeURIComponent(node.leaf)}`}>{node.leaf}</a>
+      </Fact>
       <Fact name="boot"><b class="number">{count(node.boot)}</b></Fact>
       <Fact name="kind"><User text={node.kind} /></Fact>
       {has?.gpu_kind ? <Fact name="GPU"><User text={has.gpu_kind} /></Fact> : null}
