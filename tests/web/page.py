@@ -448,8 +448,10 @@ class Test:
 
 
 def other_shapes(chrome, page, shots):
-    """Leaves so large that they are folded, and the last one not full."""
+    """Leaves so large that they are folded, and the last one not full; then, in the same place, a
+    server that has lost everything and counts from the beginning."""
     stub = Stub(page, "--nodes", "400", "--per-leaf", "150")
+    empty = Stub(page, "--nodes", "0", "--seq", "1")
     try:
         test = Test(chrome, Proxy(stub.url), Api(stub.url, stub.token), shots)
         chrome.size(1440, 900)
@@ -462,10 +464,24 @@ def other_shapes(chrome, page, shots):
         test.picture()
         test.gpu_click()
         test.shot("folded")
+        test.go("#/")
+        test.proxy.cut()
+        test.proxy.aim(empty.url)
+        test.proxy.mend()
+        chrome.wait("document.body.innerText.includes('No node has joined yet')", "no nodes")
+        chrome.wait("document.querySelector('canvas.pixels').width === 0", "and no picture")
+        chrome.wait("document.getElementById('age').innerText.includes('live')", "its stream")
+        test.expect(chrome.run("!document.querySelector('.events li')"), "old events are gone")
+        test.expect(chrome.run(TRUTH) == dict.fromkeys(
+            ["running", "waiting", "busy", "gpus", "out", "nodes"], 0), "nothing is counted")
+        for address in VIEWS:
+            test.go(address)
+            chrome.wait("!!document.querySelector('main .empty')", f"{address} of an empty cluster")
         test.quiet()
         return test
     finally:
         stub.close()
+        empty.close()
 
 
 def main():

@@ -35,8 +35,7 @@ class Proxy:
     """Passes connections on to the server; cut, it ends them all and takes no new one."""
 
     def __init__(self, url):
-        parts = urlsplit(url)
-        self.target = (parts.hostname, parts.port or 80)
+        self.aim(url)
         self.lock, self.open, self.listener = threading.Lock(), set(), None
         self.port = 0
         self.mend()
@@ -44,6 +43,11 @@ class Proxy:
     @property
     def url(self):
         return f"http://127.0.0.1:{self.port}"
+
+    def aim(self, url):
+        """Where new connections go."""
+        parts = urlsplit(url)
+        self.target = (parts.hostname, parts.port or 80)
 
     def mend(self):
         listener = socket.create_server(("127.0.0.1", self.port), reuse_port=False)

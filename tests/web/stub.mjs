@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 // A made-up cluster behind the HTTP API, for working on the page and for its test: 10,240 GPUs
-// whose states change every second, and names that try to be markup. No packages, no server of ours.
+// whose states change every second, and names that try to be markup. Without any package.
 //
-//   tests/web/stub.mjs [--port N] [--page FOLDER] [--nodes N] [--per-leaf N] [--still]
+//   tests/web/stub.mjs [--port N] [--page FOLDER] [--nodes N] [--per-leaf N] [--seq N]
 //
-// Prints the address it listens on. The token is 'letmein'. --still: nothing changes by itself.
+// Prints the address it listens on. The token is 'letmein'. --seq: where its events begin to count.
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
@@ -17,7 +17,7 @@ const { values: options } = parseArgs({
     page: { type: "string", default: fileURLToPath(new URL("../../web/dist", import.meta.url)) },
     nodes: { type: "string", default: "1280" },
     "per-leaf": { type: "string", default: "32" },
-    still: { type: "boolean", default: false },
+    seq: { type: "string", default: "1000" },
   },
 });
 const TOKEN = "letmein";
@@ -38,7 +38,7 @@ const pick = (list) => list[Math.floor(random() * list.length)];
 const NODE_BYTES = { suspect: 5, draining: 6, drained: 7, repair: 8, unknown: 0 };
 const JOB_BYTES = { starting: 3, running: 2, saving: 4, recovering: 4, finishing: 2 };
 
-let seq = 1000;
+let seq = Number(options.seq);
 const log = [];
 const listeners = new Set();
 const nodes = Array.from({ length: NODES }, (_, id) => ({
@@ -46,8 +46,6 @@ const nodes = Array.from({ length: NODES }, (_, id) => ({
   leaf: Math.floor(id / PER_LEAF), jobs: [], boot: 1 + (id % 3), kind: "hgx-h100", reason: "",
   owners: new Array(GPUS).fill(0),
 }));
-nodes[17].name = `n0017${MARKUP}`;
-nodes[17].kind = "<b>bold</b> kind";
 const jobs = new Map();
 let nextJob = 40;
 
@@ -136,6 +134,8 @@ function release(job) {
 }
 
 function begin() {
+  nodes[17].name = `n0017${MARKUP}`;
+  nodes[17].kind = "<b>bold</b> kind";
   setNode(nodes[100], "drained", "asked for by ada: <script>alert(2)</script>");
   setNode(nodes[101], "draining", "ECC errors rise");
   setNode(nodes[333 % NODES], "repair", "GPU 3 fell off the bus");
@@ -342,8 +342,9 @@ async function handle(request, answer) {
   return json(answer, 404, { error: "there is no such thing", hint: "" });
 }
 
-begin();
-if (!options.still) setInterval(live, 1000);
+// A cluster without nodes is one that nobody has joined yet.
+if (NODES) begin();
+setInterval(live, 1000);
 const server = createServer((request, answer) => {
   handle(request, answer).catch((error) => {
     console.error(error);

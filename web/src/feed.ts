@@ -31,6 +31,7 @@ let lastData = "";
 let generation = 0;
 
 const asked = new Map<string, number>();
+const flying = new Set<string>();
 
 function trouble(what: string, error: unknown): void {
   const found = error instanceof api.CallError ? error : new api.CallError(0, String(error));
@@ -49,11 +50,12 @@ function fine(what: string): void {
   store.troubles.value = left;
 }
 
-/** Asks for a list unless that was done less than 'every' milliseconds ago. */
+/** Asks for a list unless that was done less than 'every' milliseconds ago, or is being done. */
 async function want<T>(path: string, every: number, take: (answer: T) => void): Promise<void> {
   const at = performance.now();
-  if (at - (asked.get(path) ?? -Infinity) < every) return;
+  if (flying.has(path) || at - (asked.get(path) ?? -Infinity) < every) return;
   asked.set(path, at);
+  flying.add(path);
   const mine = generation;
   try {
     const answer = await api.get<T>(path);
@@ -68,6 +70,8 @@ async function want<T>(path: string, every: number, take: (answer: T) => void): 
     } else {
       trouble(path, error);
     }
+  } finally {
+    flying.delete(path);
   }
 }
 
@@ -135,20 +139,23 @@ async function pull(): Promise<void> {
   try {
     const [cluster, frame] = await Promise.all([api.get<Cluster>("/v1/cluster"), api.getFrame()]);
     if (mine !== generation) return;
+    // Numbers that go back are those of another store: what was heard has nothing to do with it.
+    const anew = cluster.seq < (store.cluster.value?.seq ?? 0);
     batch(() => {
       store.ahead.value = cluster.time_ms - Date.now();
       store.cluster.value = cluster;
       store.frame.value = frame;
       store.heard.value = store.now.value = performance.now();
-      fine("cluster");
+      fine("server");
     });
     failing = false;
-    if (!source || cluster.seq < lastSeq) listen(cluster.seq);
-    await wantView(PULL_MS / 2);
+    if (!source || anew) listen(cluster.seq, anew);
+    // Not waited for: a slow list must not hold up the map.
+    void wantView(PULL_MS / 2);
   } catch (error) {
     if (mine !== generation) return;
     failing = true;
-    trouble("cluster", error);
+    trouble("server", error);
   } finally {
     pulling = false;
     if (rung) plan();
@@ -196,9 +203,9 @@ function hear(kind: string, message: MessageEvent<string>): void {
   else add({ ...said, kind, seq, time_ms: Number(said.time_ms ?? 0) });
 }
 
-function listen(seq: number): void {
+function listen(seq: number, anew: boolean): void {
   silence();
-  if (lastSeq === 0 || seq < lastSeq) {
+  if (lastSeq === 0 || anew) {
     lastSeq = Math.max(0, seq - HISTORY);
     lastData = "";
     store.events.value = [];

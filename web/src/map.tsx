@@ -5,7 +5,7 @@ import { count, plural } from "./format";
 import {
   arrange, group, groupEvenly, pixelOf, spotAt, step, type Layout, type Spot,
 } from "./layout";
-import { paintMarks, paintPixels, readPalette, type Lit, type Window } from "./paint";
+import { paintMarks, paintPixels, readPalette, RIM, type Lit, type Window } from "./paint";
 import { go, nodeAddress, route } from "./route";
 import { GPU_STATES, stateOf } from "./states";
 import * as store from "./store";
@@ -122,10 +122,20 @@ class Painter {
     cancelAnimationFrame(this.waiting);
   }
 
+  /** A cluster that has lost its nodes has no picture, least of all the old one. */
+  private clear(): void {
+    for (const canvas of [this.pixels, this.marks]) canvas.width = canvas.height = 0;
+    this.pixels.style.height = "0";
+    this.pixelsDirty = true;
+  }
+
   private paint(): void {
     const where = layout.peek();
     const frame = store.frame.peek();
-    if (!where || !frame) return;
+    if (!where || !frame) {
+      this.clear();
+      return;
+    }
     const colors = palette.peek();
     const cell = where.scale * zoom.peek();
     if (this.pixelsDirty) {
@@ -145,8 +155,8 @@ class Painter {
       cell, left: this.scroller.scrollLeft, top: this.scroller.scrollTop,
       width: this.scroller.clientWidth, height: this.scroller.clientHeight,
     };
-    this.marks.style.width = `${seen.width}px`;
-    this.marks.style.height = `${seen.height}px`;
+    this.marks.style.width = `${seen.width + 2 * RIM}px`;
+    this.marks.style.height = `${seen.height + 2 * RIM}px`;
     paintMarks(this.marks, where, frame.states, colors, lit.peek(), seen, {
       cursor: cursor.peek(), chosen: chosen.peek(), framed: [...(litMasks.peek()?.keys() ?? [])],
     });
@@ -301,7 +311,7 @@ function Readout() {
   const resting = where
     ? `${plural(where.leaves.length, "leaf", "leaves")}  ·  ` +
       `${plural(where.leafOf.length, "node")}, a row each  ·  ${where.gpus} GPUs a node`
-    : "The map is on its way.";
+    : store.cluster.value?.nodes === 0 ? "No node has joined yet." : "The map is on its way.";
   return <output id="readout" class="readout">{spot ? describe(spot) : resting}</output>;
 }
 

@@ -13,6 +13,8 @@ export interface Palette {
 const HATCH_FROM = 5;
 const LETTERS_FROM = 14;
 const GRID_FROM = 5;
+/** How far the marks reach beyond the map: frames at its edge; as in the style sheet. */
+export const RIM = 4;
 /** How much of a colour is left where the light is elsewhere. */
 const DIM = 0.22;
 
@@ -87,14 +89,19 @@ export function paintMarks(
   seen: Window, marks: Marks,
 ): void {
   const ratio = devicePixelRatio || 1;
-  canvas.width = Math.round(seen.width * ratio);
-  canvas.height = Math.round(seen.height * ratio);
+  canvas.width = Math.round((seen.width + 2 * RIM) * ratio);
+  canvas.height = Math.round((seen.height + 2 * RIM) * ratio);
   const context = canvas.getContext("2d");
   if (!context) return;
   context.scale(ratio, ratio);
-  context.translate(-seen.left, -seen.top);
+  context.translate(RIM - seen.left, RIM - seen.top);
+  context.save();
+  context.beginPath();
+  context.rect(seen.left, seen.top, seen.width, seen.height);
+  context.clip();
   if (seen.cell >= GRID_FROM) paintGrid(context, layout, palette, seen);
   if (seen.cell >= HATCH_FROM) paintCells(context, layout, states, palette, lit, seen);
+  context.restore();
   paintFrames(context, layout, palette, seen, marks);
 }
 

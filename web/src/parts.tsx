@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { clock, count, plural, span, utc } from "./format";
 import { jobAddress, nodeAddress, route, setQuery } from "./route";
 import { toneOf } from "./states";
-import { serverNow } from "./store";
+import { nodes, places, serverNow } from "./store";
 import type { Happening } from "./types";
 
 export function State({ name }: { name: string }) {
@@ -106,10 +106,20 @@ export function line(said: unknown): string {
   return JSON.stringify(said);
 }
 
+/** The leaves that the nodes lie under, in the order in which ranks reach them. */
+function leavesOf(names: readonly string[]): string[] {
+  const found = names.map((name) => nodes.value[places.value.get(name) ?? -1]?.leaf);
+  return [...new Set(found.filter((leaf) => leaf !== undefined).map(String))];
+}
+
 export function NodeList({ names }: { names: readonly string[] }) {
+  const leaves = leavesOf(names);
   return (
     <details class="nodelist" open={names.length <= 64}>
-      <summary>{plural(names.length, "node")}, in rank order</summary>
+      <summary>
+        {plural(names.length, "node")}, in rank order, under{" "}
+        {plural(leaves.length, "leaf", "leaves")}: {leaves.join(", ")}
+      </summary>
       <ol>{names.map((name) => <li key={name}><NodeLink name={name} /></li>)}</ol>
     </details>
   );

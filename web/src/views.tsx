@@ -164,6 +164,11 @@ function Explanation() {
   );
 }
 
+function newestFirst(list: readonly unknown[]): unknown[] {
+  const at = (one: unknown) => (one as { seq?: number } | null)?.seq ?? 0;
+  return [...list].reverse().sort((one, other) => at(other) - at(one));
+}
+
 export function JobView() {
   const { item } = route.value;
   const job = store.job.value;
@@ -173,7 +178,8 @@ export function JobView() {
       <p class="crumbs"><a href="#/jobs">Jobs</a> / <span>{item}</span></p>
       <h1>Job {item} {job && <User text={job.name} />}</h1>
       {job ? <JobFacts job={job} /> : <Loading />}
-      <GpuMap />
+      {/* A job without GPUs would only darken the map. */}
+      {(!job || job.node_names?.length > 0) && <GpuMap />}
       {job && (
         <div class="pair">
           <div>
@@ -187,7 +193,7 @@ export function JobView() {
           </div>
           <section aria-labelledby="jobevents">
             <h2 id="jobevents">Events</h2>
-            <EventList list={[...(job.events ?? [])].reverse()} none="None yet." />
+            <EventList list={newestFirst(job.events ?? [])} none="None yet." />
           </section>
         </div>
       )}
@@ -270,9 +276,10 @@ export function NodesView() {
           ))}
         </span>
       </div>
-      {all.length ? <Table label="Nodes" columns={NODE_COLUMNS} rows={rows} id={(node) => node.id}
-                      none="No node fits the filter." />
-                  : <Loading />}
+      {all.length || store.cluster.value?.nodes === 0
+        ? <Table label="Nodes" columns={NODE_COLUMNS} rows={rows} id={(node) => node.id}
+            none={all.length ? "No node fits the filter." : "No node has joined yet."} />
+        : <Loading />}
     </section>
   );
 }
