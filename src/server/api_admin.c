@@ -68,7 +68,7 @@ int api_usage(struct request *request, struct myr_buf *ret, struct myr_err *err)
     myr_json_list(&json, "tenants");
     for (uint32_t i = 0; i < server->rows.tenants.count; i++) {
         const struct tenant_row *tenant = &server->rows.tenants.items[i];
-        double hours = (double)rows_gpu_ms(tenant, wall_ms()) / 3600e3;
+        double hours = (double)rows_gpu_ms(tenant, core_ms(server)) / 3600e3;
         double kwh = hours * server->config.kw_per_gpu;
         myr_json_object(&json, NULL);
         myr_json_text(&json, "name", tenant->name);

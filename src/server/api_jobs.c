@@ -127,10 +127,18 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
         return myr_err_set(err, MYR_ERANGE, "%d tenants are all that there is room for",
                            SERVER_TENANTS);
     }
+    struct myr_job_spec spec = {.token = token,
+                                .tenant = tenant,
+                                .gpus = file->gpus,
+                                .priority = file->priority,
+                                .restart = (uint8_t)file->restart,
+                                .retries = file->retries,
+                                .lease_s = file->lease_s,
+                                .limit_s = file->time_limit_s};
     struct job_row *row = myr_xcalloc(1, sizeof(*row));
     *row = (struct job_row){.token = token,
                             .tenant = tenant,
-                            .submitted_ms = wall_ms(),
+                            .submitted_ms = core_ms(server),
                             .first_start_ms = -1,
                             .ended_ms = -1,
                             .time_limit_s = file->time_limit_s,
@@ -140,6 +148,12 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
     snprintf(row->user, sizeof(row->user), "%s", request->who.user);
     snprintf(row->unix_user, sizeof(row->unix_user), "%s", request->who.unix_user);
     row->file = strndup(request->body.data, request->body.len);
+    int rc = server->world.submit ? server->world.submit(server, &spec, row, err) : MYR_OK;
+    if (rc < 0) {
+        free(row->file);
+        free(row);
+        return rc;
+    }
     /* Ids count up by one: the row is there before the core has decided anything about it. */
     uint32_t id = myr_control_jobs(server->control);
     while (server->rows.jobs.count <= id) {
@@ -148,15 +162,7 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
     MYR_ASSERT(!server->rows.jobs.items[id]);
     server->rows.jobs.items[id] = row;
     rows_put_job(server, id);
-    desk_post(server, &(struct myr_event){.kind = MYR_EVENT_SUBMIT,
-                                          .spec = {.token = token,
-                                                   .tenant = tenant,
-                                                   .gpus = file->gpus,
-                                                   .priority = file->priority,
-                                                   .restart = (uint8_t)file->restart,
-                                                   .retries = file->retries,
-                                                   .lease_s = file->lease_s,
-                                                   .limit_s = file->time_limit_s}});
+    desk_post(server, &(struct myr_event){.kind = MYR_EVENT_SUBMIT, .spec = spec});
     MYR_TRY(desk_run(server, err));
     *ret_id = id;
     return MYR_OK;
@@ -289,7 +295,7 @@ int api_queue(struct request *request, struct myr_buf *ret, struct myr_err *err)
     (void)err;
     /* Asked of a copy: the answer changes nothing. */
     struct myr_control *copy = myr_control_fork(server->control);
-    int64_t now_ms = wall_ms();
+    int64_t now_ms = core_ms(server);
     myr_json_init(&json, ret, MYR_JSON_COMPACT);
     myr_json_object(&json, NULL);
     myr_json_list(&json, "queue");

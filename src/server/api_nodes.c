@@ -222,7 +222,7 @@ int api_cluster(struct request *request, struct myr_buf *ret, struct myr_err *er
     myr_json_text(&json, "name", server->config.cluster);
     myr_json_text(&json, "world", server->config.twin ? "twin" : "agents");
     myr_json_text(&json, "version", server->version);
-    myr_json_i64(&json, "time_ms", wall_ms());
+    myr_json_i64(&json, "time_ms", core_ms(server));
     myr_json_u64(&json, "seq", server->feed.next);
     myr_json_u64(&json, "nodes", server->rows.node_count);
     myr_json_u64(&json, "gpus", (uint64_t)server->rows.node_count * server->config.gpus_per_node);

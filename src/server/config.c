@@ -122,6 +122,7 @@ static int read_top(const struct myr_doc *top, struct config *ret, struct myr_er
     MYR_TRY(read_choice(top, "world", worlds, MYR_ARRAY_COUNT(worlds), &world, err));
     MYR_TRY(read_choice(top, "policy", policies, MYR_ARRAY_COUNT(policies), &policy, err));
     MYR_TRY(read_text(top, "fence", ret->fence, sizeof(ret->fence), err));
+    MYR_TRY(read_text(top, "faults", ret->faults, sizeof(ret->faults), err));
     ret->twin = world == 1;
     ret->policy = (enum myr_queue_preset)policy;
     if (http) {
@@ -158,6 +159,7 @@ int config_read(const char *path, struct config *ret, struct myr_err *err)
         .kw_per_gpu = 1.3,
         .price_kwh = 0.6,
         .currency = "CNY",
+        .faults = "rsc-1",
     };
     myr_arena_init(&arena);
     int rc = myr_doc_read_file(&arena, path, &top, err);

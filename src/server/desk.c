@@ -157,12 +157,13 @@ static void on_wake(uv_timer_t *timer)
 
 static void set_wake(struct server *server)
 {
-    int64_t at_ms = myr_control_wake_ms(server->control), now_ms = wall_ms();
+    int64_t at_ms = myr_control_wake_ms(server->control), now_ms = core_ms(server);
     if (at_ms == INT64_MAX) {
         uv_timer_stop(&server->wake);
         return;
     }
-    uv_timer_start(&server->wake, on_wake, at_ms > now_ms ? (uint64_t)(at_ms - now_ms) : 1, 0);
+    double wait_ms = at_ms > now_ms ? (double)(at_ms - now_ms) / server->config.speed : 0;
+    uv_timer_start(&server->wake, on_wake, (uint64_t)wait_ms + 1, 0);
 }
 
 int desk_begin(struct server *server, struct myr_err *err)
@@ -176,7 +177,11 @@ int desk_begin(struct server *server, struct myr_err *err)
     uv_idle_init(&server->loop, &server->idle);
     server->wake.data = server->check.data = server->idle.data = server;
     uv_check_start(&server->check, on_check);
-    desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TAKEOVER});
+    /* The twin's clock goes on where the state's stood. */
+    server->clock_since_ms = steady_ms();
+    server->clock_base_ms = myr_control_now_ms(server->control) > wall_ms()
+                                ? myr_control_now_ms(server->control)
+                                : wall_ms();
     return MYR_OK;
 }
 
@@ -194,7 +199,7 @@ static void take(struct server *server, const struct myr_event *event)
 {
     struct myr_err err = {0};
     uint32_t count;
-    int64_t now_ms = wall_ms();
+    int64_t now_ms = core_ms(server);
     if (myr_control_step(server->control, now_ms, event, &err) < 0) {
         server->refused_events++;
         log_say("warning", "the core refused %s: %s",
@@ -218,8 +223,8 @@ static void count_gpus(struct server *server, const struct myr_effect *effect, b
     }
     struct tenant_row *tenant = &server->rows.tenants.items[row->tenant];
     uint32_t gpus = (uint32_t)__builtin_popcountll(effect->gpus);
-    tenant->gpu_ms = rows_gpu_ms(tenant, wall_ms());
-    tenant->since_ms = wall_ms();
+    tenant->gpu_ms = rows_gpu_ms(tenant, core_ms(server));
+    tenant->since_ms = core_ms(server);
     tenant->running_gpus = more                           ? tenant->running_gpus + gpus
                            : tenant->running_gpus >= gpus ? tenant->running_gpus - gpus
                                                           : 0;
@@ -237,10 +242,10 @@ static void note(struct server *server, const struct myr_effect *effect)
     }
     row->state = effect->state;
     if (effect->state == MYR_CONTROL_STARTING && row->first_start_ms < 0) {
-        row->first_start_ms = wall_ms();
+        row->first_start_ms = core_ms(server);
         rows_put_job(server, effect->job);
     } else if (effect->state >= MYR_CONTROL_DONE) {
-        row->ended_ms = wall_ms();
+        row->ended_ms = core_ms(server);
         rows_put_job(server, effect->job);
         rows_put_tenant(server, row->tenant);
     }
@@ -286,9 +291,7 @@ static void carry_out(struct server *server)
 {
     for (size_t i = 0; i < server->outbox.count; i++) {
         const struct myr_effect effect = server->outbox.items[i];
-        if (effect.kind <= MYR_EFFECT_FENCE || effect.kind == MYR_EFFECT_ACCEPT) {
-            server->world.effect(server, &effect);
-        }
+        server->world.effect(server, &effect);
         tell(server, &effect);
     }
     server->outbox.count = 0;

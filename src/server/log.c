@@ -29,6 +29,14 @@ int64_t steady_ms(void)
     return myr_clock_ns() / 1000000;
 }
 
+int64_t core_ms(const struct server *server)
+{
+    return server->config.twin
+               ? server->clock_base_ms + (int64_t)((double)(steady_ms() - server->clock_since_ms) *
+                                                   server->config.speed)
+               : wall_ms();
+}
+
 static void put_time(char ret[32])
 {
     struct timespec now;

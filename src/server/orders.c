@@ -55,8 +55,8 @@ static void send_start(struct session *session, const struct myr_effect *effect)
 
 void orders_effect(struct server *server, const struct myr_effect *effect)
 {
-    if (effect->kind == MYR_EFFECT_ACCEPT) {
-        return;
+    if (effect->kind > MYR_EFFECT_FENCE) {
+        return; /* for people, and for the rows */
     }
     if (effect->kind == MYR_EFFECT_FENCE) {
         /* Without a program that switches power nobody can say that it is off: leases do. */

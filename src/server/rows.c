@@ -89,7 +89,7 @@ void rows_put_tenant(struct server *server, uint32_t tenant)
     row_begin(&row);
     myr_json_u64(&row.json, "id", tenant);
     myr_json_u64(&row.json, "weight", t->weight);
-    myr_json_u64(&row.json, "gpu_ms", rows_gpu_ms(t, wall_ms()));
+    myr_json_u64(&row.json, "gpu_ms", rows_gpu_ms(t, core_ms(server)));
     row_put(server, &row, "tenant/%s", t->name);
 }
 
@@ -135,7 +135,7 @@ uint32_t rows_tenant(struct server *server, const char *name)
     if (rows->tenants.count >= SERVER_TENANTS) {
         return MYR_NONE;
     }
-    struct tenant_row tenant = {.weight = 1, .since_ms = wall_ms()};
+    struct tenant_row tenant = {.weight = 1, .since_ms = core_ms(server)};
     snprintf(tenant.name, sizeof(tenant.name), "%s", name);
     myr_vec_push(&rows->tenants, tenant);
     uint32_t id = (uint32_t)rows->tenants.count - 1;
@@ -245,7 +245,7 @@ static int read_tenant(struct server *server, const char *name, const struct myr
     snprintf(t->name, sizeof(t->name), "%s", name);
     t->weight = (uint32_t)get_u64(top, "weight", 1);
     t->gpu_ms = get_u64(top, "gpu_ms", 0);
-    t->since_ms = wall_ms();
+    t->since_ms = core_ms(server);
     return MYR_OK;
 }
 

@@ -35,7 +35,7 @@ static void notify(const char *text)
 /* Jobs that have had their time end; a person is told why. */
 static void end_overdue(struct server *server)
 {
-    int64_t now_ms = wall_ms();
+    int64_t now_ms = core_ms(server);
     for (uint32_t id = 0; id < server->rows.jobs.count; id++) {
         struct job_row *row = server->rows.jobs.items[id];
         if (!row || row->time_limit_s == 0 || row->state >= MYR_CONTROL_DONE ||
@@ -62,7 +62,7 @@ static void on_second(uv_timer_t *timer)
     end_overdue(server);
     http_second(server);
     if (server->feed.next != rang) {
-        feed_put(&server->feed, "doorbell", MYR_STR(""));
+        feed_put(server, "doorbell", MYR_STR(""));
         rang = server->feed.next;
     }
     notify("WATCHDOG=1");

@@ -38,7 +38,8 @@ struct config {
     char http_address[64], agents_address[64];
     uint16_t http_port, agents_port;
     bool twin, pretend;
-    double speed; /* of the twin's time */
+    double speed;    /* of the twin's time */
+    char faults[32]; /* of the twin: whose rate; "none" */
     uint32_t gpus_per_node, nodes_per_leaf;
     char **names; /* of the nodes, in order */
     uint32_t node_count;
@@ -127,6 +128,9 @@ struct server;
 struct world {
     void (*committed)(struct server *server); /* what was reported is on the disk; or NULL */
     void (*effect)(struct server *server, const struct myr_effect *effect);
+    /* A job that the core will be told of next; or NULL. */
+    int (*submit)(struct server *server, const struct myr_job_spec *spec, const struct job_row *row,
+                  struct myr_err *err);
     /* What rank 'rank' has written from 'offset' on; answered by output_done(). False: nobody can
      * say. */
     bool (*fetch)(struct server *server, uint32_t job, uint32_t rank, uint64_t offset, void *whom);
@@ -173,12 +177,15 @@ struct server {
     uint64_t handled[32]; /* of the time a message took, by power of two microseconds */
 
     struct simulated *simulated;
+    int64_t clock_base_ms, clock_since_ms; /* the twin's: then, by the steady clock */
     struct http *http;
     bool stopping;
 };
 
 int64_t wall_ms(void);
 int64_t steady_ms(void);
+/* The cluster's own time: the wall's, or the twin's, which may run faster. */
+int64_t core_ms(const struct server *server);
 
 /* log.c */
 void log_open(const char *folder, bool json);
@@ -215,7 +222,7 @@ uint64_t rows_gpu_ms(const struct tenant_row *tenant, int64_t now_ms);
 /* feed.c: 'fmt' gives the members of a JSON object. */
 void feed_init(struct feed *feed);
 void feed_done(struct feed *feed);
-void feed_put(struct feed *feed, const char *kind, struct myr_str members);
+void feed_put(struct server *server, const char *kind, struct myr_str members);
 const struct feed_item *feed_get(const struct feed *feed, uint64_t sequence);
 void feed_node(struct server *server, uint32_t node, const char *state, const char *reason);
 void feed_job(struct server *server, uint32_t job, const char *state, uint32_t epoch);

@@ -420,9 +420,10 @@ int sessions_begin(struct server *server, struct myr_err *err)
     snprintf(ca, sizeof(ca), "%s/ca.pem", server->folder);
     struct myr_io_tls_names names = {cert, key, ca, NULL, true, true};
     MYR_TRY(myr_io_tls_create(&names, &server->tls, err));
-    server->world = (struct world){committed, orders_effect, orders_fetch, orders_inject};
+    server->world = (struct world){committed, orders_effect, NULL, orders_fetch, orders_inject};
     MYR_TRY(myr_io_listen(&server->loop, server->config.agents_address, server->config.agents_port,
                           server->tls, &service, &server->listener, err));
+    desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TAKEOVER});
     /* Nobody has been heard by this controller yet; the core gives them time to come. */
     for (uint32_t id = 0; id < server->rows.node_count; id++) {
         struct node_row *node = &server->rows.nodes[id];

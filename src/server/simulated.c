@@ -1,13 +1,158 @@
-/* simulated: the other world. */
+/*
+ * simulated: the other world: nodes, agents and ranks of the twin behind the same API. What the
+ * core wants done goes to them, and what happens to them comes back, as from real ones.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "myriad/twin.h"
 #include "server.h"
+
+enum { TURN_MS = 20 }; /* of the wall: the world is not looked at more often */
+
+struct simulated {
+    struct server *server;
+    struct myr_live *live;
+    struct myr_arena arena;
+    struct myr_scenario scenario;
+    uv_timer_t timer;
+};
+
+static void set_timer(struct simulated *simulated);
+
+static void on_event(void *context, int64_t at_ms, const struct myr_event *event)
+{
+    struct simulated *simulated = context;
+    (void)at_ms;
+    desk_post(simulated->server, event);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct simulated *simulated = timer->data;
+    myr_live_advance(simulated->live, core_ms(simulated->server), on_event, simulated);
+    set_timer(simulated);
+}
+
+static void set_timer(struct simulated *simulated)
+{
+    int64_t next_ms = myr_live_next_ms(simulated->live), now_ms = core_ms(simulated->server);
+    double wait_ms =
+        next_ms > now_ms ? (double)(next_ms - now_ms) / simulated->server->config.speed : 0;
+    /* A day at the most: the world may never want to be looked at again. */
+    wait_ms = wait_ms < 86400e3 ? wait_ms : 86400e3;
+    uv_timer_start(&simulated->timer, on_timer,
+                   wait_ms > TURN_MS ? (uint64_t)wait_ms : (uint64_t)TURN_MS, 0);
+}
+
+static void effect(struct server *server, const struct myr_effect *what)
+{
+    myr_live_effect(server->simulated->live, what);
+}
+
+static void committed(struct server *server)
+{
+    set_timer(server->simulated);
+}
+
+static struct myr_live_run run_of(const struct job_row *row)
+{
+    struct myr_live_run run = myr_live_run_default();
+    run.work_ms = (int64_t)(row->twin_hours * 3600e3);
+    run.step_ms = (int64_t)(row->twin_step_s * 1e3);
+    return run;
+}
+
+static int submit(struct server *server, const struct myr_job_spec *spec, const struct job_row *row,
+                  struct myr_err *err)
+{
+    struct myr_live_run run = run_of(row);
+    return myr_live_submit(server->simulated->live, spec, &run, err);
+}
+
+static bool fetch(struct server *server, uint32_t job, uint32_t rank, uint64_t offset, void *whom)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    (void)rank; /* all ranks print the same there */
+    uint64_t next = myr_live_log(server->simulated->live, job, offset, &text);
+    uint64_t from = next >= text.len ? next - text.len : offset;
+    http_output(whom, &(struct output){.offset = from,
+                                       .size = next,
+                                       .ended = rows_job(server, job)->state >= MYR_CONTROL_DONE,
+                                       .data = {text.data ? text.data : "", text.len}});
+    return true;
+}
+
+static int inject(struct server *server, uint32_t node, const char *fault, struct myr_err *err)
+{
+    MYR_TRY(myr_live_inject(server->simulated->live, node, fault, err));
+    set_timer(server->simulated);
+    return MYR_OK;
+}
+
+static int make_scenario(struct simulated *simulated, struct myr_err *err)
+{
+    const struct config *config = &simulated->server->config;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    bool faults = strcmp(config->faults, "none") != 0;
+    myr_buf_printf(&text,
+                   "name: live\ncluster: {nodes: %u, gpus_per_node: %u, leaf_nodes: %u}\ndays: 1\n"
+                   "practice: best\n",
+                   config->node_count, config->gpus_per_node,
+                   config->nodes_per_leaf < config->node_count ? config->nodes_per_leaf
+                                                               : config->node_count);
+    if (faults) {
+        myr_buf_printf(&text, "faults: {rate: %s, times: drawn}\n", config->faults);
+    }
+    myr_buf_puts(&text, "jobs:\n  - {count: 1, gpus: 1, hours: 1}\n");
+    return myr_scenario_parse(&simulated->scenario, &simulated->arena, "myriad.yaml",
+                              (struct myr_str){text.data, text.len}, err);
+}
+
+/* Jobs that are not over are known there before the state is taken over. */
+static int adopt(struct simulated *simulated, struct myr_err *err)
+{
+    struct server *server = simulated->server;
+    for (uint32_t id = 0; id < myr_control_jobs(server->control); id++) {
+        const struct job_row *row = rows_job(server, id);
+        struct myr_control_job job = myr_control_job(server->control, id);
+        if (row && job.state < MYR_CONTROL_DONE) {
+            MYR_TRY(submit(server, &job.spec, row, err));
+        }
+    }
+    return myr_live_adopt(simulated->live, server->control, err);
+}
 
 int simulated_begin(struct server *server, struct myr_err *err)
 {
-    (void)server;
-    return myr_err_set(err, MYR_EINVAL, "world: twin is not there yet");
+    struct simulated *simulated = myr_xcalloc(1, sizeof(*simulated));
+    server->simulated = simulated;
+    simulated->server = server;
+    myr_arena_init(&simulated->arena);
+    server->world = (struct world){committed, effect, submit, fetch, inject};
+    MYR_TRY(make_scenario(simulated, err));
+    /* Each start of a world is drawn anew; what it draws is of no consequence for what is kept. */
+    MYR_TRY(myr_live_create(&simulated->scenario, (uint64_t)wall_ms(), core_ms(server),
+                            &simulated->live, err));
+    MYR_TRY(adopt(simulated, err));
+    uv_timer_init(&server->loop, &simulated->timer);
+    simulated->timer.data = simulated;
+    desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TAKEOVER});
+    set_timer(simulated);
+    return MYR_OK;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct simulated *simulated = handle->data;
+    myr_live_free(simulated->live);
+    myr_scenario_done(&simulated->scenario);
+    myr_arena_done(&simulated->arena);
+    simulated->server->simulated = NULL;
+    free(simulated);
 }
 
 void simulated_end(struct server *server)
 {
-    (void)server;
+    uv_close((uv_handle_t *)&server->simulated->timer, on_closed);
 }
