@@ -26,7 +26,7 @@ static const struct myr_command command = {
 
 static int answer(struct cli *cli, struct myr_err *err)
 {
-    static const struct myr_answer_column columns[] = {{"i", "I", MYR_COLUMN_NUMBER, 0}};
+    static const struct myr_answer_column columns[] = {MYR_COLUMN("i", "I", MYR_COLUMN_NUMBER)};
     const struct options *options = cli->options;
     if (options->name && strcmp(options->name, "nobody") == 0) {
         int rc = myr_err_set(err, MYR_ENOENT, "nobody is not there");

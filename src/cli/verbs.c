@@ -131,9 +131,9 @@ static const struct myr_command commands_command = {
 
 static int run_commands(struct cli *cli, struct myr_err *err)
 {
-    static const struct myr_answer_column columns[] = {{"name", "COMMAND", 0, 0},
-                                                       {"operands", "OPERANDS", 0, 0},
-                                                       {"summary", "WHAT IT DOES", 0, 0}};
+    static const struct myr_answer_column columns[] = {MYR_COLUMN("name", "COMMAND", 0),
+                                                       MYR_COLUMN("operands", "OPERANDS", 0),
+                                                       MYR_COLUMN("summary", "WHAT IT DOES", 0)};
     (void)err;
     const struct myr_command *commands[VERBS_MAX];
     uint32_t count = all_commands(commands);

@@ -83,6 +83,19 @@ static void put_ranks(const struct server *server, uint32_t id, struct myr_json 
     myr_json_end(json);
 }
 
+/* Those that are still remembered, oldest first. */
+static void put_events(const struct server *server, uint32_t id, struct myr_json *json)
+{
+    myr_json_list(json, "events");
+    for (uint64_t i = server->feed.first; i < server->feed.next; i++) {
+        const struct feed_item *item = feed_get(&server->feed, i);
+        if (item->about == id && strcmp(item->kind, "job") == 0) {
+            myr_json_raw(json, NULL, myr_str_from(item->data));
+        }
+    }
+    myr_json_end(json);
+}
+
 static void put_one(const struct server *server, uint32_t id, struct myr_buf *ret)
 {
     const struct job_row *row = rows_job(server, id);
@@ -91,6 +104,7 @@ static void put_one(const struct server *server, uint32_t id, struct myr_buf *re
     myr_json_object(&json, NULL);
     put_job(server, id, &json);
     put_ranks(server, id, &json);
+    put_events(server, id, &json);
     myr_json_text(&json, "file", row->file);
     myr_json_end(&json);
 }

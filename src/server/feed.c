@@ -18,7 +18,7 @@ void feed_done(struct feed *feed)
     }
 }
 
-void feed_put(struct server *server, const char *kind, struct myr_str members)
+void feed_put(struct server *server, const char *kind, uint32_t about, struct myr_str members)
 {
     struct myr_buf line = {0};
     struct feed *feed = &server->feed;
@@ -27,7 +27,7 @@ void feed_put(struct server *server, const char *kind, struct myr_str members)
                    (long long)core_ms(server), members.len ? "," : "", (int)members.len,
                    members.data);
     free(item->data);
-    *item = (struct feed_item){feed->next++, kind, line.data};
+    *item = (struct feed_item){feed->next++, kind, about, line.data};
     if (feed->next - feed->first > FEED_ITEMS) {
         feed->first = feed->next - FEED_ITEMS;
     }
@@ -49,7 +49,7 @@ void feed_node(struct server *server, uint32_t node, const char *state, const ch
     myr_json_quote(&text, myr_str_from(server->rows.nodes[node].name));
     myr_buf_printf(&text, ",\"state\":\"%s\",\"reason\":", state);
     myr_json_quote(&text, myr_str_from(reason));
-    feed_put(server, "node", (struct myr_str){text.data, text.len});
+    feed_put(server, "node", node, (struct myr_str){text.data, text.len});
 }
 
 void feed_job(struct server *server, uint32_t job, const char *state, uint32_t epoch)
@@ -59,7 +59,7 @@ void feed_job(struct server *server, uint32_t job, const char *state, uint32_t e
     myr_buf_printf(&text, "\"id\":%u,\"name\":", job);
     myr_json_quote(&text, myr_str_from(row ? row->name : ""));
     myr_buf_printf(&text, ",\"state\":\"%s\",\"epoch\":%u", state, epoch);
-    feed_put(server, "job", (struct myr_str){text.data, text.len});
+    feed_put(server, "job", job, (struct myr_str){text.data, text.len});
 }
 
 void feed_notice(struct server *server, const char *notice)
@@ -67,5 +67,5 @@ void feed_notice(struct server *server, const char *notice)
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     myr_buf_puts(&text, "\"text\":");
     myr_json_quote(&text, myr_str_from(notice));
-    feed_put(server, "notice", (struct myr_str){text.data, text.len});
+    feed_put(server, "notice", MYR_NONE, (struct myr_str){text.data, text.len});
 }

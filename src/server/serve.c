@@ -62,7 +62,7 @@ static void on_second(uv_timer_t *timer)
     end_overdue(server);
     http_second(server);
     if (server->feed.next != rang) {
-        feed_put(server, "doorbell", MYR_STR(""));
+        feed_put(server, "doorbell", MYR_NONE, MYR_STR(""));
         rang = server->feed.next;
     }
     notify("WATCHDOG=1");

@@ -110,6 +110,7 @@ struct rows {
 struct feed_item {
     uint64_t sequence;
     const char *kind;
+    uint32_t about; /* the job or node; MYR_NONE: none */
     char *data;
 };
 
@@ -222,7 +223,7 @@ uint64_t rows_gpu_ms(const struct tenant_row *tenant, int64_t now_ms);
 /* feed.c: 'fmt' gives the members of a JSON object. */
 void feed_init(struct feed *feed);
 void feed_done(struct feed *feed);
-void feed_put(struct server *server, const char *kind, struct myr_str members);
+void feed_put(struct server *server, const char *kind, uint32_t about, struct myr_str members);
 const struct feed_item *feed_get(const struct feed *feed, uint64_t sequence);
 void feed_node(struct server *server, uint32_t node, const char *state, const char *reason);
 void feed_job(struct server *server, uint32_t job, const char *state, uint32_t epoch);

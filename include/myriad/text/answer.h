@@ -58,6 +58,12 @@ struct myr_answer_column {
     int digits;        /* after the point, for people; programs get what the tree holds */
 };
 
+/* One that is shown as it stands: words, and numbers without a point. */
+#define MYR_COLUMN(word, words, bits)                    \
+    {                                                    \
+        .key = (word), .title = (words), .flags = (bits) \
+    }
+
 struct myr_answer_view; /* a piece of the page */
 
 struct myr_answer {

@@ -75,18 +75,18 @@ static void put_kernel(struct myr_answer *answer, const struct myr_kernels *kern
 static void put_kernels(struct myr_answer *answer, const struct myr_kernels *kernels, bool all)
 {
     static const struct myr_answer_column columns[] = {
-        {"kind", "KIND", 0, 0},
-        {"precision", "PRECISION", 0, 0},
-        {"op", "OP", 0, 0},
-        {"m", "M", MYR_COLUMN_NUMBER, 0},
-        {"n", "N", MYR_COLUMN_NUMBER, 0},
-        {"k", "K", MYR_COLUMN_NUMBER, 0},
-        {"count", "COUNT", MYR_COLUMN_NUMBER, 0},
+        MYR_COLUMN("kind", "KIND", 0),
+        MYR_COLUMN("precision", "PRECISION", 0),
+        MYR_COLUMN("op", "OP", 0),
+        MYR_COLUMN("m", "M", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("n", "N", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("k", "K", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("count", "COUNT", MYR_COLUMN_NUMBER),
         {"us", "us", MYR_COLUMN_NUMBER, 2},
         {"tflops", "TFLOP/s", MYR_COLUMN_NUMBER, 1},
         {"gbps", "GB/s", MYR_COLUMN_NUMBER, 1},
         {"share", "OF PEAK", MYR_COLUMN_NUMBER, 3},
-        {"bytes", "BYTES", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
+        MYR_COLUMN("bytes", "BYTES", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE),
     };
     myr_answer_text(answer, "gpu", kernels->gpu);
     myr_answer_text(answer, "device", kernels->device ? kernels->device->name : NULL);

@@ -73,14 +73,14 @@ static void show(struct myr_answer *answer, const struct myr_value *kinds,
                  const struct myr_value *parts)
 {
     static const struct myr_answer_column kind_columns[] = {
-        {"kind", "KIND", 0, 0}, {"parts", "PARTS", MYR_COLUMN_NUMBER, 0}};
+        MYR_COLUMN("kind", "KIND", 0), MYR_COLUMN("parts", "PARTS", MYR_COLUMN_NUMBER)};
     static const struct myr_answer_column part_columns[] = {
-        {"id", "NAME", 0, 0},
-        {"kind", "KIND", 0, 0},
-        {"order", "ORDER NUMBER", MYR_COLUMN_WIDE, 0},
-        {"title", "TITLE", 0, 0},
+        MYR_COLUMN("id", "NAME", 0),
+        MYR_COLUMN("kind", "KIND", 0),
+        MYR_COLUMN("order", "ORDER NUMBER", MYR_COLUMN_WIDE),
+        MYR_COLUMN("title", "TITLE", 0),
         {"watts", "WATTS", MYR_COLUMN_NUMBER, 1},
-        {"source", "SOURCE", MYR_COLUMN_WIDE, 0},
+        MYR_COLUMN("source", "SOURCE", MYR_COLUMN_WIDE),
     };
     if (kinds) {
         myr_answer_table(answer, kinds, kind_columns, MYR_ARRAY_COUNT(kind_columns));

@@ -46,10 +46,9 @@ static const struct myr_command command = {
 
 static void list_formats(struct myr_answer *answer)
 {
-    static const struct myr_answer_column columns[] = {{"format", "FORMAT", 0, 0},
-                                                       {"title", "WHAT", 0, 0},
-                                                       {"files", "FILES", 0, 0},
-                                                       {"read_by", "READ BY", 0, 0}};
+    static const struct myr_answer_column columns[] = {
+        MYR_COLUMN("format", "FORMAT", 0), MYR_COLUMN("title", "WHAT", 0),
+        MYR_COLUMN("files", "FILES", 0), MYR_COLUMN("read_by", "READ BY", 0)};
     const struct myr_value *formats = myr_answer_list(answer, "formats");
     for (uint32_t i = 0; i < myr_exporter_count; i++) {
         myr_answer_object(answer, NULL);
@@ -97,8 +96,8 @@ static int write_files(struct cli *cli, const struct options *options,
                        const struct myr_exporter *exporter, const struct myr_export *job,
                        struct myr_err *err)
 {
-    static const struct myr_answer_column columns[] = {{"name", "FILE", 0, 0},
-                                                       {"bytes", "BYTES", MYR_COLUMN_NUMBER, 0}};
+    static const struct myr_answer_column columns[] = {
+        MYR_COLUMN("name", "FILE", 0), MYR_COLUMN("bytes", "BYTES", MYR_COLUMN_NUMBER)};
     bool print = !options->out || strcmp(options->out, "-") == 0;
     struct output output = {cli, print ? NULL : options->out};
     struct myr_export_sink sink = {&output, put_file};

@@ -97,11 +97,11 @@ static void show(struct myr_answer *answer, const struct myr_calibration_job *jo
                  const struct myr_value *constants, const char *out)
 {
     static const struct myr_answer_column columns[] = {
-        {"name", "CONSTANT", 0, 0},
+        MYR_COLUMN("name", "CONSTANT", 0),
         {"shipped", "SHIPPED", MYR_COLUMN_NUMBER, 4},
         {"fitted", "FITTED", MYR_COLUMN_NUMBER, 4},
         {"change_percent", "CHANGE %", MYR_COLUMN_NUMBER, 1},
-        {"meaning", "MEANING", MYR_COLUMN_WIDE, 0},
+        MYR_COLUMN("meaning", "MEANING", MYR_COLUMN_WIDE),
     };
     const struct myr_calibration *result = &job->result;
     myr_answer_heading(answer, "Error");

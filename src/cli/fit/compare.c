@@ -127,11 +127,11 @@ static void show(struct cli *cli, const struct myr_log_comparison *it,
                  const struct myr_value *phases)
 {
     static const struct myr_answer_column columns[] = {
-        {"phase", "PHASE", 0, 0},
+        MYR_COLUMN("phase", "PHASE", 0),
         {"predicted_s", "PREDICTED s", MYR_COLUMN_NUMBER, 4},
         {"measured_s", "MEASURED s", MYR_COLUMN_NUMBER, 4},
         {"gap_s", "GAP s", MYR_COLUMN_NUMBER, 4},
-        {"timers", "TIMERS", MYR_COLUMN_WIDE, 0},
+        MYR_COLUMN("timers", "TIMERS", MYR_COLUMN_WIDE),
     };
     struct myr_answer *answer = &cli->answer;
     const struct myr_comparison *c = &it->result;

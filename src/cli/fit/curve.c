@@ -78,9 +78,9 @@ static void put_timers(struct myr_answer *answer, const struct myr_fit_timers *t
 static void show_points(struct myr_answer *answer, const struct myr_value *points)
 {
     static const struct myr_answer_column columns[] = {
-        {"scaling", "SCALING", 0, 0},
-        {"gpus", "GPUS", MYR_COLUMN_NUMBER, 0},
-        {"batch", "BATCH", MYR_COLUMN_NUMBER, 0},
+        MYR_COLUMN("scaling", "SCALING", 0),
+        MYR_COLUMN("gpus", "GPUS", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("batch", "BATCH", MYR_COLUMN_NUMBER),
         {"step_s", "STEP s", MYR_COLUMN_NUMBER, 3},
         {"mfu", "MFU", MYR_COLUMN_NUMBER, 3},
         {"linearity", "LINEARITY", MYR_COLUMN_NUMBER, 4},
@@ -90,9 +90,9 @@ static void show_points(struct myr_answer *answer, const struct myr_value *point
         {"step.waiting_s", "WAITING s", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 3},
         {"step.communication_s", "TRANSFERS s", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 3},
         {"step.hidden_communication_s", "HIDDEN s", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 3},
-        {"tp", "TP", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
-        {"pp", "PP", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
-        {"dp", "DP", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
+        MYR_COLUMN("tp", "TP", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE),
+        MYR_COLUMN("pp", "PP", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE),
+        MYR_COLUMN("dp", "DP", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE),
     };
     myr_answer_table(answer, points, columns, MYR_ARRAY_COUNT(columns));
 }

@@ -214,23 +214,23 @@ static void show_top(struct myr_answer *answer, const struct myr_value *top)
 {
     static const struct myr_answer_column columns[] = {
         {"step_s", "STEP s", MYR_COLUMN_NUMBER, 3},
-        {"tp", "TP", MYR_COLUMN_NUMBER, 0},
-        {"pp", "PP", MYR_COLUMN_NUMBER, 0},
-        {"vp", "VP", MYR_COLUMN_NUMBER, 0},
-        {"dp", "DP", MYR_COLUMN_NUMBER, 0},
-        {"cp", "CP", MYR_COLUMN_NUMBER, 0},
-        {"ep", "EP", MYR_COLUMN_NUMBER, 0},
-        {"mbs", "MBS", MYR_COLUMN_NUMBER, 0},
-        {"zero", "ZERO", MYR_COLUMN_NUMBER, 0},
-        {"recompute", "RECOMPUTE", 0, 0},
-        {"recompute_layers", "LAYERS", MYR_COLUMN_NUMBER, 0},
+        MYR_COLUMN("tp", "TP", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("pp", "PP", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("vp", "VP", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("dp", "DP", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("cp", "CP", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("ep", "EP", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("mbs", "MBS", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("zero", "ZERO", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("recompute", "RECOMPUTE", 0),
+        MYR_COLUMN("recompute_layers", "LAYERS", MYR_COLUMN_NUMBER),
         {"memory_gib", "GiB", MYR_COLUMN_NUMBER, 1},
         {"mfu", "MFU", MYR_COLUMN_NUMBER, 3},
-        {"shard", "SHARD", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
-        {"schedule", "SCHEDULE", MYR_COLUMN_WIDE, 0},
-        {"precision", "PRECISION", MYR_COLUMN_WIDE, 0},
-        {"first_layers", "FIRST", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
-        {"last_layers", "LAST", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
+        MYR_COLUMN("shard", "SHARD", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE),
+        MYR_COLUMN("schedule", "SCHEDULE", MYR_COLUMN_WIDE),
+        MYR_COLUMN("precision", "PRECISION", MYR_COLUMN_WIDE),
+        MYR_COLUMN("first_layers", "FIRST", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE),
+        MYR_COLUMN("last_layers", "LAST", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE),
     };
     myr_answer_heading(answer, "Layouts, the best first");
     myr_answer_table(answer, top, columns, MYR_ARRAY_COUNT(columns));
@@ -267,30 +267,30 @@ struct around {
 static void show_around(struct myr_answer *answer, const struct around *around)
 {
     static const struct myr_answer_column choices[] = {
-        {"axis", "AXIS", 0, 0},
-        {"value", "VALUE", 0, 0},
+        MYR_COLUMN("axis", "AXIS", 0),
+        MYR_COLUMN("value", "VALUE", 0),
         {"step_s", "STEP s", MYR_COLUMN_NUMBER, 3},
         {"costs_percent", "COSTS %", MYR_COLUMN_NUMBER, 1},
-        {"fits", "FITS", 0, 0},
-        {"in_release", "IN RELEASE", 0, 0},
+        MYR_COLUMN("fits", "FITS", 0),
+        MYR_COLUMN("in_release", "IN RELEASE", 0),
     };
     static const struct myr_answer_column knobs[] = {
-        {"knob", "HARDWARE", 0, 0},
+        MYR_COLUMN("knob", "HARDWARE", 0),
         {"plus_10_percent", "+10 %: STEP %", MYR_COLUMN_NUMBER, 2},
         {"minus_10_percent", "-10 %: STEP %", MYR_COLUMN_NUMBER, 2},
     };
     static const struct myr_answer_column refused[] = {
         {"step_s", "STEP s", MYR_COLUMN_NUMBER, 3},
         {"over_gib", "GiB TOO MUCH", MYR_COLUMN_NUMBER, 1},
-        {"largest_term", "MOST OF IT", 0, 0},
-        {"tp", "TP", MYR_COLUMN_NUMBER, 0},
-        {"pp", "PP", MYR_COLUMN_NUMBER, 0},
-        {"dp", "DP", MYR_COLUMN_NUMBER, 0},
-        {"cp", "CP", MYR_COLUMN_NUMBER, 0},
-        {"ep", "EP", MYR_COLUMN_NUMBER, 0},
-        {"mbs", "MBS", MYR_COLUMN_NUMBER, 0},
-        {"zero", "ZERO", MYR_COLUMN_NUMBER, 0},
-        {"recompute", "RECOMPUTE", 0, 0},
+        MYR_COLUMN("largest_term", "MOST OF IT", 0),
+        MYR_COLUMN("tp", "TP", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("pp", "PP", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("dp", "DP", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("cp", "CP", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("ep", "EP", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("mbs", "MBS", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("zero", "ZERO", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("recompute", "RECOMPUTE", 0),
     };
     if (around->choices->count > 0) {
         myr_answer_heading(answer, "Other choices, all else free");

@@ -48,13 +48,13 @@ const struct myr_command cli_fit_constants_command = {
 static int run_models(struct cli *cli, struct myr_err *err)
 {
     static const struct myr_answer_column columns[] = {
-        {"name", "MODEL", 0, 0},
+        MYR_COLUMN("name", "MODEL", 0),
         {"billion", "BILLION", MYR_COLUMN_NUMBER, 1},
         {"active_billion", "ACTIVE", MYR_COLUMN_NUMBER, 1},
-        {"layers", "LAYERS", MYR_COLUMN_NUMBER, 0},
-        {"hidden", "HIDDEN", MYR_COLUMN_NUMBER, 0},
-        {"experts", "EXPERTS", MYR_COLUMN_NUMBER, 0},
-        {"sequence", "SEQUENCE", MYR_COLUMN_NUMBER, 0},
+        MYR_COLUMN("layers", "LAYERS", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("hidden", "HIDDEN", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("experts", "EXPERTS", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("sequence", "SEQUENCE", MYR_COLUMN_NUMBER),
     };
     struct myr_answer *answer = &cli->answer;
     struct myr_value *list = myr_answer_list(answer, "models");
@@ -100,15 +100,15 @@ static void put_peak(struct myr_answer *answer, const char *key, const struct my
 static int run_devices(struct cli *cli, struct myr_err *err)
 {
     static const struct myr_answer_column columns[] = {
-        {"name", "DEVICE", 0, 0},
-        {"bf16_tflops", "BF16 TFLOP/s", MYR_COLUMN_NUMBER, 0},
-        {"fp8_tflops", "FP8 TFLOP/s", MYR_COLUMN_NUMBER, 0},
-        {"memory_gib", "GiB", MYR_COLUMN_NUMBER, 0},
-        {"memory_gb_per_s", "GB/s", MYR_COLUMN_NUMBER, 0},
-        {"domain_gpus", "DOMAIN", MYR_COLUMN_NUMBER, 0},
-        {"nic_gbps", "NIC Gb/s", MYR_COLUMN_NUMBER, 0},
-        {"power_w", "W", MYR_COLUMN_NUMBER, 0},
-        {"measured", "MEASURED", 0, 0},
+        MYR_COLUMN("name", "DEVICE", 0),
+        MYR_COLUMN("bf16_tflops", "BF16 TFLOP/s", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("fp8_tflops", "FP8 TFLOP/s", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("memory_gib", "GiB", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("memory_gb_per_s", "GB/s", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("domain_gpus", "DOMAIN", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("nic_gbps", "NIC Gb/s", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("power_w", "W", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("measured", "MEASURED", 0),
     };
     struct myr_answer *answer = &cli->answer;
     struct myr_profiles profiles;
@@ -142,10 +142,10 @@ const struct cli_verb cli_fit_devices_verb = {&cli_fit_devices_command, run_devi
 static int run_constants(struct cli *cli, struct myr_err *err)
 {
     static const struct myr_answer_column columns[] = {
-        {"name", "CONSTANT", 0, 0},
+        MYR_COLUMN("name", "CONSTANT", 0),
         {"value", "VALUE", MYR_COLUMN_NUMBER, 4},
-        {"unit", "UNIT", 0, 0},
-        {"meaning", "MEANING", 0, 0},
+        MYR_COLUMN("unit", "UNIT", 0),
+        MYR_COLUMN("meaning", "MEANING", 0),
         {"prior", "PRIOR", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 4},
         {"min", "MIN", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 4},
         {"max", "MAX", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 4},

@@ -127,24 +127,28 @@ static const struct myr_value *put_alone(struct myr_answer *answer, const struct
 
 /* The page */
 
-#define LAYOUT_COLUMNS                                                                        \
-    {"layout.tp", "TP", MYR_COLUMN_NUMBER, 0}, {"layout.pp", "PP", MYR_COLUMN_NUMBER, 0},     \
-        {"layout.vp", "VP", MYR_COLUMN_NUMBER, 0}, {"layout.cp", "CP", MYR_COLUMN_NUMBER, 0}, \
-        {"layout.dp", "DP", MYR_COLUMN_NUMBER, 0}, {"layout.ep", "EP", MYR_COLUMN_NUMBER, 0}, \
-        {"layout.mbs", "MBS", MYR_COLUMN_NUMBER, 0},                                          \
-        {"layout.zero", "ZERO", MYR_COLUMN_NUMBER, 0},                                        \
-        {"layout.recompute", "RECOMPUTE", MYR_COLUMN_WIDE, 0},                                \
-        {"layout.schedule", "SCHEDULE", MYR_COLUMN_WIDE, 0},                                  \
-    {                                                                                         \
-        "layout.precision", "PRECISION", MYR_COLUMN_WIDE, 0                                   \
+#define LAYOUT_COLUMNS                                                \
+    MYR_COLUMN("layout.tp", "TP", MYR_COLUMN_NUMBER),                 \
+        MYR_COLUMN("layout.pp", "PP", MYR_COLUMN_NUMBER),             \
+        MYR_COLUMN("layout.vp", "VP", MYR_COLUMN_NUMBER),             \
+        MYR_COLUMN("layout.cp", "CP", MYR_COLUMN_NUMBER),             \
+        MYR_COLUMN("layout.dp", "DP", MYR_COLUMN_NUMBER),             \
+        MYR_COLUMN("layout.ep", "EP", MYR_COLUMN_NUMBER),             \
+        MYR_COLUMN("layout.mbs", "MBS", MYR_COLUMN_NUMBER),           \
+        MYR_COLUMN("layout.zero", "ZERO", MYR_COLUMN_NUMBER),         \
+        MYR_COLUMN("layout.recompute", "RECOMPUTE", MYR_COLUMN_WIDE), \
+        MYR_COLUMN("layout.schedule", "SCHEDULE", MYR_COLUMN_WIDE),   \
+    {                                                                 \
+        "layout.precision", "PRECISION", MYR_COLUMN_WIDE, 0           \
     }
 
 static void show_alone(struct myr_answer *answer, const struct myr_value *alone)
 {
-    static const struct myr_answer_column columns[] = {{"device", "POOL", 0, 0},
-                                                       {"gpus", "GPUS", MYR_COLUMN_NUMBER, 0},
-                                                       {"step_s", "STEP s", MYR_COLUMN_NUMBER, 3},
-                                                       LAYOUT_COLUMNS};
+    static const struct myr_answer_column columns[] = {
+        MYR_COLUMN("device", "POOL", 0),
+        MYR_COLUMN("gpus", "GPUS", MYR_COLUMN_NUMBER),
+        {"step_s", "STEP s", MYR_COLUMN_NUMBER, 3},
+        LAYOUT_COLUMNS};
     myr_answer_heading(answer, "Alone, the whole batch on one pool");
     myr_answer_table(answer, alone, columns, MYR_ARRAY_COUNT(columns));
 }
@@ -178,9 +182,9 @@ static void show_mixed(struct cli *cli, const struct shown *s, const struct myr_
                        bool by_layers, const struct myr_value *parts)
 {
     static const struct myr_answer_column columns[] = {
-        {"device", "POOL", 0, 0},
-        {"gpus", "GPUS", MYR_COLUMN_NUMBER, 0},
-        {"batch", "BATCH", MYR_COLUMN_NUMBER, 0},
+        MYR_COLUMN("device", "POOL", 0),
+        MYR_COLUMN("gpus", "GPUS", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("batch", "BATCH", MYR_COLUMN_NUMBER),
         {"step_s", "AT WORK s", MYR_COLUMN_NUMBER, 3},
         {"memory_gib", "GiB", MYR_COLUMN_NUMBER, 1},
         LAYOUT_COLUMNS};

@@ -95,8 +95,8 @@ static void put_tree(struct myr_answer *answer, const struct myr_runs *runs,
     myr_answer_rows(answer, list);
 
     static const struct myr_answer_column columns[] = {
-        {"family", "FAMILY", 0, 0},
-        {"n", "RUNS", MYR_COLUMN_NUMBER, 0},
+        MYR_COLUMN("family", "FAMILY", 0),
+        MYR_COLUMN("n", "RUNS", MYR_COLUMN_NUMBER),
         {"median", "MEDIAN ERROR %", MYR_COLUMN_NUMBER, 2}};
     myr_answer_fact(answer, "runs", "%u, %u with a time", runs->count, result->timed);
     myr_answer_fact(answer, "expressible", "%.1f %%", result->coverage);

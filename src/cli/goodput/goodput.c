@@ -171,7 +171,7 @@ static void show_rows(struct myr_answer *answer, const struct options *o,
                       const struct myr_value *cases)
 {
     static const struct myr_answer_column columns[] = {
-        {"practice", "PRACTICE", 0, 0},
+        MYR_COLUMN("practice", "PRACTICE", 0),
         {"failures_per_1000_node_days", "PER 1000 NODE-DAYS", MYR_COLUMN_NUMBER, 2},
         {"mtbf_h", "MTBF h", MYR_COLUMN_NUMBER, 3},
         {"recovery_s", "RECOVERY s", MYR_COLUMN_NUMBER, 1},
@@ -183,15 +183,13 @@ static void show_rows(struct myr_answer *answer, const struct options *o,
         {"repeated", "REPEATED", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 4},
     };
     static const struct myr_answer_column played[] = {
-        {"practice", "PRACTICE", 0, 0},
-        {"rate", "RATE", 0, 0},
-        {"goodput", "GOODPUT", MYR_COLUMN_NUMBER, 4},
-        {"played", "PLAYED", MYR_COLUMN_NUMBER, 4},
+        MYR_COLUMN("practice", "PRACTICE", 0),           MYR_COLUMN("rate", "RATE", 0),
+        {"goodput", "GOODPUT", MYR_COLUMN_NUMBER, 4},    {"played", "PLAYED", MYR_COLUMN_NUMBER, 4},
         {"played_error", "ERROR", MYR_COLUMN_NUMBER, 4},
     };
     static const struct myr_answer_column needed[] = {
-        {"practice", "PRACTICE", 0, 0},
-        {"rate", "RATE", 0, 0},
+        MYR_COLUMN("practice", "PRACTICE", 0),
+        MYR_COLUMN("rate", "RATE", 0),
         {"recovery_s", "RECOVERY s", MYR_COLUMN_NUMBER, 1},
         {"recovery_needed_s", "NEEDED s", MYR_COLUMN_NUMBER, 1},
     };

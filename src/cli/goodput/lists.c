@@ -53,14 +53,14 @@ const struct myr_command cli_goodput_data_command = {
 static int run_classes(struct cli *cli, struct myr_err *err)
 {
     static const struct myr_answer_column columns[] = {
-        {"class", "CLASS", 0, 0},
+        MYR_COLUMN("class", "CLASS", 0),
         {"per_day", "A DAY", MYR_COLUMN_NUMBER, 5},
         {"share_percent", "SHARE %", MYR_COLUMN_NUMBER, 2},
         {"low", "LOW", MYR_COLUMN_NUMBER, 3},
         {"typical", "TYPICAL", MYR_COLUMN_NUMBER, 3},
         {"high", "HIGH", MYR_COLUMN_NUMBER, 3},
-        {"unit", "UNIT", MYR_COLUMN_WIDE, 0},
-        {"source", "SOURCE", MYR_COLUMN_WIDE, 0},
+        MYR_COLUMN("unit", "UNIT", MYR_COLUMN_WIDE),
+        MYR_COLUMN("source", "SOURCE", MYR_COLUMN_WIDE),
     };
     const struct options *o = cli->options;
     struct myr_answer *answer = &cli->answer;
@@ -121,9 +121,9 @@ static int put_parts(struct cli *cli, const struct myr_recovery *recovery,
 static int run_parts(struct cli *cli, struct myr_err *err)
 {
     static const struct myr_answer_column columns[] = {
-        {"practice", "PRACTICE", 0, 0},         {"part", "PART", 0, 0},
-        {"seconds", "s", MYR_COLUMN_NUMBER, 3}, {"scales", "SCALES", 0, 0},
-        {"confidence", "CONFIDENCE", 0, 0},     {"source", "SOURCE", MYR_COLUMN_WIDE, 0},
+        MYR_COLUMN("practice", "PRACTICE", 0),     MYR_COLUMN("part", "PART", 0),
+        {"seconds", "s", MYR_COLUMN_NUMBER, 3},    MYR_COLUMN("scales", "SCALES", 0),
+        MYR_COLUMN("confidence", "CONFIDENCE", 0), MYR_COLUMN("source", "SOURCE", MYR_COLUMN_WIDE),
     };
     const struct options *o = cli->options;
     MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {0};
@@ -143,16 +143,16 @@ const struct cli_verb cli_goodput_parts_verb = {&cli_goodput_parts_command, run_
 static int run_data(struct cli *cli, struct myr_err *err)
 {
     static const struct myr_answer_column columns[] = {
-        {"key", "KEY", 0, 0},
+        MYR_COLUMN("key", "KEY", 0),
         {"low", "LOW", MYR_COLUMN_NUMBER, 4},
         {"typical", "TYPICAL", MYR_COLUMN_NUMBER, 4},
         {"high", "HIGH", MYR_COLUMN_NUMBER, 4},
         {"here", "HERE", MYR_COLUMN_NUMBER, 4},
-        {"unit", "UNIT", 0, 0},
-        {"scales", "SCALES", MYR_COLUMN_WIDE, 0},
-        {"confidence", "CONFIDENCE", MYR_COLUMN_WIDE, 0},
-        {"when", "WHEN", MYR_COLUMN_WIDE, 0},
-        {"source", "SOURCE", MYR_COLUMN_WIDE, 0},
+        MYR_COLUMN("unit", "UNIT", 0),
+        MYR_COLUMN("scales", "SCALES", MYR_COLUMN_WIDE),
+        MYR_COLUMN("confidence", "CONFIDENCE", MYR_COLUMN_WIDE),
+        MYR_COLUMN("when", "WHEN", MYR_COLUMN_WIDE),
+        MYR_COLUMN("source", "SOURCE", MYR_COLUMN_WIDE),
     };
     const struct options *o = cli->options;
     struct myr_answer *answer = &cli->answer;

@@ -109,11 +109,10 @@ static void put_nothing(struct cli *cli, const struct myr_training *t, const str
     myr_answer_null(answer, "failures_per_day_by_class");
     cli_fit_show_nothing(answer, why);
     if (cli->common.format == MYR_FORMAT_CSV) { /* no rows, but the names of their columns */
-        static const struct myr_answer_column columns[] = {{"practice", "PRACTICE", 0, 0},
-                                                           {"rate", "RATE", 0, 0},
-                                                           {"goodput", "GOODPUT", 0, 0},
-                                                           {"step_s", "STEP s", 0, 0},
-                                                           {"days", "DAYS", 0, 0}};
+        static const struct myr_answer_column columns[] = {
+            MYR_COLUMN("practice", "PRACTICE", 0), MYR_COLUMN("rate", "RATE", 0),
+            MYR_COLUMN("goodput", "GOODPUT", 0), MYR_COLUMN("step_s", "STEP s", 0),
+            MYR_COLUMN("days", "DAYS", 0)};
         myr_answer_table(answer, cases, columns, MYR_ARRAY_COUNT(columns));
     }
     cli->no = true;

@@ -162,28 +162,28 @@ static void show_summary(struct cli *cli, const struct myr_fabric_case *fabric,
 static void put_tables(struct cli *cli, const struct myr_use *use)
 {
     static const struct myr_answer_column nics[] = {
-        {"node", "SERVER", 0, 0},
-        {"gpus", "GPUS", 0, 0},
-        {"nic", "NIC", 0, 0},
-        {"switch", "SWITCH", 0, 0},
+        MYR_COLUMN("node", "SERVER", 0),
+        MYR_COLUMN("gpus", "GPUS", 0),
+        MYR_COLUMN("nic", "NIC", 0),
+        MYR_COLUMN("switch", "SWITCH", 0),
         {"send_load", "SEND", MYR_COLUMN_NUMBER, 3},
         {"receive_load", "RECEIVE", MYR_COLUMN_NUMBER, 3},
     };
     static const struct myr_answer_column switches[] = {
-        {"device", "SWITCH", 0, 0},
-        {"kind", "KIND", 0, 0},
-        {"links", "LINKS USED", MYR_COLUMN_NUMBER, 0},
+        MYR_COLUMN("device", "SWITCH", 0),
+        MYR_COLUMN("kind", "KIND", 0),
+        MYR_COLUMN("links", "LINKS USED", MYR_COLUMN_NUMBER),
         {"max_load", "MAX LOAD", MYR_COLUMN_NUMBER, 3},
     };
     static const struct myr_answer_column links[] = {
-        {"link", "LINK", 0, 0},
-        {"layer", "LAYER", MYR_COLUMN_WIDE, 0},
-        {"a", "FROM", 0, 0},
-        {"b", "TO", 0, 0},
-        {"gbps", "Gb/s", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
-        {"flows_up", "FLOWS UP", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
+        MYR_COLUMN("link", "LINK", 0),
+        MYR_COLUMN("layer", "LAYER", MYR_COLUMN_WIDE),
+        MYR_COLUMN("a", "FROM", 0),
+        MYR_COLUMN("b", "TO", 0),
+        MYR_COLUMN("gbps", "Gb/s", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE),
+        MYR_COLUMN("flows_up", "FLOWS UP", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE),
         {"load_up", "LOAD UP", MYR_COLUMN_NUMBER, 3},
-        {"flows_down", "FLOWS DOWN", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
+        MYR_COLUMN("flows_down", "FLOWS DOWN", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE),
         {"load_down", "DOWN", MYR_COLUMN_NUMBER, 3},
     };
     struct myr_answer *answer = &cli->answer;

@@ -70,16 +70,16 @@ static int find(struct cli *cli, struct myr_fabric_case *fabric, struct myr_blas
 static int run(struct cli *cli, struct myr_err *err)
 {
     static const struct myr_answer_column columns[] = {
-        {"what", "WHAT", 0, 0},
-        {"devices", "DEVICES", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
-        {"hosts_cut", "PORTS CUT", MYR_COLUMN_NUMBER, 0},
-        {"nodes_dead", "DEAD", MYR_COLUMN_NUMBER, 0},
-        {"nodes_cut", "CUT", MYR_COLUMN_NUMBER, 0},
-        {"nodes_weakened", "WEAKENED", MYR_COLUMN_NUMBER, 0},
-        {"gpus_lost", "GPUS LOST", MYR_COLUMN_NUMBER, 0},
+        MYR_COLUMN("what", "WHAT", 0),
+        MYR_COLUMN("devices", "DEVICES", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE),
+        MYR_COLUMN("hosts_cut", "PORTS CUT", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("nodes_dead", "DEAD", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("nodes_cut", "CUT", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("nodes_weakened", "WEAKENED", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("gpus_lost", "GPUS LOST", MYR_COLUMN_NUMBER),
         {"bisection_left", "BISECTION", MYR_COLUMN_NUMBER, 4},
-        {"worst_pair_gbps", "WORST PAIR Gb/s", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
-        {"flows_affected", "FLOWS", MYR_COLUMN_NUMBER, 0},
+        MYR_COLUMN("worst_pair_gbps", "WORST PAIR Gb/s", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE),
+        MYR_COLUMN("flows_affected", "FLOWS", MYR_COLUMN_NUMBER),
     };
     MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {0};
     struct myr_answer *answer = &cli->answer;

@@ -80,10 +80,10 @@ static struct myr_value *put_rows(struct cli *cli, const struct myr_degraded_ans
 static int run(struct cli *cli, struct myr_err *err)
 {
     static const struct myr_answer_column columns[] = {
-        {"item", "ITEM", 0, 0},
-        {"where", "WHERE", 0, 0},
-        {"gbps", "LEFT Gb/s", MYR_COLUMN_NUMBER, 0},
-        {"full_gbps", "PLANNED Gb/s", MYR_COLUMN_NUMBER, 0},
+        MYR_COLUMN("item", "ITEM", 0),
+        MYR_COLUMN("where", "WHERE", 0),
+        MYR_COLUMN("gbps", "LEFT Gb/s", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("full_gbps", "PLANNED Gb/s", MYR_COLUMN_NUMBER),
         {"share", "SHARE", MYR_COLUMN_NUMBER, 4},
     };
     MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {0};

@@ -57,15 +57,15 @@ static void put_answer(struct cli *cli, const struct myr_fabric_case *fabric,
                        const struct myr_failover_rows *found)
 {
     static const struct myr_answer_column columns[] = {
-        {"what", "WHAT", 0, 0},
-        {"kind", "KIND", 0, 0},
-        {"between", "BETWEEN", MYR_COLUMN_WIDE, 0},
-        {"alike", "ALIKE", MYR_COLUMN_NUMBER, 0},
-        {"local_choices", "CHOICES", MYR_COLUMN_NUMBER, 0},
-        {"remote_switches", "REMOTE", MYR_COLUMN_NUMBER, 0},
+        MYR_COLUMN("what", "WHAT", 0),
+        MYR_COLUMN("kind", "KIND", 0),
+        MYR_COLUMN("between", "BETWEEN", MYR_COLUMN_WIDE),
+        MYR_COLUMN("alike", "ALIKE", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("local_choices", "CHOICES", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("remote_switches", "REMOTE", MYR_COLUMN_NUMBER),
         {"bandwidth_left", "LEFT", MYR_COLUMN_NUMBER, 4},
-        {"hosts_cut", "HOSTS CUT", MYR_COLUMN_NUMBER, 0},
-        {"flows_affected", "FLOWS", MYR_COLUMN_NUMBER, 0},
+        MYR_COLUMN("hosts_cut", "HOSTS CUT", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("flows_affected", "FLOWS", MYR_COLUMN_NUMBER),
     };
     const struct options *options = cli->options;
     struct myr_answer *answer = &cli->answer;

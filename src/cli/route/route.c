@@ -91,14 +91,14 @@ static void put_answer(struct cli *cli, const struct myr_fabric_case *fabric,
                        const struct myr_balance_report *reports)
 {
     static const struct myr_answer_column columns[] = {
-        {"policy", "POLICY", 0, 0},
+        MYR_COLUMN("policy", "POLICY", 0),
         {"max_link_load", "MAX LOAD", MYR_COLUMN_NUMBER, 3},
         {"mean_link_load", "MEAN LOAD", MYR_COLUMN_NUMBER, 3},
         {"share_of_ideal", "SHARE", MYR_COLUMN_NUMBER, 3},
         {"bound", "LOAD BOUND", MYR_COLUMN_NUMBER, 3},
         {"throughput_bound", "SHARE BOUND", MYR_COLUMN_NUMBER, 3},
-        {"loaded_channels", "CHANNELS", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
-        {"unroutable", "UNROUTABLE", MYR_COLUMN_NUMBER, 0},
+        MYR_COLUMN("loaded_channels", "CHANNELS", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE),
+        MYR_COLUMN("unroutable", "UNROUTABLE", MYR_COLUMN_NUMBER),
     };
     const struct options *options = cli->options;
     struct myr_answer *answer = &cli->answer;

@@ -65,11 +65,11 @@ static struct myr_value *put_rows(struct myr_answer *answer, const struct myr_be
 static void fill(struct myr_answer *answer, const struct myr_bench_answer *a)
 {
     static const struct myr_answer_column columns[] = {
-        {"what", "WHAT", 0, 0},
-        {"layout", "LAYOUT", 0, 0},
-        {"gang_nodes", "NODES", MYR_COLUMN_NUMBER, 0},
-        {"decisions", "DECISIONS", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
-        {"placed", "PLACED", MYR_COLUMN_NUMBER, 0},
+        MYR_COLUMN("what", "WHAT", 0),
+        MYR_COLUMN("layout", "LAYOUT", 0),
+        MYR_COLUMN("gang_nodes", "NODES", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("decisions", "DECISIONS", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE),
+        MYR_COLUMN("placed", "PLACED", MYR_COLUMN_NUMBER),
         {"p50_us", "P50 us", MYR_COLUMN_NUMBER, 2},
         {"p99_us", "P99 us", MYR_COLUMN_NUMBER, 2},
         {"max_us", "MAX us", MYR_COLUMN_NUMBER, 2},

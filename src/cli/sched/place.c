@@ -198,11 +198,11 @@ static void show(struct cli *cli, const struct myr_place_answer *a, const struct
 {
     enum { SHOWN_MAX = 64 }; /* a screen or two; a gang may have a thousand nodes */
     static const struct myr_answer_column columns[] = {
-        {"first_rank", "FROM RANK", MYR_COLUMN_NUMBER, 0},
-        {"last_rank", "TO RANK", MYR_COLUMN_NUMBER, 0},
-        {"node", "NODE", 0, 0},
-        {"index", "NUMBER", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
-        {"gpus", "GPUS", MYR_COLUMN_WIDE, 0},
+        MYR_COLUMN("first_rank", "FROM RANK", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("last_rank", "TO RANK", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("node", "NODE", 0),
+        MYR_COLUMN("index", "NUMBER", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE),
+        MYR_COLUMN("gpus", "GPUS", MYR_COLUMN_WIDE),
     };
     const struct options *options = cli->options;
     const struct myr_place_cost *cost = &a->placement.cost;

@@ -288,20 +288,20 @@ static void show_why(struct myr_answer *answer, const struct myr_replay_answer *
 static void fill(struct cli *cli, const struct myr_replay_answer *a)
 {
     static const struct myr_answer_column size_columns[] = {
-        {"gpus_most", "UP TO GPUS", MYR_COLUMN_NUMBER, 0},
-        {"jobs", "JOBS", MYR_COLUMN_NUMBER, 0},
+        MYR_COLUMN("gpus_most", "UP TO GPUS", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("jobs", "JOBS", MYR_COLUMN_NUMBER),
         {"wait_mean_h", "WAIT h MEAN", MYR_COLUMN_NUMBER, 3},
         {"wait_p99_h", "WAIT h P99", MYR_COLUMN_NUMBER, 3},
         {"leaf_span", "LEAF SPAN", MYR_COLUMN_NUMBER, 3},
         {"recorded_mean_h", "RECORDED h MEAN", MYR_COLUMN_NUMBER, 3},
     };
     static const struct myr_answer_column tenant_columns[] = {
-        {"name", "TENANT", 0, 0},
-        {"parent", "BELOW", 0, 0},
-        {"weight", "WEIGHT", MYR_COLUMN_NUMBER, 0},
-        {"own_nodes", "OWN NODES", MYR_COLUMN_NUMBER, 0},
-        {"jobs", "JOBS", MYR_COLUMN_NUMBER, 0},
-        {"gpu_hours", "GPU HOURS", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
+        MYR_COLUMN("name", "TENANT", 0),
+        MYR_COLUMN("parent", "BELOW", 0),
+        MYR_COLUMN("weight", "WEIGHT", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("own_nodes", "OWN NODES", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("jobs", "JOBS", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("gpu_hours", "GPU HOURS", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE),
         {"wait_h.mean", "WAIT h MEAN", MYR_COLUMN_NUMBER, 3},
         {"wait_h.max", "WAIT h MAX", MYR_COLUMN_NUMBER, 3},
     };

@@ -80,10 +80,10 @@ static void hint_next(struct cli *cli, const char *path)
 static int run(struct cli *cli, struct myr_err *err)
 {
     static const struct myr_answer_column columns[] = {
-        {"pattern", "PATTERN", 0, 0},
-        {"level", "LEVEL", 0, 0},
+        MYR_COLUMN("pattern", "PATTERN", 0),
+        MYR_COLUMN("level", "LEVEL", 0),
         {"load", "LOAD", MYR_COLUMN_NUMBER, 2},
-        {"jobs", "JOBS", MYR_COLUMN_NUMBER, 0},
+        MYR_COLUMN("jobs", "JOBS", MYR_COLUMN_NUMBER),
         {"mean", "MEAN SLOWDOWN", MYR_COLUMN_NUMBER, 3},
         {"worst", "WORST", MYR_COLUMN_NUMBER, 3},
     };

@@ -61,8 +61,8 @@ static void put_submitted(struct myr_answer *answer, const struct myr_whatif_ans
 
 static void fill(struct cli *cli, const struct myr_whatif_answer *a)
 {
-    static const struct myr_answer_column columns[] = {{"what", "WHAT", 0, 0},
-                                                       {"count", "COUNT", MYR_COLUMN_NUMBER, 0}};
+    static const struct myr_answer_column columns[] = {
+        MYR_COLUMN("what", "WHAT", 0), MYR_COLUMN("count", "COUNT", MYR_COLUMN_NUMBER)};
     struct myr_answer *answer = &cli->answer;
     struct myr_value *counts = myr_answer_list(answer, "counts");
     put_count(answer, "nodes", a->nodes);
