@@ -7,7 +7,7 @@ include(GNUInstallDirs)
 # names that files of a module share among themselves cannot collide with those of a user's program.
 set(objects "")
 get_property(modules GLOBAL PROPERTY MYRIAD_MODULES)
-list(REMOVE_ITEM modules myr_cli) # the command has no public headers
+list(REMOVE_ITEM modules myr_cli myr_agent) # programs of their own
 foreach(module ${modules})
   set(object ${CMAKE_BINARY_DIR}/library/${module}.o)
   add_custom_command(
@@ -57,7 +57,7 @@ add_custom_command(
 add_custom_target(written ALL DEPENDS ${written}/done)
 
 set(doc ${CMAKE_INSTALL_DOCDIR})
-install(TARGETS myriad RUNTIME COMPONENT command)
+install(TARGETS myriad myriad-agent RUNTIME COMPONENT command)
 install(DIRECTORY ${written}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT command
         FILES_MATCHING PATTERN "*.1")
 install(FILES ${written}/completion/myriad COMPONENT command

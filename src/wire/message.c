@@ -18,6 +18,7 @@ static const struct myr_wire_field inventory_fields[] = {
     FIELD(4, MYR_WIRE_U32, myr_wire_inventory, gpus),
     FIELD(5, MYR_WIRE_U32, myr_wire_inventory, cpus),
     FIELD(6, MYR_WIRE_U64, myr_wire_inventory, memory_bytes),
+    FIELD(7, MYR_WIRE_TEXT, myr_wire_inventory, details),
 };
 
 static const struct myr_wire_field beat_fields[] = {

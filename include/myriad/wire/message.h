@@ -90,6 +90,7 @@ struct myr_wire_inventory {
     struct myr_str host, gpu_kind, serial;
     uint32_t gpus, cpus;
     uint64_t memory_bytes;
+    struct myr_str details; /* JSON: NUMA, PCIe, GPUs, NICs, disks */
 };
 
 struct myr_wire_beat {

@@ -1,0 +1,479 @@
+#include "agent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "inventory.h"
+#include "launch.h"
+#include "runs.h"
+#include "shim/shim.h"
+
+enum {
+    LOOK_MS = 1000,
+    STEP_LOOKS = 10,    /* steps are told at most every so many looks */
+    RENEW_LOOKS = 3600, /* the certificate is looked at so often */
+    FETCH_BYTES = 48 << 10,
+};
+
+struct test {
+    bool wanted;
+    uint64_t id;
+    uint32_t epoch;
+};
+
+struct agent {
+    const struct settings *settings;
+    uv_loop_t loop;
+    struct session session;
+    struct reports reports;
+    struct stops stops;
+    struct runs runs;
+    uv_timer_t look;
+    uv_poll_t bell;
+    uv_signal_t term, interrupt, child;
+    int bell_fd, lock_fd, status;
+    uint32_t looks;
+    int64_t heard_ns;
+    /* What the collecting process prints, while it runs. */
+    uv_poll_t collector;
+    int collector_fd; /* -1: none runs */
+    struct myr_buf collected, inventory;
+    uint32_t gpus; /* of the first inventory */
+    struct test test;
+    struct pretended pretended;
+    bool asked_renewal;
+};
+
+/* --- inventory and tests */
+
+static void send_inventory(struct agent *agent)
+{
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    struct myr_wire_inventory inventory = {0};
+    struct myr_err err = {0};
+    struct myr_str json = {agent->inventory.data, agent->inventory.len};
+    myr_arena_init(&arena);
+    if (agent->inventory.len == 0) {
+        return; /* it comes when it is there */
+    }
+    if (inventory_read(&arena, json, &inventory, &err) < 0) {
+        say("%s", err.message);
+        return;
+    }
+    inventory.details = json.len <= INVENTORY_BYTES_MAX ? json : (struct myr_str){"", 0};
+    if (agent->settings->pretend) {
+        inventory.gpus = (uint32_t)agent->pretended.gpus;
+        inventory.gpu_kind = myr_str_from(agent->pretended.gpu_kind);
+        if (agent->pretended.serial[0]) {
+            inventory.serial = myr_str_from(agent->pretended.serial);
+        }
+    }
+    if (agent->gpus == 0) {
+        agent->gpus = agent->runs.gpus = inventory.gpus;
+    }
+    (void)session_send(&agent->session, MYR_WIRE_INVENTORY, agent->session.boot_number, &inventory);
+}
+
+/* A node is sound when it still finds what it found first. */
+static void answer_test(struct agent *agent, bool collected)
+{
+    struct report out = {
+        .type = MYR_WIRE_TESTED, .job = agent->test.id, .epoch = agent->test.epoch};
+    struct myr_err err = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    struct myr_wire_inventory now = {0};
+    myr_arena_init(&arena);
+    agent->test.wanted = false;
+    if (!collected ||
+        inventory_read(&arena, (struct myr_str){agent->inventory.data, agent->inventory.len}, &now,
+                       &err) < 0) {
+        out.code = 1;
+        snprintf(out.text, sizeof(out.text), "the node cannot say what it has");
+    } else if (agent->settings->pretend) {
+        struct pretended pretended;
+        out.code = inventory_pretend(agent->settings->pretend, &pretended, &err) < 0 ||
+                   pretended.broken || pretended.gpus < agent->gpus;
+        snprintf(out.text, sizeof(out.text), "%s", out.code ? "pretended to be broken" : "");
+    } else if (now.gpus < agent->gpus) {
+        out.code = 1;
+        snprintf(out.text, sizeof(out.text), "%u GPUs of %u are left", now.gpus, agent->gpus);
+    }
+    reports_add(&agent->reports, &out);
+}
+
+static void collected_all(struct agent *agent)
+{
+    bool good = agent->collected.len > 0;
+    uv_poll_stop(&agent->collector);
+    uv_close((uv_handle_t *)&agent->collector, NULL);
+    close(agent->collector_fd);
+    agent->collector_fd = -1;
+    if (good) {
+        myr_buf_clear(&agent->inventory);
+        myr_buf_put(&agent->inventory, agent->collected.data, agent->collected.len);
+        send_inventory(agent);
+    }
+    myr_buf_done(&agent->collected);
+    agent->collected = (struct myr_buf){0};
+    if (agent->test.wanted) {
+        answer_test(agent, good);
+    }
+}
+
+static void on_collected(uv_poll_t *poll, int status, int events)
+{
+    struct agent *agent = poll->data;
+    char bytes[4096];
+    (void)status;
+    (void)events;
+    ssize_t got = read(agent->collector_fd, bytes, sizeof(bytes));
+    if (got > 0 && agent->collected.len < (1U << 20)) {
+        myr_buf_put(&agent->collected, bytes, (size_t)got);
+    } else if (got >= 0 || (errno != EAGAIN && errno != EINTR)) {
+        collected_all(agent);
+    }
+}
+
+static void collect(struct agent *agent)
+{
+    const char *const argv[] = {"myriad-agent", "inventory", "-o", "json", NULL};
+    struct myr_err err = {0};
+    if (agent->collector_fd >= 0) {
+        return; /* one is at it */
+    }
+    if (launch_self(argv, &agent->collector_fd, &err) < 0) {
+        say("%s", err.message);
+        agent->collector_fd = -1;
+        return;
+    }
+    (void)fcntl(agent->collector_fd, F_SETFL, O_NONBLOCK);
+    uv_poll_init(&agent->loop, &agent->collector, agent->collector_fd);
+    agent->collector.data = agent;
+    uv_poll_start(&agent->collector, UV_READABLE, on_collected);
+}
+
+/* --- what the controller says */
+
+static void on_acked(void *context, const struct report *report)
+{
+    runs_acked(&((struct agent *)context)->runs, report);
+}
+
+static void take_fetch(struct agent *agent, uint32_t epoch, const struct myr_wire_fetch *fetch)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf data = {0};
+    const struct run *run = runs_find(&agent->runs, fetch->job, epoch);
+    struct myr_wire_output out = {
+        .job = fetch->job, .rank = fetch->rank, .offset = fetch->offset, .ended = 1};
+    size_t most = fetch->bytes && fetch->bytes < FETCH_BYTES ? fetch->bytes : FETCH_BYTES;
+    if (run) {
+        output_fetch(run->folder, fetch->rank, &out.offset, most, &data, &out.size);
+        out.ended = run->state >= RUN_ENDED;
+        out.data = (struct myr_str){data.data, data.len};
+        epoch = run->epoch;
+    }
+    (void)session_send(&agent->session, MYR_WIRE_OUTPUT, epoch, &out);
+}
+
+static void take_cert(struct agent *agent, const struct myr_wire_cert *cert)
+{
+    struct myr_err err = {0};
+    struct myr_io_tls *tls = NULL;
+    if (!agent->asked_renewal) {
+        return;
+    }
+    agent->asked_renewal = false;
+    if (enrol_take(agent->settings->state, cert, &err) < 0 ||
+        enrol_tls(agent->settings->state, &tls, &err) < 0) {
+        say("new certificate: %s", err.message);
+        return;
+    }
+    session_renew(&agent->session, tls);
+}
+
+/* Launchers read it: a lease runs anew whenever the controller is heard. */
+static void heard(struct agent *agent)
+{
+    int64_t now = boot_clock_ns();
+    char text[64];
+    if (now - agent->heard_ns >= 1000000000) {
+        int len = snprintf(text, sizeof(text), "at_ns %lld\n", (long long)now);
+        if (file_put_lightly(agent->settings->state, "heard", (struct myr_str){text, (size_t)len},
+                             NULL) == MYR_OK) {
+            agent->heard_ns = now;
+        }
+    }
+}
+
+static void on_message(void *context, const struct myr_wire_message *message)
+{
+    struct agent *agent = context;
+    const void *body = message->body;
+    uint32_t epoch = message->head.epoch;
+    heard(agent);
+    switch (message->head.type) {
+    case MYR_WIRE_START:
+        runs_start(&agent->runs, epoch, body);
+        return;
+    case MYR_WIRE_STOP:
+        runs_stop(&agent->runs, epoch, body);
+        return;
+    case MYR_WIRE_ACK:
+        reports_ack(&agent->reports, ((const struct myr_wire_ack *)body)->sequence, on_acked,
+                    agent);
+        return;
+    case MYR_WIRE_FETCH:
+        take_fetch(agent, epoch, body);
+        return;
+    case MYR_WIRE_TEST:
+        agent->test =
+            (struct test){true, ((const struct myr_wire_test *)body)->id, message->head.epoch};
+        collect(agent);
+        return;
+    case MYR_WIRE_CERT:
+        take_cert(agent, body);
+        return;
+    default: /* LEASE says no more than that the controller lives */
+        return;
+    }
+}
+
+static void end(struct agent *agent, int status)
+{
+    agent->status = status;
+    uv_stop(&agent->loop);
+}
+
+static void on_welcome(void *context, const struct myr_wire_welcome *welcome)
+{
+    struct agent *agent = context;
+    if (agent->settings->pretend && welcome->pretend == 0) {
+        say("--pretend %s: the server does not allow made-up GPUs", agent->settings->pretend);
+        end(agent, 2);
+        return;
+    }
+    heard(agent);
+    send_inventory(agent);
+    reports_resend(&agent->reports);
+    runs_say_again(&agent->runs);
+    agent->asked_renewal = false;
+}
+
+static void on_refused(void *context, uint32_t code, struct myr_str text)
+{
+    (void)context; /* whoever is not known today may be bound tomorrow: it tries on */
+    (void)code;
+    (void)text;
+}
+
+/* --- time and signals */
+
+static void renew(struct agent *agent)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf csr = {0};
+    struct myr_err err = {0};
+    if (agent->settings->plain || agent->asked_renewal || !enrol_is_due(agent->settings->state)) {
+        return;
+    }
+    if (enrol_ask(agent->settings->state, agent->settings->name, &csr, &err) < 0) {
+        say("%s", err.message);
+        return;
+    }
+    struct myr_wire_enrol enrol = {.token = MYR_STR(""), .csr = {csr.data, csr.len}};
+    agent->asked_renewal =
+        session_send(&agent->session, MYR_WIRE_ENROL, agent->session.boot_number, &enrol) > 0;
+}
+
+static void on_look(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+    agent->looks++;
+    runs_look(&agent->runs);
+    if (agent->looks % STEP_LOOKS == 0) {
+        runs_tell_steps(&agent->runs);
+    }
+    if (agent->looks % RENEW_LOOKS == 5) {
+        renew(agent);
+    }
+}
+
+static void on_bell(uv_poll_t *poll, int status, int events)
+{
+    struct agent *agent = poll->data;
+    char bytes[16];
+    (void)status;
+    (void)events;
+    while (recv(agent->bell_fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0) {
+    }
+    runs_look(&agent->runs);
+}
+
+/* Ranks belong to their launchers, which run on: only this process ends. */
+static void on_end(uv_signal_t *handle, int number)
+{
+    (void)number;
+    end(handle->data, 0);
+}
+
+static void on_child(uv_signal_t *handle, int number)
+{
+    (void)handle;
+    (void)number;
+    while (waitpid(-1, NULL, WNOHANG) > 0) {
+    }
+}
+
+/* --- the beginning and the end */
+
+static void open_bell(struct agent *agent)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    int len = snprintf(at.sun_path, sizeof(at.sun_path), "%s/" SHIM_BELL, agent->settings->state);
+    agent->bell_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (agent->bell_fd < 0 || len >= (int)sizeof(at.sun_path)) {
+        return; /* looked at every second all the same */
+    }
+    (void)unlink(at.sun_path);
+    if (bind(agent->bell_fd, (struct sockaddr *)&at, sizeof(at)) == 0) {
+        uv_poll_init(&agent->loop, &agent->bell, agent->bell_fd);
+        agent->bell.data = agent;
+        uv_poll_start(&agent->bell, UV_READABLE, on_bell);
+    }
+}
+
+static int lock_state(struct agent *agent, struct myr_err *err)
+{
+    char path[AGENT_PATH_MAX];
+    snprintf(path, sizeof(path), "%s/lock", agent->settings->state);
+    agent->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (agent->lock_fd < 0) {
+        return myr_err_errno(err, "cannot open", path);
+    }
+    if (flock(agent->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+        return myr_err_set(err, MYR_EINVAL, "%s: another agent runs with this folder",
+                           agent->settings->state);
+    }
+    return MYR_OK;
+}
+
+/* The host's boot and this folder: another value means that nothing of before runs on. */
+static uint64_t boot_hash(const char *boot, const char *state)
+{
+    uint64_t hash = 14695981039346656037ULL;
+    const char *const texts[] = {boot, "\n", state};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(texts); i++) {
+        for (const char *c = texts[i]; *c; c++) {
+            hash = (hash ^ (unsigned char)*c) * 1099511628211ULL;
+        }
+    }
+    return hash;
+}
+
+static void tell_service_manager(const char *text)
+{
+    const char *path = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    if (!path || !*path || strlen(path) >= sizeof(to.sun_path)) {
+        return;
+    }
+    memcpy(to.sun_path, path, strlen(path));
+    to.sun_path[0] = to.sun_path[0] == '@' ? '\0' : to.sun_path[0];
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0) {
+        (void)sendto(fd, text, strlen(text), MSG_NOSIGNAL, (struct sockaddr *)&to,
+                     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path)));
+        close(fd);
+    }
+}
+
+static int prepare(struct agent *agent, struct myr_err *err)
+{
+    struct settings *settings = (struct settings *)agent->settings;
+    MYR_TRY(lock_state(agent, err));
+    if (settings->pretend) {
+        MYR_TRY(inventory_pretend(settings->pretend, &agent->pretended, err));
+    }
+    if (!settings->plain) {
+        if (!enrol_is_done(settings->state)) {
+            if (!settings->has_token) {
+                return myr_err_set(err, MYR_EINVAL,
+                                   "%s: no certificate here, and no token to get one with",
+                                   settings->state);
+            }
+            MYR_TRY(enrol_run(settings->host, settings->port, settings->state, settings->name,
+                              &settings->token, err));
+        }
+        MYR_TRY(enrol_tls(settings->state, &agent->session.tls, err));
+    }
+    memset(&settings->token, 0, sizeof(settings->token));
+    MYR_TRY(stops_open(&agent->stops, settings->state, err));
+    return MYR_OK;
+}
+
+static void open_signals(struct agent *agent)
+{
+    uv_signal_init(&agent->loop, &agent->term);
+    uv_signal_init(&agent->loop, &agent->interrupt);
+    uv_signal_init(&agent->loop, &agent->child);
+    agent->term.data = agent->interrupt.data = agent->child.data = agent;
+    uv_signal_start(&agent->term, on_end, SIGTERM);
+    uv_signal_start(&agent->interrupt, on_end, SIGINT);
+    uv_signal_start(&agent->child, on_child, SIGCHLD);
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGHUP, SIG_IGN);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* what a dead launcher leaves comes here, not to init */
+}
+
+static int start(struct agent *agent, struct myr_err *err)
+{
+    const struct settings *settings = agent->settings;
+    MYR_TRY(prepare(agent, err));
+    open_signals(agent);
+    open_bell(agent);
+    agent->reports.session = &agent->session;
+    agent->runs = (struct runs){.loop = &agent->loop,
+                                .state = settings->state,
+                                .sockets = settings->sockets,
+                                .stops = &agent->stops,
+                                .reports = &agent->reports};
+    MYR_TRY(runs_open(&agent->runs, err));
+    collect(agent);
+    agent->session.loop = &agent->loop;
+    agent->session.host = settings->host;
+    agent->session.port = settings->port;
+    agent->session.name = settings->name;
+    agent->session.boot = boot_hash(agent->runs.boot, settings->state);
+    agent->session.calls = (struct session_calls){on_welcome, on_message, on_refused};
+    agent->session.context = agent;
+    session_start(&agent->session);
+    uv_timer_init(&agent->loop, &agent->look);
+    agent->look.data = agent;
+    uv_timer_start(&agent->look, on_look, LOOK_MS, LOOK_MS);
+    return MYR_OK;
+}
+
+int agent_run(struct settings *settings)
+{
+    static struct agent agent;
+    struct myr_err err = {0};
+    agent = (struct agent){.settings = settings, .collector_fd = -1, .lock_fd = -1};
+    uv_loop_init(&agent.loop);
+    if (start(&agent, &err) < 0) {
+        say("%s", err.message);
+        return myr_err_exit_code(err.code);
+    }
+    tell_service_manager("READY=1\n");
+    uv_run(&agent.loop, UV_RUN_DEFAULT);
+    tell_service_manager("STOPPING=1\n");
+    /* What is owed to the controller is told by the next agent: the process simply ends. */
+    return agent.status;
+}

@@ -1,0 +1,137 @@
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "files.h"
+#include "inventory.h"
+#include "nvml.h"
+
+static void first_line(const char *folder, const char *name, char *ret, size_t size)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    ret[0] = '\0';
+    if (file_get(folder, name, &text, NULL) == MYR_OK && text.len > 0) {
+        size_t len = strcspn(text.data, "\n");
+        for (size_t i = 0; i < len; i++) { /* from firmware: any byte may stand there */
+            unsigned char c = (unsigned char)text.data[i];
+            text.data[i] = (char)(c < 0x20 || c >= 0x7f ? '?' : c);
+        }
+        snprintf(ret, size, "%.*s", (int)(len < size - 1 ? len : size - 1), text.data);
+    }
+}
+
+static uint64_t memory_bytes(void)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    uint64_t kib = 0;
+    if (file_get("/proc", "meminfo", &text, NULL) < 0 || text.len == 0) {
+        return 0;
+    }
+    const char *at = strstr(text.data, "MemTotal:");
+    if (at) {
+        at += strlen("MemTotal:");
+        at += strspn(at, " ");
+        (void)!myr_str_to_u64((struct myr_str){at, strspn(at, "0123456789")}, &kib);
+    }
+    return kib * 1024;
+}
+
+/* Calls 'put' for each entry of a folder of sysfs, in the order of their names. */
+static void each(const char *folder, struct myr_answer *answer,
+                 void (*put)(struct myr_answer *answer, const char *folder, const char *name))
+{
+    struct dirent **found = NULL;
+    int count = scandir(folder, &found, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        if (found[i]->d_name[0] != '.') {
+            put(answer, folder, found[i]->d_name);
+        }
+        free(found[i]);
+    }
+    free(found);
+}
+
+static void put_port(struct myr_answer *answer, const char *folder, const char *name)
+{
+    char path[AGENT_PATH_MAX];
+    char text[128];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    myr_answer_object(answer, NULL);
+    myr_answer_text(answer, "port", name);
+    first_line(path, "state", text, sizeof(text));
+    myr_answer_text(answer, "state", text);
+    first_line(path, "rate", text, sizeof(text));
+    myr_answer_text(answer, "rate", text);
+    first_line(path, "link_layer", text, sizeof(text));
+    myr_answer_text(answer, "link_layer", text);
+    myr_answer_end(answer);
+}
+
+static void put_nic(struct myr_answer *answer, const char *folder, const char *name)
+{
+    char path[AGENT_PATH_MAX];
+    char text[128];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    myr_answer_object(answer, NULL);
+    myr_answer_text(answer, "name", name);
+    first_line(path, "node_guid", text, sizeof(text));
+    myr_answer_text(answer, "guid", text);
+    first_line(path, "fw_ver", text, sizeof(text));
+    myr_answer_text(answer, "firmware", text);
+    snprintf(path, sizeof(path), "%s/%s/device", folder, name);
+    first_line(path, "numa_node", text, sizeof(text));
+    myr_answer_text(answer, "numa", text);
+    myr_answer_list(answer, "ports");
+    snprintf(path, sizeof(path), "%s/%s/ports", folder, name);
+    each(path, answer, put_port);
+    myr_answer_end(answer);
+    myr_answer_end(answer);
+}
+
+static void put_disk(struct myr_answer *answer, const char *folder, const char *name)
+{
+    char path[AGENT_PATH_MAX];
+    char text[128];
+    uint64_t sectors = 0;
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    first_line(path, "size", text, sizeof(text));
+    if (strncmp(name, "loop", 4) == 0 || strncmp(name, "ram", 3) == 0 ||
+        !myr_str_to_u64(myr_str_from(text), &sectors) || sectors == 0) {
+        return;
+    }
+    myr_answer_object(answer, NULL);
+    myr_answer_text(answer, "name", name);
+    myr_answer_u64(answer, "bytes", sectors * 512);
+    snprintf(path, sizeof(path), "%s/%s/device", folder, name);
+    first_line(path, "model", text, sizeof(text));
+    myr_answer_text(answer, "model", text);
+    myr_answer_end(answer);
+}
+
+static void put_disks(struct myr_answer *answer)
+{
+    myr_answer_list(answer, "disks");
+    each("/sys/block", answer, put_disk);
+    myr_answer_end(answer);
+}
+
+void inventory_collect(struct myr_answer *answer)
+{
+    char text[256] = "";
+    (void)gethostname(text, sizeof(text) - 1);
+    myr_answer_text(answer, "host", text);
+    first_line("/sys/class/dmi/id", "product_serial", text, sizeof(text));
+    myr_answer_text(answer, "serial", text);
+    first_line("/sys/class/dmi/id", "product_name", text, sizeof(text));
+    myr_answer_text(answer, "product", text);
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    myr_answer_u64(answer, "cpus", cpus > 0 ? (uint64_t)cpus : 0);
+    myr_answer_u64(answer, "memory_bytes", memory_bytes());
+    nvml_collect(answer);
+    topology_collect(answer);
+    myr_answer_list(answer, "nics");
+    each("/sys/class/infiniband", answer, put_nic);
+    myr_answer_end(answer);
+    put_disks(answer);
+}

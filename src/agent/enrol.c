@@ -1,0 +1,195 @@
+#include "enrol.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "files.h"
+#include "myriad/text/doc.h"
+
+int enrol_token_read(struct myr_str text, struct enrol_token *ret, struct myr_err *err)
+{
+    while (text.len > 0 && (text.data[text.len - 1] == '\n' || text.data[text.len - 1] == ' ')) {
+        text.len--;
+    }
+    const char *at = memchr(text.data, '@', text.len);
+    size_t secret = at ? (size_t)(at - text.data) : 0;
+    if (!at || secret == 0 || secret >= sizeof(ret->secret) || text.len - secret - 1 != 64) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "no token: SECRET@FINGERPRINT with 64 hex digits is expected");
+    }
+    for (size_t i = secret + 1; i < text.len; i++) {
+        if (!strchr("0123456789abcdefABCDEF", text.data[i])) {
+            return myr_err_set(err, MYR_EINVAL, "no token: its fingerprint is not all hex digits");
+        }
+    }
+    snprintf(ret->secret, sizeof(ret->secret), "%.*s", (int)secret, text.data);
+    for (size_t i = 0; i < 64; i++) {
+        ret->fingerprint[i] = (char)tolower((unsigned char)at[1 + i]);
+    }
+    ret->fingerprint[64] = '\0';
+    return MYR_OK;
+}
+
+bool enrol_is_done(const char *state)
+{
+    return file_is_there(state, "node.pem") && file_is_there(state, "ca.pem");
+}
+
+int enrol_ask(const char *state, const char *name, struct myr_buf *ret_csr, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {0};
+    MYR_TRY(myr_io_csr_create(name, &key, ret_csr, err));
+    int rc = file_put(state, "key.new", (struct myr_str){key.data, key.len}, err);
+    memset(key.data, 0, key.len);
+    return rc;
+}
+
+/*
+ * Certificate and key lie in one file, which is read for both: one rename makes the new pair count,
+ * whenever we are killed. The authority's goes first; it is the same one, or this had not come.
+ */
+int enrol_take(const char *state, const struct myr_wire_cert *cert, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf pair = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {0};
+    char path[AGENT_PATH_MAX];
+    int64_t left_s;
+    if (myr_io_valid_s(cert->certificate, &left_s, err) < 0 || left_s <= 0) {
+        return myr_err_set(err, MYR_EINVAL, "the server's answer is no valid certificate");
+    }
+    MYR_TRY(file_get(state, "key.new", &key, err));
+    if (!file_is_there(state, "ca.pem")) {
+        MYR_TRY(file_put(state, "ca.pem", cert->ca, err));
+    }
+    /* Text before the first PEM block is not read by anybody else. */
+    myr_buf_printf(&pair, "life_s %lld\n", (long long)left_s);
+    myr_buf_put(&pair, cert->certificate.data, cert->certificate.len);
+    myr_buf_putc(&pair, '\n');
+    myr_buf_put(&pair, key.data, key.len);
+    int rc = file_put(state, "node.pem", (struct myr_str){pair.data, pair.len}, err);
+    memset(key.data, 0, key.len);
+    memset(pair.data, 0, pair.len);
+    MYR_TRY(rc);
+    snprintf(path, sizeof(path), "%s/key.new", state);
+    (void)unlink(path);
+    return MYR_OK;
+}
+
+int enrol_tls(const char *state, struct myr_io_tls **ret, struct myr_err *err)
+{
+    char pair[AGENT_PATH_MAX];
+    char ca[AGENT_PATH_MAX];
+    snprintf(pair, sizeof(pair), "%s/node.pem", state);
+    snprintf(ca, sizeof(ca), "%s/ca.pem", state);
+    struct myr_io_tls_names shown = {.certificate = pair, .key = pair, .ca = ca};
+    return myr_io_tls_create(&shown, ret, err);
+}
+
+bool enrol_is_due(const char *state)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    int64_t left_s;
+    uint64_t life_s = 0;
+    return file_get(state, "node.pem", &text, NULL) == MYR_OK &&
+           field_u64((struct myr_str){text.data, text.len}, "life_s", INT64_MAX, &life_s) &&
+           myr_io_valid_s((struct myr_str){text.data, text.len}, &left_s, NULL) == MYR_OK &&
+           left_s < (int64_t)(life_s / 3);
+}
+
+/* --- the first time */
+
+struct asking {
+    const char *state, *name;
+    const struct enrol_token *token;
+    struct myr_wire_sender sender;
+    struct myr_wire_receiver receiver;
+    struct myr_err *err;
+    struct myr_buf csr;
+    int rc;
+    bool answered;
+};
+
+static void on_open(void *context, struct myr_io_stream *stream)
+{
+    struct asking *asking = context;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    struct myr_wire_hello hello = {.name = myr_str_from(asking->name),
+                                   .version_min = MYR_WIRE_VERSION_MIN};
+    struct myr_wire_enrol enrol = {.token = myr_str_from(asking->token->secret),
+                                   .csr = {asking->csr.data, asking->csr.len}};
+    myr_wire_send(&asking->sender, &bytes, MYR_WIRE_HELLO, MYR_WIRE_NO_NODE, 0, 1, &hello);
+    myr_wire_send(&asking->sender, &bytes, MYR_WIRE_ENROL, MYR_WIRE_NO_NODE, 0, 2, &enrol);
+    myr_io_write(stream, (struct myr_str){bytes.data, bytes.len});
+    memset(bytes.data, 0, bytes.len);
+}
+
+static void on_data(void *context, struct myr_io_stream *stream, struct myr_str bytes)
+{
+    struct asking *asking = context;
+    struct myr_wire_message message;
+    int rc;
+    myr_wire_feed(&asking->receiver, bytes);
+    while (!asking->answered &&
+           (rc = myr_wire_next(&asking->receiver, &message, asking->err)) != 0) {
+        if (rc < 0) {
+            asking->answered = true;
+            asking->rc = rc;
+        } else if (message.head.type == MYR_WIRE_CERT) {
+            asking->answered = true;
+            asking->rc = enrol_take(asking->state, (const void *)message.body, asking->err);
+        } else if (message.head.type == MYR_WIRE_REFUSED) {
+            const struct myr_wire_refused *refused = (const void *)message.body;
+            char shown[MYR_EXCERPT_MAX];
+            asking->answered = true;
+            asking->rc = myr_err_set(asking->err, MYR_EINVAL, "the server refuses: %s",
+                                     myr_text_excerpt(refused->text, shown));
+        }
+    }
+    if (asking->answered) {
+        myr_io_close(stream);
+    }
+}
+
+static void on_closed(void *context, struct myr_io_stream *stream, const struct myr_err *why)
+{
+    struct asking *asking = context;
+    (void)stream;
+    if (!asking->answered) {
+        asking->rc = why->code ? myr_err_set(asking->err, MYR_EIO, "%s", why->message)
+                               : myr_err_set(asking->err, MYR_EIO,
+                                             "the server closed the connection without an answer");
+    }
+}
+
+int enrol_run(const char *host, uint16_t port, const char *state, const char *name,
+              const struct enrol_token *token, struct myr_err *err)
+{
+    struct asking asking = {.state = state, .name = name, .token = token, .err = err};
+    struct myr_io_tls_names names = {.fingerprint = token->fingerprint};
+    const struct myr_io_calls calls = {on_open, on_data, on_closed};
+    struct myr_io_tls *tls;
+    struct myr_io_stream *stream;
+    uv_loop_t loop;
+    MYR_TRY(myr_io_tls_create(&names, &tls, err));
+    int rc = enrol_ask(state, name, &asking.csr, err);
+    if (rc < 0) {
+        myr_io_tls_free(tls);
+        return rc;
+    }
+    myr_wire_sender_init(&asking.sender);
+    myr_wire_receiver_init(&asking.receiver);
+    uv_loop_init(&loop);
+    rc = myr_io_connect(&loop, host, port, tls, &calls, &asking, &stream, err);
+    if (rc == MYR_OK) {
+        uv_run(&loop, UV_RUN_DEFAULT);
+        rc = asking.rc;
+    }
+    myr_io_tls_free(tls);
+    uv_loop_close(&loop);
+    myr_wire_receiver_done(&asking.receiver);
+    myr_buf_done(&asking.csr);
+    return rc;
+}

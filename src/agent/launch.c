@@ -1,0 +1,155 @@
+#include "launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+struct watch {
+    void (*gone)(void *context);
+    void *context;
+    int fd;
+};
+
+int launch_lock(const char *folder)
+{
+    char path[AGENT_PATH_MAX + 8];
+    snprintf(path, sizeof(path), "%s/lock", folder);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* Between fork and exec. The program as it was when we were started, whatever lies there now. */
+static MYR_NORETURN void become_self(const char *const *argv)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    for (int i = 1; i < NSIG; i++) {
+        (void)signal(i, SIG_DFL);
+    }
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execv("/proc/self/exe", (char *const *)argv);
+    _exit(127);
+}
+
+int launch_shim(const char *folder, int lock, pid_t *ret, struct myr_err *err)
+{
+    char log[AGENT_PATH_MAX + 16];
+    const char *const argv[] = {"myriad-agent", "shim", folder, NULL};
+    snprintf(log, sizeof(log), "%s/shim.log", folder);
+    pid_t pid = fork();
+    if (pid == 0) {
+        int null = open("/dev/null", O_RDONLY);
+        int out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+        setsid();
+        if (null < 0 || out < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0 ||
+            fcntl(lock, F_SETFD, 0) < 0) {
+            _exit(127);
+        }
+        become_self(argv);
+    }
+    int error = errno;
+    close(lock);
+    if (pid < 0) {
+        errno = error;
+        return myr_err_errno(err, "cannot start a launcher", folder);
+    }
+    *ret = pid;
+    return MYR_OK;
+}
+
+int launch_self(const char *const *argv, int *ret_pipe, struct myr_err *err)
+{
+    int pipes[2];
+    if (pipe2(pipes, O_CLOEXEC) < 0) {
+        return myr_err_errno(err, "no pipe", argv[1]);
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        int null = open("/dev/null", O_RDONLY);
+        if (null < 0 || dup2(null, 0) < 0 || dup2(pipes[1], 1) < 0) {
+            _exit(127);
+        }
+        become_self(argv);
+    }
+    close(pipes[1]);
+    if (pid < 0) {
+        close(pipes[0]);
+        return myr_err_errno(err, "cannot start", argv[1]);
+    }
+    *ret_pipe = pipes[0];
+    return MYR_OK;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+    free(handle);
+}
+
+void launch_unwatch(uv_poll_t **poll)
+{
+    if (*poll) {
+        struct watch *watch = (*poll)->data;
+        uv_poll_stop(*poll);
+        close(watch->fd);
+        uv_close((uv_handle_t *)*poll, on_closed);
+        *poll = NULL;
+    }
+}
+
+static void on_gone(uv_poll_t *poll, int status, int events)
+{
+    struct watch *watch = poll->data;
+    void (*gone)(void *context) = watch->gone;
+    (void)status;
+    (void)events;
+    uv_poll_stop(poll); /* it stays readable for ever */
+    gone(watch->context);
+}
+
+void launch_watch(uv_loop_t *loop, pid_t pid, void (*gone)(void *context), void *context,
+                  uv_poll_t **ret)
+{
+    launch_unwatch(ret);
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0) {
+        return; /* gone already: seen with the next look */
+    }
+    struct watch *watch = myr_xcalloc(1, sizeof(*watch));
+    uv_poll_t *poll = myr_xcalloc(1, sizeof(*poll));
+    *watch = (struct watch){gone, context, fd};
+    poll->data = watch;
+    if (uv_poll_init(loop, poll, fd) < 0) {
+        close(fd);
+        free(watch);
+        free(poll);
+        return;
+    }
+    uv_poll_start(poll, UV_READABLE, on_gone);
+    *ret = poll;
+}
+
+void launch_socket(const char *sockets, const char *folder, const char *tag,
+                   char ret[AGENT_PATH_MAX])
+{
+    struct sockaddr_un limit;
+    int len = snprintf(ret, AGENT_PATH_MAX, "%s/%s", sockets, tag);
+    if (len < (int)sizeof(limit.sun_path)) {
+        return;
+    }
+    len = snprintf(ret, AGENT_PATH_MAX, "%s/p", folder);
+    if (len >= (int)sizeof(limit.sun_path)) {
+        snprintf(ret, AGENT_PATH_MAX, "/tmp/myriad-%s", tag);
+    }
+}

@@ -1,0 +1,155 @@
+#include "nvml.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The few things of the library's interface that are used here; their shapes are fixed by it. */
+enum { NVML_OK = 0, NVML_NAME_BYTES = 96, NVML_LINKS = 18 };
+
+struct nvml_pci {
+    char bus_id_legacy[16];
+    unsigned domain, bus, device, device_id, subsystem_id;
+    char bus_id[32];
+};
+
+struct nvml_memory {
+    unsigned long long total, free, used;
+};
+
+struct nvml {
+    int (*init)(void);
+    int (*shutdown)(void);
+    int (*driver)(char *version, unsigned length);
+    int (*count)(unsigned *count);
+    int (*device)(unsigned index, void **device);
+    int (*name)(void *device, char *name, unsigned length);
+    int (*uuid)(void *device, char *uuid, unsigned length);
+    int (*serial)(void *device, char *serial, unsigned length);
+    int (*memory)(void *device, struct nvml_memory *memory);
+    int (*pci)(void *device, struct nvml_pci *pci);
+    int (*link_state)(void *device, unsigned link, unsigned *active);
+    int (*link_errors)(void *device, unsigned link, unsigned counter, unsigned long long *value);
+};
+
+static const struct {
+    const char *symbol;
+    size_t at;
+    bool needed;
+} symbols[] = {
+    {"nvmlInit_v2", offsetof(struct nvml, init), true},
+    {"nvmlShutdown", offsetof(struct nvml, shutdown), true},
+    {"nvmlSystemGetDriverVersion", offsetof(struct nvml, driver), false},
+    {"nvmlDeviceGetCount_v2", offsetof(struct nvml, count), true},
+    {"nvmlDeviceGetHandleByIndex_v2", offsetof(struct nvml, device), true},
+    {"nvmlDeviceGetName", offsetof(struct nvml, name), true},
+    {"nvmlDeviceGetUUID", offsetof(struct nvml, uuid), true},
+    {"nvmlDeviceGetSerial", offsetof(struct nvml, serial), false},
+    {"nvmlDeviceGetMemoryInfo", offsetof(struct nvml, memory), false},
+    {"nvmlDeviceGetPciInfo_v3", offsetof(struct nvml, pci), false},
+    {"nvmlDeviceGetNvLinkState", offsetof(struct nvml, link_state), false},
+    {"nvmlDeviceGetNvLinkErrorCounter", offsetof(struct nvml, link_errors), false},
+};
+
+/* What is missing, or NULL. */
+static const char *load(struct nvml *nvml)
+{
+    const char *path = getenv("MYRIAD_AGENT_NVML");
+    void *library = dlopen(path && *path ? path : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        return "no NVML library here";
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(symbols); i++) {
+        void *found = dlsym(library, symbols[i].symbol);
+        if (!found && symbols[i].needed) {
+            return "the NVML library is of another kind";
+        }
+        memcpy((char *)nvml + symbols[i].at, &found, sizeof(found));
+    }
+    return nvml->init() == NVML_OK ? NULL : "NVML finds no driver";
+}
+
+static void put_links(struct myr_answer *answer, const struct nvml *nvml, void *device)
+{
+    myr_answer_list(answer, "nvlinks");
+    for (unsigned link = 0; nvml->link_state && link < NVML_LINKS; link++) {
+        unsigned active = 0;
+        if (nvml->link_state(device, link, &active) != NVML_OK) {
+            continue;
+        }
+        unsigned long long errors[4] = {0};
+        for (unsigned i = 0; nvml->link_errors && i < MYR_ARRAY_COUNT(errors); i++) {
+            if (nvml->link_errors(device, link, i, &errors[i]) != NVML_OK) {
+                errors[i] = 0;
+            }
+        }
+        myr_answer_object(answer, NULL);
+        myr_answer_u64(answer, "link", link);
+        myr_answer_bool(answer, "up", active == 1);
+        myr_answer_u64(answer, "replay_errors", errors[0]);
+        myr_answer_u64(answer, "recovery_errors", errors[1]);
+        myr_answer_u64(answer, "crc_flit_errors", errors[2]);
+        myr_answer_u64(answer, "crc_data_errors", errors[3]);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+}
+
+static void put_gpu(struct myr_answer *answer, const struct nvml *nvml, unsigned index)
+{
+    char text[NVML_NAME_BYTES] = "";
+    struct nvml_memory memory = {0};
+    struct nvml_pci pci = {0};
+    void *device = NULL;
+    myr_answer_object(answer, NULL);
+    myr_answer_u64(answer, "index", index);
+    bool good = nvml->device(index, &device) == NVML_OK;
+    bool known = good && nvml->name(device, text, sizeof(text)) == NVML_OK;
+    myr_answer_text(answer, "name", known ? text : NULL);
+    known = good && nvml->uuid(device, text, sizeof(text)) == NVML_OK;
+    myr_answer_text(answer, "uuid", known ? text : NULL);
+    known = good && nvml->serial && nvml->serial(device, text, sizeof(text)) == NVML_OK;
+    myr_answer_text(answer, "serial", known ? text : NULL);
+    known = good && nvml->memory && nvml->memory(device, &memory) == NVML_OK;
+    myr_answer_u64(answer, "memory_bytes", known ? memory.total : 0);
+    known = good && nvml->pci && nvml->pci(device, &pci) == NVML_OK;
+    pci.bus_id[sizeof(pci.bus_id) - 1] = '\0';
+    myr_answer_text(answer, "pci", known ? pci.bus_id : NULL);
+    if (good) {
+        put_links(answer, nvml, device);
+    } else {
+        myr_answer_null(answer, "nvlinks"); /* it is counted, and does not answer */
+    }
+    myr_answer_end(answer);
+}
+
+void nvml_collect(struct myr_answer *answer)
+{
+    static const struct myr_answer_column columns[] = {
+        {.key = "index", .title = "GPU"},   {.key = "name", .title = "KIND"},
+        {.key = "uuid", .title = "UUID"},   {.key = "memory_bytes", .title = "MEMORY bytes"},
+        {.key = "pci", .title = "ADDRESS"},
+    };
+    struct nvml nvml = {0};
+    unsigned count = 0;
+    char driver[80] = "";
+    const char *why = load(&nvml);
+    if (!why && nvml.count(&count) != NVML_OK) {
+        why = "NVML does not say how many GPUs there are";
+    }
+    if (!why && nvml.driver && nvml.driver(driver, sizeof(driver)) != NVML_OK) {
+        driver[0] = '\0';
+    }
+    myr_answer_text(answer, "driver", driver[0] ? driver : NULL);
+    myr_answer_text(answer, "nvml", why ? why : "ok");
+    const struct myr_value *gpus = myr_answer_list(answer, "gpus");
+    for (unsigned i = 0; !why && i < count && i < 64; i++) {
+        put_gpu(answer, &nvml, i);
+    }
+    myr_answer_end(answer);
+    myr_answer_table(answer, gpus, columns, MYR_ARRAY_COUNT(columns));
+    myr_answer_rows(answer, gpus);
+    if (!why) {
+        (void)nvml.shutdown();
+    }
+}

@@ -1,0 +1,12 @@
+/*
+ * nvml: the GPUs of this node by NVIDIA's management library, loaded at run time; and its CPUs and
+ * PCIe by hwloc.
+ */
+#pragma once
+
+#include "myriad/text/answer.h"
+
+/* The lists 'gpus' (empty where there is no library), 'nvlinks'; 'driver', and 'nvml' with why. */
+void nvml_collect(struct myr_answer *answer);
+/* The lists 'numa' and 'pcie'. */
+void topology_collect(struct myr_answer *answer);

@@ -1,0 +1,123 @@
+#include "order.h"
+
+static const char *const kinds[ENDING_KINDS] = {"exit", "start", "stopped"};
+
+/* A value ends at its line's end: what came from outside is not believed to be one line. */
+static void put_line(struct myr_buf *buf, const char *key, struct myr_str value)
+{
+    myr_buf_printf(buf, "%s ", key);
+    for (size_t i = 0; i < value.len; i++) {
+        myr_buf_putc(buf, (unsigned char)value.data[i] < 0x20 ? '?' : value.data[i]);
+    }
+    myr_buf_putc(buf, '\n');
+}
+
+void order_write(const struct order *order, struct myr_buf *buf)
+{
+    myr_buf_printf(buf, "order 1\njob %llu\nepoch %u\nfirst_rank %u\nworld %u\ngpus %llu\n",
+                   (unsigned long long)order->job, order->epoch, order->first_rank, order->world,
+                   (unsigned long long)order->gpus);
+    myr_buf_printf(buf, "node_rank %u\nnode_count %u\nlease_s %u\n", order->node_rank,
+                   order->node_count, order->lease_s);
+    put_line(buf, "master", order->master);
+    put_line(buf, "user", order->user);
+    put_line(buf, "boot", order->boot);
+    put_line(buf, "tag", order->tag);
+    put_line(buf, "socket", order->socket);
+    put_line(buf, "state", order->state);
+    myr_buf_printf(buf, "spec %zu\n", order->spec.len);
+    myr_buf_put(buf, order->spec.len ? order->spec.data : "", order->spec.len);
+}
+
+static bool read_numbers(struct myr_str text, struct order *ret)
+{
+    uint64_t epoch;
+    uint64_t first;
+    uint64_t world;
+    uint64_t node_rank;
+    uint64_t node_count;
+    uint64_t lease;
+    if (!field_u64(text, "job", UINT64_MAX, &ret->job) ||
+        !field_u64(text, "gpus", UINT64_MAX, &ret->gpus) ||
+        !field_u64(text, "epoch", UINT32_MAX, &epoch) ||
+        !field_u64(text, "first_rank", UINT32_MAX, &first) ||
+        !field_u64(text, "world", UINT32_MAX, &world) ||
+        !field_u64(text, "node_rank", UINT32_MAX, &node_rank) ||
+        !field_u64(text, "node_count", UINT32_MAX, &node_count) ||
+        !field_u64(text, "lease_s", UINT32_MAX, &lease)) {
+        return false;
+    }
+    ret->epoch = (uint32_t)epoch;
+    ret->first_rank = (uint32_t)first;
+    ret->world = (uint32_t)world;
+    ret->node_rank = (uint32_t)node_rank;
+    ret->node_count = (uint32_t)node_count;
+    ret->lease_s = (uint32_t)lease;
+    return ret->gpus != 0 && first + order_ranks(ret) <= world;
+}
+
+int order_read(const char *file, struct myr_str text, struct order *ret, struct myr_err *err)
+{
+    struct order order = {0};
+    struct myr_str version;
+    struct myr_str size_text;
+    uint64_t size;
+    /* Everything before the line 'spec' is ours; behind it a user may have written anything. */
+    if (!field_text(text, "order", &version) || version.data != text.data + 6 ||
+        !field_text(text, "spec", &size_text) || !myr_str_to_u64(size_text, &size)) {
+        return myr_err_set(err, MYR_ECORRUPT, "%s: no order", file);
+    }
+    const char *from = size_text.data + size_text.len + 1;
+    struct myr_str head = {text.data, (size_t)(from - text.data)};
+    if (size != text.len - head.len) {
+        return myr_err_set(err, MYR_ECORRUPT, "%s: cut off", file);
+    }
+    if (!read_numbers(head, &order) || !field_text(head, "master", &order.master) ||
+        !field_text(head, "user", &order.user) || !field_text(head, "boot", &order.boot) ||
+        !field_text(head, "tag", &order.tag) || !field_text(head, "socket", &order.socket) ||
+        !field_text(head, "state", &order.state)) {
+        return myr_err_set(err, MYR_ECORRUPT, "%s: something is missing in the order", file);
+    }
+    order.spec = (struct myr_str){from, (size_t)size};
+    *ret = order;
+    return MYR_OK;
+}
+
+uint32_t order_ranks(const struct order *order)
+{
+    return (uint32_t)__builtin_popcountll(order->gpus);
+}
+
+void ending_write(const struct ending *ending, struct myr_buf *buf)
+{
+    MYR_ASSERT(ending->kind < ENDING_KINDS);
+    myr_buf_printf(buf, "kind %s\nrank %u\ncode %u\nsignal %u\n", kinds[ending->kind], ending->rank,
+                   ending->code, ending->signal);
+    put_line(buf, "line", ending->line);
+}
+
+int ending_read(const char *file, struct myr_str text, struct ending *ret, struct myr_err *err)
+{
+    struct myr_str kind;
+    uint64_t rank;
+    uint64_t code;
+    uint64_t signal;
+    if (!field_text(text, "kind", &kind) || !field_u64(text, "rank", UINT32_MAX, &rank) ||
+        !field_u64(text, "code", UINT32_MAX, &code) ||
+        !field_u64(text, "signal", UINT32_MAX, &signal)) {
+        return myr_err_set(err, MYR_ECORRUPT, "%s: does not say how it ended", file);
+    }
+    for (uint32_t i = 0; i < ENDING_KINDS; i++) {
+        if (myr_str_eq(kind, myr_str_from(kinds[i]))) {
+            *ret = (struct ending){.kind = (enum ending_kind)i,
+                                   .rank = (uint32_t)rank,
+                                   .code = (uint32_t)code,
+                                   .signal = (uint32_t)signal};
+            if (!field_text(text, "line", &ret->line)) {
+                ret->line = MYR_STR("");
+            }
+            return MYR_OK;
+        }
+    }
+    return myr_err_set(err, MYR_ECORRUPT, "%s: ended in a way that is not known", file);
+}

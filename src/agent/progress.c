@@ -1,0 +1,161 @@
+#include "progress.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+#include "files.h"
+
+static const char megatron[] = "iteration +([0-9]+)/ *[0-9]+ +\\|";
+
+static bool next_word(struct myr_str *text, struct myr_str *ret)
+{
+    while (text->len > 0 && (*text->data == ' ' || *text->data == '\n')) {
+        text->data++;
+        text->len--;
+    }
+    size_t len = 0;
+    while (len < text->len && text->data[len] != ' ' && text->data[len] != '\n') {
+        len++;
+    }
+    *ret = (struct myr_str){text->data, len};
+    text->data += len;
+    text->len -= len;
+    return len > 0;
+}
+
+static bool is_word(struct myr_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (!isalnum((unsigned char)text.data[i]) && text.data[i] != '-' && text.data[i] != '_') {
+            return false;
+        }
+    }
+    return text.len > 0 && text.len < PROGRESS_PHASE_MAX;
+}
+
+bool progress_parse(struct myr_str text, struct progress *ret)
+{
+    struct progress progress = *ret;
+    struct myr_str key;
+    struct myr_str value;
+    bool any = false;
+    if (text.len > PROGRESS_BYTES_MAX) {
+        return false;
+    }
+    while (next_word(&text, &key)) {
+        if (!next_word(&text, &value)) {
+            return false;
+        }
+        bool good;
+        if (myr_str_eq(key, MYR_STR("step"))) {
+            good = myr_str_to_u64(value, &progress.step) && progress.step <= INT64_MAX;
+            any = true;
+        } else if (myr_str_eq(key, MYR_STR("saved"))) {
+            good = myr_str_to_u64(value, &progress.saved) && progress.saved <= INT64_MAX;
+        } else if (myr_str_eq(key, MYR_STR("phase"))) {
+            good = is_word(value);
+            snprintf(progress.phase, sizeof(progress.phase), "%.*s", (int)(good ? value.len : 0),
+                     value.data);
+        } else {
+            good = true; /* a later kind of word */
+        }
+        if (!good) {
+            return false;
+        }
+    }
+    if (any) {
+        *ret = progress;
+    }
+    return any;
+}
+
+void progress_write(const struct progress *progress, struct myr_buf *buf)
+{
+    myr_buf_printf(buf, "step %llu\nsaved %llu\nat_ns %lld\nby_line %u\n",
+                   (unsigned long long)progress->step, (unsigned long long)progress->saved,
+                   (long long)progress->at_ns, progress->by_line);
+    if (progress->phase[0]) {
+        myr_buf_printf(buf, "phase %s\n", progress->phase);
+    }
+}
+
+bool progress_read(struct myr_str text, struct progress *ret)
+{
+    struct progress progress = {0};
+    uint64_t at;
+    uint64_t by_line;
+    struct myr_str phase;
+    if (!field_u64(text, "step", INT64_MAX, &progress.step) ||
+        !field_u64(text, "saved", INT64_MAX, &progress.saved) ||
+        !field_u64(text, "at_ns", INT64_MAX, &at) || !field_u64(text, "by_line", 1, &by_line)) {
+        return false;
+    }
+    progress.at_ns = (int64_t)at;
+    progress.by_line = by_line == 1;
+    if (field_text(text, "phase", &phase) && is_word(phase)) {
+        snprintf(progress.phase, sizeof(progress.phase), "%.*s", (int)phase.len, phase.data);
+    }
+    *ret = progress;
+    return true;
+}
+
+int progress_pattern_init(struct progress_pattern *pattern, const char *expression,
+                          struct myr_err *err)
+{
+    const char *text = expression ? expression : megatron;
+    for (const char *c = text; *c; c++) {
+        /* Going back over a line for them takes time without bound. */
+        if (c[0] == '\\' && isdigit((unsigned char)c[1])) {
+            return myr_err_set(err, MYR_EINVAL, "job file: progress.pattern: no '\\%c' here", c[1]);
+        }
+    }
+    int rc = regcomp(&pattern->regex, text, REG_EXTENDED | REG_NEWLINE);
+    if (rc != 0) {
+        char why[100];
+        regerror(rc, &pattern->regex, why, sizeof(why));
+        return myr_err_set(err, MYR_EINVAL, "job file: progress.pattern: %s", why);
+    }
+    if (pattern->regex.re_nsub < 1) {
+        regfree(&pattern->regex);
+        return myr_err_set(err, MYR_EINVAL,
+                           "job file: progress.pattern: no group that is the step: '([0-9]+)'");
+    }
+    pattern->ready = true;
+    return MYR_OK;
+}
+
+void progress_pattern_done(struct progress_pattern *pattern)
+{
+    if (pattern->ready) {
+        regfree(&pattern->regex);
+        pattern->ready = false;
+    }
+}
+
+bool progress_match(const struct progress_pattern *pattern, const char *line, uint64_t *ret_step)
+{
+    regmatch_t found[2];
+    if (!pattern->ready || regexec(&pattern->regex, line, 2, found, 0) != 0 || found[1].rm_so < 0) {
+        return false;
+    }
+    struct myr_str digits = {line + found[1].rm_so, (size_t)(found[1].rm_eo - found[1].rm_so)};
+    uint64_t step;
+    if (!myr_str_to_u64(digits, &step) || step > INT64_MAX) {
+        return false;
+    }
+    *ret_step = step;
+    return true;
+}
+
+bool progress_is_error(const char *line)
+{
+    static const char *const words[] = {
+        "error",     "exception",          "fatal",         "abort",     "assert",       "panic",
+        "traceback", "segmentation fault", "out of memory", "not found", "no such file", "denied"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
+        if (strcasestr(line, words[i])) {
+            return true;
+        }
+    }
+    return false;
+}

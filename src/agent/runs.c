@@ -1,0 +1,571 @@
+#include "runs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "launch.h"
+
+#define SECOND_NS 1000000000LL
+
+enum {
+    SHIM_PATIENCE_S = 30, /* beyond the grace */
+    KEPT_RUNS = 8,        /* whose output is kept after their end */
+    RESPAWN_S = 1,
+};
+
+static bool is_alive(const struct run *run)
+{
+    return run->state < RUN_ENDED;
+}
+
+const struct run *runs_find(const struct runs *runs, uint64_t job, uint32_t epoch)
+{
+    const struct run *best = NULL;
+    for (size_t i = 0; i < runs->items.count; i++) {
+        const struct run *run = runs->items.items[i];
+        if (run->job == job && (epoch == 0 || run->epoch == epoch) &&
+            (!best || run->epoch > best->epoch)) {
+            best = run;
+        }
+    }
+    return best;
+}
+
+static void report(struct runs *runs, enum myr_wire_type type, uint64_t job, uint32_t epoch,
+                   uint32_t code, struct myr_str text)
+{
+    struct report out = {.type = type, .job = job, .epoch = epoch, .code = code};
+    snprintf(out.text, sizeof(out.text), "%.*s", (int)(text.len < 255 ? text.len : 255),
+             text.len ? text.data : "");
+    reports_add(runs->reports, &out);
+}
+
+/* --- how one ends */
+
+static void unwatch(struct run *run)
+{
+    launch_unwatch(&run->watch);
+    run->shim = 0;
+}
+
+/* What the controller waits for: that nothing up to the epoch it named is left. */
+static uint32_t stopped_epoch(const struct run *run)
+{
+    uint32_t epoch = run->asked > run->epoch ? run->asked : run->epoch;
+    for (size_t i = 0; i < run->runs->items.count; i++) {
+        const struct run *other = run->runs->items.items[i];
+        if (other != run && other->job == run->job && is_alive(other) && other->epoch <= epoch) {
+            return run->epoch;
+        }
+    }
+    return epoch;
+}
+
+static void tell_ending(struct run *run, const struct ending *ending)
+{
+    struct runs *runs = run->runs;
+    reports_drop(runs->reports, MYR_WIRE_STARTED, run->job, run->epoch);
+    if (ending->kind == ENDING_START) {
+        report(runs, MYR_WIRE_STARTED, run->job, run->epoch, ending->code ? ending->code : 1,
+               ending->line);
+    } else if (ending->kind == ENDING_STOPPED) {
+        report(runs, MYR_WIRE_STOPPED, run->job, stopped_epoch(run), 0, ending->line);
+    } else {
+        struct report out = {.type = MYR_WIRE_EXIT,
+                             .job = run->job,
+                             .epoch = run->epoch,
+                             .rank = ending->rank,
+                             .code = ending->code,
+                             .signal = ending->signal};
+        snprintf(out.text, sizeof(out.text), "%.*s",
+                 (int)(ending->line.len < 255 ? ending->line.len : 255), ending->line.data);
+        reports_add(runs->reports, &out);
+        if (run->stopping) { /* it ended before the order reached it */
+            report(runs, MYR_WIRE_STOPPED, run->job, stopped_epoch(run), 0, MYR_STR(""));
+        }
+    }
+}
+
+static void tell_step(struct run *run)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    struct progress now = {0};
+    if (!file_is_there(run->folder, "progress") ||
+        file_get(run->folder, "progress", &text, NULL) < 0 ||
+        !progress_read((struct myr_str){text.data, text.len}, &now) ||
+        (run->first_rank != 0 && !now.by_line) || now.at_ns == run->told.at_ns) {
+        return;
+    }
+    struct myr_wire_step step = {.job = run->job, .step = now.step, .saved_step = now.saved};
+    if (run->told.at_ns > 0 && now.step > run->told.step) {
+        step.duration_ns = (now.at_ns - run->told.at_ns) / (int64_t)(now.step - run->told.step);
+    }
+    if (session_send(run->runs->reports->session, MYR_WIRE_STEP, run->epoch, &step) > 0) {
+        run->told = now;
+    }
+}
+
+/* False: its end is not on the disk yet, or cannot be remembered; looked at again. */
+static bool take_ending(struct run *run)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    struct ending ending;
+    struct myr_err err = {0};
+    if (!file_is_there(run->folder, "exit")) {
+        return false;
+    }
+    if (file_get(run->folder, "exit", &text, &err) < 0 ||
+        ending_read(run->folder, (struct myr_str){text.data, text.len}, &ending, &err) < 0) {
+        say("%s", err.message);
+        ending = (struct ending){.kind = ENDING_EXIT,
+                                 .rank = run->first_rank,
+                                 .code = 1,
+                                 .line = MYR_STR("how these ranks ended cannot be read")};
+    }
+    if (stops_add(run->runs->stops, run->job, run->epoch, &err) < 0) {
+        say("%s", err.message);
+        return false;
+    }
+    tell_step(run); /* the last one */
+    unwatch(run);
+    run->state = RUN_ENDED;
+    tell_ending(run, &ending);
+    return true;
+}
+
+/* One that has no launcher, and needs none any more. */
+static void end_unborn(struct run *run, enum ending_kind kind, const char *why)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    struct ending ending = {
+        .kind = kind, .rank = run->first_rank, .code = 1, .line = myr_str_from(why)};
+    struct myr_err err = {0};
+    ending_write(&ending, &text);
+    if (file_put(run->folder, "exit", (struct myr_str){text.data, text.len}, &err) < 0) {
+        say("%s", err.message);
+    }
+    (void)take_ending(run);
+}
+
+/* --- launchers */
+
+/* Somebody else's GPUs, or an older self: negative for good, 0 not yet, 1 free. */
+static int gpus_are_free(const struct run *run, const struct run **ret_other)
+{
+    for (size_t i = 0; i < run->runs->items.count; i++) {
+        const struct run *other = run->runs->items.items[i];
+        if (other == run || !is_alive(other)) {
+            continue;
+        }
+        if (other->job == run->job && other->epoch < run->epoch) {
+            return 0;
+        }
+        if ((other->gpus & run->gpus) && other->state != RUN_WAITING) {
+            *ret_other = other;
+            return other->stopping ? 0 : -1;
+        }
+    }
+    return 1;
+}
+
+static void on_shim_gone(void *context)
+{
+    runs_look(((struct run *)context)->runs);
+}
+
+static void spawn(struct run *run, int lock)
+{
+    struct myr_err err = {0};
+    run->retry_ns = boot_clock_ns() + (run->respawns < 30 ? ++run->respawns : 30) * SECOND_NS;
+    if (launch_shim(run->folder, lock, &run->shim, &err) < 0) {
+        say("%s", err.message);
+        return;
+    }
+    run->shim_began = process_began(run->shim, NULL, NULL);
+    launch_watch(run->runs->loop, run->shim, on_shim_gone, run, &run->watch);
+}
+
+static void try_launch(struct run *run)
+{
+    const struct run *other = NULL;
+    int free = gpus_are_free(run, &other);
+    if (free < 0) {
+        char why[120];
+        snprintf(why, sizeof(why), "its GPUs are in use by job %llu",
+                 (unsigned long long)other->job);
+        end_unborn(run, ENDING_START, why);
+    } else if (free > 0) {
+        int lock = launch_lock(run->folder);
+        run->state = RUN_STARTING;
+        if (lock >= 0) {
+            spawn(run, lock);
+        }
+    }
+}
+
+static void ask_to_stop(struct run *run, uint32_t grace_s)
+{
+    char text[64];
+    struct myr_err err = {0};
+    int len = snprintf(text, sizeof(text), "grace_s %u\n", grace_s);
+    int64_t patience_ns = boot_clock_ns() + (grace_s + SHIM_PATIENCE_S) * SECOND_NS;
+    run->patience_ns =
+        run->stopping && run->patience_ns < patience_ns ? run->patience_ns : patience_ns;
+    run->stopping = true;
+    if (run->state == RUN_WAITING) {
+        end_unborn(run, ENDING_STOPPED, "by order, before it began");
+        return;
+    }
+    if (file_put(run->folder, "stop", (struct myr_str){text, (size_t)len}, &err) < 0) {
+        say("%s", err.message); /* asked again with the next look */
+    }
+    if (run->shim > 0) {
+        process_signal(run->shim, run->shim_began, SIGUSR1);
+    }
+}
+
+static void tell_stuck(struct run *run)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    uint64_t count = 0;
+    if (run->said_stuck || !file_is_there(run->folder, "stuck")) {
+        return;
+    }
+    if (file_get(run->folder, "stuck", &text, NULL) == MYR_OK) {
+        (void)field_u64((struct myr_str){text.data, text.len}, "count", UINT32_MAX, &count);
+    }
+    char words[160];
+    snprintf(words, sizeof(words), "%llu processes of job %llu do not die: the node needs a reset",
+             (unsigned long long)count, (unsigned long long)run->job);
+    struct myr_wire_symptom symptom = {
+        .id = MYR_STR("rank-unkillable"), .count = count, .text = myr_str_from(words)};
+    struct session *session = run->runs->reports->session;
+    run->said_stuck = session_send(session, MYR_WIRE_SYMPTOM, session->boot_number, &symptom) > 0;
+}
+
+static void look(struct run *run)
+{
+    int64_t now = boot_clock_ns();
+    if (!is_alive(run) || take_ending(run)) {
+        return;
+    }
+    if (run->state == RUN_WAITING) {
+        try_launch(run);
+        return;
+    }
+    if (run->state == RUN_STARTING && file_is_there(run->folder, "started")) {
+        run->state = RUN_UP;
+        if (!run->stopping) {
+            report(run->runs, MYR_WIRE_STARTED, run->job, run->epoch, 0, MYR_STR(""));
+        }
+    }
+    tell_stuck(run);
+    int lock = now >= run->retry_ns ? launch_lock(run->folder) : -1;
+    if (lock >= 0) { /* nobody is there; it may have ended between the two looks */
+        unwatch(run);
+        if (take_ending(run)) {
+            close(lock);
+        } else {
+            spawn(run, lock);
+        }
+    } else if (run->stopping && now > run->patience_ns && !run->shot && run->shim > 0 &&
+               !file_is_there(run->folder, "stuck")) {
+        run->shot = true; /* another launcher sweeps */
+        process_signal(run->shim, run->shim_began, SIGKILL);
+    }
+}
+
+static void forget_old(struct runs *runs)
+{
+    size_t acked = 0;
+    for (size_t i = runs->items.count; i-- > 0;) {
+        struct run *run = runs->items.items[i];
+        if (run->state != RUN_ACKED || ++acked <= KEPT_RUNS) {
+            continue;
+        }
+        folder_remove(run->folder);
+        free(run);
+        runs->items.count--;
+        memmove(&runs->items.items[i], &runs->items.items[i + 1],
+                (runs->items.count - i) * sizeof(struct run *));
+    }
+}
+
+void runs_look(struct runs *runs)
+{
+    for (size_t i = 0; i < runs->items.count; i++) {
+        look(runs->items.items[i]);
+    }
+    forget_old(runs);
+}
+
+/* --- orders */
+
+static struct run *add(struct runs *runs, const struct order *order)
+{
+    struct run *run = myr_xcalloc(1, sizeof(*run));
+    *run = (struct run){.runs = runs,
+                        .job = order->job,
+                        .epoch = order->epoch,
+                        .gpus = order->gpus,
+                        .first_rank = order->first_rank,
+                        .ranks = order_ranks(order),
+                        .lease_s = order->lease_s};
+    snprintf(run->folder, sizeof(run->folder), "%s/run/%llu.%u", runs->state,
+             (unsigned long long)order->job, order->epoch);
+    myr_vec_push(&runs->items, run);
+    return run;
+}
+
+static int write_order(struct runs *runs, uint32_t epoch, const struct myr_wire_start *start,
+                       struct order *ret, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {0};
+    char folder[AGENT_PATH_MAX];
+    char tag[80];
+    char socket[AGENT_PATH_MAX];
+    MYR_TRY(myr_io_secret(8, &secret, err));
+    snprintf(folder, sizeof(folder), "%s/run/%llu.%u", runs->state, (unsigned long long)start->job,
+             epoch);
+    snprintf(tag, sizeof(tag), "%llu-%u-%.16s", (unsigned long long)start->job, epoch, secret.data);
+    launch_socket(runs->sockets, folder, tag, socket);
+    struct order order = {.job = start->job,
+                          .epoch = epoch,
+                          .gpus = start->gpus,
+                          .first_rank = start->first_rank,
+                          .world = start->world,
+                          .node_rank = start->node_rank,
+                          .node_count = start->node_count,
+                          .lease_s = start->lease_s,
+                          .master = start->master,
+                          .user = start->user,
+                          .boot = myr_str_from(runs->boot),
+                          .tag = myr_str_from(tag),
+                          .socket = myr_str_from(socket),
+                          .state = myr_str_from(runs->state),
+                          .spec = start->spec};
+    if (order.gpus == 0 || (uint64_t)order.first_rank + order_ranks(&order) > order.world) {
+        return myr_err_set(err, MYR_EINVAL, "the order makes no sense: ranks %u to %u of %u",
+                           order.first_rank, order.first_rank + order_ranks(&order), order.world);
+    }
+    if (runs->gpus > 0 && runs->gpus < 64 && order.gpus >> runs->gpus != 0) {
+        return myr_err_set(err, MYR_EINVAL, "the order is for GPUs that are not here: there are %u",
+                           runs->gpus);
+    }
+    MYR_TRY(folder_make(folder, 0700, err));
+    order_write(&order, &text);
+    MYR_TRY(file_put(folder, "order", (struct myr_str){text.data, text.len}, err));
+    char parent[AGENT_PATH_MAX];
+    snprintf(parent, sizeof(parent), "%s/run", runs->state);
+    folder_sync(parent);
+    *ret = order;
+    return MYR_OK;
+}
+
+static void stop_older(struct runs *runs, uint64_t job, uint32_t epoch)
+{
+    for (size_t i = 0; i < runs->items.count; i++) {
+        struct run *run = runs->items.items[i];
+        if (run->job == job && run->epoch < epoch && is_alive(run) && !run->stopping) {
+            ask_to_stop(run, 0);
+        }
+    }
+}
+
+void runs_start(struct runs *runs, uint32_t epoch, const struct myr_wire_start *start)
+{
+    const struct run *known = epoch > 0 ? runs_find(runs, start->job, epoch) : NULL;
+    struct myr_err err = {0};
+    struct order order;
+    if (known && is_alive(known)) {
+        if (known->state == RUN_UP && !known->stopping) {
+            report(runs, MYR_WIRE_STARTED, start->job, epoch, 0, MYR_STR(""));
+        }
+        return; /* else the answer comes when it is up, or gone */
+    }
+    if (known && known->state == RUN_ENDED) {
+        return; /* it was told how, and is told until that is committed */
+    }
+    if (stops_has(runs->stops, start->job, epoch)) {
+        for (size_t i = 0; i < runs->items.count; i++) {
+            const struct run *run = runs->items.items[i];
+            if (run->job == start->job && run->epoch <= epoch && is_alive(run)) {
+                return; /* told when that is gone */
+            }
+        }
+        report(runs, MYR_WIRE_STOPPED, start->job, epoch, 0, MYR_STR("it was stopped before"));
+        return;
+    }
+    /* An order that was on its way for long starts nothing older. */
+    if ((epoch > 1 && stops_add(runs->stops, start->job, epoch - 1, &err) < 0) ||
+        write_order(runs, epoch, start, &order, &err) < 0) {
+        say("job %llu: %s", (unsigned long long)start->job, err.message);
+        report(runs, MYR_WIRE_STARTED, start->job, epoch, 1, myr_str_from(err.message));
+        return;
+    }
+    stop_older(runs, start->job, epoch);
+    struct run *run = add(runs, &order);
+    try_launch(run);
+}
+
+void runs_stop(struct runs *runs, uint32_t epoch, const struct myr_wire_stop *stop)
+{
+    struct myr_err err = {0};
+    bool any = false;
+    bool kept = stops_add(runs->stops, stop->job, epoch, &err) == MYR_OK;
+    if (!kept) {
+        say("%s", err.message);
+    }
+    for (size_t i = 0; i < runs->items.count; i++) {
+        struct run *run = runs->items.items[i];
+        if (run->job == stop->job && run->epoch <= epoch && is_alive(run)) {
+            any = true;
+            run->asked = epoch > run->asked ? epoch : run->asked;
+            ask_to_stop(run, stop->grace_s < 86400 ? stop->grace_s : 86400);
+        }
+    }
+    if (!any && kept) { /* else it is asked again */
+        report(runs, MYR_WIRE_STOPPED, stop->job, epoch, 0, MYR_STR(""));
+    }
+    runs_look(runs);
+}
+
+void runs_say_again(struct runs *runs)
+{
+    for (size_t i = 0; i < runs->items.count; i++) {
+        struct run *run = runs->items.items[i];
+        if (run->state == RUN_UP && !run->stopping) {
+            report(runs, MYR_WIRE_STARTED, run->job, run->epoch, 0, MYR_STR(""));
+        }
+        if (run->state == RUN_UP || run->state == RUN_ENDED) {
+            tell_step(run);
+        }
+    }
+}
+
+void runs_acked(struct runs *runs, const struct report *report)
+{
+    for (size_t i = 0; i < runs->items.count; i++) {
+        struct run *run = runs->items.items[i];
+        bool last = report->type == MYR_WIRE_EXIT || report->type == MYR_WIRE_STOPPED ||
+                    (report->type == MYR_WIRE_STARTED && report->code != 0);
+        bool meant = run->job == report->job &&
+                     (report->type == MYR_WIRE_STOPPED ? run->epoch <= report->epoch
+                                                       : run->epoch == report->epoch);
+        if (last && meant && run->state == RUN_ENDED) {
+            if (file_put(run->folder, "acked", MYR_STR("acked 1\n"), NULL) == MYR_OK) {
+                run->state = RUN_ACKED;
+            }
+        }
+    }
+}
+
+void runs_tell_steps(struct runs *runs)
+{
+    for (size_t i = 0; i < runs->items.count; i++) {
+        if (runs->items.items[i]->state == RUN_UP) {
+            tell_step(runs->items.items[i]);
+        }
+    }
+}
+
+/* --- after a start of the agent */
+
+static void watch_again(struct run *run)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    uint64_t pid = 0;
+    uint64_t began = 0;
+    if (file_get(run->folder, "shim", &text, NULL) < 0 ||
+        !field_u64((struct myr_str){text.data, text.len}, "pid", INT32_MAX, &pid) ||
+        !field_u64((struct myr_str){text.data, text.len}, "began", UINT64_MAX, &began) ||
+        process_began((pid_t)pid, NULL, NULL) != began) {
+        return;
+    }
+    run->shim = (pid_t)pid;
+    run->shim_began = began;
+    launch_watch(run->runs->loop, run->shim, on_shim_gone, run, &run->watch);
+}
+
+static int find_one(struct runs *runs, const char *folder, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    struct order order;
+    MYR_TRY(file_get(folder, "order", &text, err));
+    MYR_TRY(order_read(folder, (struct myr_str){text.data, text.len}, &order, err));
+    if (!myr_str_eq(order.boot, myr_str_from(runs->boot))) {
+        /* The host was started anew: nothing of it runs, and the controller is told by hello. */
+        MYR_TRY(stops_add(runs->stops, order.job, order.epoch, err));
+        folder_remove(folder);
+        return MYR_OK;
+    }
+    struct run *run = add(runs, &order);
+    if (strcmp(run->folder, folder) != 0) {
+        runs->items.count--;
+        free(run);
+        return myr_err_set(err, MYR_ECORRUPT, "%s: holds the order of another folder", folder);
+    }
+    if (file_is_there(folder, "acked")) {
+        run->state = RUN_ACKED;
+        return MYR_OK;
+    }
+    /* Without a launcher that ever began, it is as if the order had just come. */
+    run->state = file_is_there(folder, "launched") || file_is_there(folder, "shim") ? RUN_STARTING
+                                                                                    : RUN_WAITING;
+    if (file_is_there(folder, "started")) {
+        run->state = RUN_UP; /* said again after the welcome */
+    }
+    if (run->state != RUN_WAITING) {
+        watch_again(run);
+    }
+    if (stops_has(runs->stops, run->job, run->epoch) && !file_is_there(folder, "exit")) {
+        ask_to_stop(run, 0); /* the order was remembered, and we died */
+    }
+    return MYR_OK;
+}
+
+int runs_open(struct runs *runs, struct myr_err *err)
+{
+    char path[AGENT_PATH_MAX];
+    char folder[AGENT_PATH_MAX];
+    struct myr_err why = {0};
+    boot_id(runs->boot);
+    snprintf(path, sizeof(path), "%s/run", runs->state);
+    MYR_TRY(folder_make(path, 0700, err));
+    DIR *dir = opendir(path);
+    if (!dir) {
+        return myr_err_errno(err, "cannot read", path);
+    }
+    const struct dirent *entry;
+    while ((entry = readdir(dir)) != NULL) {
+        if (entry->d_name[0] == '.' ||
+            snprintf(folder, sizeof(folder), "%s/%s", path, entry->d_name) >= (int)sizeof(folder)) {
+            continue;
+        }
+        if (!file_is_there(folder, "order")) {
+            folder_remove(folder); /* we died before there was anything to carry out */
+        } else if (find_one(runs, folder, &why) < 0) {
+            say("%s; left alone", why.message);
+        }
+    }
+    closedir(dir);
+    runs_look(runs);
+    return MYR_OK;
+}
+
+void runs_done(struct runs *runs)
+{
+    for (size_t i = 0; i < runs->items.count; i++) {
+        unwatch(runs->items.items[i]);
+        free(runs->items.items[i]);
+    }
+    myr_vec_done(&runs->items);
+}

@@ -1,0 +1,234 @@
+#include "session.h"
+
+#include <stdio.h>
+
+#include "files.h"
+
+enum {
+    RETRY_MIN_MS = 200,
+    RETRY_MAX_MS = 5000,
+    BEAT_MS = 1000,        /* until the server says */
+    PATIENCE_MS = 30000,   /* no word for so long: the connection is dead, though nobody said so */
+    PENDING_MAX = 4 << 20, /* a server that reads nothing is not written to for ever */
+};
+
+static void connect_now(struct session *session);
+
+/* Half of it fixed, half by the node's name and the try: ten thousand nodes do not come at once. */
+static uint64_t retry_ms(struct session *session)
+{
+    uint64_t most = RETRY_MIN_MS;
+    for (uint32_t i = 1; i < session->failures && most < RETRY_MAX_MS; i++) {
+        most *= 2;
+    }
+    most = most < RETRY_MAX_MS ? most : RETRY_MAX_MS;
+    session->jitter = session->jitter * 6364136223846793005ULL + 1442695040888963407ULL;
+    return most / 2 + (session->jitter >> 33) % (most / 2 + 1);
+}
+
+static void on_retry(uv_timer_t *timer)
+{
+    connect_now(timer->data);
+}
+
+static void retry_later(struct session *session)
+{
+    if (!session->ending) {
+        session->failures += session->failures < 16;
+        uv_timer_start(&session->retry, on_retry, retry_ms(session), 0);
+    }
+}
+
+uint64_t session_send(struct session *session, enum myr_wire_type type, uint32_t epoch,
+                      const void *message)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    if (!session->stream || (!session->welcomed && type != MYR_WIRE_HELLO)) {
+        return 0;
+    }
+    if (myr_io_pending(session->stream) > PENDING_MAX) {
+        myr_io_abort(session->stream);
+        return 0;
+    }
+    uint64_t sequence = ++session->sequence;
+    myr_wire_send(&session->sender, &bytes, type,
+                  session->welcomed ? session->node : MYR_WIRE_NO_NODE, epoch, sequence, message);
+    myr_io_write(session->stream, (struct myr_str){bytes.data, bytes.len});
+    return sequence;
+}
+
+size_t session_pending(const struct session *session)
+{
+    return session->stream ? myr_io_pending(session->stream) : 0;
+}
+
+static void on_beat(uv_timer_t *timer)
+{
+    struct session *session = timer->data;
+    uv_timeval64_t now = {0};
+    (void)uv_gettimeofday(&now);
+    struct myr_wire_beat beat = {.time_ns = now.tv_sec * 1000000000LL + now.tv_usec * 1000LL};
+    (void)session_send(session, MYR_WIRE_BEAT, session->boot_number, &beat);
+}
+
+static void on_patience(uv_timer_t *timer)
+{
+    struct session *session = timer->data;
+    if (session->stream && boot_clock_ns() - session->heard_ns > PATIENCE_MS * 1000000LL) {
+        myr_io_abort(session->stream);
+    }
+}
+
+static void on_open(void *context, struct myr_io_stream *stream)
+{
+    struct session *session = context;
+    struct myr_wire_hello hello = {.name = myr_str_from(session->name),
+                                   .version_min = MYR_WIRE_VERSION_MIN,
+                                   .boot = session->boot};
+    (void)stream;
+    session->heard_ns = boot_clock_ns();
+    (void)session_send(session, MYR_WIRE_HELLO, 0, &hello);
+    uv_timer_start(&session->patience, on_patience, PATIENCE_MS / 4, PATIENCE_MS / 4);
+}
+
+static void take_welcome(struct session *session, const struct myr_wire_welcome *welcome)
+{
+    session->welcomed = true;
+    session->node = welcome->node;
+    session->boot_number = welcome->boot;
+    session->failures = 0;
+    session->last_error[0] = '\0';
+    session->beat_ms = welcome->beat_ms ? welcome->beat_ms : BEAT_MS;
+    session->beat_ms = session->beat_ms < 10 ? 10 : session->beat_ms;
+    if (session->said_down) {
+        session->said_down = false;
+        say("connected to %s:%u as node %u", session->host, session->port, session->node);
+    }
+    session->calls.welcome(session->context, welcome);
+    uv_timer_start(&session->beat, on_beat, 0, session->beat_ms);
+}
+
+static void take_message(struct session *session, const struct myr_wire_message *message)
+{
+    const void *body = message->body;
+    switch (message->head.type) {
+    case MYR_WIRE_HELLO:
+        return;
+    case MYR_WIRE_WELCOME:
+        take_welcome(session, body);
+        return;
+    case MYR_WIRE_REFUSED: {
+        const struct myr_wire_refused *refused = body;
+        say("refused by %s:%u: %.*s", session->host, session->port,
+            (int)(refused->text.len < 200 ? refused->text.len : 200), refused->text.data);
+        session->calls.refused(session->context, refused->code, refused->text);
+        return;
+    }
+    default:
+        if (message->known && session->welcomed) {
+            session->calls.message(session->context, message);
+        }
+    }
+}
+
+static void on_data(void *context, struct myr_io_stream *stream, struct myr_str bytes)
+{
+    struct session *session = context;
+    struct myr_wire_message message;
+    struct myr_err err = {0};
+    int rc;
+    if (stream != session->stream) {
+        return;
+    }
+    session->heard_ns = boot_clock_ns();
+    myr_wire_feed(&session->receiver, bytes);
+    while (session->stream == stream &&
+           (rc = myr_wire_next(&session->receiver, &message, &err)) != 0) {
+        if (rc < 0) {
+            say("%s:%u says what is no message: %s", session->host, session->port, err.message);
+            session->failures += 2; /* not at once again */
+            myr_io_abort(stream);
+            return;
+        }
+        take_message(session, &message);
+    }
+}
+
+static void forget_connection(struct session *session)
+{
+    session->stream = NULL;
+    session->welcomed = false;
+    uv_timer_stop(&session->beat);
+    uv_timer_stop(&session->patience);
+    if (session->receiving) {
+        myr_wire_receiver_done(&session->receiver);
+        session->receiving = false;
+    }
+}
+
+static void on_closed(void *context, struct myr_io_stream *stream, const struct myr_err *why)
+{
+    struct session *session = context;
+    const char *text = why->code ? why->message : "the server closed the connection";
+    if (stream != session->stream) {
+        return;
+    }
+    if (strncmp(session->last_error, text, sizeof(session->last_error) - 1) != 0 && !session->ending) {
+        snprintf(session->last_error, sizeof(session->last_error), "%.255s", text);
+        say("%s:%u: %s; ranks run on, trying again", session->host, session->port, text);
+    }
+    session->said_down = true;
+    forget_connection(session);
+    retry_later(session);
+}
+
+static void connect_now(struct session *session)
+{
+    const struct myr_io_calls calls = {on_open, on_data, on_closed};
+    struct myr_err err = {0};
+    MYR_ASSERT(!session->stream);
+    myr_wire_sender_init(&session->sender);
+    myr_wire_receiver_init(&session->receiver);
+    session->receiving = true;
+    session->sequence = 0;
+    if (myr_io_connect(session->loop, session->host, session->port, session->tls, &calls, session,
+                       &session->stream, &err) < 0) {
+        say("%s", err.message);
+        forget_connection(session);
+        retry_later(session);
+    }
+}
+
+void session_start(struct session *session)
+{
+    session->jitter = session->boot;
+    for (const char *c = session->name; *c; c++) {
+        session->jitter = (session->jitter ^ (unsigned char)*c) * 1099511628211ULL;
+    }
+    session->said_down = true;
+    uv_timer_init(session->loop, &session->retry);
+    uv_timer_init(session->loop, &session->beat);
+    uv_timer_init(session->loop, &session->patience);
+    session->retry.data = session->beat.data = session->patience.data = session;
+    connect_now(session);
+}
+
+void session_renew(struct session *session, struct myr_io_tls *tls)
+{
+    myr_io_tls_free(session->tls);
+    session->tls = tls;
+    if (session->stream) {
+        myr_io_close(session->stream);
+    }
+}
+
+void session_end(struct session *session)
+{
+    session->ending = true;
+    uv_close((uv_handle_t *)&session->retry, NULL);
+    uv_close((uv_handle_t *)&session->beat, NULL);
+    uv_close((uv_handle_t *)&session->patience, NULL);
+    if (session->stream) {
+        myr_io_close(session->stream);
+    }
+}

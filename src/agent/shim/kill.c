@@ -1,0 +1,245 @@
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shim/shim.h"
+
+struct process {
+    pid_t pid, parent;
+    uint64_t began;
+    char state;
+    bool ours;
+};
+
+struct processes {
+    struct process *items;
+    size_t count, capacity;
+};
+
+static void list_processes(struct processes *ret)
+{
+    DIR *dir = opendir("/proc");
+    const struct dirent *entry;
+    while (dir && (entry = readdir(dir)) != NULL) {
+        uint64_t number;
+        struct process process = {0};
+        if (!myr_str_to_u64(myr_str_from(entry->d_name), &number)) {
+            continue;
+        }
+        process.pid = (pid_t)number;
+        process.began = process_began(process.pid, &process.parent, &process.state);
+        if (process.began != 0) {
+            myr_vec_push(ret, process);
+        }
+    }
+    if (dir) {
+        closedir(dir);
+    }
+}
+
+static bool tell_once(struct told *told, const struct process *process)
+{
+    for (size_t i = 0; i < told->items.count; i++) {
+        if (told->items.items[i].pid == process->pid &&
+            told->items.items[i].began == process->began) {
+            return false;
+        }
+    }
+    myr_vec_push(&told->items, (struct told_process){process->pid, process->began});
+    return true;
+}
+
+static uint32_t signal_ours(const struct processes *all, int signal, struct told *told,
+                            uint32_t *ret_stuck)
+{
+    uint32_t count = 0;
+    *ret_stuck = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct process *process = &all->items[i];
+        if (process->ours && process->state != 'Z' && process->state != 'X') {
+            count++;
+            *ret_stuck += process->state == 'D';
+            if (!told || tell_once(told, process)) {
+                process_signal(process->pid, process->began, signal);
+            }
+        }
+    }
+    return count;
+}
+
+/* This process is a subreaper: who descends from it stays below it whatever happens between. */
+uint32_t kill_descendants(int signal, struct told *told, uint32_t *ret_stuck)
+{
+    struct processes all = {0};
+    pid_t self = getpid();
+    list_processes(&all);
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < all.count; i++) {
+            struct process *process = &all.items[i];
+            bool ours = process->parent == self;
+            for (size_t k = 0; !process->ours && !ours && k < all.count; k++) {
+                ours = all.items[k].ours && all.items[k].pid == process->parent;
+            }
+            if (ours && !process->ours) {
+                process->ours = more = true;
+            }
+        }
+    }
+    uint32_t count = signal_ours(&all, signal, told, ret_stuck);
+    free(all.items);
+    return count;
+}
+
+static bool has_tag(pid_t pid, const char *tag)
+{
+    char path[64];
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+    if (file_get(path, "environ", &text, NULL) < 0 || text.len == 0) {
+        return false;
+    }
+    return memmem(text.data, text.len, tag, strlen(tag)) != NULL;
+}
+
+uint32_t kill_tagged(const char *tag, int signal, uint32_t *ret_stuck)
+{
+    char word[160];
+    struct processes all = {0};
+    snprintf(word, sizeof(word), "MYRIAD_INCARNATION=%s", tag);
+    list_processes(&all);
+    for (size_t i = 0; i < all.count; i++) {
+        all.items[i].ours = all.items[i].pid != getpid() && has_tag(all.items[i].pid, word);
+    }
+    uint32_t count = signal_ours(&all, signal, NULL, ret_stuck);
+    free(all.items);
+    return count;
+}
+
+/* --- control groups: version 2 where it is mounted, else the freezer's, which every host has */
+
+static bool find_mount(const char *type, const char *option, char ret[AGENT_PATH_MAX])
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    if (file_get("/proc/self", "mounts", &text, NULL) < 0 || text.len == 0) {
+        return false;
+    }
+    char *line = text.data;
+    while (line && *line) {
+        char *end = strchr(line, '\n');
+        char *from = strchr(line, ' ');
+        char *path_end = from ? strchr(from + 1, ' ') : NULL;
+        if (end) {
+            *end = '\0';
+        }
+        size_t len = strlen(type);
+        if (path_end && path_end < line + strlen(line) && strncmp(path_end + 1, type, len) == 0 &&
+            path_end[1 + len] == ' ' && (!option || strstr(path_end, option))) {
+            snprintf(ret, AGENT_PATH_MAX, "%.*s", (int)(path_end - from - 1), from + 1);
+            return true;
+        }
+        line = end ? end + 1 : NULL;
+    }
+    return false;
+}
+
+/* Below where this process itself is: that is what a service manager has given it. */
+static bool find_own(const char *row, char ret[AGENT_PATH_MAX])
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    if (file_get("/proc/self", "cgroup", &text, NULL) < 0 || text.len == 0) {
+        return false;
+    }
+    const char *at = strstr(text.data, row);
+    if (!at) {
+        return false;
+    }
+    at += strlen(row);
+    size_t len = strcspn(at, "\n");
+    snprintf(ret, AGENT_PATH_MAX, "%.*s", (int)(len < 512 ? len : 512), len == 1 ? "" : at);
+    return true;
+}
+
+static bool try_cgroup(struct cgroup *cgroup, const char *root, const char *own, const char *tag,
+                       bool make)
+{
+    int len = snprintf(cgroup->path, sizeof(cgroup->path), "%s%s/myriad-%s", root, own, tag);
+    if (len < (int)sizeof(cgroup->path) - 32) {
+        struct stat st;
+        if (make ? mkdir(cgroup->path, 0755) == 0 || errno == EEXIST
+                 : stat(cgroup->path, &st) == 0) {
+            return true;
+        }
+    }
+    cgroup->path[0] = '\0';
+    return false;
+}
+
+void cgroup_open(struct cgroup *cgroup, const char *tag, bool make)
+{
+    char root[AGENT_PATH_MAX];
+    char own[AGENT_PATH_MAX];
+    cgroup->path[0] = '\0';
+    if (find_mount("cgroup2", NULL, root) && find_own("0::", own) &&
+        try_cgroup(cgroup, root, own, tag, make)) {
+        return;
+    }
+    if (find_mount("cgroup", "freezer", root) && find_own("freezer:", own)) {
+        (void)try_cgroup(cgroup, root, own, tag, make);
+    }
+}
+
+static void write_to(const char *folder, const char *name, const char *text)
+{
+    char path[AGENT_PATH_MAX + 32];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        ssize_t put = write(fd, text, strlen(text));
+        (void)put; /* what a group cannot do, the sweep over descendants does */
+        close(fd);
+    }
+}
+
+void cgroup_add(const struct cgroup *cgroup, pid_t pid)
+{
+    char text[32];
+    if (cgroup->path[0]) {
+        snprintf(text, sizeof(text), "%d", (int)pid);
+        write_to(cgroup->path, "cgroup.procs", text);
+    }
+}
+
+void cgroup_kill(const struct cgroup *cgroup)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    if (!cgroup->path[0]) {
+        return;
+    }
+    if (file_is_there(cgroup->path, "cgroup.kill")) {
+        write_to(cgroup->path, "cgroup.kill", "1");
+        return;
+    }
+    if (file_get(cgroup->path, "cgroup.procs", &text, NULL) < 0) {
+        return;
+    }
+    for (char *at = text.len ? text.data : NULL; at && *at;) {
+        size_t len = strcspn(at, "\n");
+        uint64_t pid;
+        if (myr_str_to_u64((struct myr_str){at, len}, &pid) && (pid_t)pid != getpid()) {
+            process_signal((pid_t)pid, process_began((pid_t)pid, NULL, NULL), SIGKILL);
+        }
+        at += len + (at[len] == '\n');
+    }
+}
+
+void cgroup_remove(const struct cgroup *cgroup)
+{
+    if (cgroup->path[0]) {
+        (void)rmdir(cgroup->path);
+    }
+}

@@ -1,0 +1,128 @@
+#include "stops.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static const char name[] = "stops";
+
+static void forget_oldest(struct stops *stops)
+{
+    size_t oldest = 0;
+    for (size_t i = 1; i < stops->items.count; i++) {
+        oldest = stops->items.items[i].used < stops->items.items[oldest].used ? i : oldest;
+    }
+    stops->items.items[oldest] = stops->items.items[--stops->items.count];
+}
+
+static void remember(struct stops *stops, uint64_t job, uint32_t epoch)
+{
+    for (size_t i = 0; i < stops->items.count; i++) {
+        struct stop *stop = &stops->items.items[i];
+        if (stop->job == job) {
+            stop->epoch = epoch > stop->epoch ? epoch : stop->epoch;
+            stop->used = ++stops->clock;
+            return;
+        }
+    }
+    if (stops->items.count >= STOPS_MAX) {
+        forget_oldest(stops);
+    }
+    myr_vec_push(&stops->items, (struct stop){job, epoch, ++stops->clock});
+}
+
+/* "12 3 .": the point says that the line was written to its end. */
+void stops_read(struct stops *stops, struct myr_str text)
+{
+    const char *at = text.data;
+    const char *end = text.data + text.len;
+    while (at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        if (!stop) {
+            return;
+        }
+        const char *blank = memchr(at, ' ', (size_t)(stop - at));
+        uint64_t job;
+        uint64_t epoch;
+        if (blank && stop - blank > 3 && stop[-1] == '.' && stop[-2] == ' ' &&
+            myr_str_to_u64((struct myr_str){at, (size_t)(blank - at)}, &job) &&
+            myr_str_to_u64((struct myr_str){blank + 1, (size_t)(stop - 2 - blank - 1)}, &epoch) &&
+            epoch <= UINT32_MAX) {
+            remember(stops, job, (uint32_t)epoch);
+        }
+        stops->lines++;
+        at = stop + 1;
+    }
+}
+
+static int write_anew(struct stops *stops, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    char path[AGENT_PATH_MAX];
+    myr_buf_put_lit(&text, "");
+    for (size_t i = 0; i < stops->items.count; i++) {
+        myr_buf_printf(&text, "%llu %u .\n", (unsigned long long)stops->items.items[i].job,
+                       stops->items.items[i].epoch);
+    }
+    MYR_TRY(file_put(stops->folder, name, (struct myr_str){text.data, text.len}, err));
+    snprintf(path, sizeof(path), "%s/%s", stops->folder, name);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) {
+        return myr_err_errno(err, "cannot open", path);
+    }
+    if (stops->fd >= 0) {
+        close(stops->fd);
+    }
+    stops->fd = fd;
+    stops->lines = (uint32_t)stops->items.count;
+    return MYR_OK;
+}
+
+int stops_open(struct stops *stops, const char *folder, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    *stops = (struct stops){.folder = folder, .fd = -1};
+    if (file_is_there(folder, name)) {
+        MYR_TRY(file_get(folder, name, &text, err));
+        stops_read(stops, (struct myr_str){text.data, text.len});
+    }
+    return write_anew(stops, err);
+}
+
+void stops_done(struct stops *stops)
+{
+    if (stops->fd >= 0) {
+        close(stops->fd);
+        stops->fd = -1;
+    }
+    myr_vec_done(&stops->items);
+}
+
+int stops_add(struct stops *stops, uint64_t job, uint32_t epoch, struct myr_err *err)
+{
+    char line[64];
+    if (stops_has(stops, job, epoch)) {
+        return MYR_OK;
+    }
+    int len = snprintf(line, sizeof(line), "%llu %u .\n", (unsigned long long)job, epoch);
+    /* A write that failed half-way leaves a part of a line: a new file has none. */
+    if (write(stops->fd, line, (size_t)len) != len || fdatasync(stops->fd) < 0) {
+        int rc = myr_err_errno(err, "cannot remember a stop", stops->folder);
+        (void)write_anew(stops, NULL);
+        return rc;
+    }
+    remember(stops, job, epoch);
+    return ++stops->lines > 2 * STOPS_MAX ? write_anew(stops, err) : MYR_OK;
+}
+
+bool stops_has(struct stops *stops, uint64_t job, uint32_t epoch)
+{
+    for (size_t i = 0; i < stops->items.count; i++) {
+        if (stops->items.items[i].job == job) {
+            stops->items.items[i].used = ++stops->clock;
+            return stops->items.items[i].epoch >= epoch;
+        }
+    }
+    return false;
+}
