@@ -56,7 +56,9 @@ static void put_port(struct myr_answer *answer, const char *folder, const char *
 {
     char path[AGENT_PATH_MAX];
     char text[128];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path)) {
+        return;
+    }
     myr_answer_object(answer, NULL);
     myr_answer_text(answer, "port", name);
     first_line(path, "state", text, sizeof(text));
