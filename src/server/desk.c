@@ -230,6 +230,15 @@ static void count_gpus(struct server *server, const struct myr_effect *effect, b
                                                           : 0;
 }
 
+static void note_where(struct server *server, uint32_t id, struct job_row *row)
+{
+    uint32_t count = myr_control_job(server->control, id).nodes;
+    free(row->where);
+    row->where = myr_xcalloc(count + 1, sizeof(*row->where));
+    row->where_count = myr_control_job_ranks(server->control, id, row->where, count);
+    MYR_ASSERT(row->where_count <= count);
+}
+
 /* What the rows keep of it; before the commit, so that it is part of it. */
 static void note(struct server *server, const struct myr_effect *effect)
 {
@@ -241,8 +250,9 @@ static void note(struct server *server, const struct myr_effect *effect)
         return;
     }
     row->state = effect->state;
-    if (effect->state == MYR_CONTROL_STARTING && row->first_start_ms < 0) {
-        row->first_start_ms = core_ms(server);
+    if (effect->state == MYR_CONTROL_STARTING) {
+        row->first_start_ms = row->first_start_ms < 0 ? core_ms(server) : row->first_start_ms;
+        note_where(server, effect->job, row);
         rows_put_job(server, effect->job);
     } else if (effect->state >= MYR_CONTROL_DONE) {
         row->ended_ms = core_ms(server);

@@ -83,21 +83,19 @@ void orders_effect(struct server *server, const struct myr_effect *effect)
 
 bool orders_fetch(struct server *server, uint32_t job, uint32_t rank, uint64_t offset, void *whom)
 {
-    struct myr_control_job view = myr_control_job(server->control, job);
-    MYR_CLEANUP(myr_free_at)
-    struct myr_control_rank *ranks = myr_xcalloc(view.nodes + 1, sizeof(*ranks));
-    uint32_t count = myr_control_job_ranks(server->control, job, ranks, view.nodes);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t gpus = (uint32_t)__builtin_popcountll(ranks[i].gpus);
-        if (rank < ranks[i].first || rank >= ranks[i].first + gpus) {
+    const struct job_row *row = rows_job(server, job);
+    for (uint32_t i = 0; i < row->where_count; i++) {
+        const struct myr_control_rank *at = &row->where[i];
+        uint32_t gpus = (uint32_t)__builtin_popcountll(at->gpus);
+        if (rank < at->first || rank >= at->first + gpus) {
             continue;
         }
-        struct session *session = server->rows.nodes[ranks[i].node].session;
+        struct session *session = server->rows.nodes[at->node].session;
         if (!session || session->over) {
             return false;
         }
         myr_vec_push(&session->waits, (struct wait){whom, job, rank});
-        session_say(session, MYR_WIRE_FETCH, ranks[i].epoch,
+        session_say(session, MYR_WIRE_FETCH, at->epoch,
                     &(struct myr_wire_fetch){
                         .job = job, .rank = rank, .offset = offset, .bytes = 48 << 10});
         return true;

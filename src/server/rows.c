@@ -73,6 +73,14 @@ void rows_put_job(struct server *server, uint32_t job)
     myr_json_double(&row.json, "twin_hours", j->twin_hours, 6);
     myr_json_double(&row.json, "twin_step_s", j->twin_step_s, 6);
     myr_json_text(&row.json, "reason", j->reason);
+    myr_json_list(&row.json, "where"); /* node, epoch, first rank, GPUs; one after the other */
+    for (uint32_t i = 0; i < j->where_count; i++) {
+        myr_json_u64(&row.json, NULL, j->where[i].node);
+        myr_json_u64(&row.json, NULL, j->where[i].epoch);
+        myr_json_u64(&row.json, NULL, j->where[i].first);
+        myr_json_u64(&row.json, NULL, j->where[i].gpus);
+    }
+    myr_json_end(&row.json);
     row_put(server, &row, "job/%010u", job);
 }
 
@@ -202,6 +210,27 @@ static int read_node(struct server *server, const char *name, const struct myr_d
     return MYR_OK;
 }
 
+static void get_where(const struct server *server, const struct myr_doc *list, struct job_row *j)
+{
+    if (!list || list->kind != MYR_DOC_LIST) {
+        return;
+    }
+    j->where = myr_xcalloc(list->count / 4 + 1, sizeof(*j->where));
+    for (uint32_t i = 0; i + 3 < list->count; i += 4) {
+        uint64_t field[4] = {0};
+        bool ok = true;
+        for (uint32_t k = 0; k < 4; k++) {
+            ok = ok && myr_str_to_u64(list->items[i + k]->text, &field[k]);
+        }
+        if (ok && field[0] < server->rows.node_count) {
+            j->where[j->where_count++] = (struct myr_control_rank){.node = (uint32_t)field[0],
+                                                                   .epoch = (uint32_t)field[1],
+                                                                   .first = (uint32_t)field[2],
+                                                                   .gpus = field[3]};
+        }
+    }
+}
+
 static int read_job(struct server *server, const char *name, const struct myr_doc *top,
                     struct myr_err *err)
 {
@@ -228,6 +257,7 @@ static int read_job(struct server *server, const char *name, const struct myr_do
     j->time_limit_s = get_i64(top, "time_limit_s", 0);
     j->twin_hours = get_double(top, "twin_hours", 1);
     j->twin_step_s = get_double(top, "twin_step_s", 10);
+    get_where(server, myr_doc_get(top, "where"), j);
     return MYR_OK;
 }
 
@@ -310,6 +340,7 @@ void rows_done(struct rows *rows)
     for (size_t i = 0; i < rows->jobs.count; i++) {
         if (rows->jobs.items[i]) {
             free(rows->jobs.items[i]->file);
+            free(rows->jobs.items[i]->where);
             free(rows->jobs.items[i]);
         }
     }

@@ -80,6 +80,9 @@ struct job_row {
     double twin_hours, twin_step_s;
     char reason[200]; /* why it ended, or was refused */
     uint8_t state;    /* as last told: enum myr_control_job_state */
+    /* Where its last incarnation ran, for its output when it is over. */
+    struct myr_control_rank *where;
+    uint32_t where_count;
 };
 
 struct tenant_row {
