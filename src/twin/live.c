@@ -119,6 +119,7 @@ int myr_live_submit(struct myr_live *live, const struct myr_job_spec *spec,
                  {"a step", run->step_ms, 1},
                  {"the time between checkpoints", run->interval_ms, 0},
                  {"the stall of a checkpoint", run->stall_ms, 0}};
+    MYR_ASSERT(!live->event);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(times); i++) {
         if (times[i].ms < times[i].least_ms || times[i].ms > most_ms) {
             return myr_err_set(err, MYR_ERANGE, "%s: %lld ms, %lld to %lld is expected",
@@ -346,6 +347,7 @@ int myr_live_adopt(struct myr_live *live, const struct myr_control *control, str
 {
     struct world *w = &live->world;
     struct myr_place_shape shape = myr_control_shape(control), own = live->scenario.shape;
+    MYR_ASSERT(!live->event);
     if (shape.nodes != own.nodes || shape.gpus_per_node != own.gpus_per_node) {
         return myr_err_set(err, MYR_EINVAL,
                            "the state is of %u nodes with %u GPUs, the world of %u with %u",
@@ -416,6 +418,7 @@ int myr_live_inject(struct myr_live *live, uint32_t node, const char *fault, str
 {
     struct world *w = &live->world;
     size_t at = 0;
+    MYR_ASSERT(!live->event);
     while (at < MYR_ARRAY_COUNT(faults) && strcmp(faults[at].name, fault) != 0) {
         at++;
     }

@@ -11,6 +11,8 @@
  *     wait until myr_live_next_ms or myr_control_wake_ms, whichever is sooner
  *     myr_live_advance; on each event: step the core, myr_live_effect for each of its effects
  *
+ * While it is advanced, 'event' may call myr_live_effect and look at things, and nothing else.
+ *
  * All nodes boot within the first second. Jobs, drains, windows, and crashes and clocks of the
  * controller that the scenario speaks of do not happen: those are the caller's, and people's.
  * Faults, partitions, lost messages and the times of everything are as in a run, drawn from the
@@ -53,8 +55,8 @@ void myr_live_effect(struct myr_live *live, const struct myr_effect *effect);
 /* When something is to happen next; INT64_MAX: never. */
 int64_t myr_live_next_ms(const struct myr_live *live);
 /*
- * Everything up to that time happens. 'event' is called with each event and its own time, and may
- * call myr_live_effect. A time before the last one is taken for that one.
+ * Everything up to that time happens. 'event' is called with each event and its own time. A time
+ * before the last one is taken for that one.
  */
 void myr_live_advance(struct myr_live *live, int64_t now_ms,
                       void (*event)(void *context, int64_t at_ms, const struct myr_event *event),
