@@ -113,6 +113,26 @@ static void a_lost_node_of_an_epoch_job_is_fenced_for_its_repair(void **state)
     myr_control_free(f.control);
 }
 
+static void a_lost_node_beyond_the_limit_is_fenced_when_a_person_allows_it(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(5); /* one of which may be drained */
+    uint32_t job = submit(&f, 16, MYR_RESTART_EPOCH);
+    all_say(&f, MYR_EVENT_STARTED, job, 2);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_SILENT, .node = 0});
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_SILENT, .node = 1});
+    wait_ms(&f, 31000);
+    uint32_t kept = myr_control_node(f.control, 0).state == MYR_NODE_SUSPECT ? 0 : 1;
+    assert_int_equal(myr_control_node(f.control, kept).state, MYR_NODE_SUSPECT);
+    assert_int_equal(myr_control_node(f.control, 1 - kept).state, MYR_NODE_DRAINING);
+    assert_true(myr_control_node(f.control, kept).ranks > 0);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_APPROVE, .value = 1});
+    assert_int_equal(count_effects(&f, MYR_EFFECT_FENCE), 1);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_FENCED, .node = kept, .boot = 1});
+    assert_int_equal(myr_control_node(f.control, kept).state, MYR_NODE_REPAIR);
+    myr_control_free(f.control);
+}
+
 /* The node is lost while the job is being stopped: it waits for its ranks no longer. */
 static void an_epoch_job_that_is_being_stopped_does_not_wait_for_a_lost_node(void **state)
 {
@@ -290,6 +310,7 @@ int main(void)
         cmocka_unit_test(a_strict_job_waits_until_the_lost_node_is_fenced),
         cmocka_unit_test(a_strict_job_waits_for_the_lease_where_nothing_can_be_fenced),
         cmocka_unit_test(a_lost_node_of_an_epoch_job_is_fenced_for_its_repair),
+        cmocka_unit_test(a_lost_node_beyond_the_limit_is_fenced_when_a_person_allows_it),
         cmocka_unit_test(an_epoch_job_that_is_being_stopped_does_not_wait_for_a_lost_node),
         cmocka_unit_test(an_epoch_job_goes_on_at_once_and_stale_ranks_are_stopped),
         cmocka_unit_test(a_step_of_the_clock_loses_no_node),
