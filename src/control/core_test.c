@@ -302,6 +302,77 @@ static void wrong_events_change_nothing(void **state)
     myr_control_free(f.control);
 }
 
+/* A user's mistake: the job fails by itself, and the cluster keeps its nodes. */
+static void a_job_that_cannot_start_costs_no_node(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(4);
+    uint32_t job = submit(&f, 8, MYR_RESTART_STRICT);
+    for (uint32_t round = 0; round < 40; round++) {
+        struct myr_control_job view = myr_control_job(f.control, job);
+        if (view.state >= MYR_CONTROL_DONE) {
+            break;
+        }
+        struct myr_control_rank rank;
+        if (view.state == MYR_CONTROL_STARTING &&
+            myr_control_job_ranks(f.control, job, &rank, 1) == 1) {
+            say(&f, MYR_EVENT_STARTED, rank.node, job, rank.epoch, MYR_START_OWN_FAULT);
+        }
+        wait_ms(&f, 1000);
+    }
+    struct myr_control_job view = myr_control_job(f.control, job);
+    assert_int_equal(view.state, MYR_CONTROL_FAILED);
+    assert_int_equal(view.failures, 11); /* ten retries were allowed */
+    for (uint32_t n = 0; n < 4; n++) {
+        assert_int_equal(myr_control_node(f.control, n).state, MYR_NODE_HEALTHY);
+    }
+    assert_int_equal(myr_control_refusals(f.control), 0);
+    assert_int_equal(myr_control_free_gpus(f.control), 32);
+    myr_control_free(f.control);
+}
+
+/* Ranks that end badly before the first step blame nobody; one job is one witness. */
+static void one_bad_program_is_one_witness(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(2);
+    for (int stepping = 0; stepping < 2; stepping++) {
+        uint32_t job = submit(&f, 8, MYR_RESTART_STRICT);
+        for (uint32_t round = 0; round < 60; round++) {
+            struct myr_control_job view = myr_control_job(f.control, job);
+            struct myr_control_rank rank;
+            if (view.state >= MYR_CONTROL_DONE) {
+                break;
+            }
+            if (myr_control_job_ranks(f.control, job, &rank, 1) == 1 &&
+                view.state == MYR_CONTROL_STARTING) {
+                say(&f, MYR_EVENT_STARTED, rank.node, job, rank.epoch, 0);
+                if (stepping) {
+                    tell(&f, (struct myr_event){.kind = MYR_EVENT_STEP,
+                                                .node = rank.node,
+                                                .boot = 1,
+                                                .job = job,
+                                                .epoch = rank.epoch,
+                                                .value = 1 + round});
+                }
+                say(&f, MYR_EVENT_EXIT, rank.node, job, rank.epoch, 1);
+            }
+            for (uint32_t n = 0; n < 2; n++) { /* whoever is tested is sound */
+                for (uint32_t test = 1; test < 40; test++) {
+                    tell(&f, (struct myr_event){
+                                 .kind = MYR_EVENT_TESTED, .node = n, .boot = 1, .epoch = test});
+                }
+            }
+            wait_ms(&f, 1000);
+        }
+        assert_int_equal(myr_control_job(f.control, job).state, MYR_CONTROL_FAILED);
+        for (uint32_t n = 0; n < 2; n++) {
+            assert_int_equal(myr_control_node(f.control, n).state, MYR_NODE_HEALTHY);
+        }
+    }
+    myr_control_free(f.control);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +391,8 @@ int main(void)
         cmocka_unit_test(only_so_many_nodes_are_drained_without_a_person),
         cmocka_unit_test(the_same_token_is_the_same_job),
         cmocka_unit_test(wrong_events_change_nothing),
+        cmocka_unit_test(a_job_that_cannot_start_costs_no_node),
+        cmocka_unit_test(one_bad_program_is_one_witness),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -331,6 +331,16 @@ static void older_are_gone(struct myr_control *c, const struct myr_event *starte
     }
 }
 
+/* Its command, image or user is wrong: no other node would do better, and it tries again here. */
+static void own_fault(struct myr_control *c, uint32_t id)
+{
+    struct job *job = job_of(c, id);
+    job->failures++;
+    emit_job(c, id, MYR_CONTROL_RECOVERING);
+    halt(c, id, job->failures > job->spec.retries ? AFTER_FAILED : AFTER_RESTART, 0);
+    job_settle(c, id);
+}
+
 bool job_started(struct myr_control *c, const struct myr_event *event)
 {
     if (event->code == 0) {
@@ -342,6 +352,13 @@ bool job_started(struct myr_control *c, const struct myr_event *event)
     }
     struct rank *rank = &c->ranks.items[at];
     struct job *job = job_of(c, event->job);
+    if (event->code == MYR_START_OWN_FAULT && rank->state == RANK_STARTING) {
+        job_rank_gone(c, at);
+        if (job->after == AFTER_NONE) {
+            own_fault(c, event->job);
+        }
+        return true;
+    }
     if (event->code != 0 && rank->state == RANK_STARTING) {
         job_rank_gone(c, at);
         if (job->after == AFTER_NONE) {

@@ -208,7 +208,7 @@ void node_joined(struct myr_control *c, const struct myr_event *event)
     node->lost = node->checked = node->testing = node->fencing = node->repair = 0;
     set_bad(c, node, false);
     node->doubted = 0;
-    node->blamed = 0;
+    node->blamed = node->blamed_by = 0;
     if (node->drain & DRAIN_FAULT) {
         node->drain &= (uint8_t)~DRAIN_FAULT;
         MYR_ASSERT(c->head.drained > 0);
@@ -359,7 +359,14 @@ void node_approve(struct myr_control *c, int64_t count)
 void node_blame(struct myr_control *c, uint32_t id, uint32_t job)
 {
     struct node *node = node_of(c, id);
-    node->blamed++;
+    /*
+     * A program that has never made a step may be at fault itself, and one that fails again and
+     * again is no new witness: a user's mistake must not cost the cluster its nodes.
+     */
+    if (job_of(c, job)->step > 0 && node->blamed_by != job + 1) {
+        node->blamed++;
+        node->blamed_by = job + 1;
+    }
     if (node->blamed > c->policy.restarts_in_place) {
         condemn(c, id); /* sound by every test, and yet */
         fail_jobs(c, id);

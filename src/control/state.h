@@ -60,6 +60,7 @@ struct node {
     uint32_t boot;
     uint32_t first_rank, rank_count; /* all on it; those not known to be gone */
     uint32_t blamed;                 /* failures since it was repaired, though tests were good */
+    uint32_t blamed_by, unused;      /* the job of the last of them, counted from 1 */
     uint32_t tests;                  /* so many were sent: an old result is told from a new one */
     int64_t since_ms;                /* when it fell silent, or its test began */
     int64_t deadline_ms;             /* of silence, test or fence; -1: none */

@@ -180,7 +180,7 @@ static void on_result(struct session *session, const struct myr_wire_head *head,
            (struct myr_event){.kind = (uint8_t)kind,
                               .job = test ? 0 : (uint32_t)result->job,
                               .epoch = test ? (uint32_t)result->job : head->epoch,
-                              .code = result->code != 0});
+                              .code = (uint8_t)(result->code < 255 ? result->code : 255)});
 }
 
 static void on_symptom(struct session *session, const struct myr_wire_symptom *symptom)

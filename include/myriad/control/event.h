@@ -25,10 +25,10 @@ enum myr_event_kind {
     MYR_EVENT_TICK,     /* nothing but time; the core asked to be woken */
     MYR_EVENT_TAKEOVER, /* a controller begins on this state */
     /* about a node */
-    MYR_EVENT_JOIN,   /* it was started, with a boot number that grows */
-    MYR_EVENT_SILENT, /* it was not heard for long enough */
-    MYR_EVENT_BACK,   /* and is heard again, in the same boot */
-    MYR_EVENT_STARTED,
+    MYR_EVENT_JOIN,    /* it was started, with a boot number that grows */
+    MYR_EVENT_SILENT,  /* it was not heard for long enough */
+    MYR_EVENT_BACK,    /* and is heard again, in the same boot */
+    MYR_EVENT_STARTED, /* code: enum myr_start */
     MYR_EVENT_STOPPED, /* nothing of the job up to this epoch runs on it, nor ever will */
     MYR_EVENT_EXIT,    /* the ranks of a job on it have ended; code 0: all is done */
     MYR_EVENT_STEP,    /* a job has made steps: value its step, saved what a checkpoint holds */
@@ -43,6 +43,14 @@ enum myr_event_kind {
     MYR_EVENT_MAINTAIN,
     MYR_EVENT_APPROVE, /* so many nodes (value) may be drained for faults beside the limit */
     MYR_EVENT_KINDS
+};
+
+/* Why a node did not start its ranks (code of MYR_EVENT_STARTED). */
+enum myr_start {
+    MYR_START_OK,
+    MYR_START_NODE,      /* it could not, and is to be looked at */
+    MYR_START_OWN_FAULT, /* the job's command, image, user or prolog is wrong: a failure of its own
+                          */
 };
 
 enum myr_symptom {
