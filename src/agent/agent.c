@@ -353,7 +353,7 @@ static void open_bell(struct agent *agent)
 static int lock_state(struct agent *agent, struct myr_err *err)
 {
     char path[AGENT_PATH_MAX];
-    snprintf(path, sizeof(path), "%s/lock", agent->settings->state);
+    path_join(path, agent->settings->state, "lock");
     agent->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (agent->lock_fd < 0) {
         return myr_err_errno(err, "cannot open", path);
@@ -395,6 +395,32 @@ static void tell_service_manager(const char *text)
     }
 }
 
+/* In a process of its own, whose memory goes with it: keys are made once in a node's life. */
+static int enrol_apart(const struct settings *settings, struct myr_err *err)
+{
+    pid_t pid = fork();
+    if (pid < 0) {
+        return myr_err_errno(err, "cannot start", "enrolment");
+    }
+    if (pid == 0) {
+        int rc = enrol_run(settings->host, settings->port, settings->state, settings->name,
+                           &settings->token, err);
+        if (rc < 0) {
+            say("%s", err->message);
+        }
+        _exit(myr_err_exit_code(rc));
+    }
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        return myr_err_set(err,
+                           WIFEXITED(status) && WEXITSTATUS(status) == 2 ? MYR_EINVAL : MYR_EIO,
+                           "%s: no certificate for node '%s'", settings->state, settings->name);
+    }
+    return MYR_OK;
+}
+
 static int prepare(struct agent *agent, struct myr_err *err)
 {
     struct settings *settings = (struct settings *)agent->settings;
@@ -409,8 +435,7 @@ static int prepare(struct agent *agent, struct myr_err *err)
                                    "%s: no certificate here, and no token to get one with",
                                    settings->state);
             }
-            MYR_TRY(enrol_run(settings->host, settings->port, settings->state, settings->name,
-                              &settings->token, err));
+            MYR_TRY(enrol_apart(settings, err));
         }
         MYR_TRY(enrol_tls(settings->state, &agent->session.tls, err));
     }

@@ -56,9 +56,7 @@ static void put_port(struct myr_answer *answer, const char *folder, const char *
 {
     char path[AGENT_PATH_MAX];
     char text[128];
-    if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path)) {
-        return;
-    }
+    path_join(path, folder, name);
     myr_answer_object(answer, NULL);
     myr_answer_text(answer, "port", name);
     first_line(path, "state", text, sizeof(text));
@@ -73,20 +71,21 @@ static void put_port(struct myr_answer *answer, const char *folder, const char *
 static void put_nic(struct myr_answer *answer, const char *folder, const char *name)
 {
     char path[AGENT_PATH_MAX];
+    char below[AGENT_PATH_MAX];
     char text[128];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    path_join(path, folder, name);
     myr_answer_object(answer, NULL);
     myr_answer_text(answer, "name", name);
     first_line(path, "node_guid", text, sizeof(text));
     myr_answer_text(answer, "guid", text);
     first_line(path, "fw_ver", text, sizeof(text));
     myr_answer_text(answer, "firmware", text);
-    snprintf(path, sizeof(path), "%s/%s/device", folder, name);
-    first_line(path, "numa_node", text, sizeof(text));
+    path_join(below, path, "device");
+    first_line(below, "numa_node", text, sizeof(text));
     myr_answer_text(answer, "numa", text);
     myr_answer_list(answer, "ports");
-    snprintf(path, sizeof(path), "%s/%s/ports", folder, name);
-    each(path, answer, put_port);
+    path_join(below, path, "ports");
+    each(below, answer, put_port);
     myr_answer_end(answer);
     myr_answer_end(answer);
 }
@@ -94,9 +93,10 @@ static void put_nic(struct myr_answer *answer, const char *folder, const char *n
 static void put_disk(struct myr_answer *answer, const char *folder, const char *name)
 {
     char path[AGENT_PATH_MAX];
+    char below[AGENT_PATH_MAX];
     char text[128];
     uint64_t sectors = 0;
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    path_join(path, folder, name);
     first_line(path, "size", text, sizeof(text));
     if (strncmp(name, "loop", 4) == 0 || strncmp(name, "ram", 3) == 0 ||
         !myr_str_to_u64(myr_str_from(text), &sectors) || sectors == 0) {
@@ -105,8 +105,8 @@ static void put_disk(struct myr_answer *answer, const char *folder, const char *
     myr_answer_object(answer, NULL);
     myr_answer_text(answer, "name", name);
     myr_answer_u64(answer, "bytes", sectors * 512);
-    snprintf(path, sizeof(path), "%s/%s/device", folder, name);
-    first_line(path, "model", text, sizeof(text));
+    path_join(below, path, "device");
+    first_line(below, "model", text, sizeof(text));
     myr_answer_text(answer, "model", text);
     myr_answer_end(answer);
 }
@@ -130,6 +130,8 @@ void inventory_collect(struct myr_answer *answer)
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     myr_answer_u64(answer, "cpus", cpus > 0 ? (uint64_t)cpus : 0);
     myr_answer_u64(answer, "memory_bytes", memory_bytes());
+    myr_answer_fact(answer, "CPUs", "%ld", cpus);
+    myr_answer_fact(answer, "memory", "%llu GiB", (unsigned long long)(memory_bytes() >> 30));
     nvml_collect(answer);
     topology_collect(answer);
     myr_answer_list(answer, "nics");

@@ -73,7 +73,7 @@ int enrol_take(const char *state, const struct myr_wire_cert *cert, struct myr_e
     memset(key.data, 0, key.len);
     memset(pair.data, 0, pair.len);
     MYR_TRY(rc);
-    snprintf(path, sizeof(path), "%s/key.new", state);
+    path_join(path, state, "key.new");
     (void)unlink(path);
     return MYR_OK;
 }
@@ -82,8 +82,8 @@ int enrol_tls(const char *state, struct myr_io_tls **ret, struct myr_err *err)
 {
     char pair[AGENT_PATH_MAX];
     char ca[AGENT_PATH_MAX];
-    snprintf(pair, sizeof(pair), "%s/node.pem", state);
-    snprintf(ca, sizeof(ca), "%s/ca.pem", state);
+    path_join(pair, state, "node.pem");
+    path_join(ca, state, "ca.pem");
     struct myr_io_tls_names shown = {.certificate = pair, .key = pair, .ca = ca};
     return myr_io_tls_create(&shown, ret, err);
 }

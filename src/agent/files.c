@@ -10,13 +10,24 @@
 #include <time.h>
 #include <unistd.h>
 
+void path_join(char ret[AGENT_PATH_MAX], const char *folder, const char *name)
+{
+    size_t first = strlen(folder);
+    size_t second = strlen(name);
+    ret[0] = '\0';
+    if (first + second + 2 <= AGENT_PATH_MAX) {
+        memcpy(ret, folder, first);
+        ret[first] = '/';
+        memcpy(ret + first + 1, name, second + 1);
+    }
+}
+
 static int path_of(const char *folder, const char *name, char ret[AGENT_PATH_MAX],
                    struct myr_err *err)
 {
-    int len = snprintf(ret, AGENT_PATH_MAX, "%s/%s", folder, name);
-    return len < AGENT_PATH_MAX
-               ? MYR_OK
-               : myr_err_set(err, MYR_EINVAL, "%.100s...: the name is too long", folder);
+    path_join(ret, folder, name);
+    return ret[0] ? MYR_OK
+                  : myr_err_set(err, MYR_EINVAL, "%.100s...: the name is too long", folder);
 }
 
 void folder_sync(const char *path)

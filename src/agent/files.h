@@ -15,6 +15,8 @@
 #define AGENT_FILE_MAX (256U << 10)
 #define AGENT_PATH_MAX 1024
 
+/* "folder/name"; "" where that is too long, which nobody can open. */
+void path_join(char ret[AGENT_PATH_MAX], const char *folder, const char *name);
 /* Secrets and state: mode 0600. */
 MYR_MUST_USE int file_put(const char *folder, const char *name, struct myr_str text,
                           struct myr_err *err);

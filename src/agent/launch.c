@@ -20,7 +20,7 @@ struct watch {
 int launch_lock(const char *folder)
 {
     char path[AGENT_PATH_MAX + 8];
-    snprintf(path, sizeof(path), "%s/lock", folder);
+    path_join(path, folder, "lock");
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
         close(fd);
@@ -46,7 +46,7 @@ int launch_shim(const char *folder, int lock, pid_t *ret, struct myr_err *err)
 {
     char log[AGENT_PATH_MAX + 16];
     const char *const argv[] = {"myriad-agent", "shim", folder, NULL};
-    snprintf(log, sizeof(log), "%s/shim.log", folder);
+    path_join(log, folder, "shim.log");
     pid_t pid = fork();
     if (pid == 0) {
         int null = open("/dev/null", O_RDONLY);

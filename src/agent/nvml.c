@@ -147,6 +147,7 @@ void nvml_collect(struct myr_answer *answer)
         put_gpu(answer, &nvml, i);
     }
     myr_answer_end(answer);
+    myr_answer_fact(answer, "GPUs", "%u%s%s", why ? 0 : count, why ? ": " : "", why ? why : "");
     myr_answer_table(answer, gpus, columns, MYR_ARRAY_COUNT(columns));
     myr_answer_rows(answer, gpus);
     if (!why) {

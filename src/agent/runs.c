@@ -364,7 +364,7 @@ static int write_order(struct runs *runs, uint32_t epoch, const struct myr_wire_
     order_write(&order, &text);
     MYR_TRY(file_put(folder, "order", (struct myr_str){text.data, text.len}, err));
     char parent[AGENT_PATH_MAX];
-    snprintf(parent, sizeof(parent), "%s/run", runs->state);
+    path_join(parent, runs->state, "run");
     folder_sync(parent);
     *ret = order;
     return MYR_OK;
@@ -538,7 +538,7 @@ int runs_open(struct runs *runs, struct myr_err *err)
     char folder[AGENT_PATH_MAX];
     struct myr_err why = {0};
     boot_id(runs->boot);
-    snprintf(path, sizeof(path), "%s/run", runs->state);
+    path_join(path, runs->state, "run");
     MYR_TRY(folder_make(path, 0700, err));
     DIR *dir = opendir(path);
     if (!dir) {

@@ -173,7 +173,8 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
     if (stream != session->stream) {
         return;
     }
-    if (strncmp(session->last_error, text, sizeof(session->last_error) - 1) != 0 && !session->ending) {
+    if (strncmp(session->last_error, text, sizeof(session->last_error) - 1) != 0 &&
+        !session->ending) {
         snprintf(session->last_error, sizeof(session->last_error), "%.255s", text);
         say("%s:%u: %s; ranks run on, trying again", session->host, session->port, text);
     }

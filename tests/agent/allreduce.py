@@ -1,5 +1,5 @@
-"""A plain multi-process program that knows nothing of Myriad: ranks meet where the variables say and
-add up a number. Rank 0 collects, sums and hands back; every rank checks the sum."""
+"""A plain multi-process program that knows nothing of Myriad: ranks meet where the variables say
+and add up a number. Rank 0 collects, sums and hands back; every rank checks the sum."""
 import os
 import socket
 import struct

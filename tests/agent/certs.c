@@ -39,7 +39,8 @@ static struct myr_str get(const char *folder, const char *name, struct myr_buf *
 
 static void make(const char *folder)
 {
-    struct myr_buf ca = {0}, ca_key = {0}, key = {0}, csr = {0}, cert = {0}, name = {0}, serial = {0};
+    struct myr_buf ca = {0}, ca_key = {0}, key = {0}, csr = {0}, cert = {0}, name = {0},
+                   serial = {0};
     struct myr_err err = {0};
     char fingerprint[65];
     if (myr_io_ca_create("test authority", 30, &ca, &ca_key, &err) < 0 ||

@@ -1,5 +1,6 @@
 """A controller of one agent, for tests: it says what it is told to and remembers what it hears."""
 import collections
+import json
 import os
 import pwd
 import shutil
@@ -13,6 +14,8 @@ from pathlib import Path
 import wire
 
 PATIENCE_S = 60  # for what must happen; a machine may be busy
+SEED = int(os.environ.get("SEED", "1"))
+OPTIONS = None  # run.py's
 
 
 def until(what, *words):
@@ -135,8 +138,7 @@ class Agent:
     """An agent process, its state folder and its controller."""
     open = []  # that were not ended yet
 
-    def __init__(self, program, controller=None, pretend="gpus: 8\n", args=(), env=None):
-        self.program = program
+    def __init__(self, controller=None, pretend="gpus: 8\n", args=(), env=None):
         self.folder = Path(tempfile.mkdtemp(prefix="myr-agent-"))
         self.state = self.folder / "state"
         self.controller = controller or Controller()
@@ -156,7 +158,7 @@ class Agent:
     def start(self, welcome=True, plain=True, name="n0"):
         env = {key: value for key, value in os.environ.items() if not key.startswith("MYRIAD")}
         env.update({"MYRIAD_AGENT_PLAIN": "1"} if plain else {}, **self.env)
-        command = [self.program, "--server", f"127.0.0.1:{self.controller.port}", "--name", name,
+        command = [OPTIONS.program, "--server", f"127.0.0.1:{self.controller.port}", "--name", name,
                    "--state", str(self.state), *self.args]
         self.process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL,
                                         stdout=self.log, stderr=self.log)
@@ -178,8 +180,7 @@ class Agent:
         values.setdefault("node_count", 1)
         values.setdefault("master", "127.0.0.1 29511")
         values.setdefault("user", self.user)
-        command = command.replace("'", "''")
-        text = f"name: t{job}\ncommand: '{command}'\ndirectory: {self.work}\n{spec}"
+        text = f"name: t{job}\ncommand: {json.dumps(command)}\ndirectory: {self.work}\n{spec}"
         self.controller.send("start", epoch=epoch, job=job, first_rank=first, gpus=gpus,
                              spec=text, lease_s=lease_s, **values)
 
@@ -216,7 +217,10 @@ class Agent:
         """Nothing of it is left, or the test has failed."""
         Agent.open.remove(self)
         self.kill(signal.SIGTERM)
-        left = processes_with(str(self.folder))
+        # A launcher ends a moment after it has told how its ranks did.
+        end = time.monotonic() + 10
+        while (left := processes_with(str(self.folder))) and time.monotonic() < end:
+            time.sleep(0.05)
         for pid in left:
             os.kill(pid, signal.SIGKILL)
         self.controller.close()

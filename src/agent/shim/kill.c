@@ -196,7 +196,7 @@ void cgroup_open(struct cgroup *cgroup, const char *tag, bool make)
 static void write_to(const char *folder, const char *name, const char *text)
 {
     char path[AGENT_PATH_MAX + 32];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    path_join(path, folder, name);
     int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd >= 0) {
         ssize_t put = write(fd, text, strlen(text));

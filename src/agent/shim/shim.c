@@ -1,4 +1,4 @@
-#include "shim/shim.h"
+#include "shim/state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,104 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shim/peers.h"
-
-#define MS 1000000LL
-#define S  (1000 * MS)
-
 enum {
     FAIL_GRACE_S = 5,     /* for the others, when one rank has failed */
     EPILOG_LIMIT_S = 300, /* then it is killed */
     STUCK_S = 10,         /* after SIGKILL: it cannot die */
     READ_BYTES = 64 << 10,
 };
-
-enum phase {
-    PHASE_PROLOG,
-    PHASE_RANKS,
-    PHASE_TERM, /* they were asked to end */
-    PHASE_KILL, /* until none is left */
-    PHASE_EPILOG,
-    PHASE_DONE,
-};
-
-struct process {
-    pid_t pid; /* 0: reaped or never started */
-    int pipe;  /* what it writes, or -1 */
-    struct output output;
-};
-
-struct shim {
-    const char *folder;
-    struct order order;
-    struct jobfile job;
-    struct person person;
-    struct myr_arena arena;
-    struct myr_buf order_text;
-    struct cgroup cgroup;
-    struct progress_pattern pattern;
-    struct peers peers;
-    enum phase phase;
-    struct process ranks[AGENT_RANKS_MAX];
-    struct process script; /* prolog or epilog */
-    uint32_t count, alive;
-    bool stop_seen, said_stuck, log_steps;
-    struct told told; /* who was asked to end */
-    int64_t deadline_ns, killed_ns, began_ns, sweep_ns;
-    struct ending ending;
-    char line[256];
-    bool ended; /* the ending is known */
-    struct progress progress;
-    int64_t written_ns; /* the progress file */
-    bool unwritten;
-    int signals, socket, bell;
-};
-
-static void ring(struct shim *s)
-{
-    struct sockaddr_un to = {.sun_family = AF_UNIX};
-    int len = snprintf(to.sun_path, sizeof(to.sun_path), "%.*s/" SHIM_BELL, (int)s->order.state.len,
-                       s->order.state.data);
-    if (len > 0 && len < (int)sizeof(to.sun_path)) {
-        /* Nobody there, or full: the agent looks by itself now and then. */
-        (void)sendto(s->bell, "!", 1, MSG_DONTWAIT, (struct sockaddr *)&to, sizeof(to));
-    }
-}
-
-/* A disk that is full must not make an ending unknown for ever: it is tried again. */
-static void put_file(struct shim *s, const char *name, const struct myr_buf *text)
-{
-    struct myr_err err = {0};
-    while (file_put(s->folder, name, (struct myr_str){text->data, text->len}, &err) < 0) {
-        say("%s", err.message);
-        poll(NULL, 0, 1000);
-    }
-    ring(s);
-}
-
-static void set_ending(struct shim *s, enum ending_kind kind, const struct ending *how,
-                       const char *line)
-{
-    if (s->ended) {
-        return; /* the first reason counts */
-    }
-    s->ended = true;
-    s->ending = how ? *how : (struct ending){.rank = s->order.first_rank};
-    s->ending.kind = kind;
-    snprintf(s->line, sizeof(s->line), "%s", line);
-    s->ending.line = myr_str_from(s->line);
-}
-
-static void write_progress(struct shim *s, int64_t now)
-{
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    progress_write(&s->progress, &text);
-    if (file_put_lightly(s->folder, "progress", (struct myr_str){text.data, text.len}, NULL) ==
-        MYR_OK) {
-        s->unwritten = false;
-    }
-    s->written_ns = now;
-}
 
 static void made_step(struct shim *s)
 {
@@ -144,139 +52,6 @@ static void take_datagrams(struct shim *s)
     }
 }
 
-/* --- starting */
-
-static int make_socket(struct shim *s, struct myr_err *err)
-{
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
-    struct myr_str path = s->order.socket;
-    if (path.len >= sizeof(at.sun_path)) {
-        return myr_err_set(err, MYR_EINVAL, "the progress socket's name is too long");
-    }
-    memcpy(at.sun_path, path.data, path.len);
-    (void)unlink(at.sun_path);
-    mode_t before = umask(0177);
-    bool good = bind(s->socket, (struct sockaddr *)&at, sizeof(at)) == 0;
-    umask(before);
-    if (!good || (s->person.change && lchown(at.sun_path, s->person.uid, s->person.gid) < 0)) {
-        return myr_err_errno(err, "cannot make the progress socket", at.sun_path);
-    }
-    return MYR_OK;
-}
-
-struct launch {
-    int go[2], trouble[2];
-};
-
-static void launch_close(struct launch *launch)
-{
-    for (int i = 0; i < 2; i++) {
-        if (launch->go[i] >= 0) {
-            close(launch->go[i]);
-        }
-        if (launch->trouble[i] >= 0) {
-            close(launch->trouble[i]);
-        }
-    }
-}
-
-static int launch_one(struct shim *s, struct process *process, const struct launch *launch,
-                      struct start *start, struct myr_err *err)
-{
-    int pipes[2];
-    if (pipe2(pipes, O_CLOEXEC) < 0) {
-        return myr_err_errno(err, "no pipe", "ranks");
-    }
-    (void)fcntl(pipes[1], F_SETPIPE_SZ, 1 << 20);
-    start->go = launch->go[0];
-    start->trouble = launch->trouble[1];
-    start->output = pipes[1];
-    start->person = &s->person;
-    start->directory = s->job.directory;
-    pid_t pid = start_process(start);
-    close(pipes[1]);
-    if (pid < 0) {
-        close(pipes[0]);
-        return myr_err_errno(err, "cannot start", start->argv[0]);
-    }
-    (void)fcntl(pipes[0], F_SETFL, O_NONBLOCK);
-    process->pid = pid;
-    process->pipe = pipes[0];
-    s->alive++;
-    cgroup_add(&s->cgroup, pid);
-    return MYR_OK;
-}
-
-/* All run, or the reason why one does not. Their pids are on the disk before they go. */
-static int let_go(struct shim *s, struct launch *launch, uint32_t count, struct myr_err *err)
-{
-    char why[256];
-    close(launch->trouble[1]);
-    launch->trouble[1] = -1;
-    for (uint32_t i = 0; i < count; i++) {
-        if (write(launch->go[1], "g", 1) != 1) {
-            return myr_err_errno(err, "cannot start", "ranks");
-        }
-    }
-    ssize_t got;
-    do {
-        got = read(launch->trouble[0], why, sizeof(why) - 1);
-    } while (got < 0 && errno == EINTR);
-    (void)s;
-    if (got > 0) {
-        return myr_err_set(err, MYR_EIO, "%.*s", (int)got, why);
-    }
-    return MYR_OK;
-}
-
-static int launch_open(struct launch *launch, struct myr_err *err)
-{
-    *launch = (struct launch){{-1, -1}, {-1, -1}};
-    if (pipe2(launch->go, O_CLOEXEC) < 0 || pipe2(launch->trouble, O_CLOEXEC) < 0) {
-        return myr_err_errno(err, "no pipe", "ranks");
-    }
-    return MYR_OK;
-}
-
-static int start_script(struct shim *s, const char *text, struct myr_err *err)
-{
-    MYR_CLEANUP(launch_close) struct launch launch;
-    const char *const argv[] = {"/bin/sh", "-c", text, NULL};
-    struct start start = {.argv = argv,
-                          .env = start_env(&s->arena, &s->order, &s->job, &s->person, 0)};
-    MYR_TRY(launch_open(&launch, err));
-    MYR_TRY(launch_one(s, &s->script, &launch, &start, err));
-    return let_go(s, &launch, 1, err);
-}
-
-static void write_ranks(struct shim *s)
-{
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    for (uint32_t i = 0; i < s->count; i++) {
-        myr_buf_printf(&text, "rank %u %d %llu\n", s->order.first_rank + i, (int)s->ranks[i].pid,
-                       (unsigned long long)process_began(s->ranks[i].pid, NULL, NULL));
-    }
-    put_file(s, "ranks", &text);
-}
-
-static int start_ranks(struct shim *s, struct myr_err *err)
-{
-    MYR_CLEANUP(launch_close) struct launch launch;
-    MYR_TRY(launch_open(&launch, err));
-    s->phase = PHASE_RANKS;
-    for (uint32_t i = 0; i < s->count; i++) {
-        struct start start = {.env = start_env(&s->arena, &s->order, &s->job, &s->person, i)};
-        MYR_TRY(start_argv(&s->arena, &s->job, start.env, &start.argv, err));
-        MYR_TRY(launch_one(s, &s->ranks[i], &launch, &start, err));
-    }
-    write_ranks(s);
-    MYR_TRY(let_go(s, &launch, s->count, err));
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    myr_buf_puts(&text, "started 1\n");
-    put_file(s, "started", &text);
-    return MYR_OK;
-}
-
 /* --- ending */
 
 static void begin_term(struct shim *s, int64_t now, uint32_t grace_s)
@@ -295,16 +70,8 @@ static void begin_term(struct shim *s, int64_t now, uint32_t grace_s)
 static void start_failed(struct shim *s, int64_t now, const char *why)
 {
     struct ending how = {.rank = s->order.first_rank, .code = 1};
-    set_ending(s, ENDING_START, &how, why);
+    shim_set_ending(s, ENDING_START, &how, why);
     begin_term(s, now, 0);
-}
-
-static void say_stuck(struct shim *s, uint32_t count, uint32_t stuck)
-{
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    s->said_stuck = true;
-    myr_buf_printf(&text, "count %u\nwaiting %u\n", count, stuck);
-    put_file(s, "stuck", &text);
 }
 
 static void sweep(struct shim *s, int64_t now)
@@ -314,7 +81,7 @@ static void sweep(struct shim *s, int64_t now)
     cgroup_kill(&s->cgroup);
     s->sweep_ns = now + 50 * MS;
     if (count > 0 && now - s->killed_ns > STUCK_S * S && !s->said_stuck) {
-        say_stuck(s, count, stuck);
+        shim_say_stuck(s, count, stuck);
     }
 }
 
@@ -330,14 +97,14 @@ static void finish(struct shim *s)
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     cgroup_remove(&s->cgroup);
     if (s->unwritten) {
-        write_progress(s, 0);
+        shim_write_progress(s, 0);
     }
     if (!s->ended) {
-        set_ending(s, ENDING_EXIT, NULL, "");
+        shim_set_ending(s, ENDING_EXIT, NULL, "");
     }
     ending_write(&s->ending, &text);
     s->phase = PHASE_DONE;
-    put_file(s, "exit", &text);
+    shim_put_file(s, "exit", &text);
 }
 
 /* Nothing is left of the ranks. */
@@ -353,7 +120,7 @@ static void all_gone(struct shim *s, int64_t now)
     s->deadline_ns = now + EPILOG_LIMIT_S * S;
     const char *text = s->job.epilog;
     s->job.epilog = NULL; /* once */
-    if (start_script(s, text, &err) < 0) {
+    if (shim_start_script(s, text, &err) < 0) {
         say("epilog: %s", err.message);
     }
 }
@@ -369,7 +136,7 @@ static void rank_ended(struct shim *s, struct process *rank, int status, int64_t
     }
     if (s->phase == PHASE_RANKS && how.code != 0) {
         const char *line = rank->output.error[0] ? rank->output.error : rank->output.last;
-        set_ending(s, ENDING_EXIT, &how, line);
+        shim_set_ending(s, ENDING_EXIT, &how, line);
         begin_term(s, now, FAIL_GRACE_S);
     }
 }
@@ -390,7 +157,7 @@ static void script_ended(struct shim *s, int status, int64_t now)
             snprintf(why, sizeof(why), "prolog failed: %.200s",
                      output->error[0] ? output->error : output->last);
             start_failed(s, now, why);
-        } else if (start_ranks(s, &err) < 0) {
+        } else if (shim_start_ranks(s, &err) < 0) {
             start_failed(s, now, err.message);
         }
     }
@@ -454,7 +221,7 @@ static void look_for_stop(struct shim *s, int64_t now)
     if (file_get(s->folder, "stop", &text, NULL) == MYR_OK) {
         (void)field_u64((struct myr_str){text.data, text.len}, "grace_s", 86400, &grace);
     }
-    set_ending(s, ENDING_STOPPED, NULL, "by order");
+    shim_set_ending(s, ENDING_STOPPED, NULL, "by order");
     if (s->phase < PHASE_EPILOG) {
         begin_term(s, now, (uint32_t)grace);
     }
@@ -482,7 +249,7 @@ static void look_at_lease(struct shim *s, int64_t now)
         now - (int64_t)heard < s->order.lease_s * S) {
         return;
     }
-    set_ending(s, ENDING_STOPPED, NULL, "the lease ran out");
+    shim_set_ending(s, ENDING_STOPPED, NULL, "the lease ran out");
     begin_term(s, now, FAIL_GRACE_S);
 }
 
@@ -493,7 +260,7 @@ static void tick(struct shim *s, int64_t now)
     }
     look_at_lease(s, now);
     if (s->unwritten && now - s->written_ns >= 1 * S) {
-        write_progress(s, now);
+        shim_write_progress(s, now);
     }
     peers_tick(&s->peers, now, s->progress.at_ns);
     if (s->phase == PHASE_TERM && now >= s->deadline_ns) {
@@ -596,16 +363,16 @@ static void begin(struct shim *s)
     s->began_ns = boot_clock_ns();
     snprintf(tag, sizeof(tag), "%.*s", (int)s->order.tag.len, s->order.tag.data);
     myr_buf_puts(&text, "launched 1\n");
-    put_file(s, "launched", &text);
+    shim_put_file(s, "launched", &text);
     cgroup_open(&s->cgroup, tag, true);
     int rc = jobfile_read(&s->arena, s->order.spec, &s->job, &err);
     rc = rc < 0 ? rc : person_find(s->order.user, &s->person, &err);
     rc = rc < 0 ? rc : progress_pattern_init(&s->pattern, s->job.pattern, &err);
-    rc = rc < 0 ? rc : make_socket(s, &err);
+    rc = rc < 0 ? rc : shim_make_socket(s, &err);
     look_for_stop(s, s->began_ns); /* nothing begins that was stopped already */
     if (rc == MYR_OK && !s->stop_seen) {
         peers_open(&s->peers, &s->order);
-        rc = s->job.prolog ? start_script(s, s->job.prolog, &err) : start_ranks(s, &err);
+        rc = s->job.prolog ? shim_start_script(s, s->job.prolog, &err) : shim_start_ranks(s, &err);
     }
     if (rc < 0) {
         start_failed(s, s->began_ns, err.message);
@@ -628,14 +395,14 @@ static void begin_again(struct shim *s)
             break;
         }
         if (boot_clock_ns() - s->killed_ns > STUCK_S * S && !s->said_stuck) {
-            say_stuck(s, count, stuck);
+            shim_say_stuck(s, count, stuck);
         }
         poll(NULL, 0, 50);
     }
     if (file_is_there(s->folder, "stop")) {
-        set_ending(s, ENDING_STOPPED, NULL, "by order");
+        shim_set_ending(s, ENDING_STOPPED, NULL, "by order");
     }
-    set_ending(s, ENDING_EXIT, &how, "the launcher of these ranks was killed");
+    shim_set_ending(s, ENDING_EXIT, &how, "the launcher of these ranks was killed");
     finish(s);
 }
 
@@ -652,7 +419,7 @@ int shim_run(const char *folder)
     }
     myr_buf_printf(&text, "pid %d\nbegan %llu\n", (int)getpid(),
                    (unsigned long long)process_began(getpid(), NULL, NULL));
-    put_file(s, "shim", &text);
+    shim_put_file(s, "shim", &text);
     if (file_is_there(folder, "exit")) {
         return 0;
     }

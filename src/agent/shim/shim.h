@@ -86,7 +86,8 @@ struct told {
     MYR_VEC(struct told_process {
         pid_t pid;
         uint64_t began;
-    }) items;
+    })
+    items;
 };
 
 /*
