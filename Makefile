@@ -16,11 +16,11 @@ SOURCES = git ls-files --cached --others --exclude-standard -- '*.c' '*.h'
 .PHONY: build install deb demo test test-quick bench mutants fmt tidy fuzz asan web clean help
 .PHONY: deps-build deps-test
 
-build: deps-build build/build.ninja ## build/bin/myriad, optimised (the default)
-	@scripts/build build myriad
+build: deps-build build/build.ninja ## build/bin/myriad and myriad-agent, optimised (default)
+	@scripts/build build myriad myriad-agent
 
 install: deps-build build/build.ninja ## program, manual, library, documents; prefix=, DESTDIR=
-	@scripts/build build myriad libmyriad written
+	@scripts/build build myriad myriad-agent libmyriad written
 	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(prefix) >build/install.log
 	@echo "installed under $(DESTDIR)$(prefix); build/install_manifest.txt lists the files"
 

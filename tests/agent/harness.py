@@ -143,6 +143,7 @@ class Agent:
         self.state = self.folder / "state"
         self.controller = controller or Controller()
         self.args, self.env, self.process = list(args), env or {}, None
+        self.args += ["--sockets", str(self.folder / "s")]
         if pretend:
             (self.folder / "pretend.yaml").write_text(pretend)
             self.args += ["--pretend", str(self.folder / "pretend.yaml")]

@@ -93,14 +93,14 @@ class Authority:
         return Path(self.folder, "ca.pem").read_bytes()
 
 
-def enrolled(agent, authority):
+def enrolled(agent, authority, beat_ms=200):
     """The first connection, by the token; the agent then comes again with its certificate."""
     controller = agent.controller
     controller.accept()
     asked = controller.expect("enrol")
     assert asked["token"] == b"secret" and not controller.peer.getpeercert()
     controller.send("cert", certificate=authority.sign(asked["csr"]), ca=authority.ca())
-    controller.welcome()
+    controller.welcome(beat_ms=beat_ms)
     subject = dict(pair[0] for pair in controller.peer.getpeercert()["subject"])
     assert subject["commonName"] == "n0", subject
 

@@ -425,10 +425,10 @@ int shim_run(const char *folder)
     }
     if (file_is_there(folder, "launched")) {
         begin_again(s);
-        return 0;
+    } else {
+        begin(s);
+        loop(s);
     }
-    begin(s);
-    loop(s);
     char path[AGENT_PATH_MAX];
     snprintf(path, sizeof(path), "%.*s", (int)s->order.socket.len, s->order.socket.data);
     (void)unlink(path);

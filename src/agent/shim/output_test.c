@@ -1,0 +1,112 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "shim/shim.h"
+
+static char folder[] = "/tmp/myr-output-XXXXXX";
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    folder_remove(folder);
+    return 0;
+}
+
+static char byte_at(uint64_t offset)
+{
+    return (char)('a' + (offset * 2654435761U >> 7) % 26);
+}
+
+/* Pieces of odd sizes, fetched at many offsets: what is kept lies where it was written. */
+static void offsets_stay_true_over_many_pieces(void **state)
+{
+    (void)state;
+    struct output output;
+    static char bytes[100003];
+    uint64_t end = 40 << 20;
+    output_init(&output, folder, 3);
+    while (output.written < end) {
+        for (size_t i = 0; i < sizeof(bytes); i++) {
+            bytes[i] = byte_at(output.written + i);
+        }
+        output_take(&output, (struct myr_str){bytes, sizeof(bytes)}, NULL, NULL);
+    }
+    uint64_t kept = 0;
+    for (uint64_t at = 0; at < output.written;) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+        uint64_t offset = at;
+        uint64_t size;
+        output_fetch(folder, 3, &offset, 48 << 10, &text, &size);
+        assert_int_equal(size, output.written);
+        assert_true(offset >= at && text.len > 0);
+        assert_int_equal(text.data[0], byte_at(offset));
+        assert_int_equal(text.data[text.len - 1], byte_at(offset + text.len - 1));
+        /* The head and the end have no hole in them. */
+        assert_true(offset == at || (at == 1 << 20 && offset <= output.written - (8 << 20)));
+        kept += text.len;
+        at = offset + text.len;
+    }
+    assert_true(kept >= 9 << 20 && kept <= 13 << 20);
+    output_done(&output);
+}
+
+static void count_lines(void *context, const char *line)
+{
+    uint32_t *count = context;
+    assert_true(strlen(line) < PROGRESS_LINE_MAX);
+    (*count)++;
+}
+
+static void the_first_line_that_looks_like_an_error_is_kept(void **state)
+{
+    (void)state;
+    struct output output;
+    uint32_t count = 0;
+    output_init(&output, folder, 4);
+    output_take(&output, MYR_STR("all is well\nhalf a li"), count_lines, &count);
+    output_take(&output, MYR_STR("ne: CUDA error: bad\nRuntimeError: second\n\nlast\r"),
+                count_lines, &count);
+    assert_int_equal(count, 4);
+    assert_string_equal(output.error, "half a line: CUDA error: bad");
+    assert_string_equal(output.last, "last");
+    char mass[5000];
+    memset(mass, 'x', sizeof(mass)); /* without an end of line */
+    output_take(&output, (struct myr_str){mass, sizeof(mass)}, count_lines, &count);
+    output_take(&output, MYR_STR("\n"), count_lines, &count);
+    assert_int_equal(count, 5);
+    output_done(&output);
+}
+
+static void a_rank_that_wrote_nothing_has_nothing(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    uint64_t offset = 77;
+    uint64_t size = 1;
+    output_fetch(folder, 99, &offset, 100, &text, &size);
+    assert_int_equal(size, 0);
+    assert_int_equal(offset, 0);
+    assert_int_equal(text.len, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(offsets_stay_true_over_many_pieces),
+        cmocka_unit_test(the_first_line_that_looks_like_an_error_is_kept),
+        cmocka_unit_test(a_rank_that_wrote_nothing_has_nothing),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
