@@ -17,7 +17,7 @@
 enum {
     SHIM_PATIENCE_S = 30, /* beyond the grace */
     KEPT_RUNS = 8,        /* whose output is kept after their end */
-    RESPAWN_S = 1,
+    RESPAWN_MAX_S = 30,
 };
 
 static bool is_alive(const struct run *run)
@@ -183,7 +183,9 @@ static void on_shim_gone(void *context)
 static void spawn(struct run *run, int lock)
 {
     struct myr_err err = {0};
-    run->retry_ns = boot_clock_ns() + (run->respawns < 30 ? ++run->respawns : 30) * SECOND_NS;
+    /* The first one that dies is followed at once, one that dies again and again is not. */
+    run->retry_ns = boot_clock_ns() + run->respawns * SECOND_NS;
+    run->respawns += run->respawns < RESPAWN_MAX_S;
     if (launch_shim(run->folder, lock, &run->shim, &err) < 0) {
         say("%s", err.message);
         return;

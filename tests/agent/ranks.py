@@ -209,6 +209,56 @@ def test_a_launcher_is_killed():
     agent.done()
 
 
+def test_launchers_are_killed_anywhere():
+    """Whenever it happens: the end is told once, the command ran at most once, nothing is left."""
+    rng = random.Random(harness.SEED + 2)
+    agent = Agent().start()
+    for job in range(1, 13):
+        agent.order(job, 1, f"echo $$ >> pids.{job}; (setsid sleep 1000 &) ; sleep 1", gpus=1)
+        shim = agent.shim(job, 1)
+        time.sleep(rng.choice([0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.2]))
+        os.kill(shim, signal.SIGKILL)
+        ended = agent.controller.expect("exit", job)
+        ran = (agent.work / f"pids.{job}")
+        count = len(ran.read_text().split()) if ran.exists() else 0
+        assert count <= 1 and (ended["code"] != 0 or count == 1), (ended, count)
+        assert not processes_with(f"MYRIAD_INCARNATION={job}-1-"), ended
+    agent.done()
+
+
+def test_who_hides_is_found_by_its_group():
+    """Without an environment and in a session of its own: only the control group knows it."""
+    agent = Agent().start()
+    agent.order(1, 1, f"env -i setsid sleep 98765{os.getpid()} & sleep 1000", gpus=1)
+    agent.controller.expect("started", 1)
+    hidden = until(lambda: processes_with(f"98765{os.getpid()}") and [
+        pid for pid in processes_with(f"98765{os.getpid()}")
+        if Path(f"/proc/{pid}/comm").read_text() == "sleep\n"], "it hides")
+    in_group = "/myriad-1-1-" in Path(f"/proc/{hidden[0]}/cgroup").read_text()
+    os.kill(agent.shim(1, 1), signal.SIGKILL)
+    assert agent.controller.expect("exit", 1)["code"] != 0
+    if in_group:
+        until(lambda: not alive(hidden[0]), "it is gone")
+    else:
+        print("  no control group can be made here: the rest is skipped")
+        os.kill(hidden[0], signal.SIGKILL)
+    agent.done()
+
+
+def test_ranks_that_do_not_die_are_told():
+    """What a launcher says of them reaches the controller, and no STOPPED before they are gone."""
+    agent = Agent().start()
+    agent.order(1, 1, "sleep 1000", gpus=1)
+    agent.controller.expect("started", 1)
+    (agent.run_folder(1, 1) / "stuck").write_text("count 2\nwaiting 2\n")
+    told = agent.controller.expect("symptom")
+    assert told["id"] == b"rank-unkillable" and told["count"] == 2, told
+    agent.controller.quiet("symptom stopped", 1.5)
+    agent.controller.send("stop", epoch=1, job=1)
+    agent.controller.expect("stopped", 1)
+    agent.done()
+
+
 def test_agent_and_launcher_are_killed():
     agent = Agent().start()
     agent.order(1, 1, "sleep 1000")

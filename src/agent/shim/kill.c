@@ -237,6 +237,13 @@ void cgroup_kill(const struct cgroup *cgroup)
     }
 }
 
+bool cgroup_is_empty(const struct cgroup *cgroup)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    return !cgroup->path[0] || file_get(cgroup->path, "cgroup.procs", &text, NULL) < 0 ||
+           text.len == 0;
+}
+
 void cgroup_remove(const struct cgroup *cgroup)
 {
     if (cgroup->path[0]) {

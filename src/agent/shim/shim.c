@@ -19,6 +19,7 @@ enum {
     EPILOG_LIMIT_S = 300, /* then it is killed */
     STUCK_S = 10,         /* after SIGKILL: it cannot die */
     READ_BYTES = 64 << 10,
+    CALM_LOOKS = 3,
 };
 
 static void made_step(struct shim *s)
@@ -388,13 +389,12 @@ static void begin_again(struct shim *s)
     snprintf(tag, sizeof(tag), "%.*s", (int)s->order.tag.len, s->order.tag.data);
     cgroup_open(&s->cgroup, tag, false);
     s->killed_ns = boot_clock_ns();
-    for (;;) {
+    /* Who is just becoming another program shows no environment: one look is not enough. */
+    for (uint32_t calm = 0; calm < CALM_LOOKS;) {
         uint32_t count = kill_tagged(tag, SIGKILL, &stuck);
         cgroup_kill(&s->cgroup);
-        if (count == 0) {
-            break;
-        }
-        if (boot_clock_ns() - s->killed_ns > STUCK_S * S && !s->said_stuck) {
+        calm = count == 0 && cgroup_is_empty(&s->cgroup) ? calm + 1 : 0;
+        if (count > 0 && boot_clock_ns() - s->killed_ns > STUCK_S * S && !s->said_stuck) {
             shim_say_stuck(s, count, stuck);
         }
         poll(NULL, 0, 50);

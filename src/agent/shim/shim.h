@@ -104,6 +104,8 @@ struct cgroup {
 void cgroup_open(struct cgroup *cgroup, const char *tag, bool make);
 void cgroup_add(const struct cgroup *cgroup, pid_t pid);
 void cgroup_kill(const struct cgroup *cgroup);
+/* True too where there is none. */
+bool cgroup_is_empty(const struct cgroup *cgroup);
 void cgroup_remove(const struct cgroup *cgroup);
 
 /* The launcher's exit status. */
