@@ -45,7 +45,7 @@ def job_text(folder, seconds, gpus, rng, number):
     restart = rng.choice(["strict", "strict", "epoch"])
     # Epoch jobs may be placed again beside what is still ending on the nodes they left.
     return (f"name: j{number}\ngpus: {gpus}\nretries: 1000\nlease_s: 5\nrestart: {restart}\n"
-            f"command: [{sys.executable!r}, {str(script)!r}]\nenv: {{FOLDER: {str(folder)!r}}}\n")
+            f"command: [/usr/bin/python3, {str(script)!r}]\nenv: {{FOLDER: {str(folder)!r}}}\n")
 
 
 def shims(cluster):

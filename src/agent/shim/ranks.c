@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -85,7 +86,8 @@ static int let_go(struct launch *launch, uint32_t count, struct myr_err *err)
         got = read(launch->trouble[0], why, sizeof(why) - 1);
     } while (got < 0 && errno == EINTR);
     if (got > 0) {
-        return myr_err_set(err, MYR_EIO, "%.*s", (int)got, why);
+        why[got] = '\0'; /* every rank says it; one line is enough */
+        return myr_err_set(err, MYR_EINVAL, "%.*s", (int)strcspn(why, "\n"), why);
     }
     return MYR_OK;
 }

@@ -68,9 +68,11 @@ static void begin_term(struct shim *s, int64_t now, uint32_t grace_s)
     (void)kill_descendants(SIGTERM, &s->told, &stuck);
 }
 
-static void start_failed(struct shim *s, int64_t now, const char *why)
+/* Whose fault it was is said too: a wrong command costs no node (enum myr_start of the core). */
+static void start_failed(struct shim *s, int64_t now, int code, const char *why)
 {
-    struct ending how = {.rank = s->order.first_rank, .code = 1};
+    bool node = code == MYR_EIO || code == MYR_ENOMEM;
+    struct ending how = {.rank = s->order.first_rank, .code = node ? 1 : 2};
     shim_set_ending(s, ENDING_START, &how, why);
     begin_term(s, now, 0);
 }
@@ -157,9 +159,9 @@ static void script_ended(struct shim *s, int status, int64_t now)
             char why[300];
             snprintf(why, sizeof(why), "prolog failed: %.200s",
                      output->error[0] ? output->error : output->last);
-            start_failed(s, now, why);
+            start_failed(s, now, MYR_EINVAL, why);
         } else if (shim_start_ranks(s, &err) < 0) {
-            start_failed(s, now, err.message);
+            start_failed(s, now, err.code, err.message);
         }
     }
 }
@@ -376,7 +378,7 @@ static void begin(struct shim *s)
         rc = s->job.prolog ? shim_start_script(s, s->job.prolog, &err) : shim_start_ranks(s, &err);
     }
     if (rc < 0) {
-        start_failed(s, s->began_ns, err.message);
+        start_failed(s, s->began_ns, err.code, err.message);
     }
 }
 

@@ -61,7 +61,7 @@ int person_find(struct myr_str name, struct person *ret, struct myr_err *err)
 static MYR_NORETURN void give_up(const struct start *start, const char *what)
 {
     char text[128];
-    int len = snprintf(text, sizeof(text), "%s: %s", what, strerrordesc_np(errno));
+    int len = snprintf(text, sizeof(text), "%s: %s\n", what, strerrordesc_np(errno));
     ssize_t put = write(start->trouble, text, len > 0 ? (size_t)len : 0);
     (void)put;
     _exit(127);
