@@ -21,13 +21,13 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cluster import Cluster, Failed, wait_for  # noqa: E402
 
-# What a rank does: takes a lock for its GPU, works a while, lets go. A GPU of a node is told by the
-# agent's folder, which its output and progress socket lie in.
+# What a rank does: takes a lock for its GPU, works a while, lets go. The node is told by the folder
+# that its launcher was given.
 RANK = """\
 import fcntl, os, sys, time
 base = {base!r}
 gpu = os.environ["CUDA_VISIBLE_DEVICES"].split(",")[int(os.environ["LOCAL_RANK"])]
-where = os.environ["MYRIAD_PROGRESS"].split("/agents/")[-1].split("/")[0]
+where = open(f"/proc/{{os.getppid()}}/cmdline").read().split("/agents/")[1].split("/")[0]
 lock = open(f"{{base}}/locks/{{where}}.{{gpu}}", "a")
 me = f"job {{os.environ['MYRIAD_JOB']}}.{{os.environ['MYRIAD_EPOCH']}} rank {{os.environ['RANK']}}"
 try:
@@ -158,7 +158,7 @@ def main():
         assert cluster_busy
     twice = folder / "twice"
     if twice.exists():
-        raise Failed("GPUs given twice:\n" + twice.read_text())
+        raise Failed("GPUs given twice:\n" + "".join(twice.open().readlines()[:10]))
     shutil.rmtree(folder, ignore_errors=True)
     print(f"{len(done)} jobs done, none lost")
 
