@@ -304,7 +304,8 @@ function stream(request, answer, query) {
   const after = Number(request.headers["last-event-id"] ?? query.get("after") ?? seq);
   answer.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
   answer.write("retry: 1000\n\n");
-  for (const entry of log) if (entry.seq > after) send(answer, entry);
+  // Some are sent again: the page has to know them by their numbers.
+  for (const entry of log) if (entry.seq > after - 3) send(answer, entry);
   listeners.add(answer);
   answer.on("close", () => listeners.delete(answer));
 }
@@ -345,6 +346,8 @@ async function handle(request, answer) {
 // A cluster without nodes is one that nobody has joined yet.
 if (NODES) begin();
 setInterval(live, 1000);
+// A bell that rings more often than it should: the page has to pace itself.
+setInterval(() => tell("doorbell", {}), 300);
 const server = createServer((request, answer) => {
   handle(request, answer).catch((error) => {
     console.error(error);
