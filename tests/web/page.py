@@ -405,7 +405,8 @@ class Test:
                     self.chrome.wait("!!document.querySelector('canvas.pixels, tbody tr, .empty, "
                                      ".events li') && !document.body.innerText.includes('On its "
                                      "way')", f"{address} at {width}")
-                    wide = self.chrome.run("document.documentElement.scrollWidth - innerWidth")
+                    # Not innerWidth: a phone zooms out until all fits, and would hide it.
+                    wide = self.chrome.run("document.documentElement.scrollWidth") - width
                     self.expect(wide <= 0, f"{address} at {width}: {wide} pixels too wide")
                     self.shot(f"{address.strip('#/').split('/')[0] or 'map'}"
                               f"{'-one' if address.count('/') > 1 else ''}-{width}-{scheme}")
