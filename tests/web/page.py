@@ -103,8 +103,7 @@ class Test:
     def sign_in(self, token):
         page = self.chrome
         page.call("Page.navigate", url=self.proxy.url + "/")
-        page.wait("!!document.querySelector('#token')", "the form for the token")
-        self.expect(page.run("document.activeElement?.id") == "token", "the field has the focus")
+        page.wait("document.activeElement?.id === 'token'", "the field for the token, with focus")
         page.call("Input.insertText", text="wrong-" + token)
         page.key("Enter")
         page.wait("document.querySelector('#refused')?.textContent", "a wrong token is told")
@@ -280,10 +279,14 @@ class Test:
         self.go("#/")
         self.chrome.wait("!!document.querySelector('canvas.pixels')?.dataset.seq", "the map")
         # The fourth GPU of the second node: third pixel right, first down.
-        box = self.chrome.run("(() => { const canvas = document.querySelector('canvas.pixels'), "
-                              "box = canvas.getBoundingClientRect(), cell = +canvas.dataset.cell; "
-                              "return [box.x + 3.5 * cell, box.y + 1.5 * cell]; })()")
-        self.chrome.click(*box)
+        left, top, cell, gpus = self.chrome.run(
+            "(() => { const canvas = document.querySelector('canvas.pixels'), box = "
+            "canvas.getBoundingClientRect(); return [box.x, box.y, +canvas.dataset.cell, "
+            "+canvas.dataset.gpus]; })()")
+        self.chrome.click(left + (gpus + 0.5) * cell, top + 1.5 * cell)
+        said = self.chrome.run("document.getElementById('readout').textContent")
+        self.expect("a row each" in said, f"between the blocks there is no GPU: '{said}'")
+        self.chrome.click(left + 3.5 * cell, top + 1.5 * cell)
         name = sorted(self.api.get("/v1/nodes")["nodes"], key=lambda one: one["id"])[1]["name"]
         self.chrome.wait("location.hash.startsWith('#/nodes/') && "
                          "!!document.querySelector('.gpus')", "a click on a GPU opens its node")
@@ -477,7 +480,9 @@ def other_shapes(chrome, page, shots):
         test = Test(chrome, Proxy(stub.url), Api(stub.url, stub.token), shots)
         chrome.size(1440, 900)
         chrome.call("Page.navigate", url=test.proxy.url + "/#/")
-        chrome.wait("!!document.querySelector('#token')", "the form of another server")
+        # The page before it shows a form too.
+        chrome.wait(f"location.origin === '{test.proxy.url}' && "
+                    "document.activeElement?.id === 'token'", "the form of another server")
         chrome.call("Input.insertText", text=stub.token)
         chrome.key("Enter")
         chrome.wait("Number(document.querySelector('canvas.pixels')?.dataset.folds) > 1",

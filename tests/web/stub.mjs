@@ -305,7 +305,7 @@ function stream(request, answer, query) {
   answer.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
   answer.write("retry: 1000\n\n");
   // Some are sent again: the page has to know them by their numbers.
-  for (const entry of log) if (entry.seq > after - 3) send(answer, entry);
+  for (const entry of log) if (entry.seq > after - 30) send(answer, entry);
   listeners.add(answer);
   answer.on("close", () => listeners.delete(answer));
 }
