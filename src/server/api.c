@@ -39,6 +39,7 @@ static int api_asset(struct request *request, struct myr_buf *ret, struct myr_er
     (void)ret;
     char name[128];
     snprintf(name, sizeof(name), "web/dist/assets/%.64s", request->words[1]);
+    request->cache = "max-age=600";
     return page(request, name, err);
 }
 

@@ -6,6 +6,16 @@
 
 enum { JOBS_LISTED = 2000 };
 
+/* A moment that has not come has no number. */
+static void put_moment(struct myr_json *json, const char *key, int64_t at_ms)
+{
+    if (at_ms < 0) {
+        myr_json_null(json, key);
+    } else {
+        myr_json_i64(json, key, at_ms);
+    }
+}
+
 static void put_job(const struct server *server, uint32_t id, struct myr_json *json)
 {
     const struct job_row *row = rows_job(server, id);
@@ -25,9 +35,9 @@ static void put_job(const struct server *server, uint32_t id, struct myr_json *j
     myr_json_u64(json, "failures", job.failures);
     myr_json_i64(json, "step", job.step);
     myr_json_i64(json, "saved_step", job.saved_step);
-    myr_json_i64(json, "submitted_ms", row->submitted_ms);
-    myr_json_i64(json, "started_ms", row->first_start_ms);
-    myr_json_i64(json, "ended_ms", row->ended_ms);
+    put_moment(json, "submitted_ms", row->submitted_ms);
+    put_moment(json, "started_ms", row->first_start_ms);
+    put_moment(json, "ended_ms", row->ended_ms);
     myr_json_text(json, "reason", row->reason);
 }
 
@@ -69,6 +79,11 @@ static void put_ranks(const struct server *server, uint32_t id, struct myr_json 
     myr_json_list(json, "node_names");
     for (uint32_t i = 0; i < count; i++) {
         myr_json_text(json, NULL, server->rows.nodes[ranks[i].node].name);
+    }
+    myr_json_end(json);
+    myr_json_list(json, "node_gpus"); /* a bit each, in the same order */
+    for (uint32_t i = 0; i < count; i++) {
+        myr_json_u64(json, NULL, ranks[i].gpus);
     }
     myr_json_end(json);
     myr_json_list(json, "ranks");

@@ -23,9 +23,9 @@ void feed_put(struct server *server, const char *kind, uint32_t about, struct my
     struct myr_buf line = {0};
     struct feed *feed = &server->feed;
     struct feed_item *item = &feed->items[feed->next % FEED_ITEMS];
-    myr_buf_printf(&line, "{\"seq\":%llu,\"time_ms\":%lld%s%.*s}", (unsigned long long)feed->next,
-                   (long long)core_ms(server), members.len ? "," : "", (int)members.len,
-                   members.data);
+    myr_buf_printf(&line, "{\"seq\":%llu,\"time_ms\":%lld,\"kind\":\"%s\"%s%.*s}",
+                   (unsigned long long)feed->next, (long long)core_ms(server), kind,
+                   members.len ? "," : "", (int)members.len, members.data);
     free(item->data);
     *item = (struct feed_item){feed->next++, kind, about, line.data};
     if (feed->next - feed->first > FEED_ITEMS) {

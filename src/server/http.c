@@ -18,10 +18,10 @@ enum {
 static void on_run(struct server *server);
 
 /* Security headers of everything: the page loads nothing from elsewhere, and nobody frames it. */
-static void add_headers(struct MHD_Response *response, const char *type)
+static void add_headers(struct MHD_Response *response, const char *type, const char *cache)
 {
     MHD_add_response_header(response, "Content-Type", type);
-    MHD_add_response_header(response, "Cache-Control", "no-store");
+    MHD_add_response_header(response, "Cache-Control", cache ? cache : "no-store");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(response, "X-Frame-Options", "DENY");
     MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
@@ -35,7 +35,7 @@ void request_answer(struct request *request, unsigned status, const char *type, 
     struct MHD_Response *response = MHD_create_response_from_buffer(
         body.len, (void *)(uintptr_t)body.data, MHD_RESPMEM_MUST_COPY);
     MYR_ASSERT(response);
-    add_headers(response, type);
+    add_headers(response, type, request->cache);
     if (request->cookie[0]) {
         MHD_add_response_header(response, "Set-Cookie", request->cookie);
     }

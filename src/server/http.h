@@ -21,6 +21,7 @@ struct request {
     char from[64];                 /* address */
     struct request *next, *before; /* of those that wait for output */
     int64_t since_ms;
+    const char *cache; /* how long others may keep the answer; NULL: not at all */
     char cookie[160];  /* to be set; empty: none */
     uint64_t sequence; /* of the events, for binary answers */
 };

@@ -160,8 +160,8 @@ function Login() {
         void logIn(event.currentTarget);
       }}>
         <h1>Myriad</h1>
-        <p>Sign in with a token. <code>myriad init</code> printed the first one; an administrator
-          makes others.</p>
+        <p>Sign in with a token. The first one lies in <code>admin.token</code> of the server's
+          folder; an administrator makes others.</p>
         <label for="token">Token</label>
         <input id="token" name="token" type="password" autocomplete="current-password" required
           ref={field} spellcheck={false} aria-invalid={refused.value !== ""}
