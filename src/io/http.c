@@ -1,0 +1,380 @@
+/* http: the socket under a request; TLS beyond this machine. */
+#include "myriad/io/http.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { TIMEOUT_S = 30, CONNECT_MS = 10000, READ_BYTES = 64 << 10, HOST_MAX = 256 };
+
+struct address {
+    bool secure;
+    char host[HOST_MAX], port[8];
+    char base[HOST_MAX + 32]; /* for messages: all but the path */
+    const char *path;
+};
+
+struct line {
+    int fd;
+    SSL_CTX *context;
+    SSL *ssl;
+    int timeout_ms;
+};
+
+static void line_done(struct line *line)
+{
+    SSL_free(line->ssl);
+    SSL_CTX_free(line->context);
+    if (line->fd >= 0) {
+        close(line->fd);
+    }
+}
+
+/* Words that go into the head of a request stay one line. */
+static bool is_plain(const char *text)
+{
+    for (const char *c = text; c && *c; c++) {
+        if ((unsigned char)*c <= 0x20 || *c == 0x7F) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int no_address(struct myr_err *err, const char *url)
+{
+    return myr_err_set(err, MYR_EINVAL,
+                       "'%.100s' is no address; such as http://127.0.0.1:4680 or "
+                       "https://head:4680 is expected",
+                       url);
+}
+
+static int read_address(const char *url, struct address *ret, struct myr_err *err)
+{
+    bool plain = strncmp(url, "http://", 7) == 0;
+    ret->secure = strncmp(url, "https://", 8) == 0;
+    if ((!plain && !ret->secure) || !is_plain(url)) {
+        return no_address(err, url);
+    }
+    const char *host = url + (plain ? 7 : 8);
+    size_t length = strcspn(host, "/?#");
+    ret->path = host[length] == '/' ? host + length : "/";
+    bool six = host[0] == '[';
+    const char *close = six ? memchr(host, ']', length) : NULL;
+    size_t name = six ? (close ? (size_t)(close - host) - 1 : 0) : strcspn(host, ":/?#");
+    const char *behind = six ? (close ? close + 1 : host) : host + name;
+    struct myr_str port = {behind + 1, 0};
+    uint64_t number = plain ? 80 : 443;
+    bool ok = name > 0 && name < sizeof(ret->host) && length + 9 < sizeof(ret->base) &&
+              !memchr(host, '@', length);
+    if (ok && *behind == ':') {
+        port.len = length - (size_t)(port.data - host);
+        ok = myr_str_to_u64(port, &number) && number > 0 && number <= UINT16_MAX;
+    } else {
+        ok = ok && behind == host + length;
+    }
+    if (!ok) {
+        return no_address(err, url);
+    }
+    memcpy(ret->host, host + six, name);
+    ret->host[name] = '\0';
+    snprintf(ret->port, sizeof(ret->port), "%u", (unsigned)number);
+    snprintf(ret->base, sizeof(ret->base), "%s%.*s", plain ? "http://" : "https://", (int)length,
+             host);
+    return MYR_OK;
+}
+
+static bool is_loopback(const struct sockaddr *at)
+{
+    if (at->sa_family == AF_INET) {
+        return ntohl(((const struct sockaddr_in *)at)->sin_addr.s_addr) >> 24 == 127;
+    }
+    return at->sa_family == AF_INET6 &&
+           IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)at)->sin6_addr);
+}
+
+/* False with errno; ETIMEDOUT when nothing came in time. */
+static bool wait_for(int fd, short events, int timeout_ms)
+{
+    struct pollfd poll_fd = {.fd = fd, .events = events};
+    int rc;
+    do {
+        rc = poll(&poll_fd, 1, timeout_ms);
+    } while (rc < 0 && errno == EINTR);
+    if (rc == 0) {
+        errno = ETIMEDOUT;
+    }
+    return rc > 0;
+}
+
+/* A connected socket, or -1 with errno. */
+static int try_one(const struct addrinfo *at)
+{
+    int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) {
+        return -1;
+    }
+    int failed = 0, on = 1;
+    socklen_t size = sizeof(failed);
+    if (connect(fd, at->ai_addr, at->ai_addrlen) != 0) {
+        if (errno != EINPROGRESS || !wait_for(fd, POLLOUT, CONNECT_MS)) {
+            failed = errno;
+        } else {
+            (void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &size);
+        }
+    }
+    if (failed) {
+        close(fd);
+        errno = failed;
+        return -1;
+    }
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    return fd;
+}
+
+static int not_there(const struct address *address, int why, struct myr_err *err)
+{
+    int rc = why == ECONNREFUSED
+                 ? myr_err_set(err, MYR_EAWAY, "%s: nobody answers there", address->base)
+                 : myr_err_set(err, MYR_EAWAY, "%s: %s", address->base, strerror(why));
+    myr_err_hint(err, "myriad serve DIR");
+    return rc;
+}
+
+static int connect_to(const struct address *address, struct line *line, struct myr_err *err)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV}, *found = NULL;
+    int bad = getaddrinfo(address->host, address->port, &hints, &found);
+    int why = EADDRNOTAVAIL, rc = MYR_OK;
+    if (bad) {
+        return myr_err_set(err, MYR_EAWAY, "%s: no such host: %s", address->base,
+                           gai_strerror(bad));
+    }
+    for (const struct addrinfo *at = found; at && line->fd < 0 && rc == MYR_OK; at = at->ai_next) {
+        if (!address->secure && !is_loopback(at->ai_addr)) {
+            rc = myr_err_set(err, MYR_EINVAL,
+                             "%s: plain http is for this machine alone: a token would travel in "
+                             "the open",
+                             address->base);
+            myr_err_hint(err, "https://%s:%s", address->host, address->port);
+            break;
+        }
+        line->fd = try_one(at);
+        why = line->fd < 0 ? errno : 0;
+    }
+    freeaddrinfo(found);
+    return rc == MYR_OK && line->fd < 0 ? not_there(address, why, err) : rc;
+}
+
+static int tls_failed(const struct address *address, SSL *ssl, struct myr_err *err)
+{
+    char text[160] = "the connection broke";
+    long judged = ssl ? SSL_get_verify_result(ssl) : X509_V_OK;
+    unsigned long code = ERR_get_error();
+    if (judged != X509_V_OK) {
+        snprintf(text, sizeof(text), "its certificate is not believed: %s",
+                 X509_verify_cert_error_string(judged));
+    } else if (code) {
+        ERR_error_string_n(code, text, sizeof(text));
+    }
+    ERR_clear_error();
+    int rc = myr_err_set(err, MYR_EIO, "%s: %s", address->base, text);
+    if (judged != X509_V_OK) {
+        myr_err_hint(err, "--ca FILE names the authority, DIR/ca.pem of the server's folder");
+    }
+    return rc;
+}
+
+/* What an operation that would block waits for; false: it has failed for good. */
+static bool wait_tls(const struct line *line, int rc)
+{
+    int what = SSL_get_error(line->ssl, rc);
+    return (what == SSL_ERROR_WANT_READ && wait_for(line->fd, POLLIN, line->timeout_ms)) ||
+           (what == SSL_ERROR_WANT_WRITE && wait_for(line->fd, POLLOUT, line->timeout_ms));
+}
+
+static int agree(const struct address *address, const char *ca, struct line *line,
+                 struct myr_err *err)
+{
+    unsigned char bytes[16];
+    bool number = inet_pton(AF_INET, address->host, bytes) == 1 ||
+                  inet_pton(AF_INET6, address->host, bytes) == 1;
+    int rc;
+    ERR_clear_error();
+    line->context = SSL_CTX_new(TLS_client_method());
+    if (!line->context || SSL_CTX_set_min_proto_version(line->context, TLS1_2_VERSION) != 1) {
+        return tls_failed(address, NULL, err);
+    }
+    rc = ca ? SSL_CTX_load_verify_locations(line->context, ca, NULL)
+            : SSL_CTX_set_default_verify_paths(line->context);
+    if (rc != 1) {
+        ERR_clear_error();
+        return myr_err_set(err, MYR_EINVAL, "%s: no certificate of an authority", ca ? ca : "");
+    }
+    SSL_CTX_set_verify(line->context, SSL_VERIFY_PEER, NULL);
+    line->ssl = SSL_new(line->context);
+    if (!line->ssl || SSL_set_fd(line->ssl, line->fd) != 1) {
+        return tls_failed(address, NULL, err);
+    }
+    rc = number ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(line->ssl), address->host)
+                : SSL_set1_host(line->ssl, address->host);
+    if (rc != 1 || (!number && SSL_set_tlsext_host_name(line->ssl, address->host) != 1)) {
+        return tls_failed(address, NULL, err);
+    }
+    while ((rc = SSL_connect(line->ssl)) != 1) {
+        if (!wait_tls(line, rc)) {
+            return tls_failed(address, line->ssl, err);
+        }
+    }
+    return MYR_OK;
+}
+
+static int no_word(const struct address *address, const struct line *line, struct myr_err *err)
+{
+    return errno == ETIMEDOUT ? myr_err_set(err, MYR_EAWAY, "%s: no answer within %d s",
+                                            address->base, line->timeout_ms / 1000)
+                              : myr_err_set(err, MYR_EIO, "%s: the connection broke: %s",
+                                            address->base, strerror(errno));
+}
+
+static int send_all(const struct address *address, const struct line *line, struct myr_str text,
+                    struct myr_err *err)
+{
+    while (text.len > 0) {
+        ssize_t put;
+        if (line->ssl) {
+            int length = text.len < (1U << 20) ? (int)text.len : 1 << 20;
+            errno = EPIPE;
+            put = SSL_write(line->ssl, text.data, length);
+            if (put <= 0 && !wait_tls(line, (int)put)) {
+                return no_word(address, line, err);
+            }
+        } else {
+            put = send(line->fd, text.data, text.len, MSG_NOSIGNAL);
+            if (put < 0 && errno != EINTR &&
+                (errno != EAGAIN || !wait_for(line->fd, POLLOUT, line->timeout_ms))) {
+                /* A server that refuses early has answered before all was sent. */
+                return errno == EPIPE || errno == ECONNRESET ? MYR_OK : no_word(address, line, err);
+            }
+        }
+        if (put > 0) {
+            text.data += put;
+            text.len -= (size_t)put;
+        }
+    }
+    return MYR_OK;
+}
+
+/* Bytes, 0 at the end, or an error. */
+static int receive(const struct address *address, const struct line *line, char *buf, int size,
+                   struct myr_err *err)
+{
+    for (;;) {
+        if (line->ssl) {
+            errno = ECONNRESET;
+            int got = SSL_read(line->ssl, buf, size);
+            if (got > 0) {
+                return got;
+            }
+            if (SSL_get_error(line->ssl, got) == SSL_ERROR_ZERO_RETURN) {
+                return 0;
+            }
+            if (!wait_tls(line, got)) {
+                ERR_clear_error();
+                return no_word(address, line, err);
+            }
+        } else {
+            ssize_t got = recv(line->fd, buf, (size_t)size, 0);
+            if (got >= 0) {
+                return (int)got;
+            }
+            if (errno != EINTR &&
+                (errno != EAGAIN || !wait_for(line->fd, POLLIN, line->timeout_ms))) {
+                return no_word(address, line, err);
+            }
+        }
+    }
+}
+
+static int put_head(const struct myr_http_request *request, const struct address *address,
+                    struct myr_buf *head, struct myr_err *err)
+{
+    bool six = strchr(address->host, ':') != NULL;
+    if (!is_plain(request->token) || !is_plain(request->key) || !is_plain(request->type)) {
+        return myr_err_set(err, MYR_EINVAL, "a token is one word without blanks");
+    }
+    myr_buf_printf(head, "%s %s HTTP/1.1\r\nHost: %s%s%s:%s\r\nConnection: close\r\n",
+                   request->method, address->path, six ? "[" : "", address->host, six ? "]" : "",
+                   address->port);
+    if (request->token) {
+        myr_buf_printf(head, "Authorization: Bearer %s\r\n", request->token);
+    }
+    if (request->key) {
+        myr_buf_printf(head, "Idempotency-Key: %s\r\n", request->key);
+    }
+    if (request->type) {
+        myr_buf_printf(head, "Content-Type: %s\r\n", request->type);
+    }
+    if (request->body.len > 0 || strcmp(request->method, "GET") != 0) {
+        myr_buf_printf(head, "Content-Length: %zu\r\n", request->body.len);
+    }
+    myr_buf_puts(head, "\r\n");
+    return MYR_OK;
+}
+
+static int converse(const struct myr_http_request *request, const struct address *address,
+                    struct line *line, struct myr_http_reply *reply, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf head = {0};
+    MYR_CLEANUP(myr_free_at) char *buf = myr_xcalloc(1, READ_BYTES);
+    MYR_TRY(put_head(request, address, &head, err));
+    MYR_TRY(connect_to(address, line, err));
+    if (address->secure) {
+        MYR_TRY(agree(address, request->ca, line, err));
+    }
+    MYR_TRY(send_all(address, line, (struct myr_str){head.data, head.len}, err));
+    MYR_TRY(send_all(address, line, request->body, err));
+    while (reply->at != MYR_HTTP_AT_DONE) {
+        int got = receive(address, line, buf, READ_BYTES, err);
+        MYR_TRY(got);
+        int rc = got > 0 ? myr_http_reply_feed(reply, (struct myr_str){buf, (size_t)got}, err)
+                         : myr_http_reply_end(reply, err);
+        if (rc < 0) {
+            return myr_err_wrap(err, "%s", address->base);
+        }
+        if (got == 0) {
+            break;
+        }
+    }
+    return MYR_OK;
+}
+
+int myr_http_ask(const struct myr_http_request *request, myr_http_piece *piece, void *context,
+                 struct myr_http_answer *ret, struct myr_err *err)
+{
+    struct address address;
+    uint32_t timeout_s = request->timeout_s ? request->timeout_s : TIMEOUT_S;
+    MYR_CLEANUP(line_done) struct line line = {.fd = -1, .timeout_ms = (int)timeout_s * 1000};
+    MYR_CLEANUP(myr_http_reply_done) struct myr_http_reply reply;
+    myr_http_reply_init(&reply, piece, context);
+    MYR_TRY(read_address(request->url, &address, err));
+    MYR_TRY(converse(request, &address, &line, &reply, err));
+    *ret = (struct myr_http_answer){.status = reply.status, .body = reply.body};
+    reply.body = (struct myr_buf){0};
+    return MYR_OK;
+}
+
+void myr_http_answer_done(struct myr_http_answer *answer)
+{
+    myr_buf_done(&answer->body);
+}

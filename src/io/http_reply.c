@@ -1,0 +1,278 @@
+/* http_reply: the bytes of an answer, taken apart as they come. */
+#include "myriad/io/http.h"
+
+enum { LINE_MAX_BYTES = 1024 };
+
+void myr_http_reply_init(struct myr_http_reply *reply, myr_http_piece *piece, void *context)
+{
+    *reply = (struct myr_http_reply){.piece = piece, .context = context};
+}
+
+void myr_http_reply_done(struct myr_http_reply *reply)
+{
+    myr_buf_done(&reply->line);
+    myr_buf_done(&reply->body);
+}
+
+static int malformed(struct myr_err *err, const char *what)
+{
+    return myr_err_set(err, MYR_EIO, "what answers does not speak HTTP: %s", what);
+}
+
+/* Without the blanks around it. */
+static struct myr_str trimmed(struct myr_str text)
+{
+    while (text.len > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
+        text.data++;
+        text.len--;
+    }
+    while (text.len > 0 && (text.data[text.len - 1] == ' ' || text.data[text.len - 1] == '\t')) {
+        text.len--;
+    }
+    return text;
+}
+
+/* The next line of 'rest', without its end; false: there is none. */
+static bool next_line(struct myr_str *rest, struct myr_str *ret)
+{
+    const char *end = rest->len ? memchr(rest->data, '\n', rest->len) : NULL;
+    if (!end) {
+        return false;
+    }
+    size_t length = (size_t)(end - rest->data);
+    *ret = (struct myr_str){rest->data, length};
+    if (length > 0 && rest->data[length - 1] == '\r') {
+        ret->len--;
+    }
+    rest->data += length + 1;
+    rest->len -= length + 1;
+    return true;
+}
+
+/* "HTTP/1.1 200 OK" */
+static int read_status(struct myr_http_reply *reply, struct myr_str line, struct myr_err *err)
+{
+    uint64_t status;
+    bool ours = line.len >= 12 && memcmp(line.data, "HTTP/1.", 7) == 0 &&
+                (line.data[7] == '0' || line.data[7] == '1') && line.data[8] == ' ' &&
+                (line.len == 12 || line.data[12] == ' ');
+    if (!ours || !myr_str_to_u64((struct myr_str){line.data + 9, 3}, &status) || status < 100 ||
+        status > 599) {
+        return malformed(err, "its first line is no status");
+    }
+    reply->status = (uint32_t)status;
+    return MYR_OK;
+}
+
+struct framing {
+    bool has_length, chunked;
+    uint64_t length;
+};
+
+static int read_field(struct myr_str line, struct framing *framing, struct myr_err *err)
+{
+    const char *colon = line.len ? memchr(line.data, ':', line.len) : NULL;
+    if (!colon || colon == line.data) {
+        return malformed(err, "a line of its head has no name");
+    }
+    struct myr_str name = {line.data, (size_t)(colon - line.data)};
+    struct myr_str value = trimmed((struct myr_str){colon + 1, line.len - name.len - 1});
+    if (myr_str_eq_nocase(name, MYR_STR("content-length"))) {
+        uint64_t length;
+        if (!myr_str_to_u64(value, &length) || (framing->has_length && framing->length != length)) {
+            return malformed(err, "its length is no number");
+        }
+        framing->has_length = true;
+        framing->length = length;
+    } else if (myr_str_eq_nocase(name, MYR_STR("transfer-encoding"))) {
+        if (!myr_str_eq_nocase(value, MYR_STR("chunked"))) {
+            return malformed(err, "its body has a coding that is not known");
+        }
+        framing->chunked = true;
+    }
+    return MYR_OK;
+}
+
+static int too_long(struct myr_err *err)
+{
+    return myr_err_set(err, MYR_EIO, "the answer has more than %u MiB", MYR_HTTP_BODY_MAX >> 20);
+}
+
+/* The head is whole: what follows? */
+static int end_head(struct myr_http_reply *reply, struct myr_err *err)
+{
+    struct myr_str rest = {reply->line.data, reply->line.len}, line;
+    struct framing framing = {0};
+    if (!next_line(&rest, &line)) {
+        return malformed(err, "its head is empty");
+    }
+    MYR_TRY(read_status(reply, line, err));
+    while (next_line(&rest, &line) && line.len > 0) {
+        MYR_TRY(read_field(line, &framing, err));
+    }
+    if (framing.chunked && framing.has_length) {
+        return malformed(err, "its body has two lengths");
+    }
+    myr_buf_clear(&reply->line);
+    if (reply->status < 200) {
+        return MYR_OK; /* a word in between: the answer itself comes next */
+    }
+    if (!reply->piece && framing.length > MYR_HTTP_BODY_MAX) {
+        return too_long(err);
+    }
+    reply->left = framing.length;
+    bool none =
+        reply->status == 204 || reply->status == 304 || (framing.has_length && framing.length == 0);
+    reply->at = none                 ? MYR_HTTP_AT_DONE
+                : framing.chunked    ? MYR_HTTP_AT_CHUNK_LINE
+                : framing.has_length ? MYR_HTTP_AT_LENGTH
+                                     : MYR_HTTP_AT_CLOSE;
+    return MYR_OK;
+}
+
+/* Bytes up to the end of the line go to 'line'; true: it is whole. */
+static bool take_line(struct myr_http_reply *reply, struct myr_str *bytes)
+{
+    const char *end = memchr(bytes->data, '\n', bytes->len);
+    size_t length = end ? (size_t)(end - bytes->data) + 1 : bytes->len;
+    myr_buf_put(&reply->line, bytes->data, length);
+    bytes->data += length;
+    bytes->len -= length;
+    return end != NULL;
+}
+
+static int take_head(struct myr_http_reply *reply, struct myr_str *bytes, struct myr_err *err)
+{
+    size_t before = reply->line.len;
+    bool whole = take_line(reply, bytes);
+    if (reply->line.len > MYR_HTTP_HEAD_MAX) {
+        return malformed(err, "its head does not end");
+    }
+    const char *data = reply->line.data;
+    size_t length = reply->line.len;
+    bool blank =
+        whole && ((length == 1 && data[0] == '\n') || (length >= 2 && data[length - 2] == '\n') ||
+                  (length >= 3 && memcmp(data + length - 3, "\n\r\n", 3) == 0) ||
+                  (length == 2 && data[0] == '\r'));
+    MYR_ASSERT(length >= before);
+    return blank ? end_head(reply, err) : MYR_OK;
+}
+
+static bool hex_digit(char c, uint64_t *ret)
+{
+    *ret = c >= '0' && c <= '9'   ? (uint64_t)(c - '0')
+           : c >= 'a' && c <= 'f' ? (uint64_t)(c - 'a' + 10)
+           : c >= 'A' && c <= 'F' ? (uint64_t)(c - 'A' + 10)
+                                  : 16;
+    return *ret < 16;
+}
+
+/* "1a2b;name=value": what is behind the number is nobody's. */
+static int end_chunk_line(struct myr_http_reply *reply, struct myr_err *err)
+{
+    uint64_t size = 0, digit;
+    size_t count = 0;
+    for (; count < reply->line.len && hex_digit(reply->line.data[count], &digit); count++) {
+        if (count >= 15) {
+            return malformed(err, "a chunk has no length");
+        }
+        size = size * 16 + digit;
+    }
+    char next = reply->line.data[count]; /* there is a line end at least */
+    if (count == 0 || (next != ';' && next != '\r' && next != '\n' && next != ' ')) {
+        return malformed(err, "a chunk has no length");
+    }
+    myr_buf_clear(&reply->line);
+    reply->left = size;
+    reply->at = size ? MYR_HTTP_AT_CHUNK : MYR_HTTP_AT_TRAILER;
+    return MYR_OK;
+}
+
+static int end_line(struct myr_http_reply *reply, struct myr_err *err)
+{
+    bool blank = reply->line.len == 1 || (reply->line.len == 2 && reply->line.data[0] == '\r');
+    if (reply->at == MYR_HTTP_AT_CHUNK_LINE) {
+        return end_chunk_line(reply, err);
+    }
+    if (reply->at == MYR_HTTP_AT_CHUNK_END && !blank) {
+        return malformed(err, "a chunk is longer than it says");
+    }
+    if (reply->at == MYR_HTTP_AT_CHUNK_END) {
+        reply->at = MYR_HTTP_AT_CHUNK_LINE;
+    } else if (blank) {
+        reply->at = MYR_HTTP_AT_DONE;
+    }
+    myr_buf_clear(&reply->line);
+    return MYR_OK;
+}
+
+static int take_between(struct myr_http_reply *reply, struct myr_str *bytes, struct myr_err *err)
+{
+    bool whole = take_line(reply, bytes);
+    if (reply->line.len > LINE_MAX_BYTES) {
+        return malformed(err, "a line between chunks does not end");
+    }
+    return whole ? end_line(reply, err) : MYR_OK;
+}
+
+static int take_body(struct myr_http_reply *reply, struct myr_str *bytes, struct myr_err *err)
+{
+    bool counted = reply->at != MYR_HTTP_AT_CLOSE;
+    size_t length = counted && reply->left < bytes->len ? (size_t)reply->left : bytes->len;
+    struct myr_str piece = {bytes->data, length};
+    bytes->data += length;
+    bytes->len -= length;
+    reply->got += length;
+    if (!reply->piece && reply->got > MYR_HTTP_BODY_MAX) {
+        return too_long(err);
+    }
+    if (!reply->piece) {
+        myr_buf_put(&reply->body, piece.data, piece.len);
+    } else if (!reply->piece(reply->context, piece)) {
+        reply->at = MYR_HTTP_AT_DONE;
+        return MYR_OK;
+    }
+    if (counted) {
+        reply->left -= length;
+        if (reply->left == 0) {
+            reply->at = reply->at == MYR_HTTP_AT_CHUNK ? MYR_HTTP_AT_CHUNK_END : MYR_HTTP_AT_DONE;
+        }
+    }
+    return MYR_OK;
+}
+
+int myr_http_reply_feed(struct myr_http_reply *reply, struct myr_str bytes, struct myr_err *err)
+{
+    while (bytes.len > 0 && reply->at != MYR_HTTP_AT_DONE) {
+        switch (reply->at) {
+        case MYR_HTTP_AT_HEAD:
+            MYR_TRY(take_head(reply, &bytes, err));
+            break;
+        case MYR_HTTP_AT_CHUNK_LINE:
+        case MYR_HTTP_AT_CHUNK_END:
+        case MYR_HTTP_AT_TRAILER:
+            MYR_TRY(take_between(reply, &bytes, err));
+            break;
+        case MYR_HTTP_AT_LENGTH:
+        case MYR_HTTP_AT_CHUNK:
+        case MYR_HTTP_AT_CLOSE:
+            MYR_TRY(take_body(reply, &bytes, err));
+            break;
+        case MYR_HTTP_AT_DONE:
+            break;
+        }
+    }
+    return MYR_OK;
+}
+
+int myr_http_reply_end(const struct myr_http_reply *reply, struct myr_err *err)
+{
+    if (reply->at == MYR_HTTP_AT_DONE || reply->at == MYR_HTTP_AT_CLOSE) {
+        return MYR_OK;
+    }
+    if (reply->at == MYR_HTTP_AT_HEAD && reply->line.len == 0) {
+        return myr_err_set(err, MYR_EIO, "the connection was closed without an answer");
+    }
+    return myr_err_set(err, MYR_EIO, "the answer broke off after %llu bytes",
+                       (unsigned long long)reply->got);
+}

@@ -1,0 +1,321 @@
+/* The client against a server of a few lines: good answers, broken ones, slow ones, none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+#include <cmocka.h>
+#include <openssl/crypto.h>
+
+#include "leaks.h"
+#include "myriad/io/http.h"
+
+/* The resolver keeps its tables for the whole process; the sanitizer build finds no leak. */
+long myr_leaks_allowed = 23;
+
+/* A process that answers one connection with a text, in pieces of 'step' bytes. */
+struct server {
+    pid_t pid;
+    char url[64];
+};
+
+struct script {
+    struct myr_str text;
+    size_t step;  /* 0: at once */
+    bool lingers; /* keeps the connection open, silent */
+};
+
+static void answer_one(int listener, int heard, const struct script *script)
+{
+    char request[4096];
+    int fd = accept(listener, NULL, NULL);
+    ssize_t got = recv(fd, request, sizeof(request), 0);
+    ssize_t told = got > 0 ? write(heard, request, (size_t)got) : 0;
+    size_t step = script->step ? script->step : script->text.len;
+    for (size_t at = 0; at < script->text.len && told >= 0; at += step) {
+        size_t left = script->text.len - at;
+        if (send(fd, script->text.data + at, left < step ? left : step, MSG_NOSIGNAL) < 0) {
+            break;
+        }
+    }
+    if (script->lingers) {
+        (void)recv(fd, request, 1, 0); /* until the client goes */
+    }
+    close(fd);
+}
+
+static struct server begin(const struct script *script, int *ret_heard)
+{
+    struct server server = {0};
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof(at);
+    int listener = socket(AF_INET, SOCK_STREAM, 0), pipes[2];
+    assert_int_equal(bind(listener, (struct sockaddr *)&at, sizeof(at)), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &size), 0);
+    assert_int_equal(pipe(pipes), 0);
+    snprintf(server.url, sizeof(server.url), "http://127.0.0.1:%u/v1/x", ntohs(at.sin_port));
+    server.pid = fork();
+    if (server.pid == 0) {
+        close(pipes[0]);
+        answer_one(listener, pipes[1], script);
+        _exit(0);
+    }
+    close(listener);
+    close(pipes[1]);
+    *ret_heard = pipes[0];
+    return server;
+}
+
+struct outcome {
+    int rc;
+    struct myr_http_answer answer;
+    struct myr_err err;
+    char heard[4096];
+};
+
+static void ask(const struct script *script, struct myr_http_request request, myr_http_piece *piece,
+                void *context, struct outcome *ret)
+{
+    int heard, status;
+    struct server server = begin(script, &heard);
+    *ret = (struct outcome){0};
+    request.method = request.method ? request.method : "GET";
+    request.url = server.url;
+    ret->rc = myr_http_ask(&request, piece, context, &ret->answer, &ret->err);
+    ssize_t got = read(heard, ret->heard, sizeof(ret->heard) - 1);
+    assert_true(got >= 0);
+    close(heard);
+    assert_int_equal(waitpid(server.pid, &status, 0), server.pid);
+    assert_int_equal(status, 0);
+}
+
+static struct script says(const char *text)
+{
+    return (struct script){.text = myr_str_from(text)};
+}
+
+static void expect_body(const char *text, size_t step, const char *body)
+{
+    struct outcome outcome;
+    struct script script = says(text);
+    script.step = step;
+    ask(&script, (struct myr_http_request){0}, NULL, NULL, &outcome);
+    assert_string_equal(outcome.err.message, "");
+    assert_int_equal(outcome.rc, MYR_OK);
+    assert_int_equal(outcome.answer.status, 200);
+    assert_int_equal(outcome.answer.body.len, strlen(body));
+    assert_memory_equal(outcome.answer.body.len ? outcome.answer.body.data : "", body,
+                        strlen(body));
+    myr_http_answer_done(&outcome.answer);
+}
+
+static void bodies_come_by_length_in_chunks_or_to_the_end(void **state)
+{
+    static const char *const texts[] = {
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello and more",
+        "HTTP/1.1 200 OK\r\nTRANSFER-encoding: Chunked\r\n\r\n2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\n\r\n",
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.0 200\r\nServer: x\r\n\r\nhello",
+        "HTTP/1.1 200 OK\nContent-Length:5\n\nhello",
+    };
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(texts); i++) {
+        expect_body(texts[i], 0, "hello");
+        expect_body(texts[i], 1, "hello");
+        expect_body(texts[i], 7, "hello");
+    }
+    expect_body("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 0, "");
+}
+
+static void a_request_carries_its_token_key_and_body(void **state)
+{
+    struct outcome outcome;
+    struct script script = says("HTTP/1.1 409 Conflict\r\nContent-Length: 2\r\n\r\n{}");
+    (void)state;
+    ask(&script,
+        (struct myr_http_request){.method = "POST",
+                                  .token = "secret",
+                                  .key = "k1",
+                                  .type = "text/yaml",
+                                  .body = MYR_STR("a: 1\n")},
+        NULL, NULL, &outcome);
+    assert_int_equal(outcome.rc, MYR_OK);
+    assert_int_equal(outcome.answer.status, 409);
+    assert_non_null(strstr(outcome.heard, "POST /v1/x HTTP/1.1\r\n"));
+    assert_non_null(strstr(outcome.heard, "\r\nAuthorization: Bearer secret\r\n"));
+    assert_non_null(strstr(outcome.heard, "\r\nIdempotency-Key: k1\r\n"));
+    assert_non_null(strstr(outcome.heard, "\r\nContent-Length: 5\r\n"));
+    myr_http_answer_done(&outcome.answer);
+}
+
+static void expect_refused(const char *text, const char *words)
+{
+    struct outcome outcome;
+    struct script script = says(text);
+    ask(&script, (struct myr_http_request){0}, NULL, NULL, &outcome);
+    assert_int_equal(outcome.rc, MYR_EIO);
+    assert_int_equal(outcome.err.code, MYR_EIO);
+    assert_true(strncmp(outcome.err.message, "http://127.0.0.1:", 17) == 0);
+    if (!strstr(outcome.err.message, words)) {
+        fail_msg("'%s' is not in '%s'", words, outcome.err.message);
+    }
+}
+
+static void broken_answers_are_one_line_and_no_answer(void **state)
+{
+    (void)state;
+    expect_refused("", "without an answer");
+    expect_refused("SSH-2.0-OpenSSH_9\r\n\r\n", "no status");
+    expect_refused("HTTP/1.1 999 X\r\n\r\n", "no status");
+    expect_refused("HTTP/2 200\r\n\r\n", "no status");
+    expect_refused("HTTP/1.1 200 OK\r\nnonsense\r\n\r\n", "no name");
+    expect_refused("HTTP/1.1 200 OK\r\nContent-Length: 5x\r\n\r\n", "no number");
+    expect_refused("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
+                   "no number");
+    expect_refused("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+                   "two lengths");
+    expect_refused("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", "not known");
+    expect_refused("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", "no length");
+    expect_refused("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n", "longer");
+    expect_refused("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                   "fffffffffffffffff\r\n",
+                   "no length");
+    expect_refused("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello", "broke off after 5");
+    expect_refused("HTTP/1.1 200 OK\r\nContent-Le", "broke off after 0");
+    expect_refused("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel", "broke off");
+}
+
+static void answers_beyond_the_limits_are_not_kept(void **state)
+{
+    char text[128];
+    struct myr_buf head = {0};
+    (void)state;
+    snprintf(text, sizeof(text), "HTTP/1.1 200 OK\r\nContent-Length: %u\r\n\r\n",
+             MYR_HTTP_BODY_MAX + 1);
+    expect_refused(text, "more than 256 MiB");
+    myr_buf_puts(&head, "HTTP/1.1 200 OK\r\nX: ");
+    while (head.len <= MYR_HTTP_HEAD_MAX) {
+        myr_buf_puts(&head, "0123456789abcdef");
+    }
+    expect_refused(head.data, "does not end");
+    myr_buf_clear(&head);
+    myr_buf_puts(&head, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;");
+    for (int i = 0; i < 100; i++) {
+        myr_buf_puts(&head, "0123456789abcdef");
+    }
+    expect_refused(head.data, "between chunks");
+    myr_buf_done(&head);
+}
+
+static void who_stays_silent_is_not_waited_for(void **state)
+{
+    struct outcome outcome;
+    struct script script = says("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe");
+    (void)state;
+    script.lingers = true;
+    ask(&script, (struct myr_http_request){.timeout_s = 1}, NULL, NULL, &outcome);
+    assert_int_equal(outcome.rc, MYR_EAWAY);
+    assert_non_null(strstr(outcome.err.message, "no answer within 1 s"));
+}
+
+static bool two_pieces(void *context, struct myr_str bytes)
+{
+    size_t *sum = context;
+    *sum += bytes.len;
+    return *sum < 4;
+}
+
+static void a_stream_ends_when_its_reader_has_enough(void **state)
+{
+    struct outcome outcome;
+    struct script script = says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                                "2\r\nab\r\n2\r\ncd\r\n2\r\nef\r\n");
+    size_t sum = 0;
+    (void)state;
+    script.lingers = true;
+    ask(&script, (struct myr_http_request){.timeout_s = 5}, two_pieces, &sum, &outcome);
+    assert_int_equal(outcome.rc, MYR_OK);
+    assert_int_equal(sum, 4);
+    assert_int_equal(outcome.answer.body.len, 0);
+}
+
+static int fails(const char *url, const char *token, struct myr_err *err)
+{
+    struct myr_http_answer answer;
+    struct myr_http_request request = {.method = "GET", .url = url, .token = token};
+    *err = (struct myr_err){0};
+    return myr_http_ask(&request, NULL, NULL, &answer, err);
+}
+
+static void bad_addresses_are_refused_before_anything_is_sent(void **state)
+{
+    static const char *const bad[] = {"",
+                                      "ftp://x/",
+                                      "http://",
+                                      "http://:80",
+                                      "http://127.0.0.1:0/",
+                                      "http://127.0.0.1:99999/",
+                                      "http://127.0.0.1:8o/",
+                                      "http://[::1",
+                                      "http://[::1]x/",
+                                      "http://a@127.0.0.1/",
+                                      "http://127.0.0.1/a b",
+                                      "http://127.0.0.1/\r\nX: y"};
+    struct myr_err err;
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+        assert_int_equal(fails(bad[i], NULL, &err), MYR_EINVAL);
+        assert_non_null(strstr(err.message, "is no address"));
+    }
+    assert_int_equal(fails("http://127.0.0.1:1/", "a\r\nX: y", &err), MYR_EINVAL);
+    assert_non_null(strstr(err.message, "one word"));
+}
+
+static void plain_http_stays_on_this_machine(void **state)
+{
+    struct myr_err err;
+    (void)state;
+    assert_int_equal(fails("http://192.0.2.1:4680/", NULL, &err), MYR_EINVAL);
+    assert_non_null(strstr(err.message, "this machine alone"));
+    assert_string_equal(err.hint, "https://192.0.2.1:4680");
+}
+
+static void nobody_there_says_how_to_start_one(void **state)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof(at);
+    struct myr_err err;
+    char url[64];
+    (void)state;
+    /* A port that is bound and not listened to is nobody else's meanwhile. */
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &size), 0);
+    snprintf(url, sizeof(url), "http://127.0.0.1:%u", ntohs(at.sin_port));
+    assert_int_equal(fails(url, NULL, &err), MYR_EAWAY);
+    assert_true(strncmp(err.message, url, strlen(url)) == 0);
+    assert_non_null(strstr(err.message, ": nobody answers there"));
+    assert_string_equal(err.hint, "myriad serve DIR");
+    close(fd);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bodies_come_by_length_in_chunks_or_to_the_end),
+        cmocka_unit_test(a_request_carries_its_token_key_and_body),
+        cmocka_unit_test(broken_answers_are_one_line_and_no_answer),
+        cmocka_unit_test(answers_beyond_the_limits_are_not_kept),
+        cmocka_unit_test(who_stays_silent_is_not_waited_for),
+        cmocka_unit_test(a_stream_ends_when_its_reader_has_enough),
+        cmocka_unit_test(bad_addresses_are_refused_before_anything_is_sent),
+        cmocka_unit_test(plain_http_stays_on_this_machine),
+        cmocka_unit_test(nobody_there_says_how_to_start_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
