@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "myriad/server/folder.h"
 #include "myriad/server/jobfile.h"
 
 struct myr_server_init {

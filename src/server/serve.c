@@ -187,6 +187,23 @@ static int begin(struct server *server, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Who has the folder finds the server, whatever port it has got. */
+static void write_url(const struct server *server, const char *url)
+{
+    char path[4096];
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    struct myr_err err = {0};
+    snprintf(path, sizeof(path), "%s/server.url", server->folder);
+    if (!url) {
+        unlink(path);
+        return;
+    }
+    myr_buf_printf(&text, "%s\n", url);
+    if (myr_file_write(path, &text, &err) < 0) {
+        log_say("warning", "%s", err.message);
+    }
+}
+
 static void tell_ready(const struct server *server, const struct myr_serve *serve)
 {
     const struct config *config = &server->config;
@@ -197,6 +214,7 @@ static void tell_ready(const struct server *server, const struct myr_serve *serv
     snprintf(url, sizeof(url), "%s://%s%s%s:%u/", plain ? "http" : "https", six ? "[" : "",
              config->http_address, six ? "]" : "", http_port(server));
     uint16_t port = server->listener ? myr_io_port(server->listener) : 0;
+    write_url(server, url);
     log_say("info", "ready: %s, agents on port %u, %u nodes", url, port, config->node_count);
     notify("READY=1");
     if (serve->ready) {
@@ -238,6 +256,7 @@ int myr_serve(const struct myr_serve *serve, struct myr_err *err)
     signals_begin(server, &signals, serve->stop_after_s);
     tell_ready(server, serve);
     uv_run(&server->loop, UV_RUN_DEFAULT);
+    write_url(server, NULL);
     rc = server->stuck ? myr_err_set(err, MYR_EIO, "not all is kept: %s", server->stuck_why)
                        : desk_snapshot(server, err);
     uv_close((uv_handle_t *)&signals.term, on_nothing);
