@@ -27,8 +27,10 @@ struct cli_common {
     uint32_t format; /* enum myr_format */
     uint32_t colour; /* auto, always, never */
     bool timing, excel;
+    /* Of verbs that ask a server; NULL: not given. */
+    const char *server, *token_file, *ca, *dir;
 };
-extern const struct myr_option_table cli_common_table;
+extern const struct myr_option_table cli_common_table, cli_client_table;
 
 /* One run of one verb. */
 struct cli {
@@ -50,6 +52,7 @@ struct cli_verb {
      */
     int (*run)(struct cli *cli, struct myr_err *err);
     const char *group; /* heading in the overview; NULL for a sub-verb */
+    bool passes_on;    /* its words are for another program: none of them is an option of ours */
 };
 
 /* Headings of the overview. */
@@ -107,6 +110,10 @@ int cli_main(int argc, const char *const *argv, const char *(*lookup_env)(const 
 #define CLI_OPTIONS(table, values)                                                     \
     .options = (table), .option_count = MYR_ARRAY_COUNT(table), .defaults = &(values), \
     .values_bytes = sizeof(values), .common = &cli_common_table
+/* The same of a verb that asks a server. */
+#define CLI_CLIENT_OPTIONS(table, values)                                              \
+    .options = (table), .option_count = MYR_ARRAY_COUNT(table), .defaults = &(values), \
+    .values_bytes = sizeof(values), .common = &cli_client_table
 
 /* Progress on stderr for work that may take more than a second; done by cleanup. */
 void cli_progress(struct myr_progress *progress, const char *what, uint64_t total);

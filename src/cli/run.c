@@ -13,7 +13,15 @@ enum { COLOUR_AUTO, COLOUR_ALWAYS };
 
 static const struct cli_common common_defaults = {.format = MYR_FORMAT_TABLE};
 
+/* What every verb has comes last: those that ask a server have all rows, the others the tail. */
 static const struct myr_option common_rows[] = {
+    CLI_TEXT("server", "URL", struct cli_common, server,
+             "which server to ask; else http://127.0.0.1:4680"),
+    CLI_PATH("token-file", "FILE", struct cli_common, token_file,
+             "the file that holds your token, never the token itself"),
+    CLI_PATH("ca", "FILE", struct cli_common, ca, "certificate of the server's authority"),
+    CLI_PATH("dir", "DIR", struct cli_common, dir,
+             "a server's folder on this machine: gives URL, authority and the first token"),
     {CLI_ROW("output", MYR_OPTION_CHOICE, "FORMAT", struct cli_common, format,
              "how to print the result"),
      .letter = 'o', .choices = myr_format_names, .choice_count = MYR_FORMAT_COUNT},
@@ -22,8 +30,11 @@ static const struct myr_option common_rows[] = {
     CLI_FLAG("timing", struct cli_common, timing, "add time and memory used to the result"),
     CLI_FLAG("excel", struct cli_common, excel, "CSV with the mark that spreadsheets want"),
 };
+enum { CLIENT_ROWS = 4 };
 
-const struct myr_option_table cli_common_table = {common_rows, MYR_ARRAY_COUNT(common_rows),
+const struct myr_option_table cli_common_table = {
+    common_rows + CLIENT_ROWS, MYR_ARRAY_COUNT(common_rows) - CLIENT_ROWS, &common_defaults};
+const struct myr_option_table cli_client_table = {common_rows, MYR_ARRAY_COUNT(common_rows),
                                                   &common_defaults};
 
 static bool is_set(const char *value)
@@ -145,12 +156,33 @@ static int check_excel(const struct cli *cli, int argc, const char *const *argv,
     return MYR_OK;
 }
 
+/* The words go on as they are; the run returns only when it could not start the other program. */
+static int pass_on(struct cli *cli, const struct cli_verb *verb, int argc, const char *const *argv)
+{
+    struct myr_err err = {0};
+    if (argc == 1 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)) {
+        return help(cli->command);
+    }
+    if (argc > MYR_OPERANDS_MAX) {
+        (void)myr_err_set(&err, MYR_ERANGE, "%d words, at most %d are passed on", argc,
+                          MYR_OPERANDS_MAX);
+        return cli_error(&err);
+    }
+    for (int i = 0; i < argc; i++) {
+        cli->operands.items[cli->operands.count++] = argv[i];
+    }
+    return verb->run(cli, &err) < 0 ? cli_error(&err) : CLI_DONE;
+}
+
 int cli_run(const struct cli_verb *verb, int argc, const char *const *argv,
             const char *(*lookup_env)(const char *name))
 {
     MYR_CLEANUP(cli_done) struct cli cli = {.command = verb->row, .common = common_defaults};
     struct myr_err err = {0};
     myr_arena_init(&cli.arena);
+    if (verb->passes_on) {
+        return pass_on(&cli, verb, argc, argv);
+    }
     /* One byte more: a command without options of its own still has a place. */
     void *values = myr_arena_alloc(&cli.arena, 1, verb->row->values_bytes + 1);
     struct myr_option_values places = {values, &cli.common};

@@ -5,6 +5,7 @@
  */
 #include "bench/bench.h"
 #include "cli.h"
+#include "client/client.h"
 #include "fit/fit.h"
 #include "goodput/goodput.h"
 
@@ -51,6 +52,27 @@ static const struct cli_verb *const verbs[] = {
     &cli_twin_search_verb,
     &cli_init_verb,
     &cli_serve_verb,
+    &cli_agent_verb,
+    &cli_enrol_verb,
+    &cli_token_verb,
+    &cli_token_new_verb,
+    &cli_submit_verb,
+    &cli_job_verb,
+    &cli_job_list_verb,
+    &cli_job_show_verb,
+    &cli_job_logs_verb,
+    &cli_job_explain_verb,
+    &cli_job_cancel_verb,
+    &cli_queue_verb,
+    &cli_usage_verb,
+    &cli_node_verb,
+    &cli_node_list_verb,
+    &cli_node_show_verb,
+    &cli_node_drain_verb,
+    &cli_node_resume_verb,
+    &cli_node_revoke_verb,
+    &cli_top_verb,
+    &cli_inject_verb,
     &cli_whatif_verb,
     &cli_explain_verb,
 

@@ -1,0 +1,105 @@
+/* token new, enrol: who may come in. */
+#include "client/client.h"
+#include "myriad/text/json.h"
+
+static const char *const roles[] = {"viewer", "user", "operator", "admin"};
+
+struct token_options {
+    const char *user, *unix_user;
+    uint32_t role;
+};
+static const struct token_options token_defaults = {.role = 1};
+
+static const struct myr_option token_rows[] = {
+    CLI_TEXT("user", "NAME", struct token_options, user, "whose it is; needed"),
+    CLI_CHOICE("role", "ROLE", struct token_options, role, roles, "what its owner may do"),
+    CLI_TEXT("unix-user", "NAME", struct token_options, unix_user,
+             "as whom the ranks of its jobs run; never root"),
+};
+
+static const struct myr_command token_new_command = {
+    .name = "token new",
+    .operands = "",
+    .summary = "make a token for somebody",
+    .details = "The token is shown once and kept nowhere: the server keeps its digest. Its owner "
+               "puts it into a file of mode 0600 and names that in MYRIAD_TOKEN_FILE. A viewer "
+               "sees, a user submits and cancels own jobs, an operator drains nodes and cancels "
+               "all jobs, an admin makes tokens and enrols nodes. CSV output has one row.",
+    .example = "myriad token new --user ada --unix-user ada --dir lab",
+    CLI_CLIENT_OPTIONS(token_rows, token_defaults),
+};
+
+static int token_new_run(struct cli *cli, struct myr_err *err)
+{
+    const struct token_options *options = cli->options;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
+    const struct myr_doc *doc;
+    struct myr_json json;
+    if (!options->user) {
+        int rc = myr_err_set(err, MYR_EINVAL, "'myriad token new' needs --user NAME");
+        myr_err_hint(err, "myriad token new --help");
+        return rc;
+    }
+    myr_json_init(&json, &body, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    myr_json_text(&json, "user", options->user);
+    myr_json_text(&json, "role", roles[options->role]);
+    if (options->unix_user) {
+        myr_json_text(&json, "unix_user", options->unix_user);
+    }
+    myr_json_end(&json);
+    MYR_TRY(
+        client_ask(cli, "POST", "/v1/tokens", (struct myr_str){body.data, body.len}, &doc, err));
+    client_put_one(cli, doc, "tokens");
+    myr_answer_fact(&cli->answer, "token", "%s", client_text(cli, doc, "token"));
+    myr_answer_fact(&cli->answer, "of", "%s, %s", options->user, roles[options->role]);
+    return MYR_OK;
+}
+
+const struct cli_verb cli_token_new_verb = {.row = &token_new_command, .run = token_new_run};
+
+static const struct myr_command *const subcommands[] = {&token_new_command};
+
+static const struct myr_command token_command = {
+    .name = "token",
+    .operands = "",
+    .summary = "make tokens for people who ask a server",
+    .example = "myriad token new --user ada --unix-user ada --dir lab",
+    .subcommands = subcommands,
+    .subcommand_count = MYR_ARRAY_COUNT(subcommands),
+};
+
+const struct cli_verb cli_token_verb = {&token_command, NULL, .group = CLI_RUN_GROUP};
+
+static const struct myr_command enrol_command = {
+    .name = "enrol",
+    .operands = "[NODE]",
+    .summary = "make a token by which one node's agent enrols, once",
+    .details = "With a name, for that node alone; else for whichever comes first. The agent gets "
+               "its certificate for it; the token carries the authority's fingerprint, so that "
+               "the agent knows whom to believe. CSV output has one row.",
+    .example = "myriad enrol gpu-01 --dir lab",
+    CLIENT_NO_OPTIONS,
+    .operand_max = 1,
+};
+
+static int enrol_run(struct cli *cli, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
+    const struct myr_doc *doc;
+    struct myr_json json;
+    const char *node = cli->operands.count > 0 ? cli->operands.items[0] : NULL;
+    myr_json_init(&json, &body, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    if (node) {
+        myr_json_text(&json, "node", node);
+    }
+    myr_json_end(&json);
+    MYR_TRY(client_ask(cli, "POST", "/v1/enrol", (struct myr_str){body.data, body.len}, &doc, err));
+    client_put_one(cli, doc, "tokens");
+    myr_answer_fact(&cli->answer, "token", "%s", client_text(cli, doc, "token"));
+    myr_answer_fact(&cli->answer, "for", "%s, once", node ? node : "any node");
+    return MYR_OK;
+}
+
+const struct cli_verb cli_enrol_verb = {&enrol_command, enrol_run, .group = CLI_RUN_GROUP};

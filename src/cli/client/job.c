@@ -1,0 +1,315 @@
+/* job: what was submitted, how it does, and its end. */
+#include "client/job.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "client/client.h"
+
+static const struct myr_answer_column columns[] = {
+    {"id", "ID", MYR_COLUMN_NUMBER, 0},
+    {"name", "NAME", 0, 0},
+    {"state", "STATE", 0, 0},
+    {"gpus", "GPUS", MYR_COLUMN_NUMBER, 0},
+    {"nodes", "NODES", MYR_COLUMN_NUMBER, 0},
+    {"step", "STEP", MYR_COLUMN_NUMBER, 0},
+    {"failures", "FAILURES", MYR_COLUMN_NUMBER, 0},
+    {"tenant", "TENANT", 0, 0},
+    {"user", "USER", 0, 0},
+    {"priority", "PRIORITY", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
+    {"epoch", "EPOCH", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
+    {"reason", "REASON", MYR_COLUMN_WIDE, 0},
+};
+
+struct list_options {
+    const char *state;
+    bool all;
+};
+static const struct list_options list_defaults = {0};
+
+static void put_states(struct myr_buf *buf)
+{
+    myr_buf_put_lit(buf, "queued placing starting running saving recovering finishing done "
+                         "failed cancelled");
+}
+
+static const struct myr_option list_rows[] = {
+    CLI_FLAG("all", struct list_options, all, "those that have ended too"),
+    CLI_NAME("state", "STATE", struct list_options, state, put_states, "only those in this state"),
+};
+
+static const struct myr_command list_command = {
+    .name = "job list",
+    .operands = "",
+    .summary = "list jobs, newest first",
+    .details = "Those that have ended are left out unless --all or --state asks for them. CSV "
+               "output lists the jobs.",
+    .example = "myriad job list --state running",
+    CLI_CLIENT_OPTIONS(list_rows, list_defaults),
+};
+
+static int list_run(struct cli *cli, struct myr_err *err)
+{
+    const struct list_options *options = cli->options;
+    const struct myr_doc *doc;
+    struct myr_value *jobs;
+    const char *path = options->state ? myr_arena_printf(&cli->arena, "/v1/jobs?state=%s",
+                                                         client_word(cli, options->state))
+                       : options->all ? "/v1/jobs?all=1"
+                                      : "/v1/jobs";
+    MYR_TRY(client_ask(cli, "GET", path, (struct myr_str){0}, &doc, err));
+    MYR_TRY(client_put_list(cli, doc, "jobs", &jobs, err));
+    myr_answer_table(&cli->answer, jobs, columns, MYR_ARRAY_COUNT(columns));
+    return MYR_OK;
+}
+
+const struct cli_verb cli_job_list_verb = {.row = &list_command, .run = list_run};
+
+static const char *job_path(struct cli *cli, const char *tail)
+{
+    return myr_arena_printf(&cli->arena, "/v1/jobs/%s%s", client_word(cli, cli->operands.items[0]),
+                            tail);
+}
+
+void job_show(struct cli *cli, const struct myr_doc *doc)
+{
+    struct myr_answer *answer = &cli->answer;
+    client_put_one(cli, doc, "jobs");
+    myr_answer_fact(answer, "job", "%s, %s", client_text(cli, doc, "id"),
+                    client_text(cli, doc, "name"));
+    myr_answer_fact(answer, "state", "%s", client_text(cli, doc, "state"));
+    const char *reason = client_text(cli, doc, "reason");
+    if (reason[0]) {
+        myr_answer_fact(answer, "because", "%s", reason);
+    }
+    myr_answer_fact(answer, "size", "%s GPUs on %s nodes", client_text(cli, doc, "gpus"),
+                    client_text(cli, doc, "nodes"));
+    myr_answer_fact(answer, "of", "%s, tenant %s, priority %s", client_text(cli, doc, "user"),
+                    client_text(cli, doc, "tenant"), client_text(cli, doc, "priority"));
+    myr_answer_fact(answer, "step", "%s, saved at %s", client_text(cli, doc, "step"),
+                    client_text(cli, doc, "saved_step"));
+    myr_answer_fact(answer, "started", "%s times, %s failures", client_text(cli, doc, "epoch"),
+                    client_text(cli, doc, "failures"));
+    myr_answer_fact(answer, "submitted", "%s", client_time(cli, doc, "submitted_ms"));
+    myr_answer_fact(answer, "first start", "%s", client_time(cli, doc, "started_ms"));
+    myr_answer_fact(answer, "end", "%s", client_time(cli, doc, "ended_ms"));
+}
+
+static const struct myr_command show_command = {
+    .name = "job show",
+    .operands = "ID",
+    .summary = "show one job: state, size, steps, nodes and its file",
+    .details = "CSV output has one row.",
+    .example = "myriad job show 42",
+    CLIENT_NO_OPTIONS,
+    .operand_min = 1,
+    .operand_max = 1,
+};
+
+static int show_run(struct cli *cli, struct myr_err *err)
+{
+    const struct myr_doc *doc;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {0};
+    MYR_TRY(client_ask(cli, "GET", job_path(cli, ""), (struct myr_str){0}, &doc, err));
+    job_show(cli, doc);
+    const struct myr_doc *list = myr_doc_get(doc, "node_names");
+    for (uint32_t i = 0; list && list->kind == MYR_DOC_LIST && i < list->count; i++) {
+        myr_buf_puts(&names, i ? " " : "");
+        myr_buf_put(&names, list->items[i]->text.data, list->items[i]->text.len);
+    }
+    if (names.len) {
+        myr_answer_fact(&cli->answer, "nodes", "%s", names.data);
+    }
+    myr_answer_more(&cli->answer, "the job file");
+    myr_answer_verbatim(&cli->answer, myr_str_from(client_text(cli, doc, "file")));
+    return MYR_OK;
+}
+
+const struct cli_verb cli_job_show_verb = {.row = &show_command, .run = show_run};
+
+static const struct myr_command cancel_command = {
+    .name = "job cancel",
+    .operands = "ID",
+    .summary = "end a job, wherever it is on its way",
+    .details = "One's own jobs; an operator may end everybody's. CSV output has one row.",
+    .example = "myriad job cancel 42",
+    CLIENT_NO_OPTIONS,
+    .operand_min = 1,
+    .operand_max = 1,
+};
+
+static int cancel_run(struct cli *cli, struct myr_err *err)
+{
+    const struct myr_doc *doc;
+    MYR_TRY(client_ask(cli, "POST", job_path(cli, "/cancel"), (struct myr_str){0}, &doc, err));
+    job_show(cli, doc);
+    return MYR_OK;
+}
+
+const struct cli_verb cli_job_cancel_verb = {.row = &cancel_command, .run = cancel_run};
+
+static const struct myr_command explain_command = {
+    .name = "job explain",
+    .operands = "ID",
+    .summary = "say why a job waits, or what holds it",
+    .details = "CSV output lists the lines.",
+    .example = "myriad job explain 42",
+    CLIENT_NO_OPTIONS,
+    .operand_min = 1,
+    .operand_max = 1,
+};
+
+static int explain_run(struct cli *cli, struct myr_err *err)
+{
+    const struct myr_doc *doc;
+    MYR_TRY(client_ask(cli, "GET", job_path(cli, "/explain"), (struct myr_str){0}, &doc, err));
+    const struct myr_doc *why = myr_doc_get(doc, "why");
+    myr_answer_i64(&cli->answer, "id", client_i64(doc, "id"));
+    struct myr_value *lines = myr_answer_list(&cli->answer, "why");
+    for (uint32_t i = 0; why && why->kind == MYR_DOC_LIST && i < why->count; i++) {
+        myr_answer_object(&cli->answer, NULL);
+        myr_answer_str(&cli->answer, "says", why->items[i]->text);
+        myr_answer_end(&cli->answer);
+        myr_answer_para(&cli->answer, "%.*s", (int)why->items[i]->text.len,
+                        why->items[i]->text.data);
+    }
+    myr_answer_end(&cli->answer);
+    myr_answer_rows(&cli->answer, lines);
+    return MYR_OK;
+}
+
+const struct cli_verb cli_job_explain_verb = {.row = &explain_command, .run = explain_run};
+
+struct logs_options {
+    uint64_t rank;
+    bool follow;
+};
+static const struct logs_options logs_defaults = {0};
+
+static const struct myr_option logs_rows[] = {
+    CLI_COUNT("rank", struct logs_options, rank, 0, 1 << 24, "whose output"),
+    CLI_FLAG("follow", struct logs_options, follow, "go on as it writes, until it ends"),
+};
+
+static const struct myr_command logs_command = {
+    .name = "job logs",
+    .operands = "ID",
+    .summary = "print what a rank of a job has written",
+    .details = "Printed as it is. With -o json, yaml or csv: its lines. --follow asks again every "
+               "second, and goes on over restarts of the job.",
+    .example = "myriad job logs 42 --rank 3 --follow",
+    CLI_CLIENT_OPTIONS(logs_rows, logs_defaults),
+    .operand_min = 1,
+    .operand_max = 1,
+};
+
+/* One piece; 'ret_end': the job is over and nothing follows. */
+static int logs_piece(const struct client *client, uint64_t rank, int64_t *offset,
+                      struct myr_str *ret, bool *ret_end, struct myr_err *err)
+{
+    struct cli *cli = client->cli;
+    const struct myr_doc *doc;
+    const char *path =
+        myr_arena_printf(&cli->arena, "%s?rank=%llu&offset=%lld", job_path(cli, "/logs"),
+                         (unsigned long long)rank, (long long)*offset);
+    MYR_TRY(client_get(client, path, &doc, err));
+    const struct myr_doc *text = myr_doc_get(doc, "text");
+    int64_t next = client_i64(doc, "next");
+    *ret = text && text->kind == MYR_DOC_SCALAR ? text->text : (struct myr_str){"", 0};
+    *ret_end = strcmp(client_text(cli, doc, "end"), "true") == 0;
+    if (next < *offset || (ret->len > 0 && next == *offset)) {
+        return myr_err_set(err, MYR_EIO, "the server's answer goes from %lld to %lld",
+                           (long long)*offset, (long long)next);
+    }
+    *offset = next;
+    return MYR_OK;
+}
+
+/* Each piece is printed as it comes; a node that is away for a moment is asked again. */
+static int follow(const struct client *client, uint64_t rank, struct myr_err *err)
+{
+    int64_t offset = 0;
+    bool end = false;
+    while (!end) {
+        struct myr_str piece = {"", 0};
+        struct myr_err why = {0};
+        int rc = logs_piece(client, rank, &offset, &piece, &end, &why);
+        if (rc < 0 && rc != MYR_EAWAY) {
+            *err = why;
+            return rc;
+        }
+        MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+        myr_buf_put(&buf, piece.data, piece.len);
+        if (cli_print(&buf) != CLI_DONE) {
+            return myr_err_set(err, MYR_EIO, "standard output is closed");
+        }
+        if (piece.len == 0 && !end) {
+            sleep(1);
+        }
+    }
+    return MYR_OK;
+}
+
+static void put_lines(struct cli *cli, struct myr_str text)
+{
+    struct myr_value *lines = myr_answer_list(&cli->answer, "lines");
+    while (text.len > 0) {
+        const char *end = memchr(text.data, '\n', text.len);
+        size_t length = end ? (size_t)(end - text.data) : text.len;
+        myr_answer_object(&cli->answer, NULL);
+        myr_answer_str(&cli->answer, "text", (struct myr_str){text.data, length});
+        myr_answer_end(&cli->answer);
+        length += end ? 1 : 0;
+        text.data += length;
+        text.len -= length;
+    }
+    myr_answer_end(&cli->answer);
+    myr_answer_rows(&cli->answer, lines);
+}
+
+static int logs_run(struct cli *cli, struct myr_err *err)
+{
+    const struct logs_options *options = cli->options;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    bool people = cli->common.format == MYR_FORMAT_TABLE || cli->common.format == MYR_FORMAT_WIDE;
+    struct client client;
+    struct myr_str piece;
+    int64_t offset = 0;
+    bool end;
+    MYR_TRY(client_open(cli, &client, err));
+    if (options->follow && people) {
+        return follow(&client, options->rank, err);
+    }
+    do {
+        MYR_TRY(logs_piece(&client, options->rank, &offset, &piece, &end, err));
+        myr_buf_put(&text, piece.data, piece.len);
+        if (options->follow && piece.len == 0 && !end) {
+            sleep(1);
+        }
+    } while (!end && (piece.len > 0 || options->follow));
+    myr_answer_u64(&cli->answer, "rank", options->rank);
+    myr_answer_i64(&cli->answer, "bytes", offset);
+    myr_answer_bool(&cli->answer, "end", end);
+    put_lines(cli, (struct myr_str){text.len ? text.data : "", text.len});
+    if (people) {
+        myr_buf_put(&cli->document, text.len ? text.data : "", text.len);
+    }
+    return MYR_OK;
+}
+
+const struct cli_verb cli_job_logs_verb = {.row = &logs_command, .run = logs_run};
+
+static const struct myr_command *const subcommands[] = {
+    &list_command, &show_command, &logs_command, &cancel_command, &explain_command,
+};
+
+static const struct myr_command command = {
+    .name = "job",
+    .operands = "",
+    .summary = "list, show, follow, explain and cancel jobs of a server",
+    .example = "myriad job list",
+    .subcommands = subcommands,
+    .subcommand_count = MYR_ARRAY_COUNT(subcommands),
+};
+
+const struct cli_verb cli_job_verb = {&command, NULL, .group = CLI_RUN_GROUP};

@@ -1,0 +1,229 @@
+/* submit: a job file to a server, and where asked the wait for its end. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "client/client.h"
+#include "client/job.h"
+#include "myriad/io/ca.h"
+#include "myriad/server/jobfile.h"
+#include "myriad/work/layout_file.h"
+
+struct options {
+    const char *layout;
+    bool wait;
+};
+static const struct options defaults = {0};
+
+enum { TRIES = 3 };
+
+static const struct myr_option rows[] = {
+    CLI_PATH("layout", "FILE", struct options, layout,
+             "a layout that myriad fit --layout-out wrote: sets gpus, layout and MYRIAD_LAYOUT"),
+    CLI_FLAG("wait", struct options, wait, "until it ends; exit status 1 when it fails"),
+};
+
+static const struct myr_command command = {
+    .name = "submit",
+    .operands = "FILE",
+    .summary = "queue a job on a server",
+    .details = "FILE is a job file, YAML or JSON ('-': standard input); docs/server.md lists its "
+               "keys. An answer that is lost on the way is asked for again, and the job is one all "
+               "the same. With --layout the ranks find the layout's words in MYRIAD_LAYOUT "
+               "(tp=8,pp=4,...), and the job has as many GPUs as it takes. With --wait: exit "
+               "status 0 when it is done, 1 when it failed or was cancelled. CSV output has one "
+               "row.",
+    .example = "myriad submit examples/jobs/hello.yaml --wait",
+    CLI_CLIENT_OPTIONS(rows, defaults),
+    .operand_min = 1,
+    .operand_max = 1,
+};
+
+static struct myr_doc *new_text(struct cli *cli, const struct myr_doc *at, const char *text)
+{
+    struct myr_doc *node = myr_arena_alloc(&cli->arena, 1, sizeof(*node));
+    *node = (struct myr_doc){.kind = MYR_DOC_SCALAR,
+                             .file = at->file,
+                             .line = at->line,
+                             .column = at->column,
+                             .text = myr_str_from(text)};
+    return node;
+}
+
+/* A copy of the map with 'key' set: replaced where it was, else at the end. */
+static struct myr_doc *with_key(struct cli *cli, const struct myr_doc *map, const char *key,
+                                const struct myr_doc *value)
+{
+    struct myr_doc *copy = myr_arena_alloc(&cli->arena, 1, sizeof(*copy));
+    *copy = *map;
+    copy->entries = myr_arena_alloc(&cli->arena, map->count + 1, sizeof(*copy->entries));
+    copy->count = 0;
+    bool done = false;
+    for (uint32_t i = 0; i < map->count; i++) {
+        copy->entries[copy->count] = map->entries[i];
+        if (myr_str_eq(map->entries[i].key, myr_str_from(key))) {
+            copy->entries[copy->count].value = value;
+            done = true;
+        }
+        copy->count++;
+    }
+    if (!done) {
+        copy->entries[copy->count++] =
+            (struct myr_doc_entry){.key = myr_str_from(key), .value = value};
+    }
+    return copy;
+}
+
+/* The layout's lines "tp: 8" as words, which every verb takes by --layout: "tp=8,pp=4". */
+static void put_words(const struct myr_layout *layout, struct myr_buf *words)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf lines = {0};
+    myr_layout_write(&lines, layout);
+    for (const char *at = lines.data; at && *at;) {
+        size_t length = strcspn(at, "\n"), name = strcspn(at, ":\n");
+        if (name + 2 < length) {
+            myr_buf_printf(words, "%s%.*s=%.*s", words->len ? "," : "", (int)name, at,
+                           (int)(length - name - 2), at + name + 2);
+        }
+        at += length + (at[length] == '\n');
+    }
+}
+
+/* The job file with what the layout says; where both say how large, they must say the same. */
+static int add_layout(struct cli *cli, const char *file, const char *path, struct myr_buf *text,
+                      struct myr_err *err)
+{
+    const struct myr_doc *top;
+    struct myr_layout layout;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {0};
+    struct myr_str body = {text->len ? text->data : "", text->len};
+    MYR_TRY(myr_layout_file_read(&cli->arena, path, NULL, &layout, err));
+    bool json = body.len > 0 && body.data[0] == '{';
+    MYR_TRY(json ? myr_doc_read_json(&cli->arena, file, body, &top, err)
+                 : myr_doc_read_yaml(&cli->arena, file, body, &top, err));
+    MYR_TRY(myr_doc_expect(top, MYR_DOC_MAP, "a job file", err));
+    uint64_t gpus = myr_layout_gpus(&layout), given;
+    const struct myr_doc *said = myr_doc_get(top, "gpus"), *nodes = myr_doc_get(top, "nodes");
+    if (said) {
+        MYR_TRY(myr_doc_u64(said, "gpus", 1, MYR_LAYOUT_GPUS_MAX, &given, err));
+    }
+    if (nodes || (said && given != gpus)) {
+        return myr_doc_error(err, nodes ? nodes : said, MYR_EINVAL,
+                             "the layout takes %llu GPUs: 'gpus: %llu', or no size at all, is "
+                             "expected beside --layout",
+                             (unsigned long long)gpus, (unsigned long long)gpus);
+    }
+    put_words(&layout, &words);
+    const char *kept = myr_arena_strndup(&cli->arena, words.data, words.len);
+    const struct myr_doc *env = myr_doc_get(top, "env"), *word = new_text(cli, top, kept);
+    struct myr_doc empty = {.kind = MYR_DOC_MAP, .file = top->file};
+    if (env) {
+        MYR_TRY(myr_doc_expect(env, MYR_DOC_MAP, "env", err));
+    }
+    const char *number = myr_arena_printf(&cli->arena, "%llu", (unsigned long long)gpus);
+    top = with_key(cli, top, "gpus", new_text(cli, top, number));
+    top = with_key(cli, top, "layout", word);
+    top = with_key(cli, top, "env", with_key(cli, env ? env : &empty, "MYRIAD_LAYOUT", word));
+    myr_buf_clear(text);
+    myr_doc_write_yaml(top, text);
+    return MYR_OK;
+}
+
+/* The server knows no file names: its places are in 'file'. */
+static int name_file(const char *file, struct myr_err *err)
+{
+    if (err->code == MYR_EINVAL && strncmp(err->message, "job:", 4) == 0) {
+        char rest[MYR_ERR_MESSAGE_MAX];
+        snprintf(rest, sizeof(rest), "%s", err->message + 4);
+        snprintf(err->message, sizeof(err->message), "%.200s:%.300s",
+                 strcmp(file, "-") == 0 ? "standard input" : file, rest);
+    }
+    return err->code;
+}
+
+static int send_job(const struct client *client, const char *file, struct myr_str body,
+                    const struct myr_doc **ret, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {0};
+    int rc = MYR_OK;
+    MYR_TRY(myr_io_secret(16, &key, err));
+    for (int tries = 0; tries < TRIES; tries++) {
+        struct myr_err why = {0};
+        if (tries > 0) {
+            sleep(1);
+        }
+        rc = client_call(client,
+                         &(struct client_call){.method = "POST",
+                                               .path = "/v1/jobs",
+                                               .body = body,
+                                               .type = "application/yaml",
+                                               .key = key.data},
+                         ret, &why);
+        if (rc == MYR_OK) {
+            return MYR_OK;
+        }
+        *err = why;
+        if (rc != MYR_EIO) {
+            break; /* it is known what happened */
+        }
+    }
+    return name_file(file, err);
+}
+
+static bool is_over(const char *state)
+{
+    return strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 ||
+           strcmp(state, "cancelled") == 0;
+}
+
+/* Asked once a second. A server that is away for a while is waited for: the job does not notice. */
+static int wait_for_end(const struct client *client, const char *path, const struct myr_doc **ret,
+                        struct myr_err *err)
+{
+    struct cli *cli = client->cli;
+    char told[32] = "";
+    for (;;) {
+        struct myr_err why = {0};
+        int rc = client_get(client, path, ret, &why);
+        if (rc < 0 && rc != MYR_EAWAY && rc != MYR_EIO && rc != MYR_EOFTEN) {
+            *err = why;
+            return rc;
+        }
+        const char *state = rc == MYR_OK ? client_text(cli, *ret, "state") : told;
+        if (rc == MYR_OK && is_over(state)) {
+            return MYR_OK;
+        }
+        if (strcmp(state, told) != 0) {
+            snprintf(told, sizeof(told), "%s", state);
+            if (isatty(STDERR_FILENO)) {
+                fprintf(stderr, "%s\n", told);
+            }
+        }
+        sleep(1);
+    }
+}
+
+static int run(struct cli *cli, struct myr_err *err)
+{
+    const struct options *options = cli->options;
+    const char *file = cli->operands.items[0];
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    const struct myr_doc *doc;
+    struct client client;
+    MYR_TRY(myr_file_read(file, MYR_JOBFILE_BYTES_MAX, &text, err));
+    if (options->layout) {
+        MYR_TRY(add_layout(cli, file, options->layout, &text, err));
+    }
+    MYR_TRY(client_open(cli, &client, err));
+    struct myr_str body = {text.len ? text.data : "", text.len};
+    MYR_TRY(send_job(&client, file, body, &doc, err));
+    const char *id = client_text(cli, doc, "id");
+    const char *path = myr_arena_printf(&cli->arena, "/v1/jobs/%s", client_word(cli, id));
+    MYR_TRY(options->wait ? wait_for_end(&client, path, &doc, err)
+                          : client_get(&client, path, &doc, err));
+    job_show(cli, doc);
+    cli->no = options->wait && strcmp(client_text(cli, doc, "state"), "done") != 0;
+    myr_answer_next(&cli->answer, "myriad job %s %s", options->wait ? "logs" : "show", id);
+    return MYR_OK;
+}
+
+const struct cli_verb cli_submit_verb = {&command, run, .group = CLI_RUN_GROUP};
