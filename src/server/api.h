@@ -32,6 +32,10 @@ int api_enrol(struct request *request, struct myr_buf *ret, struct myr_err *err)
 int api_token(struct request *request, struct myr_buf *ret, struct myr_err *err);
 int api_metrics(struct request *request, struct myr_buf *ret, struct myr_err *err);
 
+/* api_backup.c */
+int api_backup(struct request *request, struct myr_buf *ret, struct myr_err *err);
+void backup_stop(struct server *server);
+
 /* Changes are refused while nothing can be kept. */
 MYR_MUST_USE int api_writable(const struct server *server, struct myr_err *err);
 /* A text of the request's body, which may be empty; NULL-terminated into 'ret'. */

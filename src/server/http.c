@@ -124,6 +124,17 @@ static void stop_waiting(struct request *request)
     http_kick(request->server);
 }
 
+void request_send_file(struct request *request, int fd, uint64_t size)
+{
+    stop_waiting(request);
+    struct MHD_Response *response = MHD_create_response_from_fd64(size, fd);
+    MYR_ASSERT(response);
+    add_headers(response, "application/octet-stream");
+    MHD_queue_response(request->connection, 200, response);
+    MHD_destroy_response(response);
+    request->answered = true;
+}
+
 /* 'whom' is a request that waits, or has given up: then it is no longer in the list. */
 void http_output(void *whom, const struct output *output)
 {

@@ -87,6 +87,7 @@ static void stop(struct server *server)
     notify("STOPPING=1");
     log_say("info", "stopping");
     desk_turn(server);
+    backup_stop(server);
     http_end(server);
     if (server->config.twin) {
         simulated_end(server);

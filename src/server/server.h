@@ -183,6 +183,7 @@ struct server {
     struct simulated *simulated;
     int64_t clock_base_ms, clock_since_ms; /* the twin's: then, by the steady clock */
     struct http *http;
+    struct backup *backup; /* the one under way, or NULL */
     bool stopping;
 };
 

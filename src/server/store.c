@@ -218,3 +218,51 @@ int store_scan(struct store *store, const char *prefix, store_each *each, void *
     sqlite3_reset(store->scan);
     return rc;
 }
+
+struct store_copy {
+    struct store *from;
+    sqlite3 *to;
+    sqlite3_backup *work;
+    char *path;
+};
+
+static int copy_failed(const struct store_copy *copy, int code, struct myr_err *err)
+{
+    return myr_err_set(err, MYR_EIO, "%s: copying the store: %s", copy->path, sqlite3_errstr(code));
+}
+
+int store_copy_begin(struct store *store, const char *path, struct store_copy **ret,
+                     struct myr_err *err)
+{
+    struct store_copy *copy = myr_xcalloc(1, sizeof(*copy));
+    copy->from = store;
+    copy->path = strdup(path);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    int code = sqlite3_open_v2(path, &copy->to, flags, NULL);
+    copy->work =
+        code == SQLITE_OK ? sqlite3_backup_init(copy->to, "main", store->db, "main") : NULL;
+    if (!copy->work) {
+        int rc = copy_failed(copy, code == SQLITE_OK ? sqlite3_errcode(copy->to) : code, err);
+        store_copy_end(copy);
+        return rc;
+    }
+    *ret = copy;
+    return MYR_OK;
+}
+
+int store_copy_step(struct store_copy *copy, int pages, struct myr_err *err)
+{
+    int code = sqlite3_backup_step(copy->work, pages);
+    if (code == SQLITE_OK || code == SQLITE_BUSY || code == SQLITE_LOCKED) {
+        return 1;
+    }
+    return code == SQLITE_DONE ? 0 : copy_failed(copy, code, err);
+}
+
+void store_copy_end(struct store_copy *copy)
+{
+    sqlite3_backup_finish(copy->work);
+    sqlite3_close(copy->to);
+    free(copy->path);
+    free(copy);
+}

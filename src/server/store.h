@@ -36,3 +36,14 @@ typedef int store_each(void *context, const char *key, struct myr_str value, str
 /* In order of the keys. What waits is not seen. */
 MYR_MUST_USE int store_scan(struct store *store, const char *prefix, store_each *each,
                             void *context, struct myr_err *err);
+
+/*
+ * A copy of the file, made while work goes on: so many pages a step, so that nobody waits long.
+ * What is committed meanwhile is in the copy too.
+ */
+struct store_copy;
+MYR_MUST_USE int store_copy_begin(struct store *store, const char *path, struct store_copy **ret,
+                                  struct myr_err *err);
+/* 1: there is more to do; 0: the copy is whole. */
+MYR_MUST_USE int store_copy_step(struct store_copy *copy, int pages, struct myr_err *err);
+void store_copy_end(struct store_copy *copy);

@@ -1,0 +1,99 @@
+/*
+ * api_backup: a copy of the store for whoever may have everything. It is made beside the store, a
+ * little in every turn of the loop, and sent when it is whole; nothing of it stays behind.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api.h"
+
+enum { PAGES_A_TURN = 64 };
+
+struct backup {
+    struct server *server;
+    struct request *request;
+    struct store_copy *copy;
+    uv_idle_t idle;
+    char path[4096];
+};
+
+static void on_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+/* The one who asked gets the file, or hears what is wrong. */
+static void finish(struct backup *backup, const char *problem)
+{
+    struct stat status = {0};
+    int fd = -1;
+    store_copy_end(backup->copy);
+    if (!problem) {
+        fd = open(backup->path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0 || fstat(fd, &status) != 0) {
+            problem = "the copy of the store cannot be read";
+        }
+    }
+    unlink(backup->path);
+    if (problem) {
+        http_output(backup->request, &(struct output){.problem = problem});
+        if (fd >= 0) {
+            close(fd);
+        }
+    } else {
+        request_send_file(backup->request, fd, (uint64_t)status.st_size);
+    }
+    backup->server->backup = NULL;
+    uv_idle_stop(&backup->idle);
+    uv_close((uv_handle_t *)&backup->idle, on_closed);
+}
+
+static void on_idle(uv_idle_t *idle)
+{
+    struct backup *backup = idle->data;
+    struct myr_err err = {0};
+    backup->request->since_ms = steady_ms(); /* it gets on: nobody has to give up */
+    int rc = store_copy_step(backup->copy, PAGES_A_TURN, &err);
+    if (rc <= 0) {
+        finish(backup, rc < 0 ? err.message : NULL);
+    }
+}
+
+void backup_stop(struct server *server)
+{
+    if (server->backup) {
+        finish(server->backup, "the server stops");
+    }
+}
+
+int api_backup(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    struct server *server = request->server;
+    (void)ret;
+    if (server->backup) {
+        return myr_err_set(err, MYR_ESTALE, "a backup is under way");
+    }
+    struct backup *backup = myr_xcalloc(1, sizeof(*backup));
+    backup->server = server;
+    backup->request = request;
+    snprintf(backup->path, sizeof(backup->path), "%s/backup.tmp", server->folder);
+    unlink(backup->path); /* of a server that was killed meanwhile */
+    int fd = open(backup->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int rc = fd < 0 ? myr_err_errno(err, "writing", backup->path) : close(fd);
+    rc = rc < 0 ? rc : store_copy_begin(server->store, backup->path, &backup->copy, err);
+    if (rc < 0) {
+        unlink(backup->path);
+        free(backup);
+        return rc;
+    }
+    server->backup = backup;
+    uv_idle_init(&server->loop, &backup->idle);
+    backup->idle.data = backup;
+    uv_idle_start(&backup->idle, on_idle);
+    request_wait(request);
+    return HTTP_LATER;
+}
