@@ -73,6 +73,9 @@ static const struct cli_verb *const verbs[] = {
     &cli_node_revoke_verb,
     &cli_top_verb,
     &cli_inject_verb,
+    &cli_doctor_verb,
+    &cli_backup_verb,
+    &cli_restore_verb,
     &cli_whatif_verb,
     &cli_explain_verb,
 

@@ -1,0 +1,308 @@
+/* backup: a server's folder copied, and put back. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "myriad/server/folder.h"
+#include "server.h"
+
+enum { BLOCK = 256 << 10, TOKEN_MAX = 4096, ALL_PAGES = -1 };
+
+static const char *const names[] = {"myriad.yaml",    "ca.pem",      "ca-key.pem", "server.pem",
+                                    "server-key.pem", "admin.token", "audit.log",  "state.db"};
+/* What a server cannot do without. */
+static const char *const needed[] = {"myriad.yaml", "ca.pem",         "ca-key.pem",
+                                     "server.pem",  "server-key.pem", "state.db"};
+
+static void join(const char *folder, const char *name, char ret[MYR_SERVER_PATH_MAX])
+{
+    snprintf(ret, MYR_SERVER_PATH_MAX, "%.4000s/%s", folder, name);
+}
+
+static bool is_there(const char *folder, const char *name)
+{
+    char path[MYR_SERVER_PATH_MAX];
+    struct stat status;
+    join(folder, name, path);
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* A new folder, or one with nothing in it. */
+static int make_empty(const char *folder, struct myr_err *err)
+{
+    MYR_TRY(myr_make_dirs(folder, err));
+    DIR *list = opendir(folder);
+    if (!list) {
+        return myr_err_errno(err, "opening", folder);
+    }
+    bool empty = true;
+    for (const struct dirent *entry = readdir(list); entry; entry = readdir(list)) {
+        empty = empty && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0);
+    }
+    closedir(list);
+    if (!empty) {
+        return myr_err_set(err, MYR_EINVAL, "%s: not empty; a new folder is expected", folder);
+    }
+    return chmod(folder, 0700) == 0 ? MYR_OK : myr_err_errno(err, "protecting", folder);
+}
+
+static void remove_all(const char *folder)
+{
+    char path[MYR_SERVER_PATH_MAX];
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+        join(folder, names[i], path);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+struct sink {
+    int fd;
+    int error;
+    uint64_t bytes;
+};
+
+static bool put_bytes(void *context, struct myr_str bytes)
+{
+    struct sink *sink = context;
+    while (bytes.len > 0 && !sink->error) {
+        ssize_t put = write(sink->fd, bytes.data, bytes.len);
+        if (put < 0 && errno != EINTR) {
+            sink->error = errno;
+        } else if (put > 0) {
+            bytes.data += put;
+            bytes.len -= (size_t)put;
+            sink->bytes += (uint64_t)put;
+        }
+    }
+    return !sink->error;
+}
+
+static int sink_open(const char *path, struct sink *ret, struct myr_err *err)
+{
+    *ret = (struct sink){.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
+    return ret->fd < 0 ? myr_err_errno(err, "writing", path) : MYR_OK;
+}
+
+static int sink_close(struct sink *sink, const char *path, struct myr_err *err)
+{
+    if (!sink->error && fsync(sink->fd) != 0) {
+        sink->error = errno;
+    }
+    if (close(sink->fd) != 0 && !sink->error) {
+        sink->error = errno;
+    }
+    errno = sink->error;
+    return sink->error ? myr_err_errno(err, "writing", path) : MYR_OK;
+}
+
+static int copy_file(const char *from_path, const char *path, struct myr_server_copied *ret,
+                     struct myr_err *err)
+{
+    MYR_CLEANUP(myr_free_at) char *block = myr_xcalloc(1, BLOCK);
+    struct sink sink;
+    ssize_t got = 0;
+    int fd = open(from_path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return myr_err_errno(err, "reading", from_path);
+    }
+    int rc = sink_open(path, &sink, err);
+    if (rc == MYR_OK) {
+        while ((got = read(fd, block, BLOCK)) > 0 &&
+               put_bytes(&sink, (struct myr_str){block, (size_t)got})) {
+        }
+        rc = got < 0 ? myr_err_errno(err, "reading", from_path) : MYR_OK;
+        int closed = sink_close(&sink, path, rc == MYR_OK ? err : NULL);
+        rc = rc == MYR_OK ? closed : rc;
+        ret->bytes += sink.bytes;
+        ret->files++;
+    }
+    close(fd);
+    return rc;
+}
+
+static int count_key(void *context, const char *key, struct myr_str value, struct myr_err *err)
+{
+    (void)key;
+    (void)value;
+    (void)err;
+    ++*(uint64_t *)context;
+    return MYR_OK;
+}
+
+/* A copy that nobody could read would be none. */
+static int check_store(const char *folder, struct myr_server_copied *ret, struct myr_err *err)
+{
+    char path[MYR_SERVER_PATH_MAX];
+    struct store *store;
+    join(folder, "state.db", path);
+    MYR_TRY(store_open(path, &store, err));
+    int rc = store_scan(store, "", count_key, &ret->keys, err);
+    store_close(store);
+    return rc;
+}
+
+/* MYR_EAWAY: nobody is there to ask. */
+static int store_from_server(const struct myr_server_copy *copy, const char *path,
+                             struct myr_server_copied *ret, struct myr_err *err)
+{
+    struct myr_server_place place;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf token = {0};
+    struct myr_http_answer answer = {0};
+    struct sink sink;
+    MYR_TRY(myr_server_find(copy->folder, &place, err));
+    if (!place.said) {
+        return myr_err_set(err, MYR_EAWAY, "no server runs in %s", copy->folder);
+    }
+    MYR_TRY(
+        myr_file_read(copy->token_file ? copy->token_file : place.token, TOKEN_MAX, &token, err));
+    if (token.len) {
+        token.data[strcspn(token.data, " \t\r\n")] = '\0';
+    }
+    char url[sizeof(place.url) + 16];
+    size_t length = strlen(place.url);
+    snprintf(url, sizeof(url), "%.*s/v1/backup",
+             (int)(length && place.url[length - 1] == '/' ? length - 1 : length), place.url);
+    struct myr_http_request request = {
+        .method = "POST", .url = url, .token = token.data, .ca = place.ca};
+    MYR_TRY(sink_open(path, &sink, err));
+    int rc = myr_http_ask(&request, put_bytes, &sink, &answer, err);
+    int closed = sink_close(&sink, path, rc == MYR_OK ? err : NULL);
+    rc = rc == MYR_OK ? closed : rc;
+    myr_http_answer_done(&answer);
+    if (rc == MYR_OK && answer.status != 200) {
+        rc = myr_err_set(err, answer.status == 401 ? MYR_EUNKNOWN : MYR_EDENIED,
+                         "%s: refused with status %u; the token of an administrator is needed",
+                         place.url, answer.status);
+    }
+    if (rc < 0) {
+        unlink(path);
+        return rc;
+    }
+    ret->live = true;
+    ret->files++;
+    ret->bytes += sink.bytes;
+    return MYR_OK;
+}
+
+static int store_from_file(const struct myr_server_copy *copy, const char *path,
+                           struct myr_server_copied *ret, struct myr_err *err)
+{
+    char from[MYR_SERVER_PATH_MAX];
+    struct stat status;
+    struct store *store;
+    struct store_copy *work;
+    join(copy->folder, "state.db", from);
+    MYR_TRY(store_open(from, &store, err));
+    int rc = store_copy_begin(store, path, &work, err);
+    if (rc == MYR_OK) {
+        rc = store_copy_step(work, ALL_PAGES, err);
+        store_copy_end(work);
+    }
+    store_close(store);
+    MYR_TRY(rc);
+    if (chmod(path, 0600) != 0 || stat(path, &status) != 0) {
+        return myr_err_errno(err, "protecting", path);
+    }
+    ret->files++;
+    ret->bytes += (uint64_t)status.st_size;
+    return MYR_OK;
+}
+
+static int check_needed(const char *folder, struct myr_err *err)
+{
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(needed); i++) {
+        if (!is_there(folder, needed[i])) {
+            return myr_err_set(err, MYR_ENOENT, "%s: no server's folder: %s is missing", folder,
+                               needed[i]);
+        }
+    }
+    return MYR_OK;
+}
+
+/* Everything but the store. */
+static int copy_files(const char *from, const char *to, struct myr_server_copied *ret,
+                      struct myr_err *err)
+{
+    char from_path[MYR_SERVER_PATH_MAX], path[MYR_SERVER_PATH_MAX];
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+        if (strcmp(names[i], "state.db") != 0 && is_there(from, names[i])) {
+            join(from, names[i], from_path);
+            join(to, names[i], path);
+            MYR_TRY(copy_file(from_path, path, ret, err));
+        }
+    }
+    return MYR_OK;
+}
+
+static int backup(const struct myr_server_copy *copy, struct myr_server_copied *ret,
+                  struct myr_err *err)
+{
+    char path[MYR_SERVER_PATH_MAX];
+    join(copy->to, "state.db", path);
+    MYR_TRY(copy_files(copy->folder, copy->to, ret, err));
+    struct myr_err why = {0};
+    int rc = store_from_server(copy, path, ret, &why);
+    if (rc == MYR_EAWAY) {
+        rc = store_from_file(copy, path, ret, &why);
+    }
+    if (rc < 0) {
+        *err = why;
+        return rc;
+    }
+    return check_store(copy->to, ret, err);
+}
+
+int myr_server_backup(const struct myr_server_copy *copy, struct myr_server_copied *ret,
+                      struct myr_err *err)
+{
+    *ret = (struct myr_server_copied){0};
+    MYR_TRY(check_needed(copy->folder, err));
+    MYR_TRY(make_empty(copy->to, err));
+    int rc = backup(copy, ret, err);
+    if (rc < 0) {
+        remove_all(copy->to);
+    }
+    return rc;
+}
+
+static int restore(const struct myr_server_copy *copy, struct myr_server_copied *ret,
+                   struct myr_err *err)
+{
+    char from_path[MYR_SERVER_PATH_MAX], path[MYR_SERVER_PATH_MAX];
+    MYR_TRY(copy_files(copy->folder, copy->to, ret, err));
+    join(copy->folder, "state.db", from_path);
+    join(copy->to, "state.db", path);
+    MYR_TRY(copy_file(from_path, path, ret, err));
+    return check_store(copy->to, ret, err);
+}
+
+int myr_server_restore(const struct myr_server_copy *copy, struct myr_server_copied *ret,
+                       struct myr_err *err)
+{
+    struct config config;
+    char path[MYR_SERVER_PATH_MAX];
+    *ret = (struct myr_server_copied){0};
+    MYR_TRY(check_needed(copy->folder, err));
+    /* A folder that a server lives in has more than its files: the store's journal. */
+    if (is_there(copy->folder, "server.url") || is_there(copy->folder, "state.db-wal")) {
+        int rc = myr_err_set(err, MYR_EINVAL, "%s: a server lives there; a backup is expected",
+                             copy->folder);
+        myr_err_hint(err, "myriad backup %s TO", copy->folder);
+        return rc;
+    }
+    join(copy->folder, "myriad.yaml", path);
+    MYR_TRY(config_read(path, &config, err));
+    config_done(&config);
+    MYR_TRY(make_empty(copy->to, err));
+    int rc = restore(copy, ret, err);
+    if (rc < 0) {
+        remove_all(copy->to);
+    }
+    return rc;
+}
