@@ -2,17 +2,20 @@
 """Every verb, every sub-verb, every format: rendered, or refused where the docs say so.
 
     tests/answers/run.py MYRIAD              checks
+    tests/answers/run.py MYRIAD --only NAME  checks the cases of one command
     tests/answers/run.py MYRIAD --infer NAME prints a first schema for the cases of one command
 
 tests/answers/cases.txt holds at least one question for each command that `myriad commands` lists.
 Each is asked in every format, twice: the bytes must be equal; JSON must hold to the schema under
 docs/schema/ and echo every option; YAML must parse to the same tree; CSV must have a row for each
 item of the list, or be refused with exit status 2 and be named in docs/answers.md; the table must
-fit 80 columns. No code of the program is used for any of it.
+fit 80 columns. No code of the program is used for any of it. Questions to a server are asked of
+real ones, which are started for them and stopped behind them.
 """
 import concurrent.futures
 import csv
 import io
+import itertools
 import json
 import os
 import re
@@ -35,32 +38,57 @@ WIDTH = 80
 class Program:
     def __init__(self, path, folder):
         self.path, self.folder = path, folder
+        self.servers = []
+        self.names = itertools.count(1000)
         self.environment = {key: value for key, value in os.environ.items()
                             if not key.startswith("MYRIAD_")}
         self.environment.update(LC_ALL="C.UTF-8", COLUMNS=str(WIDTH))
 
     def run(self, words, check=False):
+        new = f"new-{next(self.names)}"
+        words = [word.replace("NEW", new) for word in words]
         result = subprocess.run([self.path, *words], cwd=self.folder, env=self.environment,
                                 stdin=subprocess.DEVNULL, capture_output=True, timeout=900,
                                 check=False)
         if check and result.returncode != 0:
             raise SystemExit(f"myriad {shlex.join(words)}: {result.stderr.decode()}")
+        result.stdout = result.stdout.replace(new.encode(), b"new-1000")
         return result
+
+    def serve(self, folder):
+        """A server in the background; it is there when its first line is."""
+        server = subprocess.Popen([self.path, "serve", folder], cwd=self.folder,
+                                  env=self.environment, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.servers.append(server)
+        if not server.stdout.readline().startswith("serving "):
+            raise SystemExit(f"myriad serve {folder} does not begin")
+
+    def stop(self):
+        for server in self.servers:
+            server.terminate()
+        for server in self.servers:
+            server.communicate(timeout=60)
 
 
 def read_cases():
-    """Lines 'setup: WORDS' prepare files; the others are questions, 'WORDS' or '1: WORDS' where
-    the answer is no; 'measured: WORDS' where it holds measured times."""
-    setup, cases = [], []
+    """Lines 'setup: WORDS' prepare files and 'serve: DIR' starts a server, in their order; the
+    others are questions, 'WORDS' or '1: WORDS' where the answer is no; 'measured: WORDS' where it
+    holds measured times. 'elsewhere: NAME' is a command whose answer another test looks at."""
+    setup, cases, elsewhere = [], [], set()
     for line in (HERE / "cases.txt").read_text().splitlines():
         line = line.split("#")[0].strip()
         if line.startswith("setup:"):
             setup.append(shlex.split(line[6:]))
+        elif line.startswith("serve:"):
+            setup.append(("serve:", line[6:].strip()))
+        elif line.startswith("elsewhere:"):
+            elsewhere.add(line[10:].strip())
         elif line:
             found = re.match(r"(?:(\d|measured): )?(.*)", line)
             code = MEASURED if found[1] == "measured" else int(found[1] or 0)
             cases.append((code, shlex.split(found[2])))
-    return setup, cases
+    return setup, cases, elsewhere
 
 
 def command_of(words, names):
@@ -74,8 +102,8 @@ def columns_of(text):
 
 
 def too_wide(text):
-    """Lines that a screen would break; commands to paste and rows of a binding stay whole."""
-    whole = re.compile(r"(next:|      )\s*myriad |      [a-z0-9]+: {.*}$")
+    """Lines that a screen would break; commands to paste, rows of a binding, tokens stay whole."""
+    whole = re.compile(r"(next:|      )\s*myriad |      [a-z0-9]+: {.*}$|token  [0-9a-f]+@")
     for line in text.splitlines():
         if columns_of(line) > WIDTH and not whole.match(line):
             yield line
@@ -129,11 +157,13 @@ def check_csv(text, document):
 
 
 def shape(value):
-    """A tree without its numbers: what two measurements have in common."""
+    """A tree without its numbers and secrets: what two measurements have in common."""
     if isinstance(value, dict):
         return {key: shape(child) for key, child in value.items()}
     if isinstance(value, list):
         return [shape(child) for child in value]
+    if isinstance(value, str):
+        return re.sub(r"[0-9]+(\.[0-9]+)?", "0", re.sub(r"[0-9a-f]{32,}", "secret", value))
     return 0 if isinstance(value, (int, float)) and not isinstance(value, bool) else value
 
 
@@ -210,43 +240,64 @@ def check_case_listed(arguments):
     return [f"myriad {shlex.join(words)}: {fault}" for fault in faults]
 
 
+def prepare(program, setup):
+    for words in setup:
+        if words[0] == "serve:":
+            program.serve(words[1])
+            continue
+        result = program.run(words)
+        if result.returncode > 1:
+            raise SystemExit(f"setup: myriad {shlex.join(words)}: {result.stderr.decode()}")
+
+
+def infer(program, wanted, cases, commands):
+    samples = [json.loads(program.run([*words, "-o", "json"]).stdout)
+               for _, words in cases if command_of(words, commands) == wanted]
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema",
+              "title": f"The answer of 'myriad {wanted}'", **schemas.infer(samples)}
+    print(json.dumps(schema, indent=2))
+    return 0
+
+
+def look(program):
+    listed = json.loads(program.run(["commands", "-o", "json"], check=True).stdout)["commands"]
+    commands = {row["name"]: row for row in listed}
+    setup, cases, elsewhere = read_cases()
+    prepare(program, setup)
+    if "--infer" in sys.argv:
+        return infer(program, sys.argv[sys.argv.index("--infer") + 1], cases, commands)
+    refused = refusals()
+    faults = list(check_schemas())
+    asked = {command_of(words, commands) for _, words in cases} | elsewhere
+    faults += [f"'{name}' has no question in tests/answers/cases.txt"
+               for name, row in commands.items() if row["answers"] and name not in asked]
+    faults += [f"'{name}' has no schema" for name in sorted(elsewhere)
+               if not (ROOT / "docs" / "schema" / f"myriad.{name.replace(' ', '.')}.json").exists()]
+    faults += [f"docs/answers.md names '{name}', which is no command"
+               for name in refused - set(commands)]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        work = [(program, code, words, command_of(words, commands),
+                 commands[command_of(words, commands)], refused) for code, words in cases
+                if "--only" not in sys.argv or
+                command_of(words, commands) == sys.argv[sys.argv.index("--only") + 1]]
+        for found in pool.map(check_case_listed, work):
+            faults += found
+    for fault in faults:
+        print(fault)
+    print(f"{len(work)} questions, {len(FORMATS)} formats, {len(faults)} faults")
+    return 1 if faults else 0
+
+
 def main():
     myriad = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory(prefix="myriad-answers-") as folder:
         os.symlink(ROOT / "examples", os.path.join(folder, "examples"))
         os.symlink(ROOT / "tests" / "data", os.path.join(folder, "data"))
         program = Program(myriad, folder)
-        listed = json.loads(program.run(["commands", "-o", "json"], check=True).stdout)["commands"]
-        commands = {row["name"]: row for row in listed}
-        setup, cases = read_cases()
-        for words in setup:
-            result = program.run(words)
-            if result.returncode > 1:
-                raise SystemExit(f"setup: myriad {shlex.join(words)}: {result.stderr.decode()}")
-        if "--infer" in sys.argv:
-            wanted = sys.argv[sys.argv.index("--infer") + 1]
-            samples = [json.loads(program.run([*words, "-o", "json"]).stdout)
-                       for _, words in cases if command_of(words, commands) == wanted]
-            schema = {"$schema": "https://json-schema.org/draft/2020-12/schema",
-                      "title": f"The answer of 'myriad {wanted}'", **schemas.infer(samples)}
-            print(json.dumps(schema, indent=2))
-            return 0
-        refused = refusals()
-        faults = list(check_schemas())
-        asked = {command_of(words, commands) for _, words in cases}
-        faults += [f"'{name}' has no question in tests/answers/cases.txt"
-                   for name, row in commands.items() if row["answers"] and name not in asked]
-        faults += [f"docs/answers.md names '{name}', which is no command"
-                   for name in refused - set(commands)]
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            work = [(program, code, words, command_of(words, commands),
-                     commands[command_of(words, commands)], refused) for code, words in cases]
-            for found in pool.map(check_case_listed, work):
-                faults += found
-    for fault in faults:
-        print(fault)
-    print(f"{len(cases)} questions, {len(FORMATS)} formats, {len(faults)} faults")
-    return 1 if faults else 0
+        try:
+            return look(program)
+        finally:
+            program.stop()
 
 
 if __name__ == "__main__":

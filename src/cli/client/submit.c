@@ -79,6 +79,7 @@ static void put_words(const struct myr_layout *layout, struct myr_buf *words)
     MYR_CLEANUP(myr_buf_done) struct myr_buf lines = {0};
     myr_layout_write(&lines, layout);
     for (const char *at = lines.data; at && *at;) {
+        at += strspn(at, " ");
         size_t length = strcspn(at, "\n"), name = strcspn(at, ":\n");
         if (name + 2 < length) {
             myr_buf_printf(words, "%s%.*s=%.*s", words->len ? "," : "", (int)name, at,

@@ -77,7 +77,17 @@ static int init_run(struct cli *cli, struct myr_err *err)
                                    .pretend = options->pretend,
                                    .speed = (double)options->speed};
     MYR_TRY(myr_server_init(&init, err));
+    static const char *const made[] = {"myriad.yaml",    "ca.pem",      "ca-key.pem", "server.pem",
+                                       "server-key.pem", "admin.token", "state.db"};
     myr_answer_text(&cli->answer, "folder", folder);
+    struct myr_value *files = myr_answer_list(&cli->answer, "files");
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(made); i++) {
+        myr_answer_object(&cli->answer, NULL);
+        myr_answer_text(&cli->answer, "name", made[i]);
+        myr_answer_end(&cli->answer);
+    }
+    myr_answer_end(&cli->answer);
+    myr_answer_rows(&cli->answer, files);
     myr_answer_fact(&cli->answer, "made", "%s: myriad.yaml, ca.pem, server.pem, admin.token",
                     folder);
     myr_answer_next(&cli->answer, "myriad serve %s", myr_answer_word(&cli->answer, folder));
@@ -112,9 +122,23 @@ static const struct myr_command serve_command = {
     .operand_max = 1,
 };
 
+struct serving {
+    const struct cli *cli;
+    char url[160];
+    uint16_t agents_port;
+};
+
+/* People hear at once; a program gets one document, at the end. */
 static void say_ready(void *context, const char *url, uint16_t agents_port)
 {
-    const char *folder = context;
+    struct serving *serving = context;
+    const char *folder = serving->cli->operands.items[0];
+    uint32_t format = serving->cli->common.format;
+    snprintf(serving->url, sizeof(serving->url), "%s", url);
+    serving->agents_port = agents_port;
+    if (format != MYR_FORMAT_TABLE && format != MYR_FORMAT_WIDE) {
+        return;
+    }
     printf("serving %s\n", url);
     if (agents_port) {
         printf("agents on port %u\n", agents_port);
@@ -127,14 +151,22 @@ static int serve_run(struct cli *cli, struct myr_err *err)
 {
     const struct serve_options *options = cli->options;
     const char *folder = cli->operands.items[0];
+    struct serving serving = {.cli = cli};
     MYR_TRY(myr_serve(&(struct myr_serve){.folder = folder,
                                           .version = cli_version,
                                           .log_json = options->log_json,
                                           .ready = say_ready,
-                                          .context = (void *)(uintptr_t)folder,
+                                          .context = &serving,
                                           .stop_after_s = (uint32_t)options->stop_after},
                       err));
+    struct myr_value *served = myr_answer_list(&cli->answer, "served");
+    myr_answer_object(&cli->answer, NULL);
     myr_answer_text(&cli->answer, "folder", folder);
+    myr_answer_text(&cli->answer, "url", serving.url);
+    myr_answer_u64(&cli->answer, "agents_port", serving.agents_port);
+    myr_answer_end(&cli->answer);
+    myr_answer_end(&cli->answer);
+    myr_answer_rows(&cli->answer, served);
     myr_answer_fact(&cli->answer, "ended", "everything is kept in %s", folder);
     return MYR_OK;
 }

@@ -10,6 +10,12 @@ static bool starts_with(const char *text, const char *begin)
     return strncmp(text, begin, strlen(begin)) == 0;
 }
 
+/* Who listens everywhere is reached here too. */
+static const char *reached(const char *host)
+{
+    return strcmp(host, "0.0.0.0") == 0 ? "127.0.0.1" : strcmp(host, "::") == 0 ? "::1" : host;
+}
+
 static int from_config(const char *folder, struct myr_server_place *ret, struct myr_err *err)
 {
     struct config config;
@@ -19,8 +25,7 @@ static int from_config(const char *folder, struct myr_server_place *ret, struct 
     const char *host = config.http_address;
     bool six = strchr(host, ':') != NULL;
     bool plain = starts_with(host, "127.") || strcmp(host, "::1") == 0;
-    /* Who listens everywhere is reached here too. */
-    host = strcmp(host, "0.0.0.0") == 0 ? "127.0.0.1" : strcmp(host, "::") == 0 ? "::1" : host;
+    host = reached(host);
     uint16_t port = config.http_port;
     snprintf(ret->url, sizeof(ret->url), "%s://%s%s%s:%u", plain ? "http" : "https", six ? "[" : "",
              host, six ? "]" : "", port);
@@ -48,8 +53,18 @@ int myr_server_find(const char *folder, struct myr_server_place *ret, struct myr
     if (myr_file_read(path, sizeof(ret->url) - 1, &text, NULL) < 0 || text.len == 0) {
         return from_config(folder, ret, err);
     }
-    snprintf(ret->url, sizeof(ret->url), "%s", text.data);
-    ret->url[strcspn(ret->url, "\r\n")] = '\0';
+    text.data[strcspn(text.data, "\r\n")] = '\0';
+    static const struct {
+        const char *everywhere, *here;
+    } hosts[] = {{"https://0.0.0.0:", "https://127.0.0.1:"}, {"https://[::]:", "https://[::1]:"}};
+    const char *begin = "", *rest = text.data;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(hosts); i++) {
+        if (starts_with(text.data, hosts[i].everywhere)) {
+            begin = hosts[i].here;
+            rest = text.data + strlen(hosts[i].everywhere);
+        }
+    }
+    snprintf(ret->url, sizeof(ret->url), "%s%s", begin, rest);
     ret->said = true;
     return MYR_OK;
 }
