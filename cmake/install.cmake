@@ -37,7 +37,7 @@ Description: plan, prove and run GPU training clusters
 Version: @PROJECT_VERSION@
 Requires.private: yaml-0.1 zlib
 Libs: -L\${libdir} -lmyriad
-Libs.private: -lm
+Libs.private: -luv -lssl -lcrypto -lmicrohttpd -lsqlite3 -lm
 Cflags: -I\${includedir}
 " @ONLY)
 
@@ -66,6 +66,9 @@ install(FILES ${written}/completion/_myriad COMPONENT command
         DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${MYRIAD_ZSH_FOLDER})
 install(FILES ${written}/completion/myriad.fish COMPONENT command
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+# Units name programs without their folder: systemd finds them under any of the usual prefixes.
+install(FILES packaging/systemd/myriad.service packaging/systemd/myriad-agent.service
+        DESTINATION lib/systemd/system COMPONENT command)
 install(FILES README.md README.zh.md CHANGELOG.md CONTRIBUTING.md SECURITY.md DESTINATION ${doc}
         COMPONENT command)
 if(MYRIAD_INSTALL_LICENCE)

@@ -5,8 +5,8 @@
 
 Every spec printed in docs/spec.md and docs/planning.md can be planned. docs/spec.md names every key
 and topology of the reader, every rule of a finding (and no other), and every field of the JSON. The
-Chinese README is the English one; docs/architecture.md knows which modules are there; the exit
-statuses are the manual's.
+Chinese README is the English one; docs/server.md has every call and key of the server;
+docs/architecture.md knows which modules are there; the exit statuses are the manual's.
 """
 import json
 import os
@@ -170,12 +170,35 @@ def versions(myriad):
             yield f"{name} is about {found}, the program is {version}"
 
 
+def server_words():
+    """docs/server.md names every call of the API, every key of a job file and of myriad.yaml."""
+    page = (ROOT / "docs" / "server.md").read_text()
+    routes = re.findall(r'\{"(GET|POST|PUT)", "([^"]+)", ROLE_',
+                        (ROOT / "src/server/api.c").read_text())
+    if len(routes) < 20:
+        yield "src/server/api.c: fewer calls than expected: has their form changed?"
+    for method, path in routes:
+        if f"`{method} {path}`" not in page:
+            yield f"docs/server.md: {method} {path} is missing"
+    told = {f"{method} {path}" for method, path in routes}
+    for call in re.findall(r"`((?:GET|POST|PUT) /[^`]*)`", page):
+        if call not in told:
+            yield f"docs/server.md: {call} is no call"
+    for name in ("jobfile.c", "config.c"):
+        source = (ROOT / "src/server" / name).read_text()
+        for array in re.findall(r"keys\[\] = \{(.*?)\};", source, re.S):
+            for key in re.findall(r'"(\w+)"', array):
+                if f"`{key}`" not in page:
+                    yield f"docs/server.md: the key {key} of {name} is missing"
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     myriad = os.path.abspath(sys.argv[1])
     faults = [*printed_specs(myriad), *spec_words(), *finding_rules(), *json_names(myriad),
-              *translations(), *modules(), *exit_codes(myriad), *examples(), *versions(myriad)]
+              *translations(), *modules(), *exit_codes(myriad), *examples(), *versions(myriad),
+              *server_words()]
     print("\n".join([*faults, f"{len(faults)} faults"]))
     sys.exit(1 if faults else 0)
 

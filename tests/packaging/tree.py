@@ -75,6 +75,14 @@ class Tree:
                 wide = [line for line in page.splitlines() if len(line) > 80]
                 self.expect(not wide, f"myriad-{verb}(1) fits 80 columns: {wide}")
 
+    def check_units(self):
+        """The units are there, and name no folder of the machine that built them."""
+        for name in ("myriad.service", "myriad-agent.service"):
+            text = self.file(f"lib/systemd/system/{name}").read_text()
+            self.expect("Type=notify" in text and "\nExecStart=myriad" in text,
+                        f"{name} starts the program wherever it lies")
+        self.expect("KillMode=process" in text, "stopping the agent stops no rank")
+
     def check_completion(self):
         share = self.top / "share"
         bash = self.file("share/bash-completion/completions/myriad")
@@ -130,6 +138,7 @@ class Tree:
         self.check_command()
         self.check_pages()
         self.check_completion()
+        self.check_units()
         self.check_documents()
         self.check_library()
         return self.checks

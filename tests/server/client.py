@@ -155,7 +155,8 @@ def a_layout_gives_size_and_words(lab):
     assert re.match(r"(\w+=[^,]+,)*\w+=[^,]+$", words), words
     assert "NCCL_DEBUG" in shown["file"] and "retries: 20" in shown["file"]
     # The words are a layout again, for every verb that takes one.
-    lab.run("fit", "--model", "llama3-8b", "--device", "h100", "--layout", words)
+    lab.run("plan", str(ROOT / "examples" / "h100-64.yaml"), "--out", "planned")
+    lab.run("path", "planned/design.myr", "--nodes", "0,1", "--layout", words)
     assert "16 GPUs" in lab.ask("submit", str(JOB), "--layout", layout, code=2).stderr
 
 
@@ -190,7 +191,7 @@ def nodes_are_drained_and_given_back(lab):
 @check
 def names_that_nothing_has_are_refused(lab):
     for words in (["job", "show", "4711"], ["job", "cancel", "4711"], ["job", "explain", "4711"],
-                  ["job", "logs", "4711"], ["job", "show", "../nodes"], ["node", "show", "x y"],
+                  ["job", "logs", "4711"], ["job", "show", "1/2"], ["node", "show", "x y"],
                   ["node", "drain", "nowhere"], ["node", "resume", "nowhere"],
                   ["node", "revoke", "nowhere"], ["enrol", "nowhere"],
                   ["inject", "nowhere", "crash"]):
@@ -256,8 +257,8 @@ def nobody_there_is_said_with_the_remedy(lab):
         bound.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{bound.getsockname()[1]}"
         for words in (["job", "list"], ["queue"], ["top"], ["submit", str(JOB)]):
-            stderr = lab.run(*words, "--server", url, code=3).stderr
-            assert stderr == f"myriad: {url}: nobody answers there\nhint: myriad serve DIR\n", stderr
+            said = lab.run(*words, "--server", url, code=3).stderr
+            assert said == f"myriad: {url}: nobody answers there\nhint: myriad serve DIR\n", said
     lab.run("job", "list", "--server", "nonsense", code=2)
     assert "in the open" in lab.run("queue", "--server", "http://192.0.2.1:1", code=2).stderr
     lab.run("job", "list", "--dir", os.path.join(lab.top, "no-folder"), code=2)
