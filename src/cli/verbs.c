@@ -249,8 +249,8 @@ static void put_program(struct myr_buf *buf)
         buf, "# ENVIRONMENT\n\n"
              "Each option has a variable, MYRIAD\\_VERB\\_OPTION (MYRIAD\\_FIT\\_CURVE\\_GPUS for "
              "*myriad fit curve --gpus*), used where the option is not given. For all verbs: "
-             "*MYRIAD\\_OUTPUT*, *MYRIAD\\_COLOR*, *MYRIAD\\_TIMING*, *MYRIAD\\_EXCEL*; for those that "
-             "ask a server: *MYRIAD\\_SERVER*, *MYRIAD\\_TOKEN\\_FILE*, *MYRIAD\\_CA*, "
+             "*MYRIAD\\_OUTPUT*, *MYRIAD\\_COLOR*, *MYRIAD\\_TIMING*, *MYRIAD\\_EXCEL*; for those "
+             "that ask a server: *MYRIAD\\_SERVER*, *MYRIAD\\_TOKEN\\_FILE*, *MYRIAD\\_CA*, "
              "*MYRIAD\\_DIR*. "
              "*NO\\_COLOR* and *COLUMNS* are heeded.\n");
 }

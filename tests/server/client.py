@@ -202,6 +202,8 @@ def names_that_nothing_has_are_refused(lab):
 def output_and_faults_need_nodes(lab):
     job = str(lab.json("submit", str(JOB))["jobs"][0]["id"])
     assert "nobody has its output" in lab.ask("job", "logs", job, code=3).stderr
+    lab.ask("job", "cancel", job)
+    assert "nobody has its output" in lab.ask("job", "logs", job, "--follow", code=3).stderr
     assert "ranks 0 to 7" in lab.ask("job", "logs", job, "--rank", "8", code=2).stderr
     assert "simulated" in lab.ask("inject", "gpu-01", "crash", code=1).stderr
 

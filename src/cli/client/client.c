@@ -126,7 +126,9 @@ int client_call(const struct client *client, const struct client_call *call,
     int rc = myr_doc_read_json(&client->cli->arena, "answer", text, ret, err);
     if (rc < 0) {
         (void)myr_err_wrap(err, "%s", client->url);
-        err->code = MYR_EIO; /* not this user's input */
+        if (err) {
+            err->code = MYR_EIO; /* not this user's input */
+        }
         return MYR_EIO;
     }
     return MYR_OK;
@@ -145,6 +147,20 @@ int client_ask(struct cli *cli, const char *method, const char *path, struct myr
     MYR_TRY(client_open(cli, &client, err));
     return client_call(&client, &(struct client_call){.method = method, .path = path, .body = body},
                        ret, err);
+}
+
+void client_round_begin(const struct client *client, struct client_round *ret)
+{
+    ret->cli = *client->cli;
+    ret->client = *client;
+    ret->client.cli = &ret->cli;
+    myr_arena_init(&ret->cli.arena);
+    myr_answer_init(&ret->cli.answer, &ret->cli.arena, "round", 1);
+}
+
+void client_round_done(struct client_round *round)
+{
+    myr_arena_done(&round->cli.arena);
 }
 
 const char *client_word(struct cli *cli, const char *name)

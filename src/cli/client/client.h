@@ -39,6 +39,17 @@ MYR_MUST_USE int client_get(const struct client *client, const char *path,
 MYR_MUST_USE int client_ask(struct cli *cli, const char *method, const char *path,
                             struct myr_str body, const struct myr_doc **ret, struct myr_err *err);
 
+/*
+ * One of many rounds of a verb that asks for hours: with memory of its own, which is given back
+ * behind the round.
+ */
+struct client_round {
+    struct cli cli;
+    struct client client;
+};
+void client_round_begin(const struct client *client, struct client_round *ret);
+void client_round_done(struct client_round *round);
+
 /* A name as one word of a path. */
 const char *client_word(struct cli *cli, const char *name);
 

@@ -71,6 +71,12 @@ static const char *job_path(struct cli *cli, const char *tail)
                             tail);
 }
 
+bool job_has_ended(const char *state)
+{
+    return strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 ||
+           strcmp(state, "cancelled") == 0;
+}
+
 void job_show(struct cli *cli, const struct myr_doc *doc)
 {
     struct myr_answer *answer = &cli->answer;
@@ -225,25 +231,41 @@ static int logs_piece(const struct client *client, uint64_t rank, int64_t *offse
     return MYR_OK;
 }
 
-/* Each piece is printed as it comes; a node that is away for a moment is asked again. */
+/* Nothing will be written any more. */
+static bool is_over(const struct client *client)
+{
+    const struct myr_doc *doc;
+    return client_get(client, job_path(client->cli, ""), &doc, NULL) == MYR_OK &&
+           job_has_ended(client_text(client->cli, doc, "state"));
+}
+
+/* A node that is away for a moment is asked again; 'ret_rest': nothing has come this time. */
+static int follow_once(const struct client *client, uint64_t rank, int64_t *offset, bool *ret_rest,
+                       bool *ret_end, struct myr_err *err)
+{
+    MYR_CLEANUP(client_round_done) struct client_round round;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    struct myr_str piece = {"", 0};
+    struct myr_err why = {0};
+    client_round_begin(client, &round);
+    int rc = logs_piece(&round.client, rank, offset, &piece, ret_end, &why);
+    if (rc < 0 && (rc != MYR_EAWAY || is_over(&round.client))) {
+        *err = why;
+        return rc;
+    }
+    myr_buf_put(&buf, piece.data, piece.len);
+    *ret_rest = piece.len == 0;
+    return cli_print(&buf) == CLI_DONE ? MYR_OK
+                                       : myr_err_set(err, MYR_EIO, "standard output is closed");
+}
+
+/* Each piece is printed as it comes. */
 static int follow(const struct client *client, uint64_t rank, struct myr_err *err)
 {
     int64_t offset = 0;
-    bool end = false;
-    while (!end) {
-        struct myr_str piece = {"", 0};
-        struct myr_err why = {0};
-        int rc = logs_piece(client, rank, &offset, &piece, &end, &why);
-        if (rc < 0 && rc != MYR_EAWAY) {
-            *err = why;
-            return rc;
-        }
-        MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
-        myr_buf_put(&buf, piece.data, piece.len);
-        if (cli_print(&buf) != CLI_DONE) {
-            return myr_err_set(err, MYR_EIO, "standard output is closed");
-        }
-        if (piece.len == 0 && !end) {
+    for (bool rest = false, end = false; !end;) {
+        MYR_TRY(follow_once(client, rank, &offset, &rest, &end, err));
+        if (rest && !end) {
             sleep(1);
         }
     }

@@ -170,37 +170,42 @@ static int send_job(const struct client *client, const char *file, struct myr_st
     return name_file(file, err);
 }
 
-static bool is_over(const char *state)
+/* One look; true: it is over. What a server that is away says is no end of the job. */
+static int look(const struct client *client, const char *path, char told[32], bool *ret_over,
+                struct myr_err *err)
 {
-    return strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 ||
-           strcmp(state, "cancelled") == 0;
+    MYR_CLEANUP(client_round_done) struct client_round round;
+    const struct myr_doc *doc;
+    struct myr_err why = {0};
+    client_round_begin(client, &round);
+    int rc = client_get(&round.client, path, &doc, &why);
+    if (rc == MYR_EAWAY || rc == MYR_EIO || rc == MYR_EOFTEN) {
+        return MYR_OK;
+    }
+    if (rc < 0) {
+        *err = why;
+        return rc;
+    }
+    const char *state = client_text(&round.cli, doc, "state");
+    *ret_over = job_has_ended(state);
+    if (strcmp(state, told) != 0 && isatty(STDERR_FILENO)) {
+        fprintf(stderr, "%s\n", state);
+    }
+    snprintf(told, 32, "%s", state);
+    return MYR_OK;
 }
 
 /* Asked once a second. A server that is away for a while is waited for: the job does not notice. */
-static int wait_for_end(const struct client *client, const char *path, const struct myr_doc **ret,
-                        struct myr_err *err)
+static int wait_for_end(const struct client *client, const char *path, struct myr_err *err)
 {
-    struct cli *cli = client->cli;
     char told[32] = "";
-    for (;;) {
-        struct myr_err why = {0};
-        int rc = client_get(client, path, ret, &why);
-        if (rc < 0 && rc != MYR_EAWAY && rc != MYR_EIO && rc != MYR_EOFTEN) {
-            *err = why;
-            return rc;
+    for (bool over = false; !over;) {
+        MYR_TRY(look(client, path, told, &over, err));
+        if (!over) {
+            sleep(1);
         }
-        const char *state = rc == MYR_OK ? client_text(cli, *ret, "state") : told;
-        if (rc == MYR_OK && is_over(state)) {
-            return MYR_OK;
-        }
-        if (strcmp(state, told) != 0) {
-            snprintf(told, sizeof(told), "%s", state);
-            if (isatty(STDERR_FILENO)) {
-                fprintf(stderr, "%s\n", told);
-            }
-        }
-        sleep(1);
     }
+    return MYR_OK;
 }
 
 static int run(struct cli *cli, struct myr_err *err)
@@ -219,8 +224,10 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_TRY(send_job(&client, file, body, &doc, err));
     const char *id = client_text(cli, doc, "id");
     const char *path = myr_arena_printf(&cli->arena, "/v1/jobs/%s", client_word(cli, id));
-    MYR_TRY(options->wait ? wait_for_end(&client, path, &doc, err)
-                          : client_get(&client, path, &doc, err));
+    if (options->wait) {
+        MYR_TRY(wait_for_end(&client, path, err));
+    }
+    MYR_TRY(client_get(&client, path, &doc, err));
     job_show(cli, doc);
     cli->no = options->wait && strcmp(client_text(cli, doc, "state"), "done") != 0;
     myr_answer_next(&cli->answer, "myriad job %s %s", options->wait ? "logs" : "show", id);

@@ -230,26 +230,22 @@ static void put_screen(struct myr_buf *screen, const struct myr_buf *text, uint3
 
 static int draw(const struct client *client, struct myr_err *err)
 {
-    struct cli tick = *client->cli;
-    struct client of = *client;
+    MYR_CLEANUP(client_round_done) struct client_round round;
     struct winsize size = {.ws_col = 80, .ws_row = 24};
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     MYR_CLEANUP(myr_buf_done) struct myr_buf screen = {0};
-    of.cli = &tick;
-    myr_arena_init(&tick.arena);
-    myr_answer_init(&tick.answer, &tick.arena, "myriad.top", 1);
+    client_round_begin(client, &round);
     (void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
     struct myr_answer_form form = {
         .format = MYR_FORMAT_TABLE, .width = size.ws_col, .colour = true};
-    int rc = fill(&of, err);
+    int rc = fill(&round.client, err);
     if (rc == MYR_EAWAY || rc == MYR_EIO || rc == MYR_EOFTEN) {
         myr_buf_printf(&text, "%s\n", err->message); /* it may come back */
         rc = MYR_OK;
     } else if (rc == MYR_OK) {
-        rc = myr_answer_write(&tick.answer, &form, &text, err);
+        rc = myr_answer_write(&round.cli.answer, &form, &text, err);
     }
     put_screen(&screen, &text, size.ws_row);
-    myr_arena_done(&tick.arena);
     if (rc == MYR_OK && cli_print(&screen) != CLI_DONE) {
         rc = myr_err_set(err, MYR_EIO, "the terminal is gone");
     }
