@@ -54,7 +54,8 @@ def main():
     ended = agent.controller.expect("exit started", 1)
     ended = ended if ended.kind == "exit" else agent.controller.expect("exit", 1)
     text = agent.fetch(1, 0).decode()
-    assert ended["code"] == 0 and text.split() == [str(last), "1", gpus[last]["uuid"]], (ended, text)
+    assert ended["code"] == 0, (ended, text)
+    assert text.split() == [str(last), "1", gpus[last]["uuid"]], text
     print(f"a rank given GPU {last} sees 1 device, {gpus[last]['uuid'][:12]}...: the right one")
     agent.controller.send("test", epoch=1, id=1, name="check")
     assert agent.controller.expect("tested", 1)["code"] == 0

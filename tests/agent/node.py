@@ -13,8 +13,8 @@ from harness import PATIENCE_S, Agent, Controller
 
 def run_once(agent, *args, env=None):
     """An agent that is expected to end: its status and what it says."""
-    done = subprocess.run([harness.OPTIONS.program, "--state", str(agent.state), *args], capture_output=True,
-                          text=True, timeout=PATIENCE_S, check=False,
+    command = [harness.OPTIONS.program, "--state", str(agent.state), *args]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
                           env={**os.environ, "MYRIAD_AGENT_PLAIN": "1", **(env or {})})
     return done.returncode, done.stderr
 
@@ -23,7 +23,8 @@ def test_bad_options():
     agent = Agent()
     for args, words in (([], "--server"), (["--server", "x"], "HOST:PORT"),
                         (["--server", "x:0"], "HOST:PORT"), (["--server", "::1:5"], "HOST:PORT"),
-                        (["--nonsense"], "nonsense"), (["--server", "h:1", "--token", "x"], "token"),
+                        (["--nonsense"], "nonsense"),
+                        (["--server", "h:1", "--token", "x"], "token"),
                         (["--server", "h:1"], "no certificate"),
                         (["--server", "127.0.0.1:1", "--pretend", "/no/such"], "/no/such")):
         status, said = run_once(agent, *args)
@@ -75,7 +76,8 @@ def test_damaged_state():
 class Authority:
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="myr-ca-")
-        done = subprocess.run([harness.OPTIONS.certs, "make", self.folder], capture_output=True, text=True,
+        done = subprocess.run([harness.OPTIONS.certs, "make", self.folder], capture_output=True,
+                              text=True,
                               check=True)
         self.fingerprint = done.stdout.strip()
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -212,7 +214,8 @@ def test_the_certificate_is_renewed():
 
 def test_inventory():
     def ask(**env):
-        done = subprocess.run([harness.OPTIONS.program, "inventory", "-o", "json"], capture_output=True, text=True,
+        command = [harness.OPTIONS.program, "inventory", "-o", "json"]
+        done = subprocess.run(command, capture_output=True, text=True,
                               check=True, env={**os.environ, **env})
         return json.loads(done.stdout)
 

@@ -70,6 +70,7 @@ class Shell:
         path = Path(self.folder) / "bin"
         path.mkdir()
         (path / "myriad").symlink_to(myriad)
+        (path / "myriad-agent").symlink_to(Path(myriad).with_name("myriad-agent"))
         self.work = Path(self.folder) / "work"
         self.work.mkdir()
         shutil.copytree(ROOT / "examples", self.work / "examples")
