@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -39,6 +40,31 @@ void folder_sync(const char *path)
     }
 }
 
+/* For tests alone, and the only thing here that is not a function of its arguments. */
+static struct {
+    const char *role;
+    uint64_t points;
+} deadly;
+
+void deadly_role(const char *role)
+{
+    deadly.role = role;
+}
+
+void deadly_point(void)
+{
+    const char *wish = getenv("MYRIAD_AGENT_DIE");
+    uint64_t number;
+    deadly.points++;
+    if (wish && deadly.role) {
+        size_t len = strlen(deadly.role);
+        if (strncmp(wish, deadly.role, len) == 0 && wish[len] == ':' &&
+            myr_str_to_u64(myr_str_from(wish + len + 1), &number) && number == deadly.points) {
+            (void)kill(getpid(), SIGKILL);
+        }
+    }
+}
+
 static int write_all(int fd, struct myr_str text)
 {
     size_t at = 0;
@@ -58,14 +84,18 @@ static int put(const char *folder, const char *name, struct myr_str text, bool s
     char path[AGENT_PATH_MAX];
     char temp[AGENT_PATH_MAX + 8];
     MYR_TRY(path_of(folder, name, path, err));
+    deadly_point();
     snprintf(temp, sizeof(temp), "%s.tmp", path);
     int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) {
         return myr_err_errno(err, "cannot write", temp);
     }
-    bool good = write_all(fd, text) == 0 && (!sync || fsync(fd) == 0);
+    bool good = write_all(fd, text) == 0;
+    deadly_point();
+    good = good && (!sync || fsync(fd) == 0);
     int error = errno;
     close(fd);
+    deadly_point();
     if (good && rename(temp, path) < 0) {
         error = errno;
         good = false;
@@ -75,9 +105,11 @@ static int put(const char *folder, const char *name, struct myr_str text, bool s
         errno = error;
         return myr_err_errno(err, "cannot write", path);
     }
+    deadly_point();
     if (sync) {
         folder_sync(folder);
     }
+    deadly_point();
     return MYR_OK;
 }
 

@@ -15,6 +15,13 @@
 #define AGENT_FILE_MAX (256U << 10)
 #define AGENT_PATH_MAX 1024
 
+/*
+ * A place where a process may be killed. MYRIAD_AGENT_DIE=agent:7 kills the agent at the seventh
+ * that it comes to, 'shim:7' a launcher; tests try them all. Writing goes through a number of them.
+ */
+void deadly_role(const char *role);
+void deadly_point(void);
+
 /* "folder/name"; "" where that is too long, which nobody can open. */
 void path_join(char ret[AGENT_PATH_MAX], const char *folder, const char *name);
 /* Secrets and state: mode 0600. */

@@ -47,6 +47,7 @@ int launch_shim(const char *folder, int lock, pid_t *ret, struct myr_err *err)
     char log[AGENT_PATH_MAX + 16];
     const char *const argv[] = {"myriad-agent", "shim", folder, NULL};
     path_join(log, folder, "shim.log");
+    deadly_point();
     pid_t pid = fork();
     if (pid == 0) {
         int null = open("/dev/null", O_RDONLY);
@@ -64,6 +65,7 @@ int launch_shim(const char *folder, int lock, pid_t *ret, struct myr_err *err)
         errno = error;
         return myr_err_errno(err, "cannot start a launcher", folder);
     }
+    deadly_point();
     *ret = pid;
     return MYR_OK;
 }

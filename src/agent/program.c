@@ -55,6 +55,7 @@ int myr_agent_main(int argc, char **argv)
     struct myr_err err = {0};
     MYR_CLEANUP(myr_buf_done) struct myr_buf help = {0};
     if (argc == 3 && strcmp(argv[1], "shim") == 0) {
+        deadly_role("shim");
         return shim_run(argv[2]);
     }
     if (argc >= 2 && strcmp(argv[1], "inventory") == 0) {
@@ -67,5 +68,6 @@ int myr_agent_main(int argc, char **argv)
         }
         return myr_err_exit_code(err.code);
     }
+    deadly_role("agent");
     return settings.help ? put_out(&help) : agent_run(&settings);
 }

@@ -106,8 +106,13 @@ int stops_add(struct stops *stops, uint64_t job, uint32_t epoch, struct myr_err 
         return MYR_OK;
     }
     int len = snprintf(line, sizeof(line), "%llu %u .\n", (unsigned long long)job, epoch);
+    deadly_point();
     /* A write that failed half-way leaves a part of a line: a new file has none. */
-    if (write(stops->fd, line, (size_t)len) != len || fdatasync(stops->fd) < 0) {
+    ssize_t put = write(stops->fd, line, (size_t)len / 2);
+    deadly_point();
+    put += write(stops->fd, line + len / 2, (size_t)(len - len / 2));
+    deadly_point();
+    if (put != len || fdatasync(stops->fd) < 0) {
         int rc = myr_err_errno(err, "cannot remember a stop", stops->folder);
         (void)write_anew(stops, NULL);
         return rc;

@@ -69,11 +69,17 @@ class Controller:
             self.peer.close()
         self.peer = None
 
-    def accept(self):
+    def accept(self, gone=lambda: False):
         """The agent's next connection, up to its hello."""
         self.hang_up()
-        self.listener.settimeout(PATIENCE_S)
-        self.peer = self.listener.accept()[0]
+        self.listener.settimeout(0.2)
+        end = time.monotonic() + PATIENCE_S
+        while not self.peer:
+            try:
+                self.peer = self.listener.accept()[0]
+            except (TimeoutError, socket.timeout):
+                assert not gone() and time.monotonic() < end, "no agent comes"
+        self.peer.settimeout(PATIENCE_S)
         if self.context:
             self.peer = self.context.wrap_socket(self.peer, server_side=True)
         self.sender, self.receiver = wire.Sender(), wire.Receiver()
@@ -82,8 +88,8 @@ class Controller:
         self.send("hello", name="controller", version_min=1)
         return hello
 
-    def welcome(self, pretend=1, beat_ms=200):
-        hello = self.accept()
+    def welcome(self, pretend=1, beat_ms=200, gone=lambda: False):
+        hello = self.accept(gone)
         self.send("welcome", node=7, boot=self.boot, beat_ms=beat_ms, pretend=pretend)
         return hello
 
@@ -164,7 +170,7 @@ class Agent:
         self.process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL,
                                         stdout=self.log, stderr=self.log)
         if welcome:
-            self.controller.welcome()
+            self.controller.welcome(gone=lambda: self.process.poll() is not None)
             self.controller.expect("inventory")
         return self
 

@@ -142,6 +142,71 @@ def test_a_stop_outlives_the_agent():
     agent.done()
 
 
+def test_killed_inside_of_writing():
+    """At each of many points between the writes of agent and launcher, from a seed."""
+    rng = random.Random(harness.SEED + 3)
+    points = [("agent", n) for n in rng.sample(range(1, 60), 12)]
+    points += [("shim", n) for n in rng.sample(range(1, 40), 12)]
+    for job, (role, number) in enumerate(points, 1):
+        agent = Agent()
+        agent.env = {"MYRIAD_AGENT_DIE": f"{role}:{number}"}
+        script = f"echo $$ >> pids.{job}; sleep 0.2; exit 7"
+        try:
+            agent.start()
+            agent.order(job, 1, script, gpus=1)
+            if role == "agent":
+                agent.controller.expect("exit", job)
+            else:  # killed at the same point again and again, for a while
+                agent.controller.quiet("nothing", 0.6)
+        except (AssertionError, OSError):
+            assert agent.process.wait(10) == -signal.SIGKILL  # that is why
+        agent.env = {}
+        agent.kill()
+        agent.start()
+        agent.order(job, 1, script, gpus=1)
+        until(lambda: agent.read(job, 1, "exit"), role, number)
+        ended = [m for m in agent.controller.heard if m.kind == "exit"] or [
+            agent.controller.expect("exit stopped", job)]
+        ran = agent.work / f"pids.{job}"
+        count = len(ran.read_text().split()) if ran.exists() else 0
+        assert count <= 1, (role, number, count)
+        assert role == "shim" or ended[0]["code"] == 7, (role, number, ended)
+        assert ended[0].get("code") == 7 or count == 0 or role == "shim", (role, number, ended)
+        agent.controller.send("stop", epoch=1, job=job)
+        agent.controller.expect("stopped", job)
+        agent.done()
+
+
+def test_killed_inside_of_a_stop():
+    """A stop that was answered holds for ever, one that was not is carried out when it is asked
+    for again; at no point does anything start after it."""
+    rng = random.Random(harness.SEED + 4)
+    for job, number in enumerate(rng.sample(range(15, 70), 10), 1):
+        agent = Agent()
+        agent.env = {"MYRIAD_AGENT_DIE": f"agent:{number}"}
+        answered = False
+        try:
+            agent.start()
+            agent.order(job, 1, "sleep 1000", gpus=1)
+            agent.controller.expect("started", job)
+            agent.controller.send("stop", epoch=1, job=job)
+            agent.controller.expect("stopped", job)
+            answered = True
+        except (AssertionError, OSError):
+            assert agent.process.wait(10) == -signal.SIGKILL
+        agent.env = {}
+        agent.kill()
+        agent.start()
+        if not answered:
+            agent.controller.send("stop", epoch=1, job=job)
+            agent.controller.expect("stopped", job)
+        agent.order(job, 1, "touch ran; sleep 1000", gpus=1)
+        agent.controller.expect("stopped", job)
+        assert not (agent.work / "ran").exists(), number
+        assert not processes_with(f"MYRIAD_INCARNATION={job}-1-"), number
+        agent.done()
+
+
 def test_running_ranks_are_adopted():
     agent = Agent().start()
     agent.order(1, 1, "sleep 1000")

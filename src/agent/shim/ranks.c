@@ -133,6 +133,7 @@ int shim_start_ranks(struct shim *s, struct myr_err *err)
         MYR_TRY(launch_one(s, &s->ranks[i], &launch, &start, err));
     }
     write_ranks(s);
+    deadly_point();
     MYR_TRY(let_go(&launch, s->count, err));
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     myr_buf_puts(&text, "started 1\n");

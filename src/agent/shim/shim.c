@@ -107,6 +107,7 @@ static void finish(struct shim *s)
     }
     ending_write(&s->ending, &text);
     s->phase = PHASE_DONE;
+    deadly_point();
     shim_put_file(s, "exit", &text);
 }
 
