@@ -16,6 +16,7 @@
 #include "launch.h"
 #include "runs.h"
 #include "shim/shim.h"
+#include "symptoms.h"
 
 enum {
     LOOK_MS = 1000,
@@ -51,6 +52,7 @@ struct agent {
     struct test test;
     struct pretended pretended;
     bool asked_renewal;
+    struct symptoms symptoms;
 };
 
 /* --- inventory and tests */
@@ -265,6 +267,7 @@ static void on_welcome(void *context, const struct myr_wire_welcome *welcome)
     send_inventory(agent);
     reports_resend(&agent->reports);
     runs_say_again(&agent->runs);
+    symptoms_tell(&agent->symptoms);
     agent->asked_renewal = false;
 }
 
@@ -300,6 +303,7 @@ static void on_look(uv_timer_t *timer)
     runs_look(&agent->runs);
     if (agent->looks % STEP_LOOKS == 0) {
         runs_tell_steps(&agent->runs);
+        symptoms_look(&agent->symptoms);
     }
     if (agent->looks % RENEW_LOOKS == 5) {
         renew(agent);
@@ -480,6 +484,10 @@ static int start(struct agent *agent, struct myr_err *err)
     agent->session.calls = (struct session_calls){on_welcome, on_message, on_refused};
     agent->session.context = agent;
     session_start(&agent->session);
+    if (!settings->pretend) {
+        agent->symptoms = (struct symptoms){.loop = &agent->loop, .session = &agent->session};
+        symptoms_start(&agent->symptoms);
+    }
     uv_timer_init(&agent->loop, &agent->look);
     agent->look.data = agent;
     uv_timer_start(&agent->look, on_look, LOOK_MS, LOOK_MS);

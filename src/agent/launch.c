@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -82,6 +83,7 @@ int launch_self(const char *const *argv, int *ret_pipe, struct myr_err *err)
         if (null < 0 || dup2(null, 0) < 0 || dup2(pipes[1], 1) < 0) {
             _exit(127);
         }
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* it is nothing without us */
         become_self(argv);
     }
     close(pipes[1]);

@@ -3,9 +3,17 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* The few things of the library's interface that are used here; their shapes are fixed by it. */
-enum { NVML_OK = 0, NVML_NAME_BYTES = 96, NVML_LINKS = 18 };
+enum {
+    NVML_OK = 0,
+    NVML_TIMEOUT = 10,
+    NVML_EVENT_XID = 8,
+    NVML_WAIT_MS = 60000,
+    NVML_NAME_BYTES = 96,
+    NVML_LINKS = 18
+};
 
 struct nvml_pci {
     char bus_id_legacy[16];
@@ -15,6 +23,12 @@ struct nvml_pci {
 
 struct nvml_memory {
     unsigned long long total, free, used;
+};
+
+struct nvml_event {
+    void *device;
+    unsigned long long type, data;
+    unsigned gpu_instance, compute_instance;
 };
 
 struct nvml {
@@ -29,6 +43,10 @@ struct nvml {
     int (*memory)(void *device, struct nvml_memory *memory);
     int (*pci)(void *device, struct nvml_pci *pci);
     int (*link_state)(void *device, unsigned link, unsigned *active);
+    int (*index)(void *device, unsigned *index);
+    int (*events)(void **set);
+    int (*register_events)(void *device, unsigned long long types, void *set);
+    int (*wait_event)(void *set, struct nvml_event *event, unsigned timeout_ms);
     int (*link_errors)(void *device, unsigned link, unsigned counter, unsigned long long *value);
 };
 
@@ -48,6 +66,10 @@ static const struct {
     {"nvmlDeviceGetMemoryInfo", offsetof(struct nvml, memory), false},
     {"nvmlDeviceGetPciInfo_v3", offsetof(struct nvml, pci), false},
     {"nvmlDeviceGetNvLinkState", offsetof(struct nvml, link_state), false},
+    {"nvmlDeviceGetIndex", offsetof(struct nvml, index), false},
+    {"nvmlEventSetCreate", offsetof(struct nvml, events), false},
+    {"nvmlDeviceRegisterEvents", offsetof(struct nvml, register_events), false},
+    {"nvmlEventSetWait_v2", offsetof(struct nvml, wait_event), false},
     {"nvmlDeviceGetNvLinkErrorCounter", offsetof(struct nvml, link_errors), false},
 };
 
@@ -152,5 +174,48 @@ void nvml_collect(struct myr_answer *answer)
     myr_answer_rows(answer, gpus);
     if (!why) {
         (void)nvml.shutdown();
+    }
+}
+
+static unsigned register_all(const struct nvml *nvml, void *set)
+{
+    unsigned count = 0;
+    unsigned good = 0;
+    if (nvml->count(&count) != NVML_OK) {
+        return 0;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        void *device;
+        good += nvml->device(i, &device) == NVML_OK &&
+                nvml->register_events(device, NVML_EVENT_XID, set) == NVML_OK;
+    }
+    return good;
+}
+
+int nvml_watch(int fd)
+{
+    struct nvml nvml = {0};
+    void *set = NULL;
+    if (load(&nvml) || !nvml.index || !nvml.events || !nvml.register_events || !nvml.wait_event ||
+        nvml.events(&set) != NVML_OK || register_all(&nvml, set) == 0) {
+        return 0;
+    }
+    for (;;) {
+        struct nvml_event event = {0};
+        int rc = nvml.wait_event(set, &event, NVML_WAIT_MS);
+        unsigned index = 0;
+        char line[64];
+        if (rc == NVML_TIMEOUT) {
+            continue;
+        }
+        if (rc != NVML_OK) {
+            return 3; /* the driver is gone: asked again in a minute */
+        }
+        if (event.type == NVML_EVENT_XID && nvml.index(event.device, &index) == NVML_OK) {
+            int len = snprintf(line, sizeof(line), "xid %u %llu\n", index, event.data);
+            if (write(fd, line, (size_t)len) != len) {
+                return 0;
+            }
+        }
     }
 }

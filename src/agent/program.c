@@ -6,6 +6,7 @@
 #include "files.h"
 #include "inventory.h"
 #include "myriad/agent.h"
+#include "nvml.h"
 #include "shim/shim.h"
 
 static int put_out(const struct myr_buf *text)
@@ -57,6 +58,9 @@ int myr_agent_main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[1], "shim") == 0) {
         deadly_role("shim");
         return shim_run(argv[2]);
+    }
+    if (argc == 2 && strcmp(argv[1], "watch") == 0) {
+        return nvml_watch(STDOUT_FILENO);
     }
     if (argc >= 2 && strcmp(argv[1], "inventory") == 0) {
         return print_inventory(argc, argv);

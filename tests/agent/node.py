@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import harness
-from harness import PATIENCE_S, Agent, Controller
+from harness import PATIENCE_S, Agent, Controller, until
 
 
 def run_once(agent, *args, env=None):
@@ -249,6 +249,18 @@ def test_inventory():
         assert len(json.loads(told["details"])["gpus"]) == 8
         agent.controller.send("test", epoch=1, id=1, name="check")
         assert agent.controller.expect("tested", 1)["code"] == 0
+        # What the driver complains about is told, and waits while the controller is away.
+        faults.write("xid 4 79\n")
+        faults.flush()
+        told = agent.controller.expect("symptom")
+        assert (told["id"], told["gpu"], told["count"]) == (b"gpu-xid-79", 4, 1), told
+        agent.controller.accept()  # not welcome yet
+        faults.write("xid 5 48\nxid 5 48\n")
+        faults.flush()
+        until(lambda: "Xid 48" in (agent.folder / "agent.log").read_text(), "it was heard")
+        agent.controller.welcome(pretend=0)
+        told = agent.controller.expect("symptom")
+        assert (told["id"], told["gpu"]) == (b"gpu-xid-48", 5), told
         faults.write("gpus 7\n")
         faults.flush()
         agent.controller.send("test", epoch=1, id=2, name="check")

@@ -1,0 +1,135 @@
+#include "symptoms.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "files.h"
+#include "launch.h"
+
+#define RETRY_NS (60LL * 1000000000)
+
+bool symptoms_parse(const char *line, struct symptom *ret)
+{
+    const char *blank = strncmp(line, "xid ", 4) == 0 ? strchr(line + 4, ' ') : NULL;
+    uint64_t gpu;
+    uint64_t xid;
+    if (!blank || !myr_str_to_u64((struct myr_str){line + 4, (size_t)(blank - line - 4)}, &gpu) ||
+        !myr_str_to_u64(myr_str_from(blank + 1), &xid) || gpu > 1024 || xid > UINT32_MAX) {
+        return false;
+    }
+    *ret = (struct symptom){.gpu = (uint32_t)gpu, .xid = (uint32_t)xid, .count = 1};
+    return true;
+}
+
+/* The same one again is counted: a GPU that falls off the bus says so many times a second. */
+static void keep(struct symptoms *symptoms, const struct symptom *symptom)
+{
+    for (uint32_t i = 0; i < symptoms->count; i++) {
+        struct symptom *known = &symptoms->waiting[i];
+        if (known->gpu == symptom->gpu && known->xid == symptom->xid) {
+            known->count++;
+            return;
+        }
+    }
+    if (symptoms->count < SYMPTOMS_MAX) {
+        symptoms->waiting[symptoms->count++] = *symptom;
+    }
+}
+
+void symptoms_tell(struct symptoms *symptoms)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < symptoms->count; i++) {
+        const struct symptom *symptom = &symptoms->waiting[i];
+        char id[32];
+        char text[96];
+        snprintf(id, sizeof(id), "gpu-xid-%u", symptom->xid);
+        snprintf(text, sizeof(text), "the driver reports Xid %u of GPU %u", symptom->xid,
+                 symptom->gpu);
+        struct myr_wire_symptom out = {.id = myr_str_from(id),
+                                       .gpu = symptom->gpu,
+                                       .count = symptom->count,
+                                       .text = myr_str_from(text)};
+        if (session_send(symptoms->session, MYR_WIRE_SYMPTOM, symptoms->session->boot_number,
+                         &out) == 0) {
+            symptoms->waiting[kept++] = *symptom;
+        }
+    }
+    symptoms->count = kept;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    free(handle);
+}
+
+static void watcher_ended(struct symptoms *symptoms)
+{
+    uv_poll_stop(symptoms->watcher);
+    uv_close((uv_handle_t *)symptoms->watcher, on_closed);
+    close(symptoms->fd);
+    symptoms->watcher = NULL;
+    symptoms->line_len = 0;
+    symptoms->retry_ns = boot_clock_ns() + RETRY_NS;
+}
+
+static void on_lines(uv_poll_t *poll, int status, int events)
+{
+    struct symptoms *symptoms = poll->data;
+    char bytes[512];
+    (void)status;
+    (void)events;
+    ssize_t got = read(symptoms->fd, bytes, sizeof(bytes));
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
+        watcher_ended(symptoms);
+        return;
+    }
+    for (ssize_t i = 0; i < got; i++) {
+        if (bytes[i] != '\n') {
+            if (symptoms->line_len + 1 < sizeof(symptoms->line)) {
+                symptoms->line[symptoms->line_len++] = bytes[i];
+            }
+            continue;
+        }
+        struct symptom symptom;
+        symptoms->line[symptoms->line_len] = '\0';
+        symptoms->line_len = 0;
+        if (symptoms_parse(symptoms->line, &symptom)) {
+            say("GPU %u: Xid %u", symptom.gpu, symptom.xid);
+            keep(symptoms, &symptom);
+        }
+    }
+    symptoms_tell(symptoms);
+}
+
+void symptoms_start(struct symptoms *symptoms)
+{
+    const char *const argv[] = {"myriad-agent", "watch", NULL};
+    struct myr_err err = {0};
+    MYR_ASSERT(!symptoms->watcher);
+    if (launch_self(argv, &symptoms->fd, &err) < 0) {
+        say("%s", err.message);
+        symptoms->retry_ns = boot_clock_ns() + RETRY_NS;
+        return;
+    }
+    (void)fcntl(symptoms->fd, F_SETFL, O_NONBLOCK);
+    uv_poll_t *poll = myr_xcalloc(1, sizeof(*poll));
+    poll->data = symptoms;
+    if (uv_poll_init(symptoms->loop, poll, symptoms->fd) < 0) {
+        close(symptoms->fd);
+        free(poll);
+        return;
+    }
+    uv_poll_start(poll, UV_READABLE, on_lines);
+    symptoms->watcher = poll;
+}
+
+void symptoms_look(struct symptoms *symptoms)
+{
+    if (!symptoms->watcher && symptoms->loop && boot_clock_ns() >= symptoms->retry_ns) {
+        symptoms_start(symptoms);
+    }
+}
