@@ -76,9 +76,13 @@ if(MYRIAD_INSTALL_LICENCE)
 endif()
 install(DIRECTORY docs DESTINATION ${doc} COMPONENT command PATTERN "pictures/make" EXCLUDE)
 install(DIRECTORY examples catalog DESTINATION ${doc} COMPONENT command)
+# By which programs of users tell their progress; where docs/agent.md expects them.
+install(FILES python/myriad_progress.py DESTINATION ${doc}/python COMPONENT command)
+install(FILES packaging/progress/myriad_progress.h DESTINATION ${doc}/packaging/progress
+        COMPONENT command)
 
 install(TARGETS libmyriad ARCHIVE COMPONENT library)
 install(DIRECTORY include/myriad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library
-        FILES_MATCHING PATTERN "*.h")
+        FILES_MATCHING PATTERN "*.h" PATTERN "agent.h" EXCLUDE)
 install(FILES ${CMAKE_BINARY_DIR}/myriad.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
         COMPONENT library)

@@ -140,6 +140,9 @@ static int default_paths(const struct options *options, struct settings *ret, st
                            options->state);
     }
     snprintf(ret->state, sizeof(ret->state), "%.511s", full);
+    if (chmod(ret->state, 0700) < 0) { /* it holds the node's key */
+        return myr_err_errno(err, "not ours", ret->state);
+    }
     uint32_t hash = 2166136261U;
     for (const char *c = full; *c; c++) {
         hash = (hash ^ (unsigned char)*c) * 16777619U;

@@ -56,17 +56,10 @@ void stops_read(struct stops *stops, struct myr_str text)
     }
 }
 
-static int write_anew(struct stops *stops, struct myr_err *err)
+static int open_file(struct stops *stops, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     char path[AGENT_PATH_MAX];
-    myr_buf_put_lit(&text, "");
-    for (size_t i = 0; i < stops->items.count; i++) {
-        myr_buf_printf(&text, "%llu %u .\n", (unsigned long long)stops->items.items[i].job,
-                       stops->items.items[i].epoch);
-    }
-    MYR_TRY(file_put(stops->folder, name, (struct myr_str){text.data, text.len}, err));
-    snprintf(path, sizeof(path), "%s/%s", stops->folder, name);
+    path_join(path, stops->folder, name);
     int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0) {
         return myr_err_errno(err, "cannot open", path);
@@ -75,6 +68,19 @@ static int write_anew(struct stops *stops, struct myr_err *err)
         close(stops->fd);
     }
     stops->fd = fd;
+    return MYR_OK;
+}
+
+static int write_anew(struct stops *stops, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    myr_buf_put_lit(&text, "");
+    for (size_t i = 0; i < stops->items.count; i++) {
+        myr_buf_printf(&text, "%llu %u .\n", (unsigned long long)stops->items.items[i].job,
+                       stops->items.items[i].epoch);
+    }
+    MYR_TRY(file_put(stops->folder, name, (struct myr_str){text.data, text.len}, err));
+    MYR_TRY(open_file(stops, err));
     stops->lines = (uint32_t)stops->items.count;
     return MYR_OK;
 }
@@ -86,6 +92,12 @@ int stops_open(struct stops *stops, const char *folder, struct myr_err *err)
     if (file_is_there(folder, name)) {
         MYR_TRY(file_get(folder, name, &text, err));
         stops_read(stops, (struct myr_str){text.data, text.len});
+        /* A part of a line at the end would spoil the next one. On a full disk it is lived with
+         * as it is: ranks must be looked after all the same. */
+        if (write_anew(stops, NULL) < 0) {
+            return open_file(stops, err);
+        }
+        return MYR_OK;
     }
     return write_anew(stops, err);
 }

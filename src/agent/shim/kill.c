@@ -71,24 +71,82 @@ static uint32_t signal_ours(const struct processes *all, int signal, struct told
     return count;
 }
 
-/* This process is a subreaper: who descends from it stays below it whatever happens between. */
-uint32_t kill_descendants(int signal, struct told *told, uint32_t *ret_stuck)
+/* The children of one thread, by a list that the kernel keeps. False: it keeps none. */
+static bool list_children(const char *thread, struct processes *ret)
 {
-    struct processes all = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    if (file_get(thread, "children", &text, NULL) < 0) {
+        return false;
+    }
+    for (const char *at = text.data; *at;) {
+        size_t len = strcspn(at, " \n");
+        uint64_t pid;
+        struct process process = {.ours = true};
+        if (myr_str_to_u64((struct myr_str){at, len}, &pid)) {
+            process.pid = (pid_t)pid;
+            process.began = process_began(process.pid, &process.parent, &process.state);
+            if (process.began != 0) {
+                myr_vec_push(ret, process);
+            }
+        }
+        at += len + (at[len] != '\0');
+    }
+    return true;
+}
+
+/* Costs what this job has of processes, and not what the host has. */
+static bool walk_down(struct processes *ret)
+{
+    pid_t pid = getpid();
+    bool any = false;
+    for (size_t next = 0;; next++) {
+        char folder[64];
+        snprintf(folder, sizeof(folder), "/proc/%d/task", (int)pid);
+        DIR *dir = opendir(folder);
+        const struct dirent *entry;
+        while (dir && (entry = readdir(dir)) != NULL) {
+            char thread[AGENT_PATH_MAX];
+            path_join(thread, folder, entry->d_name);
+            any = (entry->d_name[0] != '.' && list_children(thread, ret)) || any;
+        }
+        if (dir) {
+            closedir(dir);
+        }
+        if (!any || next >= ret->count) {
+            return any;
+        }
+        pid = ret->items[next].pid;
+    }
+}
+
+static void mark_descendants(struct processes *all)
+{
     pid_t self = getpid();
-    list_processes(&all);
     for (bool more = true; more;) {
         more = false;
-        for (size_t i = 0; i < all.count; i++) {
-            struct process *process = &all.items[i];
+        for (size_t i = 0; i < all->count; i++) {
+            struct process *process = &all->items[i];
             bool ours = process->parent == self;
-            for (size_t k = 0; !process->ours && !ours && k < all.count; k++) {
-                ours = all.items[k].ours && all.items[k].pid == process->parent;
+            for (size_t k = 0; !process->ours && !ours && k < all->count; k++) {
+                ours = all->items[k].ours && all->items[k].pid == process->parent;
             }
             if (ours && !process->ours) {
                 process->ours = more = true;
             }
         }
+    }
+}
+
+/*
+ * This process is a subreaper: who descends from it stays below it whatever happens between. A look
+ * may miss one that is being born; the last word has wait(), and until then it is called again.
+ */
+uint32_t kill_descendants(int signal, struct told *told, uint32_t *ret_stuck)
+{
+    struct processes all = {0};
+    if (!walk_down(&all)) {
+        list_processes(&all);
+        mark_descendants(&all);
     }
     uint32_t count = signal_ours(&all, signal, told, ret_stuck);
     free(all.items);
