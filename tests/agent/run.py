@@ -9,11 +9,12 @@ import sys
 import time
 import traceback
 
+import deaths
 import harness
 import node
 import ranks
 
-TESTS = {name: item for part in (ranks, node) for name, item in vars(part).items()
+TESTS = {name: item for part in (ranks, deaths, node) for name, item in vars(part).items()
          if name.startswith("test_")}
 
 
@@ -21,7 +22,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("tests", nargs="*")
-    parser.add_argument("--part", choices=("ranks", "node"))
+    parser.add_argument("--part", choices=("ranks", "deaths", "node"))
     parser.add_argument("--certs")
     parser.add_argument("--nvml")
     parser.add_argument("--any-memory", action="store_true", help="a sanitizer takes its own")
