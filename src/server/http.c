@@ -129,7 +129,7 @@ void request_send_file(struct request *request, int fd, uint64_t size)
     stop_waiting(request);
     struct MHD_Response *response = MHD_create_response_from_fd64(size, fd);
     MYR_ASSERT(response);
-    add_headers(response, "application/octet-stream");
+    add_headers(response, "application/octet-stream", NULL);
     MHD_queue_response(request->connection, 200, response);
     MHD_destroy_response(response);
     request->answered = true;
