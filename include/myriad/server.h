@@ -23,6 +23,8 @@ struct myr_server_init {
 /* Certificates, configuration, and a token for the first administrator in admin.token. */
 MYR_MUST_USE int myr_server_init(const struct myr_server_init *init, struct myr_err *err);
 
+struct myr_serve_report;
+
 struct myr_serve {
     const char *folder;
     const char *version;
@@ -31,6 +33,12 @@ struct myr_serve {
     void (*ready)(void *context, const char *url, uint16_t agents_port);
     void *context;
     uint32_t stop_after_s; /* 0: never; for scripts */
+    bool once;             /* ends as soon as every node is well; says only what is wrong */
+    struct myr_serve_report *report; /* how it was at the end; or NULL */
+};
+
+struct myr_serve_report {
+    uint32_t nodes, healthy, gpus_per_node;
 };
 
 /* Returns when it was told to stop (SIGTERM, SIGINT), all committed. */

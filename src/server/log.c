@@ -15,7 +15,7 @@ enum { AUDIT_MAX = 16 << 20, LINE = 1024 };
 static int audit_fd = -1;
 static off_t audit_size;
 static char audit_path[4096];
-static bool as_json;
+static bool as_json, only_bad;
 
 int64_t wall_ms(void)
 {
@@ -69,10 +69,18 @@ void log_close(void)
     }
 }
 
+void log_quiet(bool quiet)
+{
+    only_bad = quiet;
+}
+
 void log_say(const char *level, const char *fmt, ...)
 {
     char time[32], text[LINE];
     va_list args;
+    if (only_bad && strcmp(level, "info") == 0) {
+        return;
+    }
     put_time(time);
     va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);

@@ -49,29 +49,14 @@ static void end_overdue(struct server *server)
     }
 }
 
-static void on_second(uv_timer_t *timer)
+static uint32_t healthy_nodes(const struct server *server)
 {
-    struct server *server = timer->data;
-    static uint64_t rang;
-    if (server->stuck) {
-        desk_turn(server); /* is there room again? */
+    uint32_t count = 0;
+    for (uint32_t id = 0; id < server->rows.node_count; id++) {
+        count += myr_control_node(server->control, id).state == MYR_NODE_HEALTHY;
     }
-    if (!server->config.twin) {
-        sessions_second(server);
-    }
-    end_overdue(server);
-    http_second(server);
-    if (server->feed.next != rang) {
-        feed_put(server, "doorbell", MYR_NONE, MYR_STR(""));
-        rang = server->feed.next;
-    }
-    notify("WATCHDOG=1");
+    return count;
 }
-
-struct signals {
-    uv_signal_t term, interrupt, hangup;
-    uv_timer_t limit;
-};
 
 static void on_nothing(uv_handle_t *handle)
 {
@@ -97,6 +82,34 @@ static void stop(struct server *server)
     desk_end(server);
     uv_close((uv_handle_t *)&server->second, on_nothing);
 }
+
+static void on_second(uv_timer_t *timer)
+{
+    struct server *server = timer->data;
+    static uint64_t rang;
+    if (server->stuck) {
+        desk_turn(server); /* is there room again? */
+    }
+    if (!server->config.twin) {
+        sessions_second(server);
+    }
+    end_overdue(server);
+    http_second(server);
+    if (server->once && healthy_nodes(server) == server->rows.node_count) {
+        stop(server);
+        return;
+    }
+    if (server->feed.next != rang) {
+        feed_put(server, "doorbell", MYR_NONE, MYR_STR(""));
+        rang = server->feed.next;
+    }
+    notify("WATCHDOG=1");
+}
+
+struct signals {
+    uv_signal_t term, interrupt, hangup;
+    uv_timer_t limit;
+};
 
 static void on_signal(uv_signal_t *handle, int number)
 {
@@ -170,6 +183,9 @@ static int begin(struct server *server, struct myr_err *err)
     char path[4096];
     snprintf(path, sizeof(path), "%s/myriad.yaml", server->folder);
     MYR_TRY(config_read(path, &server->config, err));
+    if (server->once) { /* nobody comes: any port will do */
+        server->config.http_port = server->config.agents_port = 0;
+    }
     raise_limit(server);
     snprintf(path, sizeof(path), "%s/state.db", server->folder);
     MYR_TRY(store_open(path, &server->store, err));
@@ -246,8 +262,10 @@ int myr_serve(const struct myr_serve *serve, struct myr_err *err)
     server->folder = serve->folder;
     server->version = serve->version;
     server->log_json = serve->log_json;
+    server->once = serve->once;
     signal(SIGPIPE, SIG_IGN);
     log_open(serve->folder, serve->log_json);
+    log_quiet(serve->once);
     uv_loop_init(&server->loop);
     int rc = begin(server, err);
     if (rc < 0) {
@@ -258,6 +276,10 @@ int myr_serve(const struct myr_serve *serve, struct myr_err *err)
     tell_ready(server, serve);
     uv_run(&server->loop, UV_RUN_DEFAULT);
     write_url(server, NULL);
+    if (serve->report) {
+        *serve->report = (struct myr_serve_report){server->rows.node_count, healthy_nodes(server),
+                                                   server->config.gpus_per_node};
+    }
     rc = server->stuck ? myr_err_set(err, MYR_EIO, "not all is kept: %s", server->stuck_why)
                        : desk_snapshot(server, err);
     uv_close((uv_handle_t *)&signals.term, on_nothing);

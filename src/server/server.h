@@ -151,7 +151,7 @@ struct output {
 struct server {
     uv_loop_t loop;
     const char *folder, *version;
-    bool log_json;
+    bool log_json, once;
     struct config config;
     struct store *store;
     struct rows rows;
@@ -195,6 +195,8 @@ int64_t core_ms(const struct server *server);
 /* log.c */
 void log_open(const char *folder, bool json);
 void log_close(void);
+/* Warnings and errors alone. */
+void log_quiet(bool quiet);
 MYR_PRINTF(2, 3)
 void log_say(const char *level, const char *fmt, ...);
 /* Who did what, with which outcome; kept in audit.log, which is capped and rotated. */

@@ -3,10 +3,11 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "myriad/sched/cluster.h"
 #include "myriad/server.h"
 
 struct init_options {
-    const char *cluster, *nodes, *http, *agents, *hosts, *user;
+    const char *cluster, *nodes, *design, *http, *agents, *hosts, *user;
     uint64_t gpus_per_node, nodes_per_leaf, speed;
     uint32_t world;
     bool pretend;
@@ -27,6 +28,8 @@ static const struct init_options init_defaults = {
 static const struct myr_option init_rows[] = {
     CLI_TEXT("cluster", "NAME", struct init_options, cluster, "what it is called"),
     CLI_TEXT("nodes", "LIST", struct init_options, nodes, "host names: gpu-[0001-1250]"),
+    CLI_PATH("design", "FILE", struct init_options, design,
+             "nodes, GPUs and leaves of this design, in place of --nodes and its neighbours"),
     CLI_COUNT("gpus-per-node", struct init_options, gpus_per_node, 1, 64, "of every node"),
     CLI_COUNT("nodes-per-leaf", struct init_options, nodes_per_leaf, 1, 1024,
               "nodes under one set of leaves, in the order of the list"),
@@ -76,6 +79,14 @@ static int init_run(struct cli *cli, struct myr_err *err)
                                    .twin = options->world == 1,
                                    .pretend = options->pretend,
                                    .speed = (double)options->speed};
+    if (options->design) {
+        struct myr_cluster cluster;
+        MYR_TRY(myr_cluster_of(&(struct myr_cluster_question){.design = options->design}, &cluster,
+                               err));
+        init.nodes = myr_arena_printf(&cli->arena, "node-[00000-%05u]", cluster.shape.nodes - 1);
+        init.gpus_per_node = cluster.shape.gpus_per_node;
+        init.nodes_per_leaf = cluster.shape.group_nodes;
+    }
     MYR_TRY(myr_server_init(&init, err));
     static const char *const made[] = {"myriad.yaml",    "ca.pem",      "ca-key.pem", "server.pem",
                                        "server-key.pem", "admin.token", "state.db"};
@@ -98,13 +109,15 @@ const struct cli_verb cli_init_verb = {&init_command, init_run, .group = CLI_RUN
 
 struct serve_options {
     uint64_t stop_after;
-    bool log_json;
+    bool log_json, once;
 };
 
 static const struct serve_options serve_defaults = {0};
 
 static const struct myr_option serve_rows[] = {
     CLI_FLAG("log-json", struct serve_options, log_json, "log lines as JSON"),
+    CLI_FLAG("once", struct serve_options, once,
+             "end as soon as every node is well, and say so; for scripts"),
     CLI_COUNT("stop-after", struct serve_options, stop_after, 1, 1 << 24,
               "end by itself after so many seconds; for scripts"),
 };
@@ -136,7 +149,8 @@ static void say_ready(void *context, const char *url, uint16_t agents_port)
     uint32_t format = serving->cli->common.format;
     snprintf(serving->url, sizeof(serving->url), "%s", url);
     serving->agents_port = agents_port;
-    if (format != MYR_FORMAT_TABLE && format != MYR_FORMAT_WIDE) {
+    const struct serve_options *options = serving->cli->options;
+    if (options->once || (format != MYR_FORMAT_TABLE && format != MYR_FORMAT_WIDE)) {
         return;
     }
     printf("serving %s\n", url);
@@ -152,11 +166,14 @@ static int serve_run(struct cli *cli, struct myr_err *err)
     const struct serve_options *options = cli->options;
     const char *folder = cli->operands.items[0];
     struct serving serving = {.cli = cli};
+    struct myr_serve_report report = {0};
     MYR_TRY(myr_serve(&(struct myr_serve){.folder = folder,
                                           .version = cli_version,
                                           .log_json = options->log_json,
                                           .ready = say_ready,
                                           .context = &serving,
+                                          .once = options->once,
+                                          .report = &report,
                                           .stop_after_s = (uint32_t)options->stop_after},
                       err));
     struct myr_value *served = myr_answer_list(&cli->answer, "served");
@@ -164,9 +181,17 @@ static int serve_run(struct cli *cli, struct myr_err *err)
     myr_answer_text(&cli->answer, "folder", folder);
     myr_answer_text(&cli->answer, "url", serving.url);
     myr_answer_u64(&cli->answer, "agents_port", serving.agents_port);
+    myr_answer_u64(&cli->answer, "nodes", report.nodes);
+    myr_answer_u64(&cli->answer, "healthy", report.healthy);
     myr_answer_end(&cli->answer);
     myr_answer_end(&cli->answer);
     myr_answer_rows(&cli->answer, served);
+    if (options->once) {
+        char gpus[32];
+        myr_answer_fact(&cli->answer, "came up", "%u of %u nodes healthy, %s GPUs", report.healthy,
+                        report.nodes,
+                        myr_u64_grouped((uint64_t)report.healthy * report.gpus_per_node, gpus));
+    }
     myr_answer_fact(&cli->answer, "ended", "everything is kept in %s", folder);
     return MYR_OK;
 }
