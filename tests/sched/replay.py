@@ -35,6 +35,18 @@ def busy_trace(seed=1, count=3000):
     return HEADER + "".join(rows)
 
 
+def small_trace(rng):
+    """A dozen jobs within an hour or two, of several priorities: much happens in one instant."""
+    rows = []
+    for i in range(rng.randrange(3, 16)):
+        at_s = rng.choice([0, 600, 1324, 1800, rng.randrange(7200)])
+        length_s = rng.choice([0, 1, 60, 600, 1800, 9000, rng.randrange(1, 40000)])
+        gpus = rng.choice([1, 2, 4, 7, 8, 8, 12, 16, 24, 40, 64])
+        rows.append((at_s, length_s, gpus, f"t{rng.randrange(3)}", rng.choice([0, 0, 0, 5, -3])))
+    rows.sort()
+    return rows
+
+
 def checked_schedule(path, jobs, nodes, per, checkpoint_s=1800, restart_s=120):
     """Reads a schedule and holds it against the jobs: {line: (submit, length, GPUs)}.
 
@@ -64,6 +76,7 @@ def checked_schedule(path, jobs, nodes, per, checkpoint_s=1800, restart_s=120):
                 running[line] = (at_s, places)
                 continue
             since_s, mine = running.pop(line)
+            assert at_s > since_s or event == "end" and length_s == 0, row
             assert mine == places and all(owner.pop(place) == line for place in places), row
             worked_s = at_s - since_s - (restart_s if line in left else 0)
             if event == "end":
@@ -270,6 +283,41 @@ class Replay(unittest.TestCase):
             checked_schedule(out, jobs, 8, 8)
         bad = run(path, "--nodes", 8, "--schedule", self.folder / "no" / "such" / "file")
         self.assertNotEqual((bad.returncode, bad.stdout), (0, ""))
+
+    def test_a_start_is_not_taken_away_in_the_same_instant(self):
+        rows = [(0, 9000, 8, 5), (802, 9000, 8, 0), (1117, 9000, 2, 0), (1324, 600, 8, 0),
+                (1324, 600, 64, 5)]
+        path, out = self.folder / "jobs.csv", self.folder / "schedule.csv"
+        path.write_text("submit_s,duration_s,num_gpus,priority\n" + "".join(
+            ",".join(map(str, row)) + "\n" for row in rows), encoding="utf-8")
+        done = run(path, "--nodes", 10, "--policy", "preempt", "--schedule", out, "-o", "json")
+        result = json.loads(done.stdout)
+        jobs = {i + 2: row[:3] for i, row in enumerate(rows)}
+        self.assertEqual(checked_schedule(out, jobs, 10, 8), 1)
+        self.assertEqual(result["preemptions"], 1)
+        # The job of eight GPUs ran once: it waited for the gang, and never restarted.
+        waits = {row["line"]: (row["wait_h"], row["stops"]) for row in result["longest_waits"]}
+        self.assertEqual(waits[5], (round(600 / 3600, 4), 0))
+
+    def test_small_traces_at_random_keep_every_promise(self):
+        out, stops = self.folder / "schedule.csv", 0
+        for seed in range(250):
+            rng = random.Random(seed)
+            rows, nodes = small_trace(rng), rng.choice([8, 9, 10, 12])
+            path = self.write("submit_s,duration_s,num_gpus,vc,priority\n" + "".join(
+                ",".join(map(str, row)) + "\n" for row in rows))
+            asked = [path, "--nodes", nodes, "--leaf-nodes", rng.choice([2, 4, 8]), "-o", "json"]
+            if rng.random() < 0.4:
+                asked += ["--own", f"{rows[0][3]}={rng.randrange(1, 4)}n"]
+            jobs = {i + 2: (row[0] - rows[0][0], row[1], row[2]) for i, row in enumerate(rows)}
+            for policy in ("first-fit", "fair", "preempt"):
+                with self.subTest(seed=seed, policy=policy):
+                    done = run(*asked, "--policy", policy, "--schedule", out)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    told = checked_schedule(out, jobs, nodes, 8)
+                    self.assertEqual(told, json.loads(done.stdout)["preemptions"])
+                    stops += told
+        self.assertGreater(stops, 100)
 
     def test_recorded_waits_stand_beside_the_replayed_ones(self):
         path = self.write("job_id,vc,gpu_num,submit_time,start_time,end_time\n"

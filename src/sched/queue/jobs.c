@@ -309,6 +309,7 @@ static void begin(struct myr_queue *q, uint32_t id)
     job->state = q->policy.confirm ? MYR_JOB_STARTING : MYR_JOB_RUNS;
     job->since_s = q->now_s - job->since_s; /* while it runs: the time waited so far */
     job->start_s = q->now_s;
+    job->start_pass = q->pass;
     job->guest_of = MYR_NONE;
     job->epoch++;
     queue_count_running(q, &job->spec, true);
@@ -422,7 +423,7 @@ static void decide_stop(struct myr_queue *q, const struct qjob *job, enum myr_st
 /* Whether its start is one of the decisions that nobody has seen yet; then it never was. */
 static bool retract_start(struct myr_queue *q, struct qjob *job)
 {
-    for (size_t i = q->handed || !q->policy.confirm ? 0 : q->decisions.count; i-- > 0;) {
+    for (size_t i = q->handed ? 0 : q->decisions.count; i-- > 0;) {
         struct myr_decision *d = &q->decisions.items[i];
         if (d->kind == MYR_DECIDE_START && d->job == job->id && d->epoch == job->epoch) {
             q->decisions.count--;

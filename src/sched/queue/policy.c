@@ -66,6 +66,9 @@ int64_t queue_unsaved_s(const struct myr_queue *q, const struct qjob *job)
 
 int64_t queue_stop_cost(const struct myr_queue *q, const struct qjob *job)
 {
+    if (job->start_pass == q->pass && !q->handed) {
+        return 0; /* its start is only being decided: it is taken back, and never was */
+    }
     return (int64_t)job->spec.gpus * (queue_unsaved_s(q, job) + q->policy.restart_s);
 }
 

@@ -54,6 +54,7 @@ struct qjob {
     uint32_t service;      /* that it is a replica of, or MYR_NONE */
     uint32_t guest_of;     /* runs on nodes held for this job, which may stop it; or MYR_NONE */
     uint64_t blocked_pass; /* its own cells had no node that is well in this pass */
+    uint64_t start_pass;   /* of its last start */
     int64_t retry_s;       /* no search for victims before this */
     int64_t held_s;        /* since when, while its user holds it */
     enum myr_job_state state;

@@ -8,6 +8,7 @@ enum { PROGRESS_STEP = 1024 };
 /* What the replay knows of a job and the queue does not, while the job is there. */
 struct progress {
     int64_t left_s;      /* work from the last checkpoint on */
+    int64_t started_s;   /* this run */
     int64_t work_from_s; /* when its work goes on in this run */
     int64_t idle_since_s;
     struct myr_replay_wait longest;
@@ -61,7 +62,7 @@ static void tell_start(struct replay *r, uint32_t id)
 static void tell_end(struct replay *r, uint32_t id, enum myr_replay_event_kind kind)
 {
     struct progress *job = progress_of(r, id);
-    if (job->gang.count) { /* none: nobody listens, or the run had no length */
+    if (job->gang.count) { /* none: nobody listens */
         r->options->event(r->options->event_context,
                           &(struct myr_replay_event){kind, id, r->now_s, &job->gang});
         free(job->gang.shares);
@@ -88,6 +89,7 @@ static void start_job(struct replay *r, uint32_t id)
     int64_t restart_s = job->run ? r->options->policy.restart_s : 0;
     row->wait_s += idle_s + restart_s;
     r->lost_gpu_s += restart_s * gpus;
+    job->started_s = r->now_s;
     job->work_from_s = r->now_s + restart_s;
     job->run++;
     job->runs = true;
@@ -103,7 +105,7 @@ static void stop_job(struct replay *r, uint32_t id)
     uint32_t gpus = r->rows[id].gpus;
     int64_t period_s = r->options->policy.checkpoint_s;
     int64_t worked_s = r->now_s - job->work_from_s;
-    MYR_ASSERT(job->runs);
+    MYR_ASSERT(job->runs && r->now_s > job->started_s); /* a queue takes such a start back */
     tell_end(r, id, MYR_REPLAY_STOP);
     if (worked_s < 0) {
         row->wait_s += worked_s; /* it did not even restart in full */
@@ -144,17 +146,6 @@ static void end_job(struct replay *r, uint32_t id)
     }
 }
 
-/* Whether what starts here is stopped in the same moment: then it never ran, and on no nodes. */
-static bool stopped_at_once(const struct myr_decision *decisions, uint32_t at, uint32_t count)
-{
-    for (uint32_t i = at + 1; i < count; i++) {
-        if (decisions[i].kind == MYR_DECIDE_STOP && decisions[i].job == decisions[at].job) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void carry_out(struct replay *r)
 {
     uint32_t count;
@@ -163,7 +154,7 @@ static void carry_out(struct replay *r)
         const struct myr_decision *d = &decisions[i];
         if (d->kind == MYR_DECIDE_START) {
             start_job(r, d->job);
-            if (r->options->event && !stopped_at_once(decisions, i, count)) {
+            if (r->options->event) {
                 tell_start(r, d->job);
             }
         } else if (d->kind == MYR_DECIDE_STOP) {
