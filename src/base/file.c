@@ -50,6 +50,19 @@ int myr_file_read(const char *path, size_t limit, struct myr_buf *ret, struct my
     return rc;
 }
 
+static bool stat_file(const char *path, struct stat *ret)
+{
+    int rc = strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, ret) : stat(path, ret);
+    return rc == 0 && S_ISREG(ret->st_mode);
+}
+
+bool myr_file_same(const char *path, const char *other)
+{
+    struct stat a, b;
+    return stat_file(path, &a) && stat_file(other, &b) && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
 int file_make_dirs(const char *path, const struct file_made *made, struct myr_err *err)
 {
     char part[PATH_MAX];

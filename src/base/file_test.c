@@ -274,6 +274,29 @@ static void a_buffer_becomes_a_file_or_nothing(void **state)
     myr_buf_done(&buf);
 }
 
+static void one_file_has_many_names(void **state)
+{
+    struct place *place = *state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    myr_buf_printf(&buf, "one\n");
+    assert_int_equal(myr_file_write(place->path[0], &buf, NULL), MYR_OK);
+    assert_int_equal(myr_file_write(place->path[1], &buf, NULL), MYR_OK);
+    assert_int_equal(link(place->path[0], place->path[2]), 0);
+    assert_int_equal(symlink(place->path[2], place->path[3]), 0);
+    char around[240];
+    snprintf(around, sizeof(around), "%s/../%s/a", place->folder, strrchr(place->folder, '/') + 1);
+    assert_true(myr_file_same(place->path[0], place->path[0]));
+    assert_true(myr_file_same(place->path[0], place->path[2]));
+    assert_true(myr_file_same(place->path[3], place->path[0]));
+    assert_true(myr_file_same(place->path[0], around));
+    assert_false(myr_file_same(place->path[0], place->path[1]));
+    assert_false(myr_file_same(place->folder, place->folder));
+    assert_false(myr_file_same("/dev/null", "/dev/null"));
+    assert_int_equal(unlink(place->path[2]), 0);
+    assert_false(myr_file_same(place->path[3], place->path[0]));
+    assert_false(myr_file_same(place->path[2], place->path[2]));
+}
+
 int main(void)
 {
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
@@ -289,6 +312,7 @@ int main(void)
         cmocka_unit_test(a_dash_reads_standard_input),
         IN_PLACE(folders_are_made_with_their_parents),
         IN_PLACE(a_file_in_the_way_of_a_folder_is_named),
+        IN_PLACE(one_file_has_many_names),
         cmocka_unit_test(the_clock_never_goes_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

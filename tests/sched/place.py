@@ -57,6 +57,20 @@ class Place(unittest.TestCase):
             self.assertEqual(nodes, list(range(gpus // 8)))
             self.assertEqual(placed["step"]["step_s"], searched)
 
+    def test_the_drawing_overwrites_nothing_that_is_read(self):
+        state = self.folder / "state.csv"
+        state.write_text("node,job,gpus\n0,1,8\n", encoding="utf-8")
+        link = self.folder / "link.svg"
+        link.symlink_to(self.design)
+        before = self.design.read_bytes()
+        for out in (state, link, self.design):
+            done = run("sched", "place", "--design", self.design, "--state", state, "--nodes", 2,
+                       "--plot", out)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), out)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertEqual(self.design.read_bytes(), before)
+        self.assertEqual(state.read_text(encoding="utf-8"), "node,job,gpus\n0,1,8\n")
+
     def test_a_layout_beyond_memory_is_a_no_for_all_three(self):
         layout = self.folder / "large.yaml"
         layout.write_text("layout: {tp: 8, pp: 1, dp: 1, global_batch: 8, micro_batch: 1}\n")

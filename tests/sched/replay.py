@@ -319,6 +319,35 @@ class Replay(unittest.TestCase):
                     stops += told
         self.assertGreater(stops, 100)
 
+    def test_nothing_that_is_read_is_written(self):
+        text = HEADER + "0,600,8,a\n"
+        path = self.write(text)
+        (self.folder / "below").mkdir()
+        around = self.folder / "below" / ".." / "jobs.csv"
+        (self.folder / "soft.csv").symlink_to(path)
+        (self.folder / "hard.csv").hardlink_to(path)
+        tree = self.write("tenants:\n  a: {weight: 2}\n", "tenants.yaml")
+        chart = self.write(text, "below/span.svg")
+        wrong = [(path, "--tenants", tree, "--schedule", tree),
+                 (chart, "--plots", self.folder / "below"),
+                 (path, "--schedule", self.folder / "new", "--report", self.folder / "new")]
+        for option in ("--schedule", "--report"):
+            wrong += [(path, option, out) for out in
+                      (path, around, self.folder / "soft.csv", self.folder / "hard.csv")]
+        for asked in wrong:
+            done = run(*asked, "--nodes", 8)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), asked)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            self.assertIn(str(asked[1]), done.stderr)
+        with open(path, encoding="utf-8") as file:
+            done = subprocess.run([MYRIAD, "sched", "replay", "-", "--nodes", "8", "--schedule",
+                                   path], stdin=file, capture_output=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual([file.read_text(encoding="utf-8") for file in (path, chart)], [text] * 2)
+        self.assertEqual(tree.read_text(encoding="utf-8")[:8], "tenants:")
+        self.assertFalse((self.folder / "new").exists())
+        self.assertEqual(run(path, "--nodes", 8, "--schedule", self.folder / "new").returncode, 0)
+
     def test_recorded_waits_stand_beside_the_replayed_ones(self):
         path = self.write("job_id,vc,gpu_num,submit_time,start_time,end_time\n"
                           "1,a,8,2020-01-01 00:00:00,2020-01-01 01:00:00,2020-01-01 02:00:00\n"

@@ -54,6 +54,12 @@ void myr_outfile_abandon(struct myr_outfile *file);
 /* A whole file from one buffer, or nothing. */
 MYR_MUST_USE int myr_file_write(const char *path, const struct myr_buf *buf, struct myr_err *err);
 
+/*
+ * Whether two names lead to one file, by links or by any other way; "-" is standard input. What is
+ * not there, and devices and FIFOs, are the same as nothing.
+ */
+bool myr_file_same(const char *path, const char *other);
+
 /* Makes the directory and its parents. */
 MYR_MUST_USE int myr_make_dirs(const char *path, struct myr_err *err);
 

@@ -291,6 +291,10 @@ static int run(struct cli *cli, struct myr_err *err)
         .exclude = o->exclude,
         .clock_ns = myr_clock_ns,
     };
+    const struct sched_file output = {"--plot", o->plot};
+    const struct sched_file inputs[] = {
+        {"--design", o->design}, {"--state", o->state}, {"--layout", o->layout}};
+    MYR_TRY(sched_check_outputs(&output, 1, inputs, MYR_ARRAY_COUNT(inputs), err));
     int rc = myr_place_ask(&question, &cli->arena, &answer, err);
     if (rc < 0) {
         return rc;

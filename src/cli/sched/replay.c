@@ -360,6 +360,24 @@ static int write_files(const struct options *options, const struct myr_replay_qu
     return myr_file_set_commit(&set, err);
 }
 
+/* A replay of an hour ends in nothing lost: what it would write is looked at first. */
+static int check_files(struct cli *cli, struct myr_err *err)
+{
+    const struct options *options = cli->options;
+    const struct sched_file inputs[] = {{"the trace", cli->operands.items[0]},
+                                        {"--design", options->design},
+                                        {"--tenants", options->tenants}};
+    struct sched_file outputs[2 + MYR_REPLAY_CHARTS] = {{"--schedule", options->schedule},
+                                                        {"--report", options->report}};
+    for (uint32_t i = 0; options->plots && i < MYR_REPLAY_CHARTS; i++) {
+        outputs[2 + i] =
+            (struct sched_file){"--plots", myr_arena_printf(&cli->arena, "%s/%s", options->plots,
+                                                            myr_replay_chart_names[i])};
+    }
+    return sched_check_outputs(outputs, MYR_ARRAY_COUNT(outputs), inputs, MYR_ARRAY_COUNT(inputs),
+                               err);
+}
+
 static void show_progress(void *context, const char *what, uint64_t done, uint64_t total)
 {
     struct myr_progress *progress = context;
@@ -395,6 +413,7 @@ static int run(struct cli *cli, struct myr_err *err)
     if (!options->jitter_s && cli_given(cli, "seed")) {
         return myr_err_set(err, MYR_EINVAL, "--seed draws the jitter: --jitter is expected too");
     }
+    MYR_TRY(check_files(cli, err));
     MYR_TRY(myr_replay_ask(&question, &cli->arena, &answer, err));
     MYR_TRY(write_files(options, &question, &answer, err));
     fill(cli, &answer);
