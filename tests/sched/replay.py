@@ -173,6 +173,14 @@ class Replay(unittest.TestCase):
         for policy in ("fair", "preempt"):
             self.assertLessEqual(waits[policy]["drain_idle_percent"], 1)
 
+    def test_a_costly_drain_does_not_starve_the_next_gang(self):
+        # One gang took long to drain for here, and the next had to wait until that was paid off.
+        sys.path.insert(0, str(ROOT / "tools/sched"))
+        import shapes
+        path = self.write(shapes.trace("half", 72))
+        done = run(path, "--nodes", 64, "--leaf-nodes", 8, "--policy", "fair", "-o", "json")
+        self.assertLessEqual(json.loads(done.stdout)["gang_half_max_h"], 3)
+
     def test_equal_inputs_give_equal_hashes(self):
         path = self.write(busy_trace())
         for policy in ("fifo", "first-fit", "fair", "preempt"):

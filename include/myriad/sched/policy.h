@@ -25,7 +25,8 @@ struct myr_queue_policy {
     int64_t restart_s;    /* from a decision to preempt to work again, beside what was lost */
     int64_t level_s;      /* work done in the highest level; each next one is four times as long */
     int64_t run_min_s;    /* a job is left alone so long after each start */
-    int64_t yield_s;      /* nor is one stopped for its own priority that has waited so long */
+    /* Nor is one stopped for its own priority that has waited so long; it is of the first level. */
+    int64_t yield_s;
     int64_t stop_after_s; /* a job waits so long before it stops others of its priority */
     int64_t grace_s;      /* a gang with nodes held so long stops what is left on them */
     int64_t keep_s;       /* a job that is over is forgotten after this */

@@ -231,7 +231,7 @@ static void choose_nodes(struct myr_queue *q, struct hold *hold)
 
 /*
  * Whether the nodes of a hold are likely to be free soon enough, and what stands idle until then is
- * left of the policy's share. What has not run out by luck in time is paid for by the next gang.
+ * left of the policy's share.
  */
 static bool can_afford(const struct myr_queue *q, const struct hold *hold)
 {
@@ -350,6 +350,13 @@ static size_t drop_outranked(struct myr_queue *q, uint32_t id)
     return nodes;
 }
 
+/* No nodes are to be had for a large gang now. */
+static void ask_later(struct myr_queue *q)
+{
+    q->hold_retry_s = q->now_s + ASK_S;
+    queue_wake_at(q, q->hold_retry_s);
+}
+
 /* Nodes are held for who has waited long enough; what is held stands idle as it drains. */
 static void open_holds(struct myr_queue *q)
 {
@@ -375,8 +382,7 @@ static void open_holds(struct myr_queue *q)
         if (!queue_overdue(q, id) && !can_afford(q, &hold)) {
             queue_set_held(q, &hold, false);
             myr_vec_done(&hold.nodes);
-            q->hold_retry_s = q->now_s + ASK_S;
-            queue_wake_at(q, q->hold_retry_s);
+            ask_later(q);
             continue; /* an overdue one needs no leave */
         }
         held += needed;
@@ -398,6 +404,9 @@ void queue_serve_holds(struct myr_queue *q)
             queue_start_above(q, id); /* what is held gives way to those */
             if (queue_may_start(q, id) && queue_start(q, id)) {
                 over = true;
+            } else if (q->drain_left < 0 && !queue_overdue(q, id)) {
+                over = true; /* all that was saved is spent: it would cost the others too much */
+                ask_later(q);
             } else {
                 choose_nodes(q, hold);
             }

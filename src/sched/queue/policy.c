@@ -14,16 +14,16 @@ struct myr_queue_policy myr_queue_policy_preset(enum myr_queue_preset preset)
                                       .hold_s = 240,
                                       .drain_s = 6 * 3600,
                                       .drain_ppm = 8000,
-                                      .drain_save_s = 30 * 3600,
+                                      .drain_save_s = 6 * 24 * 3600,
                                       .holds_max = 4,
                                       .checkpoint_s = 1800,
                                       .restart_s = 120,
                                       .level_s = 3600,
-                                      .run_min_s = 1800,
+                                      .run_min_s = 3600,
                                       .yield_s = 24 * 3600,
                                       .stop_after_s = 600,
                                       .grace_s = 1200,
-                                      .loss_permille = 8};
+                                      .loss_permille = 6};
     if (preset == MYR_QUEUE_FIFO || preset == MYR_QUEUE_FIRST_FIT) {
         policy.order = preset == MYR_QUEUE_FIFO ? MYR_ORDER_FIFO : MYR_ORDER_SKIP;
         policy.patience_s = policy.hold_s = 0;

@@ -217,9 +217,80 @@ static void wrong_events_are_errors_and_change_nothing(void **state)
     myr_queue_free(queue);
 }
 
+/* Levels put long jobs behind short ones, but not for ever: a day of giving way is enough. */
+static void who_has_given_way_for_a_day_goes_first(void **state)
+{
+    (void)state;
+    const struct myr_place_shape one = {1, 8, 1, 1};
+    struct myr_queue_policy policy = policy_of(true);
+    policy.loss_permille = 1000; /* whatever it costs */
+    struct myr_queue *q = queue_with(&one, &policy, plain, 2);
+    struct myr_queue_job whole = {.gpus = 8};
+    int64_t now_s = 0;
+    uint32_t old = submit(q, now_s, whole);
+    decide(q, now_s, NULL);
+    now_s = 7200;
+    uint32_t runner = submit(q, now_s, whole);
+    decide(q, now_s, NULL);
+    assert_true(runs(q, runner) && !runs(q, old));
+    uint32_t passed = 0;
+    for (; !runs(q, old) && passed < 100; passed++) {
+        uint32_t next = submit(q, now_s + 60, whole);
+        now_s += 1800;
+        finish(q, now_s, runner);
+        decide(q, now_s, NULL);
+        assert_true(runs(q, next) || runs(q, old));
+        runner = next;
+    }
+    assert_int_equal(now_s, 7200 + 24 * 3600);
+    myr_queue_free(q);
+}
+
+static void what_comes_within_a_minute_of_a_gang_goes_first(void **state)
+{
+    (void)state;
+    struct myr_queue_policy policy = policy_of(false);
+    struct myr_queue *q = queue_with(&four, &policy, plain, 2);
+    uint32_t all = submit(q, 0, (struct myr_queue_job){.gpus = 32});
+    decide(q, 0, NULL);
+    uint32_t gang = submit(q, 10, (struct myr_queue_job){.gpus = 16});
+    uint32_t soon = submit(q, 50, (struct myr_queue_job){.gpus = 8});
+    uint32_t also = submit(q, 60, (struct myr_queue_job){.gpus = 8});
+    uint32_t late = submit(q, 80, (struct myr_queue_job){.gpus = 8});
+    finish(q, 100, all);
+    decide(q, 100, NULL);
+    assert_true(runs(q, soon) && runs(q, also) && runs(q, gang) && !runs(q, late));
+    myr_queue_free(q);
+}
+
+/* Nodes that drain for longer than what was saved up for it pays are given back to the others. */
+static void a_drain_ends_when_its_share_is_spent(void **state)
+{
+    (void)state;
+    struct myr_queue_policy policy = policy_of(false);
+    struct myr_queue *q = queue_with(&four, &policy, plain, 2);
+    for (uint32_t i = 0; i < 3; i++) {
+        submit(q, 0, (struct myr_queue_job){.gpus = 8});
+    }
+    uint32_t gang = submit(q, 0, (struct myr_queue_job){.gpus = 16});
+    decide(q, 0, NULL);
+    decide(q, policy.hold_s, NULL);
+    uint32_t small = submit(q, 1000, (struct myr_queue_job){.gpus = 8});
+    int64_t saved_gpu_s = (int64_t)32 * policy.drain_ppm * policy.drain_save_s / 1000000;
+    decide(q, saved_gpu_s / 8, NULL);
+    assert_false(runs(q, small)); /* the node stands idle for the gang */
+    decide(q, saved_gpu_s / 8 + 3600, NULL);
+    assert_true(runs(q, small) && !runs(q, gang));
+    assert_true(myr_queue_drained_gpu_s(q) <= saved_gpu_s + 2 * 3600 * 8);
+    myr_queue_free(q);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_has_given_way_for_a_day_goes_first),
+        cmocka_unit_test(what_comes_within_a_minute_of_a_gang_goes_first),
+        cmocka_unit_test(a_drain_ends_when_its_share_is_spent),
         cmocka_unit_test(a_flood_takes_neither_share_nor_priority_of_others),
         cmocka_unit_test(idle_nodes_in_many_leaves_start_a_gang_at_once),
         cmocka_unit_test(half_a_cluster_is_found_in_time),

@@ -43,14 +43,32 @@ static int compare_share(const struct myr_queue *q, const struct line *a, const 
     return x < y ? -1 : x > y;
 }
 
+/* Who has given way to others for long enough does so no more, and stands in the highest level. */
+static uint32_t level_of(const struct myr_queue *q, const struct line *line)
+{
+    bool yielded = q->policy.yield_s > 0 && q->now_s - line->since_s >= q->policy.yield_s;
+    return yielded ? 0 : line->level;
+}
+
+/*
+ * A gang counts as come a little later than it did: of what comes within a minute the jobs of one
+ * node go first, so that in a rush many short waits do not stand behind one.
+ */
+static int64_t came_s(const struct myr_queue *q, const struct line *line)
+{
+    enum { GANG_LATER_S = 60 };
+    return line->since_s + (queue_is_gang(q, line->gpus) ? GANG_LATER_S : 0);
+}
+
 bool queue_line_before(const struct myr_queue *q, const struct line *a, const struct line *b)
 {
     bool fair = q->policy.order == MYR_ORDER_FAIR;
     if (a->priority != b->priority) {
         return a->priority > b->priority;
     }
-    if (a->level != b->level) {
-        return a->level < b->level;
+    uint32_t level_a = level_of(q, a), level_b = level_of(q, b);
+    if (level_a != level_b) {
+        return level_a < level_b;
     }
     if (fair && a->tenant != b->tenant) {
         uint32_t excess_a = queue_excess(q, a->tenant), excess_b = queue_excess(q, b->tenant);
@@ -58,8 +76,9 @@ bool queue_line_before(const struct myr_queue *q, const struct line *a, const st
             return excess_a < excess_b;
         }
     }
-    if (a->since_s != b->since_s) {
-        return a->since_s < b->since_s;
+    int64_t came_a = fair ? came_s(q, a) : a->since_s, came_b = fair ? came_s(q, b) : b->since_s;
+    if (came_a != came_b) {
+        return came_a < came_b;
     }
     int share = fair ? compare_share(q, a, b) : 0;
     return share != 0 ? share < 0 : a->first < b->first;
