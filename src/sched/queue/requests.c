@@ -202,8 +202,10 @@ static uint32_t free_of_kind(struct myr_queue *q, uint32_t kind)
 static bool cannot_fit(struct myr_queue *q, const struct qjob *job, const struct qrequest *r)
 {
     bool whole = r->gpus_per_node == q->shape.gpus_per_node;
+    bool leaf = r->limited && r->within <= MYR_LEVEL_LEAF && r->nodes <= q->shape.group_nodes;
     return job->spec.gpus > myr_placer_free_gpus(q->placer) ||
            (whole && r->nodes > myr_placer_free_nodes(q->placer)) ||
+           (whole && leaf && !myr_place_fits_group(q->placer, job->spec.gpus)) ||
            (whole && r->kind_given && r->nodes > free_of_kind(q, r->kind));
 }
 

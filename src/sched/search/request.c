@@ -28,22 +28,57 @@ static bool take_from_zones(struct search *q, uint32_t node)
     return true;
 }
 
-/* Nodes that the request's constraints leave, one by one: for the less usual ones. */
+static bool has_zone_max(const struct myr_request *r)
+{
+    return r->zone_max[MYR_ZONE_RACK] || r->zone_max[MYR_ZONE_ROW];
+}
+
+/* Every whole node will do, but for how many of a leaf and how far apart they are. */
+static bool is_plain(const struct search *q)
+{
+    const struct myr_request *r = q->request;
+    return q->gpus == q->p->shape.gpus_per_node && !r->exclude && !r->kind_given &&
+           !has_zone_max(r);
+}
+
+/* Nodes with room for the request, 64 at a time: whole ones are known, of others each is asked. */
+static uint64_t roomy_nodes(const struct search *q, uint32_t word)
+{
+    const struct myr_placer *p = q->p;
+    uint64_t bits = 0;
+    if (q->gpus == p->shape.gpus_per_node) {
+        return p->free_words[word];
+    }
+    for (uint32_t i = 0, node = word * 64; i < 64 && node < p->shape.nodes; i++, node++) {
+        bool may = !p->closed[node] && index_free_on(p, node) >= q->gpus;
+        bits |= (uint64_t)may << i;
+    }
+    return bits;
+}
+
+/* Nodes that the request's constraints leave, by leaf: in a full cluster there are few to ask. */
 static void filter_nodes(struct search *q)
 {
     const struct myr_placer *p = q->p;
     const struct myr_request *r = q->request;
-    uint64_t *words = q->s->words;
-    memset(q->s->zone_used, 0, (size_t)p->shape.nodes * MYR_ZONE_COUNT * sizeof(uint32_t));
-    for (uint32_t node = 0; node < p->shape.nodes; node++) {
-        bool may = q->gpus == p->shape.gpus_per_node
-                       ? index_is_free(p, node)
-                       : !p->closed[node] && index_free_on(p, node) >= q->gpus;
-        may = may && !(r->exclude && (r->exclude[node / 64] >> node % 64 & 1));
-        may = may && (!r->kind_given || p->kind[node] == r->kind);
-        may = may && take_from_zones(q, node);
-        uint64_t bit = UINT64_C(1) << node % 64;
-        words[node / 64] = may ? words[node / 64] | bit : words[node / 64] & ~bit;
+    bool zones = has_zone_max(r);
+    if (zones) {
+        memset(q->s->zone_used, 0, (size_t)p->shape.nodes * MYR_ZONE_COUNT * sizeof(uint32_t));
+    }
+    memset(q->s->leaf_free, 0, p->groups * sizeof(uint32_t));
+    q->s->words[p->shape.nodes / 64] = 0; /* 'exclude' may end before */
+    for (uint32_t w = 0; w * 64 < p->shape.nodes; w++) {
+        uint64_t may = roomy_nodes(q, w) & (r->exclude ? ~r->exclude[w] : UINT64_MAX);
+        for (uint64_t left = may; left; left &= left - 1) {
+            uint32_t bit = (uint32_t)__builtin_ctzll(left), node = w * 64 + bit;
+            if ((r->kind_given && p->kind[node] != r->kind) ||
+                (zones && !take_from_zones(q, node))) {
+                may &= ~(UINT64_C(1) << bit);
+            } else {
+                q->s->leaf_free[p->group_of[node]]++;
+            }
+        }
+        q->s->words[w] = may;
     }
 }
 
@@ -53,18 +88,12 @@ static uint32_t count_nodes(struct search *q)
     const struct myr_placer *p = q->p;
     const struct myr_request *r = q->request;
     struct search_scratch *s = q->s;
-    bool plain = q->gpus == p->shape.gpus_per_node && !r->exclude && !r->kind_given &&
-                 !myr_request_spreads(r);
     uint32_t per = p->shape.pod_nodes / p->shape.group_nodes, sum = 0;
-    if (plain) {
+    if (is_plain(q)) {
         memcpy(s->words, p->free_words, ((size_t)p->shape.nodes / 64 + 1) * sizeof(uint64_t));
         memcpy(s->leaf_free, p->by_group.count, p->groups * sizeof(uint32_t));
     } else {
         filter_nodes(q);
-        memset(s->leaf_free, 0, p->groups * sizeof(uint32_t));
-        for (uint32_t node = 0; node < p->shape.nodes; node++) {
-            s->leaf_free[p->group_of[node]] += search_may_use(q, node);
-        }
     }
     memset(s->pod_free, 0, p->pods * sizeof(uint32_t));
     for (uint32_t leaf = 0; leaf < p->groups; leaf++) {
@@ -419,6 +448,9 @@ bool myr_place_gang(struct myr_placer *p, const struct myr_request *r, struct my
 uint32_t myr_request_size(struct myr_placer *p, const struct myr_request *r)
 {
     struct search q = start(p, r);
+    if (is_plain(&q) && !r->leaf_max && (!r->limited || r->within == MYR_LEVEL_CORE)) {
+        return p->free_nodes < r->nodes ? p->free_nodes : r->nodes; /* any nodes will do */
+    }
     uint32_t size = count_nodes(&q), most = 0;
     if (r->limited && r->within < MYR_LEVEL_CORE) {
         uint32_t units = r->within == MYR_LEVEL_POD ? p->pods : p->groups;
