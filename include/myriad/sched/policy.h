@@ -29,7 +29,7 @@ struct myr_queue_policy {
     int64_t yield_s;
     int64_t stop_after_s; /* a job waits so long before it stops others of its priority */
     int64_t grace_s;      /* a gang with nodes held so long stops what is left on them */
-    int64_t keep_s;       /* a job that is over is forgotten after this */
+    int64_t keep_s;       /* what is over (jobs, arrays, windows) is forgotten after this */
     int64_t avoid_s;      /* so long nothing is placed on a node where a start failed */
     bool plain;           /* remainders of gangs lie anywhere, as in textbooks */
     bool preempt;

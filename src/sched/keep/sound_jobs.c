@@ -122,12 +122,27 @@ static bool links_sound(const struct myr_queue *q, const struct qjob *job)
            job->present <= 1;
 }
 
+/* Those not in use hang together, each once. */
+static bool array_list_sound(const struct myr_queue *q, uint32_t unused)
+{
+    for (uint32_t at = q->array_free; at != MYR_NONE; at = q->arrays.items[at].next_free) {
+        if (at >= q->arrays.count || q->arrays.items[at].known || unused-- == 0) {
+            return false;
+        }
+    }
+    return unused == 0;
+}
+
 static bool arrays_sound(const struct myr_queue *q)
 {
-    uint32_t *active = myr_xcalloc(q->arrays.count + 1, sizeof(uint32_t));
+    uint32_t *active = myr_xcalloc(2 * (q->arrays.count + 1), sizeof(uint32_t)), unused = 0;
+    uint32_t *known = active + q->arrays.count + 1;
     bool sound = true;
     for (size_t i = 0; i < q->jobs.count; i++) {
         const struct qjob *job = &q->jobs.items[i];
+        if (job->id != MYR_NONE && job->array != MYR_NONE) {
+            known[job->array]++;
+        }
         if (job->id != MYR_NONE && job->array != MYR_NONE && job->state != MYR_JOB_BLOCKED &&
             job->state != MYR_JOB_DONE) {
             active[job->array]++;
@@ -135,11 +150,17 @@ static bool arrays_sound(const struct myr_queue *q)
     }
     for (size_t i = 0; i < q->arrays.count && sound; i++) {
         const struct array *a = &q->arrays.items[i];
-        sound = a->first < q->job_count && a->count <= q->job_count - a->first && a->limit > 0 &&
-                a->next <= a->count && a->open <= 1 && a->active == active[i];
+        if (a->known == 0) {
+            unused++;
+            sound = a->count == 0 && a->next == 0 && a->open == 0 && known[i] == 0;
+            continue;
+        }
+        sound = a->known == known[i] && a->first < q->job_count &&
+                a->count <= q->job_count - a->first && a->limit > 0 && a->next <= a->count &&
+                a->open <= 1 && a->active == active[i];
     }
     free(active);
-    return sound;
+    return sound && array_list_sound(q, unused);
 }
 
 static bool array_given(const struct myr_queue *q, uint32_t array)

@@ -2,17 +2,6 @@
 
 #include "queue/state.h"
 
-/* A request belongs to one tenant and size; plain jobs of both share a line. */
-uint64_t queue_line_key(const struct line *line)
-{
-    uint64_t priority = (uint64_t)((int64_t)line->priority + MYR_PRIORITY_MAX);
-    uint64_t rest = priority << 4 | (uint64_t)line->reclaims << 3 | line->level;
-    if (line->request != MYR_NONE) {
-        return UINT64_C(1) << 63 | (uint64_t)line->request << 12 | rest;
-    }
-    return (uint64_t)line->tenant << 40 | (uint64_t)line->gpus << 12 | rest;
-}
-
 static uint32_t line_for(struct myr_queue *q, const struct qjob *job, uint32_t level)
 {
     struct line line = {.tenant = job->spec.tenant,

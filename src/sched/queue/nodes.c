@@ -176,6 +176,7 @@ int myr_queue_maintain(struct myr_queue *q, const struct myr_window *spec, struc
     struct window window;
     memset(&window, 0, sizeof(window));
     window.spec = *spec;
+    window.id = q->window_count++;
     myr_vec_push(&q->windows, window);
     queue_wake_at(q, spec->start_s - spec->drain_s);
     queue_wake_at(q, spec->start_s);
@@ -211,6 +212,20 @@ static void turn_window(struct myr_queue *q, struct window *window, uint32_t sta
     }
 }
 
+/* Those that are over are kept for as long as jobs are. */
+static void forget_windows(struct myr_queue *q)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < q->windows.count; i++) {
+        const struct window *w = &q->windows.items[i];
+        int64_t keep_s = q->policy.keep_s > 0 ? q->policy.keep_s : 0;
+        if (w->stage < 3 || queue_after_s(w->spec.end_s, keep_s) > q->now_s) {
+            q->windows.items[kept++] = *w;
+        }
+    }
+    q->windows.count = kept;
+}
+
 void queue_turn_windows(struct myr_queue *q)
 {
     for (size_t i = 0; i < q->windows.count; i++) {
@@ -223,16 +238,20 @@ void queue_turn_windows(struct myr_queue *q)
             turn_window(q, w, stage);
         }
     }
+    forget_windows(q);
 }
 
 int myr_queue_cancel_window(struct myr_queue *q, int64_t now_s, uint32_t window)
 {
-    if (window >= q->windows.count) {
+    if (window >= q->window_count) {
         return MYR_ENOENT;
     }
-    struct window *w = &q->windows.items[window];
-    if (w->cancelled || w->stage == 3) {
-        return MYR_ESTALE;
+    struct window *w = NULL;
+    for (size_t i = 0; i < q->windows.count; i++) {
+        w = q->windows.items[i].id == window ? &q->windows.items[i] : w;
+    }
+    if (!w || w->cancelled || w->stage == 3) {
+        return MYR_ESTALE; /* over, and maybe forgotten */
     }
     int rc = queue_advance(q, now_s);
     if (rc == MYR_OK) {

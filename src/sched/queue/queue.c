@@ -46,6 +46,7 @@ const struct myr_decision *myr_queue_decide(struct myr_queue *q, int64_t now_s, 
         q->handed = false;
     }
     q->pass++;
+    queue_forget_lines(q);
     queue_turn_windows(q);
     if (q->avoids.count) {
         queue_end_avoids(q);
@@ -163,7 +164,7 @@ int myr_queue_create(const struct myr_place_shape *shape, const struct myr_queue
     q->node_oldest_s = myr_xcalloc(shape->nodes, sizeof(int64_t));
     q->stake_first = myr_xcalloc(shape->nodes, sizeof(uint32_t));
     memset(q->stake_first, 0xff, shape->nodes * sizeof(uint32_t));
-    q->page_free = q->job_free = q->stake_free = q->request_free = MYR_NONE;
+    q->page_free = q->job_free = q->stake_free = q->request_free = q->array_free = MYR_NONE;
     q->busy_first = q->busy_last = MYR_NONE;
     q->now_s = q->hold_retry_s = INT64_MIN;
     q->drain_left = (int64_t)shape->nodes * shape->gpus_per_node * policy->drain_ppm *

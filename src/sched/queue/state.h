@@ -4,7 +4,7 @@
  *   policy    what the policy says of one job: level, waits, what stopping it costs
  *   lengths   how long jobs of a size run
  *   cells     private clusters of tenants, and the places they are bound to
- *   table     jobs by id; those that are over are forgotten after a time
+ *   table     jobs by id; what is over, and lines nobody waits in, are forgotten
  *   stakes    GPUs that no job runs on and that are not free: some are left, some are claimed
  *   rank      which line goes before which
  *   tries     which lines are due for a search for jobs to stop
@@ -63,10 +63,7 @@ struct qjob {
     uint32_t present; /* counts for its tenant's share */
 };
 
-/*
- * Where jobs lie, by id: a page tells for so many ids, and is gone when all of them are forgotten.
- * Small, so that one long job does not keep much memory.
- */
+/* Where jobs lie, by id; a page is gone when all of it is forgotten, so it is small. */
 enum { QUEUE_PAGE_JOBS = 64 };
 
 struct job_page {
@@ -75,10 +72,7 @@ struct job_page {
     uint32_t next_free;              /* page, of those not in use */
 };
 
-/*
- * What a job asks for beside a number of GPUs (request.h), with copies of what its pointers led to;
- * jobs of an array share one.
- */
+/* What a job, or a whole array, asks for beside a number of GPUs, with copies of all pointed to. */
 struct qrequest {
     uint32_t nodes, gpus_per_node;
     uint32_t limited, within, leaf_max, zone_max[MYR_ZONE_COUNT], kind_given, kind;
@@ -117,6 +111,8 @@ struct array {
     uint32_t first, count, limit; /* members, and how many of them at a time */
     uint32_t next, active;        /* member to come, members that wait or run */
     uint32_t open;                /* nothing that it waits for is left */
+    uint32_t known;               /* members that are not forgotten; 0: not in use */
+    uint32_t next_free;
 };
 
 /* A job, or a whole array unless that is MYR_NONE, waits for another job to be over. */
@@ -185,8 +181,10 @@ struct service {
 
 struct window {
     struct myr_window spec;
-    uint32_t stage; /* 0: ahead, 1: draining, 2: open, 3: over */
+    uint32_t stage; /* 0: ahead, 1: draining, 2: open, 3: over; forgotten some time after */
     uint32_t cancelled;
+    uint32_t id; /* they are numbered as they come */
+    uint32_t unused;
 };
 
 /* A search for jobs to stop that was in vain: for whom, when, and what it would have cost. */
@@ -253,7 +251,7 @@ struct myr_queue {
     MYR_VEC(struct ended) ended;
     MYR_VEC(struct avoid) avoids;
     MYR_VEC(struct qrequest) requests;
-    uint32_t request_free;
+    uint32_t request_free, array_free;
     uint32_t shaped; /* waiting jobs with one */
     MYR_VEC(struct line) lines;
     uint32_t busy_first, busy_last; /* lines with jobs */
@@ -268,6 +266,8 @@ struct myr_queue {
     MYR_VEC(struct window) windows;
     MYR_VEC(struct service) services;
     uint32_t spares_wanted, spares_kept;
+    uint32_t window_count; /* ids given */
+    uint32_t lines_most;   /* with more of them those without jobs are looked for */
     struct tries tries;
     struct myr_heap wakes; /* value: the job that it is for, or MYR_NONE */
     MYR_VEC(struct myr_decision) decisions;
@@ -408,6 +408,9 @@ uint32_t queue_add_job(struct myr_queue *q, const struct qjob *job);
 /* It is over: it will be forgotten. */
 void queue_bury_job(struct myr_queue *q, uint32_t id);
 void queue_forget_jobs(struct myr_queue *q);
+/* Lines without jobs, when there are many; numbers of lines change. */
+void queue_forget_lines(struct myr_queue *q);
+uint64_t queue_line_key(const struct line *line);
 
 /* stakes.c */
 void queue_stake_add(struct myr_queue *q, const struct stake *stake);
@@ -451,7 +454,6 @@ void queue_run_job(struct myr_queue *q, uint32_t id);
 void queue_run_unqueued(struct myr_queue *q, uint32_t id);
 /* All its ranks are there. */
 void queue_begin_work(struct myr_queue *q, uint32_t id);
-uint64_t queue_line_key(const struct line *line);
 /* Into its line and out of it; counts for its tenant's share while present. */
 void queue_enqueue(struct myr_queue *q, uint32_t id);
 void queue_dequeue(struct myr_queue *q, uint32_t id);

@@ -147,9 +147,16 @@ int myr_queue_submit_array(struct myr_queue *q, int64_t now_s, const struct myr_
     struct array array = {.first = q->job_count,
                           .count = count,
                           .limit = limit && limit < count ? limit : count,
-                          .open = may_come(q, spec)};
-    uint32_t at = (uint32_t)q->arrays.count;
-    myr_vec_push(&q->arrays, array);
+                          .open = may_come(q, spec),
+                          .known = count};
+    uint32_t at = q->array_free;
+    if (at == MYR_NONE) {
+        at = (uint32_t)q->arrays.count;
+        myr_vec_push(&q->arrays, array);
+    } else {
+        q->array_free = q->arrays.items[at].next_free;
+        q->arrays.items[at] = array;
+    }
     uint32_t request = spec->request ? queue_request_add(q, spec->request, count) : MYR_NONE;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t id = add_job(q, spec, at, request);

@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "queue/state.h"
 
 /*
@@ -73,6 +75,18 @@ static void drop_page(struct myr_queue *q, uint32_t at)
     }
 }
 
+/* A member of an array is forgotten; the last one takes the array along. */
+static void leave_array(struct myr_queue *q, uint32_t at)
+{
+    struct array *array = &q->arrays.items[at];
+    MYR_ASSERT(array->known > 0);
+    if (--array->known == 0) {
+        MYR_ASSERT(array->active == 0);
+        *array = (struct array){.next_free = q->array_free};
+        q->array_free = at;
+    }
+}
+
 static void forget(struct myr_queue *q, uint32_t id)
 {
     struct job_page *page = &q->pages.items[q->page_of.items[id / QUEUE_PAGE_JOBS]];
@@ -80,6 +94,9 @@ static void forget(struct myr_queue *q, uint32_t id)
     struct qjob *job = &q->jobs.items[slot];
     MYR_ASSERT(job->id == id && job->state == MYR_JOB_DONE && job->leaving == 0);
     MYR_ASSERT(page->known > 0);
+    if (job->array != MYR_NONE) {
+        leave_array(q, job->array);
+    }
     free(job->gang.shares);
     free(job->own_gang.shares);
     memset(job, 0, sizeof(*job));
@@ -123,4 +140,66 @@ void queue_forget_jobs(struct myr_queue *q)
         q->over.count -= due;
         memmove(q->over.items, q->over.items + due, q->over.count * sizeof(struct over));
     }
+}
+
+/* A request belongs to one tenant and size; plain jobs of both share a line. */
+uint64_t queue_line_key(const struct line *line)
+{
+    uint64_t priority = (uint64_t)((int64_t)line->priority + MYR_PRIORITY_MAX);
+    uint64_t rest = priority << 4 | (uint64_t)line->reclaims << 3 | line->level;
+    if (line->request != MYR_NONE) {
+        return UINT64_C(1) << 63 | (uint64_t)line->request << 12 | rest;
+    }
+    return (uint64_t)line->tenant << 40 | (uint64_t)line->gpus << 12 | rest;
+}
+
+static uint32_t renumbered(const uint32_t *numbers, uint32_t line)
+{
+    return line == MYR_NONE ? MYR_NONE : numbers[line];
+}
+
+/* Every mention of a line, with its new number. */
+static void renumber_lines(struct myr_queue *q, const uint32_t *numbers)
+{
+    q->busy_first = renumbered(numbers, q->busy_first);
+    q->busy_last = renumbered(numbers, q->busy_last);
+    for (size_t s = 0; s < q->sizes.count; s++) {
+        q->sizes.items[s].first = renumbered(numbers, q->sizes.items[s].first);
+    }
+    myr_u64map_done(&q->line_of);
+    for (uint32_t i = 0; i < q->lines.count; i++) {
+        struct line *line = &q->lines.items[i];
+        line->next_busy = renumbered(numbers, line->next_busy);
+        line->previous_busy = renumbered(numbers, line->previous_busy);
+        line->next_alike = renumbered(numbers, line->next_alike);
+        line->previous_alike = renumbered(numbers, line->previous_alike);
+        line->due = false;
+        for (uint32_t id = line->first; id != MYR_NONE; id = queue_job(q, id)->next) {
+            queue_job(q, id)->line = i;
+        }
+        myr_u64map_add(&q->line_of, queue_line_key(line), i);
+    }
+    /* Who asks for room again, and when, is found anew from the lines. */
+    q->tries.due.count = 0;
+    q->tries.later.count = 0;
+    q->tries.known = false;
+}
+
+void queue_forget_lines(struct myr_queue *q)
+{
+    enum { LINES_FEW = 256 };
+    if (q->lines.count <= q->lines_most || q->lines.count <= LINES_FEW) {
+        return;
+    }
+    uint32_t *numbers = myr_xcalloc(q->lines.count, sizeof(*numbers)), kept = 0;
+    for (uint32_t i = 0; i < q->lines.count; i++) {
+        numbers[i] = kept;
+        if (q->lines.items[i].first != MYR_NONE) {
+            q->lines.items[kept++] = q->lines.items[i];
+        }
+    }
+    q->lines.count = kept;
+    renumber_lines(q, numbers);
+    q->lines_most = 2 * kept; /* so that it costs little for each line that comes */
+    free(numbers);
 }
