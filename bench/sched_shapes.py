@@ -103,7 +103,8 @@ def compare(bench, table, name, trace, nodes, leaf):
         bench.figure(f"{name}/{policy}/half-max", result["gang_half_max_h"], "h", None)
         bench.figure(f"{name}/{policy}/drain", result["drain_idle_percent"], "%",
                      goals.get("drain"))
-        row["beaten"] = any(all(other["wait_h"][of] < result["wait_h"][of] for of in ("mean", "max"))
+        row["beaten"] = any(other["wait_h"]["mean"] < result["wait_h"]["mean"] and
+                            other["wait_h"]["max"] < result["wait_h"]["max"]
                             for other in plain.values())
         row["name"] = name
         table.setdefault((policy, name.split("-")[0]), []).append(row)
