@@ -168,7 +168,7 @@ int myr_queue_create(const struct myr_place_shape *shape, const struct myr_queue
     q->busy_first = q->busy_last = MYR_NONE;
     q->now_s = q->hold_retry_s = INT64_MIN;
     q->drain_left = (int64_t)shape->nodes * shape->gpus_per_node * policy->drain_ppm *
-                    policy->drain_save_s; /* as if nothing had been held before */
+                    (policy->drain_save_s / 5); /* as if nothing had been held for a while */
     *ret = q;
     return MYR_OK;
 }

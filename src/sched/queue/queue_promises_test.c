@@ -276,7 +276,7 @@ static void a_drain_ends_when_its_share_is_spent(void **state)
     decide(q, 0, NULL);
     decide(q, policy.hold_s, NULL);
     uint32_t small = submit(q, 1000, (struct myr_queue_job){.gpus = 8});
-    int64_t saved_gpu_s = (int64_t)32 * policy.drain_ppm * policy.drain_save_s / 1000000;
+    int64_t saved_gpu_s = (int64_t)32 * policy.drain_ppm * policy.drain_save_s / 5 / 1000000;
     decide(q, saved_gpu_s / 8, NULL);
     assert_false(runs(q, small)); /* the node stands idle for the gang */
     decide(q, saved_gpu_s / 8 + 3600, NULL);
