@@ -47,8 +47,8 @@ struct agent {
     uint32_t looks;
     int64_t heard_ns;
     /* What the collecting process prints, while it runs. */
-    uv_poll_t collector;
-    int collector_fd; /* -1: none runs */
+    uv_poll_t *collector; /* of its own for each: one that is closing cannot begin again */
+    int collector_fd;     /* -1: none runs */
     struct myr_buf collected, inventory;
     uint32_t gpus; /* of the first inventory */
     struct test test;
@@ -114,11 +114,17 @@ static void answer_test(struct agent *agent, bool collected)
     reports_add(&agent->reports, &out);
 }
 
+static void free_handle(uv_handle_t *handle)
+{
+    free(handle);
+}
+
 static void collected_all(struct agent *agent)
 {
     bool good = agent->collected.len > 0;
-    uv_poll_stop(&agent->collector);
-    uv_close((uv_handle_t *)&agent->collector, NULL);
+    uv_poll_stop(agent->collector);
+    uv_close((uv_handle_t *)agent->collector, free_handle);
+    agent->collector = NULL;
     close(agent->collector_fd);
     agent->collector_fd = -1;
     if (good) {
@@ -160,9 +166,10 @@ static void collect(struct agent *agent)
         return;
     }
     (void)fcntl(agent->collector_fd, F_SETFL, O_NONBLOCK);
-    uv_poll_init(&agent->loop, &agent->collector, agent->collector_fd);
-    agent->collector.data = agent;
-    uv_poll_start(&agent->collector, UV_READABLE, on_collected);
+    agent->collector = myr_xcalloc(1, sizeof(*agent->collector));
+    uv_poll_init(&agent->loop, agent->collector, agent->collector_fd);
+    agent->collector->data = agent;
+    uv_poll_start(agent->collector, UV_READABLE, on_collected);
 }
 
 /* --- what the controller says */
