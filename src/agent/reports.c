@@ -1,6 +1,8 @@
 #include "reports.h"
 
-enum { REPORTS_MAX = 8192 }; /* a controller that never commits must not fill the memory */
+/* A controller that never commits must not fill the memory; said again on a new connection, they
+ * must not look like a flood either. */
+enum { REPORTS_MAX = 1024 };
 
 static void send_one(struct reports *reports, struct report *report)
 {

@@ -129,7 +129,7 @@ int shim_start_ranks(struct shim *s, struct myr_err *err)
     s->phase = PHASE_RANKS;
     for (uint32_t i = 0; i < s->count; i++) {
         struct start start = {.env = start_env(&s->arena, &s->order, &s->job, &s->person, i)};
-        MYR_TRY(start_argv(&s->arena, &s->job, start.env, &start.argv, err));
+        MYR_TRY(start_argv(&s->arena, &s->order, &s->job, start.env, start_has, &start.argv, err));
         MYR_TRY(launch_one(s, &s->ranks[i], &launch, &start, err));
     }
     write_ranks(s);

@@ -75,9 +75,16 @@ pid_t start_process(const struct start *start);
 const char *const *start_env(struct myr_arena *arena, const struct order *order,
                              const struct jobfile *job, const struct person *person,
                              uint32_t local_rank);
-/* The command, or what runs it in its image. */
-MYR_MUST_USE int start_argv(struct myr_arena *arena, const struct jobfile *job,
-                            const char *const *env, const char *const **ret, struct myr_err *err);
+/* Whether a program of that name is on this node. */
+bool start_has(const char *program);
+/*
+ * The command, or what runs it in its image: podman, apptainer or enroot, the first that 'has'
+ * knows. The job's folders and the socket for its progress are there under the same names.
+ */
+MYR_MUST_USE int start_argv(struct myr_arena *arena, const struct order *order,
+                            const struct jobfile *job, const char *const *env,
+                            bool (*has)(const char *program), const char *const **ret,
+                            struct myr_err *err);
 
 /* --- what is left of them (kill.c) */
 

@@ -76,6 +76,17 @@ static void become_person(const struct start *start)
     }
 }
 
+/* An agent may be protected from the killer that comes when memory runs out; a rank is not. */
+static void calm_killer(void)
+{
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        ssize_t put = write(fd, "0", 1);
+        (void)put;
+        close(fd);
+    }
+}
+
 static MYR_NORETURN void child(const struct start *start, pid_t parent)
 {
     char go;
@@ -102,6 +113,7 @@ static MYR_NORETURN void child(const struct start *start, pid_t parent)
     if (null < 0 || dup2(null, 0) < 0 || dup2(start->output, 1) < 0 || dup2(start->output, 2) < 0) {
         give_up(start, "no input and output");
     }
+    calm_killer();
     become_person(start);
     umask(022);
     /* Changing the user clears it, so it comes after; the parent may be gone already. */
@@ -226,13 +238,13 @@ const char *const *start_env(struct myr_arena *arena, const struct order *order,
 
 /* --- images */
 
-static bool find_program(const char *name)
+bool start_has(const char *program)
 {
     const char *at = default_path;
     while (*at) {
         char path[AGENT_PATH_MAX];
         size_t len = strcspn(at, ":");
-        snprintf(path, sizeof(path), "%.*s/%s", (int)len, at, name);
+        snprintf(path, sizeof(path), "%.*s/%s", (int)len, at, program);
         if (access(path, X_OK) == 0) {
             return true;
         }
@@ -241,48 +253,82 @@ static bool find_program(const char *name)
     return false;
 }
 
-int start_argv(struct myr_arena *arena, const struct jobfile *job, const char *const *env,
-               const char *const **ret, struct myr_err *err)
+struct words {
+    struct myr_arena *arena;
+    const char **items;
+    uint32_t count;
+};
+
+static void put_words(struct words *words, const char *const *more)
 {
-    static const char *const podman[] = {
-        "podman", "run", "--rm", "--network=host", "--ipc=host", "--userns=keep-id", NULL};
-    static const char *const apptainer[] = {"apptainer", "exec", "--nv", NULL};
-    static const char *const enroot[] = {"enroot", "start", "--rw", NULL};
-    static const char *const *const runners[] = {podman, apptainer, enroot};
+    for (uint32_t i = 0; more[i]; i++) {
+        words->items[words->count++] = more[i];
+    }
+}
+
+/* A folder or socket of the host inside of the image, under its own name. */
+static void put_mount(struct words *words, const char *option, const char *path)
+{
+    if (path && *path) {
+        words->items[words->count++] = option;
+        words->items[words->count++] = myr_arena_printf(words->arena, "%s:%s", path, path);
+    }
+}
+
+static const struct runner {
+    const char *words[8];
+    const char *mount, *folder; /* its options; NULL: it is where it is called */
+    bool env;                   /* it has to be told of each variable */
+} runners[] = {
+    {{"podman", "run", "--rm", "--network=host", "--ipc=host", "--userns=keep-id", "--init=false"},
+     "--volume",
+     "--workdir",
+     true},
+    {{"apptainer", "exec", "--nv"}, "--bind", "--pwd", false},
+    {{"enroot", "start", "--rw"}, "--mount", NULL, false},
+};
+
+int start_argv(struct myr_arena *arena, const struct order *order, const struct jobfile *job,
+               const char *const *env, bool (*has)(const char *program), const char *const **ret,
+               struct myr_err *err)
+{
+    const struct runner *runner = NULL;
     if (!job->image) {
         *ret = job->command;
         return MYR_OK;
     }
-    const char *const *runner = NULL;
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(runners) && !runner; i++) {
-        runner = find_program(runners[i][0]) ? runners[i] : NULL;
+        runner = has(runners[i].words[0]) ? &runners[i] : NULL;
     }
     if (!runner) {
         return myr_err_set(
             err, MYR_ENOENT,
             "image '%.100s': neither podman nor apptainer nor enroot is on this node", job->image);
     }
-    uint32_t words = 16;
+    uint32_t count = 32;
     for (uint32_t i = 0; env[i]; i++) {
-        words += 2;
+        count += 2;
     }
     for (uint32_t i = 0; job->command[i]; i++) {
-        words++;
+        count++;
     }
-    const char **argv = MYR_ARENA_NEW(arena, const char *, words);
-    uint32_t count = 0;
-    for (; runner[count]; count++) {
-        argv[count] = runner[count];
+    struct words words = {arena, MYR_ARENA_NEW(arena, const char *, count), 0};
+    put_words(&words, runner->words);
+    put_mount(&words, runner->mount, job->directory);
+    put_mount(&words, runner->mount, job->checkpoint);
+    put_mount(&words, runner->mount,
+              myr_arena_strndup(arena, order->socket.data, order->socket.len));
+    if (runner->folder && job->directory) {
+        words.items[words.count++] = runner->folder;
+        words.items[words.count++] = job->directory;
     }
-    for (uint32_t i = 0; runner == podman && env[i]; i++) { /* the others hand ours on */
-        argv[count++] = "--env";
-        argv[count++] = env[i];
+    for (uint32_t i = 0; runner->env && env[i]; i++) {
+        words.items[words.count++] = "--env";
+        words.items[words.count++] = env[i];
     }
-    argv[count++] = job->image;
-    for (uint32_t i = 0; job->command[i]; i++) {
-        argv[count++] = job->command[i];
-    }
-    MYR_ASSERT(count < words);
-    *ret = argv;
+    words.items[words.count++] = job->image;
+    put_words(&words, job->command);
+    MYR_ASSERT(words.count < count);
+    *ret = words.items;
     return MYR_OK;
 }

@@ -1,0 +1,146 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <unistd.h>
+
+#include "leaks.h"
+#include "shim/shim.h"
+
+/* What the C library keeps once it has looked up a user: its list of services, by file. */
+long myr_leaks_allowed = 200;
+
+static const struct order order = {.job = 9,
+                                   .epoch = 3,
+                                   .gpus = 0xA0,
+                                   .first_rank = 6,
+                                   .world = 8,
+                                   .node_rank = 3,
+                                   .node_count = 4,
+                                   .master = {"10.0.0.7 29500", 14},
+                                   .socket = {"/run/s", 6},
+                                   .tag = {"9-3-x", 5}};
+static const struct person person = {.name = "ada", .home = "/home/ada", .shell = "/bin/bash"};
+
+static const char *find(const char *const *env, const char *name)
+{
+    const char *found = NULL;
+    size_t len = strlen(name);
+    for (uint32_t i = 0; env[i]; i++) {
+        if (strncmp(env[i], name, len) == 0 && env[i][len] == '=') {
+            assert_null(found); /* once */
+            found = env[i] + len + 1;
+        }
+    }
+    return found;
+}
+
+static void ours_win_over_the_job_file(void **state)
+{
+    (void)state;
+    static const char *const env[] = {"RANK=77", "HOME=/tmp", "A=1", "A=2", NULL};
+    static const char *const command[] = {"true", NULL};
+    struct jobfile job = {.command = command, .env = env};
+    struct myr_arena arena;
+    myr_arena_init(&arena);
+    const char *const *got = start_env(&arena, &order, &job, &person, 1);
+    assert_string_equal(find(got, "RANK"), "7");
+    assert_string_equal(find(got, "LOCAL_RANK"), "1");
+    assert_string_equal(find(got, "LOCAL_WORLD_SIZE"), "2");
+    assert_string_equal(find(got, "CUDA_VISIBLE_DEVICES"), "5,7");
+    assert_string_equal(find(got, "MASTER_ADDR"), "10.0.0.7");
+    assert_string_equal(find(got, "MASTER_PORT"), "29500");
+    assert_string_equal(find(got, "TORCHELASTIC_RESTART_COUNT"), "2");
+    assert_string_equal(find(got, "HOME"), "/tmp"); /* the user's to choose */
+    assert_string_equal(find(got, "A"), "2");
+    assert_string_equal(find(got, "USER"), "ada");
+    assert_null(find(got, "MYRIAD_CHECKPOINT_DIR"));
+    myr_arena_done(&arena);
+}
+
+static bool has_podman(const char *program)
+{
+    return strcmp(program, "podman") == 0;
+}
+
+static bool has_apptainer(const char *program)
+{
+    return strcmp(program, "apptainer") == 0;
+}
+
+static bool has_none(const char *program)
+{
+    (void)program;
+    return false;
+}
+
+static bool holds(const char *const *argv, const char *first, const char *second)
+{
+    for (uint32_t i = 0; argv[i]; i++) {
+        if (strcmp(argv[i], first) == 0 &&
+            (!second || (argv[i + 1] && strcmp(argv[i + 1], second) == 0))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void an_image_is_run_by_who_is_there(void **state)
+{
+    (void)state;
+    static const char *const env[] = {"A=1", NULL};
+    static const char *const command[] = {"python3", "train.py", NULL};
+    struct jobfile job = {.command = command,
+                          .env = env,
+                          .image = "lab/train:1",
+                          .directory = "/home/ada",
+                          .checkpoint = "/ck"};
+    const char *const *argv = NULL;
+    struct myr_err err = {0};
+    struct myr_arena arena;
+    myr_arena_init(&arena);
+    assert_int_equal(start_argv(&arena, &order, &job, env, has_none, &argv, &err), MYR_ENOENT);
+    assert_non_null(strstr(err.message, "podman"));
+    assert_int_equal(start_argv(&arena, &order, &job, env, has_podman, &argv, &err), MYR_OK);
+    assert_string_equal(argv[0], "podman");
+    assert_true(holds(argv, "--env", "A=1") && holds(argv, "--workdir", "/home/ada"));
+    assert_true(holds(argv, "--volume", "/ck:/ck") && holds(argv, "--volume", "/run/s:/run/s"));
+    assert_true(holds(argv, "lab/train:1", "python3") && holds(argv, "train.py", NULL));
+    assert_int_equal(start_argv(&arena, &order, &job, env, has_apptainer, &argv, &err), MYR_OK);
+    assert_string_equal(argv[0], "apptainer");
+    assert_true(holds(argv, "--bind", "/run/s:/run/s") && holds(argv, "--pwd", "/home/ada"));
+    assert_false(holds(argv, "--env", NULL)); /* it hands its own on */
+    job.image = NULL;
+    assert_int_equal(start_argv(&arena, &order, &job, env, has_none, &argv, &err), MYR_OK);
+    assert_ptr_equal(argv, command);
+    myr_arena_done(&arena);
+}
+
+static void nobody_runs_as_root(void **state)
+{
+    (void)state;
+    struct person found;
+    struct myr_err err = {0};
+    assert_true(person_find(MYR_STR("no-such-user-here"), &found, &err) < 0);
+    if (geteuid() == 0) {
+        assert_int_equal(person_find(MYR_STR("root"), &found, &err), MYR_EINVAL);
+        assert_int_equal(person_find(MYR_STR(""), &found, &err), MYR_EINVAL);
+        assert_int_equal(person_find(MYR_STR("nobody"), &found, &err), MYR_OK);
+        assert_true(found.change && found.uid != 0 && found.group_count > 0);
+    } else {
+        assert_int_equal(person_find(MYR_STR(""), &found, &err), MYR_OK);
+        assert_false(found.change);
+        assert_int_equal(person_find(MYR_STR("root"), &found, &err), MYR_EINVAL);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ours_win_over_the_job_file),
+        cmocka_unit_test(an_image_is_run_by_who_is_there),
+        cmocka_unit_test(nobody_runs_as_root),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
