@@ -362,6 +362,7 @@ static int write_order(struct runs *runs, uint32_t epoch, const struct myr_wire_
         return myr_err_set(err, MYR_EINVAL, "the order is for GPUs that are not here: there are %u",
                            runs->gpus);
     }
+    MYR_TRY(folder_make(runs->sockets, 0711, err)); /* somebody may have tidied /run */
     MYR_TRY(folder_make(folder, 0700, err));
     order_write(&order, &text);
     MYR_TRY(file_put(folder, "order", (struct myr_str){text.data, text.len}, err));

@@ -345,6 +345,7 @@ def test_bad_orders():
             send("start", epoch=1, job=job, world=1, gpus=1, spec="command: 'true'", user=user)
             said = agent.controller.expect("started", job)
             assert said["code"] != 0 and b"root" in said["text"], said
+    shutil.rmtree(agent.folder / "s")  # somebody tidies up: it is made anew
     agent.order(1000, 1, "id -un", gpus=1)
     assert agent.controller.expect("exit", 1000)["code"] == 0
     assert agent.fetch(1000, 0).decode().strip() == agent.user

@@ -21,7 +21,7 @@ static const struct order order = {.job = 9,
                                    .master = {"10.0.0.7 29500", 14},
                                    .socket = {"/run/s", 6},
                                    .tag = {"9-3-x", 5}};
-static const struct person person = {.name = "ada", .home = "/home/ada", .shell = "/bin/bash"};
+static const struct person person = {.name = "ada", .home = "/h/ada", .shell = "/bin/bash"};
 
 static const char *find(const char *const *env, const char *name)
 {
@@ -94,7 +94,7 @@ static void an_image_is_run_by_who_is_there(void **state)
     struct jobfile job = {.command = command,
                           .env = env,
                           .image = "lab/train:1",
-                          .directory = "/home/ada",
+                          .directory = "/h/ada",
                           .checkpoint = "/ck"};
     const char *const *argv = NULL;
     struct myr_err err = {0};
@@ -104,12 +104,12 @@ static void an_image_is_run_by_who_is_there(void **state)
     assert_non_null(strstr(err.message, "podman"));
     assert_int_equal(start_argv(&arena, &order, &job, env, has_podman, &argv, &err), MYR_OK);
     assert_string_equal(argv[0], "podman");
-    assert_true(holds(argv, "--env", "A=1") && holds(argv, "--workdir", "/home/ada"));
+    assert_true(holds(argv, "--env", "A=1") && holds(argv, "--workdir", "/h/ada"));
     assert_true(holds(argv, "--volume", "/ck:/ck") && holds(argv, "--volume", "/run/s:/run/s"));
     assert_true(holds(argv, "lab/train:1", "python3") && holds(argv, "train.py", NULL));
     assert_int_equal(start_argv(&arena, &order, &job, env, has_apptainer, &argv, &err), MYR_OK);
     assert_string_equal(argv[0], "apptainer");
-    assert_true(holds(argv, "--bind", "/run/s:/run/s") && holds(argv, "--pwd", "/home/ada"));
+    assert_true(holds(argv, "--bind", "/run/s:/run/s") && holds(argv, "--pwd", "/h/ada"));
     assert_false(holds(argv, "--env", NULL)); /* it hands its own on */
     job.image = NULL;
     assert_int_equal(start_argv(&arena, &order, &job, env, has_none, &argv, &err), MYR_OK);
