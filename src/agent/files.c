@@ -198,6 +198,12 @@ void folder_remove(const char *path)
     (void)rmdir(path);
 }
 
+bool folder_is_gone(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) < 0 && errno == ENOENT;
+}
+
 bool field_text(struct myr_str text, const char *key, struct myr_str *ret)
 {
     size_t len = strlen(key);

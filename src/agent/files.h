@@ -38,6 +38,8 @@ MYR_MUST_USE int folder_make(const char *path, mode_t mode, struct myr_err *err)
 /* All files in it, and itself; sub-folders are not expected. */
 void folder_remove(const char *path);
 void folder_sync(const char *path);
+/* Somebody has removed it: for certain, and not for an error of the disk. */
+bool folder_is_gone(const char *path);
 
 /* The rest of the first line that begins with 'key' and a blank. */
 bool field_text(struct myr_str text, const char *key, struct myr_str *ret);

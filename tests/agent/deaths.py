@@ -1,6 +1,7 @@
 """What survives whose death: agents, launchers and ranks are killed wherever it hurts."""
 import os
 import random
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -222,6 +223,19 @@ def test_who_hides_is_found_by_its_group():
     else:
         print("  no control group can be made here: the rest is skipped")
         os.kill(hidden[0], signal.SIGKILL)
+    agent.done()
+
+
+def test_the_state_folder_is_removed():
+    """Nobody could ever stop these ranks again: their launcher ends them, and itself."""
+    agent = Agent().start()
+    agent.order(1, 1, "sleep 1000")
+    agent.controller.expect("started", 1)
+    ranks, shim = agent.ranks(1, 1), agent.shim(1, 1)
+    agent.kill()
+    shutil.rmtree(agent.state)
+    until(lambda: not any(map(alive, [*ranks, shim])), "all are gone")
+    agent.start()
     agent.done()
 
 

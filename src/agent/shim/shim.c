@@ -219,6 +219,14 @@ static void look_for_stop(struct shim *s, int64_t now)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     uint64_t grace = 0;
+    if (folder_is_gone(s->folder)) { /* no agent will ever find these ranks again */
+        shim_set_ending(s, ENDING_STOPPED, NULL, "the folder is gone");
+        s->stop_seen = true;
+        if (s->phase < PHASE_EPILOG) {
+            begin_term(s, now, FAIL_GRACE_S);
+        }
+        return;
+    }
     if (!file_is_there(s->folder, "stop")) {
         return;
     }

@@ -20,7 +20,8 @@ static void ring(struct shim *s)
 void shim_put_file(struct shim *s, const char *name, const struct myr_buf *text)
 {
     struct myr_err err = {0};
-    while (file_put(s->folder, name, (struct myr_str){text->data, text->len}, &err) < 0) {
+    while (file_put(s->folder, name, (struct myr_str){text->data, text->len}, &err) < 0 &&
+           !folder_is_gone(s->folder)) {
         say("%s", err.message);
         poll(NULL, 0, 1000);
     }
