@@ -17,8 +17,8 @@ void order_write(const struct order *order, struct myr_buf *buf)
     myr_buf_printf(buf, "order 1\njob %llu\nepoch %u\nfirst_rank %u\nworld %u\ngpus %llu\n",
                    (unsigned long long)order->job, order->epoch, order->first_rank, order->world,
                    (unsigned long long)order->gpus);
-    myr_buf_printf(buf, "node_rank %u\nnode_count %u\nlease_s %u\n", order->node_rank,
-                   order->node_count, order->lease_s);
+    myr_buf_printf(buf, "node_rank %u\nnode_count %u\nlease_s %u\narray_index %u\n",
+                   order->node_rank, order->node_count, order->lease_s, order->array_index);
     put_line(buf, "master", order->master);
     put_line(buf, "user", order->user);
     put_line(buf, "boot", order->boot);
@@ -36,6 +36,7 @@ static bool read_numbers(struct myr_str text, struct order *ret)
     uint64_t world;
     uint64_t node_rank;
     uint64_t node_count;
+    uint64_t array_index = 0; /* an older agent has written none */
     uint64_t lease;
     if (!field_u64(text, "job", UINT64_MAX, &ret->job) ||
         !field_u64(text, "gpus", UINT64_MAX, &ret->gpus) ||
@@ -52,6 +53,8 @@ static bool read_numbers(struct myr_str text, struct order *ret)
     ret->world = (uint32_t)world;
     ret->node_rank = (uint32_t)node_rank;
     ret->node_count = (uint32_t)node_count;
+    (void)field_u64(text, "array_index", UINT32_MAX, &array_index);
+    ret->array_index = (uint32_t)array_index;
     ret->lease_s = (uint32_t)lease;
     return ret->gpus != 0 && first + order_ranks(ret) <= world;
 }

@@ -10,6 +10,7 @@
 struct order {
     uint64_t job, gpus;
     uint32_t epoch, first_rank, world, node_rank, node_count, lease_s;
+    uint32_t array_index; /* and 1; 0: of no array */
     struct myr_str master, user, boot, tag, socket, state, spec;
 };
 

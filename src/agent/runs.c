@@ -346,6 +346,7 @@ static int write_order(struct runs *runs, uint32_t epoch, const struct myr_wire_
                           .world = start->world,
                           .node_rank = start->node_rank,
                           .node_count = start->node_count,
+                          .array_index = start->array_index,
                           .lease_s = start->lease_s,
                           .master = start->master,
                           .user = start->user,

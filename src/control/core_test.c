@@ -373,6 +373,59 @@ static void one_bad_program_is_one_witness(void **state)
     myr_control_free(f.control);
 }
 
+static uint32_t submit_after(struct fixture *f, uint32_t after)
+{
+    uint64_t token = myr_control_jobs(f->control) + 500;
+    tell(f, (struct myr_event){
+                .kind = MYR_EVENT_SUBMIT,
+                .spec = {.token = token, .gpus = 8, .lease_s = 600, .after = after + 1}});
+    return myr_control_find(f->control, token);
+}
+
+/* A chain: each starts when the one before is done, and none when it failed. */
+static void jobs_wait_for_others(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(4);
+    uint32_t first = submit(&f, 8, MYR_RESTART_STRICT);
+    uint32_t second = submit_after(&f, first), third = submit_after(&f, second);
+    assert_int_equal(submit_after(&f, 77), MYR_NONE); /* for nobody */
+    wait_ms(&f, 2000);
+    assert_int_equal(myr_control_job(f.control, second).state, MYR_CONTROL_QUEUED);
+    struct myr_control_rank rank;
+    assert_int_equal(myr_control_job_ranks(f.control, first, &rank, 1), 1);
+    say(&f, MYR_EVENT_STARTED, rank.node, first, 1, 0);
+    say(&f, MYR_EVENT_EXIT, rank.node, first, 1, 0);
+    wait_ms(&f, 2000);
+    assert_int_equal(myr_control_job(f.control, first).state, MYR_CONTROL_DONE);
+    assert_int_equal(myr_control_job(f.control, second).state, MYR_CONTROL_STARTING);
+    assert_int_equal(myr_control_job(f.control, third).state, MYR_CONTROL_QUEUED);
+    /* One that is done already holds nobody up. */
+    uint32_t late = submit_after(&f, first);
+    wait_ms(&f, 2000);
+    assert_int_equal(myr_control_job(f.control, late).state, MYR_CONTROL_STARTING);
+    uint32_t fourth = submit_after(&f, third);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_CANCEL, .job = second});
+    assert_int_equal(myr_control_job_ranks(f.control, second, &rank, 1), 1);
+    say(&f, MYR_EVENT_STOPPED, rank.node, second, 1, 0);
+    wait_ms(&f, 2000);
+    assert_int_equal(myr_control_job(f.control, second).state, MYR_CONTROL_CANCELLED);
+    assert_int_equal(myr_control_job(f.control, third).state, MYR_CONTROL_CANCELLED);
+    assert_int_equal(myr_control_job(f.control, fourth).state, MYR_CONTROL_CANCELLED);
+    assert_int_equal(submit_after(&f, third), MYR_NONE); /* which will never be done */
+    assert_int_equal(myr_control_refusals(f.control), 0);
+    /* It all survives being saved. */
+    struct myr_buf bytes = {0};
+    struct myr_control *again = NULL;
+    struct myr_err err = {0};
+    myr_control_save(f.control, &bytes);
+    assert_int_equal(myr_control_load((struct myr_str){bytes.data, bytes.len}, &again, &err), 0);
+    assert_int_equal(myr_control_job(again, fourth).spec.after, third + 1);
+    myr_control_free(again);
+    myr_buf_done(&bytes);
+    myr_control_free(f.control);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -392,6 +445,7 @@ int main(void)
         cmocka_unit_test(the_same_token_is_the_same_job),
         cmocka_unit_test(wrong_events_change_nothing),
         cmocka_unit_test(a_job_that_cannot_start_costs_no_node),
+        cmocka_unit_test(jobs_wait_for_others),
         cmocka_unit_test(one_bad_program_is_one_witness),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,12 +8,19 @@
 #include "state.h"
 
 /* The queue refuses what no cluster could hold; what it takes has an id from then on. */
+/* For a job that is not over, or has ended well. */
+static bool may_wait(const struct myr_control *c, uint32_t after)
+{
+    return after == 0 ||
+           (after <= c->jobs.count && job_of(c, after - 1)->state <= MYR_CONTROL_DONE);
+}
+
 void job_submit(struct myr_control *c, const struct myr_job_spec *spec)
 {
     const uint32_t *known = myr_u64map_find(&c->tokens, spec->token);
     uint32_t id = known ? *known : (uint32_t)c->jobs.count;
     bool fits = spec->restart < MYR_RESTARTS && spec->retries <= MYR_JOB_RETRIES_MAX &&
-                spec->lease_s <= MYR_LEASE_S_MAX && spec->limit_s >= 0;
+                spec->lease_s <= MYR_LEASE_S_MAX && spec->limit_s >= 0 && may_wait(c, spec->after);
     bool taken = known || (fits && placing_submit(c, spec));
     emit(c, &(struct myr_effect){.kind = MYR_EFFECT_ACCEPT,
                                  .state = taken,
@@ -87,12 +94,33 @@ static void placed(struct myr_control *c, const struct myr_decision *decision)
 }
 
 /* It is over. Ranks that nobody heard of are still to be stopped when their nodes are back. */
-static void end(struct myr_control *c, uint32_t id, enum myr_control_job_state state)
+static void end_one(struct myr_control *c, uint32_t id, enum myr_control_job_state state)
 {
     leave_ranks(c, id);
     timer_set(c, TIMER_JOB, id, -1);
     emit_job(c, id, state);
     MYR_ASSERT(job_of(c, id)->first_rank == MYR_NONE);
+}
+
+/*
+ * Who waits for a job that did not end well never starts: it is over too, and so are those who wait
+ * for it. They all came later, so one look over the jobs behind is enough.
+ */
+static void end(struct myr_control *c, uint32_t id, enum myr_control_job_state state)
+{
+    end_one(c, id, state);
+    for (uint32_t i = id + 1; state != MYR_CONTROL_DONE && i < c->jobs.count; i++) {
+        const struct job *job = job_of(c, i);
+        if (job->spec.after == 0 || job_is_over(job)) {
+            continue;
+        }
+        uint8_t before = job_of(c, job->spec.after - 1)->state;
+        if (before == MYR_CONTROL_FAILED || before == MYR_CONTROL_CANCELLED) {
+            MYR_ASSERT(job->ranks == 0); /* it never had any */
+            placing_cancel(c, i);
+            end_one(c, i, MYR_CONTROL_CANCELLED);
+        }
+    }
 }
 
 static void restart(struct myr_control *c, uint32_t id)

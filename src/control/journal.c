@@ -25,7 +25,7 @@ struct record {
 /* Only a submission has a job in it. */
 enum { EVENT_SHORT = offsetof(struct myr_event, spec) };
 
-_Static_assert(sizeof(struct myr_event) == 88 && EVENT_SHORT == 48, "no padding");
+_Static_assert(sizeof(struct myr_event) == 96 && EVENT_SHORT == 48, "no padding");
 _Static_assert(sizeof(struct myr_effect) == 40, "no padding");
 _Static_assert(sizeof(struct record) == 24 && sizeof(struct beginning) == 24, "no padding");
 

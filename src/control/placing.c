@@ -29,8 +29,13 @@ bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec)
                                 .priority = spec->priority,
                                 .fixed = spec->fixed,
                                 .limit_s = spec->limit_s,
-                                .restart_epoch = spec->restart == MYR_RESTART_EPOCH};
+                                .restart_epoch = spec->restart == MYR_RESTART_EPOCH,
+                                .after_kind = spec->after ? MYR_AFTER_OK : MYR_AFTER_NONE,
+                                .after = spec->after ? spec->after - 1 : 0};
     uint32_t id;
+    if (spec->after && job_of(c, spec->after - 1)->state == MYR_CONTROL_DONE) {
+        job.after_kind = MYR_AFTER_NONE; /* the queue may have forgotten it */
+    }
     if (myr_queue_submit(c->queue, now_s(c), &job, &id, NULL) < 0) {
         return false;
     }

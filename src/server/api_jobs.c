@@ -147,8 +147,22 @@ static int token_of(struct request *request, uint64_t *ret, struct myr_err *err)
     return MYR_OK;
 }
 
+/* It was refused: nothing of it stays, and its number is the next one's. */
+static void forget_row(struct server *server, uint32_t id)
+{
+    char key[32];
+    struct job_row *row = server->rows.jobs.items[id];
+    snprintf(key, sizeof(key), "job/%010u", id);
+    store_delete(server->store, key);
+    server->rows.jobs.items[id] = NULL;
+    free(row->file);
+    free(row->where);
+    free(row);
+}
+
+/* 'index' counts from 1 in an array; 0: there is none. */
 static int submit_one(struct request *request, const struct myr_jobfile *file, uint64_t token,
-                      uint32_t *ret_id, struct myr_err *err)
+                      uint32_t index, uint32_t *ret_id, struct myr_err *err)
 {
     struct server *server = request->server;
     uint32_t tenant = rows_tenant(server, file->tenant);
@@ -163,7 +177,8 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
                                 .restart = (uint8_t)file->restart,
                                 .retries = file->retries,
                                 .lease_s = file->lease_s,
-                                .limit_s = file->time_limit_s};
+                                .limit_s = file->time_limit_s,
+                                .after = file->after_count ? file->after[0] + 1 : 0};
     struct job_row *row = myr_xcalloc(1, sizeof(*row));
     *row = (struct job_row){.token = token,
                             .tenant = tenant,
@@ -173,7 +188,12 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
                             .time_limit_s = file->time_limit_s,
                             .twin_hours = file->twin_hours,
                             .twin_step_s = file->twin_step_s};
-    snprintf(row->name, sizeof(row->name), "%s", file->name);
+    row->array_index = index ? file->array_first + index : 0;
+    if (index) {
+        snprintf(row->name, sizeof(row->name), "%.68s[%u]", file->name, row->array_index - 1);
+    } else {
+        snprintf(row->name, sizeof(row->name), "%s", file->name);
+    }
     snprintf(row->user, sizeof(row->user), "%s", request->who.user);
     snprintf(row->unix_user, sizeof(row->unix_user), "%s", request->who.unix_user);
     row->file = strndup(request->body.data, request->body.len);
@@ -193,6 +213,10 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
     rows_put_job(server, id);
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_SUBMIT, .spec = spec});
     MYR_TRY(desk_run(server, err));
+    if (myr_control_find(server->control, token) != id) {
+        forget_row(server, id);
+        return myr_err_set(err, MYR_EINVAL, "the queue cannot take such a job");
+    }
     *ret_id = id;
     return MYR_OK;
 }
@@ -208,8 +232,20 @@ static int check_size(const struct server *server, const struct myr_jobfile *fil
                            file->gpus, (unsigned long long)all,
                            server->config.spares ? " beside its spares" : "");
     }
-    if (file->array_count || file->after_count) {
-        return myr_err_set(err, MYR_EINVAL, "'array' and 'after' are not taken by this server yet");
+    if (file->after_count > 1) {
+        return myr_err_set(err, MYR_ERANGE, "'after' names %u jobs; one is expected",
+                           file->after_count);
+    }
+    if (file->after_count == 1) {
+        uint32_t before = file->after[0];
+        if (before >= myr_control_jobs(server->control)) {
+            return myr_err_set(err, MYR_ENOENT, "'after': no job %u", before);
+        }
+        enum myr_control_job_state state = myr_control_job(server->control, before).state;
+        if (state > MYR_CONTROL_DONE) {
+            return myr_err_set(err, MYR_ESTALE, "'after': job %u has %s, and will never be done",
+                               before, myr_control_job_state_name(state));
+        }
     }
     return MYR_OK;
 }
@@ -233,16 +269,23 @@ int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err
     MYR_TRY(token_of(request, &token, err));
     /* What the inbox still holds may take the next number: it goes first. */
     MYR_TRY(desk_run(server, err));
-    uint32_t id = myr_control_find(server->control, token);
-    if (id == MYR_NONE) {
-        MYR_TRY(submit_one(request, &file, token, &id, err));
+    uint32_t first = MYR_NONE, count = file.array_count ? file.array_count : 1;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t own = i ? myr_hash_u64(token + i) | 1 : token;
+        uint32_t id = myr_control_find(server->control, own);
+        if (id == MYR_NONE) {
+            MYR_TRY(submit_one(request, &file, own, file.array_count ? i + 1 : 0, &id, err));
+        }
+        first = i ? first : id;
     }
+    uint32_t id = first;
     myr_json_init(&json, ret, MYR_JSON_COMPACT);
     myr_json_object(&json, NULL);
     myr_json_u64(&json, "id", id);
     myr_json_text(&json, "name", rows_job(server, id)->name);
     myr_json_text(&json, "state",
                   myr_control_job_state_name(myr_control_job(server->control, id).state));
+    myr_json_u64(&json, "count", count);
     myr_json_end(&json);
     return MYR_OK;
 }

@@ -50,7 +50,8 @@ static void send_start(struct session *session, const struct myr_effect *effect)
                                          .user = myr_str_from(row->unix_user),
                                          .lease_s = effect->grace_s,
                                          .node_rank = place,
-                                         .node_count = count});
+                                         .node_count = count,
+                                         .array_index = row->array_index});
 }
 
 void orders_effect(struct server *server, const struct myr_effect *effect)

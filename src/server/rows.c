@@ -73,6 +73,7 @@ void rows_put_job(struct server *server, uint32_t job)
     myr_json_double(&row.json, "twin_hours", j->twin_hours, 6);
     myr_json_double(&row.json, "twin_step_s", j->twin_step_s, 6);
     myr_json_text(&row.json, "reason", j->reason);
+    myr_json_u64(&row.json, "array_index", j->array_index);
     myr_json_list(&row.json, "where"); /* node, epoch, first rank, GPUs; one after the other */
     for (uint32_t i = 0; i < j->where_count; i++) {
         myr_json_u64(&row.json, NULL, j->where[i].node);
@@ -257,6 +258,7 @@ static int read_job(struct server *server, const char *name, const struct myr_do
     j->time_limit_s = get_i64(top, "time_limit_s", 0);
     j->twin_hours = get_double(top, "twin_hours", 1);
     j->twin_step_s = get_double(top, "twin_step_s", 10);
+    j->array_index = (uint32_t)get_u64(top, "array_index", 0);
     get_where(server, myr_doc_get(top, "where"), j);
     return MYR_OK;
 }

@@ -78,8 +78,9 @@ struct job_row {
     int64_t submitted_ms, first_start_ms, ended_ms; /* -1: not yet */
     int64_t time_limit_s;
     double twin_hours, twin_step_s;
-    char reason[200]; /* why it ended, or was refused */
-    uint8_t state;    /* as last told: enum myr_control_job_state */
+    uint32_t array_index; /* and 1; 0: of no array */
+    char reason[200];     /* why it ended, or was refused */
+    uint8_t state;        /* as last told: enum myr_control_job_state */
     /* Where its last incarnation ran, for its output when it is over. */
     struct myr_control_rank *where;
     uint32_t where_count;

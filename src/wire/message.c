@@ -68,6 +68,7 @@ static const struct myr_wire_field start_fields[] = {
     FIELD(9, MYR_WIRE_U32, myr_wire_start, lease_s),
     FIELD(10, MYR_WIRE_U32, myr_wire_start, node_rank),
     FIELD(11, MYR_WIRE_U32, myr_wire_start, node_count),
+    FIELD(12, MYR_WIRE_U32, myr_wire_start, array_index),
 };
 
 static const struct myr_wire_field stop_fields[] = {

@@ -77,6 +77,8 @@ struct myr_job_spec {
     uint32_t retries; /* failures after which it is given up */
     uint32_t lease_s; /* agents end ranks that make no progress so long without a controller */
     int64_t limit_s;  /* how long it says it works; the queue plans with it, nobody enforces it */
+    uint32_t after;   /* waits until that job is done: its id and 1; 0: for none */
+    uint32_t spare;   /* 0 */
 };
 
 struct myr_event {

@@ -138,6 +138,7 @@ struct myr_wire_start {
     struct myr_str user;   /* Unix name of whose ranks they are */
     uint32_t lease_s;
     uint32_t node_rank, node_count; /* this node's place among the job's */
+    uint32_t array_index;           /* and 1, of a job in an array; 0: of none */
 };
 
 struct myr_wire_stop {

@@ -195,6 +195,9 @@ static void put_ranks(struct env *env, const struct order *order, uint32_t local
     env_number(env, "ROLE_WORLD_SIZE", order->world);
     env_number(env, "TORCHELASTIC_RESTART_COUNT", order->epoch > 0 ? order->epoch - 1 : 0);
     env_number(env, "TORCHELASTIC_RUN_ID", order->job);
+    if (order->array_index) {
+        env_number(env, "MYRIAD_ARRAY_INDEX", order->array_index - 1);
+    }
     env_number(env, "MYRIAD_JOB", order->job);
     env_number(env, "MYRIAD_EPOCH", order->epoch);
 }
