@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import pty
+import pwd
 import re
 import select
 import shutil
@@ -469,6 +470,75 @@ def agent_hands_its_words_on(lab):
         assert out.returncode == 7 and out.stdout == "<--state>\n<a b>\n<-->\n<-o>\n", out
         assert "myriad-agent" in lab.run("agent", "x", code=3, PATH="/nonexistent").stderr
     assert "myriad-agent" in lab.run("agent", "--help").stdout
+
+
+class Nodes:
+    """Two agents with made-up GPUs; they end with their process groups."""
+
+    def __init__(self, lab, agent):
+        self.lab, self.agents = lab, []
+        port = lab.server.stdout.readline().split()[-1]
+        pretend = os.path.join(lab.top, "pretend.yaml")
+        Path(pretend).write_text("gpus: 2\n")
+        for name in ("n1", "n2"):
+            token = os.path.join(lab.top, f"{name}.enrol")
+            Path(token).write_text(lab.json("enrol", name)["tokens"][0]["token"])
+            os.chmod(token, 0o600)
+            sockets = os.path.join(lab.top, f"{name}.sockets")
+            os.mkdir(sockets)
+            self.agents.append(subprocess.Popen(
+                [agent, "--server", f"127.0.0.1:{port}", "--name", name, "--state",
+                 os.path.join(lab.top, f"{name}.state"), "--sockets", sockets, "--token-file",
+                 token, "--pretend", pretend], stdout=-3, stderr=-3, env=lab.environment))
+        begun = time.monotonic()
+        while len(lab.json("node", "list", "--state", "healthy")["nodes"]) < 2:
+            assert time.monotonic() - begun < LIMIT_S, lab.ask("node", "list").stdout
+            time.sleep(0.2)
+
+    def stop(self):
+        for agent in self.agents:
+            agent.terminate()
+        for agent in self.agents:
+            agent.wait(LIMIT_S)
+
+
+@check
+def ranks_write_and_are_followed(lab):
+    """With real agents, where the program of the agent is built beside this one."""
+    agent = os.path.join(os.path.dirname(lab.myriad), "myriad-agent")
+    if not os.path.exists(agent):
+        print(f"      {agent} is not there: nothing of ranks is looked at")
+        return
+    other = Lab(lab.myriad, lab.top)
+    other.folder = os.path.join(lab.top, "real")
+    user = "nobody" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
+    os.chmod(lab.top, 0o755)
+    lab.run("init", other.folder, "--nodes", "n[1-2]", "--gpus-per-node", "2", "--http",
+            "127.0.0.1:0", "--agents", "127.0.0.1:0", "--user", user, "--pretend")
+    other.serve()
+    nodes = Nodes(other, agent)
+    try:
+        job = "name: spoken\ngpus: 4\ncommand: echo rank $RANK of $WORLD_SIZE; sleep 4\n"
+        number = str(other.json("submit", "-", text=job)["jobs"][0]["id"])
+        out = other.ask("job", "logs", number, "--rank", "3", "--follow").stdout
+        assert out == "rank 3 of 4\n", out
+        shown = other.json("submit", "-", "--wait", text=job)["jobs"][0]
+        assert shown["state"] == "done" and shown["epoch"] == 1, shown
+        bad = "name: fails\ngpus: 1\nretries: 0\ncommand: exit 3\n"
+        result = other.ask("submit", "-", "--wait", "-o", "json", code=1, text=bad)
+        assert json.loads(result.stdout)["jobs"][0]["state"] == "failed"
+        number = str(other.json("submit", "-", text=job)["jobs"][0]["id"])
+        lines, begun = [], time.monotonic()
+        while not lines and time.monotonic() - begun < LIMIT_S:
+            with contextlib.suppress(AssertionError):  # it has not started yet
+                document = other.json("job", "logs", number, "--rank", "1")
+                lines = document["lines"]
+        assert lines == [{"text": "rank 1 of 4"}] and document["bytes"] == 12, document
+        table = other.ask("node", "list", "-o", "csv").stdout
+        assert f"[{number}]" in table, table
+    finally:
+        nodes.stop()
+        other.stop()
 
 
 @check

@@ -249,9 +249,14 @@ static int follow_once(const struct client *client, uint64_t rank, int64_t *offs
     struct myr_err why = {0};
     client_round_begin(client, &round);
     int rc = logs_piece(&round.client, rank, offset, &piece, ret_end, &why);
-    if (rc < 0 && (rc != MYR_EAWAY || is_over(&round.client))) {
+    bool over = rc == MYR_EAWAY && is_over(&round.client);
+    if (rc < 0 && (rc != MYR_EAWAY || (over && *offset == 0))) {
         *err = why;
         return rc;
+    }
+    if (over) {
+        fprintf(stderr, "myriad: the job has ended; what it wrote last may be missing\n");
+        *ret_end = true;
     }
     myr_buf_put(&buf, piece.data, piece.len);
     *ret_rest = piece.len == 0;
