@@ -368,8 +368,15 @@ def no_secret_is_in_the_list_of_processes(lab):
 def the_folder_is_backed_up_while_it_runs_and_put_back(lab):
     kept, again = os.path.join(lab.top, "kept"), os.path.join(lab.top, "again")
     marked = lab.json("submit", "-", text="name: marked\ngpus: 1\ncommand: 'true'\n")["jobs"][0]
+    # More than the server copies in one turn, and more of it meanwhile.
+    large = "name: large\ngpus: 1\ncommand: 'true'\n" + "# padding\n" * 4000
+    for _ in range(12):
+        lab.ask("submit", "-", text=large)
+    other = threading.Thread(target=lambda: [lab.ask("submit", "-", text=large) for _ in range(6)])
+    other.start()
     copied = json.loads(lab.run("backup", lab.folder, kept, "-o", "json").stdout)["copies"][0]
-    assert copied["live"] is True and copied["keys"] > 2
+    other.join()
+    assert copied["live"] is True and copied["keys"] > 12 and copied["bytes"] > 12 * len(large)
     assert not os.path.exists(os.path.join(lab.folder, "backup.tmp"))
     for name in os.listdir(kept):
         assert os.stat(os.path.join(kept, name)).st_mode & 0o077 == 0, name
@@ -389,6 +396,7 @@ def the_folder_is_backed_up_while_it_runs_and_put_back(lab):
     try:
         shown = other.json("job", "show", str(marked["id"]))["jobs"][0]
         assert shown["name"] == "marked" and shown["state"] == "queued"
+        assert sum(row["name"] == "large" for row in other.json("job", "list")["jobs"]) >= 12
     finally:
         other.stop()
     # Without a server it is copied from the file.
@@ -398,6 +406,50 @@ def the_folder_is_backed_up_while_it_runs_and_put_back(lab):
     Path(damaged).write_bytes(b"no store at all" * 100)
     lab.run("restore", kept + "2", again + "2", code=2)
     assert not os.path.exists(again + "2")
+
+
+@check
+def a_server_that_was_killed_is_backed_up_from_its_file(lab):
+    other = Lab(lab.myriad, lab.top)
+    other.folder = os.path.join(lab.top, "killed")
+    init(lab, other.folder)
+    other.serve()
+    other.ask("submit", "-", text="name: survives\ngpus: 1\ncommand: 'true'\n")
+    other.server.kill()
+    other.server.communicate(timeout=LIMIT_S)
+    other.server = None
+    assert os.path.exists(os.path.join(other.folder, "server.url"))
+    assert "did not end well" in lab.run("doctor", other.folder).stdout
+    kept = os.path.join(lab.top, "killed-kept")
+    copied = json.loads(lab.run("backup", other.folder, kept, "-o", "json").stdout)["copies"][0]
+    assert copied["live"] is False
+    other.folder = os.path.join(lab.top, "killed-again")
+    lab.run("restore", kept, other.folder)
+    other.serve()
+    try:
+        assert [row["name"] for row in other.json("job", "list")["jobs"]] == ["survives"]
+    finally:
+        other.stop()
+
+
+@check
+def the_sixth_version_of_addresses_works_too(lab):
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            pass
+    except OSError:
+        print("      there is no ::1 on this machine")
+        return
+    other = Lab(lab.myriad, lab.top)
+    other.folder = os.path.join(lab.top, "six")
+    lab.run("init", other.folder, "--nodes", "a", "--http", "[::1]:0", "--agents", "127.0.0.1:0")
+    url = other.serve()
+    try:
+        assert url.startswith("http://[::1]:"), url
+        other.ask("node", "list")
+        lab.run("queue", "--server", url, "--token-file", os.path.join(other.folder, "admin.token"))
+    finally:
+        other.stop()
 
 
 @check

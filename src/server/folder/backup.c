@@ -11,7 +11,8 @@
 #include "myriad/server/folder.h"
 #include "server.h"
 
-enum { BLOCK = 256 << 10, TOKEN_MAX = 4096, ALL_PAGES = -1 };
+/* A large store takes its time before the first byte comes. */
+enum { BLOCK = 256 << 10, TOKEN_MAX = 4096, ALL_PAGES = -1, COPY_S = 600 };
 
 static const char *const names[] = {"myriad.yaml",    "ca.pem",      "ca-key.pem", "server.pem",
                                     "server-key.pem", "admin.token", "audit.log",  "state.db"};
@@ -169,7 +170,7 @@ static int store_from_server(const struct myr_server_copy *copy, const char *pat
     snprintf(url, sizeof(url), "%.*s/v1/backup",
              (int)(length && place.url[length - 1] == '/' ? length - 1 : length), place.url);
     struct myr_http_request request = {
-        .method = "POST", .url = url, .token = token.data, .ca = place.ca};
+        .method = "POST", .url = url, .token = token.data, .ca = place.ca, .timeout_s = COPY_S};
     MYR_TRY(sink_open(path, &sink, err));
     int rc = myr_http_ask(&request, put_bytes, &sink, &answer, err);
     int closed = sink_close(&sink, path, rc == MYR_OK ? err : NULL);
