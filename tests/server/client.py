@@ -17,6 +17,7 @@ import select
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -430,6 +431,38 @@ def a_server_that_was_killed_is_backed_up_from_its_file(lab):
         assert [row["name"] for row in other.json("job", "list")["jobs"]] == ["survives"]
     finally:
         other.stop()
+
+
+@check
+def a_store_of_version_one_is_read(lab):
+    old = os.path.join(lab.top, "old")
+    init(lab, old)
+    for name in ("state.db", "myriad.yaml"):
+        shutil.copy(ROOT / "tests" / "server" / "store-v1" / name, os.path.join(old, name))
+        os.chmod(os.path.join(old, name), 0o600)
+    token = ["--token-file", str(ROOT / "tests" / "server" / "store-v1" / "viewer.token")]
+    other = Lab(lab.myriad, lab.top)
+    other.folder = old
+    assert "version 1" in lab.run("doctor", old).stdout
+    other.serve()
+    try:
+        jobs = {row["name"]: row for row in other.json("job", "list", "--all", *token)["jobs"]}
+        assert jobs["kept"]["state"] == "queued" and jobs["kept"]["gpus"] == 16, jobs
+        assert jobs["kept"]["tenant"] == "research" and jobs["kept"]["priority"] == 5, jobs
+        assert jobs["cancelled"]["state"] == "cancelled", jobs
+        node = other.json("node", "show", "gpu-03", *token)["nodes"][0]
+        assert node["reason"] == "admin: kept reason", node
+        assert other.json("node", "show", "gpu-04", *token)["nodes"][0]["revoked"] is True
+        assert "role" in other.ask("node", "drain", "gpu-01", *token, code=1).stderr
+    finally:
+        other.stop()
+    # One from the future is refused, and stays as it is.
+    with contextlib.closing(sqlite3.connect(os.path.join(old, "state.db"))) as store:
+        store.execute("PRAGMA user_version=99")
+    result = lab.run("serve", old, code=2)
+    assert "version 99" in result.stderr, result.stderr
+    with contextlib.closing(sqlite3.connect(os.path.join(old, "state.db"))) as store:
+        assert store.execute("PRAGMA user_version").fetchone() == (99,)
 
 
 @check
