@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The command against a real server, as its users type it.
 
-    tests/server/client.py MYRIAD
+    tests/server/client.py MYRIAD [CHECK...]
 
 Starts `myriad serve` in a new folder on ports that are free, asks by every verb, and looks at what
 comes out, at exit statuses, and at what must not happen: a wrong token, a role that is too low, no
@@ -14,87 +14,22 @@ import pty
 import pwd
 import re
 import select
-import shutil
-import signal
 import socket
-import sqlite3
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+from lab import LIMIT_S, ROOT, Lab, run_checks, token_file
+
 JOB = ROOT / "examples" / "jobs" / "hello.yaml"
-LIMIT_S = 120
 checks = []
 
 
 def check(function):
     checks.append(function)
     return function
-
-
-class Lab:
-    """A folder with a server in it, and the words that reach it."""
-
-    def __init__(self, myriad, top):
-        self.myriad, self.top = myriad, top
-        self.folder = os.path.join(top, "lab")
-        self.server = None
-        self.environment = {key: value for key, value in os.environ.items()
-                            if not key.startswith("MYRIAD_")}
-        self.environment.update(LC_ALL="C.UTF-8", COLUMNS="100")
-
-    def run(self, *words, code=0, text=None, **more):
-        """Runs the command; `code` is the exit status that is right."""
-        environment = {**self.environment, **more}
-        result = subprocess.run([self.myriad, *words], env=environment, cwd=self.top, text=True,
-                                input=text, capture_output=True, timeout=LIMIT_S, check=False,
-                                **({} if text is not None else {"stdin": None}))
-        assert result.returncode == code, \
-            f"{words}: exit status {result.returncode}, {code} is right: {result.stderr}"
-        if code >= 2 or (code == 1 and not result.stdout):
-            lines = result.stderr.splitlines()
-            assert lines and lines[0].startswith("myriad: "), f"{words}: {result.stderr!r}"
-            assert len(lines) <= 2 and (len(lines) == 1 or lines[1].startswith("hint: ")), lines
-            assert not result.stdout, f"{words} fails and prints {result.stdout!r}"
-        return result
-
-    def ask(self, *words, **more):
-        return self.run(*words, "--dir", self.folder, **more)
-
-    def json(self, *words, **more):
-        return json.loads(self.ask(*words, "-o", "json", **more).stdout)
-
-    def serve(self, folder=None):
-        folder = folder or self.folder
-        self.server = subprocess.Popen([self.myriad, "serve", folder], env=self.environment,
-                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                       stderr=subprocess.DEVNULL, text=True)
-        line = self.server.stdout.readline()
-        assert line.startswith("serving "), line
-        return line.split()[1].rstrip("/")
-
-    def stop(self):
-        if self.server:
-            self.server.send_signal(signal.SIGTERM)
-            self.server.communicate(timeout=LIMIT_S)
-            assert self.server.returncode == 0, self.server.returncode
-            self.server = None
-
-
-def init(lab, folder, *more):
-    lab.run("init", folder, "--nodes", "gpu-[01-04]", "--http", "127.0.0.1:0", "--agents",
-            "127.0.0.1:0", "--user", "nobody", *more)
-
-
-def token_file(lab, name, role, *more):
-    token = lab.json("token", "new", "--user", name, "--role", role, *more)["tokens"][0]["token"]
-    path = os.path.join(lab.top, f"{name}.token")
-    Path(path).write_text(token + "\n")
-    return path
 
 
 @check
@@ -366,106 +301,6 @@ def no_secret_is_in_the_list_of_processes(lab):
 
 
 @check
-def the_folder_is_backed_up_while_it_runs_and_put_back(lab):
-    kept, again = os.path.join(lab.top, "kept"), os.path.join(lab.top, "again")
-    marked = lab.json("submit", "-", text="name: marked\ngpus: 1\ncommand: 'true'\n")["jobs"][0]
-    # More than the server copies in one turn, and more of it meanwhile.
-    large = "name: large\ngpus: 1\ncommand: 'true'\n" + "# padding\n" * 4000
-    for _ in range(12):
-        lab.ask("submit", "-", text=large)
-    other = threading.Thread(target=lambda: [lab.ask("submit", "-", text=large) for _ in range(6)])
-    other.start()
-    copied = json.loads(lab.run("backup", lab.folder, kept, "-o", "json").stdout)["copies"][0]
-    other.join()
-    assert copied["live"] is True and copied["keys"] > 12 and copied["bytes"] > 12 * len(large)
-    assert not os.path.exists(os.path.join(lab.folder, "backup.tmp"))
-    for name in os.listdir(kept):
-        assert os.stat(os.path.join(kept, name)).st_mode & 0o077 == 0, name
-    assert "not empty" in lab.run("backup", lab.folder, kept, code=2).stderr
-    assert "not empty" in lab.run("restore", kept, kept, code=2).stderr
-    assert "lives there" in lab.run("restore", lab.folder, again, code=2).stderr
-    assert "missing" in lab.run("restore", lab.top, again, code=2).stderr
-    assert not os.path.exists(again)
-    viewer = token_file(lab, "vic", "viewer")
-    assert "administrator" in lab.run("backup", lab.folder, again, "--admin-token", viewer,
-                                      code=1).stderr
-    assert not os.path.exists(again)
-    lab.run("restore", kept, again)
-    other = Lab(lab.myriad, lab.top)
-    other.folder = again
-    other.serve()
-    try:
-        shown = other.json("job", "show", str(marked["id"]))["jobs"][0]
-        assert shown["name"] == "marked" and shown["state"] == "queued"
-        assert sum(row["name"] == "large" for row in other.json("job", "list")["jobs"]) >= 12
-    finally:
-        other.stop()
-    # Without a server it is copied from the file.
-    copied = json.loads(lab.run("backup", again, kept + "2", "-o", "json").stdout)["copies"][0]
-    assert copied["live"] is False and copied["keys"] > 2
-    damaged = os.path.join(kept + "2", "state.db")
-    Path(damaged).write_bytes(b"no store at all" * 100)
-    lab.run("restore", kept + "2", again + "2", code=2)
-    assert not os.path.exists(again + "2")
-
-
-@check
-def a_server_that_was_killed_is_backed_up_from_its_file(lab):
-    other = Lab(lab.myriad, lab.top)
-    other.folder = os.path.join(lab.top, "killed")
-    init(lab, other.folder)
-    other.serve()
-    other.ask("submit", "-", text="name: survives\ngpus: 1\ncommand: 'true'\n")
-    other.server.kill()
-    other.server.communicate(timeout=LIMIT_S)
-    other.server = None
-    assert os.path.exists(os.path.join(other.folder, "server.url"))
-    assert "did not end well" in lab.run("doctor", other.folder).stdout
-    kept = os.path.join(lab.top, "killed-kept")
-    copied = json.loads(lab.run("backup", other.folder, kept, "-o", "json").stdout)["copies"][0]
-    assert copied["live"] is False
-    other.folder = os.path.join(lab.top, "killed-again")
-    lab.run("restore", kept, other.folder)
-    other.serve()
-    try:
-        assert [row["name"] for row in other.json("job", "list")["jobs"]] == ["survives"]
-    finally:
-        other.stop()
-
-
-@check
-def a_store_of_version_one_is_read(lab):
-    old = os.path.join(lab.top, "old")
-    init(lab, old)
-    for name in ("state.db", "myriad.yaml"):
-        shutil.copy(ROOT / "tests" / "server" / "store-v1" / name, os.path.join(old, name))
-        os.chmod(os.path.join(old, name), 0o600)
-    token = ["--token-file", str(ROOT / "tests" / "server" / "store-v1" / "viewer.token")]
-    other = Lab(lab.myriad, lab.top)
-    other.folder = old
-    assert "version 1" in lab.run("doctor", old).stdout
-    other.serve()
-    try:
-        jobs = {row["name"]: row for row in other.json("job", "list", "--all", *token)["jobs"]}
-        assert jobs["kept"]["state"] == "queued" and jobs["kept"]["gpus"] == 16, jobs
-        assert jobs["kept"]["tenant"] == "research" and jobs["kept"]["priority"] == 5, jobs
-        assert jobs["cancelled"]["state"] == "cancelled", jobs
-        node = other.json("node", "show", "gpu-03", *token)["nodes"][0]
-        assert node["reason"] == "admin: kept reason", node
-        assert other.json("node", "show", "gpu-04", *token)["nodes"][0]["revoked"] is True
-        assert "role" in other.ask("node", "drain", "gpu-01", *token, code=1).stderr
-    finally:
-        other.stop()
-    # One from the future is refused, and stays as it is.
-    with contextlib.closing(sqlite3.connect(os.path.join(old, "state.db"))) as store:
-        store.execute("PRAGMA user_version=99")
-    result = lab.run("serve", old, code=2)
-    assert "version 99" in result.stderr, result.stderr
-    with contextlib.closing(sqlite3.connect(os.path.join(old, "state.db"))) as store:
-        assert store.execute("PRAGMA user_version").fetchone() == (99,)
-
-
-@check
 def the_sixth_version_of_addresses_works_too(lab):
     try:
         with socket.create_server(("::1", 0), family=socket.AF_INET6):
@@ -483,41 +318,6 @@ def the_sixth_version_of_addresses_works_too(lab):
         lab.run("queue", "--server", url, "--token-file", os.path.join(other.folder, "admin.token"))
     finally:
         other.stop()
-
-
-@check
-def the_doctor_sees_what_is_wrong(lab):
-    sick = os.path.join(lab.top, "sick")
-    init(lab, sick)
-    assert json.loads(lab.run("doctor", sick, "-o", "json").stdout)["bad"] == 0
-    assert json.loads(lab.run("doctor", "-o", "json").stdout)["bad"] == 0
-
-    def verdicts(code):
-        rows = json.loads(lab.run("doctor", sick, "-o", "json", code=code).stdout)["checks"]
-        return {row["check"]: row for row in rows if row["verdict"] != "ok"}
-    os.chmod(os.path.join(sick, "ca-key.pem"), 0o644)
-    assert "ca-key.pem" in verdicts(1)["rights"]["says"]
-    os.chmod(os.path.join(sick, "ca-key.pem"), 0o600)
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        config = Path(sick, "myriad.yaml")
-        text = config.read_text()
-        config.write_text(text.replace("http: \"127.0.0.1:0\"",
-                                       f"http: \"127.0.0.1:{taken.getsockname()[1]}\""))
-        assert "in use" in verdicts(1)["http"]["says"]
-        config.write_text(text)
-    config.write_text(text.replace("gpu-[01-04]", "gpu-[000001-200000]"))
-    assert "200256" in verdicts(1)["open files"]["says"]
-    config.write_text("nonsense: 1\n")
-    assert "nonsense" in verdicts(1)["configuration"]["says"]
-    config.write_text(text)
-    Path(sick, "server.pem").write_text("nothing")
-    assert "server.pem" in verdicts(1)["certificate"]["says"]
-    shutil.copy(os.path.join(sick, "ca.pem"), os.path.join(sick, "server.pem"))
-    Path(sick, "state.db").write_bytes(b"no store at all" * 100)
-    assert "state.db" in verdicts(1)["store"]["says"]
-    Path(sick, "server.url").write_text("http://127.0.0.1:1/\n")
-    os.remove(os.path.join(sick, "state.db"))
-    assert "did not end well" in verdicts(1)["server"]["says"]
 
 
 @check
@@ -626,38 +426,5 @@ def ranks_write_and_are_followed(lab):
         other.stop()
 
 
-@check
-def the_server_says_where_it_is_while_it_runs(lab):
-    lab.stop()
-    assert not os.path.exists(os.path.join(lab.folder, "server.url"))
-    assert "no server runs" in lab.ask("job", "list", code=3).stderr
-    lab.serve()
-    lab.ask("job", "list")
-
-
-def main():
-    myriad = os.path.abspath(sys.argv[1])
-    wanted = sys.argv[2:]
-    failed = 0
-    with tempfile.TemporaryDirectory(prefix="myriad-client-") as top:
-        lab = Lab(myriad, top)
-        init(lab, lab.folder)
-        lab.serve()
-        try:
-            for function in checks:
-                if wanted and function.__name__ not in wanted:
-                    continue
-                try:
-                    function(lab)
-                    print(f"ok    {function.__name__}")
-                except AssertionError as fault:
-                    failed += 1
-                    print(f"FAIL  {function.__name__}: {fault}")
-        finally:
-            lab.stop()
-    print(f"{len(checks)} checks, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_checks(checks))
