@@ -73,6 +73,7 @@ struct http {
     struct request *waiting;
     struct watcher *watchers;
     uint32_t watcher_count;
+    uint32_t seconds;
     MYR_VEC(struct visit) visits;
     struct bucket buckets[BUCKETS], failures[BUCKETS];
     uint64_t requests, refused;
@@ -98,6 +99,7 @@ void http_kick(struct server *server);
 /* watch.c: events as they come. */
 int watch_begin(struct request *request, struct myr_buf *ret, struct myr_err *err);
 void watch_rang(void *context);
+void watch_second(struct server *server);
 
 /* login.c: who asks? */
 void login_find(struct request *request);

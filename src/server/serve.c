@@ -95,6 +95,7 @@ static void on_second(uv_timer_t *timer)
     }
     end_overdue(server);
     http_second(server);
+    watch_second(server);
     if (server->once && healthy_nodes(server) == server->rows.node_count) {
         stop(server);
         return;

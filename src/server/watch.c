@@ -5,7 +5,7 @@
 
 #include "http.h"
 
-enum { WATCHERS_MAX = 1000, BEHIND_MAX = 1 << 20, PIECE = 16 << 10 };
+enum { WATCHERS_MAX = 1000, BEHIND_MAX = 1 << 20, PIECE = 16 << 10, ALIVE_S = 5 };
 
 static void fill(struct watcher *watcher)
 {
@@ -73,6 +73,21 @@ void watch_rang(void *context)
             http_kick(server);
         }
     }
+}
+
+/* Where nothing happens nobody is written to, and who has gone is not noticed: a word now and then.
+ */
+void watch_second(struct server *server)
+{
+    if (++server->http->seconds % ALIVE_S != 0) {
+        return;
+    }
+    for (struct watcher *watcher = server->http->watchers; watcher; watcher = watcher->later) {
+        if (watcher->asleep) {
+            myr_buf_puts(&watcher->text, ": alive\n\n");
+        }
+    }
+    watch_rang(server);
 }
 
 int watch_begin(struct request *request, struct myr_buf *ret, struct myr_err *err)

@@ -272,6 +272,7 @@ def beyond_this_machine_it_is_tls_and_whom_to_believe_is_checked(lab):
         ca = os.path.join(far, "ca.pem")
         lab.run("node", "list", "--server", f"https://127.0.0.1:{port}", "--ca", ca, *token)
         lab.run("node", "list", "--server", f"https://localhost:{port}", "--ca", ca, *token)
+        lab.run("top", "--server", f"https://localhost:{port}", "--ca", ca, *token)
         foreign = os.path.join(lab.folder, "ca.pem")
         for words in (["--server", f"https://127.0.0.1:{port}", "--ca", foreign],
                       ["--server", f"https://127.0.0.1:{port}"],
@@ -338,6 +339,27 @@ def top_draws_on_a_terminal_until_q(lab):
     os.close(terminal)
     assert status == 0 and b"\x1b[?1049h" in seen and b"\x1b[?1049l" in seen
     assert b"cluster" in seen and b"unknown 4" in seen
+
+
+def sockets_of(process):
+    folder = f"/proc/{process.pid}/fd"
+    count = 0
+    for name in os.listdir(folder):
+        with contextlib.suppress(OSError):
+            count += os.readlink(os.path.join(folder, name)).startswith("socket:")
+    return count
+
+
+@check
+def who_watched_and_went_is_noticed(lab):
+    """On a cluster where nothing happens as well."""
+    before = sockets_of(lab.server)
+    for _ in range(8):
+        lab.ask("top")
+    begun = time.monotonic()
+    while sockets_of(lab.server) > before:
+        assert time.monotonic() - begun < LIMIT_S, sockets_of(lab.server)
+        time.sleep(0.5)
 
 
 @check
