@@ -270,7 +270,8 @@ int myr_serve(const struct myr_serve *serve, struct myr_err *err)
     uv_loop_init(&server->loop);
     int rc = begin(server, err);
     if (rc < 0) {
-        release(server); /* the loop's handles go with the process */
+        (void)uv_loop_close(&server->loop); /* one that has handles goes with the process */
+        release(server);
         return rc;
     }
     signals_begin(server, &signals, serve->stop_after_s);
