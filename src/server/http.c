@@ -380,6 +380,7 @@ void http_kick(struct server *server)
     uv_timer_start(&server->http->timer, on_timer, 0, 0);
 }
 
+MYR_PRINTF(2, 0)
 static void on_log(void *context, const char *fmt, va_list args)
 {
     char text[400];
