@@ -21,6 +21,8 @@ import threading
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "answers"))
+import schema as schemas  # noqa: E402
 from lab import LIMIT_S, ROOT, Lab, run_checks, token_file
 
 JOB = ROOT / "examples" / "jobs" / "hello.yaml"
@@ -441,6 +443,10 @@ def ranks_write_and_are_followed(lab):
                 document = other.json("job", "logs", number, "--rank", "1")
                 lines = document["lines"]
         assert lines == [{"text": "rank 1 of 4"}] and document["bytes"] == 12, document
+        rules = json.loads((ROOT / "docs" / "schema" / "myriad.job.logs.json").read_text())
+        assert not list(schemas.validate(document, rules)), document
+        rules = json.loads((ROOT / "docs" / "schema" / "myriad.job.show.json").read_text())
+        assert not list(schemas.validate(other.json("job", "show", number), rules))
         table = other.ask("node", "list", "-o", "csv").stdout
         assert f"[{number}]" in table, table
     finally:
