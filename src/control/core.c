@@ -179,7 +179,7 @@ static bool is_stale(const struct myr_control *c, const struct myr_event *event)
 static void take_exit(struct myr_control *c, const struct myr_event *event)
 {
     if (!job_exited(c, event)) {
-        node_blame(c, event->node, event->job);
+        node_blame(c, event->node, event->job, false);
     }
     job_settle(c, event->job);
     node_settle(c, event->node);
@@ -206,7 +206,7 @@ static void take(struct myr_control *c, const struct myr_event *event)
         break;
     case MYR_EVENT_STARTED:
         if (!job_started(c, event)) {
-            node_blame(c, event->node, event->job);
+            node_blame(c, event->node, event->job, true);
             job_settle(c, event->job);
         }
         break;

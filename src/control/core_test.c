@@ -426,6 +426,75 @@ static void jobs_wait_for_others(void **state)
     myr_control_free(f.control);
 }
 
+/* One node was quick and is done, the other has not started: the job is not done. */
+static void a_gang_that_was_never_whole_is_not_done(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(2);
+    uint32_t job = submit(&f, 16, MYR_RESTART_STRICT);
+    struct myr_control_rank ranks[2];
+    assert_int_equal(myr_control_job_ranks(f.control, job, ranks, 2), 2);
+    say(&f, MYR_EVENT_STARTED, ranks[0].node, job, 1, 0);
+    say(&f, MYR_EVENT_EXIT, ranks[0].node, job, 1, 0);
+    assert_int_equal(myr_control_job(f.control, job).state, MYR_CONTROL_STARTING);
+    wait_ms(&f, myr_control_policy_default().retry_ms + 1000);
+    assert_int_equal(myr_control_job(f.control, job).state, MYR_CONTROL_STARTING);
+    say(&f, MYR_EVENT_STARTED, ranks[1].node, job, 1, MYR_START_NODE);
+    wait_ms(&f, 1000);
+    assert_true(myr_control_job(f.control, job).state < MYR_CONTROL_DONE);
+    myr_control_free(f.control);
+    /* The last one comes after all, and it ends well. */
+    f = fixture_of(2);
+    job = submit(&f, 16, MYR_RESTART_STRICT);
+    assert_int_equal(myr_control_job_ranks(f.control, job, ranks, 2), 2);
+    say(&f, MYR_EVENT_STARTED, ranks[0].node, job, 1, 0);
+    say(&f, MYR_EVENT_EXIT, ranks[0].node, job, 1, 0);
+    say(&f, MYR_EVENT_STARTED, ranks[1].node, job, 1, 0);
+    assert_int_equal(myr_control_job(f.control, job).state, MYR_CONTROL_FINISHING);
+    say(&f, MYR_EVENT_EXIT, ranks[1].node, job, 1, 0);
+    assert_int_equal(myr_control_job(f.control, job).state, MYR_CONTROL_DONE);
+    assert_int_equal(myr_control_refusals(f.control), 0);
+    myr_control_free(f.control);
+}
+
+/* A node that was given away comes back by a person's word and a good test. */
+static void a_person_brings_a_node_back(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(30);
+    tell(&f, (struct myr_event){
+                 .kind = MYR_EVENT_SYMPTOM, .node = 3, .boot = 1, .code = MYR_SYMPTOM_FAILED});
+    assert_int_equal(myr_control_node(f.control, 3).state, MYR_NODE_REPAIR);
+    assert_int_equal(myr_control_free_gpus(f.control), 29 * 8);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_UNDRAIN, .node = 3});
+    assert_int_equal(count_effects(&f, MYR_EFFECT_TEST), 1);
+    assert_int_equal(myr_control_node(f.control, 3).state, MYR_NODE_CHECKING);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_TESTED, .node = 3, .boot = 1, .epoch = 2});
+    assert_int_equal(myr_control_node(f.control, 3).state, MYR_NODE_HEALTHY);
+    assert_int_equal(myr_control_free_gpus(f.control), 30 * 8);
+    assert_int_equal(myr_control_refusals(f.control), 0);
+    myr_control_free(f.control);
+}
+
+/* Who is cancelled is given time to save. */
+static void cancelled_ranks_have_a_grace(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(2);
+    uint32_t job = submit(&f, 8, MYR_RESTART_STRICT), count;
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_CANCEL, .job = job});
+    const struct myr_effect *effects = myr_control_effects(f.control, &count);
+    bool seen = false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (effects[i].kind == MYR_EFFECT_STOP) {
+            assert_int_equal(effects[i].grace_s, myr_control_policy_default().grace_s);
+            seen = true;
+        }
+    }
+    assert_true(seen);
+    myr_control_free(f.control);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -445,6 +514,9 @@ int main(void)
         cmocka_unit_test(the_same_token_is_the_same_job),
         cmocka_unit_test(wrong_events_change_nothing),
         cmocka_unit_test(a_job_that_cannot_start_costs_no_node),
+        cmocka_unit_test(a_gang_that_was_never_whole_is_not_done),
+        cmocka_unit_test(a_person_brings_a_node_back),
+        cmocka_unit_test(cancelled_ranks_have_a_grace),
         cmocka_unit_test(jobs_wait_for_others),
         cmocka_unit_test(one_bad_program_is_one_witness),
     };

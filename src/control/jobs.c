@@ -165,8 +165,8 @@ void job_settle(struct myr_control *c, uint32_t id)
         (job->open > 0 && (job->open > c->head.silent_nodes || !may_leave(c, job)))) {
         return;
     }
-    if (job->after == AFTER_RESTART && job->exits > 0) {
-        job->after = AFTER_DONE; /* what one rank has finished, all have */
+    if (job->after == AFTER_RESTART && job->exits > 0 && job->whole) {
+        job->after = AFTER_DONE; /* what one rank of a whole gang has finished, all have */
     }
     switch ((enum after)job->after) {
     case AFTER_DONE:
@@ -221,7 +221,7 @@ void job_cancel(struct myr_control *c, uint32_t id)
         emit_job(c, id, MYR_CONTROL_SAVING);
     }
     placing_cancel(c, id);
-    halt(c, id, AFTER_CANCELLED, 0);
+    halt(c, id, AFTER_CANCELLED, c->policy.grace_s);
     job_settle(c, id);
 }
 
@@ -400,14 +400,16 @@ bool job_started(struct myr_control *c, const struct myr_event *event)
     }
     rank->state = RANK_UP;
     job->up++;
-    if (job->up == job->ranks && (job->after == AFTER_NONE || late)) {
+    /* Ranks that were quick may be done before the last one is up. */
+    if (job->up + job->exits == job->ranks && (job->after == AFTER_NONE || late)) {
         job->after = AFTER_NONE;
+        job->whole = 1;
         job->progress_ms = c->head.steady_ms;
         if (!job->confirmed) {
             job->confirmed = 1;
             placing_started(c, event->job);
         }
-        emit_job(c, event->job, MYR_CONTROL_RUNNING);
+        emit_job(c, event->job, job->exits ? MYR_CONTROL_FINISHING : MYR_CONTROL_RUNNING);
         timer_set(c, TIMER_JOB, event->job, c->head.steady_ms + c->policy.hang_ms);
     }
     return true;
@@ -436,7 +438,7 @@ bool job_exited(struct myr_control *c, const struct myr_event *event)
     bool old = c->ranks.items[at].old, asked = c->ranks.items[at].state == RANK_STOPPING;
     if (!old && event->code == 0) {
         job->exits++;
-        if (job->after == AFTER_NONE) {
+        if (job->after == AFTER_NONE && job->whole) {
             emit_job(c, event->job, MYR_CONTROL_FINISHING);
         }
         if (job->exits == job->ranks && job->after <= AFTER_RESTART) {

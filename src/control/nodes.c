@@ -342,10 +342,31 @@ void node_deadline(struct myr_control *c, uint32_t id)
     }
 }
 
+/* A person says that it is well: whatever was held against it is forgotten, and a test tells. */
+static void forgive(struct myr_control *c, uint32_t id)
+{
+    struct node *node = node_of(c, id);
+    if (node->drain & DRAIN_FAULT) {
+        node->drain &= (uint8_t)~DRAIN_FAULT;
+        MYR_ASSERT(c->head.drained > 0);
+        c->head.drained--;
+    }
+    set_bad(c, node, false);
+    node->repair = node->checked = 0;
+    node->blamed = node->blamed_by = 0;
+    if (!node->silent) {
+        node_test(c, id);
+    }
+    condemn_more(c);
+}
+
 void node_drain(struct myr_control *c, uint32_t id, bool drain)
 {
     struct node *node = node_of(c, id);
     node->drain = (uint8_t)(drain ? node->drain | DRAIN_PERSON : node->drain & ~DRAIN_PERSON);
+    if (!drain && (node->repair || node->bad || node->drain & DRAIN_FAULT)) {
+        forgive(c, id);
+    }
     node_settle(c, id);
 }
 
@@ -356,14 +377,14 @@ void node_approve(struct myr_control *c, int64_t count)
     condemn_more(c);
 }
 
-void node_blame(struct myr_control *c, uint32_t id, uint32_t job)
+void node_blame(struct myr_control *c, uint32_t id, uint32_t job, bool certain)
 {
     struct node *node = node_of(c, id);
     /*
      * A program that has never made a step may be at fault itself, and one that fails again and
      * again is no new witness: a user's mistake must not cost the cluster its nodes.
      */
-    if (job_of(c, job)->step > 0 && node->blamed_by != job + 1) {
+    if (certain || (job_of(c, job)->step > 0 && node->blamed_by != job + 1)) {
         node->blamed++;
         node->blamed_by = job + 1;
     }

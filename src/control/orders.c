@@ -49,7 +49,7 @@ void launch(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
     job->epoch++;
-    job->up = job->exits = 0;
+    job->up = job->exits = job->whole = 0;
     job->open = job->ranks;
     job->after = AFTER_NONE;
     job->steps = 0;

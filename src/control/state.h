@@ -89,8 +89,8 @@ struct job {
     uint32_t old_open;
     uint32_t suspects; /* ranks on nodes under test */
     uint32_t failures;
-    uint32_t unrun; /* a run of the queue's that never came to be and is not yet told of; 0 */
-    uint32_t unused;
+    uint32_t unrun;     /* a run of the queue's that never came to be and is not yet told of; 0 */
+    uint32_t whole;     /* all ranks of this incarnation have been up */
     uint16_t confirmed; /* the queue was told that this run of it is up */
     uint16_t steps;     /* this incarnation has made some */
     int64_t step, saved_step;
@@ -250,8 +250,8 @@ void node_symptom(struct myr_control *c, const struct myr_event *event);
 void node_drain(struct myr_control *c, uint32_t id, bool drain);
 void node_approve(struct myr_control *c, int64_t count);
 void node_deadline(struct myr_control *c, uint32_t id);
-/* A rank of a job ended badly there: test it, or give it up. */
-void node_blame(struct myr_control *c, uint32_t id, uint32_t job);
+/* A rank of a job ended badly there: test it, or give it up; 'certain': it says so itself. */
+void node_blame(struct myr_control *c, uint32_t id, uint32_t job, bool certain);
 /* A job hangs: all its nodes are tested. */
 void node_blame_all(struct myr_control *c, uint32_t job);
 /* A controller begins: silence is counted anew. */
