@@ -29,7 +29,7 @@ static void put_job(const struct server *server, uint32_t id, struct myr_json *j
     myr_json_text(json, "user", row->user);
     myr_json_text(json, "state", myr_control_job_state_name(job.state));
     myr_json_u64(json, "gpus", job.spec.gpus);
-    myr_json_u64(json, "nodes", job.nodes);
+    myr_json_u64(json, "nodes", job.nodes ? job.nodes : row->where_count);
     myr_json_i64(json, "priority", job.spec.priority);
     myr_json_u64(json, "epoch", job.epoch);
     myr_json_u64(json, "failures", job.failures);
@@ -41,6 +41,23 @@ static void put_job(const struct server *server, uint32_t id, struct myr_json *j
     myr_json_text(json, "reason", row->reason);
 }
 
+static int check_state(const char *state, struct myr_err *err)
+{
+    const char *names[MYR_CONTROL_JOB_STATES];
+    char near[80];
+    for (int i = 0; i < MYR_CONTROL_JOB_STATES; i++) {
+        names[i] = myr_control_job_state_name((enum myr_control_job_state)i);
+        if (!state || strcmp(state, names[i]) == 0) {
+            return MYR_OK;
+        }
+    }
+    myr_str_nearest(myr_str_from(state), names, MYR_CONTROL_JOB_STATES, near, sizeof(near));
+    return myr_err_set(err, MYR_EINVAL,
+                       "'%.40s' is no state of a job; queued, running, done and "
+                       "others are%s%s",
+                       state, near[0] ? "; perhaps " : "", near);
+}
+
 /* Newest first, so that a long history does not hide what is going on; ended ones with all=1. */
 int api_jobs(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
@@ -48,7 +65,7 @@ int api_jobs(struct request *request, struct myr_buf *ret, struct myr_err *err)
     const char *state = request_arg(request, "state"), *all = request_arg(request, "all");
     struct myr_json json;
     uint32_t listed = 0;
-    (void)err;
+    MYR_TRY(check_state(state, err));
     myr_json_init(&json, ret, MYR_JSON_COMPACT);
     myr_json_object(&json, NULL);
     myr_json_list(&json, "jobs");
@@ -76,6 +93,13 @@ static void put_ranks(const struct server *server, uint32_t id, struct myr_json 
     MYR_CLEANUP(myr_free_at)
     struct myr_control_rank *ranks = myr_xcalloc(nodes + 1, sizeof(*ranks));
     uint32_t count = myr_control_job_ranks(server->control, id, ranks, nodes);
+    const struct job_row *row = rows_job(server, id);
+    if (count == 0 && row->where_count > 0) { /* where it was last */
+        free(ranks);
+        count = row->where_count;
+        ranks = myr_xcalloc(count, sizeof(*ranks));
+        memcpy(ranks, row->where, count * sizeof(*ranks));
+    }
     myr_json_list(json, "node_names");
     for (uint32_t i = 0; i < count; i++) {
         myr_json_text(json, NULL, server->rows.nodes[ranks[i].node].name);
@@ -91,7 +115,7 @@ static void put_ranks(const struct server *server, uint32_t id, struct myr_json 
         myr_json_object(json, NULL);
         myr_json_text(json, "node", server->rows.nodes[ranks[i].node].name);
         myr_json_u64(json, "first", ranks[i].first);
-        myr_json_u64(json, "gpus", ranks[i].gpus);
+        myr_json_u64(json, "gpus", (uint64_t)__builtin_popcountll(ranks[i].gpus));
         myr_json_bool(json, "up", ranks[i].up);
         myr_json_end(json);
     }
@@ -147,19 +171,6 @@ static int token_of(struct request *request, uint64_t *ret, struct myr_err *err)
     return MYR_OK;
 }
 
-/* It was refused: nothing of it stays, and its number is the next one's. */
-static void forget_row(struct server *server, uint32_t id)
-{
-    char key[32];
-    struct job_row *row = server->rows.jobs.items[id];
-    snprintf(key, sizeof(key), "job/%010u", id);
-    store_delete(server->store, key);
-    server->rows.jobs.items[id] = NULL;
-    free(row->file);
-    free(row->where);
-    free(row);
-}
-
 /* 'index' counts from 1 in an array; 0: there is none. */
 static int submit_one(struct request *request, const struct myr_jobfile *file, uint64_t token,
                       uint32_t index, uint32_t *ret_id, struct myr_err *err)
@@ -212,9 +223,14 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
     server->rows.jobs.items[id] = row;
     rows_put_job(server, id);
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_SUBMIT, .spec = spec});
-    MYR_TRY(desk_run(server, err));
+    struct myr_err why = {0};
+    if (desk_run(server, &why) < 0) {
+        return myr_err_set(err, MYR_EAWAY,
+                           "%s; job %u is taken as soon as it can be: do not submit it again",
+                           why.message, id);
+    }
     if (myr_control_find(server->control, token) != id) {
-        forget_row(server, id);
+        rows_forget_job(server, id);
         return myr_err_set(err, MYR_EINVAL, "the queue cannot take such a job");
     }
     *ret_id = id;
@@ -301,9 +317,11 @@ int api_cancel(struct request *request, struct myr_buf *ret, struct myr_err *err
                            row->user);
     }
     MYR_TRY(api_writable(server, err));
-    if (row->state < MYR_CONTROL_DONE) {
-        snprintf(row->reason, sizeof(row->reason), "cancelled by %s", request->who.user);
+    if (row->state >= MYR_CONTROL_DONE) {
+        return myr_err_set(err, MYR_ESTALE, "job %u is over: %s", id,
+                           myr_control_job_state_name((enum myr_control_job_state)row->state));
     }
+    snprintf(row->reason, sizeof(row->reason), "cancelled by %s", request->who.user);
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_CANCEL, .job = id});
     MYR_TRY(desk_run(server, err));
     put_one(server, id, ret);

@@ -49,12 +49,29 @@ static void put_node(const struct server *server, uint32_t id, struct myr_json *
     myr_json_end(json);
 }
 
+static int check_state(const char *state, struct myr_err *err)
+{
+    const char *names[MYR_NODE_STATES];
+    char near[80];
+    for (int i = 0; i < MYR_NODE_STATES; i++) {
+        names[i] = myr_node_state_name((enum myr_node_state)i);
+        if (!state || strcmp(state, names[i]) == 0) {
+            return MYR_OK;
+        }
+    }
+    myr_str_nearest(myr_str_from(state), names, MYR_NODE_STATES, near, sizeof(near));
+    return myr_err_set(
+        err, MYR_EINVAL,
+        "'%.40s' is no state of a node; healthy, suspect, drained and others are%s%s", state,
+        near[0] ? "; perhaps " : "", near);
+}
+
 int api_nodes(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     const struct server *server = request->server;
     const char *state = request_arg(request, "state");
     struct myr_json json;
-    (void)err;
+    MYR_TRY(check_state(state, err));
     myr_json_init(&json, ret, MYR_JSON_COMPACT);
     myr_json_object(&json, NULL);
     myr_json_list(&json, "nodes");

@@ -113,6 +113,10 @@ static void learn_states(struct server *server)
             row->state = (uint8_t)job.state;
         }
     }
+    /* Of jobs that the core never took: a server died between the two. */
+    for (size_t id = count; id < server->rows.jobs.count; id++) {
+        rows_forget_job(server, (uint32_t)id);
+    }
     for (uint32_t node = 0; node < myr_control_nodes(server->control); node++) {
         struct myr_control_rank ranks[64];
         uint32_t found = myr_control_node_ranks(server->control, node, ranks, 64);
@@ -276,6 +280,9 @@ static void tell(struct server *server, const struct myr_effect *effect)
         }
         return;
     case MYR_EFFECT_NODE:
+        log_say(effect->state > MYR_NODE_HEALTHY ? "warning" : "info", "%s is %s",
+                server->rows.nodes[effect->node].name,
+                myr_node_state_name((enum myr_node_state)effect->state));
         feed_node(server, effect->node, myr_node_state_name((enum myr_node_state)effect->state),
                   "");
         return;

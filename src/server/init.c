@@ -73,7 +73,27 @@ static int make_config(const struct myr_server_init *init, struct myr_err *err)
     if (init->speed > 0 && init->speed != 1) {
         myr_buf_printf(&text, "speed: %g\n", init->speed);
     }
-    return save_buf(init->folder, "myriad.yaml", &text, false, err);
+    MYR_TRY(save_buf(init->folder, "myriad.yaml", &text, false, err));
+    /* What init takes, serve takes. */
+    char path[4096];
+    struct config config;
+    snprintf(path, sizeof(path), "%s/myriad.yaml", init->folder);
+    MYR_TRY(config_read(path, &config, err));
+    config_done(&config);
+    return MYR_OK;
+}
+
+/* Nothing of a folder that could not be made. */
+static void take_back(const char *folder)
+{
+    static const char *const names[] = {"myriad.yaml",    "ca.pem",   "ca-key.pem", "server.pem",
+                                        "server-key.pem", "state.db", "admin.token"};
+    char path[4096];
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+        snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+        (void)unlink(path);
+    }
+    (void)rmdir(folder);
 }
 
 /* The store with one token in it, whose secret goes to a file of its own. */
@@ -102,6 +122,9 @@ int myr_server_init(const struct myr_server_init *init, struct myr_err *err)
 {
     char path[4096];
     struct stat status;
+    if (init->unix_user && strcmp(init->unix_user, "root") == 0) {
+        return myr_err_set(err, MYR_EDENIED, "ranks never run as root: another user is expected");
+    }
     MYR_TRY(myr_make_dirs(init->folder, err));
     snprintf(path, sizeof(path), "%s/myriad.yaml", init->folder);
     if (stat(path, &status) == 0) {
@@ -112,9 +135,12 @@ int myr_server_init(const struct myr_server_init *init, struct myr_err *err)
         return myr_err_errno(err, "protecting", init->folder);
     }
     mode_t before = umask(0077);
-    int rc = make_papers(init, err);
+    int rc = make_config(init, err);
+    rc = rc < 0 ? rc : make_papers(init, err);
     rc = rc < 0 ? rc : make_token(init, err);
-    rc = rc < 0 ? rc : make_config(init, err);
     umask(before);
+    if (rc < 0) {
+        take_back(init->folder);
+    }
     return rc;
 }

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "myriad/sched.h"
+
 static const char *const keys[] = {
     "name",    "tenant",     "priority", "gpus",    "nodes",     "gpus_per_node",
     "layout",  "command",    "image",    "env",     "directory", "checkpoint",
@@ -228,9 +230,11 @@ static int read_rest(const struct myr_doc *top, struct myr_jobfile *ret, struct 
     if (priority) {
         int64_t value;
         MYR_TRY(myr_doc_expect(priority, MYR_DOC_SCALAR, "priority", err));
-        if (!myr_str_to_i64(priority->text, &value) || value < -1000 || value > 1000) {
+        if (!myr_str_to_i64(priority->text, &value) || value < -MYR_PRIORITY_MAX ||
+            value > MYR_PRIORITY_MAX) {
             return myr_doc_error(err, priority, MYR_ERANGE,
-                                 "'priority' is no whole number from -1000 to 1000");
+                                 "'priority' is no whole number from -%d to %d", MYR_PRIORITY_MAX,
+                                 MYR_PRIORITY_MAX);
         }
         ret->priority = (int32_t)value;
     }

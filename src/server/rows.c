@@ -85,6 +85,21 @@ void rows_put_job(struct server *server, uint32_t job)
     row_put(server, &row, "job/%010u", job);
 }
 
+void rows_forget_job(struct server *server, uint32_t id)
+{
+    char key[32];
+    struct job_row *row = server->rows.jobs.items[id];
+    if (!row) {
+        return;
+    }
+    snprintf(key, sizeof(key), "job/%010u", id);
+    store_delete(server->store, key);
+    server->rows.jobs.items[id] = NULL;
+    free(row->file);
+    free(row->where);
+    free(row);
+}
+
 uint64_t rows_gpu_ms(const struct tenant_row *tenant, int64_t now_ms)
 {
     int64_t past_ms = now_ms > tenant->since_ms ? now_ms - tenant->since_ms : 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -179,6 +180,23 @@ static void raise_limit(const struct server *server)
     }
 }
 
+/* init made it: one that is gone or empty is a loss, and nothing to begin anew in silence. */
+static int check_store(const char *path, struct myr_err *err)
+{
+    struct stat status;
+    if (stat(path, &status) == 0 && status.st_size > 0) {
+        return MYR_OK;
+    }
+    (void)myr_err_set(err, MYR_ECORRUPT,
+                      "%s: the store is missing or empty; all jobs and tokens "
+                      "were in it",
+                      path);
+    if (err) {
+        snprintf(err->hint, sizeof(err->hint), "myriad restore BACKUP DIR, or myriad init anew");
+    }
+    return MYR_ECORRUPT;
+}
+
 static int begin(struct server *server, struct myr_err *err)
 {
     char path[4096];
@@ -189,6 +207,7 @@ static int begin(struct server *server, struct myr_err *err)
     }
     raise_limit(server);
     snprintf(path, sizeof(path), "%s/state.db", server->folder);
+    MYR_TRY(check_store(path, err));
     MYR_TRY(store_open(path, &server->store, err));
     MYR_TRY(rows_load(server, err));
     feed_init(&server->feed);

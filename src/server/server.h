@@ -217,6 +217,8 @@ MYR_MUST_USE int rows_load(struct server *server, struct myr_err *err);
 void rows_done(struct rows *rows);
 void rows_put_node(struct server *server, uint32_t node);
 void rows_put_job(struct server *server, uint32_t job);
+/* It was never taken: nothing of it stays. */
+void rows_forget_job(struct server *server, uint32_t job);
 void rows_put_tenant(struct server *server, uint32_t tenant);
 void rows_put_token(struct server *server, const struct token_row *token, bool enrol);
 void rows_drop_enrol(struct server *server, uint32_t at);

@@ -108,6 +108,11 @@ static void on_inventory(struct session *session, const struct myr_wire_inventor
                  session->server->config.gpus_per_node);
         feed_notice(session->server, text);
         log_say("warning", "%s", text);
+        snprintf(node->reason, sizeof(node->reason), "%s", text);
+        desk_post(session->server, &(struct myr_event){.kind = MYR_EVENT_SYMPTOM,
+                                                       .node = session->node,
+                                                       .boot = node->boot,
+                                                       .code = MYR_SYMPTOM_FAILED});
     }
 }
 

@@ -223,9 +223,16 @@ static int logs_piece(const struct client *client, uint64_t rank, int64_t *offse
     int64_t next = client_i64(doc, "next");
     *ret = text && text->kind == MYR_DOC_SCALAR ? text->text : (struct myr_str){"", 0};
     *ret_end = strcmp(client_text(cli, doc, "end"), "true") == 0;
-    if (next < *offset || (ret->len > 0 && next == *offset)) {
-        return myr_err_set(err, MYR_EIO, "the server's answer goes from %lld to %lld",
-                           (long long)*offset, (long long)next);
+    int64_t from = client_i64(doc, "offset");
+    if (next < *offset) {
+        fprintf(stderr, "myriad: the job was started anew\n");
+        *ret = (struct myr_str){"", 0};
+        *ret_end = false;
+        *offset = 0;
+        return MYR_OK;
+    }
+    if (from > *offset) {
+        fprintf(stderr, "myriad: %lld bytes are left out here\n", (long long)(from - *offset));
     }
     *offset = next;
     return MYR_OK;
