@@ -9,8 +9,26 @@
 #include "files.h"
 #include "myriad/text/doc.h"
 
+/* The word with an '@' in it: a file may hold all that 'myriad enrol' has printed. */
+static struct myr_str token_word(struct myr_str text)
+{
+    struct myr_str word = {text.data, 0};
+    for (size_t i = 0; i <= text.len; i++) {
+        if (i < text.len && (unsigned char)text.data[i] > ' ') {
+            continue;
+        }
+        word.len = (size_t)(text.data + i - word.data);
+        if (word.len > 0 && memchr(word.data, '@', word.len)) {
+            return word;
+        }
+        word.data = text.data + i + 1;
+    }
+    return text;
+}
+
 int enrol_token_read(struct myr_str text, struct enrol_token *ret, struct myr_err *err)
 {
+    text = token_word(text);
     while (text.len > 0 && (text.data[text.len - 1] == '\n' || text.data[text.len - 1] == ' ')) {
         text.len--;
     }

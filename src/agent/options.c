@@ -51,6 +51,7 @@ static const struct myr_option rows[] = {
 };
 
 static const struct myr_command command = {
+    .young = true,
     .name = "agent",
     .operands = "",
     .summary = "Run on a node: start, watch and stop ranks for the controller.",

@@ -73,6 +73,7 @@ struct myr_command {
     const struct myr_option *options;
     uint32_t option_count;
     uint32_t operand_min, operand_max;
+    bool young; /* came when variables had their new names: MYRIAD_SERVER means another program */
     const void *defaults; /* the struct that 'at' means, with the defaults */
     size_t values_bytes;  /* its size */
     const struct myr_option_table *common;
