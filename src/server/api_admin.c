@@ -116,7 +116,7 @@ static int give(struct request *request, struct token_row *token, bool enrol, co
     MYR_TRY(myr_io_secret(24, &secret, err));
     myr_io_digest((struct myr_str){secret.data, secret.len}, token->digest);
     rows_put_token(server, token, enrol);
-    MYR_TRY(store_commit(server->store, err));
+    MYR_TRY(desk_run(server, err));
     myr_buf_puts(&secret, tail);
     myr_json_init(&json, ret, MYR_JSON_COMPACT);
     myr_json_object(&json, NULL);

@@ -223,15 +223,16 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
     server->rows.jobs.items[id] = row;
     rows_put_job(server, id);
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_SUBMIT, .spec = spec});
-    struct myr_err why = {0};
-    if (desk_run(server, &why) < 0) {
-        return myr_err_set(err, MYR_EAWAY,
-                           "%s; job %u is taken as soon as it can be: do not submit it again",
-                           why.message, id);
-    }
+    rc = desk_run(server, err);
     if (myr_control_find(server->control, token) != id) {
-        rows_forget_job(server, id);
-        return myr_err_set(err, MYR_EINVAL, "the queue cannot take such a job");
+        /* Refused by the core: the next one gets this number. */
+        rows_drop_job(server, id);
+        return myr_err_set(err, MYR_EINVAL, "the queue refuses such a job");
+    }
+    if (rc < 0) {
+        return myr_err_set(err, MYR_EAWAY,
+                           "%s; the job waits as %u and is queued when it can be written",
+                           server->stuck_why, id);
     }
     *ret_id = id;
     return MYR_OK;

@@ -5,8 +5,8 @@
 #include "server.h"
 
 static const char *const keys[] = {
-    "cluster", "world",  "nodes",   "gpus_per_node", "nodes_per_leaf", "http",  "agents",
-    "policy",  "spares", "pretend", "beat_ms",       "speed",          "fence", "power",
+    "cluster", "world",   "nodes",   "gpus_per_node", "nodes_per_leaf", "http",  "agents", "policy",
+    "spares",  "pretend", "beat_ms", "speed",         "fence",          "power", "faults",
 };
 static const char *const power_keys[] = {"kw_per_gpu", "price_kwh", "currency"};
 static const char *const worlds[] = {"agents", "twin"};

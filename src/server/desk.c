@@ -115,7 +115,7 @@ static void learn_states(struct server *server)
     }
     /* Of jobs that the core never took: a server died between the two. */
     for (size_t id = count; id < server->rows.jobs.count; id++) {
-        rows_forget_job(server, (uint32_t)id);
+        rows_drop_job(server, (uint32_t)id);
     }
     for (uint32_t node = 0; node < myr_control_nodes(server->control); node++) {
         struct myr_control_rank ranks[64];

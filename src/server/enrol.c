@@ -45,13 +45,21 @@ static int certify(struct session *session, const struct myr_wire_enrol *enrol, 
         return myr_err_set(err, MYR_ENOENT, "'%s' is no node of this cluster", ret_name->data);
     }
     struct node_row *node = &server->rows.nodes[id];
+    const struct node_row before = *node;
     /* On renewal the old one stays good until the new one was seen; on enrolment it does not. */
     snprintf(node->serial_before, sizeof(node->serial_before), "%s",
              session->node == id ? node->serial : "");
     snprintf(node->serial, sizeof(node->serial), "%s", serial.data);
     node->revoked = false;
     rows_put_node(server, id);
-    MYR_TRY(store_commit(server->store, err));
+    if (desk_run(server, err) < 0) {
+        /* The one it had stays good: the new one is given to nobody. */
+        snprintf(node->serial, sizeof(node->serial), "%s", before.serial);
+        snprintf(node->serial_before, sizeof(node->serial_before), "%s", before.serial_before);
+        node->revoked = before.revoked;
+        rows_put_node(server, id);
+        return err->code;
+    }
     session_say(
         session, MYR_WIRE_CERT, 0,
         &(struct myr_wire_cert){.certificate = {made.data, made.len}, .ca = {ca.data, ca.len}});
@@ -63,6 +71,18 @@ void session_enrol(struct session *session, const struct myr_wire_enrol *enrol)
     struct server *server = session->server;
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
     struct myr_err err = {0};
+    if (server->stuck) {
+        /* No token is spent on what cannot be kept. A stranger comes again; an agent goes on with
+         * the certificate that it has. */
+        log_say("warning", "no certificate for %s now: %s", myr_io_address(session->stream),
+                server->stuck_why);
+        session->unanswered = true;
+        if (session->node == MYR_NONE) {
+            session->over = true;
+            myr_io_abort(session->stream);
+        }
+        return;
+    }
     if (session->node != MYR_NONE) {
         const char *own = server->rows.nodes[session->node].name;
         if (certify(session, enrol, own, &name, &err) < 0) {

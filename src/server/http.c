@@ -4,12 +4,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 enum {
     BODY_MAX = 1 << 20,
     CONNECTIONS = 2000,
     CONNECTIONS_OF_ONE = 500,
-    IDLE_S = 20, /* a request that does not come is not waited for longer */
+    IDLE_S = 20,      /* a request that does not come is not waited for longer */
+    WHOLE_MS = 20000, /* nor one that comes a byte at a time */
+    SAID_MAX = 10,    /* lines a second about refused requests */
     MEMORY = 32 << 10,
     WAIT_MS = 10000, /* for an agent's answer */
     ACCESS_PATH = 200,
@@ -219,7 +222,7 @@ static const struct route *find_route(const struct request *request, struct myr_
 
 static int judge(struct request *request, const struct route *route, struct myr_err *err)
 {
-    if (!login_allowed(request)) {
+    if (!login_allowed(request, route->role != ROLE_NONE || route->call == login_call)) {
         return myr_err_set(err, MYR_EOFTEN, "too many requests; wait a second");
     }
     if (request->too_long) {
@@ -241,11 +244,30 @@ static int judge(struct request *request, const struct route *route, struct myr_
                        request->who.user, role_names[request->who.role], role_names[route->role]);
 }
 
+static bool may_say(struct http *http)
+{
+    if (++http->said > SAID_MAX) {
+        http->unsaid++;
+        return false;
+    }
+    return true;
+}
+
+/* Refusals are told, and a flood of them does not become a flood of lines. */
+static void say_refused(struct request *request, const struct myr_err *err)
+{
+    if (!may_say(request->server->http)) {
+        return;
+    }
+    log_say("info", "http: %s %.20s %.*s refused: %s", request->from, request->method, ACCESS_PATH,
+            request->url, err->message);
+}
+
 static void dispatch(struct request *request)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
     struct myr_err err = {0};
-    char what[ACCESS_PATH + 16];
+    char what[ACCESS_PATH + 24];
     split_path(request);
     login_find(request);
     const struct route *route = find_route(request, &err);
@@ -254,16 +276,68 @@ static void dispatch(struct request *request)
         rc = route->call(request, &body, &err);
     }
     bool changes = strcmp(request->method, "GET") != 0;
-    if (changes || rc == MYR_EUNKNOWN || rc == MYR_EDENIED) {
-        snprintf(what, sizeof(what), "%s %.*s", request->method, ACCESS_PATH, request->url);
+    /* Who asks too often has done nothing: that fills no audit. */
+    if (rc != MYR_EOFTEN && (changes || rc == MYR_EUNKNOWN || rc == MYR_EDENIED)) {
+        snprintf(what, sizeof(what), "%.20s %.*s", request->method, ACCESS_PATH, request->url);
         audit(request->who.role ? request->who.user : request->from, what,
               rc < 0 ? err.message : "done");
+    } else if (rc < 0) {
+        say_refused(request, &err);
     }
     if (rc < 0) {
         request_fail(request, &err);
     } else if (rc == MYR_OK) {
         myr_buf_putc(&body, '\n');
         request_answer(request, 200, "application/json", (struct myr_str){body.data, body.len});
+    }
+}
+
+static struct peer *peer_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+static void on_connection(void *context, struct MHD_Connection *connection, void **own,
+                          enum MHD_ConnectionNotificationCode what)
+{
+    struct server *server = context;
+    struct http *http = server->http;
+    struct peer *peer = *own;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        peer = myr_xcalloc(1, sizeof(*peer));
+        *peer = (struct peer){connection, steady_ms(), http->peers, NULL};
+        if (peer->next) {
+            peer->next->before = peer;
+        }
+        http->peers = *own = peer;
+    } else if (peer) {
+        *(peer->before ? &peer->before->next : &http->peers) = peer->next;
+        if (peer->next) {
+            peer->next->before = peer->before;
+        }
+        free(peer);
+        *own = NULL;
+    }
+}
+
+/* Any byte keeps the library patient: whoever sends one a second would hold a place for hours. */
+static void drop_slow(struct http *http)
+{
+    uint32_t dropped = 0;
+    for (struct peer *peer = http->peers; peer; peer = peer->next) {
+        const union MHD_ConnectionInfo *info =
+            MHD_get_connection_info(peer->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        if (peer->since_ms >= 0 && steady_ms() - peer->since_ms > WHOLE_MS && info) {
+            shutdown(info->connect_fd, SHUT_RDWR); /* the library reads its end, and cleans up */
+            peer->since_ms = -1;
+            dropped++;
+        }
+    }
+    if (dropped) {
+        log_say("warning", "http: %u connections dropped that brought no whole request in %d s",
+                dropped, WHOLE_MS / 1000);
     }
 }
 
@@ -307,6 +381,10 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     }
     if (!request->answered && !request->waiting) {
         int64_t begun_ns = myr_clock_ns();
+        struct peer *peer = peer_of(connection);
+        if (peer) {
+            peer->since_ms = -1;
+        }
         server->http->requests++;
         dispatch(request);
         int64_t us = (myr_clock_ns() - begun_ns) / 1000;
@@ -320,9 +398,12 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
                          enum MHD_RequestTerminationCode how)
 {
     struct request *request = *own;
+    struct peer *peer = peer_of(connection);
     (void)context;
-    (void)connection;
     (void)how;
+    if (peer) {
+        peer->since_ms = steady_ms();
+    }
     if (request) {
         MYR_ASSERT(!request->waiting);
         myr_buf_done(&request->body);
@@ -334,7 +415,13 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
 
 void http_second(struct server *server)
 {
-    for (struct request *request = server->http->waiting, *next; request; request = next) {
+    struct http *http = server->http;
+    drop_slow(http);
+    if (http->unsaid) {
+        log_say("warning", "http: %u more requests refused or broken", http->unsaid);
+    }
+    http->said = http->unsaid = 0;
+    for (struct request *request = http->waiting, *next; request; request = next) {
         next = request->next;
         if (steady_ms() - request->since_ms > WAIT_MS || server->stopping) {
             struct myr_err err = {0};
@@ -383,8 +470,11 @@ void http_kick(struct server *server)
 MYR_PRINTF(2, 0)
 static void on_log(void *context, const char *fmt, va_list args)
 {
+    struct server *server = context;
     char text[400];
-    (void)context;
+    if (server->http && !may_say(server->http)) {
+        return;
+    }
     vsnprintf(text, sizeof(text), fmt, args);
     text[strcspn(text, "\n")] = '\0';
     log_say("info", "http: %s", text);
@@ -431,12 +521,12 @@ int http_begin(struct server *server, const struct route *routes, size_t count, 
     http->route_count = count;
     http->daemon = MHD_start_daemon(
         flags | (six ? MHD_USE_IPv6 : 0), config->http_port, NULL, NULL, on_request, server,
-        MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, MHD_OPTION_SOCK_ADDR, &at,
+        MHD_OPTION_EXTERNAL_LOGGER, on_log, server, MHD_OPTION_SOCK_ADDR, &at,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
         (unsigned)CONNECTIONS_OF_ONE, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY, MHD_OPTION_NOTIFY_COMPLETED,
-        on_completed, server, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1U, MHD_OPTION_ARRAY, tls,
-        MHD_OPTION_END);
+        on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+        MHD_OPTION_LISTENING_ADDRESS_REUSE, 1U, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
     if (!http->daemon) {
         free(http);
         server->http = NULL;

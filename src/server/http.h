@@ -44,6 +44,13 @@ struct visit {
     int64_t until_ms;
 };
 
+/* A connection, and since when a whole request is waited for; -1: one is being answered. */
+struct peer {
+    struct MHD_Connection *connection;
+    int64_t since_ms;
+    struct peer *next, *before;
+};
+
 /* Somebody who watches. */
 struct watcher {
     struct server *server;
@@ -70,6 +77,7 @@ struct http {
     size_t route_count;
     uv_poll_t poll;
     uv_timer_t timer;
+    struct peer *peers;
     struct request *waiting;
     struct watcher *watchers;
     uint32_t watcher_count;
@@ -77,8 +85,9 @@ struct http {
     MYR_VEC(struct visit) visits;
     struct bucket buckets[BUCKETS], failures[BUCKETS];
     uint64_t requests, refused;
-    uint64_t took[32]; /* by power of two microseconds */
-    bool again;        /* something was resumed: run it in this turn */
+    uint32_t said, unsaid; /* lines about refused requests in this second */
+    uint64_t took[32];     /* by power of two microseconds */
+    bool again;            /* something was resumed: run it in this turn */
 };
 
 /* The value of "?name=" or NULL. */
@@ -105,6 +114,6 @@ void watch_second(struct server *server);
 void login_find(struct request *request);
 int login_call(struct request *request, struct myr_buf *ret, struct myr_err *err);
 int logout_call(struct request *request, struct myr_buf *ret, struct myr_err *err);
-/* False: too often. */
-bool login_allowed(struct request *request);
+/* False: too often. 'guess': nobody may try this without a token, or it is about tokens. */
+bool login_allowed(struct request *request, bool guess);
 void login_failed(struct request *request);

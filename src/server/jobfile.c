@@ -109,7 +109,7 @@ static int read_limit(const struct myr_doc *top, struct myr_jobfile *ret, struct
 static int read_array(const struct myr_doc *top, struct myr_jobfile *ret, struct myr_err *err)
 {
     const struct myr_doc *node = myr_doc_get(top, "array");
-    uint64_t first, last;
+    uint64_t first = 0, last;
     if (!node) {
         return MYR_OK;
     }

@@ -74,6 +74,19 @@ void log_quiet(bool quiet)
     only_bad = quiet;
 }
 
+/* What peers have said stands in messages: it must not look like lines of our own, or steer a
+ * terminal. */
+static void put_plain(struct myr_buf *ret, const char *text)
+{
+    for (const char *c = text; *c; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7F) {
+            myr_buf_printf(ret, "\\x%02x", (unsigned char)*c);
+        } else {
+            myr_buf_putc(ret, *c);
+        }
+    }
+}
+
 void log_say(const char *level, const char *fmt, ...)
 {
     char time[32], text[LINE];
@@ -91,7 +104,9 @@ void log_say(const char *level, const char *fmt, ...)
         myr_json_quote(&line, myr_str_from(text));
         myr_buf_puts(&line, "}\n");
     } else {
-        myr_buf_printf(&line, "%s %s %s\n", time, level, text);
+        myr_buf_printf(&line, "%s %s ", time, level);
+        put_plain(&line, text);
+        myr_buf_putc(&line, '\n');
     }
     ssize_t put = write(STDERR_FILENO, line.data, line.len);
     (void)put; /* nobody reads: nothing to be done */

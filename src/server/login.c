@@ -86,12 +86,12 @@ static bool has_one(const struct bucket *buckets, const char *whose, double rate
     return bucket->key != key || bucket->tokens + more >= 1;
 }
 
-bool login_allowed(struct request *request)
+bool login_allowed(struct request *request, bool guess)
 {
     struct http *http = request->server->http;
     const char *whose = request->who.role ? request->who.digest : request->from;
     return take_one(http->buckets, whose, RATE, 2 * RATE) &&
-           (request->who.role || has_one(http->failures, request->from, 1));
+           (!guess || request->who.role || has_one(http->failures, request->from, 1));
 }
 
 void login_failed(struct request *request)

@@ -37,7 +37,7 @@ static int add(struct list *list, const char *name, struct myr_err *err)
 static int add_range(struct list *list, struct myr_str before, struct myr_str range,
                      struct myr_str after, struct myr_err *err)
 {
-    uint64_t first, last;
+    uint64_t first = 0, last;
     const char *dash = memchr(range.data, '-', range.len);
     size_t width = dash ? (size_t)(dash - range.data) : range.len;
     bool ok = myr_str_to_u64((struct myr_str){range.data, width}, &first);

@@ -85,19 +85,22 @@ void rows_put_job(struct server *server, uint32_t job)
     row_put(server, &row, "job/%010u", job);
 }
 
-void rows_forget_job(struct server *server, uint32_t id)
+static void free_job(struct job_row *job)
+{
+    if (job) {
+        free(job->file);
+        free(job->where);
+        free(job);
+    }
+}
+
+void rows_drop_job(struct server *server, uint32_t job)
 {
     char key[32];
-    struct job_row *row = server->rows.jobs.items[id];
-    if (!row) {
-        return;
-    }
-    snprintf(key, sizeof(key), "job/%010u", id);
+    free_job(server->rows.jobs.items[job]);
+    server->rows.jobs.items[job] = NULL;
+    snprintf(key, sizeof(key), "job/%010u", job);
     store_delete(server->store, key);
-    server->rows.jobs.items[id] = NULL;
-    free(row->file);
-    free(row->where);
-    free(row);
 }
 
 uint64_t rows_gpu_ms(const struct tenant_row *tenant, int64_t now_ms)
@@ -355,11 +358,7 @@ int rows_load(struct server *server, struct myr_err *err)
 void rows_done(struct rows *rows)
 {
     for (size_t i = 0; i < rows->jobs.count; i++) {
-        if (rows->jobs.items[i]) {
-            free(rows->jobs.items[i]->file);
-            free(rows->jobs.items[i]->where);
-            free(rows->jobs.items[i]);
-        }
+        free_job(rows->jobs.items[i]);
     }
     myr_vec_done(&rows->jobs);
     myr_vec_done(&rows->tenants);

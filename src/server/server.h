@@ -218,7 +218,7 @@ void rows_done(struct rows *rows);
 void rows_put_node(struct server *server, uint32_t node);
 void rows_put_job(struct server *server, uint32_t job);
 /* It was never taken: nothing of it stays. */
-void rows_forget_job(struct server *server, uint32_t job);
+void rows_drop_job(struct server *server, uint32_t job);
 void rows_put_tenant(struct server *server, uint32_t tenant);
 void rows_put_token(struct server *server, const struct token_row *token, bool enrol);
 void rows_drop_enrol(struct server *server, uint32_t at);

@@ -15,12 +15,17 @@ enum {
 };
 
 /* Whoever has a certificate speaks for one node; the last one that came is the one. */
-static bool bind_node(struct session *session)
+static bool bind_node(struct session *session, struct myr_str said)
 {
     struct server *server = session->server;
     const char *name = myr_io_peer(session->stream);
     const char *serial = myr_io_peer_serial(session->stream);
     uint32_t id = rows_node(server, name);
+    if (said.len > 0 && !myr_str_eq(said, myr_str_from(name))) {
+        session_refuse(session, MYR_WIRE_REFUSED_NAME, "'%.*s' has the certificate of '%s'",
+                       (int)(said.len < 64 ? said.len : 64), said.data, name);
+        return false;
+    }
     if (id == MYR_NONE) {
         session_refuse(session, MYR_WIRE_REFUSED_NAME, "'%s' is no node of this cluster", name);
         return false;
@@ -68,7 +73,7 @@ static void on_hello(struct session *session, const struct myr_wire_hello *hello
     if (!myr_io_peer(session->stream)[0]) {
         return; /* to enrol, and nothing else */
     }
-    if (!bind_node(session)) {
+    if (!bind_node(session, hello->name)) {
         return;
     }
     struct node_row *node = &server->rows.nodes[session->node];
@@ -130,22 +135,40 @@ static void report(struct session *session, const struct myr_wire_head *head,
     session->ack = head->sequence > session->ack ? head->sequence : session->ack;
 }
 
+/* No node speaks for a job of others. */
+static bool is_there(const struct session *session, const struct job_row *row)
+{
+    for (uint32_t i = 0; i < row->where_count; i++) {
+        if (row->where[i].node == session->node) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A number that no job can have is none's. */
+static uint32_t job_number(uint64_t job)
+{
+    return job < UINT32_MAX ? (uint32_t)job : MYR_NONE;
+}
+
 static void on_exit_of(struct session *session, const struct myr_wire_head *head,
                        const struct myr_wire_exit *exit)
 {
     struct server *server = session->server;
-    struct job_row *row = exit->job < UINT32_MAX ? rows_job(server, (uint32_t)exit->job) : NULL;
+    struct job_row *row = rows_job(server, job_number(exit->job));
     bool bad = exit->code != 0 || exit->signal != 0;
-    if (row && bad) {
+    if (row && bad && is_there(session, row)) {
         snprintf(row->reason, sizeof(row->reason), "rank %u on %s: %s %u%s%.*s", exit->rank,
                  server->rows.nodes[session->node].name, exit->signal ? "signal" : "exit code",
                  exit->signal ? exit->signal : exit->code, exit->line.len ? ": " : "",
                  (int)(exit->line.len < 100 ? exit->line.len : 100), exit->line.data);
     }
-    report(
-        session, head,
-        (struct myr_event){
-            .kind = MYR_EVENT_EXIT, .job = (uint32_t)exit->job, .epoch = head->epoch, .code = bad});
+    report(session, head,
+           (struct myr_event){.kind = MYR_EVENT_EXIT,
+                              .job = job_number(exit->job),
+                              .epoch = head->epoch,
+                              .code = bad});
 }
 
 static void on_output(struct session *session, const struct myr_wire_output *output)
@@ -172,8 +195,8 @@ static void on_result(struct session *session, const struct myr_wire_head *head,
                                                                 : MYR_EVENT_TESTED;
     bool test = kind == MYR_EVENT_TESTED;
     if (result->code && result->text.len) {
-        struct job_row *row = test ? NULL : rows_job(session->server, (uint32_t)result->job);
-        if (row) {
+        struct job_row *row = test ? NULL : rows_job(session->server, job_number(result->job));
+        if (row && is_there(session, row)) {
             snprintf(row->reason, sizeof(row->reason), "%s: %.*s",
                      session->server->rows.nodes[session->node].name,
                      (int)(result->text.len < 120 ? result->text.len : 120), result->text.data);
@@ -183,7 +206,7 @@ static void on_result(struct session *session, const struct myr_wire_head *head,
     }
     report(session, head,
            (struct myr_event){.kind = (uint8_t)kind,
-                              .job = test ? 0 : (uint32_t)result->job,
+                              .job = test ? 0 : job_number(result->job),
                               .epoch = test ? (uint32_t)result->job : head->epoch,
                               .code = (uint8_t)(result->code < 255 ? result->code : 255)});
 }
@@ -227,7 +250,7 @@ static void on_node_message(struct session *session, const struct myr_wire_messa
                   &(struct myr_event){.kind = MYR_EVENT_STEP,
                                       .node = session->node,
                                       .boot = session->server->rows.nodes[session->node].boot,
-                                      .job = (uint32_t)step->job,
+                                      .job = job_number(step->job),
                                       .epoch = head->epoch,
                                       .value = (int64_t)(step->step & INT64_MAX),
                                       .saved = (int64_t)(step->saved_step & INT64_MAX)});
@@ -405,8 +428,14 @@ void sessions_second(struct server *server)
     }
     for (struct session *session = server->sessions, *next; session; session = next) {
         next = session->next;
-        if (!session->over && !session->greeted && now_ms - session->since_ms > HELLO_MS) {
-            log_say("warning", "agent %s said nothing", myr_io_address(session->stream));
+        if (session->unanswered && !session->over && !server->stuck) {
+            session->over = true; /* it asks again when it is back */
+            myr_io_abort(session->stream);
+        }
+        /* Nor is one without a certificate waited for that says hello and then does not enrol. */
+        if (!session->over && session->node == MYR_NONE && now_ms - session->since_ms > HELLO_MS) {
+            log_say("warning", "agent %s: %s", myr_io_address(session->stream),
+                    session->greeted ? "no certificate, and it does not enrol" : "said nothing");
             session->over = true;
             myr_io_abort(session->stream);
         }
