@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "link.h"
 
 enum { NODE_JOBS = 64 };
 
@@ -155,7 +156,13 @@ int api_revoke(struct request *request, struct myr_buf *ret, struct myr_err *err
     MYR_TRY(api_writable(server, err));
     server->rows.nodes[id].revoked = true;
     rows_put_node(server, id);
-    MYR_TRY(store_commit(server->store, err));
+    MYR_TRY(desk_run(server, err));
+    struct session *session = server->rows.nodes[id].session;
+    if (session && !session->over) {
+        /* Who has it may be speaking now. */
+        session_refuse(session, MYR_WIRE_REFUSED_REVOKED, "the certificate of '%s' was revoked",
+                       server->rows.nodes[id].name);
+    }
     put_one(server, id, ret);
     return MYR_OK;
 }

@@ -11,6 +11,7 @@
 enum {
     SNAPSHOT_EVENTS = 20000,
     JOURNAL_BYTES = 16 << 20,
+    REFUSALS_SAID = 10,  /* a second */
     INBOX_MAX = 1 << 20, /* beyond it reports are left to the agents, who say them again */
 };
 
@@ -206,8 +207,11 @@ static void take(struct server *server, const struct myr_event *event)
     int64_t now_ms = core_ms(server);
     if (myr_control_step(server->control, now_ms, event, &err) < 0) {
         server->refused_events++;
-        log_say("warning", "the core refused %s: %s",
-                myr_event_kind_name((enum myr_event_kind)event->kind), err.message);
+        /* An agent that talks nonsense fills no log. */
+        if (server->refusals_said++ < REFUSALS_SAID) {
+            log_say("warning", "the core refused %s: %s",
+                    myr_event_kind_name((enum myr_event_kind)event->kind), err.message);
+        }
         return;
     }
     server->events++;

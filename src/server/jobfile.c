@@ -166,6 +166,16 @@ static int read_twin(const struct myr_doc *top, struct myr_jobfile *ret, struct 
     return step ? myr_doc_double(step, "twin.step_s", 0.01, 3600, &ret->twin_step_s, err) : MYR_OK;
 }
 
+/* Lines are welcome where a shell reads them; but what is handed to a program ends at a NUL, and
+ * what stands behind it would run nowhere. */
+static int check_whole(const struct myr_doc *node, const char *what, struct myr_str text,
+                       struct myr_err *err)
+{
+    return text.len && memchr(text.data, '\0', text.len)
+               ? myr_doc_error(err, node, MYR_EINVAL, "%s has a NUL in it, text is expected", what)
+               : MYR_OK;
+}
+
 /* Text that a shell gets, or a list of words. */
 static int check_command(const struct myr_doc *top, struct myr_err *err)
 {
@@ -174,6 +184,7 @@ static int check_command(const struct myr_doc *top, struct myr_err *err)
     MYR_TRY(myr_doc_need(top, "a job", "command", &node, err));
     if (node->kind != MYR_DOC_LIST) {
         MYR_TRY(myr_doc_expect(node, MYR_DOC_SCALAR, "command", err));
+        MYR_TRY(check_whole(node, "'command'", node->text, err));
         return node->text.len ? MYR_OK : myr_doc_error(err, node, MYR_EINVAL, "'command' is empty");
     }
     for (uint32_t i = 0; i < node->count; i++) {
@@ -192,6 +203,8 @@ static int check_env(const struct myr_doc *top, struct myr_err *err)
     for (uint32_t i = 0; i < map->count; i++) {
         const struct myr_doc_entry *entry = &map->entries[i];
         MYR_TRY(myr_doc_expect(entry->value, MYR_DOC_SCALAR, "a value of 'env'", err));
+        MYR_TRY(check_whole(entry->value, "a value of 'env'", entry->value->text, err));
+        MYR_TRY(check_whole(entry->value, "a name in 'env'", entry->key, err));
         if (entry->key.len == 0 || memchr(entry->key.data, '=', entry->key.len)) {
             return myr_doc_error(err, entry->value, MYR_EINVAL,
                                  "a name in 'env' is empty or holds '='");

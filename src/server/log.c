@@ -74,16 +74,18 @@ void log_quiet(bool quiet)
     only_bad = quiet;
 }
 
-/* What peers have said stands in messages: it must not look like lines of our own, or steer a
- * terminal. */
-static void put_plain(struct myr_buf *ret, const char *text)
+/* What peers have said stands in messages: it must not look like lines of our own, nor steer a
+ * terminal. A message with anything but plain letters in it is written as JSON writes text. */
+static void put_message(struct myr_buf *ret, const char *text)
 {
-    for (const char *c = text; *c; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7F) {
-            myr_buf_printf(ret, "\\x%02x", (unsigned char)*c);
-        } else {
-            myr_buf_putc(ret, *c);
-        }
+    const char *c = text;
+    while ((unsigned char)*c >= 0x20 && (unsigned char)*c < 0x7F) {
+        c++;
+    }
+    if (*c) {
+        myr_json_quote(ret, myr_str_from(text));
+    } else {
+        myr_buf_puts(ret, text);
     }
 }
 
@@ -105,7 +107,7 @@ void log_say(const char *level, const char *fmt, ...)
         myr_buf_puts(&line, "}\n");
     } else {
         myr_buf_printf(&line, "%s %s ", time, level);
-        put_plain(&line, text);
+        put_message(&line, text);
         myr_buf_putc(&line, '\n');
     }
     ssize_t put = write(STDERR_FILENO, line.data, line.len);

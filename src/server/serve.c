@@ -94,6 +94,7 @@ static void on_second(uv_timer_t *timer)
     if (!server->config.twin) {
         sessions_second(server);
     }
+    server->refusals_said = 0;
     end_overdue(server);
     http_second(server);
     watch_second(server);
