@@ -31,14 +31,15 @@ def wait_for(what, ask, limit_s=LIMIT_S):
 
 
 class Cluster:
-    def __init__(self, myriad, agent, folder, nodes, options=(), user="nobody"):
+    def __init__(self, myriad, agent, folder, nodes, options=(), user="nobody",
+                 home=None):
         self.myriad, self.agent = str(myriad), str(agent)
         self.folder = pathlib.Path(folder)
         self.nodes = list(nodes)
         self.server, self.url, self.agents_port = None, None, None
         self.agents = {}
         self.environment = {}
-        self.home = self.folder / "server"
+        self.home = pathlib.Path(home or self.folder / "server")
         # Ranks of another user must reach what the tests give them.
         os.chmod(self.folder, 0o755)
         subprocess.run([self.myriad, "init", self.home, "--nodes", ",".join(self.nodes),

@@ -449,7 +449,7 @@ def hold_secrets(lab):
         need(b"token=" not in path.read_bytes(), "a token in a URL")
     closed = [cluster.home / name for name in ("ca-key.pem", "server-key.pem", "admin.token",
                                                "state.db", "audit.log")]
-    closed += list((lab.folder / "agents").rglob("*key*.pem"))
+    closed += list((lab.folder / "agents").rglob("node.pem"))
     need(len(closed) > 5, "no agent's key was found")
     for path in closed:
         mode = stat.S_IMODE(path.stat().st_mode)
@@ -472,9 +472,11 @@ def main():
         cluster.start_agent("n00")
         wait_for("the node is healthy", lambda: cluster.healthy() == 1)
         lab = Lab(cluster, options.papers, folder)
-        lab.job = cluster.submit("name: held\ngpus: 1\ncommand: [sleep, '1000']\n")
+        lab.job = cluster.submit("name: held\ngpus: 1\ncommand: [sleep, '1000']\n"
+                                 f"env: {{FOLDER: '{folder}'}}\n")
         wait_for("it runs", lambda: cluster.job(lab.job)["state"] == "running")
         ranks, slow = sorted(cluster.ranks()), Slow(lab)
+        need(len(ranks) == 1, "its processes:", ranks)
         try:
             for one in checks:
                 if options.only in one.__name__:
