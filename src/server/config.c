@@ -142,11 +142,9 @@ static int read_top(const struct myr_doc *top, struct config *ret, struct myr_er
     return read_power(top, ret, err);
 }
 
-int config_read(const char *path, struct config *ret, struct myr_err *err)
+static struct config defaults(void)
 {
-    struct myr_arena arena;
-    const struct myr_doc *top;
-    *ret = (struct config){
+    return (struct config){
         .cluster = "myriad",
         .http_address = "127.0.0.1",
         .agents_address = "127.0.0.1",
@@ -161,14 +159,35 @@ int config_read(const char *path, struct config *ret, struct myr_err *err)
         .currency = "CNY",
         .faults = "rsc-1",
     };
-    myr_arena_init(&arena);
-    int rc = myr_doc_read_file(&arena, path, &top, err);
+}
+
+/* 'rc' is the reader's; what is half read is freed. */
+static int take(int rc, const struct myr_doc *top, struct config *ret, struct myr_err *err)
+{
+    *ret = defaults();
     rc = rc < 0 ? rc : read_top(top, ret, err);
-    myr_arena_done(&arena);
     if (rc < 0) {
         config_done(ret);
     }
     return rc;
+}
+
+int config_read(const char *path, struct config *ret, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    const struct myr_doc *top = NULL;
+    myr_arena_init(&arena);
+    int rc = myr_doc_read_file(&arena, path, &top, err);
+    return take(rc, top, ret, err);
+}
+
+int config_parse(const char *file, struct myr_str text, struct config *ret, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    const struct myr_doc *top = NULL;
+    myr_arena_init(&arena);
+    int rc = myr_doc_read_yaml(&arena, file, text, &top, err);
+    return take(rc, top, ret, err);
 }
 
 void config_done(struct config *config)

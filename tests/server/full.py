@@ -70,7 +70,7 @@ def run(cluster, folder, mount):
     ends = cluster.submit("name: ends\ngpus: 8\ncommand: "
                           f"\"while [ ! -e '{gate}' ]; do sleep 0.1; done\"\n{known}")
     wait_for("both run", lambda: all(cluster.job(j)["state"] == "running" for j in (held, ends)))
-    cancelled = cluster.submit("name: behind\ngpus: 16\ncommand: 'true'\n")
+    behind = cluster.submit("name: behind\ngpus: 16\ncommand: 'true'\n")
     ranks = set(cluster.ranks())
     need(len(ranks) >= 16, "ranks:", ranks)
     fill(mount / "filler")
@@ -79,7 +79,7 @@ def run(cluster, folder, mount):
     text = "name: late\ngpus: 1\ncommand: 'true'\n"
     status, answer = submit(cluster, text, "late")
     need(status == 503 and "disk" in answer["error"], status, answer)
-    for path, body in (("/v1/jobs", b"gpus: 1\ncommand: id\n"), (f"/v1/jobs/{cancelled}/cancel", {}),
+    for path, body in (("/v1/jobs", b"gpus: 1\ncommand: id\n"), (f"/v1/jobs/{behind}/cancel", {}),
                        ("/v1/nodes/n02/drain", {"reason": "full"}),
                        ("/v1/tokens", {"user": "x", "role": "viewer"}), ("/v1/enrol", {})):
         refused(cluster, path, body)
@@ -110,12 +110,12 @@ def run(cluster, folder, mount):
     status, answer = submit(cluster, text, "late")
     need(status == 200, status, answer)
     late = answer["id"]
-    wait_for("the late one ends", lambda: cluster.job(late)["state"] == "done")
     names = [job["name"] for job in cluster.get("/v1/jobs?all=1")["jobs"]]
     need(sorted(names) == ["behind", "ends", "held", "late"], "jobs:", names)
     cluster.start_agent("n02")
     wait_for("all are healthy", lambda: cluster.healthy() == len(NODES))
-    wait_for("what waited runs", lambda: cluster.job(cancelled)["state"] == "done")
+    for job in (behind, late):
+        wait_for("what waited runs", lambda job=job: cluster.job(job)["state"] == "done")
 
     # And again, with a kill in the middle: what was answered is what is read.
     fill(mount / "filler")

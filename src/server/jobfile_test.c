@@ -1,0 +1,207 @@
+#include "myriad/server/jobfile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define START "gpus: 4\ncommand: run\n"
+
+static struct myr_jobfile reads(const char *text)
+{
+    struct myr_jobfile file;
+    struct myr_err err = {0};
+    if (myr_jobfile_read("job", myr_str_from(text), 8, &file, &err) < 0) {
+        fail_msg("%s: %s", text, err.message);
+    }
+    return file;
+}
+
+/* 'where' is line and column, as in "job:3:8". */
+static void fails_bytes(struct myr_str text, const char *where, const char *words)
+{
+    struct myr_jobfile file;
+    struct myr_err err = {0};
+    assert_true(myr_jobfile_read("job", text, 8, &file, &err) < 0);
+    if (strncmp(err.message, where, strlen(where)) != 0 || !strstr(err.message, words) ||
+        strchr(err.message, '\n')) {
+        fail_msg("%.*s: '%s ... %s' is expected: %s", (int)text.len, text.data, where, words,
+                 err.message);
+    }
+}
+
+static void fails(const char *text, const char *where, const char *words)
+{
+    fails_bytes(myr_str_from(text), where, words);
+}
+
+static void what_is_not_said(void **state)
+{
+    (void)state;
+    struct myr_jobfile file = reads(START);
+    assert_string_equal(file.name, "job");
+    assert_string_equal(file.tenant, "default");
+    assert_int_equal(file.gpus, 4);
+    assert_int_equal(file.priority, 0);
+    assert_int_equal(file.restart, MYR_RESTART_STRICT);
+    assert_int_equal(file.retries, 3);
+    assert_int_equal(file.lease_s, 600);
+    assert_int_equal(file.time_limit_s, 0);
+    assert_int_equal(file.array_count, 0);
+    assert_int_equal(file.after_count, 0);
+    assert_true(file.twin_hours == 1 && file.twin_step_s == 10);
+}
+
+static void every_key(void **state)
+{
+    (void)state;
+    struct myr_jobfile file = reads("name: <b>ok</b>\ntenant: team a\npriority: -7\nnodes: 3\n"
+                                    "gpus_per_node: 8\nlayout: {tp: 8}\ncommand: [python, x.py]\n"
+                                    "image: i\nenv: {A: '1', B: \"two\\nlines\"}\ndirectory: /d\n"
+                                    "checkpoint: /c\nretries: 0\ntime_limit: 12h\nrestart: epoch\n"
+                                    "lease_s: 5\nprolog: p\nepilog: e\nafter: [1, 2]\n"
+                                    "array: 3-9\nprogress: {pattern: it}\n"
+                                    "twin: {hours: 2.5, step_s: 3}\n");
+    assert_string_equal(file.name, "<b>ok</b>");
+    assert_string_equal(file.tenant, "team a");
+    assert_int_equal(file.priority, -7);
+    assert_int_equal(file.gpus, 24);
+    assert_int_equal(file.retries, 0);
+    assert_int_equal(file.time_limit_s, 12 * 3600);
+    assert_int_equal(file.restart, MYR_RESTART_EPOCH);
+    assert_int_equal(file.lease_s, 5);
+    assert_int_equal(file.after_count, 2);
+    assert_int_equal(file.after[1], 2);
+    assert_int_equal(file.array_first, 3);
+    assert_int_equal(file.array_count, 7);
+    assert_true(file.twin_hours == 2.5 && file.twin_step_s == 3);
+    assert_int_equal(reads("{\"gpus\": 2, \"command\": \"a\\nb\"}").gpus, 2);
+    assert_int_equal(reads(START "after: 5\n").after[0], 5);
+    assert_int_equal(reads(START "array: 5\n").array_count, 1);
+    assert_int_equal(reads("gpus: 1\ncommand: |\n  two\n  lines\n").gpus, 1);
+}
+
+static void files_that_are_no_jobs(void **state)
+{
+    (void)state;
+    static char large[(48 << 10) + 1];
+    fails("", "job", "");
+    fails("[1]", "job:1:1", "a job file");
+    fails("{}", "job:1:1", "missing");
+    fails("gpus: 1\n", "job:1:1", "command");
+    fails("command: x\n", "job:1:1", "'gpus' or 'nodes' is missing");
+    fails(START "bogus: 1\n", "job:3:1", "bogus");
+    fails(START "gpus: 2\n", "job:3:1", "gpus");
+    fails("{\"gpus\":1,\"gpus\":2,\"command\":\"x\"}", "job:1:", "gpus");
+    fails("{\"gpus\":1", "job:1:", "");
+    fails("gpus: \xff\n", "job:1:", "");
+    fails_bytes((struct myr_str){"gpus: 1\0\ncommand: x\n", 20}, "job:1:", "");
+    memset(large, '#', sizeof(large));
+    fails_bytes((struct myr_str){large, sizeof(large)}, "job: ", "at most 49152");
+}
+
+static void sizes(void **state)
+{
+    (void)state;
+    fails("gpus: 0\ncommand: x\n", "job:1:7", "gpus");
+    fails("gpus: -1\ncommand: x\n", "job:1:7", "gpus");
+    fails("gpus: 1.5\ncommand: x\n", "job:1:7", "gpus");
+    fails("gpus: many\ncommand: x\n", "job:1:7", "gpus");
+    fails("gpus: 99999999999999999999\ncommand: x\n", "job:1:7", "gpus");
+    fails("gpus: [1]\ncommand: x\n", "job:1:7", "gpus");
+    fails("nodes: 1\ngpus: 8\ncommand: x\n", "job:1:8", "one of them");
+    fails("nodes: 2\ngpus_per_node: 4\ncommand: x\n", "job:2:16", "this cluster has 8");
+    fails("nodes: 0\ncommand: x\n", "job:1:8", "nodes");
+    fails("nodes: 1\ngpus_per_node: 65\ncommand: x\n", "job:2:16", "gpus_per_node");
+}
+
+static void commands_and_texts(void **state)
+{
+    (void)state;
+    fails("gpus: 1\ncommand: ''\n", "job:2:10", "empty");
+    fails("gpus: 1\ncommand: []\n", "job:2:10", "empty");
+    fails("gpus: 1\ncommand: {a: b}\n", "job:2:10", "command");
+    fails("gpus: 1\ncommand: [a, [b]]\n", "job:2:14", "a word of 'command'");
+    fails("gpus: 1\ncommand: \"a\\0b\"\n", "job:2:10", "NUL");
+    fails("{\"gpus\":1,\"command\":\"id\\u0000; x\"}", "job:1:21", "NUL");
+    fails(START "env: [a]\n", "job:3:6", "env");
+    fails(START "env: {A: [b]}\n", "job:3:10", "a value of 'env'");
+    fails(START "env: {'A=B': c}\n", "job:3:", "'='");
+    fails(START "env: {'': c}\n", "job:3:", "empty");
+    fails(START "env: {A: \"b\\0\"}\n", "job:3:10", "NUL");
+    fails(START "env: {\"A\\0\": b}\n", "job:3:", "NUL");
+    fails(START "name: \"a\\nb\"\n", "job:3:7", "control character");
+    fails(START "name: ''\n", "job:3:7", "empty");
+    fails(START "tenant: \"\\e[2J\"\n", "job:3:9", "control character");
+    fails(START "name: 123456789012345678901234567890123456789012345678901234567890"
+                "123456789012345678901\n",
+          "job:3:7", "at most 80");
+    fails(START "image: [x]\n", "job:3:8", "image");
+    fails(START "directory: ''\n", "job:3:12", "directory");
+    fails(START "prolog: {}\n", "job:3:9", "prolog");
+    fails(START "progress: x\n", "job:3:11", "progress");
+    fails(START "progress: {other: x}\n", "job:3:12", "other");
+    fails(START "progress: {pattern: [x]}\n", "job:3:21", "progress.pattern");
+}
+
+static void numbers_and_choices(void **state)
+{
+    (void)state;
+    fails(START "priority: 1001\n", "job:3:11", "-1000 to 1000");
+    fails(START "priority: high\n", "job:3:11", "-1000 to 1000");
+    fails(START "retries: -1\n", "job:3:10", "retries");
+    fails(START "retries: 1000001\n", "job:3:10", "retries");
+    fails(START "lease_s: 0\n", "job:3:10", "lease_s");
+    fails(START "restart: never\n", "job:3:10", "restart");
+    fails(START "time_limit: 0\n", "job:3:13", "is no time");
+    fails(START "time_limit: 0d\n", "job:3:13", "is no time");
+    fails(START "time_limit: h\n", "job:3:13", "is no time");
+    fails(START "time_limit: 5w\n", "job:3:13", "is no time");
+    fails(START "time_limit: 99999999999\n", "job:3:13", "is no time");
+    fails(START "time_limit: [1h]\n", "job:3:13", "time_limit");
+    fails(START "array: 9-3\n", "job:3:8", "is no range");
+    fails(START "array: 0-10000\n", "job:3:8", "at most 10000");
+    fails(START "array: x\n", "job:3:8", "is no range");
+    fails(START "array: ''\n", "job:3:8", "is no range");
+    fails(START "after: x\n", "job:3:8", "after");
+    fails(START "after: [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]\n", "job:3:8", "at most 16");
+    fails(START "twin: 1\n", "job:3:7", "twin");
+    fails(START "twin: {days: 1}\n", "job:3:8", "days");
+    fails(START "twin: {hours: 0}\n", "job:3:15", "twin.hours");
+    fails(START "twin: {step_s: nan}\n", "job:3:16", "twin.step_s");
+}
+
+static void durations(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t seconds;
+    } good[] = {{"90", 90}, {"90s", 90}, {"30m", 1800}, {"2h", 7200}, {"1d", 86400}, {"0", 0}};
+    static const char *const bad[] = {"", "s", "-1", "1.5h", "1 h", "h1", "18446744073709551616"};
+    int64_t seconds;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(good); i++) {
+        assert_true(myr_duration_parse(myr_str_from(good[i].text), &seconds));
+        assert_int_equal(seconds, good[i].seconds);
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+        assert_false(myr_duration_parse(myr_str_from(bad[i]), &seconds));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_not_said),
+        cmocka_unit_test(every_key),
+        cmocka_unit_test(files_that_are_no_jobs),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(commands_and_texts),
+        cmocka_unit_test(numbers_and_choices),
+        cmocka_unit_test(durations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
