@@ -43,3 +43,6 @@ struct myr_serve_report {
 
 /* Returns when it was told to stop (SIGTERM, SIGINT), all committed. */
 MYR_MUST_USE int myr_serve(const struct myr_serve *serve, struct myr_err *err);
+
+/* Is this text a configuration? It is named 'file' in the message. */
+MYR_MUST_USE int myr_server_check(const char *file, struct myr_str text, struct myr_err *err);

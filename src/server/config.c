@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "myriad/server.h"
 #include "server.h"
 
 static const char *const keys[] = {
@@ -181,13 +182,18 @@ int config_read(const char *path, struct config *ret, struct myr_err *err)
     return take(rc, top, ret, err);
 }
 
-int config_parse(const char *file, struct myr_str text, struct config *ret, struct myr_err *err)
+int myr_server_check(const char *file, struct myr_str text, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
     const struct myr_doc *top = NULL;
+    struct config config;
     myr_arena_init(&arena);
     int rc = myr_doc_read_yaml(&arena, file, text, &top, err);
-    return take(rc, top, ret, err);
+    MYR_TRY(take(rc, top, &config, err));
+    MYR_ASSERT(config.node_count > 0 && config.spares < config.node_count);
+    MYR_ASSERT(config.http_address[0] && config.agents_address[0] && config.speed > 0);
+    config_done(&config);
+    return MYR_OK;
 }
 
 void config_done(struct config *config)

@@ -211,9 +211,6 @@ void names_free(char **names, uint32_t count);
 
 /* config.c */
 MYR_MUST_USE int config_read(const char *path, struct config *ret, struct myr_err *err);
-/* The same, of a text. */
-MYR_MUST_USE int config_parse(const char *file, struct myr_str text, struct config *ret,
-                              struct myr_err *err);
 void config_done(struct config *config);
 
 /* rows.c */

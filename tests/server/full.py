@@ -157,7 +157,8 @@ def main():
         print("nothing can be mounted here: no disk to fill")
         sys.exit(77)
     try:
-        with Cluster(options.myriad, options.agent, folder, NODES, home=mount / "server") as cluster:
+        with Cluster(options.myriad, options.agent, folder, NODES,
+                     home=mount / "server") as cluster:
             run(cluster, folder, mount)
     finally:
         subprocess.run(["umount", "-l", mount], check=False)

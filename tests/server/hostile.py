@@ -297,10 +297,11 @@ def requests_that_are_too_large_or_none(lab):
                  b"Cookie: " + b"a=b; " * 12000):
         got = lab.raw(b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + head + b"\r\n\r\n", half=True)
         need(got == b"" or b" 431 " in got.split(b"\r\n")[0] or b" 4" in got[:13], got[:100])
-    for text in (b"\0\0\0\0\r\n\r\n", b"GET\r\n\r\n", b"GET /" + b"a" * (100 << 10) + b" HTTP/1.1\r\n",
-                 b"GET / HTTP/9.9\r\n\r\n", b"POST /v1/jobs HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
-                 b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
-                 b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    post = b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\n"
+    for text in (b"\0\0\0\0\r\n\r\n", b"GET\r\n\r\n", b"GET /" + b"a" * 102400 + b" HTTP/1.1\r\n",
+                 b"GET / HTTP/9.9\r\n\r\n", post + b"Content-Length: -1\r\n\r\n",
+                 post + b"Content-Length: 99999999999999999999\r\n\r\n",
+                 post + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
                  b"\x16\x03\x01\x02\x00\x01\x00" * 50, b"GET /healthz HTTP/1.1\r\nHost: x"):
         got = lab.raw(text, half=True)
         need(not got.startswith(b"HTTP/1.1 200"), text[:50], "is answered:", got[:100])
@@ -345,13 +346,15 @@ def names_and_bodies_with_anything_in_them(lab):
                  b"", b"{}", b"[]", b"null", b"gpus: 1", b"command: id", b"gpus: 0\ncommand: id",
                  b"gpus: -1\ncommand: id", b"gpus: 1.5\ncommand: id", b"gpus: 1e99\ncommand: id",
                  b"gpus: 99999999999\ncommand: id", b"gpus: 17000\ncommand: id",
-                 b"gpus: 1\nnodes: 1\ncommand: id", b"gpus: 1\ncommand: ''", b"gpus: 1\ncommand: []",
+                 b"gpus: 1\nnodes: 1\ncommand: id", b"gpus: 1\ncommand: ''",
+                 b"gpus: 1\ncommand: []",
                  b"gpus: 1\ncommand: [[id]]", b"gpus: 1\ncommand: {a: b}",
                  b"gpus: 1\ncommand: id\nbogus: 1", b"gpus: 1\ncommand: id\nenv: [a]",
                  b"gpus: 1\ncommand: id\nenv: {'a=b': c}", b"gpus: 1\ncommand: id\nretries: -1",
                  b"gpus: 1\ncommand: id\ntime_limit: 0", b"gpus: 1\ncommand: id\ntime_limit: soon",
                  b"gpus: 1\ncommand: id\npriority: 1001", b"gpus: 1\ncommand: id\nlease_s: 0",
-                 b"gpus: 1\ncommand: id\nrestart: never", b"gpus: 1\ncommand: id\ntwin: {hours: -1}",
+                 b"gpus: 1\ncommand: id\nrestart: never",
+                 b"gpus: 1\ncommand: id\ntwin: {hours: -1}",
                  b"gpus: 1\ncommand: id\nname: " + b"x" * 100,
                  b"gpus: 1\ncommand: id\ntenant: " + b"x" * 64,
                  b"gpus: 1\ncommand: id\nprogress: {pattern: [1]}"):
