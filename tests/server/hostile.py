@@ -11,6 +11,7 @@ import argparse
 import http.client
 import json
 import pathlib
+import random
 import resource
 import shutil
 import socket
@@ -268,6 +269,30 @@ def bytes_that_are_no_messages(lab):
         half.send(good + good[:9])
         whole.hello("n02")
         need(whole.hear("welcome"), "one that stands still keeps its node out")
+
+
+@check
+def messages_of_chance(lab):
+    """Well-formed ones, with anything in every field, in any order."""
+    rng, papers = random.Random(1), lab.enrol("n02")
+    kinds = "inventory beat step exit symptom started stopped tested output enrol".split()
+    for _ in range(6):
+        with Speaker(lab, papers) as speaker:
+            speaker.hello("n02", boot=rng.getrandbits(64))
+            for _ in range(200):
+                kind, values = rng.choice(kinds), {}
+                for name, what in wire.FIELDS[kind]:
+                    values[name] = rng.randbytes(rng.choice((0, 1, 40, 3000))) \
+                        if what == wire.TEXT else rng.choice(
+                            (0, 1, lab.job, 2 ** 31 - 1, rng.getrandbits(32 if what == wire.U32
+                                                                         else 63)))
+                speaker.say(kind, epoch=rng.choice((0, 1, 2, 2 ** 32 - 1)), **values)
+            speaker.say("start")
+            speaker.hear("refused")
+        lab.alive()
+    job = lab.cluster.job(lab.job)
+    need(job["state"] == "running" and job["epoch"] == 1, job)
+    lab.told("refused")
 
 
 @check
