@@ -6,6 +6,7 @@
  *   ranks     slots and lists of ranks
  *   orders    what agents are told of an incarnation
  *   placing   the queue: everything that the core asks of it or tells it
+ *   submit    a job that is asked for
  *   jobs      a job from its first start to its end
  *   nodes     a node from its first word to its repair, and what that means for its jobs
  *   core      one event
@@ -208,8 +209,10 @@ void placing_maintain(struct myr_control *c, const struct myr_event *event);
 bool placing_next(struct myr_control *c, struct myr_decision *ret);
 int64_t placing_wake_ms(const struct myr_control *c);
 
-/* jobs.c */
+/* submit.c */
 void job_submit(struct myr_control *c, const struct myr_job_spec *spec);
+
+/* jobs.c */
 void job_carry_out(struct myr_control *c, const struct myr_decision *decision);
 void job_cancel(struct myr_control *c, uint32_t id);
 /* False: the node could not start its ranks, and is to be looked at. */

@@ -1,0 +1,36 @@
+/* submit: a job that is asked for: taken, known already, or refused. */
+#include "state.h"
+
+/* For a job that is not over, or has ended well. */
+static bool may_wait(const struct myr_control *c, uint32_t after)
+{
+    return after == 0 ||
+           (after <= c->jobs.count && job_of(c, after - 1)->state <= MYR_CONTROL_DONE);
+}
+
+void job_submit(struct myr_control *c, const struct myr_job_spec *spec)
+{
+    const uint32_t *known = myr_u64map_find(&c->tokens, spec->token);
+    uint32_t id = known ? *known : (uint32_t)c->jobs.count;
+    bool fits = spec->restart < MYR_RESTARTS && spec->retries <= MYR_JOB_RETRIES_MAX &&
+                spec->lease_s <= MYR_LEASE_S_MAX && spec->limit_s >= 0 && may_wait(c, spec->after);
+    bool taken = known || (fits && placing_submit(c, spec));
+    emit(c, &(struct myr_effect){.kind = MYR_EFFECT_ACCEPT,
+                                 .state = taken,
+                                 .node = MYR_NONE,
+                                 .job = taken ? id : MYR_NONE,
+                                 .gpus = spec->token});
+    if (taken && !known) {
+        struct job job = {.spec = *spec,
+                          .first_rank = MYR_NONE,
+                          .last_rank = MYR_NONE,
+                          .first_old = MYR_NONE,
+                          .submitted_ms = c->head.steady_ms,
+                          .started_ms = -1,
+                          .stopped_ms = -1,
+                          .deadline_ms = -1};
+        myr_vec_push(&c->jobs, job);
+        bool added = myr_u64map_add(&c->tokens, spec->token, id);
+        MYR_ASSERT(added);
+    }
+}
