@@ -7,7 +7,6 @@
  */
 #include "state.h"
 
-/* The queue refuses what no cluster could hold; what it takes has an id from then on. */
 /* GPUs may have been kept for the job since before their node was drained, or fell silent. */
 static uint32_t unfit_node(const struct myr_control *c, const struct myr_gang *gang)
 {

@@ -8,6 +8,7 @@ static bool may_wait(const struct myr_control *c, uint32_t after)
            (after <= c->jobs.count && job_of(c, after - 1)->state <= MYR_CONTROL_DONE);
 }
 
+/* The queue refuses what no cluster could hold; what it takes has an id from then on. */
 void job_submit(struct myr_control *c, const struct myr_job_spec *spec)
 {
     const uint32_t *known = myr_u64map_find(&c->tokens, spec->token);
