@@ -44,11 +44,12 @@ int myr_control_create(const struct myr_place_shape *shape, const struct myr_con
     struct myr_queue_policy queue_policy = policy->queue;
     queue_policy.confirm = true;
     struct myr_queue *queue;
-    struct myr_tenant *list = myr_xcalloc(tenants ? tenants : 1, sizeof(*list));
+    tenants = tenants ? tenants : 1;
+    struct myr_tenant *list = myr_xcalloc(tenants, sizeof(*list));
     for (uint32_t i = 0; i < tenants; i++) {
         list[i].parent = MYR_NONE;
     }
-    int rc = myr_queue_create(shape, &queue_policy, list, tenants ? tenants : 1, &queue, err);
+    int rc = myr_queue_create(shape, &queue_policy, list, tenants, &queue, err);
     free(list);
     if (rc < 0) {
         return rc;
@@ -57,7 +58,7 @@ int myr_control_create(const struct myr_place_shape *shape, const struct myr_con
     c->shape = *shape;
     c->policy = *policy;
     c->policy.queue.confirm = true;
-    c->tenants = tenants ? tenants : 1;
+    c->tenants = tenants;
     c->queue = queue;
     c->head.rank_free = MYR_NONE;
     c->nodes = myr_xcalloc(shape->nodes, sizeof(*c->nodes));

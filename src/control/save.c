@@ -270,12 +270,18 @@ static bool queue_agrees(const struct myr_control *c)
             return false;
         }
     }
-    /* The queue refuses events from before its own time; a copy is asked. */
+    /*
+     * A copy of the queue is asked: it turns the last node about, unless it has fewer or its own
+     * time is later; and it grows to as many nodes, unless it has more, or others.
+     */
     struct myr_queue *copy = NULL;
+    uint32_t last = c->shape.nodes - 1;
+    int64_t now_s = c->head.steady_ms / 1000;
     myr_queue_copy(c->queue, &copy);
-    int rc = myr_queue_drain(copy, c->head.steady_ms / 1000, 0, c->nodes[0].shut);
+    int rc = myr_queue_drain(copy, now_s, last, !c->nodes[last].shut);
+    rc = rc < 0 ? rc : myr_queue_grow(copy, now_s, &c->shape, NULL);
     myr_queue_free(copy);
-    return rc == MYR_OK || rc == MYR_ESTALE;
+    return rc == MYR_OK;
 }
 
 static void take_arrays(struct myr_control *c, const struct parts *parts)
@@ -312,7 +318,8 @@ static int take_parts(struct myr_control *c, const struct parts *parts, struct m
     c->tenants = about.tenants;
     c->shape = (struct myr_place_shape){about.nodes, about.gpus_per_node, about.group_nodes,
                                         about.pod_nodes};
-    if (!policy_in(&policy, &c->policy) || !fits(parts->nodes, sizeof(struct node), about.nodes) ||
+    if (about.nodes == 0 || !policy_in(&policy, &c->policy) ||
+        !fits(parts->nodes, sizeof(struct node), about.nodes) ||
         parts->jobs.len % sizeof(struct job) || parts->ranks.len % sizeof(struct rank) ||
         parts->timers.len % sizeof(struct timer)) {
         return myr_err_set(err, MYR_ECORRUPT, "the snapshot's parts do not fit together");
