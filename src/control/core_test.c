@@ -373,125 +373,123 @@ static void one_bad_program_is_one_witness(void **state)
     myr_control_free(f.control);
 }
 
-static uint32_t submit_after(struct fixture *f, uint32_t after)
+static int step(struct fixture *f, int64_t now_ms, struct myr_event event, struct myr_err *err)
 {
-    uint64_t token = myr_control_jobs(f->control) + 500;
-    tell(f, (struct myr_event){
-                .kind = MYR_EVENT_SUBMIT,
-                .spec = {.token = token, .gpus = 8, .lease_s = 600, .after = after + 1}});
-    return myr_control_find(f->control, token);
+    return myr_control_step(f->control, now_ms, &event, err);
 }
 
-/* A chain: each starts when the one before is done, and none when it failed. */
-static void jobs_wait_for_others(void **state)
+/* At the limit it is taken, one beyond it is refused, and then nothing has changed. */
+static void events_are_taken_up_to_their_limits(void **state)
 {
     (void)state;
     struct fixture f = fixture_of(4);
-    uint32_t first = submit(&f, 8, MYR_RESTART_STRICT);
-    uint32_t second = submit_after(&f, first), third = submit_after(&f, second);
-    assert_int_equal(submit_after(&f, 77), MYR_NONE); /* for nobody */
-    wait_ms(&f, 2000);
-    assert_int_equal(myr_control_job(f.control, second).state, MYR_CONTROL_QUEUED);
-    struct myr_control_rank rank;
-    assert_int_equal(myr_control_job_ranks(f.control, first, &rank, 1), 1);
-    say(&f, MYR_EVENT_STARTED, rank.node, first, 1, 0);
-    say(&f, MYR_EVENT_EXIT, rank.node, first, 1, 0);
-    wait_ms(&f, 2000);
-    assert_int_equal(myr_control_job(f.control, first).state, MYR_CONTROL_DONE);
-    assert_int_equal(myr_control_job(f.control, second).state, MYR_CONTROL_STARTING);
-    assert_int_equal(myr_control_job(f.control, third).state, MYR_CONTROL_QUEUED);
-    /* One that is done already holds nobody up. */
-    uint32_t late = submit_after(&f, first);
-    wait_ms(&f, 2000);
-    assert_int_equal(myr_control_job(f.control, late).state, MYR_CONTROL_STARTING);
-    uint32_t fourth = submit_after(&f, third);
-    tell(&f, (struct myr_event){.kind = MYR_EVENT_CANCEL, .job = second});
-    assert_int_equal(myr_control_job_ranks(f.control, second, &rank, 1), 1);
-    say(&f, MYR_EVENT_STOPPED, rank.node, second, 1, 0);
-    wait_ms(&f, 2000);
-    assert_int_equal(myr_control_job(f.control, second).state, MYR_CONTROL_CANCELLED);
-    assert_int_equal(myr_control_job(f.control, third).state, MYR_CONTROL_CANCELLED);
-    assert_int_equal(myr_control_job(f.control, fourth).state, MYR_CONTROL_CANCELLED);
-    assert_int_equal(submit_after(&f, third), MYR_NONE); /* which will never be done */
-    assert_int_equal(myr_control_refusals(f.control), 0);
-    /* It all survives being saved. */
-    struct myr_buf bytes = {0};
-    struct myr_control *again = NULL;
-    struct myr_err err = {0};
-    myr_control_save(f.control, &bytes);
-    assert_int_equal(myr_control_load((struct myr_str){bytes.data, bytes.len}, &again, &err), 0);
-    assert_int_equal(myr_control_job(again, fourth).spec.after, third + 1);
-    myr_control_free(again);
-    myr_buf_done(&bytes);
-    myr_control_free(f.control);
-}
-
-/* One node was quick and is done, the other has not started: the job is not done. */
-static void a_gang_that_was_never_whole_is_not_done(void **state)
-{
-    (void)state;
-    struct fixture f = fixture_of(2);
-    uint32_t job = submit(&f, 16, MYR_RESTART_STRICT);
-    struct myr_control_rank ranks[2];
-    assert_int_equal(myr_control_job_ranks(f.control, job, ranks, 2), 2);
-    say(&f, MYR_EVENT_STARTED, ranks[0].node, job, 1, 0);
-    say(&f, MYR_EVENT_EXIT, ranks[0].node, job, 1, 0);
-    assert_int_equal(myr_control_job(f.control, job).state, MYR_CONTROL_STARTING);
-    wait_ms(&f, myr_control_policy_default().retry_ms + 1000);
-    assert_int_equal(myr_control_job(f.control, job).state, MYR_CONTROL_STARTING);
-    say(&f, MYR_EVENT_STARTED, ranks[1].node, job, 1, MYR_START_NODE);
-    wait_ms(&f, 1000);
-    assert_true(myr_control_job(f.control, job).state < MYR_CONTROL_DONE);
-    myr_control_free(f.control);
-    /* The last one comes after all, and it ends well. */
-    f = fixture_of(2);
-    job = submit(&f, 16, MYR_RESTART_STRICT);
-    assert_int_equal(myr_control_job_ranks(f.control, job, ranks, 2), 2);
-    say(&f, MYR_EVENT_STARTED, ranks[0].node, job, 1, 0);
-    say(&f, MYR_EVENT_EXIT, ranks[0].node, job, 1, 0);
-    say(&f, MYR_EVENT_STARTED, ranks[1].node, job, 1, 0);
-    assert_int_equal(myr_control_job(f.control, job).state, MYR_CONTROL_FINISHING);
-    say(&f, MYR_EVENT_EXIT, ranks[1].node, job, 1, 0);
-    assert_int_equal(myr_control_job(f.control, job).state, MYR_CONTROL_DONE);
-    assert_int_equal(myr_control_refusals(f.control), 0);
-    myr_control_free(f.control);
-}
-
-/* A node that was given away comes back by a person's word and a good test. */
-static void a_person_brings_a_node_back(void **state)
-{
-    (void)state;
-    struct fixture f = fixture_of(30);
-    tell(&f, (struct myr_event){
-                 .kind = MYR_EVENT_SYMPTOM, .node = 3, .boot = 1, .code = MYR_SYMPTOM_FAILED});
-    assert_int_equal(myr_control_node(f.control, 3).state, MYR_NODE_REPAIR);
-    assert_int_equal(myr_control_free_gpus(f.control), 29 * 8);
-    tell(&f, (struct myr_event){.kind = MYR_EVENT_UNDRAIN, .node = 3});
-    assert_int_equal(count_effects(&f, MYR_EFFECT_TEST), 1);
-    assert_int_equal(myr_control_node(f.control, 3).state, MYR_NODE_CHECKING);
-    tell(&f, (struct myr_event){.kind = MYR_EVENT_TESTED, .node = 3, .boot = 1, .epoch = 2});
-    assert_int_equal(myr_control_node(f.control, 3).state, MYR_NODE_HEALTHY);
-    assert_int_equal(myr_control_free_gpus(f.control), 30 * 8);
-    assert_int_equal(myr_control_refusals(f.control), 0);
-    myr_control_free(f.control);
-}
-
-/* Who is cancelled is given time to save. */
-static void cancelled_ranks_have_a_grace(void **state)
-{
-    (void)state;
-    struct fixture f = fixture_of(2);
-    uint32_t job = submit(&f, 8, MYR_RESTART_STRICT), count;
-    tell(&f, (struct myr_event){.kind = MYR_EVENT_CANCEL, .job = job});
-    const struct myr_effect *effects = myr_control_effects(f.control, &count);
-    bool seen = false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (effects[i].kind == MYR_EFFECT_STOP) {
-            assert_int_equal(effects[i].grace_s, myr_control_policy_default().grace_s);
-            seen = true;
-        }
+    (void)submit(&f, 8, MYR_RESTART_STRICT);
+    for (uint32_t kind = 0; kind < MYR_EVENT_KINDS + 2; kind++) {
+        bool of_node = (kind >= MYR_EVENT_JOIN && kind <= MYR_EVENT_FENCED) ||
+                       kind == MYR_EVENT_DRAIN || kind == MYR_EVENT_UNDRAIN ||
+                       kind == MYR_EVENT_MAINTAIN;
+        bool of_job =
+            (kind >= MYR_EVENT_STARTED && kind <= MYR_EVENT_STEP) || kind == MYR_EVENT_CANCEL;
+        struct myr_control *copy = myr_control_fork(f.control), *kept = f.control;
+        uint64_t hash = myr_control_hash(copy);
+        f.control = copy;
+        struct myr_event event = {.kind = (uint8_t)kind, .node = 4};
+        int rc = kind >= MYR_EVENT_KINDS ? MYR_EINVAL : of_node ? MYR_ERANGE : MYR_OK;
+        assert_int_equal(step(&f, f.now_ms, event, NULL), rc);
+        assert_true((myr_control_hash(copy) == hash) == (rc < 0));
+        hash = myr_control_hash(copy);
+        event = (struct myr_event){.kind = (uint8_t)kind, .node = 3, .job = 1};
+        rc = kind >= MYR_EVENT_KINDS ? MYR_EINVAL : of_job ? MYR_ERANGE : MYR_OK;
+        assert_int_equal(step(&f, f.now_ms, event, NULL), rc);
+        assert_true((myr_control_hash(copy) == hash) == (rc < 0));
+        myr_control_free(copy);
+        f.control = kept;
     }
-    assert_true(seen);
+    struct myr_event symptom = {.kind = MYR_EVENT_SYMPTOM, .code = MYR_SYMPTOMS};
+    assert_int_equal(step(&f, f.now_ms, symptom, NULL), MYR_ERANGE);
+    symptom.code--;
+    assert_int_equal(step(&f, f.now_ms, symptom, NULL), MYR_OK);
+    const struct myr_event tick = {.kind = MYR_EVENT_TICK};
+    const int64_t last_ms = INT64_C(366) * 86400 * 1000 * 1000; /* a thousand years */
+    assert_int_equal(step(&f, -1, tick, NULL), MYR_ERANGE);
+    assert_int_equal(step(&f, last_ms + 1, tick, NULL), MYR_ERANGE);
+    assert_int_equal(myr_control_now_ms(f.control), 0);
+    assert_int_equal(step(&f, last_ms, tick, NULL), MYR_OK);
+    assert_int_equal(myr_control_now_ms(f.control), last_ms);
+    myr_control_free(f.control);
+}
+
+/* What is asked for is kept to: the most retries and the longest lease, and no more. */
+static void jobs_are_taken_up_to_their_limits(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(2);
+    const struct myr_job_spec most = {.token = 1,
+                                      .gpus = 16,
+                                      .restart = MYR_RESTARTS - 1,
+                                      .retries = MYR_JOB_RETRIES_MAX,
+                                      .lease_s = MYR_LEASE_S_MAX};
+    struct myr_job_spec wrong[] = {most, most, most, most, most, most};
+    wrong[0].gpus++;
+    wrong[1].restart++;
+    wrong[2].retries++;
+    wrong[3].lease_s++;
+    wrong[4].limit_s = -1;
+    wrong[5].tenant = 1;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(wrong); i++) {
+        tell(&f, (struct myr_event){.kind = MYR_EVENT_SUBMIT, .spec = wrong[i]});
+        assert_int_equal(myr_control_jobs(f.control), 0);
+        assert_int_equal(myr_control_find(f.control, 1), MYR_NONE);
+        assert_int_equal(count_effects(&f, MYR_EFFECT_ACCEPT), 1);
+    }
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_SUBMIT, .spec = most});
+    assert_int_equal(myr_control_find(f.control, 1), 0);
+    struct myr_control_job job = myr_control_job(f.control, 0);
+    assert_memory_equal(&job.spec, &most, sizeof(most));
+    assert_int_equal(job.nodes, 2);
+    assert_int_equal(job.nodes_open, 2);
+    myr_control_free(f.control);
+}
+
+/* What others see of a node and its ranks while it is used, silent, drained and lost. */
+static void views_say_what_is(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(4);
+    uint32_t job = submit(&f, 12, MYR_RESTART_EPOCH);
+    struct myr_control_rank ranks[3];
+    assert_int_equal(myr_control_job_ranks(f.control, job, ranks, 1), 2);
+    assert_int_equal(myr_control_job_ranks(f.control, job, ranks, 3), 2);
+    assert_int_equal(ranks[0].first, 0);
+    assert_int_equal(ranks[1].first, 8);
+    assert_int_equal(ranks[0].gpus, 0xff);
+    assert_int_equal(ranks[1].gpus, 0x0f);
+    assert_true(ranks[0].used && !ranks[0].up && !ranks[0].old && !ranks[0].released);
+    say(&f, MYR_EVENT_STARTED, 0, job, 1, 0);
+    say(&f, MYR_EVENT_STARTED, 1, job, 1, 0);
+    assert_int_equal(myr_control_node_ranks(f.control, 0, ranks, 0), 1);
+    assert_int_equal(myr_control_node_ranks(f.control, 0, ranks, 3), 1);
+    assert_true(ranks[0].up && ranks[0].job == job && ranks[0].node == 0 && ranks[0].epoch == 1);
+    assert_int_equal(myr_control_free_gpus(f.control), 20);
+    assert_true(myr_control_node(f.control, 3).usable);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_DRAIN, .node = 3});
+    assert_false(myr_control_node(f.control, 3).usable);
+    assert_int_equal(myr_control_free_gpus(f.control), 12);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_SILENT, .node = 0});
+    assert_true(myr_control_node(f.control, 0).silent);
+    assert_false(myr_control_node(f.control, 0).usable);
+    wait_ms(&f, 30000);
+    assert_int_equal(myr_control_job(f.control, job).epoch, 2);
+    assert_int_equal(myr_control_job(f.control, job).nodes_open, 4);
+    say(&f, MYR_EVENT_STOPPED, 1, job, 1, 0);
+    assert_int_equal(myr_control_job(f.control, job).nodes_open, 3);
+    assert_int_equal(myr_control_node_ranks(f.control, 0, ranks, 3), 1);
+    assert_true(ranks[0].old && !ranks[0].up);
+    uint32_t used = 0;
+    for (uint32_t slot = 0; slot < myr_control_ranks(f.control); slot++) {
+        used += myr_control_rank(f.control, slot).used;
+    }
+    assert_int_equal(used, 3);
     myr_control_free(f.control);
 }
 
@@ -512,6 +510,9 @@ int main(void)
         cmocka_unit_test(a_drained_node_stays_drained_through_a_restart),
         cmocka_unit_test(only_so_many_nodes_are_drained_without_a_person),
         cmocka_unit_test(the_same_token_is_the_same_job),
+        cmocka_unit_test(events_are_taken_up_to_their_limits),
+        cmocka_unit_test(jobs_are_taken_up_to_their_limits),
+        cmocka_unit_test(views_say_what_is),
         cmocka_unit_test(wrong_events_change_nothing),
         cmocka_unit_test(a_job_that_cannot_start_costs_no_node),
         cmocka_unit_test(a_gang_that_was_never_whole_is_not_done),

@@ -212,6 +212,118 @@ static void a_version_that_nobody_knows_is_named(void **state)
     written_done(&w);
 }
 
+/* The journal's first 'keep' bytes and then others. */
+static int replay_with(const struct written *w, size_t keep, const void *tail, size_t length,
+                       struct myr_journal_report *ret, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    struct myr_control *control = load(w);
+    myr_buf_put(&bytes, w->journal.data, keep);
+    myr_buf_put(&bytes, tail, length);
+    int rc = myr_journal_replay(control, (struct myr_str){bytes.data, bytes.len}, ret, err);
+    myr_control_free(control);
+    return rc;
+}
+
+/* A file system may leave zeros where a record was to be; anything else there is damage. */
+static void zeros_behind_the_last_record_are_a_torn_tail(void **state)
+{
+    (void)state;
+    struct written w = write_some();
+    char tail[200] = {0};
+    struct myr_journal_report report;
+    for (size_t length = 1; length <= sizeof(tail); length += 13) {
+        assert_int_equal(replay_with(&w, w.journal.len, tail, length, &report, NULL), MYR_OK);
+        assert_int_equal(report.torn_bytes, length);
+        assert_int_equal(report.whole_bytes, w.journal.len);
+        assert_int_equal(report.records, w.records);
+        assert_int_equal(report.last_ms, 1000 * (int64_t)w.records);
+    }
+    for (size_t at = 0; at < sizeof(tail); at += 7) {
+        struct myr_err err = {0};
+        tail[at] = 1;
+        assert_int_equal(replay_with(&w, w.journal.len, tail, sizeof(tail), &report, &err),
+                         MYR_ECORRUPT);
+        assert_non_null(strstr(err.message, "after 6 good records: it is damaged"));
+        tail[at] = 0;
+    }
+    assert_int_equal(replay_with(&w, 0, tail, sizeof(tail), &report, NULL), MYR_ECORRUPT);
+    written_done(&w);
+}
+
+/* The record after the first 'keep' bytes with one of its words changed, whole by its checksum. */
+static int replay_changed(const struct written *w, size_t record, size_t at, uint64_t add,
+                          size_t cut, struct myr_err *err)
+{
+    struct section section;
+    struct myr_str data;
+    struct myr_str rest = {w->journal.data + w->ends[record], w->journal.len - w->ends[record]};
+    assert_int_equal(section_get(rest, &section, &data), SECTION_WHOLE);
+    MYR_CLEANUP(myr_buf_done) struct myr_buf changed = {0}, tail = {0};
+    myr_buf_put(&changed, data.data, data.len);
+    for (size_t i = at; add; i++, add >>= 8) {
+        changed.data[i] = (char)(changed.data[i] + (char)(add & 0xff));
+    }
+    section_put(&tail, section.tag, section.version, changed.data, changed.len - cut);
+    struct myr_journal_report report;
+    int rc = replay_with(w, w->ends[record], tail.data, tail.len, &report, err);
+    assert_int_equal(report.records, record);
+    assert_int_equal(report.whole_bytes, w->ends[record] + (rc == MYR_OK ? tail.len : 0));
+    return rc;
+}
+
+static void a_record_that_is_whole_and_wrong_is_refused(void **state)
+{
+    (void)state;
+    struct written w = write_some();
+    enum { NUMBER = 0, NOW = 8, EVENT_BYTES = 16, EFFECTS = 20, KIND = 24, NODE = 28 };
+    const struct {
+        size_t at, cut;
+        uint64_t add;
+        int rc;
+        const char *words;
+    } wrong[] = {
+        {NUMBER, 0, 1, MYR_ECORRUPT, "follows event"},
+        {NOW + 7, 0, 0x40, MYR_ERANGE, "time out of range"},
+        {EVENT_BYTES, 0, 1, MYR_ECORRUPT, "a wrong length"},
+        {EFFECTS, 0, 1, MYR_ECORRUPT, "a wrong length"},
+        {EFFECTS + 3, 0, 1, MYR_ECORRUPT, "a wrong length"},
+        {KIND, 0, MYR_EVENT_KINDS, MYR_EINVAL, "of kind"},
+        {NODE, 0, 4, MYR_ERANGE, "below 4 is expected"},
+        {0, 1, 0, MYR_ECORRUPT, "a wrong length"},
+    };
+    for (size_t record = 0; record < 6; record++) {
+        for (size_t i = 0; i < MYR_ARRAY_COUNT(wrong); i++) {
+            struct myr_err err = {0};
+            if (record == 2 && wrong[i].at == NODE) {
+                continue; /* a submission is about no node */
+            }
+            int rc = replay_changed(&w, record, wrong[i].at, wrong[i].add, wrong[i].cut, &err);
+            if (rc != wrong[i].rc || !strstr(err.message, wrong[i].words)) {
+                fail_msg("record %zu, change %zu: %d, %s", record, i, rc, err.message);
+            }
+        }
+    }
+    struct myr_err err = {0}; /* what was decided then was another thing */
+    assert_int_equal(replay_changed(&w, 3, 24 + 48 + 1, 1, 0, &err), MYR_ECORRUPT);
+    assert_non_null(strstr(err.message, "was decided differently"));
+    MYR_CLEANUP(myr_buf_done) struct myr_buf tail = {0};
+    struct myr_journal_report report;
+    section_put(&tail, SECTION_TAG('E', 'V', 'N', 'T'), 1, "short", 5);
+    assert_int_equal(replay_with(&w, w.ends[0], tail.data, tail.len, &report, &err), MYR_ECORRUPT);
+    assert_non_null(strstr(err.message, "too short"));
+    myr_buf_clear(&tail);
+    section_put(&tail, SECTION_TAG('E', 'V', 'N', 'T'), 2, "short", 5);
+    assert_int_equal(replay_with(&w, w.ends[0], tail.data, tail.len, &report, &err), MYR_EVERSION);
+    myr_buf_clear(&tail);
+    section_put(&tail, SECTION_TAG('E', 'V', 'N', 'S'), 1, "short", 5);
+    assert_int_equal(replay_with(&w, w.ends[0], tail.data, tail.len, &report, &err), MYR_EVERSION);
+    assert_int_equal(replay_with(&w, 0, tail.data, tail.len, &report, &err), MYR_ECORRUPT);
+    assert_non_null(strstr(err.message, "this is no journal"));
+    assert_int_equal(report.last_ms, -1);
+    written_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +331,8 @@ int main(void)
         cmocka_unit_test(snapshot_and_journal_give_the_state_back),
         cmocka_unit_test(a_torn_tail_is_dropped_and_nothing_else),
         cmocka_unit_test(a_flipped_bit_is_an_error_wherever_it_is),
+        cmocka_unit_test(zeros_behind_the_last_record_are_a_torn_tail),
+        cmocka_unit_test(a_record_that_is_whole_and_wrong_is_refused),
         cmocka_unit_test(a_damaged_snapshot_is_refused),
         cmocka_unit_test(a_journal_of_another_snapshot_or_version_is_refused),
     };

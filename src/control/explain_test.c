@@ -1,0 +1,229 @@
+/* What is told of jobs and nodes, word by word. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "control_fixture.h"
+#include "myriad/control/explain.h"
+
+/* All facts of one thing, "what: is" line by line. */
+static void expect(const struct fixture *f, const char *name, const char *text)
+{
+    struct myr_explanation e;
+    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    if (myr_control_explain(f->control, name, &e, &err) < 0) {
+        fail_msg("%s: %s", name, err.message);
+    }
+    for (uint32_t i = 0; i < e.count; i++) {
+        myr_buf_printf(&buf, "%s: %s\n", e.facts[i].what, e.facts[i].is);
+    }
+    myr_buf_putc(&buf, '\0');
+    assert_string_equal(buf.data, text);
+}
+
+/* The fact of that name; the first one. */
+static void expect_fact(const struct fixture *f, const char *name, const char *what, const char *is)
+{
+    struct myr_explanation e;
+    assert_int_equal(myr_control_explain(f->control, name, &e, NULL), MYR_OK);
+    for (uint32_t i = 0; i < e.count; i++) {
+        if (strcmp(e.facts[i].what, what) == 0) {
+            assert_string_equal(e.facts[i].is, is);
+            return;
+        }
+    }
+    fail_msg("%s has no '%s'", name, what);
+}
+
+static void a_job_is_explained_from_its_start_to_its_end(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(4);
+    uint32_t job = submit(&f, 16, MYR_RESTART_EPOCH);
+    wait_ms(&f, 1080000);
+    say(&f, MYR_EVENT_STARTED, 0, job, 1, 0);
+    expect(&f, "job/0",
+           "state: starting\n"
+           "asks for: 16 GPUs, priority 0, restart epoch\n"
+           "submitted: 0.3 h ago\n"
+           "incarnation: 1, begun 0.3 h ago; 0 failures of 10 that are allowed\n"
+           "progress: step 0, saved 0\n"
+           "nodes: 2, of which 1 are up and 2 not known to be gone\n");
+    say(&f, MYR_EVENT_STARTED, 1, job, 1, 0);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_STEP,
+                                .node = 0,
+                                .boot = 1,
+                                .job = job,
+                                .epoch = 1,
+                                .value = 7,
+                                .saved = 5});
+    say(&f, MYR_EVENT_EXIT, 1, job, 1, 3);
+    expect(&f, "job/0",
+           "state: recovering\n"
+           "asks for: 16 GPUs, priority 0, restart epoch\n"
+           "submitted: 0.3 h ago\n"
+           "incarnation: 1, begun 0.3 h ago; 1 failures of 10 that are allowed\n"
+           "progress: step 7, saved 5\n"
+           "nodes: 2, of which 0 are up and 1 not known to be gone\n"
+           "awaits: tests of 1 nodes\n"
+           "awaits: 1 ranks to end\n");
+    say(&f, MYR_EVENT_STOPPED, 0, job, 1, 0);
+    say(&f, MYR_EVENT_TESTED, 1, MYR_NONE, 2, 0);
+    say(&f, MYR_EVENT_STARTED, 0, job, 2, 0);
+    say(&f, MYR_EVENT_STARTED, 1, job, 2, 0);
+    say(&f, MYR_EVENT_EXIT, 0, job, 2, 0);
+    say(&f, MYR_EVENT_EXIT, 1, job, 2, 0);
+    expect(&f, "job/0",
+           "state: done\n"
+           "asks for: 16 GPUs, priority 0, restart epoch\n"
+           "submitted: 0.3 h ago\n"
+           "incarnation: 2, begun 0.0 h ago; 1 failures of 10 that are allowed\n"
+           "progress: all of its work; it last told of step 7\n");
+    myr_control_free(f.control);
+}
+
+static void a_job_that_waits_is_told_what_it_lacks(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(2);
+    (void)submit(&f, 16, MYR_RESTART_STRICT);
+    uint32_t waits = submit(&f, 8, MYR_RESTART_STRICT);
+    uint64_t hash = myr_control_hash(f.control);
+    struct myr_explanation e;
+    assert_int_equal(myr_control_explain(f.control, "job/1", &e, NULL), MYR_OK);
+    assert_string_equal(e.facts[0].is, "queued");
+    assert_string_equal(e.facts[1].is, "8 GPUs, priority 0, restart strict");
+    assert_string_equal(e.facts[3].what, "waits"); /* it has no incarnation yet */
+    struct myr_control *copy = myr_control_fork(f.control);
+    assert_string_equal(e.facts[3].is, myr_control_waits(copy, waits));
+    assert_string_equal(e.facts[3].is, myr_why_words(MYR_WHY_FULL));
+    assert_true(e.count > 4);
+    assert_true(myr_control_hash(f.control) == hash);
+    myr_control_free(copy);
+    myr_control_free(f.control);
+}
+
+static void a_node_is_explained_in_every_state(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(12); /* one of which may be drained for a fault */
+    uint32_t job = submit(&f, 8, MYR_RESTART_STRICT);
+    say(&f, MYR_EVENT_STARTED, 0, job, 1, 0);
+    expect(&f, "node/00000",
+           "state: healthy\n"
+           "heard: yes, boot 1\n"
+           "used: yes\n"
+           "blamed: 0 times for failures, though tests were good\n"
+           "job: job/0, incarnation 1, 8 GPUs\n");
+    tell(&f, (struct myr_event){
+                 .kind = MYR_EVENT_STEP, .node = 0, .boot = 1, .job = job, .epoch = 1, .value = 1});
+    say(&f, MYR_EVENT_EXIT, 0, job, 1, 1);
+    expect(&f, "node/0",
+           "state: suspect\n"
+           "heard: yes, boot 1\n"
+           "used: nothing new: it is under test\n"
+           "blamed: 1 times for failures, though tests were good\n"
+           "job: job/0, incarnation 1, 8 GPUs, not running\n");
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_DRAIN, .node = 1});
+    expect_fact(&f, "node/1", "used", "no: a person drains it");
+    say(&f, MYR_EVENT_SYMPTOM, 2, 0, 0, MYR_SYMPTOM_FAILED);
+    expect_fact(&f, "node/2", "used", "no: it failed and is drained");
+    expect_fact(&f, "node/2", "state", "repair");
+    say(&f, MYR_EVENT_SYMPTOM, 3, 0, 0, MYR_SYMPTOM_FAILED);
+    expect_fact(&f, "node/3", "used",
+                "no: it failed, and the limit of drains leaves it to a person");
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_SILENT, .node = 4});
+    expect_fact(&f, "node/4", "used", "nothing new: it is silent");
+    expect_fact(&f, "node/4", "heard", "not now, boot 1");
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_JOIN, .node = 5, .boot = 2});
+    expect_fact(&f, "node/5", "used", "nothing new: it is under test");
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_SILENT, .node = 5});
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_DRAIN, .node = 2});
+    expect_fact(&f, "node/2", "used", "no: a person drains it");
+    myr_control_free(f.control);
+    struct myr_place_shape shape = {2, 8, 4, 2};
+    struct myr_control_policy policy = myr_control_policy_default();
+    assert_int_equal(myr_control_create(&shape, &policy, 1, &f.control, NULL), MYR_OK);
+    expect(&f, "node/1",
+           "state: unknown\n"
+           "heard: yes, boot 0\n"
+           "used: no: it was never tested\n"
+           "blamed: 0 times for failures, though tests were good\n");
+    myr_control_free(f.control);
+}
+
+static void ranks_left_behind_are_told_on_both_sides(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(4);
+    uint32_t job = submit(&f, 16, MYR_RESTART_EPOCH);
+    say(&f, MYR_EVENT_STARTED, 0, job, 1, 0);
+    say(&f, MYR_EVENT_STARTED, 1, job, 1, 0);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_SILENT, .node = 1});
+    wait_ms(&f, 30000);
+    say(&f, MYR_EVENT_STOPPED, 0, job, 1, 0);
+    expect_fact(&f, "job/0", "left behind", "1 ranks of older incarnations");
+    expect_fact(&f, "node/1", "job", "job/0, incarnation 1, 8 GPUs, left behind");
+    expect_fact(&f, "node/2", "job", "job/0, incarnation 2, 8 GPUs");
+    myr_control_free(f.control);
+}
+
+/* Sixteen are shown of however many there are. */
+static void so_many_jobs_of_a_node_are_shown(void **state)
+{
+    (void)state;
+    struct myr_place_shape shape = {1, 64, 1, 1};
+    struct myr_control_policy policy = myr_control_policy_default();
+    struct fixture f = {0};
+    assert_int_equal(myr_control_create(&shape, &policy, 1, &f.control, NULL), MYR_OK);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_JOIN, .node = 0, .boot = 1});
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_TESTED, .node = 0, .boot = 1, .epoch = 1});
+    struct myr_explanation e;
+    for (uint32_t jobs = 0; jobs < 40; jobs++) {
+        assert_int_equal(myr_control_explain(f.control, "node/0", &e, NULL), MYR_OK);
+        assert_int_equal(e.count, 4 + (jobs < 16 ? jobs : 16));
+        (void)submit(&f, 1, MYR_RESTART_STRICT);
+    }
+    myr_control_free(f.control);
+}
+
+static void a_name_that_is_none_is_named(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"",      "job",    "job/",   "node/", "node/x", "nodes/1",
+                                        "Job/0", "job/-1", "job/1x", "12",    " job/0"};
+    struct fixture f = fixture_of(2);
+    (void)submit(&f, 8, MYR_RESTART_STRICT);
+    struct myr_explanation e;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(wrong); i++) {
+        struct myr_err err = {0};
+        assert_int_equal(myr_control_explain(f.control, wrong[i], &e, &err), MYR_EINVAL);
+        assert_non_null(strstr(err.message, "is no name"));
+    }
+    struct myr_err err = {0};
+    assert_int_equal(myr_control_explain(f.control, "job/0", &e, NULL), MYR_OK);
+    assert_int_equal(myr_control_explain(f.control, "job/1", &e, &err), MYR_ENOENT);
+    assert_non_null(strstr(err.message, "there is no job 1, the state has 1"));
+    assert_int_equal(myr_control_explain(f.control, "node/1", &e, NULL), MYR_OK);
+    assert_int_equal(myr_control_explain(f.control, "node/2", &e, &err), MYR_ENOENT);
+    myr_control_free(f.control);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_is_explained_from_its_start_to_its_end),
+        cmocka_unit_test(a_job_that_waits_is_told_what_it_lacks),
+        cmocka_unit_test(a_node_is_explained_in_every_state),
+        cmocka_unit_test(ranks_left_behind_are_told_on_both_sides),
+        cmocka_unit_test(so_many_jobs_of_a_node_are_shown),
+        cmocka_unit_test(a_name_that_is_none_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

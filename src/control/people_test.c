@@ -1,0 +1,139 @@
+/* What people ask for: jobs that wait for others, cancels, nodes brought back; and gangs that are
+ * not whole. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "control_fixture.h"
+
+static uint32_t submit_after(struct fixture *f, uint32_t after)
+{
+    uint64_t token = myr_control_jobs(f->control) + 500;
+    tell(f, (struct myr_event){
+                .kind = MYR_EVENT_SUBMIT,
+                .spec = {.token = token, .gpus = 8, .lease_s = 600, .after = after + 1}});
+    return myr_control_find(f->control, token);
+}
+
+/* A chain: each starts when the one before is done, and none when it failed. */
+static void jobs_wait_for_others(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(4);
+    uint32_t first = submit(&f, 8, MYR_RESTART_STRICT);
+    uint32_t second = submit_after(&f, first), third = submit_after(&f, second);
+    assert_int_equal(submit_after(&f, 77), MYR_NONE); /* for nobody */
+    wait_ms(&f, 2000);
+    assert_int_equal(myr_control_job(f.control, second).state, MYR_CONTROL_QUEUED);
+    struct myr_control_rank rank;
+    assert_int_equal(myr_control_job_ranks(f.control, first, &rank, 1), 1);
+    say(&f, MYR_EVENT_STARTED, rank.node, first, 1, 0);
+    say(&f, MYR_EVENT_EXIT, rank.node, first, 1, 0);
+    wait_ms(&f, 2000);
+    assert_int_equal(myr_control_job(f.control, first).state, MYR_CONTROL_DONE);
+    assert_int_equal(myr_control_job(f.control, second).state, MYR_CONTROL_STARTING);
+    assert_int_equal(myr_control_job(f.control, third).state, MYR_CONTROL_QUEUED);
+    /* One that is done already holds nobody up. */
+    uint32_t late = submit_after(&f, first);
+    wait_ms(&f, 2000);
+    assert_int_equal(myr_control_job(f.control, late).state, MYR_CONTROL_STARTING);
+    uint32_t fourth = submit_after(&f, third);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_CANCEL, .job = second});
+    assert_int_equal(myr_control_job_ranks(f.control, second, &rank, 1), 1);
+    say(&f, MYR_EVENT_STOPPED, rank.node, second, 1, 0);
+    wait_ms(&f, 2000);
+    assert_int_equal(myr_control_job(f.control, second).state, MYR_CONTROL_CANCELLED);
+    assert_int_equal(myr_control_job(f.control, third).state, MYR_CONTROL_CANCELLED);
+    assert_int_equal(myr_control_job(f.control, fourth).state, MYR_CONTROL_CANCELLED);
+    assert_int_equal(submit_after(&f, third), MYR_NONE); /* which will never be done */
+    assert_int_equal(myr_control_refusals(f.control), 0);
+    /* It all survives being saved. */
+    struct myr_buf bytes = {0};
+    struct myr_control *again = NULL;
+    struct myr_err err = {0};
+    myr_control_save(f.control, &bytes);
+    assert_int_equal(myr_control_load((struct myr_str){bytes.data, bytes.len}, &again, &err), 0);
+    assert_int_equal(myr_control_job(again, fourth).spec.after, third + 1);
+    myr_control_free(again);
+    myr_buf_done(&bytes);
+    myr_control_free(f.control);
+}
+
+/* One node was quick and is done, the other has not started: the job is not done. */
+static void a_gang_that_was_never_whole_is_not_done(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(2);
+    uint32_t job = submit(&f, 16, MYR_RESTART_STRICT);
+    struct myr_control_rank ranks[2];
+    assert_int_equal(myr_control_job_ranks(f.control, job, ranks, 2), 2);
+    say(&f, MYR_EVENT_STARTED, ranks[0].node, job, 1, 0);
+    say(&f, MYR_EVENT_EXIT, ranks[0].node, job, 1, 0);
+    assert_int_equal(myr_control_job(f.control, job).state, MYR_CONTROL_STARTING);
+    wait_ms(&f, myr_control_policy_default().retry_ms + 1000);
+    assert_int_equal(myr_control_job(f.control, job).state, MYR_CONTROL_STARTING);
+    say(&f, MYR_EVENT_STARTED, ranks[1].node, job, 1, MYR_START_NODE);
+    wait_ms(&f, 1000);
+    assert_true(myr_control_job(f.control, job).state < MYR_CONTROL_DONE);
+    myr_control_free(f.control);
+    /* The last one comes after all, and it ends well. */
+    f = fixture_of(2);
+    job = submit(&f, 16, MYR_RESTART_STRICT);
+    assert_int_equal(myr_control_job_ranks(f.control, job, ranks, 2), 2);
+    say(&f, MYR_EVENT_STARTED, ranks[0].node, job, 1, 0);
+    say(&f, MYR_EVENT_EXIT, ranks[0].node, job, 1, 0);
+    say(&f, MYR_EVENT_STARTED, ranks[1].node, job, 1, 0);
+    assert_int_equal(myr_control_job(f.control, job).state, MYR_CONTROL_FINISHING);
+    say(&f, MYR_EVENT_EXIT, ranks[1].node, job, 1, 0);
+    assert_int_equal(myr_control_job(f.control, job).state, MYR_CONTROL_DONE);
+    assert_int_equal(myr_control_refusals(f.control), 0);
+    myr_control_free(f.control);
+}
+
+/* A node that was given away comes back by a person's word and a good test. */
+static void a_person_brings_a_node_back(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(30);
+    tell(&f, (struct myr_event){
+                 .kind = MYR_EVENT_SYMPTOM, .node = 3, .boot = 1, .code = MYR_SYMPTOM_FAILED});
+    assert_int_equal(myr_control_node(f.control, 3).state, MYR_NODE_REPAIR);
+    assert_int_equal(myr_control_free_gpus(f.control), 29 * 8);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_UNDRAIN, .node = 3});
+    assert_int_equal(count_effects(&f, MYR_EFFECT_TEST), 1);
+    assert_int_equal(myr_control_node(f.control, 3).state, MYR_NODE_CHECKING);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_TESTED, .node = 3, .boot = 1, .epoch = 2});
+    assert_int_equal(myr_control_node(f.control, 3).state, MYR_NODE_HEALTHY);
+    assert_int_equal(myr_control_free_gpus(f.control), 30 * 8);
+    assert_int_equal(myr_control_refusals(f.control), 0);
+    myr_control_free(f.control);
+}
+
+/* Who is cancelled is given time to save. */
+static void cancelled_ranks_have_a_grace(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(2);
+    uint32_t job = submit(&f, 8, MYR_RESTART_STRICT), count;
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_CANCEL, .job = job});
+    const struct myr_effect *effects = myr_control_effects(f.control, &count);
+    bool seen = false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (effects[i].kind == MYR_EFFECT_STOP) {
+            assert_int_equal(effects[i].grace_s, myr_control_policy_default().grace_s);
+            seen = true;
+        }
+    }
+    assert_true(seen);
+    int main(void)
+    {
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test(jobs_wait_for_others),
+            cmocka_unit_test(a_gang_that_was_never_whole_is_not_done),
+            cmocka_unit_test(a_person_brings_a_node_back),
+            cmocka_unit_test(cancelled_ranks_have_a_grace),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+    }
