@@ -196,6 +196,50 @@ static void a_folder_with_the_name_of_a_file_stops_all_of_them(void **state)
     myr_buf_done(&folder);
 }
 
+/* Somebody tidies up between the writing and the commit: each file in turn. */
+static void a_file_that_vanishes_before_the_commit_stops_all_of_them(void **state)
+{
+    struct place *place = *state;
+    for (uint32_t gone = 0; gone < 3; gone++) {
+        struct myr_file_set set;
+        struct myr_err err = {0};
+        assert_int_equal(myr_file_set_begin(&set, place->folder, &err), MYR_OK);
+        assert_int_equal(add_all(&set, "new", &err), MYR_OK);
+        assert_int_equal(unlink(set.files.items[gone].temp), 0);
+        assert_int_equal(myr_file_set_commit(&set, &err), MYR_ENOENT);
+        char words[128];
+        snprintf(words, sizeof(words), "%s: cannot write: No such file", place->folder);
+        assert_non_null(strstr(err.message, words)); /* found when they go to the disk */
+        assert_false(set.open);
+        expect_old(place);
+    }
+}
+
+/* A link that leads elsewhere at the last moment: the name that was opened cannot be taken. */
+static void a_name_that_cannot_be_taken_is_an_error(void **state)
+{
+    struct place *place = *state;
+    struct myr_file_set set;
+    struct myr_err err = {0};
+    struct myr_buf text = {0};
+    char link[128], folder[128];
+    snprintf(link, sizeof(link), "%s/link", place->folder);
+    snprintf(folder, sizeof(folder), "%s/folder", place->folder);
+    assert_int_equal(symlink("folder", link), 0);
+    myr_buf_puts(&text, "new");
+    assert_int_equal(myr_file_set_begin(&set, place->folder, &err), MYR_OK);
+    assert_int_equal(myr_file_set_add(&set, "link", &text, &err), MYR_OK);
+    assert_int_equal(mkdir(folder, 0755), 0);
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(symlink("one", link), 0);
+    assert_true(myr_file_set_commit(&set, &err) < 0);
+    assert_non_null(strstr(err.message, "/link: cannot write: Is a directory"));
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(rmdir(folder), 0);
+    expect_old(place);
+    myr_buf_done(&text);
+}
+
 static void folders_that_were_made_are_taken_back(void **state)
 {
     struct place *place = *state;
@@ -347,6 +391,8 @@ int main(void)
         IN_PLACE(a_file_left_open_goes_with_the_set),
         IN_PLACE(a_full_disk_leaves_all_old_files),
         IN_PLACE(a_folder_with_the_name_of_a_file_stops_all_of_them),
+        IN_PLACE(a_file_that_vanishes_before_the_commit_stops_all_of_them),
+        IN_PLACE(a_name_that_cannot_be_taken_is_an_error),
         IN_PLACE(folders_that_were_made_are_taken_back),
         IN_PLACE(many_files_in_folders_of_their_own_are_kept),
         IN_PLACE(without_a_folder_names_are_paths),

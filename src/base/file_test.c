@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "myriad/base.h"
@@ -250,8 +251,13 @@ static void the_clock_never_goes_back(void **state)
     (void)state;
     int64_t last = myr_clock_ns();
     for (int i = 0; i < 1000; i++) {
+        struct timespec before, after;
+        clock_gettime(CLOCK_MONOTONIC, &before);
         int64_t now = myr_clock_ns();
+        clock_gettime(CLOCK_MONOTONIC, &after);
         assert_true(now >= last);
+        assert_true(now >= (int64_t)before.tv_sec * 1000000000 + before.tv_nsec);
+        assert_true(now <= (int64_t)after.tv_sec * 1000000000 + after.tv_nsec);
         last = now;
     }
 }

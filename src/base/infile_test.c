@@ -1,5 +1,6 @@
 #include "myriad/base/infile.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,6 +21,8 @@ static void a_file_comes_piece_by_piece(void **state)
     struct myr_err err = {0};
     struct myr_buf buf = {0};
     assert_int_equal(myr_infile_open(&file, path, &err), MYR_OK);
+    assert_true(fcntl(file.fd, F_GETFD) & FD_CLOEXEC); /* no child of ours gets it */
+    assert_int_equal(fcntl(file.fd, F_GETFL) & O_ACCMODE, O_RDONLY);
     for (size_t have = 4; have <= 12; have += 4) {
         assert_int_equal(myr_infile_read(&file, 4, &buf, &err), 1);
         assert_int_equal(buf.len, have < 10 ? have : 10);
@@ -28,6 +31,7 @@ static void a_file_comes_piece_by_piece(void **state)
     assert_int_equal(myr_infile_read(&file, 4, &buf, &err), 0);
     assert_int_equal(buf.len, 10);
     myr_infile_close(&file);
+    assert_int_equal(file.fd, -1);
     myr_infile_close(&file);
     myr_buf_done(&buf);
     unlink(path);

@@ -142,6 +142,16 @@ static void an_empty_map_finds_nothing(void **state)
     myr_u64map_done(&numbers);
     /* Given back twice does no harm, and it can be used again. */
     myr_u64map_done(&numbers);
+    assert_true(myr_strmap_add(&names, MYR_STR("x"), 3));
+    myr_strmap_done(&names);
+    assert_memory_equal(&names, &(struct myr_strmap){0}, sizeof(names));
+    assert_memory_equal(&numbers, &(struct myr_u64map){0}, sizeof(numbers));
+    assert_int_equal(myr_strmap_get(&names, MYR_STR("x")), MYR_MAP_NONE);
+    assert_true(myr_strmap_add(&names, MYR_STR("x"), 4));
+    assert_false(myr_strmap_add(&names, MYR_STR("x"), 5));
+    assert_int_equal(names.count, 1);
+    assert_int_equal(myr_strmap_get(&names, MYR_STR("x")), 4);
+    myr_strmap_done(&names);
     assert_null(myr_u64map_find(&numbers, 7));
     myr_u64map_add(&numbers, 7, 9);
     assert_int_equal(*myr_u64map_find(&numbers, 7), 9);

@@ -29,6 +29,12 @@ static void comparison_is_by_bytes_and_length(void **state)
     assert_true(myr_str_cmp(MYR_STR("a"), MYR_STR("b")) < 0);
     assert_true(myr_str_cmp(MYR_STR("ab"), MYR_STR("a")) > 0);
     assert_true(myr_str_cmp(MYR_STR("\xff"), MYR_STR("a")) > 0);
+    /* What stands behind the end is not of the text. */
+    const struct myr_str ab = {"abz", 2}, abc = {"abc", 3};
+    assert_int_equal(myr_str_cmp(ab, abc), -1);
+    assert_int_equal(myr_str_cmp(abc, ab), 1);
+    assert_int_equal(myr_str_cmp(ab, (struct myr_str){"aba", 2}), 0);
+    assert_true(myr_str_eq(ab, (struct myr_str){"aba", 2}));
     assert_int_equal(myr_str_cmp(str(NULL), MYR_STR("")), 0);
 }
 

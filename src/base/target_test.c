@@ -119,6 +119,119 @@ static void links_in_a_circle_are_refused(void **state)
     assert_true(S_ISLNK(mode_of(place->path[0])));
 }
 
+/* So many links as the kernel itself follows, and one more. */
+static void forty_links_are_followed_and_no_more(void **state)
+{
+    struct place *place = *state;
+    enum { MOST = 40 };
+    char name[160], to[160];
+    for (int i = 0; i <= MOST; i++) { /* link0 leads to the file, the next to link0 */
+        snprintf(name, sizeof(name), "%s/link%d", place->folder, i);
+        snprintf(to, sizeof(to), "link%d", i - 1);
+        assert_int_equal(symlink(i ? to : "a", name), 0);
+    }
+    struct myr_err err = {0};
+    assert_int_equal(put(name, "x", &err), MYR_EIO);
+    assert_non_null(strstr(err.message, "symbolic links"));
+    snprintf(name, sizeof(name), "%s/link%d", place->folder, MOST - 1);
+    assert_int_equal(put(name, "x", &err), MYR_OK);
+    expect(place->path[0], "x");
+    for (int i = 0; i <= MOST; i++) {
+        snprintf(name, sizeof(name), "%s/link%d", place->folder, i);
+        assert_int_equal(unlink(name), 0);
+    }
+}
+
+/* The file's path with as many "./" and "/" in it as make it so long. */
+static void lengthen(const struct place *place, size_t length, char *ret)
+{
+    size_t at = (size_t)snprintf(ret, 160, "%s/", place->folder);
+    for (; at + 3 <= length; at += 2) {
+        memcpy(ret + at, "./", 2);
+    }
+    if (at + 2 <= length) {
+        ret[at++] = '/';
+    }
+    memcpy(ret + at, "a", 2);
+    assert_int_equal(strlen(ret), length);
+}
+
+/* With the name that it has meanwhile it is as long as a path may be, or one longer. */
+static void paths_are_as_long_as_they_may_be(void **state)
+{
+    struct place *place = *state;
+    char path[5000], meanwhile[64];
+    size_t most = 4095 - (size_t)snprintf(meanwhile, sizeof(meanwhile), ".tmp-%ld", (long)getpid());
+    for (uint32_t way = 0; way < MYR_ARRAY_COUNT(ways); way++) {
+        struct myr_err err = {0};
+        lengthen(place, most, path);
+        assert_int_equal(ways[way](path, "long", &err), MYR_OK);
+        expect(place->path[0], "long");
+        static const size_t more[] = {1, 5, 6, 7, 500};
+        for (size_t i = 0; i < MYR_ARRAY_COUNT(more); i++) {
+            lengthen(place, most + more[i], path);
+            errno = 0;
+            assert_int_equal(ways[way](path, "longer", &err), MYR_EINVAL);
+            assert_non_null(strstr(err.message, "...: path is too long"));
+            expect(place->path[0], "long");
+        }
+    }
+    /* A link to a folder whose path fills the room: nothing is written beyond it. */
+    struct myr_err err = {0};
+    lengthen(place, 4000, path);
+    assert_int_equal(symlink(path, place->path[1]), 0);
+    snprintf(path, sizeof(path), "%s", place->path[1]);
+    assert_int_equal(put(path, "by link", &err), MYR_OK);
+    expect(place->path[0], "by link");
+    memset(path, 'x', 300);
+    path[300] = '\0';
+    assert_int_equal(put(path, "x", &err), MYR_EINVAL); /* no name may be so long */
+}
+
+/* A hundred names are tried; those of others stay. */
+static void names_that_others_have_taken_are_left_alone(void **state)
+{
+    struct place *place = *state;
+    char name[200];
+    struct myr_err err = {0};
+    for (int taken = 0; taken < 100; taken++) {
+        assert_int_equal(put(place->path[0], "x", &err), MYR_OK);
+        snprintf(name, sizeof(name), taken ? "%s.tmp-%ld-%d" : "%s.tmp-%ld", place->path[0],
+                 (long)getpid(), taken);
+        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        assert_true(fd >= 0);
+        close(fd);
+    }
+    assert_int_equal(put(place->path[0], "y", &err), MYR_EIO);
+    assert_non_null(strstr(err.message, "/a: cannot write: File exists"));
+    expect(place->path[0], "x");
+    for (int taken = 0; taken < 100; taken++) {
+        snprintf(name, sizeof(name), taken ? "%s.tmp-%ld-%d" : "%s.tmp-%ld", place->path[0],
+                 (long)getpid(), taken);
+        assert_int_equal(unlink(name), 0);
+    }
+}
+
+static void a_child_gets_no_descriptor(void **state)
+{
+    struct place *place = *state;
+    struct myr_outfile file;
+    struct myr_err err = {0};
+    assert_int_equal(put(place->path[1], "old", NULL), MYR_OK);
+    const char *paths[] = {place->path[0], place->path[1], "-", "/dev/null", "/proc/self/fd/1"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(paths); i++) {
+        assert_int_equal(myr_outfile_open(&file, paths[i], &err), MYR_OK);
+        assert_true(fcntl(file.fd, F_GETFD) & FD_CLOEXEC);
+        assert_int_not_equal(file.fd, STDOUT_FILENO); /* our own, to be closed */
+        assert_int_equal(file.temp[0] != '\0', i < 2);
+        int fd = file.fd;
+        myr_outfile_abandon(&file);
+        assert_false(file.open);
+        assert_int_equal(fcntl(fd, F_GETFD), -1);
+    }
+    expect(place->path[1], "old");
+}
+
 static void a_file_keeps_its_rights(void **state)
 {
     struct place *place = *state;
@@ -303,6 +416,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_PLACE(a_link_is_followed_and_stays_a_link),
         IN_PLACE(links_in_a_circle_are_refused),
+        IN_PLACE(forty_links_are_followed_and_no_more),
+        IN_PLACE(paths_are_as_long_as_they_may_be),
+        IN_PLACE(names_that_others_have_taken_are_left_alone),
+        IN_PLACE(a_child_gets_no_descriptor),
         IN_PLACE(a_file_keeps_its_rights),
         IN_PLACE(a_new_file_has_the_rights_of_the_mask),
         IN_PLACE(a_read_only_file_is_not_replaced),
