@@ -308,6 +308,68 @@ static void valiant_paths_go_over_the_group_asked_for(void **state)
     }
 }
 
+/* So many different ways between switches as the numbers first, first + step, ... give. */
+static uint32_t distinct_ways(const struct fixture *fixture, uint32_t from, uint32_t to,
+                              uint32_t via, uint64_t first, uint64_t step)
+{
+    enum { VALUES = 512 };
+    static struct myr_path known[VALUES];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < VALUES; i++) {
+        struct myr_path *path = &known[count];
+        uint64_t value = first + i * step;
+        if (!(via == MYR_NONE ? myr_path_by_value(&fixture->graph, from, to, value, path)
+                              : myr_path_valiant(&fixture->graph, from, to, via, value, path))) {
+            return 0;
+        }
+        uint32_t k = 0;
+        while (k < count && (known[k].count != path->count ||
+                             memcmp(&known[k].channels[1], &path->channels[1],
+                                    (path->count - 2) * sizeof(path->channels[0])) != 0)) {
+            k++;
+        }
+        count += k == count;
+    }
+    return count;
+}
+
+/*
+ * One number chooses the switch in the group on the way, the way there, and the way on, each
+ * without the others: all combinations come up.
+ */
+static void valiant_paths_take_every_way_to_and_from_the_middle(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture_plan(&fixture, 40, "generic-1gpu",
+                 "topology: dragonfly, switch: mqm9790, global_ports: 4, group_switches: 4, "
+                 "hosts_per_switch: 2");
+    const struct myr_network *net = fixture.graph.net;
+    uint32_t leaves = net->leaf / net->groups, most = 0;
+    assert_int_equal(leaves, 4);
+    /* Hosts stand in the order of their switches, two on each: ports by the switch that they hang
+     * on. */
+    uint32_t from = myr_flow_port(&fixture.graph, 0), to = myr_flow_port(&fixture.graph, 39);
+    for (uint32_t via = 1; via + 1 < net->groups; via++) {
+        for (uint32_t half = 0; half < leaves; half++) {
+            uint32_t device = net->first_leaf + via * leaves + half, middle = MYR_NONE;
+            for (uint32_t gpu = 0; gpu < 40; gpu++) {
+                uint32_t port = myr_flow_port(&fixture.graph, gpu);
+                middle = myr_graph_host_switch(&fixture.graph, port) == device ? port : middle;
+            }
+            assert_true(middle != MYR_NONE);
+            uint32_t there = distinct_ways(&fixture, from, middle, MYR_NONE, 0, 1);
+            uint32_t on = distinct_ways(&fixture, middle, to, MYR_NONE, 0, 1);
+            uint32_t both = distinct_ways(&fixture, from, to, via, half, leaves);
+            SHOULD(both == there * on, "group %u, switch %u: %u ways there, %u on, %u in all\n",
+                   via, half, there, on, both);
+            most = both > most ? both : most;
+        }
+    }
+    assert_true(most > 1);
+    fixture_done(&fixture);
+}
+
 /* --- per-destination tables */
 
 static void check_tables(struct fixture *fixture, const struct fixture_case *c)
@@ -438,6 +500,7 @@ int main(void)
         cmocka_unit_test(candidates_never_lead_into_a_dead_end),
         cmocka_unit_test(values_reach_exactly_the_enumerated_paths),
         cmocka_unit_test(valiant_paths_go_over_the_group_asked_for),
+        cmocka_unit_test(valiant_paths_take_every_way_to_and_from_the_middle),
         cmocka_unit_test(tables_lead_every_switch_to_every_destination),
         cmocka_unit_test(every_leaf_has_a_way_to_every_other),
         cmocka_unit_test(tables_carry_every_shift_without_conflict),
