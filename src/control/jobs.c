@@ -62,7 +62,7 @@ static void placed(struct myr_control *c, const struct myr_decision *decision)
 static void end_one(struct myr_control *c, uint32_t id, enum myr_control_job_state state)
 {
     leave_ranks(c, id);
-    timer_set(c, TIMER_JOB, id, -1);
+    watch(c, id, -1);
     emit_job(c, id, state);
     MYR_ASSERT(job_of(c, id)->first_rank == MYR_NONE);
 }
@@ -94,7 +94,7 @@ static void restart(struct myr_control *c, uint32_t id)
     if (job->taken) { /* the queue gives it another place, or has it wait */
         leave_ranks(c, id);
         job->after = AFTER_NONE;
-        timer_set(c, TIMER_JOB, id, -1);
+        watch(c, id, -1);
         emit_job(c, id, MYR_CONTROL_QUEUED);
         return;
     }
@@ -375,7 +375,7 @@ bool job_started(struct myr_control *c, const struct myr_event *event)
             placing_started(c, event->job);
         }
         emit_job(c, event->job, job->exits ? MYR_CONTROL_FINISHING : MYR_CONTROL_RUNNING);
-        timer_set(c, TIMER_JOB, event->job, c->head.steady_ms + c->policy.hang_ms);
+        watch(c, event->job, c->head.steady_ms + c->policy.hang_ms);
     }
     return true;
 }
@@ -425,7 +425,7 @@ void job_step(struct myr_control *c, const struct myr_event *event)
         job->progress_ms = c->head.steady_ms;
         if (!job->steps) {
             job->steps = 1;
-            timer_set(c, TIMER_JOB, event->job, c->head.steady_ms + c->policy.hang_ms);
+            watch(c, event->job, c->head.steady_ms + c->policy.hang_ms);
         }
         job->step = event->value; /* lower than before where lost work is done again */
         job->saved_step = event->saved > job->saved_step ? event->saved : job->saved_step;

@@ -223,6 +223,17 @@ void node_joined(struct myr_control *c, const struct myr_event *event)
     condemn_more(c);
 }
 
+/* Whether a job waits for a test of it. */
+static bool is_awaited(const struct myr_control *c, const struct node *node)
+{
+    for (uint32_t at = node->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_on_node) {
+        if (c->ranks.items[at].suspect) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void node_silent(struct myr_control *c, uint32_t id)
 {
     struct node *node = node_of(c, id);
@@ -231,7 +242,9 @@ void node_silent(struct myr_control *c, uint32_t id)
     }
     int64_t at_ms = c->head.steady_ms + c->policy.suspect_ms;
     set_silent(c, node, true);
-    node->testing = 0; /* asked again when it is back */
+    /* A test is asked for again when it is back: for a job that waits, or as it is empty. */
+    node->doubted = node->doubted || (node->testing && node->checked && !is_awaited(c, node));
+    node->testing = 0;
     timer_set(c, TIMER_NODE, id, at_ms > c->head.reconnect_ms ? at_ms : c->head.reconnect_ms);
     node_settle(c, id);
 }
@@ -247,11 +260,8 @@ void node_back(struct myr_control *c, uint32_t id)
     node->lost = node->fencing = 0;
     timer_set(c, TIMER_NODE, id, -1);
     job_node_back(c, id);
-    bool waited = false;
-    for (uint32_t at = node->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_on_node) {
-        waited = waited || c->ranks.items[at].suspect;
-    }
-    if (!(node->drain & DRAIN_FAULT) && (lost || waited || !node->checked || node->bad)) {
+    if (!(node->drain & DRAIN_FAULT) &&
+        (lost || is_awaited(c, node) || !node->checked || node->bad)) {
         set_bad(c, node, false);
         node_test(c, id); /* nobody knows what happened meanwhile */
     }
@@ -299,6 +309,7 @@ static void lose(struct myr_control *c, uint32_t id)
     struct node *node = node_of(c, id);
     MYR_ASSERT(node->silent);
     node->lost = 1;
+    node->doubted = 0; /* it is tested when it is back, or joins again */
     condemn(c, id);
     node_settle(c, id); /* beyond the limit it is still lost to its jobs */
     fail_jobs(c, id);

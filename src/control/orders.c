@@ -45,6 +45,13 @@ void order_stop(struct myr_control *c, uint32_t at, uint32_t grace_s)
     }
 }
 
+void watch(struct myr_control *c, uint32_t id, int64_t at_ms)
+{
+    int64_t again_ms = c->head.steady_ms + c->policy.retry_ms;
+    bool sooner = job_of(c, id)->old_open > 0 && (at_ms < 0 || again_ms < at_ms);
+    timer_set(c, TIMER_JOB, id, sooner ? again_ms : at_ms);
+}
+
 void launch(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);

@@ -106,7 +106,6 @@ void placing_node(struct myr_control *c, uint32_t id, bool gone, bool shut)
     }
     if (gone && !node->gone) {
         node->gone = 1;
-        c->dirty = true;
         myr_vec_push(&c->lost, id); /* all of one moment together */
     } else if (!gone && node->gone) {
         node->gone = 0;

@@ -185,6 +185,11 @@ void rank_close(struct myr_control *c, uint32_t id);
 /* orders.c: to nodes that are heard; the others get them when they are. */
 void order_start(struct myr_control *c, uint32_t rank);
 void order_stop(struct myr_control *c, uint32_t rank, uint32_t grace_s);
+/*
+ * The job's next deadline; -1: it has none. What it left behind is to stop whatever becomes of the
+ * job itself, and an order without an answer is given again.
+ */
+void watch(struct myr_control *c, uint32_t job, int64_t at_ms);
 /* All orders of a new incarnation, over ranks that are granted. */
 void launch(struct myr_control *c, uint32_t job);
 /* Ranks that nobody heard of are left behind; the others go. */
