@@ -171,6 +171,9 @@ static void reading_has_a_limit(void **state)
     assert_int_equal(myr_outfile_commit(&file, &err), MYR_OK);
     assert_int_equal(myr_file_read(place->path[0], 1000, &back, &err), MYR_OK);
     assert_int_equal(back.len, 1000);
+    /* What was in the buffer before is gone. */
+    assert_int_equal(myr_file_read(place->path[0], 1000, &back, &err), MYR_OK);
+    assert_int_equal(back.len, 1000);
     assert_int_equal(myr_file_read(place->path[0], 999, &back, &err), MYR_ERANGE);
     assert_non_null(strstr(err.message, "larger than 999 bytes"));
     /* A file without end must stop at the limit too. */

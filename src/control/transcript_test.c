@@ -224,6 +224,23 @@ static void replace(struct fixture *f, enum mode mode)
     }
 }
 
+static void read_line(struct myr_str line, struct spoken *ret)
+{
+    for (size_t word = 0; line.len > 0; word++) {
+        const char *blank = memchr(line.data, ' ', line.len);
+        size_t length = blank ? (size_t)(blank - line.data) : line.len;
+        if (word == 0) {
+            assert_true(length < sizeof(ret->name));
+            memcpy(ret->name, line.data, length);
+        } else {
+            assert_true(word <= MYR_ARRAY_COUNT(ret->n));
+            assert_true(myr_str_to_i64((struct myr_str){line.data, length}, &ret->n[word - 1]));
+        }
+        size_t used = length + (blank ? 1 : 0);
+        line = (struct myr_str){line.data + used, line.len - used};
+    }
+}
+
 static void play(const char *text, enum mode mode, struct myr_buf *ret)
 {
     struct fixture f = {0};
@@ -234,10 +251,11 @@ static void play(const char *text, enum mode mode, struct myr_buf *ret)
             continue;
         }
         myr_buf_put(ret, line, (size_t)(next - line));
-        int words = sscanf(
-            line, "%15s %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64,
-            s.name, &s.n[0], &s.n[1], &s.n[2], &s.n[3], &s.n[4], &s.n[5]);
-        if (words < 1 || *line == '#' || begins(&f, &s)) {
+        if (*line == '#') {
+            continue;
+        }
+        read_line((struct myr_str){line, (size_t)(next - line) - 1}, &s);
+        if (begins(&f, &s)) {
             continue;
         }
         replace(&f, mode);
