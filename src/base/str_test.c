@@ -214,6 +214,30 @@ static void nearest_names_at_most_two(void **state)
     assert_string_equal(tiny, "'serv");
 }
 
+/* One letter of three may be wrong, two of seven, three of more; a part has three at least. */
+static void how_near_depends_on_the_length(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *name;
+        bool near;
+    } cases[] = {
+        {"abc", "abx", true},           {"abc", "axy", false},
+        {"abcd", "abxy", true},         {"abcd", "axyz", false},
+        {"abcdefg", "abcdexy", true},   {"abcdefg", "abcdxyz", false},
+        {"abcdefgh", "abcdexyz", true}, {"abcdefgh", "abcdwxyz", false},
+        {"mq", "mqm9790-hs2f", false},  {"mqm", "mqm9790-hs2f", true},
+        {"mqm9790-hs2f", "HS2", true},  {"mqm9790-hs2f", "hs", false},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        char near[64];
+        myr_str_nearest(str(cases[i].text), &cases[i].name, 1, near, sizeof(near));
+        if ((near[0] != '\0') != cases[i].near) {
+            fail_msg("'%s', '%s': %s", cases[i].text, cases[i].name, near);
+        }
+    }
+}
+
 static void buffers_agree_with_printf(void **state)
 {
     (void)state;
@@ -299,6 +323,7 @@ int main(void)
         cmocka_unit_test(distance_agrees_with_its_definition),
         cmocka_unit_test(text_too_long_to_be_a_typing_error_is_far),
         cmocka_unit_test(nearest_names_at_most_two),
+        cmocka_unit_test(how_near_depends_on_the_length),
         cmocka_unit_test(buffers_agree_with_printf),
         cmocka_unit_test(buffers_grow_without_losing_text),
         cmocka_unit_test(an_empty_put_makes_the_text_usable),
