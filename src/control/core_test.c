@@ -451,6 +451,42 @@ static void jobs_are_taken_up_to_their_limits(void **state)
     myr_control_free(f.control);
 }
 
+static void expect_queue(const struct fixture *f, uint32_t job, enum myr_job_state state)
+{
+    struct myr_job_view view;
+    int rc = myr_queue_view(myr_control_queue(f->control), job, &view);
+    assert_int_equal(rc, state == MYR_JOB_DONE ? MYR_ENOENT : MYR_OK); /* over is forgotten */
+    assert_true(rc < 0 || view.state == state);
+}
+
+/* The queue hears of every start and end, and of a start that failed. */
+static void the_queue_is_told_what_came_true(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(3);
+    uint32_t job = submit(&f, 16, MYR_RESTART_STRICT);
+    expect_queue(&f, job, MYR_JOB_STARTING);
+    say(&f, MYR_EVENT_STARTED, 0, job, 1, 0);
+    expect_queue(&f, job, MYR_JOB_STARTING);
+    say(&f, MYR_EVENT_STARTED, 1, job, 1, MYR_START_NODE);
+    expect_queue(&f, job, MYR_JOB_STOPPING);
+    say(&f, MYR_EVENT_STOPPED, 0, job, 1, 0);
+    expect_queue(&f, job, MYR_JOB_STARTING); /* on nodes 0 and 2 */
+    say(&f, MYR_EVENT_STARTED, 0, job, 2, 0);
+    say(&f, MYR_EVENT_STARTED, 2, job, 2, 0);
+    expect_queue(&f, job, MYR_JOB_RUNS);
+    uint32_t waits = submit(&f, 16, MYR_RESTART_STRICT);
+    expect_queue(&f, waits, MYR_JOB_WAITS);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_CANCEL, .job = waits});
+    expect_queue(&f, waits, MYR_JOB_DONE);
+    say(&f, MYR_EVENT_EXIT, 0, job, 2, 0);
+    expect_queue(&f, job, MYR_JOB_RUNS);
+    say(&f, MYR_EVENT_EXIT, 2, job, 2, 0);
+    expect_queue(&f, job, MYR_JOB_DONE);
+    assert_int_equal(myr_control_refusals(f.control), 0);
+    myr_control_free(f.control);
+}
+
 /* What others see of a node and its ranks while it is used, silent, drained and lost. */
 static void views_say_what_is(void **state)
 {
@@ -513,6 +549,7 @@ int main(void)
         cmocka_unit_test(events_are_taken_up_to_their_limits),
         cmocka_unit_test(jobs_are_taken_up_to_their_limits),
         cmocka_unit_test(views_say_what_is),
+        cmocka_unit_test(the_queue_is_told_what_came_true),
         cmocka_unit_test(wrong_events_change_nothing),
         cmocka_unit_test(a_job_that_cannot_start_costs_no_node),
         cmocka_unit_test(a_gang_that_was_never_whole_is_not_done),
