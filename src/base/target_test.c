@@ -7,10 +7,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -249,6 +253,46 @@ static void a_file_keeps_its_rights(void **state)
     }
 }
 
+/* Ends the process at its first wrong step; the kernel refuses it the call from here on. */
+static void forbid(uint32_t number)
+{
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {MYR_ARRAY_COUNT(rules), rules};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0) {
+        _exit(77);
+    }
+}
+
+/* Rights that cannot be given: the old file stays, and nothing else. */
+static void a_file_whose_rights_cannot_be_kept_is_not_replaced(void **state)
+{
+    struct place *place = *state;
+    assert_int_equal(put(place->path[0], "old", NULL), MYR_OK);
+    for (uint32_t way = 0; way < MYR_ARRAY_COUNT(ways); way++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            struct myr_err err = {0};
+            forbid(SYS_fchmod);
+            int rc = ways[way](place->path[0], "new", &err);
+            _exit(rc == MYR_EIO && strstr(err.message, "Operation not permitted") ? 0 : 1);
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+            skip(); /* a kernel without such rules */
+        }
+        assert_int_equal(status, 0);
+        expect(place->path[0], "old");
+    }
+}
+
 static void a_new_file_has_the_rights_of_the_mask(void **state)
 {
     struct place *place = *state;
@@ -421,6 +465,7 @@ int main(void)
         IN_PLACE(names_that_others_have_taken_are_left_alone),
         IN_PLACE(a_child_gets_no_descriptor),
         IN_PLACE(a_file_keeps_its_rights),
+        IN_PLACE(a_file_whose_rights_cannot_be_kept_is_not_replaced),
         IN_PLACE(a_new_file_has_the_rights_of_the_mask),
         IN_PLACE(a_read_only_file_is_not_replaced),
         IN_PLACE(a_device_stays_one),
