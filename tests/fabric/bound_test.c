@@ -285,12 +285,42 @@ static void moves_are_counted_for_the_last_change_alone(void **state)
     }
 }
 
+/* The same in a fabric that is full: flows that make room for others are counted once. */
+static void nothing_moves_when_nothing_has_changed(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    struct myr_rng rng;
+    struct myr_flows flows = {0};
+    uint32_t count, moved = 0;
+    fixture_plan(&fixture, cases[1].servers, cases[1].server, cases[1].net);
+    myr_rng_init(&rng, fixture_seed(34), 1);
+    random_flows(&fixture, &rng, fixture.design.head->gpus, true, &flows);
+    struct myr_colouring *colouring = myr_colouring_create(&fixture.graph);
+    (void)myr_colouring_add(colouring, flows.items.items, flows.items.count);
+    uint32_t *links = fixture_links(&fixture, &count);
+    for (uint32_t k = 0; k < 40; k++) {
+        uint32_t link = links[myr_rng_below(&rng, count)];
+        myr_graph_set_link(&fixture.graph, link, true);
+        myr_colouring_link_changed(colouring, link);
+        moved += myr_colouring_stats(colouring).moved;
+        myr_colouring_link_changed(colouring, link); /* said twice */
+        assert_int_equal(myr_colouring_stats(colouring).moved, 0);
+    }
+    assert_true(moved > 0);
+    free(links);
+    myr_colouring_free(colouring);
+    myr_flows_done(&flows);
+    fixture_done(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_load_bound_is_that_of_every_cut),
         cmocka_unit_test(a_plan_reports_the_load_of_its_paths),
         cmocka_unit_test(moves_are_counted_for_the_last_change_alone),
+        cmocka_unit_test(nothing_moves_when_nothing_has_changed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
