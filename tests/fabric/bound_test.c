@@ -314,6 +314,56 @@ static void nothing_moves_when_nothing_has_changed(void **state)
     fixture_done(&fixture);
 }
 
+/*
+ * Every fourth spine has lost most of its way up. Flows that stay in their pod take its place
+ * below, so that those between pods find room elsewhere: fewer than one in ten shares an uplink.
+ */
+static void weak_spines_are_spared_by_flows_between_pods(void **state)
+{
+    (void)state;
+    for (uint32_t round = 0; round < 3; round++) {
+        struct fixture fixture;
+        struct myr_rng rng;
+        struct myr_flows flows = {0};
+        uint64_t seed = fixture_seed(round);
+        fixture_plan(&fixture, cases[1].servers, cases[1].server, cases[1].net);
+        struct myr_graph *graph = &fixture.graph;
+        myr_rng_init(&rng, seed, 9);
+        for (uint32_t i = 0; i < graph->net->spine; i++) {
+            uint32_t spine = graph->net->first_spine + i;
+            bool weak = myr_graph_spine_spot(graph, spine).index % 4 == 0;
+            for (uint32_t k = 4; weak && k < myr_graph_uplink_count(graph, spine); k++) {
+                uint32_t link = myr_channel_link(myr_graph_uplink(graph, spine, k));
+                myr_graph_set_link(graph, link, true);
+            }
+        }
+        uint32_t gpus = fixture.design.head->gpus;
+        uint32_t *order = myr_xcalloc(gpus, sizeof(*order));
+        for (uint32_t i = 0; i < gpus; i++) {
+            order[i] = i;
+        }
+        myr_rng_shuffle(&rng, order, gpus);
+        for (uint32_t i = 0; i < gpus; i++) {
+            struct myr_flow flow = {.from_port = myr_flow_port(graph, i),
+                                    .to_port = myr_flow_port(graph, order[i]),
+                                    .share = MYR_SHARE_ONE};
+            if (flow.from_port != flow.to_port && myr_rng_below(&rng, 100) < 60) {
+                myr_vec_push(&flows.items, flow);
+            }
+        }
+        struct myr_colouring *colouring = myr_colouring_create(graph);
+        (void)myr_colouring_add(colouring, flows.items.items, flows.items.count);
+        struct myr_colouring_stats stats = myr_colouring_stats(colouring);
+        SHOULD(stats.shared * 10 < stats.flows, "%u of %u flows share; seed %llu\n", stats.shared,
+               stats.flows, (unsigned long long)seed);
+        assert_true(stats.max_load == heaviest_of(&fixture, colouring, &flows));
+        myr_colouring_free(colouring);
+        myr_flows_done(&flows);
+        free(order);
+        fixture_done(&fixture);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +371,7 @@ int main(void)
         cmocka_unit_test(a_plan_reports_the_load_of_its_paths),
         cmocka_unit_test(moves_are_counted_for_the_last_change_alone),
         cmocka_unit_test(nothing_moves_when_nothing_has_changed),
+        cmocka_unit_test(weak_spines_are_spared_by_flows_between_pods),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
