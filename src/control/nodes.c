@@ -310,7 +310,7 @@ static void lose(struct myr_control *c, uint32_t id)
     MYR_ASSERT(node->silent);
     node->lost = 1;
     node->doubted = 0; /* it is tested when it is back, or joins again */
-    condemn(c, id); /* beyond the limit it is still lost to its jobs */
+    condemn(c, id);    /* beyond the limit it is still lost to its jobs */
     fail_jobs(c, id);
     for (uint32_t at = node->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_on_node) {
         job_unrun(c, c->ranks.items[at].job);
