@@ -552,10 +552,6 @@ int main(void)
         cmocka_unit_test(the_queue_is_told_what_came_true),
         cmocka_unit_test(wrong_events_change_nothing),
         cmocka_unit_test(a_job_that_cannot_start_costs_no_node),
-        cmocka_unit_test(a_gang_that_was_never_whole_is_not_done),
-        cmocka_unit_test(a_person_brings_a_node_back),
-        cmocka_unit_test(cancelled_ranks_have_a_grace),
-        cmocka_unit_test(jobs_wait_for_others),
         cmocka_unit_test(one_bad_program_is_one_witness),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -154,7 +154,11 @@ void job_settle(struct myr_control *c, uint32_t id)
 static void halt(struct myr_control *c, uint32_t id, enum after after, uint32_t grace_s)
 {
     struct job *job = job_of(c, id);
+    int64_t until_ms = c->head.steady_ms + 1000 * (int64_t)grace_s;
     MYR_ASSERT(!job_is_over(job) && after != AFTER_NONE);
+    if (job->after == AFTER_NONE || until_ms < job->grace_ms) {
+        job->grace_ms = until_ms;
+    }
     job->after = after > job->after ? (uint8_t)after : job->after;
     for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
         const struct rank *rank = &c->ranks.items[at];
@@ -480,11 +484,16 @@ static uint32_t find_ended(const struct myr_control *c, const struct job *job)
 void job_resend(struct myr_control *c, uint32_t id)
 {
     const struct job *job = job_of(c, id);
+    /* Said again, an order does not cut short what the first one has granted. */
+    int64_t left_ms = job->grace_ms - c->head.steady_ms;
+    uint32_t left_s = left_ms > 0 && left_ms < 1000 * (int64_t)MYR_LEASE_S_MAX
+                          ? (uint32_t)((left_ms + 999) / 1000)
+                          : 0;
     for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
         if (c->ranks.items[at].state == RANK_STARTING) {
             order_start(c, at);
         } else if (c->ranks.items[at].state == RANK_STOPPING) {
-            order_stop(c, at, 0);
+            order_stop(c, at, left_s);
         }
     }
     /* Looked for anew each time: with one gone the job may settle, and leave the others behind. */

@@ -127,13 +127,16 @@ static void cancelled_ranks_have_a_grace(void **state)
         }
     }
     assert_true(seen);
-    int main(void)
-    {
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(jobs_wait_for_others),
-            cmocka_unit_test(a_gang_that_was_never_whole_is_not_done),
-            cmocka_unit_test(a_person_brings_a_node_back),
-            cmocka_unit_test(cancelled_ranks_have_a_grace),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
-    }
+    myr_control_free(f.control);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jobs_wait_for_others),
+        cmocka_unit_test(a_gang_that_was_never_whole_is_not_done),
+        cmocka_unit_test(a_person_brings_a_node_back),
+        cmocka_unit_test(cancelled_ranks_have_a_grace),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -25,7 +25,7 @@ enum {
 _Static_assert(sizeof(struct myr_job_spec) == 48, "no padding");
 _Static_assert(sizeof(struct rank) == 40, "no padding");
 _Static_assert(sizeof(struct node) == 56, "no padding");
-_Static_assert(sizeof(struct job) == 48 + 4 + 15 * 4 + 7 * 8, "no padding");
+_Static_assert(sizeof(struct job) == 48 + 4 + 15 * 4 + 8 * 8, "no padding");
 _Static_assert(sizeof(struct timer) == 16, "no padding");
 _Static_assert(sizeof(struct control_head) == 56, "no padding");
 

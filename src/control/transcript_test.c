@@ -13,6 +13,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "control_fixture.h"
@@ -279,6 +280,11 @@ static void a_text_comes_back_as_it_is(void **state)
         MYR_CLEANUP(myr_buf_done) struct myr_buf told = {0};
         play(text.data, (enum mode)mode, &told);
         myr_buf_putc(&told, '\0');
+        if (mode == AS_IT_IS && getenv("MYRIAD_TEST_REWRITE")) { /* and the diff is read */
+            told.len--;
+            assert_int_equal(myr_file_write(path, &told, NULL), MYR_OK);
+            return;
+        }
         if (strcmp(text.data, told.data) != 0) {
             size_t at = 0, line = 0;
             for (; text.data[at] == told.data[at]; at++) {
