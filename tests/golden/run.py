@@ -5,9 +5,9 @@
     tests/golden/run.py MYRIAD --rewrite [NAME...]  writes what comes out now; read the diff
 
 A case is NAME.cmd: lines of a shell script in which `myriad` is the program, run in an empty folder
-where examples/ is at hand. NAME.out, NAME.err and NAME.code are its standard output, standard error
-and exit code; a missing .out or .err means empty, a missing .code means 0. Output must not depend on
-time, machine or compiler.
+where examples/ and data/ (tests/data) are at hand. NAME.out, NAME.err and NAME.code are its standard
+output, standard error and exit code; a missing .out or .err means empty, a missing .code means 0.
+Output must not depend on time, machine or compiler.
 """
 import concurrent.futures
 import difflib
@@ -21,6 +21,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 EXAMPLES = HERE.parent.parent / "examples"
+DATA = HERE.parent / "data"
 TIMEOUT_S = 600
 DIFF_LINES_MAX = 40
 ENDINGS = ("out", "err", "code")
@@ -31,6 +32,7 @@ def run(case, myriad):
     """What the case gives now, by ending."""
     with tempfile.TemporaryDirectory(prefix="myriad-golden-") as folder:
         os.symlink(EXAMPLES, os.path.join(folder, "examples"))
+        os.symlink(DATA, os.path.join(folder, "data"))
         script = f"myriad() {{ {shlex.quote(myriad)} \"$@\"; }}\n" + case.read_text()
         environment = {key: value for key, value in os.environ.items()
                        if not key.startswith("MYRIAD_")}

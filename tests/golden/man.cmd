@@ -1,0 +1,5 @@
+myriad man
+myriad man --list
+myriad man twin
+myriad man completion
+myriad man twni; echo $?
