@@ -23,6 +23,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import schema as schemas
@@ -33,6 +34,10 @@ ROOT = HERE.parent.parent
 FORMATS = ("table", "wide", "json", "yaml", "csv")
 MEASURED = 256  # no exit status: done, and times in the answer differ from run to run
 WIDTH = 80
+# What --timing adds beside the time and memory of the whole process.
+TIMED = {"fit": {"search_ms"}, "sched place": {"decision_us"}, "sched replay": {"replay_s"},
+         "twin run": {"run_s"}, "whatif": {"fork_s", "answer_s"}}
+UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6}
 
 
 class Program:
@@ -207,13 +212,31 @@ def check_case(program, code, words, name, command, refused):
             yield f"-o {form}: {columns_of(line)} columns: {line!r}"
 
 
-def timing_is_apart(program, words, same):
+def check_timing(timing, more, passed_s):
+    """Nothing took longer than the process was seen to live, and no part longer than the whole."""
+    if set(timing) != {"wall_s", "cpu_s", "memory_mib"} | more:
+        yield f"--timing: holds {sorted(timing)}"
+        return
+    if not (0 < timing["wall_s"] <= passed_s and 0 < timing["cpu_s"] <= passed_s * os.cpu_count()):
+        yield f"--timing: {timing}, and {passed_s:.6f} s have passed"
+    if not 1 < timing["memory_mib"] < 16384:
+        yield f"--timing: {timing['memory_mib']} MiB"
+    for key in more:
+        part_s = timing[key] * UNITS[key.rsplit("_", 1)[1]]
+        if not timing["wall_s"] / 1e6 < part_s <= timing["wall_s"]:
+            yield f"--timing: {key} {timing[key]} in {timing['wall_s']} s"
+
+
+def timing_is_apart(program, words, name, same):
     plain = json.loads(program.run([*words, "-o", "json"]).stdout)
+    start_s = time.monotonic()
     timed = json.loads(program.run([*words, "-o", "json", "--timing"]).stdout)
+    passed_s = time.monotonic() - start_s
     if "timing" in plain or "timing" not in timed:
         yield "--timing: the object 'timing' is there without it, or not there with it"
-    elif {"wall_s", "cpu_s", "memory_mib"} - set(timed["timing"]):
-        yield f"--timing: holds {sorted(timed['timing'])}"
+    else:
+        more = set() if "--pool" in words else TIMED.get(name, set())
+        yield from check_timing(timed["timing"], more, passed_s)
     timed.pop("timing", None)
     timed["question"] = plain["question"]
     if same(timed) != same(plain):
@@ -235,7 +258,7 @@ def check_case_listed(arguments):
     program, code, words, name, command, refused = arguments
     faults = list(check_case(program, code, words, name, command, refused))
     if not faults:
-        faults += timing_is_apart(program, words,
+        faults += timing_is_apart(program, words, name,
                                   shape if code == MEASURED else lambda value: value)
     return [f"myriad {shlex.join(words)}: {fault}" for fault in faults]
 
