@@ -9,3 +9,6 @@ offer() {
 offer myriad pl
 offer myriad plan -o j
 offer myriad plan --ex
+offer myriad fit --model ''
+offer myriad fit --device ''
+offer myriad fit --schedule ''

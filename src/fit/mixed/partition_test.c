@@ -23,9 +23,13 @@ struct batch_case {
     struct fit_batch it;
 };
 
+/* How often the search asked: a bound that got weaker costs time, and changes no answer. */
+static uint64_t asked;
+
 static double pace_s(void *context, uint32_t pool, uint32_t way, uint32_t units)
 {
     const struct batch_case *c = context;
+    asked++;
     const struct pace *pace = &c->paces[pool][way];
     uint32_t first = units < pace->filled ? units : pace->filled;
     return pace->base_s + first * pace->first_s + units * pace->unit_s;
@@ -80,6 +84,7 @@ static void a_batch_is_shared_as_trying_every_way_shares_it(void **state)
 {
     (void)state;
     uint32_t found_count = 0;
+    uint64_t asked_for_all = 0;
     for (uint64_t seed = 1; seed <= 600; seed++) {
         struct myr_rng rng;
         struct batch_case c;
@@ -88,7 +93,9 @@ static void a_batch_is_shared_as_trying_every_way_shares_it(void **state)
         uint32_t sum = 0;
         myr_rng_init(&rng, seed, 1);
         draw_batch(&rng, &c);
+        asked = 0;
         bool found = fit_partition_batch(&c.it, given, &found_s);
+        asked_for_all += asked;
         try_all(&c, 0, c.it.batch, 0, 0, &best);
         if (found != (best < 1e30) || (found && (found_s < best || found_s > best))) {
             fail_msg("seed %llu: %.6g s dealt, %.6g s is the least", (unsigned long long)seed,
@@ -104,6 +111,7 @@ static void a_batch_is_shared_as_trying_every_way_shares_it(void **state)
         found_count += found;
     }
     assert_true(found_count > 300);
+    assert_int_equal(asked_for_all, 41022);
 }
 
 /* Sixteen million sequences: no table over the batch would end. */
@@ -145,6 +153,7 @@ static struct fit_stage_price draw_price(const void *context, uint32_t stage, ui
                                          uint32_t layers)
 {
     const struct layers_case *c = context;
+    asked++;
     struct fit_stage_price price = {.forward_s = c->beside_s[stage],
                                     .fits = layers <= c->most[stage]};
     price.backward_s = c->beside_s[stage] + c->ends_s[stage];
@@ -232,6 +241,7 @@ static void layers_are_cut_as_playing_every_partition_cuts_them(void **state)
 {
     (void)state;
     uint32_t found_count = 0, played = 0;
+    uint64_t asked_for_all = 0;
     for (uint64_t seed = 1; seed <= 2000; seed++) {
         struct myr_rng rng;
         struct myr_arena arena;
@@ -242,7 +252,10 @@ static void layers_are_cut_as_playing_every_partition_cuts_them(void **state)
         myr_rng_init(&rng, seed, 2);
         myr_arena_init(&arena);
         draw_layers(&rng, &c);
+        asked = 0;
         bool found = fit_partition_layers(&c.it, &arena, layers, &given);
+        asked_for_all += asked;
+        played += given.played;
         every_partition(&c, tried, 0, c.it.layers, &best);
         bool same = given.step_s <= best * (1 + 1e-12) && given.step_s >= best * (1 - 1e-12);
         if (found != (best < 1e30) || !given.proven || (found && !same)) {
@@ -256,16 +269,18 @@ static void layers_are_cut_as_playing_every_partition_cuts_them(void **state)
         if (found) {
             assert_true(fit_layers_s(&c.it, layers, &pipe_s, &step_s));
             assert_true(step_s >= given.step_s && step_s <= given.step_s);
+            assert_true(pipe_s >= given.pipe_s && pipe_s <= given.pipe_s);
+            assert_true(given.floor_s <= given.step_s && given.floor_s >= given.step_s);
             c.it.limit_s = best;
             assert_false(fit_partition_layers(&c.it, &arena, layers, &given) &&
                          given.step_s < best * (1 - 1e-12));
         }
         found_count += found;
-        played += given.played;
         myr_arena_done(&arena);
     }
     assert_true(found_count > 500);
-    print_message("%u pipelines played for %u partitions\n", played, found_count);
+    assert_int_equal(played, 8303);
+    assert_int_equal(asked_for_all, 149281);
 }
 
 int main(void)

@@ -1,0 +1,42 @@
+/* Durations for people: the unit changes where the number would be hard to read. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+/* cmocka wants those first */
+#include <cmocka.h>
+
+#include "goodput/goodput.h"
+
+static void a_duration_has_the_unit_of_its_size(void **state)
+{
+    static const struct {
+        double seconds;
+        const char *words;
+    } rows[] = {
+        {0, "0.0 s"},
+        {119.94, "119.9 s"},
+        {120, "2.0 min"},
+        {3000, "50.0 min"},
+        {7199, "120.0 min"},
+        {7200, "2.0 h"},
+        {36000, "10.0 h"},
+        {172799, "48.0 h"},
+        {172800, "2.0 days"},
+        {86400 * 500.0, "500.0 days"},
+        {86400 * 729.9, "729.9 days"},
+        {86400 * 730.0, "2 years"},
+        {86400 * 365 * 1234.0, "1234 years"},
+    };
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
+    (void)state;
+    myr_arena_init(&arena);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        assert_string_equal(cli_goodput_time(&arena, rows[i].seconds), rows[i].words);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_duration_has_the_unit_of_its_size)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
