@@ -13,3 +13,6 @@ ask fit validate data/own-runs.csv
 ask fit --model llama3-8b --batch 96 --pool h100:8 --pool a100-40:16
 ask fit devices
 ask bench gpu --dry-run --quick --device h100
+# One layout that is faster and too large, beside others and alone.
+ask fit --model llama3-70b --gpus 16 --device h100 --batch 16 --tp 8 --pp 2 --cp 1 --mbs 1 --zero 1
+ask fit --model llama3-70b --gpus 16 --device h100 --batch 16 --tp 8 --pp 2 --vp 1 --cp 1 --mbs 1 --zero 1 --recompute none --schedule 1f1b

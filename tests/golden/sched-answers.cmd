@@ -13,3 +13,8 @@ ask place --design d/design.myr --nodes 8 --tp 8 --pp 4 --model llama3-8b --batc
 ask place --design d/design.myr --layout layout.yaml --model llama3-8b
 ask place --design d/design.myr --nodes 20 --state data/cluster-state.csv --within leaf
 ask place --design d/design.myr --nodes 40 --state data/cluster-state.csv --tp 8 --pp 2
+# Waits of years: units are whole.
+printf 'job_id,submit_s,duration_s,num_gpus,vc\na,0,90000000,32,x\nb,7,80000001,32,y\nc,1234567,50000000,16,x\nd,99999999,3,1,z\n' > years.csv
+ask replay years.csv --nodes 4 --leaf-nodes 2 --explain longest
+ask replay years.csv --nodes 4 --leaf-nodes 2 --explain b
+ask replay years.csv --nodes 3 --leaf-nodes 2

@@ -212,8 +212,8 @@ static void put_job(struct myr_answer *answer, const struct myr_failure_question
     for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
         myr_answer_null(answer, keys[i]);
     }
-    myr_answer_double(answer, "gpus", question->gpus, 0);
-    myr_answer_double(answer, "gpus_per_node", question->gpus_per_node, 0);
+    myr_answer_u64(answer, "gpus", (uint64_t)question->gpus);
+    myr_answer_u64(answer, "gpus_per_node", (uint64_t)question->gpus_per_node);
     static const char *const after[] = {"tokens", "checkpoint_tb", "storage", "power_mw"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(after); i++) {
         myr_answer_null(answer, after[i]);
@@ -226,7 +226,7 @@ static int run_plain(struct cli *cli, struct myr_failure_question *question, str
     struct myr_answer *answer = &cli->answer;
     struct myr_job_rate rates[MYR_JOB_RATES_MAX];
     MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {0};
-    uint32_t count = 0;
+    uint32_t count;
     question->gpus = (double)(o->job.gpus ? o->job.gpus : CLI_FAILURES_GPUS);
     question->gpus_per_node = (double)o->job.gpus_per_node;
     MYR_TRY(myr_recovery_read(&recovery, &cli->arena, o->job.data, err));
