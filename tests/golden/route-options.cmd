@@ -1,0 +1,18 @@
+# Options that choose the network, the hashes and the groups.
+myriad plan examples/h100-64.yaml --out d >/dev/null
+for net in compute storage service oob; do
+  myriad route --design d/design.myr --net $net --permutation 2 --policy ecmp; echo $?
+  myriad route degraded d/design.myr --net $net; echo $?
+  myriad path d/design.myr --net $net --permutation 2 -o csv | head -n 3; echo $?
+done
+for seed in 0 1 2; do
+  myriad route d/design.myr --layout tp=8 --policy ecmp --seed $seed
+  myriad route failover d/design.myr --device spine/p0-3 --layout tp=8 --policy ecmp --seed $seed
+  myriad route blast d/design.myr --of spine/p0-3 --layout tp=8 --policy ecmp --seed $seed
+done
+for axis in tp dp pp cp ep all; do
+  for pattern in ring tree all-to-all; do
+    echo "$axis $pattern"; myriad route d/design.myr --layout tp=4,pp=2,cp=2 --axis $axis --pattern $pattern --policy static | sed -n 2p
+    myriad path d/design.myr --nodes 0-7 --layout tp=4,pp=2 --axis $axis --pattern $pattern --dead spine/p0-1 --polarised | tail -n 4
+  done
+done
