@@ -140,8 +140,7 @@ int myr_fit_pools_search(const struct myr_fit_query *query, const struct myr_fit
             fit_mix_layers(x, &ret->layers);
         }
     }
-    set_gap(&ret->batch);
-    set_gap(&ret->layers);
+    set_gap(&ret->layers); /* the batch is shared exactly: its gap is 0 */
     judge(ret, pool_count);
     if (!ret->any_alone && !ret->batch.found && !ret->layers.found) {
         struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
