@@ -10,3 +10,8 @@ printf 'recovery:\n  a.detect.crash: {unit: s, low: 1, typical: 2, high: 3, scal
 myriad goodput --gpus 512 --data own.yaml; echo $?
 myriad goodput classes --gpus 512 --gpus-per-node 4
 myriad goodput parts --fault hang -o wide
+# Failures faster than recoveries: nothing is kept, and the interval is still a number.
+for more in "--rate 1e6 --recovery 1e7" "--rate 1e5 --recovery 1e6 --stall 1e5" "--rate 3e5 --recovery 40000"; do
+  myriad goodput --gpus 4096 $more -o csv | cut -d, -f1-14
+  myriad goodput --model llama3-8b --gpus 64 --device h100 --batch 128 $more -o csv | cut -d, -f1-14
+done
