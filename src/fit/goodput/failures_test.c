@@ -191,6 +191,29 @@ static void own_data_are_read_from_a_file(void **state)
     myr_buf_done(&text);
 }
 
+/* The shipped data have all rows; other callers' may not. */
+static void data_that_lack_a_row_are_refused_by_its_name(void **state)
+{
+    struct myr_failure_question question = {.gpus = 64, .gpus_per_node = 8};
+    struct myr_job_rate rate = {.per_1000_node_days = 5}, rates[MYR_JOB_RATES_MAX];
+    struct myr_recovery none = {0};
+    (void)state;
+    for (int practice = MYR_PRACTICE_COMMON; practice <= MYR_PRACTICE_BEST; practice++) {
+        struct myr_failure_row row = {.needed_s = 7};
+        struct myr_err err = {0};
+        assert_int_equal(
+            myr_failure_row(&question, &none, (enum myr_practice)practice, rate, &row, &err),
+            MYR_ENOENT);
+        assert_non_null(strstr(err.message, "the recovery data lack"));
+        assert_non_null(strstr(err.message, "detect"));
+        assert_true(row.needed_s == 7); /* nothing is written */
+    }
+    uint32_t count = 9;
+    struct myr_err err = {0};
+    assert_int_equal(myr_job_rates(&none, "classes", 64, 8, rates, &count, &err), MYR_ENOENT);
+    assert_non_null(strstr(err.message, "the recovery data lack"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +225,7 @@ int main(void)
         cmocka_unit_test(a_target_names_the_recovery_that_reaches_it),
         cmocka_unit_test(what_is_played_is_what_is_told),
         cmocka_unit_test(own_data_are_read_from_a_file),
+        cmocka_unit_test(data_that_lack_a_row_are_refused_by_its_name),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
