@@ -318,11 +318,13 @@ int api_cancel(struct request *request, struct myr_buf *ret, struct myr_err *err
                            row->user);
     }
     MYR_TRY(api_writable(server, err));
-    if (row->state >= MYR_CONTROL_DONE) {
+    if (row->state == MYR_CONTROL_DONE || row->state == MYR_CONTROL_FAILED) {
         return myr_err_set(err, MYR_ESTALE, "job %u is over: %s", id,
                            myr_control_job_state_name((enum myr_control_job_state)row->state));
     }
-    snprintf(row->reason, sizeof(row->reason), "cancelled by %s", request->who.user);
+    if (row->state < MYR_CONTROL_DONE) { /* said twice, it is the same */
+        snprintf(row->reason, sizeof(row->reason), "cancelled by %s", request->who.user);
+    }
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_CANCEL, .job = id});
     MYR_TRY(desk_run(server, err));
     put_one(server, id, ret);
