@@ -67,12 +67,9 @@ static int check_state(const char *state, struct myr_err *err)
         near[0] ? "; perhaps " : "", near);
 }
 
-int api_nodes(struct request *request, struct myr_buf *ret, struct myr_err *err)
+static void put_nodes(const struct server *server, const char *state, struct myr_buf *ret)
 {
-    const struct server *server = request->server;
-    const char *state = request_arg(request, "state");
     struct myr_json json;
-    MYR_TRY(check_state(state, err));
     myr_json_init(&json, ret, MYR_JSON_COMPACT);
     myr_json_object(&json, NULL);
     myr_json_list(&json, "nodes");
@@ -87,6 +84,26 @@ int api_nodes(struct request *request, struct myr_buf *ret, struct myr_err *err)
     }
     myr_json_end(&json);
     myr_json_end(&json);
+}
+
+int api_nodes(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    const struct server *server = request->server;
+    struct http *http = server->http;
+    const char *state = request_arg(request, "state");
+    MYR_TRY(check_state(state, err));
+    if (state) {
+        put_nodes(server, state, ret);
+        return MYR_OK;
+    }
+    if (http->nodes.len == 0 || http->nodes_events != server->events ||
+        http->nodes_changes != server->node_changes) {
+        myr_buf_clear(&http->nodes);
+        put_nodes(server, NULL, &http->nodes);
+        http->nodes_events = server->events;
+        http->nodes_changes = server->node_changes;
+    }
+    myr_buf_put(ret, http->nodes.data, http->nodes.len);
     return MYR_OK;
 }
 

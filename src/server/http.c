@@ -570,4 +570,5 @@ void http_end(struct server *server)
     uv_close((uv_handle_t *)&http->timer, on_handle_closed);
     MHD_stop_daemon(http->daemon);
     myr_vec_done(&http->visits);
+    myr_buf_done(&http->nodes);
 }

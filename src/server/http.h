@@ -87,7 +87,10 @@ struct http {
     uint64_t requests, refused;
     uint32_t said, unsaid; /* lines about refused requests in this second */
     uint64_t took[32];     /* by power of two microseconds */
-    bool again;            /* something was resumed: run it in this turn */
+    /* The list of all nodes, as long as nothing happens to any of them. */
+    struct myr_buf nodes;
+    uint64_t nodes_events, nodes_changes;
+    bool again; /* something was resumed: run it in this turn */
 };
 
 /* The value of "?name=" or NULL. */

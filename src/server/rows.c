@@ -39,6 +39,7 @@ void rows_put_node(struct server *server, uint32_t node)
 {
     const struct node_row *n = &server->rows.nodes[node];
     struct row row;
+    server->node_changes++;
     row_begin(&row);
     myr_json_u64(&row.json, "boot_hash", n->boot_hash);
     myr_json_u64(&row.json, "boot", n->boot);

@@ -168,6 +168,7 @@ struct server {
     bool stuck; /* the last commit failed: read-only until one succeeds */
     char stuck_why[200];
     uint64_t events, commits, refused_events;
+    uint64_t node_changes;  /* of their rows, counted */
     uint32_t refusals_said; /* in this second */
     uv_timer_t wake, second;
     uv_check_t check;
