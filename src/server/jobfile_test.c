@@ -150,8 +150,8 @@ static void commands_and_texts(void **state)
 static void numbers_and_choices(void **state)
 {
     (void)state;
-    fails(START "priority: 1001\n", "job:3:11", "-1000 to 1000");
-    fails(START "priority: high\n", "job:3:11", "-1000 to 1000");
+    fails(START "priority: 101\n", "job:3:11", "-100 to 100");
+    fails(START "priority: high\n", "job:3:11", "-100 to 100");
     fails(START "retries: -1\n", "job:3:10", "retries");
     fails(START "retries: 1000001\n", "job:3:10", "retries");
     fails(START "lease_s: 0\n", "job:3:10", "lease_s");

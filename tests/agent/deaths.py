@@ -97,7 +97,7 @@ def test_killed_inside_of_a_stop():
     """A stop that was answered holds for ever, one that was not is carried out when it is asked
     for again; at no point does anything start after it."""
     rng = random.Random(harness.SEED + 4)
-    for job, number in enumerate(rng.sample(range(15, 70), 10), 1):
+    for job, number in enumerate(rng.sample(range(15, 70), 10), harness.OWN_JOBS):
         agent = Agent()
         agent.env = {"MYRIAD_AGENT_DIE": f"agent:{number}"}
         answered = False
@@ -194,7 +194,7 @@ def test_launchers_are_killed_anywhere():
     """Whenever it happens: the end is told once, the command ran at most once, nothing is left."""
     rng = random.Random(harness.SEED + 2)
     agent = Agent().start()
-    for job in range(1, 13):
+    for job in range(harness.OWN_JOBS, harness.OWN_JOBS + 12):
         agent.order(job, 1, f"echo $$ >> pids.{job}; (setsid sleep 1000 &) ; sleep 1", gpus=1)
         shim = agent.shim(job, 1)
         time.sleep(rng.choice([0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.2]))

@@ -37,6 +37,10 @@ def alive(pid):
     return state not in "ZX"
 
 
+# Numbers of jobs that no other test on this machine uses at the same time.
+OWN_JOBS = 1000 * os.getpid()
+
+
 def processes_with(word):
     """Whose environment or command line holds the word."""
     found = []

@@ -137,10 +137,11 @@ def test_no_orphan_is_left():
     agent.controller.send("stop", epoch=1, job=1, grace_s=1)
     agent.controller.expect("stopped", 1)
     assert not processes_with(tag)
-    agent.order(2, 1, "setsid sleep 1003 & exit 0")  # and when ranks end by themselves
-    agent.controller.expect("started", 2)
-    assert agent.controller.expect("exit", 2)["code"] == 0
-    assert not processes_with("MYRIAD_INCARNATION=2-1-")
+    job = harness.OWN_JOBS
+    agent.order(job, 1, "setsid sleep 1003 & exit 0")  # and when ranks end by themselves
+    agent.controller.expect("started", job)
+    assert agent.controller.expect("exit", job)["code"] == 0
+    assert not processes_with(f"MYRIAD_INCARNATION={job}-1-")
     agent.done()
 
 

@@ -172,6 +172,9 @@ static void renew_copies(struct world *w)
     myr_queue_free(w->queues[2]);
     w->queues[2] = NULL;
     int rc = myr_queue_load((struct myr_str){bytes.data, bytes.len}, &w->queues[2], &err);
+    if (rc < 0) {
+        print_error("%s\n", err.message);
+    }
     fail_if(w, rc < 0, "its own state is refused", MYR_NONE);
     fail_if(w, myr_queue_hash(w->queues[0]) != myr_queue_hash(w->queues[2]), "another hash",
             MYR_NONE);

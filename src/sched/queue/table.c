@@ -75,6 +75,26 @@ static void drop_page(struct myr_queue *q, uint32_t at)
     }
 }
 
+/*
+ * Its place may be another's soon: nobody waits under this number any more. One whose members were
+ * all cancelled before what it waited for was over still stands among those who wait.
+ */
+static void forget_array(struct myr_queue *q, uint32_t at)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < q->dependants.count; i++) {
+        if (q->dependants.items[i].array != at) {
+            q->dependants.items[kept++] = q->dependants.items[i];
+        }
+    }
+    q->dependants.count = kept;
+    for (size_t i = 0; i < q->ended.count; i++) {
+        if (q->ended.items[i].array == at) {
+            q->ended.items[i].array = MYR_NONE;
+        }
+    }
+}
+
 /* A member of an array is forgotten; the last one takes the array along. */
 static void leave_array(struct myr_queue *q, uint32_t at)
 {
@@ -84,6 +104,7 @@ static void leave_array(struct myr_queue *q, uint32_t at)
         MYR_ASSERT(array->active == 0);
         *array = (struct array){.next_free = q->array_free};
         q->array_free = at;
+        forget_array(q, at);
     }
 }
 
