@@ -338,6 +338,23 @@ static void own_fault(struct myr_control *c, uint32_t id)
     job_settle(c, id);
 }
 
+/* All of it is up, or was: ranks that were quick may be done before the last one comes. */
+static void gang_may_be_up(struct myr_control *c, uint32_t id)
+{
+    struct job *job = job_of(c, id);
+    if (job->whole || job->up + job->exits != job->ranks) {
+        return;
+    }
+    job->whole = 1;
+    job->progress_ms = c->head.steady_ms;
+    if (!job->confirmed) {
+        job->confirmed = 1;
+        placing_started(c, id);
+    }
+    emit_job(c, id, job->exits ? MYR_CONTROL_FINISHING : MYR_CONTROL_RUNNING);
+    watch(c, id, c->head.steady_ms + c->policy.hang_ms);
+}
+
 bool job_started(struct myr_control *c, const struct myr_event *event)
 {
     if (event->code == 0) {
@@ -369,17 +386,9 @@ bool job_started(struct myr_control *c, const struct myr_event *event)
     }
     rank->state = RANK_UP;
     job->up++;
-    /* Ranks that were quick may be done before the last one is up. */
-    if (job->up + job->exits == job->ranks && (job->after == AFTER_NONE || late)) {
+    if (job->after == AFTER_NONE || late) {
         job->after = AFTER_NONE;
-        job->whole = 1;
-        job->progress_ms = c->head.steady_ms;
-        if (!job->confirmed) {
-            job->confirmed = 1;
-            placing_started(c, event->job);
-        }
-        emit_job(c, event->job, job->exits ? MYR_CONTROL_FINISHING : MYR_CONTROL_RUNNING);
-        watch(c, event->job, c->head.steady_ms + c->policy.hang_ms);
+        gang_may_be_up(c, event->job);
     }
     return true;
 }
@@ -414,7 +423,11 @@ bool job_exited(struct myr_control *c, const struct myr_event *event)
             job->after = AFTER_DONE;
         }
     }
+    bool up = c->ranks.items[at].state == RANK_UP;
     job_rank_gone(c, at);
+    if (!old && !up && event->code == 0 && job->after == AFTER_NONE) {
+        gang_may_be_up(c, event->job); /* it was so quick that nobody said it was up */
+    }
     if (old || asked || event->code == 0) {
         return true;
     }
@@ -514,18 +527,6 @@ static bool resend_old(struct myr_control *c, uint32_t id)
     return sent;
 }
 
-void job_node_back(struct myr_control *c, uint32_t node)
-{
-    for (uint32_t at = node_of(c, node)->first_rank; at != MYR_NONE;
-         at = c->ranks.items[at].next_on_node) {
-        const struct rank *rank = &c->ranks.items[at];
-        if (rank_is_open(rank) && (rank->old || rank->state == RANK_STOPPING)) {
-            order_stop(c, at, 0);
-            timer_set(c, TIMER_JOB, rank->job, c->head.steady_ms + c->policy.retry_ms);
-        }
-    }
-}
-
 /* The first node that did not answer. */
 static uint32_t missing_node(const struct myr_control *c, const struct job *job)
 {
@@ -579,21 +580,4 @@ bool job_deadline(struct myr_control *c, uint32_t id)
     (void)resend_old(c, id);
     job_resend(c, id);
     return false;
-}
-
-void job_takeover(struct myr_control *c)
-{
-    for (uint32_t id = 0; id < c->jobs.count; id++) {
-        struct job *job = &c->jobs.items[id];
-        if (job_is_over(job) && job->old_open == 0) {
-            continue;
-        }
-        job->progress_ms = c->head.steady_ms;
-        if (job->after == AFTER_NONE && job->state == MYR_CONTROL_STARTING) {
-            job->started_ms = c->head.steady_ms;
-        }
-        if (job->deadline_ms >= 0) {
-            timer_set(c, TIMER_JOB, id, c->head.steady_ms);
-        }
-    }
 }

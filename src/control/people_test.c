@@ -92,6 +92,27 @@ static void a_gang_that_was_never_whole_is_not_done(void **state)
     myr_control_free(f.control);
 }
 
+/* Ranks that ended before anybody said that they were up: the others do not wait for them. */
+static void quick_ranks_hold_nobody_up(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(2);
+    uint32_t job = submit(&f, 16, MYR_RESTART_STRICT);
+    struct myr_control_rank ranks[2];
+    assert_int_equal(myr_control_job_ranks(f.control, job, ranks, 2), 2);
+    say(&f, MYR_EVENT_STARTED, ranks[0].node, job, 1, 0);
+    assert_int_equal(myr_control_job(f.control, job).state, MYR_CONTROL_STARTING);
+    say(&f, MYR_EVENT_EXIT, ranks[1].node, job, 1, 0);
+    assert_int_equal(myr_control_job(f.control, job).state, MYR_CONTROL_FINISHING);
+    wait_ms(&f, myr_control_policy_default().start_window_ms + 1000);
+    assert_int_equal(myr_control_job(f.control, job).state, MYR_CONTROL_FINISHING);
+    assert_int_equal(myr_control_job(f.control, job).epoch, 1);
+    say(&f, MYR_EVENT_EXIT, ranks[0].node, job, 1, 0);
+    assert_int_equal(myr_control_job(f.control, job).state, MYR_CONTROL_DONE);
+    assert_int_equal(myr_control_refusals(f.control), 0);
+    myr_control_free(f.control);
+}
+
 /* A node that was given away comes back by a person's word and a good test. */
 static void a_person_brings_a_node_back(void **state)
 {
@@ -135,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_wait_for_others),
         cmocka_unit_test(a_gang_that_was_never_whole_is_not_done),
+        cmocka_unit_test(quick_ranks_hold_nobody_up),
         cmocka_unit_test(a_person_brings_a_node_back),
         cmocka_unit_test(cancelled_ranks_have_a_grace),
     };

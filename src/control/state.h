@@ -7,6 +7,7 @@
  *   orders    what agents are told of an incarnation
  *   placing   the queue: everything that the core asks of it or tells it
  *   submit    a job that is asked for
+ *   again     a controller or a node that is there again
  *   jobs      a job from its first start to its end
  *   nodes     a node from its first word to its repair, and what that means for its jobs
  *   core      one event
@@ -239,14 +240,16 @@ void job_rank_gone(struct myr_control *c, uint32_t rank);
 void job_settle(struct myr_control *c, uint32_t id);
 /* Orders without an answer are given again, to nodes that are heard. */
 void job_resend(struct myr_control *c, uint32_t id);
-/* A controller begins: time without one counts for nothing, and orders are given again. */
-void job_takeover(struct myr_control *c);
 /* A run that never came to be is told of when nothing old is in its way any more. */
 void job_unrun(struct myr_control *c, uint32_t id);
-/* What must not run on a node that is heard again is ordered to stop. */
-void job_node_back(struct myr_control *c, uint32_t node);
 /* True: it hangs, and its nodes are to be looked at. */
 bool job_deadline(struct myr_control *c, uint32_t id);
+
+/* again.c */
+/* A controller begins: time without one counts for nothing, and orders are given again. */
+void job_takeover(struct myr_control *c);
+/* What must not run on a node that is heard again is ordered to stop. */
+void job_node_back(struct myr_control *c, uint32_t node);
 
 /* nodes.c */
 void node_joined(struct myr_control *c, const struct myr_event *event);

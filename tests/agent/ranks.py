@@ -19,8 +19,11 @@ PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.execu
 
 def test_ranks_start_and_end():
     agent = Agent().start()
-    agent.order(1, 1, 'echo "rank $RANK of $WORLD_SIZE on $CUDA_VISIBLE_DEVICES"', gpus=0b1010)
+    # Ranks that end at once may be told of by their end alone.
+    agent.order(1, 1, 'echo "rank $RANK of $WORLD_SIZE on $CUDA_VISIBLE_DEVICES"; '
+                'until [ -e go ]; do sleep 0.1; done', gpus=0b1010)
     assert agent.controller.expect("started", 1)["code"] == 0
+    (agent.work / "go").touch()
     ended = agent.controller.expect("exit", 1)
     assert (ended["code"], ended["signal"], ended.epoch) == (0, 0, 1), ended
     assert agent.fetch(1, 0) == b"rank 0 of 2 on 1,3\n"

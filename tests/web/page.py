@@ -419,7 +419,12 @@ class Test:
                                      ".events li') && !document.body.innerText.includes('On its "
                                      "way')", f"{address} at {width}")
                     # Not innerWidth: a phone zooms out until all fits, and would hide it.
-                    wide = self.chrome.run("document.documentElement.scrollWidth") - width
+                    # The map is laid out anew in the frame after the size changed.
+                    end = time.monotonic() + 20
+                    wide = 1
+                    while wide > 0 and time.monotonic() < end:
+                        wide = self.chrome.run("document.documentElement.scrollWidth") - width
+                        time.sleep(0.05 if wide > 0 else 0)
                     self.expect(wide <= 0, f"{address} at {width}: {wide} pixels too wide")
                     self.shot(f"{address.strip('#/').split('/')[0] or 'map'}"
                               f"{'-one' if address.count('/') > 1 else ''}-{width}-{scheme}")

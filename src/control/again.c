@@ -1,0 +1,31 @@
+/* again: a controller or a node is there again, and orders with it. */
+#include "state.h"
+
+void job_node_back(struct myr_control *c, uint32_t node)
+{
+    for (uint32_t at = node_of(c, node)->first_rank; at != MYR_NONE;
+         at = c->ranks.items[at].next_on_node) {
+        const struct rank *rank = &c->ranks.items[at];
+        if (rank_is_open(rank) && (rank->old || rank->state == RANK_STOPPING)) {
+            order_stop(c, at, 0);
+            timer_set(c, TIMER_JOB, rank->job, c->head.steady_ms + c->policy.retry_ms);
+        }
+    }
+}
+
+void job_takeover(struct myr_control *c)
+{
+    for (uint32_t id = 0; id < c->jobs.count; id++) {
+        struct job *job = &c->jobs.items[id];
+        if (job_is_over(job) && job->old_open == 0) {
+            continue;
+        }
+        job->progress_ms = c->head.steady_ms;
+        if (job->after == AFTER_NONE && job->state == MYR_CONTROL_STARTING) {
+            job->started_ms = c->head.steady_ms;
+        }
+        if (job->deadline_ms >= 0) {
+            timer_set(c, TIMER_JOB, id, c->head.steady_ms);
+        }
+    }
+}
