@@ -279,6 +279,7 @@ static void wrong_events_change_nothing(void **state)
     struct myr_rng rng;
     myr_rng_init(&rng, 5, 1);
     (void)job;
+    uint32_t refused = 0;
     for (uint32_t i = 0; i < 20000; i++) {
         struct myr_event event = {.kind = (uint8_t)myr_rng_below(&rng, MYR_EVENT_KINDS + 2),
                                   .code = (uint8_t)myr_rng_below(&rng, 6),
@@ -297,8 +298,14 @@ static void wrong_events_change_nothing(void **state)
                                            .retries = 3,
                                            .lease_s = 10};
         f.now_ms += myr_rng_below(&rng, 20000);
-        (void)!myr_control_step(f.control, f.now_ms, &event, NULL);
+        uint64_t before = myr_control_hash(f.control);
+        if (myr_control_step(f.control, f.now_ms, &event, NULL) < 0) {
+            refused++;
+            assert_true(myr_control_hash(f.control) == before);
+        }
     }
+    assert_in_range(refused, 1000, 19000); /* of both kinds there were many */
+    assert_int_equal(myr_control_refusals(f.control), 0);
     myr_control_free(f.control);
 }
 

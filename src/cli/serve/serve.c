@@ -188,6 +188,7 @@ static int serve_run(struct cli *cli, struct myr_err *err)
     myr_answer_rows(&cli->answer, served);
     if (options->once) {
         char gpus[32];
+        cli->no = report.healthy < report.nodes; /* it was told to end before all were well */
         myr_answer_fact(&cli->answer, "came up", "%u of %u nodes healthy, %s GPUs", report.healthy,
                         report.nodes,
                         myr_u64_grouped((uint64_t)report.healthy * report.gpus_per_node, gpus));
