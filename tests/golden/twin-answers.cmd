@@ -14,6 +14,7 @@ myriad twin run idle.yaml
 export MYRIAD_TEST_PLANTED=1
 myriad twin search examples/twin/crash-storm.yaml --seeds 3 --save small.yaml; echo $?
 myriad twin search examples/twin/crash-storm.yaml --seeds 3 -o json
+MYRIAD_TEST_PLANTED=7 myriad twin search examples/twin/crash-storm.yaml; echo $?
 unset MYRIAD_TEST_PLANTED
 cat small.yaml
 twin replay small.yaml

@@ -1,7 +1,7 @@
 /*
  * search: seeds in a row until an invariant breaks, and then the smallest case that still breaks
  * the same one: the time after it cut off, then kinds of trouble, then jobs and single faults left
- * out for as long as it still breaks.
+ * out for as long as it still breaks; where that leaves much, smaller worlds at other seeds.
  */
 #pragma once
 
@@ -9,7 +9,9 @@
 
 struct myr_search_options {
     uint64_t first_seed, seeds;
-    uint32_t tries_most;      /* runs spent on making the case small */
+    /* Spent on making the case small: runs as long as the one that was found, or more short ones.
+     */
+    uint32_t tries_most;
     enum myr_planted planted; /* tests only */
     void (*progress)(void *context, uint64_t seeds_done);
     void *context;
@@ -20,6 +22,7 @@ struct myr_search_result {
     uint64_t events; /* in all of them */
     uint32_t tries;  /* runs that made it small */
     bool found;
+    uint64_t found_seed;           /* that broke first; the small case may have another */
     struct myr_twin_result broken; /* the small case's run */
     uint64_t events_before;        /* of the run as it was found */
     uint32_t jobs_left;            /* of the small case */
@@ -28,7 +31,7 @@ struct myr_search_result {
 /* The scenario is changed into the small case where one was found. */
 void myr_search_result_done(struct myr_search_result *result);
 /* Tests name a planted fault by number in MYRIAD_TEST_PLANTED; none otherwise. */
-enum myr_planted myr_twin_planted(void);
+MYR_MUST_USE int myr_twin_planted(enum myr_planted *ret, struct myr_err *err);
 
 MYR_MUST_USE int myr_twin_search(struct myr_scenario *scenario,
                                  const struct myr_search_options *options,
