@@ -211,6 +211,17 @@ void job_unrun(struct myr_control *c, uint32_t id)
     job->unrun = 0;
 }
 
+/* Every rank is up and its node is heard: there is something to save, and somebody to do it. */
+static bool can_save(const struct myr_control *c, const struct job *job)
+{
+    bool can = job->state == MYR_CONTROL_RUNNING;
+    for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
+        const struct rank *rank = &c->ranks.items[at];
+        can = can && rank->state == RANK_UP && !rank->suspect && !c->nodes[rank->node].silent;
+    }
+    return can;
+}
+
 /* The queue takes its GPUs away. Those of ranks that are gone can be had at once. */
 static void taken(struct myr_control *c, const struct myr_decision *decision)
 {
@@ -223,10 +234,12 @@ static void taken(struct myr_control *c, const struct myr_decision *decision)
     if (job->taken) {
         return;
     }
-    bool broken = decision->reason == MYR_STOP_NODE || decision->reason == MYR_STOP_FAILED ||
-                  job->state == MYR_CONTROL_RECOVERING;
+    /* A node that is given away before it fails is no failure of the job: it saves, and moves. */
+    bool lost = decision->reason == MYR_STOP_NODE && !can_save(c, job);
+    bool broken =
+        lost || decision->reason == MYR_STOP_FAILED || job->state == MYR_CONTROL_RECOVERING;
     job->taken = 1;
-    if (decision->reason == MYR_STOP_NODE && job->after == AFTER_NONE) {
+    if (lost && job->after == AFTER_NONE) {
         job->failures++;
     }
     emit_job(c, decision->job, broken ? MYR_CONTROL_RECOVERING : MYR_CONTROL_SAVING);

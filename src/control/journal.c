@@ -9,6 +9,7 @@ enum {
     TAG_BEGIN = SECTION_TAG('M', 'Y', 'R', 'J'),
     TAG_RECORD = SECTION_TAG('E', 'V', 'N', 'T'),
     FORMAT = 1,
+    OLDEST_CORE = 5, /* whose events and effects are laid out as this one's */
 };
 
 struct beginning {
@@ -58,7 +59,8 @@ void myr_journal_put(const struct myr_control *c, int64_t now_ms, const struct m
 }
 
 static int check_beginning(const struct myr_control *c, const struct section *section,
-                           struct myr_str data, struct myr_err *err)
+                           struct myr_str data, struct myr_journal_report *report,
+                           struct myr_err *err)
 {
     struct beginning begin;
     if (section->tag != TAG_BEGIN || data.len != sizeof(begin)) {
@@ -69,7 +71,11 @@ static int check_beginning(const struct myr_control *c, const struct section *se
                            section->version, FORMAT);
     }
     memcpy(&begin, data.data, sizeof(begin));
-    if (begin.core_version != MYR_CONTROL_VERSION) {
+    /*
+     * What an older core has decided is never decided anew. Where this one decides each event of
+     * the journal in the same way, as every record is checked, the state is the old one's.
+     */
+    if (begin.core_version < OLDEST_CORE || begin.core_version > MYR_CONTROL_VERSION) {
         int rc = myr_err_set(err, MYR_EVERSION,
                              "the journal was decided by core version %u, this is version %d",
                              begin.core_version, MYR_CONTROL_VERSION);
@@ -79,6 +85,7 @@ static int check_beginning(const struct myr_control *c, const struct section *se
     if (begin.events != c->head.events || begin.hash != myr_control_hash(c)) {
         return myr_err_set(err, MYR_ECORRUPT, "the journal does not belong to this snapshot");
     }
+    report->core_version = begin.core_version;
     return MYR_OK;
 }
 
@@ -87,6 +94,20 @@ static bool same_effects(const struct myr_control *c, struct myr_str decided)
     size_t bytes = c->effects.count * sizeof(struct myr_effect);
     return bytes == decided.len &&
            (bytes == 0 || memcmp(c->effects.items, decided.data, bytes) == 0);
+}
+
+static int decided_differently(struct myr_err *err, uint32_t core_version, uint64_t number)
+{
+    if (core_version == MYR_CONTROL_VERSION) {
+        return myr_err_set(err, MYR_ECORRUPT, "event %llu was decided differently",
+                           (unsigned long long)number);
+    }
+    int rc =
+        myr_err_set(err, MYR_EVERSION,
+                    "event %llu was decided differently by core version %u, this is version %d",
+                    (unsigned long long)number, core_version, MYR_CONTROL_VERSION);
+    myr_err_hint(err, "let the old version write a snapshot, and start from that");
+    return rc;
 }
 
 /* A step cannot be taken back: what can be checked is checked before it. */
@@ -120,8 +141,7 @@ static int take_record(struct myr_control *c, const struct section *section, str
     struct myr_str decided = {data.data + sizeof(record) + record.event_bytes,
                               rest - record.event_bytes};
     if (!same_effects(c, decided)) {
-        return myr_err_set(err, MYR_ECORRUPT, "event %llu was decided differently",
-                           (unsigned long long)record.number);
+        return decided_differently(err, report->core_version, record.number);
     }
     report->records++;
     report->last_ms = record.now_ms;
@@ -153,7 +173,7 @@ int myr_journal_replay(struct myr_control *c, struct myr_str journal,
         }
         int rc = found == SECTION_CUT       ? myr_err_set(err, MYR_ECORRUPT, "it is cut off")
                  : found == SECTION_DAMAGED ? myr_err_set(err, MYR_ECORRUPT, "it is damaged")
-                 : at == 0                  ? check_beginning(c, &section, data, err)
+                 : at == 0                  ? check_beginning(c, &section, data, ret, err)
                                             : take_record(c, &section, data, ret, err);
         if (rc < 0) {
             (void)myr_err_wrap(err, "journal, byte %zu, after %llu good records", at,

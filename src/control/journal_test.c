@@ -212,6 +212,55 @@ static void a_version_that_nobody_knows_is_named(void **state)
     written_done(&w);
 }
 
+/* The journal as another version of the core would have begun it, one byte of a record changed. */
+static int replay_of_core(const struct written *w, uint32_t version, size_t changed,
+                          struct myr_journal_report *report, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    struct myr_str rest = {w->journal.data, w->journal.len};
+    for (size_t record = 0; rest.len > 0; record++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
+        struct section section;
+        struct myr_str data;
+        assert_int_equal(section_get(rest, &section, &data), SECTION_WHOLE);
+        myr_buf_put(&body, data.data, data.len);
+        if (record == 0) {
+            memcpy(body.data, &version, sizeof(version));
+        } else if (record == changed) {
+            body.data[24 + 48 + 1]++;
+        }
+        section_put(&bytes, section.tag, section.version, body.data, body.len);
+        size_t used = (size_t)(data.data + data.len - rest.data);
+        rest = (struct myr_str){rest.data + used, rest.len - used};
+    }
+    struct myr_control *control = load(w);
+    int rc = myr_journal_replay(control, (struct myr_str){bytes.data, bytes.len}, report, err);
+    myr_control_free(control);
+    return rc;
+}
+
+/* A program is often replaced after it was killed: what it decided stands where we agree with it.
+ */
+static void an_older_core_is_followed_as_far_as_this_one_agrees(void **state)
+{
+    (void)state;
+    struct written w = write_some();
+    struct myr_journal_report report;
+    struct myr_err err = {0};
+    const uint32_t before = MYR_CONTROL_VERSION - 1;
+    assert_int_equal(replay_of_core(&w, before, 0, &report, &err), MYR_OK);
+    assert_int_equal(report.records, w.records);
+    assert_int_equal(report.core_version, before);
+    assert_int_equal(replay_of_core(&w, before, 4, &report, &err), MYR_EVERSION);
+    assert_non_null(strstr(err.message, "was decided differently by core version"));
+    assert_non_null(strstr(err.hint, "let the old version write a snapshot"));
+    err = (struct myr_err){0};
+    assert_int_equal(replay_of_core(&w, MYR_CONTROL_VERSION + 1, 0, &report, &err), MYR_EVERSION);
+    assert_int_equal(replay_of_core(&w, 4, 0, &report, &err), MYR_EVERSION);
+    assert_non_null(strstr(err.message, "decided by core version 4"));
+    written_done(&w);
+}
+
 /* The journal's first 'keep' bytes and then others. */
 static int replay_with(const struct written *w, size_t keep, const void *tail, size_t length,
                        struct myr_journal_report *ret, struct myr_err *err)
@@ -328,6 +377,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_version_that_nobody_knows_is_named),
+        cmocka_unit_test(an_older_core_is_followed_as_far_as_this_one_agrees),
         cmocka_unit_test(snapshot_and_journal_give_the_state_back),
         cmocka_unit_test(a_torn_tail_is_dropped_and_nothing_else),
         cmocka_unit_test(a_flipped_bit_is_an_error_wherever_it_is),

@@ -151,6 +151,54 @@ static void cancelled_ranks_have_a_grace(void **state)
     myr_control_free(f.control);
 }
 
+static uint32_t grace_of_the_stop(const struct fixture *f)
+{
+    uint32_t count;
+    const struct myr_effect *effects = myr_control_effects(f->control, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (effects[i].kind == MYR_EFFECT_STOP) {
+            return effects[i].grace_s;
+        }
+    }
+    return UINT32_MAX;
+}
+
+/* A node that will fail is emptied while it still works: its job saves, moves, and has not failed.
+ */
+static void a_job_saves_before_its_node_fails(void **state)
+{
+    (void)state;
+    static const struct {
+        enum myr_symptom symptom;
+        enum myr_control_job_state during;
+        uint32_t failures, grace_s;
+    } cases[] = {
+        {MYR_SYMPTOM_FAILING, MYR_CONTROL_SAVING, 0, 60},
+        {MYR_SYMPTOM_FAILED, MYR_CONTROL_RECOVERING, 1, 0},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct fixture f = fixture_of(30);
+        uint32_t job = submit(&f, 8, MYR_RESTART_STRICT);
+        struct myr_control_rank rank;
+        assert_int_equal(myr_control_job_ranks(f.control, job, &rank, 1), 1);
+        uint32_t node = rank.node;
+        say(&f, MYR_EVENT_STARTED, node, job, 1, 0);
+        assert_int_equal(myr_control_job(f.control, job).state, MYR_CONTROL_RUNNING);
+        say(&f, MYR_EVENT_SYMPTOM, node, 0, 0, (uint8_t)cases[i].symptom);
+        assert_int_equal(grace_of_the_stop(&f), cases[i].grace_s);
+        assert_int_equal(myr_control_job(f.control, job).state, cases[i].during);
+        assert_int_equal(myr_control_job(f.control, job).failures, cases[i].failures);
+        say(&f, MYR_EVENT_STOPPED, node, job, 1, 0);
+        wait_ms(&f, 5000);
+        assert_int_equal(myr_control_job(f.control, job).state, MYR_CONTROL_STARTING);
+        assert_int_equal(myr_control_job_ranks(f.control, job, &rank, 1), 1);
+        assert_int_not_equal(rank.node, node);
+        assert_int_equal(myr_control_node(f.control, node).state, MYR_NODE_REPAIR);
+        assert_int_equal(myr_control_refusals(f.control), 0);
+        myr_control_free(f.control);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +207,7 @@ int main(void)
         cmocka_unit_test(quick_ranks_hold_nobody_up),
         cmocka_unit_test(a_person_brings_a_node_back),
         cmocka_unit_test(cancelled_ranks_have_a_grace),
+        cmocka_unit_test(a_job_saves_before_its_node_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -225,6 +225,45 @@ static bool jobs_are_sound(const struct myr_control *c)
     return listed == used;
 }
 
+static bool timer_is_known(const struct myr_control *c, const struct timer *timer)
+{
+    return timer->kind <= TIMER_JOB &&
+           timer->id < (timer->kind == TIMER_JOB ? c->jobs.count : c->shape.nodes);
+}
+
+/* A heap, in which every deadline has its timer: one that has none would never come. */
+static bool timers_are_sound(const struct myr_control *c)
+{
+    const struct timer *items = c->timers.items;
+    uint32_t nodes = c->shape.nodes, jobs = (uint32_t)c->jobs.count;
+    struct myr_arena arena;
+    struct myr_bitset timed;
+    for (size_t i = 0; i < c->timers.count; i++) {
+        if (!timer_is_known(c, &items[i]) ||
+            (i > 0 && timer_before(&items[i], &items[(i - 1) / 2]))) {
+            return false;
+        }
+    }
+    myr_arena_init(&arena);
+    myr_bitset_init(&timed, &arena, nodes + jobs);
+    for (size_t i = 0; i < c->timers.count; i++) {
+        bool is_job = items[i].kind == TIMER_JOB;
+        uint32_t id = items[i].id;
+        int64_t deadline_ms = is_job ? c->jobs.items[id].deadline_ms : c->nodes[id].deadline_ms;
+        if (deadline_ms == items[i].at_ms) {
+            myr_bitset_add(&timed, is_job ? nodes + id : id);
+        }
+    }
+    bool sound = true;
+    for (uint32_t n = 0; n < nodes + jobs; n++) {
+        int64_t deadline_ms =
+            n < nodes ? c->nodes[n].deadline_ms : c->jobs.items[n - nodes].deadline_ms;
+        sound = sound && (deadline_ms < 0 || myr_bitset_has(&timed, n));
+    }
+    myr_arena_done(&arena);
+    return sound;
+}
+
 static bool rest_is_sound(const struct myr_control *c)
 {
     uint32_t silent = 0, drained = 0;
@@ -233,13 +272,6 @@ static bool rest_is_sound(const struct myr_control *c)
         silent += c->nodes[n].silent;
         drained += c->nodes[n].drain & DRAIN_FAULT ? 1 : 0;
         if (c->nodes[n].silent > 1 || c->nodes[n].bad > 1 || c->nodes[n].deadline_ms > most_ms) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < c->timers.count; i++) {
-        const struct timer *timer = &c->timers.items[i];
-        if (timer->kind > TIMER_JOB ||
-            timer->id >= (timer->kind == TIMER_JOB ? c->jobs.count : c->shape.nodes)) {
             return false;
         }
     }
@@ -337,7 +369,8 @@ static int take_parts(struct myr_control *c, const struct parts *parts, struct m
             return myr_err_set(err, MYR_ECORRUPT, "the snapshot has two jobs of one token");
         }
     }
-    if (!rest_is_sound(c) || !ranks_are_sound(c) || !jobs_are_sound(c) || !queue_agrees(c)) {
+    if (!rest_is_sound(c) || !timers_are_sound(c) || !ranks_are_sound(c) || !jobs_are_sound(c) ||
+        !queue_agrees(c)) {
         return myr_err_set(err, MYR_ECORRUPT, "the snapshot's lists do not fit together");
     }
     return MYR_OK;

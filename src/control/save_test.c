@@ -205,6 +205,10 @@ WRONG(job_the_queue_knows_not, c->jobs.count--)
 WRONG(timer_of_no_kind, c->timers.items[0].kind = TIMER_JOB + 1)
 WRONG(timer_of_no_node, c->timers.items[0].kind = TIMER_NODE; c->timers.items[0].id = 8)
 WRONG(timer_of_no_job, c->timers.items[0].kind = TIMER_JOB; c->timers.items[0].id = 3)
+WRONG(timers_all_gone, c->timers.count = 0)
+WRONG(node_deadline_without_timer, node->deadline_ms = 123456789)
+WRONG(job_deadline_without_timer, job->deadline_ms = 123456789)
+WRONG(timers_in_disorder, c->timers.items[0].at_ms = INT64_MAX / 8)
 WRONG(head_with_more_silent, c->head.silent_nodes++)
 WRONG(head_with_more_drained, c->head.drained++)
 WRONG(head_planted, c->head.planted = MYR_PLANTED_COUNT)
@@ -278,6 +282,10 @@ static const struct {
     BOTH(timer_of_no_kind),
     BOTH(timer_of_no_node),
     BOTH(timer_of_no_job),
+    BOTH(timers_all_gone),
+    BOTH(node_deadline_without_timer),
+    BOTH(job_deadline_without_timer),
+    BOTH(timers_in_disorder),
     BOTH(head_with_more_silent),
     BOTH(head_with_more_drained),
     BOTH(head_planted),

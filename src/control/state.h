@@ -172,6 +172,8 @@ void emit_node(struct myr_control *c, uint32_t id, enum myr_node_state state);
 
 /* timers.c: one deadline for each job and node; -1: none. */
 void timer_set(struct myr_control *c, enum timer_kind kind, uint32_t id, int64_t at_ms);
+/* In the heap: the earlier one, and of two the one of the lower kind and number. */
+bool timer_before(const struct timer *a, const struct timer *b);
 bool timer_due(struct myr_control *c, struct timer *ret);
 int64_t timer_next_ms(struct myr_control *c);
 

@@ -1,7 +1,7 @@
 #include "state.h"
 
 /* Equal times come up in the order of kind and id, so that the heap's history does not show. */
-static bool before(const struct timer *a, const struct timer *b)
+bool timer_before(const struct timer *a, const struct timer *b)
 {
     return a->at_ms != b->at_ms ? a->at_ms < b->at_ms
            : a->kind != b->kind ? a->kind < b->kind
@@ -21,7 +21,7 @@ static void push(struct myr_control *c, struct timer timer)
     struct timer *items = c->timers.items;
     for (size_t at = c->timers.count - 1; at > 0;) {
         size_t parent = (at - 1) / 2;
-        if (!before(&items[at], &items[parent])) {
+        if (!timer_before(&items[at], &items[parent])) {
             return;
         }
         swap(&items[at], &items[parent]);
@@ -38,7 +38,7 @@ static void pop(struct myr_control *c)
     for (size_t at = 0;;) {
         size_t least = at;
         for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < count; child++) {
-            least = before(&items[child], &items[least]) ? child : least;
+            least = timer_before(&items[child], &items[least]) ? child : least;
         }
         if (least == at) {
             return;

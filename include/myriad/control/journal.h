@@ -25,10 +25,11 @@ void myr_journal_put(const struct myr_control *control, int64_t now_ms,
                      const struct myr_event *event, struct myr_buf *ret);
 
 struct myr_journal_report {
-    uint64_t records;   /* that were taken */
-    size_t whole_bytes; /* of the journal up to the last whole record */
-    size_t torn_bytes;  /* cut off at the end, and dropped */
-    int64_t last_ms;    /* time of the last event; -1: none */
+    uint64_t records;      /* that were taken */
+    size_t whole_bytes;    /* of the journal up to the last whole record */
+    size_t torn_bytes;     /* cut off at the end, and dropped */
+    int64_t last_ms;       /* time of the last event; -1: none */
+    uint32_t core_version; /* that decided it */
 };
 
 /*

@@ -88,10 +88,11 @@ void myr_queue_save(const struct myr_queue *q, struct myr_buf *ret)
     myr_buf_done(&state);
 }
 
-/* The next section; those of unknown tags are skipped. */
+/* The section with the state; those of unknown tags are skipped. */
 static int find_state(struct myr_str bytes, struct myr_str *ret, struct myr_err *err)
 {
     struct section section;
+    bool found = false;
     while (bytes.len >= sizeof(section)) {
         memcpy(&section, bytes.data, sizeof(section));
         bytes.data += sizeof(section);
@@ -112,10 +113,17 @@ static int find_state(struct myr_str bytes, struct myr_str *ret, struct myr_err 
             return myr_err_set(err, MYR_EVERSION, "state of a queue: version %u of another build",
                                section.version);
         }
+        if (found) {
+            return myr_err_set(err, MYR_ECORRUPT, "state of a queue: there are two states in it");
+        }
         *ret = body;
-        return MYR_OK;
+        found = true;
     }
-    return myr_err_set(err, MYR_ECORRUPT, "state of a queue: there is no state in it");
+    if (bytes.len > 0) {
+        return myr_err_set(err, MYR_ECORRUPT, "state of a queue: something stands behind its end");
+    }
+    return found ? MYR_OK
+                 : myr_err_set(err, MYR_ECORRUPT, "state of a queue: there is no state in it");
 }
 
 int myr_queue_load(struct myr_str bytes, struct myr_queue **ret, struct myr_err *err)

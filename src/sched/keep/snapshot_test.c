@@ -106,6 +106,17 @@ static void damage_is_refused(void **state)
         assert_int_equal(myr_queue_load((struct myr_str){bytes.data, len}, &back, &err),
                          MYR_ECORRUPT);
     }
+    /* Nothing may stand behind it, be it a byte or the state once more. */
+    struct myr_buf more = {0};
+    myr_buf_put(&more, bytes.data, bytes.len);
+    myr_buf_putc(&more, 0);
+    assert_int_equal(myr_queue_load((struct myr_str){more.data, more.len}, &back, &err),
+                     MYR_ECORRUPT);
+    more.len = bytes.len;
+    myr_buf_put(&more, bytes.data + HEAD_BYTES, bytes.len - HEAD_BYTES);
+    assert_int_equal(myr_queue_load((struct myr_str){more.data, more.len}, &back, &err),
+                     MYR_ECORRUPT);
+    myr_buf_done(&more);
     for (size_t at = 0; at < bytes.len; at += 1 + at / 64) {
         bytes.data[at] = (char)(bytes.data[at] ^ 0x10);
         int rc = myr_queue_load((struct myr_str){bytes.data, bytes.len}, &back, &err);
