@@ -151,7 +151,7 @@ void job_settle(struct myr_control *c, uint32_t id)
 }
 
 /* Every rank is ordered to stop; 'after' says what for, and the more final one wins. */
-static void halt(struct myr_control *c, uint32_t id, enum after after, uint32_t grace_s)
+void job_halt(struct myr_control *c, uint32_t id, enum after after, uint32_t grace_s)
 {
     struct job *job = job_of(c, id);
     int64_t until_ms = c->head.steady_ms + 1000 * (int64_t)grace_s;
@@ -169,15 +169,25 @@ static void halt(struct myr_control *c, uint32_t id, enum after after, uint32_t 
     timer_set(c, TIMER_JOB, id, c->head.steady_ms + c->policy.retry_ms);
 }
 
+/* A service is given up when it fails again and again, not because it failed now and then. */
+static void count_failure(struct myr_control *c, struct job *job)
+{
+    int64_t up_ms = c->head.steady_ms - job->started_ms;
+    if (job->spec.service && job->whole && up_ms >= c->policy.first_step_ms) {
+        job->failures = 0;
+    }
+    job->failures++;
+}
+
 void job_failed(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
     if (job_is_over(job) || job->after != AFTER_NONE || job->ranks == 0) {
         return; /* it is being stopped already, or has nothing to stop */
     }
-    job->failures++;
+    count_failure(c, job);
     emit_job(c, id, MYR_CONTROL_RECOVERING);
-    halt(c, id, job->failures > job->spec.retries ? AFTER_FAILED : AFTER_RESTART, 0);
+    job_halt(c, id, job->failures > job->spec.retries ? AFTER_FAILED : AFTER_RESTART, 0);
 }
 
 void job_cancel(struct myr_control *c, uint32_t id)
@@ -190,7 +200,7 @@ void job_cancel(struct myr_control *c, uint32_t id)
         emit_job(c, id, MYR_CONTROL_SAVING);
     }
     placing_cancel(c, id);
-    halt(c, id, AFTER_CANCELLED, c->policy.grace_s);
+    job_halt(c, id, AFTER_CANCELLED, c->policy.grace_s);
     job_settle(c, id);
 }
 
@@ -240,11 +250,11 @@ static void taken(struct myr_control *c, const struct myr_decision *decision)
         lost || decision->reason == MYR_STOP_FAILED || job->state == MYR_CONTROL_RECOVERING;
     job->taken = 1;
     if (lost && job->after == AFTER_NONE) {
-        job->failures++;
+        count_failure(c, job);
     }
     emit_job(c, decision->job, broken ? MYR_CONTROL_RECOVERING : MYR_CONTROL_SAVING);
-    halt(c, decision->job, job->failures > job->spec.retries ? AFTER_FAILED : AFTER_RESTART,
-         broken ? 0 : c->policy.grace_s);
+    job_halt(c, decision->job, job->failures > job->spec.retries ? AFTER_FAILED : AFTER_RESTART,
+             broken ? 0 : c->policy.grace_s);
     for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
         struct rank *rank = &c->ranks.items[at];
         if (!rank_is_open(rank) || c->head.planted == MYR_PLANTED_DOUBLE_GRANT) {
@@ -278,10 +288,10 @@ static uint32_t find_rank(const struct myr_control *c, uint32_t node, uint32_t j
 }
 
 /* Not whole in time: taken back, without counting against the job. */
-static void start_failed(struct myr_control *c, uint32_t id, uint32_t node)
+void job_start_failed(struct myr_control *c, uint32_t id, uint32_t node)
 {
     emit_job(c, id, MYR_CONTROL_RECOVERING);
-    halt(c, id, AFTER_RESTART, 0);
+    job_halt(c, id, AFTER_RESTART, 0);
     if (!job_of(c, id)->confirmed) { /* else it was a start in place: the queue need not know */
         placing_start_failed(c, id, node);
     }
@@ -345,9 +355,9 @@ static void older_are_gone(struct myr_control *c, const struct myr_event *starte
 static void own_fault(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
-    job->failures++;
+    count_failure(c, job);
     emit_job(c, id, MYR_CONTROL_RECOVERING);
-    halt(c, id, job->failures > job->spec.retries ? AFTER_FAILED : AFTER_RESTART, 0);
+    job_halt(c, id, job->failures > job->spec.retries ? AFTER_FAILED : AFTER_RESTART, 0);
     job_settle(c, id);
 }
 
@@ -389,7 +399,7 @@ bool job_started(struct myr_control *c, const struct myr_event *event)
     if (event->code != 0 && rank->state == RANK_STARTING) {
         job_rank_gone(c, at);
         if (job->after == AFTER_NONE) {
-            start_failed(c, event->job, event->node);
+            job_start_failed(c, event->job, event->node);
         }
         return false;
     }
@@ -427,7 +437,8 @@ bool job_exited(struct myr_control *c, const struct myr_event *event)
     }
     struct job *job = job_of(c, event->job);
     bool old = c->ranks.items[at].old, asked = c->ranks.items[at].state == RANK_STOPPING;
-    if (!old && event->code == 0) {
+    bool done = event->code == 0 && !job->spec.service; /* a service is never done */
+    if (!old && done) {
         job->exits++;
         if (job->after == AFTER_NONE && job->whole) {
             emit_job(c, event->job, MYR_CONTROL_FINISHING);
@@ -438,14 +449,14 @@ bool job_exited(struct myr_control *c, const struct myr_event *event)
     }
     bool up = c->ranks.items[at].state == RANK_UP;
     job_rank_gone(c, at);
-    if (!old && !up && event->code == 0 && job->after == AFTER_NONE) {
+    if (!old && !up && done && job->after == AFTER_NONE) {
         gang_may_be_up(c, event->job); /* it was so quick that nobody said it was up */
     }
-    if (old || asked || event->code == 0) {
+    if (old || asked || done) {
         return true;
     }
     job_failed(c, event->job);
-    return false;
+    return event->code == 0;
 }
 
 void job_step(struct myr_control *c, const struct myr_event *event)
@@ -481,116 +492,4 @@ void job_cleared(struct myr_control *c, uint32_t at)
         job->suspects--;
         job_settle(c, rank->job);
     }
-}
-
-/* An agent that hears nothing ends ranks that make no progress; a tenth for its clock. */
-static bool lease_is_over(const struct myr_control *c, const struct job *job,
-                          const struct rank *rank)
-{
-    const struct node *node = node_of(c, rank->node);
-    if (!node->silent || job->stopped_ms < 0) {
-        return false;
-    }
-    int64_t from_ms = job->stopped_ms > node->since_ms ? job->stopped_ms : node->since_ms;
-    return c->head.steady_ms - from_ms > (int64_t)job->spec.lease_s * 1100 + 60000;
-}
-
-/* A rank that is to stop, on a silent node, and must have ended by now. */
-static uint32_t find_ended(const struct myr_control *c, const struct job *job)
-{
-    for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
-        const struct rank *rank = &c->ranks.items[at];
-        if (rank->state == RANK_STOPPING && lease_is_over(c, job, rank)) {
-            return at;
-        }
-    }
-    return MYR_NONE;
-}
-
-void job_resend(struct myr_control *c, uint32_t id)
-{
-    const struct job *job = job_of(c, id);
-    /* Said again, an order does not cut short what the first one has granted. */
-    int64_t left_ms = job->grace_ms - c->head.steady_ms;
-    uint32_t left_s = left_ms > 0 && left_ms < 1000 * (int64_t)MYR_LEASE_S_MAX
-                          ? (uint32_t)((left_ms + 999) / 1000)
-                          : 0;
-    for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
-        if (c->ranks.items[at].state == RANK_STARTING) {
-            order_start(c, at);
-        } else if (c->ranks.items[at].state == RANK_STOPPING) {
-            order_stop(c, at, left_s);
-        }
-    }
-    /* Looked for anew each time: with one gone the job may settle, and leave the others behind. */
-    for (uint32_t at; (at = find_ended(c, job)) != MYR_NONE;) {
-        job_rank_gone(c, at);
-    }
-}
-
-/* Orders to stop what the job has left behind; false: there was nobody to order. */
-static bool resend_old(struct myr_control *c, uint32_t id)
-{
-    bool sent = false;
-    for (uint32_t at = job_of(c, id)->first_old; at != MYR_NONE;
-         at = c->ranks.items[at].next_in_job) {
-        sent = sent || !node_of(c, c->ranks.items[at].node)->silent;
-        order_stop(c, at, 0);
-    }
-    return sent;
-}
-
-/* The first node that did not answer. */
-static uint32_t missing_node(const struct myr_control *c, const struct job *job)
-{
-    uint32_t at = job->first_rank;
-    while (at != MYR_NONE && c->ranks.items[at].state != RANK_STARTING) {
-        at = c->ranks.items[at].next_in_job;
-    }
-    return at == MYR_NONE ? MYR_NONE : c->ranks.items[at].node;
-}
-
-static bool is_hung(struct myr_control *c, uint32_t id)
-{
-    struct job *job = job_of(c, id);
-    bool moved = job->steps || job->state == MYR_CONTROL_FINISHING;
-    int64_t hung_ms = job->progress_ms + (moved ? c->policy.hang_ms : c->policy.first_step_ms);
-    int64_t next_ms = c->head.steady_ms + c->policy.retry_ms;
-    if (c->head.steady_ms >= hung_ms) {
-        return true;
-    }
-    bool again = job->old_open > 0 && resend_old(c, id);
-    timer_set(c, TIMER_JOB, id, again && next_ms < hung_ms ? next_ms : hung_ms);
-    return false;
-}
-
-bool job_deadline(struct myr_control *c, uint32_t id)
-{
-    struct job *job = job_of(c, id);
-    int64_t now_ms = c->head.steady_ms;
-    if (job_is_over(job) || job->state == MYR_CONTROL_QUEUED) {
-        if (resend_old(c, id)) {
-            timer_set(c, TIMER_JOB, id, now_ms + c->policy.retry_ms);
-        }
-        return false;
-    }
-    if (job->after == AFTER_NONE && job->state != MYR_CONTROL_STARTING) {
-        if (!is_hung(c, id)) {
-            return false;
-        }
-        if (job->state == MYR_CONTROL_FINISHING) {
-            halt(c, id, AFTER_DONE, 0);
-            return false;
-        }
-        job_failed(c, id);
-        return true;
-    }
-    timer_set(c, TIMER_JOB, id, now_ms + c->policy.retry_ms);
-    if (job->after == AFTER_NONE && now_ms >= job->started_ms + c->policy.start_window_ms) {
-        start_failed(c, id, missing_node(c, job));
-        return false;
-    }
-    (void)resend_old(c, id);
-    job_resend(c, id);
-    return false;
 }

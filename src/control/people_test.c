@@ -199,6 +199,58 @@ static void a_job_saves_before_its_node_fails(void **state)
     }
 }
 
+static struct myr_control_job service_on(struct fixture *f, uint32_t *ret_job, uint32_t retries)
+{
+    tell(f,
+         (struct myr_event){
+             .kind = MYR_EVENT_SUBMIT,
+             .spec = {.token = 77, .gpus = 8, .retries = retries, .lease_s = 600, .service = 1}});
+    *ret_job = myr_control_find(f->control, 77);
+    return myr_control_job(f->control, *ret_job);
+}
+
+static void start_again(struct fixture *f, uint32_t job)
+{
+    struct myr_control_rank rank;
+    wait_ms(f, 2000);
+    assert_int_equal(myr_control_job_ranks(f->control, job, &rank, 1), 1);
+    say(f, MYR_EVENT_STARTED, rank.node, job, rank.epoch, 0);
+    assert_int_equal(myr_control_job(f->control, job).state, MYR_CONTROL_RUNNING);
+}
+
+static void exit_well(struct fixture *f, uint32_t job)
+{
+    struct myr_control_rank rank;
+    assert_int_equal(myr_control_job_ranks(f->control, job, &rank, 1), 1);
+    say(f, MYR_EVENT_EXIT, rank.node, job, rank.epoch, 0);
+}
+
+/* It is never done and never hung; it is given up when it fails again and again, not over years. */
+static void a_service_runs_until_it_is_cancelled(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(4);
+    struct myr_control_policy policy = myr_control_policy_default();
+    uint32_t job;
+    assert_int_equal(service_on(&f, &job, 2).state, MYR_CONTROL_STARTING);
+    start_again(&f, job);
+    for (int i = 0; i < 6; i++) { /* thrice as often as would be the end, but long apart */
+        wait_ms(&f, 2 * policy.first_step_ms);
+        assert_int_equal(myr_control_job(f.control, job).state, MYR_CONTROL_RUNNING);
+        exit_well(&f, job);
+        assert_int_equal(myr_control_job(f.control, job).failures, 1);
+        start_again(&f, job);
+    }
+    exit_well(&f, job); /* the second in a row, and then the third */
+    start_again(&f, job);
+    exit_well(&f, job);
+    wait_ms(&f, 2000);
+    assert_int_equal(myr_control_job(f.control, job).state, MYR_CONTROL_FAILED);
+    assert_int_equal(myr_control_free_gpus(f.control), 4 * 8);
+    assert_int_equal(myr_control_refusals(f.control), 0);
+    myr_control_free(f.control);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +260,7 @@ int main(void)
         cmocka_unit_test(a_person_brings_a_node_back),
         cmocka_unit_test(cancelled_ranks_have_a_grace),
         cmocka_unit_test(a_job_saves_before_its_node_fails),
+        cmocka_unit_test(a_service_runs_until_it_is_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -231,6 +231,10 @@ void job_stopped(struct myr_control *c, const struct myr_event *event);
 /* False: a rank has failed, and its node is to be looked at. */
 bool job_exited(struct myr_control *c, const struct myr_event *event);
 void job_step(struct myr_control *c, const struct myr_event *event);
+/* Every rank is ordered to stop; 'after' says what for, and the more final one wins. */
+void job_halt(struct myr_control *c, uint32_t id, enum after after, uint32_t grace_s);
+/* A node did not start its ranks: the whole gang is taken back. */
+void job_start_failed(struct myr_control *c, uint32_t id, uint32_t node);
 /* Something of it broke: all ranks are stopped, and it starts again or is given up. */
 void job_failed(struct myr_control *c, uint32_t id);
 /* The job waits for a test of the rank's node before it goes on. */
@@ -240,10 +244,10 @@ void job_cleared(struct myr_control *c, uint32_t rank);
 void job_rank_gone(struct myr_control *c, uint32_t rank);
 /* What comes after, once all ranks are gone and no test is awaited. */
 void job_settle(struct myr_control *c, uint32_t id);
-/* Orders without an answer are given again, to nodes that are heard. */
-void job_resend(struct myr_control *c, uint32_t id);
 /* A run that never came to be is told of when nothing old is in its way any more. */
 void job_unrun(struct myr_control *c, uint32_t id);
+
+/* deadlines.c */
 /* True: it hangs, and its nodes are to be looked at. */
 bool job_deadline(struct myr_control *c, uint32_t id);
 

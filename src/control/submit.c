@@ -14,7 +14,8 @@ void job_submit(struct myr_control *c, const struct myr_job_spec *spec)
     const uint32_t *known = myr_u64map_find(&c->tokens, spec->token);
     uint32_t id = known ? *known : (uint32_t)c->jobs.count;
     bool fits = spec->restart < MYR_RESTARTS && spec->retries <= MYR_JOB_RETRIES_MAX &&
-                spec->lease_s <= MYR_LEASE_S_MAX && spec->limit_s >= 0 && may_wait(c, spec->after);
+                spec->lease_s <= MYR_LEASE_S_MAX && spec->limit_s >= 0 && spec->service <= 1 &&
+                may_wait(c, spec->after);
     bool taken = known || (fits && placing_submit(c, spec));
     emit(c, &(struct myr_effect){.kind = MYR_EFFECT_ACCEPT,
                                  .state = taken,

@@ -186,6 +186,7 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
                                 .gpus = file->gpus,
                                 .priority = file->priority,
                                 .restart = (uint8_t)file->restart,
+                                .service = file->service,
                                 .retries = file->retries,
                                 .lease_s = file->lease_s,
                                 .limit_s = file->time_limit_s,

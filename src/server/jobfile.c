@@ -9,7 +9,7 @@ static const char *const keys[] = {
     "name",    "tenant",     "priority", "gpus",    "nodes",     "gpus_per_node",
     "layout",  "command",    "image",    "env",     "directory", "checkpoint",
     "retries", "time_limit", "restart",  "lease_s", "prolog",    "epilog",
-    "after",   "array",      "progress", "twin",
+    "after",   "array",      "progress", "twin",    "service",
 };
 static const char *const twin_keys[] = {"hours", "step_s"};
 static const char *const progress_keys[] = {"pattern"};
@@ -239,6 +239,7 @@ static int read_rest(const struct myr_doc *top, struct myr_jobfile *ret, struct 
     const struct myr_doc *priority = myr_doc_get(top, "priority");
     const struct myr_doc *restart = myr_doc_get(top, "restart");
     const struct myr_doc *tenant = myr_doc_get(top, "tenant");
+    const struct myr_doc *service = myr_doc_get(top, "service");
     uint32_t choice = MYR_RESTART_STRICT;
     if (priority) {
         int64_t value;
@@ -256,6 +257,9 @@ static int read_rest(const struct myr_doc *top, struct myr_jobfile *ret, struct 
             myr_doc_choice(restart, "restart", restarts, MYR_ARRAY_COUNT(restarts), &choice, err));
     }
     ret->restart = (enum myr_restart)choice;
+    if (service) {
+        MYR_TRY(myr_doc_bool(service, "service", &ret->service, err));
+    }
     snprintf(ret->tenant, sizeof(ret->tenant), "default");
     if (tenant) {
         MYR_TRY(read_name(tenant, "tenant", ret->tenant, sizeof(ret->tenant), err));

@@ -50,6 +50,7 @@ static void what_is_not_said(void **state)
     assert_int_equal(file.retries, 3);
     assert_int_equal(file.lease_s, 600);
     assert_int_equal(file.time_limit_s, 0);
+    assert_false(file.service);
     assert_int_equal(file.array_count, 0);
     assert_int_equal(file.after_count, 0);
     assert_true(file.twin_hours == 1 && file.twin_step_s == 10);
@@ -58,19 +59,21 @@ static void what_is_not_said(void **state)
 static void every_key(void **state)
 {
     (void)state;
-    struct myr_jobfile file = reads("name: <b>ok</b>\ntenant: team a\npriority: -7\nnodes: 3\n"
-                                    "gpus_per_node: 8\nlayout: {tp: 8}\ncommand: [python, x.py]\n"
-                                    "image: i\nenv: {A: '1', B: \"two\\nlines\"}\ndirectory: /d\n"
-                                    "checkpoint: /c\nretries: 0\ntime_limit: 12h\nrestart: epoch\n"
-                                    "lease_s: 5\nprolog: p\nepilog: e\nafter: [1, 2]\n"
-                                    "array: 3-9\nprogress: {pattern: it}\n"
-                                    "twin: {hours: 2.5, step_s: 3}\n");
+    struct myr_jobfile file =
+        reads("name: <b>ok</b>\ntenant: team a\npriority: -7\nnodes: 3\n"
+              "gpus_per_node: 8\nlayout: {tp: 8}\ncommand: [python, x.py]\n"
+              "image: i\nenv: {A: '1', B: \"two\\nlines\"}\ndirectory: /d\n"
+              "checkpoint: /c\nretries: 0\ntime_limit: 12h\nrestart: epoch\nservice: true\n"
+              "lease_s: 5\nprolog: p\nepilog: e\nafter: [1, 2]\n"
+              "array: 3-9\nprogress: {pattern: it}\n"
+              "twin: {hours: 2.5, step_s: 3}\n");
     assert_string_equal(file.name, "<b>ok</b>");
     assert_string_equal(file.tenant, "team a");
     assert_int_equal(file.priority, -7);
     assert_int_equal(file.gpus, 24);
     assert_int_equal(file.retries, 0);
     assert_int_equal(file.time_limit_s, 12 * 3600);
+    assert_true(file.service);
     assert_int_equal(file.restart, MYR_RESTART_EPOCH);
     assert_int_equal(file.lease_s, 5);
     assert_int_equal(file.after_count, 2);

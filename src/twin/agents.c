@@ -288,6 +288,16 @@ void node_boot(struct world *w, uint32_t id, uint32_t life)
     send_to_control(w, &event, 0);
 }
 
+/* A time that the node measures by its own clock, which runs fast or slow. */
+static int64_t by_clock_of(const struct world *w, uint32_t id, int64_t ms)
+{
+    uint32_t most = w->scenario->clock.drift_permille;
+    struct myr_rng rng;
+    draw_init(&rng, w->seed, DRAW_CLOCK, id, 1);
+    int64_t drift = most ? (int64_t)myr_rng_below(&rng, 2 * most + 1) - most : 0;
+    return ms + ms * drift / 1000;
+}
+
 /* Ranks that make no progress end when their agent has heard nothing for the lease. */
 void node_lease(struct world *w, uint32_t id)
 {
@@ -305,7 +315,8 @@ void node_lease(struct world *w, uint32_t id)
             const struct wrank *rank = &w->ranks.items[at];
             const struct winc *inc = &w->incs.items[rank->inc];
             int64_t from_ms = inc->stalled_ms > since_ms ? inc->stalled_ms : since_ms;
-            int64_t lease_ms = (int64_t)w->jobs[rank->job].group->lease_s * 1000;
+            int64_t lease_ms =
+                by_clock_of(w, id, (int64_t)w->jobs[rank->job].group->lease_s * 1000);
             if (!inc->running && w->now_ms - from_ms >= lease_ms) {
                 agent_gone(w, at, rank->serial & 0xffffff);
                 more = true;

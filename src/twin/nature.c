@@ -84,6 +84,9 @@ static void begin_jobs(struct world *w)
                 int64_t after_ms = draw_exponential_ms(&rng, job->work_ms);
                 happen(w, job->submit_ms + after_ms, HAP_CANCEL, at, 0);
             }
+            if (group->service) {
+                job->work_ms = 4 * s->length_ms; /* there is always more to do */
+            }
         }
     }
 }
@@ -292,6 +295,7 @@ void person_submit(struct world *w, uint32_t id)
                                        .restart = (uint8_t)group->restart,
                                        .retries = group->retries,
                                        .lease_s = group->lease_s,
+                                       .service = (uint8_t)group->service,
                                        .limit_s = group->limit_s}};
     job->submitted = true;
     happen(w, w->now_ms + 30000, HAP_SUBMIT, id, 0);

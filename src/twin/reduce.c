@@ -92,6 +92,7 @@ static void drop_kinds(struct reduction *it)
     TRY_WITHOUT(s->crashes.every_ms > 0 || s->crashes.every_events > 0, s->crashes.every_ms = 0;
                 s->crashes.every_events = 0);
     TRY_WITHOUT(s->clock.every_ms > 0, s->clock.every_ms = 0);
+    TRY_WITHOUT(s->clock.drift_permille > 0, s->clock.drift_permille = 0);
     TRY_WITHOUT(s->drains.every_ms > 0, s->drains.every_ms = 0);
     TRY_WITHOUT(s->class_count > 0, s->class_count = 0; s->rate = NULL);
     TRY_WITHOUT(s->window_count > 0, s->window_count = 0);

@@ -9,6 +9,7 @@
 static const char *const practice_names[] = {"common", "best"};
 static const char *const restart_names[] = {"strict", "epoch"};
 static const char *const policy_names[] = {"fifo", "first-fit", "fair", "preempt"};
+static const char *const yes_names[] = {"false", "true"};
 static const char *const times_names[] = {"typical", "drawn"};
 static const char *const shows_names[] = {"by-class", "crash", "hang", "node-lost"};
 
@@ -66,6 +67,7 @@ static const struct field crash_rows[] = {
 static const struct field clock_rows[] = {
     {"per_day", FIELD_PER_DAY, AT(clock.every_ms), 0, 10000, NULL, 0},
     {"seconds", FIELD_S, AT(clock.step_ms), 0, 1e6, NULL, 0},
+    {"drift_permille", FIELD_U32, AT(clock.drift_permille), 0, 90, NULL, 0},
 };
 static const struct field drain_rows[] = {
     {"per_day", FIELD_PER_DAY, AT(drains.every_ms), 0, 100000, NULL, 0},
@@ -84,6 +86,7 @@ static const struct field job_rows[] = {
     {"stall_s", FIELD_S, JOB(stall_ms), 0, 1e5, NULL, 0},
     {"limit_s", FIELD_WHOLE_S, JOB(limit_s), 0, 1e9, NULL, 0},
     {"restart", FIELD_CHOICE, JOB(restart), 0, 0, NAMES(restart_names)},
+    {"service", FIELD_CHOICE, JOB(service), 0, 0, NAMES(yes_names)},
     {"retries", FIELD_U32, JOB(retries), 0, MYR_JOB_RETRIES_MAX, NULL, 0},
     {"lease_s", FIELD_U32, JOB(lease_s), 1, MYR_LEASE_S_MAX, NULL, 0},
     {"tenant", FIELD_U32, JOB(tenant), 0, 9999, NULL, 0},

@@ -73,7 +73,8 @@ struct myr_job_spec {
     int32_t priority;
     uint8_t restart;  /* enum myr_restart */
     uint8_t fixed;    /* never preempted */
-    uint16_t unused;  /* 0 */
+    uint8_t service;  /* runs until it is cancelled: whatever ends by itself is started again */
+    uint8_t unused;   /* 0 */
     uint32_t retries; /* failures after which it is given up */
     uint32_t lease_s; /* agents end ranks that make no progress so long without a controller */
     int64_t limit_s;  /* how long it says it works; the queue plans with it, nobody enforces it */

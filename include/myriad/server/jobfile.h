@@ -25,6 +25,7 @@ struct myr_jobfile {
     uint32_t gpus;
     int32_t priority;
     enum myr_restart restart;
+    bool service; /* runs until it is cancelled */
     uint32_t retries, lease_s;
     int64_t time_limit_s;              /* 0: none */
     uint32_t array_first, array_count; /* count 0: no array */

@@ -44,6 +44,7 @@ struct myr_scenario_jobs {
     uint32_t restart; /* enum myr_restart */
     uint32_t retries, lease_s, tenant;
     int32_t priority;
+    uint32_t service;    /* run until they are cancelled, or the scenario ends */
     uint32_t cancel_ppm; /* are cancelled by their owner at some time */
 };
 
@@ -98,6 +99,7 @@ struct myr_scenario {
     } crashes;
     struct {
         int64_t every_ms, step_ms;
+        uint32_t drift_permille; /* of the nodes' clocks, fast or slow by up to so much */
     } clock;
     struct {
         int64_t every_ms, length_ms; /* a node is drained for so long */

@@ -1,0 +1,118 @@
+/* deadlines: what a job does when the time it was given is over: it is hung, or orders are said
+ * again. */
+#include "state.h"
+
+/* An agent that hears nothing ends ranks that make no progress; a tenth for its clock. */
+static bool lease_is_over(const struct myr_control *c, const struct job *job,
+                          const struct rank *rank)
+{
+    const struct node *node = node_of(c, rank->node);
+    if (!node->silent || job->stopped_ms < 0) {
+        return false;
+    }
+    int64_t from_ms = job->stopped_ms > node->since_ms ? job->stopped_ms : node->since_ms;
+    return c->head.steady_ms - from_ms > (int64_t)job->spec.lease_s * 1100 + 60000;
+}
+
+/* A rank that is to stop, on a silent node, and must have ended by now. */
+static uint32_t find_ended(const struct myr_control *c, const struct job *job)
+{
+    for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
+        const struct rank *rank = &c->ranks.items[at];
+        if (rank->state == RANK_STOPPING && lease_is_over(c, job, rank)) {
+            return at;
+        }
+    }
+    return MYR_NONE;
+}
+
+static void resend(struct myr_control *c, uint32_t id)
+{
+    const struct job *job = job_of(c, id);
+    /* Said again, an order does not cut short what the first one has granted. */
+    int64_t left_ms = job->grace_ms - c->head.steady_ms;
+    uint32_t left_s = left_ms > 0 && left_ms < 1000 * (int64_t)MYR_LEASE_S_MAX
+                          ? (uint32_t)((left_ms + 999) / 1000)
+                          : 0;
+    for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
+        if (c->ranks.items[at].state == RANK_STARTING) {
+            order_start(c, at);
+        } else if (c->ranks.items[at].state == RANK_STOPPING) {
+            order_stop(c, at, left_s);
+        }
+    }
+    /* Looked for anew each time: with one gone the job may settle, and leave the others behind. */
+    for (uint32_t at; (at = find_ended(c, job)) != MYR_NONE;) {
+        job_rank_gone(c, at);
+    }
+}
+
+/* Orders to stop what the job has left behind; false: there was nobody to order. */
+static bool resend_old(struct myr_control *c, uint32_t id)
+{
+    bool sent = false;
+    for (uint32_t at = job_of(c, id)->first_old; at != MYR_NONE;
+         at = c->ranks.items[at].next_in_job) {
+        sent = sent || !node_of(c, c->ranks.items[at].node)->silent;
+        order_stop(c, at, 0);
+    }
+    return sent;
+}
+
+/* The first node that did not answer. */
+static uint32_t missing_node(const struct myr_control *c, const struct job *job)
+{
+    uint32_t at = job->first_rank;
+    while (at != MYR_NONE && c->ranks.items[at].state != RANK_STARTING) {
+        at = c->ranks.items[at].next_in_job;
+    }
+    return at == MYR_NONE ? MYR_NONE : c->ranks.items[at].node;
+}
+
+static bool is_hung(struct myr_control *c, uint32_t id)
+{
+    struct job *job = job_of(c, id);
+    bool moved = job->steps || job->state == MYR_CONTROL_FINISHING;
+    int64_t hung_ms = job->progress_ms + (moved ? c->policy.hang_ms : c->policy.first_step_ms);
+    int64_t next_ms = c->head.steady_ms + c->policy.retry_ms;
+    if (job->spec.service && !moved) { /* it answers others, and need not tell of steps */
+        hung_ms = c->head.steady_ms + c->policy.hang_ms;
+    }
+    if (c->head.steady_ms >= hung_ms) {
+        return true;
+    }
+    bool again = job->old_open > 0 && resend_old(c, id);
+    timer_set(c, TIMER_JOB, id, again && next_ms < hung_ms ? next_ms : hung_ms);
+    return false;
+}
+
+bool job_deadline(struct myr_control *c, uint32_t id)
+{
+    struct job *job = job_of(c, id);
+    int64_t now_ms = c->head.steady_ms;
+    if (job_is_over(job) || job->state == MYR_CONTROL_QUEUED) {
+        if (resend_old(c, id)) {
+            timer_set(c, TIMER_JOB, id, now_ms + c->policy.retry_ms);
+        }
+        return false;
+    }
+    if (job->after == AFTER_NONE && job->state != MYR_CONTROL_STARTING) {
+        if (!is_hung(c, id)) {
+            return false;
+        }
+        if (job->state == MYR_CONTROL_FINISHING) {
+            job_halt(c, id, AFTER_DONE, 0);
+            return false;
+        }
+        job_failed(c, id);
+        return true;
+    }
+    timer_set(c, TIMER_JOB, id, now_ms + c->policy.retry_ms);
+    if (job->after == AFTER_NONE && now_ms >= job->started_ms + c->policy.start_window_ms) {
+        job_start_failed(c, id, missing_node(c, job));
+        return false;
+    }
+    (void)resend_old(c, id);
+    resend(c, id);
+    return false;
+}
