@@ -85,14 +85,14 @@ bool progress_read(struct myr_str text, struct progress *ret)
     uint64_t at;
     uint64_t by_line;
     struct myr_str phase;
-    if (!field_u64(text, "step", INT64_MAX, &progress.step) ||
-        !field_u64(text, "saved", INT64_MAX, &progress.saved) ||
-        !field_u64(text, "at_ns", INT64_MAX, &at) || !field_u64(text, "by_line", 1, &by_line)) {
+    if (!line_u64(text, "step", INT64_MAX, &progress.step) ||
+        !line_u64(text, "saved", INT64_MAX, &progress.saved) ||
+        !line_u64(text, "at_ns", INT64_MAX, &at) || !line_u64(text, "by_line", 1, &by_line)) {
         return false;
     }
     progress.at_ns = (int64_t)at;
     progress.by_line = by_line == 1;
-    if (field_text(text, "phase", &phase) && is_word(phase)) {
+    if (line_text(text, "phase", &phase) && is_word(phase)) {
         snprintf(progress.phase, sizeof(progress.phase), "%.*s", (int)phase.len, phase.data);
     }
     *ret = progress;

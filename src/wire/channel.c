@@ -306,3 +306,27 @@ int myr_wire_next(struct myr_wire_receiver *receiver, struct myr_wire_message *r
         }
     }
 }
+
+int myr_wire_peek(const struct myr_wire_receiver *receiver, struct myr_wire_head *ret,
+                  struct myr_str *ret_frame, struct myr_err *err)
+{
+    struct myr_str bytes = {receiver->bytes.data + receiver->at,
+                            receiver->bytes.len - receiver->at};
+    struct myr_str payload;
+    size_t size;
+    if (bytes.len == 0) {
+        return 0;
+    }
+    int rc = myr_wire_frame_get(bytes, ret, &payload, &size, err);
+    if (rc > 0) {
+        *ret_frame = (struct myr_str){bytes.data, size};
+    }
+    return rc;
+}
+
+void myr_wire_skip(struct myr_wire_receiver *receiver, struct myr_str frame)
+{
+    MYR_ASSERT(frame.data == receiver->bytes.data + receiver->at);
+    MYR_ASSERT(frame.len <= receiver->bytes.len - receiver->at);
+    receiver->at += frame.len;
+}
