@@ -9,17 +9,17 @@ enum {
 
 const char *session_peer(const struct session *session)
 {
-    return session->via ? session->peer : myr_io_peer(session->stream);
+    return session->stream ? myr_io_peer(session->stream) : session->peer;
 }
 
 const char *session_serial(const struct session *session)
 {
-    return session->via ? session->serial : myr_io_peer_serial(session->stream);
+    return session->stream ? myr_io_peer_serial(session->stream) : session->serial;
 }
 
 const char *session_address(const struct session *session)
 {
-    return session->via ? session->address : myr_io_address(session->stream);
+    return session->stream ? myr_io_address(session->stream) : session->address;
 }
 
 /* What 'from' says goes over the connection of 'line', which is its own or its relay's. */
@@ -30,7 +30,7 @@ static void put(struct session *from, struct session *line, enum myr_wire_type t
     uint32_t node = from->via                ? from->channel
                     : from->node == MYR_NONE ? MYR_WIRE_NO_NODE
                                              : from->node;
-    if (line->over) {
+    if (line->over || !line->stream) {
         return;
     }
     myr_wire_send(&from->sender, &bytes, type, node, epoch, ++from->sent, message);
@@ -55,9 +55,9 @@ void session_close(struct session *session, bool at_once)
         /* The relay ends it, and says so; until then it is only deaf. */
         struct myr_wire_detach detach = {session->channel};
         put(session->via, session->via, MYR_WIRE_DETACH, 0, &detach);
-    } else if (at_once) {
+    } else if (session->stream && at_once) {
         myr_io_abort(session->stream);
-    } else {
+    } else if (session->stream) {
         myr_io_close(session->stream);
     }
     session->over = true;

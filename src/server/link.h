@@ -18,16 +18,17 @@ struct wait {
 struct carrier {
     uint32_t row; /* of the relay */
     int64_t heard_ms;
+    struct myr_wire_receiver own;       /* frames of its own alone */
     MYR_VEC(struct session *) sessions; /* NULL: none */
 };
 
 struct session {
     struct server *server;
-    struct myr_io_stream *stream;                        /* NULL: through a relay */
-    struct session *via;                                 /* the relay's, or NULL */
-    uint32_t channel;                                    /* there */
-    bool silent;                                         /* so the relay says */
-    struct carrier *carrier;                             /* it is a relay; or NULL */
+    struct myr_io_stream *stream; /* NULL: through a relay, or nobody hears it (a mute one) */
+    struct session *via;          /* the relay's, or NULL */
+    uint32_t channel;             /* there */
+    bool silent;                  /* so the relay says */
+    struct carrier *carrier;      /* it is a relay; or NULL */
     char peer[SERVER_NAME + 8], serial[48], address[64]; /* as a relay vouches for them */
     struct session *next, *before;
     struct myr_wire_sender sender;
@@ -41,6 +42,9 @@ struct session {
     uint32_t in_second;
     MYR_VEC(struct wait) waits;
 };
+
+/* sessions.c: makes its connection that of a relay. */
+void session_carry(struct session *session, uint32_t row);
 
 /* link.c */
 /* Whose certificate it has shown, and its number; "" when none. */
@@ -60,6 +64,7 @@ void session_take(struct session *session, struct myr_str bytes);
 struct session *session_new(struct server *server);
 void session_gone(struct session *session);
 void session_heard(struct session *session);
+void sessions_committed(struct server *server);
 bool session_floods(struct session *session, uint32_t limit);
 /* At once, with a word in the log. */
 void session_drop(struct session *session, const char *why);

@@ -62,6 +62,15 @@ static bool is_relay(const struct session *session)
            (strcmp(relay->serial, serial) == 0 || strcmp(relay->serial_before, serial) == 0);
 }
 
+void session_carry(struct session *session, uint32_t row)
+{
+    session->server->rows.relays.items[row].session = session;
+    session->carrier = myr_xcalloc(1, sizeof(*session->carrier));
+    session->carrier->row = row;
+    session->carrier->heard_ms = steady_ms();
+    myr_wire_receiver_init(&session->carrier->own);
+}
+
 static void welcome_relay(struct session *session)
 {
     struct server *server = session->server;
@@ -70,10 +79,7 @@ static void welcome_relay(struct session *session)
     if (old && !old->over) {
         session_close(old, true);
     }
-    server->rows.relays.items[id].session = session;
-    session->carrier = myr_xcalloc(1, sizeof(*session->carrier));
-    session->carrier->row = id;
-    session->carrier->heard_ms = steady_ms();
+    session_carry(session, id);
     session_say(session, MYR_WIRE_WELCOME, 0,
                 &(struct myr_wire_welcome){.node = MYR_WIRE_NO_NODE,
                                            .beat_ms = server->config.beat_ms,
@@ -413,4 +419,16 @@ struct session *session_new(struct server *server)
     server->sessions = session;
     server->session_count++;
     return session;
+}
+
+void sessions_committed(struct server *server)
+{
+    for (size_t i = 0; i < server->to_ack.count; i++) {
+        struct session *session = server->to_ack.items[i];
+        if (session && !session->over) {
+            session->acked = session->ack;
+            session_say(session, MYR_WIRE_ACK, 0, &(struct myr_wire_ack){session->ack});
+        }
+    }
+    server->to_ack.count = 0;
 }

@@ -50,18 +50,6 @@ static void *on_accept(void *context, struct myr_io_stream *stream)
     return session;
 }
 
-static void committed(struct server *server)
-{
-    for (size_t i = 0; i < server->to_ack.count; i++) {
-        struct session *session = server->to_ack.items[i];
-        if (session && !session->over) {
-            session->acked = session->ack;
-            session_say(session, MYR_WIRE_ACK, 0, &(struct myr_wire_ack){session->ack});
-        }
-    }
-    server->to_ack.count = 0;
-}
-
 /* Of one behind a relay the relay knows: it is heard while that is, and does not call it silent. */
 static int64_t heard_ms(struct node_row *node)
 {
@@ -131,7 +119,8 @@ int sessions_begin(struct server *server, struct myr_err *err)
     snprintf(ca, sizeof(ca), "%s/ca.pem", server->folder);
     struct myr_io_tls_names names = {cert, key, ca, NULL, true, true};
     MYR_TRY(myr_io_tls_create(&names, &server->tls, err));
-    server->world = (struct world){committed, orders_effect, NULL, orders_fetch, orders_inject};
+    server->world =
+        (struct world){sessions_committed, orders_effect, NULL, orders_fetch, orders_inject};
     MYR_TRY(myr_io_listen(&server->loop, server->config.agents_address, server->config.agents_port,
                           server->tls, &service, &server->listener, err));
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TAKEOVER});

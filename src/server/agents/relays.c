@@ -101,29 +101,40 @@ static void on_message(struct session *relay, const struct myr_wire_message *mes
     }
 }
 
+/* A schema goes before its message: what comes between the two may be another's. */
+static int take_own(struct session *relay, struct myr_str frame, struct myr_err *err)
+{
+    struct myr_wire_message message;
+    int rc;
+    myr_wire_feed(&relay->carrier->own, frame);
+    while (!relay->over && (rc = myr_wire_next(&relay->carrier->own, &message, err)) != 0) {
+        if (rc < 0) {
+            return rc;
+        }
+        relay->server->messages++;
+        on_message(relay, &message);
+    }
+    return 1;
+}
+
 /* One frame: its own, or of one whom it carries. 0: there is no whole one. */
 static int take_one(struct session *relay, struct myr_err *err)
 {
     struct myr_wire_head head;
-    struct myr_wire_message message;
     struct myr_str frame;
     int rc = myr_wire_peek(&relay->receiver, &head, &frame, err);
     if (rc <= 0) {
         return rc;
     }
-    if (head.node != MYR_WIRE_NO_NODE) {
+    if (head.node == MYR_WIRE_NO_NODE) {
+        rc = take_own(relay, frame, err);
+    } else {
         struct session *session = find(relay->carrier, head.node);
         if (session && !session->over) {
             session_take(session, frame);
         } /* else it was told to go, and what it still says counts for nothing */
-        myr_wire_skip(&relay->receiver, frame);
-        return 1;
     }
-    rc = myr_wire_next(&relay->receiver, &message, err);
-    if (rc > 0) {
-        relay->server->messages++;
-        on_message(relay, &message);
-    }
+    myr_wire_skip(&relay->receiver, frame);
     return rc;
 }
 
@@ -158,6 +169,7 @@ void relay_gone(struct session *session)
     row->session = row->session == session ? NULL : row->session;
     log_say("warning", "relay %s is gone, and %u agents with it until they come again", row->name,
             count);
+    myr_wire_receiver_done(&carrier->own);
     myr_vec_done(&carrier->sessions);
     free(carrier);
     session->carrier = NULL;
