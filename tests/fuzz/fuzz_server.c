@@ -1,8 +1,8 @@
 /*
  * What agents and relays may say to the server: whatever it is, the server goes on, and its store
- * and its core agree. The first byte chooses a relay's connection or an agent's. Schemas of all
- * messages come first, so that bytes become fields; after that the input is cut into frames: type,
- * channel, length, payload. A type of 0 takes the rest as it is, checksums and all.
+ * and its core agree. The first byte chooses a relay's connection or an agent's. The input
+ * is cut into frames: type, channel, length, payload; the schema of a type goes before its first,
+ * so that bytes become fields. A type of 0 takes the rest as it is, checksums and all.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,33 +14,31 @@
 
 enum { AGAIN = 20000 };
 
-static void put_schemas(struct myr_buf *stream, uint32_t node)
+static void put_schema(struct myr_buf *stream, uint8_t type, uint32_t node)
 {
-    struct myr_buf payload = {0};
-    for (unsigned type = 1; type < MYR_WIRE_TYPE_COUNT; type++) {
-        const struct myr_wire_table *table = myr_wire_table_of((uint8_t)type);
-        if (!table) {
-            continue;
-        }
-        myr_buf_clear(&payload);
-        myr_buf_putc(&payload, (char)type);
-        myr_buf_putc(&payload, (char)table->count);
-        myr_buf_putc(&payload, 0);
-        for (uint16_t i = 0; i < table->count; i++) {
-            myr_buf_putc(&payload, (char)table->fields[i].number);
-            myr_buf_putc(&payload, 0);
-            myr_buf_putc(&payload, (char)table->fields[i].kind);
-        }
-        struct myr_wire_head head = {
-            .version = MYR_WIRE_VERSION, .type = MYR_WIRE_SCHEMA, .node = node};
-        myr_wire_frame_put(stream, &head, (struct myr_str){payload.data, payload.len});
+    const struct myr_wire_table *table = myr_wire_table_of(type);
+    struct myr_wire_head head = {
+        .version = MYR_WIRE_VERSION, .type = MYR_WIRE_SCHEMA, .node = node};
+    char payload[3 + 3 * MYR_WIRE_FIELDS_MAX];
+    size_t len = 3;
+    if (!table) {
+        return;
     }
-    myr_buf_done(&payload);
+    payload[0] = (char)type;
+    payload[1] = (char)table->count;
+    payload[2] = 0;
+    for (uint16_t i = 0; i < table->count; i++) {
+        payload[len++] = (char)table->fields[i].number;
+        payload[len++] = 0;
+        payload[len++] = (char)table->fields[i].kind;
+    }
+    myr_wire_frame_put(stream, &head, (struct myr_str){payload, len});
 }
 
 static void put_frames(struct myr_buf *stream, bool relay, const uint8_t *data, size_t size)
 {
     size_t at = 0;
+    bool told[2][256] = {{false}};
     while (at + 3 <= size && data[at] != 0) {
         struct myr_wire_head head = {.version = MYR_WIRE_VERSION,
                                      .type = data[at],
@@ -48,6 +46,11 @@ static void put_frames(struct myr_buf *stream, bool relay, const uint8_t *data, 
                                      .epoch = data[at + 1] >> 1,
                                      .sequence = at + 1};
         size_t len = data[at + 2];
+        bool own = head.node == MYR_WIRE_NO_NODE;
+        if (!told[own][head.type]) {
+            told[own][head.type] = true;
+            put_schema(stream, head.type, head.node);
+        }
         at += 3;
         len = len < size - at ? len : size - at;
         myr_wire_frame_put(stream, &head, (struct myr_str){(const char *)data + at, len});
@@ -96,12 +99,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         begin();
     }
     bool relay = data[0] & 1;
-    put_schemas(&stream, MYR_WIRE_NO_NODE);
-    if (relay) {
-        put_schemas(&stream, 0);
-    }
     put_frames(&stream, relay, data + 1, size - 1);
-    myr_mute_connection(mute, relay, (struct myr_str){stream.data, stream.len});
+    myr_mute_connection(mute, relay, (struct myr_str){stream.len ? stream.data : "", stream.len});
     myr_buf_done(&stream);
     if (++runs % AGAIN == 0) {
         end();

@@ -41,8 +41,8 @@ struct myr_wire_receiver {
     const struct myr_wire_table *(*table_of)(uint8_t type);
     struct myr_buf bytes; /* received and not read yet, from 'at' on */
     size_t at;
-    struct myr_wire_layout *layouts; /* by type */
-    struct myr_buf lists;            /* of the message last read, aligned */
+    struct myr_wire_layout **layouts; /* by type; NULL: not told */
+    struct myr_buf lists;             /* of the message last read, aligned */
 };
 
 void myr_wire_receiver_init(struct myr_wire_receiver *receiver);
