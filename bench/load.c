@@ -1,12 +1,14 @@
 /*
  * load: thousands of agents in one process, speaking the real protocol over real TLS connections.
  *
- *     bench_load HOST PORT FINGERPRINT TOKENS FOLDER SECONDS
+ *     bench_load HOST PORT,... FINGERPRINT TOKENS FOLDER SECONDS [AWAY]
  *
  * TOKENS has a line for each node: its name and its one-time token. Each node makes a key, enrols,
  * connects with its certificate, says what it has, and beats when it was told to; orders are
- * answered at once. Papers are kept in FOLDER, so that a second run does not enrol again. A line of
- * JSON on stdout every second says how many are connected and what was lost.
+ * answered at once. With several ports, those of relays, nodes go to them in turn. AWAY nodes a
+ * minute are cut off without a word and come again a second later. Papers are kept in FOLDER, so
+ * that a second run does not enrol again. A line of JSON on stdout every second says how many are
+ * connected and what was lost.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +28,7 @@ struct node {
     struct myr_wire_receiver receiver;
     uint32_t id, boot, beat_ms;
     uint64_t sent;
-    bool enrolling, busy, welcome;
+    bool enrolling, busy, welcome, leaves;
     struct myr_buf key;
     uint64_t next_ms; /* beat, or attempt */
 };
@@ -34,12 +36,13 @@ struct node {
 static struct {
     uv_loop_t loop;
     const char *host, *fingerprint, *folder;
-    uint16_t port;
+    uint16_t ports[64];
+    uint32_t port_count;
     struct node *nodes;
     uint32_t count, under_way, next;
     struct myr_io_tls *stranger;
     uint32_t connected;
-    uint64_t beats, dropped, refused, orders, ends_at_ms;
+    uint64_t beats, dropped, refused, orders, ends_at_ms, away, away_a_minute;
     uv_timer_t tick;
 } load;
 
@@ -178,7 +181,10 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
 {
     struct node *node = context;
     (void)stream;
-    if (node->welcome) {
+    if (node->leaves) {
+        load.connected -= node->welcome;
+        load.away++;
+    } else if (node->welcome) {
         load.connected--;
         load.dropped++;
         fprintf(stderr, "load: %s lost: %s\n", node->name, why->message);
@@ -186,7 +192,7 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
     if (node->busy) {
         load.under_way--;
     }
-    node->busy = node->welcome = false;
+    node->busy = node->welcome = node->leaves = false;
     node->stream = NULL;
     node->sent = 0;
     myr_wire_receiver_done(&node->receiver);
@@ -217,11 +223,25 @@ static void go(struct node *node)
         fprintf(stderr, "load: %s\n", err.message);
         exit(1);
     }
-    if (myr_io_connect(&load.loop, load.host, load.port,
-                       node->enrolling ? load.stranger : node->tls, &calls, node, &node->stream,
-                       &err) < 0) {
+    uint16_t port = load.ports[(uint32_t)(node - load.nodes) % load.port_count];
+    if (myr_io_connect(&load.loop, load.host, port, node->enrolling ? load.stranger : node->tls,
+                       &calls, node, &node->stream, &err) < 0) {
         fprintf(stderr, "load: %s\n", err.message);
         exit(1);
+    }
+}
+
+/* One after the other, spread over the nodes and over the minute. */
+static void send_away(uint64_t now)
+{
+    static uint64_t gone, since;
+    since = since ? since : now;
+    while (gone < (now - since) * load.away_a_minute / 60000) {
+        struct node *node = &load.nodes[myr_hash_u64(gone++) % load.count];
+        if (node->welcome && !node->leaves) {
+            node->leaves = true;
+            myr_io_abort(node->stream);
+        }
     }
 }
 
@@ -231,7 +251,7 @@ static void on_tick(uv_timer_t *timer)
     uint64_t now = uv_now(timer->loop);
     for (uint32_t i = 0; i < load.count; i++) {
         struct node *node = &load.nodes[i];
-        if (node->welcome && now >= node->next_ms) {
+        if (node->welcome && !node->leaves && now >= node->next_ms) {
             node->next_ms += node->beat_ms;
             load.beats++;
             say(node, MYR_WIRE_BEAT, node->boot,
@@ -241,12 +261,15 @@ static void on_tick(uv_timer_t *timer)
             go(node);
         }
     }
+    send_away(now);
     if (now - told >= 1000) {
         told = now;
-        printf("{\"connected\":%u,\"beats\":%llu,\"dropped\":%llu,\"refused\":%llu,\"orders\":%llu}"
+        printf("{\"connected\":%u,\"beats\":%llu,\"dropped\":%llu,\"refused\":%llu,\"orders\":%llu,"
+               "\"away\":%llu}"
                "\n",
                load.connected, (unsigned long long)load.beats, (unsigned long long)load.dropped,
-               (unsigned long long)load.refused, (unsigned long long)load.orders);
+               (unsigned long long)load.refused, (unsigned long long)load.orders,
+               (unsigned long long)load.away);
         fflush(stdout);
     }
     if (now >= load.ends_at_ms) {
@@ -278,17 +301,32 @@ static void read_nodes(const char *path)
     myr_buf_done(&text);
 }
 
+static bool read_ports(const char *text)
+{
+    for (const char *at = text; *at && load.port_count < MYR_ARRAY_COUNT(load.ports);) {
+        size_t length = strcspn(at, ",");
+        uint64_t port;
+        if (!myr_str_to_u64((struct myr_str){at, length}, &port) || port > UINT16_MAX) {
+            return false;
+        }
+        load.ports[load.port_count++] = (uint16_t)port;
+        at += length + (at[length] == ',');
+    }
+    return load.port_count > 0;
+}
+
 int main(int argc, char **argv)
 {
     struct myr_err err = {0};
-    uint64_t port, seconds;
-    if (argc != 7 || !myr_str_to_u64(myr_str_from(argv[2]), &port) ||
-        !myr_str_to_u64(myr_str_from(argv[6]), &seconds)) {
-        fprintf(stderr, "usage: bench_load HOST PORT FINGERPRINT TOKENS FOLDER SECONDS\n");
+    uint64_t seconds;
+    if (argc < 7 || argc > 8 || !read_ports(argv[2]) ||
+        !myr_str_to_u64(myr_str_from(argv[6]), &seconds) ||
+        (argc == 8 && !myr_str_to_u64(myr_str_from(argv[7]), &load.away_a_minute))) {
+        fprintf(stderr,
+                "usage: bench_load HOST PORT,... FINGERPRINT TOKENS FOLDER SECONDS [AWAY]\n");
         return 2;
     }
     load.host = argv[1];
-    load.port = (uint16_t)port;
     load.folder = argv[5];
     read_nodes(argv[4]);
     uv_loop_init(&load.loop);

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Thousands of agents against the real server on this machine: what is dropped, how long handling
-takes, how much memory a node costs, how fast the API answers under that load, and how soon a killed
-server is back.
+"""load: thousands of agents against the real server on this machine, each with a connection of its
+own and through relays: what is dropped, how long handling takes, how much memory a node costs,
+how fast the API answers under that load, and how soon a killed server is back.
 
-    bench/load.py BUILD [--nodes 10000] [--registered 12500] [--seconds 60]
+    bench/load.py BUILD [--nodes 10000] [--registered 12500] [--seconds 60] [--relays 8]
+                  [--no-direct] [--no-restart]
 """
 import argparse
 import json
@@ -14,12 +15,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "server"))
 from cluster import Cluster, wait_for  # noqa: E402
+
+LONG = True  # only when it is named
+PATIENCE_S = 1800  # a machine may be busy, and a handshake takes its time
 
 
 def memory_kb(pid):
@@ -46,101 +50,184 @@ def quantile(before, after, share):
     return float("inf"), total
 
 
-def fetch(cluster, path):
-    request = urllib.request.Request(cluster.url.rstrip("/") + path,
-                                     headers={"Authorization": "Bearer " + cluster.token})
-    with urllib.request.urlopen(request, timeout=30) as answer:
-        return answer.read()
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("build")
-    parser.add_argument("--nodes", type=int, default=10000)
-    parser.add_argument("--registered", type=int, default=12500)
-    parser.add_argument("--seconds", type=int, default=60)
-    options = parser.parse_args()
+def raise_limits():
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit[1], limit[1]))
-    build = pathlib.Path(options.build).resolve()
+
+
+class Fleet:
+    """The load program: nodes with papers of their own, and what it last said of them."""
+
+    def __init__(self, cluster, build, count):
+        self.cluster, self.build, self.count = cluster, build, count
+        self.papers, self.tokens = cluster.folder / "papers", cluster.folder / "tokens"
+        self.papers.mkdir()
+        self.fingerprint, self.last, self.process, self.reader = "", {}, None, None
+        with self.tokens.open("w") as file:
+            for number in range(1, count + 1):
+                while True:
+                    status, answer = cluster.ask("/v1/enrol", {"node": f"gpu-{number:05d}"})
+                    if status == 200:
+                        break
+                    time.sleep(0.2)  # so many a second are taken, and no more
+                self.fingerprint = answer["token"].split("@")[1]
+                file.write(f"gpu-{number:05d} {answer['token']}\n")
+
+    def start(self, ports, seconds, away=0):
+        self.process = subprocess.Popen(
+            [self.build / "bin/bench_load", "127.0.0.1", ",".join(map(str, ports)),
+             self.fingerprint, self.tokens, self.papers, str(seconds), str(away)],
+            stdout=subprocess.PIPE, text=True)
+        self.last = {"connected": 0, "beats": 0, "dropped": 0}
+        self.reader = threading.Thread(target=self.read, args=(self.process.stdout,))
+        self.reader.start()
+
+    def read(self, lines):
+        for line in lines:
+            self.last.update(json.loads(line))
+
+    def wait(self, limit_s):
+        wait_for("all connected", lambda: self.last["connected"] >= self.count, limit_s)
+        wait_for("all healthy", lambda: self.cluster.healthy() >= self.count, limit_s)
+
+    def end(self):
+        if self.process:
+            self.process.terminate()
+            self.process.wait(60)
+            self.reader.join(60)
+            self.process = None
+
+
+def ask(build, cluster, path, seconds, pause_ms):
+    """Started; its answer is a line of JSON at the end."""
+    port = cluster.url.rsplit(":", 1)[1].strip("/")
+    return subprocess.Popen([build / "bin/bench_ask", port, cluster.home / "admin.token", path,
+                             str(seconds), str(pause_ms)], stdout=subprocess.PIPE, text=True)
+
+
+def measure(cluster, fleet, seconds, registered):
+    """What one stretch of load is like, as a dict."""
+    before = cluster.get("/metrics").decode()
+    beats, cpu, begun = fleet.last["beats"], cpu_s(cluster.server.pid), time.monotonic()
+    assert len(cluster.get("/v1/nodes")["nodes"]) == registered
+    asking = ask(fleet.build, cluster, "/v1/nodes", seconds, 100)
+    told = json.loads(asking.communicate()[0])
+    took = time.monotonic() - begun
+    after = cluster.get("/metrics").decode()
+    handling, reads = quantile(*(histogram(text, "myriad_agent_handling_seconds")
+                                 for text in (before, after)), 0.99)
+    inside, _ = quantile(*(histogram(text, "myriad_http_handling_seconds")
+                           for text in (before, after)), 0.99)
+    return {"handling_p99_ms": handling, "reads": reads, "http_inside_p99_ms": inside,
+            "http_p50_ms": told["p50_ms"], "http_p99_ms": told["p99_ms"], "asked": told["asked"],
+            "http_max_ms": told["max_ms"], "bytes": told["bytes"],
+            "beats_a_second": (fleet.last["beats"] - beats) / took,
+            "dropped": fleet.last["dropped"], "connected": fleet.last["connected"],
+            "cpu_percent": 100 * (cpu_s(cluster.server.pid) - cpu) / took,
+            "server_kb": memory_kb(cluster.server.pid)}
+
+
+def print_stretch(title, found, registered):
+    print(f"{title}: {found['connected']} connected, {found['dropped']} dropped, "
+          f"{found['beats_a_second']:.0f} beats/s; handling of one read p99 <= "
+          f"{found['handling_p99_ms']:g} ms over {found['reads']} reads")
+    print(f"  node list of {registered} ({found['bytes']} bytes), until the last byte: p50 "
+          f"{found['http_p50_ms']:g} ms, p99 {found['http_p99_ms']:g} ms, longest "
+          f"{found['http_max_ms']:g} ms over {found['asked']} asked; inside the server p99 <= "
+          f"{found['http_inside_p99_ms']:g} ms")
+    print(f"  server: {found['server_kb'] / 1024:.0f} MiB, {found['kb_a_node']:.1f} KB a connected "
+          f"node, {found['cpu_percent']:.0f} % of a core", flush=True)
+
+
+def restart(cluster, count):
+    """Killed and started again: (seconds until it answers, drained nodes, seconds until well)."""
+    cluster.end_server(signal.SIGKILL)
+    begun = time.monotonic()
+    cluster.start_server()
+    back = time.monotonic() - begun
+    drained = cluster.get("/v1/cluster")["node_states"]["drained"]
+    wait_for("all healthy again", lambda: cluster.healthy() >= count, PATIENCE_S)
+    return back, drained, time.monotonic() - begun
+
+
+def stretches(build, options):
+    """Yields (title, what was measured) of each."""
     with tempfile.TemporaryDirectory(prefix="myriad-load-") as folder:
-        folder = pathlib.Path(folder)
         cluster = Cluster(build / "bin/myriad", build / "bin/myriad-agent", folder,
                           [f"gpu-[00001-{options.registered:05d}]"])
         with cluster:
             cluster.start_server()
             empty_kb = memory_kb(cluster.server.pid)
-            papers = folder / "papers"
-            papers.mkdir()
-            tokens = folder / "tokens"
             begun = time.monotonic()
-            fingerprint = ""
-            with tokens.open("w") as file:
-                for number in range(1, options.nodes + 1):
-                    while True:
-                        status, answer = cluster.ask("/v1/enrol", {"node": f"gpu-{number:05d}"})
-                        if status == 200:
-                            break
-                        time.sleep(0.2)  # so many a second are taken, and no more
-                    fingerprint = answer["token"].split("@")[1]
-                    file.write(f"gpu-{number:05d} {answer['token']}\n")
+            fleet = Fleet(cluster, build, options.nodes)
             print(f"{options.nodes} tokens in {time.monotonic() - begun:.0f} s", flush=True)
-            limit_s = options.seconds + options.nodes // 20 + 120
-            load = subprocess.Popen([build / "bin/bench_load", "127.0.0.1",
-                                     str(cluster.agents_port), fingerprint, tokens, papers,
-                                     str(limit_s)], stdout=subprocess.PIPE, text=True)
-            begun = time.monotonic()
-            last = {}
+            doors = {"relays": None} if options.relays else {}
+            if options.direct:
+                doors["direct"] = [cluster.agents_port]
+            try:
+                for title, ports in doors.items():
+                    relays = []
+                    if ports is None:
+                        pairs = [cluster.start_relay(f"relay-{n}") for n in range(options.relays)]
+                        relays, ports = zip(*pairs)
+                    begun = time.monotonic()
+                    fleet.start(ports, 3600)
+                    fleet.wait(PATIENCE_S)
+                    came = time.monotonic() - begun
+                    before = [cpu_s(relay.pid) for relay in relays]
+                    found = measure(cluster, fleet, options.seconds, options.registered)
+                    spent = sum(cpu_s(relay.pid) for relay in relays) - sum(before)
+                    found.update(kb_a_node=(found["server_kb"] - empty_kb) / options.nodes,
+                                 came_s=came, relay_cpu_percent=100 * spent / options.seconds,
+                                 relay_kb=max([memory_kb(relay.pid) for relay in relays] or [0]))
+                    yield title, found
+                    if options.restart:
+                        yield title, dict(zip(("back_s", "drained", "well_s"),
+                                              restart(cluster, options.nodes)))
+                    fleet.end()
+                    time.sleep(5)  # those who left are missed
+            finally:
+                fleet.end()
 
-            def connected():
-                last.update(json.loads(load.stdout.readline()))
-                return last["connected"] >= options.nodes
 
-            wait_for("all connected", connected, limit_s)
-            print(f"{options.nodes} enrolled and connected in {time.monotonic() - begun:.0f} s",
-                  flush=True)
-            wait_for("all healthy", lambda: cluster.healthy() >= options.nodes, 300)
-            before = cluster.get("/metrics").decode()
-            beats, cpu = last["beats"], cpu_s(cluster.server.pid)
-            begun, times = time.monotonic(), []
-            while time.monotonic() - begun < options.seconds:
-                start = time.monotonic()
-                text = fetch(cluster, "/v1/nodes")
-                times.append(time.monotonic() - start)
-                assert len(json.loads(text)["nodes"]) == options.registered
-                last.update(json.loads(load.stdout.readline()))
-            took = time.monotonic() - begun
-            after = cluster.get("/metrics").decode()
-            name = "myriad_agent_handling_seconds"
-            p99, reads = quantile(histogram(before, name), histogram(after, name), 0.99)
-            name = "myriad_http_handling_seconds"
-            h99, _ = quantile(histogram(before, name), histogram(after, name), 0.99)
-            times.sort()
-            kb = memory_kb(cluster.server.pid)
-            print(f"connected {last['connected']}, dropped {last['dropped']}, refused "
-                  f"{last['refused']}, {(last['beats'] - beats) / took:.0f} beats/s")
-            print(f"handling of one read: p99 <= {p99:g} ms over {reads} reads; HTTP inside the "
-                  f"server p99 <= {h99:g} ms")
-            print(f"node list of {options.registered}: p50 {times[len(times) // 2] * 1e3:.0f} ms, "
-                  f"p99 {times[min(len(times) - 1, int(len(times) * 0.99))] * 1e3:.0f} ms over "
-                  f"{len(times)} asked (until the last byte)")
-            print(f"server: {kb / 1024:.0f} MiB, {(kb - empty_kb) / options.nodes:.1f} KB a "
-                  f"connected node, {100 * (cpu_s(cluster.server.pid) - cpu) / took:.0f} % of a "
-                  "core")
-            healthy = cluster.healthy()
-            cluster.end_server(signal.SIGKILL)
-            begun = time.monotonic()
-            cluster.start_server()
-            back = time.monotonic() - begun
-            answered = cluster.get("/v1/cluster")
-            print(f"killed and back: ready after {back:.2f} s, "
-                  f"{answered['node_states']['drained']} drained")
-            wait_for("all healthy again", lambda: cluster.healthy() >= options.nodes, 300)
-            states = cluster.get("/v1/cluster")["node_states"]
-            print(f"{healthy} healthy before, {states['healthy']} after "
-                  f"{time.monotonic() - begun:.0f} s, {states['drained']} drained")
-            load.send_signal(signal.SIGTERM)
-            load.wait(60)
+def arguments(words):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build")
+    parser.add_argument("--nodes", type=int, default=10000)
+    parser.add_argument("--registered", type=int, default=12500)
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--relays", type=int, default=8, help="0: connections of their own alone")
+    parser.add_argument("--no-direct", dest="direct", action="store_false")
+    parser.add_argument("--no-restart", dest="restart", action="store_false")
+    return parser.parse_args(words)
+
+
+def run(bench):
+    """For bench/run: the figures with their goals."""
+    raise_limits()
+    build = bench.program.parent.parent
+    goals = {"handling_p99_ms": ("ms", 10), "http_p99_ms": ("ms", 50), "kb_a_node": ("KB", 200),
+             "back_s": ("s", 1), "dropped": ("nodes", 1), "drained": ("nodes", 1),
+             "cpu_percent": ("%", None)}
+    for title, found in stretches(build, arguments([str(build)])):
+        for name in found.keys() & goals.keys():
+            unit, goal = goals[name]
+            bench.figure(f"{title}/{name.rsplit('_', 1)[0]}", found[name], unit, goal)
+
+
+def main():
+    options = arguments(sys.argv[1:])
+    raise_limits()
+    for title, found in stretches(pathlib.Path(options.build).resolve(), options):
+        if "back_s" in found:
+            print(f"  killed and back: ready after {found['back_s']:.2f} s, {found['drained']} "
+                  f"drained, all well after {found['well_s']:.0f} s", flush=True)
+            continue
+        print_stretch(title, found, options.registered)
+        print(f"  all came in {found['came_s']:.0f} s", flush=True)
+        if found["relay_kb"]:
+            print(f"  relays: {options.relays}, together {found['relay_cpu_percent']:.0f} % of a "
+                  f"core, the largest {found['relay_kb'] / 1024:.0f} MiB", flush=True)
 
 
 if __name__ == "__main__":

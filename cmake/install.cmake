@@ -68,6 +68,7 @@ install(FILES ${written}/completion/myriad.fish COMPONENT command
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 # Units name programs without their folder: systemd finds them under any of the usual prefixes.
 install(FILES packaging/systemd/myriad.service packaging/systemd/myriad-agent.service
+              packaging/systemd/myriad-relay.service
         DESTINATION lib/systemd/system COMPONENT command)
 install(FILES README.md README.zh.md CHANGELOG.md CONTRIBUTING.md SECURITY.md DESTINATION ${doc}
         COMPONENT command)
@@ -83,6 +84,7 @@ install(FILES packaging/progress/myriad_progress.h DESTINATION ${doc}/packaging/
 
 install(TARGETS libmyriad ARCHIVE COMPONENT library)
 install(DIRECTORY include/myriad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library
-        FILES_MATCHING PATTERN "*.h" PATTERN "agent.h" EXCLUDE)
+        FILES_MATCHING PATTERN "*.h" PATTERN "agent.h" EXCLUDE
+        PATTERN "agent" EXCLUDE)
 install(FILES ${CMAKE_BINARY_DIR}/myriad.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
         COMPONENT library)

@@ -15,6 +15,7 @@
 
 #include "inventory.h"
 #include "launch.h"
+#include "notify.h"
 #include "runs.h"
 #include "shim/shim.h"
 #include "symptoms.h"
@@ -396,23 +397,6 @@ static uint64_t boot_hash(const char *boot, const char *state)
     return hash;
 }
 
-static void tell_service_manager(const char *text)
-{
-    const char *path = getenv("NOTIFY_SOCKET");
-    struct sockaddr_un to = {.sun_family = AF_UNIX};
-    if (!path || !*path || strlen(path) >= sizeof(to.sun_path)) {
-        return;
-    }
-    memcpy(to.sun_path, path, strlen(path));
-    to.sun_path[0] = to.sun_path[0] == '@' ? '\0' : to.sun_path[0];
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0) {
-        (void)sendto(fd, text, strlen(text), MSG_NOSIGNAL, (struct sockaddr *)&to,
-                     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path)));
-        close(fd);
-    }
-}
-
 /* In a process of its own, whose memory goes with it: keys are made once in a node's life. */
 static int enrol_apart(const struct settings *settings, struct myr_err *err)
 {
@@ -524,9 +508,9 @@ int agent_run(struct settings *settings)
         say("%s", err.message);
         return myr_err_exit_code(err.code);
     }
-    tell_service_manager("READY=1\n");
+    notify_manager("READY=1\n");
     uv_run(&agent.loop, UV_RUN_DEFAULT);
-    tell_service_manager("STOPPING=1\n");
+    notify_manager("STOPPING=1\n");
     /* What is owed to the controller is told by the next agent: the process simply ends. */
     return agent.status;
 }

@@ -96,14 +96,25 @@ int enrol_take(const char *state, const struct myr_wire_cert *cert, struct myr_e
     return MYR_OK;
 }
 
-int enrol_tls(const char *state, struct myr_io_tls **ret, struct myr_err *err)
+static int make_tls(const char *state, bool server, struct myr_io_tls **ret, struct myr_err *err)
 {
     char pair[AGENT_PATH_MAX];
     char ca[AGENT_PATH_MAX];
     path_join(pair, state, "node.pem");
     path_join(ca, state, "ca.pem");
-    struct myr_io_tls_names shown = {.certificate = pair, .key = pair, .ca = ca};
+    struct myr_io_tls_names shown = {
+        .certificate = pair, .key = pair, .ca = ca, .server = server, .strangers = server};
     return myr_io_tls_create(&shown, ret, err);
+}
+
+int enrol_tls(const char *state, struct myr_io_tls **ret, struct myr_err *err)
+{
+    return make_tls(state, false, ret, err);
+}
+
+int enrol_tls_server(const char *state, struct myr_io_tls **ret, struct myr_err *err)
+{
+    return make_tls(state, true, ret, err);
 }
 
 bool enrol_is_due(const char *state)
@@ -112,7 +123,7 @@ bool enrol_is_due(const char *state)
     int64_t left_s;
     uint64_t life_s = 0;
     return file_get(state, "node.pem", &text, NULL) == MYR_OK &&
-           field_u64((struct myr_str){text.data, text.len}, "life_s", INT64_MAX, &life_s) &&
+           line_u64((struct myr_str){text.data, text.len}, "life_s", INT64_MAX, &life_s) &&
            myr_io_valid_s((struct myr_str){text.data, text.len}, &left_s, NULL) == MYR_OK &&
            left_s < (int64_t)(life_s / 3);
 }

@@ -27,5 +27,7 @@ MYR_MUST_USE int enrol_run(const char *host, uint16_t port, const char *state, c
                            const struct enrol_token *token, struct myr_err *err);
 /* What the session shows and believes. */
 MYR_MUST_USE int enrol_tls(const char *state, struct myr_io_tls **ret, struct myr_err *err);
+/* The same of a relay, to agents; those without a certificate come in to enrol. */
+MYR_MUST_USE int enrol_tls_server(const char *state, struct myr_io_tls **ret, struct myr_err *err);
 /* Less than a third of its life is left. */
 bool enrol_is_due(const char *state);

@@ -204,7 +204,7 @@ bool folder_is_gone(const char *path)
     return stat(path, &st) < 0 && errno == ENOENT;
 }
 
-bool field_text(struct myr_str text, const char *key, struct myr_str *ret)
+bool line_text(struct myr_str text, const char *key, struct myr_str *ret)
 {
     size_t len = strlen(key);
     const char *at = text.data;
@@ -223,11 +223,11 @@ bool field_text(struct myr_str text, const char *key, struct myr_str *ret)
     return false;
 }
 
-bool field_u64(struct myr_str text, const char *key, uint64_t max, uint64_t *ret)
+bool line_u64(struct myr_str text, const char *key, uint64_t max, uint64_t *ret)
 {
     struct myr_str value;
     uint64_t number;
-    if (!field_text(text, key, &value) || !myr_str_to_u64(value, &number) || number > max) {
+    if (!line_text(text, key, &value) || !myr_str_to_u64(value, &number) || number > max) {
         return false;
     }
     *ret = number;

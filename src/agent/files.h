@@ -42,8 +42,8 @@ void folder_sync(const char *path);
 bool folder_is_gone(const char *path);
 
 /* The rest of the first line that begins with 'key' and a blank. */
-bool field_text(struct myr_str text, const char *key, struct myr_str *ret);
-bool field_u64(struct myr_str text, const char *key, uint64_t max, uint64_t *ret);
+bool line_text(struct myr_str text, const char *key, struct myr_str *ret);
+bool line_u64(struct myr_str text, const char *key, uint64_t max, uint64_t *ret);
 
 /* Since boot, sleep included; no step of the wall clock moves it. */
 int64_t boot_clock_ns(void);

@@ -38,14 +38,14 @@ static bool read_numbers(struct myr_str text, struct order *ret)
     uint64_t node_count;
     uint64_t array_index = 0; /* an older agent has written none */
     uint64_t lease;
-    if (!field_u64(text, "job", UINT64_MAX, &ret->job) ||
-        !field_u64(text, "gpus", UINT64_MAX, &ret->gpus) ||
-        !field_u64(text, "epoch", UINT32_MAX, &epoch) ||
-        !field_u64(text, "first_rank", UINT32_MAX, &first) ||
-        !field_u64(text, "world", UINT32_MAX, &world) ||
-        !field_u64(text, "node_rank", UINT32_MAX, &node_rank) ||
-        !field_u64(text, "node_count", UINT32_MAX, &node_count) ||
-        !field_u64(text, "lease_s", UINT32_MAX, &lease)) {
+    if (!line_u64(text, "job", UINT64_MAX, &ret->job) ||
+        !line_u64(text, "gpus", UINT64_MAX, &ret->gpus) ||
+        !line_u64(text, "epoch", UINT32_MAX, &epoch) ||
+        !line_u64(text, "first_rank", UINT32_MAX, &first) ||
+        !line_u64(text, "world", UINT32_MAX, &world) ||
+        !line_u64(text, "node_rank", UINT32_MAX, &node_rank) ||
+        !line_u64(text, "node_count", UINT32_MAX, &node_count) ||
+        !line_u64(text, "lease_s", UINT32_MAX, &lease)) {
         return false;
     }
     ret->epoch = (uint32_t)epoch;
@@ -53,7 +53,7 @@ static bool read_numbers(struct myr_str text, struct order *ret)
     ret->world = (uint32_t)world;
     ret->node_rank = (uint32_t)node_rank;
     ret->node_count = (uint32_t)node_count;
-    (void)field_u64(text, "array_index", UINT32_MAX, &array_index);
+    (void)line_u64(text, "array_index", UINT32_MAX, &array_index);
     ret->array_index = (uint32_t)array_index;
     ret->lease_s = (uint32_t)lease;
     return ret->gpus != 0 && first + order_ranks(ret) <= world;
@@ -66,8 +66,8 @@ int order_read(const char *file, struct myr_str text, struct order *ret, struct 
     struct myr_str size_text;
     uint64_t size;
     /* Everything before the line 'spec' is ours; behind it a user may have written anything. */
-    if (!field_text(text, "order", &version) || version.data != text.data + 6 ||
-        !field_text(text, "spec", &size_text) || !myr_str_to_u64(size_text, &size)) {
+    if (!line_text(text, "order", &version) || version.data != text.data + 6 ||
+        !line_text(text, "spec", &size_text) || !myr_str_to_u64(size_text, &size)) {
         return myr_err_set(err, MYR_ECORRUPT, "%s: no order", file);
     }
     const char *from = size_text.data + size_text.len + 1;
@@ -75,10 +75,10 @@ int order_read(const char *file, struct myr_str text, struct order *ret, struct 
     if (size != text.len - head.len) {
         return myr_err_set(err, MYR_ECORRUPT, "%s: cut off", file);
     }
-    if (!read_numbers(head, &order) || !field_text(head, "master", &order.master) ||
-        !field_text(head, "user", &order.user) || !field_text(head, "boot", &order.boot) ||
-        !field_text(head, "tag", &order.tag) || !field_text(head, "socket", &order.socket) ||
-        !field_text(head, "state", &order.state)) {
+    if (!read_numbers(head, &order) || !line_text(head, "master", &order.master) ||
+        !line_text(head, "user", &order.user) || !line_text(head, "boot", &order.boot) ||
+        !line_text(head, "tag", &order.tag) || !line_text(head, "socket", &order.socket) ||
+        !line_text(head, "state", &order.state)) {
         return myr_err_set(err, MYR_ECORRUPT, "%s: something is missing in the order", file);
     }
     order.spec = (struct myr_str){from, (size_t)size};
@@ -105,9 +105,9 @@ int ending_read(const char *file, struct myr_str text, struct ending *ret, struc
     uint64_t rank;
     uint64_t code;
     uint64_t signal;
-    if (!field_text(text, "kind", &kind) || !field_u64(text, "rank", UINT32_MAX, &rank) ||
-        !field_u64(text, "code", UINT32_MAX, &code) ||
-        !field_u64(text, "signal", UINT32_MAX, &signal)) {
+    if (!line_text(text, "kind", &kind) || !line_u64(text, "rank", UINT32_MAX, &rank) ||
+        !line_u64(text, "code", UINT32_MAX, &code) ||
+        !line_u64(text, "signal", UINT32_MAX, &signal)) {
         return myr_err_set(err, MYR_ECORRUPT, "%s: does not say how it ended", file);
     }
     for (uint32_t i = 0; i < ENDING_KINDS; i++) {
@@ -116,7 +116,7 @@ int ending_read(const char *file, struct myr_str text, struct ending *ret, struc
                                    .rank = (uint32_t)rank,
                                    .code = (uint32_t)code,
                                    .signal = (uint32_t)signal};
-            if (!field_text(text, "line", &ret->line)) {
+            if (!line_text(text, "line", &ret->line)) {
                 ret->line = MYR_STR("");
             }
             return MYR_OK;

@@ -85,18 +85,83 @@ bool progress_read(struct myr_str text, struct progress *ret)
     uint64_t at;
     uint64_t by_line;
     struct myr_str phase;
-    if (!field_u64(text, "step", INT64_MAX, &progress.step) ||
-        !field_u64(text, "saved", INT64_MAX, &progress.saved) ||
-        !field_u64(text, "at_ns", INT64_MAX, &at) || !field_u64(text, "by_line", 1, &by_line)) {
+    if (!line_u64(text, "step", INT64_MAX, &progress.step) ||
+        !line_u64(text, "saved", INT64_MAX, &progress.saved) ||
+        !line_u64(text, "at_ns", INT64_MAX, &at) || !line_u64(text, "by_line", 1, &by_line)) {
         return false;
     }
     progress.at_ns = (int64_t)at;
     progress.by_line = by_line == 1;
-    if (field_text(text, "phase", &phase) && is_word(phase)) {
+    if (line_text(text, "phase", &phase) && is_word(phase)) {
         snprintf(progress.phase, sizeof(progress.phase), "%.*s", (int)phase.len, phase.data);
     }
     *ret = progress;
     return true;
+}
+
+enum { PATTERN_DEPTH = 16, PATTERN_STATES = 20000 };
+
+/* How many copies of what is before it a repetition makes: 'x{3,5}' is 5. Its length in 'ret'. */
+static uint64_t copies(const char *at, size_t *ret)
+{
+    uint64_t most = 0;
+    *ret = 1;
+    if (*at != '{') {
+        return *at == '+' ? 2 : 1;
+    }
+    for (*ret = 1; at[*ret] && at[*ret] != '}'; (*ret)++) {
+        uint64_t number = 0;
+        size_t digits = strspn(at + *ret, "0123456789");
+        if (digits > 0 && !myr_str_to_u64((struct myr_str){at + *ret, digits}, &number)) {
+            return PATTERN_STATES;
+        }
+        most = number > most ? number : most;
+        *ret += digits > 1 ? digits - 1 : 0;
+    }
+    *ret += at[*ret] == '}';
+    return most < PATTERN_STATES ? most + 1 : PATTERN_STATES;
+}
+
+/* "[]a]" is one: the bytes behind '['. */
+static size_t bracket(const char *at)
+{
+    size_t len = at[0] == '^';
+    len += at[len] == ']';
+    len += strcspn(at + len, "]");
+    return len + (at[len] == ']');
+}
+
+/* The C library writes repetitions out, those of repetitions too: 'a+++' is eight of them. */
+static bool is_too_large(const char *text)
+{
+    uint64_t total[PATTERN_DEPTH] = {0}, last[PATTERN_DEPTH] = {0};
+    uint32_t depth = 0;
+    for (const char *c = text; *c;) {
+        size_t len = 1;
+        if (strchr("*+?{", *c)) {
+            uint64_t times = copies(c, &len);
+            total[depth] += last[depth] * (times - 1);
+            last[depth] *= times;
+        } else if (*c == '(') {
+            if (++depth == PATTERN_DEPTH) {
+                return true;
+            }
+            total[depth] = last[depth] = 0;
+        } else if (*c == ')' && depth > 0) {
+            depth--;
+            last[depth] = total[depth + 1] + 1;
+            total[depth] += last[depth];
+        } else {
+            len += *c == '\\' ? c[1] != '\0' : *c == '[' ? bracket(c + 1) : 0;
+            last[depth] = 1;
+            total[depth]++;
+        }
+        if (total[depth] > PATTERN_STATES || last[depth] > PATTERN_STATES) {
+            return true;
+        }
+        c += len;
+    }
+    return false;
 }
 
 int progress_pattern_init(struct progress_pattern *pattern, const char *expression,
@@ -108,6 +173,12 @@ int progress_pattern_init(struct progress_pattern *pattern, const char *expressi
         if (c[0] == '\\' && isdigit((unsigned char)c[1])) {
             return myr_err_set(err, MYR_EINVAL, "job file: progress.pattern: no '\\%c' here", c[1]);
         }
+    }
+    if (is_too_large(text)) {
+        return myr_err_set(err, MYR_ERANGE,
+                           "job file: progress.pattern: repetitions of repetitions, more than %d "
+                           "places when written out",
+                           PATTERN_STATES);
     }
     int rc = regcomp(&pattern->regex, text, REG_EXTENDED | REG_NEWLINE);
     if (rc != 0) {

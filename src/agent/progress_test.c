@@ -82,6 +82,31 @@ static void a_pattern_needs_its_group(void **state)
     progress_pattern_done(&pattern);
 }
 
+/* The C library would take gigabytes for them, in the process that holds the node's ranks. */
+static void a_pattern_does_not_grow_without_end(void **state)
+{
+    static const char *const large[] = {
+        "([0-9]+)a++++++++++++++++++++++++++++++",
+        "(((((((((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)",
+        "((a{200}){200}){200}",
+        "([0-9]{1,99999999999999999999})",
+        "((((((((((a+)+)+)+)+)+)+)+){9}){99}){99}",
+    };
+    static const char *const fair[] = {"step[: ]+([0-9]+)", "[]x[]{2,3}([0-9]{1,18})",
+                                       "(a|b)+ ([0-9]+)( of [0-9]+)?", "x{0,255}([0-9]+)\\+"};
+    struct myr_err err = {0};
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(large); i++) {
+        struct progress_pattern pattern = {0};
+        assert_int_equal(progress_pattern_init(&pattern, large[i], &err), MYR_ERANGE);
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(fair); i++) {
+        struct progress_pattern pattern = {0};
+        assert_int_equal(progress_pattern_init(&pattern, fair[i], &err), MYR_OK);
+        progress_pattern_done(&pattern);
+    }
+}
+
 static void a_peer_is_believed_for_its_own_incarnation(void **state)
 {
     (void)state;
@@ -103,6 +128,7 @@ int main(void)
         cmocka_unit_test(nothing_else_changes_anything),
         cmocka_unit_test(lines_of_known_programs_are_steps),
         cmocka_unit_test(a_pattern_needs_its_group),
+        cmocka_unit_test(a_pattern_does_not_grow_without_end),
         cmocka_unit_test(a_peer_is_believed_for_its_own_incarnation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -241,7 +241,7 @@ static void tell_stuck(struct run *run)
         return;
     }
     if (file_get(run->folder, "stuck", &text, NULL) == MYR_OK) {
-        (void)field_u64((struct myr_str){text.data, text.len}, "count", UINT32_MAX, &count);
+        (void)line_u64((struct myr_str){text.data, text.len}, "count", UINT32_MAX, &count);
     }
     char words[160];
     snprintf(words, sizeof(words), "%llu processes of job %llu do not die: the node needs a reset",
@@ -489,8 +489,8 @@ static void watch_again(struct run *run)
     uint64_t pid = 0;
     uint64_t began = 0;
     if (file_get(run->folder, "shim", &text, NULL) < 0 ||
-        !field_u64((struct myr_str){text.data, text.len}, "pid", INT32_MAX, &pid) ||
-        !field_u64((struct myr_str){text.data, text.len}, "began", UINT64_MAX, &began) ||
+        !line_u64((struct myr_str){text.data, text.len}, "pid", INT32_MAX, &pid) ||
+        !line_u64((struct myr_str){text.data, text.len}, "began", UINT64_MAX, &began) ||
         process_began((pid_t)pid, NULL, NULL) != began) {
         return;
     }

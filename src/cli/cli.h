@@ -154,7 +154,7 @@ extern const struct cli_verb cli_sched_verb, cli_sched_place_verb, cli_sched_rep
 extern const struct cli_verb cli_twin_verb, cli_twin_run_verb, cli_twin_replay_verb,
     cli_twin_search_verb;
 extern const struct cli_verb cli_whatif_verb, cli_explain_verb;
-extern const struct cli_verb cli_init_verb, cli_serve_verb;
+extern const struct cli_verb cli_init_verb, cli_serve_verb, cli_relay_verb;
 extern const struct cli_verb cli_commands_verb, cli_completion_verb, cli_man_verb;
 
 extern const struct cli_verb cli_route_verb, cli_route_failover_verb, cli_route_degraded_verb,

@@ -53,6 +53,7 @@ static const struct cli_verb *const verbs[] = {
     &cli_init_verb,
     &cli_serve_verb,
     &cli_agent_verb,
+    &cli_relay_verb,
     &cli_enrol_verb,
     &cli_token_verb,
     &cli_token_new_verb,

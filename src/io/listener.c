@@ -86,6 +86,14 @@ int myr_io_listen(uv_loop_t *loop, const char *address, uint16_t port, struct my
     return MYR_OK;
 }
 
+void myr_io_listener_show(struct myr_io_listener *listener, struct myr_io_tls *tls)
+{
+    MYR_ASSERT(listener->tls && tls);
+    tls_ref(tls);
+    myr_io_tls_free(listener->tls);
+    listener->tls = tls;
+}
+
 uint16_t myr_io_port(const struct myr_io_listener *listener)
 {
     return listener->port;

@@ -69,6 +69,9 @@ const struct route api_routes[] = {
     {"POST", "/v1/inject", ROLE_OPERATOR, api_inject, "a fault, in a simulated world"},
     {"GET", "/metrics", ROLE_VIEWER, api_metrics, "for Prometheus"},
     {"POST", "/v1/enrol", ROLE_ADMIN, api_enrol, "a token by which one node enrols, once"},
+    {"GET", "/v1/relays", ROLE_VIEWER, api_relays, "who carries agents, and how many"},
+    {"POST", "/v1/relays/:name/revoke", ROLE_ADMIN, api_relay_revoke,
+     "its certificate is worth nothing"},
     {"POST", "/v1/backup", ROLE_ADMIN, api_backup, "a copy of the store, as a file of SQLite's"},
     {"POST", "/v1/tokens", ROLE_ADMIN, api_token, "a token for somebody"},
 };

@@ -32,6 +32,10 @@ int api_enrol(struct request *request, struct myr_buf *ret, struct myr_err *err)
 int api_token(struct request *request, struct myr_buf *ret, struct myr_err *err);
 int api_metrics(struct request *request, struct myr_buf *ret, struct myr_err *err);
 
+/* access/api_relays.c */
+int api_relays(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_relay_revoke(struct request *request, struct myr_buf *ret, struct myr_err *err);
+
 /* api_backup.c */
 int api_backup(struct request *request, struct myr_buf *ret, struct myr_err *err);
 void backup_stop(struct server *server);

@@ -131,8 +131,16 @@ int api_enrol(struct request *request, struct myr_buf *ret, struct myr_err *err)
     struct token_row token = {0};
     MYR_CLEANUP(myr_buf_done) struct myr_buf ca = {0};
     char path[4096], tail[70] = "@";
+    char relay[SERVER_NAME];
     MYR_TRY(api_body_text(request, "node", false, token.user, sizeof(token.user), err));
-    if (token.user[0] && rows_node(server, token.user) == MYR_NONE) {
+    MYR_TRY(api_body_text(request, "relay", false, relay, sizeof(relay), err));
+    if (relay[0]) {
+        if (token.user[0] || rows_node(server, relay) != MYR_NONE) {
+            return myr_err_set(err, MYR_EINVAL, "'%s' is to be a relay, not a node as well", relay);
+        }
+        token.relay = true;
+        snprintf(token.user, sizeof(token.user), "%s", relay);
+    } else if (token.user[0] && rows_node(server, token.user) == MYR_NONE) {
         return myr_err_set(err, MYR_ENOENT, "no node '%s'", token.user);
     }
     snprintf(path, sizeof(path), "%s/ca.pem", server->folder);

@@ -28,28 +28,21 @@ static int read_pem(const struct server *server, const char *name, struct myr_bu
     return myr_file_read(path, 1 << 20, ret, err);
 }
 
-static int certify(struct session *session, const struct myr_wire_enrol *enrol, const char *only,
-                   struct myr_buf *ret_name, struct myr_err *err)
+/* The certificate that the row names from now on; kept, or nothing has changed. */
+static int keep_node(struct session *session, const char *name, const char *serial,
+                     struct myr_err *err)
 {
     struct server *server = session->server;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf ca = {0}, key = {0}, made = {0}, serial = {0};
-    MYR_TRY(read_pem(server, "ca.pem", &ca, err));
-    MYR_TRY(read_pem(server, "ca-key.pem", &key, err));
-    struct myr_io_sign sign = {.ca_certificate = {ca.data, ca.len},
-                               .ca_key = {key.data, key.len},
-                               .days = CERTIFICATE_DAYS,
-                               .name = only};
-    MYR_TRY(myr_io_ca_sign(&sign, enrol->csr, &made, ret_name, &serial, err));
-    uint32_t id = rows_node(server, ret_name->data);
+    uint32_t id = rows_node(server, name);
     if (id == MYR_NONE) {
-        return myr_err_set(err, MYR_ENOENT, "'%s' is no node of this cluster", ret_name->data);
+        return myr_err_set(err, MYR_ENOENT, "'%s' is no node of this cluster", name);
     }
     struct node_row *node = &server->rows.nodes[id];
     const struct node_row before = *node;
     /* On renewal the old one stays good until the new one was seen; on enrolment it does not. */
     snprintf(node->serial_before, sizeof(node->serial_before), "%s",
              session->node == id ? node->serial : "");
-    snprintf(node->serial, sizeof(node->serial), "%s", serial.data);
+    snprintf(node->serial, sizeof(node->serial), "%s", serial);
     node->revoked = false;
     rows_put_node(server, id);
     if (desk_run(server, err) < 0) {
@@ -60,10 +53,74 @@ static int certify(struct session *session, const struct myr_wire_enrol *enrol, 
         rows_put_node(server, id);
         return err->code;
     }
+    return MYR_OK;
+}
+
+static int keep_relay(struct session *session, const char *name, const char *serial,
+                      struct myr_err *err)
+{
+    struct server *server = session->server;
+    if (rows_node(server, name) != MYR_NONE) {
+        return myr_err_set(err, MYR_EINVAL, "'%s' is a node: a relay has a name of its own", name);
+    }
+    uint32_t id = rows_relay(server, name, true);
+    if (id == MYR_NONE) {
+        return myr_err_set(err, MYR_ERANGE, "%d relays are enough", SERVER_RELAYS);
+    }
+    struct relay_row *relay = &server->rows.relays.items[id];
+    const struct relay_row before = *relay;
+    snprintf(relay->serial_before, sizeof(relay->serial_before), "%s",
+             session->carrier ? relay->serial : "");
+    snprintf(relay->serial, sizeof(relay->serial), "%s", serial);
+    relay->revoked = false;
+    rows_put_relay(server, id);
+    if (desk_run(server, err) < 0) {
+        struct session *line = server->rows.relays.items[id].session;
+        server->rows.relays.items[id] = before;
+        server->rows.relays.items[id].session = line;
+        rows_put_relay(server, id);
+        return err->code;
+    }
+    return MYR_OK;
+}
+
+static int certify(struct session *session, const struct myr_wire_enrol *enrol, const char *only,
+                   bool relay, struct myr_buf *ret_name, struct myr_err *err)
+{
+    struct server *server = session->server;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ca = {0}, key = {0}, made = {0}, serial = {0};
+    MYR_TRY(read_pem(server, "ca.pem", &ca, err));
+    MYR_TRY(read_pem(server, "ca-key.pem", &key, err));
+    /* Agents take a relay for what it speaks for; it shows them the whole chain, as the server. */
+    struct myr_io_sign sign = {.ca_certificate = {ca.data, ca.len},
+                               .ca_key = {key.data, key.len},
+                               .days = CERTIFICATE_DAYS,
+                               .server = relay,
+                               .name = only};
+    MYR_TRY(myr_io_ca_sign(&sign, enrol->csr, &made, ret_name, &serial, err));
+    MYR_TRY((relay ? keep_relay : keep_node)(session, ret_name->data, serial.data, err));
+    if (relay) {
+        myr_buf_put(&made, ca.data, ca.len);
+    }
     session_say(
         session, MYR_WIRE_CERT, 0,
         &(struct myr_wire_cert){.certificate = {made.data, made.len}, .ca = {ca.data, ca.len}});
     return MYR_OK;
+}
+
+/* One who has a certificate asks for the next. */
+static void renew(struct session *session, const struct myr_wire_enrol *enrol)
+{
+    struct server *server = session->server;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    struct myr_err err = {0};
+    const char *own = session->carrier ? server->rows.relays.items[session->carrier->row].name
+                                       : server->rows.nodes[session->node].name;
+    if (certify(session, enrol, own, session->carrier != NULL, &name, &err) < 0) {
+        session_refuse(session, MYR_WIRE_REFUSED_TOKEN, "%s", err.message);
+        return;
+    }
+    audit(own, "renew certificate", "done");
 }
 
 void session_enrol(struct session *session, const struct myr_wire_enrol *enrol)
@@ -71,25 +128,20 @@ void session_enrol(struct session *session, const struct myr_wire_enrol *enrol)
     struct server *server = session->server;
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
     struct myr_err err = {0};
+    bool known = session->node != MYR_NONE || session->carrier;
     if (server->stuck) {
         /* No token is spent on what cannot be kept. A stranger comes again; an agent goes on with
          * the certificate that it has. */
-        log_say("warning", "no certificate for %s now: %s", myr_io_address(session->stream),
+        log_say("warning", "no certificate for %s now: %s", session_address(session),
                 server->stuck_why);
-        session->unanswered = true;
-        if (session->node == MYR_NONE) {
-            session->over = true;
-            myr_io_abort(session->stream);
+        session->unanswered = !session->carrier;
+        if (!known) {
+            session_close(session, true);
         }
         return;
     }
-    if (session->node != MYR_NONE) {
-        const char *own = server->rows.nodes[session->node].name;
-        if (certify(session, enrol, own, &name, &err) < 0) {
-            session_refuse(session, MYR_WIRE_REFUSED_TOKEN, "%s", err.message);
-            return;
-        }
-        audit(own, "renew certificate", "done");
+    if (known) {
+        renew(session, enrol);
         return;
     }
     uint32_t at = find_enrol(server, enrol->token);
@@ -99,10 +151,10 @@ void session_enrol(struct session *session, const struct myr_wire_enrol *enrol)
     }
     const struct token_row token = server->rows.enrols.items[at];
     rows_drop_enrol(server, at); /* spent even if what follows fails: nobody tries twice */
-    if (certify(session, enrol, token.user[0] ? token.user : NULL, &name, &err) < 0) {
+    if (certify(session, enrol, token.user[0] ? token.user : NULL, token.relay, &name, &err) < 0) {
         session_refuse(session, MYR_WIRE_REFUSED_TOKEN, "%s", err.message);
         return;
     }
-    audit(name.data, "enrol", "done");
-    log_say("info", "%s enrolled from %s", name.data, myr_io_address(session->stream));
+    audit(name.data, token.relay ? "enrol as a relay" : "enrol", "done");
+    log_say("info", "%s enrolled from %s", name.data, session_address(session));
 }

@@ -15,7 +15,7 @@ enum { AUDIT_MAX = 16 << 20, LINE = 1024 };
 static int audit_fd = -1;
 static off_t audit_size;
 static char audit_path[4096];
-static bool as_json, only_bad;
+static bool as_json, only_bad, mute;
 
 int64_t wall_ms(void)
 {
@@ -74,6 +74,11 @@ void log_quiet(bool quiet)
     only_bad = quiet;
 }
 
+void log_mute(void)
+{
+    mute = true;
+}
+
 /* What peers have said stands in messages: it must not look like lines of our own, nor steer a
  * terminal. A message with anything but plain letters in it is written as JSON writes text. */
 static void put_message(struct myr_buf *ret, const char *text)
@@ -93,7 +98,7 @@ void log_say(const char *level, const char *fmt, ...)
 {
     char time[32], text[LINE];
     va_list args;
-    if (only_bad && strcmp(level, "info") == 0) {
+    if (mute || (only_bad && strcmp(level, "info") == 0)) {
         return;
     }
     put_time(time);

@@ -128,6 +128,9 @@ void rows_put_token(struct server *server, const struct token_row *token, bool e
     myr_json_text(&row.json, "user", token->user);
     myr_json_text(&row.json, "unix_user", token->unix_user);
     myr_json_text(&row.json, "role", role_names[token->role]);
+    if (token->relay) {
+        myr_json_bool(&row.json, "relay", true);
+    }
     row_put(server, &row, "%s/%s", enrol ? "enrol" : "token", token->digest);
     if (enrol) {
         myr_vec_push(&server->rows.enrols, *token);
@@ -150,6 +153,34 @@ uint32_t rows_node(const struct server *server, const char *name)
 {
     uint32_t id = myr_strmap_get(&server->rows.node_ids, myr_str_from(name));
     return id == MYR_MAP_NONE ? MYR_NONE : id;
+}
+
+void rows_put_relay(struct server *server, uint32_t relay)
+{
+    const struct relay_row *r = &server->rows.relays.items[relay];
+    struct row row;
+    row_begin(&row);
+    myr_json_text(&row.json, "serial", r->serial);
+    myr_json_text(&row.json, "serial_before", r->serial_before);
+    myr_json_bool(&row.json, "revoked", r->revoked);
+    row_put(server, &row, "relay/%s", r->name);
+}
+
+uint32_t rows_relay(struct server *server, const char *name, bool make)
+{
+    struct rows *rows = &server->rows;
+    for (uint32_t i = 0; i < rows->relays.count; i++) {
+        if (strcmp(rows->relays.items[i].name, name) == 0) {
+            return i;
+        }
+    }
+    if (!make || rows->relays.count >= SERVER_RELAYS) {
+        return MYR_NONE;
+    }
+    struct relay_row relay = {0};
+    snprintf(relay.name, sizeof(relay.name), "%s", name);
+    myr_vec_push(&rows->relays, relay);
+    return (uint32_t)rows->relays.count - 1;
 }
 
 uint32_t rows_tenant(struct server *server, const char *name)
@@ -207,6 +238,12 @@ static double get_double(const struct myr_doc *top, const char *key, double othe
     return node && myr_str_to_double(node->text, &value) ? value : otherwise;
 }
 
+static bool get_bool(const struct myr_doc *top, const char *key)
+{
+    const struct myr_doc *node = myr_doc_get(top, key);
+    return node && myr_str_eq(node->text, MYR_STR("true"));
+}
+
 static int read_node(struct server *server, const char *name, const struct myr_doc *top)
 {
     uint32_t id = rows_node(server, name);
@@ -214,7 +251,6 @@ static int read_node(struct server *server, const char *name, const struct myr_d
         return MYR_OK; /* no longer in the list of nodes */
     }
     struct node_row *n = &server->rows.nodes[id];
-    const struct myr_doc *revoked = myr_doc_get(top, "revoked");
     n->boot_hash = get_u64(top, "boot_hash", 0);
     n->boot = (uint32_t)get_u64(top, "boot", 0);
     get_text(top, "serial", n->serial, sizeof(n->serial));
@@ -226,7 +262,7 @@ static int read_node(struct server *server, const char *name, const struct myr_d
     n->gpus = (uint32_t)get_u64(top, "gpus", 0);
     n->cpus = (uint32_t)get_u64(top, "cpus", 0);
     n->memory_bytes = get_u64(top, "memory_bytes", 0);
-    n->revoked = revoked && myr_str_eq(revoked->text, MYR_STR("true"));
+    n->revoked = get_bool(top, "revoked");
     return MYR_OK;
 }
 
@@ -300,6 +336,18 @@ static int read_tenant(struct server *server, const char *name, const struct myr
     return MYR_OK;
 }
 
+static int read_relay(struct server *server, const char *name, const struct myr_doc *top)
+{
+    uint32_t id = rows_relay(server, name, true);
+    if (id != MYR_NONE) {
+        struct relay_row *r = &server->rows.relays.items[id];
+        get_text(top, "serial", r->serial, sizeof(r->serial));
+        get_text(top, "serial_before", r->serial_before, sizeof(r->serial_before));
+        r->revoked = get_bool(top, "revoked");
+    }
+    return MYR_OK;
+}
+
 static int read_token(struct server *server, const char *digest, const struct myr_doc *top,
                       bool enrol)
 {
@@ -309,6 +357,7 @@ static int read_token(struct server *server, const char *digest, const struct my
     get_text(top, "user", token.user, sizeof(token.user));
     get_text(top, "unix_user", token.unix_user, sizeof(token.unix_user));
     get_text(top, "role", role, sizeof(role));
+    token.relay = get_bool(top, "relay");
     for (int i = 0; i < ROLE_COUNT; i++) {
         token.role = strcmp(role, role_names[i]) == 0 ? (enum role)i : token.role;
     }
@@ -331,6 +380,7 @@ static int read_row(void *context, const char *key, struct myr_str value, struct
     if (rc == MYR_OK) {
         rc = key[0] == 'n'   ? read_node(server, name, top)
              : key[0] == 'j' ? read_job(server, name, top, err)
+             : key[0] == 'r' ? read_relay(server, name, top)
              : key[0] == 'e' ? read_token(server, name, top, true)
              : key[1] == 'e' ? read_tenant(server, name, top, err)
                              : read_token(server, name, top, false);
@@ -341,7 +391,8 @@ static int read_row(void *context, const char *key, struct myr_str value, struct
 
 int rows_load(struct server *server, struct myr_err *err)
 {
-    static const char *const prefixes[] = {"node/", "job/", "tenant/", "token/", "enrol/"};
+    static const char *const prefixes[] = {"node/",  "job/",   "tenant/",
+                                           "token/", "enrol/", "relay/"};
     const struct config *config = &server->config;
     struct rows *rows = &server->rows;
     rows->node_count = config->node_count;
@@ -365,6 +416,7 @@ void rows_done(struct rows *rows)
     myr_vec_done(&rows->tenants);
     myr_vec_done(&rows->tokens);
     myr_vec_done(&rows->enrols);
+    myr_vec_done(&rows->relays);
     myr_strmap_done(&rows->node_ids);
     free(rows->nodes);
 }

@@ -12,6 +12,7 @@
  *   link       one agent's connection
  *   orders     what the core wants done, said to agents
  *   enrol      certificates
+ *   relays     connections that carry many agents
  *   sessions   agents
  *   simulated  the other world: nodes of the twin
  *   api_*      what is asked, and the answer
@@ -30,7 +31,7 @@
 #include "myriad/server/jobfile.h"
 #include "store.h"
 
-enum { SERVER_TENANTS = 256, SERVER_NAME = 64 };
+enum { SERVER_TENANTS = 256, SERVER_NAME = 64, SERVER_RELAYS = 1024 };
 
 /* myriad.yaml */
 struct config {
@@ -98,6 +99,16 @@ struct token_row {
     char digest[65];
     char user[SERVER_NAME], unix_user[SERVER_NAME];
     enum role role;
+    bool relay; /* enrols a relay, not a node */
+};
+
+/* One that carries many agents over one connection, and vouches for who they are. */
+struct relay_row {
+    char name[SERVER_NAME];
+    char serial[48], serial_before[48];
+    bool revoked;
+    /* Not stored. */
+    struct session *session;
 };
 
 struct rows {
@@ -108,6 +119,7 @@ struct rows {
     MYR_VEC(struct tenant_row) tenants;
     MYR_VEC(struct token_row) tokens;
     MYR_VEC(struct token_row) enrols; /* user: the node's name, or empty for any */
+    MYR_VEC(struct relay_row) relays;
 };
 
 /* Something that happened, as one line of JSON. */
@@ -200,6 +212,8 @@ void log_open(const char *folder, bool json);
 void log_close(void);
 /* Warnings and errors alone. */
 void log_quiet(bool quiet);
+/* Nothing at all: for fuzzers. */
+void log_mute(void);
 MYR_PRINTF(2, 3)
 void log_say(const char *level, const char *fmt, ...);
 /* Who did what, with which outcome; kept in audit.log, which is capped and rotated. */
@@ -224,6 +238,9 @@ void rows_drop_job(struct server *server, uint32_t job);
 void rows_put_tenant(struct server *server, uint32_t tenant);
 void rows_put_token(struct server *server, const struct token_row *token, bool enrol);
 void rows_drop_enrol(struct server *server, uint32_t at);
+void rows_put_relay(struct server *server, uint32_t relay);
+/* Its place, made when it is new; MYR_NONE: there are too many. */
+uint32_t rows_relay(struct server *server, const char *name, bool make);
 /* MYR_NONE: no such node, or no more room for tenants. */
 uint32_t rows_node(const struct server *server, const char *name);
 uint32_t rows_tenant(struct server *server, const char *name);

@@ -1,6 +1,5 @@
 /*
- * sessions: agents, one connection each. Beats become edges here: the core hears of a node that
- * fell silent, or is back, and of nothing between.
+ * sessions: what one agent says, and what it means to the core.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,17 +8,15 @@
 #include "link.h"
 
 enum {
-    HELLO_MS = 10000, /* to say who it is */
-    FLOOD = 2000,     /* messages a second */
-    LEASE_TURNS = 5,  /* seconds between leases */
+    FLOOD = 2000, /* messages a second */
 };
 
 /* Whoever has a certificate speaks for one node; the last one that came is the one. */
 static bool bind_node(struct session *session, struct myr_str said)
 {
     struct server *server = session->server;
-    const char *name = myr_io_peer(session->stream);
-    const char *serial = myr_io_peer_serial(session->stream);
+    const char *name = session_peer(session);
+    const char *serial = session_serial(session);
     uint32_t id = rows_node(server, name);
     if (said.len > 0 && !myr_str_eq(said, myr_str_from(name))) {
         session_refuse(session, MYR_WIRE_REFUSED_NAME, "'%.*s' has the certificate of '%s'",
@@ -40,17 +37,55 @@ static bool bind_node(struct session *session, struct myr_str said)
     if (node->session && node->session != session) {
         struct session *old = node->session;
         old->node = MYR_NONE;
-        old->over = true;
-        myr_io_abort(old->stream);
+        session_close(old, true);
     }
     session->node = id;
     node->session = session;
-    snprintf(node->address, sizeof(node->address), "%s", myr_io_address(session->stream));
+    snprintf(node->address, sizeof(node->address), "%s", session_address(session));
     char *port = strrchr(node->address, ':');
     if (port) {
         *port = '\0';
     }
     return true;
+}
+
+/* Whoever the server has once made a relay, with the certificate that it was given then. */
+static bool is_relay(const struct session *session)
+{
+    uint32_t id = rows_relay(session->server, session_peer(session), false);
+    if (id == MYR_NONE || session->via) {
+        return false;
+    }
+    const struct relay_row *relay = &session->server->rows.relays.items[id];
+    const char *serial = session_serial(session);
+    return !relay->revoked && serial[0] &&
+           (strcmp(relay->serial, serial) == 0 || strcmp(relay->serial_before, serial) == 0);
+}
+
+void session_carry(struct session *session, uint32_t row)
+{
+    session->server->rows.relays.items[row].session = session;
+    session->carrier = myr_xcalloc(1, sizeof(*session->carrier));
+    session->carrier->row = row;
+    session->carrier->heard_ms = steady_ms();
+    myr_wire_receiver_init(&session->carrier->own);
+}
+
+static void welcome_relay(struct session *session)
+{
+    struct server *server = session->server;
+    uint32_t id = rows_relay(server, session_peer(session), false);
+    struct session *old = server->rows.relays.items[id].session;
+    if (old && !old->over) {
+        session_close(old, true);
+    }
+    session_carry(session, id);
+    session_say(session, MYR_WIRE_WELCOME, 0,
+                &(struct myr_wire_welcome){.node = MYR_WIRE_NO_NODE,
+                                           .beat_ms = server->config.beat_ms,
+                                           .pretend = server->config.pretend});
+    log_say("info", "relay %s is connected from %s", session_peer(session),
+            session_address(session));
 }
 
 static void on_hello(struct session *session, const struct myr_wire_hello *hello)
@@ -70,8 +105,12 @@ static void on_hello(struct session *session, const struct myr_wire_hello *hello
     session_say(session, MYR_WIRE_HELLO, 0,
                 &(struct myr_wire_hello){.name = myr_str_from(server->config.cluster),
                                          .version_min = MYR_WIRE_VERSION_MIN});
-    if (!myr_io_peer(session->stream)[0]) {
+    if (!session_peer(session)[0]) {
         return; /* to enrol, and nothing else */
+    }
+    if (is_relay(session)) {
+        welcome_relay(session);
+        return;
     }
     if (!bind_node(session, hello->name)) {
         return;
@@ -271,7 +310,7 @@ static void on_node_message(struct session *session, const struct myr_wire_messa
     }
 }
 
-static void heard(struct session *session)
+void session_heard(struct session *session)
 {
     struct node_row *node = &session->server->rows.nodes[session->node];
     node->heard_ms = steady_ms();
@@ -291,7 +330,7 @@ static void on_message(struct session *session, const struct myr_wire_message *m
         session_refuse(session, MYR_WIRE_REFUSED_ORDER, "'%s' before hello",
                        myr_wire_type_name(message->head.type));
     } else if (session->node != MYR_NONE) {
-        heard(session);
+        session_heard(session);
         if (message->known) {
             on_node_message(session, message);
         } /* else of a newer agent, and of no concern here */
@@ -303,59 +342,46 @@ static void on_message(struct session *session, const struct myr_wire_message *m
     }
 }
 
-static bool floods(struct session *session)
+bool session_floods(struct session *session, uint32_t limit)
 {
     int64_t now_ms = steady_ms();
     if (now_ms - session->second_ms >= 1000) {
         session->second_ms = now_ms;
         session->in_second = 0;
     }
-    return ++session->in_second > FLOOD;
+    return ++session->in_second > limit;
 }
 
-static void on_data(void *context, struct myr_io_stream *stream, struct myr_str bytes)
+void session_drop(struct session *session, const char *why)
 {
-    struct session *session = context;
+    session->server->messages_refused++;
+    log_say("warning", "agent %s dropped: %s", session_address(session), why);
+    session_close(session, true);
+}
+
+void session_take(struct session *session, struct myr_str bytes)
+{
     struct server *server = session->server;
     struct myr_err err = {0};
-    int64_t begun_ns = myr_clock_ns();
     myr_wire_feed(&session->receiver, bytes);
-    while (!session->over) {
+    while (!session->over && !session->carrier) {
         struct myr_wire_message message;
         int rc = myr_wire_next(&session->receiver, &message, &err);
         if (rc == 0) {
             break;
         }
-        if (rc < 0 || floods(session)) {
-            server->messages_refused++;
-            log_say("warning", "agent %s dropped: %s", myr_io_address(stream),
-                    rc < 0 ? err.message : "too many messages");
-            myr_io_abort(stream);
-            session->over = true;
+        if (rc < 0 || session_floods(session, FLOOD)) {
+            session_drop(session, rc < 0 ? err.message : "too many messages");
             break;
         }
         server->messages++;
         on_message(session, &message);
     }
-    int64_t us = (myr_clock_ns() - begun_ns) / 1000;
-    uint32_t class = us <= 0 ? 0 : 64U - (uint32_t)__builtin_clzll((uint64_t)us);
-    server->handled[class < 31 ? class : 31]++;
 }
 
-static void on_open(void *context, struct myr_io_stream *stream)
+void session_gone(struct session *session)
 {
-    (void)context;
-    (void)stream;
-}
-
-static void on_closed(void *context, struct myr_io_stream *stream, const struct myr_err *why)
-{
-    struct session *session = context;
     struct server *server = session->server;
-    (void)stream;
-    if (why->code < 0) {
-        log_say("info", "agent: %s", why->message);
-    }
     if (session->node != MYR_NONE && server->rows.nodes[session->node].session == session) {
         server->rows.nodes[session->node].session = NULL;
     }
@@ -378,12 +404,10 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
     free(session);
 }
 
-static void *on_accept(void *context, struct myr_io_stream *stream)
+struct session *session_new(struct server *server)
 {
-    struct server *server = context;
     struct session *session = myr_xcalloc(1, sizeof(*session));
     session->server = server;
-    session->stream = stream;
     session->node = MYR_NONE;
     session->since_ms = session->second_ms = steady_ms();
     myr_wire_sender_init(&session->sender);
@@ -397,7 +421,7 @@ static void *on_accept(void *context, struct myr_io_stream *stream)
     return session;
 }
 
-static void committed(struct server *server)
+void sessions_committed(struct server *server)
 {
     for (size_t i = 0; i < server->to_ack.count; i++) {
         struct session *session = server->to_ack.items[i];
@@ -407,77 +431,4 @@ static void committed(struct server *server)
         }
     }
     server->to_ack.count = 0;
-}
-
-void sessions_second(struct server *server)
-{
-    static uint32_t turn;
-    int64_t now_ms = steady_ms(), limit_ms = 3 * (int64_t)server->config.beat_ms + 250;
-    turn++;
-    for (uint32_t id = 0; id < server->rows.node_count; id++) {
-        struct node_row *node = &server->rows.nodes[id];
-        if (node->boot > 0 && !node->told_silent && now_ms - node->heard_ms > limit_ms) {
-            node->told_silent = true;
-            desk_post(server, &(struct myr_event){
-                                  .kind = MYR_EVENT_SILENT, .node = id, .boot = node->boot});
-        }
-        if (node->session && !node->session->over && (id + turn) % LEASE_TURNS == 0) {
-            session_say(node->session, MYR_WIRE_LEASE, node->boot,
-                        &(struct myr_wire_beat){.time_ns = now_ms * 1000000});
-        }
-    }
-    for (struct session *session = server->sessions, *next; session; session = next) {
-        next = session->next;
-        if (session->unanswered && !session->over && !server->stuck) {
-            session->over = true; /* it asks again when it is back */
-            myr_io_abort(session->stream);
-        }
-        /* Nor is one without a certificate waited for that says hello and then does not enrol. */
-        if (!session->over && session->node == MYR_NONE && now_ms - session->since_ms > HELLO_MS) {
-            log_say("warning", "agent %s: %s", myr_io_address(session->stream),
-                    session->greeted ? "no certificate, and it does not enrol" : "said nothing");
-            session->over = true;
-            myr_io_abort(session->stream);
-        }
-    }
-}
-
-int sessions_begin(struct server *server, struct myr_err *err)
-{
-    char cert[4096], key[4096], ca[4096];
-    struct myr_io_service service = {.calls = {on_open, on_data, on_closed},
-                                     .accept = on_accept,
-                                     .context = server,
-                                     .streams_max = 2 * server->config.node_count + 256};
-    snprintf(cert, sizeof(cert), "%s/server.pem", server->folder);
-    snprintf(key, sizeof(key), "%s/server-key.pem", server->folder);
-    snprintf(ca, sizeof(ca), "%s/ca.pem", server->folder);
-    struct myr_io_tls_names names = {cert, key, ca, NULL, true, true};
-    MYR_TRY(myr_io_tls_create(&names, &server->tls, err));
-    server->world = (struct world){committed, orders_effect, NULL, orders_fetch, orders_inject};
-    MYR_TRY(myr_io_listen(&server->loop, server->config.agents_address, server->config.agents_port,
-                          server->tls, &service, &server->listener, err));
-    desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TAKEOVER});
-    /* Nobody has been heard by this controller yet; the core gives them time to come. */
-    for (uint32_t id = 0; id < server->rows.node_count; id++) {
-        struct node_row *node = &server->rows.nodes[id];
-        if (node->boot > 0) {
-            node->told_silent = true;
-            desk_post(server, &(struct myr_event){
-                                  .kind = MYR_EVENT_SILENT, .node = id, .boot = node->boot});
-        }
-    }
-    return MYR_OK;
-}
-
-void sessions_end(struct server *server)
-{
-    myr_io_listener_close(server->listener);
-    for (struct session *session = server->sessions; session; session = session->next) {
-        if (!session->over) {
-            session->over = true;
-            myr_io_close(session->stream);
-        }
-    }
-    myr_io_tls_free(server->tls);
 }

@@ -6,7 +6,6 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "lists on the wire are little-endian");
 
 struct myr_wire_layout {
-    bool told;
     uint16_t count;
     uint16_t numbers[MYR_WIRE_FIELDS_MAX];
     uint8_t kinds[MYR_WIRE_FIELDS_MAX];
@@ -99,13 +98,16 @@ void myr_wire_receiver_init(struct myr_wire_receiver *receiver)
 {
     *receiver = (struct myr_wire_receiver){
         .table_of = myr_wire_table_of,
-        .layouts = myr_xcalloc(UINT8_MAX + 1, sizeof(struct myr_wire_layout))};
+        .layouts = myr_xcalloc(UINT8_MAX + 1, sizeof(struct myr_wire_layout *))};
 }
 
 void myr_wire_receiver_done(struct myr_wire_receiver *receiver)
 {
     myr_buf_done(&receiver->bytes);
     myr_buf_done(&receiver->lists);
+    for (uint32_t type = 0; receiver->layouts && type <= UINT8_MAX; type++) {
+        free(receiver->layouts[type]);
+    }
     free(receiver->layouts);
     receiver->layouts = NULL;
 }
@@ -156,7 +158,7 @@ static int keep_schema(struct myr_wire_receiver *receiver, struct myr_str payloa
                        struct myr_err *err)
 {
     struct cursor cursor = {payload.data, payload.len};
-    struct myr_wire_layout layout = {.told = true};
+    struct myr_wire_layout layout = {0};
     uint64_t type, count;
     bool good =
         take_le(&cursor, 1, &type) && take_le(&cursor, 2, &count) && count <= MYR_WIRE_FIELDS_MAX;
@@ -171,7 +173,10 @@ static int keep_schema(struct myr_wire_receiver *receiver, struct myr_str payloa
         return myr_err_set(err, MYR_ECORRUPT, "a schema that makes no sense");
     }
     layout.count = (uint16_t)count;
-    receiver->layouts[type] = layout;
+    if (!receiver->layouts[type]) {
+        receiver->layouts[type] = myr_xcalloc(1, sizeof(layout));
+    }
+    *receiver->layouts[type] = layout;
     return MYR_OK;
 }
 
@@ -254,12 +259,12 @@ static bool take_field(struct myr_wire_receiver *receiver, struct cursor *cursor
 static int read_body(struct myr_wire_receiver *receiver, struct myr_str payload,
                      struct myr_wire_message *ret, struct myr_err *err)
 {
-    const struct myr_wire_layout *layout = &receiver->layouts[ret->head.type];
+    const struct myr_wire_layout *layout = receiver->layouts[ret->head.type];
     const struct myr_wire_table *table = receiver->table_of(ret->head.type);
     struct cursor cursor = {payload.data, payload.len};
     memset(ret->body, 0, sizeof(ret->body));
     ret->known = table != NULL;
-    if (!layout->told) {
+    if (!layout) {
         return myr_err_set(err, MYR_ECORRUPT, "a message '%s' before its schema",
                            myr_wire_type_name(ret->head.type));
     }
@@ -305,4 +310,28 @@ int myr_wire_next(struct myr_wire_receiver *receiver, struct myr_wire_message *r
             return 1;
         }
     }
+}
+
+int myr_wire_peek(const struct myr_wire_receiver *receiver, struct myr_wire_head *ret,
+                  struct myr_str *ret_frame, struct myr_err *err)
+{
+    struct myr_str bytes = {receiver->bytes.data + receiver->at,
+                            receiver->bytes.len - receiver->at};
+    struct myr_str payload;
+    size_t size;
+    if (bytes.len == 0) {
+        return 0;
+    }
+    int rc = myr_wire_frame_get(bytes, ret, &payload, &size, err);
+    if (rc > 0) {
+        *ret_frame = (struct myr_str){bytes.data, size};
+    }
+    return rc;
+}
+
+void myr_wire_skip(struct myr_wire_receiver *receiver, struct myr_str frame)
+{
+    MYR_ASSERT(frame.data == receiver->bytes.data + receiver->at);
+    MYR_ASSERT(frame.len <= receiver->bytes.len - receiver->at);
+    receiver->at += frame.len;
 }

@@ -27,6 +27,7 @@ static const struct myr_wire_field beat_fields[] = {
 
 static const struct myr_wire_field silent_fields[] = {
     FIELD(1, MYR_WIRE_I64, myr_wire_silent, last_ns),
+    FIELD(2, MYR_WIRE_U32, myr_wire_silent, channel),
 };
 
 static const struct myr_wire_field step_fields[] = {
@@ -120,6 +121,17 @@ static const struct myr_wire_field cert_fields[] = {
     FIELD(2, MYR_WIRE_TEXT, myr_wire_cert, ca),
 };
 
+static const struct myr_wire_field attach_fields[] = {
+    FIELD(1, MYR_WIRE_U32, myr_wire_attach, channel),
+    FIELD(2, MYR_WIRE_TEXT, myr_wire_attach, name),
+    FIELD(3, MYR_WIRE_TEXT, myr_wire_attach, serial),
+    FIELD(4, MYR_WIRE_TEXT, myr_wire_attach, address),
+};
+
+static const struct myr_wire_field detach_fields[] = {
+    FIELD(1, MYR_WIRE_U32, myr_wire_detach, channel),
+};
+
 #define TABLE(word, id, rows, holder) \
     [id] = {word, id, sizeof(struct holder), MYR_ARRAY_COUNT(rows), rows}
 
@@ -146,6 +158,8 @@ static const struct myr_wire_table tables[MYR_WIRE_TYPE_COUNT] = {
     TABLE("output", MYR_WIRE_OUTPUT, output_fields, myr_wire_output),
     TABLE("enrol", MYR_WIRE_ENROL, enrol_fields, myr_wire_enrol),
     TABLE("cert", MYR_WIRE_CERT, cert_fields, myr_wire_cert),
+    TABLE("attach", MYR_WIRE_ATTACH, attach_fields, myr_wire_attach),
+    TABLE("detach", MYR_WIRE_DETACH, detach_fields, myr_wire_detach),
 };
 
 const struct myr_wire_table *myr_wire_table_of(uint8_t type)

@@ -77,7 +77,7 @@ class Tree:
 
     def check_units(self):
         """The units are there, and name no folder of the machine that built them."""
-        for name in ("myriad.service", "myriad-agent.service"):
+        for name in ("myriad.service", "myriad-relay.service", "myriad-agent.service"):
             text = self.file(f"lib/systemd/system/{name}").read_text()
             self.expect("Type=notify" in text and "\nExecStart=myriad" in text,
                         f"{name} starts the program wherever it lies")

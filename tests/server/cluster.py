@@ -37,7 +37,7 @@ class Cluster:
         self.folder = pathlib.Path(folder)
         self.nodes = list(nodes)
         self.server, self.url, self.agents_port = None, None, None
-        self.agents = {}
+        self.agents, self.relays = {}, []
         self.environment = {}
         self.home = pathlib.Path(home or self.folder / "server")
         # Ranks of another user must reach what the tests give them.
@@ -112,10 +112,11 @@ class Cluster:
             raise Failed(f"POST {path}: {status} {answer}")
         return answer
 
-    def start_agent(self, node):
+    def start_agent(self, node, port=None):
+        """'port' is a relay's, where it comes through one."""
         state = self.folder / "agents" / node
-        arguments = [self.agent, "--server", f"127.0.0.1:{self.agents_port}", "--name", node,
-                     "--state", state, "--pretend", self.folder / "pretend.yaml"]
+        arguments = [self.agent, "--server", f"127.0.0.1:{port or self.agents_port}", "--name",
+                     node, "--state", state, "--pretend", self.folder / "pretend.yaml"]
         if not (state / "node.pem").exists():
             state.mkdir(parents=True, exist_ok=True)
             secret = self.folder / f"{node}.token"
@@ -133,6 +134,25 @@ class Cluster:
         if agent:
             agent.send_signal(how)
             agent.wait(LIMIT_S)
+
+    def start_relay(self, name, port=0, *more):
+        """Its process and the port that it got."""
+        folder = self.folder / name
+        arguments = [self.myriad, "relay", folder, "--name", name, "--server",
+                     f"127.0.0.1:{self.agents_port}", "--listen", f"127.0.0.1:{port}", *more]
+        if not (folder / "node.pem").exists():
+            secret = self.folder / f"{name}.token"
+            secret.write_text(self.post("/v1/enrol", {"relay": name})["token"])
+            secret.chmod(0o600)
+            arguments += ["--token-file", secret]
+        with open(self.folder / f"{name}.log", "ab") as log:
+            relay = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=log, text=True)
+        self.relays.append(relay)
+        found = re.match(r"agents on port (\d+)", relay.stdout.readline())
+        if not found:
+            raise Failed("the relay does not start: " +
+                         (self.folder / f"{name}.log").read_text()[-1000:])
+        return relay, int(found.group(1))
 
     def healthy(self):
         return self.get("/v1/cluster")["node_states"]["healthy"]
@@ -171,6 +191,12 @@ class Cluster:
     def end(self):
         for node in list(self.agents):
             self.end_agent(node)
+        for relay in self.relays:
+            if relay.poll() is None:
+                relay.send_signal(signal.SIGCONT)  # one that a test has stopped
+                relay.kill()
+                relay.wait(LIMIT_S)
+            relay.stdout.close()
         self.end_server()
         for pid in self.ranks():  # of this test, by its own folder in their environment
             try:

@@ -44,6 +44,8 @@ struct myr_io_service {
 MYR_MUST_USE int myr_io_listen(uv_loop_t *loop, const char *address, uint16_t port,
                                struct myr_io_tls *tls, const struct myr_io_service *service,
                                struct myr_io_listener **ret, struct myr_err *err);
+/* Streams that come from now on are shown this; those that are there keep what they were shown. */
+void myr_io_listener_show(struct myr_io_listener *listener, struct myr_io_tls *tls);
 uint16_t myr_io_port(const struct myr_io_listener *listener);
 /* Streams of it go on. */
 void myr_io_listener_close(struct myr_io_listener *listener);

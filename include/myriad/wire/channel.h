@@ -41,8 +41,8 @@ struct myr_wire_receiver {
     const struct myr_wire_table *(*table_of)(uint8_t type);
     struct myr_buf bytes; /* received and not read yet, from 'at' on */
     size_t at;
-    struct myr_wire_layout *layouts; /* by type */
-    struct myr_buf lists;            /* of the message last read, aligned */
+    struct myr_wire_layout **layouts; /* by type; NULL: not told */
+    struct myr_buf lists;             /* of the message last read, aligned */
 };
 
 void myr_wire_receiver_init(struct myr_wire_receiver *receiver);
@@ -56,3 +56,11 @@ void myr_wire_feed(struct myr_wire_receiver *receiver, struct myr_str bytes);
  */
 MYR_MUST_USE int myr_wire_next(struct myr_wire_receiver *receiver, struct myr_wire_message *ret,
                                struct myr_err *err);
+
+/*
+ * For whoever passes frames on: the next one whole, as myr_wire_frame_get() answers, and nothing is
+ * taken. myr_wire_skip() takes it. Both leave schemas to the one to whom it is passed on.
+ */
+MYR_MUST_USE int myr_wire_peek(const struct myr_wire_receiver *receiver, struct myr_wire_head *ret,
+                               struct myr_str *ret_frame, struct myr_err *err);
+void myr_wire_skip(struct myr_wire_receiver *receiver, struct myr_str frame);

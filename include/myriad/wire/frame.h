@@ -2,10 +2,11 @@
  * frame: one message on a stream of bytes.
  *
  * A frame is a head of fixed size, little-endian, and a payload of at most MYR_WIRE_PAYLOAD_MAX
- * bytes. The head says of which node it speaks (one connection of a relay carries many), in which
- * incarnation of it ('epoch', which grows each time the node or its job starts anew, so that a late
- * frame cannot speak for a new life), and counts ('sequence', from 1, by node and epoch, so that
- * what was lost, repeated or reordered shows). The checksum covers head and payload.
+ * bytes. The head says of which node it speaks (on the connection of a relay, which carries many:
+ * of which channel), in which incarnation of it ('epoch', which grows each time the node or its job
+ * starts anew, so that a late frame cannot speak for a new life), and counts ('sequence', from 1,
+ * by node and epoch, so that what was lost, repeated or reordered shows). The checksum covers head
+ * and payload.
  *
  *     offset  0  u16  0x594D ("MY")
  *             2  u8   version of the sender

@@ -43,6 +43,8 @@ enum myr_wire_type {
     MYR_WIRE_OUTPUT,  /* agent: this */
     MYR_WIRE_ENROL,   /* agent without a certificate: give me one */
     MYR_WIRE_CERT,    /* controller: here it is */
+    MYR_WIRE_ATTACH,  /* relay: an agent has come */
+    MYR_WIRE_DETACH,  /* relay: it is gone; controller: it is to go */
     MYR_WIRE_TYPE_COUNT,
 };
 
@@ -98,7 +100,8 @@ struct myr_wire_beat {
 };
 
 struct myr_wire_silent {
-    int64_t last_ns; /* the server's clock, when it was heard last */
+    int64_t last_ns;  /* the clock of who tells it, when it was heard last */
+    uint32_t channel; /* of a relay: whose */
 };
 
 struct myr_wire_step {

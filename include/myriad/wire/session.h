@@ -51,3 +51,19 @@ struct myr_wire_enrol {
 struct myr_wire_cert {
     struct myr_str certificate, ca; /* PEM */
 };
+
+/*
+ * A relay carries many agents over one connection. What it says itself has no node in its head;
+ * frames of an agent have the number of its channel there, and pass unchanged but for that: what
+ * agent and controller agree on is theirs, whichever versions they have.
+ */
+struct myr_wire_attach {
+    uint32_t channel;            /* a place below 2^16, and how often it was given, times 2^16 */
+    struct myr_str name, serial; /* of the certificate that it has shown; empty: none */
+    struct myr_str address;      /* as the relay sees it */
+};
+#define MYR_WIRE_CHANNEL_PLACES (1U << 16)
+
+struct myr_wire_detach {
+    uint32_t channel;
+};

@@ -231,7 +231,7 @@ static void look_for_stop(struct shim *s, int64_t now)
         return;
     }
     if (file_get(s->folder, "stop", &text, NULL) == MYR_OK) {
-        (void)field_u64((struct myr_str){text.data, text.len}, "grace_s", 86400, &grace);
+        (void)line_u64((struct myr_str){text.data, text.len}, "grace_s", 86400, &grace);
     }
     shim_set_ending(s, ENDING_STOPPED, NULL, "by order");
     if (s->phase < PHASE_EPILOG) {
@@ -257,7 +257,7 @@ static void look_at_lease(struct shim *s, int64_t now)
     }
     snprintf(state, sizeof(state), "%.*s", (int)s->order.state.len, s->order.state.data);
     if (file_get(state, "heard", &text, NULL) == MYR_OK &&
-        field_u64((struct myr_str){text.data, text.len}, "at_ns", INT64_MAX, &heard) &&
+        line_u64((struct myr_str){text.data, text.len}, "at_ns", INT64_MAX, &heard) &&
         now - (int64_t)heard < s->order.lease_s * S) {
         return;
     }

@@ -71,6 +71,16 @@ static const struct myr_command token_command = {
 
 const struct cli_verb cli_token_verb = {&token_command, NULL, .group = CLI_RUN_GROUP};
 
+struct enrol_options {
+    const char *relay;
+};
+static const struct enrol_options enrol_defaults = {0};
+
+static const struct myr_option enrol_rows[] = {
+    CLI_TEXT("relay", "NAME", struct enrol_options, relay,
+             "for a relay of that name, which then speaks for the agents behind it"),
+};
+
 static const struct myr_command enrol_command = {
     .name = "enrol",
     .operands = "[NODE]",
@@ -79,7 +89,7 @@ static const struct myr_command enrol_command = {
                "its certificate for it; the token carries the authority's fingerprint, so that "
                "the agent knows whom to believe. CSV output has one row.",
     .example = "myriad enrol gpu-01 --dir lab",
-    CLIENT_NO_OPTIONS,
+    CLI_CLIENT_OPTIONS(enrol_rows, enrol_defaults),
     .operand_max = 1,
 };
 
@@ -88,17 +98,28 @@ static int enrol_run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
     const struct myr_doc *doc;
     struct myr_json json;
+    const struct enrol_options *options = cli->options;
     const char *node = cli->operands.count > 0 ? cli->operands.items[0] : NULL;
+    if (node && options->relay) {
+        return myr_err_set(err, MYR_EINVAL, "'%s' and --relay %s: one of the two is expected", node,
+                           options->relay);
+    }
     myr_json_init(&json, &body, MYR_JSON_COMPACT);
     myr_json_object(&json, NULL);
     if (node) {
         myr_json_text(&json, "node", node);
     }
+    if (options->relay) {
+        myr_json_text(&json, "relay", options->relay);
+    }
     myr_json_end(&json);
     MYR_TRY(client_ask(cli, "POST", "/v1/enrol", (struct myr_str){body.data, body.len}, &doc, err));
     client_put_one(cli, doc, "tokens");
     myr_answer_fact(&cli->answer, "token", "%s", client_text(cli, doc, "token"));
-    myr_answer_fact(&cli->answer, "for", "%s, once", node ? node : "any node");
+    myr_answer_fact(&cli->answer, "for", "%s%s, once", options->relay ? "relay " : "",
+                    options->relay ? options->relay
+                    : node         ? node
+                                   : "any node");
     return MYR_OK;
 }
 

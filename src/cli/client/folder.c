@@ -1,6 +1,8 @@
 /* doctor, backup, restore: a server's folder on this machine. */
 #include "myriad/server/folder.h"
+
 #include "client/client.h"
+#include "myriad/agent/relay.h"
 
 #define NO_OPTIONS                                                             \
     .defaults = &client_no_options, .values_bytes = sizeof(client_no_options), \
@@ -10,13 +12,25 @@ static const struct myr_command doctor_command = {
     .name = "doctor",
     .operands = "[DIR]",
     .summary = "look for what would keep a server from working",
-    .details = "Looks at this machine, and at the folder of a server where one is named: clock, "
-               "limits, ports, rights, certificates, store, disk, users, cgroups, libraries. "
-               "Nothing is changed. Exit status 1: something is bad. CSV output lists the checks.",
+    .details =
+        "Looks at this machine, and at the folder of a server or relay where one is named: clock, "
+        "limits, ports, rights, certificates, store, disk, users, cgroups, libraries. "
+        "Nothing is changed. Exit status 1: something is bad. CSV output lists the checks.",
     .example = "myriad doctor lab",
     NO_OPTIONS,
     .operand_max = 1,
 };
+
+static void put_finding(struct myr_answer *answer, uint32_t verdict, const char *check,
+                        const char *says, const char *hint)
+{
+    myr_answer_object(answer, NULL);
+    myr_answer_text(answer, "verdict", myr_verdict_names[verdict]);
+    myr_answer_text(answer, "check", check);
+    myr_answer_text(answer, "says", says);
+    myr_answer_text(answer, "hint", hint[0] ? hint : NULL);
+    myr_answer_end(answer);
+}
 
 static int doctor_run(struct cli *cli, struct myr_err *err)
 {
@@ -29,25 +43,28 @@ static int doctor_run(struct cli *cli, struct myr_err *err)
     struct myr_answer *answer = &cli->answer;
     struct myr_server_findings *found = myr_arena_alloc(&cli->arena, 1, sizeof(*found));
     uint32_t counts[3] = {0};
+    const char *folder = cli->operands.count ? cli->operands.items[0] : NULL;
+    struct myr_relay_finding *relay =
+        myr_arena_alloc(&cli->arena, MYR_RELAY_FINDINGS_MAX, sizeof(*relay));
+    uint32_t of_relay = folder ? myr_relay_doctor(folder, relay) : 0;
     (void)err;
-    myr_server_doctor(cli->operands.count ? cli->operands.items[0] : NULL, found);
+    myr_server_doctor(of_relay ? NULL : folder, found);
     struct myr_value *list = myr_answer_list(answer, "checks");
     for (uint32_t i = 0; i < found->count; i++) {
         const struct myr_server_finding *finding = &found->items[i];
-        myr_answer_object(answer, NULL);
-        myr_answer_text(answer, "verdict", myr_verdict_names[finding->verdict]);
-        myr_answer_text(answer, "check", finding->check);
-        myr_answer_text(answer, "says", finding->says);
-        myr_answer_text(answer, "hint", finding->hint[0] ? finding->hint : NULL);
-        myr_answer_end(answer);
+        put_finding(answer, finding->verdict, finding->check, finding->says, finding->hint);
         counts[finding->verdict]++;
+    }
+    for (uint32_t i = 0; i < of_relay; i++) {
+        put_finding(answer, relay[i].verdict, relay[i].check, relay[i].says, relay[i].hint);
+        counts[relay[i].verdict]++;
     }
     myr_answer_end(answer);
     myr_answer_u64(answer, "warnings", counts[MYR_VERDICT_WARN]);
     myr_answer_u64(answer, "bad", counts[MYR_VERDICT_BAD]);
     myr_answer_rows(answer, list);
     myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
-    myr_answer_fact(answer, "in all", "%u checks, %u warnings, %u bad", found->count,
+    myr_answer_fact(answer, "in all", "%u checks, %u warnings, %u bad", found->count + of_relay,
                     counts[MYR_VERDICT_WARN], counts[MYR_VERDICT_BAD]);
     cli->no = counts[MYR_VERDICT_BAD] > 0;
     return MYR_OK;

@@ -1,0 +1,288 @@
+#include <stdio.h>
+
+#include "enrol.h"
+#include "files.h"
+#include "relay/relay.h"
+
+enum {
+    RETRY_MIN_MS = 100,
+    RETRY_MAX_MS = 1000, /* relays are few */
+    PATIENCE_MS = 15000, /* the controller says a word a second */
+    PENDING_HIGH = 8 << 20,
+    PENDING_LOW = 1 << 20,
+    DRAIN_MS = 20,
+    RENEW_SECONDS = 3600,
+};
+
+static void connect_now(struct relay *relay);
+
+static void on_retry(uv_timer_t *timer)
+{
+    connect_now(timer->data);
+}
+
+static void retry_later(struct relay *relay)
+{
+    uint64_t wait_ms = (uint64_t)RETRY_MIN_MS << (relay->failures < 8 ? relay->failures : 8);
+    relay->failures++;
+    if (!relay->ending) {
+        uv_timer_start(&relay->retry, on_retry, wait_ms < RETRY_MAX_MS ? wait_ms : RETRY_MAX_MS, 0);
+    }
+}
+
+/* A controller that reads slowly is not written to without end: agents are read more slowly. */
+static void on_drain(uv_timer_t *timer)
+{
+    struct relay *relay = timer->data;
+    size_t pending = relay->up ? myr_io_pending(relay->up) : 0;
+    if (pending > PENDING_HIGH) {
+        below_pause(relay, true);
+    } else if (pending < PENDING_LOW) {
+        below_pause(relay, false);
+    }
+}
+
+static void take_cert(struct relay *relay, const struct myr_wire_cert *cert)
+{
+    struct myr_err err = {0};
+    struct myr_io_tls *up = NULL, *down = NULL;
+    const char *folder = relay->settings->folder;
+    if (!relay->asked_renewal) {
+        return;
+    }
+    relay->asked_renewal = false;
+    if (enrol_take(folder, cert, &err) < 0 || enrol_tls(folder, &up, &err) < 0 ||
+        enrol_tls_server(folder, &down, &err) < 0) {
+        myr_io_tls_free(up);
+        say("new certificate: %s", err.message);
+        return;
+    }
+    /* Connections that stand go on; the next ones show the new one. */
+    myr_io_tls_free(relay->tls_up);
+    myr_io_tls_free(relay->tls_down);
+    relay->tls_up = up;
+    relay->tls_down = down;
+    myr_io_listener_show(relay->listener, down);
+    say("new certificate");
+}
+
+static void take_welcome(struct relay *relay, const struct myr_wire_welcome *welcome)
+{
+    relay->welcomed = true;
+    relay->failures = 0;
+    relay->beat_ms = welcome->beat_ms ? welcome->beat_ms : 1000;
+    if (relay->said_down) {
+        relay->said_down = false;
+        say("connected to %s:%u", relay->host, relay->port);
+    }
+    below_attach_all(relay);
+}
+
+static void take_own(struct relay *relay, const struct myr_wire_message *message)
+{
+    const void *body = message->body;
+    switch (message->head.type) {
+    case MYR_WIRE_WELCOME:
+        take_welcome(relay, body);
+        return;
+    case MYR_WIRE_LEASE:
+        below_lease(relay);
+        return;
+    case MYR_WIRE_DETACH: {
+        struct line *line = below_find(relay, ((const struct myr_wire_detach *)body)->channel);
+        if (line) {
+            below_close(line);
+        }
+        return;
+    }
+    case MYR_WIRE_CERT:
+        take_cert(relay, body);
+        return;
+    case MYR_WIRE_REFUSED: {
+        const struct myr_wire_refused *refused = body;
+        say("refused by %s:%u: %.*s", relay->host, relay->port,
+            (int)(refused->text.len < 200 ? refused->text.len : 200), refused->text.data);
+        relay->failures = 8;
+        return;
+    }
+    default:
+        return;
+    }
+}
+
+/* Of what passes, the welcome alone is read: which node this is, for the heads of its frames. */
+static int look(struct relay *relay, struct line *line, const struct myr_wire_head *head,
+                struct myr_str payload, struct myr_err *err)
+{
+    bool schema =
+        head->type == MYR_WIRE_SCHEMA && payload.len > 0 && payload.data[0] == MYR_WIRE_WELCOME;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    struct myr_wire_message message;
+    if (!schema && head->type != MYR_WIRE_WELCOME) {
+        return MYR_OK;
+    }
+    myr_wire_frame_put(&bytes, head, payload);
+    myr_wire_feed(&relay->welcomes, (struct myr_str){bytes.data, bytes.len});
+    int rc = myr_wire_next(&relay->welcomes, &message, err);
+    if (rc > 0) {
+        const struct myr_wire_welcome *welcome = (const void *)message.body;
+        line->node = welcome->node;
+        line->boot = welcome->boot;
+        line->welcomed = true;
+    }
+    return rc < 0 ? rc : MYR_OK;
+}
+
+static int take_frame(struct relay *relay, const struct myr_wire_head *head, struct myr_str payload,
+                      struct myr_err *err)
+{
+    if (head->node != MYR_WIRE_NO_NODE) {
+        struct line *line = below_find(relay, head->node);
+        if (line) { /* else it has gone meanwhile: the controller hears of it */
+            MYR_TRY(look(relay, line, head, payload, err));
+            below_pass(line, head, payload);
+        }
+        return MYR_OK;
+    }
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    struct myr_wire_message message;
+    myr_wire_frame_put(&bytes, head, payload);
+    myr_wire_feed(&relay->own, (struct myr_str){bytes.data, bytes.len});
+    int rc;
+    while ((rc = myr_wire_next(&relay->own, &message, err)) > 0) {
+        if (message.known) {
+            take_own(relay, &message);
+        }
+    }
+    return rc;
+}
+
+static void on_open(void *context, struct myr_io_stream *stream)
+{
+    struct relay *relay = context;
+    (void)stream;
+    relay->heard_ms = relay_now_ms(relay);
+    relay_say(relay, MYR_WIRE_HELLO,
+              &(struct myr_wire_hello){.name = myr_str_from(relay->settings->name),
+                                       .version_min = MYR_WIRE_VERSION_MIN});
+}
+
+static void on_data(void *context, struct myr_io_stream *stream, struct myr_str bytes)
+{
+    struct relay *relay = context;
+    struct myr_wire_head head;
+    struct myr_str payload;
+    struct myr_err err = {0};
+    int rc;
+    relay->heard_ms = relay_now_ms(relay);
+    myr_buf_put(&relay->bytes, bytes.data, bytes.len);
+    while ((rc = frame_next(&relay->bytes, &relay->at, &head, &payload, &err)) > 0) {
+        rc = take_frame(relay, &head, payload, &err);
+        if (rc < 0) {
+            break;
+        }
+    }
+    frames_read(&relay->bytes, &relay->at);
+    if (rc < 0) {
+        say("%s:%u says what is no message: %s", relay->host, relay->port, err.message);
+        myr_io_abort(stream);
+    }
+}
+
+static void forget(struct relay *relay)
+{
+    relay->up = NULL;
+    relay->welcomed = relay->asked_renewal = false;
+    myr_wire_receiver_done(&relay->own);
+    myr_wire_receiver_done(&relay->welcomes);
+    myr_buf_done(&relay->bytes);
+    relay->bytes = (struct myr_buf){0};
+    relay->at = 0;
+    below_pause(relay, false);
+    below_drop_all(relay);
+}
+
+static void on_closed(void *context, struct myr_io_stream *stream, const struct myr_err *why)
+{
+    struct relay *relay = context;
+    (void)stream;
+    if (!relay->said_down && !relay->ending) {
+        say("%s:%u: %s; agents wait, ranks run on", relay->host, relay->port,
+            why->code ? why->message : "the controller closed the connection");
+    }
+    relay->said_down = true;
+    forget(relay);
+    retry_later(relay);
+}
+
+static void connect_now(struct relay *relay)
+{
+    const struct myr_io_calls calls = {on_open, on_data, on_closed};
+    struct myr_err err = {0};
+    MYR_ASSERT(!relay->up);
+    myr_wire_sender_init(&relay->sender);
+    myr_wire_receiver_init(&relay->own);
+    myr_wire_receiver_init(&relay->welcomes);
+    relay->sent = 0;
+    if (myr_io_connect(&relay->loop, relay->host, relay->port, relay->tls_up, &calls, relay,
+                       &relay->up, &err) < 0) {
+        say("%s", err.message);
+        forget(relay);
+        retry_later(relay);
+    }
+}
+
+void above_start(struct relay *relay)
+{
+    relay->said_down = true;
+    relay->beat_ms = 1000;
+    uv_timer_init(&relay->loop, &relay->retry);
+    uv_timer_init(&relay->loop, &relay->drain);
+    relay->retry.data = relay->drain.data = relay;
+    uv_timer_start(&relay->drain, on_drain, DRAIN_MS, DRAIN_MS);
+    connect_now(relay);
+}
+
+static void renew(struct relay *relay)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf csr = {0};
+    struct myr_err err = {0};
+    if (relay->asked_renewal || !enrol_is_due(relay->settings->folder)) {
+        return;
+    }
+    if (enrol_ask(relay->settings->folder, relay->settings->name, &csr, &err) < 0) {
+        say("%s", err.message);
+        return;
+    }
+    relay->asked_renewal = true;
+    relay_say(relay, MYR_WIRE_ENROL,
+              &(struct myr_wire_enrol){.token = MYR_STR(""), .csr = {csr.data, csr.len}});
+}
+
+void above_second(struct relay *relay)
+{
+    if (!relay->up) {
+        return;
+    }
+    if (relay->heard_ms && relay_now_ms(relay) - relay->heard_ms > PATIENCE_MS) {
+        relay->heard_ms = 0; /* once */
+        myr_io_abort(relay->up);
+        return;
+    }
+    if (relay->welcomed) {
+        relay_say(relay, MYR_WIRE_BEAT,
+                  &(struct myr_wire_beat){.time_ns = relay_now_ms(relay) * 1000000});
+        if (relay->seconds++ % RENEW_SECONDS == 5) {
+            renew(relay);
+        }
+    }
+}
+
+void above_end(struct relay *relay)
+{
+    uv_close((uv_handle_t *)&relay->retry, NULL);
+    uv_close((uv_handle_t *)&relay->drain, NULL);
+    if (relay->up) {
+        myr_io_close(relay->up);
+    }
+}

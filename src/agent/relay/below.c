@@ -1,0 +1,325 @@
+#include "relay/relay.h"
+
+#include <stdlib.h>
+
+#include "files.h"
+
+enum {
+    HELD_MAX = 64 << 10,   /* bytes of one who waits for the controller */
+    PENDING_MAX = 8 << 20, /* that an agent may leave untaken */
+    FLOOD = 2000,          /* frames a second */
+    PATIENCE_MS = 30000,   /* for one that is not welcomed */
+    LEASE_TURNS = 5,       /* seconds between leases of one agent */
+    SILENT_BEATS = 3,      /* as the controller counts */
+    SILENT_MORE_MS = 250,
+};
+
+int64_t relay_now_ms(const struct relay *relay)
+{
+    (void)relay;
+    return boot_clock_ns() / 1000000;
+}
+
+int frame_next(const struct myr_buf *bytes, size_t *at, struct myr_wire_head *ret,
+               struct myr_str *ret_payload, struct myr_err *err)
+{
+    size_t size = 0;
+    struct myr_str left = {bytes->data + *at, bytes->len - *at};
+    int rc = left.len ? myr_wire_frame_get(left, ret, ret_payload, &size, err) : 0;
+    *at += rc > 0 ? size : 0;
+    return rc;
+}
+
+void frames_read(struct myr_buf *bytes, size_t *at)
+{
+    if (*at == bytes->len) {
+        myr_buf_done(bytes); /* a thousand idle agents keep no buffers */
+        *bytes = (struct myr_buf){0};
+    } else if (*at > 0) {
+        memmove(bytes->data, bytes->data + *at, bytes->len - *at);
+        bytes->len -= *at;
+    }
+    *at = 0;
+}
+
+void relay_say(struct relay *relay, enum myr_wire_type type, const void *message)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    myr_wire_send(&relay->sender, &bytes, type, MYR_WIRE_NO_NODE, 0, ++relay->sent, message);
+    myr_io_write(relay->up, (struct myr_str){bytes.data, bytes.len});
+}
+
+struct line *below_find(const struct relay *relay, uint32_t channel)
+{
+    uint32_t at = channel % MYR_WIRE_CHANNEL_PLACES;
+    struct line *line = at < relay->places.count ? relay->places.items[at].line : NULL;
+    return line && line->channel == channel ? line : NULL;
+}
+
+static void end_line(struct line *line, bool at_once)
+{
+    if (!line->over) {
+        line->over = true;
+        if (at_once) {
+            myr_io_abort(line->stream);
+        } else {
+            myr_io_close(line->stream);
+        }
+    }
+}
+
+void below_close(struct line *line)
+{
+    end_line(line, false);
+}
+
+/* Who it is says its certificate, and nothing that it says itself. */
+static void attach(struct line *line)
+{
+    struct relay *relay = line->relay;
+    uint32_t at;
+    if (relay->free_places.count > 0) {
+        at = relay->free_places.items[--relay->free_places.count];
+    } else {
+        at = (uint32_t)relay->places.count;
+        myr_vec_push(&relay->places, (struct place){0});
+    }
+    MYR_ASSERT(at < MYR_WIRE_CHANNEL_PLACES && !relay->places.items[at].line);
+    relay->places.items[at].line = line;
+    line->channel = (uint32_t)relay->places.items[at].turn++ * MYR_WIRE_CHANNEL_PLACES + at;
+    struct myr_wire_attach message = {
+        .channel = line->channel,
+        .name = myr_str_from(myr_io_peer(line->stream)),
+        .serial = myr_str_from(myr_io_peer_serial(line->stream)),
+        .address = myr_str_from(myr_io_address(line->stream)),
+    };
+    relay_say(relay, MYR_WIRE_ATTACH, &message);
+}
+
+static void detach(struct line *line)
+{
+    struct relay *relay = line->relay;
+    if (line->channel == MYR_WIRE_NO_NODE) {
+        return;
+    }
+    uint32_t at = line->channel % MYR_WIRE_CHANNEL_PLACES;
+    relay->places.items[at].line = NULL;
+    myr_vec_push(&relay->free_places, at);
+    if (relay->welcomed) {
+        relay_say(relay, MYR_WIRE_DETACH, &(struct myr_wire_detach){line->channel});
+    }
+    line->channel = MYR_WIRE_NO_NODE;
+}
+
+static void heard(struct line *line)
+{
+    line->heard_ms = relay_now_ms(line->relay);
+    if (line->silent) {
+        line->silent = false;
+        relay_say(line->relay, MYR_WIRE_BACK,
+                  &(struct myr_wire_silent){.last_ns = line->heard_ms * 1000000,
+                                            .channel = line->channel});
+    }
+}
+
+static bool floods(struct line *line)
+{
+    int64_t now_ms = relay_now_ms(line->relay);
+    if (now_ms - line->second_ms >= 1000) {
+        line->second_ms = now_ms;
+        line->in_second = 0;
+    }
+    return ++line->in_second > FLOOD;
+}
+
+/* Frames of an agent go up under its channel; beats stay here. */
+static void take(struct line *line)
+{
+    struct relay *relay = line->relay;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf up = {0};
+    struct myr_wire_head head;
+    struct myr_str payload;
+    struct myr_err err = {0};
+    int rc;
+    heard(line);
+    while ((rc = frame_next(&line->bytes, &line->at, &head, &payload, &err)) > 0) {
+        if (floods(line)) {
+            rc = myr_err_set(&err, MYR_EOFTEN, "too many messages");
+            break;
+        }
+        if (head.type == MYR_WIRE_BEAT && line->welcomed) {
+            relay->count.beats++;
+            continue;
+        }
+        head.node = line->channel;
+        relay->count.frames_up++;
+        myr_wire_frame_put(&up, &head, payload);
+    }
+    frames_read(&line->bytes, &line->at);
+    myr_io_write(relay->up, (struct myr_str){up.len ? up.data : "", up.len});
+    if (rc < 0) {
+        say("agent %s dropped: %s", myr_io_address(line->stream), err.message);
+        end_line(line, true);
+    }
+}
+
+static void on_open(void *context, struct myr_io_stream *stream)
+{
+    struct line *line = context;
+    (void)stream;
+    line->open = true;
+    if (line->relay->welcomed) {
+        attach(line);
+    }
+}
+
+static void on_data(void *context, struct myr_io_stream *stream, struct myr_str bytes)
+{
+    struct line *line = context;
+    (void)stream;
+    if (line->over) {
+        return;
+    }
+    myr_buf_put(&line->bytes, bytes.data, bytes.len);
+    if (line->channel != MYR_WIRE_NO_NODE) {
+        take(line);
+    } else if (line->bytes.len > HELD_MAX) {
+        end_line(line, true);
+    }
+}
+
+static void on_closed(void *context, struct myr_io_stream *stream, const struct myr_err *why)
+{
+    struct line *line = context;
+    struct relay *relay = line->relay;
+    (void)stream;
+    (void)why;
+    detach(line);
+    *(line->before ? &line->before->next : &relay->lines) = line->next;
+    if (line->next) {
+        line->next->before = line->before;
+    }
+    relay->line_count--;
+    myr_buf_done(&line->bytes);
+    free(line);
+}
+
+static void *on_accept(void *context, struct myr_io_stream *stream)
+{
+    struct relay *relay = context;
+    struct line *line = myr_xcalloc(1, sizeof(*line));
+    line->relay = relay;
+    line->stream = stream;
+    line->channel = MYR_WIRE_NO_NODE;
+    line->node = MYR_WIRE_NO_NODE;
+    line->since_ms = line->heard_ms = line->second_ms = relay_now_ms(relay);
+    myr_wire_sender_init(&line->sender);
+    line->next = relay->lines;
+    if (line->next) {
+        line->next->before = line;
+    }
+    relay->lines = line;
+    relay->line_count++;
+    if (relay->line_count > relay->count.agents_most) {
+        relay->count.agents_most = relay->line_count;
+    }
+    return line;
+}
+
+int below_listen(struct relay *relay, const char *address, uint16_t port, struct myr_err *err)
+{
+    struct myr_io_service service = {.calls = {on_open, on_data, on_closed},
+                                     .accept = on_accept,
+                                     .context = relay,
+                                     .streams_max = relay->settings->agents_max};
+    return myr_io_listen(&relay->loop, address, port, relay->tls_down, &service, &relay->listener,
+                         err);
+}
+
+void below_attach_all(struct relay *relay)
+{
+    for (struct line *line = relay->lines; line; line = line->next) {
+        if (line->open && !line->over && line->channel == MYR_WIRE_NO_NODE) {
+            attach(line);
+            take(line);
+        }
+    }
+}
+
+void below_drop_all(struct relay *relay)
+{
+    for (struct line *line = relay->lines; line; line = line->next) {
+        /* One who has not been told of has lost nothing, and waits on. */
+        if (line->channel != MYR_WIRE_NO_NODE) {
+            detach(line);
+            end_line(line, false);
+        }
+    }
+}
+
+void below_pass(struct line *line, const struct myr_wire_head *head, struct myr_str payload)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    struct myr_wire_head out = *head;
+    if (line->over) {
+        return;
+    }
+    out.node = line->node;
+    line->relay->count.frames_down++;
+    myr_wire_frame_put(&bytes, &out, payload);
+    myr_io_write(line->stream, (struct myr_str){bytes.data, bytes.len});
+    if (myr_io_pending(line->stream) > PENDING_MAX) {
+        say("agent %s takes nothing any more", myr_io_address(line->stream));
+        end_line(line, true);
+    }
+}
+
+void below_lease(struct relay *relay)
+{
+    relay->turn++;
+    for (struct line *line = relay->lines; line; line = line->next) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+        if (!line->welcomed || line->over || (line->channel + relay->turn) % LEASE_TURNS != 0) {
+            continue;
+        }
+        struct myr_wire_beat lease = {.time_ns = relay_now_ms(relay) * 1000000};
+        myr_wire_send(&line->sender, &bytes, MYR_WIRE_LEASE, line->node, line->boot, ++line->leases,
+                      &lease);
+        myr_io_write(line->stream, (struct myr_str){bytes.data, bytes.len});
+        if (myr_io_pending(line->stream) > PENDING_MAX) {
+            end_line(line, true);
+        }
+    }
+}
+
+void below_second(struct relay *relay)
+{
+    int64_t now_ms = relay_now_ms(relay);
+    int64_t limit_ms = SILENT_BEATS * (int64_t)relay->beat_ms + SILENT_MORE_MS;
+    for (struct line *line = relay->lines; line; line = line->next) {
+        if (line->over) {
+            continue;
+        }
+        if (!line->welcomed && now_ms - line->since_ms > PATIENCE_MS) {
+            end_line(line, true);
+        } else if (line->welcomed && !line->silent && now_ms - line->heard_ms > limit_ms) {
+            line->silent = true;
+            relay_say(relay, MYR_WIRE_SILENT,
+                      &(struct myr_wire_silent){.last_ns = line->heard_ms * 1000000,
+                                                .channel = line->channel});
+        }
+    }
+}
+
+void below_pause(struct relay *relay, bool pause)
+{
+    if (relay->paused == pause) {
+        return;
+    }
+    relay->paused = pause;
+    for (struct line *line = relay->lines; line; line = line->next) {
+        if (line->open && !line->over) {
+            myr_io_pause(line->stream, pause);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+#include "relay/relay.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "enrol.h"
+#include "files.h"
+#include "notify.h"
+#include "options.h"
+
+enum { TOKEN_MAX = 4096, SPARE_FILES = 64 };
+
+/* "host:port", with brackets around an address that has colons. */
+static int split(const char *what, const char *text, char ret_host[256], uint16_t *ret_port,
+                 struct myr_err *err)
+{
+    struct settings settings = {0};
+    size_t len = strlen(text);
+    bool any = len > 2 && strcmp(text + len - 2, ":0") == 0;
+    char known[300];
+    /* A port of 0 is any that is free, which is only of use to listen at. */
+    snprintf(known, sizeof(known), "%.*s%s",
+             (int)(any && len < 290 ? len - 1
+                   : len < 290      ? len
+                                    : 0),
+             text, any ? "1" : "");
+    struct myr_err why = {0};
+    if (options_server(known, &settings, &why) < 0) {
+        return myr_err_set(err, MYR_EINVAL, "%s '%.100s': HOST:PORT is expected, or [ADDRESS]:PORT",
+                           what, text);
+    }
+    snprintf(ret_host, 256, "%s", settings.host);
+    *ret_port = any ? 0 : settings.port;
+    return MYR_OK;
+}
+
+static int first_start(struct relay *relay, struct myr_err *err)
+{
+    const struct myr_relay *settings = relay->settings;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    struct enrol_token token;
+    struct stat status;
+    if (!settings->token_file) {
+        int rc =
+            myr_err_set(err, MYR_EINVAL, "%s: no certificate here, and no token to get one with",
+                        settings->folder);
+        myr_err_hint(err, "myriad enrol --relay %.60s gives one", settings->name);
+        return rc;
+    }
+    if (stat(settings->token_file, &status) == 0 && (status.st_mode & 077) != 0) {
+        return myr_err_set(err, MYR_EINVAL, "%s: others may read it; chmod 600 it first",
+                           settings->token_file);
+    }
+    MYR_TRY(myr_file_read(settings->token_file, TOKEN_MAX, &text, err));
+    MYR_TRY(enrol_token_read((struct myr_str){text.len ? text.data : "", text.len}, &token, err));
+    int rc = enrol_run(relay->host, relay->port, settings->folder, settings->name, &token, err);
+    memset(&token, 0, sizeof(token));
+    memset(text.data, 0, text.len);
+    return rc;
+}
+
+/* Two with one certificate would take each other's place for ever. */
+static int lock(const char *folder, struct myr_err *err)
+{
+    char path[AGENT_PATH_MAX];
+    path_join(path, folder, "lock");
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) {
+        return myr_err_errno(err, "cannot open", path);
+    }
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        close(fd);
+        return myr_err_set(err, MYR_EINVAL, "%s: another relay runs with this folder", folder);
+    }
+    return MYR_OK; /* held until the process ends */
+}
+
+static int prepare(struct relay *relay, struct myr_err *err)
+{
+    const struct myr_relay *settings = relay->settings;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf note = {0};
+    MYR_TRY(split("--server", settings->server, relay->host, &relay->port, err));
+    if (relay->port == 0) {
+        return myr_err_set(err, MYR_EINVAL, "--server '%.100s': a port is expected",
+                           settings->server);
+    }
+    MYR_TRY(folder_make(settings->folder, 0700, err));
+    if (chmod(settings->folder, 0700) < 0) { /* it holds the relay's key */
+        return myr_err_errno(err, "not ours", settings->folder);
+    }
+    MYR_TRY(lock(settings->folder, err));
+    if (!enrol_is_done(settings->folder)) {
+        MYR_TRY(first_start(relay, err));
+    }
+    myr_buf_printf(&note, "name %s\nserver %s\nlisten %s\n", settings->name, settings->server,
+                   settings->listen);
+    MYR_TRY(file_put(settings->folder, "relay", (struct myr_str){note.data, note.len}, err));
+    MYR_TRY(enrol_tls(settings->folder, &relay->tls_up, err));
+    return enrol_tls_server(settings->folder, &relay->tls_down, err);
+}
+
+static void on_second(uv_timer_t *timer)
+{
+    struct relay *relay = timer->data;
+    above_second(relay);
+    below_second(relay);
+    notify_manager("WATCHDOG=1");
+}
+
+static void on_nothing(uv_handle_t *handle)
+{
+    (void)handle;
+}
+
+static void on_end(uv_signal_t *handle, int number)
+{
+    struct relay *relay = handle->data;
+    (void)number;
+    if (relay->ending) {
+        return;
+    }
+    relay->ending = true;
+    notify_manager("STOPPING=1");
+    myr_io_listener_close(relay->listener);
+    above_end(relay); /* whose end is that of all */
+    for (struct line *line = relay->lines; line; line = line->next) {
+        below_close(line);
+    }
+    uv_close((uv_handle_t *)&relay->second, on_nothing);
+    uv_close((uv_handle_t *)&relay->term, on_nothing);
+    uv_close((uv_handle_t *)&relay->interrupt, on_nothing);
+}
+
+static void begin(struct relay *relay)
+{
+    uv_timer_init(&relay->loop, &relay->second);
+    uv_signal_init(&relay->loop, &relay->term);
+    uv_signal_init(&relay->loop, &relay->interrupt);
+    relay->second.data = relay->term.data = relay->interrupt.data = relay;
+    uv_timer_start(&relay->second, on_second, 1000, 1000);
+    uv_signal_start(&relay->term, on_end, SIGTERM);
+    uv_signal_start(&relay->interrupt, on_end, SIGINT);
+    (void)signal(SIGPIPE, SIG_IGN);
+    above_start(relay);
+}
+
+static void raise_limit(uint32_t agents)
+{
+    struct rlimit limit;
+    rlim_t wanted = (rlim_t)agents + SPARE_FILES;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < wanted) {
+        limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+        if (limit.rlim_cur < wanted) {
+            say("only %llu open files are allowed for %u agents",
+                (unsigned long long)limit.rlim_cur, agents);
+        }
+    }
+}
+
+static void release(struct relay *relay)
+{
+    myr_io_tls_free(relay->tls_up);
+    myr_io_tls_free(relay->tls_down);
+    myr_vec_done(&relay->places);
+    myr_vec_done(&relay->free_places);
+    free(relay);
+}
+
+int myr_relay_run(const struct myr_relay *settings, struct myr_err *err)
+{
+    struct relay *relay = myr_xcalloc(1, sizeof(*relay));
+    char address[256] = "";
+    uint16_t port = 0;
+    relay->settings = settings;
+    uv_loop_init(&relay->loop);
+    int rc = split("--listen", settings->listen, address, &port, err);
+    rc = rc < 0 ? rc : prepare(relay, err);
+    if (rc == MYR_OK) {
+        raise_limit(settings->agents_max);
+        rc = below_listen(relay, address, port, err);
+    }
+    if (rc < 0) {
+        uv_run(&relay->loop, UV_RUN_NOWAIT);
+        (void)uv_loop_close(&relay->loop);
+        release(relay);
+        return rc;
+    }
+    begin(relay);
+    if (settings->ready) {
+        settings->ready(settings->context, myr_io_port(relay->listener));
+    }
+    notify_manager("READY=1");
+    uv_run(&relay->loop, UV_RUN_DEFAULT);
+    if (settings->report) {
+        *settings->report = relay->count;
+    }
+    (void)uv_loop_close(&relay->loop);
+    release(relay);
+    return MYR_OK;
+}

@@ -1,0 +1,64 @@
+/* Relays as the API tells of them. */
+#include "api.h"
+#include "link.h"
+
+static uint32_t agents_of(const struct session *session)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; session && session->carrier && i < session->carrier->sessions.count; i++) {
+        const struct session *one = session->carrier->sessions.items[i];
+        count += one && one->node != MYR_NONE && !one->over;
+    }
+    return count;
+}
+
+static void put_relay(const struct relay_row *row, struct myr_json *json)
+{
+    const struct session *session = row->session && !row->session->over ? row->session : NULL;
+    myr_json_object(json, NULL);
+    myr_json_text(json, "name", row->name);
+    myr_json_bool(json, "connected", session != NULL);
+    myr_json_text(json, "address", session ? session_address(session) : NULL);
+    myr_json_u64(json, "agents", agents_of(session));
+    myr_json_bool(json, "revoked", row->revoked);
+    myr_json_end(json);
+}
+
+int api_relays(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    const struct rows *rows = &request->server->rows;
+    struct myr_json json;
+    (void)err;
+    myr_json_init(&json, ret, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    myr_json_list(&json, "relays");
+    for (size_t i = 0; i < rows->relays.count; i++) {
+        put_relay(&rows->relays.items[i], &json);
+    }
+    myr_json_end(&json);
+    myr_json_end(&json);
+    return MYR_OK;
+}
+
+int api_relay_revoke(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    struct server *server = request->server;
+    struct myr_json json;
+    uint32_t id = rows_relay(server, request->words[2], false);
+    if (id == MYR_NONE) {
+        return myr_err_set(err, MYR_ENOENT, "no relay '%.70s'", request->words[2]);
+    }
+    MYR_TRY(api_writable(server, err));
+    server->rows.relays.items[id].revoked = true;
+    rows_put_relay(server, id);
+    MYR_TRY(desk_run(server, err));
+    struct session *session = server->rows.relays.items[id].session;
+    if (session && !session->over) {
+        session_refuse(session, MYR_WIRE_REFUSED_REVOKED,
+                       "the certificate of relay '%s' was revoked",
+                       server->rows.relays.items[id].name);
+    }
+    myr_json_init(&json, ret, MYR_JSON_COMPACT);
+    put_relay(&server->rows.relays.items[id], &json);
+    return MYR_OK;
+}

@@ -1,0 +1,149 @@
+/*
+ * doors: where agents and relays come in. Beats become edges here: the core hears of a node that
+ * fell silent, or is back, and of nothing between.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "link.h"
+
+enum {
+    HELLO_MS = 10000, /* to say who it is */
+    LEASE_TURNS = 5,  /* seconds between leases */
+};
+
+static void on_data(void *context, struct myr_io_stream *stream, struct myr_str bytes)
+{
+    struct session *session = context;
+    struct server *server = session->server;
+    int64_t begun_ns = myr_clock_ns();
+    (void)stream;
+    relay_take(session, bytes);
+    int64_t us = (myr_clock_ns() - begun_ns) / 1000;
+    uint32_t class = us <= 0 ? 0 : 64U - (uint32_t)__builtin_clzll((uint64_t)us);
+    server->handled[class < 31 ? class : 31]++;
+}
+
+static void on_open(void *context, struct myr_io_stream *stream)
+{
+    (void)context;
+    (void)stream;
+}
+
+static void on_closed(void *context, struct myr_io_stream *stream, const struct myr_err *why)
+{
+    struct session *session = context;
+    (void)stream;
+    if (why->code < 0) {
+        log_say("info", "agent: %s", why->message);
+    }
+    if (session->carrier) {
+        relay_gone(session);
+    }
+    session_gone(session);
+}
+
+static void *on_accept(void *context, struct myr_io_stream *stream)
+{
+    struct session *session = session_new(context);
+    session->stream = stream;
+    return session;
+}
+
+/* Of one behind a relay the relay knows: it is heard while that is, and does not call it silent. */
+static int64_t heard_ms(struct node_row *node)
+{
+    const struct session *session = node->session;
+    if (session && session->via && !session->silent && !session->over &&
+        session->via->carrier->heard_ms > node->heard_ms) {
+        node->heard_ms = session->via->carrier->heard_ms;
+    }
+    return node->heard_ms;
+}
+
+static void look_at_nodes(struct server *server, int64_t now_ms)
+{
+    static uint32_t turn;
+    int64_t limit_ms = 3 * (int64_t)server->config.beat_ms + 250;
+    struct myr_wire_beat lease = {.time_ns = now_ms * 1000000};
+    turn++;
+    for (uint32_t id = 0; id < server->rows.node_count; id++) {
+        struct node_row *node = &server->rows.nodes[id];
+        struct session *session = node->session;
+        if (node->boot > 0 && !node->told_silent && now_ms - heard_ms(node) > limit_ms) {
+            node->told_silent = true;
+            desk_post(server, &(struct myr_event){
+                                  .kind = MYR_EVENT_SILENT, .node = id, .boot = node->boot});
+        }
+        if (session && !session->over && !session->via && (id + turn) % LEASE_TURNS == 0) {
+            session_say(session, MYR_WIRE_LEASE, node->boot, &lease);
+        }
+    }
+    /* A relay says it to all of its own. */
+    for (size_t i = 0; i < server->rows.relays.count; i++) {
+        struct session *session = server->rows.relays.items[i].session;
+        if (session && !session->over) {
+            session_say(session, MYR_WIRE_LEASE, 0, &lease);
+        }
+    }
+}
+
+void sessions_second(struct server *server)
+{
+    int64_t now_ms = steady_ms();
+    look_at_nodes(server, now_ms);
+    for (struct session *session = server->sessions, *next; session; session = next) {
+        next = session->next;
+        if (session->unanswered && !session->over && !server->stuck) {
+            session_close(session, true); /* it asks again when it is back */
+        }
+        /* Nor is one without a certificate waited for that says hello and then does not enrol. */
+        if (!session->over && session->node == MYR_NONE && !session->carrier &&
+            now_ms - session->since_ms > HELLO_MS) {
+            log_say("warning", "agent %s: %s", session_address(session),
+                    session->greeted ? "no certificate, and it does not enrol" : "said nothing");
+            session_close(session, true);
+        }
+    }
+}
+
+int sessions_begin(struct server *server, struct myr_err *err)
+{
+    char cert[4096], key[4096], ca[4096];
+    struct myr_io_service service = {.calls = {on_open, on_data, on_closed},
+                                     .accept = on_accept,
+                                     .context = server,
+                                     .streams_max = 2 * server->config.node_count + 256};
+    snprintf(cert, sizeof(cert), "%s/server.pem", server->folder);
+    snprintf(key, sizeof(key), "%s/server-key.pem", server->folder);
+    snprintf(ca, sizeof(ca), "%s/ca.pem", server->folder);
+    struct myr_io_tls_names names = {cert, key, ca, NULL, true, true};
+    MYR_TRY(myr_io_tls_create(&names, &server->tls, err));
+    server->world =
+        (struct world){sessions_committed, orders_effect, NULL, orders_fetch, orders_inject};
+    MYR_TRY(myr_io_listen(&server->loop, server->config.agents_address, server->config.agents_port,
+                          server->tls, &service, &server->listener, err));
+    desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TAKEOVER});
+    /* Nobody has been heard by this controller yet; the core gives them time to come. */
+    for (uint32_t id = 0; id < server->rows.node_count; id++) {
+        struct node_row *node = &server->rows.nodes[id];
+        if (node->boot > 0) {
+            node->told_silent = true;
+            desk_post(server, &(struct myr_event){
+                                  .kind = MYR_EVENT_SILENT, .node = id, .boot = node->boot});
+        }
+    }
+    return MYR_OK;
+}
+
+void sessions_end(struct server *server)
+{
+    myr_io_listener_close(server->listener);
+    for (struct session *session = server->sessions; session; session = session->next) {
+        if (!session->over && session->stream) {
+            session->over = true;
+            myr_io_close(session->stream);
+        }
+    }
+    myr_io_tls_free(server->tls);
+}
