@@ -353,6 +353,8 @@ static int read_dump_row(struct scan *s, struct myr_err *err)
                            (struct myr_str){text, fields[LANES].len + fields[SPEED].len}, &gbps,
                            &width);
     }
+    /* The dump is of a fabric that was walked through whole: who is a neighbour was found. */
+    MYR_TRY(look_at(s, &far, err));
     return ib_links_add(s->import, here(s), &own, &far, gbps, width, err);
 }
 

@@ -87,7 +87,8 @@ struct meaning {
     uint32_t hosts;       /* that have a port of this name */
     uint32_t voters;      /* whose cable leads to a place of their own */
     uint32_t votes;
-    bool known; /* told, or by the rules of the server's model: not assumed */
+    uint32_t ordered; /* by the order of the numbers; MYR_NONE: not */
+    bool known;       /* told, or by the rules of the server's model: not assumed */
     struct myr_str text;
 };
 
@@ -99,6 +100,7 @@ struct namer {
     struct myr_u64map tally_of; /* name and port index */
     uint8_t *used;              /* by port of the design */
     uint32_t *hosts;            /* by type: hosts that were seen */
+    uint8_t *doubtful;          /* by device: its cables to other switches are another one's */
 };
 
 static uint32_t type_of(const struct namer *n, const struct unit *unit)
@@ -117,17 +119,25 @@ static uint32_t name_of(struct namer *n, const struct unit *unit)
     char key[KEY_MAX];
     struct myr_str text = key_of(type_of(n, unit), unit->name, key);
     if (add_key(&n->names, n->identify->arena, text, (uint32_t)n->meanings.count)) {
-        struct meaning fresh = {.type = type_of(n, unit), .index = MYR_NONE, .text = unit->name};
+        struct meaning fresh = {
+            .type = type_of(n, unit), .index = MYR_NONE, .ordered = MYR_NONE, .text = unit->name};
         myr_vec_push(&n->meanings, fresh);
     }
     return myr_strmap_get(&n->names, text);
+}
+
+/* Whether the switch that the port's cable should lead to seems to have changed places. */
+static bool is_doubtful(const struct namer *n, uint32_t planned)
+{
+    uint32_t far = myr_design_peer(n->identify->design, planned);
+    return far != MYR_NONE && n->doubtful[n->identify->design->port_device[far]];
 }
 
 static void count_vote(struct namer *n, const struct unit *unit)
 {
     uint32_t name = name_of(n, unit);
     n->meanings.items[name].hosts++;
-    if (!fits(n, unit)) {
+    if (!fits(n, unit) || is_doubtful(n, unit->planned)) {
         return; /* a cable that leads to another host says nothing about this one's names */
     }
     uint32_t index = unit->planned - n->identify->design->first_port[unit->device];
@@ -273,6 +283,120 @@ static void decide_by_votes(struct namer *n, struct myr_u64map *given)
     }
 }
 
+/* The number that a name ends in: systems count their devices. */
+static bool last_number(struct myr_str text, uint64_t *ret)
+{
+    size_t start = text.len;
+    while (start > 0 && text.data[start - 1] >= '0' && text.data[start - 1] <= '9') {
+        start--;
+    }
+    return myr_str_to_u64((struct myr_str){text.data + start, text.len - start}, ret);
+}
+
+/* The nearest decided neighbours of a name by number; false when these do not count alike. */
+static bool between(const struct namer *n, const struct meaning *open, int64_t *ret_low,
+                    int64_t *ret_high, uint32_t *ret_waiting)
+{
+    uint64_t own, low_number = 0, high_number = UINT64_MAX;
+    *ret_low = -1;
+    *ret_high = n->identify->design->devtypes[open->type].groups[0].count;
+    *ret_waiting = 0;
+    if (!last_number(open->text, &own)) {
+        return false;
+    }
+    for (size_t i = 0; i < n->meanings.count; i++) {
+        const struct meaning *other = &n->meanings.items[i];
+        uint64_t number;
+        if (other->type != open->type || other->index == MYR_NONE ||
+            !last_number(other->text, &number)) {
+            continue;
+        }
+        if (number < own && number >= low_number) {
+            low_number = number;
+            *ret_low = other->index;
+        } else if (number > own && number <= high_number) {
+            high_number = number;
+            *ret_high = other->index;
+        }
+    }
+    for (size_t i = 0; i < n->meanings.count; i++) {
+        const struct meaning *other = &n->meanings.items[i];
+        uint64_t number;
+        *ret_waiting += other->type == open->type && other->index == MYR_NONE &&
+                        last_number(other->text, &number) &&
+                        (*ret_low < 0 || number > low_number) && number < high_number;
+    }
+    return true;
+}
+
+/* Whether the decided names' ports rise with their numbers, and most names are decided. */
+static bool rises(const struct namer *n, uint32_t type)
+{
+    uint32_t decided = 0, names = 0;
+    for (size_t i = 0; i < n->meanings.count; i++) {
+        const struct meaning *one = &n->meanings.items[i];
+        uint64_t number, other_number;
+        if (one->type != type || !last_number(one->text, &number)) {
+            continue;
+        }
+        names++;
+        decided += one->index != MYR_NONE;
+        for (size_t j = 0; j < i && one->index != MYR_NONE; j++) {
+            const struct meaning *other = &n->meanings.items[j];
+            if (other->type == type && other->index != MYR_NONE &&
+                last_number(other->text, &other_number) &&
+                (other_number < number) != (other->index < one->index)) {
+                return false;
+            }
+        }
+    }
+    return decided * 2 > names;
+}
+
+/* How many names without a meaning stand before this one, between the same decided ones. */
+static uint32_t before(const struct namer *n, const struct meaning *open, int64_t low, int64_t high)
+{
+    uint64_t own, number;
+    uint32_t count = 0, waiting;
+    bool counts = last_number(open->text, &own);
+    for (size_t i = 0; counts && i < n->meanings.count; i++) {
+        const struct meaning *other = &n->meanings.items[i];
+        int64_t other_low, other_high;
+        count += other->type == open->type && other->index == MYR_NONE &&
+                 last_number(other->text, &number) && number < own &&
+                 between(n, other, &other_low, &other_high, &waiting) && other_low == low &&
+                 other_high == high;
+    }
+    return count;
+}
+
+/*
+ * A name between two that are decided, where the ports between theirs are as many as the names, is
+ * the next one: so do systems count. Taken only where the decided ones rise with their numbers.
+ */
+static void decide_by_order(struct namer *n, struct myr_u64map *given)
+{
+    for (size_t i = 0; i < n->meanings.count; i++) {
+        struct meaning *open = &n->meanings.items[i];
+        int64_t low, high;
+        uint32_t waiting;
+        if (open->index != MYR_NONE || open->known || n->tallies.count == 0 ||
+            (uint64_t)open->hosts * 2 < n->hosts[open->type] ||
+            !between(n, open, &low, &high, &waiting) || high - low - 1 != waiting ||
+            !rises(n, open->type)) {
+            continue;
+        }
+        uint32_t index = (uint32_t)(low + 1 + before(n, open, low, high));
+        if (myr_u64map_add(given, (uint64_t)open->type << 32 | index, 1)) {
+            open->ordered = index;
+        }
+    }
+    for (size_t i = 0; i < n->meanings.count; i++) {
+        struct meaning *open = &n->meanings.items[i];
+        open->index = open->ordered == MYR_NONE ? open->index : open->ordered;
+    }
+}
+
 static void decide_names(struct namer *n)
 {
     MYR_CLEANUP(myr_u64map_done) struct myr_u64map given = {0}; /* type and port index */
@@ -283,6 +407,7 @@ static void decide_names(struct namer *n)
         }
     }
     decide_by_votes(n, &given);
+    decide_by_order(n, &given);
 }
 
 static void take(struct namer *n, struct unit *unit, uint32_t port)
@@ -409,6 +534,7 @@ void naming_settle(const struct identify *identify, struct myr_verify *verify,
     n.used = MYR_ARENA_NEW(identify->arena, uint8_t, (size_t)identify->design->port_count + 1);
     mark_used(&n);
     count_hosts(&n, units);
+    n.doubtful = naming_doubtful(identify);
     for (size_t i = 0; i < units->count; i++) {
         if (units->items[i].name.len) {
             count_vote(&n, &units->items[i]);

@@ -34,3 +34,9 @@ void naming_collect(const struct identify *identify, const struct found_ends *en
 /* Fills 'port', and what of it was assumed in the verify. */
 void naming_settle(const struct identify *identify, struct myr_verify *verify,
                    struct unit_list *units);
+
+/*
+ * By device of the design: most of its cables to other switches are another device's. Two leaves
+ * that changed places look from their hosts as if the hosts counted their NICs otherwise.
+ */
+uint8_t *naming_doubtful(const struct identify *identify);
