@@ -86,6 +86,19 @@ static struct myr_port_span of_row(const struct identify *identify, uint32_t row
                                    : (struct myr_port_span){bound->port, 1};
 }
 
+/* The index of a port that the design itself calls so, in capitals or not. */
+uint32_t identify_own_index(const struct identify *identify, uint32_t type, struct myr_str name)
+{
+    char small[NAME_BYTES];
+    uint32_t index = myr_strmap_get(&identify->type_ports[type], name);
+    if (index != MYR_MAP_NONE || name.len > NAME_BYTES) {
+        return index;
+    }
+    memcpy(small, name.data, name.len);
+    small_letters(small, name.len);
+    return myr_strmap_get(&identify->type_ports[type], (struct myr_str){small, name.len});
+}
+
 /* The port of a host that something behind its name means: "nic3", "mlx5_3" when bound so. */
 static struct myr_port_span nic_of(const struct identify *identify, uint32_t device,
                                    struct myr_str nic)
@@ -93,7 +106,7 @@ static struct myr_port_span nic_of(const struct identify *identify, uint32_t dev
     uint32_t port = identify->binding ? myr_binding_port(identify->binding, device, nic) : MYR_NONE;
     if (port == MYR_NONE) {
         const struct myr_design *design = identify->design;
-        uint32_t index = myr_strmap_get(&identify->type_ports[design->device_type[device]], nic);
+        uint32_t index = identify_own_index(identify, design->device_type[device], nic);
         port = index == MYR_MAP_NONE ? MYR_NONE : design->first_port[device] + index;
     }
     return port == MYR_NONE ? nobody : (struct myr_port_span){port, 1};
@@ -371,7 +384,7 @@ static uint32_t host_port_as(const struct identify *identify, uint32_t device, s
 {
     const struct myr_design *design = identify->design;
     uint32_t type = design->device_type[device];
-    uint32_t index = myr_strmap_get(&identify->type_ports[type], port);
+    uint32_t index = identify_own_index(identify, type, port);
     if (index == MYR_MAP_NONE) {
         index = spelling_read_by(spelling_of(identify->spelling, type, port),
                                  identify->spelling->systems[type]);

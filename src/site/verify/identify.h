@@ -45,6 +45,9 @@ void identify_by_name(struct identify *identify);
 /* A whole device, by its bound host name, its serial number or its address; MYR_NONE: none. */
 uint32_t identify_device_named(const struct identify *identify, struct myr_str name);
 
+/* The index of a port that the design itself calls so, in capitals or not; MYR_MAP_NONE: none. */
+uint32_t identify_own_index(const struct identify *identify, uint32_t type, struct myr_str name);
+
 /* From now on this name of a port of a found device means that port. */
 void identify_alias(struct identify *identify, uint32_t found, struct myr_str name, uint32_t port);
 

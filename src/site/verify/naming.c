@@ -87,8 +87,7 @@ struct meaning {
     uint32_t hosts;       /* that have a port of this name */
     uint32_t voters;      /* whose cable leads to a place of their own */
     uint32_t votes;
-    uint32_t ordered; /* by the order of the numbers; MYR_NONE: not */
-    bool known;       /* told, or by the rules of the server's model: not assumed */
+    bool known; /* told, or by the rules of the server's model: not assumed */
     struct myr_str text;
 };
 
@@ -119,8 +118,7 @@ static uint32_t name_of(struct namer *n, const struct unit *unit)
     char key[KEY_MAX];
     struct myr_str text = key_of(type_of(n, unit), unit->name, key);
     if (add_key(&n->names, n->identify->arena, text, (uint32_t)n->meanings.count)) {
-        struct meaning fresh = {
-            .type = type_of(n, unit), .index = MYR_NONE, .ordered = MYR_NONE, .text = unit->name};
+        struct meaning fresh = {.type = type_of(n, unit), .index = MYR_NONE, .text = unit->name};
         myr_vec_push(&n->meanings, fresh);
     }
     return myr_strmap_get(&n->names, text);
@@ -180,16 +178,28 @@ static int compare_tallies(const void *left, const void *right)
                                 : (a->type > b->type) - (a->type < b->type);
 }
 
-/* The port that a rule of the user means, by the design's own name for it. */
+/* The port that the user told, or that has the design's own name. */
 static uint32_t told_index(const struct namer *n, const struct meaning *meaning)
 {
     const struct identify *identify = n->identify;
     for (uint32_t i = 0; i < identify->hca_count; i++) {
         if (myr_str_eq_nocase(identify->hcas[i].name, meaning->text)) {
-            return myr_strmap_get(&identify->type_ports[meaning->type], identify->hcas[i].port);
+            return identify_own_index(identify, meaning->type, identify->hcas[i].port);
         }
     }
-    return MYR_MAP_NONE;
+    return identify_own_index(identify, meaning->type, meaning->text);
+}
+
+/* "eth0" is a port of the service network in the design, and perhaps a NIC of another one here. */
+static bool is_judged(const struct namer *n, uint32_t type, uint32_t index)
+{
+    const struct myr_devtype *devtype = &n->identify->design->devtypes[type];
+    for (uint32_t g = 0; g < devtype->group_count; g++) {
+        if (index - devtype->groups[g].first < devtype->groups[g].count) {
+            return n->identify->nets >> devtype->groups[g].net & 1;
+        }
+    }
+    return false;
 }
 
 static void decide_told(struct namer *n, struct myr_u64map *given)
@@ -197,7 +207,7 @@ static void decide_told(struct namer *n, struct myr_u64map *given)
     for (size_t i = 0; i < n->meanings.count; i++) {
         struct meaning *meaning = &n->meanings.items[i];
         uint32_t index = told_index(n, meaning);
-        if (index != MYR_MAP_NONE &&
+        if (index != MYR_MAP_NONE && is_judged(n, meaning->type, index) &&
             myr_u64map_add(given, (uint64_t)meaning->type << 32 | index, 1)) {
             meaning->index = index;
             meaning->known = true;
@@ -283,117 +293,97 @@ static void decide_by_votes(struct namer *n, struct myr_u64map *given)
     }
 }
 
-/* The number that a name ends in: systems count their devices. */
-static bool last_number(struct myr_str text, uint64_t *ret)
+/* "ibp26s0" stands before "ibp156s0": numbers count, whatever is between them. */
+static int compare_counted(struct myr_str a, struct myr_str b)
 {
-    size_t start = text.len;
-    while (start > 0 && text.data[start - 1] >= '0' && text.data[start - 1] <= '9') {
-        start--;
-    }
-    return myr_str_to_u64((struct myr_str){text.data + start, text.len - start}, ret);
-}
-
-/* The nearest decided neighbours of a name by number; false when these do not count alike. */
-static bool between(const struct namer *n, const struct meaning *open, int64_t *ret_low,
-                    int64_t *ret_high, uint32_t *ret_waiting)
-{
-    uint64_t own, low_number = 0, high_number = UINT64_MAX;
-    *ret_low = -1;
-    *ret_high = n->identify->design->devtypes[open->type].groups[0].count;
-    *ret_waiting = 0;
-    if (!last_number(open->text, &own)) {
-        return false;
-    }
-    for (size_t i = 0; i < n->meanings.count; i++) {
-        const struct meaning *other = &n->meanings.items[i];
-        uint64_t number;
-        if (other->type != open->type || other->index == MYR_NONE ||
-            !last_number(other->text, &number)) {
-            continue;
-        }
-        if (number < own && number >= low_number) {
-            low_number = number;
-            *ret_low = other->index;
-        } else if (number > own && number <= high_number) {
-            high_number = number;
-            *ret_high = other->index;
-        }
-    }
-    for (size_t i = 0; i < n->meanings.count; i++) {
-        const struct meaning *other = &n->meanings.items[i];
-        uint64_t number;
-        *ret_waiting += other->type == open->type && other->index == MYR_NONE &&
-                        last_number(other->text, &number) &&
-                        (*ret_low < 0 || number > low_number) && number < high_number;
-    }
-    return true;
-}
-
-/* Whether the decided names' ports rise with their numbers, and most names are decided. */
-static bool rises(const struct namer *n, uint32_t type)
-{
-    uint32_t decided = 0, names = 0;
-    for (size_t i = 0; i < n->meanings.count; i++) {
-        const struct meaning *one = &n->meanings.items[i];
-        uint64_t number, other_number;
-        if (one->type != type || !last_number(one->text, &number)) {
-            continue;
-        }
-        names++;
-        decided += one->index != MYR_NONE;
-        for (size_t j = 0; j < i && one->index != MYR_NONE; j++) {
-            const struct meaning *other = &n->meanings.items[j];
-            if (other->type == type && other->index != MYR_NONE &&
-                last_number(other->text, &other_number) &&
-                (other_number < number) != (other->index < one->index)) {
-                return false;
+    size_t i = 0, j = 0;
+    while (i < a.len && j < b.len) {
+        uint64_t x = 0, y = 0;
+        bool digits = a.data[i] >= '0' && a.data[i] <= '9' && b.data[j] >= '0' && b.data[j] <= '9';
+        if (!digits) {
+            if (a.data[i] != b.data[j]) {
+                return a.data[i] < b.data[j] ? -1 : 1;
             }
+            i++;
+            j++;
+            continue;
+        }
+        for (; i < a.len && a.data[i] >= '0' && a.data[i] <= '9' && x < UINT32_MAX; i++) {
+            x = x * 10 + (uint64_t)(a.data[i] - '0');
+        }
+        for (; j < b.len && b.data[j] >= '0' && b.data[j] <= '9' && y < UINT32_MAX; j++) {
+            y = y * 10 + (uint64_t)(b.data[j] - '0');
+        }
+        if (x != y) {
+            return x < y ? -1 : 1;
         }
     }
-    return decided * 2 > names;
+    return (i < a.len) - (j < b.len);
 }
 
-/* How many names without a meaning stand before this one, between the same decided ones. */
-static uint32_t before(const struct namer *n, const struct meaning *open, int64_t low, int64_t high)
+static int compare_meanings(const void *left, const void *right)
 {
-    uint64_t own, number;
-    uint32_t count = 0, waiting;
-    bool counts = last_number(open->text, &own);
-    for (size_t i = 0; counts && i < n->meanings.count; i++) {
-        const struct meaning *other = &n->meanings.items[i];
-        int64_t other_low, other_high;
-        count += other->type == open->type && other->index == MYR_NONE &&
-                 last_number(other->text, &number) && number < own &&
-                 between(n, other, &other_low, &other_high, &waiting) && other_low == low &&
-                 other_high == high;
+    const struct meaning *a = *(struct meaning *const *)left, *b = *(struct meaning *const *)right;
+    return compare_counted(a->text, b->text);
+}
+
+/* The names of most hosts of a type, as systems count them. */
+static uint32_t list_in_order(const struct namer *n, uint32_t type, struct meaning **ret)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < n->meanings.count; i++) {
+        struct meaning *one = &n->meanings.items[i];
+        bool other_card = one->known && one->index == MYR_NONE;
+        if (one->type == type && !other_card && (uint64_t)one->hosts * 2 >= n->hosts[one->type]) {
+            ret[count++] = one;
+        }
+    }
+    if (count > 1) {
+        qsort(ret, count, sizeof(struct meaning *), compare_meanings);
     }
     return count;
 }
 
-/*
- * A name between two that are decided, where the ports between theirs are as many as the names, is
- * the next one: so do systems count. Taken only where the decided ones rise with their numbers.
- */
-static void decide_by_order(struct namer *n, struct myr_u64map *given)
+/* Whether more than half of the names are decided, and their ports rise as the names do. */
+static bool rises(struct meaning *const *names, uint32_t count)
 {
-    for (size_t i = 0; i < n->meanings.count; i++) {
-        struct meaning *open = &n->meanings.items[i];
-        int64_t low, high;
-        uint32_t waiting;
-        if (open->index != MYR_NONE || open->known || n->tallies.count == 0 ||
-            (uint64_t)open->hosts * 2 < n->hosts[open->type] ||
-            !between(n, open, &low, &high, &waiting) || high - low - 1 != waiting ||
-            !rises(n, open->type)) {
-            continue;
-        }
-        uint32_t index = (uint32_t)(low + 1 + before(n, open, low, high));
-        if (myr_u64map_add(given, (uint64_t)open->type << 32 | index, 1)) {
-            open->ordered = index;
+    uint32_t decided = 0, last = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (names[i]->index != MYR_NONE) {
+            if (decided && names[i]->index <= last) {
+                return false;
+            }
+            last = names[i]->index;
+            decided++;
         }
     }
-    for (size_t i = 0; i < n->meanings.count; i++) {
-        struct meaning *open = &n->meanings.items[i];
-        open->index = open->ordered == MYR_NONE ? open->index : open->ordered;
+    return decided * 2 > count;
+}
+
+/*
+ * Names between two that are decided, where the ports between theirs are as many as the names, are
+ * the next ones: so do systems count. Two leaves that changed places leave such gaps.
+ */
+static void decide_by_order(struct namer *n, uint32_t type)
+{
+    uint32_t ports = n->identify->design->devtypes[type].groups[0].count;
+    struct meaning **names =
+        MYR_ARENA_NEW(n->identify->arena, struct meaning *, n->meanings.count + 1);
+    uint32_t count = list_in_order(n, type, names);
+    if (!rises(names, count)) {
+        return;
+    }
+    for (uint32_t i = 0; i < count;) {
+        uint32_t end = i;
+        while (end < count && names[end]->index == MYR_NONE) {
+            end++;
+        }
+        uint32_t first = i == 0 ? 0 : names[i - 1]->index + 1;
+        uint32_t next = end == count ? ports : names[end]->index;
+        for (uint32_t k = i; k < end && next - first == end - i; k++) {
+            names[k]->index = first + k - i;
+        }
+        i = end + 1;
     }
 }
 
@@ -407,7 +397,11 @@ static void decide_names(struct namer *n)
         }
     }
     decide_by_votes(n, &given);
-    decide_by_order(n, &given);
+    for (uint32_t t = 0; t < n->identify->design->devtype_count; t++) {
+        if (n->hosts[t]) {
+            decide_by_order(n, t);
+        }
+    }
 }
 
 static void take(struct namer *n, struct unit *unit, uint32_t port)

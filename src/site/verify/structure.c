@@ -76,6 +76,11 @@ static void vote(struct election *election, struct myr_port_span identity)
     }
 }
 
+static bool is_whole_host(const struct structure *s, struct myr_port_span identity)
+{
+    return identity.count > 1 && is_host_port(s->design, identity.first);
+}
+
 /* What the cables of a device say it is; more than half of them must agree. */
 static struct candidate elect(const struct structure *s, uint32_t found, uint32_t *ret_voters)
 {
@@ -91,7 +96,8 @@ static struct candidate elect(const struct structure *s, uint32_t found, uint32_
         uint32_t port =
             candidate.count ? identify_port_as(s->identify, candidate, end_at(s, end)) : MYR_NONE;
         /* A port that has a name of its own may be the planned one. */
-        bool fits = port == planned || (port == MYR_NONE && !s->cabling->numbered);
+        bool fits = port == planned || (port == MYR_NONE && !s->cabling->numbered) ||
+                    is_whole_host(s, candidate); /* its NICs may have each other's cables */
         if (candidate.count && !s->taken[candidate.first] && fits) {
             vote(&election, candidate);
         }
