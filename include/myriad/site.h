@@ -9,6 +9,7 @@
  *   source_port  UDP source ports that steer hashed paths
  *   apply      planned paths into a fabric by either of these, and its tables back
  *   import     the formats read
+ *   port_names which port of a box a name means, by rules that are data
  *   verify     found against planned, and the shortest repair
  *   built      a design beside what was found of it, in one question
  *   binding    design ids to GUIDs, MACs, serials, host names, addresses
@@ -24,6 +25,7 @@
 #include "myriad/site/cabling.h"
 #include "myriad/site/export.h"
 #include "myriad/site/import.h"
+#include "myriad/site/port_names.h"
 #include "myriad/site/repair.h"
 #include "myriad/site/source_port.h"
 #include "myriad/site/tables.h"

@@ -170,6 +170,12 @@ static uint32_t nic_port_index(const struct myr_design *design, uint32_t device,
     return found;
 }
 
+uint32_t myr_site_own_port(const struct myr_devtype *type, struct myr_str name)
+{
+    bool host = type->group_count == 0 || type->groups[0].role == MYR_PORT_NIC;
+    return host || name.len == 0 ? MYR_NONE : own_port_index(type, name);
+}
+
 uint32_t myr_site_find_port(const struct myr_design *design, uint32_t device, struct myr_str name)
 {
     MYR_ASSERT(device < design->device_count);
@@ -224,6 +230,13 @@ uint64_t myr_site_port_guid(const struct myr_design *design, uint32_t port)
     return myr_site_guid(design, port) + (is_host(design, port) ? 1 : 0);
 }
 
+/* Of a switch all that it has, as InfiniBand counts them. */
+static uint32_t ports_of(const struct myr_design *design, uint32_t device, enum myr_nic_view view)
+{
+    const struct myr_devtype *type = &design->devtypes[design->device_type[device]];
+    return view == MYR_NIC_AS_DEVICE ? type->cages * myr_site_numbers(type) : type->port_count;
+}
+
 static struct myr_cabling_end end_of(struct myr_cabling *cabling, const struct myr_design *design,
                                      uint32_t port, enum myr_nic_view view, struct myr_buf *scratch)
 {
@@ -243,14 +256,13 @@ static struct myr_cabling_end end_of(struct myr_cabling *cabling, const struct m
         struct myr_cabling_device *added = &cabling->devices.items[end.device];
         added->is_switch = !is_host(design, port);
         added->guid = own_device || added->is_switch ? myr_site_guid(design, port) : 0;
-        added->port_count =
-            own_device ? 1 : design->first_port[device + 1] - design->first_port[device];
+        added->port_count = own_device ? 1 : ports_of(design, device, view);
     }
     myr_buf_clear(scratch);
     if (own_device) {
         myr_buf_putc(scratch, '1');
     } else if (view == MYR_NIC_AS_DEVICE) {
-        myr_buf_put_u64(scratch, port - design->first_port[device] + 1);
+        myr_buf_put_u64(scratch, myr_site_number(design, port));
     } else {
         myr_design_port_name(design, port, scratch);
     }
@@ -304,9 +316,8 @@ uint32_t myr_cabling_port(const struct myr_design *design, const struct myr_cabl
     }
     uint32_t port = myr_site_find_port(design, device, end.port);
     uint64_t number;
-    if (port == MYR_NONE && myr_str_to_u64(end.port, &number) && number > 0) {
-        uint32_t count = design->first_port[device + 1] - design->first_port[device];
-        port = number <= count ? design->first_port[device] + (uint32_t)number - 1 : MYR_NONE;
+    if (port == MYR_NONE && myr_str_to_u64(end.port, &number) && number <= UINT32_MAX) {
+        port = myr_site_numbered(design, device, (uint32_t)number);
     }
     return port;
 }

@@ -203,7 +203,8 @@ static bool is_header(struct myr_str line)
 
 static enum myr_kind list_kind(struct myr_str header)
 {
-    if (has_column(header, ",sideadevice,") && has_column(header, ",sidebdevice,")) {
+    if ((has_column(header, ",sideadevice,") && has_column(header, ",sidebdevice,")) ||
+        (has_column(header, ",devicea,") && has_column(header, ",deviceb,"))) {
         return MYR_KIND_NETBOX;
     }
     bool a = has_column(header, ",anodename,") || has_column(header, ",anode,") ||
@@ -285,6 +286,27 @@ static bool is_ibnetdiscover(struct myr_str text, struct myr_str line)
     return contains(text, "# Topology file: generated on");
 }
 
+/* Tools that print a line a port. */
+static enum myr_kind line_kind(struct myr_str text, struct myr_str line)
+{
+    bool lid = line.len > 3 && (line.data[2] == ' ' || line.data[2] == '\t');
+    if (lid && (begins(line, "SW") || begins(line, "CA")) && contains(line, " 0x")) {
+        return MYR_KIND_IB_LINES;
+    }
+    if (begins(line, "Switch: ") || begins(line, "CA: ")) {
+        return MYR_KIND_IBLINKINFO;
+    }
+    if (contains(text, "Neighbor Guid") || begins(line, "{ SW ") || begins(line, "{ CA ")) {
+        return MYR_KIND_IBDIAGNET;
+    }
+    if (contains(text, "LocalPort") && contains(text, "RemoteDevice")) {
+        return MYR_KIND_SONIC_LLDP;
+    }
+    bool graph = begins(line, "graph ") || begins(line, "digraph ") || begins(line, "graph{");
+    return graph || (begins(line, "\"") && contains(line, "\" -- \"")) ? MYR_KIND_PTM
+                                                                       : MYR_KIND_TEXT;
+}
+
 /* "[17]", as ibnetdiscover names a port; a list of one number is no document. */
 static bool is_port(struct myr_str text)
 {
@@ -315,8 +337,15 @@ static enum myr_kind look(struct myr_str whole, struct myr_str *ret_line, struct
         return kind;
     }
     char first = trim(text).data[0];
+    if (begins(trim(text), "{ SW Ports:") || begins(trim(text), "{ CA Ports:")) {
+        return MYR_KIND_IBDIAGNET;
+    }
     if (first == '{' || (first == '[' && !is_port(trim(text)))) {
         json_keys(text, ret_keys);
+        if (contains(text, "\"source_port_node_description\"") ||
+            contains(text, "\"peerHostname\"") || contains(text, "\"peer_hostname\"")) {
+            return MYR_KIND_LINKS_JSON;
+        }
         /* Texts of several devices stand under their names: {"leaf-1": {"lldp": ... */
         bool named = contains(text, "{\"lldp\":") || contains(text, "{ \"lldp\":") ||
                      contains(text, " \"lldp\": {");
@@ -334,6 +363,10 @@ static enum myr_kind look(struct myr_str whole, struct myr_str *ret_line, struct
     }
     if (is_ibnetdiscover(text, line)) {
         return MYR_KIND_IBNETDISCOVER;
+    }
+    kind = line_kind(text, trim(line));
+    if (kind != MYR_KIND_TEXT) {
+        return kind;
     }
     if (begins(line, "lldp.") || contains(line, "LLDP neighbors:") ||
         contains(text, "\nLLDP neighbors:\n")) {
@@ -400,6 +433,12 @@ const char *myr_kind_words(struct myr_str text, char ret[MYR_KIND_WORDS_MAX])
         [MYR_KIND_SPEC] = "a spec",
         [MYR_KIND_CATALOG] = "a catalogue",
         [MYR_KIND_BINDING] = "a binding",
+        [MYR_KIND_IB_LINES] = "output of 'ibnetdiscover -p'",
+        [MYR_KIND_IBLINKINFO] = "iblinkinfo output",
+        [MYR_KIND_IBDIAGNET] = "ibdiagnet output",
+        [MYR_KIND_LINKS_JSON] = "links of UFM or NetQ as JSON",
+        [MYR_KIND_SONIC_LLDP] = "SONiC's 'show lldp table'",
+        [MYR_KIND_PTM] = "a graph in dot",
     };
     struct myr_str line;
     struct keys keys;

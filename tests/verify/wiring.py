@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT_S = 600
-STATES = ("right", "wrong", "missing", "unseen", "extra", "degraded")
+STATES = ("right", "wrong", "missing", "unseen", "extra", "degraded", "unread")
 
 
 def call(*command, codes=(0,)):

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "myriad/model/catalog.h"
 #include "myriad/site/import.h"
 #include "myriad/site/verify.h"
 
@@ -19,6 +20,9 @@ struct myr_built_question {
     const char *binding;       /* a file, or NULL */
     const char *const *speeds; /* rules of the speed map */
     uint32_t speed_count;
+    const char *const *hca_map; /* "mlx5_3=nic1", or a file with the columns port and hca-name */
+    uint32_t hca_count;
+    const char *port_names;          /* the user's own rules of port names: a file, or NULL */
     bool partial;                    /* the files tell about some cables only */
     struct myr_verify_options judge; /* networks and binding are filled in */
 };
@@ -28,6 +32,9 @@ struct myr_built {
     struct myr_design design;
     struct myr_cabling cabling;
     struct myr_binding binding;
+    struct myr_catalog catalog;
+    struct myr_port_names port_names;
+    MYR_VEC(struct myr_hca_name) hcas;
     struct myr_verify verify;
     uint32_t truncated; /* texts that end early: what they do not list is unseen */
 };

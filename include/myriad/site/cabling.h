@@ -68,7 +68,7 @@ struct myr_cabling {
     MYR_VEC(struct myr_cabling_link) links;
     MYR_VEC(struct myr_cabling_bare) bare;
     MYR_VEC(struct myr_cabling_errors) errors;
-    bool numbered; /* ports are numbers from 1 in the order of the design, as InfiniBand counts */
+    bool numbered; /* InfiniBand's view: NICs are devices of their own, ports mostly numbers */
     struct myr_strmap names;       /* device names; ambiguous ones keep the first */
     MYR_VEC(const char *) files;   /* names of the files that were read */
     MYR_VEC(struct myr_buf) texts; /* their texts, which the names above are borrowed from */
@@ -89,6 +89,19 @@ uint32_t myr_site_find(const struct myr_design *design, struct myr_str name);
  */
 uint32_t myr_site_find_port(const struct myr_design *design, uint32_t device, struct myr_str name);
 
+/* The same for a name that the design itself gives a switch's port: its index on the device. */
+uint32_t myr_site_own_port(const struct myr_devtype *type, struct myr_str name);
+
+/*
+ * InfiniBand's number of a switch port, as the box counts: each cage has as many numbers as the
+ * most divided one has ports, so that 7/1 is 13 on a box of twin cages whatever lies before it.
+ */
+uint32_t myr_site_number(const struct myr_design *design, uint32_t port);
+/* The port of that number; MYR_NONE when the design has none there. */
+uint32_t myr_site_numbered(const struct myr_design *design, uint32_t device, uint32_t number);
+/* How many numbers a cage has. */
+uint32_t myr_site_numbers(const struct myr_devtype *type);
+
 /* The port as Linux names it, without '/': "swp17s1" on a switch, "nic3" on a node. */
 void myr_site_interface(const struct myr_design *design, uint32_t port, struct myr_buf *buf);
 
@@ -108,7 +121,7 @@ void myr_cabling_from_design(struct myr_cabling *cabling, const struct myr_desig
                              enum myr_net_id net, enum myr_nic_view view);
 /*
  * The design port that an end of a file means, or MYR_NONE. Understands both views, addresses and
- * dashed names; in the device view, switch ports are numbered from 1 in the order of the design.
+ * dashed names; in the device view, switch ports are numbered as InfiniBand counts them.
  */
 uint32_t myr_cabling_port(const struct myr_design *design, const struct myr_cabling *cabling,
                           struct myr_cabling_end end);

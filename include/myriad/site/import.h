@@ -6,6 +6,10 @@
  *   lldp           lldpcli's JSON: -f json and -f json0; one text a device
  *   netbox         NetBox's cables as CSV
  *   p2p            point-to-point lists: A-Node Name,A-Type,A-Port,Z-Node Name,Z-Type,Z-Port
+ *   ibnetdiscover-p, iblinkinfo, ibdiagnet (net_dump and lst): a line a port
+ *   links-json     records of links as UFM and NetQ give them
+ *   sonic-lldp     SONiC's 'show lldp table', one text a device
+ *   ptm            dot files of the prescriptive topology manager
  *
  * Several files add up. What a source does not say is kept apart from what it denies: a device is
  * 'reported' when the source told about all of its ports. A text that is broken is refused with
@@ -30,6 +34,12 @@ enum myr_import_format {
     MYR_IMPORT_LLDP,
     MYR_IMPORT_NETBOX,
     MYR_IMPORT_P2P,
+    MYR_IMPORT_IB_LINES, /* ibnetdiscover -p */
+    MYR_IMPORT_IBLINKINFO,
+    MYR_IMPORT_IBDIAGNET,  /* net_dump and lst */
+    MYR_IMPORT_LINKS_JSON, /* UFM, NetQ */
+    MYR_IMPORT_SONIC_LLDP,
+    MYR_IMPORT_PTM,
     MYR_IMPORT_FORMAT_COUNT,
 };
 

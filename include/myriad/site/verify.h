@@ -14,6 +14,7 @@
 
 #include "myriad/site/binding.h"
 #include "myriad/site/cabling.h"
+#include "myriad/site/port_names.h"
 #include "myriad/site/repair.h"
 #include "myriad/text/table.h"
 
@@ -25,6 +26,7 @@ enum myr_port_state {
     MYR_STATE_UNSEEN,   /* nobody looked at it, or at its planned neighbour */
     MYR_STATE_EXTRA,    /* a neighbour where none is planned */
     MYR_STATE_DEGRADED, /* the planned neighbour, but slower, narrower or with errors */
+    MYR_STATE_UNREAD,   /* a neighbour is told by a name that cannot be read: it may be right */
     MYR_STATE_COUNT,
 };
 
@@ -47,11 +49,43 @@ struct myr_ambiguity {
     uint32_t found, first_port;         /* one of each */
 };
 
+/* "mlx5_3" is the port that the design calls "nic1", on all hosts. */
+struct myr_hca_name {
+    struct myr_str name, port;
+};
+
+/* The same, taken for granted because so many of the hosts that can tell agree on it. */
+struct myr_assumed {
+    uint32_t type, index; /* type of device, and the port's index on it */
+    struct myr_str name;
+    uint32_t votes, voters;
+};
+
 struct myr_verify_options {
     uint32_t nets;       /* bit by enum myr_net_id; 0: compute */
     bool equivalent;     /* parallel links, equal spines and equal cores may stand for each other */
     uint64_t errors_max; /* a link with more symbol errors is degraded */
-    const struct myr_binding *binding; /* or NULL */
+    const struct myr_binding *binding;       /* or NULL */
+    const struct myr_catalog *catalog;       /* of which the switches are parts; or NULL */
+    const struct myr_port_names *port_names; /* rules of port names; NULL: the built-in ones */
+    const struct myr_hca_name *hcas;         /* or NULL */
+    uint32_t hca_count;
+    bool partial; /* a fabric under construction: what nobody saw is no fault */
+};
+
+/* Cables of the plan, as far as they are there: of a layer, a pod or a rack, or of all. */
+struct myr_ready {
+    uint32_t key; /* layer, pod or rack */
+    uint32_t cables, right;
+    uint32_t unseen, unread, bad; /* the others: not seen, not read, wrong or missing or degraded */
+};
+
+struct myr_coverage {
+    struct myr_ready all;
+    uint32_t layer_count, pod_count, rack_count;
+    struct myr_ready *layers, *pods, *racks; /* of a rack: cables of which an end is in it */
+    uint32_t absent_count;
+    uint32_t *absent; /* devices of the plan that no source knows */
 };
 
 struct myr_verify {
@@ -82,12 +116,22 @@ struct myr_verify {
     struct myr_identity *identities;
     struct myr_ambiguity *ambiguities;
 
+    uint32_t assumed_count, deviating_count;
+    struct myr_assumed *assumed;
+    uint32_t *deviating; /* hosts whose cables speak against what was assumed */
+    uint32_t unread_count;
+    struct myr_cabling_end *unread; /* ends of judged links that were not read */
+    uint32_t rogue_links;           /* between ports of known switches that the plan does not use */
+
     /* Worth a line each, when not 0. */
     uint32_t outside_links;   /* of other networks or other people's devices: not judged */
     uint32_t one_sided_links; /* told by one end only */
     uint32_t contradicted;    /* neighbours told by one end and denied by the other */
     uint32_t name_conflicts;  /* devices whose GUID and name are bound to different ids */
-    uint32_t slow_found_gbps, slow_planned_gbps; /* the whole file is slower: not degraded */
+    uint32_t slow_found_gbps, slow_planned_gbps; /* nearly all links of that speed are slower */
+    uint32_t slow_links;
+    uint8_t *by_cable; /* by device of the cabling: a NIC that only its cable tells from others */
+    struct myr_coverage coverage;
 };
 
 /* Refuses lists in which a port has two cables. */
@@ -104,8 +148,14 @@ void myr_verify_port_name(const struct myr_verify *verify, uint32_t vertex, stru
 void myr_verify_step_text(const struct myr_verify *verify, const struct myr_repair_step *step,
                           struct myr_buf *buf);
 
-/* What can be listed row by row: the steps, every port that is not right, the patterns. */
-enum myr_verify_list { MYR_VERIFY_STEPS, MYR_VERIFY_PORTS, MYR_VERIFY_PATTERNS, MYR_VERIFY_LISTS };
+/* What can be listed row by row: steps, ports that are not right, patterns, names not read. */
+enum myr_verify_list {
+    MYR_VERIFY_STEPS,
+    MYR_VERIFY_PORTS,
+    MYR_VERIFY_PATTERNS,
+    MYR_VERIFY_UNREAD,
+    MYR_VERIFY_LISTS,
+};
 
 extern const char *const myr_verify_list_names[MYR_VERIFY_LISTS];
 

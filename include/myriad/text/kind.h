@@ -37,6 +37,12 @@ enum myr_kind {
     MYR_KIND_SPEC,
     MYR_KIND_CATALOG,
     MYR_KIND_BINDING,
+    MYR_KIND_IB_LINES, /* ibnetdiscover -p */
+    MYR_KIND_IBLINKINFO,
+    MYR_KIND_IBDIAGNET,
+    MYR_KIND_LINKS_JSON, /* links of UFM or NetQ */
+    MYR_KIND_SONIC_LLDP,
+    MYR_KIND_PTM,
     MYR_KIND_COUNT,
 };
 

@@ -7,7 +7,8 @@ static const char *const nets[] = {"compute", "storage", "service", "oob", "all"
 struct options {
     uint32_t from, net;
     bool by_wiring;
-    const char *out, *binding;
+    const char *out, *binding, *port_names;
+    struct myr_option_list hcas;
 };
 
 static const struct options defaults = {.from = MYR_IMPORT_AUTO};
@@ -20,6 +21,11 @@ static const struct myr_option rows[] = {
     CLI_PATH("binding", "FILE", struct options, binding,
              "a binding to add to; what it says is kept"),
     CLI_CHOICE("net", "NETWORK", struct options, net, nets, "the network that the files are about"),
+    CLI_LIST("hca-map", "NAME=PORT", struct options, hcas,
+             "what hosts call a port of the design, such as mlx5_3=nic1; or a file with the "
+             "columns port and hca-name"),
+    CLI_PATH("port-names", "FILE", struct options, port_names,
+             "your own rules of port names, as in catalog/port-names.csv"),
     CLI_FLAG("by-wiring", struct options, by_wiring,
              "bind devices that have each other's cables as what their cables say"),
 };
@@ -46,7 +52,10 @@ static int run(struct cli *cli, struct myr_err *err)
                                           .file_count = cli->operands.count - 1,
                                           .from = (enum myr_import_format)options->from,
                                           .net = options->net,
-                                          .binding = options->binding};
+                                          .binding = options->binding,
+                                          .hca_map = options->hcas.items,
+                                          .hca_count = options->hcas.count,
+                                          .port_names = options->port_names};
     MYR_CLEANUP(myr_built_close) struct myr_built built;
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     struct myr_discovery found = {0};

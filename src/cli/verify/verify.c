@@ -4,14 +4,14 @@
 
 static const char *const nets[] = {"compute", "storage", "service", "oob", "all"};
 enum { LIST_SUMMARY }; /* the others are enum myr_verify_list, from 1 */
-static const char *const lists[] = {"summary", "steps", "ports", "patterns"};
+static const char *const lists[] = {"summary", "steps", "ports", "patterns", "unread"};
 
 struct options {
     uint32_t from, net, list;
     bool equivalent, partial;
     uint64_t errors_max;
-    const char *binding;
-    struct myr_option_list speeds;
+    const char *binding, *port_names;
+    struct myr_option_list speeds, hcas;
 };
 
 static const struct options defaults = {.from = MYR_IMPORT_AUTO};
@@ -21,16 +21,22 @@ static const struct myr_option rows[] = {
              "what the files are; auto looks at how they begin"),
      .choices = myr_import_names, .choice_count = MYR_IMPORT_FORMAT_COUNT},
     CLI_CHOICE("net", "NETWORK", struct options, net, nets, "the network that is judged"),
-    CLI_CHOICE("list", "WHAT", struct options, list, lists,
-               "one list alone: repair steps, ports that are not right, or patterns"),
+    CLI_CHOICE(
+        "list", "WHAT", struct options, list, lists,
+        "one list alone: repair steps, ports that are not right, patterns, or names not read"),
     CLI_FLAG("equivalent", struct options, equivalent,
              "parallel links, equal spines and equal cores may stand for each other"),
     CLI_FLAG("partial", struct options, partial,
-             "the files tell about some cables only: what they do not list is unseen"),
+             "a fabric under construction: what the files do not list is unseen, and no fault"),
     CLI_PATH("binding", "FILE", struct options, binding,
              "binding.yaml: which GUID, host or address is which device"),
     CLI_LIST("speed-map", "SPEED=GBPS", struct options, speeds,
              "what a link of four lanes stands for, such as HDR=400 with ibsim"),
+    CLI_LIST("hca-map", "NAME=PORT", struct options, hcas,
+             "what hosts call a port of the design, such as mlx5_3=nic1; or a file with the "
+             "columns port and hca-name"),
+    CLI_PATH("port-names", "FILE", struct options, port_names,
+             "your own rules of port names, as in catalog/port-names.csv"),
     CLI_COUNT("errors-max", struct options, errors_max, 0, 0,
               "symbol errors that a link may have before it is degraded"),
 };
@@ -42,9 +48,10 @@ static const struct myr_command command = {
     .details =
         "Reads what ibnetdiscover, LLDP, NetBox or a point-to-point list say about the built "
         "fabric and gives every planned port a state: right, wrong, missing, unseen, extra or "
-        "degraded. The repair is the shortest possible one, in walking order. -o csv prints "
-        "the steps, or the list that --list names. The exit status is 1 when a port is wrong, "
-        "missing, extra or degraded.",
+        "degraded, or unread where a name cannot be placed. The repair is the shortest possible "
+        "one, in walking order. -o csv prints the steps, or the list that --list names. The exit "
+        "status is 1 unless all of the plan was seen, read and right; --partial forgives what "
+        "was not seen or read.",
     .example = "myriad verify design.myr --from ibnetdiscover fabric.txt",
     CLI_OPTIONS(rows, defaults),
     .operand_min = 2,
@@ -89,6 +96,9 @@ static int run(struct cli *cli, struct myr_err *err)
         .binding = options->binding,
         .speeds = options->speeds.items,
         .speed_count = options->speeds.count,
+        .hca_map = options->hcas.items,
+        .hca_count = options->hcas.count,
+        .port_names = options->port_names,
         .partial = options->partial,
         .judge = {.equivalent = options->equivalent, .errors_max = options->errors_max}};
     MYR_CLEANUP(myr_built_close) struct myr_built built;

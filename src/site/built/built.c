@@ -1,5 +1,7 @@
 #include "myriad/site/built.h"
 
+#include "built/hca_map.h"
+
 static int import_files(struct myr_built *built, const struct myr_built_question *question,
                         struct myr_err *err)
 {
@@ -31,12 +33,29 @@ int myr_built_open(struct myr_built *built, const struct myr_built_question *que
         MYR_TRY(myr_binding_read(&built->binding, question->binding, err));
         judge.binding = &built->binding;
     }
+    MYR_TRY(myr_catalog_init(&built->catalog, &built->arena, err));
+    MYR_TRY(myr_port_names_init(&built->port_names, &built->arena, err));
+    if (question->port_names) {
+        MYR_TRY(
+            myr_port_names_add_file(&built->port_names, &built->arena, question->port_names, err));
+    }
+    for (uint32_t i = 0; i < question->hca_count; i++) {
+        MYR_TRY(hca_map_add(built, question->hca_map[i], err));
+    }
     MYR_TRY(import_files(built, question, err));
+    judge.catalog = &built->catalog;
+    judge.port_names = &built->port_names;
+    judge.hcas = built->hcas.items;
+    judge.hca_count = (uint32_t)built->hcas.count;
+    judge.partial = question->partial;
     return myr_verify(&built->verify, &built->arena, &built->design, &built->cabling, &judge, err);
 }
 
 void myr_built_close(struct myr_built *built)
 {
+    myr_vec_done(&built->hcas);
+    myr_port_names_done(&built->port_names);
+    myr_catalog_done(&built->catalog);
     myr_binding_done(&built->binding);
     myr_cabling_done(&built->cabling);
     myr_design_close(&built->design);

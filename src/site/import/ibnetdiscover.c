@@ -1,4 +1,4 @@
-#include "import/readers.h"
+#include "import/ib_links.h"
 
 /*
  * What ibnetdiscover prints, and the netlists that ibsim loads. A device is a stanza:
@@ -158,7 +158,8 @@ static void take_comment_name(struct ib_reader *reader, uint32_t device)
     struct myr_str name = take_until(reader, "\"");
     if (take(reader, '"') && name.len && import_name_is_good(name)) {
         struct myr_cabling_device *known = &reader->import->cabling->devices.items[device];
-        if (known->guid || known->name.len == 0) {
+        name = import_tidy(reader->import, name);
+        if (name.len && (known->guid || known->name.len == 0)) {
             known->name = name;
             (void)myr_strmap_add(&reader->import->cabling->names, name, device);
         }
@@ -219,60 +220,6 @@ static int read_device(struct ib_reader *reader, bool is_switch, struct myr_err 
     return MYR_OK;
 }
 
-static uint64_t port_key(uint32_t device, struct myr_str port)
-{
-    uint64_t number = 0;
-    bool good = myr_str_to_u64(port, &number);
-    MYR_ASSERT(good && number <= PORTS_MAX);
-    return (uint64_t)device << 16 | number;
-}
-
-static int complain_port(const struct ib_reader *reader, struct import_place place,
-                         uint32_t link_index, const char *what, struct myr_err *err)
-{
-    const struct myr_cabling *cabling = reader->import->cabling;
-    const struct myr_cabling_link *link = &cabling->links.items[link_index];
-    return import_error(err, place, "%s: see %s:%u", what, cabling->files.items[link->file],
-                        link->line);
-}
-
-/* Notes a link, or confirms the one that its other end told. */
-static int note_link(struct ib_reader *reader, struct import_place place,
-                     const struct myr_cabling_link *link, struct myr_err *err)
-{
-    struct myr_import *import = reader->import;
-    uint64_t key_a = port_key(link->a.device, link->a.port);
-    uint64_t key_b = port_key(link->b.device, link->b.port);
-    const uint32_t *own = myr_u64map_find(&import->ports, key_a);
-    const uint32_t *far = myr_u64map_find(&import->ports, key_b);
-    if (key_a == key_b) {
-        return import_error(err, place, "the port is linked to itself");
-    }
-    if (own && far && *own == *far) {
-        struct myr_cabling_link *told = &import->cabling->links.items[*own];
-        if (port_key(told->a.device, told->a.port) == key_a) {
-            return complain_port(reader, place, *own, "the port is listed twice", err);
-        }
-        told->one_sided = false;
-        bool slower = link->gbps && (told->gbps == 0 || link->gbps < told->gbps);
-        told->gbps = slower ? link->gbps : told->gbps;
-        told->width = slower ? link->width : told->width;
-        return MYR_OK;
-    }
-    if (own) {
-        return complain_port(reader, place, *own, "this port has another neighbour already", err);
-    }
-    if (far) {
-        return complain_port(reader, place, *far, "the far port has another neighbour already",
-                             err);
-    }
-    uint32_t index = (uint32_t)import->cabling->links.count;
-    myr_vec_push(&import->cabling->links, *link);
-    (void)myr_u64map_add(&import->ports, key_a, index);
-    (void)myr_u64map_add(&import->ports, key_b, index);
-    return MYR_OK;
-}
-
 static int read_port(struct ib_reader *reader, struct myr_err *err)
 {
     struct myr_cabling_link link = {.a.device = reader->device,
@@ -305,7 +252,7 @@ static int read_port(struct ib_reader *reader, struct myr_err *err)
     } else if (reader->at < reader->end) {
         return import_error(err, here(reader), "'#' or the end of the line is expected");
     }
-    return note_link(reader, place, &link, err);
+    return ib_links_note(reader->import, place, &link, err);
 }
 
 /* "switchguid=0x98039b0300a1b2c4(98039b0300a1b2c4)"; other keys say nothing about cables. */

@@ -123,7 +123,7 @@ static int read_port(struct myr_import *import, struct errors_reader *reader, st
     return rc;
 }
 
-bool import_is_errors(struct myr_str first_line)
+static bool is_errors(struct myr_str first_line)
 {
     return take_word(&first_line, "Errors for") || take_word(&first_line, "## Summary:");
 }
@@ -143,7 +143,7 @@ int import_errors(struct myr_import *import, const char *file, struct myr_str te
         reader.rest = (struct myr_str){at, (size_t)(end - at)};
         at = newline ? newline + 1 : text_end;
         skip_blanks(&reader.rest);
-        known = known || import_is_errors(reader.rest);
+        known = known || is_errors(reader.rest);
         if (take_word(&reader.rest, "GUID")) {
             rc = read_port(import, &reader, err);
         }

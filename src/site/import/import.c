@@ -10,7 +10,9 @@
 enum { PIECE_BYTES = 1 << 20 };
 
 const char *const myr_import_names[MYR_IMPORT_FORMAT_COUNT] = {
-    "auto", "ibnetdiscover", "ibqueryerrors", "lldp", "netbox", "p2p"};
+    "auto",      "ibnetdiscover", "ibqueryerrors",   "lldp",
+    "netbox",    "p2p",           "ibnetdiscover-p", "iblinkinfo",
+    "ibdiagnet", "links-json",    "sonic-lldp",      "ptm"};
 
 void myr_import_init(struct myr_import *import, struct myr_cabling *cabling)
 {
@@ -26,32 +28,32 @@ void myr_import_done(struct myr_import *import)
     myr_strmap_done(&import->words);
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static struct myr_str first_line(struct myr_str text)
-{
-    const char *end = memchr(text.data, '\n', text.len);
-    return (struct myr_str){text.data, end ? (size_t)(end - text.data) : text.len};
-}
-
-/* JSON begins with a bracket, lists with their header; the rest is for the strictest reader. */
+/* The strictest reader has what no other one knows. */
 static enum myr_import_format guess_format(struct myr_str text)
 {
-    size_t at = 0;
-    while (at < text.len && is_blank(text.data[at])) {
-        at++;
+    static const struct {
+        enum myr_kind kind;
+        enum myr_import_format format;
+    } formats[] = {
+        {MYR_KIND_LLDP, MYR_IMPORT_LLDP},
+        {MYR_KIND_JSON, MYR_IMPORT_LLDP},
+        {MYR_KIND_LINKS_JSON, MYR_IMPORT_LINKS_JSON},
+        {MYR_KIND_NETBOX, MYR_IMPORT_NETBOX},
+        {MYR_KIND_P2P, MYR_IMPORT_P2P},
+        {MYR_KIND_IBQUERYERRORS, MYR_IMPORT_IBQUERYERRORS},
+        {MYR_KIND_IB_LINES, MYR_IMPORT_IB_LINES},
+        {MYR_KIND_IBLINKINFO, MYR_IMPORT_IBLINKINFO},
+        {MYR_KIND_IBDIAGNET, MYR_IMPORT_IBDIAGNET},
+        {MYR_KIND_SONIC_LLDP, MYR_IMPORT_SONIC_LLDP},
+        {MYR_KIND_PTM, MYR_IMPORT_PTM},
+    };
+    enum myr_kind kind = myr_kind_of(text);
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(formats); i++) {
+        if (formats[i].kind == kind) {
+            return formats[i].format;
+        }
     }
-    if (at < text.len && (text.data[at] == '{' || text.data[at] == '[')) {
-        return MYR_IMPORT_LLDP;
-    }
-    struct myr_str line = first_line((struct myr_str){text.data + at, text.len - at});
-    return import_is_netbox(line)   ? MYR_IMPORT_NETBOX
-           : import_is_p2p(line)    ? MYR_IMPORT_P2P
-           : import_is_errors(line) ? MYR_IMPORT_IBQUERYERRORS
-                                    : MYR_IMPORT_IBNETDISCOVER;
+    return MYR_IMPORT_IBNETDISCOVER;
 }
 
 static int (*const readers[MYR_IMPORT_FORMAT_COUNT])(struct myr_import *, const char *,
@@ -61,6 +63,12 @@ static int (*const readers[MYR_IMPORT_FORMAT_COUNT])(struct myr_import *, const 
     [MYR_IMPORT_LLDP] = import_lldp,
     [MYR_IMPORT_NETBOX] = import_netbox,
     [MYR_IMPORT_P2P] = import_p2p,
+    [MYR_IMPORT_IB_LINES] = import_ib_lines,
+    [MYR_IMPORT_IBLINKINFO] = import_iblinkinfo,
+    [MYR_IMPORT_IBDIAGNET] = import_ibdiagnet,
+    [MYR_IMPORT_LINKS_JSON] = import_links_json,
+    [MYR_IMPORT_SONIC_LLDP] = import_sonic_lldp,
+    [MYR_IMPORT_PTM] = import_ptm,
 };
 
 /* What each reader takes, and how it is called. */
@@ -69,7 +77,10 @@ static const struct {
     const char *words;
 } accepted[MYR_IMPORT_FORMAT_COUNT] = {
     [MYR_IMPORT_AUTO] = {MYR_KIND_BIT(IBNETDISCOVER) | MYR_KIND_BIT(IBQUERYERRORS) |
-                             MYR_KIND_BIT(LLDP) | MYR_KIND_BIT(NETBOX) | MYR_KIND_BIT(P2P),
+                             MYR_KIND_BIT(LLDP) | MYR_KIND_BIT(NETBOX) | MYR_KIND_BIT(P2P) |
+                             MYR_KIND_BIT(IB_LINES) | MYR_KIND_BIT(IBLINKINFO) |
+                             MYR_KIND_BIT(IBDIAGNET) | MYR_KIND_BIT(LINKS_JSON) |
+                             MYR_KIND_BIT(SONIC_LLDP) | MYR_KIND_BIT(PTM),
                          "output of ibnetdiscover, ibqueryerrors or lldpcli, or a NetBox or "
                          "point-to-point list,"},
     [MYR_IMPORT_IBNETDISCOVER] = {MYR_KIND_BIT(IBNETDISCOVER), "ibnetdiscover output"},
@@ -78,6 +89,13 @@ static const struct {
                          "the JSON of 'lldpcli -f json show neighbors'"},
     [MYR_IMPORT_NETBOX] = {MYR_KIND_BIT(NETBOX) | MYR_KIND_BIT(CSV), "a NetBox cable list"},
     [MYR_IMPORT_P2P] = {MYR_KIND_BIT(P2P) | MYR_KIND_BIT(CSV), "a point-to-point list"},
+    [MYR_IMPORT_IB_LINES] = {MYR_KIND_BIT(IB_LINES), "output of 'ibnetdiscover -p'"},
+    [MYR_IMPORT_IBLINKINFO] = {MYR_KIND_BIT(IBLINKINFO), "iblinkinfo output"},
+    [MYR_IMPORT_IBDIAGNET] = {MYR_KIND_BIT(IBDIAGNET), "ibdiagnet2.net_dump or ibdiagnet2.lst"},
+    [MYR_IMPORT_LINKS_JSON] = {MYR_KIND_BIT(LINKS_JSON) | MYR_KIND_BIT(JSON),
+                               "UFM's or NetQ's links as JSON"},
+    [MYR_IMPORT_SONIC_LLDP] = {MYR_KIND_BIT(SONIC_LLDP), "SONiC's 'show lldp table'"},
+    [MYR_IMPORT_PTM] = {MYR_KIND_BIT(PTM), "a topology.dot of PTM"},
 };
 
 /* What every file goes through first. */

@@ -43,10 +43,10 @@ static const struct list_format netbox_format = {
     .shown = {"side_a_device", "side_a_name", "side_b_device", "side_b_name"},
     .columns =
         {
-            [A_DEVICE] = {"sideadevice"},
-            [A_PORT] = {"sideaname"},
-            [B_DEVICE] = {"sidebdevice"},
-            [B_PORT] = {"sidebname"},
+            [A_DEVICE] = {"sideadevice", "devicea"}, /* what is imported; what is exported */
+            [A_PORT] = {"sideaname", "terminationa"},
+            [B_DEVICE] = {"sidebdevice", "deviceb"},
+            [B_PORT] = {"sidebname", "terminationb"},
             [A_TYPE] = {"sideatype"},
             [B_TYPE] = {"sidebtype"},
             [STATUS] = {"status"},
@@ -116,32 +116,6 @@ static uint32_t column_of(const struct list_format *format, struct myr_str text)
     return COLUMN_COUNT;
 }
 
-/* A header has both devices; fields are cut at commas, which is enough for a guess. */
-static bool is_header(const struct list_format *format, struct myr_str line)
-{
-    bool has_a = false, has_b = false;
-    size_t start = 0;
-    for (size_t i = 0; i <= line.len; i++) {
-        if (i == line.len || line.data[i] == ',') {
-            uint32_t column = column_of(format, (struct myr_str){line.data + start, i - start});
-            has_a = has_a || column == A_DEVICE;
-            has_b = has_b || column == B_DEVICE;
-            start = i + 1;
-        }
-    }
-    return has_a && has_b;
-}
-
-bool import_is_netbox(struct myr_str first_line)
-{
-    return is_header(&netbox_format, first_line);
-}
-
-bool import_is_p2p(struct myr_str first_line)
-{
-    return is_header(&p2p_format, first_line);
-}
-
 static int read_header(struct list_reader *reader, struct myr_err *err)
 {
     struct myr_csv *csv = &reader->csv;
@@ -183,7 +157,7 @@ static int read_header(struct list_reader *reader, struct myr_err *err)
 static struct myr_str field(const struct list_reader *reader, enum column column)
 {
     uint32_t at = reader->at[column];
-    return at == MYR_NONE ? MYR_STR("") : reader->csv.fields[at];
+    return at == MYR_NONE ? MYR_STR("") : import_tidy(reader->import, reader->csv.fields[at]);
 }
 
 static int optional_number(const struct list_reader *reader, enum column column, uint64_t max,

@@ -65,6 +65,7 @@ static struct myr_str keep(struct lldp_reader *reader, struct myr_str text)
     if (!import_name_is_good(text)) {
         return MYR_STR("");
     }
+    text = import_tidy(reader->import, text);
     uint32_t known = myr_strmap_get(words, text);
     if (known != MYR_MAP_NONE) {
         return words->keys[known];
@@ -315,26 +316,6 @@ static void note_key(struct lldp_reader *reader)
     reader->key = (struct myr_str){reader->key_bytes, key.len};
 }
 
-/* "fabric/leaf-p0-g1-r5.lldp.json" is about leaf-p0-g1-r5. Names have dots only before a domain. */
-static struct myr_str stem_of(const char *file)
-{
-    static const char *const endings[] = {".json", ".json0", ".txt", ".lldp"};
-    const char *slash = strrchr(file, '/');
-    struct myr_str name = myr_str_from(slash ? slash + 1 : file);
-    bool cut = true;
-    while (cut) {
-        cut = false;
-        for (uint32_t i = 0; i < MYR_ARRAY_COUNT(endings); i++) {
-            size_t len = strlen(endings[i]);
-            if (name.len > len && memcmp(name.data + name.len - len, endings[i], len) == 0) {
-                name.len -= len;
-                cut = true;
-            }
-        }
-    }
-    return is_word(name, "-") ? MYR_STR("") : name;
-}
-
 /* A text that ends early is about its device all the same, but not about all of its ports. */
 static int end_early(struct lldp_reader *reader, struct myr_err *err)
 {
@@ -397,7 +378,7 @@ int import_lldp_stream(struct myr_import *import, const char *file, struct myr_s
                                  .file = file,
                                  .file_index = (uint32_t)import->cabling->files.count - 1,
                                  .device = MYR_NONE,
-                                 .file_stem = stem_of(file)};
+                                 .file_stem = import_stem(file)};
     json_reader_init(&reader.json, first, source);
     enum json_event event;
     int rc;

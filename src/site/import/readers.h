@@ -21,10 +21,26 @@ int import_netbox(struct myr_import *import, const char *file, struct myr_str te
 int import_p2p(struct myr_import *import, const char *file, struct myr_str text,
                struct myr_err *err);
 
-/* The fields that a header row of either list has, for telling formats apart. */
-bool import_is_netbox(struct myr_str first_line);
-bool import_is_p2p(struct myr_str first_line);
-bool import_is_errors(struct myr_str first_line);
+/* What ibnetdiscover -p, iblinkinfo and ibdiagnet (net_dump, lst) print. */
+int import_ib_lines(struct myr_import *import, const char *file, struct myr_str text,
+                    struct myr_err *err);
+int import_iblinkinfo(struct myr_import *import, const char *file, struct myr_str text,
+                      struct myr_err *err);
+int import_ibdiagnet(struct myr_import *import, const char *file, struct myr_str text,
+                     struct myr_err *err);
+/* Links as JSON records: UFM's and NetQ's. */
+int import_links_json(struct myr_import *import, const char *file, struct myr_str text,
+                      struct myr_err *err);
+/* SONiC's 'show lldp table', and PTM's dot files. */
+int import_sonic_lldp(struct myr_import *import, const char *file, struct myr_str text,
+                      struct myr_err *err);
+int import_ptm(struct myr_import *import, const char *file, struct myr_str text,
+               struct myr_err *err);
+
+/* The device that a file is named after: "fabric/leaf-1.lldp.json" is about leaf-1. */
+struct myr_str import_stem(const char *file);
+/* Blanks around are cut and runs of them are one; the same text where nothing changes. */
+struct myr_str import_tidy(struct myr_import *import, struct myr_str name);
 
 struct import_place {
     const char *file;

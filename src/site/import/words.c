@@ -107,3 +107,48 @@ int import_check_room(const struct myr_import *import, struct import_place place
     }
     return MYR_OK;
 }
+
+struct myr_str import_tidy(struct myr_import *import, struct myr_str name)
+{
+    bool messy = false;
+    while (name.len && (name.data[0] == ' ' || name.data[0] == '\t')) {
+        name = (struct myr_str){name.data + 1, name.len - 1};
+    }
+    while (name.len && (name.data[name.len - 1] == ' ' || name.data[name.len - 1] == '\t')) {
+        name.len--;
+    }
+    for (size_t i = 1; i < name.len; i++) {
+        messy = messy || (name.data[i] == ' ' && name.data[i - 1] == ' ');
+    }
+    if (!messy) {
+        return name;
+    }
+    char *plain = myr_arena_strndup(import->cabling->arena, name.data, name.len);
+    size_t len = 0;
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.data[i] != ' ' || name.data[i - 1] != ' ') {
+            plain[len++] = name.data[i];
+        }
+    }
+    return (struct myr_str){plain, len};
+}
+
+/* Names have dots only before a domain: endings are cut one by one. */
+struct myr_str import_stem(const char *file)
+{
+    static const char *const endings[] = {".json", ".json0", ".txt", ".lldp", ".log"};
+    const char *slash = strrchr(file, '/');
+    struct myr_str name = myr_str_from(slash ? slash + 1 : file);
+    bool cut = true;
+    while (cut) {
+        cut = false;
+        for (uint32_t i = 0; i < MYR_ARRAY_COUNT(endings); i++) {
+            size_t len = strlen(endings[i]);
+            if (name.len > len && memcmp(name.data + name.len - len, endings[i], len) == 0) {
+                name.len -= len;
+                cut = true;
+            }
+        }
+    }
+    return myr_str_eq(name, MYR_STR("-")) ? MYR_STR("") : name;
+}

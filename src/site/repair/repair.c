@@ -209,7 +209,8 @@ static void solve_path(struct repairer *r)
                 .op = MYR_REPAIR_REMOVE, .at = v[0], .to = v[1], .far_at = v[1], .far_to = v[0]});
     }
     for (size_t i = from_empty ? 1 : 2; i + 1 < count; i += 2) {
-        bool unseen = i == 1 && state_of(r->graph, v[0]) == MYR_STATE_UNSEEN;
+        enum myr_port_state state = state_of(r->graph, v[0]);
+        bool unseen = i == 1 && (state == MYR_STATE_UNSEEN || state == MYR_STATE_UNREAD);
         if (found[v[i]] != v[i + 1]) {
             break; /* the planned edge that ends a path between empty ports */
         }

@@ -25,3 +25,5 @@ void repair_labelled(const struct repair_graph *graph, struct myr_arena *arena,
 uint32_t repair_distance(const struct myr_design *design, uint32_t device_a, uint32_t device_b);
 /* Order of walking past devices: by rack when racks are known, else by pod and rail group. */
 uint64_t repair_walk_key(const struct myr_design *design, uint32_t device);
+/* The pod that a device stands in; cores stand in none, which is a number beyond all pods. */
+uint32_t repair_pod(const struct myr_design *design, uint32_t device);

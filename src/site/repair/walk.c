@@ -61,3 +61,8 @@ uint64_t repair_walk_key(const struct myr_design *design, uint32_t device)
     return UINT64_C(1) << 63 | (uint64_t)(spot.pod & 0xFFFFF) << 40 |
            (uint64_t)(spot.unit & 0xFFFFF) << 20 | spot.kind;
 }
+
+uint32_t repair_pod(const struct myr_design *design, uint32_t device)
+{
+    return spot_of(design, device).pod;
+}

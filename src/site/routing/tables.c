@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "myriad/site/cabling.h"
+
 enum { HOPS_MAX = 64 };
 
 static uint32_t switch_index(const struct myr_tables *tables, uint32_t device)
@@ -21,7 +23,7 @@ static uint8_t port_number(const struct myr_tables *tables, uint32_t channel)
 {
     const struct myr_design *design = tables->graph->design;
     uint32_t port = myr_channel_from_port(design, channel);
-    uint32_t number = port - design->first_port[design->port_device[port]] + 1;
+    uint32_t number = myr_site_number(design, port);
     MYR_ASSERT(number <= UINT8_MAX);
     return (uint8_t)number;
 }
@@ -55,7 +57,8 @@ int myr_tables_init(struct myr_tables *tables, struct myr_arena *arena,
     myr_bitset_init(&tables->planned, arena, tables->columns * graph->switch_count);
     for (uint32_t i = 0; i < graph->switch_count; i++) {
         uint32_t device = graph->first_switch + i;
-        if (design->first_port[device + 1] - design->first_port[device] > UINT8_MAX - 1) {
+        const struct myr_devtype *type = &design->devtypes[design->device_type[device]];
+        if (type->cages * myr_site_numbers(type) > UINT8_MAX - 1) {
             return myr_err_set(err, MYR_ERANGE, "InfiniBand switches have at most 254 ports");
         }
     }
@@ -176,10 +179,8 @@ bool myr_tables_path(const struct myr_tables *tables, uint32_t from_port, uint32
             return false;
         }
         uint8_t number = *entry(tables, switch_index(tables, device), column);
-        uint32_t ports = design->first_port[device + 1] - design->first_port[device];
-        channel = number == 0 || number > ports
-                      ? MYR_NONE
-                      : channel_of_port(design, design->first_port[device] + number - 1);
+        uint32_t port = myr_site_numbered(design, device, number);
+        channel = port == MYR_NONE ? MYR_NONE : channel_of_port(design, port);
     }
     return false;
 }

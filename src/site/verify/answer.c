@@ -122,6 +122,32 @@ static void put_ambiguous(const struct myr_verify *verify, struct myr_answer *an
     myr_answer_end(answer);
 }
 
+/* What hosts call their ports, where it was taken for granted. */
+static void put_assumed(const struct myr_verify *verify, struct myr_answer *answer)
+{
+    const struct myr_design *design = verify->design;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {0};
+    myr_answer_list(answer, "assumed");
+    for (uint32_t i = 0; i < verify->assumed_count; i++) {
+        const struct myr_assumed *row = &verify->assumed[i];
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "type", myr_design_str(design, design->devtypes[row->type].part));
+        myr_answer_str(answer, "name", row->name);
+        verify_assumed_port(verify, row, &scratch);
+        put_buf(answer, "port", &scratch);
+        myr_answer_u64(answer, "agreed", row->votes);
+        myr_answer_u64(answer, "hosts", row->voters);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    myr_answer_list(answer, "deviating");
+    for (uint32_t i = 0; i < verify->deviating_count; i++) {
+        myr_design_name(design, verify->deviating[i], &scratch);
+        put_buf(answer, NULL, &scratch);
+    }
+    myr_answer_end(answer);
+}
+
 static void put_identity(const struct myr_verify *verify, struct myr_answer *answer)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {0};
@@ -138,6 +164,7 @@ static void put_identity(const struct myr_verify *verify, struct myr_answer *ans
     }
     myr_answer_end(answer);
     put_ambiguous(verify, answer);
+    put_assumed(verify, answer);
     myr_answer_list(answer, "renamed");
     for (uint32_t d = 0; verify->relabel_devices && d < verify->design->device_count; d++) {
         if (verify->renames[d] != MYR_NONE) {
@@ -162,7 +189,76 @@ static void put_notes(const struct myr_verify *verify, struct myr_answer *answer
     myr_answer_u64(answer, "name_conflicts", verify->name_conflicts);
     myr_answer_u64(answer, "slow_planned_gbps", verify->slow_planned_gbps);
     myr_answer_u64(answer, "slow_found_gbps", verify->slow_found_gbps);
+    myr_answer_u64(answer, "slow_links", verify->slow_links);
+    myr_answer_u64(answer, "rogue_links", verify->rogue_links);
     myr_answer_end(answer);
+}
+
+static void put_ready(struct myr_answer *answer, const struct myr_ready *row)
+{
+    myr_answer_u64(answer, "cables", row->cables);
+    myr_answer_u64(answer, "right", row->right);
+    myr_answer_u64(answer, "not_as_planned", row->bad);
+    myr_answer_u64(answer, "unread", row->unread);
+    myr_answer_u64(answer, "unseen", row->unseen);
+}
+
+/* Racks there may be thousands of: those that are ready are not worth a row. */
+static void put_coverage(const struct myr_verify *verify, struct myr_answer *answer)
+{
+    const struct myr_coverage *cover = &verify->coverage;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {0};
+    myr_answer_object(answer, "coverage");
+    put_ready(answer, &cover->all);
+    myr_answer_list(answer, "layers");
+    for (uint32_t i = 0; i < cover->layer_count; i++) {
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "layer", myr_layer_names[cover->layers[i].key]);
+        put_ready(answer, &cover->layers[i]);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    myr_answer_list(answer, "pods");
+    for (uint32_t i = 0; i < cover->pod_count; i++) {
+        myr_answer_object(answer, NULL);
+        myr_answer_u64(answer, "pod", cover->pods[i].key);
+        put_ready(answer, &cover->pods[i]);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    myr_answer_list(answer, "racks_not_ready");
+    for (uint32_t i = 0; i < cover->rack_count; i++) {
+        if (cover->racks[i].right < cover->racks[i].cables) {
+            myr_answer_object(answer, NULL);
+            myr_answer_u64(answer, "rack", cover->racks[i].key);
+            put_ready(answer, &cover->racks[i]);
+            myr_answer_end(answer);
+        }
+    }
+    myr_answer_end(answer);
+    myr_answer_list(answer, "absent");
+    for (uint32_t i = 0; i < cover->absent_count; i++) {
+        myr_design_name(verify->design, cover->absent[i], &scratch);
+        put_buf(answer, NULL, &scratch);
+    }
+    myr_answer_end(answer);
+    myr_answer_end(answer);
+}
+
+static const struct myr_value *put_unread(const struct myr_verify *verify,
+                                          struct myr_answer *answer)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {0};
+    const struct myr_value *list = myr_answer_list(answer, "unread");
+    for (uint32_t i = 0; i < verify->unread_count; i++) {
+        myr_answer_object(answer, NULL);
+        verify_found_name(verify, verify->unread[i].device, &scratch);
+        put_buf(answer, "found_device", &scratch);
+        myr_answer_str(answer, "found_port", verify->unread[i].port);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    return list;
 }
 
 /* Every port that is not right; there may be hundreds of thousands, so only when asked for. */
@@ -206,6 +302,8 @@ void myr_verify_answer(const struct myr_verify *verify, bool with_ports, struct 
     ret->lists[MYR_VERIFY_STEPS] = put_steps(verify, answer);
     myr_answer_end(answer);
     ret->lists[MYR_VERIFY_PATTERNS] = put_patterns(verify, answer);
+    put_coverage(verify, answer);
+    ret->lists[MYR_VERIFY_UNREAD] = put_unread(verify, answer);
     put_identity(verify, answer);
     put_notes(verify, answer);
     ret->lists[MYR_VERIFY_PORTS] = put_ports(verify, answer, with_ports);

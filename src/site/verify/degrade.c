@@ -1,10 +1,10 @@
 #include "verify/verify.h"
 
 /*
- * Links that are where they should be, but slow. Speed is compared with the plan, unless nearly all
- * links of that planned speed are found at one lower speed: then the source speaks of speeds in
- * another tongue (a simulator without NDR, a fabric that is not yet tuned), which is worth one line
- * and not ten thousand.
+ * Links that are where they should be, but slow. Speed is compared with the plan, and with nothing
+ * else: a fabric that is slow everywhere is slow. Where nearly all links of one planned speed have
+ * one lower speed, that is told once; the source may speak of speeds in another tongue (a simulator
+ * without NDR), which --speed-map puts right.
  */
 
 /* A fabric has a handful of speeds; a list with more than 64 pairs of them is noise anyway. */
@@ -21,17 +21,17 @@ struct speed_table {
     uint32_t count;
 };
 
-static void tally(struct speed_table *table, uint32_t planned, const struct myr_cabling_link *link)
+static void tally(struct speed_table *table, uint32_t planned, uint32_t gbps, uint32_t width)
 {
     for (uint32_t i = 0; i < table->count; i++) {
         struct speed_row *row = &table->rows[i];
-        if (row->planned_gbps == planned && row->gbps == link->gbps && row->width == link->width) {
+        if (row->planned_gbps == planned && row->gbps == gbps && row->width == width) {
             row->count++;
             return;
         }
     }
     if (table->count < SPEEDS_MAX) {
-        table->rows[table->count++] = (struct speed_row){planned, link->gbps, link->width, 1};
+        table->rows[table->count++] = (struct speed_row){planned, gbps, width, 1};
     }
 }
 
@@ -48,18 +48,23 @@ static struct speed_row usual(const struct speed_table *table, uint32_t planned)
         }
     }
     bool whole_file = (uint64_t)most.count * 100 >= (uint64_t)total * WHOLE_FILE_PERCENT;
-    if (!whole_file || most.gbps == 0 || most.gbps > planned) {
-        most.gbps = planned;
-    }
-    MYR_ASSERT(most.gbps <= planned && most.count <= total);
+    most.gbps = whole_file ? most.gbps : 0;
+    most.width = whole_file ? most.width : 0;
     return most;
 }
 
-static bool is_degraded(const struct myr_cabling_link *link, struct speed_row expected,
-                        uint64_t errors_max)
+/* What the link carries: chips that share a port tell of it one by one. */
+static uint32_t found_gbps(const struct verify_job *job, uint32_t port)
 {
-    bool slow =
-        link->gbps ? link->gbps < expected.gbps : link->width && link->width < expected.width;
+    const struct myr_verify *verify = job->verify;
+    uint32_t more = job->planes[port] + job->planes[verify->found[port]];
+    return verify->cabling->links.items[verify->found_link[port]].gbps * (more + 1);
+}
+
+static bool is_degraded(const struct myr_cabling_link *link, uint32_t gbps,
+                        struct speed_row expected, uint64_t errors_max)
+{
+    bool slow = gbps ? gbps < expected.planned_gbps : link->width && link->width < expected.width;
     return slow || link->errors > errors_max;
 }
 
@@ -95,6 +100,18 @@ static void degrade_by_counters(struct verify_job *job)
     }
 }
 
+static void note_slow_file(struct myr_verify *verify, const struct speed_table *table)
+{
+    for (uint32_t i = 0; i < table->count; i++) {
+        struct speed_row most = usual(table, table->rows[i].planned_gbps);
+        if (most.gbps && most.gbps < most.planned_gbps && most.count > verify->slow_links) {
+            verify->slow_planned_gbps = most.planned_gbps;
+            verify->slow_found_gbps = most.gbps;
+            verify->slow_links = most.count;
+        }
+    }
+}
+
 void verify_degrade(struct verify_job *job)
 {
     struct myr_verify *verify = job->verify;
@@ -102,10 +119,11 @@ void verify_degrade(struct verify_job *job)
     struct speed_table table = {.count = 0};
     for (uint32_t p = 0; p < design->port_count; p++) {
         if (verify->state[p] == MYR_STATE_RIGHT && p < verify->found[p]) {
-            tally(&table, verify_planned_gbps(design, p),
-                  &verify->cabling->links.items[verify->found_link[p]]);
+            tally(&table, verify_planned_gbps(design, p), found_gbps(job, p),
+                  verify->cabling->links.items[verify->found_link[p]].width);
         }
     }
+    note_slow_file(verify, &table);
     struct speed_row expected = {.planned_gbps = 0};
     for (uint32_t p = 0; p < design->port_count; p++) {
         if (verify->state[p] != MYR_STATE_RIGHT) {
@@ -115,12 +133,8 @@ void verify_degrade(struct verify_job *job)
         if (planned != expected.planned_gbps) {
             expected = usual(&table, planned);
         }
-        if (expected.gbps < planned && verify->slow_planned_gbps == 0) {
-            verify->slow_planned_gbps = planned;
-            verify->slow_found_gbps = expected.gbps;
-        }
-        if (is_degraded(&verify->cabling->links.items[verify->found_link[p]], expected,
-                        verify->options.errors_max)) {
+        if (is_degraded(&verify->cabling->links.items[verify->found_link[p]], found_gbps(job, p),
+                        expected, verify->options.errors_max)) {
             verify->state[p] = MYR_STATE_DEGRADED;
         }
     }

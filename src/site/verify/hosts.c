@@ -75,25 +75,41 @@ static uint32_t most_nics(const struct myr_design *design)
     return most;
 }
 
-/* A host has each of its NICs once, and no more of them than a node of the design has. */
+/* A host has each of its NICs once; two machines of one name have places that nobody can tell. */
 static bool is_one_host(const struct hosts *hosts, const struct identify *identify,
-                        const struct host_group *group, uint32_t most)
+                        const struct host_group *group)
 {
+    const struct myr_cabling_device *devices = identify->cabling->devices.items;
     struct myr_str host, one, other;
-    for (uint32_t i = 0; i < group->count && group->count <= most; i++) {
-        const struct myr_cabling_device *devices = identify->cabling->devices.items;
+    bool wordless = false;
+    for (uint32_t i = 0; i < group->count; i++) {
         (void)hosts_split(devices[hosts->members[group->first + i]].name, &host, &one);
-        for (uint32_t j = 0; j < i; j++) {
+        wordless = wordless || one.len == 0;
+        for (uint32_t j = 0; j < i && one.len; j++) {
             (void)hosts_split(devices[hosts->members[group->first + j]].name, &host, &other);
-            if (myr_str_eq(one, other) && one.len) {
+            if (myr_str_eq_nocase(one, other)) {
                 return false;
             }
         }
-        if (one.len == 0 && group->count == 1) {
-            return false; /* one word is a host only when several NICs have it */
-        }
     }
-    return group->count > 0 && group->count <= most;
+    return group->count > 0 && (!wordless || group->count <= most_nics(identify->design));
+}
+
+static struct myr_str small_name(struct myr_arena *arena, struct myr_str name)
+{
+    bool capitals = false;
+    for (size_t i = 0; i < name.len; i++) {
+        capitals = capitals || (name.data[i] >= 'A' && name.data[i] <= 'Z');
+    }
+    if (!capitals) {
+        return name;
+    }
+    char *small = myr_arena_strndup(arena, name.data, name.len);
+    for (size_t i = 0; i < name.len; i++) {
+        bool capital = small[i] >= 'A' && small[i] <= 'Z';
+        small[i] = (char)(small[i] + (capital ? 'a' - 'A' : 0));
+    }
+    return (struct myr_str){small, name.len};
 }
 
 static void fill_members(struct hosts *hosts, uint32_t devices)
@@ -115,7 +131,7 @@ static void fill_members(struct hosts *hosts, uint32_t devices)
 void hosts_group(struct hosts *hosts, const struct identify *identify)
 {
     const struct myr_cabling *cabling = identify->cabling;
-    uint32_t devices = (uint32_t)cabling->devices.count, most = most_nics(identify->design);
+    uint32_t devices = (uint32_t)cabling->devices.count;
     struct myr_strmap names = {0};
     hosts->group = MYR_ARENA_NEW(identify->arena, uint32_t, (size_t)devices + 1);
     hosts->members = MYR_ARENA_NEW(identify->arena, uint32_t, (size_t)devices + 1);
@@ -124,10 +140,11 @@ void hosts_group(struct hosts *hosts, const struct identify *identify)
     for (uint32_t d = 0; d < devices; d++) {
         struct myr_str host, nic;
         hosts->group[d] = MYR_NONE;
-        if (!identify_is_nic(identify, d) ||
+        if (!identify_is_nic(identify, d) || identify->inside[d] ||
             !hosts_split(cabling->devices.items[d].name, &host, &nic)) {
             continue;
         }
+        host = small_name(identify->arena, host);
         if (myr_strmap_add(&names, host, hosts->count)) {
             hosts->items[hosts->count++].node = MYR_NONE;
         }
@@ -136,11 +153,11 @@ void hosts_group(struct hosts *hosts, const struct identify *identify)
     }
     fill_members(hosts, devices);
     for (uint32_t g = 0; g < hosts->count; g++) {
-        bool whole = is_one_host(hosts, identify, &hosts->items[g], most);
-        for (uint32_t i = 0; i < hosts->items[g].count && !whole; i++) {
-            hosts->group[hosts->members[hosts->items[g].first + i]] = MYR_NONE;
+        struct host_group *group = &hosts->items[g];
+        group->doubled = !is_one_host(hosts, identify, group);
+        for (uint32_t i = 0; i < group->count && group->doubled; i++) {
+            hosts->group[hosts->members[group->first + i]] = MYR_NONE;
         }
-        hosts->items[g].count = whole ? hosts->items[g].count : 0;
     }
     myr_strmap_done(&names);
 }
@@ -220,6 +237,15 @@ static int compare_host_ballots(const void *left, const void *right)
     return a->group < b->group ? -1 : a->group > b->group;
 }
 
+/* One name for NICs without names of their own may as well be one for several machines. */
+static bool names_its_nics(const struct host_vote *v, uint32_t g)
+{
+    uint32_t one = v->hosts->members[v->hosts->items[g].first];
+    struct myr_str host, nic = MYR_STR("");
+    (void)hosts_split(v->identify->cabling->devices.items[one].name, &host, &nic);
+    return nic.len > 0;
+}
+
 /*
  * Majorities first; 'last' also gives hosts whose NICs are divided a place, the first that is free:
  * whichever it is, what contradicts it must be seen.
@@ -229,9 +255,10 @@ static bool vote_hosts(const struct host_vote *v, bool last)
     MYR_VEC(struct host_ballot) ballots = {0};
     bool changed = false;
     for (uint32_t g = 0; g < v->hosts->count; g++) {
-        if (v->hosts->items[g].count && v->hosts->items[g].node == MYR_NONE) {
+        if (!v->hosts->items[g].doubled && v->hosts->items[g].node == MYR_NONE) {
             struct host_ballot ballot = elect_node(v, g);
-            if (ballot.votes && (last || ballot.votes * 2 > ballot.voters)) {
+            bool named = last && names_its_nics(v, g);
+            if (ballot.votes && (named || ballot.votes * 2 > ballot.voters)) {
                 myr_vec_push(&ballots, ballot);
             }
         }
@@ -271,12 +298,15 @@ static void mark_known(const struct host_vote *v)
     for (uint32_t g = 0; g < v->hosts->count; g++) {
         struct host_group *group = &v->hosts->items[g];
         struct myr_str host, nic;
-        if (group->count == 0) {
+        if (group->doubled) {
             continue;
         }
         uint32_t one = v->hosts->members[group->first];
         (void)hosts_split(identify->cabling->devices.items[one].name, &host, &nic);
         uint32_t device = identify_device_named(identify, host);
+        if (device == MYR_NONE) {
+            device = identify_device_named(identify, small_name(identify->arena, host));
+        }
         if (device != MYR_NONE && v->owner[device] == 0 && is_host(identify->design, device)) {
             group->node = device;
             v->owner[device] = g + 1;
@@ -297,6 +327,7 @@ void hosts_elect(struct hosts *hosts, const struct identify *identify,
     for (uint32_t d = 0; d < identify->cabling->devices.count; d++) {
         uint32_t node = hosts->group[d] == MYR_NONE ? MYR_NONE : hosts->items[hosts->group[d]].node;
         struct myr_str host, nic = MYR_STR("");
+        identify->nodes[d] = node == MYR_NONE ? identify->nodes[d] : node;
         if (node == MYR_NONE || identify->devices[d].count) {
             continue;
         }

@@ -15,6 +15,7 @@ struct host_group {
     uint32_t node;  /* of the design; MYR_NONE: not told yet */
     uint32_t first; /* of its NICs in 'members' */
     uint32_t count;
+    bool doubled; /* several machines have this name: they have no place */
 };
 
 struct hosts {

@@ -2,6 +2,15 @@
 
 static const struct myr_port_span nobody = {0, 0};
 
+enum { NAME_BYTES = 256 };
+
+static void small_letters(char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        text[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + ('a' - 'A')) : text[i];
+    }
+}
+
 /* Port names are the same on all devices of a type: one map each, and no text is made twice. */
 static void fill_type_ports(struct identify *identify)
 {
@@ -22,20 +31,47 @@ static void fill_type_ports(struct identify *identify)
     }
 }
 
+/* Host names are the same in capitals; the first one that is bound keeps the place. */
+static void fill_small_hosts(struct identify *identify)
+{
+    const struct myr_strmap *hosts = &identify->binding->hosts;
+    for (uint32_t i = 0; i < hosts->count; i++) {
+        char *small = myr_arena_strndup(identify->arena, hosts->keys[i].data, hosts->keys[i].len);
+        small_letters(small, hosts->keys[i].len);
+        (void)myr_strmap_add(&identify->small_hosts, (struct myr_str){small, hosts->keys[i].len},
+                             hosts->values[i]);
+    }
+}
+
 void identify_init(struct identify *identify, struct myr_arena *arena,
                    const struct myr_design *design, const struct myr_cabling *cabling,
-                   const struct myr_binding *binding)
+                   struct spelling *spelling, const struct myr_verify_options *options)
 {
-    *identify =
-        (struct identify){.arena = arena, .design = design, .cabling = cabling, .binding = binding};
+    size_t count = cabling->devices.count + 1;
+    *identify = (struct identify){.arena = arena,
+                                  .design = design,
+                                  .cabling = cabling,
+                                  .binding = options->binding,
+                                  .spelling = spelling,
+                                  .nets = options->nets,
+                                  .hcas = options->hcas,
+                                  .hca_count = options->hca_count};
     identify->type_ports = MYR_ARENA_NEW(arena, struct myr_strmap, design->devtype_count);
-    identify->devices = MYR_ARENA_NEW(arena, struct myr_port_span, cabling->devices.count + 1);
+    identify->devices = MYR_ARENA_NEW(arena, struct myr_port_span, count);
+    identify->nodes = MYR_ARENA_NEW(arena, uint32_t, count);
+    identify->inside = MYR_ARENA_NEW(arena, uint8_t, count);
+    identify->by_cable = MYR_ARENA_NEW(arena, uint8_t, count);
+    memset(identify->nodes, 0xFF, count * sizeof(uint32_t));
     fill_type_ports(identify);
+    if (identify->binding) {
+        fill_small_hosts(identify);
+    }
 }
 
 void identify_done(struct identify *identify)
 {
     myr_strmap_done(&identify->aliases);
+    myr_strmap_done(&identify->small_hosts);
     /* Half made when an error came early: then there are no maps yet. */
     for (uint32_t t = 0; identify->type_ports && t < identify->design->devtype_count; t++) {
         myr_strmap_done(&identify->type_ports[t]);
@@ -50,6 +86,19 @@ static struct myr_port_span of_row(const struct identify *identify, uint32_t row
                                    : (struct myr_port_span){bound->port, 1};
 }
 
+/* The index of a port that the design itself calls so, in capitals or not. */
+uint32_t identify_own_index(const struct identify *identify, uint32_t type, struct myr_str name)
+{
+    char small[NAME_BYTES];
+    uint32_t index = myr_strmap_get(&identify->type_ports[type], name);
+    if (index != MYR_MAP_NONE || name.len > NAME_BYTES) {
+        return index;
+    }
+    memcpy(small, name.data, name.len);
+    small_letters(small, name.len);
+    return myr_strmap_get(&identify->type_ports[type], (struct myr_str){small, name.len});
+}
+
 /* The port of a host that something behind its name means: "nic3", "mlx5_3" when bound so. */
 static struct myr_port_span nic_of(const struct identify *identify, uint32_t device,
                                    struct myr_str nic)
@@ -57,7 +106,7 @@ static struct myr_port_span nic_of(const struct identify *identify, uint32_t dev
     uint32_t port = identify->binding ? myr_binding_port(identify->binding, device, nic) : MYR_NONE;
     if (port == MYR_NONE) {
         const struct myr_design *design = identify->design;
-        uint32_t index = myr_strmap_get(&identify->type_ports[design->device_type[device]], nic);
+        uint32_t index = identify_own_index(identify, design->device_type[device], nic);
         port = index == MYR_MAP_NONE ? MYR_NONE : design->first_port[device] + index;
     }
     return port == MYR_NONE ? nobody : (struct myr_port_span){port, 1};
@@ -73,6 +122,9 @@ uint32_t identify_device_named(const struct identify *identify, struct myr_str n
         uint32_t row = myr_strmap_get(&identify->binding->hosts, name);
         if (row == MYR_MAP_NONE) {
             row = myr_strmap_get(&identify->binding->serials, name);
+        }
+        if (row == MYR_MAP_NONE) {
+            row = myr_strmap_get(&identify->small_hosts, name);
         }
         if (row != MYR_MAP_NONE) {
             return identify->binding->rows.items[row].device;
@@ -104,20 +156,45 @@ static struct myr_port_span whole_or_nic(const struct identify *identify, struct
     return nobody;
 }
 
-static struct myr_port_span by_name(const struct identify *identify, struct myr_str name)
+/* "MF0;sw-a07-2:MQM9700/U1" is sw-a07-2; without "MF0;" too, when a chip is told behind. */
+static struct myr_str without_model(struct myr_str name)
+{
+    const char *semicolon = memchr(name.data, ';', name.len);
+    if (semicolon) {
+        size_t skip = (size_t)(semicolon - name.data) + 1;
+        name = (struct myr_str){name.data + skip, name.len - skip};
+    }
+    for (size_t i = name.len; i > 0; i--) {
+        if (name.data[i - 1] == ':') {
+            struct myr_str model = {name.data + i, name.len - i};
+            bool chip = semicolon || memchr(model.data, '/', model.len);
+            return chip ? (struct myr_str){name.data, i - 1} : name;
+        }
+    }
+    return name;
+}
+
+/* The chip of a box that has several: "...:Q3400_RA/U3" is 3; 0 where none is told. */
+static uint32_t chip_of(struct myr_str name)
+{
+    for (size_t i = name.len; i > 2; i--) {
+        if (name.data[i - 3] == '/' && (name.data[i - 2] == 'U' || name.data[i - 2] == 'u') &&
+            name.data[i - 1] >= '1' && name.data[i - 1] <= '9') {
+            return (uint32_t)(name.data[i - 1] - '0');
+        }
+    }
+    return 0;
+}
+
+static struct myr_port_span by_plain_name(const struct identify *identify, struct myr_str name)
 {
     struct myr_port_span found = name.len ? whole_or_nic(identify, name) : nobody;
     if (found.count || name.len == 0) {
         return found;
     }
-    /* Managed switches: "MF0;sw-a07-2:MQM9700/U1". */
-    const char *semicolon = memchr(name.data, ';', name.len);
-    if (semicolon) {
-        size_t skip = (size_t)(semicolon - name.data) + 1;
-        struct myr_str rest = {name.data + skip, name.len - skip};
-        const char *colon = memchr(rest.data, ':', rest.len);
-        rest.len = colon ? (size_t)(colon - rest.data) : rest.len;
-        return whole_or_nic(identify, rest);
+    struct myr_str bare = without_model(name);
+    if (bare.len < name.len && bare.len) {
+        return by_plain_name(identify, bare);
     }
     const char *dot = memchr(name.data, '.', name.len);
     if (dot && !memchr(dot, ' ', name.len - (size_t)(dot - name.data))) {
@@ -131,6 +208,48 @@ static struct myr_port_span by_name(const struct identify *identify, struct myr_
     return nobody;
 }
 
+/* Blanks around are cut and runs of them are one, as people and firmware write them. */
+static struct myr_str tidy_name(struct myr_str name, char ret[NAME_BYTES])
+{
+    size_t len = 0;
+    for (size_t i = 0; i < name.len && len < NAME_BYTES; i++) {
+        bool blank = name.data[i] == ' ' || name.data[i] == '\t';
+        if (!blank || (len && ret[len - 1] != ' ')) {
+            ret[len++] = blank ? ' ' : name.data[i];
+        }
+    }
+    len -= len && ret[len - 1] == ' ';
+    return (struct myr_str){ret, len};
+}
+
+static struct myr_port_span by_name(const struct identify *identify, struct myr_str name)
+{
+    char bytes[NAME_BYTES];
+    struct myr_port_span found = by_plain_name(identify, name);
+    if (found.count || name.len == 0 || name.len > NAME_BYTES) {
+        return found;
+    }
+    struct myr_str tidy = tidy_name(name, bytes);
+    found = tidy.len < name.len ? by_plain_name(identify, tidy) : nobody;
+    if (!found.count) {
+        small_letters(bytes, tidy.len);
+        found = by_plain_name(identify, tidy);
+    }
+    return found;
+}
+
+/* SHARP's own end of a switch, and the router function of its chip: no cable leads there. */
+static bool is_inside(struct myr_str name)
+{
+    static const struct myr_str sharp = MYR_STR("Mellanox Technologies Aggregation Node");
+    char bytes[NAME_BYTES];
+    struct myr_str tidy = tidy_name(name, bytes);
+    bool router = tidy.len > 3 && memcmp(tidy.data + tidy.len - 3, "/RT", 3) == 0;
+    return router || myr_str_eq_nocase(tidy, sharp) ||
+           (tidy.len > 17 && myr_str_eq_nocase((struct myr_str){tidy.data + tidy.len - 17, 17},
+                                               MYR_STR(" Aggregation Node")));
+}
+
 static struct myr_port_span by_bound_guid(const struct identify *identify, uint64_t guid)
 {
     const uint32_t *row =
@@ -139,10 +258,14 @@ static struct myr_port_span by_bound_guid(const struct identify *identify, uint6
 }
 
 /* GUIDs that the design itself made up, for simulators and before delivery. */
-static struct myr_port_span by_made_guid(const struct identify *identify, uint64_t guid)
+static struct myr_port_span by_made_guid(const struct identify *identify,
+                                         const struct myr_cabling_device *found)
 {
     const struct myr_design *design = identify->design;
-    if (guid == 0 || design->port_count == 0) {
+    uint64_t guid = found->guid;
+    /* A NIC that says whose it is is asked for its name: the host may sit elsewhere. */
+    bool named = identify->cabling->numbered && !found->is_switch && found->name.len;
+    if (guid == 0 || design->port_count == 0 || named) {
         return nobody;
     }
     /* Made GUIDs carry the port's or the device's number in their low half (guids.h); a real one
@@ -179,10 +302,12 @@ static void drop_double_claims(struct identify *identify)
     MYR_CLEANUP(myr_u64map_done) struct myr_u64map claims = {0};
     for (uint32_t i = 0; i < cabling->devices.count; i++) {
         struct myr_port_span own = identify->devices[i];
-        if (own.count == 0 || cabling->devices.items[i].guid == 0) {
+        bool host_name = own.count > 1 && identify_is_nic(identify, i);
+        if (own.count == 0 || cabling->devices.items[i].guid == 0 || host_name) {
             continue;
         }
-        uint64_t key = (uint64_t)own.first << 32 | own.count;
+        uint64_t chip = chip_of(cabling->devices.items[i].name);
+        uint64_t key = ((uint64_t)own.first << 32 | own.count) ^ chip << 60;
         if (myr_u64map_add(&claims, key, i)) {
             continue;
         }
@@ -196,11 +321,20 @@ static void drop_double_claims(struct identify *identify)
     }
 }
 
+static bool is_host_type(const struct identify *identify, uint32_t type)
+{
+    return identify->spelling->boxes[type].host;
+}
+
 void identify_by_name(struct identify *identify)
 {
     const struct myr_cabling *cabling = identify->cabling;
     for (uint32_t i = 0; i < cabling->devices.count; i++) {
         const struct myr_cabling_device *device = &cabling->devices.items[i];
+        identify->inside[i] = is_inside(device->name);
+        if (identify->inside[i]) {
+            continue;
+        }
         struct myr_port_span bound = by_bound_guid(identify, device->guid);
         struct myr_port_span named = by_name(identify, device->name);
         uint64_t mac;
@@ -214,43 +348,109 @@ void identify_by_name(struct identify *identify)
         }
         identify->devices[i] = bound.count   ? bound
                                : named.count ? named
-                                             : by_made_guid(identify, device->guid);
+                                             : by_made_guid(identify, device);
     }
     drop_double_claims(identify);
+    /* "node-00042" for all NICs of a host: whose it is is known, and which one it is is not. */
+    for (uint32_t i = 0; i < cabling->devices.count; i++) {
+        struct myr_port_span own = identify->devices[i];
+        uint32_t device = own.count ? identify->design->port_device[own.first] : MYR_NONE;
+        if (own.count > 1 && identify_is_nic(identify, i) &&
+            is_host_type(identify, identify->design->device_type[device])) {
+            identify->nodes[i] = device;
+            identify->devices[i] = nobody;
+        }
+    }
 }
 
-uint32_t identify_port_as(const struct identify *identify, struct myr_port_span as,
-                          struct myr_str port)
+/* One port of a host. Cards behind switches of several chips have a number for each chip. */
+static uint32_t nic_port_as(const struct identify *identify, struct myr_port_span as,
+                            struct myr_str port)
 {
     const struct myr_design *design = identify->design;
+    uint32_t peer = myr_design_peer(design, as.first);
+    uint32_t planes =
+        peer == MYR_NONE
+            ? 1
+            : identify->spelling->boxes[design->device_type[design->port_device[peer]]].planes;
     uint64_t number;
+    bool fits = myr_str_to_u64(port, &number) && number > 0 && number <= planes;
+    return fits ? as.first : MYR_NONE;
+}
+
+/* A port's own name on a host, as long as it is of a network that is judged. */
+static uint32_t host_port_as(const struct identify *identify, uint32_t device, struct myr_str port,
+                             bool judged)
+{
+    const struct myr_design *design = identify->design;
+    uint32_t type = design->device_type[device];
+    uint32_t index = identify_own_index(identify, type, port);
+    if (index == MYR_MAP_NONE) {
+        index = spelling_read_by(spelling_of(identify->spelling, type, port),
+                                 identify->spelling->systems[type]);
+        return index == MYR_NONE || index == MYR_PORT_SPARE ? MYR_NONE
+                                                            : design->first_port[device] + index;
+    }
+    uint32_t found = design->first_port[device] + index;
+    bool wanted = identify->nets >> myr_design_port_group(design, found)->net & 1;
+    return wanted || !judged ? found : MYR_NONE;
+}
+
+static uint32_t switch_index_as(const struct identify *identify, uint32_t type, struct myr_str port,
+                                uint32_t port_count)
+{
+    uint64_t number;
+    if (identify->cabling->numbered && myr_str_to_u64(port, &number)) {
+        return spelling_number(identify->spelling, type, number, port_count);
+    }
+    return spelling_read(identify->spelling, type, port);
+}
+
+static uint32_t port_as(const struct identify *identify, struct myr_port_span as,
+                        struct myr_str port, uint32_t port_count, bool judged)
+{
+    const struct myr_design *design = identify->design;
     if (as.count == 0) {
         return MYR_NONE;
     }
-    uint32_t device = design->port_device[as.first];
+    uint32_t device = design->port_device[as.first], type = design->device_type[device];
     MYR_ASSERT(as.first + as.count <= design->first_port[device + 1]);
-    bool is_number = myr_str_to_u64(port, &number) && number > 0;
     if (as.count < design->first_port[device + 1] - design->first_port[device]) {
-        return is_number && number == 1 ? as.first : MYR_NONE; /* one port of a host */
+        return nic_port_as(identify, as, port);
     }
-    /* InfiniBand counts ports from 1; every other list names them, and a bound name beats ours. */
-    if (identify->cabling->numbered) {
-        return is_number && number <= as.count ? as.first + (uint32_t)number - 1 : MYR_NONE;
-    }
+    /* A bound name beats all others. */
     uint32_t bound =
         identify->binding ? myr_binding_port(identify->binding, device, port) : MYR_NONE;
     if (bound != MYR_NONE) {
         return bound;
     }
-    uint32_t index = myr_strmap_get(&identify->type_ports[design->device_type[device]], port);
-    if (index != MYR_MAP_NONE) {
-        return as.first + index;
+    if (is_host_type(identify, type)) {
+        return identify->cabling->numbered && as.count > 1
+                   ? MYR_NONE /* which NIC is not told by the port's number */
+                   : host_port_as(identify, device, port, judged);
     }
-    uint32_t found = myr_site_find_port(design, device, port);
-    if (found == MYR_NONE && is_number && number <= as.count) {
-        found = as.first + (uint32_t)number - 1;
+    uint32_t index = switch_index_as(identify, type, port, port_count);
+    return index == MYR_NONE || index == MYR_PORT_SPARE ? MYR_NONE : as.first + index;
+}
+
+uint32_t identify_port_as(const struct identify *identify, struct myr_port_span as,
+                          struct myr_cabling_end end)
+{
+    return port_as(identify, as, end.port, identify->cabling->devices.items[end.device].port_count,
+                   true);
+}
+
+bool identify_is_spare(const struct identify *identify, struct myr_cabling_end end)
+{
+    struct myr_port_span as = identify->devices[end.device];
+    if (as.count == 0) {
+        return false;
     }
-    return found;
+    uint32_t type = identify->design->device_type[identify->design->port_device[as.first]];
+    return !is_host_type(identify, type) &&
+           switch_index_as(identify, type, end.port,
+                           identify->cabling->devices.items[end.device].port_count) ==
+               MYR_PORT_SPARE;
 }
 
 enum { ALIAS_MAX = 300, ALIAS_DEVICE_BYTES = 4 };
@@ -278,10 +478,16 @@ void identify_alias(struct identify *identify, uint32_t found, struct myr_str na
 uint32_t identify_port(const struct identify *identify, struct myr_cabling_end end)
 {
     char text[ALIAS_MAX];
-    uint32_t port = identify_port_as(identify, identify->devices[end.device], end.port);
-    if (port != MYR_NONE || identify->aliases.count == 0) {
+    struct myr_port_span as = identify->devices[end.device];
+    uint32_t ports = identify->cabling->devices.items[end.device].port_count;
+    uint32_t port = port_as(identify, as, end.port, ports, true);
+    if (port != MYR_NONE || as.count == 0) {
         return port;
     }
-    port = myr_strmap_get(&identify->aliases, alias_key(end.device, end.port, text));
-    return port == MYR_MAP_NONE ? MYR_NONE : port;
+    if (identify->aliases.count) {
+        port = myr_strmap_get(&identify->aliases, alias_key(end.device, end.port, text));
+    }
+    return identify->aliases.count && port != MYR_MAP_NONE
+               ? port
+               : port_as(identify, as, end.port, ports, false);
 }

@@ -3,12 +3,14 @@
  *
  * A found device is a whole device of the design or, in InfiniBand's view, one port of a host. It
  * is told by its GUID when that is bound, else by its name; names are taken as the design writes
- * them, with a domain behind, in the form of managed switches ("MF0;name:model/U1"), or as bound.
+ * them, with a domain behind, in the form of managed switches ("MF0;name:model/U1"), or as bound;
+ * capitals and runs of blanks do not count. A known name is never overruled by a cable.
  * What names leave open is found by structure (structure.c, hosts.c, naming.c).
  */
 #pragma once
 
 #include "myriad/site/verify.h"
+#include "verify/spelling.h"
 
 struct identify {
     struct myr_arena *arena;
@@ -17,14 +19,25 @@ struct identify {
     const struct myr_cabling *cabling;
     struct myr_strmap *type_ports; /* by type of device: port name to index */
     struct myr_port_span *devices; /* of the cabling */
+    uint32_t *nodes;   /* by found device: the host that it is a NIC of; MYR_NONE: none */
+    uint8_t *inside;   /* by found device: a part of a switch, never a cable's end */
+    uint8_t *by_cable; /* by found device: a NIC that only its cable tells from others */
+    struct spelling *spelling;
+    uint32_t nets;                   /* that are judged, as bits */
+    const struct myr_hca_name *hcas; /* what hosts call their ports, as the user told it */
+    uint32_t hca_count;
     uint32_t name_conflicts;
-    struct myr_strmap aliases; /* found device and a port's own name, to a port of the design */
+    struct myr_strmap small_hosts; /* bound host names in small letters, to the row */
+    struct myr_strmap aliases;     /* found device and a port's own name, to a port of the design */
 };
 
 void identify_init(struct identify *identify, struct myr_arena *arena,
                    const struct myr_design *design, const struct myr_cabling *cabling,
-                   const struct myr_binding *binding);
+                   struct spelling *spelling, const struct myr_verify_options *options);
 void identify_done(struct identify *identify);
+
+/* Which systems the switches run, from the names of the ports of those that are known. */
+void identify_learn(struct identify *identify);
 
 /* Fills 'devices' from GUIDs and names. Two devices that claim one place get none. */
 void identify_by_name(struct identify *identify);
@@ -32,14 +45,20 @@ void identify_by_name(struct identify *identify);
 /* A whole device, by its bound host name, its serial number or its address; MYR_NONE: none. */
 uint32_t identify_device_named(const struct identify *identify, struct myr_str name);
 
+/* The index of a port that the design itself calls so, in capitals or not; MYR_MAP_NONE: none. */
+uint32_t identify_own_index(const struct identify *identify, uint32_t type, struct myr_str name);
+
 /* From now on this name of a port of a found device means that port. */
 void identify_alias(struct identify *identify, uint32_t found, struct myr_str name, uint32_t port);
+
+/* A port of a known switch that is no port of the design. */
+bool identify_is_spare(const struct identify *identify, struct myr_cabling_end end);
 
 /* The design port that an end means; MYR_NONE when its device or its port is not known. */
 uint32_t identify_port(const struct identify *identify, struct myr_cabling_end end);
 /* The same, with another idea of what the device is. */
 uint32_t identify_port_as(const struct identify *identify, struct myr_port_span as,
-                          struct myr_str port);
+                          struct myr_cabling_end end);
 
 static inline struct myr_port_span identity_of_device(const struct myr_design *design,
                                                       uint32_t device)

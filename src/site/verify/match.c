@@ -18,7 +18,10 @@ struct matcher {
     uint32_t *end_a, *end_b; /* vertices of each link; both MYR_NONE: not judged */
     uint32_t *claim;         /* by port: its newest one-sided link + 1 */
     uint32_t *claim_before;  /* by link: the one before + 1 */
-    uint8_t *guessed;        /* by link: b's port is not told, the planned one is taken */
+    uint8_t *guessed;        /* by link: b's port is not told, it may be the planned one */
+    uint8_t *told;           /* by port of the design: some link names it */
+    uint8_t *placed;         /* by device of the design: some found device is it */
+    uint8_t *unread;         /* by device of the design: a port of it was told and not read */
     MYR_VEC(struct myr_cabling_end) foreign;
 };
 
@@ -58,7 +61,7 @@ static uint32_t add_foreign(struct matcher *matcher, struct myr_cabling_end end)
 
 /*
  * LLDP often tells the neighbour's port by a MAC address that nobody bound. Its device is known,
- * though: if the plan leads there, nothing speaks against the planned port.
+ * though: if the plan leads there, it may be the planned port; that it is nobody has said.
  */
 static uint32_t guess_far_port(const struct matcher *matcher, uint32_t near,
                                struct myr_cabling_end far)
@@ -69,14 +72,101 @@ static uint32_t guess_far_port(const struct matcher *matcher, uint32_t near,
     return fits ? planned : MYR_NONE;
 }
 
+/* The device of the design that a found one is, or is a NIC of; MYR_NONE: not known. */
+static uint32_t place_of(const struct matcher *matcher, uint32_t found)
+{
+    struct myr_port_span known = matcher->job->identify.devices[found];
+    return known.count ? matcher->verify->design->port_device[known.first]
+                       : matcher->job->identify.nodes[found];
+}
+
+/* Whether an end that could not be read may be the neighbour that the plan has for 'near'. */
+static bool may_be_planned(const struct matcher *matcher, uint32_t near,
+                           const struct myr_cabling_link *link, struct myr_cabling_end end)
+{
+    const struct myr_verify *verify = matcher->verify;
+    uint32_t planned = verify->plan[near], device = place_of(matcher, end.device);
+    uint64_t mac;
+    if (planned == MYR_NONE || identify_is_spare(&matcher->job->identify, end)) {
+        return false;
+    }
+    uint32_t wanted = verify->design->port_device[planned];
+    if (device != MYR_NONE) {
+        return device == wanted && (!matcher->told[planned] || link->one_sided);
+    }
+    /* A NIC without a host may be any NIC that nobody else is. */
+    if (identify_is_nic(&matcher->job->identify, end.device)) {
+        return !matcher->told[planned];
+    }
+    struct myr_str name = matcher->cabling->devices.items[end.device].name;
+    return !matcher->placed[wanted] || (link->one_sided && myr_mac_parse(name, &mac));
+}
+
+static void note_unread(struct matcher *matcher, struct myr_cabling_end end)
+{
+    struct myr_verify *verify = matcher->verify;
+    uint32_t device = place_of(matcher, end.device);
+    if (device != MYR_NONE) {
+        matcher->unread[device] = 1;
+    }
+    verify->unread[verify->unread_count++] = end;
+}
+
+/* A cable of which one end is known and the other was not read, and may be right. */
+static void leave_open(struct matcher *matcher, uint32_t near)
+{
+    uint32_t planned = matcher->verify->plan[near];
+    matcher->job->flags[near] |= VERIFY_UNREAD;
+    if (planned != MYR_NONE && !matcher->told[planned]) {
+        matcher->job->flags[planned] |= VERIFY_UNREAD;
+    }
+}
+
+static bool in_judged_net(const struct matcher *matcher, struct myr_cabling_end end)
+{
+    uint32_t device = place_of(matcher, end.device);
+    uint8_t net = device == MYR_NONE ? MYR_NET_COUNT : matcher->verify->design->place[device].net;
+    return net < MYR_NET_COUNT && matcher->verify->options.nets >> net & 1;
+}
+
+/* Neither end is a port of the design: a cable between switches that the plan knows nothing of? */
+static void resolve_unplanned(struct matcher *matcher, uint32_t index)
+{
+    const struct identify *identify = &matcher->job->identify;
+    const struct myr_cabling_link *link = &matcher->cabling->links.items[index];
+    bool a_spare = identify_is_spare(identify, link->a);
+    bool b_spare = identify_is_spare(identify, link->b);
+    bool judged = in_judged_net(matcher, link->a) && in_judged_net(matcher, link->b);
+    if (judged && a_spare && b_spare) {
+        matcher->end_a[index] = add_foreign(matcher, link->a);
+        matcher->end_b[index] = add_foreign(matcher, link->b);
+        matcher->verify->rogue_links++;
+        return;
+    }
+    matcher->end_a[index] = matcher->end_b[index] = MYR_NONE;
+    bool near = in_judged_net(matcher, link->a) || in_judged_net(matcher, link->b);
+    bool hosts = place_of(matcher, link->a.device) != MYR_NONE &&
+                 place_of(matcher, link->b.device) != MYR_NONE;
+    if ((near && hosts) && !a_spare && !b_spare) {
+        note_unread(matcher, link->a);
+        note_unread(matcher, link->b);
+    } else {
+        matcher->verify->outside_links++;
+    }
+}
+
 static void resolve_link(struct matcher *matcher, uint32_t index)
 {
+    const struct identify *identify = &matcher->job->identify;
     const struct myr_cabling_link *link = &matcher->cabling->links.items[index];
-    uint32_t a = identify_port(&matcher->job->identify, link->a);
-    uint32_t b = identify_port(&matcher->job->identify, link->b);
-    if (b == MYR_NONE && link->one_sided && a != MYR_NONE) {
-        b = guess_far_port(matcher, a, link->b);
-        matcher->guessed[index] = b != MYR_NONE;
+    uint32_t a = matcher->end_a[index], b = matcher->end_b[index];
+    if (identify->inside[link->a.device] || identify->inside[link->b.device]) {
+        matcher->end_a[index] = matcher->end_b[index] = MYR_NONE; /* no cable at all */
+        return;
+    }
+    if (a == MYR_NONE && b == MYR_NONE) {
+        resolve_unplanned(matcher, index);
+        return;
     }
     bool judged =
         (a != MYR_NONE && is_judged(matcher, a)) || (b != MYR_NONE && is_judged(matcher, b));
@@ -85,14 +175,58 @@ static void resolve_link(struct matcher *matcher, uint32_t index)
         matcher->verify->outside_links++;
         return;
     }
+    uint32_t near = a == MYR_NONE ? b : a;
+    struct myr_cabling_end far = a == MYR_NONE ? link->a : link->b;
+    if ((a == MYR_NONE || b == MYR_NONE) && may_be_planned(matcher, near, link, far)) {
+        uint32_t guess =
+            link->one_sided && a != MYR_NONE ? guess_far_port(matcher, a, far) : MYR_NONE;
+        matcher->guessed[index] = guess != MYR_NONE;
+        matcher->end_b[index] = guess;
+        matcher->end_a[index] = guess != MYR_NONE ? a : MYR_NONE;
+        if (guess == MYR_NONE) {
+            leave_open(matcher, near);
+            note_unread(matcher, far);
+        }
+        return;
+    }
     matcher->end_a[index] = a != MYR_NONE ? a : add_foreign(matcher, link->a);
     matcher->end_b[index] = b != MYR_NONE ? b : add_foreign(matcher, link->b);
+    if ((a == MYR_NONE || b == MYR_NONE) && place_of(matcher, far.device) != MYR_NONE &&
+        !identify_is_spare(identify, far)) {
+        note_unread(matcher, far);
+    }
+}
+
+/* Every end's port first: what one link names another one cannot be. */
+static void read_ends(struct matcher *matcher)
+{
+    const struct identify *identify = &matcher->job->identify;
+    for (uint32_t i = 0; i < matcher->cabling->devices.count; i++) {
+        uint32_t device = place_of(matcher, i);
+        if (device != MYR_NONE) {
+            matcher->placed[device] = 1;
+        }
+    }
+    for (uint32_t i = 0; i < matcher->cabling->links.count; i++) {
+        const struct myr_cabling_link *link = &matcher->cabling->links.items[i];
+        uint32_t a = identify_port(identify, link->a), b = identify_port(identify, link->b);
+        matcher->end_a[i] = a;
+        matcher->end_b[i] = b;
+        if (a != MYR_NONE) {
+            matcher->told[a] = 1;
+        }
+        if (b != MYR_NONE) {
+            matcher->told[b] = 1;
+        }
+    }
 }
 
 static void resolve_all(struct matcher *matcher)
 {
     struct myr_verify *verify = matcher->verify;
     uint32_t links = (uint32_t)matcher->cabling->links.count;
+    verify->unread = MYR_ARENA_NEW(verify->arena, struct myr_cabling_end, 2 * (size_t)links + 1);
+    read_ends(matcher);
     for (uint32_t i = 0; i < links; i++) {
         resolve_link(matcher, i);
     }
@@ -165,6 +299,9 @@ static int match_lists(struct matcher *matcher, struct myr_err *err)
             continue;
         }
         if (is_repeated(matcher, a, b)) {
+            if (a < verify->design->port_count && matcher->job->planes[a] < UINT8_MAX) {
+                matcher->job->planes[a]++;
+            }
             continue;
         }
         if (verify->found[a] != MYR_NONE || verify->found[b] != MYR_NONE) {
@@ -208,7 +345,7 @@ static bool counts_in(const struct matcher *matcher, uint32_t link, enum claim_r
     case ROUND_COUNT:
         break;
     }
-    return true;
+    return !matcher->guessed[link];
 }
 
 static void note_claims(struct matcher *matcher)
@@ -235,6 +372,12 @@ static void match_claims(struct matcher *matcher, enum claim_round round)
             !counts_in(matcher, i, round)) {
             continue;
         }
+        if (round == ROUND_GUESSED) { /* nobody has said which port it is */
+            matcher->job->flags[a] |= VERIFY_UNREAD;
+            matcher->job->flags[b] |= VERIFY_UNREAD;
+            verify->unread[verify->unread_count++] = matcher->cabling->links.items[i].b;
+            continue;
+        }
         join(matcher, i, a, b);
         verify->one_sided_links += round != ROUND_BOTH_AGREE;
     }
@@ -246,7 +389,8 @@ static void note_doubts(struct matcher *matcher)
     struct myr_verify *verify = matcher->verify;
     for (uint32_t i = 0; i < matcher->cabling->links.count; i++) {
         uint32_t a = matcher->end_a[i], b = matcher->end_b[i];
-        if (a == MYR_NONE || verify->found[a] == b || !matcher->cabling->links.items[i].one_sided) {
+        if (a == MYR_NONE || verify->found[a] == b || !matcher->cabling->links.items[i].one_sided ||
+            (matcher->guessed[i] && matcher->job->flags[a] & VERIFY_UNREAD)) {
             continue;
         }
         verify->contradicted++;
@@ -281,6 +425,18 @@ static void note_looked(struct verify_job *job)
     }
 }
 
+/* A device of which a port was not read may have any of its empty ports in use. */
+static void note_open_devices(struct matcher *matcher)
+{
+    const struct myr_verify *verify = matcher->verify;
+    for (uint32_t p = 0; p < verify->design->port_count; p++) {
+        if (matcher->unread[verify->design->port_device[p]] && verify->found[p] == MYR_NONE &&
+            verify->plan[p] != MYR_NONE) {
+            matcher->job->flags[p] |= VERIFY_UNREAD;
+        }
+    }
+}
+
 int verify_match(struct verify_job *job, struct myr_err *err)
 {
     struct myr_verify *verify = job->verify;
@@ -292,6 +448,10 @@ int verify_match(struct verify_job *job, struct myr_err *err)
     matcher.claim_before = MYR_ARENA_NEW(verify->arena, uint32_t, links + 1);
     matcher.guessed = MYR_ARENA_NEW(verify->arena, uint8_t, links + 1);
     matcher.claim = MYR_ARENA_NEW(verify->arena, uint32_t, verify->design->port_count + 1);
+    matcher.told = MYR_ARENA_NEW(verify->arena, uint8_t, verify->design->port_count + 1);
+    matcher.placed = MYR_ARENA_NEW(verify->arena, uint8_t, verify->design->device_count + 1);
+    matcher.unread = MYR_ARENA_NEW(verify->arena, uint8_t, verify->design->device_count + 1);
+    job->planes = MYR_ARENA_NEW(verify->arena, uint8_t, verify->design->port_count + 1);
     verify->plan = MYR_ARENA_NEW(verify->arena, uint32_t, verify->design->port_count + 1);
     memset(verify->plan, 0xFF, verify->design->port_count * sizeof(uint32_t));
     fill_plan(job);
@@ -304,5 +464,6 @@ int verify_match(struct verify_job *job, struct myr_err *err)
     }
     note_doubts(&matcher);
     note_looked(job);
+    note_open_devices(&matcher);
     return MYR_OK;
 }

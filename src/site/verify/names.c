@@ -82,3 +82,15 @@ void myr_verify_step_text(const struct myr_verify *verify, const struct myr_repa
         myr_buf_put_lit(buf, "; nobody looked at the new port: check that it is free");
     }
 }
+
+void verify_assumed_port(const struct myr_verify *verify, const struct myr_assumed *row,
+                         struct myr_buf *buf)
+{
+    const struct myr_design *design = verify->design;
+    for (uint32_t d = 0; d < design->device_count; d++) {
+        if (design->device_type[d] == row->type) {
+            myr_design_port_name(design, design->first_port[d] + row->index, buf);
+            return;
+        }
+    }
+}

@@ -34,11 +34,14 @@ static void collect_end(const struct identify *identify, const struct found_ends
     struct myr_port_span known = identify->devices[own.device];
     uint64_t mac;
     bool hearsay = ends->cabling->links.items[end / 2].one_sided && end & 1;
-    if (known.count == 0 || own.port.len == 0 || identify_port(identify, own) != MYR_NONE ||
-        (hearsay && myr_mac_parse(own.port, &mac))) {
-        return; /* LLDP's MAC addresses: the matching guesses at them, and says so */
+    if (known.count == 0 || own.port.len == 0 ||
+        identify_port_as(identify, known, own) != MYR_NONE || myr_mac_parse(own.port, &mac)) {
+        return; /* a MAC address that nobody bound is one device's: others cannot tell about it */
     }
     uint32_t device = identify->design->port_device[known.first];
+    if (!identify->spelling->boxes[identify->design->device_type[device]].host) {
+        return; /* switches are read by the rules of their systems */
+    }
     struct unit unit = {.device = device,
                         .found = own.device,
                         .planned = found_planned(ends, identify, end),
@@ -68,6 +71,8 @@ void naming_collect(const struct identify *identify, const struct found_ends *en
     myr_strmap_done(&seen);
 }
 
+enum { AGREED_PERCENT = 90 };
+
 struct tally {
     uint32_t name;  /* index of a name of a type */
     uint32_t index; /* of a port in its device */
@@ -76,14 +81,25 @@ struct tally {
     struct myr_str text;
 };
 
+/* A name on one type of host. */
+struct meaning {
+    uint32_t type, index; /* of a port; MYR_NONE: says nothing */
+    uint32_t hosts;       /* that have a port of this name */
+    uint32_t voters;      /* whose cable leads to a place of their own */
+    uint32_t votes;
+    bool known; /* told, or by the rules of the server's model: not assumed */
+    struct myr_str text;
+};
+
 struct namer {
     const struct identify *identify;
     struct myr_strmap names; /* type and name, to an index */
-    MYR_VEC(uint32_t) voters;
-    MYR_VEC(uint32_t) meaning; /* by name: index of a port; MYR_NONE: says nothing */
+    MYR_VEC(struct meaning) meanings;
     MYR_VEC(struct tally) tallies;
     struct myr_u64map tally_of; /* name and port index */
     uint8_t *used;              /* by port of the design */
+    uint32_t *hosts;            /* by type: hosts that were seen */
+    uint8_t *doubtful;          /* by device: its cables to other switches are another one's */
 };
 
 static uint32_t type_of(const struct namer *n, const struct unit *unit)
@@ -101,16 +117,27 @@ static uint32_t name_of(struct namer *n, const struct unit *unit)
 {
     char key[KEY_MAX];
     struct myr_str text = key_of(type_of(n, unit), unit->name, key);
-    if (add_key(&n->names, n->identify->arena, text, (uint32_t)n->voters.count)) {
-        myr_vec_push(&n->voters, 0);
-        myr_vec_push(&n->meaning, MYR_NONE);
+    if (add_key(&n->names, n->identify->arena, text, (uint32_t)n->meanings.count)) {
+        struct meaning fresh = {.type = type_of(n, unit), .index = MYR_NONE, .text = unit->name};
+        myr_vec_push(&n->meanings, fresh);
     }
     return myr_strmap_get(&n->names, text);
+}
+
+/* Whether the switch that the port's cable should lead to seems to have changed places. */
+static bool is_doubtful(const struct namer *n, uint32_t planned)
+{
+    uint32_t far = myr_design_peer(n->identify->design, planned);
+    return far != MYR_NONE && n->doubtful[n->identify->design->port_device[far]];
 }
 
 static void count_vote(struct namer *n, const struct unit *unit)
 {
     uint32_t name = name_of(n, unit);
+    n->meanings.items[name].hosts++;
+    if (!fits(n, unit) || is_doubtful(n, unit->planned)) {
+        return; /* a cable that leads to another host says nothing about this one's names */
+    }
     uint32_t index = unit->planned - n->identify->design->first_port[unit->device];
     uint64_t key = (uint64_t)name << 32 | index;
     if (myr_u64map_add(&n->tally_of, key, (uint32_t)n->tallies.count)) {
@@ -118,7 +145,19 @@ static void count_vote(struct namer *n, const struct unit *unit)
         myr_vec_push(&n->tallies, fresh);
     }
     n->tallies.items[*myr_u64map_find(&n->tally_of, key)].votes++;
-    n->voters.items[name]++;
+    n->meanings.items[name].voters++;
+}
+
+static void count_hosts(struct namer *n, const struct unit_list *units)
+{
+    const struct myr_design *design = n->identify->design;
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map seen = {0};
+    n->hosts = MYR_ARENA_NEW(n->identify->arena, uint32_t, (size_t)design->devtype_count + 1);
+    for (size_t i = 0; i < units->count; i++) {
+        if (myr_u64map_add(&seen, units->items[i].device, 1)) {
+            n->hosts[design->device_type[units->items[i].device]]++;
+        }
+    }
 }
 
 /* Most votes first; among equals the order of the names and of the ports, as systems count. */
@@ -139,22 +178,230 @@ static int compare_tallies(const void *left, const void *right)
                                 : (a->type > b->type) - (a->type < b->type);
 }
 
-static void decide_names(struct namer *n)
+/* The port that the user told, or that has the design's own name. */
+static uint32_t told_index(const struct namer *n, const struct meaning *meaning)
 {
-    struct myr_u64map given = {0}; /* type and port index */
+    const struct identify *identify = n->identify;
+    for (uint32_t i = 0; i < identify->hca_count; i++) {
+        if (myr_str_eq_nocase(identify->hcas[i].name, meaning->text)) {
+            return identify_own_index(identify, meaning->type, identify->hcas[i].port);
+        }
+    }
+    return identify_own_index(identify, meaning->type, meaning->text);
+}
+
+/* "eth0" is a port of the service network in the design, and perhaps a NIC of another one here. */
+static bool is_judged(const struct namer *n, uint32_t type, uint32_t index)
+{
+    const struct myr_devtype *devtype = &n->identify->design->devtypes[type];
+    for (uint32_t g = 0; g < devtype->group_count; g++) {
+        if (index - devtype->groups[g].first < devtype->groups[g].count) {
+            return n->identify->nets >> devtype->groups[g].net & 1;
+        }
+    }
+    return false;
+}
+
+static void decide_told(struct namer *n, struct myr_u64map *given)
+{
+    for (size_t i = 0; i < n->meanings.count; i++) {
+        struct meaning *meaning = &n->meanings.items[i];
+        uint32_t index = told_index(n, meaning);
+        if (index != MYR_MAP_NONE && is_judged(n, meaning->type, index) &&
+            myr_u64map_add(given, (uint64_t)meaning->type << 32 | index, 1)) {
+            meaning->index = index;
+            meaning->known = true;
+        }
+    }
+}
+
+/* "HCA-4" is the older name of "mlx5_3". */
+static struct myr_str device_word(struct myr_str name, char ret[KEY_MAX])
+{
+    uint64_t number;
+    bool hca = name.len > 4 && myr_str_eq_nocase((struct myr_str){name.data, 4}, MYR_STR("HCA-"));
+    if (!hca || !myr_str_to_u64((struct myr_str){name.data + 4, name.len - 4}, &number) ||
+        number == 0 || number > 64) {
+        return name;
+    }
+    struct myr_buf text MYR_CLEANUP(myr_buf_done) = {0};
+    myr_buf_printf(&text, "mlx5_%u", (uint32_t)number - 1);
+    memcpy(ret, text.data, text.len);
+    return (struct myr_str){ret, text.len};
+}
+
+/*
+ * A server's model is known when one rule set reads every name of the type, and all of the model's
+ * ports are among them: parts of one could be of another.
+ */
+static void decide_by_model(struct namer *n, uint32_t type, struct myr_u64map *given)
+{
+    struct spelling *spelling = n->identify->spelling;
+    uint32_t systems = UINT32_MAX, covered = 0;
+    char word[KEY_MAX];
+    for (size_t i = 0; i < n->meanings.count && systems; i++) {
+        if (n->meanings.items[i].type == type) {
+            const struct spelled *spelled =
+                spelling_of(spelling, type, device_word(n->meanings.items[i].text, word));
+            uint32_t all = 0;
+            for (uint32_t r = 0; r < spelled->count; r++) {
+                all |= spelled->systems[r];
+            }
+            systems &= all;
+            covered += all && spelled->index[0] != MYR_PORT_SPARE;
+        }
+    }
+    const struct myr_devtype *devtype = spelling->boxes[type].type;
+    if (systems == 0 || systems == UINT32_MAX || devtype->group_count == 0 ||
+        covered != devtype->groups[0].count) {
+        return;
+    }
+    for (size_t i = 0; i < n->meanings.count; i++) {
+        struct meaning *meaning = &n->meanings.items[i];
+        uint32_t index =
+            meaning->type != type || meaning->known
+                ? MYR_NONE
+                : spelling_read_by(spelling_of(spelling, type, device_word(meaning->text, word)),
+                                   systems);
+        meaning->known = meaning->known || (meaning->type == type && index == MYR_PORT_SPARE);
+        if (index != MYR_NONE && index != MYR_PORT_SPARE &&
+            myr_u64map_add(given, (uint64_t)type << 32 | index, 1)) {
+            meaning->index = index;
+            meaning->known = true;
+        }
+    }
+}
+
+/* What nine in ten hosts agree on, of those that can tell; a name of few hosts says nothing. */
+static void decide_by_votes(struct namer *n, struct myr_u64map *given)
+{
     if (n->tallies.count > 1) {
         qsort(n->tallies.items, n->tallies.count, sizeof(*n->tallies.items), compare_tallies);
     }
     for (size_t i = 0; i < n->tallies.count; i++) {
         const struct tally *tally = &n->tallies.items[i];
-        uint32_t voters = n->voters.items[tally->name];
+        struct meaning *meaning = &n->meanings.items[tally->name];
+        bool agreed = (uint64_t)tally->votes * 100 >= (uint64_t)meaning->voters * AGREED_PERCENT &&
+                      (uint64_t)meaning->hosts * 2 >= n->hosts[meaning->type] &&
+                      (uint64_t)meaning->voters * 2 >= meaning->hosts;
         uint64_t place = (uint64_t)tally->type << 32 | tally->index;
-        if (voters > 1 && tally->votes * 2 >= voters && n->meaning.items[tally->name] == MYR_NONE &&
-            myr_u64map_add(&given, place, 1)) {
-            n->meaning.items[tally->name] = tally->index;
+        if (agreed && !meaning->known && meaning->index == MYR_NONE &&
+            myr_u64map_add(given, place, 1)) {
+            meaning->index = tally->index;
+            meaning->votes = tally->votes;
         }
     }
-    myr_u64map_done(&given);
+}
+
+/* "ibp26s0" stands before "ibp156s0": numbers count, whatever is between them. */
+static int compare_counted(struct myr_str a, struct myr_str b)
+{
+    size_t i = 0, j = 0;
+    while (i < a.len && j < b.len) {
+        uint64_t x = 0, y = 0;
+        bool digits = a.data[i] >= '0' && a.data[i] <= '9' && b.data[j] >= '0' && b.data[j] <= '9';
+        if (!digits) {
+            if (a.data[i] != b.data[j]) {
+                return a.data[i] < b.data[j] ? -1 : 1;
+            }
+            i++;
+            j++;
+            continue;
+        }
+        for (; i < a.len && a.data[i] >= '0' && a.data[i] <= '9' && x < UINT32_MAX; i++) {
+            x = x * 10 + (uint64_t)(a.data[i] - '0');
+        }
+        for (; j < b.len && b.data[j] >= '0' && b.data[j] <= '9' && y < UINT32_MAX; j++) {
+            y = y * 10 + (uint64_t)(b.data[j] - '0');
+        }
+        if (x != y) {
+            return x < y ? -1 : 1;
+        }
+    }
+    return (i < a.len) - (j < b.len);
+}
+
+static int compare_meanings(const void *left, const void *right)
+{
+    const struct meaning *a = *(struct meaning *const *)left, *b = *(struct meaning *const *)right;
+    return compare_counted(a->text, b->text);
+}
+
+/* The names of most hosts of a type, as systems count them. */
+static uint32_t list_in_order(const struct namer *n, uint32_t type, struct meaning **ret)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < n->meanings.count; i++) {
+        struct meaning *one = &n->meanings.items[i];
+        bool other_card = one->known && one->index == MYR_NONE;
+        if (one->type == type && !other_card && (uint64_t)one->hosts * 2 >= n->hosts[one->type]) {
+            ret[count++] = one;
+        }
+    }
+    if (count > 1) {
+        qsort(ret, count, sizeof(struct meaning *), compare_meanings);
+    }
+    return count;
+}
+
+/* Whether more than half of the names are decided, and their ports rise as the names do. */
+static bool rises(struct meaning *const *names, uint32_t count)
+{
+    uint32_t decided = 0, last = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (names[i]->index != MYR_NONE) {
+            if (decided && names[i]->index <= last) {
+                return false;
+            }
+            last = names[i]->index;
+            decided++;
+        }
+    }
+    return decided * 2 > count;
+}
+
+/*
+ * Names between two that are decided, where the ports between theirs are as many as the names, are
+ * the next ones: so do systems count. Two leaves that changed places leave such gaps.
+ */
+static void decide_by_order(struct namer *n, uint32_t type)
+{
+    uint32_t ports = n->identify->design->devtypes[type].groups[0].count;
+    struct meaning **names =
+        MYR_ARENA_NEW(n->identify->arena, struct meaning *, n->meanings.count + 1);
+    uint32_t count = list_in_order(n, type, names);
+    if (!rises(names, count)) {
+        return;
+    }
+    for (uint32_t i = 0; i < count;) {
+        uint32_t end = i;
+        while (end < count && names[end]->index == MYR_NONE) {
+            end++;
+        }
+        uint32_t first = i == 0 ? 0 : names[i - 1]->index + 1;
+        uint32_t next = end == count ? ports : names[end]->index;
+        for (uint32_t k = i; k < end && next - first == end - i; k++) {
+            names[k]->index = first + k - i;
+        }
+        i = end + 1;
+    }
+}
+
+static void decide_names(struct namer *n)
+{
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map given = {0}; /* type and port index */
+    decide_told(n, &given);
+    for (uint32_t t = 0; t < n->identify->design->devtype_count; t++) {
+        if (n->hosts[t] && n->identify->spelling->boxes[t].host) {
+            decide_by_model(n, t, &given);
+        }
+    }
+    decide_by_votes(n, &given);
+    for (uint32_t t = 0; t < n->identify->design->devtype_count; t++) {
+        if (n->hosts[t]) {
+            decide_by_order(n, t);
+        }
+    }
 }
 
 static void take(struct namer *n, struct unit *unit, uint32_t port)
@@ -205,7 +452,7 @@ static uint32_t meaning_of(struct namer *n, const struct unit *unit)
         return MYR_NONE;
     }
     uint32_t name = name_of(n, unit); /* may be new, and the list with it */
-    return n->meaning.items[name];
+    return n->meanings.items[name].index;
 }
 
 static void settle_by_names(struct namer *n, struct unit_list *units)
@@ -217,13 +464,6 @@ static void settle_by_names(struct namer *n, struct unit_list *units)
             index == MYR_NONE ? MYR_NONE : n->identify->design->first_port[unit->device] + index;
         if (port != MYR_NONE && !n->used[port]) {
             take(n, unit, port);
-        }
-    }
-    for (size_t i = 0; i < units->count; i++) {
-        struct unit *unit = &units->items[i];
-        if (unit->port == MYR_NONE && meaning_of(n, unit) == MYR_NONE && fits(n, unit) &&
-            !n->used[unit->planned]) {
-            take(n, unit, unit->planned);
         }
     }
 }
@@ -251,7 +491,35 @@ static void mark_used(struct namer *n)
     }
 }
 
-void naming_settle(const struct identify *identify, uint32_t nets, struct unit_list *units)
+static bool deviates(struct namer *n, const struct unit *unit)
+{
+    uint32_t index = meaning_of(n, unit);
+    return index != MYR_NONE && fits(n, unit) &&
+           unit->planned != n->identify->design->first_port[unit->device] + index;
+}
+
+/* What was taken for granted, and which hosts speak against it: people must be able to object. */
+static void put_assumed(struct namer *n, const struct unit_list *units, struct myr_verify *verify)
+{
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map seen = {0};
+    verify->assumed = MYR_ARENA_NEW(verify->arena, struct myr_assumed, n->meanings.count + 1);
+    verify->deviating = MYR_ARENA_NEW(verify->arena, uint32_t, units->count + 1);
+    for (size_t i = 0; i < n->meanings.count; i++) {
+        const struct meaning *meaning = &n->meanings.items[i];
+        if (meaning->index != MYR_NONE && !meaning->known) {
+            verify->assumed[verify->assumed_count++] = (struct myr_assumed){
+                meaning->type, meaning->index, meaning->text, meaning->votes, meaning->voters};
+        }
+    }
+    for (size_t i = 0; i < units->count; i++) {
+        if (deviates(n, &units->items[i]) && myr_u64map_add(&seen, units->items[i].device, 1)) {
+            verify->deviating[verify->deviating_count++] = units->items[i].device;
+        }
+    }
+}
+
+void naming_settle(const struct identify *identify, struct myr_verify *verify,
+                   struct unit_list *units)
 {
     struct namer n = {.identify = identify};
     if (units->count == 0) {
@@ -259,17 +527,19 @@ void naming_settle(const struct identify *identify, uint32_t nets, struct unit_l
     }
     n.used = MYR_ARENA_NEW(identify->arena, uint8_t, (size_t)identify->design->port_count + 1);
     mark_used(&n);
+    count_hosts(&n, units);
+    n.doubtful = naming_doubtful(identify);
     for (size_t i = 0; i < units->count; i++) {
-        if (units->items[i].name.len && fits(&n, &units->items[i])) {
+        if (units->items[i].name.len) {
             count_vote(&n, &units->items[i]);
         }
     }
     decide_names(&n);
     settle_by_names(&n, units);
-    settle_rest(&n, nets, units);
+    settle_rest(&n, verify->options.nets, units);
+    put_assumed(&n, units, verify);
     myr_strmap_done(&n.names);
     myr_u64map_done(&n.tally_of);
-    myr_vec_done(&n.voters);
-    myr_vec_done(&n.meaning);
+    myr_vec_done(&n.meanings);
     myr_vec_done(&n.tallies);
 }

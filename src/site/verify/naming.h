@@ -2,9 +2,10 @@
  * naming: which port of its device a name means that the design does not know ("mlx5_3", "ens1np0",
  * a MAC address).
  *
- * A cable to a known port says it for one device. Devices of one type mostly call their ports
- * alike, so what a name means on most of them it means on all: a device whose cable says otherwise
- * is miscabled. Names that only one device has are taken as its cables say.
+ * Names are those of hosts; switches have rules (spelling.h). The user may have told the map, or
+ * the server's model be known by the set of its names. Else a cable to a known port says it for one
+ * host, and what nine in ten hosts agree on is assumed for all: a host whose cable says otherwise
+ * is miscabled. What fewer agree on, and names that only one host has, are not read.
  */
 #pragma once
 
@@ -30,5 +31,12 @@ struct unit_list {
 void naming_collect(const struct identify *identify, const struct found_ends *ends,
                     struct unit_list *ret);
 
-/* Fills 'port'. 'nets' are those that are judged, as bits. */
-void naming_settle(const struct identify *identify, uint32_t nets, struct unit_list *units);
+/* Fills 'port', and what of it was assumed in the verify. */
+void naming_settle(const struct identify *identify, struct myr_verify *verify,
+                   struct unit_list *units);
+
+/*
+ * By device of the design: most of its cables to other switches are another device's. Two leaves
+ * that changed places look from their hosts as if the hosts counted their NICs otherwise.
+ */
+uint8_t *naming_doubtful(const struct identify *identify);

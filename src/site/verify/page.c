@@ -6,7 +6,8 @@
 
 /* What people read first: states, mistakes by name, the repair, and what else was noticed. */
 
-const char *const myr_verify_list_names[MYR_VERIFY_LISTS] = {"steps", "ports", "patterns"};
+const char *const myr_verify_list_names[MYR_VERIFY_LISTS] = {"steps", "ports", "patterns",
+                                                             "unread"};
 
 /* Steps and degraded links shown on the page; the lists have them all. */
 enum { SHOWN_MAX = 100 };
@@ -20,6 +21,7 @@ static void show_states(const struct myr_verify *verify, struct myr_answer *answ
         [MYR_STATE_UNSEEN] = "nobody looked",
         [MYR_STATE_EXTRA] = "one where none is planned",
         [MYR_STATE_DEGRADED] = "the planned one, but slow or with errors",
+        [MYR_STATE_UNREAD] = "a name that is not read: it may be right",
     };
     static const struct myr_answer_column columns[] = {
         {"state", "STATE", 0, 0},
@@ -77,6 +79,15 @@ static void show_more(struct myr_answer *answer, uint32_t left, const char *list
     }
 }
 
+/* Slow as nearly all links of that plan are, and nothing else. */
+static bool is_slow_as_all(const struct myr_verify *verify, uint32_t port)
+{
+    const struct myr_cabling_link *link = &verify->cabling->links.items[verify->found_link[port]];
+    return verify->slow_links && link->gbps == verify->slow_found_gbps &&
+           link->errors <= verify->options.errors_max &&
+           verify_planned_gbps(verify->design, port) == verify->slow_planned_gbps;
+}
+
 /* Links that are in their place, but not as they should be. */
 static void show_degraded(const struct myr_verify *verify, struct myr_answer *answer)
 {
@@ -86,8 +97,13 @@ static void show_degraded(const struct myr_verify *verify, struct myr_answer *an
         return;
     }
     myr_answer_heading(answer, "Degraded");
+    if (verify->slow_links) { /* one cause, one line */
+        myr_answer_para(answer, "%u links: %u of %u Gb/s, as nearly all of that plan",
+                        verify->slow_links, verify->slow_found_gbps, verify->slow_planned_gbps);
+    }
     for (uint32_t p = 0; p < verify->design->port_count; p++) {
-        if (verify->state[p] != MYR_STATE_DEGRADED || verify->found[p] < p) {
+        if (verify->state[p] != MYR_STATE_DEGRADED || verify->found[p] < p ||
+            is_slow_as_all(verify, p)) {
             continue;
         }
         if (shown++ >= SHOWN_MAX) {
@@ -194,10 +210,40 @@ static void note_identities(const struct myr_verify *verify, struct notes *notes
     }
 }
 
+/* "mlx5_0 is nic0" and so on, as it was taken for granted, and who speaks against it. */
+static void note_assumed(const struct myr_verify *verify, struct notes *notes)
+{
+    enum { NAMED_MAX = 8 };
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+    uint32_t least = UINT32_MAX, hosts = 0;
+    for (uint32_t i = 0; i < verify->assumed_count; i++) {
+        const struct myr_assumed *row = &verify->assumed[i];
+        myr_buf_printf(&line, "%s%.*s is ", i ? ", " : "", (int)row->name.len, row->name.data);
+        verify_assumed_port(verify, row, &line);
+        least = row->votes < least ? row->votes : least;
+        hosts = row->voters > hosts ? row->voters : hosts;
+    }
+    if (verify->assumed_count) {
+        note(notes, "assumed, as at least %u of %u hosts agree: %s (--hca-map says it outright)",
+             least, hosts, line.data);
+    }
+    myr_buf_clear(&line);
+    for (uint32_t i = 0; i < verify->deviating_count && i < NAMED_MAX; i++) {
+        myr_buf_puts(&line, i ? ", " : "");
+        myr_design_name(verify->design, verify->deviating[i], &line);
+    }
+    if (verify->deviating_count) {
+        note(notes, "%u hosts deviate from it: %s%s", verify->deviating_count, line.data,
+             verify->deviating_count > NAMED_MAX ? ", ..." : "");
+    }
+}
+
 static void show_notes(const struct myr_verify *verify, struct myr_answer *answer)
 {
     struct notes notes = {answer, false};
     note_identities(verify, &notes);
+    note_count(&notes, verify->rogue_links,
+               "cables between ports of switches that the plan does not use");
     note_count(&notes, verify->outside_links, "links of other networks or devices: not judged");
     note_count(&notes, verify->one_sided_links, "links told by one end only");
     note_count(&notes, verify->contradicted, "neighbours told by one end and denied by the other");
@@ -205,26 +251,122 @@ static void show_notes(const struct myr_verify *verify, struct myr_answer *answe
                "devices whose name another device has or is bound to");
     if (verify->slow_planned_gbps) {
         note(&notes,
-             "all links planned at %u Gb/s are told at %u Gb/s: not called degraded (--speed-map)",
-             verify->slow_planned_gbps, verify->slow_found_gbps);
+             "%u links planned at %u Gb/s run at %u Gb/s; where the source has other words for "
+             "speeds, as simulators have: --speed-map",
+             verify->slow_links, verify->slow_planned_gbps, verify->slow_found_gbps);
+    }
+    note_assumed(verify, &notes);
+}
+
+static void show_ready(struct myr_answer *answer, const char *name, const struct myr_ready *row)
+{
+    uint32_t percent = (uint32_t)((uint64_t)row->right * 100 / row->cables);
+    const char *more = "";
+    if (row->unseen) {
+        more = myr_arena_printf(answer->arena, "%s, %u not seen", more, row->unseen);
+    }
+    if (row->unread) {
+        more = myr_arena_printf(answer->arena, "%s, %u not read", more, row->unread);
+    }
+    if (row->bad) {
+        more = myr_arena_printf(answer->arena, "%s, %u not as planned", more, row->bad);
+    }
+    myr_answer_fact(answer, name, "%u of %u cables right (%u %%)%s", row->right, row->cables,
+                    percent, more);
+}
+
+/* What was seen comes before what it says. Pods and racks only where something is left to do. */
+static void show_coverage(const struct myr_verify *verify, struct myr_answer *answer)
+{
+    enum { ROWS_MAX = 12 };
+    const struct myr_coverage *cover = &verify->coverage;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+    uint32_t racks = 0;
+    if (cover->all.cables == 0) {
+        return;
+    }
+    myr_answer_heading(answer, "Seen");
+    show_ready(answer, "  all", &cover->all);
+    if (cover->all.right == cover->all.cables) {
+        return;
+    }
+    for (uint32_t i = 0; i < cover->layer_count; i++) {
+        const char *name = myr_layer_names[cover->layers[i].key];
+        show_ready(answer, myr_arena_printf(answer->arena, "  %s", name), &cover->layers[i]);
+    }
+    for (uint32_t i = 0; i < cover->pod_count && cover->pod_count > 1; i++) {
+        const struct myr_ready *row = &cover->pods[i];
+        if (row->right < row->cables && i < ROWS_MAX) {
+            show_ready(answer, myr_arena_printf(answer->arena, "  pod %u", row->key), row);
+        }
+    }
+    for (uint32_t i = 0; i < cover->rack_count; i++) {
+        const struct myr_ready *row = &cover->racks[i];
+        if (row->right < row->cables && racks++ < ROWS_MAX) {
+            show_ready(answer, myr_arena_printf(answer->arena, "  rack %u", row->key), row);
+        }
+    }
+    for (uint32_t i = 0; i < cover->absent_count && i < ROWS_MAX; i++) {
+        myr_buf_puts(&line, i ? ", " : "");
+        myr_design_name(verify->design, cover->absent[i], &line);
+    }
+    if (cover->absent_count) {
+        myr_answer_para(answer, "%u devices of the plan are told of by nobody: %s%s",
+                        cover->absent_count, line.data,
+                        cover->absent_count > ROWS_MAX ? ", ..." : "");
     }
 }
 
-void myr_verify_page(const struct myr_verify *verify, struct myr_answer *answer)
+static void show_unread(const struct myr_verify *verify, struct myr_answer *answer)
 {
-    bool unseen = verify->counts[MYR_STATE_UNSEEN] > 0;
+    enum { UNREAD_MAX = 12 };
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+    if (verify->counts[MYR_STATE_UNREAD] == 0) {
+        return;
+    }
+    myr_answer_heading(answer, "Not read");
+    for (uint32_t i = 0; i < verify->unread_count && i < UNREAD_MAX; i++) {
+        struct myr_cabling_end end = verify->unread[i];
+        myr_buf_clear(&line);
+        verify_found_name(verify, end.device, &line);
+        myr_answer_para(answer, "%s port %.*s", line.data, (int)end.port.len, end.port.data);
+    }
+    show_more(answer, verify->unread_count > UNREAD_MAX ? verify->unread_count - UNREAD_MAX : 0,
+              "unread");
+    myr_answer_para(answer, "Neither right nor wrong: --hca-map mlx5_0=nic0 says what hosts call "
+                            "their ports, --binding which device is which, --port-names how a "
+                            "switch names its ports.");
+}
+
+static const char *verdict(const struct myr_verify *verify)
+{
     uint32_t seen = 0;
     for (uint32_t state = MYR_STATE_RIGHT; state < MYR_STATE_COUNT; state++) {
         seen += state == MYR_STATE_UNSEEN ? 0 : verify->counts[state];
     }
+    uint32_t bad = verify->counts[MYR_STATE_WRONG] + verify->counts[MYR_STATE_MISSING] +
+                   verify->counts[MYR_STATE_EXTRA] + verify->counts[MYR_STATE_DEGRADED] +
+                   verify->rogue_links;
+    uint32_t open = verify->counts[MYR_STATE_UNSEEN] + verify->counts[MYR_STATE_UNREAD];
+    return seen == 0                              ? "nothing of it was seen, nothing is known"
+           : bad                                  ? "not as planned"
+           : open == 0                            ? "as planned"
+           : verify->counts[MYR_STATE_RIGHT] == 0 ? "nothing of it was read, nothing is known"
+           : verify->options.partial
+               ? "what was seen is as planned"
+               : "not all of it was seen and read; the rest is as planned (--partial while it is "
+                 "being built)";
+}
+
+void myr_verify_page(const struct myr_verify *verify, struct myr_answer *answer)
+{
     myr_answer_para(answer, "%s: %s", myr_design_str(verify->design, verify->design->head->name),
-                    seen == 0                   ? "nothing of it was seen, nothing is known"
-                    : !myr_verify_clean(verify) ? "not as planned"
-                    : unseen                    ? "what was seen is as planned"
-                                                : "as planned");
+                    verdict(verify));
+    show_coverage(verify, answer);
     show_states(verify, answer);
     show_patterns(verify, answer);
     show_degraded(verify, answer);
+    show_unread(verify, answer);
     show_choices(verify, answer);
     show_notes(verify, answer);
     show_steps(verify, answer);
@@ -257,6 +399,8 @@ void myr_verify_page_list(const struct myr_verify_lists *lists, enum myr_verify_
         {"kind", "PATTERN", 0, 0},
         {"where", "WHERE", 0, 0},
         {"ports", "PORTS", MYR_COLUMN_NUMBER, 0}};
+    static const struct myr_answer_column unread_columns[] = {{"found_device", "DEVICE", 0, 0},
+                                                              {"found_port", "PORT", 0, 0}};
     static const struct {
         const struct myr_answer_column *columns;
         uint32_t count;
@@ -264,6 +408,7 @@ void myr_verify_page_list(const struct myr_verify_lists *lists, enum myr_verify_
         [MYR_VERIFY_STEPS] = {step_columns, MYR_ARRAY_COUNT(step_columns)},
         [MYR_VERIFY_PORTS] = {port_columns, MYR_ARRAY_COUNT(port_columns)},
         [MYR_VERIFY_PATTERNS] = {pattern_columns, MYR_ARRAY_COUNT(pattern_columns)},
+        [MYR_VERIFY_UNREAD] = {unread_columns, MYR_ARRAY_COUNT(unread_columns)},
     };
     myr_answer_table(answer, lists->lists[list], shapes[list].columns, shapes[list].count);
 }

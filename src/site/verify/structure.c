@@ -76,6 +76,11 @@ static void vote(struct election *election, struct myr_port_span identity)
     }
 }
 
+static bool is_whole_host(const struct structure *s, struct myr_port_span identity)
+{
+    return identity.count > 1 && is_host_port(s->design, identity.first);
+}
+
 /* What the cables of a device say it is; more than half of them must agree. */
 static struct candidate elect(const struct structure *s, uint32_t found, uint32_t *ret_voters)
 {
@@ -88,11 +93,11 @@ static struct candidate elect(const struct structure *s, uint32_t found, uint32_
         }
         election.voters++;
         struct myr_port_span candidate = candidate_at(s, found, planned);
-        uint32_t port = candidate.count
-                            ? identify_port_as(s->identify, candidate, end_at(s, end).port)
-                            : MYR_NONE;
+        uint32_t port =
+            candidate.count ? identify_port_as(s->identify, candidate, end_at(s, end)) : MYR_NONE;
         /* A port that has a name of its own may be the planned one. */
-        bool fits = port == planned || (port == MYR_NONE && !s->cabling->numbered);
+        bool fits = port == planned || (port == MYR_NONE && !s->cabling->numbered) ||
+                    is_whole_host(s, candidate); /* its NICs may have each other's cables */
         if (candidate.count && !s->taken[candidate.first] && fits) {
             vote(&election, candidate);
         }
@@ -105,10 +110,24 @@ static struct candidate elect(const struct structure *s, uint32_t found, uint32_
     return best.votes * 2 > election.voters ? best : (struct candidate){.votes = 0};
 }
 
+/* How many NICs of the port's host the chosen networks have. */
+static uint32_t nics_beside(const struct structure *s, uint32_t port)
+{
+    const struct myr_devtype *type =
+        &s->design->devtypes[s->design->device_type[s->design->port_device[port]]];
+    uint32_t nics = 0;
+    for (uint32_t g = 0; g < type->group_count; g++) {
+        nics += s->verify->options.nets >> type->groups[g].net & 1 ? type->groups[g].count : 0;
+    }
+    return nics;
+}
+
 static void accept(struct structure *s, uint32_t found, struct myr_port_span identity,
                    uint32_t votes, uint32_t links)
 {
     MYR_ASSERT(s->open[found] && !s->taken[identity.first]);
+    s->identify->by_cable[found] = stands_alone(s, found) && identify_is_nic(s->identify, found) &&
+                                   nics_beside(s, identity.first) > 1;
     s->identify->devices[found] = identity;
     s->taken[identity.first] = found + 1;
     s->open[found] = 0;
@@ -197,7 +216,7 @@ static void hash_ports(const struct structure *s, struct colours *colours)
     for (uint32_t p = 0; p < s->design->port_count; p++) {
         myr_buf_clear(&name);
         if (s->cabling->numbered) {
-            myr_buf_put_u64(&name, p - part_of(s, p) + 1);
+            myr_buf_put_u64(&name, is_host_port(s->design, p) ? 1 : myr_site_number(s->design, p));
         } else {
             myr_design_port_name(s->design, p, &name);
         }
@@ -410,7 +429,7 @@ static void settle_names(struct structure *s)
         hosts_elect(&s->hosts, s->identify, &s->ends, &units);
     }
     naming_collect(s->identify, &s->ends, &units);
-    naming_settle(s->identify, s->verify->options.nets, &units);
+    naming_settle(s->identify, s->verify, &units);
     for (size_t i = 0; i < units.count; i++) {
         const struct unit *unit = &units.items[i];
         if (unit->port != MYR_NONE && s->cabling->numbered) {
@@ -482,7 +501,7 @@ void identify_by_structure(struct identify *identify, struct myr_verify *verify)
     s.taken = MYR_ARENA_NEW(identify->arena, uint32_t, (size_t)s.design->port_count + 1);
     for (uint32_t d = 0; d < devices; d++) {
         struct myr_port_span known = identify->devices[d];
-        s.open[d] = known.count == 0;
+        s.open[d] = known.count == 0 && !identify->inside[d];
         s.open_count += s.open[d];
         if (known.count) {
             s.taken[known.first] = d + 1;

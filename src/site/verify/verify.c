@@ -4,8 +4,8 @@
 #include "verify/pattern.h"
 #include "verify/verify.h"
 
-const char *const myr_port_state_names[MYR_STATE_COUNT] = {"idle",   "right", "wrong",   "missing",
-                                                           "unseen", "extra", "degraded"};
+const char *const myr_port_state_names[MYR_STATE_COUNT] = {"idle",   "right", "wrong",    "missing",
+                                                           "unseen", "extra", "degraded", "unread"};
 
 /* Whether somebody can say what is in the port. */
 static bool is_known(const struct verify_job *job, uint32_t port)
@@ -13,7 +13,7 @@ static bool is_known(const struct verify_job *job, uint32_t port)
     if (job->verify->found[port] != MYR_NONE) {
         return true;
     }
-    return (job->flags[port] & (VERIFY_LOOKED | VERIFY_DOUBT)) == VERIFY_LOOKED;
+    return (job->flags[port] & (VERIFY_LOOKED | VERIFY_DOUBT | VERIFY_UNREAD)) == VERIFY_LOOKED;
 }
 
 /* Missing needs both ends to be looked at: silence of a device that nobody asked proves nothing. */
@@ -28,7 +28,30 @@ static enum myr_port_state state_of(const struct verify_job *job, uint32_t port)
     if (plan == MYR_NONE) {
         return MYR_STATE_IDLE;
     }
+    if ((job->flags[port] | job->flags[plan]) & VERIFY_UNREAD) {
+        return MYR_STATE_UNREAD;
+    }
     return is_known(job, port) && is_known(job, plan) ? MYR_STATE_MISSING : MYR_STATE_UNSEEN;
+}
+
+/*
+ * A NIC of a host that has several, with nothing but its cable to say which one it is: that the
+ * cable leads where it leads is all that was seen.
+ */
+static bool is_told_by_cable(const struct verify_job *job, uint32_t port)
+{
+    const struct myr_verify *verify = job->verify;
+    const struct myr_cabling_link *link = &verify->cabling->links.items[verify->found_link[port]];
+    return job->identify.by_cable[link->a.device] || job->identify.by_cable[link->b.device];
+}
+
+static void note_cable_alone(struct myr_verify *verify, uint32_t port)
+{
+    const struct myr_cabling_link *link = &verify->cabling->links.items[verify->found_link[port]];
+    if (port < verify->found[port]) {
+        bool a = verify->by_cable[link->a.device];
+        verify->unread[verify->unread_count++] = a ? link->a : link->b;
+    }
 }
 
 static void fill_states(struct verify_job *job)
@@ -38,6 +61,10 @@ static void fill_states(struct verify_job *job)
     for (uint32_t p = 0; p < verify->design->port_count; p++) {
         if (job->flags[p] & VERIFY_JUDGED) {
             verify->state[p] = (uint8_t)state_of(job, p);
+            if (verify->state[p] == MYR_STATE_RIGHT && is_told_by_cable(job, p)) {
+                verify->state[p] = MYR_STATE_UNREAD;
+                note_cable_alone(verify, p);
+            }
         }
     }
 }
@@ -57,9 +84,12 @@ bool myr_verify_clean(const struct myr_verify *verify)
     if (verify->counts[MYR_STATE_RIGHT] == 0) {
         return false;
     }
+    uint32_t open = verify->counts[MYR_STATE_UNSEEN] + verify->counts[MYR_STATE_UNREAD];
     return verify->counts[MYR_STATE_WRONG] + verify->counts[MYR_STATE_MISSING] +
-               verify->counts[MYR_STATE_EXTRA] + verify->counts[MYR_STATE_DEGRADED] ==
-           0;
+                   verify->counts[MYR_STATE_EXTRA] + verify->counts[MYR_STATE_DEGRADED] +
+                   verify->rogue_links ==
+               0 &&
+           (verify->options.partial || open == 0);
 }
 
 /* Planned links of which the plan, read in another way, has another pair of ports. */
@@ -177,6 +207,8 @@ static void repair_all(struct verify_job *job)
 static void verify_job_done(struct verify_job *job)
 {
     identify_done(&job->identify);
+    spelling_done(&job->spelling);
+    myr_port_names_done(&job->names);
 }
 
 int myr_verify(struct myr_verify *ret, struct myr_arena *arena, const struct myr_design *design,
@@ -188,9 +220,16 @@ int myr_verify(struct myr_verify *ret, struct myr_arena *arena, const struct myr
     ret->options.nets = options->nets ? options->nets : 1U << MYR_NET_COMPUTE;
     MYR_CLEANUP(verify_job_done) struct verify_job job = {.verify = ret};
     job.flags = MYR_ARENA_NEW(arena, uint8_t, design->port_count + 1);
-    identify_init(&job.identify, arena, design, cabling, options->binding);
+    if (!options->port_names) {
+        MYR_TRY(myr_port_names_init(&job.names, arena, err));
+    }
+    spelling_init(&job.spelling, arena, design,
+                  options->port_names ? options->port_names : &job.names, options->catalog);
+    identify_init(&job.identify, arena, design, cabling, &job.spelling, &ret->options);
     identify_by_name(&job.identify);
+    identify_learn(&job.identify);
     identify_by_structure(&job.identify, ret);
+    ret->by_cable = job.identify.by_cable;
     MYR_TRY(verify_match(&job, err));
     ret->name_conflicts = job.identify.name_conflicts;
     ret->places = job.identify.devices;
@@ -199,5 +238,6 @@ int myr_verify(struct myr_verify *ret, struct myr_arena *arena, const struct myr
     repair_all(&job);
     verify_degrade(&job);
     count_states(ret);
+    verify_cover(ret);
     return MYR_OK;
 }

@@ -11,16 +11,22 @@ enum verify_flag {
     VERIFY_JUDGED = 1, /* of a chosen network */
     VERIFY_LOOKED = 2, /* a source told about it: without a neighbour it is empty */
     VERIFY_DOUBT = 4,  /* sources contradict each other about it */
+    VERIFY_UNREAD = 8, /* a neighbour is told, and could not be read */
 };
 
 struct verify_job {
     struct myr_verify *verify;
     struct identify identify;
-    uint8_t *flags; /* by port of the design */
+    struct spelling spelling;
+    struct myr_port_names names; /* the built-in rules, where no others were given */
+    uint8_t *flags;              /* by port of the design */
+    uint8_t *planes; /* by port: how often its link was told by another chip of the same box */
 };
 
 /* plan, found, found_link and foreign of the verify, and the flags. */
 MYR_MUST_USE int verify_match(struct verify_job *job, struct myr_err *err);
+/* What of the plan was seen, by layer, pod and rack. */
+void verify_cover(struct myr_verify *verify);
 /* Which ports run slower than planned, or with errors. */
 void verify_degrade(struct verify_job *job);
 
@@ -33,6 +39,10 @@ static inline bool verify_is_foreign(const struct myr_verify *verify, uint32_t v
 void verify_found_name(const struct myr_verify *verify, uint32_t found, struct myr_buf *buf);
 /* Name and GUID, as far as they are known. */
 void verify_found_label(const struct myr_verify *verify, uint32_t found, struct myr_buf *buf);
+
+/* The design's name of the port that was assumed. */
+void verify_assumed_port(const struct myr_verify *verify, const struct myr_assumed *row,
+                         struct myr_buf *buf);
 
 /* Planned Gb/s of a port; of a spare one, what its kind is made for. */
 static inline uint32_t verify_planned_gbps(const struct myr_design *design, uint32_t port)

@@ -1,0 +1,419 @@
+#include "import/ib_links.h"
+
+/*
+ * Three texts that have a line a port:
+ *
+ *   ibnetdiscover -p   SW 7 17 0x98.. 4x NDR - CA 9 1 0x9c.. ( 'leaf-1' - 'gpu01 mlx5_0' )
+ *   iblinkinfo         7 17[ ] ==( 4X 106.25 Gbps Active/ LinkUp)==> 9 1[ ] "gpu01 mlx5_0" ( )
+ *   ibdiagnet          net_dump: fields between colons below a device in quotes;
+ *                      lst: { SW .. NodeGUID:.. {leaf-1} .. PN:11 } { CA .. } PHY=4x SPD=100
+ *
+ * A port without a cable has a line with one end.
+ */
+
+struct scan {
+    struct myr_import *import;
+    const char *file;
+    const char *line_start, *at, *end;
+    uint32_t line;
+    struct ib_end own; /* the device of a stanza */
+};
+
+static struct import_place here(const struct scan *s)
+{
+    return (struct import_place){s->file, s->line, (uint32_t)(s->at - s->line_start) + 1};
+}
+
+static void skip_blanks(struct scan *s)
+{
+    while (s->at < s->end && (*s->at == ' ' || *s->at == '\t')) {
+        s->at++;
+    }
+}
+
+static bool take(struct scan *s, const char *word)
+{
+    size_t len = strlen(word);
+    skip_blanks(s);
+    if ((size_t)(s->end - s->at) < len || memcmp(s->at, word, len) != 0) {
+        return false;
+    }
+    s->at += len;
+    return true;
+}
+
+/* Up to one of 'stops', or the end of the line. */
+static struct myr_str until(struct scan *s, const char *stops)
+{
+    const char *start = s->at;
+    while (s->at < s->end && !strchr(stops, *s->at)) {
+        s->at++;
+    }
+    return (struct myr_str){start, (size_t)(s->at - start)};
+}
+
+static struct myr_str word(struct scan *s)
+{
+    skip_blanks(s);
+    return until(s, " \t");
+}
+
+static bool number(struct scan *s, uint64_t *ret)
+{
+    skip_blanks(s);
+    const char *start = s->at;
+    struct myr_str digits = until(s, " \t[({:");
+    bool good = myr_str_to_u64(digits, ret);
+    s->at = good ? s->at : start;
+    return good;
+}
+
+/* "0x9c0591030012ab34", with and without leading zeros and "0x". */
+static bool guid(struct scan *s, const char *stops, uint64_t *ret)
+{
+    skip_blanks(s);
+    struct myr_str text = until(s, stops);
+    bool prefixed = text.len > 2 && text.data[0] == '0' && (text.data[1] == 'x');
+    return import_hex((struct myr_str){text.data + 2 * prefixed, text.len - 2 * prefixed}, ret);
+}
+
+static int complain(const struct scan *s, const char *what, struct myr_err *err)
+{
+    int rc = import_error(err, here(s), "%s is expected", what);
+    myr_err_hint(err, "--from tells another format");
+    return rc;
+}
+
+typedef int line_reader(struct scan *, struct myr_err *);
+
+static int read_lines(struct myr_import *import, const char *file, struct myr_str text,
+                      line_reader *read, struct myr_err *err)
+{
+    struct scan s = {.import = import, .file = file};
+    const char *at = text.data, *text_end = text.data + text.len;
+    import->cabling->numbered = true;
+    while (at < text_end) {
+        const char *newline = memchr(at, '\n', (size_t)(text_end - at));
+        s.line++;
+        s.line_start = s.at = at;
+        s.end = newline ? newline : text_end;
+        at = newline ? newline + 1 : text_end;
+        while (s.end > s.at && (s.end[-1] == '\r' || s.end[-1] == ' ' || s.end[-1] == '\t')) {
+            s.end--;
+        }
+        skip_blanks(&s);
+        if (s.at < s.end && *s.at != '#') {
+            MYR_TRY(read(&s, err));
+        }
+    }
+    return MYR_OK;
+}
+
+static int look_at(struct scan *s, const struct ib_end *end, struct myr_err *err)
+{
+    uint32_t device;
+    MYR_TRY(ib_links_device(s->import, here(s), end, &device, err));
+    s->import->cabling->devices.items[device].reported = !s->import->partial;
+    return MYR_OK;
+}
+
+/* "SW 7 17 0x98039b0300a1b2c4" */
+static int port_end(struct scan *s, struct ib_end *ret, struct myr_err *err)
+{
+    ret->is_switch = take(s, "SW");
+    if (!ret->is_switch && !take(s, "CA") && !take(s, "RT")) {
+        return complain(s, "SW, CA or RT", err);
+    }
+    if (!number(s, &ret->lid) || !number(s, &ret->port)) {
+        return complain(s, "a LID and a port", err);
+    }
+    return guid(s, " \t", &ret->guid) && ret->guid ? MYR_OK : complain(s, "a GUID", err);
+}
+
+static struct myr_str quoted(struct scan *s)
+{
+    struct myr_str name = MYR_STR("");
+    if (take(s, "'")) {
+        name = until(s, "'");
+        (void)take(s, "'");
+    }
+    return name;
+}
+
+static int read_port_line(struct scan *s, struct myr_err *err)
+{
+    struct ib_end own = {.lid = 0}, far = {.lid = 0};
+    uint32_t gbps = 0, width = 0;
+    if (take(s, "DR")) {
+        return MYR_OK; /* a route to what could not be asked */
+    }
+    MYR_TRY(port_end(s, &own, err));
+    struct myr_str lanes = word(s), speed = word(s);
+    char text[32];
+    if (lanes.len + speed.len < sizeof(text)) {
+        memcpy(text, lanes.data, lanes.len);
+        memcpy(text + lanes.len, speed.data, speed.len);
+        (void)import_speed(&s->import->speeds, (struct myr_str){text, lanes.len + speed.len}, &gbps,
+                           &width);
+    }
+    if (!take(s, "-")) {
+        (void)take(s, "(");
+        skip_blanks(s);
+        own.name = s->at < s->end && *s->at == '\'' ? quoted(s) : until(s, ")");
+        return look_at(s, &own, err);
+    }
+    MYR_TRY(port_end(s, &far, err));
+    if (take(s, "(")) {
+        own.name = quoted(s);
+        (void)take(s, "-");
+        far.name = quoted(s);
+    }
+    own.lid = far.lid = 0; /* LIDs change; GUIDs stay */
+    return ib_links_add(s->import, here(s), &own, &far, gbps, width, err);
+}
+
+int import_ib_lines(struct myr_import *import, const char *file, struct myr_str text,
+                    struct myr_err *err)
+{
+    return read_lines(import, file, text, read_port_line, err);
+}
+
+/* "Switch: 0x98039b0300a1b2c4 leaf-1:" or "CA: gpu01 mlx5_0:" */
+static int linkinfo_head(struct scan *s, struct myr_err *err)
+{
+    bool is_switch = take(s, "Switch:");
+    if (!is_switch && !take(s, "CA:") && !take(s, "RT:")) {
+        return complain(s, "'Switch:', 'CA:' or a port", err);
+    }
+    s->own = (struct ib_end){.is_switch = is_switch};
+    skip_blanks(s);
+    const char *start = s->at;
+    if (!(s->end - s->at > 2 && s->at[0] == '0' && s->at[1] == 'x' &&
+          guid(s, " \t", &s->own.guid))) {
+        s->at = start;
+    }
+    skip_blanks(s);
+    s->own.name = (struct myr_str){s->at, (size_t)(s->end - s->at)};
+    s->own.name.len -= s->own.name.len && s->end[-1] == ':';
+    s->at = s->end;
+    return MYR_OK;
+}
+
+/* "17[  ]": the number, then what is outside of the box. */
+static bool bracketed_port(struct scan *s, uint64_t *ret)
+{
+    bool good = number(s, ret);
+    skip_blanks(s);
+    if (take(s, "[")) {
+        (void)until(s, "]");
+        return take(s, "]") && good;
+    }
+    return good;
+}
+
+/* "4X 106.25 Gbps Active/ LinkUp": lanes, and what one of them carries. */
+static void linkinfo_speed(struct myr_str state, uint32_t *ret_gbps, uint32_t *ret_width)
+{
+    struct scan s = {.at = state.data, .end = state.data + state.len};
+    struct myr_str lanes = word(&s), rate = word(&s);
+    uint64_t width;
+    double gbps;
+    *ret_gbps = *ret_width = 0;
+    bool crossed = lanes.len > 1 && (lanes.data[lanes.len - 1] | 0x20) == 'x';
+    if (crossed && myr_str_to_u64((struct myr_str){lanes.data, lanes.len - 1}, &width) &&
+        width <= 16 && myr_str_to_double(rate, &gbps) && gbps > 0 && gbps < 10000) {
+        /* Rates are those on the wire: 106.25 carries 100. */
+        static const double wire[] = {2.5,     5,      10,     14.0625, 25.78125,
+                                      26.5625, 53.125, 106.25, 212.5};
+        static const uint32_t carried[] = {2500,  5000,  10000,  14000, 25000,
+                                           25000, 50000, 100000, 200000};
+        uint32_t mbps = (uint32_t)(gbps * 1000);
+        for (uint32_t i = 0; i < MYR_ARRAY_COUNT(wire); i++) {
+            mbps = gbps > wire[i] - 0.01 && gbps < wire[i] + 0.01 ? carried[i] : mbps;
+        }
+        *ret_width = (uint32_t)width;
+        *ret_gbps = (uint32_t)(mbps * width / 1000);
+    }
+}
+
+static int read_linkinfo_line(struct scan *s, struct myr_err *err)
+{
+    struct ib_end own, far = {.lid = 0};
+    uint32_t gbps, width;
+    const char *arrow = memmem(s->at, (size_t)(s->end - s->at), "==(", 3);
+    if (!arrow) {
+        return linkinfo_head(s, err);
+    }
+    own = s->own;
+    if (s->at[0] == '0' && s->at + 1 < s->end && s->at[1] == 'x' && !guid(s, " \t", &own.guid)) {
+        return complain(s, "a GUID", err);
+    }
+    if (!number(s, &own.lid) || !bracketed_port(s, &own.port) || !take(s, "==(")) {
+        return complain(s, "a LID and a port, then ==(", err);
+    }
+    linkinfo_speed(until(s, ")"), &gbps, &width);
+    if (!take(s, ")==>")) {
+        return complain(s, "')==>'", err);
+    }
+    uint64_t guid_of_own = own.guid;
+    own.guid = 0; /* far ends are told by LID alone */
+    MYR_TRY(look_at(s, &own, err));
+    const uint32_t device = myr_strmap_get(
+        &s->import->ids, myr_str_from(myr_arena_printf(s->import->cabling->arena, "lid %llu",
+                                                       (unsigned long long)own.lid)));
+    if (device != MYR_MAP_NONE) {
+        struct myr_cabling_device *known = &s->import->cabling->devices.items[device];
+        known->guid = known->guid ? known->guid : guid_of_own;
+    }
+    if (!number(s, &far.lid)) {
+        return MYR_OK; /* down: nothing behind the arrow */
+    }
+    if (!bracketed_port(s, &far.port) || !take(s, "\"")) {
+        return complain(s, "a port and a name in quotes", err);
+    }
+    far.name = until(s, "\"");
+    return ib_links_add(s->import, here(s), &own, &far, gbps, width, err);
+}
+
+int import_iblinkinfo(struct myr_import *import, const char *file, struct myr_str text,
+                      struct myr_err *err)
+{
+    return read_lines(import, file, text, read_linkinfo_line, err);
+}
+
+static struct myr_str trimmed(struct myr_str text)
+{
+    while (text.len && (text.data[0] == ' ' || text.data[0] == '"')) {
+        text = (struct myr_str){text.data + 1, text.len - 1};
+    }
+    while (text.len && (text.data[text.len - 1] == ' ' || text.data[text.len - 1] == '"')) {
+        text.len--;
+    }
+    return text;
+}
+
+/* "leaf-1" , Mellanox Technologies , 0x98039b0300a1b2c4 , LID 7 */
+static int dump_head(struct scan *s, struct myr_err *err)
+{
+    (void)take(s, "\"");
+    s->own = (struct ib_end){.name = until(s, "\"")};
+    const char *zero = memmem(s->at, (size_t)(s->end - s->at), "0x", 2);
+    s->at = zero ? zero : s->end;
+    if (!zero || !guid(s, " ,\t", &s->own.guid)) {
+        return complain(s, "a GUID behind the device's name", err);
+    }
+    return MYR_OK;
+}
+
+/* Thirteen fields; the last is a name and may have colons of its own. */
+static int read_dump_row(struct scan *s, struct myr_err *err)
+{
+    enum { FIELDS = 13, IB = 1, LANES = 5, SPEED = 6, GUID = 9, FAR_PORT = 10, NAME = 12 };
+    struct myr_str fields[FIELDS];
+    struct ib_end own = s->own, far = {.lid = 0};
+    uint32_t count = 0, gbps, width;
+    while (count < FIELDS) {
+        struct myr_str one =
+            count == NAME ? (struct myr_str){s->at, (size_t)(s->end - s->at)} : until(s, ":");
+        fields[count++] = trimmed(one);
+        if (count == FIELDS || !take(s, ":")) {
+            break;
+        }
+    }
+    if (count < FIELDS) {
+        return complain(s, "a row of 13 fields between colons", err);
+    }
+    if (!myr_str_to_u64(fields[IB], &own.port)) {
+        return MYR_OK; /* the head of the columns */
+    }
+    if (s->own.guid == 0) {
+        return complain(s, "a device in quotes before its ports", err);
+    }
+    own.is_switch = own.is_switch || own.port > 1 || s->own.is_switch;
+    struct scan far_guid = {.at = fields[GUID].data, .end = fields[GUID].data + fields[GUID].len};
+    if (!guid(&far_guid, " ", &far.guid) || far.guid == 0 ||
+        !myr_str_to_u64(fields[FAR_PORT], &far.port)) {
+        return look_at(s, &own, err); /* no cable */
+    }
+    far.name = fields[NAME];
+    char text[32];
+    gbps = width = 0;
+    double lane;
+    if (myr_str_to_double(fields[SPEED], &lane) && fields[LANES].len > 1 && lane > 0 &&
+        lane < 1000) {
+        uint64_t lanes;
+        bool told =
+            myr_str_to_u64((struct myr_str){fields[LANES].data, fields[LANES].len - 1}, &lanes);
+        width = told && lanes <= 16 ? (uint32_t)lanes : 0;
+        gbps = (uint32_t)(lane * width);
+    } else if (fields[LANES].len + fields[SPEED].len < sizeof(text)) {
+        memcpy(text, fields[LANES].data, fields[LANES].len);
+        memcpy(text + fields[LANES].len, fields[SPEED].data, fields[SPEED].len);
+        (void)import_speed(&s->import->speeds,
+                           (struct myr_str){text, fields[LANES].len + fields[SPEED].len}, &gbps,
+                           &width);
+    }
+    /* The dump is of a fabric that was walked through whole: who is a neighbour was found. */
+    MYR_TRY(look_at(s, &far, err));
+    return ib_links_add(s->import, here(s), &own, &far, gbps, width, err);
+}
+
+/* "{ SW Ports:41 .. NodeGUID:98039b0300a1b2c4 .. {leaf-1} LID:7 PN:26 }"; PN is hexadecimal. */
+static int list_end(struct scan *s, struct ib_end *ret, struct myr_err *err)
+{
+    if (!take(s, "{")) {
+        return complain(s, "'{'", err);
+    }
+    ret->is_switch = take(s, "SW");
+    while (s->at < s->end && !take(s, "}")) {
+        if (take(s, "{")) {
+            ret->name = until(s, "}");
+            (void)take(s, "}");
+        } else if (take(s, "NodeGUID:")) {
+            (void)guid(s, " \t}", &ret->guid);
+        } else if (take(s, "PN:")) {
+            (void)guid(s, " \t}", &ret->port);
+        } else if (word(s).len == 0) {
+            break;
+        }
+    }
+    return ret->guid && ret->port ? MYR_OK : complain(s, "NodeGUID: and PN: of both ends", err);
+}
+
+static int read_list_row(struct scan *s, struct myr_err *err)
+{
+    struct ib_end own = {.lid = 0}, far = {.lid = 0};
+    uint32_t gbps = 0, width = 0;
+    MYR_TRY(list_end(s, &own, err));
+    MYR_TRY(list_end(s, &far, err));
+    uint64_t lanes = 0;
+    double lane = 0;
+    while (s->at < s->end) {
+        struct myr_str one = word(s);
+        if (one.len > 5 && memcmp(one.data, "PHY=", 4) == 0) {
+            uint64_t told;
+            lanes = myr_str_to_u64((struct myr_str){one.data + 4, one.len - 5}, &told) ? told : 0;
+        } else if (one.len > 4 && memcmp(one.data, "SPD=", 4) == 0) {
+            double told;
+            lane = myr_str_to_double((struct myr_str){one.data + 4, one.len - 4}, &told) ? told : 0;
+        }
+    }
+    if (lanes && lanes <= 16 && lane > 0 && lane < 1000) {
+        width = (uint32_t)lanes;
+        gbps = (uint32_t)(lane * width);
+    }
+    return ib_links_add(s->import, here(s), &own, &far, gbps, width, err);
+}
+
+static int read_ibdiagnet_line(struct scan *s, struct myr_err *err)
+{
+    return *s->at == '{'   ? read_list_row(s, err)
+           : *s->at == '"' ? dump_head(s, err)
+                           : read_dump_row(s, err);
+}
+
+int import_ibdiagnet(struct myr_import *import, const char *file, struct myr_str text,
+                     struct myr_err *err)
+{
+    return read_lines(import, file, text, read_ibdiagnet_line, err);
+}

@@ -1,0 +1,230 @@
+#include "import/readers.h"
+
+/*
+ * Two plain texts:
+ *
+ *   PTM     graph G { "leaf1":"swp1" -- "spine1":"swp41" [key="value"]; }
+ *   SONiC   show lldp table: LocalPort, RemoteDevice, RemotePortID in columns below a rule of
+ * dashes
+ */
+
+struct scan {
+    struct myr_import *import;
+    const char *file;
+    const char *line_start, *at, *end;
+    uint32_t line;
+};
+
+static struct import_place here(const struct scan *s)
+{
+    return (struct import_place){s->file, s->line, (uint32_t)(s->at - s->line_start) + 1};
+}
+
+static bool next_line(struct scan *s, const char **rest, const char *text_end)
+{
+    if (*rest >= text_end) {
+        return false;
+    }
+    const char *newline = memchr(*rest, '\n', (size_t)(text_end - *rest));
+    s->line++;
+    s->line_start = s->at = *rest;
+    s->end = newline ? newline : text_end;
+    *rest = newline ? newline + 1 : text_end;
+    if (s->end > s->at && s->end[-1] == '\r') {
+        s->end--;
+    }
+    return true;
+}
+
+static void skip_blanks(struct scan *s)
+{
+    while (s->at < s->end && (*s->at == ' ' || *s->at == '\t')) {
+        s->at++;
+    }
+}
+
+static bool take(struct scan *s, const char *word)
+{
+    size_t len = strlen(word);
+    skip_blanks(s);
+    if ((size_t)(s->end - s->at) < len || memcmp(s->at, word, len) != 0) {
+        return false;
+    }
+    s->at += len;
+    return true;
+}
+
+/* A name in quotes, or a word up to one of dot's own signs. */
+static struct myr_str name(struct scan *s)
+{
+    bool quote = take(s, "\"");
+    const char *start = s->at;
+    while (s->at < s->end && (quote ? *s->at != '"' : !strchr(" \t:;[{}", *s->at))) {
+        s->at++;
+    }
+    struct myr_str found = {start, (size_t)(s->at - start)};
+    if (quote && !take(s, "\"")) {
+        return MYR_STR("");
+    }
+    return found;
+}
+
+static int ptm_end(struct scan *s, struct myr_cabling_end *ret, struct myr_err *err)
+{
+    struct myr_cabling *cabling = s->import->cabling;
+    struct import_place place = here(s);
+    struct myr_str device = name(s);
+    if (device.len == 0 || !take(s, ":")) {
+        return import_error(err, place, "\"device\":\"port\" is expected");
+    }
+    struct myr_str port = name(s);
+    if (port.len == 0 || !import_name_is_good(device) || !import_name_is_good(port)) {
+        return import_error(err, place, "a device and a port of 1 to %u printable bytes",
+                            MYR_IMPORT_NAME_MAX);
+    }
+    MYR_TRY(import_check_room(s->import, place, err));
+    ret->device = myr_cabling_device(cabling, import_tidy(s->import, device));
+    ret->port = import_tidy(s->import, port);
+    cabling->devices.items[ret->device].reported = !s->import->partial;
+    return MYR_OK;
+}
+
+static int read_edge(struct scan *s, struct myr_err *err)
+{
+    struct myr_cabling_link link = {.line = s->line,
+                                    .file = (uint32_t)s->import->cabling->files.count - 1};
+    MYR_TRY(ptm_end(s, &link.a, err));
+    if (!take(s, "--") && !take(s, "->")) {
+        return import_error(err, here(s), "'--' is expected between the two ends");
+    }
+    MYR_TRY(ptm_end(s, &link.b, err));
+    if (link.a.device == link.b.device && myr_str_eq(link.a.port, link.b.port)) {
+        return import_error(err, here(s), "the cable ends where it begins");
+    }
+    if (take(s, "[")) { /* attributes */
+        while (s->at < s->end && *s->at != ']') {
+            s->at++;
+        }
+        (void)take(s, "]");
+    }
+    (void)take(s, ";");
+    myr_vec_push(&s->import->cabling->links, link);
+    return MYR_OK;
+}
+
+int import_ptm(struct myr_import *import, const char *file, struct myr_str text,
+               struct myr_err *err)
+{
+    struct scan s = {.import = import, .file = file};
+    const char *rest = text.data, *end = text.data + text.len;
+    while (next_line(&s, &rest, end)) {
+        skip_blanks(&s);
+        if (take(&s, "graph") || take(&s, "digraph")) {
+            while (s.at < s.end && *s.at != '{') {
+                s.at++;
+            }
+        }
+        while (take(&s, "{") || take(&s, "}") || take(&s, ";")) {
+        }
+        while (s.at < s.end && *s.at != '#' && *s.at != '}' &&
+               !(s.end - s.at > 1 && s.at[0] == '/' && s.at[1] == '/')) {
+            MYR_TRY(read_edge(&s, err));
+            skip_blanks(&s);
+        }
+    }
+    return MYR_OK;
+}
+
+/* Columns are as wide as the dashes below their heads. */
+enum { COLUMNS = 3 };
+
+struct columns {
+    size_t start[COLUMNS], len[COLUMNS];
+    uint32_t count;
+};
+
+static bool read_rule(const struct scan *s, struct columns *ret)
+{
+    size_t len = (size_t)(s->end - s->line_start);
+    *ret = (struct columns){.count = 0};
+    for (size_t i = 0; i < len;) {
+        size_t start = i;
+        while (i < len && s->line_start[i] == '-') {
+            i++;
+        }
+        if (i > start && ret->count < COLUMNS) {
+            ret->start[ret->count] = start;
+            ret->len[ret->count++] = i - start;
+        }
+        if (i < len && s->line_start[i] != ' ' && s->line_start[i] != '-') {
+            return false;
+        }
+        i += i < len && s->line_start[i] == ' ';
+    }
+    return ret->count == COLUMNS;
+}
+
+static struct myr_str cell(struct scan *s, const struct columns *columns, uint32_t column)
+{
+    size_t len = (size_t)(s->end - s->line_start), start = columns->start[column];
+    size_t room = start < len ? len - start : 0;
+    struct myr_str text = {s->line_start + (start < len ? start : len),
+                           room < columns->len[column] ? room : columns->len[column]};
+    return import_tidy(s->import, text);
+}
+
+static int read_neighbour(struct scan *s, const struct columns *columns, uint32_t device,
+                          struct myr_err *err)
+{
+    struct myr_cabling *cabling = s->import->cabling;
+    struct myr_str own = cell(s, columns, 0), far = cell(s, columns, 1);
+    struct myr_str port = cell(s, columns, 2);
+    if (own.len == 0 || own.data[0] == '-' ||
+        myr_str_eq(own, MYR_STR("Total entries displayed:"))) {
+        return MYR_OK;
+    }
+    if (!import_name_is_good(own) || !import_name_is_good(far) || !import_name_is_good(port)) {
+        return import_error(err, here(s), "a name has control characters or is too long");
+    }
+    MYR_TRY(import_check_room(s->import, here(s), err));
+    if (far.len && port.len) {
+        struct myr_cabling_link link = {.a = {device, own},
+                                        .b = {myr_cabling_device(cabling, far), port},
+                                        .one_sided = true,
+                                        .line = s->line,
+                                        .file = (uint32_t)cabling->files.count - 1};
+        myr_vec_push(&cabling->links, link);
+    }
+    return MYR_OK;
+}
+
+int import_sonic_lldp(struct myr_import *import, const char *file, struct myr_str text,
+                      struct myr_err *err)
+{
+    struct scan s = {.import = import, .file = file};
+    const char *rest = text.data, *end = text.data + text.len;
+    struct columns columns = {.count = 0};
+    struct myr_str stem = import_stem(file);
+    if (stem.len == 0 || !import_name_is_good(stem)) {
+        struct import_place place = {file, 1, 1};
+        int rc = import_error(err, place, "whose neighbours these are is not told");
+        myr_err_hint(err, "name the file after the device");
+        return rc;
+    }
+    uint32_t device = myr_cabling_device(import->cabling, stem);
+    while (next_line(&s, &rest, end)) {
+        bool total = s.end - s.at > 5 && memcmp(s.at, "Total", 5) == 0;
+        if (columns.count == 0) {
+            (void)read_rule(&s, &columns);
+            columns.count = columns.count == COLUMNS ? COLUMNS : 0;
+        } else if (!total) {
+            MYR_TRY(read_neighbour(&s, &columns, device, err));
+        }
+    }
+    if (columns.count == 0) {
+        struct import_place place = {file, 1, 1};
+        return import_error(err, place, "no rule of dashes below the heads of a table");
+    }
+    import->cabling->devices.items[device].reported = !import->partial;
+    return MYR_OK;
+}

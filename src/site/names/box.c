@@ -1,0 +1,47 @@
+#include "myriad/site/port_names.h"
+
+#include "myriad/site/cabling.h"
+
+/* Electrical lanes of a cage, by its form. */
+static uint32_t lanes_of(const char *form)
+{
+    static const struct {
+        const char *form;
+        uint32_t lanes;
+    } forms[] = {{"osfp", 8},   {"qsfp-dd", 8}, {"qsfp112", 4},
+                 {"qsfp56", 4}, {"qsfp28", 4},  {"sfp", 1}};
+    for (uint32_t i = 0; form && i < MYR_ARRAY_COUNT(forms); i++) {
+        if (strncmp(form, forms[i].form, strlen(forms[i].form)) == 0) {
+            return forms[i].lanes;
+        }
+    }
+    return 8;
+}
+
+void myr_box_of(const struct myr_design *design, uint32_t devtype,
+                const struct myr_catalog *catalog, struct myr_box *ret)
+{
+    const struct myr_devtype *type = &design->devtypes[devtype];
+    const char *part = type->part < design->string_bytes ? myr_design_str(design, type->part) : "";
+    uint32_t found = catalog ? myr_catalog_find(catalog, myr_str_from(part)) : MYR_PART_NONE;
+    uint32_t least = 1;
+    *ret = (struct myr_box){.type = type,
+                            .part = myr_str_from(part),
+                            .technology = MYR_TECH_ANY,
+                            .cages = type->cages,
+                            .lanes = 8,
+                            .planes = 1};
+    ret->host = type->group_count && type->groups[0].role == MYR_PORT_NIC;
+    if (found != MYR_PART_NONE && catalog->parts.items[found].kind == MYR_PART_SWITCH) {
+        const struct myr_part_switch *sw = &catalog->parts.items[found].sw;
+        ret->technology = sw->technology;
+        ret->cages = sw->cages > type->cages ? sw->cages : type->cages;
+        ret->lanes = lanes_of(sw->form);
+        least = sw->port_gbps ? sw->cage_gbps / sw->port_gbps : 1;
+    } else if (found != MYR_PART_NONE && catalog->parts.items[found].kind == MYR_PART_ETHERNET) {
+        ret->technology = MYR_TECH_ETHERNET;
+    }
+    ret->numbers = myr_site_numbers(type);
+    ret->numbers = least > ret->numbers ? least : ret->numbers;
+    ret->planes = myr_str_eq(ret->part, MYR_STR("q3400")) ? 4 : 1;
+}

@@ -1,0 +1,132 @@
+#include "verify/spelling.h"
+
+void spelling_init(struct spelling *spelling, struct myr_arena *arena,
+                   const struct myr_design *design, const struct myr_port_names *names,
+                   const struct myr_catalog *catalog)
+{
+    size_t types = (size_t)design->devtype_count + 1;
+    *spelling = (struct spelling){.arena = arena, .design = design, .names = names};
+    spelling->boxes = MYR_ARENA_NEW(arena, struct myr_box, types);
+    spelling->words = MYR_ARENA_NEW(arena, struct myr_strmap, types);
+    spelling->systems = MYR_ARENA_NEW(arena, uint32_t, types);
+    spelling->assumed = MYR_ARENA_NEW(arena, uint8_t, types);
+    for (uint32_t t = 0; t < design->devtype_count; t++) {
+        myr_box_of(design, t, catalog, &spelling->boxes[t]);
+        spelling->systems[t] = UINT32_MAX;
+    }
+}
+
+void spelling_done(struct spelling *spelling)
+{
+    for (uint32_t t = 0; spelling->words && t < spelling->design->devtype_count; t++) {
+        myr_strmap_done(&spelling->words[t]);
+    }
+    myr_vec_done(&spelling->spelled);
+}
+
+static void read_all(const struct spelling *spelling, uint32_t type, struct myr_str name,
+                     struct spelled *ret)
+{
+    uint32_t readings[MYR_PORT_SYSTEMS_MAX];
+    uint32_t mask = myr_port_names_read(spelling->names, &spelling->boxes[type], name, readings);
+    *ret = (struct spelled){0};
+    for (uint32_t s = 0; s < MYR_PORT_SYSTEMS_MAX; s++) {
+        uint32_t at = 0;
+        if (!(mask >> s & 1)) {
+            continue;
+        }
+        while (at < ret->count && ret->index[at] != readings[s]) {
+            at++;
+        }
+        if (at < SPELLING_READINGS) {
+            ret->count = at == ret->count ? at + 1 : ret->count;
+            ret->index[at] = readings[s];
+            ret->systems[at] |= UINT32_C(1) << s;
+        }
+    }
+}
+
+const struct spelled *spelling_of(struct spelling *spelling, uint32_t type, struct myr_str name)
+{
+    struct myr_strmap *words = &spelling->words[type];
+    uint32_t at = myr_strmap_get(words, name);
+    if (at == MYR_MAP_NONE) {
+        struct spelled fresh;
+        struct myr_str kept = {myr_arena_strndup(spelling->arena, name.data, name.len), name.len};
+        read_all(spelling, type, name, &fresh);
+        at = (uint32_t)spelling->spelled.count;
+        myr_vec_push(&spelling->spelled, fresh);
+        (void)myr_strmap_add(words, kept, at);
+    }
+    return &spelling->spelled.items[at];
+}
+
+uint32_t spelling_read_by(const struct spelled *spelled, uint32_t systems)
+{
+    uint32_t found = MYR_NONE;
+    for (uint32_t i = 0; i < spelled->count; i++) {
+        if (spelled->systems[i] & systems) {
+            if (found != MYR_NONE) {
+                return MYR_NONE;
+            }
+            found = spelled->index[i];
+        }
+    }
+    return found;
+}
+
+uint32_t spelling_read(struct spelling *spelling, uint32_t type, struct myr_str name)
+{
+    const struct spelled *spelled = spelling_of(spelling, type, name);
+    uint32_t all = 0, systems = spelling->systems[type];
+    for (uint32_t i = 0; i < spelled->count; i++) {
+        all |= spelled->systems[i];
+    }
+    /* Sites mix spellings: a name that only another system knows has that one's meaning. */
+    return spelling_read_by(spelled, all & systems ? systems : UINT32_MAX);
+}
+
+/*
+ * The number of ports in the header tells how the box is divided: 65 on a QM9700 is 64 and one for
+ * SHARP, 129 is every cage in four. A netlist of the design itself has only the cages that are
+ * used.
+ */
+static uint32_t numbers_told(const struct myr_box *box, uint32_t port_count)
+{
+    const uint32_t ways[] = {1, 2, 4, 8};
+    if (port_count == 0 || port_count == box->numbers * box->type->cages) {
+        return box->numbers;
+    }
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(ways); i++) {
+        uint32_t ports = ways[i] * box->cages;
+        if (port_count >= ports && port_count <= ports + 2) {
+            return ways[i];
+        }
+    }
+    return box->numbers;
+}
+
+uint32_t spelling_number(const struct spelling *spelling, uint32_t type, uint64_t number,
+                         uint32_t port_count)
+{
+    const struct myr_box *box = &spelling->boxes[type];
+    uint32_t numbers = numbers_told(box, port_count);
+    if (number == 0 || (number - 1) / numbers >= box->cages) {
+        return number ? MYR_PORT_SPARE : MYR_NONE;
+    }
+    uint32_t cage = (uint32_t)((number - 1) / numbers), at = (uint32_t)((number - 1) % numbers);
+    for (uint32_t g = 0; g < box->type->group_count; g++) {
+        const struct myr_port_group *group = &box->type->groups[g];
+        uint32_t cages = (group->count + group->per_cage - 1) / group->per_cage;
+        if (cage < group->first_cage || cage >= group->first_cage + cages) {
+            continue;
+        }
+        uint32_t step = numbers / group->per_cage;
+        if (step == 0 || at % step) {
+            return MYR_NONE; /* the box is divided otherwise than the plan */
+        }
+        uint32_t index = (cage - group->first_cage) * group->per_cage + at / step;
+        return index < group->count ? group->first + index : MYR_PORT_SPARE;
+    }
+    return MYR_PORT_SPARE;
+}
