@@ -6,6 +6,7 @@
  *   addresses  IPv4 addresses and AS numbers of routed networks
  *   export     the table of formats written
  *   tables     forwarding tables of an InfiniBand subnet, to OpenSM and back
+ *   deadlock   whether what is written could make a lossless fabric wait for itself
  *   source_port  UDP source ports that steer hashed paths
  *   apply      planned paths into a fabric by either of these, and its tables back
  *   import     the formats read
@@ -23,6 +24,7 @@
 #include "myriad/site/binding.h"
 #include "myriad/site/built.h"
 #include "myriad/site/cabling.h"
+#include "myriad/site/deadlock.h"
 #include "myriad/site/export.h"
 #include "myriad/site/import.h"
 #include "myriad/site/port_names.h"

@@ -2,7 +2,7 @@
 """InfiniBand as it really behaves: ibsim, OpenSM and the diagnostic tools on exported fabrics."""
 import random
 
-from parts import Ibsim, expect, json, main, note, plan, re, run, time
+from parts import Ibsim, ROOT, expect, json, main, note, os, plan, re, run, time
 
 H100_256 = """\
 name: h100-256
@@ -45,11 +45,14 @@ def bring_up(myriad, scratch):
         design = plan_fabric(myriad, scratch, spec)
         guids = export(myriad, scratch, design, "opensm")
         fabric = Ibsim(scratch, export(myriad, scratch, design, "ibsim"))
-        roots = ["-a", guids / "root_guids.txt", "-u", guids / "cn_guids.txt"]
+        settings = (guids / "opensm.conf").read_text()
         for engine in ("ftree", "updn"):
             start = time.monotonic()
-            fabric.opensm(engine, *roots)
+            only = re.sub("routing_engine .*", f"routing_engine {engine},no_fallback", settings)
+            (guids / f"{engine}.conf").write_text(only)
+            fabric.opensm(engine, "-F", f"{engine}.conf", folder=guids)
             note(f"{nics} NICs: {engine} up in {time.monotonic() - start:.1f} s, no errors")
+        fabric.opensm("ftree", "-F", "opensm.conf", folder=guids)
         seen = fabric.tool("ibnetdiscover", "--node-name-map", guids / "node-name-map")
         found = [len(re.findall(rf"^{kind}\s", seen, re.M)) for kind in ("Ca", "Switch")]
         expect(found == [nics, switches], f"discovered {found} NICs and switches")
@@ -269,5 +272,78 @@ def file_routing(myriad, scratch):
         scratch.stop(fabric.process)
 
 
-main({"bring-up": bring_up, "clean": clean, "faults": faults, "tables": tables,
-      "file-routing": file_routing})
+BLOCK = re.compile(r"^```(sh|yaml) ?(\S*)\n(.*?)^```$", re.M | re.S)
+TOOLS = re.compile(r"\b(opensm -|ibsim -|ibnetdiscover >|dump_lfts >|ibqueryerrors >)")
+
+
+def told(document):
+    """The commands of those blocks that meet a fabric, and the files that other blocks are."""
+    for kind, name, text in BLOCK.findall((ROOT / "docs" / document).read_text()):
+        if kind == "yaml":
+            yield name, text
+            continue
+        joined = re.sub(r"\\\n\s*", "", re.sub(r"^#.*\n", "", text, flags=re.M))
+        if TOOLS.search(joined) or "--out out/" in joined:
+            for command in joined.splitlines():
+                yield None, command
+
+
+def started(fabric, folder, command):
+    """OpenSM as the document starts it, for one sweep: the first engine asked for is used."""
+    inner = re.match(r"\(cd (\S+) && (.*)\)$", command)
+    where, words = (folder / inner.group(1), inner.group(2)) if inner else (folder, command)
+    words = words.split()[1:]
+    if "-F" in words:
+        settings = (where / words[words.index("-F") + 1]).read_text()
+        engine = re.search(r"^routing_engine ([^,\n]+)", settings, re.M).group(1)
+    else:
+        engine = words[words.index("-R") + 1].split(",")[0]
+    fabric.opensm(engine, *words, folder=where)
+    note(f"{command}: {engine}")
+
+
+def documents(myriad, scratch):
+    """Every command of the documents that meets a fabric, as it stands there."""
+    folder = scratch.path / "reader"
+    folder.mkdir()
+    (folder / "examples").symlink_to(ROOT / "examples")
+    (folder / "myriad").symlink_to(myriad)
+    env = {"PATH": f"{folder}:{os.environ['PATH']}:/usr/sbin"}
+    fabric, count = None, 0
+    for document in ("export.md", "verify.md"):
+        for name, text in told(document):
+            if name is not None:
+                if name:
+                    (folder / name).write_text(text)
+                continue
+            command = re.sub(r"^LD_PRELOAD=\S+ ", "", text)
+            met = bool(TOOLS.search(command))
+            count += met
+            design = re.search(r"out/(\S+)/design.myr --for opensm", command)
+            if command.startswith("ibsim"):
+                fabric = Ibsim(scratch, folder / command.split()[-1], command.split()[1:-1])
+            elif re.match(r"(\(cd \S+ && )?opensm ", command):
+                if not fabric:
+                    run(myriad, "export", "ibsim", folder / "out/h100-64/design.myr", "--out",
+                        folder / "fabric.net")
+                    fabric = Ibsim(scratch, folder / "fabric.net")
+                started(fabric, folder, command)
+            else:
+                status = re.search(r"#.*\bexit (\d+)", command)
+                run("bash", "-c", command, cwd=folder, timeout=120,
+                    ok=(int(status.group(1)) if status else 0,),
+                    env={**env, **(fabric.env if fabric and met else {})})
+            if design and "torus" in command:
+                run(myriad, "export", "ibsim", folder / "out/torus/design.myr", "--out",
+                    folder / "torus.net")
+                fabric = Ibsim(scratch, folder / "torus.net")
+            elif design:
+                run(myriad, "export", "ibsim", folder / "out/h100-64/design.myr", "--out",
+                    folder / "fabric.net")
+                fabric = Ibsim(scratch, folder / "fabric.net")
+    expect(count >= 6, f"only {count} commands met a fabric")
+    note(f"{count} commands of the documents ran")
+
+
+main({"documents": documents, "bring-up": bring_up, "clean": clean, "faults": faults,
+      "tables": tables, "file-routing": file_routing})

@@ -150,7 +150,8 @@ class Ibsim:
 
     PRELOAD = "/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so"
 
-    def __init__(self, scratch, netlist):
+    def __init__(self, scratch, netlist, limits=None):
+        """'limits' are ibsim's options in place of those that just suffice."""
         need("ibsim", "opensm", "ibnetdiscover")
         if not Path(self.PRELOAD).exists():
             raise Skip(f"no {self.PRELOAD}")
@@ -166,7 +167,8 @@ class Ibsim:
         self.env = {"IBSIM_SOCKNAME": socket, "LD_PRELOAD": self.PRELOAD}
         self.log = open(self.folder / "ibsim.log", "w+", encoding="utf-8")
         self.process = scratch.start(
-            ["ibsim", "-s", "-N", nodes + 8, "-S", switches + 8, "-P", ports + 8, netlist],
+            ["ibsim", *(limits or ["-s", "-N", nodes + 8, "-S", switches + 8, "-P", ports + 8]),
+             netlist],
             stdin=subprocess.PIPE, stdout=self.log, stderr=subprocess.STDOUT,
             env={**os.environ, "IBSIM_SOCKNAME": socket})
         self.prompts = 0
@@ -195,16 +197,17 @@ class Ibsim:
         """A diagnostic tool on this fabric. Some of them hang for ever: hence the time-out."""
         return run(*command, timeout=timeout, ok=ok, env=self.env).output
 
-    def opensm(self, engine, *arguments, seconds=60):
-        """One sweep; returns the log. OpenSM falls back silently, so the log must name the engine
-        (or, for the file engine, say that the file was used), and have no error."""
-        folder = self.folder / self.scratch.unique("opensm")
-        folder.mkdir()
+    def opensm(self, engine, *arguments, seconds=60, folder=None):
+        """One sweep, started in 'folder'; returns the log. OpenSM falls back silently, so the log
+        must name the engine (for the file engine: say that the file was used), and have no error."""
+        cache = self.folder / self.scratch.unique("opensm")
+        cache.mkdir()
         # A fresh cache: neighbours remembered from another fabric are reported as errors.
-        env = {**self.env, "OSM_CACHE_DIR": str(folder), "OSM_TMP_DIR": str(folder)}
-        log = folder / "opensm.log"
-        run("opensm", "-o", "-R", engine, "-f", log, "-D", "0x43", *arguments, timeout=seconds,
-            env=env)
+        env = {**self.env, "OSM_CACHE_DIR": str(cache), "OSM_TMP_DIR": str(cache)}
+        log = cache / "opensm.log"
+        named = [] if "-F" in arguments or "-R" in arguments else ["-R", engine]
+        run("opensm", "-o", *named, "-f", log, "-D", "0x43", "--dump_files_dir", cache,
+            *arguments, timeout=seconds, env=env, cwd=folder)
         text = log.read_text(errors="replace")
         wrong = [line for line in text.splitlines() if " ERR " in line]
         expect(not wrong, "OpenSM reports errors:\n" + "\n".join(wrong[:5]))

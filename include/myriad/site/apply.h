@@ -5,9 +5,13 @@
  * OpenSM's file routing, or a UDP source port for each RoCE connection that steers the switches'
  * hashes. The third question goes the other way: what do the flows load by the tables of a running
  * subnet. The answer is the same for all three: where the flows go now.
+ *
+ * Nothing is written that could deadlock (deadlock.h). A fabric without tiers whose tables could
+ * gets settings for OpenSM's engines instead, which hand out lanes; its paths are theirs.
  */
 #pragma once
 
+#include "myriad/site/deadlock.h"
 #include "myriad/site/source_port.h"
 #include "myriad/site/tables.h"
 
@@ -35,6 +39,9 @@ struct myr_applied {
     uint64_t *load;            /* by channel */
     uint32_t planned, refused; /* flows on their planned path, and not */
     uint32_t unknown;          /* entries of a file that are not of this design */
+    const char *engine;        /* OpenSM: "file", or those that choose the paths; else NULL */
+    uint64_t dependencies;     /* between channels, on one lane (deadlock.h) */
+    struct myr_cycle cycle;    /* of tables that were read */
     bool same_seeds;           /* of all switches: their choices then depend on each other */
     /* Over the channels between switches that carry anything; 1 is line rate. */
     double max_load, mean_load;

@@ -25,6 +25,40 @@ static void put_path(struct cli *cli, const struct myr_fabric_case *fabric,
     myr_answer_end(answer);
 }
 
+/* What was looked at, and what was found: a circle only where tables were read. */
+static void show_deadlock(struct myr_answer *answer, const struct myr_fabric_case *fabric,
+                          const struct myr_applied *applied)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ports = {0};
+    char count[32];
+    myr_u64_grouped(applied->dependencies, count);
+    if (applied->engine && strcmp(applied->engine, "file") != 0) {
+        myr_answer_fact(answer, "deadlock",
+                        "tables alone could deadlock, and carry no service level: OpenSM's "
+                        "engines %s choose paths and lanes",
+                        applied->engine);
+    } else if (applied->cycle.count == 0) {
+        myr_answer_fact(answer, "deadlock", "none possible: no circle in %s dependencies, one lane",
+                        count);
+    } else {
+        myr_cycle_put(&applied->cycle, &fabric->design, &ports);
+        myr_answer_fact(answer, "deadlock", "possible if all paths share a lane: %u links (%s)",
+                        applied->cycle.count, ports.data);
+    }
+}
+
+static void put_cycle(struct cli *cli, const struct myr_design *design,
+                      const struct myr_cycle *cycle)
+{
+    struct myr_answer *answer = &cli->answer;
+    myr_answer_list(answer, "cycle");
+    for (uint32_t i = 0; i < cycle->count; i++) {
+        uint32_t port = myr_channel_from_port(design, cycle->channels[i]);
+        myr_answer_text(answer, NULL, myr_name_port(&cli->arena, design, port));
+    }
+    myr_answer_end(answer);
+}
+
 static void show(struct myr_answer *answer, const struct myr_fabric_case *fabric,
                  const struct myr_applied *applied)
 {
@@ -38,6 +72,10 @@ static void show(struct myr_answer *answer, const struct myr_fabric_case *fabric
     if (applied->unknown) {
         myr_answer_fact(answer, "unknown", "%u entries of the file are not of this design",
                         applied->unknown);
+    }
+    show_deadlock(answer, fabric, applied);
+    if (applied->routes.start.count == 0) {
+        return; /* the paths are not ours to tell */
     }
     myr_answer_fact(answer, "link load",
                     "at most %.3f of line rate, on average %.3f, over %u channels between switches",
@@ -58,6 +96,13 @@ void cli_route_applied(struct cli *cli, const struct myr_fabric_case *fabric,
     myr_answer_u64(answer, "refused", applied->refused);
     myr_answer_u64(answer, "unroutable", applied->routes.unroutable);
     myr_answer_u64(answer, "unknown", applied->unknown);
+    if (applied->engine) {
+        myr_answer_text(answer, "engine", applied->engine);
+    } else {
+        myr_answer_null(answer, "engine");
+    }
+    myr_answer_u64(answer, "dependencies", applied->dependencies);
+    put_cycle(cli, &fabric->design, &applied->cycle);
     myr_answer_double(answer, "max_link_load", applied->max_load, 6);
     myr_answer_double(answer, "mean_link_load", applied->mean_load, 6);
     myr_answer_u64(answer, "loaded_channels", applied->loaded);

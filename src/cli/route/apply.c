@@ -37,8 +37,10 @@ const struct myr_command cli_route_apply_command = {
     .operands = "DESIGN",
     .summary = "write what makes a fabric take the planned paths",
     .details = "Plans the flows' paths and writes forwarding tables for OpenSM's file routing, or "
-               "a source port for each RoCE connection that steers the switches' hashes. -o csv "
-               "lists the paths.",
+               "a source port for each RoCE connection that steers the switches' hashes. Nothing "
+               "is written that could deadlock: a torus or dragonfly whose tables could gets "
+               "settings for OpenSM's engines that use several lanes, and RoCE over such paths is "
+               "refused. -o csv lists the paths.",
     .example = "myriad route apply out/h100-10k/design.myr --for opensm --out lfts.txt",
     CLI_OPTIONS(rows, defaults),
     .operand_max = 1,
@@ -88,7 +90,8 @@ static int run(struct cli *cli, struct myr_err *err)
     myr_answer_fact(&cli->answer, "written to", "%s, for %s", options->out, applied.what);
     cli_route_applied(cli, &fabric, &applied);
     if (question.target == MYR_APPLY_OPENSM) {
-        myr_answer_next(&cli->answer, "opensm -R file -U %s",
+        bool tables = strcmp(applied.engine, "file") == 0;
+        myr_answer_next(&cli->answer, tables ? "opensm -R file -U %s" : "opensm -F %s",
                         myr_answer_word(&cli->answer, options->out));
     }
     return MYR_OK;

@@ -2,6 +2,7 @@
 
 #include "export/writers.h"
 #include "guids.h"
+#include "routing/engine.h"
 
 /*
  * InfiniBand: the fabric as ibnetdiscover prints it, which is also what ibsim loads, and the files
@@ -337,13 +338,9 @@ static void put_roots(struct myr_buf *buf, const struct myr_export *job)
 {
     const struct myr_design *design = job->design;
     const struct myr_network *net = &design->networks[job->net];
-    uint32_t first = net->core ? net->first_core : net->first_spine;
-    uint32_t count = net->core ? net->core : net->spine;
-    if (count == 0 && net->tiers == 1) {
-        first = net->first_leaf;
-        count = net->leaf;
-    }
-    for (uint32_t d = first; d < first + count; d++) {
+    uint32_t first = net->core ? net->first_core : net->spine ? net->first_spine : net->first_leaf;
+    uint32_t count = net->core ? net->core : net->spine ? net->spine : net->leaf;
+    for (uint32_t d = first; engine_has_roots(net) && d < first + count; d++) {
         put_guid_line(buf, guids_node(design, job->binding, design->first_port[d]));
     }
 }
@@ -374,6 +371,28 @@ static void put_name_map(struct myr_buf *buf, const struct myr_cabling *cabling)
     }
 }
 
+/* Hands a list over; without a line it is no file, as OpenSM takes an empty one for an error. */
+static int put_list(const struct myr_export_sink *sink, const char *name, struct myr_buf *text,
+                    const char **ret_file, struct myr_err *err)
+{
+    *ret_file = text->len ? name : NULL;
+    return text->len ? export_put(sink, name, text, err) : MYR_OK;
+}
+
+static int put_torus(const struct myr_export *job, const struct myr_export_sink *sink,
+                     struct myr_arena *arena, const char **ret_file, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    struct myr_graph graph;
+    if (job->design->networks[job->net].topology != MYR_TOPOLOGY_TORUS) {
+        return MYR_OK;
+    }
+    MYR_TRY(myr_graph_init(&graph, arena, job->design, job->net, err));
+    return engine_put_torus(&graph, job->binding, &text)
+               ? put_list(sink, "torus-2QoS.conf", &text, ret_file, err)
+               : MYR_OK;
+}
+
 int export_opensm(const struct myr_export *job, const struct myr_export_sink *sink,
                   struct myr_err *err)
 {
@@ -381,14 +400,18 @@ int export_opensm(const struct myr_export *job, const struct myr_export_sink *si
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     MYR_CLEANUP(myr_cabling_done) struct myr_cabling cabling;
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0}; /* export_put clears it for the next */
+    struct engine_files files = {0};
     myr_arena_init(&arena);
     ib_cabling(job, &cabling, &arena);
     put_roots(&text, job);
-    MYR_TRY(export_put(sink, "root_guids.txt", &text, err));
+    MYR_TRY(put_list(sink, "root_guids.txt", &text, &files.roots, err));
     put_host_ports(&text, job, true);
-    MYR_TRY(export_put(sink, "cn_guids.txt", &text, err));
+    MYR_TRY(put_list(sink, "cn_guids.txt", &text, &files.compute, err));
     put_host_ports(&text, job, false);
-    MYR_TRY(export_put(sink, "io_guids.txt", &text, err));
+    MYR_TRY(put_list(sink, "io_guids.txt", &text, &files.others, err));
     put_name_map(&text, &cabling);
-    return export_put(sink, "node-name-map", &text, err);
+    MYR_TRY(put_list(sink, "node-name-map", &text, &files.names, err));
+    MYR_TRY(put_torus(job, sink, &arena, &files.torus, err));
+    engine_put_options(&job->design->networks[job->net], &files, &text);
+    return export_put(sink, "opensm.conf", &text, err);
 }

@@ -1,6 +1,8 @@
 #include "myriad/site/apply.h"
 
 #include "export/writers.h"
+#include "myriad/site/deadlock.h"
+#include "routing/engine.h"
 
 const char *const myr_apply_target_names[MYR_APPLY_TARGET_COUNT] = {"opensm", "roce"};
 
@@ -43,6 +45,76 @@ static int open_binding(struct myr_fabric_case *fabric, const char *path,
     return path ? myr_binding_read(binding, path, err) : MYR_OK;
 }
 
+/* Everything on one lane: the first edge of a circle is one too many. */
+static struct myr_cycle find_cycle(struct myr_fabric_case *fabric,
+                                   const struct myr_dependencies *dependencies,
+                                   struct myr_applied *ret)
+{
+    ret->dependencies = myr_dependencies_count(dependencies);
+    return myr_dependencies_cycle(dependencies, &fabric->arena);
+}
+
+static struct myr_cycle tables_cycle(struct myr_fabric_case *fabric,
+                                     const struct myr_tables *tables, struct myr_applied *ret)
+{
+    struct myr_dependencies dependencies;
+    myr_dependencies_init(&dependencies, &fabric->arena, &fabric->graph);
+    myr_dependencies_tables(&dependencies, tables);
+    return find_cycle(fabric, &dependencies, ret);
+}
+
+static int refuse_cycle(const struct myr_fabric_case *fabric, const struct myr_cycle *cycle,
+                        const char *what, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ports = {0};
+    myr_cycle_put(cycle, &fabric->design, &ports);
+    return myr_err_set(err, MYR_EINFEASIBLE,
+                       "%s could deadlock on one lane: %u links wait for each other in a circle "
+                       "(%s); nothing was written",
+                       what, cycle->count, ports.data);
+}
+
+/*
+ * Tables carry no service level, so a fabric whose paths need several lanes is left to an engine
+ * that hands out levels and paths together: its settings are written instead.
+ */
+static int write_engine(struct myr_fabric_case *fabric, const struct myr_apply_question *question,
+                        const struct myr_binding *binding, struct myr_applied *ret,
+                        struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf torus = {0};
+    struct engine_files files = {0};
+    if (fabric->graph.net->topology == MYR_TOPOLOGY_TORUS &&
+        engine_put_torus(&fabric->graph, binding, &torus)) {
+        files.torus = myr_arena_printf(&fabric->arena, "%s.torus", question->out);
+    }
+    engine_put_options(fabric->graph.net, &files, &text);
+    if (files.torus) {
+        MYR_TRY(myr_file_write(files.torus, &torus, err));
+    }
+    ret->engine = engine_list(fabric->graph.net, files.torus);
+    return myr_file_write(question->out, &text, err);
+}
+
+/* Routes that tables cannot hold, or hold only in part, are no answer. */
+static bool tables_serve(struct myr_fabric_case *fabric, const struct myr_tables *tables)
+{
+    const struct myr_graph *graph = &fabric->graph;
+    if (engine_has_roots(graph->net) || graph->dead_count == 0) {
+        return true;
+    }
+    for (uint32_t h = 0; h < tables->host_count; h++) {
+        uint32_t to = tables->hosts[h], link = fabric->design.port_link[to];
+        for (uint32_t s = 0; s < graph->switch_count && !myr_graph_link_dead(graph, link); s++) {
+            if (tables->egress[(size_t)s * tables->columns + h] == 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 static int apply_opensm(struct myr_fabric_case *fabric, const struct myr_apply_question *question,
                         struct myr_applied *ret, struct myr_err *err)
 {
@@ -57,6 +129,14 @@ static int apply_opensm(struct myr_fabric_case *fabric, const struct myr_apply_q
     ret->refused = question->keep_static ? 0 : myr_tables_plan(&tables, &planned, flows);
     MYR_ASSERT(ret->refused <= planned.flow.count);
     ret->planned = (uint32_t)planned.flow.count - ret->refused;
+    struct myr_cycle cycle = tables_cycle(fabric, &tables, ret);
+    if (cycle.count || !tables_serve(fabric, &tables)) {
+        ret->planned = ret->refused = 0;
+        return engine_has_roots(fabric->graph.net)
+                   ? refuse_cycle(fabric, &cycle, "a file of these tables", err)
+                   : write_engine(fabric, question, &binding, ret, err);
+    }
+    ret->engine = "file";
     myr_tables_routes(&tables, flows, fabric->flows.items.count, &ret->routes, ret->load);
     return myr_tables_write(&tables, &binding, question->out, err);
 }
@@ -102,6 +182,22 @@ static int read_hashes(struct myr_fabric_case *fabric, const struct myr_apply_qu
     return rc;
 }
 
+/* PFC keeps a class for the whole way, so all that switches may do must be free of circles. */
+static int check_hashed(struct myr_fabric_case *fabric, struct myr_applied *ret,
+                        struct myr_err *err)
+{
+    struct myr_dependencies dependencies;
+    myr_dependencies_init(&dependencies, &fabric->arena, &fabric->graph);
+    myr_dependencies_hashed(&dependencies, &ret->routes);
+    struct myr_cycle cycle = find_cycle(fabric, &dependencies, ret);
+    if (cycle.count == 0) {
+        return MYR_OK;
+    }
+    int rc = refuse_cycle(fabric, &cycle, "lossless RoCE over these paths", err);
+    myr_err_hint(err, "a connection keeps its class: only paths up and then down a tree are safe");
+    return rc;
+}
+
 static int apply_roce(struct myr_fabric_case *fabric, const struct myr_apply_question *question,
                       struct myr_applied *ret, struct myr_err *err)
 {
@@ -126,6 +222,7 @@ static int apply_roce(struct myr_fabric_case *fabric, const struct myr_apply_que
     MYR_ASSERT(chosen.exact_count <= chosen.routes.flow.count);
     ret->refused = (uint32_t)(chosen.routes.flow.count - chosen.exact_count);
     ret->same_seeds = !question->seeds;
+    MYR_TRY(check_hashed(fabric, ret, err)); /* with the detours that some of them take */
     put_connections(fabric, &addresses, &chosen, &text);
     return myr_file_write(question->out, &text, err);
 }
@@ -188,6 +285,7 @@ int myr_apply_tables(struct myr_fabric_case *fabric, const char *path, const cha
     MYR_TRY(open_binding(fabric, binding_path, &binding, err));
     MYR_TRY(myr_tables_init(&tables, &fabric->arena, &fabric->graph, err));
     MYR_TRY(myr_tables_read(&tables, &binding, path, &ret->unknown, err));
+    ret->cycle = tables_cycle(fabric, &tables, ret);
     myr_tables_routes(&tables, fabric->flows.items.items, fabric->flows.items.count, &ret->routes,
                       ret->load);
     summarise(&fabric->design, ret);

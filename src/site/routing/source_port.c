@@ -275,6 +275,7 @@ struct hop {
     uint32_t base; /* hash with the first port of the range */
 };
 
+/* MYR_NONE: the path takes what no switch offers (a detour), and no hash leads there. */
 static uint32_t hops_of(const struct steering *steering, uint32_t to_port, const uint32_t *channels,
                         uint32_t channel_count, struct hop ret[MYR_PATH_MAX])
 {
@@ -289,7 +290,9 @@ static uint32_t hops_of(const struct steering *steering, uint32_t to_port, const
         while (wanted < count && candidates[wanted] != channels[i]) {
             wanted++;
         }
-        MYR_ASSERT(wanted < count);
+        if (wanted == count) {
+            return MYR_NONE;
+        }
         if (count > 1) {
             wanted = place_of(graph, steering->hashes, candidates, count, wanted);
             ret[hops++] = (struct hop){device, count, wanted, 0};
@@ -407,7 +410,9 @@ void myr_source_ports_choose(struct myr_source_ports *ret, struct myr_arena *are
         uint32_t count = planned->start.items[r + 1] - planned->start.items[r];
         uint32_t hop_count = hops_of(&steering, flows[flow].to_port, channels, count, hops);
         steering.tuple = tuple_of(addresses, &flows[flow]);
-        ret->ports[flow] = exact_port(&steering, hops, hop_count, (uint32_t)myr_hash_u64(flow));
+        ret->ports[flow] = hop_count == MYR_NONE ? 0
+                                                 : exact_port(&steering, hops, hop_count,
+                                                              (uint32_t)myr_hash_u64(flow));
         if (ret->ports[flow]) {
             ret->exact[flow] = true;
             ret->exact_count++;

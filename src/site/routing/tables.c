@@ -87,7 +87,75 @@ static void spread(struct myr_tables *tables, uint32_t target, uint32_t at, uint
     }
 }
 
-/* Switches are reached by whoever manages them; any shortest way will do. */
+/* The first living link from one switch to a neighbour, as the egress port. */
+static uint8_t port_towards(const struct myr_tables *tables, const struct myr_bundle *bundle)
+{
+    const struct myr_graph *graph = tables->graph;
+    for (uint32_t k = 0; k < bundle->count; k++) {
+        uint32_t channel = graph->channels[bundle->first + k];
+        if (!myr_graph_link_dead(graph, myr_channel_link(channel))) {
+            return port_number(tables, channel);
+        }
+    }
+    return 0;
+}
+
+/*
+ * The way of a tree's switch to another one: down where that leads there, else up to the nearest
+ * that knows. 'hops' are those of the switches that have their way already; 0: none.
+ */
+static void point_at(struct myr_tables *tables, uint32_t target, uint32_t at, uint32_t *hops)
+{
+    const struct myr_graph *graph = tables->graph;
+    for (uint32_t up = 0; up < 2 && hops[at] == 0; up++) {
+        for (uint32_t i = graph->bundle_start[at]; i < graph->bundle_start[at + 1]; i++) {
+            const struct myr_bundle *bundle = &graph->bundles[i];
+            uint32_t next = bundle->neighbour - graph->first_switch;
+            bool leads = bundle->alive && (next > at) == up && hops[next];
+            if (leads && (hops[at] == 0 || hops[next] + 1 < hops[at])) {
+                hops[at] = hops[next] + 1;
+                *entry(tables, at, tables->host_count + target) = port_towards(tables, bundle);
+            }
+        }
+    }
+}
+
+/* Ids grow with the tiers, and no tier has links inside: down-only ways from below, then up. */
+static void fill_tree(struct myr_tables *tables, uint32_t target, uint32_t *hops)
+{
+    const struct myr_graph *graph = tables->graph;
+    uint32_t count = graph->switch_count;
+    memset(hops, 0, count * sizeof(uint32_t));
+    hops[target] = 1;
+    for (uint32_t at = target + 1; at < count; at++) {
+        point_at(tables, target, at, hops); /* nothing above it has a way yet: down, or none */
+    }
+    for (uint32_t at = count; at-- > 0;) {
+        point_at(tables, target, at, hops);
+    }
+}
+
+/* Above the leaves, for those whose only way leads down and up again: no host's way meets them. */
+static void fill_rest(struct myr_tables *tables, uint32_t target, uint32_t *hops)
+{
+    const struct myr_graph *graph = tables->graph;
+    for (uint32_t at = graph->net->leaf; at < graph->switch_count; at++) {
+        for (uint32_t i = graph->bundle_start[at]; hops[at] == 0 && i < graph->bundle_start[at + 1];
+             i++) {
+            const struct myr_bundle *bundle = &graph->bundles[i];
+            uint32_t next = bundle->neighbour - graph->first_switch;
+            if (bundle->alive && hops[next]) {
+                hops[at] = hops[next] + 1;
+                *entry(tables, at, tables->host_count + target) = port_towards(tables, bundle);
+            }
+        }
+    }
+}
+
+/*
+ * Switches are reached by whoever manages them, from a host: up and down as hosts are. Where there
+ * are no tiers any shortest way will do.
+ */
 static void fill_switches(struct myr_tables *tables)
 {
     uint32_t count = tables->graph->switch_count;
@@ -95,6 +163,11 @@ static void fill_switches(struct myr_tables *tables)
     uint32_t *queue = myr_xrealloc(NULL, (size_t)count + 1, sizeof(uint32_t));
     for (uint32_t target = 0; target < count; target++) {
         uint32_t head = 0, tail = 0;
+        if (tables->graph->clos) {
+            fill_tree(tables, target, queue);
+            fill_rest(tables, target, queue);
+            continue;
+        }
         queue[tail++] = target;
         while (head < tail) {
             spread(tables, target, queue[head++], queue, &tail);
