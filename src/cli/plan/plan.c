@@ -1,7 +1,7 @@
 /* plan: from a spec to a design, its files and its price. */
 #include "myriad/plan.h"
 
-#include "cli.h"
+#include "plan/plan.h"
 
 struct options {
     const char *out;
@@ -19,6 +19,10 @@ static const struct myr_option rows[] = {
              "own parts and prices, added to the built-in ones"),
 };
 
+static const struct myr_command *const subcommands[] = {
+    &cli_plan_audit_command,
+};
+
 static const struct myr_command command = {
     .name = "plan",
     .operands = "SPEC",
@@ -31,6 +35,8 @@ static const struct myr_command command = {
     CLI_OPTIONS(rows, defaults),
     .operand_min = 1,
     .operand_max = 1,
+    .subcommands = subcommands,
+    .subcommand_count = MYR_ARRAY_COUNT(subcommands),
 };
 
 static void put_files(struct myr_answer *answer, const char *folder)
