@@ -162,6 +162,7 @@ static void audit_list(struct audit *audit)
     (void)audit_match(audit, audit_grade_bom);
     audit->said = audit->out->findings.count;
     audit_judge_bom(audit);
+    audit_claimed_cost(audit);
 }
 
 static int run(struct audit *audit, const struct myr_audit_document *document, struct myr_err *err)

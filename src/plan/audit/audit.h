@@ -89,8 +89,10 @@ struct audit {
     MYR_VEC(struct audit_line) placed; /* of the layout, one a row */
     struct audit_need needs[AUDIT_NEEDS_MAX];
     uint32_t need_count;
-    uint64_t *flow;       /* lines x needs */
-    double stated_total;  /* of the list's last line; negative: none */
+    uint64_t *flow;      /* lines x needs */
+    double stated_total; /* of the list's last line; negative: none */
+    double cost_claimed;
+    const char *cost_at;  /* NULL: none, or it is the plan's */
     size_t said;          /* findings before the list was judged */
     const char *total_at; /* where that is */
     double *watts;        /* by part: stated and credible; 0: none */
@@ -139,6 +141,8 @@ MYR_MUST_USE int audit_read_layout(struct audit *audit, const char *file, struct
                                    struct myr_err *err);
 MYR_MUST_USE int audit_claims(struct audit *audit, const struct myr_doc *claims,
                               struct myr_err *err);
+/* Once the list is judged: what was claimed of its cost. */
+void audit_claimed_cost(struct audit *audit);
 void audit_needs_bom(struct audit *audit);
 void audit_needs_layout(struct audit *audit);
 /* The NIC of these devices on this network: what its cage takes is what modules must be. */

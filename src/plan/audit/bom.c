@@ -65,6 +65,13 @@ static int find_header(struct reader *reader, struct myr_err *err)
             break;
         }
         rc = MYR_OK;
+        struct myr_str only = reader->csv.fields[0];
+        if (row == 0 && reader->csv.count == 1 &&
+            (memchr(only.data, ';', only.len) || memchr(only.data, '\t', only.len))) {
+            return myr_csv_error(err, &reader->csv, 0,
+                                 "columns are separated by '%s', commas are expected",
+                                 memchr(only.data, ';', only.len) ? ";" : "tabs");
+        }
         if (read_header(reader, err, &rc)) {
             return MYR_OK;
         }

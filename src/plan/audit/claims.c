@@ -102,6 +102,22 @@ static double list_sum(const struct audit *audit)
     return sum;
 }
 
+void audit_claimed_cost(struct audit *audit)
+{
+    double sum = list_sum(audit);
+    if (!audit->cost_at || fabs(sum - audit->cost_claimed) < 0.51) {
+        return;
+    }
+    if (audit->out->findings.count > audit->said) {
+        audit_doubt(audit, audit->cost_at,
+                    "totals.cost: what the list costs is open until its findings are mended");
+        return;
+    }
+    audit_finding(audit, "claim-value", audit->cost_at, sum, audit->cost_claimed,
+                  "totals.cost: %.2f is claimed, the list adds up to %.2f", audit->cost_claimed,
+                  sum);
+}
+
 static int bad_path(struct claims *claims, const struct myr_doc *node, const char *path,
                     struct myr_str word)
 {
@@ -128,7 +144,8 @@ static int check_value(struct claims *claims, const struct myr_doc *node, const 
                              open->kind == MYR_VALUE_LIST ? "a list" : "an object");
     }
     double claimed = NAN, planned = NAN;
-    if (open->kind == MYR_VALUE_NUMBER && !audit_number(node->text, &claimed)) {
+    bool cost = strcmp(path, "totals.cost") == 0; /* null where the plan knows no price */
+    if ((cost || open->kind == MYR_VALUE_NUMBER) && !audit_number(node->text, &claimed)) {
         char shown[MYR_EXCERPT_MAX];
         return myr_doc_error(claims->err, node, MYR_EINVAL, "'%s' is '%s', a number is expected",
                              path, myr_text_excerpt(node->text, shown));
@@ -136,7 +153,9 @@ static int check_value(struct claims *claims, const struct myr_doc *node, const 
     if (equals(open, node) || (asked && equals(asked, node))) {
         return MYR_OK;
     }
-    if (strcmp(path, "totals.cost") == 0 && fabs(list_sum(audit) - claimed) < 0.51) {
+    if (cost) { /* prices are the list's own: when that is judged */
+        audit->cost_claimed = claimed;
+        audit->cost_at = place_of(audit, node);
         return MYR_OK;
     }
     (void)(open->kind == MYR_VALUE_NUMBER && myr_str_to_double(open->text, &planned));
@@ -397,7 +416,7 @@ static int walk(struct claims *claims, const struct myr_doc *node, const char *p
                 const struct myr_doc *at, uint32_t depth)
 {
     struct audit *audit = claims->audit;
-    if (node->kind == MYR_DOC_MAP) {
+    if (node->kind == MYR_DOC_MAP && strcmp(path, "optics") != 0) {
         for (uint32_t i = 0; i < node->count; i++) {
             const struct myr_doc_entry *entry = &node->entries[i];
             struct myr_doc place = *entry->value;
