@@ -8,7 +8,8 @@ begins with "myriad: FILE:LINE:COLUMN: " (a line "hint: ..." may follow), no fil
 that in time. Complaints about a file as a whole (it is missing, too large) have no line and column.
 A sanitizer's report breaks the same rules, so nothing more is needed to see one.
 
-Cases: specs.txt, catalogs.txt, boms.txt, claims.txt, layouts.txt, and what is made here. With NAMEs, only cases that begin like one.
+Cases: specs.txt, catalogs.txt, boms.txt, claims.txt, layouts.txt, and what is made here. With
+NAMEs, only cases that begin like one.
 """
 import concurrent.futures
 import os
@@ -29,7 +30,8 @@ SEED = 20240523
 
 GOOD_SPEC = b"servers: 4\n"
 # An audit with everything in order but one file: its option (None: the operand) and its name.
-AUDIT_SPEC = b"servers: 4\nnetworks: {compute: , storage: }\nstorage: {capacity_tb: 100, rate: best}\n"
+AUDIT_SPEC = (b"servers: 4\nnetworks: {compute: , storage: }\n"
+              b"storage: {capacity_tb: 100, rate: best}\n")
 AUDIT_FILES = {"bom": (None, "bom.csv", b"part,quantity\nmqm9790-ns2f,2\n"),
                "claims": ("--claims", "claims.yaml", b"servers: 4\n"),
                "layout": ("--layout", "layout.csv", b"rack,item,count\nA1,h100-8gpu,1\n")}

@@ -54,7 +54,9 @@ storage: {capacity_tb: 2000, copies: 3}
     "single-mode": """
 servers: 48
 server: h100-8gpu
-networks: {compute: {length_m: {host_leaf: 80, leaf_spine: 90}}, storage: {length_m: {host_leaf: 70, leaf_spine: 70}}}
+networks:
+  compute: {length_m: {host_leaf: 80, leaf_spine: 90}}
+  storage: {length_m: {host_leaf: 70, leaf_spine: 70}}
 storage: {capacity_tb: 900, erasure: {data: 8, parity: 2}}
 """,
     "twin-planar": """
@@ -81,8 +83,8 @@ class Document:
         self.spec, self.rows, self.claims, self.layout = spec, rows, claims, layout
 
     def copy(self):
-        return Document(self.spec, [dict(r) for r in self.rows], json.loads(json.dumps(self.claims)),
-                        [list(r) for r in self.layout])
+        return Document(self.spec, [dict(r) for r in self.rows],
+                        json.loads(json.dumps(self.claims)), [list(r) for r in self.layout])
 
 
 def run(myriad, *args):

@@ -1,8 +1,6 @@
 /* plan audit: somebody else's list, claims and layout against the rules. */
-#include <math.h>
-
-#include "myriad/plan.h"
 #include "myriad/plan/audit.h"
+#include "myriad/plan.h"
 #include "plan/plan.h"
 
 struct options {

@@ -1,5 +1,5 @@
 /* The order of an audit. */
-#include "audit.h"
+#include "audit/audit.h"
 
 /* A part of this kind that the list has for the network, and no other; MYR_PART_NONE else. */
 static uint32_t only_part(const struct audit *audit, uint32_t net, enum myr_part_kind kind)

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "audit.h"
+#include "audit/audit.h"
 
 static void numbers_are_read_as_spreadsheets_write_them(void **state)
 {

@@ -3,7 +3,7 @@
  * of their own, leave merged cells empty below their first row, group digits, and end in a sum: all
  * of that is read as it is meant. What is neither is an error with its place.
  */
-#include "audit.h"
+#include "audit/audit.h"
 
 enum column { SYSTEM, NAME, PART, DETAILS, QUANTITY, UNIT_PRICE, TOTAL, COLUMN_COUNT };
 enum { HEADER_ROWS_MAX = 20 };

@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "audit.h"
+#include "audit/audit.h"
 
 static const char *text_of(struct audit *audit, const char *fmt, va_list args)
 {

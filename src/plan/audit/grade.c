@@ -1,40 +1,9 @@
 /* How well a line serves a need. */
-#include "audit.h"
-
-const struct myr_part *audit_switch(const struct audit *audit, uint32_t net)
-{
-    for (uint32_t i = 0; i < audit->need_count; i++) {
-        const struct audit_need *need = &audit->needs[i];
-        if (need->role == AUDIT_SWITCH && need->net == net && need->part != MYR_PART_NONE) {
-            return audit_part(audit, need->part);
-        }
-    }
-    return NULL;
-}
+#include "audit/audit.h"
 
 static bool text_eq(const char *a, const char *b)
 {
     return a && b && myr_str_eq_nocase(myr_str_from(a), myr_str_from(b));
-}
-
-enum audit_end audit_module_end(const struct audit *audit, const struct myr_part *module,
-                                uint32_t net)
-{
-    const struct myr_part *sw = audit_switch(audit, net);
-    const struct myr_part *nic = audit_nic(audit, (enum myr_net_id)net, false);
-    const struct myr_part_transceiver *optic = &module->optic;
-    bool of_switch =
-        sw && text_eq(sw->sw.form, optic->form) && sw->sw.cage_gbps == optic->cage_gbps;
-    bool of_nic = nic && text_eq(nic->nic.form, optic->form) &&
-                  optic->cage_gbps >= nic->nic.port_gbps * nic->nic.cage_ports;
-    if (of_switch && of_nic) {
-        return AUDIT_END_ANY;
-    }
-    if (of_switch || of_nic) {
-        return of_switch ? AUDIT_END_SWITCH : AUDIT_END_NIC;
-    }
-    /* It fits neither: by its size it was meant for one of them. */
-    return sw && sw->sw.cage_gbps == optic->cage_gbps ? AUDIT_END_SWITCH : AUDIT_END_NIC;
 }
 
 static bool same_net(const struct audit_line *line, uint32_t net)

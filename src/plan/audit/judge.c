@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "audit.h"
+#include "audit/audit.h"
 
 static bool same_kind(const struct audit_need *a, const struct audit_need *b)
 {

@@ -1,5 +1,5 @@
 /* Reading a layout: what stands in which rack. */
-#include "audit.h"
+#include "audit/audit.h"
 
 enum column { RACK, ITEM, COUNT, COLUMN_COUNT };
 

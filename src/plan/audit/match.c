@@ -3,7 +3,7 @@
  * or what another need can take elsewhere; so a list is only called short when no way of using its
  * lines would do.
  */
-#include "audit.h"
+#include "audit/audit.h"
 
 struct search {
     struct audit *audit;

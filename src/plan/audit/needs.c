@@ -3,7 +3,7 @@
  * used, a cable for every link or, with splitters, for every connector. Which modules and cables
  * the planner took plays no part; the document may have others.
  */
-#include "audit.h"
+#include "audit/audit.h"
 
 static struct audit_need *add(struct audit *audit, struct audit_need need)
 {
@@ -13,29 +13,6 @@ static struct audit_need *add(struct audit *audit, struct audit_need need)
     MYR_ASSERT(audit->need_count < AUDIT_NEEDS_MAX);
     audit->needs[audit->need_count] = need;
     return &audit->needs[audit->need_count++];
-}
-
-const struct myr_part *audit_nic(const struct audit *audit, enum myr_net_id net,
-                                 bool storage_server)
-{
-    uint32_t server = myr_catalog_find(
-        audit->catalog, myr_str_from(myr_design_str(&audit->plan, audit->plan.head->server_part)));
-    const char *name =
-        server == MYR_PART_NONE ? NULL : audit_part(audit, server)->server.nics[net].nic;
-    uint32_t part = name ? myr_catalog_find(audit->catalog, myr_str_from(name)) : MYR_PART_NONE;
-    if (audit->spec->nets[net].pins[MYR_PIN_NIC] != MYR_PART_NONE) {
-        part = audit->spec->nets[net].pins[MYR_PIN_NIC];
-    }
-    for (uint32_t i = 0; storage_server && i < audit->lines.count; i++) {
-        const struct audit_line *line = &audit->lines.items[i];
-        if (line->role == AUDIT_STORAGE && line->part != MYR_PART_NONE &&
-            audit_part(audit, line->part)->kind == MYR_PART_STORAGE &&
-            audit_part(audit, line->part)->storage.nic) {
-            part = myr_catalog_find(audit->catalog,
-                                    myr_str_from(audit_part(audit, line->part)->storage.nic));
-        }
-    }
-    return part == MYR_PART_NONE ? NULL : audit_part(audit, part);
 }
 
 /* What a device is. */
@@ -178,11 +155,10 @@ static void add_cables(struct audit *audit, uint32_t net, const struct counted *
     }
 }
 
-static void add_fabric(struct audit *audit, uint32_t net, const struct cables *cables)
+/* Tiers that use the same part are one line of a list. */
+static void add_switches(struct audit *audit, uint32_t net)
 {
-    struct counted counted = {0};
     const struct myr_network *out = &audit->plan.networks[net];
-    count_cages(&audit->plan, net, &counted);
     const struct {
         uint32_t count;
         uint32_t first;
@@ -211,7 +187,25 @@ static void add_fabric(struct audit *audit, uint32_t net, const struct cables *c
                                                  .what = "switches"});
         }
     }
-    for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {
+    for (uint32_t k = first_switch; k < audit->need_count; k++) {
+        const struct myr_part_switch *sw = &audit_part(audit, audit->needs[k].part)->sw;
+        uint32_t box = sw->per_box ? sw->per_box : 1; /* some are ordered two in a box */
+        audit->needs[k].quantity = (audit->needs[k].quantity + box - 1) / box;
+    }
+}
+
+static void add_fabric(struct audit *audit, uint32_t net, const struct cables *cables)
+{
+    struct counted counted = {0};
+    uint32_t first_switch = audit->need_count;
+    count_cages(&audit->plan, net, &counted);
+    add_switches(audit, net);
+    bool built_in = false; /* light comes out of the box: no modules there */
+    for (uint32_t k = first_switch; k < audit->need_count; k++) {
+        const struct myr_part_switch *sw = &audit_part(audit, audit->needs[k].part)->sw;
+        built_in = built_in || (sw->form && strcmp(sw->form, "co-packaged") == 0);
+    }
+    for (uint32_t layer = 0; layer < MYR_LAYER_COUNT && !built_in; layer++) {
         (void)add(audit, (struct audit_need){.role = AUDIT_MODULE,
                                              .net = net,
                                              .layer = layer,

@@ -1,5 +1,5 @@
 /* Numbers as spreadsheets write them. */
-#include "audit.h"
+#include "audit/audit.h"
 
 static bool is_digit(char c)
 {

@@ -1,44 +1,7 @@
-/*
- * What fits what, read off the parts alone: form of module and cage, light, connector, lanes,
- * reach. The builder has its own predicate; this one judges other people's choices.
- */
-#include "audit.h"
+/* The rules of a link, and the links that a list is made of. */
+#include "audit/audit.h"
 
 static const char *const medium_names[] = {"copper", "multimode", "single-mode"};
-
-static bool text_eq(const char *a, const char *b)
-{
-    return a && b && myr_str_eq_nocase(myr_str_from(a), myr_str_from(b));
-}
-
-/* Cages of the QSFP family take older modules of it; OSFP takes none but its own. */
-bool audit_form_takes(const char *cage, const char *module)
-{
-    static const char *const family[] = {"qsfp28", "qsfp56", "qsfp112"};
-    int at = -1, of = -1;
-    if (text_eq(cage, module)) {
-        return true;
-    }
-    for (int i = 0; i < (int)MYR_ARRAY_COUNT(family); i++) {
-        at = text_eq(cage, family[i]) ? i : at;
-        of = text_eq(module, family[i]) ? i : of;
-    }
-    return of >= 0 && (at > of || text_eq(cage, "qsfp-dd"));
-}
-
-bool audit_modules_agree(const struct myr_part *a, const struct myr_part *b)
-{
-    const struct myr_part_transceiver *x = &a->optic, *y = &b->optic;
-    bool lanes = !x->lane_gbps || !y->lane_gbps || x->lane_gbps == y->lane_gbps;
-    return x->medium == y->medium && x->wavelength_nm == y->wavelength_nm && lanes &&
-           text_eq(x->connector, y->connector);
-}
-
-static bool cable_agrees(const struct myr_part *module, const struct myr_part *cable)
-{
-    return module->optic.medium == cable->cable.medium &&
-           text_eq(module->optic.connector, cable->cable.connector);
-}
 
 /* 'fits' lists the beginnings of the ids of the cards that a module is made for. */
 static bool card_listed(const char *fits, const char *id)
@@ -53,37 +16,46 @@ static bool card_listed(const char *fits, const char *id)
     return !fits;
 }
 
+static const char *cage_words(struct audit *audit, const struct audit_cage *cage)
+{
+    return myr_arena_printf(audit->arena, "%s%s%s", cage->top ? cage->top : "",
+                            cage->top ? " " : "", cage->form);
+}
+
+static const char *module_words(struct audit *audit, const struct myr_part *module)
+{
+    const struct myr_part_transceiver *optic = &module->optic;
+    uint32_t lane = optic->cage_lane_gbps ? optic->cage_lane_gbps : optic->lane_gbps;
+    return myr_arena_printf(audit->arena, "%s%s%s with %uG lanes", optic->top ? optic->top : "",
+                            optic->top ? " " : "", optic->form, lane);
+}
+
+static bool check_cage(struct audit *audit, const struct audit_link *link,
+                       const struct myr_part *host, const struct myr_part *module)
+{
+    struct audit_cage cage = audit_cage_of(host);
+    if (audit_cage_takes(&cage, module)) {
+        return true;
+    }
+    audit_finding_text(
+        audit, "optic-form", link->where, cage_words(audit, &cage), module_words(audit, module),
+        "%s: %s has %s cages%s, %s is %s", myr_net_names[link->net], host->order,
+        cage_words(audit, &cage),
+        cage.lane_gbps ? myr_arena_printf(audit->arena, " with %uG lanes", cage.lane_gbps) : "",
+        module->order, module_words(audit, module));
+    return false;
+}
+
 static bool check_nic(struct audit *audit, const struct audit_link *link)
 {
     const struct myr_part *module = link->nic_optic, *nic = link->nic;
-    bool tops = !nic->nic.top || !module->optic.top || text_eq(nic->nic.top, module->optic.top);
-    if (!audit_form_takes(nic->nic.form, module->optic.form) || !tops) {
-        audit_finding_text(audit, "optic-form", link->where, nic->nic.form, module->optic.form,
-                           "%s: the NIC %s has a %s%s%s cage, %s is a %s%s%s module",
-                           myr_net_names[link->net], nic->order, nic->nic.top ? nic->nic.top : "",
-                           nic->nic.top ? " " : "", nic->nic.form, module->order,
-                           module->optic.top ? module->optic.top : "", module->optic.top ? " " : "",
-                           module->optic.form);
+    if (!check_cage(audit, link, nic, module)) {
         return false;
     }
     if (!card_listed(module->optic.fits, nic->id)) {
         audit_finding_text(audit, "optic-host", link->where, module->optic.fits, nic->id,
                            "%s: %s is specified for %s, the NIC is %s", myr_net_names[link->net],
                            module->order, module->optic.fits, nic->order);
-        return false;
-    }
-    return true;
-}
-
-static bool check_switch(struct audit *audit, const struct audit_link *link)
-{
-    const struct myr_part *module = link->switch_optic, *sw = link->sw;
-    if (!audit_form_takes(sw->sw.form, module->optic.form) ||
-        module->optic.cage_gbps > sw->sw.cage_gbps) {
-        audit_finding_text(audit, "optic-form", link->where, sw->sw.form, module->optic.form,
-                           "%s: the switch %s has %s cages of %uG, %s is a %s module of %uG",
-                           myr_net_names[link->net], sw->order, sw->sw.form, sw->sw.cage_gbps,
-                           module->order, module->optic.form, module->optic.cage_gbps);
         return false;
     }
     return true;
@@ -120,8 +92,8 @@ static bool check_light(struct audit *audit, const struct audit_link *link)
     const struct myr_part *cable = link->cable;
     bool optical = !cable || !cable->cable.fixed_ends;
     bool agrees = (!a || !b || audit_modules_agree(a, b)) &&
-                  (!a || !cable || cable_agrees(a, cable)) &&
-                  (!b || !cable || cable_agrees(b, cable));
+                  (!a || !cable || audit_cable_agrees(a, cable)) &&
+                  (!b || !cable || audit_cable_agrees(b, cable));
     if (!optical || agrees) {
         return true;
     }
@@ -156,7 +128,7 @@ bool audit_link_rules(struct audit *audit, const struct audit_link *link)
         fine = check_nic(audit, link) && fine;
     }
     if (link->sw && link->switch_optic) {
-        fine = check_switch(audit, link) && fine;
+        fine = check_cage(audit, link, link->sw, link->switch_optic) && fine;
     }
     fine =
         check_speed(audit, link, link->switch_optic, link->gbps * (link->legs ? link->legs : 1)) &&
@@ -191,8 +163,8 @@ static size_t best_server(const struct audit *audit, uint32_t need, const struct
     for (size_t i = first; with && i != SIZE_MAX; i = next_server(audit, need, i + 1)) {
         const struct myr_part *part = line_part(audit, i);
         bool cable = part->kind == MYR_PART_CABLE, other = with->kind == MYR_PART_CABLE;
-        if (cable ? cable_agrees(with, part)
-                  : (other ? cable_agrees(part, with) : audit_modules_agree(with, part))) {
+        if (cable ? audit_cable_agrees(with, part)
+                  : (other ? audit_cable_agrees(part, with) : audit_modules_agree(with, part))) {
             return i;
         }
     }
@@ -242,13 +214,10 @@ static void judge_layer(struct audit *audit, const struct layer *layer)
     }
 }
 
-static bool nic_takes(const struct audit *audit, const struct myr_part *nic,
-                      const struct myr_part *module)
+static bool nic_takes(const struct myr_part *nic, const struct myr_part *module)
 {
-    (void)audit;
-    bool tops = !nic->nic.top || !module->optic.top || text_eq(nic->nic.top, module->optic.top);
-    return audit_form_takes(nic->nic.form, module->optic.form) && tops &&
-           card_listed(module->optic.fits, nic->id);
+    struct audit_cage cage = audit_cage_of(nic);
+    return audit_cage_takes(&cage, module) && card_listed(module->optic.fits, nic->id);
 }
 
 /* The planner may take another card of the family: what any of them takes is then not judged. */
@@ -290,7 +259,7 @@ static void judge_cards(struct audit *audit, const struct layer *layer)
     for (uint32_t i = 0; i < count && first != SIZE_MAX; i++) {
         bool fits = false;
         for (size_t k = first; k != SIZE_MAX; k = next_server(audit, layer->in_nic, k + 1)) {
-            fits = fits || nic_takes(audit, cards[i], line_part(audit, k));
+            fits = fits || nic_takes(cards[i], line_part(audit, k));
         }
         if (!fits) {
             (void)check_nic(audit, &(struct audit_link){.net = (enum myr_net_id)layer->net,

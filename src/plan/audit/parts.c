@@ -1,5 +1,5 @@
 /* Which part a cell of a list means. */
-#include "audit.h"
+#include "audit/audit.h"
 
 static bool is_letter(char c)
 {
