@@ -52,6 +52,7 @@ static const struct cli_verb *const verbs[] = {
     &cli_twin_replay_verb,
     &cli_twin_search_verb,
     &cli_init_verb,
+    &cli_init_spec_verb,
     &cli_serve_verb,
     &cli_agent_verb,
     &cli_enrol_verb,

@@ -121,22 +121,18 @@ static int read_documents(struct cli *cli, const struct options *options, struct
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
-    static const struct myr_doc_want want = {
-        MYR_KIND_BIT(YAML) | MYR_KIND_BIT(JSON) | MYR_KIND_BIT(SPEC), "a spec"};
     MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
     MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
     MYR_CLEANUP(myr_buf_done) struct myr_buf bom = {0};
     MYR_CLEANUP(myr_buf_done) struct myr_buf layout = {0};
     MYR_CLEANUP(myr_audit_done) struct myr_audit audit = {0};
     struct myr_audit_document document = {0};
-    const struct myr_doc *doc;
     if (!options->spec) {
         (void)myr_err_set(err, MYR_EINVAL, "'plan audit' needs --spec: what the list is for");
         return MYR_EINVAL;
     }
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
-    MYR_TRY(myr_doc_read_file_of(&cli->arena, options->spec, &want, &doc, err));
-    MYR_TRY(myr_spec_read(&cli->arena, &catalog, doc, &spec, err));
+    MYR_TRY(myr_spec_load(&cli->arena, &catalog, options->spec, NULL, &spec, err));
     MYR_TRY(read_documents(cli, options, &bom, &layout, &document, err));
     MYR_TRY(myr_audit_run(&cli->arena, &catalog, &spec, &document, &audit, err));
     show(cli, &audit);

@@ -4,6 +4,7 @@
 
 #include "audit/audit.h"
 
+MYR_PRINTF(2, 0)
 static const char *text_of(struct audit *audit, const char *fmt, va_list args)
 {
     char message[1024];
