@@ -11,6 +11,7 @@
 
 static const struct cli_verb *const verbs[] = {
     &cli_plan_verb,
+    &cli_plan_audit_verb,
     &cli_design_verb,
     &cli_catalog_verb,
 
@@ -51,6 +52,7 @@ static const struct cli_verb *const verbs[] = {
     &cli_twin_replay_verb,
     &cli_twin_search_verb,
     &cli_init_verb,
+    &cli_init_spec_verb,
     &cli_serve_verb,
     &cli_agent_verb,
     &cli_relay_verb,

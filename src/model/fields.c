@@ -35,6 +35,74 @@ static int read_number(const struct field *field, const struct myr_doc *node, vo
     return MYR_OK;
 }
 
+/*
+ * "400G", "1.6T", "3P": a number with one letter for thousands, decimal always. Small letters are
+ * refused but for k: m and p would be thousandths of something.
+ */
+static int read_letter(const struct myr_doc *node, const char *key, struct myr_str *text,
+                       double *ret_scale, struct myr_err *err)
+{
+    static const char letters[] = "KMGTP";
+    *ret_scale = 0;
+    char last = text->len > 1 ? text->data[text->len - 1] : '0';
+    if (last >= '0' && last <= '9') {
+        return MYR_OK;
+    }
+    const char *at = last == 'k' ? letters : strchr(letters, last);
+    char shown[MYR_EXCERPT_MAX];
+    if (!at || !*at) {
+        return myr_doc_error(err, node, MYR_EINVAL,
+                             "'%s' is '%s', a number is expected, with K, M, G, T or P behind it "
+                             "(thousands, decimal) or nothing",
+                             key, myr_text_excerpt(*text, shown));
+    }
+    *ret_scale = 1e3;
+    for (const char *c = letters; c < at; c++) {
+        *ret_scale *= 1e3;
+    }
+    text->len--;
+    return MYR_OK;
+}
+
+static int read_scaled(const struct field *field, const struct myr_doc *node, double unit,
+                       double *ret, struct myr_err *err)
+{
+    double scale = 0;
+    if (!node || node->kind != MYR_DOC_SCALAR || node->quoted) {
+        return myr_doc_double(node, field->key, field->min, field->max, ret, err);
+    }
+    struct myr_doc plain = *node;
+    MYR_TRY(read_letter(node, field->key, &plain.text, &scale, err));
+    if (scale == 0) {
+        return myr_doc_double(node, field->key, field->min, field->max, ret, err);
+    }
+    double value;
+    char shown[MYR_EXCERPT_MAX];
+    MYR_TRY(myr_doc_double(&plain, field->key, 0, 1e15, &value, err));
+    value = value * scale / unit;
+    if (value < field->min || value > field->max) {
+        return myr_doc_error(err, node, MYR_ERANGE, "'%s' is '%s', %.12g to %.12g is expected",
+                             field->key, myr_text_excerpt(node->text, shown), field->min,
+                             field->max);
+    }
+    *ret = value;
+    return MYR_OK;
+}
+
+static int read_gbps(const struct field *field, const struct myr_doc *node, uint32_t *ret,
+                     struct myr_err *err)
+{
+    double value;
+    MYR_TRY(read_scaled(field, node, 1e9, &value, err));
+    if (value != (double)(uint32_t)value) {
+        char shown[MYR_EXCERPT_MAX];
+        return myr_doc_error(err, node, MYR_EINVAL, "'%s' is '%s', whole Gb/s are expected",
+                             field->key, myr_text_excerpt(node->text, shown));
+    }
+    *ret = (uint32_t)value;
+    return MYR_OK;
+}
+
 int field_text(const struct myr_doc *node, const char *key, struct myr_str *ret,
                struct myr_err *err)
 {
@@ -68,12 +136,24 @@ static int read_field(struct myr_arena *arena, const struct field *field,
         return myr_doc_choice(node, field->key, field->choices, field->choice_count, place, err);
     case FIELD_SPEEDS:
         return read_speeds(node, field->key, place, err);
+    case FIELD_GBPS:
+        return read_gbps(field, node, place, err);
+    case FIELD_TB:
+        return read_scaled(field, node, 1e12, place, err);
+    case FIELD_PB:
+        return read_scaled(field, node, 1e15, place, err);
     case FIELD_NODE:
         *(const struct myr_doc **)place = node;
         return MYR_OK;
     }
     MYR_ASSERT(field->type <= FIELD_NODE); /* each of which has its case above */
     return MYR_EINVAL;
+}
+
+int field_read_scaled(const struct field *field, const struct myr_doc *node, void *target,
+                      struct myr_err *err)
+{
+    return read_field(NULL, field, node, (char *)target + field->offset, err);
 }
 
 int fields_read(struct myr_arena *arena, const struct myr_doc *map, const char *what,

@@ -20,6 +20,9 @@ enum field_type {
     FIELD_BOOL,
     FIELD_CHOICE, /* uint32_t */
     FIELD_SPEEDS, /* struct myr_speeds */
+    FIELD_GBPS,   /* uint32_t; "400", "400G", "1.6T" */
+    FIELD_TB,     /* double; "3000", "3P", "500T" */
+    FIELD_PB,     /* double; "3", "3P" */
     FIELD_NODE,   /* const struct myr_doc *: read by the caller */
 };
 
@@ -60,6 +63,10 @@ struct field {
     {                                                          \
         key, FIELD_NODE, offsetof(type, member), 0, 0, NULL, 0 \
     }
+#define FIELD_ROW_SCALED(key, kind, type, member, min, max)  \
+    {                                                        \
+        key, kind, offsetof(type, member), min, max, NULL, 0 \
+    }
 #define FIELD_ROW_CHOICE(key, type, member, names)                                     \
     {                                                                                  \
         key, FIELD_CHOICE, offsetof(type, member), 0, 0, names, MYR_ARRAY_COUNT(names) \
@@ -76,6 +83,10 @@ struct field_table {
 /* Text that is neither empty nor longer than any name, title or note needs to be. */
 MYR_MUST_USE int field_text(const struct myr_doc *node, const char *key, struct myr_str *ret,
                             struct myr_err *err);
+
+/* One value of a scaled row into its place in 'target'. */
+MYR_MUST_USE int field_read_scaled(const struct field *field, const struct myr_doc *node,
+                                   void *target, struct myr_err *err);
 
 /* Reads 'map' by all tables together; a key that none has is an error that names the nearest. */
 MYR_MUST_USE int fields_read(struct myr_arena *arena, const struct myr_doc *map, const char *what,

@@ -11,23 +11,41 @@ enum { ACCEPT_MAX = 256 };
 
 static const char *const rate_names[] = {"none", "good", "better", "best"};
 
+/* "3P", "500T": the letter is the unit, so that a bare number says nothing. */
+static int read_capacity(const struct myr_doc *node, struct myr_spec_storage *storage,
+                         struct myr_err *err)
+{
+    static const struct field row =
+        FIELD_ROW_SCALED("capacity", FIELD_TB, struct myr_spec_storage, capacity_tb, 0, 1e9);
+    double plain;
+    if (storage->capacity_tb > 0) {
+        return myr_doc_error(err, node, MYR_EINVAL, "give 'capacity' or 'capacity_tb', not both");
+    }
+    if (node->kind == MYR_DOC_SCALAR && myr_str_to_double(node->text, &plain)) {
+        return myr_doc_error(err, node, MYR_EINVAL,
+                             "'capacity' is a bare number; write 3P or 500T (bytes, decimal)");
+    }
+    return field_read_scaled(&row, node, storage, err);
+}
+
 static int read_storage(struct myr_arena *arena, const struct myr_catalog *catalog,
                         const struct myr_doc *node, struct myr_spec_storage *storage,
                         struct myr_err *err)
 {
     struct storage_nodes {
-        const struct myr_doc *server, *erasure;
+        const struct myr_doc *server, *erasure, *capacity;
         double capacity_pb;
         bool binary;
     } nodes = {0};
     static const struct field node_fields[] = {
         FIELD_ROW_NODE("server", struct storage_nodes, server),
         FIELD_ROW_NODE("erasure", struct storage_nodes, erasure),
-        FIELD_ROW_DOUBLE("capacity_pb", struct storage_nodes, capacity_pb, 0, 1e6),
+        FIELD_ROW_SCALED("capacity_pb", FIELD_PB, struct storage_nodes, capacity_pb, 0, 1e6),
         FIELD_ROW_BOOL("binary", struct storage_nodes, binary),
+        FIELD_ROW_NODE("capacity", struct storage_nodes, capacity),
     };
     static const struct field storage_fields[] = {
-        FIELD_ROW_DOUBLE("capacity_tb", struct myr_spec_storage, capacity_tb, 0, 1e9),
+        FIELD_ROW_SCALED("capacity_tb", FIELD_TB, struct myr_spec_storage, capacity_tb, 0, 1e9),
         FIELD_ROW_U32("copies", struct myr_spec_storage, copies, 1, 10),
         FIELD_ROW_CHOICE("rate", struct myr_spec_storage, rate_class, rate_names),
         FIELD_ROW_U32("servers", struct myr_spec_storage, servers, 1, 100000),
@@ -51,6 +69,13 @@ static int read_storage(struct myr_arena *arena, const struct myr_catalog *catal
     }
     if (storage->copies && storage->erasure_data) {
         return myr_doc_error(err, node, MYR_EINVAL, "give 'copies' or 'erasure', not both");
+    }
+    if (nodes.capacity && nodes.capacity_pb > 0) {
+        return myr_doc_error(err, nodes.capacity, MYR_EINVAL,
+                             "give 'capacity' or 'capacity_pb', not both");
+    }
+    if (nodes.capacity) {
+        MYR_TRY(read_capacity(nodes.capacity, storage, err));
     }
     /* People say 3 PB and mean 3,000 or 3,072 TB: 'binary' says which. */
     if (nodes.capacity_pb > 0) {
@@ -119,9 +144,16 @@ static int read_prices(struct myr_arena *arena, const struct myr_catalog *catalo
     const struct myr_doc *parts = NULL;
     spec->price_node = node;
     if (node->kind == MYR_DOC_MAP) {
-        static const char *const keys[] = {"book", "parts"};
-        MYR_TRY(myr_doc_check_keys(node, "prices", keys, 2, err));
+        static const char *const keys[] = {"book", "parts", "file"};
+        const struct myr_doc *file = myr_doc_get(node, "file");
+        MYR_TRY(myr_doc_check_keys(node, "prices", keys, 3, err));
         book = myr_doc_get(node, "book");
+        if (file) {
+            struct myr_str name;
+            MYR_TRY(field_text(file, "file", &name, err));
+            spec->price_file = myr_arena_strndup(arena, name.data, name.len);
+            spec->price_node = file;
+        }
         parts = myr_doc_get(node, "parts");
     }
     if (book) {

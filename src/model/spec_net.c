@@ -10,6 +10,7 @@ static const enum myr_part_kind pin_kinds[MYR_PIN_ROLE_COUNT] = {
     MYR_PART_TRANSCEIVER, MYR_PART_TRANSCEIVER, MYR_PART_CABLE,
     MYR_PART_TRANSCEIVER, MYR_PART_CABLE,       MYR_PART_NIC};
 
+const char *const myr_fabric_names[MYR_FABRIC_COUNT] = {"any", "infiniband", "roce", "ethernet"};
 static const char *const fill_names[] = {"default", "regular", "dense"};
 
 /* The words a spec may use; several mean the same. The first of each is the one printed. */
@@ -70,9 +71,10 @@ static const struct field net_node_fields[] = {
 
 static const struct field net_fields[] = {
     FIELD_ROW_CHOICE("fill", struct myr_spec_net, fill, fill_names),
+    FIELD_ROW_CHOICE("fabric", struct myr_spec_net, fabric, myr_fabric_names),
     FIELD_ROW_U32("nic_ports", struct myr_spec_net, nic_ports, 1, 64),
-    FIELD_ROW_U32("nic_gbps", struct myr_spec_net, nic_gbps, 1, 100000),
-    FIELD_ROW_U32("uplink_gbps", struct myr_spec_net, uplink_gbps, 1, 100000),
+    FIELD_ROW_SCALED("nic_gbps", FIELD_GBPS, struct myr_spec_net, nic_gbps, 1, 100000),
+    FIELD_ROW_SCALED("uplink_gbps", FIELD_GBPS, struct myr_spec_net, uplink_gbps, 1, 100000),
     FIELD_ROW_U32("tiers", struct myr_spec_net, tiers, 1, MYR_SPEC_TIERS_MAX),
     FIELD_ROW_U32("planes", struct myr_spec_net, planes, 1, MYR_SPEC_PLANES_MAX),
     FIELD_ROW_U32("rails", struct myr_spec_net, rails, 1, 64),

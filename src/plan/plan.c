@@ -33,6 +33,7 @@ static void fill_head(struct plan *plan)
             currency = plan->catalog->books.items[i].currency;
         }
     }
+    currency = plan->spec->currency ? plan->spec->currency : currency;
     uint32_t gpu = myr_catalog_find(plan->catalog, myr_str_from(server->gpu));
     /* In whole GB, high and low half: the head is 32-bit words, the same on every machine. */
     uint64_t raw_gb = (uint64_t)(plan->storage_raw_tb * 1000 + 0.5);
@@ -146,11 +147,7 @@ int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
 int myr_plan_file(struct myr_arena *arena, const struct myr_catalog *catalog, const char *path,
                   struct myr_design *ret, struct myr_err *err)
 {
-    static const struct myr_doc_want want = {
-        MYR_KIND_BIT(YAML) | MYR_KIND_BIT(JSON) | MYR_KIND_BIT(SPEC), "a spec"};
-    const struct myr_doc *doc;
     MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
-    MYR_TRY(myr_doc_read_file_of(arena, path, &want, &doc, err));
-    MYR_TRY(myr_spec_read(arena, catalog, doc, &spec, err));
+    MYR_TRY(myr_spec_load(arena, catalog, path, NULL, &spec, err));
     return myr_plan(arena, catalog, &spec, ret, err);
 }

@@ -110,13 +110,50 @@ static void add_hosts(struct net_plan *net, enum myr_device_kind kind, uint32_t 
     net->endpoints += count * nic_ports;
 }
 
+/* What the spec's word or its switch asks for; MYR_TECH_ANY: it leaves that open. */
+static uint32_t asked_technology(const struct plan *plan, const struct myr_spec_net *spec)
+{
+    if (spec->fabric != MYR_FABRIC_ANY) {
+        return spec->fabric == MYR_FABRIC_INFINIBAND ? MYR_TECH_INFINIBAND : MYR_TECH_ETHERNET;
+    }
+    return spec->switch_part == MYR_PART_NONE ? MYR_TECH_ANY
+                                              : part_at(plan, spec->switch_part)->sw.technology;
+}
+
+/* The word 'fabric' against what the parts can do. */
+static int check_fabric(const struct plan *plan, const struct net_plan *net, uint32_t nic_part,
+                        struct myr_err *err)
+{
+    const struct myr_spec_net *spec = net->spec;
+    if (spec->fabric == MYR_FABRIC_ANY) {
+        return MYR_OK;
+    }
+    uint32_t asked = asked_technology(plan, spec);
+    const struct myr_part *nic = part_at(plan, nic_part);
+    if (net->out.topology == MYR_TOPOLOGY_ACCESS && asked == MYR_TECH_INFINIBAND) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "'fabric' is 'infiniband', but topology 'access' is Ethernet");
+    }
+    if (nic->nic.technology != MYR_TECH_ANY && nic->nic.technology != asked) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "'fabric' is '%s', but the NIC '%s' does not speak it; give pin: "
+                             "{nic: ...} or another server",
+                             myr_fabric_names[spec->fabric], nic->id);
+    }
+    if (spec->switch_part != MYR_PART_NONE &&
+        part_at(plan, spec->switch_part)->sw.technology != asked) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "'fabric' is '%s', but the switch '%s' does not speak it",
+                             myr_fabric_names[spec->fabric], part_at(plan, spec->switch_part)->id);
+    }
+    return MYR_OK;
+}
+
 /* Whether a card can do what the network asks: technology, speed, ports for every plane. */
 static bool nic_suits(const struct plan *plan, const struct myr_spec_net *spec,
                       const struct myr_part_nic *nic)
 {
-    uint32_t technology = spec->switch_part == MYR_PART_NONE
-                              ? MYR_TECH_ANY
-                              : part_at(plan, spec->switch_part)->sw.technology;
+    uint32_t technology = asked_technology(plan, spec);
     bool speaks = technology == MYR_TECH_ANY || nic->technology == MYR_TECH_ANY ||
                   nic->technology == technology;
     uint32_t planes = spec->planes ? spec->planes : 1;
@@ -293,6 +330,7 @@ static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *
     resolve_oversubscription(net);
     uint32_t nic_part = MYR_PART_NONE;
     MYR_TRY(resolve_nic(plan, net, &nic_part, err));
+    MYR_TRY(check_fabric(plan, net, nic_part, err));
     MYR_TRY(resolve_hosts(plan, net, nic_part, err));
     if (net->out.topology == MYR_TOPOLOGY_ACCESS) {
         net->out.rails = 1;
@@ -300,6 +338,9 @@ static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *
     } else {
         enum myr_technology technology =
             (enum myr_technology)part_at(plan, nic_part)->nic.technology;
+        if (spec->fabric != MYR_FABRIC_ANY) {
+            technology = (enum myr_technology)asked_technology(plan, spec);
+        }
         MYR_TRY(resolve_switches(plan, net, technology, err));
         MYR_TRY(resolve_rails(plan, net, err));
     }

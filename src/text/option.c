@@ -302,7 +302,7 @@ static int refuse_old(const struct parse *parse, uint32_t i,
     char name[OPTION_NAME_MAX];
     char old[OPTION_NAME_MAX];
     const struct myr_command *command = parse->command;
-    if (command->young || i >= command->option_count) {
+    if (command->young || i >= command->option_count || option_row(command, i)->young) {
         return MYR_OK;
     }
     option_old_env_name(option_row(command, i), old);

@@ -8,7 +8,8 @@ begins with "myriad: FILE:LINE:COLUMN: " (a line "hint: ..." may follow), no fil
 that in time. Complaints about a file as a whole (it is missing, too large) have no line and column.
 A sanitizer's report breaks the same rules, so nothing more is needed to see one.
 
-Cases: specs.txt, catalogs.txt, and what is made here. With NAMEs, only cases that begin like one.
+Cases: specs.txt, catalogs.txt, boms.txt, claims.txt, layouts.txt, and what is made here. With
+NAMEs, only cases that begin like one.
 """
 import concurrent.futures
 import os
@@ -28,6 +29,12 @@ TIMEOUT_S = 600  # a sanitizer build on a busy machine
 SEED = 20240523
 
 GOOD_SPEC = b"servers: 4\n"
+# An audit with everything in order but one file: its option (None: the operand) and its name.
+AUDIT_SPEC = (b"servers: 4\nnetworks: {compute: , storage: }\n"
+              b"storage: {capacity_tb: 100, rate: best}\n")
+AUDIT_FILES = {"bom": (None, "bom.csv", b"part,quantity\nmqm9790-ns2f,2\n"),
+               "claims": ("--claims", "claims.yaml", b"servers: 4\n"),
+               "layout": ("--layout", "layout.csv", b"rack,item,count\nA1,h100-8gpu,1\n")}
 SMALL_SPEC = b"servers: 4\nserver: generic-1gpu\nnetworks: {compute: {topology: clos}}\n"
 
 
@@ -35,15 +42,23 @@ class Case:
     """One call of the program, and what must come of it."""
 
     def __init__(self, name, expected, spec=None, catalog=None, design=None, path=None,
-                 may_pass=False):
+                 may_pass=False, audit=None):
         self.name = name
         self.expected = expected  # how the complaint begins behind "FILE:"; None: any place
         self.spec, self.catalog, self.design, self.path = spec, catalog, design, path
+        self.audit = audit  # (which of AUDIT_FILES, its text)
         self.may_pass = may_pass  # exit 0 or 1 is right as well: the damage need not show
 
     def command(self, folder):
         """Writes the files; returns the arguments and the name of the bad file."""
         bad = self.path
+        if self.audit is not None:
+            (folder / "good.yaml").write_bytes(AUDIT_SPEC)
+            arguments = ["plan", "audit", "--spec", "good.yaml"]
+            for kind, (option, file, text) in AUDIT_FILES.items():
+                (folder / file).write_bytes(self.audit[1] if kind == self.audit[0] else text)
+                arguments += [option, file] if option else [file]
+            return arguments, AUDIT_FILES[self.audit[0]][1]
         if self.design is not None:
             bad = "bad.myr"
             (folder / bad).write_bytes(self.design)
@@ -275,6 +290,16 @@ def spec_cases():
         yield Case("catalog/" + name, expected, catalog=text)
 
 
+def audit_cases():
+    for kind, file in (("bom", "boms.txt"), ("claims", "claims.txt"), ("layout", "layouts.txt")):
+        for name, expected, text in table(file):
+            yield Case(f"{kind}/{name}", expected, audit=(kind, text))
+    many = b"part,quantity\n" + b"mqm9790-ns2f,1\n" * 2001
+    yield Case("bom/many-lines", "2002:1: more than 2000 lines", audit=("bom", many))
+    yield Case("bom/binary", "1:1: looks like ", audit=("bom", b"PK\x03\x04\x14\0\0\0"))
+    yield Case("bom/empty", "1:1: the file is empty", audit=("bom", b""))
+
+
 def small_design(myriad, folder):
     (folder / "small.yaml").write_bytes(SMALL_SPEC)
     subprocess.run([myriad, "plan", "small.yaml", "--out", "small"], cwd=folder, check=True,
@@ -299,7 +324,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="myriad-bad-") as name:
         root = Path(name)
         (root / "paths").mkdir()
-        cases = [*spec_cases(), *path_cases(root / "paths"),
+        cases = [*spec_cases(), *audit_cases(), *path_cases(root / "paths"),
                  *design_cases(small_design(myriad, root))]
         cases = [case for case in cases if not wanted or case.name.startswith(wanted)]
         names = [case.name for case in cases]

@@ -37,6 +37,17 @@ enum myr_topology {
 
 const char *myr_topology_name(enum myr_topology topology);
 
+/* What the hosts of a network speak. RoCE is Ethernet with RDMA: the same boxes and cards. */
+enum myr_fabric {
+    MYR_FABRIC_ANY,
+    MYR_FABRIC_INFINIBAND,
+    MYR_FABRIC_ROCE,
+    MYR_FABRIC_ETHERNET,
+    MYR_FABRIC_COUNT,
+};
+
+extern const char *const myr_fabric_names[MYR_FABRIC_COUNT];
+
 enum myr_fill { MYR_FILL_DEFAULT, MYR_FILL_REGULAR, MYR_FILL_DENSE };
 
 /* What an item is counted by. */
@@ -85,6 +96,7 @@ struct myr_spec_net {
     enum myr_topology topology;
     bool twin_planar; /* topology: twin-planar; two planes behind one NIC cage */
     uint32_t fill;
+    uint32_t fabric;                                 /* enum myr_fabric */
     uint32_t switch_part, spine_switch, core_switch; /* the upper ones default to the first */
     uint32_t nic_ports, nic_gbps, uplink_gbps;
     uint32_t tiers, planes, rails;
@@ -140,6 +152,8 @@ struct myr_spec {
     uint32_t supplied;
     const char *price_book; /* NULL: nothing is priced */
     const struct myr_doc *price_node;
+    const char *price_file;               /* a list in CSV, beside the spec; NULL: none */
+    const char *currency;                 /* of that list; NULL: the book's */
     MYR_VEC(struct myr_price) own_prices; /* of this spec, before the book's */
     MYR_VEC(struct myr_spec_item) items;
     MYR_VEC(const char *) accept;
@@ -149,4 +163,20 @@ struct myr_spec {
 MYR_MUST_USE int myr_spec_read(struct myr_arena *arena, const struct myr_catalog *catalog,
                                const struct myr_doc *doc, struct myr_spec *ret,
                                struct myr_err *err);
+/* A whole spec from its file ("-": standard input), with the price list that it or 'prices' names.
+ */
+MYR_MUST_USE int myr_spec_load(struct myr_arena *arena, const struct myr_catalog *catalog,
+                               const char *path, const char *prices, struct myr_spec *ret,
+                               struct myr_err *err);
+/*
+ * Adds the prices of a list (CSV: part, price; currency and date where given) to the spec's own.
+ * They come after what the spec itself says under prices: parts.
+ */
+MYR_MUST_USE int myr_spec_add_prices(struct myr_arena *arena, const struct myr_catalog *catalog,
+                                     const char *file, struct myr_str text, struct myr_spec *spec,
+                                     struct myr_err *err);
+/* The list that 'prices' names, or else the spec; nothing when neither does. */
+MYR_MUST_USE int myr_spec_read_price_list(struct myr_arena *arena,
+                                          const struct myr_catalog *catalog, const char *prices,
+                                          struct myr_spec *spec, struct myr_err *err);
 void myr_spec_done(struct myr_spec *spec);

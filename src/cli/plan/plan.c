@@ -1,10 +1,12 @@
 /* plan: from a spec to a design, its files and its price. */
 #include "myriad/plan.h"
 
-#include "cli.h"
+#include "plan/plan.h"
 
 struct options {
-    const char *out;
+    const char *out, *server, *prices;
+    uint64_t gpus;
+    uint32_t fabric;
     bool explain;
     struct myr_option_list catalogs;
 };
@@ -17,11 +19,25 @@ static const struct myr_option rows[] = {
     CLI_FLAG("explain", struct options, explain, "print the rule and the inputs behind every line"),
     CLI_LIST("catalog", "FILE", struct options, catalogs,
              "own parts and prices, added to the built-in ones"),
+    CLI_PATH("prices", "FILE", struct options, prices,
+             "a price list (CSV: part,price,currency,date), in place of the spec's"),
+    {CLI_ROW("gpus", MYR_OPTION_U64, "N", struct options, gpus,
+             "without SPEC: how many GPUs; what is assumed is said"),
+     .max = CLI_PLAN_GPUS_MAX, .young = true},
+    {CLI_ROW("server", MYR_OPTION_TEXT, "NAME", struct options, server,
+             "with --gpus: what they are in: h100, h200, b200, gb200"),
+     .young = true},
+    CLI_CHOICE("fabric", "WORD", struct options, fabric, myr_fabric_names,
+               "with --gpus: what the compute network speaks"),
+};
+
+static const struct myr_command *const subcommands[] = {
+    &cli_plan_audit_command,
 };
 
 static const struct myr_command command = {
     .name = "plan",
-    .operands = "SPEC",
+    .operands = "[SPEC]",
     .summary = "turn a spec into a cabled, priced design",
     .details = "Reads a spec (docs/spec.md), sizes every network, cables every port, chooses "
                "optics, counts and prices the parts. Findings name what breaks a rule of good "
@@ -29,8 +45,9 @@ static const struct myr_command command = {
                "severity error is not accepted.",
     .example = "myriad plan examples/h100-64.yaml --out out/h100-64",
     CLI_OPTIONS(rows, defaults),
-    .operand_min = 1,
     .operand_max = 1,
+    .subcommands = subcommands,
+    .subcommand_count = MYR_ARRAY_COUNT(subcommands),
 };
 
 static void put_files(struct myr_answer *answer, const char *folder)
@@ -47,16 +64,21 @@ static void put_files(struct myr_answer *answer, const char *folder)
     myr_answer_end(answer);
 }
 
-static void show(struct cli *cli, const struct options *options, const struct myr_design *design)
+static void show(struct cli *cli, const struct options *options, const struct myr_design *design,
+                 const struct myr_start_text *start)
 {
     struct myr_answer *answer = &cli->answer;
     const struct myr_value *bom = myr_plan_answer(design, answer);
     put_files(answer, options->out);
+    const struct myr_value *assumed = cli_put_assumed(cli, start);
     myr_answer_rows(answer, bom);
     if (options->explain) {
         myr_plan_explain(design, answer);
     } else {
         myr_plan_page(design, answer, bom);
+    }
+    if (start) {
+        cli_show_assumed(cli, assumed);
     }
     if (options->out) {
         myr_answer_heading(answer, "Files in %s", options->out);
@@ -73,17 +95,46 @@ static void show(struct cli *cli, const struct options *options, const struct my
     }
 }
 
+/* The spec's file, or one that is made of a number of GPUs. */
+static int read_spec(struct cli *cli, const struct options *options,
+                     const struct myr_catalog *catalog, struct myr_start_text *start,
+                     struct myr_spec *ret, struct myr_err *err)
+{
+    const char *file = cli->operands.count ? cli->operands.items[0] : NULL;
+    const struct myr_doc *doc;
+    if (file && (options->gpus || options->server || options->fabric)) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "give SPEC, or --gpus with --server and --fabric, not both");
+    }
+    if (file) {
+        return myr_spec_load(&cli->arena, catalog, file, options->prices, ret, err);
+    }
+    if (!options->gpus) {
+        return myr_err_set(err, MYR_EINVAL, "'plan' needs SPEC, or --gpus");
+    }
+    MYR_TRY(myr_start_write(&cli->arena, catalog,
+                            &(struct myr_start){options->gpus, options->server, options->fabric},
+                            start, err));
+    MYR_TRY(myr_doc_read_yaml(&cli->arena, "--gpus",
+                              (struct myr_str){start->spec.data, start->spec.len}, &doc, err));
+    MYR_TRY(myr_spec_read(&cli->arena, catalog, doc, ret, err));
+    return myr_spec_read_price_list(&cli->arena, catalog, options->prices, ret, err);
+}
+
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
     MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
+    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
+    MYR_CLEANUP(myr_start_done) struct myr_start_text start = {0};
     struct myr_design design = {0};
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
-    MYR_TRY(myr_plan_file(&cli->arena, &catalog, cli->operands.items[0], &design, err));
+    MYR_TRY(read_spec(cli, options, &catalog, &start, &spec, err));
+    MYR_TRY(myr_plan(&cli->arena, &catalog, &spec, &design, err));
     if (options->out) {
         MYR_TRY(myr_plan_write(&design, options->out, err));
     }
-    show(cli, options, &design);
+    show(cli, options, &design, cli->operands.count ? NULL : &start);
     cli->no = myr_plan_open_errors(&design) > 0;
     return MYR_OK;
 }

@@ -46,6 +46,8 @@ static const struct myr_option init_rows[] = {
     CLI_FLAG("pretend", struct init_options, pretend, "agents may make up GPUs; for tests"),
 };
 
+static const struct myr_command *const init_subcommands[] = {&cli_init_spec_command};
+
 static const struct myr_command init_command = {
     .name = "init",
     .operands = "DIR",
@@ -57,6 +59,8 @@ static const struct myr_command init_command = {
     CLI_OPTIONS(init_rows, init_defaults),
     .operand_min = 1,
     .operand_max = 1,
+    .subcommands = init_subcommands,
+    .subcommand_count = MYR_ARRAY_COUNT(init_subcommands),
 };
 
 static int init_run(struct cli *cli, struct myr_err *err)

@@ -1,0 +1,26 @@
+/*
+ * start: a spec to begin with, from as little as a number of GPUs.
+ *
+ * The text is a whole spec with comments; planning it is what `myriad plan --gpus` does, so that
+ * who writes it to a file starts from the plan that was shown. What nobody said is listed.
+ */
+#pragma once
+
+#include "myriad/base.h"
+#include "myriad/model.h"
+
+struct myr_start {
+    uint64_t gpus;
+    const char *server; /* NULL: the default */
+    uint32_t fabric;    /* enum myr_fabric */
+};
+
+struct myr_start_text {
+    struct myr_buf spec;
+    MYR_VEC(const char *) assumed; /* in the arena */
+};
+
+MYR_MUST_USE int myr_start_write(struct myr_arena *arena, const struct myr_catalog *catalog,
+                                 const struct myr_start *start, struct myr_start_text *ret,
+                                 struct myr_err *err);
+void myr_start_done(struct myr_start_text *text);

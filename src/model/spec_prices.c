@@ -1,0 +1,293 @@
+/* A price list in CSV: what a buyer has from its supplier, as it came. */
+#include "catalog_find.h"
+#include "myriad/model/spec.h"
+#include "myriad/text.h"
+
+enum column { PART, PRICE, CURRENCY, DATE, COLUMN_COUNT };
+enum { ROWS_MAX = 100000 };
+
+static const char *const column_names[COLUMN_COUNT] = {"part", "price", "currency", "date"};
+
+struct list {
+    struct myr_arena *arena;
+    const struct myr_catalog *catalog;
+    struct myr_csv csv;
+    int columns[COLUMN_COUNT];
+    uint32_t *line_of;    /* by part: where its price was given; 0: not yet */
+    const char *currency; /* of the rows above; NULL: none said one */
+    MYR_VEC(struct myr_price) prices;
+};
+
+static struct myr_str trimmed(struct myr_str text)
+{
+    while (text.len > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
+        text.data++;
+        text.len--;
+    }
+    while (text.len > 0 && (text.data[text.len - 1] == ' ' || text.data[text.len - 1] == '\t')) {
+        text.len--;
+    }
+    return text;
+}
+
+static struct myr_str cell(const struct list *list, enum column column)
+{
+    int at = list->columns[column];
+    return at < 0 || (uint32_t)at >= list->csv.count ? MYR_STR("")
+                                                     : trimmed(myr_csv_text(list->csv.fields[at]));
+}
+
+static int complain(struct list *list, enum column column, struct myr_err *err, const char *what)
+{
+    char shown[MYR_EXCERPT_MAX];
+    return myr_csv_error(err, &list->csv, (uint32_t)list->columns[column],
+                         "'%s' is '%s', %s is expected", column_names[column],
+                         myr_text_excerpt(cell(list, column), shown), what);
+}
+
+static int read_header(struct list *list, struct myr_err *err)
+{
+    int rc = myr_csv_next(&list->csv, err);
+    MYR_TRY(rc < 0 ? rc : MYR_OK);
+    for (uint32_t i = 0; i < COLUMN_COUNT; i++) {
+        list->columns[i] = -1;
+    }
+    for (uint32_t i = 0; rc > 0 && i < list->csv.count; i++) {
+        for (uint32_t k = 0; k < COLUMN_COUNT; k++) {
+            if (!myr_str_eq_nocase(trimmed(list->csv.fields[i]), myr_str_from(column_names[k]))) {
+                continue;
+            }
+            if (list->columns[k] >= 0) {
+                return myr_csv_error(err, &list->csv, i, "two columns for '%s'", column_names[k]);
+            }
+            list->columns[k] = (int)i;
+        }
+    }
+    if (list->columns[PART] < 0 || list->columns[PRICE] < 0) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "%s:1:1: the header lacks '%s'; 'part,price' is expected, 'currency' "
+                           "and 'date' may follow",
+                           list->csv.file, column_names[list->columns[PART] < 0 ? PART : PRICE]);
+    }
+    return MYR_OK;
+}
+
+static uint32_t find_part(const struct list *list, struct myr_str name)
+{
+    uint32_t part = myr_catalog_find(list->catalog, name);
+    for (uint32_t i = 0; part == MYR_PART_NONE && i < list->catalog->parts.count; i++) {
+        const char *order = list->catalog->parts.items[i].order;
+        part = order && myr_str_eq_nocase(name, myr_str_from(order)) ? i : part;
+    }
+    return part;
+}
+
+static int read_part(struct list *list, uint32_t *ret, struct myr_err *err)
+{
+    struct myr_str name = cell(list, PART);
+    char shown[MYR_EXCERPT_MAX], near[CATALOG_NEAR_BYTES];
+    if (name.len == 0) {
+        return complain(list, PART, err, "a part");
+    }
+    *ret = find_part(list, name);
+    if (*ret == MYR_PART_NONE) {
+        catalog_nearest(list->catalog, name, MYR_PART_KIND_COUNT, near);
+        return myr_csv_error(err, &list->csv, (uint32_t)list->columns[PART],
+                             "a price for the unknown part '%s'%s", myr_text_excerpt(name, shown),
+                             near);
+    }
+    if (list->line_of[*ret]) {
+        return myr_csv_error(err, &list->csv, (uint32_t)list->columns[PART],
+                             "'%s' has a price in line %u already", myr_text_excerpt(name, shown),
+                             list->line_of[*ret]);
+    }
+    list->line_of[*ret] = list->csv.line;
+    return MYR_OK;
+}
+
+/* Digits may stand in groups of three; nothing else is guessed. */
+static bool read_amount(struct myr_str text, double *ret)
+{
+    char plain[32];
+    size_t len = 0, group = 0;
+    bool grouped = false, point = false;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.data[i];
+        if (len + 1 >= sizeof(plain)) {
+            return false;
+        }
+        if (c == ',' && !point && len > 0 && (grouped ? group == 3 : group <= 3)) {
+            grouped = true;
+            group = 0;
+        } else if ((c >= '0' && c <= '9') || (c == '.' && !point && (!grouped || group == 3))) {
+            point = point || c == '.';
+            plain[len++] = c;
+            group++;
+        } else {
+            return false;
+        }
+    }
+    return (!grouped || point || group == 3) &&
+           myr_str_to_double((struct myr_str){plain, len}, ret) && *ret <= 1e12;
+}
+
+static bool is_currency(struct myr_str text)
+{
+    bool letters = text.len == 3;
+    for (size_t i = 0; letters && i < 3; i++) {
+        letters = text.data[i] >= 'A' && text.data[i] <= 'Z';
+    }
+    return letters;
+}
+
+static bool is_date(struct myr_str text)
+{
+    static const char form[] = "dddd-dd-dd";
+    if (text.len != sizeof(form) - 1) {
+        return false;
+    }
+    for (size_t i = 0; i < text.len; i++) {
+        bool digit = text.data[i] >= '0' && text.data[i] <= '9';
+        if (form[i] == 'd' ? !digit : text.data[i] != '-') {
+            return false;
+        }
+    }
+    int month = (text.data[5] - '0') * 10 + text.data[6] - '0';
+    int day = (text.data[8] - '0') * 10 + text.data[9] - '0';
+    return month >= 1 && month <= 12 && day >= 1 && day <= 31;
+}
+
+static int read_row(struct list *list, struct myr_err *err)
+{
+    struct myr_price price = {0};
+    struct myr_str currency = cell(list, CURRENCY), date = cell(list, DATE);
+    double amount;
+    MYR_TRY(read_part(list, &price.part, err));
+    if (!read_amount(cell(list, PRICE), &amount)) {
+        return complain(list, PRICE, err, "a number from 0 to 1000000000000");
+    }
+    if (currency.len > 0 && !is_currency(currency)) {
+        return complain(list, CURRENCY, err, "three capital letters (CNY, USD)");
+    }
+    if (currency.len > 0 && list->currency && !myr_str_eq(currency, myr_str_from(list->currency))) {
+        return myr_csv_error(err, &list->csv, (uint32_t)list->columns[CURRENCY],
+                             "'%.3s' after '%s': a list has one currency", currency.data,
+                             list->currency);
+    }
+    if (currency.len > 0) {
+        list->currency = myr_arena_strndup(list->arena, currency.data, currency.len);
+    }
+    if (date.len > 0 && !is_date(date)) {
+        return complain(list, DATE, err, "a date like 2026-11-16");
+    }
+    price.cents = (int64_t)(amount * 100 + 0.5); /* money is counted in whole cents */
+    price.note = myr_arena_printf(list->arena, "%s%s%.*s", list->csv.file, date.len ? ", " : "",
+                                  (int)date.len, date.data);
+    myr_vec_push(&list->prices, price);
+    return MYR_OK;
+}
+
+static int read_rows(struct list *list, struct myr_err *err)
+{
+    MYR_TRY(read_header(list, err));
+    for (;;) {
+        int rc = myr_csv_next(&list->csv, err);
+        if (rc <= 0) {
+            return rc;
+        }
+        if (list->prices.count == ROWS_MAX) {
+            return myr_csv_error(err, &list->csv, 0, "more than %d prices", ROWS_MAX);
+        }
+        MYR_TRY(read_row(list, err));
+    }
+}
+
+/* A sum of two currencies is no sum. */
+static int check_currency(const struct list *list, const struct myr_spec *spec, struct myr_err *err)
+{
+    const char *own = list->currency;
+    for (size_t i = 0; own && spec->price_book && i < list->catalog->books.count; i++) {
+        const struct myr_price_book *book = &list->catalog->books.items[i];
+        if (strcmp(book->id, spec->price_book) == 0 && strcmp(book->currency, own) != 0) {
+            return myr_err_set(err, MYR_EINVAL,
+                               "%s:1:1: prices in %s, and the spec's book '%s' is in %s; one "
+                               "currency is expected",
+                               list->csv.file, own, book->id, book->currency);
+        }
+    }
+    return MYR_OK;
+}
+
+int myr_spec_add_prices(struct myr_arena *arena, const struct myr_catalog *catalog,
+                        const char *file, struct myr_str text, struct myr_spec *spec,
+                        struct myr_err *err)
+{
+    struct list *list = MYR_ARENA_NEW(arena, struct list, 1);
+    list->arena = arena;
+    list->catalog = catalog;
+    list->line_of = MYR_ARENA_NEW(arena, uint32_t, catalog->parts.count + 1);
+    myr_csv_init(&list->csv, arena, file, text);
+    int rc = read_rows(list, err);
+    rc = rc < 0 ? rc : check_currency(list, spec, err);
+    if (rc < 0) {
+        myr_vec_done(&list->prices);
+        return rc;
+    }
+    /* The last one given wins: what the spec itself says stays behind the list's. */
+    for (size_t i = 0; i < spec->own_prices.count; i++) {
+        myr_vec_push(&list->prices, spec->own_prices.items[i]);
+    }
+    myr_vec_done(&spec->own_prices);
+    for (size_t i = 0; i < list->prices.count; i++) {
+        myr_vec_push(&spec->own_prices, list->prices.items[i]);
+    }
+    myr_vec_done(&list->prices);
+    spec->currency = list->currency ? list->currency : spec->currency;
+    return MYR_OK;
+}
+
+/* Beside the spec, unless it begins at the root. */
+static const char *beside(struct myr_arena *arena, const struct myr_spec *spec)
+{
+    const char *from = spec->price_node ? spec->price_node->file : NULL;
+    const char *slash = from ? strrchr(from, '/') : NULL;
+    return spec->price_file[0] == '/' || !slash
+               ? spec->price_file
+               : myr_arena_printf(arena, "%.*s/%s", (int)(slash - from), from, spec->price_file);
+}
+
+int myr_spec_read_price_list(struct myr_arena *arena, const struct myr_catalog *catalog,
+                             const char *prices, struct myr_spec *spec, struct myr_err *err)
+{
+    if (!prices && !spec->price_file) {
+        return MYR_OK;
+    }
+    struct myr_buf text = {0};
+    const char *file = prices ? prices : beside(arena, spec);
+    int rc = myr_kind_read(file, MYR_DOC_BYTES_MAX, MYR_KINDS_CSV,
+                           "a price list (CSV: part,price,currency,date)", &text, err);
+    if (rc == MYR_OK) {
+        const char *kept = myr_arena_strndup(arena, text.data ? text.data : "", text.len);
+        rc = myr_spec_add_prices(arena, catalog, file, (struct myr_str){kept, text.len}, spec, err);
+    }
+    myr_buf_done(&text);
+    return rc;
+}
+
+int myr_spec_load(struct myr_arena *arena, const struct myr_catalog *catalog, const char *path,
+                  const char *prices, struct myr_spec *ret, struct myr_err *err)
+{
+    static const struct myr_doc_want want = {
+        MYR_KIND_BIT(YAML) | MYR_KIND_BIT(JSON) | MYR_KIND_BIT(SPEC), "a spec"};
+    const struct myr_doc *doc;
+    struct myr_spec spec = {0};
+    MYR_TRY(myr_doc_read_file_of(arena, path, &want, &doc, err));
+    MYR_TRY(myr_spec_read(arena, catalog, doc, &spec, err));
+    int rc = myr_spec_read_price_list(arena, catalog, prices, &spec, err);
+    if (rc < 0) {
+        myr_spec_done(&spec);
+        return rc;
+    }
+    *ret = spec;
+    return MYR_OK;
+}

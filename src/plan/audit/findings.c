@@ -1,0 +1,57 @@
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "audit/audit.h"
+
+MYR_PRINTF(2, 0)
+static const char *text_of(struct audit *audit, const char *fmt, va_list args)
+{
+    char message[1024];
+    vsnprintf(message, sizeof(message), fmt, args);
+    return myr_arena_strndup(audit->arena, message, strlen(message));
+}
+
+static void put(struct audit *audit, struct myr_audit_finding finding)
+{
+    for (size_t i = 0; i < audit->out->findings.count; i++) {
+        const struct myr_audit_finding *old = &audit->out->findings.items[i];
+        if (strcmp(old->rule, finding.rule) == 0 && strcmp(old->message, finding.message) == 0) {
+            return; /* the lines of both ends lead to the same */
+        }
+    }
+    myr_vec_push(&audit->out->findings, finding);
+}
+
+void audit_finding(struct audit *audit, const char *rule, const char *where, double expected,
+                   double found, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    put(audit, (struct myr_audit_finding){.rule = rule,
+                                          .where = where,
+                                          .message = text_of(audit, fmt, args),
+                                          .expected = expected,
+                                          .found = found});
+    va_end(args);
+}
+
+void audit_finding_text(struct audit *audit, const char *rule, const char *where,
+                        const char *expected, const char *found, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    put(audit, (struct myr_audit_finding){.rule = rule,
+                                          .where = where,
+                                          .message = text_of(audit, fmt, args),
+                                          .expected = NAN,
+                                          .found = NAN,
+                                          .expected_text = expected,
+                                          .found_text = found});
+    va_end(args);
+}
+
+void audit_doubt(struct audit *audit, const char *where, const char *reason)
+{
+    myr_vec_push(&audit->out->doubts, (struct myr_audit_doubt){.where = where, .reason = reason});
+}

@@ -1,0 +1,302 @@
+/* From the flow to findings. */
+#include <math.h>
+#include <stdio.h>
+
+#include "audit/audit.h"
+
+static bool same_kind(const struct audit_need *a, const struct audit_need *b)
+{
+    return a->role == b->role && a->net == b->net && a->end == b->end && a->fixed == b->fixed &&
+           (a->legs > 1) == (b->legs > 1) && a->scope == b->scope &&
+           (a->role == AUDIT_CABLE || a->role == AUDIT_MODULE || a->part == b->part);
+}
+
+static const char *kind_words(const struct audit_need *need)
+{
+    if (need->role == AUDIT_MODULE) {
+        return need->end == AUDIT_END_NIC ? "modules in NICs" : "modules in switches";
+    }
+    if (need->role == AUDIT_CABLE) {
+        return need->fixed      ? "cables with ends"
+               : need->legs > 1 ? "splitter cables"
+                                : "straight fibres";
+    }
+    return need->what;
+}
+
+static const char *net_words(const struct audit_need *need)
+{
+    return need->net < MYR_NET_COUNT ? myr_net_names[need->net] : "the list";
+}
+
+/* The line that serves most of these needs: that is where to look. */
+static const char *main_line(struct audit *audit, const struct audit_need *like)
+{
+    uint64_t most = 0;
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < audit->lines.count; i++) {
+        uint64_t flow = 0;
+        for (uint32_t k = 0; k < audit->need_count; k++) {
+            flow += same_kind(&audit->needs[k], like) ? *audit_flow(audit, i, k) : 0;
+        }
+        if (flow > most) {
+            most = flow;
+            best = i;
+        }
+    }
+    if (best == SIZE_MAX) {
+        return net_words(like);
+    }
+    audit->lines.items[best].named = true;
+    return audit->lines.items[best].where;
+}
+
+static void judge_need(struct audit *audit, uint32_t at)
+{
+    const struct audit_need *need = &audit->needs[at];
+    uint64_t wanted = 0, met = 0;
+    for (uint32_t k = 0; k < audit->need_count; k++) {
+        const struct audit_need *other = &audit->needs[k];
+        if (other->off || !same_kind(other, need)) {
+            continue;
+        }
+        if (k < at) {
+            return; /* counted with the first of its kind */
+        }
+        wanted += other->quantity;
+        met += other->met;
+    }
+    if (met >= wanted) {
+        return;
+    }
+    const char *rule = need->scope && met == 0 ? "bom-scope" : "quantity-short";
+    const char *part =
+        need->part != MYR_PART_NONE && need->role != AUDIT_CABLE && need->role != AUDIT_MODULE
+            ? audit_part(audit, need->part)->order
+            : NULL;
+    audit_finding(audit, rule, main_line(audit, need), (double)wanted, (double)met,
+                  "%s: %s%s%s%s: %llu needed, %llu in the list, %llu missing", net_words(need),
+                  kind_words(need), part ? " (" : "", part ? part : "", part ? ")" : "",
+                  (unsigned long long)wanted, (unsigned long long)met,
+                  (unsigned long long)(wanted - met));
+}
+
+/* A network of which the list has nothing, or an access network without any cable. */
+static void judge_scope(struct audit *audit, uint32_t net)
+{
+    uint64_t met = 0, cables = 0, wanted_cables = 0;
+    bool any = false;
+    for (uint32_t k = 0; k < audit->need_count; k++) {
+        const struct audit_need *need = &audit->needs[k];
+        if (need->net == net && !need->off) {
+            any = true;
+            met += need->role == AUDIT_OTHER ? 0 : need->met;
+            cables += need->role == AUDIT_CABLE ? need->met : 0;
+            wanted_cables += need->role == AUDIT_CABLE && need->scope ? need->quantity : 0;
+        }
+    }
+    bool whole = any && met == 0, cabling = !whole && wanted_cables > 0 && cables == 0;
+    if (!whole && !cabling) {
+        return;
+    }
+    audit_finding(audit, "bom-scope", myr_net_names[net], whole ? 1 : (double)wanted_cables, 0,
+                  whole ? "%s: nothing of this network is in the list"
+                        : "%s: the cables of this network are not in the list",
+                  myr_net_names[net]);
+    for (uint32_t k = 0; k < audit->need_count; k++) {
+        struct audit_need *need = &audit->needs[k];
+        if (need->net == net && need->role != AUDIT_OTHER && (whole || need->role == AUDIT_CABLE)) {
+            need->off = true; /* said */
+        }
+    }
+}
+
+static void judge_lengths(struct audit *audit)
+{
+    for (size_t i = 0; i < audit->lines.count; i++) {
+        struct audit_line *line = &audit->lines.items[i];
+        if (line->role != AUDIT_CABLE || line->length_m == 0) {
+            continue;
+        }
+        if (line->told_m > 0 && fabs(line->told_m - line->length_m) > 0.01 * line->length_m) {
+            audit_finding(audit, "cable-length", line->where, line->told_m, line->length_m,
+                          "%s is %g m long, the line describes it as %g m", line->shown,
+                          line->length_m, line->told_m);
+            line->named = true;
+        }
+        for (uint32_t k = 0; k < audit->need_count; k++) {
+            const struct audit_need *need = &audit->needs[k];
+            if (*audit_flow(audit, i, k) > 0 && line->length_m < need->length_m) {
+                audit_finding(audit, "cable-length", line->where, need->length_m, line->length_m,
+                              "%s: %s is %g m long, the run is %g m (%llu cables)", net_words(need),
+                              line->shown, line->length_m, need->length_m,
+                              (unsigned long long)*audit_flow(audit, i, k));
+                line->named = true;
+            }
+        }
+    }
+}
+
+/* The spec names a part, the list has another one in its place. */
+static void judge_parts(struct audit *audit)
+{
+    for (size_t i = 0; i < audit->lines.count; i++) {
+        struct audit_line *line = &audit->lines.items[i];
+        for (uint32_t k = 0; k < audit->need_count && line->part != MYR_PART_NONE; k++) {
+            const struct audit_need *need = &audit->needs[k];
+            bool asked =
+                need->role == AUDIT_SWITCH
+                    ? audit->spec->nets[need->net].switch_part != MYR_PART_NONE
+                    : need->role == AUDIT_SERVER && audit->spec->server_part != MYR_PART_NONE;
+            if (*audit_flow(audit, i, k) > 0 && asked && line->part != need->part &&
+                audit_part(audit, line->part)->kind != MYR_PART_GPU) {
+                audit_finding_text(audit, "part-other", line->where,
+                                   audit_part(audit, need->part)->order, line->shown,
+                                   "%s: the spec asks for %s, the list has %s", net_words(need),
+                                   audit_part(audit, need->part)->order, line->shown);
+                line->named = true;
+            }
+        }
+    }
+}
+
+static void judge_sums(struct audit *audit)
+{
+    double sum = 0;
+    bool named = false, priced = false;
+    for (size_t i = 0; i < audit->lines.count; i++) {
+        const struct audit_line *line = &audit->lines.items[i];
+        named = named || line->named;
+        priced = priced || line->total >= 0;
+        sum += line->total > 0 ? line->total : 0;
+        if (line->unit_price < 0 || line->total < 0 || line->named) {
+            continue; /* a line with a wrong quantity has a wrong sum too */
+        }
+        double product = line->unit_price * (double)line->quantity;
+        if (fabs(product - line->total) > 0.51) {
+            audit_finding(audit, "line-total", line->where, product, line->total,
+                          "%s: %llu x %.2f = %.2f, the line says %.2f", line->shown,
+                          (unsigned long long)line->quantity, line->unit_price, product,
+                          line->total);
+        }
+    }
+    if (audit->stated_total >= 0 && priced && fabs(sum - audit->stated_total) > 0.51 && !named &&
+        audit->out->findings.count == audit->said) {
+        audit_finding(audit, "list-total", audit->total_at, sum, audit->stated_total,
+                      "the lines add up to %.2f, the list says %.2f", sum, audit->stated_total);
+    }
+}
+
+static void judge_doubts(struct audit *audit)
+{
+    for (size_t i = 0; i < audit->lines.count; i++) {
+        const struct audit_line *line = &audit->lines.items[i];
+        if (line->part != MYR_PART_NONE) {
+            continue;
+        }
+        audit_doubt(
+            audit, line->where,
+            myr_arena_printf(audit->arena,
+                             line->role == AUDIT_UNKNOWN
+                                 ? "'%s' is not in the catalogue; not judged"
+                                 : "'%s' is not in the catalogue; counted by its name, what "
+                                   "it fits is not judged",
+                             line->shown));
+    }
+}
+
+void audit_judge_bom(struct audit *audit)
+{
+    for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
+        judge_scope(audit, net);
+    }
+    for (uint32_t k = 0; k < audit->need_count; k++) {
+        if (!audit->needs[k].off) {
+            judge_need(audit, k);
+        }
+    }
+    audit_judge_optics(audit);
+    judge_lengths(audit);
+    judge_parts(audit);
+    judge_sums(audit);
+    judge_doubts(audit);
+}
+
+/* ---- layout ---- */
+
+static double line_watts(const struct audit *audit, const struct audit_line *line)
+{
+    uint32_t part = line->part;
+    for (uint32_t k = 0; part == MYR_PART_NONE && k < audit->need_count; k++) {
+        bool serves = audit_grade_layout(audit, line, &audit->needs[k]) >= 0;
+        part = serves ? audit->needs[k].part : part;
+    }
+    if (part == MYR_PART_NONE) {
+        return 0;
+    }
+    if (audit_part(audit, part)->kind == MYR_PART_GPU) { /* "H100" for its server */
+        part = myr_catalog_find(audit->catalog, myr_str_from(myr_design_str(
+                                                    &audit->plan, audit->plan.head->server_part)));
+    }
+    double stated = audit->watts[part];
+    return stated > 0 ? stated : audit_part(audit, part)->watts;
+}
+
+static int by_rack(const void *a, const void *b)
+{
+    const struct audit_line *const *x = a, *const *y = b;
+    int order = strcmp((*x)->rack, (*y)->rack);
+    return order ? order : ((*x)->where > (*y)->where) - ((*x)->where < (*y)->where);
+}
+
+static void judge_power(struct audit *audit)
+{
+    double limit_w = audit->spec->room.node ? audit->spec->room.rack_kw * 1000 : 0;
+    size_t count = audit->placed.count;
+    if (limit_w <= 0 || count == 0) {
+        return;
+    }
+    const struct audit_line **rows = MYR_ARENA_NEW(audit->arena, const struct audit_line *, count);
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = &audit->placed.items[i];
+    }
+    qsort(rows, count, sizeof(*rows), by_rack);
+    for (size_t i = 0; i < count;) {
+        double watts = 0;
+        size_t first = i;
+        for (; i < count && strcmp(rows[i]->rack, rows[first]->rack) == 0; i++) {
+            watts += line_watts(audit, rows[i]) * (double)rows[i]->quantity;
+        }
+        if (watts > limit_w * 1.000001) {
+            audit_finding(audit, "rack-power",
+                          myr_arena_printf(audit->arena, "rack %s", rows[first]->rack), limit_w,
+                          watts, "rack %s draws %.2f kW, it has %.2f kW", rows[first]->rack,
+                          watts / 1000, limit_w / 1000);
+        }
+    }
+}
+
+void audit_judge_layout(struct audit *audit)
+{
+    for (uint32_t k = 0; k < audit->need_count; k++) {
+        const struct audit_need *need = &audit->needs[k];
+        if (need->met < need->quantity) {
+            audit_finding(
+                audit, "layout-short", "layout", (double)need->quantity, (double)need->met,
+                "%s: %llu are planned, %llu stand in racks, %llu have "
+                "no place",
+                need->what, (unsigned long long)need->quantity, (unsigned long long)need->met,
+                (unsigned long long)(need->quantity - need->met));
+        }
+    }
+    for (size_t i = 0; i < audit->lines.count; i++) {
+        const struct audit_line *line = &audit->lines.items[i];
+        if (line->part == MYR_PART_NONE && line->role == AUDIT_UNKNOWN) {
+            audit_doubt(audit, line->where,
+                        myr_arena_printf(audit->arena,
+                                         "'%s' is neither a part nor a kind of device; not judged",
+                                         line->shown));
+        }
+    }
+    judge_power(audit);
+}

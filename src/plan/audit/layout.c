@@ -1,0 +1,134 @@
+/* Reading a layout: what stands in which rack. */
+#include "audit/audit.h"
+
+enum column { RACK, ITEM, COUNT, COLUMN_COUNT };
+
+static const char *const *const column_words[COLUMN_COUNT] = {
+    [RACK] = (const char *const[]){"rack", "position", "cabinet", "机柜", "位置", NULL},
+    [ITEM] = (const char *const[]){"item", "part", "device", "设备", "内容", "型号", NULL},
+    [COUNT] = (const char *const[]){"count", "quantity", "qty", "数量", NULL},
+};
+
+static int read_header(struct myr_csv *csv, int columns[COLUMN_COUNT], struct myr_err *err)
+{
+    int rc = myr_csv_next(csv, err);
+    MYR_TRY(rc < 0 ? rc : MYR_OK);
+    for (uint32_t i = 0; i < COLUMN_COUNT; i++) {
+        columns[i] = -1;
+    }
+    for (uint32_t i = 0; rc > 0 && i < csv->count; i++) {
+        int column = audit_column(myr_csv_text(csv->fields[i]), column_words, COLUMN_COUNT);
+        if (column >= 0 && columns[column] >= 0) {
+            return myr_csv_error(err, csv, i, "two columns for '%s'", column_words[column][0]);
+        }
+        if (column >= 0) {
+            columns[column] = (int)i;
+        }
+    }
+    for (uint32_t i = 0; i < COLUMN_COUNT; i++) {
+        if (columns[i] < 0) {
+            return myr_err_set(err, MYR_EINVAL,
+                               "%s:1:1: the header lacks '%s'; 'rack,item,count' is expected",
+                               csv->file, column_words[i][0]);
+        }
+    }
+    return MYR_OK;
+}
+
+static int read_count(struct myr_csv *csv, uint32_t column, uint64_t *ret, struct myr_err *err)
+{
+    struct myr_str text =
+        column < csv->count ? audit_trim(myr_csv_text(csv->fields[column])) : MYR_STR("");
+    double value = 1;
+    if (text.len > 0 &&
+        (!audit_number(text, &value) || value > 1e6 || value != (double)(uint64_t)value)) {
+        char shown[MYR_EXCERPT_MAX];
+        return myr_csv_error(err, csv, column,
+                             "'count' is '%s', a whole number from 0 to 1,000,000 is expected",
+                             myr_text_excerpt(text, shown));
+    }
+    *ret = (uint64_t)value;
+    return MYR_OK;
+}
+
+/* Rows of one kind make one line: a hall has thousands of racks and few kinds of device. */
+static void join(struct audit *audit, const struct audit_line *line)
+{
+    for (size_t i = 0; i < audit->lines.count; i++) {
+        struct audit_line *old = &audit->lines.items[i];
+        if (old->part == line->part && old->role == line->role && old->says.net == line->says.net &&
+            old->says.tier == line->says.tier &&
+            (line->role != AUDIT_UNKNOWN || strcmp(old->shown, line->shown) == 0)) {
+            old->quantity += line->quantity;
+            return;
+        }
+    }
+    if (audit->lines.count < MYR_AUDIT_LINES_MAX) { /* more kinds than that are no kinds */
+        myr_vec_push(&audit->lines, *line);
+    }
+}
+
+static int read_row(struct audit *audit, struct myr_csv *csv, const int columns[COLUMN_COUNT],
+                    struct myr_str *rack_above, struct myr_err *err)
+{
+    struct myr_str rack = (uint32_t)columns[RACK] < csv->count
+                              ? audit_trim(myr_csv_text(csv->fields[columns[RACK]]))
+                              : MYR_STR("");
+    struct myr_str item = (uint32_t)columns[ITEM] < csv->count
+                              ? audit_trim(myr_csv_text(csv->fields[columns[ITEM]]))
+                              : MYR_STR("");
+    struct audit_line line = {.unit_price = -1, .total = -1};
+    if (rack.len == 0) { /* a merged cell */
+        rack = *rack_above;
+    } else {
+        audit->out->racks += !myr_str_eq(rack, *rack_above);
+        *rack_above = rack;
+    }
+    if (item.len == 0) {
+        return MYR_OK; /* an empty rack */
+    }
+    if (rack.len == 0) {
+        return myr_csv_error(err, csv, (uint32_t)columns[ITEM], "the row names no rack");
+    }
+    MYR_TRY(read_count(csv, (uint32_t)columns[COUNT], &line.quantity, err));
+    line.where = myr_arena_printf(audit->arena, "%s:%u", csv->file, csv->line);
+    line.shown = myr_arena_strndup(audit->arena, item.data, item.len);
+    line.rack = myr_arena_strndup(audit->arena, rack.data, rack.len);
+    uint32_t net = audit_words_system(item);
+    line.says.net = net == AUDIT_NO_NET ? AUDIT_ANY_NET : net;
+    audit_line_finish(audit, &line, item);
+    if (line.part == MYR_PART_NONE && line.role == AUDIT_UNKNOWN) { /* "GPU019" */
+        while (item.len > 0 && item.data[item.len - 1] >= '0' && item.data[item.len - 1] <= '9') {
+            item.len--;
+        }
+        audit_line_finish(audit, &line, item);
+    }
+    myr_vec_push(&audit->placed, line);
+    join(audit, &line);
+    return MYR_OK;
+}
+
+int audit_read_layout(struct audit *audit, const char *file, struct myr_str text,
+                      struct myr_err *err)
+{
+    enum { ROWS_MAX = 2000000 };
+    struct myr_csv csv;
+    int columns[COLUMN_COUNT];
+    struct myr_str rack = {"", 0};
+    myr_csv_init(&csv, audit->arena, file, text);
+    MYR_TRY(read_header(&csv, columns, err));
+    for (;;) {
+        int rc = myr_csv_next(&csv, err);
+        MYR_TRY(rc < 0 ? rc : MYR_OK);
+        if (rc == 0) {
+            break;
+        }
+        MYR_TRY(read_row(audit, &csv, columns, &rack, err));
+        if (audit->placed.count > ROWS_MAX) {
+            return myr_csv_error(err, &csv, 0, "more than %d rows", ROWS_MAX);
+        }
+    }
+    return audit->lines.count
+               ? MYR_OK
+               : myr_err_set(err, MYR_EINVAL, "%s:1:1: nothing stands in any rack", file);
+}

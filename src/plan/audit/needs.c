@@ -1,0 +1,414 @@
+/*
+ * What a planned cluster needs, counted from its ports: a module for every cage in which a port is
+ * used, a cable for every link or, with splitters, for every connector. Which modules and cables
+ * the planner took plays no part; the document may have others.
+ */
+#include "audit/audit.h"
+
+static struct audit_need *add(struct audit *audit, struct audit_need need)
+{
+    if (need.quantity == 0) {
+        return NULL;
+    }
+    MYR_ASSERT(audit->need_count < AUDIT_NEEDS_MAX);
+    audit->needs[audit->need_count] = need;
+    return &audit->needs[audit->need_count++];
+}
+
+/* What a device is. */
+static uint32_t type_part(const struct audit *audit, uint32_t device)
+{
+    const struct myr_design *design = &audit->plan;
+    if (device >= design->device_count) {
+        return MYR_PART_NONE;
+    }
+    const struct myr_devtype *type = &design->devtypes[design->device_type[device]];
+    return myr_catalog_find(audit->catalog, myr_str_from(myr_design_str(design, type->part)));
+}
+
+/* Cages and connectors of one network, by layer. */
+struct counted {
+    uint64_t switch_cages[MYR_LAYER_COUNT];
+    uint64_t
+        head_cages[MYR_LAYER_COUNT]; /* at the end that a cable with fixed ends is counted by */
+    uint64_t nic_cages;
+};
+
+/* By cable type. */
+struct cables {
+    uint64_t *counts;
+    uint32_t *legs;
+};
+
+static bool first_of(const struct myr_design *design, uint32_t first, uint32_t index, uint32_t size)
+{
+    for (uint32_t i = index - index % size; i < index; i++) {
+        if (design->port_link[first + i] != MYR_NONE) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void count_cages(const struct myr_design *design, uint32_t net, struct counted *ret)
+{
+    uint64_t ends[MYR_LAYER_COUNT][2] = {{0}};
+    for (uint32_t device = 0; device < design->device_count; device++) {
+        const struct myr_devtype *type = &design->devtypes[design->device_type[device]];
+        for (uint32_t g = 0; g < type->group_count; g++) {
+            const struct myr_port_group *group = &type->groups[g];
+            uint32_t first = design->first_port[device] + group->first;
+            for (uint32_t i = 0; group->net == net && i < group->count; i++) {
+                uint32_t link = design->port_link[first + i];
+                if (link == MYR_NONE || !first_of(design, first, i, group->per_cage)) {
+                    continue;
+                }
+                uint32_t layer =
+                    design->cabletypes[design->cable_type[design->link_cable[link]]].layer;
+                if (group->role == MYR_PORT_NIC) {
+                    ret->nic_cages++;
+                } else {
+                    ret->switch_cages[layer]++;
+                    ends[layer][design->link_a[link] == first + i]++;
+                }
+            }
+        }
+    }
+    for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {
+        ret->head_cages[layer] = ends[layer][0] > ends[layer][1] ? ends[layer][0] : ends[layer][1];
+    }
+}
+
+/* Cables of each cable type: connectors with a splitter, else links. */
+static void count_cables(const struct myr_design *design, uint64_t *counts, uint32_t *legs)
+{
+    for (uint32_t link = 0; link < design->link_count; link++) {
+        uint32_t type = design->cable_type[design->link_cable[link]];
+        const uint32_t ports[] = {design->link_a[link], design->link_b[link]};
+        bool counted = true;
+        for (uint32_t end = 0; end < 2; end++) {
+            const struct myr_port_group *group = myr_design_port_group(design, ports[end]);
+            if (group->per_connector > 1 && group->role != MYR_PORT_NIC) {
+                uint32_t first = design->first_port[design->port_device[ports[end]]] + group->first;
+                legs[type] = group->per_connector;
+                counted = first_of(design, first, ports[end] - first, group->per_connector);
+            }
+        }
+        counts[type] += counted;
+    }
+}
+
+static double run_length(const struct audit *audit, const struct myr_cabletype *type)
+{
+    const struct myr_spec_net *net = &audit->spec->nets[type->net];
+    double given = type->layer == MYR_LAYER_HOST     ? net->host_length_m
+                   : type->layer == MYR_LAYER_FABRIC ? net->fabric_length_m
+                                                     : net->core_length_m;
+    double planned = type->length_mm / 1000.0;
+    return given > 0 && given < planned ? given : planned;
+}
+
+static const char *layer_words(uint32_t layer)
+{
+    static const char *const words[MYR_LAYER_COUNT] = {
+        "to the hosts", "leaf to spine", "spine to core", "between switches", "between groups"};
+    return words[layer];
+}
+
+static void add_cables(struct audit *audit, uint32_t net, const struct counted *counted,
+                       const struct cables *cables)
+{
+    const struct myr_design *design = &audit->plan;
+    for (uint32_t i = 0; i < design->cabletype_count; i++) {
+        const struct myr_cabletype *type = &design->cabletypes[i];
+        if (type->net != net || audit->need_count + 2 >= AUDIT_NEEDS_MAX) {
+            continue;
+        }
+        uint32_t legs = cables->legs[i] ? cables->legs[i] : 1;
+        uint32_t part =
+            type->part
+                ? myr_catalog_find(audit->catalog, myr_str_from(myr_design_str(design, type->part)))
+                : MYR_PART_NONE;
+        struct audit_need need = {
+            .role = AUDIT_CABLE,
+            .net = net,
+            .layer = type->layer,
+            .part = part,
+            .gbps = type->gbps,
+            .length_m = run_length(audit, type),
+            .quantity = cables->counts[i],
+            .legs = legs,
+        };
+        need.what = myr_arena_printf(audit->arena, "%s %s", legs > 1 ? "splitter cables" : "fibres",
+                                     layer_words(type->layer));
+        (void)add(audit, need);
+        bool planned = part != MYR_PART_NONE && audit_part(audit, part)->cable.fixed_ends;
+        uint64_t links = need.quantity;
+        need.fixed = true;
+        need.part = planned ? part : MYR_PART_NONE;
+        need.quantity =
+            counted->head_cages[type->layer] < links ? counted->head_cages[type->layer] : links;
+        need.legs = 0; /* as many as the cage has ports */
+        need.what =
+            myr_arena_printf(audit->arena, "cables with ends, %s", layer_words(type->layer));
+        (void)add(audit, need);
+    }
+}
+
+/* Tiers that use the same part are one line of a list. */
+static void add_switches(struct audit *audit, uint32_t net)
+{
+    const struct myr_network *out = &audit->plan.networks[net];
+    const struct {
+        uint32_t count;
+        uint32_t first;
+        enum audit_tier tier;
+    } tiers[] = {{out->leaf, out->first_leaf, AUDIT_TIER_LEAF},
+                 {out->spine, out->first_spine, AUDIT_TIER_SPINE},
+                 {out->core, out->first_core, AUDIT_TIER_CORE}};
+    uint32_t first_switch = audit->need_count;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(tiers); i++) {
+        if (tiers[i].count == 0) {
+            continue;
+        }
+        uint32_t part = type_part(audit, tiers[i].first);
+        bool joined = false;
+        for (uint32_t k = first_switch; k < audit->need_count; k++) {
+            if (audit->needs[k].part == part) {
+                audit->needs[k].quantity += tiers[i].count;
+                joined = true;
+            }
+        }
+        if (!joined) {
+            (void)add(audit, (struct audit_need){.role = AUDIT_SWITCH,
+                                                 .net = net,
+                                                 .part = part,
+                                                 .quantity = tiers[i].count,
+                                                 .what = "switches"});
+        }
+    }
+    for (uint32_t k = first_switch; k < audit->need_count; k++) {
+        const struct myr_part_switch *sw = &audit_part(audit, audit->needs[k].part)->sw;
+        uint32_t box = sw->per_box ? sw->per_box : 1; /* some are ordered two in a box */
+        audit->needs[k].quantity = (audit->needs[k].quantity + box - 1) / box;
+    }
+}
+
+static void add_fabric(struct audit *audit, uint32_t net, const struct cables *cables)
+{
+    struct counted counted = {0};
+    uint32_t first_switch = audit->need_count;
+    count_cages(&audit->plan, net, &counted);
+    add_switches(audit, net);
+    bool built_in = false; /* light comes out of the box: no modules there */
+    for (uint32_t k = first_switch; k < audit->need_count; k++) {
+        const struct myr_part_switch *sw = &audit_part(audit, audit->needs[k].part)->sw;
+        built_in = built_in || (sw->form && strcmp(sw->form, "co-packaged") == 0);
+    }
+    for (uint32_t layer = 0; layer < MYR_LAYER_COUNT && !built_in; layer++) {
+        (void)add(audit, (struct audit_need){.role = AUDIT_MODULE,
+                                             .net = net,
+                                             .layer = layer,
+                                             .end = AUDIT_END_SWITCH,
+                                             .part = MYR_PART_NONE,
+                                             .quantity = counted.switch_cages[layer],
+                                             .what = myr_arena_printf(audit->arena,
+                                                                      "modules in switches, %s",
+                                                                      layer_words(layer))});
+    }
+    (void)add(audit, (struct audit_need){.role = AUDIT_MODULE,
+                                         .net = net,
+                                         .layer = MYR_LAYER_HOST,
+                                         .end = AUDIT_END_NIC,
+                                         .part = MYR_PART_NONE,
+                                         .quantity = counted.nic_cages,
+                                         .what = "modules in NICs"});
+    add_cables(audit, net, &counted, cables);
+}
+
+static void add_access(struct audit *audit, uint32_t net, const struct cables *cables)
+{
+    const struct myr_network *out = &audit->plan.networks[net];
+    struct counted counted = {0};
+    (void)add(audit, (struct audit_need){.role = AUDIT_ACCESS,
+                                         .net = net,
+                                         .part = type_part(audit, out->first_access),
+                                         .quantity = out->access,
+                                         .what = "access switches"});
+    (void)add(audit, (struct audit_need){.role = AUDIT_AGGREGATION,
+                                         .net = net,
+                                         .part = type_part(audit, out->first_aggregation),
+                                         .quantity = out->aggregation,
+                                         .what = "aggregation switches"});
+    if (!(audit->spec->supplied & MYR_SUPPLIED_ETHERNET_CABLING)) {
+        uint32_t first = audit->need_count;
+        for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {
+            counted.head_cages[layer] = UINT64_MAX; /* one a link */
+        }
+        add_cables(audit, net, &counted, cables);
+        for (uint32_t i = first; i < audit->need_count; i++) {
+            audit->needs[i].off = !audit->needs[i].fixed;
+            audit->needs[i].scope = true;
+        }
+    }
+}
+
+/* Rows of the plan's own bill that no port asks for: servers, storage, what is bought along. */
+static void add_others(struct audit *audit)
+{
+    const struct myr_design *design = &audit->plan;
+    for (uint32_t i = 0; i < design->bom_count; i++) {
+        const struct myr_bom_row *row = &design->bom[i];
+        double length;
+        uint32_t part =
+            audit_find_part(audit, myr_str_from(myr_design_str(design, row->part)), &length);
+        enum audit_role role = part == MYR_PART_NONE ? AUDIT_UNKNOWN : audit_part_role(audit, part);
+        uint32_t net = audit_words_system(myr_str_from(myr_design_str(design, row->system)));
+        bool software = part != MYR_PART_NONE && role == AUDIT_OTHER &&
+                        strcmp(audit_part(audit, part)->id, "storage-software") == 0;
+        if (role == AUDIT_UNKNOWN || role == AUDIT_SWITCH || role == AUDIT_MODULE ||
+            role == AUDIT_CABLE || role == AUDIT_ETHERNET || software ||
+            audit->need_count == AUDIT_NEEDS_MAX) {
+            continue;
+        }
+        (void)add(audit, (struct audit_need){.role = role,
+                                             .net = role == AUDIT_OTHER && net < MYR_NET_COUNT
+                                                        ? net
+                                                        : AUDIT_ANY_NET,
+                                             .part = part,
+                                             .quantity = row->quantity,
+                                             .what = myr_design_str(design, row->name),
+                                             .scope = true});
+    }
+}
+
+/* Cards come with the servers, unless the list has some for this network: then all of them. */
+static void add_nics(struct audit *audit, uint32_t net)
+{
+    const struct myr_network *out = &audit->plan.networks[net];
+    for (size_t i = 0; i < audit->lines.count; i++) {
+        const struct audit_line *line = &audit->lines.items[i];
+        if (line->role != AUDIT_NIC || line->says.net != net || line->part == MYR_PART_NONE) {
+            continue;
+        }
+        const struct myr_part_nic *nic = &audit_part(audit, line->part)->nic;
+        uint32_t ports = nic->cages * nic->cage_ports;
+        (void)add(audit, (struct audit_need){.role = AUDIT_NIC,
+                                             .net = net,
+                                             .part = MYR_PART_NONE,
+                                             .quantity = (out->host_ports + ports - 1) /
+                                                         (ports ? ports : 1),
+                                             .what = "NICs"});
+        return;
+    }
+}
+
+void audit_needs_bom(struct audit *audit)
+{
+    struct cables cables = {
+        .counts = MYR_ARENA_NEW(audit->arena, uint64_t, audit->plan.cabletype_count),
+        .legs = MYR_ARENA_NEW(audit->arena, uint32_t, audit->plan.cabletype_count)};
+    count_cables(&audit->plan, cables.counts, cables.legs);
+    audit->need_count = 0;
+    for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
+        const struct myr_network *out = &audit->plan.networks[net];
+        if (!out->topology) {
+            continue;
+        }
+        if (out->topology == MYR_TOPOLOGY_ACCESS) {
+            add_access(audit, net, &cables);
+        } else {
+            add_fabric(audit, net, &cables);
+        }
+        add_nics(audit, net);
+    }
+    add_others(audit);
+    for (size_t i = 0; i < audit->lines.count; i++) {
+        struct audit_line *line = &audit->lines.items[i];
+        const struct myr_part *part =
+            line->part == MYR_PART_NONE ? NULL : audit_part(audit, line->part);
+        for (uint32_t net = 0; part && net < MYR_NET_COUNT; net++) {
+            if (part->kind == MYR_PART_TRANSCEIVER) {
+                line->ends[net] = (uint8_t)audit_module_end(audit, part, net);
+            }
+        }
+    }
+}
+
+static void add_placed(struct audit *audit, struct audit_need need, uint32_t first_device)
+{
+    if (need.quantity && need.part == MYR_PART_NONE) {
+        need.part = type_part(audit, first_device);
+    }
+    (void)add(audit, need);
+}
+
+void audit_needs_layout(struct audit *audit)
+{
+    const struct myr_design_head *head = audit->plan.head;
+    audit->need_count = 0;
+    add_placed(audit,
+               (struct audit_need){
+                   .role = AUDIT_SERVER,
+                   .net = AUDIT_ANY_NET,
+                   .part = myr_catalog_find(audit->catalog, myr_str_from(myr_design_str(
+                                                                &audit->plan, head->server_part))),
+                   .quantity = head->servers,
+                   .what = "GPU servers"},
+               0);
+    for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
+        const struct myr_network *out = &audit->plan.networks[net];
+        const struct {
+            enum audit_role role;
+            enum audit_tier tier;
+            uint32_t count, first;
+            const char *name;
+        } kinds[] = {
+            {AUDIT_SWITCH, AUDIT_TIER_LEAF, out->leaf, out->first_leaf, "leaf"},
+            {AUDIT_SWITCH, AUDIT_TIER_SPINE, out->spine, out->first_spine, "spine"},
+            {AUDIT_SWITCH, AUDIT_TIER_CORE, out->core, out->first_core, "core"},
+            {AUDIT_ACCESS, 0, out->access, out->first_access, "access"},
+            {AUDIT_AGGREGATION, 0, out->aggregation, out->first_aggregation, "aggregation"}};
+        for (uint32_t i = 0; out->topology && i < MYR_ARRAY_COUNT(kinds); i++) {
+            add_placed(
+                audit,
+                (struct audit_need){.role = kinds[i].role,
+                                    .tier = kinds[i].tier,
+                                    .net = net,
+                                    .part = MYR_PART_NONE,
+                                    .quantity = kinds[i].count,
+                                    .what = myr_arena_printf(audit->arena, "%s switches of %s",
+                                                             kinds[i].name, myr_net_names[net])},
+                kinds[i].first);
+        }
+    }
+    const struct {
+        enum audit_role role;
+        uint32_t count, first;
+        const char *what;
+    } hosts[] = {
+        {AUDIT_STORAGE, head->storage_servers, head->first_storage, "storage servers"},
+        {AUDIT_MANAGEMENT, head->management_nodes, head->first_management, "management nodes"},
+        {AUDIT_MANAGER, head->fabric_managers, head->first_fabric_manager, "fabric managers"}};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(hosts); i++) {
+        add_placed(audit,
+                   (struct audit_need){.role = hosts[i].role,
+                                       .net = AUDIT_ANY_NET,
+                                       .part = MYR_PART_NONE,
+                                       .quantity = hosts[i].count,
+                                       .what = hosts[i].what},
+                   hosts[i].first);
+    }
+    for (size_t i = 0; i < audit->spec->items.count; i++) {
+        const struct myr_spec_item *item = &audit->spec->items.items[i];
+        const struct myr_part *part = audit_part(audit, item->part);
+        if (part->kind == MYR_PART_DEVICE && item->per == MYR_PER_PIECE &&
+            audit->need_count < AUDIT_NEEDS_MAX) {
+            (void)add(audit, (struct audit_need){.role = AUDIT_OTHER,
+                                                 .net = AUDIT_ANY_NET,
+                                                 .part = item->part,
+                                                 .quantity = (uint64_t)(item->quantity + 0.999999),
+                                                 .what = part->title});
+        }
+    }
+}

@@ -1,0 +1,295 @@
+/* The rules of a link, and the links that a list is made of. */
+#include "audit/audit.h"
+
+static const char *const medium_names[] = {"copper", "multimode", "single-mode"};
+
+/* 'fits' lists the beginnings of the ids of the cards that a module is made for. */
+static bool card_listed(const char *fits, const char *id)
+{
+    for (const char *word = fits; word && *word;) {
+        size_t len = strcspn(word, " ");
+        if (len > 0 && strncmp(word, id, len) == 0) {
+            return true;
+        }
+        word += len + strspn(word + len, " ");
+    }
+    return !fits;
+}
+
+static const char *cage_words(struct audit *audit, const struct audit_cage *cage)
+{
+    return myr_arena_printf(audit->arena, "%s%s%s", cage->top ? cage->top : "",
+                            cage->top ? " " : "", cage->form);
+}
+
+static const char *module_words(struct audit *audit, const struct myr_part *module)
+{
+    const struct myr_part_transceiver *optic = &module->optic;
+    uint32_t lane = optic->cage_lane_gbps ? optic->cage_lane_gbps : optic->lane_gbps;
+    return myr_arena_printf(audit->arena, "%s%s%s with %uG lanes", optic->top ? optic->top : "",
+                            optic->top ? " " : "", optic->form, lane);
+}
+
+static bool check_cage(struct audit *audit, const struct audit_link *link,
+                       const struct myr_part *host, const struct myr_part *module)
+{
+    struct audit_cage cage = audit_cage_of(host);
+    if (audit_cage_takes(&cage, module)) {
+        return true;
+    }
+    audit_finding_text(
+        audit, "optic-form", link->where, cage_words(audit, &cage), module_words(audit, module),
+        "%s: %s has %s cages%s, %s is %s", myr_net_names[link->net], host->order,
+        cage_words(audit, &cage),
+        cage.lane_gbps ? myr_arena_printf(audit->arena, " with %uG lanes", cage.lane_gbps) : "",
+        module->order, module_words(audit, module));
+    return false;
+}
+
+static bool check_nic(struct audit *audit, const struct audit_link *link)
+{
+    const struct myr_part *module = link->nic_optic, *nic = link->nic;
+    if (!check_cage(audit, link, nic, module)) {
+        return false;
+    }
+    if (!card_listed(module->optic.fits, nic->id)) {
+        audit_finding_text(audit, "optic-host", link->where, module->optic.fits, nic->id,
+                           "%s: %s is specified for %s, the NIC is %s", myr_net_names[link->net],
+                           module->order, module->optic.fits, nic->order);
+        return false;
+    }
+    return true;
+}
+
+static bool check_speed(struct audit *audit, const struct audit_link *link,
+                        const struct myr_part *module, uint32_t gbps)
+{
+    if (!module || !gbps || module->optic.port_gbps >= gbps) {
+        return true;
+    }
+    audit_finding(audit, "optic-speed", link->where, gbps, module->optic.port_gbps,
+                  "%s: %s carries %uG through a connector, the link needs %uG",
+                  myr_net_names[link->net], module->order, module->optic.port_gbps, gbps);
+    return false;
+}
+
+static const char *light(struct audit *audit, const struct myr_part *part)
+{
+    return part->kind == MYR_PART_CABLE
+               ? myr_arena_printf(audit->arena, "%s (%s %s)", part->order,
+                                  medium_names[part->cable.medium],
+                                  part->cable.connector ? part->cable.connector : "")
+               : myr_arena_printf(audit->arena, "%s (%s, %u nm, %s, %uG lanes)", part->order,
+                                  medium_names[part->optic.medium], part->optic.wavelength_nm,
+                                  part->optic.connector ? part->optic.connector : "?",
+                                  part->optic.lane_gbps);
+}
+
+static bool check_light(struct audit *audit, const struct audit_link *link)
+{
+    const struct myr_part *a = link->switch_optic;
+    const struct myr_part *b = link->fabric ? link->switch_optic : link->nic_optic;
+    const struct myr_part *cable = link->cable;
+    bool optical = !cable || !cable->cable.fixed_ends;
+    bool agrees = (!a || !b || audit_modules_agree(a, b)) &&
+                  (!a || !cable || audit_cable_agrees(a, cable)) &&
+                  (!b || !cable || audit_cable_agrees(b, cable));
+    if (!optical || agrees) {
+        return true;
+    }
+    audit_finding_text(audit, "optic-mode", link->where, a ? light(audit, a) : light(audit, b),
+                       b && b != a ? light(audit, b) : light(audit, cable ? cable : a),
+                       "%s, %s: no light arrives between %s and %s%s%s", myr_net_names[link->net],
+                       link->fabric ? "between switches" : "to the hosts",
+                       a ? light(audit, a) : "?", b ? light(audit, b) : "?", cable ? " over " : "",
+                       cable ? light(audit, cable) : "");
+    return false;
+}
+
+static bool check_reach(struct audit *audit, const struct audit_link *link)
+{
+    const struct myr_part *ends[] = {link->switch_optic, link->nic_optic};
+    bool fine = true;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(ends) && link->length_m > 0; i++) {
+        if (ends[i] && ends[i]->optic.reach_m < link->length_m) {
+            audit_finding(audit, "optic-reach", link->where, link->length_m, ends[i]->optic.reach_m,
+                          "%s: %s reaches %g m, the run is %g m", myr_net_names[link->net],
+                          ends[i]->order, ends[i]->optic.reach_m, link->length_m);
+            fine = false;
+        }
+    }
+    return fine;
+}
+
+bool audit_link_rules(struct audit *audit, const struct audit_link *link)
+{
+    bool fine = true;
+    if (link->nic && link->nic_optic) {
+        fine = check_nic(audit, link) && fine;
+    }
+    if (link->sw && link->switch_optic) {
+        fine = check_cage(audit, link, link->sw, link->switch_optic) && fine;
+    }
+    fine =
+        check_speed(audit, link, link->switch_optic, link->gbps * (link->legs ? link->legs : 1)) &&
+        fine;
+    fine = check_speed(audit, link, link->nic_optic, link->gbps) && fine;
+    fine = check_light(audit, link) && fine;
+    return check_reach(audit, link) && fine;
+}
+
+/* ---- the links of a list ---- */
+
+/* The next line that serves the need with a known part, from 'from' on; SIZE_MAX: none. */
+static size_t next_server(const struct audit *audit, uint32_t need, size_t from)
+{
+    for (size_t i = from; need != UINT32_MAX && i < audit->lines.count; i++) {
+        if (*audit_flow(audit, i, need) > 0 && audit->lines.items[i].part != MYR_PART_NONE) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
+static const struct myr_part *line_part(const struct audit *audit, size_t line)
+{
+    return line == SIZE_MAX ? NULL : audit_part(audit, audit->lines.items[line].part);
+}
+
+/* The line of this need whose light suits 'with', or the first. */
+static size_t best_server(const struct audit *audit, uint32_t need, const struct myr_part *with)
+{
+    size_t first = next_server(audit, need, 0);
+    for (size_t i = first; with && i != SIZE_MAX; i = next_server(audit, need, i + 1)) {
+        const struct myr_part *part = line_part(audit, i);
+        bool cable = part->kind == MYR_PART_CABLE, other = with->kind == MYR_PART_CABLE;
+        if (cable ? audit_cable_agrees(with, part)
+                  : (other ? audit_cable_agrees(part, with) : audit_modules_agree(with, part))) {
+            return i;
+        }
+    }
+    return first;
+}
+
+/* The needs of one layer: modules at both ends, and what lies between. */
+struct layer {
+    uint32_t net, layer;
+    uint32_t in_switch, in_nic, cable; /* needs; UINT32_MAX: none */
+};
+
+static struct audit_link link_of(const struct audit *audit, const struct layer *layer, size_t a,
+                                 size_t b, size_t cable, size_t about)
+{
+    const struct audit_need *need = &audit->needs[layer->cable];
+    return (struct audit_link){
+        .net = (enum myr_net_id)layer->net,
+        .where = audit->lines.items[about].where,
+        .sw = audit_switch(audit, layer->net),
+        .switch_optic = line_part(audit, a),
+        .nic_optic = line_part(audit, b),
+        .cable = line_part(audit, cable),
+        .fabric = layer->layer != MYR_LAYER_HOST,
+        .gbps = need->gbps,
+        .legs = need->legs,
+        .length_m = need->length_m,
+    };
+}
+
+/* Every line that serves the layer, with the partners that suit it best. */
+static void judge_layer(struct audit *audit, const struct layer *layer)
+{
+    const uint32_t needs[] = {layer->in_switch, layer->in_nic, layer->cable};
+    for (uint32_t k = 0; k < MYR_ARRAY_COUNT(needs); k++) {
+        for (size_t i = next_server(audit, needs[k], 0); i != SIZE_MAX;
+             i = next_server(audit, needs[k], i + 1)) {
+            const struct myr_part *part = line_part(audit, i);
+            size_t a = k == 0 ? i : best_server(audit, layer->in_switch, part);
+            size_t b = k == 1 ? i : best_server(audit, layer->in_nic, part);
+            size_t cable = k == 2 ? i : best_server(audit, layer->cable, part);
+            struct audit_link link = link_of(audit, layer, a, b, cable, i);
+            if (!audit_link_rules(audit, &link)) {
+                audit->lines.items[i].named = true;
+            }
+        }
+    }
+}
+
+static bool nic_takes(const struct myr_part *nic, const struct myr_part *module)
+{
+    struct audit_cage cage = audit_cage_of(nic);
+    return audit_cage_takes(&cage, module) && card_listed(module->optic.fits, nic->id);
+}
+
+/* The planner may take another card of the family: what any of them takes is then not judged. */
+static bool was_replaced(const struct audit *audit, uint32_t net)
+{
+    const struct myr_design *design = &audit->plan;
+    for (uint32_t i = 0; i < design->finding_count; i++) {
+        if (strcmp(myr_design_str(design, design->findings[i].rule), "nic-variant") == 0 &&
+            strcmp(myr_design_str(design, design->findings[i].where), myr_net_names[net]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Every kind of card finds a module that fits, and every module a card. */
+static void judge_cards(struct audit *audit, const struct layer *layer)
+{
+    const struct myr_part *cards[AUDIT_CARDS_MAX];
+    uint32_t count = 0;
+    bool listed = false;
+    for (size_t i = 0; i < audit->lines.count && count < AUDIT_CARDS_MAX - 2; i++) {
+        const struct audit_line *line = &audit->lines.items[i];
+        if (line->role == AUDIT_NIC && line->part != MYR_PART_NONE &&
+            line->says.net == layer->net) {
+            cards[count++] = audit_part(audit, line->part);
+            listed = true;
+        }
+    }
+    if (!listed && !was_replaced(audit, layer->net)) {
+        cards[count] = audit_nic(audit, (enum myr_net_id)layer->net, false);
+        count += cards[count] != NULL;
+    }
+    if (!listed && layer->net == MYR_NET_STORAGE && audit->plan.head->storage_servers) {
+        cards[count] = audit_nic(audit, MYR_NET_STORAGE, true);
+        count += cards[count] != NULL;
+    }
+    size_t first = next_server(audit, layer->in_nic, 0);
+    for (uint32_t i = 0; i < count && first != SIZE_MAX; i++) {
+        bool fits = false;
+        for (size_t k = first; k != SIZE_MAX; k = next_server(audit, layer->in_nic, k + 1)) {
+            fits = fits || nic_takes(cards[i], line_part(audit, k));
+        }
+        if (!fits) {
+            (void)check_nic(audit, &(struct audit_link){.net = (enum myr_net_id)layer->net,
+                                                        .where = audit->lines.items[first].where,
+                                                        .nic = cards[i],
+                                                        .nic_optic = line_part(audit, first)});
+            audit->lines.items[first].named = true;
+        }
+    }
+}
+
+void audit_judge_optics(struct audit *audit)
+{
+    for (uint32_t i = 0; i < audit->need_count; i++) {
+        const struct audit_need *cable = &audit->needs[i];
+        if (cable->role != AUDIT_CABLE || cable->off || cable->fixed ||
+            audit->plan.networks[cable->net].topology == MYR_TOPOLOGY_ACCESS) {
+            continue;
+        }
+        struct layer layer = {cable->net, cable->layer, UINT32_MAX, UINT32_MAX, i};
+        for (uint32_t k = 0; k < audit->need_count; k++) {
+            const struct audit_need *need = &audit->needs[k];
+            if (need->role == AUDIT_MODULE && !need->off && need->net == cable->net &&
+                need->layer == cable->layer) {
+                *(need->end == AUDIT_END_NIC ? &layer.in_nic : &layer.in_switch) = k;
+            }
+        }
+        judge_layer(audit, &layer);
+        if (layer.in_nic != UINT32_MAX) {
+            judge_cards(audit, &layer);
+        }
+    }
+}
