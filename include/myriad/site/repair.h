@@ -26,6 +26,7 @@ struct myr_repair_step {
     uint32_t at, to;         /* vertices */
     uint32_t far_at, far_to; /* the other ends of the cables there; MYR_NONE: no cable */
     uint32_t component;
+    uint32_t legs; /* of a splitter's head that is moved as one plug; 0: a plug of one link */
     bool unseen; /* 'to' was not looked at: check that it is free */
 };
 
@@ -47,6 +48,7 @@ enum myr_pattern_kind {
     MYR_PATTERN_RAILS_PERMUTED,
     MYR_PATTERN_RACK_ROTATED,
     MYR_PATTERN_SPLITTER_LEGS_CROSSED,
+    MYR_PATTERN_BUNDLE_REVERSED,
     MYR_PATTERN_KIND_COUNT,
 };
 

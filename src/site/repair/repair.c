@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "repair/heads.h"
+
 const char *const myr_repair_op_names[MYR_REPAIR_OP_COUNT] = {"swap", "move", "add", "remove"};
 
 /*
@@ -11,7 +13,11 @@ const char *const myr_repair_op_names[MYR_REPAIR_OP_COUNT] = {"swap", "move", "a
  * its cables once. So the steps are the fewest, and each component is done by itself.
  */
 
+/* One exchange of heads does what so many exchanges of legs do, at the most. */
+enum { LEGS_OF_A_HEAD = 8 };
+
 struct component {
+    bool head; /* of a splitter: done before all others */
     uint64_t walk_key;
     uint32_t first_port; /* where its first step is done: ties in the order of walking */
     uint32_t first_step, step_count;
@@ -49,8 +55,11 @@ static uint32_t device_of(const struct repair_graph *graph, uint32_t vertex)
 
 static uint32_t distance(const struct repair_graph *graph, uint32_t a, uint32_t b)
 {
-    enum { ELSEWHERE = 3 };
+    enum { ELSEWHERE = 3, SHARED_PLUG = 4 };
     uint32_t device_a = device_of(graph, a), device_b = device_of(graph, b);
+    if (repair_is_leg(graph->design, a) || repair_is_leg(graph->design, b)) {
+        return SHARED_PLUG; /* legs are moved at their hosts */
+    }
     return device_a == MYR_NONE || device_b == MYR_NONE
                ? ELSEWHERE
                : repair_distance(graph->design, device_a, device_b);
@@ -147,7 +156,7 @@ static struct exchange exchange_at(const struct repairer *r, uint32_t edge)
 
 static void solve_cycle(struct repairer *r)
 {
-    enum { LEVELS = 4 };
+    enum { LEVELS = 5 };
     uint32_t edges = (uint32_t)r->chain.count / 2;
     MYR_ASSERT(r->chain.count % 2 == 0 && edges >= 2);
     myr_vec_reserve(&r->next, edges);
@@ -157,8 +166,7 @@ static void solve_cycle(struct repairer *r)
         r->prev.items[i] = (i + edges - 1) % edges;
     }
     uint32_t left = edges, at = 0;
-    /* Levels are distances: the same device, rack, row, further. The last takes whatever is left.
-     */
+    /* Levels are distances: the same device, rack, row, further; at the end what has no choice. */
     for (uint32_t level = 0; level < LEVELS; level++) {
         uint32_t idle = 0; /* edges passed since the last exchange */
         while (left > 1 && idle < left) {
@@ -197,6 +205,10 @@ static void solve_path(struct repairer *r)
     uint32_t first = r->chain.items[0], last = r->chain.items[count - 1];
     bool empty_first = found[first] == MYR_NONE, empty_last = found[last] == MYR_NONE;
     bool last_is_better = empty_last && (!empty_first || !is_missing(r, first));
+    bool either = empty_first && empty_last && is_missing(r, first) == is_missing(r, last);
+    if (either && repair_is_leg(r->graph->design, first)) {
+        last_is_better = !repair_is_leg(r->graph->design, last); /* plugs are moved at the hosts */
+    }
     if (last_is_better) {
         reverse_chain(r);
     }
@@ -258,6 +270,9 @@ static void solve_component(struct repairer *r, uint32_t start)
 static int compare_components(const void *left, const void *right)
 {
     const struct component *a = left, *b = right;
+    if (a->head != b->head) {
+        return a->head ? -1 : 1;
+    }
     if (a->walk_key != b->walk_key) {
         return a->walk_key < b->walk_key ? -1 : 1;
     }
@@ -294,17 +309,47 @@ static bool differs(const struct repair_graph *graph, uint32_t vertex)
     return found != MYR_NONE || state_of(graph, vertex) == MYR_STATE_MISSING;
 }
 
+/* Heads of splitters come before single plugs, each as a component of its own. */
+static void put_heads(struct repairer *r, const struct head_steps *heads)
+{
+    for (size_t i = 0; i < heads->count; i++) {
+        const struct head_step *head = &heads->items[i];
+        struct component component = {
+            .first_step = (uint32_t)r->steps.count, .step_count = 1, .first_port = head->at};
+        add_step(r, (struct myr_repair_step){.op = head->move ? MYR_REPAIR_MOVE : MYR_REPAIR_SWAP,
+                                             .at = head->at,
+                                             .to = head->to,
+                                             .far_at = head->far_at,
+                                             .far_to = head->far_to,
+                                             .legs = head->legs});
+        /* They are done in their order, and before all others. */
+        component.walk_key = i;
+        component.head = true;
+        myr_vec_push(&r->components, component);
+        r->repair->components++;
+    }
+}
+
 void repair_labelled(const struct repair_graph *graph, struct myr_arena *arena,
                      struct myr_repair *ret)
 {
-    MYR_CLEANUP(repairer_done) struct repairer r = {.graph = graph, .repair = ret};
+    uint32_t *found = MYR_ARENA_NEW(arena, uint32_t, (size_t)graph->vertex_count + 1);
+    struct repair_graph after = *graph;
+    struct head_steps heads = {.exact = true};
+    memcpy(found, graph->found, graph->vertex_count * sizeof(uint32_t));
+    after.found = found;
+    MYR_CLEANUP(repairer_done) struct repairer r = {.graph = &after, .repair = ret};
     *ret = (struct myr_repair){.exact = true};
+    repair_heads(graph, arena, found, &heads);
+    put_heads(&r, &heads);
     r.visited = MYR_ARENA_NEW(arena, uint8_t, (size_t)graph->vertex_count + 1);
     for (uint32_t v = 0; v < graph->vertex_count; v++) {
-        if (!r.visited[v] && differs(graph, v)) {
+        if (!r.visited[v] && differs(&after, v)) {
             solve_component(&r, v);
         }
     }
-    ret->lower_bound = ret->moves;
+    ret->exact = heads.exact;
+    ret->lower_bound = heads.exact ? ret->moves : ret->moves / LEGS_OF_A_HEAD;
+    free(heads.items);
     put_steps(&r, arena);
 }

@@ -45,6 +45,7 @@ static const struct myr_value *put_steps(const struct myr_verify *verify, struct
         put_end(verify, answer, "other_end_at_device", "other_end_at_port", step->far_at);
         put_end(verify, answer, "other_end_to_device", "other_end_to_port", step->far_to);
         myr_answer_bool(answer, "check_first", step->unseen);
+        myr_answer_u64(answer, "legs", step->legs ? step->legs : 1);
         myr_answer_end(answer);
     }
     myr_answer_end(answer);

@@ -52,16 +52,18 @@ static void put_pair(const struct myr_verify *verify, uint32_t a, uint32_t b, co
 void myr_verify_step_text(const struct myr_verify *verify, const struct myr_repair_step *step,
                           struct myr_buf *buf)
 {
+    const char *what = step->legs ? "head of the splitter" : "plug";
     switch ((enum myr_repair_op)step->op) {
     case MYR_REPAIR_SWAP:
-        myr_buf_put_lit(buf, "exchange the plugs in ");
+        myr_buf_puts(buf, step->legs ? "exchange the heads of the splitters in "
+                                     : "exchange the plugs in ");
         put_pair(verify, step->at, step->to, " and ", buf);
         myr_buf_put_lit(buf, " (their other ends: ");
         put_pair(verify, step->far_at, step->far_to, " and ", buf);
         myr_buf_putc(buf, ')');
         break;
     case MYR_REPAIR_MOVE:
-        myr_buf_put_lit(buf, "move the plug from ");
+        myr_buf_printf(buf, "move the %s from ", what);
         put_pair(verify, step->at, step->to, " to ", buf);
         myr_buf_put_lit(buf, " (its other end: ");
         myr_verify_port_name(verify, step->far_at, buf);

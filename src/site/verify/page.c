@@ -138,6 +138,28 @@ static void show_choices(const struct myr_verify *verify, struct myr_answer *ans
                     verify->relabel_moves == 1 ? "move" : "moves");
 }
 
+/* Devices that have each other's cables need no plug to be moved, but each other's names. */
+static void show_renames(const struct myr_verify *verify, struct myr_answer *answer)
+{
+    const struct myr_design *design = verify->design;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf other = {0};
+    if (verify->relabel_devices == 0) {
+        return;
+    }
+    myr_answer_heading(answer, "Rename %u devices, then %u %s", verify->relabel_devices,
+                       verify->relabel_moves, verify->relabel_moves == 1 ? "move" : "moves");
+    for (uint32_t d = 0; d < design->device_count; d++) {
+        if (verify->renames[d] != MYR_NONE) {
+            myr_buf_clear(&name);
+            myr_buf_clear(&other);
+            myr_design_name(design, d, &name);
+            myr_design_name(design, verify->renames[d], &other);
+            myr_answer_para(answer, "give %s the name %s", name.data, other.data);
+        }
+    }
+}
+
 static void show_steps(const struct myr_verify *verify, struct myr_answer *answer)
 {
     const struct myr_repair *repair = &verify->repair;
@@ -145,8 +167,10 @@ static void show_steps(const struct myr_verify *verify, struct myr_answer *answe
     if (repair->step_count == 0) {
         return;
     }
-    myr_answer_heading(answer, "Steps, %s, in walking order",
-                       verify->options.equivalent ? "as equivalent" : "as labelled");
+    show_renames(verify, answer);
+    myr_answer_heading(answer, "Steps, %s, in walking order%s",
+                       verify->options.equivalent ? "as equivalent" : "as labelled",
+                       verify->relabel_devices ? ", if the names are to stay" : "");
     for (uint32_t i = 0; i < repair->step_count && i < SHOWN_MAX; i++) {
         bool follows = i > 0 && repair->steps[i].component == repair->steps[i - 1].component;
         myr_buf_clear(&line);

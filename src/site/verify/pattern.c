@@ -5,8 +5,8 @@
 #include "repair/repair.h"
 
 const char *const myr_pattern_kind_names[MYR_PATTERN_KIND_COUNT] = {
-    "cage-halves-swapped", "bundle-shifted", "leaf-pair-exchanged",  "devices-exchanged",
-    "rails-permuted",      "rack-rotated",   "splitter-legs-crossed"};
+    "cage-halves-swapped", "bundle-shifted", "leaf-pair-exchanged",   "devices-exchanged",
+    "rails-permuted",      "rack-rotated",   "splitter-legs-crossed", "bundle-reversed"};
 
 enum { BUNDLE_MIN = 3, BUNDLE_GAP_MAX = 2, NAMES_SHOWN = 4 };
 
@@ -70,6 +70,10 @@ static uint32_t explain(struct finder *finder, uint32_t port)
 static void add_pattern(struct finder *finder, enum myr_pattern_kind kind, uint32_t ports)
 {
     struct myr_pattern pattern = {.kind = kind, .ports = ports};
+    if (ports == 0) { /* what it would explain has a name already */
+        myr_buf_clear(&finder->where);
+        return;
+    }
     pattern.where.len = finder->where.len;
     pattern.where.data =
         myr_arena_strndup(finder->verify->arena, finder->where.data, finder->where.len);
@@ -432,6 +436,42 @@ static void find_bundles_in(struct finder *finder, uint32_t first, uint32_t coun
     }
 }
 
+/* Whether the cable in the port belongs to the one that mirrors it between 'low' and 'high'. */
+static bool is_mirrored(const struct finder *finder, uint32_t port, uint32_t sum)
+{
+    if (finder->verify->state[port] != MYR_STATE_WRONG || finder->explained[port]) {
+        return false;
+    }
+    return home_of(finder->verify, port) == sum - port;
+}
+
+/* Neighbouring plugs from 'first' on that stand in reverse; the middle one may be right. */
+static void find_reversed_in(struct finder *finder, uint32_t first, uint32_t count)
+{
+    for (uint32_t low = first; low + 1 < first + count; low++) {
+        uint32_t home = finder->verify->state[low] == MYR_STATE_WRONG && !finder->explained[low]
+                            ? home_of(finder->verify, low)
+                            : MYR_NONE;
+        if (home == MYR_NONE || home <= low || home >= first + count) {
+            continue;
+        }
+        uint32_t sum = low + home, mirrored = 0, ports = 0;
+        for (uint32_t p = low; p <= home; p++) {
+            mirrored += is_mirrored(finder, p, sum) || 2 * p == sum;
+        }
+        if (home - low + 1 < BUNDLE_MIN + 1 || mirrored < home - low + 1) {
+            continue; /* all of them, and more than an exchange of two */
+        }
+        for (uint32_t p = low; p <= home; p++) {
+            ports += 2 * p == sum ? 0 : explain(finder, p);
+        }
+        myr_verify_port_name(finder->verify, low, &finder->where);
+        myr_buf_put_lit(&finder->where, " to ");
+        myr_design_port_name(finder->design, home, &finder->where);
+        add_pattern(finder, MYR_PATTERN_BUNDLE_REVERSED, ports);
+    }
+}
+
 /* A bundle moves by one port, or by one cage. Hosts have rails instead. */
 static void find_bundles(struct finder *finder)
 {
@@ -448,6 +488,20 @@ static void find_bundles(struct finder *finder)
             for (uint32_t s = 0; s < shift_count; s++) {
                 find_bundles_in(finder, design->first_port[d] + group->first, group->count,
                                 shifts[s]);
+            }
+        }
+    }
+}
+
+static void find_reversed(struct finder *finder)
+{
+    const struct myr_design *design = finder->design;
+    for (uint32_t d = 0; d < design->device_count; d++) {
+        const struct myr_devtype *type = &design->devtypes[design->device_type[d]];
+        for (uint32_t g = 0; g < type->group_count; g++) {
+            const struct myr_port_group *group = &type->groups[g];
+            if (group->role != MYR_PORT_NIC) {
+                find_reversed_in(finder, design->first_port[d] + group->first, group->count);
             }
         }
     }
@@ -483,6 +537,7 @@ void pattern_find(struct myr_verify *verify)
     memset(verify->renames, 0xFF, verify->design->device_count * sizeof(uint32_t));
     /* From the largest cause to the smallest: a port that one explains is not asked again. */
     find_displaced(&finder);
+    find_reversed(&finder);
     find_swaps(&finder);
     find_rails(&finder);
     find_bundles(&finder);

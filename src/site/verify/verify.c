@@ -125,9 +125,10 @@ static const uint32_t *repair_as_equivalent(struct myr_verify *verify,
         *ret = *labelled;
     }
     /* The gap is what the search could not rule out: no repair saves more moves than that. */
-    ret->lower_bound = ret->moves > gap ? ret->moves - gap : 0;
+    uint32_t known = ret->exact ? ret->moves : ret->lower_bound;
+    ret->lower_bound = known > gap ? known - gap : 0;
     MYR_ASSERT(ret->lower_bound <= ret->moves && steps_of(ret) <= steps_of(labelled));
-    ret->exact = gap == 0;
+    ret->exact = ret->exact && gap == 0;
     return worse ? graph->plan : plan;
 }
 
