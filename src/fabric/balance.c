@@ -3,12 +3,9 @@
 #include <stdlib.h>
 
 #include "myriad/fabric/colour.h"
+#include "policy/policy.h"
 
-/* Improving stops when a pass moves nothing; the bounds end it where something always moves. */
-enum { FLOWLETS = 8, IMPROVE_PASSES = 8, IMPROVE_TRIES = 32 };
-
-/* Fractions of sprayed flows are kept finer than loads: they are divided again at every hop. */
-#define SPRAY_FINE (UINT64_C(1) << 20)
+enum { FLOWLETS = 8 };
 
 const char *const myr_policy_names[MYR_POLICY_COUNT] = {
     "ecmp", "ecmp-xor", "port", "static", "flowlet", "spray", "adaptive", "planned"};
@@ -103,37 +100,6 @@ static uint32_t pick(void *context, uint32_t device, uint32_t count, uint32_t de
     return choice;
 }
 
-/* What a flow's share takes of a channel. */
-static uint64_t load_part(const struct myr_graph *graph, uint32_t channel, uint64_t share)
-{
-    uint64_t gbps = myr_channel_gbps(graph->design, channel);
-    return MYR_LOAD_ONE * share / MYR_SHARE_ONE * graph->net->host_gbps / gbps;
-}
-
-static void add_load(const struct myr_graph *graph, uint64_t *load, const struct myr_path *path,
-                     uint32_t share, bool remove)
-{
-    for (uint32_t i = 0; i < path->count; i++) {
-        uint64_t part = load_part(graph, path->channels[i], share);
-        MYR_ASSERT(!remove || load[path->channels[i]] >= part);
-        load[path->channels[i]] += remove ? 0 - part : part;
-    }
-}
-
-/* Routes of a flow follow each other, and flows come in order: readers walk both side by side. */
-static void put_route(struct myr_routes *routes, uint32_t flow, uint32_t weight,
-                      const struct myr_path *path)
-{
-    MYR_ASSERT(path->count > 0);
-    MYR_ASSERT(routes->flow.count == 0 || routes->flow.items[routes->flow.count - 1] <= flow);
-    for (uint32_t i = 0; i < path->count; i++) {
-        myr_vec_push(&routes->channels, path->channels[i]);
-    }
-    myr_vec_push(&routes->start, (uint32_t)routes->channels.count);
-    myr_vec_push(&routes->flow, flow);
-    myr_vec_push(&routes->weight, weight);
-}
-
 static struct picker picker_for(const struct myr_graph *graph,
                                 const struct myr_balance_options *options,
                                 const struct myr_flow *flow, const uint64_t *load)
@@ -166,105 +132,67 @@ static void route_by_hop(const struct myr_graph *graph, const struct myr_balance
             uint64_t share = flows[i].share;
             uint32_t weight = (uint32_t)(share * (piece + 1) / pieces - share * piece / pieces);
             if (weight > 0) {
-                put_route(ret, (uint32_t)i, weight, &path);
-                add_load(graph, load, &path, weight, false);
+                policy_put_route(ret, (uint32_t)i, weight, &path);
+                policy_add_load(graph, load, &path, weight, false);
             }
         }
     }
 }
 
-/* --- planned, where no colouring is possible: move flows off the links that are too full */
+/* --- planned */
 
-struct path_cost {
-    uint64_t highest, sum;
-};
-
-/* Host channels are the same for every path of a flow, and say nothing. */
-static struct path_cost cost_of(const struct myr_graph *graph, const struct myr_path *path,
-                                uint32_t share, const uint64_t *load)
+static void put_plan(const struct policy_plan *plan, struct myr_routes *ret)
 {
-    struct path_cost cost = {0};
-    for (uint32_t i = 1; i + 1 < path->count; i++) {
-        uint64_t value = load[path->channels[i]] + load_part(graph, path->channels[i], share);
-        cost.highest = value > cost.highest ? value : cost.highest;
-        cost.sum += value;
-    }
-    return cost;
-}
-
-static bool cheaper(struct path_cost a, struct path_cost b)
-{
-    return a.highest != b.highest ? a.highest < b.highest : a.sum < b.sum;
-}
-
-static bool other_path(const struct myr_graph *graph, const struct myr_flow *flow, uint64_t value,
-                       uint32_t attempt, struct myr_path *ret)
-{
-    bool detour = attempt % 2 && graph->net->topology == MYR_TOPOLOGY_DRAGONFLY;
-    if (detour) {
-        return myr_path_valiant(graph, flow->from_port, flow->to_port, (uint32_t)(value >> 40),
-                                value, ret);
-    }
-    return myr_path_by_value(graph, flow->from_port, flow->to_port, value, ret);
-}
-
-/* Takes each flow out and puts it back on the best of some paths; true when anything changed. */
-static bool improve(const struct myr_graph *graph, const struct myr_flow *flows, size_t count,
-                    uint32_t pass, struct myr_path *paths, uint64_t *load)
-{
-    bool changed = false;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t share = flows[i].share;
-        if (paths[i].count < 3) {
-            continue; /* without a path, or inside one switch */
-        }
-        add_load(graph, load, &paths[i], share, true);
-        struct path_cost now = cost_of(graph, &paths[i], share, load);
-        bool hot = now.highest > MYR_LOAD_ONE;
-        for (uint32_t attempt = 0; hot && attempt < IMPROVE_TRIES; attempt++) {
-            struct myr_path path;
-            uint64_t value = myr_hash_u64(((uint64_t)i << 16 | pass << 8) + attempt);
-            if (!other_path(graph, &flows[i], value, attempt, &path)) {
-                continue;
-            }
-            struct path_cost cost = cost_of(graph, &path, share, load);
-            if (cheaper(cost, now)) {
-                now = cost;
-                paths[i] = path;
-                changed = true;
-            }
-        }
-        add_load(graph, load, &paths[i], share, false);
-    }
-    return changed;
-}
-
-static void route_by_search(const struct myr_graph *graph,
-                            const struct myr_balance_options *options, const struct myr_flow *flows,
-                            size_t count, struct myr_routes *ret, uint64_t *load)
-{
-    struct myr_balance_options greedy = *options;
-    MYR_CLEANUP(myr_free_at)
-    struct myr_path *paths = myr_xcalloc(count ? count : 1, sizeof(*paths));
-    greedy.policy = MYR_POLICY_ADAPTIVE;
-    for (size_t i = 0; i < count; i++) {
-        struct picker picker = picker_for(graph, &greedy, &flows[i], load);
-        if (myr_path_find(graph, flows[i].from_port, flows[i].to_port, pick, &picker, &paths[i])) {
-            add_load(graph, load, &paths[i], flows[i].share, false);
+    for (size_t i = 0; i < plan->count; i++) {
+        if (plan->paths[i].count > 0) {
+            policy_put_route(ret, (uint32_t)i, plan->flows[i].share, &plan->paths[i]);
         } else {
-            paths[i].count = 0;
             ret->unroutable++;
         }
     }
-    bool changed = true;
-    for (uint32_t pass = 0; changed && pass < IMPROVE_PASSES; pass++) {
-        changed = improve(graph, flows, count, pass, paths, load);
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (paths[i].count > 0) {
-            put_route(ret, (uint32_t)i, flows[i].share, &paths[i]);
+}
+
+static void plan_by_colour(struct policy_plan *plan, struct myr_colouring *colouring)
+{
+    uint32_t first = myr_colouring_add(colouring, plan->flows, plan->count);
+    for (size_t i = 0; i < plan->count; i++) {
+        struct myr_path *path = &plan->paths[i];
+        if (myr_colouring_path(colouring, first + (uint32_t)i, path)) {
+            policy_add_load(plan->graph, plan->load, path, plan->flows[i].share, false);
+        } else {
+            path->count = 0;
         }
     }
+}
+
+/* Puts flows that have no path on the least loaded one. */
+static void plan_lost(struct policy_plan *plan, const struct myr_balance_options *options)
+{
+    struct myr_balance_options greedy = *options;
+    greedy.policy = MYR_POLICY_ADAPTIVE;
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct myr_flow *flow = &plan->flows[i];
+        struct picker picker = picker_for(plan->graph, &greedy, flow, plan->load);
+        if (plan->paths[i].count > 0) {
+            continue;
+        }
+        if (myr_path_find(plan->graph, flow->from_port, flow->to_port, pick, &picker,
+                          &plan->paths[i])) {
+            policy_add_load(plan->graph, plan->load, &plan->paths[i], flow->share, false);
+        } else {
+            plan->paths[i].count = 0;
+        }
+    }
+}
+
+/* Dead links leave a colouring short here and there: the last flows are looked at one by one. */
+static void polish(struct policy_plan *plan)
+{
+    const struct myr_network *net = plan->graph->net;
+    double bound = myr_load_bound(plan->graph, plan->flows, plan->count, false);
+    uint64_t one = MYR_LOAD_ONE * net->host_gbps / net->fabric_gbps;
+    uint64_t most = (uint64_t)(bound * (double)MYR_LOAD_ONE + 0.5);
+    policy_polish(plan, most > one ? most : one);
 }
 
 static void free_colouring(struct myr_colouring **colouring)
@@ -277,133 +205,21 @@ static void route_planned(const struct myr_graph *graph, const struct myr_balanc
                           uint64_t *load)
 {
     MYR_CLEANUP(free_colouring) struct myr_colouring *colouring = myr_colouring_create(graph);
-    if (!colouring) { /* no Clos, or one whose uplinks differ */
-        route_by_search(graph, options, flows, count, ret, load);
-        return;
+    MYR_CLEANUP(myr_free_at)
+    struct myr_path *paths = myr_xcalloc(count ? count : 1, sizeof(*paths));
+    struct policy_plan plan = {graph, flows, count, paths, load};
+    if (colouring) {
+        plan_by_colour(&plan, colouring);
     }
-    uint32_t first = myr_colouring_add(colouring, flows, count);
-    for (size_t i = 0; i < count; i++) {
-        struct myr_path path;
-        if (!myr_colouring_path(colouring, first + (uint32_t)i, &path)) {
-            ret->unroutable++;
-            continue;
-        }
-        put_route(ret, (uint32_t)i, flows[i].share, &path);
-        add_load(graph, load, &path, flows[i].share, false);
+    /* All of them where no colouring is possible: no Clos, or one whose uplinks differ. */
+    plan_lost(&plan, options);
+    if (!colouring) {
+        policy_improve(&plan);
     }
-}
-
-/* --- spraying */
-
-struct spray {
-    const struct myr_graph *graph;
-    uint64_t *load;
-    uint64_t *fraction;           /* by device: what has come there */
-    MYR_VEC(uint32_t) now, later; /* devices that the flow has reached */
-};
-
-/*
- * Spreads a flow evenly over the candidates, hop by hop. Adds to the loads, or, with 'ret_limit',
- * only looks for the highest load on its way. False when the flow does not arrive.
- */
-static bool spray_flow(struct spray *spray, const struct myr_flow *flow, uint64_t *ret_limit)
-{
-    const struct myr_graph *graph = spray->graph;
-    uint32_t from = myr_graph_host_switch(graph, flow->from_port);
-    uint32_t to = myr_graph_host_switch(graph, flow->to_port);
-    bool arrived = false;
-    spray->now.count = 0;
-    myr_vec_push(&spray->now, from);
-    spray->fraction[from] = flow->share * SPRAY_FINE;
-    while (spray->now.count > 0) {
-        spray->later.count = 0;
-        for (size_t i = 0; i < spray->now.count; i++) {
-            uint32_t candidates[MYR_CANDIDATES_MAX], device = spray->now.items[i];
-            uint32_t ways = myr_path_candidates(graph, device, to, candidates);
-            uint64_t part = ways ? spray->fraction[device] / ways : 0;
-            arrived |= device == to;
-            spray->fraction[device] = 0;
-            for (uint32_t k = 0; k < ways; k++) {
-                uint32_t other = myr_channel_to_device(graph->design, candidates[k]);
-                uint64_t *load = &spray->load[candidates[k]];
-                if (ret_limit) {
-                    *ret_limit = *load > *ret_limit ? *load : *ret_limit;
-                } else {
-                    *load += load_part(graph, candidates[k], part) / SPRAY_FINE;
-                }
-                if (spray->fraction[other] == 0 && part > 0) {
-                    myr_vec_push(&spray->later, other);
-                }
-                spray->fraction[other] += part;
-            }
-        }
-        uint32_t *kept = spray->now.items;
-        size_t capacity = spray->now.capacity;
-        spray->now.items = spray->later.items;
-        spray->now.count = spray->later.count;
-        spray->now.capacity = spray->later.capacity;
-        spray->later.items = kept;
-        spray->later.capacity = capacity;
+    if (graph->clos && graph->dead_count) {
+        polish(&plan);
     }
-    return arrived;
-}
-
-/* Without a way by candidates (direct fabrics with dead links) there may still be a detour. */
-static bool spray_detour(struct spray *spray, const struct myr_flow *flow, uint64_t *ret_limit)
-{
-    struct myr_path path;
-    if (!myr_path_by_value(spray->graph, flow->from_port, flow->to_port, 0, &path)) {
-        return false;
-    }
-    for (uint32_t i = 1; i + 1 < path.count; i++) {
-        uint64_t *load = &spray->load[path.channels[i]];
-        if (ret_limit) {
-            *ret_limit = *load > *ret_limit ? *load : *ret_limit;
-        } else {
-            *load += load_part(spray->graph, path.channels[i], flow->share);
-        }
-    }
-    return true;
-}
-
-static bool spray_one(struct spray *spray, const struct myr_flow *flow, uint64_t *ret_limit)
-{
-    const uint32_t *links = spray->graph->design->port_link;
-    uint32_t up = links[flow->from_port], down = links[flow->to_port];
-    if (flow->from_port == flow->to_port || up == MYR_NONE || down == MYR_NONE ||
-        myr_graph_link_dead(spray->graph, up) || myr_graph_link_dead(spray->graph, down)) {
-        return false;
-    }
-    bool sent = spray_flow(spray, flow, ret_limit) || spray_detour(spray, flow, ret_limit);
-    if (sent && !ret_limit) {
-        spray->load[up * 2] += load_part(spray->graph, up * 2, flow->share);
-        spray->load[down * 2 + 1] += load_part(spray->graph, down * 2 + 1, flow->share);
-    }
-    return sent;
-}
-
-static void spray_done(struct spray *spray)
-{
-    myr_vec_done(&spray->now);
-    myr_vec_done(&spray->later);
-    free(spray->fraction);
-}
-
-static void route_spray(const struct myr_graph *graph, const struct myr_flow *flows, size_t count,
-                        struct myr_routes *ret,
-                        uint64_t *load) /* NOLINT(readability-non-const-parameter): written */
-{
-    MYR_CLEANUP(spray_done) struct spray spray = {.graph = graph, .load = load};
-    spray.fraction = myr_xcalloc(graph->design->device_count, sizeof(uint64_t));
-    ret->sprayed = true;
-    for (size_t i = 0; i < count; i++) {
-        ret->unroutable += !spray_one(&spray, &flows[i], NULL);
-    }
-    for (size_t i = 0; i < count; i++) {
-        uint64_t limit = 0;
-        bool sent = spray_one(&spray, &flows[i], &limit);
-        myr_vec_push(&ret->limit, sent ? limit : UINT64_MAX);
-    }
+    put_plan(&plan, ret);
 }
 
 int myr_balance(const struct myr_graph *graph, const struct myr_balance_options *options,
@@ -418,7 +234,7 @@ int myr_balance(const struct myr_graph *graph, const struct myr_balance_options 
     if (options->policy == MYR_POLICY_PLANNED) {
         route_planned(graph, options, flows, count, ret, ret_load);
     } else if (options->policy == MYR_POLICY_SPRAY) {
-        route_spray(graph, flows, count, ret, ret_load);
+        policy_spray(graph, flows, count, ret, ret_load);
     } else {
         route_by_hop(graph, options, flows, count, ret, ret_load);
     }

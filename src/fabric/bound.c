@@ -5,11 +5,15 @@
 #include "maxflow.h"
 #include "myriad/fabric/balance.h"
 
-/* Cuts: every switch sending and receiving, then every pod sending and receiving. */
+/*
+ * Cuts: every switch sending and receiving, then every pod sending and receiving, then every leaf
+ * for what leaves its pod: links to spines that have nothing left above do not serve that.
+ */
 struct cuts {
     const struct myr_graph *graph;
     uint32_t switches, pods;
-    uint32_t *links;    /* alive, by switch and then by pod */
+    uint32_t count;     /* in all, one direction */
+    uint32_t *links;    /* alive, by switch, then by pod, then by leaf */
     bool tiered;        /* pods are cuts of their own */
     uint32_t unit_pods; /* of one fabric */
 };
@@ -20,6 +24,35 @@ struct crossing {
     bool valid;                /* both ports are alive, and there is a path */
 };
 
+/* Links of a spine to cores that are alive. */
+static uint32_t links_above(const struct myr_graph *graph, uint32_t spine)
+{
+    uint32_t at = spine - graph->first_switch, links = 0;
+    for (uint32_t b = graph->bundle_start[at]; b < graph->bundle_start[at + 1]; b++) {
+        bool up = graph->bundles[b].neighbour >= graph->net->first_core;
+        links += up ? graph->bundles[b].alive : 0;
+    }
+    return links;
+}
+
+static void cut_tiers(struct cuts *cuts)
+{
+    const struct myr_graph *graph = cuts->graph;
+    const struct myr_network *net = graph->net;
+    for (uint32_t i = 0; i < net->spine; i++) {
+        struct myr_spot spot = myr_graph_spine_spot(graph, net->first_spine + i);
+        cuts->links[cuts->switches + spot.unit * cuts->unit_pods + spot.pod] +=
+            links_above(graph, net->first_spine + i);
+    }
+    for (uint32_t i = 0; i < net->leaf; i++) {
+        for (uint32_t b = graph->bundle_start[i]; b < graph->bundle_start[i + 1]; b++) {
+            const struct myr_bundle *bundle = &graph->bundles[b];
+            bool serves = graph->dead_count == 0 || links_above(graph, bundle->neighbour) > 0;
+            cuts->links[cuts->switches + cuts->pods + i] += serves ? bundle->alive : 0;
+        }
+    }
+}
+
 static void cuts_init(struct cuts *cuts, const struct myr_graph *graph)
 {
     const struct myr_network *net = graph->net;
@@ -28,19 +61,15 @@ static void cuts_init(struct cuts *cuts, const struct myr_graph *graph)
     cuts->unit_pods = net->pods ? net->pods : 1;
     uint32_t fabrics = graph->clos ? net->leaf / graph->unit_leaves : 1;
     cuts->pods = cuts->tiered ? fabrics * cuts->unit_pods : 0;
-    cuts->links = myr_xcalloc((size_t)cuts->switches + cuts->pods, sizeof(uint32_t));
+    cuts->count = cuts->switches + cuts->pods + (cuts->tiered ? net->leaf : 0);
+    cuts->links = myr_xcalloc((size_t)cuts->count, sizeof(uint32_t));
     for (uint32_t i = 0; i < cuts->switches; i++) {
-        uint32_t device = graph->first_switch + i;
         for (uint32_t b = graph->bundle_start[i]; b < graph->bundle_start[i + 1]; b++) {
-            const struct myr_bundle *bundle = &graph->bundles[b];
-            cuts->links[i] += bundle->alive;
-            if (cuts->tiered && device - net->first_spine < net->spine &&
-                bundle->neighbour >= net->first_core) {
-                struct myr_spot spot = myr_graph_spine_spot(graph, device);
-                cuts->links[cuts->switches + spot.unit * cuts->unit_pods + spot.pod] +=
-                    bundle->alive;
-            }
+            cuts->links[i] += graph->bundles[b].alive;
         }
+    }
+    if (cuts->tiered) {
+        cut_tiers(cuts);
     }
 }
 
@@ -74,10 +103,10 @@ static struct crossing crossing_of(const struct cuts *cuts, const struct myr_flo
     return crossing;
 }
 
-/* The cuts that a flow crosses, as numbers: out of a switch, into one, out of a pod, into one. */
-static uint32_t crossed(const struct cuts *cuts, struct crossing crossing, uint32_t ret[4])
+/* The cuts that a flow crosses, as numbers: out of a switch, into one, and so on of pods. */
+static uint32_t crossed(const struct cuts *cuts, struct crossing crossing, uint32_t ret[6])
 {
-    uint32_t all = cuts->switches + cuts->pods, count = 0;
+    uint32_t all = cuts->count, count = 0;
     if (!crossing.valid || crossing.from == crossing.to) {
         return 0;
     }
@@ -86,6 +115,8 @@ static uint32_t crossed(const struct cuts *cuts, struct crossing crossing, uint3
     if (crossing.from_pod != MYR_NONE) {
         ret[count++] = cuts->switches + crossing.from_pod;
         ret[count++] = all + cuts->switches + crossing.to_pod;
+        ret[count++] = cuts->switches + cuts->pods + crossing.from;
+        ret[count++] = all + cuts->switches + cuts->pods + crossing.to;
     }
     return count;
 }
@@ -118,7 +149,7 @@ double myr_load_bound(const struct myr_graph *graph, const struct myr_flow *flow
 {
     MYR_CLEANUP(cuts_done) struct cuts cuts;
     cuts_init(&cuts, graph);
-    uint32_t all = (cuts.switches + cuts.pods) * 2, over[4];
+    uint32_t all = cuts.count * 2, over[6];
     MYR_CLEANUP(myr_free_at) uint32_t *start = myr_xcalloc((size_t)all + 2, sizeof(*start));
     MYR_CLEANUP(myr_free_at)
     struct crossing *crossings = myr_xcalloc(count + 1, sizeof(*crossings));
@@ -140,7 +171,7 @@ double myr_load_bound(const struct myr_graph *graph, const struct myr_flow *flow
     }
     double bound = 0;
     for (uint32_t cut = 0; cut < all; cut++) {
-        uint32_t links = cuts.links[cut % (cuts.switches + cuts.pods)];
+        uint32_t links = cuts.links[cut % cuts.count];
         uint32_t held = start[cut + 1] - start[cut];
         if (held == 0 || links == 0) {
             continue;

@@ -80,6 +80,29 @@ static bool locate(struct myr_colouring *colouring, uint32_t link, struct level 
     return true;
 }
 
+/* A spine without a core serves its own pod only. True when it serves others again. */
+static bool bar_group(struct myr_colouring *colouring, struct myr_spot spot)
+{
+    const struct myr_graph *graph = colouring->graph;
+    bool barred = colouring->spine.alive_total[colouring_spine(colouring, spot.index, spot)] == 0;
+    uint32_t first = spot.unit * graph->unit_leaves + spot.pod * graph->net->pod_leaves;
+    uint32_t end = (spot.unit + 1) * graph->unit_leaves;
+    bool was = false;
+    for (uint32_t i = first; i < first + graph->net->pod_leaves && i < end; i++) {
+        bool *mark = &colouring->leaf.barred[level_spot(&colouring->leaf, i, spot.index)];
+        was = *mark;
+        *mark = barred;
+    }
+    return was && !barred;
+}
+
+static void relieve_all(struct level *level)
+{
+    for (uint32_t i = 0; i < level->nodes; i++) {
+        level_relieve(level, i);
+    }
+}
+
 struct myr_colouring *myr_colouring_create(const struct myr_graph *graph)
 {
     const struct myr_network *net = graph->net;
@@ -101,6 +124,9 @@ struct myr_colouring *myr_colouring_create(const struct myr_graph *graph)
             if (locate(colouring, link, &level, &node, &uplink)) {
                 level_set_dead(level, node, uplink, true);
             }
+        }
+        for (uint32_t i = 0; i < net->spine && net->core; i++) {
+            (void)bar_group(colouring, myr_graph_spine_spot(graph, net->first_spine + i));
         }
     }
     return colouring;
@@ -177,6 +203,10 @@ void myr_colouring_link_changed(struct myr_colouring *colouring, uint32_t link)
         }
     }
     level_set_dead(level, node, uplink, dead);
+    const struct myr_design *design = colouring->graph->design;
+    uint32_t lower = design->port_device[design->link_a[link]];
+    bool opened = level == &colouring->spine &&
+                  bar_group(colouring, myr_graph_spine_spot(colouring->graph, lower));
     for (size_t i = 0; i < moving.items.count; i++) {
         uint32_t flow = moving.items.items[i];
         if (level == &colouring->leaf || !level_place(level, flow, NULL)) {
@@ -186,8 +216,9 @@ void myr_colouring_link_changed(struct myr_colouring *colouring, uint32_t link)
     }
     if (!dead) {
         /* Others gain as well: whoever shares a link may now have two ends with room. */
-        for (uint32_t i = 0; i < level->nodes; i++) {
-            level_relieve(level, i);
+        relieve_all(level);
+        if (opened) {
+            relieve_all(&colouring->leaf);
         }
         for (uint32_t flow = 0; flow < colouring->flows.count; flow++) {
             struct colouring_ends ends = colouring_ends(colouring, flow);

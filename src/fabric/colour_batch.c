@@ -89,13 +89,6 @@ static struct split_edge split_edge_of(const struct myr_colouring *colouring,
     return result;
 }
 
-static bool both_alive(const struct level *level, uint32_t flow, uint32_t group)
-{
-    const struct level_edge *edge = &level->edges.items[flow];
-    return level->alive[(size_t)edge->node[LEVEL_OUT] * level->groups + group] &&
-           level->alive[(size_t)edge->node[LEVEL_IN] * level->groups + group];
-}
-
 /* Deals the flows that are not late out to the groups. */
 static void split_batch(const struct myr_colouring *colouring, const struct batch *batch)
 {
@@ -121,7 +114,7 @@ static void split_batch(const struct myr_colouring *colouring, const struct batc
         }
         MYR_ASSERT(colour[count] < (equal ? level->groups : level->base));
         uint32_t group = group_of_colour(level, colour[count++], equal);
-        if (both_alive(level, flow, group)) {
+        if (level_usable(level, &level->edges.items[flow], group)) {
             level_put(level, flow, group);
         }
     }

@@ -86,6 +86,7 @@ void colouring_enter(struct myr_colouring *colouring, uint32_t flow)
         uint32_t first = colouring->graph->net->first_leaf;
         level_set_ends(&colouring->leaf, flow, ends.from_leaf - first, ends.to_leaf - first,
                        colouring->flows.items[flow].share);
+        colouring->leaf.edges.items[flow].far = colouring_crosses(&ends);
     }
 }
 

@@ -241,8 +241,7 @@ static uint32_t turnable(const struct level *level, enum level_side side, uint32
     for (uint32_t id = level->half[side].first[level_spot(level, node, group)]; id != LEVEL_NONE;
          id = level->edges.items[id].next[side]) {
         const struct level_edge *edge = &level->edges.items[id];
-        if (edge->stamp == level->stamp ||
-            level->alive[level_spot(level, edge->node[far], other)] == 0) {
+        if (edge->stamp == level->stamp || !level_usable(level, edge, other)) {
             continue;
         }
         found = id;
@@ -282,7 +281,7 @@ static bool squeeze_in(struct level *level, uint32_t id, uint32_t a, uint32_t b)
 {
     struct level_edge *edge = &level->edges.items[id];
     size_t keep = level->trail.count;
-    if (level->alive[level_spot(level, edge->node[LEVEL_IN], a)] == 0) {
+    if (!level_usable(level, edge, a)) {
         return false;
     }
     bool room = has_room(level, LEVEL_IN, edge->node[LEVEL_IN], a);
@@ -388,7 +387,7 @@ static struct choice best_group(const struct level *level, uint32_t id, const ui
     struct choice best = {.group = LEVEL_NONE, .overflows = UINT32_MAX};
     for (uint32_t g = 0; g < level->groups; g++) {
         struct choice now = {.group = g, .bias = bias ? bias[g] : 0};
-        bool usable = allowed(bias, g);
+        bool usable = allowed(bias, g) && level_usable(level, edge, g);
         for (uint32_t side = 0; side < 2 && usable; side++) {
             uint32_t node = edge->node[side];
             uint64_t count = level->half[side].count[level_spot(level, node, g)];

@@ -29,6 +29,7 @@ struct level_edge {
     uint32_t next[2], before[2];
     uint32_t weight;
     uint32_t stamp;
+    bool far; /* goes on above the next tier */
 };
 
 struct level_half {
@@ -48,6 +49,7 @@ struct level {
     uint32_t *alive;       /* node * groups + group: uplinks */
     uint32_t *alive_total; /* by node */
     bool *dead;            /* node * base + uplink */
+    bool *barred;          /* node * groups + group: nothing is left above it, for far edges */
     struct level_half half[2];
     MYR_VEC(struct level_edge) edges;
     MYR_VEC(uint32_t) touched; /* edges that moved since the caller last cleared it */
@@ -65,6 +67,16 @@ static inline size_t level_spot(const struct level *level, uint32_t node, uint32
 {
     MYR_ASSERT(node < level->nodes && group < level->groups);
     return (size_t)node * level->groups + group;
+}
+
+/* Whether an edge may go by a group at all. */
+static inline bool level_usable(const struct level *level, const struct level_edge *edge,
+                                uint32_t group)
+{
+    size_t out = level_spot(level, edge->node[LEVEL_OUT], group);
+    size_t in = level_spot(level, edge->node[LEVEL_IN], group);
+    return level->alive[out] && level->alive[in] &&
+           !(edge->far && (level->barred[out] || level->barred[in]));
 }
 
 /* Appends an edge that is not placed; it counts as soon as it has nodes. */

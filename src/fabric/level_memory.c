@@ -15,6 +15,7 @@ void level_init(struct level *level, uint32_t nodes, uint32_t base, const uint32
     level->alive = myr_xcalloc(places, sizeof(uint32_t));
     level->alive_total = myr_xcalloc(nodes, sizeof(uint32_t));
     level->dead = myr_xcalloc(links, sizeof(bool));
+    level->barred = myr_xcalloc(places, sizeof(bool));
     for (uint32_t node = 0; node < nodes; node++) {
         level->alive_total[node] = base;
         for (uint32_t g = 0; g < level->groups; g++) {
@@ -44,6 +45,7 @@ void level_done(struct level *level)
     free(level->alive);
     free(level->alive_total);
     free(level->dead);
+    free(level->barred);
     myr_vec_done(&level->edges);
     myr_vec_done(&level->touched);
     myr_vec_done(&level->trail);

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import random
 import re
 import subprocess
 import sys
@@ -60,6 +61,33 @@ def policies(program):
         {key: planned[key] for key in planned["policies"][0]}], planned["policies"])
     table = program.run("route", program.design, "--permutation", "1")
     check("table", table.stdout.startswith("POLICY") and table.returncode == 0, table.stdout)
+
+
+def dead_plans(program):
+    """Plans around dead links: no flow is lost that has a way, and the bound is reached where a
+    plan at the bound is known; where it is not, the gap is told."""
+    (program.folder / "three.yaml").write_text(
+        "name: three\nservers: 128\nserver: h100-8gpu\n"
+        "networks: {compute: {switch: mqm9790, tiers: 3}}\n")
+    program.run("plan", "three.yaml", "--out", "three")
+    design = "three/design.myr"
+    rows = program.json("route", "failover", design, "--all")["rows"]
+    links = [row["what"] for row in rows if row["between"] and row["kind"] != "host_leaf"]
+    above = [row["what"] for row in rows if row["kind"] == "spine_core"
+             and row["between"].startswith("spine/p0-0:")]
+    for seed in range(8):
+        dead = random.Random(seed).sample(links, len(links) // 50)
+        plan = program.json("route", design, "--policy", "planned", "--permutation", str(seed),
+                            "--dead", ",".join(dead))
+        check("2 % dead", plan["max_link_load"] == plan["bound"] == 2 and plan["gap"] == 0 and
+              plan["unroutable"] == 0, plan)
+    for seed in range(4):
+        every = program.json("route", design, "--permutation", str(seed), "--dead",
+                             ",".join(above))["policies"]
+        check("a spine without cores", all(row["unroutable"] == 0 for row in every), every)
+        plan = every[-1]
+        check("gap", plan["gap"] == round(plan["max_link_load"] - plan["bound"], 6) and
+              plan["max_link_load"] <= 2, plan)
 
 
 def repair(program):
@@ -194,7 +222,7 @@ def bad_input(program):
 def main():
     with tempfile.TemporaryDirectory(prefix="myriad-fabric-") as name:
         program = Program(str(Path(sys.argv[1]).resolve()), Path(name))
-        for case in (policies, repair, paths, bad_input):
+        for case in (policies, dead_plans, repair, paths, bad_input):
             case(program)
     for line in FAILED:
         print("FAIL", line)

@@ -219,6 +219,85 @@ static void spraying_is_even_in_a_whole_clos(void **state)
     fixture_done(&fixture);
 }
 
+/* One flow, by the definition: an even part over every candidate, and the same at the next one. */
+static bool spread(const struct fixture *fixture, uint32_t device, uint32_t to, double share,
+                   double *load, double *highest)
+{
+    uint32_t candidates[MYR_CANDIDATES_MAX];
+    uint32_t count = myr_path_candidates(&fixture->graph, device, to, candidates);
+    const struct myr_network *net = fixture->graph.net;
+    for (uint32_t k = 0; k < count; k++) {
+        double *at = &load[candidates[k]];
+        if (highest) {
+            *highest = *at > *highest ? *at : *highest;
+        } else {
+            *at +=
+                share / count * net->host_gbps / myr_channel_gbps(&fixture->design, candidates[k]);
+        }
+        spread(fixture, myr_channel_to_device(&fixture->design, candidates[k]), to, share / count,
+               load, highest);
+    }
+    return device == to || count > 0;
+}
+
+/* Channels within a part in a thousand of line rate; flows that have no candidates are left out. */
+static void check_spread(const struct fixture *fixture, const char *name,
+                         const struct myr_flows *flows)
+{
+    struct result result;
+    size_t channels = (size_t)fixture->design.link_count * 2;
+    double *load = myr_xcalloc(channels, sizeof(*load));
+    run(fixture, (struct myr_balance_options){.policy = MYR_POLICY_SPRAY}, flows, &result);
+    uint32_t detours = 0;
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < flows->items.count; i++) {
+            const struct myr_flow *flow = &flows->items.items[i];
+            uint32_t from = myr_graph_host_switch(&fixture->graph, flow->from_port);
+            uint32_t to = myr_graph_host_switch(&fixture->graph, flow->to_port);
+            double highest = 0, share = (double)flow->share / MYR_SHARE_ONE;
+            bool sent = spread(fixture, from, to, share, load, pass ? &highest : NULL);
+            detours += !sent && result.routes.limit.items[i] != UINT64_MAX;
+            double limit = (double)result.routes.limit.items[i] / (double)MYR_LOAD_ONE;
+            SHOULD(!pass || !sent || detours ||
+                       (limit < highest + 0.001 && limit > highest - 0.001),
+                   "%s: a flow meets %f, not %f\n", name, highest, limit);
+        }
+    }
+    for (size_t channel = 0; channel < channels && !detours; channel++) {
+        double found = (double)result.load[channel] / (double)MYR_LOAD_ONE;
+        bool host = layer_of(fixture, (uint32_t)channel) == MYR_LAYER_HOST ||
+                    !myr_graph_has_link(&fixture->graph, (uint32_t)channel / 2);
+        SHOULD(host || (found < load[channel] + 0.001 && found > load[channel] - 0.001),
+               "%s: channel %zu carries %f, not %f\n", name, channel, found, load[channel]);
+    }
+    free(load);
+    result_done(&result);
+}
+
+static void sprayed_loads_are_those_of_single_flows(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < fixture_case_count; i++) {
+        struct fixture fixture;
+        struct myr_rng rng;
+        const struct fixture_case *c = &fixture_cases[i];
+        fixture_plan(&fixture, c->servers, c->server, c->net);
+        myr_rng_init(&rng, fixture_seed(77), i);
+        for (uint32_t broken = 0; broken < 3; broken++) {
+            struct myr_flows flows = {0};
+            myr_flows_permutation(&flows, &fixture.graph, broken + 1);
+            flows.items.count = flows.items.count < 200 ? flows.items.count : 200;
+            for (size_t k = 0; k < flows.items.count; k++) {
+                flows.items.items[k].share = 1 + (uint32_t)myr_rng_below(&rng, MYR_SHARE_ONE);
+            }
+            check_spread(&fixture, c->name, &flows);
+            myr_flows_done(&flows);
+            fixture_break(&fixture, &rng, 3, false);
+        }
+        fixture_done(&fixture);
+    }
+}
+
 static void policies_are_the_same_every_time(void **state)
 {
     struct fixture fixture;
@@ -282,6 +361,7 @@ int main(void)
         cmocka_unit_test(loads_add_up_under_every_policy),
         cmocka_unit_test(routes_are_sound_under_every_policy),
         cmocka_unit_test(spraying_is_even_in_a_whole_clos),
+        cmocka_unit_test(sprayed_loads_are_those_of_single_flows),
         cmocka_unit_test(policies_are_the_same_every_time),
         cmocka_unit_test(search_beats_local_choices_on_irregular_fabrics),
     };

@@ -199,7 +199,7 @@ class Ibsim:
 
     def opensm(self, engine, *arguments, seconds=60, folder=None):
         """One sweep, started in 'folder'; returns the log. OpenSM falls back silently, so the log
-        must name the engine (for the file engine: say that the file was used), and have no error."""
+        must name the engine (the file engine: say that the file was used), and have no error."""
         cache = self.folder / self.scratch.unique("opensm")
         cache.mkdir()
         # A fresh cache: neighbours remembered from another fabric are reported as errors.

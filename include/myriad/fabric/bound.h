@@ -2,8 +2,8 @@
  * bound: what no assignment of paths can beat.
  *
  * Both bounds look at cuts that every path must cross: a switch's links, and in three tiers the
- * links between a pod and the cores. They hold for any routing, planned or not; how near a plan
- * comes to them is printed beside it.
+ * links between a pod and the cores, and those of a leaf to spines that reach a core. They hold for
+ * any routing, planned or not; how near a plan comes to them is printed beside it.
  */
 #pragma once
 

@@ -45,6 +45,13 @@ static const struct myr_command command = {
     .subcommand_count = MYR_ARRAY_COUNT(subcommands),
 };
 
+/* How far the fullest link is above what no routing can beat; rounding is no gap. */
+static double gap_of(const struct myr_balance_report *report)
+{
+    double gap = report->max_load - report->bound;
+    return gap > 1e-6 ? gap : 0;
+}
+
 static void put_report(struct myr_answer *answer, const struct myr_balance_report *report)
 {
     myr_answer_u64(answer, "unroutable", report->unroutable);
@@ -52,6 +59,7 @@ static void put_report(struct myr_answer *answer, const struct myr_balance_repor
     myr_answer_double(answer, "mean_link_load", report->mean_load, 6);
     myr_answer_double(answer, "share_of_ideal", report->share_of_ideal, 6);
     myr_answer_double(answer, "bound", report->bound, 6);
+    myr_answer_double(answer, "gap", gap_of(report), 6);
     myr_answer_double(answer, "throughput_bound", report->throughput_bound, 6);
     myr_answer_u64(answer, "loaded_channels", report->loaded);
 }
@@ -60,9 +68,9 @@ static void put_report(struct myr_answer *answer, const struct myr_balance_repor
 static void put_single(struct myr_answer *answer, const char *policy,
                        const struct myr_balance_report *report)
 {
-    static const char *const keys[] = {"unroutable",     "max_link_load", "mean_link_load",
-                                       "share_of_ideal", "bound",         "throughput_bound",
-                                       "loaded_channels"};
+    static const char *const keys[] = {"unroutable",       "max_link_load",  "mean_link_load",
+                                       "share_of_ideal",   "bound",          "gap",
+                                       "throughput_bound", "loaded_channels"};
     myr_answer_text(answer, "policy", policy);
     if (report) {
         put_report(answer, report);
@@ -116,6 +124,13 @@ static void put_answer(struct cli *cli, const struct myr_fabric_case *fabric,
                     "between switches; SHARE is what fair rates reach of the throughput that only "
                     "host ports limit.",
                     fabric->flows.items.count, fabric->traffic, fabric->dead_count);
+    const struct myr_balance_report *last = &reports[one ? 0 : MYR_POLICY_COUNT - 1];
+    if (gap_of(last) > 0 && (!one || first == MYR_POLICY_PLANNED)) {
+        myr_answer_para(answer,
+                        "The plan's fullest link is %.3f above the bound: either the plan or the "
+                        "bound could be better.",
+                        gap_of(last));
+    }
     myr_answer_next(answer, "%s, for what a dead link costs",
                     cli_again(cli, cli_route_failover_verb.row, NULL));
 }
