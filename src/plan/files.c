@@ -94,9 +94,9 @@ static void put_cables(const struct myr_design *design, const struct names *name
     for (uint32_t link = 0; link < design->link_count; link++) {
         uint32_t cable = design->link_cable[link];
         const struct myr_cabletype *type = &design->cabletypes[design->cable_type[cable]];
-        myr_buf_put_u64_pad(&buf, cable, 8);
+        myr_buf_put_u64_pad(&buf, myr_design_cable_id(design, cable), 8);
         myr_buf_putc(&buf, ',');
-        myr_buf_put_u64_pad(&buf, link, 8);
+        myr_buf_put_u64_pad(&buf, myr_design_link_id(design, link), 8);
         myr_buf_putc(&buf, ',');
         myr_buf_puts(&buf, myr_net_names[type->net]);
         myr_buf_putc(&buf, ',');
@@ -123,7 +123,7 @@ static void put_label(struct myr_buf *buf, const struct myr_design *design,
                       const struct names *names, uint32_t cable, char side, uint32_t here,
                       uint32_t there)
 {
-    myr_buf_put_u64_pad(buf, cable, 8);
+    myr_buf_put_u64_pad(buf, myr_design_cable_id(design, cable), 8);
     myr_buf_putc(buf, ',');
     myr_buf_putc(buf, side);
     myr_buf_putc(buf, ',');

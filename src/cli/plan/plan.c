@@ -19,6 +19,8 @@ static const struct myr_option rows[] = {
              "own parts and prices, added to the built-in ones"),
 };
 
+static const struct myr_command *const subcommands[] = {&cli_plan_grow_command};
+
 static const struct myr_command command = {
     .name = "plan",
     .operands = "SPEC",
@@ -31,6 +33,8 @@ static const struct myr_command command = {
     CLI_OPTIONS(rows, defaults),
     .operand_min = 1,
     .operand_max = 1,
+    .subcommands = subcommands,
+    .subcommand_count = MYR_ARRAY_COUNT(subcommands),
 };
 
 static void put_files(struct myr_answer *answer, const char *folder)
