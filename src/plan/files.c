@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "myriad/text/csv.h"
+#include "plan_internal.h"
 
 /*
  * The files of a plan. Cable and label lists have one row a cable (hundreds of thousands), so names
@@ -194,13 +195,14 @@ static void (*const put_file[FILE_COUNT])(const struct myr_design *, const struc
                                           struct myr_outfile *) = {
     put_json, put_bom, put_cables, put_labels, put_drawing, put_design};
 
-static int add_files(struct myr_file_set *set, const struct myr_design *design,
-                     const struct names *names, struct myr_err *err)
+int plan_add_files(struct myr_file_set *set, const struct myr_design *design, struct myr_err *err)
 {
+    struct names names MYR_CLEANUP(names_done) = {0};
+    names_init(&names, design);
     for (uint32_t i = 0; i < FILE_COUNT; i++) {
         struct myr_outfile file;
         MYR_TRY(myr_file_set_open(set, myr_plan_file_names[i], &file, err));
-        put_file[i](design, names, &file);
+        put_file[i](design, &names, &file);
         MYR_TRY(myr_outfile_commit(&file, err));
     }
     return MYR_OK;
@@ -209,9 +211,7 @@ static int add_files(struct myr_file_set *set, const struct myr_design *design,
 int myr_plan_write(const struct myr_design *design, const char *folder, struct myr_err *err)
 {
     struct myr_file_set set MYR_CLEANUP(myr_file_set_abandon) = {0};
-    struct names names MYR_CLEANUP(names_done) = {0};
     MYR_TRY(myr_file_set_begin(&set, folder, err));
-    names_init(&names, design);
-    MYR_TRY(add_files(&set, design, &names, err));
+    MYR_TRY(plan_add_files(&set, design, err));
     return myr_file_set_commit(&set, err);
 }

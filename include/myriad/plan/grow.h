@@ -34,8 +34,9 @@ struct myr_grow_line {
 struct myr_growth {
     const struct myr_design *installed, *planned;
     struct myr_design grown;
-    uint32_t *to;   /* by installed device: its place in the grown design */
-    uint32_t *from; /* by device of the grown design: the installed one; MYR_NONE: new */
+    uint32_t *to;         /* by installed device: its place in the grown design */
+    uint32_t *from;       /* by device of the grown design: the installed one; MYR_NONE: new */
+    uint32_t *cable_from; /* the same by cable */
 
     struct myr_grow_move *moves;
     uint32_t move_count;
@@ -52,6 +53,8 @@ struct myr_growth {
     int64_t first_cents;     /* -1: no price known */
     uint32_t avoided[MYR_NET_COUNT][MYR_LAYER_COUNT];
     uint32_t avoided_total;
+
+    uint32_t crews, days; /* of the order of installation that was written; 0: none was */
 };
 
 /* The names are for messages. Everything lives in 'arena'; both designs must outlive the result. */
@@ -71,13 +74,19 @@ MYR_MUST_USE int myr_grow_read(struct myr_arena *arena, const struct myr_catalog
 /* The growth as an answer and as a page. */
 void myr_grow_answer(const struct myr_growth *growth, struct myr_answer *answer);
 
-/*
- * The files of the grown design, and buy.csv, moves.csv, install.csv; with crews also the sheets
- * pull-CREW-DAY.csv and test-CREW-DAY.csv: all of them or none. 'ret_days' may be NULL.
- */
+/* A cluster that is built from nothing, for its order of installation. */
+void myr_grow_from_nothing(struct myr_arena *arena, const struct myr_design *design,
+                           struct myr_growth *ret);
+
+/* Who installs it, and how fast one crew is. */
 struct myr_grow_crews {
-    uint32_t crews, cables_a_day; /* 0 crews: no sheets */
+    uint32_t crews; /* 0: no order and no sheets */
+    uint32_t cables_a_day, devices_a_day;
 };
-MYR_MUST_USE int myr_grow_write(const struct myr_growth *growth, const char *folder,
-                                struct myr_grow_crews crews, uint32_t *ret_days,
-                                struct myr_err *err);
+
+/*
+ * The files of the grown design with buy.csv and moves.csv; with crews also install.csv and, in
+ * sheets/, what each crew pulls and tests on each day: all of them or none.
+ */
+MYR_MUST_USE int myr_grow_write(struct myr_growth *growth, const char *folder,
+                                struct myr_grow_crews crews, struct myr_err *err);

@@ -13,6 +13,12 @@ static void put_cents(struct myr_answer *answer, const char *key, int64_t cents,
     }
 }
 
+/* A sum of nothing is no price. */
+static bool is_priced(const struct myr_growth *growth)
+{
+    return growth->cost_cents > 0 || growth->unpriced_lines == 0;
+}
+
 static const struct myr_value *put_lines(const struct myr_growth *growth, struct myr_answer *answer,
                                          const char *key, bool left_over)
 {
@@ -99,7 +105,7 @@ static const struct myr_value *put_alternatives(const struct myr_growth *growth,
                                                 struct myr_answer *answer)
 {
     static const uint32_t none[MYR_NET_COUNT][MYR_LAYER_COUNT];
-    bool priced = growth->cost_cents > 0 || growth->unpriced_lines == 0;
+    bool priced = is_priced(growth);
     const struct myr_value *list = myr_answer_list(answer, "alternatives");
     for (uint32_t i = 0; i < (growth->first_switches ? 2 : 1); i++) {
         bool ahead = i == 1;
@@ -162,6 +168,10 @@ static void show(const struct myr_growth *growth, struct myr_answer *answer,
         answer, "installed cables that move", "%s%s", myr_u64_grouped(growth->move_count, from),
         growth->moved_at_least == growth->move_count ? ", and no choice moves fewer" : "");
     myr_answer_fact(answer, "new cables", "%s", myr_u64_grouped(growth->new_cables, from));
+    if (growth->crews) {
+        myr_answer_fact(answer, "installation", "%u working days of %u crew%s", growth->days,
+                        growth->crews, growth->crews == 1 ? "" : "s");
+    }
     myr_answer_heading(answer, "To buy");
     myr_answer_table(answer, buy, lines, MYR_ARRAY_COUNT(lines));
     myr_answer_heading(answer, "Now or later");
@@ -173,7 +183,7 @@ static void show(const struct myr_growth *growth, struct myr_answer *answer,
 void myr_grow_answer(const struct myr_growth *growth, struct myr_answer *answer)
 {
     const struct myr_design_head *old = growth->installed->head, *now = growth->grown.head;
-    bool priced = growth->cost_cents > 0 || growth->unpriced_lines == 0;
+    bool priced = is_priced(growth);
     myr_answer_text(answer, "installed", myr_design_str(growth->installed, old->name));
     myr_answer_text(answer, "grown", myr_design_str(&growth->grown, now->name));
     myr_answer_u64(answer, "servers_before", old->servers);
@@ -189,6 +199,13 @@ void myr_grow_answer(const struct myr_growth *growth, struct myr_answer *answer)
     myr_answer_u64(answer, "new_cables", growth->new_cables);
     myr_answer_u64(answer, "new_devices",
                    growth->grown.device_count - growth->installed->device_count);
+    if (growth->crews) {
+        myr_answer_u64(answer, "crews", growth->crews);
+        myr_answer_u64(answer, "days", growth->days);
+    } else {
+        myr_answer_null(answer, "crews");
+        myr_answer_null(answer, "days");
+    }
     const struct myr_value *alternatives = put_alternatives(growth, answer);
     const struct myr_value *moves = put_moves(growth, answer);
     show(growth, answer, buy, alternatives, moves);

@@ -69,6 +69,10 @@ void grow_count(struct grow *grow)
             out->new_cables++;
         }
     }
+    out->cable_from = MYR_ARENA_NEW(grow->arena, uint32_t, grow->cable_count);
+    for (uint32_t c = 0; c < grow->cable_count; c++) {
+        out->cable_from[c] = grow->cables[c].from;
+    }
     out->moves = MYR_ARENA_NEW(grow->arena, struct myr_grow_move, old->cable_count);
     for (uint32_t c = 0; c < old->cable_count; c++) {
         if (!kept[c]) {

@@ -45,6 +45,14 @@ MYR_MUST_USE int grow_check(const struct grow *grow, struct myr_err *err);
 /* 2. which place each installed box takes */
 MYR_MUST_USE int grow_match(struct grow *grow, struct myr_err *err);
 
+void grow_pair(struct grow *grow, uint32_t old, uint32_t now);
+/* Spines and cores of one fabric whose pods are cut anew. */
+void grow_recut(struct grow *grow, enum myr_net_id id, uint32_t fabric);
+
+/* The heaviest assignment: ret[row] is its column; weight is rows * cols, rows <= cols. */
+void grow_assign(const uint32_t *weight, uint32_t rows, uint32_t cols, uint32_t *ret);
+#define GROW_ASSIGN_MAX 400000000ULL /* rows^2 * columns, beyond which the heaviest come first */
+
 /* 3. the cables of the grown design, and which of them lie already */
 void grow_lay_hosts(struct grow *grow, enum myr_net_id net);
 void grow_lay_fixed(struct grow *grow, enum myr_net_id net); /* hosts on rails */
@@ -57,6 +65,8 @@ void grow_global(struct grow *grow, enum myr_net_id net, struct grow_link *links
 
 /* The port of the grown design that is this installed one; MYR_NONE: none of the same kind. */
 uint32_t grow_port(const struct grow *grow, uint32_t old_port);
+/* The same if its box were at that place. */
+uint32_t grow_port_at(const struct grow *grow, uint32_t old_port, uint32_t device);
 /* Whether an installed cable may serve as a planned one. */
 bool grow_same_cable(const struct grow *grow, uint32_t old_cable, uint16_t type);
 struct grow_cable *grow_push(struct grow *grow, uint16_t type, uint32_t from);

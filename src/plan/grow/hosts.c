@@ -2,8 +2,9 @@
 
 /*
  * The cables of hosts. Rails say on which leaf a node's NIC ends; without rails hosts are alike,
- * and an installed one stays on its leaf as long as the larger design has so many hosts there. New
- * hosts take what is left, each with all its ports on one leaf where there is room.
+ * and an installed one stays on its leaf; in a dense fill, whose uplinks go by hosts, as long as
+ * the larger design has so many hosts there. New hosts take what is left, each with all its ports
+ * on one leaf where there is room.
  */
 
 enum { LEGS_MAX = 16 };
@@ -86,7 +87,9 @@ static bool measure(struct free_net *net, struct myr_arena *scratch)
         net->want[leaf - net->first]++;
     }
     for (uint32_t i = 0; i < net->count; i++) {
-        net->want[i] = net->want[i] < net->room[i] ? net->want[i] : net->room[i];
+        /* Only where uplinks go by hosts does a switch have a share of them. */
+        bool share = out->fill == MYR_FILL_DENSE && net->want[i] < net->room[i];
+        net->want[i] = share ? net->want[i] : net->room[i];
     }
     return net->classes > 0 && net->count % net->classes == 0;
 }

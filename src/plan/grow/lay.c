@@ -8,8 +8,13 @@
 
 uint32_t grow_port(const struct grow *grow, uint32_t old_port)
 {
+    return grow_port_at(grow, old_port, grow->to[grow->old->port_device[old_port]]);
+}
+
+uint32_t grow_port_at(const struct grow *grow, uint32_t old_port, uint32_t device)
+{
     const struct myr_design *old = grow->old, *plan = grow->plan;
-    uint32_t old_device = old->port_device[old_port], device = grow->to[old_device];
+    uint32_t old_device = old->port_device[old_port];
     const struct myr_port_group *was = myr_design_port_group(old, old_port);
     const struct myr_devtype *type = &plan->devtypes[plan->device_type[device]];
     uint32_t index = old_port - old->first_port[old_device] - was->first;

@@ -3,11 +3,11 @@
 /*
  * Which place of the larger design each installed box takes. Hosts keep their number, leaves their
  * order, so that rail groups stay together. Spines of one block are alike and may be taken in any
- * order; where pods are cut anew, an installed spine goes to the pod in which most of its leaves
- * lie. A torus may grow along any of its axes: the one that breaks the fewest rings is taken.
+ * order; where pods are cut anew recut.c decides. A torus may grow along any of its axes: the one
+ * that breaks the fewest rings is taken.
  */
 
-static void pair(struct grow *grow, uint32_t old, uint32_t now)
+void grow_pair(struct grow *grow, uint32_t old, uint32_t now)
 {
     MYR_ASSERT(grow->to[old] == MYR_NONE && grow->from[now] == MYR_NONE);
     grow->to[old] = now;
@@ -17,7 +17,7 @@ static void pair(struct grow *grow, uint32_t old, uint32_t now)
 static void pair_rows(struct grow *grow, uint32_t first_old, uint32_t first_now, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        pair(grow, first_old + i, first_now + i);
+        grow_pair(grow, first_old + i, first_now + i);
     }
 }
 
@@ -32,103 +32,55 @@ static void pair_managers(struct grow *grow)
         for (uint32_t at = next; at < end; at++) {
             const struct myr_devtype *type = &now->devtypes[now->device_type[at]];
             if (grow->from[at] == MYR_NONE && type->groups[0].net == net) {
-                pair(grow, manager, at);
+                grow_pair(grow, manager, at);
                 break;
             }
         }
     }
 }
 
-/* Links of an installed spine to leaves that lie in each pod of the larger design, at most 'most'
- * of one pair. */
-static void weigh_spine(const struct grow *grow, const struct myr_network *net, uint32_t spine,
-                        uint32_t most, uint32_t *weight, uint32_t *seen)
-{
-    const struct myr_design *old = grow->old;
-    uint32_t unit_leaves = net->leaf / net->planes / net->units;
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        for (uint32_t p = old->first_port[spine]; p < old->first_port[spine + 1]; p++) {
-            uint32_t peer = myr_design_peer(old, p);
-            uint32_t leaf = peer == MYR_NONE ? MYR_NONE : old->port_device[peer];
-            if (leaf == MYR_NONE || old->place[leaf].kind != MYR_DEVICE_LEAF) {
-                continue;
-            }
-            uint32_t at = (grow->to[leaf] - net->first_leaf) % unit_leaves / net->pod_leaves;
-            if (pass == 0 && seen[leaf]++ < most) {
-                weight[at]++;
-            } else if (pass == 1) {
-                seen[leaf] = 0;
-            }
-        }
-    }
-}
-
-struct choice {
-    uint32_t spine, pod, weight;
-};
-
-static int by_weight(const void *left, const void *right)
-{
-    const struct choice *a = left, *b = right;
-    if (a->weight != b->weight) {
-        return a->weight > b->weight ? -1 : 1;
-    }
-    if (a->spine != b->spine) {
-        return a->spine < b->spine ? -1 : 1;
-    }
-    return a->pod < b->pod ? -1 : a->pod > b->pod;
-}
-
-/* The place in its pod that keeps spines of one old number apart from those of another. */
-static uint32_t place_in_pod(const struct grow *grow, const struct myr_network *was,
-                             const struct myr_network *net, uint32_t index, uint32_t first)
-{
-    uint32_t number = index % (was->pod_spines ? was->pod_spines : 1);
-    uint32_t turn = was->pod_leaves ? index / was->pod_spines * was->pod_leaves : 0;
-    uint32_t wanted = turn % net->pod_leaves / was->pod_leaves * was->pod_spines + number;
-    for (uint32_t i = 0; i < net->pod_spines; i++) {
-        uint32_t at = (wanted + i) % net->pod_spines;
-        if (grow->from[first + at] == MYR_NONE) {
-            return first + at;
-        }
-    }
-    return MYR_NONE;
-}
-
-/* One fabric whose pods are cut anew: the heaviest pairs of spine and pod first. */
-static void pair_pods(struct grow *grow, enum myr_net_id id, uint32_t fabric)
+/*
+ * Aggregation switches, where an access switch reaches only some of them: each installed one goes
+ * to the place that most of its access switches will reach.
+ */
+static void pair_aggregation(struct grow *grow, enum myr_net_id id)
 {
     const struct myr_network *was = &grow->old->networks[id], *net = &grow->plan->networks[id];
-    uint32_t fabrics = net->planes * net->units;
-    uint32_t spines = was->spine / fabrics, unit_spines = net->spine / fabrics;
-    uint32_t most = net->leaf_up / net->pod_spines + (net->leaf_up % net->pod_spines > 0);
+    const struct myr_design *old = grow->old, *plan = grow->plan;
+    uint32_t rows = was->aggregation, cols = net->aggregation;
+    bool alike = rows == cols || net->leaf_up >= cols;
+    if (alike || (uint64_t)rows * rows * cols > GROW_ASSIGN_MAX) {
+        pair_rows(grow, was->first_aggregation, net->first_aggregation, rows);
+        return;
+    }
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;
     myr_arena_init(&scratch);
-    uint32_t *weight = MYR_ARENA_NEW(&scratch, uint32_t, net->pods);
-    uint32_t *seen = MYR_ARENA_NEW(&scratch, uint32_t, grow->old->device_count);
-    struct choice *choices = MYR_ARENA_NEW(&scratch, struct choice, (size_t)spines * net->pods);
-    size_t count = 0;
-    for (uint32_t i = 0; i < spines; i++) {
-        memset(weight, 0, net->pods * sizeof(*weight));
-        uint32_t best = 0;
-        weigh_spine(grow, net, was->first_spine + fabric * spines + i, most, weight, seen);
-        for (uint32_t pod = 0; pod < net->pods; pod++) {
-            choices[count++] = (struct choice){i, pod, weight[pod]};
-            best = weight[pod] > best ? weight[pod] : best;
+    uint32_t *weight = MYR_ARENA_NEW(&scratch, uint32_t, (size_t)rows * cols);
+    uint32_t *have = MYR_ARENA_NEW(&scratch, uint32_t, rows);
+    uint32_t *want = MYR_ARENA_NEW(&scratch, uint32_t, cols);
+    for (uint32_t i = 0; i < was->access; i++) {
+        uint32_t a = was->first_access + i, b = net->first_access + i;
+        memset(have, 0, rows * sizeof(*have));
+        memset(want, 0, cols * sizeof(*want));
+        for (uint32_t p = old->first_port[a]; p < old->first_port[a + 1]; p++) {
+            uint32_t peer = myr_design_peer(old, p);
+            uint32_t up = peer == MYR_NONE ? 0 : old->port_device[peer] - was->first_aggregation;
+            have[up < rows ? up : 0] += peer != MYR_NONE && up < rows;
         }
-        grow->keep_most[id] += best;
+        for (uint32_t p = plan->first_port[b]; p < plan->first_port[b + 1]; p++) {
+            uint32_t peer = myr_design_peer(plan, p);
+            uint32_t up = peer == MYR_NONE ? 0 : plan->port_device[peer] - net->first_aggregation;
+            want[up < cols ? up : 0] += peer != MYR_NONE && up < cols;
+        }
+        for (uint32_t k = 0; k < rows * cols; k++) {
+            uint32_t mine = have[k / cols], theirs = want[k % cols];
+            weight[k] += mine < theirs ? mine : theirs;
+        }
     }
-    grow->recut[id] = true;
-    qsort(choices, count, sizeof(*choices), by_weight);
-    for (size_t i = 0; i < count; i++) {
-        uint32_t spine = was->first_spine + fabric * spines + choices[i].spine;
-        uint32_t first = net->first_spine + fabric * unit_spines + choices[i].pod * net->pod_spines;
-        if (grow->to[spine] == MYR_NONE) {
-            uint32_t at = place_in_pod(grow, was, net, choices[i].spine, first);
-            if (at != MYR_NONE) {
-                pair(grow, spine, at);
-            }
-        }
+    uint32_t *to = MYR_ARENA_NEW(&scratch, uint32_t, rows);
+    grow_assign(weight, rows, cols, to);
+    for (uint32_t i = 0; i < rows; i++) {
+        grow_pair(grow, was->first_aggregation + i, net->first_aggregation + to[i]);
     }
 }
 
@@ -144,12 +96,12 @@ static void pair_cores(struct grow *grow, enum myr_net_id id, uint32_t fabric)
             uint32_t core = was->first_core + fabric * cores + i;
             uint32_t group = i / was->group_cores, at = i % was->group_cores;
             if (pass == 0 && group < net->core_groups && at < net->group_cores) {
-                pair(grow, core, first + group * net->group_cores + at);
+                grow_pair(grow, core, first + group * net->group_cores + at);
             } else if (pass == 1 && grow->to[core] == MYR_NONE) {
                 while (grow->from[first + next] != MYR_NONE) {
                     next++;
                 }
-                pair(grow, core, first + next);
+                grow_pair(grow, core, first + next);
             }
         }
     }
@@ -169,10 +121,10 @@ static void pair_tiers(struct grow *grow, enum myr_net_id id)
         if (same_pods) {
             pair_rows(grow, was->first_spine + fabric * spines,
                       net->first_spine + fabric * (net->spine / fabrics), spines);
-        } else if (was->spine) {
-            pair_pods(grow, id, fabric);
+        } else {
+            grow_recut(grow, id, fabric);
         }
-        if (was->core) {
+        if (was->core && same_pods) {
             pair_cores(grow, id, fabric);
         }
     }
@@ -230,8 +182,8 @@ static int pair_torus(struct grow *grow, enum myr_net_id id, struct myr_err *err
             grow->names.planned, grow->names.installed, myr_net_names[id]);
     }
     for (uint32_t router = 0; router < was->leaf; router++) {
-        pair(grow, was->first_leaf + router,
-             net->first_leaf + router_place(was, net, best, router));
+        grow_pair(grow, was->first_leaf + router,
+                  net->first_leaf + router_place(was, net, best, router));
     }
     return MYR_OK;
 }
@@ -261,7 +213,7 @@ int grow_match(struct grow *grow, struct myr_err *err)
             pair_tiers(grow, (enum myr_net_id)id);
         }
         pair_rows(grow, was->first_access, net->first_access, was->access);
-        pair_rows(grow, was->first_aggregation, net->first_aggregation, was->aggregation);
+        pair_aggregation(grow, (enum myr_net_id)id);
     }
     for (uint32_t i = 0; i < old->device_count; i++) {
         if (grow->to[i] == MYR_NONE) {
