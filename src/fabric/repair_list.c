@@ -47,7 +47,7 @@ static void put_link(struct failover_list *list, uint32_t link, uint64_t alike)
     const struct myr_design *design = &list->fabric->design;
     struct myr_failover_row *row = next_row(list);
     *row = (struct myr_failover_row){
-        .what = myr_name_link(arena, link),
+        .what = myr_name_link(arena, design, link),
         .kind = myr_layer_names[layer_of(design, link)],
         .between =
             myr_arena_printf(arena, "%s %s", myr_name_port(arena, design, design->link_a[link]),

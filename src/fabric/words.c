@@ -50,27 +50,31 @@ const char *myr_name_port(struct myr_arena *arena, const struct myr_design *desi
     return myr_arena_strndup(arena, buf.data, buf.len);
 }
 
-const char *myr_name_link(struct myr_arena *arena, uint32_t link)
+const char *myr_name_link(struct myr_arena *arena, const struct myr_design *design, uint32_t link)
 {
-    return myr_arena_printf(arena, "link/%08u", link);
+    return myr_arena_printf(arena, "link/%08u", myr_design_link_id(design, link));
 }
 
 int myr_words_link(const struct myr_graph *graph, struct myr_str name, uint32_t *ret,
                    struct myr_err *err)
 {
     static const char prefix[] = "link/";
-    uint64_t link;
-    if (!starts_with(name, prefix) || !myr_str_to_u64(behind(name, sizeof(prefix) - 1), &link) ||
-        link >= graph->design->link_count) {
+    uint64_t id;
+    uint32_t link = MYR_NONE;
+    if (starts_with(name, prefix) && myr_str_to_u64(behind(name, sizeof(prefix) - 1), &id) &&
+        id < MYR_NONE) {
+        link = myr_design_link_at(graph->design, (uint32_t)id);
+    }
+    if (link == MYR_NONE) {
         return myr_err_set(err, MYR_ENOENT,
                            "'%.*s' is no link of this design; link/00000123 is expected",
                            shown(name), name.data);
     }
-    if (!myr_graph_has_link(graph, (uint32_t)link)) {
+    if (!myr_graph_has_link(graph, link)) {
         return myr_err_set(err, MYR_ENOENT, "'%.*s' is not on the %s network", shown(name),
                            name.data, myr_net_names[graph->net_id]);
     }
-    *ret = (uint32_t)link;
+    *ret = link;
     return MYR_OK;
 }
 

@@ -24,10 +24,16 @@ static void put_number(struct myr_buf *buf, char letter, uint32_t number)
     myr_buf_put_u64(buf, number);
 }
 
+/* Where it is says what it is called, unless it was called something else before. */
+static const struct myr_place *name_of(const struct myr_design *design, uint32_t device)
+{
+    return design->named ? &design->named[device] : &design->place[device];
+}
+
 void myr_design_name(const struct myr_design *design, uint32_t device, struct myr_buf *buf)
 {
     MYR_ASSERT(device < design->device_count);
-    const struct myr_place *place = &design->place[device];
+    const struct myr_place *place = name_of(design, device);
     myr_buf_puts(buf, kind_names[place->kind]);
     myr_buf_putc(buf, '/');
     if (place->style == MYR_NAME_PLAIN) {
@@ -142,7 +148,7 @@ static bool take_word(struct myr_str *text, const char *word, char end)
 }
 
 /* The order in which devices of one kind and network stand in the design. */
-static int compare_places(const struct myr_place *a, const struct myr_place *b)
+int myr_place_compare(const struct myr_place *a, const struct myr_place *b)
 {
     bool unit_first = a->style == MYR_NAME_RAIL_POD || a->style == MYR_NAME_RAIL_GROUP;
     const uint32_t left[] = {a->plane, unit_first ? a->unit : a->pod, unit_first ? a->pod : a->unit,
@@ -186,50 +192,47 @@ static bool parse_place(struct myr_str text, uint8_t style, bool planes, struct 
            text.len == 0;
 }
 
-struct device_range {
-    uint32_t first, count;
-};
-
-static struct device_range range_of(const struct myr_design *design, enum myr_device_kind kind,
-                                    enum myr_net_id net)
+struct myr_device_range myr_design_range(const struct myr_design *design, enum myr_device_kind kind,
+                                         enum myr_net_id net)
 {
     const struct myr_design_head *head = design->head;
     const struct myr_network *network = &design->networks[net];
     switch (kind) {
     case MYR_DEVICE_NODE:
-        return (struct device_range){head->first_node, head->nodes};
+        return (struct myr_device_range){head->first_node, head->nodes};
     case MYR_DEVICE_STORAGE:
-        return (struct device_range){head->first_storage, head->storage_servers};
+        return (struct myr_device_range){head->first_storage, head->storage_servers};
     case MYR_DEVICE_MANAGEMENT:
-        return (struct device_range){head->first_management, head->management_nodes};
+        return (struct myr_device_range){head->first_management, head->management_nodes};
     case MYR_DEVICE_FABRIC_MANAGER:
-        return (struct device_range){head->first_fabric_manager, head->fabric_managers};
+        return (struct myr_device_range){head->first_fabric_manager, head->fabric_managers};
     case MYR_DEVICE_LEAF:
     case MYR_DEVICE_ROUTER:
-        return (struct device_range){network->first_leaf, network->leaf};
+        return (struct myr_device_range){network->first_leaf, network->leaf};
     case MYR_DEVICE_SPINE:
-        return (struct device_range){network->first_spine, network->spine};
+        return (struct myr_device_range){network->first_spine, network->spine};
     case MYR_DEVICE_CORE:
-        return (struct device_range){network->first_core, network->core};
+        return (struct myr_device_range){network->first_core, network->core};
     case MYR_DEVICE_ACCESS:
-        return (struct device_range){network->first_access, network->access};
+        return (struct myr_device_range){network->first_access, network->access};
     case MYR_DEVICE_AGGREGATION:
-        return (struct device_range){network->first_aggregation, network->aggregation};
+        return (struct myr_device_range){network->first_aggregation, network->aggregation};
     case MYR_DEVICE_KIND_COUNT:
         break;
     }
-    return (struct device_range){0, 0};
+    return (struct myr_device_range){0, 0};
 }
 
-static uint32_t find_in(const struct myr_design *design, struct device_range range,
+static uint32_t find_in(const struct myr_design *design, struct myr_device_range range,
                         const struct myr_place *wanted)
 {
     uint32_t low = range.first, high = range.first + range.count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        int order = compare_places(&design->place[middle], wanted);
+        uint32_t device = design->by_name ? design->by_name[middle] : middle;
+        int order = myr_place_compare(name_of(design, device), wanted);
         if (order == 0) {
-            return middle;
+            return device;
         }
         if (order < 0) {
             low = middle + 1;
@@ -248,12 +251,12 @@ uint32_t myr_design_find(const struct myr_design *design, struct myr_str name)
             continue;
         }
         for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
-            struct device_range range =
-                range_of(design, (enum myr_device_kind)kind, (enum myr_net_id)net);
+            struct myr_device_range range =
+                myr_design_range(design, (enum myr_device_kind)kind, (enum myr_net_id)net);
             if (range.count == 0 || design->place[range.first].kind != kind) {
                 continue;
             }
-            struct myr_place wanted = design->place[range.first];
+            struct myr_place wanted = *name_of(design, range.first);
             bool planes = wanted.plane != MYR_PLANE_NONE;
             wanted.pod = wanted.unit = wanted.ordinal = 0;
             if (!parse_place(rest, wanted.style, planes, &wanted)) {
@@ -263,6 +266,19 @@ uint32_t myr_design_find(const struct myr_design *design, struct myr_str name)
             if (device != MYR_NONE) {
                 return device;
             }
+        }
+    }
+    return MYR_NONE;
+}
+
+uint32_t myr_design_link_at(const struct myr_design *design, uint32_t id)
+{
+    if (!design->link_id) {
+        return id < design->link_count ? id : MYR_NONE;
+    }
+    for (uint32_t link = 0; link < design->link_count; link++) {
+        if (design->link_id[link] == id) {
+            return link;
         }
     }
     return MYR_NONE;

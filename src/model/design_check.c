@@ -347,6 +347,66 @@ static int check_domains(const struct myr_design *design, const char *name, stru
     return MYR_OK;
 }
 
+/* No id twice. Ids are given out in order and little is ever taken away, so none is far out. */
+static bool ids_ok(const uint32_t *ids, uint32_t count)
+{
+    enum { SPARE = 1024, PART = 8 };
+    uint64_t limit = (uint64_t)count * PART + SPARE;
+    if (!ids) {
+        return true;
+    }
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
+    myr_arena_init(&arena);
+    struct myr_bitset seen;
+    myr_bitset_init(&seen, &arena, limit < MYR_NONE ? (uint32_t)limit : MYR_NONE - 1);
+    for (uint32_t i = 0; i < count; i++) {
+        if (ids[i] >= limit || ids[i] >= MYR_NONE - 1 || myr_bitset_has(&seen, ids[i])) {
+            return false;
+        }
+        myr_bitset_add(&seen, ids[i]);
+    }
+    return true;
+}
+
+/* A name says what a device is, and no two have the same. */
+static bool names_ok(const struct myr_design *design)
+{
+    if (!design->named || !design->by_name) {
+        return !design->named && !design->by_name;
+    }
+    for (uint32_t i = 0; i < design->device_count; i++) {
+        const struct myr_place *place = &design->place[i], *named = &design->named[i];
+        uint32_t at = design->by_name[i];
+        if (named->kind != place->kind || named->net != place->net ||
+            named->style != place->style ||
+            (named->plane == MYR_PLANE_NONE) != (place->plane == MYR_PLANE_NONE) ||
+            at >= design->device_count) {
+            return false;
+        }
+        const struct myr_place *there = &design->named[at];
+        if (there->kind != place->kind || there->net != place->net) {
+            return false;
+        }
+        bool follows = i > 0 && design->place[i - 1].kind == place->kind &&
+                       design->place[i - 1].net == place->net;
+        if (follows && myr_place_compare(&design->named[design->by_name[i - 1]], there) >= 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int check_ids(const struct myr_design *design, const char *name, struct myr_err *err)
+{
+    if (!ids_ok(design->device_id, design->device_count) ||
+        !ids_ok(design->port_id, design->port_count) ||
+        !ids_ok(design->link_id, design->link_count) ||
+        !ids_ok(design->cable_id, design->cable_count)) {
+        return broken(err, name, "an id is given twice or lies outside", 0);
+    }
+    return names_ok(design) ? MYR_OK : broken(err, name, "its names are in disorder", 0);
+}
+
 int myr_design_check(const struct myr_design *design, const char *name, struct myr_err *err)
 {
     MYR_TRY(check_strings(design, name, err));
@@ -356,5 +416,6 @@ int myr_design_check(const struct myr_design *design, const char *name, struct m
     MYR_TRY(check_cabling(design, name, err));
     MYR_TRY(check_ends(design, name, err));
     MYR_TRY(check_networks(design, name, err));
+    MYR_TRY(check_ids(design, name, err));
     return check_domains(design, name, err);
 }

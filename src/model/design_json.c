@@ -7,6 +7,12 @@
  * there are hundreds of thousands, and nothing in them needs escaping.
  */
 
+static uint32_t first_port_id(const struct myr_design *design, uint32_t device)
+{
+    uint32_t port = design->first_port[device];
+    return design->port_id && port < design->port_count ? design->port_id[port] : port;
+}
+
 static void put_devices(const struct myr_design *design, struct myr_outfile *file,
                         struct myr_buf *buf)
 {
@@ -14,13 +20,13 @@ static void put_devices(const struct myr_design *design, struct myr_outfile *fil
     for (uint32_t i = 0; i < design->device_count; i++) {
         const struct myr_devtype *type = &design->devtypes[design->device_type[i]];
         myr_buf_puts(buf, i ? ",\n{\"id\":" : "\n{\"id\":");
-        myr_buf_put_u64(buf, i);
+        myr_buf_put_u64(buf, myr_design_device_id(design, i));
         myr_buf_put_lit(buf, ",\"name\":\"");
         myr_design_name(design, i, buf);
         myr_buf_put_lit(buf, "\",\"part\":");
         myr_json_quote(buf, myr_str_from(myr_design_str(design, type->part)));
         myr_buf_put_lit(buf, ",\"first_port\":");
-        myr_buf_put_u64(buf, design->first_port[i]);
+        myr_buf_put_u64(buf, first_port_id(design, i));
         myr_buf_put_lit(buf, ",\"ports\":");
         myr_buf_put_u64(buf, type->port_count);
         myr_buf_putc(buf, '}');
@@ -48,9 +54,9 @@ static void put_links(const struct myr_design *design, struct myr_outfile *file,
     myr_buf_put_lit(buf, ",\n\"links\": [");
     for (uint32_t i = 0; i < design->link_count; i++) {
         myr_buf_puts(buf, i ? ",\n{\"id\":" : "\n{\"id\":");
-        myr_buf_put_u64(buf, i);
+        myr_buf_put_u64(buf, myr_design_link_id(design, i));
         myr_buf_put_lit(buf, ",\"cable\":");
-        myr_buf_put_u64(buf, design->link_cable[i]);
+        myr_buf_put_u64(buf, myr_design_cable_id(design, design->link_cable[i]));
         myr_buf_put_lit(buf, ",\"type\":");
         myr_buf_put_u64(buf, design->cable_type[design->link_cable[i]]);
         put_port(design, buf, 'a', design->link_a[i]);

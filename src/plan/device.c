@@ -34,8 +34,10 @@ static void put_port(struct myr_answer *answer, const struct myr_design *design,
         const struct myr_cabletype *type = &design->cabletypes[design->cable_type[cable]];
         put_name(answer, "to", design, design->port_device[peer]);
         put_port_name(answer, "to_port", design, peer);
-        myr_answer_text(answer, "link", myr_arena_printf(answer->arena, "link/%08u", link));
-        myr_answer_u64(answer, "cable", cable);
+        myr_answer_text(
+            answer, "link",
+            myr_arena_printf(answer->arena, "link/%08u", myr_design_link_id(design, link)));
+        myr_answer_u64(answer, "cable", myr_design_cable_id(design, cable));
         myr_answer_text(answer, "part", myr_design_str(design, type->part));
     }
     myr_answer_end(answer);

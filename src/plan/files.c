@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "myriad/text/csv.h"
+#include "plan_internal.h"
 
 /*
  * The files of a plan. Cable and label lists have one row a cable (hundreds of thousands), so names
@@ -94,9 +95,9 @@ static void put_cables(const struct myr_design *design, const struct names *name
     for (uint32_t link = 0; link < design->link_count; link++) {
         uint32_t cable = design->link_cable[link];
         const struct myr_cabletype *type = &design->cabletypes[design->cable_type[cable]];
-        myr_buf_put_u64_pad(&buf, cable, 8);
+        myr_buf_put_u64_pad(&buf, myr_design_cable_id(design, cable), 8);
         myr_buf_putc(&buf, ',');
-        myr_buf_put_u64_pad(&buf, link, 8);
+        myr_buf_put_u64_pad(&buf, myr_design_link_id(design, link), 8);
         myr_buf_putc(&buf, ',');
         myr_buf_puts(&buf, myr_net_names[type->net]);
         myr_buf_putc(&buf, ',');
@@ -123,7 +124,7 @@ static void put_label(struct myr_buf *buf, const struct myr_design *design,
                       const struct names *names, uint32_t cable, char side, uint32_t here,
                       uint32_t there)
 {
-    myr_buf_put_u64_pad(buf, cable, 8);
+    myr_buf_put_u64_pad(buf, myr_design_cable_id(design, cable), 8);
     myr_buf_putc(buf, ',');
     myr_buf_putc(buf, side);
     myr_buf_putc(buf, ',');
@@ -194,13 +195,14 @@ static void (*const put_file[FILE_COUNT])(const struct myr_design *, const struc
                                           struct myr_outfile *) = {
     put_json, put_bom, put_cables, put_labels, put_drawing, put_design};
 
-static int add_files(struct myr_file_set *set, const struct myr_design *design,
-                     const struct names *names, struct myr_err *err)
+int plan_add_files(struct myr_file_set *set, const struct myr_design *design, struct myr_err *err)
 {
+    struct names names MYR_CLEANUP(names_done) = {0};
+    names_init(&names, design);
     for (uint32_t i = 0; i < FILE_COUNT; i++) {
         struct myr_outfile file;
         MYR_TRY(myr_file_set_open(set, myr_plan_file_names[i], &file, err));
-        put_file[i](design, names, &file);
+        put_file[i](design, &names, &file);
         MYR_TRY(myr_outfile_commit(&file, err));
     }
     return MYR_OK;
@@ -209,9 +211,7 @@ static int add_files(struct myr_file_set *set, const struct myr_design *design,
 int myr_plan_write(const struct myr_design *design, const char *folder, struct myr_err *err)
 {
     struct myr_file_set set MYR_CLEANUP(myr_file_set_abandon) = {0};
-    struct names names MYR_CLEANUP(names_done) = {0};
     MYR_TRY(myr_file_set_begin(&set, folder, err));
-    names_init(&names, design);
-    MYR_TRY(add_files(&set, design, &names, err));
+    MYR_TRY(plan_add_files(&set, design, err));
     return myr_file_set_commit(&set, err);
 }

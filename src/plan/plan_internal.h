@@ -131,6 +131,10 @@ void plan_domains(struct plan *plan);
 /* 8. price */
 void plan_price(struct plan *plan);
 
+/* The files of a plan, into a set that is open. */
+MYR_MUST_USE int plan_add_files(struct myr_file_set *set, const struct myr_design *design,
+                                struct myr_err *err);
+
 /* wiring helpers shared by place.c and wire.c */
 uint32_t plan_leaf_hosts(const struct net_plan *net, uint32_t leaf);
 uint32_t plan_leaf_uplinks(const struct net_plan *net, uint32_t leaf);

@@ -77,7 +77,7 @@ static void links_and_devices_are_found_by_name(void **state)
     myr_arena_init(&arena);
     assert_int_equal(myr_words_link(graph, MYR_STR("link/00000123"), &id, &err), MYR_OK);
     assert_int_equal(id, 123);
-    assert_string_equal(myr_name_link(&arena, 123), "link/00000123");
+    assert_string_equal(myr_name_link(&arena, graph->design, 123), "link/00000123");
     for (uint32_t device = 0; device < graph->design->device_count; device += 7) {
         const char *name = myr_name_device(&arena, graph->design, device);
         assert_int_equal(myr_words_device(graph, myr_str_from(name), &id, &err), MYR_OK);
@@ -221,8 +221,8 @@ static void failover_of_one_thing_counts_the_flows_over_it(void **state)
         for (size_t i = 0; i < routes.channels.count; i++) {
             naive += routes.channels.items[i] / 2 == link;
         }
-        struct myr_failover_question question = {.link = myr_name_link(&fabric.arena, link),
-                                                 .device = "spine/p0-3"};
+        struct myr_failover_question question = {
+            .link = myr_name_link(&fabric.arena, &fabric.design, link), .device = "spine/p0-3"};
         assert_int_equal(myr_failover_list(&fabric, &question, &routes, &rows, NULL), MYR_OK);
         assert_int_equal(rows.count, 2);
         assert_int_equal(rows.items[0].failover.flows_affected, naive);

@@ -38,4 +38,4 @@ const struct myr_domain *myr_words_domain(const struct myr_design *design, struc
 const char *myr_name_device(struct myr_arena *arena, const struct myr_design *design,
                             uint32_t device);
 const char *myr_name_port(struct myr_arena *arena, const struct myr_design *design, uint32_t port);
-const char *myr_name_link(struct myr_arena *arena, uint32_t link);
+const char *myr_name_link(struct myr_arena *arena, const struct myr_design *design, uint32_t link);

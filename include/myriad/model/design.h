@@ -2,8 +2,10 @@
  * design: a planned cluster, as arrays indexed by 32-bit ids.
  *
  * This is the one description that every stage works on: the planner writes it, everything else
- * maps it into memory and reads it. Ids are positions in the arrays and are never reused: a design
- * that grows keeps the old ids and adds new ones behind.
+ * maps it into memory and reads it. Its arrays are in a regular order, and code works with
+ * positions in them. What outlives a design (labels, journals, names on boxes) are ids: the same as
+ * positions in a design that was planned from nothing; one that has grown keeps the old ids, gives
+ * new ones behind them, and holds which is which (docs/decisions/0010-ids-that-survive-growth.md).
  *
  *   device   a node, switch or other box. Its ports are first_port[d] .. first_port[d + 1] - 1.
  *   port     belongs to one device; carries at most one link.
@@ -68,6 +70,11 @@ struct myr_design {
     uint32_t *first_link; /* cable_count + 1 */
     uint16_t *cable_type;
 
+    /* Of a design that has grown; NULL in all others, whose ids are positions. */
+    uint32_t *device_id, *port_id, *link_id, *cable_id;
+    struct myr_place *named; /* what a device is called, in place of where it is */
+    uint32_t *by_name;       /* the devices of each kind and network, in the order of names */
+
     uint32_t devtype_count, cabletype_count, inside_count, inside_link_count;
     struct myr_devtype *devtypes;
     struct myr_cabletype *cabletypes;
@@ -97,12 +104,40 @@ static inline const char *myr_design_str(const struct myr_design *design, uint32
     return design->strings + offset;
 }
 
+/* The ids of what lies at a position. */
+static inline uint32_t myr_design_device_id(const struct myr_design *design, uint32_t device)
+{
+    return design->device_id ? design->device_id[device] : device;
+}
+
+static inline uint32_t myr_design_link_id(const struct myr_design *design, uint32_t link)
+{
+    return design->link_id ? design->link_id[link] : link;
+}
+
+static inline uint32_t myr_design_cable_id(const struct myr_design *design, uint32_t cable)
+{
+    return design->cable_id ? design->cable_id[cable] : cable;
+}
+
+/* The link with this id; MYR_NONE when there is none. */
+uint32_t myr_design_link_at(const struct myr_design *design, uint32_t id);
+
 /* Appends the device's address, such as "leaf/p2-g1-r5". */
 void myr_design_name(const struct myr_design *design, uint32_t device, struct myr_buf *buf);
 /* Appends the port's name on its device: "17/2" on a switch, "nic3" on a node. */
 void myr_design_port_name(const struct myr_design *design, uint32_t port, struct myr_buf *buf);
 /* MYR_NONE when there is no such device. No table is needed: names are ordered. */
 uint32_t myr_design_find(const struct myr_design *design, struct myr_str name);
+
+/* The devices of one kind (on one network, where they are a network's) are neighbours. */
+struct myr_device_range {
+    uint32_t first, count;
+};
+struct myr_device_range myr_design_range(const struct myr_design *design, enum myr_device_kind kind,
+                                         enum myr_net_id net);
+/* The order of names of one kind and network: negative, zero or positive. */
+int myr_place_compare(const struct myr_place *a, const struct myr_place *b);
 
 const struct myr_port_group *myr_design_port_group(const struct myr_design *design, uint32_t port);
 /* Cage of the port on its device, from 0. */

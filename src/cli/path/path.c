@@ -111,7 +111,7 @@ static struct myr_value *put_links(struct cli *cli, const struct myr_use *use)
         const struct myr_cabletype *type =
             &design->cabletypes[design->cable_type[design->link_cable[link]]];
         myr_answer_object(answer, NULL);
-        myr_answer_text(answer, "link", myr_name_link(&cli->arena, link));
+        myr_answer_text(answer, "link", myr_name_link(&cli->arena, design, link));
         myr_answer_text(answer, "layer", myr_layer_names[type->layer]);
         myr_answer_text(answer, "a", myr_name_port(&cli->arena, design, design->link_a[link]));
         myr_answer_text(answer, "b", myr_name_port(&cli->arena, design, design->link_b[link]));

@@ -8,15 +8,18 @@ struct options {
     uint64_t gpus;
     uint32_t fabric;
     bool explain;
+    uint64_t crews, cables_a_day, devices_a_day;
     struct myr_option_list catalogs;
 };
 
-static const struct options defaults;
+static const struct options defaults = {.cables_a_day = CLI_CABLES_A_DAY,
+                                        .devices_a_day = CLI_DEVICES_A_DAY};
 
 static const struct myr_option rows[] = {
     CLI_PATH("out", "DIR", struct options, out,
              "also write design.myr, design.json, bom.csv, cables.csv, labels.csv, topology.svg"),
     CLI_FLAG("explain", struct options, explain, "print the rule and the inputs behind every line"),
+    CLI_CREW_ROWS(struct options),
     CLI_LIST("catalog", "FILE", struct options, catalogs,
              "own parts and prices, added to the built-in ones"),
     CLI_PATH("prices", "FILE", struct options, prices,
@@ -31,9 +34,8 @@ static const struct myr_option rows[] = {
                "with --gpus: what the compute network speaks"),
 };
 
-static const struct myr_command *const subcommands[] = {
-    &cli_plan_audit_command,
-};
+static const struct myr_command *const subcommands[] = {&cli_plan_audit_command,
+                                                        &cli_plan_grow_command};
 
 static const struct myr_command command = {
     .name = "plan",
@@ -131,7 +133,16 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
     MYR_TRY(read_spec(cli, options, &catalog, &start, &spec, err));
     MYR_TRY(myr_plan(&cli->arena, &catalog, &spec, &design, err));
-    if (options->out) {
+    MYR_TRY(cli_check_crews(cli, options->out, err));
+    if (options->crews) {
+        struct myr_growth growth;
+        myr_grow_from_nothing(&cli->arena, &design, &growth);
+        MYR_TRY(myr_grow_write(&growth, options->out,
+                               (struct myr_grow_crews){(uint32_t)options->crews,
+                                                       (uint32_t)options->cables_a_day,
+                                                       (uint32_t)options->devices_a_day},
+                               err));
+    } else if (options->out) {
         MYR_TRY(myr_plan_write(&design, options->out, err));
     }
     show(cli, options, &design, cli->operands.count ? NULL : &start);

@@ -340,7 +340,8 @@ static void name_blocked(const struct myr_sim *sim, const struct sim_task *task,
         myr_buf_printf(buf, " and %u more flows", pattern->message_count - 1);
     }
     if (task->bottleneck < sim->link_channels) {
-        myr_buf_printf(buf, " at link/%08u", task->bottleneck / 2);
+        myr_buf_printf(buf, " at link/%08u",
+                       myr_design_link_id(sim->graph->design, task->bottleneck / 2));
     }
 }
 

@@ -44,9 +44,10 @@ static int parse_target(const struct myr_graph *graph, struct myr_str name,
     uint64_t link;
     fault->link = fault->device = MYR_NONE;
     if (name.len > 5 && memcmp(name.data, "link/", 5) == 0 &&
-        myr_str_to_u64((struct myr_str){name.data + 5, name.len - 5}, &link) &&
-        link < graph->design->link_count) {
-        fault->link = (uint32_t)link;
+        myr_str_to_u64((struct myr_str){name.data + 5, name.len - 5}, &link) && link < MYR_NONE) {
+        fault->link = myr_design_link_at(graph->design, (uint32_t)link);
+    }
+    if (fault->link != MYR_NONE) {
         return MYR_OK;
     }
     fault->device = myr_design_find(graph->design, name);

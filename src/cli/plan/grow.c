@@ -1,0 +1,84 @@
+/* plan grow: from the cluster that stands to a larger one. */
+#include "myriad/plan/grow.h"
+#include "plan/plan.h"
+
+struct options {
+    const char *out;
+    uint64_t crews, cables_a_day, devices_a_day;
+    struct myr_option_list catalogs;
+};
+
+static const struct options defaults = {.cables_a_day = CLI_CABLES_A_DAY,
+                                        .devices_a_day = CLI_DEVICES_A_DAY};
+
+static const struct myr_option rows[] = {
+    CLI_PATH("out", "DIR", struct options, out,
+             "also write the grown design's files, buy.csv and moves.csv"),
+    CLI_CREW_ROWS(struct options),
+    CLI_LIST("catalog", "FILE", struct options, catalogs,
+             "own parts and prices, added to the built-in ones"),
+};
+
+const struct myr_command cli_plan_grow_command = {
+    .name = "plan grow",
+    .operands = "INSTALLED LARGER",
+    .summary = "what to buy and which cables move when a cluster grows",
+    .details = "Lays the larger design over the installed one: every installed device, port and "
+               "cable keeps its id and its name, and the fewest installed cables move. Each of "
+               "the two is a spec or a design.myr. Says what to buy, what moves, and what it "
+               "would cost to buy the upper switches first.",
+    .example = "myriad plan grow examples/h100-64.yaml examples/h100-128.yaml --out out/grown",
+    CLI_OPTIONS(rows, defaults),
+    .operand_min = 2,
+    .operand_max = 2,
+};
+
+/* Sheets without a place to put them are none. */
+int cli_check_crews(const struct cli *cli, const char *out, struct myr_err *err)
+{
+    static const char *const names[] = {"crews", "cables-a-day", "devices-a-day"};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+        const char *needs = !out ? "out" : i > 0 && !cli_given(cli, "crews") ? "crews" : NULL;
+        if (cli_given(cli, names[i]) && needs) {
+            return myr_err_set(err, MYR_EINVAL, "--%s says nothing without --%s", names[i], needs);
+        }
+    }
+    return MYR_OK;
+}
+
+static void show_next(struct cli *cli, const struct options *options)
+{
+    struct myr_answer *answer = &cli->answer;
+    myr_answer_text(answer, "folder", options->out);
+    if (options->out) {
+        myr_answer_next(answer, "myriad design %s/design.myr",
+                        myr_answer_word(answer, options->out));
+    } else {
+        myr_answer_next(answer, "%s --out out/grown", cli_again(cli, cli->command, NULL));
+    }
+}
+
+static int run(struct cli *cli, struct myr_err *err)
+{
+    const struct options *options = cli->options;
+    const char *small = cli->operands.items[0], *large = cli->operands.items[1];
+    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
+    MYR_CLEANUP(myr_design_close) struct myr_design installed = {0}, planned = {0};
+    struct myr_growth growth;
+    MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
+    MYR_TRY(myr_grow_read(&cli->arena, &catalog, small, &installed, err));
+    MYR_TRY(myr_grow_read(&cli->arena, &catalog, large, &planned, err));
+    MYR_TRY(myr_grow(&cli->arena, &installed, &planned, (struct myr_grow_names){small, large},
+                     &growth, err));
+    struct myr_grow_crews crews = {(uint32_t)options->crews, (uint32_t)options->cables_a_day,
+                                   (uint32_t)options->devices_a_day};
+    MYR_TRY(cli_check_crews(cli, options->out, err));
+    if (options->out) {
+        MYR_TRY(myr_grow_write(&growth, options->out, crews, err));
+    }
+    myr_grow_answer(&growth, &cli->answer);
+    show_next(cli, options);
+    return MYR_OK;
+}
+
+const struct cli_verb cli_plan_grow_verb = {&cli_plan_grow_command, run, .group = NULL};

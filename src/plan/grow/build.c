@@ -1,0 +1,220 @@
+#include "grow/grow_internal.h"
+
+/*
+ * The grown design's arrays: devices and ports in the order of the planned one, cables as they were
+ * laid. Ends that are still open take the first free port of their role, whole connectors first.
+ */
+
+struct hand {
+    struct grow *grow;
+    uint16_t *next; /* by device and port group: the first port that may be free */
+};
+
+static const struct myr_port_group *group_of(const struct grow *grow, uint32_t device,
+                                             enum myr_port_role role, uint32_t net,
+                                             uint32_t *ret_index)
+{
+    const struct myr_devtype *type = &grow->plan->devtypes[grow->plan->device_type[device]];
+    for (uint32_t i = 0; i < type->group_count; i++) {
+        if (type->groups[i].role == role && type->groups[i].net == net) {
+            *ret_index = i;
+            return &type->groups[i];
+        }
+    }
+    MYR_ASSERT(false && "a switch has ports of every role that it is planned for");
+    return NULL;
+}
+
+/* 'count' free ports behind each other, from a multiple of 'step'; MYR_NONE: there are none. */
+static uint32_t find_run(const struct hand *hand, uint32_t device,
+                         const struct myr_port_group *group, uint32_t start, uint32_t step,
+                         uint32_t count)
+{
+    uint32_t first = hand->grow->plan->first_port[device] + group->first;
+    for (uint32_t at = start / step * step; at + count <= group->count; at += step) {
+        bool taken = false;
+        for (uint32_t i = 0; i < step && at + i < group->count; i++) {
+            taken |= hand->grow->port_taken[first + at + i];
+        }
+        if (!taken) {
+            return first + at;
+        }
+    }
+    return MYR_NONE;
+}
+
+/* Ports for all open ends of a cable at one device. */
+static void give(struct hand *hand, uint32_t device, enum myr_port_role role, uint32_t net,
+                 uint32_t **ends, uint32_t count, uint32_t legs)
+{
+    struct grow *grow = hand->grow;
+    uint32_t index;
+    const struct myr_port_group *group = group_of(grow, device, role, net, &index);
+    uint16_t *next = &hand->next[(size_t)device * MYR_PORT_GROUPS_MAX + index];
+    uint32_t first = grow->plan->first_port[device] + group->first;
+    while (*next < group->count && grow->port_taken[first + *next]) {
+        (*next)++;
+    }
+    uint32_t step = group->per_connector > 1 ? group->per_connector : count > 1 ? legs : 1;
+    uint32_t run = step > 1 ? find_run(hand, device, group, *next, step, count) : MYR_NONE;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t port = run == MYR_NONE ? find_run(hand, device, group, *next, 1, 1) : run + i;
+        MYR_ASSERT(port != MYR_NONE && !grow->port_taken[port]);
+        grow->port_taken[port] = true;
+        *ends[i] = port;
+    }
+    /* The rest of a splitter's connector is nobody else's. */
+    for (uint32_t i = count; run != MYR_NONE && i < step && run + i < first + group->count; i++) {
+        grow->port_taken[run + i] = group->per_connector > 1 || grow->port_taken[run + i];
+    }
+}
+
+static enum myr_port_role role_of(const struct myr_cabletype *type, bool upper)
+{
+    switch ((enum myr_layer)type->layer) {
+    case MYR_LAYER_LOCAL:
+        return MYR_PORT_LOCAL;
+    case MYR_LAYER_GLOBAL:
+        return MYR_PORT_GLOBAL;
+    default:
+        return upper ? MYR_PORT_DOWN : MYR_PORT_UP;
+    }
+}
+
+/* The open ends of a cable on one side, device by device. */
+static void plug_side(struct hand *hand, const struct grow_cable *cable, bool upper)
+{
+    struct grow *grow = hand->grow;
+    const struct myr_cabletype *type = &grow->plan->cabletypes[cable->type];
+    for (uint32_t l = cable->first; l < cable->first + cable->count; l++) {
+        uint32_t *ends[UINT8_MAX + 1];
+        uint32_t device = upper ? grow->links[l].b : grow->links[l].a, count = 0;
+        for (uint32_t k = l; k < cable->first + cable->count; k++) {
+            struct grow_link *link = &grow->links[k];
+            uint32_t *end = upper ? &link->port_b : &link->port_a;
+            if (*end == MYR_NONE && (upper ? link->b : link->a) == device) {
+                MYR_ASSERT(count <= UINT8_MAX);
+                ends[count++] = end;
+            }
+        }
+        if (count) {
+            give(hand, device, role_of(type, upper), type->net, ends, count, type->legs);
+        }
+    }
+}
+
+static void emit(struct grow *grow)
+{
+    struct myr_design *out = &grow->out->grown;
+    const struct myr_design *plan = grow->plan;
+    uint32_t links = grow->link_count;
+    out->link_count = links;
+    out->cable_count = grow->cable_count;
+    out->port_link = MYR_ARENA_NEW(grow->arena, uint32_t, plan->port_count);
+    out->link_a = MYR_ARENA_NEW(grow->arena, uint32_t, links);
+    out->link_b = MYR_ARENA_NEW(grow->arena, uint32_t, links);
+    out->link_cable = MYR_ARENA_NEW(grow->arena, uint32_t, links);
+    out->first_link = MYR_ARENA_NEW(grow->arena, uint32_t, (size_t)grow->cable_count + 1);
+    out->cable_type = MYR_ARENA_NEW(grow->arena, uint16_t, grow->cable_count);
+    for (uint32_t port = 0; port < plan->port_count; port++) {
+        out->port_link[port] = MYR_NONE;
+    }
+    for (uint32_t c = 0; c < grow->cable_count; c++) {
+        const struct grow_cable *cable = &grow->cables[c];
+        out->first_link[c] = cable->first;
+        out->cable_type[c] = cable->type;
+        for (uint32_t l = cable->first; l < cable->first + cable->count; l++) {
+            const struct grow_link *link = &grow->links[l];
+            out->link_a[l] = link->port_a;
+            out->link_b[l] = link->port_b;
+            out->link_cable[l] = c;
+            MYR_ASSERT(out->port_link[link->port_a] == MYR_NONE);
+            MYR_ASSERT(out->port_link[link->port_b] == MYR_NONE);
+            out->port_link[link->port_a] = out->port_link[link->port_b] = l;
+        }
+    }
+    out->first_link[grow->cable_count] = links;
+}
+
+/* Cables by layer: where hosts were spread anew there may be one more or less. */
+static void recount(struct grow *grow)
+{
+    struct myr_design *out = &grow->out->grown;
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        memset(out->networks[id].cables, 0, sizeof(out->networks[id].cables));
+    }
+    for (uint32_t c = 0; c < out->cable_count; c++) {
+        const struct myr_cabletype *type = grow_type(out, c);
+        out->networks[type->net].cables[type->layer]++;
+    }
+}
+
+/* Links that a row has to each column, the rows being pods or leaves of one fabric. */
+static uint64_t worst_pair(const uint32_t *links, uint32_t rows, uint32_t cols)
+{
+    uint64_t worst = UINT64_MAX;
+    for (uint32_t a = 0; a < rows; a++) {
+        for (uint32_t b = a + 1; b < rows; b++) {
+            uint64_t shared = 0;
+            for (uint32_t c = 0; c < cols; c++) {
+                uint32_t mine = links[(size_t)a * cols + c], theirs = links[(size_t)b * cols + c];
+                shared += mine < theirs ? mine : theirs;
+            }
+            worst = shared < worst ? shared : worst;
+        }
+    }
+    return worst;
+}
+
+/* The worst pair of a dense fill, counted: its pattern is no longer the planner's. */
+static void measure_pairs(struct grow *grow, uint32_t id)
+{
+    struct myr_design *out = &grow->out->grown;
+    struct myr_network *net = &out->networks[id];
+    if (net->fill != MYR_FILL_DENSE || net->tiers < 2 || !net->spine) {
+        return;
+    }
+    uint32_t fabrics = net->planes * net->units;
+    bool top = net->tiers == 3;
+    uint32_t lower = (top ? net->spine : net->leaf) / fabrics, in_row = top ? net->pod_spines : 1;
+    uint32_t first_row = top ? net->first_spine : net->first_leaf, rows = lower / in_row;
+    uint32_t first_col = top ? net->first_core : net->first_spine;
+    uint32_t cols = (top ? net->core : net->spine) / fabrics;
+    if (rows < 2) {
+        return;
+    }
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;
+    myr_arena_init(&scratch);
+    uint32_t *links = MYR_ARENA_NEW(&scratch, uint32_t, (size_t)rows * cols);
+    for (uint32_t l = 0; l < out->link_count; l++) {
+        uint32_t a = out->port_device[out->link_a[l]] - first_row;
+        uint32_t b = out->port_device[out->link_b[l]] - first_col;
+        if (a < lower && b < cols) { /* one fabric: the others are alike */
+            links[(size_t)(a / in_row) * cols + b]++;
+        }
+    }
+    net->worst_pair_gbps = worst_pair(links, rows, cols) * net->fabric_gbps;
+}
+
+void grow_build(struct grow *grow)
+{
+    struct myr_design *out = &grow->out->grown;
+    *out = *grow->plan;
+    out->mapping = NULL;
+    out->mapping_bytes = 0;
+    out->networks = MYR_ARENA_NEW(grow->arena, struct myr_network, MYR_NET_COUNT);
+    memcpy(out->networks, grow->plan->networks, MYR_NET_COUNT * sizeof(*out->networks));
+    struct hand hand = {.grow = grow,
+                        .next =
+                            MYR_ARENA_NEW(grow->arena, uint16_t,
+                                          (size_t)grow->plan->device_count * MYR_PORT_GROUPS_MAX)};
+    for (uint32_t c = 0; c < grow->cable_count; c++) {
+        plug_side(&hand, &grow->cables[c], false);
+        plug_side(&hand, &grow->cables[c], true);
+    }
+    emit(grow);
+    recount(grow);
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        measure_pairs(grow, id);
+    }
+}

@@ -1,0 +1,125 @@
+#include "grow/grow_internal.h"
+
+#include "myriad/text/kind.h"
+
+/* The order of growing. Everything is decided on the two designs; no file is touched. */
+
+static void begin(struct grow *grow)
+{
+    struct myr_arena *arena = grow->arena;
+    grow->to = MYR_ARENA_NEW(arena, uint32_t, grow->old->device_count);
+    grow->from = MYR_ARENA_NEW(arena, uint32_t, grow->plan->device_count);
+    grow->links = MYR_ARENA_NEW(arena, struct grow_link, grow->plan->link_count);
+    grow->cables = MYR_ARENA_NEW(arena, struct grow_cable, grow->plan->link_count);
+    grow->port_taken = MYR_ARENA_NEW(arena, bool, grow->plan->port_count);
+    grow->old_placed = MYR_ARENA_NEW(arena, bool, grow->old->cable_count);
+}
+
+/* Links that an installed core can keep where pods are cut anew: it meets one spine of each pod. */
+static uint64_t cores_lose(const struct grow *grow, uint32_t id)
+{
+    const struct myr_network *was = &grow->old->networks[id], *net = &grow->plan->networks[id];
+    uint64_t lost = 0;
+    if (!was->core || !net->group_cores) {
+        return 0;
+    }
+    uint32_t most = net->spine_up / net->group_cores + (net->spine_up % net->group_cores > 0);
+    for (uint32_t core = was->first_core; core < was->first_core + was->core; core++) {
+        uint64_t links = 0, room = (uint64_t)net->pods * most;
+        for (uint32_t p = grow->old->first_port[core]; p < grow->old->first_port[core + 1]; p++) {
+            links += grow->old->port_link[p] != MYR_NONE;
+        }
+        lost += links > room ? links - room : 0;
+    }
+    return lost;
+}
+
+/* No choice of places moves fewer; what is not proved is left out. */
+static void bound(struct grow *grow)
+{
+    struct myr_growth *out = grow->out;
+    uint64_t unproved = grow->loose_keep;
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        if (grow->recut[id]) {
+            const uint32_t *moved = out->moved[id];
+            uint64_t links = grow->old->networks[id].links[MYR_LAYER_FABRIC];
+            uint64_t lost = links > grow->keep_most[id] ? links - grow->keep_most[id] : 0;
+            unproved += moved[MYR_LAYER_FABRIC] > lost ? moved[MYR_LAYER_FABRIC] - lost : 0;
+            lost = cores_lose(grow, id);
+            unproved += moved[MYR_LAYER_CORE] > lost ? moved[MYR_LAYER_CORE] - lost : 0;
+        }
+    }
+    out->moved_at_least = out->move_count > unproved ? out->move_count - unproved : 0;
+}
+
+void grow_count(struct grow *grow)
+{
+    struct myr_growth *out = grow->out;
+    const struct myr_design *old = grow->old;
+    uint32_t *now = MYR_ARENA_NEW(grow->arena, uint32_t, old->cable_count);
+    bool *kept = MYR_ARENA_NEW(grow->arena, bool, old->cable_count);
+    for (uint32_t c = 0; c < old->cable_count; c++) {
+        now[c] = MYR_NONE;
+    }
+    for (uint32_t c = 0; c < grow->cable_count; c++) {
+        if (grow->cables[c].from != MYR_NONE) {
+            now[grow->cables[c].from] = c;
+            kept[grow->cables[c].from] = grow->cables[c].kept;
+        } else {
+            out->new_cables++;
+        }
+    }
+    out->cable_from = MYR_ARENA_NEW(grow->arena, uint32_t, grow->cable_count);
+    for (uint32_t c = 0; c < grow->cable_count; c++) {
+        out->cable_from[c] = grow->cables[c].from;
+    }
+    out->moves = MYR_ARENA_NEW(grow->arena, struct myr_grow_move, old->cable_count);
+    for (uint32_t c = 0; c < old->cable_count; c++) {
+        if (!kept[c]) {
+            const struct myr_cabletype *type = grow_type(old, c);
+            out->moves[out->move_count++] =
+                (struct myr_grow_move){c, now[c], type->net, type->layer};
+            out->moved[type->net][type->layer]++;
+        }
+    }
+    bound(grow);
+}
+
+int myr_grow(struct myr_arena *arena, const struct myr_design *installed,
+             const struct myr_design *planned, struct myr_grow_names names, struct myr_growth *ret,
+             struct myr_err *err)
+{
+    struct myr_growth growth = {.installed = installed, .planned = planned};
+    struct grow grow = {
+        .arena = arena, .old = installed, .plan = planned, .names = names, .out = &growth};
+    begin(&grow);
+    MYR_TRY(grow_check(&grow, err));
+    MYR_TRY(grow_match(&grow, err));
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        if (planned->networks[id].topology) {
+            grow_lay_hosts(&grow, (enum myr_net_id)id);
+            grow_lay_switches(&grow, (enum myr_net_id)id);
+        }
+    }
+    MYR_ASSERT(grow.link_count == planned->link_count);
+    grow_build(&grow);
+    grow_name(&grow);
+    grow_count(&grow);
+    grow_buy(&grow);
+    growth.to = grow.to;
+    growth.from = grow.from;
+    *ret = growth;
+    MYR_SLOW_ASSERT(myr_design_check(&ret->grown, "grown", NULL) == MYR_OK);
+    return MYR_OK;
+}
+
+int myr_grow_read(struct myr_arena *arena, const struct myr_catalog *catalog, const char *path,
+                  struct myr_design *ret, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    size_t len = strlen(path);
+    if (len > 4 && strcmp(path + len - 4, ".myr") == 0) {
+        return myr_design_open(ret, path, err);
+    }
+    return myr_plan_file(arena, catalog, path, ret, err);
+}

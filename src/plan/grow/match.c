@@ -1,0 +1,228 @@
+#include "grow/grow_internal.h"
+
+/*
+ * Which place of the larger design each installed box takes. Hosts keep their number, leaves their
+ * order, so that rail groups stay together. Spines of one block are alike and may be taken in any
+ * order; where pods are cut anew recut.c decides. A torus may grow along any of its axes: the one
+ * that breaks the fewest rings is taken.
+ */
+
+void grow_pair(struct grow *grow, uint32_t old, uint32_t now)
+{
+    MYR_ASSERT(grow->to[old] == MYR_NONE && grow->from[now] == MYR_NONE);
+    grow->to[old] = now;
+    grow->from[now] = old;
+}
+
+static void pair_rows(struct grow *grow, uint32_t first_old, uint32_t first_now, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        grow_pair(grow, first_old + i, first_now + i);
+    }
+}
+
+/* Fabric managers stand in the order of their networks, which may each have more of them now. */
+static void pair_managers(struct grow *grow)
+{
+    const struct myr_design *old = grow->old, *now = grow->plan;
+    uint32_t next = now->head->first_fabric_manager, end = next + now->head->fabric_managers;
+    for (uint32_t i = 0; i < old->head->fabric_managers; i++) {
+        uint32_t manager = old->head->first_fabric_manager + i;
+        uint8_t net = old->devtypes[old->device_type[manager]].groups[0].net;
+        for (uint32_t at = next; at < end; at++) {
+            const struct myr_devtype *type = &now->devtypes[now->device_type[at]];
+            if (grow->from[at] == MYR_NONE && type->groups[0].net == net) {
+                grow_pair(grow, manager, at);
+                break;
+            }
+        }
+    }
+}
+
+/*
+ * Aggregation switches, where an access switch reaches only some of them: each installed one goes
+ * to the place that most of its access switches will reach.
+ */
+static void pair_aggregation(struct grow *grow, enum myr_net_id id)
+{
+    const struct myr_network *was = &grow->old->networks[id], *net = &grow->plan->networks[id];
+    const struct myr_design *old = grow->old, *plan = grow->plan;
+    uint32_t rows = was->aggregation, cols = net->aggregation;
+    bool alike = rows == cols || net->leaf_up >= cols;
+    if (alike || (uint64_t)rows * rows * cols > GROW_ASSIGN_MAX) {
+        pair_rows(grow, was->first_aggregation, net->first_aggregation, rows);
+        return;
+    }
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;
+    myr_arena_init(&scratch);
+    uint32_t *weight = MYR_ARENA_NEW(&scratch, uint32_t, (size_t)rows * cols);
+    uint32_t *have = MYR_ARENA_NEW(&scratch, uint32_t, rows);
+    uint32_t *want = MYR_ARENA_NEW(&scratch, uint32_t, cols);
+    for (uint32_t i = 0; i < was->access; i++) {
+        uint32_t a = was->first_access + i, b = net->first_access + i;
+        memset(have, 0, rows * sizeof(*have));
+        memset(want, 0, cols * sizeof(*want));
+        for (uint32_t p = old->first_port[a]; p < old->first_port[a + 1]; p++) {
+            uint32_t peer = myr_design_peer(old, p);
+            uint32_t up = peer == MYR_NONE ? 0 : old->port_device[peer] - was->first_aggregation;
+            have[up < rows ? up : 0] += peer != MYR_NONE && up < rows;
+        }
+        for (uint32_t p = plan->first_port[b]; p < plan->first_port[b + 1]; p++) {
+            uint32_t peer = myr_design_peer(plan, p);
+            uint32_t up = peer == MYR_NONE ? 0 : plan->port_device[peer] - net->first_aggregation;
+            want[up < cols ? up : 0] += peer != MYR_NONE && up < cols;
+        }
+        for (uint32_t k = 0; k < rows * cols; k++) {
+            uint32_t mine = have[k / cols], theirs = want[k % cols];
+            weight[k] += mine < theirs ? mine : theirs;
+        }
+    }
+    uint32_t *to = MYR_ARENA_NEW(&scratch, uint32_t, rows);
+    grow_assign(weight, rows, cols, to);
+    for (uint32_t i = 0; i < rows; i++) {
+        grow_pair(grow, was->first_aggregation + i, net->first_aggregation + to[i]);
+    }
+}
+
+static void pair_cores(struct grow *grow, enum myr_net_id id, uint32_t fabric)
+{
+    const struct myr_network *was = &grow->old->networks[id], *net = &grow->plan->networks[id];
+    uint32_t fabrics = net->planes * net->units;
+    uint32_t cores = was->core / fabrics, unit_cores = net->core / fabrics;
+    uint32_t first = net->first_core + fabric * unit_cores;
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        uint32_t next = 0;
+        for (uint32_t i = 0; i < cores; i++) {
+            uint32_t core = was->first_core + fabric * cores + i;
+            uint32_t group = i / was->group_cores, at = i % was->group_cores;
+            if (pass == 0 && group < net->core_groups && at < net->group_cores) {
+                grow_pair(grow, core, first + group * net->group_cores + at);
+            } else if (pass == 1 && grow->to[core] == MYR_NONE) {
+                while (grow->from[first + next] != MYR_NONE) {
+                    next++;
+                }
+                grow_pair(grow, core, first + next);
+            }
+        }
+    }
+}
+
+static void pair_tiers(struct grow *grow, enum myr_net_id id)
+{
+    const struct myr_network *was = &grow->old->networks[id], *net = &grow->plan->networks[id];
+    uint32_t fabrics = net->planes * net->units;
+    uint32_t leaves = was->leaf / fabrics, spines = was->spine / fabrics;
+    bool groups = net->topology == MYR_TOPOLOGY_DRAGONFLY_PLUS;
+    bool same_pods = groups || (net->pods <= 1 && was->pods <= 1) ||
+                     (was->pod_leaves == net->pod_leaves && was->pod_spines == net->pod_spines);
+    for (uint32_t fabric = 0; fabric < fabrics; fabric++) {
+        pair_rows(grow, was->first_leaf + fabric * leaves,
+                  net->first_leaf + fabric * (net->leaf / fabrics), leaves);
+        if (same_pods) {
+            pair_rows(grow, was->first_spine + fabric * spines,
+                      net->first_spine + fabric * (net->spine / fabrics), spines);
+        } else {
+            grow_recut(grow, id, fabric);
+        }
+        if (was->core && same_pods) {
+            pair_cores(grow, id, fabric);
+        }
+    }
+}
+
+static const uint8_t axis_orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                          {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+
+/* Rings that are cut open when axis i of the old torus becomes axis order[i] of the new one. */
+static uint64_t rings_cut(const struct myr_network *was, const struct myr_network *net,
+                          const uint8_t order[3])
+{
+    uint64_t cut = 0;
+    for (uint32_t i = 0; i < was->dim_count; i++) {
+        if (order[i] >= net->dim_count || net->dims[order[i]] < was->dims[i]) {
+            return UINT64_MAX;
+        }
+        cut += net->dims[order[i]] > was->dims[i] ? was->leaf / was->dims[i] : 0;
+    }
+    return cut;
+}
+
+static uint32_t router_place(const struct myr_network *was, const struct myr_network *net,
+                             const uint8_t order[3], uint32_t router)
+{
+    uint32_t at[MYR_SPEC_DIMS_MAX] = {0}, place = 0;
+    for (uint32_t i = was->dim_count; i-- > 0;) {
+        at[order[i]] = router % was->dims[i];
+        router /= was->dims[i];
+    }
+    for (uint32_t i = 0; i < net->dim_count; i++) {
+        place = place * net->dims[i] + at[i];
+    }
+    return place;
+}
+
+static int pair_torus(struct grow *grow, enum myr_net_id id, struct myr_err *err)
+{
+    const struct myr_network *was = &grow->old->networks[id], *net = &grow->plan->networks[id];
+    uint64_t least = UINT64_MAX;
+    const uint8_t *best = NULL;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(axis_orders) && was->dim_count == net->dim_count;
+         i++) {
+        uint64_t cut = rings_cut(was, net, axis_orders[i]);
+        if (cut < least) {
+            least = cut;
+            best = axis_orders[i];
+        }
+    }
+    if (!best) {
+        return myr_err_set(
+            err, MYR_EINFEASIBLE,
+            "%.80s: cannot grow from %.80s: its %s torus does not hold the installed "
+            "one: no order of the axes makes room for all of its dimensions",
+            grow->names.planned, grow->names.installed, myr_net_names[id]);
+    }
+    for (uint32_t router = 0; router < was->leaf; router++) {
+        grow_pair(grow, was->first_leaf + router,
+                  net->first_leaf + router_place(was, net, best, router));
+    }
+    return MYR_OK;
+}
+
+int grow_match(struct grow *grow, struct myr_err *err)
+{
+    const struct myr_design *old = grow->old, *now = grow->plan;
+    for (uint32_t i = 0; i < old->device_count; i++) {
+        grow->to[i] = MYR_NONE;
+    }
+    for (uint32_t i = 0; i < now->device_count; i++) {
+        grow->from[i] = MYR_NONE;
+    }
+    pair_rows(grow, old->head->first_node, now->head->first_node, old->head->nodes);
+    pair_rows(grow, old->head->first_storage, now->head->first_storage, old->head->storage_servers);
+    pair_rows(grow, old->head->first_management, now->head->first_management,
+              old->head->management_nodes);
+    pair_managers(grow);
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        const struct myr_network *was = &old->networks[id], *net = &now->networks[id];
+        if (!was->topology) {
+            continue;
+        }
+        if (was->topology == MYR_TOPOLOGY_TORUS) {
+            MYR_TRY(pair_torus(grow, (enum myr_net_id)id, err));
+        } else if (was->leaf) {
+            pair_tiers(grow, (enum myr_net_id)id);
+        }
+        pair_rows(grow, was->first_access, net->first_access, was->access);
+        pair_aggregation(grow, (enum myr_net_id)id);
+    }
+    for (uint32_t i = 0; i < old->device_count; i++) {
+        if (grow->to[i] == MYR_NONE) {
+            MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+            myr_design_name(old, i, &name);
+            return myr_err_set(err, MYR_EINFEASIBLE,
+                               "%.80s: cannot grow from %.80s: there is no place for %s",
+                               grow->names.planned, grow->names.installed, name.data);
+        }
+    }
+    return MYR_OK;
+}
