@@ -169,7 +169,8 @@ class Hosts(Netlist):
         super().__init__(path)
         text = "\n".join(self.lines)
         self.nics = {}  # (node, nic) -> (id, 1)
-        for name, node, nic in re.findall(r'^Ca\s+1 "([^"]+)"\s+# "node-(\d+)-nic(\d+)"', text, re.M):
+        for name, node, nic in re.findall(r'^Ca\s+1 "([^"]+)"\s+# "node-(\d+)-nic(\d+)"', text,
+                                          re.M):
             self.nics[int(node), int(nic)] = (name, 1)
         self.leaves = {name: number for number, name in re.findall(
             r'^Switch\s+\d+ "([^"]+)"\s+# "(leaf-[^"]+)"', text, re.M)}

@@ -54,7 +54,7 @@ static struct myr_box box_for(const struct fixture *f, const struct myr_name_rul
         const char *platform, *part;
     } parts[] = {{"infiniband", "mqm9790-ns2f"},
                  {"ethernet", "sn5600"},
-                 {"any", "mqm9790-ns2f"},
+                 {"any", "q3400"},
                  {"sn6810", "sn5600"}};
     struct myr_str part = word_of(rule->platform, ' ', 0);
     struct myr_box box = {.part = part, .technology = MYR_TECH_ANY, .cages = 64, .lanes = 8};
