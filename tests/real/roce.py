@@ -144,13 +144,18 @@ class Lab:
         except ValueError:
             return {}
 
-    def start_lldp(self):
+    def start_lldp(self, alias=False):
+        """With 'alias' switches send what SONiC calls a port, as an id of type local: etp7."""
         need("lldpd", "lldpcli")
         for device in self.devices:
             folder = self.frr / device
+            ports = {link[f"{side}_interface"] for link in self.links for side in ("a", "b")
+                     if link[f"{side}_device"] == device and not device.startswith("node")}
+            aliases = "".join(f"configure ports {port} lldp portidsubtype local etp{port[3:]}\n"
+                              for port in sorted(ports) if alias)
             (folder / "lldpd.conf").write_text(
                 f"configure system hostname {device}\nconfigure lldp tx-interval 1\n"
-                "configure lldp portidsubtype ifname\n")
+                f"configure lldp portidsubtype ifname\n{aliases}")
             self.start(device, ["lldpd", "-d", "-u", folder / "lldpd.sock", "-O",
                                 folder / "lldpd.conf"])
 
@@ -346,5 +351,20 @@ def lldp(myriad, scratch):
     expect(named, f"the step does not name a spine: {text}")
 
 
+def lldp_alias(myriad, scratch):
+    """The same with the aliases of SONiC on the wire; the switches' own names in their texts."""
+    ends = [("spine-p0-0", "swp3"), ("spine-p0-1", "swp5")]
+    for swap, wrong in (({}, 0), ({ends[0]: ends[1], ends[1]: ends[0]}, 4)):
+        lab = Lab(myriad, scratch, swap)
+        lab.start_lldp(alias=True)
+        report = complete(myriad, lab)
+        told = "".join(path.read_text() for path in lab.neighbours().glob("*.json"))
+        expect(told.count('"etp') >= 32, "no alias was told")
+        expect(report["ports"]["wrong"] == wrong and report["ports"]["right"] == 64 - wrong and
+               report["repair"]["moves"] == wrong // 4, f"{report['ports']}")
+        note(f"by SONiC's aliases: {64 - wrong} ports right, {wrong} wrong")
+        scratch.close_children()
+
+
 if __name__ == "__main__":
-    main({"reach": reach, "steer": steer, "lldp": lldp})
+    main({"reach": reach, "steer": steer, "lldp": lldp, "lldp-alias": lldp_alias})

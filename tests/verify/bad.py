@@ -94,6 +94,9 @@ def path_cases(folder):
 def option_cases():
     yield "option/speed-map", ["good.csv", "--speed-map", "HDR"], "speed map 'HDR': SPEED=GBPS"
     yield "option/from", ["good.csv", "--from", "lldq"], "'--from'"
+    yield "option/hca-map", ["good.csv", "--hca-map", "mlx5_0=nic99"], "'nic99' is no port of a"
+    yield "option/hca-map-twice", ["good.csv", "--hca-map", "mlx5_0=nic0", "--hca-map",
+                                   "mlx5_0=nic1"], "'mlx5_0' has two meanings"
     yield "option/net", ["good.csv", "--net", "compte"], "'--net'"
 
 

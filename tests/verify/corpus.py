@@ -111,7 +111,8 @@ def all_of_it(site):
 
 def unnamed_nics(site):
     """Nobody can tell which NIC of which host is which."""
-    site.ambiguous = {end for pair in site.planned for end in pair if pair[0][0].startswith("node-")}
+    site.ambiguous = {end for pair in site.planned for end in pair
+                      if pair[0][0].startswith("node-")}
 
 
 def three_hosts(site):
@@ -152,11 +153,11 @@ def infiniband(form, nics="mlx5", hosts="gpu", switches="own", **more):
 
 def cases():
     ethernet = [("eth400", "sonic"), ("eth400", "sonic-alias"), ("eth400", "cumulus"),
-                ("eth400", "eos"), ("eth400", "nx-os"), ("eth400", "junos"), ("eth400", "celestica"),
-                ("eth800", "sonic"), ("eth800", "sonic-alias"), ("eth800", "cumulus"),
+                ("eth400", "eos"), ("eth400", "nx-os"), ("eth400", "junos"),
+                ("eth400", "celestica"), ("eth800", "sonic"), ("eth800", "sonic-alias"), ("eth800", "cumulus"),
                 ("eth800", "eos"), ("eth800", "eos-plain"), ("eth800", "nx-os-short"),
-                ("eth800", "junos"), ("eth800", "onyx"), ("eth200", "sonic"), ("eth200", "eos-short"),
-                ("eth200", "fboss"), ("qsfp", "sonic"), ("qsfp", "cumulus")]
+                ("eth800", "junos"), ("eth800", "onyx"), ("eth200", "sonic"),
+                ("eth200", "eos-short"), ("eth200", "fboss"), ("qsfp", "sonic"), ("qsfp", "cumulus")]
     faults = ["nothing", "swap-uplinks", "reversed-rails", "swapped-nics", "cuts", "leaf-pair",
               "all-of-it"]
     for number, (design, system) in enumerate(ethernet):
@@ -315,7 +316,8 @@ def main():
         names = sorted(path.parent.name for path in DATA.glob("*/truth.json"))
         checks.true(f"{len(names)} cases, at least 60", len(names) >= 60)
         for name in sys.argv[2:] or names:
-            judge(checks, myriad, folder, name, json.loads((DATA / name / "truth.json").read_text()))
+            truth = json.loads((DATA / name / "truth.json").read_text())
+            judge(checks, myriad, folder, name, truth)
         checks.end()
 
 

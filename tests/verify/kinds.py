@@ -22,6 +22,13 @@ TIMEOUT_S = 60
 EXPORTS = {"fabric.topo": "ibnetdiscover", "p2p.csv": "p2p"}
 
 
+SITE = {"ports.txt": "ib400-ib-lines/ports.txt", "links.txt": "ib400-iblinkinfo/links.txt",
+        "net_dump": "ib400-net-dump/ibdiagnet2.net_dump", "lst": "ib400-lst/ibdiagnet2.lst",
+        "ufm.json": "ib400-ufm-nvos/ufm.json", "netq.json": "eth800-netq/netq.json",
+        "topology.dot": "eth800-ptm/topology.dot", "export.csv": "eth800-netbox-export/export.csv",
+        "leaf.txt": "eth800-sonic-table/lldp/leaf-p0-g0-r0.txt"}
+
+
 def samples(myriad, folder):
     """Name of the file, and how a complaint about it calls it."""
     call(myriad, "plan", ROOT / "tests/real/lab.yaml", "--catalog",
@@ -36,6 +43,9 @@ def samples(myriad, folder):
     (folder / "binding.yaml").write_text("design: lab\ndevices: {}\n")
     (folder / "errors.txt").write_text('Errors for "leaf"\n   GUID 0x1 port 1: [x == 1]\n')
     (folder / "lfts.txt").write_text("Unicast lids [0x0-0x9] of switch Lid 1 guid 0x1\n")
+    site = ROOT / "tests/data/site"
+    for name, source in SITE.items():
+        (folder / name).write_text((site / source).read_text())
     (folder / "page.html").write_text("<!DOCTYPE html>\n<html></html>\n")
     (folder / "spec.yaml").write_bytes((ROOT / "examples/h100-64.yaml").read_bytes())
     (folder / "parts.yaml").write_bytes((ROOT / "tests/real/lab-parts.yaml").read_bytes())
@@ -69,6 +79,15 @@ def samples(myriad, folder):
         "spec.yaml.gz": "a gzip archive",
         "list.xlsx": "a ZIP archive or an Excel workbook",
         "empty": None,
+        "ports.txt": "output of 'ibnetdiscover -p'",
+        "links.txt": "iblinkinfo output",
+        "net_dump": "ibdiagnet output",
+        "lst": "ibdiagnet output",
+        "ufm.json": "links of UFM or NetQ as JSON",
+        "netq.json": "links of UFM or NetQ as JSON",
+        "topology.dot": "a graph in dot",
+        "leaf.txt": "SONiC's 'show lldp table'",
+        "export.csv": "a NetBox cable list in CSV",
     }
 
 
@@ -87,13 +106,25 @@ def readers():
     yield ["export", "p2p", "FILE"], "a design.myr", {"lab/design.myr", "noise.bin"}
     yield ["verify", "FILE", "p2p.csv"], "a design.myr", {"lab/design.myr", "noise.bin"}
     yield [*verify, "FILE"], BUILT, {"fabric.topo", "p2p.csv", "netbox/cables.csv", "lldp.json",
-                                     "errors.txt"}
+                                     "errors.txt"} | SITE.keys()
+    yield [*verify, "--from", "ibnetdiscover-p", "FILE"], "output of 'ibnetdiscover -p'", \
+        {"ports.txt"}
+    yield [*verify, "--from", "iblinkinfo", "FILE"], "iblinkinfo output", {"links.txt"}
+    yield [*verify, "--from", "ibdiagnet", "FILE"], "ibdiagnet2.net_dump or ibdiagnet2.lst", \
+        {"net_dump", "lst"}
+    yield [*verify, "--from", "links-json", "FILE"], "UFM's or NetQ's links as JSON", \
+        {"ufm.json", "netq.json", "other.json"}
+    yield [*verify, "--from", "sonic-lldp", "FILE"], "SONiC's 'show lldp table'", {"leaf.txt"}
+    yield [*verify, "--from", "ptm", "FILE"], "a topology.dot of PTM", {"topology.dot"}
+    yield [*verify, "p2p.csv", "--port-names", "FILE"], "a list of port names", LISTS
+    yield [*verify, "p2p.csv", "--hca-map", "FILE"], "a list with the columns port and hca-name", \
+        LISTS
     yield [*verify, "--from", "ibnetdiscover", "FILE"], "ibnetdiscover output", {"fabric.topo"}
     yield [*verify, "--from", "ibqueryerrors", "FILE"], "ibqueryerrors output", {"errors.txt"}
     yield [*verify, "--from", "lldp", "FILE"], "the JSON of 'lldpcli -f json show neighbors'", \
         {"lldp.json", "other.json"}
     yield [*verify, "--from", "netbox", "FILE"], "a NetBox cable list", \
-        {"netbox/cables.csv"} | LISTS
+        {"netbox/cables.csv", "export.csv"} | LISTS
     yield [*verify, "--from", "p2p", "FILE"], "a point-to-point list", {"p2p.csv"} | LISTS
     yield [*verify, "p2p.csv", "--binding", "FILE"], "a binding", {"binding.yaml"} | DOC
     yield ["route", "tables", "lab/design.myr", "--dump", "FILE"], \

@@ -64,6 +64,7 @@ def cases(wiring):
     yield "bundle-shifted", ["leaf/p0-g0-r3 ", " by 1"], rotate(down, 1)
     yield "bundle-shifted", ["leaf/p0-g0-r3 ", " by -1"], rotate(down, -1)
     yield "bundle-shifted", ["leaf/p0-g0-r3 ", " by 2"], rotate(down, 2)
+    yield ("bundle-reversed", ["leaf/p0-g0-r3 3/1 to 10/2"], dict(zip(down, reversed(down))))
     yield ("leaf-pair-exchanged", ["leaf/p0-g0-r3", f"leaf/{second}-r6"],
            exchange(wiring, leaf, other))
     yield ("leaf-pair-exchanged", ["leaf/p0-g0-r3", "leaf/p0-g0-r4"],
@@ -97,7 +98,7 @@ def planted(myriad, design, net, targets, swaps, folder):
     wiring.permute(targets)
     rng = random.Random(SEED)
     # A mistake of few cables is another one when one of them is swapped again.
-    few = len(targets) < 8
+    few = len(targets) < 20
     numbers = [number for number, cable in enumerate(wiring.cables)
                if not few or not targets.keys() & set(cable)]
     for _ in range(swaps):
@@ -118,7 +119,9 @@ def check_alone(checks, myriad, design, net, case, folder):
     checks.same(f"{what}: patterns", len(result["patterns"]), 1)
     checks.same(f"{what}: ports explained", sum(p["ports"] for p in result["patterns"]),
                 result["ports"]["wrong"])
-    checks.same(f"{what}: moves", result["repair"]["moves"], wiring.moves()[0])
+    # The two heads of a cage's splitters are two plugs, whatever their legs: one exchange.
+    heads = kind == "cage-halves-swapped" and any(port.count("/") == 2 for _, port in targets)
+    checks.same(f"{what}: moves", result["repair"]["moves"], 1 if heads else wiring.moves()[0])
 
 
 def check_among(checks, myriad, design, net, case, swaps, folder):

@@ -122,7 +122,8 @@ def do_steps(bench, found, steps):
 
 
 def main():
-    myriad, cases, seed = sys.argv[1], int((sys.argv[2:] or [150])[0]), int((sys.argv[3:] or [1])[0])
+    myriad = sys.argv[1]
+    cases, seed = (int(word) for word in (sys.argv[2:] + ["150", "1"][len(sys.argv) - 2:]))
     rng = random.Random(seed)
     checks = Checks()
     tables = [distances(3, 0), distances(2, 1), distances(3, 1), distances(2, 0)]

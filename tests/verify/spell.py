@@ -410,7 +410,8 @@ def four_chips(site, fabric):
     text = ["# Topology file: generated on Mon Nov 16 08:00:00 2026"]
 
     def thing_id(thing, chip):
-        return f'"{"H" if thing[1] else "S"}-{fabric.guids[thing] + (0 if thing[1] else chip):016x}"'
+        kind, guid = ("H", 0) if thing[1] else ("S", chip)
+        return f'"{kind}-{fabric.guids[thing] + guid:016x}"'
 
     for thing in fabric.things:
         for chip in range(1, 5) if not thing[1] else (0,):

@@ -27,7 +27,7 @@ struct myr_repair_step {
     uint32_t far_at, far_to; /* the other ends of the cables there; MYR_NONE: no cable */
     uint32_t component;
     uint32_t legs; /* of a splitter's head that is moved as one plug; 0: a plug of one link */
-    bool unseen; /* 'to' was not looked at: check that it is free */
+    bool unseen;   /* 'to' was not looked at: check that it is free */
 };
 
 struct myr_repair {

@@ -14,6 +14,7 @@
 
 #include "myriad/site/binding.h"
 #include "myriad/site/cabling.h"
+#include "myriad/site/coverage.h"
 #include "myriad/site/port_names.h"
 #include "myriad/site/repair.h"
 #include "myriad/text/table.h"
@@ -71,21 +72,6 @@ struct myr_verify_options {
     const struct myr_hca_name *hcas;         /* or NULL */
     uint32_t hca_count;
     bool partial; /* a fabric under construction: what nobody saw is no fault */
-};
-
-/* Cables of the plan, as far as they are there: of a layer, a pod or a rack, or of all. */
-struct myr_ready {
-    uint32_t key; /* layer, pod or rack */
-    uint32_t cables, right;
-    uint32_t unseen, unread, bad; /* the others: not seen, not read, wrong or missing or degraded */
-};
-
-struct myr_coverage {
-    struct myr_ready all;
-    uint32_t layer_count, pod_count, rack_count;
-    struct myr_ready *layers, *pods, *racks; /* of a rack: cables of which an end is in it */
-    uint32_t absent_count;
-    uint32_t *absent; /* devices of the plan that no source knows */
 };
 
 struct myr_verify {

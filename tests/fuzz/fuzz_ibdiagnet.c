@@ -1,0 +1,8 @@
+/* ibdiagnet2.net_dump and ibdiagnet2.lst. */
+#include "fuzz_site.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_import(MYR_IMPORT_IBDIAGNET, "dump.txt", data, size);
+    return 0;
+}

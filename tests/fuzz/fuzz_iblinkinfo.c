@@ -1,0 +1,8 @@
+/* What iblinkinfo prints. */
+#include "fuzz_site.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_import(MYR_IMPORT_IBLINKINFO, "links.txt", data, size);
+    return 0;
+}
