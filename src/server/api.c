@@ -74,6 +74,9 @@ const struct route api_routes[] = {
      "its certificate is worth nothing"},
     {"POST", "/v1/backup", ROLE_ADMIN, api_backup, "a copy of the store, as a file of SQLite's"},
     {"POST", "/v1/tokens", ROLE_ADMIN, api_token, "a token for somebody"},
+    {"GET", "/v1/tokens", ROLE_ADMIN, api_tokens, "whose tokens there are"},
+    {"POST", "/v1/tokens/:id/revoke", ROLE_ADMIN, api_token_revoke, "it is worth nothing"},
+    {"POST", "/v1/tenants/:name", ROLE_ADMIN, api_tenant, "its weight in the fair share"},
 };
 const size_t api_route_count = MYR_ARRAY_COUNT(api_routes);
 

@@ -32,6 +32,11 @@ int api_enrol(struct request *request, struct myr_buf *ret, struct myr_err *err)
 int api_token(struct request *request, struct myr_buf *ret, struct myr_err *err);
 int api_metrics(struct request *request, struct myr_buf *ret, struct myr_err *err);
 
+/* access/api_access.c */
+int api_tokens(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_token_revoke(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_tenant(struct request *request, struct myr_buf *ret, struct myr_err *err);
+
 /* access/api_relays.c */
 int api_relays(struct request *request, struct myr_buf *ret, struct myr_err *err);
 int api_relay_revoke(struct request *request, struct myr_buf *ret, struct myr_err *err);

@@ -149,6 +149,16 @@ void rows_drop_enrol(struct server *server, uint32_t at)
     rows[at] = rows[--server->rows.enrols.count];
 }
 
+void rows_drop_token(struct server *server, uint32_t at)
+{
+    char key[96];
+    struct token_row *rows = server->rows.tokens.items;
+    MYR_ASSERT(at < server->rows.tokens.count);
+    snprintf(key, sizeof(key), "token/%s", rows[at].digest);
+    store_delete(server->store, key);
+    rows[at] = rows[--server->rows.tokens.count];
+}
+
 uint32_t rows_node(const struct server *server, const char *name)
 {
     uint32_t id = myr_strmap_get(&server->rows.node_ids, myr_str_from(name));

@@ -228,6 +228,9 @@ void names_free(char **names, uint32_t count);
 MYR_MUST_USE int config_read(const char *path, struct config *ret, struct myr_err *err);
 void config_done(struct config *config);
 
+/* folder/renew.c: at the start of a server, when little of its certificate is left. */
+void papers_renew(const char *folder);
+
 /* rows.c */
 MYR_MUST_USE int rows_load(struct server *server, struct myr_err *err);
 void rows_done(struct rows *rows);
@@ -238,6 +241,7 @@ void rows_drop_job(struct server *server, uint32_t job);
 void rows_put_tenant(struct server *server, uint32_t tenant);
 void rows_put_token(struct server *server, const struct token_row *token, bool enrol);
 void rows_drop_enrol(struct server *server, uint32_t at);
+void rows_drop_token(struct server *server, uint32_t at);
 void rows_put_relay(struct server *server, uint32_t relay);
 /* Its place, made when it is new; MYR_NONE: there are too many. */
 uint32_t rows_relay(struct server *server, const char *name, bool make);

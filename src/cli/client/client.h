@@ -73,5 +73,6 @@ extern const struct cli_verb cli_node_verb, cli_node_list_verb, cli_node_show_ve
     cli_node_drain_verb, cli_node_resume_verb, cli_node_revoke_verb;
 extern const struct cli_verb cli_submit_verb, cli_queue_verb, cli_usage_verb, cli_inject_verb,
     cli_top_verb;
-extern const struct cli_verb cli_token_verb, cli_token_new_verb, cli_enrol_verb;
+extern const struct cli_verb cli_token_verb, cli_token_new_verb, cli_token_list_verb,
+    cli_token_revoke_verb, cli_enrol_verb, cli_tenant_verb, cli_tenant_set_verb;
 extern const struct cli_verb cli_doctor_verb, cli_backup_verb, cli_restore_verb, cli_agent_verb;

@@ -23,9 +23,10 @@ static const struct myr_answer_column columns[] = {
 
 struct list_options {
     const char *state;
+    uint64_t before, limit;
     bool all;
 };
-static const struct list_options list_defaults = {0};
+static const struct list_options list_defaults = {.before = UINT32_MAX, .limit = 2000};
 
 static void put_states(struct myr_buf *buf)
 {
@@ -36,13 +37,17 @@ static void put_states(struct myr_buf *buf)
 static const struct myr_option list_rows[] = {
     CLI_FLAG("all", struct list_options, all, "those that have ended too"),
     CLI_NAME("state", "STATE", struct list_options, state, put_states, "only those in this state"),
+    CLI_COUNT("limit", struct list_options, limit, 1, 2000, "at most so many"),
+    CLI_COUNT("before", struct list_options, before, 0, UINT32_MAX,
+              "only those with a smaller number: the page behind one that was full"),
 };
 
 static const struct myr_command list_command = {
     .name = "job list",
     .operands = "",
     .summary = "list jobs, newest first",
-    .details = "Those that have ended are left out unless --all or --state asks for them. CSV "
+    .details = "Those that have ended are left out unless --all or --state asks for them. Where "
+               "there are more than are listed, 'next' is what --before takes for the others. CSV "
                "output lists the jobs.",
     .example = "myriad job list --state running",
     CLI_CLIENT_OPTIONS(list_rows, list_defaults),
@@ -53,13 +58,20 @@ static int list_run(struct cli *cli, struct myr_err *err)
     const struct list_options *options = cli->options;
     const struct myr_doc *doc;
     struct myr_value *jobs;
-    const char *path = options->state ? myr_arena_printf(&cli->arena, "/v1/jobs?state=%s",
-                                                         client_word(cli, options->state))
-                       : options->all ? "/v1/jobs?all=1"
-                                      : "/v1/jobs";
+    const char *path = myr_arena_printf(
+        &cli->arena, "/v1/jobs?limit=%llu&before=%llu%s%s%s", (unsigned long long)options->limit,
+        (unsigned long long)options->before, options->all ? "&all=1" : "",
+        options->state ? "&state=" : "", options->state ? client_word(cli, options->state) : "");
     MYR_TRY(client_ask(cli, "GET", path, (struct myr_str){0}, &doc, err));
     MYR_TRY(client_put_list(cli, doc, "jobs", &jobs, err));
     myr_answer_table(&cli->answer, jobs, columns, MYR_ARRAY_COUNT(columns));
+    const char *next = client_text(cli, doc, "next");
+    if (next[0]) {
+        myr_answer_u64(&cli->answer, "next", (uint64_t)client_i64(doc, "next"));
+        myr_answer_fact(&cli->answer, "more", "older ones than these: --before %s", next);
+    } else {
+        myr_answer_null(&cli->answer, "next");
+    }
     return MYR_OK;
 }
 
