@@ -378,20 +378,27 @@ int api_logs(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;
     const char *rank_text = request_arg(request, "rank"), *from = request_arg(request, "offset");
-    uint64_t rank = 0, offset = 0;
+    const char *epoch_text = request_arg(request, "epoch");
+    uint64_t rank = 0, offset = 0, epoch = 0;
     uint32_t id;
     (void)ret;
     MYR_TRY(request_job(request, &id, err));
     if ((rank_text && !myr_str_to_u64(myr_str_from(rank_text), &rank)) ||
-        (from && !myr_str_to_u64(myr_str_from(from), &offset))) {
-        return myr_err_set(err, MYR_EINVAL, "'rank' and 'offset' are whole numbers");
+        (from && !myr_str_to_u64(myr_str_from(from), &offset)) ||
+        (epoch_text && !myr_str_to_u64(myr_str_from(epoch_text), &epoch))) {
+        return myr_err_set(err, MYR_EINVAL, "'rank', 'offset' and 'epoch' are whole numbers");
     }
-    uint32_t gpus = myr_control_job(server->control, id).spec.gpus;
+    struct myr_control_job job = myr_control_job(server->control, id);
+    uint32_t gpus = job.spec.gpus;
+    if (epoch > job.epoch) {
+        return myr_err_set(err, MYR_ERANGE, "job %u was started %u times", id, job.epoch);
+    }
     if (rank >= gpus) {
         return myr_err_set(err, MYR_ERANGE, "job %u has ranks 0 to %u", id, gpus - 1);
     }
     request_wait(request);
-    if (!server->world.fetch(server, id, (uint32_t)rank, offset, request)) {
+    struct question question = {id, (uint32_t)rank, (uint32_t)epoch, offset};
+    if (!server->world.fetch(server, &question, request)) {
         http_output(request,
                     &(struct output){.problem = "nobody has its output now: the job has not "
                                                 "started, or its node is not heard"});

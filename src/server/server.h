@@ -85,6 +85,9 @@ struct job_row {
     /* Where its last incarnation ran, for its output when it is over. */
     struct myr_control_rank *where;
     uint32_t where_count;
+    /* And those before it, oldest first, as far as they are remembered. */
+    struct myr_control_rank *past;
+    uint32_t past_count;
 };
 
 struct tenant_row {
@@ -141,6 +144,13 @@ struct feed {
 
 struct server;
 
+/* What a rank has written from 'offset' on. */
+struct question {
+    uint32_t job, rank;
+    uint32_t epoch; /* of an incarnation; 0: the last one */
+    uint64_t offset;
+};
+
 /* Where nodes are: agents on real ones, or the twin's. */
 struct world {
     void (*committed)(struct server *server); /* what was reported is on the disk; or NULL */
@@ -148,9 +158,8 @@ struct world {
     /* A job that the core will be told of next; or NULL. */
     int (*submit)(struct server *server, const struct myr_job_spec *spec, const struct job_row *row,
                   struct myr_err *err);
-    /* What rank 'rank' has written from 'offset' on; answered by output_done(). False: nobody can
-     * say. */
-    bool (*fetch)(struct server *server, uint32_t job, uint32_t rank, uint64_t offset, void *whom);
+    /* Answered by http_output(). False: nobody can say. */
+    bool (*fetch)(struct server *server, const struct question *question, void *whom);
     int (*inject)(struct server *server, uint32_t node, const char *fault, struct myr_err *err);
 };
 
