@@ -25,6 +25,7 @@ int api_explain(struct request *request, struct myr_buf *ret, struct myr_err *er
 int api_queue(struct request *request, struct myr_buf *ret, struct myr_err *err);
 
 /* api_admin.c */
+int api_state(struct request *request, struct myr_buf *ret, struct myr_err *err);
 int api_health(struct request *request, struct myr_buf *ret, struct myr_err *err);
 int api_usage(struct request *request, struct myr_buf *ret, struct myr_err *err);
 int api_inject(struct request *request, struct myr_buf *ret, struct myr_err *err);

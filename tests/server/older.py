@@ -5,8 +5,8 @@
 
 OLDER is the agent with the messages of the version before (older.c). One node has it, one has it
 behind a relay, one has today's. A job runs on all three; then each node's agent is replaced by the
-other version, twice, while the job's processes run on. A node that knows fewer fields is told fewer:
-what it does not understand it does not lose anything by.
+other version, twice, while the job's processes run on. What an agent does not understand it does
+not lose anything by.
 """
 import argparse
 import pathlib

@@ -58,7 +58,7 @@ def shares_are_set_and_outlive_the_server(lab):
 
 @check
 def a_share_decides_who_is_next(lab):
-    """Four nodes come free for two who want more: whoever has a tiny share gets one, and no more."""
+    """Four nodes come free for two who want more: who has a tiny share gets one, and no more."""
     folder = os.path.join(lab.top, "shares")
     init(lab, folder, "--world", "twin", "--speed", "200")
     with open(os.path.join(folder, "myriad.yaml"), "a", encoding="utf-8") as file:
@@ -74,7 +74,8 @@ def a_share_decides_who_is_next(lab):
             time.sleep(0.2)
 
     def submit(name, nodes):
-        text = f"name: {name}\ntenant: {name}\nnodes: {nodes}\ncommand: x\ntwin: {{hours: 1000}}\n"
+        text = (f"name: {name}\ntenant: {name}\nnodes: {nodes}\ncommand: x\n"
+                "twin: {hours: 1000}\n")
         out = twin.run("submit", "-", "--dir", folder, "-o", "json", text=text).stdout
         return json.loads(out)["jobs"][0]["id"]
 

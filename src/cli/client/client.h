@@ -35,6 +35,9 @@ MYR_MUST_USE int client_call(const struct client *client, const struct client_ca
                              const struct myr_doc **ret, struct myr_err *err);
 MYR_MUST_USE int client_get(const struct client *client, const char *path,
                             const struct myr_doc **ret, struct myr_err *err);
+/* An answer that is no JSON, as it is. */
+MYR_MUST_USE int client_bytes(struct cli *cli, const char *path, struct myr_buf *ret,
+                              struct myr_err *err);
 /* Opens and gets in one step, for verbs that ask once. */
 MYR_MUST_USE int client_ask(struct cli *cli, const char *method, const char *path,
                             struct myr_str body, const struct myr_doc **ret, struct myr_err *err);
