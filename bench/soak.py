@@ -10,10 +10,10 @@ seconds memory and open files of server and relays, the size of the store and th
 of nodes took are noted.
 
 Rule: the first fifth is left out, as caches fill. Of the rest a line is drawn by the median of all
-slopes between samples (Theil-Sen). A quantity grows when the line gains more than its allowance over
-the time that was looked at: memory and store 5 % of their median and 2 MiB, open files 4, the time
-of an answer 50 % and 10 ms. Jobs that are over are remembered, which is what they are there for: so
-many KiB of memory and of store as --allow-job says for each are taken off first.
+slopes between samples (Theil-Sen). A quantity grows when the line gains more than its allowance
+over the time that was looked at: memory and store 5 % of their median and 2 MiB, open files 4, the
+time of an answer 50 % and 10 ms. Jobs that are over are remembered, which is what they are there
+for: so many KiB as JOB_KB says are taken off for each first, of memory and of the store.
 """
 import argparse
 import json
@@ -34,7 +34,7 @@ LONG = True  # only when it is named
 SAMPLE_S = 5
 WATCHERS = 20
 AWAY_A_MINUTE = 30
-JOB_KB = 3.0  # its file, its row and its place in the core, in memory and in the store
+JOB_KB = {"server_kb": 1.5, "store_kb": 3.0}  # its file, its row, its place in the core
 
 
 def open_files(pid):
@@ -96,7 +96,7 @@ def slope(times, values):
     return statistics.median(pairs)
 
 
-def judge(samples, jobs_kb):
+def judge(samples):
     """(name, first, last, gained, allowed) of each quantity, by the rule above."""
     kept = samples[len(samples) // 5:]
     times = [sample["t"] for sample in kept]
@@ -104,8 +104,8 @@ def judge(samples, jobs_kb):
     rows = []
     for name in [key for key in kept[0] if key not in ("t", "jobs")]:
         values = [sample[name] for sample in kept]
-        if name in ("server_kb", "store_kb"):
-            values = [value - jobs_kb * sample["jobs"] for value, sample in zip(values, kept)]
+        values = [value - JOB_KB.get(name, 0) * sample["jobs"]
+                  for value, sample in zip(values, kept)]
         middle = statistics.median(values)
         allowed = 4 if name.endswith("_files") else \
             0.5 * middle + 10 if name.endswith("_ms") else 0.05 * abs(middle) + 2048
@@ -155,7 +155,7 @@ def soak(build, options):
                 for thread in [*watchers, jobs]:
                     thread.stop = True
                 fleet.end()
-            rows, span = judge(samples, options.allow_job)
+            rows, span = judge(samples)
             notes = {"jobs": jobs.submitted, "refused": jobs.failed, "away": fleet.last["away"],
                      "dropped": fleet.last["dropped"], "events": sum(w.events for w in watchers),
                      "drained": states["drained"], "samples": len(samples)}
@@ -172,7 +172,6 @@ def arguments(words):
     parser.add_argument("--nodes", type=int, default=1000)
     parser.add_argument("--relays", type=int, default=2)
     parser.add_argument("--jobs", type=float, default=240, help="a minute")
-    parser.add_argument("--allow-job", type=float, default=JOB_KB, help="KiB a job that is over")
     return parser.parse_args(words)
 
 

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "myriad/sched/tenant_tree.h"
+
 struct myr_control_policy myr_control_policy_default(void)
 {
     return (struct myr_control_policy){
@@ -163,6 +165,12 @@ static int check(const struct myr_control *c, int64_t now_ms, const struct myr_e
         return myr_err_set(err, MYR_ERANGE, "symptom %u, below %d is expected", event->code,
                            MYR_SYMPTOMS);
     }
+    if (kind == MYR_EVENT_WEIGHT &&
+        (event->count >= c->tenants || event->value < 1 || event->value > MYR_TENANT_WEIGHT_MAX)) {
+        return myr_err_set(
+            err, MYR_ERANGE, "tenant %u of weight %lld, below %u and 1 to %d are expected",
+            event->count, (long long)event->value, c->tenants, MYR_TENANT_WEIGHT_MAX);
+    }
     if (now_ms < 0 || now_ms > 1000 * year_ms) {
         return myr_err_set(err, MYR_ERANGE, "time out of range");
     }
@@ -245,6 +253,9 @@ static void take(struct myr_control *c, const struct myr_event *event)
         break;
     case MYR_EVENT_APPROVE:
         node_approve(c, event->value);
+        break;
+    case MYR_EVENT_WEIGHT:
+        placing_weight(c, event);
         break;
     }
 }

@@ -400,12 +400,13 @@ static void events_are_taken_up_to_their_limits(void **state)
         struct myr_control *copy = myr_control_fork(f.control), *kept = f.control;
         uint64_t hash = myr_control_hash(copy);
         f.control = copy;
-        struct myr_event event = {.kind = (uint8_t)kind, .node = 4};
+        int64_t weight = kind == MYR_EVENT_WEIGHT; /* 0 would be none */
+        struct myr_event event = {.kind = (uint8_t)kind, .node = 4, .value = weight};
         int rc = kind >= MYR_EVENT_KINDS ? MYR_EINVAL : of_node ? MYR_ERANGE : MYR_OK;
         assert_int_equal(step(&f, f.now_ms, event, NULL), rc);
         assert_true((myr_control_hash(copy) == hash) == (rc < 0));
         hash = myr_control_hash(copy);
-        event = (struct myr_event){.kind = (uint8_t)kind, .node = 3, .job = 1};
+        event = (struct myr_event){.kind = (uint8_t)kind, .node = 3, .job = 1, .value = weight};
         rc = kind >= MYR_EVENT_KINDS ? MYR_EINVAL : of_job ? MYR_ERANGE : MYR_OK;
         assert_int_equal(step(&f, f.now_ms, event, NULL), rc);
         assert_true((myr_control_hash(copy) == hash) == (rc < 0));
@@ -416,6 +417,14 @@ static void events_are_taken_up_to_their_limits(void **state)
     assert_int_equal(step(&f, f.now_ms, symptom, NULL), MYR_ERANGE);
     symptom.code--;
     assert_int_equal(step(&f, f.now_ms, symptom, NULL), MYR_OK);
+    const struct myr_event weights[] = {
+        {.kind = MYR_EVENT_WEIGHT, .count = UINT32_MAX, .value = 1},
+        {.kind = MYR_EVENT_WEIGHT, .value = 0},
+        {.kind = MYR_EVENT_WEIGHT, .value = 1000001},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(weights); i++) {
+        assert_int_equal(step(&f, f.now_ms, weights[i], NULL), MYR_ERANGE);
+    }
     const struct myr_event tick = {.kind = MYR_EVENT_TICK};
     const int64_t last_ms = INT64_C(366) * 86400 * 1000 * 1000; /* a thousand years */
     assert_int_equal(step(&f, -1, tick, NULL), MYR_ERANGE);

@@ -127,6 +127,13 @@ void placing_maintain(struct myr_control *c, const struct myr_event *event)
     }
 }
 
+/* What it is was checked before: the queue has no reason to refuse it. */
+void placing_weight(struct myr_control *c, const struct myr_event *event)
+{
+    told(c, myr_queue_set_weight(c->queue, now_s(c), event->count, (uint32_t)event->value, NULL));
+    c->dirty = true;
+}
+
 static void tell_lost(struct myr_control *c)
 {
     if (c->lost.count > 0) {

@@ -214,6 +214,7 @@ void placing_refuse(struct myr_control *c, const struct myr_decision *start, uin
 void placing_over(struct myr_control *c, uint32_t id, uint32_t run);
 void placing_node(struct myr_control *c, uint32_t id, bool gone, bool shut);
 void placing_maintain(struct myr_control *c, const struct myr_event *event);
+void placing_weight(struct myr_control *c, const struct myr_event *event);
 /* The next decision, or false: nothing more is to be done now. */
 bool placing_next(struct myr_control *c, struct myr_decision *ret);
 int64_t placing_wake_ms(const struct myr_control *c);

@@ -1,5 +1,6 @@
 #include "myriad/io/ca.h"
 
+#include <arpa/inet.h>
 #include <openssl/bio.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
@@ -139,10 +140,8 @@ int myr_io_ca_create(const char *name, uint32_t days, struct myr_buf *ret_certif
     return put_key(key, ret_key, err);
 }
 
-int myr_io_csr_create(const char *name, struct myr_buf *ret_key, struct myr_buf *ret_csr,
-                      struct myr_err *err)
+static int put_request(const char *name, EVP_PKEY *key, struct myr_buf *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(free_key) EVP_PKEY *key = new_key();
     MYR_CLEANUP(free_request) X509_REQ *request = X509_REQ_new();
     MYR_CLEANUP(free_bio) BIO *bio = BIO_new(BIO_s_mem());
     bool ok = key && request && bio && set_name(X509_REQ_get_subject_name(request), name) &&
@@ -151,8 +150,49 @@ int myr_io_csr_create(const char *name, struct myr_buf *ret_key, struct myr_buf 
     if (!ok) {
         return failed(err, "making a request for a certificate");
     }
-    take(bio, ret_csr);
+    take(bio, ret);
+    return MYR_OK;
+}
+
+int myr_io_csr_create(const char *name, struct myr_buf *ret_key, struct myr_buf *ret_csr,
+                      struct myr_err *err)
+{
+    MYR_CLEANUP(free_key) EVP_PKEY *key = new_key();
+    MYR_TRY(put_request(name, key, ret_csr, err));
     return put_key(key, ret_key, err);
+}
+
+int myr_io_csr_of(const char *name, struct myr_str key_text, struct myr_buf *ret_csr,
+                  struct myr_err *err)
+{
+    MYR_CLEANUP(free_bio) BIO *bio = BIO_new_mem_buf(key_text.data, (int)key_text.len);
+    MYR_CLEANUP(free_key)
+    EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL) : NULL;
+    return put_request(name, key, ret_csr, err);
+}
+
+/* DNS names and addresses; other kinds are none of ours. */
+int myr_io_alt_names(struct myr_str certificate, struct myr_buf *ret, struct myr_err *err)
+{
+    MYR_CLEANUP(free_certificate) X509 *read = get_certificate(certificate);
+    if (!read) {
+        return failed(err, "reading a certificate");
+    }
+    GENERAL_NAMES *names = X509_get_ext_d2i(read, NID_subject_alt_name, NULL, NULL);
+    for (int i = 0; names && i < sk_GENERAL_NAME_num(names); i++) {
+        const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, i);
+        if (name->type == GEN_DNS) {
+            myr_buf_printf(ret, "%sDNS:%.*s", ret->len ? "," : "", name->d.dNSName->length,
+                           (const char *)name->d.dNSName->data);
+        } else if (name->type == GEN_IPADD) {
+            char text[INET6_ADDRSTRLEN] = "";
+            int family = name->d.iPAddress->length == 4 ? AF_INET : AF_INET6;
+            inet_ntop(family, name->d.iPAddress->data, text, sizeof(text));
+            myr_buf_printf(ret, "%sIP:%s", ret->len ? "," : "", text);
+        }
+    }
+    GENERAL_NAMES_free(names);
+    return MYR_OK;
 }
 
 /* The one common name of a request; names of nodes and nothing that could be taken for more. */

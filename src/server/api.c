@@ -63,6 +63,7 @@ const struct route api_routes[] = {
     {"GET", "/v1/jobs/:id/logs", ROLE_VIEWER, api_logs, "what ?rank= has written from ?offset= on"},
     {"GET", "/v1/jobs/:id/explain", ROLE_VIEWER, api_explain, "why it is as it is"},
     {"GET", "/v1/queue", ROLE_VIEWER, api_queue, "who waits, and for what"},
+    {"GET", "/v1/state", ROLE_VIEWER, api_state, "the core's state, for 'myriad whatif'"},
     {"GET", "/v1/usage", ROLE_VIEWER, api_usage, "GPU-hours, energy and cost by tenant"},
     {"GET", "/v1/frame", ROLE_VIEWER, api_frame, "one byte a GPU"},
     {"GET", "/v1/events", ROLE_VIEWER, watch_begin, "what happens, as it happens"},
@@ -74,6 +75,9 @@ const struct route api_routes[] = {
      "its certificate is worth nothing"},
     {"POST", "/v1/backup", ROLE_ADMIN, api_backup, "a copy of the store, as a file of SQLite's"},
     {"POST", "/v1/tokens", ROLE_ADMIN, api_token, "a token for somebody"},
+    {"GET", "/v1/tokens", ROLE_ADMIN, api_tokens, "whose tokens there are"},
+    {"POST", "/v1/tokens/:id/revoke", ROLE_ADMIN, api_token_revoke, "it is worth nothing"},
+    {"POST", "/v1/tenants/:name", ROLE_ADMIN, api_tenant, "its weight in the fair share"},
 };
 const size_t api_route_count = MYR_ARRAY_COUNT(api_routes);
 

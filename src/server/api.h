@@ -25,12 +25,18 @@ int api_explain(struct request *request, struct myr_buf *ret, struct myr_err *er
 int api_queue(struct request *request, struct myr_buf *ret, struct myr_err *err);
 
 /* api_admin.c */
+int api_state(struct request *request, struct myr_buf *ret, struct myr_err *err);
 int api_health(struct request *request, struct myr_buf *ret, struct myr_err *err);
 int api_usage(struct request *request, struct myr_buf *ret, struct myr_err *err);
 int api_inject(struct request *request, struct myr_buf *ret, struct myr_err *err);
 int api_enrol(struct request *request, struct myr_buf *ret, struct myr_err *err);
 int api_token(struct request *request, struct myr_buf *ret, struct myr_err *err);
 int api_metrics(struct request *request, struct myr_buf *ret, struct myr_err *err);
+
+/* access/api_access.c */
+int api_tokens(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_token_revoke(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_tenant(struct request *request, struct myr_buf *ret, struct myr_err *err);
 
 /* access/api_relays.c */
 int api_relays(struct request *request, struct myr_buf *ret, struct myr_err *err);

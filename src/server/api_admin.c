@@ -36,6 +36,15 @@ int api_body_text(const struct request *request, const char *key, bool needed, c
     return MYR_OK;
 }
 
+/* The core as it is, for whoever asks what would be if. */
+int api_state(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    (void)err;
+    myr_control_save(request->server->control, ret);
+    request_answer(request, 200, "application/octet-stream", (struct myr_str){ret->data, ret->len});
+    return HTTP_LATER;
+}
+
 int api_health(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct myr_json json;

@@ -58,18 +58,41 @@ static int check_state(const char *state, struct myr_err *err)
                        state, near[0] ? "; perhaps " : "", near);
 }
 
-/* Newest first, so that a long history does not hide what is going on; ended ones with all=1. */
+/* "?limit=" and "?before=", of which the second is the "next" of the page before. */
+static int page_of(const struct request *request, uint32_t *ret_from, uint32_t *ret_limit,
+                   struct myr_err *err)
+{
+    const char *limit = request_arg(request, "limit"), *before = request_arg(request, "before");
+    uint64_t most = JOBS_LISTED, from = myr_control_jobs(request->server->control);
+    if ((limit &&
+         (!myr_str_to_u64(myr_str_from(limit), &most) || most < 1 || most > JOBS_LISTED)) ||
+        (before && (!myr_str_to_u64(myr_str_from(before), &from) || from > UINT32_MAX))) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "'limit' is 1 to %d, 'before' the number of a job; both are whole",
+                           JOBS_LISTED);
+    }
+    uint32_t count = myr_control_jobs(request->server->control);
+    *ret_from = from < count ? (uint32_t)from : count;
+    *ret_limit = (uint32_t)most;
+    return MYR_OK;
+}
+
+/*
+ * Newest first, so that a long history does not hide what is going on; ended ones with all=1. Where
+ * a page is full, "next" says where the next one begins.
+ */
 int api_jobs(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     const struct server *server = request->server;
     const char *state = request_arg(request, "state"), *all = request_arg(request, "all");
     struct myr_json json;
-    uint32_t listed = 0;
+    uint32_t listed = 0, from = 0, limit = 0, next = MYR_NONE;
     MYR_TRY(check_state(state, err));
+    MYR_TRY(page_of(request, &from, &limit, err));
     myr_json_init(&json, ret, MYR_JSON_COMPACT);
     myr_json_object(&json, NULL);
     myr_json_list(&json, "jobs");
-    for (uint32_t id = myr_control_jobs(server->control); id-- > 0 && listed < JOBS_LISTED;) {
+    for (uint32_t id = from; id-- > 0;) {
         const struct job_row *row = rows_job(server, id);
         struct myr_control_job job = myr_control_job(server->control, id);
         const char *name = myr_control_job_state_name(job.state);
@@ -77,12 +100,21 @@ int api_jobs(struct request *request, struct myr_buf *ret, struct myr_err *err)
         if (!row || (state ? strcmp(state, name) != 0 : over && !all)) {
             continue;
         }
+        if (listed == limit) {
+            next = id + 1; /* there is at least one more */
+            break;
+        }
         myr_json_object(&json, NULL);
         put_job(server, id, &json);
         myr_json_end(&json);
         listed++;
     }
     myr_json_end(&json);
+    if (next == MYR_NONE) {
+        myr_json_null(&json, "next");
+    } else {
+        myr_json_u64(&json, "next", next);
+    }
     myr_json_end(&json);
     return MYR_OK;
 }
@@ -268,6 +300,12 @@ static int check_size(const struct server *server, const struct myr_jobfile *fil
     return MYR_OK;
 }
 
+static bool is_same(const struct job_row *row, const struct request *request)
+{
+    return strlen(row->file) == request->body.len &&
+           memcmp(row->file, request->body.data, request->body.len) == 0;
+}
+
 int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;
@@ -291,6 +329,11 @@ int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err
     for (uint32_t i = 0; i < count; i++) {
         uint64_t own = i ? myr_hash_u64(token + i) | 1 : token;
         uint32_t id = myr_control_find(server->control, own);
+        const struct job_row *row = id == MYR_NONE ? NULL : rows_job(server, id);
+        if (row && !is_same(row, request)) {
+            return myr_err_set(err, MYR_ESTALE,
+                               "this Idempotency-Key was used for another job file, by job %u", id);
+        }
         if (id == MYR_NONE) {
             MYR_TRY(submit_one(request, &file, own, file.array_count ? i + 1 : 0, &id, err));
         }
@@ -336,25 +379,69 @@ int api_logs(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;
     const char *rank_text = request_arg(request, "rank"), *from = request_arg(request, "offset");
-    uint64_t rank = 0, offset = 0;
+    const char *epoch_text = request_arg(request, "epoch");
+    uint64_t rank = 0, offset = 0, epoch = 0;
     uint32_t id;
     (void)ret;
     MYR_TRY(request_job(request, &id, err));
     if ((rank_text && !myr_str_to_u64(myr_str_from(rank_text), &rank)) ||
-        (from && !myr_str_to_u64(myr_str_from(from), &offset))) {
-        return myr_err_set(err, MYR_EINVAL, "'rank' and 'offset' are whole numbers");
+        (from && !myr_str_to_u64(myr_str_from(from), &offset)) ||
+        (epoch_text && !myr_str_to_u64(myr_str_from(epoch_text), &epoch))) {
+        return myr_err_set(err, MYR_EINVAL, "'rank', 'offset' and 'epoch' are whole numbers");
     }
-    uint32_t gpus = myr_control_job(server->control, id).spec.gpus;
+    struct myr_control_job job = myr_control_job(server->control, id);
+    uint32_t gpus = job.spec.gpus;
+    if (epoch > job.epoch) {
+        return myr_err_set(err, MYR_ERANGE, "job %u was started %u times", id, job.epoch);
+    }
     if (rank >= gpus) {
         return myr_err_set(err, MYR_ERANGE, "job %u has ranks 0 to %u", id, gpus - 1);
     }
     request_wait(request);
-    if (!server->world.fetch(server, id, (uint32_t)rank, offset, request)) {
+    struct question question = {id, (uint32_t)rank, (uint32_t)epoch, offset};
+    if (!server->world.fetch(server, &question, request)) {
         http_output(request,
                     &(struct output){.problem = "nobody has its output now: the job has not "
                                                 "started, or its node is not heard"});
     }
     return HTTP_LATER;
+}
+
+MYR_PRINTF(3, 4)
+static void put_line(struct myr_json *json, const char *what, const char *fmt, ...)
+{
+    char text[400], line[450];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    snprintf(line, sizeof(line), "%s: %s", what, text);
+    myr_json_text(json, NULL, line);
+}
+
+/* Where the nodes that may take jobs could not hold it even if they were empty, that comes first.
+ */
+static bool put_cluster(const struct server *server, uint32_t id, struct myr_json *json)
+{
+    struct myr_control_job job = myr_control_job(server->control, id);
+    uint32_t states[MYR_NODE_STATES] = {0}, usable = 0;
+    for (uint32_t n = 0; n < server->rows.node_count; n++) {
+        struct myr_control_node node = myr_control_node(server->control, n);
+        states[node.state]++;
+        usable += node.usable;
+    }
+    if (job.state != MYR_CONTROL_QUEUED ||
+        (uint64_t)usable * server->config.gpus_per_node >= job.spec.gpus) {
+        return false;
+    }
+    put_line(json, "cluster",
+             "%u of %u nodes may take jobs, too few for %u GPUs: %u are drained or being drained, "
+             "%u in repair, %u suspect, %u joining or under test, %u never came",
+             usable, server->rows.node_count, job.spec.gpus,
+             states[MYR_NODE_DRAINED] + states[MYR_NODE_DRAINING], states[MYR_NODE_REPAIR],
+             states[MYR_NODE_SUSPECT], states[MYR_NODE_JOINING] + states[MYR_NODE_CHECKING],
+             states[MYR_NODE_UNKNOWN]);
+    return true;
 }
 
 int api_explain(struct request *request, struct myr_buf *ret, struct myr_err *err)
@@ -371,7 +458,17 @@ int api_explain(struct request *request, struct myr_buf *ret, struct myr_err *er
     myr_json_object(&json, NULL);
     myr_json_u64(&json, "id", id);
     myr_json_list(&json, "why");
+    const struct job_row *row = rows_job(server, id);
+    if (row->reason[0] && row->state >= MYR_CONTROL_DONE) {
+        put_line(&json, "ended", "%s", row->reason);
+    } else if (row->reason[0] && row->state != MYR_CONTROL_RUNNING) {
+        put_line(&json, "last failure", "%s", row->reason);
+    }
+    bool lacks = put_cluster(server, id, &json);
     for (uint32_t i = 0; i < why.count; i++) {
+        if (lacks && strcmp(why.facts[i].what, "waits") == 0) {
+            continue; /* the queue sees the same from further away */
+        }
         char line[MYR_EXPLAIN_TEXT + 48];
         snprintf(line, sizeof(line), "%s: %s", why.facts[i].what, why.facts[i].is);
         myr_json_text(&json, NULL, line);

@@ -107,25 +107,30 @@ int api_nodes(struct request *request, struct myr_buf *ret, struct myr_err *err)
     return MYR_OK;
 }
 
-static void put_one(const struct server *server, uint32_t id, struct myr_buf *ret)
+static void put_whole(const struct server *server, uint32_t id, struct myr_json *json)
 {
     const struct node_row *row = &server->rows.nodes[id];
+    put_node(server, id, json);
+    myr_json_text(json, "address", row->address);
+    myr_json_text(json, "reason", row->reason);
+    myr_json_bool(json, "revoked", row->revoked);
+    myr_json_double(json, "heard_s",
+                    row->heard_ms ? (double)(steady_ms() - row->heard_ms) / 1e3 : -1, 1);
+    myr_json_object(json, "inventory");
+    myr_json_u64(json, "cpus", row->cpus);
+    myr_json_u64(json, "memory_bytes", row->memory_bytes);
+    myr_json_u64(json, "gpus", row->gpus);
+    myr_json_text(json, "gpu_kind", row->kind);
+    myr_json_text(json, "serial", row->board);
+    myr_json_end(json);
+}
+
+static void put_one(const struct server *server, uint32_t id, struct myr_buf *ret)
+{
     struct myr_json json;
     myr_json_init(&json, ret, MYR_JSON_COMPACT);
     myr_json_object(&json, NULL);
-    put_node(server, id, &json);
-    myr_json_text(&json, "address", row->address);
-    myr_json_text(&json, "reason", row->reason);
-    myr_json_bool(&json, "revoked", row->revoked);
-    myr_json_double(&json, "heard_s",
-                    row->heard_ms ? (double)(steady_ms() - row->heard_ms) / 1e3 : -1, 1);
-    myr_json_object(&json, "inventory");
-    myr_json_u64(&json, "cpus", row->cpus);
-    myr_json_u64(&json, "memory_bytes", row->memory_bytes);
-    myr_json_u64(&json, "gpus", row->gpus);
-    myr_json_text(&json, "gpu_kind", row->kind);
-    myr_json_text(&json, "serial", row->board);
-    myr_json_end(&json);
+    put_whole(server, id, &json);
     myr_json_end(&json);
 }
 
@@ -137,18 +142,59 @@ int api_node(struct request *request, struct myr_buf *ret, struct myr_err *err)
     return MYR_OK;
 }
 
+/* The nodes of a list, gpu-[01-08,12]: all of them, or nothing is done. */
+static int nodes_of(const struct request *request, uint32_t **ret, uint32_t *ret_count,
+                    struct myr_err *err)
+{
+    char **names;
+    uint32_t count;
+    MYR_TRY(names_expand(request->words[2], &names, &count, err));
+    uint32_t *ids = myr_xcalloc(count, sizeof(*ids));
+    int rc = MYR_OK;
+    for (uint32_t i = 0; i < count && rc == MYR_OK; i++) {
+        ids[i] = rows_node(request->server, names[i]);
+        rc = ids[i] == MYR_NONE ? myr_err_set(err, MYR_ENOENT, "no node '%.70s'", names[i]) : rc;
+    }
+    names_free(names, count);
+    if (rc < 0) {
+        free(ids);
+        return rc;
+    }
+    *ret = ids;
+    *ret_count = count;
+    return MYR_OK;
+}
+
 static int change(struct request *request, enum myr_event_kind kind, const char *reason,
                   struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;
-    uint32_t id;
-    MYR_TRY(request_node(request, &id, err));
+    MYR_CLEANUP(myr_free_at) uint32_t *ids = NULL;
+    uint32_t count = 0;
+    struct myr_json json;
+    MYR_TRY(nodes_of(request, &ids, &count, err));
     MYR_TRY(api_writable(server, err));
-    snprintf(server->rows.nodes[id].reason, sizeof(server->rows.nodes[id].reason), "%s", reason);
-    rows_put_node(server, id);
-    desk_post(server, &(struct myr_event){.kind = (uint8_t)kind, .node = id});
+    for (uint32_t i = 0; i < count; i++) {
+        struct node_row *node = &server->rows.nodes[ids[i]];
+        snprintf(node->reason, sizeof(node->reason), "%s", reason);
+        rows_put_node(server, ids[i]);
+        desk_post(server, &(struct myr_event){.kind = (uint8_t)kind, .node = ids[i]});
+    }
     MYR_TRY(desk_run(server, err));
-    put_one(server, id, ret);
+    if (count == 1) {
+        put_one(server, ids[0], ret);
+        return MYR_OK;
+    }
+    myr_json_init(&json, ret, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    myr_json_list(&json, "nodes");
+    for (uint32_t i = 0; i < count; i++) {
+        myr_json_object(&json, NULL);
+        put_whole(server, ids[i], &json);
+        myr_json_end(&json);
+    }
+    myr_json_end(&json);
+    myr_json_end(&json);
     return MYR_OK;
 }
 

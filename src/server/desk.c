@@ -11,6 +11,7 @@
 enum {
     SNAPSHOT_EVENTS = 20000,
     JOURNAL_BYTES = 16 << 20,
+    PAST_MAX = 1024,     /* nodes of earlier incarnations that a job remembers */
     REFUSALS_SAID = 10,  /* a second */
     INBOX_MAX = 1 << 20, /* beyond it reports are left to the agents, who say them again */
 };
@@ -238,9 +239,31 @@ static void count_gpus(struct server *server, const struct myr_effect *effect, b
                                                           : 0;
 }
 
+/* What its nodes still have of earlier incarnations is asked for by their number. */
+static void remember(struct job_row *row)
+{
+    uint32_t from = 0, count = row->past_count + row->where_count;
+    struct myr_control_rank *all = myr_xcalloc(count + 1, sizeof(*all));
+    for (uint32_t i = 0; i < row->past_count; i++) {
+        all[i] = row->past[i];
+    }
+    for (uint32_t i = 0; i < row->where_count; i++) {
+        all[row->past_count + i] = row->where[i];
+    }
+    while (count - from > PAST_MAX) { /* whole incarnations */
+        for (uint32_t epoch = all[from].epoch; from < count && all[from].epoch == epoch; from++) {
+        }
+    }
+    memmove(all, all + from, (count - from) * sizeof(*all));
+    free(row->past);
+    row->past = all;
+    row->past_count = count - from;
+}
+
 static void note_where(struct server *server, uint32_t id, struct job_row *row)
 {
     uint32_t count = myr_control_job(server->control, id).nodes;
+    remember(row);
     free(row->where);
     row->where = myr_xcalloc(count + 1, sizeof(*row->where));
     row->where_count = myr_control_job_ranks(server->control, id, row->where, count);

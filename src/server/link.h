@@ -78,6 +78,6 @@ void session_enrol(struct session *session, const struct myr_wire_enrol *enrol);
 
 /* orders.c: what the core wants done, said to agents. */
 void orders_effect(struct server *server, const struct myr_effect *effect);
-bool orders_fetch(struct server *server, uint32_t job, uint32_t rank, uint64_t offset, void *whom);
+bool orders_fetch(struct server *server, const struct question *question, void *whom);
 MYR_MUST_USE int orders_inject(struct server *server, uint32_t node, const char *fault,
                                struct myr_err *err);

@@ -24,6 +24,17 @@ static const struct token_row *token_of(const struct server *server, struct myr_
     return NULL;
 }
 
+/* One that was revoked meanwhile takes the visits that it began with it. */
+static bool is_token(const struct server *server, const char *digest)
+{
+    for (size_t i = 0; i < server->rows.tokens.count; i++) {
+        if (strcmp(server->rows.tokens.items[i].digest, digest) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static struct visit *visit_of(struct http *http, const char *secret)
 {
     char digest[65];
@@ -53,7 +64,7 @@ void login_find(struct request *request)
                (strcmp(request->method, "GET") == 0 || strcmp(request->url, "/v1/logout") == 0)) {
         /* A cookie alone changes nothing: another page cannot act in its owner's name. */
         const struct visit *visit = visit_of(request->server->http, cookie);
-        if (visit) {
+        if (visit && is_token(request->server, visit->who.digest)) {
             request->who = visit->who;
             request->who.role = ROLE_VIEWER;
         }

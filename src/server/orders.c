@@ -82,26 +82,36 @@ void orders_effect(struct server *server, const struct myr_effect *effect)
     }
 }
 
-bool orders_fetch(struct server *server, uint32_t job, uint32_t rank, uint64_t offset, void *whom)
+/* Where that rank is, or was; NULL: nobody remembers. */
+static const struct myr_control_rank *find_rank(const struct myr_control_rank *ranks,
+                                                uint32_t count, const struct question *question)
 {
-    const struct job_row *row = rows_job(server, job);
-    for (uint32_t i = 0; i < row->where_count; i++) {
-        const struct myr_control_rank *at = &row->where[i];
-        uint32_t gpus = (uint32_t)__builtin_popcountll(at->gpus);
-        if (rank < at->first || rank >= at->first + gpus) {
-            continue;
+    for (uint32_t i = count; i-- > 0;) {
+        uint32_t gpus = (uint32_t)__builtin_popcountll(ranks[i].gpus);
+        if (question->rank >= ranks[i].first && question->rank < ranks[i].first + gpus &&
+            (question->epoch == 0 || ranks[i].epoch == question->epoch)) {
+            return &ranks[i];
         }
-        struct session *session = server->rows.nodes[at->node].session;
-        if (!session || session->over) {
-            return false;
-        }
-        myr_vec_push(&session->waits, (struct wait){whom, job, rank});
-        session_say(session, MYR_WIRE_FETCH, at->epoch,
-                    &(struct myr_wire_fetch){
-                        .job = job, .rank = rank, .offset = offset, .bytes = 48 << 10});
-        return true;
     }
-    return false;
+    return NULL;
+}
+
+bool orders_fetch(struct server *server, const struct question *question, void *whom)
+{
+    const struct job_row *row = rows_job(server, question->job);
+    const struct myr_control_rank *at = find_rank(row->where, row->where_count, question);
+    at = at || question->epoch == 0 ? at : find_rank(row->past, row->past_count, question);
+    struct session *session = at ? server->rows.nodes[at->node].session : NULL;
+    if (!session || session->over) {
+        return false;
+    }
+    myr_vec_push(&session->waits, (struct wait){whom, question->job, question->rank});
+    session_say(session, MYR_WIRE_FETCH, at->epoch,
+                &(struct myr_wire_fetch){.job = question->job,
+                                         .rank = question->rank,
+                                         .offset = question->offset,
+                                         .bytes = 48 << 10});
+    return true;
 }
 
 int orders_inject(struct server *server, uint32_t node, const char *fault, struct myr_err *err)

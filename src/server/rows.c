@@ -56,6 +56,20 @@ void rows_put_node(struct server *server, uint32_t node)
     row_put(server, &row, "node/%s", n->name);
 }
 
+/* Node, epoch, first rank, GPUs; one after the other. */
+static void put_where(struct myr_json *json, const char *key, const struct myr_control_rank *ranks,
+                      uint32_t count)
+{
+    myr_json_list(json, key);
+    for (uint32_t i = 0; i < count; i++) {
+        myr_json_u64(json, NULL, ranks[i].node);
+        myr_json_u64(json, NULL, ranks[i].epoch);
+        myr_json_u64(json, NULL, ranks[i].first);
+        myr_json_u64(json, NULL, ranks[i].gpus);
+    }
+    myr_json_end(json);
+}
+
 void rows_put_job(struct server *server, uint32_t job)
 {
     const struct job_row *j = server->rows.jobs.items[job];
@@ -75,14 +89,10 @@ void rows_put_job(struct server *server, uint32_t job)
     myr_json_double(&row.json, "twin_step_s", j->twin_step_s, 6);
     myr_json_text(&row.json, "reason", j->reason);
     myr_json_u64(&row.json, "array_index", j->array_index);
-    myr_json_list(&row.json, "where"); /* node, epoch, first rank, GPUs; one after the other */
-    for (uint32_t i = 0; i < j->where_count; i++) {
-        myr_json_u64(&row.json, NULL, j->where[i].node);
-        myr_json_u64(&row.json, NULL, j->where[i].epoch);
-        myr_json_u64(&row.json, NULL, j->where[i].first);
-        myr_json_u64(&row.json, NULL, j->where[i].gpus);
+    put_where(&row.json, "where", j->where, j->where_count);
+    if (j->past_count > 0) {
+        put_where(&row.json, "past", j->past, j->past_count);
     }
-    myr_json_end(&row.json);
     row_put(server, &row, "job/%010u", job);
 }
 
@@ -91,6 +101,7 @@ static void free_job(struct job_row *job)
     if (job) {
         free(job->file);
         free(job->where);
+        free(job->past);
         free(job);
     }
 }
@@ -147,6 +158,16 @@ void rows_drop_enrol(struct server *server, uint32_t at)
     snprintf(key, sizeof(key), "enrol/%s", rows[at].digest);
     store_delete(server->store, key);
     rows[at] = rows[--server->rows.enrols.count];
+}
+
+void rows_drop_token(struct server *server, uint32_t at)
+{
+    char key[96];
+    struct token_row *rows = server->rows.tokens.items;
+    MYR_ASSERT(at < server->rows.tokens.count);
+    snprintf(key, sizeof(key), "token/%s", rows[at].digest);
+    store_delete(server->store, key);
+    rows[at] = rows[--server->rows.tokens.count];
 }
 
 uint32_t rows_node(const struct server *server, const char *name)
@@ -266,12 +287,13 @@ static int read_node(struct server *server, const char *name, const struct myr_d
     return MYR_OK;
 }
 
-static void get_where(const struct server *server, const struct myr_doc *list, struct job_row *j)
+static void get_where(const struct server *server, const struct myr_doc *list,
+                      struct myr_control_rank **ret, uint32_t *ret_count)
 {
     if (!list || list->kind != MYR_DOC_LIST) {
         return;
     }
-    j->where = myr_xcalloc(list->count / 4 + 1, sizeof(*j->where));
+    *ret = myr_xcalloc(list->count / 4 + 1, sizeof(**ret));
     for (uint32_t i = 0; i + 3 < list->count; i += 4) {
         uint64_t field[4] = {0};
         bool ok = true;
@@ -279,10 +301,10 @@ static void get_where(const struct server *server, const struct myr_doc *list, s
             ok = ok && myr_str_to_u64(list->items[i + k]->text, &field[k]);
         }
         if (ok && field[0] < server->rows.node_count) {
-            j->where[j->where_count++] = (struct myr_control_rank){.node = (uint32_t)field[0],
-                                                                   .epoch = (uint32_t)field[1],
-                                                                   .first = (uint32_t)field[2],
-                                                                   .gpus = field[3]};
+            (*ret)[(*ret_count)++] = (struct myr_control_rank){.node = (uint32_t)field[0],
+                                                               .epoch = (uint32_t)field[1],
+                                                               .first = (uint32_t)field[2],
+                                                               .gpus = field[3]};
         }
     }
 }
@@ -314,7 +336,8 @@ static int read_job(struct server *server, const char *name, const struct myr_do
     j->twin_hours = get_double(top, "twin_hours", 1);
     j->twin_step_s = get_double(top, "twin_step_s", 10);
     j->array_index = (uint32_t)get_u64(top, "array_index", 0);
-    get_where(server, myr_doc_get(top, "where"), j);
+    get_where(server, myr_doc_get(top, "where"), &j->where, &j->where_count);
+    get_where(server, myr_doc_get(top, "past"), &j->past, &j->past_count);
     return MYR_OK;
 }
 

@@ -207,6 +207,7 @@ static int begin(struct server *server, struct myr_err *err)
         server->config.http_port = server->config.agents_port = 0;
     }
     raise_limit(server);
+    papers_renew(server->folder);
     snprintf(path, sizeof(path), "%s/state.db", server->folder);
     MYR_TRY(check_store(path, err));
     MYR_TRY(store_open(path, &server->store, err));

@@ -85,6 +85,9 @@ struct job_row {
     /* Where its last incarnation ran, for its output when it is over. */
     struct myr_control_rank *where;
     uint32_t where_count;
+    /* And those before it, oldest first, as far as they are remembered. */
+    struct myr_control_rank *past;
+    uint32_t past_count;
 };
 
 struct tenant_row {
@@ -141,6 +144,13 @@ struct feed {
 
 struct server;
 
+/* What a rank has written from 'offset' on. */
+struct question {
+    uint32_t job, rank;
+    uint32_t epoch; /* of an incarnation; 0: the last one */
+    uint64_t offset;
+};
+
 /* Where nodes are: agents on real ones, or the twin's. */
 struct world {
     void (*committed)(struct server *server); /* what was reported is on the disk; or NULL */
@@ -148,9 +158,8 @@ struct world {
     /* A job that the core will be told of next; or NULL. */
     int (*submit)(struct server *server, const struct myr_job_spec *spec, const struct job_row *row,
                   struct myr_err *err);
-    /* What rank 'rank' has written from 'offset' on; answered by output_done(). False: nobody can
-     * say. */
-    bool (*fetch)(struct server *server, uint32_t job, uint32_t rank, uint64_t offset, void *whom);
+    /* Answered by http_output(). False: nobody can say. */
+    bool (*fetch)(struct server *server, const struct question *question, void *whom);
     int (*inject)(struct server *server, uint32_t node, const char *fault, struct myr_err *err);
 };
 
@@ -228,6 +237,9 @@ void names_free(char **names, uint32_t count);
 MYR_MUST_USE int config_read(const char *path, struct config *ret, struct myr_err *err);
 void config_done(struct config *config);
 
+/* folder/renew.c: at the start of a server, when little of its certificate is left. */
+void papers_renew(const char *folder);
+
 /* rows.c */
 MYR_MUST_USE int rows_load(struct server *server, struct myr_err *err);
 void rows_done(struct rows *rows);
@@ -238,6 +250,7 @@ void rows_drop_job(struct server *server, uint32_t job);
 void rows_put_tenant(struct server *server, uint32_t tenant);
 void rows_put_token(struct server *server, const struct token_row *token, bool enrol);
 void rows_drop_enrol(struct server *server, uint32_t at);
+void rows_drop_token(struct server *server, uint32_t at);
 void rows_put_relay(struct server *server, uint32_t relay);
 /* Its place, made when it is new; MYR_NONE: there are too many. */
 uint32_t rows_relay(struct server *server, const char *name, bool make);

@@ -70,15 +70,16 @@ static int submit(struct server *server, const struct myr_job_spec *spec, const 
     return myr_live_submit(server->simulated->live, spec, &run, err);
 }
 
-static bool fetch(struct server *server, uint32_t job, uint32_t rank, uint64_t offset, void *whom)
+/* All ranks print the same there, and of the last incarnation alone. */
+static bool fetch(struct server *server, const struct question *question, void *whom)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    (void)rank; /* all ranks print the same there */
-    uint64_t next = myr_live_log(server->simulated->live, job, offset, &text);
-    uint64_t from = next >= text.len ? next - text.len : offset;
+    uint64_t next = myr_live_log(server->simulated->live, question->job, question->offset, &text);
+    uint64_t from = next >= text.len ? next - text.len : question->offset;
+    const struct job_row *row = rows_job(server, question->job);
     http_output(whom, &(struct output){.offset = from,
                                        .size = next,
-                                       .ended = rows_job(server, job)->state >= MYR_CONTROL_DONE,
+                                       .ended = row->state >= MYR_CONTROL_DONE,
                                        .data = {text.data ? text.data : "", text.len}});
     return true;
 }

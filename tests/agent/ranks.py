@@ -286,6 +286,7 @@ def test_a_rank_that_writes_much():
                 break
             except FileNotFoundError:
                 pass
+        agent.controller.send("lease")  # on a busy machine it outlasts an agent's patience
         assert agent.controller.pump(0.05)
     print(f"  300 MiB in {time.monotonic() - began:.1f} s, at most {largest >> 10} KiB kept")
     assert largest <= 14 << 20, largest

@@ -436,6 +436,19 @@ def ranks_write_and_are_followed(lab):
         bad = "name: fails\ngpus: 1\nretries: 0\ncommand: exit 3\n"
         result = other.ask("submit", "-", "--wait", "-o", "json", code=1, text=bad)
         assert json.loads(result.stdout)["jobs"][0]["state"] == "failed"
+        # What an earlier start wrote is still there, and a prolog's failure has words.
+        twice = ("name: twice\ngpus: 1\nretries: 5\n"
+                 "command: 'echo start $MYRIAD_EPOCH; [ $MYRIAD_EPOCH -ge 2 ]'\n")
+        shown = other.json("submit", "-", "--wait", text=twice)["jobs"][0]
+        assert shown["state"] == "done" and shown["epoch"] == 2, shown
+        for epoch in ("1", "2"):
+            out = other.ask("job", "logs", str(shown["id"]), "--epoch", epoch).stdout
+            assert out == f"start {epoch}\n", (epoch, out)
+        other.ask("job", "logs", str(shown["id"]), "--epoch", "3", code=2)
+        mute = "name: mute\ngpus: 1\nretries: 0\nprolog: exit 5\ncommand: 'true'\n"
+        result = other.ask("submit", "-", "--wait", "-o", "json", code=1, text=mute)
+        reason = json.loads(result.stdout)["jobs"][0]["reason"]
+        assert "prolog failed: exit code 5, and it wrote nothing" in reason, reason
         number = str(other.json("submit", "-", text=job)["jobs"][0]["id"])
         lines, begun = [], time.monotonic()
         while not lines and time.monotonic() - begun < LIMIT_S:

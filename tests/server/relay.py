@@ -131,11 +131,19 @@ def cut_cables(site):
 
 
 def kill_server(site):
+    logs = [site.cluster.folder / f"{node}.log" for node in NODES[:3]]
+    before = [path.read_bytes() for path in logs]
     site.cluster.end_server(signal.SIGKILL)
     time.sleep(0.5)
     need(site.cluster.start_server(), "the server does not start again")
     wait_for("all are behind the relay again", lambda: connections(site) == 3)
     site.unharmed("the server was killed")
+    need([path.read_bytes() for path in logs] == before, "agents behind the relay had to come anew")
+    fetch_output(site)
+    site.cluster.end_server()
+    need(site.cluster.start_server(), "the server does not start again")
+    wait_for("all are behind the relay again", lambda: connections(site) == 3)
+    site.unharmed("the server was restarted")
 
 
 class Outsider(Speaker):
@@ -265,6 +273,15 @@ def end_well(site):
     done = cluster.submit("name: short\nnodes: 3\ncommand: 'true'\n"
                           f"env: {{FOLDER: '{cluster.folder}'}}\n")
     wait_for("a job behind the relay ends", lambda: cluster.job(done)["state"] == "done")
+    # One that ends while the server is away: its nodes say it when they are welcomed again.
+    late = cluster.submit("name: late\nnodes: 3\ncommand: sleep 2\n"
+                          f"env: {{FOLDER: '{cluster.folder}'}}\n")
+    wait_for("it runs", lambda: cluster.job(late)["state"] == "running")
+    cluster.end_server(signal.SIGKILL)
+    wait_for("its ranks have ended", lambda: not cluster.ranks())
+    need(cluster.start_server(), "the server does not start again")
+    wait_for("it is done", lambda: cluster.job(late)["state"] == "done")
+    need(cluster.job(late)["epoch"] == 1, "it was started again:", cluster.job(late))
     # A relay that is told to end says goodbye; one whose certificate is revoked carries nobody.
     site.relay.send_signal(signal.SIGTERM)
     need(site.relay.wait(60) == 0, "the relay ends with", site.relay.returncode)

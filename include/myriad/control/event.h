@@ -42,6 +42,7 @@ enum myr_event_kind {
     MYR_EVENT_UNDRAIN, /* it may be used again */
     MYR_EVENT_MAINTAIN,
     MYR_EVENT_APPROVE, /* so many nodes (value) may be drained for faults beside the limit */
+    MYR_EVENT_WEIGHT,  /* of a tenant (count) in the fair share: value */
     MYR_EVENT_KINDS
 };
 

@@ -15,6 +15,12 @@ MYR_MUST_USE int myr_io_ca_create(const char *name, uint32_t days, struct myr_bu
 /* A key, and a request for a certificate of that name. */
 MYR_MUST_USE int myr_io_csr_create(const char *name, struct myr_buf *ret_key,
                                    struct myr_buf *ret_csr, struct myr_err *err);
+/* The same with a key that is there already. */
+MYR_MUST_USE int myr_io_csr_of(const char *name, struct myr_str key, struct myr_buf *ret_csr,
+                               struct myr_err *err);
+/* The further names of a certificate, as 'alt_names' takes them; empty when it has none. */
+MYR_MUST_USE int myr_io_alt_names(struct myr_str certificate, struct myr_buf *ret,
+                                  struct myr_err *err);
 struct myr_io_sign {
     struct myr_str ca_certificate, ca_key;
     uint32_t days;

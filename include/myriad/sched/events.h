@@ -86,6 +86,9 @@ MYR_MUST_USE int myr_queue_grow(struct myr_queue *queue, int64_t now_s,
 MYR_MUST_USE int myr_queue_set_tenants(struct myr_queue *queue, int64_t now_s,
                                        const struct myr_tenant *tenants, uint32_t count,
                                        struct myr_err *err);
+/* One of them, in the fair share among its brothers. */
+MYR_MUST_USE int myr_queue_set_weight(struct myr_queue *queue, int64_t now_s, uint32_t tenant,
+                                      uint32_t weight, struct myr_err *err);
 /* More about a node than its place; what is placed from now on heeds it. */
 MYR_MUST_USE int myr_queue_set_kind(struct myr_queue *queue, uint32_t node, uint8_t kind);
 MYR_MUST_USE int myr_queue_set_penalty(struct myr_queue *queue, uint32_t node, uint32_t milli);

@@ -199,7 +199,7 @@ static void forget(struct relay *relay)
     relay->bytes = (struct myr_buf){0};
     relay->at = 0;
     below_pause(relay, false);
-    below_drop_all(relay);
+    below_detach_all(relay);
 }
 
 static void on_closed(void *context, struct myr_io_stream *stream, const struct myr_err *why)

@@ -5,6 +5,7 @@
 #include "files.h"
 
 enum {
+    KEPT_MAX = 16 << 10,   /* of hello and schemas; an agent has two */
     HELD_MAX = 64 << 10,   /* bytes of one who waits for the controller */
     PENDING_MAX = 8 << 20, /* that an agent may leave untaken */
     FLOOD = 2000,          /* frames a second */
@@ -132,6 +133,31 @@ static bool floods(struct line *line)
     return ++line->in_second > FLOOD;
 }
 
+/* What a controller that comes back has to hear first. One that says too much of it comes again. */
+static void keep(struct line *line, const struct myr_wire_head *head, struct myr_str payload)
+{
+    if ((head->type == MYR_WIRE_SCHEMA || head->type == MYR_WIRE_HELLO) &&
+        line->kept.len <= KEPT_MAX) {
+        myr_wire_frame_put(&line->kept, head, payload);
+    }
+}
+
+/* While there is no controller: what counts is said again when it has welcomed the agent. */
+static void discard(struct line *line)
+{
+    struct myr_wire_head head;
+    struct myr_str payload;
+    struct myr_err err = {0};
+    int rc;
+    while ((rc = frame_next(&line->bytes, &line->at, &head, &payload, &err)) > 0) {
+        keep(line, &head, payload);
+    }
+    frames_read(&line->bytes, &line->at);
+    if (rc < 0) {
+        end_line(line, true);
+    }
+}
+
 /* Frames of an agent go up under its channel; beats stay here. */
 static void take(struct line *line)
 {
@@ -147,10 +173,11 @@ static void take(struct line *line)
             rc = myr_err_set(&err, MYR_EOFTEN, "too many messages");
             break;
         }
-        if (head.type == MYR_WIRE_BEAT && line->welcomed) {
+        if (head.type == MYR_WIRE_BEAT && (line->welcomed || line->was_welcomed)) {
             relay->count.beats++;
             continue;
         }
+        keep(line, &head, payload);
         head.node = line->channel;
         relay->count.frames_up++;
         myr_wire_frame_put(&up, &head, payload);
@@ -183,6 +210,8 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
     myr_buf_put(&line->bytes, bytes.data, bytes.len);
     if (line->channel != MYR_WIRE_NO_NODE) {
         take(line);
+    } else if (line->was_welcomed) {
+        discard(line);
     } else if (line->bytes.len > HELD_MAX) {
         end_line(line, true);
     }
@@ -201,6 +230,7 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
     }
     relay->line_count--;
     myr_buf_done(&line->bytes);
+    myr_buf_done(&line->kept);
     free(line);
 }
 
@@ -236,22 +266,47 @@ int below_listen(struct relay *relay, const char *address, uint16_t port, struct
                          err);
 }
 
+/* One whom the last controller knew: it is introduced as it has introduced itself then. */
+static void introduce(struct line *line)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf up = {0};
+    struct myr_wire_head head;
+    struct myr_str payload;
+    size_t at = 0;
+    while (frame_next(&line->kept, &at, &head, &payload, NULL) > 0) {
+        head.node = line->channel;
+        line->relay->count.frames_up++;
+        myr_wire_frame_put(&up, &head, payload);
+    }
+    myr_io_write(line->relay->up, (struct myr_str){up.len ? up.data : "", up.len});
+}
+
 void below_attach_all(struct relay *relay)
 {
     for (struct line *line = relay->lines; line; line = line->next) {
         if (line->open && !line->over && line->channel == MYR_WIRE_NO_NODE) {
             attach(line);
+            line->since_ms = relay_now_ms(relay);
+            if (line->was_welcomed) {
+                introduce(line);
+            }
             take(line);
         }
     }
 }
 
-void below_drop_all(struct relay *relay)
+void below_detach_all(struct relay *relay)
 {
     for (struct line *line = relay->lines; line; line = line->next) {
-        /* One who has not been told of has lost nothing, and waits on. */
-        if (line->channel != MYR_WIRE_NO_NODE) {
-            detach(line);
+        if (line->channel == MYR_WIRE_NO_NODE) {
+            continue; /* one who has not been told of has lost nothing, and waits on */
+        }
+        bool waits = (line->welcomed || line->was_welcomed) && line->kept.len <= KEPT_MAX;
+        detach(line);
+        line->was_welcomed = waits;
+        line->welcomed = line->silent = false;
+        line->since_ms = relay_now_ms(relay);
+        if (!waits) {
             end_line(line, false);
         }
     }

@@ -25,6 +25,9 @@ struct line {
     size_t at;                     /* read so far */
     struct myr_wire_sender sender; /* of leases alone */
     bool open, welcomed, silent, over;
+    /* Its hello and its schemas, said again for it to a controller that comes back. */
+    struct myr_buf kept;
+    bool was_welcomed;
     uint32_t node, boot;
     uint64_t leases;
     int64_t since_ms, heard_ms, second_ms;
@@ -83,8 +86,8 @@ MYR_MUST_USE int below_listen(struct relay *relay, const char *address, uint16_t
                               struct myr_err *err);
 /* The controller is there: all who wait are told of. */
 void below_attach_all(struct relay *relay);
-/* It is not: agents come again, and say again what was not acknowledged. */
-void below_drop_all(struct relay *relay);
+/* It is not: agents wait where they are, or come again, and say again what was not acknowledged. */
+void below_detach_all(struct relay *relay);
 struct line *below_find(const struct relay *relay, uint32_t channel);
 /* A frame for it, and what the controller says to all. */
 void below_pass(struct line *line, const struct myr_wire_head *head, struct myr_str payload);

@@ -158,8 +158,11 @@ static void script_ended(struct shim *s, int status, int64_t now)
         const struct output *output = &s->script.output;
         if (!good) {
             char why[300];
-            snprintf(why, sizeof(why), "prolog failed: %.200s",
-                     output->error[0] ? output->error : output->last);
+            const char *line = output->error[0] ? output->error : output->last;
+            snprintf(why, sizeof(why), "prolog failed: %s %d%s%.200s",
+                     WIFSIGNALED(status) ? "signal" : "exit code",
+                     WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+                     line[0] ? ": " : ", and it wrote nothing", line);
             start_failed(s, now, MYR_EINVAL, why);
         } else if (shim_start_ranks(s, &err) < 0) {
             start_failed(s, now, err.code, err.message);

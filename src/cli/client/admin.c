@@ -58,12 +58,69 @@ static int token_new_run(struct cli *cli, struct myr_err *err)
 
 const struct cli_verb cli_token_new_verb = {.row = &token_new_command, .run = token_new_run};
 
-static const struct myr_command *const subcommands[] = {&token_new_command};
+static const struct myr_answer_column token_columns[] = {
+    {"id", "ID", 0, 0},
+    {"user", "USER", 0, 0},
+    {"role", "ROLE", 0, 0},
+    {"unix_user", "UNIX USER", 0, 0},
+};
+
+static const struct myr_command token_list_command = {
+    .name = "token list",
+    .operands = "",
+    .summary = "list whose tokens there are",
+    .details = "Tokens themselves are kept nowhere; an id is the beginning of a token's digest, "
+               "which 'token revoke' takes. CSV output lists the tokens.",
+    .example = "myriad token list --dir lab",
+    CLIENT_NO_OPTIONS,
+};
+
+static int token_list_run(struct cli *cli, struct myr_err *err)
+{
+    const struct myr_doc *doc;
+    struct myr_value *tokens;
+    MYR_TRY(client_ask(cli, "GET", "/v1/tokens", (struct myr_str){0}, &doc, err));
+    MYR_TRY(client_put_list(cli, doc, "tokens", &tokens, err));
+    myr_answer_table(&cli->answer, tokens, token_columns, MYR_ARRAY_COUNT(token_columns));
+    return MYR_OK;
+}
+
+const struct cli_verb cli_token_list_verb = {.row = &token_list_command, .run = token_list_run};
+
+static const struct myr_command token_revoke_command = {
+    .name = "token revoke",
+    .operands = "ID",
+    .summary = "make a token worth nothing, and the page's logins that it began",
+    .details = "The last token of an administrator stays: nobody could make another. CSV output "
+               "has one row.",
+    .example = "myriad token revoke 0f3a9c5e7b21 --dir lab",
+    CLIENT_NO_OPTIONS,
+    .operand_min = 1,
+    .operand_max = 1,
+};
+
+static int token_revoke_run(struct cli *cli, struct myr_err *err)
+{
+    const struct myr_doc *doc;
+    const char *path = myr_arena_printf(&cli->arena, "/v1/tokens/%s/revoke",
+                                        client_word(cli, cli->operands.items[0]));
+    MYR_TRY(client_ask(cli, "POST", path, (struct myr_str){0}, &doc, err));
+    client_put_one(cli, doc, "tokens");
+    myr_answer_fact(&cli->answer, "revoked", "%s, of %s, %s", client_text(cli, doc, "id"),
+                    client_text(cli, doc, "user"), client_text(cli, doc, "role"));
+    return MYR_OK;
+}
+
+const struct cli_verb cli_token_revoke_verb = {.row = &token_revoke_command,
+                                               .run = token_revoke_run};
+
+static const struct myr_command *const subcommands[] = {&token_new_command, &token_list_command,
+                                                        &token_revoke_command};
 
 static const struct myr_command token_command = {
     .name = "token",
     .operands = "",
-    .summary = "make tokens for people who ask a server",
+    .summary = "make, list and revoke tokens of people who ask a server",
     .example = "myriad token new --user ada --unix-user ada --dir lab",
     .subcommands = subcommands,
     .subcommand_count = MYR_ARRAY_COUNT(subcommands),

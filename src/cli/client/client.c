@@ -104,6 +104,24 @@ static int refused(const struct client *client, const struct myr_http_answer *an
     return rc;
 }
 
+int client_bytes(struct cli *cli, const char *path, struct myr_buf *ret, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_http_answer_done) struct myr_http_answer answer = {0};
+    struct client client;
+    MYR_TRY(client_open(cli, &client, err));
+    struct myr_http_request request = {.method = "GET",
+                                       .url =
+                                           myr_arena_printf(&cli->arena, "%s%s", client.url, path),
+                                       .token = client.token,
+                                       .ca = client.ca};
+    MYR_TRY(myr_http_ask(&request, NULL, NULL, &answer, err));
+    if (answer.status != 200) {
+        return refused(&client, &answer, err);
+    }
+    myr_buf_put(ret, answer.body.data, answer.body.len);
+    return MYR_OK;
+}
+
 int client_call(const struct client *client, const struct client_call *call,
                 const struct myr_doc **ret, struct myr_err *err)
 {

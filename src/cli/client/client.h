@@ -35,6 +35,9 @@ MYR_MUST_USE int client_call(const struct client *client, const struct client_ca
                              const struct myr_doc **ret, struct myr_err *err);
 MYR_MUST_USE int client_get(const struct client *client, const char *path,
                             const struct myr_doc **ret, struct myr_err *err);
+/* An answer that is no JSON, as it is. */
+MYR_MUST_USE int client_bytes(struct cli *cli, const char *path, struct myr_buf *ret,
+                              struct myr_err *err);
 /* Opens and gets in one step, for verbs that ask once. */
 MYR_MUST_USE int client_ask(struct cli *cli, const char *method, const char *path,
                             struct myr_str body, const struct myr_doc **ret, struct myr_err *err);
@@ -73,5 +76,6 @@ extern const struct cli_verb cli_node_verb, cli_node_list_verb, cli_node_show_ve
     cli_node_drain_verb, cli_node_resume_verb, cli_node_revoke_verb;
 extern const struct cli_verb cli_submit_verb, cli_queue_verb, cli_usage_verb, cli_inject_verb,
     cli_top_verb;
-extern const struct cli_verb cli_token_verb, cli_token_new_verb, cli_enrol_verb;
+extern const struct cli_verb cli_token_verb, cli_token_new_verb, cli_token_list_verb,
+    cli_token_revoke_verb, cli_enrol_verb, cli_tenant_verb, cli_tenant_set_verb;
 extern const struct cli_verb cli_doctor_verb, cli_backup_verb, cli_restore_verb, cli_agent_verb;

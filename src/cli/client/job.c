@@ -23,9 +23,10 @@ static const struct myr_answer_column columns[] = {
 
 struct list_options {
     const char *state;
+    uint64_t before, limit;
     bool all;
 };
-static const struct list_options list_defaults = {0};
+static const struct list_options list_defaults = {.before = UINT32_MAX, .limit = 2000};
 
 static void put_states(struct myr_buf *buf)
 {
@@ -36,13 +37,17 @@ static void put_states(struct myr_buf *buf)
 static const struct myr_option list_rows[] = {
     CLI_FLAG("all", struct list_options, all, "those that have ended too"),
     CLI_NAME("state", "STATE", struct list_options, state, put_states, "only those in this state"),
+    CLI_COUNT("limit", struct list_options, limit, 1, 2000, "at most so many"),
+    CLI_COUNT("before", struct list_options, before, 0, UINT32_MAX,
+              "only those with a smaller number: the page behind one that was full"),
 };
 
 static const struct myr_command list_command = {
     .name = "job list",
     .operands = "",
     .summary = "list jobs, newest first",
-    .details = "Those that have ended are left out unless --all or --state asks for them. CSV "
+    .details = "Those that have ended are left out unless --all or --state asks for them. Where "
+               "there are more than are listed, 'next' is what --before takes for the others. CSV "
                "output lists the jobs.",
     .example = "myriad job list --state running",
     CLI_CLIENT_OPTIONS(list_rows, list_defaults),
@@ -53,13 +58,20 @@ static int list_run(struct cli *cli, struct myr_err *err)
     const struct list_options *options = cli->options;
     const struct myr_doc *doc;
     struct myr_value *jobs;
-    const char *path = options->state ? myr_arena_printf(&cli->arena, "/v1/jobs?state=%s",
-                                                         client_word(cli, options->state))
-                       : options->all ? "/v1/jobs?all=1"
-                                      : "/v1/jobs";
+    const char *path = myr_arena_printf(
+        &cli->arena, "/v1/jobs?limit=%llu&before=%llu%s%s%s", (unsigned long long)options->limit,
+        (unsigned long long)options->before, options->all ? "&all=1" : "",
+        options->state ? "&state=" : "", options->state ? client_word(cli, options->state) : "");
     MYR_TRY(client_ask(cli, "GET", path, (struct myr_str){0}, &doc, err));
     MYR_TRY(client_put_list(cli, doc, "jobs", &jobs, err));
     myr_answer_table(&cli->answer, jobs, columns, MYR_ARRAY_COUNT(columns));
+    const char *next = client_text(cli, doc, "next");
+    if (next[0]) {
+        myr_answer_u64(&cli->answer, "next", (uint64_t)client_i64(doc, "next"));
+        myr_answer_fact(&cli->answer, "more", "older ones than these: --before %s", next);
+    } else {
+        myr_answer_null(&cli->answer, "next");
+    }
     return MYR_OK;
 }
 
@@ -187,13 +199,15 @@ static int explain_run(struct cli *cli, struct myr_err *err)
 const struct cli_verb cli_job_explain_verb = {.row = &explain_command, .run = explain_run};
 
 struct logs_options {
-    uint64_t rank;
+    uint64_t rank, epoch;
     bool follow;
 };
 static const struct logs_options logs_defaults = {0};
 
 static const struct myr_option logs_rows[] = {
     CLI_COUNT("rank", struct logs_options, rank, 0, 1 << 24, "whose output"),
+    CLI_COUNT("epoch", struct logs_options, epoch, 0, UINT32_MAX,
+              "of which start, counted from 1; 0: the last one"),
     CLI_FLAG("follow", struct logs_options, follow, "go on as it writes, until it ends"),
 };
 
@@ -202,7 +216,8 @@ static const struct myr_command logs_command = {
     .operands = "ID",
     .summary = "print what a rank of a job has written",
     .details = "Printed as it is. With -o json, yaml or csv: its lines. --follow asks again every "
-               "second, and goes on over restarts of the job.",
+               "second, and goes on over restarts of the job. Nodes keep what earlier starts wrote "
+               "for a while: --epoch.",
     .example = "myriad job logs 42 --rank 3 --follow",
     CLI_CLIENT_OPTIONS(logs_rows, logs_defaults),
     .operand_min = 1,
@@ -210,14 +225,14 @@ static const struct myr_command logs_command = {
 };
 
 /* One piece; 'ret_end': the job is over and nothing follows. */
-static int logs_piece(const struct client *client, uint64_t rank, int64_t *offset,
-                      struct myr_str *ret, bool *ret_end, struct myr_err *err)
+static int logs_piece(const struct client *client, const struct logs_options *options,
+                      int64_t *offset, struct myr_str *ret, bool *ret_end, struct myr_err *err)
 {
     struct cli *cli = client->cli;
     const struct myr_doc *doc;
-    const char *path =
-        myr_arena_printf(&cli->arena, "%s?rank=%llu&offset=%lld", job_path(cli, "/logs"),
-                         (unsigned long long)rank, (long long)*offset);
+    const char *path = myr_arena_printf(&cli->arena, "%s?rank=%llu&offset=%lld&epoch=%llu",
+                                        job_path(cli, "/logs"), (unsigned long long)options->rank,
+                                        (long long)*offset, (unsigned long long)options->epoch);
     MYR_TRY(client_get(client, path, &doc, err));
     const struct myr_doc *text = myr_doc_get(doc, "text");
     int64_t next = client_i64(doc, "next");
@@ -247,15 +262,15 @@ static bool is_over(const struct client *client)
 }
 
 /* A node that is away for a moment is asked again; 'ret_rest': nothing has come this time. */
-static int follow_once(const struct client *client, uint64_t rank, int64_t *offset, bool *ret_rest,
-                       bool *ret_end, struct myr_err *err)
+static int follow_once(const struct client *client, const struct logs_options *options,
+                       int64_t *offset, bool *ret_rest, bool *ret_end, struct myr_err *err)
 {
     MYR_CLEANUP(client_round_done) struct client_round round;
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
     struct myr_str piece = {"", 0};
     struct myr_err why = {0};
     client_round_begin(client, &round);
-    int rc = logs_piece(&round.client, rank, offset, &piece, ret_end, &why);
+    int rc = logs_piece(&round.client, options, offset, &piece, ret_end, &why);
     bool over = rc == MYR_EAWAY && is_over(&round.client);
     if (rc < 0 && (rc != MYR_EAWAY || (over && *offset == 0))) {
         *err = why;
@@ -272,11 +287,12 @@ static int follow_once(const struct client *client, uint64_t rank, int64_t *offs
 }
 
 /* Each piece is printed as it comes. */
-static int follow(const struct client *client, uint64_t rank, struct myr_err *err)
+static int follow(const struct client *client, const struct logs_options *options,
+                  struct myr_err *err)
 {
     int64_t offset = 0;
     for (bool rest = false, end = false; !end;) {
-        MYR_TRY(follow_once(client, rank, &offset, &rest, &end, err));
+        MYR_TRY(follow_once(client, options, &offset, &rest, &end, err));
         if (rest && !end) {
             sleep(1);
         }
@@ -312,10 +328,10 @@ static int logs_run(struct cli *cli, struct myr_err *err)
     bool end;
     MYR_TRY(client_open(cli, &client, err));
     if (options->follow && people) {
-        return follow(&client, options->rank, err);
+        return follow(&client, options, err);
     }
     do {
-        MYR_TRY(logs_piece(&client, options->rank, &offset, &piece, &end, err));
+        MYR_TRY(logs_piece(&client, options, &offset, &piece, &end, err));
         myr_buf_put(&text, piece.data, piece.len);
         if (options->follow && piece.len == 0 && !end) {
             sleep(1);

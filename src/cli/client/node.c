@@ -89,6 +89,12 @@ static int change(struct cli *cli, const char *method, const char *tail, struct 
     const char *path = myr_arena_printf(&cli->arena, "/v1/nodes/%s%s",
                                         client_word(cli, cli->operands.items[0]), tail);
     MYR_TRY(client_ask(cli, method, path, body, &doc, err));
+    if (myr_doc_get(doc, "nodes")) { /* of a list of names */
+        struct myr_value *nodes;
+        MYR_TRY(client_put_list(cli, doc, "nodes", &nodes, err));
+        myr_answer_table(&cli->answer, nodes, columns, MYR_ARRAY_COUNT(columns));
+        return MYR_OK;
+    }
     show(cli, doc);
     return MYR_OK;
 }
@@ -122,10 +128,11 @@ static const struct myr_option drain_rows[] = {
 
 static const struct myr_command drain_command = {
     .name = "node drain",
-    .operands = "NAME",
-    .summary = "take a node out: no more jobs on it",
-    .details = "What runs there is moved, or ends, as the controller decides; then the node is "
-               "drained. CSV output has one row.",
+    .operands = "NAMES",
+    .summary = "take nodes out: no more jobs on them",
+    .details = "NAMES is one name or a list, 'gpu-[01-08,12]'; all of them are known, or nothing "
+               "is done. What runs there is moved, or ends, as the controller decides; then the "
+               "node is drained. CSV output lists the nodes.",
     .example = "myriad node drain gpu-01 --reason 'fan 3 is loud'",
     CLI_CLIENT_OPTIONS(drain_rows, drain_defaults),
     .operand_min = 1,
@@ -150,9 +157,9 @@ const struct cli_verb cli_node_drain_verb = {.row = &drain_command, .run = drain
 
 static const struct myr_command resume_command = {
     .name = "node resume",
-    .operands = "NAME",
-    .summary = "give a node back to jobs, after its tests",
-    .details = "CSV output has one row.",
+    .operands = "NAMES",
+    .summary = "give nodes back to jobs, after their tests",
+    .details = "NAMES is one name or a list, 'gpu-[01-08,12]'. CSV output lists the nodes.",
     .example = "myriad node resume gpu-01",
     CLIENT_NO_OPTIONS,
     .operand_min = 1,

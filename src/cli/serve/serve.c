@@ -40,8 +40,9 @@ static const struct myr_option init_rows[] = {
     CLI_TEXT("agents", "ADDRESS", struct init_options, agents, "where agents connect"),
     CLI_TEXT("hosts", "NAMES", struct init_options, hosts,
              "further names of this machine for its certificate: DNS:head,IP:10.0.0.1"),
-    CLI_TEXT("user", "NAME", struct init_options, user,
-             "Unix user whose ranks the first token's jobs are; default: who calls this"),
+    CLI_TEXT(
+        "user", "NAME", struct init_options, user,
+        "Unix user whose ranks the first token's jobs are; default: who calls this, unless root"),
     CLI_COUNT("speed", struct init_options, speed, 1, 10000, "of the twin's time"),
     CLI_FLAG("pretend", struct init_options, pretend, "agents may make up GPUs; for tests"),
 };
@@ -105,6 +106,15 @@ static int init_run(struct cli *cli, struct myr_err *err)
     myr_answer_rows(&cli->answer, files);
     myr_answer_fact(&cli->answer, "made", "%s: myriad.yaml, ca.pem, server.pem, admin.token",
                     folder);
+    if (user) {
+        myr_answer_text(&cli->answer, "unix_user", user);
+        myr_answer_fact(&cli->answer, "ranks", "of the first token's jobs run as %s", user);
+    } else {
+        myr_answer_null(&cli->answer, "unix_user");
+        myr_answer_fact(&cli->answer, "ranks",
+                        "the first token submits no jobs: ranks never run as root, and --user "
+                        "names nobody else");
+    }
     myr_answer_next(&cli->answer, "myriad serve %s", myr_answer_word(&cli->answer, folder));
     return MYR_OK;
 }

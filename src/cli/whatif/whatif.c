@@ -1,6 +1,6 @@
 /* whatif: a question to a saved state of the controller. */
 #include "myriad/control/whatif.h"
-#include "cli.h"
+#include "client/client.h"
 
 struct options {
     const char *lose;
@@ -24,14 +24,13 @@ static const struct myr_option rows[] = {
 
 static const struct myr_command command = {
     .name = "whatif",
-    .operands = "STATE",
-    .summary = "ask a saved state: lose nodes, add GPUs, submit a job",
-    .details = "The state is what twin run --state has written; it is not changed. Exit status 1: "
-               "the submitted job would wait, or jobs would find no room. CSV output lists the "
-               "counts.",
+    .operands = "[STATE]",
+    .summary = "ask a saved state, or a server: lose nodes, add GPUs, submit a job",
+    .details = "The state is what twin run --state has written; without one it is that of the "
+               "server, as it is now. Neither is changed. Exit status 1: the submitted job would "
+               "wait, or jobs would find no room. CSV output lists the counts.",
     .example = "myriad whatif state.myr --lose-leaf 3 --submit-gpus 256",
-    CLI_OPTIONS(rows, defaults),
-    .operand_min = 1,
+    CLI_CLIENT_OPTIONS(rows, defaults),
     .operand_max = 1,
 };
 
@@ -99,6 +98,13 @@ static void fill(struct cli *cli, const struct myr_whatif_answer *a)
     cli->no = a->waits > 0 || (a->submitted && !a->placed);
 }
 
+static int ask_server(struct cli *cli, struct myr_control **ret, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    MYR_TRY(client_bytes(cli, "/v1/state", &bytes, err));
+    return myr_control_load((struct myr_str){bytes.len ? bytes.data : "", bytes.len}, ret, err);
+}
+
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
@@ -112,7 +118,8 @@ static int run(struct cli *cli, struct myr_err *err)
         .priority = (int32_t)options->priority,
         .clock_ns = myr_clock_ns,
         .rounds = cli->common.timing ? TIMED_ROUNDS : 1};
-    int rc = myr_control_read(cli->operands.items[0], &control, err);
+    int rc = cli->operands.count > 0 ? myr_control_read(cli->operands.items[0], &control, err)
+                                     : ask_server(cli, &control, err);
     if (rc == MYR_OK) {
         rc = myr_whatif(control, &question, &answer, err);
     }

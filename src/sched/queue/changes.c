@@ -248,6 +248,21 @@ int myr_queue_set_tenants(struct myr_queue *q, int64_t now_s, const struct myr_t
     return MYR_OK;
 }
 
+int myr_queue_set_weight(struct myr_queue *q, int64_t now_s, uint32_t tenant, uint32_t weight,
+                         struct myr_err *err)
+{
+    if (tenant >= q->tenant_count) {
+        return myr_err_set(err, MYR_ERANGE, "tenant %u, below %u is expected", tenant,
+                           q->tenant_count);
+    }
+    struct myr_tenant *tenants = myr_xcalloc(q->tenant_count, sizeof(*tenants));
+    memcpy(tenants, q->tenants, q->tenant_count * sizeof(*tenants));
+    tenants[tenant].weight = weight;
+    int rc = myr_queue_set_tenants(q, now_s, tenants, q->tenant_count, err);
+    free(tenants);
+    return rc;
+}
+
 int myr_queue_set_kind(struct myr_queue *q, uint32_t node, uint8_t kind)
 {
     if (node >= q->shape.nodes) {

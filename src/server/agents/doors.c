@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "link.h"
 
@@ -107,6 +108,41 @@ void sessions_second(struct server *server)
     }
 }
 
+/*
+ * Port 0 is any that is free, but agents come back to where they found the server: the one of the
+ * last time is taken again if it can be had.
+ */
+static int open_door(struct server *server, const struct myr_io_service *service,
+                     struct myr_err *err)
+{
+    const struct config *config = &server->config;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    char path[4096];
+    uint64_t port = config->agents_port;
+    snprintf(path, sizeof(path), "%s/agents.port", server->folder);
+    bool any = port == 0 && !server->once;
+    if (any && myr_file_read(path, 64, &text, NULL) == MYR_OK &&
+        (!myr_str_to_u64((struct myr_str){text.data, strcspn(text.data, "\n")}, &port) ||
+         port > UINT16_MAX)) {
+        port = 0;
+    }
+    int rc = myr_io_listen(&server->loop, config->agents_address, (uint16_t)port, server->tls,
+                           service, &server->listener, any && port ? NULL : err);
+    if (rc < 0 && any && port) {
+        rc = myr_io_listen(&server->loop, config->agents_address, 0, server->tls, service,
+                           &server->listener, err);
+    }
+    if (rc == MYR_OK && any) {
+        struct myr_err why = {0};
+        myr_buf_clear(&text);
+        myr_buf_printf(&text, "%u\n", myr_io_port(server->listener));
+        if (myr_file_write(path, &text, &why) < 0) {
+            log_say("warning", "%s", why.message);
+        }
+    }
+    return rc;
+}
+
 int sessions_begin(struct server *server, struct myr_err *err)
 {
     char cert[4096], key[4096], ca[4096];
@@ -121,8 +157,7 @@ int sessions_begin(struct server *server, struct myr_err *err)
     MYR_TRY(myr_io_tls_create(&names, &server->tls, err));
     server->world =
         (struct world){sessions_committed, orders_effect, NULL, orders_fetch, orders_inject};
-    MYR_TRY(myr_io_listen(&server->loop, server->config.agents_address, server->config.agents_port,
-                          server->tls, &service, &server->listener, err));
+    MYR_TRY(open_door(server, &service, err));
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TAKEOVER});
     /* Nobody has been heard by this controller yet; the core gives them time to come. */
     for (uint32_t id = 0; id < server->rows.node_count; id++) {

@@ -18,6 +18,7 @@
 
 const char *const myr_verdict_names[3] = {"ok", "warn", "bad"};
 
+enum { KEYS = 2 }; /* of the secrets: a server cannot begin without them */
 enum { DAYS_SOON = 30, SPARE_FILES = 256, YEAR_S = 31556952, DAY_S = 86400 };
 
 MYR_PRINTF(4, 5)
@@ -110,7 +111,11 @@ static void check_rights(const char *folder, struct myr_server_findings *to)
     }
     for (size_t i = 0; i < MYR_ARRAY_COUNT(secrets); i++) {
         join(folder, secrets[i], path);
-        if (stat(path, &status) == 0 && (status.st_mode & 077) != 0) {
+        bool there = stat(path, &status) == 0;
+        if (!there && i < KEYS) {
+            hint(say(to, MYR_VERDICT_BAD, "key", "%s: %s", secrets[i], strerror(errno)),
+                 "it is in a backup (myriad restore), or nowhere");
+        } else if (there && (status.st_mode & 077) != 0) {
             hint(say(to, MYR_VERDICT_BAD, "rights", "others may read %s (mode %04o)", secrets[i],
                      (unsigned)status.st_mode & 07777),
                  "chmod 0600 %.120s", path);

@@ -1,0 +1,116 @@
+/* Tokens and tenants: who may ask, and whose share is how large. */
+#include <stdio.h>
+#include <string.h>
+
+#include "api.h"
+
+enum { ID_DIGITS = 12, WEIGHT_MAX = 1000000 };
+
+/* A token is named by the beginning of its digest, which tells nothing of the token. */
+static void put_token(const struct token_row *token, struct myr_json *json)
+{
+    myr_json_object(json, NULL);
+    myr_json_str(json, "id", (struct myr_str){token->digest, ID_DIGITS});
+    myr_json_text(json, "user", token->user);
+    myr_json_text(json, "role", role_names[token->role]);
+    myr_json_text(json, "unix_user", token->unix_user[0] ? token->unix_user : NULL);
+    myr_json_end(json);
+}
+
+int api_tokens(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    const struct rows *rows = &request->server->rows;
+    struct myr_json json;
+    (void)err;
+    myr_json_init(&json, ret, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    myr_json_list(&json, "tokens");
+    for (size_t i = 0; i < rows->tokens.count; i++) {
+        put_token(&rows->tokens.items[i], &json);
+    }
+    myr_json_end(&json);
+    myr_json_end(&json);
+    return MYR_OK;
+}
+
+static uint32_t find_token(const struct rows *rows, const char *id)
+{
+    for (uint32_t i = 0; i < rows->tokens.count; i++) {
+        if (strlen(id) == ID_DIGITS && strncmp(rows->tokens.items[i].digest, id, ID_DIGITS) == 0) {
+            return i;
+        }
+    }
+    return MYR_NONE;
+}
+
+int api_token_revoke(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    struct server *server = request->server;
+    struct rows *rows = &server->rows;
+    struct myr_json json;
+    uint32_t at = find_token(rows, request->words[2]), admins = 0;
+    if (at == MYR_NONE) {
+        return myr_err_set(err, MYR_ENOENT, "no token '%.40s'", request->words[2]);
+    }
+    MYR_TRY(api_writable(server, err));
+    const struct token_row token = rows->tokens.items[at];
+    for (size_t i = 0; i < rows->tokens.count; i++) {
+        admins += rows->tokens.items[i].role == ROLE_ADMIN;
+    }
+    if (token.role == ROLE_ADMIN && admins == 1) {
+        return myr_err_set(err, MYR_ESTALE,
+                           "it is the last one of an administrator: nobody could make another");
+    }
+    rows_drop_token(server, at);
+    if (desk_run(server, err) < 0) {
+        rows_put_token(server, &token, false); /* it is not gone while that is not kept */
+        return err->code;
+    }
+    myr_json_init(&json, ret, MYR_JSON_COMPACT);
+    put_token(&token, &json);
+    return MYR_OK;
+}
+
+static bool is_name(const char *name)
+{
+    for (const char *c = name; *c; c++) {
+        if ((unsigned char)*c <= ' ' || *c == 0x7F) {
+            return false;
+        }
+    }
+    return name[0] && strlen(name) < SERVER_NAME;
+}
+
+int api_tenant(struct request *request, struct myr_buf *ret, struct myr_err *err)
+{
+    struct server *server = request->server;
+    const char *name = request->words[2];
+    char text[24];
+    uint64_t weight = 0;
+    struct myr_json json;
+    MYR_TRY(api_body_text(request, "weight", true, text, sizeof(text), err));
+    if (!myr_str_to_u64(myr_str_from(text), &weight) || weight < 1 || weight > WEIGHT_MAX) {
+        return myr_err_set(err, MYR_ERANGE, "'weight' is '%s', 1 to %d is expected", text,
+                           WEIGHT_MAX);
+    }
+    if (!is_name(name)) {
+        return myr_err_set(err, MYR_EINVAL, "'%.70s' is no name of a tenant", name);
+    }
+    MYR_TRY(api_writable(server, err));
+    uint32_t id = rows_tenant(server, name);
+    if (id == MYR_NONE) {
+        return myr_err_set(err, MYR_ERANGE, "%d tenants are all that there is room for",
+                           SERVER_TENANTS);
+    }
+    server->rows.tenants.items[id].weight = (uint32_t)weight;
+    rows_put_tenant(server, id);
+    desk_post(server,
+              &(struct myr_event){.kind = MYR_EVENT_WEIGHT, .count = id, .value = (int64_t)weight});
+    MYR_TRY(desk_run(server, err));
+    myr_json_init(&json, ret, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    myr_json_text(&json, "name", name);
+    myr_json_u64(&json, "weight", weight);
+    myr_json_end(&json);
+    return MYR_OK;
+}
