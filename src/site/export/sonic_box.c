@@ -1,0 +1,72 @@
+#include "export/sonic_box.h"
+
+#include <stddef.h>
+
+static const struct sonic_headroom sn5600_headroom[] = {
+    {100, 5, 133120, 19456, 113664, 0},   {200, 5, 150528, 19456, 131072, 0},
+    {400, 5, 250880, 19456, 231424, 0},   {800, 5, 304128, 38912, 257024, 0},
+    {100, 40, 146432, 19456, 126976, 0},  {200, 40, 177152, 19456, 157696, 0},
+    {400, 40, 303104, 19456, 283648, 0},  {800, 40, 410624, 38912, 362496, 0},
+    {100, 300, 244736, 19456, 225280, 0}, {200, 300, 374784, 19456, 355328, 0},
+    {400, 300, 697344, 19456, 677888, 0}, {800, 300, 1198080, 38912, 1150976, 0},
+};
+
+static const struct sonic_headroom z9864f_headroom[] = {
+    {100, 5, 18796, 0, 147066, 3556},   {200, 5, 18796, 0, 229362, 3556},
+    {400, 5, 18796, 0, 393192, 3556},   {800, 5, 18796, 0, 729488, 3556},
+    {100, 40, 18796, 0, 160274, 3556},  {200, 40, 18796, 0, 255778, 3556},
+    {400, 40, 18796, 0, 446024, 3556},  {800, 40, 18796, 0, 835406, 3556},
+    {100, 300, 18796, 0, 258572, 3556}, {200, 300, 18796, 0, 452374, 3556},
+    {400, 300, 18796, 0, 839216, 3556}, {800, 300, 18796, 0, 1621536, 3556},
+};
+
+/* Two cores share sixteen lanes, and the panel crosses them. */
+static const uint16_t z9864f_lanes[] = {
+    1,   17,  33,  49,  65,  81,  97,  113, 129, 145, 161, 177, 193, 209, 233, 249,
+    257, 273, 297, 313, 329, 345, 361, 377, 393, 409, 425, 441, 457, 473, 489, 505,
+    25,  9,   57,  41,  89,  73,  121, 105, 153, 137, 185, 169, 217, 201, 241, 225,
+    281, 265, 305, 289, 337, 321, 369, 353, 401, 385, 433, 417, 465, 449, 497, 481};
+
+const struct sonic_box sonic_sn5600 = {
+    .platform = "x86_64-nvidia_sn5600-r0",
+    .sku = "ACS-SN5600",
+    .sku_split = "Mellanox-SN5600-O128",
+    .cages = 64,
+    .buffer_bytes = 158229504,
+    .headroom = sn5600_headroom,
+    .headroom_count = sizeof(sn5600_headroom) / sizeof(sn5600_headroom[0]),
+};
+
+const struct sonic_box sonic_z9864f = {
+    .platform = "x86_64-dell_z9864f-r0",
+    .sku = "Dell-Z9864f-O64",
+    .sku_split = "Dell-Z9864f-O64",
+    .cages = 64,
+    .first_lane = z9864f_lanes,
+    .buffer_bytes = 162539680,
+    .xoff_bytes_max = 66749168,
+    .headroom = z9864f_headroom,
+    .headroom_count = sizeof(z9864f_headroom) / sizeof(z9864f_headroom[0]),
+};
+
+const struct sonic_headroom *sonic_headroom_find(const struct sonic_box *box, uint32_t gbps,
+                                                 uint32_t length_mm)
+{
+    const struct sonic_headroom *best = NULL;
+    for (uint32_t i = 0; i < box->headroom_count; i++) {
+        const struct sonic_headroom *row = &box->headroom[i];
+        if (row->gbps == gbps && (uint64_t)row->length_m * 1000 >= length_mm &&
+            (!best || row->length_m < best->length_m)) {
+            best = row;
+        }
+    }
+    return best;
+}
+
+uint32_t sonic_first_lane(const struct sonic_box *box, uint32_t cage, uint32_t in_cage,
+                          uint32_t per_cage)
+{
+    uint32_t first =
+        box->first_lane ? box->first_lane[cage - 1] : (cage - 1) * SONIC_LANES_PER_CAGE;
+    return first + in_cage * (SONIC_LANES_PER_CAGE / per_cage);
+}
