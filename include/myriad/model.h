@@ -18,3 +18,4 @@
 #include "myriad/model/records.h"
 #include "myriad/model/room.h"
 #include "myriad/model/spec.h"
+#include "myriad/model/spec_load.h"

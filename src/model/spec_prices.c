@@ -1,6 +1,6 @@
 /* A price list in CSV: what a buyer has from its supplier, as it came. */
 #include "catalog_find.h"
-#include "myriad/model/spec.h"
+#include "myriad/model/spec_load.h"
 #include "myriad/text.h"
 
 enum column { PART, PRICE, CURRENCY, DATE, COLUMN_COUNT };

@@ -8,8 +8,8 @@ begins with "myriad: FILE:LINE:COLUMN: " (a line "hint: ..." may follow), no fil
 that in time. Complaints about a file as a whole (it is missing, too large) have no line and column.
 A sanitizer's report breaks the same rules, so nothing more is needed to see one.
 
-Cases: specs.txt, catalogs.txt, boms.txt, claims.txt, layouts.txt, and what is made here. With
-NAMEs, only cases that begin like one.
+Cases: specs.txt, catalogs.txt, boms.txt, claims.txt, layouts.txt, prices.txt, and what is made
+here. With NAMEs, only cases that begin like one.
 """
 import concurrent.futures
 import os
@@ -42,16 +42,21 @@ class Case:
     """One call of the program, and what must come of it."""
 
     def __init__(self, name, expected, spec=None, catalog=None, design=None, path=None,
-                 may_pass=False, audit=None):
+                 may_pass=False, audit=None, prices=None):
         self.name = name
         self.expected = expected  # how the complaint begins behind "FILE:"; None: any place
         self.spec, self.catalog, self.design, self.path = spec, catalog, design, path
+        self.prices = prices
         self.audit = audit  # (which of AUDIT_FILES, its text)
         self.may_pass = may_pass  # exit 0 or 1 is right as well: the damage need not show
 
     def command(self, folder):
         """Writes the files; returns the arguments and the name of the bad file."""
         bad = self.path
+        if self.prices is not None:
+            (folder / "good.yaml").write_bytes(GOOD_SPEC)
+            (folder / "prices.csv").write_bytes(self.prices)
+            return ["plan", "good.yaml", "--prices", "prices.csv", "--out", "out"], "prices.csv"
         if self.audit is not None:
             (folder / "good.yaml").write_bytes(AUDIT_SPEC)
             arguments = ["plan", "audit", "--spec", "good.yaml"]
@@ -294,6 +299,8 @@ def audit_cases():
     for kind, file in (("bom", "boms.txt"), ("claims", "claims.txt"), ("layout", "layouts.txt")):
         for name, expected, text in table(file):
             yield Case(f"{kind}/{name}", expected, audit=(kind, text))
+    for name, expected, text in table("prices.txt"):
+        yield Case(f"prices/{name}", expected, prices=text)
     many = b"part,quantity\n" + b"mqm9790-ns2f,1\n" * 2001
     yield Case("bom/many-lines", "2002:1: more than 2000 lines", audit=("bom", many))
     yield Case("bom/binary", "1:1: looks like ", audit=("bom", b"PK\x03\x04\x14\0\0\0"))

@@ -163,20 +163,4 @@ struct myr_spec {
 MYR_MUST_USE int myr_spec_read(struct myr_arena *arena, const struct myr_catalog *catalog,
                                const struct myr_doc *doc, struct myr_spec *ret,
                                struct myr_err *err);
-/* A whole spec from its file ("-": standard input), with the price list that it or 'prices' names.
- */
-MYR_MUST_USE int myr_spec_load(struct myr_arena *arena, const struct myr_catalog *catalog,
-                               const char *path, const char *prices, struct myr_spec *ret,
-                               struct myr_err *err);
-/*
- * Adds the prices of a list (CSV: part, price; currency and date where given) to the spec's own.
- * They come after what the spec itself says under prices: parts.
- */
-MYR_MUST_USE int myr_spec_add_prices(struct myr_arena *arena, const struct myr_catalog *catalog,
-                                     const char *file, struct myr_str text, struct myr_spec *spec,
-                                     struct myr_err *err);
-/* The list that 'prices' names, or else the spec; nothing when neither does. */
-MYR_MUST_USE int myr_spec_read_price_list(struct myr_arena *arena,
-                                          const struct myr_catalog *catalog, const char *prices,
-                                          struct myr_spec *spec, struct myr_err *err);
 void myr_spec_done(struct myr_spec *spec);
