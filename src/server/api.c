@@ -68,6 +68,7 @@ const struct route api_routes[] = {
     {"GET", "/v1/events", ROLE_VIEWER, watch_begin, "what happens, as it happens"},
     {"POST", "/v1/inject", ROLE_OPERATOR, api_inject, "a fault, in a simulated world"},
     {"GET", "/metrics", ROLE_VIEWER, api_metrics, "for Prometheus"},
+    {"POST", "/v1/design", ROLE_ADMIN, api_design, "a grown design: nodes are added"},
     {"POST", "/v1/enrol", ROLE_ADMIN, api_enrol, "a token by which one node enrols, once"},
     {"POST", "/v1/backup", ROLE_ADMIN, api_backup, "a copy of the store, as a file of SQLite's"},
     {"POST", "/v1/tokens", ROLE_ADMIN, api_token, "a token for somebody"},

@@ -32,6 +32,9 @@ int api_enrol(struct request *request, struct myr_buf *ret, struct myr_err *err)
 int api_token(struct request *request, struct myr_buf *ret, struct myr_err *err);
 int api_metrics(struct request *request, struct myr_buf *ret, struct myr_err *err);
 
+/* api_design.c */
+int api_design(struct request *request, struct myr_buf *ret, struct myr_err *err);
+
 /* api_backup.c */
 int api_backup(struct request *request, struct myr_buf *ret, struct myr_err *err);
 void backup_stop(struct server *server);
