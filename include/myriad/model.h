@@ -7,6 +7,7 @@
  *   records  what a design is made of
  *   room     where it stands and what fails together
  *   design   what was planned: devices, ports, cables, as arrays in one file
+ *   ids      what its things are called outside of it
  *
  * Include this header; the parts under model/ are its chapters.
  */
@@ -14,6 +15,7 @@
 
 #include "myriad/model/catalog.h"
 #include "myriad/model/design.h"
+#include "myriad/model/ids.h"
 #include "myriad/model/parts.h"
 #include "myriad/model/records.h"
 #include "myriad/model/room.h"

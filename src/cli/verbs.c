@@ -14,6 +14,7 @@ static const struct cli_verb *const verbs[] = {
     &cli_plan_audit_verb,
     &cli_plan_grow_verb,
     &cli_design_verb,
+    &cli_design_apply_verb,
     &cli_catalog_verb,
 
     &cli_route_verb,

@@ -49,6 +49,11 @@ static void on_incoming(uv_stream_t *tcp, int status)
     }
 }
 
+void myr_io_listener_limit(struct myr_io_listener *listener, uint32_t streams_max)
+{
+    listener->service.streams_max = streams_max;
+}
+
 int myr_io_listen(uv_loop_t *loop, const char *address, uint16_t port, struct myr_io_tls *tls,
                   const struct myr_io_service *service, struct myr_io_listener **ret,
                   struct myr_err *err)

@@ -1,4 +1,4 @@
-#include "myriad/model/design.h"
+#include "myriad/model/ids.h"
 
 enum { NODE_DIGITS = 5 };
 

@@ -1,4 +1,4 @@
-#include "myriad/model/design.h"
+#include "myriad/model/ids.h"
 
 #include "myriad/text/json.h"
 

@@ -69,6 +69,7 @@ const struct route api_routes[] = {
     {"GET", "/v1/events", ROLE_VIEWER, watch_begin, "what happens, as it happens"},
     {"POST", "/v1/inject", ROLE_OPERATOR, api_inject, "a fault, in a simulated world"},
     {"GET", "/metrics", ROLE_VIEWER, api_metrics, "for Prometheus"},
+    {"POST", "/v1/design", ROLE_ADMIN, api_design, "a grown design: nodes are added"},
     {"POST", "/v1/enrol", ROLE_ADMIN, api_enrol, "a token by which one node enrols, once"},
     {"GET", "/v1/relays", ROLE_VIEWER, api_relays, "who carries agents, and how many"},
     {"POST", "/v1/relays/:name/revoke", ROLE_ADMIN, api_relay_revoke,

@@ -42,6 +42,9 @@ int api_tenant(struct request *request, struct myr_buf *ret, struct myr_err *err
 int api_relays(struct request *request, struct myr_buf *ret, struct myr_err *err);
 int api_relay_revoke(struct request *request, struct myr_buf *ret, struct myr_err *err);
 
+/* api_design.c */
+int api_design(struct request *request, struct myr_buf *ret, struct myr_err *err);
+
 /* api_backup.c */
 int api_backup(struct request *request, struct myr_buf *ret, struct myr_err *err);
 void backup_stop(struct server *server);

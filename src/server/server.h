@@ -285,10 +285,14 @@ void desk_end(struct server *server);
 /* sessions.c */
 MYR_MUST_USE int sessions_begin(struct server *server, struct myr_err *err);
 void sessions_second(struct server *server);
+/* There are more nodes now. */
+void sessions_grow(struct server *server);
 void sessions_end(struct server *server);
 
 /* simulated.c */
 MYR_MUST_USE int simulated_begin(struct server *server, struct myr_err *err);
+/* A world of as many nodes as the core has now; what runs goes on there. */
+MYR_MUST_USE int simulated_grow(struct server *server, struct myr_err *err);
 void simulated_end(struct server *server);
 
 /* http.c: a request waits for output; this answers it. */

@@ -91,7 +91,8 @@ static int inject(struct server *server, uint32_t node, const char *fault, struc
     return MYR_OK;
 }
 
-static int make_scenario(struct simulated *simulated, struct myr_err *err)
+static int make_scenario(const struct simulated *simulated, struct myr_arena *arena,
+                         struct myr_scenario *ret, struct myr_err *err)
 {
     const struct config *config = &simulated->server->config;
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
@@ -106,8 +107,8 @@ static int make_scenario(struct simulated *simulated, struct myr_err *err)
         myr_buf_printf(&text, "faults: {rate: %s, times: drawn}\n", config->faults);
     }
     myr_buf_puts(&text, "jobs:\n  - {count: 1, gpus: 1, hours: 1}\n");
-    return myr_scenario_parse(&simulated->scenario, &simulated->arena, "myriad.yaml",
-                              (struct myr_str){text.data, text.len}, err);
+    return myr_scenario_parse(ret, arena, "myriad.yaml", (struct myr_str){text.data, text.len},
+                              err);
 }
 
 /* Jobs that are not over are known there before the state is taken over. */
@@ -124,18 +125,52 @@ static int adopt(struct simulated *simulated, struct myr_err *err)
     return myr_live_adopt(simulated->live, server->control, err);
 }
 
+/* Each start of a world is drawn anew; what it draws is of no consequence for what is kept. */
+static int make_world(struct simulated *simulated, struct myr_err *err)
+{
+    struct server *server = simulated->server;
+    myr_arena_init(&simulated->arena);
+    MYR_TRY(make_scenario(simulated, &simulated->arena, &simulated->scenario, err));
+    MYR_TRY(myr_live_create(&simulated->scenario, (uint64_t)wall_ms(), core_ms(server),
+                            &simulated->live, err));
+    return adopt(simulated, err);
+}
+
+static void end_world(struct simulated *simulated)
+{
+    myr_live_free(simulated->live);
+    myr_scenario_done(&simulated->scenario);
+    myr_arena_done(&simulated->arena);
+    simulated->live = NULL;
+}
+
+int simulated_grow(struct server *server, struct myr_err *err)
+{
+    struct simulated *simulated = server->simulated;
+    struct simulated before = *simulated;
+    simulated->live = NULL;
+    simulated->scenario = (struct myr_scenario){0};
+    int rc = make_world(simulated, err);
+    if (rc < 0) {
+        end_world(simulated);
+        simulated->live = before.live;
+        simulated->scenario = before.scenario;
+        simulated->arena = before.arena;
+        return rc;
+    }
+    end_world(&before);
+    desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TAKEOVER});
+    set_timer(simulated);
+    return MYR_OK;
+}
+
 int simulated_begin(struct server *server, struct myr_err *err)
 {
     struct simulated *simulated = myr_xcalloc(1, sizeof(*simulated));
     server->simulated = simulated;
     simulated->server = server;
-    myr_arena_init(&simulated->arena);
     server->world = (struct world){committed, effect, submit, fetch, inject};
-    MYR_TRY(make_scenario(simulated, err));
-    /* Each start of a world is drawn anew; what it draws is of no consequence for what is kept. */
-    MYR_TRY(myr_live_create(&simulated->scenario, (uint64_t)wall_ms(), core_ms(server),
-                            &simulated->live, err));
-    MYR_TRY(adopt(simulated, err));
+    MYR_TRY(make_world(simulated, err));
     uv_timer_init(&server->loop, &simulated->timer);
     simulated->timer.data = simulated;
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TAKEOVER});
@@ -146,9 +181,7 @@ int simulated_begin(struct server *server, struct myr_err *err)
 static void on_closed(uv_handle_t *handle)
 {
     struct simulated *simulated = handle->data;
-    myr_live_free(simulated->live);
-    myr_scenario_done(&simulated->scenario);
-    myr_arena_done(&simulated->arena);
+    end_world(simulated);
     simulated->server->simulated = NULL;
     free(simulated);
 }

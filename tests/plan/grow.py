@@ -38,7 +38,8 @@ SWITCH = """  tiny{ports}:
     weight_kg: 5
 """
 PORTS = (4, 6, 8, 12, 16, 24)
-CATALOG = "switches:\n" + "".join(SWITCH.format(ports=n, cages=n // 2) for n in PORTS) + """ethernet:
+CATALOG = "switches:\n" + "".join(SWITCH.format(ports=n, cages=n // 2) for n in PORTS) + """
+ethernet:
   tiny-access:
     order: TINY-ACCESS
     title: an access switch, for trying all ways
@@ -329,7 +330,8 @@ def best_dense(have, uplinks, columns):
     for rows in itertools.product(*(dense_rows(links, columns) for links in uplinks)):
         loads = [sum(row[c] for row in rows) for c in range(columns)]
         if max(loads) - min(loads) <= 1:
-            kept = sum(min(have[r][c], row[c]) for r, row in enumerate(rows) for c in range(columns))
+            kept = sum(min(have[r][c], row[c])
+                       for r, row in enumerate(rows) for c in range(columns))
             best = max(best, kept)
     return best
 

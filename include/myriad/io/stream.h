@@ -47,6 +47,8 @@ MYR_MUST_USE int myr_io_listen(uv_loop_t *loop, const char *address, uint16_t po
 /* Streams that come from now on are shown this; those that are there keep what they were shown. */
 void myr_io_listener_show(struct myr_io_listener *listener, struct myr_io_tls *tls);
 uint16_t myr_io_port(const struct myr_io_listener *listener);
+/* Another 'streams_max'; those that are there stay. */
+void myr_io_listener_limit(struct myr_io_listener *listener, uint32_t streams_max);
 /* Streams of it go on. */
 void myr_io_listener_close(struct myr_io_listener *listener);
 

@@ -104,25 +104,6 @@ static inline const char *myr_design_str(const struct myr_design *design, uint32
     return design->strings + offset;
 }
 
-/* The ids of what lies at a position. */
-static inline uint32_t myr_design_device_id(const struct myr_design *design, uint32_t device)
-{
-    return design->device_id ? design->device_id[device] : device;
-}
-
-static inline uint32_t myr_design_link_id(const struct myr_design *design, uint32_t link)
-{
-    return design->link_id ? design->link_id[link] : link;
-}
-
-static inline uint32_t myr_design_cable_id(const struct myr_design *design, uint32_t cable)
-{
-    return design->cable_id ? design->cable_id[cable] : cable;
-}
-
-/* The link with this id; MYR_NONE when there is none. */
-uint32_t myr_design_link_at(const struct myr_design *design, uint32_t id);
-
 /* Appends the device's address, such as "leaf/p2-g1-r5". */
 void myr_design_name(const struct myr_design *design, uint32_t device, struct myr_buf *buf);
 /* Appends the port's name on its device: "17/2" on a switch, "nic3" on a node. */

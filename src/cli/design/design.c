@@ -13,6 +13,8 @@ static const struct myr_option rows[] = {
              "show the ports of one device and what they are cabled to"),
 };
 
+static const struct myr_command *const subcommands[] = {&cli_design_apply_command};
+
 static const struct myr_command command = {
     .name = "design",
     .operands = "DESIGN",
@@ -23,6 +25,8 @@ static const struct myr_command command = {
     CLI_OPTIONS(rows, defaults),
     .operand_min = 1,
     .operand_max = 1,
+    .subcommands = subcommands,
+    .subcommand_count = MYR_ARRAY_COUNT(subcommands),
 };
 
 static int run(struct cli *cli, struct myr_err *err)

@@ -7,13 +7,6 @@
  * that breaks the fewest rings is taken.
  */
 
-void grow_pair(struct grow *grow, uint32_t old, uint32_t now)
-{
-    MYR_ASSERT(grow->to[old] == MYR_NONE && grow->from[now] == MYR_NONE);
-    grow->to[old] = now;
-    grow->from[now] = old;
-}
-
 static void pair_rows(struct grow *grow, uint32_t first_old, uint32_t first_now, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {

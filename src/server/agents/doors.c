@@ -143,13 +143,23 @@ static int open_door(struct server *server, const struct myr_io_service *service
     return rc;
 }
 
+static uint32_t streams_max(const struct server *server)
+{
+    return 2 * server->config.node_count + 256;
+}
+
+void sessions_grow(struct server *server)
+{
+    myr_io_listener_limit(server->listener, streams_max(server));
+}
+
 int sessions_begin(struct server *server, struct myr_err *err)
 {
     char cert[4096], key[4096], ca[4096];
     struct myr_io_service service = {.calls = {on_open, on_data, on_closed},
                                      .accept = on_accept,
                                      .context = server,
-                                     .streams_max = 2 * server->config.node_count + 256};
+                                     .streams_max = streams_max(server)};
     snprintf(cert, sizeof(cert), "%s/server.pem", server->folder);
     snprintf(key, sizeof(key), "%s/server-key.pem", server->folder);
     snprintf(ca, sizeof(ca), "%s/ca.pem", server->folder);

@@ -1,0 +1,100 @@
+#include "grow/grow_internal.h"
+
+/* What all steps use: which port and which cable is which, and the lists that they fill. */
+
+void grow_pair(struct grow *grow, uint32_t old, uint32_t now)
+{
+    MYR_ASSERT(grow->to[old] == MYR_NONE && grow->from[now] == MYR_NONE);
+    grow->to[old] = now;
+    grow->from[now] = old;
+}
+
+uint32_t grow_port(const struct grow *grow, uint32_t old_port)
+{
+    return grow_port_at(grow, old_port, grow->to[grow->old->port_device[old_port]]);
+}
+
+uint32_t grow_port_at(const struct grow *grow, uint32_t old_port, uint32_t device)
+{
+    const struct myr_design *old = grow->old, *plan = grow->plan;
+    uint32_t old_device = old->port_device[old_port];
+    const struct myr_port_group *was = myr_design_port_group(old, old_port);
+    const struct myr_devtype *type = &plan->devtypes[plan->device_type[device]];
+    uint32_t index = old_port - old->first_port[old_device] - was->first;
+    for (uint32_t i = 0; i < type->group_count; i++) {
+        const struct myr_port_group *group = &type->groups[i];
+        if (group->role != was->role || group->net != was->net || group->gbps != was->gbps ||
+            group->per_cage != was->per_cage || group->per_connector != was->per_connector) {
+            continue;
+        }
+        /* The same cage of the box, whatever the groups before it are now. */
+        int64_t at = index;
+        if (was->role != MYR_PORT_NIC) {
+            at += ((int64_t)was->first_cage - group->first_cage) * group->per_cage;
+        }
+        if (at >= 0 && at < group->count) {
+            return plan->first_port[device] + group->first + (uint32_t)at;
+        }
+    }
+    return MYR_NONE;
+}
+
+bool grow_same_cable(const struct grow *grow, uint32_t old_cable, uint16_t type)
+{
+    const struct myr_cabletype *was = grow_type(grow->old, old_cable);
+    const struct myr_cabletype *now = &grow->plan->cabletypes[type];
+    return was->net == now->net && was->layer == now->layer && was->gbps == now->gbps &&
+           was->legs == now->legs && was->length_mm == now->length_mm &&
+           strcmp(myr_design_str(grow->old, was->part), myr_design_str(grow->plan, now->part)) == 0;
+}
+
+struct grow_cable *grow_push(struct grow *grow, uint16_t type, uint32_t from)
+{
+    MYR_ASSERT(grow->cable_count < grow->plan->link_count);
+    struct grow_cable *cable = &grow->cables[grow->cable_count++];
+    *cable = (struct grow_cable){.first = grow->link_count, .from = from, .type = type};
+    if (from != MYR_NONE) {
+        MYR_ASSERT(!grow->old_placed[from]);
+        grow->old_placed[from] = true;
+    }
+    return cable;
+}
+
+void grow_push_link(struct grow *grow, struct grow_link link)
+{
+    MYR_ASSERT(grow->link_count < grow->plan->link_count && grow->cable_count > 0);
+    grow->links[grow->link_count++] = link;
+    grow->cables[grow->cable_count - 1].count++;
+    const uint32_t ports[] = {link.port_a, link.port_b};
+    for (uint32_t i = 0; i < 2; i++) {
+        if (ports[i] != MYR_NONE) {
+            MYR_ASSERT(!grow->port_taken[ports[i]]);
+            grow->port_taken[ports[i]] = true;
+        }
+    }
+}
+
+uint32_t grow_loose_leg(const struct grow *grow, uint32_t port)
+{
+    const struct myr_design *plan = grow->plan;
+    const struct myr_port_group *group = myr_design_port_group(plan, port);
+    uint32_t first = plan->first_port[plan->port_device[port]] + group->first;
+    uint32_t at = (port - first) / group->per_connector * group->per_connector;
+    for (uint32_t i = at; i < at + group->per_connector && i < group->count; i++) {
+        if (!grow->port_taken[first + i]) {
+            return first + i;
+        }
+    }
+    return MYR_NONE;
+}
+
+void grow_reserve(struct grow *grow, const struct grow_cable *cable)
+{
+    if (!cable->kept || grow->plan->cabletypes[cable->type].legs == 1) {
+        return;
+    }
+    uint32_t port = grow->links[cable->first].port_b;
+    for (uint32_t leg; (leg = grow_loose_leg(grow, port)) != MYR_NONE;) {
+        grow->port_taken[leg] = true;
+    }
+}
