@@ -129,7 +129,11 @@ static void broken(struct plan *plan, const char *where, enum fit_rule rule, con
         [FIT_CABLE_SHORT] = "take a longer cable or give the true length_m",
         [FIT_CABLE_FORM] = "take a cable whose ends go into these cages, or fibre with modules",
         [FIT_CABLE_SPEED] = "take a cable of that speed",
-        [FIT_TECHNOLOGY] = "take a part that is made for what the boxes speak",
+        [FIT_OPTIC_TECHNOLOGY] = "take a module that is made for what the box speaks",
+        [FIT_OPTIC_LANE_SPEED] = "take a module whose lanes the cage has",
+        [FIT_CABLE_TOP] = "take finned ends in air-cooled switches, flat ones in cards",
+        [FIT_CABLE_TECHNOLOGY] = "take a cable that is made for what the boxes speak",
+        [FIT_CABLE_LANES] = "take a cable whose lanes the cages have",
         [FIT_CABLE_CAGE] =
             "take one cable for each link, with modules that have a connector for it",
     };
@@ -161,6 +165,7 @@ static void check_module(struct plan *plan, const char *where, const struct myr_
                socket->id);
         break;
     case FIT_OPTIC_LANES:
+    case FIT_OPTIC_LANE_SPEED:
         broken(plan, where, rule,
                "%s has lanes of %u Gb/s, %u together; a cage of %s has %u of %u Gb/s", part->order,
                optic->lane_gbps, optic->cage_gbps, socket->id, socket->lanes, socket->lane_gbps);
@@ -174,7 +179,7 @@ static void check_module(struct plan *plan, const char *where, const struct myr_
                part->order, optic->connectors, optic->connectors == 1 ? "" : "s",
                ceil_div(socket->ports, socket->legs), socket->id);
         break;
-    case FIT_TECHNOLOGY:
+    case FIT_OPTIC_TECHNOLOGY:
         broken(plan, where, rule, "%s is not made for what %s speaks", part->order, socket->id);
         break;
     default:
@@ -214,9 +219,9 @@ static void check_fixed(struct plan *plan, const char *where, const struct myr_p
         broken(plan, where, rule, "%s is %g m long, %g m are needed", cable->order,
                cable->cable.length_m, link->length_m);
         break;
-    case FIT_OPTIC_TOP:
-    case FIT_OPTIC_LANES:
-    case FIT_TECHNOLOGY:
+    case FIT_CABLE_TOP:
+    case FIT_CABLE_LANES:
+    case FIT_CABLE_TECHNOLOGY:
         broken(plan, where, rule, "the ends of %s do not go into the cages of %s and %s",
                cable->order, link->b.id, link->a.id);
         break;
@@ -244,7 +249,7 @@ static void check_fibre(struct plan *plan, const char *where, const struct fit_l
                lanes ? b->optic.connector : "", lanes ? " and " : "",
                lanes ? a->optic.connector : "");
     }
-    if (fibre == FIT_TECHNOLOGY) {
+    if (fibre == FIT_CABLE_TECHNOLOGY) {
         broken(plan, where, fibre, "%s is not made for what %s speaks", cable->order, link->b.id);
     }
     if (fibre == FIT_CABLE_FORM) {

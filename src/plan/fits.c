@@ -1,9 +1,26 @@
 #include "fits.h"
 
 const char *const fit_rule_names[FIT_RULE_COUNT] = {
-    "ok",          "optic-form",       "optic-top",   "optic-host",  "optic-lanes",
-    "optic-speed", "optic-connectors", "optic-mode",  "optic-reach", "cable-legs",
-    "cable-short", "cable-form",       "cable-speed", "cable-cage",  "technology"};
+    [FIT_OK] = "ok",
+    [FIT_OPTIC_FORM] = "optic-form",
+    [FIT_OPTIC_TOP] = "optic-top",
+    [FIT_OPTIC_HOST] = "optic-host",
+    [FIT_OPTIC_TECHNOLOGY] = "optic-technology",
+    [FIT_OPTIC_LANES] = "optic-lanes",
+    [FIT_OPTIC_LANE_SPEED] = "optic-lane-speed",
+    [FIT_OPTIC_SPEED] = "optic-speed",
+    [FIT_OPTIC_CONNECTORS] = "optic-connectors",
+    [FIT_OPTIC_MODE] = "optic-mode",
+    [FIT_OPTIC_REACH] = "optic-reach",
+    [FIT_CABLE_LEGS] = "cable-legs",
+    [FIT_CABLE_SHORT] = "cable-short",
+    [FIT_CABLE_FORM] = "cable-form",
+    [FIT_CABLE_SPEED] = "cable-speed",
+    [FIT_CABLE_TOP] = "cable-top",
+    [FIT_CABLE_TECHNOLOGY] = "cable-technology",
+    [FIT_CABLE_LANES] = "cable-lanes",
+    [FIT_CABLE_CAGE] = "cable-cage",
+};
 
 static bool text_eq(const char *a, const char *b)
 {
@@ -75,15 +92,16 @@ static bool takes_form(const struct fit_socket *socket, const char *form, bool *
     return false;
 }
 
-/* A plug of the cage's own form has as many lanes as it, an older one may have fewer. */
-static bool lanes_fit(const struct fit_socket *socket, uint32_t lanes, uint32_t lane_gbps,
-                      bool exact)
+static bool lane_speed_fits(const struct fit_socket *socket, uint32_t lane_gbps)
 {
     static const struct myr_speeds none = {0};
-    if (socket->lane_gbps && lane_gbps &&
-        !has_speed(socket->lane_gbps, socket->lane_also ? socket->lane_also : &none, lane_gbps)) {
-        return false;
-    }
+    return !socket->lane_gbps || !lane_gbps ||
+           has_speed(socket->lane_gbps, socket->lane_also ? socket->lane_also : &none, lane_gbps);
+}
+
+/* A plug of the cage's own form has as many lanes as it, an older one may have fewer. */
+static bool lanes_fit(const struct fit_socket *socket, uint32_t lanes, bool exact)
+{
     return !socket->lanes || !lanes || (exact ? lanes == socket->lanes : lanes <= socket->lanes);
 }
 
@@ -104,7 +122,7 @@ enum fit_rule fits_module(const struct myr_part *part, const struct fit_socket *
         return FIT_OPTIC_TOP;
     }
     if (!fits_technology(optic->technology, socket->technology)) {
-        return FIT_TECHNOLOGY;
+        return FIT_OPTIC_TECHNOLOGY;
     }
     if (socket->nic && !host_listed(optic->fits, socket->id)) {
         return FIT_OPTIC_HOST;
@@ -118,7 +136,10 @@ enum fit_rule fits_module(const struct myr_part *part, const struct fit_socket *
     uint32_t lane_gbps = optic->cage_lane_gbps ? optic->cage_lane_gbps : optic->lane_gbps;
     bool known = socket->lanes && optic->lanes;
     bool filled = known || socket->nic || optic->cage_gbps == socket->cage_gbps;
-    return filled && lanes_fit(socket, optic->lanes, lane_gbps, same) ? FIT_OK : FIT_OPTIC_LANES;
+    if (!lane_speed_fits(socket, lane_gbps)) {
+        return FIT_OPTIC_LANE_SPEED;
+    }
+    return filled && lanes_fit(socket, optic->lanes, same) ? FIT_OK : FIT_OPTIC_LANES;
 }
 
 enum fit_rule fits_modules(const struct myr_part *part_a, const struct myr_part *part_b,
@@ -148,7 +169,7 @@ enum fit_rule fits_fibre(const struct myr_part *part, const struct myr_part *a,
         return FIT_CABLE_FORM;
     }
     if (!fits_technology(cable->technology, link->b.technology)) {
-        return FIT_TECHNOLOGY;
+        return FIT_CABLE_TECHNOLOGY;
     }
     bool too_few = cable->lanes && (cable->lanes < pairs_of(&a->optic) / link->b.legs ||
                                     cable->lanes < pairs_of(&b->optic));
@@ -180,17 +201,18 @@ static enum fit_rule ends_fit(const struct myr_part_cable *cable, const struct f
         return FIT_CABLE_FORM;
     }
     if (!top_fits(&link->b, cable->top) || !top_fits(&link->a, far_top)) {
-        return FIT_OPTIC_TOP;
+        return FIT_CABLE_TOP;
     }
     if (!fits_technology(cable->technology, link->b.technology)) {
-        return FIT_TECHNOLOGY;
+        return FIT_CABLE_TECHNOLOGY;
     }
     bool straight = cable->legs == 1;
-    return lanes_fit(&link->b, cable->lanes, cable->lane_gbps, same_b) &&
-                   lanes_fit(&link->a, cable->lanes / cable->legs, cable->lane_gbps,
-                             same_a && straight)
+    return lanes_fit(&link->b, cable->lanes, same_b) &&
+                   lanes_fit(&link->a, cable->lanes / cable->legs, same_a && straight) &&
+                   lane_speed_fits(&link->a, cable->lane_gbps) &&
+                   lane_speed_fits(&link->b, cable->lane_gbps)
                ? FIT_OK
-               : FIT_OPTIC_LANES;
+               : FIT_CABLE_LANES;
 }
 
 enum fit_rule fits_fixed(const struct myr_part *part, const struct fit_link *link)

@@ -12,7 +12,9 @@ enum fit_rule {
     FIT_OPTIC_FORM,       /* another form of cage */
     FIT_OPTIC_TOP,        /* flat where the cage takes finned, or the other way round */
     FIT_OPTIC_HOST,       /* made for other cards */
-    FIT_OPTIC_LANES,      /* more lanes than the cage has, or faster ones */
+    FIT_OPTIC_TECHNOLOGY, /* made for InfiniBand where the box speaks Ethernet, or the other way */
+    FIT_OPTIC_LANES,      /* another number of lanes than the cage has */
+    FIT_OPTIC_LANE_SPEED, /* lanes of a speed that the cage has not */
     FIT_OPTIC_SPEED,      /* a connector of another speed */
     FIT_OPTIC_CONNECTORS, /* fewer connectors than cables in the cage */
     FIT_OPTIC_MODE,       /* the two modules, or the fibre between them, disagree */
@@ -21,8 +23,10 @@ enum fit_rule {
     FIT_CABLE_SHORT, /* shorter than the run */
     FIT_CABLE_FORM,  /* its fixed ends do not go into the cages */
     FIT_CABLE_SPEED, /* its fixed ends carry another speed */
-    FIT_CABLE_CAGE,  /* joins a whole cage to a whole cage; these lead to several */
-    FIT_TECHNOLOGY,  /* made for InfiniBand where the boxes speak Ethernet, or the other way */
+    FIT_CABLE_TOP,
+    FIT_CABLE_TECHNOLOGY,
+    FIT_CABLE_LANES,
+    FIT_CABLE_CAGE, /* joins a whole cage to a whole cage; these lead to several */
     FIT_RULE_COUNT,
 };
 

@@ -41,6 +41,28 @@ static uint16_t straight_per_cage(const struct myr_part_switch *sw, uint32_t gbp
     return (uint16_t)fits_straight_ports(sw, gbps);
 }
 
+/*
+ * Which cards the last group of a host type is made of. GPU and management nodes carry those of the
+ * server, unless the spec names a number of ports; other hosts as many as their ports need.
+ */
+static void add_card(struct plan *plan, uint16_t type, const struct net_plan *net,
+                     const struct host_class *hosts)
+{
+    const struct myr_part *part = part_at(plan, hosts->nic_part);
+    uint32_t ports = hosts->nic_ports * net->out.planes;
+    bool asked = net->spec->nic_ports || net->spec->homes ||
+                 (hosts->kind != MYR_DEVICE_NODE && hosts->kind != MYR_DEVICE_MANAGEMENT);
+    uint32_t own = plan->server->server.nics[net->id].count;
+    struct myr_card card = {
+        .devtype = type,
+        .group = plan->devtypes.items[type].group_count - 1,
+        .part = plan_string(plan, part->id),
+        .count = asked || !own ? ceil_div(ports, part->nic.cages * part->nic.cage_ports) : own,
+        .asked = asked,
+    };
+    myr_vec_push(&plan->cards, card);
+}
+
 static void add_nic_group(struct plan *plan, uint16_t type, const struct net_plan *net,
                           const struct host_class *hosts)
 {
@@ -50,6 +72,7 @@ static void add_nic_group(struct plan *plan, uint16_t type, const struct net_pla
                                       .per_cage = (uint16_t)hosts->per_cage,
                                       .role = MYR_PORT_NIC,
                                       .net = (uint8_t)net->id});
+    add_card(plan, type, net, hosts);
 }
 
 /* The host types get one group of ports for each network they hang on. */
@@ -234,9 +257,9 @@ static void put_hosts(struct plan *plan)
                                        .nic_ports = 1,
                                        .start = net->managers_start,
                                        .per_cage = part_at(plan, net->manager_nic)->nic.cage_ports};
-            add_nic_group(plan, type, net, &hosts);
             MYR_ASSERT(net->host_class_count < PLAN_HOSTS_MAX);
             net->hosts[net->host_class_count++] = hosts;
+            add_nic_group(plan, type, net, &hosts);
             put_plain(plan, MYR_DEVICE_FABRIC_MANAGER, net->managers, type, ordinal);
             ordinal += net->managers;
         }
