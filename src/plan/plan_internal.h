@@ -67,6 +67,7 @@ struct plan {
     const struct myr_part *server;
     uint32_t server_part;
     struct net_plan nets[MYR_NET_COUNT];
+    enum myr_net_id at_net; /* being sized: what a refusal is about */
     uint32_t nodes, management_nodes, managers;
 
     uint32_t storage_part, storage_servers;
@@ -83,6 +84,7 @@ struct plan {
     MYR_VEC(struct myr_card) cards;
     MYR_VEC(struct myr_bom_row) bom;
     MYR_VEC(struct myr_finding) findings;
+    const struct myr_part *uncountable; /* the first part with which the price overflowed */
     uint32_t next_link, next_cable;
     uint32_t cable_links; /* links already in the cable being laid */
 };
@@ -106,6 +108,9 @@ MYR_PRINTF(6, 7)
 void plan_finding(struct plan *plan, enum myr_severity severity, const char *rule,
                   const char *where, const char *remedy, const char *fmt, ...);
 
+/* Gives back what grew on the heap. */
+void plan_release(struct plan *plan);
+
 /* The last of them: what the spec accepts and nobody found. */
 void plan_check_accepts(struct plan *plan);
 
@@ -113,7 +118,10 @@ void plan_check_accepts(struct plan *plan);
 MYR_MUST_USE int plan_resolve(struct plan *plan, struct myr_err *err);
 MYR_MUST_USE int plan_storage(struct plan *plan, struct myr_err *err);
 
-/* 2. size: counts by closed form */
+/* 2. size: counts by closed form; plan_size() does step 1 too */
+MYR_MUST_USE int plan_size(struct plan *plan, struct myr_err *err);
+/* After it failed: names in the hint what would not have. */
+void plan_nearest(const struct plan *plan, struct myr_err *err);
 MYR_MUST_USE int plan_size_clos(struct plan *plan, struct net_plan *net, struct myr_err *err);
 MYR_MUST_USE int plan_size_dragonfly(struct plan *plan, struct net_plan *net, struct myr_err *err);
 MYR_MUST_USE int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err);
@@ -153,7 +161,7 @@ void plan_insides(struct plan *plan);
 void plan_domains(struct plan *plan);
 
 /* 8. price */
-void plan_price(struct plan *plan);
+MYR_MUST_USE int plan_price(struct plan *plan, struct myr_err *err);
 
 /* Splitters, twin cages and the place of each kind of hosts: known once the switch is. */
 void plan_host_slots(struct net_plan *net);

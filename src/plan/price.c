@@ -85,16 +85,16 @@ static void add_row(struct plan *plan, const char *system, const char *name, uin
         .unit_cents = -1,
     };
     if (price) {
-        row.unit_cents = price->cents;
-        if (price->per_servers) {
-            row.unit_cents *= ceil_div(plan->spec->servers, price->per_servers);
-        }
-        /* 1e9 pieces and 1e14 cents are allowed, but not at once: such a row is unpriced. */
-        if (__builtin_mul_overflow(row.unit_cents, (int64_t)quantity, &row.total_cents)) {
+        int64_t times = price->per_servers ? ceil_div(plan->spec->servers, price->per_servers) : 1;
+        int64_t *total = &plan->design.head->total_cents;
+        /* 1e9 pieces and 1e14 cents are allowed, but not at once. */
+        if (__builtin_mul_overflow(price->cents, times, &row.unit_cents) ||
+            __builtin_mul_overflow(row.unit_cents, (int64_t)quantity, &row.total_cents) ||
+            __builtin_add_overflow(*total, row.total_cents, total)) {
+            plan->uncountable = plan->uncountable ? plan->uncountable : what;
             row.unit_cents = -1;
             row.total_cents = 0;
         }
-        plan->design.head->total_cents += row.total_cents;
     } else {
         plan_finding(plan, MYR_SEVERITY_INFO, "unpriced", what->id,
                      "add a price to the price book or under prices: parts:",
@@ -402,7 +402,7 @@ static void supplied_finding(struct plan *plan)
     }
 }
 
-void plan_price(struct plan *plan)
+int plan_price(struct plan *plan, struct myr_err *err)
 {
     if (!(plan->spec->supplied & MYR_SUPPLIED_SERVERS)) {
         add_row(plan, "servers", "GPU server", plan->server_part, plan->spec->servers,
@@ -430,4 +430,13 @@ void plan_price(struct plan *plan)
     }
     item_rows(plan, NULL, true);
     supplied_finding(plan);
+    if (plan->uncountable) {
+        int rc = myr_doc_error(err, plan->spec->root, MYR_ERANGE,
+                               "with the price of '%s' the total is more than can be counted "
+                               "(92,233,720,368,547,758.07)",
+                               plan->uncountable->id);
+        myr_err_hint(err, "a smaller price or quantity of '%s', or none", plan->uncountable->id);
+        return rc;
+    }
+    return MYR_OK;
 }

@@ -59,6 +59,37 @@ static int check_speed(const struct net_plan *net, const struct myr_part *part, 
                          speeds);
 }
 
+/* The first switch that could stand above this leaf: its technology, its uplink speed. */
+static uint32_t right_upper(const struct plan *plan, const struct net_plan *net)
+{
+    for (uint32_t i = 0; i < plan->catalog->parts.count; i++) {
+        const struct myr_part *part = part_at(plan, i);
+        if (part->kind == MYR_PART_SWITCH && part->sw.technology == net->leaf_sw->technology &&
+            fits_straight_radix(&part->sw, net->out.fabric_gbps) > 0) {
+            return i;
+        }
+    }
+    return net->leaf_part;
+}
+
+/* One technology along every link. */
+static int check_upper(const struct plan *plan, const struct net_plan *net, uint32_t part,
+                       const char *key, struct myr_err *err)
+{
+    static const char *const names[] = {"InfiniBand", "Ethernet", "any"};
+    const struct myr_part *upper = part_at(plan, part);
+    if (fits_technology(upper->sw.technology, net->leaf_sw->technology)) {
+        return MYR_OK;
+    }
+    int rc = myr_doc_error(err, net->node, MYR_EINVAL,
+                           "'%s' is '%s' (%s), which cannot be cabled to the leaf '%s' (%s)", key,
+                           upper->id, names[upper->sw.technology],
+                           part_at(plan, net->leaf_part)->id, names[net->leaf_sw->technology]);
+    myr_err_hint(err, "%s: %s is the nearest that can", key,
+                 part_at(plan, right_upper(plan, net))->id);
+    return rc;
+}
+
 static int resolve_switches(struct plan *plan, struct net_plan *net, enum myr_technology technology,
                             struct myr_err *err)
 {
@@ -85,6 +116,8 @@ static int resolve_switches(struct plan *plan, struct net_plan *net, enum myr_te
                              "switch '%s' and the servers' NICs speak different technologies",
                              leaf->id);
     }
+    MYR_TRY(check_upper(plan, net, net->spine_part, "spine_switch", err));
+    MYR_TRY(check_upper(plan, net, net->core_part, "core_switch", err));
     MYR_TRY(check_speed(net, leaf, net->out.host_gbps, err));
     MYR_TRY(check_speed(net, leaf, net->out.fabric_gbps, err));
     MYR_TRY(check_speed(net, part_at(plan, net->spine_part), net->out.fabric_gbps, err));
@@ -109,6 +142,13 @@ static void add_hosts(const struct plan *plan, struct net_plan *net, enum myr_de
     net->endpoints += count * nic_ports;
 }
 
+/* A part may be several cards behind one cage; each of them has a port in every plane. */
+static uint32_t ports_of_card(const struct myr_part_nic *nic)
+{
+    uint32_t ports = nic->cages * nic->cage_ports / nic->cards;
+    return ports ? ports : 1;
+}
+
 /* Whether a card can do what the network asks: technology, speed, ports for every plane. */
 static bool nic_suits(const struct plan *plan, const struct myr_spec_net *spec,
                       const struct myr_part_nic *nic)
@@ -118,8 +158,8 @@ static bool nic_suits(const struct plan *plan, const struct myr_spec_net *spec,
                               : part_at(plan, spec->switch_part)->sw.technology;
     bool speaks = fits_technology(nic->technology, technology);
     uint32_t planes = spec->planes ? spec->planes : 1;
-    bool planar = nic->cages * nic->cage_ports % planes == 0 &&
-                  (!spec->twin_planar || nic->cage_ports == planes);
+    bool planar =
+        ports_of_card(nic) % planes == 0 && (!spec->twin_planar || nic->cage_ports == planes);
     return speaks && planar && (!spec->nic_gbps || fits_speed(nic, spec->nic_gbps));
 }
 
@@ -148,6 +188,35 @@ static uint32_t nic_or_variant(struct plan *plan, const struct net_plan *net, ui
     return own;
 }
 
+/* The speeds of a card, as text for people. */
+static const char *card_speeds(const struct plan *plan, const struct myr_part_nic *nic)
+{
+    const char *text = myr_arena_printf(plan->arena, "%u", nic->port_gbps);
+    for (uint32_t i = 0; i < nic->also.count; i++) {
+        text = myr_arena_printf(plan->arena, "%s or %u", text, nic->also.items[i]);
+    }
+    return text;
+}
+
+/* A card has a port in every plane, and runs at the speed of the link. */
+static int check_card(const struct plan *plan, const struct net_plan *net, uint32_t part,
+                      struct myr_err *err)
+{
+    const struct myr_part_nic *nic = &part_at(plan, part)->nic;
+    uint32_t planes = net->out.planes;
+    if (ports_of_card(nic) % planes) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "%u planes need %u ports on every card, '%s' has %u", planes, planes,
+                             part_at(plan, part)->id, ports_of_card(nic));
+    }
+    if (net->out.topology != MYR_TOPOLOGY_ACCESS && !fits_speed(nic, net->out.host_gbps)) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "NIC '%s' runs at %s Gb/s, %u are asked for", part_at(plan, part)->id,
+                             card_speeds(plan, nic), net->out.host_gbps);
+    }
+    return MYR_OK;
+}
+
 static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_part,
                        struct myr_err *err)
 {
@@ -157,7 +226,8 @@ static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_pa
         *ret_part = spec->pins[MYR_PIN_NIC];
     } else if (nics->nic) {
         uint32_t own = myr_catalog_find(plan->catalog, myr_str_from(nics->nic));
-        *ret_part = nic_or_variant(plan, net, own);
+        bool access = net->out.topology == MYR_TOPOLOGY_ACCESS;
+        *ret_part = access ? own : nic_or_variant(plan, net, own);
     } else {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "server '%s' has no NIC for the %s network; give pin: {nic: ...}",
@@ -167,20 +237,20 @@ static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_pa
     net->out.host_gbps = spec->nic_gbps ? spec->nic_gbps : nic->port_gbps;
     net->out.planes = spec->planes ? spec->planes : 1;
     uint32_t ports = (nics->count ? nics->count : 1) * nic->cages * nic->cage_ports;
-    net->nic_ports = spec->nic_ports            ? spec->nic_ports
-                     : ports >= net->out.planes ? ports / net->out.planes
-                                                : 1;
+    MYR_TRY(check_card(plan, net, *ret_part, err));
+    MYR_ASSERT(ports >= net->out.planes && ports % net->out.planes == 0);
+    net->nic_ports = spec->nic_ports ? spec->nic_ports : ports / net->out.planes;
+    if (nics->nic && net->nic_ports * net->out.planes < ports) {
+        plan_finding(plan, MYR_SEVERITY_INFO, "nics-unused", myr_net_names[net->id],
+                     "leave 'nic_ports' out to use them all",
+                     "'nic_ports' cables %u of the %u ports of a node",
+                     net->nic_ports * net->out.planes, ports);
+    }
     net->twin = net->out.planes > 1 && nic->cage_ports == net->out.planes;
     if (spec->twin_planar && !net->twin) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "twin-planar needs NICs with %u ports in one cage, '%s' has %u",
                              net->out.planes, part_at(plan, *ret_part)->id, nic->cage_ports);
-    }
-    if (!fits_speed(nic, net->out.host_gbps)) {
-        plan_finding(plan, MYR_SEVERITY_WARNING, "nic-speed", myr_net_names[net->id],
-                     "give pin: {nic: ...} or another nic_gbps",
-                     "NIC '%s' is listed with %u Gb/s, the spec asks for %u Gb/s",
-                     part_at(plan, *ret_part)->id, nic->port_gbps, net->out.host_gbps);
     }
     return MYR_OK;
 }
@@ -264,6 +334,51 @@ static uint32_t manager_card(const struct plan *plan, const struct net_plan *net
     return nodes;
 }
 
+/* The highest speed that both cards can run at; 0: none. */
+static uint32_t common_speed(const struct myr_part_nic *a, const struct myr_part_nic *b)
+{
+    uint32_t best = fits_speed(b, a->port_gbps) ? a->port_gbps : 0;
+    for (uint32_t i = 0; i < a->also.count; i++) {
+        uint32_t gbps = a->also.items[i];
+        best = gbps > best && fits_speed(b, gbps) ? gbps : best;
+    }
+    return best;
+}
+
+/*
+ * The storage servers' own card. A network has one speed for its hosts: where the spec leaves it
+ * open it is the highest that all cards have, else the card is one of the family that has it.
+ */
+static int storage_card(struct plan *plan, struct net_plan *net, uint32_t node_nic, uint32_t *ret,
+                        struct myr_err *err)
+{
+    const struct myr_part *storage = part_at(plan, plan->storage_part);
+    uint32_t own = myr_catalog_find(plan->catalog, myr_str_from(storage->storage.nic));
+    const struct myr_part *card = part_at(plan, own);
+    uint32_t common = common_speed(&part_at(plan, node_nic)->nic, &card->nic);
+    if (!net->spec->nic_gbps && common && common != net->out.host_gbps) {
+        plan_finding(plan, MYR_SEVERITY_INFO, "common-speed", myr_net_names[net->id],
+                     "storage servers with faster cards, or 'nic_gbps', decide otherwise",
+                     "all hosts run at %u Gb/s: '%s' of the storage servers has no %u", common,
+                     card->id, net->out.host_gbps);
+        net->out.host_gbps = common;
+    }
+    *ret = fits_speed(&card->nic, net->out.host_gbps) ? own : nic_or_variant(plan, net, own);
+    const struct myr_part *taken = part_at(plan, *ret);
+    if (!fits_speed(&taken->nic, net->out.host_gbps)) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "'%s' of the storage servers runs at %s Gb/s, the network at %u",
+                             taken->id, card_speeds(plan, &taken->nic), net->out.host_gbps);
+    }
+    if (taken->nic.cages * taken->nic.cage_ports % net->out.planes) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "%u planes need as many ports on every card, '%s' of the storage "
+                             "servers has %u",
+                             net->out.planes, taken->id, taken->nic.cages * taken->nic.cage_ports);
+    }
+    return MYR_OK;
+}
+
 static int resolve_hosts(struct plan *plan, struct net_plan *net, uint32_t nic_part,
                          struct myr_err *err)
 {
@@ -276,12 +391,14 @@ static int resolve_hosts(struct plan *plan, struct net_plan *net, uint32_t nic_p
                              "%llu host ports are more than the %u that one design may have",
                              (unsigned long long)ports, PLAN_LINKS_MAX / 8);
     }
+    bool own = net->id == MYR_NET_STORAGE && storage && storage->storage.nic;
+    uint32_t storage_nic = nic_part;
+    if (own) {
+        MYR_TRY(storage_card(plan, net, nic_part, &storage_nic, err));
+    }
     add_hosts(plan, net, MYR_DEVICE_NODE, plan->nodes, nic_part, net->nic_ports);
     if (net->id != MYR_NET_COMPUTE && storage) {
-        bool own = net->id == MYR_NET_STORAGE && storage->storage.nic;
-        add_hosts(plan, net, MYR_DEVICE_STORAGE, plan->storage_servers,
-                  own ? myr_catalog_find(plan->catalog, myr_str_from(storage->storage.nic))
-                      : nic_part,
+        add_hosts(plan, net, MYR_DEVICE_STORAGE, plan->storage_servers, storage_nic,
                   own && storage->storage.nic_ports ? storage->storage.nic_ports : net->nic_ports);
     }
     add_hosts(plan, net, MYR_DEVICE_MANAGEMENT, net->spec->extra_nodes, nic_part, net->nic_ports);
@@ -308,6 +425,29 @@ static int resolve_access_parts(struct plan *plan, struct net_plan *net, struct 
                : MYR_OK;
 }
 
+/*
+ * Rails are the default, but where nothing asks for them and one switch holds all hosts, rails
+ * would only buy a switch for each and spines above.
+ */
+static void single_switch(struct plan *plan, struct net_plan *net)
+{
+    const struct myr_spec_net *spec = net->spec;
+    bool open = !spec->topology && !spec->tiers && !spec->rails && !spec->islands &&
+                !spec->pod_leaves && !spec->leaf_down && !spec->leaf_up && !spec->group_switches &&
+                !spec->oversubscription_count && spec->spine_switch == MYR_PART_NONE &&
+                spec->core_switch == MYR_PART_NONE;
+    uint32_t radix = myr_switch_radix(net->leaf_sw, net->out.host_gbps);
+    if (!open || net->out.topology != MYR_TOPOLOGY_RAIL ||
+        net->endpoints > radix / net->nic_ports * net->nic_ports) {
+        return;
+    }
+    net->out.topology = MYR_TOPOLOGY_CLOS;
+    plan_finding(plan, MYR_SEVERITY_INFO, "single-switch", myr_net_names[net->id],
+                 "topology: rail builds a leaf for each rail, and spines",
+                 "all %u host ports%s are on one switch, which has %u", net->endpoints,
+                 net->out.planes > 1 ? " of a plane" : "", radix);
+}
+
 static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     static const enum myr_topology defaults[MYR_NET_COUNT] = {
@@ -330,6 +470,7 @@ static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *
         enum myr_technology technology =
             (enum myr_technology)part_at(plan, nic_part)->nic.technology;
         MYR_TRY(resolve_switches(plan, net, technology, err));
+        single_switch(plan, net);
         MYR_TRY(resolve_rails(plan, net, err));
     }
     MYR_ASSERT(net->out.planes > 0 && net->out.rails > 0);
@@ -364,6 +505,7 @@ int plan_resolve(struct plan *plan, struct myr_err *err)
         net->node = spec->nets[id].node;
         net->out.planes = 1;
         if (net->node) {
+            plan->at_net = (enum myr_net_id)id;
             MYR_TRY(resolve_net(plan, net, err));
         }
     }

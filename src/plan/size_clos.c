@@ -522,6 +522,50 @@ static void finish(struct plan *plan, struct net_plan *net)
     }
 }
 
+/* A key of the spec that needs more tiers than there are. */
+static int unused_key(struct plan *plan, const struct net_plan *net, const char *key,
+                      uint32_t needs, struct myr_err *err)
+{
+    uint32_t tiers = net->out.tiers;
+    if (net->spec->tiers) {
+        int rc = myr_doc_error(err, net->node, MYR_EINVAL, "%s is for %u tiers, but 'tiers' is %u",
+                               key, needs, tiers);
+        myr_err_hint(err, "tiers: %u, or leave %s out", needs, key);
+        return rc;
+    }
+    plan_finding(plan, MYR_SEVERITY_WARNING, "key-unused", myr_net_names[net->id],
+                 "leave it out, or ask for the tier with 'tiers'",
+                 "%s is for %u tiers; the network needs %u and has no more", key, needs, tiers);
+    return MYR_OK;
+}
+
+/* What the spec says about tiers that are not built must not be lost in silence. */
+static int check_keys(struct plan *plan, const struct net_plan *net, struct myr_err *err)
+{
+    const struct myr_spec_net *spec = net->spec;
+    const struct {
+        const char *key;
+        uint32_t needs;
+        bool given;
+    } keys[] = {
+        {"'spine_switch'", 2, spec->spine_switch != MYR_PART_NONE},
+        {"'leaf_up'", 2, spec->leaf_up > 0},
+        {"'oversubscription'", 2,
+         spec->oversubscription_count > 0 && spec->oversubscription[0] > 1},
+        {"'core_switch'", 3, spec->core_switch != MYR_PART_NONE},
+        {"the second 'oversubscription'", 3,
+         spec->oversubscription_count > 1 && spec->oversubscription[1] > 1},
+        {"'islands'", 3, spec->islands > 0},
+        {"'pod_leaves'", 3, spec->pod_leaves > 0},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
+        if (keys[i].given && keys[i].needs > net->out.tiers) {
+            MYR_TRY(unused_key(plan, net, keys[i].key, keys[i].needs, err));
+        }
+    }
+    return MYR_OK;
+}
+
 int plan_size_clos(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     const struct myr_spec_net *spec = net->spec;
@@ -536,6 +580,7 @@ int plan_size_clos(struct plan *plan, struct net_plan *net, struct myr_err *err)
         int rc;
         if (size_tiers(net, tiers, err, &rc)) {
             finish(plan, net);
+            MYR_TRY(check_keys(plan, net, err));
             return net->link_total > PLAN_LINKS_MAX
                        ? myr_doc_error(err, net->node, MYR_ERANGE,
                                        "%llu links are more than one design may have (%u)",

@@ -286,6 +286,61 @@ static int size_aggregation(struct plan *plan, struct net_plan *net, struct myr_
     return MYR_OK;
 }
 
+/* The highest speed of the card that the port of an access switch can run at. */
+static uint32_t access_speed(const struct myr_part_nic *nic, uint32_t port_gbps)
+{
+    uint32_t best = nic->port_gbps <= port_gbps ? nic->port_gbps : 0;
+    for (uint32_t i = 0; i < nic->also.count; i++) {
+        uint32_t gbps = nic->also.items[i];
+        best = gbps <= port_gbps && gbps > best ? gbps : best;
+    }
+    return best;
+}
+
+/* Links of an access network: as fast as the spec asks, if card and port are. */
+static int resolve_access_speed(const struct plan *plan, struct net_plan *net, struct myr_err *err)
+{
+    const struct myr_part *access = part_at(plan, net->access_part);
+    const struct myr_part *card = part_at(plan, net->hosts[0].nic_part);
+    uint32_t most = access_speed(&card->nic, access->eth.access_gbps);
+    uint32_t wanted = net->spec->nic_gbps ? net->spec->nic_gbps : most;
+    if (wanted == 0 || wanted > access->eth.access_gbps || !fits_speed(&card->nic, wanted)) {
+        int rc = myr_doc_error(err, net->node, MYR_EINVAL,
+                               "ports of '%s' have %u Gb/s and card '%s' has %u: a link of %u "
+                               "cannot run",
+                               access->id, access->eth.access_gbps, card->id, card->nic.port_gbps,
+                               wanted ? wanted : access->eth.access_gbps);
+        if (most) {
+            myr_err_hint(err, "nic_gbps: %u can", most);
+        }
+        return rc;
+    }
+    net->out.host_gbps = wanted;
+    return MYR_OK;
+}
+
+/* Uplinks end in ports of their own speed. */
+static int check_uplinks(const struct plan *plan, const struct net_plan *net, struct myr_err *err)
+{
+    const struct myr_part *access = part_at(plan, net->access_part);
+    const struct myr_part *above = part_at(plan, net->aggregation_part);
+    if (access->eth.uplink_ports == 0 || access->eth.uplink_gbps == above->eth.access_gbps) {
+        return MYR_OK;
+    }
+    int rc = myr_doc_error(err, net->node, MYR_EINVAL,
+                           "uplinks of '%s' have %u Gb/s, ports of '%s' %u: they cannot be joined",
+                           access->id, access->eth.uplink_gbps, above->id, above->eth.access_gbps);
+    for (uint32_t i = 0; i < plan->catalog->parts.count; i++) {
+        const struct myr_part *part = part_at(plan, i);
+        if (part->kind == MYR_PART_ETHERNET && part->eth.access_gbps == access->eth.uplink_gbps &&
+            part->eth.access_ports >= access->eth.uplink_ports) {
+            myr_err_hint(err, "aggregation_switch: %s can", part->id);
+            break;
+        }
+    }
+    return rc;
+}
+
 /* Two access switches for each started row of nodes when nodes have two homes, and so on. */
 int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
@@ -304,7 +359,8 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
                              "%u homes need as many ports, nodes have %u", homes, net->nic_ports);
     }
     out->tiers = 2;
-    out->host_gbps = net->spec->nic_gbps ? net->spec->nic_gbps : access->access_gbps;
+    MYR_TRY(resolve_access_speed(plan, net, err));
+    MYR_TRY(check_uplinks(plan, net, err));
     out->fabric_gbps = access->uplink_gbps;
     out->group_nodes = access->access_ports;
     out->access = homes * ceil_div(net->nodes, access->access_ports);
