@@ -187,6 +187,30 @@ static struct link_need layer_need(const struct plan *plan, const struct net_pla
                                                     : fabric_need(plan, net, layer);
 }
 
+bool plan_card_joins(struct plan *plan, const struct net_plan *net, uint32_t card, uint32_t sw)
+{
+    const struct myr_part *nic = part_at(plan, card);
+    struct net_plan trial = *net;
+    struct fit_parts parts;
+    trial.leaf_part = sw;
+    trial.leaf_sw = &part_at(plan, sw)->sw;
+    plan_host_slots(&trial);
+    if (!fits_speed(&nic->nic, net->out.host_gbps) ||
+        !fits_technology(nic->nic.technology, trial.leaf_sw->technology)) {
+        return false;
+    }
+    /* Side by side with the nodes: in one cage both have the same module. */
+    struct link_need need = host_need(plan, &trial, 0);
+    bool nodes = plan_choose_parts(plan, NULL, &need, &parts);
+    if (card == net->hosts[0].nic_part) {
+        return nodes;
+    }
+    need.no_fixed = need.no_fixed || need.link.b.ports > 1;
+    need.link.a = nic_socket(nic, nic->nic.cage_ports);
+    need.same_b = nodes && need.link.b.ports > 1 ? parts.optic_b : MYR_PART_NONE;
+    return plan_choose_parts(plan, NULL, &need, &parts);
+}
+
 /* Links in one cable, as it is counted. */
 static uint32_t links_of_cable(const struct plan *plan, const struct net_plan *net,
                                const struct link_need *need, const struct fit_parts *parts)

@@ -75,15 +75,60 @@ static void add_nic_group(struct plan *plan, uint16_t type, const struct net_pla
     add_card(plan, type, net, hosts);
 }
 
+static struct host_class *class_of(struct net_plan *net, enum myr_device_kind kind)
+{
+    for (uint32_t i = 0; net->present && i < net->host_class_count; i++) {
+        if (net->hosts[i].kind == kind) {
+            return &net->hosts[i];
+        }
+    }
+    return NULL;
+}
+
+/*
+ * Networks may ask for different numbers of extra nodes: the first of these hang on all of them,
+ * the last on one only, and have cards for that one only. Ports are in the order of these numbers,
+ * so that a network's ports begin at the same place on all of them.
+ */
+static void management_types(struct plan *plan)
+{
+    struct net_plan *order[MYR_NET_COUNT];
+    uint32_t count = 0, part = myr_catalog_find(plan->catalog, MYR_STR("mgmt-node"));
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        struct net_plan *net = &plan->nets[id];
+        if (!class_of(net, MYR_DEVICE_MANAGEMENT)) {
+            continue;
+        }
+        uint32_t at = count++;
+        for (; at > 0 && order[at - 1]->spec->extra_nodes < net->spec->extra_nodes; at--) {
+            order[at] = order[at - 1];
+        }
+        order[at] = net;
+    }
+    for (uint32_t nets = count; nets > 0; nets--) {
+        uint32_t more = nets < count ? order[nets]->spec->extra_nodes : 0;
+        uint32_t here = order[nets - 1]->spec->extra_nodes - more;
+        if (here == 0) {
+            continue;
+        }
+        uint16_t type = add_type(plan, part);
+        for (uint32_t i = 0; i < nets; i++) {
+            struct host_class *hosts = class_of(order[i], MYR_DEVICE_MANAGEMENT);
+            hosts->port_base = plan->devtypes.items[type].port_count;
+            add_nic_group(plan, type, order[i], hosts);
+        }
+        plan->management_types[plan->management_type_count++] =
+            (struct type_run){.type = type, .count = here};
+    }
+}
+
 /* The host types get one group of ports for each network they hang on. */
 static void host_types(struct plan *plan)
 {
     plan->node_type = add_type(plan, plan->server_part);
     plan->storage_type = add_type(plan, plan->storage_part);
-    plan->management_type = add_type(plan, myr_catalog_find(plan->catalog, MYR_STR("mgmt-node")));
-    const uint16_t types[] = {plan->node_type, plan->storage_type, plan->management_type};
-    const enum myr_device_kind kinds[] = {MYR_DEVICE_NODE, MYR_DEVICE_STORAGE,
-                                          MYR_DEVICE_MANAGEMENT};
+    const uint16_t types[] = {plan->node_type, plan->storage_type};
+    const enum myr_device_kind kinds[] = {MYR_DEVICE_NODE, MYR_DEVICE_STORAGE};
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         struct net_plan *net = &plan->nets[id];
         for (uint32_t i = 0; net->present && i < net->host_class_count; i++) {
@@ -242,7 +287,13 @@ static void put_hosts(struct plan *plan)
     head->first_storage = plan->design.device_count;
     put_plain(plan, MYR_DEVICE_STORAGE, plan->storage_servers, plan->storage_type, 0);
     head->first_management = plan->design.device_count;
-    put_plain(plan, MYR_DEVICE_MANAGEMENT, plan->management_nodes, plan->management_type, 0);
+    uint32_t management = 0;
+    for (uint32_t i = 0; i < plan->management_type_count; i++) {
+        const struct type_run *run = &plan->management_types[i];
+        put_plain(plan, MYR_DEVICE_MANAGEMENT, run->count, run->type, management);
+        management += run->count;
+    }
+    MYR_ASSERT(management == plan->management_nodes);
     head->first_fabric_manager = plan->design.device_count;
     uint32_t ordinal = 0;
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
@@ -398,6 +449,7 @@ int plan_place(struct plan *plan, struct myr_err *err)
     design->device_rack = MYR_ARENA_NEW(plan->arena, uint32_t, devices);
     design->first_port = MYR_ARENA_NEW(plan->arena, uint32_t, devices + 1);
     host_types(plan);
+    management_types(plan);
     put_hosts(plan);
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         if (plan->nets[id].present) {

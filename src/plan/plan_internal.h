@@ -49,6 +49,7 @@ struct net_plan {
     uint32_t core_pair_links; /* spine to core, where regular */
     uint32_t splitter_legs;   /* NICs behind one switch connector; 1: none */
     bool twin;                /* one NIC cage carries one port of each plane, and is one cable */
+    bool several_cards;       /* kinds of hosts with different cards */
     uint32_t host_optic;      /* the leaf's module towards its first kind of hosts */
     uint32_t global_pair_links;
 
@@ -58,6 +59,12 @@ struct net_plan {
     uint64_t link_total;
     const char *rule[MYR_DEVICE_KIND_COUNT]; /* how each count came about */
     const char *inputs[MYR_DEVICE_KIND_COUNT];
+};
+
+/* Consecutive devices of one type. */
+struct type_run {
+    uint16_t type;
+    uint32_t count;
 };
 
 struct plan {
@@ -75,7 +82,9 @@ struct plan {
     const char *storage_rule, *storage_inputs;
 
     struct myr_design design;
-    uint16_t node_type, storage_type, management_type, manager_type;
+    uint16_t node_type, storage_type;
+    struct type_run management_types[MYR_NET_COUNT];
+    uint32_t management_type_count;
 
     struct myr_buf strings;
     struct myr_strmap string_index;
@@ -133,6 +142,9 @@ MYR_MUST_USE int plan_place(struct plan *plan, struct myr_err *err);
 /* 4. cable kinds: optics and cables for each layer */
 MYR_MUST_USE int plan_optics(struct plan *plan, struct myr_err *err);
 
+/* Whether a card can be cabled to a switch at the speed of the network's hosts. */
+bool plan_card_joins(struct plan *plan, const struct net_plan *net, uint32_t card, uint32_t sw);
+
 /*
  * The kind of cable for another length of a layer: 'like' keeps modules and links of that kind and
  * changes the fibre alone (MYR_CABLETYPE_NONE where none is long enough); without it all is chosen
@@ -165,6 +177,9 @@ MYR_MUST_USE int plan_price(struct plan *plan, struct myr_err *err);
 
 /* Splitters, twin cages and the place of each kind of hosts: known once the switch is. */
 void plan_host_slots(struct net_plan *net);
+/* Where hosts have several kinds of cards, a switch takes them in whole splitters. */
+MYR_MUST_USE int plan_whole_splitters(const struct net_plan *net, uint32_t down,
+                                      struct myr_err *err);
 
 /* 9. plugged: held against the parts, by rules written apart */
 void plan_plugged(struct plan *plan);

@@ -174,6 +174,11 @@ static void switch_rows(struct plan *plan, const struct net_plan *net)
             }
         }
         const struct myr_part *sw = part_at(plan, tiers[i].part);
+        if (sw->sw.per_box > 1) {
+            join_text(plan, &inputs,
+                      myr_arena_printf(plan->arena, "%u of them in a box", sw->sw.per_box));
+            quantity = ceil_div(quantity, sw->sw.per_box);
+        }
         add_net_row(plan, net,
                     sw->sw.technology == MYR_TECH_INFINIBAND ? "InfiniBand switch"
                                                              : "Ethernet switch",
@@ -223,6 +228,9 @@ static void module_rows(struct plan *plan, const struct net_plan *net)
             uint32_t part =
                 myr_catalog_find(plan->catalog, myr_str_from(plan->strings.data + row->part));
             const struct myr_part *optic = part_at(plan, part);
+            if (optic->optic.built_in) {
+                continue; /* comes with the switch */
+            }
             const char *name =
                 myr_arena_printf(plan->arena, "%uG transceiver, %s",
                                  at_nic ? net->out.host_gbps : optic->optic.cage_gbps,

@@ -26,17 +26,26 @@ static int find_default(const struct plan *plan, const char *name, uint32_t *ret
     return MYR_OK;
 }
 
-/* The first switch of the catalogue that speaks the NIC's technology and takes its speed. */
-static int default_switch(const struct plan *plan, const struct net_plan *net,
+/* The first switch of the catalogue that speaks the NIC's technology and can be cabled to it. */
+static int default_switch(struct plan *plan, const struct net_plan *net,
                           enum myr_technology technology, uint32_t *ret, struct myr_err *err)
 {
+    uint32_t first = MYR_PART_NONE;
     for (uint32_t i = 0; i < plan->catalog->parts.count; i++) {
         const struct myr_part *part = part_at(plan, i);
-        if (part->kind == MYR_PART_SWITCH && myr_switch_radix(&part->sw, net->out.host_gbps) > 0 &&
-            (technology == MYR_TECH_ANY || part->sw.technology == technology)) {
+        if (part->kind != MYR_PART_SWITCH || myr_switch_radix(&part->sw, net->out.host_gbps) == 0 ||
+            !fits_technology(technology, part->sw.technology)) {
+            continue;
+        }
+        first = first == MYR_PART_NONE ? i : first;
+        if (plan_card_joins(plan, net, net->hosts[0].nic_part, i)) {
             *ret = i;
             return MYR_OK;
         }
+    }
+    if (first != MYR_PART_NONE) {
+        *ret = first; /* what is missing becomes a finding */
+        return MYR_OK;
     }
     return myr_doc_error(err, net->node, MYR_ENOENT,
                          "no switch in the catalogue takes %u Gb/s; give 'switch'",
@@ -198,7 +207,7 @@ static const char *card_speeds(const struct plan *plan, const struct myr_part_ni
     return text;
 }
 
-/* A card has a port in every plane, and runs at the speed of the link. */
+/* A card has a port in every plane. */
 static int check_card(const struct plan *plan, const struct net_plan *net, uint32_t part,
                       struct myr_err *err)
 {
@@ -209,12 +218,18 @@ static int check_card(const struct plan *plan, const struct net_plan *net, uint3
                              "%u planes need %u ports on every card, '%s' has %u", planes, planes,
                              part_at(plan, part)->id, ports_of_card(nic));
     }
-    if (net->out.topology != MYR_TOPOLOGY_ACCESS && !fits_speed(nic, net->out.host_gbps)) {
-        return myr_doc_error(err, net->node, MYR_EINVAL,
-                             "NIC '%s' runs at %s Gb/s, %u are asked for", part_at(plan, part)->id,
-                             card_speeds(plan, nic), net->out.host_gbps);
-    }
     return MYR_OK;
+}
+
+static int check_card_speed(const struct plan *plan, const struct net_plan *net, uint32_t part,
+                            struct myr_err *err)
+{
+    const struct myr_part_nic *nic = &part_at(plan, part)->nic;
+    if (fits_speed(nic, net->out.host_gbps)) {
+        return MYR_OK;
+    }
+    return myr_doc_error(err, net->node, MYR_EINVAL, "NIC '%s' runs at %s Gb/s, %u are asked for",
+                         part_at(plan, part)->id, card_speeds(plan, nic), net->out.host_gbps);
 }
 
 static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_part,
@@ -237,6 +252,12 @@ static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_pa
     net->out.host_gbps = spec->nic_gbps ? spec->nic_gbps : nic->port_gbps;
     net->out.planes = spec->planes ? spec->planes : 1;
     uint32_t ports = (nics->count ? nics->count : 1) * nic->cages * nic->cage_ports;
+    net->twin = net->out.planes > 1 && nic->cage_ports == net->out.planes;
+    if (spec->twin_planar && !net->twin) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "twin-planar needs NICs with %u ports in one cage, '%s' has %u",
+                             net->out.planes, part_at(plan, *ret_part)->id, nic->cage_ports);
+    }
     MYR_TRY(check_card(plan, net, *ret_part, err));
     MYR_ASSERT(ports >= net->out.planes && ports % net->out.planes == 0);
     net->nic_ports = spec->nic_ports ? spec->nic_ports : ports / net->out.planes;
@@ -245,12 +266,6 @@ static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_pa
                      "leave 'nic_ports' out to use them all",
                      "'nic_ports' cables %u of the %u ports of a node",
                      net->nic_ports * net->out.planes, ports);
-    }
-    net->twin = net->out.planes > 1 && nic->cage_ports == net->out.planes;
-    if (spec->twin_planar && !net->twin) {
-        return myr_doc_error(err, net->node, MYR_EINVAL,
-                             "twin-planar needs NICs with %u ports in one cage, '%s' has %u",
-                             net->out.planes, part_at(plan, *ret_part)->id, nic->cage_ports);
     }
     return MYR_OK;
 }
@@ -308,7 +323,7 @@ static void resolve_oversubscription(struct net_plan *net)
  * Fabric managers have one port in each plane. Where the nodes' card has more in a cage, a single
  * one of its family serves them.
  */
-static uint32_t manager_card(const struct plan *plan, const struct net_plan *net, uint32_t nodes)
+static uint32_t manager_card(struct plan *plan, const struct net_plan *net, uint32_t nodes)
 {
     const struct myr_part *own = part_at(plan, nodes);
     if (net->out.planes % own->nic.cage_ports == 0) {
@@ -317,8 +332,7 @@ static uint32_t manager_card(const struct plan *plan, const struct net_plan *net
     uint32_t box = myr_catalog_find(plan->catalog, MYR_STR("ufm-appliance"));
     const char *card = box == MYR_PART_NONE ? NULL : part_at(plan, box)->device.nic;
     uint32_t fixed = card ? myr_catalog_find(plan->catalog, myr_str_from(card)) : MYR_PART_NONE;
-    if (fixed != MYR_PART_NONE && fits_speed(&part_at(plan, fixed)->nic, net->out.host_gbps) &&
-        fits_technology(part_at(plan, fixed)->nic.technology, own->nic.technology)) {
+    if (fixed != MYR_PART_NONE && plan_card_joins(plan, net, fixed, net->leaf_part)) {
         return fixed;
     }
     size_t family = strcspn(own->id, "-");
@@ -326,8 +340,7 @@ static uint32_t manager_card(const struct plan *plan, const struct net_plan *net
         const struct myr_part *part = part_at(plan, i);
         if (part->kind == MYR_PART_NIC && strncmp(part->id, own->id, family) == 0 &&
             part->id[family] == '-' && part->nic.cage_ports == 1 &&
-            fits_technology(part->nic.technology, own->nic.technology) &&
-            fits_speed(&part->nic, net->out.host_gbps)) {
+            plan_card_joins(plan, net, i, net->leaf_part)) {
             return i;
         }
     }
@@ -403,7 +416,7 @@ static int resolve_hosts(struct plan *plan, struct net_plan *net, uint32_t nic_p
     }
     add_hosts(plan, net, MYR_DEVICE_MANAGEMENT, net->spec->extra_nodes, nic_part, net->nic_ports);
     net->managers = net->spec->fabric_manager_ports;
-    net->manager_nic = manager_card(plan, net, nic_part);
+    net->manager_nic = nic_part;
     net->endpoints += net->managers;
     plan->managers += net->managers;
     if (net->spec->extra_nodes > plan->management_nodes) {
@@ -470,6 +483,8 @@ static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *
         enum myr_technology technology =
             (enum myr_technology)part_at(plan, nic_part)->nic.technology;
         MYR_TRY(resolve_switches(plan, net, technology, err));
+        MYR_TRY(check_card_speed(plan, net, nic_part, err));
+        net->manager_nic = manager_card(plan, net, nic_part);
         single_switch(plan, net);
         MYR_TRY(resolve_rails(plan, net, err));
     }

@@ -98,13 +98,14 @@ static int split_leaf(struct net_plan *net, struct myr_err *err)
                : spec->leaf_down ? spec->leaf_down
                                  : down;
     }
-    if (spreads_hosts(net)) {
+    if (spreads_hosts(net) || (net->several_cards && !spec->leaf_down)) {
         down = down / net->splitter_legs * net->splitter_legs;
     }
     if (down == 0 || (up == 0 && net->out.tiers > 1) ||
         !cages_suffice(sw, down, host, up, fabric)) {
         return cannot_split(net, err);
     }
+    MYR_TRY(plan_whole_splitters(net, down, err));
     MYR_ASSERT(net->out.tiers == 1 ? up == 0 : up > 0);
     net->out.leaf_down = down;
     net->out.leaf_up = up;
@@ -115,6 +116,17 @@ static int split_leaf(struct net_plan *net, struct myr_err *err)
 static uint32_t class_start(uint32_t end, bool other_card, uint32_t legs)
 {
     return other_card ? ceil_div(end, legs) * legs : end;
+}
+
+int plan_whole_splitters(const struct net_plan *net, uint32_t down, struct myr_err *err)
+{
+    if (net->several_cards && down % net->splitter_legs) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "%u hosts on a switch: with several kinds of cards they come in whole "
+                             "splitters, a multiple of %u",
+                             down, net->splitter_legs);
+    }
+    return MYR_OK;
 }
 
 void plan_host_slots(struct net_plan *net)
@@ -133,6 +145,10 @@ void plan_host_slots(struct net_plan *net)
         end = hosts->start + hosts->count * (railed ? 1 : hosts->nic_ports);
     }
     bool other = net->managers && net->manager_nic != net->hosts[0].nic_part;
+    net->several_cards = other;
+    for (uint32_t i = 1; i < net->host_class_count; i++) {
+        net->several_cards = net->several_cards || net->hosts[i].nic_part != net->hosts[0].nic_part;
+    }
     net->managers_start = class_start(end, other, net->splitter_legs);
     net->slots =
         net->managers_start + (railed ? ceil_div(net->managers, net->nic_ports) : net->managers);

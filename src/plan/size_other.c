@@ -22,13 +22,18 @@ static int need_ports(const struct net_plan *net, const struct port_need *need, 
     if (cage) {
         cages += (need->peers + cage - 1) / cage + (need->far + cage - 1) / cage;
     }
-    if (cage == 0 || cages > need->sw->cages ||
-        (need->sw->ports_max && ports > need->sw->ports_max)) {
+    uint32_t radix = need->hosts ? myr_switch_radix(need->sw, net->out.host_gbps)
+                                 : fits_straight_radix(need->sw, net->out.fabric_gbps);
+    if (ports > radix) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
-                             "a switch of this %s needs %llu ports in %llu cages, it has %u cages "
-                             "for %u ports",
-                             what, (unsigned long long)ports, (unsigned long long)cages,
-                             need->sw->cages, fits_straight_radix(need->sw, net->out.fabric_gbps));
+                             "a switch of this %s needs %llu ports, it has %u", what,
+                             (unsigned long long)ports, radix);
+    }
+    if (cages > need->sw->cages) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "the %llu ports of a switch of this %s need %llu cages, it has %u",
+                             (unsigned long long)ports, what, (unsigned long long)cages,
+                             need->sw->cages);
     }
     return MYR_OK;
 }
@@ -95,6 +100,7 @@ static int size_dragonfly_plain(struct plan *plan, struct net_plan *net, struct 
     dragonfly_shape(net, radix, &h);
     uint32_t p = out->hosts_per_switch, a = out->group_switches;
     MYR_TRY(need_ports(net, &(struct port_need){net->leaf_sw, p, a - 1, h}, "dragonfly", err));
+    MYR_TRY(plan_whole_splitters(net, p, err));
     MYR_TRY(size_groups(net, a * p, a * h, err));
     uint64_t groups = out->groups;
     out->leaf = (uint32_t)groups * a;
@@ -127,6 +133,7 @@ static int size_dragonfly_plus(struct plan *plan, struct net_plan *net, struct m
                              part_at(plan, net->spine_part)->id, out->fabric_gbps);
     }
     MYR_TRY(need_ports(net, &(struct port_need){net->leaf_sw, hosts, half, 0}, "dragonfly+", err));
+    MYR_TRY(plan_whole_splitters(net, hosts, err));
     MYR_TRY(
         need_ports(net, &(struct port_need){net->spine_sw, 0, half, global}, "dragonfly+", err));
     MYR_TRY(size_groups(net, half * hosts, half * global, err));
@@ -213,6 +220,9 @@ int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err
     MYR_ASSERT(longest > 0);
     uint32_t hosts =
         spec->hosts_per_switch ? spec->hosts_per_switch : ceil_div(net->slots, routers);
+    if (net->several_cards && !spec->hosts_per_switch) {
+        hosts = ceil_div(hosts, net->splitter_legs) * net->splitter_legs;
+    }
     if ((uint64_t)hosts * routers < net->slots) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "%u host ports do not fit on %llu switches of %u hosts", net->slots,
@@ -220,6 +230,7 @@ int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err
     }
     struct port_need ports = {net->leaf_sw, hosts, 2ULL * trunk * spec->dim_count, 0};
     MYR_TRY(need_ports(net, &ports, "torus", err));
+    MYR_TRY(plan_whole_splitters(net, hosts, err));
     out->leaf = (uint32_t)routers;
     out->leaf_down = out->hosts_per_switch = hosts;
     out->leaf_up = 2 * trunk * spec->dim_count;
