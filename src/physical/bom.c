@@ -164,8 +164,8 @@ static void judge_counts(struct physical *physical)
     uint64_t cables[MYR_NET_COUNT][MYR_LAYER_COUNT] = {{0}};
     for (uint32_t i = 0; i < design->cabletype_count; i++) {
         const struct lay *lay = &physical->lays[i];
-        /* As published tables have it, cables with ends of their own count by links. */
-        bool fixed = lay->type->part && !lay->type->optic_a;
+        /* Published tables count copper and active cables by links, fibre by what is pulled. */
+        bool fixed = lay->cable && lay->cable->cable.fixed_ends;
         cables[lay->type->net][lay->type->layer] += fixed ? lay->links : lay->cables;
     }
     for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
