@@ -1,4 +1,4 @@
-#include "choose.h"
+#include "parts/choose.h"
 
 /*
  * Modules and cables for the layers of every network: what lies at the two ends of a layer's links

@@ -187,6 +187,20 @@ void plan_plugged(struct plan *plan);
 /* wiring helpers shared by place.c and wire.c */
 uint32_t plan_leaf_hosts(const struct net_plan *net, uint32_t leaf);
 uint32_t plan_leaf_uplinks(const struct net_plan *net, uint32_t leaf);
+uint64_t plan_unit_uplinks(const struct net_plan *net);
+/* What is said about a fabric of tiers once it is sized. */
+void plan_state_clos(struct plan *plan, struct net_plan *net);
+
+static inline bool has_rail_groups(const struct net_plan *net)
+{
+    return net->out.topology == MYR_TOPOLOGY_RAIL;
+}
+
+/* Dense without rails: hosts are spread evenly over the leaves, in whole connectors. */
+static inline bool spreads_hosts(const struct net_plan *net)
+{
+    return net->out.topology == MYR_TOPOLOGY_CLOS && net->out.fill == MYR_FILL_DENSE;
+}
 /* Device and NIC port of endpoint 'port' of leaf 'leaf' of a unit; false when the port is free. */
 bool plan_endpoint(const struct plan *plan, const struct net_plan *net, uint32_t unit,
                    uint32_t leaf, uint32_t port, uint32_t *ret_device, uint32_t *ret_nic_port);

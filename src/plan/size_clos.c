@@ -22,17 +22,6 @@ static uint32_t smallest_divisor(uint32_t number, uint32_t at_least)
     return 0;
 }
 
-static bool has_rail_groups(const struct net_plan *net)
-{
-    return net->out.topology == MYR_TOPOLOGY_RAIL;
-}
-
-/* Dense without rails: hosts are spread evenly over the leaves, in whole connectors. */
-static bool spreads_hosts(const struct net_plan *net)
-{
-    return net->out.topology == MYR_TOPOLOGY_CLOS && net->out.fill == MYR_FILL_DENSE;
-}
-
 /* A cage has one speed: down and up ports never share one, so each side is rounded up by itself. */
 static bool cages_suffice(const struct myr_part_switch *sw, uint32_t down, uint32_t down_gbps,
                           uint32_t up, uint32_t up_gbps)
@@ -112,48 +101,6 @@ static int split_leaf(struct net_plan *net, struct myr_err *err)
     return MYR_OK;
 }
 
-/* Cables of two kinds never share a connector: hosts with another card begin at a new one. */
-static uint32_t class_start(uint32_t end, bool other_card, uint32_t legs)
-{
-    return other_card ? ceil_div(end, legs) * legs : end;
-}
-
-int plan_whole_splitters(const struct net_plan *net, uint32_t down, struct myr_err *err)
-{
-    if (net->several_cards && down % net->splitter_legs) {
-        return myr_doc_error(err, net->node, MYR_EINVAL,
-                             "%u hosts on a switch: with several kinds of cards they come in whole "
-                             "splitters, a multiple of %u",
-                             down, net->splitter_legs);
-    }
-    return MYR_OK;
-}
-
-void plan_host_slots(struct net_plan *net)
-{
-    const struct myr_part_switch *sw = net->leaf_sw;
-    bool divided = sw->breakout == MYR_BREAKOUT_SPLITTER && net->out.host_gbps < sw->port_gbps;
-    bool railed = has_rail_groups(net) || net->out.topology == MYR_TOPOLOGY_RAIL_ONLY;
-    net->splitter_legs = divided ? sw->port_gbps / net->out.host_gbps : 1;
-    /* Behind splitters cables are counted by the splitter, not by the cage of the card. */
-    net->twin = net->twin && !divided;
-    uint32_t end = 0;
-    for (uint32_t i = 0; i < net->host_class_count; i++) {
-        struct host_class *hosts = &net->hosts[i];
-        bool other = i > 0 && hosts->nic_part != net->hosts[i - 1].nic_part;
-        hosts->start = class_start(end, other, net->splitter_legs);
-        end = hosts->start + hosts->count * (railed ? 1 : hosts->nic_ports);
-    }
-    bool other = net->managers && net->manager_nic != net->hosts[0].nic_part;
-    net->several_cards = other;
-    for (uint32_t i = 1; i < net->host_class_count; i++) {
-        net->several_cards = net->several_cards || net->hosts[i].nic_part != net->hosts[0].nic_part;
-    }
-    net->managers_start = class_start(end, other, net->splitter_legs);
-    net->slots =
-        net->managers_start + (railed ? ceil_div(net->managers, net->nic_ports) : net->managers);
-}
-
 static void count_leaves(struct net_plan *net)
 {
     uint32_t down = net->out.leaf_down;
@@ -174,38 +121,6 @@ static void count_leaves(struct net_plan *net)
     net->unit_endpoints = net->endpoints / net->out.units;
 }
 
-/* Connectors on the leaves: what a splitter hangs on counts once. */
-uint32_t plan_leaf_hosts(const struct net_plan *net, uint32_t leaf)
-{
-    if (!spreads_hosts(net)) {
-        return net->out.leaf_down; /* filled in order; the last ones may stay free */
-    }
-    uint32_t connectors = ceil_div(net->slots, net->splitter_legs);
-    uint32_t share = connectors / net->unit_leaves + (leaf < connectors % net->unit_leaves);
-    return share * net->splitter_legs;
-}
-
-uint32_t plan_leaf_uplinks(const struct net_plan *net, uint32_t leaf)
-{
-    if (!spreads_hosts(net) || net->out.tiers != 2) {
-        return net->out.leaf_up;
-    }
-    double down_gbps = (double)plan_leaf_hosts(net, leaf) * net->out.host_gbps;
-    uint32_t needed =
-        (uint32_t)(down_gbps / net->oversubscription[0] / net->out.fabric_gbps + 0.999999);
-    needed = needed < net->unit_spines ? net->unit_spines : needed; /* reach every spine */
-    return needed > net->out.leaf_up ? net->out.leaf_up : needed;
-}
-
-static uint64_t unit_uplinks(const struct net_plan *net)
-{
-    uint64_t total = 0;
-    for (uint32_t leaf = 0; leaf < net->unit_leaves; leaf++) {
-        total += plan_leaf_uplinks(net, leaf);
-    }
-    return total;
-}
-
 static bool size_two_tiers(struct net_plan *net)
 {
     uint32_t radix = fits_straight_radix(net->spine_sw, net->out.fabric_gbps);
@@ -218,7 +133,7 @@ static bool size_two_tiers(struct net_plan *net)
     net->unit_spines = 1;
     if (net->out.fill == MYR_FILL_DENSE) {
         /* Leaves get at least one uplink to each spine, so more spines may mean more uplinks. */
-        while (net->unit_spines < ceil_div(unit_uplinks(net), radix)) {
+        while (net->unit_spines < ceil_div(plan_unit_uplinks(net), radix)) {
             net->unit_spines++;
         }
         net->pair_links = 0;
@@ -380,137 +295,6 @@ static int too_big(const struct plan *plan, const struct net_plan *net, struct m
     return rc;
 }
 
-/* Bandwidth between two pods (or leaves) over one group of switches above, worst pair. */
-static uint64_t worst_pair(uint32_t pods, uint32_t up, uint32_t above)
-{
-    uint64_t worst = up;
-    uint64_t round = above > 1 ? above : 1;
-    for (uint32_t other = 1; other < pods; other++) {
-        /* Pod j starts at (j * up) mod above: only the distance between two starts matters. */
-        uint32_t shift = (uint32_t)(other * (uint64_t)up % round);
-        uint64_t shared = 0;
-        for (uint32_t i = 0; i < above; i++) {
-            uint32_t mine = up / above + (i < up % above);
-            uint32_t place = (i + above - shift) % above;
-            uint32_t theirs = up / above + (place < up % above);
-            shared += mine < theirs ? mine : theirs;
-        }
-        worst = shared < worst ? shared : worst;
-        if (other > 2 * above) {
-            break; /* the shifts repeat */
-        }
-    }
-    return worst;
-}
-
-static void state_pairs(struct plan *plan, struct net_plan *net)
-{
-    uint32_t gbps = net->out.fabric_gbps;
-    if (net->out.tiers == 3) {
-        uint64_t full = (uint64_t)net->out.spine_up * net->out.pod_spines * gbps;
-        net->out.full_pair_gbps = full;
-        net->out.worst_pair_gbps = full;
-        if (net->out.fill == MYR_FILL_DENSE && net->unit_pods > 1) {
-            net->out.worst_pair_gbps =
-                worst_pair(net->unit_pods, net->out.spine_up, net->out.group_cores) *
-                net->out.pod_spines * gbps;
-        }
-    } else if (net->out.tiers == 2) {
-        uint64_t full = (uint64_t)plan_leaf_uplinks(net, 0) * gbps;
-        net->out.full_pair_gbps = net->out.worst_pair_gbps = full;
-        if (net->out.fill == MYR_FILL_DENSE && net->unit_leaves > 1) {
-            uint32_t up = plan_leaf_uplinks(net, net->unit_leaves - 1);
-            net->out.worst_pair_gbps = worst_pair(net->unit_leaves, up, net->unit_spines) * gbps;
-        }
-    }
-    if (net->out.worst_pair_gbps < net->out.full_pair_gbps) {
-        plan_finding(plan, MYR_SEVERITY_INFO, "uneven-fill", myr_net_names[net->id],
-                     "fill: regular gives every pair the same",
-                     "dense fill: the worst pair of %s has %llu Gb/s, an even fill would give %llu",
-                     net->out.tiers == 3 ? "pods" : "leaves",
-                     (unsigned long long)net->out.worst_pair_gbps,
-                     (unsigned long long)net->out.full_pair_gbps);
-    }
-}
-
-/* The least capacity over the cuts that halve the hosts: at the hosts, above leaves, above spines.
- */
-static void state_bisection(struct net_plan *net)
-{
-    uint64_t units = (uint64_t)net->out.units * net->out.planes;
-    uint64_t hosts = (uint64_t)net->endpoints * net->out.planes * net->out.host_gbps;
-    uint64_t least = hosts;
-    if (net->out.tiers >= 2) {
-        uint64_t leaves = unit_uplinks(net) * units * net->out.fabric_gbps;
-        least = leaves < least ? leaves : least;
-    }
-    if (net->out.tiers == 3) {
-        uint64_t spines =
-            (uint64_t)net->unit_spines * net->out.spine_up * units * net->out.fabric_gbps;
-        least = spines < least ? spines : least;
-    }
-    net->out.bisection_gbps = least / 2;
-}
-
-static void state_ratios(struct net_plan *net)
-{
-    const struct myr_network *out = &net->out;
-    if (out->tiers >= 2) {
-        uint64_t down = (uint64_t)plan_leaf_hosts(net, 0) * out->host_gbps * 1000;
-        uint64_t up = (uint64_t)plan_leaf_uplinks(net, 0) * out->fabric_gbps;
-        net->out.oversubscription_milli[0] = (uint32_t)((down + up / 2) / up);
-    }
-    if (out->tiers == 3) {
-        net->out.oversubscription_milli[1] =
-            (uint32_t)(((uint64_t)out->spine_down * 1000 + out->spine_up / 2) / out->spine_up);
-    }
-}
-
-static void explain(struct plan *plan, struct net_plan *net)
-{
-    const struct myr_network *out = &net->out;
-    struct myr_arena *arena = plan->arena;
-    const char *times =
-        out->planes * out->units > 1
-            ? myr_arena_printf(arena, " * %u planes * %u units", out->planes, out->units)
-            : "";
-    if (has_rail_groups(net)) {
-        net->rule[MYR_DEVICE_LEAF] = "rails * ceil(nodes / nodes of a rail group)";
-        net->inputs[MYR_DEVICE_LEAF] =
-            myr_arena_printf(arena, "%u rails * ceil(%u / %u)%s = %u", out->rails, net->slots,
-                             out->group_nodes, times, out->leaf);
-    } else {
-        net->rule[MYR_DEVICE_LEAF] = "ceil(host ports / down ports of a leaf)";
-        net->inputs[MYR_DEVICE_LEAF] = myr_arena_printf(
-            arena, "ceil(%u / %u)%s = %u", net->unit_endpoints, out->leaf_down, times, out->leaf);
-    }
-    uint32_t spine_radix = fits_straight_radix(net->spine_sw, out->fabric_gbps);
-    if (out->tiers == 2) {
-        bool dense = out->fill == MYR_FILL_DENSE;
-        net->rule[MYR_DEVICE_SPINE] =
-            dense ? "ceil(leaf uplinks / ports of a spine)"
-                  : "smallest divisor of a leaf's uplinks >= ceil(leaf uplinks / ports of a spine)";
-        net->inputs[MYR_DEVICE_SPINE] =
-            myr_arena_printf(arena, "uplinks of a leaf=%u, ceil(%llu / %u)%s = %u", out->leaf_up,
-                             (unsigned long long)unit_uplinks(net), spine_radix, times, out->spine);
-    } else if (out->tiers == 3) {
-        net->rule[MYR_DEVICE_SPINE] =
-            "pods * smallest divisor of a leaf's uplinks whose spines can carry the pod";
-        net->inputs[MYR_DEVICE_SPINE] =
-            myr_arena_printf(arena, "%u pods of %u leaves * %u spines%s = %u", net->unit_pods,
-                             out->pod_leaves, out->pod_spines, times, out->spine);
-        net->rule[MYR_DEVICE_CORE] =
-            out->fill == MYR_FILL_DENSE
-                ? "core groups * ceil(pods * spine uplinks / ports of a core)"
-                : "core groups * smallest divisor of a spine's uplinks >= ceil(pods * uplinks / "
-                  "ports of a core)";
-        net->inputs[MYR_DEVICE_CORE] = myr_arena_printf(
-            arena, "%u groups * %u (ceil(%u * %u / %u) = %u)%s = %u", out->core_groups,
-            out->group_cores, net->unit_pods, out->spine_up, out->core_down,
-            ceil_div((uint64_t)net->unit_pods * out->spine_up, out->core_down), times, out->core);
-    }
-}
-
 static void finish(struct plan *plan, struct net_plan *net)
 {
     struct myr_network *out = &net->out;
@@ -521,11 +305,8 @@ static void finish(struct plan *plan, struct net_plan *net)
     out->pods = net->unit_pods;
     out->core_groups = out->tiers == 3 ? out->pod_spines : 0;
     out->diameter_hops = (out->tiers - 1) * 2;
-    state_pairs(plan, net);
-    state_bisection(net);
-    state_ratios(net);
-    explain(plan, net);
-    uint64_t links = (uint64_t)net->endpoints * out->planes + unit_uplinks(net) * fabrics;
+    plan_state_clos(plan, net);
+    uint64_t links = (uint64_t)net->endpoints * out->planes + plan_unit_uplinks(net) * fabrics;
     if (out->tiers == 3) {
         links += (uint64_t)out->spine * out->spine_up;
     }

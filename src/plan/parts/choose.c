@@ -1,4 +1,4 @@
-#include "choose.h"
+#include "parts/choose.h"
 
 #include <stdarg.h>
 #include <stdio.h>
