@@ -36,7 +36,8 @@ static uint32_t walk_from(const struct myr_design *design, struct walk *walk, ui
         for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
             uint32_t other = peer_device(design, p);
             if (other != MYR_NONE && is_switch(design, other) &&
-                walk->distance[other] == MYR_NONE) {
+                walk->distance[other] == MYR_NONE &&
+                design->place[other].net == design->place[device].net) {
                 walk->distance[other] = walk->distance[device] + 1;
                 walk->queue[tail++] = other;
             }

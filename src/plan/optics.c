@@ -61,7 +61,6 @@ static struct fit_socket fixed_port(const struct plan *plan, uint32_t part, bool
     const char *form = uplink ? eth->uplink_form : eth->access_form;
     return (struct fit_socket){.id = part_at(plan, part)->id,
                                .form = form ? form : form_of_speed(gbps),
-                               .takes = form_of_speed(gbps <= 25 && gbps > 10 ? 10 : gbps),
                                .technology = MYR_TECH_ETHERNET,
                                .cage_gbps = gbps,
                                .ports = 1,
@@ -132,18 +131,23 @@ static uint32_t layer_bundle(const struct net_plan *net, enum myr_layer layer, u
     }
 }
 
-static struct link_need access_uplink_need(const struct plan *plan, const struct net_plan *net)
+static struct link_need access_uplink_need(const struct plan *plan, const struct net_plan *net,
+                                           bool core)
 {
+    const struct myr_spec_net *spec = net->spec;
     struct link_need need = {
-        .link = {.gbps = net->out.fabric_gbps,
+        .link = {.gbps = core ? net->core_gbps : net->out.fabric_gbps,
                  .bundle = 1,
-                 .length_m = length_or(net->spec->fabric_length_m, 20)},
+                 .length_m = core ? length_or(spec->core_length_m, 50)
+                                  : length_or(spec->fabric_length_m, 20)},
         .pins = {MYR_PART_NONE, MYR_PART_NONE, net->spec->pins[MYR_PIN_FABRIC_CABLE]},
         .fixed_only = true,
         .same_b = MYR_PART_NONE,
     };
-    need.link.a = fixed_port(plan, net->access_part, true);
-    need.link.b = fixed_port(plan, net->aggregation_part, false);
+    bool own_uplinks = part_at(plan, net->aggregation_part)->eth.uplink_ports > 0;
+    need.link.a =
+        fixed_port(plan, core ? net->aggregation_part : net->access_part, !core || own_uplinks);
+    need.link.b = fixed_port(plan, core ? net->core_part : net->aggregation_part, false);
     return need;
 }
 
@@ -183,8 +187,9 @@ static struct link_need layer_need(const struct plan *plan, const struct net_pla
     if (layer == MYR_LAYER_HOST) {
         return host_need(plan, net, host_class);
     }
-    return net->out.topology == MYR_TOPOLOGY_ACCESS ? access_uplink_need(plan, net)
-                                                    : fabric_need(plan, net, layer);
+    return net->out.topology == MYR_TOPOLOGY_ACCESS
+               ? access_uplink_need(plan, net, layer == MYR_LAYER_CORE)
+               : fabric_need(plan, net, layer);
 }
 
 bool plan_card_joins(struct plan *plan, const struct net_plan *net, uint32_t card, uint32_t sw)

@@ -142,6 +142,41 @@ static void host_types(struct plan *plan)
     }
 }
 
+/* Management ports of a switch: beside its cages, not in them. */
+static void add_management(struct plan *plan, const struct net_plan *net, uint16_t type,
+                           enum myr_device_kind kind)
+{
+    struct net_plan *oob = &plan->nets[MYR_NET_OOB];
+    for (uint32_t i = 0; oob->present && i < oob->host_class_count; i++) {
+        struct host_class *hosts = &oob->hosts[i];
+        if (hosts->kind == kind && hosts->of_net == net->id && plan_is_managed(kind)) {
+            uint32_t cages = plan->devtypes.items[type].cages;
+            hosts->port_base = plan->devtypes.items[type].port_count;
+            add_nic_group(plan, type, oob, hosts);
+            plan->devtypes.items[type].cages = cages;
+        }
+    }
+}
+
+/* Once the switches of a network stand, their management ports can be found. */
+static void find_managed(struct plan *plan, struct net_plan *net)
+{
+    struct net_plan *oob = &plan->nets[MYR_NET_OOB];
+    for (uint32_t i = 0; oob->present && i < oob->host_class_count; i++) {
+        struct host_class *hosts = &oob->hosts[i];
+        if (hosts->of_net == net->id && plan_is_managed(hosts->kind)) {
+            hosts->first_device = hosts->kind == MYR_DEVICE_SPINE    ? net->out.first_spine
+                                  : hosts->kind == MYR_DEVICE_CORE   ? net->out.first_core
+                                  : hosts->kind == MYR_DEVICE_ACCESS ? net->out.first_access
+                                  : hosts->kind == MYR_DEVICE_FABRIC_MANAGER
+                                      ? class_of(net, hosts->kind)->first_device
+                                  : hosts->kind == MYR_DEVICE_AGGREGATION
+                                      ? net->out.first_aggregation
+                                      : net->out.first_leaf;
+        }
+    }
+}
+
 static void router_type(struct plan *plan, struct net_plan *net)
 {
     const struct myr_network *out = &net->out;
@@ -163,6 +198,7 @@ static void router_type(struct plan *plan, struct net_plan *net)
     group.count = torus ? 0 : out->leaf_up;
     group.role = MYR_PORT_GLOBAL;
     add_group(plan, net->leaf_type, group);
+    add_management(plan, net, net->leaf_type, MYR_DEVICE_ROUTER);
 }
 
 static void tier_types(struct plan *plan, struct net_plan *net)
@@ -183,6 +219,7 @@ static void tier_types(struct plan *plan, struct net_plan *net)
     net->leaf_type = add_type(plan, net->leaf_part);
     add_group(plan, net->leaf_type, down);
     add_group(plan, net->leaf_type, up);
+    add_management(plan, net, net->leaf_type, MYR_DEVICE_LEAF);
 
     uint32_t radix = fits_straight_radix(net->spine_sw, out->fabric_gbps);
     net->spine_type = add_type(plan, net->spine_part);
@@ -200,11 +237,13 @@ static void tier_types(struct plan *plan, struct net_plan *net)
     up.role = plus ? MYR_PORT_GLOBAL : MYR_PORT_UP;
     add_group(plan, net->spine_type, down);
     add_group(plan, net->spine_type, up);
+    add_management(plan, net, net->spine_type, MYR_DEVICE_SPINE);
 
     net->core_type = add_type(plan, net->core_part);
     down.count = fits_straight_radix(net->core_sw, out->fabric_gbps);
     down.per_cage = straight_per_cage(net->core_sw, out->fabric_gbps);
     add_group(plan, net->core_type, down);
+    add_management(plan, net, net->core_type, MYR_DEVICE_CORE);
 }
 
 static void access_types(struct plan *plan, struct net_plan *net)
@@ -221,10 +260,25 @@ static void access_types(struct plan *plan, struct net_plan *net)
     group.gbps = out->fabric_gbps;
     group.role = MYR_PORT_UP;
     add_group(plan, net->access_type, group);
+    add_management(plan, net, net->access_type, MYR_DEVICE_ACCESS);
     net->aggregation_type = add_type(plan, net->aggregation_part);
     group.count = out->spine_down;
     group.role = MYR_PORT_DOWN;
+    bool alike = part_at(plan, net->aggregation_part)->eth.uplink_ports == 0;
+    group.count += alike ? out->spine_up : 0; /* all its ports are alike; some of them go up */
     add_group(plan, net->aggregation_type, group);
+    if (out->core) {
+        group.count = alike ? 0 : out->spine_up;
+        group.gbps = net->core_gbps;
+        group.role = MYR_PORT_UP;
+        add_group(plan, net->aggregation_type, group);
+        net->core_type = add_type(plan, net->core_part);
+        group.count = out->core_down;
+        group.role = MYR_PORT_DOWN;
+        add_group(plan, net->core_type, group);
+        add_management(plan, net, net->core_type, MYR_DEVICE_CORE);
+    }
+    add_management(plan, net, net->aggregation_type, MYR_DEVICE_AGGREGATION);
 }
 
 static void net_types(struct plan *plan, struct net_plan *net)
@@ -311,6 +365,7 @@ static void put_hosts(struct plan *plan)
             MYR_ASSERT(net->host_class_count < PLAN_HOSTS_MAX);
             net->hosts[net->host_class_count++] = hosts;
             add_nic_group(plan, type, net, &hosts);
+            add_management(plan, net, type, MYR_DEVICE_FABRIC_MANAGER);
             put_plain(plan, MYR_DEVICE_FABRIC_MANAGER, net->managers, type, ordinal);
             ordinal += net->managers;
         }
@@ -414,6 +469,9 @@ static void put_switches(struct plan *plan, struct net_plan *net)
     put_tier(plan, net, MYR_DEVICE_SPINE, net->unit_spines, net->spine_type);
     out->first_core = plan->design.device_count;
     put_tier(plan, net, MYR_DEVICE_CORE, net->unit_cores, net->core_type);
+    if (out->topology == MYR_TOPOLOGY_ACCESS) {
+        put_net_row(plan, net, MYR_DEVICE_CORE, out->core, net->core_type);
+    }
     out->first_access = plan->design.device_count;
     put_net_row(plan, net, MYR_DEVICE_ACCESS, out->access, net->access_type);
     out->first_aggregation = plan->design.device_count;
@@ -455,6 +513,7 @@ int plan_place(struct plan *plan, struct myr_err *err)
         if (plan->nets[id].present) {
             net_types(plan, &plan->nets[id]);
             put_switches(plan, &plan->nets[id]);
+            find_managed(plan, &plan->nets[id]);
         }
     }
     MYR_ASSERT(design->device_count == devices);

@@ -8,11 +8,12 @@
 
 #define PLAN_LINKS_MAX   200000000U
 #define PLAN_DEVICES_MAX 20000000U
-#define PLAN_HOSTS_MAX   4
+#define PLAN_HOSTS_MAX   20
 
 /* Devices of one kind that hang on a network, in the order of their endpoints. */
 struct host_class {
     enum myr_device_kind kind;
+    enum myr_net_id of_net; /* of a switch on the out-of-band network: the one that it serves */
     uint32_t first_device, count;
     uint32_t nic_part;
     uint32_t nic_ports; /* per device and plane */
@@ -33,6 +34,7 @@ struct net_plan {
     struct host_class hosts[PLAN_HOSTS_MAX];
     uint32_t host_class_count;
     uint32_t nodes;          /* devices on it, fabric managers left out */
+    uint32_t managed;        /* management ports of the other networks' switches */
     uint32_t managers;       /* fabric-manager ports per plane */
     uint32_t manager_nic;    /* part: their card */
     uint32_t managers_start; /* as struct host_class has it */
@@ -46,6 +48,7 @@ struct net_plan {
     uint32_t unit_leaves, unit_spines, unit_cores, unit_pods;
     uint32_t unit_endpoints;
     uint32_t pair_links;      /* leaf to spine, where regular */
+    uint32_t core_gbps;       /* of an access network: aggregation to core */
     uint32_t core_pair_links; /* spine to core, where regular */
     uint32_t splitter_legs;   /* NICs behind one switch connector; 1: none */
     bool twin;                /* one NIC cage carries one port of each plane, and is one cable */
@@ -134,7 +137,13 @@ void plan_nearest(const struct plan *plan, struct myr_err *err);
 MYR_MUST_USE int plan_size_clos(struct plan *plan, struct net_plan *net, struct myr_err *err);
 MYR_MUST_USE int plan_size_dragonfly(struct plan *plan, struct net_plan *net, struct myr_err *err);
 MYR_MUST_USE int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err);
+MYR_MUST_USE int plan_size_access_core(struct plan *plan, struct net_plan *net,
+                                       struct myr_err *err);
 MYR_MUST_USE int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *err);
+
+/* Out of band: the management ports of all other networks' switches hang on it too. */
+void plan_managed_switches(struct plan *plan, struct net_plan *net);
+bool plan_is_managed(enum myr_device_kind kind);
 
 /* 3. place: devices, types, ports */
 MYR_MUST_USE int plan_place(struct plan *plan, struct myr_err *err);

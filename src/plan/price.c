@@ -373,6 +373,10 @@ static void access_rows(struct plan *plan, const struct net_plan *net)
                 net->rule[MYR_DEVICE_ACCESS], net->inputs[MYR_DEVICE_ACCESS]);
     add_net_row(plan, net, "aggregation switch", net->aggregation_part, net->out.aggregation,
                 net->rule[MYR_DEVICE_AGGREGATION], net->inputs[MYR_DEVICE_AGGREGATION]);
+    if (net->out.core) {
+        add_net_row(plan, net, "core switch", net->core_part, net->out.core,
+                    net->rule[MYR_DEVICE_CORE], net->inputs[MYR_DEVICE_CORE]);
+    }
     if (!(plan->spec->supplied & MYR_SUPPLIED_ETHERNET_CABLING)) {
         module_rows(plan, net);
         cable_rows(plan, net);

@@ -285,7 +285,7 @@ static int size_aggregation(struct plan *plan, struct net_plan *net, struct myr_
     }
     if (out->aggregation > access->uplink_ports && out->access > 1) {
         plan_finding(plan, MYR_SEVERITY_WARNING, "aggregation-not-meshed", myr_net_names[net->id],
-                     "use aggregation switches with more ports or add a tier above",
+                     "tiers: 3 adds cores above, or use aggregation switches with more ports",
                      "%u aggregation switches, but an access switch reaches only %u of them",
                      out->aggregation, access->uplink_ports);
     }
@@ -374,24 +374,37 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
     MYR_TRY(check_uplinks(plan, net, err));
     out->fabric_gbps = access->uplink_gbps;
     out->group_nodes = access->access_ports;
-    out->access = homes * ceil_div(net->nodes, access->access_ports);
-    out->leaf_down = access->access_ports;
-    out->leaf_up = access->uplink_ports;
-    out->spine_down = part_at(plan, net->aggregation_part)->eth.access_ports;
-    MYR_TRY(size_aggregation(plan, net, err));
-    net->nic_ports = homes;
-    net->endpoints = net->nodes * homes;
     uint32_t nodes = 0;
     for (uint32_t i = 0; i < net->host_class_count; i++) {
         net->hosts[i].nic_ports = homes;
         net->hosts[i].start = nodes;
         nodes += net->hosts[i].count;
     }
+    if (net->id == MYR_NET_OOB) {
+        plan_managed_switches(plan, net);
+    }
+    /* Management ports have one home; they fill the rows behind the nodes. */
+    uint32_t slots = net->nodes + ceil_div(net->managed, homes);
+    out->access = homes * ceil_div(slots, access->access_ports);
+    out->leaf_down = access->access_ports;
+    out->leaf_up = access->uplink_ports;
+    out->spine_down = part_at(plan, net->aggregation_part)->eth.access_ports;
+    if (net->spec->tiers == 1) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "'tiers' is 1, an access network has 2 or 3");
+    }
+    MYR_TRY(net->spec->tiers == 3 ? plan_size_access_core(plan, net, err)
+                                  : size_aggregation(plan, net, err));
+    net->nic_ports = homes;
+    net->endpoints = net->nodes * homes + net->managed;
     uint64_t uplinks = (uint64_t)out->access * access->uplink_ports;
     uint64_t leaf_up_gbps = (uint64_t)access->uplink_ports * access->uplink_gbps;
     out->planes = 1;
     out->host_ports = net->endpoints;
     net->link_total = net->endpoints + uplinks;
+    if (out->tiers == 3) {
+        net->link_total += (uint64_t)out->aggregation * out->spine_up;
+    }
     if (leaf_up_gbps > 0) {
         uint64_t down = (uint64_t)access->access_ports * out->host_gbps * 1000;
         out->oversubscription_milli[0] = (uint32_t)(down / leaf_up_gbps);
@@ -402,5 +415,13 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
     net->rule[MYR_DEVICE_ACCESS] = "homes * ceil(nodes / ports of an access switch)";
     net->inputs[MYR_DEVICE_ACCESS] = myr_arena_printf(plan->arena, "%u * ceil(%u / %u)", homes,
                                                       net->nodes, access->access_ports);
+    if (net->managed) {
+        net->rule[MYR_DEVICE_ACCESS] =
+            "homes * ceil((nodes + management ports of switches / homes) / ports of an access "
+            "switch)";
+        net->inputs[MYR_DEVICE_ACCESS] =
+            myr_arena_printf(plan->arena, "%u * ceil((%u + %u / %u) / %u)", homes, net->nodes,
+                             net->managed, homes, access->access_ports);
+    }
     return check_links(net, err);
 }

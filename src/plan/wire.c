@@ -400,6 +400,51 @@ static void wire_access_uplinks(struct plan *plan, const struct net_plan *net)
     }
 }
 
+/* Three tiers: uplink k of every access switch of a block on its aggregation switch k, and so on.
+ */
+static void wire_access_core(struct plan *plan, const struct net_plan *net)
+{
+    const struct myr_network *out = &net->out;
+    const struct myr_design *design = &plan->design;
+    struct layer_wiring wiring = start_layer(plan, net, MYR_LAYER_FABRIC);
+    for (uint32_t i = 0; i < out->access; i++) {
+        for (uint32_t up = 0; up < out->leaf_up; up++) {
+            uint32_t above = out->first_aggregation + i / out->pod_leaves * out->leaf_up + up;
+            join(&wiring, port_of(design, out->first_access + i, out->leaf_down + up),
+                 port_of(design, above, i % out->pod_leaves), 0);
+        }
+    }
+    wiring = start_layer(plan, net, MYR_LAYER_CORE);
+    for (uint32_t i = 0; i < out->aggregation; i++) {
+        uint32_t block = i / out->leaf_up, group = i % out->leaf_up;
+        for (uint32_t up = 0; up < out->spine_up; up++) {
+            uint32_t core = out->first_core + group * out->group_cores + up / net->core_pair_links;
+            uint32_t port = block * net->core_pair_links + up % net->core_pair_links;
+            join(&wiring, port_of(design, out->first_aggregation + i, out->spine_down + up),
+                 port_of(design, core, port), 0);
+        }
+    }
+}
+
+/* Management ports of switches, one after the other in the rows behind the nodes. */
+static void wire_managed(struct layer_wiring *wiring)
+{
+    const struct net_plan *net = wiring->net;
+    const struct myr_network *out = &net->out;
+    for (uint32_t i = 0; i < net->host_class_count; i++) {
+        const struct host_class *hosts = &net->hosts[i];
+        for (uint32_t k = 0; plan_is_managed(hosts->kind) && k < hosts->count * hosts->nic_ports;
+             k++) {
+            uint32_t at = hosts->start + k;
+            uint32_t slot = net->nodes + at / net->nic_ports, home = at % net->nic_ports;
+            uint32_t access = out->first_access + slot / out->leaf_down * net->nic_ports + home;
+            join_host(wiring, hosts->first_device + k / hosts->nic_ports,
+                      hosts->port_base + k % hosts->nic_ports, access, slot % out->leaf_down,
+                      MYR_NONE);
+        }
+    }
+}
+
 static void wire_access(struct plan *plan, const struct net_plan *net)
 {
     const struct myr_network *out = &net->out;
@@ -414,7 +459,12 @@ static void wire_access(struct plan *plan, const struct net_plan *net)
             join_host(&wiring, device, nic_port, access, node % out->leaf_down, MYR_NONE);
         }
     }
-    wire_access_uplinks(plan, net);
+    wire_managed(&wiring);
+    if (out->tiers == 3) {
+        wire_access_core(plan, net);
+    } else {
+        wire_access_uplinks(plan, net);
+    }
 }
 
 static void wire_net(struct plan *plan, const struct net_plan *net)

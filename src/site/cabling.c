@@ -177,8 +177,9 @@ uint32_t myr_site_find_port(const struct myr_design *design, uint32_t device, st
     if (name.len == 0 || type->group_count == 0) {
         return MYR_NONE;
     }
-    uint32_t index = type->groups[0].role == MYR_PORT_NIC ? nic_port_index(design, device, name)
-                                                          : switch_port_index(type, name);
+    bool named = type->groups[0].role == MYR_PORT_NIC ||
+                 (name.len > 4 && memcmp(name.data, "mgmt", 4) == 0);
+    uint32_t index = named ? nic_port_index(design, device, name) : switch_port_index(type, name);
     return index == MYR_NONE ? MYR_NONE : design->first_port[device] + index;
 }
 
