@@ -43,6 +43,8 @@ _Static_assert(sizeof(struct myr_place) == 16, "no hidden padding");
 _Static_assert(sizeof(struct myr_cabletype) == 28, "no hidden padding");
 _Static_assert(sizeof(struct myr_bom_row) == 48, "no hidden padding");
 _Static_assert(sizeof(struct myr_finding) == 20, "no hidden padding");
+_Static_assert(sizeof(struct myr_card) == 20, "no hidden padding");
+_Static_assert(sizeof(struct myr_bisection) == 16, "no hidden padding");
 
 /* One row a section: where the pointer and the count lie in struct myr_design. */
 struct section {
@@ -52,22 +54,28 @@ struct section {
     uint32_t extra;   /* items beyond the count: 1 for the arrays that end ranges */
     uint32_t fixed;   /* the count, where it is no field */
     bool count_comes; /* this section sets the count; the others must agree */
+    bool optional;    /* files of older programs lack it: none of these */
 };
 
 #define COUNTED(tag, pointer, count, sets)                                             \
     {                                                                                  \
         tag, offsetof(struct myr_design, pointer), offsetof(struct myr_design, count), \
-            sizeof(*((struct myr_design *)0)->pointer), 0, 0, sets                     \
+            sizeof(*((struct myr_design *)0)->pointer), 0, 0, sets, false              \
+    }
+#define OPTIONAL(tag, pointer, count)                                                  \
+    {                                                                                  \
+        tag, offsetof(struct myr_design, pointer), offsetof(struct myr_design, count), \
+            sizeof(*((struct myr_design *)0)->pointer), 0, 0, true, true               \
     }
 #define BOUNDED(tag, pointer, count)                                                   \
     {                                                                                  \
         tag, offsetof(struct myr_design, pointer), offsetof(struct myr_design, count), \
-            sizeof(*((struct myr_design *)0)->pointer), 1, 0, false                    \
+            sizeof(*((struct myr_design *)0)->pointer), 1, 0, false, false             \
     }
 #define FIXED(tag, pointer, number)                                                               \
     {                                                                                             \
         tag, offsetof(struct myr_design, pointer), 0, sizeof(*((struct myr_design *)0)->pointer), \
-            0, number, false                                                                      \
+            0, number, false, false                                                               \
     }
 
 static const struct section sections[] = {
@@ -97,6 +105,8 @@ static const struct section sections[] = {
     COUNTED("TRAYS", trays, tray_count, true),
     COUNTED("DOMAINS", domains, domain_count, true),
     COUNTED("MEMBERS", domain_devices, member_count, true),
+    OPTIONAL("CARDS", cards, card_count),
+    OPTIONAL("BISECT", bisections, bisection_count),
 };
 
 enum { SECTION_COUNT = MYR_ARRAY_COUNT(sections) };
@@ -304,6 +314,9 @@ int myr_design_parse(struct myr_design *ret, void *image, size_t bytes, const ch
         MYR_TRY(take_section(&design, &table[i], section, image, name, err));
     }
     for (uint32_t i = 0; i < SECTION_COUNT; i++) {
+        if (!entries[i] && sections[i].optional) {
+            continue;
+        }
         if (!entries[i]) {
             return damaged(err, name, "a section is missing");
         }

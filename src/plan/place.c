@@ -36,15 +36,39 @@ static uint16_t per_cage(const struct myr_part_switch *sw, uint32_t gbps)
     return (uint16_t)myr_switch_ports_per_cage(sw, gbps);
 }
 
-static void add_nic_group(struct plan *plan, uint16_t type, const struct net_plan *net,
-                          uint32_t ports)
+/*
+ * Which cards the last group of a host type is made of. GPU and management nodes carry those of the
+ * server, unless the spec names a number of ports; other hosts as many as their ports need.
+ */
+static void add_card(struct plan *plan, uint16_t type, const struct net_plan *net,
+                     const struct host_class *hosts)
 {
+    const struct myr_part *part = part_at(plan, hosts->nic_part);
+    uint32_t ports = hosts->nic_ports * net->out.planes;
+    bool asked = net->spec->nic_ports || net->spec->homes ||
+                 (hosts->kind != MYR_DEVICE_NODE && hosts->kind != MYR_DEVICE_MANAGEMENT);
+    uint32_t own = plan->server->server.nics[net->id].count;
+    struct myr_card card = {
+        .devtype = type,
+        .group = plan->devtypes.items[type].group_count - 1,
+        .part = plan_string(plan, part->id),
+        .count = asked || !own ? ceil_div(ports, part->nic.cages * part->nic.cage_ports) : own,
+        .asked = asked,
+    };
+    myr_vec_push(&plan->cards, card);
+}
+
+static void add_nic_group(struct plan *plan, uint16_t type, const struct net_plan *net,
+                          const struct host_class *hosts)
+{
+    uint32_t ports = hosts->nic_ports;
     add_group(plan, type,
               (struct myr_port_group){.count = ports * net->out.planes,
                                       .gbps = net->out.host_gbps,
                                       .per_cage = (uint16_t)(net->twin ? net->out.planes : 1),
                                       .role = MYR_PORT_NIC,
                                       .net = (uint8_t)net->id});
+    add_card(plan, type, net, hosts);
 }
 
 /* The host types get one group of ports for each network they hang on. */
@@ -62,7 +86,7 @@ static void host_types(struct plan *plan)
             for (uint32_t k = 0; k < MYR_ARRAY_COUNT(kinds); k++) {
                 if (net->hosts[i].kind == kinds[k]) {
                     net->hosts[i].port_base = plan->devtypes.items[types[k]].port_count;
-                    add_nic_group(plan, types[k], net, net->hosts[i].nic_ports);
+                    add_nic_group(plan, types[k], net, &net->hosts[i]);
                 }
             }
         }
@@ -218,7 +242,6 @@ static void put_hosts(struct plan *plan)
         if (net->present && net->managers) {
             uint16_t type =
                 add_type(plan, myr_catalog_find(plan->catalog, MYR_STR("ufm-appliance")));
-            add_nic_group(plan, type, net, 1);
             struct host_class hosts = {.kind = MYR_DEVICE_FABRIC_MANAGER,
                                        .first_device = plan->design.device_count,
                                        .count = net->managers,
@@ -226,6 +249,7 @@ static void put_hosts(struct plan *plan)
                                        .nic_ports = 1};
             MYR_ASSERT(net->host_class_count < PLAN_HOSTS_MAX);
             net->hosts[net->host_class_count++] = hosts;
+            add_nic_group(plan, type, net, &hosts);
             put_plain(plan, MYR_DEVICE_FABRIC_MANAGER, net->managers, type, ordinal);
             ordinal += net->managers;
         }

@@ -77,6 +77,7 @@ static void finish(struct plan *plan)
     }
     design->devtype_count = (uint32_t)plan->devtypes.count;
     design->cabletype_count = (uint32_t)plan->cabletypes.count;
+    design->card_count = (uint32_t)plan->cards.count;
     design->bom_count = (uint32_t)plan->bom.count;
     design->finding_count = (uint32_t)plan->findings.count;
     design->string_bytes = (uint32_t)plan->strings.len;
@@ -84,6 +85,7 @@ static void finish(struct plan *plan)
         keep(plan, plan->devtypes.items, plan->devtypes.count, sizeof(*design->devtypes));
     design->cabletypes =
         keep(plan, plan->cabletypes.items, plan->cabletypes.count, sizeof(*design->cabletypes));
+    design->cards = keep(plan, plan->cards.items, plan->cards.count, sizeof(*design->cards));
     design->bom = keep(plan, plan->bom.items, plan->bom.count, sizeof(*design->bom));
     design->findings =
         keep(plan, plan->findings.items, plan->findings.count, sizeof(*design->findings));
@@ -111,6 +113,7 @@ static int run(struct plan *plan, struct myr_err *err)
     plan_insides(plan);
     plan_domains(plan);
     plan_price(plan);
+    plan_plugged(plan);
     if (plan->spec->room.node) {
         plan_finding(plan, MYR_SEVERITY_INFO, "room-not-placed", "room",
                      "cable lengths come from length_m until racks are placed",
@@ -138,6 +141,7 @@ int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
     myr_strmap_done(&plan->string_index);
     myr_vec_done(&plan->devtypes);
     myr_vec_done(&plan->cabletypes);
+    myr_vec_done(&plan->cards);
     myr_vec_done(&plan->bom);
     myr_vec_done(&plan->findings);
     return rc;

@@ -74,6 +74,7 @@ struct plan {
     struct myr_strmap string_index;
     MYR_VEC(struct myr_devtype) devtypes;
     MYR_VEC(struct myr_cabletype) cabletypes;
+    MYR_VEC(struct myr_card) cards;
     MYR_VEC(struct myr_bom_row) bom;
     MYR_VEC(struct myr_finding) findings;
     uint32_t next_link, next_cable;
@@ -130,6 +131,9 @@ void plan_domains(struct plan *plan);
 
 /* 8. price */
 void plan_price(struct plan *plan);
+
+/* 9. plugged: held against the parts, by rules written apart */
+void plan_plugged(struct plan *plan);
 
 /* wiring helpers shared by place.c and wire.c */
 uint32_t plan_leaf_hosts(const struct net_plan *net, uint32_t leaf);
