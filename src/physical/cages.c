@@ -128,7 +128,9 @@ static void look_at_device(struct physical *physical, uint32_t device)
         uint32_t here =
             look_at_group(physical, socket, design->first_port[device] + socket->group->first);
         linked += here;
-        if (socket->group->role == MYR_PORT_NIC && here < socket->group->count) {
+        /* A management node may be on other networks only. */
+        bool absent = here == 0 && socket->kind == MYR_DEVICE_MANAGEMENT;
+        if (socket->group->role == MYR_PORT_NIC && here < socket->group->count && !absent) {
             physical_report(physical, PHYSICAL_PORT_UNLINKED, physical_place(physical, socket),
                             socket->group->count - here, "a port of a card leads nowhere");
         }
