@@ -32,6 +32,10 @@ void myr_physical_check(struct myr_arena *arena, const struct myr_catalog *catal
                         const struct myr_design *design, struct myr_physical *ret);
 void myr_physical_done(struct myr_physical *physical);
 
+/* By maximum flow over the cables of a network; docs/planning.md says which halves. */
+void myr_physical_bisection(const struct myr_design *design, uint32_t net,
+                            struct myr_bisection *ret);
+
 /* One row a rule, for manuals and tests; name NULL at the end. */
 struct myr_physical_rule {
     const char *name, *also, *remedy;

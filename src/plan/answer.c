@@ -64,8 +64,22 @@ static void put_switches(struct myr_answer *answer, const struct myr_network *ne
     myr_answer_end(answer);
 }
 
-static void put_network(struct myr_answer *answer, const char *name, const struct myr_network *net)
+/* Null in designs of older programs, which have the worse one of them alone. */
+static void put_halves(struct myr_answer *answer, const struct myr_design *design, uint32_t id)
 {
+    if (id < design->bisection_count) {
+        myr_answer_u64(answer, "bisection_ports_gbps", design->bisections[id].ports_gbps);
+        myr_answer_u64(answer, "bisection_nodes_gbps", design->bisections[id].nodes_gbps);
+    } else {
+        myr_answer_null(answer, "bisection_ports_gbps");
+        myr_answer_null(answer, "bisection_nodes_gbps");
+    }
+}
+
+static void put_network(struct myr_answer *answer, const struct myr_design *design, uint32_t id)
+{
+    const struct myr_network *net = &design->networks[id];
+    const char *name = myr_net_names[id];
     if (!net->topology) {
         myr_answer_null(answer, name);
         return;
@@ -90,6 +104,7 @@ static void put_network(struct myr_answer *answer, const char *name, const struc
     }
     myr_answer_end(answer);
     myr_answer_u64(answer, "bisection_gbps", net->bisection_gbps);
+    put_halves(answer, design, id);
     myr_answer_u64(answer, "worst_pair_gbps", net->worst_pair_gbps);
     myr_answer_u64(answer, "full_pair_gbps", net->full_pair_gbps);
     myr_answer_u64(answer, "diameter_hops", net->diameter_hops);
@@ -179,7 +194,7 @@ const struct myr_value *myr_plan_answer(const struct myr_design *design, struct 
     myr_answer_u64(answer, "scale_up_gpus", head->scale_up_gpus);
     myr_answer_object(answer, "networks");
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
-        put_network(answer, myr_net_names[id], &design->networks[id]);
+        put_network(answer, design, id);
     }
     myr_answer_end(answer);
     put_storage(answer, head);

@@ -47,6 +47,16 @@ void plan_plugged(struct plan *plan)
 {
     struct myr_network networks[MYR_NET_COUNT];
     struct myr_design view = view_of(plan, networks);
+    plan->design.bisection_count = MYR_NET_COUNT;
+    plan->design.bisections = MYR_ARENA_NEW(plan->arena, struct myr_bisection, MYR_NET_COUNT);
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        struct myr_bisection *halves = &plan->design.bisections[id];
+        if (plan->nets[id].present) {
+            myr_physical_bisection(&view, id, halves);
+        }
+        plan->nets[id].out.bisection_gbps =
+            halves->nodes_gbps < halves->ports_gbps ? halves->nodes_gbps : halves->ports_gbps;
+    }
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     MYR_CLEANUP(myr_physical_done) struct myr_physical physical = {0};
     myr_arena_init(&arena);
