@@ -164,7 +164,9 @@ static void judge_counts(struct physical *physical)
     uint64_t cables[MYR_NET_COUNT][MYR_LAYER_COUNT] = {{0}};
     for (uint32_t i = 0; i < design->cabletype_count; i++) {
         const struct lay *lay = &physical->lays[i];
-        cables[lay->type->net][lay->type->layer] += lay->cables;
+        /* Published tables count copper and active cables by links, fibre by what is pulled. */
+        bool fixed = lay->cable && lay->cable->cable.fixed_ends;
+        cables[lay->type->net][lay->type->layer] += fixed ? lay->links : lay->cables;
     }
     for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
         for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {

@@ -12,6 +12,7 @@ struct cage {
     uint32_t plugs;     /* cables that end here */
     uint32_t connector; /* of the last port that was looked at */
     uint64_t plug;      /* the same */
+    uint32_t cable;     /* the same */
     bool any, straight, split, fixed, modules_differ, shared, torn;
 };
 
@@ -49,14 +50,16 @@ static void look_at_port(const struct physical *physical, uint32_t port, uint32_
                                lay->module[end] != physical->lays[cage->lay].module[cage->end] ||
                                fixed != cage->fixed;
         bool same_plug = plug == cage->plug, same_connector = connector == cage->connector;
-        cage->shared = cage->shared || (same_connector && !same_plug && !fixed);
+        bool torn = physical->torn[cable] || physical->torn[cage->cable]; /* said already */
+        cage->shared = cage->shared || (same_connector && !same_plug && !fixed && !torn);
         cage->torn = cage->torn || (same_plug && !same_connector && !fixed);
     }
-    cage->plugs += !cage->any || plug != cage->plug;
+    cage->plugs += (!cage->any || plug != cage->plug) && !physical->torn[cable];
     cage->straight = cage->straight || (!fixed && !split);
     cage->split = cage->split || split;
     cage->fixed = cage->fixed || fixed;
     cage->plug = plug;
+    cage->cable = cable;
     cage->connector = connector;
     cage->any = true;
 }
@@ -144,8 +147,7 @@ static void look_at_device(struct physical *physical, uint32_t device)
 }
 
 /* Cage of a port, numbered over the whole design by its first port. */
-static uint32_t cage_start(const struct myr_design *design, const struct physical *physical,
-                           uint32_t port)
+static uint32_t cage_start(const struct myr_design *design, uint32_t port)
 {
     uint32_t device = design->port_device[port], index = port - design->first_port[device];
     const struct myr_devtype *type = &design->devtypes[design->device_type[device]];
@@ -154,7 +156,6 @@ static uint32_t cage_start(const struct myr_design *design, const struct physica
         g++;
     }
     const struct myr_port_group *group = &type->groups[g];
-    (void)physical;
     return port - (index - group->first) % group->per_cage;
 }
 
@@ -170,16 +171,15 @@ static void judge_bundle(struct physical *physical, uint32_t cable, const struct
     const uint32_t *heads = lay->type->head_b ? design->link_b : design->link_a;
     const uint32_t *legs = lay->type->head_b ? design->link_a : design->link_b;
     for (uint32_t link = first + 1; link < end; link++) {
-        bool one_head =
-            cage_start(design, physical, heads[link]) == cage_start(design, physical, heads[first]);
-        bool one_leg = cage_start(design, physical, legs[link]) ==
-                       cage_start(design, physical, legs[link - 1]);
+        bool one_head = cage_start(design, heads[link]) == cage_start(design, heads[first]);
+        bool one_leg = cage_start(design, legs[link]) == cage_start(design, legs[link - 1]);
         if (!one_head || (part->legs == 1 && !one_leg) ||
             (part->legs > 1 && part->fixed_ends && one_leg)) {
             physical_report(physical, PHYSICAL_HEAD, lay->where, 1,
                             one_head ? "the legs of %s do not end as they divide"
                                      : "the links of one %s leave two cages",
                             lay->cable->order);
+            physical->torn[cable] = true;
             return;
         }
     }
@@ -192,9 +192,7 @@ static void judge_bundle(struct physical *physical, uint32_t cable, const struct
 void physical_cages(struct physical *physical)
 {
     const struct myr_design *design = physical->design;
-    for (uint32_t device = 0; device < design->device_count; device++) {
-        look_at_device(physical, device);
-    }
+    physical->torn = MYR_ARENA_NEW(physical->arena, bool, design->cable_count);
     for (uint32_t cable = 0; cable < design->cable_count; cable++) {
         struct lay *lay = &physical->lays[design->cable_type[cable]];
         uint32_t links = design->first_link[cable + 1] - design->first_link[cable];
@@ -207,5 +205,8 @@ void physical_cages(struct physical *physical)
                 judge_bundle(physical, cable, lay);
             }
         }
+    }
+    for (uint32_t device = 0; device < design->device_count; device++) {
+        look_at_device(physical, device);
     }
 }

@@ -103,6 +103,7 @@ struct physical {
     struct myr_physical *found;
     struct socket *sockets; /* MYR_PORT_GROUPS_MAX for each device type */
     struct lay *lays;       /* one for each cable type */
+    bool *torn;             /* cables whose head is in two places */
     MYR_VEC(struct joint) joints;
 };
 
@@ -115,11 +116,6 @@ const char *physical_place(struct physical *physical, const struct socket *socke
 bool physical_same(const char *a, const char *b);
 bool physical_listed(const char *words, const char *word);
 bool physical_has(const struct myr_speeds *speeds, uint32_t first, uint32_t wanted);
-
-static inline const struct myr_part *socket_box(const struct socket *socket)
-{
-    return socket->box;
-}
 
 /* The steps, in their order. */
 void physical_sockets(struct physical *physical); /* looks parts up, judges boxes and cards */
