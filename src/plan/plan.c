@@ -8,21 +8,6 @@
  * its final length when it is filled, and ids follow from the formulas alone.
  */
 
-static int size_net(struct plan *plan, struct net_plan *net, struct myr_err *err)
-{
-    switch (net->out.topology) {
-    case MYR_TOPOLOGY_ACCESS:
-        return plan_size_access(plan, net, err);
-    case MYR_TOPOLOGY_DRAGONFLY:
-    case MYR_TOPOLOGY_DRAGONFLY_PLUS:
-        return plan_size_dragonfly(plan, net, err);
-    case MYR_TOPOLOGY_TORUS:
-        return plan_size_torus(plan, net, err);
-    default:
-        return plan_size_clos(plan, net, err);
-    }
-}
-
 static void fill_head(struct plan *plan)
 {
     struct myr_design_head *head = plan->design.head;
@@ -98,11 +83,10 @@ static void finish(struct plan *plan)
 
 static int run(struct plan *plan, struct myr_err *err)
 {
-    MYR_TRY(plan_resolve(plan, err));
-    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
-        if (plan->nets[id].present) {
-            MYR_TRY(size_net(plan, &plan->nets[id], err));
-        }
+    int rc = plan_size(plan, err);
+    if (rc < 0) {
+        plan_nearest(plan, err);
+        return rc;
     }
     MYR_TRY(plan_place(plan, err));
     MYR_TRY(plan_optics(plan, err));
@@ -112,7 +96,7 @@ static int run(struct plan *plan, struct myr_err *err)
     MYR_TRY(plan_check(plan, err));
     plan_insides(plan);
     plan_domains(plan);
-    plan_price(plan);
+    MYR_TRY(plan_price(plan, err));
     plan_plugged(plan);
     if (plan->spec->room.node) {
         plan_finding(plan, MYR_SEVERITY_INFO, "room-not-placed", "room",
@@ -137,13 +121,7 @@ int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
         *ret = plan->design;
         MYR_SLOW_ASSERT(myr_design_check(ret, "plan", NULL) == MYR_OK);
     }
-    myr_buf_done(&plan->strings);
-    myr_strmap_done(&plan->string_index);
-    myr_vec_done(&plan->devtypes);
-    myr_vec_done(&plan->cabletypes);
-    myr_vec_done(&plan->cards);
-    myr_vec_done(&plan->bom);
-    myr_vec_done(&plan->findings);
+    plan_release(plan);
     return rc;
 }
 

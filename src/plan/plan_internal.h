@@ -16,6 +16,8 @@ struct host_class {
     uint32_t first_device, count;
     uint32_t nic_part;
     uint32_t nic_ports; /* per device and plane */
+    uint32_t per_cage;  /* ports in one cage of its card */
+    uint32_t start;     /* first endpoint of the class; with rails: first node */
     uint32_t port_base; /* first port for this network, relative to the device's ports */
 };
 
@@ -32,9 +34,12 @@ struct net_plan {
     uint32_t host_class_count;
     uint32_t nodes;          /* devices on it, fabric managers left out */
     uint32_t managers;       /* fabric-manager ports per plane */
+    uint32_t manager_nic;    /* part: their card */
+    uint32_t managers_start; /* as struct host_class has it */
     uint32_t nic_ports;      /* of a GPU node, per plane */
     uint32_t ports_per_rail; /* of a node */
     uint32_t endpoints;      /* host ports in one plane, fabric managers included */
+    uint32_t slots;          /* the same with the places that stay free between kinds of hosts */
     double oversubscription[MYR_SPEC_TIERS_MAX];
 
     /* Clos, in one unit (a plane, or a rail of it): */
@@ -43,7 +48,9 @@ struct net_plan {
     uint32_t pair_links;      /* leaf to spine, where regular */
     uint32_t core_pair_links; /* spine to core, where regular */
     uint32_t splitter_legs;   /* NICs behind one switch connector; 1: none */
-    bool twin;                /* one NIC cage carries one port of each plane */
+    bool twin;                /* one NIC cage carries one port of each plane, and is one cable */
+    bool several_cards;       /* kinds of hosts with different cards */
+    uint32_t host_optic;      /* the leaf's module towards its first kind of hosts */
     uint32_t global_pair_links;
 
     uint16_t leaf_type, spine_type, core_type, access_type, aggregation_type;
@@ -54,6 +61,12 @@ struct net_plan {
     const char *inputs[MYR_DEVICE_KIND_COUNT];
 };
 
+/* Consecutive devices of one type. */
+struct type_run {
+    uint16_t type;
+    uint32_t count;
+};
+
 struct plan {
     struct myr_arena *arena;
     const struct myr_catalog *catalog;
@@ -61,6 +74,7 @@ struct plan {
     const struct myr_part *server;
     uint32_t server_part;
     struct net_plan nets[MYR_NET_COUNT];
+    enum myr_net_id at_net; /* being sized: what a refusal is about */
     uint32_t nodes, management_nodes, managers;
 
     uint32_t storage_part, storage_servers;
@@ -68,7 +82,9 @@ struct plan {
     const char *storage_rule, *storage_inputs;
 
     struct myr_design design;
-    uint16_t node_type, storage_type, management_type, manager_type;
+    uint16_t node_type, storage_type;
+    struct type_run management_types[MYR_NET_COUNT];
+    uint32_t management_type_count;
 
     struct myr_buf strings;
     struct myr_strmap string_index;
@@ -77,6 +93,7 @@ struct plan {
     MYR_VEC(struct myr_card) cards;
     MYR_VEC(struct myr_bom_row) bom;
     MYR_VEC(struct myr_finding) findings;
+    const struct myr_part *uncountable; /* the first part with which the price overflowed */
     uint32_t next_link, next_cable;
     uint32_t cable_links; /* links already in the cable being laid */
 };
@@ -100,6 +117,9 @@ MYR_PRINTF(6, 7)
 void plan_finding(struct plan *plan, enum myr_severity severity, const char *rule,
                   const char *where, const char *remedy, const char *fmt, ...);
 
+/* Gives back what grew on the heap. */
+void plan_release(struct plan *plan);
+
 /* The last of them: what the spec accepts and nobody found. */
 void plan_check_accepts(struct plan *plan);
 
@@ -107,7 +127,10 @@ void plan_check_accepts(struct plan *plan);
 MYR_MUST_USE int plan_resolve(struct plan *plan, struct myr_err *err);
 MYR_MUST_USE int plan_storage(struct plan *plan, struct myr_err *err);
 
-/* 2. size: counts by closed form */
+/* 2. size: counts by closed form; plan_size() does step 1 too */
+MYR_MUST_USE int plan_size(struct plan *plan, struct myr_err *err);
+/* After it failed: names in the hint what would not have. */
+void plan_nearest(const struct plan *plan, struct myr_err *err);
 MYR_MUST_USE int plan_size_clos(struct plan *plan, struct net_plan *net, struct myr_err *err);
 MYR_MUST_USE int plan_size_dragonfly(struct plan *plan, struct net_plan *net, struct myr_err *err);
 MYR_MUST_USE int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err);
@@ -118,6 +141,26 @@ MYR_MUST_USE int plan_place(struct plan *plan, struct myr_err *err);
 
 /* 4. cable kinds: optics and cables for each layer */
 MYR_MUST_USE int plan_optics(struct plan *plan, struct myr_err *err);
+
+/* Whether a card can be cabled to a switch at the speed of the network's hosts. */
+bool plan_card_joins(struct plan *plan, const struct net_plan *net, uint32_t card, uint32_t sw);
+
+/*
+ * The kind of cable for another length of a layer: 'like' keeps modules and links of that kind and
+ * changes the fibre alone (MYR_CABLETYPE_NONE where none is long enough); without it all is chosen
+ * anew, and what is wrong becomes a finding. The same question gets the same answer; a new kind is
+ * added where there is none. For host links 'host_class' is the position in net->hosts.
+ */
+#define MYR_CABLETYPE_NONE UINT16_MAX
+
+struct cable_ask {
+    enum myr_layer layer;
+    uint32_t host_class;
+    double length_m;
+    uint16_t like; /* or MYR_CABLETYPE_NONE */
+};
+
+uint16_t plan_cabletype_for(struct plan *plan, struct net_plan *net, const struct cable_ask *ask);
 
 /* 5. wire: links and cables */
 void plan_wire(struct plan *plan);
@@ -130,7 +173,13 @@ void plan_insides(struct plan *plan);
 void plan_domains(struct plan *plan);
 
 /* 8. price */
-void plan_price(struct plan *plan);
+MYR_MUST_USE int plan_price(struct plan *plan, struct myr_err *err);
+
+/* Splitters, twin cages and the place of each kind of hosts: known once the switch is. */
+void plan_host_slots(struct net_plan *net);
+/* Where hosts have several kinds of cards, a switch takes them in whole splitters. */
+MYR_MUST_USE int plan_whole_splitters(const struct net_plan *net, uint32_t down,
+                                      struct myr_err *err);
 
 /* 9. plugged: held against the parts, by rules written apart */
 void plan_plugged(struct plan *plan);

@@ -1,4 +1,4 @@
-#include "plan_internal.h"
+#include "fits.h"
 
 /*
  * Clos fabrics of one to three tiers, with or without rails.
@@ -38,7 +38,7 @@ static bool cages_suffice(const struct myr_part_switch *sw, uint32_t down, uint3
                           uint32_t up, uint32_t up_gbps)
 {
     uint32_t down_per_cage = myr_switch_ports_per_cage(sw, down_gbps);
-    uint32_t up_per_cage = myr_switch_ports_per_cage(sw, up_gbps);
+    uint32_t up_per_cage = fits_straight_ports(sw, up_gbps);
     return (!sw->ports_max || down + up <= sw->ports_max) &&
            ceil_div(down, down_per_cage) + ceil_div(up, up_per_cage) <= sw->cages;
 }
@@ -98,17 +98,60 @@ static int split_leaf(struct net_plan *net, struct myr_err *err)
                : spec->leaf_down ? spec->leaf_down
                                  : down;
     }
-    if (spreads_hosts(net)) {
+    if (spreads_hosts(net) || (net->several_cards && !spec->leaf_down)) {
         down = down / net->splitter_legs * net->splitter_legs;
     }
     if (down == 0 || (up == 0 && net->out.tiers > 1) ||
         !cages_suffice(sw, down, host, up, fabric)) {
         return cannot_split(net, err);
     }
+    MYR_TRY(plan_whole_splitters(net, down, err));
     MYR_ASSERT(net->out.tiers == 1 ? up == 0 : up > 0);
     net->out.leaf_down = down;
     net->out.leaf_up = up;
     return MYR_OK;
+}
+
+/* Cables of two kinds never share a connector: hosts with another card begin at a new one. */
+static uint32_t class_start(uint32_t end, bool other_card, uint32_t legs)
+{
+    return other_card ? ceil_div(end, legs) * legs : end;
+}
+
+int plan_whole_splitters(const struct net_plan *net, uint32_t down, struct myr_err *err)
+{
+    if (net->several_cards && down % net->splitter_legs) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "%u hosts on a switch: with several kinds of cards they come in whole "
+                             "splitters, a multiple of %u",
+                             down, net->splitter_legs);
+    }
+    return MYR_OK;
+}
+
+void plan_host_slots(struct net_plan *net)
+{
+    const struct myr_part_switch *sw = net->leaf_sw;
+    bool divided = sw->breakout == MYR_BREAKOUT_SPLITTER && net->out.host_gbps < sw->port_gbps;
+    bool railed = has_rail_groups(net) || net->out.topology == MYR_TOPOLOGY_RAIL_ONLY;
+    net->splitter_legs = divided ? sw->port_gbps / net->out.host_gbps : 1;
+    /* Behind splitters cables are counted by the splitter, not by the cage of the card. */
+    net->twin = net->twin && !divided;
+    uint32_t end = 0;
+    for (uint32_t i = 0; i < net->host_class_count; i++) {
+        struct host_class *hosts = &net->hosts[i];
+        bool other = i > 0 && hosts->nic_part != net->hosts[i - 1].nic_part;
+        hosts->start = class_start(end, other, net->splitter_legs);
+        end = hosts->start + hosts->count * (railed ? 1 : hosts->nic_ports);
+    }
+    bool other = net->managers && net->manager_nic != net->hosts[0].nic_part;
+    net->several_cards = other;
+    for (uint32_t i = 1; i < net->host_class_count; i++) {
+        net->several_cards = net->several_cards || net->hosts[i].nic_part != net->hosts[0].nic_part;
+    }
+    net->managers_start = class_start(end, other, net->splitter_legs);
+    net->slots =
+        net->managers_start + (railed ? ceil_div(net->managers, net->nic_ports) : net->managers);
 }
 
 static void count_leaves(struct net_plan *net)
@@ -116,17 +159,15 @@ static void count_leaves(struct net_plan *net)
     uint32_t down = net->out.leaf_down;
     if (has_rail_groups(net)) {
         /* A fabric manager takes the slot of a node: nodes and managers fill whole groups. */
-        uint32_t slots = net->nodes + ceil_div(net->managers, net->nic_ports);
         net->out.group_nodes = down / net->ports_per_rail;
-        net->out.groups = ceil_div(slots, net->out.group_nodes);
+        net->out.groups = ceil_div(net->slots, net->out.group_nodes);
         net->unit_leaves = net->out.groups * net->out.rails;
     } else if (net->out.topology == MYR_TOPOLOGY_RAIL_ONLY) {
         net->out.units = net->out.rails;
-        uint32_t slots = net->nodes + ceil_div(net->managers, net->nic_ports);
-        net->unit_leaves = ceil_div(slots * net->ports_per_rail, down);
+        net->unit_leaves = ceil_div((uint64_t)net->slots * net->ports_per_rail, down);
         net->out.group_nodes = down / net->ports_per_rail;
     } else {
-        net->unit_leaves = ceil_div(net->endpoints, down);
+        net->unit_leaves = ceil_div(net->slots, down);
         net->out.group_nodes = down / net->nic_ports;
     }
     MYR_ASSERT(net->unit_leaves > 0 && net->out.units > 0);
@@ -139,7 +180,7 @@ uint32_t plan_leaf_hosts(const struct net_plan *net, uint32_t leaf)
     if (!spreads_hosts(net)) {
         return net->out.leaf_down; /* filled in order; the last ones may stay free */
     }
-    uint32_t connectors = ceil_div(net->endpoints, net->splitter_legs);
+    uint32_t connectors = ceil_div(net->slots, net->splitter_legs);
     uint32_t share = connectors / net->unit_leaves + (leaf < connectors % net->unit_leaves);
     return share * net->splitter_legs;
 }
@@ -167,7 +208,7 @@ static uint64_t unit_uplinks(const struct net_plan *net)
 
 static bool size_two_tiers(struct net_plan *net)
 {
-    uint32_t radix = myr_switch_radix(net->spine_sw, net->out.fabric_gbps);
+    uint32_t radix = fits_straight_radix(net->spine_sw, net->out.fabric_gbps);
     uint32_t up = net->out.leaf_up;
     if (net->unit_leaves > radix) {
         return false;
@@ -190,13 +231,21 @@ static bool size_two_tiers(struct net_plan *net)
     return net->unit_spines > 0 && net->unit_spines <= up;
 }
 
+/* Ports of a spine towards leaves and cores: each side in cages of its own. */
+static bool spine_holds(const struct net_plan *net, uint32_t down, uint32_t up)
+{
+    uint32_t gbps = net->out.fabric_gbps;
+    uint32_t per_cage = fits_straight_ports(net->spine_sw, gbps);
+    return (uint64_t)down + up <= fits_straight_radix(net->spine_sw, gbps) &&
+           (uint64_t)ceil_div(down, per_cage) + ceil_div(up, per_cage) <= net->spine_sw->cages;
+}
+
 /*
  * Spines of a pod of 'leaves', and their uplinks; false when the radix does not allow it. As few
  * spines as possible: fewer switches, and the more links between a pair the less a dead one hurts.
  */
 static bool size_pod(struct net_plan *net, uint32_t leaves)
 {
-    uint32_t radix = myr_switch_radix(net->spine_sw, net->out.fabric_gbps);
     uint32_t up = net->out.leaf_up;
     for (uint32_t spines = 1; spines <= up; spines++) {
         if (up % spines) {
@@ -204,7 +253,8 @@ static bool size_pod(struct net_plan *net, uint32_t leaves)
         }
         uint64_t used = (uint64_t)leaves * (up / spines);
         uint64_t above = (uint64_t)((double)used / net->oversubscription[1] + 0.999999);
-        if (used + above <= radix && above > 0) {
+        if (above > 0 && used <= UINT32_MAX && above <= UINT32_MAX &&
+            spine_holds(net, (uint32_t)used, (uint32_t)above)) {
             net->out.pod_leaves = leaves;
             net->out.pod_spines = spines;
             net->out.spine_down = (uint32_t)used;
@@ -218,7 +268,7 @@ static bool size_pod(struct net_plan *net, uint32_t leaves)
 
 static bool size_cores(struct net_plan *net)
 {
-    uint32_t radix = myr_switch_radix(net->core_sw, net->out.fabric_gbps);
+    uint32_t radix = fits_straight_radix(net->core_sw, net->out.fabric_gbps);
     uint32_t up = net->out.spine_up;
     net->unit_pods = ceil_div(net->unit_leaves, net->out.pod_leaves);
     uint32_t least = ceil_div((uint64_t)net->unit_pods * up, radix);
@@ -427,15 +477,14 @@ static void explain(struct plan *plan, struct net_plan *net)
     if (has_rail_groups(net)) {
         net->rule[MYR_DEVICE_LEAF] = "rails * ceil(nodes / nodes of a rail group)";
         net->inputs[MYR_DEVICE_LEAF] =
-            myr_arena_printf(arena, "%u rails * ceil(%u / %u)%s = %u", out->rails,
-                             net->nodes + ceil_div(net->managers, net->nic_ports), out->group_nodes,
-                             times, out->leaf);
+            myr_arena_printf(arena, "%u rails * ceil(%u / %u)%s = %u", out->rails, net->slots,
+                             out->group_nodes, times, out->leaf);
     } else {
         net->rule[MYR_DEVICE_LEAF] = "ceil(host ports / down ports of a leaf)";
         net->inputs[MYR_DEVICE_LEAF] = myr_arena_printf(
             arena, "ceil(%u / %u)%s = %u", net->unit_endpoints, out->leaf_down, times, out->leaf);
     }
-    uint32_t spine_radix = myr_switch_radix(net->spine_sw, out->fabric_gbps);
+    uint32_t spine_radix = fits_straight_radix(net->spine_sw, out->fabric_gbps);
     if (out->tiers == 2) {
         bool dense = out->fill == MYR_FILL_DENSE;
         net->rule[MYR_DEVICE_SPINE] =
@@ -489,6 +538,50 @@ static void finish(struct plan *plan, struct net_plan *net)
     }
 }
 
+/* A key of the spec that needs more tiers than there are. */
+static int unused_key(struct plan *plan, const struct net_plan *net, const char *key,
+                      uint32_t needs, struct myr_err *err)
+{
+    uint32_t tiers = net->out.tiers;
+    if (net->spec->tiers) {
+        int rc = myr_doc_error(err, net->node, MYR_EINVAL, "%s is for %u tiers, but 'tiers' is %u",
+                               key, needs, tiers);
+        myr_err_hint(err, "tiers: %u, or leave %s out", needs, key);
+        return rc;
+    }
+    plan_finding(plan, MYR_SEVERITY_WARNING, "key-unused", myr_net_names[net->id],
+                 "leave it out, or ask for the tier with 'tiers'",
+                 "%s is for %u tiers; the network needs %u and has no more", key, needs, tiers);
+    return MYR_OK;
+}
+
+/* What the spec says about tiers that are not built must not be lost in silence. */
+static int check_keys(struct plan *plan, const struct net_plan *net, struct myr_err *err)
+{
+    const struct myr_spec_net *spec = net->spec;
+    const struct {
+        const char *key;
+        uint32_t needs;
+        bool given;
+    } keys[] = {
+        {"'spine_switch'", 2, spec->spine_switch != MYR_PART_NONE},
+        {"'leaf_up'", 2, spec->leaf_up > 0},
+        {"'oversubscription'", 2,
+         spec->oversubscription_count > 0 && spec->oversubscription[0] > 1},
+        {"'core_switch'", 3, spec->core_switch != MYR_PART_NONE},
+        {"the second 'oversubscription'", 3,
+         spec->oversubscription_count > 1 && spec->oversubscription[1] > 1},
+        {"'islands'", 3, spec->islands > 0},
+        {"'pod_leaves'", 3, spec->pod_leaves > 0},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
+        if (keys[i].given && keys[i].needs > net->out.tiers) {
+            MYR_TRY(unused_key(plan, net, keys[i].key, keys[i].needs, err));
+        }
+    }
+    return MYR_OK;
+}
+
 int plan_size_clos(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     const struct myr_spec_net *spec = net->spec;
@@ -498,15 +591,12 @@ int plan_size_clos(struct plan *plan, struct net_plan *net, struct myr_err *err)
                      : may_be_one                        ? 1
                                                          : 2;
     uint32_t last = spec->tiers ? spec->tiers : MYR_SPEC_TIERS_MAX;
-    net->splitter_legs = 1;
-    if (net->leaf_sw->breakout == MYR_BREAKOUT_SPLITTER &&
-        net->out.host_gbps < net->leaf_sw->port_gbps) {
-        net->splitter_legs = net->leaf_sw->port_gbps / net->out.host_gbps;
-    }
+    plan_host_slots(net);
     for (uint32_t tiers = first; tiers <= last; tiers++) {
         int rc;
         if (size_tiers(net, tiers, err, &rc)) {
             finish(plan, net);
+            MYR_TRY(check_keys(plan, net, err));
             return net->link_total > PLAN_LINKS_MAX
                        ? myr_doc_error(err, net->node, MYR_ERANGE,
                                        "%llu links are more than one design may have (%u)",
