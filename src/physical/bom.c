@@ -72,6 +72,18 @@ static bool cabled_by_others(const struct physical *physical, uint32_t net)
     return true;
 }
 
+/* A cage that a link without a cable shares with others: which module it holds is not decided. */
+static bool undecided(const struct physical *physical, uint32_t net)
+{
+    for (uint32_t i = 0; i < physical->design->cabletype_count; i++) {
+        const struct lay *lay = &physical->lays[i];
+        if (lay->type->net == net && lay->cables && !lay->cable) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void collect(const struct physical *physical, struct needs *needs)
 {
     const struct myr_design *design = physical->design;
@@ -89,7 +101,8 @@ static void collect(const struct physical *physical, struct needs *needs)
             continue;
         }
         for (uint32_t end = 0; end < 2; end++) {
-            if (lay->module[end] && !lay->module[end]->optic.built_in) {
+            if (lay->module[end] && !lay->module[end]->optic.built_in &&
+                !undecided(physical, lay->type->net)) {
                 add_need(needs, lay->module[end], lay->type->net, lay->modules[end],
                          PHYSICAL_BOM_MODULES);
             }
@@ -141,6 +154,9 @@ static void judge_surplus(struct physical *physical, const struct needs *needs)
             continue;
         }
         enum myr_part_kind kind = physical->catalog->parts.items[index].kind;
+        if (kind == MYR_PART_TRANSCEIVER && undecided(physical, net)) {
+            continue;
+        }
         bool used = kind != MYR_PART_SWITCH && kind != MYR_PART_ETHERNET &&
                     kind != MYR_PART_TRANSCEIVER && kind != MYR_PART_CABLE;
         for (size_t k = 0; k < needs->rows.count; k++) {

@@ -13,21 +13,21 @@ struct cage {
     uint32_t connector; /* of the last port that was looked at */
     uint64_t plug;      /* the same */
     uint32_t cable;     /* the same */
-    bool any, straight, split, fixed, modules_differ, shared, torn;
+    bool any, bare, straight, split, fixed, modules_differ, shared, torn;
 };
 
 /* A plug is one end of one cable: a head for all links of its cable, else one for each link. */
 static uint64_t plug_of(const struct lay *lay, uint32_t end, uint32_t cable, uint32_t link)
 {
-    uint32_t legs = lay->cable ? lay->cable->cable.legs : 1;
-    bool fixed = lay->cable && lay->cable->cable.fixed_ends;
+    uint32_t legs = lay->cable->cable.legs;
+    bool fixed = lay->cable->cable.fixed_ends;
     bool head = legs > 1 ? (lay->type->head_b != 0) == (end == 1) : fixed;
     return head ? (uint64_t)cable : (uint64_t)1 << 32 | link;
 }
 
 static bool is_split(const struct lay *lay, uint32_t end)
 {
-    return lay->cable && !lay->cable->cable.fixed_ends && lay->cable->cable.legs > 1 &&
+    return !lay->cable->cable.fixed_ends && lay->cable->cable.legs > 1 &&
            (lay->type->head_b != 0) == (end == 1);
 }
 
@@ -39,10 +39,17 @@ static void look_at_port(const struct physical *physical, uint32_t port, uint32_
     uint32_t cable = design->link_cable[link], index = design->cable_type[cable];
     const struct lay *lay = &physical->lays[index];
     uint32_t end = design->link_a[link] == port ? 0 : 1;
+    if (!lay->cable) { /* nothing is plugged: that no cable was chosen is said of the joint */
+        if (!cage->any) {
+            *cage = (struct cage){.lay = index, .end = end, .any = true, .bare = true};
+        }
+        return;
+    }
     uint64_t plug = plug_of(lay, end, cable, link);
-    bool fixed = lay->cable && lay->cable->cable.fixed_ends;
+    bool fixed = lay->cable->cable.fixed_ends;
     bool split = is_split(lay, end);
-    if (!cage->any) {
+    bool first = !cage->any || cage->bare;
+    if (first) {
         cage->lay = index;
         cage->end = end;
     } else {
@@ -54,7 +61,7 @@ static void look_at_port(const struct physical *physical, uint32_t port, uint32_
         cage->shared = cage->shared || (same_connector && !same_plug && !fixed && !torn);
         cage->torn = cage->torn || (same_plug && !same_connector && !fixed);
     }
-    cage->plugs += (!cage->any || plug != cage->plug) && !physical->torn[cable];
+    cage->plugs += (first || plug != cage->plug) && !physical->torn[cable];
     cage->straight = cage->straight || (!fixed && !split);
     cage->split = cage->split || split;
     cage->fixed = cage->fixed || fixed;
@@ -62,6 +69,7 @@ static void look_at_port(const struct physical *physical, uint32_t port, uint32_
     cage->cable = cable;
     cage->connector = connector;
     cage->any = true;
+    cage->bare = false;
 }
 
 static void judge_cage(struct physical *physical, const struct socket *socket,

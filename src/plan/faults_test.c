@@ -17,9 +17,9 @@
 
 #define RAILS "servers: 64\nserver: h100-8gpu\nnetworks: {compute: {switch: mqm9790-ns2f}, oob: }\n"
 #define SPLIT "servers: 7\nnetworks: {compute: , storage: {switch: mqm9790-ns2f, nic_ports: 1}}\n"
-#define ETHER "servers: 16\nnetworks: {compute: {switch: sn5600}}\n"
-#define COPPER                                                              \
-    "servers: 16\nnetworks: {compute: {switch: sn5600, uplink_gbps: 800,\n" \
+#define ETHER "servers: 16\nnetworks: {compute: {switch: sn5600, tiers: 2}}\n"
+#define COPPER                                                                        \
+    "servers: 16\nnetworks: {compute: {switch: sn5600, tiers: 2, uplink_gbps: 800,\n" \
     "  length_m: {host_leaf: 30, leaf_spine: 2}}}\n"
 
 /* --- the faults */

@@ -1,12 +1,6 @@
 /* What the test of planted faults stands on: a plan to spoil, and what it orders counted again. */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "myriad/plan.h"
 
 struct fixture {
@@ -17,7 +11,7 @@ struct fixture {
     struct myr_err err;
 };
 
-static void plan(struct fixture *f, const char *text)
+static inline void plan(struct fixture *f, const char *text)
 {
     const struct myr_doc *doc;
     *f = (struct fixture){0};
@@ -30,14 +24,14 @@ static void plan(struct fixture *f, const char *text)
     }
 }
 
-static void release(struct fixture *f)
+static inline void release(struct fixture *f)
 {
     myr_spec_done(&f->spec);
     myr_catalog_done(&f->catalog);
     myr_arena_done(&f->arena);
 }
 
-static struct myr_part *part(struct fixture *f, const char *id)
+static inline struct myr_part *part(struct fixture *f, const char *id)
 {
     uint32_t found = myr_catalog_find(&f->catalog, myr_str_from(id));
     assert_int_not_equal(found, MYR_PART_NONE);
@@ -45,7 +39,7 @@ static struct myr_part *part(struct fixture *f, const char *id)
 }
 
 /* A text at the end of the design's strings. */
-static uint32_t text(struct fixture *f, const char *word)
+static inline uint32_t text(struct fixture *f, const char *word)
 {
     struct myr_design *design = &f->design;
     uint32_t at = design->string_bytes, len = (uint32_t)strlen(word) + 1;
@@ -57,7 +51,7 @@ static uint32_t text(struct fixture *f, const char *word)
     return at;
 }
 
-static struct myr_cabletype *lay(struct fixture *f, uint32_t net, enum myr_layer layer)
+static inline struct myr_cabletype *lay(struct fixture *f, uint32_t net, enum myr_layer layer)
 {
     for (uint32_t i = 0; i < f->design.cabletype_count; i++) {
         struct myr_cabletype *type = &f->design.cabletypes[i];
@@ -69,17 +63,17 @@ static struct myr_cabletype *lay(struct fixture *f, uint32_t net, enum myr_layer
     return NULL;
 }
 
-static struct myr_cabletype *hosts(struct fixture *f)
+static inline struct myr_cabletype *hosts(struct fixture *f)
 {
     return lay(f, MYR_NET_COMPUTE, MYR_LAYER_HOST);
 }
 
-static struct myr_cabletype *fabric(struct fixture *f)
+static inline struct myr_cabletype *fabric(struct fixture *f)
 {
     return lay(f, MYR_NET_COMPUTE, MYR_LAYER_FABRIC);
 }
 
-static struct myr_devtype *boxes(struct fixture *f, enum myr_device_kind kind)
+static inline struct myr_devtype *boxes(struct fixture *f, enum myr_device_kind kind)
 {
     for (uint32_t i = 0; i < f->design.device_count; i++) {
         if (f->design.place[i].kind == kind) {
@@ -90,7 +84,7 @@ static struct myr_devtype *boxes(struct fixture *f, enum myr_device_kind kind)
     return NULL;
 }
 
-static struct myr_card *compute_card(struct fixture *f)
+static inline struct myr_card *compute_card(struct fixture *f)
 {
     struct myr_devtype *nodes = boxes(f, MYR_DEVICE_NODE);
     for (uint32_t i = 0; i < f->design.card_count; i++) {
@@ -111,7 +105,7 @@ struct order {
     MYR_VEC(struct myr_bom_row) rows;
 };
 
-static void put(struct order *order, uint32_t net, uint32_t id, uint64_t pieces)
+static inline void put(struct order *order, uint32_t net, uint32_t id, uint64_t pieces)
 {
     struct fixture *f = order->f;
     uint32_t found =
@@ -135,8 +129,8 @@ static void put(struct order *order, uint32_t net, uint32_t id, uint64_t pieces)
 }
 
 /* The end of the cable in the cage that begins at this port; NULL: nothing is plugged there. */
-static const struct myr_cabletype *in_cage(const struct myr_design *design, uint32_t first,
-                                           uint32_t count, bool *ret_at_a)
+static inline const struct myr_cabletype *in_cage(const struct myr_design *design, uint32_t first,
+                                                  uint32_t count, bool *ret_at_a)
 {
     for (uint32_t port = first; port < first + count; port++) {
         uint32_t link = design->port_link[port];
@@ -148,7 +142,7 @@ static const struct myr_cabletype *in_cage(const struct myr_design *design, uint
     return NULL;
 }
 
-static void order_modules(struct order *order, uint32_t device)
+static inline void order_modules(struct order *order, uint32_t device)
 {
     const struct myr_design *design = &order->f->design;
     const struct myr_devtype *type = &design->devtypes[design->device_type[device]];
@@ -167,7 +161,7 @@ static void order_modules(struct order *order, uint32_t device)
     }
 }
 
-static void order_again(struct fixture *f)
+static inline void order_again(struct fixture *f)
 {
     struct order order = {.f = f};
     const struct myr_design *design = &f->design;
