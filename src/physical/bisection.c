@@ -10,7 +10,8 @@
  * Host ports are halved in each separate fabric by itself (a plane, a rail of rail-only), for
  * nothing flows between fabrics: the first half of the ports in an order of their switches. Orders:
  * as the switches are numbered; with rails also rail by rail; in a torus along each side. The worst
- * of them counts. Nodes are halved in the order of their names; fabric managers are no nodes.
+ * of them counts. Nodes are halved in the order of their names; what only has a management port,
+ * and fabric managers, are no nodes.
  */
 
 struct ordered {
@@ -68,7 +69,8 @@ static uint64_t halve_ports(const struct cloth *cloth, struct myr_arena *arena, 
 
 static bool is_node(const struct myr_design *design, uint32_t device)
 {
-    return design->place[device].kind != MYR_DEVICE_FABRIC_MANAGER;
+    uint8_t kind = design->place[device].kind;
+    return kind == MYR_DEVICE_NODE || kind == MYR_DEVICE_STORAGE || kind == MYR_DEVICE_MANAGEMENT;
 }
 
 /* MYR_NONE when there are not two nodes. */

@@ -138,8 +138,7 @@ static void look_at_device(struct physical *physical, uint32_t device)
         const struct socket *socket = first + g;
         uint32_t here =
             look_at_group(physical, socket, design->first_port[device] + socket->group->first);
-        linked +=
-            socket->group->role == MYR_PORT_NIC ? 0 : here; /* of management: not the chip's */
+        linked += socket->group->role == MYR_PORT_NIC ? 0 : here;
         /* A management node may be on other networks only. */
         bool absent = here == 0 && socket->kind == MYR_DEVICE_MANAGEMENT;
         if (socket->group->role == MYR_PORT_NIC && here < socket->group->count && !absent) {

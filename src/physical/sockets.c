@@ -150,6 +150,33 @@ static void judge_fixed(struct physical *physical, const struct socket *socket)
     }
 }
 
+/* A switch as a whole: cages of its own, and beside them ports for its management. */
+static void judge_box(struct physical *physical, const struct myr_devtype *devtype,
+                      const struct socket *first)
+{
+    const struct myr_part *box = devtype->group_count ? first->box : NULL;
+    if (!box || (box->kind != MYR_PART_SWITCH && box->kind != MYR_PART_ETHERNET)) {
+        return;
+    }
+    uint32_t cages = 0, managed = 0;
+    for (uint32_t g = 0; g < devtype->group_count; g++) {
+        const struct myr_port_group *group = &devtype->groups[g];
+        uint32_t here = (group->count + group->per_cage - 1) / group->per_cage;
+        cages += group->role == MYR_PORT_NIC ? 0 : here;
+        managed += group->role == MYR_PORT_NIC ? group->count : 0;
+    }
+    bool sw = box->kind == MYR_PART_SWITCH;
+    uint32_t there = sw ? box->sw.mgmt_ports : box->eth.mgmt_ports;
+    if (sw && cages > box->sw.cages) {
+        physical_report(physical, PHYSICAL_CAGES, physical_place(physical, first), first->devices,
+                        "%u cages, %s has %u", cages, box->id, box->sw.cages);
+    }
+    if (there != MYR_PART_NONE && managed > there) {
+        physical_report(physical, PHYSICAL_MGMT_PORTS, physical_place(physical, first),
+                        first->devices, "%u management ports, %s has %u", managed, box->id, there);
+    }
+}
+
 static void judge_boxes(struct physical *physical, uint32_t type)
 {
     const struct myr_devtype *devtype = &physical->design->devtypes[type];
@@ -166,12 +193,7 @@ static void judge_boxes(struct physical *physical, uint32_t type)
             judge_fixed(physical, socket);
         }
     }
-    if (devtype->group_count && first->box && first->box->kind == MYR_PART_SWITCH &&
-        devtype->cages > first->box->sw.cages) {
-        physical_report(physical, PHYSICAL_CAGES, physical_place(physical, first), first->devices,
-                        "%u cages, %s has %u", devtype->cages, first->box->id,
-                        first->box->sw.cages);
-    }
+    judge_box(physical, devtype, first);
 }
 
 void physical_sockets(struct physical *physical)

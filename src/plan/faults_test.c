@@ -15,9 +15,10 @@
 #include "faults_test.h"
 #include "myriad/physical.h"
 
-#define RAILS "servers: 64\nserver: h100-8gpu\nnetworks: {compute: {switch: mqm9790-ns2f}, oob: }\n"
-#define SPLIT "servers: 7\nnetworks: {compute: , storage: {switch: mqm9790-ns2f, nic_ports: 1}}\n"
-#define ETHER "servers: 16\nnetworks: {compute: {switch: sn5600, tiers: 2}}\n"
+#define RAILS   "servers: 64\nserver: h100-8gpu\nnetworks: {compute: {switch: mqm9790-ns2f}, oob: }\n"
+#define MANAGED "servers: 8\nnetworks: {compute: {switch: mqm9700-ns2f, tiers: 2}, oob: }\n"
+#define SPLIT   "servers: 7\nnetworks: {compute: , storage: {switch: mqm9790-ns2f, nic_ports: 1}}\n"
+#define ETHER   "servers: 16\nnetworks: {compute: {switch: sn5600, tiers: 2}}\n"
 #define COPPER                                                                        \
     "servers: 16\nnetworks: {compute: {switch: sn5600, tiers: 2, uplink_gbps: 800,\n" \
     "  length_m: {host_leaf: 30, leaf_spine: 2}}}\n"
@@ -48,6 +49,11 @@ static void card_cages(struct fixture *f)
 static void ports_max(struct fixture *f)
 {
     part(f, "sn5600")->sw.ports_max = 12;
+}
+
+static void mgmt_ports(struct fixture *f)
+{
+    part(f, "mqm9700-ns2f")->sw.mgmt_ports = 0;
 }
 
 static void card_dropped(struct fixture *f)
@@ -339,6 +345,7 @@ static const struct fault {
     {"physical-cages", RAILS, cages},
     {"physical-card-cages", RAILS, card_cages},
     {"physical-ports-max", ETHER, ports_max},
+    {"physical-mgmt-ports", MANAGED, mgmt_ports},
     {"physical-card-dropped", RAILS, card_dropped},
     {"physical-port-unlinked", RAILS, port_unlinked},
     {"physical-technology", RAILS, technology},

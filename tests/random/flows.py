@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 PORTS_MAX = 1200
+NODES = ("node", "store", "mgmt")
 
 
 def max_flow(capacity, source, sink):
@@ -105,7 +106,7 @@ class Network:
         return self.flow(half)
 
     def by_nodes(self):
-        nodes = sorted({row[1] for row in self.hosts if not row[1].startswith("fm/")},
+        nodes = sorted({row[1] for row in self.hosts if row[1].split("/")[0] in NODES},
                        key=lambda name: self.order[name])
         if len(nodes) < 2:
             return None
