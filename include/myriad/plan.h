@@ -42,6 +42,12 @@ void myr_plan_explain(const struct myr_design *design, struct myr_answer *answer
 MYR_MUST_USE int myr_plan_device(const struct myr_design *design, const char *name,
                                  struct myr_answer *answer, const struct myr_value **ret_ports,
                                  struct myr_err *err);
+/*
+ * Holds a design against the parts by the rules of myriad/physical.h: adds the list 'physical' and
+ * its table. Returns how many findings the design has not accepted.
+ */
+uint32_t myr_plan_physical(const struct myr_design *design, const struct myr_catalog *catalog,
+                           struct myr_answer *answer, const struct myr_value **ret_rows);
 /* The bill alone, with a header row. */
 void myr_plan_bom_csv(const struct myr_design *design, struct myr_buf *buf);
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "maxflow.h"
+#include "myriad/base/maxflow.h"
 #include "myriad/fabric/balance.h"
 
 /*
@@ -192,7 +192,7 @@ double myr_load_bound(const struct myr_graph *graph, const struct myr_flow *flow
 
 /* Arcs with one capacity for all that goes between two nodes. */
 struct arc_sums {
-    struct maxflow *net;
+    struct myr_maxflow *net;
     struct myr_u64map arcs;
 };
 
@@ -203,7 +203,7 @@ static void add_to_arc(struct arc_sums *sums, uint32_t from, uint32_t to, uint64
     if (arc) {
         sums->net->arcs.items[*arc].left += amount;
     } else {
-        myr_u64map_add(&sums->arcs, key, maxflow_arc(sums->net, from, to, amount));
+        myr_u64map_add(&sums->arcs, key, myr_maxflow_arc(sums->net, from, to, amount));
     }
 }
 
@@ -224,18 +224,19 @@ static void add_flow(struct arc_sums *sums, const struct cuts *cuts, struct cros
 }
 
 /* What the links of each cut can carry. */
-static void add_limits(struct maxflow *net, const struct cuts *cuts, uint32_t source, uint32_t sink)
+static void add_limits(struct myr_maxflow *net, const struct cuts *cuts, uint32_t source,
+                       uint32_t sink)
 {
     const struct myr_network *built = cuts->graph->net;
     uint64_t per_link = MYR_LOAD_ONE * built->fabric_gbps / built->host_gbps;
     for (uint32_t i = 0; i < cuts->switches; i++) {
-        maxflow_arc(net, source, i, cuts->links[i] * per_link);
-        maxflow_arc(net, cuts->switches + i, sink, cuts->links[i] * per_link);
+        myr_maxflow_arc(net, source, i, cuts->links[i] * per_link);
+        myr_maxflow_arc(net, cuts->switches + i, sink, cuts->links[i] * per_link);
     }
     for (uint32_t i = 0; i < cuts->pods; i++) {
         uint32_t out = cuts->switches * 2 + i, in = out + 2 * cuts->pods;
-        maxflow_arc(net, out, out + cuts->pods, cuts->links[cuts->switches + i] * per_link);
-        maxflow_arc(net, in, in + cuts->pods, cuts->links[cuts->switches + i] * per_link);
+        myr_maxflow_arc(net, out, out + cuts->pods, cuts->links[cuts->switches + i] * per_link);
+        myr_maxflow_arc(net, in, in + cuts->pods, cuts->links[cuts->switches + i] * per_link);
     }
 }
 
@@ -248,10 +249,10 @@ double myr_throughput_bound(const struct myr_graph *graph, const struct myr_flow
                             size_t count, const uint64_t *most)
 {
     MYR_CLEANUP(cuts_done) struct cuts cuts;
-    MYR_CLEANUP(maxflow_done) struct maxflow net;
+    MYR_CLEANUP(myr_maxflow_done) struct myr_maxflow net;
     cuts_init(&cuts, graph);
     uint32_t source = cuts.switches * 2 + cuts.pods * 4, sink = source + 1;
-    maxflow_init(&net, sink + 1);
+    myr_maxflow_init(&net, sink + 1);
     MYR_CLEANUP(arc_sums_done) struct arc_sums sums = {.net = &net};
     uint64_t inside = 0;
     for (size_t i = 0; i < count; i++) {
@@ -263,6 +264,6 @@ double myr_throughput_bound(const struct myr_graph *graph, const struct myr_flow
         }
     }
     add_limits(&net, &cuts, source, sink);
-    uint64_t across = maxflow_run(&net, source, sink);
+    uint64_t across = myr_maxflow_run(&net, source, sink);
     return (double)(across + inside);
 }

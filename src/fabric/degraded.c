@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "kill.h"
-#include "maxflow.h"
+#include "myriad/base/maxflow.h"
 
 enum { PAIR_SWITCHES_MAX = 512 }; /* one maximum flow for each: beyond, a bound must do */
 
@@ -25,12 +25,21 @@ static uint64_t half_left(uint64_t planned, uint64_t *lost, uint32_t count)
     return twice < planned ? (planned - twice) / 2 : 0;
 }
 
+/*
+ * What two halves share, by the capacity of whole tiers: quick enough to ask for after every single
+ * failure. The plan's own figure is a maximum flow and may be lower; so the undamaged fabric is
+ * measured here in the same way, and the two are compared.
+ */
+struct halves {
+    uint64_t left, full;
+};
+
 static void lower_to(uint64_t *value, uint64_t limit)
 {
     *value = limit < *value ? limit : *value;
 }
 
-static void clos_bisection(const struct myr_graph *graph, uint64_t *ret)
+static void clos_bisection(const struct myr_graph *graph, struct halves *ret)
 {
     const struct myr_network *net = graph->net;
     uint32_t fabrics = net->leaf / graph->unit_leaves, unit_pods = net->pods ? net->pods : 1;
@@ -43,7 +52,8 @@ static void clos_bisection(const struct myr_graph *graph, uint64_t *ret)
         lost[i] = (uint64_t)(up - alive_up(graph, leaf)) * net->fabric_gbps;
     }
     if (net->tiers > 1) {
-        lower_to(ret, half_left(planned, lost, net->leaf));
+        lower_to(&ret->left, half_left(planned, lost, net->leaf));
+        lower_to(&ret->full, planned / 2);
     }
     if (net->core) {
         planned = 0;
@@ -55,28 +65,32 @@ static void clos_bisection(const struct myr_graph *graph, uint64_t *ret)
             lost[spot.unit * unit_pods + spot.pod] +=
                 (uint64_t)(up - alive_up(graph, spine)) * net->fabric_gbps;
         }
-        lower_to(ret, half_left(planned, lost, fabrics * unit_pods));
+        lower_to(&ret->left, half_left(planned, lost, fabrics * unit_pods));
+        lower_to(&ret->full, planned / 2);
     }
 }
 
 /* Links that cross from the switches of one half to those of the other, by a number each has. */
-static uint64_t links_across(const struct myr_graph *graph, const uint32_t *number, uint32_t start,
-                             uint32_t half, uint32_t all)
+static struct halves links_across(const struct myr_graph *graph, const uint32_t *number,
+                                  uint32_t start, uint32_t half, uint32_t all)
 {
-    uint64_t links = 0;
+    struct halves links = {0, 0};
     for (uint32_t i = 0; i < graph->switch_count; i++) {
         bool here = (number[i] + all - start) % all < half;
         for (uint32_t b = graph->bundle_start[i]; here && b < graph->bundle_start[i + 1]; b++) {
             uint32_t other = graph->bundles[b].neighbour - graph->first_switch;
             bool there = (number[other] + all - start) % all >= half;
-            links += there ? graph->bundles[b].alive : 0;
+            links.left += there ? graph->bundles[b].alive : 0;
+            links.full += there ? graph->bundles[b].count : 0;
         }
     }
-    return links * graph->net->fabric_gbps;
+    links.left *= graph->net->fabric_gbps;
+    links.full *= graph->net->fabric_gbps;
+    return links;
 }
 
 /* Halves of the groups, or of the longest dimension of a torus, from every start. */
-static void direct_bisection(const struct myr_graph *graph, uint64_t *ret)
+static void direct_bisection(const struct myr_graph *graph, struct halves *ret)
 {
     const struct myr_network *net = graph->net;
     MYR_CLEANUP(myr_free_at) uint32_t *number = myr_xcalloc(graph->switch_count, sizeof(*number));
@@ -98,7 +112,11 @@ static void direct_bisection(const struct myr_graph *graph, uint64_t *ret)
                         : graph->design->place[graph->first_switch + i].pod;
     }
     for (uint32_t start = 0; start < all; start++) {
-        lower_to(ret, links_across(graph, number, start, all / 2, all));
+        struct halves across = links_across(graph, number, start, all / 2, all);
+        if (all > 1) { /* a single group is not halved */
+            lower_to(&ret->left, across.left);
+            lower_to(&ret->full, across.full);
+        }
     }
 }
 
@@ -281,19 +299,19 @@ static void direct_worst_pair(const struct myr_graph *graph, uint32_t targets,
         first++;
     }
     for (uint32_t other = first + 1; other < targets; other++) {
-        struct maxflow net;
+        struct myr_maxflow net;
         if (!has_hosts(graph, graph->first_switch + other)) {
             continue;
         }
-        maxflow_init(&net, graph->switch_count);
+        myr_maxflow_init(&net, graph->switch_count);
         for (uint32_t i = 0; i < graph->switch_count; i++) {
             for (uint32_t b = graph->bundle_start[i]; b < graph->bundle_start[i + 1]; b++) {
-                maxflow_arc(&net, i, graph->bundles[b].neighbour - graph->first_switch,
-                            graph->bundles[b].alive);
+                myr_maxflow_arc(&net, i, graph->bundles[b].neighbour - graph->first_switch,
+                                graph->bundles[b].alive);
             }
         }
-        uint64_t links = maxflow_run(&net, first, other);
-        maxflow_done(&net);
+        uint64_t links = myr_maxflow_run(&net, first, other);
+        myr_maxflow_done(&net);
         if (links < worst) {
             worst = links;
             ret->worst_a = graph->first_switch + first;
@@ -397,8 +415,8 @@ void myr_degraded_report(const struct myr_graph *graph, struct myr_degraded *ret
 {
     const struct myr_design *design = graph->design;
     const struct myr_network *net = graph->net;
-    uint64_t hosts_gbps = 0;
-    *ret = (struct myr_degraded){.bisection_full_gbps = net->bisection_gbps};
+    uint64_t hosts_gbps = 0, all_gbps = 0;
+    *ret = (struct myr_degraded){0};
     for (uint32_t link = 0; link < design->link_count; link++) {
         if (!myr_graph_has_link(graph, link)) {
             continue;
@@ -410,15 +428,20 @@ void myr_degraded_report(const struct myr_graph *graph, struct myr_degraded *ret
             bool cut = dead || switch_cut(graph, design->port_device[design->link_b[link]]);
             ret->hosts_cut += cut;
             hosts_gbps += cut ? 0 : myr_channel_gbps(design, link * 2);
+            all_gbps += myr_channel_gbps(design, link * 2);
         }
     }
-    ret->bisection_gbps = net->bisection_gbps;
-    lower_to(&ret->bisection_gbps, hosts_gbps / 2);
+    struct halves halves = {hosts_gbps / 2, all_gbps / 2};
     if (graph->clos) {
-        clos_bisection(graph, &ret->bisection_gbps);
+        clos_bisection(graph, &halves);
     } else if (net->leaf) {
-        direct_bisection(graph, &ret->bisection_gbps);
+        direct_bisection(graph, &halves);
+    } else {
+        lower_to(&halves.left, net->bisection_gbps);
+        lower_to(&halves.full, net->bisection_gbps);
     }
+    ret->bisection_gbps = halves.left;
+    ret->bisection_full_gbps = halves.full;
     find_worst_pair(graph, ret);
     put_rails(graph, ret);
 }

@@ -91,7 +91,9 @@ void myr_design_port_name(const struct myr_design *design, uint32_t port, struct
     uint32_t index = port - design->first_port[design->port_device[port]] - group->first;
     if (group->role == MYR_PORT_NIC) {
         uint32_t planes = design->networks[group->net].planes;
-        myr_buf_puts(buf, nic_names[group->net]);
+        /* A switch has no controller board of its own name: its port is the management port. */
+        bool host = design->place[design->port_device[port]].net == MYR_NET_COUNT;
+        myr_buf_puts(buf, host ? nic_names[group->net] : "mgmt");
         myr_buf_put_u64(buf, index / planes);
         if (planes > 1) {
             put_number(buf, 'p', index % planes);

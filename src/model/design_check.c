@@ -98,6 +98,21 @@ static int check_types(const struct myr_design *design, const char *name, struct
     return MYR_OK;
 }
 
+static int check_cards(const struct myr_design *design, const char *name, struct myr_err *err)
+{
+    for (uint32_t i = 0; i < design->card_count; i++) {
+        const struct myr_card *card = &design->cards[i];
+        if (card->devtype >= design->devtype_count ||
+            card->group >= design->devtypes[card->devtype].group_count ||
+            !string_ok(design, card->part) || card->count == 0 || card->count > 65536) {
+            return broken(err, name, "a card is wrong", i);
+        }
+    }
+    return design->bisection_count && design->bisection_count != MYR_NET_COUNT
+               ? broken(err, name, "a bisection belongs to no network", design->bisection_count)
+               : MYR_OK;
+}
+
 static int check_devices(const struct myr_design *design, const char *name, struct myr_err *err)
 {
     if (design->first_port[0] != 0 ||
@@ -411,6 +426,7 @@ int myr_design_check(const struct myr_design *design, const char *name, struct m
 {
     MYR_TRY(check_strings(design, name, err));
     MYR_TRY(check_types(design, name, err));
+    MYR_TRY(check_cards(design, name, err));
     MYR_TRY(check_devices(design, name, err));
     MYR_TRY(check_ports(design, name, err));
     MYR_TRY(check_cabling(design, name, err));

@@ -43,6 +43,8 @@ _Static_assert(sizeof(struct myr_place) == 16, "no hidden padding");
 _Static_assert(sizeof(struct myr_cabletype) == 28, "no hidden padding");
 _Static_assert(sizeof(struct myr_bom_row) == 48, "no hidden padding");
 _Static_assert(sizeof(struct myr_finding) == 20, "no hidden padding");
+_Static_assert(sizeof(struct myr_card) == 20, "no hidden padding");
+_Static_assert(sizeof(struct myr_bisection) == 16, "no hidden padding");
 
 /* One row a section: where the pointer and the count lie in struct myr_design. */
 struct section {
@@ -52,13 +54,18 @@ struct section {
     uint32_t extra;   /* items beyond the count: 1 for the arrays that end ranges */
     uint32_t fixed;   /* the count, where it is no field */
     bool count_comes; /* this section sets the count; the others must agree */
-    bool optional;    /* left out where the pointer is NULL */
+    bool optional;    /* left out where the pointer is NULL, as in files of older programs */
 };
 
 #define COUNTED(tag, pointer, count, sets)                                             \
     {                                                                                  \
         tag, offsetof(struct myr_design, pointer), offsetof(struct myr_design, count), \
             sizeof(*((struct myr_design *)0)->pointer), 0, 0, sets, false              \
+    }
+#define COUNTED_OPTIONAL(tag, pointer, count)                                          \
+    {                                                                                  \
+        tag, offsetof(struct myr_design, pointer), offsetof(struct myr_design, count), \
+            sizeof(*((struct myr_design *)0)->pointer), 0, 0, true, true               \
     }
 #define BOUNDED(tag, pointer, count)                                                   \
     {                                                                                  \
@@ -109,6 +116,8 @@ static const struct section sections[] = {
     OPTIONAL("CABLEID", cable_id, cable_count),
     OPTIONAL("NAMES", named, device_count),
     OPTIONAL("NAMEORD", by_name, device_count),
+    COUNTED_OPTIONAL("CARDS", cards, card_count),
+    COUNTED_OPTIONAL("BISECT", bisections, bisection_count),
 };
 
 enum { SECTION_COUNT = MYR_ARRAY_COUNT(sections) };

@@ -64,8 +64,22 @@ static void put_switches(struct myr_answer *answer, const struct myr_network *ne
     myr_answer_end(answer);
 }
 
-static void put_network(struct myr_answer *answer, const char *name, const struct myr_network *net)
+/* Null in designs of older programs, which have the worse one of them alone. */
+static void put_halves(struct myr_answer *answer, const struct myr_design *design, uint32_t id)
 {
+    if (id < design->bisection_count) {
+        myr_answer_u64(answer, "bisection_ports_gbps", design->bisections[id].ports_gbps);
+        myr_answer_u64(answer, "bisection_nodes_gbps", design->bisections[id].nodes_gbps);
+    } else {
+        myr_answer_null(answer, "bisection_ports_gbps");
+        myr_answer_null(answer, "bisection_nodes_gbps");
+    }
+}
+
+static void put_network(struct myr_answer *answer, const struct myr_design *design, uint32_t id)
+{
+    const struct myr_network *net = &design->networks[id];
+    const char *name = myr_net_names[id];
     if (!net->topology) {
         myr_answer_null(answer, name);
         return;
@@ -84,12 +98,14 @@ static void put_network(struct myr_answer *answer, const char *name, const struc
     put_layers(answer, "cables", net->cables);
     put_layers(answer, "links", net->links);
     myr_answer_u64(answer, "copper_cables", net->copper_cables);
+    myr_answer_u64(answer, "fibres", net->fibres);
     myr_answer_list(answer, "oversubscription");
     for (uint32_t i = 0; i + 1 < net->tiers; i++) {
         myr_answer_double(answer, NULL, net->oversubscription_milli[i] / 1000.0, 3);
     }
     myr_answer_end(answer);
     myr_answer_u64(answer, "bisection_gbps", net->bisection_gbps);
+    put_halves(answer, design, id);
     myr_answer_u64(answer, "worst_pair_gbps", net->worst_pair_gbps);
     myr_answer_u64(answer, "full_pair_gbps", net->full_pair_gbps);
     myr_answer_u64(answer, "diameter_hops", net->diameter_hops);
@@ -151,6 +167,14 @@ static void put_storage(struct myr_answer *answer, const struct myr_design_head 
 static void put_totals(struct myr_answer *answer, const struct myr_design *design)
 {
     uint32_t unpriced = 0;
+    uint64_t cables = 0, fibres = 0;
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        const struct myr_network *net = &design->networks[id];
+        fibres += net->fibres;
+        for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {
+            cables += net->cables[layer];
+        }
+    }
     for (uint32_t i = 0; i < design->bom_count; i++) {
         unpriced += design->bom[i].unit_cents < 0;
     }
@@ -163,7 +187,8 @@ static void put_totals(struct myr_answer *answer, const struct myr_design *desig
     myr_answer_u64(answer, "devices", design->device_count);
     myr_answer_u64(answer, "ports", design->port_count);
     myr_answer_u64(answer, "links", design->link_count);
-    myr_answer_u64(answer, "cables", design->cable_count);
+    myr_answer_u64(answer, "cables", cables);
+    myr_answer_u64(answer, "fibres", fibres);
     myr_answer_double(answer, "bytes_per_cable", myr_design_bytes_per_cable(design), 1);
     myr_answer_end(answer);
 }
@@ -179,7 +204,7 @@ const struct myr_value *myr_plan_answer(const struct myr_design *design, struct 
     myr_answer_u64(answer, "scale_up_gpus", head->scale_up_gpus);
     myr_answer_object(answer, "networks");
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
-        put_network(answer, myr_net_names[id], &design->networks[id]);
+        put_network(answer, design, id);
     }
     myr_answer_end(answer);
     put_storage(answer, head);

@@ -2,8 +2,8 @@
 
 /*
  * Proves the finished design. Nothing here uses the builder's formulas: degrees, multiplicities,
- * rails, reachability, diameter and bisection are counted again from ports and links, and compared
- * with what the closed forms promised. A difference is a finding of severity error.
+ * rails, reachability and diameter are counted again from ports and links, and compared with what
+ * the closed forms promised. A difference is a finding of severity error.
  */
 
 struct walk {
@@ -36,7 +36,8 @@ static uint32_t walk_from(const struct myr_design *design, struct walk *walk, ui
         for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
             uint32_t other = peer_device(design, p);
             if (other != MYR_NONE && is_switch(design, other) &&
-                walk->distance[other] == MYR_NONE) {
+                walk->distance[other] == MYR_NONE &&
+                design->place[other].net == design->place[device].net) {
                 walk->distance[other] = walk->distance[device] + 1;
                 walk->queue[tail++] = other;
             }
@@ -185,61 +186,6 @@ static void check_rails(struct plan *plan, const struct net_plan *net)
     structure(plan, net, "NICs on a leaf of another rail", wrong, 0);
 }
 
-/* Capacity of each layer, counted link by link; half of the least is the bisection of a Clos. */
-static uint64_t count_bisection(const struct plan *plan, const struct net_plan *net)
-{
-    const struct myr_design *design = &plan->design;
-    const struct myr_network *out = &net->out;
-    uint64_t capacity[MYR_LAYER_COUNT] = {0};
-    uint64_t crossing = 0;
-    uint32_t longest = 0;
-    for (uint32_t i = 1; i < out->dim_count; i++) {
-        longest = out->dims[i] > out->dims[longest] ? i : longest;
-    }
-    MYR_ASSERT(longest < MYR_SPEC_DIMS_MAX);
-    for (uint32_t link = 0; link < design->link_count; link++) {
-        const struct myr_cabletype *type =
-            &plan->cabletypes.items[design->cable_type[design->link_cable[link]]];
-        if (type->net != net->id) {
-            continue;
-        }
-        capacity[type->layer] += type->gbps;
-        const struct myr_place *a = &design->place[design->port_device[design->link_a[link]]];
-        const struct myr_place *b = &design->place[design->port_device[design->link_b[link]]];
-        const uint32_t at_a[] = {a->pod, a->unit, a->ordinal};
-        const uint32_t at_b[] = {b->pod, b->unit, b->ordinal};
-        if (type->layer == MYR_LAYER_GLOBAL) {
-            uint32_t half = out->groups / 2;
-            crossing += (a->pod < half) != (b->pod < half) ? type->gbps : 0;
-        } else if (type->layer == MYR_LAYER_LOCAL && out->dim_count) {
-            uint32_t half = out->dims[longest] / 2;
-            crossing += (at_a[longest] < half) != (at_b[longest] < half) ? type->gbps : 0;
-        }
-    }
-    uint64_t least = capacity[MYR_LAYER_HOST] / 2;
-    if (out->dim_count || out->groups > 1) {
-        bool clos = out->topology == MYR_TOPOLOGY_RAIL;
-        return clos || crossing > least ? least : crossing;
-    }
-    return least;
-}
-
-static void check_bisection(struct plan *plan, const struct net_plan *net)
-{
-    const struct myr_network *out = &net->out;
-    uint64_t found = count_bisection(plan, net);
-    bool clos = out->topology != MYR_TOPOLOGY_DRAGONFLY && out->topology != MYR_TOPOLOGY_TORUS &&
-                out->topology != MYR_TOPOLOGY_DRAGONFLY_PLUS;
-    if (clos) {
-        uint64_t layers[] = {(uint64_t)out->links[MYR_LAYER_FABRIC] * out->fabric_gbps / 2,
-                             (uint64_t)out->links[MYR_LAYER_CORE] * out->fabric_gbps / 2};
-        for (uint32_t i = 0; i < MYR_ARRAY_COUNT(layers); i++) {
-            found = layers[i] && layers[i] < found ? layers[i] : found;
-        }
-    }
-    structure(plan, net, "bisection in Gb/s", found, out->bisection_gbps);
-}
-
 /* Cables and links by layer, counted from the arrays: these are the numbers that are printed. */
 static void count_layers(struct plan *plan)
 {
@@ -247,9 +193,14 @@ static void count_layers(struct plan *plan)
     for (uint32_t cable = 0; cable < design->cable_count; cable++) {
         const struct myr_cabletype *type = &plan->cabletypes.items[design->cable_type[cable]];
         struct myr_network *out = &plan->nets[type->net].out;
-        out->cables[type->layer]++;
-        out->links[type->layer] += design->first_link[cable + 1] - design->first_link[cable];
-        out->copper_cables += type->medium == MYR_MEDIUM_COPPER && type->part;
+        uint32_t links = design->first_link[cable + 1] - design->first_link[cable];
+        /* As published tables have it: copper one for each link, twin cages and splitters once. */
+        bool fixed = type->part && !type->optic_a;
+        uint32_t counted = fixed ? links : 1;
+        out->cables[type->layer] += counted;
+        out->links[type->layer] += links;
+        out->copper_cables += type->medium == MYR_MEDIUM_COPPER && type->part ? counted : 0;
+        out->fibres += fixed || type->head_b ? 1 : links;
     }
 }
 
@@ -264,7 +215,6 @@ static void check_net(struct plan *plan, struct net_plan *net, uint32_t *scratch
     structure(plan, net, "host links", out->links[MYR_LAYER_HOST],
               (uint64_t)net->endpoints * out->planes);
     check_distances(plan, net);
-    check_bisection(plan, net);
     if (out->topology == MYR_TOPOLOGY_ACCESS) {
         return;
     }

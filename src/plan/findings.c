@@ -87,3 +87,14 @@ uint32_t myr_plan_open_errors(const struct myr_design *design)
     }
     return open;
 }
+
+void plan_release(struct plan *plan)
+{
+    myr_buf_done(&plan->strings);
+    myr_strmap_done(&plan->string_index);
+    myr_vec_done(&plan->devtypes);
+    myr_vec_done(&plan->cabletypes);
+    myr_vec_done(&plan->cards);
+    myr_vec_done(&plan->bom);
+    myr_vec_done(&plan->findings);
+}

@@ -1,4 +1,4 @@
-#include "plan_internal.h"
+#include "fits.h"
 
 /*
  * Devices and their ports. Order: nodes, storage servers, management nodes, fabric managers, then
@@ -31,20 +31,95 @@ static void add_group(struct plan *plan, uint16_t type_id, struct myr_port_group
     type->groups[type->group_count++] = group;
 }
 
-static uint16_t per_cage(const struct myr_part_switch *sw, uint32_t gbps)
+static uint16_t host_per_cage(const struct net_plan *net)
 {
-    return (uint16_t)myr_switch_ports_per_cage(sw, gbps);
+    return (uint16_t)myr_switch_ports_per_cage(net->leaf_sw, net->out.host_gbps);
+}
+
+static uint16_t straight_per_cage(const struct myr_part_switch *sw, uint32_t gbps)
+{
+    return (uint16_t)fits_straight_ports(sw, gbps);
+}
+
+/*
+ * Which cards the last group of a host type is made of. GPU and management nodes carry those of the
+ * server, unless the spec names a number of ports; other hosts as many as their ports need.
+ */
+static void add_card(struct plan *plan, uint16_t type, const struct net_plan *net,
+                     const struct host_class *hosts)
+{
+    const struct myr_part *part = part_at(plan, hosts->nic_part);
+    uint32_t ports = hosts->nic_ports * net->out.planes;
+    bool asked = net->spec->nic_ports || net->spec->homes ||
+                 (hosts->kind != MYR_DEVICE_NODE && hosts->kind != MYR_DEVICE_MANAGEMENT);
+    uint32_t own = plan->server->server.nics[net->id].count;
+    struct myr_card card = {
+        .devtype = type,
+        .group = plan->devtypes.items[type].group_count - 1,
+        .part = plan_string(plan, part->id),
+        .count = asked || !own ? ceil_div(ports, part->nic.cages * part->nic.cage_ports) : own,
+        .asked = asked,
+    };
+    myr_vec_push(&plan->cards, card);
 }
 
 static void add_nic_group(struct plan *plan, uint16_t type, const struct net_plan *net,
-                          uint32_t ports)
+                          const struct host_class *hosts)
 {
     add_group(plan, type,
-              (struct myr_port_group){.count = ports * net->out.planes,
+              (struct myr_port_group){.count = hosts->nic_ports * net->out.planes,
                                       .gbps = net->out.host_gbps,
-                                      .per_cage = (uint16_t)(net->twin ? net->out.planes : 1),
+                                      .per_cage = (uint16_t)hosts->per_cage,
                                       .role = MYR_PORT_NIC,
                                       .net = (uint8_t)net->id});
+    add_card(plan, type, net, hosts);
+}
+
+static struct host_class *class_of(struct net_plan *net, enum myr_device_kind kind)
+{
+    for (uint32_t i = 0; net->present && i < net->host_class_count; i++) {
+        if (net->hosts[i].kind == kind) {
+            return &net->hosts[i];
+        }
+    }
+    return NULL;
+}
+
+/*
+ * Networks may ask for different numbers of extra nodes: the first of these hang on all of them,
+ * the last on one only, and have cards for that one only. Ports are in the order of these numbers,
+ * so that a network's ports begin at the same place on all of them.
+ */
+static void management_types(struct plan *plan)
+{
+    struct net_plan *order[MYR_NET_COUNT];
+    uint32_t count = 0, part = myr_catalog_find(plan->catalog, MYR_STR("mgmt-node"));
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        struct net_plan *net = &plan->nets[id];
+        if (!class_of(net, MYR_DEVICE_MANAGEMENT)) {
+            continue;
+        }
+        uint32_t at = count++;
+        for (; at > 0 && order[at - 1]->spec->extra_nodes < net->spec->extra_nodes; at--) {
+            order[at] = order[at - 1];
+        }
+        order[at] = net;
+    }
+    for (uint32_t nets = count; nets > 0; nets--) {
+        uint32_t more = nets < count ? order[nets]->spec->extra_nodes : 0;
+        uint32_t here = order[nets - 1]->spec->extra_nodes - more;
+        if (here == 0) {
+            continue;
+        }
+        uint16_t type = add_type(plan, part);
+        for (uint32_t i = 0; i < nets; i++) {
+            struct host_class *hosts = class_of(order[i], MYR_DEVICE_MANAGEMENT);
+            hosts->port_base = plan->devtypes.items[type].port_count;
+            add_nic_group(plan, type, order[i], hosts);
+        }
+        plan->management_types[plan->management_type_count++] =
+            (struct type_run){.type = type, .count = here};
+    }
 }
 
 /* The host types get one group of ports for each network they hang on. */
@@ -52,19 +127,52 @@ static void host_types(struct plan *plan)
 {
     plan->node_type = add_type(plan, plan->server_part);
     plan->storage_type = add_type(plan, plan->storage_part);
-    plan->management_type = add_type(plan, myr_catalog_find(plan->catalog, MYR_STR("mgmt-node")));
-    const uint16_t types[] = {plan->node_type, plan->storage_type, plan->management_type};
-    const enum myr_device_kind kinds[] = {MYR_DEVICE_NODE, MYR_DEVICE_STORAGE,
-                                          MYR_DEVICE_MANAGEMENT};
+    const uint16_t types[] = {plan->node_type, plan->storage_type};
+    const enum myr_device_kind kinds[] = {MYR_DEVICE_NODE, MYR_DEVICE_STORAGE};
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         struct net_plan *net = &plan->nets[id];
         for (uint32_t i = 0; net->present && i < net->host_class_count; i++) {
             for (uint32_t k = 0; k < MYR_ARRAY_COUNT(kinds); k++) {
                 if (net->hosts[i].kind == kinds[k]) {
                     net->hosts[i].port_base = plan->devtypes.items[types[k]].port_count;
-                    add_nic_group(plan, types[k], net, net->hosts[i].nic_ports);
+                    add_nic_group(plan, types[k], net, &net->hosts[i]);
                 }
             }
+        }
+    }
+}
+
+/* Management ports of a switch: beside its cages, not in them. */
+static void add_management(struct plan *plan, const struct net_plan *net, uint16_t type,
+                           enum myr_device_kind kind)
+{
+    struct net_plan *oob = &plan->nets[MYR_NET_OOB];
+    for (uint32_t i = 0; oob->present && i < oob->host_class_count; i++) {
+        struct host_class *hosts = &oob->hosts[i];
+        if (hosts->kind == kind && hosts->of_net == net->id && plan_is_managed(kind)) {
+            uint32_t cages = plan->devtypes.items[type].cages;
+            hosts->port_base = plan->devtypes.items[type].port_count;
+            add_nic_group(plan, type, oob, hosts);
+            plan->devtypes.items[type].cages = cages;
+        }
+    }
+}
+
+/* Once the switches of a network stand, their management ports can be found. */
+static void find_managed(struct plan *plan, struct net_plan *net)
+{
+    struct net_plan *oob = &plan->nets[MYR_NET_OOB];
+    for (uint32_t i = 0; oob->present && i < oob->host_class_count; i++) {
+        struct host_class *hosts = &oob->hosts[i];
+        if (hosts->of_net == net->id && plan_is_managed(hosts->kind)) {
+            hosts->first_device = hosts->kind == MYR_DEVICE_SPINE    ? net->out.first_spine
+                                  : hosts->kind == MYR_DEVICE_CORE   ? net->out.first_core
+                                  : hosts->kind == MYR_DEVICE_ACCESS ? net->out.first_access
+                                  : hosts->kind == MYR_DEVICE_FABRIC_MANAGER
+                                      ? class_of(net, hosts->kind)->first_device
+                                  : hosts->kind == MYR_DEVICE_AGGREGATION
+                                      ? net->out.first_aggregation
+                                      : net->out.first_leaf;
         }
     }
 }
@@ -76,18 +184,21 @@ static void router_type(struct plan *plan, struct net_plan *net)
     net->leaf_type = add_type(plan, net->leaf_part);
     struct myr_port_group group = {.count = out->hosts_per_switch,
                                    .gbps = out->host_gbps,
-                                   .per_cage = per_cage(net->leaf_sw, out->host_gbps),
+                                   .per_cage = host_per_cage(net),
+                                   .per_connector = (uint16_t)net->splitter_legs,
                                    .role = MYR_PORT_DOWN,
                                    .net = (uint8_t)net->id};
     add_group(plan, net->leaf_type, group);
     group.gbps = out->fabric_gbps;
-    group.per_cage = per_cage(net->leaf_sw, out->fabric_gbps);
+    group.per_cage = straight_per_cage(net->leaf_sw, out->fabric_gbps);
+    group.per_connector = 1;
     group.count = torus ? out->leaf_up : out->group_switches - 1;
     group.role = MYR_PORT_LOCAL;
     add_group(plan, net->leaf_type, group);
     group.count = torus ? 0 : out->leaf_up;
     group.role = MYR_PORT_GLOBAL;
     add_group(plan, net->leaf_type, group);
+    add_management(plan, net, net->leaf_type, MYR_DEVICE_ROUTER);
 }
 
 static void tier_types(struct plan *plan, struct net_plan *net)
@@ -96,38 +207,43 @@ static void tier_types(struct plan *plan, struct net_plan *net)
     bool plus = out->topology == MYR_TOPOLOGY_DRAGONFLY_PLUS;
     struct myr_port_group down = {.count = out->leaf_down,
                                   .gbps = out->host_gbps,
-                                  .per_cage = per_cage(net->leaf_sw, out->host_gbps),
+                                  .per_cage = host_per_cage(net),
                                   .per_connector = (uint16_t)net->splitter_legs,
                                   .role = MYR_PORT_DOWN,
                                   .net = (uint8_t)net->id};
     struct myr_port_group up = {.count = out->leaf_up,
                                 .gbps = out->fabric_gbps,
-                                .per_cage = per_cage(net->leaf_sw, out->fabric_gbps),
+                                .per_cage = straight_per_cage(net->leaf_sw, out->fabric_gbps),
                                 .role = MYR_PORT_UP,
                                 .net = (uint8_t)net->id};
     net->leaf_type = add_type(plan, net->leaf_part);
     add_group(plan, net->leaf_type, down);
     add_group(plan, net->leaf_type, up);
+    add_management(plan, net, net->leaf_type, MYR_DEVICE_LEAF);
 
-    uint32_t radix = myr_switch_radix(net->spine_sw, out->fabric_gbps);
+    uint32_t radix = fits_straight_radix(net->spine_sw, out->fabric_gbps);
     net->spine_type = add_type(plan, net->spine_part);
     down.per_connector = 1;
     down.gbps = out->fabric_gbps;
-    down.per_cage = up.per_cage = per_cage(net->spine_sw, out->fabric_gbps);
+    down.per_cage = up.per_cage = straight_per_cage(net->spine_sw, out->fabric_gbps);
     down.count = plus ? out->spine_down : radix - out->spine_up;
-    /* Groups start at a cage: with an odd number of ports one port of the middle cage is lost. */
-    if (out->spine_up && down.count % down.per_cage && !plus) {
-        down.count -= down.count % down.per_cage;
+    if (!plus) {
+        /* Groups start at a cage: with an odd number of uplinks a port of their last is lost. */
+        uint32_t cages = net->spine_sw->cages - ceil_div(out->spine_up, down.per_cage);
+        uint32_t most = cages * down.per_cage;
+        down.count = down.count < most ? down.count : most;
     }
     up.count = out->spine_up;
     up.role = plus ? MYR_PORT_GLOBAL : MYR_PORT_UP;
     add_group(plan, net->spine_type, down);
     add_group(plan, net->spine_type, up);
+    add_management(plan, net, net->spine_type, MYR_DEVICE_SPINE);
 
     net->core_type = add_type(plan, net->core_part);
-    down.count = myr_switch_radix(net->core_sw, out->fabric_gbps);
-    down.per_cage = per_cage(net->core_sw, out->fabric_gbps);
+    down.count = fits_straight_radix(net->core_sw, out->fabric_gbps);
+    down.per_cage = straight_per_cage(net->core_sw, out->fabric_gbps);
     add_group(plan, net->core_type, down);
+    add_management(plan, net, net->core_type, MYR_DEVICE_CORE);
 }
 
 static void access_types(struct plan *plan, struct net_plan *net)
@@ -144,10 +260,25 @@ static void access_types(struct plan *plan, struct net_plan *net)
     group.gbps = out->fabric_gbps;
     group.role = MYR_PORT_UP;
     add_group(plan, net->access_type, group);
+    add_management(plan, net, net->access_type, MYR_DEVICE_ACCESS);
     net->aggregation_type = add_type(plan, net->aggregation_part);
     group.count = out->spine_down;
     group.role = MYR_PORT_DOWN;
+    bool alike = part_at(plan, net->aggregation_part)->eth.uplink_ports == 0;
+    group.count += alike ? out->spine_up : 0; /* all its ports are alike; some of them go up */
     add_group(plan, net->aggregation_type, group);
+    if (out->core) {
+        group.count = alike ? 0 : out->spine_up;
+        group.gbps = net->core_gbps;
+        group.role = MYR_PORT_UP;
+        add_group(plan, net->aggregation_type, group);
+        net->core_type = add_type(plan, net->core_part);
+        group.count = out->core_down;
+        group.role = MYR_PORT_DOWN;
+        add_group(plan, net->core_type, group);
+        add_management(plan, net, net->core_type, MYR_DEVICE_CORE);
+    }
+    add_management(plan, net, net->aggregation_type, MYR_DEVICE_AGGREGATION);
 }
 
 static void net_types(struct plan *plan, struct net_plan *net)
@@ -210,7 +341,13 @@ static void put_hosts(struct plan *plan)
     head->first_storage = plan->design.device_count;
     put_plain(plan, MYR_DEVICE_STORAGE, plan->storage_servers, plan->storage_type, 0);
     head->first_management = plan->design.device_count;
-    put_plain(plan, MYR_DEVICE_MANAGEMENT, plan->management_nodes, plan->management_type, 0);
+    uint32_t management = 0;
+    for (uint32_t i = 0; i < plan->management_type_count; i++) {
+        const struct type_run *run = &plan->management_types[i];
+        put_plain(plan, MYR_DEVICE_MANAGEMENT, run->count, run->type, management);
+        management += run->count;
+    }
+    MYR_ASSERT(management == plan->management_nodes);
     head->first_fabric_manager = plan->design.device_count;
     uint32_t ordinal = 0;
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
@@ -218,14 +355,17 @@ static void put_hosts(struct plan *plan)
         if (net->present && net->managers) {
             uint16_t type =
                 add_type(plan, myr_catalog_find(plan->catalog, MYR_STR("ufm-appliance")));
-            add_nic_group(plan, type, net, 1);
             struct host_class hosts = {.kind = MYR_DEVICE_FABRIC_MANAGER,
                                        .first_device = plan->design.device_count,
                                        .count = net->managers,
-                                       .nic_part = net->hosts[0].nic_part,
-                                       .nic_ports = 1};
+                                       .nic_part = net->manager_nic,
+                                       .nic_ports = 1,
+                                       .start = net->managers_start,
+                                       .per_cage = part_at(plan, net->manager_nic)->nic.cage_ports};
             MYR_ASSERT(net->host_class_count < PLAN_HOSTS_MAX);
             net->hosts[net->host_class_count++] = hosts;
+            add_nic_group(plan, type, net, &hosts);
+            add_management(plan, net, type, MYR_DEVICE_FABRIC_MANAGER);
             put_plain(plan, MYR_DEVICE_FABRIC_MANAGER, net->managers, type, ordinal);
             ordinal += net->managers;
         }
@@ -329,6 +469,9 @@ static void put_switches(struct plan *plan, struct net_plan *net)
     put_tier(plan, net, MYR_DEVICE_SPINE, net->unit_spines, net->spine_type);
     out->first_core = plan->design.device_count;
     put_tier(plan, net, MYR_DEVICE_CORE, net->unit_cores, net->core_type);
+    if (out->topology == MYR_TOPOLOGY_ACCESS) {
+        put_net_row(plan, net, MYR_DEVICE_CORE, out->core, net->core_type);
+    }
     out->first_access = plan->design.device_count;
     put_net_row(plan, net, MYR_DEVICE_ACCESS, out->access, net->access_type);
     out->first_aggregation = plan->design.device_count;
@@ -364,11 +507,13 @@ int plan_place(struct plan *plan, struct myr_err *err)
     design->device_rack = MYR_ARENA_NEW(plan->arena, uint32_t, devices);
     design->first_port = MYR_ARENA_NEW(plan->arena, uint32_t, devices + 1);
     host_types(plan);
+    management_types(plan);
     put_hosts(plan);
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         if (plan->nets[id].present) {
             net_types(plan, &plan->nets[id]);
             put_switches(plan, &plan->nets[id]);
+            find_managed(plan, &plan->nets[id]);
         }
     }
     MYR_ASSERT(design->device_count == devices);

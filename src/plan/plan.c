@@ -8,21 +8,6 @@
  * its final length when it is filled, and ids follow from the formulas alone.
  */
 
-static int size_net(struct plan *plan, struct net_plan *net, struct myr_err *err)
-{
-    switch (net->out.topology) {
-    case MYR_TOPOLOGY_ACCESS:
-        return plan_size_access(plan, net, err);
-    case MYR_TOPOLOGY_DRAGONFLY:
-    case MYR_TOPOLOGY_DRAGONFLY_PLUS:
-        return plan_size_dragonfly(plan, net, err);
-    case MYR_TOPOLOGY_TORUS:
-        return plan_size_torus(plan, net, err);
-    default:
-        return plan_size_clos(plan, net, err);
-    }
-}
-
 static void fill_head(struct plan *plan)
 {
     struct myr_design_head *head = plan->design.head;
@@ -78,6 +63,7 @@ static void finish(struct plan *plan)
     }
     design->devtype_count = (uint32_t)plan->devtypes.count;
     design->cabletype_count = (uint32_t)plan->cabletypes.count;
+    design->card_count = (uint32_t)plan->cards.count;
     design->bom_count = (uint32_t)plan->bom.count;
     design->finding_count = (uint32_t)plan->findings.count;
     design->string_bytes = (uint32_t)plan->strings.len;
@@ -85,6 +71,7 @@ static void finish(struct plan *plan)
         keep(plan, plan->devtypes.items, plan->devtypes.count, sizeof(*design->devtypes));
     design->cabletypes =
         keep(plan, plan->cabletypes.items, plan->cabletypes.count, sizeof(*design->cabletypes));
+    design->cards = keep(plan, plan->cards.items, plan->cards.count, sizeof(*design->cards));
     design->bom = keep(plan, plan->bom.items, plan->bom.count, sizeof(*design->bom));
     design->findings =
         keep(plan, plan->findings.items, plan->findings.count, sizeof(*design->findings));
@@ -97,11 +84,10 @@ static void finish(struct plan *plan)
 
 static int run(struct plan *plan, struct myr_err *err)
 {
-    MYR_TRY(plan_resolve(plan, err));
-    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
-        if (plan->nets[id].present) {
-            MYR_TRY(size_net(plan, &plan->nets[id], err));
-        }
+    int rc = plan_size(plan, err);
+    if (rc < 0) {
+        plan_nearest(plan, err);
+        return rc;
     }
     MYR_TRY(plan_place(plan, err));
     MYR_TRY(plan_optics(plan, err));
@@ -111,7 +97,8 @@ static int run(struct plan *plan, struct myr_err *err)
     MYR_TRY(plan_check(plan, err));
     plan_insides(plan);
     plan_domains(plan);
-    plan_price(plan);
+    MYR_TRY(plan_price(plan, err));
+    plan_plugged(plan);
     if (plan->spec->room.node) {
         plan_finding(plan, MYR_SEVERITY_INFO, "room-not-placed", "room",
                      "cable lengths come from length_m until racks are placed",
@@ -135,12 +122,7 @@ int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
         *ret = plan->design;
         MYR_SLOW_ASSERT(myr_design_check(ret, "plan", NULL) == MYR_OK);
     }
-    myr_buf_done(&plan->strings);
-    myr_strmap_done(&plan->string_index);
-    myr_vec_done(&plan->devtypes);
-    myr_vec_done(&plan->cabletypes);
-    myr_vec_done(&plan->bom);
-    myr_vec_done(&plan->findings);
+    plan_release(plan);
     return rc;
 }
 

@@ -8,14 +8,17 @@
 
 #define PLAN_LINKS_MAX   200000000U
 #define PLAN_DEVICES_MAX 20000000U
-#define PLAN_HOSTS_MAX   4
+#define PLAN_HOSTS_MAX   20
 
 /* Devices of one kind that hang on a network, in the order of their endpoints. */
 struct host_class {
     enum myr_device_kind kind;
+    enum myr_net_id of_net; /* of a switch on the out-of-band network: the one that it serves */
     uint32_t first_device, count;
     uint32_t nic_part;
     uint32_t nic_ports; /* per device and plane */
+    uint32_t per_cage;  /* ports in one cage of its card */
+    uint32_t start;     /* first endpoint of the class; with rails: first node */
     uint32_t port_base; /* first port for this network, relative to the device's ports */
 };
 
@@ -31,19 +34,26 @@ struct net_plan {
     struct host_class hosts[PLAN_HOSTS_MAX];
     uint32_t host_class_count;
     uint32_t nodes;          /* devices on it, fabric managers left out */
+    uint32_t managed;        /* management ports of the other networks' switches */
     uint32_t managers;       /* fabric-manager ports per plane */
+    uint32_t manager_nic;    /* part: their card */
+    uint32_t managers_start; /* as struct host_class has it */
     uint32_t nic_ports;      /* of a GPU node, per plane */
     uint32_t ports_per_rail; /* of a node */
     uint32_t endpoints;      /* host ports in one plane, fabric managers included */
+    uint32_t slots;          /* the same with the places that stay free between kinds of hosts */
     double oversubscription[MYR_SPEC_TIERS_MAX];
 
     /* Clos, in one unit (a plane, or a rail of it): */
     uint32_t unit_leaves, unit_spines, unit_cores, unit_pods;
     uint32_t unit_endpoints;
     uint32_t pair_links;      /* leaf to spine, where regular */
+    uint32_t core_gbps;       /* of an access network: aggregation to core */
     uint32_t core_pair_links; /* spine to core, where regular */
     uint32_t splitter_legs;   /* NICs behind one switch connector; 1: none */
-    bool twin;                /* one NIC cage carries one port of each plane */
+    bool twin;                /* one NIC cage carries one port of each plane, and is one cable */
+    bool several_cards;       /* kinds of hosts with different cards */
+    uint32_t host_optic;      /* the leaf's module towards its first kind of hosts */
     uint32_t global_pair_links;
 
     uint16_t leaf_type, spine_type, core_type, access_type, aggregation_type;
@@ -54,6 +64,12 @@ struct net_plan {
     const char *inputs[MYR_DEVICE_KIND_COUNT];
 };
 
+/* Consecutive devices of one type. */
+struct type_run {
+    uint16_t type;
+    uint32_t count;
+};
+
 struct plan {
     struct myr_arena *arena;
     const struct myr_catalog *catalog;
@@ -61,6 +77,7 @@ struct plan {
     const struct myr_part *server;
     uint32_t server_part;
     struct net_plan nets[MYR_NET_COUNT];
+    enum myr_net_id at_net; /* being sized: what a refusal is about */
     uint32_t nodes, management_nodes, managers;
 
     uint32_t storage_part, storage_servers;
@@ -68,14 +85,18 @@ struct plan {
     const char *storage_rule, *storage_inputs;
 
     struct myr_design design;
-    uint16_t node_type, storage_type, management_type, manager_type;
+    uint16_t node_type, storage_type;
+    struct type_run management_types[MYR_NET_COUNT];
+    uint32_t management_type_count;
 
     struct myr_buf strings;
     struct myr_strmap string_index;
     MYR_VEC(struct myr_devtype) devtypes;
     MYR_VEC(struct myr_cabletype) cabletypes;
+    MYR_VEC(struct myr_card) cards;
     MYR_VEC(struct myr_bom_row) bom;
     MYR_VEC(struct myr_finding) findings;
+    const struct myr_part *uncountable; /* the first part with which the price overflowed */
     uint32_t next_link, next_cable;
     uint32_t cable_links; /* links already in the cable being laid */
 };
@@ -99,6 +120,9 @@ MYR_PRINTF(6, 7)
 void plan_finding(struct plan *plan, enum myr_severity severity, const char *rule,
                   const char *where, const char *remedy, const char *fmt, ...);
 
+/* Gives back what grew on the heap. */
+void plan_release(struct plan *plan);
+
 /* The last of them: what the spec accepts and nobody found. */
 void plan_check_accepts(struct plan *plan);
 
@@ -106,17 +130,46 @@ void plan_check_accepts(struct plan *plan);
 MYR_MUST_USE int plan_resolve(struct plan *plan, struct myr_err *err);
 MYR_MUST_USE int plan_storage(struct plan *plan, struct myr_err *err);
 
-/* 2. size: counts by closed form */
+/* 2. size: counts by closed form; plan_size() does step 1 too */
+MYR_MUST_USE int plan_size(struct plan *plan, struct myr_err *err);
+/* After it failed: names in the hint what would not have. */
+void plan_nearest(const struct plan *plan, struct myr_err *err);
 MYR_MUST_USE int plan_size_clos(struct plan *plan, struct net_plan *net, struct myr_err *err);
 MYR_MUST_USE int plan_size_dragonfly(struct plan *plan, struct net_plan *net, struct myr_err *err);
 MYR_MUST_USE int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err);
+MYR_MUST_USE int plan_size_access_core(struct plan *plan, struct net_plan *net,
+                                       struct myr_err *err);
 MYR_MUST_USE int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *err);
+
+/* Out of band: the management ports of all other networks' switches hang on it too. */
+void plan_managed_switches(struct plan *plan, struct net_plan *net);
+bool plan_is_managed(enum myr_device_kind kind);
 
 /* 3. place: devices, types, ports */
 MYR_MUST_USE int plan_place(struct plan *plan, struct myr_err *err);
 
 /* 4. cable kinds: optics and cables for each layer */
 MYR_MUST_USE int plan_optics(struct plan *plan, struct myr_err *err);
+
+/* Whether a card can be cabled to a switch at the speed of the network's hosts. */
+bool plan_card_joins(struct plan *plan, const struct net_plan *net, uint32_t card, uint32_t sw);
+
+/*
+ * The kind of cable for another length of a layer: 'like' keeps modules and links of that kind and
+ * changes the fibre alone (MYR_CABLETYPE_NONE where none is long enough); without it all is chosen
+ * anew, and what is wrong becomes a finding. The same question gets the same answer; a new kind is
+ * added where there is none. For host links 'host_class' is the position in net->hosts.
+ */
+#define MYR_CABLETYPE_NONE UINT16_MAX
+
+struct cable_ask {
+    enum myr_layer layer;
+    uint32_t host_class;
+    double length_m;
+    uint16_t like; /* or MYR_CABLETYPE_NONE */
+};
+
+uint16_t plan_cabletype_for(struct plan *plan, struct net_plan *net, const struct cable_ask *ask);
 
 /* 5. wire: links and cables */
 void plan_wire(struct plan *plan);
@@ -129,7 +182,16 @@ void plan_insides(struct plan *plan);
 void plan_domains(struct plan *plan);
 
 /* 8. price */
-void plan_price(struct plan *plan);
+MYR_MUST_USE int plan_price(struct plan *plan, struct myr_err *err);
+
+/* Splitters, twin cages and the place of each kind of hosts: known once the switch is. */
+void plan_host_slots(struct net_plan *net);
+/* Where hosts have several kinds of cards, a switch takes them in whole splitters. */
+MYR_MUST_USE int plan_whole_splitters(const struct net_plan *net, uint32_t down,
+                                      struct myr_err *err);
+
+/* 9. plugged: held against the parts, by rules written apart */
+void plan_plugged(struct plan *plan);
 
 /* The files of a plan, into a set that is open. */
 MYR_MUST_USE int plan_add_files(struct myr_file_set *set, const struct myr_design *design,
@@ -138,6 +200,20 @@ MYR_MUST_USE int plan_add_files(struct myr_file_set *set, const struct myr_desig
 /* wiring helpers shared by place.c and wire.c */
 uint32_t plan_leaf_hosts(const struct net_plan *net, uint32_t leaf);
 uint32_t plan_leaf_uplinks(const struct net_plan *net, uint32_t leaf);
+uint64_t plan_unit_uplinks(const struct net_plan *net);
+/* What is said about a fabric of tiers once it is sized. */
+void plan_state_clos(struct plan *plan, struct net_plan *net);
+
+static inline bool has_rail_groups(const struct net_plan *net)
+{
+    return net->out.topology == MYR_TOPOLOGY_RAIL;
+}
+
+/* Dense without rails: hosts are spread evenly over the leaves, in whole connectors. */
+static inline bool spreads_hosts(const struct net_plan *net)
+{
+    return net->out.topology == MYR_TOPOLOGY_CLOS && net->out.fill == MYR_FILL_DENSE;
+}
 /* Device and NIC port of endpoint 'port' of leaf 'leaf' of a unit; false when the port is free. */
 bool plan_endpoint(const struct plan *plan, const struct net_plan *net, uint32_t unit,
                    uint32_t leaf, uint32_t port, uint32_t *ret_device, uint32_t *ret_nic_port);

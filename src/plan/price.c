@@ -9,7 +9,7 @@
  */
 
 /* Different modules, or cables, that one network uses: by layer, end and length. */
-enum { TALLY_MAX = 128 };
+enum { TALLY_MAX = 1024 };
 
 /* How many of which part a network uses, in the order in which they were met. */
 struct tally_row {
@@ -85,16 +85,16 @@ static void add_row(struct plan *plan, const char *system, const char *name, uin
         .unit_cents = -1,
     };
     if (price) {
-        row.unit_cents = price->cents;
-        if (price->per_servers) {
-            row.unit_cents *= ceil_div(plan->spec->servers, price->per_servers);
-        }
-        /* 1e9 pieces and 1e14 cents are allowed, but not at once: such a row is unpriced. */
-        if (__builtin_mul_overflow(row.unit_cents, (int64_t)quantity, &row.total_cents)) {
+        int64_t times = price->per_servers ? ceil_div(plan->spec->servers, price->per_servers) : 1;
+        int64_t *total = &plan->design.head->total_cents;
+        /* 1e9 pieces and 1e14 cents are allowed, but not at once. */
+        if (__builtin_mul_overflow(price->cents, times, &row.unit_cents) ||
+            __builtin_mul_overflow(row.unit_cents, (int64_t)quantity, &row.total_cents) ||
+            __builtin_add_overflow(*total, row.total_cents, total)) {
+            plan->uncountable = plan->uncountable ? plan->uncountable : what;
             row.unit_cents = -1;
             row.total_cents = 0;
         }
-        plan->design.head->total_cents += row.total_cents;
     } else {
         plan_finding(plan, MYR_SEVERITY_INFO, "unpriced", what->id,
                      "add a price to the price book or under prices: parts:",
@@ -174,6 +174,11 @@ static void switch_rows(struct plan *plan, const struct net_plan *net)
             }
         }
         const struct myr_part *sw = part_at(plan, tiers[i].part);
+        if (sw->sw.per_box > 1) {
+            join_text(plan, &inputs,
+                      myr_arena_printf(plan->arena, "%u of them in a box", sw->sw.per_box));
+            quantity = ceil_div(quantity, sw->sw.per_box);
+        }
         add_net_row(plan, net,
                     sw->sw.technology == MYR_TECH_INFINIBAND ? "InfiniBand switch"
                                                              : "Ethernet switch",
@@ -223,6 +228,9 @@ static void module_rows(struct plan *plan, const struct net_plan *net)
             uint32_t part =
                 myr_catalog_find(plan->catalog, myr_str_from(plan->strings.data + row->part));
             const struct myr_part *optic = part_at(plan, part);
+            if (optic->optic.built_in) {
+                continue; /* comes with the switch */
+            }
             const char *name =
                 myr_arena_printf(plan->arena, "%uG transceiver, %s",
                                  at_nic ? net->out.host_gbps : optic->optic.cage_gbps,
@@ -254,10 +262,9 @@ static void cable_rows(struct plan *plan, const struct net_plan *net)
         }
         uint32_t part =
             myr_catalog_find(plan->catalog, myr_str_from(plan->strings.data + type->part));
-        uint32_t legs = part_at(plan, part)->cable.legs;
-        /* A splitter is one piece; a bundle of straight fibres is as many as it has links. */
-        uint64_t count = legs == type->legs ? by_type[i] : (links_by_type[i] + legs - 1) / legs;
-        tally_add(&pieces, type->part, false, count);
+        const struct myr_part_cable *cable = &part_at(plan, part)->cable;
+        bool one_piece = cable->legs > 1 || cable->fixed_ends;
+        tally_add(&pieces, type->part, false, one_piece ? by_type[i] : links_by_type[i]);
         tally_add(&links, type->part, false, links_by_type[i]);
     }
     for (uint32_t i = 0; i < pieces.count; i++) {
@@ -366,6 +373,10 @@ static void access_rows(struct plan *plan, const struct net_plan *net)
                 net->rule[MYR_DEVICE_ACCESS], net->inputs[MYR_DEVICE_ACCESS]);
     add_net_row(plan, net, "aggregation switch", net->aggregation_part, net->out.aggregation,
                 net->rule[MYR_DEVICE_AGGREGATION], net->inputs[MYR_DEVICE_AGGREGATION]);
+    if (net->out.core) {
+        add_net_row(plan, net, "core switch", net->core_part, net->out.core,
+                    net->rule[MYR_DEVICE_CORE], net->inputs[MYR_DEVICE_CORE]);
+    }
     if (!(plan->spec->supplied & MYR_SUPPLIED_ETHERNET_CABLING)) {
         module_rows(plan, net);
         cable_rows(plan, net);
@@ -403,7 +414,7 @@ static void supplied_finding(struct plan *plan)
     }
 }
 
-void plan_price(struct plan *plan)
+int plan_price(struct plan *plan, struct myr_err *err)
 {
     if (!(plan->spec->supplied & MYR_SUPPLIED_SERVERS)) {
         add_row(plan, "servers", "GPU server", plan->server_part, plan->spec->servers,
@@ -431,4 +442,13 @@ void plan_price(struct plan *plan)
     }
     item_rows(plan, NULL, true);
     supplied_finding(plan);
+    if (plan->uncountable) {
+        int rc = myr_doc_error(err, plan->spec->root, MYR_ERANGE,
+                               "with the price of '%s' the total is more than can be counted "
+                               "(92,233,720,368,547,758.07)",
+                               plan->uncountable->id);
+        myr_err_hint(err, "a smaller price or quantity of '%s', or none", plan->uncountable->id);
+        return rc;
+    }
+    return MYR_OK;
 }

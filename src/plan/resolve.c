@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "plan_internal.h"
+#include "fits.h"
 
 /*
  * Fills in what the spec leaves open. Whatever is decided here can be read off the printed design;
@@ -26,26 +26,26 @@ static int find_default(const struct plan *plan, const char *name, uint32_t *ret
     return MYR_OK;
 }
 
-static bool nic_can(const struct myr_part_nic *nic, uint32_t gbps)
-{
-    bool can = nic->port_gbps == gbps;
-    for (uint32_t i = 0; i < nic->also.count; i++) {
-        can = can || nic->also.items[i] == gbps;
-    }
-    return can;
-}
-
-/* The first switch of the catalogue that speaks the NIC's technology and takes its speed. */
-static int default_switch(const struct plan *plan, const struct net_plan *net,
+/* The first switch of the catalogue that speaks the NIC's technology and can be cabled to it. */
+static int default_switch(struct plan *plan, const struct net_plan *net,
                           enum myr_technology technology, uint32_t *ret, struct myr_err *err)
 {
+    uint32_t first = MYR_PART_NONE;
     for (uint32_t i = 0; i < plan->catalog->parts.count; i++) {
         const struct myr_part *part = part_at(plan, i);
-        if (part->kind == MYR_PART_SWITCH && myr_switch_radix(&part->sw, net->out.host_gbps) > 0 &&
-            (technology == MYR_TECH_ANY || part->sw.technology == technology)) {
+        if (part->kind != MYR_PART_SWITCH || myr_switch_radix(&part->sw, net->out.host_gbps) == 0 ||
+            !fits_technology(technology, part->sw.technology)) {
+            continue;
+        }
+        first = first == MYR_PART_NONE ? i : first;
+        if (plan_card_joins(plan, net, net->hosts[0].nic_part, i)) {
             *ret = i;
             return MYR_OK;
         }
+    }
+    if (first != MYR_PART_NONE) {
+        *ret = first; /* what is missing becomes a finding */
+        return MYR_OK;
     }
     return myr_doc_error(err, net->node, MYR_ENOENT,
                          "no switch in the catalogue takes %u Gb/s; give 'switch'",
@@ -68,6 +68,37 @@ static int check_speed(const struct net_plan *net, const struct myr_part *part, 
                          speeds);
 }
 
+/* The first switch that could stand above this leaf: its technology, its uplink speed. */
+static uint32_t right_upper(const struct plan *plan, const struct net_plan *net)
+{
+    for (uint32_t i = 0; i < plan->catalog->parts.count; i++) {
+        const struct myr_part *part = part_at(plan, i);
+        if (part->kind == MYR_PART_SWITCH && part->sw.technology == net->leaf_sw->technology &&
+            fits_straight_radix(&part->sw, net->out.fabric_gbps) > 0) {
+            return i;
+        }
+    }
+    return net->leaf_part;
+}
+
+/* One technology along every link. */
+static int check_upper(const struct plan *plan, const struct net_plan *net, uint32_t part,
+                       const char *key, struct myr_err *err)
+{
+    static const char *const names[] = {"InfiniBand", "Ethernet", "any"};
+    const struct myr_part *upper = part_at(plan, part);
+    if (fits_technology(upper->sw.technology, net->leaf_sw->technology)) {
+        return MYR_OK;
+    }
+    int rc = myr_doc_error(err, net->node, MYR_EINVAL,
+                           "'%s' is '%s' (%s), which cannot be cabled to the leaf '%s' (%s)", key,
+                           upper->id, names[upper->sw.technology],
+                           part_at(plan, net->leaf_part)->id, names[net->leaf_sw->technology]);
+    myr_err_hint(err, "%s: %s is the nearest that can", key,
+                 part_at(plan, right_upper(plan, net))->id);
+    return rc;
+}
+
 static int resolve_switches(struct plan *plan, struct net_plan *net, enum myr_technology technology,
                             struct myr_err *err)
 {
@@ -82,30 +113,40 @@ static int resolve_switches(struct plan *plan, struct net_plan *net, enum myr_te
     net->leaf_sw = &leaf->sw;
     net->spine_sw = &part_at(plan, net->spine_part)->sw;
     net->core_sw = &part_at(plan, net->core_part)->sw;
+    /* What a splitter divides for hosts stays whole between switches. */
+    bool divided =
+        leaf->sw.breakout == MYR_BREAKOUT_SPLITTER && net->out.host_gbps < leaf->sw.port_gbps;
     net->out.fabric_gbps = spec->uplink_gbps      ? spec->uplink_gbps
                            : leaf->sw.uplink_gbps ? leaf->sw.uplink_gbps
+                           : divided              ? leaf->sw.port_gbps
                                                   : net->out.host_gbps;
     if (technology != MYR_TECH_ANY && leaf->sw.technology != technology) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "switch '%s' and the servers' NICs speak different technologies",
                              leaf->id);
     }
+    MYR_TRY(check_upper(plan, net, net->spine_part, "spine_switch", err));
+    MYR_TRY(check_upper(plan, net, net->core_part, "core_switch", err));
     MYR_TRY(check_speed(net, leaf, net->out.host_gbps, err));
     MYR_TRY(check_speed(net, leaf, net->out.fabric_gbps, err));
     MYR_TRY(check_speed(net, part_at(plan, net->spine_part), net->out.fabric_gbps, err));
     return check_speed(net, part_at(plan, net->core_part), net->out.fabric_gbps, err);
 }
 
-static void add_hosts(struct net_plan *net, enum myr_device_kind kind, uint32_t count,
-                      uint32_t nic_part, uint32_t nic_ports)
+static void add_hosts(const struct plan *plan, struct net_plan *net, enum myr_device_kind kind,
+                      uint32_t count, uint32_t nic_part, uint32_t nic_ports)
 {
     if (count == 0) {
         return;
     }
     MYR_ASSERT(net->host_class_count < PLAN_HOSTS_MAX);
-    net->hosts[net->host_class_count++] = (struct host_class){
-        .kind = kind, .count = count, .nic_part = nic_part, .nic_ports = nic_ports};
     MYR_ASSERT(nic_ports > 0 && nic_part != MYR_PART_NONE);
+    net->hosts[net->host_class_count++] =
+        (struct host_class){.kind = kind,
+                            .count = count,
+                            .nic_part = nic_part,
+                            .nic_ports = nic_ports,
+                            .per_cage = part_at(plan, nic_part)->nic.cage_ports};
     net->nodes += count;
     net->endpoints += count * nic_ports;
 }
@@ -149,17 +190,23 @@ static int check_fabric(const struct plan *plan, const struct net_plan *net, uin
     return MYR_OK;
 }
 
+/* A part may be several cards behind one cage; each of them has a port in every plane. */
+static uint32_t ports_of_card(const struct myr_part_nic *nic)
+{
+    uint32_t ports = nic->cages * nic->cage_ports / nic->cards;
+    return ports ? ports : 1;
+}
+
 /* Whether a card can do what the network asks: technology, speed, ports for every plane. */
 static bool nic_suits(const struct plan *plan, const struct myr_spec_net *spec,
                       const struct myr_part_nic *nic)
 {
     uint32_t technology = asked_technology(plan, spec);
-    bool speaks = technology == MYR_TECH_ANY || nic->technology == MYR_TECH_ANY ||
-                  nic->technology == technology;
+    bool speaks = fits_technology(nic->technology, technology);
     uint32_t planes = spec->planes ? spec->planes : 1;
-    bool planar = nic->cages * nic->cage_ports % planes == 0 &&
-                  (!spec->twin_planar || nic->cage_ports == planes);
-    return speaks && planar && (!spec->nic_gbps || nic_can(nic, spec->nic_gbps));
+    bool planar =
+        ports_of_card(nic) % planes == 0 && (!spec->twin_planar || nic->cage_ports == planes);
+    return speaks && planar && (!spec->nic_gbps || fits_speed(nic, spec->nic_gbps));
 }
 
 /*
@@ -187,6 +234,41 @@ static uint32_t nic_or_variant(struct plan *plan, const struct net_plan *net, ui
     return own;
 }
 
+/* The speeds of a card, as text for people. */
+static const char *card_speeds(const struct plan *plan, const struct myr_part_nic *nic)
+{
+    const char *text = myr_arena_printf(plan->arena, "%u", nic->port_gbps);
+    for (uint32_t i = 0; i < nic->also.count; i++) {
+        text = myr_arena_printf(plan->arena, "%s or %u", text, nic->also.items[i]);
+    }
+    return text;
+}
+
+/* A card has a port in every plane. */
+static int check_card(const struct plan *plan, const struct net_plan *net, uint32_t part,
+                      struct myr_err *err)
+{
+    const struct myr_part_nic *nic = &part_at(plan, part)->nic;
+    uint32_t planes = net->out.planes;
+    if (ports_of_card(nic) % planes) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "%u planes need %u ports on every card, '%s' has %u", planes, planes,
+                             part_at(plan, part)->id, ports_of_card(nic));
+    }
+    return MYR_OK;
+}
+
+static int check_card_speed(const struct plan *plan, const struct net_plan *net, uint32_t part,
+                            struct myr_err *err)
+{
+    const struct myr_part_nic *nic = &part_at(plan, part)->nic;
+    if (fits_speed(nic, net->out.host_gbps)) {
+        return MYR_OK;
+    }
+    return myr_doc_error(err, net->node, MYR_EINVAL, "NIC '%s' runs at %s Gb/s, %u are asked for",
+                         part_at(plan, part)->id, card_speeds(plan, nic), net->out.host_gbps);
+}
+
 static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_part,
                        struct myr_err *err)
 {
@@ -196,7 +278,8 @@ static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_pa
         *ret_part = spec->pins[MYR_PIN_NIC];
     } else if (nics->nic) {
         uint32_t own = myr_catalog_find(plan->catalog, myr_str_from(nics->nic));
-        *ret_part = nic_or_variant(plan, net, own);
+        bool access = net->out.topology == MYR_TOPOLOGY_ACCESS;
+        *ret_part = access ? own : nic_or_variant(plan, net, own);
     } else {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "server '%s' has no NIC for the %s network; give pin: {nic: ...}",
@@ -206,20 +289,25 @@ static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_pa
     net->out.host_gbps = spec->nic_gbps ? spec->nic_gbps : nic->port_gbps;
     net->out.planes = spec->planes ? spec->planes : 1;
     uint32_t ports = (nics->count ? nics->count : 1) * nic->cages * nic->cage_ports;
-    net->nic_ports = spec->nic_ports            ? spec->nic_ports
-                     : ports >= net->out.planes ? ports / net->out.planes
-                                                : 1;
     net->twin = net->out.planes > 1 && nic->cage_ports == net->out.planes;
     if (spec->twin_planar && !net->twin) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "twin-planar needs NICs with %u ports in one cage, '%s' has %u",
                              net->out.planes, part_at(plan, *ret_part)->id, nic->cage_ports);
     }
-    if (!nic_can(nic, net->out.host_gbps)) {
-        plan_finding(plan, MYR_SEVERITY_WARNING, "nic-speed", myr_net_names[net->id],
-                     "give pin: {nic: ...} or another nic_gbps",
-                     "NIC '%s' is listed with %u Gb/s, the spec asks for %u Gb/s",
-                     part_at(plan, *ret_part)->id, nic->port_gbps, net->out.host_gbps);
+    MYR_TRY(check_card(plan, net, *ret_part, err));
+    MYR_ASSERT(ports >= net->out.planes && ports % net->out.planes == 0);
+    net->nic_ports = spec->nic_ports ? spec->nic_ports : ports / net->out.planes;
+    if (net->nic_ports * net->out.planes % nic->cards) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "'nic_ports' is %u, but '%s' is %u cards behind one cage",
+                             net->nic_ports, part_at(plan, *ret_part)->id, nic->cards);
+    }
+    if (nics->nic && net->nic_ports * net->out.planes < ports) {
+        plan_finding(plan, MYR_SEVERITY_INFO, "nics-unused", myr_net_names[net->id],
+                     "leave 'nic_ports' out to use them all",
+                     "'nic_ports' cables %u of the %u ports of a node",
+                     net->nic_ports * net->out.planes, ports);
     }
     return MYR_OK;
 }
@@ -273,6 +361,79 @@ static void resolve_oversubscription(struct net_plan *net)
     }
 }
 
+/*
+ * Fabric managers have one port in each plane. Where the nodes' card has more in a cage, a single
+ * one of its family serves them.
+ */
+static uint32_t manager_card(struct plan *plan, const struct net_plan *net, uint32_t nodes)
+{
+    const struct myr_part *own = part_at(plan, nodes);
+    if (net->out.planes % own->nic.cage_ports == 0) {
+        return nodes;
+    }
+    uint32_t box = myr_catalog_find(plan->catalog, MYR_STR("ufm-appliance"));
+    const char *card = box == MYR_PART_NONE ? NULL : part_at(plan, box)->device.nic;
+    uint32_t fixed = card ? myr_catalog_find(plan->catalog, myr_str_from(card)) : MYR_PART_NONE;
+    if (fixed != MYR_PART_NONE && plan_card_joins(plan, net, fixed, net->leaf_part)) {
+        return fixed;
+    }
+    size_t family = strcspn(own->id, "-");
+    for (uint32_t i = 0; i < plan->catalog->parts.count; i++) {
+        const struct myr_part *part = part_at(plan, i);
+        if (part->kind == MYR_PART_NIC && strncmp(part->id, own->id, family) == 0 &&
+            part->id[family] == '-' && part->nic.cage_ports == 1 &&
+            plan_card_joins(plan, net, i, net->leaf_part)) {
+            return i;
+        }
+    }
+    return nodes;
+}
+
+/* The highest speed that both cards can run at; 0: none. */
+static uint32_t common_speed(const struct myr_part_nic *a, const struct myr_part_nic *b)
+{
+    uint32_t best = fits_speed(b, a->port_gbps) ? a->port_gbps : 0;
+    for (uint32_t i = 0; i < a->also.count; i++) {
+        uint32_t gbps = a->also.items[i];
+        best = gbps > best && fits_speed(b, gbps) ? gbps : best;
+    }
+    return best;
+}
+
+/*
+ * The storage servers' own card. A network has one speed for its hosts: where the spec leaves it
+ * open it is the highest that all cards have, else the card is one of the family that has it.
+ */
+static int storage_card(struct plan *plan, struct net_plan *net, uint32_t node_nic, uint32_t *ret,
+                        struct myr_err *err)
+{
+    const struct myr_part *storage = part_at(plan, plan->storage_part);
+    uint32_t own = myr_catalog_find(plan->catalog, myr_str_from(storage->storage.nic));
+    const struct myr_part *card = part_at(plan, own);
+    uint32_t common = common_speed(&part_at(plan, node_nic)->nic, &card->nic);
+    if (!net->spec->nic_gbps && common && common != net->out.host_gbps) {
+        plan_finding(plan, MYR_SEVERITY_INFO, "common-speed", myr_net_names[net->id],
+                     "storage servers with faster cards, or 'nic_gbps', decide otherwise",
+                     "all hosts run at %u Gb/s: '%s' of the storage servers has no %u", common,
+                     card->id, net->out.host_gbps);
+        net->out.host_gbps = common;
+    }
+    *ret = fits_speed(&card->nic, net->out.host_gbps) ? own : nic_or_variant(plan, net, own);
+    const struct myr_part *taken = part_at(plan, *ret);
+    if (!fits_speed(&taken->nic, net->out.host_gbps)) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "'%s' of the storage servers runs at %s Gb/s, the network at %u",
+                             taken->id, card_speeds(plan, &taken->nic), net->out.host_gbps);
+    }
+    if (taken->nic.cages * taken->nic.cage_ports % net->out.planes) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "%u planes need as many ports on every card, '%s' of the storage "
+                             "servers has %u",
+                             net->out.planes, taken->id, taken->nic.cages * taken->nic.cage_ports);
+    }
+    return MYR_OK;
+}
+
 static int resolve_hosts(struct plan *plan, struct net_plan *net, uint32_t nic_part,
                          struct myr_err *err)
 {
@@ -285,16 +446,19 @@ static int resolve_hosts(struct plan *plan, struct net_plan *net, uint32_t nic_p
                              "%llu host ports are more than the %u that one design may have",
                              (unsigned long long)ports, PLAN_LINKS_MAX / 8);
     }
-    add_hosts(net, MYR_DEVICE_NODE, plan->nodes, nic_part, net->nic_ports);
+    bool own = net->id == MYR_NET_STORAGE && storage && storage->storage.nic;
+    uint32_t storage_nic = nic_part;
+    if (own) {
+        MYR_TRY(storage_card(plan, net, nic_part, &storage_nic, err));
+    }
+    add_hosts(plan, net, MYR_DEVICE_NODE, plan->nodes, nic_part, net->nic_ports);
     if (net->id != MYR_NET_COMPUTE && storage) {
-        bool own = net->id == MYR_NET_STORAGE && storage->storage.nic;
-        add_hosts(net, MYR_DEVICE_STORAGE, plan->storage_servers,
-                  own ? myr_catalog_find(plan->catalog, myr_str_from(storage->storage.nic))
-                      : nic_part,
+        add_hosts(plan, net, MYR_DEVICE_STORAGE, plan->storage_servers, storage_nic,
                   own && storage->storage.nic_ports ? storage->storage.nic_ports : net->nic_ports);
     }
-    add_hosts(net, MYR_DEVICE_MANAGEMENT, net->spec->extra_nodes, nic_part, net->nic_ports);
+    add_hosts(plan, net, MYR_DEVICE_MANAGEMENT, net->spec->extra_nodes, nic_part, net->nic_ports);
     net->managers = net->spec->fabric_manager_ports;
+    net->manager_nic = nic_part;
     net->endpoints += net->managers;
     plan->managers += net->managers;
     if (net->spec->extra_nodes > plan->management_nodes) {
@@ -314,6 +478,29 @@ static int resolve_access_parts(struct plan *plan, struct net_plan *net, struct 
     return net->aggregation_part == MYR_PART_NONE
                ? find_default(plan, default_aggregation[fallback], &net->aggregation_part, err)
                : MYR_OK;
+}
+
+/*
+ * Rails are the default, but where nothing asks for them and one switch holds all hosts, rails
+ * would only buy a switch for each and spines above.
+ */
+static void single_switch(struct plan *plan, struct net_plan *net)
+{
+    const struct myr_spec_net *spec = net->spec;
+    bool open = !spec->topology && !spec->tiers && !spec->rails && !spec->islands &&
+                !spec->pod_leaves && !spec->leaf_down && !spec->leaf_up && !spec->group_switches &&
+                !spec->oversubscription_count && spec->spine_switch == MYR_PART_NONE &&
+                spec->core_switch == MYR_PART_NONE;
+    uint32_t radix = myr_switch_radix(net->leaf_sw, net->out.host_gbps);
+    if (!open || net->out.topology != MYR_TOPOLOGY_RAIL ||
+        net->endpoints > radix / net->nic_ports * net->nic_ports) {
+        return;
+    }
+    net->out.topology = MYR_TOPOLOGY_CLOS;
+    plan_finding(plan, MYR_SEVERITY_INFO, "single-switch", myr_net_names[net->id],
+                 "topology: rail builds a leaf for each rail, and spines",
+                 "all %u host ports%s are on one switch, which has %u", net->endpoints,
+                 net->out.planes > 1 ? " of a plane" : "", radix);
 }
 
 static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *err)
@@ -342,6 +529,9 @@ static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *
             technology = (enum myr_technology)asked_technology(plan, spec);
         }
         MYR_TRY(resolve_switches(plan, net, technology, err));
+        MYR_TRY(check_card_speed(plan, net, nic_part, err));
+        net->manager_nic = manager_card(plan, net, nic_part);
+        single_switch(plan, net);
         MYR_TRY(resolve_rails(plan, net, err));
     }
     MYR_ASSERT(net->out.planes > 0 && net->out.rails > 0);
@@ -376,6 +566,7 @@ int plan_resolve(struct plan *plan, struct myr_err *err)
         net->node = spec->nets[id].node;
         net->out.planes = 1;
         if (net->node) {
+            plan->at_net = (enum myr_net_id)id;
             MYR_TRY(resolve_net(plan, net, err));
         }
     }

@@ -1,4 +1,4 @@
-#include "plan_internal.h"
+#include "fits.h"
 
 /*
  * Clos fabrics of one to three tiers, with or without rails.
@@ -22,23 +22,12 @@ static uint32_t smallest_divisor(uint32_t number, uint32_t at_least)
     return 0;
 }
 
-static bool has_rail_groups(const struct net_plan *net)
-{
-    return net->out.topology == MYR_TOPOLOGY_RAIL;
-}
-
-/* Dense without rails: hosts are spread evenly over the leaves, in whole connectors. */
-static bool spreads_hosts(const struct net_plan *net)
-{
-    return net->out.topology == MYR_TOPOLOGY_CLOS && net->out.fill == MYR_FILL_DENSE;
-}
-
 /* A cage has one speed: down and up ports never share one, so each side is rounded up by itself. */
 static bool cages_suffice(const struct myr_part_switch *sw, uint32_t down, uint32_t down_gbps,
                           uint32_t up, uint32_t up_gbps)
 {
     uint32_t down_per_cage = myr_switch_ports_per_cage(sw, down_gbps);
-    uint32_t up_per_cage = myr_switch_ports_per_cage(sw, up_gbps);
+    uint32_t up_per_cage = fits_straight_ports(sw, up_gbps);
     return (!sw->ports_max || down + up <= sw->ports_max) &&
            ceil_div(down, down_per_cage) + ceil_div(up, up_per_cage) <= sw->cages;
 }
@@ -98,13 +87,14 @@ static int split_leaf(struct net_plan *net, struct myr_err *err)
                : spec->leaf_down ? spec->leaf_down
                                  : down;
     }
-    if (spreads_hosts(net)) {
+    if (spreads_hosts(net) || (net->several_cards && !spec->leaf_down)) {
         down = down / net->splitter_legs * net->splitter_legs;
     }
     if (down == 0 || (up == 0 && net->out.tiers > 1) ||
         !cages_suffice(sw, down, host, up, fabric)) {
         return cannot_split(net, err);
     }
+    MYR_TRY(plan_whole_splitters(net, down, err));
     MYR_ASSERT(net->out.tiers == 1 ? up == 0 : up > 0);
     net->out.leaf_down = down;
     net->out.leaf_up = up;
@@ -116,58 +106,24 @@ static void count_leaves(struct net_plan *net)
     uint32_t down = net->out.leaf_down;
     if (has_rail_groups(net)) {
         /* A fabric manager takes the slot of a node: nodes and managers fill whole groups. */
-        uint32_t slots = net->nodes + ceil_div(net->managers, net->nic_ports);
         net->out.group_nodes = down / net->ports_per_rail;
-        net->out.groups = ceil_div(slots, net->out.group_nodes);
+        net->out.groups = ceil_div(net->slots, net->out.group_nodes);
         net->unit_leaves = net->out.groups * net->out.rails;
     } else if (net->out.topology == MYR_TOPOLOGY_RAIL_ONLY) {
         net->out.units = net->out.rails;
-        uint32_t slots = net->nodes + ceil_div(net->managers, net->nic_ports);
-        net->unit_leaves = ceil_div(slots * net->ports_per_rail, down);
+        net->unit_leaves = ceil_div((uint64_t)net->slots * net->ports_per_rail, down);
         net->out.group_nodes = down / net->ports_per_rail;
     } else {
-        net->unit_leaves = ceil_div(net->endpoints, down);
+        net->unit_leaves = ceil_div(net->slots, down);
         net->out.group_nodes = down / net->nic_ports;
     }
     MYR_ASSERT(net->unit_leaves > 0 && net->out.units > 0);
     net->unit_endpoints = net->endpoints / net->out.units;
 }
 
-/* Connectors on the leaves: what a splitter hangs on counts once. */
-uint32_t plan_leaf_hosts(const struct net_plan *net, uint32_t leaf)
-{
-    if (!spreads_hosts(net)) {
-        return net->out.leaf_down; /* filled in order; the last ones may stay free */
-    }
-    uint32_t connectors = ceil_div(net->endpoints, net->splitter_legs);
-    uint32_t share = connectors / net->unit_leaves + (leaf < connectors % net->unit_leaves);
-    return share * net->splitter_legs;
-}
-
-uint32_t plan_leaf_uplinks(const struct net_plan *net, uint32_t leaf)
-{
-    if (!spreads_hosts(net) || net->out.tiers != 2) {
-        return net->out.leaf_up;
-    }
-    double down_gbps = (double)plan_leaf_hosts(net, leaf) * net->out.host_gbps;
-    uint32_t needed =
-        (uint32_t)(down_gbps / net->oversubscription[0] / net->out.fabric_gbps + 0.999999);
-    needed = needed < net->unit_spines ? net->unit_spines : needed; /* reach every spine */
-    return needed > net->out.leaf_up ? net->out.leaf_up : needed;
-}
-
-static uint64_t unit_uplinks(const struct net_plan *net)
-{
-    uint64_t total = 0;
-    for (uint32_t leaf = 0; leaf < net->unit_leaves; leaf++) {
-        total += plan_leaf_uplinks(net, leaf);
-    }
-    return total;
-}
-
 static bool size_two_tiers(struct net_plan *net)
 {
-    uint32_t radix = myr_switch_radix(net->spine_sw, net->out.fabric_gbps);
+    uint32_t radix = fits_straight_radix(net->spine_sw, net->out.fabric_gbps);
     uint32_t up = net->out.leaf_up;
     if (net->unit_leaves > radix) {
         return false;
@@ -177,7 +133,7 @@ static bool size_two_tiers(struct net_plan *net)
     net->unit_spines = 1;
     if (net->out.fill == MYR_FILL_DENSE) {
         /* Leaves get at least one uplink to each spine, so more spines may mean more uplinks. */
-        while (net->unit_spines < ceil_div(unit_uplinks(net), radix)) {
+        while (net->unit_spines < ceil_div(plan_unit_uplinks(net), radix)) {
             net->unit_spines++;
         }
         net->pair_links = 0;
@@ -190,13 +146,21 @@ static bool size_two_tiers(struct net_plan *net)
     return net->unit_spines > 0 && net->unit_spines <= up;
 }
 
+/* Ports of a spine towards leaves and cores: each side in cages of its own. */
+static bool spine_holds(const struct net_plan *net, uint32_t down, uint32_t up)
+{
+    uint32_t gbps = net->out.fabric_gbps;
+    uint32_t per_cage = fits_straight_ports(net->spine_sw, gbps);
+    return (uint64_t)down + up <= fits_straight_radix(net->spine_sw, gbps) &&
+           (uint64_t)ceil_div(down, per_cage) + ceil_div(up, per_cage) <= net->spine_sw->cages;
+}
+
 /*
  * Spines of a pod of 'leaves', and their uplinks; false when the radix does not allow it. As few
  * spines as possible: fewer switches, and the more links between a pair the less a dead one hurts.
  */
 static bool size_pod(struct net_plan *net, uint32_t leaves)
 {
-    uint32_t radix = myr_switch_radix(net->spine_sw, net->out.fabric_gbps);
     uint32_t up = net->out.leaf_up;
     for (uint32_t spines = 1; spines <= up; spines++) {
         if (up % spines) {
@@ -204,7 +168,8 @@ static bool size_pod(struct net_plan *net, uint32_t leaves)
         }
         uint64_t used = (uint64_t)leaves * (up / spines);
         uint64_t above = (uint64_t)((double)used / net->oversubscription[1] + 0.999999);
-        if (used + above <= radix && above > 0) {
+        if (above > 0 && used <= UINT32_MAX && above <= UINT32_MAX &&
+            spine_holds(net, (uint32_t)used, (uint32_t)above)) {
             net->out.pod_leaves = leaves;
             net->out.pod_spines = spines;
             net->out.spine_down = (uint32_t)used;
@@ -218,7 +183,7 @@ static bool size_pod(struct net_plan *net, uint32_t leaves)
 
 static bool size_cores(struct net_plan *net)
 {
-    uint32_t radix = myr_switch_radix(net->core_sw, net->out.fabric_gbps);
+    uint32_t radix = fits_straight_radix(net->core_sw, net->out.fabric_gbps);
     uint32_t up = net->out.spine_up;
     net->unit_pods = ceil_div(net->unit_leaves, net->out.pod_leaves);
     uint32_t least = ceil_div((uint64_t)net->unit_pods * up, radix);
@@ -330,138 +295,6 @@ static int too_big(const struct plan *plan, const struct net_plan *net, struct m
     return rc;
 }
 
-/* Bandwidth between two pods (or leaves) over one group of switches above, worst pair. */
-static uint64_t worst_pair(uint32_t pods, uint32_t up, uint32_t above)
-{
-    uint64_t worst = up;
-    uint64_t round = above > 1 ? above : 1;
-    for (uint32_t other = 1; other < pods; other++) {
-        /* Pod j starts at (j * up) mod above: only the distance between two starts matters. */
-        uint32_t shift = (uint32_t)(other * (uint64_t)up % round);
-        uint64_t shared = 0;
-        for (uint32_t i = 0; i < above; i++) {
-            uint32_t mine = up / above + (i < up % above);
-            uint32_t place = (i + above - shift) % above;
-            uint32_t theirs = up / above + (place < up % above);
-            shared += mine < theirs ? mine : theirs;
-        }
-        worst = shared < worst ? shared : worst;
-        if (other > 2 * above) {
-            break; /* the shifts repeat */
-        }
-    }
-    return worst;
-}
-
-static void state_pairs(struct plan *plan, struct net_plan *net)
-{
-    uint32_t gbps = net->out.fabric_gbps;
-    if (net->out.tiers == 3) {
-        uint64_t full = (uint64_t)net->out.spine_up * net->out.pod_spines * gbps;
-        net->out.full_pair_gbps = full;
-        net->out.worst_pair_gbps = full;
-        if (net->out.fill == MYR_FILL_DENSE && net->unit_pods > 1) {
-            net->out.worst_pair_gbps =
-                worst_pair(net->unit_pods, net->out.spine_up, net->out.group_cores) *
-                net->out.pod_spines * gbps;
-        }
-    } else if (net->out.tiers == 2) {
-        uint64_t full = (uint64_t)plan_leaf_uplinks(net, 0) * gbps;
-        net->out.full_pair_gbps = net->out.worst_pair_gbps = full;
-        if (net->out.fill == MYR_FILL_DENSE && net->unit_leaves > 1) {
-            uint32_t up = plan_leaf_uplinks(net, net->unit_leaves - 1);
-            net->out.worst_pair_gbps = worst_pair(net->unit_leaves, up, net->unit_spines) * gbps;
-        }
-    }
-    if (net->out.worst_pair_gbps < net->out.full_pair_gbps) {
-        plan_finding(plan, MYR_SEVERITY_INFO, "uneven-fill", myr_net_names[net->id],
-                     "fill: regular gives every pair the same",
-                     "dense fill: the worst pair of %s has %llu Gb/s, an even fill would give %llu",
-                     net->out.tiers == 3 ? "pods" : "leaves",
-                     (unsigned long long)net->out.worst_pair_gbps,
-                     (unsigned long long)net->out.full_pair_gbps);
-    }
-}
-
-/* The least capacity over the cuts that halve the hosts: at the hosts, above leaves, above spines.
- */
-static void state_bisection(struct net_plan *net)
-{
-    uint64_t units = (uint64_t)net->out.units * net->out.planes;
-    uint64_t hosts = (uint64_t)net->endpoints * net->out.planes * net->out.host_gbps;
-    uint64_t least = hosts;
-    if (net->out.tiers >= 2) {
-        uint64_t leaves = unit_uplinks(net) * units * net->out.fabric_gbps;
-        least = leaves < least ? leaves : least;
-    }
-    if (net->out.tiers == 3) {
-        uint64_t spines =
-            (uint64_t)net->unit_spines * net->out.spine_up * units * net->out.fabric_gbps;
-        least = spines < least ? spines : least;
-    }
-    net->out.bisection_gbps = least / 2;
-}
-
-static void state_ratios(struct net_plan *net)
-{
-    const struct myr_network *out = &net->out;
-    if (out->tiers >= 2) {
-        uint64_t down = (uint64_t)plan_leaf_hosts(net, 0) * out->host_gbps * 1000;
-        uint64_t up = (uint64_t)plan_leaf_uplinks(net, 0) * out->fabric_gbps;
-        net->out.oversubscription_milli[0] = (uint32_t)((down + up / 2) / up);
-    }
-    if (out->tiers == 3) {
-        net->out.oversubscription_milli[1] =
-            (uint32_t)(((uint64_t)out->spine_down * 1000 + out->spine_up / 2) / out->spine_up);
-    }
-}
-
-static void explain(struct plan *plan, struct net_plan *net)
-{
-    const struct myr_network *out = &net->out;
-    struct myr_arena *arena = plan->arena;
-    const char *times =
-        out->planes * out->units > 1
-            ? myr_arena_printf(arena, " * %u planes * %u units", out->planes, out->units)
-            : "";
-    if (has_rail_groups(net)) {
-        net->rule[MYR_DEVICE_LEAF] = "rails * ceil(nodes / nodes of a rail group)";
-        net->inputs[MYR_DEVICE_LEAF] =
-            myr_arena_printf(arena, "%u rails * ceil(%u / %u)%s = %u", out->rails,
-                             net->nodes + ceil_div(net->managers, net->nic_ports), out->group_nodes,
-                             times, out->leaf);
-    } else {
-        net->rule[MYR_DEVICE_LEAF] = "ceil(host ports / down ports of a leaf)";
-        net->inputs[MYR_DEVICE_LEAF] = myr_arena_printf(
-            arena, "ceil(%u / %u)%s = %u", net->unit_endpoints, out->leaf_down, times, out->leaf);
-    }
-    uint32_t spine_radix = myr_switch_radix(net->spine_sw, out->fabric_gbps);
-    if (out->tiers == 2) {
-        bool dense = out->fill == MYR_FILL_DENSE;
-        net->rule[MYR_DEVICE_SPINE] =
-            dense ? "ceil(leaf uplinks / ports of a spine)"
-                  : "smallest divisor of a leaf's uplinks >= ceil(leaf uplinks / ports of a spine)";
-        net->inputs[MYR_DEVICE_SPINE] =
-            myr_arena_printf(arena, "uplinks of a leaf=%u, ceil(%llu / %u)%s = %u", out->leaf_up,
-                             (unsigned long long)unit_uplinks(net), spine_radix, times, out->spine);
-    } else if (out->tiers == 3) {
-        net->rule[MYR_DEVICE_SPINE] =
-            "pods * smallest divisor of a leaf's uplinks whose spines can carry the pod";
-        net->inputs[MYR_DEVICE_SPINE] =
-            myr_arena_printf(arena, "%u pods of %u leaves * %u spines%s = %u", net->unit_pods,
-                             out->pod_leaves, out->pod_spines, times, out->spine);
-        net->rule[MYR_DEVICE_CORE] =
-            out->fill == MYR_FILL_DENSE
-                ? "core groups * ceil(pods * spine uplinks / ports of a core)"
-                : "core groups * smallest divisor of a spine's uplinks >= ceil(pods * uplinks / "
-                  "ports of a core)";
-        net->inputs[MYR_DEVICE_CORE] = myr_arena_printf(
-            arena, "%u groups * %u (ceil(%u * %u / %u) = %u)%s = %u", out->core_groups,
-            out->group_cores, net->unit_pods, out->spine_up, out->core_down,
-            ceil_div((uint64_t)net->unit_pods * out->spine_up, out->core_down), times, out->core);
-    }
-}
-
 static void finish(struct plan *plan, struct net_plan *net)
 {
     struct myr_network *out = &net->out;
@@ -472,11 +305,8 @@ static void finish(struct plan *plan, struct net_plan *net)
     out->pods = net->unit_pods;
     out->core_groups = out->tiers == 3 ? out->pod_spines : 0;
     out->diameter_hops = (out->tiers - 1) * 2;
-    state_pairs(plan, net);
-    state_bisection(net);
-    state_ratios(net);
-    explain(plan, net);
-    uint64_t links = (uint64_t)net->endpoints * out->planes + unit_uplinks(net) * fabrics;
+    plan_state_clos(plan, net);
+    uint64_t links = (uint64_t)net->endpoints * out->planes + plan_unit_uplinks(net) * fabrics;
     if (out->tiers == 3) {
         links += (uint64_t)out->spine * out->spine_up;
     }
@@ -489,6 +319,50 @@ static void finish(struct plan *plan, struct net_plan *net)
     }
 }
 
+/* A key of the spec that needs more tiers than there are. */
+static int unused_key(struct plan *plan, const struct net_plan *net, const char *key,
+                      uint32_t needs, struct myr_err *err)
+{
+    uint32_t tiers = net->out.tiers;
+    if (net->spec->tiers) {
+        int rc = myr_doc_error(err, net->node, MYR_EINVAL, "%s is for %u tiers, but 'tiers' is %u",
+                               key, needs, tiers);
+        myr_err_hint(err, "tiers: %u, or leave %s out", needs, key);
+        return rc;
+    }
+    plan_finding(plan, MYR_SEVERITY_WARNING, "key-unused", myr_net_names[net->id],
+                 "leave it out, or ask for the tier with 'tiers'",
+                 "%s is for %u tiers; the network needs %u and has no more", key, needs, tiers);
+    return MYR_OK;
+}
+
+/* What the spec says about tiers that are not built must not be lost in silence. */
+static int check_keys(struct plan *plan, const struct net_plan *net, struct myr_err *err)
+{
+    const struct myr_spec_net *spec = net->spec;
+    const struct {
+        const char *key;
+        uint32_t needs;
+        bool given;
+    } keys[] = {
+        {"'spine_switch'", 2, spec->spine_switch != MYR_PART_NONE},
+        {"'leaf_up'", 2, spec->leaf_up > 0},
+        {"'oversubscription'", 2,
+         spec->oversubscription_count > 0 && spec->oversubscription[0] > 1},
+        {"'core_switch'", 3, spec->core_switch != MYR_PART_NONE},
+        {"the second 'oversubscription'", 3,
+         spec->oversubscription_count > 1 && spec->oversubscription[1] > 1},
+        {"'islands'", 3, spec->islands > 0},
+        {"'pod_leaves'", 3, spec->pod_leaves > 0},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
+        if (keys[i].given && keys[i].needs > net->out.tiers) {
+            MYR_TRY(unused_key(plan, net, keys[i].key, keys[i].needs, err));
+        }
+    }
+    return MYR_OK;
+}
+
 int plan_size_clos(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     const struct myr_spec_net *spec = net->spec;
@@ -498,15 +372,12 @@ int plan_size_clos(struct plan *plan, struct net_plan *net, struct myr_err *err)
                      : may_be_one                        ? 1
                                                          : 2;
     uint32_t last = spec->tiers ? spec->tiers : MYR_SPEC_TIERS_MAX;
-    net->splitter_legs = 1;
-    if (net->leaf_sw->breakout == MYR_BREAKOUT_SPLITTER &&
-        net->out.host_gbps < net->leaf_sw->port_gbps) {
-        net->splitter_legs = net->leaf_sw->port_gbps / net->out.host_gbps;
-    }
+    plan_host_slots(net);
     for (uint32_t tiers = first; tiers <= last; tiers++) {
         int rc;
         if (size_tiers(net, tiers, err, &rc)) {
             finish(plan, net);
+            MYR_TRY(check_keys(plan, net, err));
             return net->link_total > PLAN_LINKS_MAX
                        ? myr_doc_error(err, net->node, MYR_ERANGE,
                                        "%llu links are more than one design may have (%u)",

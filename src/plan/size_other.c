@@ -1,14 +1,39 @@
-#include "plan_internal.h"
+#include "fits.h"
 
 /* Fabrics without tiers (dragonfly, dragonfly+, torus) and access networks. */
 
-static int need_ports(const struct net_plan *net, uint64_t needed, uint32_t radix, const char *what,
+/* Ports of a switch: towards hosts, and in up to two groups towards switches. */
+struct port_need {
+    const struct myr_part_switch *sw;
+    uint64_t hosts, peers, far;
+};
+
+/* Each group of ports begins at a cage of its own: a cage has one speed and one kind of module. */
+static int need_ports(const struct net_plan *net, const struct port_need *need, const char *what,
                       struct myr_err *err)
 {
-    if (needed > radix) {
+    uint32_t host_cage = myr_switch_ports_per_cage(net->leaf_sw, net->out.host_gbps);
+    uint32_t cage = fits_straight_ports(need->sw, net->out.fabric_gbps);
+    uint64_t ports = need->hosts + need->peers + need->far;
+    uint64_t cages = 0;
+    if (need->hosts) {
+        cages += (need->hosts + host_cage - 1) / host_cage;
+    }
+    if (cage) {
+        cages += (need->peers + cage - 1) / cage + (need->far + cage - 1) / cage;
+    }
+    uint32_t radix = need->hosts ? myr_switch_radix(need->sw, net->out.host_gbps)
+                                 : fits_straight_radix(need->sw, net->out.fabric_gbps);
+    if (ports > radix) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "a switch of this %s needs %llu ports, it has %u", what,
-                             (unsigned long long)needed, radix);
+                             (unsigned long long)ports, radix);
+    }
+    if (cages > need->sw->cages) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "the %llu ports of a switch of this %s need %llu cages, it has %u",
+                             (unsigned long long)ports, what, (unsigned long long)cages,
+                             need->sw->cages);
     }
     return MYR_OK;
 }
@@ -33,11 +58,22 @@ static uint64_t global_bisection(const struct net_plan *net)
     return (groups / 2) * (groups - groups / 2) * net->global_pair_links * net->out.fabric_gbps;
 }
 
+/* Cages of a dragonfly's switch with p = h hosts, 2h - 1 peers and h global ports. */
+static uint64_t balanced_cages(const struct net_plan *net, uint32_t h)
+{
+    uint32_t host_cage = myr_switch_ports_per_cage(net->leaf_sw, net->out.host_gbps);
+    uint32_t cage = fits_straight_ports(net->leaf_sw, net->out.fabric_gbps);
+    return (uint64_t)ceil_div(h, host_cage) + ceil_div(2 * h - 1, cage) + ceil_div(h, cage);
+}
+
 /* Balanced by default (Kim et al. 2008): a = 2p = 2h, so a switch has 4h - 1 ports. */
 static void dragonfly_shape(struct net_plan *net, uint32_t radix, uint32_t *ret_h)
 {
     const struct myr_spec_net *spec = net->spec;
     uint32_t h = spec->global_ports ? spec->global_ports : (radix + 1) / 4;
+    while (!spec->global_ports && h > 1 && balanced_cages(net, h) > net->leaf_sw->cages) {
+        h--;
+    }
     net->out.group_switches = spec->group_switches ? spec->group_switches : 2 * h;
     net->out.hosts_per_switch = spec->hosts_per_switch ? spec->hosts_per_switch : h;
     *ret_h = h;
@@ -46,7 +82,7 @@ static void dragonfly_shape(struct net_plan *net, uint32_t radix, uint32_t *ret_
 static int size_groups(struct net_plan *net, uint32_t hosts_per_group, uint32_t global_per_group,
                        struct myr_err *err)
 {
-    uint32_t groups = ceil_div(net->endpoints, hosts_per_group);
+    uint32_t groups = ceil_div(net->slots, hosts_per_group);
     if (groups - 1 > global_per_group) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "%u groups are needed, a group's %u global ports reach %u others",
@@ -60,10 +96,11 @@ static int size_groups(struct net_plan *net, uint32_t hosts_per_group, uint32_t 
 static int size_dragonfly_plain(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     struct myr_network *out = &net->out;
-    uint32_t radix = myr_switch_radix(net->leaf_sw, out->host_gbps), h;
+    uint32_t radix = fits_straight_radix(net->leaf_sw, out->fabric_gbps), h;
     dragonfly_shape(net, radix, &h);
     uint32_t p = out->hosts_per_switch, a = out->group_switches;
-    MYR_TRY(need_ports(net, (uint64_t)p + a - 1 + h, radix, "dragonfly", err));
+    MYR_TRY(need_ports(net, &(struct port_need){net->leaf_sw, p, a - 1, h}, "dragonfly", err));
+    MYR_TRY(plan_whole_splitters(net, p, err));
     MYR_TRY(size_groups(net, a * p, a * h, err));
     uint64_t groups = out->groups;
     out->leaf = (uint32_t)groups * a;
@@ -86,18 +123,19 @@ static int size_dragonfly_plain(struct plan *plan, struct net_plan *net, struct 
 static int size_dragonfly_plus(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     struct myr_network *out = &net->out;
-    uint32_t radix = myr_switch_radix(net->leaf_sw, out->host_gbps);
+    uint32_t radix = fits_straight_radix(net->leaf_sw, out->fabric_gbps);
     uint32_t half = net->spec->group_switches ? net->spec->group_switches : radix / 2;
     uint32_t hosts = net->spec->hosts_per_switch ? net->spec->hosts_per_switch : half;
     uint32_t global = net->spec->global_ports ? net->spec->global_ports : half;
-    uint32_t spine_radix = myr_switch_radix(net->spine_sw, out->fabric_gbps);
-    if (spine_radix == 0) {
+    if (fits_straight_radix(net->spine_sw, out->fabric_gbps) == 0) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "'%s' has no ports of %u Gb/s: a dragonfly+ has one speed",
                              part_at(plan, net->spine_part)->id, out->fabric_gbps);
     }
-    MYR_TRY(need_ports(net, (uint64_t)hosts + half, radix, "dragonfly+", err));
-    MYR_TRY(need_ports(net, (uint64_t)global + half, spine_radix, "dragonfly+", err));
+    MYR_TRY(need_ports(net, &(struct port_need){net->leaf_sw, hosts, half, 0}, "dragonfly+", err));
+    MYR_TRY(plan_whole_splitters(net, hosts, err));
+    MYR_TRY(
+        need_ports(net, &(struct port_need){net->spine_sw, 0, half, global}, "dragonfly+", err));
     MYR_TRY(size_groups(net, half * hosts, half * global, err));
     uint64_t groups = out->groups;
     out->group_switches = half;
@@ -135,8 +173,8 @@ static int one_plane_only(const struct net_plan *net, struct myr_err *err)
 
 int plan_size_dragonfly(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
-    net->splitter_legs = 1;
-    net->out.fabric_gbps = net->out.host_gbps;
+    plan_host_slots(net);
+    net->out.fabric_gbps = net->splitter_legs > 1 ? net->leaf_sw->port_gbps : net->out.host_gbps;
     MYR_TRY(one_plane_only(net, err));
     MYR_TRY(net->out.topology == MYR_TOPOLOGY_DRAGONFLY ? size_dragonfly_plain(plan, net, err)
                                                         : size_dragonfly_plus(plan, net, err));
@@ -161,8 +199,10 @@ int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err
 {
     struct myr_network *out = &net->out;
     const struct myr_spec_net *spec = net->spec;
-    net->splitter_legs = 1;
-    out->fabric_gbps = spec->uplink_gbps ? spec->uplink_gbps : out->host_gbps;
+    plan_host_slots(net);
+    out->fabric_gbps = spec->uplink_gbps        ? spec->uplink_gbps
+                       : net->splitter_legs > 1 ? net->leaf_sw->port_gbps
+                                                : out->host_gbps;
     MYR_TRY(one_plane_only(net, err));
     if (spec->dim_count == 0) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
@@ -179,14 +219,18 @@ int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err
     }
     MYR_ASSERT(longest > 0);
     uint32_t hosts =
-        spec->hosts_per_switch ? spec->hosts_per_switch : ceil_div(net->endpoints, routers);
-    if ((uint64_t)hosts * routers < net->endpoints) {
-        return myr_doc_error(err, net->node, MYR_EINVAL,
-                             "%u host ports do not fit on %llu switches of %u hosts",
-                             net->endpoints, (unsigned long long)routers, hosts);
+        spec->hosts_per_switch ? spec->hosts_per_switch : ceil_div(net->slots, routers);
+    if (net->several_cards && !spec->hosts_per_switch) {
+        hosts = ceil_div(hosts, net->splitter_legs) * net->splitter_legs;
     }
-    uint32_t radix = myr_switch_radix(net->leaf_sw, out->host_gbps);
-    MYR_TRY(need_ports(net, (uint64_t)hosts + 2ULL * trunk * spec->dim_count, radix, "torus", err));
+    if ((uint64_t)hosts * routers < net->slots) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "%u host ports do not fit on %llu switches of %u hosts", net->slots,
+                             (unsigned long long)routers, hosts);
+    }
+    struct port_need ports = {net->leaf_sw, hosts, 2ULL * trunk * spec->dim_count, 0};
+    MYR_TRY(need_ports(net, &ports, "torus", err));
+    MYR_TRY(plan_whole_splitters(net, hosts, err));
     out->leaf = (uint32_t)routers;
     out->leaf_down = out->hosts_per_switch = hosts;
     out->leaf_up = 2 * trunk * spec->dim_count;
@@ -241,7 +285,7 @@ static int size_aggregation(struct plan *plan, struct net_plan *net, struct myr_
     }
     if (out->aggregation > access->uplink_ports && out->access > 1) {
         plan_finding(plan, MYR_SEVERITY_WARNING, "aggregation-not-meshed", myr_net_names[net->id],
-                     "use aggregation switches with more ports or add a tier above",
+                     "tiers: 3 adds cores above, or use aggregation switches with more ports",
                      "%u aggregation switches, but an access switch reaches only %u of them",
                      out->aggregation, access->uplink_ports);
     }
@@ -253,6 +297,61 @@ static int size_aggregation(struct plan *plan, struct net_plan *net, struct myr_
     return MYR_OK;
 }
 
+/* The highest speed of the card that the port of an access switch can run at. */
+static uint32_t access_speed(const struct myr_part_nic *nic, uint32_t port_gbps)
+{
+    uint32_t best = nic->port_gbps <= port_gbps ? nic->port_gbps : 0;
+    for (uint32_t i = 0; i < nic->also.count; i++) {
+        uint32_t gbps = nic->also.items[i];
+        best = gbps <= port_gbps && gbps > best ? gbps : best;
+    }
+    return best;
+}
+
+/* Links of an access network: as fast as the spec asks, if card and port are. */
+static int resolve_access_speed(const struct plan *plan, struct net_plan *net, struct myr_err *err)
+{
+    const struct myr_part *access = part_at(plan, net->access_part);
+    const struct myr_part *card = part_at(plan, net->hosts[0].nic_part);
+    uint32_t most = access_speed(&card->nic, access->eth.access_gbps);
+    uint32_t wanted = net->spec->nic_gbps ? net->spec->nic_gbps : most;
+    if (wanted == 0 || wanted > access->eth.access_gbps || !fits_speed(&card->nic, wanted)) {
+        int rc = myr_doc_error(err, net->node, MYR_EINVAL,
+                               "ports of '%s' have %u Gb/s and card '%s' has %u: a link of %u "
+                               "cannot run",
+                               access->id, access->eth.access_gbps, card->id, card->nic.port_gbps,
+                               wanted ? wanted : access->eth.access_gbps);
+        if (most) {
+            myr_err_hint(err, "nic_gbps: %u can", most);
+        }
+        return rc;
+    }
+    net->out.host_gbps = wanted;
+    return MYR_OK;
+}
+
+/* Uplinks end in ports of their own speed. */
+static int check_uplinks(const struct plan *plan, const struct net_plan *net, struct myr_err *err)
+{
+    const struct myr_part *access = part_at(plan, net->access_part);
+    const struct myr_part *above = part_at(plan, net->aggregation_part);
+    if (access->eth.uplink_ports == 0 || access->eth.uplink_gbps == above->eth.access_gbps) {
+        return MYR_OK;
+    }
+    int rc = myr_doc_error(err, net->node, MYR_EINVAL,
+                           "uplinks of '%s' have %u Gb/s, ports of '%s' %u: they cannot be joined",
+                           access->id, access->eth.uplink_gbps, above->id, above->eth.access_gbps);
+    for (uint32_t i = 0; i < plan->catalog->parts.count; i++) {
+        const struct myr_part *part = part_at(plan, i);
+        if (part->kind == MYR_PART_ETHERNET && part->eth.access_gbps == access->eth.uplink_gbps &&
+            part->eth.access_ports >= access->eth.uplink_ports) {
+            myr_err_hint(err, "aggregation_switch: %s can", part->id);
+            break;
+        }
+    }
+    return rc;
+}
+
 /* Two access switches for each started row of nodes when nodes have two homes, and so on. */
 int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
@@ -260,29 +359,52 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
     struct myr_network *out = &net->out;
     uint32_t homes = net->spec->homes ? net->spec->homes : net->nic_ports;
     net->splitter_legs = 1;
+    if (net->managers) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "'fabric_manager_ports' is %u, but an access network has no fabric "
+                             "manager",
+                             net->managers);
+    }
     if (homes > net->nic_ports) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "%u homes need as many ports, nodes have %u", homes, net->nic_ports);
     }
     out->tiers = 2;
-    out->host_gbps = net->spec->nic_gbps ? net->spec->nic_gbps : access->access_gbps;
+    MYR_TRY(resolve_access_speed(plan, net, err));
+    MYR_TRY(check_uplinks(plan, net, err));
     out->fabric_gbps = access->uplink_gbps;
     out->group_nodes = access->access_ports;
-    out->access = homes * ceil_div(net->nodes, access->access_ports);
+    uint32_t nodes = 0;
+    for (uint32_t i = 0; i < net->host_class_count; i++) {
+        net->hosts[i].nic_ports = homes;
+        net->hosts[i].start = nodes;
+        nodes += net->hosts[i].count;
+    }
+    if (net->id == MYR_NET_OOB) {
+        plan_managed_switches(plan, net);
+    }
+    /* Management ports have one home; they fill the rows behind the nodes. */
+    uint32_t slots = net->nodes + ceil_div(net->managed, homes);
+    out->access = homes * ceil_div(slots, access->access_ports);
     out->leaf_down = access->access_ports;
     out->leaf_up = access->uplink_ports;
     out->spine_down = part_at(plan, net->aggregation_part)->eth.access_ports;
-    MYR_TRY(size_aggregation(plan, net, err));
-    net->nic_ports = homes;
-    net->endpoints = net->nodes * homes;
-    for (uint32_t i = 0; i < net->host_class_count; i++) {
-        net->hosts[i].nic_ports = homes;
+    if (net->spec->tiers == 1) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "'tiers' is 1, an access network has 2 or 3");
     }
+    MYR_TRY(net->spec->tiers == 3 ? plan_size_access_core(plan, net, err)
+                                  : size_aggregation(plan, net, err));
+    net->nic_ports = homes;
+    net->endpoints = net->nodes * homes + net->managed;
     uint64_t uplinks = (uint64_t)out->access * access->uplink_ports;
     uint64_t leaf_up_gbps = (uint64_t)access->uplink_ports * access->uplink_gbps;
     out->planes = 1;
     out->host_ports = net->endpoints;
     net->link_total = net->endpoints + uplinks;
+    if (out->tiers == 3) {
+        net->link_total += (uint64_t)out->aggregation * out->spine_up;
+    }
     if (leaf_up_gbps > 0) {
         uint64_t down = (uint64_t)access->access_ports * out->host_gbps * 1000;
         out->oversubscription_milli[0] = (uint32_t)(down / leaf_up_gbps);
@@ -293,5 +415,13 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
     net->rule[MYR_DEVICE_ACCESS] = "homes * ceil(nodes / ports of an access switch)";
     net->inputs[MYR_DEVICE_ACCESS] = myr_arena_printf(plan->arena, "%u * ceil(%u / %u)", homes,
                                                       net->nodes, access->access_ports);
+    if (net->managed) {
+        net->rule[MYR_DEVICE_ACCESS] =
+            "homes * ceil((nodes + management ports of switches / homes) / ports of an access "
+            "switch)";
+        net->inputs[MYR_DEVICE_ACCESS] =
+            myr_arena_printf(plan->arena, "%u * ceil((%u + %u / %u) / %u)", homes, net->nodes,
+                             net->managed, homes, access->access_ports);
+    }
     return check_links(net, err);
 }

@@ -1,7 +1,10 @@
 #include "plan_internal.h"
 
-/* Published rates in MB/s for each started 32 servers: good, better, best (read, write). */
-enum { RATE_SERVERS = 32 };
+/*
+ * Published rates in MB/s for each started 32 servers of 8 GPUs: good, better, best (read, write).
+ * What reads and writes are GPUs: a rack of 72 counts as nine such servers.
+ */
+enum { RATE_GPUS = 32 * 8 };
 
 static const struct {
     uint32_t read_mbytes, write_mbytes;
@@ -25,7 +28,8 @@ int plan_storage(struct plan *plan, struct myr_err *err)
     uint64_t raw_gb = server->disks * server->disk_gb;
     uint64_t by_capacity = (usable_gb * stored + raw_gb * data - 1) / (raw_gb * data);
 
-    uint64_t units = ceil_div(plan->spec->servers, RATE_SERVERS);
+    uint64_t gpus = (uint64_t)plan->nodes * plan->server->server.gpus_per_node;
+    uint64_t units = ceil_div(gpus, RATE_GPUS);
     const struct myr_part *nic =
         server->nic ? part_at(plan, myr_catalog_find(plan->catalog, myr_str_from(server->nic)))
                     : NULL;
@@ -64,6 +68,14 @@ int plan_storage(struct plan *plan, struct myr_err *err)
         (unsigned long long)server->disk_gb, (unsigned long long)by_capacity,
         (unsigned long long)by_rate, (unsigned long long)wanted, (unsigned long long)line_mbytes,
         spec->servers ? "; count given in the spec" : "");
+    if (wanted > count * line_mbytes) {
+        plan_finding(plan, MYR_SEVERITY_ERROR, "storage-slow", "storage",
+                     line_mbytes ? "raise storage.servers or leave it out"
+                                 : "take storage servers whose cards are known",
+                     "%llu storage servers carry %llu MB/s, %llu MB/s are asked for",
+                     (unsigned long long)count, (unsigned long long)(count * line_mbytes),
+                     (unsigned long long)wanted);
+    }
     if (spec->servers && spec->servers < by_capacity) {
         plan_finding(plan, MYR_SEVERITY_ERROR, "storage-short", "storage",
                      "raise storage.servers or leave it out",

@@ -7,8 +7,36 @@
 
 #include "fuzz_image.h"
 #include "fuzz_plan.h"
+#include "myriad/physical.h"
 
 static const char file[] = "fuzz.myr";
+
+/* Read once: the parts do not change. */
+static const struct myr_catalog *parts(void)
+{
+    static struct myr_catalog catalog;
+    static struct myr_arena arena;
+    if (!catalog.arena) {
+        myr_arena_init(&arena);
+        MYR_ASSERT(myr_catalog_init(&catalog, &arena, NULL) == MYR_OK);
+    }
+    return &catalog;
+}
+
+/* A file may hold what no planner writes: the checker has to bear it, and the flows too. */
+static void check(const struct myr_design *design)
+{
+    struct myr_arena arena;
+    struct myr_physical physical;
+    myr_arena_init(&arena);
+    myr_physical_check(&arena, parts(), design, &physical);
+    myr_physical_done(&physical);
+    for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
+        struct myr_bisection halves;
+        myr_physical_bisection(design, net, &halves);
+    }
+    myr_arena_done(&arena);
+}
 
 static void parse(void *image, size_t bytes)
 {
@@ -19,6 +47,7 @@ static void parse(void *image, size_t bytes)
         fuzz_check_error(&err, rc, file);
     } else {
         fuzz_use_design(&design, false);
+        check(&design);
     }
 }
 

@@ -10,7 +10,7 @@ plan() {
 }
 ib="switch: mqm9790-ns2f"
 plan 32 b300-8gpu "topology: twin-planar, switch: sn5600"
-plan 16 h100-8gpu "planes: 4, nic_gbps: 100, switch: sn5600"
+plan 16 b300-8gpu-4x200 "planes: 4, nic_gbps: 200, switch: eth-102t4"
 plan 40 h100-8gpu "topology: rail-only, $ib"
 plan 36 h100-8gpu "topology: middle-of-rack, $ib"
 plan 96 h100-8gpu "topology: islands, switch: sn5600, nic_gbps: 400, oversubscription: [1, 7], islands: 8"

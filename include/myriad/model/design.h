@@ -92,6 +92,10 @@ struct myr_design {
     struct myr_domain *domains;
     uint32_t *domain_devices;
 
+    uint32_t card_count, bisection_count; /* 0 in files of older programs */
+    struct myr_card *cards;
+    struct myr_bisection *bisections; /* by network */
+
     uint32_t string_bytes;
     char *strings; /* offset 0 is "" */
 

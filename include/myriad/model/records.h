@@ -80,6 +80,20 @@ struct myr_devtype {
     struct myr_port_group groups[MYR_PORT_GROUPS_MAX];
 };
 
+/* Which cards the ports of a host's group are on. */
+struct myr_card {
+    uint32_t devtype, group;
+    uint32_t part;  /* string: catalogue id */
+    uint32_t count; /* in one device */
+    uint32_t asked; /* 1: the spec asked for this number, whatever the server has */
+};
+
+/* What can flow at once, one direction, between two halves of a network's hosts. */
+struct myr_bisection {
+    uint64_t ports_gbps; /* the worst halving of host ports along rails or leaves */
+    uint64_t nodes_gbps; /* the first half of the nodes against the others */
+};
+
 struct myr_cabletype {
     uint32_t part, optic_a, optic_b; /* strings; optics are 0 where the cable has fixed ends */
     uint32_t gbps;                   /* of one link */
@@ -107,7 +121,7 @@ struct myr_network {
     uint32_t oversubscription_milli[MYR_SPEC_TIERS_MAX];
     uint32_t cables[MYR_LAYER_COUNT], links[MYR_LAYER_COUNT];
     uint32_t copper_cables;
-    uint32_t pad;
+    uint32_t fibres;          /* pieces that are pulled, of fibre or copper: a label each */
     uint64_t bisection_gbps;  /* one direction, between two halves of the hosts */
     uint64_t worst_pair_gbps; /* between the two worst-connected pods (or leaves): uneven fills */
     uint64_t full_pair_gbps;  /* what an even fill gives */

@@ -4,6 +4,8 @@
 
 struct options {
     const char *device;
+    bool check;
+    struct myr_option_list catalogs;
 };
 
 static const struct options defaults;
@@ -11,6 +13,10 @@ static const struct options defaults;
 static const struct myr_option rows[] = {
     CLI_TEXT("device", "NAME", struct options, device,
              "show the ports of one device and what they are cabled to"),
+    CLI_FLAG("check", struct options, check,
+             "hold cages, modules and cables against the parts once more"),
+    CLI_LIST("catalog", "FILE", struct options, catalogs,
+             "own parts, added to the built-in ones, for --check"),
 };
 
 static const struct myr_command *const subcommands[] = {&cli_design_apply_command};
@@ -19,8 +25,11 @@ static const struct myr_command command = {
     .name = "design",
     .operands = "DESIGN",
     .summary = "check a design file and show what is in it",
-    .details = "Maps a design.myr, checks all of it and prints the plan again, or one device "
-               "with its cabling.",
+    .details =
+        "Maps a design.myr, checks all of it and prints the plan again, or one device "
+        "with its cabling. With --check every module, cable and card is held against its part by "
+        "the rules of docs/spec.md; exit code 1 when something cannot be plugged together "
+        "and the design does not accept it.",
     .example = "myriad design out/h100-64/design.myr --device leaf/p0-g1-r5",
     CLI_OPTIONS(rows, defaults),
     .operand_min = 1,
@@ -37,7 +46,16 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_design_close) struct myr_design design = {0};
     MYR_TRY(myr_design_open(&design, path, err));
     const struct myr_value *rows_of = myr_plan_answer(&design, answer);
-    if (options->device) {
+    if (options->check) {
+        MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
+        MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
+        cli->no = myr_plan_physical(&design, &catalog, answer, &rows_of) > 0;
+    } else {
+        myr_answer_null(answer, "physical");
+    }
+    if (options->check && !options->device) {
+        myr_answer_null(answer, "device");
+    } else if (options->device) {
         MYR_TRY(myr_plan_device(&design, options->device, answer, &rows_of, err));
     } else {
         myr_answer_null(answer, "device");

@@ -5,7 +5,7 @@
 #include <cmocka.h>
 /* clang-format on */
 
-#include "maxflow.h"
+#include "myriad/base/maxflow.h"
 
 enum { NODES = 9 };
 
@@ -49,26 +49,26 @@ static void maximum_flow_equals_edmonds_and_karp(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 2000; seed++) {
         uint64_t matrix[NODES][NODES] = {0};
-        struct maxflow net;
+        struct myr_maxflow net;
         struct myr_rng rng;
         myr_rng_init(&rng, seed, 1);
-        maxflow_init(&net, NODES);
+        myr_maxflow_init(&net, NODES);
         uint32_t arcs = myr_rng_below(&rng, 40);
         for (uint32_t i = 0; i < arcs; i++) {
             uint32_t from = myr_rng_below(&rng, NODES), to = myr_rng_below(&rng, NODES);
             uint64_t capacity = myr_rng_below(&rng, 20);
             if (from != to) {
                 matrix[from][to] += capacity;
-                maxflow_arc(&net, from, to, capacity);
+                myr_maxflow_arc(&net, from, to, capacity);
             }
         }
-        uint64_t got = maxflow_run(&net, 0, NODES - 1);
+        uint64_t got = myr_maxflow_run(&net, 0, NODES - 1);
         uint64_t expected = by_matrix(matrix, 0, NODES - 1);
         if (got != expected) {
             fail_msg("seed %llu: %llu, %llu expected", (unsigned long long)seed,
                      (unsigned long long)got, (unsigned long long)expected);
         }
-        maxflow_done(&net);
+        myr_maxflow_done(&net);
     }
 }
 

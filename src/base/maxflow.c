@@ -1,10 +1,10 @@
-#include "maxflow.h"
+#include "myriad/base/maxflow.h"
 
 #define NO_ARC UINT32_MAX
 
-void maxflow_init(struct maxflow *net, uint32_t nodes)
+void myr_maxflow_init(struct myr_maxflow *net, uint32_t nodes)
 {
-    *net = (struct maxflow){.nodes = nodes};
+    *net = (struct myr_maxflow){.nodes = nodes};
     net->first = myr_xrealloc(NULL, nodes, sizeof(uint32_t));
     memset(net->first, 0xFF, nodes * sizeof(uint32_t));
     net->depth = myr_xcalloc(nodes, sizeof(uint32_t));
@@ -12,7 +12,7 @@ void maxflow_init(struct maxflow *net, uint32_t nodes)
     net->queue = myr_xcalloc(nodes, sizeof(uint32_t));
 }
 
-void maxflow_done(struct maxflow *net)
+void myr_maxflow_done(struct myr_maxflow *net)
 {
     free(net->first);
     free(net->depth);
@@ -21,13 +21,13 @@ void maxflow_done(struct maxflow *net)
     myr_vec_done(&net->arcs);
 }
 
-uint32_t maxflow_arc(struct maxflow *net, uint32_t from, uint32_t to, uint64_t capacity)
+uint32_t myr_maxflow_arc(struct myr_maxflow *net, uint32_t from, uint32_t to, uint64_t capacity)
 {
     MYR_ASSERT(from < net->nodes && to < net->nodes);
     uint32_t id = (uint32_t)net->arcs.count;
-    struct maxflow_arc there = {to, net->first[from], capacity};
+    struct myr_maxflow_arc there = {to, net->first[from], capacity};
     net->first[from] = id;
-    struct maxflow_arc back = {from, net->first[to], 0};
+    struct myr_maxflow_arc back = {from, net->first[to], 0};
     net->first[to] = id + 1;
     myr_vec_push(&net->arcs, there);
     myr_vec_push(&net->arcs, back);
@@ -35,7 +35,7 @@ uint32_t maxflow_arc(struct maxflow *net, uint32_t from, uint32_t to, uint64_t c
 }
 
 /* Depths from the source, 1 for itself; false when the sink cannot be reached. */
-static bool layer(struct maxflow *net, uint32_t source, uint32_t sink)
+static bool layer(struct myr_maxflow *net, uint32_t source, uint32_t sink)
 {
     uint32_t head = 0, tail = 0;
     memset(net->depth, 0, net->nodes * sizeof(uint32_t));
@@ -44,7 +44,7 @@ static bool layer(struct maxflow *net, uint32_t source, uint32_t sink)
     while (head < tail && net->depth[sink] == 0) {
         uint32_t node = net->queue[head++];
         for (uint32_t i = net->first[node]; i != NO_ARC; i = net->arcs.items[i].next) {
-            const struct maxflow_arc *arc = &net->arcs.items[i];
+            const struct myr_maxflow_arc *arc = &net->arcs.items[i];
             if (arc->left && net->depth[arc->to] == 0) {
                 net->depth[arc->to] = net->depth[node] + 1;
                 net->queue[tail++] = arc->to;
@@ -58,7 +58,7 @@ static bool layer(struct maxflow *net, uint32_t source, uint32_t sink)
  * One augmenting path in the layered network. The path lies in 'queue' as arcs; a node that leads
  * nowhere loses its depth and is not entered again.
  */
-static uint64_t augment(struct maxflow *net, uint32_t source, uint32_t sink)
+static uint64_t augment(struct myr_maxflow *net, uint32_t source, uint32_t sink)
 {
     uint32_t node = source, length = 0;
     while (node != sink) {
@@ -89,7 +89,7 @@ static uint64_t augment(struct maxflow *net, uint32_t source, uint32_t sink)
     return least;
 }
 
-uint64_t maxflow_run(struct maxflow *net, uint32_t source, uint32_t sink)
+uint64_t myr_maxflow_run(struct myr_maxflow *net, uint32_t source, uint32_t sink)
 {
     uint64_t total = 0, more;
     MYR_ASSERT(source != sink);

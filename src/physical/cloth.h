@@ -1,0 +1,37 @@
+/*
+ * cloth: the switches of one network, what joins them, and which hosts hang on them; and the
+ * largest flow between two sets of host ports over it.
+ */
+#pragma once
+
+#include "myriad/model.h"
+
+struct cloth_edge {
+    uint32_t to;
+    uint64_t gbps; /* of all links of the pair, one direction */
+};
+
+struct cloth_host {
+    uint32_t device, at; /* at: switch */
+    uint64_t gbps;
+};
+
+/* Switches are numbered from 0 in the order of devices. */
+struct cloth {
+    const struct myr_design *design;
+    uint32_t first_device, switches;
+    uint32_t *start; /* of a switch's edges; one more than switches */
+    struct cloth_edge *edges;
+    struct cloth_host *hosts; /* host links in the order of links */
+    uint32_t host_count;
+    uint32_t *ports;     /* host ports of a switch */
+    uint64_t *port_gbps; /* and what they carry together */
+    uint32_t *fabric;    /* which of the separate fabrics it belongs to */
+    uint32_t fabrics;
+};
+
+void cloth_init(struct cloth *cloth, struct myr_arena *arena, const struct myr_design *design,
+                uint32_t net);
+/* What flows when every switch takes in 'from' of one side and gives out 'to' of the other. */
+uint64_t cloth_flow(const struct cloth *cloth, struct myr_arena *arena, const uint64_t *from,
+                    const uint64_t *to);

@@ -1,0 +1,20 @@
+#include "myriad/physical.h"
+
+#include "physical_internal.h"
+
+void myr_physical_check(struct myr_arena *arena, const struct myr_catalog *catalog,
+                        const struct myr_design *design, struct myr_physical *ret)
+{
+    *ret = (struct myr_physical){0};
+    struct physical physical = {.arena = arena, .catalog = catalog, .design = design, .found = ret};
+    physical_sockets(&physical);
+    physical_joints(&physical);
+    physical_cages(&physical);
+    physical_bom(&physical);
+    myr_vec_done(&physical.joints);
+}
+
+void myr_physical_done(struct myr_physical *physical)
+{
+    myr_vec_done(&physical->findings);
+}

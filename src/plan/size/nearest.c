@@ -1,0 +1,208 @@
+#include <stddef.h>
+
+#include "plan_internal.h"
+
+/*
+ * What cannot be built is refused with the nearest that can. Nothing is derived here: one key of
+ * the spec is changed at a time and the spec is sized again, so that what the hint says is true.
+ */
+
+enum {
+    SUGGESTIONS_MAX = 3,
+    TRIALS_MAX = 48 /* values of one key, from the given one outwards */
+};
+
+struct search {
+    const struct plan *plan;
+    struct myr_spec trial;
+    struct myr_spec_net *net;
+    struct myr_buf text;
+    uint32_t found;
+};
+
+static bool without_optics(const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->findings.count; i++) {
+        if (strcmp(plan->strings.data + plan->findings.items[i].rule, "no-optics") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the planner takes the changed spec, and finds parts for its links. */
+static bool works(struct search *search)
+{
+    struct myr_arena arena MYR_CLEANUP(myr_arena_done);
+    myr_arena_init(&arena);
+    struct plan *plan = MYR_ARENA_NEW(&arena, struct plan, 1);
+    struct myr_err err = {0};
+    plan->arena = &arena;
+    plan->catalog = search->plan->catalog;
+    plan->spec = &search->trial;
+    (void)plan_string(plan, "");
+    bool good = plan_size(plan, &err) == MYR_OK && plan_optics(plan, &err) == MYR_OK &&
+                !without_optics(plan);
+    plan_release(plan);
+    return good;
+}
+
+/* Where the next suggestion is written. */
+static struct myr_buf *next_of(struct search *search)
+{
+    myr_buf_puts(&search->text, search->found++ ? "; " : "");
+    return &search->text;
+}
+
+/* Fewer servers, by halving: more of them rarely fit where fewer do not. */
+static void try_servers(struct search *search)
+{
+    uint32_t given = search->plan->spec->servers, good = 0, bad = given;
+    while (bad - good > 1) {
+        uint32_t middle = good + (bad - good) / 2;
+        search->trial.servers = middle;
+        if (works(search)) {
+            good = middle;
+        } else {
+            bad = middle;
+        }
+    }
+    search->trial.servers = good;
+    if (good > 0 && works(search)) {
+        myr_buf_printf(next_of(search), "servers: %u", good);
+    }
+    search->trial.servers = given;
+}
+
+/* Values of a number of the spec, nearest first; 0, which leaves it open, comes last. */
+static void try_number(struct search *search, const char *key, uint32_t *number, uint32_t most)
+{
+    uint32_t given = *number;
+    if (given == 0 || search->found >= SUGGESTIONS_MAX) {
+        return;
+    }
+    for (uint32_t step = 1; step <= TRIALS_MAX; step++) {
+        for (uint32_t up = 0; up < 2; up++) {
+            *number = up ? given + step : given > step ? given - step : 0;
+            if (*number && *number <= most && works(search)) {
+                myr_buf_printf(next_of(search), "%s: %u", key, *number);
+                *number = given;
+                return;
+            }
+        }
+    }
+    *number = 0;
+    if (works(search)) {
+        myr_buf_printf(next_of(search), "no '%s'", key);
+    }
+    *number = given;
+}
+
+/* The first part of the catalogue with which it can be built. */
+static void try_part(struct search *search, const char *key, uint32_t *part,
+                     enum myr_part_kind kind)
+{
+    uint32_t given = *part;
+    const struct myr_catalog *catalog = search->plan->catalog;
+    for (uint32_t i = 0; search->found < SUGGESTIONS_MAX && i < catalog->parts.count; i++) {
+        *part = i;
+        if (catalog->parts.items[i].kind == kind && i != given && works(search)) {
+            myr_buf_printf(next_of(search), "%s: %s", key, catalog->parts.items[i].id);
+            break;
+        }
+    }
+    *part = given;
+}
+
+static void try_ratio(struct search *search)
+{
+    static const double ratios[] = {1, 1.5, 2, 3, 4, 5, 7, 8, 10, 15, 20};
+    double given = search->net->oversubscription[0];
+    uint32_t count = search->net->oversubscription_count;
+    for (uint32_t i = 0; search->found < SUGGESTIONS_MAX && i < MYR_ARRAY_COUNT(ratios); i++) {
+        search->net->oversubscription[0] = ratios[i];
+        search->net->oversubscription_count = count ? count : 1;
+        if (ratios[i] > given && works(search)) {
+            myr_buf_printf(next_of(search), "oversubscription: %g", ratios[i]);
+            break;
+        }
+    }
+    search->net->oversubscription[0] = given;
+    search->net->oversubscription_count = count;
+}
+
+static void try_numbers(struct search *search)
+{
+    static const struct {
+        const char *key;
+        size_t offset;
+        uint32_t most;
+    } numbers[] = {
+        {"tiers", offsetof(struct myr_spec_net, tiers), MYR_SPEC_TIERS_MAX},
+        {"planes", offsetof(struct myr_spec_net, planes), MYR_SPEC_PLANES_MAX},
+        {"rails", offsetof(struct myr_spec_net, rails), 64},
+        {"islands", offsetof(struct myr_spec_net, islands), 4096},
+        {"pod_leaves", offsetof(struct myr_spec_net, pod_leaves), 4096},
+        {"leaf_down", offsetof(struct myr_spec_net, leaf_down), 4096},
+        {"leaf_up", offsetof(struct myr_spec_net, leaf_up), 4096},
+        {"hosts_per_switch", offsetof(struct myr_spec_net, hosts_per_switch), 4096},
+        {"group_switches", offsetof(struct myr_spec_net, group_switches), 4096},
+        {"global_ports", offsetof(struct myr_spec_net, global_ports), 4096},
+        {"trunk", offsetof(struct myr_spec_net, trunk), 1024},
+        {"homes", offsetof(struct myr_spec_net, homes), 8},
+        {"aggregation", offsetof(struct myr_spec_net, aggregation_count), 1024},
+        {"fabric_manager_ports", offsetof(struct myr_spec_net, fabric_manager_ports), 64},
+        {"nic_ports", offsetof(struct myr_spec_net, nic_ports), 64},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(numbers); i++) {
+        uint32_t *number = (uint32_t *)((char *)search->net + numbers[i].offset);
+        try_number(search, numbers[i].key, number, numbers[i].most);
+    }
+}
+
+/* Speeds in use, from the given one downwards. */
+static void try_speed(struct search *search, const char *key, uint32_t *gbps)
+{
+    static const uint32_t speeds[] = {1600, 800, 400, 200, 100, 50, 25, 10, 1};
+    uint32_t given = *gbps;
+    for (uint32_t i = 0; given && search->found < SUGGESTIONS_MAX && i < MYR_ARRAY_COUNT(speeds);
+         i++) {
+        *gbps = speeds[i];
+        if (speeds[i] != given && works(search)) {
+            myr_buf_printf(next_of(search), "%s: %u", key, speeds[i]);
+            break;
+        }
+    }
+    *gbps = given;
+}
+
+void plan_nearest(const struct plan *plan, struct myr_err *err)
+{
+    struct search search = {.plan = plan, .trial = *plan->spec};
+    search.net = &search.trial.nets[plan->at_net];
+    const bool access = plan->nets[plan->at_net].out.topology == MYR_TOPOLOGY_ACCESS;
+    if (!err) {
+        return;
+    }
+    try_servers(&search);
+    try_numbers(&search);
+    try_speed(&search, "nic_gbps", &search.net->nic_gbps);
+    try_speed(&search, "uplink_gbps", &search.net->uplink_gbps);
+    if (search.net->spine_switch != MYR_PART_NONE) {
+        try_part(&search, "spine_switch", &search.net->spine_switch, MYR_PART_SWITCH);
+    }
+    if (search.net->core_switch != MYR_PART_NONE) {
+        try_part(&search, "core_switch", &search.net->core_switch, MYR_PART_SWITCH);
+    }
+    if (access) {
+        try_part(&search, "access_switch", &search.net->access_switch, MYR_PART_ETHERNET);
+        try_part(&search, "aggregation_switch", &search.net->aggregation_switch, MYR_PART_ETHERNET);
+    } else {
+        try_ratio(&search);
+        try_part(&search, "switch", &search.net->switch_part, MYR_PART_SWITCH);
+    }
+    if (search.found) {
+        myr_err_hint(err, "the nearest that can be built: %s", search.text.data);
+    }
+    myr_buf_done(&search.text);
+}
