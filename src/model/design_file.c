@@ -43,6 +43,7 @@ _Static_assert(sizeof(struct myr_place) == 16, "no hidden padding");
 _Static_assert(sizeof(struct myr_cabletype) == 28, "no hidden padding");
 _Static_assert(sizeof(struct myr_bom_row) == 48, "no hidden padding");
 _Static_assert(sizeof(struct myr_finding) == 20, "no hidden padding");
+_Static_assert(sizeof(struct myr_room) == 104, "no hidden padding");
 
 /* One row a section: where the pointer and the count lie in struct myr_design. */
 struct section {
@@ -52,22 +53,29 @@ struct section {
     uint32_t extra;   /* items beyond the count: 1 for the arrays that end ranges */
     uint32_t fixed;   /* the count, where it is no field */
     bool count_comes; /* this section sets the count; the others must agree */
+    bool optional;    /* came later: older files lack it, and so do designs without a room */
 };
 
 #define COUNTED(tag, pointer, count, sets)                                             \
     {                                                                                  \
         tag, offsetof(struct myr_design, pointer), offsetof(struct myr_design, count), \
-            sizeof(*((struct myr_design *)0)->pointer), 0, 0, sets                     \
+            sizeof(*((struct myr_design *)0)->pointer), 0, 0, sets, false              \
     }
 #define BOUNDED(tag, pointer, count)                                                   \
     {                                                                                  \
         tag, offsetof(struct myr_design, pointer), offsetof(struct myr_design, count), \
-            sizeof(*((struct myr_design *)0)->pointer), 1, 0, false                    \
+            sizeof(*((struct myr_design *)0)->pointer), 1, 0, false, false             \
     }
 #define FIXED(tag, pointer, number)                                                               \
     {                                                                                             \
         tag, offsetof(struct myr_design, pointer), 0, sizeof(*((struct myr_design *)0)->pointer), \
-            0, number, false                                                                      \
+            0, number, false, false                                                               \
+    }
+
+#define LATER(tag, pointer, count, sets)                                               \
+    {                                                                                  \
+        tag, offsetof(struct myr_design, pointer), offsetof(struct myr_design, count), \
+            sizeof(*((struct myr_design *)0)->pointer), 0, 0, sets, true               \
     }
 
 static const struct section sections[] = {
@@ -97,6 +105,14 @@ static const struct section sections[] = {
     COUNTED("TRAYS", trays, tray_count, true),
     COUNTED("DOMAINS", domains, domain_count, true),
     COUNTED("MEMBERS", domain_devices, member_count, true),
+    LATER("ROOM", room, room_count, true),
+    LATER("RACKMORE", rack_more, rack_count, false),
+    LATER("RACKITEM", rack_items, rack_item_count, true),
+    LATER("TYPELOAD", type_loads, devtype_count, false),
+    LATER("POWRMORE", power_more, power_count, false),
+    LATER("COOLMORE", cooling_more, cooling_count, false),
+    LATER("DEVUNIT", device_unit, device_count, false),
+    LATER("CABLEMM", cable_mm, cable_count, false),
 };
 
 enum { SECTION_COUNT = MYR_ARRAY_COUNT(sections) };
@@ -132,33 +148,39 @@ static uint64_t aligned(uint64_t offset)
 void myr_design_put(const struct myr_design *design, struct myr_outfile *file)
 {
     struct section_entry table[SECTION_COUNT] = {0};
-    uint64_t offset = aligned(sizeof(struct file_header) + sizeof(table));
+    const void *contents[SECTION_COUNT];
+    uint32_t count = 0;
     for (uint32_t i = 0; i < SECTION_COUNT; i++) {
-        const void *data = *pointer_of((struct myr_design *)design, &sections[i]);
-        uint64_t bytes = item_count(design, &sections[i]) * sections[i].item_bytes;
-        memcpy(table[i].tag, sections[i].tag, strlen(sections[i].tag));
-        table[i].version = MYR_DESIGN_VERSION;
-        table[i].item_bytes = sections[i].item_bytes;
+        contents[count] = *pointer_of((struct myr_design *)design, &sections[i]);
+        if (sections[i].optional && !contents[count]) {
+            continue;
+        }
+        memcpy(table[count].tag, sections[i].tag, strlen(sections[i].tag));
+        table[count].version = MYR_DESIGN_VERSION;
+        table[count].item_bytes = sections[i].item_bytes;
+        table[count].bytes = item_count(design, &sections[i]) * sections[i].item_bytes;
+        count++;
+    }
+    uint64_t offset = aligned(sizeof(struct file_header) + count * sizeof(table[0]));
+    for (uint32_t i = 0; i < count; i++) {
         table[i].offset = offset;
-        table[i].bytes = bytes;
-        table[i].crc = bytes ? crc_of(data, bytes) : 0;
-        offset = aligned(offset + bytes);
+        table[i].crc = table[i].bytes ? crc_of(contents[i], table[i].bytes) : 0;
+        offset = aligned(offset + table[i].bytes);
     }
     struct file_header header = {.version = MYR_DESIGN_VERSION,
-                                 .section_count = SECTION_COUNT,
+                                 .section_count = count,
                                  .file_bytes = offset,
-                                 .table_crc = crc_of(table, sizeof(table))};
+                                 .table_crc = crc_of(table, count * sizeof(table[0]))};
     memcpy(header.magic, magic, sizeof(magic));
     header.header_crc = crc_of(&header, offsetof(struct file_header, header_crc));
 
     static const char zeros[SECTION_ALIGN];
     myr_outfile_write(file, &header, sizeof(header));
-    myr_outfile_write(file, table, sizeof(table));
-    uint64_t at = sizeof(header) + sizeof(table);
-    for (uint32_t i = 0; i < SECTION_COUNT; i++) {
+    myr_outfile_write(file, table, count * sizeof(table[0]));
+    uint64_t at = sizeof(header) + count * sizeof(table[0]);
+    for (uint32_t i = 0; i < count; i++) {
         myr_outfile_write(file, zeros, table[i].offset - at);
-        myr_outfile_write(file, *pointer_of((struct myr_design *)design, &sections[i]),
-                          table[i].bytes);
+        myr_outfile_write(file, contents[i], table[i].bytes);
         at = table[i].offset + table[i].bytes;
     }
     myr_outfile_write(file, zeros, header.file_bytes - at);
@@ -304,6 +326,9 @@ int myr_design_parse(struct myr_design *ret, void *image, size_t bytes, const ch
         MYR_TRY(take_section(&design, &table[i], section, image, name, err));
     }
     for (uint32_t i = 0; i < SECTION_COUNT; i++) {
+        if (!entries[i] && sections[i].optional) {
+            continue;
+        }
         if (!entries[i]) {
             return damaged(err, name, "a section is missing");
         }

@@ -118,8 +118,23 @@ MYR_MUST_USE int plan_place(struct plan *plan, struct myr_err *err);
 /* 4. cable kinds: optics and cables for each layer */
 MYR_MUST_USE int plan_optics(struct plan *plan, struct myr_err *err);
 
+/*
+ * The cable type for this layer of the network at a length; 'host_class' where the layer is that of
+ * the hosts. A type that is already there is given again.
+ */
+uint16_t plan_cabletype_for(struct plan *plan, struct net_plan *net, enum myr_layer layer,
+                            uint32_t host_class, double length_m);
+
 /* 5. wire: links and cables */
 void plan_wire(struct plan *plan);
+
+/* 5b. room: racks, lengths, and cables that have them; nothing without a room (room/) */
+MYR_MUST_USE int plan_room(struct plan *plan, struct myr_err *err);
+
+/* What the answer, the page and the files say of it. */
+void plan_room_answer(const struct myr_design *design, struct myr_answer *answer);
+void plan_room_page(const struct myr_design *design, struct myr_answer *answer);
+void plan_racks_csv(const struct myr_design *design, struct myr_outfile *file);
 
 /* 6. check: counted again from the finished arrays */
 MYR_MUST_USE int plan_check(struct plan *plan, struct myr_err *err);
