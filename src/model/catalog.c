@@ -220,6 +220,10 @@ static int check_references(const struct myr_catalog *catalog, const struct myr_
         MYR_TRY(check_reference(catalog, server, "nic", MYR_PART_NIC, err));
         MYR_TRY(check_reference(catalog, server, "software", MYR_PART_SERVICE, err));
     }
+    const struct myr_doc *devices = myr_doc_get(doc, part_kinds[MYR_PART_DEVICE].section);
+    for (uint32_t i = 0; devices && i < devices->count; i++) {
+        MYR_TRY(check_reference(catalog, devices->entries[i].value, "nic", MYR_PART_NIC, err));
+    }
     return MYR_OK;
 }
 

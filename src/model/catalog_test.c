@@ -50,7 +50,7 @@ static void names_that_people_type_lead_to_the_part(void **state)
 {
     static const char *const names[][2] = {
         {"h100", "h100-8gpu"},
-        {"DGX-H100", "h100-8gpu"},
+        {"DGX-H100", "dgx-h100"},
         {"hgx-h100", "h100-8gpu"},
         {"a100", "a100-8gpu"},
         {"h800", "h800-8gpu"},
@@ -65,9 +65,9 @@ static void names_that_people_type_lead_to_the_part(void **state)
         {"mi300x", "mi300x-8gpu"},
         {"MQM9790", "mqm9790-ns2f"},
         {"quantum-2", "mqm9790-ns2f"},
-        {"qm9700", "mqm9790-ns2f"},
+        {"qm9700", "mqm9700-ns2f"},
         {"quantum-x800", "q3400"},
-        {"qm8700", "qm8790"},
+        {"qm8700", "mqm8700-hs2f"},
         {"51.2T", "sn5600"},
         {"spectrum-4", "sn5600"},
         {"tomahawk5", "sn5600"},
@@ -75,7 +75,7 @@ static void names_that_people_type_lead_to_the_part(void **state)
         {"25.6t", "eth-25t6"},
         {"cx7", "cx7-400g-osfp"},
         {"bf3", "bluefield3-2x200g"},
-        {"MMA1T00-HS", "qsfp56-200g-sr4"},
+        {"MMA1T00-HS", "mma1t00-hs"},
     };
     const struct fixture *f = *state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {

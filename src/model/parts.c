@@ -47,6 +47,13 @@ static const struct field switch_fields[] = {
     FIELD_ROW_DOUBLE("watts_copper", struct myr_part, sw.watts_copper, 0, BIG),
     FIELD_ROW_DOUBLE("watts_multimode", struct myr_part, sw.watts_multimode, 0, BIG),
     FIELD_ROW_DOUBLE("buffer_mb", struct myr_part, sw.buffer_mb, 0, BIG),
+    FIELD_ROW_TEXT("top", struct myr_part, sw.top),
+    FIELD_ROW_TEXT("takes", struct myr_part, sw.takes),
+    FIELD_ROW_U32("lanes", struct myr_part, sw.lanes, 1, 64),
+    FIELD_ROW_U32("lane_gbps", struct myr_part, sw.lane_gbps, 1, 1000),
+    FIELD_ROW_SPEEDS("lane_also", struct myr_part, sw.lane_also),
+    FIELD_ROW_U32("mgmt_ports", struct myr_part, sw.mgmt_ports, 0, 16),
+    FIELD_ROW_U32("per_box", struct myr_part, sw.per_box, 1, 16),
 };
 
 static const struct field nic_fields[] = {
@@ -57,6 +64,12 @@ static const struct field nic_fields[] = {
     FIELD_ROW_U32("cage_ports", struct myr_part, nic.cage_ports, 1, 8),
     FIELD_ROW_U32("port_gbps", struct myr_part, nic.port_gbps, 1, 100000),
     FIELD_ROW_SPEEDS("also", struct myr_part, nic.also),
+    FIELD_ROW_TEXT("takes", struct myr_part, nic.takes),
+    FIELD_ROW_U32("lanes", struct myr_part, nic.lanes, 1, 64),
+    FIELD_ROW_U32("lane_gbps", struct myr_part, nic.lane_gbps, 1, 1000),
+    FIELD_ROW_SPEEDS("lane_also", struct myr_part, nic.lane_also),
+    FIELD_ROW_U32("cards", struct myr_part, nic.cards, 1, 16),
+    FIELD_ROW_U32("card_gbps", struct myr_part, nic.card_gbps, 1, 100000),
 };
 
 static const struct field gpu_fields[] = {
@@ -95,6 +108,11 @@ static const struct field optic_fields[] = {
     FIELD_ROW_CHOICE("medium", struct myr_part, optic.medium, medium_names),
     FIELD_ROW_U32("wavelength_nm", struct myr_part, optic.wavelength_nm, 1, 10000),
     FIELD_ROW_DOUBLE("reach_m", struct myr_part, optic.reach_m, 0.1, 1e6),
+    FIELD_ROW_U32("lanes", struct myr_part, optic.lanes, 1, 64),
+    FIELD_ROW_U32("cage_lane_gbps", struct myr_part, optic.cage_lane_gbps, 1, 1000),
+    FIELD_ROW_CHOICE("technology", struct myr_part, optic.technology, technology_names),
+    FIELD_ROW_BOOL("built_in", struct myr_part, optic.built_in),
+    FIELD_ROW_TEXT("grid", struct myr_part, optic.grid),
 };
 
 static const struct field cable_fields[] = {
@@ -105,6 +123,11 @@ static const struct field cable_fields[] = {
     FIELD_ROW_TEXT("form_b", struct myr_part, cable.form_b),
     FIELD_ROW_BOOL("fixed_ends", struct myr_part, cable.fixed_ends),
     FIELD_ROW_U32("gbps", struct myr_part, cable.gbps, 1, 100000),
+    FIELD_ROW_TEXT("top", struct myr_part, cable.top),
+    FIELD_ROW_TEXT("top_b", struct myr_part, cable.top_b),
+    FIELD_ROW_U32("lanes", struct myr_part, cable.lanes, 1, 64),
+    FIELD_ROW_U32("lane_gbps", struct myr_part, cable.lane_gbps, 1, 1000),
+    FIELD_ROW_CHOICE("technology", struct myr_part, cable.technology, technology_names),
 };
 
 static const struct field storage_fields[] = {
@@ -120,6 +143,13 @@ static const struct field ethernet_fields[] = {
     FIELD_ROW_U32("access_gbps", struct myr_part, eth.access_gbps, 1, 100000),
     FIELD_ROW_U32("uplink_ports", struct myr_part, eth.uplink_ports, 0, 1024),
     FIELD_ROW_U32("uplink_gbps", struct myr_part, eth.uplink_gbps, 1, 100000),
+    FIELD_ROW_TEXT("access_form", struct myr_part, eth.access_form),
+    FIELD_ROW_TEXT("uplink_form", struct myr_part, eth.uplink_form),
+    FIELD_ROW_U32("mgmt_ports", struct myr_part, eth.mgmt_ports, 0, 16),
+};
+
+static const struct field device_fields[] = {
+    FIELD_ROW_TEXT("nic", struct myr_part, device.nic),
 };
 
 #define KIND(section, name, fields)                    \
@@ -137,7 +167,7 @@ const struct part_kind part_kinds[MYR_PART_KIND_COUNT] = {
     [MYR_PART_STORAGE] = KIND("storage", "storage server", storage_fields),
     [MYR_PART_RACK] = {"racks", "rack", NULL, 0},
     [MYR_PART_ETHERNET] = KIND("ethernet", "Ethernet switch", ethernet_fields),
-    [MYR_PART_DEVICE] = {"devices", "device", NULL, 0},
+    [MYR_PART_DEVICE] = KIND("devices", "device", device_fields),
     [MYR_PART_SERVICE] = {"services", "licence or service", NULL, 0},
 };
 
@@ -150,8 +180,15 @@ struct myr_part part_defaults(enum myr_part_kind kind)
 {
     struct myr_part part = {.kind = kind};
     switch (kind) {
+    case MYR_PART_SWITCH:
+        part.sw.mgmt_ports = MYR_PART_NONE;
+        part.sw.per_box = 1;
+        break;
+    case MYR_PART_ETHERNET:
+        part.eth.mgmt_ports = MYR_PART_NONE;
+        break;
     case MYR_PART_NIC:
-        part.nic.cages = part.nic.cage_ports = 1;
+        part.nic.cages = part.nic.cage_ports = part.nic.cards = 1;
         part.nic.technology = MYR_TECH_ANY;
         break;
     case MYR_PART_SERVER:
@@ -159,9 +196,11 @@ struct myr_part part_defaults(enum myr_part_kind kind)
         break;
     case MYR_PART_TRANSCEIVER:
         part.optic.connectors = 1;
+        part.optic.technology = MYR_TECH_ANY;
         break;
     case MYR_PART_CABLE:
         part.cable.legs = 1;
+        part.cable.technology = MYR_TECH_ANY;
         break;
     default:
         break;

@@ -12,10 +12,13 @@ static const char all_kinds[] =
     "  t-sw: {technology: ethernet, cages: 2, form: osfp, cage_gbps: 800, port_gbps: 400,\n"
     "         splits: [200, 100], breakout: module, uplink_gbps: 50, ports_max: 3,\n"
     "         watts_copper: 4.5, order: O, title: T, vendor: V, source: S, watts: 6,\n"
-    "         rack_units: 7, weight_kg: 8, assumed: true}\n"
+    "         rack_units: 7, weight_kg: 8, assumed: true, top: finned, takes: qsfp56 sfp, lanes: "
+    "9,\n"
+    "         lane_gbps: 10, lane_also: [11], mgmt_ports: 2, per_box: 3}\n"
     "nics:\n"
     "  t-nic: {technology: infiniband, form: qsfp, top: flat, cages: 2, cage_ports: 3,\n"
-    "          port_gbps: 4, also: [5, 6]}\n"
+    "          port_gbps: 4, also: [5, 6], takes: sfp, lanes: 7, lane_gbps: 8, lane_also: [9],\n"
+    "          cards: 10, card_gbps: 11}\n"
     "  t-any: {form: qsfp, port_gbps: 1}\n"
     "gpus:\n"
     "  t-gpu: {memory_gb: 1, memory_gbytes_per_s: 2, bf16_tflops: 3, fp8_tflops: 4,\n"
@@ -28,14 +31,19 @@ static const char all_kinds[] =
     "transceivers:\n"
     "  t-opt: {form: osfp, top: finned, connector: mpo, fits: switch, cage_gbps: 1,\n"
     "          connectors: 2, port_gbps: 3, lane_gbps: 4, also: [7], medium: singlemode,\n"
-    "          wavelength_nm: 5, reach_m: 6.5}\n"
+    "          wavelength_nm: 5, reach_m: 6.5, lanes: 8, cage_lane_gbps: 9, built_in: true,\n"
+    "          technology: ethernet, grid: cwdm4}\n"
     "cables:\n"
     "  t-cab: {medium: multimode, legs: 2, length_m: 3.5, connector: mpo, form_b: sfp,\n"
-    "          fixed_ends: true, gbps: 4}\n"
+    "          fixed_ends: true, gbps: 4, top: finned, top_b: flat, lanes: 5, lane_gbps: 6,\n"
+    "          technology: infiniband}\n"
     "storage:\n"
     "  t-sto: {disks: 1, disk_gb: 2, nic: t-nic, nic_ports: 3, software: storage-software}\n"
     "ethernet:\n"
-    "  t-eth: {access_ports: 1, access_gbps: 2, uplink_ports: 3, uplink_gbps: 4}\n";
+    "  t-eth: {access_ports: 1, access_gbps: 2, uplink_ports: 3, uplink_gbps: 4,\n"
+    "          access_form: rj45, uplink_form: sfp, mgmt_ports: 5}\n"
+    "devices:\n"
+    "  t-dev: {nic: t-nic}\n";
 
 static void every_field_of_switches_cards_and_gpus_is_read(void **state)
 {
@@ -49,6 +57,10 @@ static void every_field_of_switches_cards_and_gpus_is_read(void **state)
     assert_true(sw->splits.count == 2 && sw->splits.items[0] == 200 && sw->splits.items[1] == 100);
     assert_true(sw->breakout == MYR_BREAKOUT_MODULE && sw->watts_copper == 4.5);
     assert_string_equal(sw->form, "osfp");
+    assert_true(sw->lanes == 9 && sw->lane_gbps == 10 && sw->lane_also.items[0] == 11);
+    assert_true(sw->mgmt_ports == 2 && sw->per_box == 3);
+    assert_string_equal(sw->top, "finned");
+    assert_string_equal(sw->takes, "qsfp56 sfp");
     assert_string_equal(part->order, "O");
     assert_string_equal(part->title, "T");
     assert_string_equal(part->vendor, "V");
@@ -61,7 +73,11 @@ static void every_field_of_switches_cards_and_gpus_is_read(void **state)
     assert_true(nic->port_gbps == 4 && nic->also.count == 2 && nic->also.items[1] == 6);
     assert_string_equal(nic->form, "qsfp");
     assert_string_equal(nic->top, "flat");
+    assert_true(nic->lanes == 7 && nic->lane_gbps == 8 && nic->lane_also.items[0] == 9);
+    assert_true(nic->cards == 10 && nic->card_gbps == 11);
+    assert_string_equal(nic->takes, "sfp");
     nic = &get_part(f, "t-any")->nic;
+    assert_true(nic->cards == 1 && nic->card_gbps == 0 && nic->lanes == 0 && !nic->takes);
     assert_true(nic->technology == MYR_TECH_ANY && nic->cages == 1 && nic->cage_ports == 1);
 
     const struct myr_part_gpu *gpu = &get_part(f, "t-gpu")->gpu;
@@ -94,13 +110,19 @@ static void every_field_of_the_other_kinds_is_read(void **state)
     assert_true(optic->cage_gbps == 1 && optic->connectors == 2 && optic->port_gbps == 3);
     assert_true(optic->lane_gbps == 4 && optic->also.count == 1 && optic->also.items[0] == 7);
     assert_true(optic->medium == MYR_MEDIUM_SINGLE && optic->wavelength_nm == 5);
-    assert_true(optic->reach_m == 6.5);
+    assert_true(optic->reach_m == 6.5 && optic->lanes == 8 && optic->cage_lane_gbps == 9);
+    assert_true(optic->built_in && optic->technology == MYR_TECH_ETHERNET);
+    assert_string_equal(optic->grid, "cwdm4");
 
     const struct myr_part_cable *cable = &get_part(f, "t-cab")->cable;
     assert_true(cable->medium == MYR_MEDIUM_MULTI && cable->legs == 2);
     assert_true(cable->length_m == 3.5 && cable->fixed_ends && cable->gbps == 4);
     assert_string_equal(cable->connector, "mpo");
     assert_string_equal(cable->form_b, "sfp");
+    assert_string_equal(cable->top, "finned");
+    assert_string_equal(cable->top_b, "flat");
+    assert_true(cable->lanes == 5 && cable->lane_gbps == 6);
+    assert_true(cable->technology == MYR_TECH_INFINIBAND);
 
     const struct myr_part_storage *storage = &get_part(f, "t-sto")->storage;
     assert_true(storage->disks == 1 && storage->disk_gb == 2 && storage->nic_ports == 3);
@@ -109,7 +131,10 @@ static void every_field_of_the_other_kinds_is_read(void **state)
 
     const struct myr_part_ethernet *eth = &get_part(f, "t-eth")->eth;
     assert_true(eth->access_ports == 1 && eth->access_gbps == 2 && eth->uplink_ports == 3 &&
-                eth->uplink_gbps == 4);
+                eth->uplink_gbps == 4 && eth->mgmt_ports == 5);
+    assert_string_equal(eth->access_form, "rj45");
+    assert_string_equal(eth->uplink_form, "sfp");
+    assert_string_equal(get_part(f, "t-dev")->device.nic, "t-nic");
 }
 
 /* Both ends of a range are taken, what lies beyond is refused with the range. */

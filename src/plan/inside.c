@@ -77,6 +77,13 @@ static void put_scale_up(struct inside_builder *builder, uint32_t first_gpu,
     }
 }
 
+/* Cards that a node has on a network: a twin cage may serve two. */
+static uint32_t cards_of(const struct plan *plan, const struct myr_server_nics *nics)
+{
+    uint32_t nic = nics->nic ? myr_catalog_find(plan->catalog, myr_str_from(nics->nic)) : MYR_NONE;
+    return nic == MYR_NONE ? nics->count : nics->count * part_at(plan, nic)->nic.cards;
+}
+
 static void inside_builder_done(struct inside_builder *builder)
 {
     myr_vec_done(&builder->parts);
@@ -104,7 +111,7 @@ void plan_insides(struct plan *plan)
     uint32_t first_gpu = (uint32_t)builder.parts.count;
     put_children(&builder, MYR_INSIDE_GPU, 0, server->gpus_per_node, roots, numa_count);
     for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
-        put_children(&builder, MYR_INSIDE_NIC, net, server->nics[net].count,
+        put_children(&builder, MYR_INSIDE_NIC, net, cards_of(plan, &server->nics[net]),
                      net == MYR_NET_COMPUTE ? roots : numa, numa_count);
     }
     if (server->dpu) {

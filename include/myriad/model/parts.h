@@ -43,8 +43,14 @@ struct myr_part_switch {
     uint32_t port_gbps;       /* a port as it comes: one straight cable */
     struct myr_speeds splits; /* lower speeds that a port can be divided into */
     uint32_t breakout;
-    uint32_t uplink_gbps;                 /* between switches; 0: as fast as the host links */
-    uint32_t ports_max;                   /* what the chip can address; 0: no limit of its own */
+    uint32_t uplink_gbps;        /* between switches; 0: as fast as the host links */
+    uint32_t ports_max;          /* what the chip can address; 0: no limit of its own */
+    const char *top;             /* "finned" or "flat": what its cages take; NULL: either */
+    const char *takes;           /* further forms that its cages take, or NULL */
+    uint32_t lanes, lane_gbps;   /* electrical lanes of a cage; 0: not known */
+    struct myr_speeds lane_also; /* lower speeds of a lane */
+    uint32_t mgmt_ports;         /* MYR_PART_NONE: not known */
+    uint32_t per_box;            /* switches that are ordered as one box */
     double watts_copper, watts_multimode; /* with that kind of cable; part.watts is the most */
     double buffer_mb;
 };
@@ -56,17 +62,20 @@ struct myr_part_nic {
     uint32_t cages;
     uint32_t cage_ports; /* 2: a twin cage, one port to each of two planes */
     uint32_t port_gbps;
-    struct myr_speeds also; /* lower speeds that it can run at */
+    struct myr_speeds also;    /* lower speeds that it can run at */
+    const char *takes;         /* further forms that its cages take, or NULL */
+    uint32_t lanes, lane_gbps; /* electrical lanes of a cage; 0: not known */
+    struct myr_speeds lane_also;
+    uint32_t cards;     /* chips behind it: 2 where a twin cage serves two cards */
+    uint32_t card_gbps; /* what all of it carries; 0: the sum of its ports */
 };
 
 struct myr_part_gpu {
-    double memory_gb, memory_gbytes_per_s;
-    double bf16_tflops, fp8_tflops, fp4_tflops; /* dense */
+    double memory_gb, memory_gbytes_per_s, bf16_tflops, fp8_tflops, fp4_tflops; /* dense */
 };
 
-/* The NICs of one node on one network. */
-struct myr_server_nics {
-    const char *nic; /* part; NULL: none */
+struct myr_server_nics { /* of one node on one network */
+    const char *nic;     /* part; NULL: none */
     uint32_t count;
 };
 
@@ -91,11 +100,15 @@ struct myr_part_transceiver {
     const char *form, *top;
     uint32_t cage_gbps; /* of the cage it fills */
     uint32_t connectors;
-    uint32_t port_gbps; /* through one connector */
-    uint32_t lane_gbps; /* one lane of it; both ends must agree; 0: not known */
+    uint32_t port_gbps;             /* through one connector */
+    uint32_t lane_gbps;             /* one lane of light; both ends must agree; 0: not known */
+    uint32_t lanes, cage_lane_gbps; /* electrical, all together; speed 0: as lane_gbps */
+    uint32_t technology;
+    bool built_in; /* part of the switch: never ordered */
     struct myr_speeds also;
     uint32_t medium;
     uint32_t wavelength_nm;
+    const char *grid;      /* "cwdm4": several wavelengths in one fibre; or NULL */
     const char *connector; /* "mpo12-apc" */
     const char *fits;      /* restricted to these hosts ("cx7 bluefield3"), or NULL */
     double reach_m;
@@ -105,10 +118,14 @@ struct myr_part_cable {
     uint32_t medium;
     uint32_t legs; /* 2: one end divides into two */
     double length_m;
-    const char *connector; /* of fibre; for copper with fixed ends the form of side A */
-    const char *form_b;    /* copper: the form of the leg ends, default as side A */
-    bool fixed_ends;       /* ends are part of the cable: no transceivers */
-    uint32_t gbps;         /* fixed ends: speed of a whole cable end; 0: any */
+    const char *connector;   /* of fibre; for copper with fixed ends the form of side A */
+    const char *form_b;      /* copper: the form of the leg ends, default as side A */
+    bool fixed_ends;         /* ends are part of the cable: no transceivers */
+    uint32_t gbps;           /* fixed ends: speed of a whole cable end; 0: any */
+    const char *top, *top_b; /* of fixed ends; top_b NULL: as top */
+    uint32_t lanes;          /* fibre pairs of a connector; electrical lanes of a fixed side A */
+    uint32_t lane_gbps;      /* fixed ends */
+    uint32_t technology;
 };
 
 struct myr_part_storage {
@@ -122,6 +139,12 @@ struct myr_part_storage {
 struct myr_part_ethernet {
     uint32_t access_ports, access_gbps;
     uint32_t uplink_ports, uplink_gbps;
+    const char *access_form, *uplink_form; /* "sfp28"; NULL: not known */
+    uint32_t mgmt_ports;                   /* MYR_PART_NONE: not known */
+};
+
+struct myr_part_device {
+    const char *nic; /* its card on the fabrics; NULL: as in the servers */
 };
 
 struct myr_part {
@@ -142,5 +165,6 @@ struct myr_part {
         struct myr_part_cable cable;
         struct myr_part_storage storage;
         struct myr_part_ethernet eth;
+        struct myr_part_device device;
     };
 };
