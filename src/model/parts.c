@@ -266,7 +266,12 @@ uint32_t myr_switch_ports_per_cage(const struct myr_part_switch *sw, uint32_t gb
     for (uint32_t i = 0; i < sw->splits.count; i++) {
         can = can || gbps == sw->splits.items[i];
     }
-    return can && gbps > 0 && gbps <= sw->cage_gbps ? sw->cage_gbps / gbps : 0;
+    if (!can || gbps == 0 || gbps > sw->cage_gbps) {
+        return 0;
+    }
+    /* Splitters divide one connector each: what a connector cannot give is lost. */
+    bool divided = sw->breakout == MYR_BREAKOUT_SPLITTER && gbps < sw->port_gbps;
+    return divided ? sw->cage_gbps / sw->port_gbps * (sw->port_gbps / gbps) : sw->cage_gbps / gbps;
 }
 
 uint32_t myr_switch_radix(const struct myr_part_switch *sw, uint32_t gbps)

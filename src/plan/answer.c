@@ -84,6 +84,7 @@ static void put_network(struct myr_answer *answer, const char *name, const struc
     put_layers(answer, "cables", net->cables);
     put_layers(answer, "links", net->links);
     myr_answer_u64(answer, "copper_cables", net->copper_cables);
+    myr_answer_u64(answer, "fibres", net->fibres);
     myr_answer_list(answer, "oversubscription");
     for (uint32_t i = 0; i + 1 < net->tiers; i++) {
         myr_answer_double(answer, NULL, net->oversubscription_milli[i] / 1000.0, 3);
@@ -151,6 +152,14 @@ static void put_storage(struct myr_answer *answer, const struct myr_design_head 
 static void put_totals(struct myr_answer *answer, const struct myr_design *design)
 {
     uint32_t unpriced = 0;
+    uint64_t cables = 0, fibres = 0;
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        const struct myr_network *net = &design->networks[id];
+        fibres += net->fibres;
+        for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {
+            cables += net->cables[layer];
+        }
+    }
     for (uint32_t i = 0; i < design->bom_count; i++) {
         unpriced += design->bom[i].unit_cents < 0;
     }
@@ -163,7 +172,8 @@ static void put_totals(struct myr_answer *answer, const struct myr_design *desig
     myr_answer_u64(answer, "devices", design->device_count);
     myr_answer_u64(answer, "ports", design->port_count);
     myr_answer_u64(answer, "links", design->link_count);
-    myr_answer_u64(answer, "cables", design->cable_count);
+    myr_answer_u64(answer, "cables", cables);
+    myr_answer_u64(answer, "fibres", fibres);
     myr_answer_double(answer, "bytes_per_cable", myr_design_bytes_per_cable(design), 1);
     myr_answer_end(answer);
 }

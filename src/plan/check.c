@@ -247,9 +247,14 @@ static void count_layers(struct plan *plan)
     for (uint32_t cable = 0; cable < design->cable_count; cable++) {
         const struct myr_cabletype *type = &plan->cabletypes.items[design->cable_type[cable]];
         struct myr_network *out = &plan->nets[type->net].out;
-        out->cables[type->layer]++;
-        out->links[type->layer] += design->first_link[cable + 1] - design->first_link[cable];
-        out->copper_cables += type->medium == MYR_MEDIUM_COPPER && type->part;
+        uint32_t links = design->first_link[cable + 1] - design->first_link[cable];
+        /* As published tables have it: copper one for each link, twin cages and splitters once. */
+        bool fixed = type->part && !type->optic_a;
+        uint32_t counted = fixed ? links : 1;
+        out->cables[type->layer] += counted;
+        out->links[type->layer] += links;
+        out->copper_cables += type->medium == MYR_MEDIUM_COPPER && type->part ? counted : 0;
+        out->fibres += fixed || type->head_b ? 1 : links;
     }
 }
 

@@ -1,339 +1,47 @@
-#include <stdio.h>
-
-#include "plan_internal.h"
+#include "choose.h"
 
 /*
- * Optics and cables by what fits what. For each layer: copper or another cable with fixed ends if
- * one is long enough, else multimode, else single mode; the first transceivers of the catalogue
- * whose form, speed, wavelength and connector agree; the shortest stock length that reaches. Pins
- * override the choice part by part, and are then checked by the same rules: what breaks one is a
- * finding.
+ * Modules and cables for the layers of every network: what lies at the two ends of a layer's links
+ * is said here, what fits it is chosen by choose.c. Lengths are those of the spec; who knows the
+ * racks asks for another length of the same layer (plan_cabletype_for).
  */
-
-static const char *const medium_names[] = {"copper", "multimode", "single-mode"};
-
-/* One end of a link: a switch cage or a NIC cage. */
-struct end {
-    const char *form, *top, *id;
-    uint32_t cage_gbps;
-    uint32_t connector_gbps; /* what one connector must carry */
-    uint32_t connectors;     /* wanted on the module; 0: any */
-    bool nic;
-};
-
-struct layer_need {
-    struct end a, b;
-    uint32_t gbps;
-    uint32_t legs;    /* of the cable: 2 with a splitter */
-    uint32_t pins[3]; /* optic a, optic b, cable */
-    double length_m;
-    bool fixed_only; /* access networks: ends are part of the cable */
-};
-
-struct layer_choice {
-    uint32_t optic_a, optic_b, cable;
-};
-
-static bool text_eq(const char *a, const char *b)
-{
-    return a && b && myr_str_eq_nocase(myr_str_from(a), myr_str_from(b));
-}
-
-/* 'fits' lists the beginnings of the names of hosts that a module is specified for. */
-static bool host_listed(const char *fits, const char *id)
-{
-    if (!fits) {
-        return true;
-    }
-    for (const char *word = fits; *word;) {
-        size_t len = strcspn(word, " ");
-        if (len > 0 && strncmp(word, id, len) == 0) {
-            return true;
-        }
-        word += len + strspn(word + len, " ");
-    }
-    return false;
-}
-
-static bool speed_ok(const struct myr_part_transceiver *optic, uint32_t gbps)
-{
-    bool ok = optic->port_gbps == gbps;
-    for (uint32_t i = 0; i < optic->also.count; i++) {
-        ok = ok || optic->also.items[i] == gbps;
-    }
-    return ok;
-}
-
-static bool optic_fits(const struct myr_part_transceiver *optic, const struct end *end)
-{
-    return text_eq(optic->form, end->form) && speed_ok(optic, end->connector_gbps) &&
-           (end->nic || optic->cage_gbps == end->cage_gbps) &&
-           (!end->connectors || optic->connectors == end->connectors) &&
-           (!end->top || !optic->top || text_eq(optic->top, end->top)) &&
-           (!end->nic || host_listed(optic->fits, end->id));
-}
-
-static bool optics_match(const struct myr_part_transceiver *a, const struct myr_part_transceiver *b)
-{
-    bool lanes = !a->lane_gbps || !b->lane_gbps || a->lane_gbps == b->lane_gbps;
-    return a->medium == b->medium && a->wavelength_nm == b->wavelength_nm && lanes &&
-           text_eq(a->connector, b->connector);
-}
-
-/* The shortest fibre of the right kind that reaches; MYR_PART_NONE when there is none. */
-static uint32_t find_fibre(const struct plan *plan, const struct myr_part_transceiver *optic,
-                           uint32_t legs, double length_m)
-{
-    uint32_t best = MYR_PART_NONE;
-    for (uint32_t i = 0; i < plan->catalog->parts.count; i++) {
-        const struct myr_part *part = part_at(plan, i);
-        if (part->kind == MYR_PART_CABLE && !part->cable.fixed_ends &&
-            part->cable.medium == optic->medium && part->cable.legs == legs &&
-            text_eq(part->cable.connector, optic->connector) && part->cable.length_m >= length_m &&
-            (best == MYR_PART_NONE || part->cable.length_m < part_at(plan, best)->cable.length_m)) {
-            best = i;
-        }
-    }
-    return best;
-}
-
-static uint32_t find_fixed(const struct plan *plan, const struct layer_need *need)
-{
-    uint32_t best = MYR_PART_NONE;
-    for (uint32_t i = 0; i < plan->catalog->parts.count; i++) {
-        const struct myr_part *part = part_at(plan, i);
-        const struct myr_part_cable *cable = &part->cable;
-        if (part->kind != MYR_PART_CABLE || !cable->fixed_ends ||
-            cable->length_m < need->length_m ||
-            (cable->gbps && cable->gbps != need->gbps * cable->legs) ||
-            (!need->a.nic && cable->legs > 1)) {
-            continue; /* a divided cable joins a switch to hosts, not to a switch */
-        }
-        /* Side A of the part is its undivided end: the switch. */
-        const char *far = cable->form_b ? cable->form_b : cable->connector;
-        bool fits = text_eq(cable->connector, need->b.form) && text_eq(far, need->a.form);
-        const struct myr_part *old = best == MYR_PART_NONE ? NULL : part_at(plan, best);
-        if (fits &&
-            (!old || cable->length_m < old->cable.length_m ||
-             (cable->length_m == old->cable.length_m && cable->medium < old->cable.medium))) {
-            best = i;
-        }
-    }
-    return best;
-}
-
-/* The first pair of modules of this medium, with a fibre between them. */
-static bool choose_optical(const struct plan *plan, const struct layer_need *need,
-                           enum myr_medium medium, struct layer_choice *ret)
-{
-    for (uint32_t b = 0; b < plan->catalog->parts.count; b++) {
-        const struct myr_part *optic_b = part_at(plan, b);
-        if (optic_b->kind != MYR_PART_TRANSCEIVER || optic_b->optic.medium != medium ||
-            optic_b->optic.reach_m < need->length_m || !optic_fits(&optic_b->optic, &need->b)) {
-            continue;
-        }
-        uint32_t cable = find_fibre(plan, &optic_b->optic, need->legs, need->length_m);
-        if (cable == MYR_PART_NONE) {
-            continue;
-        }
-        for (uint32_t a = 0; a < plan->catalog->parts.count; a++) {
-            const struct myr_part *optic_a = part_at(plan, a);
-            if (optic_a->kind == MYR_PART_TRANSCEIVER && optic_fits(&optic_a->optic, &need->a) &&
-                optic_a->optic.reach_m >= need->length_m &&
-                optics_match(&optic_a->optic, &optic_b->optic)) {
-                *ret = (struct layer_choice){a, b, cable};
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-static bool choose(const struct plan *plan, const struct layer_need *need, struct layer_choice *ret)
-{
-    uint32_t fixed = find_fixed(plan, need);
-    bool copper = fixed != MYR_PART_NONE && part_at(plan, fixed)->cable.medium == MYR_MEDIUM_COPPER;
-    if (fixed != MYR_PART_NONE && (copper || need->fixed_only)) {
-        *ret = (struct layer_choice){MYR_PART_NONE, MYR_PART_NONE, fixed};
-        return true;
-    }
-    if (choose_optical(plan, need, MYR_MEDIUM_MULTI, ret) ||
-        choose_optical(plan, need, MYR_MEDIUM_SINGLE, ret)) {
-        return true;
-    }
-    if (fixed != MYR_PART_NONE) {
-        *ret = (struct layer_choice){MYR_PART_NONE, MYR_PART_NONE, fixed};
-        return true;
-    }
-    return false;
-}
-
-static void check_end(struct plan *plan, const char *where, const struct myr_part *optic,
-                      const struct end *end)
-{
-    if (!text_eq(optic->optic.form, end->form)) {
-        plan_finding(plan, MYR_SEVERITY_ERROR, "optic-form", where,
-                     "take a module of the cage's form", "%s is %s, the cage of %s is %s",
-                     optic->order, optic->optic.form, end->id, end->form);
-    } else if (end->nic && !host_listed(optic->optic.fits, end->id)) {
-        plan_finding(plan, MYR_SEVERITY_ERROR, "optic-host", where,
-                     "take a module that is specified for this NIC",
-                     "%s is specified for %s, not for %s", optic->order, optic->optic.fits,
-                     end->id);
-    } else if (!speed_ok(&optic->optic, end->connector_gbps)) {
-        plan_finding(plan, MYR_SEVERITY_ERROR, "optic-speed", where, "take a module of that speed",
-                     "%s carries %u Gb/s through a connector, %u are needed", optic->order,
-                     optic->optic.port_gbps, end->connector_gbps);
-    }
-}
-
-/* The link rules, for what the user pinned: mode, wavelength, connector, legs, length, reach. */
-static void check_pinned(struct plan *plan, const char *where, const struct layer_need *need,
-                         const struct layer_choice *choice)
-{
-    if (choice->optic_a == MYR_PART_NONE || choice->optic_b == MYR_PART_NONE) {
-        return;
-    }
-    const struct myr_part *a = part_at(plan, choice->optic_a);
-    const struct myr_part *b = part_at(plan, choice->optic_b);
-    const struct myr_part *cable = part_at(plan, choice->cable);
-    check_end(plan, where, a, &need->a);
-    check_end(plan, where, b, &need->b);
-    if (!optics_match(&a->optic, &b->optic) || a->optic.medium != cable->cable.medium) {
-        plan_finding(plan, MYR_SEVERITY_ERROR, "optic-mode", where,
-                     "use one mode, wavelength and connector at both ends and in the fibre",
-                     "%s (%s, %u nm) cannot link with %s (%s, %u nm) over %s (%s)", b->order,
-                     medium_names[b->optic.medium], b->optic.wavelength_nm, a->order,
-                     medium_names[a->optic.medium], a->optic.wavelength_nm, cable->order,
-                     medium_names[cable->cable.medium]);
-    }
-    if (cable->cable.legs != need->legs) {
-        plan_finding(plan, MYR_SEVERITY_ERROR, "cable-legs", where, "take a cable with that many",
-                     "%s has %u legs, %u are needed", cable->order, cable->cable.legs, need->legs);
-    }
-    if (cable->cable.length_m < need->length_m) {
-        plan_finding(plan, MYR_SEVERITY_ERROR, "cable-short", where,
-                     "take a longer cable or give the true length_m",
-                     "%s is %g m long, %g m are needed", cable->order, cable->cable.length_m,
-                     need->length_m);
-    }
-    double reach = a->optic.reach_m < b->optic.reach_m ? a->optic.reach_m : b->optic.reach_m;
-    if (reach < need->length_m) {
-        plan_finding(plan, MYR_SEVERITY_ERROR, "optic-reach", where,
-                     "take modules with a longer reach", "the modules reach %g m, %g m are needed",
-                     reach, need->length_m);
-    }
-}
-
-static void apply_pins(struct plan *plan, const char *where, const struct layer_need *need,
-                       bool found, struct layer_choice *choice)
-{
-    bool pinned = false;
-    uint32_t *chosen[] = {&choice->optic_a, &choice->optic_b, &choice->cable};
-    for (uint32_t i = 0; i < 3; i++) {
-        if (need->pins[i] != MYR_PART_NONE) {
-            *chosen[i] = need->pins[i];
-            pinned = true;
-        }
-    }
-    if (pinned && choice->cable != MYR_PART_NONE) {
-        check_pinned(plan, where, need, choice);
-    } else if (!found) {
-        plan_finding(plan, MYR_SEVERITY_ERROR, "no-optics", where,
-                     "add fitting parts to the catalogue, or pin them",
-                     "nothing in the catalogue joins %s (%s) to %s (%s) at %u Gb/s over %g m",
-                     need->a.id, need->a.form, need->b.id, need->b.form, need->gbps,
-                     need->length_m);
-    }
-}
 
 static uint32_t part_string(struct plan *plan, uint32_t part)
 {
     return part == MYR_PART_NONE ? 0 : plan_string(plan, part_at(plan, part)->id);
 }
 
-static uint16_t add_cabletype(struct plan *plan, const struct net_plan *net, enum myr_layer layer,
-                              const struct layer_need *need, uint32_t unit_legs, bool head_b)
-{
-    struct layer_choice choice = {MYR_PART_NONE, MYR_PART_NONE, MYR_PART_NONE};
-    const char *where =
-        myr_arena_printf(plan->arena, "%s %s", myr_net_names[net->id], myr_layer_names[layer]);
-    bool found = choose(plan, need, &choice);
-    apply_pins(plan, where, need, found, &choice);
-    const struct myr_part *cable =
-        choice.cable == MYR_PART_NONE ? NULL : part_at(plan, choice.cable);
-    struct myr_cabletype type = {
-        .part = part_string(plan, choice.cable),
-        .optic_a = part_string(plan, choice.optic_a),
-        .optic_b = part_string(plan, choice.optic_b),
-        .gbps = need->gbps,
-        .length_mm = (uint32_t)((cable ? cable->cable.length_m : need->length_m) * 1000 + 0.5),
-        .net = (uint8_t)net->id,
-        .layer = (uint8_t)layer,
-        .medium = (uint8_t)(cable ? cable->cable.medium : MYR_MEDIUM_MULTI),
-        .legs = (uint8_t)unit_legs,
-        .head_b = head_b,
-    };
-    MYR_ASSERT(plan->cabletypes.count < UINT16_MAX);
-    myr_vec_push(&plan->cabletypes, type);
-    return (uint16_t)(plan->cabletypes.count - 1);
-}
-
-static struct end switch_end(const struct plan *plan, uint32_t part, uint32_t connector_gbps)
+static struct fit_socket switch_socket(const struct plan *plan, uint32_t part, uint32_t ports,
+                                       uint32_t legs)
 {
     const struct myr_part *sw = part_at(plan, part);
-    return (struct end){.form = sw->sw.form,
-                        .id = sw->id,
-                        .cage_gbps = sw->sw.cage_gbps,
-                        .connector_gbps = connector_gbps};
+    return (struct fit_socket){.id = sw->id,
+                               .form = sw->sw.form,
+                               .takes = sw->sw.takes,
+                               .top = sw->sw.top,
+                               .technology = sw->sw.technology,
+                               .cage_gbps = sw->sw.cage_gbps,
+                               .lanes = sw->sw.lanes,
+                               .lane_gbps = sw->sw.lane_gbps,
+                               .lane_also = &sw->sw.lane_also,
+                               .ports = ports,
+                               .legs = legs};
 }
 
-static double length_or(double given, double otherwise)
+static struct fit_socket nic_socket(const struct myr_part *nic, uint32_t ports)
 {
-    return given > 0 ? given : otherwise;
-}
-
-static void host_optics(struct plan *plan, struct net_plan *net, uint32_t class_index)
-{
-    const struct myr_part *nic = part_at(plan, net->hosts[class_index].nic_part);
-    bool splitter = net->splitter_legs > 1;
-    double default_m = net->out.topology == MYR_TOPOLOGY_MIDDLE_OF_RACK ? 2 : 50;
-    struct layer_need need = {
-        .gbps = net->out.host_gbps,
-        .legs = net->splitter_legs,
-        .pins = {net->spec->pins[MYR_PIN_NIC_OPTIC], net->spec->pins[MYR_PIN_SWITCH_OPTIC],
-                 net->spec->pins[MYR_PIN_HOST_CABLE]},
-        .length_m = length_or(net->spec->host_length_m, default_m),
-    };
-    need.a = (struct end){.form = nic->nic.form,
-                          .top = nic->nic.top,
-                          .id = nic->id,
-                          .cage_gbps = nic->nic.port_gbps * nic->nic.cage_ports,
-                          .connector_gbps = net->out.host_gbps,
-                          .connectors = net->twin ? net->out.planes : 0,
-                          .nic = true};
-    need.b =
-        switch_end(plan, net->leaf_part, splitter ? net->leaf_sw->port_gbps : net->out.host_gbps);
-    uint32_t legs = net->twin ? net->out.planes : net->splitter_legs;
-    net->host_cabletype[class_index] =
-        add_cabletype(plan, net, MYR_LAYER_HOST, &need, legs, splitter);
-}
-
-static void fabric_optics(struct plan *plan, struct net_plan *net, enum myr_layer layer,
-                          uint32_t lower, uint32_t upper, double length_m)
-{
-    struct layer_need need = {
-        .gbps = net->out.fabric_gbps,
-        .legs = 1,
-        .pins = {net->spec->pins[MYR_PIN_FABRIC_OPTIC], net->spec->pins[MYR_PIN_FABRIC_OPTIC],
-                 net->spec->pins[MYR_PIN_FABRIC_CABLE]},
-        .length_m = length_m,
-    };
-    need.a = switch_end(plan, lower, net->out.fabric_gbps);
-    need.b = switch_end(plan, upper, net->out.fabric_gbps);
-    /* Twin planes are ordered and counted in whole cages: two ports, one cable. */
-    uint32_t legs = net->twin ? myr_switch_ports_per_cage(net->leaf_sw, net->out.fabric_gbps) : 1;
-    net->layer_cabletype[layer] = add_cabletype(plan, net, layer, &need, legs, false);
+    return (struct fit_socket){.id = nic->id,
+                               .form = nic->nic.form,
+                               .takes = nic->nic.takes,
+                               .top = nic->nic.top,
+                               .technology = nic->nic.technology,
+                               .lanes = nic->nic.lanes,
+                               .lane_gbps = nic->nic.lane_gbps,
+                               .lane_also = &nic->nic.lane_also,
+                               .cage_gbps = nic->nic.port_gbps * nic->nic.cage_ports,
+                               .ports = ports,
+                               .legs = 1,
+                               .nic = true};
 }
 
 /* What plugs into a port of this speed, where the catalogue's fixed-port switches do not say. */
@@ -346,71 +54,265 @@ static const char *form_of_speed(uint32_t gbps)
                          : "qsfp112";
 }
 
-static void access_optics(struct plan *plan, struct net_plan *net)
+static struct fit_socket fixed_port(const struct plan *plan, uint32_t part, bool uplink)
 {
-    struct layer_need need = {
-        .gbps = net->out.host_gbps,
-        .legs = 1,
-        .pins = {MYR_PART_NONE, MYR_PART_NONE, net->spec->pins[MYR_PIN_HOST_CABLE]},
-        .length_m = length_or(net->spec->host_length_m, 10),
-        .fixed_only = true};
-    need.a = need.b = (struct end){.form = form_of_speed(need.gbps),
-                                   .id = part_at(plan, net->access_part)->id,
-                                   .connector_gbps = need.gbps};
-    uint16_t type = add_cabletype(plan, net, MYR_LAYER_HOST, &need, 1, false);
-    for (uint32_t i = 0; i < net->host_class_count; i++) {
-        net->host_cabletype[i] = type;
+    const struct myr_part_ethernet *eth = &part_at(plan, part)->eth;
+    uint32_t gbps = uplink ? eth->uplink_gbps : eth->access_gbps;
+    const char *form = uplink ? eth->uplink_form : eth->access_form;
+    return (struct fit_socket){.id = part_at(plan, part)->id,
+                               .form = form ? form : form_of_speed(gbps),
+                               .takes = form_of_speed(gbps <= 25 && gbps > 10 ? 10 : gbps),
+                               .technology = MYR_TECH_ETHERNET,
+                               .cage_gbps = gbps,
+                               .ports = 1,
+                               .legs = 1};
+}
+
+static double length_or(double given, double otherwise)
+{
+    return given > 0 ? given : otherwise;
+}
+
+/* Cards of several kinds share the cages of a leaf: one kind of module must serve them all. */
+static bool shares_cages(const struct net_plan *net, uint32_t ports)
+{
+    bool several = false;
+    for (uint32_t i = 1; i < net->host_class_count; i++) {
+        several = several || net->hosts[i].nic_part != net->hosts[0].nic_part;
     }
-    need.gbps = net->out.fabric_gbps;
-    need.length_m = length_or(net->spec->fabric_length_m, 20);
-    need.pins[2] = net->spec->pins[MYR_PIN_FABRIC_CABLE];
-    need.a = need.b = (struct end){.form = form_of_speed(need.gbps),
-                                   .id = part_at(plan, net->aggregation_part)->id,
-                                   .connector_gbps = need.gbps};
-    net->layer_cabletype[MYR_LAYER_FABRIC] =
-        add_cabletype(plan, net, MYR_LAYER_FABRIC, &need, 1, false);
+    return several && ports > 1;
+}
+
+static struct link_need host_need(const struct plan *plan, const struct net_plan *net,
+                                  uint32_t class_index)
+{
+    const struct host_class *hosts = &net->hosts[class_index];
+    const struct myr_spec_net *spec = net->spec;
+    bool access = net->out.topology == MYR_TOPOLOGY_ACCESS;
+    double default_m = access ? 10 : net->out.topology == MYR_TOPOLOGY_MIDDLE_OF_RACK ? 2 : 50;
+    struct link_need need = {
+        .link = {.gbps = net->out.host_gbps,
+                 .bundle = 1,
+                 .length_m = length_or(spec->host_length_m, default_m)},
+        .pins = {spec->pins[MYR_PIN_NIC_OPTIC], spec->pins[MYR_PIN_SWITCH_OPTIC],
+                 spec->pins[MYR_PIN_HOST_CABLE]},
+        .fixed_only = access,
+        .same_b = MYR_PART_NONE,
+    };
+    need.link.a = nic_socket(part_at(plan, hosts->nic_part), hosts->per_cage);
+    if (access) {
+        need.link.b = fixed_port(plan, net->access_part, false);
+        return need;
+    }
+    uint32_t ports = myr_switch_ports_per_cage(net->leaf_sw, net->out.host_gbps);
+    need.link.b = switch_socket(plan, net->leaf_part, ports, net->splitter_legs);
+    need.no_fixed = shares_cages(net, ports);
+    if (need.no_fixed && class_index > 0) {
+        need.same_b = net->host_optic;
+    }
+    return need;
+}
+
+/* Links that run side by side between two cages. */
+static uint32_t layer_bundle(const struct net_plan *net, enum myr_layer layer, uint32_t ports)
+{
+    const struct myr_network *out = &net->out;
+    switch (layer) {
+    case MYR_LAYER_CORE:
+        return net->core_pair_links ? net->core_pair_links : 1;
+    case MYR_LAYER_LOCAL:
+        return out->topology == MYR_TOPOLOGY_TORUS ? net->pair_links : 1;
+    case MYR_LAYER_GLOBAL: {
+        uint32_t each = out->topology == MYR_TOPOLOGY_DRAGONFLY ? out->leaf_up : out->spine_up;
+        return each % ports || !net->global_pair_links ? 1 : net->global_pair_links;
+    }
+    default:
+        return net->pair_links && out->topology != MYR_TOPOLOGY_DRAGONFLY_PLUS ? net->pair_links
+                                                                               : 1;
+    }
+}
+
+static struct link_need access_uplink_need(const struct plan *plan, const struct net_plan *net)
+{
+    struct link_need need = {
+        .link = {.gbps = net->out.fabric_gbps,
+                 .bundle = 1,
+                 .length_m = length_or(net->spec->fabric_length_m, 20)},
+        .pins = {MYR_PART_NONE, MYR_PART_NONE, net->spec->pins[MYR_PIN_FABRIC_CABLE]},
+        .fixed_only = true,
+        .same_b = MYR_PART_NONE,
+    };
+    need.link.a = fixed_port(plan, net->access_part, true);
+    need.link.b = fixed_port(plan, net->aggregation_part, false);
+    return need;
+}
+
+static struct link_need fabric_need(const struct plan *plan, const struct net_plan *net,
+                                    enum myr_layer layer)
+{
+    const struct myr_spec_net *spec = net->spec;
+    bool plus = net->out.topology == MYR_TOPOLOGY_DRAGONFLY_PLUS;
+    bool high = layer == MYR_LAYER_CORE || layer == MYR_LAYER_GLOBAL;
+    uint32_t lower = layer == MYR_LAYER_CORE || (layer == MYR_LAYER_GLOBAL && plus)
+                         ? net->spine_part
+                         : net->leaf_part;
+    uint32_t upper = layer == MYR_LAYER_CORE ? net->core_part
+                     : layer == MYR_LAYER_FABRIC || (layer == MYR_LAYER_GLOBAL && plus)
+                         ? net->spine_part
+                         : net->leaf_part;
+    uint32_t gbps = net->out.fabric_gbps;
+    uint32_t ports_a = fits_straight_ports(&part_at(plan, lower)->sw, gbps);
+    uint32_t ports_b = fits_straight_ports(&part_at(plan, upper)->sw, gbps);
+    struct link_need need = {
+        .link = {.gbps = gbps,
+                 .bundle = layer_bundle(net, layer, ports_a),
+                 .length_m = high ? length_or(spec->core_length_m, 100)
+                                  : length_or(spec->fabric_length_m, 50)},
+        .pins = {spec->pins[MYR_PIN_FABRIC_OPTIC], spec->pins[MYR_PIN_FABRIC_OPTIC],
+                 spec->pins[MYR_PIN_FABRIC_CABLE]},
+        .same_b = MYR_PART_NONE,
+    };
+    need.link.a = switch_socket(plan, lower, ports_a, 1);
+    need.link.b = switch_socket(plan, upper, ports_b, 1);
+    return need;
+}
+
+static struct link_need layer_need(const struct plan *plan, const struct net_plan *net,
+                                   enum myr_layer layer, uint32_t host_class)
+{
+    if (layer == MYR_LAYER_HOST) {
+        return host_need(plan, net, host_class);
+    }
+    return net->out.topology == MYR_TOPOLOGY_ACCESS ? access_uplink_need(plan, net)
+                                                    : fabric_need(plan, net, layer);
+}
+
+/* Links in one cable, as it is counted. */
+static uint32_t links_of_cable(const struct plan *plan, const struct net_plan *net,
+                               const struct link_need *need, const struct fit_parts *parts)
+{
+    const struct myr_part *cable =
+        parts->cable == MYR_PART_NONE ? NULL : part_at(plan, parts->cable);
+    if (cable && cable->cable.fixed_ends) {
+        return fits_fixed_links(&cable->cable, need->link.gbps);
+    }
+    /* Twin planes are ordered and counted in whole cages: two ports, one cable. */
+    if (net->twin) {
+        return need->link.a.ports;
+    }
+    return need->link.b.legs;
+}
+
+static uint16_t add_cabletype(struct plan *plan, const struct net_plan *net, enum myr_layer layer,
+                              const struct link_need *need, const struct fit_parts *parts)
+{
+    const struct myr_part *cable =
+        parts->cable == MYR_PART_NONE ? NULL : part_at(plan, parts->cable);
+    struct myr_cabletype type = {
+        .part = part_string(plan, parts->cable),
+        .optic_a = part_string(plan, parts->optic_a),
+        .optic_b = part_string(plan, parts->optic_b),
+        .gbps = need->link.gbps,
+        .length_mm = (uint32_t)((cable ? cable->cable.length_m : need->link.length_m) * 1000 + 0.5),
+        .net = (uint8_t)net->id,
+        .layer = (uint8_t)layer,
+        .medium = (uint8_t)(cable ? cable->cable.medium : MYR_MEDIUM_MULTI),
+        .legs = (uint8_t)links_of_cable(plan, net, need, parts),
+        .head_b = need->link.b.legs > 1 || (cable && cable->cable.legs > 1),
+    };
+    for (size_t i = 0; i < plan->cabletypes.count; i++) {
+        if (memcmp(&plan->cabletypes.items[i], &type, sizeof(type)) == 0) {
+            return (uint16_t)i;
+        }
+    }
+    MYR_ASSERT(plan->cabletypes.count < UINT16_MAX);
+    myr_vec_push(&plan->cabletypes, type);
+    return (uint16_t)(plan->cabletypes.count - 1);
+}
+
+static uint32_t part_of(const struct plan *plan, uint32_t string)
+{
+    return string ? myr_catalog_find(plan->catalog, myr_str_from(plan->strings.data + string))
+                  : MYR_PART_NONE;
+}
+
+uint16_t plan_cabletype_for(struct plan *plan, struct net_plan *net, const struct cable_ask *ask)
+{
+    struct link_need need = layer_need(plan, net, ask->layer, ask->host_class);
+    struct fit_parts parts;
+    need.link.length_m = ask->length_m;
+    if (ask->like == MYR_CABLETYPE_NONE) {
+        const char *where = myr_arena_printf(plan->arena, "%s %s", myr_net_names[net->id],
+                                             myr_layer_names[ask->layer]);
+        (void)plan_choose_parts(plan, where, &need, &parts);
+        return add_cabletype(plan, net, ask->layer, &need, &parts);
+    }
+    struct myr_cabletype like = plan->cabletypes.items[ask->like];
+    uint32_t old = part_of(plan, like.part);
+    need.pins =
+        (struct fit_parts){part_of(plan, like.optic_a), part_of(plan, like.optic_b), MYR_PART_NONE};
+    need.no_fixed = need.no_fixed || like.optic_a;
+    need.fixed_only = need.fixed_only || !like.optic_a;
+    if (old == MYR_PART_NONE || !plan_choose_parts(plan, NULL, &need, &parts) ||
+        part_at(plan, parts.cable)->cable.fixed_ends != part_at(plan, old)->cable.fixed_ends ||
+        links_of_cable(plan, net, &need, &parts) != like.legs) {
+        return MYR_CABLETYPE_NONE;
+    }
+    return add_cabletype(plan, net, ask->layer, &need, &parts);
+}
+
+/* The kind of link that a layer gets for the length that the spec gives. */
+static uint16_t layer_type(struct plan *plan, struct net_plan *net, enum myr_layer layer,
+                           uint32_t host_class)
+{
+    struct link_need need = layer_need(plan, net, layer, host_class);
+    struct fit_parts parts;
+    const char *where =
+        myr_arena_printf(plan->arena, "%s %s", myr_net_names[net->id], myr_layer_names[layer]);
+    (void)plan_choose_parts(plan, where, &need, &parts);
+    if (layer == MYR_LAYER_HOST && host_class == 0) {
+        net->host_optic = parts.optic_b;
+    }
+    return add_cabletype(plan, net, layer, &need, &parts);
+}
+
+static void fabric_layers(struct plan *plan, struct net_plan *net)
+{
+    bool used[MYR_LAYER_COUNT] = {false};
+    switch (net->out.topology) {
+    case MYR_TOPOLOGY_DRAGONFLY:
+        used[MYR_LAYER_LOCAL] = used[MYR_LAYER_GLOBAL] = true;
+        break;
+    case MYR_TOPOLOGY_DRAGONFLY_PLUS:
+        used[MYR_LAYER_FABRIC] = used[MYR_LAYER_GLOBAL] = true;
+        break;
+    case MYR_TOPOLOGY_TORUS:
+        used[MYR_LAYER_LOCAL] = true;
+        break;
+    default:
+        used[MYR_LAYER_FABRIC] = net->out.tiers >= 2;
+        used[MYR_LAYER_CORE] = net->out.tiers == 3;
+        break;
+    }
+    for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {
+        if (used[layer]) {
+            net->layer_cabletype[layer] = layer_type(plan, net, (enum myr_layer)layer, 0);
+        }
+    }
 }
 
 static void net_optics(struct plan *plan, struct net_plan *net)
 {
-    if (net->out.topology == MYR_TOPOLOGY_ACCESS) {
-        access_optics(plan, net);
-        return;
-    }
     for (uint32_t i = 0; i < net->host_class_count; i++) {
         uint32_t same = 0;
-        while (same < i && net->hosts[same].nic_part != net->hosts[i].nic_part) {
+        while (same < i && (net->hosts[same].nic_part != net->hosts[i].nic_part ||
+                            net->hosts[same].per_cage != net->hosts[i].per_cage)) {
             same++;
         }
-        if (same < i) {
-            net->host_cabletype[i] = net->host_cabletype[same];
-        } else {
-            host_optics(plan, net, i);
-        }
+        net->host_cabletype[i] =
+            same < i ? net->host_cabletype[same] : layer_type(plan, net, MYR_LAYER_HOST, i);
     }
-    double fabric_m = length_or(net->spec->fabric_length_m, 50);
-    double core_m = length_or(net->spec->core_length_m, 100);
-    switch (net->out.topology) {
-    case MYR_TOPOLOGY_DRAGONFLY:
-        fabric_optics(plan, net, MYR_LAYER_LOCAL, net->leaf_part, net->leaf_part, fabric_m);
-        fabric_optics(plan, net, MYR_LAYER_GLOBAL, net->leaf_part, net->leaf_part, core_m);
-        break;
-    case MYR_TOPOLOGY_DRAGONFLY_PLUS:
-        fabric_optics(plan, net, MYR_LAYER_FABRIC, net->leaf_part, net->spine_part, fabric_m);
-        fabric_optics(plan, net, MYR_LAYER_GLOBAL, net->spine_part, net->spine_part, core_m);
-        break;
-    case MYR_TOPOLOGY_TORUS:
-        fabric_optics(plan, net, MYR_LAYER_LOCAL, net->leaf_part, net->leaf_part, fabric_m);
-        break;
-    default:
-        if (net->out.tiers >= 2) {
-            fabric_optics(plan, net, MYR_LAYER_FABRIC, net->leaf_part, net->spine_part, fabric_m);
-        }
-        if (net->out.tiers == 3) {
-            fabric_optics(plan, net, MYR_LAYER_CORE, net->spine_part, net->core_part, core_m);
-        }
-        break;
-    }
+    fabric_layers(plan, net);
 }
 
 int plan_optics(struct plan *plan, struct myr_err *err)

@@ -1,4 +1,4 @@
-#include "plan_internal.h"
+#include "fits.h"
 
 /*
  * Devices and their ports. Order: nodes, storage servers, management nodes, fabric managers, then
@@ -31,18 +31,23 @@ static void add_group(struct plan *plan, uint16_t type_id, struct myr_port_group
     type->groups[type->group_count++] = group;
 }
 
-static uint16_t per_cage(const struct myr_part_switch *sw, uint32_t gbps)
+static uint16_t host_per_cage(const struct net_plan *net)
 {
-    return (uint16_t)myr_switch_ports_per_cage(sw, gbps);
+    return (uint16_t)myr_switch_ports_per_cage(net->leaf_sw, net->out.host_gbps);
+}
+
+static uint16_t straight_per_cage(const struct myr_part_switch *sw, uint32_t gbps)
+{
+    return (uint16_t)fits_straight_ports(sw, gbps);
 }
 
 static void add_nic_group(struct plan *plan, uint16_t type, const struct net_plan *net,
-                          uint32_t ports)
+                          const struct host_class *hosts)
 {
     add_group(plan, type,
-              (struct myr_port_group){.count = ports * net->out.planes,
+              (struct myr_port_group){.count = hosts->nic_ports * net->out.planes,
                                       .gbps = net->out.host_gbps,
-                                      .per_cage = (uint16_t)(net->twin ? net->out.planes : 1),
+                                      .per_cage = (uint16_t)hosts->per_cage,
                                       .role = MYR_PORT_NIC,
                                       .net = (uint8_t)net->id});
 }
@@ -62,7 +67,7 @@ static void host_types(struct plan *plan)
             for (uint32_t k = 0; k < MYR_ARRAY_COUNT(kinds); k++) {
                 if (net->hosts[i].kind == kinds[k]) {
                     net->hosts[i].port_base = plan->devtypes.items[types[k]].port_count;
-                    add_nic_group(plan, types[k], net, net->hosts[i].nic_ports);
+                    add_nic_group(plan, types[k], net, &net->hosts[i]);
                 }
             }
         }
@@ -76,12 +81,14 @@ static void router_type(struct plan *plan, struct net_plan *net)
     net->leaf_type = add_type(plan, net->leaf_part);
     struct myr_port_group group = {.count = out->hosts_per_switch,
                                    .gbps = out->host_gbps,
-                                   .per_cage = per_cage(net->leaf_sw, out->host_gbps),
+                                   .per_cage = host_per_cage(net),
+                                   .per_connector = (uint16_t)net->splitter_legs,
                                    .role = MYR_PORT_DOWN,
                                    .net = (uint8_t)net->id};
     add_group(plan, net->leaf_type, group);
     group.gbps = out->fabric_gbps;
-    group.per_cage = per_cage(net->leaf_sw, out->fabric_gbps);
+    group.per_cage = straight_per_cage(net->leaf_sw, out->fabric_gbps);
+    group.per_connector = 1;
     group.count = torus ? out->leaf_up : out->group_switches - 1;
     group.role = MYR_PORT_LOCAL;
     add_group(plan, net->leaf_type, group);
@@ -96,28 +103,30 @@ static void tier_types(struct plan *plan, struct net_plan *net)
     bool plus = out->topology == MYR_TOPOLOGY_DRAGONFLY_PLUS;
     struct myr_port_group down = {.count = out->leaf_down,
                                   .gbps = out->host_gbps,
-                                  .per_cage = per_cage(net->leaf_sw, out->host_gbps),
+                                  .per_cage = host_per_cage(net),
                                   .per_connector = (uint16_t)net->splitter_legs,
                                   .role = MYR_PORT_DOWN,
                                   .net = (uint8_t)net->id};
     struct myr_port_group up = {.count = out->leaf_up,
                                 .gbps = out->fabric_gbps,
-                                .per_cage = per_cage(net->leaf_sw, out->fabric_gbps),
+                                .per_cage = straight_per_cage(net->leaf_sw, out->fabric_gbps),
                                 .role = MYR_PORT_UP,
                                 .net = (uint8_t)net->id};
     net->leaf_type = add_type(plan, net->leaf_part);
     add_group(plan, net->leaf_type, down);
     add_group(plan, net->leaf_type, up);
 
-    uint32_t radix = myr_switch_radix(net->spine_sw, out->fabric_gbps);
+    uint32_t radix = fits_straight_radix(net->spine_sw, out->fabric_gbps);
     net->spine_type = add_type(plan, net->spine_part);
     down.per_connector = 1;
     down.gbps = out->fabric_gbps;
-    down.per_cage = up.per_cage = per_cage(net->spine_sw, out->fabric_gbps);
+    down.per_cage = up.per_cage = straight_per_cage(net->spine_sw, out->fabric_gbps);
     down.count = plus ? out->spine_down : radix - out->spine_up;
-    /* Groups start at a cage: with an odd number of ports one port of the middle cage is lost. */
-    if (out->spine_up && down.count % down.per_cage && !plus) {
-        down.count -= down.count % down.per_cage;
+    if (!plus) {
+        /* Groups start at a cage: with an odd number of uplinks a port of their last is lost. */
+        uint32_t cages = net->spine_sw->cages - ceil_div(out->spine_up, down.per_cage);
+        uint32_t most = cages * down.per_cage;
+        down.count = down.count < most ? down.count : most;
     }
     up.count = out->spine_up;
     up.role = plus ? MYR_PORT_GLOBAL : MYR_PORT_UP;
@@ -125,8 +134,8 @@ static void tier_types(struct plan *plan, struct net_plan *net)
     add_group(plan, net->spine_type, up);
 
     net->core_type = add_type(plan, net->core_part);
-    down.count = myr_switch_radix(net->core_sw, out->fabric_gbps);
-    down.per_cage = per_cage(net->core_sw, out->fabric_gbps);
+    down.count = fits_straight_radix(net->core_sw, out->fabric_gbps);
+    down.per_cage = straight_per_cage(net->core_sw, out->fabric_gbps);
     add_group(plan, net->core_type, down);
 }
 
@@ -218,12 +227,14 @@ static void put_hosts(struct plan *plan)
         if (net->present && net->managers) {
             uint16_t type =
                 add_type(plan, myr_catalog_find(plan->catalog, MYR_STR("ufm-appliance")));
-            add_nic_group(plan, type, net, 1);
             struct host_class hosts = {.kind = MYR_DEVICE_FABRIC_MANAGER,
                                        .first_device = plan->design.device_count,
                                        .count = net->managers,
-                                       .nic_part = net->hosts[0].nic_part,
-                                       .nic_ports = 1};
+                                       .nic_part = net->manager_nic,
+                                       .nic_ports = 1,
+                                       .start = net->managers_start,
+                                       .per_cage = part_at(plan, net->manager_nic)->nic.cage_ports};
+            add_nic_group(plan, type, net, &hosts);
             MYR_ASSERT(net->host_class_count < PLAN_HOSTS_MAX);
             net->hosts[net->host_class_count++] = hosts;
             put_plain(plan, MYR_DEVICE_FABRIC_MANAGER, net->managers, type, ordinal);

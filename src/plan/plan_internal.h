@@ -16,6 +16,8 @@ struct host_class {
     uint32_t first_device, count;
     uint32_t nic_part;
     uint32_t nic_ports; /* per device and plane */
+    uint32_t per_cage;  /* ports in one cage of its card */
+    uint32_t start;     /* first endpoint of the class; with rails: first node */
     uint32_t port_base; /* first port for this network, relative to the device's ports */
 };
 
@@ -32,9 +34,12 @@ struct net_plan {
     uint32_t host_class_count;
     uint32_t nodes;          /* devices on it, fabric managers left out */
     uint32_t managers;       /* fabric-manager ports per plane */
+    uint32_t manager_nic;    /* part: their card */
+    uint32_t managers_start; /* as struct host_class has it */
     uint32_t nic_ports;      /* of a GPU node, per plane */
     uint32_t ports_per_rail; /* of a node */
     uint32_t endpoints;      /* host ports in one plane, fabric managers included */
+    uint32_t slots;          /* the same with the places that stay free between kinds of hosts */
     double oversubscription[MYR_SPEC_TIERS_MAX];
 
     /* Clos, in one unit (a plane, or a rail of it): */
@@ -43,7 +48,8 @@ struct net_plan {
     uint32_t pair_links;      /* leaf to spine, where regular */
     uint32_t core_pair_links; /* spine to core, where regular */
     uint32_t splitter_legs;   /* NICs behind one switch connector; 1: none */
-    bool twin;                /* one NIC cage carries one port of each plane */
+    bool twin;                /* one NIC cage carries one port of each plane, and is one cable */
+    uint32_t host_optic;      /* the leaf's module towards its first kind of hosts */
     uint32_t global_pair_links;
 
     uint16_t leaf_type, spine_type, core_type, access_type, aggregation_type;
@@ -119,11 +125,21 @@ MYR_MUST_USE int plan_place(struct plan *plan, struct myr_err *err);
 MYR_MUST_USE int plan_optics(struct plan *plan, struct myr_err *err);
 
 /*
- * The cable type for this layer of the network at a length; 'host_class' where the layer is that of
- * the hosts. A type that is already there is given again.
+ * The kind of cable for another length of a layer: 'like' keeps modules and links of that kind and
+ * changes the fibre alone (MYR_CABLETYPE_NONE where none is long enough); without it all is chosen
+ * anew, and what is wrong becomes a finding. The same question gets the same answer; a new kind is
+ * added where there is none. For host links 'host_class' is the position in net->hosts.
  */
-uint16_t plan_cabletype_for(struct plan *plan, struct net_plan *net, enum myr_layer layer,
-                            uint32_t host_class, double length_m);
+#define MYR_CABLETYPE_NONE UINT16_MAX
+
+struct cable_ask {
+    enum myr_layer layer;
+    uint32_t host_class;
+    double length_m;
+    uint16_t like; /* or MYR_CABLETYPE_NONE */
+};
+
+uint16_t plan_cabletype_for(struct plan *plan, struct net_plan *net, const struct cable_ask *ask);
 
 /* 5. wire: links and cables */
 void plan_wire(struct plan *plan);
@@ -145,6 +161,9 @@ void plan_domains(struct plan *plan);
 
 /* 8. price */
 void plan_price(struct plan *plan);
+
+/* Splitters, twin cages and the place of each kind of hosts: known once the switch is. */
+void plan_host_slots(struct net_plan *net);
 
 /* wiring helpers shared by place.c and wire.c */
 uint32_t plan_leaf_hosts(const struct net_plan *net, uint32_t leaf);

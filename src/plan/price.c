@@ -9,7 +9,7 @@
  */
 
 /* Different modules, or cables, that one network uses: by layer, end and length. */
-enum { TALLY_MAX = 128 };
+enum { TALLY_MAX = 1024 };
 
 /* How many of which part a network uses, in the order in which they were met. */
 struct tally_row {
@@ -254,10 +254,9 @@ static void cable_rows(struct plan *plan, const struct net_plan *net)
         }
         uint32_t part =
             myr_catalog_find(plan->catalog, myr_str_from(plan->strings.data + type->part));
-        uint32_t legs = part_at(plan, part)->cable.legs;
-        /* A splitter is one piece; a bundle of straight fibres is as many as it has links. */
-        uint64_t count = legs == type->legs ? by_type[i] : (links_by_type[i] + legs - 1) / legs;
-        tally_add(&pieces, type->part, false, count);
+        const struct myr_part_cable *cable = &part_at(plan, part)->cable;
+        bool one_piece = cable->legs > 1 || cable->fixed_ends;
+        tally_add(&pieces, type->part, false, one_piece ? by_type[i] : links_by_type[i]);
         tally_add(&links, type->part, false, links_by_type[i]);
     }
     for (uint32_t i = 0; i < pieces.count; i++) {

@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "plan_internal.h"
+#include "fits.h"
 
 /*
  * Fills in what the spec leaves open. Whatever is decided here can be read off the printed design;
@@ -24,15 +24,6 @@ static int find_default(const struct plan *plan, const char *name, uint32_t *ret
                            name);
     }
     return MYR_OK;
-}
-
-static bool nic_can(const struct myr_part_nic *nic, uint32_t gbps)
-{
-    bool can = nic->port_gbps == gbps;
-    for (uint32_t i = 0; i < nic->also.count; i++) {
-        can = can || nic->also.items[i] == gbps;
-    }
-    return can;
 }
 
 /* The first switch of the catalogue that speaks the NIC's technology and takes its speed. */
@@ -82,8 +73,12 @@ static int resolve_switches(struct plan *plan, struct net_plan *net, enum myr_te
     net->leaf_sw = &leaf->sw;
     net->spine_sw = &part_at(plan, net->spine_part)->sw;
     net->core_sw = &part_at(plan, net->core_part)->sw;
+    /* What a splitter divides for hosts stays whole between switches. */
+    bool divided =
+        leaf->sw.breakout == MYR_BREAKOUT_SPLITTER && net->out.host_gbps < leaf->sw.port_gbps;
     net->out.fabric_gbps = spec->uplink_gbps      ? spec->uplink_gbps
                            : leaf->sw.uplink_gbps ? leaf->sw.uplink_gbps
+                           : divided              ? leaf->sw.port_gbps
                                                   : net->out.host_gbps;
     if (technology != MYR_TECH_ANY && leaf->sw.technology != technology) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
@@ -96,16 +91,20 @@ static int resolve_switches(struct plan *plan, struct net_plan *net, enum myr_te
     return check_speed(net, part_at(plan, net->core_part), net->out.fabric_gbps, err);
 }
 
-static void add_hosts(struct net_plan *net, enum myr_device_kind kind, uint32_t count,
-                      uint32_t nic_part, uint32_t nic_ports)
+static void add_hosts(const struct plan *plan, struct net_plan *net, enum myr_device_kind kind,
+                      uint32_t count, uint32_t nic_part, uint32_t nic_ports)
 {
     if (count == 0) {
         return;
     }
     MYR_ASSERT(net->host_class_count < PLAN_HOSTS_MAX);
-    net->hosts[net->host_class_count++] = (struct host_class){
-        .kind = kind, .count = count, .nic_part = nic_part, .nic_ports = nic_ports};
     MYR_ASSERT(nic_ports > 0 && nic_part != MYR_PART_NONE);
+    net->hosts[net->host_class_count++] =
+        (struct host_class){.kind = kind,
+                            .count = count,
+                            .nic_part = nic_part,
+                            .nic_ports = nic_ports,
+                            .per_cage = part_at(plan, nic_part)->nic.cage_ports};
     net->nodes += count;
     net->endpoints += count * nic_ports;
 }
@@ -117,12 +116,11 @@ static bool nic_suits(const struct plan *plan, const struct myr_spec_net *spec,
     uint32_t technology = spec->switch_part == MYR_PART_NONE
                               ? MYR_TECH_ANY
                               : part_at(plan, spec->switch_part)->sw.technology;
-    bool speaks = technology == MYR_TECH_ANY || nic->technology == MYR_TECH_ANY ||
-                  nic->technology == technology;
+    bool speaks = fits_technology(nic->technology, technology);
     uint32_t planes = spec->planes ? spec->planes : 1;
     bool planar = nic->cages * nic->cage_ports % planes == 0 &&
                   (!spec->twin_planar || nic->cage_ports == planes);
-    return speaks && planar && (!spec->nic_gbps || nic_can(nic, spec->nic_gbps));
+    return speaks && planar && (!spec->nic_gbps || fits_speed(nic, spec->nic_gbps));
 }
 
 /*
@@ -178,7 +176,7 @@ static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_pa
                              "twin-planar needs NICs with %u ports in one cage, '%s' has %u",
                              net->out.planes, part_at(plan, *ret_part)->id, nic->cage_ports);
     }
-    if (!nic_can(nic, net->out.host_gbps)) {
+    if (!fits_speed(nic, net->out.host_gbps)) {
         plan_finding(plan, MYR_SEVERITY_WARNING, "nic-speed", myr_net_names[net->id],
                      "give pin: {nic: ...} or another nic_gbps",
                      "NIC '%s' is listed with %u Gb/s, the spec asks for %u Gb/s",
@@ -236,6 +234,36 @@ static void resolve_oversubscription(struct net_plan *net)
     }
 }
 
+/*
+ * Fabric managers have one port in each plane. Where the nodes' card has more in a cage, a single
+ * one of its family serves them.
+ */
+static uint32_t manager_card(const struct plan *plan, const struct net_plan *net, uint32_t nodes)
+{
+    const struct myr_part *own = part_at(plan, nodes);
+    if (net->out.planes % own->nic.cage_ports == 0) {
+        return nodes;
+    }
+    uint32_t box = myr_catalog_find(plan->catalog, MYR_STR("ufm-appliance"));
+    const char *card = box == MYR_PART_NONE ? NULL : part_at(plan, box)->device.nic;
+    uint32_t fixed = card ? myr_catalog_find(plan->catalog, myr_str_from(card)) : MYR_PART_NONE;
+    if (fixed != MYR_PART_NONE && fits_speed(&part_at(plan, fixed)->nic, net->out.host_gbps) &&
+        fits_technology(part_at(plan, fixed)->nic.technology, own->nic.technology)) {
+        return fixed;
+    }
+    size_t family = strcspn(own->id, "-");
+    for (uint32_t i = 0; i < plan->catalog->parts.count; i++) {
+        const struct myr_part *part = part_at(plan, i);
+        if (part->kind == MYR_PART_NIC && strncmp(part->id, own->id, family) == 0 &&
+            part->id[family] == '-' && part->nic.cage_ports == 1 &&
+            fits_technology(part->nic.technology, own->nic.technology) &&
+            fits_speed(&part->nic, net->out.host_gbps)) {
+            return i;
+        }
+    }
+    return nodes;
+}
+
 static int resolve_hosts(struct plan *plan, struct net_plan *net, uint32_t nic_part,
                          struct myr_err *err)
 {
@@ -248,16 +276,17 @@ static int resolve_hosts(struct plan *plan, struct net_plan *net, uint32_t nic_p
                              "%llu host ports are more than the %u that one design may have",
                              (unsigned long long)ports, PLAN_LINKS_MAX / 8);
     }
-    add_hosts(net, MYR_DEVICE_NODE, plan->nodes, nic_part, net->nic_ports);
+    add_hosts(plan, net, MYR_DEVICE_NODE, plan->nodes, nic_part, net->nic_ports);
     if (net->id != MYR_NET_COMPUTE && storage) {
         bool own = net->id == MYR_NET_STORAGE && storage->storage.nic;
-        add_hosts(net, MYR_DEVICE_STORAGE, plan->storage_servers,
+        add_hosts(plan, net, MYR_DEVICE_STORAGE, plan->storage_servers,
                   own ? myr_catalog_find(plan->catalog, myr_str_from(storage->storage.nic))
                       : nic_part,
                   own && storage->storage.nic_ports ? storage->storage.nic_ports : net->nic_ports);
     }
-    add_hosts(net, MYR_DEVICE_MANAGEMENT, net->spec->extra_nodes, nic_part, net->nic_ports);
+    add_hosts(plan, net, MYR_DEVICE_MANAGEMENT, net->spec->extra_nodes, nic_part, net->nic_ports);
     net->managers = net->spec->fabric_manager_ports;
+    net->manager_nic = manager_card(plan, net, nic_part);
     net->endpoints += net->managers;
     plan->managers += net->managers;
     if (net->spec->extra_nodes > plan->management_nodes) {

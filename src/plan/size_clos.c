@@ -1,4 +1,4 @@
-#include "plan_internal.h"
+#include "fits.h"
 
 /*
  * Clos fabrics of one to three tiers, with or without rails.
@@ -38,7 +38,7 @@ static bool cages_suffice(const struct myr_part_switch *sw, uint32_t down, uint3
                           uint32_t up, uint32_t up_gbps)
 {
     uint32_t down_per_cage = myr_switch_ports_per_cage(sw, down_gbps);
-    uint32_t up_per_cage = myr_switch_ports_per_cage(sw, up_gbps);
+    uint32_t up_per_cage = fits_straight_ports(sw, up_gbps);
     return (!sw->ports_max || down + up <= sw->ports_max) &&
            ceil_div(down, down_per_cage) + ceil_div(up, up_per_cage) <= sw->cages;
 }
@@ -111,22 +111,47 @@ static int split_leaf(struct net_plan *net, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Cables of two kinds never share a connector: hosts with another card begin at a new one. */
+static uint32_t class_start(uint32_t end, bool other_card, uint32_t legs)
+{
+    return other_card ? ceil_div(end, legs) * legs : end;
+}
+
+void plan_host_slots(struct net_plan *net)
+{
+    const struct myr_part_switch *sw = net->leaf_sw;
+    bool divided = sw->breakout == MYR_BREAKOUT_SPLITTER && net->out.host_gbps < sw->port_gbps;
+    bool railed = has_rail_groups(net) || net->out.topology == MYR_TOPOLOGY_RAIL_ONLY;
+    net->splitter_legs = divided ? sw->port_gbps / net->out.host_gbps : 1;
+    /* Behind splitters cables are counted by the splitter, not by the cage of the card. */
+    net->twin = net->twin && !divided;
+    uint32_t end = 0;
+    for (uint32_t i = 0; i < net->host_class_count; i++) {
+        struct host_class *hosts = &net->hosts[i];
+        bool other = i > 0 && hosts->nic_part != net->hosts[i - 1].nic_part;
+        hosts->start = class_start(end, other, net->splitter_legs);
+        end = hosts->start + hosts->count * (railed ? 1 : hosts->nic_ports);
+    }
+    bool other = net->managers && net->manager_nic != net->hosts[0].nic_part;
+    net->managers_start = class_start(end, other, net->splitter_legs);
+    net->slots =
+        net->managers_start + (railed ? ceil_div(net->managers, net->nic_ports) : net->managers);
+}
+
 static void count_leaves(struct net_plan *net)
 {
     uint32_t down = net->out.leaf_down;
     if (has_rail_groups(net)) {
         /* A fabric manager takes the slot of a node: nodes and managers fill whole groups. */
-        uint32_t slots = net->nodes + ceil_div(net->managers, net->nic_ports);
         net->out.group_nodes = down / net->ports_per_rail;
-        net->out.groups = ceil_div(slots, net->out.group_nodes);
+        net->out.groups = ceil_div(net->slots, net->out.group_nodes);
         net->unit_leaves = net->out.groups * net->out.rails;
     } else if (net->out.topology == MYR_TOPOLOGY_RAIL_ONLY) {
         net->out.units = net->out.rails;
-        uint32_t slots = net->nodes + ceil_div(net->managers, net->nic_ports);
-        net->unit_leaves = ceil_div(slots * net->ports_per_rail, down);
+        net->unit_leaves = ceil_div((uint64_t)net->slots * net->ports_per_rail, down);
         net->out.group_nodes = down / net->ports_per_rail;
     } else {
-        net->unit_leaves = ceil_div(net->endpoints, down);
+        net->unit_leaves = ceil_div(net->slots, down);
         net->out.group_nodes = down / net->nic_ports;
     }
     MYR_ASSERT(net->unit_leaves > 0 && net->out.units > 0);
@@ -139,7 +164,7 @@ uint32_t plan_leaf_hosts(const struct net_plan *net, uint32_t leaf)
     if (!spreads_hosts(net)) {
         return net->out.leaf_down; /* filled in order; the last ones may stay free */
     }
-    uint32_t connectors = ceil_div(net->endpoints, net->splitter_legs);
+    uint32_t connectors = ceil_div(net->slots, net->splitter_legs);
     uint32_t share = connectors / net->unit_leaves + (leaf < connectors % net->unit_leaves);
     return share * net->splitter_legs;
 }
@@ -167,7 +192,7 @@ static uint64_t unit_uplinks(const struct net_plan *net)
 
 static bool size_two_tiers(struct net_plan *net)
 {
-    uint32_t radix = myr_switch_radix(net->spine_sw, net->out.fabric_gbps);
+    uint32_t radix = fits_straight_radix(net->spine_sw, net->out.fabric_gbps);
     uint32_t up = net->out.leaf_up;
     if (net->unit_leaves > radix) {
         return false;
@@ -190,13 +215,21 @@ static bool size_two_tiers(struct net_plan *net)
     return net->unit_spines > 0 && net->unit_spines <= up;
 }
 
+/* Ports of a spine towards leaves and cores: each side in cages of its own. */
+static bool spine_holds(const struct net_plan *net, uint32_t down, uint32_t up)
+{
+    uint32_t gbps = net->out.fabric_gbps;
+    uint32_t per_cage = fits_straight_ports(net->spine_sw, gbps);
+    return (uint64_t)down + up <= fits_straight_radix(net->spine_sw, gbps) &&
+           (uint64_t)ceil_div(down, per_cage) + ceil_div(up, per_cage) <= net->spine_sw->cages;
+}
+
 /*
  * Spines of a pod of 'leaves', and their uplinks; false when the radix does not allow it. As few
  * spines as possible: fewer switches, and the more links between a pair the less a dead one hurts.
  */
 static bool size_pod(struct net_plan *net, uint32_t leaves)
 {
-    uint32_t radix = myr_switch_radix(net->spine_sw, net->out.fabric_gbps);
     uint32_t up = net->out.leaf_up;
     for (uint32_t spines = 1; spines <= up; spines++) {
         if (up % spines) {
@@ -204,7 +237,8 @@ static bool size_pod(struct net_plan *net, uint32_t leaves)
         }
         uint64_t used = (uint64_t)leaves * (up / spines);
         uint64_t above = (uint64_t)((double)used / net->oversubscription[1] + 0.999999);
-        if (used + above <= radix && above > 0) {
+        if (above > 0 && used <= UINT32_MAX && above <= UINT32_MAX &&
+            spine_holds(net, (uint32_t)used, (uint32_t)above)) {
             net->out.pod_leaves = leaves;
             net->out.pod_spines = spines;
             net->out.spine_down = (uint32_t)used;
@@ -218,7 +252,7 @@ static bool size_pod(struct net_plan *net, uint32_t leaves)
 
 static bool size_cores(struct net_plan *net)
 {
-    uint32_t radix = myr_switch_radix(net->core_sw, net->out.fabric_gbps);
+    uint32_t radix = fits_straight_radix(net->core_sw, net->out.fabric_gbps);
     uint32_t up = net->out.spine_up;
     net->unit_pods = ceil_div(net->unit_leaves, net->out.pod_leaves);
     uint32_t least = ceil_div((uint64_t)net->unit_pods * up, radix);
@@ -427,15 +461,14 @@ static void explain(struct plan *plan, struct net_plan *net)
     if (has_rail_groups(net)) {
         net->rule[MYR_DEVICE_LEAF] = "rails * ceil(nodes / nodes of a rail group)";
         net->inputs[MYR_DEVICE_LEAF] =
-            myr_arena_printf(arena, "%u rails * ceil(%u / %u)%s = %u", out->rails,
-                             net->nodes + ceil_div(net->managers, net->nic_ports), out->group_nodes,
-                             times, out->leaf);
+            myr_arena_printf(arena, "%u rails * ceil(%u / %u)%s = %u", out->rails, net->slots,
+                             out->group_nodes, times, out->leaf);
     } else {
         net->rule[MYR_DEVICE_LEAF] = "ceil(host ports / down ports of a leaf)";
         net->inputs[MYR_DEVICE_LEAF] = myr_arena_printf(
             arena, "ceil(%u / %u)%s = %u", net->unit_endpoints, out->leaf_down, times, out->leaf);
     }
-    uint32_t spine_radix = myr_switch_radix(net->spine_sw, out->fabric_gbps);
+    uint32_t spine_radix = fits_straight_radix(net->spine_sw, out->fabric_gbps);
     if (out->tiers == 2) {
         bool dense = out->fill == MYR_FILL_DENSE;
         net->rule[MYR_DEVICE_SPINE] =
@@ -498,11 +531,7 @@ int plan_size_clos(struct plan *plan, struct net_plan *net, struct myr_err *err)
                      : may_be_one                        ? 1
                                                          : 2;
     uint32_t last = spec->tiers ? spec->tiers : MYR_SPEC_TIERS_MAX;
-    net->splitter_legs = 1;
-    if (net->leaf_sw->breakout == MYR_BREAKOUT_SPLITTER &&
-        net->out.host_gbps < net->leaf_sw->port_gbps) {
-        net->splitter_legs = net->leaf_sw->port_gbps / net->out.host_gbps;
-    }
+    plan_host_slots(net);
     for (uint32_t tiers = first; tiers <= last; tiers++) {
         int rc;
         if (size_tiers(net, tiers, err, &rc)) {

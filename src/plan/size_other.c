@@ -1,14 +1,34 @@
-#include "plan_internal.h"
+#include "fits.h"
 
 /* Fabrics without tiers (dragonfly, dragonfly+, torus) and access networks. */
 
-static int need_ports(const struct net_plan *net, uint64_t needed, uint32_t radix, const char *what,
+/* Ports of a switch: towards hosts, and in up to two groups towards switches. */
+struct port_need {
+    const struct myr_part_switch *sw;
+    uint64_t hosts, peers, far;
+};
+
+/* Each group of ports begins at a cage of its own: a cage has one speed and one kind of module. */
+static int need_ports(const struct net_plan *net, const struct port_need *need, const char *what,
                       struct myr_err *err)
 {
-    if (needed > radix) {
+    uint32_t host_cage = myr_switch_ports_per_cage(net->leaf_sw, net->out.host_gbps);
+    uint32_t cage = fits_straight_ports(need->sw, net->out.fabric_gbps);
+    uint64_t ports = need->hosts + need->peers + need->far;
+    uint64_t cages = 0;
+    if (need->hosts) {
+        cages += (need->hosts + host_cage - 1) / host_cage;
+    }
+    if (cage) {
+        cages += (need->peers + cage - 1) / cage + (need->far + cage - 1) / cage;
+    }
+    if (cage == 0 || cages > need->sw->cages ||
+        (need->sw->ports_max && ports > need->sw->ports_max)) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
-                             "a switch of this %s needs %llu ports, it has %u", what,
-                             (unsigned long long)needed, radix);
+                             "a switch of this %s needs %llu ports in %llu cages, it has %u cages "
+                             "for %u ports",
+                             what, (unsigned long long)ports, (unsigned long long)cages,
+                             need->sw->cages, fits_straight_radix(need->sw, net->out.fabric_gbps));
     }
     return MYR_OK;
 }
@@ -33,11 +53,22 @@ static uint64_t global_bisection(const struct net_plan *net)
     return (groups / 2) * (groups - groups / 2) * net->global_pair_links * net->out.fabric_gbps;
 }
 
+/* Cages of a dragonfly's switch with p = h hosts, 2h - 1 peers and h global ports. */
+static uint64_t balanced_cages(const struct net_plan *net, uint32_t h)
+{
+    uint32_t host_cage = myr_switch_ports_per_cage(net->leaf_sw, net->out.host_gbps);
+    uint32_t cage = fits_straight_ports(net->leaf_sw, net->out.fabric_gbps);
+    return (uint64_t)ceil_div(h, host_cage) + ceil_div(2 * h - 1, cage) + ceil_div(h, cage);
+}
+
 /* Balanced by default (Kim et al. 2008): a = 2p = 2h, so a switch has 4h - 1 ports. */
 static void dragonfly_shape(struct net_plan *net, uint32_t radix, uint32_t *ret_h)
 {
     const struct myr_spec_net *spec = net->spec;
     uint32_t h = spec->global_ports ? spec->global_ports : (radix + 1) / 4;
+    while (!spec->global_ports && h > 1 && balanced_cages(net, h) > net->leaf_sw->cages) {
+        h--;
+    }
     net->out.group_switches = spec->group_switches ? spec->group_switches : 2 * h;
     net->out.hosts_per_switch = spec->hosts_per_switch ? spec->hosts_per_switch : h;
     *ret_h = h;
@@ -46,7 +77,7 @@ static void dragonfly_shape(struct net_plan *net, uint32_t radix, uint32_t *ret_
 static int size_groups(struct net_plan *net, uint32_t hosts_per_group, uint32_t global_per_group,
                        struct myr_err *err)
 {
-    uint32_t groups = ceil_div(net->endpoints, hosts_per_group);
+    uint32_t groups = ceil_div(net->slots, hosts_per_group);
     if (groups - 1 > global_per_group) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "%u groups are needed, a group's %u global ports reach %u others",
@@ -60,10 +91,10 @@ static int size_groups(struct net_plan *net, uint32_t hosts_per_group, uint32_t 
 static int size_dragonfly_plain(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     struct myr_network *out = &net->out;
-    uint32_t radix = myr_switch_radix(net->leaf_sw, out->host_gbps), h;
+    uint32_t radix = fits_straight_radix(net->leaf_sw, out->fabric_gbps), h;
     dragonfly_shape(net, radix, &h);
     uint32_t p = out->hosts_per_switch, a = out->group_switches;
-    MYR_TRY(need_ports(net, (uint64_t)p + a - 1 + h, radix, "dragonfly", err));
+    MYR_TRY(need_ports(net, &(struct port_need){net->leaf_sw, p, a - 1, h}, "dragonfly", err));
     MYR_TRY(size_groups(net, a * p, a * h, err));
     uint64_t groups = out->groups;
     out->leaf = (uint32_t)groups * a;
@@ -86,18 +117,18 @@ static int size_dragonfly_plain(struct plan *plan, struct net_plan *net, struct 
 static int size_dragonfly_plus(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     struct myr_network *out = &net->out;
-    uint32_t radix = myr_switch_radix(net->leaf_sw, out->host_gbps);
+    uint32_t radix = fits_straight_radix(net->leaf_sw, out->fabric_gbps);
     uint32_t half = net->spec->group_switches ? net->spec->group_switches : radix / 2;
     uint32_t hosts = net->spec->hosts_per_switch ? net->spec->hosts_per_switch : half;
     uint32_t global = net->spec->global_ports ? net->spec->global_ports : half;
-    uint32_t spine_radix = myr_switch_radix(net->spine_sw, out->fabric_gbps);
-    if (spine_radix == 0) {
+    if (fits_straight_radix(net->spine_sw, out->fabric_gbps) == 0) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "'%s' has no ports of %u Gb/s: a dragonfly+ has one speed",
                              part_at(plan, net->spine_part)->id, out->fabric_gbps);
     }
-    MYR_TRY(need_ports(net, (uint64_t)hosts + half, radix, "dragonfly+", err));
-    MYR_TRY(need_ports(net, (uint64_t)global + half, spine_radix, "dragonfly+", err));
+    MYR_TRY(need_ports(net, &(struct port_need){net->leaf_sw, hosts, half, 0}, "dragonfly+", err));
+    MYR_TRY(
+        need_ports(net, &(struct port_need){net->spine_sw, 0, half, global}, "dragonfly+", err));
     MYR_TRY(size_groups(net, half * hosts, half * global, err));
     uint64_t groups = out->groups;
     out->group_switches = half;
@@ -135,8 +166,8 @@ static int one_plane_only(const struct net_plan *net, struct myr_err *err)
 
 int plan_size_dragonfly(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
-    net->splitter_legs = 1;
-    net->out.fabric_gbps = net->out.host_gbps;
+    plan_host_slots(net);
+    net->out.fabric_gbps = net->splitter_legs > 1 ? net->leaf_sw->port_gbps : net->out.host_gbps;
     MYR_TRY(one_plane_only(net, err));
     MYR_TRY(net->out.topology == MYR_TOPOLOGY_DRAGONFLY ? size_dragonfly_plain(plan, net, err)
                                                         : size_dragonfly_plus(plan, net, err));
@@ -161,8 +192,10 @@ int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err
 {
     struct myr_network *out = &net->out;
     const struct myr_spec_net *spec = net->spec;
-    net->splitter_legs = 1;
-    out->fabric_gbps = spec->uplink_gbps ? spec->uplink_gbps : out->host_gbps;
+    plan_host_slots(net);
+    out->fabric_gbps = spec->uplink_gbps        ? spec->uplink_gbps
+                       : net->splitter_legs > 1 ? net->leaf_sw->port_gbps
+                                                : out->host_gbps;
     MYR_TRY(one_plane_only(net, err));
     if (spec->dim_count == 0) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
@@ -179,14 +212,14 @@ int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err
     }
     MYR_ASSERT(longest > 0);
     uint32_t hosts =
-        spec->hosts_per_switch ? spec->hosts_per_switch : ceil_div(net->endpoints, routers);
-    if ((uint64_t)hosts * routers < net->endpoints) {
+        spec->hosts_per_switch ? spec->hosts_per_switch : ceil_div(net->slots, routers);
+    if ((uint64_t)hosts * routers < net->slots) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
-                             "%u host ports do not fit on %llu switches of %u hosts",
-                             net->endpoints, (unsigned long long)routers, hosts);
+                             "%u host ports do not fit on %llu switches of %u hosts", net->slots,
+                             (unsigned long long)routers, hosts);
     }
-    uint32_t radix = myr_switch_radix(net->leaf_sw, out->host_gbps);
-    MYR_TRY(need_ports(net, (uint64_t)hosts + 2ULL * trunk * spec->dim_count, radix, "torus", err));
+    struct port_need ports = {net->leaf_sw, hosts, 2ULL * trunk * spec->dim_count, 0};
+    MYR_TRY(need_ports(net, &ports, "torus", err));
     out->leaf = (uint32_t)routers;
     out->leaf_down = out->hosts_per_switch = hosts;
     out->leaf_up = 2 * trunk * spec->dim_count;
@@ -260,6 +293,12 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
     struct myr_network *out = &net->out;
     uint32_t homes = net->spec->homes ? net->spec->homes : net->nic_ports;
     net->splitter_legs = 1;
+    if (net->managers) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "'fabric_manager_ports' is %u, but an access network has no fabric "
+                             "manager",
+                             net->managers);
+    }
     if (homes > net->nic_ports) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "%u homes need as many ports, nodes have %u", homes, net->nic_ports);
@@ -275,8 +314,11 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
     MYR_TRY(size_aggregation(plan, net, err));
     net->nic_ports = homes;
     net->endpoints = net->nodes * homes;
+    uint32_t nodes = 0;
     for (uint32_t i = 0; i < net->host_class_count; i++) {
         net->hosts[i].nic_ports = homes;
+        net->hosts[i].start = nodes;
+        nodes += net->hosts[i].count;
     }
     uint64_t uplinks = (uint64_t)out->access * access->uplink_ports;
     uint64_t leaf_up_gbps = (uint64_t)access->uplink_ports * access->uplink_gbps;

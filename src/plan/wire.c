@@ -71,7 +71,7 @@ static uint32_t first_endpoint(const struct net_plan *net, uint32_t leaf)
     if (!spread) {
         return leaf * net->out.leaf_down;
     }
-    uint32_t connectors = ceil_div(net->endpoints, net->splitter_legs);
+    uint32_t connectors = ceil_div(net->slots, net->splitter_legs);
     uint32_t extra = connectors % net->unit_leaves;
     uint32_t before = leaf * (connectors / net->unit_leaves) + (leaf < extra ? leaf : extra);
     return before * net->splitter_legs;
@@ -83,18 +83,21 @@ static bool host_of_node(const struct net_plan *net, uint32_t node, uint32_t nic
 {
     for (uint32_t i = 0; i < net->host_class_count; i++) {
         const struct host_class *hosts = &net->hosts[i];
+        if (node < hosts->start) {
+            return false; /* the place between two kinds of hosts */
+        }
+        uint32_t index = node - hosts->start;
         if (hosts->kind == MYR_DEVICE_FABRIC_MANAGER) {
-            uint32_t manager = node * net->nic_ports + nic;
+            uint32_t manager = index * net->nic_ports + nic;
             *ret_device = hosts->first_device + manager;
             *ret_port = 0;
             return manager < hosts->count;
         }
-        if (node < hosts->count) {
-            *ret_device = hosts->first_device + node;
+        if (index < hosts->count) {
+            *ret_device = hosts->first_device + index;
             *ret_port = hosts->port_base + nic * net->out.planes;
             return true;
         }
-        node -= hosts->count;
     }
     return false;
 }
@@ -106,13 +109,15 @@ static bool host_of_endpoint(const struct net_plan *net, uint32_t endpoint, uint
 {
     for (uint32_t i = 0; i < net->host_class_count; i++) {
         const struct host_class *hosts = &net->hosts[i];
-        uint32_t ports = hosts->count * hosts->nic_ports;
-        if (endpoint < ports) {
-            *ret_device = hosts->first_device + endpoint / hosts->nic_ports;
-            *ret_port = hosts->port_base + endpoint % hosts->nic_ports * net->out.planes;
+        if (endpoint < hosts->start) {
+            return false;
+        }
+        uint32_t index = endpoint - hosts->start;
+        if (index < hosts->count * hosts->nic_ports) {
+            *ret_device = hosts->first_device + index / hosts->nic_ports;
+            *ret_port = hosts->port_base + index % hosts->nic_ports * net->out.planes;
             return true;
         }
-        endpoint -= ports;
     }
     return false;
 }
@@ -144,9 +149,12 @@ static uint32_t leaf_device(const struct net_plan *net, uint32_t plane, uint32_t
     return net->out.first_leaf + (plane * net->out.units + unit) * net->unit_leaves + leaf;
 }
 
-/* A new cable type begins where the kind of host changes. */
+/*
+ * A new cable type begins where the kind of host changes. Links share a cable by the connector or
+ * cage of the switch that its head is in; with twin cages of cards by the card's.
+ */
 static void join_host(struct layer_wiring *wiring, uint32_t device, uint32_t nic_port,
-                      uint32_t leaf_id, uint32_t port, uint64_t key)
+                      uint32_t leaf_id, uint32_t port, uint32_t card_port)
 {
     const struct myr_design *design = &wiring->plan->design;
     enum myr_device_kind kind = (enum myr_device_kind)design->place[device].kind;
@@ -156,6 +164,7 @@ static void join_host(struct layer_wiring *wiring, uint32_t device, uint32_t nic
         wiring->legs = wiring->plan->cabletypes.items[type].legs;
         wiring->last_key = UINT64_MAX;
     }
+    uint64_t key = card_port == MYR_NONE ? cable_key(leaf_id, port / wiring->legs) : card_port;
     join(wiring, port_of(design, device, nic_port), port_of(design, leaf_id, port), key);
 }
 
@@ -166,8 +175,7 @@ static void wire_leaf(struct layer_wiring *wiring, uint32_t plane, uint32_t unit
     for (uint32_t port = 0; port < net->out.leaf_down; port++) {
         uint32_t device, nic_port;
         if (plan_endpoint(wiring->plan, net, unit, leaf, port, &device, &nic_port)) {
-            uint64_t key = cable_key(leaf_id, port / net->splitter_legs);
-            join_host(wiring, device, nic_port + plane, leaf_id, port, key);
+            join_host(wiring, device, nic_port + plane, leaf_id, port, MYR_NONE);
         }
     }
 }
@@ -403,7 +411,7 @@ static void wire_access(struct plan *plan, const struct net_plan *net)
             MYR_ASSERT(found);
             uint32_t row = node / out->leaf_down;
             uint32_t access = out->first_access + row * net->nic_ports + home;
-            join_host(&wiring, device, nic_port, access, node % out->leaf_down, 0);
+            join_host(&wiring, device, nic_port, access, node % out->leaf_down, MYR_NONE);
         }
     }
     wire_access_uplinks(plan, net);

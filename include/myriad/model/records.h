@@ -107,7 +107,7 @@ struct myr_network {
     uint32_t oversubscription_milli[MYR_SPEC_TIERS_MAX];
     uint32_t cables[MYR_LAYER_COUNT], links[MYR_LAYER_COUNT];
     uint32_t copper_cables;
-    uint32_t pad;
+    uint32_t fibres;          /* pieces that are pulled, of fibre or copper: a label each */
     uint64_t bisection_gbps;  /* one direction, between two halves of the hosts */
     uint64_t worst_pair_gbps; /* between the two worst-connected pods (or leaves): uneven fills */
     uint64_t full_pair_gbps;  /* what an even fill gives */

@@ -1,0 +1,20 @@
+/* choose: the modules and the cable of a link, out of the catalogue or as the spec pins them. */
+#pragma once
+
+#include "fits.h"
+
+/* What may be chosen for a link. */
+struct link_need {
+    struct fit_link link;
+    struct fit_parts pins;
+    bool fixed_only; /* access networks: ends are part of the cable */
+    bool no_fixed;   /* other kinds of hosts share the cages */
+    uint32_t same_b; /* the module that other hosts of these cages have, or MYR_PART_NONE */
+};
+
+/*
+ * Fills 'ret'; false when nothing fits and nothing is pinned. What pinned parts break, and that
+ * nothing fits, becomes findings at 'where'; NULL: only tries.
+ */
+bool plan_choose_parts(struct plan *plan, const char *where, const struct link_need *need,
+                       struct fit_parts *ret);

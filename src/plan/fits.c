@@ -1,0 +1,216 @@
+#include "fits.h"
+
+const char *const fit_rule_names[FIT_RULE_COUNT] = {
+    "ok",          "optic-form",       "optic-top",   "optic-host",  "optic-lanes",
+    "optic-speed", "optic-connectors", "optic-mode",  "optic-reach", "cable-legs",
+    "cable-short", "cable-form",       "cable-speed", "cable-cage",  "technology"};
+
+static bool text_eq(const char *a, const char *b)
+{
+    return a && b && myr_str_eq_nocase(myr_str_from(a), myr_str_from(b));
+}
+
+/* 'fits' lists the beginnings of the names of hosts that a module is specified for. */
+static bool host_listed(const char *fits, const char *id)
+{
+    if (!fits) {
+        return true;
+    }
+    for (const char *word = fits; *word;) {
+        size_t len = strcspn(word, " ");
+        if (len > 0 && strncmp(word, id, len) == 0) {
+            return true;
+        }
+        word += len + strspn(word + len, " ");
+    }
+    return false;
+}
+
+static bool has_speed(uint32_t own, const struct myr_speeds *also, uint32_t gbps)
+{
+    bool has = own == gbps;
+    for (uint32_t i = 0; i < also->count; i++) {
+        has = has || also->items[i] == gbps;
+    }
+    return has;
+}
+
+bool fits_speed(const struct myr_part_nic *nic, uint32_t gbps)
+{
+    return has_speed(nic->port_gbps, &nic->also, gbps);
+}
+
+bool fits_technology(uint32_t a, uint32_t b)
+{
+    return a == MYR_TECH_ANY || b == MYR_TECH_ANY || a == b;
+}
+
+uint32_t fits_straight_ports(const struct myr_part_switch *sw, uint32_t gbps)
+{
+    uint32_t ports = myr_switch_ports_per_cage(sw, gbps);
+    bool divided = sw->breakout == MYR_BREAKOUT_SPLITTER && gbps < sw->port_gbps;
+    return ports && divided ? sw->cage_gbps / sw->port_gbps : ports;
+}
+
+uint32_t fits_straight_radix(const struct myr_part_switch *sw, uint32_t gbps)
+{
+    uint32_t ports = sw->cages * fits_straight_ports(sw, gbps);
+    return sw->ports_max && ports > sw->ports_max ? sw->ports_max : ports;
+}
+
+/* Whether a plug of this form goes into the cage; 'ret_same': it is the cage's own form. */
+static bool takes_form(const struct fit_socket *socket, const char *form, bool *ret_same)
+{
+    *ret_same = text_eq(form, socket->form);
+    if (*ret_same || !form) {
+        return *ret_same;
+    }
+    for (const char *word = socket->takes; word && *word;) {
+        size_t len = strcspn(word, " ");
+        if (len == strlen(form) && strncmp(word, form, len) == 0) {
+            return true;
+        }
+        word += len + strspn(word + len, " ");
+    }
+    return false;
+}
+
+/* A plug of the cage's own form has as many lanes as it, an older one may have fewer. */
+static bool lanes_fit(const struct fit_socket *socket, uint32_t lanes, uint32_t lane_gbps,
+                      bool exact)
+{
+    static const struct myr_speeds none = {0};
+    if (socket->lane_gbps && lane_gbps &&
+        !has_speed(socket->lane_gbps, socket->lane_also ? socket->lane_also : &none, lane_gbps)) {
+        return false;
+    }
+    return !socket->lanes || !lanes || (exact ? lanes == socket->lanes : lanes <= socket->lanes);
+}
+
+static bool top_fits(const struct fit_socket *socket, const char *top)
+{
+    return !socket->top || !top || text_eq(socket->top, top);
+}
+
+enum fit_rule fits_module(const struct myr_part *part, const struct fit_socket *socket,
+                          uint32_t gbps)
+{
+    const struct myr_part_transceiver *optic = &part->optic;
+    bool same;
+    if (!takes_form(socket, optic->form, &same)) {
+        return FIT_OPTIC_FORM;
+    }
+    if (!top_fits(socket, optic->top)) {
+        return FIT_OPTIC_TOP;
+    }
+    if (!fits_technology(optic->technology, socket->technology)) {
+        return FIT_TECHNOLOGY;
+    }
+    if (socket->nic && !host_listed(optic->fits, socket->id)) {
+        return FIT_OPTIC_HOST;
+    }
+    if (!has_speed(optic->port_gbps, &optic->also, gbps * socket->legs)) {
+        return FIT_OPTIC_SPEED;
+    }
+    if (optic->connectors * socket->legs != socket->ports) {
+        return FIT_OPTIC_CONNECTORS;
+    }
+    uint32_t lane_gbps = optic->cage_lane_gbps ? optic->cage_lane_gbps : optic->lane_gbps;
+    bool known = socket->lanes && optic->lanes;
+    bool filled = known || socket->nic || optic->cage_gbps == socket->cage_gbps;
+    return filled && lanes_fit(socket, optic->lanes, lane_gbps, same) ? FIT_OK : FIT_OPTIC_LANES;
+}
+
+enum fit_rule fits_modules(const struct myr_part *part_a, const struct myr_part *part_b,
+                           double length_m)
+{
+    const struct myr_part_transceiver *a = &part_a->optic, *b = &part_b->optic;
+    bool lanes = !a->lane_gbps || !b->lane_gbps || a->lane_gbps == b->lane_gbps;
+    bool grid = a->grid ? text_eq(a->grid, b->grid) : !b->grid;
+    if (a->medium != b->medium || a->wavelength_nm != b->wavelength_nm || !lanes || !grid ||
+        !text_eq(a->connector, b->connector)) {
+        return FIT_OPTIC_MODE;
+    }
+    return a->reach_m < length_m || b->reach_m < length_m ? FIT_OPTIC_REACH : FIT_OK;
+}
+
+/* Fibre pairs that one connector of a module lights; several colours share one. */
+static uint32_t pairs_of(const struct myr_part_transceiver *optic)
+{
+    return optic->grid || !optic->lane_gbps ? 1 : optic->port_gbps / optic->lane_gbps;
+}
+
+enum fit_rule fits_fibre(const struct myr_part *part, const struct myr_part *a,
+                         const struct myr_part *b, const struct fit_link *link)
+{
+    const struct myr_part_cable *cable = &part->cable;
+    if (cable->fixed_ends) {
+        return FIT_CABLE_FORM;
+    }
+    if (!fits_technology(cable->technology, link->b.technology)) {
+        return FIT_TECHNOLOGY;
+    }
+    bool too_few = cable->lanes && (cable->lanes < pairs_of(&a->optic) / link->b.legs ||
+                                    cable->lanes < pairs_of(&b->optic));
+    if (cable->medium != a->optic.medium || cable->medium != b->optic.medium || too_few ||
+        !text_eq(cable->connector, a->optic.connector) ||
+        !text_eq(cable->connector, b->optic.connector)) {
+        return FIT_OPTIC_MODE;
+    }
+    if (cable->legs != link->b.legs) {
+        return FIT_CABLE_LEGS;
+    }
+    return cable->length_m < link->length_m ? FIT_CABLE_SHORT : FIT_OK;
+}
+
+uint32_t fits_fixed_links(const struct myr_part_cable *cable, uint32_t gbps)
+{
+    return cable->legs > 1 ? cable->legs : cable->gbps > gbps && gbps > 0 ? cable->gbps / gbps : 1;
+}
+
+/* Both ends go into their cages: form, top, lanes. */
+static enum fit_rule ends_fit(const struct myr_part_cable *cable, const struct fit_link *link)
+{
+    /* Side A of the part is its undivided end: the switch. */
+    const char *far = cable->form_b ? cable->form_b : cable->connector;
+    const char *far_top = cable->top_b ? cable->top_b : cable->top;
+    bool same_a, same_b;
+    if (!cable->fixed_ends || !takes_form(&link->b, cable->connector, &same_b) ||
+        !takes_form(&link->a, far, &same_a)) {
+        return FIT_CABLE_FORM;
+    }
+    if (!top_fits(&link->b, cable->top) || !top_fits(&link->a, far_top)) {
+        return FIT_OPTIC_TOP;
+    }
+    if (!fits_technology(cable->technology, link->b.technology)) {
+        return FIT_TECHNOLOGY;
+    }
+    bool straight = cable->legs == 1;
+    return lanes_fit(&link->b, cable->lanes, cable->lane_gbps, same_b) &&
+                   lanes_fit(&link->a, cable->lanes / cable->legs, cable->lane_gbps,
+                             same_a && straight)
+               ? FIT_OK
+               : FIT_OPTIC_LANES;
+}
+
+enum fit_rule fits_fixed(const struct myr_part *part, const struct fit_link *link)
+{
+    const struct myr_part_cable *cable = &part->cable;
+    enum fit_rule ends = ends_fit(cable, link);
+    if (ends != FIT_OK) {
+        return ends;
+    }
+    uint32_t links = fits_fixed_links(cable, link->gbps);
+    if (cable->gbps && cable->gbps != link->gbps * links) {
+        return FIT_CABLE_SPEED;
+    }
+    /* The head fills its cage, so it must carry all links of it; each leg goes to a cage alone. */
+    if (cable->legs > 1 && (!link->a.nic || link->a.ports != 1 || cable->legs != link->b.ports)) {
+        return FIT_CABLE_LEGS;
+    }
+    if (cable->legs == 1 &&
+        (link->a.ports != links || link->b.ports != links || link->bundle % links)) {
+        return FIT_CABLE_CAGE;
+    }
+    return cable->length_m < link->length_m ? FIT_CABLE_SHORT : FIT_OK;
+}
