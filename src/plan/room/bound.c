@@ -12,8 +12,8 @@
  * chain at most (a leaf with fewer uplinks than hosts ends some chains itself). All servers below a
  * switch have a chain to it with at least some common weight w. These k servers fill racks around
  * it: their ways sum up to no less than the k nearest places for servers around the best position
- * of the whole room, F(k). The bound is the sum of w F(k) over all switches. Cables that must leave
- * their rack pay for two drops, all for the fixed slack.
+ * of the whole room, F(k). The bound is the sum of w F(k) over all switches; the two drops and
+ * the fixed slack come on top for every cable.
  */
 
 enum { F_KINDS_MAX = 64 };
@@ -24,12 +24,11 @@ struct bound {
     const struct myr_network *net;
     uint32_t places;              /* for servers, in every rack */
     uint32_t wider_count, *wider; /* racks with more of them, once for each */
-    uint32_t places_beside_leaf;
-    double *host, *up, *gpu; /* by device: cables down to hosts, up, down to GPU servers */
-    double *flow;            /* by device: chains that arrive from below */
-    double *weight;          /* by device: least of a server's chains that end here */
-    uint32_t *servers;       /* by device: servers that have such chains */
-    double *sum;             /* by device: chains of the servers in hand */
+    double *host, *up, *gpu;      /* by device: cables down to hosts, up, down to GPU servers */
+    double *flow;                 /* by device: chains that arrive from below */
+    double *weight;               /* by device: least of a server's chains that end here */
+    uint32_t *servers;            /* by device: servers that have such chains */
+    double *sum;                  /* by device: chains of the servers in hand */
     uint32_t *touched, touched_count;
     uint32_t kinds;
     uint32_t kind_k[F_KINDS_MAX];
@@ -359,7 +358,7 @@ static bool alike(const struct bound *b, uint32_t one, uint32_t other)
     return true;
 }
 
-/* ---- cables that cannot stay in a rack ---- */
+/* ---- all networks ---- */
 
 static struct load part_load(const struct plan *plan, uint32_t part)
 {
@@ -371,76 +370,7 @@ static struct load part_load(const struct plan *plan, uint32_t part)
                          (int64_t)(what->weight_kg * 1000 + 0.5)};
 }
 
-/*
- * Pairs of a lower and an upper switch that can share racks, when a rack holds 'k' switches: a
- * rack with x and y of them has x y pairs, never more than k (x + y) / 4.
- */
-static double pairs_in_racks(double lower, double upper, double k)
-{
-    double most = k * (lower + upper) / 4;
-    double each = (k - 1) * (lower < upper ? lower : upper);
-    return most < each ? most : each;
-}
-
-/* The most cables between one lower and one upper switch. */
-static double thickest_pair(struct bound *b, uint32_t first, uint32_t count)
-{
-    const struct myr_design *design = b->design;
-    double most = 0;
-    for (uint32_t i = first; i < first + count; i++) {
-        b->touched_count = 0;
-        for (uint32_t p = design->first_port[i]; p < design->first_port[i + 1]; p++) {
-            uint32_t link = design->port_link[p];
-            if (link != MYR_NONE && design->link_a[link] == p) {
-                end_chain(b, design->port_device[design->link_b[link]], link_weight(design, link));
-            }
-        }
-        for (uint32_t k = 0; k < b->touched_count; k++) {
-            most = b->sum[b->touched[k]] > most ? b->sum[b->touched[k]] : most;
-            b->sum[b->touched[k]] = 0;
-        }
-    }
-    return most;
-}
-
-static double leaving(struct bound *b, const struct net_plan *net, struct load rack)
-{
-    const struct myr_network *out = b->net;
-    const struct myr_design *design = b->design;
-    uint32_t first = out->access ? out->first_access : out->first_leaf;
-    uint32_t lower = out->access ? out->access : out->leaf;
-    uint32_t upper = out->access ? out->aggregation : out->spine;
-    double hosts = 0, links[2] = {0}, most[2] = {0};
-    uint32_t nodes = b->plan->server->server.nodes;
-    for (uint32_t i = first; i < first + lower; i++) {
-        /* Of one server at most as many cables as it has nodes and ports on this leaf. */
-        double each = net->nic_ports * nodes;
-        double stay = b->places_beside_leaf * each;
-        stay = out->rails > 1 ? b->places_beside_leaf * (double)net->ports_per_rail * nodes : stay;
-        hosts += b->gpu[i] > stay ? b->gpu[i] - stay : 0;
-    }
-    for (uint32_t link = 0; link < design->link_count; link++) {
-        uint32_t layer;
-        if (of_net(b, link, &layer) && (layer == MYR_LAYER_FABRIC || layer == MYR_LAYER_CORE)) {
-            links[layer == MYR_LAYER_CORE] += link_weight(design, link);
-        }
-    }
-    most[0] = thickest_pair(b, first, lower);
-    most[1] = thickest_pair(b, out->first_spine, out->spine);
-    struct load low = part_load(b->plan, out->access ? net->access_part : net->leaf_part);
-    struct load high = part_load(b->plan, out->access ? net->aggregation_part : net->spine_part);
-    struct load least = {low.watts < high.watts ? low.watts : high.watts, 1, 0};
-    double k = room_fits(&rack, &least);
-    double sum = hosts;
-    double pair0 = pairs_in_racks(lower, upper, k) * most[0];
-    double pair1 = pairs_in_racks(upper, out->core, k) * most[1];
-    sum += links[0] > pair0 ? links[0] - pair0 : 0;
-    sum += links[1] > pair1 ? links[1] - pair1 : 0;
-    return sum;
-}
-
-static double net_mm(struct bound *b, const struct net_plan *net, struct load rack,
-                     double *ret_leaving)
+static double net_mm(struct bound *b, const struct net_plan *net)
 {
     b->net = &net->out;
     uint32_t topology = net->out.topology;
@@ -465,7 +395,6 @@ static double net_mm(struct bound *b, const struct net_plan *net, struct load ra
             sum += b->weight[i] * nearest_mm(b, b->servers[i]);
         }
     }
-    *ret_leaving += leaving(b, net, rack);
     return sum;
 }
 
@@ -473,18 +402,6 @@ static struct load rack_load(const struct bound *b, uint32_t rack)
 {
     return (struct load){b->design->racks[rack].watts_max, b->design->racks[rack].units,
                          (int64_t)more_of(b, rack)->kg_max * 1000};
-}
-
-static struct load widest_rack(const struct bound *b)
-{
-    struct load widest = {0};
-    for (uint32_t i = 0; i < b->design->rack_count; i++) {
-        struct load load = rack_load(b, i);
-        widest.watts = load.watts > widest.watts ? load.watts : widest.watts;
-        widest.units = load.units > widest.units ? load.units : widest.units;
-        widest.grams = load.grams > widest.grams ? load.grams : widest.grams;
-    }
-    return widest;
 }
 
 /* How many servers every rack takes, and which racks take more. */
@@ -521,23 +438,20 @@ uint64_t room_bound_mm(const struct plan *plan)
     }
     b->servers = MYR_ARENA_NEW(plan->arena, uint32_t, devices);
     b->touched = MYR_ARENA_NEW(plan->arena, uint32_t, devices);
-    struct load rack = widest_rack(b), server = part_load(plan, plan->server_part);
+    struct load server = part_load(plan, plan->server_part);
     server.watts = spec->server_kw > 0 ? (int64_t)(spec->server_kw * 1000 + 0.5) : server.watts;
     count_places(b, &server);
-    double ways = 0, out = 0;
+    double ways = 0, dropped = design->cable_count;
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         const struct net_plan *net = &plan->nets[id];
-        if (!net->present) {
-            continue;
+        if (net->present) {
+            ways += net_mm(b, net);
+            /* The one kind of cable that may stay in its rack. */
+            bool inside = net->out.topology == MYR_TOPOLOGY_MIDDLE_OF_RACK;
+            dropped -= inside ? net->out.cables[MYR_LAYER_HOST] : 0;
         }
-        struct load beside = rack;
-        struct load leaf = part_load(plan, net->out.access ? net->access_part : net->leaf_part);
-        beside.watts -= leaf.watts;
-        beside.units -= leaf.units;
-        b->places_beside_leaf = room_fits(&beside, &server);
-        ways += net_mm(b, net, rack, &out);
     }
     double stretch = 1 + spec->slack_percent / 100;
-    return (uint64_t)(stretch * (ways + out * 2 * spec->drop_m * 1000) +
+    return (uint64_t)(stretch * (ways + dropped * 2 * spec->drop_m * 1000) +
                       (double)design->cable_count * spec->slack_m * 1000);
 }

@@ -85,16 +85,22 @@ int64_t room_path_mm(const struct room *room, uint32_t a, uint32_t b)
     return llabs(from->x_mm - to->x_mm) + crossing_mm(room, from->y_mm, to->y_mm);
 }
 
-int64_t room_route_mm(const struct room *room, uint32_t device_a, uint32_t device_b)
+int64_t room_route_mm(const struct room *room, uint32_t link)
 {
+    const struct plan *plan = room->plan;
+    const struct myr_design *design = &plan->design;
     const struct myr_spec_room *spec = room->spec;
+    uint32_t device_a = design->port_device[design->link_a[link]];
+    uint32_t device_b = design->port_device[design->link_b[link]];
     uint32_t a = room->device_rack[device_a], b = room->device_rack[device_b];
-    double way;
+    double way = (double)room_path_mm(room, a, b) + 2 * spec->drop_m * MM;
     if (a == b) {
-        way = (double)llabs((int64_t)room->device_unit[device_a] - room->device_unit[device_b]) *
-              UNIT_MM;
-    } else {
-        way = (double)room_path_mm(room, a, b) + 2 * spec->drop_m * MM;
+        const struct myr_cabletype *type =
+            &plan->cabletypes.items[design->cable_type[design->link_cable[link]]];
+        if (type->layer == MYR_LAYER_HOST &&
+            plan->nets[type->net].out.topology == MYR_TOPOLOGY_MIDDLE_OF_RACK) {
+            way = (double)abs(room->device_unit[device_a] - room->device_unit[device_b]) * UNIT_MM;
+        }
     }
     return (int64_t)(way * (1 + spec->slack_percent / 100) + spec->slack_m * MM + 0.5);
 }

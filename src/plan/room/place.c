@@ -14,6 +14,8 @@
  *             ones from the servers to the spines: that is what bound.c measures against.
  */
 
+enum { LOST_TRIED_MAX = 8 };
+
 struct choice {
     double cost;
     uint32_t rack;
@@ -21,7 +23,7 @@ struct choice {
 
 struct filling {
     struct room *room;
-    const uint32_t *racks; /* candidates, ascending */
+    const uint32_t *racks; /* candidates, in the order in which they are filled */
     uint32_t count, at;    /* of them; the first that may still take servers */
     struct choice *order;  /* scratch, by candidate */
     uint32_t *seat_rack;   /* scratch, by seat of the block */
@@ -111,7 +113,8 @@ static void distance_sums(const int64_t *at, const double *weight, uint32_t coun
     }
 }
 
-static void rank_shortest(struct filling *fill, uint32_t first, uint32_t count)
+static void rank_shortest(struct filling *fill, const struct block *block, uint32_t first,
+                          uint32_t count)
 {
     struct room *room = fill->room;
     const struct hall *hall = &room->halls[room->racks[fill->racks[first]].hall];
@@ -135,13 +138,14 @@ static void rank_shortest(struct filling *fill, uint32_t first, uint32_t count)
     }
     distance_sums(x, weight_x, columns, cost_x);
     distance_sums(y, weight_y, rows, cost_y);
-    double up = net->leaf_down ? (double)net->leaf_up / net->leaf_down : 0;
+    /* The servers are taken to be spread evenly over the racks. */
+    double each = (double)block->servers / count * room->plan->nets[MYR_NET_COMPUTE].ports_per_rail;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t id = fill->racks[first + i];
         const struct stand *rack = &room->racks[id];
         double path = (double)room_path_mm(room, id, hall->centre);
-        fill->order[i] =
-            (struct choice){cost_x[rack->column] + cost_y[rack->row] + up * count * path, id};
+        fill->order[i] = (struct choice){
+            each * (cost_x[rack->column] + cost_y[rack->row]) + net->leaf_up * path, id};
     }
 }
 
@@ -185,10 +189,10 @@ static uint32_t try_block(struct filling *fill, const struct block *block, const
     return seated == block->seats ? held : 0;
 }
 
-static void rank(struct filling *fill, uint32_t count)
+static void rank(struct filling *fill, const struct block *block, uint32_t count)
 {
     if (fill->room->spec->place == MYR_ROOM_SHORTEST) {
-        rank_shortest(fill, fill->at, count);
+        rank_shortest(fill, block, fill->at, count);
     } else {
         rank_aligned(fill, fill->at, count);
     }
@@ -242,8 +246,8 @@ static bool place_block(struct filling *fill, struct block *block, bool partial)
     uint32_t most = fill->count - fill->at;
     uint32_t count = racks_for_servers(fill, block->servers);
     for (count = count ? count : 1; count <= most; count++) {
-        rank(fill, count);
-        for (uint32_t lost = 0; lost <= room->per_rack; lost++) {
+        rank(fill, block, count);
+        for (uint32_t lost = room->lost_least; lost <= room->lost_most; lost++) {
             if (try_block(fill, block, &need, count, lost) >= block->servers) {
                 put_block(fill, block, count);
                 return true;
@@ -253,8 +257,8 @@ static bool place_block(struct filling *fill, struct block *block, bool partial)
     if (!partial || most == 0) {
         return false;
     }
-    rank(fill, most);
-    for (uint32_t lost = 0; lost <= room->per_rack; lost++) {
+    rank(fill, block, most);
+    for (uint32_t lost = room->lost_least; lost <= room->lost_most; lost++) {
         if (try_block(fill, block, &need, most, lost) > 0) {
             put_block(fill, block, most);
             return true;
@@ -300,19 +304,59 @@ static uint32_t fill_hall(struct filling *fill, uint32_t block, bool last)
     return block;
 }
 
-/* The 'count' racks of the hall that are nearest to its centre, in their order. */
+/* Appends the chosen racks of one column between two rows, in one direction. */
+static uint32_t take_column(const struct hall *hall, const bool *chosen, uint32_t column,
+                            uint32_t first, uint32_t end, bool rising, uint32_t *ret)
+{
+    uint32_t put = 0;
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t row = rising ? i : end - 1 - (i - first);
+        uint32_t at = column * hall->rows + hall->rows - 1 - row;
+        if (chosen[at]) {
+            ret[put++] = hall->first_rack + at;
+        }
+    }
+    return put;
+}
+
+/*
+ * For the shortest cables: from the centre's column to the right above the centre's row, back to
+ * the left below it, and above it to the centre again. So a block has its corner at the centre's
+ * row; its part of a column that two blocks share is such that the corner which is nearer to the
+ * centre belongs to it; and the last block, which may have more uplinks than servers, is near it.
+ */
+static uint32_t take_round(const struct room *room, const struct hall *hall, const bool *chosen,
+                           uint32_t *ret)
+{
+    const struct stand *centre = &room->racks[hall->centre];
+    uint32_t put = 0, middle = centre->row;
+    for (uint32_t c = centre->column; c < hall->columns; c++) {
+        put += take_column(hall, chosen, c, middle, hall->rows, false, ret + put);
+    }
+    for (uint32_t c = hall->columns; c-- > 0;) {
+        bool nearing = c > centre->column;
+        put += take_column(hall, chosen, c, 0, middle, !nearing, ret + put);
+    }
+    for (uint32_t c = 0; c < centre->column; c++) {
+        put += take_column(hall, chosen, c, middle, hall->rows, true, ret + put);
+    }
+    return put;
+}
+
+/* The 'count' racks of the hall that are nearest to its centre, in the order of filling. */
 static void choose_racks(struct room *room, const struct hall *hall, uint32_t count,
                          const struct choice *nearest, uint32_t *ret)
 {
     bool *chosen = MYR_ARENA_NEW(room->arena, bool, hall->racks);
+    uint32_t put = 0;
     for (uint32_t i = 0; i < count; i++) {
         chosen[nearest[i].rack - hall->first_rack] = true;
     }
-    uint32_t put = 0;
-    for (uint32_t i = 0; i < hall->racks; i++) {
-        if (chosen[i]) {
-            ret[put++] = hall->first_rack + i;
-        }
+    if (room->spec->place == MYR_ROOM_SHORTEST) {
+        put = take_round(room, hall, chosen, ret);
+    }
+    for (uint32_t c = 0; room->spec->place == MYR_ROOM_ALIGNED && c < hall->columns; c++) {
+        put += take_column(hall, chosen, c, 0, hall->rows, false, ret + put);
     }
     MYR_ASSERT(put == count);
 }
@@ -408,7 +452,7 @@ static uint32_t place_tops(struct room *room, const struct hall *hall, double sh
     }
     qsort(order, hall->racks, sizeof(*order), compare_choices);
     uint32_t placed = 0;
-    for (uint32_t lost = 0; lost <= room->per_rack && placed < count; lost++) {
+    for (uint32_t lost = room->lost_least; lost <= room->per_rack && placed < count; lost++) {
         for (uint32_t i = 0; i < hall->racks && placed < count; i++) {
             struct stand *rack = &room->racks[order[i].rack];
             uint32_t seats = seats_in(room, rack, &need, lost, count - placed);
@@ -474,6 +518,12 @@ static void clear_racks(struct room *room)
     }
     for (uint32_t i = 0; i < room->plan->spec->servers; i++) {
         room->server_rack[i] = ROOM_NONE;
+    }
+    for (uint32_t i = 0; i < room->seat_count; i++) {
+        room->device_rack[room->seats[i]] = MYR_NONE;
+    }
+    for (uint32_t i = 0; i < room->top_count; i++) {
+        room->device_rack[room->tops[i]] = MYR_NONE;
     }
     room->missing = 0;
 }
@@ -571,8 +621,58 @@ static int too_small(const struct room *room, uint32_t block, struct myr_err *er
     return rc;
 }
 
+/* The way of all cables between what stands by now. */
+static int64_t ways_mm(const struct room *room)
+{
+    const struct plan *plan = room->plan;
+    const struct myr_design *design = &plan->design;
+    uint32_t nodes = plan->server->server.nodes;
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < design->link_count; i++) {
+        uint32_t ends[] = {design->port_device[design->link_a[i]],
+                           design->port_device[design->link_b[i]]};
+        for (uint32_t k = 0; k < 2; k++) {
+            ends[k] = design->place[ends[k]].kind == MYR_DEVICE_NODE
+                          ? room->server_rack[(ends[k] - design->head->first_node) / nodes]
+                          : room->device_rack[ends[k]];
+        }
+        if (ends[0] != MYR_NONE && ends[1] != MYR_NONE) {
+            sum += room_path_mm(room, ends[0], ends[1]);
+        }
+    }
+    return sum;
+}
+
+/*
+ * Switches close together have shorter cables, but take the places of servers: each number of
+ * places that a rack may lose is tried, and the best one kept.
+ */
+static void choose_loss(struct room *room)
+{
+    int64_t least = INT64_MAX;
+    uint32_t best = 0;
+    for (uint32_t lost = 0; lost <= room->per_rack && lost <= LOST_TRIED_MAX; lost++) {
+        room->lost_least = room->lost_most = lost;
+        clear_racks(room);
+        if (place_once(room) == room->block_count && room->missing == 0) {
+            int64_t ways = ways_mm(room);
+            if (ways < least) {
+                least = ways;
+                best = lost;
+            }
+        }
+    }
+    room->lost_least = best;
+    room->lost_most = least < INT64_MAX ? best : room->per_rack;
+}
+
 int room_place(struct room *room, struct myr_err *err)
 {
+    room->lost_least = 0;
+    room->lost_most = room->per_rack;
+    if (room->spec->place == MYR_ROOM_SHORTEST) {
+        choose_loss(room);
+    }
     clear_racks(room);
     uint32_t block = place_once(room);
     if (block == room->block_count && room->missing > 0 && mix_power(room, room->missing)) {

@@ -62,6 +62,7 @@ struct room {
     uint16_t *device_unit;
     MYR_VEC(struct myr_rack_item) items;
     MYR_VEC(uint32_t) devices_of; /* scratch */
+    uint32_t lost_least, lost_most; /* places for servers that a rack may lose to switches */
     uint32_t pairs;               /* of racks whose power was dealt out anew */
     uint32_t missing;             /* servers without a place in the last attempt */
     struct myr_room out;
@@ -71,8 +72,11 @@ struct room {
 void room_grid(struct room *room, uint32_t columns);
 /* Along the trays, from above one rack to above another. */
 int64_t room_path_mm(const struct room *room, uint32_t a, uint32_t b);
-/* Path, drops and slack; in one rack the height between the two and the slack alone. */
-int64_t room_route_mm(const struct room *room, uint32_t device_a, uint32_t device_b);
+/*
+ * Path, drops and slack. Every cable goes up to the tray, also to a neighbour in its rack, but for
+ * hosts below a leaf in the middle of their rack: the height between the two, and slack.
+ */
+int64_t room_route_mm(const struct room *room, uint32_t link);
 uint32_t room_fits(const struct load *left, const struct load *need);
 void room_take(struct stand *rack, const struct load *need, uint32_t count);
 struct load room_load(const struct room *room, uint32_t device);
