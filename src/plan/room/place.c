@@ -1,5 +1,6 @@
 #include "room/room.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /*
@@ -14,7 +15,7 @@
  *             ones from the servers to the spines: that is what bound.c measures against.
  */
 
-enum { LOST_TRIED_MAX = 8 };
+enum { LOST_TRIED_MAX = 8, FLATNESS_COUNT = 3 };
 
 struct choice {
     double cost;
@@ -28,6 +29,7 @@ struct filling {
     struct choice *order;  /* scratch, by candidate */
     uint32_t *seat_rack;   /* scratch, by seat of the block */
     double *sums;          /* scratch: columns, then rows */
+    uint32_t *dealt;       /* scratch, by block of a pod */
 };
 
 static int compare_choices(const void *a, const void *b)
@@ -278,6 +280,62 @@ static uint32_t pod_end(const struct room *room, uint32_t block)
     return end;
 }
 
+/* The block from 'block' on that has the seat. */
+static uint32_t owner_of(const struct room *room, uint32_t block, uint32_t seat)
+{
+    while (seat >= room->blocks[block].first_seat + room->blocks[block].seats) {
+        block++;
+    }
+    return block;
+}
+
+/*
+ * The spines of a pod stand with the block that is nearest to the centre: there the cables from the
+ * others come by. Which that is shows when the pod gets its racks.
+ */
+static void deal_spines(struct filling *fill, uint32_t block, uint32_t end)
+{
+    struct room *room = fill->room;
+    const struct myr_place *place = room->plan->design.place;
+    if (fill->at >= fill->count) {
+        return;
+    }
+    uint32_t servers = 0, seats = 0;
+    for (uint32_t i = block; i < end; i++) {
+        servers += room->blocks[i].servers;
+        seats += room->blocks[i].seats;
+    }
+    uint32_t last = fill->at + ceil_div(servers, room->per_rack) - 1;
+    last = last < fill->count ? last : fill->count - 1;
+    uint32_t centre = room->halls[room->racks[fill->racks[fill->at]].hall].centre;
+    bool nearing = room_path_mm(room, fill->racks[last], centre) <
+                   room_path_mm(room, fill->racks[fill->at], centre);
+    uint32_t host = nearing ? end - 1 : block;
+    uint32_t *dealt = MYR_ARENA_NEW(room->arena, uint32_t, seats);
+    uint32_t put = 0, first = room->blocks[block].first_seat;
+    for (uint32_t i = block; i < end; i++) {
+        uint32_t begin = put;
+        for (uint32_t pass = 0; pass < 2; pass++) { /* spines first: they are nearer to the cores */
+            for (uint32_t n = 0; n < seats; n++) {
+                uint32_t device = room->seats[first + n];
+                bool spine = place[device].kind == MYR_DEVICE_SPINE;
+                uint32_t owner = spine ? host : owner_of(room, block, first + n);
+                if (spine == (pass == 0) && owner == i) {
+                    dealt[put++] = device;
+                }
+            }
+        }
+        fill->dealt[i - block] = put - begin;
+    }
+    MYR_ASSERT(put == seats);
+    memcpy(room->seats + first, dealt, sizeof(*dealt) * seats);
+    for (uint32_t i = block; i < end; i++) {
+        room->blocks[i].first_seat = first;
+        room->blocks[i].seats = fill->dealt[i - block];
+        first += room->blocks[i].seats;
+    }
+}
+
 /* Whole pods only: one that does not fit goes to the next building. Returns the next block. */
 static uint32_t fill_hall(struct filling *fill, uint32_t block, bool last)
 {
@@ -288,6 +346,9 @@ static uint32_t fill_hall(struct filling *fill, uint32_t block, bool last)
         if (!last) {
             before = before ? before : MYR_ARENA_NEW(room->arena, struct stand, room->rack_count);
             memcpy(before, room->racks, sizeof(*before) * room->rack_count);
+        }
+        if (room->spec->place == MYR_ROOM_SHORTEST) {
+            deal_spines(fill, block, end);
         }
         for (uint32_t i = block; i < end; i++) {
             if (!place_block(fill, &room->blocks[i], last)) {
@@ -319,26 +380,75 @@ static uint32_t take_column(const struct hall *hall, const bool *chosen, uint32_
     return put;
 }
 
+/* A stretch of rows on one side of the centre's row. */
+struct band {
+    uint32_t first, end;
+    bool upper;
+};
+
 /*
- * For the shortest cables: from the centre's column to the right above the centre's row, back to
- * the left below it, and above it to the centre again. So a block has its corner at the centre's
- * row; its part of a column that two blocks share is such that the corner which is nearer to the
- * centre belongs to it; and the last block, which may have more uplinks than servers, is near it.
+ * One band, from one column to another. Its part of a column that two blocks share is such that the
+ * corner which is nearer to the centre belongs to the block that has its leaves there.
+ */
+static uint32_t take_band(const struct room *room, const struct hall *hall, const bool *chosen,
+                          struct band band, uint32_t from, uint32_t to, uint32_t *ret)
+{
+    uint32_t middle = room->racks[hall->centre].column, put = 0;
+    bool right = from <= to;
+    for (uint32_t c = from;; c = right ? c + 1 : c - 1) {
+        bool nearing = right ? c < middle : c > middle;
+        put += take_column(hall, chosen, c, band.first, band.end, nearing == band.upper, ret + put);
+        if (c == to) {
+            return put;
+        }
+    }
+}
+
+/* How many bands make blocks about as wide as they are high. */
+static uint32_t bands_in(const struct room *room, const struct hall *hall, uint32_t rows)
+{
+    const struct stand *last = &room->racks[hall->first_rack + hall->racks - 1];
+    double pitch_y = room->spec->row_pitch_m * 1000;
+    double pitch_x = hall->columns > 1 ? (double)last->x_mm / (hall->columns - 1) : pitch_y;
+    double racks = ceil_div(room->blocks[0].servers, room->per_rack);
+    double bands = room->banded ? rows * pitch_y / sqrt(racks * pitch_x * pitch_y) + 0.5 : 1;
+    return bands < 1 ? 1 : bands > rows ? rows : (uint32_t)bands;
+}
+
+/*
+ * For the shortest cables. Blocks are compact pieces of bands on either side of the centre's row,
+ * so that each has a corner that lies between all of it and the centre: there its leaves stand.
+ * The bands far from the centre come first, one to and the next fro. The two at the centre come
+ * last: to the right above its row, back below it, above it to the centre again; for the last block
+ * may have more uplinks than servers.
  */
 static uint32_t take_round(const struct room *room, const struct hall *hall, const bool *chosen,
                            uint32_t *ret)
 {
     const struct stand *centre = &room->racks[hall->centre];
-    uint32_t put = 0, middle = centre->row;
-    for (uint32_t c = centre->column; c < hall->columns; c++) {
-        put += take_column(hall, chosen, c, middle, hall->rows, false, ret + put);
+    uint32_t put = 0, middle = centre->row, end = hall->columns - 1;
+    uint32_t inner[2] = {hall->rows, 0}; /* where the bands at the centre end: above, below */
+    for (uint32_t side = 0; side < 2; side++) {
+        uint32_t rows = side ? middle : hall->rows - middle;
+        uint32_t bands = rows ? bands_in(room, hall, rows) : 1;
+        for (uint32_t i = bands; i-- > 0;) {
+            uint32_t near = rows * i / bands, far = rows * (i + 1) / bands;
+            struct band band = side ? (struct band){middle - far, middle - near, false}
+                                    : (struct band){middle + near, middle + far, true};
+            if (i == 0) {
+                inner[side] = side ? band.first : band.end;
+            } else {
+                bool right = i % 2;
+                put += take_band(room, hall, chosen, band, right ? 0 : end, right ? end : 0,
+                                 ret + put);
+            }
+        }
     }
-    for (uint32_t c = hall->columns; c-- > 0;) {
-        bool nearing = c > centre->column;
-        put += take_column(hall, chosen, c, 0, middle, !nearing, ret + put);
-    }
-    for (uint32_t c = 0; c < centre->column; c++) {
-        put += take_column(hall, chosen, c, middle, hall->rows, true, ret + put);
+    struct band above = {middle, inner[0], true}, below = {inner[1], middle, false};
+    put += take_band(room, hall, chosen, above, centre->column, end, ret + put);
+    put += take_band(room, hall, chosen, below, end, 0, ret + put);
+    if (centre->column > 0) {
+        put += take_band(room, hall, chosen, above, 0, centre->column - 1, ret + put);
     }
     return put;
 }
@@ -376,6 +486,7 @@ static uint32_t place_hall(struct room *room, const struct hall *hall, uint32_t 
     fill.order = MYR_ARENA_NEW(room->arena, struct choice, hall->racks);
     fill.seat_rack = MYR_ARENA_NEW(room->arena, uint32_t, (size_t)room->seat_count + 1);
     fill.sums = MYR_ARENA_NEW(room->arena, double, 2 * ((size_t)hall->columns + hall->rows));
+    fill.dealt = MYR_ARENA_NEW(room->arena, uint32_t, room->block_count);
     fill.racks = racks;
     for (uint32_t i = 0; i < hall->racks; i++) {
         uint32_t id = hall->first_rack + i;
@@ -429,8 +540,10 @@ static double top_cost(const struct room *room, uint32_t id, double share)
     if (room->spec->place == MYR_ROOM_SHORTEST) {
         /* A hall that is not filled is used around its middle alone. */
         const struct stand *far = &room->racks[hall->first_rack + (hall->columns - 1) * hall->rows];
+        double middle = (double)far->y_mm / 2 * (share > 0.5 ? (2 * share - 1) / share : 0);
         return mean_way((double)rack->x_mm, (double)far->x_mm, share) +
-               mean_way((double)rack->y_mm, (double)far->y_mm, share);
+               mean_way((double)rack->y_mm, (double)far->y_mm, share) +
+               room->flatness * fabs((double)rack->y_mm - middle);
     }
     uint32_t column = room->spec->spine_column ? room->spec->spine_column - 1 : hall->columns / 2;
     column = column < hall->columns ? column : hall->columns - 1;
@@ -644,26 +757,41 @@ static int64_t ways_mm(const struct room *room)
 }
 
 /*
- * Switches close together have shorter cables, but take the places of servers: each number of
- * places that a rack may lose is tried, and the best one kept.
+ * Switches close together have shorter cables, but take the places of servers. It hangs on the room
+ * whether blocks do better as compact pieces or as strips, and whether the upper switches do better
+ * around the centre or along its row. All of it is tried, and the best kept.
  */
-static void choose_loss(struct room *room)
+static void choose_way(struct room *room)
 {
-    int64_t least = INT64_MAX;
-    uint32_t best = 0;
-    for (uint32_t lost = 0; lost <= room->per_rack && lost <= LOST_TRIED_MAX; lost++) {
+    struct {
+        int64_t ways;
+        uint32_t lost;
+        double flatness;
+        bool banded;
+    } best = {.ways = INT64_MAX};
+    for (uint32_t i = 0; i < 2 * FLATNESS_COUNT * (LOST_TRIED_MAX + 1); i++) {
+        uint32_t lost = i / 2 / FLATNESS_COUNT;
+        if (lost > room->per_rack) {
+            break;
+        }
         room->lost_least = room->lost_most = lost;
+        room->banded = i % 2;
+        room->flatness = i / 2 % FLATNESS_COUNT / (double)(FLATNESS_COUNT - 1);
         clear_racks(room);
         if (place_once(room) == room->block_count && room->missing == 0) {
             int64_t ways = ways_mm(room);
-            if (ways < least) {
-                least = ways;
-                best = lost;
+            if (ways < best.ways) {
+                best.ways = ways;
+                best.lost = lost;
+                best.flatness = room->flatness;
+                best.banded = room->banded;
             }
         }
     }
-    room->lost_least = best;
-    room->lost_most = least < INT64_MAX ? best : room->per_rack;
+    room->banded = best.banded;
+    room->flatness = best.flatness;
+    room->lost_least = best.lost;
+    room->lost_most = best.ways < INT64_MAX ? best.lost : room->per_rack;
 }
 
 int room_place(struct room *room, struct myr_err *err)
@@ -671,7 +799,7 @@ int room_place(struct room *room, struct myr_err *err)
     room->lost_least = 0;
     room->lost_most = room->per_rack;
     if (room->spec->place == MYR_ROOM_SHORTEST) {
-        choose_loss(room);
+        choose_way(room);
     }
     clear_racks(room);
     uint32_t block = place_once(room);

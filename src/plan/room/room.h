@@ -61,10 +61,12 @@ struct room {
     uint32_t *device_rack; /* the design's */
     uint16_t *device_unit;
     MYR_VEC(struct myr_rack_item) items;
-    MYR_VEC(uint32_t) devices_of; /* scratch */
+    MYR_VEC(uint32_t) devices_of;   /* scratch */
     uint32_t lost_least, lost_most; /* places for servers that a rack may lose to switches */
-    uint32_t pairs;               /* of racks whose power was dealt out anew */
-    uint32_t missing;             /* servers without a place in the last attempt */
+    bool banded;                    /* blocks are cut from bands of rows */
+    double flatness;                /* how much the upper switches keep to the centre's row */
+    uint32_t pairs;                 /* of racks whose power was dealt out anew */
+    uint32_t missing;               /* servers without a place in the last attempt */
     struct myr_room out;
 };
 
