@@ -1,5 +1,6 @@
 /* The machine room of a spec: in its section 'room', or in a file that the section names. */
-#include <stdio.h>
+#include <errno.h>
+#include <unistd.h>
 
 #include "fields.h"
 #include "spec_parts.h"
@@ -280,6 +281,11 @@ static int read_building(struct myr_arena *arena, const struct myr_doc *node,
     if (!building->name) {
         return myr_doc_error(err, node, MYR_EINVAL, "the building lacks 'name'");
     }
+    if (strpbrk(building->name, ",/")) { /* they divide names in lists and in front of racks */
+        return myr_doc_error(err, node, MYR_EINVAL,
+                             "the building's 'name' has a comma or a slash, a plain name is "
+                             "expected");
+    }
     for (uint32_t i = 0; i < room->building_count; i++) {
         if (strcmp(room->buildings[i].name, building->name) == 0) {
             return myr_doc_error(err, node, MYR_EINVAL,
@@ -481,6 +487,12 @@ static int read_room_file(struct myr_arena *arena, const struct myr_doc *node,
     bool absolute = name.data[0] == '/';
     const char *path = myr_arena_printf(arena, "%.*s%.*s", absolute ? 0 : (int)folder, node->file,
                                         (int)name.len, name.data);
+    if (access(path, R_OK) != 0) {
+        char shown[MYR_EXCERPT_MAX];
+        return myr_doc_error(err, node, MYR_ENOENT,
+                             "'room' is '%s', a map or a file that can be read is expected (%s)",
+                             myr_text_excerpt(name, shown), strerror(errno));
+    }
     return myr_doc_read_file(arena, path, ret, err);
 }
 

@@ -22,6 +22,7 @@ static const char *const mark_names[MARK_COUNT] = {"leaf or router", "spine or c
 static const char *const level_css[LEVELS + 1] = {"p0", "p1", "p2", "p3", "p4", "p5"};
 
 static const char style[] =
+    ":root{max-width:100%;height:auto}"
     ".p0{fill:#fff;stroke:#d0d7de;stroke-dasharray:2 2}.p1{fill:#e3eef9;stroke:#8fa3b8}"
     ".p2{fill:#bcd7ef;stroke:#7790aa}.p3{fill:#8cbbe2;stroke:#5f7f9f}"
     ".p4{fill:#559ad0;stroke:#3f6d96}.p5{fill:#2f78b7;stroke:#1f5587}"

@@ -43,7 +43,9 @@ void room_grid(struct room *room, uint32_t columns)
     for (uint32_t i = 0; i < room->hall_count; i++) {
         const struct myr_spec_building *building = &room->spec->buildings[i];
         struct hall *hall = &room->halls[i];
-        hall->rows = building->rows ? building->rows : room->spec->rows ? room->spec->rows : 20;
+        hall->rows = building->rows     ? building->rows
+                     : room->spec->rows ? room->spec->rows
+                                        : ROOM_ROWS_DEFAULT;
         hall->columns = building->columns ? building->columns : columns;
         hall->racks = hall->rows * hall->columns;
         hall->first_rack = room->rack_count;

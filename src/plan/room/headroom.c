@@ -24,7 +24,7 @@ static double pause_quanta(uint32_t gbps)
     return gbps >= 400 ? 905 : gbps >= 200 ? 453 : 394;
 }
 
-static uint64_t headroom_bytes(uint32_t gbps, double length_m)
+uint64_t room_headroom_bytes(uint32_t gbps, double length_m)
 {
     static const double table_m[] = {5, 40, 300};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(table_m); i++) {
@@ -52,7 +52,7 @@ static uint64_t device_bytes(const struct room *room, uint32_t device, uint32_t 
             uint32_t cable = design->link_cable[link];
             const struct myr_cabletype *type =
                 &room->plan->cabletypes.items[design->cable_type[cable]];
-            bytes += headroom_bytes(type->gbps, type->length_mm / 1000.0);
+            bytes += room_headroom_bytes(type->gbps, type->length_mm / 1000.0);
             ++*ret_ports;
         }
     }

@@ -240,13 +240,32 @@ static void put_block(struct filling *fill, struct block *block, uint32_t count)
     fill->at = last + (full ? 1 : 0);
 }
 
+/* A block is not torn apart where the order of filling goes on at the other side of the room. */
+static void skip_jump(struct filling *fill, uint32_t count)
+{
+    const struct myr_spec_room *spec = fill->room->spec;
+    double far = 3000 * (spec->column_pitch_m + spec->aisle_m);
+    for (uint32_t i = fill->at + 1; i < fill->at + count; i++) {
+        int64_t step = fill->room->racks[fill->racks[i]].x_mm -
+                       fill->room->racks[fill->racks[i - 1]].x_mm;
+        if (fabs((double)step) > far) {
+            fill->at = i;
+            return;
+        }
+    }
+}
+
 /* 'partial': what does not fit is left over and counted. False: nothing was done. */
 static bool place_block(struct filling *fill, struct block *block, bool partial)
 {
     struct room *room = fill->room;
     struct load need = most_of(room, room->seats + block->first_seat, block->seats);
-    uint32_t most = fill->count - fill->at;
     uint32_t count = racks_for_servers(fill, block->servers);
+    if (room->spec->place == MYR_ROOM_SHORTEST) {
+        skip_jump(fill, count);
+        count = racks_for_servers(fill, block->servers);
+    }
+    uint32_t most = fill->count - fill->at;
     for (count = count ? count : 1; count <= most; count++) {
         rank(fill, block, count);
         for (uint32_t lost = room->lost_least; lost <= room->lost_most; lost++) {

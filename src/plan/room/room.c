@@ -47,14 +47,23 @@ static int check_single(const struct room *room, struct myr_err *err)
     return rc;
 }
 
+static uint32_t rows_of(const struct myr_spec_room *spec)
+{
+    return spec->rows ? spec->rows : ROOM_ROWS_DEFAULT;
+}
+
 static int place_in(struct room *room, uint32_t columns, struct myr_err *err)
 {
-    if ((uint64_t)columns * (room->spec->rows ? room->spec->rows : 20) *
-            room->spec->building_count >
-        MYR_ROOM_RACKS_MAX) {
+    uint64_t racks = 0;
+    for (uint32_t i = 0; i < room->spec->building_count; i++) {
+        const struct myr_spec_building *building = &room->spec->buildings[i];
+        uint64_t rows = building->rows ? building->rows : rows_of(room->spec);
+        racks += rows * (building->columns ? building->columns : columns);
+    }
+    if (racks > MYR_ROOM_RACKS_MAX) {
         return myr_doc_error(err, room->spec->node, MYR_ERANGE,
-                             "the room has more racks than a design may have (%d)",
-                             MYR_ROOM_RACKS_MAX);
+                             "the room has %llu racks, at most %d are expected",
+                             (unsigned long long)racks, MYR_ROOM_RACKS_MAX);
     }
     room_grid(room, columns);
     for (uint32_t i = 0; i < room->plan->design.device_count; i++) {
@@ -73,7 +82,7 @@ static int place(struct room *room, struct myr_err *err)
     if (columns) {
         return place_in(room, columns, err);
     }
-    uint32_t rows = room->spec->rows ? room->spec->rows : 20;
+    uint32_t rows = rows_of(room->spec);
     columns = ceil_div(ceil_div(room->plan->spec->servers, room->per_rack),
                        (uint64_t)rows * room->spec->building_count);
     int rc;

@@ -9,7 +9,8 @@
 
 #include "plan_internal.h"
 
-#define ROOM_NONE UINT32_MAX
+#define ROOM_NONE         UINT32_MAX
+#define ROOM_ROWS_DEFAULT 20 /* of a room that does not say */
 
 /* What one thing needs, and what a rack has left. */
 struct load {
@@ -101,6 +102,8 @@ MYR_MUST_USE int room_feeds(struct room *room, struct myr_err *err);
 MYR_MUST_USE int room_lengths(struct room *room, struct myr_err *err);
 void room_trays(struct room *room);
 void room_headroom(struct room *room);
+/* What a port keeps free for what is on its way over a cable of this length. */
+uint64_t room_headroom_bytes(uint32_t gbps, double length_m);
 
 /* bound.c: what no placement can go below; reads the finished design alone */
 uint64_t room_bound_mm(const struct plan *plan);
