@@ -188,7 +188,7 @@ def check_blocks(what, cables, racks):
 
 
 def seed_map(myriad, folder, servers):
-    text = (ROOT / "examples" / "h100-128.yaml").read_text()
+    text = (ROOT / "examples" / "h100-128-room.yaml").read_text()
     text = text.replace("servers: 128", f"servers: {servers}")
     text = text.replace("rooms/", str(ROOT / "examples" / "rooms") + "/")
     answer, out = plan(myriad, text, folder)
@@ -275,15 +275,16 @@ def random_rooms(myriad, folder, seed, count):
 
 # What a room gets wrong, and the rule that says so.
 FINDINGS = [
-    ("tray-full", "servers: 64\nroom: {rows: 8, columns: 8, trays: {width_mm: 10, height_mm: 10}}\n"),
-    ("feed-overload", "servers: 8\nroom: {rows: 4, columns: 4, power: [{name: a, kw: 50, rows: 1-4},"
-                      " {name: b, kw: 500, rows: 1-4}]}\n"),
+    ("tray-full", "servers: 64\nroom: {rows: 8, columns: 8,"
+                  " trays: {width_mm: 10, height_mm: 10}}\n"),
+    ("feed-overload", "servers: 8\nroom: {rows: 4, columns: 4,"
+                      " power: [{name: a, kw: 50, rows: 1-4}, {name: b, kw: 500, rows: 1-4}]}\n"),
     ("feed-single", "servers: 8\nroom: {rows: 4, columns: 4, power: [{name: a, rows: 1-4}]}\n"),
     ("feed-none", "servers: 16\nroom: {rows: 4, columns: 4, rack_kw: 20,"
                   " power: [{name: a, rows: 1-1}]}\n"),
     ("cooling-overload", "servers: 8\nroom: {rows: 4, columns: 4,"
-                         " cooling: [{name: chiller, kw: 1}, {name: c, rows: 1-4, parents: [chiller]},"
-                         " {name: d, rows: 1-4}]}\n"),
+                         " cooling: [{name: chiller, kw: 1}, {name: d, rows: 1-4},"
+                         " {name: c, rows: 1-4, parents: [chiller]}]}\n"),
     ("patch-panels", "servers: 64\nroom: {rows: 8, columns: 10, trunks: {}}\n"),
     ("pfc-headroom", "servers: 512\nnetworks: {compute: {switch: sn5600, nic_gbps: 400}}\n"
                      "room: {rows: 20, columns: 30, rack_kw: 20, drop_m: 20, slack: {m: 20},"

@@ -1,7 +1,7 @@
-#include "room/room.h"
-
 #include <math.h>
 #include <stdlib.h>
+
+#include "room/fill.h"
 
 /*
  * Servers and the switches of their network. The switches above all blocks are put first, into the
@@ -17,279 +17,6 @@
 
 enum { LOST_TRIED_MAX = 8, FLATNESS_COUNT = 3 };
 
-struct choice {
-    double cost;
-    uint32_t rack;
-};
-
-struct filling {
-    struct room *room;
-    const uint32_t *racks; /* candidates, in the order in which they are filled */
-    uint32_t count, at;    /* of them; the first that may still take servers */
-    struct choice *order;  /* scratch, by candidate */
-    uint32_t *seat_rack;   /* scratch, by seat of the block */
-    double *sums;          /* scratch: columns, then rows */
-    uint32_t *dealt;       /* scratch, by block of a pod */
-};
-
-static int compare_choices(const void *a, const void *b)
-{
-    const struct choice *x = a, *y = b;
-    return x->cost != y->cost  ? (x->cost < y->cost ? -1 : 1)
-           : x->rack < y->rack ? -1
-                               : x->rack > y->rack;
-}
-
-static struct load most_of(const struct room *room, const uint32_t *devices, uint32_t count)
-{
-    struct load most = {0};
-    uint16_t last = UINT16_MAX;
-    for (uint32_t i = 0; i < count; i++) {
-        uint16_t type = room->plan->design.device_type[devices[i]];
-        if (type == last) {
-            continue;
-        }
-        struct load load = room_load(room, devices[i]);
-        most.watts = load.watts > most.watts ? load.watts : most.watts;
-        most.units = load.units > most.units ? load.units : most.units;
-        most.grams = load.grams > most.grams ? load.grams : most.grams;
-        last = type;
-    }
-    return most;
-}
-
-/* So many of 'need' leave room for all but 'lost' of the servers that the rack could take. */
-static uint32_t seats_in(const struct room *room, const struct stand *rack, const struct load *need,
-                         uint32_t lost, uint32_t wanted)
-{
-    uint32_t servers = room_fits(&rack->left, &room->server);
-    uint32_t keep = servers > lost ? servers - lost : 0;
-    struct load left = {rack->left.watts - room->server.watts * keep,
-                        rack->left.units - room->server.units * keep,
-                        rack->left.grams - room->server.grams * keep};
-    uint32_t seats = room_fits(&left, need);
-    return seats < wanted ? seats : wanted;
-}
-
-/* ---- what a switch costs in a rack ---- */
-
-static uint32_t zone_first_row(const struct room *room, const struct hall *hall)
-{
-    uint32_t first = room->spec->leaf_rows.first;
-    if (!first || first > hall->rows) {
-        return hall->rows / 2 + (hall->rows > 1);
-    }
-    return first;
-}
-
-/* Rank of the row among those for leaves; the others come after, the nearest first. */
-static double zone_rank(const struct room *room, const struct hall *hall, uint32_t row)
-{
-    uint32_t first = zone_first_row(room, hall);
-    if (!room->spec->leaf_rows.first) {
-        return row > first ? row - first : first - row;
-    }
-    uint32_t last = room->spec->leaf_rows.last;
-    last = last > hall->rows ? hall->rows : last;
-    uint32_t low = first < last ? first : last, high = first < last ? last : first;
-    if (row >= low && row <= high) {
-        return first > last ? first - row : row - first;
-    }
-    uint32_t away = row < low ? low - row : row > high ? row - high : 0;
-    return 1e6 + away * 1e3; /* behind every column of the zone's own rows */
-}
-
-/* Sum of the distances from each position to all others, each 'weight' times there. */
-static void distance_sums(const int64_t *at, const double *weight, uint32_t count, double *ret)
-{
-    double before = 0, sum = 0, total = 0, ahead = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        total += weight[i];
-        ahead += weight[i] * (double)(at[i] - at[0]);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        double x = (double)(at[i] - at[0]);
-        ret[i] = x * before - sum + (ahead - sum) - x * (total - before);
-        before += weight[i];
-        sum += weight[i] * x;
-    }
-}
-
-static void rank_shortest(struct filling *fill, const struct block *block, uint32_t first,
-                          uint32_t count)
-{
-    struct room *room = fill->room;
-    const struct hall *hall = &room->halls[room->racks[fill->racks[first]].hall];
-    const struct myr_network *net = &room->plan->nets[MYR_NET_COMPUTE].out;
-    uint32_t columns = hall->columns, rows = hall->rows;
-    double *weight_x = fill->sums, *cost_x = weight_x + columns;
-    double *weight_y = cost_x + columns, *cost_y = weight_y + rows;
-    int64_t *x = MYR_ARENA_NEW(room->arena, int64_t, columns);
-    int64_t *y = MYR_ARENA_NEW(room->arena, int64_t, rows);
-    memset(fill->sums, 0, sizeof(double) * 2 * (columns + rows));
-    for (uint32_t i = 0; i < columns; i++) {
-        x[i] = room->racks[hall->first_rack + i * rows].x_mm;
-    }
-    for (uint32_t i = 0; i < rows; i++) {
-        y[i] = room->racks[hall->first_rack + rows - 1 - i].y_mm;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        const struct stand *rack = &room->racks[fill->racks[first + i]];
-        weight_x[rack->column] += 1;
-        weight_y[rack->row] += 1;
-    }
-    distance_sums(x, weight_x, columns, cost_x);
-    distance_sums(y, weight_y, rows, cost_y);
-    /* The servers are taken to be spread evenly over the racks. */
-    double each = (double)block->servers / count * room->plan->nets[MYR_NET_COMPUTE].ports_per_rail;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t id = fill->racks[first + i];
-        const struct stand *rack = &room->racks[id];
-        double path = (double)room_path_mm(room, id, hall->centre);
-        fill->order[i] = (struct choice){
-            each * (cost_x[rack->column] + cost_y[rack->row]) + net->leaf_up * path, id};
-    }
-}
-
-static void rank_aligned(struct filling *fill, uint32_t first, uint32_t count)
-{
-    struct room *room = fill->room;
-    const struct hall *hall = &room->halls[room->racks[fill->racks[first]].hall];
-    uint32_t middle = room->racks[fill->racks[first + (count - 1) / 2]].column;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t id = fill->racks[first + i];
-        const struct stand *rack = &room->racks[id];
-        double away = rack->column > middle ? rack->column - middle : middle - rack->column;
-        double row = zone_rank(room, hall, rack->row + 1);
-        fill->order[i] = (struct choice){row + away * (row < 1e6 ? 1e4 : 1), id};
-    }
-}
-
-/* ---- one block ---- */
-
-/*
- * Seats the block's switches in the candidates [at, at + count), in racks that lose at most 'lost'
- * servers each, and tells how many servers these racks then hold. 0 when a switch is left over.
- */
-static uint32_t try_block(struct filling *fill, const struct block *block, const struct load *need,
-                          uint32_t count, uint32_t lost)
-{
-    struct room *room = fill->room;
-    uint32_t seated = 0, held = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t id = fill->order[i].rack;
-        uint32_t seats = seats_in(room, &room->racks[id], need, lost, block->seats - seated);
-        struct load left = room->racks[id].left;
-        left.watts -= need->watts * seats;
-        left.units -= need->units * seats;
-        left.grams -= need->grams * seats;
-        held += room_fits(&left, &room->server);
-        for (uint32_t k = 0; k < seats; k++) {
-            fill->seat_rack[seated++] = id;
-        }
-    }
-    return seated == block->seats ? held : 0;
-}
-
-static void rank(struct filling *fill, const struct block *block, uint32_t count)
-{
-    if (fill->room->spec->place == MYR_ROOM_SHORTEST) {
-        rank_shortest(fill, block, fill->at, count);
-    } else {
-        rank_aligned(fill, fill->at, count);
-    }
-    qsort(fill->order, count, sizeof(*fill->order), compare_choices);
-}
-
-static uint32_t racks_for_servers(const struct filling *fill, uint32_t servers)
-{
-    uint32_t held = 0, count = 0;
-    while (fill->at + count < fill->count && held < servers) {
-        held +=
-            room_fits(&fill->room->racks[fill->racks[fill->at + count]].left, &fill->room->server);
-        count++;
-    }
-    return count;
-}
-
-static void put_block(struct filling *fill, struct block *block, uint32_t count)
-{
-    struct room *room = fill->room;
-    uint32_t placed = 0, last = fill->at;
-    block->first_rack = fill->racks[fill->at];
-    block->last_rack = fill->racks[fill->at + count - 1];
-    for (uint32_t i = 0; i < block->seats; i++) {
-        uint32_t device = room->seats[block->first_seat + i];
-        struct load load = room_load(room, device);
-        room_take(&room->racks[fill->seat_rack[i]], &load, 1);
-        room->device_rack[device] = fill->seat_rack[i];
-    }
-    for (uint32_t i = fill->at; i < fill->at + count && placed < block->servers; i++) {
-        struct stand *rack = &room->racks[fill->racks[i]];
-        uint32_t here = room_fits(&rack->left, &room->server);
-        here = here < block->servers - placed ? here : block->servers - placed;
-        room_take(rack, &room->server, here);
-        rack->servers += here;
-        for (uint32_t k = 0; k < here; k++) {
-            room->server_rack[block->first_server + placed++] = fill->racks[i];
-        }
-        last = i;
-    }
-    room->missing += block->servers - placed;
-    bool full = room_fits(&room->racks[fill->racks[last]].left, &room->server) == 0;
-    fill->at = last + (full ? 1 : 0);
-}
-
-/* A block is not torn apart where the order of filling goes on at the other side of the room. */
-static void skip_jump(struct filling *fill, uint32_t count)
-{
-    const struct myr_spec_room *spec = fill->room->spec;
-    double far = 3000 * (spec->column_pitch_m + spec->aisle_m);
-    for (uint32_t i = fill->at + 1; i < fill->at + count; i++) {
-        int64_t step = fill->room->racks[fill->racks[i]].x_mm -
-                       fill->room->racks[fill->racks[i - 1]].x_mm;
-        if (fabs((double)step) > far) {
-            fill->at = i;
-            return;
-        }
-    }
-}
-
-/* 'partial': what does not fit is left over and counted. False: nothing was done. */
-static bool place_block(struct filling *fill, struct block *block, bool partial)
-{
-    struct room *room = fill->room;
-    struct load need = most_of(room, room->seats + block->first_seat, block->seats);
-    uint32_t count = racks_for_servers(fill, block->servers);
-    if (room->spec->place == MYR_ROOM_SHORTEST) {
-        skip_jump(fill, count);
-        count = racks_for_servers(fill, block->servers);
-    }
-    uint32_t most = fill->count - fill->at;
-    for (count = count ? count : 1; count <= most; count++) {
-        rank(fill, block, count);
-        for (uint32_t lost = room->lost_least; lost <= room->lost_most; lost++) {
-            if (try_block(fill, block, &need, count, lost) >= block->servers) {
-                put_block(fill, block, count);
-                return true;
-            }
-        }
-    }
-    if (!partial || most == 0) {
-        return false;
-    }
-    rank(fill, block, most);
-    for (uint32_t lost = room->lost_least; lost <= room->lost_most; lost++) {
-        if (try_block(fill, block, &need, most, lost) > 0) {
-            put_block(fill, block, most);
-            return true;
-        }
-    }
-    return false;
-}
-
-/* ---- halls ---- */
-
 static uint32_t pod_end(const struct room *room, uint32_t block)
 {
     uint32_t end = block + 1;
@@ -297,62 +24,6 @@ static uint32_t pod_end(const struct room *room, uint32_t block)
         end++;
     }
     return end;
-}
-
-/* The block from 'block' on that has the seat. */
-static uint32_t owner_of(const struct room *room, uint32_t block, uint32_t seat)
-{
-    while (seat >= room->blocks[block].first_seat + room->blocks[block].seats) {
-        block++;
-    }
-    return block;
-}
-
-/*
- * The spines of a pod stand with the block that is nearest to the centre: there the cables from the
- * others come by. Which that is shows when the pod gets its racks.
- */
-static void deal_spines(struct filling *fill, uint32_t block, uint32_t end)
-{
-    struct room *room = fill->room;
-    const struct myr_place *place = room->plan->design.place;
-    if (fill->at >= fill->count) {
-        return;
-    }
-    uint32_t servers = 0, seats = 0;
-    for (uint32_t i = block; i < end; i++) {
-        servers += room->blocks[i].servers;
-        seats += room->blocks[i].seats;
-    }
-    uint32_t last = fill->at + ceil_div(servers, room->per_rack) - 1;
-    last = last < fill->count ? last : fill->count - 1;
-    uint32_t centre = room->halls[room->racks[fill->racks[fill->at]].hall].centre;
-    bool nearing = room_path_mm(room, fill->racks[last], centre) <
-                   room_path_mm(room, fill->racks[fill->at], centre);
-    uint32_t host = nearing ? end - 1 : block;
-    uint32_t *dealt = MYR_ARENA_NEW(room->arena, uint32_t, seats);
-    uint32_t put = 0, first = room->blocks[block].first_seat;
-    for (uint32_t i = block; i < end; i++) {
-        uint32_t begin = put;
-        for (uint32_t pass = 0; pass < 2; pass++) { /* spines first: they are nearer to the cores */
-            for (uint32_t n = 0; n < seats; n++) {
-                uint32_t device = room->seats[first + n];
-                bool spine = place[device].kind == MYR_DEVICE_SPINE;
-                uint32_t owner = spine ? host : owner_of(room, block, first + n);
-                if (spine == (pass == 0) && owner == i) {
-                    dealt[put++] = device;
-                }
-            }
-        }
-        fill->dealt[i - block] = put - begin;
-    }
-    MYR_ASSERT(put == seats);
-    memcpy(room->seats + first, dealt, sizeof(*dealt) * seats);
-    for (uint32_t i = block; i < end; i++) {
-        room->blocks[i].first_seat = first;
-        room->blocks[i].seats = fill->dealt[i - block];
-        first += room->blocks[i].seats;
-    }
 }
 
 /* Whole pods only: one that does not fit goes to the next building. Returns the next block. */
@@ -367,10 +38,10 @@ static uint32_t fill_hall(struct filling *fill, uint32_t block, bool last)
             memcpy(before, room->racks, sizeof(*before) * room->rack_count);
         }
         if (room->spec->place == MYR_ROOM_SHORTEST) {
-            deal_spines(fill, block, end);
+            fill_deal_spines(fill, block, end);
         }
         for (uint32_t i = block; i < end; i++) {
-            if (!place_block(fill, &room->blocks[i], last)) {
+            if (!fill_block(fill, &room->blocks[i], last)) {
                 if (!last) {
                     memcpy(room->racks, before, sizeof(*before) * room->rack_count);
                     fill->at = at;
@@ -382,112 +53,6 @@ static uint32_t fill_hall(struct filling *fill, uint32_t block, bool last)
         block = end;
     }
     return block;
-}
-
-/* Appends the chosen racks of one column between two rows, in one direction. */
-static uint32_t take_column(const struct hall *hall, const bool *chosen, uint32_t column,
-                            uint32_t first, uint32_t end, bool rising, uint32_t *ret)
-{
-    uint32_t put = 0;
-    for (uint32_t i = first; i < end; i++) {
-        uint32_t row = rising ? i : end - 1 - (i - first);
-        uint32_t at = column * hall->rows + hall->rows - 1 - row;
-        if (chosen[at]) {
-            ret[put++] = hall->first_rack + at;
-        }
-    }
-    return put;
-}
-
-/* A stretch of rows on one side of the centre's row. */
-struct band {
-    uint32_t first, end;
-    bool upper;
-};
-
-/*
- * One band, from one column to another. Its part of a column that two blocks share is such that the
- * corner which is nearer to the centre belongs to the block that has its leaves there.
- */
-static uint32_t take_band(const struct room *room, const struct hall *hall, const bool *chosen,
-                          struct band band, uint32_t from, uint32_t to, uint32_t *ret)
-{
-    uint32_t middle = room->racks[hall->centre].column, put = 0;
-    bool right = from <= to;
-    for (uint32_t c = from;; c = right ? c + 1 : c - 1) {
-        bool nearing = right ? c < middle : c > middle;
-        put += take_column(hall, chosen, c, band.first, band.end, nearing == band.upper, ret + put);
-        if (c == to) {
-            return put;
-        }
-    }
-}
-
-/* How many bands make blocks about as wide as they are high. */
-static uint32_t bands_in(const struct room *room, const struct hall *hall, uint32_t rows)
-{
-    const struct stand *last = &room->racks[hall->first_rack + hall->racks - 1];
-    double pitch_y = room->spec->row_pitch_m * 1000;
-    double pitch_x = hall->columns > 1 ? (double)last->x_mm / (hall->columns - 1) : pitch_y;
-    double racks = ceil_div(room->blocks[0].servers, room->per_rack);
-    double bands = room->banded ? rows * pitch_y / sqrt(racks * pitch_x * pitch_y) + 0.5 : 1;
-    return bands < 1 ? 1 : bands > rows ? rows : (uint32_t)bands;
-}
-
-/*
- * For the shortest cables. Blocks are compact pieces of bands on either side of the centre's row,
- * so that each has a corner that lies between all of it and the centre: there its leaves stand.
- * The bands far from the centre come first, one to and the next fro. The two at the centre come
- * last: to the right above its row, back below it, above it to the centre again; for the last block
- * may have more uplinks than servers.
- */
-static uint32_t take_round(const struct room *room, const struct hall *hall, const bool *chosen,
-                           uint32_t *ret)
-{
-    const struct stand *centre = &room->racks[hall->centre];
-    uint32_t put = 0, middle = centre->row, end = hall->columns - 1;
-    uint32_t inner[2] = {hall->rows, 0}; /* where the bands at the centre end: above, below */
-    for (uint32_t side = 0; side < 2; side++) {
-        uint32_t rows = side ? middle : hall->rows - middle;
-        uint32_t bands = rows ? bands_in(room, hall, rows) : 1;
-        for (uint32_t i = bands; i-- > 0;) {
-            uint32_t near = rows * i / bands, far = rows * (i + 1) / bands;
-            struct band band = side ? (struct band){middle - far, middle - near, false}
-                                    : (struct band){middle + near, middle + far, true};
-            if (i == 0) {
-                inner[side] = side ? band.first : band.end;
-            } else {
-                bool right = i % 2;
-                put += take_band(room, hall, chosen, band, right ? 0 : end, right ? end : 0,
-                                 ret + put);
-            }
-        }
-    }
-    struct band above = {middle, inner[0], true}, below = {inner[1], middle, false};
-    put += take_band(room, hall, chosen, above, centre->column, end, ret + put);
-    put += take_band(room, hall, chosen, below, end, 0, ret + put);
-    if (centre->column > 0) {
-        put += take_band(room, hall, chosen, above, 0, centre->column - 1, ret + put);
-    }
-    return put;
-}
-
-/* The 'count' racks of the hall that are nearest to its centre, in the order of filling. */
-static void choose_racks(struct room *room, const struct hall *hall, uint32_t count,
-                         const struct choice *nearest, uint32_t *ret)
-{
-    bool *chosen = MYR_ARENA_NEW(room->arena, bool, hall->racks);
-    uint32_t put = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        chosen[nearest[i].rack - hall->first_rack] = true;
-    }
-    if (room->spec->place == MYR_ROOM_SHORTEST) {
-        put = take_round(room, hall, chosen, ret);
-    }
-    for (uint32_t c = 0; room->spec->place == MYR_ROOM_ALIGNED && c < hall->columns; c++) {
-        put += take_column(hall, chosen, c, 0, hall->rows, false, ret + put);
-    }
-    MYR_ASSERT(put == count);
 }
 
 static uint32_t servers_left(const struct room *room, uint32_t block)
@@ -512,14 +77,14 @@ static uint32_t place_hall(struct room *room, const struct hall *hall, uint32_t 
         nearest[i] = (struct choice){(double)room_path_mm(room, id, hall->centre), id};
         racks[i] = id;
     }
-    qsort(nearest, hall->racks, sizeof(*nearest), compare_choices);
+    qsort(nearest, hall->racks, sizeof(*nearest), fill_compare);
     memcpy(before, room->racks + hall->first_rack, sizeof(*before) * hall->racks);
     uint32_t want = room->spec->place == MYR_ROOM_SHORTEST
                         ? ceil_div(servers_left(room, block), room->per_rack)
                         : hall->racks;
     for (;;) {
         want = want < hall->racks ? want : hall->racks;
-        choose_racks(room, hall, want, nearest, racks);
+        fill_choose_racks(room, hall, want, nearest, racks);
         fill.count = want;
         fill.at = 0;
         room->missing = 0;
@@ -566,7 +131,7 @@ static double top_cost(const struct room *room, uint32_t id, double share)
     }
     uint32_t column = room->spec->spine_column ? room->spec->spine_column - 1 : hall->columns / 2;
     column = column < hall->columns ? column : hall->columns - 1;
-    uint32_t first = zone_first_row(room, hall) - 1;
+    uint32_t first = fill_first_row(room, hall) - 1;
     double away = rack->column > column ? rack->column - column - 0.5 : column - rack->column;
     double down = rack->row <= first ? first - rack->row : hall->rows + rack->row - first;
     return away * 1e6 + down;
@@ -577,17 +142,17 @@ static uint32_t place_tops(struct room *room, const struct hall *hall, double sh
                            uint32_t count)
 {
     struct choice *order = MYR_ARENA_NEW(room->arena, struct choice, hall->racks);
-    struct load need = most_of(room, room->tops + from, count);
+    struct load need = fill_most_of(room, room->tops + from, count);
     for (uint32_t i = 0; i < hall->racks; i++) {
         uint32_t id = hall->first_rack + i;
         order[i] = (struct choice){top_cost(room, id, share), id};
     }
-    qsort(order, hall->racks, sizeof(*order), compare_choices);
+    qsort(order, hall->racks, sizeof(*order), fill_compare);
     uint32_t placed = 0;
     for (uint32_t lost = room->lost_least; lost <= room->per_rack && placed < count; lost++) {
         for (uint32_t i = 0; i < hall->racks && placed < count; i++) {
             struct stand *rack = &room->racks[order[i].rack];
-            uint32_t seats = seats_in(room, rack, &need, lost, count - placed);
+            uint32_t seats = fill_seats_in(room, rack, &need, lost, count - placed);
             for (uint32_t k = 0; k < seats; k++) {
                 uint32_t device = room->tops[from + placed++];
                 struct load load = room_load(room, device);
