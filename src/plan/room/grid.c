@@ -128,6 +128,18 @@ void room_take(struct stand *rack, const struct load *need, uint32_t count)
     MYR_ASSERT(rack->left.watts >= 0 && rack->left.units >= 0 && rack->left.grams >= 0);
 }
 
+void room_give(struct stand *rack, const struct load *need)
+{
+    rack->left.watts += need->watts;
+    rack->left.units += need->units;
+    rack->left.grams += need->grams;
+}
+
+const char *room_part(const struct room *room, uint32_t type)
+{
+    return room->plan->strings.data + room->plan->devtypes.items[type].part;
+}
+
 struct load room_load(const struct room *room, uint32_t device)
 {
     const struct plan *plan = room->plan;

@@ -395,5 +395,8 @@ int room_place(struct room *room, struct myr_err *err)
     if (block < room->block_count || room->missing > 0) {
         return too_small(room, block, err);
     }
+    if (room->spec->place == MYR_ROOM_SHORTEST) {
+        room_polish(room);
+    }
     return MYR_OK;
 }

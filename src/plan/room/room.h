@@ -82,7 +82,10 @@ int64_t room_path_mm(const struct room *room, uint32_t a, uint32_t b);
 int64_t room_route_mm(const struct room *room, uint32_t link);
 uint32_t room_fits(const struct load *left, const struct load *need);
 void room_take(struct stand *rack, const struct load *need, uint32_t count);
+void room_give(struct stand *rack, const struct load *need);
 struct load room_load(const struct room *room, uint32_t device);
+/* Id of the part that devices of this type are; "" where there is none. */
+const char *room_part(const struct room *room, uint32_t type);
 const char *room_rack_name(const struct room *room, uint32_t rack);
 
 /* blocks.c: who belongs to whom */
@@ -90,6 +93,9 @@ void room_blocks(struct room *room);
 
 /* place.c: servers and the switches of their own network */
 MYR_MUST_USE int room_place(struct room *room, struct myr_err *err);
+
+/* polish.c: changes places until no cable gets shorter by it */
+void room_polish(struct room *room);
 
 /* rest.c: everything else, and units */
 MYR_MUST_USE int room_rest(struct room *room, struct myr_err *err);
