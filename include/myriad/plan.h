@@ -60,12 +60,14 @@ double myr_plan_usable_tb(const struct myr_design_head *head);
 const char *myr_plan_money(int64_t cents, const char *currency, char ret[MYR_PLAN_MONEY_MAX]);
 
 /*
- * Writes design.json, bom.csv, cables.csv, labels.csv, topology.svg and design.myr into 'folder':
- * all of them or none.
+ * Writes design.json, bom.csv, cables.csv, labels.csv, topology.svg and design.myr into 'folder',
+ * with a room also racks.csv and racks.svg: all of them or none.
  */
 MYR_MUST_USE int myr_plan_write(const struct myr_design *design, const char *folder,
                                 struct myr_err *err);
-/* Their names, in the order in which they appear; NULL at the end. */
-extern const char *const myr_plan_file_names[];
+/* The name of file 'index' in the order in which they appear; NULL behind the last. */
+const char *myr_plan_file_name(const struct myr_design *design, uint32_t index);
 /* One of them into a buffer. */
 void myr_plan_svg(const struct myr_design *design, struct myr_buf *buf);
+/* The floor plan; nothing without a room. */
+void myr_plan_racks_svg(const struct myr_design *design, struct myr_buf *buf);

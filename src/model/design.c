@@ -286,6 +286,21 @@ uint32_t myr_design_link_at(const struct myr_design *design, uint32_t id)
     return MYR_NONE;
 }
 
+void myr_design_rack_name(const struct myr_design *design, uint32_t rack, struct myr_buf *buf)
+{
+    char letters[MYR_ROOM_COLUMN_BYTES];
+    if (design->room && design->room->buildings > 1) {
+        const char *names = myr_design_str(design, design->room->building_names[1]);
+        for (uint32_t skip = design->rack_more[rack].building; skip > 0 && *names; names++) {
+            skip -= *names == ',';
+        }
+        myr_buf_put(buf, names, strcspn(names, ","));
+        myr_buf_putc(buf, '/');
+    }
+    myr_buf_puts(buf, myr_room_column_name(design->racks[rack].column + 1, letters));
+    myr_buf_put_u64(buf, (uint64_t)design->racks[rack].row + 1);
+}
+
 double myr_design_bytes_per_cable(const struct myr_design *design)
 {
     if (design->cable_count == 0) {

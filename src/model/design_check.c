@@ -422,6 +422,86 @@ static int check_ids(const struct myr_design *design, const char *name, struct m
     return names_ok(design) ? MYR_OK : broken(err, name, "its names are in disorder", 0);
 }
 
+static bool place_ok(uint32_t index, uint32_t count)
+{
+    return index == MYR_NONE || index < count;
+}
+
+/* The chain that feeds or cools: what stands behind an entry comes before it, so nothing rings. */
+static bool chain_ok(const struct myr_design *design, const struct myr_chain_link *links,
+                     const struct myr_chain_more *more, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (!string_ok(design, links[i].name) || !place_ok(links[i].parent, i) ||
+            (more && !place_ok(more[i].parent_b, i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int check_racks(const struct myr_design *design, const char *name, struct myr_err *err)
+{
+    for (uint32_t i = 0; i < design->rack_count; i++) {
+        const struct myr_rack *rack = &design->racks[i];
+        if (!string_ok(design, rack->part) || rack->row >= MYR_ROOM_SIDE_MAX ||
+            rack->column >= MYR_ROOM_SIDE_MAX || !place_ok(rack->power_feed, design->power_count) ||
+            !place_ok(rack->cooling_loop, design->cooling_count)) {
+            return broken(err, name, "a rack is wrong", i);
+        }
+    }
+    for (uint32_t i = 0; i < design->tray_count; i++) {
+        if (design->trays[i].from_rack >= design->rack_count ||
+            design->trays[i].to_rack >= design->rack_count) {
+            return broken(err, name, "a tray leads to no rack", i);
+        }
+    }
+    return chain_ok(design, design->power, design->power_more, design->power_count) &&
+                   chain_ok(design, design->cooling, design->cooling_more, design->cooling_count)
+               ? MYR_OK
+               : broken(err, name, "a power or cooling chain is wrong", 0);
+}
+
+/* What came with rooms: all of it, or nothing. */
+static int check_room(const struct myr_design *design, const char *name, struct myr_err *err)
+{
+    MYR_TRY(check_racks(design, name, err));
+    const void *const parts[] = {design->room,       design->rack_more,    design->rack_items,
+                                 design->power_more, design->cooling_more, design->device_unit,
+                                 design->cable_mm,   design->type_loads};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(parts); i++) {
+        if (!parts[i] != !design->room) {
+            return broken(err, name, "the room is there in part only", i);
+        }
+    }
+    if (!design->room) {
+        return MYR_OK;
+    }
+    const struct myr_room *room = design->room;
+    if (design->room_count != 1 || room->buildings == 0 ||
+        room->buildings > MYR_ROOM_BUILDINGS_MAX || room->place > MYR_ROOM_SHORTEST ||
+        room->rows > MYR_ROOM_SIDE_MAX || room->columns > MYR_ROOM_SIDE_MAX ||
+        !string_ok(design, room->building_names[0]) ||
+        !string_ok(design, room->building_names[1])) {
+        return broken(err, name, "the room is wrong", 0);
+    }
+    for (uint32_t i = 0; i < design->rack_count; i++) {
+        const struct myr_rack_more *more = &design->rack_more[i];
+        if (more->building >= room->buildings || !place_ok(more->power_b, design->power_count) ||
+            !place_ok(more->cooling_b, design->cooling_count) ||
+            design->racks[i].row >= room->rows || design->racks[i].column >= room->columns) {
+            return broken(err, name, "a rack stands outside the room", i);
+        }
+    }
+    for (uint32_t i = 0; i < design->rack_item_count; i++) {
+        if (design->rack_items[i].rack >= design->rack_count ||
+            !string_ok(design, design->rack_items[i].part)) {
+            return broken(err, name, "an item stands in no rack", i);
+        }
+    }
+    return MYR_OK;
+}
+
 int myr_design_check(const struct myr_design *design, const char *name, struct myr_err *err)
 {
     MYR_TRY(check_strings(design, name, err));
@@ -433,5 +513,6 @@ int myr_design_check(const struct myr_design *design, const char *name, struct m
     MYR_TRY(check_ends(design, name, err));
     MYR_TRY(check_networks(design, name, err));
     MYR_TRY(check_ids(design, name, err));
-    return check_domains(design, name, err);
+    MYR_TRY(check_domains(design, name, err));
+    return check_room(design, name, err);
 }

@@ -45,6 +45,7 @@ _Static_assert(sizeof(struct myr_bom_row) == 48, "no hidden padding");
 _Static_assert(sizeof(struct myr_finding) == 20, "no hidden padding");
 _Static_assert(sizeof(struct myr_card) == 20, "no hidden padding");
 _Static_assert(sizeof(struct myr_bisection) == 16, "no hidden padding");
+_Static_assert(sizeof(struct myr_room) == 104, "no hidden padding");
 
 /* One row a section: where the pointer and the count lie in struct myr_design. */
 struct section {
@@ -118,6 +119,14 @@ static const struct section sections[] = {
     OPTIONAL("NAMEORD", by_name, device_count),
     COUNTED_OPTIONAL("CARDS", cards, card_count),
     COUNTED_OPTIONAL("BISECT", bisections, bisection_count),
+    COUNTED_OPTIONAL("ROOM", room, room_count),
+    OPTIONAL("RACKMORE", rack_more, rack_count),
+    COUNTED_OPTIONAL("RACKITEM", rack_items, rack_item_count),
+    OPTIONAL("TYPELOAD", type_loads, devtype_count),
+    OPTIONAL("POWRMORE", power_more, power_count),
+    OPTIONAL("COOLMORE", cooling_more, cooling_count),
+    OPTIONAL("DEVUNIT", device_unit, device_count),
+    OPTIONAL("CABLEMM", cable_mm, cable_count),
 };
 
 enum { SECTION_COUNT = MYR_ARRAY_COUNT(sections) };

@@ -85,27 +85,6 @@ static int read_storage(struct myr_arena *arena, const struct myr_catalog *catal
                               &storage->server_part, err);
 }
 
-static int read_room(struct myr_arena *arena, const struct myr_catalog *catalog,
-                     const struct myr_doc *node, struct myr_spec_room *room, struct myr_err *err)
-{
-    struct room_nodes {
-        const struct myr_doc *rack;
-    } nodes = {0};
-    static const struct field node_fields[] = {FIELD_ROW_NODE("rack", struct room_nodes, rack)};
-    static const struct field room_fields[] = {
-        FIELD_ROW_U32("rows", struct myr_spec_room, rows, 1, 10000),
-        FIELD_ROW_U32("racks_per_row", struct myr_spec_room, racks_per_row, 1, 10000),
-        FIELD_ROW_DOUBLE("rack_kw", struct myr_spec_room, rack_kw, 0.1, 10000),
-    };
-    const struct field_table tables[] = {
-        {node_fields, 1, &nodes},
-        {room_fields, MYR_ARRAY_COUNT(room_fields), room},
-    };
-    room->node = node;
-    MYR_TRY(fields_read(arena, node, "room", tables, 2, err));
-    return spec_need_optional(catalog, nodes.rack, "rack", MYR_PART_RACK, &room->rack_part, err);
-}
-
 static int read_names(struct myr_arena *arena, const struct myr_doc *node, const char *what,
                       struct myr_spec *spec, struct myr_err *err)
 {
@@ -215,7 +194,7 @@ static int read_sections(struct myr_arena *arena, const struct myr_catalog *cata
         MYR_TRY(read_storage(arena, catalog, nodes->storage, &spec->storage, err));
     }
     if (nodes->room) {
-        MYR_TRY(read_room(arena, catalog, nodes->room, &spec->room, err));
+        MYR_TRY(spec_read_room(arena, catalog, nodes->room, &spec->room, err));
     }
     if (nodes->items) {
         MYR_TRY(spec_read_items(arena, catalog, nodes->items, "other", spec, err));
@@ -248,7 +227,8 @@ int myr_spec_read(struct myr_arena *arena, const struct myr_catalog *catalog,
     };
     struct root_nodes nodes = {0};
     struct myr_spec spec = {.root = doc, .name = "cluster", .server_part = MYR_PART_NONE};
-    spec.storage.server_part = spec.room.rack_part = MYR_PART_NONE;
+    spec.storage.server_part = MYR_PART_NONE;
+    spec_room_defaults(&spec.room);
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         struct myr_spec_net *net = &spec.nets[id];
         net->switch_part = net->spine_switch = net->core_switch = MYR_PART_NONE;

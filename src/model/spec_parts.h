@@ -24,3 +24,9 @@ MYR_MUST_USE int spec_read_items(struct myr_arena *arena, const struct myr_catal
 MYR_MUST_USE int spec_read_net(struct myr_arena *arena, const struct myr_catalog *catalog,
                                const struct myr_doc *node, enum myr_net_id id,
                                struct myr_spec *spec, struct myr_err *err);
+
+/* What a room has that does not say otherwise, and the section itself (spec_room.c). */
+void spec_room_defaults(struct myr_spec_room *room);
+MYR_MUST_USE int spec_read_room(struct myr_arena *arena, const struct myr_catalog *catalog,
+                                const struct myr_doc *node, struct myr_spec_room *room,
+                                struct myr_err *err);

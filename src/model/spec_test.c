@@ -162,7 +162,7 @@ static void the_other_sections_are_read_key_by_key(void **state)
     assert_int_equal(spec.storage.rate_class, MYR_RATE_BETTER);
     assert_int_equal(spec.storage.servers, 5);
     assert_int_equal(spec.room.rows, 2);
-    assert_int_equal(spec.room.racks_per_row, 10);
+    assert_int_equal(spec.room.columns, 10);
     assert_true(spec.room.rack_kw == 40.5);
     assert_int_equal(spec.supplied, MYR_SUPPLIED_SERVERS | MYR_SUPPLIED_ETHERNET_CABLING |
                                         MYR_SUPPLIED_FABRIC_MANAGERS);

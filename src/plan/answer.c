@@ -208,6 +208,7 @@ const struct myr_value *myr_plan_answer(const struct myr_design *design, struct 
     }
     myr_answer_end(answer);
     put_storage(answer, head);
+    plan_room_answer(design, answer);
     const struct myr_value *bom = put_bom(answer, design);
     put_totals(answer, design);
     put_findings(answer, design);

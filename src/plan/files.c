@@ -62,6 +62,24 @@ static void put_part(struct myr_buf *buf, const struct myr_design *design, uint3
     myr_csv_put_text(buf, myr_str_from(myr_design_str(design, name)));
 }
 
+/* Where the two ends stand and how far it is, behind all other columns. */
+static void put_route(struct myr_buf *buf, const struct myr_design *design, uint32_t link)
+{
+    const uint32_t ends[] = {design->port_device[design->link_a[link]],
+                             design->port_device[design->link_b[link]]};
+    for (uint32_t i = 0; i < 2; i++) {
+        myr_buf_putc(buf, ',');
+        myr_design_rack_name(design, design->device_rack[ends[i]], buf);
+        myr_buf_putc(buf, ',');
+        myr_buf_put_u64(buf, design->device_unit[ends[i]]);
+    }
+    uint32_t route_cm = (design->cable_mm[design->link_cable[link]] + 9) / 10;
+    myr_buf_putc(buf, ',');
+    myr_buf_put_u64(buf, route_cm / 100);
+    myr_buf_putc(buf, '.');
+    myr_buf_put_u64_pad(buf, route_cm % 100, 2);
+}
+
 /* The part of a row that all cables of one type share, made once. */
 static void type_tail(struct myr_buf *buf, const struct myr_design *design,
                       const struct myr_cabletype *type)
@@ -78,7 +96,6 @@ static void type_tail(struct myr_buf *buf, const struct myr_design *design,
     put_part(buf, design, type->optic_a);
     myr_buf_putc(buf, ',');
     put_part(buf, design, type->optic_b);
-    myr_buf_putc(buf, '\n');
 }
 
 static void put_cables(const struct myr_design *design, const struct names *names,
@@ -91,7 +108,8 @@ static void put_cables(const struct myr_design *design, const struct names *name
         type_tail(&tails[i], design, &design->cabletypes[i]);
     }
     myr_buf_put_lit(&buf, "cable,link,network,layer,a_device,a_port,b_device,b_port,gbps,part,"
-                          "length_m,medium,optic_a,optic_b\n");
+                          "length_m,medium,optic_a,optic_b");
+    myr_buf_puts(&buf, design->room ? ",a_rack,a_u,b_rack,b_u,route_m\n" : "\n");
     for (uint32_t link = 0; link < design->link_count; link++) {
         uint32_t cable = design->link_cable[link];
         const struct myr_cabletype *type = &design->cabletypes[design->cable_type[cable]];
@@ -111,6 +129,10 @@ static void put_cables(const struct myr_design *design, const struct names *name
         } else {
             type_tail(&buf, design, type);
         }
+        if (design->room) {
+            put_route(&buf, design, link);
+        }
+        myr_buf_putc(&buf, '\n');
         myr_outfile_drain(file, &buf);
     }
     myr_outfile_write(file, buf.data, buf.len);
@@ -185,24 +207,58 @@ static void put_design(const struct myr_design *design, const struct names *name
     myr_design_put(design, file);
 }
 
+static void put_racks(const struct myr_design *design, const struct names *names,
+                      struct myr_outfile *file)
+{
+    (void)names;
+    plan_racks_csv(design, file);
+}
+
+static void put_floor(const struct myr_design *design, const struct names *names,
+                      struct myr_outfile *file)
+{
+    (void)names;
+    struct myr_buf text MYR_CLEANUP(myr_buf_done) = {0};
+    myr_plan_racks_svg(design, &text);
+    myr_outfile_write(file, text.data, text.len);
+}
+
 /* In the order in which they take their names: design.myr, which every later stage reads, last. */
-enum { FILE_COUNT = 6 };
+static const struct {
+    const char *name;
+    void (*put)(const struct myr_design *, const struct names *, struct myr_outfile *);
+    bool of_room;
+} plan_files[] = {
+    {"design.json", put_json, false},  {"bom.csv", put_bom, false},
+    {"cables.csv", put_cables, false}, {"labels.csv", put_labels, false},
+    {"racks.csv", put_racks, true},    {"topology.svg", put_drawing, false},
+    {"racks.svg", put_floor, true},    {"design.myr", put_design, false},
+};
 
-const char *const myr_plan_file_names[FILE_COUNT + 1] = {
-    "design.json", "bom.csv", "cables.csv", "labels.csv", "topology.svg", "design.myr"};
-
-static void (*const put_file[FILE_COUNT])(const struct myr_design *, const struct names *,
-                                          struct myr_outfile *) = {
-    put_json, put_bom, put_cables, put_labels, put_drawing, put_design};
+const char *myr_plan_file_name(const struct myr_design *design, uint32_t index)
+{
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(plan_files); i++) {
+        if (plan_files[i].of_room && !design->room) {
+            continue;
+        }
+        if (index-- == 0) {
+            return plan_files[i].name;
+        }
+    }
+    return NULL;
+}
 
 int plan_add_files(struct myr_file_set *set, const struct myr_design *design, struct myr_err *err)
 {
     struct names names MYR_CLEANUP(names_done) = {0};
     names_init(&names, design);
-    for (uint32_t i = 0; i < FILE_COUNT; i++) {
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(plan_files); i++) {
+        if (plan_files[i].of_room && !design->room) {
+            continue;
+        }
         struct myr_outfile file;
-        MYR_TRY(myr_file_set_open(set, myr_plan_file_names[i], &file, err));
-        put_file[i](design, &names, &file);
+        MYR_TRY(myr_file_set_open(set, plan_files[i].name, &file, err));
+        plan_files[i].put(design, &names, &file);
         MYR_TRY(myr_outfile_commit(&file, err));
     }
     return MYR_OK;

@@ -168,6 +168,7 @@ void myr_plan_page(const struct myr_design *design, struct myr_answer *answer,
         myr_answer_fact(answer, "storage", "%u servers, %.2f TB raw, %.2f TB usable",
                         head->storage_servers, myr_plan_raw_tb(head), myr_plan_usable_tb(head));
     }
+    plan_room_page(design, answer);
     show_total(design, answer);
     show_networks(design, answer);
     show_bom(answer, bom);

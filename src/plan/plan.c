@@ -76,10 +76,12 @@ static void finish(struct plan *plan)
     design->findings =
         keep(plan, plan->findings.items, plan->findings.count, sizeof(*design->findings));
     design->strings = keep(plan, plan->strings.data, plan->strings.len, 1);
-    design->racks = keep(plan, NULL, 0, sizeof(*design->racks));
-    design->power = keep(plan, NULL, 0, sizeof(*design->power));
-    design->cooling = keep(plan, NULL, 0, sizeof(*design->cooling));
-    design->trays = keep(plan, NULL, 0, sizeof(*design->trays));
+    if (!design->room) {
+        design->racks = keep(plan, NULL, 0, sizeof(*design->racks));
+        design->power = keep(plan, NULL, 0, sizeof(*design->power));
+        design->cooling = keep(plan, NULL, 0, sizeof(*design->cooling));
+        design->trays = keep(plan, NULL, 0, sizeof(*design->trays));
+    }
 }
 
 static int run(struct plan *plan, struct myr_err *err)
@@ -90,20 +92,20 @@ static int run(struct plan *plan, struct myr_err *err)
         return rc;
     }
     MYR_TRY(plan_place(plan, err));
+    size_t findings = plan->findings.count;
     MYR_TRY(plan_optics(plan, err));
+    if (plan->spec->room.node) {
+        plan->findings.count = findings; /* of assumed lengths; the room knows the true ones */
+    }
     plan_wire(plan);
     plan->design.devtypes = plan->devtypes.items; /* the checker looks ports up */
     fill_head(plan);
+    MYR_TRY(plan_room(plan, err));
     MYR_TRY(plan_check(plan, err));
     plan_insides(plan);
     plan_domains(plan);
     MYR_TRY(plan_price(plan, err));
     plan_plugged(plan);
-    if (plan->spec->room.node) {
-        plan_finding(plan, MYR_SEVERITY_INFO, "room-not-placed", "room",
-                     "cable lengths come from length_m until racks are placed",
-                     "the room is noted, but racks, power and cooling are not planned yet");
-    }
     plan_check_accepts(plan);
     finish(plan);
     return MYR_OK;

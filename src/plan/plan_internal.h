@@ -174,6 +174,14 @@ uint16_t plan_cabletype_for(struct plan *plan, struct net_plan *net, const struc
 /* 5. wire: links and cables */
 void plan_wire(struct plan *plan);
 
+/* 5b. room: racks, lengths, and cables that have them; nothing without a room (room/) */
+MYR_MUST_USE int plan_room(struct plan *plan, struct myr_err *err);
+
+/* What the answer, the page and the files say of it. */
+void plan_room_answer(const struct myr_design *design, struct myr_answer *answer);
+void plan_room_page(const struct myr_design *design, struct myr_answer *answer);
+void plan_racks_csv(const struct myr_design *design, struct myr_outfile *file);
+
 /* 6. check: counted again from the finished arrays */
 MYR_MUST_USE int plan_check(struct plan *plan, struct myr_err *err);
 

@@ -35,19 +35,21 @@ AUDIT_SPEC = (b"servers: 4\nnetworks: {compute: , storage: }\n"
 AUDIT_FILES = {"bom": (None, "bom.csv", b"part,quantity\nmqm9790-ns2f,2\n"),
                "claims": ("--claims", "claims.yaml", b"servers: 4\n"),
                "layout": ("--layout", "layout.csv", b"rack,item,count\nA1,h100-8gpu,1\n")}
-SMALL_SPEC = b"servers: 4\nserver: generic-1gpu\nnetworks: {compute: {topology: clos}}\n"
+SMALL_SPEC = (b"servers: 4\nserver: generic-1gpu\nnetworks: {compute: {topology: clos}}\n"
+              b"room: {rows: 2, columns: 3, power: [{name: a, rows: 1-2}, {name: b, rows: 1-2}]}\n")
 
 
 class Case:
     """One call of the program, and what must come of it."""
 
     def __init__(self, name, expected, spec=None, catalog=None, design=None, path=None,
-                 may_pass=False, audit=None, prices=None):
+                 room=None, may_pass=False, audit=None, prices=None):
         self.name = name
         self.expected = expected  # how the complaint begins behind "FILE:"; None: any place
         self.spec, self.catalog, self.design, self.path = spec, catalog, design, path
         self.prices = prices
         self.audit = audit  # (which of AUDIT_FILES, its text)
+        self.room = room
         self.may_pass = may_pass  # exit 0 or 1 is right as well: the damage need not show
 
     def command(self, folder):
@@ -75,6 +77,11 @@ class Case:
             (folder / bad).write_bytes(self.catalog)
             (folder / "good.yaml").write_bytes(GOOD_SPEC)
             return ["plan", "good.yaml", "--catalog", bad, "--out", "out"], bad
+        if self.room is not None:
+            bad = "bad-room.yaml"
+            (folder / bad).write_bytes(self.room)
+            (folder / "good.yaml").write_bytes(GOOD_SPEC + b"room: bad-room.yaml\n")
+            return ["plan", "good.yaml", "--out", "out"], bad
         if self.spec is not None:
             bad = "bad.yaml"
             (folder / bad).write_bytes(self.spec)
@@ -194,6 +201,17 @@ def case_variants(name, count):
                     for i, c in enumerate(name))
 
 
+def made_rooms():
+    """Rooms in a file of their own: the complaint is about that file."""
+    yield "empty-file", "1:1: the file is empty", b""
+    yield "list", "1:1: 'room' is a list, a map of keys is expected", b"- 4\n"
+    yield "unknown-key", "1:1: unknown key 'row' in room; did you mean", b"row: 4\n"
+    yield "rows", "2:7: 'rows' is 'x', a whole number", b"# a room\nrows: x\n"
+    yield "too-small", "1:1: the room is too small: ", b"rows: 1\ncolumns: 2\n"
+    yield "binary", None, b"\x00\x01\x02" * 100
+    yield "a-spec-again", "1:1: unknown key 'servers' in room", b"servers: 4\nroom: bad-room.yaml\n"
+
+
 def made_catalogs():
     yield "empty-file", "1:1: the file is empty", b""
     yield "binary-garbage", None, random.Random(SEED).randbytes(1000)
@@ -289,6 +307,8 @@ def spec_cases():
     example = EXAMPLE.read_bytes()
     for cut in range(1, len(example), 61):  # a spec that is cut may still be a spec
         yield Case(f"spec/cut-{cut}", None, spec=example[:cut], may_pass=True)
+    for name, expected, text in made_rooms():
+        yield Case("room/" + name, expected, room=text)
     for name, expected, text in table("catalogs.txt"):
         yield Case("catalog/" + name, expected, catalog=text)
     for name, expected, text in made_catalogs():

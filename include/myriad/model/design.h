@@ -57,6 +57,7 @@ struct myr_design {
     uint16_t *device_type;
     uint32_t *first_port; /* device_count + 1 */
     uint32_t *device_rack;
+    uint16_t *device_unit; /* its lowest unit in the rack, from 1; NULL without a room */
 
     uint32_t port_count;
     uint32_t *port_device;
@@ -69,6 +70,7 @@ struct myr_design {
     uint32_t cable_count;
     uint32_t *first_link; /* cable_count + 1 */
     uint16_t *cable_type;
+    uint32_t *cable_mm; /* along its route; NULL without a room */
 
     /* Of a design that has grown; NULL in all others, whose ids are positions. */
     uint32_t *device_id, *port_id, *link_id, *cable_id;
@@ -91,6 +93,12 @@ struct myr_design {
     struct myr_tray *trays;
     struct myr_domain *domains;
     uint32_t *domain_devices;
+    uint32_t room_count, rack_item_count; /* room_count: 0 or 1 */
+    struct myr_room *room;
+    struct myr_rack_more *rack_more;
+    struct myr_rack_item *rack_items;
+    struct myr_type_load *type_loads; /* by device type */
+    struct myr_chain_more *power_more, *cooling_more;
 
     uint32_t card_count, bisection_count; /* 0 in files of older programs */
     struct myr_card *cards;
@@ -136,6 +144,9 @@ static inline uint32_t myr_design_peer(const struct myr_design *design, uint32_t
     }
     return design->link_a[link] == port ? design->link_b[link] : design->link_a[link];
 }
+
+/* Appends the rack's name: "A14", or "south/A14" where there are several buildings. */
+void myr_design_rack_name(const struct myr_design *design, uint32_t rack, struct myr_buf *buf);
 
 /* Bytes held for ports, links and cables, for one cable. */
 double myr_design_bytes_per_cable(const struct myr_design *design);

@@ -13,6 +13,7 @@
 
 #include "myriad/base.h"
 #include "myriad/model/catalog.h"
+#include "myriad/model/spec_room.h"
 #include "myriad/text/doc.h"
 
 #define MYR_SPEC_SERVERS_MAX 1000000
@@ -125,12 +126,6 @@ struct myr_spec_storage {
     uint32_t copies, erasure_data, erasure_parity;
     uint32_t rate_class;
     uint32_t servers; /* given: not computed */
-};
-
-struct myr_spec_room {
-    const struct myr_doc *node;
-    uint32_t rows, racks_per_row, rack_part;
-    double rack_kw;
 };
 
 /* What others supply: planned and cabled, but not in the bill of materials. */

@@ -52,16 +52,18 @@ static const struct myr_command command = {
     .subcommand_count = MYR_ARRAY_COUNT(subcommands),
 };
 
-static void put_files(struct myr_answer *answer, const char *folder)
+static void put_files(struct myr_answer *answer, const struct myr_design *design,
+                      const char *folder)
 {
     if (!folder) {
         myr_answer_null(answer, "files");
         return;
     }
     myr_answer_list(answer, "files");
-    for (uint32_t i = 0; myr_plan_file_names[i]; i++) {
-        myr_answer_text(answer, NULL,
-                        myr_arena_printf(answer->arena, "%s/%s", folder, myr_plan_file_names[i]));
+    for (uint32_t i = 0; myr_plan_file_name(design, i); i++) {
+        myr_answer_text(
+            answer, NULL,
+            myr_arena_printf(answer->arena, "%s/%s", folder, myr_plan_file_name(design, i)));
     }
     myr_answer_end(answer);
 }
@@ -71,7 +73,7 @@ static void show(struct cli *cli, const struct options *options, const struct my
 {
     struct myr_answer *answer = &cli->answer;
     const struct myr_value *bom = myr_plan_answer(design, answer);
-    put_files(answer, options->out);
+    put_files(answer, design, options->out);
     const struct myr_value *assumed = cli_put_assumed(cli, start);
     myr_answer_rows(answer, bom);
     if (options->explain) {
@@ -84,8 +86,10 @@ static void show(struct cli *cli, const struct options *options, const struct my
     }
     if (options->out) {
         myr_answer_heading(answer, "Files in %s", options->out);
-        myr_answer_para(answer, "design.myr, for every later stage; design.json, bom.csv, "
-                                "cables.csv, labels.csv; topology.svg, for a browser");
+        myr_answer_para(answer,
+                        "design.myr, for every later stage; design.json, bom.csv, cables.csv, "
+                        "labels.csv%s; topology.svg%s, for a browser",
+                        design->room ? ", racks.csv" : "", design->room ? ", racks.svg" : "");
         myr_answer_next(answer, "myriad export p2p %s/design.myr --out %s/p2p.csv",
                         myr_answer_word(answer, options->out),
                         myr_answer_word(answer, options->out));

@@ -54,13 +54,20 @@ static bool set_zones(struct asking *q)
     }
     uint32_t *rack = MYR_ARENA_NEW(q->arena, uint32_t, d->head->nodes);
     uint32_t *row = MYR_ARENA_NEW(q->arena, uint32_t, d->head->nodes);
+    /* A room may have more racks and rows than nodes: they are numbered as nodes come to them. */
+    uint32_t *rack_number = MYR_ARENA_NEW(q->arena, uint32_t, d->rack_count);
+    uint32_t *row_number = MYR_ARENA_NEW(q->arena, uint32_t, MYR_ROOM_SIDE_MAX);
+    uint32_t racks = 0, rows = 0;
     for (uint32_t node = 0; node < d->head->nodes; node++) {
         uint32_t at = d->device_rack[d->head->first_node + node];
-        if (at >= d->rack_count || at >= d->head->nodes || d->racks[at].row >= d->head->nodes) {
+        if (at >= d->rack_count || d->racks[at].row >= MYR_ROOM_SIDE_MAX) {
             return false;
         }
-        rack[node] = at;
-        row[node] = d->racks[at].row;
+        uint32_t *here = &rack_number[at], *line = &row_number[d->racks[at].row];
+        *here = *here ? *here : ++racks;
+        *line = *line ? *line : ++rows;
+        rack[node] = *here - 1;
+        row[node] = *line - 1;
     }
     myr_placer_set_zone(q->a->placer, MYR_ZONE_RACK, rack);
     myr_placer_set_zone(q->a->placer, MYR_ZONE_ROW, row);

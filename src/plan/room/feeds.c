@@ -1,0 +1,136 @@
+#include "room/room.h"
+
+/*
+ * Power and cooling: which racks hang on which entries, and whether each entry carries what hangs
+ * on it when the one beside it has failed. Two feeds of a rack, or two parents of an entry, stand
+ * in for each other: each must carry all.
+ */
+
+static bool in_range(const struct myr_room_range *range, uint32_t at)
+{
+    uint32_t low = range->first < range->last ? range->first : range->last;
+    uint32_t high = range->first < range->last ? range->last : range->first;
+    return !range->first || (at >= low && at <= high);
+}
+
+static bool serves(const struct myr_spec_chain *link, const struct stand *rack)
+{
+    return link->serves && in_range(&link->rows, rack->row + 1) &&
+           in_range(&link->columns, rack->column + 1);
+}
+
+/* An entry adds its load to its parents, which all stand before it. */
+static void add_up(const struct myr_spec_chains *spec, double *watts)
+{
+    for (uint32_t i = spec->count; i-- > 0;) {
+        for (uint32_t k = 0; k < 2; k++) {
+            if (spec->items[i].parents[k] != UINT32_MAX) {
+                watts[spec->items[i].parents[k]] += watts[i];
+            }
+        }
+    }
+}
+
+static void check_loads(struct room *room, const struct myr_spec_chains *spec, const double *watts,
+                        const char *rule, const char *what)
+{
+    for (uint32_t i = 0; i < spec->count; i++) {
+        const struct myr_spec_chain *link = &spec->items[i];
+        if (link->kw > 0 && watts[i] > link->kw * 1000) {
+            plan_finding(room->plan, MYR_SEVERITY_ERROR, rule, link->name,
+                         "give it more, or less to carry",
+                         "%s '%s' carries %g kW, %.1f kW hang on it when the other has failed",
+                         what, link->name, link->kw, watts[i] / 1000);
+        }
+    }
+}
+
+static struct myr_chain_link *put_links(struct room *room, const struct myr_spec_chains *spec,
+                                        uint32_t kind, const double *watts,
+                                        struct myr_chain_more **ret_more)
+{
+    struct myr_chain_link *links =
+        MYR_ARENA_NEW(room->arena, struct myr_chain_link, (size_t)spec->count + 1);
+    *ret_more = MYR_ARENA_NEW(room->arena, struct myr_chain_more, (size_t)spec->count + 1);
+    for (uint32_t i = 0; i < spec->count; i++) {
+        const struct myr_spec_chain *link = &spec->items[i];
+        double most = link->kw * 1000;
+        links[i] = (struct myr_chain_link){.kind = kind,
+                                           .name = plan_string(room->plan, link->name),
+                                           .parent = link->parents[0],
+                                           .watts_max = most < UINT32_MAX ? (uint32_t)(most + 0.5)
+                                                                          : UINT32_MAX};
+        (*ret_more)[i] = (struct myr_chain_more){.parent_b = link->parents[1],
+                                                 .kw_used = (uint32_t)(watts[i] / 1000 + 0.999)};
+    }
+    return links;
+}
+
+struct feed_rules {
+    const char *overload, *single, *none, *what;
+};
+
+static void hang_racks(struct room *room, const struct myr_spec_chains *spec, double *watts,
+                       const struct feed_rules *rules, bool power)
+{
+    struct myr_design *design = &room->plan->design;
+    uint32_t single = 0, none = 0;
+    for (uint32_t i = 0; i < room->rack_count; i++) {
+        uint32_t found[2] = {MYR_NONE, MYR_NONE}, count = 0;
+        for (uint32_t k = 0; k < spec->count && count < 2; k++) {
+            if (serves(&spec->items[k], &room->racks[i])) {
+                found[count++] = k;
+            }
+        }
+        uint32_t load = design->rack_more[i].watts;
+        for (uint32_t k = 0; k < count; k++) {
+            watts[found[k]] += load;
+        }
+        single += load > 0 && count == 1;
+        none += load > 0 && count == 0;
+        *(power ? &design->racks[i].power_feed : &design->racks[i].cooling_loop) = found[0];
+        *(power ? &design->rack_more[i].power_b : &design->rack_more[i].cooling_b) = found[1];
+    }
+    if (none) {
+        plan_finding(room->plan, MYR_SEVERITY_ERROR, rules->none, "room",
+                     "give an entry 'rows' or 'columns' that cover them",
+                     "%u racks in use hang on no %s", none, rules->what);
+    }
+    if (single) {
+        plan_finding(room->plan, MYR_SEVERITY_WARNING, rules->single, "room",
+                     "give a second entry the same racks", "%u racks in use hang on one %s only",
+                     single, rules->what);
+    }
+}
+
+int room_feeds(struct room *room, struct myr_err *err)
+{
+    static const struct feed_rules power = {"feed-overload", "feed-single", "feed-none", "feed"};
+    static const struct feed_rules cooling = {"cooling-overload", "cooling-single", "cooling-none",
+                                              "cooling unit"};
+    struct myr_design *design = &room->plan->design;
+    const struct myr_spec_chains *const specs[] = {&room->spec->power, &room->spec->cooling};
+    const struct feed_rules *const rules[] = {&power, &cooling};
+    (void)err;
+    for (uint32_t kind = 0; kind < 2; kind++) {
+        const struct myr_spec_chains *spec = specs[kind];
+        double *watts = MYR_ARENA_NEW(room->arena, double, (size_t)spec->count + 1);
+        if (spec->count) {
+            hang_racks(room, spec, watts, rules[kind], kind == 0);
+            add_up(spec, watts);
+            check_loads(room, spec, watts, rules[kind]->overload, rules[kind]->what);
+        }
+        struct myr_chain_more *more;
+        struct myr_chain_link *links = put_links(room, spec, kind, watts, &more);
+        if (kind == 0) {
+            design->power = links;
+            design->power_more = more;
+            design->power_count = spec->count;
+        } else {
+            design->cooling = links;
+            design->cooling_more = more;
+            design->cooling_count = spec->count;
+        }
+    }
+    return MYR_OK;
+}

@@ -1,0 +1,204 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "room/fill.h"
+
+/* One block: as few racks as hold its servers and its switches. */
+
+struct load fill_most_of(const struct room *room, const uint32_t *devices, uint32_t count)
+{
+    struct load most = {0};
+    uint16_t last = UINT16_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        uint16_t type = room->plan->design.device_type[devices[i]];
+        if (type == last) {
+            continue;
+        }
+        struct load load = room_load(room, devices[i]);
+        most.watts = load.watts > most.watts ? load.watts : most.watts;
+        most.units = load.units > most.units ? load.units : most.units;
+        most.grams = load.grams > most.grams ? load.grams : most.grams;
+        last = type;
+    }
+    return most;
+}
+
+/* So many of 'need' leave room for all but 'lost' of the servers that the rack could take. */
+uint32_t fill_seats_in(const struct room *room, const struct stand *rack, const struct load *need,
+                       uint32_t lost, uint32_t wanted)
+{
+    uint32_t servers = room_fits(&rack->left, &room->server);
+    uint32_t keep = servers > lost ? servers - lost : 0;
+    struct load left = {rack->left.watts - room->server.watts * keep,
+                        rack->left.units - room->server.units * keep,
+                        rack->left.grams - room->server.grams * keep};
+    uint32_t seats = room_fits(&left, need);
+    return seats < wanted ? seats : wanted;
+}
+
+/*
+ * Seats the block's switches in the candidates [at, at + count), in racks that lose at most 'lost'
+ * servers each, and tells how many servers these racks then hold. 0 when a switch is left over.
+ */
+static uint32_t try_block(struct filling *fill, const struct block *block, const struct load *need,
+                          uint32_t count, uint32_t lost)
+{
+    struct room *room = fill->room;
+    uint32_t seated = 0, held = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t id = fill->order[i].rack;
+        uint32_t seats = fill_seats_in(room, &room->racks[id], need, lost, block->seats - seated);
+        struct load left = room->racks[id].left;
+        left.watts -= need->watts * seats;
+        left.units -= need->units * seats;
+        left.grams -= need->grams * seats;
+        held += room_fits(&left, &room->server);
+        for (uint32_t k = 0; k < seats; k++) {
+            fill->seat_rack[seated++] = id;
+        }
+    }
+    return seated == block->seats ? held : 0;
+}
+
+static uint32_t racks_for_servers(const struct filling *fill, uint32_t servers)
+{
+    uint32_t held = 0, count = 0;
+    while (fill->at + count < fill->count && held < servers) {
+        held +=
+            room_fits(&fill->room->racks[fill->racks[fill->at + count]].left, &fill->room->server);
+        count++;
+    }
+    return count;
+}
+
+static void put_block(struct filling *fill, struct block *block, uint32_t count)
+{
+    struct room *room = fill->room;
+    uint32_t placed = 0, last = fill->at;
+    block->first_rack = fill->racks[fill->at];
+    block->last_rack = fill->racks[fill->at + count - 1];
+    for (uint32_t i = 0; i < block->seats; i++) {
+        uint32_t device = room->seats[block->first_seat + i];
+        struct load load = room_load(room, device);
+        room_take(&room->racks[fill->seat_rack[i]], &load, 1);
+        room->device_rack[device] = fill->seat_rack[i];
+    }
+    for (uint32_t i = fill->at; i < fill->at + count && placed < block->servers; i++) {
+        struct stand *rack = &room->racks[fill->racks[i]];
+        uint32_t here = room_fits(&rack->left, &room->server);
+        here = here < block->servers - placed ? here : block->servers - placed;
+        room_take(rack, &room->server, here);
+        rack->servers += here;
+        for (uint32_t k = 0; k < here; k++) {
+            room->server_rack[block->first_server + placed++] = fill->racks[i];
+        }
+        last = i;
+    }
+    room->missing += block->servers - placed;
+    bool full = room_fits(&room->racks[fill->racks[last]].left, &room->server) == 0;
+    fill->at = last + (full ? 1 : 0);
+}
+
+/* A block is not torn apart where the order of filling goes on at the other side of the room. */
+static void skip_jump(struct filling *fill, uint32_t count)
+{
+    const struct myr_spec_room *spec = fill->room->spec;
+    double far = 3000 * (spec->column_pitch_m + spec->aisle_m);
+    for (uint32_t i = fill->at + 1; i < fill->at + count; i++) {
+        int64_t step =
+            fill->room->racks[fill->racks[i]].x_mm - fill->room->racks[fill->racks[i - 1]].x_mm;
+        if (fabs((double)step) > far) {
+            fill->at = i;
+            return;
+        }
+    }
+}
+
+/* 'partial': what does not fit is left over and counted. False: nothing was done. */
+bool fill_block(struct filling *fill, struct block *block, bool partial)
+{
+    struct room *room = fill->room;
+    struct load need = fill_most_of(room, room->seats + block->first_seat, block->seats);
+    uint32_t count = racks_for_servers(fill, block->servers);
+    if (room->spec->place == MYR_ROOM_SHORTEST) {
+        skip_jump(fill, count);
+        count = racks_for_servers(fill, block->servers);
+    }
+    uint32_t most = fill->count - fill->at;
+    for (count = count ? count : 1; count <= most; count++) {
+        fill_rank(fill, block, count);
+        for (uint32_t lost = room->lost_least; lost <= room->lost_most; lost++) {
+            if (try_block(fill, block, &need, count, lost) >= block->servers) {
+                put_block(fill, block, count);
+                return true;
+            }
+        }
+    }
+    if (!partial || most == 0) {
+        return false;
+    }
+    fill_rank(fill, block, most);
+    for (uint32_t lost = room->lost_least; lost <= room->lost_most; lost++) {
+        if (try_block(fill, block, &need, most, lost) > 0) {
+            put_block(fill, block, most);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The block from 'block' on that has the seat. */
+static uint32_t owner_of(const struct room *room, uint32_t block, uint32_t seat)
+{
+    while (seat >= room->blocks[block].first_seat + room->blocks[block].seats) {
+        block++;
+    }
+    return block;
+}
+
+/*
+ * The spines of a pod stand with the block that is nearest to the centre: there the cables from the
+ * others come by. Which that is shows when the pod gets its racks.
+ */
+void fill_deal_spines(struct filling *fill, uint32_t block, uint32_t end)
+{
+    struct room *room = fill->room;
+    const struct myr_place *place = room->plan->design.place;
+    if (fill->at >= fill->count) {
+        return;
+    }
+    uint32_t servers = 0, seats = 0;
+    for (uint32_t i = block; i < end; i++) {
+        servers += room->blocks[i].servers;
+        seats += room->blocks[i].seats;
+    }
+    uint32_t last = fill->at + ceil_div(servers, room->per_rack) - 1;
+    last = last < fill->count ? last : fill->count - 1;
+    uint32_t centre = room->halls[room->racks[fill->racks[fill->at]].hall].centre;
+    bool nearing = room_path_mm(room, fill->racks[last], centre) <
+                   room_path_mm(room, fill->racks[fill->at], centre);
+    uint32_t host = nearing ? end - 1 : block;
+    uint32_t *dealt = MYR_ARENA_NEW(room->arena, uint32_t, seats);
+    uint32_t put = 0, first = room->blocks[block].first_seat;
+    for (uint32_t i = block; i < end; i++) {
+        uint32_t begin = put;
+        for (uint32_t pass = 0; pass < 2; pass++) { /* spines first: they are nearer to the cores */
+            for (uint32_t n = 0; n < seats; n++) {
+                uint32_t device = room->seats[first + n];
+                bool spine = place[device].kind == MYR_DEVICE_SPINE;
+                uint32_t owner = spine ? host : owner_of(room, block, first + n);
+                if (spine == (pass == 0) && owner == i) {
+                    dealt[put++] = device;
+                }
+            }
+        }
+        fill->dealt[i - block] = put - begin;
+    }
+    MYR_ASSERT(put == seats);
+    memcpy(room->seats + first, dealt, sizeof(*dealt) * seats);
+    for (uint32_t i = block; i < end; i++) {
+        room->blocks[i].first_seat = first;
+        room->blocks[i].seats = fill->dealt[i - block];
+        first += room->blocks[i].seats;
+    }
+}

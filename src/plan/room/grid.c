@@ -1,0 +1,164 @@
+#include "room/room.h"
+
+#include <stdlib.h>
+
+/* Positions of racks and what lies between them. */
+
+enum { UNIT_MM = 44, MM = 1000 };
+
+static int64_t column_x_mm(const struct myr_spec_room *spec, uint32_t column)
+{
+    double x = column * spec->column_pitch_m;
+    if (spec->aisle_every) {
+        x += (double)(column / spec->aisle_every) * spec->aisle_m;
+    }
+    return (int64_t)(x * MM + 0.5);
+}
+
+static void put_hall(struct room *room, uint32_t index)
+{
+    const struct myr_spec_room *spec = room->spec;
+    struct hall *hall = &room->halls[index];
+    for (uint32_t column = 0; column < hall->columns; column++) {
+        for (uint32_t down = 0; down < hall->rows; down++) {
+            uint32_t row = hall->rows - 1 - down;
+            room->racks[hall->first_rack + column * hall->rows + down] =
+                (struct stand){.hall = index,
+                               .row = row,
+                               .column = column,
+                               .x_mm = column_x_mm(spec, column),
+                               .y_mm = (int64_t)(row * spec->row_pitch_m * MM + 0.5),
+                               .left = room->rack,
+                               .watts_max = room->rack.watts};
+        }
+    }
+    uint32_t middle = hall->columns / 2 * hall->rows + hall->rows / 2;
+    hall->centre = hall->first_rack + (middle < hall->racks ? middle : 0);
+}
+
+void room_grid(struct room *room, uint32_t columns)
+{
+    room->hall_count = room->spec->building_count;
+    room->rack_count = room->columns = room->rows = 0;
+    for (uint32_t i = 0; i < room->hall_count; i++) {
+        const struct myr_spec_building *building = &room->spec->buildings[i];
+        struct hall *hall = &room->halls[i];
+        hall->rows = building->rows     ? building->rows
+                     : room->spec->rows ? room->spec->rows
+                                        : ROOM_ROWS_DEFAULT;
+        hall->columns = building->columns ? building->columns : columns;
+        hall->racks = hall->rows * hall->columns;
+        hall->first_rack = room->rack_count;
+        room->rack_count += hall->racks;
+        room->columns = hall->columns > room->columns ? hall->columns : room->columns;
+        room->rows = hall->rows > room->rows ? hall->rows : room->rows;
+    }
+    room->racks = MYR_ARENA_NEW(room->arena, struct stand, room->rack_count);
+    for (uint32_t i = 0; i < room->hall_count; i++) {
+        put_hall(room, i);
+    }
+}
+
+/* From one row to another by way of a tray that crosses the columns. */
+static int64_t crossing_mm(const struct room *room, int64_t y1, int64_t y2)
+{
+    const struct myr_spec_room *spec = room->spec;
+    int64_t best = spec->cross_count ? INT64_MAX : llabs(y1 - y2);
+    for (uint32_t i = 0; i < spec->cross_count; i++) {
+        int64_t y = (int64_t)((spec->cross_rows[i] - 1) * spec->row_pitch_m * MM + 0.5);
+        int64_t way = llabs(y1 - y) + llabs(y2 - y);
+        best = way < best ? way : best;
+    }
+    return best;
+}
+
+int64_t room_path_mm(const struct room *room, uint32_t a, uint32_t b)
+{
+    const struct stand *from = &room->racks[a], *to = &room->racks[b];
+    if (from->hall != to->hall) {
+        /* Both leave by the corner of column A and row 1. */
+        int64_t between = (int64_t)room->spec->buildings[from->hall].distance_m[to->hall] * MM;
+        return from->x_mm + crossing_mm(room, from->y_mm, 0) + between + to->x_mm +
+               crossing_mm(room, to->y_mm, 0);
+    }
+    if (from->column == to->column) {
+        return llabs(from->y_mm - to->y_mm);
+    }
+    return llabs(from->x_mm - to->x_mm) + crossing_mm(room, from->y_mm, to->y_mm);
+}
+
+int64_t room_route_mm(const struct room *room, uint32_t link)
+{
+    const struct plan *plan = room->plan;
+    const struct myr_design *design = &plan->design;
+    const struct myr_spec_room *spec = room->spec;
+    uint32_t device_a = design->port_device[design->link_a[link]];
+    uint32_t device_b = design->port_device[design->link_b[link]];
+    uint32_t a = room->device_rack[device_a], b = room->device_rack[device_b];
+    double way = (double)room_path_mm(room, a, b) + 2 * spec->drop_m * MM;
+    if (a == b) {
+        const struct myr_cabletype *type =
+            &plan->cabletypes.items[design->cable_type[design->link_cable[link]]];
+        if (type->layer == MYR_LAYER_HOST &&
+            plan->nets[type->net].out.topology == MYR_TOPOLOGY_MIDDLE_OF_RACK) {
+            way = (double)abs(room->device_unit[device_a] - room->device_unit[device_b]) * UNIT_MM;
+        }
+    }
+    return (int64_t)(way * (1 + spec->slack_percent / 100) + spec->slack_m * MM + 0.5);
+}
+
+/* How many of 'need' fit into what is left. */
+uint32_t room_fits(const struct load *left, const struct load *need)
+{
+    int64_t most = INT32_MAX;
+    const int64_t have[] = {left->watts, left->units, left->grams};
+    const int64_t want[] = {need->watts, need->units, need->grams};
+    for (uint32_t i = 0; i < 3; i++) {
+        int64_t count = want[i] > 0 ? have[i] / want[i] : most;
+        most = have[i] < 0 ? 0 : count < most ? count : most;
+    }
+    return (uint32_t)most;
+}
+
+void room_take(struct stand *rack, const struct load *need, uint32_t count)
+{
+    rack->left.watts -= need->watts * count;
+    rack->left.units -= need->units * count;
+    rack->left.grams -= need->grams * count;
+    MYR_ASSERT(rack->left.watts >= 0 && rack->left.units >= 0 && rack->left.grams >= 0);
+}
+
+void room_give(struct stand *rack, const struct load *need)
+{
+    rack->left.watts += need->watts;
+    rack->left.units += need->units;
+    rack->left.grams += need->grams;
+}
+
+const char *room_part(const struct room *room, uint32_t type)
+{
+    return room->plan->strings.data + room->plan->devtypes.items[type].part;
+}
+
+struct load room_load(const struct room *room, uint32_t device)
+{
+    const struct plan *plan = room->plan;
+    const struct myr_devtype *type = &plan->devtypes.items[plan->design.device_type[device]];
+    uint32_t found = myr_catalog_find(plan->catalog, myr_str_from(plan->strings.data + type->part));
+    if (type->part == 0 || found == MYR_PART_NONE) {
+        return (struct load){0, 1, 0};
+    }
+    const struct myr_part *part = part_at(plan, found);
+    return (struct load){(int64_t)(part->watts + 0.5), (int64_t)(part->rack_units + 0.999),
+                         (int64_t)(part->weight_kg * 1000 + 0.5)};
+}
+
+const char *room_rack_name(const struct room *room, uint32_t rack)
+{
+    const struct stand *stand = &room->racks[rack];
+    char letters[MYR_ROOM_COLUMN_BYTES];
+    bool several = room->hall_count > 1;
+    return myr_arena_printf(
+        room->arena, "%s%s%s%u", several ? room->spec->buildings[stand->hall].name : "",
+        several ? "/" : "", myr_room_column_name(stand->column + 1, letters), stand->row + 1);
+}

@@ -1,0 +1,250 @@
+#include "room/room.h"
+
+/*
+ * The last of the shortest placement: things change places as long as that makes cables shorter.
+ * Servers with servers, switches with switches of their kind, either with a free place, whole racks
+ * with whole racks. No limit can be passed: what changes places needs the same, and a free place is
+ * asked first. Leaves stay within the rows and columns of their block. Only rooms that are small
+ * enough for trying all pairs are polished; in large ones there is little to win.
+ */
+
+enum { PASSES_MAX = 12 };
+
+#define WORK_MAX 40000000U /* ways that are measured; then it is enough */
+
+struct box {
+    uint32_t hall, low_row, high_row, low_column, high_column;
+};
+
+struct polish {
+    struct room *room;
+    struct box *boxes; /* by block */
+    const struct myr_design *design;
+    uint32_t movable_count, *movable; /* switches of the blocks and above them */
+    uint32_t *block_of;               /* of a movable switch; ROOM_NONE above them */
+    uint32_t work;
+};
+
+static uint32_t nodes_of(const struct polish *p)
+{
+    return p->room->plan->server->server.nodes;
+}
+
+/* The ways of all cables of a device, if it stood in 'rack'. */
+static int64_t device_ways(struct polish *p, uint32_t device, uint32_t rack)
+{
+    const struct myr_design *design = p->design;
+    int64_t sum = 0;
+    for (uint32_t i = design->first_port[device]; i < design->first_port[device + 1]; i++) {
+        uint32_t peer = myr_design_peer(design, i);
+        uint32_t there =
+            peer == MYR_NONE ? MYR_NONE : p->room->device_rack[design->port_device[peer]];
+        if (there != MYR_NONE) {
+            sum += room_path_mm(p->room, rack, there);
+            p->work++;
+        }
+    }
+    return sum;
+}
+
+static int64_t server_ways(struct polish *p, uint32_t server, uint32_t rack)
+{
+    uint32_t nodes = nodes_of(p), first = p->design->head->first_node + server * nodes;
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < nodes; i++) {
+        sum += device_ways(p, first + i, rack);
+    }
+    return sum;
+}
+
+static void put_server(struct polish *p, uint32_t server, uint32_t rack)
+{
+    uint32_t nodes = nodes_of(p), first = p->design->head->first_node + server * nodes;
+    p->room->server_rack[server] = rack;
+    for (uint32_t i = 0; i < nodes; i++) {
+        p->room->device_rack[first + i] = rack;
+    }
+}
+
+static struct box box_of(const struct polish *p, uint32_t block)
+{
+    const struct block *b = &p->room->blocks[block];
+    struct box box = {.low_row = UINT32_MAX, .low_column = UINT32_MAX};
+    for (uint32_t i = b->first_server; i < b->first_server + b->servers; i++) {
+        const struct stand *rack = &p->room->racks[p->room->server_rack[i]];
+        box.hall = rack->hall;
+        box.low_row = rack->row < box.low_row ? rack->row : box.low_row;
+        box.high_row = rack->row > box.high_row ? rack->row : box.high_row;
+        box.low_column = rack->column < box.low_column ? rack->column : box.low_column;
+        box.high_column = rack->column > box.high_column ? rack->column : box.high_column;
+    }
+    return box;
+}
+
+/* Whether a switch of the block may stand there. */
+static bool may_stand(const struct polish *p, uint32_t block, uint32_t rack)
+{
+    if (block == ROOM_NONE) {
+        return true;
+    }
+    struct box box = p->boxes[block];
+    const struct stand *stand = &p->room->racks[rack];
+    return stand->hall == box.hall && stand->row >= box.low_row && stand->row <= box.high_row &&
+           stand->column >= box.low_column && stand->column <= box.high_column;
+}
+
+/* ---- servers ---- */
+
+static bool move_server(struct polish *p, uint32_t server)
+{
+    struct room *room = p->room;
+    uint32_t from = room->server_rack[server];
+    int64_t now = server_ways(p, server, from);
+    for (uint32_t rack = 0; rack < room->rack_count; rack++) {
+        if (rack != from && room->racks[rack].hall == room->racks[from].hall &&
+            room_fits(&room->racks[rack].left, &room->server) > 0 &&
+            server_ways(p, server, rack) < now) {
+            room_take(&room->racks[rack], &room->server, 1);
+            room_give(&room->racks[from], &room->server);
+            room->racks[rack].servers++;
+            room->racks[from].servers--;
+            put_server(p, server, rack);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool swap_server(struct polish *p, uint32_t server, uint32_t first)
+{
+    struct room *room = p->room;
+    bool better = false;
+    int64_t now = server_ways(p, server, room->server_rack[server]);
+    for (uint32_t other = first; other < room->plan->spec->servers; other++) {
+        uint32_t a = room->server_rack[server], b = room->server_rack[other];
+        if (a == b || room->racks[a].hall != room->racks[b].hall) {
+            continue;
+        }
+        int64_t there = server_ways(p, server, b);
+        if (there + server_ways(p, other, a) < now + server_ways(p, other, b)) {
+            put_server(p, server, b);
+            put_server(p, other, a);
+            now = there;
+            better = true;
+        }
+    }
+    return better;
+}
+
+static bool polish_servers(struct polish *p)
+{
+    bool better = false;
+    for (uint32_t i = 0; i < p->room->block_count && p->work < WORK_MAX; i++) {
+        const struct block *b = &p->room->blocks[i];
+        uint32_t end = b->first_server + b->servers;
+        for (uint32_t s = b->first_server; s < end && p->work < WORK_MAX; s++) {
+            better = move_server(p, s) || better;
+            better = swap_server(p, s, end) || better;
+        }
+    }
+    return better;
+}
+
+/* ---- switches ---- */
+
+static bool move_switch(struct polish *p, uint32_t index)
+{
+    struct room *room = p->room;
+    uint32_t device = p->movable[index], from = room->device_rack[device];
+    struct load need = room_load(room, device);
+    int64_t least = device_ways(p, device, from);
+    uint32_t best = from;
+    for (uint32_t rack = 0; rack < room->rack_count; rack++) {
+        if (room->racks[rack].hall == room->racks[from].hall && rack != from &&
+            room_fits(&room->racks[rack].left, &need) > 0 &&
+            may_stand(p, p->block_of[index], rack)) {
+            int64_t ways = device_ways(p, device, rack);
+            if (ways < least) {
+                least = ways;
+                best = rack;
+            }
+        }
+    }
+    if (best != from) {
+        room_take(&room->racks[best], &need, 1);
+        room_give(&room->racks[from], &need);
+        room->device_rack[device] = best;
+    }
+    return best != from;
+}
+
+/* Ways of both, cables between them included; what they are when both are moved is seen so. */
+static bool swap_switch(struct polish *p, uint32_t one, uint32_t other)
+{
+    struct room *room = p->room;
+    uint32_t a = p->movable[one], b = p->movable[other];
+    uint32_t rack_a = room->device_rack[a], rack_b = room->device_rack[b];
+    const uint16_t *type = p->design->device_type;
+    if (rack_a == rack_b || room->racks[rack_a].hall != room->racks[rack_b].hall ||
+        strcmp(room_part(room, type[a]), room_part(room, type[b])) != 0 ||
+        !may_stand(p, p->block_of[one], rack_b) || !may_stand(p, p->block_of[other], rack_a)) {
+        return false;
+    }
+    int64_t now = device_ways(p, a, rack_a) + device_ways(p, b, rack_b);
+    room->device_rack[a] = rack_b;
+    room->device_rack[b] = rack_a;
+    if (device_ways(p, a, rack_b) + device_ways(p, b, rack_a) < now) {
+        return true;
+    }
+    room->device_rack[a] = rack_a;
+    room->device_rack[b] = rack_b;
+    return false;
+}
+
+static bool polish_switches(struct polish *p)
+{
+    bool better = false;
+    for (uint32_t i = 0; i < p->room->block_count; i++) {
+        p->boxes[i] = box_of(p, i);
+    }
+    for (uint32_t i = 0; i < p->movable_count && p->work < WORK_MAX; i++) {
+        better = move_switch(p, i) || better;
+    }
+    for (uint32_t i = 0; i < p->movable_count; i++) {
+        for (uint32_t k = i + 1; k < p->movable_count && p->work < WORK_MAX; k++) {
+            better = swap_switch(p, i, k) || better;
+        }
+    }
+    return better;
+}
+
+static void add_movable(struct polish *p, uint32_t device, uint32_t block)
+{
+    p->block_of[p->movable_count] = block;
+    p->movable[p->movable_count++] = device;
+}
+
+void room_polish(struct room *room)
+{
+    struct polish p = {.room = room, .design = &room->plan->design};
+    uint32_t servers = room->plan->spec->servers, switches = room->seat_count + room->top_count;
+    p.movable = MYR_ARENA_NEW(room->arena, uint32_t, (size_t)switches + 1);
+    p.block_of = MYR_ARENA_NEW(room->arena, uint32_t, (size_t)switches + 1);
+    p.boxes = MYR_ARENA_NEW(room->arena, struct box, room->block_count);
+    for (uint32_t i = 0; i < servers; i++) {
+        put_server(&p, i, room->server_rack[i]);
+    }
+    for (uint32_t i = 0; i < room->block_count; i++) {
+        for (uint32_t k = 0; k < room->blocks[i].seats; k++) {
+            add_movable(&p, room->seats[room->blocks[i].first_seat + k], i);
+        }
+    }
+    for (uint32_t i = 0; i < room->top_count; i++) {
+        add_movable(&p, room->tops[i], ROOM_NONE);
+    }
+    bool better = true;
+    for (uint32_t pass = 0; better && pass < PASSES_MAX && p.work < WORK_MAX; pass++) {
+        better = polish_switches(&p);
+        better = polish_servers(&p) || better;
+    }
+}

@@ -1,0 +1,197 @@
+#include "room/room.h"
+
+#include <stdlib.h>
+
+/*
+ * What is left when servers and their fabric stand: storage, management, the other networks,
+ * security. Each goes into the nearest rack that still carries it: hosts near the middle, their
+ * switches in the middle of the hosts, upper switches near the middle again.
+ */
+
+static bool is_host(uint32_t kind)
+{
+    return kind == MYR_DEVICE_STORAGE || kind == MYR_DEVICE_MANAGEMENT ||
+           kind == MYR_DEVICE_FABRIC_MANAGER;
+}
+
+static bool is_upper(uint32_t kind)
+{
+    return kind == MYR_DEVICE_SPINE || kind == MYR_DEVICE_CORE || kind == MYR_DEVICE_AGGREGATION;
+}
+
+/* ROOM_NONE when it fits nowhere. Racks that already hold something win over empty ones. */
+static uint32_t nearest_rack(const struct room *room, uint32_t target, const struct load *need)
+{
+    uint32_t best = ROOM_NONE;
+    int64_t least = INT64_MAX;
+    for (uint32_t i = 0; i < room->rack_count; i++) {
+        if (room_fits(&room->racks[i].left, need) > 0) {
+            int64_t path = room_path_mm(room, target, i);
+            if (path < least) {
+                least = path;
+                best = i;
+            }
+        }
+    }
+    return best;
+}
+
+static int compare_i64(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The rack in the middle of all that hangs on the switch; the hall's centre when nothing does. */
+static uint32_t middle_of(struct room *room, uint32_t device)
+{
+    const struct myr_design *design = &room->plan->design;
+    uint32_t ports = design->first_port[device + 1] - design->first_port[device];
+    int64_t *x = MYR_ARENA_NEW(room->arena, int64_t, (size_t)ports + 1);
+    int64_t *y = MYR_ARENA_NEW(room->arena, int64_t, (size_t)ports + 1);
+    uint32_t count = 0, hall = ROOM_NONE;
+    for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
+        uint32_t peer = myr_design_peer(design, p);
+        uint32_t rack = peer == MYR_NONE ? MYR_NONE : room->device_rack[design->port_device[peer]];
+        if (rack == MYR_NONE || (hall != ROOM_NONE && room->racks[rack].hall != hall)) {
+            continue;
+        }
+        hall = room->racks[rack].hall;
+        x[count] = room->racks[rack].column;
+        y[count++] = room->racks[rack].row;
+    }
+    if (count == 0) {
+        return room->halls[0].centre;
+    }
+    qsort(x, count, sizeof(*x), compare_i64);
+    qsort(y, count, sizeof(*y), compare_i64);
+    const struct hall *at = &room->halls[hall];
+    return at->first_rack + (uint32_t)x[count / 2] * at->rows +
+           (at->rows - 1 - (uint32_t)y[count / 2]);
+}
+
+static int no_place(const struct room *room, const char *what, const struct load *need,
+                    struct myr_err *err)
+{
+    int rc =
+        myr_doc_error(err, room->spec->node, MYR_ERANGE,
+                      "the room is too small: no rack of %u has %g kW and %lld U left for %s; "
+                      "a rack more or more kW a rack are expected",
+                      room->rack_count, (double)need->watts / 1000, (long long)need->units, what);
+    myr_err_hint(err, "give the room more rows or columns, or its racks more kW");
+    return rc;
+}
+
+static int put(struct room *room, uint32_t device, uint32_t target, struct myr_err *err)
+{
+    struct load need = room_load(room, device);
+    uint32_t rack = nearest_rack(room, target, &need);
+    if (rack == ROOM_NONE) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+        myr_design_name(&room->plan->design, device, &name);
+        return no_place(room, name.data, &need, err);
+    }
+    room_take(&room->racks[rack], &need, 1);
+    room->device_rack[device] = rack;
+    return MYR_OK;
+}
+
+static int put_devices(struct room *room, bool (*wanted)(uint32_t kind), struct myr_err *err)
+{
+    const struct myr_design *design = &room->plan->design;
+    for (uint32_t i = design->head->first_storage; i < design->device_count; i++) {
+        if (room->device_rack[i] == MYR_NONE && wanted(design->place[i].kind)) {
+            bool middle = is_host(design->place[i].kind);
+            uint32_t target = middle ? room->halls[0].centre : middle_of(room, i);
+            MYR_TRY(put(room, i, target, err));
+        }
+    }
+    return MYR_OK;
+}
+
+static bool is_lower(uint32_t kind)
+{
+    return !is_host(kind) && !is_upper(kind) && kind != MYR_DEVICE_NODE;
+}
+
+/* Security devices and the like: lines of the bill that take units and power. */
+static int put_items(struct room *room, struct myr_err *err)
+{
+    struct plan *plan = room->plan;
+    for (size_t i = 0; i < plan->spec->items.count; i++) {
+        const struct myr_spec_item *item = &plan->spec->items.items[i];
+        const struct myr_part *part = part_at(plan, item->part);
+        if (part->kind != MYR_PART_DEVICE || item->per != MYR_PER_PIECE || part->rack_units <= 0) {
+            continue;
+        }
+        struct load need = {(int64_t)(part->watts + 0.5), (int64_t)(part->rack_units + 0.999),
+                            (int64_t)(part->weight_kg * 1000 + 0.5)};
+        for (uint64_t k = 0; k < (uint64_t)(item->quantity + 0.999); k++) {
+            uint32_t rack = nearest_rack(room, room->halls[0].centre, &need);
+            if (rack == ROOM_NONE) {
+                return no_place(room, part->id, &need, err);
+            }
+            room_take(&room->racks[rack], &need, 1);
+            struct myr_rack_item put_item = {.part = plan_string(plan, part->id),
+                                             .rack = rack,
+                                             .units = (uint32_t)need.units,
+                                             .watts = (uint32_t)need.watts};
+            myr_vec_push(&room->items, put_item);
+        }
+    }
+    return MYR_OK;
+}
+
+int room_rest(struct room *room, struct myr_err *err)
+{
+    const struct myr_design *design = &room->plan->design;
+    uint32_t nodes = room->plan->server->server.nodes;
+    for (uint32_t i = 0; i < room->plan->nodes; i++) {
+        room->device_rack[design->head->first_node + i] = room->server_rack[i / nodes];
+    }
+    MYR_TRY(put_devices(room, is_host, err));
+    MYR_TRY(put_devices(room, is_lower, err));
+    MYR_TRY(put_devices(room, is_upper, err));
+    return put_items(room, err);
+}
+
+/* Servers from the bottom, other hosts above them, switches from the top. */
+void room_units(struct room *room)
+{
+    const struct myr_design *design = &room->plan->design;
+    uint32_t nodes = room->plan->server->server.nodes;
+    uint32_t *low = MYR_ARENA_NEW(room->arena, uint32_t, room->rack_count);
+    uint32_t *high = MYR_ARENA_NEW(room->arena, uint32_t, room->rack_count);
+    for (uint32_t i = 0; i < room->rack_count; i++) {
+        low[i] = 1;
+        high[i] = (uint32_t)room->rack.units + 1;
+    }
+    uint32_t base = 1;
+    for (uint32_t i = 0; i < design->device_count; i++) {
+        uint32_t rack = room->device_rack[i], kind = design->place[i].kind;
+        if (kind == MYR_DEVICE_NODE) {
+            uint32_t node = i - design->head->first_node;
+            if (node % nodes == 0) {
+                base = low[rack];
+                low[rack] += (uint32_t)room->server.units;
+            }
+            room->device_unit[i] =
+                (uint16_t)(base + node % nodes * (uint32_t)room->server.units / nodes);
+            continue;
+        }
+        uint32_t units = (uint32_t)room_load(room, i).units;
+        if (is_host(kind)) {
+            room->device_unit[i] = (uint16_t)low[rack];
+            low[rack] += units;
+        } else {
+            high[rack] -= units;
+            room->device_unit[i] = (uint16_t)high[rack];
+        }
+        MYR_ASSERT(low[rack] <= high[rack]);
+    }
+    for (size_t i = 0; i < room->items.count; i++) {
+        struct myr_rack_item *item = &room->items.items[i];
+        item->unit = low[item->rack];
+        low[item->rack] += item->units;
+    }
+}

@@ -1,0 +1,259 @@
+#include "room/room.h"
+
+/*
+ * The room, once devices and cables are known: where everything stands, how long each cable is and
+ * what it therefore must be, what hangs on which feed, how full the trays are.
+ */
+
+static double limit_or(double given, double part, double otherwise)
+{
+    return given > 0 ? given : part > 0 ? part : otherwise;
+}
+
+/* What a rack carries: the room's figures, else those of its rack part, else a common rack's. */
+static void rack_limits(struct room *room)
+{
+    const struct plan *plan = room->plan;
+    const struct myr_spec_room *spec = room->spec;
+    struct myr_part none = {0};
+    uint32_t found = spec->rack_part;
+    if (found == MYR_PART_NONE && spec->rack_kw <= 0) {
+        found = myr_catalog_find(plan->catalog, MYR_STR("rack-42u-15kw"));
+    }
+    const struct myr_part *part = found == MYR_PART_NONE ? &none : part_at(plan, found);
+    room->rack =
+        (struct load){(int64_t)(limit_or(spec->rack_kw * 1000, part->watts, 15000) + 0.5),
+                      (int64_t)limit_or(spec->rack_u, part->rack_units, 42),
+                      (int64_t)(limit_or(spec->rack_kg, part->weight_kg, 1500) * 1000 + 0.5)};
+    room->server =
+        (struct load){(int64_t)(limit_or(spec->server_kw * 1000, plan->server->watts, 0) + 0.5),
+                      (int64_t)(plan->server->rack_units + 0.999),
+                      (int64_t)(plan->server->weight_kg * 1000 + 0.5)};
+}
+
+static int check_single(const struct room *room, struct myr_err *err)
+{
+    if (room_fits(&room->rack, &room->server) > 0 && room->server.units > 0) {
+        return MYR_OK;
+    }
+    int rc = myr_doc_error(
+        err, room->spec->node, MYR_ERANGE,
+        "a server (%s: %g kW, %lld U, %g kg) does not fit a rack of %g kW, %lld U, %g kg; a rack "
+        "that carries one is expected",
+        room->plan->server->id, (double)room->server.watts / 1000, (long long)room->server.units,
+        (double)room->server.grams / 1000, (double)room->rack.watts / 1000,
+        (long long)room->rack.units, (double)room->rack.grams / 1000);
+    myr_err_hint(err, "name a 'rack' part with more power, or give rack_kw, rack_u or rack_kg");
+    return rc;
+}
+
+static uint32_t rows_of(const struct myr_spec_room *spec)
+{
+    return spec->rows ? spec->rows : ROOM_ROWS_DEFAULT;
+}
+
+static int place_in(struct room *room, uint32_t columns, struct myr_err *err)
+{
+    uint64_t racks = 0;
+    for (uint32_t i = 0; i < room->spec->building_count; i++) {
+        const struct myr_spec_building *building = &room->spec->buildings[i];
+        uint64_t rows = building->rows ? building->rows : rows_of(room->spec);
+        racks += rows * (building->columns ? building->columns : columns);
+    }
+    if (racks > MYR_ROOM_RACKS_MAX) {
+        return myr_doc_error(err, room->spec->node, MYR_ERANGE,
+                             "the room has %llu racks, at most %d are expected",
+                             (unsigned long long)racks, MYR_ROOM_RACKS_MAX);
+    }
+    room_grid(room, columns);
+    for (uint32_t i = 0; i < room->plan->design.device_count; i++) {
+        room->device_rack[i] = MYR_NONE;
+    }
+    room->items.count = 0;
+    room->pairs = 0;
+    MYR_TRY(room_place(room, err));
+    return room_rest(room, err);
+}
+
+/* A room that does not say how wide it is gets as wide as it must be. */
+static int place(struct room *room, struct myr_err *err)
+{
+    uint32_t columns = room->spec->columns;
+    if (columns) {
+        return place_in(room, columns, err);
+    }
+    uint32_t rows = rows_of(room->spec);
+    columns = ceil_div(ceil_div(room->plan->spec->servers, room->per_rack),
+                       (uint64_t)rows * room->spec->building_count);
+    int rc;
+    while ((rc = place_in(room, columns, err)) == MYR_ERANGE &&
+           (uint64_t)columns * rows < MYR_ROOM_RACKS_MAX) {
+        columns += columns / 16 + 1;
+    }
+    return rc;
+}
+
+static void note_mixed(struct room *room)
+{
+    if (!room->pairs) {
+        return;
+    }
+    double kw = (double)room->rack.watts / 1000;
+    double give = 0;
+    uint32_t first = ROOM_NONE;
+    for (uint32_t i = 0; i < room->rack_count; i++) {
+        if (room->racks[i].mixed && first == ROOM_NONE) {
+            first = i;
+            give = kw - (double)room->racks[i].watts_max / 1000;
+        }
+    }
+    uint32_t servers = room->plan->spec->servers;
+    plan_finding(room->plan, MYR_SEVERITY_WARNING, "room-mixed-power", "room",
+                 myr_arena_printf(room->arena,
+                                  "have %u pair%s of racks built for %g and %g kW, from %s on, or "
+                                  "a larger room",
+                                  room->pairs, room->pairs == 1 ? "" : "s", kw + give, kw - give,
+                                  room_rack_name(room, first)),
+                 "%u racks of %g kW hold %u of %u servers; %u pair%s of (%g, %g) kW made (%g, %g) "
+                 "hold%s the rest at the same total power",
+                 room->rack_count, kw, servers - room->pairs, servers, room->pairs,
+                 room->pairs == 1 ? "" : "s", kw, kw, kw + give, kw - give,
+                 room->pairs == 1 ? "s" : "");
+}
+
+static uint32_t join_names(struct room *room)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {0};
+    for (uint32_t i = 0; i < room->hall_count; i++) {
+        const char *name = room->spec->buildings[i].name;
+        myr_buf_printf(&names, "%s%s", i ? "," : "", name ? name : "");
+    }
+    return plan_string(room->plan, names.data ? names.data : "");
+}
+
+/* The racks as records; what stands in them was counted down from their limits. */
+static void put_racks(struct room *room)
+{
+    struct plan *plan = room->plan;
+    struct myr_design *design = &plan->design;
+    const struct myr_spec_room *spec = room->spec;
+    design->rack_count = room->rack_count;
+    design->racks = MYR_ARENA_NEW(room->arena, struct myr_rack, room->rack_count);
+    design->rack_more = MYR_ARENA_NEW(room->arena, struct myr_rack_more, room->rack_count);
+    uint32_t part = spec->rack_part == MYR_PART_NONE
+                        ? 0
+                        : plan_string(plan, part_at(plan, spec->rack_part)->id);
+    for (uint32_t i = 0; i < room->rack_count; i++) {
+        const struct stand *stand = &room->racks[i];
+        design->racks[i] = (struct myr_rack){.row = stand->row,
+                                             .column = stand->column,
+                                             .part = part,
+                                             .power_feed = MYR_NONE,
+                                             .cooling_loop = MYR_NONE,
+                                             .watts_max = (uint32_t)stand->watts_max,
+                                             .units = (uint32_t)room->rack.units};
+        design->rack_more[i] = (struct myr_rack_more){
+            .building = stand->hall,
+            .x_mm = (uint32_t)stand->x_mm,
+            .y_mm = (uint32_t)stand->y_mm,
+            .power_b = MYR_NONE,
+            .cooling_b = MYR_NONE,
+            .watts = (uint32_t)(stand->watts_max - stand->left.watts),
+            .units = (uint32_t)(room->rack.units - stand->left.units),
+            .kg = (uint32_t)((room->rack.grams - stand->left.grams + 999) / 1000),
+            .kg_max = (uint32_t)(room->rack.grams / 1000)};
+        room->out.racks_used += design->rack_more[i].units > 0;
+        room->out.racks_mixed += stand->mixed;
+        room->out.watts += design->rack_more[i].watts;
+        room->out.watts_max += (uint64_t)stand->watts_max;
+    }
+    for (uint32_t i = 0; i < design->device_count; i++) {
+        design->rack_more[room->device_rack[i]].devices++;
+    }
+}
+
+/* Nodes of one server share what it needs. */
+static void put_loads(struct room *room)
+{
+    struct plan *plan = room->plan;
+    struct myr_design *design = &plan->design;
+    uint32_t nodes = plan->server->server.nodes;
+    design->type_loads = MYR_ARENA_NEW(room->arena, struct myr_type_load, plan->devtypes.count);
+    for (uint32_t i = design->device_count; i-- > 0;) {
+        struct myr_type_load *load = &design->type_loads[design->device_type[i]];
+        if (load->units) {
+            continue;
+        }
+        struct load need = room_load(room, i);
+        *load = (struct myr_type_load){(uint32_t)need.watts, (uint32_t)need.units,
+                                       (uint32_t)need.grams};
+        if (design->place[i].kind == MYR_DEVICE_NODE) {
+            *load = (struct myr_type_load){(uint32_t)room->server.watts / nodes,
+                                           ceil_div((uint64_t)room->server.units, nodes),
+                                           (uint32_t)room->server.grams / nodes};
+        }
+    }
+}
+
+static void finish(struct room *room)
+{
+    struct myr_design *design = &room->plan->design;
+    const struct myr_spec_room *spec = room->spec;
+    room->out.place = spec->place;
+    room->out.buildings = room->hall_count;
+    room->out.rows = room->rows;
+    room->out.columns = room->columns;
+    room->out.drop_mm = (uint32_t)(spec->drop_m * 1000 + 0.5);
+    room->out.slack_mm = (uint32_t)(spec->slack_m * 1000 + 0.5);
+    room->out.slack_permille = (uint32_t)(spec->slack_percent * 10 + 0.5);
+    room->out.managed = spec->managed;
+    room->out.building_names[1] = join_names(room);
+    put_loads(room);
+    design->device_unit = room->device_unit;
+    design->room_count = 1;
+    design->room = MYR_ARENA_NEW(room->arena, struct myr_room, 1);
+    *design->room = room->out;
+    design->rack_item_count = (uint32_t)room->items.count;
+    design->rack_items = MYR_ARENA_NEW(room->arena, struct myr_rack_item, room->items.count + 1);
+    if (room->items.count) {
+        memcpy(design->rack_items, room->items.items,
+               room->items.count * sizeof(*design->rack_items));
+    }
+}
+
+static int run(struct room *room, struct myr_err *err)
+{
+    MYR_TRY(check_single(room, err));
+    room->per_rack = room_fits(&room->rack, &room->server);
+    room_blocks(room);
+    MYR_TRY(place(room, err));
+    room_units(room);
+    put_racks(room);
+    note_mixed(room);
+    MYR_TRY(room_feeds(room, err));
+    MYR_TRY(room_lengths(room, err));
+    room_trays(room);
+    room_headroom(room);
+    finish(room);
+    room->plan->design.room->lower_bound_mm = room_bound_mm(room->plan);
+    return MYR_OK;
+}
+
+int plan_room(struct plan *plan, struct myr_err *err)
+{
+    if (!plan->spec->room.node) {
+        return MYR_OK;
+    }
+    struct room *room = MYR_ARENA_NEW(plan->arena, struct room, 1);
+    uint32_t devices = plan->design.device_count;
+    room->plan = plan;
+    room->arena = plan->arena;
+    room->spec = &plan->spec->room;
+    room->device_rack = plan->design.device_rack;
+    room->device_unit = MYR_ARENA_NEW(plan->arena, uint16_t, devices);
+    room->server_rack = MYR_ARENA_NEW(plan->arena, uint32_t, plan->spec->servers);
+    rack_limits(room);
+    int rc = run(room, err);
+    myr_vec_done(&room->items);
+    return rc;
+}

@@ -1,0 +1,115 @@
+/*
+ * room: racks for what was planned. Private to the planner.
+ *
+ * A rack's number is its place in the order of filling: building by building, column by column, in
+ * a column from the highest row to the lowest. What a rack still carries is counted down as things
+ * are put into it, so that no limit can be passed.
+ */
+#pragma once
+
+#include "plan_internal.h"
+
+#define ROOM_NONE         UINT32_MAX
+#define ROOM_ROWS_DEFAULT 20 /* of a room that does not say */
+
+/* What one thing needs, and what a rack has left. */
+struct load {
+    int64_t watts, units, grams;
+};
+
+struct hall { /* one building */
+    uint32_t rows, columns, first_rack, racks;
+    uint32_t centre; /* rack in the middle */
+};
+
+struct stand {                  /* one rack */
+    uint32_t hall, row, column; /* from 0 */
+    int64_t x_mm, y_mm;
+    struct load left;
+    int64_t watts_max;
+    uint32_t servers; /* in it */
+    uint32_t extra;   /* servers more that its changed power allows; filled last */
+    bool mixed;
+};
+
+/* Servers that hang on the same first switches, with those switches and their share of a pod's. */
+struct block {
+    uint32_t first_server, servers;
+    uint32_t first_seat, seats;     /* positions in room.seats */
+    uint32_t first_rack, last_rack; /* between which it stands */
+    uint32_t pod;
+};
+
+struct room {
+    struct plan *plan;
+    struct myr_arena *arena;
+    const struct myr_spec_room *spec;
+    struct load rack, server; /* limits of a rack; needs of a GPU server */
+    uint32_t per_rack;        /* servers that an empty rack holds */
+    uint32_t hall_count;
+    struct hall halls[MYR_ROOM_BUILDINGS_MAX];
+    uint32_t rack_count, columns, rows;
+    struct stand *racks;
+
+    uint32_t block_count;
+    struct block *blocks;
+    uint32_t seat_count;
+    uint32_t *seats; /* switches of the blocks, by block */
+    uint32_t top_count;
+    uint32_t *tops; /* switches above all blocks: 2-tier spines, cores */
+
+    uint32_t *server_rack;
+    uint32_t *device_rack; /* the design's */
+    uint16_t *device_unit;
+    MYR_VEC(struct myr_rack_item) items;
+    MYR_VEC(uint32_t) devices_of;   /* scratch */
+    uint32_t lost_least, lost_most; /* places for servers that a rack may lose to switches */
+    bool banded;                    /* blocks are cut from bands of rows */
+    double flatness;                /* how much the upper switches keep to the centre's row */
+    uint32_t pairs;                 /* of racks whose power was dealt out anew */
+    uint32_t missing;               /* servers without a place in the last attempt */
+    struct myr_room out;
+};
+
+/* grid.c: positions and distances */
+void room_grid(struct room *room, uint32_t columns);
+/* Along the trays, from above one rack to above another. */
+int64_t room_path_mm(const struct room *room, uint32_t a, uint32_t b);
+/*
+ * Path, drops and slack. Every cable goes up to the tray, also to a neighbour in its rack, but for
+ * hosts below a leaf in the middle of their rack: the height between the two, and slack.
+ */
+int64_t room_route_mm(const struct room *room, uint32_t link);
+uint32_t room_fits(const struct load *left, const struct load *need);
+void room_take(struct stand *rack, const struct load *need, uint32_t count);
+void room_give(struct stand *rack, const struct load *need);
+struct load room_load(const struct room *room, uint32_t device);
+/* Id of the part that devices of this type are; "" where there is none. */
+const char *room_part(const struct room *room, uint32_t type);
+const char *room_rack_name(const struct room *room, uint32_t rack);
+
+/* blocks.c: who belongs to whom */
+void room_blocks(struct room *room);
+
+/* place.c: servers and the switches of their own network */
+MYR_MUST_USE int room_place(struct room *room, struct myr_err *err);
+
+/* polish.c: changes places until no cable gets shorter by it */
+void room_polish(struct room *room);
+
+/* rest.c: everything else, and units */
+MYR_MUST_USE int room_rest(struct room *room, struct myr_err *err);
+void room_units(struct room *room);
+
+/* feeds.c: power and cooling chains */
+MYR_MUST_USE int room_feeds(struct room *room, struct myr_err *err);
+
+/* lengths.c: routes, cables of the right length, trays, headroom */
+MYR_MUST_USE int room_lengths(struct room *room, struct myr_err *err);
+void room_trays(struct room *room);
+void room_headroom(struct room *room);
+/* What a port keeps free for what is on its way over a cable of this length. */
+uint64_t room_headroom_bytes(uint32_t gbps, double length_m);
+
+/* bound.c: what no placement can go below; reads the finished design alone */
+uint64_t room_bound_mm(const struct plan *plan);

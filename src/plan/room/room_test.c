@@ -1,0 +1,60 @@
+#include "room/room.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+/* The published buffer sizes of a Spectrum-4 box: speed, length of the table, bytes of a port. */
+static void headroom_is_that_of_the_tables(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t gbps;
+        double length_m;
+        uint64_t bytes;
+    } rows[] = {
+        {400, 5, 250880},   {400, 40, 303104}, {400, 300, 697344},
+        {800, 5, 304128},   {800, 40, 410624}, {800, 300, 1198080},
+        {400, 0.5, 250880}, {400, 6, 303104},  {800, 41, 1198080},
+    };
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        assert_int_equal(room_headroom_bytes(rows[i].gbps, rows[i].length_m), rows[i].bytes);
+    }
+    /* Beyond the tables the formula goes on. */
+    assert_true(room_headroom_bytes(400, 500) > room_headroom_bytes(400, 300));
+}
+
+static void columns_are_named_like_those_of_a_sheet(void **state)
+{
+    (void)state;
+    char name[MYR_ROOM_COLUMN_BYTES];
+    static const struct {
+        uint32_t column;
+        const char *name;
+    } rows[] = {{1, "A"}, {9, "I"}, {26, "Z"}, {27, "AA"}, {52, "AZ"}, {702, "ZZ"}, {703, "AAA"}};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        assert_string_equal(myr_room_column_name(rows[i].column, name), rows[i].name);
+    }
+}
+
+static void the_scarcest_limit_decides(void **state)
+{
+    (void)state;
+    struct load rack = {15000, 42, 1500000};
+    assert_int_equal(room_fits(&rack, &(struct load){10000, 8, 130000}), 1);
+    assert_int_equal(room_fits(&rack, &(struct load){1000, 8, 130000}), 5);
+    assert_int_equal(room_fits(&rack, &(struct load){1000, 1, 700000}), 2);
+    assert_int_equal(room_fits(&rack, &(struct load){15001, 1, 1}), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(headroom_is_that_of_the_tables),
+        cmocka_unit_test(columns_are_named_like_those_of_a_sheet),
+        cmocka_unit_test(the_scarcest_limit_decides),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,358 @@
+#!/usr/bin/env python3
+"""Rooms, as a crew would look at them: from racks.csv, cables.csv and the spec alone.
+
+    tests/plan/room.py MYRIAD [SEED [COUNT]]
+
+- the published map of 126 racks comes out of the example's room file, rack by rack
+- in seeded random rooms no rack carries more than it may, no two things share a unit, leaves stand
+  inside their blocks, and every cable is as long as the way along the trays asks for
+- the lower bound of the answer is computed again, by brute force over all positions, and no plan is
+  below it; the shortest placement is nowhere longer than the aligned one
+- what a room gets wrong is a finding with its rule
+"""
+import csv
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+from collections import Counter, defaultdict
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FAILED = []
+SLOWEST_S = 600
+SWITCH_W = {"mqm9790-ns2f": 1720, "sn5600": 2030}
+
+
+def check(what, held):
+    if not held:
+        FAILED.append(what)
+
+
+def plan(myriad, spec, folder, expected_exit=(0, 1)):
+    """The answer and the folder of files; the answer is None when the plan was refused."""
+    path = folder / "spec.yaml"
+    path.write_text(spec)
+    out = folder / "out"
+    done = subprocess.run([myriad, "plan", str(path), "--out", str(out), "-o", "json"],
+                          capture_output=True, text=True, timeout=SLOWEST_S, check=False)
+    if done.returncode == 2:
+        return None, done.stderr
+    check(f"exit code {done.returncode} of {spec!r}: {done.stderr[:300]}",
+          done.returncode in expected_exit)
+    return json.loads(done.stdout), out
+
+
+def rows_of(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def column_of(name):
+    number = 0
+    for letter in name:
+        number = number * 26 + ord(letter) - ord("A") + 1
+    return number - 1
+
+
+def rack_place(rack):
+    """Column and row of a rack's name, both from 0."""
+    letters = rack.rstrip("0123456789")
+    return column_of(letters), int(rack[len(letters):]) - 1
+
+
+class Room:
+    """What the spec says, read by itself."""
+
+    def __init__(self, rows, columns, pitch=(0.6, 1.2), aisle=(2, 1.2), drop=2.0, slack=(5, 1.0)):
+        self.rows, self.columns = rows, columns
+        self.pitch, self.aisle, self.drop, self.slack = pitch, aisle, drop, slack
+
+    def point(self, column, row):
+        every, width = self.aisle
+        return (column * self.pitch[1] + (column // every) * width, row * self.pitch[0])
+
+    def of_rack(self, rack):
+        return self.point(*rack_place(rack))
+
+    def route_m(self, a, b):
+        (ax, ay), (bx, by) = self.of_rack(a), self.of_rack(b)
+        way = abs(ax - bx) + abs(ay - by) + 2 * self.drop
+        return way * (1 + self.slack[0] / 100) + self.slack[1]
+
+    def points(self):
+        return [self.point(c, r) for c in range(self.columns) for r in range(self.rows)]
+
+
+def nearest_sum(points, places, k):
+    """Least sum of the ways from one point to the k nearest places; each point has 'places'."""
+    best = None
+    for px, py in points:
+        ways = sorted(abs(px - x) + abs(py - y) for x, y in points)
+        full, rest = divmod(k, places)
+        total = places * sum(ways[:full]) + (rest * ways[full] if rest else 0)
+        best = total if best is None else min(best, total)
+    return best
+
+
+def lower_bound_m(room, cables, places):
+    """The bound of docs/planning.md, from cables.csv: chains from servers to the top."""
+    links_of = Counter(row["cable"] for row in cables)
+    up = defaultdict(Counter)
+    hosts = defaultdict(Counter)
+    for row in cables:
+        weight = 1 / links_of[row["cable"]]
+        if row["layer"] == "host_leaf":
+            hosts[row["b_device"]][row["a_device"]] += weight
+        else:
+            up[row["a_device"]][row["b_device"]] += weight
+    arriving = {leaf: sum(below.values()) for leaf, below in hosts.items()}
+
+    def share_up(switch):
+        above = sum(up[switch].values()) if switch in up else 0
+        return min(1, above / arriving[switch]) if above and arriving.get(switch) else 0
+
+    for leaf in list(hosts):
+        for spine, links in up.get(leaf, {}).items():
+            part = links / sum(up[leaf].values()) * share_up(leaf) * arriving[leaf]
+            arriving[spine] = arriving.get(spine, 0) + part
+    ends = defaultdict(Counter)  # switch -> server -> weight of chains that end there
+
+    def climb(switch, server, weight):
+        going = share_up(switch)
+        if weight * (1 - going) > 1e-12:
+            ends[switch][server] += weight * (1 - going)
+        for above, links in up.get(switch, {}).items():
+            if going:
+                climb(above, server, weight * going * links / sum(up[switch].values()))
+
+    for leaf, below in hosts.items():
+        for server, weight in below.items():
+            if server.startswith("node/"):
+                climb(leaf, server, weight)
+    known, total = {}, 0
+    for chains in ends.values():
+        k = len(chains)
+        if k > 1:
+            known.setdefault(k, None)
+            if known[k] is None:
+                known[k] = nearest_sum(room.points(), places, k)
+            total += min(chains.values()) * known[k]
+    count = len(links_of)
+    return (1 + room.slack[0] / 100) * (total + count * 2 * room.drop) + count * room.slack[1]
+
+
+def check_racks(what, racks, kw, units):
+    watts, taken = Counter(), defaultdict(set)
+    for row in racks:
+        watts[row["rack"]] += int(row["watts"])
+        for unit in range(int(row["u"]), int(row["u"]) + int(row["units"])):
+            check(f"{what}: unit {unit} of {row['rack']} is taken twice",
+                  unit not in taken[row["rack"]])
+            check(f"{what}: unit {unit} of {row['rack']} is not there", 1 <= unit <= units)
+            taken[row["rack"]].add(unit)
+    for rack, used in watts.items():
+        check(f"{what}: {rack} draws {used} W of {kw} kW", used <= kw * 1000)
+
+
+def check_lengths(what, room, cables):
+    longest = {}
+    for row in cables:
+        way = room.route_m(row["a_rack"], row["b_rack"])
+        longest[row["cable"]] = max(longest.get(row["cable"], 0), way)
+    for row in cables:
+        route = float(row["route_m"])
+        check(f"{what}: cable {row['cable']} has {route} m, {longest[row['cable']]:.3f} by hand",
+              abs(route - longest[row["cable"]]) < 0.0151)
+        if row["part"]:
+            check(f"{what}: cable {row['cable']} of {row['length_m']} m is shorter than its way",
+                  float(row["length_m"]) >= route - 0.01)
+    return sum(longest.values())
+
+
+def check_blocks(what, cables, racks):
+    """A leaf stands between the first and the last row and column of the servers below it, or in a
+    rack of its own right beside them."""
+    rack_of = {row["item"]: row["rack"] for row in racks}
+    below = defaultdict(list)
+    for row in cables:
+        if row["layer"] == "host_leaf" and row["a_device"].startswith("node/"):
+            below[row["b_device"]].append(rack_place(row["a_rack"]))
+    for leaf, places in below.items():
+        at = rack_place(rack_of[leaf])
+        inside = all(min(p[i] for p in places) - 1 <= at[i] <= max(p[i] for p in places) + 1
+                     for i in range(2))
+        check(f"{what}: {leaf} in {rack_of[leaf]} stands outside its block", inside)
+
+
+def seed_map(myriad, folder, servers):
+    text = (ROOT / "examples" / "h100-128-room.yaml").read_text()
+    text = text.replace("servers: 128", f"servers: {servers}")
+    text = text.replace("rooms/", str(ROOT / "examples" / "rooms") + "/")
+    answer, out = plan(myriad, text, folder)
+    racks = rows_of(out / "racks.csv")
+    what = f"the map of {servers}"
+    extra = 0
+    for row in racks:
+        column, at = rack_place(row["rack"])
+        if row["item"].startswith("node/"):
+            number = int(row["item"][5:]) + 1
+            if number <= 126:
+                check(f"{what}: GPU{number:03} in {row['rack']}",
+                      number == 14 * column + 15 - (at + 1))
+            else:
+                extra += 1
+    check(f"{what}: servers beyond 126", extra == max(0, servers - 126))
+    leaves = Counter(row["rack"] for row in racks if row["item"].startswith("leaf/p0-g"))
+    check(f"{what}: leaves",
+          leaves == Counter({f"{c}{r}": 2 for c in "BDFH" for r in range(7, 11)}))
+    spines = Counter(row["rack"] for row in racks if row["item"].startswith("spine/p0-")
+                     and row["part"] == "mqm9790-ns2f" and not row["item"].startswith("spine/s"))
+    for r in range(3, 11):
+        check(f"{what}: spines in E{r}", spines[f"E{r}"] >= 2)
+    mixed = [f for f in answer["findings"] if f["rule"] == "room-mixed-power"]
+    check(f"{what}: mixed power", len(mixed) == (servers > 126))
+    watts = Counter()
+    for row in racks:
+        watts[row["rack"]] += int(row["watts"])
+    above = [rack for rack, used in watts.items() if used > 15000]
+    check(f"{what}: {above} draw more than 15 kW", len(above) == max(0, servers - 126))
+    if mixed:
+        check(f"{what}: the finding says (20, 10)", "(20, 10)" in mixed[0]["message"])
+        check(f"{what}: room", answer["room"]["racks_mixed_power"] == 4)
+        check(f"{what}: total", answer["totals"]["cost"] == 76967300)
+    xml.etree.ElementTree.parse(out / "racks.svg")
+
+
+def random_room(rng):
+    rows, columns = rng.randint(4, 16), rng.randint(3, 16)
+    server_kw = rng.choice([6.5, 10, 10.2, 14.3])
+    kw = rng.choice([k for k in (12, 15, 20, 30, 44) if k >= server_kw])
+    servers = max(4, int(rows * columns * (kw // server_kw) * rng.uniform(0.2, 0.75)))
+    return rows, columns, kw, server_kw, min(servers, 500), rng.choice(list(SWITCH_W))
+
+
+def random_rooms(myriad, folder, seed, count):
+    rng = random.Random(seed)
+    over = []
+    for _ in range(count):
+        rows, columns, kw, server_kw, servers, switch = random_room(rng)
+        room = Room(rows, columns)
+        totals = {}
+        for place in ("aligned", "shortest"):
+            spec = (f"servers: {servers}\nserver: h100-8gpu\n"
+                    f"networks: {{compute: {{switch: {switch}}}}}\n"
+                    f"room: {{rows: {rows}, columns: {columns}, rack_kw: {kw}, rack_u: 60, "
+                    f"rack_kg: 4000, server_kw: {server_kw}, place: {place}}}\n")
+            what = f"seed {seed}: {spec!r}"
+            answer, out = plan(myriad, spec, folder)
+            if answer is None:
+                check(f"{what}: {out}", "the room is too small" in out)
+                continue
+            racks, cables = rows_of(out / "racks.csv"), rows_of(out / "cables.csv")
+            limit = kw if not answer["room"]["racks_mixed_power"] else 2 * kw
+            check_racks(what, racks, limit, 60)
+            check_blocks(what, cables, racks)
+            total = check_lengths(what, room, cables)
+            check(f"{what}: cable_m {answer['room']['cable_m']}, {total:.1f} by hand",
+                  abs(answer["room"]["cable_m"] - total) < 0.001 * total + 1)
+            totals[place] = total
+            if place == "shortest" and not answer["room"]["racks_mixed_power"]:
+                bound = lower_bound_m(room, cables, int(kw / server_kw + 1e-9))
+                said = answer["room"]["lower_bound_m"]
+                check(f"{what}: bound {said}, by hand {bound:.1f}",
+                      said <= bound * 1.0001 and said >= bound * 0.98)
+                check(f"{what}: {total:.1f} m is below the bound", total >= bound * 0.9999)
+                over.append(total / bound - 1)
+        if len(totals) == 2:
+            check(f"seed {seed}, {rows} x {columns}: shortest {totals['shortest']:.0f}, "
+                  f"aligned {totals['aligned']:.0f}",
+                  totals["shortest"] <= totals["aligned"] * 1.0001)
+    return over
+
+
+# What a room gets wrong, and the rule that says so.
+FINDINGS = [
+    ("tray-full", "servers: 64\nroom: {rows: 8, columns: 8,"
+                  " trays: {width_mm: 10, height_mm: 10}}\n"),
+    ("feed-overload", "servers: 8\nroom: {rows: 4, columns: 4,"
+                      " power: [{name: a, kw: 50, rows: 1-4}, {name: b, kw: 500, rows: 1-4}]}\n"),
+    ("feed-single", "servers: 8\nroom: {rows: 4, columns: 4, power: [{name: a, rows: 1-4}]}\n"),
+    ("feed-none", "servers: 16\nroom: {rows: 4, columns: 4, rack_kw: 20,"
+                  " power: [{name: a, rows: 1-1}]}\n"),
+    ("cooling-overload", "servers: 8\nroom: {rows: 4, columns: 4,"
+                         " cooling: [{name: chiller, kw: 1}, {name: d, rows: 1-4},"
+                         " {name: c, rows: 1-4, parents: [chiller]}]}\n"),
+    ("patch-panels", "servers: 64\nroom: {rows: 8, columns: 10, trunks: {}}\n"),
+    ("pfc-headroom", "servers: 512\nnetworks: {compute: {switch: sn5600, nic_gbps: 400}}\n"
+                     "room: {rows: 20, columns: 30, rack_kw: 20, drop_m: 20, slack: {m: 20},"
+                     " lossless_classes: 4}\n"),
+]
+
+
+def findings(myriad, folder):
+    for rule, spec in FINDINGS:
+        answer, out = plan(myriad, spec, folder)
+        if answer is None:
+            check(f"{rule}: refused: {out}", False)
+            continue
+        found = {f["rule"]: f for f in answer["findings"]}
+        check(f"{rule} is not among {sorted(found)}", rule in found)
+        check(f"{rule} has no remedy", rule in found and found[rule]["remedy"])
+
+
+def buildings(myriad, folder):
+    spec = ("servers: 256\nserver: h100-8gpu\n"
+            "networks: {compute: {switch: mqm9790-ns2f, tiers: 3}}\n"
+            "room: {rows: 10, columns: 18, rack_kw: 15, place: shortest, distance_m: 120,"
+            " buildings: [{name: east}, {name: west}]}\n")
+    answer, out = plan(myriad, spec, folder)
+    room = Room(10, 18)
+    crossing = Counter()
+    for row in rows_of(out / "cables.csv"):
+        a, b = row["a_rack"].split("/"), row["b_rack"].split("/")
+        way = room.route_m(a[1], b[1])
+        if a[0] != b[0]:
+            crossing[row["layer"]] += 1
+            corner = sum(room.of_rack(a[1])) + sum(room.of_rack(b[1])) + 120 + 2 * room.drop
+            way = corner * 1.05 + 1
+        check(f"buildings: cable {row['cable']} {row['route_m']} m, {way:.3f} by hand",
+              abs(float(row["route_m"]) - way) < 0.0151)
+    check(f"buildings: cables between them {crossing}", set(crossing) == {"spine_core"})
+    check("buildings: in the answer", answer["room"]["buildings"] == 2)
+
+
+def old_file(myriad):
+    """A design of before there were rooms is still read."""
+    path = ROOT / "tests" / "data" / "design-before-rooms.myr"
+    done = subprocess.run([myriad, "design", str(path), "-o", "json"], capture_output=True,
+                          text=True, timeout=SLOWEST_S, check=False)
+    check(f"old file: exit code {done.returncode} {done.stderr}", done.returncode == 0)
+    if done.returncode == 0:
+        answer = json.loads(done.stdout)
+        check("old file: it is the one", answer["name"] == "before-rooms")
+        check("old file: it has a room", answer.get("room", None) is None)
+
+
+def main():
+    myriad = sys.argv[1]
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 20240523
+    count = int(sys.argv[3]) if len(sys.argv) > 3 else 12
+    with tempfile.TemporaryDirectory(prefix="myriad-room-") as name:
+        folder = pathlib.Path(name)
+        for servers in (126, 128):
+            seed_map(myriad, folder, servers)
+        findings(myriad, folder)
+        buildings(myriad, folder)
+        over = random_rooms(myriad, folder, seed, count)
+    old_file(myriad)
+    print("above the bound:", " ".join(f"{100 * x:.1f} %" for x in over))
+    for line in FAILED[:20]:
+        print(line)
+    sys.exit(f"{len(FAILED)} failed" if FAILED else 0)
+
+
+if __name__ == "__main__":
+    main()
