@@ -283,22 +283,36 @@ void myr_answer_verbatim(struct myr_answer *answer, struct myr_str text)
 }
 
 /* Can be pasted into a shell: as it is where no shell minds, else in single quotes. */
-const char *myr_answer_word(const struct myr_answer *answer, const char *text)
+static void put_word(const char *text, struct myr_buf *ret)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "_@%+=:,./-";
     if (text[0] && text[strspn(text, plain)] == '\0') {
-        return text;
+        myr_buf_puts(ret, text);
+        return;
     }
-    MYR_CLEANUP(myr_buf_done) struct myr_buf word = {0};
-    myr_buf_putc(&word, '\'');
+    myr_buf_putc(ret, '\'');
     for (const char *c = text; *c; c++) {
         if (*c == '\'') {
-            myr_buf_put_lit(&word, "'\\''"); /* out of the quotes, one by itself, in again */
+            myr_buf_put_lit(ret, "'\\''"); /* out of the quotes, one by itself, in again */
         } else {
-            myr_buf_putc(&word, *c);
+            myr_buf_putc(ret, *c);
         }
     }
-    myr_buf_putc(&word, '\'');
+    myr_buf_putc(ret, '\'');
+}
+
+const char *myr_answer_word(const struct myr_answer *answer, const char *text)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf word = {0};
+    put_word(text, &word);
     return myr_arena_strndup(answer->arena, word.data, word.len);
+}
+
+const char *myr_shell_word(const char *text, char *ret, size_t size)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf word = {0};
+    put_word(text, &word);
+    snprintf(ret, size, "%s", word.data);
+    return ret;
 }

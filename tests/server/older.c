@@ -3,14 +3,10 @@
  * of src/wire/message.c. Fields that came later are not in its tables, nor are later messages; all
  * else is the agent as it is.
  */
-#define myr_wire_table_of  newest_table_of
-#define myr_wire_type_name newest_type_name
-#include "../../src/wire/message.c" /* NOLINT(bugprone-suspicious-include) */
-#undef myr_wire_table_of
-#undef myr_wire_type_name
+#include "myriad/wire/message.h"
 
-const struct myr_wire_table *myr_wire_table_of(uint8_t type);
-const char *myr_wire_type_name(uint8_t type);
+/* src/wire/message.c under other names (CMakeLists.txt). */
+const struct myr_wire_table *newest_table_of(uint8_t type);
 
 /* Types whose later fields are cut off, and how many they had; 0: not known at all. */
 static const struct {

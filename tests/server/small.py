@@ -171,6 +171,16 @@ def the_doctor_misses_a_key(lab):
 
 
 @check
+def hints_can_be_pasted(lab):
+    folder = os.path.join(lab.top, "two words")
+    init(lab, folder)
+    hint = lab.run("node", "list", "--dir", folder, code=3).stderr.splitlines()[1]
+    assert hint == f"hint: myriad serve '{folder}'", hint
+    os.chmod(folder, 0o755)
+    assert f"chmod 0700 '{folder}'" in lab.run("doctor", folder, "-o", "json", code=1).stdout
+
+
+@check
 def init_says_whose_ranks_they_are(lab):
     document = json.loads(lab.run("init", os.path.join(lab.top, "whose"), "--user", "nobody",
                                   "-o", "json").stdout)

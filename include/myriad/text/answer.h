@@ -128,6 +128,8 @@ void myr_answer_next(struct myr_answer *answer, const char *fmt, ...);
 
 /* A name as one word of a command to paste: quoted where a shell would take it apart. */
 const char *myr_answer_word(const struct myr_answer *answer, const char *text);
+/* The same where there is no answer: a hint. Returns 'ret'; one that does not fit is cut. */
+const char *myr_shell_word(const char *text, char *ret, size_t size);
 
 /* How it is to be rendered. */
 struct myr_answer_form {

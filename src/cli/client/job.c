@@ -58,10 +58,15 @@ static int list_run(struct cli *cli, struct myr_err *err)
     const struct list_options *options = cli->options;
     const struct myr_doc *doc;
     struct myr_value *jobs;
-    const char *path = myr_arena_printf(
-        &cli->arena, "/v1/jobs?limit=%llu&before=%llu%s%s%s", (unsigned long long)options->limit,
-        (unsigned long long)options->before, options->all ? "&all=1" : "",
-        options->state ? "&state=" : "", options->state ? client_word(cli, options->state) : "");
+    const char *path = options->state ? myr_arena_printf(&cli->arena, "/v1/jobs?state=%s",
+                                                         client_word(cli, options->state))
+                       : options->all ? "/v1/jobs?all=1"
+                                      : "/v1/jobs";
+    if (cli_given(cli, "limit") || cli_given(cli, "before")) {
+        path = myr_arena_printf(&cli->arena, "%s%climit=%llu&before=%llu", path,
+                                strchr(path, '?') ? '&' : '?', (unsigned long long)options->limit,
+                                (unsigned long long)options->before);
+    }
     MYR_TRY(client_ask(cli, "GET", path, (struct myr_str){0}, &doc, err));
     MYR_TRY(client_put_list(cli, doc, "jobs", &jobs, err));
     myr_answer_table(&cli->answer, jobs, columns, MYR_ARRAY_COUNT(columns));

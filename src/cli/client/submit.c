@@ -236,7 +236,7 @@ static int check_kind(struct cli *cli, const char *file, struct myr_str text, st
                                  "%.200s:1:1: looks like %s; a job file, with a 'command', is "
                                  "expected",
                                  file, kinds[i].is);
-            myr_err_hint(err, "myriad %s %.100s", kinds[i].verb, file);
+            myr_err_hint(err, "myriad %s %s", kinds[i].verb, myr_answer_word(&cli->answer, file));
             return rc;
         }
     }

@@ -101,12 +101,12 @@ static void check_rights(const char *folder, struct myr_server_findings *to)
     static const char *const secrets[] = {"ca-key.pem", "server-key.pem", "admin.token",
                                           "state.db"};
     struct stat status;
-    char path[MYR_SERVER_PATH_MAX];
+    char path[MYR_SERVER_PATH_MAX], word[140];
     uint32_t open_count = 0;
     if (stat(folder, &status) == 0 && (status.st_mode & 077) != 0) {
         hint(say(to, MYR_VERDICT_BAD, "rights", "others may enter %.150s (mode %04o)", folder,
                  (unsigned)status.st_mode & 07777),
-             "chmod 0700 %.120s", folder);
+             "chmod 0700 %s", myr_shell_word(folder, word, sizeof(word)));
         open_count++;
     }
     for (size_t i = 0; i < MYR_ARRAY_COUNT(secrets); i++) {
@@ -118,7 +118,7 @@ static void check_rights(const char *folder, struct myr_server_findings *to)
         } else if (there && (status.st_mode & 077) != 0) {
             hint(say(to, MYR_VERDICT_BAD, "rights", "others may read %s (mode %04o)", secrets[i],
                      (unsigned)status.st_mode & 07777),
-                 "chmod 0600 %.120s", path);
+                 "chmod 0600 %s", myr_shell_word(path, word, sizeof(word)));
             open_count++;
         }
     }
@@ -212,7 +212,7 @@ static bool check_server(const char *folder, struct myr_server_findings *to)
     struct myr_server_place place;
     struct myr_http_answer answer = {0};
     struct myr_err err = {0};
-    char url[sizeof(place.url) + 16];
+    char url[sizeof(place.url) + 16], word[140];
     if (myr_server_find(folder, &place, &err) < 0 || !place.said) {
         say(to, MYR_VERDICT_OK, "server", "none runs");
         return false;
@@ -222,7 +222,7 @@ static bool check_server(const char *folder, struct myr_server_findings *to)
     int rc = myr_http_ask(&request, NULL, NULL, &answer, &err);
     if (rc < 0) {
         hint(say(to, MYR_VERDICT_WARN, "server", "it did not end well: %.200s", err.message),
-             "myriad serve %.120s", folder);
+             "myriad serve %s", myr_shell_word(folder, word, sizeof(word)));
         return false;
     }
     bool well = answer.status == 200 && answer.body.len && strstr(answer.body.data, "\"ok\":true");

@@ -33,7 +33,8 @@ static int from_config(const char *folder, struct myr_server_place *ret, struct 
     if (port == 0) {
         int rc =
             myr_err_set(err, MYR_EAWAY, "%s: no server runs there: it has no port yet", folder);
-        myr_err_hint(err, "myriad serve %s", folder);
+        char word[160];
+        myr_err_hint(err, "myriad serve %s", myr_shell_word(folder, word, sizeof(word)));
         return rc;
     }
     return MYR_OK;
