@@ -234,7 +234,8 @@ uint64_t myr_site_port_guid(const struct myr_design *design, uint32_t port)
 static uint32_t ports_of(const struct myr_design *design, uint32_t device, enum myr_nic_view view)
 {
     const struct myr_devtype *type = &design->devtypes[design->device_type[device]];
-    return view == MYR_NIC_AS_DEVICE ? type->cages * myr_site_numbers(type) : type->port_count;
+    bool caged = view == MYR_NIC_AS_DEVICE && !myr_site_counts_on(type);
+    return caged ? type->cages * myr_site_numbers(type) : type->port_count;
 }
 
 static struct myr_cabling_end end_of(struct myr_cabling *cabling, const struct myr_design *design,

@@ -101,6 +101,11 @@ uint32_t myr_site_number(const struct myr_design *design, uint32_t port);
 uint32_t myr_site_numbered(const struct myr_design *design, uint32_t device, uint32_t number);
 /* How many numbers a cage has. */
 uint32_t myr_site_numbers(const struct myr_devtype *type);
+/*
+ * Whether that would be more numbers than there are: how such a box counts is not known, and exports
+ * count its ports in the order of the design.
+ */
+bool myr_site_counts_on(const struct myr_devtype *type);
 
 /* The port as Linux names it, without '/': "swp17s1" on a switch, "nic3" on a node. */
 void myr_site_interface(const struct myr_design *design, uint32_t port, struct myr_buf *buf);
