@@ -345,7 +345,7 @@ static void show_unread(const struct myr_verify *verify, struct myr_answer *answ
 {
     enum { UNREAD_MAX = 12 };
     MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
-    if (verify->counts[MYR_STATE_UNREAD] == 0) {
+    if (verify->counts[MYR_STATE_UNREAD] + verify->unread_count == 0) {
         return;
     }
     myr_answer_heading(answer, "Not read");
@@ -371,7 +371,8 @@ static const char *verdict(const struct myr_verify *verify)
     uint32_t bad = verify->counts[MYR_STATE_WRONG] + verify->counts[MYR_STATE_MISSING] +
                    verify->counts[MYR_STATE_EXTRA] + verify->counts[MYR_STATE_DEGRADED] +
                    verify->rogue_links;
-    uint32_t open = verify->counts[MYR_STATE_UNSEEN] + verify->counts[MYR_STATE_UNREAD];
+    uint32_t open =
+        verify->counts[MYR_STATE_UNSEEN] + verify->counts[MYR_STATE_UNREAD] + verify->unread_count;
     return seen == 0                              ? "nothing of it was seen, nothing is known"
            : bad                                  ? "not as planned"
            : open == 0                            ? "as planned"

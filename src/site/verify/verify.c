@@ -84,7 +84,8 @@ bool myr_verify_clean(const struct myr_verify *verify)
     if (verify->counts[MYR_STATE_RIGHT] == 0) {
         return false;
     }
-    uint32_t open = verify->counts[MYR_STATE_UNSEEN] + verify->counts[MYR_STATE_UNREAD];
+    uint32_t open =
+        verify->counts[MYR_STATE_UNSEEN] + verify->counts[MYR_STATE_UNREAD] + verify->unread_count;
     return verify->counts[MYR_STATE_WRONG] + verify->counts[MYR_STATE_MISSING] +
                    verify->counts[MYR_STATE_EXTRA] + verify->counts[MYR_STATE_DEGRADED] +
                    verify->rogue_links ==
