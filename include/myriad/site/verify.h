@@ -33,6 +33,9 @@ enum myr_port_state {
 
 extern const char *const myr_port_state_names[MYR_STATE_COUNT];
 
+/* What is the matter with a degraded link. */
+enum myr_why { MYR_WHY_SPEED, MYR_WHY_ERRORS, MYR_WHY_BER, MYR_WHY_FEC, MYR_WHY_MEDIUM, MYR_WHYS };
+
 /* Consecutive ports of the design: a whole device, or one port of a host; count 0: not known. */
 struct myr_port_span {
     uint32_t first, count;
@@ -87,6 +90,7 @@ struct myr_verify {
     struct myr_cabling_end *foreign; /* vertices from design->port_count on */
     uint32_t counts[MYR_STATE_COUNT];
     struct myr_port_span *places; /* by device of the cabling: what it is */
+    uint8_t *why;         /* by port of the design: of a degraded one, bits of enum myr_why */
     uint32_t *host_group; /* by device of the cabling: NICs of one host; MYR_NONE: none known */
 
     struct myr_repair repair;     /* in the mode that was asked for */
