@@ -120,6 +120,7 @@ struct myr_verify {
     uint32_t name_conflicts;  /* devices whose GUID and name are bound to different ids */
     uint32_t slow_found_gbps, slow_planned_gbps; /* nearly all links of that speed are slower */
     uint32_t slow_links;
+    uint32_t *nodes;   /* by device of the cabling: the host that it is a NIC of; MYR_NONE */
     uint8_t *by_cable; /* by device of the cabling: a NIC that only its cable tells from others */
     struct myr_coverage coverage;
 };

@@ -232,6 +232,7 @@ int myr_verify(struct myr_verify *ret, struct myr_arena *arena, const struct myr
     identify_learn(&job.identify);
     identify_by_structure(&job.identify, ret);
     ret->by_cable = job.identify.by_cable;
+    ret->nodes = job.identify.nodes;
     MYR_TRY(verify_match(&job, err));
     ret->name_conflicts = job.identify.name_conflicts;
     ret->places = job.identify.devices;
