@@ -96,7 +96,7 @@ uint32_t identify_own_index(const struct identify *identify, uint32_t type, stru
 {
     char small[NAME_BYTES];
     uint32_t index = myr_strmap_get(&identify->type_ports[type], name);
-    if (index != MYR_MAP_NONE || name.len > NAME_BYTES) {
+    if (index != MYR_MAP_NONE || name.len == 0 || name.len > NAME_BYTES) {
         return index;
     }
     memcpy(small, name.data, name.len);
