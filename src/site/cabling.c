@@ -249,8 +249,8 @@ static uint32_t ports_in_cages(const struct myr_design *design, uint32_t device)
 static uint32_t ports_of(const struct myr_design *design, uint32_t device, enum myr_nic_view view)
 {
     const struct myr_devtype *type = &design->devtypes[design->device_type[device]];
-    return view == MYR_NIC_AS_DEVICE ? type->cages * myr_site_numbers(type)
-                                     : ports_in_cages(design, device);
+    bool caged = view == MYR_NIC_AS_DEVICE && !myr_site_counts_on(type);
+    return caged ? type->cages * myr_site_numbers(type) : ports_in_cages(design, device);
 }
 
 static struct myr_cabling_end end_of(struct myr_cabling *cabling, const struct myr_design *design,

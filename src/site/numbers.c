@@ -1,5 +1,7 @@
 #include "myriad/site/cabling.h"
 
+enum { NUMBER_MAX = 254 }; /* InfiniBand has a byte for it */
+
 uint32_t myr_site_numbers(const struct myr_devtype *type)
 {
     uint32_t most = 1;
@@ -9,6 +11,11 @@ uint32_t myr_site_numbers(const struct myr_devtype *type)
     return most;
 }
 
+bool myr_site_counts_on(const struct myr_devtype *type)
+{
+    return type->cages * myr_site_numbers(type) > NUMBER_MAX;
+}
+
 uint32_t myr_site_number(const struct myr_design *design, uint32_t port)
 {
     uint32_t device = design->port_device[port];
@@ -16,6 +23,9 @@ uint32_t myr_site_number(const struct myr_design *design, uint32_t port)
     const struct myr_port_group *group = myr_design_port_group(design, port);
     uint32_t at = port - design->first_port[device] - group->first;
     uint32_t numbers = myr_site_numbers(type);
+    if (myr_site_counts_on(type)) {
+        return port - design->first_port[device] + 1;
+    }
     /* A cage that is divided less than others leaves numbers out. */
     return (group->first_cage + at / group->per_cage) * numbers +
            at % group->per_cage * (numbers / group->per_cage) + 1;
@@ -25,6 +35,10 @@ uint32_t myr_site_numbered(const struct myr_design *design, uint32_t device, uin
 {
     const struct myr_devtype *type = &design->devtypes[design->device_type[device]];
     uint32_t numbers = myr_site_numbers(type);
+    if (myr_site_counts_on(type)) {
+        bool good = number > 0 && number <= type->port_count;
+        return good ? design->first_port[device] + number - 1 : MYR_NONE;
+    }
     for (uint32_t g = 0; number > 0 && g < type->group_count; g++) {
         const struct myr_port_group *group = &type->groups[g];
         uint32_t cage = (number - 1) / numbers - group->first_cage; /* wraps below the first */

@@ -154,10 +154,12 @@ def infiniband(form, nics="mlx5", hosts="gpu", switches="own", **more):
 def cases():
     ethernet = [("eth400", "sonic"), ("eth400", "sonic-alias"), ("eth400", "cumulus"),
                 ("eth400", "eos"), ("eth400", "nx-os"), ("eth400", "junos"),
-                ("eth400", "celestica"), ("eth800", "sonic"), ("eth800", "sonic-alias"), ("eth800", "cumulus"),
+                ("eth400", "celestica"), ("eth800", "sonic"), ("eth800", "sonic-alias"),
+                ("eth800", "cumulus"),
                 ("eth800", "eos"), ("eth800", "eos-plain"), ("eth800", "nx-os-short"),
                 ("eth800", "junos"), ("eth800", "onyx"), ("eth200", "sonic"),
-                ("eth200", "eos-short"), ("eth200", "fboss"), ("qsfp", "sonic"), ("qsfp", "cumulus")]
+                ("eth200", "eos-short"), ("eth200", "fboss"), ("qsfp", "sonic"),
+                ("qsfp", "cumulus")]
     faults = ["nothing", "swap-uplinks", "reversed-rails", "swapped-nics", "cuts", "leaf-pair",
               "all-of-it"]
     for number, (design, system) in enumerate(ethernet):

@@ -76,6 +76,24 @@ def check_exports(checks, myriad, design, folder):
     checks.same("ibsim: mapped", mapped["notes"]["slow_found_gbps"], 0)
 
 
+def check_health(checks, myriad, design, folder):
+    """Links that are in their place, and ill: speed, bit errors, correction, kind of cable."""
+    wiring = Wiring(myriad, design)
+    lines = ["A-Node,A-Port,Z-Node,Z-Port,Speed,BER,FEC,Medium"]
+    ill = {5: ("200,,,", "speed"), 9: ("400,3e-4,RS,", "ber"), 14: ("400,1e-8,none,", "fec"),
+           20: (",,,dac-passive", "medium"), 31: ("400,2.3e-4,RS,", None)}
+    for number, ((a, a_port), (z, z_port)) in enumerate(wiring.planned):
+        lines.append(f"{a},{a_port},{z},{z_port},{ill.get(number, ('400,1e-9,RS,',))[0]}")
+    path = folder / "health.csv"
+    path.write_text("\n".join(lines) + "\n")
+    text = call(myriad, "verify", design, path, "--list", "ports", "-o", "csv", codes=(1,))
+    rows = {(row["device"].replace("/", "-", 1), row["port"]): row["why"]
+            for row in csv.DictReader(text.splitlines())}
+    expected = {end: why for number, (_, why) in ill.items() if why
+                for end in wiring.planned[number]}
+    checks.same("ill links", rows, expected)
+
+
 def check_lldp(checks, myriad, design, folder):
     wiring = Wiring(myriad, design)
     found = wiring.found()
@@ -269,6 +287,7 @@ def main():
         folder = Path(name)
         design = plan(myriad, folder, "h100-64")
         check_exports(checks, myriad, design, folder)
+        check_health(checks, myriad, design, folder)
         check_lldp(checks, myriad, design, folder)
         check_identity(checks, myriad, design, folder)
         check_crew_list(checks, myriad, design, folder)

@@ -39,6 +39,8 @@ struct myr_cabling_link {
     uint32_t gbps;   /* 0: not given */
     uint32_t width;  /* lanes; 0: not given */
     uint64_t errors; /* symbol errors and the like; 0: none or not given */
+    double ber;      /* raw bit error rate, before correction; 0: none or not given */
+    bool no_fec;     /* the source says that errors are not corrected */
     bool one_sided;  /* only a reported it */
     uint32_t line;   /* in its file, for messages */
     uint32_t file;   /* index into files */
@@ -101,6 +103,11 @@ uint32_t myr_site_number(const struct myr_design *design, uint32_t port);
 uint32_t myr_site_numbered(const struct myr_design *design, uint32_t device, uint32_t number);
 /* How many numbers a cage has. */
 uint32_t myr_site_numbers(const struct myr_devtype *type);
+/*
+ * Whether that would be more numbers than there are: how such a box counts is not known, and
+ * exports count its ports in the order of the design.
+ */
+bool myr_site_counts_on(const struct myr_devtype *type);
 
 /* The port as Linux names it, without '/': "swp17s1" on a switch, "nic3" on a node. */
 void myr_site_interface(const struct myr_design *design, uint32_t port, struct myr_buf *buf);

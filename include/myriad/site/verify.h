@@ -33,6 +33,9 @@ enum myr_port_state {
 
 extern const char *const myr_port_state_names[MYR_STATE_COUNT];
 
+/* What is the matter with a degraded link. */
+enum myr_why { MYR_WHY_SPEED, MYR_WHY_ERRORS, MYR_WHY_BER, MYR_WHY_FEC, MYR_WHY_MEDIUM, MYR_WHYS };
+
 /* Consecutive ports of the design: a whole device, or one port of a host; count 0: not known. */
 struct myr_port_span {
     uint32_t first, count;
@@ -87,6 +90,7 @@ struct myr_verify {
     struct myr_cabling_end *foreign; /* vertices from design->port_count on */
     uint32_t counts[MYR_STATE_COUNT];
     struct myr_port_span *places; /* by device of the cabling: what it is */
+    uint8_t *why;         /* by port of the design: of a degraded one, bits of enum myr_why */
     uint32_t *host_group; /* by device of the cabling: NICs of one host; MYR_NONE: none known */
 
     struct myr_repair repair;     /* in the mode that was asked for */
@@ -116,6 +120,7 @@ struct myr_verify {
     uint32_t name_conflicts;  /* devices whose GUID and name are bound to different ids */
     uint32_t slow_found_gbps, slow_planned_gbps; /* nearly all links of that speed are slower */
     uint32_t slow_links;
+    uint32_t *nodes;   /* by device of the cabling: the host that it is a NIC of; MYR_NONE */
     uint8_t *by_cable; /* by device of the cabling: a NIC that only its cable tells from others */
     struct myr_coverage coverage;
 };

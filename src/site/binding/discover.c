@@ -95,6 +95,19 @@ static void add_host(struct discoverer *d, struct myr_bound *nic, uint32_t found
     }
 }
 
+/* Whose NIC it is may be known where its rail is not. */
+static void add_host_alone(struct discoverer *d, uint32_t found)
+{
+    const struct myr_verify *verify = d->verify;
+    struct myr_str host, name;
+    if (verify->nodes[found] != MYR_NONE && verify->host_group[found] != MYR_NONE &&
+        hosts_split(verify->cabling->devices.items[found].name, &host, &name) &&
+        myr_site_find(verify->design, host) == MYR_NONE) {
+        struct myr_bound whole = {.device = verify->nodes[found], .port = MYR_NONE, .host = host};
+        add(d, &whole);
+    }
+}
+
 static void add_device(struct discoverer *d, uint32_t found)
 {
     const struct myr_cabling_device *device = &d->verify->cabling->devices.items[found];
@@ -103,6 +116,7 @@ static void add_device(struct discoverer *d, uint32_t found)
     /* What only a NIC's own cable says of it would make every cable right for ever. */
     if (place.count == 0 || (d->verify->by_cable[found] && !d->by_wiring)) {
         d->report->unknown++;
+        add_host_alone(d, found);
         return;
     }
     if (is_renamed(d, place.first) && !d->by_wiring) {

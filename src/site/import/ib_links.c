@@ -35,6 +35,7 @@ int ib_links_note(struct myr_import *import, struct import_place place,
             return complain_port(import, place, *own, "the port is listed twice", err);
         }
         told->one_sided = false;
+        told->no_fec = told->no_fec || link->no_fec;
         bool slower = link->gbps && (told->gbps == 0 || link->gbps < told->gbps);
         told->gbps = slower ? link->gbps : told->gbps;
         told->width = slower ? link->width : told->width;
@@ -112,6 +113,7 @@ int ib_links_add(struct myr_import *import, struct import_place place, const str
     struct myr_cabling_link link = {.gbps = gbps,
                                     .width = width,
                                     .one_sided = true,
+                                    .no_fec = own->no_fec,
                                     .line = place.line,
                                     .file = (uint32_t)import->cabling->files.count - 1};
     if (own->port == 0 || far->port == 0 || own->port > PORTS_MAX || far->port > PORTS_MAX) {

@@ -9,6 +9,7 @@ struct ib_end {
     uint64_t guid, lid;
     struct myr_str name;
     uint64_t port;
+    bool no_fec; /* of the link, as this end tells it */
 };
 
 /* The device of an end, told apart by its GUID, else by its LID, else by its name. */

@@ -308,7 +308,16 @@ static int dump_head(struct scan *s, struct myr_err *err)
 /* Thirteen fields; the last is a name and may have colons of its own. */
 static int read_dump_row(struct scan *s, struct myr_err *err)
 {
-    enum { FIELDS = 13, IB = 1, LANES = 5, SPEED = 6, GUID = 9, FAR_PORT = 10, NAME = 12 };
+    enum {
+        FIELDS = 13,
+        IB = 1,
+        LANES = 5,
+        SPEED = 6,
+        MODE = 7,
+        GUID = 9,
+        FAR_PORT = 10,
+        NAME = 12
+    };
     struct myr_str fields[FIELDS];
     struct ib_end own = s->own, far = {.lid = 0};
     uint32_t count = 0, gbps, width;
@@ -336,6 +345,7 @@ static int read_dump_row(struct scan *s, struct myr_err *err)
         return look_at(s, &own, err); /* no cable */
     }
     far.name = fields[NAME];
+    own.no_fec = import_is_no_fec(fields[MODE]);
     char text[32];
     gbps = width = 0;
     double lane;

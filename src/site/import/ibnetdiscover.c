@@ -141,7 +141,7 @@ static uint32_t device_of(struct ib_reader *reader, struct myr_str id)
     device = (uint32_t)cabling->devices.count;
     struct myr_cabling_device added = {.guid = guid_of_id(id), .line = reader->line};
     /* A netlist's id is a name; where a name is told as well, it counts more. */
-    added.name = added.guid ? MYR_STR("") : id;
+    added.name = added.guid ? MYR_STR("") : import_tidy(reader->import, id);
     added.is_switch = added.guid && id.data[0] == 'S';
     myr_vec_push(&cabling->devices, added);
     (void)myr_strmap_add(&reader->import->ids, id, device);

@@ -116,8 +116,10 @@ static int ufm_end(struct links_reader *r, const struct record *record, enum slo
     struct myr_str guid_text = record->slots[first + 2];
     uint64_t guid = 0, number;
     bool is_switch, prefixed = guid_text.len > 2 && guid_text.data[1] == 'x';
-    (void)import_hex((struct myr_str){guid_text.data + 2 * prefixed, guid_text.len - 2 * prefixed},
-                     &guid);
+    if (guid_text.len) {
+        size_t skip = prefixed ? 2 : 0;
+        (void)import_hex((struct myr_str){guid_text.data + skip, guid_text.len - skip}, &guid);
+    }
     split_name(&name, &port, &is_switch);
     is_switch = is_switch || (myr_str_to_u64(port, &number) && number > 4);
     if (name.len == 0 || port.len == 0 || !import_name_is_good(name)) {

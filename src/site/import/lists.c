@@ -25,6 +25,8 @@ enum column {
     SPEED,
     WIDTH,
     ERRORS,
+    BER,
+    FEC,
     COLUMN_COUNT,
 };
 
@@ -73,6 +75,9 @@ static const struct list_format p2p_format = {
             [SPEED] = {"speed", "gbps", "speedgbps"},
             [WIDTH] = {"width", "lanes"},
             [ERRORS] = {"errors", "symbolerrors"},
+            [BER] = {"ber", "rawber", "prefecber"},
+            [FEC] = {"fec", "fecmode"},
+            [MEDIUM] = {"medium", "cabletype"},
         },
 };
 
@@ -206,6 +211,20 @@ static int read_length(const struct list_reader *reader, uint32_t *ret, struct m
                          myr_text_excerpt(unit, excerpt));
 }
 
+/* A rate such as 3.1e-7, and a mode such as "RS" or "none". */
+static int read_health(const struct list_reader *reader, struct myr_cabling_link *link,
+                       struct myr_err *err)
+{
+    struct myr_str ber = field(reader, BER);
+    if (ber.len && (!myr_str_to_double(ber, &link->ber) || !(link->ber >= 0 && link->ber <= 1))) {
+        char excerpt[MYR_EXCERPT_MAX];
+        return myr_csv_error(err, &reader->csv, reader->at[BER], "'%s' is no bit error rate",
+                             myr_text_excerpt(ber, excerpt));
+    }
+    link->no_fec = import_is_no_fec(field(reader, FEC));
+    return MYR_OK;
+}
+
 static int read_facts(const struct list_reader *reader, struct myr_cabling_link *link,
                       struct myr_err *err)
 {
@@ -213,6 +232,7 @@ static int read_facts(const struct list_reader *reader, struct myr_cabling_link 
     MYR_TRY(optional_number(reader, SPEED, 1000000, &gbps, err));
     MYR_TRY(optional_number(reader, WIDTH, 64, &width, err));
     MYR_TRY(optional_number(reader, ERRORS, UINT64_MAX, &link->errors, err));
+    MYR_TRY(read_health(reader, link, err));
     MYR_TRY(read_length(reader, &link->length_mm, err));
     link->gbps = (uint32_t)gbps;
     link->width = (uint32_t)width;

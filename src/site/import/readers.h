@@ -39,6 +39,8 @@ int import_ptm(struct myr_import *import, const char *file, struct myr_str text,
 
 /* The device that a file is named after: "fabric/leaf-1.lldp.json" is about leaf-1. */
 struct myr_str import_stem(const char *file);
+/* "none", "off", "NO-FEC"; an empty field says nothing. */
+bool import_is_no_fec(struct myr_str mode);
 /* Blanks around are cut and runs of them are one; the same text where nothing changes. */
 struct myr_str import_tidy(struct myr_import *import, struct myr_str name);
 

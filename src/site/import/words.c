@@ -152,3 +152,14 @@ struct myr_str import_stem(const char *file)
     }
     return myr_str_eq(name, MYR_STR("-")) ? MYR_STR("") : name;
 }
+
+bool import_is_no_fec(struct myr_str mode)
+{
+    static const char *const words[] = {"none", "off", "no", "no-fec", "nofec", "disabled"};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
+        if (myr_str_eq_nocase(mode, myr_str_from(words[i]))) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -58,7 +58,7 @@ int myr_tables_init(struct myr_tables *tables, struct myr_arena *arena,
     for (uint32_t i = 0; i < graph->switch_count; i++) {
         uint32_t device = graph->first_switch + i;
         const struct myr_devtype *type = &design->devtypes[design->device_type[device]];
-        if (type->cages * myr_site_numbers(type) > UINT8_MAX - 1) {
+        if (myr_site_counts_on(type) && type->port_count > UINT8_MAX - 1) {
             return myr_err_set(err, MYR_ERANGE, "InfiniBand switches have at most 254 ports");
         }
     }

@@ -262,6 +262,23 @@ static const struct myr_value *put_unread(const struct myr_verify *verify,
     return list;
 }
 
+/* "speed", "errors fec": what is the matter with a degraded link. */
+static void put_why(const struct myr_verify *verify, struct myr_answer *answer, uint32_t port)
+{
+    static const char *const names[MYR_WHYS] = {"speed", "errors", "ber", "fec", "medium"};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    for (uint32_t w = 0; w < MYR_WHYS; w++) {
+        if (verify->state[port] == MYR_STATE_DEGRADED && verify->why[port] >> w & 1) {
+            myr_buf_printf(&text, "%s%s", text.len ? " " : "", names[w]);
+        }
+    }
+    if (text.len) {
+        put_buf(answer, "why", &text);
+    } else {
+        myr_answer_null(answer, "why");
+    }
+}
+
 /* Every port that is not right; there may be hundreds of thousands, so only when asked for. */
 static const struct myr_value *put_ports(const struct myr_verify *verify, struct myr_answer *answer,
                                          bool wanted)
@@ -278,6 +295,7 @@ static const struct myr_value *put_ports(const struct myr_verify *verify, struct
         myr_answer_object(answer, NULL);
         put_end(verify, answer, "device", "port", p);
         myr_answer_text(answer, "state", myr_port_state_names[verify->state[p]]);
+        put_why(verify, answer, p);
         put_end(verify, answer, "planned_device", "planned_port", verify->plan[p]);
         put_end(verify, answer, "found_device", "found_port", verify->found[p]);
         myr_answer_end(answer);

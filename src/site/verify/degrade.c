@@ -61,11 +61,47 @@ static uint32_t found_gbps(const struct verify_job *job, uint32_t port)
     return verify->cabling->links.items[verify->found_link[port]].gbps * (more + 1);
 }
 
-static bool is_degraded(const struct myr_cabling_link *link, uint32_t gbps,
-                        struct speed_row expected, uint64_t errors_max)
+/* What a cable is made of, as lists name it; MYR_NONE: not told, or a word that may be either. */
+static uint32_t medium_told(struct myr_str text)
 {
-    bool slow = gbps ? gbps < expected.planned_gbps : link->width && link->width < expected.width;
-    return slow || link->errors > errors_max;
+    static const struct {
+        const char *start;
+        enum myr_medium medium;
+    } words[] = {{"smf", MYR_MEDIUM_SINGLE}, {"mmf", MYR_MEDIUM_MULTI}, {"dac", MYR_MEDIUM_COPPER}};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
+        if (text.len >= 3 && memcmp(text.data, words[i].start, 3) == 0) {
+            return words[i].medium;
+        }
+    }
+    return MYR_NONE;
+}
+
+/* Beyond what correction at 100 Gb/s a lane can mend (KP4). */
+static const double ber_max = 2.4e-4;
+enum { FEC_GBPS = 200 }; /* links of this speed and above have no way without correction */
+
+static uint8_t why_of(const struct verify_job *job, uint32_t port, bool slow)
+{
+    const struct myr_verify *verify = job->verify;
+    const struct myr_design *design = verify->design;
+    const struct myr_cabling_link *link = &verify->cabling->links.items[verify->found_link[port]];
+    uint32_t cable = design->port_link[port] == MYR_NONE
+                         ? MYR_NONE
+                         : design->link_cable[design->port_link[port]];
+    uint32_t medium = medium_told(link->medium);
+    bool other = medium != MYR_NONE && cable != MYR_NONE &&
+                 design->cabletypes[design->cable_type[cable]].medium != medium;
+    return (uint8_t)(slow << MYR_WHY_SPEED |
+                     (link->errors > verify->options.errors_max) << MYR_WHY_ERRORS |
+                     (link->ber > ber_max) << MYR_WHY_BER |
+                     (link->no_fec && verify_planned_gbps(design, port) >= FEC_GBPS)
+                         << MYR_WHY_FEC |
+                     other << MYR_WHY_MEDIUM);
+}
+
+static bool is_slow(const struct myr_cabling_link *link, uint32_t gbps, struct speed_row expected)
+{
+    return gbps ? gbps < expected.planned_gbps : link->width && link->width < expected.width;
 }
 
 /* Errors that were told apart from the cables, by the GUID of a device or of a NIC's port. */
@@ -94,6 +130,7 @@ static void degrade_by_counters(struct verify_job *job)
         }
         MYR_ASSERT(verify->found[port] != MYR_NONE); /* it was right */
         verify->state[port] = MYR_STATE_DEGRADED;
+        verify->why[port] |= 1U << MYR_WHY_ERRORS;
         if (!verify_is_foreign(verify, verify->found[port])) {
             verify->state[verify->found[port]] = MYR_STATE_DEGRADED;
         }
@@ -124,6 +161,7 @@ void verify_degrade(struct verify_job *job)
         }
     }
     note_slow_file(verify, &table);
+    verify->why = MYR_ARENA_NEW(verify->arena, uint8_t, (size_t)design->port_count + 1);
     struct speed_row expected = {.planned_gbps = 0};
     for (uint32_t p = 0; p < design->port_count; p++) {
         if (verify->state[p] != MYR_STATE_RIGHT) {
@@ -133,8 +171,10 @@ void verify_degrade(struct verify_job *job)
         if (planned != expected.planned_gbps) {
             expected = usual(&table, planned);
         }
-        if (is_degraded(&verify->cabling->links.items[verify->found_link[p]], found_gbps(job, p),
-                        expected, verify->options.errors_max)) {
+        bool slow = is_slow(&verify->cabling->links.items[verify->found_link[p]],
+                            found_gbps(job, p), expected);
+        verify->why[p] = why_of(job, p, slow);
+        if (verify->why[p]) {
             verify->state[p] = MYR_STATE_DEGRADED;
         }
     }

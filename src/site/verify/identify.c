@@ -4,11 +4,16 @@ static const struct myr_port_span nobody = {0, 0};
 
 enum { NAME_BYTES = 256 };
 
-static void small_letters(char *text, size_t len)
+/* False when there was none to change. */
+static bool small_letters(char *text, size_t len)
 {
+    bool changed = false;
     for (size_t i = 0; i < len; i++) {
-        text[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + ('a' - 'A')) : text[i];
+        bool capital = text[i] >= 'A' && text[i] <= 'Z';
+        changed = changed || capital;
+        text[i] = (char)(text[i] + (capital ? 'a' - 'A' : 0));
     }
+    return changed;
 }
 
 /* Port names are the same on all devices of a type: one map each, and no text is made twice. */
@@ -37,7 +42,7 @@ static void fill_small_hosts(struct identify *identify)
     const struct myr_strmap *hosts = &identify->binding->hosts;
     for (uint32_t i = 0; i < hosts->count; i++) {
         char *small = myr_arena_strndup(identify->arena, hosts->keys[i].data, hosts->keys[i].len);
-        small_letters(small, hosts->keys[i].len);
+        (void)small_letters(small, hosts->keys[i].len);
         (void)myr_strmap_add(&identify->small_hosts, (struct myr_str){small, hosts->keys[i].len},
                              hosts->values[i]);
     }
@@ -91,12 +96,13 @@ uint32_t identify_own_index(const struct identify *identify, uint32_t type, stru
 {
     char small[NAME_BYTES];
     uint32_t index = myr_strmap_get(&identify->type_ports[type], name);
-    if (index != MYR_MAP_NONE || name.len > NAME_BYTES) {
+    if (index != MYR_MAP_NONE || name.len == 0 || name.len > NAME_BYTES) {
         return index;
     }
     memcpy(small, name.data, name.len);
-    small_letters(small, name.len);
-    return myr_strmap_get(&identify->type_ports[type], (struct myr_str){small, name.len});
+    return small_letters(small, name.len)
+               ? myr_strmap_get(&identify->type_ports[type], (struct myr_str){small, name.len})
+               : MYR_MAP_NONE;
 }
 
 /* The port of a host that something behind its name means: "nic3", "mlx5_3" when bound so. */
@@ -231,8 +237,7 @@ static struct myr_port_span by_name(const struct identify *identify, struct myr_
     }
     struct myr_str tidy = tidy_name(name, bytes);
     found = tidy.len < name.len ? by_plain_name(identify, tidy) : nobody;
-    if (!found.count) {
-        small_letters(bytes, tidy.len);
+    if (!found.count && small_letters(bytes, tidy.len)) {
         found = by_plain_name(identify, tidy);
     }
     return found;
@@ -243,6 +248,10 @@ static bool is_inside(struct myr_str name)
 {
     static const struct myr_str sharp = MYR_STR("Mellanox Technologies Aggregation Node");
     char bytes[NAME_BYTES];
+    if (name.len < 4 ||
+        (!memchr(name.data, '/', name.len) && !memmem(name.data, name.len, "ggregation", 10))) {
+        return false; /* as nearly all of them */
+    }
     struct myr_str tidy = tidy_name(name, bytes);
     bool router = tidy.len > 3 && memcmp(tidy.data + tidy.len - 3, "/RT", 3) == 0;
     return router || myr_str_eq_nocase(tidy, sharp) ||

@@ -145,14 +145,16 @@ static void resolve_unplanned(struct matcher *matcher, uint32_t index)
     }
     matcher->end_a[index] = matcher->end_b[index] = MYR_NONE;
     bool near = in_judged_net(matcher, link->a) || in_judged_net(matcher, link->b);
-    bool hosts = place_of(matcher, link->a.device) != MYR_NONE &&
-                 place_of(matcher, link->b.device) != MYR_NONE;
-    if ((near && hosts) && !a_spare && !b_spare) {
+    bool placed = place_of(matcher, link->a.device) != MYR_NONE &&
+                  place_of(matcher, link->b.device) != MYR_NONE;
+    bool open = judged || (near && placed && !a_spare && !b_spare);
+    if (open && !a_spare) {
         note_unread(matcher, link->a);
-        note_unread(matcher, link->b);
-    } else {
-        matcher->verify->outside_links++;
     }
+    if (open && !b_spare) {
+        note_unread(matcher, link->b);
+    }
+    matcher->verify->outside_links += !open;
 }
 
 static void resolve_link(struct matcher *matcher, uint32_t index)

@@ -84,13 +84,17 @@ static bool is_slow_as_all(const struct myr_verify *verify, uint32_t port)
 {
     const struct myr_cabling_link *link = &verify->cabling->links.items[verify->found_link[port]];
     return verify->slow_links && link->gbps == verify->slow_found_gbps &&
-           link->errors <= verify->options.errors_max &&
+           verify->why[port] == 1U << MYR_WHY_SPEED &&
            verify_planned_gbps(verify->design, port) == verify->slow_planned_gbps;
 }
 
 /* Links that are in their place, but not as they should be. */
 static void show_degraded(const struct myr_verify *verify, struct myr_answer *answer)
 {
+    static const char *const whys[MYR_WHYS] = {"fewer lanes than the others", "errors",
+                                               "more bit errors than correction can mend (2.4e-4)",
+                                               "errors are not corrected (FEC)",
+                                               "a cable of another kind than planned"};
     MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
     uint32_t shown = 0, left = 0;
     if (verify->counts[MYR_STATE_DEGRADED] == 0) {
@@ -116,11 +120,16 @@ static void show_degraded(const struct myr_verify *verify, struct myr_answer *an
         myr_verify_port_name(verify, p, &line);
         myr_buf_put_lit(&line, " - ");
         myr_verify_port_name(verify, verify->found[p], &line);
-        if (link->gbps && link->gbps < planned) {
-            myr_answer_para(answer, "%s: %u of %u Gb/s", line.data, link->gbps, planned);
-        } else {
-            myr_answer_para(answer, "%s: errors", line.data);
+        if (verify->why[p] >> MYR_WHY_SPEED & 1 && link->gbps) {
+            myr_buf_printf(&line, ": %u of %u Gb/s", link->gbps, planned);
         }
+        for (uint32_t w = 0; w < MYR_WHYS; w++) {
+            bool said = w == MYR_WHY_SPEED && link->gbps;
+            if (verify->why[p] >> w & 1 && !said) {
+                myr_buf_printf(&line, ": %s", whys[w]);
+            }
+        }
+        myr_answer_para(answer, "%s", line.data);
     }
     show_more(answer, left, "ports");
 }
@@ -345,7 +354,7 @@ static void show_unread(const struct myr_verify *verify, struct myr_answer *answ
 {
     enum { UNREAD_MAX = 12 };
     MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
-    if (verify->counts[MYR_STATE_UNREAD] == 0) {
+    if (verify->counts[MYR_STATE_UNREAD] + verify->unread_count == 0) {
         return;
     }
     myr_answer_heading(answer, "Not read");
@@ -371,7 +380,8 @@ static const char *verdict(const struct myr_verify *verify)
     uint32_t bad = verify->counts[MYR_STATE_WRONG] + verify->counts[MYR_STATE_MISSING] +
                    verify->counts[MYR_STATE_EXTRA] + verify->counts[MYR_STATE_DEGRADED] +
                    verify->rogue_links;
-    uint32_t open = verify->counts[MYR_STATE_UNSEEN] + verify->counts[MYR_STATE_UNREAD];
+    uint32_t open =
+        verify->counts[MYR_STATE_UNSEEN] + verify->counts[MYR_STATE_UNREAD] + verify->unread_count;
     return seen == 0                              ? "nothing of it was seen, nothing is known"
            : bad                                  ? "not as planned"
            : open == 0                            ? "as planned"
@@ -414,9 +424,13 @@ void myr_verify_page_list(const struct myr_verify_lists *lists, enum myr_verify_
         {"check_first", "LOOK FIRST", MYR_COLUMN_WIDE, 0},
     };
     static const struct myr_answer_column port_columns[] = {
-        {"device", "DEVICE", 0, 0},     {"port", "PORT", 0, 0},
-        {"state", "STATE", 0, 0},       {"planned_device", "PLANNED", 0, 0},
-        {"planned_port", "PORT", 0, 0}, {"found_device", "FOUND", 0, 0},
+        {"device", "DEVICE", 0, 0},
+        {"port", "PORT", 0, 0},
+        {"state", "STATE", 0, 0},
+        {"why", "WHY", MYR_COLUMN_WIDE, 0},
+        {"planned_device", "PLANNED", 0, 0},
+        {"planned_port", "PORT", 0, 0},
+        {"found_device", "FOUND", 0, 0},
         {"found_port", "PORT", 0, 0},
     };
     static const struct myr_answer_column pattern_columns[] = {

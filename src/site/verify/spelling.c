@@ -111,6 +111,11 @@ uint32_t spelling_number(const struct spelling *spelling, uint32_t type, uint64_
 {
     const struct myr_box *box = &spelling->boxes[type];
     uint32_t numbers = numbers_told(box, port_count);
+    if (myr_site_counts_on(box->type)) { /* only our own exports are known to count so */
+        bool own = port_count == 0 || port_count == box->type->port_count;
+        return own && number > 0 && number <= box->type->port_count ? (uint32_t)number - 1
+                                                                    : MYR_NONE;
+    }
     if (number == 0 || (number - 1) / numbers >= box->cages) {
         return number ? MYR_PORT_SPARE : MYR_NONE;
     }

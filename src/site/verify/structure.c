@@ -466,6 +466,16 @@ static void by_colours(struct structure *s)
     count_strangers(s, &list);
 }
 
+static bool any_alone(const struct structure *s)
+{
+    for (uint32_t d = 0; s->open_count && d < s->cabling->devices.count; d++) {
+        if (stands_alone(s, d)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int compare_named(const void *left, const void *right)
 {
     const struct myr_identity *a = left, *b = right;
@@ -514,10 +524,10 @@ void identify_by_structure(struct identify *identify, struct myr_verify *verify)
         while (vote_round(&s)) {
         }
     }
-    if (s.open_count) {
+    if (any_alone(&s)) {
         by_colours(&s);
     } else {
-        settle_names(&s);
+        settle_names(&s); /* NICs are told with their hosts: nothing is left to colour */
     }
     verify->host_group = s.hosts.group;
     put_results(&s);

@@ -84,7 +84,8 @@ bool myr_verify_clean(const struct myr_verify *verify)
     if (verify->counts[MYR_STATE_RIGHT] == 0) {
         return false;
     }
-    uint32_t open = verify->counts[MYR_STATE_UNSEEN] + verify->counts[MYR_STATE_UNREAD];
+    uint32_t open =
+        verify->counts[MYR_STATE_UNSEEN] + verify->counts[MYR_STATE_UNREAD] + verify->unread_count;
     return verify->counts[MYR_STATE_WRONG] + verify->counts[MYR_STATE_MISSING] +
                    verify->counts[MYR_STATE_EXTRA] + verify->counts[MYR_STATE_DEGRADED] +
                    verify->rogue_links ==
@@ -231,6 +232,7 @@ int myr_verify(struct myr_verify *ret, struct myr_arena *arena, const struct myr
     identify_learn(&job.identify);
     identify_by_structure(&job.identify, ret);
     ret->by_cable = job.identify.by_cable;
+    ret->nodes = job.identify.nodes;
     MYR_TRY(verify_match(&job, err));
     ret->name_conflicts = job.identify.name_conflicts;
     ret->places = job.identify.devices;
