@@ -13,6 +13,7 @@
  *   port_names which port of a box a name means, by rules that are data
  *   verify     found against planned, and the shortest repair
  *   built      a design beside what was found of it, in one question
+ *   cost       what miswiring costs the flows, and what to mend first
  *   binding    design ids to GUIDs, MACs, serials, host names, addresses
  *
  * Include this header; the parts under site/ are its chapters.
@@ -24,6 +25,7 @@
 #include "myriad/site/binding.h"
 #include "myriad/site/built.h"
 #include "myriad/site/cabling.h"
+#include "myriad/site/cost.h"
 #include "myriad/site/deadlock.h"
 #include "myriad/site/export.h"
 #include "myriad/site/import.h"

@@ -23,6 +23,7 @@ static const struct cli_verb *const verbs[] = {
     &cli_route_blast_verb,
     &cli_route_tables_verb,
     &cli_route_apply_verb,
+    &cli_route_found_verb,
     &cli_path_verb,
     &cli_sim_verb,
     &cli_sim_contention_verb,

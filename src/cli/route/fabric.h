@@ -57,4 +57,5 @@ double cli_fabric_load(uint64_t load);
 struct myr_balance_options cli_fabric_balance(const struct cli_balance *balance);
 
 extern const struct myr_command cli_route_failover_command, cli_route_degraded_command,
-    cli_route_blast_command, cli_route_tables_command, cli_route_apply_command;
+    cli_route_blast_command, cli_route_tables_command, cli_route_apply_command,
+    cli_route_found_command;

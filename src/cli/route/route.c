@@ -25,7 +25,7 @@ static const struct myr_option rows[] = {
 
 static const struct myr_command *const subcommands[] = {
     &cli_route_failover_command, &cli_route_degraded_command, &cli_route_blast_command,
-    &cli_route_tables_command,   &cli_route_apply_command,
+    &cli_route_tables_command,   &cli_route_apply_command,    &cli_route_found_command,
 };
 
 static const struct myr_command command = {
