@@ -10,6 +10,8 @@ def run(bench):
             bench.figure(f"{name}/memory", took.rss / 2**20, "MiB")
     write_files(bench, "10k", "h100-10k.yaml")
     write_files(bench, "100k", "h100-100k.yaml", goal=5.0)
+    compute(bench, "100k-room", "campus-2x50k.yaml", goal=2.0)
+    write_files(bench, "100k-room", "campus-2x50k.yaml", goal=8.0)
 
 
 def compute(bench, name, example, goal=None, rounds=3):

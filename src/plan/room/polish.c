@@ -93,6 +93,34 @@ static bool may_stand(const struct polish *p, uint32_t block, uint32_t rack)
            stand->column >= box.low_column && stand->column <= box.high_column;
 }
 
+static uint32_t block_of_server(const struct room *room, uint32_t server)
+{
+    uint32_t low = 0, high = room->block_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        low = room->blocks[middle].first_server <= server ? middle : low;
+        high = room->blocks[middle].first_server <= server ? high : middle;
+    }
+    return low;
+}
+
+/* Whether the block of a server still has its switches within it, or right beside it. */
+static bool holds_switches(const struct polish *p, uint32_t server)
+{
+    uint32_t block = block_of_server(p->room, server);
+    const struct block *b = &p->room->blocks[block];
+    struct box box = box_of(p, block);
+    for (uint32_t i = 0; i < b->seats; i++) {
+        const struct stand *rack =
+            &p->room->racks[p->room->device_rack[p->room->seats[b->first_seat + i]]];
+        if (rack->row + 1 < box.low_row || rack->row > box.high_row + 1 ||
+            rack->column + 1 < box.low_column || rack->column > box.high_column + 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* ---- servers ---- */
 
 static bool move_server(struct polish *p, uint32_t server)
@@ -104,11 +132,15 @@ static bool move_server(struct polish *p, uint32_t server)
         if (rack != from && room->racks[rack].hall == room->racks[from].hall &&
             room_fits(&room->racks[rack].left, &room->server) > 0 &&
             server_ways(p, server, rack) < now) {
+            put_server(p, server, rack);
+            if (!holds_switches(p, server)) {
+                put_server(p, server, from);
+                continue;
+            }
             room_take(&room->racks[rack], &room->server, 1);
             room_give(&room->racks[from], &room->server);
             room->racks[rack].servers++;
             room->racks[from].servers--;
-            put_server(p, server, rack);
             return true;
         }
     }
@@ -129,8 +161,13 @@ static bool swap_server(struct polish *p, uint32_t server, uint32_t first)
         if (there + server_ways(p, other, a) < now + server_ways(p, other, b)) {
             put_server(p, server, b);
             put_server(p, other, a);
-            now = there;
-            better = true;
+            bool held = holds_switches(p, server) && holds_switches(p, other);
+            if (!held) {
+                put_server(p, server, a);
+                put_server(p, other, b);
+            }
+            now = held ? there : now;
+            better = better || held;
         }
     }
     return better;
