@@ -57,8 +57,8 @@ def with_twin(myriad, top):
     small, large = plan(lab, "small", SPEC.format(SMALL)), plan(lab, "large", SPEC.format(LARGE))
     grown = os.path.join(top, "grown")
     lab.run("plan", "grow", small + "/design.myr", large + "/design.myr", "--out", grown)
-    lab.run("init", lab.folder, "--design", small + "/design.myr", "--world", "twin", "--speed", "20", "--http",
-            "127.0.0.1:0", "--agents", "127.0.0.1:0", "--user", "nobody")
+    lab.run("init", lab.folder, "--design", small + "/design.myr", "--world", "twin",
+            "--speed", "20", "--http", "127.0.0.1:0", "--agents", "127.0.0.1:0", "--user", "nobody")
     lab.serve()
     try:
         wait_for("healthy nodes", lambda: sum(node["state"] == "healthy" for node in

@@ -94,6 +94,14 @@ static int run(struct cli *cli, struct myr_err *err)
     myr_answer_i64(answer, "nodes", now);
     myr_answer_i64(answer, "added", now - before);
     myr_answer_bool(answer, "applied", !options->dry_run);
+    struct myr_value *changes = myr_answer_list(answer, "changes");
+    myr_answer_object(answer, NULL);
+    myr_answer_text(answer, "what", "nodes");
+    myr_answer_i64(answer, "before", before);
+    myr_answer_i64(answer, "now", now);
+    myr_answer_end(answer);
+    myr_answer_end(answer);
+    myr_answer_rows(answer, changes);
     myr_answer_fact(answer, "nodes", "%lld, %lld of them %s", (long long)now,
                     (long long)(now - before), options->dry_run ? "would be new" : "new");
     myr_answer_next(answer, "myriad node list --state unknown");

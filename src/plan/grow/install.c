@@ -18,6 +18,7 @@ struct site {
     uint64_t *stands;   /* by device: since when; UINT64_MAX: not yet */
     uint64_t *free_at;  /* by port: since when nothing else is in it */
     uint32_t *held;     /* by port: the move of the cable that is still in it; MYR_NONE */
+    uint32_t *blocked;  /* by port: cables in its cage that was divided otherwise */
     uint32_t *move_of;  /* by cable */
     uint32_t *ports_of; /* by link of the installed design, two: ports of the grown one */
     bool *done, *open;  /* by cable: it is where it belongs; it was unplugged */
@@ -82,7 +83,7 @@ static uint64_t ready_at(const struct site *site, uint32_t cable)
             uint64_t stands = site->stands[design->port_device[ports[i]]];
             bool held =
                 site->held[ports[i]] != MYR_NONE && site->held[ports[i]] != site->move_of[cable];
-            if (stands == UINT64_MAX || held) {
+            if (stands == UINT64_MAX || held || site->blocked[ports[i]]) {
                 return UINT64_MAX;
             }
             ready = stands > ready ? stands : ready;
@@ -94,12 +95,49 @@ static uint64_t ready_at(const struct site *site, uint32_t cable)
 
 static void try_cable(struct site *site, uint32_t cable);
 
+/* The ports that are now where an installed one was whose cage is divided otherwise. */
+static struct myr_device_range cage_of(const struct site *site, uint32_t old_port)
+{
+    const struct myr_design *old = site->growth->installed, *now = site->design;
+    uint32_t device = site->growth->to[old->port_device[old_port]];
+    uint32_t cage = myr_design_port_cage(old, old_port);
+    struct myr_device_range range = {now->first_port[device], 0};
+    for (uint32_t p = range.first; p < now->first_port[device + 1]; p++) {
+        if (myr_design_port_cage(now, p) == cage) {
+            range.first = range.count++ ? range.first : p;
+        }
+    }
+    return range;
+}
+
+/* Counts a cable in or out of such a cage; when it is out, whoever waits may come. */
+static void block(struct site *site, uint32_t old_port, bool in, uint64_t when)
+{
+    struct myr_device_range range = cage_of(site, old_port);
+    for (uint32_t p = range.first; p < range.first + range.count; p++) {
+        site->blocked[p] += in ? 1 : UINT32_MAX; /* one less */
+        site->free_at[p] = in ? site->free_at[p] : when;
+    }
+    for (uint32_t p = range.first; !in && p < range.first + range.count; p++) {
+        if (site->design->port_link[p] != MYR_NONE) {
+            try_cable(site, site->design->link_cable[site->design->port_link[p]]);
+        }
+    }
+}
+
 /* A cable has left its old ports: whoever waits for one of them may come. */
 static void release(struct site *site, uint32_t move, uint64_t when)
 {
     const struct myr_design *old = site->growth->installed, *design = site->design;
     uint32_t cable = site->growth->moves[move].old_cable;
     uint32_t freed[2 * (UINT8_MAX + 1)], count = 0;
+    for (uint32_t l = old->first_link[cable]; l < old->first_link[cable + 1]; l++) {
+        for (uint32_t i = 0; i < 2; i++) {
+            if (site->ports_of[2 * (size_t)l + i] == MYR_NONE) {
+                block(site, i ? old->link_b[l] : old->link_a[l], false, when);
+            }
+        }
+    }
     for (uint32_t l = old->first_link[cable]; l < old->first_link[cable + 1]; l++) {
         for (uint32_t i = 0; i < 2; i++) {
             uint32_t port = site->ports_of[2 * (size_t)l + i];
@@ -154,6 +192,7 @@ static void begin(struct site *site, struct myr_arena *arena)
     site->stands = MYR_ARENA_NEW(arena, uint64_t, design->device_count);
     site->free_at = MYR_ARENA_NEW(arena, uint64_t, design->port_count);
     site->held = MYR_ARENA_NEW(arena, uint32_t, design->port_count);
+    site->blocked = MYR_ARENA_NEW(arena, uint32_t, design->port_count);
     site->done = MYR_ARENA_NEW(arena, bool, design->cable_count);
     site->open = MYR_ARENA_NEW(arena, bool, design->cable_count);
     site->ports_of = MYR_ARENA_NEW(arena, uint32_t, 2 * (size_t)old->link_count);
@@ -179,6 +218,8 @@ static void begin(struct site *site, struct myr_arena *arena)
                 site->ports_of[2 * (size_t)l + e] = port;
                 if (port != MYR_NONE) {
                     site->held[port] = i;
+                } else {
+                    block(site, e ? old->link_b[l] : old->link_a[l], true, 0);
                 }
             }
         }

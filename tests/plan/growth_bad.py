@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Growths that are none, and those that cannot be: one clear line, and nothing is written.
 
-    tests/plan/grow_bad.py MYRIAD
+    tests/plan/growth_bad.py MYRIAD
 """
 import os
 import subprocess
@@ -100,7 +100,7 @@ def main():
             if wrong:
                 failed += 1
                 print(f"{case}: {wrong}")
-    print(f"grow_bad: {count} cases, {failed} failed")
+    print(f"growth_bad: {count} cases, {failed} failed")
     return 1 if failed else 0
 
 

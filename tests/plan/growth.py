@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Clusters that grow: every id and name stays, and no more cables move than must.
 
-    tests/plan/grow.py MYRIAD [--seed N] [--count N]
+    tests/plan/growth.py MYRIAD [--seed N] [--count N]
 
 Random pairs of specs, of all topologies, with switches small enough that all ways of laying the one
 design over the other can be tried. Nothing here knows how the program chooses: ids, names and ends
