@@ -15,7 +15,7 @@
     X(CAGES, "physical-cages", NULL, "use a box with more cages, or more boxes")                   \
     X(CARD_CAGES, "physical-card-cages", NULL, "count the cages that the cards have")              \
     X(PORTS_MAX, "physical-ports-max", NULL, "use fewer ports than the chip can address")          \
-    X(MGMT_PORTS, "physical-mgmt-ports", NULL, "wire the management ports that the box has")     \
+    X(MGMT_PORTS, "physical-mgmt-ports", NULL, "wire the management ports that the box has")       \
     X(CARD_DROPPED, "physical-card-dropped", NULL, "connect every card of the server")             \
     X(PORT_UNLINKED, "physical-port-unlinked", NULL, "connect every rail of every node")           \
     X(TECHNOLOGY, "physical-technology", NULL, "use one technology along a link")                  \

@@ -16,7 +16,7 @@ OTHERS = "  storage: {extra_nodes: 4}\n  service: {extra_nodes: 4}\n  oob: {extr
 # Name: (spec, texts that the drawing must have).
 SPECS = {
     "h100-64": ((ROOT / "examples/h100-64.yaml").read_text(), [
-        "64", "512", "45", "1,562", "102.4 Tb/s", "8 spines", "16 leaves", "32 down · 32 up",
+        "64", "512", "45", "1,572", "102.4 Tb/s", "8 spines", "16 leaves", "32 down · 32 up",
         "4 links a pair", "512 × 400G", "32 servers, 0–31", "32 servers, 32–63",
         "12–13 links a pair", "Service network", "Out-of-band network", "access to aggr.",
         "8 GPUs", "4 switches", "scale-up 3", "2:1"]),
