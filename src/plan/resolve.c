@@ -261,6 +261,11 @@ static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_pa
     MYR_TRY(check_card(plan, net, *ret_part, err));
     MYR_ASSERT(ports >= net->out.planes && ports % net->out.planes == 0);
     net->nic_ports = spec->nic_ports ? spec->nic_ports : ports / net->out.planes;
+    if (net->nic_ports * net->out.planes % nic->cards) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "'nic_ports' is %u, but '%s' is %u cards behind one cage",
+                             net->nic_ports, part_at(plan, *ret_part)->id, nic->cards);
+    }
     if (nics->nic && net->nic_ports * net->out.planes < ports) {
         plan_finding(plan, MYR_SEVERITY_INFO, "nics-unused", myr_net_names[net->id],
                      "leave 'nic_ports' out to use them all",

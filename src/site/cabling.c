@@ -85,8 +85,9 @@ static uint32_t own_port_index(const struct myr_devtype *type, struct myr_str na
         uint64_t cages = (group->count + group->per_cage - 1) / group->per_cage;
         uint64_t cage = part[0] - 1;
         uint32_t connectors = group->per_cage / group->per_connector;
-        if (cage < group->first_cage || cage >= group->first_cage + cages) {
-            continue;
+        if (group->role == MYR_PORT_NIC || cage < group->first_cage ||
+            cage >= group->first_cage + cages) {
+            continue; /* management ports are no cages */
         }
         uint64_t connector = connectors > 1 ? part[1] - 1 : 0;
         uint64_t leg = group->per_connector > 1 ? part[connectors > 1 ? 2 : 1] - 1 : 0;
@@ -118,7 +119,8 @@ static uint32_t caged_port_index(const struct myr_devtype *type, struct myr_str 
         uint64_t cages = (group->count + group->per_cage - 1) / group->per_cage;
         uint64_t in_group = cage - 1 - group->first_cage; /* wraps below the first */
         uint64_t index = in_group * group->per_cage + at - first;
-        if (in_group < cages && at - first < group->per_cage && index < group->count) {
+        if (group->role != MYR_PORT_NIC && in_group < cages && at - first < group->per_cage &&
+            index < group->count) {
             /* A divided cage has no port of its own: "swp17" is then nothing. */
             return cut || group->per_cage == 1 ? group->first + (uint32_t)index : MYR_NONE;
         }
@@ -177,8 +179,8 @@ uint32_t myr_site_find_port(const struct myr_design *design, uint32_t device, st
     if (name.len == 0 || type->group_count == 0) {
         return MYR_NONE;
     }
-    bool named = type->groups[0].role == MYR_PORT_NIC ||
-                 (name.len > 4 && memcmp(name.data, "mgmt", 4) == 0);
+    bool named =
+        type->groups[0].role == MYR_PORT_NIC || (name.len > 4 && memcmp(name.data, "mgmt", 4) == 0);
     uint32_t index = named ? nic_port_index(design, device, name) : switch_port_index(type, name);
     return index == MYR_NONE ? MYR_NONE : design->first_port[device] + index;
 }
@@ -225,6 +227,18 @@ uint64_t myr_site_port_guid(const struct myr_design *design, uint32_t port)
     return myr_site_guid(design, port) + (is_host(design, port) ? 1 : 0);
 }
 
+/* All ports of a host; of a switch those in cages, its management ports apart. */
+static uint32_t ports_in_cages(const struct myr_design *design, uint32_t device)
+{
+    const struct myr_devtype *type = &design->devtypes[design->device_type[device]];
+    uint32_t ports = 0;
+    for (uint32_t g = 0; g < type->group_count; g++) {
+        bool counts = type->groups[0].role == MYR_PORT_NIC || type->groups[g].role != MYR_PORT_NIC;
+        ports += counts ? type->groups[g].count : 0;
+    }
+    return ports;
+}
+
 static struct myr_cabling_end end_of(struct myr_cabling *cabling, const struct myr_design *design,
                                      uint32_t port, enum myr_nic_view view, struct myr_buf *scratch)
 {
@@ -244,8 +258,7 @@ static struct myr_cabling_end end_of(struct myr_cabling *cabling, const struct m
         struct myr_cabling_device *added = &cabling->devices.items[end.device];
         added->is_switch = !is_host(design, port);
         added->guid = own_device || added->is_switch ? myr_site_guid(design, port) : 0;
-        added->port_count =
-            own_device ? 1 : design->first_port[device + 1] - design->first_port[device];
+        added->port_count = own_device ? 1 : ports_in_cages(design, device);
     }
     myr_buf_clear(scratch);
     if (own_device) {
