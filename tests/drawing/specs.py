@@ -31,7 +31,7 @@ SPECS = {
         "scale-up switches: 72 GPUs of 18 nodes"]),
     "twin-planar": (one(512, "topology: twin-planar, switch: sn5600", "b300-8gpu"), [
         "2 planes", "plane 0", "plane 1", "128 leaves, 64 a plane", "16 × 400G each"]),
-    "planes-4": (one(64, "planes: 4, nic_gbps: 100, switch: sn5600"), [
+    "planes-4": (one(64, "planes: 4, nic_gbps: 200, switch: eth-102t4", "b300-8gpu-4x200"), [
         "4 planes", "plane 1", "planes 2–3"]),
     "planes-one-switch": (one(4, "topology: clos, planes: 2, nic_gbps: 200, switch: sn5600",
                               "h100-8gpu-2x200"), ["plane 1"]),
