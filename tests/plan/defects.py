@@ -77,12 +77,14 @@ class Spec:
         if proposal.startswith("no '"):
             tree["networks"][name].pop(proposal[4:-1])
         else:
-            key, value = proposal.split(": ")
+            key, value = proposal.split(": ", 1)
             value = float(value) if value.replace(".", "", 1).isdigit() else value
             value = int(value) if isinstance(value, float) and value == int(value) else value
             old = tree["networks"][name].get(key)
             if key == "servers":
                 tree["servers"] = value
+            elif key == "pin":
+                tree["networks"][name].setdefault("pin", {})["nic"] = value[6:-1]
             elif key == "oversubscription" and isinstance(old, list):
                 tree["networks"][name][key] = [value] + old[1:]
             else:
