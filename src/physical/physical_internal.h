@@ -45,7 +45,7 @@
     X(CAGE_MODULES, "physical-cage-modules", NULL, "a cage holds one module")                      \
     X(CAGE_MIXED, "physical-cage-mixed", NULL,                                                     \
       "both connectors of a module take straight fibres, or both splitters")                       \
-    X(CAGE_CABLES, "physical-cage-cables", NULL, "a fixed end fills its cage")                     \
+    X(CAGE_CABLES, "physical-cage-cables", "cable-cage", "a fixed end fills its cage")             \
     X(MODE, "physical-mode", "optic-mode", "one mode at both ends and in the fibre")               \
     X(WAVELENGTH, "physical-wavelength", "optic-mode", "one wavelength at both ends")              \
     X(LANE_SPEED, "physical-lane-speed", "optic-mode", "one speed of a lane at both ends")         \
