@@ -6,6 +6,15 @@
 static const char *const medium_names[] = {"copper", "multimode", "single-mode"};
 static const char *const technology_names[] = {"InfiniBand", "Ethernet", "any"};
 
+/* " flat", behind a form; nothing where there is no such difference. */
+static const char *top_word(const char *top)
+{
+    return !top                           ? ""
+           : physical_same(top, "flat")   ? " flat"
+           : physical_same(top, "finned") ? " finned"
+                                          : " odd";
+}
+
 static bool form_fits(const struct socket *socket, const char *form)
 {
     return !socket->form || physical_same(socket->form, form) ||
@@ -76,12 +85,12 @@ static void judge_module(struct physical *physical, const struct joint *joint, u
     if (rule != PHYSICAL_OK) {
         physical_report(
             physical, rule, lay->where, joint->links,
-            "%s (%s %s, %u lanes of %u Gb/s, %u Gb/s a connector) in a cage of %s (%s %s, %u lanes "
+            "%s (%s%s, %u lanes of %u Gb/s, %u Gb/s a connector) in a cage of %s (%s%s, %u lanes "
             "of %u Gb/s) at %u Gb/s",
-            part->order, module->form, module->top ? module->top : "", module->lanes,
+            part->order, module->form, top_word(module->top), module->lanes,
             module->cage_lane_gbps ? module->cage_lane_gbps : module->lane_gbps, module->port_gbps,
-            socket->box->id, socket->form ? socket->form : "", socket->top ? socket->top : "",
-            socket->lanes, socket->lane_gbps, gbps);
+            socket->box->id, socket->form ? socket->form : "", top_word(socket->top), socket->lanes,
+            socket->lane_gbps, gbps);
     }
 }
 
@@ -150,10 +159,10 @@ static void judge_end(struct physical *physical, const struct joint *joint, uint
                                   : PHYSICAL_OK;
     if (rule != PHYSICAL_OK) {
         physical_report(physical, rule, lay->where, joint->links,
-                        "%s ends in %s %s with %u lanes of %u Gb/s, the cage of %s is %s %s with "
+                        "%s ends in %s%s with %u lanes of %u Gb/s, the cage of %s is %s%s with "
                         "%u lanes of %u Gb/s",
-                        lay->cable->order, form, top ? top : "", lanes, cable->lane_gbps,
-                        socket->box->id, socket->form, socket->top ? socket->top : "",
+                        lay->cable->order, form, top_word(top), lanes, cable->lane_gbps,
+                        socket->box->id, socket->form ? socket->form : "", top_word(socket->top),
                         socket->lanes, socket->lane_gbps);
     }
 }

@@ -15,7 +15,7 @@
     X(CAGES, "physical-cages", NULL, "use a box with more cages, or more boxes")                   \
     X(CARD_CAGES, "physical-card-cages", NULL, "count the cages that the cards have")              \
     X(PORTS_MAX, "physical-ports-max", NULL, "use fewer ports than the chip can address")          \
-    X(MGMT_PORTS, "physical-mgmt-ports", NULL, "wire the management ports that the box has")     \
+    X(MGMT_PORTS, "physical-mgmt-ports", NULL, "wire the management ports that the box has")       \
     X(CARD_DROPPED, "physical-card-dropped", NULL, "connect every card of the server")             \
     X(PORT_UNLINKED, "physical-port-unlinked", NULL, "connect every rail of every node")           \
     X(TECHNOLOGY, "physical-technology", NULL, "use one technology along a link")                  \
@@ -45,7 +45,7 @@
     X(CAGE_MODULES, "physical-cage-modules", NULL, "a cage holds one module")                      \
     X(CAGE_MIXED, "physical-cage-mixed", NULL,                                                     \
       "both connectors of a module take straight fibres, or both splitters")                       \
-    X(CAGE_CABLES, "physical-cage-cables", NULL, "a fixed end fills its cage")                     \
+    X(CAGE_CABLES, "physical-cage-cables", "cable-cage", "a fixed end fills its cage")             \
     X(MODE, "physical-mode", "optic-mode", "one mode at both ends and in the fibre")               \
     X(WAVELENGTH, "physical-wavelength", "optic-mode", "one wavelength at both ends")              \
     X(LANE_SPEED, "physical-lane-speed", "optic-mode", "one speed of a lane at both ends")         \

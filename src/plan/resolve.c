@@ -386,7 +386,9 @@ static uint32_t manager_card(struct plan *plan, const struct net_plan *net, uint
             return i;
         }
     }
-    return nodes;
+    /* None can be cabled, which is said elsewhere; the card is one that managers come with. */
+    bool lost = !plan_card_joins(plan, net, nodes, net->leaf_part) && fixed != MYR_PART_NONE;
+    return lost && fits_speed(&part_at(plan, fixed)->nic, net->out.host_gbps) ? fixed : nodes;
 }
 
 /* The highest speed that both cards can run at; 0: none. */

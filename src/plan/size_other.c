@@ -353,12 +353,8 @@ static int check_uplinks(const struct plan *plan, const struct net_plan *net, st
 }
 
 /* Two access switches for each started row of nodes when nodes have two homes, and so on. */
-int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *err)
+static int check_access(const struct net_plan *net, uint32_t homes, struct myr_err *err)
 {
-    const struct myr_part_ethernet *access = &part_at(plan, net->access_part)->eth;
-    struct myr_network *out = &net->out;
-    uint32_t homes = net->spec->homes ? net->spec->homes : net->nic_ports;
-    net->splitter_legs = 1;
     if (net->managers) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "'fabric_manager_ports' is %u, but an access network has no fabric "
@@ -369,6 +365,35 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "%u homes need as many ports, nodes have %u", homes, net->nic_ports);
     }
+    if (net->spec->tiers == 1) {
+        return myr_doc_error(err, net->node, MYR_EINVAL,
+                             "'tiers' is 1, an access network has 2 or 3");
+    }
+    return MYR_OK;
+}
+
+static void explain_access(struct plan *plan, struct net_plan *net, uint32_t homes, uint32_t ports)
+{
+    net->rule[MYR_DEVICE_ACCESS] = "homes * ceil(nodes / ports of an access switch)";
+    net->inputs[MYR_DEVICE_ACCESS] =
+        myr_arena_printf(plan->arena, "%u * ceil(%u / %u)", homes, net->nodes, ports);
+    if (net->managed) {
+        net->rule[MYR_DEVICE_ACCESS] =
+            "homes * ceil((nodes + management ports of switches / homes) / ports of an access "
+            "switch)";
+        net->inputs[MYR_DEVICE_ACCESS] =
+            myr_arena_printf(plan->arena, "%u * ceil((%u + %u / %u) / %u)", homes, net->nodes,
+                             net->managed, homes, ports);
+    }
+}
+
+int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *err)
+{
+    const struct myr_part_ethernet *access = &part_at(plan, net->access_part)->eth;
+    struct myr_network *out = &net->out;
+    uint32_t homes = net->spec->homes ? net->spec->homes : net->nic_ports;
+    net->splitter_legs = 1;
+    MYR_TRY(check_access(net, homes, err));
     out->tiers = 2;
     MYR_TRY(resolve_access_speed(plan, net, err));
     MYR_TRY(check_uplinks(plan, net, err));
@@ -389,10 +414,6 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
     out->leaf_down = access->access_ports;
     out->leaf_up = access->uplink_ports;
     out->spine_down = part_at(plan, net->aggregation_part)->eth.access_ports;
-    if (net->spec->tiers == 1) {
-        return myr_doc_error(err, net->node, MYR_EINVAL,
-                             "'tiers' is 1, an access network has 2 or 3");
-    }
     MYR_TRY(net->spec->tiers == 3 ? plan_size_access_core(plan, net, err)
                                   : size_aggregation(plan, net, err));
     net->nic_ports = homes;
@@ -412,16 +433,6 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
     uint64_t hosts_gbps = (uint64_t)net->endpoints * out->host_gbps;
     uint64_t up_gbps = uplinks * access->uplink_gbps;
     out->bisection_gbps = (hosts_gbps < up_gbps ? hosts_gbps : up_gbps) / 2;
-    net->rule[MYR_DEVICE_ACCESS] = "homes * ceil(nodes / ports of an access switch)";
-    net->inputs[MYR_DEVICE_ACCESS] = myr_arena_printf(plan->arena, "%u * ceil(%u / %u)", homes,
-                                                      net->nodes, access->access_ports);
-    if (net->managed) {
-        net->rule[MYR_DEVICE_ACCESS] =
-            "homes * ceil((nodes + management ports of switches / homes) / ports of an access "
-            "switch)";
-        net->inputs[MYR_DEVICE_ACCESS] =
-            myr_arena_printf(plan->arena, "%u * ceil((%u + %u / %u) / %u)", homes, net->nodes,
-                             net->managed, homes, access->access_ports);
-    }
+    explain_access(plan, net, homes, access->access_ports);
     return check_links(net, err);
 }

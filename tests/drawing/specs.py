@@ -16,7 +16,7 @@ OTHERS = "  storage: {extra_nodes: 4}\n  service: {extra_nodes: 4}\n  oob: {extr
 # Name: (spec, texts that the drawing must have).
 SPECS = {
     "h100-64": ((ROOT / "examples/h100-64.yaml").read_text(), [
-        "64", "512", "45", "1,562", "102.4 Tb/s", "8 spines", "16 leaves", "32 down · 32 up",
+        "64", "512", "45", "1,572", "102.4 Tb/s", "8 spines", "16 leaves", "32 down · 32 up",
         "4 links a pair", "512 × 400G", "32 servers, 0–31", "32 servers, 32–63",
         "12–13 links a pair", "Service network", "Out-of-band network", "access to aggr.",
         "8 GPUs", "4 switches", "scale-up 3", "2:1"]),
@@ -31,7 +31,7 @@ SPECS = {
         "scale-up switches: 72 GPUs of 18 nodes"]),
     "twin-planar": (one(512, "topology: twin-planar, switch: sn5600", "b300-8gpu"), [
         "2 planes", "plane 0", "plane 1", "128 leaves, 64 a plane", "16 × 400G each"]),
-    "planes-4": (one(64, "planes: 4, nic_gbps: 100, switch: sn5600"), [
+    "planes-4": (one(64, "planes: 4, nic_gbps: 200, switch: eth-102t4", "b300-8gpu-4x200"), [
         "4 planes", "plane 1", "planes 2–3"]),
     "planes-one-switch": (one(4, "topology: clos, planes: 2, nic_gbps: 200, switch: sn5600",
                               "h100-8gpu-2x200"), ["plane 1"]),

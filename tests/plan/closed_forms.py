@@ -212,12 +212,21 @@ def torus(myriad):
             check(f"torus-{k}-{n} bisection", least <= got["bisection_gbps"], True)
 
 
+def uneven(myriad):
+    """100 servers at 3:1: 8 leaves of 96 hosts and 32 uplinks, 8 of 4 hosts."""
+    got = compute(myriad, 100, "h100-8gpu", "switch: sn5600, oversubscription: 3", "uneven")
+    check("uneven bisection", (got["bisection_ports_gbps"], got["bisection_nodes_gbps"],
+                               got["bisection_gbps"]), (57600, 160000, 57600))
+
+
 def published_shapes(myriad):
     """Alibaba HPN 7.0: 2 x 200G to two planes, leaf 128 x 200G down, 60 x 400G up, 15 segments."""
     got = compute(myriad, 1920, "h100-8gpu-2x200",
                   "switch: sn5600, nic_gbps: 200, uplink_gbps: 400, planes: 2, leaf_down: 128, "
                   "leaf_up: 60, tiers: 3, islands: 1, oversubscription: [1, 15]", "hpn")
     check("hpn leaf", got["switches"]["leaf"], 240)
+    check("hpn bisection", (got["bisection_ports_gbps"], got["bisection_nodes_gbps"],
+                            got["bisection_gbps"]), (2880000, 2892800, 2880000))
     check("hpn agg", got["switches"]["spine"], 120)
     check("hpn cables", (got["links"]["host_leaf"], got["links"]["leaf_spine"],
                          got["links"]["spine_core"]), (30720, 14400, 960))
@@ -240,7 +249,7 @@ def scale_up(myriad):
 def main():
     myriad = sys.argv[1]
     for case in (rails, clos, dense, planes, islands, rail_only, middle_of_rack, dragonfly, torus,
-                 published_shapes, scale_up):
+                 uneven, published_shapes, scale_up):
         case(myriad)
     for line in FAILED:
         print("FAIL", line)

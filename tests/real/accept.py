@@ -94,7 +94,7 @@ def dot(myriad, scratch):
     """Graphviz draws every device and every cable of the export."""
     need("dot")
     design = plan(myriad, scratch, "h100-64")
-    for net, devices, cables in (("compute", 64 + 24, 1024), ("all", 64 + 18 + 16 + 45, 1660)):
+    for net, devices, cables in (("compute", 64 + 24, 1024), ("all", 64 + 18 + 16 + 45, 1670)):
         graph, drawing = scratch.path / f"{net}.dot", scratch.path / f"{net}.svg"
         run(myriad, "export", "dot", design, "--net", net, "--out", graph)
         run("dot", "-Tsvg", graph, "-o", drawing, timeout=60)

@@ -107,7 +107,9 @@ static void try_part(struct search *search, const char *key, uint32_t *part,
     for (uint32_t i = 0; search->found < SUGGESTIONS_MAX && i < catalog->parts.count; i++) {
         *part = i;
         if (catalog->parts.items[i].kind == kind && i != given && works(search)) {
-            myr_buf_printf(next_of(search), "%s: %s", key, catalog->parts.items[i].id);
+            bool card = kind == MYR_PART_NIC;
+            myr_buf_printf(next_of(search), card ? "pin: {%s: %s}" : "%s: %s", key,
+                           catalog->parts.items[i].id);
             break;
         }
     }
@@ -160,6 +162,20 @@ static void try_numbers(struct search *search)
     }
 }
 
+/* Without the shape that was asked for. */
+static void try_topology(struct search *search)
+{
+    enum myr_topology given = search->net->topology;
+    bool twin = search->net->twin_planar;
+    search->net->topology = MYR_TOPOLOGY_DEFAULT;
+    search->net->twin_planar = false;
+    if (given && search->found < SUGGESTIONS_MAX && works(search)) {
+        myr_buf_printf(next_of(search), "no 'topology'");
+    }
+    search->net->topology = given;
+    search->net->twin_planar = twin;
+}
+
 /* Speeds in use, from the given one downwards. */
 static void try_speed(struct search *search, const char *key, uint32_t *gbps)
 {
@@ -200,6 +216,8 @@ void plan_nearest(const struct plan *plan, struct myr_err *err)
     } else {
         try_ratio(&search);
         try_part(&search, "switch", &search.net->switch_part, MYR_PART_SWITCH);
+        try_part(&search, "nic", &search.net->pins[MYR_PIN_NIC], MYR_PART_NIC);
+        try_topology(&search);
     }
     if (search.found) {
         myr_err_hint(err, "the nearest that can be built: %s", search.text.data);
