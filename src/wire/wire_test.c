@@ -163,6 +163,41 @@ struct other_step {
         .name = #field                                                                \
     }
 
+/* Who passes frames on looks at them whole, and takes nothing by looking. */
+static void a_frame_is_looked_at_and_then_skipped(void **state)
+{
+    struct myr_wire_sender sender;
+    struct myr_wire_receiver receiver;
+    struct myr_buf bytes = {0};
+    struct myr_wire_head head;
+    struct myr_str frame;
+    struct myr_err err = {0};
+    size_t total = 0;
+    (void)state;
+    myr_wire_sender_init(&sender);
+    myr_wire_receiver_init(&receiver);
+    myr_wire_send(&sender, &bytes, MYR_WIRE_ACK, 70000, 3, 9, &(struct myr_wire_ack){5});
+    assert_int_equal(myr_wire_peek(&receiver, &head, &frame, &err), 0);
+    myr_wire_feed(&receiver, (struct myr_str){bytes.data, bytes.len - 1});
+    assert_int_equal(myr_wire_peek(&receiver, &head, &frame, &err), 1);
+    assert_int_equal(head.type, MYR_WIRE_SCHEMA);
+    assert_int_equal(myr_wire_peek(&receiver, &head, &frame, &err), 1);
+    total += frame.len;
+    myr_wire_skip(&receiver, frame);
+    assert_int_equal(myr_wire_peek(&receiver, &head, &frame, &err), 0);
+    myr_wire_feed(&receiver, (struct myr_str){bytes.data + bytes.len - 1, 1});
+    assert_int_equal(myr_wire_peek(&receiver, &head, &frame, &err), 1);
+    assert_int_equal(head.type, MYR_WIRE_ACK);
+    assert_int_equal(head.node, 70000);
+    total += frame.len;
+    myr_wire_skip(&receiver, frame);
+    assert_int_equal(total, bytes.len);
+    myr_wire_feed(&receiver, MYR_STR("nonsense"));
+    assert_int_equal(myr_wire_peek(&receiver, &head, &frame, &err), MYR_ECORRUPT);
+    myr_wire_receiver_done(&receiver);
+    myr_buf_done(&bytes);
+}
+
 static const struct myr_wire_table *other_table_of(uint8_t type)
 {
     static const struct myr_wire_field fields[] = {
@@ -361,6 +396,7 @@ int main(void)
         cmocka_unit_test(what_is_no_frame_is_refused),
         cmocka_unit_test(a_flipped_byte_does_no_harm),
         cmocka_unit_test(every_table_is_sound),
+        cmocka_unit_test(a_frame_is_looked_at_and_then_skipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

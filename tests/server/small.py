@@ -171,6 +171,32 @@ def the_doctor_misses_a_key(lab):
 
 
 @check
+def the_servers_certificate_is_renewed(lab):
+    papers = Path(lab.myriad).parent.parent / "tests" / "server-papers"
+    if not papers.exists():
+        print(f"      {papers} is not built: nothing is renewed")
+        return
+    folder, made = Path(lab.top, "renewed"), Path(lab.top, "papers")
+    init(lab, str(folder))
+    made.mkdir()
+    subprocess.run([papers, "sign", folder, "30", "myriad-server", made], check=True)
+    old = (made / "cert.pem").read_text() + (folder / "ca.pem").read_text()
+    (folder / "server.pem").write_text(old)
+    (folder / "server-key.pem").write_text((made / "key.pem").read_text())
+    other = Lab(lab.myriad, lab.top)
+    other.folder = str(folder)
+    for _ in range(2):  # once is enough
+        other.serve()
+        assert other.json("node", "list")["nodes"]
+        other.stop()
+    fresh = (folder / "server.pem").read_text()
+    told = lab.run("doctor", str(folder)).stdout
+    assert fresh != old and "server.pem is good for 82" in told, told
+    audit = (folder / "audit.log").read_text()
+    assert audit.count("renew server.pem") == 1, audit
+
+
+@check
 def hints_can_be_pasted(lab):
     folder = os.path.join(lab.top, "two words")
     init(lab, folder)
