@@ -1,7 +1,5 @@
 #include "grow/grow_internal.h"
 
-#include "myriad/text/kind.h"
-
 /* The order of growing. Everything is decided on the two designs; no file is touched. */
 
 static void begin(struct grow *grow)
@@ -116,7 +114,6 @@ int myr_grow(struct myr_arena *arena, const struct myr_design *installed,
 int myr_grow_read(struct myr_arena *arena, const struct myr_catalog *catalog, const char *path,
                   struct myr_design *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
     size_t len = strlen(path);
     if (len > 4 && strcmp(path + len - 4, ".myr") == 0) {
         return myr_design_open(ret, path, err);
