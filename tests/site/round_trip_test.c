@@ -100,6 +100,19 @@ static int take_file(void *context, const char *name, const struct myr_buf *text
     return MYR_OK;
 }
 
+/* What a format says of a network that it is not made for. */
+static bool is_refusal(const char *message)
+{
+    static const char *const reasons[] = {"InfiniBand", "no headroom is known", "bytes of headroom",
+                                          "cages of 8 lanes", "NCCL uses the compute network"};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(reasons); i++) {
+        if (strstr(message, reasons[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Every format takes every design, or says in a word why not; twice the same. */
 static void every_design_can_be_exported_and_gives_the_same_bytes_twice(void **state)
 {
@@ -114,7 +127,7 @@ static void every_design_can_be_exported_and_gives_the_same_bytes_twice(void **s
             for (uint32_t twice = 0; twice < 2; twice++) {
                 struct myr_export_sink sink = {&files[twice], take_file};
                 int rc = myr_export_run(&myr_exporters[i], &job, &sink, &err);
-                assert_true(rc == MYR_OK || strstr(err.message, "InfiniBand"));
+                assert_true(rc == MYR_OK || is_refusal(err.message));
             }
             assert_int_equal(files[0].count, files[1].count);
             assert_int_equal(files[0].text.len, files[1].text.len);

@@ -171,11 +171,29 @@ def rules(program):
                            "refused")
         check(words, done.returncode == status and text in done.stderr and
               not (program.folder / "refused").exists(), done.stderr)
+    hosts_agree(program)
     (program.folder / "ib.yaml").write_text(SPEC.format(16, "h100-8gpu", "planes: 1").replace(
         "sn5600", "mqm9790"))
     program.run("plan", "ib.yaml", "--out", "ib")
     done = program.run("export", "sonic-sn5600", "ib/design.myr", "--out", "refused")
     check("InfiniBand", done.returncode == 2 and "is InfiniBand, SONiC" in done.stderr, done.stderr)
+
+
+def hosts_agree(program):
+    """What NCCL marks is what the switches keep lossless."""
+    design = program.plan(16, "h100-8gpu", "length_m: 30")
+    text = program.run("export", "nccl", design).stdout
+    settings = dict(line.split("=", 1) for line in text.splitlines() if not line.startswith("#"))
+    config = next(iter(program.export("sn5600", design).values()))
+    for name in ("NCCL_IB_TC", "NCCL_IB_FIFO_TC"):
+        traffic = config["DSCP_TO_TC_MAP"]["ROCE"][str(int(settings[name]) >> 2)]
+        port = next(iter(config["PORT_QOS_MAP"].values()))
+        check(f"{name} is lossless", port["pfc_enable"] == traffic, settings)
+        check(f"{name} can be marked", int(settings[name]) & 3 == 2, settings)
+    check("rails", settings["NCCL_CROSS_NIC"] == "0" and "NCCL_IB_SL" not in settings, settings)
+    check("cards", len(settings["NCCL_IB_HCA"].split(",")) == 8, settings)
+    done = program.run("export", "nccl", design, "--net", "storage")
+    check("another network", done.returncode == 2, done.stderr)
 
 
 # --- YANG

@@ -25,6 +25,8 @@ const struct myr_exporter myr_exporters[] = {
      "NetBox, Nautobot, myriad verify", export_netbox, true},
     {"frr", "routed Ethernet: BGP configuration of each device, address plan", NULL,
      "DEVICE/frr.conf, links.csv, devices.csv", "FRR (zebra, bgpd)", export_frr, false},
+    {"nccl", "NCCL settings that follow from the fabric, with reasons", "nccl.conf", "nccl.conf",
+     "NCCL (/etc/nccl.conf)", export_nccl, false},
     {"sonic-sn5600", "SONiC on SN5600 (Spectrum-4): lossless RoCE, addresses, BGP", NULL,
      "DEVICE/config_db.json", "SONiC", export_sonic_sn5600, false},
     {"sonic-z9864f", "SONiC on Z9864F (Tomahawk 5): lossless RoCE, addresses, BGP", NULL,

@@ -31,6 +31,8 @@ int export_sonic_sn5600(const struct myr_export *job, const struct myr_export_si
                         struct myr_err *err);
 int export_sonic_z9864f(const struct myr_export *job, const struct myr_export_sink *sink,
                         struct myr_err *err);
+int export_nccl(const struct myr_export *job, const struct myr_export_sink *sink,
+                struct myr_err *err);
 
 /* The cabling of the job's network or networks, NICs as ports of their nodes. */
 void export_cabling(const struct myr_export *job, struct myr_cabling *cabling,
