@@ -15,6 +15,7 @@ struct filling {
     struct choice *order;  /* scratch, by candidate */
     uint32_t *seat_rack;   /* scratch, by seat of the block */
     double *sums;          /* scratch: columns, then rows */
+    int64_t *at_mm;        /* scratch: columns, then rows */
     uint32_t *dealt;       /* scratch, by block of a pod */
 };
 

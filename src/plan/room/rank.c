@@ -63,8 +63,7 @@ static void rank_shortest(struct filling *fill, const struct block *block, uint3
     uint32_t columns = hall->columns, rows = hall->rows;
     double *weight_x = fill->sums, *cost_x = weight_x + columns;
     double *weight_y = cost_x + columns, *cost_y = weight_y + rows;
-    int64_t *x = MYR_ARENA_NEW(room->arena, int64_t, columns);
-    int64_t *y = MYR_ARENA_NEW(room->arena, int64_t, rows);
+    int64_t *x = fill->at_mm, *y = x + columns;
     memset(fill->sums, 0, sizeof(double) * 2 * (columns + rows));
     for (uint32_t i = 0; i < columns; i++) {
         x[i] = room->racks[hall->first_rack + i * rows].x_mm;
