@@ -149,7 +149,7 @@ static void add_management(struct plan *plan, const struct net_plan *net, uint16
     struct net_plan *oob = &plan->nets[MYR_NET_OOB];
     for (uint32_t i = 0; oob->present && i < oob->host_class_count; i++) {
         struct host_class *hosts = &oob->hosts[i];
-        if (hosts->kind == kind && hosts->of_net == net->id && plan_is_managed(kind)) {
+        if (hosts->managed && hosts->kind == kind && hosts->of_net == net->id) {
             uint32_t cages = plan->devtypes.items[type].cages;
             hosts->port_base = plan->devtypes.items[type].port_count;
             add_nic_group(plan, type, oob, hosts);
@@ -164,7 +164,7 @@ static void find_managed(struct plan *plan, struct net_plan *net)
     struct net_plan *oob = &plan->nets[MYR_NET_OOB];
     for (uint32_t i = 0; oob->present && i < oob->host_class_count; i++) {
         struct host_class *hosts = &oob->hosts[i];
-        if (hosts->of_net == net->id && plan_is_managed(hosts->kind)) {
+        if (hosts->managed && hosts->of_net == net->id) {
             hosts->first_device = hosts->kind == MYR_DEVICE_SPINE    ? net->out.first_spine
                                   : hosts->kind == MYR_DEVICE_CORE   ? net->out.first_core
                                   : hosts->kind == MYR_DEVICE_ACCESS ? net->out.first_access

@@ -13,7 +13,8 @@
 /* Devices of one kind that hang on a network, in the order of their endpoints. */
 struct host_class {
     enum myr_device_kind kind;
-    enum myr_net_id of_net; /* of a switch on the out-of-band network: the one that it serves */
+    bool managed;           /* a box that is no host, on the out-of-band network */
+    enum myr_net_id of_net; /* of such a box: the network that it serves */
     uint32_t first_device, count;
     uint32_t nic_part;
     uint32_t nic_ports; /* per device and plane */
@@ -143,7 +144,6 @@ MYR_MUST_USE int plan_size_access(struct plan *plan, struct net_plan *net, struc
 
 /* Out of band: the management ports of all other networks' switches hang on it too. */
 void plan_managed_switches(struct plan *plan, struct net_plan *net);
-bool plan_is_managed(enum myr_device_kind kind);
 
 /* 3. place: devices, types, ports */
 MYR_MUST_USE int plan_place(struct plan *plan, struct myr_err *err);

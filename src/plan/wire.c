@@ -433,8 +433,7 @@ static void wire_managed(struct layer_wiring *wiring)
     const struct myr_network *out = &net->out;
     for (uint32_t i = 0; i < net->host_class_count; i++) {
         const struct host_class *hosts = &net->hosts[i];
-        for (uint32_t k = 0; plan_is_managed(hosts->kind) && k < hosts->count * hosts->nic_ports;
-             k++) {
+        for (uint32_t k = 0; hosts->managed && k < hosts->count * hosts->nic_ports; k++) {
             uint32_t at = hosts->start + k;
             uint32_t slot = net->nodes + at / net->nic_ports, home = at % net->nic_ports;
             uint32_t access = out->first_access + slot / out->leaf_down * net->nic_ports + home;

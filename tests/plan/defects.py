@@ -347,6 +347,8 @@ def out_of_band(myriad):
     check("ports of oob", nets["oob"]["host_ports"],
           127 + plan["storage"]["servers"] + boxes + 4)
     plan = Spec(64, compute={"switch": "mqm9790"}, oob={}).plan(myriad, "without management port")
+    Spec(32, compute={}, oob={"topology": "clos", "fabric_manager_ports": 6, "nic_gbps": 200,
+                              "pin": {"nic": "cx7-2x200g"}}).plan(myriad, "managers out of band")
     check("a switch without a management port", plan["networks"]["oob"]["host_ports"], 64)
 
 

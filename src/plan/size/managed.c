@@ -5,13 +5,6 @@
  * other networks and the fabric managers. Its own switches are managed over their own ports.
  */
 
-bool plan_is_managed(enum myr_device_kind kind)
-{
-    return kind == MYR_DEVICE_LEAF || kind == MYR_DEVICE_SPINE || kind == MYR_DEVICE_CORE ||
-           kind == MYR_DEVICE_ROUTER || kind == MYR_DEVICE_ACCESS ||
-           kind == MYR_DEVICE_AGGREGATION || kind == MYR_DEVICE_FABRIC_MANAGER;
-}
-
 /* One where the part does not say: a switch that nobody can reach is not built. */
 static uint32_t ports_of(const struct myr_part *part)
 {
@@ -30,6 +23,7 @@ static void add_switches(const struct plan *plan, struct net_plan *oob, const st
     }
     MYR_ASSERT(oob->host_class_count < PLAN_HOSTS_MAX);
     oob->hosts[oob->host_class_count++] = (struct host_class){.kind = kind,
+                                                              .managed = true,
                                                               .of_net = net->id,
                                                               .count = count,
                                                               .nic_part = oob->hosts[0].nic_part,
