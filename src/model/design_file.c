@@ -51,23 +51,29 @@ struct section {
     uint32_t item_bytes;
     uint32_t extra;   /* items beyond the count: 1 for the arrays that end ranges */
     uint32_t fixed;   /* the count, where it is no field */
+    bool optional;    /* written where it has items; older files lack it */
     bool count_comes; /* this section sets the count; the others must agree */
 };
 
 #define COUNTED(tag, pointer, count, sets)                                             \
     {                                                                                  \
         tag, offsetof(struct myr_design, pointer), offsetof(struct myr_design, count), \
-            sizeof(*((struct myr_design *)0)->pointer), 0, 0, sets                     \
+            sizeof(*((struct myr_design *)0)->pointer), 0, 0, false, sets              \
     }
 #define BOUNDED(tag, pointer, count)                                                   \
     {                                                                                  \
         tag, offsetof(struct myr_design, pointer), offsetof(struct myr_design, count), \
-            sizeof(*((struct myr_design *)0)->pointer), 1, 0, false                    \
+            sizeof(*((struct myr_design *)0)->pointer), 1, 0, false, false             \
     }
 #define FIXED(tag, pointer, number)                                                               \
     {                                                                                             \
         tag, offsetof(struct myr_design, pointer), 0, sizeof(*((struct myr_design *)0)->pointer), \
-            0, number, false                                                                      \
+            0, number, false, false                                                               \
+    }
+#define OPTIONAL(tag, pointer, count)                                                  \
+    {                                                                                  \
+        tag, offsetof(struct myr_design, pointer), offsetof(struct myr_design, count), \
+            sizeof(*((struct myr_design *)0)->pointer), 0, 0, true, true               \
     }
 
 static const struct section sections[] = {
@@ -97,6 +103,7 @@ static const struct section sections[] = {
     COUNTED("TRAYS", trays, tray_count, true),
     COUNTED("DOMAINS", domains, domain_count, true),
     COUNTED("MEMBERS", domain_devices, member_count, true),
+    OPTIONAL("GROUPS", groups, group_count),
 };
 
 enum { SECTION_COUNT = MYR_ARRAY_COUNT(sections) };
@@ -129,36 +136,50 @@ static uint64_t aligned(uint64_t offset)
     return (offset + SECTION_ALIGN - 1) / SECTION_ALIGN * SECTION_ALIGN;
 }
 
+/* The sections that a file of this design has; returns how many. */
+static uint32_t used_sections(const struct myr_design *design, const struct section **ret)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < SECTION_COUNT; i++) {
+        if (!sections[i].optional || item_count(design, &sections[i]) > 0) {
+            ret[count++] = &sections[i];
+        }
+    }
+    return count;
+}
+
 void myr_design_put(const struct myr_design *design, struct myr_outfile *file)
 {
     struct section_entry table[SECTION_COUNT] = {0};
-    uint64_t offset = aligned(sizeof(struct file_header) + sizeof(table));
-    for (uint32_t i = 0; i < SECTION_COUNT; i++) {
-        const void *data = *pointer_of((struct myr_design *)design, &sections[i]);
-        uint64_t bytes = item_count(design, &sections[i]) * sections[i].item_bytes;
-        memcpy(table[i].tag, sections[i].tag, strlen(sections[i].tag));
+    const struct section *used[SECTION_COUNT];
+    uint32_t count = used_sections(design, used);
+    size_t table_bytes = count * sizeof(table[0]);
+    uint64_t offset = aligned(sizeof(struct file_header) + table_bytes);
+    for (uint32_t i = 0; i < count; i++) {
+        const void *data = *pointer_of((struct myr_design *)design, used[i]);
+        uint64_t bytes = item_count(design, used[i]) * used[i]->item_bytes;
+        memcpy(table[i].tag, used[i]->tag, strlen(used[i]->tag));
         table[i].version = MYR_DESIGN_VERSION;
-        table[i].item_bytes = sections[i].item_bytes;
+        table[i].item_bytes = used[i]->item_bytes;
         table[i].offset = offset;
         table[i].bytes = bytes;
         table[i].crc = bytes ? crc_of(data, bytes) : 0;
         offset = aligned(offset + bytes);
     }
     struct file_header header = {.version = MYR_DESIGN_VERSION,
-                                 .section_count = SECTION_COUNT,
+                                 .section_count = count,
                                  .file_bytes = offset,
-                                 .table_crc = crc_of(table, sizeof(table))};
+                                 .table_crc = crc_of(table, table_bytes)};
     memcpy(header.magic, magic, sizeof(magic));
     header.header_crc = crc_of(&header, offsetof(struct file_header, header_crc));
 
     static const char zeros[SECTION_ALIGN];
     myr_outfile_write(file, &header, sizeof(header));
-    myr_outfile_write(file, table, sizeof(table));
-    uint64_t at = sizeof(header) + sizeof(table);
-    for (uint32_t i = 0; i < SECTION_COUNT; i++) {
+    myr_outfile_write(file, table, table_bytes);
+    uint64_t at = sizeof(header) + table_bytes;
+    for (uint32_t i = 0; i < count; i++) {
         myr_outfile_write(file, zeros, table[i].offset - at);
-        myr_outfile_write(file, *pointer_of((struct myr_design *)design, &sections[i]),
-                          table[i].bytes);
+        myr_outfile_write(file, *pointer_of((struct myr_design *)design, used[i]), table[i].bytes);
         at = table[i].offset + table[i].bytes;
     }
     myr_outfile_write(file, zeros, header.file_bytes - at);
@@ -304,6 +325,9 @@ int myr_design_parse(struct myr_design *ret, void *image, size_t bytes, const ch
         MYR_TRY(take_section(&design, &table[i], section, image, name, err));
     }
     for (uint32_t i = 0; i < SECTION_COUNT; i++) {
+        if (!entries[i] && sections[i].optional) {
+            continue;
+        }
         if (!entries[i]) {
             return damaged(err, name, "a section is missing");
         }

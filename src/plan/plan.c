@@ -43,7 +43,7 @@ static void fill_head(struct plan *plan)
     head->price_book = plan_string(plan, plan->spec->price_book ? plan->spec->price_book : "");
     head->servers = plan->spec->servers;
     head->nodes = plan->nodes;
-    head->gpus = plan->nodes * server->gpus_per_node;
+    head->gpus = plan->gpus;
     head->nodes_per_server = server->nodes;
     head->gpus_per_node = server->gpus_per_node;
     head->scale_up_gpus = server->scale_up_gpus ? server->scale_up_gpus : 1;
@@ -112,6 +112,7 @@ static int run(struct plan *plan, struct myr_err *err)
     plan_insides(plan);
     plan_domains(plan);
     plan_price(plan);
+    plan_keep_groups(plan);
     if (plan->spec->room.node) {
         plan_finding(plan, MYR_SEVERITY_INFO, "room-not-placed", "room",
                      "cable lengths come from length_m until racks are placed",

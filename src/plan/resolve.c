@@ -96,18 +96,24 @@ static int resolve_switches(struct plan *plan, struct net_plan *net, enum myr_te
     return check_speed(net, part_at(plan, net->core_part), net->out.fabric_gbps, err);
 }
 
-static void add_hosts(struct net_plan *net, enum myr_device_kind kind, uint32_t count,
-                      uint32_t nic_part, uint32_t nic_ports)
+static void add_group_hosts(struct net_plan *net, enum myr_device_kind kind, uint32_t group,
+                            uint32_t count, uint32_t nic_part, uint32_t nic_ports)
 {
     if (count == 0) {
         return;
     }
     MYR_ASSERT(net->host_class_count < PLAN_HOSTS_MAX);
     net->hosts[net->host_class_count++] = (struct host_class){
-        .kind = kind, .count = count, .nic_part = nic_part, .nic_ports = nic_ports};
+        .kind = kind, .group = group, .count = count, .nic_part = nic_part, .nic_ports = nic_ports};
     MYR_ASSERT(nic_ports > 0 && nic_part != MYR_PART_NONE);
     net->nodes += count;
     net->endpoints += count * nic_ports;
+}
+
+static void add_hosts(struct net_plan *net, enum myr_device_kind kind, uint32_t count,
+                      uint32_t nic_part, uint32_t nic_ports)
+{
+    add_group_hosts(net, kind, 0, count, nic_part, nic_ports);
 }
 
 /* What the spec's word or its switch asks for; MYR_TECH_ANY: it leaves that open. */
@@ -187,11 +193,23 @@ static uint32_t nic_or_variant(struct plan *plan, const struct net_plan *net, ui
     return own;
 }
 
+/* The group that decides what a network is like: the first that hangs on it. */
+static const struct plan_group *first_on(const struct plan *plan, const struct net_plan *net)
+{
+    for (uint32_t i = 0; i < plan->group_count; i++) {
+        if (plan->groups[i].networks & 1U << net->id) {
+            return &plan->groups[i];
+        }
+    }
+    return &plan->groups[0];
+}
+
 static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_part,
                        struct myr_err *err)
 {
     const struct myr_spec_net *spec = net->spec;
-    const struct myr_server_nics *nics = &plan->server->server.nics[net->id];
+    const struct myr_part *server = first_on(plan, net)->server;
+    const struct myr_server_nics *nics = &server->server.nics[net->id];
     if (spec->pins[MYR_PIN_NIC] != MYR_PART_NONE) {
         *ret_part = spec->pins[MYR_PIN_NIC];
     } else if (nics->nic) {
@@ -200,7 +218,7 @@ static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_pa
     } else {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "server '%s' has no NIC for the %s network; give pin: {nic: ...}",
-                             plan->server->id, myr_net_names[net->id]);
+                             server->id, myr_net_names[net->id]);
     }
     const struct myr_part_nic *nic = &part_at(plan, *ret_part)->nic;
     net->out.host_gbps = spec->nic_gbps ? spec->nic_gbps : nic->port_gbps;
@@ -273,19 +291,61 @@ static void resolve_oversubscription(struct net_plan *net)
     }
 }
 
+/* The first group on a network decides its speed; the others must be able to run at it. */
+static int resolve_groups(struct plan *plan, struct net_plan *net, uint32_t nic_part,
+                          struct myr_err *err)
+{
+    for (uint32_t i = 0; i < plan->group_count; i++) {
+        const struct plan_group *group = &plan->groups[i];
+        uint32_t ports = net->nic_ports, part = nic_part;
+        if (!(group->networks & 1U << net->id)) {
+            continue;
+        }
+        if (group->server != first_on(plan, net)->server &&
+            net->spec->pins[MYR_PIN_NIC] == MYR_PART_NONE) {
+            const struct myr_server_nics *nics = &group->server->server.nics[net->id];
+            uint32_t own =
+                nics->nic ? myr_catalog_find(plan->catalog, myr_str_from(nics->nic)) : MYR_NONE;
+            if (own == MYR_NONE || !nic_suits(plan, net->spec, &part_at(plan, own)->nic) ||
+                !nic_can(&part_at(plan, own)->nic, net->out.host_gbps)) {
+                return myr_doc_error(err, net->node, MYR_EINVAL,
+                                     "group '%.40s': '%s' has no NIC for the %s network at %u "
+                                     "Gb/s; leave it out of the group's networks",
+                                     group->name, group->server->id, myr_net_names[net->id],
+                                     net->out.host_gbps);
+            }
+            const struct myr_part_nic *nic = &part_at(plan, own)->nic;
+            part = own;
+            ports = net->spec->nic_ports
+                        ? net->spec->nic_ports
+                        : nics->count * nic->cages * nic->cage_ports / net->out.planes;
+            ports = ports ? ports : 1;
+            if (net->out.topology == MYR_TOPOLOGY_ACCESS && ports < net->nic_ports) {
+                return myr_doc_error(err, net->node, MYR_EINVAL,
+                                     "group '%.40s': a node has %u ports on the %s network, the "
+                                     "first group has %u; give nic_ports",
+                                     group->name, ports, myr_net_names[net->id], net->nic_ports);
+            }
+            ports = net->out.topology == MYR_TOPOLOGY_ACCESS ? net->nic_ports : ports;
+        }
+        add_group_hosts(net, MYR_DEVICE_NODE, i, group->nodes, part, ports);
+    }
+    return MYR_OK;
+}
+
 static int resolve_hosts(struct plan *plan, struct net_plan *net, uint32_t nic_part,
                          struct myr_err *err)
 {
     const struct myr_part *storage =
         plan->storage_servers ? part_at(plan, plan->storage_part) : NULL;
+    MYR_TRY(resolve_groups(plan, net, nic_part, err));
     /* A host port brings at most a few links above it: an eighth of the links is room for them. */
-    uint64_t ports = (uint64_t)plan->nodes * net->nic_ports * net->out.planes;
+    uint64_t ports = (uint64_t)net->endpoints * net->out.planes;
     if (ports > PLAN_LINKS_MAX / 8) {
         return myr_doc_error(err, net->node, MYR_ERANGE,
                              "%llu host ports are more than the %u that one design may have",
                              (unsigned long long)ports, PLAN_LINKS_MAX / 8);
     }
-    add_hosts(net, MYR_DEVICE_NODE, plan->nodes, nic_part, net->nic_ports);
     if (net->id != MYR_NET_COMPUTE && storage) {
         bool own = net->id == MYR_NET_STORAGE && storage->storage.nic;
         add_hosts(net, MYR_DEVICE_STORAGE, plan->storage_servers,
@@ -358,13 +418,7 @@ int plan_resolve(struct plan *plan, struct myr_err *err)
         MYR_TRY(find_default(plan, default_server, &plan->server_part, err));
     }
     plan->server = part_at(plan, plan->server_part);
-    uint64_t nodes = (uint64_t)spec->servers * plan->server->server.nodes;
-    if (nodes > PLAN_DEVICES_MAX / 2) {
-        return myr_doc_error(err, spec->root, MYR_ERANGE,
-                             "%llu nodes are more than the %u that one design may have",
-                             (unsigned long long)nodes, PLAN_DEVICES_MAX / 2);
-    }
-    plan->nodes = (uint32_t)nodes;
+    MYR_TRY(plan_groups(plan, err));
     plan->storage_part = spec->storage.server_part;
     if (spec->storage.node && plan->storage_part == MYR_PART_NONE) {
         MYR_TRY(find_default(plan, default_storage, &plan->storage_part, err));
