@@ -107,12 +107,9 @@ static void put_insides(const struct myr_design *design, struct myr_json *json)
     myr_json_end(json);
 }
 
-/* Only where there are some: servers of one kind need no list. */
+/* Empty where all servers are of one kind. */
 static void put_groups(const struct myr_design *design, struct myr_json *json)
 {
-    if (design->group_count == 0) {
-        return;
-    }
     myr_json_list(json, "groups");
     for (uint32_t i = 0; i < design->group_count; i++) {
         const struct myr_server_group *group = &design->groups[i];
