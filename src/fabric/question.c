@@ -94,6 +94,7 @@ int myr_fabric_open(struct myr_fabric_case *ret, const struct myr_fabric_questio
     *ret = (struct myr_fabric_case){0};
     myr_arena_init(&ret->arena);
     MYR_TRY(myr_design_open(&ret->design, question->design, err));
+    MYR_TRY(myr_design_one_kind(&ret->design, question->design, err));
     MYR_TRY(myr_graph_init(&ret->graph, &ret->arena, &ret->design, question->net, err));
     if (question->dead) {
         MYR_TRY(myr_words_kill(&ret->graph, question->dead, &ret->dead_count, err));

@@ -30,6 +30,14 @@ static int check_strings(const struct myr_design *design, const char *name, stru
             return broken(err, name, "a string lies outside", i);
         }
     }
+    for (uint32_t i = 0; i < design->group_count; i++) {
+        const struct myr_server_group *group = &design->groups[i];
+        if (!string_ok(design, group->name) || !string_ok(design, group->server_part) ||
+            !string_ok(design, group->gpu_part) || group->gpus_per_node == 0 ||
+            group->gpus_per_node > 1024 || group->nodes_per_server == 0) {
+            return broken(err, name, "a server group has a field outside", i);
+        }
+    }
     for (uint32_t i = 0; i < design->bom_count; i++) {
         const struct myr_bom_row *row = &design->bom[i];
         if (!string_ok(design, row->system) || !string_ok(design, row->name) ||

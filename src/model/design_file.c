@@ -127,6 +127,7 @@ static const struct section sections[] = {
     OPTIONAL("COOLMORE", cooling_more, cooling_count),
     OPTIONAL("DEVUNIT", device_unit, device_count),
     OPTIONAL("CABLEMM", cable_mm, cable_count),
+    COUNTED_OPTIONAL("GROUPS", groups, group_count),
 };
 
 enum { SECTION_COUNT = MYR_ARRAY_COUNT(sections) };

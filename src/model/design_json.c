@@ -113,6 +113,24 @@ static void put_insides(const struct myr_design *design, struct myr_json *json)
     myr_json_end(json);
 }
 
+/* Empty where all servers are of one kind. */
+static void put_groups(const struct myr_design *design, struct myr_json *json)
+{
+    myr_json_list(json, "groups");
+    for (uint32_t i = 0; i < design->group_count; i++) {
+        const struct myr_server_group *group = &design->groups[i];
+        myr_json_object(json, NULL);
+        myr_json_text(json, "name", myr_design_str(design, group->name));
+        myr_json_text(json, "server", myr_design_str(design, group->server_part));
+        myr_json_text(json, "gpu", myr_design_str(design, group->gpu_part));
+        myr_json_u64(json, "first_node", group->first_node);
+        myr_json_u64(json, "nodes", group->nodes);
+        myr_json_u64(json, "gpus_per_node", group->gpus_per_node);
+        myr_json_end(json);
+    }
+    myr_json_end(json);
+}
+
 void myr_design_put_json(const struct myr_design *design, struct myr_outfile *file)
 {
     const struct myr_design_head *head = design->head;
@@ -127,6 +145,7 @@ void myr_design_put_json(const struct myr_design *design, struct myr_outfile *fi
     myr_json_u64(&json, "gpus", head->gpus);
     myr_json_u64(&json, "gpus_per_node", head->gpus_per_node);
     myr_json_u64(&json, "scale_up_gpus", head->scale_up_gpus);
+    put_groups(design, &json);
     put_cabletypes(design, &json);
     put_insides(design, &json);
     /* The two long lists are put in front of the closing brace by hand. */

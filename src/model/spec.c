@@ -163,7 +163,8 @@ static int read_prices(struct myr_arena *arena, const struct myr_catalog *catalo
 }
 
 struct root_nodes {
-    const struct myr_doc *server, *networks, *storage, *room, *supplied, *prices, *items, *accept;
+    const struct myr_doc *server, *networks, *storage, *room, *supplied, *prices, *items, *accept,
+        *groups;
 };
 
 static int read_networks(struct myr_arena *arena, const struct myr_catalog *catalog,
@@ -190,6 +191,9 @@ static int read_sections(struct myr_arena *arena, const struct myr_catalog *cata
     MYR_TRY(spec_need_optional(catalog, nodes->server, "server", MYR_PART_SERVER,
                                &spec->server_part, err));
     MYR_TRY(read_networks(arena, catalog, nodes->networks, spec, err));
+    if (nodes->groups) {
+        MYR_TRY(spec_read_groups(arena, catalog, nodes->groups, spec, err));
+    }
     if (nodes->storage) {
         MYR_TRY(read_storage(arena, catalog, nodes->storage, &spec->storage, err));
     }
@@ -220,6 +224,7 @@ int myr_spec_read(struct myr_arena *arena, const struct myr_catalog *catalog,
         FIELD_ROW_NODE("prices", struct root_nodes, prices),
         FIELD_ROW_NODE("items", struct root_nodes, items),
         FIELD_ROW_NODE("accept", struct root_nodes, accept),
+        FIELD_ROW_NODE("groups", struct root_nodes, groups),
     };
     static const struct field root_fields[] = {
         FIELD_ROW_TEXT("name", struct myr_spec, name),
@@ -242,7 +247,11 @@ int myr_spec_read(struct myr_arena *arena, const struct myr_catalog *catalog,
         {root_fields, MYR_ARRAY_COUNT(root_fields), &spec},
     };
     MYR_TRY(fields_read(arena, doc, "the spec", tables, 2, err));
-    if (spec.servers == 0) {
+    if (nodes.groups && (spec.servers || nodes.server)) {
+        return myr_doc_error(err, nodes.groups, MYR_EINVAL,
+                             "give 'groups', or 'servers' and 'server', not both");
+    }
+    if (spec.servers == 0 && !nodes.groups) {
         return myr_doc_error(err, doc, MYR_EINVAL,
                              "the spec lacks 'servers', the number of GPU servers");
     }

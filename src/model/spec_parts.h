@@ -20,6 +20,11 @@ MYR_MUST_USE int spec_read_items(struct myr_arena *arena, const struct myr_catal
                                  const struct myr_doc *node, const char *system,
                                  struct myr_spec *spec, struct myr_err *err);
 
+/* Server groups (spec_groups.c); the networks must have been read. */
+MYR_MUST_USE int spec_read_groups(struct myr_arena *arena, const struct myr_catalog *catalog,
+                                  const struct myr_doc *node, struct myr_spec *spec,
+                                  struct myr_err *err);
+
 /* The section of one network (spec_net.c). */
 MYR_MUST_USE int spec_read_net(struct myr_arena *arena, const struct myr_catalog *catalog,
                                const struct myr_doc *node, enum myr_net_id id,

@@ -37,12 +37,13 @@ static struct myr_str cell(const struct list *list, enum column column)
                                                      : trimmed(myr_csv_text(list->csv.fields[at]));
 }
 
+/* A row may be too short to have the cell: then its last one is where to look. */
 static int complain(struct list *list, enum column column, struct myr_err *err, const char *what)
 {
     char shown[MYR_EXCERPT_MAX];
-    return myr_csv_error(err, &list->csv, (uint32_t)list->columns[column],
-                         "'%s' is '%s', %s is expected", column_names[column],
-                         myr_text_excerpt(cell(list, column), shown), what);
+    uint32_t at = (uint32_t)list->columns[column], last = list->csv.count - 1;
+    return myr_csv_error(err, &list->csv, at < last ? at : last, "'%s' is '%s', %s is expected",
+                         column_names[column], myr_text_excerpt(cell(list, column), shown), what);
 }
 
 static int read_header(struct list *list, struct myr_err *err)

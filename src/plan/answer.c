@@ -193,6 +193,32 @@ static void put_totals(struct myr_answer *answer, const struct myr_design *desig
     myr_answer_end(answer);
 }
 
+static void put_groups(struct myr_answer *answer, const struct myr_design *design)
+{
+    myr_answer_list(answer, "groups");
+    for (uint32_t i = 0; i < design->group_count; i++) {
+        const struct myr_server_group *group = &design->groups[i];
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "name", myr_design_str(design, group->name));
+        myr_answer_text(answer, "server", myr_design_str(design, group->server_part));
+        myr_answer_text(answer, "gpu", myr_design_str(design, group->gpu_part));
+        myr_answer_u64(answer, "servers", group->servers);
+        myr_answer_u64(answer, "first_node", group->first_node);
+        myr_answer_u64(answer, "nodes", group->nodes);
+        myr_answer_u64(answer, "gpus_per_node", group->gpus_per_node);
+        myr_answer_u64(answer, "gpus", (uint64_t)group->nodes * group->gpus_per_node);
+        myr_answer_list(answer, "networks");
+        for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
+            if (group->networks & 1U << net && design->networks[net].topology) {
+                myr_answer_text(answer, NULL, myr_net_names[net]);
+            }
+        }
+        myr_answer_end(answer);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+}
+
 const struct myr_value *myr_plan_answer(const struct myr_design *design, struct myr_answer *answer)
 {
     const struct myr_design_head *head = design->head;
@@ -202,6 +228,7 @@ const struct myr_value *myr_plan_answer(const struct myr_design *design, struct 
     myr_answer_u64(answer, "gpus", head->gpus);
     myr_answer_text(answer, "server", myr_design_str(design, head->server_part));
     myr_answer_u64(answer, "scale_up_gpus", head->scale_up_gpus);
+    put_groups(answer, design);
     myr_answer_object(answer, "networks");
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         put_network(answer, design, id);

@@ -90,9 +90,25 @@ static void inside_builder_done(struct inside_builder *builder)
     myr_vec_done(&builder->links);
 }
 
+/* One list stands for all nodes: where their servers differ there is none. */
+static bool servers_differ(const struct plan *plan)
+{
+    for (uint32_t i = 1; i < plan->group_count; i++) {
+        if (plan->groups[i].server_part != plan->groups[0].server_part) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void plan_insides(struct plan *plan)
 {
     const struct myr_part_server *server = &plan->server->server;
+    if (servers_differ(plan)) {
+        plan->design.insides = MYR_ARENA_NEW(plan->arena, struct myr_inside, 1);
+        plan->design.inside_links = MYR_ARENA_NEW(plan->arena, struct myr_inside_link, 1);
+        return;
+    }
     MYR_CLEANUP(inside_builder_done) struct inside_builder builder = {.plan = plan};
     uint32_t numa_count = server->numa ? server->numa : 1;
     uint32_t gbps = pcie_gbps(server->pcie_gen ? server->pcie_gen : 5);
@@ -132,26 +148,36 @@ void plan_insides(struct plan *plan)
     }
 }
 
+/* Consecutive nodes that fall into sets of one size; 0: into none. */
+struct span {
+    uint32_t first, nodes, size;
+};
+
 /* Sets of nodes that share something: a scale-up domain, a rail group, a pod. */
-static uint32_t domain_nodes(const struct plan *plan, enum myr_domain_kind kind)
+static struct span domain_span(const struct plan *plan, enum myr_domain_kind kind, uint32_t i)
 {
-    const struct myr_part_server *server = &plan->server->server;
     const struct net_plan *net = &plan->nets[MYR_NET_COMPUTE];
-    uint32_t nodes = 0;
-    switch (kind) {
-    case MYR_DOMAIN_SCALE_UP:
-        nodes = server->scale_up_gpus / server->gpus_per_node;
-        return nodes > 1 ? nodes : 0;
-    case MYR_DOMAIN_RAIL_GROUP:
-        return net->present && net->out.topology == MYR_TOPOLOGY_RAIL ? net->out.group_nodes : 0;
-    case MYR_DOMAIN_POD:
-        return net->present && net->out.topology == MYR_TOPOLOGY_RAIL && net->out.tiers == 3
-                   ? net->out.group_nodes * (net->out.pod_leaves / net->out.rails)
-                   : 0;
-    case MYR_DOMAIN_RACK:
-        break;
+    const struct plan_group *group = &plan->groups[i];
+    struct span span = {group->first, group->nodes, 0};
+    if (kind == MYR_DOMAIN_SCALE_UP) {
+        const struct myr_part_server *server = &group->server->server;
+        uint32_t nodes = server->scale_up_gpus / server->gpus_per_node;
+        span.size = nodes > 1 ? nodes : 0;
+        return span;
     }
-    return 0;
+    /* Groups on the compute network come first and share its leaves. */
+    span.nodes = 0;
+    for (uint32_t k = 0; k < plan->group_count; k++) {
+        bool on = plan->groups[k].networks & 1U << MYR_NET_COMPUTE;
+        span.nodes += on ? plan->groups[k].nodes : 0;
+    }
+    bool railed = i == 0 && net->present && net->out.topology == MYR_TOPOLOGY_RAIL;
+    if (railed && kind == MYR_DOMAIN_RAIL_GROUP) {
+        span.size = net->out.group_nodes;
+    } else if (railed && kind == MYR_DOMAIN_POD && net->out.tiers == 3) {
+        span.size = net->out.group_nodes * (net->out.pod_leaves / net->out.rails);
+    }
+    return span;
 }
 
 void plan_domains(struct plan *plan)
@@ -159,21 +185,27 @@ void plan_domains(struct plan *plan)
     struct myr_design *design = &plan->design;
     uint32_t domains = 0, members = 0;
     for (uint32_t kind = MYR_DOMAIN_SCALE_UP; kind <= MYR_DOMAIN_POD; kind++) {
-        uint32_t size = domain_nodes(plan, (enum myr_domain_kind)kind);
-        domains += size ? ceil_div(plan->nodes, size) : 0;
-        members += size ? plan->nodes : 0;
+        for (uint32_t i = 0; i < plan->group_count; i++) {
+            struct span span = domain_span(plan, (enum myr_domain_kind)kind, i);
+            domains += span.size ? ceil_div(span.nodes, span.size) : 0;
+            members += span.size ? span.nodes : 0;
+        }
     }
     design->domains = MYR_ARENA_NEW(plan->arena, struct myr_domain, domains);
     design->domain_devices = MYR_ARENA_NEW(plan->arena, uint32_t, members);
     for (uint32_t kind = MYR_DOMAIN_SCALE_UP; kind <= MYR_DOMAIN_POD; kind++) {
-        uint32_t size = domain_nodes(plan, (enum myr_domain_kind)kind);
-        for (uint32_t node = 0; size && node < plan->nodes; node++) {
-            if (node % size == 0) {
-                design->domains[design->domain_count++] = (struct myr_domain){
-                    .kind = kind, .index = node / size, .first = design->member_count};
+        uint32_t index = 0;
+        for (uint32_t i = 0; i < plan->group_count; i++) {
+            struct span span = domain_span(plan, (enum myr_domain_kind)kind, i);
+            for (uint32_t node = 0; span.size && node < span.nodes; node++) {
+                if (node % span.size == 0) {
+                    design->domains[design->domain_count++] = (struct myr_domain){
+                        .kind = kind, .index = index++, .first = design->member_count};
+                }
+                design->domains[design->domain_count - 1].count++;
+                design->domain_devices[design->member_count++] =
+                    design->head->first_node + span.first + node;
             }
-            design->domains[design->domain_count - 1].count++;
-            design->domain_devices[design->member_count++] = design->head->first_node + node;
         }
     }
     MYR_ASSERT(design->domain_count == domains);

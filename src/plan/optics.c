@@ -355,16 +355,15 @@ int plan_optics(struct plan *plan, struct myr_err *err)
     return MYR_OK;
 }
 
-uint16_t plan_host_cabletype(const struct plan *plan, const struct net_plan *net,
-                             enum myr_device_kind kind)
+uint16_t plan_host_cabletype(const struct plan *plan, const struct net_plan *net, uint32_t device)
 {
     (void)plan;
     for (uint32_t i = 0; i < net->host_class_count; i++) {
-        if (net->hosts[i].kind == kind) {
+        if (device - net->hosts[i].first_device < net->hosts[i].count) {
             return net->host_cabletype[i];
         }
     }
-    MYR_ASSERT(false && "hosts of a kind that is not on this network");
+    MYR_ASSERT(false && "a host that is not on this network");
     return 0;
 }
 

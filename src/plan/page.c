@@ -163,7 +163,16 @@ void myr_plan_page(const struct myr_design *design, struct myr_answer *answer,
     char servers[32], gpus[32];
     myr_answer_heading(answer, "%s", myr_design_str(design, head->name));
     myr_answer_fact(answer, "servers", "%s (%s), %s GPUs", myr_u64_grouped(head->servers, servers),
-                    myr_design_str(design, head->server_part), myr_u64_grouped(head->gpus, gpus));
+                    design->group_count ? "in groups" : myr_design_str(design, head->server_part),
+                    myr_u64_grouped(head->gpus, gpus));
+    for (uint32_t i = 0; i < design->group_count; i++) {
+        const struct myr_server_group *group = &design->groups[i];
+        myr_answer_fact(answer, myr_design_str(design, group->name),
+                        "%s servers (%s), %u x %s a node, from node %u",
+                        myr_u64_grouped(group->servers, servers),
+                        myr_design_str(design, group->server_part), group->gpus_per_node,
+                        myr_design_str(design, group->gpu_part), group->first_node);
+    }
     if (head->storage_servers) {
         myr_answer_fact(answer, "storage", "%u servers, %.2f TB raw, %.2f TB usable",
                         head->storage_servers, myr_plan_raw_tb(head), myr_plan_usable_tb(head));

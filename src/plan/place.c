@@ -52,7 +52,7 @@ static void add_card(struct plan *plan, uint16_t type, const struct net_plan *ne
     uint32_t ports = hosts->nic_ports * net->out.planes;
     bool asked = net->spec->nic_ports || net->spec->homes ||
                  (hosts->kind != MYR_DEVICE_NODE && hosts->kind != MYR_DEVICE_MANAGEMENT);
-    uint32_t own = plan->server->server.nics[net->id].count;
+    uint32_t own = plan->groups[hosts->group].server->server.nics[net->id].count;
     struct myr_card card = {
         .devtype = type,
         .group = plan->devtypes.items[type].group_count - 1,
@@ -125,18 +125,19 @@ static void management_types(struct plan *plan)
 /* The host types get one group of ports for each network they hang on. */
 static void host_types(struct plan *plan)
 {
-    plan->node_type = add_type(plan, plan->server_part);
+    for (uint32_t i = 0; i < plan->group_count; i++) {
+        plan->groups[i].type = add_type(plan, plan->groups[i].server_part);
+    }
     plan->storage_type = add_type(plan, plan->storage_part);
-    const uint16_t types[] = {plan->node_type, plan->storage_type};
-    const enum myr_device_kind kinds[] = {MYR_DEVICE_NODE, MYR_DEVICE_STORAGE};
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         struct net_plan *net = &plan->nets[id];
         for (uint32_t i = 0; net->present && i < net->host_class_count; i++) {
-            for (uint32_t k = 0; k < MYR_ARRAY_COUNT(kinds); k++) {
-                if (net->hosts[i].kind == kinds[k]) {
-                    net->hosts[i].port_base = plan->devtypes.items[types[k]].port_count;
-                    add_nic_group(plan, types[k], net, &net->hosts[i]);
-                }
+            struct host_class *hosts = &net->hosts[i];
+            bool node = hosts->kind == MYR_DEVICE_NODE;
+            if (node || hosts->kind == MYR_DEVICE_STORAGE) {
+                uint16_t type = node ? plan->groups[hosts->group].type : plan->storage_type;
+                hosts->port_base = plan->devtypes.items[type].port_count;
+                add_nic_group(plan, type, net, hosts);
             }
         }
     }
@@ -337,7 +338,10 @@ static void put_hosts(struct plan *plan)
 {
     struct myr_design_head *head = plan->design.head;
     head->first_node = plan->design.device_count;
-    put_plain(plan, MYR_DEVICE_NODE, plan->nodes, plan->node_type, 0);
+    for (uint32_t i = 0; i < plan->group_count; i++) {
+        const struct plan_group *group = &plan->groups[i];
+        put_plain(plan, MYR_DEVICE_NODE, group->nodes, group->type, group->first);
+    }
     head->first_storage = plan->design.device_count;
     put_plain(plan, MYR_DEVICE_STORAGE, plan->storage_servers, plan->storage_type, 0);
     head->first_management = plan->design.device_count;
@@ -371,7 +375,8 @@ static void put_hosts(struct plan *plan)
         }
         for (uint32_t i = 0; net->present && i < net->host_class_count; i++) {
             struct host_class *hosts = &net->hosts[i];
-            hosts->first_device = hosts->kind == MYR_DEVICE_NODE         ? head->first_node
+            uint32_t before = plan->groups[hosts->group].first;
+            hosts->first_device = hosts->kind == MYR_DEVICE_NODE         ? head->first_node + before
                                   : hosts->kind == MYR_DEVICE_STORAGE    ? head->first_storage
                                   : hosts->kind == MYR_DEVICE_MANAGEMENT ? head->first_management
                                                                          : hosts->first_device;

@@ -28,7 +28,7 @@ static void fill_head(struct plan *plan)
     head->price_book = plan_string(plan, plan->spec->price_book ? plan->spec->price_book : "");
     head->servers = plan->spec->servers;
     head->nodes = plan->nodes;
-    head->gpus = plan->nodes * server->gpus_per_node;
+    head->gpus = plan->gpus;
     head->nodes_per_server = server->nodes;
     head->gpus_per_node = server->gpus_per_node;
     head->scale_up_gpus = server->scale_up_gpus ? server->scale_up_gpus : 1;
@@ -106,6 +106,7 @@ static int run(struct plan *plan, struct myr_err *err)
     plan_domains(plan);
     MYR_TRY(plan_price(plan, err));
     plan_plugged(plan);
+    plan_keep_groups(plan);
     plan_check_accepts(plan);
     finish(plan);
     return MYR_OK;

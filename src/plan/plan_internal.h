@@ -8,13 +8,14 @@
 
 #define PLAN_LINKS_MAX   200000000U
 #define PLAN_DEVICES_MAX 20000000U
-#define PLAN_HOSTS_MAX   20
+#define PLAN_HOSTS_MAX   (20 + MYR_GROUPS_MAX)
 
 /* Devices of one kind that hang on a network, in the order of their endpoints. */
 struct host_class {
     enum myr_device_kind kind;
     bool managed;           /* a box that is no host, on the out-of-band network */
     enum myr_net_id of_net; /* of such a box: the network that it serves */
+    uint32_t group;         /* of servers; 0 for other kinds */
     uint32_t first_device, count;
     uint32_t nic_part;
     uint32_t nic_ports; /* per device and plane */
@@ -71,12 +72,25 @@ struct type_run {
     uint32_t count;
 };
 
+/* Servers of one kind; a spec without groups has one that is called nothing. */
+struct plan_group {
+    const char *name;
+    const struct myr_part *server;
+    uint32_t server_part, servers;
+    uint32_t first, nodes; /* counted from the first of all nodes */
+    uint32_t networks;
+    uint16_t type;
+};
+
 struct plan {
     struct myr_arena *arena;
     const struct myr_catalog *catalog;
     const struct myr_spec *spec;
-    const struct myr_part *server;
+    const struct myr_part *server; /* of the first group */
     uint32_t server_part;
+    struct plan_group groups[MYR_GROUPS_MAX];
+    uint32_t group_count;
+    uint32_t gpus;
     struct net_plan nets[MYR_NET_COUNT];
     enum myr_net_id at_net; /* being sized: what a refusal is about */
     uint32_t nodes, management_nodes, managers;
@@ -86,7 +100,7 @@ struct plan {
     const char *storage_rule, *storage_inputs;
 
     struct myr_design design;
-    uint16_t node_type, storage_type;
+    uint16_t storage_type;
     struct type_run management_types[MYR_NET_COUNT];
     uint32_t management_type_count;
 
@@ -185,6 +199,10 @@ void plan_racks_csv(const struct myr_design *design, struct myr_outfile *file);
 /* 6. check: counted again from the finished arrays */
 MYR_MUST_USE int plan_check(struct plan *plan, struct myr_err *err);
 
+/* groups: what the kinds of servers have in common, and the bill's rows of them */
+MYR_MUST_USE int plan_groups(struct plan *plan, struct myr_err *err);
+void plan_keep_groups(struct plan *plan);
+
 /* 7. insides of a node, sets of nodes that fail together */
 void plan_insides(struct plan *plan);
 void plan_domains(struct plan *plan);
@@ -225,8 +243,7 @@ static inline bool spreads_hosts(const struct net_plan *net)
 /* Device and NIC port of endpoint 'port' of leaf 'leaf' of a unit; false when the port is free. */
 bool plan_endpoint(const struct plan *plan, const struct net_plan *net, uint32_t unit,
                    uint32_t leaf, uint32_t port, uint32_t *ret_device, uint32_t *ret_nic_port);
-/* The cable type for a host link of this device kind. */
-uint16_t plan_host_cabletype(const struct plan *plan, const struct net_plan *net,
-                             enum myr_device_kind kind);
+/* The cable type for a host link of this device. */
+uint16_t plan_host_cabletype(const struct plan *plan, const struct net_plan *net, uint32_t device);
 uint16_t plan_layer_cabletype(const struct plan *plan, const struct net_plan *net,
                               enum myr_layer layer);

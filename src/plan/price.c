@@ -312,7 +312,7 @@ static double item_base(const struct plan *plan, const struct myr_spec_item *ite
     const struct myr_network *out = &net->out;
     switch (item->per) {
     case MYR_PER_GPU:
-        return (double)plan->nodes * plan->server->server.gpus_per_node;
+        return plan->gpus;
     case MYR_PER_SERVER:
         return plan->spec->servers;
     case MYR_PER_NODE:
@@ -417,9 +417,14 @@ static void supplied_finding(struct plan *plan)
 int plan_price(struct plan *plan, struct myr_err *err)
 {
     if (!(plan->spec->supplied & MYR_SUPPLIED_SERVERS)) {
-        add_row(plan, "servers", "GPU server", plan->server_part, plan->spec->servers,
-                "as many as the spec asks for",
-                myr_arena_printf(plan->arena, "servers=%u", plan->spec->servers));
+        for (uint32_t i = 0; i < plan->group_count; i++) {
+            const struct plan_group *group = &plan->groups[i];
+            add_row(plan, "servers",
+                    group->name ? myr_arena_printf(plan->arena, "GPU server, %s", group->name)
+                                : "GPU server",
+                    group->server_part, group->servers, "as many as the spec asks for",
+                    myr_arena_printf(plan->arena, "servers=%u", group->servers));
+        }
     }
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         const struct net_plan *net = &plan->nets[id];

@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "fits.h"
+#include "parts/cards.h"
 
 /*
  * Fills in what the spec leaves open. Whatever is decided here can be read off the printed design;
@@ -133,8 +134,9 @@ static int resolve_switches(struct plan *plan, struct net_plan *net, enum myr_te
     return check_speed(net, part_at(plan, net->core_part), net->out.fabric_gbps, err);
 }
 
-static void add_hosts(const struct plan *plan, struct net_plan *net, enum myr_device_kind kind,
-                      uint32_t count, uint32_t nic_part, uint32_t nic_ports)
+static void add_group_hosts(const struct plan *plan, struct net_plan *net,
+                            enum myr_device_kind kind, uint32_t group, uint32_t count,
+                            uint32_t nic_part, uint32_t nic_ports)
 {
     if (count == 0) {
         return;
@@ -143,6 +145,7 @@ static void add_hosts(const struct plan *plan, struct net_plan *net, enum myr_de
     MYR_ASSERT(nic_ports > 0 && nic_part != MYR_PART_NONE);
     net->hosts[net->host_class_count++] =
         (struct host_class){.kind = kind,
+                            .group = group,
                             .count = count,
                             .nic_part = nic_part,
                             .nic_ports = nic_ports,
@@ -151,14 +154,10 @@ static void add_hosts(const struct plan *plan, struct net_plan *net, enum myr_de
     net->endpoints += count * nic_ports;
 }
 
-/* What the spec's word or its switch asks for; MYR_TECH_ANY: it leaves that open. */
-static uint32_t asked_technology(const struct plan *plan, const struct myr_spec_net *spec)
+static void add_hosts(const struct plan *plan, struct net_plan *net, enum myr_device_kind kind,
+                      uint32_t count, uint32_t nic_part, uint32_t nic_ports)
 {
-    if (spec->fabric != MYR_FABRIC_ANY) {
-        return spec->fabric == MYR_FABRIC_INFINIBAND ? MYR_TECH_INFINIBAND : MYR_TECH_ETHERNET;
-    }
-    return spec->switch_part == MYR_PART_NONE ? MYR_TECH_ANY
-                                              : part_at(plan, spec->switch_part)->sw.technology;
+    add_group_hosts(plan, net, kind, 0, count, nic_part, nic_ports);
 }
 
 /* The word 'fabric' against what the parts can do. */
@@ -169,7 +168,7 @@ static int check_fabric(const struct plan *plan, const struct net_plan *net, uin
     if (spec->fabric == MYR_FABRIC_ANY) {
         return MYR_OK;
     }
-    uint32_t asked = asked_technology(plan, spec);
+    uint32_t asked = card_asked_technology(plan, spec);
     const struct myr_part *nic = part_at(plan, nic_part);
     if (net->out.topology == MYR_TOPOLOGY_ACCESS && asked == MYR_TECH_INFINIBAND) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
@@ -190,100 +189,33 @@ static int check_fabric(const struct plan *plan, const struct net_plan *net, uin
     return MYR_OK;
 }
 
-/* A part may be several cards behind one cage; each of them has a port in every plane. */
-static uint32_t ports_of_card(const struct myr_part_nic *nic)
+/* The group that decides what a network is like: the first that hangs on it. */
+static const struct plan_group *first_on(const struct plan *plan, const struct net_plan *net)
 {
-    uint32_t ports = nic->cages * nic->cage_ports / nic->cards;
-    return ports ? ports : 1;
-}
-
-/* Whether a card can do what the network asks: technology, speed, ports for every plane. */
-static bool nic_suits(const struct plan *plan, const struct myr_spec_net *spec,
-                      const struct myr_part_nic *nic)
-{
-    uint32_t technology = asked_technology(plan, spec);
-    bool speaks = fits_technology(nic->technology, technology);
-    uint32_t planes = spec->planes ? spec->planes : 1;
-    bool planar =
-        ports_of_card(nic) % planes == 0 && (!spec->twin_planar || nic->cage_ports == planes);
-    return speaks && planar && (!spec->nic_gbps || fits_speed(nic, spec->nic_gbps));
-}
-
-/*
- * The server's own card, or one of the same family that suits the network where it does not: the
- * same ConnectX comes with other ports, and servers are ordered with either.
- */
-static uint32_t nic_or_variant(struct plan *plan, const struct net_plan *net, uint32_t own)
-{
-    const char *id = part_at(plan, own)->id;
-    size_t family = strcspn(id, "-");
-    if (nic_suits(plan, net->spec, &part_at(plan, own)->nic)) {
-        return own;
-    }
-    for (uint32_t i = 0; i < plan->catalog->parts.count; i++) {
-        const struct myr_part *part = part_at(plan, i);
-        if (part->kind == MYR_PART_NIC && strncmp(part->id, id, family) == 0 &&
-            part->id[family] == '-' && nic_suits(plan, net->spec, &part->nic)) {
-            plan_finding(plan, MYR_SEVERITY_INFO, "nic-variant", myr_net_names[net->id],
-                         "give pin: {nic: ...} to choose the card",
-                         "the server's '%s' does not suit this network; '%s' is taken", id,
-                         part->id);
-            return i;
+    for (uint32_t i = 0; i < plan->group_count; i++) {
+        if (plan->groups[i].networks & 1U << net->id) {
+            return &plan->groups[i];
         }
     }
-    return own;
-}
-
-/* The speeds of a card, as text for people. */
-static const char *card_speeds(const struct plan *plan, const struct myr_part_nic *nic)
-{
-    const char *text = myr_arena_printf(plan->arena, "%u", nic->port_gbps);
-    for (uint32_t i = 0; i < nic->also.count; i++) {
-        text = myr_arena_printf(plan->arena, "%s or %u", text, nic->also.items[i]);
-    }
-    return text;
-}
-
-/* A card has a port in every plane. */
-static int check_card(const struct plan *plan, const struct net_plan *net, uint32_t part,
-                      struct myr_err *err)
-{
-    const struct myr_part_nic *nic = &part_at(plan, part)->nic;
-    uint32_t planes = net->out.planes;
-    if (ports_of_card(nic) % planes) {
-        return myr_doc_error(err, net->node, MYR_EINVAL,
-                             "%u planes need %u ports on every card, '%s' has %u", planes, planes,
-                             part_at(plan, part)->id, ports_of_card(nic));
-    }
-    return MYR_OK;
-}
-
-static int check_card_speed(const struct plan *plan, const struct net_plan *net, uint32_t part,
-                            struct myr_err *err)
-{
-    const struct myr_part_nic *nic = &part_at(plan, part)->nic;
-    if (fits_speed(nic, net->out.host_gbps)) {
-        return MYR_OK;
-    }
-    return myr_doc_error(err, net->node, MYR_EINVAL, "NIC '%s' runs at %s Gb/s, %u are asked for",
-                         part_at(plan, part)->id, card_speeds(plan, nic), net->out.host_gbps);
+    return &plan->groups[0];
 }
 
 static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_part,
                        struct myr_err *err)
 {
     const struct myr_spec_net *spec = net->spec;
-    const struct myr_server_nics *nics = &plan->server->server.nics[net->id];
+    const struct myr_part *server = first_on(plan, net)->server;
+    const struct myr_server_nics *nics = &server->server.nics[net->id];
     if (spec->pins[MYR_PIN_NIC] != MYR_PART_NONE) {
         *ret_part = spec->pins[MYR_PIN_NIC];
     } else if (nics->nic) {
         uint32_t own = myr_catalog_find(plan->catalog, myr_str_from(nics->nic));
         bool access = net->out.topology == MYR_TOPOLOGY_ACCESS;
-        *ret_part = access ? own : nic_or_variant(plan, net, own);
+        *ret_part = access ? own : card_or_variant(plan, net, own);
     } else {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "server '%s' has no NIC for the %s network; give pin: {nic: ...}",
-                             plan->server->id, myr_net_names[net->id]);
+                             server->id, myr_net_names[net->id]);
     }
     const struct myr_part_nic *nic = &part_at(plan, *ret_part)->nic;
     net->out.host_gbps = spec->nic_gbps ? spec->nic_gbps : nic->port_gbps;
@@ -295,7 +227,7 @@ static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_pa
                              "twin-planar needs NICs with %u ports in one cage, '%s' has %u",
                              net->out.planes, part_at(plan, *ret_part)->id, nic->cage_ports);
     }
-    MYR_TRY(check_card(plan, net, *ret_part, err));
+    MYR_TRY(card_check(plan, net, *ret_part, err));
     MYR_ASSERT(ports >= net->out.planes && ports % net->out.planes == 0);
     net->nic_ports = spec->nic_ports ? spec->nic_ports : ports / net->out.planes;
     if (net->nic_ports * net->out.planes % nic->cards) {
@@ -361,77 +293,44 @@ static void resolve_oversubscription(struct net_plan *net)
     }
 }
 
-/*
- * Fabric managers have one port in each plane. Where the nodes' card has more in a cage, a single
- * one of its family serves them.
- */
-static uint32_t manager_card(struct plan *plan, const struct net_plan *net, uint32_t nodes)
+/* The first group on a network decides its speed; the others must be able to run at it. */
+static int resolve_groups(struct plan *plan, struct net_plan *net, uint32_t nic_part,
+                          struct myr_err *err)
 {
-    const struct myr_part *own = part_at(plan, nodes);
-    if (net->out.planes % own->nic.cage_ports == 0) {
-        return nodes;
-    }
-    uint32_t box = myr_catalog_find(plan->catalog, MYR_STR("ufm-appliance"));
-    const char *card = box == MYR_PART_NONE ? NULL : part_at(plan, box)->device.nic;
-    uint32_t fixed = card ? myr_catalog_find(plan->catalog, myr_str_from(card)) : MYR_PART_NONE;
-    if (fixed != MYR_PART_NONE && plan_card_joins(plan, net, fixed, net->leaf_part)) {
-        return fixed;
-    }
-    size_t family = strcspn(own->id, "-");
-    for (uint32_t i = 0; i < plan->catalog->parts.count; i++) {
-        const struct myr_part *part = part_at(plan, i);
-        if (part->kind == MYR_PART_NIC && strncmp(part->id, own->id, family) == 0 &&
-            part->id[family] == '-' && part->nic.cage_ports == 1 &&
-            plan_card_joins(plan, net, i, net->leaf_part)) {
-            return i;
+    for (uint32_t i = 0; i < plan->group_count; i++) {
+        const struct plan_group *group = &plan->groups[i];
+        uint32_t ports = net->nic_ports, part = nic_part;
+        if (!(group->networks & 1U << net->id)) {
+            continue;
         }
-    }
-    /* None can be cabled, which is said elsewhere; the card is one that managers come with. */
-    bool lost = !plan_card_joins(plan, net, nodes, net->leaf_part) && fixed != MYR_PART_NONE;
-    return lost && fits_speed(&part_at(plan, fixed)->nic, net->out.host_gbps) ? fixed : nodes;
-}
-
-/* The highest speed that both cards can run at; 0: none. */
-static uint32_t common_speed(const struct myr_part_nic *a, const struct myr_part_nic *b)
-{
-    uint32_t best = fits_speed(b, a->port_gbps) ? a->port_gbps : 0;
-    for (uint32_t i = 0; i < a->also.count; i++) {
-        uint32_t gbps = a->also.items[i];
-        best = gbps > best && fits_speed(b, gbps) ? gbps : best;
-    }
-    return best;
-}
-
-/*
- * The storage servers' own card. A network has one speed for its hosts: where the spec leaves it
- * open it is the highest that all cards have, else the card is one of the family that has it.
- */
-static int storage_card(struct plan *plan, struct net_plan *net, uint32_t node_nic, uint32_t *ret,
-                        struct myr_err *err)
-{
-    const struct myr_part *storage = part_at(plan, plan->storage_part);
-    uint32_t own = myr_catalog_find(plan->catalog, myr_str_from(storage->storage.nic));
-    const struct myr_part *card = part_at(plan, own);
-    uint32_t common = common_speed(&part_at(plan, node_nic)->nic, &card->nic);
-    if (!net->spec->nic_gbps && common && common != net->out.host_gbps) {
-        plan_finding(plan, MYR_SEVERITY_INFO, "common-speed", myr_net_names[net->id],
-                     "storage servers with faster cards, or 'nic_gbps', decide otherwise",
-                     "all hosts run at %u Gb/s: '%s' of the storage servers has no %u", common,
-                     card->id, net->out.host_gbps);
-        net->out.host_gbps = common;
-    }
-    *ret = fits_speed(&card->nic, net->out.host_gbps) ? own : nic_or_variant(plan, net, own);
-    const struct myr_part *taken = part_at(plan, *ret);
-    if (!fits_speed(&taken->nic, net->out.host_gbps)) {
-        return myr_doc_error(err, net->node, MYR_EINVAL,
-                             "'%s' of the storage servers runs at %s Gb/s, the network at %u",
-                             taken->id, card_speeds(plan, &taken->nic), net->out.host_gbps);
-    }
-    if (taken->nic.cages * taken->nic.cage_ports % net->out.planes) {
-        return myr_doc_error(err, net->node, MYR_EINVAL,
-                             "%u planes need as many ports on every card, '%s' of the storage "
-                             "servers has %u",
-                             net->out.planes, taken->id, taken->nic.cages * taken->nic.cage_ports);
+        if (group->server != first_on(plan, net)->server &&
+            net->spec->pins[MYR_PIN_NIC] == MYR_PART_NONE) {
+            const struct myr_server_nics *nics = &group->server->server.nics[net->id];
+            uint32_t own =
+                nics->nic ? myr_catalog_find(plan->catalog, myr_str_from(nics->nic)) : MYR_NONE;
+            if (own == MYR_NONE || !card_suits(plan, net->spec, &part_at(plan, own)->nic) ||
+                !fits_speed(&part_at(plan, own)->nic, net->out.host_gbps)) {
+                return myr_doc_error(err, net->node, MYR_EINVAL,
+                                     "group '%.40s': '%s' has no NIC for the %s network at %u "
+                                     "Gb/s; leave it out of the group's networks",
+                                     group->name, group->server->id, myr_net_names[net->id],
+                                     net->out.host_gbps);
+            }
+            const struct myr_part_nic *nic = &part_at(plan, own)->nic;
+            part = own;
+            ports = net->spec->nic_ports
+                        ? net->spec->nic_ports
+                        : nics->count * nic->cages * nic->cage_ports / net->out.planes;
+            ports = ports ? ports : 1;
+            if (net->out.topology == MYR_TOPOLOGY_ACCESS && ports < net->nic_ports) {
+                return myr_doc_error(err, net->node, MYR_EINVAL,
+                                     "group '%.40s': a node has %u ports on the %s network, the "
+                                     "first group has %u; give nic_ports",
+                                     group->name, ports, myr_net_names[net->id], net->nic_ports);
+            }
+            ports = net->out.topology == MYR_TOPOLOGY_ACCESS ? net->nic_ports : ports;
+        }
+        add_group_hosts(plan, net, MYR_DEVICE_NODE, i, group->nodes, part, ports);
     }
     return MYR_OK;
 }
@@ -441,8 +340,9 @@ static int resolve_hosts(struct plan *plan, struct net_plan *net, uint32_t nic_p
 {
     const struct myr_part *storage =
         plan->storage_servers ? part_at(plan, plan->storage_part) : NULL;
+    MYR_TRY(resolve_groups(plan, net, nic_part, err));
     /* A host port brings at most a few links above it: an eighth of the links is room for them. */
-    uint64_t ports = (uint64_t)plan->nodes * net->nic_ports * net->out.planes;
+    uint64_t ports = (uint64_t)net->endpoints * net->out.planes;
     if (ports > PLAN_LINKS_MAX / 8) {
         return myr_doc_error(err, net->node, MYR_ERANGE,
                              "%llu host ports are more than the %u that one design may have",
@@ -451,9 +351,8 @@ static int resolve_hosts(struct plan *plan, struct net_plan *net, uint32_t nic_p
     bool own = net->id == MYR_NET_STORAGE && storage && storage->storage.nic;
     uint32_t storage_nic = nic_part;
     if (own) {
-        MYR_TRY(storage_card(plan, net, nic_part, &storage_nic, err));
+        MYR_TRY(card_of_storage(plan, net, nic_part, &storage_nic, err));
     }
-    add_hosts(plan, net, MYR_DEVICE_NODE, plan->nodes, nic_part, net->nic_ports);
     if (net->id != MYR_NET_COMPUTE && storage) {
         add_hosts(plan, net, MYR_DEVICE_STORAGE, plan->storage_servers, storage_nic,
                   own && storage->storage.nic_ports ? storage->storage.nic_ports : net->nic_ports);
@@ -528,11 +427,11 @@ static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *
         enum myr_technology technology =
             (enum myr_technology)part_at(plan, nic_part)->nic.technology;
         if (spec->fabric != MYR_FABRIC_ANY) {
-            technology = (enum myr_technology)asked_technology(plan, spec);
+            technology = (enum myr_technology)card_asked_technology(plan, spec);
         }
         MYR_TRY(resolve_switches(plan, net, technology, err));
-        MYR_TRY(check_card_speed(plan, net, nic_part, err));
-        net->manager_nic = manager_card(plan, net, nic_part);
+        MYR_TRY(card_check_speed(plan, net, nic_part, err));
+        net->manager_nic = card_of_manager(plan, net, nic_part);
         single_switch(plan, net);
         MYR_TRY(resolve_rails(plan, net, err));
     }
@@ -550,13 +449,7 @@ int plan_resolve(struct plan *plan, struct myr_err *err)
         MYR_TRY(find_default(plan, default_server, &plan->server_part, err));
     }
     plan->server = part_at(plan, plan->server_part);
-    uint64_t nodes = (uint64_t)spec->servers * plan->server->server.nodes;
-    if (nodes > PLAN_DEVICES_MAX / 2) {
-        return myr_doc_error(err, spec->root, MYR_ERANGE,
-                             "%llu nodes are more than the %u that one design may have",
-                             (unsigned long long)nodes, PLAN_DEVICES_MAX / 2);
-    }
-    plan->nodes = (uint32_t)nodes;
+    MYR_TRY(plan_groups(plan, err));
     plan->storage_part = spec->storage.server_part;
     if (spec->storage.node && plan->storage_part == MYR_PART_NONE) {
         MYR_TRY(find_default(plan, default_storage, &plan->storage_part, err));

@@ -28,7 +28,7 @@ int plan_storage(struct plan *plan, struct myr_err *err)
     uint64_t raw_gb = server->disks * server->disk_gb;
     uint64_t by_capacity = (usable_gb * stored + raw_gb * data - 1) / (raw_gb * data);
 
-    uint64_t gpus = (uint64_t)plan->nodes * plan->server->server.gpus_per_node;
+    uint64_t gpus = plan->gpus;
     uint64_t units = ceil_div(gpus, RATE_GPUS);
     const struct myr_part *nic =
         server->nic ? part_at(plan, myr_catalog_find(plan->catalog, myr_str_from(server->nic)))

@@ -157,8 +157,7 @@ static void join_host(struct layer_wiring *wiring, uint32_t device, uint32_t nic
                       uint32_t leaf_id, uint32_t port, uint32_t card_port)
 {
     const struct myr_design *design = &wiring->plan->design;
-    enum myr_device_kind kind = (enum myr_device_kind)design->place[device].kind;
-    uint16_t type = plan_host_cabletype(wiring->plan, wiring->net, kind);
+    uint16_t type = plan_host_cabletype(wiring->plan, wiring->net, device);
     if (type != wiring->type) {
         wiring->type = type;
         wiring->legs = wiring->plan->cabletypes.items[type].legs;

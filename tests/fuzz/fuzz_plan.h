@@ -35,6 +35,11 @@ static inline bool fuzz_spec_is_small(const struct myr_catalog *catalog,
     if (spec->server_part != MYR_PART_NONE) {
         nodes *= catalog->parts.items[spec->server_part].server.nodes;
     }
+    for (uint32_t i = 0; i < spec->group_count; i++) {
+        const struct myr_spec_group *group = &spec->groups[i];
+        nodes = (i ? nodes : 0) +
+                (uint64_t)group->servers * catalog->parts.items[group->server_part].server.nodes;
+    }
     bool small = nodes <= FUZZ_HOSTS_MAX && spec->storage.servers <= FUZZ_HOSTS_MAX &&
                  spec->storage.capacity_tb <= 1000;
     for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {

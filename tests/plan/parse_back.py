@@ -27,7 +27,7 @@ SMALL = {
              "  compute: {topology: torus, dims: [2, 4]}\n",
     "copper": "servers: 4\nserver: h100-8gpu\nnetworks:\n  compute: {length_m: 1.5}\n  oob:\n",
 }
-TOP = ["version", "name", "servers", "nodes", "gpus", "gpus_per_node", "scale_up_gpus",
+TOP = ["version", "name", "servers", "nodes", "gpus", "gpus_per_node", "scale_up_gpus", "groups",
        "cable_types", "node_parts", "node_links", "devices", "links"]
 CABLES = ["cable", "link", "network", "layer", "a_device", "a_port", "b_device", "b_port", "gbps",
           "part", "length_m", "medium", "optic_a", "optic_b"]

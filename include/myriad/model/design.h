@@ -83,6 +83,9 @@ struct myr_design {
     struct myr_inside *insides;
     struct myr_inside_link *inside_links;
 
+    uint32_t group_count; /* 0: all servers are of the head's kind */
+    struct myr_server_group *groups;
+
     uint32_t bom_count, finding_count;
     struct myr_bom_row *bom;
     struct myr_finding *findings;
@@ -150,6 +153,13 @@ void myr_design_rack_name(const struct myr_design *design, uint32_t rack, struct
 
 /* Bytes held for ports, links and cables, for one cable. */
 double myr_design_bytes_per_cable(const struct myr_design *design);
+
+/*
+ * MYR_OK when all nodes are alike in what head says of one: GPUs, scale-up, network. Who counts
+ * GPUs by node asks this first; 'name' is for the message.
+ */
+MYR_MUST_USE int myr_design_one_kind(const struct myr_design *design, const char *name,
+                                     struct myr_err *err);
 
 /* Whole-file operations. */
 MYR_MUST_USE int myr_design_write(const struct myr_design *design, const char *path,

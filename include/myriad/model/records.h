@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "myriad/model/catalog.h"
+#include "myriad/model/groups.h"
 #include "myriad/model/spec.h"
 
 #define MYR_NONE       UINT32_MAX

@@ -13,6 +13,7 @@
 
 #include "myriad/base.h"
 #include "myriad/model/catalog.h"
+#include "myriad/model/groups.h"
 #include "myriad/model/spec_room.h"
 #include "myriad/text/doc.h"
 
@@ -141,6 +142,8 @@ struct myr_spec {
     const char *name;
     uint32_t servers;
     uint32_t server_part;
+    struct myr_spec_group groups[MYR_GROUPS_MAX]; /* servers is their sum; none: one kind */
+    uint32_t group_count;
     struct myr_spec_net nets[MYR_NET_COUNT];
     struct myr_spec_storage storage;
     struct myr_spec_room room;

@@ -116,7 +116,9 @@ static int read_spec(struct cli *cli, const struct options *options,
         return myr_spec_load(&cli->arena, catalog, file, options->prices, ret, err);
     }
     if (!options->gpus) {
-        return myr_err_set(err, MYR_EINVAL, "'plan' needs SPEC, or --gpus");
+        int rc = myr_err_set(err, MYR_EINVAL, "'myriad plan' needs SPEC, or --gpus");
+        myr_err_hint(err, "myriad plan --help");
+        return rc;
     }
     MYR_TRY(myr_start_write(&cli->arena, catalog,
                             &(struct myr_start){options->gpus, options->server, options->fabric},

@@ -222,6 +222,7 @@ static int take_design(struct myr_case *it, struct myr_arena *arena,
         return rc;
     }
     it->has_design = true;
+    MYR_TRY(myr_design_one_kind(&it->design, u->design, err));
     const struct myr_design_head *head = it->design.head;
     q->gpus = q->gpus ? q->gpus : head->gpus;
     if (q->gpus > head->gpus) {

@@ -343,19 +343,31 @@ static void add_placed(struct audit *audit, struct audit_need need, uint32_t fir
     (void)add(audit, need);
 }
 
+static void add_placed_servers(struct audit *audit)
+{
+    const struct myr_design *design = &audit->plan;
+    for (uint32_t i = 0; i < (design->group_count ? design->group_count : 1); i++) {
+        const struct myr_server_group *group = design->group_count ? &design->groups[i] : NULL;
+        const char *part =
+            myr_design_str(design, group ? group->server_part : design->head->server_part);
+        add_placed(audit,
+                   (struct audit_need){
+                       .role = AUDIT_SERVER,
+                       .net = AUDIT_ANY_NET,
+                       .part = myr_catalog_find(audit->catalog, myr_str_from(part)),
+                       .quantity = group ? group->servers : design->head->servers,
+                       .what = group ? myr_arena_printf(audit->arena, "GPU servers of %s",
+                                                        myr_design_str(design, group->name))
+                                     : "GPU servers"},
+                   0);
+    }
+}
+
 void audit_needs_layout(struct audit *audit)
 {
     const struct myr_design_head *head = audit->plan.head;
     audit->need_count = 0;
-    add_placed(audit,
-               (struct audit_need){
-                   .role = AUDIT_SERVER,
-                   .net = AUDIT_ANY_NET,
-                   .part = myr_catalog_find(audit->catalog, myr_str_from(myr_design_str(
-                                                                &audit->plan, head->server_part))),
-                   .quantity = head->servers,
-                   .what = "GPU servers"},
-               0);
+    add_placed_servers(audit);
     for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
         const struct myr_network *out = &audit->plan.networks[net];
         const struct {

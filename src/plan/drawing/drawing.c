@@ -223,7 +223,8 @@ static int32_t draw_all_cards(struct drawing *drawing, int32_t y)
     uint32_t halves[CARD_COUNT], half_count = 0;
     for (uint32_t what = 0; what < CARD_COUNT; what++) {
         bool network = what < MYR_NET_COUNT;
-        if (network && !design->networks[what].topology) {
+        if ((network && !design->networks[what].topology) ||
+            (what == CARD_INSIDE && !design->inside_count)) {
             continue;
         }
         if (network && !plan_draw_is_half(design, (enum myr_net_id)what)) {

@@ -97,7 +97,12 @@ static void draw_servers(struct drawing *drawing, const struct columns *columns)
     struct myr_svg *svg = &drawing->svg;
     const struct myr_design_head *head = drawing->design->head;
     const struct draw_area *canvas = &columns->view->canvas;
-    struct draw_hosts hosts = {.devices = head->nodes, .kinds = {[MYR_DEVICE_NODE] = head->nodes}};
+    uint32_t nodes = head->nodes;
+    for (uint32_t i = 0; i < drawing->design->group_count; i++) { /* those that hang elsewhere */
+        const struct myr_server_group *group = &drawing->design->groups[i];
+        nodes -= group->networks & 1U << MYR_NET_COMPUTE ? 0 : group->nodes;
+    }
+    struct draw_hosts hosts = {.devices = nodes, .kinds = {[MYR_DEVICE_NODE] = nodes}};
     struct draw_area box = {canvas->x, columns->host_y, canvas->width - PX(4), PX(58)};
     plan_draw_pile(drawing, box, &hosts, "every server has a NIC on every rail");
     /* The scale-up links, as a bar that all NICs of a server stand on. */
@@ -106,7 +111,7 @@ static void draw_servers(struct drawing *drawing, const struct columns *columns)
     char count[48], rate[48];
     plan_draw_text_in(drawing, box.x + box.width / 2, box.y + PX(51), box.width, MYR_SVG_MIDDLE,
                       "small", "%s, each with scale-up links of %s a GPU between its rails",
-                      plan_draw_plural(head->nodes, "node", count),
+                      plan_draw_plural(nodes, "node", count),
                       plan_draw_rate(head->scale_up_gbps, rate));
 }
 

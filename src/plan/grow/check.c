@@ -31,6 +31,9 @@ static int check_hosts(const struct grow *grow, struct myr_err *err)
     const struct myr_design_head *old = grow->old->head, *now = grow->plan->head;
     const char *old_server = myr_design_str(grow->old, old->server_part);
     const char *now_server = myr_design_str(grow->plan, now->server_part);
+    if (grow->old->group_count > 1 || grow->plan->group_count > 1) {
+        return refuse(grow, MYR_EINVAL, err, "servers of several groups cannot be grown");
+    }
     if (strcmp(old_server, now_server) != 0) {
         return refuse(grow, MYR_EINVAL, err, "its servers are '%.60s', those installed '%.60s'",
                       now_server, old_server);

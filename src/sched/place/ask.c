@@ -31,6 +31,7 @@ static int open_design(struct asking *q, struct myr_err *err)
         return rc;
     }
     int rc = myr_design_open(&a->design, q->u->design, err);
+    rc = rc < 0 ? rc : myr_design_one_kind(&a->design, q->u->design, err);
     if (rc < 0) {
         return rc;
     }

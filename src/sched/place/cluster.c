@@ -4,6 +4,7 @@ static int of_design(const char *path, struct myr_cluster *ret, struct myr_err *
 {
     MYR_CLEANUP(myr_design_close) struct myr_design design = {0};
     int rc = myr_design_open(&design, path, err);
+    rc = rc < 0 ? rc : myr_design_one_kind(&design, path, err);
     if (rc < 0) {
         return rc;
     }

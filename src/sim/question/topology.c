@@ -111,8 +111,11 @@ int myr_sim_fabric_open(struct myr_sim_fabric *ret, const char *design, const ch
         return rc;
     }
     ret->design = topology ? &ret->topology.design : &ret->opened;
-    return topology ? myr_sim_topology_make(&ret->topology, topology, err)
-                    : myr_design_open(&ret->opened, design, err);
+    if (topology) {
+        return myr_sim_topology_make(&ret->topology, topology, err);
+    }
+    MYR_TRY(myr_design_open(&ret->opened, design, err));
+    return myr_design_one_kind(&ret->opened, design, err);
 }
 
 void myr_sim_fabric_close(struct myr_sim_fabric *fabric)

@@ -251,9 +251,10 @@ static void put_title(struct myr_buf *buf, const struct myr_export *job, const c
 int export_slurm(const struct myr_export *job, const struct myr_export_sink *sink,
                  struct myr_err *err)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
     struct groups groups = {0};
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_TRY(myr_design_one_kind(job->design, "the design", err));
     myr_arena_init(&arena);
     groups_init(&groups, &arena, job);
     put_title(&text, job, "tree");
@@ -308,9 +309,10 @@ int export_slurm_block(const struct myr_export *job, const struct myr_export_sin
                        struct myr_err *err)
 {
     const struct myr_design_head *head = job->design->head;
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
     struct groups groups = {0};
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_TRY(myr_design_one_kind(job->design, "the design", err));
     myr_arena_init(&arena);
     if (head->gpus_per_node && head->scale_up_gpus > head->gpus_per_node) {
         scale_up_groups(&groups, &arena, job);

@@ -1,0 +1,102 @@
+/* Server groups of a spec. */
+#include "fields.h"
+#include "spec_parts.h"
+
+static int read_group_networks(const struct myr_doc *node, struct myr_spec *spec,
+                               struct myr_spec_group *group, struct myr_err *err)
+{
+    MYR_TRY(myr_doc_expect(node, MYR_DOC_LIST, "networks", err));
+    group->networks = 0;
+    for (uint32_t i = 0; i < node->count; i++) {
+        uint32_t net;
+        MYR_TRY(
+            myr_doc_choice(node->items[i], "networks", myr_net_names, MYR_NET_COUNT, &net, err));
+        if (!spec->nets[net].node) {
+            return myr_doc_error(err, node->items[i], MYR_EINVAL,
+                                 "the spec has no network '%s'; add it under 'networks'",
+                                 myr_net_names[net]);
+        }
+        group->networks |= 1U << net;
+    }
+    if (node->count == 0) {
+        return myr_doc_error(err, node, MYR_EINVAL,
+                             "'networks' is empty; one at least is expected");
+    }
+    return MYR_OK;
+}
+
+static int read_group(struct myr_arena *arena, const struct myr_catalog *catalog,
+                      const struct myr_doc *node, struct myr_spec *spec, struct myr_err *err)
+{
+    struct group_nodes {
+        const struct myr_doc *server, *networks;
+    } nodes = {0};
+    static const struct field node_fields[] = {
+        FIELD_ROW_NODE("server", struct group_nodes, server),
+        FIELD_ROW_NODE("networks", struct group_nodes, networks),
+    };
+    static const struct field group_fields[] = {
+        FIELD_ROW_TEXT("name", struct myr_spec_group, name),
+        FIELD_ROW_U32("servers", struct myr_spec_group, servers, 1, MYR_SPEC_SERVERS_MAX),
+    };
+    struct myr_spec_group *group = &spec->groups[spec->group_count];
+    const struct field_table tables[] = {
+        {node_fields, MYR_ARRAY_COUNT(node_fields), &nodes},
+        {group_fields, MYR_ARRAY_COUNT(group_fields), group},
+    };
+    *group = (struct myr_spec_group){.server_part = MYR_PART_NONE, .node = node};
+    MYR_TRY(fields_read(arena, node, "a group", tables, 2, err));
+    if (!group->name || !group->servers || !nodes.server) {
+        return myr_doc_error(err, node, MYR_EINVAL, "the group lacks '%s'",
+                             !group->name      ? "name"
+                             : !group->servers ? "servers"
+                                               : "server");
+    }
+    for (uint32_t i = 0; i < spec->group_count; i++) {
+        if (strcmp(spec->groups[i].name, group->name) == 0) {
+            return myr_doc_error(err, node, MYR_EINVAL, "two groups are called '%.40s'",
+                                 group->name);
+        }
+    }
+    MYR_TRY(myr_catalog_need(catalog, nodes.server, "server", MYR_PART_SERVER, &group->server_part,
+                             err));
+    for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
+        group->networks |= spec->nets[net].node ? 1U << net : 0;
+    }
+    return nodes.networks ? read_group_networks(nodes.networks, spec, group, err) : MYR_OK;
+}
+
+int spec_read_groups(struct myr_arena *arena, const struct myr_catalog *catalog,
+                     const struct myr_doc *node, struct myr_spec *spec, struct myr_err *err)
+{
+    uint64_t servers = 0;
+    bool off = false; /* a group without the compute network came */
+    MYR_TRY(myr_doc_expect(node, MYR_DOC_LIST, "groups", err));
+    if (node->count < 1 || node->count > MYR_GROUPS_MAX) {
+        return myr_doc_error(err, node, MYR_ERANGE, "'groups' has %u entries, 1 to %d are expected",
+                             node->count, MYR_GROUPS_MAX);
+    }
+    for (uint32_t i = 0; i < node->count; i++) {
+        MYR_TRY(read_group(arena, catalog, node->items[i], spec, err));
+        const struct myr_spec_group *group = &spec->groups[spec->group_count++];
+        bool on = group->networks & 1U << MYR_NET_COMPUTE;
+        if (on && off) {
+            return myr_doc_error(err, group->node, MYR_EINVAL,
+                                 "group '%.40s' hangs on the compute network behind one that does "
+                                 "not; put those that do first",
+                                 group->name);
+        }
+        off = off || !on;
+        servers += group->servers;
+    }
+    if (servers > MYR_SPEC_SERVERS_MAX) {
+        return myr_doc_error(err, node, MYR_ERANGE, "%llu servers in all groups, at most %d",
+                             (unsigned long long)servers, MYR_SPEC_SERVERS_MAX);
+    }
+    if (!(spec->groups[0].networks & 1U << MYR_NET_COMPUTE)) {
+        return myr_doc_error(err, node, MYR_EINVAL, "no group hangs on the compute network");
+    }
+    spec->servers = (uint32_t)servers;
+    spec->server_part = spec->groups[0].server_part;
+    return MYR_OK;
+}
