@@ -7,6 +7,7 @@
  *   records  what a design is made of
  *   room     where it stands and what fails together
  *   design   what was planned: devices, ports, cables, as arrays in one file
+ *   design_file  the same, on disk and as JSON
  *   ids      what its things are called outside of it
  *
  * Include this header; the parts under model/ are its chapters.
@@ -15,6 +16,7 @@
 
 #include "myriad/model/catalog.h"
 #include "myriad/model/design.h"
+#include "myriad/model/design_file.h"
 #include "myriad/model/ids.h"
 #include "myriad/model/parts.h"
 #include "myriad/model/records.h"

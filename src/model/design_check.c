@@ -1,4 +1,4 @@
-#include "myriad/model/design.h"
+#include "myriad/model/design_file.h"
 
 /*
  * A design file may be damaged, or made to harm: after these checks every index that later code

@@ -1,4 +1,4 @@
-#include "myriad/model/design.h"
+#include "myriad/model/design_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+#include "myriad/model/design_file.h"
 #include "myriad/model/ids.h"
 
 #include "myriad/text/json.h"

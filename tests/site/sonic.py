@@ -181,7 +181,7 @@ def rules(program):
 
 def hosts_agree(program):
     """What NCCL marks is what the switches keep lossless."""
-    design = program.plan(16, "h100-8gpu", "length_m: 30")
+    design = program.plan(16, "h100-8gpu", "length_m: 30, tiers: 2")
     text = program.run("export", "nccl", design).stdout
     settings = dict(line.split("=", 1) for line in text.splitlines() if not line.startswith("#"))
     config = next(iter(program.export("sn5600", design).values()))

@@ -23,7 +23,7 @@ READ_LEAST = 0.98
 SPECS = {
     "ib400": "servers: 16\nserver: h100-8gpu\nnetworks: {compute: {switch: mqm9790-ns2f}}\n",
     "ib200": "servers: 16\nserver: a100-8gpu\naccept: [no-optics]\n"
-             "networks: {compute: {switch: mqm9790-ns2f}}\n",
+             "networks: {compute: {switch: mqm9790-ns2f, tiers: 2}}\n",
     "hdr": "servers: 16\nserver: a100-8gpu\nnetworks: {compute: {switch: qm8790}}\n",
     "xdr": "servers: 16\nserver: b300-8gpu-xdr\naccept: [no-optics]\n"
            "networks: {compute: {switch: q3400, leaf_down: 16}}\n",

@@ -89,8 +89,10 @@ static uint8_t why_of(const struct verify_job *job, uint32_t port, bool slow)
                          ? MYR_NONE
                          : design->link_cable[design->port_link[port]];
     uint32_t medium = medium_told(link->medium);
-    bool other = medium != MYR_NONE && cable != MYR_NONE &&
-                 design->cabletypes[design->cable_type[cable]].medium != medium;
+    const struct myr_cabletype *type =
+        cable == MYR_NONE ? NULL : &design->cabletypes[design->cable_type[cable]];
+    /* Where no part was found for a link the plan has no medium either. */
+    bool other = medium != MYR_NONE && type && type->part && type->medium != medium;
     return (uint8_t)(slow << MYR_WHY_SPEED |
                      (link->errors > verify->options.errors_max) << MYR_WHY_ERRORS |
                      (link->ber > ber_max) << MYR_WHY_BER |
