@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "myriad/site/cabling.h"
+
 enum { WORD_BITS = 64, SHOWN = 6 };
 
 static uint32_t port_count(const struct myr_graph *graph, uint32_t device)
@@ -74,17 +76,20 @@ static void follow(struct myr_dependencies *dependencies, const struct myr_table
     for (;;) {
         uint32_t device = graph->first_switch + at;
         uint32_t number = tables->egress[(size_t)at * tables->columns + column];
-        if (number == 0 || number > port_count(graph, device)) {
+        /* Tables count as the box does, dependencies in the order of the design. */
+        uint32_t port = number == 0 ? MYR_NONE : myr_site_numbered(graph->design, device, number);
+        if (port == MYR_NONE) {
             return;
         }
-        uint32_t out = channel_of(graph->design, device, number - 1);
+        uint32_t index = port - graph->design->first_port[device];
+        uint32_t out = channel_of(graph->design, device, index);
         uint32_t next = out == MYR_NONE ? MYR_NONE : myr_channel_to_device(graph->design, out);
         if (next == MYR_NONE || !is_switch(graph, next)) {
             return; /* a host takes what it gets: nothing waits behind it */
         }
         if (came_by != MYR_NONE) {
-            row_of(dependencies, at, came_by)[(number - 1) / WORD_BITS] |=
-                UINT64_C(1) << (number - 1) % WORD_BITS;
+            row_of(dependencies, at, came_by)[index / WORD_BITS] |= UINT64_C(1)
+                                                                    << index % WORD_BITS;
         }
         if (seen[at] == column + 1) {
             return;
