@@ -45,6 +45,8 @@ static void bound(struct grow *grow)
             unproved += moved[MYR_LAYER_FABRIC] > lost ? moved[MYR_LAYER_FABRIC] - lost : 0;
             lost = cores_lose(grow, id);
             unproved += moved[MYR_LAYER_CORE] > lost ? moved[MYR_LAYER_CORE] - lost : 0;
+        } else if (grow->old->networks[id].access) {
+            unproved += out->moved[id][MYR_LAYER_CORE]; /* cores are taken in their order */
         }
     }
     out->moved_at_least = out->move_count > unproved ? out->move_count - unproved : 0;
@@ -100,7 +102,7 @@ int myr_grow(struct myr_arena *arena, const struct myr_design *installed,
         }
     }
     MYR_ASSERT(grow.link_count == planned->link_count);
-    grow_build(&grow);
+    MYR_TRY(grow_build(&grow, err));
     grow_name(&grow);
     grow_count(&grow);
     grow_buy(&grow);
