@@ -25,7 +25,8 @@ static uint64_t cores_lose(const struct grow *grow, uint32_t id)
     for (uint32_t core = was->first_core; core < was->first_core + was->core; core++) {
         uint64_t links = 0, room = (uint64_t)net->pods * most;
         for (uint32_t p = grow->old->first_port[core]; p < grow->old->first_port[core + 1]; p++) {
-            links += grow->old->port_link[p] != MYR_NONE;
+            links += grow->old->port_link[p] != MYR_NONE &&
+                     myr_design_port_group(grow->old, p)->role != MYR_PORT_NIC;
         }
         lost += links > room ? links - room : 0;
     }
