@@ -141,6 +141,7 @@ static void emit(struct grow *grow)
     out->link_cable = MYR_ARENA_NEW(grow->arena, uint32_t, links);
     out->first_link = MYR_ARENA_NEW(grow->arena, uint32_t, (size_t)grow->cable_count + 1);
     out->cable_type = MYR_ARENA_NEW(grow->arena, uint16_t, grow->cable_count);
+    out->cable_mm = plan->cable_mm ? MYR_ARENA_NEW(grow->arena, uint32_t, grow->cable_count) : NULL;
     for (uint32_t port = 0; port < plan->port_count; port++) {
         out->port_link[port] = MYR_NONE;
     }
@@ -148,6 +149,10 @@ static void emit(struct grow *grow)
         const struct grow_cable *cable = &grow->cables[c];
         out->first_link[c] = cable->first;
         out->cable_type[c] = cable->type;
+        if (plan->cable_mm) {
+            MYR_ASSERT(cable->planned != MYR_NONE);
+            out->cable_mm[c] = plan->cable_mm[cable->planned];
+        }
         for (uint32_t l = cable->first; l < cable->first + cable->count; l++) {
             const struct grow_link *link = &grow->links[l];
             out->link_a[l] = link->port_a;

@@ -82,8 +82,8 @@ static void stand(struct standing *all, struct myr_arena *scratch)
         take_place(all, head->first_node + i, head->first_node + i);
     }
     for (uint32_t i = 0; i < plan->device_count; i++) {
-        /* Switches, by their management ports. */
-        if (!is_host(&plan->place[i])) {
+        /* Switches, by their management ports; in a room all stand where it says. */
+        if (!is_host(&plan->place[i]) || (grow_in_room(all->grow) && all->as[i] == MYR_NONE)) {
             take_place(all, i, i);
         }
     }
@@ -185,6 +185,7 @@ static void lay_cable(const struct standing *all, uint32_t cable)
     struct grow *grow = all->grow;
     const struct myr_design *plan = grow->plan;
     struct grow_cable *laid = grow_push(grow, plan->cable_type[cable], installed_as(all, cable));
+    laid->planned = cable;
     laid->kept = laid->from != MYR_NONE && stays(all, cable);
     uint32_t at_leaf = MYR_NONE;
     for (uint32_t pass = 0; pass < 2; pass++) { /* legs that lie before those that come */

@@ -50,6 +50,13 @@ static void bound(struct grow *grow)
             unproved += out->moved[id][MYR_LAYER_CORE]; /* cores are taken in their order */
         }
     }
+    for (uint32_t id = 0; grow_in_room(grow) && id < MYR_NET_COUNT; id++) {
+        const uint32_t *moved = out->moved[id];
+        bool dense = grow->plan->networks[id].fill == MYR_FILL_DENSE;
+        dense = (dense || grow->plan->networks[id].access) && !grow->recut[id];
+        unproved += dense ? moved[MYR_LAYER_FABRIC] + moved[MYR_LAYER_CORE] : 0;
+        unproved += moved[MYR_LAYER_GLOBAL];
+    }
     out->moved_at_least = out->move_count > unproved ? out->move_count - unproved : 0;
 }
 

@@ -12,6 +12,7 @@ struct grow_link {
 struct grow_cable {
     uint32_t first, count; /* links */
     uint32_t from;         /* the installed cable; MYR_NONE: new */
+    uint32_t planned;      /* the planned cable whose ends it has; MYR_NONE: they were chosen */
     uint16_t type;         /* of the planned design */
     bool kept;             /* both ends stay where they are */
 };
@@ -37,6 +38,12 @@ struct grow {
 static inline const struct myr_cabletype *grow_type(const struct myr_design *design, uint32_t cable)
 {
     return &design->cabletypes[design->cable_type[cable]];
+}
+
+/* In a room every cable was measured between its ends, which are then no more to be chosen. */
+static inline bool grow_in_room(const struct grow *grow)
+{
+    return grow->plan->room_count > 0;
 }
 
 /* 1. whether the two are a growth at all */

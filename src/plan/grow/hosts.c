@@ -397,7 +397,7 @@ void grow_lay_hosts(struct grow *grow, enum myr_net_id net)
 {
     uint32_t topology = grow->plan->networks[net].topology;
     bool rails = topology == MYR_TOPOLOGY_RAIL || topology == MYR_TOPOLOGY_RAIL_ONLY;
-    if (rails || !lay_free(grow, net)) {
+    if (rails || grow_in_room(grow) || !lay_free(grow, net)) {
         grow_lay_fixed(grow, net);
     }
 }

@@ -52,7 +52,8 @@ struct grow_cable *grow_push(struct grow *grow, uint16_t type, uint32_t from)
 {
     MYR_ASSERT(grow->cable_count < grow->plan->link_count);
     struct grow_cable *cable = &grow->cables[grow->cable_count++];
-    *cable = (struct grow_cable){.first = grow->link_count, .from = from, .type = type};
+    *cable = (struct grow_cable){
+        .first = grow->link_count, .from = from, .planned = MYR_NONE, .type = type};
     if (from != MYR_NONE) {
         MYR_ASSERT(!grow->old_placed[from]);
         grow->old_placed[from] = true;
