@@ -237,7 +237,7 @@ def check_shape(planned, grown, topology):
 
 
 def check_heads(grown):
-    """The end of a cable that is not divided is in one cage, and alone there if it has no module."""
+    """The end of a cable that is not divided is in one cage; without a module, alone."""
     holders = collections.defaultdict(set)
     for key, rows in grown.cables.items():
         kind = grown.types[rows[0]["type"]]
