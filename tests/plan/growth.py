@@ -132,6 +132,8 @@ def pair(rng):
                 "extra_nodes": rng.randint(0, 4)}
         nets_a["storage"] = nets_b["storage"] = keys
         extra = [f"storage: {{capacity_tb: {rng.randint(1, 900)}, copies: 2}}"]
+    if topology != "access" and rng.random() < 0.4: # switches have management ports then
+        nets_a["oob"] = nets_b["oob"] = {"topology": "access", "homes": rng.randint(1, 2)}
     return (topology, spec("small", few, server, nets_a, extra),
             spec("large", many, server, nets_b, extra))
 
@@ -231,6 +233,22 @@ def check_shape(planned, grown, topology):
         used[row["a"], row["a_port"]] += 1
         used[row["b"], row["b_port"]] += 1
     assert max(used.values()) == 1, "a port is used twice"
+    check_heads(grown)
+
+
+def check_heads(grown):
+    """The end of a cable that is not divided is in one cage; without a module, alone."""
+    holders = collections.defaultdict(set)
+    for key, rows in grown.cables.items():
+        kind = grown.types[rows[0]["type"]]
+        cages = {(row["b"], row["b_port"].split("/")[0]) for row in rows}
+        if kind["layer"] == "host_leaf" and kind["legs"] > 1:
+            assert len(cages) == len({row["b"] for row in rows}), f"cable {key} is in {cages}"
+        for cage in cages:
+            holders[cage].add((key, kind["layer"] == "host_leaf" and kind["legs"] > 1
+                               and not kind["optic_b"]))
+    for cage, cables in holders.items():
+        assert len(cables) == 1 or not any(whole for _, whole in cables), (cage, cables)
 
 
 def check_rails(planned, grown, net):
@@ -527,6 +545,21 @@ def check_seed(myriad, folder):
     assert first["avoided_by_network"]["compute"]["total"] == 256
 
 
+def check_room(myriad, folder):
+    """Into a room: racks and lengths are the plan's, cable by cable."""
+    small, large = EXAMPLES / "h100-64.yaml", EXAMPLES / "h100-128-room.yaml"
+    told = run(myriad, "plan", "grow", small, large, "--out", folder / "room")
+    assert told.returncode == 0 and "those of the larger plan" in told.stdout, told.stderr
+    assert run(myriad, "plan", large, "--out", folder / "planned").returncode == 0
+    tables = []
+    for name in ("room", "planned"):
+        with open(folder / name / "cables.csv", encoding="ascii") as file:
+            tables.append(collections.Counter(
+                tuple(row[key] for key in ("network", "layer", "part", "a_rack", "b_rack",
+                                           "length_m", "route_m")) for row in csv.DictReader(file)))
+    assert tables[0] == tables[1], tables[0] - tables[1]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("myriad")
@@ -539,6 +572,7 @@ def main():
         folder = Path(name)
         (folder / "catalog.yaml").write_text(CATALOG)
         check_seed(myriad, folder)
+        check_room(myriad, folder)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             while seen["tried"] + seen["checked"] < args.count and number < 10 * args.count:
                 jobs = []

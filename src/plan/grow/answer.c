@@ -127,6 +127,37 @@ static const struct myr_value *put_alternatives(const struct myr_growth *growth,
     return list;
 }
 
+static bool same_rack(const struct myr_growth *growth, uint32_t device)
+{
+    const struct myr_design *old = growth->installed, *now = &growth->grown;
+    uint32_t was = old->device_rack[device], is = now->device_rack[growth->to[device]];
+    if (was == MYR_NONE || is == MYR_NONE) {
+        return was == is;
+    }
+    return old->racks[was].row == now->racks[is].row &&
+           old->racks[was].column == now->racks[is].column &&
+           old->rack_more[was].building == now->rack_more[is].building;
+}
+
+/* Boxes are not placed anew here: it has to be said that the larger plan may want them elsewhere.
+ */
+static void show_racks(const struct myr_growth *growth, struct myr_answer *answer)
+{
+    const struct myr_design *old = growth->installed;
+    uint32_t elsewhere = 0;
+    char count[32], all[32];
+    if (!old->room_count) {
+        myr_answer_fact(answer, "racks", "those of the larger plan; the installed one has none");
+        return;
+    }
+    for (uint32_t i = 0; i < old->device_count; i++) {
+        elsewhere += !same_rack(growth, i);
+    }
+    myr_answer_fact(answer, "racks",
+                    "those of the larger plan, where %s of %s installed devices have another",
+                    myr_u64_grouped(elsewhere, count), myr_u64_grouped(old->device_count, all));
+}
+
 static void show(const struct myr_growth *growth, struct myr_answer *answer,
                  const struct myr_value *buy, const struct myr_value *alternatives,
                  const struct myr_value *moves)
@@ -168,6 +199,9 @@ static void show(const struct myr_growth *growth, struct myr_answer *answer,
         answer, "installed cables that move", "%s%s", myr_u64_grouped(growth->move_count, from),
         growth->moved_at_least == growth->move_count ? ", and no choice moves fewer" : "");
     myr_answer_fact(answer, "new cables", "%s", myr_u64_grouped(growth->new_cables, from));
+    if (growth->grown.room_count) {
+        show_racks(growth, answer);
+    }
     if (growth->crews) {
         myr_answer_fact(answer, "installation", "%u working days of %u crew%s", growth->days,
                         growth->crews, growth->crews == 1 ? "" : "s");

@@ -21,7 +21,6 @@ static const struct myr_port_group *group_of(const struct grow *grow, uint32_t d
             return &type->groups[i];
         }
     }
-    MYR_ASSERT(false && "a switch has ports of every role that it is planned for");
     return NULL;
 }
 
@@ -43,30 +42,41 @@ static uint32_t find_run(const struct hand *hand, uint32_t device,
     return MYR_NONE;
 }
 
-/* Ports for all open ends of a cable at one device. */
-static void give(struct hand *hand, uint32_t device, enum myr_port_role role, uint32_t net,
-                 uint32_t **ends, uint32_t count, uint32_t legs)
+/* Ports for all open ends of a cable at one device; false: it has none left for them. */
+static bool give(struct hand *hand, uint32_t device, enum myr_port_role role,
+                 const struct myr_cabletype *type, uint32_t **ends, uint32_t count)
 {
     struct grow *grow = hand->grow;
     uint32_t index;
-    const struct myr_port_group *group = group_of(grow, device, role, net, &index);
+    const struct myr_port_group *group = group_of(grow, device, role, type->net, &index);
+    if (!group) {
+        return false;
+    }
     uint16_t *next = &hand->next[(size_t)device * MYR_PORT_GROUPS_MAX + index];
     uint32_t first = grow->plan->first_port[device] + group->first;
     while (*next < group->count && grow->port_taken[first + *next]) {
         (*next)++;
     }
-    uint32_t step = group->per_connector > 1 ? group->per_connector : count > 1 ? legs : 1;
+    uint32_t head = grow_head(type, group);
+    uint32_t step = head > 1 ? head : count > 1 ? type->legs : 1;
     uint32_t run = step > 1 ? find_run(hand, device, group, *next, step, count) : MYR_NONE;
+    if (run == MYR_NONE && head > group->per_connector) {
+        return false; /* no cage is empty, and a head is not shared out over two */
+    }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t port = run == MYR_NONE ? find_run(hand, device, group, *next, 1, 1) : run + i;
-        MYR_ASSERT(port != MYR_NONE && !grow->port_taken[port]);
+        if (port == MYR_NONE) {
+            return false;
+        }
+        MYR_ASSERT(!grow->port_taken[port]);
         grow->port_taken[port] = true;
         *ends[i] = port;
     }
     /* The rest of a splitter's connector is nobody else's. */
     for (uint32_t i = count; run != MYR_NONE && i < step && run + i < first + group->count; i++) {
-        grow->port_taken[run + i] = group->per_connector > 1 || grow->port_taken[run + i];
+        grow->port_taken[run + i] = head > 1 || grow->port_taken[run + i];
     }
+    return true;
 }
 
 static enum myr_port_role role_of(const struct myr_cabletype *type, bool upper)
@@ -81,8 +91,22 @@ static enum myr_port_role role_of(const struct myr_cabletype *type, bool upper)
     }
 }
 
+/* Cables that stay where they are may leave none of a kind that wants several ports together. */
+static int no_port(const struct grow *grow, uint32_t device, const struct myr_cabletype *type,
+                   struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    myr_design_name(grow->plan, device, &name);
+    return myr_err_set(err, MYR_EINFEASIBLE,
+                       "%.80s: cannot grow from %.80s: beside the cables that stay %.60s has no "
+                       "free place for another of its %s network (%s)",
+                       grow->names.planned, grow->names.installed, name.data,
+                       myr_net_names[type->net], myr_layer_names[type->layer]);
+}
+
 /* The open ends of a cable on one side, device by device. */
-static void plug_side(struct hand *hand, const struct grow_cable *cable, bool upper)
+static int plug_side(struct hand *hand, const struct grow_cable *cable, bool upper,
+                     struct myr_err *err)
 {
     struct grow *grow = hand->grow;
     const struct myr_cabletype *type = &grow->plan->cabletypes[cable->type];
@@ -97,10 +121,11 @@ static void plug_side(struct hand *hand, const struct grow_cable *cable, bool up
                 ends[count++] = end;
             }
         }
-        if (count) {
-            give(hand, device, role_of(type, upper), type->net, ends, count, type->legs);
+        if (count && !give(hand, device, role_of(type, upper), type, ends, count)) {
+            return no_port(grow, device, type, err);
         }
     }
+    return MYR_OK;
 }
 
 static void emit(struct grow *grow)
@@ -116,6 +141,7 @@ static void emit(struct grow *grow)
     out->link_cable = MYR_ARENA_NEW(grow->arena, uint32_t, links);
     out->first_link = MYR_ARENA_NEW(grow->arena, uint32_t, (size_t)grow->cable_count + 1);
     out->cable_type = MYR_ARENA_NEW(grow->arena, uint16_t, grow->cable_count);
+    out->cable_mm = plan->cable_mm ? MYR_ARENA_NEW(grow->arena, uint32_t, grow->cable_count) : NULL;
     for (uint32_t port = 0; port < plan->port_count; port++) {
         out->port_link[port] = MYR_NONE;
     }
@@ -123,6 +149,10 @@ static void emit(struct grow *grow)
         const struct grow_cable *cable = &grow->cables[c];
         out->first_link[c] = cable->first;
         out->cable_type[c] = cable->type;
+        if (plan->cable_mm) {
+            MYR_ASSERT(cable->planned != MYR_NONE);
+            out->cable_mm[c] = plan->cable_mm[cable->planned];
+        }
         for (uint32_t l = cable->first; l < cable->first + cable->count; l++) {
             const struct grow_link *link = &grow->links[l];
             out->link_a[l] = link->port_a;
@@ -196,7 +226,7 @@ static void measure_pairs(struct grow *grow, uint32_t id)
     net->worst_pair_gbps = worst_pair(links, rows, cols) * net->fabric_gbps;
 }
 
-void grow_build(struct grow *grow)
+int grow_build(struct grow *grow, struct myr_err *err)
 {
     struct myr_design *out = &grow->out->grown;
     *out = *grow->plan;
@@ -209,12 +239,13 @@ void grow_build(struct grow *grow)
                             MYR_ARENA_NEW(grow->arena, uint16_t,
                                           (size_t)grow->plan->device_count * MYR_PORT_GROUPS_MAX)};
     for (uint32_t c = 0; c < grow->cable_count; c++) {
-        plug_side(&hand, &grow->cables[c], false);
-        plug_side(&hand, &grow->cables[c], true);
+        MYR_TRY(plug_side(&hand, &grow->cables[c], false, err));
+        MYR_TRY(plug_side(&hand, &grow->cables[c], true, err));
     }
     emit(grow);
     recount(grow);
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         measure_pairs(grow, id);
     }
+    return MYR_OK;
 }

@@ -63,6 +63,12 @@ static void stand_kind(struct standing *all, uint32_t first, uint32_t count)
     }
 }
 
+static bool is_host(const struct myr_place *place)
+{
+    return place->kind == MYR_DEVICE_NODE || place->kind == MYR_DEVICE_STORAGE ||
+           place->kind == MYR_DEVICE_MANAGEMENT || place->kind == MYR_DEVICE_FABRIC_MANAGER;
+}
+
 static void stand(struct standing *all, struct myr_arena *scratch)
 {
     const struct myr_design *plan = all->grow->plan;
@@ -74,6 +80,12 @@ static void stand(struct standing *all, struct myr_arena *scratch)
     }
     for (uint32_t i = 0; i < head->nodes; i++) {
         take_place(all, head->first_node + i, head->first_node + i);
+    }
+    for (uint32_t i = 0; i < plan->device_count; i++) {
+        /* Switches, by their management ports; in a room all stand where it says. */
+        if (!is_host(&plan->place[i]) || (grow_in_room(all->grow) && all->as[i] == MYR_NONE)) {
+            take_place(all, i, i);
+        }
     }
     stand_kind(all, head->first_storage, head->storage_servers);
     stand_kind(all, head->first_management, head->management_nodes);
@@ -133,6 +145,17 @@ static uint32_t installed_as(const struct standing *all, uint32_t cable)
     return good ? found : MYR_NONE;
 }
 
+static bool one_switch(const struct myr_design *plan, uint32_t cable)
+{
+    uint32_t first = plan->first_link[cable];
+    for (uint32_t l = first; l < plan->first_link[cable + 1]; l++) {
+        if (plan->port_device[plan->link_b[l]] != plan->port_device[plan->link_b[first]]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Whether all installed legs end where they are planned to. */
 static bool stays(const struct standing *all, uint32_t cable)
 {
@@ -145,6 +168,14 @@ static bool stays(const struct standing *all, uint32_t cable)
             (port == MYR_NONE || plan->port_device[port] != plan->port_device[plan->link_b[l]])) {
             return false;
         }
+        /* All planned legs have to find a port under its head. */
+        uint32_t room = 0, legs = plan->first_link[cable + 1] - plan->first_link[cable];
+        if (link != MYR_NONE && grow_type(plan, cable)->legs > 1) {
+            (void)grow_head_at(grow, plan->cable_type[cable], port, &room);
+            if (room < legs && one_switch(plan, cable)) {
+                return false;
+            }
+        }
     }
     return true;
 }
@@ -154,6 +185,7 @@ static void lay_cable(const struct standing *all, uint32_t cable)
     struct grow *grow = all->grow;
     const struct myr_design *plan = grow->plan;
     struct grow_cable *laid = grow_push(grow, plan->cable_type[cable], installed_as(all, cable));
+    laid->planned = cable;
     laid->kept = laid->from != MYR_NONE && stays(all, cable);
     uint32_t at_leaf = MYR_NONE;
     for (uint32_t pass = 0; pass < 2; pass++) { /* legs that lie before those that come */
@@ -167,7 +199,7 @@ static void lay_cable(const struct standing *all, uint32_t cable)
                                      port, MYR_NONE, old};
             if (laid->kept) {
                 link.port_b = old != MYR_NONE ? grow_port(grow, grow->old->link_b[old])
-                                              : grow_loose_leg(grow, at_leaf);
+                                              : grow_loose_leg(grow, laid->type, at_leaf);
                 at_leaf = link.port_b != MYR_NONE ? link.port_b : at_leaf;
             }
             grow_push_link(grow, link);

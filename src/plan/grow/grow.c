@@ -25,7 +25,8 @@ static uint64_t cores_lose(const struct grow *grow, uint32_t id)
     for (uint32_t core = was->first_core; core < was->first_core + was->core; core++) {
         uint64_t links = 0, room = (uint64_t)net->pods * most;
         for (uint32_t p = grow->old->first_port[core]; p < grow->old->first_port[core + 1]; p++) {
-            links += grow->old->port_link[p] != MYR_NONE;
+            links += grow->old->port_link[p] != MYR_NONE &&
+                     myr_design_port_group(grow->old, p)->role != MYR_PORT_NIC;
         }
         lost += links > room ? links - room : 0;
     }
@@ -45,7 +46,16 @@ static void bound(struct grow *grow)
             unproved += moved[MYR_LAYER_FABRIC] > lost ? moved[MYR_LAYER_FABRIC] - lost : 0;
             lost = cores_lose(grow, id);
             unproved += moved[MYR_LAYER_CORE] > lost ? moved[MYR_LAYER_CORE] - lost : 0;
+        } else if (grow->old->networks[id].access) {
+            unproved += out->moved[id][MYR_LAYER_CORE]; /* cores are taken in their order */
         }
+    }
+    for (uint32_t id = 0; grow_in_room(grow) && id < MYR_NET_COUNT; id++) {
+        const uint32_t *moved = out->moved[id];
+        bool dense = grow->plan->networks[id].fill == MYR_FILL_DENSE;
+        dense = (dense || grow->plan->networks[id].access) && !grow->recut[id];
+        unproved += dense ? moved[MYR_LAYER_FABRIC] + moved[MYR_LAYER_CORE] : 0;
+        unproved += moved[MYR_LAYER_GLOBAL];
     }
     out->moved_at_least = out->move_count > unproved ? out->move_count - unproved : 0;
 }
@@ -100,7 +110,7 @@ int myr_grow(struct myr_arena *arena, const struct myr_design *installed,
         }
     }
     MYR_ASSERT(grow.link_count == planned->link_count);
-    grow_build(&grow);
+    MYR_TRY(grow_build(&grow, err));
     grow_name(&grow);
     grow_count(&grow);
     grow_buy(&grow);

@@ -12,6 +12,7 @@ struct grow_link {
 struct grow_cable {
     uint32_t first, count; /* links */
     uint32_t from;         /* the installed cable; MYR_NONE: new */
+    uint32_t planned;      /* the planned cable whose ends it has; MYR_NONE: they were chosen */
     uint16_t type;         /* of the planned design */
     bool kept;             /* both ends stay where they are */
 };
@@ -37,6 +38,12 @@ struct grow {
 static inline const struct myr_cabletype *grow_type(const struct myr_design *design, uint32_t cable)
 {
     return &design->cabletypes[design->cable_type[cable]];
+}
+
+/* In a room every cable was measured between its ends, which are then no more to be chosen. */
+static inline bool grow_in_room(const struct grow *grow)
+{
+    return grow->plan->room_count > 0;
 }
 
 /* 1. whether the two are a growth at all */
@@ -72,13 +79,17 @@ bool grow_same_cable(const struct grow *grow, uint32_t old_cable, uint16_t type)
 struct grow_cable *grow_push(struct grow *grow, uint16_t type, uint32_t from);
 void grow_push_link(struct grow *grow, struct grow_link link);
 
-/* Another port behind the same connector that is free; MYR_NONE: none. */
-uint32_t grow_loose_leg(const struct grow *grow, uint32_t port);
+/* Ports that one cable fills at its upper end: those behind a connector, or under its head. */
+uint32_t grow_head(const struct myr_cabletype *type, const struct myr_port_group *group);
+/* The first of the ports that a cable at this one fills; ret_count: how many of them there are. */
+uint32_t grow_head_at(const struct grow *grow, uint16_t type, uint32_t port, uint32_t *ret_count);
+/* Another port under the same head that is free; MYR_NONE: none. */
+uint32_t grow_loose_leg(const struct grow *grow, uint16_t type, uint32_t port);
 /* Legs of a splitter that stays and hang loose: their ports are nobody else's. */
 void grow_reserve(struct grow *grow, const struct grow_cable *cable);
 
 /* 4. ports, and the design's arrays */
-void grow_build(struct grow *grow);
+MYR_MUST_USE int grow_build(struct grow *grow, struct myr_err *err);
 
 /* 5. ids and names */
 void grow_name(struct grow *grow);

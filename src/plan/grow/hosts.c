@@ -4,16 +4,18 @@
  * The cables of hosts. Rails say on which leaf a node's NIC ends; without rails hosts are alike,
  * and an installed one stays on its leaf; in a dense fill, whose uplinks go by hosts, as long as
  * the larger design has so many hosts there. New hosts take what is left, each with all its ports
- * on one leaf where there is room.
+ * on one leaf where there is room. A cable whose head fills a cage wants that whole, so places are
+ * counted port by port.
  */
 
-enum { LEGS_MAX = 16 };
+enum { LEGS_MAX = 16, ANY_CLASS = UINT16_MAX };
 
 /* One cable to be: the host ports behind it, and the switch it goes to. */
 struct unit {
     uint32_t port[LEGS_MAX];
     uint32_t count, ours; /* ports; of these, those that an installed cable already holds */
     uint32_t leaf, from;
+    uint32_t most, at; /* ports that its place has; the first of them, MYR_NONE: any */
     uint16_t type, class;
     bool kept;
 };
@@ -23,8 +25,8 @@ struct free_net {
     enum myr_net_id net;
     uint32_t first, count, classes; /* switches that hosts hang on, kinds of them */
     bool access;
-    uint32_t *want, *used, *room; /* cables by switch: planned, so far, at most */
-    bool *served;                 /* by port of the grown design */
+    uint32_t *want, *used, *room; /* by switch: cables at most and so far; ports that are free */
+    bool *served, *busy;          /* by port of the grown design: has a cable, is under a head */
     MYR_VEC(struct unit) units;
 };
 
@@ -34,11 +36,38 @@ static uint32_t leaf_class(const struct free_net *net, uint32_t leaf)
     return net->access ? leaf % net->classes : leaf / (net->count / net->classes);
 }
 
-static uint32_t port_class(const struct free_net *net, uint32_t port)
+static bool is_switch(const struct myr_design *design, uint32_t device)
+{
+    uint32_t kind = design->place[device].kind;
+    return kind != MYR_DEVICE_NODE && kind != MYR_DEVICE_STORAGE && kind != MYR_DEVICE_MANAGEMENT &&
+           kind != MYR_DEVICE_FABRIC_MANAGER;
+}
+
+static uint16_t port_class(const struct free_net *net, uint32_t port)
 {
     const struct myr_design *plan = net->grow->plan;
     const struct myr_port_group *group = myr_design_port_group(plan, port);
-    return (port - plan->first_port[plan->port_device[port]] - group->first) % net->classes;
+    uint32_t device = plan->port_device[port];
+    if (net->access && (is_switch(plan, device) || group->count < net->classes)) {
+        return ANY_CLASS; /* one management port has no second home */
+    }
+    return (uint16_t)((port - plan->first_port[device] - group->first) % net->classes);
+}
+
+/* Homes of a host on access switches. */
+static uint32_t homes_of(const struct myr_design *plan, enum myr_net_id net)
+{
+    uint32_t most = 1;
+    for (uint32_t d = 0; d < plan->device_count; d++) {
+        uint32_t homes = 0;
+        for (uint32_t p = plan->first_port[d]; !is_switch(plan, d) && p < plan->first_port[d + 1];
+             p++) {
+            bool used = plan->port_link[p] != MYR_NONE;
+            homes += used && myr_design_port_group(plan, p)->net == net;
+        }
+        most = homes > most ? homes : most;
+    }
+    return most;
 }
 
 static uint16_t planned_type(const struct grow *grow, uint32_t port)
@@ -61,15 +90,16 @@ static bool measure(struct free_net *net, struct myr_arena *scratch)
     net->access = out->access > 0;
     net->first = net->access ? out->first_access : out->first_leaf;
     net->count = net->access ? out->access : out->leaf;
-    net->classes = net->access ? out->host_ports / out->nodes_on_it : out->planes;
+    net->classes = net->access ? homes_of(plan, net->net) : out->planes;
     net->want = MYR_ARENA_NEW(scratch, uint32_t, net->count);
     net->used = MYR_ARENA_NEW(scratch, uint32_t, net->count);
     net->room = MYR_ARENA_NEW(scratch, uint32_t, net->count);
     net->served = MYR_ARENA_NEW(scratch, bool, plan->port_count);
+    net->busy = MYR_ARENA_NEW(scratch, bool, plan->port_count);
     for (uint32_t i = 0; i < net->count; i++) {
         const struct myr_port_group *group =
             &plan->devtypes[plan->device_type[net->first + i]].groups[0];
-        net->room[i] = group->count / group->per_connector;
+        net->room[i] = group->count;
     }
     for (uint32_t c = 0; c < plan->cable_count; c++) {
         if (!is_host_cable(plan, c, net->net)) {
@@ -88,10 +118,49 @@ static bool measure(struct free_net *net, struct myr_arena *scratch)
     }
     for (uint32_t i = 0; i < net->count; i++) {
         /* Only where uplinks go by hosts does a switch have a share of them. */
-        bool share = out->fill == MYR_FILL_DENSE && net->want[i] < net->room[i];
-        net->want[i] = share ? net->want[i] : net->room[i];
+        net->want[i] = out->fill == MYR_FILL_DENSE ? net->want[i] : UINT32_MAX;
     }
     return net->classes > 0 && net->count % net->classes == 0;
+}
+
+/* The ports under a head are nobody else's; false: one of them is taken. */
+static bool occupy(struct free_net *net, uint32_t leaf, uint16_t type, uint32_t port)
+{
+    uint32_t count, first = grow_head_at(net->grow, type, port, &count);
+    for (uint32_t i = first; i < first + count; i++) {
+        if (net->busy[i]) {
+            return false;
+        }
+    }
+    memset(&net->busy[first], true, count);
+    net->room[leaf] -= count;
+    return true;
+}
+
+/* The first place of a switch for a cable of so many legs; of ret_count how many there are. */
+static uint32_t find_place(const struct free_net *net, uint32_t leaf, const struct unit *unit,
+                           uint32_t most, uint32_t *ret_count)
+{
+    const struct myr_design *plan = net->grow->plan;
+    uint32_t device = net->first + leaf, found = MYR_NONE;
+    const struct myr_port_group *group = &plan->devtypes[plan->device_type[device]].groups[0];
+    uint32_t head = grow_head(&plan->cabletypes[unit->type], group);
+    uint32_t first = plan->first_port[device] + group->first;
+    *ret_count = 0;
+    if (net->room[leaf] < unit->count) {
+        return MYR_NONE;
+    }
+    for (uint32_t at = 0; at + unit->count <= group->count && *ret_count < most; at += head) {
+        bool busy = false;
+        for (uint32_t i = at; i < at + head && i < group->count; i++) {
+            busy |= net->busy[first + i];
+        }
+        if (!busy) {
+            found = found == MYR_NONE ? first + at : found;
+            (*ret_count)++;
+        }
+    }
+    return found;
 }
 
 /* An installed cable as a unit: kept where its switch has so many hosts, else to be moved. */
@@ -107,10 +176,13 @@ static bool take_installed(struct free_net *net, uint32_t cable)
             (unit.count && leaf != unit.leaf)) {
             return false;
         }
-        unit.kept &= grow_port(grow, old->link_b[l]) != MYR_NONE;
+        uint32_t there = grow_port(grow, old->link_b[l]);
+        uint16_t type = planned_type(grow, port);
+        unit.kept &= there != MYR_NONE;
+        unit.at = unit.count ? unit.at : there;
         unit.leaf = leaf;
-        unit.type = planned_type(grow, port);
-        unit.class = (uint16_t)port_class(net, port);
+        unit.type = unit.count && type != unit.type ? UINT16_MAX : type;
+        unit.class = port_class(net, port);
         unit.port[unit.count++] = port;
         net->served[port] = true;
     }
@@ -121,11 +193,14 @@ static bool take_installed(struct free_net *net, uint32_t cable)
         return true;
     }
     unit.ours = unit.count;
-    if (unit.kept && net->used[unit.leaf] < net->want[unit.leaf]) {
+    if (unit.kept && net->used[unit.leaf] < net->want[unit.leaf] &&
+        occupy(net, unit.leaf, unit.type, unit.at)) {
         net->used[unit.leaf]++;
+        (void)grow_head_at(grow, unit.type, unit.at, &unit.most);
     } else {
         unit.kept = false;
-        unit.leaf = MYR_NONE;
+        unit.leaf = unit.at = MYR_NONE;
+        unit.most = LEGS_MAX;
     }
     myr_vec_push(&net->units, unit);
     return true;
@@ -135,11 +210,12 @@ static bool take_installed(struct free_net *net, uint32_t cable)
 static void take_new(struct free_net *net, uint32_t port, uint32_t *loose)
 {
     const struct grow *grow = net->grow;
-    uint16_t type = planned_type(grow, port), class = (uint16_t)port_class(net, port);
+    uint16_t type = planned_type(grow, port), class = port_class(net, port);
     uint32_t legs = grow->plan->cabletypes[type].legs;
     for (; legs > 1 && *loose < net->units.count; (*loose)++) {
         struct unit *unit = &net->units.items[*loose];
-        if (unit->count < legs && unit->type == type && unit->class == class) {
+        if (unit->count < legs && unit->count < unit->most && unit->type == type &&
+            unit->class == class) {
             unit->port[unit->count++] = port;
             return;
         }
@@ -148,17 +224,22 @@ static void take_new(struct free_net *net, uint32_t port, uint32_t *loose)
                                             .count = 1,
                                             .leaf = MYR_NONE,
                                             .from = MYR_NONE,
+                                            .most = LEGS_MAX,
+                                            .at = MYR_NONE,
                                             .type = type,
                                             .class = class});
     *loose = (uint32_t)net->units.count - 1;
 }
 
-/* A switch of the class with places for 'count' more cables; 'limit' says how many it may have. */
-static uint32_t find_leaf(const struct free_net *net, const uint32_t *limit, uint32_t class,
-                          uint32_t count)
+/* A switch of the class with places for 'count' such cables; 'limited': no more than its share. */
+static uint32_t find_leaf(const struct free_net *net, const struct unit *unit, uint32_t count,
+                          bool limited)
 {
     for (uint32_t leaf = 0; leaf < net->count; leaf++) {
-        if (leaf_class(net, leaf) == class && limit[leaf] >= net->used[leaf] + count) {
+        uint32_t places;
+        bool shared = limited && net->want[leaf] < net->used[leaf] + count;
+        if ((unit->class == ANY_CLASS || leaf_class(net, leaf) == unit->class) && !shared &&
+            find_place(net, leaf, unit, count, &places) != MYR_NONE && places >= count) {
             return leaf;
         }
     }
@@ -170,32 +251,80 @@ static uint32_t host_of(const struct free_net *net, const struct unit *unit)
     return net->grow->plan->port_device[unit->port[0]];
 }
 
-/* All units of a host together, or else one by one. */
-static bool place_units(struct free_net *net)
+static void settle(struct free_net *net, struct unit *unit, uint32_t leaf)
 {
-    for (size_t i = 0; i < net->units.count;) {
-        struct unit *unit = &net->units.items[i];
-        size_t end = i + 1;
-        if (unit->leaf != MYR_NONE) {
-            i++;
-            continue;
+    const struct myr_design *plan = net->grow->plan;
+    uint32_t places, at = find_place(net, leaf, unit, 1, &places);
+    const struct myr_port_group *group = myr_design_port_group(plan, at);
+    bool taken = occupy(net, leaf, unit->type, at);
+    MYR_ASSERT(taken);
+    unit->leaf = leaf;
+    /* Only where it fills more than a connector does it matter which: others go around it. */
+    bool large = grow_head(&plan->cabletypes[unit->type], group) > group->per_connector;
+    unit->at = large ? at : MYR_NONE;
+    net->used[leaf]++;
+}
+
+/* Units from i on that want to be together: those of one host, all alike. */
+static size_t together(const struct free_net *net, size_t i)
+{
+    const struct unit *unit = &net->units.items[i];
+    size_t end = i + 1;
+    while (end < net->units.count && unit->from == MYR_NONE) {
+        const struct unit *next = &net->units.items[end];
+        if (next->leaf != MYR_NONE || next->class != unit->class || next->type != unit->type ||
+            next->count != unit->count || host_of(net, next) != host_of(net, unit)) {
+            break;
         }
-        while (end < net->units.count && unit->from == MYR_NONE &&
-               net->units.items[end].leaf == MYR_NONE &&
-               host_of(net, &net->units.items[end]) == host_of(net, unit) &&
-               net->units.items[end].class == unit->class) {
-            end++;
-        }
-        uint32_t leaf = find_leaf(net, net->want, unit->class, (uint32_t)(end - i));
-        end = leaf == MYR_NONE ? i + 1 : end;
-        leaf = leaf == MYR_NONE ? find_leaf(net, net->want, unit->class, 1) : leaf;
-        leaf = leaf == MYR_NONE ? find_leaf(net, net->room, unit->class, 1) : leaf;
-        if (leaf == MYR_NONE) {
+        end++;
+    }
+    return end;
+}
+
+/* The last leg of a new cable gets one of its own: the last cage of a role may be half a one. */
+static void split(struct free_net *net, size_t i)
+{
+    struct unit rest = net->units.items[i];
+    net->units.items[i].count--;
+    rest.port[0] = rest.port[rest.count - 1];
+    rest.count = 1;
+    myr_vec_push(&net->units, rest);
+}
+
+/* All units of a host together, or else one by one. */
+static bool place_from(struct free_net *net, size_t i, size_t *ret_next)
+{
+    size_t end = together(net, i);
+    const struct unit unit = net->units.items[i];
+    uint32_t leaf = find_leaf(net, &unit, (uint32_t)(end - i), true);
+    end = leaf == MYR_NONE ? i + 1 : end;
+    leaf = leaf == MYR_NONE ? find_leaf(net, &unit, 1, true) : leaf;
+    leaf = leaf == MYR_NONE ? find_leaf(net, &unit, 1, false) : leaf;
+    if (leaf == MYR_NONE) {
+        if (unit.from != MYR_NONE || unit.count < 2) {
             return false;
         }
-        for (; i < end; i++) {
-            net->units.items[i].leaf = leaf;
-            net->used[leaf]++;
+        split(net, i);
+        end = i; /* once more */
+    }
+    for (size_t k = i; k < end; k++) {
+        settle(net, &net->units.items[k], leaf);
+    }
+    *ret_next = end;
+    return true;
+}
+
+/* Those that may go anywhere come last, and leave the others their class. */
+static bool place_units(struct free_net *net)
+{
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < net->units.count;) {
+            const struct unit *unit = &net->units.items[i];
+            if (unit->leaf != MYR_NONE || (unit->class == ANY_CLASS) != (pass == 1)) {
+                i++;
+            } else if (!place_from(net, i, &i)) {
+                return false;
+            }
         }
     }
     return true;
@@ -212,8 +341,11 @@ static void lay_unit(struct free_net *net, const struct unit *unit)
                                  unit->port[i], MYR_NONE, MYR_NONE};
         link.from = i < unit->ours ? old->first_link[unit->from] + i : MYR_NONE;
         if (unit->kept) {
-            link.port_b = i < unit->ours ? grow_port(grow, old->link_b[link.from])
-                                         : grow_loose_leg(grow, grow->links[cable->first].port_b);
+            link.port_b = i < unit->ours
+                              ? grow_port(grow, old->link_b[link.from])
+                              : grow_loose_leg(grow, unit->type, grow->links[cable->first].port_b);
+        } else if (unit->at != MYR_NONE) {
+            link.port_b = unit->at + i;
         }
         grow_push_link(grow, link);
     }
@@ -265,7 +397,7 @@ void grow_lay_hosts(struct grow *grow, enum myr_net_id net)
 {
     uint32_t topology = grow->plan->networks[net].topology;
     bool rails = topology == MYR_TOPOLOGY_RAIL || topology == MYR_TOPOLOGY_RAIL_ONLY;
-    if (rails || !lay_free(grow, net)) {
+    if (rails || grow_in_room(grow) || !lay_free(grow, net)) {
         grow_lay_fixed(grow, net);
     }
 }

@@ -219,7 +219,7 @@ static void lay_layer(struct grow *grow, enum myr_net_id net, enum myr_layer whi
     myr_arena_init(&scratch);
     struct layer layer = {.grow = grow, .net = net};
     gather(&layer, which, &scratch);
-    bool single = layer.count == layer.link_count;
+    bool single = layer.count == layer.link_count && !grow_in_room(grow);
     const struct myr_network *out = &grow->plan->networks[net];
     bool dense = out->fill == MYR_FILL_DENSE || out->access;
     if (single && dense && (which == MYR_LAYER_FABRIC || which == MYR_LAYER_CORE)) {
@@ -233,6 +233,7 @@ static void lay_layer(struct grow *grow, enum myr_net_id net, enum myr_layer whi
         struct grow_cable *cable =
             grow_push(grow, grow->plan->cable_type[layer.cable[i]], MYR_NONE);
         cable->from = layer.from[i];
+        cable->planned = layer.cable[i];
         cable->kept = layer.kept[i];
         for (uint32_t l = layer.first[i]; l < layer.first[i + 1]; l++) {
             grow_push_link(grow, layer.links[l]);

@@ -207,6 +207,9 @@ int grow_match(struct grow *grow, struct myr_err *err)
         }
         pair_rows(grow, was->first_access, net->first_access, was->access);
         pair_aggregation(grow, (enum myr_net_id)id);
+        if (was->access) {
+            pair_rows(grow, was->first_core, net->first_core, was->core);
+        }
     }
     for (uint32_t i = 0; i < old->device_count; i++) {
         if (grow->to[i] == MYR_NONE) {

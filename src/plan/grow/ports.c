@@ -52,7 +52,8 @@ struct grow_cable *grow_push(struct grow *grow, uint16_t type, uint32_t from)
 {
     MYR_ASSERT(grow->cable_count < grow->plan->link_count);
     struct grow_cable *cable = &grow->cables[grow->cable_count++];
-    *cable = (struct grow_cable){.first = grow->link_count, .from = from, .type = type};
+    *cable = (struct grow_cable){
+        .first = grow->link_count, .from = from, .planned = MYR_NONE, .type = type};
     if (from != MYR_NONE) {
         MYR_ASSERT(!grow->old_placed[from]);
         grow->old_placed[from] = true;
@@ -74,15 +75,31 @@ void grow_push_link(struct grow *grow, struct grow_link link)
     }
 }
 
-uint32_t grow_loose_leg(const struct grow *grow, uint32_t port)
+uint32_t grow_head(const struct myr_cabletype *type, const struct myr_port_group *group)
+{
+    /* A cable with fixed ends, or with one that is not divided, has its cage for itself. */
+    bool whole = type->layer == MYR_LAYER_HOST && (type->head_b || !type->optic_b);
+    uint32_t legs = whole ? type->legs : 1;
+    return group->per_connector > legs ? group->per_connector : legs;
+}
+
+uint32_t grow_head_at(const struct grow *grow, uint16_t type, uint32_t port, uint32_t *ret_count)
 {
     const struct myr_design *plan = grow->plan;
     const struct myr_port_group *group = myr_design_port_group(plan, port);
+    uint32_t head = grow_head(&plan->cabletypes[type], group);
     uint32_t first = plan->first_port[plan->port_device[port]] + group->first;
-    uint32_t at = (port - first) / group->per_connector * group->per_connector;
-    for (uint32_t i = at; i < at + group->per_connector && i < group->count; i++) {
-        if (!grow->port_taken[first + i]) {
-            return first + i;
+    uint32_t at = (port - first) / head * head;
+    *ret_count = group->count - at < head ? group->count - at : head;
+    return first + at;
+}
+
+uint32_t grow_loose_leg(const struct grow *grow, uint16_t type, uint32_t port)
+{
+    uint32_t count, first = grow_head_at(grow, type, port, &count);
+    for (uint32_t i = first; i < first + count; i++) {
+        if (!grow->port_taken[i]) {
+            return i;
         }
     }
     return MYR_NONE;
@@ -90,11 +107,11 @@ uint32_t grow_loose_leg(const struct grow *grow, uint32_t port)
 
 void grow_reserve(struct grow *grow, const struct grow_cable *cable)
 {
-    if (!cable->kept || grow->plan->cabletypes[cable->type].legs == 1) {
+    uint32_t port = grow->links[cable->first].port_b;
+    if (port == MYR_NONE || grow->plan->cabletypes[cable->type].legs == 1) {
         return;
     }
-    uint32_t port = grow->links[cable->first].port_b;
-    for (uint32_t leg; (leg = grow_loose_leg(grow, port)) != MYR_NONE;) {
+    for (uint32_t leg; (leg = grow_loose_leg(grow, cable->type, port)) != MYR_NONE;) {
         grow->port_taken[leg] = true;
     }
 }

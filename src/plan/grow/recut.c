@@ -34,8 +34,8 @@ static void weigh_pods(const struct cut *cut, uint32_t spine, uint32_t most, uin
         for (uint32_t p = old->first_port[device]; p < old->first_port[device + 1]; p++) {
             uint32_t peer = myr_design_peer(old, p);
             uint32_t other = peer == MYR_NONE ? MYR_NONE : old->port_device[peer];
-            if (other == MYR_NONE) {
-                continue;
+            if (other == MYR_NONE || myr_design_port_group(old, p)->role == MYR_PORT_NIC) {
+                continue; /* nothing, or a management port */
             }
             /* A port that plays another role now keeps no cable. */
             bool core = old->place[other].kind == MYR_DEVICE_CORE;
