@@ -272,9 +272,12 @@ def told_longer(document, rng):
     row["name"] += ", 77m"
 
 
-def set_quantity(row, quantity, rng):
+def set_quantity(rows, row, quantity, rng):
+    """Half of the lists keep the old sum: the line is named for its quantity, and only once. Where
+    lines of several lengths serve one kind, any of them may be named: their sums are kept right."""
     row["quantity"] = str(quantity)
-    if row.get("total") and rng.random() < 0.5:
+    alone = len({r["part"] for r in rows if r["name"] == row["name"]}) == 1
+    if row.get("total") and (not alone or rng.random() < 0.5):
         row["total"] = str(int(float(row["unit_price"]) * quantity))
 
 
@@ -284,7 +287,8 @@ def fewer(kind):
         if not rows:
             return False
         row = rng.choice(rows)
-        set_quantity(row, int(row["quantity"]) * 2 // 3, rng)
+        set_quantity(net_rows(document, row["system"], ""), row,
+                     int(row["quantity"]) * 2 // 3, rng)
         return None
     return plant
 
