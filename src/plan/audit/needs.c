@@ -26,11 +26,34 @@ static uint32_t type_part(const struct audit *audit, uint32_t device)
     return myr_catalog_find(audit->catalog, myr_str_from(myr_design_str(design, type->part)));
 }
 
-/* Cages of one network, by layer. */
-struct counted {
-    uint64_t switch_cages[MYR_LAYER_COUNT];
-    uint64_t nic_cages;
+/* Cages of one network that the plan fills alike. */
+struct cages {
+    uint32_t layer, optic; /* string of the design; 0: none */
+    enum audit_end end;
+    uint64_t count;
 };
+
+enum { CAGES_MAX = 64 };
+
+struct counted {
+    struct cages items[CAGES_MAX];
+    uint32_t count;
+};
+
+static void count_cage(struct counted *counted, struct cages cage)
+{
+    uint32_t i = 0;
+    while (i < counted->count &&
+           (counted->items[i].layer != cage.layer || counted->items[i].end != cage.end ||
+            (counted->items[i].optic != cage.optic && counted->count < CAGES_MAX / 2))) {
+        i++; /* beyond half of the room what the plan took is no longer told apart */
+    }
+    if (i == counted->count) {
+        MYR_ASSERT(counted->count < CAGES_MAX);
+        counted->items[counted->count++] = cage;
+    }
+    counted->items[i].count++;
+}
 
 static bool first_of(const struct myr_design *design, uint32_t first, uint32_t index, uint32_t size)
 {
@@ -57,14 +80,13 @@ static void count_cages(const struct myr_design *design, uint32_t net, struct co
                 if (link == MYR_NONE || !first_of(design, first, i, group->per_cage)) {
                     continue;
                 }
-                uint32_t layer =
-                    design->cabletypes[design->cable_type[design->link_cable[link]]].layer;
-                if (group->role == MYR_PORT_NIC) {
-                    ret->nic_cages++;
-                } else {
-                    ret->switch_cages[layer]++;
-                    ends[layer][design->link_a[link] == first + i]++;
-                }
+                const struct myr_cabletype *cable =
+                    &design->cabletypes[design->cable_type[design->link_cable[link]]];
+                bool end_a = design->link_a[link] == first + i, nic = group->role == MYR_PORT_NIC;
+                count_cage(ret, (struct cages){.layer = nic ? MYR_LAYER_HOST : cable->layer,
+                                               .optic = end_a ? cable->optic_a : cable->optic_b,
+                                               .end = nic ? AUDIT_END_NIC : AUDIT_END_SWITCH});
+                ends[cable->layer][end_a] += !nic;
             }
         }
     }
@@ -163,6 +185,23 @@ static void add_switches(struct audit *audit, uint32_t net)
     }
 }
 
+static void add_modules(struct audit *audit, uint32_t net, const struct cages *cages)
+{
+    const char *optic = cages->optic ? myr_design_str(&audit->plan, cages->optic) : NULL;
+    bool nic = cages->end == AUDIT_END_NIC;
+    (void)add(audit, (struct audit_need){
+                         .role = AUDIT_MODULE,
+                         .net = net,
+                         .layer = cages->layer,
+                         .end = cages->end,
+                         .part = optic ? myr_catalog_find(audit->catalog, myr_str_from(optic))
+                                       : MYR_PART_NONE,
+                         .quantity = cages->count,
+                         .what = nic ? "modules in NICs"
+                                     : myr_arena_printf(audit->arena, "modules in switches, %s",
+                                                        layer_words(cages->layer))});
+}
+
 static void add_fabric(struct audit *audit, uint32_t net, const struct counted *counted,
                        const struct audit_runs *runs)
 {
@@ -173,24 +212,11 @@ static void add_fabric(struct audit *audit, uint32_t net, const struct counted *
         const struct myr_part_switch *sw = &audit_part(audit, audit->needs[k].part)->sw;
         built_in = built_in || (sw->form && strcmp(sw->form, "co-packaged") == 0);
     }
-    for (uint32_t layer = 0; layer < MYR_LAYER_COUNT && !built_in; layer++) {
-        (void)add(audit, (struct audit_need){.role = AUDIT_MODULE,
-                                             .net = net,
-                                             .layer = layer,
-                                             .end = AUDIT_END_SWITCH,
-                                             .part = MYR_PART_NONE,
-                                             .quantity = counted->switch_cages[layer],
-                                             .what = myr_arena_printf(audit->arena,
-                                                                      "modules in switches, %s",
-                                                                      layer_words(layer))});
+    for (uint32_t i = 0; i < counted->count; i++) {
+        if (!built_in || counted->items[i].end == AUDIT_END_NIC) {
+            add_modules(audit, net, &counted->items[i]);
+        }
     }
-    (void)add(audit, (struct audit_need){.role = AUDIT_MODULE,
-                                         .net = net,
-                                         .layer = MYR_LAYER_HOST,
-                                         .end = AUDIT_END_NIC,
-                                         .part = MYR_PART_NONE,
-                                         .quantity = counted->nic_cages,
-                                         .what = "modules in NICs"});
     add_runs(audit, net, runs);
 }
 
