@@ -462,7 +462,8 @@ def main():
     missing = [f[1] for f in FAULTS if f[1] not in planted]
     for line in wrong:
         print(line)
-    print(f"{own} examples, {cut} lengths; {ran} documents, {len(wrong)} judged wrongly; planted {dict(sorted(planted.items()))}")
+    print(f"{own} examples, {cut} lengths;", end=" ")
+    print(f"{ran} documents, {len(wrong)} judged wrongly; planted {dict(sorted(planted.items()))}")
     if missing:
         print("never planted:", missing)
     return 1 if wrong or missing else 0
