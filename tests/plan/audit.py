@@ -12,7 +12,9 @@ import csv
 import io
 import itertools
 import json
+import math
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -272,9 +274,12 @@ def told_longer(document, rng):
     row["name"] += ", 77m"
 
 
-def set_quantity(row, quantity, rng):
+def set_quantity(rows, row, quantity, rng):
+    """Half of the lists keep the old sum: the line is named for its quantity, and only once. Where
+    lines of several lengths serve one kind, any of them may be named: their sums are kept right."""
     row["quantity"] = str(quantity)
-    if row.get("total") and rng.random() < 0.5:
+    alone = len({r["part"] for r in rows if r["name"] == row["name"]}) == 1
+    if row.get("total") and (not alone or rng.random() < 0.5):
         row["total"] = str(int(float(row["unit_price"]) * quantity))
 
 
@@ -284,7 +289,8 @@ def fewer(kind):
         if not rows:
             return False
         row = rng.choice(rows)
-        set_quantity(row, int(row["quantity"]) * 2 // 3, rng)
+        set_quantity(net_rows(document, row["system"], ""), row,
+                     int(row["quantity"]) * 2 // 3, rng)
         return None
     return plant
 
@@ -365,6 +371,51 @@ def order(myriad):
     assert len(switches) == 2  # 9 of 57 InfiniBand switches
 
 
+def examples(myriad, folder):
+    """The planner's own lists. An example that keeps a real order's faults has no other ones."""
+    ran = 0
+    for spec in sorted((ROOT / "examples").glob("*.yaml")):
+        if spec.stem in ("gpu-1m", "h100-100k"):
+            continue  # as the others, only larger
+        code, text, err = run(myriad, "plan", spec, "-o", "csv")
+        assert code == 0, err
+        (folder / "bom.csv").write_text(text)
+        code, text, err = run(myriad, "plan", "audit", folder / "bom.csv", "--spec", spec, "-o",
+                              "json")
+        named = {f["rule"] for f in json.loads(text)["findings"]}
+        accepted = [line for line in spec.read_text().splitlines() if line.startswith("accept:")]
+        accepted = " ".join(accepted).replace("cable-short", "cable-length")
+        allowed = {f[2] for f in FAULTS} & set(re.findall(r"[a-z-]+", accepted))
+        assert named == allowed, f"{spec.name}: {named} named, {allowed} accepted\n{text}"
+        ran += 1
+    return ran
+
+
+def lengths(myriad, folder):
+    """A line may have just the length of its longest run; one metre less is too short."""
+    document = make(myriad, folder, SPECS["seed-128-all"])
+    run(myriad, "plan", folder / "spec.yaml", "--out", folder / "out")
+    longest = {}
+    with (folder / "out" / "cables.csv").open() as file:
+        for row in csv.DictReader(file):
+            at = (row["network"], row["part"].upper())
+            longest[at] = max(longest.get(at, 0), float(row["route_m"]))
+    ran = 0
+    for i, row in enumerate(document.rows):
+        if (row["system"], row["part"]) not in longest or row["system"] not in FABRICS:
+            continue
+        just = math.ceil(longest[row["system"], row["part"]])
+        for metres, rules in ((just, set()), (just - 1, {"cable-length"})):
+            changed = document.copy()
+            changed.rows[i]["part"] = f"{row['part'][:-3]}{metres:03d}"
+            answer = audit(myriad, folder, changed, layout=False)
+            named = {f["rule"] for f in answer["findings"]}
+            assert named == rules, f"{row['part']} of {metres} m: {answer['findings']}"
+            ran += 1
+    assert ran >= 12, ran
+    return ran
+
+
 def main():
     myriad = Path(sys.argv[1]).resolve()
     order(myriad)
@@ -389,6 +440,7 @@ def main():
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        own, cut = examples(myriad, folder), lengths(myriad, folder)
         for spec_name, spec in SPECS.items():
             document = make(myriad, folder, spec)
             for chinese, shuffled in ((None, False), (None, True), (True, True)):
@@ -410,6 +462,7 @@ def main():
     missing = [f[1] for f in FAULTS if f[1] not in planted]
     for line in wrong:
         print(line)
+    print(f"{own} examples, {cut} lengths;", end=" ")
     print(f"{ran} documents, {len(wrong)} judged wrongly; planted {dict(sorted(planted.items()))}")
     if missing:
         print("never planted:", missing)

@@ -76,7 +76,21 @@ struct audit_need {
     bool off;         /* of the kind of link that the document does not use */
 };
 
-enum { AUDIT_NEEDS_MAX = 512, AUDIT_CARDS_MAX = 16 };
+enum { AUDIT_NEEDS_MAX = 2048, AUDIT_CARDS_MAX = 16, AUDIT_STEPS_MAX = 32 };
+
+/* Cables of one kind: as fibres with modules, or with ends on them. */
+struct audit_run {
+    double length_m; /* of the longest */
+    uint64_t open, fixed;
+};
+
+struct audit_runs {
+    double steps[AUDIT_STEPS_MAX]; /* lengths that the document has; more do not part classes */
+    uint32_t step_count;
+    uint8_t head[MYR_NET_COUNT][MYR_LAYER_COUNT]; /* end that cables with ends are counted by */
+    uint32_t *legs;                               /* by cable type; 0: straight */
+    struct audit_run *items;                      /* cable types x (steps + 1) */
+};
 
 struct audit {
     struct myr_arena *arena;
@@ -143,6 +157,8 @@ MYR_MUST_USE int audit_claims(struct audit *audit, const struct myr_doc *claims,
                               struct myr_err *err);
 /* Once the list is judged: what was claimed of its cost. */
 void audit_claimed_cost(struct audit *audit);
+/* runs.c; 'head' is known before */
+void audit_count_runs(struct audit *audit, struct audit_runs *runs);
 void audit_needs_bom(struct audit *audit);
 void audit_needs_layout(struct audit *audit);
 /* The NIC of these devices on this network: what its cage takes is what modules must be. */

@@ -49,7 +49,7 @@ static int grade_module(const struct audit *audit, const struct audit_line *line
     if (end != AUDIT_END_ANY && end != need->end) {
         return -1;
     }
-    return has_partner(audit, line, need) ? 0 : 1;
+    return !has_partner(audit, line, need) ? 2 : line->part == need->part ? 0 : 1;
 }
 
 static int grade_cable(const struct audit *audit, const struct audit_line *line,

@@ -29,21 +29,31 @@ static const char *net_words(const struct audit_need *need)
     return need->net < MYR_NET_COUNT ? myr_net_names[need->net] : "the list";
 }
 
-/* The line that serves most of these needs: that is where to look. */
-static const char *main_line(struct audit *audit, const struct audit_need *like)
+/* The line that serves most of these needs, or of those that stay open; SIZE_MAX: none does. */
+static size_t busiest(const struct audit *audit, const struct audit_need *like, bool open)
 {
     uint64_t most = 0;
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < audit->lines.count; i++) {
         uint64_t flow = 0;
         for (uint32_t k = 0; k < audit->need_count; k++) {
-            flow += same_kind(&audit->needs[k], like) ? *audit_flow(audit, i, k) : 0;
+            const struct audit_need *need = &audit->needs[k];
+            bool counts = same_kind(need, like) && (!open || need->met < need->quantity);
+            flow += counts ? *audit_flow(audit, i, k) : 0;
         }
         if (flow > most) {
             most = flow;
             best = i;
         }
     }
+    return best;
+}
+
+/* Where to look: of cables in several lengths, at the length that is missing. */
+static const char *main_line(struct audit *audit, const struct audit_need *like)
+{
+    size_t best = busiest(audit, like, true);
+    best = best == SIZE_MAX ? busiest(audit, like, false) : best;
     if (best == SIZE_MAX) {
         return net_words(like);
     }

@@ -26,19 +26,34 @@ static uint32_t type_part(const struct audit *audit, uint32_t device)
     return myr_catalog_find(audit->catalog, myr_str_from(myr_design_str(design, type->part)));
 }
 
-/* Cages and connectors of one network, by layer. */
-struct counted {
-    uint64_t switch_cages[MYR_LAYER_COUNT];
-    uint64_t
-        head_cages[MYR_LAYER_COUNT]; /* at the end that a cable with fixed ends is counted by */
-    uint64_t nic_cages;
+/* Cages of one network that the plan fills alike. */
+struct cages {
+    uint32_t layer, optic; /* string of the design; 0: none */
+    enum audit_end end;
+    uint64_t count;
 };
 
-/* By cable type. */
-struct cables {
-    uint64_t *counts;
-    uint32_t *legs;
+enum { CAGES_MAX = 64 };
+
+struct counted {
+    struct cages items[CAGES_MAX];
+    uint32_t count;
 };
+
+static void count_cage(struct counted *counted, struct cages cage)
+{
+    uint32_t i = 0;
+    while (i < counted->count &&
+           (counted->items[i].layer != cage.layer || counted->items[i].end != cage.end ||
+            (counted->items[i].optic != cage.optic && counted->count < CAGES_MAX / 2))) {
+        i++; /* beyond half of the room what the plan took is no longer told apart */
+    }
+    if (i == counted->count) {
+        MYR_ASSERT(counted->count < CAGES_MAX);
+        counted->items[counted->count++] = cage;
+    }
+    counted->items[i].count++;
+}
 
 static bool first_of(const struct myr_design *design, uint32_t first, uint32_t index, uint32_t size)
 {
@@ -50,7 +65,9 @@ static bool first_of(const struct myr_design *design, uint32_t first, uint32_t i
     return true;
 }
 
-static void count_cages(const struct myr_design *design, uint32_t net, struct counted *ret)
+/* 'head': the end that a cable with fixed ends is counted by has more cages; 1: end a. */
+static void count_cages(const struct myr_design *design, uint32_t net, struct counted *ret,
+                        uint8_t *head)
 {
     uint64_t ends[MYR_LAYER_COUNT][2] = {{0}};
     for (uint32_t device = 0; device < design->device_count; device++) {
@@ -63,49 +80,19 @@ static void count_cages(const struct myr_design *design, uint32_t net, struct co
                 if (link == MYR_NONE || !first_of(design, first, i, group->per_cage)) {
                     continue;
                 }
-                uint32_t layer =
-                    design->cabletypes[design->cable_type[design->link_cable[link]]].layer;
-                if (group->role == MYR_PORT_NIC) {
-                    ret->nic_cages++;
-                } else {
-                    ret->switch_cages[layer]++;
-                    ends[layer][design->link_a[link] == first + i]++;
-                }
+                const struct myr_cabletype *cable =
+                    &design->cabletypes[design->cable_type[design->link_cable[link]]];
+                bool end_a = design->link_a[link] == first + i, nic = group->role == MYR_PORT_NIC;
+                count_cage(ret, (struct cages){.layer = nic ? MYR_LAYER_HOST : cable->layer,
+                                               .optic = end_a ? cable->optic_a : cable->optic_b,
+                                               .end = nic ? AUDIT_END_NIC : AUDIT_END_SWITCH});
+                ends[cable->layer][end_a] += !nic;
             }
         }
     }
     for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {
-        ret->head_cages[layer] = ends[layer][0] > ends[layer][1] ? ends[layer][0] : ends[layer][1];
+        head[layer] = ends[layer][1] > ends[layer][0];
     }
-}
-
-/* Cables of each cable type: connectors with a splitter, else links. */
-static void count_cables(const struct myr_design *design, uint64_t *counts, uint32_t *legs)
-{
-    for (uint32_t link = 0; link < design->link_count; link++) {
-        uint32_t type = design->cable_type[design->link_cable[link]];
-        const uint32_t ports[] = {design->link_a[link], design->link_b[link]};
-        bool counted = true;
-        for (uint32_t end = 0; end < 2; end++) {
-            const struct myr_port_group *group = myr_design_port_group(design, ports[end]);
-            if (group->per_connector > 1 && group->role != MYR_PORT_NIC) {
-                uint32_t first = design->first_port[design->port_device[ports[end]]] + group->first;
-                legs[type] = group->per_connector;
-                counted = first_of(design, first, ports[end] - first, group->per_connector);
-            }
-        }
-        counts[type] += counted;
-    }
-}
-
-static double run_length(const struct audit *audit, const struct myr_cabletype *type)
-{
-    const struct myr_spec_net *net = &audit->spec->nets[type->net];
-    double given = type->layer == MYR_LAYER_HOST     ? net->host_length_m
-                   : type->layer == MYR_LAYER_FABRIC ? net->fabric_length_m
-                                                     : net->core_length_m;
-    double planned = type->length_mm / 1000.0;
-    return given > 0 && given < planned ? given : planned;
 }
 
 static const char *layer_words(uint32_t layer)
@@ -115,43 +102,47 @@ static const char *layer_words(uint32_t layer)
     return words[layer];
 }
 
-static void add_cables(struct audit *audit, uint32_t net, const struct counted *counted,
-                       const struct cables *cables)
+static void add_cables(struct audit *audit, uint32_t kind, const struct audit_run *run,
+                       uint32_t legs)
 {
     const struct myr_design *design = &audit->plan;
-    for (uint32_t i = 0; i < design->cabletype_count; i++) {
-        const struct myr_cabletype *type = &design->cabletypes[i];
-        if (type->net != net || audit->need_count + 2 >= AUDIT_NEEDS_MAX) {
-            continue;
+    const struct myr_cabletype *type = &design->cabletypes[kind];
+    uint32_t part = type->part ? myr_catalog_find(audit->catalog,
+                                                  myr_str_from(myr_design_str(design, type->part)))
+                               : MYR_PART_NONE;
+    struct audit_need need = {
+        .role = AUDIT_CABLE,
+        .net = type->net,
+        .layer = type->layer,
+        .part = part,
+        .gbps = type->gbps,
+        .length_m = run->length_m,
+        .quantity = run->open,
+        .legs = legs,
+    };
+    need.what = myr_arena_printf(audit->arena, "%s %s", legs > 1 ? "splitter cables" : "fibres",
+                                 layer_words(type->layer));
+    (void)add(audit, need);
+    bool planned = part != MYR_PART_NONE && audit_part(audit, part)->cable.fixed_ends;
+    need.fixed = true;
+    need.part = planned ? part : MYR_PART_NONE;
+    need.quantity = run->fixed;
+    need.legs = 0; /* as many as the cage has ports */
+    need.what = myr_arena_printf(audit->arena, "cables with ends, %s", layer_words(type->layer));
+    (void)add(audit, need);
+}
+
+static void add_runs(struct audit *audit, uint32_t net, const struct audit_runs *runs)
+{
+    for (uint32_t i = 0; i < audit->plan.cabletype_count; i++) {
+        uint32_t legs = runs->legs[i] ? runs->legs[i] : 1;
+        for (uint32_t k = 0; k <= AUDIT_STEPS_MAX; k++) {
+            const struct audit_run *run = &runs->items[(size_t)i * (AUDIT_STEPS_MAX + 1) + k];
+            if (audit->plan.cabletypes[i].net == net && run->open + run->fixed > 0 &&
+                audit->need_count + 2 < AUDIT_NEEDS_MAX) {
+                add_cables(audit, i, run, legs);
+            }
         }
-        uint32_t legs = cables->legs[i] ? cables->legs[i] : 1;
-        uint32_t part =
-            type->part
-                ? myr_catalog_find(audit->catalog, myr_str_from(myr_design_str(design, type->part)))
-                : MYR_PART_NONE;
-        struct audit_need need = {
-            .role = AUDIT_CABLE,
-            .net = net,
-            .layer = type->layer,
-            .part = part,
-            .gbps = type->gbps,
-            .length_m = run_length(audit, type),
-            .quantity = cables->counts[i],
-            .legs = legs,
-        };
-        need.what = myr_arena_printf(audit->arena, "%s %s", legs > 1 ? "splitter cables" : "fibres",
-                                     layer_words(type->layer));
-        (void)add(audit, need);
-        bool planned = part != MYR_PART_NONE && audit_part(audit, part)->cable.fixed_ends;
-        uint64_t links = need.quantity;
-        need.fixed = true;
-        need.part = planned ? part : MYR_PART_NONE;
-        need.quantity =
-            counted->head_cages[type->layer] < links ? counted->head_cages[type->layer] : links;
-        need.legs = 0; /* as many as the cage has ports */
-        need.what =
-            myr_arena_printf(audit->arena, "cables with ends, %s", layer_words(type->layer));
-        (void)add(audit, need);
     }
 }
 
@@ -194,42 +185,44 @@ static void add_switches(struct audit *audit, uint32_t net)
     }
 }
 
-static void add_fabric(struct audit *audit, uint32_t net, const struct cables *cables)
+static void add_modules(struct audit *audit, uint32_t net, const struct cages *cages)
 {
-    struct counted counted = {0};
+    const char *optic = cages->optic ? myr_design_str(&audit->plan, cages->optic) : NULL;
+    bool nic = cages->end == AUDIT_END_NIC;
+    (void)add(audit, (struct audit_need){
+                         .role = AUDIT_MODULE,
+                         .net = net,
+                         .layer = cages->layer,
+                         .end = cages->end,
+                         .part = optic ? myr_catalog_find(audit->catalog, myr_str_from(optic))
+                                       : MYR_PART_NONE,
+                         .quantity = cages->count,
+                         .what = nic ? "modules in NICs"
+                                     : myr_arena_printf(audit->arena, "modules in switches, %s",
+                                                        layer_words(cages->layer))});
+}
+
+static void add_fabric(struct audit *audit, uint32_t net, const struct counted *counted,
+                       const struct audit_runs *runs)
+{
     uint32_t first_switch = audit->need_count;
-    count_cages(&audit->plan, net, &counted);
     add_switches(audit, net);
     bool built_in = false; /* light comes out of the box: no modules there */
     for (uint32_t k = first_switch; k < audit->need_count; k++) {
         const struct myr_part_switch *sw = &audit_part(audit, audit->needs[k].part)->sw;
         built_in = built_in || (sw->form && strcmp(sw->form, "co-packaged") == 0);
     }
-    for (uint32_t layer = 0; layer < MYR_LAYER_COUNT && !built_in; layer++) {
-        (void)add(audit, (struct audit_need){.role = AUDIT_MODULE,
-                                             .net = net,
-                                             .layer = layer,
-                                             .end = AUDIT_END_SWITCH,
-                                             .part = MYR_PART_NONE,
-                                             .quantity = counted.switch_cages[layer],
-                                             .what = myr_arena_printf(audit->arena,
-                                                                      "modules in switches, %s",
-                                                                      layer_words(layer))});
+    for (uint32_t i = 0; i < counted->count; i++) {
+        if (!built_in || counted->items[i].end == AUDIT_END_NIC) {
+            add_modules(audit, net, &counted->items[i]);
+        }
     }
-    (void)add(audit, (struct audit_need){.role = AUDIT_MODULE,
-                                         .net = net,
-                                         .layer = MYR_LAYER_HOST,
-                                         .end = AUDIT_END_NIC,
-                                         .part = MYR_PART_NONE,
-                                         .quantity = counted.nic_cages,
-                                         .what = "modules in NICs"});
-    add_cables(audit, net, &counted, cables);
+    add_runs(audit, net, runs);
 }
 
-static void add_access(struct audit *audit, uint32_t net, const struct cables *cables)
+static void add_access(struct audit *audit, uint32_t net, const struct audit_runs *runs)
 {
     const struct myr_network *out = &audit->plan.networks[net];
-    struct counted counted = {0};
     (void)add(audit, (struct audit_need){.role = AUDIT_ACCESS,
                                          .net = net,
                                          .part = type_part(audit, out->first_access),
@@ -242,10 +235,7 @@ static void add_access(struct audit *audit, uint32_t net, const struct cables *c
                                          .what = "aggregation switches"});
     if (!(audit->spec->supplied & MYR_SUPPLIED_ETHERNET_CABLING)) {
         uint32_t first = audit->need_count;
-        for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {
-            counted.head_cages[layer] = UINT64_MAX; /* one a link */
-        }
-        add_cables(audit, net, &counted, cables);
+        add_runs(audit, net, runs);
         for (uint32_t i = first; i < audit->need_count; i++) {
             audit->needs[i].off = !audit->needs[i].fixed;
             audit->needs[i].scope = true;
@@ -305,10 +295,12 @@ static void add_nics(struct audit *audit, uint32_t net)
 
 void audit_needs_bom(struct audit *audit)
 {
-    struct cables cables = {
-        .counts = MYR_ARENA_NEW(audit->arena, uint64_t, audit->plan.cabletype_count),
-        .legs = MYR_ARENA_NEW(audit->arena, uint32_t, audit->plan.cabletype_count)};
-    count_cables(&audit->plan, cables.counts, cables.legs);
+    struct audit_runs runs = {0};
+    struct counted counted[MYR_NET_COUNT] = {0};
+    for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
+        count_cages(&audit->plan, net, &counted[net], runs.head[net]);
+    }
+    audit_count_runs(audit, &runs);
     audit->need_count = 0;
     for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
         const struct myr_network *out = &audit->plan.networks[net];
@@ -316,9 +308,9 @@ void audit_needs_bom(struct audit *audit)
             continue;
         }
         if (out->topology == MYR_TOPOLOGY_ACCESS) {
-            add_access(audit, net, &cables);
+            add_access(audit, net, &runs);
         } else {
-            add_fabric(audit, net, &cables);
+            add_fabric(audit, net, &counted[net], &runs);
         }
         add_nics(audit, net);
     }

@@ -85,7 +85,7 @@ static const char *light(struct audit *audit, const struct myr_part *part)
                                   part->optic.lane_gbps);
 }
 
-static bool check_light(struct audit *audit, const struct audit_link *link)
+static bool light_arrives(const struct audit_link *link)
 {
     const struct myr_part *a = link->switch_optic;
     const struct myr_part *b = link->fabric ? link->switch_optic : link->nic_optic;
@@ -94,7 +94,15 @@ static bool check_light(struct audit *audit, const struct audit_link *link)
     bool agrees = (!a || !b || audit_modules_agree(a, b)) &&
                   (!a || !cable || audit_cable_agrees(a, cable)) &&
                   (!b || !cable || audit_cable_agrees(b, cable));
-    if (!optical || agrees) {
+    return !optical || agrees;
+}
+
+static bool check_light(struct audit *audit, const struct audit_link *link)
+{
+    const struct myr_part *a = link->switch_optic;
+    const struct myr_part *b = link->fabric ? link->switch_optic : link->nic_optic;
+    const struct myr_part *cable = link->cable;
+    if (light_arrives(link)) {
         return true;
     }
     audit_finding_text(audit, "optic-mode", link->where, a ? light(audit, a) : light(audit, b),
@@ -106,12 +114,17 @@ static bool check_light(struct audit *audit, const struct audit_link *link)
     return false;
 }
 
+static bool reaches(const struct myr_part *module, double length_m)
+{
+    return !module || length_m <= 0 || module->optic.reach_m >= length_m;
+}
+
 static bool check_reach(struct audit *audit, const struct audit_link *link)
 {
     const struct myr_part *ends[] = {link->switch_optic, link->nic_optic};
     bool fine = true;
-    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(ends) && link->length_m > 0; i++) {
-        if (ends[i] && ends[i]->optic.reach_m < link->length_m) {
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(ends); i++) {
+        if (!reaches(ends[i], link->length_m)) {
             audit_finding(audit, "optic-reach", link->where, link->length_m, ends[i]->optic.reach_m,
                           "%s: %s reaches %g m, the run is %g m", myr_net_names[link->net],
                           ends[i]->order, ends[i]->optic.reach_m, link->length_m);
@@ -156,60 +169,101 @@ static const struct myr_part *line_part(const struct audit *audit, size_t line)
     return line == SIZE_MAX ? NULL : audit_part(audit, audit->lines.items[line].part);
 }
 
-/* The line of this need whose light suits 'with', or the first. */
-static size_t best_server(const struct audit *audit, uint32_t need, const struct myr_part *with)
-{
-    size_t first = next_server(audit, need, 0);
-    for (size_t i = first; with && i != SIZE_MAX; i = next_server(audit, need, i + 1)) {
-        const struct myr_part *part = line_part(audit, i);
-        bool cable = part->kind == MYR_PART_CABLE, other = with->kind == MYR_PART_CABLE;
-        if (cable ? audit_cable_agrees(with, part)
-                  : (other ? audit_cable_agrees(part, with) : audit_modules_agree(with, part))) {
-            return i;
-        }
-    }
-    return first;
-}
-
-/* The needs of one layer: modules at both ends, and what lies between. */
-struct layer {
-    uint32_t net, layer;
-    uint32_t in_switch, in_nic, cable; /* needs; UINT32_MAX: none */
+/* A line that lies in runs of one class. */
+struct laid {
+    size_t line;
+    uint32_t need;
 };
 
-static struct audit_link link_of(const struct audit *audit, const struct layer *layer, size_t a,
-                                 size_t b, size_t cable, size_t about)
+/* The needs of one layer: modules at both ends, and what lies between, run by run. */
+struct layer {
+    uint32_t net, layer;
+    uint32_t cable; /* the first of its cables' needs */
+    uint32_t laid_count;
+    struct laid *laid;
+    bool cards;                 /* a NIC takes modules there */
+    size_t *in_switch, *in_nic; /* lines */
+    size_t switch_count, nic_count;
+};
+
+/* Of these lines the first whose module suits the link's others, or the first. */
+static size_t best_end(const struct audit *audit, const size_t *lines, size_t count,
+                       const struct myr_part *with, const struct audit_link *link)
 {
-    const struct audit_need *need = &audit->needs[layer->cable];
-    return (struct audit_link){
+    for (size_t i = 0; i < count; i++) {
+        const struct myr_part *part = line_part(audit, lines[i]);
+        if ((!with || audit_modules_agree(with, part)) &&
+            (!link->cable || audit_cable_agrees(part, link->cable)) &&
+            reaches(part, link->length_m)) {
+            return lines[i];
+        }
+    }
+    return count ? lines[0] : SIZE_MAX;
+}
+
+/* The link of these lines; an end that is SIZE_MAX gets the module that suits best. */
+static struct audit_link link_of(const struct audit *audit, const struct layer *layer, size_t a,
+                                 size_t b, struct laid laid)
+{
+    const struct audit_need *need = &audit->needs[laid.need];
+    struct audit_link ret = {
         .net = (enum myr_net_id)layer->net,
-        .where = audit->lines.items[about].where,
         .sw = audit_switch(audit, layer->net),
-        .switch_optic = line_part(audit, a),
-        .nic_optic = line_part(audit, b),
-        .cable = line_part(audit, cable),
+        .cable = line_part(audit, laid.line),
         .fabric = layer->layer != MYR_LAYER_HOST,
         .gbps = need->gbps,
         .legs = need->legs,
         .length_m = need->length_m,
     };
+    if (a == SIZE_MAX) {
+        a = best_end(audit, layer->in_switch, layer->switch_count, line_part(audit, b), &ret);
+    }
+    ret.switch_optic = line_part(audit, a);
+    if (b == SIZE_MAX) {
+        b = best_end(audit, layer->in_nic, layer->nic_count, ret.switch_optic, &ret);
+    }
+    ret.nic_optic = line_part(audit, b);
+    return ret;
+}
+
+/* A module has its place where there is one run that it serves. */
+static void judge_module(struct audit *audit, const struct layer *layer, size_t line, bool nic)
+{
+    size_t a = nic ? SIZE_MAX : line, b = nic ? line : SIZE_MAX;
+    const struct laid none = {SIZE_MAX, layer->cable};
+    struct audit_link best = {0};
+    int most = -1;
+    for (uint32_t i = 0; most < 3 && i < (layer->laid_count ? layer->laid_count : 1); i++) {
+        struct audit_link link =
+            link_of(audit, layer, a, b, i < layer->laid_count ? layer->laid[i] : none);
+        bool far =
+            reaches(link.switch_optic, link.length_m) && reaches(link.nic_optic, link.length_m);
+        int fits = 2 * light_arrives(&link) + far;
+        if (fits > most) {
+            most = fits;
+            best = link;
+        }
+    }
+    best.where = audit->lines.items[line].where;
+    if (!audit_link_rules(audit, &best)) {
+        audit->lines.items[line].named = true;
+    }
 }
 
 /* Every line that serves the layer, with the partners that suit it best. */
 static void judge_layer(struct audit *audit, const struct layer *layer)
 {
-    const uint32_t needs[] = {layer->in_switch, layer->in_nic, layer->cable};
-    for (uint32_t k = 0; k < MYR_ARRAY_COUNT(needs); k++) {
-        for (size_t i = next_server(audit, needs[k], 0); i != SIZE_MAX;
-             i = next_server(audit, needs[k], i + 1)) {
-            const struct myr_part *part = line_part(audit, i);
-            size_t a = k == 0 ? i : best_server(audit, layer->in_switch, part);
-            size_t b = k == 1 ? i : best_server(audit, layer->in_nic, part);
-            size_t cable = k == 2 ? i : best_server(audit, layer->cable, part);
-            struct audit_link link = link_of(audit, layer, a, b, cable, i);
-            if (!audit_link_rules(audit, &link)) {
-                audit->lines.items[i].named = true;
-            }
+    for (size_t i = 0; i < layer->switch_count; i++) {
+        judge_module(audit, layer, layer->in_switch[i], false);
+    }
+    for (size_t i = 0; i < layer->nic_count; i++) {
+        judge_module(audit, layer, layer->in_nic[i], true);
+    }
+    for (uint32_t k = 0; k < layer->laid_count; k++) {
+        struct audit_link link = link_of(audit, layer, SIZE_MAX, SIZE_MAX, layer->laid[k]);
+        link.where = audit->lines.items[layer->laid[k].line].where;
+        if (!audit_link_rules(audit, &link)) {
+            audit->lines.items[layer->laid[k].line].named = true;
         }
     }
 }
@@ -255,11 +309,11 @@ static void judge_cards(struct audit *audit, const struct layer *layer)
         cards[count] = audit_nic(audit, MYR_NET_STORAGE, true);
         count += cards[count] != NULL;
     }
-    size_t first = next_server(audit, layer->in_nic, 0);
-    for (uint32_t i = 0; i < count && first != SIZE_MAX; i++) {
+    for (uint32_t i = 0; i < count && layer->nic_count; i++) {
+        size_t first = layer->in_nic[0];
         bool fits = false;
-        for (size_t k = first; k != SIZE_MAX; k = next_server(audit, layer->in_nic, k + 1)) {
-            fits = fits || nic_takes(cards[i], line_part(audit, k));
+        for (size_t k = 0; k < layer->nic_count; k++) {
+            fits = fits || nic_takes(cards[i], line_part(audit, layer->in_nic[k]));
         }
         if (!fits) {
             (void)check_nic(audit, &(struct audit_link){.net = (enum myr_net_id)layer->net,
@@ -271,24 +325,81 @@ static void judge_cards(struct audit *audit, const struct layer *layer)
     }
 }
 
+static bool is_fibre(const struct audit *audit, uint32_t at)
+{
+    const struct audit_need *need = &audit->needs[at];
+    return need->role == AUDIT_CABLE && !need->off && !need->fixed &&
+           audit->plan.networks[need->net].topology != MYR_TOPOLOGY_ACCESS;
+}
+
+static bool in_layer(const struct audit *audit, const struct layer *layer, uint32_t need)
+{
+    return audit->needs[need].net == layer->net && audit->needs[need].layer == layer->layer;
+}
+
+static bool is_laid(const struct audit *audit, const struct layer *layer, uint32_t need)
+{
+    return in_layer(audit, layer, need) && is_fibre(audit, need) &&
+           audit->needs[need].legs == audit->needs[layer->cable].legs;
+}
+
+static void gather_cables(struct audit *audit, struct layer *layer)
+{
+    MYR_VEC(struct laid) laid = {0};
+    for (uint32_t k = layer->cable; k < audit->need_count; k++) {
+        size_t i = is_laid(audit, layer, k) ? next_server(audit, k, 0) : SIZE_MAX;
+        for (; i != SIZE_MAX; i = next_server(audit, k, i + 1)) {
+            myr_vec_push(&laid, ((struct laid){i, k}));
+        }
+    }
+    layer->laid_count = (uint32_t)laid.count;
+    layer->laid = MYR_ARENA_NEW(audit->arena, struct laid, laid.count + 1);
+    for (size_t i = 0; i < laid.count; i++) {
+        layer->laid[i] = laid.items[i];
+    }
+    myr_vec_done(&laid);
+}
+
+static void gather_modules(struct audit *audit, struct layer *layer)
+{
+    layer->in_switch = MYR_ARENA_NEW(audit->arena, size_t, audit->lines.count + 1);
+    layer->in_nic = MYR_ARENA_NEW(audit->arena, size_t, audit->lines.count + 1);
+    for (size_t i = 0; i < audit->lines.count; i++) {
+        bool in_switch = false, in_nic = false;
+        for (uint32_t k = 0; k < audit->need_count; k++) {
+            const struct audit_need *need = &audit->needs[k];
+            if (need->role != AUDIT_MODULE || need->off || !in_layer(audit, layer, k)) {
+                continue;
+            }
+            bool here = *audit_flow(audit, i, k) > 0 && audit->lines.items[i].part != MYR_PART_NONE;
+            layer->cards = layer->cards || need->end == AUDIT_END_NIC;
+            *(need->end == AUDIT_END_NIC ? &in_nic : &in_switch) |= here;
+        }
+        if (in_switch) {
+            layer->in_switch[layer->switch_count++] = i;
+        }
+        if (in_nic) {
+            layer->in_nic[layer->nic_count++] = i;
+        }
+    }
+}
+
 void audit_judge_optics(struct audit *audit)
 {
     for (uint32_t i = 0; i < audit->need_count; i++) {
-        const struct audit_need *cable = &audit->needs[i];
-        if (cable->role != AUDIT_CABLE || cable->off || cable->fixed ||
-            audit->plan.networks[cable->net].topology == MYR_TOPOLOGY_ACCESS) {
+        struct layer layer = {
+            .net = audit->needs[i].net, .layer = audit->needs[i].layer, .cable = i};
+        bool again = !is_fibre(audit, i);
+        for (uint32_t k = 0; k < i && !again; k++) {
+            again = is_laid(audit, &layer, k); /* judged with the first of its lengths */
+        }
+        if (again) {
             continue;
         }
-        struct layer layer = {cable->net, cable->layer, UINT32_MAX, UINT32_MAX, i};
-        for (uint32_t k = 0; k < audit->need_count; k++) {
-            const struct audit_need *need = &audit->needs[k];
-            if (need->role == AUDIT_MODULE && !need->off && need->net == cable->net &&
-                need->layer == cable->layer) {
-                *(need->end == AUDIT_END_NIC ? &layer.in_nic : &layer.in_switch) = k;
-            }
-        }
+        gather_cables(audit, &layer);
+        gather_modules(audit, &layer);
         judge_layer(audit, &layer);
-        if (layer.in_nic != UINT32_MAX) {
+        if (layer.cards) {
             judge_cards(audit, &layer);
         }
     }
