@@ -299,7 +299,7 @@ static bool shape_ok(const struct myr_network *net)
     case MYR_TOPOLOGY_DEFAULT: /* there is no such network */
         return !net->leaf && !net->spine && !net->core && !net->access && !net->aggregation;
     case MYR_TOPOLOGY_ACCESS:
-        return net->access > 0 && !net->leaf && !net->spine && !net->core;
+        return net->access > 0 && !net->leaf && !net->spine && (net->core > 0) == (net->tiers == 3);
     case MYR_TOPOLOGY_TORUS:
         return grid_ok(net);
     case MYR_TOPOLOGY_DRAGONFLY:

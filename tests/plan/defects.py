@@ -326,6 +326,11 @@ def three_tiers_of_access(myriad):
     spec = Spec(12544, compute={"switch": "sn5600", "nic_gbps": 400}, service={"tiers": 3},
                 oob={"tiers": 3})
     plan = spec.plan(myriad, "service of 12,544 nodes")
+    with tempfile.TemporaryDirectory() as folder:  # drawn, written, and read again
+        check("written", spec.run(myriad, folder)[0], 0)
+        done = subprocess.run([myriad, "design", f"{folder}/design.myr"], capture_output=True,
+                              text=True, check=False)
+        check("read again", (done.returncode, done.stderr), (0, ""))
     net = plan["networks"]["service"]
     check("tiers", net["tiers"], 3)
     check("not in windows", "aggregation-not-meshed" in rules(plan), False)

@@ -38,7 +38,7 @@ static bool is_railed(const struct myr_network *net)
     return net->topology == MYR_TOPOLOGY_RAIL && net->rails > 1;
 }
 
-/* Access networks are read as one pod whose leaves come in pairs (or as many as hosts have homes).
+/* Access networks of two tiers are read as one pod whose leaves come in pairs (or homes of a host).
  */
 static struct clos clos_of(const struct draw_net *view)
 {
@@ -50,7 +50,7 @@ static struct clos clos_of(const struct draw_net *view)
                         .first_spine = access ? net->first_aggregation : net->first_spine,
                         .unit_leaves = access ? net->access : net->leaf / net->planes,
                         .unit_spines = access ? net->aggregation : net->spine / net->planes,
-                        .pods = access || net->tiers < 3 ? 1 : net->pods,
+                        .pods = net->tiers < 3 ? 1 : net->pods,
                         .sheets = net->planes < SHEETS_MAX ? net->planes : SHEETS_MAX,
                         .leaf_css = access ? "ethernet" : "leaf",
                         .spine_css = access ? "ethernet" : "spine"};
@@ -287,7 +287,9 @@ static void draw_cores(struct drawing *drawing, const struct clos *clos,
                        const struct draw_pod *pods, uint32_t pod_count, struct draw_area pile)
 {
     struct draw_row cores = {.y = clos->core_y, .height = CORE_HEIGHT};
-    plan_draw_place(&cores, clos->x, clos->width, clos->net->core_groups, CORE_GROUPS);
+    MYR_ASSERT(pod_count > 0);
+    /* As many as spines found room in a pod, which in half-page cards are fewer. */
+    plan_draw_place(&cores, clos->x, clos->width, clos->net->core_groups, pods[0].spines.count);
     draw_core_links(drawing, clos, &cores, pods, pod_count, pile);
     int32_t pitch = cores.count > 1 ? cores.marks[1].x - cores.marks[0].x : clos->width;
     int32_t width = pitch - (pitch < PX(96) ? PX(6) : PX(12));
