@@ -340,8 +340,10 @@ static void name_blocked(const struct myr_sim *sim, const struct sim_task *task,
         myr_buf_printf(buf, " and %u more flows", pattern->message_count - 1);
     }
     if (task->bottleneck < sim->link_channels) {
-        myr_buf_printf(buf, " at link/%08u",
-                       myr_design_link_id(sim->graph->design, task->bottleneck / 2));
+        uint32_t link = task->bottleneck / 2;
+        /* An engine without a design counts its links itself. */
+        link = sim->graph ? myr_design_link_id(sim->graph->design, link) : link;
+        myr_buf_printf(buf, " at link/%08u", link);
     }
 }
 
