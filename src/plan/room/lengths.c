@@ -100,10 +100,9 @@ static void set_kinds(struct room *room)
         const struct myr_cabletype *type = &plan->cabletypes.items[design->cable_type[cable]];
         const struct net_plan *net = &plan->nets[type->net];
         uint32_t host = design->port_device[design->link_a[design->first_link[cable]]];
-        design->cable_type[cable] =
-            type->layer == MYR_LAYER_HOST
-                ? plan_host_cabletype(plan, net, (enum myr_device_kind)design->place[host].kind)
-                : net->layer_cabletype[type->layer];
+        design->cable_type[cable] = type->layer == MYR_LAYER_HOST
+                                        ? plan_host_cabletype(plan, net, host)
+                                        : net->layer_cabletype[type->layer];
     }
 }
 
