@@ -10,6 +10,19 @@
 enum { FUZZ_HOSTS_MAX = 64, FUZZ_FABRICS_MAX = 8, FUZZ_ROUTERS_MAX = 64 };
 enum { FUZZ_DRAWN_EVERY = 8 }; /* drawing takes longer than all the rest */
 
+/* Read once: it takes longer than a thousand inputs. */
+static inline const struct myr_catalog *fuzz_catalog(void)
+{
+    static struct myr_arena arena;
+    static struct myr_catalog catalog;
+    if (!catalog.arena) {
+        struct myr_err err;
+        myr_arena_init(&arena);
+        MYR_ASSERT(myr_catalog_init(&catalog, &arena, &err) == MYR_OK);
+    }
+    return &catalog;
+}
+
 /* A network of a small spec can still be large: by its own numbers, not by those of the servers. */
 static inline bool fuzz_net_is_small(const struct myr_spec_net *net)
 {

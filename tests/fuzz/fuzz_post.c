@@ -2,41 +2,9 @@
  * Bodies of requests, every call that takes one, every role: an answer or one clear line, and the
  * server goes on. The first byte is the call, the second the role and what its path names.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "fuzz.h"
-#include "myriad/server/mute.h"
+#include "fuzz_mute.h"
 
 enum { JOBS_MAX = 400, RUNS_MAX = 20000 };
-
-static struct myr_mute *mute;
-
-/* Its folder goes with it. */
-static void end(void)
-{
-    if (mute) {
-        myr_mute_free(mute);
-        mute = NULL;
-    }
-}
-
-static void begin(void)
-{
-    static bool first = true;
-    char folder[64];
-    struct myr_err err = {0};
-    snprintf(folder, sizeof(folder), "%s/myriad-fuzz-XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    MYR_ASSERT(mkdtemp(folder));
-    int rc = myr_mute_create(folder, &mute, &err);
-    MYR_ASSERT(rc == MYR_OK);
-    if (first) {
-        first = false;
-        (void)atexit(end);
-    }
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

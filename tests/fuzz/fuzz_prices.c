@@ -1,24 +1,11 @@
 /* Price lists: any bytes give one clear line, or prices of parts that are there. */
-#include "fuzz.h"
-#include "myriad/model.h"
+#include "fuzz_plan.h"
 
 static const char file[] = "fuzz.csv";
 
-static const struct myr_catalog *shared_catalog(void)
-{
-    static struct myr_arena arena;
-    static struct myr_catalog catalog;
-    if (!catalog.arena) {
-        struct myr_err err;
-        myr_arena_init(&arena);
-        MYR_ASSERT(myr_catalog_init(&catalog, &arena, &err) == MYR_OK);
-    }
-    return &catalog;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct myr_catalog *catalog = shared_catalog();
+    const struct myr_catalog *catalog = fuzz_catalog();
     struct myr_arena arena;
     struct myr_spec spec = {0};
     struct myr_err err;

@@ -4,12 +4,7 @@
  * is cut into frames: type, channel, length, payload; the schema of a type goes before its first,
  * so that bytes become fields. A type of 0 takes the rest as it is, checksums and all.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "fuzz.h"
-#include "myriad/server/mute.h"
+#include "fuzz_mute.h"
 #include "myriad/wire.h"
 
 enum { AGAIN = 20000 };
@@ -58,33 +53,6 @@ static void put_frames(struct myr_buf *stream, bool relay, const uint8_t *data, 
     }
     if (at < size && data[at] == 0) {
         myr_buf_put(stream, (const char *)data + at + 1, size - at - 1);
-    }
-}
-
-static struct myr_mute *mute;
-
-/* Its folder goes with it. */
-static void end(void)
-{
-    if (mute) {
-        myr_mute_free(mute);
-        mute = NULL;
-    }
-}
-
-static void begin(void)
-{
-    static bool first = true;
-    char folder[64];
-    struct myr_err err = {0};
-    snprintf(folder, sizeof(folder), "%s/myriad-fuzz-XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    MYR_ASSERT(mkdtemp(folder));
-    int rc = myr_mute_create(folder, &mute, &err);
-    MYR_ASSERT(rc == MYR_OK);
-    if (first) {
-        first = false;
-        (void)atexit(end);
     }
 }
 

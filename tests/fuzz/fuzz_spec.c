@@ -3,22 +3,9 @@
 
 static const char file[] = "fuzz.yaml";
 
-/* Read once: it takes longer than a thousand specs. */
-static const struct myr_catalog *shared_catalog(void)
-{
-    static struct myr_arena arena;
-    static struct myr_catalog catalog;
-    if (!catalog.arena) {
-        struct myr_err err;
-        myr_arena_init(&arena);
-        MYR_ASSERT(myr_catalog_init(&catalog, &arena, &err) == MYR_OK);
-    }
-    return &catalog;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct myr_catalog *catalog = shared_catalog();
+    const struct myr_catalog *catalog = fuzz_catalog();
     struct myr_arena arena;
     struct myr_spec spec;
     const struct myr_doc *doc;

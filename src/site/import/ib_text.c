@@ -1,4 +1,5 @@
 #include "import/ib_links.h"
+#include "import/scan.h"
 
 /*
  * Three texts that have a line a port:
@@ -11,58 +12,17 @@
  * A port without a cable has a line with one end.
  */
 
-struct scan {
-    struct myr_import *import;
-    const char *file;
-    const char *line_start, *at, *end;
-    uint32_t line;
-    struct ib_end own; /* the device of a stanza */
-};
-
-static struct import_place here(const struct scan *s)
-{
-    return (struct import_place){s->file, s->line, (uint32_t)(s->at - s->line_start) + 1};
-}
-
-static void skip_blanks(struct scan *s)
-{
-    while (s->at < s->end && (*s->at == ' ' || *s->at == '\t')) {
-        s->at++;
-    }
-}
-
-static bool take(struct scan *s, const char *word)
-{
-    size_t len = strlen(word);
-    skip_blanks(s);
-    if ((size_t)(s->end - s->at) < len || memcmp(s->at, word, len) != 0) {
-        return false;
-    }
-    s->at += len;
-    return true;
-}
-
-/* Up to one of 'stops', or the end of the line. */
-static struct myr_str until(struct scan *s, const char *stops)
-{
-    const char *start = s->at;
-    while (s->at < s->end && !strchr(stops, *s->at)) {
-        s->at++;
-    }
-    return (struct myr_str){start, (size_t)(s->at - start)};
-}
-
 static struct myr_str word(struct scan *s)
 {
-    skip_blanks(s);
-    return until(s, " \t");
+    scan_blanks(s);
+    return scan_until(s, " \t");
 }
 
 static bool number(struct scan *s, uint64_t *ret)
 {
-    skip_blanks(s);
+    scan_blanks(s);
     const char *start = s->at;
-    struct myr_str digits = until(s, " \t[({:");
+    struct myr_str digits = scan_until(s, " \t[({:");
     bool good = myr_str_to_u64(digits, ret);
     s->at = good ? s->at : start;
     return good;
@@ -71,39 +31,35 @@ static bool number(struct scan *s, uint64_t *ret)
 /* "0x9c0591030012ab34", with and without leading zeros and "0x". */
 static bool guid(struct scan *s, const char *stops, uint64_t *ret)
 {
-    skip_blanks(s);
-    struct myr_str text = until(s, stops);
+    scan_blanks(s);
+    struct myr_str text = scan_until(s, stops);
     bool prefixed = text.len > 2 && text.data[0] == '0' && (text.data[1] == 'x');
     return import_hex((struct myr_str){text.data + 2 * prefixed, text.len - 2 * prefixed}, ret);
 }
 
 static int complain(const struct scan *s, const char *what, struct myr_err *err)
 {
-    int rc = import_error(err, here(s), "%s is expected", what);
+    int rc = import_error(err, scan_here(s), "%s is expected", what);
     myr_err_hint(err, "--from tells another format");
     return rc;
 }
 
-typedef int line_reader(struct scan *, struct myr_err *);
+/* 'stanza' is the device that the lines are about, where a format has such. */
+typedef int line_reader(struct scan *, struct ib_end *stanza, struct myr_err *);
 
 static int read_lines(struct myr_import *import, const char *file, struct myr_str text,
                       line_reader *read, struct myr_err *err)
 {
-    struct scan s = {.import = import, .file = file};
-    const char *at = text.data, *text_end = text.data + text.len;
+    struct scan s = scan_of(import, file, text);
+    struct ib_end stanza = {.lid = 0};
     import->cabling->numbered = true;
-    while (at < text_end) {
-        const char *newline = memchr(at, '\n', (size_t)(text_end - at));
-        s.line++;
-        s.line_start = s.at = at;
-        s.end = newline ? newline : text_end;
-        at = newline ? newline + 1 : text_end;
+    while (scan_line(&s)) {
         while (s.end > s.at && (s.end[-1] == '\r' || s.end[-1] == ' ' || s.end[-1] == '\t')) {
             s.end--;
         }
-        skip_blanks(&s);
+        scan_blanks(&s);
         if (s.at < s.end && *s.at != '#') {
-            MYR_TRY(read(&s, err));
+            MYR_TRY(read(&s, &stanza, err));
         }
     }
     return MYR_OK;
@@ -112,7 +68,7 @@ static int read_lines(struct myr_import *import, const char *file, struct myr_st
 static int look_at(struct scan *s, const struct ib_end *end, struct myr_err *err)
 {
     uint32_t device;
-    MYR_TRY(ib_links_device(s->import, here(s), end, &device, err));
+    MYR_TRY(ib_links_device(s->import, scan_here(s), end, &device, err));
     s->import->cabling->devices.items[device].reported = !s->import->partial;
     return MYR_OK;
 }
@@ -120,8 +76,8 @@ static int look_at(struct scan *s, const struct ib_end *end, struct myr_err *err
 /* "SW 7 17 0x98039b0300a1b2c4" */
 static int port_end(struct scan *s, struct ib_end *ret, struct myr_err *err)
 {
-    ret->is_switch = take(s, "SW");
-    if (!ret->is_switch && !take(s, "CA") && !take(s, "RT")) {
+    ret->is_switch = scan_take(s, "SW");
+    if (!ret->is_switch && !scan_take(s, "CA") && !scan_take(s, "RT")) {
         return complain(s, "SW, CA or RT", err);
     }
     if (!number(s, &ret->lid) || !number(s, &ret->port)) {
@@ -133,18 +89,19 @@ static int port_end(struct scan *s, struct ib_end *ret, struct myr_err *err)
 static struct myr_str quoted(struct scan *s)
 {
     struct myr_str name = MYR_STR("");
-    if (take(s, "'")) {
-        name = until(s, "'");
-        (void)take(s, "'");
+    if (scan_take(s, "'")) {
+        name = scan_until(s, "'");
+        (void)scan_take(s, "'");
     }
     return name;
 }
 
-static int read_port_line(struct scan *s, struct myr_err *err)
+static int read_port_line(struct scan *s, struct ib_end *stanza, struct myr_err *err)
 {
+    (void)stanza;
     struct ib_end own = {.lid = 0}, far = {.lid = 0};
     uint32_t gbps = 0, width = 0;
-    if (take(s, "DR")) {
+    if (scan_take(s, "DR")) {
         return MYR_OK; /* a route to what could not be asked */
     }
     MYR_TRY(port_end(s, &own, err));
@@ -156,20 +113,20 @@ static int read_port_line(struct scan *s, struct myr_err *err)
         (void)import_speed(&s->import->speeds, (struct myr_str){text, lanes.len + speed.len}, &gbps,
                            &width);
     }
-    if (!take(s, "-")) {
-        (void)take(s, "(");
-        skip_blanks(s);
-        own.name = s->at < s->end && *s->at == '\'' ? quoted(s) : until(s, ")");
+    if (!scan_take(s, "-")) {
+        (void)scan_take(s, "(");
+        scan_blanks(s);
+        own.name = s->at < s->end && *s->at == '\'' ? quoted(s) : scan_until(s, ")");
         return look_at(s, &own, err);
     }
     MYR_TRY(port_end(s, &far, err));
-    if (take(s, "(")) {
+    if (scan_take(s, "(")) {
         own.name = quoted(s);
-        (void)take(s, "-");
+        (void)scan_take(s, "-");
         far.name = quoted(s);
     }
     own.lid = far.lid = 0; /* LIDs change; GUIDs stay */
-    return ib_links_add(s->import, here(s), &own, &far, gbps, width, err);
+    return ib_links_add(s->import, scan_here(s), &own, &far, gbps, width, err);
 }
 
 int import_ib_lines(struct myr_import *import, const char *file, struct myr_str text,
@@ -179,22 +136,22 @@ int import_ib_lines(struct myr_import *import, const char *file, struct myr_str 
 }
 
 /* "Switch: 0x98039b0300a1b2c4 leaf-1:" or "CA: gpu01 mlx5_0:" */
-static int linkinfo_head(struct scan *s, struct myr_err *err)
+static int linkinfo_head(struct scan *s, struct ib_end *stanza, struct myr_err *err)
 {
-    bool is_switch = take(s, "Switch:");
-    if (!is_switch && !take(s, "CA:") && !take(s, "RT:")) {
+    bool is_switch = scan_take(s, "Switch:");
+    if (!is_switch && !scan_take(s, "CA:") && !scan_take(s, "RT:")) {
         return complain(s, "'Switch:', 'CA:' or a port", err);
     }
-    s->own = (struct ib_end){.is_switch = is_switch};
-    skip_blanks(s);
+    *stanza = (struct ib_end){.is_switch = is_switch};
+    scan_blanks(s);
     const char *start = s->at;
     if (!(s->end - s->at > 2 && s->at[0] == '0' && s->at[1] == 'x' &&
-          guid(s, " \t", &s->own.guid))) {
+          guid(s, " \t", &stanza->guid))) {
         s->at = start;
     }
-    skip_blanks(s);
-    s->own.name = (struct myr_str){s->at, (size_t)(s->end - s->at)};
-    s->own.name.len -= s->own.name.len && s->end[-1] == ':';
+    scan_blanks(s);
+    stanza->name = (struct myr_str){s->at, (size_t)(s->end - s->at)};
+    stanza->name.len -= stanza->name.len && s->end[-1] == ':';
     s->at = s->end;
     return MYR_OK;
 }
@@ -203,10 +160,10 @@ static int linkinfo_head(struct scan *s, struct myr_err *err)
 static bool bracketed_port(struct scan *s, uint64_t *ret)
 {
     bool good = number(s, ret);
-    skip_blanks(s);
-    if (take(s, "[")) {
-        (void)until(s, "]");
-        return take(s, "]") && good;
+    scan_blanks(s);
+    if (scan_take(s, "[")) {
+        (void)scan_until(s, "]");
+        return scan_take(s, "]") && good;
     }
     return good;
 }
@@ -236,23 +193,23 @@ static void linkinfo_speed(struct myr_str state, uint32_t *ret_gbps, uint32_t *r
     }
 }
 
-static int read_linkinfo_line(struct scan *s, struct myr_err *err)
+static int read_linkinfo_line(struct scan *s, struct ib_end *stanza, struct myr_err *err)
 {
     struct ib_end own, far = {.lid = 0};
     uint32_t gbps, width;
     const char *arrow = memmem(s->at, (size_t)(s->end - s->at), "==(", 3);
     if (!arrow) {
-        return linkinfo_head(s, err);
+        return linkinfo_head(s, stanza, err);
     }
-    own = s->own;
+    own = *stanza;
     if (s->at[0] == '0' && s->at + 1 < s->end && s->at[1] == 'x' && !guid(s, " \t", &own.guid)) {
         return complain(s, "a GUID", err);
     }
-    if (!number(s, &own.lid) || !bracketed_port(s, &own.port) || !take(s, "==(")) {
+    if (!number(s, &own.lid) || !bracketed_port(s, &own.port) || !scan_take(s, "==(")) {
         return complain(s, "a LID and a port, then ==(", err);
     }
-    linkinfo_speed(until(s, ")"), &gbps, &width);
-    if (!take(s, ")==>")) {
+    linkinfo_speed(scan_until(s, ")"), &gbps, &width);
+    if (!scan_take(s, ")==>")) {
         return complain(s, "')==>'", err);
     }
     uint64_t guid_of_own = own.guid;
@@ -268,11 +225,11 @@ static int read_linkinfo_line(struct scan *s, struct myr_err *err)
     if (!number(s, &far.lid)) {
         return MYR_OK; /* down: nothing behind the arrow */
     }
-    if (!bracketed_port(s, &far.port) || !take(s, "\"")) {
+    if (!bracketed_port(s, &far.port) || !scan_take(s, "\"")) {
         return complain(s, "a port and a name in quotes", err);
     }
-    far.name = until(s, "\"");
-    return ib_links_add(s->import, here(s), &own, &far, gbps, width, err);
+    far.name = scan_until(s, "\"");
+    return ib_links_add(s->import, scan_here(s), &own, &far, gbps, width, err);
 }
 
 int import_iblinkinfo(struct myr_import *import, const char *file, struct myr_str text,
@@ -293,20 +250,20 @@ static struct myr_str trimmed(struct myr_str text)
 }
 
 /* "leaf-1" , Mellanox Technologies , 0x98039b0300a1b2c4 , LID 7 */
-static int dump_head(struct scan *s, struct myr_err *err)
+static int dump_head(struct scan *s, struct ib_end *stanza, struct myr_err *err)
 {
-    (void)take(s, "\"");
-    s->own = (struct ib_end){.name = until(s, "\"")};
+    (void)scan_take(s, "\"");
+    *stanza = (struct ib_end){.name = scan_until(s, "\"")};
     const char *zero = memmem(s->at, (size_t)(s->end - s->at), "0x", 2);
     s->at = zero ? zero : s->end;
-    if (!zero || !guid(s, " ,\t", &s->own.guid)) {
+    if (!zero || !guid(s, " ,\t", &stanza->guid)) {
         return complain(s, "a GUID behind the device's name", err);
     }
     return MYR_OK;
 }
 
 /* Thirteen fields; the last is a name and may have colons of its own. */
-static int read_dump_row(struct scan *s, struct myr_err *err)
+static int read_dump_row(struct scan *s, struct ib_end *stanza, struct myr_err *err)
 {
     enum {
         FIELDS = 13,
@@ -319,13 +276,13 @@ static int read_dump_row(struct scan *s, struct myr_err *err)
         NAME = 12
     };
     struct myr_str fields[FIELDS];
-    struct ib_end own = s->own, far = {.lid = 0};
+    struct ib_end own = *stanza, far = {.lid = 0};
     uint32_t count = 0, gbps, width;
     while (count < FIELDS) {
         struct myr_str one =
-            count == NAME ? (struct myr_str){s->at, (size_t)(s->end - s->at)} : until(s, ":");
+            count == NAME ? (struct myr_str){s->at, (size_t)(s->end - s->at)} : scan_until(s, ":");
         fields[count++] = trimmed(one);
-        if (count == FIELDS || !take(s, ":")) {
+        if (count == FIELDS || !scan_take(s, ":")) {
             break;
         }
     }
@@ -335,10 +292,10 @@ static int read_dump_row(struct scan *s, struct myr_err *err)
     if (!myr_str_to_u64(fields[IB], &own.port)) {
         return MYR_OK; /* the head of the columns */
     }
-    if (s->own.guid == 0) {
+    if (stanza->guid == 0) {
         return complain(s, "a device in quotes before its ports", err);
     }
-    own.is_switch = own.is_switch || own.port > 1 || s->own.is_switch;
+    own.is_switch = own.is_switch || own.port > 1 || stanza->is_switch;
     struct scan far_guid = {.at = fields[GUID].data, .end = fields[GUID].data + fields[GUID].len};
     if (!guid(&far_guid, " ", &far.guid) || far.guid == 0 ||
         !myr_str_to_u64(fields[FAR_PORT], &far.port)) {
@@ -365,23 +322,23 @@ static int read_dump_row(struct scan *s, struct myr_err *err)
     }
     /* The dump is of a fabric that was walked through whole: who is a neighbour was found. */
     MYR_TRY(look_at(s, &far, err));
-    return ib_links_add(s->import, here(s), &own, &far, gbps, width, err);
+    return ib_links_add(s->import, scan_here(s), &own, &far, gbps, width, err);
 }
 
 /* "{ SW Ports:41 .. NodeGUID:98039b0300a1b2c4 .. {leaf-1} LID:7 PN:26 }"; PN is hexadecimal. */
 static int list_end(struct scan *s, struct ib_end *ret, struct myr_err *err)
 {
-    if (!take(s, "{")) {
+    if (!scan_take(s, "{")) {
         return complain(s, "'{'", err);
     }
-    ret->is_switch = take(s, "SW");
-    while (s->at < s->end && !take(s, "}")) {
-        if (take(s, "{")) {
-            ret->name = until(s, "}");
-            (void)take(s, "}");
-        } else if (take(s, "NodeGUID:")) {
+    ret->is_switch = scan_take(s, "SW");
+    while (s->at < s->end && !scan_take(s, "}")) {
+        if (scan_take(s, "{")) {
+            ret->name = scan_until(s, "}");
+            (void)scan_take(s, "}");
+        } else if (scan_take(s, "NodeGUID:")) {
             (void)guid(s, " \t}", &ret->guid);
-        } else if (take(s, "PN:")) {
+        } else if (scan_take(s, "PN:")) {
             (void)guid(s, " \t}", &ret->port);
         } else if (word(s).len == 0) {
             break;
@@ -412,14 +369,14 @@ static int read_list_row(struct scan *s, struct myr_err *err)
         width = (uint32_t)lanes;
         gbps = (uint32_t)(lane * width);
     }
-    return ib_links_add(s->import, here(s), &own, &far, gbps, width, err);
+    return ib_links_add(s->import, scan_here(s), &own, &far, gbps, width, err);
 }
 
-static int read_ibdiagnet_line(struct scan *s, struct myr_err *err)
+static int read_ibdiagnet_line(struct scan *s, struct ib_end *stanza, struct myr_err *err)
 {
     return *s->at == '{'   ? read_list_row(s, err)
-           : *s->at == '"' ? dump_head(s, err)
-                           : read_dump_row(s, err);
+           : *s->at == '"' ? dump_head(s, stanza, err)
+                           : read_dump_row(s, stanza, err);
 }
 
 int import_ibdiagnet(struct myr_import *import, const char *file, struct myr_str text,

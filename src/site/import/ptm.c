@@ -1,4 +1,4 @@
-#include "import/readers.h"
+#include "import/scan.h"
 
 /*
  * Two plain texts:
@@ -8,62 +8,16 @@
  * dashes
  */
 
-struct scan {
-    struct myr_import *import;
-    const char *file;
-    const char *line_start, *at, *end;
-    uint32_t line;
-};
-
-static struct import_place here(const struct scan *s)
-{
-    return (struct import_place){s->file, s->line, (uint32_t)(s->at - s->line_start) + 1};
-}
-
-static bool next_line(struct scan *s, const char **rest, const char *text_end)
-{
-    if (*rest >= text_end) {
-        return false;
-    }
-    const char *newline = memchr(*rest, '\n', (size_t)(text_end - *rest));
-    s->line++;
-    s->line_start = s->at = *rest;
-    s->end = newline ? newline : text_end;
-    *rest = newline ? newline + 1 : text_end;
-    if (s->end > s->at && s->end[-1] == '\r') {
-        s->end--;
-    }
-    return true;
-}
-
-static void skip_blanks(struct scan *s)
-{
-    while (s->at < s->end && (*s->at == ' ' || *s->at == '\t')) {
-        s->at++;
-    }
-}
-
-static bool take(struct scan *s, const char *word)
-{
-    size_t len = strlen(word);
-    skip_blanks(s);
-    if ((size_t)(s->end - s->at) < len || memcmp(s->at, word, len) != 0) {
-        return false;
-    }
-    s->at += len;
-    return true;
-}
-
 /* A name in quotes, or a word up to one of dot's own signs. */
 static struct myr_str name(struct scan *s)
 {
-    bool quote = take(s, "\"");
+    bool quote = scan_take(s, "\"");
     const char *start = s->at;
     while (s->at < s->end && (quote ? *s->at != '"' : !strchr(" \t:;[{}", *s->at))) {
         s->at++;
     }
     struct myr_str found = {start, (size_t)(s->at - start)};
-    if (quote && !take(s, "\"")) {
+    if (quote && !scan_take(s, "\"")) {
         return MYR_STR("");
     }
     return found;
@@ -72,9 +26,9 @@ static struct myr_str name(struct scan *s)
 static int ptm_end(struct scan *s, struct myr_cabling_end *ret, struct myr_err *err)
 {
     struct myr_cabling *cabling = s->import->cabling;
-    struct import_place place = here(s);
+    struct import_place place = scan_here(s);
     struct myr_str device = name(s);
-    if (device.len == 0 || !take(s, ":")) {
+    if (device.len == 0 || !scan_take(s, ":")) {
         return import_error(err, place, "\"device\":\"port\" is expected");
     }
     struct myr_str port = name(s);
@@ -94,20 +48,20 @@ static int read_edge(struct scan *s, struct myr_err *err)
     struct myr_cabling_link link = {.line = s->line,
                                     .file = (uint32_t)s->import->cabling->files.count - 1};
     MYR_TRY(ptm_end(s, &link.a, err));
-    if (!take(s, "--") && !take(s, "->")) {
-        return import_error(err, here(s), "'--' is expected between the two ends");
+    if (!scan_take(s, "--") && !scan_take(s, "->")) {
+        return import_error(err, scan_here(s), "'--' is expected between the two ends");
     }
     MYR_TRY(ptm_end(s, &link.b, err));
     if (link.a.device == link.b.device && myr_str_eq(link.a.port, link.b.port)) {
-        return import_error(err, here(s), "the cable ends where it begins");
+        return import_error(err, scan_here(s), "the cable ends where it begins");
     }
-    if (take(s, "[")) { /* attributes */
+    if (scan_take(s, "[")) { /* attributes */
         while (s->at < s->end && *s->at != ']') {
             s->at++;
         }
-        (void)take(s, "]");
+        (void)scan_take(s, "]");
     }
-    (void)take(s, ";");
+    (void)scan_take(s, ";");
     myr_vec_push(&s->import->cabling->links, link);
     return MYR_OK;
 }
@@ -115,21 +69,20 @@ static int read_edge(struct scan *s, struct myr_err *err)
 int import_ptm(struct myr_import *import, const char *file, struct myr_str text,
                struct myr_err *err)
 {
-    struct scan s = {.import = import, .file = file};
-    const char *rest = text.data, *end = text.data + text.len;
-    while (next_line(&s, &rest, end)) {
-        skip_blanks(&s);
-        if (take(&s, "graph") || take(&s, "digraph")) {
+    struct scan s = scan_of(import, file, text);
+    while (scan_line(&s)) {
+        scan_blanks(&s);
+        if (scan_take(&s, "graph") || scan_take(&s, "digraph")) {
             while (s.at < s.end && *s.at != '{') {
                 s.at++;
             }
         }
-        while (take(&s, "{") || take(&s, "}") || take(&s, ";")) {
+        while (scan_take(&s, "{") || scan_take(&s, "}") || scan_take(&s, ";")) {
         }
         while (s.at < s.end && *s.at != '#' && *s.at != '}' &&
                !(s.end - s.at > 1 && s.at[0] == '/' && s.at[1] == '/')) {
             MYR_TRY(read_edge(&s, err));
-            skip_blanks(&s);
+            scan_blanks(&s);
         }
     }
     return MYR_OK;
@@ -184,9 +137,9 @@ static int read_neighbour(struct scan *s, const struct columns *columns, uint32_
         return MYR_OK;
     }
     if (!import_name_is_good(own) || !import_name_is_good(far) || !import_name_is_good(port)) {
-        return import_error(err, here(s), "a name has control characters or is too long");
+        return import_error(err, scan_here(s), "a name has control characters or is too long");
     }
-    MYR_TRY(import_check_room(s->import, here(s), err));
+    MYR_TRY(import_check_room(s->import, scan_here(s), err));
     if (far.len && port.len) {
         struct myr_cabling_link link = {.a = {device, own},
                                         .b = {myr_cabling_device(cabling, far), port},
@@ -201,8 +154,7 @@ static int read_neighbour(struct scan *s, const struct columns *columns, uint32_
 int import_sonic_lldp(struct myr_import *import, const char *file, struct myr_str text,
                       struct myr_err *err)
 {
-    struct scan s = {.import = import, .file = file};
-    const char *rest = text.data, *end = text.data + text.len;
+    struct scan s = scan_of(import, file, text);
     struct columns columns = {.count = 0};
     struct myr_str stem = import_stem(file);
     if (stem.len == 0 || !import_name_is_good(stem)) {
@@ -212,7 +164,7 @@ int import_sonic_lldp(struct myr_import *import, const char *file, struct myr_st
         return rc;
     }
     uint32_t device = myr_cabling_device(import->cabling, stem);
-    while (next_line(&s, &rest, end)) {
+    while (scan_line(&s)) {
         bool total = s.end - s.at > 5 && memcmp(s.at, "Total", 5) == 0;
         if (columns.count == 0) {
             (void)read_rule(&s, &columns);
