@@ -101,7 +101,9 @@ def test_ranks_that_do_not_die_are_told():
     agent = Agent().start()
     agent.order(1, 1, "sleep 1000", gpus=1)
     agent.controller.expect("started", 1)
-    (agent.run_folder(1, 1) / "stuck").write_text("count 2\nwaiting 2\n")
+    whole = agent.run_folder(1, 1) / "stuck.new"  # nobody is to read half of it
+    whole.write_text("count 2\nwaiting 2\n")
+    whole.rename(agent.run_folder(1, 1) / "stuck")
     told = agent.controller.expect("symptom")
     assert told["id"] == b"rank-unkillable" and told["count"] == 2, told
     agent.controller.quiet("symptom stopped", 1.5)
