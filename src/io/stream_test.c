@@ -364,6 +364,32 @@ static void wrong_papers_are_refused(void **state)
     papers_done(&old);
 }
 
+/*
+ * Who has seen the authority's certificate can show it, and has a leaf that bears its name; but not
+ * one that it has signed.
+ */
+static void a_forged_chain_is_refused(void **state)
+{
+    (void)state;
+    struct papers p = papers_of(5), forger = papers_of(5); /* authorities of the same name */
+    struct myr_buf leaf = {0}, ca = {0};
+    struct myr_err err = {0};
+    assert_int_equal(myr_file_read(forger.cert, 1 << 20, &leaf, &err), MYR_OK);
+    assert_int_equal(myr_file_read(p.ca, 1 << 20, &ca, &err), MYR_OK);
+    const char *end = strstr(leaf.data, "-----END CERTIFICATE-----\n");
+    assert_non_null(end);
+    leaf.len = (size_t)(end - leaf.data) + strlen("-----END CERTIFICATE-----\n");
+    myr_buf_put(&leaf, ca.data, ca.len);
+    save(forger.cert, &leaf);
+    refused((struct myr_io_tls_names){forger.cert, forger.key, forger.ca, NULL, true, true},
+            (struct myr_io_tls_names){NULL, NULL, NULL, p.fingerprint, false, false}, "fingerprint",
+            true);
+    myr_buf_done(&leaf);
+    myr_buf_done(&ca);
+    papers_done(&p);
+    papers_done(&forger);
+}
+
 static void nobody_there_is_told(void **state)
 {
     (void)state;
@@ -464,6 +490,7 @@ int main(void)
         cmocka_unit_test(who_is_cut_off_hears_of_it),
         cmocka_unit_test(strangers_enrol_by_fingerprint),
         cmocka_unit_test(wrong_papers_are_refused),
+        cmocka_unit_test(a_forged_chain_is_refused),
         cmocka_unit_test(nobody_there_is_told),
         cmocka_unit_test(requests_for_odd_names_are_refused),
         cmocka_unit_test(secrets_differ_and_digests_are_known),
