@@ -88,7 +88,7 @@ def measure(answer, base):
     return {
         "capex": round((answer["totals"]["cost"] or 0) * 100),
         "cost_of_years": None if tco is None else round(tco * 100),
-        "power_kw": answer["power"]["facility_kw"],
+        "power_kw": round(answer["power"]["facility_kw"], 3),
         "bandwidth_per_gpu_gbps": int(gbps * 1000 + 0.5),
         "blast_gpus": min(down, net["host_ports"] // net["planes"]),
     }
@@ -143,7 +143,7 @@ def good(values, metric):
 
 
 def front_of(found):
-    """Those that nothing beats; power is rounded to 0.1 kW in plans, so that is the grain."""
+    """Those that nothing beats."""
     front = []
     for number, chosen, values in found:
         beaten = False
@@ -197,13 +197,11 @@ def compare(number, spec, answer, found, objective, choices):
         return wrong
     best = min(found, key=lambda row: (good(row[2], objective), row[0]))
     said = answer["best"]
-    exactly = objective in MONEY
-    value = said[objective] * (100 if exactly else 1000 if "gbps" in objective else 1)
-    if abs(value - best[2][objective]) > (0.6 if exactly else 0.051):
+    value = said[objective] * (100 if objective in MONEY else 1000 if "gbps" in objective else 1)
+    if abs(value - best[2][objective]) > (0.6 if objective in MONEY else 0.0011):
         wrong.append(f"case {number}: best {objective} {said[objective]}, by hand "
                      f"{best[2][objective]} with {best[1]}\n{spec}")
-    # Ties in what is printed may be none in watts, so the design itself is held only by money.
-    if exactly and {k: v for k, v in said["choices"].items() if v is not None} != best[1]:
+    if {k: v for k, v in said["choices"].items() if v is not None} != best[1]:
         wrong.append(f"case {number}: best {said['choices']}, by hand {best[1]}\n{spec}")
     mine = {json.dumps(row[1], sort_keys=True) for row in found if row[0] in front_of(found)}
     theirs = {json.dumps({k: v for k, v in row["choices"].items() if v is not None},

@@ -54,7 +54,7 @@ def published(myriad, folder):
     # Ten terabytes a second: at 50 GB/s a server, 200 of them.
     answer = with_storage(myriad, folder, "{capacity_pb: 3, read_gbytes_per_s: 10000}", 1280)
     check("10 TB/s", answer["storage"]["servers"] == 200
-          and answer["storage"]["rates"]["read_gbytes_per_s"] == 10000)
+          and answer["storage"]["gives"]["read_gbytes_per_s"] == 10000)
     # Ten billion files of 16 KB: 3 KiB of entries each, and a scan in a day.
     answer = with_storage(myriad, folder, "{files: 10G, file_kb: 16, scan_hours: 24}")
     files = answer["storage"]["files"]

@@ -39,7 +39,7 @@
     X(IT_MAX, "power.it.max_kw", "kW", 1, "the same with every switch at the most it draws")       \
     X(IT_UNKNOWN, "power.it.unknown_devices", "", 0, "devices whose part states no watts")         \
     X(IT_SOURCE, "power.it.source", "", 0, "parts, unless the spec states it or asks per GPU")     \
-    X(IT, "power.it.kw", "kW", 1, "the sum of the parts; stated; or GPUs * the rule of one GPU")   \
+    X(IT, "power.it.kw", "kW", 3, "the sum of the parts; stated; or GPUs * the rule of one GPU")   \
     X(GPU_W, "power.per_gpu.gpu_w", "W", 1, "power limit of the GPU part")                         \
     X(HOST_W, "power.per_gpu.host_w", "W", 1, "what a GPU's share of its host draws")              \
     X(OTHER_SHARE, "power.per_gpu.other_share", "", 3, "network and storage, a share of the two")  \
@@ -54,7 +54,7 @@
     X(PUE_LIGHTING, "power.pue.lighting", "", 4, "share of IT power")                              \
     X(PUE, "power.pue.value", "", 4,                                                               \
       "1 + fans + pumps + chiller + ups + transformer + lighting")                                 \
-    X(FACILITY, "power.facility_kw", "kW", 1, "IT power * PUE")                                    \
+    X(FACILITY, "power.facility_kw", "kW", 3, "IT power * PUE")                                    \
     X(MWH, "power.energy.mwh_per_year", "MWh", 1, "facility * 8,760 h * load")                     \
     X(TARIFF, "power.energy.tariff_per_kwh", "money", 4, "what a kWh costs")                       \
     X(ENERGY_CURRENCY, "power.energy.currency", "", 0, "of the tariff")                            \
@@ -149,14 +149,14 @@
       "ceil(files * bytes of an entry * copies / metadata space of one server)")                   \
     X(ST_CHECKPOINT, "storage.needs.by_checkpoint", "", 0,                                         \
       "ceil(state * stored / data / window / write rate of one server)")                           \
-    X(ST_READ, "storage.rates.read_gbytes_per_s", "GB/s", 1,                                       \
+    X(ST_READ, "storage.gives.read_gbytes_per_s", "GB/s", 1,                                       \
       "servers * the least of its ports and its disks")                                            \
-    X(ST_WRITE, "storage.rates.write_gbytes_per_s", "GB/s", 1,                                     \
+    X(ST_WRITE, "storage.gives.write_gbytes_per_s", "GB/s", 1,                                     \
       "servers * the least of its ports and its disks * data / stored")                            \
-    X(ST_GPU_READ, "storage.rates.read_gbytes_per_s_per_gpu", "GB/s", 4, "read rate / GPUs")       \
-    X(ST_GPU_IOPS, "storage.rates.iops", "", 0, "servers * operations of one")                     \
-    X(ST_META_OPS, "storage.rates.metadata_ops_per_s", "", 0, "servers * metadata operations of one") \
-    X(ST_CLASS, "storage.rates.class", "", 0, "the best published class that both rates reach")    \
+    X(ST_GPU_READ, "storage.gives.read_gbytes_per_s_per_gpu", "GB/s", 4, "read rate / GPUs")       \
+    X(ST_GPU_IOPS, "storage.gives.iops", "", 0, "servers * operations of one")                     \
+    X(ST_META_OPS, "storage.gives.metadata_ops_per_s", "", 0, "servers * metadata operations of one") \
+    X(ST_CLASS, "storage.gives.class", "", 0, "the best published class that both rates reach")    \
     X(ST_NIC, "storage.server.port_gbytes_per_s", "GB/s", 3, "ports * speed / 8")                  \
     X(ST_DISK_READ, "storage.server.read_gbytes_per_s", "GB/s", 3, "disks * read rate of one")     \
     X(ST_DISK_WRITE, "storage.server.write_gbytes_per_s", "GB/s", 3, "disks * write rate of one")  \

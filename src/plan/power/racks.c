@@ -20,6 +20,19 @@ static const struct myr_part *rack_for(const struct plan *plan, double watts, do
     return NULL;
 }
 
+static const struct myr_part *largest_rack(const struct plan *plan)
+{
+    const struct myr_part *found = NULL;
+    for (uint32_t i = 0; i < plan->catalog->parts.count; i++) {
+        const struct myr_part *part = part_at(plan, i);
+        if (part->kind == MYR_PART_RACK && part->watts >= 1 &&
+            (!found || part->watts > found->watts)) {
+            found = part;
+        }
+    }
+    return found;
+}
+
 static uint64_t count_up(double value, double each)
 {
     return each > 0 && value > 0 ? (uint64_t)(value / each + 0.999999) : 0;
@@ -41,37 +54,59 @@ static void others(const struct plan *plan, double *ret_units)
     }
 }
 
+struct guess {
+    uint64_t racks;
+    double server_w, left_w, left_u;
+};
+
+/* A server that is larger than any rack brings its own, as few as the largest kind would make. */
+static void guess_large(struct facility *f, const struct plan_group *group, struct guess *guess)
+{
+    const struct myr_part *largest = largest_rack(f->plan);
+    uint64_t own = largest ? ceil_div((uint64_t)(group->server->watts + 0.5),
+                                      (uint64_t)largest->watts)
+                           : 1;
+    double each_w = group->server->watts / (double)(own ? own : 1);
+    guess->racks += (own ? own : 1) * group->servers;
+    f->rack_w = each_w > f->rack_w ? each_w : f->rack_w;
+    f->rack_limit_w = each_w > f->rack_limit_w ? each_w : f->rack_limit_w;
+}
+
+static void guess_group(struct facility *f, const struct plan_group *group, struct guess *guess)
+{
+    const struct myr_part *server = group->server;
+    const struct myr_part *rack = rack_for(f->plan, server->watts, server->rack_units);
+    guess->server_w += group->servers * server->watts;
+    if (!rack) {
+        guess_large(f, group, guess);
+        return;
+    }
+    double by_w = server->watts > 0 ? rack->watts / server->watts : 1;
+    double by_u = server->rack_units > 0 ? rack->rack_units / server->rack_units : by_w;
+    uint32_t each = (uint32_t)(by_w < by_u ? by_w : by_u);
+    each = each ? each : 1;
+    uint64_t own = ceil_div(group->servers, each);
+    double filled_w = each * server->watts;
+    guess->racks += own;
+    guess->left_w += (double)own * rack->watts - group->servers * server->watts;
+    guess->left_u += (double)own * rack->rack_units - group->servers * server->rack_units;
+    f->rack_limit_w = rack->watts > f->rack_limit_w ? rack->watts : f->rack_limit_w;
+    f->rack_w = filled_w > f->rack_w ? filled_w : f->rack_w;
+}
+
 static void estimate(struct facility *f)
 {
     struct plan *plan = f->plan;
-    double units = 0, server_units = 0, server_w = 0;
-    uint64_t racks = 0;
-    double left_w = 0, left_u = 0;
+    struct guess guess = {0};
+    double units;
     others(plan, &units);
     for (uint32_t i = 0; i < plan->group_count; i++) {
-        const struct plan_group *group = &plan->groups[i];
-        const struct myr_part *rack =
-            rack_for(plan, group->server->watts, group->server->rack_units);
-        double rack_w = rack ? rack->watts : group->server->watts;
-        double rack_u = rack ? rack->rack_units : group->server->rack_units;
-        double by_w = group->server->watts > 0 ? rack_w / group->server->watts : 1;
-        double by_u = group->server->rack_units > 0 ? rack_u / group->server->rack_units : by_w;
-        uint32_t each = (uint32_t)(by_w < by_u ? by_w : by_u);
-        each = each ? each : 1;
-        uint64_t own = ceil_div(group->servers, each);
-        racks += own;
-        left_w += (double)own * rack_w - group->servers * group->server->watts;
-        left_u += (double)own * rack_u - group->servers * group->server->rack_units;
-        f->rack_limit_w = rack_w > f->rack_limit_w ? rack_w : f->rack_limit_w;
-        f->rack_w = each * group->server->watts > f->rack_w ? each * group->server->watts
-                                                            : f->rack_w;
-        server_units += group->servers * group->server->rack_units;
-        server_w += group->servers * group->server->watts;
+        guess_group(f, &plan->groups[i], &guess);
     }
-    double other_w = f->max_w > server_w ? f->max_w - server_w : 0;
-    uint64_t more_w = count_up(other_w - left_w, f->rack_limit_w);
-    uint64_t more_u = count_up(units - left_u, 42);
-    f->racks = racks + (more_w > more_u ? more_w : more_u);
+    double other_w = f->max_w > guess.server_w ? f->max_w - guess.server_w : 0;
+    uint64_t more_w = count_up(other_w - guess.left_w, f->rack_limit_w);
+    uint64_t more_u = count_up(units - guess.left_u, 42);
+    f->racks = guess.racks + (more_w > more_u ? more_w : more_u);
     f->line_count = ceil_div(f->racks, LINE_RACKS);
     f->lines = MYR_ARENA_NEW(plan->arena, struct power_line, (size_t)f->line_count + 1);
     for (uint32_t i = 0; i < f->line_count; i++) {
@@ -81,8 +116,8 @@ static void estimate(struct facility *f)
     }
     plan_figure(plan, FIG_RACKS, (double)f->racks, MYR_BASIS_ASSUMED,
                 "no room: %llu for servers, %llu more for %.1f kW and %.0f U of the others",
-                (unsigned long long)racks, (unsigned long long)(f->racks - racks), other_w / 1000,
-                units);
+                (unsigned long long)guess.racks, (unsigned long long)(f->racks - guess.racks),
+                other_w / 1000, units);
 }
 
 /* A line is a column of one building; racks of a column stand together in the design. */

@@ -47,13 +47,15 @@ static void put_size(struct facility *f, enum figure_id id, double given, double
                 given > 0 ? MYR_BASIS_GIVEN : MYR_BASIS_COMPUTED, "%.1f A flow", amps);
 }
 
+/* A size that the spec gives is an error; one that nobody makes is for people to solve. */
 static void overload(struct facility *f, const char *rule, const char *what, double amps,
-                     double size, double share)
+                     double given, double size, double share)
 {
+    size = given > 0 ? given : size;
     if (amps <= size * share + 1e-9) {
         return;
     }
-    plan_finding(f->plan, MYR_SEVERITY_ERROR, rule, "facility",
+    plan_finding(f->plan, given > 0 ? MYR_SEVERITY_ERROR : MYR_SEVERITY_WARNING, rule, "facility",
                  "a larger one, a higher voltage, or less behind it",
                  "%s of %g A carries %.1f A continuously, %.1f A flow when the other feed has "
                  "failed",
@@ -87,10 +89,9 @@ static void put_feeds(struct facility *f)
     plan_figure(plan, FIG_LINE_AMPS, line_a, MYR_BASIS_COMPUTED, "%.1f kW at %g V", line_w / 1000,
                 volts.value);
     put_size(f, FIG_BUSWAY, spec->busway_a, busway, line_a);
-    overload(f, "breaker-overload", "a rack's breaker", rack_a,
-             spec->breaker_a > 0 ? spec->breaker_a : breaker, share.value);
-    overload(f, "busway-overload", "a line's busway", line_a,
-             spec->busway_a > 0 ? spec->busway_a : busway, share.value);
+    overload(f, "breaker-overload", "a rack's breaker", rack_a, spec->breaker_a, breaker,
+             share.value);
+    overload(f, "busway-overload", "a line's busway", line_a, spec->busway_a, busway, share.value);
 }
 
 static void put_ups(struct facility *f)

@@ -66,6 +66,7 @@ struct room {
     MYR_VEC(uint32_t) devices_of;   /* scratch */
     uint32_t lost_least, lost_most; /* places for servers that a rack may lose to switches */
     bool banded;                    /* blocks are cut from bands of rows */
+    bool gathered;                  /* all upper switches in one building */
     double flatness;                /* how much the upper switches keep to the centre's row */
     uint32_t pairs;                 /* of racks whose power was dealt out anew */
     uint32_t missing;               /* servers without a place in the last attempt */
