@@ -45,6 +45,7 @@ static const struct cli_verb *const verbs[] = {
 
     &cli_export_verb,
     &cli_verify_verb,
+    &cli_verify_orders_verb,
     &cli_bind_verb,
 
     &cli_sched_verb,
