@@ -5,9 +5,9 @@
 
 Cases: 'kill' (etcd's leader and Myriad's killed -9 in turn under load: every job that was accepted
 is done, no GPU is ever had by two, each takeover is timed), 'stale' (a leader that was stopped and
-overtaken commits nothing, and ends), 'full' (the quota is used up: read-only, ranks run on, and back),
-'slow' (a member that hangs is left), 'partition' (an agent that is cut off with a strict job: its
-second copy waits).
+overtaken commits nothing, and ends), 'full' (the quota is used up: read-only, ranks run on, and
+back), 'slow' (a member that hangs is left), 'partition' (an agent that is cut off with a strict
+job: its second copy waits).
 """
 import argparse
 import os
@@ -144,9 +144,9 @@ def kill(pair, etcd, words):
     check(not twice.exists(), twice.read_text() if twice.exists() else "")
     wait_for("no rank is left", lambda: not pair.ranks())
     ours, theirs = takeovers[0::2], takeovers[1::2]
-    print(f"kill: {words.kills} kills, {count} jobs, {len(accepted)} accepted in between, all done, "
-          f"no GPU twice")
-    print(f"  Myriad's leader: next answer after {max(ours):.1f} s at most, {min(ours):.1f} at best")
+    print(f"kill: {words.kills} kills, {count} jobs, {len(accepted)} accepted in between, all "
+          f"done, no GPU twice")
+    print(f"  Myriad's leader: next answer after {max(ours):.1f} s at most, {min(ours):.1f} least")
     if theirs:
         print(f"  etcd's leader: next job after {max(theirs):.1f} s at most")
     if words.limit_s:
@@ -227,7 +227,8 @@ def partition(pair, etcd, words):
     mark = pair.folder / "mark"
     mark.mkdir()
     os.chmod(mark, 0o777)
-    text = (f"name: s\ngpus: 8\nrestart: strict\nretries: 9\nlease_s: 600\nenv: {{F: {pair.folder}}}\n"
+    text = ("name: s\ngpus: 8\nrestart: strict\nretries: 9\nlease_s: 600\n"
+            f"env: {{F: {pair.folder}}}\n"
             f"command: 'echo $$ > {mark}/$MYRIAD_EPOCH.$RANK; sleep 600'\n")
     job = pair.submit(text)
     wait_for("it runs", lambda: pair.job(job)["state"] == "running")
@@ -239,7 +240,7 @@ def partition(pair, etcd, words):
     wait_for("the other leads", lambda: pair.leads() == 1)
     wait_for("the node is missed", lambda: pair.get(f"/v1/nodes/{node}")["state"] != "healthy")
     time.sleep(3)
-    check({name.name.split(".")[0] for name in mark.iterdir()} == {"1"}, "a second copy was started")
+    check({name.name.split(".")[0] for name in mark.iterdir()} == {"1"}, "a second copy started")
     pair.agents[node].send_signal(signal.SIGCONT)
     wait_for("it is back", lambda: pair.healthy() == len(pair.nodes))
     check(pair.job(job)["epoch"] == 1, f"{pair.job(job)}")

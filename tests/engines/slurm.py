@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """The same job file on a real Slurm: the nodes that Myriad chose, in the order of the ranks.
 
-    tests/engines/slurm.py MYRIAD [--nodes N] [--gang N] [--case NAME]
+    tests/engines/slurm.py MYRIAD AGENT [--nodes N] [--gang N] [--case NAME]
 
-A controller and a daemon for each node on loopback. Cases: 'gang' (chosen nodes, rank order, output,
-end), 'drain' (Slurm's drains avoided, ours seen there with a reason), 'down' (a node set down: placed
-again), 'others' (nodes with others' jobs left alone; pushed away from a node, a gang moves),
+A controller and a daemon for each node on loopback. Cases: 'gang' (chosen nodes, rank order,
+output, end), 'drain' (Slurm's drains avoided, ours seen there with a reason), 'down' (a node set
+down: placed again), 'others' (nodes with others' jobs left alone), 'same' (agents and Slurm place
+the same job file alike), 'parts' (GPUs of a node shared by jobs),
 'cancel' (from here, and from there), 'restart' (killed and started again, nothing runs twice),
 'away' (a controller that is gone, hangs, or does not take our credential: one line, and back).
 """
@@ -25,6 +26,8 @@ from cluster import Cluster, Failed, wait_for  # noqa: E402
 RANK = ("echo \"$RANK $NODE_RANK $LOCAL_RANK $LOCAL_WORLD_SIZE $WORLD_SIZE $SLURMD_NODENAME "
         "$MASTER_ADDR $MYRIAD_EPOCH $GREETING\"")
 
+SEES = "echo gpu: $CUDA_VISIBLE_DEVICES:$SLURM_JOB_GPUS"
+
 
 def check(holds, what):
     if not holds:
@@ -36,7 +39,8 @@ class Lab:
 
     def __init__(self, myriad, slurm, folder):
         self.slurm = slurm
-        self.cluster = Cluster(myriad, "", folder, slurm.names[::-1],  # not in the order of their names
+        # Not in the order of their names: a rank order that Slurm would not choose by itself.
+        self.cluster = Cluster(myriad, "", folder, slurm.names[::-1],
                                options=("--world", "slurm", "--gpus-per-node", str(slurm.gpus),
                                         "--nodes-per-leaf", str(slurm.leaf)))
         self.cluster.configure(slurm=f"{{conf: '{slurm.own_conf()}', poll_s: 1, timeout_s: 10}}")
@@ -143,6 +147,47 @@ def others(lab, _):
     print("others: nodes with others' jobs are left alone, and used when those are over")
 
 
+def parts(lab, _):
+    """Two jobs share a node's GPUs; a gang of one node and a half is refused."""
+    one, two = (lab.cluster.submit(f"name: t\ngpus: 1\ncommand: '{SEES}; sleep 600'\n")
+                for _ in range(2))
+    where = [lab.wait(job, "running")["node_names"] for job in (one, two)]
+    check(where[0] == where[1], f"not on one node: {where}")
+    sees = [wait_for("it speaks", lambda job=job: lab.output(job, 0)).split()
+            for job in (one, two)]
+    check(sees[0][1] != sees[1][1], f"both have the same GPU: {sees}")
+    status, answer = lab.cluster.ask("/v1/jobs", b"name: t\ngpus: 3\ncommand: 'true'\n")
+    check(status == 400 and "whole nodes" in answer["error"], f"{status} {answer}")
+    for job in (one, two):
+        lab.cluster.post(f"/v1/jobs/{job}/cancel", {})
+        lab.wait(job, "cancelled")
+    print("parts: jobs share a node and have GPUs of their own")
+
+
+def same(lab, _):
+    """The same files, unchanged, on agents: the same nodes and GPUs in the same order."""
+    here = lab.cluster
+    files = [f"name: s{i}\ngpus: {gpus}\ncommand: sleep 600\n"
+             for i, gpus in enumerate((1, 4, 1, 2))]
+    with Cluster(here.myriad, lab.agent, here.folder / "agents-lab", here.nodes,
+                 options=("--gpus-per-node", str(lab.slurm.gpus), "--nodes-per-leaf",
+                          str(lab.slurm.leaf))) as other:
+        (other.folder / "pretend.yaml").write_text(f"gpus: {lab.slurm.gpus}\ngpu_kind: H100\n")
+        other.start()
+        placed = []
+        for cluster in (here, other):
+            jobs = [cluster.submit(text) for text in files]
+            wait_for("all run", lambda: all(cluster.job(job)["state"] == "running"
+                                            for job in jobs))
+            placed.append([(cluster.job(job)["node_names"], cluster.job(job)["node_gpus"])
+                           for job in jobs])
+            for job in jobs:
+                cluster.post(f"/v1/jobs/{job}/cancel", {})
+            wait_for("all are over", lambda: not cluster.get("/v1/jobs")["jobs"])
+    check(placed[0] == placed[1], f"Slurm: {placed[0]}, agents: {placed[1]}")
+    print(f"same: {len(files)} job files, the same placement on agents and on Slurm")
+
+
 def cancel(lab, _):
     job = lab.submit(1, "trap \"echo saving; exit 0\" TERM; echo up; while :; do sleep 0.1; done")
     lab.wait(job, "running")
@@ -215,13 +260,14 @@ def away(lab, _):
     print("\n".join("  " + line for line in lines))
 
 
-CASES = {"gang": gang, "drain": drain, "down": down, "others": others, "cancel": cancel,
+CASES = {"parts": parts, "same": same, "gang": gang, "drain": drain, "down": down, "others": others, "cancel": cancel,
          "restart": restart, "away": away}
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("myriad")
+    parser.add_argument("agent")
     parser.add_argument("--nodes", type=int, default=4)
     parser.add_argument("--gang", type=int, default=3)
     parser.add_argument("--gpus", type=int, default=2)
@@ -232,6 +278,7 @@ def main():
     try:
         with Slurm(folder / "slurm", words.nodes, gpus=words.gpus) as slurm:
             lab = Lab(words.myriad, slurm, folder)
+            lab.agent = words.agent
             with lab.cluster:
                 lab.start()
                 for name in words.case or CASES:

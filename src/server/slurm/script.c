@@ -107,22 +107,10 @@ static uint32_t equal_gpus(const struct engine_gang *gang)
 static void put_place(const struct engine_gang *gang, struct myr_buf *to)
 {
     uint32_t each = equal_gpus(gang);
-    myr_buf_puts(to, "RANK=$SLURM_PROCID\n");
-    if (each) {
-        myr_buf_printf(to,
-                       "NODE_RANK=$((RANK / %u)) LOCAL_RANK=$((RANK %% %u)) LOCAL_WORLD_SIZE=%u\n",
-                       each, each, each);
-    } else {
-        myr_buf_puts(to, "NODE_RANK=-1\nfor part in");
-        for (uint32_t i = 0; i < gang->count; i++) {
-            myr_buf_printf(to, " %u:%u", gang->shares[i].first, gpus_of(&gang->shares[i]));
-        }
-        myr_buf_puts(to, "; do\n"
-                         "  [ \"$RANK\" -ge \"${part%:*}\" ] || break\n"
-                         "  NODE_RANK=$((NODE_RANK + 1)) LOCAL_RANK=$((RANK - ${part%:*}))\n"
-                         "  LOCAL_WORLD_SIZE=${part#*:}\n"
-                         "done\n");
-    }
+    myr_buf_printf(to,
+                   "RANK=$SLURM_PROCID\n"
+                   "NODE_RANK=$((RANK / %u)) LOCAL_RANK=$((RANK %% %u)) LOCAL_WORLD_SIZE=%u\n",
+                   each, each, each);
     myr_buf_puts(to, "GROUP_RANK=$NODE_RANK ROLE_RANK=$RANK\n"
                      "export RANK NODE_RANK LOCAL_RANK LOCAL_WORLD_SIZE GROUP_RANK ROLE_RANK\n");
 }
@@ -255,10 +243,12 @@ static void put_names(const struct server *server, const struct engine_gang *gan
                name[len - digits - 1] <= '9') {
             digits++;
         }
-        uint64_t first = digits ? strtoull(name + len - digits, NULL, 10) : 0, last = first;
+        uint64_t first = 0;
+        bool counts = myr_str_to_u64((struct myr_str){name + len - digits, digits}, &first);
+        uint64_t last = first;
         uint32_t next = i + 1;
         char wanted[SERVER_NAME + 24];
-        for (; digits && next < gang->count; next++, last++) {
+        for (; counts && next < gang->count; next++, last++) {
             snprintf(wanted, sizeof(wanted), "%.*s%0*llu", (int)(len - digits), name, (int)digits,
                      (unsigned long long)(last + 1));
             if (strcmp(wanted, server->rows.nodes[gang->shares[next].node].name) != 0) {
@@ -294,10 +284,8 @@ static void put_size(const struct server *server, const struct engine_gang *gang
                  ? (unsigned long long)(cpus ? memory / cpus : memory)
                  : 1ULL);
     }
-    if (place->gpus_known && each) {
+    if (place->gpus_known) {
         word(words, "--gres=gpu:%u", each);
-    } else if (place->gpus_known) {
-        word(words, "--gpus-per-task=1");
     }
 }
 
@@ -355,6 +343,10 @@ int script_make(const struct server *server, const struct engine_gang *gang,
     const struct myr_doc *top = NULL;
     struct myr_str text = myr_str_from(gang->row->file);
     char folder[1024];
+    if (equal_gpus(gang) == 0) {
+        return myr_err_set(err, MYR_ERANGE,
+                           "Slurm gives each node of a job as many GPUs; the free ones lie apart");
+    }
     *ret = (struct script){0};
     myr_arena_init(&ret->arena);
     script_folder(place->spool, gang->job, gang->epoch, folder, sizeof(folder));

@@ -57,8 +57,13 @@ static int on_submit(struct server *server, const struct myr_job_spec *spec,
                      const struct job_row *row, struct myr_err *err)
 {
     const struct passwd *user = getpwnam(row->unix_user);
-    (void)server;
-    (void)spec;
+    uint32_t each = server->config.gpus_per_node;
+    /* Slurm counts GPUs out over the nodes of a job as it likes, unless each gets as many. */
+    if (spec->gpus > each && spec->gpus % each != 0) {
+        return myr_err_set(err, MYR_ERANGE,
+                           "%u GPUs: on Slurm a job has GPUs of one node or whole nodes of %u",
+                           spec->gpus, each);
+    }
     if (!user) {
         return myr_err_set(err, MYR_EINVAL, "there is no Unix user '%s' here", row->unix_user);
     }

@@ -80,9 +80,15 @@ static int take_head(void *context, const char *key, struct myr_str value, uint6
         return MYR_OK;
     }
     snprintf(text, sizeof(text), "%.*s", (int)(value.len < 79 ? value.len : 79), value.data);
-    if (sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &head->generation, &head->base,
-               &head->last) != 3 ||
-        head->last < head->base) {
+    uint64_t *const numbers[] = {&head->generation, &head->base, &head->last};
+    const char *at = text;
+    bool ok = true;
+    for (size_t i = 0; ok && i < MYR_ARRAY_COUNT(numbers); i++) {
+        size_t len = strcspn(at, " ");
+        ok = myr_str_to_u64((struct myr_str){at, len}, numbers[i]);
+        at += len + (at[len] == ' ');
+    }
+    if (!ok || *at || head->last < head->base) {
         return myr_err_set(err, MYR_ECORRUPT, "'head' is '%s': three numbers are expected", text);
     }
     store->begun = true;
