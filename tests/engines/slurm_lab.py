@@ -1,6 +1,7 @@
 """Debian's Slurm on loopback: munged, a controller and, where wanted, a daemon for each node."""
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -237,21 +238,7 @@ PartitionName=all Nodes={self.list} Default=YES MaxTime=INFINITE OverSubscribe=N
         return [line.split("|") for line in lines.splitlines()]
 
     def rpcs(self):
-        """How many requests the controller has had so far, by type."""
-        found, counting = {}, False
-        for line in self.ask("sdiag", check=False).splitlines():
-            if "by message type" in line:
-                counting = True
-            elif counting and "count:" in line:
-                words = line.split()
-                found[words[0]] = int(words[words.index([w for w in words
-                                                         if w.startswith("count:")][0])]
-                                      .split(":")[1] or words[3])
-            elif counting and not line.strip():
-                break
-        return found
-
-
-def tail(path, size=2000):
-    path = pathlib.Path(path)
-    return path.read_text(errors="replace")[-size:] if path.exists() else ""
+        """How many requests the controller has had so far, by type; those of sdiag left out."""
+        pattern = r"^\s*((?:REQUEST|MESSAGE)\w+)\s*\(\s*\d+\)\s*count:(\d+)"
+        found = dict(re.findall(pattern, self.ask("sdiag", check=False), re.M))
+        return {name: int(count) for name, count in found.items() if "STATS" not in name}

@@ -150,6 +150,7 @@ static void on_submitted(struct server *server, void *context, const struct call
     if (result->code == 0 && myr_slurm_read_id(result->out, &id)) {
         gang->stage = STAGE_THERE;
         gang->id = id;
+        log_say("info", "job %u is Slurm's job %llu", gang->job, (unsigned long long)id);
         engine_away(server, NULL);
         if (gang->stopping) {
             gang->killed = true;
