@@ -197,10 +197,10 @@ static void bytes_come_back_plain_and_by_tls(void **state)
     (void)state;
     echo(NULL, NULL, "");
     struct papers p = papers_of(5);
-    struct myr_io_tls *ours =
-        tls_of((struct myr_io_tls_names){p.cert, p.key, p.ca, NULL, true, false});
-    struct myr_io_tls *theirs =
-        tls_of((struct myr_io_tls_names){p.node_cert, p.node_key, p.ca, NULL, false, false});
+    struct myr_io_tls *ours = tls_of(
+        (struct myr_io_tls_names){.certificate = p.cert, .key = p.key, .ca = p.ca, .server = true});
+    struct myr_io_tls *theirs = tls_of(
+        (struct myr_io_tls_names){.certificate = p.node_cert, .key = p.node_key, .ca = p.ca});
     echo(ours, theirs, "gpu-07");
     myr_io_tls_free(ours);
     myr_io_tls_free(theirs);
@@ -212,10 +212,9 @@ static void strangers_enrol_by_fingerprint(void **state)
 {
     (void)state;
     struct papers p = papers_of(5);
-    struct myr_io_tls *ours =
-        tls_of((struct myr_io_tls_names){p.cert, p.key, p.ca, NULL, true, true});
-    struct myr_io_tls *theirs =
-        tls_of((struct myr_io_tls_names){NULL, NULL, NULL, p.fingerprint, false, false});
+    struct myr_io_tls *ours = tls_of((struct myr_io_tls_names){
+        .certificate = p.cert, .key = p.key, .ca = p.ca, .server = true, .strangers = true});
+    struct myr_io_tls *theirs = tls_of((struct myr_io_tls_names){.fingerprint = p.fingerprint});
     echo(ours, theirs, "");
     myr_io_tls_free(ours);
     myr_io_tls_free(theirs);
@@ -247,25 +246,32 @@ static void wrong_papers_are_refused(void **state)
 {
     (void)state;
     struct papers p = papers_of(5), other = papers_of(5), old = papers_of(0);
-    struct myr_io_tls_names server = {p.cert, p.key, p.ca, NULL, true, true};
+    struct myr_io_tls_names server = {
+        .certificate = p.cert, .key = p.key, .ca = p.ca, .server = true, .strangers = true};
     /* an authority that is not ours */
     refused(server,
-            (struct myr_io_tls_names){other.node_cert, other.node_key, p.ca, NULL, false, false},
+            (struct myr_io_tls_names){
+                .certificate = other.node_cert, .key = other.node_key, .ca = p.ca},
             "certificate", false);
     /* a server that is not the one of the token */
-    refused(server, (struct myr_io_tls_names){NULL, NULL, NULL, other.fingerprint, false, false},
-            "fingerprint", true);
+    refused(server, (struct myr_io_tls_names){.fingerprint = other.fingerprint}, "fingerprint",
+            true);
     /* a node that plays the server */
-    refused((struct myr_io_tls_names){p.node_cert, p.node_key, p.ca, NULL, true, true},
-            (struct myr_io_tls_names){NULL, NULL, p.ca, NULL, false, false}, "purpose", true);
+    refused((struct myr_io_tls_names){.certificate = p.node_cert,
+                                      .key = p.node_key,
+                                      .ca = p.ca,
+                                      .server = true,
+                                      .strangers = true},
+            (struct myr_io_tls_names){.ca = p.ca}, "purpose", true);
     /* nobody at all, where strangers may not come */
     server.strangers = false;
-    refused(server, (struct myr_io_tls_names){NULL, NULL, p.ca, NULL, false, false},
-            "did not return a certificate", false);
+    refused(server, (struct myr_io_tls_names){.ca = p.ca}, "did not return a certificate", false);
     /* a certificate that has run out */
-    refused((struct myr_io_tls_names){old.cert, old.key, old.ca, NULL, true, false},
-            (struct myr_io_tls_names){old.node_cert, old.node_key, old.ca, NULL, false, false},
-            "expired", false);
+    refused(
+        (struct myr_io_tls_names){
+            .certificate = old.cert, .key = old.key, .ca = old.ca, .server = true},
+        (struct myr_io_tls_names){.certificate = old.node_cert, .key = old.node_key, .ca = old.ca},
+        "expired", false);
     papers_done(&p);
     papers_done(&other);
     papers_done(&old);
