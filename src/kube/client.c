@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { TICK_MS = 500, TIMEOUT_S = 15, TOKEN_AGE_MS = 30000 };
+enum { TICK_MS = 500, TIMEOUT_S = 15, TOKEN_AGE_MS = 30000, REFUSAL_MAX = 64 << 10 };
 
 struct client_line {
     struct client *client;
@@ -13,6 +13,7 @@ struct client_line {
     struct myr_http_reply reply;
     int64_t heard_ms;
     uint32_t served;
+    struct myr_buf refusal; /* what a stream was answered with instead */
     bool streams, stale, ended;
     struct client_line *next;
 };
@@ -61,12 +62,11 @@ static void request_free(struct client_request *request)
 /* --- the end of a request */
 
 static void finish(struct client_request *request, int rc, const struct myr_err *why,
-                   const struct myr_http_reply *reply)
+                   uint32_t status, const struct myr_buf *body)
 {
-    struct client_answer answer = {.rc = rc, .err = why};
-    if (rc == MYR_OK) {
-        answer.status = reply->status;
-        answer.body = (struct myr_str){reply->body.len ? reply->body.data : "", reply->body.len};
+    struct client_answer answer = {.rc = rc, .err = why, .status = status, .body = {"", 0}};
+    if (body && body->len) {
+        answer.body = (struct myr_str){body->data, body->len};
     }
     request->done(request->context, &answer);
     request_free(request);
@@ -85,7 +85,7 @@ static void answered(struct client_line *line)
     if (line->streams || line->stale) {
         myr_io_close(line->stream);
     }
-    finish(request, MYR_OK, NULL, &reply);
+    finish(request, MYR_OK, NULL, reply.status, request->piece ? &line->refusal : &reply.body);
     myr_http_reply_done(&reply);
     pump(line->client);
 }
@@ -108,7 +108,7 @@ static void failed(struct client_line *line, const struct myr_err *why)
         snprintf(text, sizeof(text), "%.390s", rest);
         (void)myr_err_set(&err, err.code, "%s: %s", client->access->url, text);
     }
-    finish(request, err.code, &err, NULL);
+    finish(request, err.code, &err, 0, NULL);
 }
 
 /* --- the socket */
@@ -166,7 +166,8 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
             put_back(client, line->request);
             line->request = NULL;
         } else if (err.code == MYR_OK && myr_http_reply_end(&line->reply, &err) == MYR_OK) {
-            finish(line->request, MYR_OK, NULL, &line->reply);
+            finish(line->request, MYR_OK, NULL, line->reply.status,
+                   line->request->piece ? &line->refusal : &line->reply.body);
             line->request = NULL;
         } else {
             failed(line, &err);
@@ -176,6 +177,7 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
     }
     (void)stream;
     myr_http_reply_done(&line->reply);
+    myr_buf_done(&line->refusal);
     free(line);
     if (!client->closing) {
         pump(client);
@@ -203,6 +205,17 @@ static void put_head(struct client *client, const struct client_request *request
     myr_buf_puts(head, "\r\n");
 }
 
+/* Only what was asked for is a stream; a refusal is kept like any other answer. */
+static bool on_piece(void *context, struct myr_str bytes)
+{
+    struct client_line *line = context;
+    if (line->reply.status == 200) {
+        return line->request->piece(line->request->context, bytes);
+    }
+    myr_buf_put(&line->refusal, bytes.data, bytes.len);
+    return line->refusal.len < REFUSAL_MAX;
+}
+
 static void send_request(struct client_line *line, struct client_request *request)
 {
     struct client *client = line->client;
@@ -210,7 +223,7 @@ static void send_request(struct client_line *line, struct client_request *reques
     MYR_ASSERT(!line->request);
     put_head(client, request, &head);
     myr_http_reply_done(&line->reply);
-    myr_http_reply_init(&line->reply, request->piece, request->context);
+    myr_http_reply_init(&line->reply, request->piece ? on_piece : NULL, line);
     line->request = request;
     line->heard_ms = kube_now_ms();
     client->asked++;

@@ -166,6 +166,11 @@ static void check_bound(struct place *p, struct myr_str body)
     p->flight->broken = p->flight->broken || !ours;
 }
 
+static enum source source_of(enum step step)
+{
+    return step == STEP_ANNOTATE ? SOURCE_PATCH : step == STEP_DELETE ? SOURCE_DELETE : SOURCE_BIND;
+}
+
 /* True: it is decided. False: nobody knows, it is asked again. */
 static bool judge(struct place *p, const struct client_answer *answer)
 {
@@ -174,11 +179,11 @@ static bool judge(struct place *p, const struct client_answer *answer)
     struct myr_err err = {0};
     char path[160];
     if (answer->rc < 0) {
-        kube_trouble(s, SOURCE_ACTS, answer->err);
+        kube_trouble(s, source_of(p->todo), answer->err);
         return false;
     }
     if (answer->status >= 200 && answer->status <= 299) {
-        kube_trouble(s, SOURCE_ACTS, NULL);
+        kube_trouble(s, source_of(p->todo), NULL);
         if (p->todo == STEP_CHECK) {
             check_bound(p, answer->body);
         } else {
@@ -207,7 +212,7 @@ static bool judge(struct place *p, const struct client_answer *answer)
                                                                                    : "POST",
                                                 .path = path},
                        answer->status, answer->body, &err);
-    kube_trouble(s, SOURCE_ACTS, &err);
+    kube_trouble(s, source_of(p->todo), &err);
     if (answer->status >= 500 || answer->status == 429 || answer->status == 401) {
         return false;
     }

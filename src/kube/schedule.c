@@ -50,6 +50,12 @@ void kube_say(struct service *s, const char *level, const char *fmt, ...)
 
 static bool renew_access(struct service *s);
 
+/* Nobody is there, or not for long: the same cause, however it shows. */
+static bool is_away(int code)
+{
+    return code == MYR_EIO || code == MYR_EAWAY;
+}
+
 /*
  * One line for one cause, whoever meets it first; one more when the last of them is over. What was
  * refused is looked at again with fresh credentials: a new certificate or token may lie there.
@@ -57,14 +63,18 @@ static bool renew_access(struct service *s);
 void kube_trouble(struct service *s, enum source source, const struct myr_err *err)
 {
     struct trouble *own = &s->troubles[source];
-    bool said = false, other = false;
+    bool said = err && own->on && own->code == err->code, other = false;
     if (!err && !own->on) {
         return;
     }
     for (uint32_t i = 0; i < SOURCES; i++) {
-        bool on = s->troubles[i].on;
-        said = said || (err && on && strcmp(s->troubles[i].text, err->message) == 0);
-        other = other || (on && i != source);
+        const struct trouble *t = &s->troubles[i];
+        bool same = err && t->on &&
+                    (is_away(err->code)          ? is_away(t->code)
+                     : err->code == MYR_EUNKNOWN ? t->code == err->code
+                                                 : false);
+        said = said || same;
+        other = other || (t->on && i != source);
     }
     if (!err) {
         own->on = false;
@@ -74,7 +84,7 @@ void kube_trouble(struct service *s, enum source source, const struct myr_err *e
         return;
     }
     own->on = true;
-    snprintf(own->text, sizeof(own->text), "%s", err->message);
+    own->code = err->code;
     if (!said) {
         s->report.troubles++;
         kube_say(s, "warning", "%s%s%s%s", err->message, err->hint[0] ? " (hint: " : "", err->hint,

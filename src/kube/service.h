@@ -9,7 +9,9 @@ enum source {
     SOURCE_NODES,
     SOURCE_PODS,
     SOURCE_LEASE,
-    SOURCE_ACTS,
+    SOURCE_PATCH,
+    SOURCE_BIND,
+    SOURCE_DELETE,
     SOURCE_EVENTS,
     SOURCE_VERSION,
     SOURCES
@@ -17,7 +19,7 @@ enum source {
 
 struct trouble {
     bool on;
-    char text[MYR_ERR_MESSAGE_MAX];
+    int code;
 };
 
 struct service;

@@ -1,6 +1,7 @@
 /* schedule: the scheduler of pods, until it is told to stop. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "kubernetes/kubernetes.h"
@@ -64,8 +65,19 @@ const struct myr_command kubernetes_schedule_command = {
 
 static void say(void *context, const char *level, const char *text)
 {
+    struct timespec now;
+    struct tm parts;
+    char line[1400], at[32];
     (void)context;
-    fprintf(stderr, "%s %s\n", level, text);
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &parts);
+    strftime(at, sizeof(at), "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(line, sizeof(line), "%s.%03ldZ %s %s", at, now.tv_nsec / 1000000, level, text);
+    /* Others' words stand in it: they must not steer a terminal. */
+    for (char *c = line; *c; c++) {
+        *c = (unsigned char)*c < 0x20 || *c == 0x7F ? '?' : *c;
+    }
+    fprintf(stderr, "%s\n", line);
 }
 
 static const char *lookup(const char *name)
