@@ -108,6 +108,10 @@ static void failed(struct client_line *line, const struct myr_err *why)
         snprintf(text, sizeof(text), "%.390s", rest);
         (void)myr_err_set(&err, err.code, "%s: %s", client->access->url, text);
     }
+    /* Papers that are not believed are no silence: they are told apart from it. */
+    if (strstr(err.message, "TLS is not agreed")) {
+        err.code = MYR_EUNKNOWN;
+    }
     finish(request, err.code, &err, 0, NULL);
 }
 

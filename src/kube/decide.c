@@ -5,6 +5,7 @@
 #include "kube.h"
 
 enum {
+    PARTING_MS = 1500, /* a pod that was deleted may be the first of all of them */
     GATHER_MS = 5000,  /* before it is told that pods of a gang are missing */
     TELL_MS = 60000,   /* between two texts of one reason */
     FAILED_KINDS = 32, /* kinds of pods that found no room in this round, remembered */
@@ -313,6 +314,7 @@ static void start_gang(struct round *r, const struct kube_gang *gang)
 struct standing {
     struct myr_str placement;
     uint32_t world, bound, planned, fresh, done;
+    bool parting;           /* one of them went just now */
     char why[REASON_BYTES]; /* it cannot go on; empty: it can */
 };
 
@@ -344,8 +346,27 @@ static void count_pod(struct round *r, const struct kube_pod *pod, struct standi
         s->fresh += !same;
     } else if (same && pod->phase == KUBE_SUCCEEDED) {
         s->done++;
+    } else if (same && pod->phase == KUBE_FAILED) {
+        set_why(s, "pod", pod->name, "failed");
     } else if (same) {
-        set_why(s, "pod", pod->name, pod->phase == KUBE_FAILED ? "failed" : "was deleted");
+        kube_break(r->c, pod, r->now_ms);
+    }
+}
+
+/* Whoever deletes a Job deletes its pods one by one: that is no reason to make them again. */
+static void look_for_broken(struct round *r, struct standing *s)
+{
+    for (size_t i = 0; i < r->c->broken.count && !s->why[0]; i++) {
+        const struct kube_broken *broken = &r->c->broken.items[i];
+        if (!myr_str_eq(myr_str_from(broken->placement), s->placement)) {
+            continue;
+        }
+        if (r->now_ms - broken->at_ms >= PARTING_MS) {
+            snprintf(s->why, sizeof(s->why), "%s", broken->why);
+        } else {
+            s->parting = true;
+            wake_at(r, broken->at_ms + PARTING_MS);
+        }
     }
 }
 
@@ -366,13 +387,9 @@ static void stand(struct round *r, const struct kube_gang *gang, struct standing
     for (uint32_t i = 0; i < gang->count; i++) {
         count_pod(r, gang->pods[i], s);
     }
-    for (size_t i = 0; i < r->c->broken.count && !s->why[0]; i++) {
-        if (myr_str_eq(myr_str_from(r->c->broken.items[i].placement), s->placement)) {
-            snprintf(s->why, sizeof(s->why), "%s", r->c->broken.items[i].why);
-        }
-    }
+    look_for_broken(r, s);
     /* Their owner has made one anew: one of them is missing. */
-    if (!s->why[0] && s->fresh > 0 && s->bound + s->planned + s->done < s->world) {
+    if (!s->why[0] && !s->parting && s->fresh > 0 && s->bound + s->planned + s->done < s->world) {
         snprintf(s->why, sizeof(s->why), "%u of its %u pods are gone",
                  s->world - s->bound - s->planned - s->done, s->world);
     }
@@ -460,7 +477,7 @@ static void look_after(struct round *r, const struct kube_gang *gang)
     }
     if (s.why[0]) {
         remake(r, gang, s.why);
-    } else if (s.planned > 0 && s.bound + s.planned + s.done == s.world) {
+    } else if (!s.parting && s.planned > 0 && s.bound + s.planned + s.done == s.world) {
         if (!finish(r, gang, &s)) {
             remake(r, gang, "a binding that was begun cannot be finished");
         }

@@ -329,7 +329,8 @@ static void told_deleted(struct flight *f)
 static void advance(struct flight *f)
 {
     if (f->broken) {
-        kube_say(f->service, "info", "%s: has changed meanwhile, decided again", f->decision.gang);
+        kube_say(f->service, "info", "%s: %s, decided again", f->decision.gang,
+                 f->forbidden ? "refused" : "has changed meanwhile");
         land_later(f, f->forbidden ? REFUSED_MS : 0);
     } else if (f->step == STEP_ANNOTATE) {
         f->step = STEP_BIND;

@@ -221,6 +221,7 @@ struct kube_told {
 /* A placement of which a pod went away: its others are to go too. */
 struct kube_broken {
     char *placement, *why;
+    int64_t at_ms;
 };
 
 struct myr_kube_cluster {
@@ -257,6 +258,9 @@ bool kube_node_lost(const struct myr_kube_cluster *cluster, const struct kube_no
 /* "namespace/name/owner" */
 void kube_gang_key(const struct kube_pod *pod, struct myr_buf *ret);
 bool kube_is_flying(const struct myr_kube_cluster *cluster, const char *gang);
+
+/* A pod of this placement is gone; said again it changes nothing. */
+void kube_break(struct myr_kube_cluster *cluster, const struct kube_pod *pod, int64_t now_ms);
 
 /* --- topology.c */
 void kube_order(struct myr_kube_cluster *cluster);

@@ -224,7 +224,7 @@ static void put_pod(struct myr_kube_cluster *c, struct kube_pod *pod, bool liste
 }
 
 /* The others of its placement cannot go on without it. */
-static void remember_broken(struct myr_kube_cluster *c, const struct kube_pod *pod)
+void kube_break(struct myr_kube_cluster *c, const struct kube_pod *pod, int64_t now_ms)
 {
     char why[400];
     for (size_t i = 0; i < c->broken.count; i++) {
@@ -233,18 +233,18 @@ static void remember_broken(struct myr_kube_cluster *c, const struct kube_pod *p
         }
     }
     snprintf(why, sizeof(why), "pod %.253s was deleted", pod->name.data);
-    struct kube_broken broken = {copy_text(pod->placement), copy_text(myr_str_from(why))};
+    struct kube_broken broken = {copy_text(pod->placement), copy_text(myr_str_from(why)), now_ms};
     myr_vec_push(&c->broken, broken);
 }
 
-static void drop_pod(struct myr_kube_cluster *c, uint32_t id)
+static void drop_pod(struct myr_kube_cluster *c, uint32_t id, int64_t now_ms)
 {
     struct kube_pod *pod = id != MYR_NONE ? c->pods.items[id] : NULL;
     if (!pod) {
         return;
     }
     if (pod->ours && pod->phase <= KUBE_RUNNING && pod->node.len && pod->placement.len) {
-        remember_broken(c, pod);
+        kube_break(c, pod, now_ms);
     }
     kube_pod_free(pod);
     c->pods.items[id] = NULL;
@@ -276,7 +276,7 @@ static int take(struct myr_kube_cluster *c, enum myr_kube_kind kind, enum myr_ku
         return MYR_EINVAL;
     }
     if (change == MYR_KUBE_DELETED) {
-        drop_pod(c, kube_pod_find(c, pod->uid));
+        drop_pod(c, kube_pod_find(c, pod->uid), now_ms);
         kube_pod_free(pod);
     } else {
         put_pod(c, pod, listed);
@@ -345,7 +345,7 @@ int myr_kube_line(struct myr_kube_cluster *c, enum myr_kube_kind kind, struct my
 }
 
 /* What no page of the list had is gone. */
-static void end_list(struct myr_kube_cluster *c, enum myr_kube_kind kind)
+static void end_list(struct myr_kube_cluster *c, enum myr_kube_kind kind, int64_t now_ms)
 {
     uint32_t number = c->listing[kind];
     for (uint32_t i = 0; kind == MYR_KUBE_NODES && i < c->nodes.count; i++) {
@@ -356,7 +356,7 @@ static void end_list(struct myr_kube_cluster *c, enum myr_kube_kind kind)
     /* From behind: giving places back moves only those that were looked at. */
     for (size_t i = c->pods.count; kind == MYR_KUBE_PODS && i-- > 0;) {
         if (i < c->pods.count && c->pods.items[i] && c->pods.items[i]->seen != number) {
-            drop_pod(c, (uint32_t)i);
+            drop_pod(c, (uint32_t)i, now_ms);
         }
     }
 }
@@ -381,7 +381,7 @@ static int take_page(struct myr_kube_cluster *c, enum myr_kube_kind kind, const 
     myr_buf_clear(&ret->more);
     myr_buf_put(&ret->more, more.data, more.len);
     if (more.len == 0) {
-        end_list(c, kind);
+        end_list(c, kind, now_ms);
     }
     return MYR_OK;
 }

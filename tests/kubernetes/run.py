@@ -505,6 +505,9 @@ def main():
                        "--node-startup-grace-period=87600h"] if hollow in tests else
                       ["--node-monitor-grace-period=87600h", "--node-startup-grace-period=87600h"])
             lab.make_nodes(f"node-{i}" for i in range(nodes))
+            # New nodes are tainted until the node controller has seen them.
+            wait("nodes without taints", lambda: not [
+                node for node in lab.get("/api/v1/nodes")["items"] if node["spec"].get("taints")])
             say(f"a control plane and {nodes} nodes after {time.monotonic() - begun:.1f} s")
             for test in tests:
                 begun = time.monotonic()

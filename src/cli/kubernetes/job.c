@@ -113,7 +113,8 @@ int kubernetes_submit(struct cli *cli, const struct kubernetes_job *how, const c
     MYR_CLEANUP(myr_buf_done) struct myr_buf job = {0}, answer = {0}, suffix = {0};
     const struct myr_kube_where where = {
         .kubeconfig = how->kubeconfig, .context = how->context, .lookup_env = lookup};
-    MYR_TRY(myr_io_secret(4, &suffix, err));
+    MYR_TRY(myr_io_secret(8, &suffix, err));
+    suffix.data[8] = '\0'; /* a name of a Job has 63 bytes at most */
     MYR_TRY(myr_kube_access_find(&where, &access, err));
     to.space = to.space ? to.space : access.space;
     int rc = kubernetes_job_write(&to, file, text, suffix.data, &job, err);
