@@ -12,6 +12,8 @@
  *   decide     what is to be done
  *   client     requests to the API server
  *   watch      list and watch
+ *   trouble    what is told, and once
+ *   tell       Events
  *   flight     decisions carried out
  *   lease      who of several schedulers acts
  *   schedule   all of it

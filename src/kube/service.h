@@ -76,6 +76,7 @@ struct service {
     uint64_t work_count;
 };
 
+/* trouble.c */
 MYR_PRINTF(3, 4)
 void kube_say(struct service *service, const char *level, const char *fmt, ...);
 /* 'err' NULL: all is well there. */

@@ -8,8 +8,7 @@
 static void check_decisions(struct myr_kube_cluster *cluster)
 {
     uint32_t count;
-    const struct myr_kube_decision *decisions =
-        myr_kube_decide(cluster, 1800000000000, 1, &count);
+    const struct myr_kube_decision *decisions = myr_kube_decide(cluster, 1800000000000, 1, &count);
     for (uint32_t i = 0; i < count; i++) {
         MYR_ASSERT(decisions[i].gang && decisions[i].reason);
         for (uint32_t k = 0; k < decisions[i].seat_count; k++) {

@@ -7,6 +7,7 @@ import base64
 import http.client
 import json
 import os
+import random
 import re
 import signal
 import socket
@@ -30,10 +31,21 @@ def programs():
     return Path(found.stdout.strip()) if found.returncode == 0 else None
 
 
+GIVEN = set()
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Below those that the system gives to connections: nobody takes it before it is used."""
+    while True:
+        port = random.randrange(20000, 32000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        if port not in GIVEN:
+            GIVEN.add(port)
+            return port
 
 
 def wait(what, test, limit_s=LIMIT_S, step_s=0.1):
@@ -68,8 +80,8 @@ class Kubernetes:
 
     def start(self, name, words, log=None):
         out = open(self.top / f"{log or name}.log", "ab")
-        child = subprocess.Popen([str(word) for word in words], cwd=self.top, stdin=subprocess.DEVNULL,
-                                 stdout=out, stderr=out)
+        child = subprocess.Popen([str(word) for word in words], cwd=self.top,
+                                 stdin=subprocess.DEVNULL, stdout=out, stderr=out)
         out.close()
         child.name = name
         self.children.append(child)
@@ -244,7 +256,8 @@ class Kubernetes:
         amounts = {"cpu": cpu, "memory": memory, "pods": "110", "nvidia.com/gpu": str(gpus)}
         number = int(re.sub(r"\D", "", name) or 0)
         self.post("/api/v1/nodes", {
-            "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, **(labels or {})}},
+            "metadata": {"name": name,
+                         "labels": {"kubernetes.io/hostname": name, **(labels or {})}},
             "spec": {"taints": taints or []},
             "status": {"capacity": amounts, "allocatable": amounts,
                        "addresses": [{"type": "InternalIP",

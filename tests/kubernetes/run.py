@@ -8,9 +8,12 @@ run the pods, 1,000 more nodes stand beside them, and the stock scheduler's gang
 """
 import argparse
 import collections
+import http.server
+import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 
@@ -24,7 +27,8 @@ def used(lab):
     """GPUs asked for on each node by pods that are not over; none may have more than it has."""
     total = collections.Counter()
     for pod in lab.get("/api/v1/pods")["items"]:
-        if pod["spec"].get("nodeName") and pod["status"].get("phase") not in ("Failed", "Succeeded"):
+        over = pod["status"].get("phase") in ("Failed", "Succeeded")
+        if pod["spec"].get("nodeName") and not over:
             for container in pod["spec"]["containers"]:
                 limits = container.get("resources", {}).get("limits", {})
                 total[pod["spec"]["nodeName"]] += int(limits.get("nvidia.com/gpu", 0))
@@ -153,7 +157,7 @@ def lost_node(lab, myriad, nodes):
 
 
 def drained_node(lab, myriad, nodes):
-    """Cordoned and evicted, as kubectl drain does: the evicted pod takes its gang with it, and the cordoned node is avoided."""
+    """Cordoned and evicted, as kubectl drain does: the evicted pod takes its gang with it."""
     scheduler = Scheduler(lab, myriad)
     lab.job("moves", 4)
     before = bound(lab, "moves", 4)
@@ -349,8 +353,10 @@ def troubles(lab, myriad, nodes):
     person.line("well again")
     say(f"expired certificate: {line[0]}; back with a good one")
 
-    # It hangs.
+    person.end()
     lab.delete_job("papers")
+
+    # It hangs.
     quick = Scheduler(lab, myriad, "--timeout", "3", "--lease-seconds", "6")
     quick.line("holds the lease")
     lab.api.send_signal(signal.SIGSTOP)
@@ -361,7 +367,6 @@ def troubles(lab, myriad, nodes):
     bound(lab, "after", 2)
     lab.delete_job("after")
     quick.end()
-    person.end()
     say(f"hanging API server: {line[0]}; back when it went on")
 
     for body, expected in (('{"major": "2", "minor": "1", "gitVersion": "v2.1.0"}', "2.1"),
@@ -381,8 +386,6 @@ def troubles(lab, myriad, nodes):
 
 def other_version(lab, body):
     """Something else than an API server, on plain HTTP of this machine."""
-    import http.server
-
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             self.send_response(200)
@@ -408,8 +411,7 @@ def plain_job(lab, myriad, nodes):
                         "image: lab/train:1\ndirectory: /srv\nenv: {A: b}\n")
     made = subprocess.run([myriad, "submit", job_file, "--kubeconfig", lab.admin, "-o", "json"],
                           capture_output=True, text=True, check=True)
-    import json
-    name = json.loads(made.stdout)["jobs"][0]["name"]
+    name = json.loads(made.stdout)["kubernetes"][0]["name"]
     placed = bound(lab, name, 3)
     pod = lab.live(name)[0]["spec"]
     assert pod["containers"][0]["image"] == "lab/train:1"
@@ -419,6 +421,34 @@ def plain_job(lab, myriad, nodes):
     say(f"a plain Job and a job file (as {name}) were bound on {placed}")
 
 
+def page(lab, myriad, nodes):
+    """Every command of docs/kubernetes.md, as its reader would type it."""
+    sys.path.insert(0, str(ROOT / "tests/docs"))
+    import commands
+    work = lab.top / "reader"
+    (work / "bin").mkdir(parents=True)
+    (work / "bin/myriad").symlink_to(myriad)
+    for folder in ("packaging", "examples"):
+        (work / folder).symlink_to(ROOT / folder)
+    environment = {"PATH": f"{work / 'bin'}:{lab.bin}:{os.environ['PATH']}", "HOME": str(work),
+                   "KUBECONFIG": str(lab.admin), "LANG": "C.UTF-8", "COLUMNS": "80"}
+    ran = 0
+    for block in commands.FENCE.finditer((ROOT / "docs/kubernetes.md").read_text()):
+        lines = [line for line in block.group(3).splitlines() if "not tested:" not in line]
+        for command in commands.logical_lines("\n".join(lines)) if block.group(2) == "sh" else ():
+            done = subprocess.run(["bash", "-c", command], cwd=work, env=environment, text=True,
+                                  capture_output=True, timeout=LIMIT_S, check=False)
+            assert done.returncode == 0, f"{command}: {done.stderr}"
+            ran += 1
+    assert ran >= 8, ran
+    lab.delete_job("train")
+    for job in lab.get("/apis/batch/v1/namespaces/default/jobs")["items"]:
+        lab.delete_job(job["metadata"]["name"])
+    lab.kubectl("delete", "deployment", "myriad", "-n", "myriad")
+    lab.kubectl("label", "node", "--all", "myriad/leaf-")
+    say(f"page: {ran} commands of docs/kubernetes.md")
+
+
 def hollow(lab, myriad, nodes):
     """Real kubelets run the pods; one of them is killed."""
     for i in range(HOLLOW):
@@ -426,6 +456,9 @@ def hollow(lab, myriad, nodes):
     names = [f"hollow-{i}" for i in range(HOLLOW)]
 
     def ready():
+        for child in [c for c in lab.children if c.name.startswith("hollow-") and c.poll()]:
+            lab.children.remove(child)  # it did not get its ports
+            lab.start_hollow(child.name.removeprefix("hollow-"))
         items = {node["metadata"]["name"]: node for node in lab.get("/api/v1/nodes")["items"]}
         return all(name in items and any(c["type"] == "Ready" and c["status"] == "True"
                                          for c in items[name]["status"].get("conditions", []))
@@ -478,7 +511,7 @@ def hollow(lab, myriad, nodes):
 
 
 SHORT = [gang, one_at_a_time, lost_node, drained_node, respects, half_bound, restarts, takeover,
-         rights, plain_job, troubles]
+         rights, plain_job, page, troubles]
 
 
 def main():

@@ -2,9 +2,9 @@
  * tls: what a side shows, and whom it believes.
  *
  * TLS 1.3 alone where both sides are ours; a server of somebody else's ('host') may speak TLS 1.2,
- * and its certificate must be for that name or address. A server asks each peer for a certificate of its own authority;
- * one that shows none may still come in where 'strangers' says so (it has come to enrol), and one
- * that shows a wrong one never.
+ * and its certificate must be for that name or address. A server asks each peer for a certificate
+ * of its own authority; one that shows none may still come in where 'strangers' says so (it has
+ * come to enrol), and one that shows a wrong one never.
  */
 #pragma once
 
