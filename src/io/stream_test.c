@@ -277,6 +277,46 @@ static void wrong_papers_are_refused(void **state)
     papers_done(&old);
 }
 
+/* Papers as text, and a certificate that must be for the name or address that was asked for. */
+static void others_servers_are_known_by_their_name(void **state)
+{
+    (void)state;
+    struct papers p = papers_of(5);
+    struct myr_err err = {0};
+    struct myr_buf ca = {0}, cert = {0}, key = {0};
+    assert_int_equal(myr_file_read(p.ca, 1 << 20, &ca, &err), MYR_OK);
+    assert_int_equal(myr_file_read(p.node_cert, 1 << 20, &cert, &err), MYR_OK);
+    assert_int_equal(myr_file_read(p.node_key, 1 << 20, &key, &err), MYR_OK);
+    struct myr_io_tls_names server = {
+        .certificate = p.cert, .key = p.key, .ca = p.ca, .server = true};
+    struct myr_io_tls_names client = {
+        .certificate_pem = cert.data, .key_pem = key.data, .ca_pem = ca.data};
+    static const char *const good[] = {"127.0.0.1", "localhost"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(good); i++) {
+        client.host = good[i];
+        struct myr_io_tls *ours = tls_of(server), *theirs = tls_of(client);
+        echo(ours, theirs, "gpu-07");
+        myr_io_tls_free(ours);
+        myr_io_tls_free(theirs);
+    }
+    client.host = "127.0.0.2";
+    refused(server, client, "IP address mismatch", true);
+    client.host = "elsewhere";
+    refused(server, client, "hostname mismatch", true);
+    /* Text that is none of it. */
+    struct myr_io_tls *tls = NULL;
+    client.ca_pem = "-----BEGIN NOTHING-----";
+    assert_int_equal(myr_io_tls_create(&client, &tls, &err), MYR_EINVAL);
+    client.ca_pem = ca.data;
+    client.key_pem = cert.data;
+    assert_int_equal(myr_io_tls_create(&client, &tls, &err), MYR_EINVAL);
+    assert_null(tls);
+    myr_buf_done(&ca);
+    myr_buf_done(&cert);
+    myr_buf_done(&key);
+    papers_done(&p);
+}
+
 static void nobody_there_is_told(void **state)
 {
     (void)state;
@@ -356,6 +396,7 @@ int main(void)
         cmocka_unit_test(bytes_come_back_plain_and_by_tls),
         cmocka_unit_test(strangers_enrol_by_fingerprint),
         cmocka_unit_test(wrong_papers_are_refused),
+        cmocka_unit_test(others_servers_are_known_by_their_name),
         cmocka_unit_test(nobody_there_is_told),
         cmocka_unit_test(requests_for_odd_names_are_refused),
         cmocka_unit_test(secrets_differ_and_digests_are_known),

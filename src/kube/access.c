@@ -146,6 +146,12 @@ static int read_url(struct myr_kube_access *a, const struct myr_doc *node, struc
     }
     a->url = myr_arena_printf(&a->arena, "%.*s", (int)(host + length - url), url);
     a->host = myr_arena_strndup(&a->arena, host + six, name);
+    if (a->plain && strncmp(a->host, "127.", 4) != 0 && strcmp(a->host, "localhost") != 0 &&
+        strcmp(a->host, "::1") != 0) {
+        return myr_doc_error(err, node, MYR_EINVAL,
+                             "'server' is plain http beyond this machine: a token would travel in "
+                             "the open; https is expected");
+    }
     a->path = host + length;
     a->port = (uint16_t)port;
     return MYR_OK;

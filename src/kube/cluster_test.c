@@ -414,6 +414,47 @@ static void who_waits_too_long_is_passed_over_no_more(void **state)
     myr_kube_cluster_free(c);
 }
 
+/* One that cannot fit on any day keeps nobody waiting. */
+static void who_will_never_fit_holds_nothing(void **state)
+{
+    (void)state;
+    struct myr_kube_cluster *c = new_cluster();
+    uint32_t count, binds = 0;
+    nodes(c, 8);
+    gang(c, "huge", 9);
+    gang(c, "small", 2);
+    const struct myr_kube_decision *d = myr_kube_decide(c, now_of() + 700000, 1, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        binds += d[i].act == MYR_KUBE_BIND;
+        assert_true(d[i].act == MYR_KUBE_BIND || strstr(d[i].reason, "8 if nothing ran"));
+    }
+    assert_int_equal(binds, 1);
+    myr_kube_cluster_free(c);
+}
+
+/* A binding of a scheduler that was replaced came late: the gang is not where its plan says. */
+static void a_pod_elsewhere_makes_the_gang_anew(void **state)
+{
+    (void)state;
+    struct myr_kube_cluster *c = new_cluster();
+    uint32_t count;
+    nodes(c, 8);
+    for (uint32_t i = 0; i < 2; i++) {
+        char notes[200], at[8];
+        snprintf(notes, sizeof(notes),
+                 ",\"myriad/rank\":\"%u\",\"myriad/world-size\":\"2\",\"myriad/node\":\"n%u\","
+                 "\"myriad/placement\":\"p-2\"",
+                 i, i);
+        snprintf(at, sizeof(at), "n%u", i * 5);
+        put(c, &(struct pod){.gang = "a", .size = 2, .at = i, .more_notes = notes, .node = at});
+    }
+    const struct myr_kube_decision *d = decide(c, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(d->act, MYR_KUBE_REMAKE);
+    assert_non_null(strstr(d->reason, "not where it was to go"));
+    myr_kube_cluster_free(c);
+}
+
 static void a_list_forgets_what_it_does_not_name(void **state)
 {
     (void)state;
@@ -516,6 +557,8 @@ int main(void)
         cmocka_unit_test(pods_that_are_done_break_nothing),
         cmocka_unit_test(a_binding_that_was_begun_is_finished),
         cmocka_unit_test(who_waits_too_long_is_passed_over_no_more),
+        cmocka_unit_test(who_will_never_fit_holds_nothing),
+        cmocka_unit_test(a_pod_elsewhere_makes_the_gang_anew),
         cmocka_unit_test(a_list_forgets_what_it_does_not_name),
         cmocka_unit_test(what_is_no_watch_is_told),
         cmocka_unit_test(amounts_and_times_are_read),

@@ -79,6 +79,7 @@ static void tell(struct round *r, const struct kube_gang *gang, enum kube_reason
     uint64_t key = myr_hash_bytes(gang->key, strlen(gang->key));
     uint64_t digest = myr_hash_bytes(text, strlen(text));
     struct kube_told told = {key, digest, what, r->now_ms};
+    uint32_t most = KUBE_GANG_PODS_TOLD;
     for (size_t i = 0; i < r->c->told.count; i++) {
         const struct kube_told *before = &r->c->told.items[i];
         bool again = before->gang == key && before->what == what;
@@ -86,12 +87,13 @@ static void tell(struct round *r, const struct kube_gang *gang, enum kube_reason
             myr_vec_push(&r->told, *before);
             return;
         }
+        most = again ? 1 : most; /* other numbers: one pod and the Job will do */
     }
     myr_vec_push(&r->told, told);
     struct myr_kube_seat *seats =
         MYR_ARENA_NEW(&r->c->arena, struct myr_kube_seat, KUBE_GANG_PODS_TOLD);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < gang->count && count < KUBE_GANG_PODS_TOLD; i++) {
+    for (uint32_t i = 0; i < gang->count && count < most; i++) {
         if (kube_pod_live(gang->pods[i]) && gang->pods[i]->node.len == 0) {
             seats[count++] = seat_of(r, gang->pods[i], MYR_STR(""));
         }
@@ -115,6 +117,9 @@ static void tell_room(struct round *r, const struct kube_gang *gang, uint32_t co
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     myr_buf_printf(&text, "%u pods need a place at once, %u of %u nodes have %u", count,
                    tally->counts[KUBE_FITS], tally->nodes, tally->places);
+    if (tally->empty < count) {
+        myr_buf_printf(&text, " (%u if nothing ran)", tally->empty);
+    }
     const char *mark = ": ";
     for (uint32_t i = 0; i < KUBE_RESOURCES; i++) {
         if (tally->short_of[i]) {
@@ -267,6 +272,9 @@ static void place_gang(struct round *r, const struct kube_gang *gang, uint32_t c
     }
     tell_room(r, gang, count, before ? before : &tally);
     r->c->gangs_waiting++;
+    if ((before ? before : &tally)->empty < count) {
+        return; /* it will never fit: nobody waits for it */
+    }
     if (r->now_ms - gang->created_ms >= r->c->policy.hold_ms) {
         close_nodes(r, gang);
     } else {
@@ -336,6 +344,10 @@ static void count_pod(struct round *r, const struct kube_pod *pod, struct standi
         s->bound += same;
         if (!same) {
             set_why(s, "pod", pod->name, "is of another placement");
+        } else if (!myr_str_eq(pod->node, pod->planned_node)) {
+            set_why(s, "pod", pod->name, "is not where it was to go");
+        } else if (id == MYR_NONE) {
+            return; /* never heard of: its node may be on the way to us */
         } else if (kube_node_lost(r->c, node, r->now_ms)) {
             set_why(s, "node", pod->node, "was lost");
         } else if (node->lost_ms >= 0) {

@@ -271,8 +271,10 @@ void kube_order(struct myr_kube_cluster *cluster);
 
 /* Why nodes did not do, counted. */
 struct kube_tally {
-    uint32_t nodes, places, kept, counts[KUBE_MISFITS]; /* kept: for a gang that is before it */
-    uint32_t short_of[KUBE_RESOURCES];                  /* nodes */
+    uint32_t nodes, places, counts[KUBE_MISFITS];
+    uint32_t empty;                    /* places, if nothing ran there */
+    uint32_t kept;                     /* nodes, for a gang that is before it */
+    uint32_t short_of[KUBE_RESOURCES]; /* nodes */
 };
 
 void kube_use_count(struct myr_kube_cluster *cluster);

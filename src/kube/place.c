@@ -124,6 +124,7 @@ static uint32_t count_places(struct myr_kube_cluster *c, const struct kube_needs
         if (misfit == KUBE_FITS) {
             uint32_t empty = room(node, NULL, needs, &lacks);
             most = empty > most ? empty : most;
+            tally->empty += empty;
             places[id] = (uint8_t)room(node, &c->use[id], needs, &lacks);
             misfit = places[id] == 0 ? KUBE_SHORT : KUBE_FITS;
         }

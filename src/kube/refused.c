@@ -84,6 +84,11 @@ int myr_kube_ask(const struct myr_kube_access *access, const struct myr_kube_que
     struct myr_err own = {0};
     struct asking a = {.access = access, .ret = ret, .err = err ? err : &own};
     MYR_CLEANUP(myr_buf_done) struct myr_buf token = {0};
+    for (const char *c = question->path; *c; c++) {
+        if ((unsigned char)*c <= 0x20 || *c == 0x7F || c - question->path > 2000) {
+            return myr_err_set(err, MYR_EINVAL, "'%.60s' is no path", question->path);
+        }
+    }
     MYR_TRY(kube_token(access, &token, err));
     struct client_request request = {.method = question->method,
                                      .type = question->body.len ? "application/json" : NULL,
