@@ -8,6 +8,7 @@
 #include "client/client.h"
 #include "fit/fit.h"
 #include "goodput/goodput.h"
+#include "kubernetes/kubernetes.h"
 
 static const struct cli_verb *const verbs[] = {
     &cli_plan_verb,
@@ -69,6 +70,9 @@ static const struct cli_verb *const verbs[] = {
     &cli_tenant_verb,
     &cli_tenant_set_verb,
     &cli_submit_verb,
+    &cli_kubernetes_verb,
+    &cli_kubernetes_schedule_verb,
+    &cli_kubernetes_job_verb,
     &cli_job_verb,
     &cli_job_list_verb,
     &cli_job_show_verb,
