@@ -68,6 +68,7 @@ MYR_MUST_USE int trace_check_order(const struct myr_trace *trace, const struct s
 MYR_MUST_USE int read_goal(struct scan *scan, struct myr_trace *ret, struct myr_err *err);
 MYR_MUST_USE int read_hpcc_flows(struct scan *scan, struct myr_trace *ret, struct myr_err *err);
 MYR_MUST_USE int read_htsim_matrix(struct scan *scan, struct myr_trace *ret, struct myr_err *err);
+MYR_MUST_USE int read_flows(struct scan *scan, struct myr_trace *ret, struct myr_err *err);
 MYR_MUST_USE int read_simai(struct scan *scan, struct myr_trace *ret, struct myr_err *err);
 MYR_MUST_USE int read_hpcc_topology(struct scan *scan, struct myr_clos_shape *ret,
                                     struct myr_err *err);
