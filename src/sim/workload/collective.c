@@ -136,12 +136,15 @@ static void plan_pairwise(struct myr_schedule_plan *plan, const struct myr_colle
     }
 }
 
-/* Rings inside every domain at once. */
-static void local_rings(struct myr_schedule_plan *plan, const struct myr_collective_shape *shape,
-                        uint64_t bytes)
+/*
+ * Inside every domain at once, each rank exchanges a piece with every other. A domain is a switch:
+ * only what each GPU sends and gets counts, so neighbours stand for all.
+ */
+static void local_exchange(struct myr_schedule_plan *plan, const struct myr_collective_shape *shape,
+                           uint64_t bytes)
 {
     uint32_t local = shape->local;
-    open_round(plan, shape_part(bytes, local - 1, local), local - 1)->cyclic = true;
+    open_round(plan, shape_part(bytes, 1, local) * (local - 1), 1);
     for (uint32_t i = 0; i < shape->ranks; i++) {
         put_pair(plan, i, i / local * local + (i + 1) % local);
     }
@@ -181,12 +184,12 @@ static void plan_phases(struct myr_schedule_plan *plan, const struct myr_collect
         for (uint32_t p = 0; p < phases.count; p++) {
             bool rail = phases.items[p] == SHAPE_RAIL;
             if (c == 0) {
-                (rail ? rail_rounds : local_rings)(plan, shape, bytes);
+                (rail ? rail_rounds : local_exchange)(plan, shape, bytes);
                 continue;
             }
             struct shape_rail one = shape_rail_of(shape, bytes);
-            uint64_t moved =
-                rail ? one.bytes * one.steps : shape_part(bytes, shape->local - 1, shape->local);
+            uint64_t moved = rail ? one.bytes * one.steps
+                                  : shape_part(bytes, 1, shape->local) * (shape->local - 1);
             uint32_t id = repeat(plan, p, moved);
             plan->rounds.items[id].after[0] = p ? id - 1 : MYR_NONE;
             plan->rounds.items[id].after[1] = id - phases.count;

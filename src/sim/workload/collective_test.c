@@ -160,6 +160,7 @@ static void hierarchies_use_the_network_for_a_share_only(void **state)
     struct myr_schedule_plan plan = plan_of(MYR_ALL_REDUCE, MYR_ALGORITHM_HIER, 64, 8, 64000);
     assert_int_equal(plan.rounds.count, 3);
     assert_int_equal(plan.rounds.items[0].bytes, 64000 * 7 / 8);
+    assert_int_equal(plan.rounds.items[0].hops, 1);
     assert_int_equal(plan.rounds.items[1].bytes, 64000 / 8 * 2 * 7 / 8);
     for (uint32_t i = 0; i < plan.rounds.items[1].pair_count; i++) {
         const struct myr_pair *pair = &plan.pairs.items[plan.rounds.items[1].first_pair + i];

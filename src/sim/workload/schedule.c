@@ -234,46 +234,89 @@ static void put_tree(struct myr_sends *sends, const struct myr_collective_shape 
     }
 }
 
-/* hier and in-network: by rank, the sends that its next phase, and its next chunk, wait for. */
+/* hier and in-network: what the next phase of a rank waits for. */
+enum got { GOT_NOTHING, GOT_RING, GOT_EXCHANGE };
+
 struct phase_run {
     struct myr_sends *sends;
     const struct myr_collective_shape *shape;
-    uint32_t *got;     /* the last phase of this chunk; MYR_NONE: none */
-    uint32_t *busy[3]; /* by phase: the last send of the chunk before */
-    uint32_t chunk;
+    enum got got;
+    uint32_t got_first; /* the first send of the last step, or of the exchange */
+    uint32_t *busy[3];  /* by phase and rank: its last send of the chunk before */
+    uint32_t phase, chunk;
 };
 
-/* Steps of one ring a rank, to 'next', from 'before'; all ranks at once. */
-static void phase_ring(struct phase_run *run, uint32_t phase, bool rail, uint32_t steps,
-                       uint32_t hops, uint64_t bytes)
+static uint32_t local_rank(const struct phase_run *run, uint32_t rank, uint32_t shift)
+{
+    uint32_t local = run->shape->local, base = rank / local * local;
+    return base + (rank - base + shift) % local;
+}
+
+/* All that the rank got in the phase before. */
+static void wait_for_phase(struct phase_run *run, uint32_t rank)
 {
     uint32_t ranks = run->shape->ranks, local = run->shape->local;
-    uint32_t first = (uint32_t)run->sends->items.count;
-    for (uint32_t s = 0; s < steps; s++) {
+    if (run->got == GOT_RING) {
+        wait_for(run->sends, run->got_first + (rank + ranks - local) % ranks);
+    }
+    for (uint32_t shift = 1; run->got == GOT_EXCHANGE && shift < local; shift++) {
+        uint32_t from = local_rank(run, rank, local - shift);
+        wait_for(run->sends, run->got_first + (shift - 1) * ranks + from);
+    }
+}
+
+static void put_phase_send(struct phase_run *run, struct myr_send send)
+{
+    send.step = send.channel = run->phase;
+    send.chunk = run->chunk;
+    put(run->sends, send);
+}
+
+/* Rings of equal local ranks. */
+static void phase_rail(struct phase_run *run, struct shape_rail rail)
+{
+    uint32_t ranks = run->shape->ranks, local = run->shape->local;
+    uint32_t first = (uint32_t)run->sends->items.count, *busy = run->busy[run->phase];
+    for (uint32_t s = 0; s < rail.steps; s++) {
         for (uint32_t i = 0; i < ranks; i++) {
-            uint32_t base = i / local * local;
-            uint32_t next = rail ? (i + local) % ranks : base + (i + 1 - base) % local;
-            uint32_t before =
-                rail ? (i + ranks - local) % ranks : base + (i - base + local - 1) % local;
-            put(run->sends, (struct myr_send){.from = i,
-                                              .to = next,
-                                              .bytes = bytes,
-                                              .hops = hops,
-                                              .step = phase,
-                                              .channel = phase,
-                                              .chunk = run->chunk});
             uint32_t last = first + (s - 1) * ranks;
-            wait_for(run->sends, s ? last + before : run->got[i]);
-            follow(run->sends, s ? last + i : run->busy[phase][i]);
+            put_phase_send(run, (struct myr_send){.from = i,
+                                                  .to = (i + local) % ranks,
+                                                  .bytes = rail.bytes,
+                                                  .hops = rail.hops});
+            if (s == 0) {
+                wait_for_phase(run, i);
+            } else {
+                wait_for(run->sends, last + (i + ranks - local) % ranks);
+            }
+            follow(run->sends, s ? last + i : busy[i]);
         }
     }
-    uint32_t last = first + (steps - 1) * ranks;
+    run->got = GOT_RING;
+    run->got_first = first + (rail.steps - 1) * ranks;
     for (uint32_t i = 0; i < ranks; i++) {
-        uint32_t base = i / local * local;
-        uint32_t before =
-            rail ? (i + ranks - local) % ranks : base + (i - base + local - 1) % local;
-        run->busy[phase][i] = last + i;
-        run->got[i] = last + before;
+        busy[i] = run->got_first + i;
+    }
+}
+
+/* A piece to every other rank of the domain, all at once: a domain is a switch. */
+static void phase_exchange(struct phase_run *run, uint64_t bytes)
+{
+    uint32_t ranks = run->shape->ranks, local = run->shape->local;
+    uint32_t first = (uint32_t)run->sends->items.count, *busy = run->busy[run->phase];
+    for (uint32_t shift = 1; shift < local; shift++) {
+        for (uint32_t i = 0; i < ranks; i++) {
+            put_phase_send(run, (struct myr_send){.from = i,
+                                                  .to = local_rank(run, i, shift),
+                                                  .bytes = shape_part(bytes, 1, local)});
+            wait_for_phase(run, i);
+            follow(run->sends, busy[i]);
+        }
+    }
+    run->got = GOT_EXCHANGE;
+    run->got_first = first;
+    for (uint32_t i = 0; i < ranks; i++) {
+        busy[i] = first + (local - 2) * ranks + i;
     }
 }
 
@@ -282,23 +325,19 @@ static void put_phases(struct myr_sends *sends, const struct myr_collective_shap
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
     struct phase_run run = {.sends = sends, .shape = shape};
     struct shape_phases phases = shape_phases_of(shape);
-    uint32_t ranks = shape->ranks, local = shape->local;
-    size_t size = ranks * sizeof(uint32_t);
     myr_arena_init(&arena);
-    run.got = MYR_ARENA_NEW(&arena, uint32_t, ranks);
     for (uint32_t p = 0; p < phases.count; p++) {
-        run.busy[p] = MYR_ARENA_NEW(&arena, uint32_t, ranks);
-        memset(run.busy[p], 0xFF, size);
+        run.busy[p] = MYR_ARENA_NEW(&arena, uint32_t, shape->ranks);
+        memset(run.busy[p], 0xFF, shape->ranks * sizeof(uint32_t));
     }
     for (run.chunk = 0; run.chunk < phases.chunks; run.chunk++) {
         uint64_t bytes = shape_chunk_bytes(shape->bytes, run.chunk, phases.chunks);
-        memset(run.got, 0xFF, size);
-        for (uint32_t p = 0; p < phases.count; p++) {
-            if (phases.items[p] == SHAPE_RAIL) {
-                struct shape_rail rail = shape_rail_of(shape, bytes);
-                phase_ring(&run, p, true, rail.steps, rail.hops, rail.bytes);
+        run.got = GOT_NOTHING;
+        for (run.phase = 0; run.phase < phases.count; run.phase++) {
+            if (phases.items[run.phase] == SHAPE_RAIL) {
+                phase_rail(&run, shape_rail_of(shape, bytes));
             } else {
-                phase_ring(&run, p, false, local - 1, 1, shape_part(bytes, 1, local));
+                phase_exchange(&run, bytes);
             }
         }
     }
