@@ -82,6 +82,12 @@ static int read_nodes(const struct myr_doc *top, struct config *ret, struct myr_
     struct myr_str text;
     MYR_TRY(myr_doc_need(top, "the configuration", "nodes", &node, err));
     MYR_TRY(myr_doc_text(node, "nodes", &text, err));
+    uint64_t count;
+    if (myr_str_to_u64(text, &count)) { /* one node of that name is never meant */
+        return myr_doc_error(err, node, MYR_EINVAL,
+                             "nodes: host names are expected, as in gpu-[1-%llu], not a number",
+                             (unsigned long long)count);
+    }
     MYR_CLEANUP(myr_free_at) char *list = strndup(text.data, text.len);
     struct myr_err why = {0};
     int rc = names_expand(list, &ret->names, &ret->node_count, &why);

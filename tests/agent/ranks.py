@@ -3,8 +3,10 @@ import os
 import random
 import shutil
 import socket
+import stat
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -35,6 +37,44 @@ def test_ranks_start_and_end():
     assert (ended["rank"], ended["code"], ended["signal"]) == (5, 3, 0), ended
     assert ended["line"] == b"ValueError: bad", ended
     agent.done()
+
+
+def test_gpus_of_others_cannot_be_opened():
+    """Device files of GPUs without a driver: what may be opened says that there is no device, what
+    the group refuses says that it may not. The minor numbers are not in the order of the bus."""
+    minors = [3, 2, 0, 1]
+    with tempfile.TemporaryDirectory(prefix="myriad-gpus-") as folder:
+        os.chmod(folder, 0o755)
+        nodes = []
+        for i, minor in enumerate(minors):
+            gpu = Path(folder) / "proc" / f"0000:{i}a:00.0"
+            gpu.mkdir(parents=True)
+            (gpu / "information").write_text(f"Model: \t\t none\nDevice Minor: \t {minor}\n")
+            nodes.append(f"{folder}/nvidia{minor}")
+        try:
+            for minor in minors:
+                os.mknod(f"{folder}/nvidia{minor}", 0o666 | stat.S_IFCHR, os.makedev(195, minor))
+                os.chmod(f"{folder}/nvidia{minor}", 0o666)
+        except PermissionError:
+            return print("  no device files can be made here: the rest is skipped")
+        agent = Agent(env={"MYRIAD_AGENT_NVIDIA_PROC": f"{folder}/proc"}).start()
+        look = "; ".join(f"(: <{node}) 2>&1" for node in nodes)
+        agent.order(1, 1, f"if [ $RANK = 0 ]; then unset CUDA_VISIBLE_DEVICES; {look}; fi; "
+                    "until [ -e go ]; do sleep 0.1; done", gpus=0b0110)
+        agent.controller.expect("started", 1)
+        log = (agent.state / "run" / "1.1" / "shim.log").read_text()
+        (agent.work / "go").touch()
+        agent.controller.expect("exit", 1)
+        said = agent.fetch(1, 0).decode().splitlines()
+        assert len(said) == 4, said
+        if "closed by" in log:
+            assert "2 GPUs of others are closed by cgroup version" in log, log
+            refused = ["Operation not permitted" in line for line in said]
+            assert refused == [True, False, False, True], (log, said)
+        else:
+            assert "no cgroup can close them" in log, log
+            print("  no control group can be made here: the rest is skipped")
+        agent.done()
 
 
 def test_start_again_and_after_a_stop():
