@@ -67,9 +67,20 @@ def poisson(path, hosts, flows, load, seed=2):
     return flow_file(path, rows)
 
 
+def permutations(path, hosts, count, seed=6):
+    """One after the other, far enough apart: what starts both programs weighs little."""
+    rng, rows = random.Random(seed), []
+    for i in range(count):
+        order = list(range(hosts))
+        while any(a == b for a, b in enumerate(order)):
+            rng.shuffle(order)
+        rows += [(a, b, 10**6, i * 1e-3) for a, b in enumerate(order)]
+    return flow_file(path, rows)
+
+
 def cases(bench):
     folder = bench.folder
-    yield "permutation-1024", 16, ["permutation:1MB"]
+    yield "permutation-1024", 16, [permutations(folder / "perm.txt", 1024, 20)]
     yield "poisson30-1024", 16, [poisson(folder / "p30.txt", 1024, 20000, 0.3)]
     yield "poisson90-1024", 16, [poisson(folder / "p90.txt", 1024, 20000, 0.9)]
     yield "two-jobs-1024", 16, ["permutation:5MB,seed=3", "permutation:2MB,seed=4"]

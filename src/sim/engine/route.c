@@ -145,7 +145,7 @@ static myr_ps path_latency(const struct myr_sim *sim, const uint32_t *channels, 
         myr_ps own = (myr_ps)design->cabletypes[design->cable_type[cable]].length_mm * 5;
         total += sim->options.link_ps < 0 ? own : sim->options.link_ps;
     }
-    return total < SIM_TIME_MAX / 4 ? (myr_ps)total : SIM_TIME_MAX / 4;
+    return total < SIM_TIME_MAX ? (myr_ps)total : SIM_TIME_MAX;
 }
 
 /* A way of a message, or of a part of it: from its first channel to its last. */

@@ -90,6 +90,7 @@ static void count_bytes(struct myr_sim *sim, uint32_t slot)
     sim_moved left = sim_left(sim, slot);
     MYR_ASSERT(left <= own->counted);
     uint64_t bits = (uint64_t)((own->counted - left) / SIM_MOVED_PER_BIT);
+    bits -= left ? bits % 8 : 0; /* whole bytes; the rest is counted next time */
     for (uint32_t i = own->first_hop; i < own->first_hop + own->hop_count; i++) {
         const struct sim_hop *hop = &sim->hops.items[i];
         sim->channels[hop->channel].bytes += /* bits to bytes, and the weight's thousandths */

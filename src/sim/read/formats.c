@@ -83,7 +83,8 @@ int myr_trace_read(const char *file, struct myr_str text, enum myr_trace_format 
     };
     struct scan scan;
     *ret = (struct myr_trace){0};
-    MYR_TRY(myr_kind_check(file, text, TRACE_KINDS, expected[format], err));
+    MYR_TRY(myr_kind_check(file, text, format == MYR_TRACE_FLOWS ? FLOW_KINDS : TRACE_KINDS,
+                           expected[format], err));
     scan_init(&scan, file, text);
     int rc = readers[format](&scan, ret, err);
     if (rc == MYR_OK) {
