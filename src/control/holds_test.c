@@ -225,7 +225,9 @@ static void who_is_forgiven_makes_room_for_the_next(void **state)
     myr_control_free(f.control);
 }
 
-/* The word of a fence comes when the node is long back, and silent again: it is lost in its time.
+/*
+ * The word of a fence comes when the node is long back, and silent again: it is lost in its time,
+ * and goes to repair as soon as a person allows one more.
  */
 static void a_late_fence_does_not_hide_a_silence(void **state)
 {
@@ -235,12 +237,17 @@ static void a_late_fence_does_not_hide_a_silence(void **state)
     struct myr_control_rank rank;
     assert_int_equal(myr_control_job_ranks(f.control, job, &rank, 1), 1);
     say(&f, MYR_EVENT_STARTED, rank.node, job, 1, 0);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_SYMPTOM, /* the one that may be drained */
+                                .node = (rank.node + 1) % 5,
+                                .boot = 1,
+                                .code = MYR_SYMPTOM_FAILED});
     tell(&f, (struct myr_event){.kind = MYR_EVENT_SILENT, .node = rank.node});
     wait_ms(&f, 31000);
     tell(&f, (struct myr_event){.kind = MYR_EVENT_BACK, .node = rank.node, .boot = 1});
     tell(&f, (struct myr_event){.kind = MYR_EVENT_SILENT, .node = rank.node});
     tell(&f, (struct myr_event){.kind = MYR_EVENT_FENCED, .node = rank.node, .boot = 1});
     wait_ms(&f, 31000);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_APPROVE, .value = 1});
     assert_int_equal(myr_control_node(f.control, rank.node).state, MYR_NODE_REPAIR);
     myr_control_free(f.control);
 }
