@@ -18,7 +18,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 from wiring import ROOT, call
 
-TIMEOUT_S = 60
+TIMEOUT_S = 600
 EXPORTS = {"fabric.topo": "ibnetdiscover", "p2p.csv": "p2p"}
 
 
