@@ -22,8 +22,8 @@ static enum myr_node_state state_of(const struct node *node)
 void node_settle(struct myr_control *c, uint32_t id)
 {
     struct node *node = node_of(c, id);
-    bool gone =
-        node->boot == 0 || !node->checked || node->lost || node->bad || node->drain & DRAIN_FAULT;
+    bool gone = node->boot == 0 || !node->checked || node->lost || node->bad ||
+                node->drain & (DRAIN_FAULT | DRAIN_AWAY);
     placing_node(c, id, gone, node->drain || node->silent || node->testing || node->doubted);
     emit_node(c, id, state_of(node));
     if (node->state == MYR_NODE_DRAINED && node->drain & DRAIN_FAULT) {
@@ -380,6 +380,17 @@ void node_drain(struct myr_control *c, uint32_t id, bool drain)
         forgive(c, id);
     }
     node_settle(c, id);
+}
+
+void node_hold(struct myr_control *c, const struct myr_event *event)
+{
+    struct node *node = node_of(c, event->node);
+    uint8_t others = node->drain & (DRAIN_PERSON | DRAIN_FAULT);
+    uint8_t held = event->code == MYR_HOLD_NONE  ? 0
+                   : event->code == MYR_HOLD_NEW ? DRAIN_HELD
+                                                 : DRAIN_HELD | DRAIN_AWAY;
+    node->drain = (uint8_t)(others | held);
+    node_settle(c, event->node);
 }
 
 void node_approve(struct myr_control *c, int64_t count)

@@ -197,10 +197,10 @@ static void bytes_come_back_plain_and_by_tls(void **state)
     (void)state;
     echo(NULL, NULL, "");
     struct papers p = papers_of(5);
-    struct myr_io_tls *ours =
-        tls_of((struct myr_io_tls_names){p.cert, p.key, p.ca, NULL, true, false});
-    struct myr_io_tls *theirs =
-        tls_of((struct myr_io_tls_names){p.node_cert, p.node_key, p.ca, NULL, false, false});
+    struct myr_io_tls *ours = tls_of(
+        (struct myr_io_tls_names){.certificate = p.cert, .key = p.key, .ca = p.ca, .server = true});
+    struct myr_io_tls *theirs = tls_of(
+        (struct myr_io_tls_names){.certificate = p.node_cert, .key = p.node_key, .ca = p.ca});
     echo(ours, theirs, "gpu-07");
     myr_io_tls_free(ours);
     myr_io_tls_free(theirs);
@@ -269,10 +269,10 @@ static void who_does_not_read_is_waited_for(void **state)
     (void)state;
     flow(NULL, NULL);
     struct papers p = papers_of(5);
-    struct myr_io_tls *ours =
-        tls_of((struct myr_io_tls_names){p.cert, p.key, p.ca, NULL, true, false});
-    struct myr_io_tls *theirs =
-        tls_of((struct myr_io_tls_names){p.node_cert, p.node_key, p.ca, NULL, false, false});
+    struct myr_io_tls *ours = tls_of(
+        (struct myr_io_tls_names){.certificate = p.cert, .key = p.key, .ca = p.ca, .server = true});
+    struct myr_io_tls *theirs = tls_of(
+        (struct myr_io_tls_names){.certificate = p.node_cert, .key = p.node_key, .ca = p.ca});
     flow(ours, theirs);
     myr_io_tls_free(ours);
     myr_io_tls_free(theirs);
@@ -305,10 +305,9 @@ static void strangers_enrol_by_fingerprint(void **state)
 {
     (void)state;
     struct papers p = papers_of(5);
-    struct myr_io_tls *ours =
-        tls_of((struct myr_io_tls_names){p.cert, p.key, p.ca, NULL, true, true});
-    struct myr_io_tls *theirs =
-        tls_of((struct myr_io_tls_names){NULL, NULL, NULL, p.fingerprint, false, false});
+    struct myr_io_tls *ours = tls_of((struct myr_io_tls_names){
+        .certificate = p.cert, .key = p.key, .ca = p.ca, .server = true, .strangers = true});
+    struct myr_io_tls *theirs = tls_of((struct myr_io_tls_names){.fingerprint = p.fingerprint});
     echo(ours, theirs, "");
     myr_io_tls_free(ours);
     myr_io_tls_free(theirs);
@@ -340,25 +339,32 @@ static void wrong_papers_are_refused(void **state)
 {
     (void)state;
     struct papers p = papers_of(5), other = papers_of(5), old = papers_of(0);
-    struct myr_io_tls_names server = {p.cert, p.key, p.ca, NULL, true, true};
+    struct myr_io_tls_names server = {
+        .certificate = p.cert, .key = p.key, .ca = p.ca, .server = true, .strangers = true};
     /* an authority that is not ours */
     refused(server,
-            (struct myr_io_tls_names){other.node_cert, other.node_key, p.ca, NULL, false, false},
+            (struct myr_io_tls_names){
+                .certificate = other.node_cert, .key = other.node_key, .ca = p.ca},
             "certificate", false);
     /* a server that is not the one of the token */
-    refused(server, (struct myr_io_tls_names){NULL, NULL, NULL, other.fingerprint, false, false},
-            "fingerprint", true);
+    refused(server, (struct myr_io_tls_names){.fingerprint = other.fingerprint}, "fingerprint",
+            true);
     /* a node that plays the server */
-    refused((struct myr_io_tls_names){p.node_cert, p.node_key, p.ca, NULL, true, true},
-            (struct myr_io_tls_names){NULL, NULL, p.ca, NULL, false, false}, "purpose", true);
+    refused((struct myr_io_tls_names){.certificate = p.node_cert,
+                                      .key = p.node_key,
+                                      .ca = p.ca,
+                                      .server = true,
+                                      .strangers = true},
+            (struct myr_io_tls_names){.ca = p.ca}, "purpose", true);
     /* nobody at all, where strangers may not come */
     server.strangers = false;
-    refused(server, (struct myr_io_tls_names){NULL, NULL, p.ca, NULL, false, false},
-            "did not return a certificate", false);
+    refused(server, (struct myr_io_tls_names){.ca = p.ca}, "did not return a certificate", false);
     /* a certificate that has run out */
-    refused((struct myr_io_tls_names){old.cert, old.key, old.ca, NULL, true, false},
-            (struct myr_io_tls_names){old.node_cert, old.node_key, old.ca, NULL, false, false},
-            "expired", false);
+    refused(
+        (struct myr_io_tls_names){
+            .certificate = old.cert, .key = old.key, .ca = old.ca, .server = true},
+        (struct myr_io_tls_names){.certificate = old.node_cert, .key = old.node_key, .ca = old.ca},
+        "expired", false);
     papers_done(&p);
     papers_done(&other);
     papers_done(&old);
@@ -381,13 +387,56 @@ static void a_forged_chain_is_refused(void **state)
     leaf.len = (size_t)(end - leaf.data) + strlen("-----END CERTIFICATE-----\n");
     myr_buf_put(&leaf, ca.data, ca.len);
     save(forger.cert, &leaf);
-    refused((struct myr_io_tls_names){forger.cert, forger.key, forger.ca, NULL, true, true},
-            (struct myr_io_tls_names){NULL, NULL, NULL, p.fingerprint, false, false}, "fingerprint",
-            true);
+    refused((struct myr_io_tls_names){.certificate = forger.cert,
+                                      .key = forger.key,
+                                      .ca = forger.ca,
+                                      .server = true,
+                                      .strangers = true},
+            (struct myr_io_tls_names){.fingerprint = p.fingerprint}, "fingerprint", true);
     myr_buf_done(&leaf);
     myr_buf_done(&ca);
     papers_done(&p);
     papers_done(&forger);
+}
+
+/* Papers as text, and a certificate that must be for the name or address that was asked for. */
+static void others_servers_are_known_by_their_name(void **state)
+{
+    (void)state;
+    struct papers p = papers_of(5);
+    struct myr_err err = {0};
+    struct myr_buf ca = {0}, cert = {0}, key = {0};
+    assert_int_equal(myr_file_read(p.ca, 1 << 20, &ca, &err), MYR_OK);
+    assert_int_equal(myr_file_read(p.node_cert, 1 << 20, &cert, &err), MYR_OK);
+    assert_int_equal(myr_file_read(p.node_key, 1 << 20, &key, &err), MYR_OK);
+    struct myr_io_tls_names server = {
+        .certificate = p.cert, .key = p.key, .ca = p.ca, .server = true};
+    struct myr_io_tls_names client = {
+        .certificate_pem = cert.data, .key_pem = key.data, .ca_pem = ca.data};
+    static const char *const good[] = {"127.0.0.1", "localhost"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(good); i++) {
+        client.host = good[i];
+        struct myr_io_tls *ours = tls_of(server), *theirs = tls_of(client);
+        echo(ours, theirs, "gpu-07");
+        myr_io_tls_free(ours);
+        myr_io_tls_free(theirs);
+    }
+    client.host = "127.0.0.2";
+    refused(server, client, "IP address mismatch", true);
+    client.host = "elsewhere";
+    refused(server, client, "hostname mismatch", true);
+    /* Text that is none of it. */
+    struct myr_io_tls *tls = NULL;
+    client.ca_pem = "-----BEGIN NOTHING-----";
+    assert_int_equal(myr_io_tls_create(&client, &tls, &err), MYR_EINVAL);
+    client.ca_pem = ca.data;
+    client.key_pem = cert.data;
+    assert_int_equal(myr_io_tls_create(&client, &tls, &err), MYR_EINVAL);
+    assert_null(tls);
+    myr_buf_done(&ca);
+    myr_buf_done(&cert);
+    myr_buf_done(&key);
+    papers_done(&p);
 }
 
 static void nobody_there_is_told(void **state)
@@ -530,6 +579,7 @@ int main(void)
         cmocka_unit_test(strangers_enrol_by_fingerprint),
         cmocka_unit_test(wrong_papers_are_refused),
         cmocka_unit_test(a_forged_chain_is_refused),
+        cmocka_unit_test(others_servers_are_known_by_their_name),
         cmocka_unit_test(nobody_there_is_told),
         cmocka_unit_test(peers_are_found_by_name_and_by_address),
         cmocka_unit_test(requests_for_odd_names_are_refused),
