@@ -8,7 +8,8 @@
  * held against the load; one that it leaves open is chosen, and shown.
  */
 
-static const double breakers_a[] = {16, 20, 25, 32, 40, 50, 63, 80, 100, 125, 160, 200, 250, 315, 400};
+static const double breakers_a[] = {16,  20,  25,  32,  40,  50,  63, 80,
+                                    100, 125, 160, 200, 250, 315, 400};
 static const double busways_a[] = {100,  160,  250,  400,  630,  800,  1000, 1250,
                                    1600, 2000, 2500, 3200, 4000, 5000, 6300};
 
@@ -73,8 +74,7 @@ static void put_feeds(struct facility *f)
         line_w = f->lines[i].watts > line_w ? f->lines[i].watts : line_w;
     }
     double rack_a = power_amps(f, f->rack_w), line_a = power_amps(f, line_w);
-    double breaker =
-        next_size(breakers_a, MYR_ARRAY_COUNT(breakers_a), rack_a, share.value);
+    double breaker = next_size(breakers_a, MYR_ARRAY_COUNT(breakers_a), rack_a, share.value);
     double busway = next_size(busways_a, MYR_ARRAY_COUNT(busways_a), line_a, share.value);
     plan_figure_word(plan, FIG_SUPPLY, spec->supply == MYR_SUPPLY_HVDC ? "hvdc" : "ac",
                      spec->supply_node ? MYR_BASIS_GIVEN : MYR_BASIS_ASSUMED);
@@ -133,8 +133,8 @@ static void put_pool(struct facility *f)
     double given = 0, drawn = 0, more = 0, worst = 0;
     for (uint32_t i = 0; i < f->line_count; i++) {
         const struct power_line *line = &f->lines[i];
-        double pool = f->spec->pool_kw > 0 ? f->spec->pool_kw * 1000
-                                           : f->rack_limit_w * line->racks;
+        double pool =
+            f->spec->pool_kw > 0 ? f->spec->pool_kw * 1000 : f->rack_limit_w * line->racks;
         given += pool;
         drawn += line->watts;
         worst = line->watts > worst ? line->watts : worst;
@@ -167,14 +167,14 @@ static void put_step(struct facility *f)
     double at_once = limit.value * f->facility_w;
     double waves = at_once > 0 && step > 0 ? floor(step / at_once + 0.999999) : 1;
     plan_figure(plan, FIG_STEP_IDLE, idle.value, idle.basis, "of a GPU's power limit");
-    plan_figure(plan, FIG_STEP, step / 1000, MYR_BASIS_COMPUTED, "%u * %g W * (1 - %g)",
-                plan->gpus, gpu_w, idle.value);
+    plan_figure(plan, FIG_STEP, step / 1000, MYR_BASIS_COMPUTED, "%u * %g W * (1 - %g)", plan->gpus,
+                gpu_w, idle.value);
     plan_figure(plan, FIG_STEP_LIMIT, limit.value, limit.basis, "that generators and UPS accept");
     plan_figure(plan, FIG_WAVES, waves, MYR_BASIS_COMPUTED, "%.1f kW of %.1f kW at once",
                 step / 1000, at_once / 1000);
     if (waves > 1) {
-        plan_finding(plan, limit.basis == MYR_BASIS_GIVEN ? MYR_SEVERITY_WARNING
-                                                          : MYR_SEVERITY_INFO,
+        plan_finding(plan,
+                     limit.basis == MYR_BASIS_GIVEN ? MYR_SEVERITY_WARNING : MYR_SEVERITY_INFO,
                      "step-load", "facility",
                      myr_arena_printf(plan->arena, "start jobs in %.0f waves", waves),
                      "all GPUs starting together draw %.1f kW more at once, %.1f kW are accepted",
@@ -200,17 +200,16 @@ static void put_floor(struct facility *f)
     double aisle = room->aisle_every ? room->aisle_m / room->aisle_every : 0;
     double area = room->row_pitch_m * (room->column_pitch_m + aisle);
     double load = (kg + empty.value) / area;
-    plan_figure(plan, FIG_FLOOR, load, empty.basis == MYR_BASIS_GIVEN ? MYR_BASIS_COMPUTED
-                                                                      : MYR_BASIS_ASSUMED,
+    plan_figure(plan, FIG_FLOOR, load,
+                empty.basis == MYR_BASIS_GIVEN ? MYR_BASIS_COMPUTED : MYR_BASIS_ASSUMED,
                 "(%.0f + %g kg) / (%g m * (%g + %g m))", kg, empty.value, room->row_pitch_m,
                 room->column_pitch_m, aisle);
     plan_figure(plan, FIG_FLOOR_LIMIT, limit.value, limit.basis, "of a raised or concrete floor");
     if (load > limit.value) {
-        plan_finding(plan, limit.basis == MYR_BASIS_GIVEN ? MYR_SEVERITY_ERROR
-                                                          : MYR_SEVERITY_WARNING,
-                     "floor-load", "facility", "lighter racks, wider aisles, or a stronger floor",
-                     "the heaviest rack loads the floor with %.1f kg/m2, it carries %g", load,
-                     limit.value);
+        plan_finding(
+            plan, limit.basis == MYR_BASIS_GIVEN ? MYR_SEVERITY_ERROR : MYR_SEVERITY_WARNING,
+            "floor-load", "facility", "lighter racks, wider aisles, or a stronger floor",
+            "the heaviest rack loads the floor with %.1f kg/m2, it carries %g", load, limit.value);
     }
 }
 

@@ -90,8 +90,7 @@ static int need_checkpoint(struct plan *plan, struct storage_needs *needs, struc
     }
     needs->state_bytes = myr_checkpoint_bytes(&model, MYR_PRECISION_BF16);
     double written = (double)needs->state_bytes * (double)needs->stored / (double)needs->data;
-    needs->by_checkpoint =
-        divide(up(written / 1e6 / spec->window_s), storage_writes(&needs->one));
+    needs->by_checkpoint = divide(up(written / 1e6 / spec->window_s), storage_writes(&needs->one));
     return MYR_OK;
 }
 
@@ -154,13 +153,12 @@ static const char *inputs_of(const struct plan *plan, const struct storage_needs
     uint64_t wanted = needs->read_mbytes > write ? needs->read_mbytes : write;
     const char *more = "";
     if (spec->iops > 0 || needs->wanted_metadata_ops > 0 || spec->files > 0 || spec->model) {
-        more = myr_arena_printf(plan->arena,
-                                "; by operations %llu, by metadata %llu, by files %llu, by "
-                                "checkpoint %llu",
-                                (unsigned long long)needs->by_iops,
-                                (unsigned long long)needs->by_metadata,
-                                (unsigned long long)needs->by_files,
-                                (unsigned long long)needs->by_checkpoint);
+        more = myr_arena_printf(
+            plan->arena,
+            "; by operations %llu, by metadata %llu, by files %llu, by "
+            "checkpoint %llu",
+            (unsigned long long)needs->by_iops, (unsigned long long)needs->by_metadata,
+            (unsigned long long)needs->by_files, (unsigned long long)needs->by_checkpoint);
     }
     return myr_arena_printf(
         plan->arena,
@@ -209,8 +207,8 @@ int plan_storage(struct plan *plan, struct myr_err *err)
     needs->usable_gb = asked_gb > needs->file_gb ? asked_gb : needs->file_gb;
     needs->by_capacity = divide(needs->usable_gb * needs->stored, raw_gb * needs->data);
     uint64_t by_read = divide(needs->read_mbytes, storage_reads(&needs->one));
-    uint64_t by_write = divide(needs->write_mbytes * needs->stored / needs->data,
-                               storage_writes(&needs->one));
+    uint64_t by_write =
+        divide(needs->write_mbytes * needs->stored / needs->data, storage_writes(&needs->one));
     needs->by_rate = by_read > by_write ? by_read : by_write;
     needs->by_iops = divide(up(spec->iops), needs->one.iops);
     MYR_TRY(need_checkpoint(plan, needs, err));
