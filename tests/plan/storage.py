@@ -151,7 +151,8 @@ def short(myriad, folder):
 
 def tiers(myriad, folder):
     answer = with_storage(myriad, folder, "{capacity_pb: 1, tiers: [{kind: object, "
-                          "capacity_pb: 20, erasure: {data: 10, parity: 4}}, {kind: hybrid, capacity_pb: 5}]}")
+                          "capacity_pb: 20, erasure: {data: 10, parity: 4}}, "
+                          "{kind: hybrid, capacity_pb: 5}]}")
     found = answer["storage"]["tiers"]
     check(f"object {found}", found["object"]["servers"] == up(20000 * 1.4 / (36 * 22))
           and found["hybrid"]["servers"] == up(5000 * 3 / (24 * 20)))
