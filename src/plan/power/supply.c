@@ -48,19 +48,33 @@ static void put_size(struct facility *f, enum figure_id id, double given, double
                 given > 0 ? MYR_BASIS_GIVEN : MYR_BASIS_COMPUTED, "%.1f A flow", amps);
 }
 
+#define OVERLOADED \
+    "%s of %g A carries %.1f A continuously, %.1f A flow when the other feed has failed"
+
 /* A size that the spec gives is an error; one that nobody makes is for people to solve. */
-static void overload(struct facility *f, const char *rule, const char *what, double amps,
-                     double given, double size, double share)
+static enum myr_severity severity_of(double given)
 {
-    size = given > 0 ? given : size;
-    if (amps <= size * share + 1e-9) {
-        return;
+    return given > 0 ? MYR_SEVERITY_ERROR : MYR_SEVERITY_WARNING;
+}
+
+struct feed_size {
+    double given, size, amps;
+};
+
+static void check_feeds(struct facility *f, struct feed_size rack, struct feed_size line,
+                        double share)
+{
+    static const char remedy[] = "a larger one, a higher voltage, or less behind it";
+    double breaker = rack.given > 0 ? rack.given : rack.size;
+    double busway = line.given > 0 ? line.given : line.size;
+    if (rack.amps > breaker * share + 1e-9) {
+        plan_finding(f->plan, severity_of(rack.given), "breaker-overload", "facility", remedy,
+                     OVERLOADED, "a rack's breaker", breaker, breaker * share, rack.amps);
     }
-    plan_finding(f->plan, given > 0 ? MYR_SEVERITY_ERROR : MYR_SEVERITY_WARNING, rule, "facility",
-                 "a larger one, a higher voltage, or less behind it",
-                 "%s of %g A carries %.1f A continuously, %.1f A flow when the other feed has "
-                 "failed",
-                 what, size, size * share, amps);
+    if (line.amps > busway * share + 1e-9) {
+        plan_finding(f->plan, severity_of(line.given), "busway-overload", "facility", remedy,
+                     OVERLOADED, "a line's busway", busway, busway * share, line.amps);
+    }
 }
 
 static void put_feeds(struct facility *f)
@@ -89,9 +103,8 @@ static void put_feeds(struct facility *f)
     plan_figure(plan, FIG_LINE_AMPS, line_a, MYR_BASIS_COMPUTED, "%.1f kW at %g V", line_w / 1000,
                 volts.value);
     put_size(f, FIG_BUSWAY, spec->busway_a, busway, line_a);
-    overload(f, "breaker-overload", "a rack's breaker", rack_a, spec->breaker_a, breaker,
-             share.value);
-    overload(f, "busway-overload", "a line's busway", line_a, spec->busway_a, busway, share.value);
+    check_feeds(f, (struct feed_size){spec->breaker_a, breaker, rack_a},
+                (struct feed_size){spec->busway_a, busway, line_a}, share.value);
 }
 
 static void put_ups(struct facility *f)

@@ -105,6 +105,9 @@ static uint64_t most_of(const struct storage_needs *needs)
     return most;
 }
 
+#define TOO_FEW "%u storage servers, %llu are needed for %s"
+#define REMEDY  "raise storage.servers or leave it out"
+
 static void check_given(struct plan *plan, const struct storage_needs *needs, uint64_t count)
 {
     const struct myr_spec_storage *spec = &plan->spec->storage;
@@ -128,20 +131,22 @@ static void check_given(struct plan *plan, const struct storage_needs *needs, ui
                      "%u storage servers hold %.2f TB, %.2f TB are asked for", spec->servers,
                      plan->storage_usable_tb, spec->capacity_tb);
     }
-    const struct {
-        uint64_t by;
-        const char *rule, *what;
-    } rows[] = {{needs->by_iops, "storage-iops", "operations"},
-                {needs->by_metadata, "storage-metadata", "metadata operations"},
-                {needs->by_files, "storage-files", "the entries of all files"},
-                {needs->by_checkpoint, "storage-checkpoint", "a checkpoint in its window"}};
-    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
-        if (spec->servers < rows[i].by) {
-            plan_finding(plan, MYR_SEVERITY_ERROR, rows[i].rule, "storage",
-                         "raise storage.servers or leave it out",
-                         "%u storage servers, %llu are needed for %s", spec->servers,
-                         (unsigned long long)rows[i].by, rows[i].what);
-        }
+    uint32_t given = spec->servers;
+    if (given < needs->by_iops) {
+        plan_finding(plan, MYR_SEVERITY_ERROR, "storage-iops", "storage", REMEDY, TOO_FEW, given,
+                     (unsigned long long)needs->by_iops, "operations");
+    }
+    if (given < needs->by_metadata) {
+        plan_finding(plan, MYR_SEVERITY_ERROR, "storage-metadata", "storage", REMEDY, TOO_FEW,
+                     given, (unsigned long long)needs->by_metadata, "metadata operations");
+    }
+    if (given < needs->by_files) {
+        plan_finding(plan, MYR_SEVERITY_ERROR, "storage-files", "storage", REMEDY, TOO_FEW, given,
+                     (unsigned long long)needs->by_files, "the entries of all files");
+    }
+    if (given < needs->by_checkpoint) {
+        plan_finding(plan, MYR_SEVERITY_ERROR, "storage-checkpoint", "storage", REMEDY, TOO_FEW,
+                     given, (unsigned long long)needs->by_checkpoint, "a checkpoint in its window");
     }
 }
 
