@@ -8,6 +8,7 @@
 #include "client/client.h"
 #include "fit/fit.h"
 #include "goodput/goodput.h"
+#include "kubernetes/kubernetes.h"
 
 static const struct cli_verb *const verbs[] = {
     &cli_plan_verb,
@@ -45,6 +46,7 @@ static const struct cli_verb *const verbs[] = {
 
     &cli_export_verb,
     &cli_verify_verb,
+    &cli_verify_orders_verb,
     &cli_bind_verb,
 
     &cli_sched_verb,
@@ -68,6 +70,9 @@ static const struct cli_verb *const verbs[] = {
     &cli_tenant_verb,
     &cli_tenant_set_verb,
     &cli_submit_verb,
+    &cli_kubernetes_verb,
+    &cli_kubernetes_schedule_verb,
+    &cli_kubernetes_job_verb,
     &cli_job_verb,
     &cli_job_list_verb,
     &cli_job_show_verb,

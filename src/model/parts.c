@@ -53,6 +53,7 @@ static const struct field switch_fields[] = {
     FIELD_ROW_U32("lane_gbps", struct myr_part, sw.lane_gbps, 1, 1000),
     FIELD_ROW_SPEEDS("lane_also", struct myr_part, sw.lane_also),
     FIELD_ROW_U32("mgmt_ports", struct myr_part, sw.mgmt_ports, 0, 16),
+    FIELD_ROW_U32("chips", struct myr_part, sw.chips, 1, 16),
     FIELD_ROW_U32("per_box", struct myr_part, sw.per_box, 1, 16),
 };
 
@@ -186,7 +187,7 @@ struct myr_part part_defaults(enum myr_part_kind kind)
     switch (kind) {
     case MYR_PART_SWITCH:
         part.sw.mgmt_ports = MYR_PART_NONE;
-        part.sw.per_box = 1;
+        part.sw.per_box = part.sw.chips = 1;
         break;
     case MYR_PART_ETHERNET:
         part.eth.mgmt_ports = MYR_PART_NONE;

@@ -234,9 +234,9 @@ void plan_power(struct plan *plan);
 /* 9. plugged: held against the parts, by rules written apart */
 void plan_plugged(struct plan *plan);
 
-/* The files of a plan, into a set that is open. */
+/* The files of a plan, into a set that is open. 'about' is for the report, or NULL. */
 MYR_MUST_USE int plan_add_files(struct myr_file_set *set, const struct myr_design *design,
-                                struct myr_err *err);
+                                const struct myr_report *about, struct myr_err *err);
 
 /* wiring helpers shared by place.c and wire.c */
 uint32_t plan_leaf_hosts(const struct net_plan *net, uint32_t leaf);

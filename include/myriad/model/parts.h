@@ -50,7 +50,7 @@ struct myr_part_switch {
     uint32_t lanes, lane_gbps;   /* electrical lanes of a cage; 0: not known */
     struct myr_speeds lane_also; /* lower speeds of a lane */
     uint32_t mgmt_ports;         /* MYR_PART_NONE: not known */
-    uint32_t per_box;            /* switches that are ordered as one box */
+    uint32_t chips, per_box;     /* chips that share every port; switches ordered as one box */
     double watts_copper, watts_multimode; /* with that kind of cable; part.watts is the most */
     double buffer_mb;
 };
