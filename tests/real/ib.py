@@ -277,8 +277,8 @@ def judge_hosts(myriad, scratch, fabrics):
                 report = verify(myriad, design, found(netlist), *told, ok=(1,))
                 expect(report["ports"]["wrong"] == 192 and report["repair"]["moves"] == 48,
                        f"told: {report['ports']}")
-            note(f"{nics} NICs called '{name(0, 0)}': as planned, 3 hosts' rails, 2 NICs, 2 leaves, "
-                 "2 cuts, 2 slow links")
+            note(f"{nics} NICs called '{name(0, 0)}': as planned, 3 hosts' rails, 2 NICs, "
+                 "2 leaves, 2 cuts, 2 slow links")
 
 
 def read_tables(text):
