@@ -137,6 +137,10 @@ static const struct field storage_fields[] = {
     FIELD_ROW_TEXT("nic", struct myr_part, storage.nic),
     FIELD_ROW_U32("nic_ports", struct myr_part, storage.nic_ports, 1, 64),
     FIELD_ROW_TEXT("software", struct myr_part, storage.software),
+    FIELD_ROW_DOUBLE("disk_read_mbytes", struct myr_part, storage.disk_read_mbytes, 0, 1e6),
+    FIELD_ROW_DOUBLE("disk_write_mbytes", struct myr_part, storage.disk_write_mbytes, 0, 1e6),
+    FIELD_ROW_DOUBLE("iops", struct myr_part, storage.iops, 0, BIG),
+    FIELD_ROW_DOUBLE("metadata_ops", struct myr_part, storage.metadata_ops, 0, BIG),
 };
 
 static const struct field ethernet_fields[] = {

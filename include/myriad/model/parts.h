@@ -106,8 +106,7 @@ struct myr_part_transceiver {
     uint32_t technology;
     bool built_in; /* part of the switch: never ordered */
     struct myr_speeds also;
-    uint32_t medium;
-    uint32_t wavelength_nm;
+    uint32_t medium, wavelength_nm;
     const char *grid;      /* "cwdm4": several wavelengths in one fibre; or NULL */
     const char *connector; /* "mpo12-apc" */
     const char *fits;      /* restricted to these hosts ("cx7 bluefield3"), or NULL */
@@ -134,6 +133,7 @@ struct myr_part_storage {
     const char *nic;
     uint32_t nic_ports;
     const char *software; /* service part that comes with each cluster of it, or NULL */
+    double disk_read_mbytes, disk_write_mbytes, iops, metadata_ops; /* 0: a class value */
 };
 
 struct myr_part_ethernet {
