@@ -146,6 +146,7 @@ static void take_own(struct slurm *slurm, const struct myr_slurm_job *job, uint3
     if (gang && gang->stage != STAGE_THERE && !over) {
         gang->stage = STAGE_THERE;
         gang->id = number;
+        log_say("info", "job %u is Slurm's job %llu", id, (unsigned long long)number);
         if (gang->stopping) {
             slurm_cancel(slurm, number, false);
         }
