@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "holds.h"
 #include "myriad/sched/tenant_tree.h"
 
 struct myr_control_policy myr_control_policy_default(void)
@@ -295,6 +296,7 @@ int myr_control_step(struct myr_control *c, int64_t now_ms, const struct myr_eve
     }
     take_deadlines(c);
     settle(c);
+    MYR_SLOW_ASSERT(control_assert_of(c, event));
     return MYR_OK;
 }
 

@@ -10,6 +10,7 @@
  *   again     a controller or a node that is there again
  *   jobs      a job from its first start to its end
  *   nodes     a node from its first word to its repair, and what that means for its jobs
+ *   holds     what is true between events
  *   core      one event
  *   save      the state as bytes
  *   fork      the state copied, or made larger
