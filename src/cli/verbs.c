@@ -14,6 +14,7 @@ static const struct cli_verb *const verbs[] = {
     &cli_plan_verb,
     &cli_plan_audit_verb,
     &cli_plan_grow_verb,
+    &cli_plan_optimise_verb,
     &cli_design_verb,
     &cli_design_apply_verb,
     &cli_catalog_verb,
@@ -45,6 +46,7 @@ static const struct cli_verb *const verbs[] = {
 
     &cli_export_verb,
     &cli_verify_verb,
+    &cli_verify_orders_verb,
     &cli_bind_verb,
 
     &cli_sched_verb,
@@ -92,6 +94,7 @@ static const struct cli_verb *const verbs[] = {
     &cli_restore_verb,
     &cli_whatif_verb,
     &cli_explain_verb,
+    &cli_explain_plan_verb,
 
     &cli_commands_verb,
     &cli_completion_verb,

@@ -167,7 +167,7 @@ int sessions_begin(struct server *server, struct myr_err *err)
         .certificate = cert, .key = key, .ca = ca, .server = true, .strangers = true};
     MYR_TRY(myr_io_tls_create(&names, &server->tls, err));
     server->world =
-        (struct world){sessions_committed, orders_effect, NULL, orders_fetch, orders_inject};
+        (struct world){sessions_committed, orders_effect, NULL, orders_fetch, orders_inject, NULL};
     MYR_TRY(open_door(server, &service, err));
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TAKEOVER});
     /* Nobody has been heard by this controller yet; the core gives them time to come. */
