@@ -423,6 +423,54 @@ def plain_job(lab, myriad, nodes):
     say(f"a plain Job and a job file (as {name}) were bound on {placed}")
 
 
+def same_placement(lab, myriad, nodes):
+    """The same job files, unchanged, on Myriad's own server: the same nodes in the same order."""
+    away = ("node-2", "node-9", "node-11", "node-30")
+    folder = lab.top / "server"
+    environment = {key: value for key, value in os.environ.items()
+                   if not key.startswith("MYRIAD_")}
+
+    def ask(*words):
+        done = subprocess.run([myriad, *map(str, words), "--dir", folder, "-o", "json"],
+                              env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (words, done.stderr)
+        return json.loads(done.stdout)
+    subprocess.run([myriad, "init", folder, "--world", "twin", "--nodes", f"node-[0-{nodes - 1}]",
+                    "--nodes-per-leaf", "8", "--http", "127.0.0.1:0", "--agents", "127.0.0.1:0"],
+                   env=environment, check=True, capture_output=True)
+    server = lab.start("server", [myriad, "serve", folder])
+    wait("the server", lambda: (folder / "server.url").exists() and subprocess.run(
+        [myriad, "node", "list", "--dir", folder], env=environment, capture_output=True,
+        check=False).returncode == 0)
+    wait("healthy nodes", lambda: all(node["state"] == "healthy"
+                                      for node in ask("node", "list")["nodes"]))
+    for name in away:
+        ask("node", "drain", name)
+        lab.kubectl("cordon", name)
+    scheduler = Scheduler(lab, myriad)
+    made = []
+    for size in (3, 1, 8, 5, 12):
+        file = lab.top / f"same-{size}.yaml"
+        file.write_text(f"name: same\nnodes: {size}\ncommand: python3 train.py\n"
+                        "image: lab/train:1\ntwin: {hours: 100}\n")
+        number = ask("submit", file)["jobs"][0]["id"]
+        ranks = wait("its ranks", lambda: ask("job", "show", number)["jobs"][0]["ranks"])
+        ours = [rank["node"].split("/")[-1] for rank in sorted(ranks, key=lambda r: r["first"])]
+        done = subprocess.run([myriad, "submit", file, "--kubeconfig", lab.admin, "-o", "json"],
+                              env=environment, capture_output=True, text=True, check=True)
+        made.append(json.loads(done.stdout)["kubernetes"][0]["name"])
+        theirs = bound(lab, made[-1], size)
+        assert theirs == ours, (size, ours, theirs)
+    scheduler.end()
+    lab.stop(server, signal.SIGTERM)
+    for name in made:
+        lab.delete_job(name)
+    for name in away:
+        lab.kubectl("uncordon", name)
+    say("same placement: 5 job files, unchanged, on a server's nodes and here: the same nodes, "
+        "rank by rank")
+
+
 def page(lab, myriad, nodes):
     """Every command of docs/kubernetes.md, as its reader would type it."""
     sys.path.insert(0, str(ROOT / "tests/docs"))
@@ -532,7 +580,7 @@ def no_taints(lab):
 
 
 SHORT = [gang, one_at_a_time, lost_node, drained_node, respects, half_bound, restarts, takeover,
-         rights, plain_job, page, troubles]
+         rights, plain_job, same_placement, page, troubles]
 
 
 def main():
