@@ -269,10 +269,10 @@ static void who_does_not_read_is_waited_for(void **state)
     (void)state;
     flow(NULL, NULL);
     struct papers p = papers_of(5);
-    struct myr_io_tls *ours =
-        tls_of((struct myr_io_tls_names){p.cert, p.key, p.ca, NULL, true, false});
-    struct myr_io_tls *theirs =
-        tls_of((struct myr_io_tls_names){p.node_cert, p.node_key, p.ca, NULL, false, false});
+    struct myr_io_tls *ours = tls_of(
+        (struct myr_io_tls_names){.certificate = p.cert, .key = p.key, .ca = p.ca, .server = true});
+    struct myr_io_tls *theirs = tls_of(
+        (struct myr_io_tls_names){.certificate = p.node_cert, .key = p.node_key, .ca = p.ca});
     flow(ours, theirs);
     myr_io_tls_free(ours);
     myr_io_tls_free(theirs);
@@ -387,9 +387,12 @@ static void a_forged_chain_is_refused(void **state)
     leaf.len = (size_t)(end - leaf.data) + strlen("-----END CERTIFICATE-----\n");
     myr_buf_put(&leaf, ca.data, ca.len);
     save(forger.cert, &leaf);
-    refused((struct myr_io_tls_names){forger.cert, forger.key, forger.ca, NULL, true, true},
-            (struct myr_io_tls_names){NULL, NULL, NULL, p.fingerprint, false, false}, "fingerprint",
-            true);
+    refused((struct myr_io_tls_names){.certificate = forger.cert,
+                                      .key = forger.key,
+                                      .ca = forger.ca,
+                                      .server = true,
+                                      .strangers = true},
+            (struct myr_io_tls_names){.fingerprint = p.fingerprint}, "fingerprint", true);
     myr_buf_done(&leaf);
     myr_buf_done(&ca);
     papers_done(&p);

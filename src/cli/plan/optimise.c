@@ -50,7 +50,7 @@ static int run(struct cli *cli, struct myr_err *err)
     }
     MYR_TRY(myr_optimise(&cli->arena, &catalog, &spec, &optimum, err));
     if (options->out && optimum.best_count) {
-        MYR_TRY(myr_plan_write(&optimum.design, options->out, err));
+        MYR_TRY(myr_plan_write(&optimum.design, NULL, options->out, err));
     }
     myr_optimise_answer(&optimum, &catalog, &cli->answer);
     cli->no = optimum.best_count == 0;
