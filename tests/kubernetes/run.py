@@ -3,8 +3,8 @@
 
     tests/kubernetes/run.py MYRIAD [--full] [NAME...]
 
-Without --full nodes are objects alone, and it takes about two minutes; with it 32 hollow kubelets
-run the pods, 1,000 more nodes stand beside them, and the stock scheduler's gangs are shown.
+Without --full nodes are objects alone; with it 32 hollow kubelets run pods too, 1,000 more nodes
+stand beside them, and the stock scheduler's gangs are shown. NAME: some of the tests alone.
 """
 import argparse
 import collections
