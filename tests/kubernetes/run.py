@@ -339,8 +339,14 @@ def troubles(lab, myriad, nodes):
     wrong.end()
     say(f"wrong token: {line[0]}; back when the file was mended")
 
-    person = Scheduler(lab, myriad, "--alone",
-                       kubeconfig=lab.kubeconfig("person", certificate="person"))
+    # A person's certificate that has run out, and then a good one in the same file.
+    lab.certificate("old", "/O=system:masters/CN=person", "extendedKeyUsage=clientAuth\n", -1)
+    path = lab.kubeconfig("person", certificate="old")
+    person = Scheduler(lab, myriad, "--alone", kubeconfig=path)
+    line = person.line("not accepted .401")
+    lab.kubeconfig("person", certificate="person")
+    person.line("well again")
+    say(f"expired certificate of a person: {line[0]}; back when the file was mended")
     lab.job("papers", 2)
     bound(lab, "papers", 2)
     # The API server comes back with a certificate that has run out, then with a good one.
