@@ -108,7 +108,7 @@ def test_start_again_and_after_a_stop():
 def test_the_contract_of_the_environment():
     """Two agents, one gang of four ranks that meet and add up."""
     agents = [Agent().start(), Agent().start(name="n1")]
-    port = 20000 + os.getpid() % 20000
+    port = harness.free_port()
     for i, agent in enumerate(agents):
         shutil.copy(HERE / "allreduce.py", agent.work)
         agent.order(3, 1, f"env > env.$RANK; exec {PYTHON} {agent.work}/allreduce.py",
@@ -141,7 +141,9 @@ def test_ranks_that_do_not_die_are_told():
     agent = Agent().start()
     agent.order(1, 1, "sleep 1000", gpus=1)
     agent.controller.expect("started", 1)
-    (agent.run_folder(1, 1) / "stuck").write_text("count 2\nwaiting 2\n")
+    whole = agent.run_folder(1, 1) / "stuck.new"  # nobody is to read half of it
+    whole.write_text("count 2\nwaiting 2\n")
+    whole.rename(agent.run_folder(1, 1) / "stuck")
     told = agent.controller.expect("symptom")
     assert told["id"] == b"rank-unkillable" and told["count"] == 2, told
     agent.controller.quiet("symptom stopped", 1.5)
@@ -244,7 +246,7 @@ def test_leases():
 def test_the_lease_of_a_node_that_sees_no_steps():
     """One rank tells of steps, on the first node; the other node hears of them there."""
     agents = [Agent().start(), Agent().start(name="n1")]
-    port = 20000 + (os.getpid() + 7) % 20000
+    port = harness.free_port()
     for i, agent in enumerate(agents):
         shutil.copy(ROOT / "python/myriad_progress.py", agent.work)
         first = (f"[ $RANK = 0 ] || exec sleep 1000; {PYTHON} -c 'import sys, time, os\n"
